@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Allocator of blocks in one receive region. Its records are kernel memory,
+ * outside the region: nothing an application does can touch them.
+ *
+ * Binary buddies of MRPC_BUDDY_UNIT << order bytes. Freed blocks of small
+ * orders rest unmerged in a short per-order stack, so the steady state of
+ * one call after another costs no splitting and merging.
+ *
+ * Not locked: the heap's lock protects it.
+ */
+#ifndef MRPC_LIB_BUDDY_H
+#define MRPC_LIB_BUDDY_H
+
+#include "types.h"
+
+#define MRPC_BUDDY_SHIFT	8
+#define MRPC_BUDDY_UNIT		(1U << MRPC_BUDDY_SHIFT)
+#define MRPC_BUDDY_ORDERS	21	/* up to 256 MiB */
+#define MRPC_BUDDY_REST		8	/* blocks resting per order */
+#define MRPC_BUDDY_REST_ORDERS	6	/* orders that rest */
+
+/* One per unit; meaningful for the first unit of a block. */
+struct mrpc_buddy_unit {
+	u32 next;	/* free list; U32_MAX ends */
+	u32 prev;
+	u8 order;
+	u8 state;	/* free, used, resting, or inside a block */
+};
+
+struct mrpc_buddy {
+	struct mrpc_buddy_unit *units;
+	u32 nr_units;
+	u32 free_units;		/* resting ones included */
+	u32 heads[MRPC_BUDDY_ORDERS];
+	u32 rest[MRPC_BUDDY_REST_ORDERS][MRPC_BUDDY_REST];
+	u8 nr_rest[MRPC_BUDDY_REST_ORDERS];
+};
+
+/**
+ * mrpc_buddy_init() - @units: array of @bytes / MRPC_BUDDY_UNIT, owned by the
+ * caller. @bytes: a multiple of MRPC_BUDDY_UNIT, not necessarily a power of two.
+ */
+void mrpc_buddy_init(struct mrpc_buddy *b, struct mrpc_buddy_unit *units, u32 bytes);
+
+/**
+ * mrpc_buddy_alloc() - Return: offset in the region, or -ENOSPC (also for
+ * sizes beyond the region; 0 is rounded up to one unit).
+ */
+s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes);
+
+/**
+ * mrpc_buddy_free() - @off comes from the application: anything is possible
+ * Return: bytes of the freed block, or -EINVAL if no used block starts there.
+ */
+s64 mrpc_buddy_free(struct mrpc_buddy *b, u32 off);
+
+/** mrpc_buddy_used() - bytes of the used block at @off, or 0 if none starts there */
+u32 mrpc_buddy_used(const struct mrpc_buddy *b, u32 off);
+
+#endif /* MRPC_LIB_BUDDY_H */

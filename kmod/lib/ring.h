@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The kernel's side of a queue pair's two rings (struct mrpc_ring).
+ *
+ * The peer is an application that may write anything into the shared memory at
+ * any time. So the kernel keeps its own counters and only ever publishes them;
+ * of the other side's counter it reads one value, once, and judges it; and an
+ * index is always masked.
+ *
+ * The submission side runs under the queue pair's submit mutex, struct mrpc_cq
+ * is protected by the queue pair's lock.
+ */
+#ifndef MRPC_LIB_RING_H
+#define MRPC_LIB_RING_H
+
+#include <linux/mrpc.h>
+#include "types.h"
+
+#ifdef __KERNEL__
+#include <asm/barrier.h>
+#include <linux/compiler.h>
+#else
+#include "claim_native.h"
+#endif
+
+#define MRPC_RING_ENTRY	64
+
+static_assert(sizeof(struct mrpc_sqe) == MRPC_RING_ENTRY, "uapi");
+static_assert(sizeof(struct mrpc_cqe) == MRPC_RING_ENTRY, "uapi");
+
+/**
+ * struct mrpc_sq - consumer of a submission queue
+ * @ring: shared; the application writes tail, we write head
+ * @entries: shared; written by the application
+ * @mask: number of entries, a power of two, less one
+ * @head: ours; the next entry to consume
+ */
+struct mrpc_sq {
+	struct mrpc_ring *ring;
+	const struct mrpc_sqe *entries;
+	u32 mask;
+	u32 head;
+};
+
+/**
+ * struct mrpc_cq - producer of a completion queue
+ * @ring: shared; the application writes head, we write tail
+ * @entries: shared; written by us
+ * @mask: number of entries, a power of two, less one
+ * @tail: ours; the next entry to produce
+ * @reserved: entries promised by mrpc_cq_reserve() and not yet posted
+ */
+struct mrpc_cq {
+	struct mrpc_ring *ring;
+	struct mrpc_cqe *entries;
+	u32 mask;
+	u32 tail;
+	u32 reserved;
+};
+
+/*
+ * Copies an entry, each byte read once and written once, whatever the compiler
+ * would like to do with shared memory.
+ */
+static inline void mrpc_ring_copy(void *to, const void *from)
+{
+	typedef u64 __attribute__((__may_alias__)) word;
+	const word *src = from;
+	word *dst = to;
+	u32 i;
+
+	for (i = 0; i < MRPC_RING_ENTRY / sizeof(word); i++)
+		WRITE_ONCE(dst[i], READ_ONCE(src[i]));
+}
+
+/** mrpc_sq_init() - @nr: number of entries, a power of two */
+static inline void mrpc_sq_init(struct mrpc_sq *sq, struct mrpc_ring *ring,
+				const struct mrpc_sqe *entries, u32 nr)
+{
+	sq->ring = ring;
+	sq->entries = entries;
+	sq->mask = nr - 1;
+	sq->head = 0;
+}
+
+/**
+ * mrpc_sq_peek() - copy the next submission
+ * @sqe: out: private copy; the shared entry is not looked at again
+ *
+ * Return: 1: copied, to be followed by mrpc_sq_consume() unless the caller
+ * leaves it for later; 0: the queue is empty; -EPROTO: the application's tail
+ * is impossible.
+ */
+static inline int mrpc_sq_peek(const struct mrpc_sq *sq, struct mrpc_sqe *sqe)
+{
+	/* Acquire: the entry's bytes are read after the tail that covers them. */
+	u32 ready = smp_load_acquire(&sq->ring->tail) - sq->head;
+
+	if (!ready)
+		return 0;
+	if (ready > sq->mask + 1)
+		return -EPROTO;
+	mrpc_ring_copy(sqe, &sq->entries[sq->head & sq->mask]);
+	return 1;
+}
+
+/** mrpc_sq_consume() - the entry that mrpc_sq_peek() copied is the application's again */
+static inline void mrpc_sq_consume(struct mrpc_sq *sq)
+{
+	sq->head++;
+	/* Release: the application overwrites the entry only after we have read it. */
+	smp_store_release(&sq->ring->head, sq->head);
+}
+
+/** mrpc_cq_init() - @nr: number of entries, a power of two */
+static inline void mrpc_cq_init(struct mrpc_cq *cq, struct mrpc_ring *ring,
+				struct mrpc_cqe *entries, u32 nr)
+{
+	cq->ring = ring;
+	cq->entries = entries;
+	cq->mask = nr - 1;
+	cq->tail = 0;
+	cq->reserved = 0;
+}
+
+/**
+ * mrpc_cq_used() - completions that the application has not consumed
+ *
+ * An impossible head counts as a full queue: nothing more is promised, and who
+ * waits for completions does not wait.
+ */
+static inline u32 mrpc_cq_used(const struct mrpc_cq *cq)
+{
+	/* Acquire: a slot is written only after the application has read it. */
+	u32 used = cq->tail - smp_load_acquire(&cq->ring->head);
+
+	return min(used, cq->mask + 1);
+}
+
+/**
+ * mrpc_cq_reserve() - promise room for @n completions
+ *
+ * Return: false, and nothing is reserved, if there is not so much room.
+ */
+static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n)
+{
+	u32 size = cq->mask + 1;
+	u32 used = mrpc_cq_used(cq);
+
+	/* A head that moved back can make used + reserved exceed the size. */
+	if (n > size || used + cq->reserved > size - n)
+		return false;
+	cq->reserved += n;
+	return true;
+}
+
+/** mrpc_cq_unreserve() - give back room that will not be needed */
+static inline void mrpc_cq_unreserve(struct mrpc_cq *cq, u32 n)
+{
+	cq->reserved -= n;
+}
+
+/**
+ * mrpc_cq_post() - post a completion, for which room was reserved
+ *
+ * Return: true if the queue went from empty to non-empty: signal the eventfd.
+ *
+ * An application that wants to sleep stores its head, executes a full barrier
+ * and reads tail again; it sleeps only if they are equal. Of its store of head
+ * and ours of tail at least one is then seen by the other side.
+ */
+static inline bool mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
+{
+	u32 old = cq->tail;
+
+	/* Whatever became of the application's head since the reservation, the
+	 * index stays inside: what it can lose is its own completions.
+	 */
+	mrpc_ring_copy(&cq->entries[old & cq->mask], cqe);
+	cq->tail = old + 1;
+	cq->reserved--;
+	smp_store_release(&cq->ring->tail, cq->tail); /* the entry's bytes come first */
+	smp_mb(); /* pairs with the one before the application's second look at tail */
+	return READ_ONCE(cq->ring->head) == old;
+}
+
+#endif /* MRPC_LIB_RING_H */

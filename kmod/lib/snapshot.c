@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages: the snapshot; see message.h for the contract.
+ *
+ * It walks twice. The first walk copies struct blocks, so that afterwards every
+ * length is known and none can change; the second, over the copy, resolves what
+ * goes behind the struct section. What a reference adds to the message is
+ * counted before anything is copied, so sharing in the heap (which unfolds into
+ * a tree here) cannot cost more than @max_total.
+ */
+#include "message_walk.h"
+#include "utf8.h"
+
+/* Adds to the lengths, before anything of that size is copied. */
+static int snap_count(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
+		      u64 structs, u64 text, u64 bytes)
+{
+	u64 head;
+
+	/* Each term is below 2^48, so the sum cannot overflow. */
+	structs = w->structs + ALIGN(structs, 8);
+	text += w->text;
+	bytes = w->bytes + ALIGN(bytes, 8);
+	head = ALIGN(structs + text, 8);
+	if (head + bytes > w->max_total) {
+		mrpc_msg_refuse_ref(w, f, ref, "makes the message too large");
+		return -EMSGSIZE;
+	}
+	w->structs = structs;
+	w->text = text;
+	w->bytes = bytes;
+	return 0;
+}
+
+static const void *snap_at(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
+			   u64 len, u32 align)
+{
+	/* A negative distance beyond the heap's start wraps to a huge offset. */
+	u64 off = w->root + (u64)(s64)ref.off;
+	const void *p = NULL;
+
+	if (off <= MRPC_MAX_HEAP && len <= MRPC_MAX_HEAP - off)
+		p = w->src->at(w->src->ctx, off, len);
+	if (!p)
+		mrpc_msg_refuse_ref(w, f, ref, "is outside the send heap");
+	else if (!IS_ALIGNED(off, align))
+		mrpc_msg_refuse_ref(w, f, ref, "is not aligned");
+	else
+		return p;
+	return NULL;
+}
+
+static int snap_grow(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref, u64 need)
+{
+	int ret;
+
+	if (likely(need <= w->buf->head_cap))
+		return 0;
+	ret = w->buf->grow_head(w->buf, need);
+	w->head = w->buf->head;
+	if (ret)
+		mrpc_msg_refuse_ref(w, f, ref, "is not copied for lack of memory");
+	return ret;
+}
+
+/* Copies @len bytes to the end of the struct section, which is at *@at. */
+static int snap_struct(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
+		       u64 len, u32 align, u32 *at)
+{
+	const void *p;
+	int ret;
+
+	*at = w->structs;
+	ret = snap_count(w, f, ref, len, 0, 0);
+	if (!ret)
+		ret = snap_grow(w, f, ref, w->structs);
+	if (ret)
+		return ret;
+	p = snap_at(w, f, ref, len, align);
+	if (!p)
+		return -EINVAL;
+	memcpy(w->head + *at, p, len);
+	/* From here the compiler must not go back to the source. */
+	barrier();
+	if (*at + len < w->structs)
+		memset(w->head + *at + len, 0, w->structs - *at - len);
+	return 0;
+}
+
+/* What a reference in the head adds to the text or byte section. */
+static int snap_count_leaf(struct msg_walk *w, const struct mrpc_field *f, u32 at, bool text)
+{
+	struct mrpc_ref ref = msg_get_ref(w->head + at);
+
+	if (!ref.len) {
+		msg_put_ref(w->head + at, 0, 0);
+		return 0;
+	}
+	if (text)
+		return snap_count(w, f, ref, 0, (u64)ref.len + 1, 0);
+	return snap_count(w, f, ref, 0, 0, msg_bytes_len(f, ref.len));
+}
+
+static int snap_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
+	bool bools = f->shape == MRPC_SHAPE_BOOLS;
+	struct mrpc_ref ref = msg_get_ref(w->head + at);
+	u32 pos, i;
+	int ret;
+
+	if (!ref.len) {
+		msg_put_ref(w->head + at, 0, 0);
+		return msg_check_absent(w, f, ref);
+	}
+	if (f->shape == MRPC_SHAPE_MESSAGE && ref.len != 1)
+		return mrpc_msg_refuse_ref(w, f, ref, "has a length other than 0 or 1");
+	ret = snap_struct(w, f, ref, msg_structs_len(f, ref.len), bools ? 1 : 8, &pos);
+	if (ret)
+		return ret;
+	msg_put_ref(w->head + at, pos, ref.len);
+
+	switch (f->shape) {
+	case MRPC_SHAPE_BOOLS:
+		for (i = 0; i < ref.len; i++)
+			w->head[pos + i] = !!w->head[pos + i];
+		return 0;
+	case MRPC_SHAPE_TEXTS:
+	case MRPC_SHAPE_BYTESS:
+		for (i = 0; i < ref.len && !ret; i++, pos += sizeof(ref))
+			ret = snap_count_leaf(w, f, pos, f->shape == MRPC_SHAPE_TEXTS);
+		return ret;
+	default:
+		return msg_tidy(w, &w->plan->types[f->type], pos, ref.len, true);
+	}
+}
+
+/* The first walk: struct blocks, and the lengths of the other sections. */
+static int snap_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
+	switch (f->shape) {
+	case MRPC_SHAPE_SCALAR:
+		return 0;
+	case MRPC_SHAPE_BOOL:
+		w->head[at] = !!w->head[at];
+		return 0;
+	case MRPC_SHAPE_TEXT:
+		return snap_count_leaf(w, f, at, true);
+	case MRPC_SHAPE_BYTES:
+	case MRPC_SHAPE_ARRAY:
+		return snap_count_leaf(w, f, at, false);
+	default:
+		return snap_block(w, f, at);
+	}
+}
+
+static int snap_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
+	struct mrpc_ref ref = msg_get_ref(w->head + at);
+	u8 *to = w->head + w->text;
+	const void *p;
+
+	if (!ref.len)
+		return 0;
+	p = snap_at(w, f, ref, ref.len, 1);
+	if (!p)
+		return -EINVAL;
+	memcpy(to, p, ref.len);
+	barrier();
+	to[ref.len] = 0;
+	if (!mrpc_utf8_valid(to, ref.len))
+		return mrpc_msg_refuse_ref(w, f, ref, "is not UTF-8");
+	msg_put_ref(w->head + at, w->text, ref.len);
+	w->text += ref.len + 1;
+	return 0;
+}
+
+static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
+	struct mrpc_ref ref = msg_get_ref(w->head + at);
+	u32 align = f->shape == MRPC_SHAPE_ARRAY ? f->elem_size : 1;
+	struct mrpc_msg_buf *buf = w->buf;
+	u64 len = msg_bytes_len(f, ref.len);
+
+	if (!ref.len)
+		return 0;
+	if (!snap_at(w, f, ref, len, align))
+		return -EINVAL;
+	if (unlikely(buf->nr_segs == buf->segs_cap)) {
+		int ret = buf->grow_segs(buf, buf->nr_segs + 1);
+
+		if (ret) {
+			mrpc_msg_refuse_ref(w, f, ref, "is not recorded for lack of memory");
+			return ret;
+		}
+	}
+	buf->segs[buf->nr_segs++] = (struct mrpc_msg_seg){
+		.src = w->root + (u64)(s64)ref.off,
+		.len = len,
+	};
+	msg_put_ref(w->head + at, w->bytes, ref.len);
+	w->bytes += ALIGN(len, 8);
+	return 0;
+}
+
+/* The second walk: text and byte blocks, whose places are known now. */
+static int snap_visit_leaf(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
+	struct mrpc_ref ref;
+	int ret = 0;
+
+	switch (f->shape) {
+	case MRPC_SHAPE_TEXT:
+		return snap_text(w, f, at);
+	case MRPC_SHAPE_BYTES:
+	case MRPC_SHAPE_ARRAY:
+		return snap_bytes(w, f, at);
+	case MRPC_SHAPE_TEXTS:
+	case MRPC_SHAPE_BYTESS:
+		ref = msg_get_ref(w->head + at);
+		for (at = ref.off; ref.len && !ret; ref.len--, at += sizeof(ref))
+			ret = f->shape == MRPC_SHAPE_TEXTS ? snap_text(w, f, at) :
+							     snap_bytes(w, f, at);
+		return ret;
+	default:
+		return 0;
+	}
+}
+
+int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
+		      const struct mrpc_msg_src *src, u64 root,
+		      struct mrpc_msg_buf *buf, struct mrpc_msg_error *err)
+{
+	struct msg_walk w = {
+		.plan = plan, .err = err, .head = buf->head, .src = src, .buf = buf,
+		.root = root, .max_total = min_t(u32, buf->max_total, MRPC_MAX_MESSAGE),
+	};
+	struct mrpc_ref none = { 0 };
+	const struct mrpc_type *t;
+	u32 head_len, at;
+	int ret;
+
+	buf->nr_segs = 0;
+	memset(&buf->len, 0, sizeof(buf->len));
+	mrpc_msg_error_init(err);
+	if (type >= plan->nr_types)
+		return mrpc_msg_refuse_value(&w, U32_MAX, type, "is not a type of the schema");
+	t = &plan->types[type];
+	if (root > MRPC_MAX_HEAP)
+		return mrpc_msg_refuse_value(&w, type, root, "is outside the send heap");
+	ret = snap_struct(&w, NULL, none, t->size, 8, &at);
+	if (ret) {
+		err->type = type;
+		err->off = root;
+		return ret;
+	}
+	ret = msg_tidy(&w, t, 0, 1, true);
+	if (!ret && t->nr_active)
+		ret = msg_walk(&w, type, snap_visit);
+	if (ret)
+		return ret;
+
+	buf->len.structs = w.structs;
+	buf->len.text = w.text;
+	buf->len.bytes = w.bytes;
+	if (!w.text && !w.bytes)
+		return 0;
+	head_len = mrpc_msg_head_len(&buf->len);
+	ret = snap_grow(&w, NULL, none, head_len);
+	if (ret)
+		return ret;
+	w.text = buf->len.structs;
+	w.bytes = head_len;
+	ret = msg_walk(&w, type, snap_visit_leaf);
+	if (ret)
+		return ret;
+	memset(w.head + w.text, 0, head_len - w.text);
+	return 0;
+}
+

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The native wire format: frames on a reliable byte stream (and, unchanged, in
+ * other transports). All integers are little-endian. A frame is
+ *
+ *   struct mrpc_wire_hdr
+ *   metadata		meta_len bytes, zero padding to 8
+ *   detail		detail_len bytes, zero padding to 8
+ *   message		struct, text (padding to 8) and byte sections (message.h)
+ *
+ * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata.
+ */
+#ifndef MRPC_LIB_WIRE_H
+#define MRPC_LIB_WIRE_H
+
+#include <linux/mrpc.h>
+#include "message.h"
+#include "types.h"
+
+#define MRPC_WIRE_MAGIC		0x4352506d	/* "mPRC" */
+#define MRPC_WIRE_VERSION	1
+#define MRPC_WIRE_MAX_HELLO	16384
+
+enum mrpc_wire_type {
+	MRPC_WIRE_HELLO = 1,	/* client's first frame */
+	MRPC_WIRE_HELLO_ACK,	/* server's answer */
+	MRPC_WIRE_CALL,		/* one message of a request */
+	MRPC_WIRE_REPLY,	/* one message of a reply, or the status */
+	MRPC_WIRE_CANCEL,	/* client gives a call up; a REPLY still follows */
+	MRPC_WIRE_PING,		/* answered by PONG with the same call_id */
+	MRPC_WIRE_PONG,
+	MRPC_WIRE_BYE,		/* no new calls from here; those in flight finish */
+	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_BYE,
+};
+
+/* mrpc_wire_hdr.flags */
+#define MRPC_WIRE_END	BIT(0)	/* last message of this direction; always set for
+				 * unary CALL and REPLY */
+#define MRPC_WIRE_MSG	BIT(1)	/* a message is present (its lengths may be of an
+				 * empty root: 8 bytes) */
+#define MRPC_WIRE_CRC	BIT(2)	/* @crc covers header (crc = 0) to text section */
+#define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
+
+/**
+ * struct mrpc_wire_hdr - 64 bytes
+ * @magic: MRPC_WIRE_MAGIC
+ * @version: MRPC_WIRE_VERSION
+ * @type: enum mrpc_wire_type
+ * @flags: MRPC_WIRE_*
+ * @call_id: sequence << 16 | slot (calltable.h); PING: any value
+ * @msg_no: number of this message in its direction; 0 for unary
+ * @method: CALL: index of the service in HELLO << 16 | index of the method
+ * @status: REPLY: enum mrpc_status
+ * @priority: CALL: 0 to 255
+ * @resv: zero
+ * @detail_len: REPLY: bytes, at most MRPC_MAX_DETAIL
+ * @meta_len: bytes, at most MRPC_MAX_META (hello: MRPC_WIRE_MAX_HELLO)
+ * @structs: message: see struct mrpc_msg_len
+ * @text: message
+ * @bytes: message
+ * @max_reply: CALL: largest reply the caller accepts
+ * @crc: crc32c, or 0
+ * @remaining_us: CALL: time until the deadline when the header was made, 0: none
+ */
+struct mrpc_wire_hdr {
+	__le32 magic;
+	u8 version;
+	u8 type;
+	__le16 flags;
+	__le64 call_id;
+	__le32 msg_no;
+	__le32 method;
+	__le16 status;
+	u8 priority;
+	u8 resv;
+	__le32 detail_len;
+	__le32 meta_len;
+	__le32 structs;
+	__le32 text;
+	__le32 bytes;
+	__le32 max_reply;
+	__le32 crc;
+	__le64 remaining_us;
+};
+
+static_assert(sizeof(struct mrpc_wire_hdr) == 64);
+
+/**
+ * struct mrpc_frame - a checked header in host byte order
+ */
+struct mrpc_frame {
+	u8 type;
+	u8 priority;
+	u16 flags;
+	u16 status;
+	u64 call_id;
+	u32 msg_no;
+	u32 method;
+	u32 meta_len;
+	u32 detail_len;
+	u32 max_reply;
+	u32 crc;
+	struct mrpc_msg_len msg;
+	u64 remaining_us;
+};
+
+/* Bytes from the end of the header to the start of the message. */
+static inline u32 mrpc_frame_prefix(const struct mrpc_frame *f)
+{
+	return ALIGN(f->meta_len, 8) + ALIGN(f->detail_len, 8);
+}
+
+/* Bytes from the end of the header to the end of the text section's padding. */
+static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
+{
+	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
+}
+
+/**
+ * mrpc_wire_encode() - make a header
+ */
+void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr);
+
+/**
+ * mrpc_wire_decode() - check a header and bring it into host byte order
+ * @hdr: 64 bytes from the wire, already copied
+ * @max_message: largest message accepted
+ * @frame: out
+ * @why: out: static text on failure
+ *
+ * Checks magic, version, type, flags, reserved fields, that each type carries
+ * only what it may (a CALL needs END, MSG and msg_no 0 until streams come; a
+ * REPLY needs END, has MSG if and only if its status is OK; PING, PONG, CANCEL
+ * and BYE carry nothing), and every length and their sum.
+ *
+ * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
+ * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds
+ * @max_message: @frame is valid, so the caller can skip it and answer).
+ */
+int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
+		     struct mrpc_frame *frame, const char **why);
+
+#endif /* MRPC_LIB_WIRE_H */

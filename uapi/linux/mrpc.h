@@ -1,0 +1,512 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * mrpc: the interface between applications and /dev/mrpc.
+ *
+ * One open file is one session. A session owns regions (shared memory), queue
+ * pairs, schemas, connections and listeners; all end with the last reference
+ * to the file. Every ioctl argument starts with its own size, unknown trailing
+ * bytes must be zero, and every structure has the same layout for 32-bit and
+ * 64-bit applications.
+ */
+#ifndef _UAPI_LINUX_MRPC_H
+#define _UAPI_LINUX_MRPC_H
+
+#include <linux/ioctl.h>
+#include <linux/types.h>
+
+#define MRPC_UAPI_VERSION	1
+
+#define MRPC_HASH_LEN		32	/* SHA-256 of a schema */
+#define MRPC_NAME_LEN		128	/* service, method, type and field names */
+#define MRPC_ADDR_LEN		128	/* as struct sockaddr_storage */
+#define MRPC_TRANSPORT_LEN	16
+#define MRPC_COMM_LEN		16
+#define MRPC_MAX_SERVICES	32	/* schemas in one connect or serve */
+#define MRPC_MAX_META		8192	/* bytes of encoded metadata */
+#define MRPC_MAX_DETAIL		512	/* bytes of a status detail */
+#define MRPC_MAX_COPY		65536	/* largest message with MRPC_SQE_COPY */
+#define MRPC_MAX_DEPTH		64	/* nesting of messages */
+#define MRPC_MAX_HEAP		(1U << 31)	/* bytes of one heap of a session */
+#define MRPC_MAX_MESSAGE	(1U << 30)	/* bytes of one message */
+
+/* Status codes: the names and numbers of gRPC. */
+enum mrpc_status {
+	MRPC_OK = 0,
+	MRPC_CANCELLED = 1,
+	MRPC_UNKNOWN = 2,
+	MRPC_INVALID_ARGUMENT = 3,
+	MRPC_DEADLINE_EXCEEDED = 4,
+	MRPC_NOT_FOUND = 5,
+	MRPC_ALREADY_EXISTS = 6,
+	MRPC_PERMISSION_DENIED = 7,
+	MRPC_RESOURCE_EXHAUSTED = 8,
+	MRPC_FAILED_PRECONDITION = 9,
+	MRPC_ABORTED = 10,
+	MRPC_OUT_OF_RANGE = 11,
+	MRPC_UNIMPLEMENTED = 12,
+	MRPC_INTERNAL = 13,
+	MRPC_UNAVAILABLE = 14,
+	MRPC_DATA_LOSS = 15,
+	MRPC_UNAUTHENTICATED = 16,
+	MRPC_STATUS_MAX = 16,
+};
+
+/**
+ * struct mrpc_ref - a reference inside a message
+ * @off: signed distance in bytes from the message's root struct block
+ * @len: bytes of a string or bytes field; elements of a repeated field; 1 for a
+ *	present message field. 0 means absent or empty, and @off is then ignored
+ *	by the sender's kernel and 0 at the receiver.
+ *
+ * A string's bytes are followed by a NUL that @len does not count; the
+ * sender's application need not write it.
+ */
+struct mrpc_ref {
+	__s32 off;
+	__u32 len;
+};
+
+/*
+ * Metadata is a sequence of entries, each this header, @klen bytes of key
+ * ([a-z0-9._-]) and @vlen bytes of value, without padding.
+ */
+struct mrpc_meta_entry {
+	__u16 klen;
+	__u16 vlen;
+};
+
+/* -- queue pair ----------------------------------------------------------- */
+
+enum mrpc_sqe_op {
+	MRPC_OP_NOP = 0,	/* completes with its user_data */
+	MRPC_OP_CALL = 1,	/* start a call */
+	MRPC_OP_REPLY = 2,	/* answer a delivered request */
+	MRPC_OP_CANCEL = 3,	/* cancel the call whose user_data is in @call */
+	MRPC_OP_RELEASE = 4,	/* give receive blocks back; no completion */
+};
+
+/* mrpc_sqe.flags */
+#define MRPC_SQE_COPY	(1U << 0) /* copy the whole message at submission: its
+				   * blocks are free when enter returns, and no
+				   * MRPC_CQE_SENT follows */
+#define MRPC_SQE_TIMES	(1U << 1) /* append struct mrpc_times to the completion */
+#define MRPC_SQE_FLAGS	(MRPC_SQE_COPY | MRPC_SQE_TIMES)
+
+#define MRPC_RELEASE_MAX 12
+
+/**
+ * struct mrpc_sqe - one submission, 64 bytes
+ * @op: enum mrpc_sqe_op
+ * @flags: MRPC_SQE_*
+ * @priority: 0 (least) to 255; 128 is the default an application should use
+ * @resv: zero
+ * @conn: connection (CALL, REPLY, CANCEL)
+ * @nr: RELEASE: number of @blocks
+ * @user_data: returned in the completion, not interpreted
+ * @call: REPLY: the token of the request; CANCEL: user_data of the call
+ * @method: CALL: index of the service in the connection's set << 16 | index of
+ *	the method in the service's schema
+ * @status: REPLY: enum mrpc_status. A reply that is not OK carries no message
+ * @root: send heap offset of the message's root struct block
+ * @meta: send heap offset of metadata
+ * @meta_len: its bytes, 0 for none
+ * @max_reply: CALL: largest reply in bytes, 0 for the connection's limit
+ * @timeout_us: CALL: time until the deadline, 0 for none
+ * @detail: REPLY: send heap offset of the status detail (UTF-8)
+ * @detail_len: its bytes, at most MRPC_MAX_DETAIL
+ * @blocks: RELEASE: receive heap offsets (mrpc_cqe.block)
+ */
+struct mrpc_sqe {
+	__u8 op;
+	__u8 flags;
+	__u8 priority;
+	__u8 resv;
+	union {
+		__u32 conn;
+		__u32 nr;
+	};
+	__aligned_u64 user_data;
+	union {
+		struct {
+			__aligned_u64 call;
+			__u32 method;
+			__u32 status;
+			__u32 root;
+			__u32 meta;
+			__u32 meta_len;
+			__u32 max_reply;
+			__aligned_u64 timeout_us;
+			__u32 detail;
+			__u32 detail_len;
+		};
+		__u32 blocks[MRPC_RELEASE_MAX];
+	};
+};
+
+enum mrpc_cqe_type {
+	MRPC_CQE_NOP = 0,
+	MRPC_CQE_REPLY = 1,	/* a call's one terminal completion */
+	MRPC_CQE_REQUEST = 2,	/* a request to serve */
+	MRPC_CQE_SENT = 3,	/* the send blocks of user_data may be reused */
+	MRPC_CQE_ERROR = 4,	/* an entry that is not a call was refused */
+};
+
+/* mrpc_cqe.flags */
+#define MRPC_CQE_BLOCK	(1U << 0) /* @block is valid and must be released */
+#define MRPC_CQE_FREED	(1U << 1) /* REPLY: the call's send blocks are free: no
+				   * MRPC_CQE_SENT follows */
+#define MRPC_CQE_TIMES	(1U << 2) /* struct mrpc_times is in the block */
+#define MRPC_CQE_MORE	(1U << 3) /* further messages of this call follow
+				   * (never set for unary calls) */
+#define MRPC_CQE_LOCAL	(1U << 4) /* the status was made by this host */
+
+/**
+ * struct mrpc_cqe - one completion, 64 bytes
+ * @user_data: of the submission; 0 for REQUEST
+ * @type: enum mrpc_cqe_type
+ * @flags: MRPC_CQE_*
+ * @status: enum mrpc_status
+ * @conn: the connection
+ * @call: REQUEST: token for the reply
+ * @method: REQUEST: as in struct mrpc_sqe, in the numbering of the listener
+ * @block: receive heap offset: the message's root struct block is its start
+ * @msg_len: bytes of the message, 0 for none
+ * @meta_len: bytes of metadata, at round_up(msg_len, 8) from @block
+ * @detail_len: bytes of detail, after the metadata rounded up to 8
+ * @priority: of the call
+ * @resv: zero
+ * @remaining_us: REQUEST: time left until the deadline; 0 for none
+ * @resv2: zero
+ *
+ * With MRPC_CQE_TIMES a struct mrpc_times follows the detail, rounded up to 8.
+ */
+struct mrpc_cqe {
+	__aligned_u64 user_data;
+	__u8 type;
+	__u8 flags;
+	__u16 status;
+	__u32 conn;
+	__aligned_u64 call;
+	__u32 method;
+	__u32 block;
+	__u32 msg_len;
+	__u32 meta_len;
+	__u32 detail_len;
+	__u8 priority;
+	__u8 resv[3];
+	__aligned_u64 remaining_us;
+	__aligned_u64 resv2;
+};
+
+/* Stage time stamps, CLOCK_MONOTONIC in nanoseconds; 0: did not happen here. */
+struct mrpc_times {
+	__aligned_u64 submit;	/* descriptor taken */
+	__aligned_u64 marshal;	/* message snapshot complete */
+	__aligned_u64 transmit;	/* last byte given to the link */
+	__aligned_u64 receive;	/* first byte of the reply (or request) seen */
+	__aligned_u64 deliver;	/* placed in the receive heap */
+};
+
+/**
+ * struct mrpc_ring - head and tail of one ring, each on a cache line of its own
+ * @head: next entry to consume; written by the consumer with release semantics
+ * @tail: next entry to produce; written by the producer with release semantics
+ *
+ * Both are free-running; the slot is the counter modulo the entries.
+ */
+struct mrpc_ring {
+	__u32 head;
+	__u32 resv0[15];
+	__u32 tail;
+	__u32 resv1[15];
+};
+
+/*
+ * What a mapping of a queue pair holds: this, then the submission entries at
+ * mrpc_qp_setup.sq_off, then the completion entries at .cq_off.
+ */
+struct mrpc_qp_head {
+	struct mrpc_ring sq;	/* produced by the application */
+	struct mrpc_ring cq;	/* produced by the kernel */
+	__u32 flags;		/* MRPC_QP_*, written by the kernel */
+	__u32 resv[15];
+};
+
+#define MRPC_QP_PENDING	(1U << 0) /* work waits in the kernel for room in the
+				   * completion queue or for enter */
+
+/* -- ioctls --------------------------------------------------------------- */
+
+/*
+ * Where an ioctl that can fail for many reasons explains itself: a buffer of
+ * the application that receives a NUL-terminated English sentence.
+ */
+struct mrpc_explain {
+	__aligned_u64 buf;	/* user pointer, 0 for none */
+	__u32 len;
+	__u32 resv;
+};
+
+/**
+ * struct mrpc_setup - MRPC_IOC_SETUP, once, before anything else
+ * @size: sizeof(struct mrpc_setup)
+ * @flags: zero
+ * @send_limit: most bytes of send regions; 0 for the default
+ * @recv_limit: most bytes of receive regions; 0 for the default
+ * @name: what operators see; empty for the process's name
+ * @session: out: id in dumps
+ * @version: out: MRPC_UAPI_VERSION
+ * @copy_threshold: out: messages up to this size are always copied whole
+ * @max_calls: out: calls in flight per connection
+ * @features: out: zero
+ */
+struct mrpc_setup {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 send_limit;
+	__aligned_u64 recv_limit;
+	char name[MRPC_COMM_LEN];
+	__u32 session;
+	__u32 version;
+	__u32 copy_threshold;
+	__u32 max_calls;
+	__aligned_u64 features;
+};
+
+enum mrpc_region_kind {
+	MRPC_REGION_SEND = 0,	/* written by the application */
+	MRPC_REGION_RECV = 1,	/* written by the kernel, read-only mapping */
+};
+
+/**
+ * struct mrpc_region_add - MRPC_IOC_REGION: grow a heap by one region
+ * @size: sizeof(struct mrpc_region_add)
+ * @kind: enum mrpc_region_kind
+ * @len: bytes, a multiple of 64 KiB, at most 256 MiB
+ * @base: out: heap offset of its first byte. Offsets of a heap are contiguous
+ *	over its regions in the order of their creation, so mapping each at
+ *	(heap address + base) keeps references valid across regions
+ * @mmap_off: out: offset for mmap
+ *
+ * No block may cross from one region into another.
+ */
+struct mrpc_region_add {
+	__u32 size;
+	__u32 kind;
+	__aligned_u64 len;
+	__aligned_u64 base;
+	__aligned_u64 mmap_off;
+};
+
+#define MRPC_QP_SERVE	(1U << 0) /* this queue pair takes requests */
+#define MRPC_QP_EVENTFD	(1U << 1) /* @eventfd is signalled when the completion
+				   * queue goes from empty to non-empty */
+
+/**
+ * struct mrpc_qp_setup - MRPC_IOC_QP: create a queue pair
+ * @size: sizeof(struct mrpc_qp_setup)
+ * @flags: MRPC_QP_*
+ * @sq_entries: a power of two, 1 to 4096
+ * @cq_entries: a power of two, 2 to 16384, at least 2 * @sq_entries
+ * @eventfd: a descriptor, with MRPC_QP_EVENTFD
+ * @qp: out: its number, from 0
+ * @mmap_off: out: offset for mmap
+ * @mmap_len: out: bytes to map
+ * @sq_off: out: byte offset of the submission entries in the mapping
+ * @cq_off: out: byte offset of the completion entries in the mapping
+ */
+struct mrpc_qp_setup {
+	__u32 size;
+	__u32 flags;
+	__u32 sq_entries;
+	__u32 cq_entries;
+	__s32 eventfd;
+	__u32 qp;
+	__aligned_u64 mmap_off;
+	__u32 mmap_len;
+	__u32 sq_off;
+	__u32 cq_off;
+	__u32 resv;
+};
+
+/**
+ * struct mrpc_bind - MRPC_IOC_BIND: verify and compile a schema, or find it
+ * @size: sizeof(struct mrpc_bind)
+ * @flags: zero
+ * @schema: user pointer to the binary schema
+ * @len: its bytes
+ * @id: out: number of the schema in this session, from 1
+ * @hash: out: SHA-256
+ * @hit: out: 1 if it had been compiled before
+ * @resv: zero
+ * @bind_ns: out: time spent in the kernel
+ * @explain: where to put the reason of a failure
+ */
+struct mrpc_bind {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 schema;
+	__u32 len;
+	__u32 id;
+	__u8 hash[MRPC_HASH_LEN];
+	__u32 hit;
+	__u32 resv;
+	__aligned_u64 bind_ns;
+	struct mrpc_explain explain;
+};
+
+/**
+ * struct mrpc_connect - MRPC_IOC_CONNECT and MRPC_IOC_SERVE
+ * @size: sizeof(struct mrpc_connect)
+ * @flags: zero
+ * @transport: "tcp", "loop", ...
+ * @addr: tcp: struct sockaddr_in or sockaddr_in6; loop: struct sockaddr_un with
+ *	an abstract name (sun_path[0] == 0). SERVE writes the bound address back
+ * @addr_len: bytes of @addr
+ * @nr_schemas: how many of @schemas
+ * @schemas: numbers from MRPC_IOC_BIND; their order is the numbering of
+ *	services in mrpc_sqe.method (CONNECT) and mrpc_cqe.method (SERVE)
+ * @timeout_us: CONNECT: limit for connection and handshake, 0 for 10 s
+ * @max_message: largest message accepted from the peer, 0 for 64 MiB
+ * @keepalive_us: silence after which the peer is probed; the connection dies
+ *	after three times that. 0 for 10 s
+ * @backlog: SERVE: connections waiting to be accepted, 0 for 128
+ * @id: out: connection or listener
+ * @explain: where to put the reason of a failure
+ */
+struct mrpc_connect {
+	__u32 size;
+	__u32 flags;
+	char transport[MRPC_TRANSPORT_LEN];
+	__u8 addr[MRPC_ADDR_LEN];
+	__u32 addr_len;
+	__u32 nr_schemas;
+	__u32 schemas[MRPC_MAX_SERVICES];
+	__aligned_u64 timeout_us;
+	__u32 max_message;
+	__u32 backlog;
+	__aligned_u64 keepalive_us;
+	__u32 id;
+	__u32 resv;
+	struct mrpc_explain explain;
+};
+
+#define MRPC_CLOSE_DRAIN (1U << 0) /* let calls in flight finish first */
+
+/**
+ * struct mrpc_close - MRPC_IOC_CLOSE: end a connection or a listener
+ * @size: sizeof(struct mrpc_close)
+ * @flags: MRPC_CLOSE_*
+ * @id: connection or listener
+ * @resv: zero
+ * @timeout_us: with MRPC_CLOSE_DRAIN: how long to wait; 0 for 5 s
+ */
+struct mrpc_close {
+	__u32 size;
+	__u32 flags;
+	__u32 id;
+	__u32 resv;
+	__aligned_u64 timeout_us;
+};
+
+enum mrpc_conn_state {
+	MRPC_CONN_CONNECTING = 0,
+	MRPC_CONN_READY = 1,
+	MRPC_CONN_DRAINING = 2,
+	MRPC_CONN_CLOSED = 3,
+};
+
+/**
+ * struct mrpc_conn_info - MRPC_IOC_CONN_INFO: who is at the other end
+ * @size: sizeof(struct mrpc_conn_info)
+ * @conn: the connection
+ * @state: out: enum mrpc_conn_state
+ * @accepted: out: 1 if the peer connected to us
+ * @listener: out: the listener that accepted it, or 0
+ * @calls: out: calls in flight, both directions
+ * @local: out: our address
+ * @peer: out: the peer's address
+ */
+struct mrpc_conn_info {
+	__u32 size;
+	__u32 conn;
+	__u32 state;
+	__u32 accepted;
+	__u32 listener;
+	__u32 calls;
+	__u8 local[MRPC_ADDR_LEN];
+	__u8 peer[MRPC_ADDR_LEN];
+};
+
+/**
+ * struct mrpc_enter - MRPC_IOC_ENTER: submit, and wait for completions
+ * @size: sizeof(struct mrpc_enter)
+ * @flags: zero
+ * @qp: queue pair
+ * @to_submit: entries to take from the submission queue at most
+ * @min_complete: return when the completion queue holds so many; 0: don't wait
+ * @submitted: out: entries taken
+ * @timeout_ns: limit of the wait: -1 (all ones) for none
+ * @sigmask: user pointer to a signal mask for the wait, 0 for none
+ * @sigset_size: its bytes
+ * @resv: zero
+ *
+ * Returns 0; -EINTR after a signal and -ETIME after the timeout when fewer
+ * than @min_complete completions are there (@submitted is valid then too).
+ */
+struct mrpc_enter {
+	__u32 size;
+	__u32 flags;
+	__u32 qp;
+	__u32 to_submit;
+	__u32 min_complete;
+	__u32 submitted;
+	__aligned_u64 timeout_ns;
+	__aligned_u64 sigmask;
+	__u32 sigset_size;
+	__u32 resv;
+};
+
+/**
+ * struct mrpc_call_sync - MRPC_IOC_CALL: one call, start to end
+ * @size: sizeof(struct mrpc_call_sync)
+ * @flags: zero
+ * @sqe: an MRPC_OP_CALL
+ * @cqe: out: its MRPC_CQE_REPLY. The ioctl returns only when the send blocks
+ *	are free, so MRPC_CQE_FREED is always set
+ *
+ * Needs no queue pair. A signal cancels the call and returns -EINTR.
+ */
+struct mrpc_call_sync {
+	__u32 size;
+	__u32 flags;
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+};
+
+/**
+ * struct mrpc_release - MRPC_IOC_RELEASE: give receive blocks back
+ * @size: sizeof(struct mrpc_release)
+ * @nr: number of blocks
+ * @blocks: their receive heap offsets
+ */
+struct mrpc_release {
+	__u32 size;
+	__u32 nr;
+	__u32 blocks[MRPC_RELEASE_MAX];
+};
+
+#define MRPC_IOC_MAGIC		0xB9
+#define MRPC_IOC_SETUP		_IO(MRPC_IOC_MAGIC, 0)
+#define MRPC_IOC_REGION		_IO(MRPC_IOC_MAGIC, 1)
+#define MRPC_IOC_QP		_IO(MRPC_IOC_MAGIC, 2)
+#define MRPC_IOC_BIND		_IO(MRPC_IOC_MAGIC, 3)
+#define MRPC_IOC_CONNECT	_IO(MRPC_IOC_MAGIC, 4)
+#define MRPC_IOC_SERVE		_IO(MRPC_IOC_MAGIC, 5)
+#define MRPC_IOC_CLOSE		_IO(MRPC_IOC_MAGIC, 6)
+#define MRPC_IOC_CONN_INFO	_IO(MRPC_IOC_MAGIC, 7)
+#define MRPC_IOC_ENTER		_IO(MRPC_IOC_MAGIC, 8)
+#define MRPC_IOC_CALL		_IO(MRPC_IOC_MAGIC, 9)
+#define MRPC_IOC_RELEASE	_IO(MRPC_IOC_MAGIC, 10)
+
+#endif /* _UAPI_LINUX_MRPC_H */
