@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Everything a person types; 'make help' lists it. What is built goes to build/.
+
+# The kernel to build for. The build host's own does not matter, so the default
+# is the newest installed 6.12 (to install: the running one); KDIR names another tree, as test-debug does.
+ifdef KDIR
+KVER := $(shell cat $(KDIR)/include/config/kernel.release)
+else
+ifneq ($(filter install uninstall,$(MAKECMDGOALS)),)
+KVER ?= $(shell uname -r)
+endif
+KVER ?= $(shell scripts/kernel-version)
+KDIR := /lib/modules/$(KVER)/build
+endif
+
+BUILD   := $(CURDIR)/build
+MODULES := $(BUILD)/modules/$(KVER)
+PREFIX  ?= /usr/local
+
+# Sub-makes inherit the job server of the outermost one.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
+MAKEFLAGS += --no-print-directory
+
+# What is there of these, each with its own Makefile that writes to $(O).
+SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench \
+	   tools/libmrpc/test selftests selftests/lib
+SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
+TESTS   := $(filter selftests% %/test,$(SUBDIRS))
+TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
+
+.PHONY: all modules lib tools tests setup run test test-native test-debug \
+	test-runner fuzz shell bench check install uninstall clean help $(SUBDIRS)
+
+all: modules lib tools
+lib: $(filter tools/libmrpc,$(SUBDIRS))
+tools: $(TOOLS)
+tests: $(TESTS) $(filter tools/mrpcc,$(TOOLS))
+
+modules:
+	+@MAKE="$(MAKE)" scripts/build-modules $(KDIR) $(MODULES)
+
+# The lock lets two makes run in one tree. V=1 shows the commands.
+$(SUBDIRS):
+	@mkdir -p $(BUILD)/$@
+	@echo "  MAKE    $@"
+	+@flock $(BUILD)/$@/.lock $(MAKE) $(if $(V),,-s) -C $@ O=$(BUILD)/$@
+
+# Who uses the library and the stub compiler.
+$(filter tools/mrpc tools/examples tools/bench selftests,$(SUBDIRS)): \
+	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
+
+setup:
+	@scripts/setup
+
+# Set up first, then build, whatever the number of jobs.
+run: setup
+	+@$(MAKE) all
+	@scripts/vm -t 175 scripts/run-demo
+
+bench: setup
+	+@$(MAKE) all
+	@tools/bench/run
+
+shell: setup
+	+@$(MAKE) all
+	@scripts/vm -c scripts/in-guest bash -l || :
+
+test: setup
+	+@$(MAKE) $(if $(LIST),,all) tests
+	@scripts/test
+
+test-native: setup
+	+@$(MAKE) $(filter-out selftests,$(TESTS)) $(filter tools/mrpcc,$(TOOLS))
+	@scripts/test native
+
+fuzz: setup
+	+@$(MAKE) $(filter selftests/lib,$(SUBDIRS))
+	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} scripts/test fuzz
+
+test-debug: setup
+	@scripts/setup debug-kernel
+	@scripts/debug-kernel $(if $(KCSAN),--kcsan)
+	+@kernel=$$(scripts/debug-kernel $(if $(KCSAN),--kcsan) --path) && \
+		$(MAKE) KDIR=$$kernel/build all tests && \
+		scripts/test debug
+
+test-runner: setup
+	+@$(MAKE) modules
+	@scripts/test-runner
+
+check: setup
+	@scripts/setup check
+	+@MAKE="$(MAKE)" scripts/check $(KDIR) $(BUILD)/check/$(KVER)
+
+install: all
+	+@MAKE="$(MAKE)" DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
+		scripts/install $(KDIR) $(MODULES) $(KVER) $(TOOLS)
+
+uninstall:
+	+@MAKE="$(MAKE)" DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
+		scripts/install --remove $(KVER) $(TOOLS)
+
+clean:
+	@rm -rf $(BUILD)
+
+help:
+	@scripts/help

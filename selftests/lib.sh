@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: GPL-2.0
+# shellcheck shell=bash
+#
+# What shell tests share. A test file is selftests/FILE.sh:
+#
+#	#!/bin/bash
+#	# SPDX-License-Identifier: GPL-2.0
+#	# What it tests.
+#	# timeout 180		(optional: limit of each of its tests, in seconds)
+#	. "${0%/*}/lib.sh"
+#
+#	test_echo()		# its name is FILE/echo
+#	{
+#		ns_create client server
+#		in_ns server echo-server &
+#		wait_for 5 in_ns server mrpc -j service show
+#		...
+#	}
+#
+#	run_tests "$@"
+#
+# A test runs in a shell of its own with errexit: the first command that fails
+# fails it. Modules are loaded when it starts. Processes, namespaces and
+# $TEST_TMP that it leaves are removed.
+
+# shellcheck source=scripts/in-guest
+. "${BASH_SOURCE[0]%/*}/../scripts/in-guest"
+
+# The debug kernel is slower: multiply waits that are not measurements.
+MRPC_TIME_SCALE=${MRPC_TIME_SCALE:-1}
+
+fail() { echo "# $*"; exit 1; }
+
+skip() { echo "$*" >"$TEST_TMP/skip"; exit 4; }
+
+# need FILE WHY: skips the test where this kernel has no such file.
+need() { [[ -e $1 ]] || skip "$2 (no $1)"; }
+
+# on_exit COMMAND...: runs it when the test ends, last one first.
+on_exit()
+{
+	local command
+	printf -v command '%q ' "$@"
+	test_cleanup="$command; ${test_cleanup:-}"
+	# shellcheck disable=SC2064 # as it is now
+	trap "set +e; trap - ERR; $test_cleanup" EXIT
+}
+
+# wait_for SECONDS COMMAND...: until it succeeds; fails when it never does.
+wait_for()
+{
+	local deadline=$((SECONDS + $1 * MRPC_TIME_SCALE))
+	shift
+	until "$@" >/dev/null 2>&1; do
+		if ((SECONDS >= deadline)); then
+			echo "# never came true: $*"
+			return 1
+		fi
+		sleep 0.05
+	done
+}
+
+# ns_create A B: two network namespaces joined by a veth pair; the device is
+# veth0 in both. A is 10.0.0.1 and fd00::1, B is 10.0.0.2 and fd00::2.
+ns_create()
+{
+	local ns number=0
+	for ns in "$1" "$2"; do
+		ip netns add "$ns"
+		on_exit ip netns delete "$ns"
+	done
+	ip link add veth0 netns "$1" type veth peer name veth0 netns "$2"
+	for ns in "$1" "$2"; do
+		number=$((number + 1))
+		ip -n "$ns" address add 10.0.0.$number/24 dev veth0
+		ip -n "$ns" address add fd00::$number/64 dev veth0 nodad
+		ip -n "$ns" link set lo up
+		ip -n "$ns" link set veth0 up
+	done
+}
+
+# in_ns NAMESPACE COMMAND...
+in_ns() { ip netns exec "$@"; }
+
+# ns_gro NAMESPACE on|off: packets take another way with receive GRO.
+ns_gro() { in_ns "$1" ethtool -K veth0 gro "$2"; }
+
+# Calls the test_* functions that are named, or all; --list prints their names
+# and time limits.
+run_tests()
+{
+	local names name status limit number=0 failed=0
+	mapfile -t names < <(compgen -A function test_)
+	names=("${names[@]#test_}")
+	if [[ ${1:-} == --list ]]; then
+		limit=$(sed -n '1,20s/^# timeout \([0-9]*\).*/\1/p' "$0")
+		printf "%s${limit:+ $limit}\n" "${names[@]}"
+		return 0
+	fi
+	(($# == 0)) || names=("$@")
+	for name in "${names[@]}"; do
+		number=$((number + 1))
+		declare -F "test_$name" >/dev/null ||
+			{ echo "not ok $number - $name"; echo "# no such test"; return 1; }
+		TEST_TMP=$(mktemp -d)
+		(
+			set -eEuo pipefail
+			trap 'echo "# ${BASH_SOURCE[0]##*/}:$LINENO: failed with status $?: $BASH_COMMAND"' ERR
+			"test_$name"
+		) </dev/null 2>&1
+		status=$?
+		if ((status == 0)); then
+			echo "ok $number - $name"
+		elif [[ -e $TEST_TMP/skip ]]; then
+			echo "ok $number - $name # SKIP $(<"$TEST_TMP/skip")"
+		else
+			echo "not ok $number - $name"
+			failed=1
+		fi
+		rm -rf "$TEST_TMP"
+	done
+	return $failed
+}
