@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Calls at the client, and their results.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "internal.h"
+#include "qp.h"
+
+/* -- results ---------------------------------------------------------------------- */
+
+void result_fill(struct mrpc_session *session, struct mrpc_result *res,
+		 const struct mrpc_cqe *cqe)
+{
+	const u8 *p = session->recv + cqe->block;
+	u32 len;
+
+	memset(res, 0, offsetof(struct mrpc_result, detail) + 1);
+	res->status = cqe->status;
+	res->local = cqe->flags & MRPC_CQE_LOCAL;
+	if (!(cqe->flags & MRPC_CQE_BLOCK))
+		return;
+	res->session = session;
+	res->block = cqe->block;
+	res->flags = cqe->flags;
+	res->reply_len = cqe->msg_len;
+	if (cqe->msg_len)
+		res->reply = p;
+	p += ALIGN_UP(cqe->msg_len, 8u);
+	res->meta_len = cqe->meta_len;
+	if (cqe->meta_len)
+		res->meta = p;
+	p += ALIGN_UP(cqe->meta_len, 8u);
+	len = cqe->detail_len < MRPC_MAX_DETAIL ? cqe->detail_len : MRPC_MAX_DETAIL;
+	memcpy(res->detail, p, len);
+	res->detail[len] = '\0';
+	p += ALIGN_UP(cqe->detail_len, 8u);
+	if (cqe->flags & MRPC_CQE_TIMES)
+		res->times = (const struct mrpc_times *)p;
+}
+
+void result_fail(struct mrpc_result *res, int status, const char *fmt, ...)
+{
+	va_list args;
+
+	memset(res, 0, offsetof(struct mrpc_result, detail) + 1);
+	res->status = status;
+	res->local = true;
+	va_start(args, fmt);
+	vsnprintf(res->detail, sizeof(res->detail), fmt, args);
+	va_end(args);
+}
+
+void mrpc_result_release(struct mrpc_result *res)
+{
+	if (!(res->flags & MRPC_CQE_BLOCK))
+		return;
+	release_block(res->session, res->block, res->reply_len + res->meta_len);
+	res->flags = 0;
+	res->reply = NULL;
+	res->meta = NULL;
+	res->times = NULL;
+}
+
+void mrpc_result_move(struct mrpc_result *to, struct mrpc_result *from)
+{
+	*to = *from;
+	from->flags = 0;
+}
+
+/* -- making calls -------------------------------------------------------------------- */
+
+static const struct mrpc_call_opts no_opts;
+
+/* The index of a service in the connection's numbering. */
+static int find_service(const struct mrpc_conn *conn, const struct mrpc_service_desc *service)
+{
+	u32 i;
+
+	for (i = 0; i < conn->nr; i++)
+		if (conn->services[i] == service)
+			return (int)i;
+	/* The same generated code can be in a program and in a library. */
+	for (i = 0; i < conn->nr; i++)
+		if (conn->services[i]->schema_len == service->schema_len &&
+		    !memcmp(conn->services[i]->schema, service->schema, service->schema_len))
+			return (int)i;
+	return -1;
+}
+
+static int bad_call(struct mrpc_result *res, int status, const char *why)
+{
+	result_fail(res, status, "%s", why);
+	set_error("%s", res->detail);
+	return status;
+}
+
+static int msg_status(struct mrpc_result *res, const struct mrpc_msg *msg)
+{
+	switch (msg->err) {
+	case 0:
+		break;
+	case -EPERM:
+		return bad_call(res, MRPC_FAILED_PRECONDITION,
+				"the message's session belongs to the process that this one was "
+				"forked from");
+	case -ENOMEM:
+		return bad_call(res, MRPC_RESOURCE_EXHAUSTED,
+				"the message does not fit in the send heap");
+	case -EMSGSIZE:
+		return bad_call(res, MRPC_INVALID_ARGUMENT,
+				"the message is larger than a message can be");
+	default:
+		return bad_call(res, MRPC_INVALID_ARGUMENT, "the message could not be built");
+	}
+	if (!msg->root)
+		return bad_call(res, MRPC_INVALID_ARGUMENT,
+				"the message was sent before, or never begun");
+	return MRPC_OK;
+}
+
+/* Fills an entry but for its user_data and metadata; anything but MRPC_OK is in @res, too. */
+static int prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
+		   const struct mrpc_service_desc *service, u32 method, struct mrpc_msg *msg,
+		   const struct mrpc_call_opts *opts, struct mrpc_result *res)
+{
+	int index, status;
+
+	if (session_check(conn->session))
+		return bad_call(res, MRPC_FAILED_PRECONDITION, mrpc_last_error());
+	status = msg_status(res, msg);
+	if (status)
+		return status;
+	if (msg->session != conn->session)
+		return bad_call(res, MRPC_INVALID_ARGUMENT,
+				"the message and the connection belong to different sessions");
+	index = find_service(conn, service);
+	if (index < 0 || method >= service->nr_methods)
+		return bad_call(res, MRPC_UNIMPLEMENTED,
+				"the connection was made without this service, or it has no such "
+				"method");
+	if (opts->meta && opts->meta->err)
+		return bad_call(res, MRPC_INVALID_ARGUMENT, "the metadata could not be built");
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->op = MRPC_OP_CALL;
+	sqe->priority = MRPC_PRIORITY_DEFAULT;
+	if (opts->flags & MRPC_CALL_PRIORITY)
+		sqe->priority = opts->priority < 255 ? (u8)opts->priority : 255;
+	if (opts->flags & MRPC_CALL_TIMES)
+		sqe->flags |= MRPC_SQE_TIMES;
+	if (msg->total <= conn->session->setup.copy_threshold)
+		sqe->flags |= MRPC_SQE_COPY;
+	sqe->conn = conn->id;
+	sqe->method = (u32)index << 16 | method;
+	sqe->root = send_off(conn->session, msg->root);
+	sqe->max_reply = opts->max_reply;
+	sqe->timeout_us = opts->timeout_us;
+	return MRPC_OK;
+}
+
+/* Copies the metadata into @mem, a block of the send heap, unless that is NULL. */
+static int add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
+		    const struct mrpc_meta *meta, void *mem, struct mrpc_result *res)
+{
+	if (!mem)
+		return bad_call(res, MRPC_RESOURCE_EXHAUSTED,
+				"the metadata does not fit in the send heap");
+	memcpy(mem, meta->data, meta->len);
+	sqe->meta = send_off(session, mem);
+	sqe->meta_len = meta->len;
+	return MRPC_OK;
+}
+
+static int call_ioctl(struct mrpc_session *session, struct mrpc_call_sync *arg,
+		      struct mrpc_result *res)
+{
+	int err = session_ioctl(session, MRPC_IOC_CALL, arg);
+
+	if (likely(!err)) {
+		result_fill(session, res, &arg->cqe);
+	} else {
+		result_fail(res, status_of_errno(-err), "%s",
+			    err == -EINTR ? "interrupted by a signal" : strerror(-err));
+		set_error("%s", res->detail);
+	}
+	return res->status;
+}
+
+int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *service,
+		   unsigned int method, struct mrpc_msg *msg, const struct mrpc_call_opts *opts,
+		   struct mrpc_result *res)
+{
+	struct mrpc_call_sync arg = { .size = sizeof(arg) };
+	struct mrpc_session *session = conn->session;
+	struct mrpc_result ignored;
+	void *meta = NULL;
+	struct tctx *t;
+	int status;
+
+	if (!res)
+		res = &ignored;
+	if (!opts)
+		opts = &no_opts;
+	status = prepare(&arg.sqe, conn, service, method, msg, opts, res);
+	if (!status && opts->meta && opts->meta->len) {
+		meta = mrpc_alloc(session, opts->meta->len);
+		status = add_meta(session, &arg.sqe, opts->meta, meta, res);
+	}
+	if (!status) {
+		/* What the thread has started before must not come after. */
+		t = tctx_get(session);
+		if (t && t->qp && qp_pending(t->qp))
+			qp_flush(t->qp);
+		status = call_ioctl(session, &arg, res);
+	}
+	if (meta)
+		mrpc_free(session, meta);
+	if (!(opts->flags & MRPC_CALL_KEEP))
+		mrpc_msg_free(msg);
+	if (res == &ignored)
+		mrpc_result_release(res);
+	return status;
+}
+
+static int start(struct mrpc_qp *qp, struct mrpc_sqe *sqe, struct mrpc_msg *msg,
+		 struct op *op, struct mrpc_result *res)
+{
+	void *blocks = msg_spend(msg);
+	bool copied = sqe->flags & MRPC_SQE_COPY;
+
+	op->conn = sqe->conn;
+	op->wait = OP_WAIT_END;
+	if (!copied) {
+		op->wait |= OP_WAIT_SENT;
+		op->blocks = blocks;
+	}
+	sqe->user_data = op->id;
+	if (qp_push(qp, sqe, copied ? blocks : NULL)) {
+		op_free(qp, op);
+		blocks_free(qp->session, blocks);
+		return bad_call(res, MRPC_RESOURCE_EXHAUSTED, mrpc_last_error());
+	}
+	qp->in_flight++;
+	return MRPC_OK;
+}
+
+int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *service,
+		    unsigned int method, struct mrpc_msg *msg, const struct mrpc_call_opts *opts,
+		    mrpc_done_fn done, void *user, mrpc_call_id *id)
+{
+	struct mrpc_session *session = conn->session;
+	struct mrpc_result res;
+	struct mrpc_sqe sqe;
+	struct mrpc_qp *qp;
+	struct op *op;
+	int status;
+
+	if (!opts)
+		opts = &no_opts;
+	status = prepare(&sqe, conn, service, method, msg, opts, &res);
+	if (!status && (!done || (opts->flags & MRPC_CALL_KEEP)))
+		status = bad_call(&res, MRPC_INVALID_ARGUMENT,
+				  "an asynchronous call needs a callback, and spends its message");
+	if (!status && opts->meta && opts->meta->len)
+		status = add_meta(session, &sqe, opts->meta,
+				  mrpc_msg_alloc(msg, opts->meta->len, 1), &res);
+	if (!status)
+		status = msg_status(&res, msg);
+	if (status)
+		goto drop;
+	qp = opts->qp ? opts->qp : mrpc_qp_self(session);
+	op = qp ? op_new(qp) : NULL;
+	if (!op) {
+		status = bad_call(&res, MRPC_RESOURCE_EXHAUSTED,
+				  qp ? "out of memory" : mrpc_last_error());
+		goto drop;
+	}
+	op->done = done;
+	op->user = user;
+	if (id)
+		*id = op->id;
+	return start(qp, &sqe, msg, op, &res);
+drop:
+	mrpc_msg_free(msg);
+	return status;
+}

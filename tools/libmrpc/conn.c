@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Binding schemas, and connections that this side makes.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+#define EXPLAIN_LEN	512
+
+static struct bind *bind_find(struct mrpc_session *session, const struct mrpc_service_desc *desc)
+{
+	struct bind *b;
+
+	for (b = session->binds; b; b = b->next)
+		if (b->len == desc->schema_len &&
+		    (b->schema == desc->schema || !memcmp(b->schema, desc->schema, b->len)))
+			return b;
+	return NULL;
+}
+
+/* Under the session's lock. */
+static int bind_locked(struct mrpc_session *session, const struct mrpc_service_desc *desc,
+		       struct mrpc_bind_info *info)
+{
+	char why[EXPLAIN_LEN] = "";
+	struct mrpc_bind arg = { .size = sizeof(arg) };
+	struct bind *b = bind_find(session, desc);
+	int err;
+
+	if (!b) {
+		b = calloc(1, sizeof(*b));
+		if (!b)
+			return fail(ENOMEM, "out of memory");
+		arg.schema = (uintptr_t)desc->schema;
+		arg.len = desc->schema_len;
+		arg.explain.buf = (uintptr_t)why;
+		arg.explain.len = sizeof(why);
+		err = session_ioctl(session, MRPC_IOC_BIND, &arg);
+		if (err) {
+			free(b);
+			return fail(-err, "cannot bind the schema of %s: %s", desc->name,
+				    why[0] ? why : strerror(-err));
+		}
+		b->schema = desc->schema;
+		b->len = desc->schema_len;
+		b->info.id = arg.id;
+		b->info.hit = arg.hit;
+		b->info.bind_ns = arg.bind_ns;
+		memcpy(b->info.hash, arg.hash, sizeof(b->info.hash));
+		b->next = session->binds;
+		session->binds = b;
+	}
+	*info = b->info;
+	return 0;
+}
+
+int mrpc_session_bind(struct mrpc_session *session, const struct mrpc_service_desc *desc,
+		      struct mrpc_bind_info *info)
+{
+	struct mrpc_bind_info ignored;
+	int err = session_check(session);
+
+	if (err)
+		return err;
+	pthread_mutex_lock(&session->lock);
+	err = bind_locked(session, desc, info ? info : &ignored);
+	pthread_mutex_unlock(&session->lock);
+	return err;
+}
+
+int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *const services[],
+		  u32 nr, struct mrpc_connect *arg)
+{
+	struct mrpc_bind_info info;
+	u32 i;
+	int err;
+
+	if (nr < 1 || nr > MRPC_MAX_SERVICES)
+		return fail(EINVAL, "a connection has 1 to %u services, not %u",
+			    MRPC_MAX_SERVICES, nr);
+	for (i = 0; i < nr; i++) {
+		err = mrpc_session_bind(session, services[i], &info);
+		if (err)
+			return err;
+		arg->schemas[i] = info.id;
+	}
+	arg->nr_schemas = nr;
+	return 0;
+}
+
+/* Tries the addresses that the text stands for until one works. */
+int connect_or_serve(struct mrpc_session *session, unsigned long cmd, const char *what,
+		     const char *address, struct mrpc_connect *arg)
+{
+	struct address list[ADDRESSES_MAX];
+	char why[EXPLAIN_LEN], text[MRPC_ADDR_TEXT];
+	int nr, i, err = 0;
+
+	nr = addr_resolve(address, cmd == MRPC_IOC_SERVE, list, ADDRESSES_MAX);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		why[0] = '\0';
+		arg->size = sizeof(*arg);
+		memcpy(arg->transport, list[i].transport, sizeof(arg->transport));
+		memcpy(arg->addr, list[i].addr, sizeof(arg->addr));
+		arg->addr_len = list[i].len;
+		arg->explain.buf = (uintptr_t)why;
+		arg->explain.len = sizeof(why);
+		err = session_ioctl(session, cmd, arg);
+		/* Another address of a name helps against some errors only. */
+		if (!err || err == -EINTR || err == -EINVAL || err == -ENOMEM)
+			break;
+	}
+	if (!err)
+		return 0;
+	if (!why[0])
+		snprintf(why, sizeof(why), "%s", strerror(-err));
+	mrpc_addr_format(arg->addr, text, sizeof(text));
+	if (nr == 1 || strstr(address, text))
+		return fail(-err, "%s %s: %s", what, address, why);
+	return fail(-err, "%s %s (%s): %s", what, address, text, why);
+}
+
+struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address,
+			       const struct mrpc_service_desc *const services[], unsigned int nr,
+			       const struct mrpc_conn_opts *opts)
+{
+	struct mrpc_connect arg = { 0 };
+	struct mrpc_conn *conn;
+
+	if (session_check(session) || bind_services(session, services, nr, &arg))
+		return NULL;
+	if (opts) {
+		arg.timeout_us = opts->timeout_us;
+		arg.keepalive_us = opts->keepalive_us;
+		arg.max_message = opts->max_message;
+	}
+	conn = calloc(1, sizeof(*conn) + nr * sizeof(conn->services[0]));
+	if (!conn) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (connect_or_serve(session, MRPC_IOC_CONNECT, "cannot connect to", address, &arg)) {
+		free(conn);
+		return NULL;
+	}
+	conn->session = session;
+	conn->id = arg.id;
+	conn->nr = nr;
+	memcpy(conn->services, services, nr * sizeof(conn->services[0]));
+	pthread_mutex_lock(&session->lock);
+	conn->next = session->conns;
+	session->conns = conn;
+	pthread_mutex_unlock(&session->lock);
+	return conn;
+}
+
+int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
+{
+	struct mrpc_close arg = { .size = sizeof(arg) };
+	struct mrpc_session *session;
+	struct mrpc_conn **p;
+	int err;
+
+	if (!conn)
+		return 0;
+	session = conn->session;
+	err = session_check(session);
+	if (err)
+		return err;
+	arg.id = conn->id;
+	if (drain_us) {
+		arg.flags = MRPC_CLOSE_DRAIN;
+		arg.timeout_us = drain_us;
+	}
+	err = session_ioctl(session, MRPC_IOC_CLOSE, &arg);
+	pthread_mutex_lock(&session->lock);
+	for (p = &session->conns; *p && *p != conn; p = &(*p)->next)
+		;
+	if (*p)
+		*p = conn->next;
+	pthread_mutex_unlock(&session->lock);
+	free(conn);
+	return err ? fail(-err, "cannot close the connection in order: %s", strerror(-err)) : 0;
+}
+
+void conns_free(struct mrpc_session *session)
+{
+	struct mrpc_conn *conn;
+
+	while ((conn = session->conns)) {
+		session->conns = conn->next;
+		free(conn);
+	}
+}
+
+__u32 mrpc_conn_id(const struct mrpc_conn *conn)
+{
+	return conn->id;
+}
+
+struct mrpc_session *mrpc_conn_session(const struct mrpc_conn *conn)
+{
+	return conn->session;
+}
+
+int mrpc_conn_query(struct mrpc_conn *conn, struct mrpc_conn_info *info)
+{
+	int err = session_check(conn->session);
+
+	if (err)
+		return err;
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	info->conn = conn->id;
+	err = session_ioctl(conn->session, MRPC_IOC_CONN_INFO, info);
+	return err ? fail(-err, "cannot look at the connection: %s", strerror(-err)) : 0;
+}

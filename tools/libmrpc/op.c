@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What is awaited on a queue pair, and what its completions do to it.
+ */
+#include <stdlib.h>
+
+#include "internal.h"
+#include "qp.h"
+
+static bool add_chunk(struct mrpc_qp *qp)
+{
+	u32 base = qp->nr_chunks * OPS_PER_CHUNK, i;
+	struct op **chunks, *ops;
+
+	chunks = realloc(qp->chunks, (qp->nr_chunks + 1) * sizeof(*chunks));
+	if (!chunks)
+		return false;
+	qp->chunks = chunks;
+	ops = calloc(OPS_PER_CHUNK, sizeof(*ops));
+	if (!ops)
+		return false;
+	chunks[qp->nr_chunks++] = ops;
+	for (i = OPS_PER_CHUNK; i-- > 0; ) {
+		ops[i].id = (1ull << 32) | (base + i + 1);
+		ops[i].next = qp->free_ops;
+		qp->free_ops = &ops[i];
+	}
+	return true;
+}
+
+struct op *op_new(struct mrpc_qp *qp)
+{
+	struct op *op;
+
+	if (!qp->free_ops && !add_chunk(qp))
+		return NULL;
+	op = qp->free_ops;
+	qp->free_ops = op->next;
+	op->next = NULL;
+	op->done = NULL;
+	op->user = NULL;
+	op->blocks = NULL;
+	return op;
+}
+
+void op_free(struct mrpc_qp *qp, struct op *op)
+{
+	op->wait = 0;
+	op->id += 1ull << 32;
+	op->next = qp->free_ops;
+	qp->free_ops = op;
+}
+
+struct op *op_find(struct mrpc_qp *qp, u64 id)
+{
+	u32 index = (u32)id - 1;
+	struct op *op;
+
+	if (index / OPS_PER_CHUNK >= qp->nr_chunks)
+		return NULL;
+	op = &qp->chunks[index / OPS_PER_CHUNK][index % OPS_PER_CHUNK];
+	return op->id == id && op->wait ? op : NULL;
+}
+
+static void op_sent(struct mrpc_qp *qp, struct op *op)
+{
+	blocks_free(qp->session, op->blocks);
+	op->blocks = NULL;
+	op->wait &= ~OP_WAIT_SENT;
+}
+
+static void op_ended(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
+{
+	op->cqe = *cqe;
+	op->wait ^= OP_WAIT_END | OP_WAIT_CALLBACK;
+	op->next = NULL;
+	*qp->done.last = op;
+	qp->done.last = &op->next;
+}
+
+void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	struct op *op = cqe->user_data ? op_find(qp, cqe->user_data) : NULL;
+
+	switch (cqe->type) {
+	case MRPC_CQE_REPLY:
+		if (!op || !(op->wait & OP_WAIT_END)) {
+			if (cqe->flags & MRPC_CQE_BLOCK)
+				release_block(qp->session, cqe->block, cqe->msg_len);
+			break;
+		}
+		if ((op->wait & OP_WAIT_SENT) && (cqe->flags & MRPC_CQE_FREED))
+			op_sent(qp, op);
+		op_ended(qp, op, cqe);
+		break;
+	case MRPC_CQE_SENT:
+	case MRPC_CQE_ERROR:
+		if (op && (op->wait & OP_WAIT_SENT)) {
+			op_sent(qp, op);
+			if (!op->wait)
+				op_free(qp, op);
+		}
+		/* The reason for an error; nobody waits for it. */
+		if (cqe->flags & MRPC_CQE_BLOCK)
+			release_block(qp->session, cqe->block, cqe->detail_len);
+		break;
+	default:
+		break;
+	}
+}
+
+void qp_harvest(struct mrpc_qp *qp)
+{
+	struct mrpc_cqe cqe;
+
+	while (ring_cq_pop(&qp->ring, &cqe)) {
+		if (cqe.type == MRPC_CQE_REQUEST)
+			request_queue(qp, &cqe);
+		else
+			qp_complete(qp, &cqe);
+	}
+}
+
+int qp_run_done(struct mrpc_qp *qp)
+{
+	struct mrpc_result res;
+	mrpc_done_fn done;
+	struct op *op;
+	void *user;
+	int nr = 0;
+
+	while ((op = qp->done.first)) {
+		qp->done.first = op->next;
+		if (!op->next)
+			qp->done.last = &qp->done.first;
+		done = op->done;
+		user = op->user;
+		result_fill(qp->session, &res, &op->cqe);
+		op->wait &= ~OP_WAIT_CALLBACK;
+		if (!op->wait)
+			op_free(qp, op);
+		if (done) {
+			qp->in_flight--;
+			qp->in_callback = true;
+			done(user, &res);
+			qp->in_callback = false;
+			nr++;
+		}
+		mrpc_result_release(&res);
+	}
+	return nr;
+}

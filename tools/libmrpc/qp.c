@@ -1,0 +1,483 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Queue pairs: making them, submitting, waiting.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "qp.h"
+
+/* How long a full submission queue may stay full when nothing is in flight. */
+#define STUCK_NS	1000000000ll
+
+static u64 now_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+/* -- making them ------------------------------------------------------------------ */
+
+static int qp_init(struct mrpc_qp *qp)
+{
+	struct mrpc_qp_setup arg = {
+		.size = sizeof(arg),
+		.flags = qp->serve ? MRPC_QP_SERVE : 0,
+		.sq_entries = qp->opts.sq_entries,
+		.cq_entries = qp->opts.cq_entries,
+		.eventfd = -1,
+	};
+	int err;
+
+	qp->notes = calloc(qp->opts.sq_entries, sizeof(*qp->notes));
+	if (!qp->notes)
+		return -ENOMEM;
+	if (qp->opts.flags & MRPC_QP_OPT_EVENTFD) {
+		qp->eventfd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+		if (qp->eventfd < 0)
+			return -errno;
+		arg.eventfd = qp->eventfd;
+		arg.flags |= MRPC_QP_EVENTFD;
+	}
+	err = session_ioctl(qp->session, MRPC_IOC_QP, &arg);
+	if (err)
+		return err;
+	qp->map = mmap(NULL, arg.mmap_len, PROT_READ | PROT_WRITE, MAP_SHARED, qp->session->fd,
+		       (off_t)arg.mmap_off);
+	if (qp->map == MAP_FAILED) {
+		qp->map = NULL;
+		return -errno;
+	}
+	qp->map_len = arg.mmap_len;
+	qp->id = arg.qp;
+	qp->ring.head = qp->map;
+	qp->ring.sqes = (struct mrpc_sqe *)((u8 *)qp->map + arg.sq_off);
+	qp->ring.cqes = (const struct mrpc_cqe *)((u8 *)qp->map + arg.cq_off);
+	qp->ring.sq_mask = arg.sq_entries - 1;
+	qp->ring.cq_mask = arg.cq_entries - 1;
+	return 0;
+}
+
+static void qp_destroy(struct mrpc_qp *qp)
+{
+	u32 i;
+
+	/* A forked child never had the mapping. */
+	if (qp->map && !session_is_foreign(qp->session))
+		munmap(qp->map, qp->map_len);
+	if (qp->eventfd >= 0)
+		close(qp->eventfd);
+	for (i = 0; i < qp->nr_chunks; i++)
+		free(qp->chunks[i]);
+	free(qp->chunks);
+	free(qp->notes);
+	pthread_mutex_destroy(&qp->lock);
+	free(qp);
+}
+
+static bool same_opts(const struct mrpc_qp_opts *a, const struct mrpc_qp_opts *b)
+{
+	return a->sq_entries == b->sq_entries && a->cq_entries == b->cq_entries &&
+	       a->flags == b->flags;
+}
+
+/* The kernel's queue pairs live as long as the session: so they are used again. */
+static struct mrpc_qp *idle_take(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
+				 bool serve)
+{
+	struct mrpc_qp **p, *qp;
+
+	pthread_mutex_lock(&session->lock);
+	for (p = &session->idle_qps; (qp = *p); p = &qp->idle_next) {
+		if (qp->serve == serve && same_opts(&qp->opts, opts)) {
+			*p = qp->idle_next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&session->lock);
+	return qp;
+}
+
+struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
+			  bool serve)
+{
+	struct mrpc_qp_opts o = { 0 };
+	struct mrpc_qp *qp;
+	int err;
+
+	if (opts)
+		o = *opts;
+	if (!o.sq_entries)
+		o.sq_entries = QP_SQ_ENTRIES;
+	if (!o.cq_entries)
+		o.cq_entries = o.sq_entries <= 4096 ? 4 * o.sq_entries : 16384;
+
+	qp = idle_take(session, &o, serve);
+	if (qp)
+		return qp;
+	qp = calloc(1, sizeof(*qp));
+	if (!qp) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	qp->session = session;
+	qp->opts = o;
+	qp->serve = serve;
+	qp->eventfd = -1;
+	qp->done.last = &qp->done.first;
+	qp->last_request = &qp->requests;
+	pthread_mutex_init(&qp->lock, NULL);
+	err = qp_init(qp);
+	if (err) {
+		qp_destroy(qp);
+		fail(-err, "cannot create a queue pair of %u and %u entries: %s", o.sq_entries,
+		     o.cq_entries, strerror(-err));
+		return NULL;
+	}
+	pthread_mutex_lock(&session->lock);
+	qp->next = session->qps;
+	session->qps = qp;
+	pthread_mutex_unlock(&session->lock);
+	return qp;
+}
+
+/* What is still in flight ends without anybody being told. */
+void qp_retire(struct mrpc_qp *qp)
+{
+	struct mrpc_session *session = qp->session;
+	u32 i, j;
+
+	for (i = 0; i < qp->nr_chunks; i++)
+		for (j = 0; j < OPS_PER_CHUNK; j++)
+			qp->chunks[i][j].done = NULL;
+	qp->in_flight = 0;
+	pthread_mutex_lock(&session->lock);
+	qp->idle_next = session->idle_qps;
+	session->idle_qps = qp;
+	pthread_mutex_unlock(&session->lock);
+}
+
+void qps_free(struct mrpc_session *session)
+{
+	struct mrpc_qp *qp;
+
+	while ((qp = session->qps)) {
+		session->qps = qp->next;
+		qp_destroy(qp);
+	}
+}
+
+struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, const struct mrpc_qp_opts *opts)
+{
+	return session_check(session) ? NULL : qp_create(session, opts, false);
+}
+
+void mrpc_qp_free(struct mrpc_qp *qp)
+{
+	struct tctx *t;
+
+	if (!qp || session_is_foreign(qp->session))
+		return;
+	t = tctx_get(qp->session);
+	if (t && t->qp == qp)
+		t->qp = NULL;
+	qp_retire(qp);
+}
+
+struct mrpc_qp *mrpc_qp_self(struct mrpc_session *session)
+{
+	struct tctx *t;
+
+	if (session_check(session))
+		return NULL;
+	t = tctx_get(session);
+	if (!t) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	if (!t->qp)
+		t->qp = qp_create(session, NULL, false);
+	return t->qp;
+}
+
+int mrpc_qp_fd(const struct mrpc_qp *qp)
+{
+	return qp->eventfd >= 0 ? qp->eventfd :
+	       fail(ENOENT, "the queue pair was made without MRPC_QP_OPT_EVENTFD");
+}
+
+unsigned int mrpc_qp_in_flight(const struct mrpc_qp *qp)
+{
+	return qp->in_flight;
+}
+
+/* -- submitting --------------------------------------------------------------------- */
+
+static void sq_lock(struct mrpc_qp *qp)
+{
+	if (qp->serve)
+		pthread_mutex_lock(&qp->lock);
+}
+
+static void sq_unlock(struct mrpc_qp *qp)
+{
+	if (qp->serve)
+		pthread_mutex_unlock(&qp->lock);
+}
+
+u32 qp_pending(struct mrpc_qp *qp)
+{
+	u32 pending;
+
+	sq_lock(qp);
+	pending = ring_sq_pending(&qp->ring);
+	sq_unlock(qp);
+	return pending;
+}
+
+static void collect_notes(struct mrpc_qp *qp)
+{
+	u32 head = ring_sq_head(&qp->ring), i;
+	void **note;
+
+	for (i = qp->note_head; i != head; i++) {
+		note = &qp->notes[i & qp->ring.sq_mask];
+		if (*note) {
+			blocks_free(qp->session, *note);
+			*note = NULL;
+		}
+	}
+	/* The server's stop looks at it, too. */
+	__atomic_store_n(&qp->note_head, head, __ATOMIC_RELEASE);
+}
+
+static bool try_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
+{
+	struct mrpc_sqe *slot;
+
+	collect_notes(qp);
+	sq_lock(qp);
+	slot = ring_sq_slot(&qp->ring);
+	/* A slot that the kernel took just now may still have its note. */
+	if (slot && qp->ring.sq_tail - qp->note_head <= qp->ring.sq_mask) {
+		*slot = *sqe;
+		qp->notes[qp->ring.sq_tail & qp->ring.sq_mask] = blocks;
+		ring_sq_publish(&qp->ring);
+	} else {
+		slot = NULL;
+	}
+	sq_unlock(qp);
+	return slot;
+}
+
+int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
+{
+	int err;
+
+	while (!try_push(qp, sqe, blocks)) {
+		err = qp_flush(qp);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* What the thread has collected travels with the next entry into the kernel. */
+static void push_releases(struct mrpc_qp *qp)
+{
+	struct tctx *t = tctx_get(qp->session);
+	struct mrpc_sqe sqe;
+
+	if (!t || !t->nr_release)
+		return;
+	memset(&sqe, 0, sizeof(sqe));
+	sqe.op = MRPC_OP_RELEASE;
+	sqe.nr = t->nr_release;
+	memcpy(sqe.blocks, t->release, t->nr_release * sizeof(sqe.blocks[0]));
+	if (!try_push(qp, &sqe, NULL))
+		return;
+	t->nr_release = 0;
+	t->release_bytes = 0;
+}
+
+int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns)
+{
+	struct mrpc_enter arg = { .size = sizeof(arg), .qp = qp->id };
+	int err;
+
+	arg.min_complete = min_complete;
+	arg.to_submit = qp_pending(qp);
+	if (!arg.to_submit && !min_complete && !ring_kernel_pending(&qp->ring))
+		return 0;
+	push_releases(qp);
+	arg.to_submit = qp_pending(qp);
+	arg.timeout_ns = timeout_ns < 0 ? UINT64_MAX : (u64)timeout_ns;
+	err = session_ioctl(qp->session, MRPC_IOC_ENTER, &arg);
+	collect_notes(qp);
+	return err;
+}
+
+static bool is_temporary(int err)
+{
+	return err == -EINTR || err == -EBUSY || err == -EAGAIN || err == -ETIME;
+}
+
+/*
+ * The kernel takes an entry only if its completion has room: so harvesting
+ * may be all that it needs, else something in flight must end first.
+ */
+int qp_flush(struct mrpc_qp *qp)
+{
+	u64 start = 0;
+	u32 before;
+	int err;
+
+	for (;;) {
+		before = qp_pending(qp);
+		if (!before)
+			return 0;
+		err = qp_enter(qp, 0, 0);
+		if (err && !is_temporary(err))
+			return fail(-err, "cannot submit: %s", strerror(-err));
+		qp_harvest(qp);
+		if (qp_pending(qp) < before) {
+			start = 0;
+			continue;
+		}
+		if (!start)
+			start = now_ns();
+		else if (!qp->in_flight && now_ns() - start > STUCK_NS)
+			return fail(EBUSY, "the kernel does not take submissions");
+		err = qp_enter(qp, 1, STUCK_NS / 10);
+		if (err && !is_temporary(err))
+			return fail(-err, "cannot submit: %s", strerror(-err));
+		qp_harvest(qp);
+	}
+}
+
+int mrpc_submit(struct mrpc_qp *qp)
+{
+	int err = session_check(qp->session);
+
+	return err ? err : qp_flush(qp);
+}
+
+/* -- waiting -------------------------------------------------------------------------- */
+
+static int check_run(struct mrpc_qp *qp)
+{
+	int err = session_check(qp->session);
+
+	if (err)
+		return err;
+	if (qp->in_callback)
+		return fail(EDEADLK, "a callback cannot wait on its own queue pair");
+	return 0;
+}
+
+int mrpc_poll(struct mrpc_qp *qp)
+{
+	int err = check_run(qp), nr = 0;
+	u64 count;
+
+	if (err)
+		return err;
+	if (qp->eventfd >= 0 && read(qp->eventfd, &count, sizeof(count)) < 0 && errno != EAGAIN)
+		return fail(errno, "cannot read the eventfd: %s", strerror(errno));
+	err = qp_enter(qp, 0, 0);
+	if (err && !is_temporary(err))
+		return fail(-err, "cannot submit: %s", strerror(-err));
+	do {
+		qp_harvest(qp);
+		nr += qp_run_done(qp);
+	} while (qp->eventfd >= 0 && !ring_cq_empty_for_sleep(&qp->ring));
+	/* What callbacks have started, for those who sleep on the eventfd. */
+	if (qp->eventfd >= 0) {
+		err = qp_flush(qp);
+		if (err)
+			return err;
+	}
+	return nr;
+}
+
+int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
+{
+	s64 left = timeout_us < 0 ? -1 : timeout_us > INT64_MAX / 1000 ? INT64_MAX :
+		   timeout_us * 1000;
+	u64 start = 0, now = 0;
+	int err = check_run(qp), nr;
+	u32 wait;
+
+	if (err)
+		return err;
+	if (!left)
+		return mrpc_poll(qp);
+	for (;;) {
+		wait = !qp->done.first && qp->in_flight;
+		if (wait && left > 0) {
+			now = now_ns();
+			if (!start)
+				start = now;
+			else if (now - start >= (u64)left)
+				return -ETIME;
+		}
+		err = 0;
+		if (qp_pending(qp) || (wait && ring_cq_empty(&qp->ring)))
+			err = qp_enter(qp, wait, wait && left > 0 ? left - (s64)(now - start) : -1);
+		qp_harvest(qp);
+		nr = qp_run_done(qp);
+		if (nr || !qp->in_flight)
+			return nr;
+		if (err && err != -EBUSY && err != -EAGAIN)
+			return err == -EINTR || err == -ETIME ? err :
+			       fail(-err, "cannot wait: %s", strerror(-err));
+	}
+}
+
+int mrpc_run_all(struct mrpc_qp *qp, __s64 timeout_us)
+{
+	u64 start = timeout_us > 0 ? now_ns() / 1000 : 0;
+	s64 left = timeout_us;
+	int nr;
+
+	while (qp->in_flight) {
+		nr = mrpc_run(qp, left);
+		if (nr < 0)
+			return nr;
+		if (timeout_us < 0)
+			continue;
+		if (timeout_us > 0)
+			left = timeout_us - (s64)(now_ns() / 1000 - start);
+		if (left <= 0 && qp->in_flight)
+			return -ETIME;
+	}
+	return mrpc_submit(qp);
+}
+
+int mrpc_cancel(struct mrpc_qp *qp, mrpc_call_id id)
+{
+	struct mrpc_sqe sqe;
+	struct op *op;
+	int err = session_check(qp->session);
+
+	if (err)
+		return err;
+	qp_harvest(qp);
+	op = op_find(qp, id);
+	if (!op || !(op->wait & OP_WAIT_END))
+		return fail(ENOENT, "the call has ended");
+	memset(&sqe, 0, sizeof(sqe));
+	sqe.op = MRPC_OP_CANCEL;
+	sqe.conn = op->conn;
+	sqe.call = id;
+	err = qp_push(qp, &sqe, NULL);
+	return err ? err : qp_flush(qp);
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Queue pairs inside the library.
+ *
+ * Completions are taken off the ring ("harvested") as soon as the library looks
+ * at it, which frees blocks and makes room for the kernel; callbacks run
+ * only where the header says, from the list of calls that have ended.
+ */
+#ifndef LIBMRPC_QP_H
+#define LIBMRPC_QP_H
+
+#include "internal.h"
+#include "ring.h"
+
+#define QP_SQ_ENTRIES	256
+
+/* op.wait */
+#define OP_WAIT_END	1	/* a call: for its end */
+#define OP_WAIT_SENT	2	/* for the kernel to be done with the blocks */
+#define OP_WAIT_CALLBACK 4	/* a call that has ended, in the done list */
+
+/**
+ * struct op - a call or a reply whose completions are awaited
+ * @id: what the kernel gives back: generation << 32 | index + 1
+ * @wait: OP_WAIT_*; 0: free
+ * @conn: the kernel's number of the connection
+ * @done: callback; NULL: nobody is interested any more
+ * @user: for @done
+ * @blocks: of the message, freed with SENT or FREED
+ * @next: in the free list or the done list
+ * @cqe: how the call ended, in the done list
+ */
+struct op {
+	u64 id;
+	u32 wait;
+	u32 conn;
+	mrpc_done_fn done;
+	void *user;
+	void *blocks;
+	struct op *next;
+	struct mrpc_cqe cqe;
+};
+
+#define OPS_PER_CHUNK	64
+
+struct op_list {
+	struct op *first;
+	struct op **last;
+};
+
+/**
+ * struct mrpc_qp - one queue pair
+ * @session: whose
+ * @next: in mrpc_session.qps
+ * @idle_next: in mrpc_session.idle_qps
+ * @id: the kernel's number
+ * @opts: as it was created; one from the idle list must be the same
+ * @serve: takes requests
+ * @eventfd: or -1
+ * @ring: the rings
+ * @map: the mapping
+ * @map_len: its bytes
+ * @notes: for each submission entry the blocks that are free once the kernel
+ *	has taken it
+ * @note_head: first entry whose note has not been looked at
+ * @chunks: of ops
+ * @nr_chunks: how many
+ * @free_ops: ops not in use
+ * @done: calls that have ended, callbacks not yet called
+ * @requests: requests taken off the ring while the worker was inside a handler
+ * @in_flight: calls whose callback has not been called
+ * @in_callback: a callback runs
+ * @lock: with @serve: submission queue, which the server's stop also adds to
+ */
+struct mrpc_qp {
+	struct mrpc_session *session;
+	struct mrpc_qp *next;
+	struct mrpc_qp *idle_next;
+	u32 id;
+	struct mrpc_qp_opts opts;
+	bool serve;
+	int eventfd;
+	struct ring ring;
+	void *map;
+	size_t map_len;
+	void **notes;
+	u32 note_head;
+	struct op **chunks;
+	u32 nr_chunks;
+	struct op *free_ops;
+	struct op_list done;
+	struct mrpc_call *requests;
+	struct mrpc_call **last_request;
+	u32 in_flight;
+	bool in_callback;
+	pthread_mutex_t lock;
+};
+
+struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
+			  bool serve);
+void qp_retire(struct mrpc_qp *qp);	/* to the idle list; takes no other lock */
+void qps_free(struct mrpc_session *session);
+
+/* Copies an entry in; @blocks are freed when the kernel has taken it. */
+int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
+
+/* Entries that wait to be submitted. */
+u32 qp_pending(struct mrpc_qp *qp);
+
+/* Submits what waits, and waits for completions (@timeout_ns < 0: no limit). */
+int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns);
+
+/* Submits all that waits, however long that takes. */
+int qp_flush(struct mrpc_qp *qp);
+
+/* Takes a completion that is not a request into account. */
+void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+void qp_harvest(struct mrpc_qp *qp);
+
+/* Calls the callbacks of calls that have ended; returns how many. */
+int qp_run_done(struct mrpc_qp *qp);
+
+struct op *op_new(struct mrpc_qp *qp);
+void op_free(struct mrpc_qp *qp, struct op *op);
+struct op *op_find(struct mrpc_qp *qp, u64 id);
+
+/* server.c: keeps a request that came while something else was waited for. */
+void request_queue(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+
+#endif /* LIBMRPC_QP_H */

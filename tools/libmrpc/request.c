@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Requests at the server: from completion to handler, and their replies.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "internal.h"
+#include "server.h"
+
+u64 clock_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+/* -- replying -------------------------------------------------------------------- */
+
+static void call_end(struct mrpc_call *call)
+{
+	if (call->cqe.flags & MRPC_CQE_BLOCK)
+		release_block(call->session, call->cqe.block,
+			      call->cqe.msg_len + call->cqe.meta_len);
+	mrpc_meta_free(&call->meta);
+	mrpc_msg_free(&call->msg);
+	free(call);
+}
+
+/* A handler's reply that cannot be sent becomes a status that says why. */
+static int check_reply(struct mrpc_call *call, int status)
+{
+	int err = call->msg.err ? call->msg.err : call->meta.err;
+
+	if (status < 0 || status > MRPC_STATUS_MAX) {
+		mrpc_call_set_detail(call, "the handler of %s returned %d, which is not a status",
+				     call->method->name, status);
+		return MRPC_UNKNOWN;
+	}
+	if (status != MRPC_OK || !err)
+		return status;
+	/* Makes room for the words. */
+	mrpc_msg_free(&call->msg);
+	mrpc_msg_new(&call->msg, call->session, 8, 0);
+	call->detail = NULL;
+	if (err == -ENOMEM) {
+		mrpc_call_set_detail(call, "the reply does not fit in the server's send heap");
+		return MRPC_RESOURCE_EXHAUSTED;
+	}
+	mrpc_call_set_detail(call, err == -EMSGSIZE ? "the reply or its metadata is too large" :
+						      "the reply could not be built");
+	return MRPC_INTERNAL;
+}
+
+static void fill_reply(struct mrpc_call *call, int status, struct mrpc_sqe *sqe)
+{
+	struct mrpc_session *session = call->session;
+	void *mem;
+
+	memset(sqe, 0, sizeof(*sqe));
+	sqe->op = MRPC_OP_REPLY;
+	sqe->priority = call->cqe.priority;
+	sqe->conn = call->cqe.conn;
+	sqe->call = call->cqe.call;
+	sqe->status = (u32)status;
+	if (status == MRPC_OK)
+		sqe->root = send_off(session, call->msg.root);
+	if (call->meta.len && !call->meta.err && !call->msg.err) {
+		mem = mrpc_msg_alloc(&call->msg, call->meta.len, 1);
+		if (mem && !call->msg.err) {
+			memcpy(mem, call->meta.data, call->meta.len);
+			sqe->meta = send_off(session, mem);
+			sqe->meta_len = call->meta.len;
+		}
+	}
+	if (call->detail) {
+		sqe->detail = send_off(session, call->detail);
+		sqe->detail_len = call->detail_len;
+	}
+}
+
+static int send_reply(struct mrpc_call *call, int status)
+{
+	struct mrpc_session *session = call->session;
+	struct mrpc_qp *qp = mrpc_qp_self(session);
+	struct mrpc_sqe sqe;
+	struct op *op = NULL;
+	void *blocks;
+	u64 copy;
+	int err;
+
+	if (!qp)
+		return -errno;
+	status = check_reply(call, status);
+	fill_reply(call, status, &sqe);
+
+	/* A thread that is not a worker may never look at its completions. */
+	copy = qp->serve ? session->setup.copy_threshold : MRPC_MAX_COPY;
+	if (status != MRPC_OK || call->msg.total <= copy) {
+		sqe.flags = MRPC_SQE_COPY;
+	} else {
+		op = op_new(qp);
+		if (!op)
+			return fail(ENOMEM, "out of memory");
+		op->wait = OP_WAIT_SENT;
+		op->conn = sqe.conn;
+		sqe.user_data = op->id;
+	}
+	blocks = msg_spend(&call->msg);
+	if (op)
+		op->blocks = blocks;
+	err = qp_push(qp, &sqe, op ? NULL : blocks);
+	if (err) {
+		blocks_free(session, blocks);
+		if (op)
+			op_free(qp, op);
+		return err;
+	}
+	/* Workers submit with their next wait. */
+	if (!qp->serve) {
+		err = qp_flush(qp);
+		qp_harvest(qp);
+	}
+	return err;
+}
+
+int mrpc_call_reply(struct mrpc_call *call, int status)
+{
+	int err = session_check(call->session);
+
+	if (err)
+		return err;
+	err = send_reply(call, status);
+	call_end(call);
+	return err;
+}
+
+/* -- serving ----------------------------------------------------------------------- */
+
+static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	struct mrpc_call *call = malloc(sizeof(*call));
+
+	if (!call)
+		return NULL;
+	/* Not the whole of it: much is set before it is used. */
+	call->session = qp->session;
+	call->next = NULL;
+	call->cqe = *cqe;
+	call->msg.blocks = NULL;
+	call->msg.session = NULL;
+	call->msg.flags = 0;
+	memset(&call->meta, 0, sizeof(call->meta));
+	call->detail = NULL;
+	call->detail_len = 0;
+	call->arrival_ns = cqe->remaining_us ? clock_ns() : 0;
+	return call;
+}
+
+/* Without memory for more: only a status. */
+static void refuse(struct mrpc_qp *qp, const struct mrpc_cqe *cqe, int status)
+{
+	struct mrpc_sqe sqe;
+
+	memset(&sqe, 0, sizeof(sqe));
+	sqe.op = MRPC_OP_REPLY;
+	sqe.flags = MRPC_SQE_COPY;
+	sqe.conn = cqe->conn;
+	sqe.call = cqe->call;
+	sqe.status = (u32)status;
+	qp_push(qp, &sqe, NULL);
+	if (cqe->flags & MRPC_CQE_BLOCK)
+		release_block(qp->session, cqe->block, cqe->msg_len);
+}
+
+void request_queue(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	struct mrpc_call *call = call_new(qp, cqe);
+
+	if (!call) {
+		refuse(qp, cqe, MRPC_RESOURCE_EXHAUSTED);
+		return;
+	}
+	*qp->last_request = call;
+	qp->last_request = &call->next;
+}
+
+static void serve(struct mrpc_server *server, struct mrpc_call *call)
+{
+	u32 service = call->cqe.method >> 16, method = call->cqe.method & 0xffff;
+	int status;
+
+	if (service >= server->nr_services ||
+	    method >= server->services[service].desc->nr_methods) {
+		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_UNIMPLEMENTED);
+		free(call);
+		return;
+	}
+	call->service = &server->services[service];
+	call->method = &call->service->desc->methods[method];
+	call->request = call->session->recv + call->cqe.block;
+	call->reply = mrpc_msg_new(&call->msg, call->session, call->method->reply_size, 0);
+	if (!call->reply) {
+		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_RESOURCE_EXHAUSTED);
+		free(call);
+		return;
+	}
+	status = call->method->invoke(call->service->ops, call, call->request, call->reply);
+	/* Deferred: another thread may have ended it already. */
+	if (status != MRPC_DEFER)
+		mrpc_call_reply(call, status);
+}
+
+void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	struct mrpc_call *call = call_new(qp, cqe);
+
+	if (call)
+		serve(server, call);
+	else
+		refuse(qp, cqe, MRPC_RESOURCE_EXHAUSTED);
+}
+
+void request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp)
+{
+	struct mrpc_call *call;
+
+	while ((call = qp->requests)) {
+		qp->requests = call->next;
+		if (!call->next)
+			qp->last_request = &qp->requests;
+		serve(server, call);
+	}
+}
+
+/* -- what handlers ask ---------------------------------------------------------------- */
+
+struct mrpc_msg *mrpc_call_msg(struct mrpc_call *call)
+{
+	return &call->msg;
+}
+
+const void *mrpc_call_request(const struct mrpc_call *call)
+{
+	return call->request;
+}
+
+__u32 mrpc_call_request_len(const struct mrpc_call *call)
+{
+	return call->cqe.msg_len;
+}
+
+void *mrpc_call_reply_root(struct mrpc_call *call)
+{
+	return call->reply;
+}
+
+void *mrpc_call_ctx(const struct mrpc_call *call)
+{
+	return call->service->ctx;
+}
+
+struct mrpc_session *mrpc_call_session(const struct mrpc_call *call)
+{
+	return call->session;
+}
+
+const struct mrpc_service_desc *mrpc_call_service(const struct mrpc_call *call)
+{
+	return call->service->desc;
+}
+
+const struct mrpc_method_desc *mrpc_call_method(const struct mrpc_call *call)
+{
+	return call->method;
+}
+
+__u32 mrpc_call_priority(const struct mrpc_call *call)
+{
+	return call->cqe.priority;
+}
+
+static const void *request_meta(const struct mrpc_call *call)
+{
+	return (const u8 *)call->request + ALIGN_UP(call->cqe.msg_len, 8u);
+}
+
+void mrpc_call_meta(const struct mrpc_call *call, struct mrpc_meta_iter *it)
+{
+	mrpc_meta_begin(it, request_meta(call), call->cqe.meta_len);
+}
+
+const void *mrpc_call_meta_find(const struct mrpc_call *call, const char *key, __u32 *vlen)
+{
+	return mrpc_meta_find(request_meta(call), call->cqe.meta_len, key, vlen);
+}
+
+int mrpc_call_add_meta(struct mrpc_call *call, const char *key, const void *value, size_t len)
+{
+	return mrpc_meta_add(&call->meta, key, value, len);
+}
+
+__u64 mrpc_call_remaining_us(const struct mrpc_call *call)
+{
+	u64 passed;
+
+	if (!call->cqe.remaining_us)
+		return UINT64_MAX;
+	passed = (clock_ns() - call->arrival_ns) / 1000;
+	return passed < call->cqe.remaining_us ? call->cqe.remaining_us - passed : 0;
+}
+
+__u32 mrpc_call_conn(const struct mrpc_call *call)
+{
+	return call->cqe.conn;
+}
+
+int mrpc_call_conn_info(const struct mrpc_call *call, struct mrpc_conn_info *info)
+{
+	int err;
+
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	info->conn = call->cqe.conn;
+	err = session_ioctl(call->session, MRPC_IOC_CONN_INFO, info);
+	return err ? fail(-err, "cannot look at the connection: %s", strerror(-err)) : 0;
+}
+
+const char *mrpc_call_peer(const struct mrpc_call *call, char *buf, size_t size)
+{
+	struct mrpc_conn_info info;
+
+	if (mrpc_call_conn_info(call, &info))
+		snprintf(buf, size, "-");
+	else
+		mrpc_addr_format(info.peer, buf, size);
+	return buf;
+}
+
+void mrpc_call_set_detail(struct mrpc_call *call, const char *fmt, ...)
+{
+	char text[MRPC_MAX_DETAIL + 2];	/* to see whether the cut is inside a character */
+	va_list args;
+	int len;
+
+	va_start(args, fmt);
+	len = vsnprintf(text, sizeof(text), fmt, args);
+	va_end(args);
+	if (len < 0)
+		return;
+	if (len > MRPC_MAX_DETAIL) {
+		/* Not in the middle of a UTF-8 character. */
+		len = MRPC_MAX_DETAIL;
+		while (len && ((u8)text[len] & 0xc0) == 0x80)
+			len--;
+	}
+	if (!call->detail)
+		call->detail = mrpc_msg_alloc(&call->msg, MRPC_MAX_DETAIL, 1);
+	if (call->msg.err)
+		call->detail = NULL;
+	if (!call->detail)
+		return;
+	memcpy(call->detail, text, (size_t)len);
+	call->detail_len = (u32)len;
+}

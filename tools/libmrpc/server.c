@@ -1,0 +1,349 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Servers: listeners and worker threads.
+ *
+ * Each worker has a queue pair that takes requests, and waits in the ioctl that
+ * also submits its replies. The thread that calls mrpc_server_run() serves
+ * nothing: it waits for the stop, so that this can come from a signal handler.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "internal.h"
+#include "server.h"
+
+#define WORKERS_MAX	256
+#define DRAIN_US	5000000
+
+/* Replies that are ready wait for others at most so many, and so long. */
+#define BATCH_MAX	16
+#define BATCH_NS	50000
+
+struct worker {
+	struct mrpc_server *server;
+	struct mrpc_qp *qp;
+	pthread_t thread;
+	int err;
+};
+
+struct mrpc_server *mrpc_server_new(struct mrpc_session *session)
+{
+	struct mrpc_server *server;
+
+	if (session_check(session))
+		return NULL;
+	server = calloc(1, sizeof(*server));
+	if (!server) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	server->session = session;
+	server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (server->stop_fd < 0) {
+		fail(errno, "cannot create an eventfd: %s", strerror(errno));
+		free(server);
+		return NULL;
+	}
+	pthread_mutex_lock(&session->lock);
+	if (session->server) {
+		pthread_mutex_unlock(&session->lock);
+		close(server->stop_fd);
+		free(server);
+		fail(EBUSY, "the session has a server already");
+		return NULL;
+	}
+	session->server = server;
+	pthread_mutex_unlock(&session->lock);
+	return server;
+}
+
+int mrpc_server_add(struct mrpc_server *server, const struct mrpc_service_desc *service,
+		    const void *ops, void *ctx)
+{
+	u32 i, nr = server->nr_services;
+
+	if (server->nr_listeners)
+		return fail(EBUSY, "%s must be added before the server listens", service->name);
+	if (nr == MRPC_MAX_SERVICES)
+		return fail(E2BIG, "a server has at most %u services", MRPC_MAX_SERVICES);
+	for (i = 0; i < nr; i++)
+		if (!strcmp(server->services[i].desc->name, service->name))
+			return fail(EEXIST, "the server has %s already", service->name);
+	server->services[nr].desc = service;
+	server->services[nr].ops = ops;
+	server->services[nr].ctx = ctx;
+	server->nr_services = nr + 1;
+	return 0;
+}
+
+int mrpc_server_listen(struct mrpc_server *server, const char *address,
+		       const struct mrpc_conn_opts *opts)
+{
+	const struct mrpc_service_desc *services[MRPC_MAX_SERVICES];
+	struct mrpc_connect arg = { 0 };
+	u32 i;
+	int err;
+
+	err = session_check(server->session);
+	if (err)
+		return err;
+	if (server->nr_listeners == SERVER_LISTENERS_MAX)
+		return fail(E2BIG, "a server listens at no more than %u addresses",
+			    SERVER_LISTENERS_MAX);
+	if (!server->nr_services)
+		return fail(EINVAL, "the server has no services");
+	for (i = 0; i < server->nr_services; i++)
+		services[i] = server->services[i].desc;
+	err = bind_services(server->session, services, server->nr_services, &arg);
+	if (err)
+		return err;
+	if (opts) {
+		arg.backlog = opts->backlog;
+		arg.keepalive_us = opts->keepalive_us;
+		arg.max_message = opts->max_message;
+	}
+	err = connect_or_serve(server->session, MRPC_IOC_SERVE, "cannot listen at", address,
+			       &arg);
+	if (err)
+		return err;
+	server->listeners[server->nr_listeners++] = arg.id;
+	memcpy(server->address, arg.addr, sizeof(server->address));
+	return 0;
+}
+
+const char *mrpc_server_address(const struct mrpc_server *server, char *buf, size_t size)
+{
+	return mrpc_addr_format(server->address, buf, size);
+}
+
+void mrpc_server_stop(struct mrpc_server *server)
+{
+	u64 one = 1;
+	int saved = errno;
+
+	/* Fails only if it was stopped very often already. */
+	if (write(server->stop_fd, &one, sizeof(one)) < 0)
+		errno = saved;
+}
+
+/* -- workers ------------------------------------------------------------------------ */
+
+static bool is_stopping(const struct mrpc_server *server)
+{
+	return __atomic_load_n(&server->stopping, __ATOMIC_ACQUIRE);
+}
+
+/* Serves what is in the completion queue, submitting replies when they have waited enough. */
+static void serve_batch(struct worker *w)
+{
+	struct mrpc_server *server = w->server;
+	struct mrpc_qp *qp = w->qp;
+	struct mrpc_cqe cqe;
+	u64 since = 0, now;
+	u32 pending;
+
+	while (ring_cq_pop(&qp->ring, &cqe)) {
+		if (cqe.type == MRPC_CQE_REQUEST)
+			request_serve(server, qp, &cqe);
+		else
+			qp_complete(qp, &cqe);
+		qp_run_done(qp);
+		request_serve_queued(server, qp);
+
+		/* The last one's reply goes with the wait: no need to know the time. */
+		if (ring_cq_empty(&qp->ring))
+			continue;
+		pending = qp_pending(qp);
+		if (!pending) {
+			since = 0;
+			continue;
+		}
+		now = clock_ns();
+		if (!since)
+			since = now;
+		if (pending >= BATCH_MAX || now - since >= BATCH_NS) {
+			qp_enter(qp, 0, 0);
+			since = 0;
+		}
+	}
+}
+
+static void *worker_main(void *arg)
+{
+	struct worker *w = arg;
+	struct mrpc_session *session = w->server->session;
+	struct tctx *t = tctx_get(session);
+	int err = 0;
+
+	if (!t) {
+		w->err = -ENOMEM;
+		mrpc_server_stop(w->server);
+		return NULL;
+	}
+	t->qp = w->qp;
+	while (!is_stopping(w->server)) {
+		err = qp_enter(w->qp, 1, -1);
+		if (err && err != -EINTR && err != -EBUSY && err != -EAGAIN && err != -ETIME) {
+			w->err = err;
+			mrpc_server_stop(w->server);
+			break;
+		}
+		serve_batch(w);
+	}
+	serve_batch(w);
+	qp_flush(w->qp);
+	t->qp = NULL;
+	return NULL;
+}
+
+static void worker_wake(struct worker *w)
+{
+	struct mrpc_sqe sqe = { .op = MRPC_OP_NOP };
+	struct mrpc_enter arg = { .size = sizeof(arg), .qp = w->qp->id };
+	struct ring *ring = &w->qp->ring;
+	struct mrpc_sqe *slot;
+
+	/* A worker whose submission queue is full does not sleep. */
+	pthread_mutex_lock(&w->qp->lock);
+	slot = ring_sq_slot(ring);
+	if (slot && ring->sq_tail - __atomic_load_n(&w->qp->note_head, __ATOMIC_ACQUIRE) <=
+		    ring->sq_mask) {
+		*slot = sqe;
+		ring_sq_publish(ring);
+	}
+	arg.to_submit = ring_sq_pending(ring);
+	pthread_mutex_unlock(&w->qp->lock);
+	session_ioctl(w->server->session, MRPC_IOC_ENTER, &arg);
+}
+
+static int start_workers(struct mrpc_server *server, struct worker *workers, u32 nr, u32 *started)
+{
+	sigset_t all, old;
+	u32 i;
+	int err = 0;
+
+	for (i = 0; i < nr; i++) {
+		workers[i].server = server;
+		workers[i].qp = qp_create(server->session, NULL, true);
+		if (!workers[i].qp)
+			return -errno;
+	}
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	for (i = 0; i < nr && !err; i++) {
+		err = pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]);
+		if (!err)
+			*started = i + 1;
+	}
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err ? fail(err, "cannot start %u worker threads: %s", nr, strerror(err)) : 0;
+}
+
+static void wait_for_stop(struct mrpc_server *server)
+{
+	struct pollfd pfd = { .fd = server->stop_fd, .events = POLLIN };
+	u64 count;
+
+	while (poll(&pfd, 1, -1) < 0 && errno == EINTR)
+		;
+	if (read(server->stop_fd, &count, sizeof(count)) < 0)
+		return;
+}
+
+/* New calls are refused from here on; those that have arrived are answered. */
+static void close_listeners(struct mrpc_server *server)
+{
+	struct mrpc_close arg;
+
+	while (server->nr_listeners) {
+		memset(&arg, 0, sizeof(arg));
+		arg.size = sizeof(arg);
+		arg.id = server->listeners[--server->nr_listeners];
+		arg.flags = MRPC_CLOSE_DRAIN;
+		arg.timeout_us = DRAIN_US;
+		session_ioctl(server->session, MRPC_IOC_CLOSE, &arg);
+	}
+}
+
+static u32 nr_processors(void)
+{
+	cpu_set_t set;
+
+	if (sched_getaffinity(0, sizeof(set), &set))
+		return 1;
+	return (u32)CPU_COUNT(&set);
+}
+
+int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads)
+{
+	struct worker *workers;
+	u32 started = 0, i;
+	int err;
+
+	err = session_check(server->session);
+	if (err)
+		return err;
+	if (!server->nr_listeners)
+		return fail(EINVAL, "the server does not listen anywhere");
+	if (!nr_threads)
+		nr_threads = nr_processors();
+	if (nr_threads > WORKERS_MAX)
+		return fail(EINVAL, "a server has at most %u threads", WORKERS_MAX);
+	workers = calloc(nr_threads, sizeof(*workers));
+	if (!workers)
+		return fail(ENOMEM, "out of memory");
+
+	server->stopping = false;
+	err = start_workers(server, workers, nr_threads, &started);
+	if (!err)
+		wait_for_stop(server);
+	close_listeners(server);
+	__atomic_store_n(&server->stopping, true, __ATOMIC_RELEASE);
+	for (i = 0; i < started; i++)
+		worker_wake(&workers[i]);
+	for (i = 0; i < started; i++)
+		pthread_join(workers[i].thread, NULL);
+	for (i = 0; i < nr_threads; i++) {
+		if (!workers[i].qp)
+			continue;
+		if (workers[i].err && !err)
+			err = fail(-workers[i].err, "a worker thread failed: %s",
+				   strerror(-workers[i].err));
+		qp_retire(workers[i].qp);
+	}
+	free(workers);
+	return err;
+}
+
+void mrpc_server_free(struct mrpc_server *server)
+{
+	struct mrpc_session *session;
+
+	if (!server)
+		return;
+	session = server->session;
+	if (!session_check(session)) {
+		close_listeners(server);
+		pthread_mutex_lock(&session->lock);
+		session->server = NULL;
+		pthread_mutex_unlock(&session->lock);
+	} else {
+		session->server = NULL;
+	}
+	server_abandon(server);
+}
+
+void server_abandon(struct mrpc_server *server)
+{
+	if (!server)
+		return;
+	close(server->stop_fd);
+	free(server);
+}

@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBMRPC_SERVER_H
+#define LIBMRPC_SERVER_H
+
+#include "qp.h"
+
+#define SERVER_LISTENERS_MAX	16
+
+/**
+ * struct served - one service of a server
+ * @desc: its description
+ * @ops: the generated operations structure
+ * @ctx: for mrpc_call_ctx()
+ */
+struct served {
+	const struct mrpc_service_desc *desc;
+	const void *ops;
+	void *ctx;
+};
+
+/**
+ * struct mrpc_server - the server of a session
+ * @session: whose
+ * @services: in the order of the listeners' numbering
+ * @nr_services: how many
+ * @listeners: the kernel's numbers
+ * @nr_listeners: how many
+ * @address: what the last listener got
+ * @stop_fd: eventfd that mrpc_server_stop() writes to
+ * @stopping: workers are to end
+ */
+struct mrpc_server {
+	struct mrpc_session *session;
+	struct served services[MRPC_MAX_SERVICES];
+	u32 nr_services;
+	u32 listeners[SERVER_LISTENERS_MAX];
+	u32 nr_listeners;
+	u8 address[MRPC_ADDR_LEN];
+	int stop_fd;
+	bool stopping;
+};
+
+/**
+ * struct mrpc_call - a request that is being served
+ * @session: of the server
+ * @next: in mrpc_qp.requests
+ * @cqe: the request's completion
+ * @service: which service
+ * @method: which method
+ * @request: root of the request, in the receive heap
+ * @reply: root of the reply under construction
+ * @msg: the reply under construction; also holds metadata and detail
+ * @meta: metadata of the reply
+ * @detail: in @msg, or NULL
+ * @detail_len: its bytes
+ * @arrival_ns: when it was taken off the queue, if it has a deadline
+ */
+struct mrpc_call {
+	struct mrpc_session *session;
+	struct mrpc_call *next;
+	struct mrpc_cqe cqe;
+	const struct served *service;
+	const struct mrpc_method_desc *method;
+	const void *request;
+	void *reply;
+	struct mrpc_msg msg;
+	struct mrpc_meta meta;
+	char *detail;
+	u32 detail_len;
+	u64 arrival_ns;
+};
+
+/* request.c */
+void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+void request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp);
+u64 clock_ns(void);
+
+#endif /* LIBMRPC_SERVER_H */

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * A stand-in for /dev/mrpc, so that the library can be tested without the
+ * module: the device is an ordinary file, and ioctl() is wrapped. It knows one
+ * type of message, and connects sessions of the same process.
+ */
+#ifndef FAKE_H
+#define FAKE_H
+
+#include <linux/mrpc.h>
+
+/* The one type, as request and as reply. */
+struct fake_msg {
+	struct mrpc_ref data;
+	__u32 number;
+	__u32 pad;
+};
+
+struct fake_stats {
+	unsigned int enters;
+	unsigned int sync_calls;
+	unsigned int calls;
+	unsigned int replies;
+	unsigned int copies;		/* calls and replies with MRPC_SQE_COPY */
+	unsigned int release_ioctls;
+	unsigned int binds;
+	unsigned int live_blocks;	/* of receive heaps */
+	unsigned int bad;		/* what a correct library does not do */
+};
+
+/* The path to give as mrpc_session_opts.device. */
+const char *fake_device(void);
+
+struct fake_stats fake_stats(void);
+void fake_reset_stats(void);
+
+/* The next so many ioctls of this command fail with @err. */
+void fake_fail(unsigned long cmd, int err, int times);
+
+/* Largest number of submissions that one enter takes; 0: all. */
+void fake_take_at_most(unsigned int nr);
+
+#endif /* FAKE_H */

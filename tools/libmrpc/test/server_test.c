@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Servers, against the stand-in.
+ */
+#include <signal.h>
+
+#include "session.h"
+
+struct client {
+	struct mrpc_session *session;
+	struct mrpc_conn *conn;
+};
+
+static void client_start(struct client *c, const char *address)
+{
+	c->session = open_session();
+	c->conn = mrpc_connect(c->session, address, test_services, 1, NULL);
+	CHECK_MSG(c->conn, "%s", mrpc_last_error());
+	fake_reset_stats();
+}
+
+static void client_stop(struct client *c)
+{
+	mrpc_session_close(c->session);
+}
+
+static int call(struct client *c, u32 method, u32 number, u32 len,
+		const struct mrpc_call_opts *opts, struct mrpc_result *res)
+{
+	struct mrpc_msg msg;
+
+	build(&msg, c->session, number, len);
+	return mrpc_call_sync(c->conn, &test_service, method, &msg, opts, res);
+}
+
+static int curious_handler(struct mrpc_call *call, const struct fake_msg *req,
+			   struct fake_msg *reply)
+{
+	struct mrpc_meta_iter it;
+	char peer[MRPC_ADDR_TEXT];
+	const char *v;
+	__u32 len;
+
+	CHECK(mrpc_call_request(call) == req);
+	CHECK(mrpc_call_reply_root(call) == reply);
+	CHECK(mrpc_call_msg(call)->root == reply);
+	CHECK(*(int *)mrpc_call_ctx(call) == 42);
+	CHECK_STR(mrpc_call_method(call)->name, "Echo");
+	CHECK(mrpc_call_service(call) == &test_service);
+	CHECK_EQ(mrpc_call_priority(call), 7);
+	CHECK_STR(mrpc_call_peer(call, peer, sizeof(peer)), "peer");
+	CHECK(mrpc_call_remaining_us(call) <= 5000000 && mrpc_call_remaining_us(call) > 1000000);
+	CHECK(mrpc_call_request_len(call) >= sizeof(*req) + req->data.len);
+	v = mrpc_call_meta_find(call, "who", &len);
+	CHECK(v && len == 3 && !memcmp(v, "you", 3));
+	mrpc_call_meta(call, &it);
+	CHECK(mrpc_meta_next(&it));
+	CHECK(!mrpc_meta_next(&it));
+	CHECK_EQ(mrpc_call_add_meta(call, "answer", "yes", 3), 0);
+	reply->number = 1;
+	return MRPC_OK;
+}
+
+TEST(what_handlers_can_ask)
+{
+	static const struct test_ops ops = { .echo = curious_handler };
+	struct mrpc_call_opts opts = { .timeout_us = 5000000, .priority = 7,
+				       .flags = MRPC_CALL_PRIORITY };
+	struct mrpc_meta meta = { 0 };
+	struct mrpc_result res;
+	struct test_server ts;
+	struct client c;
+	int ctx = 42;
+	__u32 len;
+
+	server_start(&ts, &ops, &ctx, "loop:curious", 1);
+	client_start(&c, "loop:curious");
+	mrpc_meta_add_str(&meta, "who", "you");
+	opts.meta = &meta;
+	CHECK_EQ(call(&c, TEST_ECHO, 1, 11, &opts, &res), 0);
+	CHECK(!memcmp(mrpc_meta_find(res.meta, res.meta_len, "answer", &len), "yes", 3));
+	mrpc_result_release(&res);
+	CHECK_EQ(call(&c, TEST_OTHER, 1, 11, NULL, &res), MRPC_UNIMPLEMENTED);
+	mrpc_meta_free(&meta);
+	client_stop(&c);
+	server_stop(&ts);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+static int failing_handler(struct mrpc_call *call, const struct fake_msg *req,
+			   struct fake_msg *reply)
+{
+	static char big[600];
+	size_t i;
+
+	reply->number = 1;
+	switch (req->number) {
+	case 1:
+		mrpc_call_set_detail(call, "there is no %s", "such thing");
+		return MRPC_NOT_FOUND;
+	case 2:	/* cut, but not inside a character */
+		for (i = 0; i + 2 < sizeof(big); i += 2)
+			memcpy(big + i + 1, "ü", 2);
+		big[0] = 'x';
+		mrpc_call_set_detail(call, "%s", big);
+		return MRPC_ABORTED;
+	case 3:
+		return 1000;
+	case 4:
+		mrpc_msg_alloc_bytes(mrpc_call_msg(call), &reply->data, 20 << 20);
+		return MRPC_OK;
+	case 5:
+		mrpc_call_add_meta(call, "BAD", "", 0);
+		return MRPC_OK;
+	default:
+		return MRPC_OK;
+	}
+}
+
+TEST(handlers_that_fail)
+{
+	static const struct test_ops ops = { .echo = failing_handler };
+	struct mrpc_session_opts so = { .send_limit = 2 << 20, .recv_initial = 16 << 20 };
+	struct mrpc_result res;
+	struct test_server ts;
+	struct client c;
+	size_t len;
+
+	memset(&ts, 0, sizeof(ts));
+	ts.session = open_with(so);
+	ts.server = mrpc_server_new(ts.session);
+	CHECK_EQ(mrpc_server_add(ts.server, &test_service, &ops, NULL), 0);
+	CHECK_EQ(mrpc_server_listen(ts.server, "loop:failing", NULL), 0);
+	ts.nr_threads = 1;
+	CHECK_EQ(pthread_create(&ts.thread, NULL, test_server_main, &ts), 0);
+	usleep(50000);
+	client_start(&c, "loop:failing");
+
+	CHECK_EQ(call(&c, TEST_ECHO, 1, 0, NULL, &res), MRPC_NOT_FOUND);
+	CHECK_STR(res.detail, "there is no such thing");
+	CHECK(!res.reply && !res.local);
+	mrpc_result_release(&res);
+	CHECK_EQ(call(&c, TEST_ECHO, 2, 0, NULL, &res), MRPC_ABORTED);
+	len = strlen(res.detail);
+	CHECK_EQ(len, MRPC_MAX_DETAIL - 1);
+	CHECK_EQ((u8)res.detail[len - 2], 0xc3);
+	mrpc_result_release(&res);
+	CHECK_EQ(call(&c, TEST_ECHO, 3, 0, NULL, &res), MRPC_UNKNOWN);
+	CHECK_STR(res.detail, "the handler of Echo returned 1000, which is not a status");
+	mrpc_result_release(&res);
+	CHECK_EQ(call(&c, TEST_ECHO, 4, 0, NULL, &res), MRPC_RESOURCE_EXHAUSTED);
+	CHECK_STR(res.detail, "the reply does not fit in the server's send heap");
+	mrpc_result_release(&res);
+	CHECK_EQ(call(&c, TEST_ECHO, 5, 0, NULL, &res), MRPC_INTERNAL);
+	mrpc_result_release(&res);
+	CHECK_EQ(call(&c, TEST_ECHO, 6, 0, NULL, &res), MRPC_OK);
+	mrpc_result_release(&res);
+	client_stop(&c);
+	server_stop(&ts);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+/* -- deferred replies ----------------------------------------------------------------- */
+
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t more;
+	struct mrpc_call *calls[256];
+	unsigned int nr;
+	bool end;
+} later = { .lock = PTHREAD_MUTEX_INITIALIZER, .more = PTHREAD_COND_INITIALIZER };
+
+static int deferring_handler(struct mrpc_call *call, const struct fake_msg *req,
+			     struct fake_msg *reply)
+{
+	(void)req;
+	(void)reply;
+	pthread_mutex_lock(&later.lock);
+	later.calls[later.nr++] = call;
+	pthread_cond_signal(&later.more);
+	pthread_mutex_unlock(&later.lock);
+	return MRPC_DEFER;
+}
+
+static void *answer_later(void *arg)
+{
+	struct mrpc_call *call;
+
+	(void)arg;
+	for (;;) {
+		pthread_mutex_lock(&later.lock);
+		while (!later.nr && !later.end)
+			pthread_cond_wait(&later.more, &later.lock);
+		if (!later.nr) {
+			pthread_mutex_unlock(&later.lock);
+			return NULL;
+		}
+		call = later.calls[--later.nr];
+		pthread_mutex_unlock(&later.lock);
+		echo_handler(call, mrpc_call_request(call), mrpc_call_reply_root(call));
+		CHECK_EQ(mrpc_call_reply(call, MRPC_OK), 0);
+	}
+}
+
+static void count(void *user, struct mrpc_result *res)
+{
+	const struct fake_msg *reply = res->reply;
+
+	if (!res->status && matches(reply, reply->number, reply->number * 700))
+		++*(int *)user;
+}
+
+TEST(deferred_replies_from_another_thread)
+{
+	static const struct test_ops ops = { .echo = deferring_handler };
+	struct test_server ts;
+	struct mrpc_msg msg;
+	struct client c;
+	pthread_t thread;
+	int good = 0;
+	u32 i;
+
+	later.end = false;
+	server_start(&ts, &ops, NULL, "loop:later", 2);
+	CHECK_EQ(pthread_create(&thread, NULL, answer_later, NULL), 0);
+	client_start(&c, "loop:later");
+	for (i = 0; i < 200; i++) {
+		build(&msg, c.session, i, i * 700);
+		CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, count,
+					 &good, NULL), 0);
+	}
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), -1), 0);
+	CHECK_EQ(good, 200);
+	pthread_mutex_lock(&later.lock);
+	later.end = true;
+	pthread_cond_signal(&later.more);
+	pthread_mutex_unlock(&later.lock);
+	pthread_join(thread, NULL);
+	client_stop(&c);
+	server_stop(&ts);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+/* -- a server that is a client of another -------------------------------------------------- */
+
+static struct mrpc_conn *backend;
+
+static void relayed(void *user, struct mrpc_result *res)
+{
+	struct mrpc_call *call = user;
+	struct fake_msg *reply = mrpc_call_reply_root(call);
+	const struct fake_msg *got = res->reply;
+
+	reply->number = got->number;
+	mrpc_msg_set_bytes(mrpc_call_msg(call), &reply->data, mrpc_ref_ptr(got, got->data),
+			   got->data.len);
+	CHECK_EQ(mrpc_call_reply(call, res->status), 0);
+}
+
+static int relaying_handler(struct mrpc_call *call, const struct fake_msg *req,
+			    struct fake_msg *reply)
+{
+	struct mrpc_msg msg;
+
+	build(&msg, mrpc_call_session(call), req->number, req->data.len);
+	if (req->number % 2) {
+		struct mrpc_result res;
+		int status = mrpc_call_sync(backend, &test_service, TEST_ECHO, &msg, NULL, &res);
+
+		if (!status)
+			echo_handler(call, res.reply, reply);
+		mrpc_result_release(&res);
+		return status;
+	}
+	CHECK_EQ(mrpc_call_async(backend, &test_service, TEST_ECHO, &msg, NULL, relayed, call,
+				 NULL), 0);
+	return MRPC_DEFER;
+}
+
+TEST(handlers_make_calls)
+{
+	static const struct test_ops back_ops = { .echo = echo_handler };
+	static const struct test_ops front_ops = { .echo = relaying_handler };
+	struct test_server back, front;
+	struct mrpc_msg msg;
+	struct client c;
+	int good = 0;
+	u32 i;
+
+	server_start(&back, &back_ops, NULL, "loop:back", 2);
+	server_start(&front, &front_ops, NULL, "loop:front", 2);
+	backend = mrpc_connect(front.session, "loop:back", test_services, 1, NULL);
+	CHECK(backend != NULL);
+	client_start(&c, "loop:front");
+	for (i = 0; i < 100; i++) {
+		build(&msg, c.session, i, i * 700);
+		CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, count,
+					 &good, NULL), 0);
+	}
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), -1), 0);
+	CHECK_EQ(good, 100);
+	client_stop(&c);
+	server_stop(&front);
+	server_stop(&back);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+/* -- life ------------------------------------------------------------------------------------ */
+
+static struct mrpc_server *signalled;
+
+static void on_signal(int sig)
+{
+	(void)sig;
+	mrpc_server_stop(signalled);
+}
+
+static int slow_handler(struct mrpc_call *call, const struct fake_msg *req,
+			struct fake_msg *reply)
+{
+	usleep(req->number);
+	return echo_handler(call, req, reply);
+}
+
+TEST(stop_from_a_signal_handler)
+{
+	static const struct test_ops ops = { .echo = slow_handler };
+	struct sigaction sa = { .sa_handler = on_signal };
+	struct test_server ts;
+	struct client c;
+
+	server_start(&ts, &ops, NULL, "loop:signal", 3);
+	signalled = ts.server;
+	sigaction(SIGUSR1, &sa, NULL);
+	client_start(&c, "loop:signal");
+	CHECK_EQ(call(&c, TEST_ECHO, 100, 0, NULL, NULL), 0);
+	raise(SIGUSR1);
+	pthread_join(ts.thread, NULL);
+	CHECK_EQ(ts.ret, 0);
+	/* Its queue pairs are used again by the next run, which needs a listener. */
+	CHECK_EQ(mrpc_server_run(ts.server, 1), -EINVAL);
+	CHECK_EQ(mrpc_server_listen(ts.server, "loop:signal", NULL), 0);
+	CHECK_EQ(pthread_create(&ts.thread, NULL, test_server_main, &ts), 0);
+	usleep(50000);
+	client_stop(&c);
+	client_start(&c, "loop:signal");
+	CHECK_EQ(call(&c, TEST_ECHO, 0, 0, NULL, NULL), 0);
+	client_stop(&c);
+	server_stop(&ts);
+}
+
+TEST(set_up_in_the_wrong_order)
+{
+	struct mrpc_session *s = open_session();
+	struct mrpc_server *server = mrpc_server_new(s);
+	static const struct test_ops ops;
+	char buf[MRPC_ADDR_TEXT];
+
+	CHECK(server != NULL);
+	CHECK(!mrpc_server_new(s));
+	CHECK_EQ(errno, EBUSY);
+	CHECK_EQ(mrpc_server_listen(server, "loop:x", NULL), -EINVAL);
+	CHECK_EQ(mrpc_server_add(server, &test_service, &ops, NULL), 0);
+	CHECK_EQ(mrpc_server_add(server, &test_service, &ops, NULL), -EEXIST);
+	CHECK_EQ(mrpc_server_run(server, 1), -EINVAL);
+	CHECK_EQ(mrpc_server_listen(server, "nonsense", NULL), -EINVAL);
+	CHECK_EQ(mrpc_server_listen(server, "loop:order", NULL), 0);
+	CHECK_STR(mrpc_server_address(server, buf, sizeof(buf)), "order");
+	CHECK_EQ(mrpc_server_add(server, &test_service, &ops, NULL), -EBUSY);
+	mrpc_server_free(server);
+	server = mrpc_server_new(s);
+	CHECK(server != NULL);
+	mrpc_session_close(s);	/* frees it, too */
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What each thread keeps: its last error and, for each session that it uses,
+ * a cache of free blocks, receive blocks to give back, and its queue pair.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "qp.h"
+
+struct thread_state {
+	char error[768];
+	struct tctx *ctxs;
+};
+
+/* One pointer fits in the static TLS block, which is quicker to reach. */
+static __thread struct thread_state *self __attribute__((tls_model("initial-exec")));
+
+static pthread_key_t exit_key;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+/* Between threads that end and sessions that are closed. */
+static pthread_mutex_t threads_lock = PTHREAD_MUTEX_INITIALIZER;
+
+/* Counts forks that this process is a child of. */
+u32 fork_gen;
+
+static void ctx_unlink(struct tctx *t)
+{
+	*t->s_prev = t->s_next;
+	if (t->s_next)
+		t->s_next->s_prev = t->s_prev;
+}
+
+static void thread_exit(void *arg)
+{
+	struct thread_state *state = arg;
+	struct tctx *t;
+
+	pthread_mutex_lock(&threads_lock);
+	while ((t = state->ctxs)) {
+		state->ctxs = t->next;
+		if (t->session) {
+			ctx_unlink(t);
+			if (!session_is_foreign(t->session)) {
+				release_flush(t);
+				if (t->qp)
+					qp_retire(t->qp);
+				heap_cache_flush(&t->session->send, &t->cache);
+			}
+		}
+		free(t);
+	}
+	pthread_mutex_unlock(&threads_lock);
+	if (self == state)
+		self = NULL;
+	free(state);
+}
+
+/* So that the child finds the lock free. */
+static void fork_prepare(void)
+{
+	pthread_mutex_lock(&threads_lock);
+}
+
+static void fork_parent(void)
+{
+	pthread_mutex_unlock(&threads_lock);
+}
+
+static void fork_child(void)
+{
+	fork_gen++;
+	pthread_mutex_unlock(&threads_lock);
+}
+
+static void init_once(void)
+{
+	if (pthread_key_create(&exit_key, thread_exit))
+		abort();
+	pthread_atfork(fork_prepare, fork_parent, fork_child);
+}
+
+static struct thread_state *state_get(void)
+{
+	if (likely(self))
+		return self;
+	pthread_once(&once, init_once);
+	self = calloc(1, sizeof(*self));
+	if (self)
+		pthread_setspecific(exit_key, self);
+	return self;
+}
+
+char *error_buffer(size_t *size)
+{
+	struct thread_state *state = state_get();
+
+	if (size)
+		*size = sizeof(state->error);
+	return state ? state->error : NULL;
+}
+
+/* Frees what belonged to sessions that are closed. */
+static void drop_dead(struct thread_state *state)
+{
+	struct tctx **p = &state->ctxs, *t;
+
+	while ((t = *p)) {
+		if (t->session) {
+			p = &t->next;
+			continue;
+		}
+		*p = t->next;
+		free(t);
+	}
+}
+
+static struct tctx *ctx_find_or_new(struct mrpc_session *session)
+{
+	struct thread_state *state = state_get();
+	struct tctx **p, *t;
+
+	if (!state)
+		return NULL;
+	pthread_mutex_lock(&threads_lock);
+	drop_dead(state);
+	for (p = &state->ctxs; (t = *p); p = &t->next) {
+		if (t->session == session) {
+			*p = t->next;
+			goto found;
+		}
+	}
+	t = calloc(1, sizeof(*t));
+	if (!t)
+		goto out;
+	t->session = session;
+	t->s_next = session->ctxs;
+	t->s_prev = &session->ctxs;
+	if (t->s_next)
+		t->s_next->s_prev = &t->s_next;
+	session->ctxs = t;
+found:
+	t->next = state->ctxs;
+	state->ctxs = t;
+out:
+	pthread_mutex_unlock(&threads_lock);
+	return t;
+}
+
+struct tctx *tctx_get(struct mrpc_session *session)
+{
+	if (likely(self && self->ctxs && self->ctxs->session == session))
+		return self->ctxs;
+	return ctx_find_or_new(session);
+}
+
+void tctx_forget(struct mrpc_session *session)
+{
+	struct tctx *t;
+
+	pthread_mutex_lock(&threads_lock);
+	for (t = session->ctxs; t; t = t->s_next)
+		t->session = NULL;
+	session->ctxs = NULL;
+	pthread_mutex_unlock(&threads_lock);
+}
