@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The canonical binary schema of a service (kmod/lib/schema.h has its format),
+ * and the layout of struct blocks, which the kernel's own schema compiler
+ * computes from it: there is no second copy of that algorithm here.
+ */
+#ifndef MRPCC_CANON_H
+#define MRPCC_CANON_H
+
+#include "model.h"
+
+/**
+ * struct canon - a service and the types that it uses
+ * @name: of the service
+ * @what: for complaints: "service kv.Store"
+ * @file: for complaints
+ * @path: for complaints
+ * @methods: sorted by name
+ * @nr_methods: how many
+ * @types: in the order of the schema
+ * @nr_types: how many
+ * @nr_fields: of all types
+ */
+struct canon {
+	const char *name;
+	const char *what;
+	const struct file *file;
+	struct path path;
+	const struct method *methods;
+	size_t nr_methods;
+	struct message **types;
+	size_t nr_types;
+	size_t nr_fields;
+};
+
+/* Finds the types of a service. False if it complained. */
+bool canon_of_service(struct canon *canon, const struct service *service);
+
+/* The same for a service that has one method, from @message to @message. */
+bool canon_of_message(struct canon *canon, struct message *message);
+
+/* Writes the binary schema. */
+void canon_write(const struct canon *canon, struct buf *out);
+
+/* Compiles it and stores the layout in the types. False if it complained. */
+bool canon_layout(const struct canon *canon, const struct buf *schema);
+
+/* All services of the wanted files, and all their messages. */
+void canon_model(struct model *model);
+
+#endif /* MRPCC_CANON_H */

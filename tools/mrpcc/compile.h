@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* From descriptors to generated files, whoever brings the one and takes the other. */
+#ifndef MRPCC_COMPILE_H
+#define MRPCC_COMPILE_H
+
+#include "gen.h"
+
+struct outputs {
+	struct output *files;
+	size_t nr;
+};
+
+/* Everything up to the schemas. NULL if something is wrong: see complaints(). */
+struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted);
+
+/* Code for the wanted files. False if something is wrong: see complaints(). */
+bool compile_code(struct model *model, struct outputs *outputs);
+
+#endif /* MRPCC_COMPILE_H */

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Complaints about the input, collected so that one run reports them all. */
+#ifndef MRPCC_ERROR_H
+#define MRPCC_ERROR_H
+
+#include "buf.h"
+
+/**
+ * struct where - a place in a .proto file
+ * @file: its name as protoc knows it
+ * @line: from 1; 0 if unknown
+ * @column: from 1
+ */
+struct where {
+	const char *file;
+	unsigned int line;
+	unsigned int column;
+};
+
+/* Says what is wrong and what to do about it; no full stop, no newline. */
+void complain(struct where at, const char *fmt, ...) __printf(2, 3);
+
+unsigned int nr_complaints(void);
+
+/* "file:line:column: sentence" lines in this order, each ended by a newline. */
+const char *complaints(void);
+
+/* Between two files that have nothing to do with each other. */
+void forget_complaints(void);
+
+#endif /* MRPCC_ERROR_H */

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The frame of a generated header and source. */
+#include <ctype.h>
+#include <string.h>
+
+#include "gen.h"
+
+/* "a/b.proto" -> "a/b" */
+static char *stem_of(const struct file *file)
+{
+	return xasprintf("%.*s", (int)(strlen(file->proto->name) - strlen(".proto")),
+			 file->proto->name);
+}
+
+static void gen_banner(struct buf *out, const struct file *file)
+{
+	buf_printf(out, "/*\n * Made by mrpcc from %s: do not edit.\n", file->proto->name);
+	buf_printf(out, " * What mrpcc adds may be used under any license.\n");
+	buf_printf(out, " */\n");
+}
+
+static char *guard_of(const char *stem)
+{
+	char *guard = xasprintf("%s_MRPC_H", stem), *p;
+
+	for (p = guard; *p; p++)
+		*p = isalnum((unsigned char)*p) ? toupper((unsigned char)*p) : '_';
+	return xasprintf("%s%s", isdigit((unsigned char)*guard) ? "MRPC_" : "", guard);
+}
+
+/* -- which other headers -------------------------------------------------------------- */
+
+static struct file *find_file(struct model *model, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < model->nr_files; i++)
+		if (!strcmp(model->files[i].proto->name, name))
+			return &model->files[i];
+	return NULL;
+}
+
+static void need_types(struct file *file)
+{
+	size_t i, f;
+
+	for (i = 0; i < file->nr_messages; i++)
+		for (f = 0; f < file->messages[i]->nr_fields; f++) {
+			const struct field *field = &file->messages[i]->fields[f];
+
+			if (field->type)
+				field->type->file->needed = true;
+			if (field->enumeration)
+				field->enumeration->file->needed = true;
+		}
+	for (i = 0; i < file->nr_services; i++)
+		for (f = 0; f < file->services[i].nr_methods; f++) {
+			file->services[i].methods[f].request->file->needed = true;
+			file->services[i].methods[f].reply->file->needed = true;
+		}
+}
+
+/*
+ * Headers of files whose types are used, and those that are passed on: a
+ * file that is imported for its options only has perhaps no header.
+ */
+static void gen_includes(struct buf *out, struct model *model, struct file *file)
+{
+	size_t i;
+
+	for (i = 0; i < model->nr_files; i++)
+		model->files[i].needed = false;
+	need_types(file);
+	for (i = 0; i < file->proto->n_public_dependency; i++) {
+		int32_t number = file->proto->public_dependency[i];
+		struct file *dep = find_file(model, file->proto->dependency[number]);
+
+		if (dep && dep->proto3)
+			dep->needed = true;
+	}
+	file->needed = false;
+	for (i = 0; i < model->nr_files; i++)
+		if (model->files[i].needed)
+			buf_printf(out, "#include \"%s.mrpc.h\"\n", stem_of(&model->files[i]));
+}
+
+/* -- the two files ------------------------------------------------------------------------ */
+
+static void gen_header(struct model *model, struct file *file, struct buf *out)
+{
+	const char *guard = guard_of(stem_of(file));
+	size_t i;
+
+	gen_banner(out, file);
+	gen_file_comment(out, file);
+	buf_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
+	buf_printf(out, "#include <errno.h>\n#include <string.h>\n\n#include <mrpc.h>\n");
+	gen_includes(out, model, file);
+	buf_printf(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
+
+	for (i = 0; i < file->nr_enums; i++)
+		gen_enum(out, file->enums[i]);
+	for (i = 0; i < file->nr_messages; i++)
+		gen_struct(out, file->messages[i]);
+	for (i = 0; i < file->nr_messages; i++) {
+		const struct message *message = file->messages[i];
+
+		buf_printf(out, "/* -- %s %s -- */\n\n",
+			   message->map_entry ? "map entry" : "message", message->full_name);
+		gen_readers(out, message);
+		gen_builders(out, message);
+	}
+	for (i = 0; i < file->nr_services; i++)
+		gen_service_header(out, &file->services[i]);
+
+	buf_printf(out, "#ifdef __cplusplus\n}\n#endif\n\n#endif /* %s */\n", guard);
+}
+
+/* Of imported types, too: their headers could be older than the schema. */
+static void gen_import_asserts(struct buf *out, const struct service *service)
+{
+	size_t i;
+
+	for (i = 0; i < service->nr_types; i++) {
+		struct message *message = service->types[i];
+
+		if (message->file == service->file || message->asserted_in == service->file)
+			continue;
+		message->asserted_in = service->file;
+		gen_layout_asserts(out, message);
+	}
+}
+
+static void gen_source(struct file *file, struct buf *out)
+{
+	size_t i;
+
+	gen_banner(out, file);
+	buf_printf(out, "#include <assert.h>\n#include <stddef.h>\n\n");
+	buf_printf(out, "#include \"%s.mrpc.h\"\n\n", stem_of(file));
+
+	buf_printf(out, "/* The layout that the kernel computes from the schema. */\n");
+	for (i = 0; i < file->nr_messages; i++)
+		gen_layout_asserts(out, file->messages[i]);
+	for (i = 0; i < file->nr_services; i++)
+		gen_import_asserts(out, &file->services[i]);
+	for (i = 0; i < file->nr_services; i++) {
+		buf_printf(out, "\n");
+		gen_service_source(out, &file->services[i]);
+	}
+}
+
+void gen_file(struct model *model, struct file *file, struct output *header,
+	      struct output *source)
+{
+	header->name = xasprintf("%s.mrpc.h", stem_of(file));
+	gen_header(model, file, &header->text);
+	source->name = xasprintf("%s.mrpc.c", stem_of(file));
+	gen_source(file, &source->text);
+}
