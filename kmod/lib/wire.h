@@ -131,7 +131,8 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  * Checks magic, version, type, flags, reserved fields, that each type carries
  * only what it may (a CALL needs END, MSG and msg_no 0 until streams come; a
  * REPLY needs END, has MSG if and only if its status is OK; PING, PONG, CANCEL
- * and BYE carry nothing), and every length and their sum.
+ * and BYE carry nothing; HELLO and BYE have no call_id; CRC may be on any), and
+ * every length and their sum. A message above MRPC_MAX_MESSAGE is malformed.
  *
  * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
  * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds

@@ -1,0 +1,724 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Connections: creation, look-up, timers, and the one way in which they end.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "bind.h"
+#include "conn.h"
+#include "notify.h"
+#include "refusal.h"
+#include "session.h"
+#include "wait.h"
+
+#define MRPC_DEFAULT_MESSAGE	(64U << 20)
+#define MRPC_DEFAULT_KEEPALIVE	(10 * NSEC_PER_SEC)
+#define MRPC_DEFAULT_TIMEOUT	(10 * NSEC_PER_SEC)
+#define MRPC_DEADLINES_FIRST	16
+
+static atomic_t mrpc_next_dp = ATOMIC_INIT(0);
+
+static void mrpc_conn_close_work(struct work_struct *work);
+static void mrpc_conn_free_work(struct work_struct *work);
+
+static u64 mrpc_us_or(u64 us, u64 fallback)
+{
+	return us ? min_t(u64, us, S64_MAX / 8 / NSEC_PER_USEC) * NSEC_PER_USEC : fallback;
+}
+
+static int mrpc_conn_tables(struct mrpc_conn *conn)
+{
+	u32 nr = clamp(READ_ONCE(mrpc_knobs.max_calls), 1U, MRPC_CALL_MAX_SLOTS);
+	size_t size = conn->accepted ? sizeof(struct mrpc_serve_slot) :
+				       sizeof(struct mrpc_call_slot);
+	void *slots = kvcalloc(nr, size, GFP_KERNEL_ACCOUNT);
+
+	if (!slots)
+		return -ENOMEM;
+	if (conn->accepted)
+		mrpc_serve_init(&conn->serves, slots, nr);
+	else
+		mrpc_call_init(&conn->calls, slots, nr);
+	return 0;
+}
+
+/**
+ * mrpc_conn_new() - a connection without link
+ * @session: owner
+ * @ops: transport, whose module reference the connection takes over on success
+ * @l: the listener that accepts it, or NULL
+ *
+ * Context: process; may sleep.
+ * Return: the connection with one reference, or an ERR_PTR.
+ */
+struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
+				const struct mrpc_transport_ops *ops, struct mrpc_listener *l)
+{
+	struct mrpc_conn *conn;
+	int err;
+
+	err = mrpc_user_charge_conn(session->user);
+	if (err)
+		return ERR_PTR(err);
+	conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
+	if (!conn)
+		goto err_charge;
+	kref_init(&conn->ref);
+	spin_lock_init(&conn->lock);
+	init_waitqueue_head(&conn->wait);
+	INIT_WORK(&conn->close_work, mrpc_conn_close_work);
+	INIT_WORK(&conn->free_work, mrpc_conn_free_work);
+	mrpc_datapath_init(conn);
+	conn->accepted = l;
+	conn->listener_id = l ? l->id : 0;
+	conn->state = MRPC_CONN_CONNECTING;
+	conn->timer_at = U64_MAX;
+	conn->opened = ktime_get_ns();
+	conn->last_rx = conn->opened;
+	conn->dp_id = atomic_inc_return(&mrpc_next_dp);
+	if (mrpc_conn_tables(conn))
+		goto err_free;
+	mrpc_session_get(session);
+	conn->session = session;
+	conn->ops = ops;
+	return conn;
+
+err_free:
+	kfree(conn);
+err_charge:
+	mrpc_user_uncharge_conn(session->user);
+	return ERR_PTR(-ENOMEM);
+}
+
+static void mrpc_conn_free_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, free_work);
+	struct mrpc_session *session = conn->session;
+
+	if (conn->link)
+		conn->ops->release(conn);
+	mrpc_transport_put(conn->ops);
+	mrpc_services_put(conn->services, conn->nr_services);
+	kvfree(conn->calls.slots);
+	kvfree(conn->serves.slots);
+	kvfree(conn->deadlines.heap);
+	mrpc_user_uncharge_conn(session->user);
+	kfree_rcu(conn, rcu);
+	mrpc_session_put(session);
+}
+
+static void mrpc_conn_release(struct kref *ref)
+{
+	struct mrpc_conn *conn = container_of(ref, struct mrpc_conn, ref);
+
+	queue_work(mrpc_wq, &conn->free_work);
+}
+
+/**
+ * mrpc_conn_put() - drop a reference
+ * @conn: the connection
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_conn_put(struct mrpc_conn *conn)
+{
+	kref_put(&conn->ref, mrpc_conn_release);
+}
+
+/**
+ * mrpc_conn_publish() - enter a connection into its session's table
+ * @conn: the connection; the table takes a reference
+ *
+ * Return: 0, -ENOMEM, -EBUSY, or -ESHUTDOWN when the session is closing.
+ */
+int mrpc_conn_publish(struct mrpc_conn *conn)
+{
+	struct mrpc_session *session = conn->session;
+	int err;
+
+	mrpc_conn_get(conn);
+	xa_lock(&session->conns);
+	if (session->closing)
+		err = -ESHUTDOWN;
+	else
+		err = __xa_alloc_cyclic(&session->conns, &conn->id, conn,
+					XA_LIMIT(1, S32_MAX), &session->next_conn,
+					GFP_KERNEL_ACCOUNT);
+	xa_unlock(&session->conns);
+	if (err >= 0)
+		return 0;
+	mrpc_conn_put(conn);
+	return err;
+}
+
+/**
+ * mrpc_conn_find() - look a connection up
+ * @session: the session
+ * @id: what the application says
+ *
+ * Return: the connection with a reference, or NULL.
+ */
+struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id)
+{
+	struct mrpc_conn *conn;
+
+	rcu_read_lock();
+	conn = xa_load(&session->conns, id);
+	if (conn && (xa_pointer_tag(conn) || !kref_get_unless_zero(&conn->ref)))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
+/**
+ * mrpc_conn_next() - iterate over a session's connections
+ * @session: the session
+ * @id: start at this id; moved to the one found
+ *
+ * Return: the connection with a reference, or NULL at the end.
+ */
+struct mrpc_conn *mrpc_conn_next(struct mrpc_session *session, unsigned long *id)
+{
+	struct mrpc_conn *conn;
+
+	rcu_read_lock();
+	for (conn = xa_find(&session->conns, id, S32_MAX, XA_PRESENT); conn;
+	     conn = xa_find_after(&session->conns, id, S32_MAX, XA_PRESENT)) {
+		if (!xa_pointer_tag(conn) && kref_get_unless_zero(&conn->ref))
+			break;
+	}
+	rcu_read_unlock();
+	return conn;
+}
+
+/**
+ * mrpc_conn_forget() - take a connection out of its session's table
+ * @conn: the connection
+ */
+void mrpc_conn_forget(struct mrpc_conn *conn)
+{
+	if (xa_cmpxchg(&conn->session->conns, conn->id, conn, NULL, 0) == conn)
+		mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_services_get() - the services that an ioctl names
+ * @session: the session
+ * @args: names them
+ * @services: out: array, to be given to mrpc_services_put()
+ * @r: why not
+ *
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *args,
+		      struct mrpc_service **services, struct mrpc_refusal *r)
+{
+	struct mrpc_service *svc;
+	u32 i, k;
+
+	if (!args->nr_schemas || args->nr_schemas > MRPC_MAX_SERVICES)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u schemas, 1 to %u are allowed",
+				   args->nr_schemas, MRPC_MAX_SERVICES);
+	svc = kcalloc(args->nr_schemas, sizeof(*svc), GFP_KERNEL_ACCOUNT);
+	if (!svc)
+		return -ENOMEM;
+	mutex_lock(&session->lock);
+	for (i = 0; i < args->nr_schemas; i++) {
+		u32 id = args->schemas[i];
+
+		if (!id || id > session->nr_schemas)
+			break;
+		for (k = 0; k < i; k++)
+			if (!strcmp(mrpc_schema_service(svc[k].schema->plan),
+				    mrpc_schema_service(session->schemas[id - 1]->plan)))
+				break;
+		if (k < i)
+			break;
+		svc[i].schema = session->schemas[id - 1];
+		mrpc_schema_get(svc[i].schema);
+	}
+	mutex_unlock(&session->lock);
+	if (i == args->nr_schemas) {
+		*services = svc;
+		return 0;
+	}
+	mrpc_services_put(svc, i);
+	return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+			   "schemas[%u] = %u is not bound, or names a service twice", i,
+			   args->schemas[i]);
+}
+
+void mrpc_services_put(struct mrpc_service *services, u32 nr)
+{
+	while (nr)
+		mrpc_schema_put(services[--nr].schema);
+	kfree(services);
+}
+
+/* -- timers --------------------------------------------------------------- */
+
+/**
+ * mrpc_conn_arm() - have mrpc_conn_timeout() run at a time, or earlier
+ * @conn: the connection
+ * @when: CLOCK_MONOTONIC, ns
+ *
+ * Nearly always finds the timer set for an earlier time and does nothing.
+ */
+void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
+{
+	if (when >= READ_ONCE(conn->timer_at))
+		return;
+	spin_lock_bh(&conn->lock);
+	if (when < conn->timer_at && conn->state != MRPC_CONN_CLOSED) {
+		WRITE_ONCE(conn->timer_at, when);
+		hrtimer_start(&conn->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	}
+	spin_unlock_bh(&conn->lock);
+}
+
+/**
+ * mrpc_conn_add_deadline() - enter a call's deadline
+ * @conn: the connection, its lock held
+ * @d: the deadline, its time set
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_add_deadline(struct mrpc_conn *conn, struct mrpc_deadline *d)
+{
+	struct mrpc_deadlines *ds = &conn->deadlines;
+	struct mrpc_deadline **heap;
+	u32 cap;
+
+	if (ds->nr == ds->cap) {
+		cap = ds->cap ? 2 * ds->cap : MRPC_DEADLINES_FIRST;
+		heap = kmalloc_array(cap, sizeof(*heap), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
+		if (!heap)
+			return -ENOMEM;
+		if (ds->nr)
+			memcpy(heap, ds->heap, ds->nr * sizeof(*heap));
+		kvfree(ds->heap);
+		ds->heap = heap;
+		ds->cap = cap;
+	}
+	return mrpc_deadlines_add(ds, d);
+}
+
+/* Take the first call whose deadline has passed out of its table. */
+static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
+{
+	struct mrpc_call *call = NULL;
+	struct mrpc_deadline *d;
+
+	spin_lock_bh(&conn->lock);
+	d = mrpc_deadlines_first(&conn->deadlines);
+	if (d && d->when <= now) {
+		call = container_of(d, struct mrpc_call, deadline);
+		mrpc_deadlines_del(&conn->deadlines, d);
+		if (conn->accepted) {
+			mrpc_serve_end(&conn->serves, call->id);
+		} else {
+			mrpc_call_abandon(&conn->calls, call->id);
+			conn->stats.failed++;
+		}
+	}
+	spin_unlock_bh(&conn->lock);
+	return call;
+}
+
+static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
+{
+	struct mrpc_call *call;
+	u64 id;
+
+	while ((call = mrpc_conn_expired(conn, now))) {
+		id = call->id;
+		if (conn->accepted) {
+			mrpc_serve_abort(call, MRPC_DEADLINE_EXCEEDED,
+					 "the deadline passed at the server");
+			continue;
+		}
+		mrpc_call_abort(call, MRPC_DEADLINE_EXCEEDED, "the deadline passed");
+		mrpc_conn_send_control(conn, MRPC_WIRE_CANCEL, id);
+	}
+}
+
+/* Probe a silent peer. Return: when to look again. */
+static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
+{
+	u64 heard = READ_ONCE(conn->last_rx);
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
+		if (conn->accepted && now - conn->opened >= MRPC_DEFAULT_TIMEOUT)
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake within 10 s", true);
+		return now + NSEC_PER_SEC;
+	}
+	/* If we do not read, silence is not the peer's. */
+	if (!list_empty(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
+	    heard > now)
+		heard = now;
+	if (now - heard >= 3 * conn->keepalive) {
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer fell silent", true);
+		return U64_MAX;
+	}
+	if (now - heard < conn->keepalive)
+		return heard + conn->keepalive;
+	mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
+	return now + conn->keepalive;
+}
+
+/**
+ * mrpc_conn_timeout() - the timer has fired: deadlines and keepalive
+ * @conn: the connection
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_conn_timeout(struct mrpc_conn *conn)
+{
+	u64 now = ktime_get_ns(), next;
+	struct mrpc_deadline *first;
+
+	WRITE_ONCE(conn->timer_at, U64_MAX);
+	mrpc_conn_expire(conn, now);
+	next = mrpc_conn_keepalive(conn, now);
+	spin_lock_bh(&conn->lock);
+	first = mrpc_deadlines_first(&conn->deadlines);
+	if (first)
+		next = min(next, first->when);
+	spin_unlock_bh(&conn->lock);
+	if (next != U64_MAX)
+		mrpc_conn_arm(conn, next);
+}
+
+/**
+ * mrpc_conn_start() - a link exists: keepalive and handshake limits apply
+ * @conn: the connection
+ */
+void mrpc_conn_start(struct mrpc_conn *conn)
+{
+	mrpc_conn_arm(conn, ktime_get_ns() + min_t(u64, conn->keepalive, NSEC_PER_SEC));
+}
+
+/* -- end ------------------------------------------------------------------ */
+
+/**
+ * mrpc_conn_active() - calls in flight
+ * @conn: the connection
+ */
+u32 mrpc_conn_active(struct mrpc_conn *conn)
+{
+	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
+}
+
+/**
+ * mrpc_conn_drained() - a call has ended: wake who waits for the last one
+ * @conn: the connection
+ */
+void mrpc_conn_drained(struct mrpc_conn *conn)
+{
+	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING)
+		wake_up(&conn->wait);
+}
+
+/**
+ * mrpc_conn_close() - end a connection
+ * @conn: the connection
+ * @status: what its calls complete with
+ * @why: static text: what its calls are told
+ * @abort: throw away what is queued
+ *
+ * The first caller decides; the work is done later, in process context.
+ * Context: any but hard interrupt.
+ */
+void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)
+{
+	bool first;
+
+	spin_lock_bh(&conn->lock);
+	first = conn->state != MRPC_CONN_CLOSED;
+	if (first) {
+		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
+		conn->close_status = status;
+		conn->why = why;
+		if (abort)
+			set_bit(MRPC_CONN_ABORT, &conn->flags);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (!first)
+		return;
+	mrpc_conn_get(conn);
+	queue_work(mrpc_wq, &conn->close_work);
+}
+
+static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
+{
+	struct mrpc_call *call;
+	u32 pos = 0;
+	u64 id;
+
+	for (;;) {
+		call = NULL;
+		spin_lock_bh(&conn->lock);
+		if (conn->accepted) {
+			id = mrpc_serve_next(&conn->serves, &pos);
+			if (id)
+				call = mrpc_serve_end(&conn->serves, id);
+		} else {
+			id = mrpc_call_next(&conn->calls, &pos);
+			if (id)
+				call = mrpc_call_abandon(&conn->calls, id);
+		}
+		if (call) {
+			mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+			conn->stats.failed++;
+		}
+		spin_unlock_bh(&conn->lock);
+		if (!id)
+			return;
+		if (conn->accepted)
+			mrpc_serve_abort(call, conn->close_status, NULL);
+		else
+			mrpc_call_abort(call, conn->close_status, conn->why);
+	}
+}
+
+static void mrpc_claim_quiesce(struct mrpc_claim *claim)
+{
+	if (mrpc_claim_disable(claim))
+		return;
+	/* The owner is within a budget, and the link has been shut down. */
+	while (!mrpc_claim_idle(claim))
+		usleep_range(20, 100);
+}
+
+static void mrpc_conn_close_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
+
+	if (conn->link)
+		conn->ops->shutdown(conn, test_bit(MRPC_CONN_ABORT, &conn->flags));
+	mrpc_claim_quiesce(&conn->tx);
+	mrpc_claim_quiesce(&conn->rx);
+	hrtimer_cancel(&conn->timer);
+	mrpc_ready_remove(conn);
+	if (conn->link)
+		conn->ops->release(conn);
+	conn->link = NULL;
+	mrpc_datapath_purge(conn);
+	mrpc_conn_fail_calls(conn);
+	/* Who submits from now on finds CLOSED and drops it himself. */
+	if (mrpc_claim_enable(&conn->tx))
+		mrpc_datapath_tx(conn);
+	set_bit(MRPC_CONN_DEAD, &conn->flags);
+	smp_mb__after_atomic();	/* before the look at the waiters */
+	wake_up_all(&conn->wait);
+	mrpc_notify_conn(conn, MRPC_EVENT_CONN_CLOSE);
+	if (conn->accepted) {
+		if (!test_bit(MRPC_CONN_SHOOK, &conn->flags))
+			mrpc_listener_settled(conn);
+		mrpc_conn_forget(conn);
+	}
+	mrpc_conn_put(conn);
+}
+
+static bool mrpc_conn_is_drained(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	return READ_ONCE(conn->state) == MRPC_CONN_CLOSED ||
+	       (!mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued));
+}
+
+/* Let calls in flight finish. Return: 0, -ETIME or -EINTR. */
+static int mrpc_conn_drain(struct mrpc_conn *conn, u64 until)
+{
+	spin_lock_bh(&conn->lock);
+	if (conn->state == MRPC_CONN_READY)
+		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
+	spin_unlock_bh(&conn->lock);
+	if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
+		mrpc_datapath_tx(conn);
+	return mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_drained, conn, until);
+}
+
+static bool mrpc_conn_is_closed(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	return test_bit(MRPC_CONN_DEAD, &conn->flags);
+}
+
+/**
+ * mrpc_conn_end() - MRPC_IOC_CLOSE
+ * @session: the session
+ * @args: what to close
+ *
+ * A listener stops accepting; with MRPC_CLOSE_DRAIN the connections that it
+ * accepted are drained and closed too. When this returns, the connection's
+ * calls have completed.
+ *
+ * Context: process; may sleep.
+ * Return: 0; -ENOENT; -EINVAL; -EINTR or -ETIME while draining, after which the
+ * connection is closed all the same.
+ */
+int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
+{
+	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, 5 * NSEC_PER_SEC);
+	bool drain = args->flags & MRPC_CLOSE_DRAIN;
+	struct mrpc_listener *l;
+	struct mrpc_conn *conn;
+	unsigned long id = 0;
+	int err = 0;
+
+	conn = mrpc_conn_find(session, args->id);
+	if (conn) {
+		if (drain)
+			err = mrpc_conn_drain(conn, until);
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
+		mrpc_wait(session, NULL, &conn->wait, mrpc_conn_is_closed, conn,
+			  ktime_get_ns() + NSEC_PER_SEC);
+		mrpc_conn_forget(conn);
+		mrpc_conn_put(conn);
+		return err;
+	}
+	l = mrpc_listener_find(session, args->id);
+	if (!l)
+		return -ENOENT;
+	mrpc_listener_close(l);
+	while (drain && (conn = mrpc_conn_next(session, &id))) {
+		if (conn->listener_id == l->id) {
+			err = mrpc_conn_drain(conn, until) ?: err;
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
+		}
+		mrpc_conn_put(conn);
+		id++;
+	}
+	mrpc_listener_put(l);
+	return err;
+}
+
+/**
+ * mrpc_conn_info() - MRPC_IOC_CONN_INFO
+ * @session: the session
+ * @info: names the connection; filled
+ *
+ * Return: 0 or -ENOENT.
+ */
+int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
+{
+	struct mrpc_conn *conn = mrpc_conn_find(session, info->conn);
+
+	if (!conn)
+		return -ENOENT;
+	info->state = READ_ONCE(conn->state);
+	info->accepted = conn->accepted;
+	info->listener = conn->listener_id;
+	info->calls = mrpc_conn_active(conn);
+	memcpy(info->local, &conn->local, sizeof(info->local));
+	memcpy(info->peer, &conn->peer, sizeof(info->peer));
+	mrpc_conn_put(conn);
+	return 0;
+}
+
+static bool mrpc_conn_is_up(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	return READ_ONCE(conn->state) != MRPC_CONN_CONNECTING;
+}
+
+/* The link stands: shake hands. */
+static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusal *r)
+{
+	int err;
+
+	r->status = MRPC_OK;
+	conn->refusal = r;
+	err = mrpc_conn_send_hello(conn);
+	if (!err) {
+		mrpc_datapath_tx(conn);
+		mrpc_kick_rx(conn);
+		err = mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_up, conn, until);
+	}
+	spin_lock_bh(&conn->lock);
+	conn->refusal = NULL;
+	spin_unlock_bh(&conn->lock);
+	if (err == -ETIME)
+		mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED, "the peer did not answer the handshake");
+	if (err)
+		return err == -ETIME ? -ETIMEDOUT : err;
+	if (READ_ONCE(conn->state) != MRPC_CONN_CLOSED)
+		return 0;
+	if (r->status == MRPC_OK) {
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", conn->why);
+		return -ECONNRESET;
+	}
+	return -EPROTO;
+}
+
+/**
+ * mrpc_conn_connect() - MRPC_IOC_CONNECT
+ * @session: the session
+ * @args: what to connect to; the id is filled
+ * @r: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno; -EPROTO: the peer refused, @r says why.
+ */
+int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
+		      struct mrpc_refusal *r)
+{
+	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, MRPC_DEFAULT_TIMEOUT);
+	const struct mrpc_transport_ops *ops;
+	const char *why = NULL;
+	struct mrpc_conn *conn;
+	int err;
+
+	ops = mrpc_transport_get(args->transport);
+	if (!ops) {
+		mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "there is no transport '%s'", args->transport);
+		return -EPROTONOSUPPORT;
+	}
+	err = mrpc_session_here(session, r);
+	if (err) {
+		mrpc_transport_put(ops);
+		return err;
+	}
+	conn = mrpc_conn_new(session, ops, NULL);
+	if (IS_ERR(conn)) {
+		mrpc_transport_put(ops);
+		if (PTR_ERR(conn) == -EDQUOT)
+			mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "this user has too many connections");
+		return PTR_ERR(conn);
+	}
+	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
+	conn->keepalive = mrpc_us_or(args->keepalive_us, MRPC_DEFAULT_KEEPALIVE);
+	err = mrpc_services_get(session, args, &conn->services, r);
+	if (err)
+		goto out;
+	conn->nr_services = args->nr_schemas;
+	err = ops->connect(conn, args->addr, args->addr_len, until - ktime_get_ns(), &why);
+	if (err) {
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "%s: %pe", why ?: "connect", ERR_PTR(err));
+		goto out;
+	}
+	err = mrpc_conn_publish(conn);
+	if (err)
+		goto close;
+	err = mrpc_conn_shake(conn, until, r);
+	if (err)
+		goto close;
+	mrpc_conn_start(conn);
+	args->id = conn->id;
+	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
+	mrpc_conn_put(conn);
+	return 0;
+close:
+	mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", true);
+	mrpc_conn_forget(conn);
+out:
+	mrpc_conn_put(conn);
+	return err;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CORE_CONN_H
+#define MRPC_CORE_CONN_H
+
+#include <linux/hrtimer.h>
+#include <linux/kref.h>
+#include <linux/llist.h>
+#include <linux/mrpc.h>
+#include <linux/spinlock.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+
+#include "calltable.h"
+#include "claim.h"
+#include "deadline.h"
+#include "handshake.h"
+#include "rpc.h"
+#include "transport.h"
+
+struct mrpc_refusal;
+struct mrpc_session;
+struct mrpc_schema;
+
+/* A service of a connection or listener. The schema is a reference. */
+struct mrpc_service {
+	struct mrpc_schema *schema;
+	u64 calls;		/* started (client) or received (server) */
+};
+
+/* Counters; each written by one context at a time, read by dumps. */
+struct mrpc_conn_stats {
+	u64 calls;		/* started or received; conn->lock */
+	u64 done;		/* with status OK; conn->lock */
+	u64 failed;		/* with any other; conn->lock */
+	u64 tx_bytes;		/* transmit claim */
+	u64 tx_frames;
+	u64 rx_bytes;		/* receive claim */
+	u64 rx_frames;
+	u64 rx_refused;		/* frames answered with an error */
+	u64 heap_stalls;	/* input stopped for want of receive heap */
+};
+
+/* mrpc_conn.flags */
+enum {
+	MRPC_CONN_RX_READY,	/* the link has input */
+	MRPC_CONN_TX_READY,	/* the link has room, or the queue has entries */
+	MRPC_CONN_TIMER,	/* the timer has fired */
+	MRPC_CONN_LISTED,	/* on the session's ready list */
+	MRPC_CONN_STALLED,	/* receive waits for heap: on the stalled list */
+	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
+	MRPC_CONN_ABORT,	/* close without orderly end */
+	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
+	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
+	MRPC_CONN_DEAD,		/* the close work has done everything */
+};
+
+/**
+ * struct mrpc_conn - a session's binding to a peer's services, or an accepted one
+ *
+ * Reference counted. The session's table holds one reference; each call, the
+ * ready list, queued work and each looker-up hold one. Its link ends when the
+ * close work runs (mrpc_conn_close() queues it exactly once), its memory with
+ * the last reference.
+ *
+ * @ref: references
+ * @session: owner, a reference
+ * @id: in the session's table
+ * @dp_id: unique in this boot: the id of its datapath in dumps
+ * @ops: transport, a module reference
+ * @link: the transport's state; set once before the connection is READY
+ * @listener_id: the listener that accepted it, 0 for one that connected
+ * @accepted: true at the server's end
+ * @local, @peer: addresses; set with the link
+ * @flags: MRPC_CONN_*; atomic bit operations
+ * @state: enum mrpc_conn_state; under @lock, read anywhere
+ * @why: why it is CLOSED; under @lock
+ * @lock: call tables, deadlines, state, statistics named so. Short, taken in
+ *	process and softirq context, nothing is taken inside
+ * @calls, @serves: call tables; under @lock
+ * @deadlines: of the calls in them; under @lock
+ * @wait: for changes of state, and for drained tables
+ * @tx, @rx: the claims
+ * @txq: rpcs from any context to the owner of @tx
+ * @tx_list: rpcs that the owner of @tx has taken, in order
+ * @tx_queued: rpcs in both
+ * @sink: receive in progress; owner of @rx
+ * @rx_qp: queue pair of the thread that owns @rx, or NULL
+ * @timer: fires at the earliest of the first deadline and the next keepalive
+ * @timer_at: when it will; under @lock
+ * @last_rx: when the peer was last heard, ns; owner of @rx
+ * @keepalive: ns of silence before a probe
+ * @pinged: ns of the probe that is unanswered, or 0
+ * @opened: when, ns
+ * @ready: entry of the session's ready list; under its ready_lock
+ * @stalled: entry of the session's stalled list; under its ready_lock
+ * @work: runs the datapath where no thread waits
+ * @close_work: ends the link
+ * @services: what it negotiated
+ * @map: server: wire numbering to the listener's numbering
+ * @nr_wire: server: services that the client asked for
+ * @max_message: largest message accepted here
+ * @peer_max_message: largest that the peer accepts
+ * @refusal: client: why the handshake failed; the connecting thread's, valid
+ *	while the state is CONNECTING; under @lock
+ * @free_work: the last reference can go in softirq
+ */
+struct mrpc_conn {
+	struct kref ref;
+	struct rcu_head rcu;
+	struct mrpc_session *session;
+	u32 id;
+	u32 dp_id;
+	const struct mrpc_transport_ops *ops;
+	void *link;
+	u32 listener_id;
+	bool accepted;
+	struct sockaddr_storage local;
+	struct sockaddr_storage peer;
+	unsigned long flags;
+	u8 state;
+	u16 close_status;
+	const char *why;
+
+	spinlock_t lock;
+	struct mrpc_call_table calls;
+	struct mrpc_serve_table serves;
+	struct mrpc_deadlines deadlines;
+	struct mrpc_conn_stats stats;
+	wait_queue_head_t wait;
+
+	struct mrpc_claim tx;
+	struct mrpc_claim rx;
+	struct llist_head txq;
+	struct list_head tx_list;
+	atomic_t tx_queued;
+	struct mrpc_sink sink;
+	struct mrpc_qp *rx_qp;
+
+	struct hrtimer timer;
+	u64 timer_at;
+	u64 last_rx;
+	u64 keepalive;
+	u64 pinged;
+	u64 opened;
+
+	struct list_head ready;
+	struct list_head stalled;
+	struct work_struct work;
+	struct work_struct close_work;
+
+	struct mrpc_service *services;
+	u32 nr_services;
+	u8 map[MRPC_MAX_SERVICES];
+	u32 nr_wire;
+	u32 max_message;
+	u32 peer_max_message;
+	struct mrpc_refusal *refusal;
+	struct work_struct free_work;
+};
+
+struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
+				const struct mrpc_transport_ops *ops, struct mrpc_listener *l);
+int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *args,
+		      struct mrpc_service **services, struct mrpc_refusal *r);
+void mrpc_services_put(struct mrpc_service *services, u32 nr);
+int mrpc_conn_publish(struct mrpc_conn *conn);
+struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id);
+struct mrpc_conn *mrpc_conn_next(struct mrpc_session *session, unsigned long *id);
+void mrpc_conn_put(struct mrpc_conn *conn);
+static inline void mrpc_conn_get(struct mrpc_conn *conn)
+{
+	kref_get(&conn->ref);
+}
+
+int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
+		      struct mrpc_refusal *r);
+int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info);
+int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
+void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
+void mrpc_conn_forget(struct mrpc_conn *conn);
+void mrpc_conn_start(struct mrpc_conn *conn);
+void mrpc_conn_drained(struct mrpc_conn *conn);
+void mrpc_conn_arm(struct mrpc_conn *conn, u64 when);
+int mrpc_conn_add_deadline(struct mrpc_conn *conn, struct mrpc_deadline *d);
+void mrpc_conn_timeout(struct mrpc_conn *conn);
+int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *body);
+int mrpc_conn_send_hello(struct mrpc_conn *conn);
+int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame);
+int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id);
+u32 mrpc_conn_active(struct mrpc_conn *conn);
+
+/* datapath.c */
+void mrpc_datapath_init(struct mrpc_conn *conn);
+void mrpc_datapath_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_datapath_tx(struct mrpc_conn *conn);
+void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp);
+void mrpc_datapath_purge(struct mrpc_conn *conn);
+bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp);
+void mrpc_datapath_unstall(struct mrpc_session *session);
+void mrpc_ready_handoff(struct mrpc_session *session);
+void mrpc_ready_remove(struct mrpc_conn *conn);
+
+/* server side of a session: listener.c */
+
+/**
+ * struct mrpc_listener - where a session accepts connections
+ *
+ * Reference counted: the session's table holds one, the ready list one, each
+ * looker-up one.
+ *
+ * @ops: transport, a module reference
+ * @link: the transport's state; set by listen, under no lock before publication
+ * @addr: bound address
+ * @claim: who accepts
+ * @flags: bit 0: on the ready list
+ * @pending: accepted connections whose handshake is not complete
+ * @max_message, @keepalive_us: what accepted connections inherit
+ */
+struct mrpc_listener {
+	struct kref ref;
+	struct mrpc_session *session;
+	u32 id;
+	const struct mrpc_transport_ops *ops;
+	void *link;
+	struct sockaddr_storage addr;
+	u32 addr_len;
+	struct mrpc_claim claim;
+	unsigned long flags;
+	atomic_t pending;
+	u64 accepted;
+	bool closed;
+	struct list_head ready;
+	u32 max_message;
+	u64 keepalive_us;
+	struct mrpc_service *services;
+	u32 nr_services;
+	struct rcu_head rcu;
+};
+
+#define MRPC_LISTENER_LISTED	0
+#define MRPC_LISTENER_PENDING	128	/* handshakes under way */
+
+int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
+			struct mrpc_refusal *r);
+struct mrpc_listener *mrpc_listener_find(struct mrpc_session *session, u32 id);
+struct mrpc_listener *mrpc_listener_next(struct mrpc_session *session, unsigned long *id);
+void mrpc_listener_put(struct mrpc_listener *l);
+void mrpc_listener_run(struct mrpc_listener *l);
+void mrpc_listener_settled(struct mrpc_conn *conn);
+void mrpc_listener_close(struct mrpc_listener *l);
+
+/* call.c: the client's side */
+int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
+		     struct mrpc_qp *qp, struct mrpc_call **sync, struct mrpc_conn **touched,
+		     struct mrpc_cqe *failed);
+void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe);
+void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail);
+int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp);
+void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);
+void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail);
+
+/* serve.c: the server's side */
+void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
+		      struct mrpc_qp *qp, struct mrpc_conn **touched);
+int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);
+void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine);
+void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp);
+void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail);
+
+#endif /* MRPC_CORE_CONN_H */

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Heaps: the shared memory between an application and the kernel.
+ *
+ * Pages come from the kernel and are mapped into the application, never the
+ * other way round: no pinning, no user address on the data path, and the
+ * memory controller charges the process that asked.
+ */
+#include <linux/bitmap.h>
+#include <linux/export.h>
+#include <linux/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "heap.h"
+
+/**
+ * mrpc_heap_init() - an empty heap
+ * @heap: the heap
+ * @kind: enum mrpc_region_kind
+ * @limit: most bytes it may grow to
+ */
+void mrpc_heap_init(struct mrpc_heap *heap, u32 kind, u64 limit)
+{
+	heap->kind = kind;
+	heap->limit = limit;
+	spin_lock_init(&heap->lock);
+}
+
+static void mrpc_region_free(struct mrpc_region *region)
+{
+	if (!region)
+		return;
+	kvfree(region->units);
+	kvfree(region->delivered);
+	vfree(region->addr);
+	kfree(region);
+}
+
+/**
+ * mrpc_heap_destroy() - free all regions
+ * @heap: the heap, to which nobody else has a reference
+ *
+ * Context: may sleep.
+ */
+void mrpc_heap_destroy(struct mrpc_heap *heap)
+{
+	u32 i;
+
+	for (i = 0; i < heap->nr; i++)
+		mrpc_region_free(heap->regions[i]);
+	heap->nr = 0;
+}
+
+static struct mrpc_region *mrpc_region_new(u32 kind, u64 base, u64 len)
+{
+	u32 units = len >> MRPC_BUDDY_SHIFT;
+	struct mrpc_region *region;
+
+	region = kzalloc(sizeof(*region), GFP_KERNEL_ACCOUNT);
+	if (!region)
+		return NULL;
+	region->base = base;
+	region->len = len;
+	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!region->addr)
+		goto err;
+	if (kind == MRPC_REGION_RECV) {
+		region->units = kvcalloc(units, sizeof(*region->units), GFP_KERNEL_ACCOUNT);
+		region->delivered = kvcalloc(BITS_TO_LONGS(units), sizeof(long),
+					     GFP_KERNEL_ACCOUNT);
+		if (!region->units || !region->delivered)
+			goto err;
+		mrpc_buddy_init(&region->buddy, region->units, len);
+	}
+	return region;
+err:
+	mrpc_region_free(region);
+	return NULL;
+}
+
+/**
+ * mrpc_heap_grow() - add a region
+ * @heap: the heap
+ * @len: bytes
+ * @base: out: heap offset of the new region
+ *
+ * Context: may sleep; the caller holds the session's mutex.
+ * Return: 0; -EINVAL for a length that is zero, unaligned or above the limit of
+ * one region; -EDQUOT beyond the heap's limit; -ENOMEM.
+ */
+int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base)
+{
+	struct mrpc_region *region;
+
+	if (!len || len > MRPC_REGION_MAX || !IS_ALIGNED(len, MRPC_REGION_ALIGN))
+		return -EINVAL;
+	if (heap->nr == MRPC_HEAP_REGIONS || heap->len + len > heap->limit)
+		return -EDQUOT;
+	region = mrpc_region_new(heap->kind, heap->len, len);
+	if (!region)
+		return -ENOMEM;
+	*base = heap->len;
+	heap->regions[heap->nr] = region;
+	heap->len += len;
+	/* Pairs with the acquire in mrpc_heap_count(). */
+	smp_store_release(&heap->nr, heap->nr + 1);
+	return 0;
+}
+
+/* Regions [0, count) are complete and stay. */
+static u32 mrpc_heap_count(const struct mrpc_heap *heap)
+{
+	/* Pairs with the release in mrpc_heap_grow(). */
+	return smp_load_acquire(&heap->nr);
+}
+
+static struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off)
+{
+	u32 nr = mrpc_heap_count(heap);
+	u32 i;
+
+	for (i = 0; i < nr; i++) {
+		struct mrpc_region *region = heap->regions[i];
+
+		if (off - region->base < region->len && off >= region->base)
+			return region;
+	}
+	return NULL;
+}
+
+/**
+ * mrpc_heap_at() - kernel address of a piece of a heap
+ * @ctx: the heap
+ * @off: heap offset
+ * @len: bytes
+ *
+ * Return: the address, or NULL if the bytes are not all in one region.
+ */
+const void *mrpc_heap_at(void *ctx, u64 off, u64 len)
+{
+	struct mrpc_region *region = mrpc_heap_find(ctx, off);
+
+	if (!region || len > region->len - (off - region->base))
+		return NULL;
+	return region->addr + (off - region->base);
+}
+
+/**
+ * mrpc_heap_page() - the page that holds a heap offset
+ * @heap: the heap
+ * @off: an offset that mrpc_heap_at() has accepted
+ */
+struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off)
+{
+	return vmalloc_to_page(mrpc_heap_at(heap, off, 1));
+}
+EXPORT_SYMBOL_GPL(mrpc_heap_page);
+
+/**
+ * mrpc_heap_fault() - page fault in a mapping of a heap
+ * @heap: the heap
+ * @vmf: the fault
+ * @off: heap offset of the faulting page
+ */
+vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off)
+{
+	const void *addr = mrpc_heap_at(heap, off, PAGE_SIZE);
+
+	if (!addr)
+		return VM_FAULT_SIGBUS;
+	vmf->page = vmalloc_to_page(addr);
+	get_page(vmf->page);
+	return 0;
+}
+
+/**
+ * mrpc_heap_alloc() - a block for an incoming message
+ * @heap: a receive heap
+ * @bytes: its size
+ * @off: out: heap offset
+ * @never: out, on failure: the heap could not hold it even if it were empty
+ *
+ * Context: any but hard interrupt.
+ * Return: its kernel address, or NULL.
+ */
+void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
+{
+	u32 nr = mrpc_heap_count(heap);
+	void *addr = NULL;
+	u32 i;
+
+	*never = true;
+	spin_lock_bh(&heap->lock);
+	for (i = 0; i < nr; i++) {
+		struct mrpc_region *region = heap->regions[i];
+		s64 at = mrpc_buddy_alloc(&region->buddy, bytes);
+
+		/* Buddies: an empty region surely holds half its size. */
+		if (bytes <= rounddown_pow_of_two(region->len))
+			*never = false;
+		if (at < 0)
+			continue;
+		*off = region->base + at;
+		heap->used += mrpc_buddy_used(&region->buddy, at);
+		addr = region->addr + at;
+		break;
+	}
+	if (!addr)
+		heap->failed++;
+	spin_unlock_bh(&heap->lock);
+	return addr;
+}
+
+/**
+ * mrpc_heap_cancel() - free a block that was never delivered
+ * @heap: a receive heap
+ * @off: the block
+ * @dirty: bytes that may have been written; they are zeroed, as the application
+ *	could read them and must never see content that was not accepted
+ */
+void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty)
+{
+	struct mrpc_region *region = mrpc_heap_find(heap, off);
+	s64 freed;
+
+	memset(region->addr + (off - region->base), 0, dirty);
+	spin_lock_bh(&heap->lock);
+	freed = mrpc_buddy_free(&region->buddy, off - region->base);
+	if (!WARN_ON_ONCE(freed < 0))
+		heap->used -= freed;
+	spin_unlock_bh(&heap->lock);
+}
+
+/**
+ * mrpc_heap_deliver() - from now on the application may release the block
+ * @heap: a receive heap
+ * @off: the block
+ */
+void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off)
+{
+	struct mrpc_region *region = mrpc_heap_find(heap, off);
+
+	spin_lock_bh(&heap->lock);
+	__set_bit((off - region->base) >> MRPC_BUDDY_SHIFT, region->delivered);
+	spin_unlock_bh(&heap->lock);
+}
+
+/**
+ * mrpc_heap_release() - the application gives a block back
+ * @heap: a receive heap
+ * @off: what the application says: anything
+ *
+ * Return: 0, or -EINVAL if no delivered block starts there.
+ */
+int mrpc_heap_release(struct mrpc_heap *heap, u32 off)
+{
+	struct mrpc_region *region = mrpc_heap_find(heap, off);
+	int err = -EINVAL;
+	u32 at;
+
+	if (!region || !IS_ALIGNED(off - region->base, MRPC_BUDDY_UNIT))
+		return -EINVAL;
+	at = off - region->base;
+	spin_lock_bh(&heap->lock);
+	if (__test_and_clear_bit(at >> MRPC_BUDDY_SHIFT, region->delivered)) {
+		s64 freed = mrpc_buddy_free(&region->buddy, at);
+
+		if (!WARN_ON_ONCE(freed < 0))
+			heap->used -= freed;
+		err = 0;
+	}
+	spin_unlock_bh(&heap->lock);
+	return err;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CORE_HEAP_H
+#define MRPC_CORE_HEAP_H
+
+#include <linux/mm_types.h>
+#include <linux/mrpc.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+
+#include "buddy.h"
+#include "message.h"
+
+#define MRPC_REGION_ALIGN	(64 * 1024)
+#define MRPC_REGION_MAX		(256U * 1024 * 1024)
+#define MRPC_HEAP_REGIONS	64	/* regions of one heap */
+
+/**
+ * struct mrpc_region - one piece of shared memory
+ *
+ * Created by MRPC_IOC_REGION, immutable afterwards, so readers need no lock.
+ * Ends with its last reference: the heap holds one, each mapping holds the
+ * session and through it the heap, and each message whose byte blocks still
+ * travel by reference holds the heap.
+ *
+ * @addr: kernel address, virtually contiguous, charged to the creator's memcg
+ * @base: heap offset of the first byte
+ * @len: bytes
+ * @buddy: receive region: its allocator, under mrpc_heap.lock
+ * @delivered: receive region: a bit for each unit where a block starts that the
+ *	application has been told of, and so may give back. Under mrpc_heap.lock
+ */
+struct mrpc_region {
+	void *addr;
+	u32 base;
+	u32 len;
+	struct mrpc_buddy buddy;
+	struct mrpc_buddy_unit *units;
+	unsigned long *delivered;
+};
+
+/**
+ * struct mrpc_heap - the send or the receive heap of a session
+ *
+ * Embedded in the session, ends with it.
+ *
+ * @kind: enum mrpc_region_kind
+ * @nr: published regions; written under the session's mutex with release
+ *	semantics after regions[nr] is complete
+ * @regions: [0, nr) are valid and immutable
+ * @len: sum of the regions' lengths; under the session's mutex
+ * @limit: most bytes
+ * @used: receive heap: bytes of allocated blocks; under @lock
+ * @failed: receive heap: allocations that found no room; under @lock
+ * @lock: the receive regions' allocators; taken in process and softirq context
+ */
+struct mrpc_heap {
+	u32 kind;
+	u32 nr;
+	struct mrpc_region *regions[MRPC_HEAP_REGIONS];
+	u64 len;
+	u64 limit;
+	u64 used;
+	u64 failed;
+	spinlock_t lock;
+};
+
+void mrpc_heap_init(struct mrpc_heap *heap, u32 kind, u64 limit);
+void mrpc_heap_destroy(struct mrpc_heap *heap);
+int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base);
+vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off);
+
+const void *mrpc_heap_at(void *heap, u64 off, u64 len);
+struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off);
+
+void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never);
+void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty);
+void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off);
+int mrpc_heap_release(struct mrpc_heap *heap, u32 off);
+
+#endif /* MRPC_CORE_HEAP_H */

@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The handshake, and the other control frames.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "bind.h"
+#include "conn.h"
+#include "handshake.h"
+#include "notify.h"
+#include "refusal.h"
+#include "session.h"
+
+/* A control frame on the datapath; the caller runs it. */
+static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
+			       u32 len)
+{
+	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CONTROL, GFP_KERNEL);
+
+	if (!call)
+		return -ENOMEM;
+	if (mrpc_rpc_prefix(&call->rpc, len, 0)) {
+		mrpc_call_put(call);
+		return -ENOMEM;
+	}
+	if (len)
+		memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), body, len);
+	call->rpc.frame.type = type;
+	call->rpc.frame.call_id = call_id;
+	mrpc_datapath_submit(conn, &call->rpc);
+	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+	return 0;
+}
+
+/**
+ * mrpc_conn_send_control() - queue a frame without content
+ * @conn: the connection
+ * @type: enum mrpc_wire_type
+ * @call_id: for its header
+ *
+ * The caller runs the datapath. Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id)
+{
+	return mrpc_control_submit(conn, type, call_id, NULL, 0);
+}
+
+static int mrpc_send_hello(struct mrpc_conn *conn, u8 type, const struct mrpc_hello *hello)
+{
+	void *body = kmalloc(MRPC_WIRE_MAX_HELLO, GFP_KERNEL);
+	int err = -ENOMEM, len;
+
+	if (body) {
+		len = mrpc_hello_encode(hello, body, MRPC_WIRE_MAX_HELLO);
+		err = len < 0 ? len : mrpc_control_submit(conn, type, 0, body, len);
+	}
+	kfree(body);
+	return err;
+}
+
+static void mrpc_hello_name(struct mrpc_hello_service *to, const struct mrpc_schema *schema)
+{
+	memcpy(to->hash, schema->hash, MRPC_HASH_LEN);
+	to->name = mrpc_schema_service(schema->plan);
+	to->name_len = strlen(to->name);
+}
+
+/**
+ * mrpc_conn_send_hello() - the client's first frame
+ * @conn: the connection
+ *
+ * The caller runs the datapath. Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_send_hello(struct mrpc_conn *conn)
+{
+	struct mrpc_hello *hello = kzalloc(sizeof(*hello), GFP_KERNEL);
+	int err;
+	u32 i;
+
+	if (!hello)
+		return -ENOMEM;
+	hello->version_min = MRPC_WIRE_VERSION;
+	hello->version_max = MRPC_WIRE_VERSION;
+	hello->nr_services = conn->nr_services;
+	hello->max_message = conn->max_message;
+	hello->max_calls = conn->calls.nr;
+	for (i = 0; i < conn->nr_services; i++)
+		mrpc_hello_name(&hello->services[i], conn->services[i].schema);
+	err = mrpc_send_hello(conn, MRPC_WIRE_HELLO, hello);
+	kfree(hello);
+	return err;
+}
+
+/* -- server ---------------------------------------------------------------- */
+
+/* Our verdict on one service that the client wants. */
+static void mrpc_hello_judge(struct mrpc_conn *conn, struct mrpc_hello_service *want, u8 *map)
+{
+	u32 i;
+
+	for (i = 0; i < conn->nr_services; i++) {
+		const struct mrpc_schema *ours = conn->services[i].schema;
+		const char *name = mrpc_schema_service(ours->plan);
+
+		if (strlen(name) != want->name_len || memcmp(name, want->name, want->name_len))
+			continue;
+		*map = i;
+		if (!memcmp(want->hash, ours->hash, MRPC_HASH_LEN)) {
+			want->verdict = MRPC_VERDICT_OK;
+			return;
+		}
+		want->verdict = MRPC_VERDICT_MISMATCH;
+		memcpy(want->hash, ours->hash, MRPC_HASH_LEN);
+		return;
+	}
+	want->verdict = MRPC_VERDICT_UNKNOWN;
+	memset(want->hash, 0, MRPC_HASH_LEN);
+}
+
+static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
+{
+	bool fine = true;
+	u32 i, wanted = hello->nr_services;
+
+	if (hello->version_min > MRPC_WIRE_VERSION || hello->version_max < MRPC_WIRE_VERSION) {
+		fine = false;
+		hello->status = MRPC_FAILED_PRECONDITION;
+	}
+	for (i = 0; i < wanted; i++) {
+		mrpc_hello_judge(conn, &hello->services[i], &conn->map[i]);
+		if (hello->services[i].verdict != MRPC_VERDICT_OK) {
+			fine = false;
+			hello->status = hello->services[i].verdict == MRPC_VERDICT_UNKNOWN ?
+					MRPC_UNIMPLEMENTED : MRPC_FAILED_PRECONDITION;
+		}
+	}
+	conn->peer_max_message = hello->max_message;
+	hello->version_min = MRPC_WIRE_VERSION;
+	hello->version_max = MRPC_WIRE_VERSION;
+	hello->features = 0;
+	hello->identity_len = 0;
+	hello->max_message = conn->max_message;
+	hello->max_calls = min(hello->max_calls, conn->serves.nr);
+	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
+		return -ENOMEM;
+	if (!fine)	/* the client reads why and closes; the timer sees to it */
+		return 0;
+	/* From here method numbers of the wire are checked against what the
+	 * client asked for, in its order.
+	 */
+	conn->nr_wire = wanted;
+	spin_lock_bh(&conn->lock);
+	if (conn->state == MRPC_CONN_CONNECTING) {
+		set_bit(MRPC_CONN_SHOOK, &conn->flags);
+		WRITE_ONCE(conn->state, MRPC_CONN_READY);
+	}
+	spin_unlock_bh(&conn->lock);
+	if (test_bit(MRPC_CONN_SHOOK, &conn->flags))
+		mrpc_listener_settled(conn);
+	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
+	return 0;
+}
+
+/* -- client ---------------------------------------------------------------- */
+
+static bool mrpc_ack_check(struct mrpc_conn *conn, const struct mrpc_hello *ack,
+			   struct mrpc_refusal *r)
+{
+	u32 i;
+
+	if (ack->version_min != MRPC_WIRE_VERSION || ack->version_max != MRPC_WIRE_VERSION) {
+		mrpc_refuse(r, MRPC_FAILED_PRECONDITION,
+			    "the peer speaks version %u to %u of the wire format, we speak %u",
+			    ack->version_min, ack->version_max, MRPC_WIRE_VERSION);
+		return false;
+	}
+	if (ack->nr_services != conn->nr_services) {
+		mrpc_refuse(r, MRPC_INTERNAL, "the peer answered for %u services, not %u",
+			    ack->nr_services, conn->nr_services);
+		return false;
+	}
+	for (i = 0; i < ack->nr_services; i++) {
+		const struct mrpc_hello_service *svc = &ack->services[i];
+		const struct mrpc_schema *ours = conn->services[i].schema;
+		const char *name = mrpc_schema_service(ours->plan);
+
+		switch (svc->verdict) {
+		case MRPC_VERDICT_OK:
+			continue;
+		case MRPC_VERDICT_UNKNOWN:
+			mrpc_refuse(r, MRPC_UNIMPLEMENTED, "the peer does not serve %s", name);
+			return false;
+		default:
+			mrpc_refuse(r, MRPC_FAILED_PRECONDITION,
+				    "schema mismatch for service %s: ours %*phN, peer's %*phN",
+				    name, MRPC_HASH_LEN, ours->hash, MRPC_HASH_LEN, svc->hash);
+			return false;
+		}
+	}
+	if (ack->status != MRPC_OK) {
+		mrpc_refuse(r, ack->status, "the peer refused the connection with status %u",
+			    ack->status);
+		return false;
+	}
+	return true;
+}
+
+static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ack)
+{
+	struct mrpc_refusal r;
+	bool fine = mrpc_ack_check(conn, ack, &r);
+
+	spin_lock_bh(&conn->lock);
+	if (conn->state == MRPC_CONN_CONNECTING && fine) {
+		conn->peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
+		conn->calls.limit = clamp(ack->max_calls, 1U, conn->calls.nr);
+		WRITE_ONCE(conn->state, MRPC_CONN_READY);
+	}
+	if (!fine && conn->refusal)
+		*conn->refusal = r;
+	spin_unlock_bh(&conn->lock);
+	if (!fine)
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
+	wake_up_all(&conn->wait);
+	return 0;
+}
+
+/**
+ * mrpc_conn_hello() - a HELLO or HELLO_ACK has arrived
+ * @conn: the connection
+ * @frame: its header
+ * @body: its body
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0, -EPROTO or -ENOMEM.
+ */
+int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *body)
+{
+	struct mrpc_hello *hello;
+	const char *why;
+	int err;
+
+	if (READ_ONCE(conn->state) != MRPC_CONN_CONNECTING ||
+	    test_and_set_bit(MRPC_CONN_HEARD, &conn->flags) ||
+	    conn->accepted != (frame->type == MRPC_WIRE_HELLO))
+		return -EPROTO;
+	hello = kzalloc(sizeof(*hello), GFP_KERNEL);
+	if (!hello)
+		return -ENOMEM;
+	err = mrpc_hello_decode(body, frame->meta_len, hello, &why);
+	if (!err)
+		err = conn->accepted ? mrpc_hello_accept(conn, hello) :
+				       mrpc_hello_answer(conn, hello);
+	kfree(hello);
+	return err;
+}
+
+static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
+{
+	struct mrpc_call *call;
+
+	spin_lock_bh(&conn->lock);
+	call = mrpc_serve_end(&conn->serves, id);
+	if (call)
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+	spin_unlock_bh(&conn->lock);
+	if (call)
+		mrpc_serve_abort(call, MRPC_CANCELLED, "cancelled by the caller");
+	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+	return 0;
+}
+
+/**
+ * mrpc_conn_control() - a frame without content has arrived
+ * @conn: the connection
+ * @frame: the frame
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0, -EPROTO or -ENOMEM.
+ */
+int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+{
+	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING)
+		return -EPROTO;
+	switch (frame->type) {
+	case MRPC_WIRE_PING:
+		return mrpc_conn_send_control(conn, MRPC_WIRE_PONG, frame->call_id);
+	case MRPC_WIRE_PONG:
+		return 0;
+	case MRPC_WIRE_CANCEL:
+		return conn->accepted ? mrpc_hear_cancel(conn, frame->call_id) : -EPROTO;
+	case MRPC_WIRE_BYE:
+		if (conn->accepted)
+			return 0;
+		spin_lock_bh(&conn->lock);
+		if (conn->state == MRPC_CONN_READY) {
+			WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
+			conn->why = "the peer is shutting down";
+		}
+		spin_unlock_bh(&conn->lock);
+		return 0;
+	default:
+		return -EPROTO;
+	}
+}

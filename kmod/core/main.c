@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * mrpc: remote procedure calls as a service of the kernel.
+ */
+#include <linux/miscdevice.h>
+#include <linux/module.h>
+#include <linux/workqueue.h>
+
+#include "bind.h"
+#include "conn.h"
+#include "notify.h"
+#include "rpc.h"
+#include "session.h"
+#define CREATE_TRACE_POINTS
+#include "trace.h"
+
+struct mrpc_knobs mrpc_knobs = {
+	.copy_threshold = 16384,
+	.max_calls = 256,
+	.max_sessions = 1024,
+	.max_conns = 16384,
+	.max_heap = 4UL << 30,
+};
+
+struct workqueue_struct *mrpc_wq;
+
+module_param_named(copy_threshold, mrpc_knobs.copy_threshold, uint, 0644);
+MODULE_PARM_DESC(copy_threshold, "Messages up to this many bytes are copied whole");
+module_param_named(max_calls, mrpc_knobs.max_calls, uint, 0644);
+MODULE_PARM_DESC(max_calls, "Calls in flight on a new connection");
+module_param_named(max_sessions, mrpc_knobs.max_sessions, uint, 0644);
+MODULE_PARM_DESC(max_sessions, "Sessions of one user");
+module_param_named(max_conns, mrpc_knobs.max_conns, uint, 0644);
+MODULE_PARM_DESC(max_conns, "Connections of one user");
+module_param_named(max_heap, mrpc_knobs.max_heap, ulong, 0644);
+MODULE_PARM_DESC(max_heap, "Bytes of heap of one user");
+
+static struct miscdevice mrpc_device = {
+	.minor	= MISC_DYNAMIC_MINOR,
+	.name	= "mrpc",
+	.fops	= &mrpc_fops,
+	.mode	= 0660,
+	.groups	= mrpc_groups,
+};
+
+static int __init mrpc_init(void)
+{
+	int err;
+
+	mrpc_wq = alloc_workqueue("mrpc", WQ_UNBOUND, 0);
+	if (!mrpc_wq)
+		return -ENOMEM;
+	err = mrpc_rpc_init();
+	if (err)
+		goto err_wq;
+	err = mrpc_netlink_init();
+	if (err)
+		goto err_rpc;
+	err = mrpc_transport_register(&mrpc_loop_ops);
+	if (err)
+		goto err_netlink;
+	err = misc_register(&mrpc_device);
+	if (err)
+		goto err_loop;
+	return 0;
+
+err_loop:
+	mrpc_transport_unregister(&mrpc_loop_ops);
+err_netlink:
+	mrpc_netlink_exit();
+err_rpc:
+	mrpc_rpc_exit();
+err_wq:
+	destroy_workqueue(mrpc_wq);
+	return err;
+}
+
+static void __exit mrpc_exit(void)
+{
+	misc_deregister(&mrpc_device);
+	mrpc_transport_unregister(&mrpc_loop_ops);
+	mrpc_netlink_exit();
+	/* The last session's work may still be returning; kfree_rcu may hold
+	 * objects of our caches.
+	 */
+	destroy_workqueue(mrpc_wq);
+	rcu_barrier();
+	mrpc_schemas_exit();
+	mrpc_rpc_exit();
+}
+
+module_init(mrpc_init);
+module_exit(mrpc_exit);
+
+MODULE_DESCRIPTION("Remote procedure calls as a service of the kernel");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("devname:mrpc");

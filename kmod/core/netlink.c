@@ -1,0 +1,343 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family "mrpc": what it can be asked, and what it tells.
+ * Documentation/netlink/specs/mrpc.yaml describes it, and uapi/linux/mrpc_netlink.h
+ * is made from that by the kernel's tools/net/ynl/ynl-gen-c.py.
+ *
+ * Everybody's activity is in it, so reading needs CAP_NET_ADMIN in the user
+ * namespace that owns the reader's network namespace, and shows that network
+ * namespace only.
+ */
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "netlink.h"
+#include "notify.h"
+#include "session.h"
+
+enum {
+	MRPC_NL_EVENTS,
+};
+
+static const struct genl_multicast_group mrpc_nl_groups[] = {
+	[MRPC_NL_EVENTS] = {
+		.name	= MRPC_MCGRP_EVENTS,
+		.flags	= GENL_MCAST_CAP_NET_ADMIN,
+	},
+};
+
+static struct genl_family mrpc_nl_family;
+
+/* -- single objects -------------------------------------------------------- */
+
+static struct sk_buff *mrpc_nl_new(void)
+{
+	return genlmsg_new(MRPC_NL_SIZE - GENL_HDRLEN - NLMSG_HDRLEN, GFP_KERNEL);
+}
+
+/* The answer is in @skb, or @err says why not. */
+static int mrpc_nl_reply(struct sk_buff *skb, struct genl_info *info, int err)
+{
+	if (!err)
+		return genlmsg_reply(skb, info);
+	nlmsg_free(skb);
+	return err;
+}
+
+static int mrpc_nl_session_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct mrpc_session *session;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (GENL_REQ_ATTR_CHECK(info, MRPC_A_SESSION_ID))
+		return -EINVAL;
+	session = mrpc_nl_session(info, MRPC_A_SESSION_ID);
+	if (!session)
+		return -ENOENT;
+	skb = mrpc_nl_new();
+	if (skb)
+		err = mrpc_nl_reply(skb, info, mrpc_nl_fill_session(skb, info, session));
+	mrpc_session_put(session);
+	return err;
+}
+
+static int mrpc_nl_qp_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct mrpc_session *session;
+	struct mrpc_qp *qp;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, MRPC_A_QP_SESSION) ||
+	    GENL_REQ_ATTR_CHECK(info, MRPC_A_QP_ID))
+		return -EINVAL;
+	session = mrpc_nl_session(info, MRPC_A_QP_SESSION);
+	if (!session)
+		return -ENOENT;
+	id = nla_get_u32(info->attrs[MRPC_A_QP_ID]);
+	qp = mrpc_qp_find(session, id);
+	if (!qp) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[MRPC_A_QP_ID],
+					"session %u has no queue pair %u", session->id, id);
+		err = -ENOENT;
+		goto out;
+	}
+	skb = mrpc_nl_new();
+	if (skb)
+		err = mrpc_nl_reply(skb, info, mrpc_nl_fill_qp(skb, info, qp));
+out:
+	mrpc_session_put(session);
+	return err;
+}
+
+/* A connection, or its datapath: @attr names the connection in the session. */
+static int mrpc_nl_conn_do(struct genl_info *info, int attr_session, int attr,
+			   int (*fill)(struct sk_buff *skb, const struct genl_info *info,
+				       struct mrpc_conn *conn))
+{
+	struct mrpc_session *session;
+	struct mrpc_conn *conn;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, attr_session) || GENL_REQ_ATTR_CHECK(info, attr))
+		return -EINVAL;
+	session = mrpc_nl_session(info, attr_session);
+	if (!session)
+		return -ENOENT;
+	id = nla_get_u32(info->attrs[attr]);
+	conn = mrpc_conn_find(session, id);
+	if (!conn) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
+					"session %u has no connection %u", session->id, id);
+		err = -ENOENT;
+		goto out;
+	}
+	skb = mrpc_nl_new();
+	if (skb)
+		err = mrpc_nl_reply(skb, info, fill(skb, info, conn));
+	mrpc_conn_put(conn);
+out:
+	mrpc_session_put(session);
+	return err;
+}
+
+static int mrpc_nl_conn_get(struct sk_buff *request, struct genl_info *info)
+{
+	return mrpc_nl_conn_do(info, MRPC_A_CONN_SESSION, MRPC_A_CONN_ID, mrpc_nl_fill_conn);
+}
+
+static int mrpc_nl_datapath_get(struct sk_buff *request, struct genl_info *info)
+{
+	return mrpc_nl_conn_do(info, MRPC_A_DATAPATH_SESSION, MRPC_A_DATAPATH_CONN,
+			       mrpc_nl_fill_datapath);
+}
+
+static int mrpc_nl_schema_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[MRPC_A_SCHEMA_ID];
+	struct nlattr *hash = info->attrs[MRPC_A_SCHEMA_HASH];
+	struct mrpc_nl_schema found;
+	struct sk_buff *skb;
+	int err;
+
+	if (!id && !hash) {
+		NL_SET_ERR_MSG(info->extack, "a schema's id or hash is needed");
+		return -EINVAL;
+	}
+	err = mrpc_nl_find_schema(genl_info_net(info), id ? nla_get_u32(id) : 0,
+				  hash ? nla_data(hash) : NULL, &found);
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG_ATTR(info->extack, id ?: hash,
+				    "there is no such schema in this network namespace");
+	if (err)
+		return err;
+	skb = mrpc_nl_new();
+	if (!skb)
+		return -ENOMEM;
+	return mrpc_nl_reply(skb, info, mrpc_nl_fill_schema(skb, info, &found));
+}
+
+/* -- what can be asked ----------------------------------------------------- */
+
+static const struct nla_policy mrpc_nl_session_policy[] = {
+	[MRPC_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_qp_policy[] = {
+	[MRPC_A_QP_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_QP_ID] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy mrpc_nl_conn_policy[] = {
+	[MRPC_A_CONN_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_CONN_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_service_policy[] = {
+	[MRPC_A_SERVICE_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_schema_policy[] = {
+	[MRPC_A_SCHEMA_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_SCHEMA_HASH] = NLA_POLICY_EXACT_LEN(MRPC_HASH_LEN),
+};
+
+static const struct nla_policy mrpc_nl_method_policy[] = {
+	[MRPC_A_METHOD_SCHEMA] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_datapath_policy[] = {
+	[MRPC_A_DATAPATH_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_DATAPATH_CONN] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+#define MRPC_NL_DO(_cmd, _doit, _policy, _max) {			\
+	.cmd = (_cmd), .doit = (_doit), .policy = (_policy), .maxattr = (_max), \
+	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,			\
+}
+
+#define MRPC_NL_DUMP(_cmd, _start, _dumpit, _done, _policy, _max) {	\
+	.cmd = (_cmd), .start = (_start), .dumpit = (_dumpit), .done = (_done), \
+	.policy = (_policy), .maxattr = (_max),				\
+	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,		\
+}
+
+static const struct genl_split_ops mrpc_nl_ops[] = {
+	MRPC_NL_DO(MRPC_CMD_SESSION_GET, mrpc_nl_session_get,
+		   mrpc_nl_session_policy, MRPC_A_SESSION_ID),
+	MRPC_NL_DUMP(MRPC_CMD_SESSION_GET, mrpc_nl_start, mrpc_nl_session_dump, NULL,
+		     mrpc_nl_session_policy, MRPC_A_SESSION_ID),
+	MRPC_NL_DO(MRPC_CMD_QP_GET, mrpc_nl_qp_get,
+		   mrpc_nl_qp_policy, MRPC_A_QP_ID),
+	MRPC_NL_DUMP(MRPC_CMD_QP_GET, mrpc_nl_start, mrpc_nl_qp_dump, NULL,
+		     mrpc_nl_qp_policy, MRPC_A_QP_SESSION),
+	MRPC_NL_DO(MRPC_CMD_CONN_GET, mrpc_nl_conn_get,
+		   mrpc_nl_conn_policy, MRPC_A_CONN_ID),
+	MRPC_NL_DUMP(MRPC_CMD_CONN_GET, mrpc_nl_start, mrpc_nl_conn_dump, NULL,
+		     mrpc_nl_conn_policy, MRPC_A_CONN_SESSION),
+	MRPC_NL_DUMP(MRPC_CMD_SERVICE_GET, mrpc_nl_start, mrpc_nl_service_dump, NULL,
+		     mrpc_nl_service_policy, MRPC_A_SERVICE_SESSION),
+	MRPC_NL_DO(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_get,
+		   mrpc_nl_schema_policy, MRPC_A_SCHEMA_HASH),
+	MRPC_NL_DUMP(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_start, mrpc_nl_schema_dump,
+		     mrpc_nl_schema_done, NULL, 0),
+	MRPC_NL_DUMP(MRPC_CMD_METHOD_GET, mrpc_nl_method_start, mrpc_nl_method_dump, NULL,
+		     mrpc_nl_method_policy, MRPC_A_METHOD_SCHEMA),
+	MRPC_NL_DO(MRPC_CMD_DATAPATH_GET, mrpc_nl_datapath_get,
+		   mrpc_nl_datapath_policy, MRPC_A_DATAPATH_CONN),
+	MRPC_NL_DUMP(MRPC_CMD_DATAPATH_GET, mrpc_nl_start, mrpc_nl_datapath_dump, NULL,
+		     mrpc_nl_datapath_policy, MRPC_A_DATAPATH_SESSION),
+};
+
+static struct genl_family mrpc_nl_family __ro_after_init = {
+	.name		= MRPC_FAMILY_NAME,
+	.version	= MRPC_FAMILY_VERSION,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.split_ops	= mrpc_nl_ops,
+	.n_split_ops	= ARRAY_SIZE(mrpc_nl_ops),
+	.mcgrps		= mrpc_nl_groups,
+	.n_mcgrps	= ARRAY_SIZE(mrpc_nl_groups),
+};
+
+/* -- notifications --------------------------------------------------------- */
+
+static bool mrpc_nl_heard(struct mrpc_session *session)
+{
+	return genl_has_listeners(&mrpc_nl_family, session->net, MRPC_NL_EVENTS);
+}
+
+/* Send what is in @skb, or, with @err, have the listeners learn of a loss. */
+static void mrpc_nl_multicast(struct mrpc_session *session, struct sk_buff *skb, int err)
+{
+	if (!err) {
+		genlmsg_multicast_netns(&mrpc_nl_family, session->net, skb, 0, MRPC_NL_EVENTS,
+					GFP_KERNEL);
+		return;
+	}
+	nlmsg_free(skb);
+	genl_set_err(&mrpc_nl_family, session->net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+}
+
+/**
+ * mrpc_notify_session() - a session was set up, or has ended
+ * @session: the session
+ * @event: MRPC_EVENT_SESSION_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_session(struct mrpc_session *session, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(session))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new();
+	if (skb)
+		err = mrpc_nl_fill_session(skb, &info, session);
+	mrpc_nl_multicast(session, skb, err);
+}
+
+/**
+ * mrpc_notify_conn() - a connection is ready, or has ended
+ * @conn: the connection
+ * @event: MRPC_EVENT_CONN_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_conn(struct mrpc_conn *conn, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(conn->session))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new();
+	if (skb)
+		err = mrpc_nl_fill_conn(skb, &info, conn);
+	mrpc_nl_multicast(conn->session, skb, err);
+}
+
+/**
+ * mrpc_notify_listener() - services are offered, or no longer
+ * @l: the listener; each of its services is told of
+ * @event: MRPC_EVENT_LISTENER_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_listener(struct mrpc_listener *l, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err;
+	u32 i;
+
+	if (!mrpc_nl_heard(l->session))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	for (i = 0; i < l->nr_services; i++) {
+		skb = mrpc_nl_new();
+		err = skb ? mrpc_nl_fill_served(skb, &info, l, i) : -ENOMEM;
+		mrpc_nl_multicast(l->session, skb, err);
+	}
+}
+
+int mrpc_netlink_init(void)
+{
+	return genl_register_family(&mrpc_nl_family);
+}
+
+void mrpc_netlink_exit(void)
+{
+	genl_unregister_family(&mrpc_nl_family);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CORE_NOTIFY_H
+#define MRPC_CORE_NOTIFY_H
+
+/* The generic netlink family; uapi/linux/mrpc_netlink.h. */
+#include <linux/mrpc_netlink.h>
+#include <linux/types.h>
+
+struct mrpc_conn;
+struct mrpc_listener;
+struct mrpc_session;
+
+/* What happened; the command of the notification. */
+enum mrpc_event {
+	MRPC_EVENT_SESSION_OPEN = MRPC_CMD_SESSION_OPEN_NTF,
+	MRPC_EVENT_SESSION_CLOSE = MRPC_CMD_SESSION_CLOSE_NTF,
+	MRPC_EVENT_CONN_OPEN = MRPC_CMD_CONN_OPEN_NTF,
+	MRPC_EVENT_CONN_CLOSE = MRPC_CMD_CONN_CLOSE_NTF,
+	MRPC_EVENT_LISTENER_OPEN = MRPC_CMD_SERVICE_OPEN_NTF,
+	MRPC_EVENT_LISTENER_CLOSE = MRPC_CMD_SERVICE_CLOSE_NTF,
+};
+
+void mrpc_notify_session(struct mrpc_session *session, u8 event);
+void mrpc_notify_conn(struct mrpc_conn *conn, u8 event);
+void mrpc_notify_listener(struct mrpc_listener *l, u8 event);
+
+int mrpc_netlink_init(void);
+void mrpc_netlink_exit(void);
+
+#endif /* MRPC_CORE_NOTIFY_H */

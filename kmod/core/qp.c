@@ -1,0 +1,505 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Queue pairs: submission, completion, and the two ways to enter the kernel.
+ */
+#include <linux/eventfd.h>
+#include <linux/ktime.h>
+#include <linux/log2.h>
+#include <linux/mm.h>
+#include <linux/nospec.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "conn.h"
+#include "session.h"
+#include "wait.h"
+
+#define MRPC_SQ_MAX	4096
+#define MRPC_CQ_MAX	16384
+
+/**
+ * mrpc_qp_destroy() - free a queue pair that nobody uses any more
+ * @qp: the queue pair, or NULL
+ */
+void mrpc_qp_destroy(struct mrpc_qp *qp)
+{
+	if (!qp)
+		return;
+	if (qp->eventfd)
+		eventfd_ctx_put(qp->eventfd);
+	vfree(qp->mem);
+	kfree(qp);
+}
+
+static struct mrpc_qp_head *mrpc_qp_head(struct mrpc_qp *qp)
+{
+	return qp->mem;
+}
+
+static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_setup *args)
+{
+	u32 sq_off = sizeof(struct mrpc_qp_head);
+	u32 cq_off = sq_off + args->sq_entries * sizeof(struct mrpc_sqe);
+	u32 len = PAGE_ALIGN(cq_off + args->cq_entries * sizeof(struct mrpc_cqe));
+	struct mrpc_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+
+	if (!qp)
+		return NULL;
+	qp->mem = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	if (!qp->mem) {
+		kfree(qp);
+		return NULL;
+	}
+	qp->session = session;
+	qp->flags = args->flags;
+	qp->mem_len = len;
+	mutex_init(&qp->submit);
+	spin_lock_init(&qp->lock);
+	init_waitqueue_head(&qp->wait);
+	mrpc_sq_init(&qp->sq, &mrpc_qp_head(qp)->sq, qp->mem + sq_off, args->sq_entries);
+	mrpc_cq_init(&qp->cq, &mrpc_qp_head(qp)->cq, qp->mem + cq_off, args->cq_entries);
+	args->mmap_len = len;
+	args->sq_off = sq_off;
+	args->cq_off = cq_off;
+	return qp;
+}
+
+/**
+ * mrpc_qp_create() - MRPC_IOC_QP
+ * @session: the session
+ * @args: what is wanted; the rest is filled
+ *
+ * Return: 0 or a negative errno.
+ */
+int mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args)
+{
+	struct mrpc_qp *qp;
+	int err = 0;
+
+	if (args->flags & ~(MRPC_QP_SERVE | MRPC_QP_EVENTFD) || args->resv)
+		return -EINVAL;
+	if (!is_power_of_2(args->sq_entries) || args->sq_entries > MRPC_SQ_MAX ||
+	    !is_power_of_2(args->cq_entries) || args->cq_entries > MRPC_CQ_MAX ||
+	    args->cq_entries < 2 * args->sq_entries)
+		return -EINVAL;
+	qp = mrpc_qp_new(session, args);
+	if (!qp)
+		return -ENOMEM;
+	if (args->flags & MRPC_QP_EVENTFD) {
+		qp->eventfd = eventfd_ctx_fdget(args->eventfd);
+		if (IS_ERR(qp->eventfd)) {
+			err = PTR_ERR(qp->eventfd);
+			qp->eventfd = NULL;
+			goto out;
+		}
+	}
+	mutex_lock(&session->lock);
+	if (session->nr_qps == MRPC_SESSION_QPS) {
+		err = -EDQUOT;
+	} else {
+		qp->id = session->nr_qps;
+		args->qp = qp->id;
+		session->qps[qp->id] = qp;
+		/* Pairs with the acquire in mrpc_qp_count(). */
+		smp_store_release(&session->nr_qps, qp->id + 1);
+	}
+	mutex_unlock(&session->lock);
+out:
+	if (err)
+		mrpc_qp_destroy(qp);
+	return err;
+}
+
+/**
+ * mrpc_qp_find() - look a queue pair up
+ * @session: the session
+ * @id: what the application says
+ *
+ * Return: the queue pair, valid as long as the session, or NULL.
+ */
+struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id)
+{
+	u32 nr = mrpc_qp_count(session);
+
+	return id < nr ? session->qps[array_index_nospec(id, nr)] : NULL;
+}
+
+/**
+ * mrpc_qp_reserve() - promise completions
+ * @qp: the queue pair
+ * @nr: how many
+ *
+ * Context: any but hard interrupt. Return: false if there is no room.
+ */
+bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr)
+{
+	bool ok;
+
+	spin_lock_bh(&qp->lock);
+	ok = mrpc_cq_reserve(&qp->cq, nr);
+	spin_unlock_bh(&qp->lock);
+	return ok;
+}
+
+/**
+ * mrpc_qp_unreserve() - promised completions will not come
+ * @qp: the queue pair
+ * @nr: how many
+ */
+void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr)
+{
+	spin_lock_bh(&qp->lock);
+	mrpc_cq_unreserve(&qp->cq, nr);
+	spin_unlock_bh(&qp->lock);
+}
+
+/**
+ * mrpc_qp_post_locked() - post a completion for which room was reserved
+ * @qp: the queue pair, its lock held
+ * @cqe: the completion
+ *
+ * mrpc_qp_wake() follows, after the lock is released.
+ */
+void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	qp->completed++;
+	if (mrpc_cq_post(&qp->cq, cqe) && qp->eventfd)
+		eventfd_signal(qp->eventfd);
+}
+
+/**
+ * mrpc_qp_wake() - wake who waits for completions
+ * @qp: the queue pair
+ */
+void mrpc_qp_wake(struct mrpc_qp *qp)
+{
+	if (wq_has_sleeper(&qp->wait))
+		wake_up(&qp->wait);
+	/* The barrier in wq_has_sleeper() serves this look, too. */
+	if (waitqueue_active(&qp->session->poll_wait))
+		wake_up_poll(&qp->session->poll_wait, EPOLLIN | EPOLLRDNORM);
+}
+
+/**
+ * mrpc_qp_post() - post a completion for which room was reserved
+ * @qp: the queue pair
+ * @cqe: the completion
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	spin_lock_bh(&qp->lock);
+	mrpc_qp_post_locked(qp, cqe);
+	spin_unlock_bh(&qp->lock);
+	mrpc_qp_wake(qp);
+}
+
+/**
+ * mrpc_qp_ready() - completions that wait for the application
+ * @qp: the queue pair
+ */
+u32 mrpc_qp_ready(struct mrpc_qp *qp)
+{
+	return READ_ONCE(qp->cq.tail) - READ_ONCE(mrpc_qp_head(qp)->cq.head);
+}
+
+/**
+ * mrpc_qp_set_pending() - tell serving queue pairs to enter
+ * @session: a session in whose lists something waits that a completion does
+ *	not announce
+ */
+void mrpc_qp_set_pending(struct mrpc_session *session)
+{
+	u32 nr = mrpc_qp_count(session), i;
+
+	for (i = 0; i < nr; i++) {
+		struct mrpc_qp *qp = session->qps[i];
+
+		if (!(qp->flags & MRPC_QP_SERVE))
+			continue;
+		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
+		if (qp->eventfd)
+			eventfd_signal(qp->eventfd);
+		mrpc_qp_wake(qp);
+	}
+}
+
+/* -- submission ----------------------------------------------------------- */
+
+/* Run the datapath that the last entries were put on. */
+static void mrpc_enter_flush(struct mrpc_conn **batch)
+{
+	if (!*batch)
+		return;
+	mrpc_datapath_tx(*batch);
+	mrpc_conn_put(*batch);
+	*batch = NULL;
+}
+
+static void mrpc_enter_nop(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, u16 status)
+{
+	struct mrpc_cqe cqe = {
+		.user_data = sqe->user_data,
+		.type = status == MRPC_OK ? MRPC_CQE_NOP : MRPC_CQE_ERROR,
+		.status = status,
+	};
+
+	mrpc_qp_post(qp, &cqe);
+}
+
+/**
+ * mrpc_release() - blocks come back from the application
+ * @session: the session
+ * @blocks: receive heap offsets, in kernel memory
+ * @nr: how many
+ *
+ * Return: 0, or -EINVAL if any of them was not a delivered block.
+ */
+int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < nr; i++)
+		if (mrpc_heap_release(&session->recv, blocks[i]))
+			err = -EINVAL;
+	smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
+	if (!list_empty(&session->stalled))
+		mrpc_datapath_unstall(session);
+	return err;
+}
+
+/* Room that one entry may need in the completion queue. */
+static u32 mrpc_enter_room(const struct mrpc_sqe *sqe)
+{
+	return sqe->op == MRPC_OP_CALL && !(sqe->flags & MRPC_SQE_COPY) ? 2 : 1;
+}
+
+static void mrpc_enter_cancel(struct mrpc_session *session, struct mrpc_qp *qp,
+			      const struct mrpc_sqe *sqe)
+{
+	struct mrpc_conn *conn = mrpc_conn_find(session, sqe->conn);
+	int err = -ENOENT;
+
+	if (conn) {
+		if (!conn->accepted)
+			err = mrpc_call_cancel(conn, sqe->call, qp);
+		mrpc_conn_put(conn);
+	}
+	/* A success is told by the call's own completion. */
+	if (err)
+		mrpc_enter_nop(qp, sqe, MRPC_NOT_FOUND);
+	else
+		mrpc_qp_unreserve(qp, 1);
+}
+
+static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
+			   const struct mrpc_sqe *sqe, struct mrpc_conn **batch)
+{
+	struct mrpc_conn *touched = NULL;
+	struct mrpc_cqe failed;
+	bool ok;
+
+	switch (sqe->op) {
+	case MRPC_OP_NOP:
+		mrpc_enter_nop(qp, sqe, MRPC_OK);
+		return;
+	case MRPC_OP_CALL:
+		mrpc_call_submit(session, sqe, qp, NULL, &touched, &failed);
+		break;
+	case MRPC_OP_REPLY:
+		mrpc_serve_reply(session, sqe, qp, &touched);
+		break;
+	case MRPC_OP_CANCEL:
+		mrpc_enter_cancel(session, qp, sqe);
+		return;
+	case MRPC_OP_RELEASE:
+		ok = !sqe->resv && !sqe->flags && sqe->nr <= MRPC_RELEASE_MAX &&
+		     !mrpc_release(session, sqe->blocks, sqe->nr);
+		if (ok)
+			mrpc_qp_unreserve(qp, 1);
+		else
+			mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
+		return;
+	default:
+		mrpc_enter_nop(qp, sqe, MRPC_UNIMPLEMENTED);
+		return;
+	}
+	if (!touched)
+		return;
+	/* Entries for one connection in a row leave as one batch. */
+	if (touched == *batch) {
+		mrpc_conn_put(touched);
+		return;
+	}
+	mrpc_enter_flush(batch);
+	*batch = touched;
+}
+
+static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u32 nr,
+			     u32 *submitted)
+{
+	struct mrpc_conn *batch = NULL;
+	struct mrpc_sqe sqe;
+	int err;
+
+	if (mutex_lock_interruptible(&qp->submit))
+		return -EINTR;
+	err = 0;
+	while (*submitted < nr) {
+		err = mrpc_sq_peek(&qp->sq, &sqe);
+		if (err <= 0)
+			break;
+		err = 0;
+		if (!mrpc_qp_reserve(qp, mrpc_enter_room(&sqe)))
+			break;
+		mrpc_sq_consume(&qp->sq);
+		mrpc_enter_one(session, qp, &sqe, &batch);
+		++*submitted;
+		if (!(*submitted % 64)) {
+			mrpc_enter_flush(&batch);
+			cond_resched();
+		}
+	}
+	qp->submitted += *submitted;
+	mutex_unlock(&qp->submit);
+	mrpc_enter_flush(&batch);
+	return err;
+}
+
+struct mrpc_enter_wait {
+	struct mrpc_qp *qp;
+	u32 min;
+};
+
+static bool mrpc_enter_done(void *ctx)
+{
+	struct mrpc_enter_wait *w = ctx;
+
+	if (!list_empty(&w->qp->session->pending))
+		mrpc_serve_pull(w->qp->session, w->qp);
+	return mrpc_qp_ready(w->qp) >= w->min;
+}
+
+/**
+ * mrpc_qp_enter() - MRPC_IOC_ENTER
+ * @session: the session
+ * @args: what to do; submitted is filled. The signal mask is the caller's affair
+ *
+ * Context: process.
+ * Return: 0, -EINVAL (no such queue pair), -EPROTO (impossible submission
+ * queue), -EINTR, -ETIME.
+ */
+int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
+{
+	struct mrpc_enter_wait w = { .qp = mrpc_qp_find(session, args->qp) };
+	u64 until = U64_MAX;
+	int err;
+
+	if (!w.qp || args->min_complete > w.qp->cq.mask + 1)
+		return -EINVAL;
+	args->submitted = 0;
+	if (args->to_submit) {
+		err = mrpc_enter_submit(session, w.qp, args->to_submit, &args->submitted);
+		if (err)
+			return err;
+	}
+	WRITE_ONCE(mrpc_qp_head(w.qp)->flags, 0);
+	w.min = args->min_complete;
+	if (!w.min) {
+		/* Not waiting is no excuse for not working. */
+		mrpc_datapath_poll(session, w.qp);
+		mrpc_serve_pull(session, w.qp);
+		return 0;
+	}
+	if (args->timeout_ns != U64_MAX)
+		until = ktime_get_ns() + min_t(u64, args->timeout_ns, S64_MAX / 2);
+	return mrpc_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
+}
+
+#define MRPC_SYNC_DONE	(BIT(MRPC_CALL_DONE) | BIT(MRPC_CALL_SENT))
+
+static bool mrpc_sync_done(void *ctx)
+{
+	struct mrpc_call *call = ctx;
+
+	/* Acquire: call->cqe is read after this. */
+	return (smp_load_acquire(&call->flags) & MRPC_SYNC_DONE) == MRPC_SYNC_DONE;
+}
+
+static void mrpc_sync_cancel(struct mrpc_call *call)
+{
+	struct mrpc_conn *conn = call->conn;
+	struct mrpc_call *mine;
+
+	spin_lock_bh(&conn->lock);
+	mine = mrpc_call_abandon(&conn->calls, call->id);
+	if (mine) {
+		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		conn->stats.failed++;
+	}
+	spin_unlock_bh(&conn->lock);
+	if (!mine)
+		return;
+	mrpc_call_abort(mine, MRPC_CANCELLED, "interrupted by a signal");
+	if (!mrpc_conn_send_control(conn, MRPC_WIRE_CANCEL, call->id))
+		mrpc_datapath_tx(conn);
+}
+
+/*
+ * A fatal signal does not wait for pages under way: whoever still reads them
+ * holds the heap, and nobody is left to reuse it.
+ */
+static void mrpc_sync_settle(struct mrpc_call *call)
+{
+	while (!mrpc_sync_done(call)) {
+		set_current_state(TASK_KILLABLE);
+		if (!mrpc_sync_done(call))
+			schedule_timeout(HZ / 10);
+		__set_current_state(TASK_RUNNING);
+		if (fatal_signal_pending(current)) {
+			get_task_struct(current);
+			set_bit(MRPC_CALL_ORPHAN, &call->flags);
+			return;
+		}
+		mrpc_datapath_poll(call->session, NULL);
+	}
+}
+
+/**
+ * mrpc_qp_call() - MRPC_IOC_CALL: one call, start to end, in this thread
+ * @session: the session
+ * @args: the call; the completion is filled
+ *
+ * Context: process. Return: 0 (the status is in the completion) or -EINTR.
+ */
+int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
+{
+	struct mrpc_conn *conn;
+	struct mrpc_call *call;
+	int err;
+
+	if (args->sqe.op != MRPC_OP_CALL)
+		return -EINVAL;
+	if (mrpc_call_submit(session, &args->sqe, NULL, &call, &conn, &args->cqe))
+		return 0;
+	mrpc_datapath_tx(conn);
+	mrpc_conn_put(conn);
+	err = mrpc_wait(session, NULL, NULL, mrpc_sync_done, call, U64_MAX);
+	if (err) {
+		mrpc_sync_cancel(call);
+		mrpc_sync_settle(call);
+		/* It may have completed while the signal came: then it counts. */
+		if (mrpc_sync_done(call) && call->cqe.status != MRPC_CANCELLED)
+			err = 0;
+		else if (call->cqe.flags & MRPC_CQE_BLOCK)
+			mrpc_release(session, &call->cqe.block, 1);
+	}
+	args->cqe = call->cqe;
+	mrpc_call_put(call);
+	return err;
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Refusals: a status and a sentence for every way in which a descriptor or a
+ * message can be wrong.
+ */
+#include <linux/kernel.h>
+
+#include "meta.h"
+#include "refusal.h"
+#include "rpc.h"
+#include "session.h"
+
+/**
+ * mrpc_refuse() - note why
+ * @r: where
+ * @status: enum mrpc_status
+ * @fmt: the sentence
+ *
+ * Return: -EINVAL, for the caller to return.
+ */
+int mrpc_refuse(struct mrpc_refusal *r, u16 status, const char *fmt, ...)
+{
+	va_list args;
+
+	r->status = status;
+	va_start(args, fmt);
+	vscnprintf(r->detail, sizeof(r->detail), fmt, args);
+	va_end(args);
+	return -EINVAL;
+}
+
+/**
+ * mrpc_refuse_meta() - copy metadata into an rpc, then check the copy
+ * @session: whose send heap
+ * @rpc: an rpc with room for it (mrpc_rpc_prefix())
+ * @off: send heap offset
+ * @len: bytes
+ * @r: why not
+ *
+ * Return: 0 or -EINVAL.
+ */
+int mrpc_refuse_meta(struct mrpc_session *session, struct mrpc_rpc *rpc, u64 off, u32 len,
+		     struct mrpc_refusal *r)
+{
+	const void *src = mrpc_heap_at(&session->send, off, len);
+	u8 *to = rpc->data + sizeof(struct mrpc_wire_hdr);
+
+	if (!src)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+				   "metadata {off %llu, len %u} is outside the send heap", off, len);
+	memcpy(to, src, len);
+	if (mrpc_meta_valid(to, len) < 0)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+				   "metadata of %u bytes is malformed", len);
+	return 0;
+}
+
+/**
+ * mrpc_refuse_message() - say why mrpc_rpc_snapshot() failed
+ * @err: what it returned
+ * @plan: its schema
+ * @me: its error
+ * @max: its limit
+ * @copy: whether a whole copy was asked for
+ * @r: where
+ *
+ * Return: -EINVAL.
+ */
+int mrpc_refuse_message(int err, const struct mrpc_schema_plan *plan,
+			const struct mrpc_msg_error *me, u32 max, bool copy,
+			struct mrpc_refusal *r)
+{
+	switch (err) {
+	case -EMSGSIZE:
+		if (copy && max > MRPC_MAX_COPY)
+			return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+					   "the message exceeds %u bytes, the most that MRPC_SQE_COPY copies",
+					   MRPC_MAX_COPY);
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "the message exceeds %u bytes, the most that the peer accepts",
+				   max);
+	case -EINVAL:
+		r->status = MRPC_INVALID_ARGUMENT;
+		mrpc_msg_explain(plan, me, r->detail, sizeof(r->detail));
+		return -EINVAL;
+	default:
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for the message");
+	}
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * rpcs: building one from an application's message, and its end.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/task.h>
+#include <linux/slab.h>
+
+#include "conn.h"
+#include "rpc.h"
+#include "session.h"
+
+static struct kmem_cache *mrpc_call_cache;
+
+#define MRPC_HDR_LEN	sizeof(struct mrpc_wire_hdr)
+
+static int mrpc_rpc_grow(struct mrpc_rpc *rpc, u64 need)
+{
+	u32 cap;
+	u8 *data;
+
+	if (need <= rpc->data_cap)
+		return 0;
+	if (need > MRPC_MAX_MESSAGE)
+		return -EMSGSIZE;
+	cap = max_t(u64, need, min_t(u64, 2ULL * rpc->data_cap, MRPC_MAX_MESSAGE));
+	data = kvmalloc(cap, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, rpc->data, rpc->data_cap);
+	if (rpc->data != rpc->inl)
+		kvfree(rpc->data);
+	if (rpc->buf.head)
+		rpc->buf.head = data + (rpc->buf.head - rpc->data);
+	rpc->data = data;
+	rpc->data_cap = cap;
+	return 0;
+}
+
+static int mrpc_grow_head(struct mrpc_msg_buf *buf, u32 need)
+{
+	struct mrpc_rpc *rpc = container_of(buf, struct mrpc_rpc, buf);
+	u32 start = buf->head - rpc->data;
+	int err = mrpc_rpc_grow(rpc, (u64)start + need);
+
+	if (!err)
+		buf->head_cap = rpc->data_cap - start;
+	return err;
+}
+
+static int mrpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
+{
+	struct mrpc_rpc *rpc = container_of(buf, struct mrpc_rpc, buf);
+	u32 cap = max(need, 2 * buf->segs_cap);
+	struct mrpc_msg_seg *segs;
+
+	segs = kvmalloc_array(cap, sizeof(*segs), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!segs)
+		return -ENOMEM;
+	memcpy(segs, buf->segs, buf->nr_segs * sizeof(*segs));
+	if (buf->segs != rpc->segs)
+		kvfree(buf->segs);
+	buf->segs = segs;
+	buf->segs_cap = cap;
+	return 0;
+}
+
+static void mrpc_rpc_setup(struct mrpc_rpc *rpc)
+{
+	rpc->data = rpc->inl;
+	rpc->data_cap = sizeof(rpc->inl);
+	rpc->data_len = MRPC_HDR_LEN;
+	rpc->buf.segs = rpc->segs;
+	rpc->buf.segs_cap = MRPC_RPC_SEGS;
+	rpc->buf.grow_head = mrpc_grow_head;
+	rpc->buf.grow_segs = mrpc_grow_segs;
+}
+
+/**
+ * mrpc_rpc_prefix() - make room for metadata and detail
+ * @rpc: a new rpc
+ * @meta_len: bytes of metadata
+ * @detail_len: bytes of detail
+ *
+ * The caller fills rpc->data from offset 64 and, for the detail, from
+ * 64 + ALIGN(meta_len, 8); padding is zeroed here.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
+{
+	u32 meta_end = MRPC_HDR_LEN + ALIGN(meta_len, 8);
+	u32 end = meta_end + ALIGN(detail_len, 8);
+	int err = mrpc_rpc_grow(rpc, end);
+
+	if (err)
+		return err;
+	rpc->frame.meta_len = meta_len;
+	rpc->frame.detail_len = detail_len;
+	if (end > MRPC_HDR_LEN) {
+		if (meta_len)
+			memset(rpc->data + meta_end - 8, 0, 8);
+		if (detail_len)
+			memset(rpc->data + end - 8, 0, 8);
+	}
+	rpc->data_len = end;
+	return 0;
+}
+
+/* Copy the byte blocks behind the head: afterwards nothing refers to the heap. */
+static int mrpc_rpc_copy_bytes(struct mrpc_rpc *rpc, struct mrpc_heap *heap)
+{
+	u32 bytes = rpc->buf.len.bytes;
+	int err = mrpc_rpc_grow(rpc, (u64)rpc->data_len + bytes);
+	u8 *to;
+	u32 i;
+
+	if (err)
+		return err;
+	to = rpc->data + rpc->data_len;
+	for (i = 0; i < rpc->buf.nr_segs; i++) {
+		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
+		u32 padded = ALIGN(seg->len, 8);
+
+		memcpy(to, mrpc_heap_at(heap, seg->src, seg->len), seg->len);
+		memset(to + seg->len, 0, padded - seg->len);
+		to += padded;
+	}
+	rpc->data_len += bytes;
+	rpc->buf.nr_segs = 0;
+	return 0;
+}
+
+/**
+ * mrpc_rpc_snapshot() - take the message out of the application's reach
+ * @rpc: an rpc whose prefix is complete
+ * @heap: the send heap
+ * @plan: schema
+ * @type: root type
+ * @root: heap offset of the root
+ * @max_total: largest message allowed
+ * @copy: the application asked for a whole copy
+ * @err: filled for -EINVAL and -EMSGSIZE
+ *
+ * Struct blocks and text are always copied; byte blocks are copied when the
+ * message is small or @copy is set, else they stay by reference in rpc->heap.
+ *
+ * Context: process; may sleep.
+ * Return: 0, -EINVAL, -EMSGSIZE, -ENOMEM.
+ */
+int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
+		      const struct mrpc_schema_plan *plan, u32 type, u64 root,
+		      u32 max_total, bool copy, struct mrpc_msg_error *err)
+{
+	struct mrpc_msg_src src = { .at = mrpc_heap_at, .ctx = heap };
+	u64 total;
+	int ret;
+
+	rpc->buf.head = rpc->data + rpc->data_len;
+	rpc->buf.head_cap = rpc->data_cap - rpc->data_len;
+	rpc->buf.max_total = copy ? min_t(u32, max_total, MRPC_MAX_COPY) : max_total;
+	ret = mrpc_msg_snapshot(plan, type, &src, root, &rpc->buf, err);
+	if (ret)
+		return ret;
+	rpc->frame.msg = rpc->buf.len;
+	rpc->frame.flags |= MRPC_WIRE_MSG;
+	rpc->data_len += mrpc_msg_head_len(&rpc->buf.len);
+	if (!rpc->buf.nr_segs)
+		return 0;
+	total = mrpc_msg_total(&rpc->buf.len);
+	if (copy || total <= READ_ONCE(mrpc_knobs.copy_threshold))
+		return mrpc_rpc_copy_bytes(rpc, heap);
+	rpc->heap = heap;
+	return 0;
+}
+
+/**
+ * mrpc_rpc_marshal() - write the header, as late as possible
+ * @rpc: an rpc about to be given to the transport
+ */
+void mrpc_rpc_marshal(struct mrpc_rpc *rpc)
+{
+	if (rpc->deadline) {
+		u64 now = ktime_get_ns();
+
+		rpc->frame.remaining_us = now < rpc->deadline ?
+			max_t(u64, (rpc->deadline - now) / NSEC_PER_USEC, 1) : 1;
+	}
+	mrpc_wire_encode(&rpc->frame, (struct mrpc_wire_hdr *)rpc->data);
+}
+
+/**
+ * mrpc_rpc_free() - free what a message needed beyond its object
+ * @rpc: the rpc
+ */
+void mrpc_rpc_free(struct mrpc_rpc *rpc)
+{
+	if (rpc->data != rpc->inl)
+		kvfree(rpc->data);
+	if (rpc->buf.segs != rpc->segs)
+		kvfree(rpc->buf.segs);
+}
+
+/*
+ * The network stack is done with one reference to the pages: at the ACK, or
+ * when the socket dies. May be softirq; module text stays because the session,
+ * which the call's connection holds, keeps the module.
+ */
+static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
+{
+	mrpc_call_sent_put(container_of(ubuf, struct mrpc_call, ubuf));
+}
+
+static const struct ubuf_info_ops mrpc_ubuf_ops = {
+	.complete = mrpc_ubuf_complete,
+};
+
+/**
+ * mrpc_call_new() - a call object
+ * @conn: its connection, of which it takes a reference
+ * @role: enum mrpc_call_role
+ * @gfp: allocation context
+ *
+ * Return: the call with one reference, which is the queue's when the call is
+ * submitted; or NULL.
+ */
+struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
+{
+	struct mrpc_call *call = kmem_cache_alloc(mrpc_call_cache, gfp | __GFP_ACCOUNT);
+
+	if (!call)
+		return NULL;
+	memset(call, 0, offsetof(struct mrpc_call, rpc.inl));
+	refcount_set(&call->ref, 1);
+	call->role = role;
+	mrpc_conn_get(conn);
+	call->conn = conn;
+	call->session = conn->session;
+	INIT_LIST_HEAD(&call->pending);
+	refcount_set(&call->ubuf.refcnt, 1);
+	call->ubuf.ops = &mrpc_ubuf_ops;
+	call->ubuf.flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
+	mrpc_rpc_setup(&call->rpc);
+	return call;
+}
+
+/**
+ * mrpc_call_put() - drop a reference
+ * @call: the call
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_call_put(struct mrpc_call *call)
+{
+	struct mrpc_conn *conn = call->conn;
+
+	if (!refcount_dec_and_test(&call->ref))
+		return;
+	if (test_bit(MRPC_CALL_ORPHAN, &call->flags))
+		put_task_struct(call->waiter);
+	mrpc_rpc_free(&call->rpc);
+	kmem_cache_free(mrpc_call_cache, call);
+	mrpc_conn_put(conn);
+}
+
+int __init mrpc_rpc_init(void)
+{
+	mrpc_call_cache = KMEM_CACHE(mrpc_call, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
+	return mrpc_call_cache ? 0 : -ENOMEM;
+}
+
+void mrpc_rpc_exit(void)
+{
+	kmem_cache_destroy(mrpc_call_cache);
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Sessions: one open of /dev/mrpc, from open to the last reference.
+ */
+#include <linux/cred.h>
+#include <linux/fs.h>
+#include <linux/memcontrol.h>
+#include <linux/mm.h>
+#include <linux/nsproxy.h>
+#include <linux/poll.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+#include "bind.h"
+#include "conn.h"
+#include "notify.h"
+#include "refusal.h"
+#include "session.h"
+
+/* Offsets for mmap: the kind above, the heap offset or queue pair below. */
+#define MRPC_MMAP_SHIFT		40
+#define MRPC_MMAP_SEND		0
+#define MRPC_MMAP_RECV		1
+#define MRPC_MMAP_QP		2
+#define MRPC_MMAP_QP_SHIFT	24
+
+DEFINE_SPINLOCK(mrpc_sessions_lock);
+LIST_HEAD(mrpc_sessions);
+static u32 mrpc_next_session;	/* under mrpc_sessions_lock */
+static atomic_t mrpc_nr_sessions = ATOMIC_INIT(0);
+
+static void mrpc_session_free_work(struct work_struct *work);
+
+u32 mrpc_session_count(void)
+{
+	return atomic_read(&mrpc_nr_sessions);
+}
+
+/**
+ * mrpc_session_next() - iterate over a namespace's sessions, for dumps
+ * @net: the namespace
+ * @after: id of the last one, 0 for the first
+ *
+ * Return: the session with a reference, or NULL.
+ */
+struct mrpc_session *mrpc_session_next(struct net *net, u32 after)
+{
+	struct mrpc_session *session;
+
+	spin_lock(&mrpc_sessions_lock);
+	list_for_each_entry(session, &mrpc_sessions, list)
+		if (session->id > after && net_eq(session->net, net) &&
+		    kref_get_unless_zero(&session->ref))
+			goto out;
+	session = NULL;
+out:
+	spin_unlock(&mrpc_sessions_lock);
+	return session;
+}
+
+static void mrpc_session_init(struct mrpc_session *session)
+{
+	kref_init(&session->ref);
+	mutex_init(&session->lock);
+	spin_lock_init(&session->ready_lock);
+	INIT_LIST_HEAD(&session->ready);
+	INIT_LIST_HEAD(&session->ready_listeners);
+	INIT_LIST_HEAD(&session->pending);
+	INIT_LIST_HEAD(&session->stalled);
+	INIT_WORK(&session->free_work, mrpc_session_free_work);
+	init_waitqueue_head(&session->pollers);
+	init_waitqueue_head(&session->poll_wait);
+	xa_init_flags(&session->conns, XA_FLAGS_ALLOC1);
+	session->net = get_net(current->nsproxy->net_ns);
+	session->cred = get_current_cred();
+	session->memcg = get_mem_cgroup_from_mm(current->mm);
+	session->uid = current_uid();
+	session->pid = task_tgid_nr(current);
+	session->opened = ktime_get_ns();
+	get_task_comm(session->name, current);
+}
+
+static int mrpc_open(struct inode *inode, struct file *file)
+{
+	struct mrpc_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
+	struct mrpc_user *user;
+	int err;
+
+	if (!session)
+		return -ENOMEM;
+	user = mrpc_user_get(current_uid());
+	err = user ? mrpc_user_charge_session(user) : -ENOMEM;
+	if (err) {
+		if (user)
+			mrpc_user_put(user);
+		kfree(session);
+		return err;
+	}
+	session->user = user;
+	mrpc_session_init(session);
+	/* Pages under way can outlive the file, and call back into the module. */
+	__module_get(THIS_MODULE);
+	spin_lock(&mrpc_sessions_lock);
+	session->id = ++mrpc_next_session;
+	list_add_tail(&session->list, &mrpc_sessions);
+	spin_unlock(&mrpc_sessions_lock);
+	atomic_inc(&mrpc_nr_sessions);
+	file->private_data = session;
+	return nonseekable_open(inode, file);
+}
+
+static void mrpc_session_free_work(struct work_struct *work)
+{
+	struct mrpc_session *session = container_of(work, struct mrpc_session, free_work);
+	u32 i;
+
+	for (i = 0; i < session->nr_qps; i++)
+		mrpc_qp_destroy(session->qps[i]);
+	for (i = 0; i < session->nr_schemas; i++)
+		mrpc_schema_put(session->schemas[i]);
+	mrpc_heap_destroy(&session->send);
+	mrpc_heap_destroy(&session->recv);
+	kvfree(session->rx_spare);
+	xa_destroy(&session->conns);
+	mrpc_user_uncharge_heap(session->user, session->charged);
+	mrpc_user_uncharge_session(session->user);
+	mrpc_user_put(session->user);
+	mem_cgroup_put(session->memcg);
+	put_cred(session->cred);
+	put_net(session->net);
+	atomic_dec(&mrpc_nr_sessions);
+	kfree_rcu(session, rcu);
+	/* Module removal waits for this work to return. */
+	module_put(THIS_MODULE);
+}
+
+static void mrpc_session_release(struct kref *ref)
+{
+	struct mrpc_session *session = container_of(ref, struct mrpc_session, ref);
+
+	queue_work(mrpc_wq, &session->free_work);
+}
+
+/**
+ * mrpc_session_put() - drop a reference
+ * @session: the session
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_session_put(struct mrpc_session *session)
+{
+	kref_put(&session->ref, mrpc_session_release);
+}
+
+/**
+ * mrpc_session_here() - may the caller make links in this session?
+ * @session: the session
+ * @r: why not
+ *
+ * Links are made in the caller's context and shown in the session's network
+ * namespace: these must be the same.
+ *
+ * Return: 0 or -EXDEV.
+ */
+int mrpc_session_here(struct mrpc_session *session, struct mrpc_refusal *r)
+{
+	if (net_eq(session->net, current->nsproxy->net_ns))
+		return 0;
+	mrpc_refuse(r, MRPC_FAILED_PRECONDITION,
+		    "the session was opened in another network namespace");
+	return -EXDEV;
+}
+
+/*
+ * The last file reference is gone, and with it every mapping and every thread
+ * in an ioctl. Nothing here waits: connections end in their own work.
+ */
+static int mrpc_close(struct inode *inode, struct file *file)
+{
+	struct mrpc_session *session = file->private_data;
+	struct mrpc_listener *l;
+	struct mrpc_conn *conn;
+	unsigned long id = 0;
+
+	spin_lock(&mrpc_sessions_lock);
+	list_del(&session->list);
+	spin_unlock(&mrpc_sessions_lock);
+	xa_lock(&session->conns);
+	session->closing = true;
+	xa_unlock(&session->conns);
+	mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
+	while ((l = mrpc_listener_next(session, &id))) {
+		mrpc_listener_close(l);
+		mrpc_listener_put(l);
+	}
+	id = 0;
+	while ((conn = mrpc_conn_next(session, &id))) {
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the session has ended", true);
+		mrpc_conn_forget(conn);
+		mrpc_conn_put(conn);
+	}
+	mrpc_session_put(session);
+	return 0;
+}
+
+static long mrpc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
+{
+	return mrpc_session_ioctl(file->private_data, cmd, (void __user *)arg);
+}
+
+static __poll_t mrpc_poll(struct file *file, poll_table *wait)
+{
+	struct mrpc_session *session = file->private_data;
+	u32 nr = mrpc_qp_count(session), i;
+
+	poll_wait(file, &session->poll_wait, wait);
+	smp_mb();	/* pairs with the one after a completion is posted */
+	for (i = 0; i < nr; i++)
+		if (mrpc_qp_ready(session->qps[i]))
+			return EPOLLIN | EPOLLRDNORM;
+	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
+		return EPOLLIN | EPOLLRDNORM;
+	return 0;
+}
+
+/* -- mappings -------------------------------------------------------------- */
+
+static vm_fault_t mrpc_send_fault(struct vm_fault *vmf)
+{
+	struct mrpc_session *session = vmf->vma->vm_private_data;
+	u64 off = ((u64)vmf->pgoff << PAGE_SHIFT) & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
+
+	return mrpc_heap_fault(&session->send, vmf, off);
+}
+
+static vm_fault_t mrpc_recv_fault(struct vm_fault *vmf)
+{
+	struct mrpc_session *session = vmf->vma->vm_private_data;
+	u64 off = ((u64)vmf->pgoff << PAGE_SHIFT) & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
+
+	return mrpc_heap_fault(&session->recv, vmf, off);
+}
+
+static vm_fault_t mrpc_qp_fault(struct vm_fault *vmf)
+{
+	struct mrpc_session *session = vmf->vma->vm_private_data;
+	u64 off = ((u64)vmf->pgoff << PAGE_SHIFT) & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
+	struct mrpc_qp *qp = mrpc_qp_find(session, off >> MRPC_MMAP_QP_SHIFT);
+
+	off &= BIT_ULL(MRPC_MMAP_QP_SHIFT) - 1;
+	if (!qp || off >= qp->mem_len)
+		return VM_FAULT_SIGBUS;
+	vmf->page = vmalloc_to_page(qp->mem + off);
+	get_page(vmf->page);
+	return 0;
+}
+
+/* The mapping holds the file, and the file the session. */
+static const struct vm_operations_struct mrpc_send_vm_ops = { .fault = mrpc_send_fault };
+static const struct vm_operations_struct mrpc_recv_vm_ops = { .fault = mrpc_recv_fault };
+static const struct vm_operations_struct mrpc_qp_vm_ops = { .fault = mrpc_qp_fault };
+
+static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
+{
+	u64 start = (u64)vma->vm_pgoff << PAGE_SHIFT;
+	u64 len = vma->vm_end - vma->vm_start;
+	u64 off = start & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
+	vm_flags_t flags = VM_DONTEXPAND | VM_DONTDUMP;
+	struct mrpc_session *session = file->private_data;
+
+	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
+		return -EINVAL;
+	switch (start >> MRPC_MMAP_SHIFT) {
+	case MRPC_MMAP_SEND:
+		if (!mrpc_heap_at(&session->send, off, len))
+			return -EINVAL;
+		vma->vm_ops = &mrpc_send_vm_ops;
+		break;
+	case MRPC_MMAP_RECV:
+		if (vma->vm_flags & VM_WRITE)
+			return -EACCES;
+		if (!mrpc_heap_at(&session->recv, off, len))
+			return -EINVAL;
+		vm_flags_clear(vma, VM_MAYWRITE);
+		vma->vm_ops = &mrpc_recv_vm_ops;
+		break;
+	case MRPC_MMAP_QP:
+		if (off + len > (off | (BIT_ULL(MRPC_MMAP_QP_SHIFT) - 1)) + 1)
+			return -EINVAL;
+		flags |= VM_DONTCOPY;
+		vma->vm_ops = &mrpc_qp_vm_ops;
+		break;
+	default:
+		return -EINVAL;
+	}
+	vm_flags_clear(vma, VM_MAYEXEC);
+	vm_flags_set(vma, flags);
+	vma->vm_private_data = session;
+	return 0;
+}
+
+const struct file_operations mrpc_fops = {
+	.owner		= THIS_MODULE,
+	.open		= mrpc_open,
+	.release	= mrpc_close,
+	.unlocked_ioctl	= mrpc_ioctl,
+	.compat_ioctl	= compat_ptr_ioctl,
+	.mmap		= mrpc_mmap,
+	.poll		= mrpc_poll,
+};

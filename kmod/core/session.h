@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CORE_SESSION_H
+#define MRPC_CORE_SESSION_H
+
+#include <linux/eventfd.h>
+#include <linux/kref.h>
+#include <linux/mrpc.h>
+#include <linux/mutex.h>
+#include <linux/wait.h>
+#include <linux/workqueue.h>
+#include <linux/xarray.h>
+#include <net/net_namespace.h>
+
+#include "heap.h"
+#include "ring.h"
+
+struct mrpc_conn;
+struct mrpc_call;
+struct mrpc_refusal;
+struct mrpc_schema;
+struct mrpc_user;
+
+#define MRPC_SESSION_QPS	64
+#define MRPC_SESSION_SCHEMAS	256
+
+/**
+ * struct mrpc_qp - a queue pair, used by one application thread
+ *
+ * Created by MRPC_IOC_QP, immutable but for the fields below, ends with the
+ * session.
+ *
+ * @session: owner (not a reference: the session outlives it)
+ * @id: its number
+ * @flags: MRPC_QP_SERVE, MRPC_QP_EVENTFD
+ * @mem: the shared memory: struct mrpc_qp_head, entries
+ * @mem_len: its bytes
+ * @submit: serialises consumers of the submission queue (two threads that use
+ *	one queue pair are slow, not wrong)
+ * @sq: under @submit
+ * @lock: producers of the completion queue, process and softirq context
+ * @cq: under @lock
+ * @wait: threads in enter
+ * @eventfd: signalled on empty to non-empty, or NULL
+ * @served: requests delivered and not yet answered; balances the threads
+ * @submitted, @completed: counters; under @submit and @lock
+ */
+struct mrpc_qp {
+	struct mrpc_session *session;
+	u32 id;
+	u32 flags;
+	void *mem;
+	u32 mem_len;
+	struct mutex submit;
+	struct mrpc_sq sq;
+	spinlock_t lock;
+	struct mrpc_cq cq;
+	wait_queue_head_t wait;
+	struct eventfd_ctx *eventfd;
+	atomic_t served;
+	u64 submitted;
+	u64 completed;
+};
+
+/**
+ * struct mrpc_session - one open of /dev/mrpc
+ *
+ * Reference counted: the file holds one (and through it every mapping), each
+ * connection, listener and call with pages under way holds one. When the file
+ * is released everything in it is closed; memory ends with the last reference,
+ * always in process context.
+ *
+ * @ref: references
+ * @id: unique in this boot
+ * @list: entry of mrpc_sessions, in order of @id; under mrpc_sessions_lock
+ * @net: network namespace of the opener, a reference
+ * @cred: credentials of the opener
+ * @memcg: charged for what is allocated outside its threads, a reference
+ * @user: per-user limits, a reference
+ * @pid, @uid, @name: who, for dumps
+ * @lock: set-up: regions, queue pairs, schemas
+ * @setup: true after MRPC_IOC_SETUP
+ * @closing: the file is gone; no new connection
+ * @send, @recv: the heaps
+ * @qps: [0, nr_qps) are valid; appended under @lock with release semantics
+ * @schemas: ids to schemas, a reference each; under @lock
+ * @conns: ids to connections and listeners; own lock, RCU readers
+ * @ready_lock: the three lists
+ * @ready: connections that have something to do
+ * @ready_listeners: listeners that have something to accept
+ * @pending: requests that found no room in a completion queue
+ * @stalled: connections whose input waits for receive heap
+ * @pollers: threads in enter or call that would run ready connections
+ * @poll_wait: poll() and epoll
+ * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
+ * @charged: heap bytes charged to @user; under @lock
+ * @free_work: the last reference can go in softirq
+ */
+struct mrpc_session {
+	struct kref ref;
+	struct rcu_head rcu;
+	u32 id;
+	struct list_head list;
+	struct net *net;
+	const struct cred *cred;
+	struct mem_cgroup *memcg;
+	struct mrpc_user *user;
+	pid_t pid;
+	kuid_t uid;
+	char name[MRPC_COMM_LEN];
+	struct mutex lock;
+	bool setup;
+	bool closing;
+	struct mrpc_heap send;
+	struct mrpc_heap recv;
+	struct mrpc_qp *qps[MRPC_SESSION_QPS];
+	u32 nr_qps;
+	struct mrpc_schema *schemas[MRPC_SESSION_SCHEMAS];
+	u32 nr_schemas;
+	struct xarray conns;
+	u32 next_conn;
+	spinlock_t ready_lock;
+	struct list_head ready;
+	struct list_head ready_listeners;
+	struct list_head pending;
+	struct list_head stalled;
+	u32 nr_pending;
+	wait_queue_head_t pollers;
+	wait_queue_head_t poll_wait;
+	u8 *rx_spare;
+	u64 charged;
+	struct work_struct free_work;
+	u64 opened;
+};
+
+/* session.c */
+extern const struct file_operations mrpc_fops;
+extern struct list_head mrpc_sessions;
+extern spinlock_t mrpc_sessions_lock;
+struct mrpc_session *mrpc_session_next(struct net *net, u32 after);
+u32 mrpc_session_count(void);
+void mrpc_session_put(struct mrpc_session *session);
+int mrpc_session_here(struct mrpc_session *session, struct mrpc_refusal *r);
+static inline void mrpc_session_get(struct mrpc_session *session)
+{
+	kref_get(&session->ref);
+}
+
+/* ioctl.c */
+long mrpc_session_ioctl(struct mrpc_session *session, unsigned int cmd, void __user *arg);
+
+/* qp.c */
+int mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args);
+void mrpc_qp_destroy(struct mrpc_qp *qp);
+struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id);
+
+/* Queue pairs [0, count) are complete and stay. */
+static inline u32 mrpc_qp_count(const struct mrpc_session *session)
+{
+	/* Pairs with the release in mrpc_qp_create(). */
+	return smp_load_acquire(&session->nr_qps);
+}
+
+bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr);
+void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr);
+void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+void mrpc_qp_wake(struct mrpc_qp *qp);
+u32 mrpc_qp_ready(struct mrpc_qp *qp);
+int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args);
+int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args);
+void mrpc_qp_set_pending(struct mrpc_session *session);
+int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr);
+
+/* main.c */
+struct mrpc_knobs {
+	uint copy_threshold;
+	uint max_calls;
+	uint max_sessions;	/* per user */
+	uint max_conns;		/* per user */
+	ulong max_heap;		/* bytes per user */
+};
+extern struct mrpc_knobs mrpc_knobs;
+extern struct workqueue_struct *mrpc_wq;
+
+/* sysfs.c */
+extern const struct attribute_group *mrpc_groups[];
+
+/* limits.c */
+struct mrpc_user *mrpc_user_get(kuid_t uid);
+void mrpc_user_put(struct mrpc_user *user);
+int mrpc_user_charge_session(struct mrpc_user *user);
+void mrpc_user_uncharge_session(struct mrpc_user *user);
+int mrpc_user_charge_heap(struct mrpc_user *user, u64 bytes);
+void mrpc_user_uncharge_heap(struct mrpc_user *user, u64 bytes);
+int mrpc_user_charge_conn(struct mrpc_user *user);
+void mrpc_user_uncharge_conn(struct mrpc_user *user);
+
+#endif /* MRPC_CORE_SESSION_H */

@@ -1,0 +1,516 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sink: frames from a transport become requests and replies in the receive
+ * heap.
+ *
+ * Everything in a frame's head is checked in kernel memory before a byte of it
+ * is placed; only then the byte section is read, straight to its place.
+ */
+#include <linux/ktime.h>
+
+#include "bind.h"
+#include "conn.h"
+#include "meta.h"
+#include "refusal.h"
+#include "session.h"
+#include "trace.h"
+
+#define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
+
+/* Where the parts of a block are. */
+static u32 mrpc_block_meta(const struct mrpc_frame *f)
+{
+	return f->flags & MRPC_WIRE_MSG ? mrpc_msg_total(&f->msg) : 0;
+}
+
+static u64 mrpc_block_len(const struct mrpc_frame *f, bool times)
+{
+	return (u64)mrpc_block_meta(f) + mrpc_frame_prefix(f) +
+	       (times ? sizeof(struct mrpc_times) : 0);
+}
+
+/*
+ * Allocate the block of the frame being received.
+ * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC:
+ * never, the receive heap is too small for it.
+ */
+static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
+{
+	struct mrpc_session *session = conn->session;
+	struct mrpc_sink *sink = &conn->sink;
+	bool never;
+
+	if (len > MRPC_MAX_MESSAGE)
+		return -ENOSPC;
+	sink->base = mrpc_heap_alloc(&session->recv, len, &sink->block, &never);
+	if (sink->base)
+		goto out;
+	if (never)
+		return -ENOSPC;
+	spin_lock_bh(&session->ready_lock);
+	if (list_empty(&conn->stalled))
+		list_add_tail(&conn->stalled, &session->stalled);
+	spin_unlock_bh(&session->ready_lock);
+	/* A release may have passed meanwhile and seen an empty list: look again.
+	 * Pairs with the barrier in mrpc_release().
+	 */
+	smp_mb();
+	sink->base = mrpc_heap_alloc(&session->recv, len, &sink->block, &never);
+	if (!sink->base) {
+		conn->stats.heap_stalls++;
+		return -EAGAIN;
+	}
+	spin_lock_bh(&session->ready_lock);
+	list_del_init(&conn->stalled);
+	spin_unlock_bh(&session->ready_lock);
+out:
+	sink->block_len = len;
+	return 0;
+}
+
+static void mrpc_sink_unalloc(struct mrpc_conn *conn)
+{
+	struct mrpc_sink *sink = &conn->sink;
+
+	if (sink->base)
+		mrpc_heap_cancel(&conn->session->recv, sink->block, 0);
+	sink->base = NULL;
+}
+
+/* Accepted: place the head, and tell the transport where the rest goes. */
+static void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	const struct mrpc_frame *f = &sink->frame;
+	u32 plen = mrpc_frame_prefix(f);
+	u32 head = mrpc_msg_head_len(&f->msg);
+
+	memcpy(sink->base, prefix + plen, head);
+	memcpy(sink->base + mrpc_block_meta(f), prefix, plen);
+	sink->addr = sink->base + head;
+	sink->left = f->msg.bytes;
+}
+
+/* Refused: throw the byte section away. */
+static void mrpc_sink_skip(struct mrpc_conn *conn)
+{
+	struct mrpc_sink *sink = &conn->sink;
+
+	sink->addr = NULL;
+	sink->left = sink->frame.msg.bytes;
+}
+
+/* Answers pile up because the peer does not read them: stop reading too. */
+static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
+{
+	if (atomic_read(&conn->tx_queued) < MRPC_TX_QUEUE_MAX)
+		return false;
+	set_bit(MRPC_CONN_TX_FULL, &conn->flags);
+	smp_mb__after_atomic();
+	if (atomic_read(&conn->tx_queued) >= MRPC_TX_QUEUE_MAX)
+		return true;
+	clear_bit(MRPC_CONN_TX_FULL, &conn->flags);
+	return false;
+}
+
+static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct mrpc_refusal *r)
+{
+	const struct mrpc_frame *f = &conn->sink.frame;
+	u32 svc = f->method >> 16, method = f->method & 0xffff;
+	const struct mrpc_schema_plan *plan;
+	struct mrpc_msg_error me;
+
+	if (conn->state == MRPC_CONN_DRAINING)
+		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server is shutting down");
+	if (svc >= conn->nr_wire)
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "no service %u on this connection", svc);
+	plan = conn->services[conn->map[svc]].schema->plan;
+	if (method >= plan->nr_methods)
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u",
+				   mrpc_schema_service(plan), method);
+	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "malformed metadata");
+	if (mrpc_msg_verify(plan, plan->methods[method].request, prefix + mrpc_frame_prefix(f),
+			    &f->msg, &me)) {
+		r->status = MRPC_INVALID_ARGUMENT;
+		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Enter a call into the serve table, where its duplicates are found. */
+static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
+{
+	const struct mrpc_frame *f = &conn->sink.frame;
+	int err;
+
+	call->id = f->call_id;
+	call->method = conn->map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
+		       (f->method & 0xffff);
+	call->priority = f->priority;
+	call->max_reply = f->max_reply;
+	if (f->remaining_us)
+		call->deadline.when = conn->sink.start +
+			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
+	spin_lock_bh(&conn->lock);
+	err = mrpc_serve_start(&conn->serves, f->call_id, call);
+	if (!err && f->remaining_us) {
+		err = mrpc_conn_add_deadline(conn, &call->deadline);
+		if (err)
+			mrpc_serve_end(&conn->serves, f->call_id);
+	}
+	if (!err) {
+		refcount_inc(&call->ref);	/* the table's */
+		conn->stats.calls++;
+	}
+	spin_unlock_bh(&conn->lock);
+	if (!err && f->remaining_us)
+		mrpc_conn_arm(conn, call->deadline.when);
+	return err;
+}
+
+/* Answer a call that will not be delivered. */
+static int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
+			    const char *detail)
+{
+	bool ours;
+
+	conn->stats.rx_refused++;
+	spin_lock_bh(&conn->lock);
+	ours = mrpc_serve_end(&conn->serves, call->id);
+	if (ours)
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+	spin_unlock_bh(&conn->lock);
+	if (!ours)	/* the deadline was faster: answered */
+		return 0;
+	mrpc_call_put(call);
+	if (mrpc_serve_status(conn, call->id, status, detail))
+		return -ENOMEM;
+	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+	return 0;
+}
+
+static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_call *call;
+	struct mrpc_refusal r;
+	int err;
+
+	if (!conn->accepted || READ_ONCE(conn->state) == MRPC_CONN_CONNECTING)
+		return -EPROTO;
+	if (mrpc_sink_tx_full(conn))
+		return -EAGAIN;
+	err = mrpc_sink_alloc(conn, mrpc_block_len(&sink->frame, false));
+	if (err == -EAGAIN)
+		return err;
+	if (err)
+		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+			    "the request is too large for the server's receive heap");
+	else
+		err = mrpc_sink_check_call(conn, prefix, &r);
+
+	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
+	if (!call || mrpc_sink_start(conn, call)) {
+		/* No memory, or a duplicate, which a stream cannot have. */
+		mrpc_sink_unalloc(conn);
+		if (!call)
+			return -ENOMEM;
+		mrpc_call_put(call);
+		return -EPROTO;
+	}
+	if (err) {
+		mrpc_sink_unalloc(conn);
+		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
+		mrpc_call_put(call);
+		mrpc_sink_skip(conn);
+		return err;
+	}
+	sink->call = call;
+	mrpc_sink_place(conn, prefix);
+	return 0;
+}
+
+/* A reply that ends its call without a block: something is wrong with it. */
+static void mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
+{
+	struct mrpc_call *call;
+	bool known;
+
+	conn->stats.rx_refused++;
+	spin_lock_bh(&conn->lock);
+	call = mrpc_call_finish(&conn->calls, id, &known);
+	if (call) {
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		conn->stats.failed++;
+	}
+	spin_unlock_bh(&conn->lock);
+	if (call)
+		mrpc_call_abort(call, status, detail);
+	mrpc_conn_drained(conn);
+}
+
+static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
+				 struct mrpc_refusal *r)
+{
+	const struct mrpc_frame *f = &conn->sink.frame;
+	const struct mrpc_schema_plan *plan = conn->services[call->method >> 16].schema->plan;
+	u32 type = plan->methods[call->method & 0xffff].reply;
+	struct mrpc_msg_error me;
+
+	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
+		return mrpc_refuse(r, MRPC_INTERNAL, "the reply's metadata is malformed");
+	if (!(f->flags & MRPC_WIRE_MSG))
+		return 0;
+	if (mrpc_msg_total(&f->msg) > call->max_reply)
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "a reply of %llu bytes, at most %u were wanted",
+				   mrpc_msg_total(&f->msg), call->max_reply);
+	if (mrpc_msg_verify(plan, type, prefix + mrpc_frame_prefix(f), &f->msg, &me)) {
+		r->status = MRPC_INTERNAL;
+		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	const struct mrpc_frame *f = &sink->frame;
+	struct mrpc_call *call;
+	struct mrpc_refusal r;
+	bool known = true;
+	u64 len;
+	int err;
+
+	if (conn->accepted || READ_ONCE(conn->state) == MRPC_CONN_CONNECTING)
+		return -EPROTO;
+	spin_lock_bh(&conn->lock);
+	call = mrpc_call_find(&conn->calls, f->call_id);
+	if (call)
+		mrpc_call_get(call);
+	else
+		mrpc_call_finish(&conn->calls, f->call_id, &known);
+	spin_unlock_bh(&conn->lock);
+	if (!known)
+		return -EPROTO;
+	mrpc_sink_skip(conn);
+	if (!call) {	/* given up meanwhile; its slot is free now */
+		mrpc_conn_drained(conn);
+		return 0;
+	}
+	err = mrpc_sink_check_reply(conn, call, prefix, &r);
+	if (err)
+		goto fail;
+	len = mrpc_block_len(f, call->sqe_flags & MRPC_SQE_TIMES);
+	if (len) {
+		err = mrpc_sink_alloc(conn, len);
+		if (err == -EAGAIN) {
+			mrpc_call_put(call);
+			return err;
+		}
+		if (err) {
+			mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+				    "a reply of %llu bytes is too large for the receive heap", len);
+			goto fail;
+		}
+		mrpc_sink_place(conn, prefix);
+	}
+	if (call->sqe_flags & MRPC_SQE_TIMES)
+		call->times.receive = sink->start;
+	sink->call = call;
+	return 0;
+fail:
+	mrpc_sink_fail_reply(conn, f->call_id, r.status, r.detail);
+	mrpc_call_put(call);
+	return 0;
+}
+
+/**
+ * mrpc_sink_head() - a frame's head has arrived
+ * @conn: the connection
+ * @frame: its decoded header
+ * @prefix: metadata, detail, struct and text sections with padding
+ *	(mrpc_frame_head() bytes), aligned to 8, in memory nobody else can write
+ *
+ * Afterwards the transport copies conn->sink.left bytes to conn->sink.addr
+ * (advancing both; throwing them away if it is NULL) and calls
+ * mrpc_sink_done().
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0; -EAGAIN: call again with the same frame after the next kick;
+ * another negative errno: the connection must end.
+ */
+int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	int err;
+
+	memset(sink, 0, sizeof(*sink));
+	sink->frame = *frame;
+	sink->start = ktime_get_ns();
+	trace_mrpc_receive(conn, frame);
+	switch (frame->type) {
+	case MRPC_WIRE_CALL:
+		err = mrpc_sink_call(conn, prefix);
+		break;
+	case MRPC_WIRE_REPLY:
+		err = mrpc_sink_reply(conn, prefix);
+		break;
+	case MRPC_WIRE_HELLO:
+	case MRPC_WIRE_HELLO_ACK:
+		err = mrpc_conn_hello(conn, frame, prefix);
+		break;
+	default:
+		if (mrpc_sink_tx_full(conn))
+			return -EAGAIN;
+		err = mrpc_conn_control(conn, frame);
+	}
+	if (err)
+		return err;
+	sink->active = true;
+	conn->stats.rx_frames++;
+	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(frame) +
+				frame->msg.bytes;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_head);
+
+/**
+ * mrpc_sink_too_big() - a frame exceeds the limit: answer it unread
+ * @conn: the connection
+ * @frame: its header, from a failed mrpc_wire_decode()
+ *
+ * The transport throws the whole frame away. Return: as mrpc_sink_head().
+ */
+int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+{
+	struct mrpc_refusal r;
+	struct mrpc_call *call;
+	int err;
+
+	mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED, "a message of %llu bytes, at most %u are accepted",
+		    mrpc_msg_total(&frame->msg), conn->max_message);
+	if (frame->type == MRPC_WIRE_REPLY && !conn->accepted) {
+		mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
+		return 0;
+	}
+	if (frame->type != MRPC_WIRE_CALL || !conn->accepted ||
+	    conn->state == MRPC_CONN_CONNECTING)
+		return -EPROTO;
+	if (mrpc_sink_tx_full(conn))
+		return -EAGAIN;
+	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
+	if (!call)
+		return -ENOMEM;
+	conn->sink.frame = *frame;
+	conn->sink.start = ktime_get_ns();
+	err = -EPROTO;
+	if (!mrpc_sink_start(conn, call))
+		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
+	mrpc_call_put(call);
+	return err;
+}
+
+static void mrpc_sink_deliver(struct mrpc_conn *conn, struct mrpc_call *call)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	u64 now = ktime_get_ns();
+	bool alive;
+
+	call->cqe = (struct mrpc_cqe) {
+		.type = MRPC_CQE_REQUEST,
+		.flags = MRPC_CQE_BLOCK,
+		.conn = conn->id,
+		.call = call->id,
+		.method = call->method,
+		.block = sink->block,
+		.msg_len = mrpc_msg_total(&sink->frame.msg),
+		.meta_len = sink->frame.meta_len,
+		.priority = call->priority,
+	};
+	if (call->deadline.when)
+		call->cqe.remaining_us = now < call->deadline.when ?
+			max_t(u64, (call->deadline.when - now) / NSEC_PER_USEC, 1) : 1;
+	spin_lock_bh(&conn->lock);
+	alive = mrpc_serve_find(&conn->serves, call->id) == call;
+	if (alive)
+		conn->services[call->method >> 16].calls++;
+	spin_unlock_bh(&conn->lock);
+	if (alive) {
+		mrpc_serve_deliver(call, conn->rx_qp);
+	} else {	/* deadline or cancel while the rest arrived */
+		mrpc_heap_cancel(&conn->session->recv, sink->block, sink->block_len);
+		mrpc_call_put(call);
+	}
+}
+
+static void mrpc_sink_finish(struct mrpc_conn *conn, struct mrpc_call *call)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	const struct mrpc_frame *f = &sink->frame;
+	struct mrpc_call *mine;
+	struct mrpc_cqe cqe = {
+		.status = f->status,
+		.msg_len = mrpc_block_meta(f),
+		.meta_len = f->meta_len,
+		.detail_len = f->detail_len,
+	};
+	bool known;
+
+	spin_lock_bh(&conn->lock);
+	mine = mrpc_call_finish(&conn->calls, f->call_id, &known);
+	if (mine) {
+		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		if (f->status == MRPC_OK)
+			conn->stats.done++;
+		else
+			conn->stats.failed++;
+	}
+	spin_unlock_bh(&conn->lock);
+	if (mine && sink->base) {
+		if (mine->sqe_flags & MRPC_SQE_TIMES) {
+			mine->times.deliver = ktime_get_ns();
+			memcpy(sink->base + sink->block_len - sizeof(mine->times), &mine->times,
+			       sizeof(mine->times));
+			cqe.flags |= MRPC_CQE_TIMES;
+		}
+		cqe.flags |= MRPC_CQE_BLOCK;
+		cqe.block = sink->block;
+		mrpc_heap_deliver(&conn->session->recv, sink->block);
+		trace_mrpc_deliver(conn, mine);
+	} else if (sink->base) {
+		mrpc_heap_cancel(&conn->session->recv, sink->block, sink->block_len);
+	}
+	if (mine) {
+		mrpc_call_complete(mine, &cqe);
+		mrpc_call_put(mine);
+	}
+	mrpc_call_put(call);
+	mrpc_conn_drained(conn);
+}
+
+/**
+ * mrpc_sink_done() - a frame is complete: deliver it
+ * @conn: the connection
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_sink_done(struct mrpc_conn *conn)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_call *call = sink->call;
+
+	sink->active = false;
+	if (!call)
+		return;
+	sink->call = NULL;
+	if (call->role == MRPC_ROLE_SERVER)
+		mrpc_sink_deliver(conn, call);
+	else
+		mrpc_sink_finish(conn, call);
+	sink->base = NULL;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_done);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The stages of a call, for perf, ftrace and bpftrace.
+ */
+#undef TRACE_SYSTEM
+#define TRACE_SYSTEM mrpc
+
+#if !defined(MRPC_CORE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
+#define MRPC_CORE_TRACE_H
+
+#include <linux/tracepoint.h>
+
+#include "conn.h"
+#include "session.h"
+
+DECLARE_EVENT_CLASS(mrpc_call_class,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
+	TP_ARGS(conn, call),
+	TP_STRUCT__entry(
+		__field(u64, id)
+		__field(u64, bytes)
+		__field(u32, session)
+		__field(u32, conn)
+		__field(u32, method)
+		__field(u8, role)
+		__field(u8, priority)
+	),
+	TP_fast_assign(
+		__entry->id = call->id;
+		__entry->bytes = mrpc_rpc_total(&call->rpc);
+		__entry->session = conn->session->id;
+		__entry->conn = conn->id;
+		__entry->method = call->method;
+		__entry->role = call->role;
+		__entry->priority = call->priority;
+	),
+	TP_printk("session=%u conn=%u id=%llu:%llu role=%s method=%u.%u bytes=%llu priority=%u",
+		  __entry->session, __entry->conn, __entry->id >> 16, __entry->id & 0xffff,
+		  __print_symbolic(__entry->role, { MRPC_ROLE_CLIENT, "client" },
+				   { MRPC_ROLE_SERVER, "server" },
+				   { MRPC_ROLE_CONTROL, "control" }),
+		  __entry->method >> 16, __entry->method & 0xffff, __entry->bytes,
+		  __entry->priority)
+);
+
+/* A descriptor was taken from the application. */
+DEFINE_EVENT(mrpc_call_class, mrpc_submit,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
+	TP_ARGS(conn, call));
+
+/* Its message is out of the application's reach. */
+DEFINE_EVENT(mrpc_call_class, mrpc_marshal,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
+	TP_ARGS(conn, call));
+
+/* The link has taken its last byte. */
+DEFINE_EVENT(mrpc_call_class, mrpc_transmit,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
+	TP_ARGS(conn, call));
+
+/* A request or reply was given to the application. */
+DEFINE_EVENT(mrpc_call_class, mrpc_deliver,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
+	TP_ARGS(conn, call));
+
+/* A frame's head has arrived. */
+TRACE_EVENT(mrpc_receive,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_frame *frame),
+	TP_ARGS(conn, frame),
+	TP_STRUCT__entry(
+		__field(u64, id)
+		__field(u64, bytes)
+		__field(u32, session)
+		__field(u32, conn)
+		__field(u8, type)
+	),
+	TP_fast_assign(
+		__entry->id = frame->call_id;
+		__entry->bytes = mrpc_frame_head(frame) + frame->msg.bytes;
+		__entry->session = conn->session->id;
+		__entry->conn = conn->id;
+		__entry->type = frame->type;
+	),
+	TP_printk("session=%u conn=%u id=%llu:%llu type=%s bytes=%llu",
+		  __entry->session, __entry->conn, __entry->id >> 16, __entry->id & 0xffff,
+		  __print_symbolic(__entry->type, { MRPC_WIRE_HELLO, "hello" },
+				   { MRPC_WIRE_HELLO_ACK, "hello-ack" },
+				   { MRPC_WIRE_CALL, "call" }, { MRPC_WIRE_REPLY, "reply" },
+				   { MRPC_WIRE_CANCEL, "cancel" }, { MRPC_WIRE_PING, "ping" },
+				   { MRPC_WIRE_PONG, "pong" }, { MRPC_WIRE_BYE, "bye" }),
+		  __entry->bytes)
+);
+
+/* A call has got its one terminal completion. */
+TRACE_EVENT(mrpc_complete,
+	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call, u16 status),
+	TP_ARGS(conn, call, status),
+	TP_STRUCT__entry(
+		__field(u64, id)
+		__field(u64, user_data)
+		__field(u32, session)
+		__field(u32, conn)
+		__field(u16, status)
+	),
+	TP_fast_assign(
+		__entry->id = call->id;
+		__entry->user_data = call->user_data;
+		__entry->session = conn->session->id;
+		__entry->conn = conn->id;
+		__entry->status = status;
+	),
+	TP_printk("session=%u conn=%u id=%llu:%llu user_data=0x%llx status=%u",
+		  __entry->session, __entry->conn, __entry->id >> 16, __entry->id & 0xffff,
+		  __entry->user_data, __entry->status)
+);
+
+#endif /* MRPC_CORE_TRACE_H */
+
+#undef TRACE_INCLUDE_PATH
+#define TRACE_INCLUDE_PATH .
+#undef TRACE_INCLUDE_FILE
+#define TRACE_INCLUDE_FILE trace
+#include <trace/define_trace.h>

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What carries a link: the operations of a transport, and what the core
+ * offers it.
+ */
+#ifndef MRPC_CORE_TRANSPORT_H
+#define MRPC_CORE_TRANSPORT_H
+
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/socket.h>
+#include <linux/types.h>
+
+#include "wire.h"
+
+struct mrpc_conn;
+struct mrpc_listener;
+struct mrpc_rpc;
+
+/**
+ * struct mrpc_transport_ops - a transport
+ * @name: as in struct mrpc_connect.transport
+ * @owner: its module; each connection and listener holds a reference
+ * @list: entry of the registry; the core's
+ * @connect: make a link for @conn to @addr. May sleep, interruptible, at most
+ *	@timeout (ns). Returns a negative errno, and *@why (static) if it has
+ *	something to add
+ * @listen: make @l accept links at @addr; writes the bound address to l->addr
+ * @waiting: whether a link waits at @l; a hint
+ * @accept: take one link that waits at @l and give it to @conn, or, if that is
+ *	NULL, drop it. Runs in the context that owns @l's claim; -EAGAIN when
+ *	none waits
+ * @unlisten: stop accepting; no callback into @l after it returns
+ * @send: give @rpc (marshalled) to the link; owner of the transmit claim.
+ *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_kick_tx() will
+ *	be called when there is room; else the link is dead. @more: another rpc
+ *	follows at once
+ * @recv: receive at most @budget frames and hand them to the sink; owner of the
+ *	receive claim. Returns the number of frames (== @budget: call again),
+ *	-EAGAIN when it stopped for want of room in the receive heap (the sink
+ *	has arranged for a kick), else the link is dead (0 frames and end of
+ *	stream is -ESHUTDOWN)
+ * @shutdown: make the peer see the end; send and recv fail from now on. With
+ *	@abort unsent data is thrown away and zero-copy pages come back at once
+ * @release: free the link; nobody is in send or recv, no callback follows
+ * @backlog: bytes given to @send that the peer has not acknowledged
+ */
+struct mrpc_transport_ops {
+	const char *name;
+	struct module *owner;
+	struct list_head list;
+	int (*connect)(struct mrpc_conn *conn, const void *addr, u32 addr_len,
+		       u64 timeout, const char **why);
+	int (*listen)(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
+		      const char **why);
+	bool (*waiting)(struct mrpc_listener *l);
+	int (*accept)(struct mrpc_listener *l, struct mrpc_conn *conn);
+	void (*unlisten)(struct mrpc_listener *l);
+	int (*send)(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
+	int (*recv)(struct mrpc_conn *conn, int budget);
+	void (*shutdown)(struct mrpc_conn *conn, bool abort);
+	void (*release)(struct mrpc_conn *conn);
+	u64 (*backlog)(struct mrpc_conn *conn);
+};
+
+int mrpc_transport_register(struct mrpc_transport_ops *ops);
+void mrpc_transport_unregister(struct mrpc_transport_ops *ops);
+const struct mrpc_transport_ops *mrpc_transport_get(const char *name);
+void mrpc_transport_put(const struct mrpc_transport_ops *ops);
+
+extern struct mrpc_transport_ops mrpc_loop_ops;
+
+/*
+ * The sink: what a transport does with what it receives. All of it by the
+ * owner of the receive claim.
+ */
+
+/**
+ * struct mrpc_sink - one frame being received
+ * @addr: where the byte section goes: kernel address in a receive heap, or
+ *	NULL if the bytes are to be thrown away
+ * @left: bytes of it that are still to come
+ * The rest is the core's:
+ * @active: between mrpc_sink_head() and mrpc_sink_done()
+ * @frame: the frame
+ * @call: the call that it belongs to, with a reference; NULL to throw away
+ * @block, @block_len: the block in the receive heap
+ * @start: time of the first byte
+ */
+struct mrpc_sink {
+	u8 *addr;
+	u32 left;
+	bool active;
+	struct mrpc_frame frame;
+	struct mrpc_call *call;
+	u8 *base;
+	u32 block;
+	u32 block_len;
+	u64 start;
+};
+
+int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);
+int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
+void mrpc_sink_done(struct mrpc_conn *conn);
+
+/*
+ * A byte stream to frames, for every transport that is one.
+ */
+struct mrpc_stream {
+	u8 *buf;		/* unparsed input, or NULL: aligned to 8 */
+	u32 cap;
+	u32 start;		/* first unparsed byte, a multiple of 8 */
+	u32 end;
+	u64 skip;		/* bytes to throw away */
+	bool have_frame;	/* @frame is decoded, its head is not complete */
+	bool too_big;		/* @frame is to be refused, not read */
+	struct mrpc_frame frame;
+};
+
+/**
+ * mrpc_stream_recv() - the receive loop of a stream transport
+ * @conn: the connection
+ * @st: its stream state
+ * @read: read up to @len bytes into @buf (kernel memory) without waiting;
+ *	-EAGAIN: none there; 0: end of stream
+ * @budget: frames
+ *
+ * Return: as mrpc_transport_ops.recv.
+ */
+int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
+		     int (*read)(struct mrpc_conn *conn, void *buf, size_t len), int budget);
+void mrpc_stream_free(struct mrpc_stream *st);
+
+/* Readiness, callable in softirq: the link has input, or room for output. */
+void mrpc_kick_rx(struct mrpc_conn *conn);
+void mrpc_kick_tx(struct mrpc_conn *conn);
+void mrpc_kick_listener(struct mrpc_listener *l);
+
+#endif /* MRPC_CORE_TRANSPORT_H */

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The TCP transport.
+ *
+ * Sockets are made in the caller's context as user sockets, so that the
+ * network namespace, LSM hooks, cgroup rules and memory accounting apply as if
+ * the application had made them. Callbacks in softirq only set flags and wake.
+ * Small messages are copied into the socket; byte blocks that travel by
+ * reference are given to it as pages, and their owner is told when the last
+ * reference to them is gone (MSG_ZEROCOPY with our own ubuf_info).
+ */
+#include <linux/bvec.h>
+#include <linux/inet.h>
+#include <linux/module.h>
+#include <linux/net.h>
+#include <linux/slab.h>
+#include <linux/tcp.h>
+#include <net/inet_connection_sock.h>
+#include <net/sock.h>
+#include <net/tcp.h>
+
+#include "conn.h"
+#include "session.h"
+#include "transport.h"
+
+#define MRPC_TCP_BVECS	32	/* pages in one send */
+
+/**
+ * struct mrpc_tcp - one link
+ *
+ * Owned by its connection. @sock->sk->sk_user_data refers back to the
+ * connection, under sk_callback_lock, until release.
+ *
+ * @sock: the socket
+ * @stream: receive state; owner of the receive claim
+ * @data_ready: the socket's own callback, put back at release
+ * @write_space: likewise
+ * @state_change: likewise
+ */
+struct mrpc_tcp {
+	struct socket *sock;
+	struct mrpc_stream stream;
+	void (*data_ready)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+};
+
+/* A listening socket; sk_user_data refers to the listener. */
+struct mrpc_tcp_listener {
+	struct socket *sock;
+	void (*data_ready)(struct sock *sk);
+};
+
+/* -- socket callbacks: softirq, or a sender's backlog ----------------------- */
+
+static void mrpc_tcp_data_ready(struct sock *sk)
+{
+	struct mrpc_conn *conn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	conn = sk->sk_user_data;
+	if (conn)
+		mrpc_kick_rx(conn);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void mrpc_tcp_write_space(struct sock *sk)
+{
+	struct mrpc_conn *conn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	conn = sk->sk_user_data;
+	if (conn && sk_stream_is_writeable(sk) &&
+	    test_and_clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+		mrpc_kick_tx(conn);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* Reset, or the end of the stream: the receive side finds out which. */
+static void mrpc_tcp_state_change(struct sock *sk)
+{
+	struct mrpc_conn *conn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	conn = sk->sk_user_data;
+	if (conn && sk->sk_state != TCP_ESTABLISHED)
+		mrpc_kick_rx(conn);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void mrpc_tcp_listen_ready(struct sock *sk)
+{
+	struct mrpc_listener *l;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	l = sk->sk_user_data;
+	if (l && sk->sk_state == TCP_LISTEN)
+		mrpc_kick_listener(l);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* -- links ------------------------------------------------------------------ */
+
+static void mrpc_tcp_tune(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	tcp_sock_set_nodelay(sk);
+	/* Nobody may sleep for memory reclaim that waits for the network. */
+	lock_sock(sk);
+	sk->sk_use_task_frag = false;
+	release_sock(sk);
+}
+
+static struct mrpc_tcp *mrpc_tcp_new(struct socket *sock)
+{
+	struct mrpc_tcp *tcp = kzalloc(sizeof(*tcp), GFP_KERNEL_ACCOUNT);
+
+	if (!tcp)
+		return NULL;
+	tcp->sock = sock;
+	mrpc_tcp_tune(sock);
+	return tcp;
+}
+
+/* From here on the socket's events are the connection's. */
+static void mrpc_tcp_attach(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
+{
+	struct sock *sk = tcp->sock->sk;
+
+	kernel_getsockname(tcp->sock, (struct sockaddr *)&conn->local);
+	kernel_getpeername(tcp->sock, (struct sockaddr *)&conn->peer);
+	conn->link = tcp;
+	write_lock_bh(&sk->sk_callback_lock);
+	tcp->data_ready = sk->sk_data_ready;
+	tcp->write_space = sk->sk_write_space;
+	tcp->state_change = sk->sk_state_change;
+	sk->sk_user_data = conn;
+	sk->sk_data_ready = mrpc_tcp_data_ready;
+	sk->sk_write_space = mrpc_tcp_write_space;
+	sk->sk_state_change = mrpc_tcp_state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static int mrpc_tcp_socket(const struct sockaddr_storage *addr, u32 addr_len, struct socket **sock,
+			   const char **why)
+{
+	if (!((addr->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
+	      (addr->ss_family == AF_INET6 && addr_len >= sizeof(struct sockaddr_in6)))) {
+		*why = "a tcp address is a sockaddr_in or sockaddr_in6";
+		return -EAFNOSUPPORT;
+	}
+	*why = "socket";
+	/* A user socket: hooks, accounting and a namespace reference. */
+	return sock_create(addr->ss_family, SOCK_STREAM, IPPROTO_TCP, sock);
+}
+
+static int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+			    const char **why)
+{
+	struct sockaddr_storage ss = {};
+	struct mrpc_tcp *tcp;
+	struct socket *sock;
+	int err;
+
+	memcpy(&ss, addr, min_t(size_t, addr_len, sizeof(ss)));
+	err = mrpc_tcp_socket(&ss, addr_len, &sock, why);
+	if (err)
+		return err;
+	*why = "connect";
+	sock->sk->sk_sndtimeo = clamp_t(u64, nsecs_to_jiffies64(timeout), 1, MAX_SCHEDULE_TIMEOUT - 1);
+	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, 0);
+	if (err == -EINPROGRESS)
+		err = -ETIMEDOUT;
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	tcp = mrpc_tcp_new(sock);
+	if (!tcp)
+		goto out;
+	mrpc_tcp_attach(conn, tcp);
+	return 0;
+out:
+	sock_release(sock);
+	return err;
+}
+
+static int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
+			   const char **why)
+{
+	struct mrpc_tcp_listener *tl;
+	struct sockaddr_storage ss = {};
+	struct socket *sock;
+	struct sock *sk;
+	int err;
+
+	memcpy(&ss, addr, min_t(size_t, addr_len, sizeof(ss)));
+	err = mrpc_tcp_socket(&ss, addr_len, &sock, why);
+	if (err)
+		return err;
+	err = -ENOMEM;
+	tl = kzalloc(sizeof(*tl), GFP_KERNEL_ACCOUNT);
+	if (!tl)
+		goto out;
+	sk = sock->sk;
+	sock_set_reuseaddr(sk);
+	*why = "bind";
+	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
+	if (err)
+		goto out;
+	*why = "listen";
+	err = kernel_listen(sock, min(backlog, 4096U));
+	if (err)
+		goto out;
+	err = kernel_getsockname(sock, (struct sockaddr *)&l->addr);
+	if (err < 0)
+		goto out;
+	l->addr_len = err;
+	tl->sock = sock;
+	l->link = tl;
+	write_lock_bh(&sk->sk_callback_lock);
+	tl->data_ready = sk->sk_data_ready;
+	sk->sk_user_data = l;
+	sk->sk_data_ready = mrpc_tcp_listen_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+	mrpc_kick_listener(l);
+	return 0;
+out:
+	kfree(tl);
+	sock_release(sock);
+	return err;
+}
+
+static bool mrpc_tcp_waiting(struct mrpc_listener *l)
+{
+	struct mrpc_tcp_listener *tl = l->link;
+
+	return !reqsk_queue_empty(&inet_csk(tl->sock->sk)->icsk_accept_queue);
+}
+
+static int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
+{
+	struct mrpc_tcp_listener *tl = l->link;
+	struct mrpc_tcp *tcp;
+	struct socket *sock;
+	int err;
+
+	err = kernel_accept(tl->sock, &sock, O_NONBLOCK);
+	if (err)
+		return err;
+	/* The child inherited the listener's callbacks and user data. */
+	write_lock_bh(&sock->sk->sk_callback_lock);
+	sock->sk->sk_user_data = NULL;
+	sock->sk->sk_data_ready = tl->data_ready;
+	write_unlock_bh(&sock->sk->sk_callback_lock);
+	if (conn) {
+		tcp = mrpc_tcp_new(sock);
+		if (tcp) {
+			mrpc_tcp_attach(conn, tcp);
+			return 0;
+		}
+		err = -ENOMEM;
+	}
+	sock_release(sock);
+	return err;
+}
+
+static void mrpc_tcp_unlisten(struct mrpc_listener *l)
+{
+	struct mrpc_tcp_listener *tl = l->link;
+	struct sock *sk;
+
+	if (!tl)
+		return;
+	sk = tl->sock->sk;
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = tl->data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(tl->sock);
+	kfree(tl);
+	l->link = NULL;
+}
+
+/* -- sending ---------------------------------------------------------------- */
+
+/* The head, or the whole of a copied message. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool more)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec kv = {
+		.iov_base = rpc->data + rpc->done,
+		.iov_len = rpc->data_len - rpc->done,
+	};
+	int n;
+
+	if (more)
+		msg.msg_flags |= MSG_MORE;
+	n = kernel_sendmsg(sock, &msg, &kv, 1, kv.iov_len);
+	if (n < 0)
+		return n;
+	rpc->done += n;
+	return n == kv.iov_len ? 0 : -EAGAIN;
+}
+
+/*
+ * Gather the byte section from @at (an offset in it) into @bv: pages of the
+ * heap, and of zeros for the padding between blocks.
+ * Return: number of entries; @bytes: what they hold.
+ */
+static u32 mrpc_tcp_gather(struct mrpc_rpc *rpc, u64 at, struct bio_vec *bv, u32 *bytes)
+{
+	u32 i, n = 0;
+	u64 pos = 0;
+
+	*bytes = 0;
+	for (i = 0; i < rpc->buf.nr_segs && n < MRPC_TCP_BVECS; i++) {
+		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
+		u64 end = pos + seg->len, padded = pos + ALIGN(seg->len, 8);
+
+		while (at < end && n < MRPC_TCP_BVECS) {
+			u64 src = seg->src + (at - pos);
+			u32 len = min_t(u64, end - at, PAGE_SIZE - offset_in_page(src));
+
+			bvec_set_page(&bv[n++], mrpc_heap_page(rpc->heap, src), len,
+				      offset_in_page(src));
+			at += len;
+			*bytes += len;
+		}
+		if (at >= end && at < padded && n < MRPC_TCP_BVECS) {
+			bvec_set_page(&bv[n++], ZERO_PAGE(0), padded - at, 0);
+			*bytes += padded - at;
+			at = padded;
+		}
+		pos = padded;
+	}
+	return n;
+}
+
+/* Byte blocks by reference. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_pages(struct socket *sock, struct mrpc_rpc *rpc, bool more)
+{
+	struct mrpc_call *call = mrpc_rpc_call(rpc);
+	u64 total = mrpc_rpc_total(rpc);
+	struct bio_vec bv[MRPC_TCP_BVECS];
+
+	while (rpc->done < total) {
+		struct msghdr msg = {
+			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_ZEROCOPY,
+			.msg_ubuf = &call->ubuf,
+		};
+		u32 nr, bytes;
+		int n;
+
+		nr = mrpc_tcp_gather(rpc, rpc->done - rpc->data_len, bv, &bytes);
+		if (more || rpc->done + bytes < total)
+			msg.msg_flags |= MSG_MORE;
+		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, bytes);
+		n = sock_sendmsg(sock, &msg);
+		if (n < 0)
+			return n;
+		rpc->done += n;
+	}
+	return 0;
+}
+
+static int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
+{
+	struct mrpc_tcp *tcp = conn->link;
+	int err = 0;
+
+	if (rpc->done < rpc->data_len)
+		err = mrpc_tcp_send_data(tcp->sock, rpc, more || rpc->heap);
+	if (!err && rpc->heap)
+		err = mrpc_tcp_send_pages(tcp->sock, rpc, more);
+	return err;
+}
+
+/* -- receiving -------------------------------------------------------------- */
+
+static int mrpc_tcp_read(struct mrpc_conn *conn, void *buf, size_t len)
+{
+	struct mrpc_tcp *tcp = conn->link;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	struct kvec kv = { .iov_base = buf, .iov_len = len };
+
+	return kernel_recvmsg(tcp->sock, &msg, &kv, 1, len, MSG_DONTWAIT);
+}
+
+static int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
+{
+	struct mrpc_tcp *tcp = conn->link;
+
+	return mrpc_stream_recv(conn, &tcp->stream, mrpc_tcp_read, budget);
+}
+
+static void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
+{
+	struct mrpc_tcp *tcp = conn->link;
+
+	/* A reset frees the send queue, and pages under way with it. */
+	if (abort)
+		sock_no_linger(tcp->sock->sk);
+	else
+		kernel_sock_shutdown(tcp->sock, SHUT_RDWR);
+}
+
+static void mrpc_tcp_release(struct mrpc_conn *conn)
+{
+	struct mrpc_tcp *tcp = conn->link;
+	struct sock *sk = tcp->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = tcp->data_ready;
+	sk->sk_write_space = tcp->write_space;
+	sk->sk_state_change = tcp->state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+	sock_release(tcp->sock);
+	mrpc_stream_free(&tcp->stream);
+	kfree(tcp);
+	conn->link = NULL;
+}
+
+static u64 mrpc_tcp_backlog(struct mrpc_conn *conn)
+{
+	struct mrpc_tcp *tcp = conn->link;
+	struct tcp_sock *tp = tcp_sk(tcp->sock->sk);
+
+	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
+}
+
+static struct mrpc_transport_ops mrpc_tcp_ops = {
+	.name		= "tcp",
+	.owner		= THIS_MODULE,
+	.connect	= mrpc_tcp_connect,
+	.listen		= mrpc_tcp_listen,
+	.waiting	= mrpc_tcp_waiting,
+	.accept		= mrpc_tcp_accept,
+	.unlisten	= mrpc_tcp_unlisten,
+	.send		= mrpc_tcp_send,
+	.recv		= mrpc_tcp_recv,
+	.shutdown	= mrpc_tcp_shutdown,
+	.release	= mrpc_tcp_release,
+	.backlog	= mrpc_tcp_backlog,
+};
+
+static int __init mrpc_tcp_init(void)
+{
+	return mrpc_transport_register(&mrpc_tcp_ops);
+}
+
+static void __exit mrpc_tcp_exit(void)
+{
+	mrpc_transport_unregister(&mrpc_tcp_ops);
+}
+
+module_init(mrpc_tcp_init);
+module_exit(mrpc_tcp_exit);
+
+MODULE_DESCRIPTION("mrpc over TCP");
+MODULE_LICENSE("GPL");
+MODULE_ALIAS("mrpc-transport-tcp");
