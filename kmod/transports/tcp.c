@@ -390,8 +390,16 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, void *buf, size_t len)
 static int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
 {
 	struct mrpc_tcp *tcp = conn->link;
+	struct sock *sk = tcp->sock->sk;
+	int n = mrpc_stream_recv(conn, &tcp->stream, mrpc_tcp_read, budget);
 
-	return mrpc_stream_recv(conn, &tcp->stream, mrpc_tcp_read, budget);
+	/* The end of the stream may have been announced together with what was
+	 * just read: no second event comes.
+	 */
+	if (n >= 0 && n < budget &&
+	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err)))
+		mrpc_kick_rx(conn);
+	return n;
 }
 
 static void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)

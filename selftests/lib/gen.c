@@ -831,6 +831,8 @@ const void *gen_heap_at(void *ctx, u64 off, u64 len)
 {
 	struct gen_heap *heap = ctx;
 
+	/* What is promised to the owner of a heap. */
+	assert(off <= MRPC_MAX_HEAP && len <= MRPC_MAX_HEAP - off);
 	free(heap->last);
 	heap->last = NULL;
 	if (++heap->accesses == heap->fail_at)

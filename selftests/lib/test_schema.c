@@ -334,6 +334,12 @@ TEST(header_refused)
 		refused(__LINE__, buf, len, cases[i].code, "header", 0, cases[i].what);
 		buf[cases[i].at] = was;
 	}
+	/* A byte behind the names, which the length admits. */
+	buf = realloc(buf, len + 1);
+	buf[len] = 0;
+	buf[offsetof(struct mrpc_schema_hdr, len)]++;
+	refused(__LINE__, buf, len + 1, EINVAL, "header", 0,
+		"counts do not add up to the schema's length");
 	refused(__LINE__, buf, 0, EINVAL, "header", 0, "schema is shorter than its header");
 	refused(__LINE__, buf, 23, EINVAL, "header", 0, "schema is shorter than its header");
 	refused(__LINE__, long_one, sizeof(long_one), E2BIG, "header", 0, "schema is too long");
@@ -351,6 +357,9 @@ TEST(memory_too_small)
 
 	CHECK_EQ(mrpc_schema_compile(buf, len, mem, size - 1, &err), -E2BIG);
 	CHECK_STR(err.what, "memory for the plan is too small");
+	/* The header is looked at again, too. */
+	CHECK_EQ(mrpc_schema_compile(buf, len - 1, mem, size - 1, &err), -EINVAL);
+	CHECK_STR(err.what, "length is not that of the schema");
 	free(mem);
 	free(buf);
 	free(s);
