@@ -80,6 +80,16 @@ void mrpc_kick_tx(struct mrpc_conn *conn)
 }
 EXPORT_SYMBOL_GPL(mrpc_kick_tx);
 
+/*
+ * After mrpc_claim_yield(). The flag may be set already, and whoever was called
+ * for it may have come, found the claim taken and left: so kick in any case.
+ */
+static void mrpc_kick_again(struct mrpc_conn *conn, int flag)
+{
+	set_bit(flag, &conn->flags);
+	mrpc_kick(conn);
+}
+
 static enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
 {
 	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
@@ -178,7 +188,7 @@ void mrpc_datapath_tx(struct mrpc_conn *conn)
 	do {
 		if (mrpc_tx_round(conn)) {
 			mrpc_claim_yield(&conn->tx);
-			mrpc_kick_tx(conn);
+			mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 			return;
 		}
 	} while (mrpc_claim_end(&conn->tx));
@@ -199,7 +209,7 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		n = conn->ops->recv(conn, MRPC_RX_BUDGET);
 		if (n == MRPC_RX_BUDGET) {
 			mrpc_claim_yield(&conn->rx);
-			mrpc_kick_rx(conn);
+			mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 			return;
 		}
 		if (n >= 0 || n == -EAGAIN)

@@ -23,15 +23,11 @@ struct mrpc_session;
 /* Room for any one message: a connection with MRPC_MAX_SERVICES services. */
 #define MRPC_NL_SIZE	8192
 
-/**
- * struct mrpc_nl_schema - what is known of a schema, outside its cache's lock
- * @users: references of the whole host
- * @sessions: of the reader's namespace
- */
+/* What is known of a schema, outside its cache's lock. */
 struct mrpc_nl_schema {
 	u32 id;
-	u32 users;
-	u32 sessions;
+	u32 users;		/* references of the whole host */
+	u32 sessions;		/* of the reader's namespace */
 	u32 len;
 	u32 size;
 	u32 nr_methods;

@@ -188,11 +188,7 @@ int mrpc_nl_fill_qp(struct sk_buff *skb, const struct genl_info *info, struct mr
 
 /* -- connections and datapaths --------------------------------------------- */
 
-/**
- * struct mrpc_nl_conn - what conn->lock protects, taken at one moment
- * @up: the link and what hangs on it are complete
- * @backlog: of the transport; valid if @up
- */
+/* What conn->lock protects, taken at one moment. */
 struct mrpc_nl_conn {
 	u8 state;
 	u16 status;
@@ -202,8 +198,8 @@ struct mrpc_nl_conn {
 	u32 zombies;
 	u32 deadlines;
 	u64 timer_at;
-	u64 backlog;
-	bool up;
+	bool up;		/* the link and what hangs on it are complete */
+	u64 backlog;		/* of the transport, valid if @up */
 	struct mrpc_conn_stats stats;
 };
 

@@ -106,7 +106,7 @@ static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 	if (atomic_read(&conn->tx_queued) < MRPC_TX_QUEUE_MAX)
 		return false;
 	set_bit(MRPC_CONN_TX_FULL, &conn->flags);
-	smp_mb__after_atomic();
+	smp_mb__after_atomic();		/* pairs with the atomics in mrpc_rpc_done() */
 	if (atomic_read(&conn->tx_queued) >= MRPC_TX_QUEUE_MAX)
 		return true;
 	clear_bit(MRPC_CONN_TX_FULL, &conn->flags);
@@ -348,6 +348,8 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	struct mrpc_sink *sink = &conn->sink;
 	int err;
 
+	if (frame->flags & MRPC_WIRE_CRC)
+		return -EPROTO;		/* not a feature that we offer */
 	memset(sink, 0, sizeof(*sink));
 	sink->frame = *frame;
 	sink->start = ktime_get_ns();
@@ -398,7 +400,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 		return 0;
 	}
 	if (frame->type != MRPC_WIRE_CALL || !conn->accepted ||
-	    conn->state == MRPC_CONN_CONNECTING)
+	    frame->flags & MRPC_WIRE_CRC || conn->state == MRPC_CONN_CONNECTING)
 		return -EPROTO;
 	if (mrpc_sink_tx_full(conn))
 		return -EAGAIN;

@@ -166,7 +166,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 			    bool *more)
 {
 	struct mrpc_sink *sink = &conn->sink;
-	u32 need = sizeof(struct mrpc_wire_hdr), want;
+	u32 have = st->end - st->start, need = sizeof(struct mrpc_wire_hdr), want;
 	int n, err;
 
 	if (sink->active && sink->addr && st->start == st->end) {
@@ -180,8 +180,10 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 		*more = n == want;
 		return n;
 	}
+	/* A header claims; memory follows what has really come. */
 	if (st->have_frame && !st->too_big)
-		need += mrpc_frame_head(&st->frame);
+		need = min_t(u64, need + mrpc_frame_head(&st->frame),
+			     max_t(u64, MRPC_STREAM_BUF, 2ULL * have));
 	err = mrpc_stream_room(conn->session, st, need);
 	if (err)
 		return err;
