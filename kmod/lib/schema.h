@@ -58,8 +58,8 @@ struct mrpc_schema_method {
 	__le16 resv;
 };
 
-#define MRPC_TYPE_MAP_ENTRY	BIT(0)	/* exactly fields 1 (key) and 2 (value), without
-					 * flags; only for REPEATED fields */
+/* Exactly fields 1 (key) and 2 (value), without flags; only for REPEATED fields */
+#define MRPC_TYPE_MAP_ENTRY	BIT(0)
 
 struct mrpc_schema_type {
 	__le16 nr_fields;
@@ -91,11 +91,13 @@ enum mrpc_kind {
 };
 
 #define MRPC_FIELD_REPEATED	BIT(0)
-#define MRPC_FIELD_OPTIONAL	BIT(1)	/* explicit presence: has a bit. Not with
-					 * REPEATED, a oneof or MESSAGE (whose
-					 * reference is its presence) */
-#define MRPC_FIELD_PACKED	BIT(2)	/* only REPEATED scalars; changes only the
-					 * protobuf encoding */
+/*
+ * Explicit presence: has a bit. Not with REPEATED, a oneof or MESSAGE (whose
+ * reference is its presence)
+ */
+#define MRPC_FIELD_OPTIONAL	BIT(1)
+/* Only REPEATED scalars; changes only the protobuf encoding */
+#define MRPC_FIELD_PACKED	BIT(2)
 #define MRPC_FIELD_FLAGS	(MRPC_FIELD_REPEATED | MRPC_FIELD_OPTIONAL | MRPC_FIELD_PACKED)
 
 struct mrpc_schema_field {
@@ -103,9 +105,11 @@ struct mrpc_schema_field {
 	u8 kind;		/* enum mrpc_kind */
 	u8 flags;		/* MRPC_FIELD_* */
 	__le16 type;		/* MESSAGE: index of a type; else NO_TYPE */
-	__le16 oneof;		/* index within the type, or NO_ONEOF; oneofs are
-				 * numbered by their lowest field number, and have
-				 * at least one field each */
+	/*
+	 * Index within the type, or NO_ONEOF; oneofs are numbered by their lowest
+	 * field number, and have at least one field each
+	 */
+	__le16 oneof;
 	__le16 resv;
 };
 
@@ -170,8 +174,8 @@ struct mrpc_field {
 enum mrpc_dead_when {
 	MRPC_DEAD_ALWAYS,	/* padding */
 	MRPC_DEAD_UNSET,	/* an OPTIONAL field, when has bit @arg is clear */
-	MRPC_DEAD_ONEOF,	/* a oneof's place: what the member chosen by case
-				 * @arg does not use */
+	/* A oneof's place: what the member chosen by case @arg does not use */
+	MRPC_DEAD_ONEOF,
 };
 
 /**

@@ -55,7 +55,6 @@ typedef int64_t s64;
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
-#define fallthrough	__attribute__((__fallthrough__))
 #define barrier()	__asm__ __volatile__("" : : : "memory")
 
 #define cpu_to_le16(x)	((__le16)(x))

@@ -34,12 +34,15 @@ enum mrpc_wire_type {
 };
 
 /* mrpc_wire_hdr.flags */
-#define MRPC_WIRE_END	BIT(0)	/* last message of this direction; always set for
-				 * unary CALL and REPLY */
-#define MRPC_WIRE_MSG	BIT(1)	/* a message is present (its lengths may be of an
-				 * empty root: 8 bytes) */
-#define MRPC_WIRE_CRC	BIT(2)	/* @crc covers header (crc = 0) to text section; its
-				 * use is to be negotiated, and no feature offers it yet */
+/* Last message of this direction; always set for unary CALL and REPLY */
+#define MRPC_WIRE_END	BIT(0)
+/* A message is present (its lengths may be of an empty root: 8 bytes) */
+#define MRPC_WIRE_MSG	BIT(1)
+/*
+ * @crc covers header (crc = 0) to text section; its use is to be negotiated, and
+ * no feature offers it yet
+ */
+#define MRPC_WIRE_CRC	BIT(2)
 #define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
 
 /**

@@ -86,9 +86,11 @@ enum mrpc_sqe_op {
 };
 
 /* mrpc_sqe.flags */
-#define MRPC_SQE_COPY	(1U << 0) /* copy the whole message at submission: its
-				   * blocks are free when enter returns, and no
-				   * MRPC_CQE_SENT follows */
+/*
+ * Copy the whole message at submission: its blocks are free when enter returns,
+ * and no MRPC_CQE_SENT follows
+ */
+#define MRPC_SQE_COPY	(1U << 0)
 #define MRPC_SQE_TIMES	(1U << 1) /* append struct mrpc_times to the completion */
 #define MRPC_SQE_FLAGS	(MRPC_SQE_COPY | MRPC_SQE_TIMES)
 
@@ -153,11 +155,11 @@ enum mrpc_cqe_type {
 
 /* mrpc_cqe.flags */
 #define MRPC_CQE_BLOCK	(1U << 0) /* @block is valid and must be released */
-#define MRPC_CQE_FREED	(1U << 1) /* REPLY: the call's send blocks are free: no
-				   * MRPC_CQE_SENT follows */
+/* REPLY: the call's send blocks are free: no MRPC_CQE_SENT follows */
+#define MRPC_CQE_FREED	(1U << 1)
 #define MRPC_CQE_TIMES	(1U << 2) /* struct mrpc_times is in the block */
-#define MRPC_CQE_MORE	(1U << 3) /* further messages of this call follow
-				   * (never set for unary calls) */
+/* Further messages of this call follow (never set for unary calls) */
+#define MRPC_CQE_MORE	(1U << 3)
 #define MRPC_CQE_LOCAL	(1U << 4) /* the status was made by this host */
 
 /**
@@ -232,8 +234,8 @@ struct mrpc_qp_head {
 	__u32 resv[15];
 };
 
-#define MRPC_QP_PENDING	(1U << 0) /* work waits in the kernel for room in the
-				   * completion queue or for enter */
+/* Work waits in the kernel for room in the completion queue or for enter */
+#define MRPC_QP_PENDING	(1U << 0)
 
 /* -- ioctls --------------------------------------------------------------- */
 
@@ -299,8 +301,8 @@ struct mrpc_region_add {
 };
 
 #define MRPC_QP_SERVE	(1U << 0) /* this queue pair takes requests */
-#define MRPC_QP_EVENTFD	(1U << 1) /* @eventfd is signalled when the completion
-				   * queue goes from empty to non-empty */
+/* @eventfd is signalled when the completion queue goes from empty to non-empty */
+#define MRPC_QP_EVENTFD	(1U << 1)
 
 /**
  * struct mrpc_qp_setup - MRPC_IOC_QP: create a queue pair
