@@ -150,7 +150,8 @@ void mrpc_schema_get(struct mrpc_schema *schema)
  */
 void mrpc_schema_put(struct mrpc_schema *schema)
 {
-	struct mrpc_schema *old = NULL;
+	struct mrpc_schema *old, *next;
+	LIST_HEAD(dead);
 
 	if (!schema)
 		return;
@@ -159,16 +160,17 @@ void mrpc_schema_put(struct mrpc_schema *schema)
 		list_add_tail(&schema->lru, &mrpc_unused);
 		mrpc_nr_unused++;
 		mrpc_unused_bytes += schema->size;
-		if (mrpc_nr_unused > MRPC_UNUSED_MAX || mrpc_unused_bytes > MRPC_UNUSED_BYTES) {
-			old = list_first_entry(&mrpc_unused, struct mrpc_schema, lru);
-			list_del(&old->lru);
-			hash_del(&old->node);
-			mrpc_nr_unused--;
-			mrpc_unused_bytes -= old->size;
-		}
+	}
+	while (mrpc_nr_unused > MRPC_UNUSED_MAX || mrpc_unused_bytes > MRPC_UNUSED_BYTES) {
+		old = list_first_entry(&mrpc_unused, struct mrpc_schema, lru);
+		list_move(&old->lru, &dead);
+		hash_del(&old->node);
+		mrpc_nr_unused--;
+		mrpc_unused_bytes -= old->size;
 	}
 	spin_unlock(&mrpc_schemas_lock);
-	mrpc_schema_free(old);
+	list_for_each_entry_safe(old, next, &dead, lru)
+		mrpc_schema_free(old);
 }
 
 int mrpc_schemas_each(int (*fn)(struct mrpc_schema *schema, void *ctx), void *ctx)

@@ -3,6 +3,7 @@
  * The client's side of a call: submission, its one completion, cancellation.
  */
 #include <linux/ktime.h>
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "bind.h"
@@ -149,7 +150,10 @@ void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail)
  */
 void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail)
 {
+	struct mrpc_conn *conn = call->conn;
+
 	mrpc_call_fail(call, status, detail);
+	mrpc_conn_drained(conn);
 	mrpc_call_put(call);
 }
 
@@ -204,6 +208,7 @@ static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED,
 				   "connection %u has no service %u (it has %u)", conn->id, svc,
 				   conn->nr_services);
+	svc = array_index_nospec(svc, conn->nr_services);
 	plan = conn->services[svc].schema->plan;
 	if (method >= plan->nr_methods)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u (it has %u)",
@@ -218,8 +223,10 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 			   struct mrpc_refusal *r)
 {
 	struct mrpc_conn *conn = call->conn;
-	const struct mrpc_schema_plan *plan = conn->services[sqe->method >> 16].schema->plan;
-	u32 type = plan->methods[sqe->method & 0xffff].request;
+	u32 svc = array_index_nospec(sqe->method >> 16, conn->nr_services);
+	const struct mrpc_schema_plan *plan = conn->services[svc].schema->plan;
+	u32 type = plan->methods[array_index_nospec(sqe->method & 0xffff,
+						    plan->nr_methods)].request;
 	bool copy = sqe->flags & MRPC_SQE_COPY;
 	struct mrpc_msg_error me;
 	int err;
@@ -265,13 +272,10 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 		err = -ENOTCONN;
 	} else {
 		id = mrpc_call_start(&conn->calls, call);
-		if (id && timeout_us) {
-			err = mrpc_conn_add_deadline(conn, &call->deadline);
-			if (err)
-				mrpc_call_finish(&conn->calls, id, &(bool){ false });
-		}
+		if (id && timeout_us)	/* as much room as calls: never fails */
+			mrpc_deadlines_add(&conn->deadlines, &call->deadline);
 	}
-	if (id && !err) {
+	if (id) {
 		call->id = id;
 		call->rpc.frame.call_id = id;
 		refcount_inc(&call->ref);	/* the table's */
@@ -283,8 +287,6 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 	if (err == -ENOTCONN)
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "connection %u is closed: %s", conn->id,
 				   conn->why ?: "by this side");
-	if (err)
-		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for a deadline");
 	if (!id)
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "%u calls in flight on connection %u, the most it takes",

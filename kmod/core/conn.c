@@ -17,7 +17,10 @@
 #define MRPC_DEFAULT_MESSAGE	(64U << 20)
 #define MRPC_DEFAULT_KEEPALIVE	(10 * NSEC_PER_SEC)
 #define MRPC_DEFAULT_TIMEOUT	(10 * NSEC_PER_SEC)
-#define MRPC_DEADLINES_FIRST	16
+#define MRPC_KEEPALIVE_MIN	(100 * NSEC_PER_MSEC)
+#define MRPC_PROBE_QUEUE	16	/* no probes behind more than this */
+#define MRPC_SLOW_GRACE		(10 * NSEC_PER_SEC)	/* for a message to arrive, and */
+#define MRPC_SLOW_RATE		(64 << 10)		/* bytes a second beyond */
 
 static atomic_t mrpc_next_dp = ATOMIC_INIT(0);
 
@@ -29,15 +32,32 @@ static u64 mrpc_us_or(u64 us, u64 fallback)
 	return us ? min_t(u64, us, S64_MAX / 8 / NSEC_PER_USEC) * NSEC_PER_USEC : fallback;
 }
 
+/**
+ * mrpc_conn_keepalive_ns() - the keepalive interval of an ioctl's argument
+ * @us: microseconds, 0 for the default
+ *
+ * Not so short that the clock's ticks look like silence.
+ */
+u64 mrpc_conn_keepalive_ns(u64 us)
+{
+	return max_t(u64, mrpc_us_or(us, MRPC_DEFAULT_KEEPALIVE), MRPC_KEEPALIVE_MIN);
+}
+
 static int mrpc_conn_tables(struct mrpc_conn *conn)
 {
-	u32 nr = clamp(READ_ONCE(mrpc_knobs.max_calls), 1U, MRPC_CALL_MAX_SLOTS);
+	u32 nr = mrpc_max_calls();
 	size_t size = conn->accepted ? sizeof(struct mrpc_serve_slot) :
 				       sizeof(struct mrpc_call_slot);
 	void *slots = kvcalloc(nr, size, GFP_KERNEL_ACCOUNT);
 
-	if (!slots)
+	conn->deadlines.heap = kvmalloc_array(nr, sizeof(*conn->deadlines.heap),
+					      GFP_KERNEL_ACCOUNT);
+	if (!slots || !conn->deadlines.heap) {
+		kvfree(slots);
+		kvfree(conn->deadlines.heap);
 		return -ENOMEM;
+	}
+	conn->deadlines.cap = nr;
 	if (conn->accepted)
 		mrpc_serve_init(&conn->serves, slots, nr);
 	else
@@ -98,6 +118,7 @@ static void mrpc_conn_free_work(struct work_struct *work)
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, free_work);
 	struct mrpc_session *session = conn->session;
 
+	/* A link that was never published; others end in the close work. */
 	if (conn->link)
 		conn->ops->release(conn);
 	mrpc_transport_put(conn->ops);
@@ -114,7 +135,7 @@ static void mrpc_conn_release(struct kref *ref)
 {
 	struct mrpc_conn *conn = container_of(ref, struct mrpc_conn, ref);
 
-	queue_work(mrpc_wq, &conn->free_work);
+	queue_work(mrpc_end_wq, &conn->free_work);
 }
 
 /**
@@ -129,29 +150,25 @@ void mrpc_conn_put(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_conn_publish() - enter a connection into its session's table
- * @conn: the connection; the table takes a reference
+ * mrpc_conn_publish() - a connection has its link: let it be found, and run
+ * @conn: the connection, its id reserved; the table takes a reference
  *
- * Return: 0, -ENOMEM, -EBUSY, or -ESHUTDOWN when the session is closing.
+ * Return: 0, or -ESHUTDOWN when the session is closing.
  */
 int mrpc_conn_publish(struct mrpc_conn *conn)
 {
-	struct mrpc_session *session = conn->session;
 	int err;
 
 	mrpc_conn_get(conn);
-	xa_lock(&session->conns);
-	if (session->closing)
-		err = -ESHUTDOWN;
-	else
-		err = __xa_alloc_cyclic(&session->conns, &conn->id, conn,
-					XA_LIMIT(1, S32_MAX), &session->next_conn,
-					GFP_KERNEL_ACCOUNT);
-	xa_unlock(&session->conns);
-	if (err >= 0)
-		return 0;
-	mrpc_conn_put(conn);
-	return err;
+	err = mrpc_session_publish(conn->session, conn->id, conn);
+	if (err) {
+		mrpc_conn_put(conn);
+		return err;
+	}
+	mrpc_claim_enable(&conn->rx);
+	mrpc_conn_start(conn);
+	mrpc_datapath_kick(conn);
+	return 0;
 }
 
 /**
@@ -279,33 +296,6 @@ void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 	spin_unlock_bh(&conn->lock);
 }
 
-/**
- * mrpc_conn_add_deadline() - enter a call's deadline
- * @conn: the connection, its lock held
- * @d: the deadline, its time set
- *
- * Return: 0 or -ENOMEM.
- */
-int mrpc_conn_add_deadline(struct mrpc_conn *conn, struct mrpc_deadline *d)
-{
-	struct mrpc_deadlines *ds = &conn->deadlines;
-	struct mrpc_deadline **heap;
-	u32 cap;
-
-	if (ds->nr == ds->cap) {
-		cap = ds->cap ? 2 * ds->cap : MRPC_DEADLINES_FIRST;
-		heap = kmalloc_array(cap, sizeof(*heap), GFP_ATOMIC | __GFP_ACCOUNT | __GFP_NOWARN);
-		if (!heap)
-			return -ENOMEM;
-		if (ds->nr)
-			memcpy(heap, ds->heap, ds->nr * sizeof(*heap));
-		kvfree(ds->heap);
-		ds->heap = heap;
-		ds->cap = cap;
-	}
-	return mrpc_deadlines_add(ds, d);
-}
-
 /* Take the first call whose deadline has passed out of its table. */
 static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 {
@@ -345,19 +335,38 @@ static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
 	}
 }
 
+/* A message that trickles in holds its block of the receive heap. */
+static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
+{
+	u64 since = READ_ONCE(conn->rx_since);
+
+	return since && now > since && now - since > MRPC_SLOW_GRACE +
+	       div_u64((u64)READ_ONCE(conn->rx_len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
+}
+
 /* Probe a silent peer. Return: when to look again. */
 static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 {
 	u64 heard = READ_ONCE(conn->last_rx);
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
-		if (conn->accepted && now - conn->opened >= MRPC_DEFAULT_TIMEOUT)
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake within 10 s", true);
+		if (conn->accepted && now - conn->opened >= mrpc_listener_patience(conn))
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
 		return now + NSEC_PER_SEC;
 	}
-	/* If we do not read, silence is not the peer's. */
-	if (!list_empty(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
-	    heard > now)
+	if (mrpc_conn_too_slow(conn, now)) {
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "a message took too long to arrive", true);
+		return U64_MAX;
+	}
+	/* If we do not read, silence is not the peer's; but it must hear us, as
+	 * we do not read its probes either.
+	 */
+	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags)) {
+		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
+			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
+		return now + conn->keepalive;
+	}
+	if (heard > now)
 		heard = now;
 	if (now - heard >= 3 * conn->keepalive) {
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer fell silent", true);
@@ -380,7 +389,9 @@ void mrpc_conn_timeout(struct mrpc_conn *conn)
 	u64 now = ktime_get_ns(), next;
 	struct mrpc_deadline *first;
 
+	spin_lock_bh(&conn->lock);
 	WRITE_ONCE(conn->timer_at, U64_MAX);
+	spin_unlock_bh(&conn->lock);
 	mrpc_conn_expire(conn, now);
 	next = mrpc_conn_keepalive(conn, now);
 	spin_lock_bh(&conn->lock);
@@ -449,7 +460,7 @@ void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool a
 	if (!first)
 		return;
 	mrpc_conn_get(conn);
-	queue_work(mrpc_wq, &conn->close_work);
+	queue_work(mrpc_end_wq, &conn->close_work);
 }
 
 static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
@@ -506,6 +517,7 @@ static void mrpc_conn_close_work(struct work_struct *work)
 	if (conn->link)
 		conn->ops->release(conn);
 	conn->link = NULL;
+	mrpc_ready_remove(conn);	/* a callback may have been on its way */
 	mrpc_datapath_purge(conn);
 	mrpc_conn_fail_calls(conn);
 	/* Who submits from now on finds CLOSED and drops it himself. */
@@ -519,6 +531,7 @@ static void mrpc_conn_close_work(struct work_struct *work)
 		if (!test_bit(MRPC_CONN_SHOOK, &conn->flags))
 			mrpc_listener_settled(conn);
 		mrpc_conn_forget(conn);
+		mrpc_listener_fold(conn);
 	}
 	mrpc_conn_put(conn);
 }
@@ -531,8 +544,8 @@ static bool mrpc_conn_is_drained(void *ctx)
 	       (!mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued));
 }
 
-/* Let calls in flight finish. Return: 0, -ETIME or -EINTR. */
-static int mrpc_conn_drain(struct mrpc_conn *conn, u64 until)
+/* No new calls from now on; those in flight finish. */
+static void mrpc_conn_bye(struct mrpc_conn *conn)
 {
 	spin_lock_bh(&conn->lock);
 	if (conn->state == MRPC_CONN_READY)
@@ -540,7 +553,35 @@ static int mrpc_conn_drain(struct mrpc_conn *conn, u64 until)
 	spin_unlock_bh(&conn->lock);
 	if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
 		mrpc_datapath_tx(conn);
+}
+
+/* Return: 0, -ETIME or -EINTR. */
+static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
+{
 	return mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_drained, conn, until);
+}
+
+/* All of them stop taking calls before any is waited for. */
+static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
+{
+	struct mrpc_session *session = l->session;
+	struct mrpc_conn *conn;
+	unsigned long id;
+	int err = 0;
+
+	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
+		if (conn->listener_id == l->id)
+			mrpc_conn_bye(conn);
+		mrpc_conn_put(conn);
+	}
+	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
+		if (conn->listener_id == l->id) {
+			err = mrpc_conn_wait_drained(conn, until) ?: err;
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
+		}
+		mrpc_conn_put(conn);
+	}
+	return err;
 }
 
 static bool mrpc_conn_is_closed(void *ctx)
@@ -556,7 +597,7 @@ static bool mrpc_conn_is_closed(void *ctx)
  * @args: what to close
  *
  * A listener stops accepting; with MRPC_CLOSE_DRAIN the connections that it
- * accepted are drained and closed too. When this returns, the connection's
+ * accepted are drained and closed too. When this returns 0, the connection's
  * calls have completed.
  *
  * Context: process; may sleep.
@@ -569,13 +610,14 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 	bool drain = args->flags & MRPC_CLOSE_DRAIN;
 	struct mrpc_listener *l;
 	struct mrpc_conn *conn;
-	unsigned long id = 0;
 	int err = 0;
 
 	conn = mrpc_conn_find(session, args->id);
 	if (conn) {
-		if (drain)
-			err = mrpc_conn_drain(conn, until);
+		if (drain) {
+			mrpc_conn_bye(conn);
+			err = mrpc_conn_wait_drained(conn, until);
+		}
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
 		mrpc_wait(session, NULL, &conn->wait, mrpc_conn_is_closed, conn,
 			  ktime_get_ns() + NSEC_PER_SEC);
@@ -587,14 +629,8 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 	if (!l)
 		return -ENOENT;
 	mrpc_listener_close(l);
-	while (drain && (conn = mrpc_conn_next(session, &id))) {
-		if (conn->listener_id == l->id) {
-			err = mrpc_conn_drain(conn, until) ?: err;
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
-		}
-		mrpc_conn_put(conn);
-		id++;
-	}
+	if (drain)
+		err = mrpc_listener_drain(l, until);
 	mrpc_listener_put(l);
 	return err;
 }
@@ -639,7 +675,6 @@ static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusa
 	err = mrpc_conn_send_hello(conn);
 	if (!err) {
 		mrpc_datapath_tx(conn);
-		mrpc_kick_rx(conn);
 		err = mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_up, conn, until);
 	}
 	spin_lock_bh(&conn->lock);
@@ -674,6 +709,7 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 	const struct mrpc_transport_ops *ops;
 	const char *why = NULL;
 	struct mrpc_conn *conn;
+	u64 now;
 	int err;
 
 	ops = mrpc_transport_get(args->transport);
@@ -694,13 +730,20 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 		return PTR_ERR(conn);
 	}
 	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
-	conn->keepalive = mrpc_us_or(args->keepalive_us, MRPC_DEFAULT_KEEPALIVE);
+	conn->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
 	err = mrpc_services_get(session, args, &conn->services, r);
 	if (err)
 		goto out;
 	conn->nr_services = args->nr_schemas;
-	err = ops->connect(conn, args->addr, args->addr_len, until - ktime_get_ns(), &why);
+	err = mrpc_session_reserve(session, &conn->id);
+	if (err)
+		goto out;
+	now = ktime_get_ns();
+	err = -ETIMEDOUT;
+	if (now < until)
+		err = ops->connect(conn, args->addr, args->addr_len, until - now, &why);
 	if (err) {
+		mrpc_session_unreserve(session, conn->id);
 		mrpc_refuse(r, MRPC_UNAVAILABLE, "%s: %pe", why ?: "connect", ERR_PTR(err));
 		goto out;
 	}
@@ -710,7 +753,6 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 	err = mrpc_conn_shake(conn, until, r);
 	if (err)
 		goto close;
-	mrpc_conn_start(conn);
 	args->id = conn->id;
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
 	mrpc_conn_put(conn);

@@ -24,7 +24,8 @@ struct mrpc_schema;
 /* A service of a connection or listener. The schema is a reference. */
 struct mrpc_service {
 	struct mrpc_schema *schema;
-	u64 calls;		/* started (client) or received (server) */
+	u64 calls;		/* started (client) or received (server); a listener's:
+				 * of closed connections, under its table's lock */
 };
 
 /* Counters; each written by one context at a time, read by dumps. */
@@ -88,8 +89,9 @@ enum {
  * @timer: fires at the earliest of the first deadline and the next keepalive
  * @timer_at: when it will; under @lock
  * @last_rx: when the peer was last heard, ns; owner of @rx
+ * @rx_since: when the message being received began, 0 for none; owner of @rx
+ * @rx_len: its bytes
  * @keepalive: ns of silence before a probe
- * @pinged: ns of the probe that is unanswered, or 0
  * @opened: when, ns
  * @ready: entry of the session's ready list; under its ready_lock
  * @stalled: entry of the session's stalled list; under its ready_lock
@@ -139,8 +141,9 @@ struct mrpc_conn {
 	struct hrtimer timer;
 	u64 timer_at;
 	u64 last_rx;
+	u64 rx_since;
+	u32 rx_len;
 	u64 keepalive;
-	u64 pinged;
 	u64 opened;
 
 	struct list_head ready;
@@ -179,9 +182,9 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
 void mrpc_conn_forget(struct mrpc_conn *conn);
 void mrpc_conn_start(struct mrpc_conn *conn);
+u64 mrpc_conn_keepalive_ns(u64 us);
 void mrpc_conn_drained(struct mrpc_conn *conn);
 void mrpc_conn_arm(struct mrpc_conn *conn, u64 when);
-int mrpc_conn_add_deadline(struct mrpc_conn *conn, struct mrpc_deadline *d);
 void mrpc_conn_timeout(struct mrpc_conn *conn);
 int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *body);
 int mrpc_conn_send_hello(struct mrpc_conn *conn);
@@ -191,6 +194,7 @@ u32 mrpc_conn_active(struct mrpc_conn *conn);
 
 /* datapath.c */
 void mrpc_datapath_init(struct mrpc_conn *conn);
+void mrpc_datapath_kick(struct mrpc_conn *conn);
 void mrpc_datapath_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_datapath_tx(struct mrpc_conn *conn);
 void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp);
@@ -214,7 +218,10 @@ void mrpc_ready_remove(struct mrpc_conn *conn);
  * @claim: who accepts
  * @flags: bit 0: on the ready list
  * @pending: accepted connections whose handshake is not complete
- * @max_message, @keepalive_us: what accepted connections inherit
+ * @closed: no more is accepted; under the session's ready_lock
+ * @max_message: what accepted connections inherit
+ * @keepalive: likewise
+ * @retry: looks again after a failure that took no link; holds a reference
  */
 struct mrpc_listener {
 	struct kref ref;
@@ -231,7 +238,8 @@ struct mrpc_listener {
 	bool closed;
 	struct list_head ready;
 	u32 max_message;
-	u64 keepalive_us;
+	u64 keepalive;
+	struct delayed_work retry;
 	struct mrpc_service *services;
 	u32 nr_services;
 	struct rcu_head rcu;
@@ -247,6 +255,8 @@ struct mrpc_listener *mrpc_listener_next(struct mrpc_session *session, unsigned 
 void mrpc_listener_put(struct mrpc_listener *l);
 void mrpc_listener_run(struct mrpc_listener *l);
 void mrpc_listener_settled(struct mrpc_conn *conn);
+u64 mrpc_listener_patience(struct mrpc_conn *conn);
+void mrpc_listener_fold(struct mrpc_conn *conn);
 void mrpc_listener_close(struct mrpc_listener *l);
 
 /* call.c: the client's side */

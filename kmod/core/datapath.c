@@ -90,6 +90,15 @@ static void mrpc_kick_again(struct mrpc_conn *conn, int flag)
 	mrpc_kick(conn);
 }
 
+/**
+ * mrpc_datapath_kick() - a connection is complete: look what its link has
+ * @conn: the connection
+ */
+void mrpc_datapath_kick(struct mrpc_conn *conn)
+{
+	mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+}
+
 static enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
 {
 	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
@@ -103,10 +112,13 @@ static void mrpc_rpc_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 
+	int left = atomic_dec_return(&conn->tx_queued);
+
 	list_del(&rpc->list);
-	if (atomic_dec_return(&conn->tx_queued) <= MRPC_TX_BUDGET &&
-	    test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
+	if (left <= MRPC_TX_BUDGET && test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
 		mrpc_kick_rx(conn);
+	if (!left)
+		mrpc_conn_drained(conn);
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
 }
@@ -134,10 +146,8 @@ static void mrpc_tx_drop(struct mrpc_conn *conn)
 }
 
 /* One round of the transmit chain. True: the budget is used up, work is left. */
-static bool mrpc_tx_round(struct mrpc_conn *conn)
+static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
-	int budget = MRPC_TX_BUDGET;
-
 	clear_bit(MRPC_CONN_TX_READY, &conn->flags);
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED) {
 		mrpc_tx_drop(conn);
@@ -150,7 +160,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn)
 		bool more;
 		int err;
 
-		if (!budget--)
+		if (--*budget < 0)
 			return true;
 		if (!rpc->done)
 			mrpc_rpc_marshal(rpc);
@@ -183,10 +193,13 @@ static bool mrpc_tx_round(struct mrpc_conn *conn)
  */
 void mrpc_datapath_tx(struct mrpc_conn *conn)
 {
+	int budget = MRPC_TX_BUDGET;
+
 	if (!mrpc_claim_begin(&conn->tx))
 		return;
+	/* The budget is for the whole ownership: others may keep coming. */
 	do {
-		if (mrpc_tx_round(conn)) {
+		if (mrpc_tx_round(conn, &budget)) {
 			mrpc_claim_yield(&conn->tx);
 			mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 			return;
@@ -196,7 +209,7 @@ void mrpc_datapath_tx(struct mrpc_conn *conn)
 
 static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 {
-	int n;
+	int budget = MRPC_RX_BUDGET, n;
 
 	if (!mrpc_claim_begin(&conn->rx))
 		return;
@@ -206,8 +219,10 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 			continue;
 		conn->rx_qp = qp;
-		n = conn->ops->recv(conn, MRPC_RX_BUDGET);
-		if (n == MRPC_RX_BUDGET) {
+		n = conn->ops->recv(conn, budget);
+		if (n > 0)
+			budget -= n;
+		if (budget <= 0) {
 			mrpc_claim_yield(&conn->rx);
 			mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 			return;
@@ -321,14 +336,15 @@ bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp)
 	if (list_empty(&session->ready) && list_empty(&session->ready_listeners))
 		return false;
 	spin_lock_bh(&session->ready_lock);
-	if (!list_empty(&session->ready)) {
-		conn = list_first_entry(&session->ready, struct mrpc_conn, ready);
-		list_del_init(&conn->ready);
-		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-	} else if (!list_empty(&session->ready_listeners)) {
+	/* Listeners first: busy connections must not keep new ones out. */
+	if (!list_empty(&session->ready_listeners)) {
 		l = list_first_entry(&session->ready_listeners, struct mrpc_listener, ready);
 		list_del_init(&l->ready);
 		clear_bit(MRPC_LISTENER_LISTED, &l->flags);
+	} else if (!list_empty(&session->ready)) {
+		conn = list_first_entry(&session->ready, struct mrpc_conn, ready);
+		list_del_init(&conn->ready);
+		clear_bit(MRPC_CONN_LISTED, &conn->flags);
 	}
 	spin_unlock_bh(&session->ready_lock);
 	if (conn) {
@@ -353,8 +369,12 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 	struct mrpc_conn *conn;
 
 	smp_mb();	/* pairs with the one after an entry in mrpc_list_ready() */
-	if (!list_empty(&session->ready_listeners) && !wq_has_sleeper(&session->pollers))
-		mrpc_qp_set_pending(session);
+	if (!list_empty(&session->ready_listeners)) {
+		if (wq_has_sleeper(&session->pollers))
+			wake_up(&session->pollers);
+		else
+			mrpc_qp_set_pending(session);
+	}
 	while (!list_empty(&session->ready)) {
 		if (wq_has_sleeper(&session->pollers)) {
 			wake_up(&session->pollers);
@@ -381,20 +401,21 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 void mrpc_datapath_unstall(struct mrpc_session *session)
 {
 	struct mrpc_conn *conn;
+	LIST_HEAD(now);
 
-	while (!list_empty(&session->stalled)) {
-		spin_lock_bh(&session->ready_lock);
-		conn = list_first_entry_or_null(&session->stalled, struct mrpc_conn, stalled);
-		if (conn) {
-			list_del_init(&conn->stalled);
-			mrpc_conn_get(conn);
-		}
+	/* Those that stall again meanwhile wait for the next release. */
+	spin_lock_bh(&session->ready_lock);
+	list_splice_init(&session->stalled, &now);
+	while (!list_empty(&now)) {
+		conn = list_first_entry(&now, struct mrpc_conn, stalled);
+		list_del_init(&conn->stalled);
+		mrpc_conn_get(conn);
 		spin_unlock_bh(&session->ready_lock);
-		if (!conn)
-			return;
 		mrpc_kick_rx(conn);
 		mrpc_conn_put(conn);
+		spin_lock_bh(&session->ready_lock);
 	}
+	spin_unlock_bh(&session->ready_lock);
 }
 
 /**
@@ -405,6 +426,7 @@ void mrpc_datapath_init(struct mrpc_conn *conn)
 {
 	mrpc_claim_init(&conn->tx);
 	mrpc_claim_init(&conn->rx);
+	mrpc_claim_disable(&conn->rx);	/* until mrpc_conn_publish() */
 	init_llist_head(&conn->txq);
 	INIT_LIST_HEAD(&conn->tx_list);
 	INIT_LIST_HEAD(&conn->ready);

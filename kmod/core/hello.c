@@ -12,6 +12,8 @@
 #include "refusal.h"
 #include "session.h"
 
+#define MRPC_PONG_QUEUE	64	/* no answers to probes behind more than this */
+
 /* A control frame on the datapath; the caller runs it. */
 static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
 			       u32 len)
@@ -282,15 +284,16 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
  */
 int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
-	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING)
-		return -EPROTO;
 	switch (frame->type) {
 	case MRPC_WIRE_PING:
+		/* A full queue speaks for itself: anything we send is an answer. */
+		if (atomic_read(&conn->tx_queued) > MRPC_PONG_QUEUE)
+			return 0;
 		return mrpc_conn_send_control(conn, MRPC_WIRE_PONG, frame->call_id);
 	case MRPC_WIRE_PONG:
 		return 0;
 	case MRPC_WIRE_CANCEL:
-		return conn->accepted ? mrpc_hear_cancel(conn, frame->call_id) : -EPROTO;
+		return mrpc_hear_cancel(conn, frame->call_id);
 	case MRPC_WIRE_BYE:
 		if (conn->accepted)
 			return 0;

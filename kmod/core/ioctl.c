@@ -23,17 +23,23 @@
 
 /*
  * Arguments start with their size. A larger one is accepted if what we do not
- * know is zero; a smaller one is filled up with zeros.
+ * know is zero; a smaller one will be filled up with zeros as soon as there is
+ * a second version of the structure.
  */
 static int mrpc_copy_in(void *to, size_t known, const void __user *from)
 {
 	u32 size;
+	int err;
 
 	if (get_user(size, (const u32 __user *)from))
 		return -EFAULT;
-	if (size < 2 * sizeof(u32) || size > PAGE_SIZE)
+	if (size < known)	/* the first version of each is all there is */
 		return -EINVAL;
-	return copy_struct_from_user(to, known, from, size);
+	if (size > PAGE_SIZE)
+		return -E2BIG;
+	err = copy_struct_from_user(to, known, from, size);
+	*(u32 *)to = size;	/* it may have changed meanwhile */
+	return err;
 }
 
 static int mrpc_copy_out(void __user *to, const void *from, size_t known)
@@ -81,7 +87,7 @@ static int mrpc_ioc_setup(struct mrpc_session *session, void __user *arg)
 	s.session = session->id;
 	s.version = MRPC_UAPI_VERSION;
 	s.copy_threshold = READ_ONCE(mrpc_knobs.copy_threshold);
-	s.max_calls = READ_ONCE(mrpc_knobs.max_calls);
+	s.max_calls = mrpc_max_calls();
 	s.features = 0;
 	mrpc_notify_session(session, MRPC_EVENT_SESSION_OPEN);
 	return mrpc_copy_out(arg, &s, sizeof(s));
@@ -95,7 +101,7 @@ static int mrpc_ioc_region(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&r, sizeof(r), arg);
 	if (err)
 		return err;
-	if (r.kind > MRPC_REGION_RECV)
+	if (r.kind > MRPC_REGION_RECV || r.flags || r.resv || r.len > MRPC_REGION_MAX)
 		return -EINVAL;
 	err = mrpc_user_charge_heap(session->user, r.len);
 	if (err)
@@ -111,8 +117,10 @@ static int mrpc_ioc_region(struct mrpc_session *session, void __user *arg)
 		return err;
 	}
 	r.mmap_off = MRPC_MMAP_KIND(r.kind) | r.base;
-	if (r.kind == MRPC_REGION_RECV)
+	if (r.kind == MRPC_REGION_RECV) {
+		smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
 		mrpc_datapath_unstall(session);
+	}
 	return mrpc_copy_out(arg, &r, sizeof(r));
 }
 
@@ -220,6 +228,12 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 		goto out;
 	if (strnlen(c->transport, sizeof(c->transport)) == sizeof(c->transport))
 		goto out;
+	if (c->nr_schemas < MRPC_MAX_SERVICES &&
+	    memchr_inv(&c->schemas[c->nr_schemas], 0,
+		       (MRPC_MAX_SERVICES - c->nr_schemas) * sizeof(c->schemas[0])))
+		goto out;
+	if (serve ? c->timeout_us : c->backlog)
+		goto out;
 	if (serve)
 		err = mrpc_listener_serve(session, c, &r);
 	else
@@ -254,6 +268,8 @@ static int mrpc_ioc_conn_info(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&i, sizeof(i), arg);
 	if (err)
 		return err;
+	if (i.flags || i.resv)
+		return -EINVAL;
 	err = mrpc_conn_info(session, &i);
 	return err ?: mrpc_copy_out(arg, &i, sizeof(i));
 }
@@ -296,7 +312,7 @@ static int mrpc_ioc_enter(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&e, sizeof(e), arg);
 	if (err)
 		return err;
-	if (e.flags || e.resv)
+	if (e.flags || e.resv || (e.sigset_size && !e.sigmask))
 		return -EINVAL;
 	if (e.sigmask) {
 		err = mrpc_mask_signals(&e);
@@ -319,7 +335,7 @@ static int mrpc_ioc_call(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&c, sizeof(c), arg);
 	if (err)
 		return err;
-	if (c.flags || c.size < sizeof(c))
+	if (c.flags)
 		return -EINVAL;
 	err = mrpc_qp_call(session, &c);
 	if (err)
@@ -337,7 +353,8 @@ static int mrpc_ioc_release(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&r, sizeof(r), arg);
 	if (err)
 		return err;
-	if (r.nr > MRPC_RELEASE_MAX)
+	if (r.nr > MRPC_RELEASE_MAX || r.flags || r.resv ||
+	    memchr_inv(&r.blocks[r.nr], 0, (MRPC_RELEASE_MAX - r.nr) * sizeof(r.blocks[0])))
 		return -EINVAL;
 	return mrpc_release(session, r.blocks, r.nr);
 }

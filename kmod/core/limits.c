@@ -130,11 +130,12 @@ void mrpc_user_uncharge_conn(struct mrpc_user *user)
 
 int mrpc_user_charge_heap(struct mrpc_user *user, u64 bytes)
 {
+	u64 limit = READ_ONCE(mrpc_knobs.max_heap);
 	bool unlimited = mrpc_unlimited();
 	int err = -EDQUOT;
 
 	spin_lock(&mrpc_users_lock);
-	if (user->heap + bytes <= READ_ONCE(mrpc_knobs.max_heap) || unlimited) {
+	if (unlimited || (bytes <= limit && user->heap <= limit - bytes)) {
 		user->heap += bytes;
 		err = 0;
 	}

@@ -15,6 +15,7 @@
 #include "session.h"
 
 #define MRPC_LISTENER_TAG	1
+#define MRPC_ACCEPT_BUDGET	64	/* links before others get a turn */
 
 /**
  * mrpc_kick_listener() - a link waits to be accepted
@@ -28,8 +29,12 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 
 	if (test_and_set_bit(MRPC_LISTENER_LISTED, &l->flags))
 		return;
-	kref_get(&l->ref);
 	spin_lock_bh(&session->ready_lock);
+	if (l->closed) {	/* nobody would take it off the list again */
+		spin_unlock_bh(&session->ready_lock);
+		return;
+	}
+	kref_get(&l->ref);
 	list_add_tail(&l->ready, &session->ready_listeners);
 	spin_unlock_bh(&session->ready_lock);
 	/* As in mrpc_list_ready(). */
@@ -115,23 +120,17 @@ struct mrpc_listener *mrpc_listener_next(struct mrpc_session *session, unsigned 
 
 static int mrpc_listener_publish(struct mrpc_listener *l)
 {
-	struct mrpc_session *session = l->session;
 	int err;
 
 	kref_get(&l->ref);
-	xa_lock(&session->conns);
-	if (session->closing)
-		err = -ESHUTDOWN;
-	else
-		err = __xa_alloc_cyclic(&session->conns, &l->id,
-					xa_tag_pointer(l, MRPC_LISTENER_TAG),
-					XA_LIMIT(1, S32_MAX), &session->next_conn,
-					GFP_KERNEL_ACCOUNT);
-	xa_unlock(&session->conns);
-	if (err >= 0)
-		return 0;
-	mrpc_listener_put(l);
-	return err;
+	err = mrpc_session_publish(l->session, l->id, xa_tag_pointer(l, MRPC_LISTENER_TAG));
+	if (err) {
+		mrpc_listener_put(l);
+		return err;
+	}
+	mrpc_claim_enable(&l->claim);
+	mrpc_kick_listener(l);
+	return 0;
 }
 
 /* Accept one link. Return: 0; -EAGAIN: none waits; else it was dropped. */
@@ -150,7 +149,7 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		return l->ops->accept(l, NULL);
 	}
 	conn->max_message = l->max_message;
-	conn->keepalive = l->keepalive_us * NSEC_PER_USEC;
+	conn->keepalive = l->keepalive;
 	conn->services = kcalloc(l->nr_services, sizeof(*conn->services), GFP_KERNEL_ACCOUNT);
 	err = -ENOMEM;
 	if (!conn->services)
@@ -160,19 +159,19 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		mrpc_schema_get(conn->services[i].schema);
 	}
 	conn->nr_services = l->nr_services;
-	/* In the table before its link can wake anybody. */
-	err = mrpc_conn_publish(conn);
+	err = mrpc_session_reserve(l->session, &conn->id);
 	if (err)
 		goto out;
 	err = l->ops->accept(l, conn);
 	if (err) {
-		mrpc_conn_forget(conn);
+		mrpc_session_unreserve(l->session, conn->id);
 		goto out;
 	}
 	atomic_inc(&l->pending);
-	l->accepted++;
-	mrpc_conn_start(conn);
-	mrpc_kick_rx(conn);
+	WRITE_ONCE(l->accepted, l->accepted + 1);
+	err = mrpc_conn_publish(conn);
+	if (err)
+		atomic_dec(&l->pending);
 out:
 	mrpc_conn_put(conn);
 	return err;
@@ -195,6 +194,26 @@ void mrpc_listener_settled(struct mrpc_conn *conn)
 }
 
 /**
+ * mrpc_listener_fold() - keep what an accepted connection has counted
+ * @conn: the connection; it has ended, and is no longer in its session's table
+ *
+ * Context: process.
+ */
+void mrpc_listener_fold(struct mrpc_conn *conn)
+{
+	struct mrpc_listener *l = mrpc_listener_find(conn->session, conn->listener_id);
+	u32 i;
+
+	if (!l)
+		return;
+	xa_lock(&conn->session->conns);
+	for (i = 0; i < l->nr_services; i++)
+		l->services[i].calls += conn->services[i].calls;
+	xa_unlock(&conn->session->conns);
+	mrpc_listener_put(l);
+}
+
+/**
  * mrpc_listener_run() - accept what waits
  * @l: the listener
  *
@@ -202,22 +221,73 @@ void mrpc_listener_settled(struct mrpc_conn *conn)
  */
 void mrpc_listener_run(struct mrpc_listener *l)
 {
-	int budget = 64, err = 0;
+	int budget = MRPC_ACCEPT_BUDGET, err;
 
 	if (!mrpc_claim_begin(&l->claim))
 		return;
 	do {
-		while (!READ_ONCE(l->closed) && budget-- > 0 &&
+		err = 0;
+		while (!err && !READ_ONCE(l->closed) && budget > 0 &&
 		       atomic_read(&l->pending) < MRPC_LISTENER_PENDING) {
+			budget--;
 			err = mrpc_listener_accept(l);
-			if (err == -EAGAIN)
-				break;
 		}
 	} while (mrpc_claim_end(&l->claim));
-	/* Out of budget or memory, not out of links: somebody comes back. */
-	if (err != -EAGAIN && !READ_ONCE(l->closed) &&
-	    atomic_read(&l->pending) < MRPC_LISTENER_PENDING)
+	if (err == -EAGAIN || READ_ONCE(l->closed))
+		return;
+	if (!err && budget)	/* too many handshakes: the next to settle kicks */
+		return;
+	if (!err) {
 		mrpc_kick_listener(l);
+		return;
+	}
+	/* No memory or the like: not at once again. */
+	kref_get(&l->ref);
+	if (!queue_delayed_work(mrpc_end_wq, &l->retry, HZ / 10))
+		mrpc_listener_put(l);
+}
+
+static void mrpc_listener_retry(struct work_struct *work)
+{
+	struct mrpc_listener *l = container_of(to_delayed_work(work), struct mrpc_listener, retry);
+
+	mrpc_kick_listener(l);
+	mrpc_listener_put(l);
+}
+
+/**
+ * mrpc_listener_patience() - how long a silent new connection may take
+ * @conn: an accepted connection
+ *
+ * Less when many are silent, so that they do not keep others out.
+ *
+ * Return: nanoseconds.
+ */
+u64 mrpc_listener_patience(struct mrpc_conn *conn)
+{
+	struct mrpc_listener *l = mrpc_listener_find(conn->session, conn->listener_id);
+	bool crowded = l && atomic_read(&l->pending) > MRPC_LISTENER_PENDING / 2;
+
+	if (l)
+		mrpc_listener_put(l);
+	return (crowded ? 1 : 10) * NSEC_PER_SEC;
+}
+
+/* Take a listener off the ready list, for one that ends. */
+static void mrpc_ready_remove_listener(struct mrpc_listener *l)
+{
+	struct mrpc_session *session = l->session;
+	bool listed = false;
+
+	spin_lock_bh(&session->ready_lock);
+	WRITE_ONCE(l->closed, true);
+	if (!list_empty(&l->ready)) {
+		list_del_init(&l->ready);
+		listed = true;
+	}
+	spin_unlock_bh(&session->ready_lock);
+	if (listed)
+		mrpc_listener_put(l);
 }
 
 /**
@@ -230,23 +300,19 @@ void mrpc_listener_close(struct mrpc_listener *l)
 {
 	struct mrpc_session *session = l->session;
 	void *entry = xa_tag_pointer(l, MRPC_LISTENER_TAG);
-	bool listed = false;
 
 	if (xa_cmpxchg(&session->conns, l->id, entry, NULL, 0) != entry)
 		return;
+	spin_lock_bh(&session->ready_lock);
 	WRITE_ONCE(l->closed, true);
+	spin_unlock_bh(&session->ready_lock);
+	if (cancel_delayed_work_sync(&l->retry))
+		mrpc_listener_put(l);
 	if (!mrpc_claim_disable(&l->claim))
 		while (!mrpc_claim_idle(&l->claim))
 			usleep_range(20, 100);
 	l->ops->unlisten(l);
-	spin_lock_bh(&session->ready_lock);
-	if (!list_empty(&l->ready)) {
-		list_del_init(&l->ready);
-		listed = true;
-	}
-	spin_unlock_bh(&session->ready_lock);
-	if (listed)
-		mrpc_listener_put(l);
+	mrpc_ready_remove_listener(l);
 	mrpc_notify_listener(l, MRPC_EVENT_LISTENER_CLOSE);
 	mrpc_listener_put(l);
 }
@@ -287,23 +353,29 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 	l->session = session;
 	l->ops = ops;
 	INIT_LIST_HEAD(&l->ready);
+	INIT_DELAYED_WORK(&l->retry, mrpc_listener_retry);
+	/* Nobody accepts before it can be found. */
 	mrpc_claim_init(&l->claim);
+	mrpc_claim_disable(&l->claim);
 	l->max_message = min(args->max_message ?: 64U << 20, MRPC_MAX_MESSAGE);
-	l->keepalive_us = args->keepalive_us ?: 10 * USEC_PER_SEC;
-	l->keepalive_us = min_t(u64, l->keepalive_us, S64_MAX / 8 / NSEC_PER_USEC);
+	l->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
 	err = mrpc_services_get(session, args, &l->services, r);
 	if (err)
 		goto out;
 	l->nr_services = args->nr_schemas;
-	err = mrpc_listener_publish(l);
+	err = mrpc_session_reserve(session, &l->id);
 	if (err)
 		goto out;
 	err = ops->listen(l, args->addr, args->addr_len, args->backlog ?: 128, &why);
 	if (err) {
+		mrpc_session_unreserve(session, l->id);
 		mrpc_refuse(r, MRPC_UNAVAILABLE, "%s: %pe", why ?: "listen", ERR_PTR(err));
-		WRITE_ONCE(l->closed, true);
-		xa_erase(&session->conns, l->id);
-		mrpc_listener_put(l);
+		goto out;
+	}
+	err = mrpc_listener_publish(l);
+	if (err) {
+		ops->unlisten(l);
+		mrpc_ready_remove_listener(l);
 		goto out;
 	}
 	args->id = l->id;

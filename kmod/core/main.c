@@ -19,10 +19,11 @@ struct mrpc_knobs mrpc_knobs = {
 	.max_calls = 256,
 	.max_sessions = 1024,
 	.max_conns = 16384,
-	.max_heap = 4UL << 30,
+	.max_heap = 1UL << (BITS_PER_LONG == 64 ? 32 : 30),
 };
 
 struct workqueue_struct *mrpc_wq;
+struct workqueue_struct *mrpc_end_wq;
 
 module_param_named(copy_threshold, mrpc_knobs.copy_threshold, uint, 0644);
 MODULE_PARM_DESC(copy_threshold, "Messages up to this many bytes are copied whole");
@@ -50,9 +51,13 @@ static int __init mrpc_init(void)
 	mrpc_wq = alloc_workqueue("mrpc", WQ_UNBOUND, 0);
 	if (!mrpc_wq)
 		return -ENOMEM;
+	err = -ENOMEM;
+	mrpc_end_wq = alloc_workqueue("mrpc_end", WQ_UNBOUND, 0);
+	if (!mrpc_end_wq)
+		goto err_wq;
 	err = mrpc_rpc_init();
 	if (err)
-		goto err_wq;
+		goto err_end_wq;
 	err = mrpc_netlink_init();
 	if (err)
 		goto err_rpc;
@@ -70,6 +75,8 @@ err_netlink:
 	mrpc_netlink_exit();
 err_rpc:
 	mrpc_rpc_exit();
+err_end_wq:
+	destroy_workqueue(mrpc_end_wq);
 err_wq:
 	destroy_workqueue(mrpc_wq);
 	return err;
@@ -83,6 +90,7 @@ static void __exit mrpc_exit(void)
 	/* The last session's work may still be returning; kfree_rcu may hold
 	 * objects of our caches.
 	 */
+	destroy_workqueue(mrpc_end_wq);
 	destroy_workqueue(mrpc_wq);
 	rcu_barrier();
 	mrpc_schemas_exit();
@@ -94,4 +102,3 @@ module_exit(mrpc_exit);
 
 MODULE_DESCRIPTION("Remote procedure calls as a service of the kernel");
 MODULE_LICENSE("GPL");
-MODULE_ALIAS("devname:mrpc");

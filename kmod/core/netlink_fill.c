@@ -33,7 +33,7 @@ static int mrpc_nl_end(struct sk_buff *skb, void *hdr, int err)
 	return 0;
 }
 
-/* An address that is not known (yet) is left out. */
+/* An address that is not known (yet), or has no name, is left out. */
 static int mrpc_nl_put_addr(struct sk_buff *skb, int attr, const struct sockaddr_storage *ss)
 {
 	const struct sockaddr_in6 *in6 = (const void *)ss;
@@ -44,7 +44,9 @@ static int mrpc_nl_put_addr(struct sk_buff *skb, int attr, const struct sockaddr
 	struct nlattr *nest;
 	int err = 0;
 
-	if (family == AF_UNSPEC)
+	while (family == AF_UNIX && len > 1 && !un->sun_path[len - 1])
+		len--;
+	if (family == AF_UNSPEC || len == 1)
 		return 0;
 	nest = nla_nest_start(skb, attr);
 	if (!nest || nla_put_u16(skb, MRPC_A_ADDR_FAMILY, family))
@@ -61,8 +63,6 @@ static int mrpc_nl_put_addr(struct sk_buff *skb, int attr, const struct sockaddr
 			err = nla_put_u32(skb, MRPC_A_ADDR_SCOPE_ID, in6->sin6_scope_id);
 		break;
 	case AF_UNIX:
-		while (len > 1 && !un->sun_path[len - 1])
-			len--;
 		err = nla_put(skb, MRPC_A_ADDR_NAME, len - 1, un->sun_path + 1);
 		break;
 	}

@@ -19,6 +19,7 @@
 
 #define MRPC_SQ_MAX	4096
 #define MRPC_CQ_MAX	16384
+#define MRPC_ENTER_TURNS	16	/* datapaths run by an enter that does not wait */
 
 /**
  * mrpc_qp_destroy() - free a queue pair that nobody uses any more
@@ -216,6 +217,7 @@ void mrpc_qp_set_pending(struct mrpc_session *session)
 {
 	u32 nr = mrpc_qp_count(session), i;
 
+	wake_up_poll(&session->poll_wait, EPOLLIN | EPOLLRDNORM);
 	for (i = 0; i < nr; i++) {
 		struct mrpc_qp *qp = session->qps[i];
 
@@ -297,13 +299,45 @@ static void mrpc_enter_cancel(struct mrpc_session *session, struct mrpc_qp *qp,
 		mrpc_qp_unreserve(qp, 1);
 }
 
+static bool mrpc_zero(const u32 *words, u32 from, u32 to)
+{
+	while (from < to)
+		if (words[from++])
+			return false;
+	return true;
+}
+
+/*
+ * What an operation does not use is zero, so that it can get a meaning later.
+ * CALL and REPLY are checked, with a sentence, where they are carried out.
+ */
+static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
+{
+	bool plain = !sqe->flags && !sqe->priority && !sqe->resv;
+
+	switch (sqe->op) {
+	case MRPC_OP_NOP:
+		return plain && !sqe->conn && mrpc_zero(sqe->blocks, 0, MRPC_RELEASE_MAX);
+	case MRPC_OP_CANCEL:
+		return plain && mrpc_zero(sqe->blocks, 2, MRPC_RELEASE_MAX);
+	case MRPC_OP_RELEASE:
+		return plain && sqe->nr <= MRPC_RELEASE_MAX &&
+		       mrpc_zero(sqe->blocks, sqe->nr, MRPC_RELEASE_MAX);
+	default:
+		return true;
+	}
+}
+
 static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 			   const struct mrpc_sqe *sqe, struct mrpc_conn **batch)
 {
 	struct mrpc_conn *touched = NULL;
 	struct mrpc_cqe failed;
-	bool ok;
 
+	if (!mrpc_sqe_sane(sqe)) {
+		mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
+		return;
+	}
 	switch (sqe->op) {
 	case MRPC_OP_NOP:
 		mrpc_enter_nop(qp, sqe, MRPC_OK);
@@ -318,12 +352,10 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 		mrpc_enter_cancel(session, qp, sqe);
 		return;
 	case MRPC_OP_RELEASE:
-		ok = !sqe->resv && !sqe->flags && sqe->nr <= MRPC_RELEASE_MAX &&
-		     !mrpc_release(session, sqe->blocks, sqe->nr);
-		if (ok)
-			mrpc_qp_unreserve(qp, 1);
-		else
+		if (mrpc_release(session, sqe->blocks, sqe->nr))
 			mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
+		else
+			mrpc_qp_unreserve(qp, 1);
 		return;
 	default:
 		mrpc_enter_nop(qp, sqe, MRPC_UNIMPLEMENTED);
@@ -363,6 +395,8 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 		if (!(*submitted % 64)) {
 			mrpc_enter_flush(&batch);
 			cond_resched();
+			if (signal_pending(current))
+				break;
 		}
 	}
 	qp->submitted += *submitted;
@@ -380,9 +414,36 @@ static bool mrpc_enter_done(void *ctx)
 {
 	struct mrpc_enter_wait *w = ctx;
 
-	if (!list_empty(&w->qp->session->pending))
+	if (!list_empty(&w->qp->session->pending)) {
+		__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
 		mrpc_serve_pull(w->qp->session, w->qp);
+	}
 	return mrpc_qp_ready(w->qp) >= w->min;
+}
+
+/* Say whether something is left that no completion announces. */
+static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
+{
+	if (!(qp->flags & MRPC_QP_SERVE))
+		return;
+	if (READ_ONCE(mrpc_qp_head(qp)->flags)) {
+		WRITE_ONCE(mrpc_qp_head(qp)->flags, 0);
+		smp_mb();	/* before the look at the lists; who adds then sets the flag */
+	}
+	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
+		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
+}
+
+/* Not waiting is no excuse for not working. */
+static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
+{
+	int turns = MRPC_ENTER_TURNS;
+
+	while (turns-- && mrpc_datapath_poll(session, qp))
+		;
+	if (!list_empty(&session->pending))
+		mrpc_serve_pull(session, qp);
+	mrpc_enter_leave(session, qp);
 }
 
 /**
@@ -408,17 +469,19 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 		if (err)
 			return err;
 	}
-	WRITE_ONCE(mrpc_qp_head(w.qp)->flags, 0);
 	w.min = args->min_complete;
 	if (!w.min) {
-		/* Not waiting is no excuse for not working. */
-		mrpc_datapath_poll(session, w.qp);
-		mrpc_serve_pull(session, w.qp);
+		mrpc_enter_work(session, w.qp);
 		return 0;
 	}
 	if (args->timeout_ns != U64_MAX)
 		until = ktime_get_ns() + min_t(u64, args->timeout_ns, S64_MAX / 2);
-	return mrpc_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
+	/* Completions that are there already must not keep new peers out. */
+	if (!list_empty(&session->ready_listeners))
+		mrpc_datapath_poll(session, w.qp);
+	err = mrpc_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
+	mrpc_enter_leave(session, w.qp);
+	return err;
 }
 
 #define MRPC_SYNC_DONE	(BIT(MRPC_CALL_DONE) | BIT(MRPC_CALL_SENT))
@@ -493,13 +556,16 @@ int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 	if (err) {
 		mrpc_sync_cancel(call);
 		mrpc_sync_settle(call);
+		if (!mrpc_sync_done(call))	/* we are dying: somebody may be writing it */
+			goto out;
 		/* It may have completed while the signal came: then it counts. */
-		if (mrpc_sync_done(call) && call->cqe.status != MRPC_CANCELLED)
+		if (call->cqe.status != MRPC_CANCELLED)
 			err = 0;
 		else if (call->cqe.flags & MRPC_CQE_BLOCK)
 			mrpc_release(session, &call->cqe.block, 1);
 	}
 	args->cqe = call->cqe;
+out:
 	mrpc_call_put(call);
 	return err;
 }

@@ -79,6 +79,10 @@ int mrpc_refuse_message(int err, const struct mrpc_schema_plan *plan,
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "the message exceeds %u bytes, the most that the peer accepts",
 				   max);
+	case -EFBIG:
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "the structures and text of the message exceed %u bytes",
+				   MRPC_MAX_HEAD);
 	case -EINVAL:
 		r->status = MRPC_INVALID_ARGUMENT;
 		mrpc_msg_explain(plan, me, r->detail, sizeof(r->detail));

@@ -147,7 +147,7 @@ static int mrpc_rpc_copy_bytes(struct mrpc_rpc *rpc, struct mrpc_heap *heap)
  * message is small or @copy is set, else they stay by reference in rpc->heap.
  *
  * Context: process; may sleep.
- * Return: 0, -EINVAL, -EMSGSIZE, -ENOMEM.
+ * Return: 0, -EINVAL, -EMSGSIZE, -EFBIG (more than MRPC_MAX_HEAD), -ENOMEM.
  */
 int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 		      const struct mrpc_schema_plan *plan, u32 type, u64 root,
@@ -163,6 +163,8 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 	ret = mrpc_msg_snapshot(plan, type, &src, root, &rpc->buf, err);
 	if (ret)
 		return ret;
+	if (mrpc_msg_head_len(&rpc->buf.len) > MRPC_MAX_HEAD)
+		return -EFBIG;
 	rpc->frame.msg = rpc->buf.len;
 	rpc->frame.flags |= MRPC_WIRE_MSG;
 	rpc->data_len += mrpc_msg_head_len(&rpc->buf.len);

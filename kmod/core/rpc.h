@@ -23,8 +23,8 @@ struct task_struct;
  * struct mrpc_rpc - one message on its way out through a datapath
  *
  * Exists inside a struct mrpc_call. Its content is written by the thread that
- * submits it and immutable once it is on the datapath's queue, but for @done,
- * which belongs to the owner of the datapath's transmit claim.
+ * submits it and immutable once it is on the datapath's queue, but for @done
+ * and @seg, which belong to the owner of the datapath's transmit claim.
  *
  * @node: entry of the datapath's input queue, later of its owner's list
  * @frame: header fields; made into @data's first 64 bytes when marshalled
@@ -35,6 +35,8 @@ struct task_struct;
  * @segs: @buf.segs unless the message needs more
  * @heap: send heap of the byte blocks, or NULL if they were copied to @data
  * @done: bytes given to the transport so far, of data_len + byte section
+ * @seg, @seg_done: where a transport that sends in parts is in @buf.segs, and in
+ *	that segment with its padding; the transport's
  * @deadline: absolute, CLOCK_MONOTONIC ns; 0 for none
  */
 struct mrpc_rpc {
@@ -48,6 +50,8 @@ struct mrpc_rpc {
 	u32 data_len;
 	u32 data_cap;
 	u64 done;
+	u32 seg;
+	u32 seg_done;
 	u64 deadline;
 	struct mrpc_heap *heap;
 	struct mrpc_msg_seg segs[MRPC_RPC_SEGS];
@@ -93,6 +97,7 @@ enum mrpc_call_role {
  *	Server: the request's completion until it is posted
  * @times: stage time stamps
  * @pending: server: entry of mrpc_session.pending; under its ready_lock
+ * @loop: entry of the input of a loop transport's end; under that end's lock
  * @rpc: the message
  */
 struct mrpc_call {
@@ -114,6 +119,7 @@ struct mrpc_call {
 	struct mrpc_cqe cqe;
 	struct mrpc_times times;
 	struct list_head pending;
+	struct list_head loop;
 	struct mrpc_rpc rpc;
 };
 
@@ -121,6 +127,8 @@ struct mrpc_call {
 #define MRPC_CALL_DONE	0	/* synchronous: @cqe is valid */
 #define MRPC_CALL_SENT	1	/* the send blocks are free */
 #define MRPC_CALL_FINAL	2	/* asynchronous: the REPLY (server: REQUEST) entry was posted */
+#define MRPC_CALL_COUNTED 4	/* server: in mrpc_qp.served */
+#define MRPC_CALL_ABORTED 5	/* server: ended without the application's reply */
 #define MRPC_CALL_ORPHAN 3	/* synchronous: the waiter died; its task is a reference */
 
 struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp);

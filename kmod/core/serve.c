@@ -35,17 +35,28 @@ static struct mrpc_qp *mrpc_serve_choose(struct mrpc_session *session, struct mr
 	return best;
 }
 
+/* A request is no longer the queue pair's burden; whoever comes first. */
+static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
+{
+	if (test_and_clear_bit(MRPC_CALL_COUNTED, &call->flags))
+		atomic_dec(&qp->served);
+}
+
 static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 {
 	if (!mrpc_qp_reserve(qp, 1))
 		return false;
 	atomic_inc(&qp->served);
 	call->qp = qp;
+	set_bit(MRPC_CALL_COUNTED, &call->flags);
 	mrpc_heap_deliver(&call->session->recv, call->cqe.block);
 	trace_mrpc_deliver(call->conn, call);
 	/* Pairs with the acquire in mrpc_serve_take(): then the call has a qp. */
 	smp_mb__before_atomic();
 	set_bit(MRPC_CALL_FINAL, &call->flags);
+	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_abort() */
+	if (test_bit(MRPC_CALL_ABORTED, &call->flags))
+		mrpc_serve_uncount(call, qp);
 	mrpc_qp_post(qp, &call->cqe);
 	return true;
 }
@@ -75,7 +86,8 @@ static bool mrpc_serve_unlist(struct mrpc_call *call)
 	}
 	spin_unlock_bh(&session->ready_lock);
 	if (waited) {
-		mrpc_heap_cancel(&session->recv, call->cqe.block, call->cqe.msg_len);
+		mrpc_heap_cancel(&session->recv, call->cqe.block,
+				 call->cqe.msg_len + ALIGN(call->cqe.meta_len, 8));
 		mrpc_call_put(call);
 	}
 	return waited;
@@ -213,8 +225,10 @@ int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *de
  */
 void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail)
 {
+	set_bit(MRPC_CALL_ABORTED, &call->flags);
+	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_post() */
 	if (!mrpc_serve_unlist(call) && test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
-		atomic_dec(&call->qp->served);
+		mrpc_serve_uncount(call, call->qp);
 	if (detail && mrpc_serve_status(call->conn, call->id, status, detail))
 		mrpc_conn_close(call->conn, MRPC_UNAVAILABLE, "no memory for a status", true);
 	mrpc_call_put(call);
@@ -224,7 +238,8 @@ static int mrpc_reply_check(const struct mrpc_sqe *sqe, struct mrpc_refusal *r)
 {
 	if (sqe->flags & ~MRPC_SQE_COPY)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
-	if (sqe->resv || sqe->method || sqe->max_reply || sqe->timeout_us)
+	if (sqe->resv || sqe->method || sqe->max_reply || sqe->timeout_us ||
+	    (sqe->status != MRPC_OK && sqe->root))
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "a reserved field is not zero");
 	if (sqe->status > MRPC_STATUS_MAX)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u is not a status", sqe->status);
@@ -342,7 +357,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 			mrpc_conn_put(conn);
 		return;
 	}
-	atomic_dec(&call->qp->served);
+	mrpc_serve_uncount(call, call->qp);
 	call->qp = qp;
 	call->user_data = sqe->user_data;
 	call->sqe_flags = sqe->flags & MRPC_SQE_COPY;

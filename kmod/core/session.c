@@ -139,7 +139,7 @@ static void mrpc_session_release(struct kref *ref)
 {
 	struct mrpc_session *session = container_of(ref, struct mrpc_session, ref);
 
-	queue_work(mrpc_wq, &session->free_work);
+	queue_work(mrpc_end_wq, &session->free_work);
 }
 
 /**
@@ -151,6 +151,49 @@ static void mrpc_session_release(struct kref *ref)
 void mrpc_session_put(struct mrpc_session *session)
 {
 	kref_put(&session->ref, mrpc_session_release);
+}
+
+/**
+ * mrpc_session_reserve() - an id for a connection or listener in the making
+ * @session: the session
+ * @id: out
+ *
+ * Nobody finds anything under it before mrpc_session_publish().
+ *
+ * Return: 0, -ENOMEM or -EBUSY.
+ */
+int mrpc_session_reserve(struct mrpc_session *session, u32 *id)
+{
+	int err = xa_alloc_cyclic(&session->conns, id, NULL, XA_LIMIT(1, S32_MAX),
+				  &session->next_conn, GFP_KERNEL_ACCOUNT);
+
+	return err < 0 ? err : 0;
+}
+
+void mrpc_session_unreserve(struct mrpc_session *session, u32 id)
+{
+	xa_release(&session->conns, id);
+}
+
+/**
+ * mrpc_session_publish() - put an object under its reserved id
+ * @session: the session
+ * @id: the id; given back on failure
+ * @entry: the object, with a reference for the table
+ *
+ * Return: 0, or -ESHUTDOWN when the session is closing.
+ */
+int mrpc_session_publish(struct mrpc_session *session, u32 id, void *entry)
+{
+	int err = -ESHUTDOWN;
+
+	xa_lock(&session->conns);
+	if (!session->closing)	/* the reservation holds the place: no allocation */
+		err = xa_err(__xa_store(&session->conns, id, entry, GFP_ATOMIC));
+	xa_unlock(&session->conns);
+	if (err)
+		mrpc_session_unreserve(session, id);
+	return err;
 }
 
 /**

@@ -20,6 +20,7 @@ struct mrpc_refusal;
 struct mrpc_schema;
 struct mrpc_user;
 
+#define MRPC_CALLS_LIMIT	8192	/* calls in flight on one connection */
 #define MRPC_SESSION_QPS	64
 #define MRPC_SESSION_SCHEMAS	256
 
@@ -139,6 +140,9 @@ extern spinlock_t mrpc_sessions_lock;
 struct mrpc_session *mrpc_session_next(struct net *net, u32 after);
 u32 mrpc_session_count(void);
 void mrpc_session_put(struct mrpc_session *session);
+int mrpc_session_reserve(struct mrpc_session *session, u32 *id);
+void mrpc_session_unreserve(struct mrpc_session *session, u32 id);
+int mrpc_session_publish(struct mrpc_session *session, u32 id, void *entry);
 int mrpc_session_here(struct mrpc_session *session, struct mrpc_refusal *r);
 static inline void mrpc_session_get(struct mrpc_session *session)
 {
@@ -180,7 +184,14 @@ struct mrpc_knobs {
 	ulong max_heap;		/* bytes per user */
 };
 extern struct mrpc_knobs mrpc_knobs;
-extern struct workqueue_struct *mrpc_wq;
+extern struct workqueue_struct *mrpc_wq;	/* runs datapaths */
+extern struct workqueue_struct *mrpc_end_wq;	/* ends connections; may wait */
+
+/* The knob, within what a call table can hold. */
+static inline u32 mrpc_max_calls(void)
+{
+	return clamp(READ_ONCE(mrpc_knobs.max_calls), 1U, MRPC_CALLS_LIMIT);
+}
 
 /* sysfs.c */
 extern const struct attribute_group *mrpc_groups[];

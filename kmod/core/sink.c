@@ -7,6 +7,7 @@
  * is placed; only then the byte section is read, straight to its place.
  */
 #include <linux/ktime.h>
+#include <linux/nospec.h>
 
 #include "bind.h"
 #include "conn.h"
@@ -60,10 +61,12 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 		conn->stats.heap_stalls++;
 		return -EAGAIN;
 	}
-	spin_lock_bh(&session->ready_lock);
-	list_del_init(&conn->stalled);
-	spin_unlock_bh(&session->ready_lock);
 out:
+	if (!list_empty_careful(&conn->stalled)) {
+		spin_lock_bh(&session->ready_lock);
+		list_del_init(&conn->stalled);
+		spin_unlock_bh(&session->ready_lock);
+	}
 	sink->block_len = len;
 	return 0;
 }
@@ -120,14 +123,16 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	const struct mrpc_schema_plan *plan;
 	struct mrpc_msg_error me;
 
-	if (conn->state == MRPC_CONN_DRAINING)
+	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING)
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server is shutting down");
 	if (svc >= conn->nr_wire)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "no service %u on this connection", svc);
+	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
 	plan = conn->services[conn->map[svc]].schema->plan;
 	if (method >= plan->nr_methods)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u",
 				   mrpc_schema_service(plan), method);
+	method = array_index_nospec(method, plan->nr_methods);
 	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "malformed metadata");
 	if (mrpc_msg_verify(plan, plan->methods[method].request, prefix + mrpc_frame_prefix(f),
@@ -155,11 +160,8 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
 	spin_lock_bh(&conn->lock);
 	err = mrpc_serve_start(&conn->serves, f->call_id, call);
-	if (!err && f->remaining_us) {
-		err = mrpc_conn_add_deadline(conn, &call->deadline);
-		if (err)
-			mrpc_serve_end(&conn->serves, f->call_id);
-	}
+	if (!err && f->remaining_us)	/* as much room as calls: never fails */
+		mrpc_deadlines_add(&conn->deadlines, &call->deadline);
 	if (!err) {
 		refcount_inc(&call->ref);	/* the table's */
 		conn->stats.calls++;
@@ -198,8 +200,6 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 	struct mrpc_refusal r;
 	int err;
 
-	if (!conn->accepted || READ_ONCE(conn->state) == MRPC_CONN_CONNECTING)
-		return -EPROTO;
 	if (mrpc_sink_tx_full(conn))
 		return -EAGAIN;
 	err = mrpc_sink_alloc(conn, mrpc_block_len(&sink->frame, false));
@@ -232,8 +232,11 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 	return 0;
 }
 
-/* A reply that ends its call without a block: something is wrong with it. */
-static void mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
+/*
+ * A reply that ends its call without a block: something is wrong with it.
+ * Return: 0, or -EPROTO if there was no such call.
+ */
+static int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
 {
 	struct mrpc_call *call;
 	bool known;
@@ -249,6 +252,7 @@ static void mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, con
 	if (call)
 		mrpc_call_abort(call, status, detail);
 	mrpc_conn_drained(conn);
+	return known ? 0 : -EPROTO;
 }
 
 static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
@@ -285,8 +289,6 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	u64 len;
 	int err;
 
-	if (conn->accepted || READ_ONCE(conn->state) == MRPC_CONN_CONNECTING)
-		return -EPROTO;
 	spin_lock_bh(&conn->lock);
 	call = mrpc_call_find(&conn->calls, f->call_id);
 	if (call)
@@ -323,9 +325,37 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	sink->call = call;
 	return 0;
 fail:
-	mrpc_sink_fail_reply(conn, f->call_id, r.status, r.detail);
+	err = mrpc_sink_fail_reply(conn, f->call_id, r.status, r.detail);
 	mrpc_call_put(call);
-	return 0;
+	return err;
+}
+
+/**
+ * mrpc_sink_expects() - may this frame come now, on this side?
+ * @conn: the connection
+ * @frame: its decoded header
+ *
+ * Asked before memory is spent on the rest of it.
+ */
+bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+{
+	bool connecting = READ_ONCE(conn->state) == MRPC_CONN_CONNECTING;
+
+	if (frame->flags & MRPC_WIRE_CRC)
+		return false;		/* not a feature that we offer */
+	switch (frame->type) {
+	case MRPC_WIRE_HELLO:
+		return connecting && conn->accepted;
+	case MRPC_WIRE_HELLO_ACK:
+		return connecting && !conn->accepted;
+	case MRPC_WIRE_CALL:
+	case MRPC_WIRE_CANCEL:
+		return !connecting && conn->accepted;
+	case MRPC_WIRE_REPLY:
+		return !connecting && !conn->accepted;
+	default:
+		return !connecting;
+	}
 }
 
 /**
@@ -348,8 +378,8 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	struct mrpc_sink *sink = &conn->sink;
 	int err;
 
-	if (frame->flags & MRPC_WIRE_CRC)
-		return -EPROTO;		/* not a feature that we offer */
+	if (!mrpc_sink_expects(conn, frame))
+		return -EPROTO;
 	memset(sink, 0, sizeof(*sink));
 	sink->frame = *frame;
 	sink->start = ktime_get_ns();
@@ -365,14 +395,18 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	case MRPC_WIRE_HELLO_ACK:
 		err = mrpc_conn_hello(conn, frame, prefix);
 		break;
-	default:
+	case MRPC_WIRE_CANCEL:
 		if (mrpc_sink_tx_full(conn))
 			return -EAGAIN;
+		fallthrough;
+	default:
 		err = mrpc_conn_control(conn, frame);
 	}
 	if (err)
 		return err;
 	sink->active = true;
+	WRITE_ONCE(conn->rx_len, sink->left);
+	WRITE_ONCE(conn->rx_since, sink->left ? sink->start : 0);
 	conn->stats.rx_frames++;
 	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(frame) +
 				frame->msg.bytes;
@@ -393,14 +427,19 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	struct mrpc_call *call;
 	int err;
 
-	mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED, "a message of %llu bytes, at most %u are accepted",
-		    mrpc_msg_total(&frame->msg), conn->max_message);
-	if (frame->type == MRPC_WIRE_REPLY && !conn->accepted) {
-		mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
-		return 0;
-	}
-	if (frame->type != MRPC_WIRE_CALL || !conn->accepted ||
-	    frame->flags & MRPC_WIRE_CRC || conn->state == MRPC_CONN_CONNECTING)
+	if (!mrpc_sink_expects(conn, frame))
+		return -EPROTO;
+	if (mrpc_msg_head_len(&frame->msg) > MRPC_MAX_HEAD)
+		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+			    "%llu bytes of structures and text, at most %u are accepted",
+			    mrpc_msg_head_len(&frame->msg), MRPC_MAX_HEAD);
+	else
+		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+			    "a message of %llu bytes, at most %u are accepted",
+			    mrpc_msg_total(&frame->msg), conn->max_message);
+	if (frame->type == MRPC_WIRE_REPLY)
+		return mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
+	if (frame->type != MRPC_WIRE_CALL)
 		return -EPROTO;
 	if (mrpc_sink_tx_full(conn))
 		return -EAGAIN;
@@ -506,6 +545,7 @@ void mrpc_sink_done(struct mrpc_conn *conn)
 	struct mrpc_call *call = sink->call;
 
 	sink->active = false;
+	WRITE_ONCE(conn->rx_since, 0);
 	if (!call)
 		return;
 	sink->call = NULL;

@@ -15,7 +15,8 @@
 #include "session.h"
 #include "transport.h"
 
-#define MRPC_STREAM_BUF	16384
+#define MRPC_STREAM_BUF		16384
+#define MRPC_STREAM_TURN	(1 << 20)	/* bytes before others get a turn */
 
 /* The usual case costs no allocation: the session keeps one buffer. */
 static u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 cap)
@@ -106,7 +107,9 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 			       &st->frame, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
-	st->too_big = err;
+	if (!mrpc_sink_expects(conn, &st->frame))
+		return -EPROTO;
+	st->too_big = err || mrpc_msg_head_len(&st->frame.msg) > MRPC_MAX_HEAD;
 	st->have_frame = true;
 	return 0;
 }
@@ -202,6 +205,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 {
 	bool more = true;
 	int frames = 0, n;
+	u64 bytes = 0;
 
 	for (;;) {
 		n = 0;
@@ -216,6 +220,11 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 			continue;
 		if (!more)
 			break;
+		/* Large messages use a turn up as many small ones do. */
+		if (bytes >= MRPC_STREAM_TURN)
+			return budget;
+		if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+			return -ESHUTDOWN;
 		n = mrpc_stream_fill(conn, st, read, &more);
 		if (n == -EAGAIN)
 			break;
@@ -223,6 +232,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 			return -ESHUTDOWN;
 		if (n < 0)
 			return n;
+		bytes += n;
 	}
 	if (st->buf && st->start == st->end)
 		mrpc_stream_recycle(conn->session, st);

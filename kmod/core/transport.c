@@ -2,10 +2,13 @@
 /*
  * The registry of transports. Each is a module of its own, loaded by name.
  */
+#include <linux/capability.h>
 #include <linux/kmod.h>
 #include <linux/mutex.h>
 
 #include "transport.h"
+
+#define MRPC_NAME_CHARS	"abcdefghijklmnopqrstuvwxyz0123456789_"
 
 static DEFINE_MUTEX(mrpc_transports_lock);
 static LIST_HEAD(mrpc_transports);	/* under mrpc_transports_lock */
@@ -77,6 +80,9 @@ const struct mrpc_transport_ops *mrpc_transport_get(const char *name)
 
 	if (ops)
 		return ops;
+	/* As for congestion controls: only who may configure may load. */
+	if (!capable(CAP_NET_ADMIN) || strspn(name, MRPC_NAME_CHARS) != strlen(name))
+		return NULL;
 	request_module("mrpc-transport-%s", name);
 	return mrpc_transport_try(name);
 }

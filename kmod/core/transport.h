@@ -99,6 +99,7 @@ struct mrpc_sink {
 	u64 start;
 };
 
+bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);
 int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 void mrpc_sink_done(struct mrpc_conn *conn);

@@ -5,6 +5,7 @@
  */
 #include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/wait.h>
 
@@ -40,6 +41,7 @@ int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_
 {
 	ktime_t expires = ns_to_ktime(min_t(u64, until, KTIME_MAX));
 	struct wait_queue_entry poller, mine;
+	bool polled = false;
 	int ret;
 
 	init_wait_entry(&poller, WQ_FLAG_EXCLUSIVE);
@@ -51,12 +53,18 @@ int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_
 		ret = 0;
 		if (done(ctx))
 			break;
-		if (mrpc_wait_poll(session, qp))
-			continue;
 		ret = -EINTR;
 		if (signal_pending(current))
 			break;
+		/* The clock is read only when it may matter: after a poll. */
 		ret = -ETIME;
+		if (polled && until != U64_MAX && ktime_get_ns() >= until)
+			break;
+		polled = mrpc_wait_poll(session, qp);
+		if (polled) {
+			cond_resched();
+			continue;
+		}
 		if (!schedule_hrtimeout_range(until == U64_MAX ? NULL : &expires,
 					      current->timer_slack_ns, HRTIMER_MODE_ABS) &&
 		    !done(ctx))

@@ -245,8 +245,6 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 	if (type >= plan->nr_types)
 		return mrpc_msg_refuse_value(&w, U32_MAX, type, "is not a type of the schema");
 	t = &plan->types[type];
-	if (root > MRPC_MAX_HEAP)
-		return mrpc_msg_refuse_value(&w, type, root, "is outside the send heap");
 	ret = snap_struct(&w, NULL, none, t->size, 8, &at);
 	if (ret) {
 		err->type = type;

@@ -6,10 +6,14 @@
  * A link is a pair of ends. What one end sends is put on the other's input
  * list, with a reference to its rpc, and the receiving session's own context
  * copies it from the sender's heap straight to its place. The reference is
- * dropped then, and with it the sender's blocks become free.
+ * dropped then, and with it the sender's blocks become free. Nothing is allocated
+ * on the way, so nothing but the end of the link can make it fail.
  */
-#include <linux/hash.h>
-#include <linux/llist.h>
+#include <linux/delay.h>
+#include <linux/jiffies.h>
+#include <linux/list.h>
+#include <linux/sched.h>
+#include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/un.h>
 #include <net/net_namespace.h>
@@ -20,28 +24,36 @@
 
 #define MRPC_LOOP_INPUT_MAX	1024	/* messages that wait at one end */
 
-/* One message under way; holds the sender's call until it is copied. */
-struct mrpc_loop_item {
-	struct llist_node node;
-	struct list_head list;
-	struct mrpc_call *call;
-};
+#define MRPC_LOOP_FRAME		SZ_256K	/* bytes that count as one more frame */
+
+/* How long a close waits for the peer to read. Whoever closes waits 1 s for us. */
+#define MRPC_LOOP_LINGER	msecs_to_jiffies(800)
 
 /**
  * struct mrpc_loop_end - one end of a link
  *
- * Reference counted: its own connection holds one, its peer one.
+ * Reference counted: its own connection (before there is one, the backlog)
+ * holds one, its peer one.
+ *
+ * What waits in @input holds the sender's call, and so the sender's session: it
+ * belongs to the sender, who takes it back when its end is released. Only what
+ * the receiver is copying at that moment is not on the list.
  *
  * @ref: references
- * @lock: @conn and @peer; taken in process and softirq context. Two ends are
- *	never locked at once
+ * @lock: @conn, @peer, @input, @nr, @bytes, @full, @eof, @closed; taken in process
+ *	and softirq context. Two ends are never locked at once, and nothing is
+ *	taken inside
  * @conn: the connection; NULL after release
- * @peer: the other end; a reference until release
- * @input: items from the peer; any context
- * @queue: items taken from @input; owner of the receive claim
- * @nr: items in both
+ * @peer: the other end; a reference until release. Cleared by the release of
+ *	this end only, when no send or receive runs
+ * @input: calls from the peer, by mrpc_call.loop
+ * @nr: calls in @input, and the one being copied
+ * @bytes: of them
  * @full: the peer wants a kick when there is room
- * @eof: nothing more comes
+ * @eof: nothing more comes: the peer was released
+ * @closed: nothing more may be put on @input: this end was released
+ * @down: send and receive fail
+ * @linger: let the peer take what it was sent before this end goes
  * @accept: entry of the listener's list until accepted; under its lock
  */
 struct mrpc_loop_end {
@@ -49,11 +61,14 @@ struct mrpc_loop_end {
 	spinlock_t lock;
 	struct mrpc_conn *conn;
 	struct mrpc_loop_end *peer;
-	struct llist_head input;
-	struct list_head queue;
-	atomic_t nr;
+	struct list_head input;
+	u32 nr;
+	unsigned long bytes;
 	bool full;
 	bool eof;
+	bool closed;
+	bool down;
+	bool linger;
 	struct list_head accept;
 };
 
@@ -85,39 +100,26 @@ struct mrpc_loop_port {
 static DEFINE_SPINLOCK(mrpc_loop_lock);
 static LIST_HEAD(mrpc_loop_ports);	/* under mrpc_loop_lock */
 
-static void mrpc_loop_take(struct mrpc_loop_end *end)
-{
-	struct llist_node *node = llist_reverse_order(llist_del_all(&end->input));
-	struct mrpc_loop_item *item, *next;
-
-	llist_for_each_entry_safe(item, next, node, node)
-		list_add_tail(&item->list, &end->queue);
-}
-
 /* The sender's blocks are no longer read. */
-static void mrpc_loop_drop(struct mrpc_loop_item *item)
+static void mrpc_loop_drop(struct mrpc_call *call)
 {
-	list_del(&item->list);
-	mrpc_call_sent_put(item->call);
-	mrpc_call_put(item->call);
-	kfree(item);
+	mrpc_call_sent_put(call);
+	mrpc_call_put(call);
 }
 
-static void mrpc_loop_drop_all(struct mrpc_loop_end *end)
+/* What is on a list that nobody else sees. */
+static void mrpc_loop_drop_all(struct list_head *list)
 {
-	struct mrpc_loop_item *item, *next;
+	struct mrpc_call *call, *next;
 
-	mrpc_loop_take(end);
-	list_for_each_entry_safe(item, next, &end->queue, list)
-		mrpc_loop_drop(item);
+	list_for_each_entry_safe(call, next, list, loop)
+		mrpc_loop_drop(call);
 }
 
 static void mrpc_loop_end_put(struct mrpc_loop_end *end)
 {
-	if (!refcount_dec_and_test(&end->ref))
-		return;
-	mrpc_loop_drop_all(end);
-	kfree(end);
+	if (refcount_dec_and_test(&end->ref))
+		kfree(end);
 }
 
 static struct mrpc_loop_end *mrpc_loop_end_new(void)
@@ -128,8 +130,7 @@ static struct mrpc_loop_end *mrpc_loop_end_new(void)
 		return NULL;
 	refcount_set(&end->ref, 1);
 	spin_lock_init(&end->lock);
-	init_llist_head(&end->input);
-	INIT_LIST_HEAD(&end->queue);
+	INIT_LIST_HEAD(&end->input);
 	INIT_LIST_HEAD(&end->accept);
 	return end;
 }
@@ -201,13 +202,16 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 	mine->conn = conn;
 	refcount_inc(&mine->ref);
 	refcount_inc(&theirs->ref);	/* now one by the peer, one by the backlog */
+	/* Once in the backlog our end may be hung up, and conn run, at any time. */
+	memcpy(&conn->peer, addr, addr_len);
+	conn->link = mine;
 
 	spin_lock_bh(&mrpc_loop_lock);
 	port = mrpc_loop_find(conn->session->net, addr, addr_len);
 	err = -ECONNREFUSED;
 	if (port && port->waiting < port->limit) {
 		list_add_tail(&theirs->accept, &port->backlog);
-		port->waiting++;
+		WRITE_ONCE(port->waiting, port->waiting + 1);
 		l = port->l;
 		kref_get(&l->ref);
 		err = 0;
@@ -217,12 +221,11 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 		*why = "nobody serves this loop name";
 		goto fail;
 	}
-	memcpy(&conn->peer, addr, addr_len);
-	conn->link = mine;
 	mrpc_kick_listener(l);
 	mrpc_listener_put(l);
 	return 0;
 fail:
+	conn->link = NULL;
 	kfree(mine);
 	kfree(theirs);
 	return err;
@@ -263,19 +266,32 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 	return err;
 }
 
-/* This end ends: the peer sees it. */
+/*
+ * This end ends: the peer sees it. What waits at either end goes now. What the
+ * peer's sent is of no use to anybody; what this end sent would keep its session
+ * for as long as the peer does not read.
+ */
 static void mrpc_loop_hangup(struct mrpc_loop_end *end)
 {
 	struct mrpc_loop_end *peer;
+	LIST_HEAD(theirs);
+	LIST_HEAD(mine);
 
 	spin_lock_bh(&end->lock);
 	peer = end->peer;
 	end->peer = NULL;
 	end->conn = NULL;
+	end->closed = true;
+	list_splice_init(&end->input, &theirs);
 	spin_unlock_bh(&end->lock);
+	mrpc_loop_drop_all(&theirs);
 	if (!peer)
 		return;
+	spin_lock_bh(&peer->lock);
 	WRITE_ONCE(peer->eof, true);
+	list_splice_init(&peer->input, &mine);
+	spin_unlock_bh(&peer->lock);
+	mrpc_loop_drop_all(&mine);
 	mrpc_loop_kick_rx(peer);
 	mrpc_loop_end_put(peer);
 }
@@ -296,7 +312,7 @@ static int mrpc_loop_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 	end = list_first_entry_or_null(&port->backlog, struct mrpc_loop_end, accept);
 	if (end) {
 		list_del_init(&end->accept);
-		port->waiting--;
+		WRITE_ONCE(port->waiting, port->waiting - 1);
 	}
 	spin_unlock_bh(&mrpc_loop_lock);
 	if (!end)
@@ -337,83 +353,125 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 {
 	struct mrpc_loop_end *end = conn->link, *peer = end->peer;
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
-	struct mrpc_loop_item *item;
+	u64 total = mrpc_rpc_total(rpc);
+	int err = 0;
 
-	/* Only this connection's close work clears end->peer, when no send runs. */
-	if (READ_ONCE(end->eof))
+	if (READ_ONCE(end->down))
 		return -EPIPE;
-	if (atomic_read(&peer->nr) >= MRPC_LOOP_INPUT_MAX) {
-		WRITE_ONCE(peer->full, true);
-		smp_mb();	/* pairs with the one in mrpc_loop_consume() */
-		if (atomic_read(&peer->nr) >= MRPC_LOOP_INPUT_MAX) {
-			mrpc_loop_kick_rx(peer);
-			return -EAGAIN;
-		}
+	spin_lock_bh(&peer->lock);
+	if (peer->closed) {
+		err = -EPIPE;
+	} else if (peer->nr >= MRPC_LOOP_INPUT_MAX) {
+		peer->full = true;
+		err = -EAGAIN;
+	} else {
+		/* Before the receiver can drop them. */
+		mrpc_call_get(call);
+		refcount_inc(&call->ubuf.refcnt);
+		list_add_tail(&call->loop, &peer->input);
+		WRITE_ONCE(peer->nr, peer->nr + 1);
+		WRITE_ONCE(peer->bytes, peer->bytes + total);
 	}
-	item = kmalloc(sizeof(*item), GFP_KERNEL_ACCOUNT);
-	if (!item)
-		return -ENOMEM;
-	mrpc_call_get(call);
-	refcount_inc(&call->ubuf.refcnt);
-	item->call = call;
-	rpc->done = mrpc_rpc_total(rpc);
-	atomic_inc(&peer->nr);
-	llist_add(&item->node, &peer->input);
-	if (!more)
+	spin_unlock_bh(&peer->lock);
+	if (!err)
+		rpc->done = total;
+	if (err ? err == -EAGAIN : !more)
 		mrpc_loop_kick_rx(peer);
-	return 0;
+	return err;
 }
 
-static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_loop_item *item)
+/* Take the next message off the input, to copy it. NULL: none; @eof: for ever. */
+static struct mrpc_call *mrpc_loop_take(struct mrpc_loop_end *end, bool *eof)
 {
-	struct mrpc_loop_end *peer;
-	struct mrpc_conn *conn = NULL;
+	struct mrpc_call *call;
 
-	mrpc_loop_drop(item);
-	atomic_dec(&end->nr);
-	smp_mb();	/* pairs with the one in mrpc_loop_send() */
-	if (!READ_ONCE(end->full))
-		return;
-	WRITE_ONCE(end->full, false);
 	spin_lock_bh(&end->lock);
-	peer = end->peer;
-	if (peer)
-		refcount_inc(&peer->ref);
+	call = list_first_entry_or_null(&end->input, struct mrpc_call, loop);
+	if (call)
+		list_del(&call->loop);
+	*eof = end->eof;
 	spin_unlock_bh(&end->lock);
-	if (!peer)
+	return call;
+}
+
+/* Not now. Return: false: never, the sender has gone meanwhile. */
+static bool mrpc_loop_untake(struct mrpc_loop_end *end, struct mrpc_call *call)
+{
+	bool eof;
+
+	spin_lock_bh(&end->lock);
+	eof = end->eof;
+	if (!eof)
+		list_add(&call->loop, &end->input);
+	spin_unlock_bh(&end->lock);
+	return !eof;
+}
+
+/* A message that was taken is done with. */
+static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
+{
+	u64 total = mrpc_rpc_total(&call->rpc);
+	struct mrpc_conn *conn;
+	bool full;
+
+	mrpc_loop_drop(call);
+	spin_lock_bh(&end->lock);
+	WRITE_ONCE(end->nr, end->nr - 1);
+	WRITE_ONCE(end->bytes, end->bytes - total);
+	full = end->full;
+	end->full = false;
+	spin_unlock_bh(&end->lock);
+	if (!full)
 		return;
-	conn = mrpc_loop_conn(peer);
+	conn = mrpc_loop_conn(end->peer);
 	if (conn) {
 		mrpc_kick_tx(conn);
 		mrpc_conn_put(conn);
 	}
-	mrpc_loop_end_put(peer);
+}
+
+/* A message may have 1 GiB, in one piece or in many: let others run meanwhile. */
+static void mrpc_loop_copy(struct mrpc_sink *sink, const u8 *from, u32 len, u32 *since)
+{
+	while (len) {
+		u32 n = min_t(u32, len, SZ_1M - *since);
+
+		memcpy(sink->addr, from, n);
+		sink->addr += n;
+		from += n;
+		len -= n;
+		*since += n;
+		if (*since == SZ_1M) {
+			cond_resched();
+			*since = 0;
+		}
+	}
 }
 
 /* The byte section: from the sender's copy or heap straight to its place. */
 static void mrpc_loop_body(const struct mrpc_rpc *rpc, u32 head, struct mrpc_sink *sink)
 {
-	const u8 *copied = rpc->data + sizeof(struct mrpc_wire_hdr) + head;
-	u32 i;
+	u32 i, since = 0;
 
 	if (sink->addr && !rpc->heap) {
-		memcpy(sink->addr, copied, sink->left);
+		mrpc_loop_copy(sink, rpc->data + sizeof(struct mrpc_wire_hdr) + head,
+			       sink->left, &since);
 	} else if (sink->addr) {
 		for (i = 0; i < rpc->buf.nr_segs; i++) {
 			const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
-			u32 padded = ALIGN(seg->len, 8);
+			u32 padding = ALIGN(seg->len, 8) - seg->len;
 
-			memcpy(sink->addr, mrpc_heap_at(rpc->heap, seg->src, seg->len), seg->len);
-			memset(sink->addr + seg->len, 0, padded - seg->len);
-			sink->addr += padded;
+			mrpc_loop_copy(sink, mrpc_heap_at(rpc->heap, seg->src, seg->len),
+				       seg->len, &since);
+			memset(sink->addr, 0, padding);
+			sink->addr += padding;
 		}
 	}
 	sink->left = 0;
 }
 
-static int mrpc_loop_one(struct mrpc_conn *conn, struct mrpc_loop_item *item)
+static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 {
-	const struct mrpc_rpc *rpc = &item->call->rpc;
 	const struct mrpc_wire_hdr *hdr = (const void *)rpc->data;
 	struct mrpc_frame frame;
 	const char *why;
@@ -427,7 +485,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, struct mrpc_loop_item *item)
 	err = mrpc_sink_head(conn, &frame, rpc->data + sizeof(*hdr));
 	if (err)
 		return err;
-	conn->last_rx = conn->sink.start;
+	WRITE_ONCE(conn->last_rx, conn->sink.start);
 	mrpc_loop_body(rpc, mrpc_frame_head(&frame), &conn->sink);
 	mrpc_sink_done(conn);
 	return 0;
@@ -436,45 +494,65 @@ static int mrpc_loop_one(struct mrpc_conn *conn, struct mrpc_loop_item *item)
 static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 {
 	struct mrpc_loop_end *end = conn->link;
-	bool eof = READ_ONCE(end->eof);
+	struct mrpc_call *call;
 	int frames = 0, err;
+	bool eof;
 
-	smp_rmb();	/* what was sent before the end is seen */
-	mrpc_loop_take(end);
 	while (frames < budget) {
-		struct mrpc_loop_item *item;
-
-		item = list_first_entry_or_null(&end->queue, struct mrpc_loop_item, list);
-		if (!item)
+		if (READ_ONCE(end->down))
+			return -ESHUTDOWN;
+		call = mrpc_loop_take(end, &eof);
+		if (!call)
 			return eof ? -ESHUTDOWN : frames;
-		err = mrpc_loop_one(conn, item);
-		if (err)
+		err = mrpc_loop_one(conn, &call->rpc);
+		if (err == -EAGAIN && mrpc_loop_untake(end, call))
 			return err;
-		mrpc_loop_consume(end, item);
-		frames++;
-		if (list_empty(&end->queue))
-			mrpc_loop_take(end);
+		frames += 1 + mrpc_rpc_total(&call->rpc) / MRPC_LOOP_FRAME;
+		mrpc_loop_consume(end, call);
+		if (err && err != -EAGAIN)
+			return err;
 	}
-	return frames;
+	return budget;
 }
 
 static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
 {
-	/* Nothing lies below us that could hold or delay anything. */
+	struct mrpc_loop_end *end = conn->link;
+
+	end->linger = !abort;
+	WRITE_ONCE(end->down, true);
+}
+
+/*
+ * An orderly end: what was sent, the last replies above all, still arrives, but
+ * not at a peer that takes its time.
+ */
+static void mrpc_loop_linger(struct mrpc_loop_end *end)
+{
+	unsigned long until = jiffies + MRPC_LOOP_LINGER, us = 50;
+
+	while (!READ_ONCE(end->eof) && READ_ONCE(end->peer->nr) && time_before(jiffies, until)) {
+		usleep_range(us, 2 * us);
+		us = min(2 * us, 10UL * USEC_PER_MSEC);
+	}
 }
 
 static void mrpc_loop_release(struct mrpc_conn *conn)
 {
 	struct mrpc_loop_end *end = conn->link;
 
-	mrpc_loop_hangup(end);
+	if (end->linger)
+		mrpc_loop_linger(end);
 	conn->link = NULL;
-	/* What is here goes now, as the sender waits for its blocks. The peer's
-	 * send may still be adding until it has seen eof: that goes with the
-	 * last reference, which is the peer's.
-	 */
-	mrpc_loop_drop_all(end);
+	mrpc_loop_hangup(end);
 	mrpc_loop_end_put(end);
+}
+
+static u64 mrpc_loop_backlog(struct mrpc_conn *conn)
+{
+	struct mrpc_loop_end *end = conn->link;
+
+	return READ_ONCE(end->peer->bytes);
 }
 
 struct mrpc_transport_ops mrpc_loop_ops = {
@@ -489,4 +567,5 @@ struct mrpc_transport_ops mrpc_loop_ops = {
 	.recv		= mrpc_loop_recv,
 	.shutdown	= mrpc_loop_shutdown,
 	.release	= mrpc_loop_release,
+	.backlog	= mrpc_loop_backlog,
 };

@@ -10,7 +10,9 @@
  * reference to them is gone (MSG_ZEROCOPY with our own ubuf_info).
  */
 #include <linux/bvec.h>
+#include <linux/delay.h>
 #include <linux/inet.h>
+#include <linux/jiffies.h>
 #include <linux/module.h>
 #include <linux/net.h>
 #include <linux/slab.h>
@@ -25,6 +27,9 @@
 
 #define MRPC_TCP_BVECS	32	/* pages in one send */
 
+/* How long a close waits for what is under way. Whoever closes waits 1 s for us. */
+#define MRPC_TCP_LINGER	msecs_to_jiffies(800)
+
 /**
  * struct mrpc_tcp - one link
  *
@@ -33,6 +38,9 @@
  *
  * @sock: the socket
  * @stream: receive state; owner of the receive claim
+ * @pages: the socket has been given pages of a heap; owner of the transmit claim
+ * @down: send and receive fail
+ * @linger: let the peer have what it was sent before the socket goes
  * @data_ready: the socket's own callback, put back at release
  * @write_space: likewise
  * @state_change: likewise
@@ -40,6 +48,9 @@
 struct mrpc_tcp {
 	struct socket *sock;
 	struct mrpc_stream stream;
+	bool pages;
+	bool down;
+	bool linger;
 	void (*data_ready)(struct sock *sk);
 	void (*write_space)(struct sock *sk);
 	void (*state_change)(struct sock *sk);
@@ -83,7 +94,7 @@ static void mrpc_tcp_state_change(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	conn = sk->sk_user_data;
-	if (conn && sk->sk_state != TCP_ESTABLISHED)
+	if (conn && inet_sk_state_load(sk) != TCP_ESTABLISHED)
 		mrpc_kick_rx(conn);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -94,7 +105,7 @@ static void mrpc_tcp_listen_ready(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	l = sk->sk_user_data;
-	if (l && sk->sk_state == TCP_LISTEN)
+	if (l && inet_sk_state_load(sk) == TCP_LISTEN)
 		mrpc_kick_listener(l);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -112,34 +123,51 @@ static void mrpc_tcp_tune(struct socket *sock)
 	release_sock(sk);
 }
 
-static struct mrpc_tcp *mrpc_tcp_new(struct socket *sock)
+/* A BPF program may have given the socket to a sockmap or a ULP. Under sk_callback_lock. */
+static bool mrpc_tcp_taken(const struct sock *sk)
 {
-	struct mrpc_tcp *tcp = kzalloc(sizeof(*tcp), GFP_KERNEL_ACCOUNT);
-
-	if (!tcp)
-		return NULL;
-	tcp->sock = sock;
-	mrpc_tcp_tune(sock);
-	return tcp;
+	return sk->sk_user_data || inet_csk_has_ulp(sk);
 }
 
-/* From here on the socket's events are the connection's. */
-static void mrpc_tcp_attach(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
+/*
+ * Make @sock the link of @conn; afterwards its events are the connection's.
+ * Return: 0; -ENOMEM; -EALREADY: it is somebody else's.
+ */
+static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 {
-	struct sock *sk = tcp->sock->sk;
+	u64 timeout = div_u64(conn->keepalive, NSEC_PER_MSEC);
+	struct sock *sk = sock->sk;
+	struct mrpc_tcp *tcp;
+	int err = 0;
 
-	kernel_getsockname(tcp->sock, (struct sockaddr *)&conn->local);
-	kernel_getpeername(tcp->sock, (struct sockaddr *)&conn->peer);
-	conn->link = tcp;
+	tcp = kzalloc(sizeof(*tcp), GFP_KERNEL_ACCOUNT);
+	if (!tcp)
+		return -ENOMEM;
+	tcp->sock = sock;
+	mrpc_tcp_tune(sock);
+	/* A peer that answers window probes, but does not read, would have our
+	 * pages for ever.
+	 */
+	tcp_sock_set_user_timeout(sk, clamp_t(u64, 3 * timeout, 1, INT_MAX));
+	kernel_getsockname(sock, (struct sockaddr *)&conn->local);
+	kernel_getpeername(sock, (struct sockaddr *)&conn->peer);
 	write_lock_bh(&sk->sk_callback_lock);
-	tcp->data_ready = sk->sk_data_ready;
-	tcp->write_space = sk->sk_write_space;
-	tcp->state_change = sk->sk_state_change;
-	sk->sk_user_data = conn;
-	sk->sk_data_ready = mrpc_tcp_data_ready;
-	sk->sk_write_space = mrpc_tcp_write_space;
-	sk->sk_state_change = mrpc_tcp_state_change;
+	if (mrpc_tcp_taken(sk)) {
+		err = -EALREADY;
+	} else {
+		conn->link = tcp;
+		tcp->data_ready = sk->sk_data_ready;
+		tcp->write_space = sk->sk_write_space;
+		tcp->state_change = sk->sk_state_change;
+		sk->sk_user_data = conn;
+		sk->sk_data_ready = mrpc_tcp_data_ready;
+		sk->sk_write_space = mrpc_tcp_write_space;
+		sk->sk_state_change = mrpc_tcp_state_change;
+	}
 	write_unlock_bh(&sk->sk_callback_lock);
+	if (err)
+		kfree(tcp);
+	return err;
 }
 
 static int mrpc_tcp_socket(const struct sockaddr_storage *addr, u32 addr_len, struct socket **sock,
@@ -159,7 +187,6 @@ static int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_l
 			    const char **why)
 {
 	struct sockaddr_storage ss = {};
-	struct mrpc_tcp *tcp;
 	struct socket *sock;
 	int err;
 
@@ -172,16 +199,10 @@ static int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_l
 	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, 0);
 	if (err == -EINPROGRESS)
 		err = -ETIMEDOUT;
+	if (!err)
+		err = mrpc_tcp_attach(conn, sock);
 	if (err)
-		goto out;
-	err = -ENOMEM;
-	tcp = mrpc_tcp_new(sock);
-	if (!tcp)
-		goto out;
-	mrpc_tcp_attach(conn, tcp);
-	return 0;
-out:
-	sock_release(sock);
+		sock_release(sock);
 	return err;
 }
 
@@ -217,12 +238,19 @@ static int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_l
 		goto out;
 	l->addr_len = err;
 	tl->sock = sock;
-	l->link = tl;
+	err = 0;
 	write_lock_bh(&sk->sk_callback_lock);
-	tl->data_ready = sk->sk_data_ready;
-	sk->sk_user_data = l;
-	sk->sk_data_ready = mrpc_tcp_listen_ready;
+	if (mrpc_tcp_taken(sk)) {
+		err = -EALREADY;
+	} else {
+		l->link = tl;
+		tl->data_ready = sk->sk_data_ready;
+		sk->sk_user_data = l;
+		sk->sk_data_ready = mrpc_tcp_listen_ready;
+	}
 	write_unlock_bh(&sk->sk_callback_lock);
+	if (err)
+		goto out;
 	mrpc_kick_listener(l);
 	return 0;
 out:
@@ -241,27 +269,27 @@ static bool mrpc_tcp_waiting(struct mrpc_listener *l)
 static int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 {
 	struct mrpc_tcp_listener *tl = l->link;
-	struct mrpc_tcp *tcp;
 	struct socket *sock;
+	struct sock *sk;
 	int err;
 
 	err = kernel_accept(tl->sock, &sock, O_NONBLOCK);
 	if (err)
 		return err;
-	/* The child inherited the listener's callbacks and user data. */
-	write_lock_bh(&sock->sk->sk_callback_lock);
-	sock->sk->sk_user_data = NULL;
-	sock->sk->sk_data_ready = tl->data_ready;
-	write_unlock_bh(&sock->sk->sk_callback_lock);
-	if (conn) {
-		tcp = mrpc_tcp_new(sock);
-		if (tcp) {
-			mrpc_tcp_attach(conn, tcp);
-			return 0;
-		}
-		err = -ENOMEM;
-	}
-	sock_release(sock);
+	sk = sock->sk;
+	/* The child inherited the listener's callback and user data, if these
+	 * were set when it was made, and if nobody else has put his there.
+	 */
+	write_lock_bh(&sk->sk_callback_lock);
+	if (sk->sk_user_data == l)
+		sk->sk_user_data = NULL;
+	if (sk->sk_data_ready == mrpc_tcp_listen_ready)
+		sk->sk_data_ready = tl->data_ready;
+	write_unlock_bh(&sk->sk_callback_lock);
+	if (conn)
+		err = mrpc_tcp_attach(conn, sock);
+	if (!conn || err)
+		sock_release(sock);
 	return err;
 }
 
@@ -304,46 +332,62 @@ static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool mo
 }
 
 /*
- * Gather the byte section from @at (an offset in it) into @bv: pages of the
- * heap, and of zeros for the padding between blocks.
+ * Gather the byte section from where @rpc is in it into @bv: pages of the heap,
+ * and of zeros for the padding between blocks.
  * Return: number of entries; @bytes: what they hold.
  */
-static u32 mrpc_tcp_gather(struct mrpc_rpc *rpc, u64 at, struct bio_vec *bv, u32 *bytes)
+static u32 mrpc_tcp_gather(const struct mrpc_rpc *rpc, struct bio_vec *bv, u32 *bytes)
 {
-	u32 i, n = 0;
-	u64 pos = 0;
+	u32 i, n = 0, at = rpc->seg_done;
 
 	*bytes = 0;
-	for (i = 0; i < rpc->buf.nr_segs && n < MRPC_TCP_BVECS; i++) {
+	for (i = rpc->seg; i < rpc->buf.nr_segs && n < MRPC_TCP_BVECS; i++) {
 		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
-		u64 end = pos + seg->len, padded = pos + ALIGN(seg->len, 8);
+		u32 padded = ALIGN(seg->len, 8);
 
-		while (at < end && n < MRPC_TCP_BVECS) {
-			u64 src = seg->src + (at - pos);
-			u32 len = min_t(u64, end - at, PAGE_SIZE - offset_in_page(src));
+		while (at < seg->len && n < MRPC_TCP_BVECS) {
+			u64 src = seg->src + at;
+			u32 len = min_t(u32, seg->len - at, PAGE_SIZE - offset_in_page(src));
 
 			bvec_set_page(&bv[n++], mrpc_heap_page(rpc->heap, src), len,
 				      offset_in_page(src));
 			at += len;
 			*bytes += len;
 		}
-		if (at >= end && at < padded && n < MRPC_TCP_BVECS) {
+		if (at >= seg->len && at < padded && n < MRPC_TCP_BVECS) {
 			bvec_set_page(&bv[n++], ZERO_PAGE(0), padded - at, 0);
 			*bytes += padded - at;
-			at = padded;
 		}
-		pos = padded;
+		at = 0;
 	}
 	return n;
 }
 
+/* The socket has taken @n bytes of the byte section. */
+static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
+{
+	rpc->done += n;
+	while (n) {
+		u32 left = ALIGN(rpc->buf.segs[rpc->seg].len, 8) - rpc->seg_done;
+
+		if (n < left) {
+			rpc->seg_done += n;
+			return;
+		}
+		n -= left;
+		rpc->seg++;
+		rpc->seg_done = 0;
+	}
+}
+
 /* Byte blocks by reference. Return: 0 or a negative errno. */
-static int mrpc_tcp_send_pages(struct socket *sock, struct mrpc_rpc *rpc, bool more)
+static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
 {
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 	u64 total = mrpc_rpc_total(rpc);
 	struct bio_vec bv[MRPC_TCP_BVECS];
 
+	tcp->pages = true;
 	while (rpc->done < total) {
 		struct msghdr msg = {
 			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_ZEROCOPY,
@@ -352,14 +396,14 @@ static int mrpc_tcp_send_pages(struct socket *sock, struct mrpc_rpc *rpc, bool m
 		u32 nr, bytes;
 		int n;
 
-		nr = mrpc_tcp_gather(rpc, rpc->done - rpc->data_len, bv, &bytes);
+		nr = mrpc_tcp_gather(rpc, bv, &bytes);
 		if (more || rpc->done + bytes < total)
 			msg.msg_flags |= MSG_MORE;
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, bytes);
-		n = sock_sendmsg(sock, &msg);
+		n = sock_sendmsg(tcp->sock, &msg);
 		if (n < 0)
 			return n;
-		rpc->done += n;
+		mrpc_tcp_advance(rpc, n);
 	}
 	return 0;
 }
@@ -369,10 +413,12 @@ static int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more
 	struct mrpc_tcp *tcp = conn->link;
 	int err = 0;
 
+	if (READ_ONCE(tcp->down))
+		return -EPIPE;
 	if (rpc->done < rpc->data_len)
 		err = mrpc_tcp_send_data(tcp->sock, rpc, more || rpc->heap);
 	if (!err && rpc->heap)
-		err = mrpc_tcp_send_pages(tcp->sock, rpc, more);
+		err = mrpc_tcp_send_pages(tcp, rpc, more);
 	return err;
 }
 
@@ -384,6 +430,8 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, void *buf, size_t len)
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
 	struct kvec kv = { .iov_base = buf, .iov_len = len };
 
+	if (READ_ONCE(tcp->down))
+		return 0;
 	return kernel_recvmsg(tcp->sock, &msg, &kv, 1, len, MSG_DONTWAIT);
 }
 
@@ -406,11 +454,55 @@ static void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
 {
 	struct mrpc_tcp *tcp = conn->link;
 
-	/* A reset frees the send queue, and pages under way with it. */
+	WRITE_ONCE(tcp->down, true);
+	tcp->linger = !abort;
+	/* A reset frees the send queue, and pages under way with it. In the orderly
+	 * case the receiving side stays open: where it is shut, input that still
+	 * arrives makes TCP reset, and the last replies would not.
+	 */
 	if (abort)
 		sock_no_linger(tcp->sock->sk);
 	else
-		kernel_sock_shutdown(tcp->sock, SHUT_RDWR);
+		kernel_sock_shutdown(tcp->sock, SHUT_WR);
+}
+
+/* Input that nobody reads makes tcp_close() reset. */
+static void mrpc_tcp_discard(struct socket *sock)
+{
+	struct msghdr msg = {};
+	struct kvec kv = { .iov_len = INT_MAX };
+
+	/* One round: the socket's buffer limits it, however fast the peer sends. */
+	kernel_recvmsg(sock, &msg, &kv, 1, kv.iov_len, MSG_DONTWAIT | MSG_TRUNC);
+}
+
+/* Has the peer something to acknowledge besides our FIN, which may take its time? */
+static bool mrpc_tcp_unacked(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return inet_sk_state_load(sk) != TCP_CLOSE &&
+	       READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una) > 1;
+}
+
+/*
+ * An orderly end: what was sent, the last replies above all, still arrives, but
+ * not at a peer that takes its time.
+ */
+static void mrpc_tcp_linger(struct mrpc_tcp *tcp)
+{
+	unsigned long until = jiffies + MRPC_TCP_LINGER, us = 50;
+	struct sock *sk = tcp->sock->sk;
+
+	mrpc_tcp_discard(tcp->sock);
+	while (mrpc_tcp_unacked(sk) && time_before(jiffies, until)) {
+		usleep_range(us, 2 * us);
+		us = min(2 * us, 10UL * USEC_PER_MSEC);
+		mrpc_tcp_discard(tcp->sock);
+	}
+	/* The rest is the network's, unless it holds the pages of a session. */
+	if (tcp->pages && mrpc_tcp_unacked(sk))
+		sock_no_linger(sk);
 }
 
 static void mrpc_tcp_release(struct mrpc_conn *conn)
@@ -424,10 +516,12 @@ static void mrpc_tcp_release(struct mrpc_conn *conn)
 	sk->sk_write_space = tcp->write_space;
 	sk->sk_state_change = tcp->state_change;
 	write_unlock_bh(&sk->sk_callback_lock);
+	if (tcp->linger)
+		mrpc_tcp_linger(tcp);
+	conn->link = NULL;
 	sock_release(tcp->sock);
 	mrpc_stream_free(&tcp->stream);
 	kfree(tcp);
-	conn->link = NULL;
 }
 
 static u64 mrpc_tcp_backlog(struct mrpc_conn *conn)

@@ -28,6 +28,7 @@
 #define MRPC_MAX_DEPTH		64	/* nesting of messages */
 #define MRPC_MAX_HEAP		(1U << 31)	/* bytes of one heap of a session */
 #define MRPC_MAX_MESSAGE	(1U << 30)	/* bytes of one message */
+#define MRPC_MAX_HEAD		(16U << 20)	/* of these, struct blocks and text */
 
 /* Status codes: the names and numbers of gRPC. */
 enum mrpc_status {
@@ -109,7 +110,8 @@ enum mrpc_sqe_op {
  * @method: CALL: index of the service in the connection's set << 16 | index of
  *	the method in the service's schema
  * @status: REPLY: enum mrpc_status. A reply that is not OK carries no message
- * @root: send heap offset of the message's root struct block
+ * @root: send heap offset of the message's root struct block. Offsets are in
+ *	bytes, so that a heap has at most MRPC_MAX_HEAP of them
  * @meta: send heap offset of metadata
  * @meta_len: its bytes, 0 for none
  * @max_reply: CALL: largest reply in bytes, 0 for the connection's limit
@@ -234,7 +236,13 @@ struct mrpc_qp_head {
 	__u32 resv[15];
 };
 
-/* Work waits in the kernel for room in the completion queue or for enter */
+/*
+ * Work waits in the kernel for room in the completion queue or for a thread in
+ * enter. The kernel sets it, and signals the eventfd, when such work appears;
+ * enter clears it, and sets it again if it leaves work behind. An application
+ * that waits elsewhere than in enter looks at it before it sleeps, and enters if
+ * it is set.
+ */
 #define MRPC_QP_PENDING	(1U << 0)
 
 /* -- ioctls --------------------------------------------------------------- */
@@ -289,6 +297,8 @@ enum mrpc_region_kind {
  *	over its regions in the order of their creation, so mapping each at
  *	(heap address + base) keeps references valid across regions
  * @mmap_off: out: offset for mmap
+ * @flags: zero
+ * @resv: zero
  *
  * No block may cross from one region into another.
  */
@@ -298,6 +308,8 @@ struct mrpc_region_add {
 	__aligned_u64 len;
 	__aligned_u64 base;
 	__aligned_u64 mmap_off;
+	__u32 flags;
+	__u32 resv;
 };
 
 #define MRPC_QP_SERVE	(1U << 0) /* this queue pair takes requests */
@@ -428,6 +440,8 @@ enum mrpc_conn_state {
  * @calls: out: calls in flight, both directions
  * @local: out: our address
  * @peer: out: the peer's address
+ * @flags: zero
+ * @resv: zero
  */
 struct mrpc_conn_info {
 	__u32 size;
@@ -438,6 +452,8 @@ struct mrpc_conn_info {
 	__u32 calls;
 	__u8 local[MRPC_ADDR_LEN];
 	__u8 peer[MRPC_ADDR_LEN];
+	__u32 flags;
+	__u32 resv;
 };
 
 /**
@@ -490,12 +506,16 @@ struct mrpc_call_sync {
  * struct mrpc_release - MRPC_IOC_RELEASE: give receive blocks back
  * @size: sizeof(struct mrpc_release)
  * @nr: number of blocks
- * @blocks: their receive heap offsets
+ * @blocks: their receive heap offsets; those beyond @nr are zero
+ * @flags: zero
+ * @resv: zero
  */
 struct mrpc_release {
 	__u32 size;
 	__u32 nr;
 	__u32 blocks[MRPC_RELEASE_MAX];
+	__u32 flags;
+	__u32 resv;
 };
 
 #define MRPC_IOC_MAGIC		0xB9
