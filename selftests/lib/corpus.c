@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Writes seeds for the fuzz targets below a directory: "corpus DIR". They are
+ * valid input, from which a fuzzer finds the rest.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+
+#include "fuzz_verify.h"
+#include "gen.h"
+#include "handshake.h"
+#include "wire.h"
+
+#define SEEDS	16
+
+static const char *top;
+
+static void put(const char *target, const char *name, u32 number, const void *a, size_t a_len,
+		const void *b, size_t b_len)
+{
+	char path[4096];
+	FILE *f;
+
+	mkdir(top, 0777);
+	snprintf(path, sizeof(path), "%s/%s", top, target);
+	mkdir(path, 0777);
+	snprintf(path, sizeof(path), "%s/%s/%s-%u", top, target, name, number);
+	f = fopen(path, "w");
+	if (!f || fwrite(a, 1, a_len, f) != a_len || fwrite(b, 1, b_len, f) != b_len || fclose(f)) {
+		perror(path);
+		exit(1);
+	}
+}
+
+static void put_message(u32 number)
+{
+	struct fuzz_verify_hdr hdr = { .mode = FUZZ_VERIFY, .seed = number };
+	struct gen g = gen_seeded(number);
+	size_t schema_len;
+	u8 *schema = gen_schema(&g, &schema_len);
+	struct mrpc_schema_error err;
+	struct mrpc_schema_plan *plan = gen_compile(schema, schema_len, &err);
+	struct model_pool pool = { 0 };
+	struct gen_heap heap = { 0 };
+	struct mrpc_msg_len len;
+	struct model_msg *msg;
+	u8 *wire;
+
+	do {
+		model_free(&pool);
+		gen_heap_free(&heap);
+		pool = (struct model_pool){ 0 };
+		hdr.type = gen_below(&g, plan->nr_types);
+		msg = gen_message(&g, &pool, plan, hdr.type, 6);
+		free(model_encode(plan, msg, &len));
+		hdr.text = gen_heap_write(&g, &heap, plan, msg);
+	} while (mrpc_msg_total(&len) > 1000 || heap.size > 3000);
+	hdr.mode = FUZZ_HEAP;
+	put("verify", "heap", number, &hdr, sizeof(hdr), heap.mem, heap.size);
+
+	wire = model_encode(plan, msg, &len);
+	hdr.mode = FUZZ_VERIFY;
+	hdr.text = len.text;
+	hdr.bytes = len.bytes;
+	put("verify", "message", number, &hdr, sizeof(hdr), wire, mrpc_msg_head_len(&len));
+	free(wire);
+	gen_heap_free(&heap);
+	model_free(&pool);
+	free(plan);
+	free(schema);
+}
+
+static void put_schema(u32 number)
+{
+	struct gen g = gen_seeded(number);
+	size_t len;
+	u8 *schema = gen_schema(&g, &len);
+
+	if (len < 1500)
+		put("schema", "schema", number, schema, len, "", 0);
+	free(schema);
+}
+
+static void put_handshake(void)
+{
+	static const struct mrpc_frame frames[] = {
+		{ .type = MRPC_WIRE_HELLO, .meta_len = 66 },
+		{ .type = MRPC_WIRE_CALL, .flags = MRPC_WIRE_END | MRPC_WIRE_MSG, .call_id = 1,
+		  .priority = 128, .method = 3, .meta_len = 9, .max_reply = 1 << 20,
+		  .msg = { 16, 5, 8 }, .remaining_us = 5000 },
+		{ .type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END | MRPC_WIRE_MSG, .call_id = 1,
+		  .msg = { 8, 0, 0 } },
+		{ .type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END, .status = MRPC_UNAVAILABLE,
+		  .detail_len = 20 },
+		{ .type = MRPC_WIRE_PING, .flags = MRPC_WIRE_CRC, .call_id = 9, .crc = 1 },
+		{ .type = MRPC_WIRE_BYE },
+	};
+	static const char meta[] = "\3\0\4\0key\1\2\3\4\10\0\0\0trace-id";
+	static const char text[] = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f, and ASCII for long";
+	struct mrpc_hello hello = {
+		.version_min = 1, .version_max = 1, .nr_services = 2, .max_message = 1 << 26,
+		.max_calls = 256, .identity_len = 3, .identity = (const u8 *)"abc",
+	};
+	u8 body[512];
+	u32 i;
+
+	hello.services[0].name = "kv.Store";
+	hello.services[0].name_len = 8;
+	hello.services[1].name = "echo.v1.Echo";
+	hello.services[1].name_len = 12;
+	put("handshake", "hello", 0, "\0", 1, body,
+	    mrpc_hello_encode(&hello, body, sizeof(body)));
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		struct mrpc_wire_hdr hdr;
+
+		mrpc_wire_encode(&frames[i], &hdr);
+		put("handshake", "header", i, "\1", 1, &hdr, sizeof(hdr));
+	}
+	put("handshake", "meta", 0, "\2", 1, meta, sizeof(meta) - 1);
+	put("handshake", "text", 0, "\3", 1, text, sizeof(text) - 1);
+}
+
+int main(int argc, char **argv)
+{
+	u32 i;
+
+	if (argc != 2) {
+		fprintf(stderr, "usage: %s DIR\n", argv[0]);
+		return 2;
+	}
+	top = argv[1];
+	for (i = 0; i < SEEDS; i++) {
+		put_message(i);
+		put_schema(i);
+	}
+	put_handshake();
+	return 0;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a peer says before it is trusted with anything: the first byte chooses a
+ * hello's body, a frame's header, metadata, or text. What is accepted must be
+ * encoded to the same bytes again.
+ */
+#include <stdlib.h>
+#include <stdio.h>
+
+#include "handshake.h"
+#include "meta.h"
+#include "utf8.h"
+#include "wire.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
+
+static void check(bool cond, const char *what)
+{
+	if (cond)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static void fuzz_hello(const u8 *data, size_t len)
+{
+	static u8 again[MRPC_WIRE_MAX_HELLO];
+	struct mrpc_hello hello;
+	const char *why = NULL;
+	int ret = mrpc_hello_decode(data, len, &hello, &why);
+
+	if (ret) {
+		check(ret == -EPROTO && why, "hello: refused without a reason");
+		return;
+	}
+	ret = mrpc_hello_encode(&hello, again, sizeof(again));
+	check(ret == (int)len && !memcmp(again, data, len), "hello: another encoding");
+}
+
+static void fuzz_header(const u8 *data, size_t len)
+{
+	struct mrpc_wire_hdr hdr, again;
+	const char *why = NULL;
+	struct mrpc_frame f;
+	int ret;
+
+	if (len < sizeof(hdr))
+		return;
+	memcpy(&hdr, data, sizeof(hdr));
+	ret = mrpc_wire_decode(&hdr, 1 << 20, &f, &why);
+	check(!ret == !why, "header: refused without a reason");
+	if (ret && ret != -EMSGSIZE)
+		return;
+	mrpc_wire_encode(&f, &again);
+	check(!memcmp(&hdr, &again, sizeof(hdr)), "header: another encoding");
+	check(mrpc_frame_prefix(&f) <= MRPC_WIRE_MAX_HELLO + MRPC_MAX_META, "header: prefix");
+	check(mrpc_msg_total(&f.msg) <= (ret ? MRPC_MAX_MESSAGE : 1 << 20), "header: size");
+}
+
+static void fuzz_meta(const u8 *data, size_t len)
+{
+	int entries = mrpc_meta_valid(data, len), i;
+	size_t at = 0;
+
+	if (entries < 0)
+		return;
+	for (i = 0; i < entries; i++) {
+		struct mrpc_meta_entry e;
+
+		check(len - at >= sizeof(e), "metadata: an entry outside");
+		memcpy(&e, data + at, sizeof(e));
+		at += sizeof(e) + e.klen + e.vlen;
+		check(at <= len && e.klen, "metadata: an entry outside");
+	}
+	check(at == len, "metadata: entries are left");
+}
+
+/* The same, character by character. */
+static bool naive_utf8(const u8 *s, size_t len)
+{
+	size_t i, j;
+
+	for (i = 0; i < len;) {
+		u32 n = s[i] < 0x80 ? 1 : s[i] >> 5 == 6 ? 2 : s[i] >> 4 == 14 ? 3 :
+			s[i] >> 3 == 30 ? 4 : 0;
+		static const u32 least[] = { 0, 0, 0x80, 0x800, 0x10000 };
+		u32 code = n == 1 ? s[i] : s[i] & (0x7f >> n);
+
+		if (!n || n > len - i)
+			return false;
+		for (j = 1; j < n; j++) {
+			if (s[i + j] >> 6 != 2)
+				return false;
+			code = code << 6 | (s[i + j] & 0x3f);
+		}
+		if (code < least[n] || code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+			return false;
+		i += n;
+	}
+	return true;
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
+{
+	u8 *copy;
+
+	if (!len)
+		return 0;
+	/* A block of its own: the choice's byte shifts the rest. */
+	copy = malloc(len);
+	memcpy(copy, data + 1, len - 1);
+	switch (data[0] & 3) {
+	case 0:
+		fuzz_hello(copy, len - 1);
+		break;
+	case 1:
+		fuzz_header(copy, len - 1);
+		break;
+	case 2:
+		fuzz_meta(copy, len - 1);
+		break;
+	default:
+		check(mrpc_utf8_valid(copy, len - 1) == naive_utf8(copy, len - 1), "UTF-8");
+	}
+	free(copy);
+	return 0;
+}

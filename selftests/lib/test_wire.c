@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Frame headers: kmod/lib/wire.c. */
+#include "tap.h"
+#include "wire.h"
+
+#define MAX	(1U << 20)
+
+static const struct mrpc_frame call = {
+	.type = MRPC_WIRE_CALL, .flags = MRPC_WIRE_END | MRPC_WIRE_MSG, .priority = 128,
+	.call_id = 0x10002, .method = 0x20003, .meta_len = 21, .max_reply = 4096,
+	.msg = { .structs = 16, .text = 6, .bytes = 24 }, .remaining_us = 1000000,
+};
+static const struct mrpc_frame reply = {
+	.type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END | MRPC_WIRE_MSG, .call_id = 0x10002,
+	.meta_len = 5, .msg = { .structs = 8 },
+};
+static const struct mrpc_frame failure = {
+	.type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END, .call_id = 0x10002,
+	.status = MRPC_NOT_FOUND, .detail_len = 11,
+};
+static const struct mrpc_frame hello = { .type = MRPC_WIRE_HELLO, .meta_len = 100 };
+static const struct mrpc_frame ping = { .type = MRPC_WIRE_PING, .call_id = 77 };
+static const struct mrpc_frame bye = { .type = MRPC_WIRE_BYE };
+
+static const char *why;
+
+static int decode_hdr(const struct mrpc_wire_hdr *hdr, struct mrpc_frame *frame)
+{
+	why = NULL;
+	return mrpc_wire_decode(hdr, MAX, frame, &why);
+}
+
+static int decode(const struct mrpc_frame *frame)
+{
+	struct mrpc_wire_hdr hdr;
+	struct mrpc_frame back;
+
+	mrpc_wire_encode(frame, &hdr);
+	return decode_hdr(&hdr, &back);
+}
+
+static bool same(const struct mrpc_frame *a, const struct mrpc_frame *b)
+{
+	return a->type == b->type && a->priority == b->priority && a->flags == b->flags &&
+	       a->status == b->status && a->call_id == b->call_id && a->msg_no == b->msg_no &&
+	       a->method == b->method && a->meta_len == b->meta_len &&
+	       a->detail_len == b->detail_len && a->max_reply == b->max_reply &&
+	       a->crc == b->crc && a->msg.structs == b->msg.structs &&
+	       a->msg.text == b->msg.text && a->msg.bytes == b->msg.bytes &&
+	       a->remaining_us == b->remaining_us;
+}
+
+TEST(every_type_and_back)
+{
+	const struct mrpc_frame *const frames[] = {
+		&call, &reply, &failure, &hello, &ping, &bye,
+		&(struct mrpc_frame){ .type = MRPC_WIRE_HELLO_ACK,
+				      .meta_len = MRPC_WIRE_MAX_HELLO },
+		&(struct mrpc_frame){ .type = MRPC_WIRE_PONG, .call_id = ~0ULL },
+		&(struct mrpc_frame){ .type = MRPC_WIRE_CANCEL, .call_id = 1 },
+		&(struct mrpc_frame){ .type = MRPC_WIRE_PING, .flags = MRPC_WIRE_CRC, .crc = 5 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		struct mrpc_wire_hdr hdr, again;
+		struct mrpc_frame back;
+		int ret;
+
+		memset(&hdr, 0xff, sizeof(hdr));
+		mrpc_wire_encode(frames[i], &hdr);
+		ret = decode_hdr(&hdr, &back);
+		CHECK_MSG(!ret, "frame %u: %d, %s", i, ret, why);
+		CHECK_MSG(same(&back, frames[i]), "frame %u", i);
+		mrpc_wire_encode(&back, &again);
+		CHECK(!memcmp(&hdr, &again, sizeof(hdr)));
+	}
+}
+
+TEST(layout)
+{
+	static const u8 bytes[64] = {
+		'm', 'P', 'R', 'C', 1, 3, 3, 0,  2, 0, 1, 0, 0, 0, 0, 0,
+		0, 0, 0, 0, 3, 0, 2, 0,  0, 0, 128, 0, 0, 0, 0, 0,
+		21, 0, 0, 0, 16, 0, 0, 0,  6, 0, 0, 0, 24, 0, 0, 0,
+		0, 16, 0, 0, 0, 0, 0, 0,  0x40, 0x42, 0x0f, 0, 0, 0, 0, 0,
+	};
+	struct mrpc_wire_hdr hdr;
+
+	mrpc_wire_encode(&call, &hdr);
+	CHECK(!memcmp(&hdr, bytes, sizeof(bytes)));
+	CHECK_EQ(mrpc_frame_prefix(&call), 24);
+	CHECK_EQ(mrpc_frame_head(&call), 24 + 24);
+	CHECK_EQ(mrpc_frame_prefix(&failure), 16);
+}
+
+/* A change of any byte is refused, or says something that a frame can say. */
+TEST(every_byte_changed)
+{
+	static const struct mrpc_frame *const frames[] = { &call, &reply, &failure, &hello, &ping };
+	u32 i, at, value;
+
+	for (i = 0; i < ARRAY_SIZE(frames); i++) {
+		struct mrpc_wire_hdr hdr, again;
+		u8 *bytes = (u8 *)&hdr;
+
+		mrpc_wire_encode(frames[i], &hdr);
+		for (at = 0; at < sizeof(hdr); at++) {
+			u8 was = bytes[at];
+
+			for (value = 0; value < 256; value++) {
+				struct mrpc_frame back;
+				int ret;
+
+				bytes[at] = value;
+				ret = decode_hdr(&hdr, &back);
+				CHECK(!ret == !why);
+				CHECK(!ret || ret == -EPROTO || ret == -EMSGSIZE ||
+				      ret == -EPROTONOSUPPORT);
+				if (ret && ret != -EMSGSIZE)
+					continue;
+				mrpc_wire_encode(&back, &again);
+				CHECK(!memcmp(&hdr, &again, sizeof(hdr)));
+			}
+			bytes[at] = was;
+		}
+	}
+}
+
+TEST(other_protocols_and_versions)
+{
+	struct mrpc_wire_hdr hdr;
+	struct mrpc_frame back;
+
+	mrpc_wire_encode(&ping, &hdr);
+	hdr.magic = cpu_to_le32(MRPC_WIRE_MAGIC + 1);
+	CHECK_EQ(decode_hdr(&hdr, &back), -EPROTO);
+	CHECK_STR(why, "the peer does not speak mrpc");
+	mrpc_wire_encode(&ping, &hdr);
+	hdr.version = 2;
+	CHECK_EQ(decode_hdr(&hdr, &back), -EPROTONOSUPPORT);
+	mrpc_wire_encode(&ping, &hdr);
+	hdr.resv = 1;
+	CHECK_EQ(decode_hdr(&hdr, &back), -EPROTO);
+	memset(&hdr, 0, sizeof(hdr));
+	CHECK_EQ(decode_hdr(&hdr, &back), -EPROTO);
+	mrpc_wire_encode(&ping, &hdr);
+	hdr.type = 0;
+	CHECK_EQ(decode_hdr(&hdr, &back), -EPROTO);
+	hdr.type = MRPC_WIRE_TYPE_MAX + 1;
+	CHECK_EQ(decode_hdr(&hdr, &back), -EPROTO);
+}
+
+#define REFUSED(base, field, value, text)					\
+	do {									\
+		struct mrpc_frame f_ = base;					\
+										\
+		f_.field = value;						\
+		CHECK_EQ(decode(&f_), -EPROTO);					\
+		CHECK_STR(why, text);						\
+	} while (0)
+
+TEST(messages_refused)
+{
+	REFUSED(call, flags, MRPC_WIRE_MSG, "a call or reply has more than one message");
+	REFUSED(call, msg_no, 1, "a call or reply has more than one message");
+	REFUSED(reply, flags, MRPC_WIRE_MSG, "a call or reply has more than one message");
+	REFUSED(call, flags, MRPC_WIRE_END, "a call has no message");
+	REFUSED(call, flags, 0xff, "a frame has unknown flags");
+	REFUSED(call, crc, 1, "a frame has a checksum without the flag");
+	REFUSED(call, status, MRPC_OK + 1, "a call has fields of a reply");
+	REFUSED(call, detail_len, 1, "a call has fields of a reply");
+	REFUSED(call, meta_len, MRPC_MAX_META + 1, "metadata is too long");
+	REFUSED(reply, method, 1, "a reply has fields of a call");
+	REFUSED(reply, priority, 1, "a reply has fields of a call");
+	REFUSED(reply, max_reply, 1, "a reply has fields of a call");
+	REFUSED(reply, remaining_us, 1, "a reply has fields of a call");
+	REFUSED(reply, flags, MRPC_WIRE_END, "a reply has no message but is OK, or the reverse");
+	REFUSED(reply, status, MRPC_UNKNOWN, "a reply has no message but is OK, or the reverse");
+	REFUSED(failure, msg.structs, 8, "an absent message has lengths");
+	REFUSED(failure, msg.text, 8, "an absent message has lengths");
+	REFUSED(failure, msg.bytes, 8, "an absent message has lengths");
+	REFUSED(failure, status, MRPC_STATUS_MAX + 1, "a status is unknown");
+	REFUSED(failure, detail_len, MRPC_MAX_DETAIL + 1, "a status detail is too long");
+	REFUSED(call, msg.structs, 0, "a section's length is not a multiple of 8");
+	REFUSED(call, msg.structs, 12, "a section's length is not a multiple of 8");
+	REFUSED(call, msg.bytes, 4, "a section's length is not a multiple of 8");
+}
+
+TEST(control_frames_refused)
+{
+	REFUSED(ping, flags, MRPC_WIRE_END, "a control frame has flags of a message");
+	REFUSED(ping, flags, MRPC_WIRE_MSG, "a control frame has flags of a message");
+	REFUSED(ping, msg_no, 1, "a control frame has fields of a message");
+	REFUSED(ping, method, 1, "a control frame has fields of a message");
+	REFUSED(ping, status, 1, "a control frame has fields of a message");
+	REFUSED(ping, priority, 1, "a control frame has fields of a message");
+	REFUSED(ping, detail_len, 1, "a control frame has fields of a message");
+	REFUSED(ping, max_reply, 1, "a control frame has fields of a message");
+	REFUSED(ping, remaining_us, 1, "a control frame has fields of a message");
+	REFUSED(ping, msg.structs, 8, "a control frame has fields of a message");
+	REFUSED(ping, msg.text, 1, "a control frame has fields of a message");
+	REFUSED(ping, msg.bytes, 8, "a control frame has fields of a message");
+	REFUSED(ping, meta_len, 1, "a control frame has a body");
+	REFUSED(bye, meta_len, 1, "a control frame has a body");
+	REFUSED(bye, call_id, 1, "a frame without a call has a call id");
+	REFUSED(hello, call_id, 1, "a frame without a call has a call id");
+	REFUSED(hello, meta_len, 0, "a hello has no body");
+	REFUSED(hello, meta_len, MRPC_WIRE_MAX_HELLO + 1, "a hello is too long");
+}
+
+TEST(sizes)
+{
+	struct mrpc_frame f = call, back;
+	struct mrpc_wire_hdr hdr;
+
+	f.msg = (struct mrpc_msg_len){ .structs = MAX - 8, .text = 1 };
+	CHECK_EQ(decode(&f), 0);
+	f.msg.text = 9;
+	CHECK_EQ(decode(&f), -EMSGSIZE);
+	/* Valid all the same, to be skipped. */
+	f.msg = (struct mrpc_msg_len){ .structs = 8, .bytes = MRPC_MAX_MESSAGE - 8 };
+	mrpc_wire_encode(&f, &hdr);
+	CHECK_EQ(decode_hdr(&hdr, &back), -EMSGSIZE);
+	CHECK(same(&f, &back));
+	f = reply;
+	f.msg.structs = 2 * MAX;
+	CHECK_EQ(decode(&f), -EMSGSIZE);
+	/* Beyond what any message may have, or with sums beyond 32 bits. */
+	f = call;
+	f.msg = (struct mrpc_msg_len){ .structs = 8, .bytes = MRPC_MAX_MESSAGE };
+	CHECK_EQ(decode(&f), -EPROTO);
+	f.msg = (struct mrpc_msg_len){ .structs = U32_MAX - 7, .text = U32_MAX,
+				       .bytes = U32_MAX - 7 };
+	CHECK_EQ(decode(&f), -EPROTO);
+	f.msg = (struct mrpc_msg_len){ .structs = 8, .text = U32_MAX };
+	CHECK_EQ(decode(&f), -EPROTO);
+	f.msg = (struct mrpc_msg_len){ .structs = 8, .bytes = U32_MAX - 7 };
+	CHECK_EQ(decode(&f), -EPROTO);
+}
