@@ -17,6 +17,7 @@
 #include "internal.h"
 
 #define HOST_MAX	256
+#define NO_TRANSPORT	"it must begin with a transport, as in 'tcp:10.0.0.2:7000'"
 
 static int bad(const char *text, const char *why)
 {
@@ -160,14 +161,14 @@ int addr_resolve(const char *text, bool listening, struct address *list, int max
 		return fail(EINVAL, "the address is missing");
 	colon = strchr(text, ':');
 	if (!colon)
-		return bad(text, "it must begin with a transport, as in 'tcp:10.0.0.2:7000'");
+		return bad(text, NO_TRANSPORT);
 	len = (size_t)(colon - text);
 	if (len == 0 || len >= sizeof(transport))
-		return bad(text, "the transport before the first ':' has no name or too long a one");
+		return bad(text, "the transport before ':' has no name, or too long a one");
 	for (i = 0; i < len; i++)
 		if (!((text[i] >= 'a' && text[i] <= 'z') ||
 		      (i && ((text[i] >= '0' && text[i] <= '9') || text[i] == '_'))))
-			return bad(text, "it must begin with a transport, as in 'tcp:10.0.0.2:7000'");
+			return bad(text, NO_TRANSPORT);
 	memcpy(transport, text, len);
 	transport[len] = '\0';
 	if (!strcmp(transport, "loop"))
@@ -201,6 +202,8 @@ const char *mrpc_addr_format(const void *addr, char *buf, size_t size)
 	case AF_UNIX:
 		/* A NUL ends the name even if the address is not padded with them. */
 		snprintf(buf, size, "%.107s", un->sun_path[0] ? un->sun_path : un->sun_path + 1);
+		if (!buf[0])	/* a client has no name */
+			snprintf(buf, size, "-");
 		break;
 	default:
 		snprintf(buf, size, "-");

@@ -95,6 +95,7 @@ int status_of_errno(int err)
 	case ENOMEM:
 	case ENOBUFS:
 	case ENOSPC:
+	case EDQUOT:
 	case EBUSY:
 	case EAGAIN:
 		return MRPC_RESOURCE_EXHAUSTED;

@@ -38,7 +38,7 @@ typedef int64_t s64;
 #define RECV_INITIAL	(16u << 20)
 
 /* Blocks that a thread holds back before it returns them all at once. */
-#define RELEASE_BYTES	(256u << 10)
+#define RELEASE_BYTES	(64u << 10)
 
 /**
  * struct bind - one service's schema, bound in a session

@@ -39,9 +39,9 @@ int mrpc_meta_add(struct mrpc_meta *meta, const char *key, const void *value, si
 	u32 cap;
 
 	if (!key_ok(key, klen))
-		return meta_fail(meta, fail(EINVAL, "'%s' cannot be a key of metadata: keys are 1 "
-					    "to 255 of a-z, 0-9, '.', '_' and '-', and do not begin "
-					    "with 'mrpc-'", key ? key : ""));
+		return meta_fail(meta, fail(EINVAL, "'%s' cannot be a key of metadata: keys are 1 to "
+					    "255 of a-z, 0-9, '.', '_', '-', and do not begin with "
+					    "'mrpc-'", key ? key : ""));
 	if (len > MRPC_MAX_META || meta->len + sizeof(entry) + klen + len > MRPC_MAX_META)
 		return meta_fail(meta, fail(EMSGSIZE, "metadata exceeds %u bytes with '%s'",
 					    MRPC_MAX_META, key));

@@ -240,9 +240,9 @@ static inline int mrpc_msg_error(const struct mrpc_msg *msg)
 }
 
 /*
- * Bytes in the message; @align is a power of two up to 16 (struct blocks: 8;
- * arrays of scalars: their size). mrpc_msg_zalloc() zeroes them. NULL only for
- * more than MRPC_MAX_MESSAGE bytes or if there is no memory at all.
+ * Bytes in the message; @align is a power of two up to 16: 8 for struct blocks
+ * and arrays. mrpc_msg_zalloc() zeroes them. NULL only for more than
+ * MRPC_MAX_MESSAGE bytes, or if there is no memory at all.
  */
 void *mrpc_msg_alloc(struct mrpc_msg *msg, size_t len, size_t align);
 void *mrpc_msg_zalloc(struct mrpc_msg *msg, size_t len, size_t align);
@@ -271,7 +271,7 @@ void *mrpc_msg_alloc_struct(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t s
 /*
  * An array of @nr elements of @elem_size bytes each, zeroed: scalars, struct
  * mrpc_ref (for strings and bytes, set with the functions above), or struct
- * blocks. NULL if @nr is 0.
+ * blocks. Aligned to 8 even if @align is less. NULL if @nr is 0.
  */
 void *mrpc_msg_alloc_array(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t nr,
 			   size_t elem_size, size_t align);

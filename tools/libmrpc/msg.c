@@ -276,7 +276,7 @@ void *mrpc_msg_alloc_array(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t nr
 		nr = 0;
 	}
 	if (nr)
-		p = mrpc_msg_zalloc(msg, nr * elem_size, align);
+		p = mrpc_msg_zalloc(msg, nr * elem_size, align < 8 ? 8 : align);
 	mrpc_msg_set_ref(msg, ref, p, (u32)nr);
 	return p;
 }
@@ -291,7 +291,7 @@ void mrpc_msg_set_array(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *
 		nr = 0;
 	}
 	if (nr && data) {
-		p = mrpc_msg_alloc(msg, nr * elem_size, elem_size < 8 ? elem_size : 8);
+		p = mrpc_msg_alloc(msg, nr * elem_size, 8);
 		if (p)
 			memcpy(p, data, nr * elem_size);
 	}

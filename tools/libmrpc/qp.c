@@ -290,22 +290,22 @@ int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
 	return 0;
 }
 
-/* What the thread has collected travels with the next entry into the kernel. */
-static void push_releases(struct mrpc_qp *qp)
+/* False: the thread will not submit anything soon, or there is no room. */
+bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
 {
-	struct tctx *t = tctx_get(qp->session);
 	struct mrpc_sqe sqe;
 
-	if (!t || !t->nr_release)
-		return;
+	if (!qp->serve && !qp->in_flight)
+		return false;
 	memset(&sqe, 0, sizeof(sqe));
 	sqe.op = MRPC_OP_RELEASE;
 	sqe.nr = t->nr_release;
 	memcpy(sqe.blocks, t->release, t->nr_release * sizeof(sqe.blocks[0]));
 	if (!try_push(qp, &sqe, NULL))
-		return;
+		return false;
 	t->nr_release = 0;
 	t->release_bytes = 0;
+	return true;
 }
 
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns)
@@ -317,8 +317,6 @@ int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns)
 	arg.to_submit = qp_pending(qp);
 	if (!arg.to_submit && !min_complete && !ring_kernel_pending(&qp->ring))
 		return 0;
-	push_releases(qp);
-	arg.to_submit = qp_pending(qp);
 	arg.timeout_ns = timeout_ns < 0 ? UINT64_MAX : (u64)timeout_ns;
 	err = session_ioctl(qp->session, MRPC_IOC_ENTER, &arg);
 	collect_notes(qp);

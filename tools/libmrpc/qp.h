@@ -104,6 +104,9 @@ void qps_free(struct mrpc_session *session);
 /* Copies an entry in; @blocks are freed when the kernel has taken it. */
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
 
+/* Gives what the thread has collected back with the next entry into the kernel. */
+bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t);
+
 /* Entries that wait to be submitted. */
 u32 qp_pending(struct mrpc_qp *qp);
 

@@ -84,8 +84,8 @@ static int grow_recv(struct mrpc_session *session, u64 len)
 		session->recv_size += part;
 		len -= part;
 	}
-	session->release_bytes = session->recv_size / 64 < RELEASE_BYTES ?
-				 session->recv_size / 64 : RELEASE_BYTES;
+	session->release_bytes = session->recv_size / 256 < RELEASE_BYTES ?
+				 session->recv_size / 256 : RELEASE_BYTES;
 	pthread_mutex_unlock(&session->lock);
 	return err;
 }
@@ -275,7 +275,7 @@ void *mrpc_alloc(struct mrpc_session *session, size_t len)
 		block = heap_alloc(&session->send, &t->cache, len ? len : 1);
 	}
 	if (!block)
-		fail(ENOMEM, "the send heap has no room for %zu bytes (it has %llu of at most %llu)",
+		fail(ENOMEM, "the send heap has no room for %zu bytes (it has %llu, at most %llu)",
 		     len, (unsigned long long)session->send.size,
 		     (unsigned long long)session->send.limit);
 	return block;
@@ -319,7 +319,10 @@ void release_flush(struct tctx *t)
 	session_ioctl(t->session, MRPC_IOC_RELEASE, &arg);
 }
 
-/* Collects blocks until there are enough; qp_enter() takes what is there along. */
+/*
+ * Collects blocks until there are enough. They then travel with what the thread
+ * submits next, if it is going to submit something.
+ */
 void release_block(struct mrpc_session *session, u32 block, u32 bytes)
 {
 	struct tctx *t;
@@ -335,6 +338,8 @@ void release_block(struct mrpc_session *session, u32 block, u32 bytes)
 	}
 	t->release[t->nr_release++] = block;
 	t->release_bytes += bytes;
-	if (t->nr_release == MRPC_RELEASE_MAX || t->release_bytes >= session->release_bytes)
+	if (t->nr_release < MRPC_RELEASE_MAX && t->release_bytes < session->release_bytes)
+		return;
+	if (!t->qp || !qp_push_releases(t->qp, t))
 		release_flush(t);
 }

@@ -22,6 +22,7 @@
 #define SLOTS		4096		/* blocks of a receive heap */
 #define SLOT_MIN	4096
 #define SLOT_INNER	0xffff
+#define RESERVE		(sizeof(void *) > 4 ? 1u << 30 : 128u << 20)
 
 struct fqp {
 	struct mrpc_qp_head *head;
@@ -60,7 +61,7 @@ struct fcall {
 	__u64 user_data;
 	bool copy;
 	bool done;
-	__u32 root;			/* if not copied: what must not change until it is sent */
+	__u32 root;			/* if not copied: what must not change before its end */
 	__u32 sum;
 	struct mrpc_cqe cqe;
 };
@@ -137,14 +138,15 @@ static void *file_map(struct fsession *s, __u64 len, __u64 *off)
 
 static int do_region(struct fsession *s, struct mrpc_region_add *arg)
 {
-	static const __u64 reserve = 1ull << 30;
 	__u32 kind = arg->kind;
 	void *p;
 
 	if (!s->heap[kind])
-		s->heap[kind] = mmap(NULL, reserve, PROT_NONE,
+		s->heap[kind] = mmap(NULL, RESERVE, PROT_NONE,
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-	if (arg->len % 65536 || arg->len > 256u << 20)
+	if (s->heap[kind] == MAP_FAILED)
+		abort();
+	if (arg->len % 65536 || arg->len > 256u << 20 || s->heap_len[kind] + arg->len > RESERVE)
 		return -EINVAL;
 	arg->base = s->heap_len[kind];
 	p = file_map(s, arg->len, &arg->mmap_off);
@@ -432,7 +434,7 @@ static int do_enter(struct fsession *s, struct mrpc_enter *arg)
 {
 	struct fqp *qp = &s->qps[arg->qp];
 	struct timespec until;
-	__u32 most = take_at_most ? take_at_most : UINT32_MAX;
+	__u32 most = take_at_most && !(qp->flags & MRPC_QP_SERVE) ? take_at_most : UINT32_MAX;
 
 	stats.enters++;
 	while (arg->submitted < arg->to_submit && arg->submitted < most &&
@@ -523,9 +525,13 @@ static struct fsession *find(int fd, bool create)
 	if (!create)
 		return NULL;
 	/* A number that is opened again means that the old one was closed. */
-	for (i = 0; i < SESSIONS; i++)
-		if (sessions[i].used && sessions[i].fd == fd)
-			sessions[i].used = false;
+	for (i = 0; i < SESSIONS; i++) {
+		if (!sessions[i].used || sessions[i].fd != fd)
+			continue;
+		sessions[i].used = false;
+		munmap(sessions[i].heap[0], RESERVE);
+		munmap(sessions[i].heap[1], RESERVE);
+	}
 	for (i = 0; i < SESSIONS; i++) {
 		if (!sessions[i].used) {
 			memset(&sessions[i], 0, sizeof(sessions[i]));

@@ -37,7 +37,7 @@ void fake_reset_stats(void);
 /* The next so many ioctls of this command fail with @err. */
 void fake_fail(unsigned long cmd, int err, int times);
 
-/* Largest number of submissions that one enter takes; 0: all. */
+/* Largest number of submissions that one enter of a client takes; 0: all. */
 void fake_take_at_most(unsigned int nr);
 
 #endif /* FAKE_H */

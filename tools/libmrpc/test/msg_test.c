@@ -48,10 +48,12 @@ TEST(open_fails_clearly)
 TEST(receive_heap_grows)
 {
 	struct mrpc_session *s = open_with((struct mrpc_session_opts){ .recv_initial = 1 });
+	/* More than one region can hold, where there is address space for it. */
+	u64 more = sizeof(void *) > 4 ? 300u << 20 : 100u << 20;
 
 	CHECK_EQ(s->recv_size, 65536);
-	CHECK_EQ(mrpc_session_grow_recv(s, 300u << 20), 0);
-	CHECK_EQ(s->recv_size, (300u << 20) + 65536);
+	CHECK_EQ(mrpc_session_grow_recv(s, more), 0);
+	CHECK_EQ(s->recv_size, more + 65536);
 	CHECK_EQ(mrpc_session_grow_recv(s, 3ull << 30), -ENOMEM);
 	mrpc_session_close(s);
 }
