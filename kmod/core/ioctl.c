@@ -84,6 +84,8 @@ static int mrpc_ioc_setup(struct mrpc_session *session, void __user *arg)
 	/* Pairs with the acquire in mrpc_session_ioctl(). */
 	smp_store_release(&session->setup, true);
 	mutex_unlock(&session->lock);
+	s.send_limit = session->send.limit;
+	s.recv_limit = session->recv.limit;
 	s.session = session->id;
 	s.version = MRPC_UAPI_VERSION;
 	s.copy_threshold = READ_ONCE(mrpc_knobs.copy_threshold);

@@ -298,17 +298,28 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	return 0;
 }
 
-/* An application's reply was refused: the caller gets a status all the same. */
-static void mrpc_reply_reset(struct mrpc_call *call, u16 status)
+/*
+ * An application's reply was refused: the caller gets a status all the same. It
+ * learns why only if it concerns the caller: a size.
+ */
+static void mrpc_reply_reset(struct mrpc_call *call, const struct mrpc_refusal *r)
 {
+	bool size = r->status == MRPC_RESOURCE_EXHAUSTED;
+	const char *detail = size ? r->detail : "the server's reply was malformed";
+	u32 len = min_t(size_t, strlen(detail), MRPC_MAX_DETAIL);
 	struct mrpc_rpc *rpc = &call->rpc;
 
 	rpc->frame.flags &= ~MRPC_WIRE_MSG;
 	rpc->frame.msg = (struct mrpc_msg_len){};
-	rpc->frame.meta_len = 0;
-	rpc->frame.detail_len = 0;
+	rpc->frame.status = size ? r->status : MRPC_INTERNAL;
 	rpc->data_len = sizeof(struct mrpc_wire_hdr);
-	rpc->frame.status = status == MRPC_RESOURCE_EXHAUSTED ? status : MRPC_INTERNAL;
+	/* Room was there for more, so this fails only without memory. */
+	if (mrpc_rpc_prefix(rpc, 0, len)) {
+		rpc->frame.meta_len = 0;
+		rpc->frame.detail_len = 0;
+		return;
+	}
+	memcpy(rpc->data + sizeof(struct mrpc_wire_hdr), detail, len);
 }
 
 static void mrpc_reply_complete(struct mrpc_session *session, const struct mrpc_sqe *sqe,
@@ -366,7 +377,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	call->rpc.frame.call_id = call->id;
 	trace_mrpc_submit(conn, call);
 	if (mrpc_reply_build(call, sqe, &r)) {
-		mrpc_reply_reset(call, r.status);
+		mrpc_reply_reset(call, &r);
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_ERROR, r.status, r.detail);
 	} else if (!call->rpc.heap) {
 		/* Copied: free at once. Said only to who did not ask for it. */

@@ -261,8 +261,9 @@ struct mrpc_explain {
  * struct mrpc_setup - MRPC_IOC_SETUP, once, before anything else
  * @size: sizeof(struct mrpc_setup)
  * @flags: zero
- * @send_limit: most bytes of send regions; 0 for the default
- * @recv_limit: most bytes of receive regions; 0 for the default
+ * @send_limit: most bytes of send regions; 0 for the default, which is written
+ *	back
+ * @recv_limit: most bytes of receive regions; likewise
  * @name: what operators see; empty for the process's name
  * @session: out: id in dumps
  * @version: out: MRPC_UAPI_VERSION
