@@ -540,8 +540,12 @@ static bool mrpc_conn_is_drained(void *ctx)
 {
 	struct mrpc_conn *conn = ctx;
 
-	return READ_ONCE(conn->state) == MRPC_CONN_CLOSED ||
-	       (!mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued));
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return true;
+	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
 }
 
 /* No new calls from now on; those in flight finish. */

@@ -51,6 +51,7 @@ enum {
 	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
 	MRPC_CONN_ABORT,	/* close without orderly end */
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
+	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
 	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
 };
@@ -83,7 +84,7 @@ enum {
  * @tx, @rx: the claims
  * @txq: rpcs from any context to the owner of @tx
  * @tx_list: rpcs that the owner of @tx has taken, in order
- * @tx_queued: rpcs in both
+ * @tx_queued: rpcs in both, and in the making
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @timer: fires at the earliest of the first deadline and the next keepalive
@@ -196,6 +197,14 @@ u32 mrpc_conn_active(struct mrpc_conn *conn);
 void mrpc_datapath_init(struct mrpc_conn *conn);
 void mrpc_datapath_kick(struct mrpc_conn *conn);
 void mrpc_datapath_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_datapath_submit_held(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_datapath_unhold(struct mrpc_conn *conn);
+/* An rpc is in the making: a drain waits for it although it is in no table. */
+static inline void mrpc_datapath_hold(struct mrpc_conn *conn)
+{
+	atomic_inc(&conn->tx_queued);
+}
+
 void mrpc_datapath_tx(struct mrpc_conn *conn);
 void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp);
 void mrpc_datapath_purge(struct mrpc_conn *conn);

@@ -108,17 +108,26 @@ static enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void mrpc_rpc_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+/**
+ * mrpc_datapath_unhold() - one rpc less is on its way out
+ * @conn: the connection
+ */
+void mrpc_datapath_unhold(struct mrpc_conn *conn)
 {
-	struct mrpc_call *call = mrpc_rpc_call(rpc);
-
 	int left = atomic_dec_return(&conn->tx_queued);
 
-	list_del(&rpc->list);
 	if (left <= MRPC_TX_BUDGET && test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
 		mrpc_kick_rx(conn);
 	if (!left)
 		mrpc_conn_drained(conn);
+}
+
+static void mrpc_rpc_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_call *call = mrpc_rpc_call(rpc);
+
+	list_del(&rpc->list);
+	mrpc_datapath_unhold(conn);
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
 }
@@ -279,7 +288,17 @@ static void mrpc_datapath_work(struct work_struct *work)
  */
 void mrpc_datapath_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	atomic_inc(&conn->tx_queued);
+	mrpc_datapath_hold(conn);
+	mrpc_datapath_submit_held(conn, rpc);
+}
+
+/**
+ * mrpc_datapath_submit_held() - put an rpc on a datapath that was held for it
+ * @conn: the connection
+ * @rpc: as for mrpc_datapath_submit()
+ */
+void mrpc_datapath_submit_held(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
 	llist_add(&rpc->node, &conn->txq);
 }
 

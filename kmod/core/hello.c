@@ -274,6 +274,28 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 	return 0;
 }
 
+/*
+ * A server that drains says BYE; the client starts no more calls and says BYE,
+ * too, behind all that it has sent. So the server knows when it has heard
+ * everything, and no call is lost to the end of the connection.
+ */
+static int mrpc_hear_bye(struct mrpc_conn *conn)
+{
+	if (test_and_set_bit(MRPC_CONN_BYE, &conn->flags))
+		return 0;
+	if (conn->accepted) {
+		mrpc_conn_drained(conn);
+		return 0;
+	}
+	spin_lock_bh(&conn->lock);
+	if (conn->state == MRPC_CONN_READY) {
+		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
+		conn->why = "the peer is shutting down";
+	}
+	spin_unlock_bh(&conn->lock);
+	return mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0);
+}
+
 /**
  * mrpc_conn_control() - a frame without content has arrived
  * @conn: the connection
@@ -295,15 +317,7 @@ int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	case MRPC_WIRE_CANCEL:
 		return mrpc_hear_cancel(conn, frame->call_id);
 	case MRPC_WIRE_BYE:
-		if (conn->accepted)
-			return 0;
-		spin_lock_bh(&conn->lock);
-		if (conn->state == MRPC_CONN_READY) {
-			WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
-			conn->why = "the peer is shutting down";
-		}
-		spin_unlock_bh(&conn->lock);
-		return 0;
+		return mrpc_hear_bye(conn);
 	default:
 		return -EPROTO;
 	}

@@ -186,6 +186,11 @@ static const struct nla_policy mrpc_nl_schema_policy[] = {
 	[MRPC_A_SCHEMA_HASH] = NLA_POLICY_EXACT_LEN(MRPC_HASH_LEN),
 };
 
+/* A filter that we do not know is refused, not ignored. */
+static const struct nla_policy mrpc_nl_schemas_policy[] = {
+	[MRPC_A_SCHEMA_ID] = { .type = NLA_REJECT },
+};
+
 static const struct nla_policy mrpc_nl_method_policy[] = {
 	[MRPC_A_METHOD_SCHEMA] = NLA_POLICY_MIN(NLA_U32, 1),
 };
@@ -224,7 +229,7 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 	MRPC_NL_DO(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_get,
 		   mrpc_nl_schema_policy, MRPC_A_SCHEMA_HASH),
 	MRPC_NL_DUMP(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_start, mrpc_nl_schema_dump,
-		     mrpc_nl_schema_done, NULL, 0),
+		     mrpc_nl_schema_done, mrpc_nl_schemas_policy, MRPC_A_SCHEMA_ID),
 	MRPC_NL_DUMP(MRPC_CMD_METHOD_GET, mrpc_nl_method_start, mrpc_nl_method_dump, NULL,
 		     mrpc_nl_method_policy, MRPC_A_METHOD_SCHEMA),
 	MRPC_NL_DO(MRPC_CMD_DATAPATH_GET, mrpc_nl_datapath_get,

@@ -360,8 +360,12 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	u16 status;
 
 	*touched = NULL;
-	if (conn && conn->accepted)
+	if (conn && conn->accepted) {
+		mrpc_datapath_hold(conn);
 		call = mrpc_serve_take(conn, sqe->call, true);
+		if (!call)
+			mrpc_datapath_unhold(conn);
+	}
 	if (!call) {
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_CANCELLED, NULL);
 		if (conn)
@@ -388,7 +392,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	}
 	trace_mrpc_marshal(conn, call);
 	status = call->rpc.frame.status;
-	mrpc_datapath_submit(conn, &call->rpc);
+	mrpc_datapath_submit_held(conn, &call->rpc);
 	mrpc_serve_count(conn, status);
 	*touched = conn;
 }

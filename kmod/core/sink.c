@@ -123,7 +123,8 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	const struct mrpc_schema_plan *plan;
 	struct mrpc_msg_error me;
 
-	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING)
+	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING &&
+	    test_bit(MRPC_CONN_BYE, &conn->flags))
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server is shutting down");
 	if (svc >= conn->nr_wire)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "no service %u on this connection", svc);
