@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <dirent.h>
+#include <err.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "measure.h"
+
+/*
+ * The cost of a call is taken from batches, so that work which is done once for
+ * several calls counts; and as a median, so that idle time does not.
+ */
+#define BATCH		32
+#define MAX_SAMPLES	(1u << 20)
+
+/* Instructions without effect that profile.c recognises. */
+static inline void mark_start(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x84, 0, 'm', 'r', 'p', 1" ::: "memory");
+}
+
+static inline void mark_end(void)
+{
+	asm volatile(".byte 0x0f, 0x1f, 0x84, 0, 'm', 'r', 'p', 2" ::: "memory");
+}
+
+void options_parse(struct options *o, int argc, char **argv, const char *usage)
+{
+	int opt;
+
+	while ((opt = getopt(argc, argv, "s:r:f:n:t:w:p:k:")) != -1) {
+		switch (opt) {
+		case 's':
+			o->request = strtoul(optarg, NULL, 0);
+			break;
+		case 'r':
+			o->reply = strtoul(optarg, NULL, 0);
+			break;
+		case 'f':
+			o->in_flight = (unsigned int)strtoul(optarg, NULL, 0);
+			break;
+		case 'n':
+			o->calls = strtoull(optarg, NULL, 0);
+			break;
+		case 't':
+			o->ms = strtoull(optarg, NULL, 0);
+			break;
+		case 'w':
+			o->warm = strtoull(optarg, NULL, 0);
+			break;
+		case 'p':
+			o->server = (pid_t)strtol(optarg, NULL, 0);
+			break;
+		case 'k':
+			o->copy_threshold = optarg;
+			break;
+		default:
+			fputs(usage, stderr);
+			exit(2);
+		}
+	}
+	if (optind == argc || argc - optind > 2 || !o->in_flight || !o->request) {
+		fputs(usage, stderr);
+		exit(2);
+	}
+	o->mode = argv[optind];
+	o->address = argv[optind + 1];
+}
+
+/* -- counts ------------------------------------------------------------------------ */
+
+/* Sum of the numbers in a file's lines that begin with one of two names. */
+static uint64_t read_counts(const char *path, const char *name, const char *other)
+{
+	uint64_t sum = 0;
+	char line[4096];
+	FILE *f;
+
+	f = fopen(path, "r");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, strlen(name)))
+			sum += strtoull(line + strlen(name), NULL, 10);
+		else if (other && !strncmp(line, other, strlen(other)))
+			sum += strtoull(line + strlen(other), NULL, 10);
+	fclose(f);
+	return sum;
+}
+
+/* Context switches of all threads of a process. */
+static uint64_t process_switches(pid_t pid)
+{
+	struct dirent *entry;
+	uint64_t sum = 0;
+	char path[320];
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	dir = opendir(path);
+	if (!dir)
+		err(1, "%s", path);
+	while ((entry = readdir(dir))) {
+		if (entry->d_name[0] == '.')
+			continue;
+		snprintf(path, sizeof(path), "/proc/%d/task/%s/status", pid, entry->d_name);
+		sum += read_counts(path, "voluntary_ctxt_switches:",
+				   "nonvoluntary_ctxt_switches:");
+	}
+	closedir(dir);
+	return sum;
+}
+
+static void take_counts(struct snapshot *s, const struct options *o)
+{
+	s->client_switches = process_switches(getpid());
+	s->server_switches = o->server ? process_switches(o->server) : 0;
+	s->machine_switches = read_counts("/proc/stat", "ctxt ", NULL);
+}
+
+static uint64_t now_ns(clockid_t clock)
+{
+	struct timespec ts;
+
+	clock_gettime(clock, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* -- a measurement ------------------------------------------------------------------ */
+
+static void start(struct measure *m)
+{
+	take_counts(&m->start, m->o);
+	mark_start();
+	m->start.ns = now_ns(CLOCK_MONOTONIC);
+	m->start.ticks = ticks();
+	m->batches[m->nr_batches++] = m->start.ticks;
+}
+
+void measure_init(struct measure *m, const struct options *o)
+{
+	memset(m, 0, sizeof(*m));
+	m->o = o;
+	/* Several in flight end in bursts. */
+	m->batch = o->in_flight > 16 ? 2 * o->in_flight : BATCH;
+	m->max = o->calls && o->calls < MAX_SAMPLES ? o->calls : MAX_SAMPLES;
+	m->samples = malloc(m->max * sizeof(*m->samples));
+	m->batches = malloc((m->max / BATCH + 2) * sizeof(*m->batches));
+	if (!m->samples || !m->batches)
+		err(1, "samples");
+	/* No page faults later. */
+	memset(m->samples, 0, m->max * sizeof(*m->samples));
+	memset(m->batches, 0, (m->max / BATCH + 2) * sizeof(*m->batches));
+	m->warm = o->warm;
+	if (!m->warm)
+		start(m);
+}
+
+bool measure_call(struct measure *m, uint64_t began)
+{
+	uint64_t now = ticks();
+
+	if (m->warm) {
+		if (!--m->warm)
+			start(m);
+		return true;
+	}
+	m->samples[m->nr++] = now - began;
+	if (!(m->nr % m->batch))
+		m->batches[m->nr_batches++] = now;
+	if (m->nr == m->max)
+		return false;
+	if (!m->o->ms || m->nr % 8)
+		return true;
+	/* The coarse clock may be behind the start. */
+	return now_ns(CLOCK_MONOTONIC_COARSE) < m->start.ns + m->o->ms * 1000000;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+/* The smallest sample that @percent of them do not exceed. */
+static uint64_t percentile(const uint64_t *sorted, uint64_t nr, uint64_t percent)
+{
+	return nr ? sorted[(nr * percent + 99) / 100 - 1] : 0;
+}
+
+/* Ticks per call: a median over batches, or the mean if there are too few. */
+static double cost(struct measure *m, const struct snapshot *end)
+{
+	uint64_t i;
+
+	if (m->nr_batches < 4)
+		return (double)(end->ticks - m->start.ticks) / (double)m->nr;
+	for (i = 0; i + 1 < m->nr_batches; i++)
+		m->batches[i] = m->batches[i + 1] - m->batches[i];
+	qsort(m->batches, i, sizeof(*m->batches), compare);
+	return (double)percentile(m->batches, i, 50) / (double)m->batch;
+}
+
+void measure_report(struct measure *m)
+{
+	double seconds, ns_per_tick, calls = (double)m->nr;
+	struct snapshot end;
+
+	end.ticks = ticks();
+	end.ns = now_ns(CLOCK_MONOTONIC);
+	mark_end();
+	take_counts(&end, m->o);
+	if (!m->nr)
+		errx(1, "nothing was measured");
+	seconds = (double)(end.ns - m->start.ns) / 1e9;
+	ns_per_tick = (double)(end.ns - m->start.ns) / (double)(end.ticks - m->start.ticks);
+	qsort(m->samples, m->nr, sizeof(*m->samples), compare);
+	printf("calls=%llu seconds=%.4f median_ns=%.0f p99_ns=%.0f rate=%.1f bytes_per_s=%.0f cost=%.1f",
+	       (unsigned long long)m->nr, seconds,
+	       (double)percentile(m->samples, m->nr, 50) * ns_per_tick,
+	       (double)percentile(m->samples, m->nr, 99) * ns_per_tick, calls / seconds,
+	       calls * (double)m->o->request / seconds, cost(m, &end));
+	printf(" client_switches=%.3f server_switches=%.3f machine_switches=%.3f\n",
+	       (double)(end.client_switches - m->start.client_switches) / calls,
+	       (double)(end.server_switches - m->start.server_switches) / calls,
+	       (double)(end.machine_switches - m->start.machine_switches) / calls);
+	free(m->samples);
+	free(m->batches);
+}

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What the benchmarks have in common: options, samples and the line of figures
+ * that each measurement prints.
+ */
+#ifndef _MEASURE_H
+#define _MEASURE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+/**
+ * struct options - what to measure
+ * @mode: first word of the command line
+ * @address: second word; NULL if absent
+ * @request: bytes of a request's payload
+ * @reply: bytes of a reply's payload
+ * @in_flight: calls in flight
+ * @calls: stop after so many calls; 0 for no limit
+ * @ms: stop after so many milliseconds; 0 for no limit
+ * @warm: calls before the measurement
+ * @server: process whose context switches are counted too; 0 for none
+ * @copy_threshold: as text; NULL to leave it alone
+ */
+struct options {
+	const char *mode;
+	const char *address;
+	size_t request;
+	size_t reply;
+	unsigned int in_flight;
+	uint64_t calls;
+	uint64_t ms;
+	uint64_t warm;
+	pid_t server;
+	const char *copy_threshold;
+};
+
+void options_parse(struct options *o, int argc, char **argv, const char *usage);
+
+/* Counts at one moment. */
+struct snapshot {
+	uint64_t ticks;
+	uint64_t ns;
+	uint64_t client_switches;
+	uint64_t server_switches;
+	uint64_t machine_switches;
+};
+
+struct measure {
+	const struct options *o;
+	uint64_t *samples;	/* ticks from a call's start to its end */
+	uint64_t nr;
+	uint64_t max;
+	uint64_t *batches;	/* ticks at the end of each batch of calls */
+	uint64_t nr_batches;
+	uint64_t batch;
+	uint64_t warm;		/* calls until the measurement starts */
+	struct snapshot start;
+};
+
+/*
+ * The time stamp counter. Where virtual time counts instructions, a tick is an
+ * instruction.
+ */
+static inline uint64_t ticks(void)
+{
+	return __builtin_ia32_rdtsc();
+}
+
+void measure_init(struct measure *m, const struct options *o);
+
+/* A call that began at @began has ended. Return: whether to go on. */
+bool measure_call(struct measure *m, uint64_t began);
+
+/* Ends the measurement and prints its figures. */
+void measure_report(struct measure *m);
+
+#endif

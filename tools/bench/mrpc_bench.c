@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls through mrpc, measured: client and server.
+ */
+#include <err.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <mrpc.h>
+
+#include "bench.mrpc.h"
+#include "measure.h"
+
+static const char usage[] =
+	"Usage: mrpc_bench [OPTION...] MODE [ADDRESS]\n"
+	"\n"
+	"  serve ADDRESS  answer calls until SIGTERM\n"
+	"  sync ADDRESS   one call at a time, each one system call\n"
+	"  ring ADDRESS   several calls in flight on a queue pair\n"
+	"  bind           time to bind a schema for the first time, and again\n"
+	"\n"
+	"ADDRESS is tcp:HOST:PORT or loop:NAME.\n"
+	"\n"
+	"  -s BYTES   of a request's payload (64)\n"
+	"  -r BYTES   serve: of a reply's payload (8)\n"
+	"  -f NUMBER  of calls in flight (1)\n"
+	"  -n CALLS   to measure, or times to bind (no limit; 20)\n"
+	"  -t MS      time to measure (no limit)\n"
+	"  -w CALLS   before the measurement (100)\n"
+	"  -p PID     the server, whose context switches are to be counted too\n"
+	"  -k BYTES   copy_threshold to set once connected: when it was 0 before, the\n"
+	"             kernel alone decides whether to copy\n";
+
+/* Content that an application would not make anew for each call. */
+#define CONTENT		4096
+
+static char content[CONTENT];
+
+/* Receive heap of the server: 16 calls of 1 MiB, and those not yet released. */
+#define SERVER_HEAP	(128 << 20)
+
+static struct mrpc_session *open_session(size_t send, size_t recv)
+{
+	const struct mrpc_session_opts opts = {
+		.send_initial = send,
+		.recv_initial = recv,
+	};
+	struct mrpc_session *session = mrpc_session_open(&opts);
+
+	if (!session)
+		errx(1, "%s", mrpc_last_error());
+	return session;
+}
+
+/* -- server ------------------------------------------------------------------------ */
+
+static struct mrpc_server *server;
+
+static void on_term(int sig)
+{
+	(void)sig;
+	mrpc_server_stop(server);
+}
+
+static int do_call(struct mrpc_call *call, const struct bench_Request *req,
+		   struct bench_Reply *reply)
+{
+	const struct options *o = mrpc_call_ctx(call);
+
+	(void)req;
+	bench_Reply_set_payload(mrpc_call_msg(call), reply, content, o->reply);
+	return MRPC_OK;
+}
+
+static const struct bench_Bench_ops ops = { .Call = do_call };
+
+static int serve(struct options *o)
+{
+	struct mrpc_session *session = open_session(0, SERVER_HEAP);
+	int ret;
+
+	if (o->reply > CONTENT)
+		errx(1, "a reply has at most %d bytes", CONTENT);
+	server = mrpc_server_new(session);
+	if (!server || bench_Bench_add(server, &ops, o) ||
+	    mrpc_server_listen(server, o->address, NULL))
+		errx(1, "%s", mrpc_last_error());
+	signal(SIGTERM, on_term);
+	puts("ready");
+	fflush(stdout);
+	ret = mrpc_server_run(server, 1);
+	if (ret)
+		warnx("%s", mrpc_last_error());
+	mrpc_session_close(session);
+	return ret != 0;
+}
+
+/* -- client ------------------------------------------------------------------------ */
+
+struct client {
+	const struct options *o;
+	struct mrpc_session *session;
+	struct mrpc_conn *conn;
+	struct measure measure;
+	uint64_t *began;	/* of the calls in flight, by slot */
+	bool done;
+};
+
+static void make_request(struct client *c, struct mrpc_msg *msg)
+{
+	struct bench_Request *req = bench_Request_new(msg, c->session);
+
+	if (c->o->request <= CONTENT)
+		bench_Request_set_payload(msg, req, content, c->o->request);
+	else
+		bench_Request_alloc_payload(msg, req, c->o->request);
+}
+
+static void check(struct mrpc_result *res)
+{
+	const struct bench_Reply *reply = bench_Bench_Call_reply(res);
+	size_t len;
+
+	if (res->status != MRPC_OK)
+		errx(1, "%s: %s", mrpc_status_name(res->status), res->detail);
+	bench_Reply_payload(res->reply, reply, &len);
+	if (!len)
+		errx(1, "the reply is empty");
+}
+
+static void run_sync(struct client *c)
+{
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+	uint64_t began;
+
+	do {
+		began = ticks();
+		make_request(c, &msg);
+		bench_Bench_Call(c->conn, &msg, NULL, &res);
+		check(&res);
+		mrpc_result_release(&res);
+	} while (measure_call(&c->measure, began));
+}
+
+static void on_done(void *user, struct mrpc_result *res);
+
+static struct client *ring_client;
+
+static void start_call(uint64_t *slot)
+{
+	struct client *c = ring_client;
+	struct mrpc_msg msg;
+
+	*slot = ticks();
+	make_request(c, &msg);
+	if (bench_Bench_Call_async(c->conn, &msg, NULL, on_done, slot, NULL) != MRPC_OK)
+		errx(1, "%s", mrpc_last_error());
+}
+
+static void on_done(void *user, struct mrpc_result *res)
+{
+	struct client *c = ring_client;
+	uint64_t *slot = user;
+
+	check(res);
+	if (c->done)
+		return;
+	if (measure_call(&c->measure, *slot))
+		start_call(slot);
+	else
+		c->done = true;
+}
+
+static void run_ring(struct client *c)
+{
+	struct mrpc_qp *qp = mrpc_qp_self(c->session);
+	unsigned int i;
+	int ret;
+
+	if (!qp)
+		errx(1, "%s", mrpc_last_error());
+	c->began = calloc(c->o->in_flight, sizeof(*c->began));
+	if (!c->began)
+		err(1, "calls");
+	ring_client = c;
+	for (i = 0; i < c->o->in_flight; i++)
+		start_call(&c->began[i]);
+	while (!c->done) {
+		ret = mrpc_run(qp, -1);
+		if (ret < 0)
+			errx(1, "%s", mrpc_last_error());
+	}
+}
+
+static void set_copy_threshold(const char *value)
+{
+	FILE *f = fopen("/sys/module/mrpc/parameters/copy_threshold", "w");
+
+	if (!f || fputs(value, f) < 0 || fclose(f))
+		err(1, "copy_threshold");
+}
+
+static int call(struct options *o, void (*run)(struct client *c))
+{
+	const struct mrpc_service_desc *const services[] = { &bench_Bench_service };
+	size_t send = 2 * o->in_flight * o->request + (1 << 20), recv = 1 << 20;
+	struct client c = { .o = o, .session = open_session(send & -(1 << 16), recv) };
+
+	c.conn = mrpc_connect(c.session, o->address, services, 1, NULL);
+	if (!c.conn)
+		errx(1, "%s", mrpc_last_error());
+	if (o->copy_threshold)
+		set_copy_threshold(o->copy_threshold);
+	measure_init(&c.measure, o);
+	run(&c);
+	measure_report(&c.measure);
+	if (c.began)
+		mrpc_run_all(mrpc_qp_self(c.session), -1);
+	mrpc_session_close(c.session);
+	free(c.began);
+	return 0;
+}
+
+/* -- binding ----------------------------------------------------------------------- */
+
+static void bind_once(struct mrpc_session *session, const struct mrpc_service_desc *desc)
+{
+	struct mrpc_bind_info info;
+
+	if (mrpc_session_bind(session, desc, &info))
+		errx(1, "%s", mrpc_last_error());
+	printf("%s=%llu\n", info.hit ? "hit_ns" : "miss_ns", (unsigned long long)info.bind_ns);
+}
+
+/*
+ * The kernel remembers schemas for a while when nobody uses them any more. So
+ * each time it gets one that it has not seen: the service has another name.
+ */
+static int bind_times(struct options *o)
+{
+	static const char name[] = "bench.Bench";
+	const struct mrpc_service_desc *bench = &bench_Bench_service;
+	struct mrpc_session *first = open_session(0, 0), *second = open_session(0, 0);
+	uint64_t i, nr = o->calls ? o->calls : 20;
+	struct mrpc_service_desc *descs;
+	char *schemas, *at;
+
+	/* The library knows services by their descriptions' addresses. */
+	descs = calloc(nr, sizeof(*descs));
+	schemas = calloc(nr, bench->schema_len);
+	if (!descs || !schemas)
+		err(1, "schemas");
+	for (i = 0; i < nr; i++) {
+		descs[i] = *bench;
+		descs[i].schema = memcpy(schemas + i * bench->schema_len, bench->schema,
+					 bench->schema_len);
+		at = memmem(descs[i].schema, bench->schema_len, name, strlen(name));
+		if (!at)
+			errx(1, "the schema does not have the service's name");
+		at[strlen(name) - 2] = (char)('a' + i / 26 % 26);
+		at[strlen(name) - 1] = (char)('A' + i % 26);
+		bind_once(first, &descs[i]);
+		bind_once(second, &descs[i]);
+	}
+	mrpc_session_close(first);
+	mrpc_session_close(second);
+	free(schemas);
+	free(descs);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .request = 64, .reply = 8, .in_flight = 1, .warm = 100 };
+
+	options_parse(&o, argc, argv, usage);
+	memset(content, 'm', sizeof(content));
+	if (!strcmp(o.mode, "bind"))
+		return bind_times(&o);
+	if (!o.address)
+		errx(2, "which address?");
+	if (!strcmp(o.mode, "serve"))
+		return serve(&o);
+	if (!strcmp(o.mode, "sync"))
+		return call(&o, run_sync);
+	if (!strcmp(o.mode, "ring"))
+		return call(&o, run_ring);
+	fputs(usage, stderr);
+	return 2;
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What mrpc is compared with: blocking send and recv on a stream socket, one of
+ * each per message, with TCP_NODELAY.
+ */
+#include <err.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "measure.h"
+
+static const char usage[] =
+	"Usage: tcp_bench [OPTION...] MODE ADDRESS\n"
+	"\n"
+	"  serve  answer one connection after the other until SIGTERM\n"
+	"  call   requests and replies; with several in flight not batched\n"
+	"  bulk   requests only\n"
+	"\n"
+	"ADDRESS is tcp:HOST:PORT (numbers) or unix:PATH.\n"
+	"\n"
+	"  -s BYTES   of a request (64)\n"
+	"  -r BYTES   of a reply (8)\n"
+	"  -f NUMBER  of requests in flight (1)\n"
+	"  -n CALLS   to measure (no limit)\n"
+	"  -t MS      time to measure (no limit)\n"
+	"  -w CALLS   before the measurement (100)\n"
+	"  -p PID     the server, whose context switches are to be counted too\n";
+
+/* What a client says first. */
+struct greeting {
+	uint64_t request;
+	uint64_t reply;		/* 0: no replies, but one byte at the end of the stream */
+};
+
+static char *make_buffer(size_t len)
+{
+	char *buf = malloc(len ? len : 1);
+
+	if (!buf)
+		err(1, "buffer");
+	memset(buf, 'm', len);
+	return buf;
+}
+
+static int make_socket(const char *address, struct sockaddr_storage *addr, socklen_t *len)
+{
+	struct sockaddr_un *un = (struct sockaddr_un *)addr;
+	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
+					.ai_socktype = SOCK_STREAM };
+	struct addrinfo *found;
+	char host[128], *port;
+	int fd, ret;
+
+	memset(addr, 0, sizeof(*addr));
+	if (!strncmp(address, "unix:", 5)) {
+		un->sun_family = AF_UNIX;
+		snprintf(un->sun_path, sizeof(un->sun_path), "%s", address + 5);
+		*len = sizeof(*un);
+	} else {
+		if (strncmp(address, "tcp:", 4))
+			errx(1, "what kind of address is %s?", address);
+		snprintf(host, sizeof(host), "%s", address + 4);
+		port = strrchr(host, ':');
+		if (!port)
+			errx(1, "%s has no port", address);
+		*port++ = '\0';
+		ret = getaddrinfo(host, port, &hints, &found);
+		if (ret)
+			errx(1, "%s: %s", address, gai_strerror(ret));
+		memcpy(addr, found->ai_addr, found->ai_addrlen);
+		*len = found->ai_addrlen;
+		freeaddrinfo(found);
+	}
+	fd = socket(addr->ss_family, SOCK_STREAM, 0);
+	if (fd < 0)
+		err(1, "socket");
+	return fd;
+}
+
+static void no_delay(int fd, const struct sockaddr_storage *addr)
+{
+	int one = 1;
+
+	if (addr->ss_family != AF_UNIX &&
+	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+		err(1, "TCP_NODELAY");
+}
+
+/* Return: false when the peer is gone. */
+static bool send_all(int fd, const char *buf, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = send(fd, buf, len, MSG_NOSIGNAL);
+		if (n < 0)
+			return false;
+		buf += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+/* Return: false at the end of the stream, or when the peer is gone. */
+static bool recv_all(int fd, char *buf, size_t len)
+{
+	ssize_t n;
+
+	while (len) {
+		n = recv(fd, buf, len, 0);
+		if (n <= 0)
+			return false;
+		buf += n;
+		len -= (size_t)n;
+	}
+	return true;
+}
+
+static void lost(void)
+{
+	errx(1, "the server has closed the connection");
+}
+
+/* -- server ------------------------------------------------------------------------ */
+
+static void drain(int fd, char *buf, size_t len)
+{
+	while (recv(fd, buf, len, 0) > 0)
+		;
+	send_all(fd, buf, 1);
+}
+
+static void serve_one(int fd)
+{
+	struct greeting g;
+	char *in, *out;
+
+	if (!recv_all(fd, (char *)&g, sizeof(g)))
+		return;
+	in = make_buffer(g.request);
+	out = make_buffer(g.reply);
+	if (!g.reply)
+		drain(fd, in, g.request);
+	else
+		while (recv_all(fd, in, g.request) && send_all(fd, out, g.reply))
+			;
+	free(in);
+	free(out);
+}
+
+static int serve(struct options *o)
+{
+	struct sockaddr_storage addr;
+	int fd, conn, one = 1;
+	socklen_t len;
+
+	fd = make_socket(o->address, &addr, &len);
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (bind(fd, (struct sockaddr *)&addr, len) || listen(fd, 8))
+		err(1, "%s", o->address);
+	puts("ready");
+	fflush(stdout);
+	for (;;) {
+		conn = accept(fd, NULL, NULL);
+		if (conn < 0)
+			err(1, "accept");
+		no_delay(conn, &addr);
+		serve_one(conn);
+		close(conn);
+	}
+}
+
+/* -- client ------------------------------------------------------------------------ */
+
+static int start_client(const struct options *o)
+{
+	struct greeting g = { .request = o->request, .reply = o->reply };
+	struct sockaddr_storage addr;
+	socklen_t len;
+	int fd;
+
+	fd = make_socket(o->address, &addr, &len);
+	if (connect(fd, (struct sockaddr *)&addr, len))
+		err(1, "%s", o->address);
+	no_delay(fd, &addr);
+	if (!send_all(fd, (char *)&g, sizeof(g)))
+		lost();
+	return fd;
+}
+
+static int call(struct options *o)
+{
+	char *out = make_buffer(o->request), *in = make_buffer(o->reply);
+	uint64_t *began = calloc(o->in_flight, sizeof(*began)), sent = 0, ended = 0;
+	struct measure m;
+	int fd;
+
+	if (!o->reply || !began)
+		errx(1, "calls need a reply, and memory");
+	fd = start_client(o);
+	measure_init(&m, o);
+	do {
+		for (; sent - ended < o->in_flight; sent++) {
+			began[sent % o->in_flight] = ticks();
+			if (!send_all(fd, out, o->request))
+				lost();
+		}
+		if (!recv_all(fd, in, o->reply))
+			lost();
+	} while (measure_call(&m, began[ended++ % o->in_flight]));
+	measure_report(&m);
+	close(fd);
+	free(began);
+	free(out);
+	free(in);
+	return 0;
+}
+
+static int bulk(struct options *o)
+{
+	char *out = make_buffer(o->request);
+	struct measure m;
+	uint64_t began;
+	int fd;
+
+	o->reply = 0;
+	fd = start_client(o);
+	measure_init(&m, o);
+	do {
+		began = ticks();
+		if (!send_all(fd, out, o->request))
+			lost();
+	} while (measure_call(&m, began));
+	/* Until the last byte has arrived. */
+	shutdown(fd, SHUT_WR);
+	if (!recv_all(fd, out, 1))
+		lost();
+	measure_report(&m);
+	close(fd);
+	free(out);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct options o = { .request = 64, .reply = 8, .in_flight = 1, .warm = 100 };
+
+	options_parse(&o, argc, argv, usage);
+	if (!o.address)
+		errx(2, "which address?");
+	if (!strcmp(o.mode, "serve"))
+		return serve(&o);
+	if (!strcmp(o.mode, "call"))
+		return call(&o);
+	if (!strcmp(o.mode, "bulk"))
+		return bulk(&o);
+	fputs(usage, stderr);
+	return 2;
+}
