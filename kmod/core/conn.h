@@ -85,6 +85,8 @@ enum {
  * @txq: rpcs from any context to the owner of @tx
  * @tx_list: rpcs that the owner of @tx has taken, in order
  * @tx_queued: rpcs in both, and in the making
+ * @copied: times in a row that the network stack copied pages it was given by
+ *	reference: then it is cheaper to copy at once
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @timer: fires at the earliest of the first deadline and the next keepalive
@@ -136,6 +138,7 @@ struct mrpc_conn {
 	struct llist_head txq;
 	struct list_head tx_list;
 	atomic_t tx_queued;
+	atomic_t copied;
 	struct mrpc_sink sink;
 	struct mrpc_qp *rx_qp;
 

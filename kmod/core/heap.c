@@ -145,6 +145,7 @@ const void *mrpc_heap_at(void *ctx, u64 off, u64 len)
 		return NULL;
 	return region->addr + (off - region->base);
 }
+EXPORT_SYMBOL_GPL(mrpc_heap_at);
 
 /**
  * mrpc_heap_page() - the page that holds a heap offset

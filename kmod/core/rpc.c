@@ -211,7 +211,13 @@ void mrpc_rpc_free(struct mrpc_rpc *rpc)
  */
 static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
-	mrpc_call_sent_put(container_of(ubuf, struct mrpc_call, ubuf));
+	struct mrpc_call *call = container_of(ubuf, struct mrpc_call, ubuf);
+
+	if (!success)
+		atomic_inc(&call->conn->copied);
+	else if (skb)
+		atomic_set(&call->conn->copied, 0);
+	mrpc_call_sent_put(call);
 }
 
 static const struct ubuf_info_ops mrpc_ubuf_ops = {
