@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0
+/* mrpc monitor: what happens, a line for each event. */
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <time.h>
+
+#include <linux/mrpc_netlink.h>
+
+#include "tool.h"
+
+static const struct event {
+	int cmd;
+	const char *object;
+	const char *what;
+	const struct set *set;
+} events[] = {
+	{ MRPC_CMD_SESSION_OPEN_NTF, "session", "open", &set_session },
+	{ MRPC_CMD_SESSION_CLOSE_NTF, "session", "close", &set_session },
+	{ MRPC_CMD_CONN_OPEN_NTF, "conn", "open", &set_conn },
+	{ MRPC_CMD_CONN_CLOSE_NTF, "conn", "close", &set_conn },
+	{ MRPC_CMD_SERVICE_OPEN_NTF, "service", "open", &set_service },
+	{ MRPC_CMD_SERVICE_CLOSE_NTF, "service", "close", &set_service },
+	{ }
+};
+
+static const char *wanted;	/* an object, or NULL for all */
+
+/* ISO 8601 with microseconds, in local time. */
+static char *now(void)
+{
+	struct timeval tv;
+	char date[32];
+
+	gettimeofday(&tv, NULL);
+	strftime(date, sizeof(date), "%FT%T", localtime(&tv.tv_sec));
+	return text_printf("%s.%06ld", date, (long)tv.tv_usec);
+}
+
+/* A value of an event's line, if it is there. */
+static void put(const struct set *set, struct json_object *object, const char *label,
+		const char *key)
+{
+	struct json_object *value = json_at(object, key);
+	char *text;
+
+	if (!value)
+		return;
+	text = text_of(set_find(set, key, strlen(key)), value);
+	printf(" %s %s", label, text);
+	free(text);
+}
+
+static void print_conn(const struct set *set, struct json_object *object)
+{
+	struct json_object *services = json_at(object, "services");
+	size_t i;
+
+	put(set, object, "session", "session");
+	put(set, object, "conn", "id");
+	put(set, object, "listener", "listener");
+	put(set, object, "transport", "transport");
+	put(set, object, "local", "local");
+	put(set, object, "peer", "peer");
+	for (i = 0; services && i < json_object_array_length(services); i++)
+		printf(" service %s",
+		       string_at(json_object_array_get_idx(services, i), "name"));
+	if (!json_at(object, "status"))
+		return;
+	printf(" calls %s failed %s", string_at(object, "stats.calls"),
+	       string_at(object, "stats.failed"));
+	put(set, object, "age", "age_ns");
+	put(set, object, "status", "status");
+	put(set, object, "reason", "reason");
+}
+
+static void print_event(const struct event *e, struct json_object *object)
+{
+	char *time;
+
+	if (options.timestamp) {
+		time = now();
+		printf("[%s] ", time);
+		free(time);
+	}
+	printf("%s %s:", e->object, e->what);
+	if (e->set == &set_session) {
+		put(e->set, object, "session", "id");
+		put(e->set, object, "name", "name");
+		put(e->set, object, "pid", "pid");
+		put(e->set, object, "uid", "uid");
+		if (!strcmp(e->what, "close"))
+			put(e->set, object, "age", "age_ns");
+	} else if (e->set == &set_service) {
+		put(e->set, object, "session", "session");
+		put(e->set, object, "listener", "listener");
+		put(e->set, object, "transport", "transport");
+		put(e->set, object, "address", "address");
+		put(e->set, object, "service", "name");
+		put(e->set, object, "schema", "schema");
+		if (!strcmp(e->what, "close"))
+			put(e->set, object, "calls", "calls");
+	} else {
+		print_conn(e->set, object);
+	}
+	putchar('\n');
+}
+
+static void print_event_json(const char *name, struct json_object *content)
+{
+	struct json_object *object = json_object_new_object();
+	char *time;
+
+	json_object_object_add(object, "event", json_object_new_string(name));
+	if (options.timestamp) {
+		time = now();
+		json_object_object_add(object, "time", json_object_new_string(time));
+		free(time);
+	}
+	if (content)
+		json_object_object_add(object, strtok(text_printf("%s", name), "-"),
+				       json_object_get(content));
+	print_json(object);
+	json_object_put(object);
+}
+
+static int got_event(int cmd, const struct nlattr *attrs, int len)
+{
+	const struct event *e = events;
+	struct json_object *object;
+	char *name;
+
+	if (!cmd) {
+		if (options.json)
+			print_event_json("lost", NULL);
+		else
+			puts("lost: events came faster than they were read");
+		fflush(stdout);
+		return 0;
+	}
+	while (e->cmd && e->cmd != cmd)
+		e++;
+	if (!e->cmd || (wanted && strcmp(wanted, e->object)))
+		return 0;
+	object = decode(e->set, attrs, len);
+	if (options.json) {
+		name = text_printf("%s-%s", e->object, e->what);
+		print_event_json(name, object);
+		free(name);
+	} else {
+		print_event(e, object);
+	}
+	json_object_put(object);
+	/* Nobody reads any more. */
+	return fflush(stdout) || ferror(stdout) ? EXIT_FAILED : 0;
+}
+
+int do_monitor(struct args *args)
+{
+	static const struct word objects[] = {
+		{ "all" }, { "session" }, { "conn" }, { "service" }, { "help" }, { }
+	};
+	const char *word;
+
+	while ((word = next_word(args))) {
+		if (!strcmp(word, "--ts") || !strcmp(word, "-t")) {
+			options.timestamp = true;
+			continue;
+		}
+		if (is_help(word)) {
+			help_object("monitor");
+			return 0;
+		}
+		wanted = find_word(objects, word, "an object")->name;
+		if (!strcmp(wanted, "help")) {
+			help_object("monitor");
+			return 0;
+		}
+		if (!strcmp(wanted, "all"))
+			wanted = NULL;
+	}
+	return listen_to(got_event);
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Sessions, queue pairs, connections, services and datapaths: show and dump. */
+#include <stdlib.h>
+#include <string.h>
+
+#include <linux/mrpc_netlink.h>
+
+#include "tool.h"
+
+/* -- what a line of show has ------------------------------------------------ */
+
+static char *text_ratio(struct json_object *object, const char *part, const char *whole)
+{
+	if (!json_at(object, whole))
+		return text_printf("-");
+	return text_printf("%llu/%llu", (unsigned long long)number_at(object, part),
+			   (unsigned long long)number_at(object, whole));
+}
+
+static char *text_bytes_ratio(struct json_object *object, const char *part, const char *whole)
+{
+	char *a, *b, *text;
+
+	if (!json_at(object, whole))
+		return text_printf("-");
+	a = text_bytes(number_at(object, part));
+	b = text_bytes(number_at(object, whole));
+	text = text_printf("%s/%s", a, b);
+	free(a);
+	free(b);
+	return text;
+}
+
+static char *session_send(struct json_object *object)
+{
+	return text_bytes_ratio(object, "send.bytes", "send.limit");
+}
+
+static char *session_recv(struct json_object *object)
+{
+	return text_bytes_ratio(object, "recv.used", "recv.bytes");
+}
+
+static const struct column session_columns[] = {
+	{ "SESSION", "id" },
+	{ "NAME", "name" },
+	{ "PID", "pid" },
+	{ "UID", "uid" },
+	{ "QPS", "qps" },
+	{ "CONNS", "conns" },
+	{ "LISTENERS", "listeners" },
+	{ "SCHEMAS", "schemas" },
+	{ "PENDING", "pending" },
+	{ "SEND/LIMIT", .text = session_send, .right = true },
+	{ "RECV-USED/SIZE", .text = session_recv, .right = true },
+	{ "RECV-LIMIT", "recv.limit", .stats = true },
+	{ "RECV-FAILED", "recv.failed", .stats = true },
+	{ "AGE", "age_ns" },
+	{ }
+};
+
+static char *qp_sq(struct json_object *object)
+{
+	return text_ratio(object, "sq_used", "sq_entries");
+}
+
+static char *qp_cq(struct json_object *object)
+{
+	return text_ratio(object, "cq_used", "cq_entries");
+}
+
+static const struct column qp_columns[] = {
+	{ "SESSION", "session" },
+	{ "QP", "id" },
+	{ "SQ-USED/SIZE", .text = qp_sq, .right = true },
+	{ "CQ-USED/SIZE", .text = qp_cq, .right = true },
+	{ "CQ-RESERVED", "cq_reserved" },
+	{ "SERVING", "serving" },
+	{ "SUBMITTED", "submitted", .stats = true },
+	{ "COMPLETED", "completed", .stats = true },
+	{ "FLAGS", "flags" },
+	{ }
+};
+
+static char *conn_role(struct json_object *object)
+{
+	return text_printf(json_at(object, "listener") ? "server" : "client");
+}
+
+/* As applications write it: "tcp:10.0.0.2:7000". */
+static char *text_end(struct json_object *object, const char *key)
+{
+	struct json_object *address = json_at(object, key);
+	static const struct attr attr = { .kind = ATTR_ADDR };
+	char *text, *end;
+
+	if (!address)
+		return text_printf("-");
+	end = text_of(&attr, address);
+	text = text_printf("%s:%s", string_at(object, "transport") ?: "?", end);
+	free(end);
+	return text;
+}
+
+static char *conn_local(struct json_object *object)
+{
+	return text_end(object, "local");
+}
+
+static char *conn_peer(struct json_object *object)
+{
+	return text_end(object, "peer");
+}
+
+static char *conn_services(struct json_object *object)
+{
+	struct json_object *list = json_at(object, "services");
+	size_t nr = list ? json_object_array_length(list) : 0;
+	const char *first;
+
+	if (!nr)
+		return text_printf("-");
+	first = string_at(json_object_array_get_idx(list, 0), "name") ?: "?";
+	return nr == 1 ? text_printf("%s", first) : text_printf("%s+%zu", first, nr - 1);
+}
+
+static char *conn_calls(struct json_object *object)
+{
+	return text_ratio(object, "calls_active", "calls_limit");
+}
+
+static const struct column conn_columns[] = {
+	{ "SESSION", "session" },
+	{ "CONN", "id" },
+	{ "STATE", "state" },
+	{ "ROLE", .text = conn_role },
+	{ "LOCAL", .text = conn_local },
+	{ "PEER", .text = conn_peer },
+	{ "SERVICES", .text = conn_services },
+	{ "ACTIVE/LIMIT", .text = conn_calls, .right = true },
+	{ "CALLS", "stats.calls" },
+	{ "DONE", "stats.done", .stats = true },
+	{ "FAILED", "stats.failed" },
+	{ "TX-FRAMES", "stats.tx_frames", .stats = true },
+	{ "TX-BYTES", "stats.tx_bytes", .stats = true },
+	{ "RX-FRAMES", "stats.rx_frames", .stats = true },
+	{ "RX-BYTES", "stats.rx_bytes", .stats = true },
+	{ "REFUSED", "stats.rx_refused", .stats = true },
+	{ "STALLS", "stats.heap_stalls", .stats = true },
+	{ "IDLE", "idle_ns" },
+	{ "AGE", "age_ns" },
+	{ }
+};
+
+static char *service_end(struct json_object *object)
+{
+	if (json_at(object, "listener"))
+		return text_printf("%llu/%llu", (unsigned long long)number_at(object, "session"),
+				   (unsigned long long)number_at(object, "listener"));
+	return text_printf("%llu/%llu", (unsigned long long)number_at(object, "session"),
+			   (unsigned long long)number_at(object, "conn"));
+}
+
+static char *service_address(struct json_object *object)
+{
+	return text_end(object, "address");
+}
+
+static char *service_hash(struct json_object *object)
+{
+	return text_printf("%.12s", string_at(object, "hash") ?: "-");
+}
+
+static const struct column service_columns[] = {
+	{ "SERVICE", "name" },
+	{ "ROLE", .text = conn_role },
+	{ "SESSION/ID", .text = service_end, .right = true },
+	{ "ADDRESS", .text = service_address },
+	{ "METHODS", "methods" },
+	{ "CALLS", "calls" },
+	{ "ACCEPTED", "accepted" },
+	{ "HANDSHAKES", "handshakes", .stats = true },
+	{ "SCHEMA", "schema" },
+	{ "HASH", .text = service_hash },
+	{ }
+};
+
+static char *datapath_calls(struct json_object *object)
+{
+	return text_ratio(object, "calls.active", "calls.limit");
+}
+
+static const struct column datapath_columns[] = {
+	{ "DATAPATH", "id" },
+	{ "SESSION", "session" },
+	{ "CONN", "conn" },
+	{ "TRANSPORT", "transport" },
+	{ "STATE", "state" },
+	{ "TX-QUEUE", "tx.queued" },
+	{ "BACKLOG", "tx.backlog" },
+	{ "RX-PARTIAL", "rx.partial" },
+	{ "ACTIVE/LIMIT", .text = datapath_calls, .right = true },
+	{ "ZOMBIES", "calls.zombies" },
+	{ "DEADLINES", "calls.deadlines" },
+	{ "STALLS", "stats.heap_stalls" },
+	{ "TX-FRAMES", "stats.tx_frames", .stats = true },
+	{ "TX-BYTES", "stats.tx_bytes", .stats = true },
+	{ "RX-FRAMES", "stats.rx_frames", .stats = true },
+	{ "RX-BYTES", "stats.rx_bytes", .stats = true },
+	{ "REFUSED", "stats.rx_refused", .stats = true },
+	{ "TIMER", "timer_ns" },
+	{ "TX", "tx.flags" },
+	{ "RX", "rx.flags" },
+	{ }
+};
+
+/* -- objects ---------------------------------------------------------------- */
+
+static const struct object objects[] = {
+	{ "session", MRPC_CMD_SESSION_GET, &set_session, session_columns,
+	  .attr_id = MRPC_A_SESSION_ID, .id = "id" },
+	{ "qp", MRPC_CMD_QP_GET, &set_qp, qp_columns,
+	  .attr_session = MRPC_A_QP_SESSION, .attr_id = MRPC_A_QP_ID, .id = "id" },
+	{ "conn", MRPC_CMD_CONN_GET, &set_conn, conn_columns,
+	  .attr_session = MRPC_A_CONN_SESSION, .attr_id = MRPC_A_CONN_ID, .id = "id" },
+	{ "service", MRPC_CMD_SERVICE_GET, &set_service, service_columns,
+	  .attr_session = MRPC_A_SERVICE_SESSION },
+	{ "datapath", MRPC_CMD_DATAPATH_GET, &set_datapath, datapath_columns,
+	  .attr_session = MRPC_A_DATAPATH_SESSION, .attr_id = MRPC_A_DATAPATH_CONN,
+	  .id = "conn" },
+	{ }
+};
+
+static struct json_object *select_objects(const struct object *o, struct args *args)
+{
+	struct word words[3] = { };
+	struct ask asks[2];
+	const char *word;
+	bool session = false, id = false;
+	int nr = 0, n = 0;
+
+	if (o->attr_session)
+		words[n++].name = "session";
+	if (o->attr_id)
+		words[n++].name = o->id;
+	while ((word = next_word(args))) {
+		const char *name = find_word(words, word, "a filter")->name;
+		bool is_session = !strcmp(name, "session");
+
+		if (is_session ? session : id)
+			usage("'%s' is given twice", name);
+		*(is_session ? &session : &id) = true;
+		asks[nr].attr = is_session ? o->attr_session : o->attr_id;
+		asks[nr].hash = NULL;
+		asks[nr++].value = need_number(args, text_printf("the number after '%s'", name));
+		if (asks[nr - 1].attr != MRPC_A_QP_ID || o->attr_id != MRPC_A_QP_ID)
+			if (!asks[nr - 1].value)
+				usage("numbers after '%s' begin at 1", name);
+	}
+	if (id && o->attr_session && !session)
+		usage("'%s' needs 'session', because it is a number within a session", o->id);
+	return id ? ask_one(o->cmd, o->set, asks, nr) : ask_all(o->cmd, o->set, asks, nr);
+}
+
+static void print_blocks(const struct object *o, struct json_object *array)
+{
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(array); i++) {
+		printf("%s%s:\n", i ? "\n" : "", o->name);
+		print_block(o->set, json_object_array_get_idx(array, i), 4);
+	}
+}
+
+static int run_object(const char *name, struct args *args)
+{
+	static const struct word commands[] = {
+		{ "show", .also = "list" }, { "dump" }, { "help" }, { }
+	};
+	const struct object *o = objects;
+	const char *word = next_word(args), *command;
+	struct json_object *array;
+
+	while (strcmp(o->name, name))
+		o++;
+	command = is_help(word) ? "help" :
+		  find_word(commands, word ?: "show", "a command")->name;
+	if (!strcmp(command, "help") || is_help(peek_word(args))) {
+		help_object(name);
+		return 0;
+	}
+	array = select_objects(o, args);
+	if (options.json)
+		print_json(array);
+	else if (!strcmp(command, "dump"))
+		print_blocks(o, array);
+	else
+		print_table(o->set, o->columns, array);
+	json_object_put(array);
+	return 0;
+}
+
+int do_session(struct args *args)
+{
+	return run_object("session", args);
+}
+
+int do_qp(struct args *args)
+{
+	return run_object("qp", args);
+}
+
+int do_conn(struct args *args)
+{
+	return run_object("conn", args);
+}
+
+int do_service(struct args *args)
+{
+	return run_object("service", args);
+}
+
+int do_datapath(struct args *args)
+{
+	return run_object("datapath", args);
+}
+
+/* Everything of everything, as one asks for in a report of a bug. */
+int do_dump(struct args *args)
+{
+	struct json_object *all = json_object_new_object(), *array;
+	const struct object *o;
+
+	if (is_help(peek_word(args))) {
+		help_object("dump");
+		return 0;
+	}
+	no_more_words(args);
+	for (o = objects; o->name; o++) {
+		array = ask_all(o->cmd, o->set, NULL, 0);
+		if (!options.json) {
+			print_blocks(o, array);
+			if (json_object_array_length(array))
+				putchar('\n');
+		}
+		json_object_object_add(all, o->name, array);
+	}
+	array = schema_array(true);
+	if (!options.json)
+		schema_blocks(array);
+	json_object_object_add(all, "schema", array);
+	if (options.json)
+		print_json(all);
+	json_object_put(all);
+	return 0;
+}
