@@ -21,11 +21,13 @@ struct mrpc_refusal;
 struct mrpc_session;
 struct mrpc_schema;
 
-/* A service of a connection or listener. The schema is a reference. */
+/*
+ * A service of a connection or listener. The schema is a reference. A listener's
+ * calls are those of connections that have ended, under its session's xa_lock.
+ */
 struct mrpc_service {
 	struct mrpc_schema *schema;
-	u64 calls;		/* started (client) or received (server); a listener's:
-				 * of closed connections, under its table's lock */
+	u64 calls;		/* started (client) or received (server) */
 };
 
 /* Counters; each written by one context at a time, read by dumps. */

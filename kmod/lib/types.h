@@ -55,7 +55,7 @@ typedef int64_t s64;
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
-#define barrier()	__asm__ __volatile__("" : : : "memory")
+#define barrier()	({ __asm__ __volatile__("" : : : "memory"); })
 
 #define cpu_to_le16(x)	((__le16)(x))
 #define cpu_to_le32(x)	((__le32)(x))
