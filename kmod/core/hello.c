@@ -12,7 +12,7 @@
 #include "refusal.h"
 #include "session.h"
 
-#define MRPC_PONG_QUEUE	64	/* no answers to probes behind more than this */
+#define MRPC_PONG_QUEUE	512	/* no answers to probes behind more than this */
 
 /* A control frame on the datapath; the caller runs it. */
 static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
@@ -125,6 +125,8 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 {
 	bool fine = true;
 	u32 i, wanted = hello->nr_services;
+
+	hello->status = MRPC_OK;
 
 	if (hello->version_min > MRPC_WIRE_VERSION || hello->version_max < MRPC_WIRE_VERSION) {
 		fine = false;

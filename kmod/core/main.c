@@ -14,6 +14,10 @@
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
+#ifndef __LITTLE_ENDIAN
+#error "messages travel in the byte order of the host: little-endian only"
+#endif
+
 struct mrpc_knobs mrpc_knobs = {
 	.copy_threshold = 16384,
 	.max_calls = 256,

@@ -73,7 +73,6 @@ static void mrpc_session_init(struct mrpc_session *session)
 	init_waitqueue_head(&session->poll_wait);
 	xa_init_flags(&session->conns, XA_FLAGS_ALLOC1);
 	session->net = get_net(current->nsproxy->net_ns);
-	session->cred = get_current_cred();
 	session->memcg = get_mem_cgroup_from_mm(current->mm);
 	session->uid = current_uid();
 	session->pid = task_tgid_nr(current);
@@ -127,7 +126,6 @@ static void mrpc_session_free_work(struct work_struct *work)
 	mrpc_user_uncharge_session(session->user);
 	mrpc_user_put(session->user);
 	mem_cgroup_put(session->memcg);
-	put_cred(session->cred);
 	put_net(session->net);
 	atomic_dec(&mrpc_nr_sessions);
 	kfree_rcu(session, rcu);
@@ -311,6 +309,7 @@ static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
 	u64 off = start & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
 	vm_flags_t flags = VM_DONTEXPAND | VM_DONTDUMP;
 	struct mrpc_session *session = file->private_data;
+	struct mrpc_qp *qp;
 
 	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
 		return -EINVAL;
@@ -329,7 +328,9 @@ static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
 		vma->vm_ops = &mrpc_recv_vm_ops;
 		break;
 	case MRPC_MMAP_QP:
-		if (off + len > (off | (BIT_ULL(MRPC_MMAP_QP_SHIFT) - 1)) + 1)
+		qp = mrpc_qp_find(session, off >> MRPC_MMAP_QP_SHIFT);
+		off &= BIT_ULL(MRPC_MMAP_QP_SHIFT) - 1;
+		if (!qp || off >= qp->mem_len || len > qp->mem_len - off)
 			return -EINVAL;
 		flags |= VM_DONTCOPY;
 		vma->vm_ops = &mrpc_qp_vm_ops;

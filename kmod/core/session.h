@@ -74,7 +74,6 @@ struct mrpc_qp {
  * @id: unique in this boot
  * @list: entry of mrpc_sessions, in order of @id; under mrpc_sessions_lock
  * @net: network namespace of the opener, a reference
- * @cred: credentials of the opener
  * @memcg: charged for what is allocated outside its threads, a reference
  * @user: per-user limits, a reference
  * @pid, @uid, @name: who, for dumps
@@ -102,7 +101,6 @@ struct mrpc_session {
 	u32 id;
 	struct list_head list;
 	struct net *net;
-	const struct cred *cred;
 	struct mem_cgroup *memcg;
 	struct mrpc_user *user;
 	pid_t pid;

@@ -19,7 +19,7 @@
 #include "internal.h"
 #include "server.h"
 
-#define WORKERS_MAX	256
+#define WORKERS_MAX	60	/* queue pairs of a session, less what its own threads may want */
 #define DRAIN_US	5000000
 
 /* Replies that are ready wait for others at most so many, and so long. */
