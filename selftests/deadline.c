@@ -1,0 +1,360 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that end before their reply: deadlines and cancellation, at both ends.
+ */
+#include <errno.h>
+#include <signal.h>
+
+#include "tap.h"
+#include "peer.h"
+
+static struct raw_pair p;
+static struct raw_qp qp;
+
+static void begin(const char *how)
+{
+	raw_pair(&p, how, 1);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+}
+
+static void start(uint64_t user_data, uint32_t method, uint64_t timeout_us)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, method, raw_blob(&p.c, user_data, 10, NULL));
+
+	sqe.user_data = user_data;
+	sqe.timeout_us = timeout_us;
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK_EQ(qp.submitted, 1);
+}
+
+static void check_echo(void)
+{
+	uint32_t root = raw_blob(&p.c, 1, 1000, NULL);
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, root);
+	struct mrpc_cqe cqe;
+
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, root);
+}
+
+/* The server's late reply tells it so, and nobody else. */
+static void late_reply(unsigned int nr)
+{
+	struct mrpc_cqe cqe;
+	struct raw_qp sq;
+
+	raw_qp(&sq, &p.srv.s, 4, 8, 0);
+	/* The server learns of it in its own time. */
+	raw_sleep(100 * RAW_MS * raw_scale());
+	raw_server_answer(&sq, &p.srv.hung[nr], MRPC_ABORTED);
+	raw_expect(&sq, &cqe, MRPC_CQE_SENT, 5 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_CANCELLED);
+	CHECK_EQ(cqe.user_data, p.srv.hung[nr].call);
+	CHECK(!raw_next(&qp, &cqe, 50 * RAW_MS));
+}
+
+static void sync_deadline(const char *how, uint32_t len)
+{
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	uint64_t before, ns;
+
+	begin(how);
+	sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, len, NULL));
+	sqe.timeout_us = 300000;
+	before = raw_now();
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	ns = raw_now() - before;
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	/* Whoever is first: our kernel, or the server's, which says so. */
+	CHECK(cqe.flags & MRPC_CQE_FREED);
+	CHECK_MSG(ns >= 299 * RAW_MS && ns < 1500 * RAW_MS * raw_scale(), "it took %llu ms",
+		  (unsigned long long)(ns / RAW_MS));
+	raw_done(&p.c, &cqe);
+	CHECK(raw_server_hangs(&p.srv, 1));
+	late_reply(0);
+	check_echo();
+	raw_pair_end(&p);
+}
+
+TEST(sync_tcp)
+{
+	sync_deadline("tcp4", 10);
+}
+
+TEST(sync_tcp_large)
+{
+	sync_deadline("tcp4", 1 << 20);
+}
+
+TEST(sync_loop)
+{
+	sync_deadline("loop", 10);
+}
+
+TEST(sync_loop_large)
+{
+	sync_deadline("loop", 1 << 20);
+}
+
+/* Many, set in any order, pass in order. */
+static void ring_deadlines(const char *how)
+{
+	uint64_t before = raw_now(), last = 0, ms;
+	struct mrpc_cqe cqe;
+	unsigned int i;
+
+	begin(how);
+	for (i = 0; i < 40; i++)
+		start(300 + (i * 27 % 40) * 10, RAW_HANG, (300 + (i * 27 % 40) * 10) * 1000);
+	for (i = 0; i < 40; i++) {
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+		CHECK(cqe.flags & MRPC_CQE_FREED);
+		ms = (raw_now() - before) / RAW_MS;
+		CHECK_MSG(cqe.user_data <= ms + 1, "%llu ms were over after %llu",
+			  (unsigned long long)cqe.user_data, (unsigned long long)ms);
+		/* Neighbours may be told of in one go. */
+		CHECK(cqe.user_data + 200 * raw_scale() > last);
+		last = cqe.user_data;
+		raw_done(&p.c, &cqe);
+	}
+	check_echo();
+	raw_pair_end(&p);
+}
+
+TEST(ring_tcp)
+{
+	ring_deadlines("tcp4");
+}
+
+TEST(ring_loop)
+{
+	ring_deadlines("loop");
+}
+
+/* More calls than a connection has slots: each gives its slot back. */
+TEST_LIMIT(slots, 120)
+{
+	struct mrpc_cqe cqe;
+	unsigned int i, n;
+
+	begin("tcp4");
+	for (i = 0; i < 10; i++) {
+		for (n = 0; n < 40; n++)
+			start(n, RAW_HANG, 1000 + n * 100);
+		for (n = 0; n < 40; n++) {
+			raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+			CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+			raw_done(&p.c, &cqe);
+		}
+		check_echo();
+	}
+	raw_pair_end(&p);
+}
+
+TEST(at_once)
+{
+	struct mrpc_cqe cqe;
+
+	begin("tcp4");
+	start(1, RAW_HANG, 1);
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_done(&p.c, &cqe);
+	check_echo();
+	raw_pair_end(&p);
+}
+
+/* A reply in time is a reply, and the deadline is forgotten. */
+TEST(in_time)
+{
+	struct mrpc_cqe cqe;
+	unsigned int i;
+
+	begin("tcp4");
+	for (i = 0; i < 50; i++) {
+		start(i, RAW_ECHO, 20000000);
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+	}
+	raw_pair_end(&p);
+}
+
+/* The server's kernel enforces it, too, whatever the client's does. */
+TEST(at_server)
+{
+	static struct peer w;
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	uint64_t before;
+	u8 body[256];
+	u32 size;
+
+	begin("tcp4");
+	peer_shake(&w, p.srv.s.port);
+	size = peer_blob(body, &len, 1, 10, NULL);
+	f = peer_call_frame(peer_id(&w, 0), RAW_HANG, &len);
+	f.remaining_us = 300000;
+	before = raw_now();
+	CHECK(peer_send_frame(&w, &f, body, size));
+	peer_expect(&w, MRPC_WIRE_REPLY);
+	CHECK_EQ(w.frame.status, MRPC_DEADLINE_EXCEEDED);
+	CHECK_EQ(w.frame.call_id, f.call_id);
+	CHECK(raw_now() - before >= 299 * RAW_MS);
+	CHECK(raw_now() - before < 1500 * RAW_MS * raw_scale());
+	CHECK(p.srv.hung[0].remaining_us && p.srv.hung[0].remaining_us <= 300000);
+	late_reply(0);
+	/* The slot is free. */
+	peer_echo(&w, 0, 1, 10);
+	peer_close(&w);
+	raw_pair_end(&p);
+}
+
+static void cancel(uint64_t user_data, struct raw_qp *q)
+{
+	struct mrpc_sqe sqe = {
+		.op = MRPC_OP_CANCEL, .conn = p.conn, .call = user_data, .user_data = 555,
+	};
+
+	CHECK(raw_push(q, &sqe));
+	CHECK_EQ(raw_enter(q, 0, 0), 0);
+}
+
+static void cancels(const char *how)
+{
+	struct mrpc_cqe cqe;
+	struct raw_qp other;
+	unsigned int i;
+
+	begin(how);
+	raw_qp(&other, &p.c, 4, 8, 0);
+	for (i = 0; i < 5; i++) {
+		start(10 + i, RAW_HANG, 0);
+		CHECK(raw_server_hangs(&p.srv, i + 1));
+		/* Not what was not started here. */
+		cancel(10 + i, &other);
+		raw_expect(&other, &cqe, MRPC_CQE_ERROR, RAW_S);
+		CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
+		CHECK_EQ(cqe.user_data, 555);
+		cancel(10 + i, &qp);
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, RAW_S);
+		CHECK_EQ(cqe.status, MRPC_CANCELLED);
+		CHECK_EQ(cqe.user_data, 10 + i);
+		raw_done(&p.c, &cqe);
+		late_reply(i);
+		/* Once. */
+		cancel(10 + i, &qp);
+		raw_expect(&qp, &cqe, MRPC_CQE_ERROR, RAW_S);
+		CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
+	}
+	check_echo();
+	raw_pair_end(&p);
+}
+
+TEST(cancel_tcp)
+{
+	cancels("tcp4");
+}
+
+TEST(cancel_loop)
+{
+	cancels("loop");
+}
+
+/* Cancelled at once, or while the reply is on its way: one completion. */
+TEST(cancel_race)
+{
+	unsigned int i, replies, errors, ok = 0;
+	struct mrpc_cqe cqe;
+
+	begin("tcp4");
+	for (i = 0; i < 100; i++) {
+		start(i, RAW_ECHO, 0);
+		if (i % 3)
+			raw_sleep(i * 20000);
+		cancel(i, &qp);
+		for (replies = errors = 0; replies < 1;) {
+			CHECK(raw_next(&qp, &cqe, 5 * RAW_S * raw_scale()));
+			if (cqe.type == MRPC_CQE_ERROR) {
+				CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
+				errors++;
+				continue;
+			}
+			CHECK_EQ(cqe.type, MRPC_CQE_REPLY);
+			CHECK_EQ(cqe.user_data, i);
+			CHECK(cqe.status == MRPC_CANCELLED || cqe.status == MRPC_OK);
+			ok += cqe.status == MRPC_OK;
+			replies++;
+			raw_done(&p.c, &cqe);
+		}
+		if (cqe.status == MRPC_CANCELLED)
+			CHECK_EQ(errors, 0);
+		else if (!errors)
+			raw_expect(&qp, &cqe, MRPC_CQE_ERROR, 5 * RAW_S);
+	}
+	NOTE("%u of 100 were not cancelled in time", ok);
+	check_echo();
+	raw_pair_end(&p);
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+struct waiting {
+	uint32_t len;
+	int err;
+	struct mrpc_cqe cqe;
+	bool done;
+};
+
+static void *sync_hang(void *arg)
+{
+	struct waiting *w = arg;
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, w->len, NULL));
+
+	w->err = raw_call(&p.c, &sqe, &w->cqe);
+	__atomic_store_n(&w->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A signal cancels a synchronous call, whether its handler restarts or not. */
+static void signals(const char *how)
+{
+	struct sigaction sa = { .sa_handler = nothing };
+	struct waiting w;
+	unsigned int i;
+	pthread_t t;
+
+	begin(how);
+	for (i = 0; i < 4; i++) {
+		w = (struct waiting){ .len = i % 2 ? 1 << 20 : 10 };
+		sa.sa_flags = i / 2 ? SA_RESTART : 0;
+		CHECK_SYS(sigaction(SIGUSR1, &sa, NULL));
+		CHECK(!pthread_create(&t, NULL, sync_hang, &w));
+		CHECK(raw_server_hangs(&p.srv, i + 1));
+		CHECK(!__atomic_load_n(&w.done, __ATOMIC_ACQUIRE));
+		CHECK(!pthread_kill(t, SIGUSR1));
+		CHECK(!pthread_join(t, NULL));
+		CHECK_EQ(w.err, -EINTR);
+		late_reply(i);
+		check_echo();
+	}
+	raw_pair_end(&p);
+}
+
+TEST(signal_tcp)
+{
+	signals("tcp4");
+}
+
+TEST(signal_loop)
+{
+	signals("loop");
+}

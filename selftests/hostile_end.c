@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A client whose server is slow, floods, does not read, or goes away at the worst
+ * time: calls complete with UNAVAILABLE and their memory comes back, in bounded
+ * time.
+ */
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "peer.h"
+
+#define BOUND	(5 * RAW_S)
+
+static struct raw c;
+static struct raw_qp qp;
+static struct peer w;
+static int listener;
+static u16 port;
+
+static void begin(void)
+{
+	raw_open(&c, 48 << 20, 16 << 20);
+	raw_qp(&qp, &c, 64, 256, 0);
+	listener = peer_listen(&port);
+}
+
+static void end(void)
+{
+	raw_close(&c);
+	close(listener);
+	/* With the file everything goes, and soon. */
+	CHECK(raw_sessions(0, 20000));
+}
+
+static void *welcome(void *arg)
+{
+	(void)arg;
+	if (!peer_accept(&w, listener, 10000))
+		raw_die("the client does not connect");
+	peer_welcome(&w);
+	return NULL;
+}
+
+static int shake(uint64_t keepalive_us)
+{
+	struct mrpc_connect target;
+	pthread_t t;
+	char addr[64];
+	int conn;
+
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", port);
+	target = raw_target(&c, addr);
+	target.keepalive_us = keepalive_us;
+	CHECK(!pthread_create(&t, NULL, welcome, NULL));
+	conn = raw_connect_to(&c, &target);
+	pthread_join(t, NULL);
+	CHECK_MSG(conn > 0, "connect: %s: %s", strerror(-conn), c.why);
+	return conn;
+}
+
+static void start(int conn, uint64_t user_data, uint32_t len, uint64_t timeout_us)
+{
+	struct mrpc_sqe sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&c, 1, len, NULL));
+
+	sqe.user_data = user_data;
+	sqe.timeout_us = timeout_us;
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK_EQ(qp.submitted, 1);
+}
+
+static uint64_t test_start;
+
+/* Each of @nr calls completes with @status, and its blocks come back. */
+static void all_end(unsigned int nr, u16 status)
+{
+	unsigned int replies = 0, freed = 0;
+	struct mrpc_cqe cqe;
+
+	test_start = raw_now();
+	while (replies < nr || freed < nr) {
+		CHECK_MSG(raw_next(&qp, &cqe, BOUND * raw_scale()),
+			  "%u of %u calls completed, the blocks of %u came back", replies, nr, freed);
+		freed += cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED;
+		if (cqe.type == MRPC_CQE_REPLY) {
+			CHECK_EQ(cqe.status, status);
+			CHECK(cqe.flags & MRPC_CQE_LOCAL);
+			replies++;
+		}
+		raw_done(&c, &cqe);
+	}
+	CHECK(!raw_reap(&qp, &cqe));
+	CHECK_EQ(replies, nr);
+	CHECK_EQ(freed, nr);
+}
+
+/* Small and large calls under way while the server goes. */
+static void vanish(bool reset, bool read)
+{
+	int conn;
+	u32 i;
+
+	begin();
+	conn = shake(0);
+	for (i = 0; i < 8; i++)
+		start(conn, i, i % 2 ? 900000 : 100, 0);
+	for (i = 0; read && i < 3; i++)
+		peer_expect(&w, MRPC_WIRE_CALL);
+	if (reset)
+		peer_reset(&w);
+	else
+		peer_close(&w);
+	all_end(8, MRPC_UNAVAILABLE);
+	/* Later calls hear why. */
+	start(conn, 99, 10, 0);
+	all_end(1, MRPC_UNAVAILABLE);
+	end();
+}
+
+TEST(fin_unread)
+{
+	vanish(false, false);
+}
+
+TEST(reset_unread)
+{
+	vanish(true, false);
+}
+
+TEST(reset_read)
+{
+	vanish(true, true);
+}
+
+/* In the middle of a reply, at any byte of it. */
+TEST_LIMIT(cut_reply, 120)
+{
+	static u8 bytes[sizeof(struct mrpc_wire_hdr) + 40000];
+	struct mrpc_msg_len len;
+	u32 size, cut;
+	int conn;
+
+	begin();
+	size = sizeof(struct mrpc_wire_hdr) +
+	       peer_blob(bytes + sizeof(struct mrpc_wire_hdr), &len, 1, 30000, "text");
+	for (cut = 1; cut < size; cut += cut < 120 ? 17 : 4999) {
+		struct mrpc_frame f = {
+			.type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END | MRPC_WIRE_MSG, .msg = len,
+		};
+
+		conn = shake(0);
+		start(conn, 1, 100, 0);
+		peer_expect(&w, MRPC_WIRE_CALL);
+		f.call_id = w.frame.call_id;
+		mrpc_wire_encode(&f, (void *)bytes);
+		CHECK(peer_send(&w, bytes, cut));
+		if (cut % 2)
+			peer_reset(&w);
+		else
+			peer_close(&w);
+		all_end(1, MRPC_UNAVAILABLE);
+		CHECK_EQ(raw_close_id(&c, conn, 0, 0), 0);
+	}
+	end();
+}
+
+TEST(slow_reply)
+{
+	u8 bytes[sizeof(struct mrpc_wire_hdr) + 512];
+	struct mrpc_frame f = { .type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END | MRPC_WIRE_MSG };
+	struct mrpc_cqe cqe;
+	u32 size, i;
+	int conn;
+
+	begin();
+	conn = shake(0);
+	start(conn, 1, 100, 0);
+	peer_expect(&w, MRPC_WIRE_CALL);
+	f.call_id = w.frame.call_id;
+	size = peer_blob(bytes + sizeof(struct mrpc_wire_hdr), &f.msg, 1, 100, "text");
+	mrpc_wire_encode(&f, (void *)bytes);
+	for (i = 0; i < sizeof(struct mrpc_wire_hdr) + size; i++) {
+		CHECK_EQ(raw_ready(&qp), 0);
+		CHECK(peer_send(&w, bytes + i, 1));
+		raw_sleep(RAW_MS);
+	}
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	CHECK(raw_is_blob(raw_msg(&c, &cqe), cqe.msg_len, 1, 100));
+	raw_done(&c, &cqe);
+	peer_close(&w);
+	end();
+}
+
+/* It takes what we send, and says nothing any more. */
+TEST(silent)
+{
+	int conn;
+	u32 i;
+
+	begin();
+	conn = shake(200000 * raw_scale());
+	for (i = 0; i < 4; i++)
+		start(conn, i, i % 2 ? 100000 : 100, 0);
+	all_end(4, MRPC_UNAVAILABLE);
+	CHECK(raw_now() - test_start > 200 * RAW_MS);
+	peer_close(&w);
+	end();
+}
+
+/* It does not read: deadlines are kept all the same, blocks come with the end. */
+TEST(not_reading)
+{
+	struct mrpc_cqe cqe;
+	unsigned int i, replies = 0, freed = 0;
+	uint64_t before;
+	int conn;
+
+	begin();
+	conn = shake(0);
+	before = raw_now();
+	for (i = 0; i < 8; i++)
+		start(conn, i, 4 << 20, 300000);
+	while (replies < 8) {
+		CHECK(raw_next(&qp, &cqe, BOUND * raw_scale()));
+		if (cqe.type == MRPC_CQE_REPLY) {
+			CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+			CHECK(raw_now() - before >= 300 * RAW_MS);
+			replies++;
+		}
+		freed += cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED;
+		raw_done(&c, &cqe);
+	}
+	CHECK(raw_now() - before < 2 * RAW_S * raw_scale());
+	CHECK(freed < 8);
+	CHECK_EQ(raw_close_id(&c, conn, 0, 0), 0);
+	while (freed < 8) {
+		CHECK_MSG(raw_next(&qp, &cqe, 20 * RAW_S * raw_scale()),
+			  "the blocks of %u of 8 calls came back", freed);
+		CHECK_EQ(cqe.type, MRPC_CQE_SENT);
+		freed++;
+	}
+	peer_close(&w);
+	end();
+}
+
+/* The peer does not read what a process left behind that is no more. */
+static void left_behind(bool half_closed)
+{
+	char addr[64];
+	int status;
+	pid_t pid;
+
+	listener = peer_listen(&port);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", port);
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		raw_open(&c, 16 << 20, 1 << 20);
+		raw_qp(&qp, &c, 64, 256, 0);
+		int conn = raw_connect(&c, addr);
+		start(conn, 1, 8 << 20, 0);
+		for(;;){ struct mrpc_conn_info in={.size=sizeof(in),.conn=conn}; raw_ioctl(c.fd, MRPC_IOC_CONN_INFO,&in); NOTE("state %d calls %d", in.state, in.calls); raw_sleep(300*RAW_MS);}
+	}
+	CHECK(peer_accept(&w, listener, 10000));
+	peer_welcome(&w);
+	raw_sleep(RAW_S * raw_scale());
+	if (half_closed) {
+		shutdown(w.fd, SHUT_WR);
+		raw_sleep(RAW_S * raw_scale());
+	}
+	kill(pid, SIGKILL);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status));
+	close(listener);
+	CHECK_MSG(raw_sessions(0, 20000), "the session outlives its process by 20 s");
+	peer_close(&w);
+}
+
+TEST(left_open)
+{
+	left_behind(false);
+}
+
+TEST(left_half_closed)
+{
+	left_behind(true);
+}
+
+/* PINGs by the thousand, and nobody reads the answers. */
+TEST(ping_flood)
+{
+	struct mrpc_wire_hdr hdrs[64];
+	uint64_t until;
+	size_t part = 0;
+	ssize_t n;
+	int conn;
+	u32 i;
+
+	begin();
+	conn = shake(0);
+	for (i = 0; i < ARRAY_SIZE(hdrs); i++) {
+		const struct mrpc_frame f = { .type = MRPC_WIRE_PING, .call_id = i };
+
+		mrpc_wire_encode(&f, &hdrs[i]);
+	}
+	start(conn, 1, 100, 0);
+	for (until = raw_now() + 3 * RAW_S; raw_now() < until;) {
+		n = send(w.fd, (u8 *)hdrs + part, sizeof(hdrs) - part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (n > 0)
+			part = (part + n) % sizeof(hdrs);
+		else
+			raw_sleep(10 * RAW_MS);
+		CHECK(n > 0 || errno == EAGAIN);
+	}
+	peer_reset(&w);
+	all_end(1, MRPC_UNAVAILABLE);
+	end();
+}
+
+/* BYE: calls under way finish, new ones are told to go elsewhere. */
+TEST(bye)
+{
+	struct mrpc_cqe cqe;
+	int conn;
+	u64 id;
+
+	begin();
+	conn = shake(0);
+	start(conn, 1, 100, 0);
+	peer_expect(&w, MRPC_WIRE_CALL);
+	id = w.frame.call_id;
+	CHECK(peer_send_control(&w, MRPC_WIRE_BYE, 0));
+	CHECK(peer_send_control(&w, MRPC_WIRE_PING, 5));
+	CHECK(!raw_next(&qp, &cqe, 100 * RAW_MS));
+	peer_expect(&w, MRPC_WIRE_PONG);
+	start(conn, 2, 100, 0);
+	all_end(1, MRPC_UNAVAILABLE);
+	CHECK(peer_reply(&w, id, 1, 100));
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	CHECK_EQ(cqe.user_data, 1);
+	raw_done(&c, &cqe);
+	peer_close(&w);
+	end();
+}

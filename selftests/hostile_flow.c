@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A server whose peer is slow, floods, claims more than it sends, does not read,
+ * or goes away.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/socket.h>
+
+#include "tap.h"
+#include "peer.h"
+#include "gen.h"
+
+static struct raw_pair p;
+static struct peer w;
+
+static void begin(uint64_t keepalive_us, uint32_t max_message)
+{
+	raw_server_open(&p.srv, 48 << 20, 8 << 20);
+	p.srv.keepalive_us = keepalive_us;
+	p.srv.max_message = max_message;
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	raw_pair_start(&p, "tcp4", 1);
+}
+
+static void check_alive(void)
+{
+	static uint64_t tag;
+	uint32_t root = raw_blob(&p.c, ++tag, 3000, "alive");
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, root);
+	struct mrpc_cqe cqe;
+
+	sqe.timeout_us = 10000000ULL * raw_scale();
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_MSG(cqe.status == MRPC_OK, "the honest connection: status %u", cqe.status);
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, root);
+	CHECK_EQ(p.srv.bad, 0);
+}
+
+static void end(void)
+{
+	check_alive();
+	/* Only the honest one is left. */
+	CHECK(raw_server_conns(&p.srv, 1, 5000));
+	raw_pair_end(&p);
+}
+
+TEST(no_handshake)
+{
+	uint64_t start;
+
+	begin(0, 0);
+	peer_connect(&w, p.srv.s.port);
+	start = raw_now();
+	while (raw_now() - start < 5 * RAW_S)
+		check_alive();
+	CHECK(peer_closed(&w, 15000));
+	CHECK(raw_now() - start > 8 * RAW_S);
+	peer_close(&w);
+	end();
+}
+
+TEST(byte_by_byte)
+{
+	u8 bytes[sizeof(struct mrpc_wire_hdr) + 256];
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	u32 size, i;
+
+	begin(0, 0);
+	peer_shake(&w, p.srv.s.port);
+	size = peer_blob(bytes + sizeof(struct mrpc_wire_hdr), &len, 5, 40, "text");
+	f = peer_call_frame(peer_id(&w, 0), RAW_ECHO, &len);
+	mrpc_wire_encode(&f, (void *)bytes);
+	for (i = 0; i < sizeof(struct mrpc_wire_hdr) + size; i++) {
+		CHECK(peer_send(&w, bytes + i, 1));
+		raw_sleep(RAW_MS);
+		if (i % 50 == 0)
+			check_alive();
+	}
+	peer_expect(&w, MRPC_WIRE_REPLY);
+	CHECK_EQ(w.frame.status, MRPC_OK);
+	CHECK(raw_is_blob(w.body, w.body_len, 5, 40));
+	peer_echo(&w, 0, 6, 100);
+	peer_close(&w);
+	end();
+}
+
+/* Who begins a frame, and is not heard of again, is given up. */
+TEST(never_ends)
+{
+	static const u32 parts[] = { 1, 63, 64, 80, 88, 100, 3000 };
+	u8 bytes[sizeof(struct mrpc_wire_hdr) + 8192];
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	u32 i;
+
+	begin(200000 * raw_scale(), 0);
+	for (i = 0; i < ARRAY_SIZE(parts); i++) {
+		peer_shake(&w, p.srv.s.port);
+		peer_blob(bytes + sizeof(struct mrpc_wire_hdr), &len, 5, 8000, NULL);
+		f = peer_call_frame(peer_id(&w, 0), RAW_ECHO, &len);
+		mrpc_wire_encode(&f, (void *)bytes);
+		CHECK(peer_send(&w, bytes, parts[i]));
+		CHECK(peer_closed(&w, 5000));
+		peer_close(&w);
+	}
+	CHECK_EQ(raw_server_requests(&p.srv), 0);
+	end();
+}
+
+static long long mem_available(void)	/* KiB */
+{
+	char line[128];
+	long long kib = -1;
+	FILE *f = fopen("/proc/meminfo", "r");
+
+	while (f && fgets(line, sizeof(line), f))
+		if (sscanf(line, "MemAvailable: %lld kB", &kib) == 1)
+			break;
+	if (f)
+		fclose(f);
+	return kib;
+}
+
+/* A length in a header is no reason to set memory aside for it. */
+TEST(claimed_memory)
+{
+	static const u8 zeros[4096];
+	static struct peer many[16];
+	const struct mrpc_msg_len len = { .structs = 15 << 20 };
+	struct mrpc_frame f;
+	long long before;
+	u32 i;
+
+	begin(0, 0);
+	before = mem_available();
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
+		peer_shake(&many[i], p.srv.s.port);
+		f = peer_call_frame(peer_id(&many[i], 0), RAW_ECHO, &len);
+		CHECK(peer_send_frame(&many[i], &f, NULL, 0));
+	}
+	raw_sleep(RAW_S / 2);
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		CHECK(peer_send(&many[i], zeros, sizeof(zeros)));
+	raw_sleep(RAW_S / 2);
+	check_alive();
+	NOTE("%lld MiB of %lld are gone", (before - mem_available()) >> 10, before >> 10);
+	CHECK(before - mem_available() < 100 << 10);
+	for (i = 0; i < ARRAY_SIZE(many); i++)
+		peer_close(&many[i]);
+	end();
+}
+
+/* Too large for the listener, and for the receive heap: said, and skipped. */
+TEST(too_large)
+{
+	u8 *body = calloc(1, 10 << 20);
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	u32 size, i;
+
+	begin(0, 9 << 20);
+	peer_shake(&w, p.srv.s.port);
+	for (i = 0; i < 4; i++) {
+		size = peer_blob(body, &len, 1, (i % 2 ? 8 << 20 : 9 << 20), NULL);
+		f = peer_call_frame(peer_id(&w, 1), RAW_ECHO, &len);
+		CHECK(peer_send_frame(&w, &f, body, size));
+		peer_expect(&w, MRPC_WIRE_REPLY);
+		CHECK_EQ(w.frame.call_id, f.call_id);
+		CHECK_EQ(w.frame.status, MRPC_RESOURCE_EXHAUSTED);
+		CHECK(w.frame.detail_len);
+		peer_echo(&w, 1, i, 1000);
+	}
+	CHECK_EQ(raw_server_requests(&p.srv), 4);
+	free(body);
+	peer_close(&w);
+	end();
+}
+
+/* Sends without ever waiting; how often it could in @ns. */
+static u32 flood(const void *bytes, u32 len, u32 max, uint64_t ns)
+{
+	uint64_t until = raw_now() + ns;
+	u32 part = 0, n = 0;
+	ssize_t sent;
+
+	while (n < max && raw_now() < until) {
+		sent = send(w.fd, (const u8 *)bytes + part, len - part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (sent < 0) {
+			CHECK_EQ(errno, EAGAIN);
+			raw_sleep(10 * RAW_MS);
+			continue;
+		}
+		part += sent;
+		if (part == len) {
+			part = 0;
+			n++;
+		}
+	}
+	/* What was begun is sent to its end, if need be while reading. */
+	while (part) {
+		sent = send(w.fd, (const u8 *)bytes + part, len - part, MSG_DONTWAIT | MSG_NOSIGNAL);
+		if (sent > 0)
+			part += sent;
+		else
+			recv(w.fd, w.body, 64, MSG_DONTWAIT);
+		if (part == len) {
+			part = 0;
+			n++;
+		}
+	}
+	return n;
+}
+
+/* PINGs by the thousand, their answers unread; then all are read. */
+TEST_LIMIT(ping_flood, 120)
+{
+	struct mrpc_wire_hdr hdrs[256];
+	long long before;
+	u32 n, i;
+
+	begin(0, 0);
+	peer_shake(&w, p.srv.s.port);
+	for (i = 0; i < ARRAY_SIZE(hdrs); i++) {
+		const struct mrpc_frame f = { .type = MRPC_WIRE_PING, .call_id = i };
+
+		mrpc_wire_encode(&f, &hdrs[i]);
+	}
+	before = mem_available();
+	n = flood(hdrs, sizeof(hdrs), 4000, 5 * RAW_S);
+	check_alive();
+	NOTE("%u PINGs went out, %lld MiB are gone", n * 256,
+	     (before - mem_available()) >> 10);
+	CHECK(before - mem_available() < 100 << 10);
+	peer_close(&w);
+
+	/* The same with an end: every PING is answered, in order. */
+	peer_shake(&w, p.srv.s.port);
+	for (n = 0; n < 12; n++)
+		CHECK(peer_send(&w, hdrs, sizeof(hdrs)));
+	for (i = 0; i < 12 * 256; i++) {
+		peer_expect(&w, MRPC_WIRE_PONG);
+		CHECK_EQ(w.frame.call_id, i % 256);
+	}
+	peer_echo(&w, 0, 1, 100);
+	peer_close(&w);
+	end();
+}
+
+TEST(cancel_flood)
+{
+	struct mrpc_wire_hdr hdrs[256];
+	u64 id;
+	u32 i;
+
+	begin(0, 0);
+	peer_shake(&w, p.srv.s.port);
+	id = peer_id(&w, 9);
+	CHECK(peer_call(&w, id, RAW_HANG, 1, 100));
+	CHECK(raw_server_hangs(&p.srv, 1));
+	for (i = 0; i < ARRAY_SIZE(hdrs); i++) {
+		/* None of them is the call. */
+		const struct mrpc_frame f = {
+			.type = MRPC_WIRE_CANCEL, .call_id = (u64)(i / 16 + 2) << 16 | i % 16,
+		};
+
+		mrpc_wire_encode(&f, &hdrs[i]);
+	}
+	for (i = 0; i < 100; i++)
+		CHECK(peer_send(&w, hdrs, sizeof(hdrs)));
+	peer_echo(&w, 0, 1, 100);
+	CHECK(peer_send_control(&w, MRPC_WIRE_CANCEL, id));
+	peer_expect(&w, MRPC_WIRE_REPLY);
+	CHECK_EQ(w.frame.call_id, id);
+	CHECK_EQ(w.frame.status, MRPC_CANCELLED);
+	/* Once. */
+	CHECK(peer_send_control(&w, MRPC_WIRE_CANCEL, id));
+	peer_echo(&w, 9, 2, 100);
+	peer_close(&w);
+	end();
+}
+
+/* Large replies that nobody reads stop their connection, and no other. */
+TEST_LIMIT(unread_replies, 120)
+{
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	u8 body[64];
+	u32 i, size;
+
+	begin(0, 0);
+	peer_shake(&w, p.srv.s.port);
+	for (i = 0; i < 20; i++) {
+		size = peer_blob(body, &len, 1 << 20, 0, NULL);
+		f = peer_call_frame(peer_id(&w, i), RAW_MAKE, &len);
+		CHECK(peer_send_frame(&w, &f, body, size));
+	}
+	for (i = 0; i < 10; i++)
+		check_alive();
+	CHECK(!raw_server_idle(&p.srv, 100));
+	peer_reset(&w);
+	CHECK(raw_server_idle(&p.srv, 5000));
+	end();
+}
+
+/* FIN and RST after each number of bytes of a conversation. */
+TEST_LIMIT(gone, 180)
+{
+	u8 bytes[2 * 1024 + 8192] = { 0 };
+	struct mrpc_frame f = { .type = MRPC_WIRE_HELLO };
+	struct mrpc_msg_len len;
+	u32 size, hello, i, rst;
+
+	begin(0, 0);
+	f.meta_len = peer_hello_body(bytes + sizeof(struct mrpc_wire_hdr));
+	mrpc_wire_encode(&f, (void *)bytes);
+	hello = sizeof(struct mrpc_wire_hdr) + ALIGN(f.meta_len, 8);
+	size = hello + sizeof(struct mrpc_wire_hdr) +
+	       peer_blob(bytes + hello + sizeof(struct mrpc_wire_hdr), &len, 1, 6000, "text");
+	f = peer_call_frame(1 << 16, RAW_HANG, &len);
+	mrpc_wire_encode(&f, (void *)(bytes + hello));
+	for (i = 0; i <= size; i += i < hello + 128 ? 13 : 1301) {
+		for (rst = 0; rst < 2; rst++) {
+			peer_connect(&w, p.srv.s.port);
+			CHECK(peer_send(&w, bytes, i));
+			if (i % 2)
+				raw_sleep(RAW_MS);
+			if (rst)
+				peer_reset(&w);
+			else
+				peer_close(&w);
+		}
+	}
+	/* With the request served, and with the reply on its way. */
+	for (i = 0; i < 6; i++) {
+		peer_shake(&w, p.srv.s.port);
+		CHECK(peer_call(&w, peer_id(&w, 0), i % 3 ? RAW_MAKE : RAW_HANG, 900000, 10));
+		if (i % 3 == 2)
+			peer_recv(&w, 5000);
+		raw_sleep(20 * RAW_MS);
+		if (i < 3)
+			peer_close(&w);
+		else
+			peer_reset(&w);
+	}
+	CHECK(raw_server_idle(&p.srv, 10000));
+	end();
+}
+
+/* Good conversations with some bytes changed, sent in random pieces. */
+TEST_LIMIT(mutations, 180)
+{
+	uint64_t until = raw_now() + 20 * RAW_S;
+	struct gen g = gen_seeded(raw_now());
+	u8 *bytes = malloc(1 << 20);
+	u32 rounds = 0, hello, i, n, at;
+
+	NOTE("seed %llu", (unsigned long long)g.state);
+	begin(0, 1 << 20);
+	while (raw_now() < until) {
+		struct mrpc_frame f = { .type = MRPC_WIRE_HELLO };
+		struct mrpc_msg_len len;
+		u32 size;
+
+		memset(bytes, 0, 4096);
+		f.meta_len = peer_hello_body(bytes + sizeof(struct mrpc_wire_hdr));
+		mrpc_wire_encode(&f, (void *)bytes);
+		hello = sizeof(struct mrpc_wire_hdr) + ALIGN(f.meta_len, 8);
+		size = hello;
+		n = 1 + gen_below(&g, 6);
+		for (i = 0; i < n; i++) {
+			f = (struct mrpc_frame){ .type = MRPC_WIRE_CANCEL + gen_below(&g, 4) };
+			at = size + sizeof(struct mrpc_wire_hdr);
+			len = (struct mrpc_msg_len){ 0 };
+			if (gen_chance(&g, 75)) {
+				at += peer_blob(bytes + at, &len, 1, gen_below(&g, 60000), "text");
+				f = peer_call_frame((u64)(i + 1) << 16 | gen_below(&g, 2),
+						    gen_below(&g, 5), &len);
+			}
+			mrpc_wire_encode(&f, (void *)(bytes + size));
+			size = at;
+		}
+		for (i = gen_below(&g, 8); i; i--) {
+			at = gen_chance(&g, 20) ? gen_below(&g, size) :
+			     hello + gen_below(&g, 128) % (size - hello);
+			gen_bytes(&g, bytes + at, 1 + gen_below(&g, min(4U, size - at)));
+		}
+		peer_connect(&w, p.srv.s.port);
+		for (at = 0; at < size; at += n) {
+			n = min(size - at, 1 + gen_below(&g, gen_chance(&g, 50) ? 100 : 60000));
+			if (!peer_send(&w, bytes + at, n))
+				break;
+		}
+		shutdown(w.fd, SHUT_WR);
+		CHECK(peer_closed(&w, 10000));
+		if (gen_chance(&g, 50))
+			peer_reset(&w);
+		else
+			peer_close(&w);
+		if (++rounds % 10 == 0)
+			check_alive();
+	}
+	NOTE("%u rounds", rounds);
+	free(bytes);
+	p.srv.errors = 0;	/* Make with a huge tag */
+	end();
+}

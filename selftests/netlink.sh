@@ -1,0 +1,516 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The netlink family, asked by a client that shares no code with the mrpc command.
+# timeout 120
+. "${0%/*}/lib.sh"
+
+# The client: a class for requests, and the numbers of uapi/linux/mrpc_netlink.h.
+client()
+{
+	cat >"$TEST_TMP/nl.py" <<-'END'
+	import ctypes, errno, fcntl, os, re, socket, struct, sys, time
+
+	header = os.environ['MRPC_TOP'] + '/uapi/linux/mrpc_netlink.h'
+	for body in re.findall(r'^enum[^{;]*{(.*?)^}', open(header).read(), re.S | re.M):
+	    value = -1
+	    for name, number in re.findall(r'^\t(\w+)(?: = (\w+))?,', body, re.M):
+	        value = int(number, 0) if number else value + 1
+	        globals()[name] = value
+
+	class Refused(Exception):
+	    def __init__(self, code, message):
+	        self.code, self.message = code, message
+	        super().__init__(f'{errno.errorcode[code]}: {message}')
+
+	def attr(kind, data):
+	    if isinstance(data, int):
+	        data = struct.pack('I', data)
+	    raw = struct.pack('HH', 4 + len(data), kind) + data
+	    return raw + bytes(-len(raw) % 4)
+
+	def attrs(data):
+	    found = {}
+	    while len(data) >= 4:
+	        length, kind = struct.unpack_from('HH', data)
+	        assert 4 <= length <= len(data), 'an attribute ends behind its message'
+	        found.setdefault(kind & 0x3fff, []).append(data[4:length])
+	        data = data[(length + 3) & ~3:]
+	    return found
+
+	def number(data):
+	    return int.from_bytes(data, sys.byteorder)
+
+	def text(data):
+	    assert data[-1] == 0
+	    return data[:-1].decode()
+
+	class Netlink:
+	    def __init__(self):
+	        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
+	        self.socket.bind((0, 0))
+	        self.socket.setsockopt(270, 11, 1)      # NETLINK_EXT_ACK
+	        self.seq = 0
+	        reply, = self.ask(3, attr(2, b'mrpc\0'), family=16)
+	        self.family = number(reply[1][0])
+	        self.group = number(attrs(attrs(reply[7][0])[1][0])[2][0])
+
+	    def send(self, cmd, body=b'', flags=0, family=None):
+	        self.seq += 1
+	        raw = struct.pack('BBH', cmd, 1, 0) + body
+	        self.socket.send(struct.pack('IHHII', 16 + len(raw), family or self.family,
+	                                     1 | flags, self.seq, 0) + raw)
+
+	    def messages(self):
+	        data = self.socket.recv(1 << 20)
+	        while data:
+	            length, kind, flags = struct.unpack_from('IHH', data)
+	            yield kind, flags, data[16:length]
+	            data = data[(length + 3) & ~3:]
+
+	    def error(self, data, flags):
+	        code, = struct.unpack_from('i', data)
+	        if not code:
+	            return
+	        message = ''
+	        if flags & 0x200:                       # NLM_F_ACK_TLVS
+	            skip = 4 + ((number(data[4:8]) + 3) & ~3) if not flags & 0x100 else 20
+	            message = text(attrs(data[skip:]).get(1, [b'\0'])[0])
+	        raise Refused(-code, message)
+
+	    def ask(self, cmd, body=b'', flags=0, family=None):
+	        self.send(cmd, body, flags, family)
+	        found = []
+	        while True:
+	            for kind, flags, data in self.messages():
+	                if kind == 2:
+	                    self.error(data, flags)
+	                elif kind == 3:
+	                    self.error(data, 0)
+	                    return found
+	                else:
+	                    assert data[0] == cmd or family
+	                    found.append(attrs(data[4:]))
+	            if not flags & 2 and found:         # no NLM_F_MULTI
+	                return found
+
+	    def dump(self, cmd, body=b''):
+	        return self.ask(cmd, body, 0x300)
+
+	    def listen(self):
+	        self.socket.setsockopt(270, 1, self.group)
+
+	    def refused(self, code, *args, **kwargs):
+	        try:
+	            self.ask(*args, **kwargs)
+	        except Refused as e:
+	            assert e.code == getattr(errno, code), f'{e} instead of {code}'
+	            return e.message
+	        assert False, f'not refused with {code}'
+
+	def session(name=b''):
+	    fd = os.open('/dev/mrpc', os.O_RDWR)
+	    setup = bytearray(struct.pack('IIQQ16sIIIIQ', 64, 0, 0, 0, name, 0, 0, 0, 0, 0))
+	    fcntl.ioctl(fd, 0xb900, setup)
+	    return fd, struct.unpack_from('I', setup, 40)[0]
+	END
+	export PYTHONPATH=$TEST_TMP PYTHONDONTWRITEBYTECODE=1
+}
+
+# nl [OPTION...]: runs the program on standard input with the client.
+nl() { { echo 'from nl import *'; cat; } | python3 - "$@"; }
+
+# A server in this namespace, and a client that calls it for so many seconds.
+serve()
+{
+	ip link set lo up
+	kv-server -l tcp:127.0.0.1:7000 -l loop:kv >"$TEST_TMP/server" 2>&1 &
+	server=$!
+	wait_for 10 grep -q 'listening at kv' "$TEST_TMP/server"
+	for i in {1..100}; do
+		printf 'Package: p%d\nDescription: %0200d\n\n' "$i" "$i"
+	done >"$TEST_TMP/records"
+}
+
+call()	# SECONDS [ADDRESS]
+{
+	kv-client -c "${2:-tcp:127.0.0.1:7000}" -n 4 -d "$1" load "$TEST_TMP/records" \
+		>"$TEST_TMP/client" 2>&1 || { cat "$TEST_TMP/client"; return 1; }
+}
+
+# The specification and the header name the same things in the same order.
+test_spec()
+{
+	python3 - "$MRPC_TOP" <<-'END'
+	import re, sys
+	spec = open(sys.argv[1] + '/Documentation/netlink/specs/mrpc.yaml').read()
+	header = open(sys.argv[1] + '/uapi/linux/mrpc_netlink.h').read()
+	sets = spec[spec.index('attribute-sets:'):spec.index('operations:')]
+	want = []
+	for body in re.split(r'^  -\n', sets, flags=re.M)[1:]:
+	    names = re.findall(r'^ {4,8}name: (.*)', body, re.M)
+	    if 'subset-of' not in body:
+	        want += [f'MRPC_A_{names[0]}_{n}' for n in names[1:]]
+	want += ['MRPC_CMD_' + n for n in re.findall(r'^      name: (.*)',
+	         spec[spec.index('operations:'):spec.index('mcast-groups:')], re.M)]
+	want = [w.upper().replace('-', '_') for w in want]
+	have = [n for n in re.findall(r'^\t(MRPC_(?:A|CMD)_\w+)(?: = 1)?,', header, re.M)]
+	assert want == have, set(want) ^ set(have)
+	END
+}
+
+test_objects()
+{
+	client
+	serve
+	call 30 &
+	wait_for 10 eval 'mrpc -j conn | grep -q \"state\":\"ready\"'
+	nl "$server" <<-'END'
+	n = Netlink()
+	sessions = {number(s[MRPC_A_SESSION_ID][0]): s for s in n.dump(MRPC_CMD_SESSION_GET)}
+	names = sorted(text(s[MRPC_A_SESSION_NAME][0]) for s in sessions.values())
+	assert names == ['kv-client', 'kv-server'], names
+	server, = [i for i, s in sessions.items() if text(s[MRPC_A_SESSION_NAME][0]) == 'kv-server']
+	client, = set(sessions) - {server}
+	s = sessions[server]
+	assert number(s[MRPC_A_SESSION_PID][0]) == int(sys.argv[1])
+	assert number(s[MRPC_A_SESSION_UID][0]) == 0
+	assert number(s[MRPC_A_SESSION_LISTENERS][0]) == 2
+	assert number(attrs(s[MRPC_A_SESSION_RECV][0])[MRPC_A_HEAP_BYTES][0]) >= 1 << 16
+	one, = n.ask(MRPC_CMD_SESSION_GET, attr(MRPC_A_SESSION_ID, server))
+	assert one[MRPC_A_SESSION_ID] == s[MRPC_A_SESSION_ID]
+
+	qps = n.dump(MRPC_CMD_QP_GET, attr(MRPC_A_QP_SESSION, server))
+	assert [number(q[MRPC_A_QP_ID][0]) for q in qps] == list(range(len(qps))) and qps
+	assert all(number(q[MRPC_A_QP_SESSION][0]) == server for q in qps)
+	n.ask(MRPC_CMD_QP_GET, attr(MRPC_A_QP_SESSION, server) + attr(MRPC_A_QP_ID, 0))
+
+	conns = n.dump(MRPC_CMD_CONN_GET)
+	assert len(conns) == 2
+	for c in conns:
+	    assert number(c[MRPC_A_CONN_STATE][0]) == 1
+	    which = MRPC_A_CONN_LOCAL if MRPC_A_CONN_LISTENER in c else MRPC_A_CONN_PEER
+	    a = attrs(c[which][0])
+	    assert a[MRPC_A_ADDR_ADDR4] == [bytes([127, 0, 0, 1])]
+	    assert number(a[MRPC_A_ADDR_PORT][0]) == 7000
+	    assert text(attrs(c[MRPC_A_CONN_SERVICE][0])[MRPC_A_SERVICE_NAME][0]) == 'kv.Store'
+	    stats = attrs(c[MRPC_A_CONN_STATS][0])
+	    key = attr(MRPC_A_CONN_SESSION, number(c[MRPC_A_CONN_SESSION][0])) + \
+	          attr(MRPC_A_CONN_ID, number(c[MRPC_A_CONN_ID][0]))
+	    time.sleep(0.5)
+	    c, = n.ask(MRPC_CMD_CONN_GET, key)
+	    later = attrs(c[MRPC_A_CONN_STATS][0])
+	    for k in MRPC_A_CONN_STATS_CALLS, MRPC_A_CONN_STATS_TX_BYTES, MRPC_A_CONN_STATS_RX_BYTES:
+	        assert number(later[k][0]) > number(stats[k][0]), k
+	    d, = n.ask(MRPC_CMD_DATAPATH_GET, key)
+	    assert d[MRPC_A_DATAPATH_ID] == c[MRPC_A_CONN_DATAPATH]
+	    assert MRPC_A_DIRECTION_BACKLOG in attrs(d[MRPC_A_DATAPATH_TX][0])
+	assert len(n.dump(MRPC_CMD_CONN_GET, attr(MRPC_A_CONN_SESSION, client))) == 1
+	assert len(n.dump(MRPC_CMD_DATAPATH_GET)) == 2
+
+	services = n.dump(MRPC_CMD_SERVICE_GET)
+	assert sum(MRPC_A_SERVICE_LISTENER in s for s in services) == 2
+	assert sum(MRPC_A_SERVICE_CONN in s for s in services) == 1
+	name, = [s for s in services if text(s[MRPC_A_SERVICE_TRANSPORT][0]) == 'loop']
+	assert attrs(name[MRPC_A_SERVICE_ADDR][0])[MRPC_A_ADDR_NAME] == [b'kv']
+
+	schema, = n.dump(MRPC_CMD_SCHEMA_GET)
+	assert schema[MRPC_A_SCHEMA_HASH] == name[MRPC_A_SERVICE_HASH]
+	assert number(schema[MRPC_A_SCHEMA_SESSIONS][0]) == 2
+	same, = n.ask(MRPC_CMD_SCHEMA_GET, attr(MRPC_A_SCHEMA_HASH, schema[MRPC_A_SCHEMA_HASH][0]))
+	assert same[MRPC_A_SCHEMA_ID] == schema[MRPC_A_SCHEMA_ID]
+	methods = n.dump(MRPC_CMD_METHOD_GET,
+	                 attr(MRPC_A_METHOD_SCHEMA, number(schema[MRPC_A_SCHEMA_ID][0])))
+	assert [text(m[MRPC_A_METHOD_NAME][0]) for m in methods] == ['Delete', 'Get', 'List', 'Put']
+	END
+}
+
+# Calls of closed connections are not forgotten.
+test_service_calls()
+{
+	client
+	serve
+	call 1
+	call 1
+	wait_for 5 eval '[[ $(mrpc -j conn) == "[]" ]]'
+	nl <<-'END'
+	n = Netlink()
+	calls = [number(s[MRPC_A_SERVICE_CALLS][0]) for s in n.dump(MRPC_CMD_SERVICE_GET)]
+	assert len(calls) == 2 and sorted(calls)[0] == 0 and max(calls) >= 200, calls
+	END
+}
+
+test_errors()
+{
+	client
+	nl <<-'END'
+	n = Netlink()
+	u32 = lambda v: struct.pack('I', v)
+	for cmd in range(MRPC_CMD_SESSION_GET, MRPC_CMD_DATAPATH_GET + 1):
+	    for flags in 0, 0x300:
+	        if cmd != MRPC_CMD_METHOD_GET and flags == 0x300:
+	            n.ask(cmd, flags=flags)
+	        elif cmd in (MRPC_CMD_METHOD_GET, MRPC_CMD_SERVICE_GET) and not flags:
+	            n.refused('EOPNOTSUPP', cmd)
+	        else:
+	            n.refused('EINVAL', cmd, flags=flags)
+	        # An attribute that does not exist, and ones of wrong lengths.
+	        if flags == 0 and cmd in (MRPC_CMD_METHOD_GET, MRPC_CMD_SERVICE_GET):
+	            continue
+	        n.refused('EINVAL', cmd, attr(200, 1), flags)
+	        if cmd == MRPC_CMD_SCHEMA_GET and flags:
+	            continue
+	        for bad in b'', b'a', u32(1)[:3]:
+	            assert n.refused('EINVAL', cmd, attr(1, bad), flags)
+	        assert n.refused('ERANGE', cmd, attr(1, 0), flags)
+	        # Bytes that are no attribute.
+	        n.refused('EINVAL', cmd, b'\x02\0\x01\0\0\0\0\0', flags)
+	for cmd in 0, MRPC_CMD_SESSION_OPEN_NTF, MRPC_CMD_SERVICE_CLOSE_NTF, 255:
+	    n.refused('EOPNOTSUPP', cmd)
+	    n.refused('EOPNOTSUPP', cmd, flags=0x300)
+	n.refused('ERANGE', MRPC_CMD_SCHEMA_GET, attr(MRPC_A_SCHEMA_HASH, bytes(31)))
+	assert '77' in n.refused('ENOENT', MRPC_CMD_SESSION_GET, attr(1, 77))
+	assert '77' in n.refused('ENOENT', MRPC_CMD_CONN_GET, attr(1, 77), flags=0x300)
+	assert 'schema 99' in n.refused('ENOENT', MRPC_CMD_METHOD_GET, attr(1, 99), flags=0x300)
+	assert n.refused('ENOENT', MRPC_CMD_SCHEMA_GET, attr(MRPC_A_SCHEMA_HASH, bytes(32)))
+	fd, id = session()
+	assert f'session {id} has no connection 5' in n.refused(
+	    'ENOENT', MRPC_CMD_CONN_GET, attr(1, id) + attr(2, 5))
+	assert f'session {id} has no queue pair 9' in n.refused(
+	    'ENOENT', MRPC_CMD_QP_GET, attr(1, id) + attr(2, 9))
+	n.refused('ENOENT', MRPC_CMD_SESSION_GET, attr(1, 0xffffffff))
+	assert len(n.dump(MRPC_CMD_SESSION_GET, attr(1, id))) == 1
+	END
+}
+
+# Others' activity is not for everybody, nor for root of another user namespace.
+test_permission()
+{
+	client
+	cat >"$TEST_TMP/refused.py" <<-'END'
+	from nl import *
+	n = Netlink()
+	for cmd in range(MRPC_CMD_SESSION_GET, MRPC_CMD_DATAPATH_GET + 1):
+	    n.refused('EPERM', cmd, attr(1, 1), flags=0x300)
+	    if cmd not in (MRPC_CMD_METHOD_GET, MRPC_CMD_SERVICE_GET):
+	        n.refused('EPERM', cmd, attr(1, 1))
+	try:
+	    n.listen()
+	except PermissionError:
+	    sys.exit(0)
+	sys.exit('joined the group')
+	END
+	chmod -R a+rX "$TEST_TMP"
+	setpriv --reuid 1000 --regid 1000 --clear-groups --bounding-set -all --inh-caps -all \
+		python3 "$TEST_TMP/refused.py"
+	# Root of a user namespace, in the network namespace of the host's root.
+	setpriv --reuid 1000 --regid 1000 --clear-groups unshare -r python3 "$TEST_TMP/refused.py"
+	# In a network namespace of its own it may look, and finds nothing.
+	setpriv --reuid 1000 --regid 1000 --clear-groups unshare -rn python3 - <<-'END'
+	from nl import *
+	n = Netlink()
+	assert n.dump(MRPC_CMD_SESSION_GET) == []
+	n.listen()
+	END
+}
+
+test_namespaces()
+{
+	client
+	ns_create a b
+	in_ns b kv-server -l tcp:10.0.0.2:7000 -l "tcp:[fd00::2]:7000" >"$TEST_TMP/server" 2>&1 &
+	wait_for 10 grep -q 'fd00::2' "$TEST_TMP/server"
+	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
+	in_ns a kv-client -c "tcp:[fd00::2]:7000" -d 30 load "$TEST_TMP/records" >/dev/null 2>&1 &
+	local client=$!
+	wait_for 10 eval '[[ $(mrpc -n a -j conn) == *\"ready\"* ]]'
+	# It has done its part, and would only take time.
+	kill -STOP "$client"
+	cat >"$TEST_TMP/see.py" <<-'END'
+	from nl import *
+	n = Netlink()
+	gets = [c for c in range(MRPC_CMD_SESSION_GET, MRPC_CMD_DATAPATH_GET + 1)
+	        if c != MRPC_CMD_METHOD_GET]
+	print(*[len(n.dump(c)) for c in gets])
+	if sys.argv[1:]:
+	    schema, = n.dump(MRPC_CMD_SCHEMA_GET)
+	    assert MRPC_A_SCHEMA_USERS not in schema
+	    c, = n.dump(MRPC_CMD_CONN_GET)
+	    a = attrs(c[MRPC_A_CONN_PEER][0])
+	    assert socket.inet_ntop(socket.AF_INET6, a[MRPC_A_ADDR_ADDR6][0]) == sys.argv[1]
+	END
+	# session qp conn service schema datapath; the cache is the host's.
+	[[ $(python3 "$TEST_TMP/see.py") == '0 0 0 0 1 0' ]]
+	[[ $(in_ns a python3 "$TEST_TMP/see.py" fd00::2) =~ ^1\ [0-9]+\ 1\ 1\ 1\ 1$ ]]
+	[[ $(in_ns b python3 "$TEST_TMP/see.py" fd00::1) =~ ^1\ [0-9]+\ 1\ 2\ 1\ 1$ ]]
+	[[ $(in_ns a cat /sys/class/misc/mrpc/connections) == 1 ]]
+	[[ $(cat /sys/class/misc/mrpc/connections) == 0 ]]
+	[[ $(in_ns b cat /sys/class/misc/mrpc/listeners) == 2 ]]
+	ip netns add c
+	on_exit ip netns delete c
+	[[ $(in_ns c python3 "$TEST_TMP/see.py") == '0 0 0 0 0 0' ]]
+	in_ns c python3 - <<-'END'
+	from nl import *
+	n = Netlink()
+	n.refused('ENOENT', MRPC_CMD_SCHEMA_GET, attr(MRPC_A_SCHEMA_ID, 1))
+	n.refused('ENOENT', MRPC_CMD_METHOD_GET, attr(MRPC_A_METHOD_SCHEMA, 1), flags=0x300)
+	n.refused('ENOENT', MRPC_CMD_SESSION_GET, attr(1, 1))
+	END
+}
+
+# Dumps that need many messages, read slowly, while sessions come and go: what
+# stays is there exactly once.
+test_large()
+{
+	client
+	nl <<-'END'
+	import resource
+	resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
+	stay = [session(b'stay') for i in range(400)]
+	some = [session(b'go') for i in range(400)]
+	n = Netlink()
+	for turn in range(4):
+	    n.send(MRPC_CMD_SESSION_GET, flags=0x300)
+	    seen, done = [], False
+	    while not done:
+	        for kind, flags, data in n.messages():
+	            done |= kind == 3
+	            if kind == n.family:
+	                seen.append(number(attrs(data[4:])[MRPC_A_SESSION_ID][0]))
+	        for i in range(20):
+	            if some and turn % 2:
+	                os.close(some.pop(0)[0])
+	            elif turn % 2 == 0 and len(some) < 800:
+	                some.append(session(b'go'))
+	    assert seen == sorted(set(seen)), 'out of order or twice'
+	    assert {id for fd, id in stay} <= set(seen), 'one is missing'
+	END
+}
+
+# Dumps of everything while connections are made and end at once.
+test_churn()
+{
+	local i pids=()
+	client
+	serve
+	for i in {1..2}; do
+		while :; do
+			kv-client put "key$i" value || :
+			kv-client -c loop:kv get "key$i" || :
+		done >/dev/null 2>&1 &
+		pids+=($!)
+	done
+	nl <<-'END'
+	n = Netlink()
+	rounds, end = 0, time.time() + 15
+	while time.time() < end:
+	    for cmd, key in (MRPC_CMD_SESSION_GET, (1,)), (MRPC_CMD_QP_GET, (1, 2)), \
+	                    (MRPC_CMD_CONN_GET, (1, 2)), (MRPC_CMD_DATAPATH_GET, (1, 2)), \
+	                    (MRPC_CMD_SERVICE_GET, (1, 2, 3, 4)), (MRPC_CMD_SCHEMA_GET, (1,)):
+	        seen = [tuple(o.get(k, [b''])[0] for k in key) for o in n.dump(cmd)]
+	        assert len(seen) == len(set(seen)), seen
+	        assert seen or cmd in (MRPC_CMD_CONN_GET, MRPC_CMD_DATAPATH_GET)
+	    for c in n.dump(MRPC_CMD_CONN_GET):
+	        try:
+	            n.ask(MRPC_CMD_DATAPATH_GET, attr(1, number(c[1][0])) + attr(2, number(c[2][0])))
+	        except Refused as e:
+	            assert e.code == errno.ENOENT, e
+	    rounds += 1
+	print(f'# {rounds} rounds')
+	assert rounds > 3
+	END
+	kill "${pids[@]}" || fail "the loops ended"
+}
+
+test_events()
+{
+	client
+	cat >"$TEST_TMP/events.py" <<-'END'
+	from nl import *
+	n = Netlink()
+	n.listen()
+	names = {v: k[9:-4] for k, v in globals().items() if k.startswith('MRPC_CMD_') and
+	         k.endswith('_NTF')}
+	print('listening', flush=True)
+	while True:
+	    for kind, flags, data in n.messages():
+	        a = attrs(data[4:])
+	        if data[0] in (MRPC_CMD_SESSION_OPEN_NTF, MRPC_CMD_SESSION_CLOSE_NTF):
+	            what = text(a[MRPC_A_SESSION_NAME][0])
+	        elif data[0] in (MRPC_CMD_CONN_OPEN_NTF, MRPC_CMD_CONN_CLOSE_NTF):
+	            what = 'server' if MRPC_A_CONN_LISTENER in a else 'client'
+	            if data[0] == MRPC_CMD_CONN_CLOSE_NTF:
+	                what += f' {number(a[MRPC_A_CONN_STATUS][0])} ' + text(a[MRPC_A_CONN_REASON][0])
+	        else:
+	            what = text(a[MRPC_A_SERVICE_NAME][0]) + ' ' + text(a[MRPC_A_SERVICE_TRANSPORT][0])
+	        print(names[data[0]], what, flush=True)
+	END
+	python3 "$TEST_TMP/events.py" >"$TEST_TMP/events" &
+	wait_for 10 grep -q listening "$TEST_TMP/events"
+	# Another namespace's listener hears nothing of it.
+	ip netns add c
+	on_exit ip netns delete c
+	in_ns c python3 "$TEST_TMP/events.py" >"$TEST_TMP/elsewhere" &
+	wait_for 10 grep -q listening "$TEST_TMP/elsewhere"
+	serve
+	call 1
+	# A client that is killed.
+	call 30 &
+	wait_for 10 eval '[[ $(grep -c "CONN_OPEN client" $TEST_TMP/events) == 2 ]]'
+	kill -KILL "$(pgrep kv-client)"
+	wait_for 10 eval '[[ $(grep -c "CONN_CLOSE server" $TEST_TMP/events) == 2 ]]'
+	kill "$server"
+	wait_for 10 grep -q 'SESSION_CLOSE kv-server' "$TEST_TMP/events"
+	cat "$TEST_TMP/events"
+	local event
+	for event in 'SESSION_OPEN kv-server' 'SESSION_OPEN kv-client' 'SERVICE_OPEN kv.Store tcp' \
+		'SERVICE_OPEN kv.Store loop' 'CONN_OPEN server' 'CONN_OPEN client' \
+		'CONN_CLOSE client 14 ' 'CONN_CLOSE server 14 ' 'SESSION_CLOSE kv-client' \
+		'SERVICE_CLOSE kv.Store tcp' 'SERVICE_CLOSE kv.Store loop'; do
+		grep -q "^$event" "$TEST_TMP/events" || fail "no event '$event'"
+	done
+	[[ $(<"$TEST_TMP/elsewhere") == listening ]]
+}
+
+# A reader that is too slow is told that it has missed something.
+test_overrun()
+{
+	client
+	nl <<-'END'
+	n = Netlink()
+	n.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+	n.listen()
+	for i in range(300):
+	    os.close(session()[0])
+	try:
+	    while True:
+	        n.socket.recv(65536, socket.MSG_DONTWAIT)
+	except OSError as e:
+	    assert e.errno == errno.ENOBUFS, e
+	END
+}
+
+# A dump that nobody reads to its end keeps the module; a listener does not.
+test_unload()
+{
+	client
+	nl <<-'END'
+	import subprocess
+	fds = [session() for i in range(300)]
+	n, m = Netlink(), Netlink()
+	n.send(MRPC_CMD_SESSION_GET, flags=0x300)
+	m.listen()
+	for fd, id in fds:
+	    os.close(fd)
+	time.sleep(0.5)
+	assert subprocess.call(['rmmod', 'mrpc_tcp']) == 0
+	assert subprocess.call(['rmmod', 'mrpc'], stderr=subprocess.DEVNULL) != 0
+	n.socket.close()
+	for i in range(50):
+	    if subprocess.call(['rmmod', 'mrpc'], stderr=subprocess.DEVNULL) == 0:
+	        sys.exit(0)
+	    time.sleep(0.1)
+	sys.exit('mrpc cannot be unloaded')
+	END
+}
+
+run_tests "$@"

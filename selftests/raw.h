@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Sessions without a library: what the tests use of /dev/mrpc, hiding nothing of
+ * it. What a test may want to see fail returns 0 or a negative errno; what it
+ * only needs ends the program with a line that says where.
+ */
+#ifndef RAW_H
+#define RAW_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include <linux/mrpc.h>
+
+#include "test.mrpc.h"
+#include "message.h"
+
+#define RAW_BLOCKS	1024
+#define RAW_QPS		64
+#define RAW_HEAP_MAX	(96U << 20)
+
+#define RAW_S		1000000000ULL	/* ns */
+#define RAW_MS		1000000ULL
+
+/* Services in the order in which everybody here binds and numbers them. */
+enum { RAW_BULK, RAW_TYPES, RAW_SERVICES };
+
+#define RAW_METHOD(service, method)	((service) << 16 | (method))
+#define RAW_ACK		RAW_METHOD(RAW_BULK, test_Bulk_METHOD_Ack)
+#define RAW_ECHO	RAW_METHOD(RAW_BULK, test_Bulk_METHOD_Echo)
+#define RAW_FAIL	RAW_METHOD(RAW_BULK, test_Bulk_METHOD_Fail)
+#define RAW_HANG	RAW_METHOD(RAW_BULK, test_Bulk_METHOD_Hang)
+#define RAW_MAKE	RAW_METHOD(RAW_BULK, test_Bulk_METHOD_Make)
+#define RAW_ECHO_ALL	RAW_METHOD(RAW_TYPES, test_Types_METHOD_Echo)
+
+/* Prints where and why, then exits. */
+#define raw_die(...)	raw_die_at(__FILE__, __LINE__, __VA_ARGS__)
+__attribute__((__noreturn__, __format__(__printf__, 3, 4)))
+void raw_die_at(const char *file, int line, const char *fmt, ...);
+
+/* Waits that are no measurements are longer on a slow kernel. */
+unsigned int raw_scale(void);
+uint64_t raw_now(void);		/* CLOCK_MONOTONIC, ns */
+void raw_sleep(uint64_t ns);
+
+/* -- sessions -------------------------------------------------------------- */
+
+struct raw_block {
+	uint32_t off;
+	uint32_t len;
+};
+
+/**
+ * struct raw - a session
+ * @fd: the device
+ * @setup: what MRPC_IOC_SETUP said
+ * @send: the send heap as mapped
+ * @recv: the receive heap
+ * @ids: schemas, by RAW_BULK and RAW_TYPES
+ * @blocks: of the send heap, in order of offset; under @lock
+ * @qps: mappings of queue pairs, which hold the session as the file does
+ * @why: what the last ioctl that failed explained, or ""
+ * @port: of the last raw_serve() on tcp
+ */
+struct raw {
+	int fd;
+	struct mrpc_setup setup;
+	uint8_t *send;
+	uint8_t *recv;
+	uint32_t send_len;
+	uint32_t recv_len;
+	uint32_t ids[RAW_SERVICES];
+	pthread_mutex_t lock;
+	struct raw_block blocks[RAW_BLOCKS];
+	uint32_t nr_blocks;
+	struct {
+		void *at;
+		size_t len;
+	} qps[RAW_QPS];
+	uint32_t nr_qps;
+	char why[1024];
+	uint16_t port;
+};
+
+int raw_ioctl(int fd, unsigned int cmd, void *arg);	/* 0 or -errno */
+
+/* Opens the device only. */
+int raw_device(void);
+
+/* A session with one region of each kind (0: without) and both schemas bound. */
+void raw_open(struct raw *s, uint32_t send_len, uint32_t recv_len);
+void raw_close(struct raw *s);
+
+int raw_setup(struct raw *s, uint64_t send_limit, uint64_t recv_limit);
+int raw_region(struct raw *s, uint32_t kind, uint64_t len, uint64_t *base, uint64_t *off);
+/* The same, mapped. */
+void raw_grow(struct raw *s, uint32_t kind, uint32_t len);
+int raw_bind(struct raw *s, const void *schema, uint32_t len, struct mrpc_bind *out);
+
+/* "tcp:1.2.3.4:5", "tcp:[::1]:5", "loop:name" into an argument's address. */
+void raw_addr(struct mrpc_connect *c, const char *text);
+
+/* An argument for both services; then, with or without changes to it: id or -errno. */
+struct mrpc_connect raw_target(struct raw *s, const char *addr);
+int raw_connect_to(struct raw *s, struct mrpc_connect *c);
+int raw_serve_at(struct raw *s, struct mrpc_connect *c);
+int raw_connect(struct raw *s, const char *addr);
+int raw_serve(struct raw *s, const char *addr);
+int raw_close_id(struct raw *s, uint32_t id, uint32_t flags, uint64_t timeout_us);
+
+/* -- messages -------------------------------------------------------------- */
+
+/* A block of the send heap, zeroed, aligned to 64; dies when there is no room. */
+uint32_t raw_alloc(struct raw *s, uint32_t len);
+bool raw_try_alloc(struct raw *s, uint32_t len, uint32_t *off);
+void raw_free(struct raw *s, uint32_t off);
+
+/* A test.Blob with @len bytes of data that depend on @tag. */
+bool raw_try_blob(struct raw *s, uint64_t tag, uint32_t len, const char *text, uint32_t *root);
+uint32_t raw_blob(struct raw *s, uint64_t tag, uint32_t len, const char *text);
+/* Bytes that one needs, and that its message has. */
+uint32_t raw_blob_size(uint32_t len, const char *text);
+void raw_fill(uint8_t *p, uint64_t tag, uint32_t len);
+bool raw_filled(const uint8_t *p, uint64_t tag, uint32_t len);
+/* Is a message that arrived a Blob with these? */
+bool raw_is_blob(const void *root, uint32_t msg_len, uint64_t tag, uint32_t len);
+
+/* The plan of a service, compiled natively. */
+const struct mrpc_schema_plan *raw_plan(unsigned int service);
+
+/**
+ * raw_verify() - is a message in a receive heap one that the kernel may deliver?
+ * Return: NULL, or what is wrong with it.
+ */
+const char *raw_verify(const struct mrpc_schema_plan *plan, uint32_t type, const void *root,
+		       uint32_t msg_len);
+
+/* A CALL of @method with the message at @root. */
+struct mrpc_sqe raw_sqe(uint32_t conn, uint32_t method, uint32_t root);
+int raw_call(struct raw *s, const struct mrpc_sqe *sqe, struct mrpc_cqe *cqe);
+int raw_release(struct raw *s, uint32_t block);
+/* Gives a completion's block back, if it has one. */
+void raw_done(struct raw *s, const struct mrpc_cqe *cqe);
+
+/* The parts of a completion's block. */
+const void *raw_msg(struct raw *s, const struct mrpc_cqe *cqe);
+const void *raw_meta(struct raw *s, const struct mrpc_cqe *cqe);
+const char *raw_detail(struct raw *s, const struct mrpc_cqe *cqe, char *buf, size_t size);
+const struct mrpc_times *raw_times(struct raw *s, const struct mrpc_cqe *cqe);
+
+/* -- queue pairs ------------------------------------------------------------ */
+
+struct raw_qp {
+	struct raw *s;
+	uint32_t id;
+	uint32_t sq_entries;
+	uint32_t cq_entries;
+	struct mrpc_qp_head *head;
+	struct mrpc_sqe *sq;
+	struct mrpc_cqe *cq;
+	size_t len;
+	uint32_t pushed;	/* and not yet taken by the kernel */
+	uint32_t submitted;	/* by the last raw_enter() */
+};
+
+int raw_qp_setup(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t flags,
+		 int eventfd);
+void raw_qp(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t flags);
+
+/* False: the queue is full. */
+bool raw_push(struct raw_qp *qp, const struct mrpc_sqe *sqe);
+bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe);
+uint32_t raw_ready(struct raw_qp *qp);
+
+/* Submits all that was pushed; waits for @min completions, @ns at most. */
+int raw_enter(struct raw_qp *qp, uint32_t min, uint64_t ns);
+
+/* The next completion, submitting and waiting for it; false: none came. */
+bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns);
+/* Dies unless it comes; the next one of a type. */
+void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns);
+
+/* -- a server ---------------------------------------------------------------- */
+
+#define RAW_THREADS	8
+#define RAW_HUNG	4096
+
+/**
+ * struct raw_server - a session that serves both services of test.proto
+ * @s: the session
+ * @listener: id
+ * @stop: set to end the threads
+ * @requests: how many came, to each thread
+ * @bad: that should not have been delivered
+ * @errors: MRPC_CQE_ERROR that came
+ * @late: replies that came too late: MRPC_CQE_SENT with MRPC_CANCELLED
+ * @hung: requests to Hang without reply; under @lock
+ * @busy_us: time that each request takes
+ * @keep: do not give request blocks back
+ * @copy: reply with MRPC_SQE_COPY
+ * @keepalive_us, @max_message: of the listener; set before raw_server_start()
+ */
+struct raw_server {
+	struct raw s;
+	int listener;
+	bool stop;
+	unsigned int nr;
+	pthread_t threads[RAW_THREADS];
+	struct raw_qp qps[RAW_THREADS];
+	uint64_t requests[RAW_THREADS];
+	uint64_t bad;
+	uint64_t errors;
+	uint64_t late;
+	pthread_mutex_t lock;
+	struct mrpc_cqe hung[RAW_HUNG];
+	unsigned int nr_hung;
+	unsigned int busy_us;
+	bool keep;
+	bool copy;
+	uint64_t keepalive_us;
+	uint32_t max_message;
+};
+
+/* At @addr, with @threads threads, each with a queue pair. */
+void raw_server(struct raw_server *srv, const char *addr, unsigned int threads);
+void raw_server_open(struct raw_server *srv, uint32_t send_len, uint32_t recv_len);
+void raw_server_start(struct raw_server *srv, const char *addr, unsigned int threads);
+void raw_server_stop(struct raw_server *srv);
+uint64_t raw_server_requests(struct raw_server *srv);
+/* Answers one that hangs with a status, from @qp of the server's session. */
+void raw_server_answer(struct raw_qp *qp, const struct mrpc_cqe *request, uint32_t status);
+/* Waits until @nr connections are left that it accepted; false: more, after @ms. */
+bool raw_server_conns(struct raw_server *srv, unsigned int nr, unsigned int ms);
+/* Waits until the server's send heap is free again; false: it is not in @ms. */
+bool raw_server_idle(struct raw_server *srv, unsigned int ms);
+/* Waits until so many requests hang; false: they did not come in 5 s. */
+bool raw_server_hangs(struct raw_server *srv, unsigned int nr);
+
+/**
+ * struct raw_pair - a server and a client in one process
+ */
+struct raw_pair {
+	struct raw_server srv;
+	struct raw c;
+	int conn;
+	char addr[64];
+};
+
+/* @how: "tcp4", "tcp6" or "loop". */
+void raw_pair(struct raw_pair *p, const char *how, unsigned int threads);
+/* The same, from a server that was opened, and a client. */
+void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
+/* Dies if the server has seen anything that it should not. */
+void raw_pair_end(struct raw_pair *p);
+
+/* -- surroundings ------------------------------------------------------------- */
+
+/* The number in a file, or -1. */
+long long raw_file_number(const char *path);
+bool raw_file_write(const char *path, const char *text);
+/* Waits until /sys/class/misc/mrpc/sessions says @nr; false: not in @ms. */
+bool raw_sessions(long long nr, unsigned int ms);
+
+#define RAW_KNOBS	"/sys/module/mrpc/parameters/"
+
+#endif /* RAW_H */

@@ -1,0 +1,291 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# The mrpc command.
+# timeout 120
+. "${0%/*}/lib.sh"
+
+# A server with two listeners, and a client that has called it and stays.
+traffic()
+{
+	local i
+	ip link set lo up
+	kv-server -l tcp:127.0.0.1:7000 -l loop:kv >"$TEST_TMP/server" 2>&1 &
+	server=$!
+	wait_for 10 grep -q 'listening at kv' "$TEST_TMP/server"
+	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
+	kv-client -n 4 -d 60 load "$TEST_TMP/records" >/dev/null 2>&1 &
+	client=$!
+	wait_for 10 eval '[[ $(mrpc -j conn) == *\"calls\":[1-9]* ]]'
+	kill -STOP "$client"
+	session=$(mrpc session | awk '$2 == "kv-server" { print $1 }')
+}
+
+schema()	# FILE
+{
+	(cd "$MRPC_TOP/tools/examples" && mrpcc --schema-out="$1" kv.proto)
+}
+
+# refused STATUS PATTERN ARGUMENT...: what is wrong is said, on standard error.
+refused()
+{
+	local want=$1 pattern=$2 status=0
+	shift 2
+	mrpc "$@" >"$TEST_TMP/out" 2>"$TEST_TMP/err" || status=$?
+	[[ $status == "$want" ]] || fail "'mrpc $*' ended with $status, not $want: $(<"$TEST_TMP/err")"
+	[[ ! -s $TEST_TMP/out ]] || fail "'mrpc $*' printed $(<"$TEST_TMP/out")"
+	[[ $(<"$TEST_TMP/err") == mrpc:*$pattern* ]] ||
+		fail "'mrpc $*' says '$(<"$TEST_TMP/err")', without '$pattern'"
+}
+
+json() { python3 -c 'import json, sys; j = json.load(sys.stdin); assert ('"$1"'), j'; }
+
+test_usage()
+{
+	refused 2 'an object is missing'
+	refused 2 "'sesion' is not an object: it must be session, qp," sesion
+	refused 2 "'s' can be session, service or schema" s
+	refused 2 "'frob' is not a command: it must be show, dump or help" conn frob
+	refused 2 "'frob' is not a command: it must be show, dump, check, load" schema frob
+	refused 2 "'peer' is not a filter: it must be session or id" conn show peer
+	refused 2 "'x' is not the number after 'session'" conn show session x
+	refused 2 "'-1' is not the number" session show id -1
+	refused 2 "'4294967296' is not the number" session show id 4294967296
+	refused 2 "the number after 'id' is missing" session show id
+	refused 2 "begin at 1" session show id 0
+	refused 2 "'id' needs 'session'" conn show id 1
+	refused 2 "'session' is given twice" conn show session 1 session 2
+	refused 2 "'more' is one word too many" version more
+	refused 2 "'zz' is not a hash" schema show hash zz
+	refused 2 "the file to check is missing" schema check
+	refused 2 "unrecognized option '--frob'" --frob
+	refused 2 "'frob' is not an object: it must be all, session," monitor frob
+	refused 1 "no network namespace 'frob'" -n frob session
+	refused 1 'there is no session 77 in this network namespace' session show id 77
+	refused 1 'there is no session 77 in this network namespace' qp show session 77
+	refused 1 'there is no such schema' schema show id 77
+	refused 1 'cannot open' schema check "$TEST_TMP/nothing"
+	if mrpc session >/dev/full 2>"$TEST_TMP/err"; then
+		fail "a full disk was not noticed"
+	fi
+	grep -q 'cannot write' "$TEST_TMP/err"
+}
+
+test_help()
+{
+	local object level
+	mrpc help | grep -q '^Usage: mrpc'
+	[[ $(mrpc help) == "$(mrpc --help)" && $(mrpc help) == "$(mrpc -h)" ]]
+	for object in session qp conn service schema datapath monitor dump version; do
+		mrpc help | grep -q "^  $object "
+		mrpc help "$object" | grep -q "^Usage: mrpc .*$object"
+		for level in help --help; do
+			[[ $(mrpc "$object" "$level") == "$(mrpc help "$object")" ]]
+		done
+	done
+	for object in session qp conn service schema datapath; do
+		[[ $(mrpc "$object" show help) == "$(mrpc help "$object")" ]]
+		grep -q "Cm $object" "$MRPC_TOP/Documentation/man/mrpc.8"
+	done
+	[[ $(mrpc version) =~ ^mrpc\ [0-9.]+$ && $(mrpc -V) == "$(mrpc version)" ]]
+	mrpc -j version | json "'version' in j"
+}
+
+test_abbreviations()
+{
+	local a
+	traffic
+	head_of() { mrpc "$@" | sed -n '1s/  */ /gp'; }
+	for a in 'co' 'con s' 'conn list' 'conn sh' 'connection l'; do
+		# shellcheck disable=SC2086 # several words
+		[[ $(head_of $a) == "$(head_of conn show)" ]] || fail "$a"
+	done
+	[[ $(head_of ses s i "$session") == "$(head_of session show)" ]]
+	[[ $(mrpc -json co) == \[* && $(mrpc -jp co) == \[* && $(mrpc -stats co) == *RX-BYTES* ]]
+}
+
+# Each line has a value under each head, where the head is.
+lines_up()
+{
+	python3 - "$1" <<-'END'
+	import re, sys
+	table = open(sys.argv[1]).read().splitlines()
+	heads = [(m.start(), m.end()) for m in re.finditer(r'\S+', table[0])]
+	assert len(table) > 1, 'an empty table'
+	for line in table[1:]:
+	    cells = [(m.start(), m.end()) for m in re.finditer(r'\S+', line)]
+	    assert len(cells) == len(heads), line
+	    for (a, b), (c, d) in zip(heads, cells):
+	        assert a == c or b == d, f'"{line[c:d]}" is not under "{table[0][a:b]}"'
+	END
+}
+
+test_tables()
+{
+	local object option
+	traffic
+	for object in session qp conn service schema datapath; do
+		for option in '' -s; do
+			# shellcheck disable=SC2086 # nothing or one word
+			mrpc $option "$object" >"$TEST_TMP/table"
+			cat "$TEST_TMP/table"
+			lines_up "$TEST_TMP/table"
+		done
+	done
+	mrpc service | grep -q '^kv.Store  server .* tcp:127.0.0.1:7000 '
+	mrpc service | grep -q '^kv.Store  server .* loop:kv '
+	mrpc service | grep -q '^kv.Store  client .* tcp:127.0.0.1:7000 '
+	mrpc schema show id "$(mrpc schema | awk 'NR == 2 { print $1 }')" | grep -q '^Get  *kv.GetRequest '
+	mrpc session dump | grep -q '^    name  *kv-server$'
+	mrpc dump | grep -q '^    rx_bytes\|^        rx_bytes'
+}
+
+test_json()
+{
+	local object hash
+	traffic
+	for object in session qp conn service schema datapath; do
+		mrpc -j "$object" | json 'isinstance(j, list) and len(j) > 0'
+		[[ $(mrpc -j "$object" | wc -l) == 1 ]]
+		mrpc -j -p "$object" dump | json 'isinstance(j, list) and len(j) > 0'
+		mrpc dump | grep -q "^$object:"
+	done
+	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "qp", "schema", "service", "session"]'
+	mrpc -j session | json "{s['name'] for s in j} == {'kv-server', 'kv-client'} and
+		all(s['uid'] == 0 and s['age_ns'] > 0 and s['recv']['bytes'] > 0 for s in j) and
+		{s['pid'] for s in j} == {$server, $client}"
+	mrpc -j conn | json "len(j) == 2 and all(c['state'] == 'ready' and
+		c['services'][0]['name'] == 'kv.Store' and c['stats']['calls'] > 0 for c in j) and
+		{'ip': '127.0.0.1', 'port': 7000} in [c['local'] for c in j]"
+	mrpc -j conn show session "$session" | json "len(j) == 1 and j[0]['listener'] == 1"
+	mrpc -j qp show session "$session" id 0 | json "len(j) == 1 and 'serve' in j[0]['flags']"
+	mrpc -j datapath show session "$session" | json "'backlog' in j[0]['tx'] and
+		j[0]['calls']['limit'] > 0"
+	mrpc -j service | json "sorted(s['transport'] for s in j) == ['loop', 'tcp', 'tcp'] and
+		{'name': 'kv'} in [s['address'] for s in j]"
+	hash=$(mrpc -j schema | python3 -c 'import json, sys; print(json.load(sys.stdin)[0]["hash"])')
+	mrpc -j schema show hash "$hash" | json "len(j[0]['method']) == 4"
+	mrpc -j -n /proc/self/ns/net session | json 'len(j) == 2'
+	ip netns add c
+	on_exit ip netns delete c
+	mrpc -j -n c dump | json 'not any(j.values())'
+}
+
+# What an application calls itself must not reach the terminal as it is.
+test_hostile_name()
+{
+	python3 - <<-'END' &
+	import fcntl, os, struct, time
+	for name in b'\x1b[31mred', b'\xff\xfe bad', b'a\nb', 'pr\u00fcf\u009b1'.encode(), b'"\\':
+	    fd = os.open('/dev/mrpc', os.O_RDWR)
+	    fcntl.ioctl(fd, 0xb900, bytearray(struct.pack('IIQQ16sIIIIQ', 64, 0, 0, 0, name,
+	                                                  0, 0, 0, 0, 0)))
+	time.sleep(60)
+	END
+	wait_for 10 eval '[[ $(mrpc session | wc -l) == 6 ]]'
+	mrpc session | tee "$TEST_TMP/table"
+	LC_ALL=C grep -q '[^[:print:]]' <(LC_ALL=C tr -d '\303\274' <"$TEST_TMP/table") &&
+		fail "control characters came through"
+	mrpc session | grep -q '?\[31mred'
+	mrpc -j session | json "[s['name'] for s in j] == ['?[31mred', '?? bad', 'a?b', 'pr\u00fcf??1',
+		chr(34) + chr(92)]"
+}
+
+test_permission()
+{
+	local run=(setpriv --reuid 1000 --regid 1000 --clear-groups --bounding-set -all --inh-caps -all)
+	local command
+	schema "$TEST_TMP/kv.schema"
+	chmod -R a+rX "$TEST_TMP"
+	for command in session 'conn show session 1' monitor dump; do
+		# shellcheck disable=SC2086 # several words
+		if "${run[@]}" "$(type -P mrpc)" $command >/dev/null 2>"$TEST_TMP/err"; then
+			fail "$command is permitted"
+		fi
+		grep -q 'needs CAP_NET_ADMIN' "$TEST_TMP/err"
+	done
+	"${run[@]}" "$(type -P mrpc)" schema check "$TEST_TMP/kv.schema"
+	if "${run[@]}" "$(type -P mrpc)" schema load "$TEST_TMP/kv.schema" 2>"$TEST_TMP/err"; then
+		fail "schema load is permitted"
+	fi
+	grep -q '/dev/mrpc: Permission denied' "$TEST_TMP/err"
+}
+
+test_schema_check()
+{
+	local size i
+	schema "$TEST_TMP/kv.schema"
+	mrpc schema check "$TEST_TMP/kv.schema" | tee "$TEST_TMP/out"
+	grep -q '^service   kv.Store$' "$TEST_TMP/out"
+	grep -q '^    Get  *kv.GetRequest (8 bytes) -> kv.GetReply (8 bytes)$' "$TEST_TMP/out"
+	grep -q "^hash      $(sha256sum <"$TEST_TMP/kv.schema" | cut -c 1-64)$" "$TEST_TMP/out"
+	mrpc -s schema check - <"$TEST_TMP/kv.schema" | grep -q 'string key = 1'
+	mrpc -j schema check "$TEST_TMP/kv.schema" |
+		json "j['service'] == 'kv.Store' and len(j['methods']) == 4 and j['types'][0]['fields']"
+	# Every prefix is refused, with the file's name; and so is what is too long.
+	size=$(stat -c %s "$TEST_TMP/kv.schema")
+	for ((i = 0; i < size; i += 37)); do
+		head -c "$i" "$TEST_TMP/kv.schema" >"$TEST_TMP/cut"
+		refused 1 "$TEST_TMP/cut: header 0:" schema check "$TEST_TMP/cut"
+	done
+	head -c 300000 /dev/zero >"$TEST_TMP/zero"
+	refused 1 'more than 262144 bytes' schema check "$TEST_TMP/zero"
+	refused 1 'Is a directory' schema check "$TEST_TMP"
+}
+
+test_schema_load()
+{
+	schema "$TEST_TMP/kv.schema"
+	mrpc_unload
+	refused 1 'is the module loaded' schema load "$TEST_TMP/kv.schema"
+	refused 1 'is the module loaded' session
+	refused 1 'is the module loaded' monitor
+	mrpc_load
+	mrpc schema load "$TEST_TMP/kv.schema" | tee "$TEST_TMP/out"
+	grep -q '^kv.Store: miss, compiled in [0-9.]*[mun]*s, hash' "$TEST_TMP/out"
+	mrpc schema load "$TEST_TMP/kv.schema" | grep -q '^kv.Store: hit'
+	mrpc -j schema load "$TEST_TMP/kv.schema" "$TEST_TMP/kv.schema" |
+		json "len(j) == 2 and all(s['hit'] for s in j) and j[0]['bind_ns'] > 0"
+	mrpc -j schema | json "j[0]['users'] == 0 and j[0]['binds'] == 4"
+	head -c 100 "$TEST_TMP/kv.schema" >"$TEST_TMP/cut"
+	refused 1 "cut: header 0: length is not" schema load "$TEST_TMP/cut"
+}
+
+test_monitor()
+{
+	mrpc monitor --ts >"$TEST_TMP/text" &
+	mrpc -j monitor >"$TEST_TMP/json" &
+	mrpc monitor conn >"$TEST_TMP/conns" &
+	# They listen when they hear something.
+	schema "$TEST_TMP/kv.schema"
+	wait_for 10 eval 'mrpc schema load $TEST_TMP/kv.schema &&
+		[[ -s $TEST_TMP/text && -s $TEST_TMP/json ]]'
+	sleep 1
+	traffic
+	kill -CONT "$client"
+	kill -KILL "$client"
+	wait_for 10 grep -q 'conn close' "$TEST_TMP/conns"
+	kill "$server"
+	wait_for 10 grep -q 'session close.*kv-server' "$TEST_TMP/text"
+	cat "$TEST_TMP/text"
+	grep -Eq '^\[20[-0-9T:.]*\] session open: session [0-9]+ name kv-server pid [0-9]+ uid 0$' \
+		"$TEST_TMP/text"
+	grep -q 'service open: .* transport tcp address 127.0.0.1:7000 service kv.Store' \
+		"$TEST_TMP/text"
+	grep -q 'conn open: .* peer 127.0.0.1:7000 service kv.Store' "$TEST_TMP/text"
+	grep -q 'conn close: .* status UNAVAILABLE reason ' "$TEST_TMP/text"
+	! grep -v '^conn ' "$TEST_TMP/conns"
+	python3 - "$TEST_TMP/json" <<-'END'
+	import json, sys
+	events = [json.loads(line) for line in open(sys.argv[1])]
+	kinds = {e['event'] for e in events}
+	assert {f'{o}-{w}' for o in ('session', 'conn', 'service')
+	        for w in ('open', 'close')} <= kinds, kinds
+	for e in events:
+	    assert isinstance(e[e['event'].split('-')[0]], dict), e
+	END
+	# Without the module there is nothing to listen to.
+	mrpc_unload
+	wait_for 5 eval '! pgrep -x mrpc'
+}
+
+run_tests "$@"

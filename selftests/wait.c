@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting for completions: in enter, with poll and epoll, by an eventfd.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/wait.h>
+
+#include "tap.h"
+#include "raw.h"
+
+static struct raw_pair p;
+static struct raw_qp qp;
+
+static void push_call(uint32_t method, uint64_t user_data)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, method, raw_blob(&p.c, 1, 10, NULL));
+
+	sqe.user_data = user_data;
+	CHECK(raw_push(&qp, &sqe));
+}
+
+static void push_nop(void)
+{
+	struct mrpc_sqe sqe = { .op = MRPC_OP_NOP };
+
+	CHECK(raw_push(&qp, &sqe));
+}
+
+static bool readable(int fd, int ms)
+{
+	struct pollfd pfd = { .fd = fd, .events = POLLIN };
+	int n = poll(&pfd, 1, ms < 0 ? ms : ms * (int)raw_scale());
+
+	CHECK(n >= 0);
+	CHECK(!n || pfd.revents == POLLIN);
+	return n;
+}
+
+TEST(timeout)
+{
+	uint64_t before, ns;
+	unsigned int i;
+
+	raw_pair(&p, "tcp4", 1);
+	raw_qp(&qp, &p.c, 8, 16, 0);
+	push_call(RAW_HANG, 1);
+	before = raw_now();
+	CHECK_EQ(raw_enter(&qp, 1, 0), -ETIME);
+	CHECK(raw_now() - before < 200 * RAW_MS * raw_scale());
+	CHECK_EQ(qp.submitted, 1);
+	for (i = 0; i < 3; i++) {
+		push_nop();
+		before = raw_now();
+		/* The NOPs are there, one more is not. */
+		CHECK_EQ(raw_enter(&qp, i + 2, 100 * RAW_MS), -ETIME);
+		ns = raw_now() - before;
+		CHECK_EQ(qp.submitted, 1);
+		CHECK(ns >= 100 * RAW_MS && ns < 600 * RAW_MS * raw_scale());
+		CHECK_EQ(raw_enter(&qp, i + 1, ~0ULL), 0);
+		CHECK_EQ(raw_enter(&qp, i + 1, 0), 0);
+	}
+	raw_pair_end(&p);
+}
+
+static int got_signal;
+
+static void handler(int sig)
+{
+	got_signal = sig;
+}
+
+static void *interrupt(void *arg)
+{
+	raw_sleep(200 * RAW_MS * raw_scale());
+	pthread_kill(*(pthread_t *)arg, SIGUSR2);
+	return NULL;
+}
+
+static int enter_masked(const sigset_t *mask, uint64_t ns)
+{
+	struct mrpc_enter e = {
+		.size = sizeof(e), .qp = qp.id, .min_complete = 1, .timeout_ns = ns,
+		.sigmask = (uintptr_t)mask, .sigset_size = mask ? 8 : 0,
+	};
+
+	return raw_ioctl(p.c.fd, MRPC_IOC_ENTER, &e);
+}
+
+TEST(signal_mask)
+{
+	struct sigaction sa = { .sa_handler = handler, .sa_flags = SA_RESTART };
+	pthread_t self = pthread_self(), t;
+	sigset_t none, usr2, now;
+
+	raw_pair(&p, "tcp4", 1);
+	raw_qp(&qp, &p.c, 8, 16, 0);
+	CHECK_SYS(sigaction(SIGUSR2, &sa, NULL));
+	sigemptyset(&none);
+	sigemptyset(&usr2);
+	sigaddset(&usr2, SIGUSR2);
+
+	/* Without a mask a signal ends the wait. */
+	CHECK(!pthread_create(&t, NULL, interrupt, &self));
+	CHECK_EQ(enter_masked(NULL, 5 * RAW_S * raw_scale()), -EINTR);
+	CHECK_EQ(got_signal, SIGUSR2);
+	pthread_join(t, NULL);
+	got_signal = 0;
+
+	/* One that blocks it: the wait goes on, the handler runs afterwards. */
+	CHECK(!pthread_create(&t, NULL, interrupt, &self));
+	CHECK_EQ(enter_masked(&usr2, 600 * RAW_MS * raw_scale()), -ETIME);
+	CHECK_EQ(got_signal, SIGUSR2);
+	pthread_join(t, NULL);
+	got_signal = 0;
+
+	/* Blocked by the thread, let in by the mask; and blocked again after. */
+	CHECK(!pthread_sigmask(SIG_BLOCK, &usr2, NULL));
+	CHECK(!pthread_create(&t, NULL, interrupt, &self));
+	CHECK_EQ(enter_masked(&none, 5 * RAW_S * raw_scale()), -EINTR);
+	CHECK_EQ(got_signal, SIGUSR2);
+	pthread_join(t, NULL);
+	got_signal = 0;
+	CHECK(!pthread_sigmask(SIG_SETMASK, NULL, &now));
+	CHECK(sigismember(&now, SIGUSR2));
+	pthread_kill(self, SIGUSR2);
+	CHECK_EQ(got_signal, 0);
+	/* It waits at the door: the next masked wait ends at once. */
+	CHECK_EQ(enter_masked(&none, 5 * RAW_S), -EINTR);
+	CHECK_EQ(got_signal, SIGUSR2);
+	CHECK(!pthread_sigmask(SIG_UNBLOCK, &usr2, NULL));
+	raw_pair_end(&p);
+}
+
+/* Readable as long as a completion is not reaped, though nobody is in enter. */
+static void polls(const char *how)
+{
+	struct mrpc_cqe cqe;
+	unsigned int i;
+
+	raw_pair(&p, how, 1);
+	raw_qp(&qp, &p.c, 8, 16, 0);
+	for (i = 0; i < 5; i++) {
+		CHECK(!readable(p.c.fd, 0));
+		push_call(i % 2 ? RAW_ECHO : RAW_ACK, i);
+		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		CHECK(readable(p.c.fd, 5000));
+		CHECK(readable(p.c.fd, 0));
+		CHECK(raw_reap(&qp, &cqe));
+		CHECK_EQ(cqe.user_data, i);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+	}
+	CHECK(!readable(p.c.fd, 50));
+	/* A deadline that passes, and a connection that ends, are seen, too. */
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, 10, NULL));
+
+	sqe.timeout_us = 100000;
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK(readable(p.c.fd, 5000));
+	CHECK(raw_reap(&qp, &cqe));
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_done(&p.c, &cqe);
+	push_call(RAW_HANG, 9);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK(!readable(p.c.fd, 50));
+	raw_server_stop(&p.srv);
+	CHECK(readable(p.c.fd, 5000));
+	CHECK(raw_reap(&qp, &cqe));
+	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
+	raw_close(&p.c);
+	CHECK(raw_sessions(0, 5000));
+}
+
+TEST(poll_tcp)
+{
+	polls("tcp4");
+}
+
+TEST(poll_loop)
+{
+	polls("loop");
+}
+
+/* Edge-triggered: each new completion after all were reaped is an event. */
+TEST(epoll_edge)
+{
+	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
+	struct mrpc_cqe cqe;
+	unsigned int i;
+	int ep;
+
+	raw_pair(&p, "tcp4", 1);
+	raw_qp(&qp, &p.c, 8, 16, 0);
+	ep = CHECK_SYS(epoll_create1(EPOLL_CLOEXEC));
+	CHECK_SYS(epoll_ctl(ep, EPOLL_CTL_ADD, p.c.fd, &ev));
+	for (i = 0; i < 10; i++) {
+		push_call(RAW_ACK, i);
+		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		CHECK_EQ(epoll_wait(ep, &ev, 1, 5000 * raw_scale()), 1);
+		CHECK(ev.events & EPOLLIN);
+		CHECK(raw_reap(&qp, &cqe));
+		raw_done(&p.c, &cqe);
+	}
+	close(ep);
+	raw_pair_end(&p);
+}
+
+/* A server that sleeps only in epoll_wait(): accepts, and serves. */
+static void epoll_server(const char *addr)
+{
+	struct mrpc_sqe reply = { .op = MRPC_OP_REPLY };
+	struct epoll_event ev = { .events = EPOLLIN };
+	struct mrpc_sqe release = { .op = MRPC_OP_RELEASE, .nr = 1 };
+	struct raw srv;
+	struct raw_qp sq;
+	unsigned int served = 0;
+	struct mrpc_cqe cqe;
+	int ep, status;
+	char text[64];
+	pid_t pid;
+
+	raw_open(&srv, 65536, 1 << 20);
+	raw_qp(&sq, &srv, 16, 64, MRPC_QP_SERVE);
+	CHECK(raw_serve(&srv, addr) > 0);
+	ep = CHECK_SYS(epoll_create1(EPOLL_CLOEXEC));
+	CHECK_SYS(epoll_ctl(ep, EPOLL_CTL_ADD, srv.fd, &ev));
+	snprintf(text, sizeof(text), "tcp:127.0.0.1:%u", srv.port);
+	if (!strncmp(addr, "loop", 4))
+		snprintf(text, sizeof(text), "%s", addr);
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		unsigned int i;
+
+		raw_open(&p.c, 65536, 65536);
+		p.conn = raw_connect(&p.c, text);
+		CHECK(p.conn > 0);
+		for (i = 0; i < 20; i++) {
+			struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, i, 10, NULL));
+
+			CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+			CHECK_EQ(cqe.status, MRPC_ABORTED);
+		}
+		_exit(0);
+	}
+	while (served < 20) {
+		CHECK_EQ(epoll_wait(ep, &ev, 1, 10000 * raw_scale()), 1);
+		CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+		while (raw_reap(&sq, &cqe)) {
+			if (cqe.type != MRPC_CQE_REQUEST)
+				continue;
+			served++;
+			reply.conn = cqe.conn;
+			reply.call = cqe.call;
+			reply.status = MRPC_ABORTED;
+			release.blocks[0] = cqe.block;
+			CHECK(raw_push(&sq, &reply));
+			CHECK(raw_push(&sq, &release));
+			CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+		}
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	close(ep);
+	raw_close(&srv);
+	CHECK(raw_sessions(0, 5000));
+}
+
+TEST(epoll_server_tcp)
+{
+	epoll_server("tcp:127.0.0.1:0");
+}
+
+TEST(epoll_server_loop)
+{
+	epoll_server("loop:epoll");
+}
+
+/* Signalled when the queue goes from empty to non-empty, and only then. */
+TEST(eventfd)
+{
+	struct mrpc_cqe cqe;
+	eventfd_t value;
+	unsigned int i;
+	int fd;
+
+	raw_pair(&p, "tcp4", 1);
+	fd = CHECK_SYS(eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC));
+	CHECK_EQ(raw_qp_setup(&qp, &p.c, 8, 16, MRPC_QP_EVENTFD, fd), 0);
+	CHECK_EQ(eventfd_read(fd, &value), -1);
+	for (i = 0; i < 4; i++)
+		push_nop();
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK_SYS(eventfd_read(fd, &value));
+	CHECK_EQ(value, 1);
+	/* Not empty: no further signal. */
+	push_nop();
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK_EQ(eventfd_read(fd, &value), -1);
+	CHECK(raw_reap(&qp, &cqe));
+	push_nop();
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK_EQ(eventfd_read(fd, &value), -1);
+	while (raw_reap(&qp, &cqe))
+		;
+	/* Empty: the next one signals, whoever posts it. */
+	push_call(RAW_ACK, 5);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK(readable(fd, 5000));
+	CHECK_SYS(eventfd_read(fd, &value));
+	CHECK_EQ(value, 1);
+	CHECK(raw_reap(&qp, &cqe));
+	CHECK_EQ(cqe.user_data, 5);
+	raw_done(&p.c, &cqe);
+	raw_pair_end(&p);
+	close(fd);
+}
+
+/* Threads that wait in enter and in calls at once: all get what is theirs. */
+static void *waiter(void *arg)
+{
+	unsigned long nr = (unsigned long)arg, i;
+	struct raw_qp mine;
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+
+	raw_qp(&mine, &p.c, 8, 16, 0);
+	for (i = 0; i < 60; i++) {
+		sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, nr * 1000 + i, 10, NULL));
+		if (nr % 2) {
+			CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		} else {
+			CHECK(raw_push(&mine, &sqe));
+			CHECK_EQ(raw_enter(&mine, 1, ~0ULL), 0);
+			CHECK(raw_reap(&mine, &cqe));
+		}
+		CHECK_EQ(cqe.status, MRPC_OK);
+		CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, nr * 1000 + i, 10));
+		raw_done(&p.c, &cqe);
+		raw_free(&p.c, sqe.root);
+	}
+	return NULL;
+}
+
+TEST(threads)
+{
+	pthread_t t[8];
+	unsigned long i;
+
+	raw_pair(&p, "tcp4", 2);
+	for (i = 0; i < ARRAY_SIZE(t); i++)
+		CHECK(!pthread_create(&t[i], NULL, waiter, (void *)i));
+	for (i = 0; i < ARRAY_SIZE(t); i++)
+		pthread_join(t[i], NULL);
+	CHECK_EQ(raw_server_requests(&p.srv), 8 * 60);
+	raw_pair_end(&p);
+}
