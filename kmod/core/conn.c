@@ -624,7 +624,7 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 		}
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
 		mrpc_wait(session, NULL, &conn->wait, mrpc_conn_is_closed, conn,
-			  ktime_get_ns() + NSEC_PER_SEC);
+			  ktime_get_ns() + 3 * NSEC_PER_SEC);
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);
 		return err;
