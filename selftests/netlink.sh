@@ -7,10 +7,12 @@
 # The client: a class for requests, and the numbers of uapi/linux/mrpc_netlink.h.
 client()
 {
+	# Where users who may not read the source tree can, too.
+	cp "$MRPC_TOP/uapi/linux/mrpc_netlink.h" "$TEST_TMP/"
 	cat >"$TEST_TMP/nl.py" <<-'END'
 	import ctypes, errno, fcntl, os, re, socket, struct, sys, time
 
-	header = os.environ['MRPC_TOP'] + '/uapi/linux/mrpc_netlink.h'
+	header = os.path.dirname(os.path.abspath(__file__)) + '/mrpc_netlink.h'
 	for body in re.findall(r'^enum[^{;]*{(.*?)^}', open(header).read(), re.S | re.M):
 	    value = -1
 	    for name, number in re.findall(r'^\t(\w+)(?: = (\w+))?,', body, re.M):
@@ -320,7 +322,9 @@ test_namespaces()
 	in_ns b kv-server -l tcp:10.0.0.2:7000 -l "tcp:[fd00::2]:7000" >"$TEST_TMP/server" 2>&1 &
 	wait_for 10 grep -q 'fd00::2' "$TEST_TMP/server"
 	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
-	in_ns a kv-client -c "tcp:[fd00::2]:7000" -d 30 load "$TEST_TMP/records" >/dev/null 2>&1 &
+	# Not in_ns: $! would be a shell.
+	ip netns exec a kv-client -c "tcp:[fd00::2]:7000" -d 60 load "$TEST_TMP/records" \
+		>/dev/null 2>&1 &
 	local client=$!
 	wait_for 10 eval '[[ $(mrpc -n a -j conn) == *\"ready\"* ]]'
 	# It has done its part, and would only take time.

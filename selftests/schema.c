@@ -151,7 +151,7 @@ TEST(lengths)
 	struct mrpc_bind b = { .size = sizeof(b) };
 
 	raw_open(&s, 0, 0);
-	CHECK_EQ(raw_bind(&s, big, 0, NULL), -EINVAL);
+	CHECK_EQ(raw_bind(&s, big, 0, NULL), -E2BIG);
 	CHECK(s.why[0]);
 	CHECK_EQ(raw_bind(&s, big, MRPC_SCHEMA_MAX_LEN + 1, NULL), -E2BIG);
 	CHECK(strstr(s.why, "262144"));

@@ -184,7 +184,7 @@ static int mrpc_ioc_bind(struct mrpc_session *session, void __user *arg)
 		mrpc_refuse(&r, MRPC_INVALID_ARGUMENT, "a schema of %u bytes, 1 to %u are allowed",
 			    b.len, MRPC_SCHEMA_MAX_LEN);
 		mrpc_explain(&b.explain, &r);
-		return b.len ? -E2BIG : -EINVAL;
+		return -E2BIG;
 	}
 	buf = kvmalloc(b.len, GFP_KERNEL_ACCOUNT);
 	if (!buf)

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What one user may have, what the memory controller sees, and allocations that
+ * fail.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+#include "tap.h"
+#include "raw.h"
+
+static struct raw_pair p;
+
+static void knob(const char *name, unsigned long value)
+{
+	char path[128], text[32];
+
+	snprintf(path, sizeof(path), RAW_KNOBS "%s", name);
+	snprintf(text, sizeof(text), "%lu", value);
+	CHECK_MSG(raw_file_write(path, text), "%s: %m", path);
+}
+
+/* Runs as nobody, who may open the device for so long. */
+static void as_nobody(void (*run)(void))
+{
+	int status;
+	pid_t pid;
+
+	CHECK_SYS(chmod("/dev/mrpc", 0666));
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		CHECK_SYS(setgroups(0, NULL));
+		CHECK_SYS(setgid(65534));
+		CHECK_SYS(setuid(65534));
+		run();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_SYS(chmod("/dev/mrpc", 0660));
+	knob("max_sessions", 1024);
+	knob("max_conns", 16384);
+	knob("max_heap", 4UL << 30);
+	CHECK_EQ(status, 0);
+	CHECK(raw_sessions(0, 5000));
+}
+
+static void three_sessions(void)
+{
+	int fds[4], i, k;
+
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 3; i++)
+			fds[i] = CHECK_SYS(open("/dev/mrpc", O_RDWR));
+		CHECK_EQ(open("/dev/mrpc", O_RDWR), -1);
+		CHECK_EQ(errno, EDQUOT);
+		close(fds[0]);
+		for (i = 0; (fds[0] = open("/dev/mrpc", O_RDWR)) < 0; i++) {
+			CHECK_MSG(i < 1000, "a session that was closed still counts");
+			raw_sleep(5 * RAW_MS);
+		}
+		for (i = 0; i < 3; i++)
+			close(fds[i]);
+		/* They go in a work item each. */
+		CHECK(raw_sessions(0, 5000));
+	}
+}
+
+TEST(sessions)
+{
+	knob("max_sessions", 3);
+	as_nobody(three_sessions);
+}
+
+static void four_connections(void)
+{
+	int conns[3], i, k;
+
+	raw_open(&p.c, 65536, 65536);
+	raw_server_open(&p.srv, 65536, 65536);
+	raw_server_start(&p.srv, "loop:limits", 1);
+	/* Each has two ends, and both are ours. */
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 2; i++) {
+			conns[i] = raw_connect(&p.c, "loop:limits");
+			CHECK_MSG(conns[i] > 0, "%s", p.c.why);
+		}
+		CHECK_EQ(raw_connect(&p.c, "loop:limits"), -EDQUOT);
+		CHECK_MSG(strstr(p.c.why, "too many"), "not in: %s", p.c.why);
+		CHECK_EQ(raw_close_id(&p.c, conns[0], 0, 0), 0);
+		CHECK_EQ(raw_close_id(&p.c, conns[1], 0, 0), 0);
+		CHECK(raw_server_conns(&p.srv, 0, 5000));
+		raw_sleep(100 * RAW_MS);
+	}
+	raw_close(&p.c);
+	raw_server_stop(&p.srv);
+}
+
+TEST(connections)
+{
+	knob("max_conns", 4);
+	as_nobody(four_connections);
+}
+
+/* The server's user has too many: the next client is turned away, not kept. */
+static void five_accepted(void)
+{
+	struct mrpc_connect c;
+	int i, err = 0;
+
+	raw_open(&p.c, 65536, 65536);
+	raw_server_open(&p.srv, 65536, 65536);
+	raw_server_start(&p.srv, "tcp:127.0.0.1:0", 1);
+	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
+	for (i = 0; i < 5 && err >= 0; i++) {
+		c = raw_target(&p.c, p.addr);
+		c.timeout_us = 2000000;
+		err = raw_connect_to(&p.c, &c);
+	}
+	/* 2 and 2, then one without another end. */
+	CHECK_EQ(i, 3);
+	CHECK_MSG(err == -ECONNRESET || err == -ETIMEDOUT || err == -EPROTO, "%s: %s",
+		  strerror(-err), p.c.why);
+	raw_close(&p.c);
+	raw_server_stop(&p.srv);
+}
+
+TEST(accepted)
+{
+	knob("max_conns", 5);
+	as_nobody(five_accepted);
+}
+
+static void one_mib(void)
+{
+	struct raw a = { 0 }, b = { 0 };
+	uint64_t base, off;
+	int i;
+
+	a.fd = raw_device();
+	b.fd = raw_device();
+	CHECK_EQ(raw_setup(&a, 0, 0), 0);
+	CHECK_EQ(raw_setup(&b, 0, 0), 0);
+	CHECK_EQ(raw_region(&a, MRPC_REGION_SEND, (1 << 20) + 65536, &base, &off), -EDQUOT);
+	CHECK_EQ(raw_region(&a, MRPC_REGION_SEND, 1 << 19, &base, &off), 0);
+	CHECK_EQ(raw_region(&b, MRPC_REGION_RECV, 1 << 19, &base, &off), 0);
+	CHECK_EQ(raw_region(&b, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
+	CHECK_EQ(raw_region(&a, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
+	/* Lengths that are wrong do not count, in whatever way. */
+	for (i = 0; i < 10; i++) {
+		CHECK_EQ(raw_region(&a, MRPC_REGION_RECV, ~0ULL << 16, &base, &off), -EINVAL);
+		CHECK_EQ(raw_region(&a, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
+	}
+	close(a.fd);
+	for (i = 0; raw_region(&b, MRPC_REGION_RECV, 65536, &base, &off); i++) {
+		CHECK_MSG(i < 1000, "a heap that is gone still counts");
+		raw_sleep(5 * RAW_MS);
+	}
+	close(b.fd);
+}
+
+TEST(heap)
+{
+	knob("max_heap", 1 << 20);
+	as_nobody(one_mib);
+}
+
+static void root_four(void)
+{
+	int i;
+
+	for (i = 0; i < 4; i++)
+		CHECK_SYS(open("/dev/mrpc", O_RDWR));
+}
+
+/* Who has CAP_SYS_RESOURCE is not limited. */
+TEST(privileged)
+{
+	pid_t pid;
+	int status;
+
+	knob("max_sessions", 1);
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		root_four();
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	knob("max_sessions", 1024);
+	CHECK_EQ(status, 0);
+}
+
+/* -- memory controller --------------------------------------------------------- */
+
+#define CGROUP	"/sys/fs/cgroup/mrpc-limits"
+
+static void cgroup(void)
+{
+	raw_file_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	if (raw_file_number(CGROUP "/memory.current") < 0) {
+		rmdir(CGROUP);
+		SKIP("no memory controller");
+	}
+}
+
+static void enter_cgroup(void)
+{
+	CHECK(raw_file_write(CGROUP "/cgroup.procs", "0"));
+}
+
+static long long charged(void)
+{
+	return raw_file_number(CGROUP "/memory.current") >> 10;
+}
+
+/* Regions and queue pairs are charged to who makes them, until they are gone. */
+TEST(memory_charged)
+{
+	long long before, after;
+	int status, i;
+	pid_t pid;
+
+	cgroup();
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		struct raw_qp qp;
+		struct raw s;
+
+		enter_cgroup();
+		raw_open(&s, 0, 0);
+		before = charged();
+		raw_grow(&s, MRPC_REGION_SEND, 16 << 20);
+		raw_grow(&s, MRPC_REGION_RECV, 8 << 20);
+		raw_qp(&qp, &s, 4096, 16384, 0);
+		after = charged();
+		NOTE("%lld KiB charged, then %lld KiB", before, after);
+		/* 24 MiB and 1.25 MiB, less what is counted later. */
+		CHECK(after - before > 25000 && after - before < 40000);
+		raw_close(&s);
+		for (i = 0; charged() - before > 4000; i++) {
+			CHECK_MSG(i < 200, "%lld KiB stay charged", charged() - before);
+			raw_sleep(20 * RAW_MS);
+		}
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	for (i = 0; rmdir(CGROUP) && i < 100; i++)
+		raw_sleep(20 * RAW_MS);
+}
+
+/* At its limit a group gets no region; it hurts nobody but itself. */
+TEST(memory_limit)
+{
+	int status;
+	pid_t pid;
+
+	cgroup();
+	CHECK(raw_file_write(CGROUP "/memory.max", "16777216"));
+	raw_pair(&p, "tcp4", 1);
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		uint64_t base, off;
+		struct raw s;
+
+		enter_cgroup();
+		raw_open(&s, 65536, 65536);
+		CHECK_EQ(raw_region(&s, MRPC_REGION_SEND, 64 << 20, &base, &off), -ENOMEM);
+		_exit(0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	/* The kernel may as well end it. */
+	CHECK_MSG(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL),
+		  "status %x", status);
+	CHECK(raw_sessions(2, 5000));
+	raw_pair_end(&p);
+	rmdir(CGROUP);
+}
+
+/* -- failing allocations --------------------------------------------------------- */
+
+static int fail_fd = -1;
+
+/* The @nth allocation of this thread fails. */
+static void fail_nth(unsigned int nth)
+{
+	char text[16];
+	int n = snprintf(text, sizeof(text), "%u", nth);
+
+	if (pwrite(fail_fd, text, n, 0) != n)
+		raw_die("fail-nth: %m");
+}
+
+/* Ends it; true if it has come to that. */
+static bool failed(void)
+{
+	char text[16] = "";
+	bool yes;
+
+	if (pread(fail_fd, text, sizeof(text) - 1, 0) < 0)
+		raw_die("fail-nth: %m");
+	yes = atoi(text) == 0;
+	fail_nth(0);
+	return yes;
+}
+
+static void fault_injection(void)
+{
+	static const char *const all[][2] = {
+		{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
+		{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
+		{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
+		{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
+		{ "/sys/kernel/debug/failslab/verbose", "0" },
+		{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
+		{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
+	};
+	unsigned int i;
+
+	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
+	if (fail_fd < 0)
+		SKIP("this kernel does not inject faults");
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		raw_file_write(all[i][0], all[i][1]);
+}
+
+/* Each allocation of setting a session up, connecting, calling and closing. */
+TEST_LIMIT(failed_setup, 300)
+{
+	unsigned int nth, done = 0;
+
+	fault_injection();
+	raw_server_open(&p.srv, 8 << 20, 1 << 20);
+	raw_server_start(&p.srv, "tcp:127.0.0.1:0", 1);
+	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
+	for (nth = 1; nth < 2000 && !done; nth++) {
+		struct mrpc_qp_setup q = { .size = sizeof(q), .sq_entries = 4, .cq_entries = 8 };
+		struct raw s = { .fd = -1 };
+		struct mrpc_connect c;
+		uint64_t base, off;
+
+		fail_nth(nth);
+		s.fd = open("/dev/mrpc", O_RDWR | O_CLOEXEC);
+		if (s.fd >= 0 && !raw_setup(&s, 0, 0) &&
+		    !raw_region(&s, MRPC_REGION_SEND, 65536, &base, &off) &&
+		    !raw_region(&s, MRPC_REGION_RECV, 65536, &base, &off) &&
+		    !raw_ioctl(s.fd, MRPC_IOC_QP, &q)) {
+			s.ids[0] = raw_bind(&s, test_Bulk_service.schema,
+					    test_Bulk_service.schema_len, NULL);
+			s.ids[1] = raw_bind(&s, test_Types_service.schema,
+					    test_Types_service.schema_len, NULL);
+			c = raw_target(&s, p.addr);
+			c.timeout_us = 500000;
+			if (raw_connect_to(&s, &c) > 0)
+				raw_serve(&s, "tcp:127.0.0.1:0");
+		}
+		done = !failed();
+		if (s.fd >= 0)
+			close(s.fd);
+	}
+	NOTE("%u allocations", nth - 2);
+	CHECK(done);
+	CHECK(raw_sessions(1, 5000));
+	raw_server_stop(&p.srv);
+}
+
+static void failed_calls(const char *how, uint32_t len)
+{
+	unsigned int nth, done = 0;
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	struct raw_qp qp;
+	uint32_t root;
+
+	fault_injection();
+	raw_pair(&p, how, 1);
+	raw_qp(&qp, &p.c, 4, 8, 0);
+	root = raw_blob(&p.c, 1, len, "text");
+	for (nth = 1; nth < 2000 && !done; nth++) {
+		sqe = raw_sqe(p.conn, RAW_ECHO, root);
+		sqe.timeout_us = 2000000 * raw_scale();
+		fail_nth(nth);
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		done = !failed();
+		/* With a status, or well: it may have been made up for. */
+		CHECK_MSG(cqe.status == MRPC_OK || cqe.status == MRPC_RESOURCE_EXHAUSTED ||
+			  cqe.status == MRPC_UNAVAILABLE, "allocation %u: status %u", nth,
+			  cqe.status);
+		if (cqe.status == MRPC_OK)
+			CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, 1, len));
+		raw_done(&p.c, &cqe);
+		if (cqe.status == MRPC_UNAVAILABLE) {
+			CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+			p.conn = raw_connect(&p.c, p.addr);
+			CHECK(p.conn > 0);
+			done = 0;
+			continue;
+		}
+		/* The next one, from the ring, is well. */
+		sqe.conn = p.conn;
+		CHECK(raw_push(&qp, &sqe));
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+		if (!(cqe.flags & MRPC_CQE_FREED))
+			raw_expect(&qp, &cqe, MRPC_CQE_SENT, 5 * RAW_S);
+	}
+	NOTE("%u allocations", nth - 2);
+	CHECK(done);
+	raw_pair_end(&p);
+}
+
+TEST_LIMIT(failed_small, 300)
+{
+	failed_calls("tcp4", 100);
+}
+
+TEST_LIMIT(failed_large, 300)
+{
+	failed_calls("tcp4", 300000);
+}
+
+TEST_LIMIT(failed_loop, 300)
+{
+	failed_calls("loop", 300000);
+}

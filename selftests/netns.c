@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Network namespaces: a server in one and a client in another, what is separate
+ * between them, and a peer that falls silent because the cable is cut.
+ */
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+
+#include "tap.h"
+#include "raw.h"
+
+static struct raw_pair p;
+
+__attribute__((__format__(__printf__, 1, 2)))
+static void sh(const char *fmt, ...)
+{
+	char command[512];
+	va_list ap;
+	int status;
+
+	va_start(ap, fmt);
+	vsnprintf(command, sizeof(command), fmt, ap);
+	va_end(ap);
+	status = system(command);
+	CHECK_MSG(!status, "%s: status %x", command, status);
+}
+
+/* Says to the parent that it is ready, and waits for a word from it. */
+static int up[2], down[2];
+
+static void tell(char what)
+{
+	CHECK_EQ(write(up[1], &what, 1), 1);
+}
+
+static void hear(int fd)
+{
+	char c;
+
+	CHECK_EQ(read(fd, &c, 1), 1);
+}
+
+/* A server in a namespace of its own; its process. */
+static pid_t server(const char *addr, uint64_t keepalive_us)
+{
+	pid_t pid;
+
+	CHECK_SYS(pipe(up));
+	CHECK_SYS(pipe(down));
+	pid = CHECK_SYS(fork());
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	tell('n');
+	hear(down[0]);
+	raw_server_open(&p.srv, 8 << 20, 8 << 20);
+	p.srv.keepalive_us = keepalive_us;
+	raw_server_start(&p.srv, addr, 1);
+	tell('s');
+	hear(down[0]);
+	/* All who were accepted are gone, or will be. */
+	CHECK(raw_server_conns(&p.srv, 0, 10000));
+	raw_server_stop(&p.srv);
+	_exit(0);
+}
+
+static void joined(pid_t pid)
+{
+	sh("ip link add veth0 type veth peer name veth0 netns %d", pid);
+	sh("ip addr add 10.9.0.1/24 dev veth0");
+	sh("ip addr add fd09::1/64 dev veth0 nodad");
+	sh("ip link set veth0 up");
+	sh("ip link set lo up");
+	sh("nsenter -t %d -n sh -c 'ip addr add 10.9.0.2/24 dev veth0;"
+	   " ip addr add fd09::2/64 dev veth0 nodad; ip link set veth0 up; ip link set lo up'", pid);
+}
+
+static void done(pid_t pid)
+{
+	int status;
+
+	CHECK_EQ(write(down[1], "x", 1), 1);
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	CHECK(raw_sessions(0, 10000));
+}
+
+static void echo(uint32_t len)
+{
+	uint32_t root = raw_blob(&p.c, len, len, "text");
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, root);
+	char detail[MRPC_MAX_DETAIL + 1];
+	struct mrpc_cqe cqe;
+
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_MSG(cqe.status == MRPC_OK, "%u bytes: status %u: %s", len, cqe.status,
+		  raw_detail(&p.c, &cqe, detail, sizeof(detail)));
+	CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, len, len));
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, root);
+}
+
+/* Over veth, with and without receive GRO. */
+static void over_veth(const char *listen, const char *connect)
+{
+	static const uint32_t sizes[] = { 0, 1000, 16384, 17000, 300000, 3 << 20 };
+	unsigned int i, gro;
+	pid_t pid;
+
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	pid = server(listen, 0);
+	hear(up[0]);
+	joined(pid);
+	CHECK_EQ(write(down[1], "x", 1), 1);
+	hear(up[0]);
+	for (gro = 0; gro < 2; gro++) {
+		sh("ethtool -K veth0 gro %s", gro ? "on" : "off");
+		sh("nsenter -t %d -n ethtool -K veth0 gro %s", pid, gro ? "on" : "off");
+		raw_open(&p.c, 8 << 20, 8 << 20);
+		p.conn = raw_connect(&p.c, connect);
+		CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);
+		for (i = 0; i < ARRAY_SIZE(sizes); i++)
+			echo(sizes[i]);
+		raw_close(&p.c);
+	}
+	done(pid);
+}
+
+TEST_LIMIT(ipv4, 120)
+{
+	over_veth("tcp:0.0.0.0:7000", "tcp:10.9.0.2:7000");
+}
+
+TEST_LIMIT(ipv6, 120)
+{
+	over_veth("tcp:[::]:7000", "tcp:[fd09::2]:7000");
+}
+
+/* Names of the loop are of one namespace, as ports are. */
+TEST(separate)
+{
+	pid_t pid;
+	int here;
+
+	pid = server("loop:separate", 0);
+	hear(up[0]);
+	CHECK_EQ(write(down[1], "x", 1), 1);
+	hear(up[0]);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	CHECK_EQ(raw_connect(&p.c, "loop:separate"), -ECONNREFUSED);
+	/* The same name is free here, and is another. */
+	here = raw_serve(&p.c, "loop:separate");
+	CHECK_MSG(here > 0, "serve: %s", p.c.why);
+	CHECK_EQ(raw_close_id(&p.c, here, 0, 0), 0);
+	raw_close(&p.c);
+	done(pid);
+}
+
+/* The cable is cut: both ends notice, after three keepalives of silence. */
+static void cut(bool idle)
+{
+	uint64_t keepalive_us = 300000 * raw_scale(), before;
+	struct mrpc_connect c;
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	struct raw_qp qp;
+	unsigned int i, replies = 0;
+	pid_t pid;
+
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	pid = server("tcp:0.0.0.0:7000", keepalive_us);
+	hear(up[0]);
+	joined(pid);
+	CHECK_EQ(write(down[1], "x", 1), 1);
+	hear(up[0]);
+	raw_open(&p.c, 8 << 20, 8 << 20);
+	raw_qp(&qp, &p.c, 16, 64, 0);
+	c = raw_target(&p.c, "tcp:10.9.0.2:7000");
+	c.keepalive_us = keepalive_us;
+	p.conn = raw_connect_to(&p.c, &c);
+	CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);
+	echo(100);
+	/* Silence alone is none: it is probed, and answers. */
+	raw_sleep(5 * keepalive_us * 1000);
+	echo(100);
+	before = raw_now();
+	if (!idle) {
+		for (i = 0; i < 4; i++) {
+			sqe = raw_sqe(p.conn, i % 2 ? RAW_HANG : RAW_ECHO,
+				      raw_blob(&p.c, i, i < 2 ? 100 : 1 << 20, NULL));
+			if (i == 3)
+				sh("ip link set veth0 down");
+			CHECK(raw_push(&qp, &sqe));
+			CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		}
+		before = raw_now();
+		while (replies < 4) {
+			CHECK_MSG(raw_next(&qp, &cqe, 10 * RAW_S * raw_scale()),
+				  "%u of 4 calls ended", replies);
+			if (cqe.type != MRPC_CQE_REPLY)
+				continue;
+			replies++;
+			CHECK(cqe.status == MRPC_UNAVAILABLE || cqe.status == MRPC_OK);
+			raw_done(&p.c, &cqe);
+		}
+	} else {
+		struct mrpc_conn_info info = { .size = sizeof(info), .conn = p.conn };
+
+		sh("ip link set veth0 down");
+		while (info.state != MRPC_CONN_CLOSED) {
+			CHECK(raw_now() - before < 10 * RAW_S * raw_scale());
+			CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CONN_INFO, &info), 0);
+			raw_sleep(20 * RAW_MS);
+		}
+	}
+	CHECK(raw_now() - before > 2 * keepalive_us * 1000);
+	CHECK(raw_now() - before < 8 * keepalive_us * 1000 + RAW_S * raw_scale());
+	sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 1, NULL));
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
+	raw_done(&p.c, &cqe);
+	raw_close(&p.c);
+	done(pid);
+}
+
+TEST(cut_idle)
+{
+	cut(true);
+}
+
+TEST(cut_busy)
+{
+	cut(false);
+}
+
+/* The namespace goes with its processes: so do a session's links in it. */
+TEST(namespace_gone)
+{
+	int status;
+	pid_t pid;
+
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		CHECK_SYS(unshare(CLONE_NEWNET));
+		sh("ip link set lo up");
+		raw_pair(&p, "tcp4", 1);
+		echo(100000);
+		raise(SIGKILL);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK(WIFSIGNALED(status));
+	CHECK(raw_sessions(0, 5000));
+}

@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Module removal: refused while something uses the module, possible soon after,
+ * and no danger to who comes at that moment. The runner loads the modules again.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include "tap.h"
+#include "raw.h"
+
+static struct raw_pair p;
+
+/* 0 or -errno; does not wait. */
+static int unload(const char *name)
+{
+	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
+}
+
+/* References may be dropped by deferred work. */
+static void must_unload(const char *name)
+{
+	uint64_t until = raw_now() + 10 * RAW_S * raw_scale();
+	int err;
+
+	while ((err = unload(name)) && raw_now() < until)
+		raw_sleep(10 * RAW_MS);
+	CHECK_MSG(!err, "%s: %s", name, strerror(-err));
+}
+
+static void load(const char *name)
+{
+	char command[512];
+
+	CHECK(getenv("MRPC_MODULES"));
+	snprintf(command, sizeof(command), "insmod '%s/%s.ko'", getenv("MRPC_MODULES"), name);
+	CHECK_EQ(system(command), 0);
+}
+
+static void check_echo(void)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 100, NULL));
+	struct mrpc_cqe cqe;
+
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	raw_done(&p.c, &cqe);
+}
+
+TEST_LIMIT(in_use, 120)
+{
+	int fd;
+
+	raw_pair(&p, "tcp4", 1);
+	check_echo();
+	CHECK_EQ(unload("mrpc_tcp"), -EAGAIN);
+	CHECK_EQ(unload("mrpc"), -EAGAIN);
+	check_echo();
+	raw_pair_end(&p);
+	must_unload("mrpc_tcp");
+	/* A session without anything. */
+	fd = raw_device();
+	CHECK_EQ(unload("mrpc"), -EAGAIN);
+	close(fd);
+	must_unload("mrpc");
+	CHECK_EQ(access("/dev/mrpc", F_OK), -1);
+	CHECK_EQ(access("/sys/class/misc/mrpc", F_OK), -1);
+}
+
+/* A listener alone keeps its transport, a connection alone, too. */
+TEST_LIMIT(listener, 120)
+{
+	raw_open(&p.c, 65536, 65536);
+	CHECK(raw_serve(&p.c, "tcp:127.0.0.1:0") > 0);
+	CHECK_EQ(unload("mrpc_tcp"), -EAGAIN);
+	raw_close(&p.c);
+	must_unload("mrpc_tcp");
+	/* Without it there is no such transport, and the loop still works. */
+	raw_open(&p.c, 65536, 65536);
+	CHECK_EQ(raw_serve(&p.c, "tcp:127.0.0.1:0"), -EPROTONOSUPPORT);
+	CHECK(strstr(p.c.why, "tcp"));
+	raw_close(&p.c);
+	raw_pair(&p, "loop", 1);
+	check_echo();
+	raw_pair_end(&p);
+	load("mrpc_tcp");
+	raw_pair(&p, "tcp4", 1);
+	check_echo();
+	raw_pair_end(&p);
+}
+
+/* Killed with much under way: the module can go at once all the same. */
+TEST_LIMIT(after_kill, 180)
+{
+	unsigned int round, i;
+	int status;
+	pid_t pid;
+
+	for (round = 0; round < 5; round++) {
+		pid = CHECK_SYS(fork());
+		if (!pid) {
+			struct mrpc_sqe sqe;
+			struct raw_qp qp;
+
+			raw_pair(&p, round % 2 ? "loop" : "tcp4", 1);
+			raw_qp(&qp, &p.c, 16, 64, 0);
+			for (i = 0; i < 12; i++) {
+				sqe = raw_sqe(p.conn, i % 3 ? RAW_ECHO : RAW_HANG,
+					      raw_blob(&p.c, i, i % 2 ? 1 << 20 : 100, NULL));
+				raw_push(&qp, &sqe);
+			}
+			raw_enter(&qp, 0, 0);
+			raise(SIGKILL);
+		}
+		CHECK_EQ(waitpid(pid, &status, 0), pid);
+		CHECK(WIFSIGNALED(status));
+		must_unload("mrpc_tcp");
+		must_unload("mrpc");
+		load("mrpc");
+		load("mrpc_tcp");
+	}
+}
+
+/* Somebody opens the device and calls, whenever it is there. */
+static void come_and_go(void)
+{
+	struct raw s;
+
+	for (;;) {
+		int fd = open("/dev/mrpc", O_RDWR | O_CLOEXEC);
+
+		raw_sleep(40 * RAW_MS);
+		if (fd < 0)
+			continue;
+		memset(&s, 0, sizeof(s));
+		s.fd = fd;
+		pthread_mutex_init(&s.lock, NULL);
+		if (!raw_setup(&s, 0, 0)) {
+			raw_grow(&s, MRPC_REGION_SEND, 65536);
+			s.ids[0] = raw_bind(&s, test_Bulk_service.schema,
+					    test_Bulk_service.schema_len, NULL);
+			s.ids[1] = raw_bind(&s, test_Types_service.schema,
+					    test_Types_service.schema_len, NULL);
+			raw_connect(&s, "tcp:127.0.0.1:1");
+			raw_serve(&s, "loop:come-and-go");
+		}
+		raw_close(&s);
+	}
+}
+
+TEST_LIMIT(race, 240)
+{
+	pid_t pid[2];
+	int i, status;
+
+	for (i = 0; i < 2; i++) {
+		pid[i] = CHECK_SYS(fork());
+		if (!pid[i])
+			come_and_go();
+	}
+	for (i = 0; i < 10; i++) {
+		must_unload("mrpc_tcp");
+		must_unload("mrpc");
+		load("mrpc");
+		load("mrpc_tcp");
+		raw_sleep(20 * RAW_MS);
+	}
+	for (i = 0; i < 2; i++) {
+		kill(pid[i], SIGKILL);
+		CHECK_EQ(waitpid(pid[i], &status, 0), pid[i]);
+		CHECK_MSG(WIFSIGNALED(status), "it ended with status %x", status);
+	}
+}
