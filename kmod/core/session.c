@@ -123,7 +123,6 @@ static void mrpc_session_free_work(struct work_struct *work)
 	kvfree(session->rx_spare);
 	xa_destroy(&session->conns);
 	mrpc_user_uncharge_heap(session->user, session->charged);
-	mrpc_user_uncharge_session(session->user);
 	mrpc_user_put(session->user);
 	mem_cgroup_put(session->memcg);
 	put_net(session->net);
@@ -227,6 +226,7 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	spin_lock(&mrpc_sessions_lock);
 	list_del(&session->list);
 	spin_unlock(&mrpc_sessions_lock);
+	mrpc_user_uncharge_session(session->user);
 	xa_lock(&session->conns);
 	session->closing = true;
 	xa_unlock(&session->conns);
