@@ -77,6 +77,12 @@ static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
 					   __ATOMIC_RELAXED);
 }
 
+static inline void atomic_sub(int i, atomic_t *v)
+{
+	mrpc_model_rmw(&v->counter);
+	__atomic_fetch_sub(&v->counter, i, __ATOMIC_RELAXED);
+}
+
 static inline int atomic_fetch_or(int i, atomic_t *v)
 {
 	mrpc_model_rmw(&v->counter);

@@ -102,7 +102,8 @@ static __always_inline int msg_walk(struct msg_walk *w, u32 type, msg_visit_t vi
 {
 	const struct mrpc_schema_plan *plan = w->plan;
 	const struct mrpc_type *t = &plan->types[type];
-	struct msg_frame stack[MRPC_MAX_DEPTH];
+	/* Written before it is read; kernels that zero the stack need not. */
+	struct msg_frame stack[MRPC_MAX_DEPTH] __uninitialized;
 	struct msg_frame *fr = stack;
 
 	*fr = (struct msg_frame){ .left = 1, .type = type };

@@ -271,7 +271,8 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 	ret = msg_walk(&w, type, snap_visit_leaf);
 	if (ret)
 		return ret;
-	memset(w.head + w.text, 0, head_len - w.text);
+	if (w.text < head_len)
+		memset(w.head + w.text, 0, head_len - w.text);
 	return 0;
 }
 

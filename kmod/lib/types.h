@@ -9,14 +9,17 @@
 #ifdef __KERNEL__
 
 #include <linux/align.h>
+#include <linux/bitops.h>
 #include <linux/bits.h>
 #include <linux/build_bug.h>
 #include <linux/errno.h>
 #include <linux/kernel.h>
 #include <linux/limits.h>
+#include <linux/math64.h>
 #include <linux/minmax.h>
 #include <linux/overflow.h>
 #include <linux/string.h>
+#include <linux/time64.h>
 #include <linux/types.h>
 #include <linux/unaligned.h>
 
@@ -41,6 +44,7 @@ typedef int64_t s64;
 #define U8_MAX		UINT8_MAX
 #define U16_MAX		UINT16_MAX
 #define U32_MAX		UINT32_MAX
+#define U64_MAX		UINT64_MAX
 #define BIT(n)		(1UL << (n))
 #define ALIGN(x, a)	(((x) + (a) - 1) & ~((__typeof__(x))(a) - 1))
 #define IS_ALIGNED(x, a) (((x) & ((__typeof__(x))(a) - 1)) == 0)
@@ -55,7 +59,44 @@ typedef int64_t s64;
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
+#define __uninitialized
 #define barrier()	({ __asm__ __volatile__("" : : : "memory"); })
+#define S32_MAX		INT32_MAX
+#define S64_MAX		INT64_MAX
+#define NSEC_PER_SEC	1000000000L
+
+#define container_of(ptr, type, member)					\
+	((type *)((char *)(ptr) - offsetof(type, member)))
+
+/* The number of the lowest bit set; @v is not 0. */
+static inline unsigned int __ffs64(u64 v)
+{
+	return __builtin_ctzll(v);
+}
+
+/* The highest bit that is set, counted from 1; 0: none. */
+static inline int fls64(u64 v)
+{
+	return v ? 64 - __builtin_clzll(v) : 0;
+}
+
+/* 64-bit division, which a 32-bit kernel does not have as an operator. */
+static inline u64 div_u64_rem(u64 a, u32 b, u32 *rem)
+{
+	*rem = a % b;
+	return a / b;
+}
+
+static inline u64 div64_u64_rem(u64 a, u64 b, u64 *rem)
+{
+	*rem = a % b;
+	return a / b;
+}
+
+static inline u64 div64_u64(u64 a, u64 b)
+{
+	return a / b;
+}
 
 #define cpu_to_le16(x)	((__le16)(x))
 #define cpu_to_le32(x)	((__le32)(x))
