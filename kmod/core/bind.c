@@ -141,6 +141,7 @@ void mrpc_schema_get(struct mrpc_schema *schema)
 	schema->ref++;
 	spin_unlock(&mrpc_schemas_lock);
 }
+EXPORT_SYMBOL_GPL(mrpc_schema_get);
 
 /**
  * mrpc_schema_put() - drop a reference
@@ -172,6 +173,7 @@ void mrpc_schema_put(struct mrpc_schema *schema)
 	list_for_each_entry_safe(old, next, &dead, lru)
 		mrpc_schema_free(old);
 }
+EXPORT_SYMBOL_GPL(mrpc_schema_put);
 
 int mrpc_schemas_each(int (*fn)(struct mrpc_schema *schema, void *ctx), void *ctx)
 {

@@ -7,6 +7,7 @@
 #include <linux/slab.h>
 
 #include "bind.h"
+#include "chain.h"
 #include "conn.h"
 #include "refusal.h"
 #include "session.h"
@@ -18,7 +19,7 @@
  * @cqe: a completion without a block
  * @detail: the sentence; left out if there is no room for it
  *
- * Context: any but hard interrupt.
+ * Context: process.
  */
 void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail)
 {
@@ -44,6 +45,11 @@ static void mrpc_call_set(struct mrpc_call *call, int bit)
 {
 	struct task_struct *waiter = call->waiter;
 
+	/* A waiter that runs the datapath itself looks before it sleeps. */
+	if (waiter == current && in_task()) {
+		set_bit(bit, &call->flags);
+		return;
+	}
 	/* With both bits set the waiter can leave, and exit: its task is freed
 	 * after a grace period.
 	 */
@@ -71,6 +77,8 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 	cqe->conn = call->conn->id;
 	cqe->priority = call->priority;
 	trace_mrpc_complete(call->conn, call, cqe->status);
+	if (mrpc_chain_ends(call->conn))
+		mrpc_chain_call_end(call, cqe->msg_len, cqe->status, cqe->flags & MRPC_CQE_LOCAL);
 	if (!qp) {
 		cqe->flags |= MRPC_CQE_FREED;
 		call->cqe = *cqe;
@@ -105,7 +113,7 @@ void mrpc_call_sent_put(struct mrpc_call *call)
 
 	if (!refcount_dec_and_test(&call->ubuf.refcnt))
 		return;
-	if (!call->rpc.heap)
+	if (!call->by_ref)
 		return;
 	if (call->role == MRPC_ROLE_CLIENT && !qp) {
 		mrpc_call_set(call, MRPC_CALL_SENT);
@@ -123,7 +131,7 @@ void mrpc_call_sent_put(struct mrpc_call *call)
 		if (post)
 			mrpc_qp_wake(qp);
 	}
-	mrpc_call_put(call);	/* the one that mrpc_call_by_reference() took */
+	mrpc_call_put(call);	/* the one that mrpc_call_by_ref() took */
 }
 
 /**
@@ -171,7 +179,7 @@ int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
 	u32 pos = 0;
 	u64 id;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	while ((id = mrpc_call_next(&conn->calls, &pos))) {
 		call = mrpc_call_find(&conn->calls, id);
 		if (call->user_data == user_data && call->qp == qp)
@@ -182,12 +190,12 @@ int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
 		conn->stats.failed++;
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!id)
 		return -ENOENT;
-	mrpc_call_abort(call, MRPC_CANCELLED, "cancelled by the application");
-	if (!mrpc_conn_send_control(conn, MRPC_WIRE_CANCEL, id))
+	if (!mrpc_conn_send_cancel(conn, call))
 		mrpc_datapath_tx(conn);
+	mrpc_call_abort(call, MRPC_CANCELLED, "cancelled by the application");
 	return 0;
 }
 
@@ -244,7 +252,7 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	if (err)
 		return mrpc_refuse_message(err, plan, &me, conn->peer_max_message, copy, r);
 	if (call->rpc.heap)
-		mrpc_call_get(call);	/* until the pages are no longer read */
+		mrpc_call_by_ref(call);
 	else
 		__set_bit(MRPC_CALL_SENT, &call->flags);
 	return 0;
@@ -267,7 +275,7 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 	}
 	call->rpc.deadline = call->deadline.when;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	if (conn->state != MRPC_CONN_READY) {
 		err = -ENOTCONN;
 	} else {
@@ -282,7 +290,7 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 		conn->stats.calls++;
 		conn->services[call->method >> 16].calls++;
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 
 	if (err == -ENOTCONN)
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "connection %u is closed: %s", conn->id,
@@ -318,7 +326,7 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 {
 	struct mrpc_conn *conn = mrpc_conn_find(session, sqe->conn);
 	struct mrpc_call *call = NULL;
-	struct mrpc_refusal r;
+	struct mrpc_refusal r __uninitialized;
 	int err;
 
 	*touched = NULL;
@@ -342,7 +350,8 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	call->sqe_flags = sqe->flags;
 	call->priority = sqe->priority;
 	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->max_message);
-	if (sqe->flags & MRPC_SQE_TIMES)
+	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(conn);
+	if (call->stamped)
 		call->times.submit = ktime_get_ns();
 	trace_mrpc_submit(conn, call);
 	call->rpc.frame.type = MRPC_WIRE_CALL;
@@ -353,22 +362,22 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	err = mrpc_call_build(call, sqe, &r);
 	if (err)
 		goto fail;
-	if (sqe->flags & MRPC_SQE_TIMES)
+	if (call->stamped)
 		call->times.marshal = ktime_get_ns();
-	trace_mrpc_marshal(conn, call);
 	if (!qp)
 		mrpc_call_get(call);
 	err = mrpc_call_enter(call, sqe->timeout_us, &r);
 	if (err) {
 		if (!qp)
 			mrpc_call_put(call);
-		if (call->rpc.heap)
+		if (call->by_ref)
 			mrpc_call_put(call);
 		goto fail;
 	}
+	trace_mrpc_marshal(conn, call);
 	if (!qp)
 		*sync = call;
-	mrpc_datapath_submit(conn, &call->rpc);
+	mrpc_tx_submit(conn, &call->rpc);
 	*touched = conn;
 	return 0;
 

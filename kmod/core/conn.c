@@ -8,6 +8,7 @@
 #include <linux/slab.h>
 
 #include "bind.h"
+#include "chain.h"
 #include "conn.h"
 #include "notify.h"
 #include "refusal.h"
@@ -122,6 +123,7 @@ static void mrpc_conn_free_work(struct work_struct *work)
 	if (conn->link)
 		conn->ops->release(conn);
 	mrpc_transport_put(conn->ops);
+	mrpc_rx_end(conn);
 	mrpc_services_put(conn->services, conn->nr_services);
 	kvfree(conn->calls.slots);
 	kvfree(conn->serves.slots);
@@ -288,12 +290,12 @@ void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 {
 	if (when >= READ_ONCE(conn->timer_at))
 		return;
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	if (when < conn->timer_at && conn->state != MRPC_CONN_CLOSED) {
 		WRITE_ONCE(conn->timer_at, when);
 		hrtimer_start(&conn->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 }
 
 /* Take the first call whose deadline has passed out of its table. */
@@ -302,7 +304,7 @@ static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 	struct mrpc_call *call = NULL;
 	struct mrpc_deadline *d;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	d = mrpc_deadlines_first(&conn->deadlines);
 	if (d && d->when <= now) {
 		call = container_of(d, struct mrpc_call, deadline);
@@ -314,24 +316,22 @@ static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 			conn->stats.failed++;
 		}
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	return call;
 }
 
 static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
 {
 	struct mrpc_call *call;
-	u64 id;
 
 	while ((call = mrpc_conn_expired(conn, now))) {
-		id = call->id;
 		if (conn->accepted) {
 			mrpc_serve_abort(call, MRPC_DEADLINE_EXCEEDED,
 					 "the deadline passed at the server");
 			continue;
 		}
+		mrpc_conn_send_cancel(conn, call);
 		mrpc_call_abort(call, MRPC_DEADLINE_EXCEEDED, "the deadline passed");
-		mrpc_conn_send_control(conn, MRPC_WIRE_CANCEL, id);
 	}
 }
 
@@ -361,7 +361,8 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	/* If we do not read, silence is not the peer's; but it must hear us, as
 	 * we do not read its probes either.
 	 */
-	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags)) {
+	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
+	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
 		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
 		return now + conn->keepalive;
@@ -389,16 +390,17 @@ void mrpc_conn_timeout(struct mrpc_conn *conn)
 	u64 now = ktime_get_ns(), next;
 	struct mrpc_deadline *first;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	WRITE_ONCE(conn->timer_at, U64_MAX);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	mrpc_conn_expire(conn, now);
 	next = mrpc_conn_keepalive(conn, now);
-	spin_lock_bh(&conn->lock);
+	mrpc_chain_timeout(conn, now, &next);
+	spin_lock(&conn->lock);
 	first = mrpc_deadlines_first(&conn->deadlines);
 	if (first)
 		next = min(next, first->when);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (next != U64_MAX)
 		mrpc_conn_arm(conn, next);
 }
@@ -441,13 +443,13 @@ void mrpc_conn_drained(struct mrpc_conn *conn)
  * @abort: throw away what is queued
  *
  * The first caller decides; the work is done later, in process context.
- * Context: any but hard interrupt.
+ * Context: process.
  */
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)
 {
 	bool first;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	first = conn->state != MRPC_CONN_CLOSED;
 	if (first) {
 		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
@@ -456,7 +458,7 @@ void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool a
 		if (abort)
 			set_bit(MRPC_CONN_ABORT, &conn->flags);
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!first)
 		return;
 	mrpc_conn_get(conn);
@@ -471,7 +473,7 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 
 	for (;;) {
 		call = NULL;
-		spin_lock_bh(&conn->lock);
+		spin_lock(&conn->lock);
 		if (conn->accepted) {
 			id = mrpc_serve_next(&conn->serves, &pos);
 			if (id)
@@ -485,7 +487,7 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 			mrpc_deadlines_del(&conn->deadlines, &call->deadline);
 			conn->stats.failed++;
 		}
-		spin_unlock_bh(&conn->lock);
+		spin_unlock(&conn->lock);
 		if (!id)
 			return;
 		if (conn->accepted)
@@ -504,12 +506,29 @@ static void mrpc_claim_quiesce(struct mrpc_claim *claim)
 		usleep_range(20, 100);
 }
 
+/* Nothing is under way: an orderly end takes no time, and leaves no page behind. */
+static bool mrpc_conn_idle(struct mrpc_conn *conn)
+{
+	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued) &&
+	       !READ_ONCE(conn->rx_since) && !conn->ops->backlog(conn);
+}
+
+/* A peer that did nothing wrong need not see a process exit as a broken link. */
+static bool mrpc_conn_aborts(struct mrpc_conn *conn)
+{
+	return test_bit(MRPC_CONN_ABORT, &conn->flags) &&
+	       !(test_bit(MRPC_CONN_LEFT, &conn->flags) && mrpc_conn_idle(conn));
+}
+
 static void mrpc_conn_close_work(struct work_struct *work)
 {
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
 
+	mutex_lock(&conn->change_lock);
 	if (conn->link)
-		conn->ops->shutdown(conn, test_bit(MRPC_CONN_ABORT, &conn->flags));
+		conn->ops->shutdown(conn, mrpc_conn_aborts(conn));
 	mrpc_claim_quiesce(&conn->tx);
 	mrpc_claim_quiesce(&conn->rx);
 	hrtimer_cancel(&conn->timer);
@@ -520,8 +539,12 @@ static void mrpc_conn_close_work(struct work_struct *work)
 	mrpc_ready_remove(conn);	/* a callback may have been on its way */
 	mrpc_datapath_purge(conn);
 	mrpc_conn_fail_calls(conn);
-	/* Who submits from now on finds CLOSED and drops it himself. */
-	if (mrpc_claim_enable(&conn->tx))
+	mrpc_datapath_leave(conn);
+	mutex_unlock(&conn->change_lock);
+	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
+	 * ago may have left it to a runtime.
+	 */
+	if (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq))
 		mrpc_datapath_tx(conn);
 	set_bit(MRPC_CONN_DEAD, &conn->flags);
 	smp_mb__after_atomic();	/* before the look at the waiters */
@@ -551,10 +574,10 @@ static bool mrpc_conn_is_drained(void *ctx)
 /* No new calls from now on; those in flight finish. */
 static void mrpc_conn_bye(struct mrpc_conn *conn)
 {
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_READY)
 		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
 		mrpc_datapath_tx(conn);
 }
@@ -681,9 +704,9 @@ static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusa
 		mrpc_datapath_tx(conn);
 		err = mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_up, conn, until);
 	}
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	conn->refusal = NULL;
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (err == -ETIME)
 		mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED, "the peer did not answer the handshake");
 	if (err)
@@ -748,7 +771,7 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 		err = ops->connect(conn, args->addr, args->addr_len, until - now, &why);
 	if (err) {
 		mrpc_session_unreserve(session, conn->id);
-		mrpc_refuse(r, MRPC_UNAVAILABLE, "%s: %pe", why ?: "connect", ERR_PTR(err));
+		mrpc_refuse_link(r, why, err);
 		goto out;
 	}
 	err = mrpc_conn_publish(conn);

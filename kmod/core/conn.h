@@ -6,6 +6,7 @@
 #include <linux/kref.h>
 #include <linux/llist.h>
 #include <linux/mrpc.h>
+#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
@@ -14,10 +15,13 @@
 #include "claim.h"
 #include "deadline.h"
 #include "handshake.h"
+#include "order.h"
 #include "rpc.h"
 #include "transport.h"
 
+struct mrpc_chain;
 struct mrpc_refusal;
+struct mrpc_runtime;
 struct mrpc_session;
 struct mrpc_schema;
 
@@ -27,7 +31,7 @@ struct mrpc_schema;
  */
 struct mrpc_service {
 	struct mrpc_schema *schema;
-	u64 calls;		/* started (client) or received (server) */
+	u64 calls;		/* started (client; conn->lock) or delivered (server; receive claim) */
 };
 
 /* Counters; each written by one context at a time, read by dumps. */
@@ -51,11 +55,37 @@ enum {
 	MRPC_CONN_LISTED,	/* on the session's ready list */
 	MRPC_CONN_STALLED,	/* receive waits for heap: on the stalled list */
 	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
+	MRPC_CONN_RX_FULL,	/* receive waits for the engines */
+	MRPC_CONN_CHANGING,	/* who owns a claim is to give it back soon */
 	MRPC_CONN_ABORT,	/* close without orderly end */
+	MRPC_CONN_LEFT,		/* its session has ended: orderly only if it is idle */
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
 	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
+};
+
+/**
+ * struct mrpc_path - one direction of a datapath, as far as there are engines
+ *
+ * Of the owner of the direction's claim, but for what is said.
+ *
+ * @out: behind the last engine; transmit: waits for the link
+ * @rejected: engines have rejected them in this turn
+ * @all: rpcs among the engines, by mrpc_rpc.all
+ * @held: how many; read by dumps
+ * @held_bytes: receive: memory that keeps them
+ * @wake: when an engine wants to be called, ns, 0: never; under mrpc_conn.lock
+ * @late: transmit: a BYE that waits until no rpc is among the engines
+ */
+struct mrpc_path {
+	struct mrpc_queue out;
+	struct mrpc_queue rejected;
+	struct list_head all;
+	u32 held;
+	u64 held_bytes;
+	u64 wake;
+	struct mrpc_rpc *late;
 };
 
 /**
@@ -79,23 +109,37 @@ enum {
  * @state: enum mrpc_conn_state; under @lock, read anywhere
  * @why: why it is CLOSED; under @lock
  * @lock: call tables, deadlines, state, statistics named so. Short, taken in
- *	process and softirq context, nothing is taken inside
+ *	process context only, nothing is taken inside
  * @calls, @serves: call tables; under @lock
  * @deadlines: of the calls in them; under @lock
  * @wait: for changes of state, and for drained tables
  * @tx, @rx: the claims
  * @txq: rpcs from any context to the owner of @tx
- * @tx_list: rpcs that the owner of @tx has taken, in order
- * @tx_queued: rpcs in both, and in the making
- * @copied: times in a row that the network stack copied pages it was given by
- *	reference: then it is cheaper to copy at once
+ * @tx_queued: rpcs in it, in @path[MRPC_TX], and in the making
+ * @path: what lies between application and link, for each direction
+ * @chain: its engines, or NULL. Changes with both claims held, or before the
+ *	connection is READY; readers without a claim use RCU
+ * @wants: mrpc_chain.flags of @chain, 0 without one; for who reads no more of it
+ * @change_lock: whoever changes @chain, or ends the connection
+ * @datapaths: entry of mrpc_net.datapaths; under its lock
+ * @runtime: the kernel thread that runs it, a reference, or NULL; changes like
+ *	@chain
+ * @turn: it waits there for its turn; under the runtime's lock
+ * @turn_bytes: after so many others go first; 0: after those of MRPC_STREAM_TURN
+ * @tx_until: when stats.tx_bytes is there, it is the turn of others; owner of @tx
+ * @tx_left: what the rpc that is sent next still has to send; a hint
+ * @tx_priority: of that rpc; a hint
+ * @rx_spare: an object for the next received message, or NULL; owner of @rx
+ * @copied: packets whose pages the network stack copied although it was given them by
+ *	reference, since the transport last tried: then it is cheaper to copy at once
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @timer: fires at the earliest of the first deadline and the next keepalive
  * @timer_at: when it will; under @lock
  * @last_rx: when the peer was last heard, ns; owner of @rx
- * @rx_since: when the message being received began, 0 for none; owner of @rx
- * @rx_len: its bytes
+ * @rx_since: when the message being received turned out to be incomplete, 0 for none;
+ *	owner of @rx
+ * @rx_len: its bytes that were still to come
  * @keepalive: ns of silence before a probe
  * @opened: when, ns
  * @ready: entry of the session's ready list; under its ready_lock
@@ -138,8 +182,19 @@ struct mrpc_conn {
 	struct mrpc_claim tx;
 	struct mrpc_claim rx;
 	struct llist_head txq;
-	struct list_head tx_list;
 	atomic_t tx_queued;
+	struct mrpc_path path[MRPC_DIRS];
+	struct mrpc_chain __rcu *chain;
+	u32 wants;
+	struct mutex change_lock;
+	struct list_head datapaths;
+	struct mrpc_runtime __rcu *runtime;
+	struct mrpc_order_entity turn;
+	u32 turn_bytes;
+	u64 tx_until;
+	u64 tx_left;
+	u8 tx_priority;
+	struct mrpc_rx *rx_spare;
 	atomic_t copied;
 	struct mrpc_sink sink;
 	struct mrpc_qp *rx_qp;
@@ -196,16 +251,18 @@ int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, cons
 int mrpc_conn_send_hello(struct mrpc_conn *conn);
 int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id);
+int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target);
 u32 mrpc_conn_active(struct mrpc_conn *conn);
 
 /* datapath.c */
 void mrpc_datapath_init(struct mrpc_conn *conn);
 void mrpc_datapath_kick(struct mrpc_conn *conn);
-void mrpc_datapath_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_datapath_submit_held(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_datapath_unhold(struct mrpc_conn *conn);
+void mrpc_kick_again(struct mrpc_conn *conn, int flag);
+void mrpc_tx_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_tx_submit_reserved(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_tx_unreserve(struct mrpc_conn *conn);
 /* An rpc is in the making: a drain waits for it although it is in no table. */
-static inline void mrpc_datapath_hold(struct mrpc_conn *conn)
+static inline void mrpc_tx_reserve(struct mrpc_conn *conn)
 {
 	atomic_inc(&conn->tx_queued);
 }

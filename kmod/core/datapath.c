@@ -9,7 +9,9 @@
  */
 #include <linux/sched/mm.h>
 
+#include "chain.h"
 #include "conn.h"
+#include "runtime.h"
 #include "session.h"
 #include "trace.h"
 
@@ -37,7 +39,7 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 	 * with the barrier in mrpc_ready_handoff(): one of us sees the other.
 	 */
 	if (wq_has_sleeper(&session->pollers))
-		wake_up(&session->pollers);
+		wake_up_interruptible(&session->pollers);
 	else
 		mrpc_ready_handoff(session);
 }
@@ -45,9 +47,9 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 /* Make somebody run the datapath. Any context but hard interrupt. */
 static void mrpc_kick(struct mrpc_conn *conn)
 {
-	/* The barrier inside pairs with the one of prepare_to_wait in
-	 * mrpc_wait(): either we see the sleeper, or it sees the flag.
-	 */
+	if (rcu_access_pointer(conn->runtime) && mrpc_runtime_kick(conn))
+		return;
+	/* A poller that does not sleep looks again before it does. */
 	if (wq_has_sleeper(&conn->session->pollers))
 		mrpc_list_ready(conn);
 	else
@@ -80,13 +82,18 @@ void mrpc_kick_tx(struct mrpc_conn *conn)
 }
 EXPORT_SYMBOL_GPL(mrpc_kick_tx);
 
-/*
- * After mrpc_claim_yield(). The flag may be set already, and whoever was called
- * for it may have come, found the claim taken and left: so kick in any case.
+/**
+ * mrpc_kick_again() - a claim was given back although work may be left
+ * @conn: the connection
+ * @flag: MRPC_CONN_RX_READY or MRPC_CONN_TX_READY
+ *
+ * The flag may be set already, and whoever was called for it may have come,
+ * found the claim taken and left: so kick in any case.
  */
-static void mrpc_kick_again(struct mrpc_conn *conn, int flag)
+void mrpc_kick_again(struct mrpc_conn *conn, int flag)
 {
 	set_bit(flag, &conn->flags);
+	smp_mb__after_atomic();	/* before the look at its runtime */
 	mrpc_kick(conn);
 }
 
@@ -109,10 +116,10 @@ static enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
 }
 
 /**
- * mrpc_datapath_unhold() - one rpc less is on its way out
+ * mrpc_tx_unreserve() - one rpc less is on its way out
  * @conn: the connection
  */
-void mrpc_datapath_unhold(struct mrpc_conn *conn)
+void mrpc_tx_unreserve(struct mrpc_conn *conn)
 {
 	int left = atomic_dec_return(&conn->tx_queued);
 
@@ -122,14 +129,107 @@ void mrpc_datapath_unhold(struct mrpc_conn *conn)
 		mrpc_conn_drained(conn);
 }
 
-static void mrpc_rpc_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+/**
+ * mrpc_tx_done() - an rpc is sent, or will not be
+ * @conn: the connection
+ * @rpc: an rpc on no queue
+ */
+void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	struct mrpc_call *call = mrpc_rpc_call(rpc);
+	struct mrpc_call *call = rpc->call;
 
-	list_del(&rpc->list);
-	mrpc_datapath_unhold(conn);
+	mrpc_tx_unreserve(conn);
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
+}
+
+/**
+ * mrpc_tx_out() - an rpc is behind the engines
+ * @conn: the connection
+ * @rpc: an rpc on no queue
+ */
+void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	if (rpc->drop) {
+		mrpc_tx_done(conn, rpc);
+		return;
+	}
+	rpc->wired = true;
+	mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
+}
+
+/* The peer never hears of this call: its slot is free. Return: it was still waited for. */
+static bool mrpc_tx_unstart(struct mrpc_conn *conn, struct mrpc_call *call)
+{
+	struct mrpc_call *mine;
+	bool known;
+
+	spin_lock(&conn->lock);
+	mine = mrpc_call_finish(&conn->calls, call->id, &known);
+	if (mine) {
+		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		conn->stats.failed++;
+	}
+	spin_unlock(&conn->lock);
+	return mine;
+}
+
+/**
+ * mrpc_tx_rejected() - an engine has rejected an rpc on its way out
+ * @conn: the connection
+ * @rpc: an rpc on no queue
+ */
+void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_call *call = rpc->call;
+
+	if (call->role == MRPC_ROLE_SERVER) {
+		mrpc_rpc_to_status(rpc, rpc->status, rpc->detail);
+		mrpc_tx_out(conn, rpc);
+		return;
+	}
+	rpc->drop = true;
+	if (mrpc_tx_unstart(conn, call))
+		mrpc_call_abort(call, rpc->status, rpc->detail);
+	mrpc_tx_done(conn, rpc);
+}
+
+/*
+ * A call is given up. If it is still among the engines, or behind us in the
+ * queue, it is not sent, and neither is this; its blocks are free at once unless
+ * an engine has them.
+ */
+static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_rpc *target = &rpc->call->target->rpc;
+
+	if (target->wired) {
+		mrpc_tx_out(conn, rpc);
+		return;
+	}
+	target->drop = true;
+	mrpc_tx_unstart(conn, target->call);
+	if (mrpc_chain_withdraw(conn, target))
+		mrpc_tx_done(conn, target);
+	mrpc_tx_done(conn, rpc);
+	mrpc_conn_drained(conn);
+}
+
+static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_path *path = &conn->path[MRPC_TX];
+
+	if (rpc->call->target)
+		mrpc_tx_cancel(conn, rpc);
+	else if (!rpc->drop && rpc->call->role != MRPC_ROLE_CONTROL &&
+		 mrpc_chain_wants(conn, MRPC_TX))
+		mrpc_chain_enter(conn, MRPC_TX, rpc);
+	else if (rpc->frame.type == MRPC_WIRE_BYE && path->late)
+		mrpc_tx_done(conn, rpc);	/* one says it all */
+	else if (rpc->frame.type == MRPC_WIRE_BYE && path->held)
+		path->late = rpc;	/* not before what was called earlier */
+	else
+		mrpc_tx_out(conn, rpc);
 }
 
 /* Take what was submitted since the last look, keeping its order. */
@@ -141,40 +241,118 @@ static void mrpc_tx_take(struct mrpc_conn *conn)
 		struct mrpc_rpc *rpc = llist_entry(node, struct mrpc_rpc, node);
 
 		node = node->next;
-		list_add_tail(&rpc->list, &conn->tx_list);
+		mrpc_tx_sort(conn, rpc);
 	}
+}
+
+/* Fill the queue of the link. Return: true: the engines want another turn. */
+static bool mrpc_tx_fill(struct mrpc_conn *conn)
+{
+	struct mrpc_path *path = &conn->path[MRPC_TX];
+	bool again = false;
+
+	if (!llist_empty(&conn->txq))
+		mrpc_tx_take(conn);
+	if (path->held)
+		again = mrpc_chain_run(conn, MRPC_TX);
+	if (path->late && !path->held) {
+		mrpc_tx_out(conn, path->late);
+		path->late = NULL;
+	}
+	return again;
 }
 
 static void mrpc_tx_drop(struct mrpc_conn *conn)
 {
-	struct mrpc_rpc *rpc, *next;
+	struct mrpc_path *path = &conn->path[MRPC_TX];
+	struct mrpc_rpc *rpc;
 
 	mrpc_tx_take(conn);
-	list_for_each_entry_safe(rpc, next, &conn->tx_list, list)
-		mrpc_rpc_done(conn, rpc);
+	mrpc_chain_purge(conn, MRPC_TX);
+	if (path->late)
+		mrpc_tx_done(conn, path->late);
+	path->late = NULL;
+	while ((rpc = mrpc_queue_peek(&path->out))) {
+		mrpc_queue_del(&path->out, rpc);
+		mrpc_tx_done(conn, rpc);
+	}
 }
+
+/* Give one rpc to the link. Return: as mrpc_transport_ops.send. */
+static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_path *path = &conn->path[MRPC_TX];
+	struct mrpc_call *call = rpc->call;
+	int err;
+
+	if (!rpc->done)
+		mrpc_rpc_marshal(rpc);
+	err = conn->ops->send(conn, rpc, !list_is_last(&rpc->list, &path->out.list));
+	if (err)
+		return err;
+	conn->stats.tx_frames++;
+	conn->stats.tx_bytes += mrpc_rpc_total(rpc);
+	if (call->stamped)
+		WRITE_ONCE(call->times.transmit, ktime_get_ns());
+	trace_mrpc_transmit(conn, call);
+	mrpc_queue_del(&path->out, rpc);
+	mrpc_tx_done(conn, rpc);
+	return 0;
+}
+
+/* What a runtime orders datapaths by. */
+static void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
+{
+	WRITE_ONCE(conn->tx_left, mrpc_rpc_total(rpc) - rpc->done);
+	WRITE_ONCE(conn->tx_priority, rpc->frame.priority);
+}
+
+/**
+ * mrpc_tx_next() - the rpc that the link gets after @rpc
+ * @conn: the connection
+ * @rpc: the one that ops->send was called with, or the one that this returned
+ * @bytes: what the transport has gathered since ops->send was called
+ *
+ * For transports that send several at once. What they take of an rpc they add to
+ * its done; ops->send is called for it in its turn all the same.
+ *
+ * Context: owner of the transmit claim. Return: the rpc, marshalled; NULL: there
+ * is none, or it is the turn of others.
+ */
+struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes)
+{
+	if (list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list) ||
+	    conn->stats.tx_bytes + bytes >= conn->tx_until)
+		return NULL;
+	rpc = list_next_entry(rpc, list);
+	mrpc_rpc_marshal(rpc);
+	return rpc;
+}
+EXPORT_SYMBOL_GPL(mrpc_tx_next);
 
 /* One round of the transmit chain. True: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
+	u32 turn = READ_ONCE(conn->turn_bytes);
+	struct mrpc_rpc *rpc;
+	bool again;
+	int err;
+
+	conn->tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
 	clear_bit(MRPC_CONN_TX_READY, &conn->flags);
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED) {
 		mrpc_tx_drop(conn);
 		return false;
 	}
-	mrpc_tx_take(conn);
-	while (!list_empty(&conn->tx_list)) {
-		struct mrpc_rpc *rpc = list_first_entry(&conn->tx_list, struct mrpc_rpc, list);
-		struct mrpc_call *call = mrpc_rpc_call(rpc);
-		bool more;
-		int err;
-
-		if (--*budget < 0)
+	again = mrpc_tx_fill(conn);
+	while ((rpc = mrpc_queue_peek(&conn->path[MRPC_TX].out))) {
+		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until) {
+			mrpc_tx_hint(conn, rpc);
 			return true;
-		if (!rpc->done)
-			mrpc_rpc_marshal(rpc);
-		more = !list_is_last(&rpc->list, &conn->tx_list);
-		err = conn->ops->send(conn, rpc, more);
+		}
+		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+			return false;	/* who changes it kicks */
+		err = mrpc_tx_one(conn, rpc);
 		if (err == -EAGAIN)
 			return false;
 		if (err) {
@@ -182,25 +360,13 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 					true);
 			return false;
 		}
-		conn->stats.tx_frames++;
-		conn->stats.tx_bytes += mrpc_rpc_total(rpc);
-		if (call->sqe_flags & MRPC_SQE_TIMES)
-			WRITE_ONCE(call->times.transmit, ktime_get_ns());
-		trace_mrpc_transmit(conn, call);
-		mrpc_rpc_done(conn, rpc);
-		if (list_empty(&conn->tx_list))
-			mrpc_tx_take(conn);
+		if (mrpc_queue_empty(&conn->path[MRPC_TX].out))
+			again |= mrpc_tx_fill(conn);
 	}
-	return false;
+	return again;
 }
 
-/**
- * mrpc_datapath_tx() - run the transmit direction
- * @conn: the connection
- *
- * Context: process; may sleep. Does nothing if another context does it.
- */
-void mrpc_datapath_tx(struct mrpc_conn *conn)
+static void mrpc_tx_run(struct mrpc_conn *conn)
 {
 	int budget = MRPC_TX_BUDGET;
 
@@ -216,6 +382,37 @@ void mrpc_datapath_tx(struct mrpc_conn *conn)
 	} while (mrpc_claim_end(&conn->tx));
 }
 
+/**
+ * mrpc_datapath_tx() - have the transmit direction run
+ * @conn: the connection
+ *
+ * By its runtime if it has one; else here, unless another context does it.
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_datapath_tx(struct mrpc_conn *conn)
+{
+	if (rcu_access_pointer(conn->runtime))
+		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
+	else
+		mrpc_tx_run(conn);
+}
+
+/* One round of the receive chain. Return: as mrpc_transport_ops.recv. */
+static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
+{
+	bool again = false;
+	int n;
+
+	conn->rx_qp = qp;
+	if (conn->path[MRPC_RX].held)
+		again = mrpc_chain_run(conn, MRPC_RX);
+	n = conn->ops->recv(conn, budget);
+	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
+		set_bit(MRPC_CONN_RX_READY, &conn->flags);
+	return again && n >= 0 ? budget : n;
+}
+
 static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 {
 	int budget = MRPC_RX_BUDGET, n;
@@ -227,8 +424,7 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 			continue;
 		if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 			continue;
-		conn->rx_qp = qp;
-		n = conn->ops->recv(conn, budget);
+		n = mrpc_rx_round(conn, qp, budget);
 		if (n > 0)
 			budget -= n;
 		if (budget <= 0) {
@@ -264,7 +460,7 @@ void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)
 	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		mrpc_datapath_rx(conn, qp);
 	if (test_bit(MRPC_CONN_TX_READY, &conn->flags) || !llist_empty(&conn->txq))
-		mrpc_datapath_tx(conn);
+		mrpc_tx_run(conn);
 }
 
 static void mrpc_datapath_work(struct work_struct *work)
@@ -278,7 +474,7 @@ static void mrpc_datapath_work(struct work_struct *work)
 }
 
 /**
- * mrpc_datapath_submit() - put an rpc on a datapath
+ * mrpc_tx_submit() - put an rpc on a datapath
  * @conn: the connection
  * @rpc: the rpc; the queue takes over one reference to its call, and its first
  *	sent reference
@@ -286,19 +482,21 @@ static void mrpc_datapath_work(struct work_struct *work)
  * The caller runs mrpc_datapath_tx() afterwards, once for a batch.
  * Context: any but hard interrupt.
  */
-void mrpc_datapath_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+void mrpc_tx_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	mrpc_datapath_hold(conn);
-	mrpc_datapath_submit_held(conn, rpc);
+	mrpc_tx_reserve(conn);
+	mrpc_tx_submit_reserved(conn, rpc);
 }
 
 /**
- * mrpc_datapath_submit_held() - put an rpc on a datapath that was held for it
+ * mrpc_tx_submit_reserved() - put an rpc on a datapath that has a place for it
  * @conn: the connection
- * @rpc: as for mrpc_datapath_submit()
+ * @rpc: as for mrpc_tx_submit()
  */
-void mrpc_datapath_submit_held(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+void mrpc_tx_submit_reserved(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
+	if (rcu_access_pointer(conn->runtime) && atomic_read(&conn->tx_queued) == 1)
+		mrpc_tx_hint(conn, rpc);
 	llist_add(&rpc->node, &conn->txq);
 }
 
@@ -311,12 +509,15 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 	struct mrpc_sink *sink = &conn->sink;
 
 	mrpc_tx_drop(conn);
+	mrpc_chain_purge(conn, MRPC_RX);
+	if (sink->rx)
+		mrpc_rx_drop(conn, &sink->rx->rpc);
 	if (!sink->active)
 		return;
-	if (sink->base)
-		mrpc_heap_cancel(&conn->session->recv, sink->block, sink->block_len);
-	if (sink->call)
-		mrpc_call_put(sink->call);
+	if (sink->a.base)
+		mrpc_heap_cancel(&conn->session->recv, sink->a.block, sink->a.block_len);
+	if (sink->a.call)
+		mrpc_call_put(sink->a.call);
 	memset(sink, 0, sizeof(*sink));
 }
 
@@ -390,13 +591,13 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 	smp_mb();	/* pairs with the one after an entry in mrpc_list_ready() */
 	if (!list_empty(&session->ready_listeners)) {
 		if (wq_has_sleeper(&session->pollers))
-			wake_up(&session->pollers);
+			wake_up_interruptible(&session->pollers);
 		else
 			mrpc_qp_set_pending(session);
 	}
 	while (!list_empty(&session->ready)) {
 		if (wq_has_sleeper(&session->pollers)) {
-			wake_up(&session->pollers);
+			wake_up_interruptible(&session->pollers);
 			return;
 		}
 		spin_lock_bh(&session->ready_lock);
@@ -447,7 +648,7 @@ void mrpc_datapath_init(struct mrpc_conn *conn)
 	mrpc_claim_init(&conn->rx);
 	mrpc_claim_disable(&conn->rx);	/* until mrpc_conn_publish() */
 	init_llist_head(&conn->txq);
-	INIT_LIST_HEAD(&conn->tx_list);
+	mrpc_chain_init(conn);
 	INIT_LIST_HEAD(&conn->ready);
 	INIT_LIST_HEAD(&conn->stalled);
 	INIT_WORK(&conn->work, mrpc_datapath_work);

@@ -95,7 +95,7 @@ int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base)
 
 	if (!len || len > MRPC_REGION_MAX || !IS_ALIGNED(len, MRPC_REGION_ALIGN))
 		return -EINVAL;
-	if (heap->nr == MRPC_HEAP_REGIONS || heap->len + len > heap->limit)
+	if (heap->nr == MRPC_MAX_REGIONS || heap->len + len > heap->limit)
 		return -EDQUOT;
 	region = mrpc_region_new(heap->kind, heap->len, len);
 	if (!region)
@@ -159,6 +159,20 @@ struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off)
 EXPORT_SYMBOL_GPL(mrpc_heap_page);
 
 /**
+ * mrpc_heap_mapped() - a part of a receive region is being mapped
+ * @heap: the heap
+ * @off: where; mrpc_heap_at() has accepted it
+ *
+ * Return: true the first time: there is room now.
+ */
+bool mrpc_heap_mapped(struct mrpc_heap *heap, u64 off)
+{
+	struct mrpc_region *region = mrpc_heap_find(heap, off);
+
+	return !xchg(&region->mapped, true);
+}
+
+/**
  * mrpc_heap_fault() - page fault in a mapping of a heap
  * @heap: the heap
  * @vmf: the fault
@@ -182,7 +196,7 @@ vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off
  * @off: out: heap offset
  * @never: out, on failure: the heap could not hold it even if it were empty
  *
- * Context: any but hard interrupt.
+ * Context: process.
  * Return: its kernel address, or NULL.
  */
 void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
@@ -192,11 +206,14 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 	u32 i;
 
 	*never = true;
-	spin_lock_bh(&heap->lock);
+	spin_lock(&heap->lock);
 	for (i = 0; i < nr; i++) {
 		struct mrpc_region *region = heap->regions[i];
-		s64 at = mrpc_buddy_alloc(&region->buddy, bytes);
+		s64 at;
 
+		if (!READ_ONCE(region->mapped))
+			continue;
+		at = mrpc_buddy_alloc(&region->buddy, bytes);
 		/* Buddies: an empty region surely holds half its size. */
 		if (bytes <= rounddown_pow_of_two(region->len))
 			*never = false;
@@ -209,7 +226,7 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 	}
 	if (!addr)
 		heap->failed++;
-	spin_unlock_bh(&heap->lock);
+	spin_unlock(&heap->lock);
 	return addr;
 }
 
@@ -226,11 +243,11 @@ void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty)
 	s64 freed;
 
 	memset(region->addr + (off - region->base), 0, dirty);
-	spin_lock_bh(&heap->lock);
+	spin_lock(&heap->lock);
 	freed = mrpc_buddy_free(&region->buddy, off - region->base);
 	if (!WARN_ON_ONCE(freed < 0))
 		heap->used -= freed;
-	spin_unlock_bh(&heap->lock);
+	spin_unlock(&heap->lock);
 }
 
 /**
@@ -242,9 +259,7 @@ void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off)
 {
 	struct mrpc_region *region = mrpc_heap_find(heap, off);
 
-	spin_lock_bh(&heap->lock);
-	__set_bit((off - region->base) >> MRPC_BUDDY_SHIFT, region->delivered);
-	spin_unlock_bh(&heap->lock);
+	set_bit((off - region->base) >> MRPC_BUDDY_SHIFT, region->delivered);
 }
 
 /**
@@ -257,20 +272,19 @@ void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off)
 int mrpc_heap_release(struct mrpc_heap *heap, u32 off)
 {
 	struct mrpc_region *region = mrpc_heap_find(heap, off);
-	int err = -EINVAL;
+	s64 freed;
 	u32 at;
 
 	if (!region || !IS_ALIGNED(off - region->base, MRPC_BUDDY_UNIT))
 		return -EINVAL;
 	at = off - region->base;
-	spin_lock_bh(&heap->lock);
-	if (__test_and_clear_bit(at >> MRPC_BUDDY_SHIFT, region->delivered)) {
-		s64 freed = mrpc_buddy_free(&region->buddy, at);
-
-		if (!WARN_ON_ONCE(freed < 0))
-			heap->used -= freed;
-		err = 0;
-	}
-	spin_unlock_bh(&heap->lock);
-	return err;
+	/* Of several that release it one gets it: from here on it is the allocator's. */
+	if (!test_and_clear_bit(at >> MRPC_BUDDY_SHIFT, region->delivered))
+		return -EINVAL;
+	spin_lock(&heap->lock);
+	freed = mrpc_buddy_free(&region->buddy, at);
+	if (!WARN_ON_ONCE(freed < 0))
+		heap->used -= freed;
+	spin_unlock(&heap->lock);
+	return 0;
 }

@@ -11,14 +11,11 @@
 #include "buddy.h"
 #include "message.h"
 
-#define MRPC_REGION_ALIGN	(64 * 1024)
-#define MRPC_REGION_MAX		(256U * 1024 * 1024)
-#define MRPC_HEAP_REGIONS	64	/* regions of one heap */
-
 /**
  * struct mrpc_region - one piece of shared memory
  *
- * Created by MRPC_IOC_REGION, immutable afterwards, so readers need no lock.
+ * Created by MRPC_IOC_REGION, immutable afterwards but for @mapped, so readers
+ * need no lock.
  * Ends with its last reference: the heap holds one, each mapping holds the
  * session and through it the heap, and each message whose byte blocks still
  * travel by reference holds the heap.
@@ -26,14 +23,18 @@
  * @addr: kernel address, virtually contiguous, charged to the creator's memcg
  * @base: heap offset of the first byte
  * @len: bytes
+ * @mapped: receive region: somebody has mapped it, so blocks may be placed in it.
+ *	Before that a thread that is told of one would find nothing at its address
  * @buddy: receive region: its allocator, under mrpc_heap.lock
  * @delivered: receive region: a bit for each unit where a block starts that the
- *	application has been told of, and so may give back. Under mrpc_heap.lock
+ *	application has been told of, and so may give back. Atomic: who clears it
+ *	frees the block
  */
 struct mrpc_region {
 	void *addr;
 	u32 base;
 	u32 len;
+	bool mapped;
 	struct mrpc_buddy buddy;
 	struct mrpc_buddy_unit *units;
 	unsigned long *delivered;
@@ -52,12 +53,12 @@ struct mrpc_region {
  * @limit: most bytes
  * @used: receive heap: bytes of allocated blocks; under @lock
  * @failed: receive heap: allocations that found no room; under @lock
- * @lock: the receive regions' allocators; taken in process and softirq context
+ * @lock: the receive regions' allocators; taken in process context only
  */
 struct mrpc_heap {
 	u32 kind;
 	u32 nr;
-	struct mrpc_region *regions[MRPC_HEAP_REGIONS];
+	struct mrpc_region *regions[MRPC_MAX_REGIONS];
 	u64 len;
 	u64 limit;
 	u64 used;
@@ -68,6 +69,7 @@ struct mrpc_heap {
 void mrpc_heap_init(struct mrpc_heap *heap, u32 kind, u64 limit);
 void mrpc_heap_destroy(struct mrpc_heap *heap);
 int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base);
+bool mrpc_heap_mapped(struct mrpc_heap *heap, u64 off);
 vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off);
 
 const void *mrpc_heap_at(void *heap, u64 off, u64 len);

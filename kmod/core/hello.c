@@ -6,6 +6,7 @@
 #include <linux/slab.h>
 
 #include "bind.h"
+#include "chain.h"
 #include "conn.h"
 #include "handshake.h"
 #include "notify.h"
@@ -30,7 +31,7 @@ static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, con
 		memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), body, len);
 	call->rpc.frame.type = type;
 	call->rpc.frame.call_id = call_id;
-	mrpc_datapath_submit(conn, &call->rpc);
+	mrpc_tx_submit(conn, &call->rpc);
 	set_bit(MRPC_CONN_TX_READY, &conn->flags);
 	return 0;
 }
@@ -47,6 +48,31 @@ static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, con
 int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id)
 {
 	return mrpc_control_submit(conn, type, call_id, NULL, 0);
+}
+
+/**
+ * mrpc_conn_send_cancel() - tell the peer that a call is given up
+ * @conn: the connection
+ * @target: the call; the caller holds a reference
+ *
+ * If it has not been sent yet, neither is. The caller runs the datapath.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target)
+{
+	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CONTROL, GFP_KERNEL);
+
+	if (!call)
+		return -ENOMEM;
+	mrpc_call_get(target);
+	call->target = target;
+	call->rpc.frame.type = MRPC_WIRE_CANCEL;
+	call->rpc.frame.call_id = target->id;
+	mrpc_tx_submit(conn, &call->rpc);
+	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+	return 0;
 }
 
 static int mrpc_send_hello(struct mrpc_conn *conn, u8 type, const struct mrpc_hello *hello)
@@ -95,6 +121,18 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 	return err;
 }
 
+/* The operator's engines come first; without them there is no connection. */
+static int mrpc_hello_join(struct mrpc_conn *conn)
+{
+	struct netlink_ext_ack extack = {};
+	int err = mrpc_datapath_join(conn, &extack);
+
+	if (err)
+		pr_warn_ratelimited("mrpc: datapath %u cannot have its engines: %s (%pe)\n",
+				    conn->dp_id, extack._msg ?: "no memory", ERR_PTR(err));
+	return err;
+}
+
 /* -- server ---------------------------------------------------------------- */
 
 /* Our verdict on one service that the client wants. */
@@ -127,7 +165,6 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	u32 i, wanted = hello->nr_services;
 
 	hello->status = MRPC_OK;
-
 	if (hello->version_min > MRPC_WIRE_VERSION || hello->version_max < MRPC_WIRE_VERSION) {
 		fine = false;
 		hello->status = MRPC_FAILED_PRECONDITION;
@@ -139,6 +176,10 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 			hello->status = hello->services[i].verdict == MRPC_VERDICT_UNKNOWN ?
 					MRPC_UNIMPLEMENTED : MRPC_FAILED_PRECONDITION;
 		}
+	}
+	if (fine && mrpc_hello_join(conn)) {
+		fine = false;
+		hello->status = MRPC_UNAVAILABLE;
 	}
 	conn->peer_max_message = hello->max_message;
 	hello->version_min = MRPC_WIRE_VERSION;
@@ -155,12 +196,12 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	 * client asked for, in its order.
 	 */
 	conn->nr_wire = wanted;
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_CONNECTING) {
 		set_bit(MRPC_CONN_SHOOK, &conn->flags);
 		WRITE_ONCE(conn->state, MRPC_CONN_READY);
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		mrpc_listener_settled(conn);
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
@@ -216,7 +257,12 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	struct mrpc_refusal r;
 	bool fine = mrpc_ack_check(conn, ack, &r);
 
-	spin_lock_bh(&conn->lock);
+	if (fine && mrpc_hello_join(conn)) {
+		mrpc_refuse(&r, MRPC_UNAVAILABLE,
+			    "an engine that the operator has placed here cannot be made");
+		fine = false;
+	}
+	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_CONNECTING && fine) {
 		conn->peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
 		conn->calls.limit = clamp(ack->max_calls, 1U, conn->calls.nr);
@@ -224,7 +270,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	}
 	if (!fine && conn->refusal)
 		*conn->refusal = r;
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!fine)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
 	wake_up_all(&conn->wait);
@@ -265,11 +311,11 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 {
 	struct mrpc_call *call;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	call = mrpc_serve_end(&conn->serves, id);
 	if (call)
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (call)
 		mrpc_serve_abort(call, MRPC_CANCELLED, "cancelled by the caller");
 	set_bit(MRPC_CONN_TX_READY, &conn->flags);
@@ -289,12 +335,12 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 		mrpc_conn_drained(conn);
 		return 0;
 	}
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_READY) {
 		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
 		conn->why = "the peer is shutting down";
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	return mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0);
 }
 

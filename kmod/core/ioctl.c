@@ -26,18 +26,27 @@
  * know is zero; a smaller one will be filled up with zeros as soon as there is
  * a second version of the structure.
  */
-static int mrpc_copy_in(void *to, size_t known, const void __user *from)
+static int mrpc_copy_in_other(void *to, size_t known, const void __user *from, u32 size)
 {
-	u32 size;
-	int err;
-
-	if (get_user(size, (const u32 __user *)from))
-		return -EFAULT;
 	if (size < known)	/* the first version of each is all there is */
 		return -EINVAL;
 	if (size > PAGE_SIZE)
 		return -E2BIG;
-	err = copy_struct_from_user(to, known, from, size);
+	return copy_struct_from_user(to, known, from, size);
+}
+
+/* Inline, so that the compiler sees that @known bytes fit: else each copy is checked. */
+static __always_inline int mrpc_copy_in(void *to, size_t known, const void __user *from)
+{
+	int err = 0;
+	u32 size;
+
+	if (get_user(size, (const u32 __user *)from))
+		return -EFAULT;
+	if (size != known)
+		err = mrpc_copy_in_other(to, known, from, size);
+	else if (copy_from_user(to, from, known))
+		err = -EFAULT;
 	*(u32 *)to = size;	/* it may have changed meanwhile */
 	return err;
 }
@@ -119,10 +128,6 @@ static int mrpc_ioc_region(struct mrpc_session *session, void __user *arg)
 		return err;
 	}
 	r.mmap_off = MRPC_MMAP_KIND(r.kind) | r.base;
-	if (r.kind == MRPC_REGION_RECV) {
-		smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
-		mrpc_datapath_unstall(session);
-	}
 	return mrpc_copy_out(arg, &r, sizeof(r));
 }
 
@@ -152,7 +157,7 @@ static int mrpc_bind_id(struct mrpc_session *session, struct mrpc_schema *schema
 			break;
 	if (i < session->nr_schemas) {
 		mrpc_schema_put(schema);
-	} else if (i == MRPC_SESSION_SCHEMAS) {
+	} else if (i == MRPC_MAX_SCHEMAS) {
 		mrpc_schema_put(schema);
 		err = -EDQUOT;
 	} else {
@@ -331,7 +336,7 @@ static int mrpc_ioc_enter(struct mrpc_session *session, void __user *arg)
 
 static int mrpc_ioc_call(struct mrpc_session *session, void __user *arg)
 {
-	struct mrpc_call_sync c;
+	struct mrpc_call_sync c __uninitialized;
 	int err;
 
 	err = mrpc_copy_in(&c, sizeof(c), arg);

@@ -39,7 +39,7 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 	spin_unlock_bh(&session->ready_lock);
 	/* As in mrpc_list_ready(). */
 	if (wq_has_sleeper(&session->pollers))
-		wake_up(&session->pollers);
+		wake_up_interruptible(&session->pollers);
 	else
 		mrpc_qp_set_pending(session);
 }
@@ -369,7 +369,7 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 	err = ops->listen(l, args->addr, args->addr_len, args->backlog ?: 128, &why);
 	if (err) {
 		mrpc_session_unreserve(session, l->id);
-		mrpc_refuse(r, MRPC_UNAVAILABLE, "%s: %pe", why ?: "listen", ERR_PTR(err));
+		mrpc_refuse_link(r, why, err);
 		goto out;
 	}
 	err = mrpc_listener_publish(l);

@@ -7,10 +7,14 @@
 #include <linux/workqueue.h>
 
 #include "bind.h"
+#include "chain.h"
 #include "conn.h"
 #include "notify.h"
+#include "placement.h"
 #include "rpc.h"
+#include "runtime.h"
 #include "session.h"
+#include "sets.h"
 #define CREATE_TRACE_POINTS
 #include "trace.h"
 
@@ -19,7 +23,7 @@
 #endif
 
 struct mrpc_knobs mrpc_knobs = {
-	.copy_threshold = 16384,
+	.copy_threshold = 1024,
 	.max_calls = 256,
 	.max_sessions = 1024,
 	.max_conns = 16384,
@@ -62,9 +66,21 @@ static int __init mrpc_init(void)
 	err = mrpc_rpc_init();
 	if (err)
 		goto err_end_wq;
-	err = mrpc_netlink_init();
+	err = mrpc_rx_init();
 	if (err)
 		goto err_rpc;
+	err = mrpc_sets_init();
+	if (err)
+		goto err_rx;
+	err = mrpc_net_init();
+	if (err)
+		goto err_sets;
+	err = mrpc_runtime_init();
+	if (err)
+		goto err_net;
+	err = mrpc_netlink_init();
+	if (err)
+		goto err_runtime;
 	err = mrpc_transport_register(&mrpc_loop_ops);
 	if (err)
 		goto err_netlink;
@@ -77,6 +93,14 @@ err_loop:
 	mrpc_transport_unregister(&mrpc_loop_ops);
 err_netlink:
 	mrpc_netlink_exit();
+err_runtime:
+	mrpc_runtime_exit();
+err_net:
+	mrpc_net_exit();
+err_sets:
+	mrpc_sets_exit();
+err_rx:
+	mrpc_rx_exit();
 err_rpc:
 	mrpc_rpc_exit();
 err_end_wq:
@@ -91,13 +115,18 @@ static void __exit mrpc_exit(void)
 	misc_deregister(&mrpc_device);
 	mrpc_transport_unregister(&mrpc_loop_ops);
 	mrpc_netlink_exit();
-	/* The last session's work may still be returning; kfree_rcu may hold
-	 * objects of our caches.
+	mrpc_net_exit();
+	mrpc_sets_exit();
+	mrpc_runtime_exit();
+	/* The last session's and engine's work may still be returning, or come
+	 * after a grace period; kfree_rcu may hold objects of our caches.
 	 */
+	rcu_barrier();
 	destroy_workqueue(mrpc_end_wq);
 	destroy_workqueue(mrpc_wq);
 	rcu_barrier();
 	mrpc_schemas_exit();
+	mrpc_rx_exit();
 	mrpc_rpc_exit();
 }
 

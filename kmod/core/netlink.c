@@ -13,6 +13,7 @@
 #include "conn.h"
 #include "netlink.h"
 #include "notify.h"
+#include "placement.h"
 #include "session.h"
 
 enum {
@@ -30,13 +31,14 @@ static struct genl_family mrpc_nl_family;
 
 /* -- single objects -------------------------------------------------------- */
 
-static struct sk_buff *mrpc_nl_new(void)
+/* With @more bytes than are known to be enough. */
+struct sk_buff *mrpc_nl_new(u32 more)
 {
-	return genlmsg_new(MRPC_NL_SIZE - GENL_HDRLEN - NLMSG_HDRLEN, GFP_KERNEL);
+	return genlmsg_new(MRPC_NL_SIZE - GENL_HDRLEN - NLMSG_HDRLEN + more, GFP_KERNEL);
 }
 
 /* The answer is in @skb, or @err says why not. */
-static int mrpc_nl_reply(struct sk_buff *skb, struct genl_info *info, int err)
+int mrpc_nl_reply(struct sk_buff *skb, struct genl_info *info, int err)
 {
 	if (!err)
 		return genlmsg_reply(skb, info);
@@ -55,7 +57,7 @@ static int mrpc_nl_session_get(struct sk_buff *request, struct genl_info *info)
 	session = mrpc_nl_session(info, MRPC_A_SESSION_ID);
 	if (!session)
 		return -ENOENT;
-	skb = mrpc_nl_new();
+	skb = mrpc_nl_new(0);
 	if (skb)
 		err = mrpc_nl_reply(skb, info, mrpc_nl_fill_session(skb, info, session));
 	mrpc_session_put(session);
@@ -84,7 +86,7 @@ static int mrpc_nl_qp_get(struct sk_buff *request, struct genl_info *info)
 		err = -ENOENT;
 		goto out;
 	}
-	skb = mrpc_nl_new();
+	skb = mrpc_nl_new(0);
 	if (skb)
 		err = mrpc_nl_reply(skb, info, mrpc_nl_fill_qp(skb, info, qp));
 out:
@@ -116,7 +118,7 @@ static int mrpc_nl_conn_do(struct genl_info *info, int attr_session, int attr,
 		err = -ENOENT;
 		goto out;
 	}
-	skb = mrpc_nl_new();
+	skb = mrpc_nl_new(0);
 	if (skb)
 		err = mrpc_nl_reply(skb, info, fill(skb, info, conn));
 	mrpc_conn_put(conn);
@@ -155,7 +157,7 @@ static int mrpc_nl_schema_get(struct sk_buff *request, struct genl_info *info)
 				    "there is no such schema in this network namespace");
 	if (err)
 		return err;
-	skb = mrpc_nl_new();
+	skb = mrpc_nl_new(0);
 	if (!skb)
 		return -ENOMEM;
 	return mrpc_nl_reply(skb, info, mrpc_nl_fill_schema(skb, info, &found));
@@ -187,12 +189,19 @@ static const struct nla_policy mrpc_nl_schema_policy[] = {
 };
 
 /* A filter that we do not know is refused, not ignored. */
-static const struct nla_policy mrpc_nl_schemas_policy[] = {
-	[MRPC_A_SCHEMA_ID] = { .type = NLA_REJECT },
+static const struct nla_policy mrpc_nl_nothing_policy[] = {
+	[1] = { .type = NLA_REJECT },
 };
 
 static const struct nla_policy mrpc_nl_method_policy[] = {
 	[MRPC_A_METHOD_SCHEMA] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* What a dump of queues can be limited to; what else is said of them is refused. */
+static const struct nla_policy mrpc_nl_queues_policy[] = {
+	[MRPC_A_QUEUE_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_QUEUE_CONN] = { .type = NLA_REJECT },
+	[MRPC_A_QUEUE_DATAPATH] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
 static const struct nla_policy mrpc_nl_datapath_policy[] = {
@@ -229,13 +238,59 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 	MRPC_NL_DO(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_get,
 		   mrpc_nl_schema_policy, MRPC_A_SCHEMA_HASH),
 	MRPC_NL_DUMP(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_start, mrpc_nl_schema_dump,
-		     mrpc_nl_schema_done, mrpc_nl_schemas_policy, MRPC_A_SCHEMA_ID),
+		     mrpc_nl_schema_done, mrpc_nl_nothing_policy, 1),
 	MRPC_NL_DUMP(MRPC_CMD_METHOD_GET, mrpc_nl_method_start, mrpc_nl_method_dump, NULL,
 		     mrpc_nl_method_policy, MRPC_A_METHOD_SCHEMA),
 	MRPC_NL_DO(MRPC_CMD_DATAPATH_GET, mrpc_nl_datapath_get,
 		   mrpc_nl_datapath_policy, MRPC_A_DATAPATH_CONN),
 	MRPC_NL_DUMP(MRPC_CMD_DATAPATH_GET, mrpc_nl_start, mrpc_nl_datapath_dump, NULL,
 		     mrpc_nl_datapath_policy, MRPC_A_DATAPATH_SESSION),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_TYPE_GET, mrpc_nl_type_get,
+		   mrpc_nl_type_policy, MRPC_A_ENGINE_TYPE_VERSION),
+	MRPC_NL_DUMP(MRPC_CMD_ENGINE_TYPE_GET, mrpc_nl_type_start, mrpc_nl_type_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_GET, mrpc_nl_engine_get,
+		   mrpc_nl_engine_policy, MRPC_A_ENGINE_DATAPATH),
+	MRPC_NL_DUMP(MRPC_CMD_ENGINE_GET, mrpc_nl_engine_start, mrpc_nl_engine_dump,
+		     mrpc_nl_engine_done, mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_ADD, mrpc_nl_engine_add,
+		   mrpc_nl_add_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_SET, mrpc_nl_engine_set,
+		   mrpc_nl_set_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_DEL, mrpc_nl_engine_del,
+		   mrpc_nl_set_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_STEP, mrpc_nl_engine_step,
+		   mrpc_nl_set_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DUMP(MRPC_CMD_QUEUE_GET, mrpc_nl_start, mrpc_nl_queue_dump, NULL,
+		     mrpc_nl_queues_policy, MRPC_A_QUEUE_DATAPATH),
+	MRPC_NL_DO(MRPC_CMD_QUEUE_SET, mrpc_nl_queue_set,
+		   mrpc_nl_queue_policy, MRPC_A_QUEUE_PAUSED),
+	MRPC_NL_DUMP(MRPC_CMD_RPC_GET, mrpc_nl_rpc_start, mrpc_nl_rpc_dump,
+		     mrpc_nl_rpc_done, mrpc_nl_rpc_policy, MRPC_A_RPC_DIR),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_GET, mrpc_nl_runtime_get,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
+	MRPC_NL_DUMP(MRPC_CMD_RUNTIME_GET, NULL, mrpc_nl_runtime_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_ADD, mrpc_nl_runtime_add,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_SET, mrpc_nl_runtime_set,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_DEL, mrpc_nl_runtime_del,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
+	MRPC_NL_DUMP(MRPC_CMD_SERIES_GET, mrpc_nl_series_start, mrpc_nl_series_dump, NULL,
+		     mrpc_nl_series_policy, MRPC_A_SERIES_DATAPATH),
+	MRPC_NL_DUMP(MRPC_CMD_KEYSET_GET, NULL, mrpc_nl_keyset_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_NEW, mrpc_nl_keyset_new,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KIND),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_DEL, mrpc_nl_keyset_del,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_NAME),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_INSERT, mrpc_nl_keyset_insert,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KEY),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_REMOVE, mrpc_nl_keyset_remove,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KEY),
+	MRPC_NL_DUMP(MRPC_CMD_KEY_GET, mrpc_nl_key_start, mrpc_nl_key_dump, mrpc_nl_key_done,
+		     mrpc_nl_keyset_policy, MRPC_A_KEYSET_NAME),
 };
 
 static struct genl_family mrpc_nl_family __ro_after_init = {
@@ -252,21 +307,20 @@ static struct genl_family mrpc_nl_family __ro_after_init = {
 
 /* -- notifications --------------------------------------------------------- */
 
-static bool mrpc_nl_heard(struct mrpc_session *session)
+static bool mrpc_nl_heard(struct net *net)
 {
-	return genl_has_listeners(&mrpc_nl_family, session->net, MRPC_NL_EVENTS);
+	return genl_has_listeners(&mrpc_nl_family, net, MRPC_NL_EVENTS);
 }
 
 /* Send what is in @skb, or, with @err, have the listeners learn of a loss. */
-static void mrpc_nl_multicast(struct mrpc_session *session, struct sk_buff *skb, int err)
+static void mrpc_nl_multicast(struct net *net, struct sk_buff *skb, int err)
 {
 	if (!err) {
-		genlmsg_multicast_netns(&mrpc_nl_family, session->net, skb, 0, MRPC_NL_EVENTS,
-					GFP_KERNEL);
+		genlmsg_multicast_netns(&mrpc_nl_family, net, skb, 0, MRPC_NL_EVENTS, GFP_KERNEL);
 		return;
 	}
 	nlmsg_free(skb);
-	genl_set_err(&mrpc_nl_family, session->net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+	genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
 }
 
 /**
@@ -282,13 +336,13 @@ void mrpc_notify_session(struct mrpc_session *session, u8 event)
 	struct sk_buff *skb;
 	int err = -ENOMEM;
 
-	if (!mrpc_nl_heard(session))
+	if (!mrpc_nl_heard(session->net))
 		return;
 	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	skb = mrpc_nl_new();
+	skb = mrpc_nl_new(0);
 	if (skb)
 		err = mrpc_nl_fill_session(skb, &info, session);
-	mrpc_nl_multicast(session, skb, err);
+	mrpc_nl_multicast(session->net, skb, err);
 }
 
 /**
@@ -304,13 +358,13 @@ void mrpc_notify_conn(struct mrpc_conn *conn, u8 event)
 	struct sk_buff *skb;
 	int err = -ENOMEM;
 
-	if (!mrpc_nl_heard(conn->session))
+	if (!mrpc_nl_heard(conn->session->net))
 		return;
 	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	skb = mrpc_nl_new();
+	skb = mrpc_nl_new(0);
 	if (skb)
 		err = mrpc_nl_fill_conn(skb, &info, conn);
-	mrpc_nl_multicast(conn->session, skb, err);
+	mrpc_nl_multicast(conn->session->net, skb, err);
 }
 
 /**
@@ -327,14 +381,83 @@ void mrpc_notify_listener(struct mrpc_listener *l, u8 event)
 	int err;
 	u32 i;
 
-	if (!mrpc_nl_heard(l->session))
+	if (!mrpc_nl_heard(l->session->net))
 		return;
 	genl_info_init_ntf(&info, &mrpc_nl_family, event);
 	for (i = 0; i < l->nr_services; i++) {
-		skb = mrpc_nl_new();
+		skb = mrpc_nl_new(0);
 		err = skb ? mrpc_nl_fill_served(skb, &info, l, i) : -ENOMEM;
-		mrpc_nl_multicast(l->session, skb, err);
+		mrpc_nl_multicast(l->session->net, skb, err);
 	}
+}
+
+/**
+ * mrpc_notify_engine() - an engine was placed, changed or removed
+ * @net: the network namespace
+ * @p: its placement
+ * @event: MRPC_EVENT_ENGINE_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_engine(skb, &info, net, p);
+	mrpc_nl_multicast(net, skb, err);
+}
+
+static int mrpc_nl_fill_fault(struct sk_buff *skb, const struct genl_info *info,
+			      const struct mrpc_engine *e, const char *what, const char *detail)
+{
+	void *hdr = mrpc_nl_begin(skb, info);
+	int err;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, MRPC_A_FAULT_ID, e->placement->id) ||
+	      nla_put_string(skb, MRPC_A_FAULT_ENGINE, e->placement->name) ||
+	      nla_put_string(skb, MRPC_A_FAULT_TYPE, e->ops->name) ||
+	      nla_put_u32(skb, MRPC_A_FAULT_VERSION, e->ops->version) ||
+	      nla_put_u32(skb, MRPC_A_FAULT_DATAPATH, e->conn->dp_id) ||
+	      nla_put_string(skb, MRPC_A_FAULT_WHAT, what) ||
+	      nla_put_string(skb, MRPC_A_FAULT_DETAIL, detail) ||
+	      (READ_ONCE(e->bypassed) && nla_put_flag(skb, MRPC_A_FAULT_BYPASSED));
+	return mrpc_nl_end(skb, hdr, err);
+}
+
+/**
+ * mrpc_notify_fault() - an engine misbehaves
+ * @e: the engine
+ * @what: "slow", "leak" or "error"
+ * @detail: a sentence
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail)
+{
+	struct net *net = e->conn->session->net;
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	pr_notice_ratelimited("mrpc: engine %s (%s version %u) of datapath %u: %s: %s%s\n",
+			      e->placement->name, e->ops->name, e->ops->version, e->conn->dp_id,
+			      what, detail, e->bypassed ? "; it is bypassed" : "");
+	if (!mrpc_nl_heard(net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, MRPC_CMD_ENGINE_FAULT_NTF);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_fault(skb, &info, e, what, detail);
+	mrpc_nl_multicast(net, skb, err);
 }
 
 int mrpc_netlink_init(void)

@@ -2,7 +2,9 @@
 /*
  * The generic netlink family, between its files: netlink.c has the family, the
  * single gets and the notifications, netlink_dump.c the dumps, netlink_fill.c
- * makes objects into attributes.
+ * makes objects into attributes; netlink_type.c and netlink_engine.c show
+ * engines and their types, netlink_change.c changes engines, netlink_queue.c is
+ * about queues, netlink_series.c about histograms.
  */
 #ifndef MRPC_CORE_NETLINK_H
 #define MRPC_CORE_NETLINK_H
@@ -13,15 +15,19 @@
 #include <linux/xarray.h>
 #include <net/genetlink.h>
 
+struct mrpc_chain;
 struct mrpc_conn;
+struct mrpc_engine;
+struct mrpc_group;
 struct mrpc_listener;
+struct mrpc_placement;
 struct mrpc_qp;
 struct mrpc_schema;
 struct mrpc_service;
 struct mrpc_session;
 
-/* Room for any one message: a connection with MRPC_MAX_SERVICES services. */
-#define MRPC_NL_SIZE	8192
+/* Room for any one message: a datapath with MRPC_PLACEMENTS_MAX engines. */
+#define MRPC_NL_SIZE	16384
 
 /* What is known of a schema, outside its cache's lock. */
 struct mrpc_nl_schema {
@@ -40,9 +46,24 @@ struct mrpc_nl_schema {
 };
 
 /*
+ * Netlink takes EINTR for "say nothing": who is interrupted, and goes on, would wait
+ * for ever.
+ */
+static inline int mrpc_nl_errno(int err)
+{
+	return err == -EINTR ? -ECANCELED : err;
+}
+
+/* netlink.c */
+struct sk_buff *mrpc_nl_new(u32 more);
+int mrpc_nl_reply(struct sk_buff *skb, struct genl_info *info, int err);
+
+/*
  * netlink_fill.c: each adds one message to @skb, or nothing and returns
  * -EMSGSIZE.
  */
+void *mrpc_nl_begin(struct sk_buff *skb, const struct genl_info *info);
+int mrpc_nl_end(struct sk_buff *skb, void *hdr, int err);
 int mrpc_nl_fill_session(struct sk_buff *skb, const struct genl_info *info,
 			 struct mrpc_session *session);
 int mrpc_nl_fill_qp(struct sk_buff *skb, const struct genl_info *info, struct mrpc_qp *qp);
@@ -67,13 +88,98 @@ int mrpc_nl_schema_done(struct netlink_callback *cb);
 int mrpc_nl_method_start(struct netlink_callback *cb);
 int mrpc_nl_method_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
+/**
+ * struct mrpc_nl_cursor - where a dump is
+ * @done: sessions up to this number are finished
+ * @only: the one session that is wanted, or 0
+ * @id: in the next session: the next connection, listener or queue pair
+ * @index: in that one: the next service
+ * @conns: services: listeners are finished, connections are not
+ */
+struct mrpc_nl_cursor {
+	u32 done;
+	u32 only;
+	unsigned long id;
+	u32 index;
+	bool conns;
+};
+
+typedef int (*mrpc_nl_each)(struct sk_buff *skb, const struct genl_info *info,
+			    struct mrpc_session *session, struct mrpc_nl_cursor *cur);
+
 /* netlink_dump.c */
 struct mrpc_session *mrpc_nl_session(const struct genl_info *info, int attr);
 int mrpc_nl_start(struct netlink_callback *cb);
+int mrpc_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, mrpc_nl_each each);
 int mrpc_nl_session_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int mrpc_nl_qp_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int mrpc_nl_conn_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int mrpc_nl_service_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int mrpc_nl_datapath_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_conns(struct sk_buff *skb, const struct genl_info *info,
+		  struct mrpc_session *session, struct mrpc_nl_cursor *cur,
+		  int (*fill)(struct sk_buff *skb, const struct genl_info *info,
+			      struct mrpc_conn *conn));
+int mrpc_nl_walk(struct net *net, int (*each)(struct mrpc_conn *conn, void *ctx), void *ctx);
+
+/* netlink_runtime.c */
+extern const struct nla_policy mrpc_nl_runtime_policy[];
+int mrpc_nl_runtime_get(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_runtime_add(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_runtime_set(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_runtime_del(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_runtime_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* netlink_type.c */
+extern const struct nla_policy mrpc_nl_type_policy[];
+int mrpc_nl_type_get(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_type_start(struct netlink_callback *cb);
+int mrpc_nl_type_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* netlink_engine.c */
+extern const struct nla_policy mrpc_nl_engine_policy[];
+int mrpc_nl_engine_get(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_engine_start(struct netlink_callback *cb);
+int mrpc_nl_engine_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_engine_done(struct netlink_callback *cb);
+int mrpc_nl_fill_engine(struct sk_buff *skb, const struct genl_info *info, struct net *net,
+			struct mrpc_placement *p);
+int mrpc_nl_put_stages(struct sk_buff *skb, struct mrpc_conn *conn);
+int mrpc_nl_check_name(const struct nlattr *attr, struct netlink_ext_ack *extack);
+struct mrpc_placement *mrpc_nl_placement(const struct genl_info *info, int attr);
+
+/* netlink_change.c */
+extern const struct nla_policy mrpc_nl_add_policy[];
+extern const struct nla_policy mrpc_nl_set_policy[];
+int mrpc_nl_engine_add(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_engine_set(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_engine_del(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_engine_step(struct sk_buff *request, struct genl_info *info);
+
+/* netlink_queue.c */
+extern const struct nla_policy mrpc_nl_queue_policy[];
+extern const struct nla_policy mrpc_nl_rpc_policy[];
+struct mrpc_conn *mrpc_nl_datapath(struct net *net, u32 id);
+struct mrpc_engine *mrpc_nl_engine_of(const struct mrpc_chain *chain, const char *name);
+int mrpc_nl_queue_set(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_queue_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_rpc_start(struct netlink_callback *cb);
+int mrpc_nl_rpc_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_rpc_done(struct netlink_callback *cb);
+
+/* netlink_series.c */
+extern const struct nla_policy mrpc_nl_series_policy[];
+int mrpc_nl_series_start(struct netlink_callback *cb);
+int mrpc_nl_series_dump(struct sk_buff *skb, struct netlink_callback *cb);
+/* netlink_keyset.c */
+extern const struct nla_policy mrpc_nl_keyset_policy[];
+int mrpc_nl_keyset_new(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_keyset_del(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_keyset_insert(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_keyset_remove(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_keyset_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_key_start(struct netlink_callback *cb);
+int mrpc_nl_key_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_key_done(struct netlink_callback *cb);
 
 #endif /* MRPC_CORE_NETLINK_H */

@@ -11,25 +11,6 @@
 #include "session.h"
 
 /**
- * struct mrpc_nl_cursor - where a dump is
- * @done: sessions up to this number are finished
- * @only: the one session that is wanted, or 0
- * @id: in the next session: the next connection, listener or queue pair
- * @index: in that one: the next service
- * @conns: services: listeners are finished, connections are not
- */
-struct mrpc_nl_cursor {
-	u32 done;
-	u32 only;
-	unsigned long id;
-	u32 index;
-	bool conns;
-};
-
-typedef int (*mrpc_nl_each)(struct sk_buff *skb, const struct genl_info *info,
-			    struct mrpc_session *session, struct mrpc_nl_cursor *cur);
-
-/**
  * mrpc_nl_session() - the session that a request names
  * @info: the request
  * @attr: the attribute with the number; it is there
@@ -81,7 +62,15 @@ int mrpc_nl_start(struct netlink_callback *cb)
 	return 0;
 }
 
-static int mrpc_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, mrpc_nl_each each)
+/**
+ * mrpc_nl_dump() - go on with a dump of what hangs on sessions
+ * @skb: where to
+ * @cb: the dump, begun by mrpc_nl_start()
+ * @each: adds what a session has, from the cursor on
+ *
+ * Return: 0 at the end, or what @each returned, as -EMSGSIZE.
+ */
+int mrpc_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, mrpc_nl_each each)
 {
 	struct mrpc_nl_cursor *cur = (void *)cb->ctx;
 	const struct genl_info *info = genl_info_dump(cb);
@@ -135,10 +124,11 @@ int mrpc_nl_qp_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return mrpc_nl_dump(skb, cb, mrpc_nl_each_qp);
 }
 
-static int mrpc_nl_conns(struct sk_buff *skb, const struct genl_info *info,
-			 struct mrpc_session *session, struct mrpc_nl_cursor *cur,
-			 int (*fill)(struct sk_buff *skb, const struct genl_info *info,
-				     struct mrpc_conn *conn))
+/* mrpc_nl_each for connections: @fill adds one, or nothing and returns -EMSGSIZE. */
+int mrpc_nl_conns(struct sk_buff *skb, const struct genl_info *info,
+		  struct mrpc_session *session, struct mrpc_nl_cursor *cur,
+		  int (*fill)(struct sk_buff *skb, const struct genl_info *info,
+			      struct mrpc_conn *conn))
 {
 	struct mrpc_conn *conn;
 	int err = 0;
@@ -244,4 +234,35 @@ static int mrpc_nl_each_service(struct sk_buff *skb, const struct genl_info *inf
 int mrpc_nl_service_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	return mrpc_nl_dump(skb, cb, mrpc_nl_each_service);
+}
+
+/**
+ * mrpc_nl_walk() - look at every connection of a network namespace
+ * @net: the network namespace
+ * @each: called with each, which is referenced meanwhile; not 0 ends the walk
+ * @ctx: for @each
+ *
+ * Context: process; may sleep.
+ * Return: 0, or what @each returned.
+ */
+int mrpc_nl_walk(struct net *net, int (*each)(struct mrpc_conn *conn, void *ctx), void *ctx)
+{
+	struct mrpc_session *session;
+	struct mrpc_conn *conn;
+	u32 after = 0;
+	int err = 0;
+
+	while (!err && (session = mrpc_session_next(net, after))) {
+		unsigned long id = 0;
+
+		after = session->id;
+		while (!err && (conn = mrpc_conn_next(session, &id))) {
+			err = each(conn, ctx);
+			mrpc_conn_put(conn);
+			id++;
+			cond_resched();
+		}
+		mrpc_session_put(session);
+	}
+	return err;
 }

@@ -16,14 +16,14 @@
 #include "netlink.h"
 #include "session.h"
 
-static void *mrpc_nl_begin(struct sk_buff *skb, const struct genl_info *info)
+void *mrpc_nl_begin(struct sk_buff *skb, const struct genl_info *info)
 {
 	bool dump = info->nlhdr && (info->nlhdr->nlmsg_flags & NLM_F_DUMP) == NLM_F_DUMP;
 
 	return __genlmsg_iput(skb, info, dump ? NLM_F_MULTI : 0);
 }
 
-static int mrpc_nl_end(struct sk_buff *skb, void *hdr, int err)
+int mrpc_nl_end(struct sk_buff *skb, void *hdr, int err)
 {
 	if (err) {
 		genlmsg_cancel(skb, hdr);
@@ -169,7 +169,7 @@ int mrpc_nl_fill_qp(struct sk_buff *skb, const struct genl_info *info, struct mr
 		return -EMSGSIZE;
 	spin_lock_bh(&qp->lock);
 	cq_used = mrpc_cq_used(&qp->cq);
-	reserved = qp->cq.reserved;
+	reserved = mrpc_cq_reserved(&qp->cq);
 	completed = qp->completed;
 	spin_unlock_bh(&qp->lock);
 	err = nla_put_u32(skb, MRPC_A_QP_SESSION, qp->session->id) ||
@@ -219,7 +219,7 @@ static void mrpc_nl_read_stats(struct mrpc_conn_stats *to, const struct mrpc_con
 static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 {
 	memset(c, 0, sizeof(*c));
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	c->state = conn->state;
 	c->status = conn->close_status;
 	c->why = conn->why;
@@ -235,7 +235,7 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	c->up = c->state == MRPC_CONN_READY || c->state == MRPC_CONN_DRAINING;
 	if (c->up && conn->ops->backlog)
 		c->backlog = conn->ops->backlog(conn);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 }
 
 static int mrpc_nl_put_stats(struct sk_buff *skb, int attr, const struct mrpc_conn_stats *stats)
@@ -413,6 +413,8 @@ int mrpc_nl_fill_datapath(struct sk_buff *skb, const struct genl_info *info,
 	if (!err && c.timer_at != U64_MAX)
 		err = nla_put_uint(skb, MRPC_A_DATAPATH_TIMER,
 				   c.timer_at > now ? c.timer_at - now : 0);
+	if (!err)
+		err = mrpc_nl_put_stages(skb, conn);
 	return mrpc_nl_end(skb, hdr, err);
 }
 

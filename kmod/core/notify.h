@@ -7,8 +7,11 @@
 #include <linux/types.h>
 
 struct mrpc_conn;
+struct mrpc_engine;
 struct mrpc_listener;
+struct mrpc_placement;
 struct mrpc_session;
+struct net;
 
 /* What happened; the command of the notification. */
 enum mrpc_event {
@@ -18,11 +21,16 @@ enum mrpc_event {
 	MRPC_EVENT_CONN_CLOSE = MRPC_CMD_CONN_CLOSE_NTF,
 	MRPC_EVENT_LISTENER_OPEN = MRPC_CMD_SERVICE_OPEN_NTF,
 	MRPC_EVENT_LISTENER_CLOSE = MRPC_CMD_SERVICE_CLOSE_NTF,
+	MRPC_EVENT_ENGINE_ADD = MRPC_CMD_ENGINE_ADD_NTF,
+	MRPC_EVENT_ENGINE_SET = MRPC_CMD_ENGINE_SET_NTF,
+	MRPC_EVENT_ENGINE_DEL = MRPC_CMD_ENGINE_DEL_NTF,
 };
 
 void mrpc_notify_session(struct mrpc_session *session, u8 event);
 void mrpc_notify_conn(struct mrpc_conn *conn, u8 event);
 void mrpc_notify_listener(struct mrpc_listener *l, u8 event);
+void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event);
+void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail);
 
 int mrpc_netlink_init(void);
 void mrpc_netlink_exit(void);

@@ -98,7 +98,7 @@ int mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args)
 		}
 	}
 	mutex_lock(&session->lock);
-	if (session->nr_qps == MRPC_SESSION_QPS) {
+	if (session->nr_qps == MRPC_MAX_QPS) {
 		err = -EDQUOT;
 	} else {
 		qp->id = session->nr_qps;
@@ -137,12 +137,7 @@ struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id)
  */
 bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr)
 {
-	bool ok;
-
-	spin_lock_bh(&qp->lock);
-	ok = mrpc_cq_reserve(&qp->cq, nr);
-	spin_unlock_bh(&qp->lock);
-	return ok;
+	return mrpc_cq_reserve(&qp->cq, nr);
 }
 
 /**
@@ -152,9 +147,7 @@ bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr)
  */
 void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr)
 {
-	spin_lock_bh(&qp->lock);
 	mrpc_cq_unreserve(&qp->cq, nr);
-	spin_unlock_bh(&qp->lock);
 }
 
 /**
@@ -499,17 +492,17 @@ static void mrpc_sync_cancel(struct mrpc_call *call)
 	struct mrpc_conn *conn = call->conn;
 	struct mrpc_call *mine;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	mine = mrpc_call_abandon(&conn->calls, call->id);
 	if (mine) {
 		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
 		conn->stats.failed++;
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!mine)
 		return;
 	mrpc_call_abort(mine, MRPC_CANCELLED, "interrupted by a signal");
-	if (!mrpc_conn_send_control(conn, MRPC_WIRE_CANCEL, call->id))
+	if (!mrpc_conn_send_cancel(conn, call))
 		mrpc_datapath_tx(conn);
 }
 

@@ -30,6 +30,47 @@ int mrpc_refuse(struct mrpc_refusal *r, u16 status, const char *fmt, ...)
 }
 
 /**
+ * mrpc_refuse_link() - say why a transport made no link
+ * @r: where
+ * @why: what the transport says, or NULL
+ * @err: the errno that it returned
+ */
+void mrpc_refuse_link(struct mrpc_refusal *r, const char *why, int err)
+{
+	static const struct {
+		int err;
+		const char *text;
+	} texts[] = {
+		{ -ECONNREFUSED, "connection refused by the peer" },
+		{ -ECONNRESET, "connection reset by the peer" },
+		{ -ETIMEDOUT, "no answer in time" },
+		{ -EHOSTUNREACH, "no route to the host" },
+		{ -ENETUNREACH, "no route to the network" },
+		{ -ENETDOWN, "the network is down" },
+		{ -EADDRINUSE, "the address is in use" },
+		{ -EADDRNOTAVAIL, "this host does not have the address, or no port is free" },
+		{ -EAFNOSUPPORT, "this kernel does not support the address family" },
+		{ -EINVAL, "the address is not valid" },
+		{ -EACCES, "permission denied" },
+		{ -EPERM, "not permitted, perhaps by a packet filter" },
+		{ -EALREADY, "something else has taken the socket" },
+		{ -EINTR, "interrupted by a signal" },
+		{ -ERESTARTSYS, "interrupted by a signal" },
+		{ -ENOMEM, "no memory" },
+		{ -ENOBUFS, "no memory" },
+	};
+	u32 i;
+
+	for (i = 0; !why && i < ARRAY_SIZE(texts); i++)
+		if (texts[i].err == err)
+			why = texts[i].text;
+	if (why)
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "%s", why);
+	else
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "no link: error %d", -err);
+}
+
+/**
  * mrpc_refuse_meta() - copy metadata into an rpc, then check the copy
  * @session: whose send heap
  * @rpc: an rpc with room for it (mrpc_rpc_prefix())

@@ -68,6 +68,8 @@ static int mrpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
 
 static void mrpc_rpc_setup(struct mrpc_rpc *rpc)
 {
+	rpc->dir = MRPC_TX;
+	rpc->have_bytes = true;
 	rpc->data = rpc->inl;
 	rpc->data_cap = sizeof(rpc->inl);
 	rpc->data_len = MRPC_HDR_LEN;
@@ -124,12 +126,67 @@ static int mrpc_rpc_copy_bytes(struct mrpc_rpc *rpc, struct mrpc_heap *heap)
 		u32 padded = ALIGN(seg->len, 8);
 
 		memcpy(to, mrpc_heap_at(heap, seg->src, seg->len), seg->len);
-		memset(to + seg->len, 0, padded - seg->len);
+		if (padded > seg->len)
+			memset(to + seg->len, 0, padded - seg->len);
 		to += padded;
 	}
 	rpc->data_len += bytes;
 	rpc->buf.nr_segs = 0;
+	rpc->have_bytes = true;
 	return 0;
+}
+
+/**
+ * mrpc_rpc_own_bytes() - have a message's byte section in kernel memory
+ * @rpc: an rpc among the engines
+ *
+ * What is in the kernel is what will be sent, so an engine may judge it. A
+ * message that is being received has its byte section from the start if its
+ * engines ask for that (MRPC_ENGINE_RX_BYTES), else not at all.
+ *
+ * Context: owner of the transmit claim; may sleep.
+ * Return: 0; -ENOMEM; -EMSGSIZE (more than is copied); -ENODATA (receive).
+ */
+int mrpc_rpc_own_bytes(struct mrpc_rpc *rpc)
+{
+	int err;
+
+	if (rpc->have_bytes)
+		return 0;
+	if (rpc->dir == MRPC_RX)
+		return -ENODATA;
+	if (rpc->buf.len.bytes > MRPC_MAX_HEAD)
+		return -EMSGSIZE;
+	err = mrpc_rpc_copy_bytes(rpc, rpc->heap);
+	if (!err)
+		rpc->heap = NULL;
+	return err;
+}
+EXPORT_SYMBOL_GPL(mrpc_rpc_own_bytes);
+
+/**
+ * mrpc_rpc_to_status() - make a reply that is on its way out a mere status
+ * @rpc: a reply of which nothing has been sent
+ * @status: enum mrpc_status, not OK
+ * @detail: a sentence; left out if there is no memory for it
+ */
+void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail)
+{
+	u32 len = min_t(size_t, strlen(detail), MRPC_MAX_DETAIL);
+
+	rpc->frame.flags &= ~MRPC_WIRE_MSG;
+	rpc->frame.msg = (struct mrpc_msg_len){};
+	rpc->frame.status = status;
+	rpc->data_len = MRPC_HDR_LEN;
+	rpc->heap = NULL;
+	rpc->buf.nr_segs = 0;
+	/* Room was there for more, so this fails only without memory. */
+	if (mrpc_rpc_prefix(rpc, 0, len)) {
+		rpc->frame.meta_len = 0;
+		rpc->frame.detail_len = 0;
+		return;
+	}
+	memcpy(rpc->data + MRPC_HDR_LEN, detail, len);
 }
 
 /**
@@ -174,6 +231,7 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 	if (copy || total <= READ_ONCE(mrpc_knobs.copy_threshold))
 		return mrpc_rpc_copy_bytes(rpc, heap);
 	rpc->heap = heap;
+	rpc->have_bytes = false;
 	return 0;
 }
 
@@ -213,16 +271,39 @@ static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool
 {
 	struct mrpc_call *call = container_of(ubuf, struct mrpc_call, ubuf);
 
+	/* Where the stack copies, the receiver's clone says so and the original, when
+	 * it is acknowledged, still says success: that is no proof of the contrary.
+	 */
 	if (!success)
 		atomic_inc(&call->conn->copied);
-	else if (skb)
-		atomic_set(&call->conn->copied, 0);
 	mrpc_call_sent_put(call);
 }
 
 static const struct ubuf_info_ops mrpc_ubuf_ops = {
 	.complete = mrpc_ubuf_complete,
 };
+
+/*
+ * Where one call comes after the other they use one object, without the
+ * allocator's work, of which zeroing is most. Not where KASAN is to see a use
+ * after the end.
+ */
+static struct mrpc_call *mrpc_call_alloc(struct mrpc_session *session, gfp_t gfp)
+{
+	struct mrpc_call *call = NULL;
+
+	if (READ_ONCE(session->call_spare))
+		call = xchg(&session->call_spare, NULL);
+	return call ?: kmem_cache_alloc(mrpc_call_cache, gfp | __GFP_ACCOUNT);
+}
+
+static void mrpc_call_free(struct mrpc_call *call)
+{
+	struct mrpc_call **spare = &call->session->call_spare;
+
+	if (IS_ENABLED(CONFIG_KASAN) || READ_ONCE(*spare) || cmpxchg(spare, NULL, call))
+		kmem_cache_free(mrpc_call_cache, call);
+}
 
 /**
  * mrpc_call_new() - a call object
@@ -235,7 +316,7 @@ static const struct ubuf_info_ops mrpc_ubuf_ops = {
  */
 struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 {
-	struct mrpc_call *call = kmem_cache_alloc(mrpc_call_cache, gfp | __GFP_ACCOUNT);
+	struct mrpc_call *call = mrpc_call_alloc(conn->session, gfp);
 
 	if (!call)
 		return NULL;
@@ -249,6 +330,7 @@ struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 	refcount_set(&call->ubuf.refcnt, 1);
 	call->ubuf.ops = &mrpc_ubuf_ops;
 	call->ubuf.flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
+	call->rpc.call = call;
 	mrpc_rpc_setup(&call->rpc);
 	return call;
 }
@@ -267,8 +349,10 @@ void mrpc_call_put(struct mrpc_call *call)
 		return;
 	if (test_bit(MRPC_CALL_ORPHAN, &call->flags))
 		put_task_struct(call->waiter);
+	if (call->target)
+		mrpc_call_put(call->target);
 	mrpc_rpc_free(&call->rpc);
-	kmem_cache_free(mrpc_call_cache, call);
+	mrpc_call_free(call);
 	mrpc_conn_put(conn);
 }
 

@@ -10,7 +10,9 @@
 #include "message.h"
 #include "wire.h"
 
+struct mrpc_call;
 struct mrpc_conn;
+struct mrpc_engine;
 struct mrpc_heap;
 struct mrpc_qp;
 struct mrpc_session;
@@ -20,16 +22,28 @@ struct task_struct;
 #define MRPC_RPC_SEGS		4
 
 /**
- * struct mrpc_rpc - one message on its way out through a datapath
+ * struct mrpc_rpc - one message on its way through a datapath
  *
- * Exists inside a struct mrpc_call. Its content is written by the thread that
- * submits it and immutable once it is on the datapath's queue, but for @done
- * and @seg, which belong to the owner of the datapath's transmit claim.
+ * On its way out it exists inside a struct mrpc_call, on its way in, if there
+ * are engines, inside a struct mrpc_rx. Its content is written by the thread
+ * that submits it, or by the sink, and belongs to the owner of the direction's
+ * claim once it is on the datapath's queue.
  *
- * @node: entry of the datapath's input queue, later of its owner's list
- * @frame: header fields; made into @data's first 64 bytes when marshalled
- * @buf: the snapshot; @buf.head points into @data
- * @data: header, metadata, detail, and the head of the message
+ * @node: entry of the datapath's input queue, later of its owner's lists
+ * @call: the call that it is a message of
+ * @dir: enum mrpc_direction
+ * @wired: transmit: it is behind the engines, and will be sent
+ * @drop: transmit: its call has ended, it is not to be sent
+ * @have_bytes: the byte section is in @data, or there is none
+ * @status: it was rejected: enum mrpc_status
+ * @detail: it was rejected: a sentence
+ * @at: the engine in whose hands it is, or NULL
+ * @all: entry of mrpc_path.all while it is among the engines
+ * @born: when it came to the engines, ns (coarse)
+ * @frame: header fields; transmit: made into @data's first 64 bytes when marshalled
+ * @buf: transmit: the snapshot; @buf.head points into @data
+ * @data: header, metadata, detail, and the head of the message. Receive: the
+ *	transport's until the message is staged
  * @data_len: bytes of @data to send, before the byte section
  * @inl: @data unless the message needs more
  * @segs: @buf.segs unless the message needs more
@@ -44,6 +58,16 @@ struct mrpc_rpc {
 		struct llist_node node;
 		struct list_head list;
 	};
+	struct mrpc_call *call;
+	u8 dir;
+	bool wired;
+	bool drop;
+	bool have_bytes;
+	u16 status;
+	const char *detail;
+	struct mrpc_engine *at;
+	struct list_head all;
+	u64 born;
 	struct mrpc_frame frame;
 	struct mrpc_msg_buf buf;
 	u8 *data;
@@ -57,6 +81,81 @@ struct mrpc_rpc {
 	struct mrpc_msg_seg segs[MRPC_RPC_SEGS];
 	u8 inl[64 + MRPC_RPC_INLINE] __aligned(8);
 };
+
+/* Directions of a datapath; also indexes. */
+enum mrpc_direction {
+	MRPC_TX,	/* application to wire */
+	MRPC_RX,	/* wire to application */
+	MRPC_DIRS,
+};
+
+/**
+ * struct mrpc_queue - rpcs between two stages
+ *
+ * Belongs to the owner of the direction's claim.
+ *
+ * @list: rpcs by mrpc_rpc.list, oldest first
+ * @len: how many
+ */
+struct mrpc_queue {
+	struct list_head list;
+	u32 len;
+};
+
+static inline void mrpc_queue_init(struct mrpc_queue *q)
+{
+	INIT_LIST_HEAD(&q->list);
+	q->len = 0;
+}
+
+static inline bool mrpc_queue_empty(const struct mrpc_queue *q)
+{
+	return list_empty(&q->list);
+}
+
+static inline struct mrpc_rpc *mrpc_queue_peek(struct mrpc_queue *q)
+{
+	return list_first_entry_or_null(&q->list, struct mrpc_rpc, list);
+}
+
+static inline void mrpc_queue_push(struct mrpc_queue *q, struct mrpc_rpc *rpc)
+{
+	list_add_tail(&rpc->list, &q->list);
+	WRITE_ONCE(q->len, q->len + 1);
+}
+
+static inline void mrpc_queue_del(struct mrpc_queue *q, struct mrpc_rpc *rpc)
+{
+	list_del(&rpc->list);
+	WRITE_ONCE(q->len, q->len - 1);
+}
+
+/* Move one rpc, wherever it stands in @from, behind what is in @to. */
+static inline void mrpc_queue_move(struct mrpc_queue *from, struct mrpc_rpc *rpc,
+				   struct mrpc_queue *to)
+{
+	mrpc_queue_del(from, rpc);
+	mrpc_queue_push(to, rpc);
+}
+
+/* Is it in the queue? Takes time in proportion to that. */
+static inline bool mrpc_queue_has(const struct mrpc_queue *q, const struct mrpc_rpc *rpc)
+{
+	const struct mrpc_rpc *other;
+
+	list_for_each_entry(other, &q->list, list)
+		if (other == rpc)
+			return true;
+	return false;
+}
+
+/* Move everything behind what is in @to. */
+static inline void mrpc_queue_splice(struct mrpc_queue *from, struct mrpc_queue *to)
+{
+	list_splice_tail_init(&from->list, &to->list);
+	WRITE_ONCE(to->len, to->len + from->len);
+	WRITE_ONCE(from->len, 0);
+}
 
 enum mrpc_call_role {
 	MRPC_ROLE_CLIENT,	/* @rpc is the request; in the call table */
@@ -98,6 +197,11 @@ enum mrpc_call_role {
  * @times: stage time stamps
  * @pending: server: entry of mrpc_session.pending; under its ready_lock
  * @loop: entry of the input of a loop transport's end; under that end's lock
+ * @by_ref: byte blocks of the send heap may be read: the application is owed
+ *	word that they are free
+ * @stamped: @times are kept: the application or an engine wants them
+ * @stray: server: it names no method of the connection; @method means nothing
+ * @target: CANCEL: the call that is given up; a reference
  * @rpc: the message
  */
 struct mrpc_call {
@@ -120,6 +224,10 @@ struct mrpc_call {
 	struct mrpc_times times;
 	struct list_head pending;
 	struct list_head loop;
+	bool by_ref;
+	bool stamped;
+	bool stray;
+	struct mrpc_call *target;
 	struct mrpc_rpc rpc;
 };
 
@@ -139,10 +247,55 @@ static inline void mrpc_call_get(struct mrpc_call *call)
 	refcount_inc(&call->ref);
 }
 
+/* The application keeps its byte blocks until it is told: until mrpc_call_sent_put(). */
+static inline void mrpc_call_by_ref(struct mrpc_call *call)
+{
+	call->by_ref = true;
+	mrpc_call_get(call);
+}
+
 static inline struct mrpc_call *mrpc_rpc_call(struct mrpc_rpc *rpc)
 {
 	return container_of(rpc, struct mrpc_call, rpc);
 }
+
+/**
+ * struct mrpc_arrival - where a message that is received belongs
+ * @frame: its header
+ * @call: the call that it belongs to, with a reference
+ * @base: the block in the receive heap, allocated, not yet delivered; or NULL
+ * @block: its offset
+ * @block_len: its bytes
+ */
+struct mrpc_arrival {
+	struct mrpc_frame frame;
+	struct mrpc_call *call;
+	u8 *base;
+	u32 block;
+	u32 block_len;
+};
+
+/**
+ * struct mrpc_rx - a received message among the engines
+ *
+ * Owned by the connection, of the owner of the receive claim, from the arrival
+ * of its head until it is placed, refused or dropped.
+ *
+ * @rpc: what the engines see
+ * @a: where it belongs; the call's reference is kept here
+ * @staged: head and byte section are, or will be, in memory of ours
+ * @complete: the byte section has arrived
+ * @passed: it came out of the engines
+ * @refused: an engine rejected it
+ */
+struct mrpc_rx {
+	struct mrpc_rpc rpc;
+	struct mrpc_arrival a;
+	bool staged;
+	bool complete;
+	bool passed;
+	bool refused;
+};
 
 int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len);
 int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
@@ -150,6 +303,8 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 		      u32 max_total, bool copy, struct mrpc_msg_error *err);
 void mrpc_rpc_marshal(struct mrpc_rpc *rpc);
 void mrpc_rpc_free(struct mrpc_rpc *rpc);
+int mrpc_rpc_own_bytes(struct mrpc_rpc *rpc);
+void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail);
 
 int mrpc_rpc_init(void);
 void mrpc_rpc_exit(void);

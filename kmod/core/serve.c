@@ -6,6 +6,7 @@
 #include <linux/ktime.h>
 
 #include "bind.h"
+#include "chain.h"
 #include "conn.h"
 #include "refusal.h"
 #include "session.h"
@@ -44,12 +45,17 @@ static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
 
 static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 {
-	if (!mrpc_qp_reserve(qp, 1))
+	spin_lock_bh(&qp->lock);
+	if (!mrpc_cq_reserve(&qp->cq, 1)) {
+		spin_unlock_bh(&qp->lock);
 		return false;
+	}
 	atomic_inc(&qp->served);
 	call->qp = qp;
 	set_bit(MRPC_CALL_COUNTED, &call->flags);
 	mrpc_heap_deliver(&call->session->recv, call->cqe.block);
+	if (call->stamped)
+		call->times.deliver = ktime_get_ns();
 	trace_mrpc_deliver(call->conn, call);
 	/* Pairs with the acquire in mrpc_serve_take(): then the call has a qp. */
 	smp_mb__before_atomic();
@@ -57,7 +63,9 @@ static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_abort() */
 	if (test_bit(MRPC_CALL_ABORTED, &call->flags))
 		mrpc_serve_uncount(call, qp);
-	mrpc_qp_post(qp, &call->cqe);
+	mrpc_qp_post_locked(qp, &call->cqe);
+	spin_unlock_bh(&qp->lock);
+	mrpc_qp_wake(qp);
 	return true;
 }
 
@@ -66,9 +74,9 @@ static bool mrpc_serve_alive(struct mrpc_call *call)
 	struct mrpc_conn *conn = call->conn;
 	bool alive;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	alive = mrpc_serve_find(&conn->serves, call->id) == call;
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	return alive;
 }
 
@@ -158,7 +166,7 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, bool de
 {
 	struct mrpc_call *call;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	call = mrpc_serve_find(&conn->serves, id);
 	if (call && delivered && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		call = NULL;	/* a guessed token */
@@ -166,18 +174,18 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, bool de
 		mrpc_serve_end(&conn->serves, id);
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	return call;
 }
 
 static void mrpc_serve_count(struct mrpc_conn *conn, u16 status)
 {
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	if (status == MRPC_OK)
 		conn->stats.done++;
 	else
 		conn->stats.failed++;
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	mrpc_conn_drained(conn);
 }
 
@@ -209,7 +217,7 @@ int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *de
 	call->rpc.frame.flags = MRPC_WIRE_END;
 	call->rpc.frame.call_id = id;
 	call->rpc.frame.status = status;
-	mrpc_datapath_submit(conn, &call->rpc);
+	mrpc_tx_submit(conn, &call->rpc);
 	mrpc_serve_count(conn, status);
 	return 0;
 }
@@ -229,6 +237,8 @@ void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail)
 	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_post() */
 	if (!mrpc_serve_unlist(call) && test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		mrpc_serve_uncount(call, call->qp);
+	if (mrpc_chain_ends(call->conn))
+		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
 	if (detail && mrpc_serve_status(call->conn, call->id, status, detail))
 		mrpc_conn_close(call->conn, MRPC_UNAVAILABLE, "no memory for a status", true);
 	mrpc_call_put(call);
@@ -294,7 +304,7 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	if (err)
 		return mrpc_refuse_message(err, plan, &me, max, sqe->flags & MRPC_SQE_COPY, r);
 	if (rpc->heap)
-		mrpc_call_get(call);	/* until the pages are no longer read */
+		mrpc_call_by_ref(call);
 	return 0;
 }
 
@@ -305,21 +315,9 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 static void mrpc_reply_reset(struct mrpc_call *call, const struct mrpc_refusal *r)
 {
 	bool size = r->status == MRPC_RESOURCE_EXHAUSTED;
-	const char *detail = size ? r->detail : "the server's reply was malformed";
-	u32 len = min_t(size_t, strlen(detail), MRPC_MAX_DETAIL);
-	struct mrpc_rpc *rpc = &call->rpc;
 
-	rpc->frame.flags &= ~MRPC_WIRE_MSG;
-	rpc->frame.msg = (struct mrpc_msg_len){};
-	rpc->frame.status = size ? r->status : MRPC_INTERNAL;
-	rpc->data_len = sizeof(struct mrpc_wire_hdr);
-	/* Room was there for more, so this fails only without memory. */
-	if (mrpc_rpc_prefix(rpc, 0, len)) {
-		rpc->frame.meta_len = 0;
-		rpc->frame.detail_len = 0;
-		return;
-	}
-	memcpy(rpc->data + sizeof(struct mrpc_wire_hdr), detail, len);
+	mrpc_rpc_to_status(&call->rpc, size ? r->status : MRPC_INTERNAL,
+			   size ? r->detail : "the server's reply was malformed");
 }
 
 static void mrpc_reply_complete(struct mrpc_session *session, const struct mrpc_sqe *sqe,
@@ -356,15 +354,15 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 {
 	struct mrpc_conn *conn = mrpc_conn_find(session, sqe->conn);
 	struct mrpc_call *call = NULL;
-	struct mrpc_refusal r;
+	struct mrpc_refusal r __uninitialized;
 	u16 status;
 
 	*touched = NULL;
 	if (conn && conn->accepted) {
-		mrpc_datapath_hold(conn);
+		mrpc_tx_reserve(conn);
 		call = mrpc_serve_take(conn, sqe->call, true);
 		if (!call)
-			mrpc_datapath_unhold(conn);
+			mrpc_tx_unreserve(conn);
 	}
 	if (!call) {
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_CANCELLED, NULL);
@@ -383,7 +381,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	if (mrpc_reply_build(call, sqe, &r)) {
 		mrpc_reply_reset(call, &r);
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_ERROR, r.status, r.detail);
-	} else if (!call->rpc.heap) {
+	} else if (!call->by_ref) {
 		/* Copied: free at once. Said only to who did not ask for it. */
 		if (sqe->flags & MRPC_SQE_COPY)
 			mrpc_qp_unreserve(qp, 1);
@@ -392,7 +390,9 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	}
 	trace_mrpc_marshal(conn, call);
 	status = call->rpc.frame.status;
-	mrpc_datapath_submit_held(conn, &call->rpc);
+	if (mrpc_chain_ends(conn))
+		mrpc_chain_call_end(call, call->cqe.msg_len, status, false);
+	mrpc_tx_submit_reserved(conn, &call->rpc);
 	mrpc_serve_count(conn, status);
 	*touched = conn;
 }

@@ -2,6 +2,7 @@
 /*
  * Sessions: one open of /dev/mrpc, from open to the last reference.
  */
+#include <linux/cgroup.h>
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/memcontrol.h>
@@ -59,6 +60,40 @@ out:
 	return session;
 }
 
+#ifdef CONFIG_CGROUPS
+static void mrpc_session_cgroups(struct mrpc_session *session)
+{
+	struct cgroup *cgrp;
+	u32 i;
+
+	rcu_read_lock();
+	cgrp = task_dfl_cgroup(current);
+	session->nr_cgroups = min_t(u32, cgrp->level + 1, MRPC_SESSION_CGROUPS);
+	for (i = 0; i < session->nr_cgroups; i++)
+		session->cgroups[i] = cgroup_id(cgrp->ancestors[i]);
+	rcu_read_unlock();
+}
+#else
+static void mrpc_session_cgroups(struct mrpc_session *session)
+{
+}
+#endif
+
+/**
+ * mrpc_session_in_cgroup() - was a session opened in this cgroup, or below it?
+ * @session: the session
+ * @id: of a cgroup of the unified hierarchy
+ */
+bool mrpc_session_in_cgroup(const struct mrpc_session *session, u64 id)
+{
+	u32 i;
+
+	for (i = 0; i < session->nr_cgroups; i++)
+		if (session->cgroups[i] == id)
+			return true;
+	return false;
+}
+
 static void mrpc_session_init(struct mrpc_session *session)
 {
 	kref_init(&session->ref);
@@ -78,6 +113,7 @@ static void mrpc_session_init(struct mrpc_session *session)
 	session->pid = task_tgid_nr(current);
 	session->opened = ktime_get_ns();
 	get_task_comm(session->name, current);
+	mrpc_session_cgroups(session);
 }
 
 static int mrpc_open(struct inode *inode, struct file *file)
@@ -121,6 +157,7 @@ static void mrpc_session_free_work(struct work_struct *work)
 	mrpc_heap_destroy(&session->send);
 	mrpc_heap_destroy(&session->recv);
 	kvfree(session->rx_spare);
+	kfree(session->call_spare);
 	xa_destroy(&session->conns);
 	mrpc_user_uncharge_heap(session->user, session->charged);
 	mrpc_user_put(session->user);
@@ -230,13 +267,15 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	xa_lock(&session->conns);
 	session->closing = true;
 	xa_unlock(&session->conns);
-	mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
+	if (session->setup)	/* else nobody was told of it */
+		mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
 	while ((l = mrpc_listener_next(session, &id))) {
 		mrpc_listener_close(l);
 		mrpc_listener_put(l);
 	}
 	id = 0;
 	while ((conn = mrpc_conn_next(session, &id))) {
+		set_bit(MRPC_CONN_LEFT, &conn->flags);
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the session has ended", true);
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);
@@ -324,6 +363,11 @@ static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
 			return -EACCES;
 		if (!mrpc_heap_at(&session->recv, off, len))
 			return -EINVAL;
+		/* Who is told of a block there waits for the mmap lock, then finds it. */
+		if (mrpc_heap_mapped(&session->recv, off)) {
+			smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
+			mrpc_datapath_unstall(session);
+		}
 		vm_flags_clear(vma, VM_MAYWRITE);
 		vma->vm_ops = &mrpc_recv_vm_ops;
 		break;

@@ -21,8 +21,7 @@ struct mrpc_schema;
 struct mrpc_user;
 
 #define MRPC_CALLS_LIMIT	8192	/* calls in flight on one connection */
-#define MRPC_SESSION_QPS	64
-#define MRPC_SESSION_SCHEMAS	256
+#define MRPC_SESSION_CGROUPS	16
 
 /**
  * struct mrpc_qp - a queue pair, used by one application thread
@@ -39,7 +38,7 @@ struct mrpc_user;
  *	one queue pair are slow, not wrong)
  * @sq: under @submit
  * @lock: producers of the completion queue, process and softirq context
- * @cq: under @lock
+ * @cq: under @lock; room in it is promised without
  * @wait: threads in enter
  * @eventfd: signalled on empty to non-empty, or NULL
  * @served: requests delivered and not yet answered; balances the threads
@@ -76,7 +75,10 @@ struct mrpc_qp {
  * @net: network namespace of the opener, a reference
  * @memcg: charged for what is allocated outside its threads, a reference
  * @user: per-user limits, a reference
- * @pid, @uid, @name: who, for dumps
+ * @pid, @uid, @name: who
+ * @cgroups: ids of the opener's cgroup and those above it, from the root; the
+ *	deepest are left out if there are more
+ * @nr_cgroups: how many
  * @lock: set-up: regions, queue pairs, schemas
  * @setup: true after MRPC_IOC_SETUP
  * @closing: the file is gone; no new connection
@@ -92,6 +94,7 @@ struct mrpc_qp {
  * @pollers: threads in enter or call that would run ready connections
  * @poll_wait: poll() and epoll
  * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
+ * @call_spare: likewise an object for the next call
  * @charged: heap bytes charged to @user; under @lock
  * @free_work: the last reference can go in softirq
  */
@@ -106,14 +109,16 @@ struct mrpc_session {
 	pid_t pid;
 	kuid_t uid;
 	char name[MRPC_COMM_LEN];
+	u64 cgroups[MRPC_SESSION_CGROUPS];
+	u32 nr_cgroups;
 	struct mutex lock;
 	bool setup;
 	bool closing;
 	struct mrpc_heap send;
 	struct mrpc_heap recv;
-	struct mrpc_qp *qps[MRPC_SESSION_QPS];
+	struct mrpc_qp *qps[MRPC_MAX_QPS];
 	u32 nr_qps;
-	struct mrpc_schema *schemas[MRPC_SESSION_SCHEMAS];
+	struct mrpc_schema *schemas[MRPC_MAX_SCHEMAS];
 	u32 nr_schemas;
 	struct xarray conns;
 	u32 next_conn;
@@ -126,6 +131,7 @@ struct mrpc_session {
 	wait_queue_head_t pollers;
 	wait_queue_head_t poll_wait;
 	u8 *rx_spare;
+	struct mrpc_call *call_spare;
 	u64 charged;
 	struct work_struct free_work;
 	u64 opened;
@@ -138,6 +144,7 @@ extern spinlock_t mrpc_sessions_lock;
 struct mrpc_session *mrpc_session_next(struct net *net, u32 after);
 u32 mrpc_session_count(void);
 void mrpc_session_put(struct mrpc_session *session);
+bool mrpc_session_in_cgroup(const struct mrpc_session *session, u64 id);
 int mrpc_session_reserve(struct mrpc_session *session, u32 *id);
 void mrpc_session_unreserve(struct mrpc_session *session, u32 id);
 int mrpc_session_publish(struct mrpc_session *session, u32 id, void *entry);

@@ -10,10 +10,12 @@
 #include <linux/nospec.h>
 
 #include "bind.h"
+#include "chain.h"
 #include "conn.h"
 #include "meta.h"
 #include "refusal.h"
 #include "session.h"
+#include "sink.h"
 #include "trace.h"
 
 #define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
@@ -43,8 +45,8 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 
 	if (len > MRPC_MAX_MESSAGE)
 		return -ENOSPC;
-	sink->base = mrpc_heap_alloc(&session->recv, len, &sink->block, &never);
-	if (sink->base)
+	sink->a.base = mrpc_heap_alloc(&session->recv, len, &sink->a.block, &never);
+	if (sink->a.base)
 		goto out;
 	if (never)
 		return -ENOSPC;
@@ -56,8 +58,8 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 	 * Pairs with the barrier in mrpc_release().
 	 */
 	smp_mb();
-	sink->base = mrpc_heap_alloc(&session->recv, len, &sink->block, &never);
-	if (!sink->base) {
+	sink->a.base = mrpc_heap_alloc(&session->recv, len, &sink->a.block, &never);
+	if (!sink->a.base) {
 		conn->stats.heap_stalls++;
 		return -EAGAIN;
 	}
@@ -67,40 +69,65 @@ out:
 		list_del_init(&conn->stalled);
 		spin_unlock_bh(&session->ready_lock);
 	}
-	sink->block_len = len;
+	sink->a.block_len = len;
 	return 0;
 }
 
-static void mrpc_sink_unalloc(struct mrpc_conn *conn)
+/**
+ * mrpc_sink_unalloc() - give back the block of the frame being received, unwritten
+ * @conn: the connection
+ */
+void mrpc_sink_unalloc(struct mrpc_conn *conn)
 {
 	struct mrpc_sink *sink = &conn->sink;
 
-	if (sink->base)
-		mrpc_heap_cancel(&conn->session->recv, sink->block, 0);
-	sink->base = NULL;
+	if (sink->a.base)
+		mrpc_heap_cancel(&conn->session->recv, sink->a.block, 0);
+	sink->a.base = NULL;
 }
 
-/* Accepted: place the head, and tell the transport where the rest goes. */
-static void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
+/**
+ * mrpc_arrival_place() - write what has been judged into its block, but the byte section
+ * @a: the message, which has a block
+ * @prefix: its metadata, detail and head
+ */
+void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix)
+{
+	const struct mrpc_frame *f = &a->frame;
+	u32 plen = mrpc_frame_prefix(f);
+
+	memcpy(a->base, prefix + plen, mrpc_msg_head_len(&f->msg));
+	if (plen)
+		memcpy(a->base + mrpc_block_meta(f), prefix, plen);
+}
+
+/**
+ * mrpc_sink_place() - accepted: place the head, and tell the transport where the rest goes
+ * @conn: the connection
+ * @prefix: metadata, detail and head
+ */
+void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->sink;
-	const struct mrpc_frame *f = &sink->frame;
-	u32 plen = mrpc_frame_prefix(f);
-	u32 head = mrpc_msg_head_len(&f->msg);
+	const struct mrpc_frame *f = &sink->a.frame;
 
-	memcpy(sink->base, prefix + plen, head);
-	memcpy(sink->base + mrpc_block_meta(f), prefix, plen);
-	sink->addr = sink->base + head;
+	if (!sink->a.base)	/* a status without a word */
+		return;
+	mrpc_arrival_place(&sink->a, prefix);
+	sink->addr = sink->a.base + mrpc_msg_head_len(&f->msg);
 	sink->left = f->msg.bytes;
 }
 
-/* Refused: throw the byte section away. */
-static void mrpc_sink_skip(struct mrpc_conn *conn)
+/**
+ * mrpc_sink_skip() - refused: have the byte section thrown away
+ * @conn: the connection
+ */
+void mrpc_sink_skip(struct mrpc_conn *conn)
 {
 	struct mrpc_sink *sink = &conn->sink;
 
 	sink->addr = NULL;
-	sink->left = sink->frame.msg.bytes;
+	sink->left = sink->a.frame.msg.bytes;
 }
 
 /* Answers pile up because the peer does not read them: stop reading too. */
@@ -118,7 +145,7 @@ static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 
 static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct mrpc_refusal *r)
 {
-	const struct mrpc_frame *f = &conn->sink.frame;
+	const struct mrpc_frame *f = &conn->sink.a.frame;
 	u32 svc = f->method >> 16, method = f->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
 	struct mrpc_msg_error me;
@@ -145,21 +172,34 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	return 0;
 }
 
+/* Does a CALL name a method that there is? */
+static bool mrpc_sink_knows(const struct mrpc_conn *conn, const struct mrpc_frame *f)
+{
+	u32 svc = f->method >> 16;
+
+	if (svc >= conn->nr_wire)
+		return false;
+	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
+	return (f->method & 0xffff) < conn->services[conn->map[svc]].schema->plan->nr_methods;
+}
+
 /* Enter a call into the serve table, where its duplicates are found. */
 static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 {
-	const struct mrpc_frame *f = &conn->sink.frame;
+	const struct mrpc_frame *f = &conn->sink.a.frame;
 	int err;
 
 	call->id = f->call_id;
 	call->method = conn->map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
 		       (f->method & 0xffff);
+	call->stray = !mrpc_sink_knows(conn, f);
 	call->priority = f->priority;
 	call->max_reply = f->max_reply;
+	call->cqe.msg_len = mrpc_msg_total(&f->msg);
 	if (f->remaining_us)
-		call->deadline.when = conn->sink.start +
+		call->deadline.when = ktime_get_ns() +
 			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	err = mrpc_serve_start(&conn->serves, f->call_id, call);
 	if (!err && f->remaining_us)	/* as much room as calls: never fails */
 		mrpc_deadlines_add(&conn->deadlines, &call->deadline);
@@ -167,26 +207,37 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 		refcount_inc(&call->ref);	/* the table's */
 		conn->stats.calls++;
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!err && f->remaining_us)
 		mrpc_conn_arm(conn, call->deadline.when);
 	return err;
 }
 
-/* Answer a call that will not be delivered. */
-static int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
-			    const char *detail)
+/**
+ * mrpc_sink_refuse() - answer a call that will not be delivered
+ * @conn: the connection
+ * @call: the call; the caller keeps its own reference
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0 or -ENOMEM, after which the connection must end.
+ */
+int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
+		     const char *detail)
 {
 	bool ours;
 
 	conn->stats.rx_refused++;
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	ours = mrpc_serve_end(&conn->serves, call->id);
 	if (ours)
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!ours)	/* the deadline was faster: answered */
 		return 0;
+	if (mrpc_chain_ends(conn))
+		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
 	mrpc_call_put(call);
 	if (mrpc_serve_status(conn, call->id, status, detail))
 		return -ENOMEM;
@@ -198,12 +249,12 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->sink;
 	struct mrpc_call *call;
-	struct mrpc_refusal r;
+	struct mrpc_refusal r __uninitialized;
 	int err;
 
-	if (mrpc_sink_tx_full(conn))
+	if (mrpc_sink_tx_full(conn) || mrpc_chain_full(conn))
 		return -EAGAIN;
-	err = mrpc_sink_alloc(conn, mrpc_block_len(&sink->frame, false));
+	err = mrpc_sink_alloc(conn, mrpc_block_len(&sink->a.frame, false));
 	if (err == -EAGAIN)
 		return err;
 	if (err)
@@ -228,28 +279,39 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 		mrpc_sink_skip(conn);
 		return err;
 	}
-	sink->call = call;
+	sink->a.call = call;
+	if (mrpc_chain_stamps(conn)) {
+		call->stamped = true;
+		call->times.receive = ktime_get_ns();
+	}
+	if (mrpc_chain_wants(conn, MRPC_RX))
+		return mrpc_rx_enter(conn, prefix);
 	mrpc_sink_place(conn, prefix);
 	return 0;
 }
 
-/*
- * A reply that ends its call without a block: something is wrong with it.
+/**
+ * mrpc_sink_fail_reply() - a reply ends its call without a block: something is wrong with it
+ * @conn: the connection
+ * @id: of the call
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ *
  * Return: 0, or -EPROTO if there was no such call.
  */
-static int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
+int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
 {
 	struct mrpc_call *call;
 	bool known;
 
 	conn->stats.rx_refused++;
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	call = mrpc_call_finish(&conn->calls, id, &known);
 	if (call) {
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
 		conn->stats.failed++;
 	}
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (call)
 		mrpc_call_abort(call, status, detail);
 	mrpc_conn_drained(conn);
@@ -259,7 +321,7 @@ static int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, cons
 static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
 				 struct mrpc_refusal *r)
 {
-	const struct mrpc_frame *f = &conn->sink.frame;
+	const struct mrpc_frame *f = &conn->sink.a.frame;
 	const struct mrpc_schema_plan *plan = conn->services[call->method >> 16].schema->plan;
 	u32 type = plan->methods[call->method & 0xffff].reply;
 	struct mrpc_msg_error me;
@@ -283,20 +345,22 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->sink;
-	const struct mrpc_frame *f = &sink->frame;
+	const struct mrpc_frame *f = &sink->a.frame;
 	struct mrpc_call *call;
-	struct mrpc_refusal r;
+	struct mrpc_refusal r __uninitialized;
 	bool known = true;
 	u64 len;
 	int err;
 
-	spin_lock_bh(&conn->lock);
+	if (mrpc_chain_full(conn))
+		return -EAGAIN;
+	spin_lock(&conn->lock);
 	call = mrpc_call_find(&conn->calls, f->call_id);
 	if (call)
 		mrpc_call_get(call);
 	else
 		mrpc_call_finish(&conn->calls, f->call_id, &known);
-	spin_unlock_bh(&conn->lock);
+	spin_unlock(&conn->lock);
 	if (!known)
 		return -EPROTO;
 	mrpc_sink_skip(conn);
@@ -319,11 +383,13 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 				    "a reply of %llu bytes is too large for the receive heap", len);
 			goto fail;
 		}
-		mrpc_sink_place(conn, prefix);
 	}
-	if (call->sqe_flags & MRPC_SQE_TIMES)
-		call->times.receive = sink->start;
-	sink->call = call;
+	if (call->stamped)
+		call->times.receive = ktime_get_ns();
+	sink->a.call = call;
+	if (mrpc_chain_wants(conn, MRPC_RX))
+		return mrpc_rx_enter(conn, prefix);
+	mrpc_sink_place(conn, prefix);
 	return 0;
 fail:
 	err = mrpc_sink_fail_reply(conn, f->call_id, r.status, r.detail);
@@ -382,8 +448,7 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	if (!mrpc_sink_expects(conn, frame))
 		return -EPROTO;
 	memset(sink, 0, sizeof(*sink));
-	sink->frame = *frame;
-	sink->start = ktime_get_ns();
+	sink->a.frame = *frame;
 	trace_mrpc_receive(conn, frame);
 	switch (frame->type) {
 	case MRPC_WIRE_CALL:
@@ -406,8 +471,6 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	if (err)
 		return err;
 	sink->active = true;
-	WRITE_ONCE(conn->rx_len, sink->left);
-	WRITE_ONCE(conn->rx_since, sink->left ? sink->start : 0);
 	conn->stats.rx_frames++;
 	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(frame) +
 				frame->msg.bytes;
@@ -424,7 +487,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_head);
  */
 int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
-	struct mrpc_refusal r;
+	struct mrpc_refusal r __uninitialized;
 	struct mrpc_call *call;
 	int err;
 
@@ -447,8 +510,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;
-	conn->sink.frame = *frame;
-	conn->sink.start = ktime_get_ns();
+	conn->sink.a.frame = *frame;
 	err = -EPROTO;
 	if (!mrpc_sink_start(conn, call))
 		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
@@ -456,11 +518,10 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	return err;
 }
 
-static void mrpc_sink_deliver(struct mrpc_conn *conn, struct mrpc_call *call)
+static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
-	struct mrpc_sink *sink = &conn->sink;
-	u64 now = ktime_get_ns();
-	bool alive;
+	struct mrpc_call *call = a->call;
+	u64 *calls = &conn->services[call->method >> 16].calls;
 
 	call->cqe = (struct mrpc_cqe) {
 		.type = MRPC_CQE_REQUEST,
@@ -468,31 +529,32 @@ static void mrpc_sink_deliver(struct mrpc_conn *conn, struct mrpc_call *call)
 		.conn = conn->id,
 		.call = call->id,
 		.method = call->method,
-		.block = sink->block,
-		.msg_len = mrpc_msg_total(&sink->frame.msg),
-		.meta_len = sink->frame.meta_len,
+		.block = a->block,
+		.msg_len = mrpc_msg_total(&a->frame.msg),
+		.meta_len = a->frame.meta_len,
 		.priority = call->priority,
 	};
-	if (call->deadline.when)
+	if (call->deadline.when) {
+		u64 now = ktime_get_ns();
+
 		call->cqe.remaining_us = now < call->deadline.when ?
 			max_t(u64, (call->deadline.when - now) / NSEC_PER_USEC, 1) : 1;
-	spin_lock_bh(&conn->lock);
-	alive = mrpc_serve_find(&conn->serves, call->id) == call;
-	if (alive)
-		conn->services[call->method >> 16].calls++;
-	spin_unlock_bh(&conn->lock);
-	if (alive) {
-		mrpc_serve_deliver(call, conn->rx_qp);
-	} else {	/* deadline or cancel while the rest arrived */
-		mrpc_heap_cancel(&conn->session->recv, sink->block, sink->block_len);
-		mrpc_call_put(call);
 	}
+	/* A deadline or cancel while the rest arrived? One that comes later, or is just
+	 * coming, finds a request that has been delivered.
+	 */
+	if (test_bit(MRPC_CALL_ABORTED, &call->flags)) {
+		mrpc_heap_cancel(&conn->session->recv, a->block, a->block_len);
+		mrpc_call_put(call);
+		return;
+	}
+	WRITE_ONCE(*calls, *calls + 1);
+	mrpc_serve_deliver(call, conn->rx_qp);
 }
 
-static void mrpc_sink_finish(struct mrpc_conn *conn, struct mrpc_call *call)
+static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
-	struct mrpc_sink *sink = &conn->sink;
-	const struct mrpc_frame *f = &sink->frame;
+	const struct mrpc_frame *f = &a->frame;
 	struct mrpc_call *mine;
 	struct mrpc_cqe cqe = {
 		.status = f->status,
@@ -502,7 +564,7 @@ static void mrpc_sink_finish(struct mrpc_conn *conn, struct mrpc_call *call)
 	};
 	bool known;
 
-	spin_lock_bh(&conn->lock);
+	spin_lock(&conn->lock);
 	mine = mrpc_call_finish(&conn->calls, f->call_id, &known);
 	if (mine) {
 		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
@@ -511,27 +573,43 @@ static void mrpc_sink_finish(struct mrpc_conn *conn, struct mrpc_call *call)
 		else
 			conn->stats.failed++;
 	}
-	spin_unlock_bh(&conn->lock);
-	if (mine && sink->base) {
+	spin_unlock(&conn->lock);
+	if (mine && mine->stamped)
+		mine->times.deliver = ktime_get_ns();
+	if (mine && a->base) {
 		if (mine->sqe_flags & MRPC_SQE_TIMES) {
-			mine->times.deliver = ktime_get_ns();
-			memcpy(sink->base + sink->block_len - sizeof(mine->times), &mine->times,
+			memcpy(a->base + a->block_len - sizeof(mine->times), &mine->times,
 			       sizeof(mine->times));
 			cqe.flags |= MRPC_CQE_TIMES;
 		}
 		cqe.flags |= MRPC_CQE_BLOCK;
-		cqe.block = sink->block;
-		mrpc_heap_deliver(&conn->session->recv, sink->block);
+		cqe.block = a->block;
+		mrpc_heap_deliver(&conn->session->recv, a->block);
 		trace_mrpc_deliver(conn, mine);
-	} else if (sink->base) {
-		mrpc_heap_cancel(&conn->session->recv, sink->block, sink->block_len);
+	} else if (a->base) {
+		mrpc_heap_cancel(&conn->session->recv, a->block, a->block_len);
 	}
 	if (mine) {
 		mrpc_call_complete(mine, &cqe);
 		mrpc_call_put(mine);
 	}
-	mrpc_call_put(call);
+	mrpc_call_put(a->call);
 	mrpc_conn_drained(conn);
+}
+
+/**
+ * mrpc_arrival_done() - a message is complete in its block: deliver it
+ * @conn: the connection
+ * @a: the message; its reference to the call is consumed
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_arrival_done(struct mrpc_conn *conn, struct mrpc_arrival *a)
+{
+	if (a->call->role == MRPC_ROLE_SERVER)
+		mrpc_arrival_request(conn, a);
+	else
+		mrpc_arrival_reply(conn, a);
 }
 
 /**
@@ -543,17 +621,14 @@ static void mrpc_sink_finish(struct mrpc_conn *conn, struct mrpc_call *call)
 void mrpc_sink_done(struct mrpc_conn *conn)
 {
 	struct mrpc_sink *sink = &conn->sink;
-	struct mrpc_call *call = sink->call;
 
 	sink->active = false;
 	WRITE_ONCE(conn->rx_since, 0);
-	if (!call)
-		return;
-	sink->call = NULL;
-	if (call->role == MRPC_ROLE_SERVER)
-		mrpc_sink_deliver(conn, call);
-	else
-		mrpc_sink_finish(conn, call);
-	sink->base = NULL;
+	if (sink->rx)
+		mrpc_rx_arrived(conn);
+	else if (sink->a.call)
+		mrpc_arrival_done(conn, &sink->a);
+	sink->a.call = NULL;
+	sink->a.base = NULL;
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_done);

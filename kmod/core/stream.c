@@ -4,7 +4,10 @@
  *
  * Input is read into a buffer that exists only while it holds something, so an
  * idle connection costs none. The byte section of a large message is read
- * straight to its place.
+ * straight to its place, and in the same operation what follows it into the
+ * buffer: a header, most likely. How much is read ahead therefore depends on what
+ * came last. Of small messages as many as there are, of large ones little more
+ * than a header: what is read ahead of a byte section is copied twice.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
@@ -16,6 +19,8 @@
 #include "transport.h"
 
 #define MRPC_STREAM_BUF		16384
+#define MRPC_STREAM_AHEAD	512	/* read ahead when messages are large */
+#define MRPC_STREAM_LARGE	4096	/* bytes of a large byte section */
 #define MRPC_STREAM_TURN	(1 << 20)	/* bytes before others get a turn */
 
 /* The usual case costs no allocation: the session keeps one buffer. */
@@ -56,9 +61,10 @@ static int mrpc_stream_room(struct mrpc_session *session, struct mrpc_stream *st
 	buf = mrpc_stream_alloc(session, cap);
 	if (!buf)
 		return -ENOMEM;
-	if (have)
+	if (st->buf) {
 		memcpy(buf, st->buf + st->start, have);
-	kvfree(st->buf);
+		kvfree(st->buf);
+	}
 	st->buf = buf;
 	st->cap = cap;
 	st->start = 0;
@@ -111,6 +117,10 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 		return -EPROTO;
 	st->too_big = err || mrpc_msg_head_len(&st->frame.msg) > MRPC_MAX_HEAD;
 	st->have_frame = true;
+	if (st->frame.msg.bytes >= MRPC_STREAM_LARGE)
+		st->ahead = MRPC_STREAM_AHEAD;
+	else if (st->ahead < MRPC_STREAM_BUF)
+		st->ahead = max(2 * st->ahead, MRPC_STREAM_AHEAD);
 	return 0;
 }
 
@@ -154,10 +164,43 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 		st->have_frame = false;
 	}
 	mrpc_stream_body(st, sink);
-	if (sink->left)
+	if (sink->left) {
+		if (!conn->rx_since) {
+			WRITE_ONCE(conn->rx_len, sink->left);
+			WRITE_ONCE(conn->rx_since, ktime_get_ns());
+		}
 		return 0;
+	}
 	mrpc_sink_done(conn);
 	return 1;
+}
+
+/*
+ * Read a byte section to its place, and ahead into the buffer, which is there as
+ * long as a message is incomplete, and empty. Return: as mrpc_stream_fill().
+ */
+static int mrpc_stream_fill_body(struct mrpc_conn *conn, struct mrpc_stream *st,
+				 mrpc_stream_read read, bool *more)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	u32 body = min_t(u32, sink->left, INT_MAX / 2), want;
+	struct kvec vec[2];
+	int n;
+
+	st->start = 0;
+	st->end = 0;
+	vec[0] = (struct kvec){ .iov_base = sink->addr, .iov_len = body };
+	vec[1] = (struct kvec){ .iov_base = st->buf, .iov_len = min(st->ahead, st->cap) };
+	want = body + vec[1].iov_len;
+	n = read(conn, vec, 2, want);
+	if (n > 0) {
+		body = min_t(u32, body, n);
+		sink->addr += body;
+		sink->left -= body;
+		st->end = n - body;
+	}
+	*more = n == want;
+	return n;
 }
 
 /*
@@ -165,44 +208,38 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
  * may be more than was read.
  */
 static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
-			    int (*read)(struct mrpc_conn *conn, void *buf, size_t len),
-			    bool *more)
+			    mrpc_stream_read read, bool *more)
 {
+	u32 have = st->end - st->start, need = sizeof(struct mrpc_wire_hdr);
 	struct mrpc_sink *sink = &conn->sink;
-	u32 have = st->end - st->start, need = sizeof(struct mrpc_wire_hdr), want;
-	int n, err;
+	struct kvec vec;
+	int n;
 
-	if (sink->active && sink->addr && st->start == st->end) {
-		want = min_t(u32, sink->left, INT_MAX);
-		n = read(conn, sink->addr, want);
-		if (n > 0) {
-			sink->addr += n;
-			sink->left -= n;
-			conn->last_rx = ktime_get_coarse_ns();
-		}
-		*more = n == want;
-		return n;
-	}
+	if (sink->active && sink->addr && !have)
+		return mrpc_stream_fill_body(conn, st, read, more);
 	/* A header claims; memory follows what has really come. */
 	if (st->have_frame && !st->too_big)
 		need = min_t(u64, need + mrpc_frame_head(&st->frame),
 			     max_t(u64, MRPC_STREAM_BUF, 2ULL * have));
-	err = mrpc_stream_room(conn->session, st, need);
-	if (err)
-		return err;
-	want = st->cap - st->end;
-	n = read(conn, st->buf + st->end, want);
-	if (n > 0) {
+	n = mrpc_stream_room(conn->session, st, need);
+	if (n)
+		return n;
+	vec.iov_base = st->buf + st->end;
+	vec.iov_len = st->cap - st->end;
+	/* What is thrown away may come in any quantity. */
+	if (st->ahead < vec.iov_len && !st->skip && !sink->active)
+		vec.iov_len = max(st->ahead, need - min(need, have));
+	n = read(conn, &vec, 1, vec.iov_len);
+	if (n > 0)
 		st->end += n;
-		conn->last_rx = ktime_get_coarse_ns();
-	}
-	*more = n == want;
+	*more = n == vec.iov_len;
 	return n;
 }
 
 int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
-		     int (*read)(struct mrpc_conn *conn, void *buf, size_t len), int budget)
+		     mrpc_stream_read read, int budget)
 {
+	u32 turn = READ_ONCE(conn->turn_bytes) ?: MRPC_STREAM_TURN;
 	bool more = true;
 	int frames = 0, n;
 	u64 bytes = 0;
@@ -214,14 +251,14 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		if (n < 0)
 			return n;
 		frames += n;
-		if (frames == budget)
+		if (frames == budget || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return frames;
 		if (n)
 			continue;
 		if (!more)
 			break;
 		/* Large messages use a turn up as many small ones do. */
-		if (bytes >= MRPC_STREAM_TURN)
+		if (bytes >= turn)
 			return budget;
 		if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 			return -ESHUTDOWN;
@@ -232,9 +269,10 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 			return -ESHUTDOWN;
 		if (n < 0)
 			return n;
+		conn->last_rx = ktime_get_coarse_ns();
 		bytes += n;
 	}
-	if (st->buf && st->start == st->end)
+	if (st->buf && st->start == st->end && !conn->sink.active)
 		mrpc_stream_recycle(conn->session, st);
 	return frames;
 }

@@ -18,6 +18,7 @@ DECLARE_EVENT_CLASS(mrpc_call_class,
 	TP_ARGS(conn, call),
 	TP_STRUCT__entry(
 		__field(u64, id)
+		__field(u64, user_data)
 		__field(u64, bytes)
 		__field(u32, session)
 		__field(u32, conn)
@@ -27,6 +28,7 @@ DECLARE_EVENT_CLASS(mrpc_call_class,
 	),
 	TP_fast_assign(
 		__entry->id = call->id;
+		__entry->user_data = call->user_data;
 		__entry->bytes = mrpc_rpc_total(&call->rpc);
 		__entry->session = conn->session->id;
 		__entry->conn = conn->id;
@@ -34,21 +36,24 @@ DECLARE_EVENT_CLASS(mrpc_call_class,
 		__entry->role = call->role;
 		__entry->priority = call->priority;
 	),
-	TP_printk("session=%u conn=%u id=%llu:%llu role=%s method=%u.%u bytes=%llu priority=%u",
+	TP_printk("session=%u conn=%u id=%llu:%llu role=%s method=%u.%u bytes=%llu priority=%u user_data=0x%llx",
 		  __entry->session, __entry->conn, __entry->id >> 16, __entry->id & 0xffff,
 		  __print_symbolic(__entry->role, { MRPC_ROLE_CLIENT, "client" },
 				   { MRPC_ROLE_SERVER, "server" },
 				   { MRPC_ROLE_CONTROL, "control" }),
 		  __entry->method >> 16, __entry->method & 0xffff, __entry->bytes,
-		  __entry->priority)
+		  __entry->priority, __entry->user_data)
 );
 
-/* A descriptor was taken from the application. */
+/*
+ * A descriptor was taken from the application. A request has no id yet: until
+ * mrpc_marshal it is known by its user_data.
+ */
 DEFINE_EVENT(mrpc_call_class, mrpc_submit,
 	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
 	TP_ARGS(conn, call));
 
-/* Its message is out of the application's reach. */
+/* Its message is out of the application's reach, and it has its id. */
 DEFINE_EVENT(mrpc_call_class, mrpc_marshal,
 	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
 	TP_ARGS(conn, call));

@@ -10,12 +10,13 @@
 #include <linux/module.h>
 #include <linux/socket.h>
 #include <linux/types.h>
+#include <linux/uio.h>
 
+#include "rpc.h"
 #include "wire.h"
 
 struct mrpc_conn;
 struct mrpc_listener;
-struct mrpc_rpc;
 
 /**
  * struct mrpc_transport_ops - a transport
@@ -23,9 +24,10 @@ struct mrpc_rpc;
  * @owner: its module; each connection and listener holds a reference
  * @list: entry of the registry; the core's
  * @connect: make a link for @conn to @addr. May sleep, interruptible, at most
- *	@timeout (ns). Returns a negative errno, and *@why (static) if it has
- *	something to add
- * @listen: make @l accept links at @addr; writes the bound address to l->addr
+ *	@timeout (ns). Returns a negative errno, and *@why (static) if it knows
+ *	better than the errno what is wrong
+ * @listen: make @l accept links at @addr; writes the bound address to l->addr.
+ *	Returns as @connect
  * @waiting: whether a link waits at @l; a hint
  * @accept: take one link that waits at @l and give it to @conn, or, if that is
  *	NULL, drop it. Runs in the context that owns @l's claim; -EAGAIN when
@@ -34,7 +36,7 @@ struct mrpc_rpc;
  * @send: give @rpc (marshalled) to the link; owner of the transmit claim.
  *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_kick_tx() will
  *	be called when there is room; else the link is dead. @more: another rpc
- *	follows at once
+ *	follows at once; it may take that, too, see mrpc_tx_next()
  * @recv: receive at most @budget frames and hand them to the sink; owner of the
  *	receive claim. Returns the number of frames (== @budget: call again),
  *	-EAGAIN when it stopped for want of room in the receive heap (the sink
@@ -77,26 +79,20 @@ extern struct mrpc_transport_ops mrpc_loop_ops;
 
 /**
  * struct mrpc_sink - one frame being received
- * @addr: where the byte section goes: kernel address in a receive heap, or
- *	NULL if the bytes are to be thrown away
+ * @addr: where the byte section goes: kernel address in a receive heap or of
+ *	staging memory, or NULL if the bytes are to be thrown away
  * @left: bytes of it that are still to come
  * The rest is the core's:
  * @active: between mrpc_sink_head() and mrpc_sink_done()
- * @frame: the frame
- * @call: the call that it belongs to, with a reference; NULL to throw away
- * @block, @block_len: the block in the receive heap
- * @start: time of the first byte
+ * @a: what it is; @a.call is NULL if the frame is thrown away or @rx has it
+ * @rx: the message is among the engines, or NULL
  */
 struct mrpc_sink {
 	u8 *addr;
 	u32 left;
 	bool active;
-	struct mrpc_frame frame;
-	struct mrpc_call *call;
-	u8 *base;
-	u32 block;
-	u32 block_len;
-	u64 start;
+	struct mrpc_arrival a;
+	struct mrpc_rx *rx;
 };
 
 bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
@@ -112,25 +108,30 @@ struct mrpc_stream {
 	u32 cap;
 	u32 start;		/* first unparsed byte, a multiple of 8 */
 	u32 end;
+	u32 ahead;		/* bytes to read beyond what is needed now */
 	u64 skip;		/* bytes to throw away */
 	bool have_frame;	/* @frame is decoded, its head is not complete */
 	bool too_big;		/* @frame is to be refused, not read */
 	struct mrpc_frame frame;
 };
 
+typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len);
+
 /**
  * mrpc_stream_recv() - the receive loop of a stream transport
  * @conn: the connection
  * @st: its stream state
- * @read: read up to @len bytes into @buf (kernel memory) without waiting;
- *	-EAGAIN: none there; 0: end of stream
+ * @read: read up to @len bytes into the @nr entries of @vec (kernel memory),
+ *	which hold so many, without waiting; -EAGAIN: none there; 0: end of stream
  * @budget: frames
  *
  * Return: as mrpc_transport_ops.recv.
  */
 int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
-		     int (*read)(struct mrpc_conn *conn, void *buf, size_t len), int budget);
+		     mrpc_stream_read read, int budget);
 void mrpc_stream_free(struct mrpc_stream *st);
+
+struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes);
 
 /* Readiness, callable in softirq: the link has input, or room for output. */
 void mrpc_kick_rx(struct mrpc_conn *conn);

@@ -13,14 +13,52 @@
 #include "session.h"
 #include "wait.h"
 
-/* True if there was something to run, which then was run. */
-static bool mrpc_wait_poll(struct mrpc_session *session, struct mrpc_qp *qp)
+static bool mrpc_wait_ready(const struct mrpc_session *session)
 {
-	if (list_empty_careful(&session->ready) &&
-	    list_empty_careful(&session->ready_listeners))
-		return false;
-	__set_current_state(TASK_RUNNING);
-	return mrpc_datapath_poll(session, qp);
+	return !list_empty_careful(&session->ready) ||
+	       !list_empty_careful(&session->ready_listeners);
+}
+
+/* Return: false: it is @until. */
+static bool mrpc_wait_schedule(u64 until)
+{
+	ktime_t expires;
+
+	if (until == U64_MAX) {
+		schedule();
+		return true;
+	}
+	expires = ns_to_ktime(min_t(u64, until, KTIME_MAX));
+	return schedule_hrtimeout_range(&expires, current->timer_slack_ns, HRTIMER_MODE_ABS);
+}
+
+/*
+ * Sleep, unless there is something to do. It is on @wq only meanwhile: a thread
+ * that makes the condition true itself, by running a datapath, has nobody to
+ * wake. Return: false: it is @until.
+ */
+static bool mrpc_wait_sleep(struct mrpc_session *session, wait_queue_head_t *wq,
+			    bool (*done)(void *ctx), void *ctx, u64 until)
+{
+	struct wait_queue_entry mine;
+	bool woken = true;
+
+	/* The barrier inside pairs with the one of wq_has_sleeper() in mrpc_list_ready()
+	 * and mrpc_qp_wake(): either they see the sleeper, or it sees what they did.
+	 */
+	if (wq) {
+		init_wait_entry(&mine, 0);
+		prepare_to_wait(wq, &mine, TASK_INTERRUPTIBLE);
+	} else {
+		set_current_state(TASK_INTERRUPTIBLE);
+	}
+	if (!done(ctx) && !mrpc_wait_ready(session))
+		woken = mrpc_wait_schedule(until);
+	if (wq)
+		finish_wait(wq, &mine);
+	else
+		__set_current_state(TASK_RUNNING);
+	return woken;
 }
 
 /**
@@ -39,17 +77,13 @@ static bool mrpc_wait_poll(struct mrpc_session *session, struct mrpc_qp *qp)
 int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_t *wq,
 	      bool (*done)(void *ctx), void *ctx, u64 until)
 {
-	ktime_t expires = ns_to_ktime(min_t(u64, until, KTIME_MAX));
-	struct wait_queue_entry poller, mine;
+	DECLARE_WAITQUEUE(poller, current);
 	bool polled = false;
 	int ret;
 
-	init_wait_entry(&poller, WQ_FLAG_EXCLUSIVE);
-	init_wait_entry(&mine, 0);
+	/* A poller also while it runs a datapath: it looks again before it sleeps. */
+	add_wait_queue_exclusive(&session->pollers, &poller);
 	for (;;) {
-		prepare_to_wait_exclusive(&session->pollers, &poller, TASK_INTERRUPTIBLE);
-		if (wq)
-			prepare_to_wait(wq, &mine, TASK_INTERRUPTIBLE);
 		ret = 0;
 		if (done(ctx))
 			break;
@@ -60,19 +94,13 @@ int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_
 		ret = -ETIME;
 		if (polled && until != U64_MAX && ktime_get_ns() >= until)
 			break;
-		polled = mrpc_wait_poll(session, qp);
-		if (polled) {
+		polled = mrpc_datapath_poll(session, qp);
+		if (polled)
 			cond_resched();
-			continue;
-		}
-		if (!schedule_hrtimeout_range(until == U64_MAX ? NULL : &expires,
-					      current->timer_slack_ns, HRTIMER_MODE_ABS) &&
-		    !done(ctx))
+		else if (!mrpc_wait_sleep(session, wq, done, ctx, until) && !done(ctx))
 			break;
 	}
-	if (wq)
-		finish_wait(wq, &mine);
-	finish_wait(&session->pollers, &poller);
+	remove_wait_queue(&session->pollers, &poller);
 	mrpc_ready_handoff(session);
 	return ret == -ETIME && done(ctx) ? 0 : ret;
 }

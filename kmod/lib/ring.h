@@ -7,8 +7,8 @@
  * of the other side's counter it reads one value, once, and judges it; and an
  * index is always masked.
  *
- * The submission side runs under the queue pair's submit mutex, struct mrpc_cq
- * is protected by the queue pair's lock.
+ * The submission side runs under the queue pair's submit mutex, who posts
+ * completions holds the queue pair's lock. Room for them is promised without it.
  */
 #ifndef MRPC_LIB_RING_H
 #define MRPC_LIB_RING_H
@@ -18,6 +18,7 @@
 
 #ifdef __KERNEL__
 #include <asm/barrier.h>
+#include <linux/atomic.h>
 #include <linux/compiler.h>
 #else
 #include "claim_native.h"
@@ -48,14 +49,15 @@ struct mrpc_sq {
  * @entries: shared; written by us
  * @mask: number of entries, a power of two, less one
  * @tail: ours; the next entry to produce
- * @reserved: entries promised by mrpc_cq_reserve() and not yet posted
+ * @promised: where tail will be once everything is posted that was promised by
+ *	mrpc_cq_reserve()
  */
 struct mrpc_cq {
 	struct mrpc_ring *ring;
 	struct mrpc_cqe *entries;
 	u32 mask;
 	u32 tail;
-	u32 reserved;
+	atomic_t promised;
 };
 
 /*
@@ -120,7 +122,7 @@ static inline void mrpc_cq_init(struct mrpc_cq *cq, struct mrpc_ring *ring,
 	cq->entries = entries;
 	cq->mask = nr - 1;
 	cq->tail = 0;
-	cq->reserved = 0;
+	atomic_set(&cq->promised, 0);
 }
 
 /**
@@ -131,10 +133,15 @@ static inline void mrpc_cq_init(struct mrpc_cq *cq, struct mrpc_ring *ring,
  */
 static inline u32 mrpc_cq_used(const struct mrpc_cq *cq)
 {
-	/* Acquire: a slot is written only after the application has read it. */
-	u32 used = cq->tail - smp_load_acquire(&cq->ring->head);
+	u32 used = cq->tail - READ_ONCE(cq->ring->head);
 
 	return min(used, cq->mask + 1);
+}
+
+/** mrpc_cq_reserved() - entries promised and not yet posted; who posts is kept out */
+static inline u32 mrpc_cq_reserved(const struct mrpc_cq *cq)
+{
+	return (u32)atomic_read(&cq->promised) - cq->tail;
 }
 
 /**
@@ -144,20 +151,28 @@ static inline u32 mrpc_cq_used(const struct mrpc_cq *cq)
  */
 static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n)
 {
+	/* Acquire: a slot is written only after the application has read it. */
+	u32 head = smp_load_acquire(&cq->ring->head);
+	int old = atomic_read(&cq->promised);
 	u32 size = cq->mask + 1;
-	u32 used = mrpc_cq_used(cq);
 
-	/* A head that moved back can make used + reserved exceed the size. */
-	if (n > size || used + cq->reserved > size - n)
+	/* The tail is read later than the head, which it therefore never follows. */
+	if (READ_ONCE(cq->tail) - head > size)
 		return false;
-	cq->reserved += n;
+	do {
+		/* A head that moved back can make it more than the size. */
+		u32 taken = min((u32)old - head, size);
+
+		if (n > size - taken)
+			return false;
+	} while (!atomic_try_cmpxchg(&cq->promised, &old, old + n));
 	return true;
 }
 
 /** mrpc_cq_unreserve() - give back room that will not be needed */
 static inline void mrpc_cq_unreserve(struct mrpc_cq *cq, u32 n)
 {
-	cq->reserved -= n;
+	atomic_sub(n, &cq->promised);
 }
 
 /**
@@ -177,9 +192,8 @@ static inline bool mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
 	 * index stays inside: what it can lose is its own completions.
 	 */
 	mrpc_ring_copy(&cq->entries[old & cq->mask], cqe);
-	cq->tail = old + 1;
-	cq->reserved--;
-	smp_store_release(&cq->ring->tail, cq->tail); /* the entry's bytes come first */
+	WRITE_ONCE(cq->tail, old + 1);
+	smp_store_release(&cq->ring->tail, old + 1); /* the entry's bytes come first */
 	smp_mb(); /* pairs with the one before the application's second look at tail */
 	return READ_ONCE(cq->ring->head) == old;
 }

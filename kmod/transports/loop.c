@@ -218,7 +218,8 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 	}
 	spin_unlock_bh(&mrpc_loop_lock);
 	if (err) {
-		*why = "nobody serves this loop name";
+		*why = port ? "too many wait for this loop name's server to accept them" :
+			      "nobody serves this loop name";
 		goto fail;
 	}
 	mrpc_kick_listener(l);
@@ -485,7 +486,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 	err = mrpc_sink_head(conn, &frame, rpc->data + sizeof(*hdr));
 	if (err)
 		return err;
-	WRITE_ONCE(conn->last_rx, conn->sink.start);
+	WRITE_ONCE(conn->last_rx, ktime_get_coarse_ns());
 	mrpc_loop_body(rpc, mrpc_frame_head(&frame), &conn->sink);
 	mrpc_sink_done(conn);
 	return 0;
@@ -499,6 +500,8 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 	bool eof;
 
 	while (frames < budget) {
+		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+			return frames;
 		if (READ_ONCE(end->down))
 			return -ESHUTDOWN;
 		call = mrpc_loop_take(end, &eof);

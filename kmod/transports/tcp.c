@@ -5,8 +5,8 @@
  * Sockets are made in the caller's context as user sockets, so that the
  * network namespace, LSM hooks, cgroup rules and memory accounting apply as if
  * the application had made them. Callbacks in softirq only set flags and wake.
- * Small messages are copied into the socket; byte blocks that travel by
- * reference are given to it as pages, and their owner is told when the last
+ * What is small is copied into the socket, from the rpc and from the heap; large
+ * byte blocks are given to it as pages, and their owner is told when the last
  * reference to them is gone (MSG_ZEROCOPY with our own ubuf_info).
  */
 #include <linux/bvec.h>
@@ -26,7 +26,9 @@
 #include "transport.h"
 
 #define MRPC_TCP_BVECS	32	/* pages in one send */
-#define MRPC_TCP_COPIED	8	/* pages copied in a row that make us copy */
+#define MRPC_TCP_KVECS	16	/* pieces to copy in one send */
+#define MRPC_TCP_ZEROCOPY 16384	/* bytes from which pages are worth their notification */
+#define MRPC_TCP_COPIED	8	/* packets whose pages were copied that make us copy */
 #define MRPC_TCP_RETRY	4096	/* messages until the next try */
 
 /* How long a close waits for what is under way. Whoever closes waits 1 s for us. */
@@ -185,7 +187,6 @@ static int mrpc_tcp_socket(const struct sockaddr_storage *addr, u32 addr_len, st
 		*why = "a tcp address is a sockaddr_in or sockaddr_in6";
 		return -EAFNOSUPPORT;
 	}
-	*why = "socket";
 	/* A user socket: hooks, accounting and a namespace reference. */
 	return sock_create(addr->ss_family, SOCK_STREAM, IPPROTO_TCP, sock);
 }
@@ -201,7 +202,6 @@ static int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_l
 	err = mrpc_tcp_socket(&ss, addr_len, &sock, why);
 	if (err)
 		return err;
-	*why = "connect";
 	sock->sk->sk_sndtimeo = clamp_t(u64, nsecs_to_jiffies64(timeout), 1, MAX_SCHEDULE_TIMEOUT - 1);
 	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, 0);
 	if (err == -EINPROGRESS)
@@ -232,11 +232,9 @@ static int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_l
 		goto out;
 	sk = sock->sk;
 	sock_set_reuseaddr(sk);
-	*why = "bind";
 	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
 	if (err)
 		goto out;
-	*why = "listen";
 	err = kernel_listen(sock, min(backlog, 4096U));
 	if (err)
 		goto out;
@@ -319,25 +317,6 @@ static void mrpc_tcp_unlisten(struct mrpc_listener *l)
 
 /* -- sending ---------------------------------------------------------------- */
 
-/* The head, or the whole of a copied message. Return: 0 or a negative errno. */
-static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool more)
-{
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct kvec kv = {
-		.iov_base = rpc->data + rpc->done,
-		.iov_len = rpc->data_len - rpc->done,
-	};
-	int n;
-
-	if (more)
-		msg.msg_flags |= MSG_MORE;
-	n = kernel_sendmsg(sock, &msg, &kv, 1, kv.iov_len);
-	if (n < 0)
-		return n;
-	rpc->done += n;
-	return n == kv.iov_len ? 0 : -EAGAIN;
-}
-
 /*
  * Gather the byte section from where @rpc is in it into @bv: pages of the heap,
  * and of zeros for the padding between blocks.
@@ -370,10 +349,13 @@ static u32 mrpc_tcp_gather(const struct mrpc_rpc *rpc, struct bio_vec *bv, u32 *
 	return n;
 }
 
-/* The socket has taken @n bytes of the byte section. */
+/* The socket has taken @n bytes. */
 static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
 {
+	u32 head = rpc->done < rpc->data_len ? min_t(u64, n, rpc->data_len - rpc->done) : 0;
+
 	rpc->done += n;
+	n -= head;
 	while (n) {
 		u32 left = ALIGN(rpc->buf.segs[rpc->seg].len, 8) - rpc->seg_done;
 
@@ -387,49 +369,125 @@ static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
 	}
 }
 
+static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
+{
+	kv->iov_base = (void *)base;
+	kv->iov_len = len;
+}
+
+/* The head, or the whole of a copied message. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool more)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	u32 len = rpc->data_len - rpc->done;
+	struct kvec kv;
+	int n;
+
+	if (more)
+		msg.msg_flags |= MSG_MORE;
+	mrpc_tcp_kvec(&kv, rpc->data + rpc->done, len);
+	n = kernel_sendmsg(sock, &msg, &kv, 1, len);
+	if (n < 0)
+		return n;
+	rpc->done += n;
+	return n == len ? 0 : -EAGAIN;
+}
+
+/* What goes into the socket by copying, whatever the stack does with pages. */
+static bool mrpc_tcp_small(const struct mrpc_rpc *rpc)
+{
+	return !rpc->heap || rpc->frame.msg.bytes < MRPC_TCP_ZEROCOPY;
+}
+
 /*
- * Byte blocks straight from the heap, but copied: where the network stack would
- * copy the pages itself (lo, veth, a listening packet socket), this costs less.
- * Return: 0 or a negative errno.
+ * Append what is left of @rpc to the @n entries of @kv, as addresses: the head,
+ * and the byte section straight from the heap, as far as there is room.
+ * Return: number of entries; @bytes: what was appended.
  */
-static int mrpc_tcp_send_copy(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u32 *bytes)
 {
 	static const u8 zeros[8];
-	u64 total = mrpc_rpc_total(rpc);
+	u32 i, at = rpc->seg_done;
 
-	while (rpc->done < total) {
-		const struct mrpc_msg_seg *seg = &rpc->buf.segs[rpc->seg];
-		struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-		u32 padded = ALIGN(seg->len, 8), at = rpc->seg_done;
-		struct kvec kv[2];
-		u32 nr = 0;
-		int n;
+	*bytes = 0;
+	if (rpc->done < rpc->data_len) {
+		*bytes = rpc->data_len - rpc->done;
+		mrpc_tcp_kvec(&kv[n++], rpc->data + rpc->done, *bytes);
+	}
+	/* A segment takes two entries: itself, and its padding. */
+	for (i = rpc->seg; i < rpc->buf.nr_segs && n + 2 <= MRPC_TCP_KVECS; i++) {
+		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
+		u32 padded = ALIGN(seg->len, 8);
 
+		*bytes += padded - at;
 		if (at < seg->len) {
-			kv[nr].iov_base = (void *)mrpc_heap_at(rpc->heap, seg->src + at,
-							       seg->len - at);
-			kv[nr++].iov_len = seg->len - at;
+			mrpc_tcp_kvec(&kv[n++],
+				      mrpc_heap_at(rpc->heap, seg->src + at, seg->len - at),
+				      seg->len - at);
 			at = seg->len;
 		}
-		if (at < padded) {
-			kv[nr].iov_base = (void *)zeros;
-			kv[nr++].iov_len = padded - at;
-		}
-		if (more || rpc->seg + 1 < rpc->buf.nr_segs)
-			msg.msg_flags |= MSG_MORE;
-		n = kernel_sendmsg(tcp->sock, &msg, kv, nr, padded - rpc->seg_done);
-		if (n < 0)
-			return n;
-		mrpc_tcp_advance(rpc, n);
+		if (at < padded)
+			mrpc_tcp_kvec(&kv[n++], zeros, padded - at);
+		at = 0;
+	}
+	return n;
+}
+
+/*
+ * @rpc, and what follows it while it is small and there is room, in one
+ * operation. Return: 0 if the socket took something, or a negative errno.
+ */
+static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
+	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_rpc *next = rpc;
+	u32 nr = 0, bytes = 0, len;
+	int n;
+
+	do {
+		nr = mrpc_tcp_vector(next, kv, nr, &len);
+		bytes += len;
+		if (next->done + len < mrpc_rpc_total(next))
+			break;
+		next = mrpc_tx_next(conn, next, bytes);
+	} while (next && mrpc_tcp_small(next) && nr < MRPC_TCP_KVECS);
+	if (next)
+		msg.msg_flags |= MSG_MORE;
+	n = kernel_sendmsg(tcp->sock, &msg, kv, nr, bytes);
+	if (n < 0)
+		return n;
+	for (; n; n -= len, rpc = list_next_entry(rpc, list)) {
+		len = min_t(u64, n, mrpc_rpc_total(rpc) - rpc->done);
+		mrpc_tcp_advance(rpc, len);
 	}
 	return 0;
+}
+
+/*
+ * By copying: small messages, and those of which the network stack would copy
+ * the pages itself (lo, veth, a listening packet socket); this costs less.
+ * Return: 0 or a negative errno.
+ */
+static int mrpc_tcp_send_copy(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	int err = 0;
+
+	while (!err && rpc->done < mrpc_rpc_total(rpc))
+		err = mrpc_tcp_send_some(conn, rpc);
+	return err;
 }
 
 /* Does the stack copy what we give it by reference? Now and then try again. */
 static bool mrpc_tcp_copies(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
 {
-	return atomic_read(&conn->copied) >= MRPC_TCP_COPIED &&
-	       ++tcp->copies % MRPC_TCP_RETRY;
+	if (atomic_read(&conn->copied) < MRPC_TCP_COPIED)
+		return false;
+	if (++tcp->copies % MRPC_TCP_RETRY)
+		return true;
+	atomic_set(&conn->copied, 0);
+	return false;
 }
 
 /* Byte blocks by reference. Return: 0 or a negative errno. */
@@ -437,7 +495,7 @@ static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool 
 {
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 	u64 total = mrpc_rpc_total(rpc);
-	struct bio_vec bv[MRPC_TCP_BVECS];
+	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
 
 	tcp->pages = true;
 	while (rpc->done < total) {
@@ -467,29 +525,28 @@ static int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more
 
 	if (READ_ONCE(tcp->down))
 		return -EPIPE;
-	if (rpc->done < rpc->data_len)
-		err = mrpc_tcp_send_data(tcp->sock, rpc, more || rpc->heap);
-	if (err || !rpc->heap)
-		return err;
+	if (!rpc->heap && !more && !rpc->done)
+		return mrpc_tcp_send_data(tcp->sock, rpc, false);
 	/* A message that has begun one way goes on that way. */
-	if (rpc->done == rpc->data_len)
+	if (!mrpc_tcp_small(rpc) && !rpc->done)
 		tcp->copying = mrpc_tcp_copies(conn, tcp);
-	if (tcp->copying)
-		return mrpc_tcp_send_copy(tcp, rpc, more);
-	return mrpc_tcp_send_pages(tcp, rpc, more);
+	if (mrpc_tcp_small(rpc) || tcp->copying)
+		return mrpc_tcp_send_copy(conn, rpc);
+	if (rpc->done < rpc->data_len)
+		err = mrpc_tcp_send_data(tcp->sock, rpc, true);
+	return err ?: mrpc_tcp_send_pages(tcp, rpc, more);
 }
 
 /* -- receiving -------------------------------------------------------------- */
 
-static int mrpc_tcp_read(struct mrpc_conn *conn, void *buf, size_t len)
+static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len)
 {
 	struct mrpc_tcp *tcp = conn->link;
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
-	struct kvec kv = { .iov_base = buf, .iov_len = len };
 
 	if (READ_ONCE(tcp->down))
 		return 0;
-	return kernel_recvmsg(tcp->sock, &msg, &kv, 1, len, MSG_DONTWAIT);
+	return kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
 }
 
 static int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)

@@ -22,6 +22,7 @@ static struct {
 	u32 posted;
 	u32 consumed;
 	u32 batch;		/* consumer: entries per published head */
+	u32 promised;		/* reservers: entries that they have got */
 } w;
 
 static void init(void)
@@ -48,9 +49,16 @@ static void init_batch(void)
 	w.batch = ENTRIES;
 }
 
+/* The other may come between the looks at what is promised and at the tail. */
+static void init_reserve(void)
+{
+	init();
+	il_track(&w.cq.tail, sizeof(w.cq.tail));
+}
+
 static bool cq_has_room(void)
 {
-	return w.cq.tail - w.ring.head + w.cq.reserved < ENTRIES;
+	return (u32)w.cq.promised.counter - w.ring.head < ENTRIES;
 }
 
 /* The kernel: posts 1, 2, ... */
@@ -116,7 +124,23 @@ static void cq_end(void)
 	/* A consumer that still sleeps was never told. */
 	il_assert(il_done(0) && il_done(1));
 	il_assert(w.consumed == POSTS);
-	il_assert(!w.cq.reserved && !mrpc_cq_used(&w.cq));
+	il_assert(!mrpc_cq_reserved(&w.cq) && !mrpc_cq_used(&w.cq));
+}
+
+/* Several want the same room at the same time, without a lock. */
+static void cq_reserver(void)
+{
+	u32 i;
+
+	for (i = 0; i < ENTRIES; i++)
+		if (mrpc_cq_reserve(&w.cq, 1))
+			w.promised++;
+}
+
+static void cq_reservers_end(void)
+{
+	il_assert(il_done(0) && il_done(1));
+	il_assert(w.promised == ENTRIES && mrpc_cq_reserved(&w.cq) == ENTRIES);
 }
 
 static bool sq_has_room(void)
@@ -177,6 +201,7 @@ TEST(name)									\
 
 SCENARIO(ring_cq_interleavings, init, cq_end, cq_producer, cq_consumer)
 SCENARIO(ring_cq_interleavings_batch, init_batch, cq_end, cq_producer, cq_consumer)
+SCENARIO(ring_cq_interleavings_reserve, init_reserve, cq_reservers_end, cq_reserver, cq_reserver)
 SCENARIO(ring_sq_interleavings, init, sq_end, sq_producer, sq_consumer)
 
 /*
@@ -289,11 +314,12 @@ TEST(ring_cq_room)
 		mrpc_cq_init(&cq, s.ring, s.entries, nr);
 		head = round % 2 ? -rnd_below(&rnd, 100) : 0;
 		cq.tail = head;
+		atomic_set(&cq.promised, head);
 		s.ring->head = head;
 		s.ring->tail = head;
 		for (i = 0; i < 1000; i++) {
 			u32 used = cq.tail - head;
-			u32 held = cq.reserved;
+			u32 held = mrpc_cq_reserved(&cq);
 			u32 n = rnd_below(&rnd, nr + 2);
 			struct mrpc_cqe cqe = { .user_data = sent, .resv2 = ~sent };
 
@@ -303,19 +329,19 @@ TEST(ring_cq_room)
 					n = U32_MAX - rnd_below(&rnd, 3);
 				CHECK_EQ(mrpc_cq_reserve(&cq, n),
 					 (u64)n + used + held <= nr);
-				CHECK_EQ(cq.reserved,
+				CHECK_EQ(mrpc_cq_reserved(&cq),
 					 held + ((u64)n + used + held <= nr ? n : 0));
 				break;
 			case 1:
 				n = rnd_below(&rnd, held + 1);
 				mrpc_cq_unreserve(&cq, n);
-				CHECK_EQ(cq.reserved, held - n);
+				CHECK_EQ(mrpc_cq_reserved(&cq), held - n);
 				break;
 			case 2:
 				if (!held)
 					break;
 				CHECK_EQ(mrpc_cq_post(&cq, &cqe), !used);
-				CHECK_EQ(cq.reserved, held - 1);
+				CHECK_EQ(mrpc_cq_reserved(&cq), held - 1);
 				CHECK_EQ(mrpc_cq_used(&cq), used + 1);
 				CHECK_EQ(s.ring->tail, cq.tail);
 				sent++;
@@ -334,7 +360,7 @@ TEST(ring_cq_room)
 				s.ring->head = head;
 				break;
 			}
-			CHECK(cq.tail - head + cq.reserved <= nr);
+			CHECK(cq.tail - head + mrpc_cq_reserved(&cq) <= nr);
 		}
 		shared_free(&s);
 	}
@@ -354,7 +380,7 @@ TEST(ring_cq_hostile)
 		shared_alloc(&s, nr);
 		mrpc_cq_init(&cq, s.ring, s.entries, nr);
 		for (i = 0; i < 1000; i++) {
-			u32 held = cq.reserved;
+			u32 held = mrpc_cq_reserved(&cq);
 			u32 tail = cq.tail;
 			u32 used;
 
@@ -373,7 +399,7 @@ TEST(ring_cq_hostile)
 				CHECK_EQ(s.ring->tail, tail + 1);
 			}
 			/* Never more than there are slots, however often it lies. */
-			CHECK(cq.reserved <= nr);
+			CHECK(mrpc_cq_reserved(&cq) <= nr);
 		}
 		shared_free(&s);
 	}

@@ -283,7 +283,7 @@ TEST(threads_hostile)
 			mrpc_cq_post(&r.cq, &cqe);
 			posted++;
 		}
-		CHECK_EQ(r.cq.reserved, 0);
+		CHECK_EQ(mrpc_cq_reserved(&r.cq), 0);
 		if (i % 256 == 0)
 			sched_yield();
 	}

@@ -56,6 +56,10 @@ static const u32 class_size[HEAP_NR_CLASSES] = {
 /* Class by size: in steps of 16 up to 1 KiB, of 256 above. */
 static u8 small_class[1024 / 16 + 1];
 static u8 large_class[HEAP_SLAB_MAX / 256 + 1];
+
+/* Most blocks of a class in one thread's cache; half of it moves at a time. */
+static u8 cache_max[HEAP_NR_CLASSES];
+
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
 
 static void tables_init(void)
@@ -71,6 +75,11 @@ static void tables_init(void)
 		while (i * 256 > class_size[cls])
 			cls++;
 		large_class[i] = cls;
+	}
+	for (cls = 0; cls < HEAP_NR_CLASSES; cls++) {
+		u32 nr = (128u << 10) / class_size[cls];
+
+		cache_max[cls] = nr < 4 ? 4 : nr > 128 ? 128 : nr;
 	}
 }
 
@@ -90,17 +99,8 @@ static u32 slab_pages(u32 cls)
 	return 4 * size / HEAP_PAGE;
 }
 
-/* Most blocks of a class in one thread's cache; half of it moves at a time. */
-static u32 cache_max(u32 cls)
-{
-	u32 nr = (128u << 10) / class_size[cls];
-
-	return nr < 4 ? 4 : nr > 128 ? 128 : nr;
-}
-
 size_t heap_good_size(size_t len)
 {
-	pthread_once(&tables_once, tables_init);
 	return len <= HEAP_SLAB_MAX ? class_size[class_of(len)] : ALIGN_UP(len, HEAP_PAGE);
 }
 
@@ -222,14 +222,14 @@ static int grow_for(struct heap *heap, u64 need)
 {
 	u64 room = heap->limit - heap->size, len;
 
-	need = ALIGN_UP(need, (u64)REGION_ALIGN);
+	need = ALIGN_UP(need, (u64)MRPC_REGION_ALIGN);
 	if (room > heap->max_region)
 		room = heap->max_region;
 	if (need > room)
 		return -ENOMEM;
 	len = heap->size > need ? heap->size : need;
 	if (len > room)
-		len = room & ~(u64)(REGION_ALIGN - 1);
+		len = room & ~(u64)(MRPC_REGION_ALIGN - 1);
 	if (len < need)
 		return -ENOMEM;
 	if (!grow_locked(heap, len))
@@ -348,7 +348,7 @@ static void *alloc_run(struct heap *heap, size_t len)
 /* Fills the cache by half of what it may hold, and takes one more. */
 static void *refill(struct heap *heap, struct heap_cache *cache, u32 cls)
 {
-	u32 nr = cache ? cache_max(cls) / 2 : 0;
+	u32 nr = cache ? cache_max[cls] / 2 : 0;
 	void *block, *more;
 
 	pthread_mutex_lock(&heap->lock);
@@ -408,8 +408,8 @@ void heap_free(struct heap *heap, struct heap_cache *cache, void *block)
 	if (likely(p->state == PAGE_SLAB && cache)) {
 		*(void **)block = cache->bins[p->cls].first;
 		cache->bins[p->cls].first = block;
-		if (unlikely(++cache->bins[p->cls].nr > cache_max(p->cls)))
-			cache_shrink(heap, cache, p->cls, cache_max(p->cls) / 2);
+		if (unlikely(++cache->bins[p->cls].nr > cache_max[p->cls]))
+			cache_shrink(heap, cache, p->cls, cache_max[p->cls] / 2);
 		return;
 	}
 	pthread_mutex_lock(&heap->lock);
@@ -435,7 +435,7 @@ int heap_grow(struct heap *heap, u64 len)
 {
 	int err = -ENOMEM;
 
-	len = ALIGN_UP(len, (u64)REGION_ALIGN);
+	len = ALIGN_UP(len, (u64)MRPC_REGION_ALIGN);
 	pthread_mutex_lock(&heap->lock);
 	if (len <= heap->max_region && len <= heap->limit - heap->size)
 		err = grow_locked(heap, len);

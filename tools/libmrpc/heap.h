@@ -74,7 +74,7 @@ int heap_grow(struct heap *heap, uint64_t len);
 void *heap_alloc(struct heap *heap, struct heap_cache *cache, size_t len);
 void heap_free(struct heap *heap, struct heap_cache *cache, void *p);
 
-/* How many bytes heap_alloc() really reserves for @len. */
+/* How many bytes heap_alloc() really reserves for @len. After a heap_init(). */
 size_t heap_good_size(size_t len);
 
 /* Returns everything in the cache to the heap. */

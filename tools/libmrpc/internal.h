@@ -32,8 +32,6 @@ typedef int64_t s64;
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define UNUSED		__attribute__((unused))
 
-#define REGION_ALIGN	(64u << 10)
-#define REGION_MAX	(256u << 20)
 #define SEND_INITIAL	(1u << 20)
 #define RECV_INITIAL	(16u << 20)
 
@@ -102,6 +100,7 @@ struct mrpc_session {
  * @nr_release: how many
  * @release_bytes: about how large they are together
  * @qp: the thread's own queue pair, or NULL
+ * @call: memory for the next request that the thread serves, or NULL
  */
 struct tctx {
 	struct tctx *next;
@@ -113,6 +112,7 @@ struct tctx {
 	u32 nr_release;
 	u32 release_bytes;
 	struct mrpc_qp *qp;
+	struct mrpc_call *call;
 };
 
 /**
@@ -136,9 +136,21 @@ void set_error(const char *fmt, ...) MRPC_PRINTF(1, 2);
 int fail(int err, const char *fmt, ...) MRPC_PRINTF(2, 3);	/* returns -err, sets errno */
 int status_of_errno(int err);
 
+/**
+ * struct thread_state - what one thread keeps
+ * @ctxs: for each session that it uses, the one used last first
+ * @error: its last error
+ */
+struct thread_state {
+	struct tctx *ctxs;
+	char error[768];
+};
+
 /* thread.c */
 extern u32 fork_gen;
-struct tctx *tctx_get(struct mrpc_session *session);	/* NULL without memory */
+/* One pointer fits in the static TLS block, which is quicker to reach. */
+extern __thread struct thread_state *thread_self __attribute__((tls_model("initial-exec")));
+struct tctx *tctx_find_or_new(struct mrpc_session *session);	/* NULL without memory */
 void tctx_forget(struct mrpc_session *session);
 char *error_buffer(size_t *size);
 
@@ -147,8 +159,24 @@ static inline bool session_is_foreign(const struct mrpc_session *session)
 	return unlikely(session->fork_gen != __atomic_load_n(&fork_gen, __ATOMIC_RELAXED));
 }
 
+static inline struct tctx *tctx_get(struct mrpc_session *session)
+{
+	struct thread_state *state = thread_self;
+
+	if (likely(state && state->ctxs && state->ctxs->session == session))
+		return state->ctxs;
+	return tctx_find_or_new(session);
+}
+
 /* session.c */
-int session_check(const struct mrpc_session *session);	/* 0, or -EPERM after fork */
+int session_refuse(const struct mrpc_session *session);	/* says why it cannot be used */
+
+/* 0, or -EPERM after fork */
+static inline int session_check(const struct mrpc_session *session)
+{
+	return likely(session && !session_is_foreign(session)) ? 0 : session_refuse(session);
+}
+
 int session_ioctl(const struct mrpc_session *session, unsigned long cmd, void *arg);
 void release_block(struct mrpc_session *session, u32 block, u32 bytes);
 void release_flush(struct tctx *t);

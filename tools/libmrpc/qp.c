@@ -233,16 +233,6 @@ static void sq_unlock(struct mrpc_qp *qp)
 		pthread_mutex_unlock(&qp->lock);
 }
 
-u32 qp_pending(struct mrpc_qp *qp)
-{
-	u32 pending;
-
-	sq_lock(qp);
-	pending = ring_sq_pending(&qp->ring);
-	sq_unlock(qp);
-	return pending;
-}
-
 static void collect_notes(struct mrpc_qp *qp)
 {
 	u32 head = ring_sq_head(&qp->ring), i;

@@ -107,8 +107,11 @@ int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
 /* Gives what the thread has collected back with the next entry into the kernel. */
 bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t);
 
-/* Entries that wait to be submitted. */
-u32 qp_pending(struct mrpc_qp *qp);
+/* Entries that wait to be submitted; without the lock, which only orders those who add. */
+static inline u32 qp_pending(const struct mrpc_qp *qp)
+{
+	return ring_sq_pending(&qp->ring);
+}
 
 /* Submits what waits, and waits for completions (@timeout_ns < 0: no limit). */
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns);

@@ -21,6 +21,28 @@ u64 clock_ns(void)
 
 /* -- replying -------------------------------------------------------------------- */
 
+/* Requests come one after the other: their memory is used again. */
+static struct mrpc_call *call_alloc(struct mrpc_session *session)
+{
+	struct tctx *t = tctx_get(session);
+	struct mrpc_call *call = t ? t->call : NULL;
+
+	if (!call)
+		return malloc(sizeof(*call));
+	t->call = NULL;
+	return call;
+}
+
+static void call_free(struct mrpc_call *call)
+{
+	struct tctx *t = tctx_get(call->session);
+
+	if (t && !t->call)
+		t->call = call;
+	else
+		free(call);
+}
+
 static void call_end(struct mrpc_call *call)
 {
 	if (call->cqe.flags & MRPC_CQE_BLOCK)
@@ -28,7 +50,7 @@ static void call_end(struct mrpc_call *call)
 			      call->cqe.msg_len + call->cqe.meta_len);
 	mrpc_meta_free(&call->meta);
 	mrpc_msg_free(&call->msg);
-	free(call);
+	call_free(call);
 }
 
 /* A handler's reply that cannot be sent becomes a status that says why. */
@@ -143,7 +165,7 @@ int mrpc_call_reply(struct mrpc_call *call, int status)
 
 static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
-	struct mrpc_call *call = malloc(sizeof(*call));
+	struct mrpc_call *call = call_alloc(qp->session);
 
 	if (!call)
 		return NULL;
@@ -197,7 +219,7 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	if (service >= server->nr_services ||
 	    method >= server->services[service].desc->nr_methods) {
 		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_UNIMPLEMENTED);
-		free(call);
+		call_free(call);
 		return;
 	}
 	call->service = &server->services[service];
@@ -206,7 +228,7 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	call->reply = mrpc_msg_new(&call->msg, call->session, call->method->reply_size, 0);
 	if (!call->reply) {
 		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_RESOURCE_EXHAUSTED);
-		free(call);
+		call_free(call);
 		return;
 	}
 	status = call->method->invoke(call->service->ops, call, call->request, call->reply);

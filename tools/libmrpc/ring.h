@@ -38,10 +38,12 @@ static inline __u32 ring_sq_head(const struct ring *r)
 	return __atomic_load_n(&r->head->sq.head, __ATOMIC_ACQUIRE);
 }
 
-/* Entries that the kernel has not taken yet. */
+/* Entries that the kernel has not taken yet. The head first: it never passes the tail. */
 static inline __u32 ring_sq_pending(const struct ring *r)
 {
-	return r->sq_tail - ring_sq_head(r);
+	__u32 head = ring_sq_head(r);
+
+	return __atomic_load_n(&r->sq_tail, __ATOMIC_RELAXED) - head;
 }
 
 /* Where the next entry goes; NULL if the queue is full. */
@@ -54,7 +56,10 @@ static inline struct mrpc_sqe *ring_sq_slot(const struct ring *r)
 
 static inline void ring_sq_publish(struct ring *r)
 {
-	__atomic_store_n(&r->head->sq.tail, ++r->sq_tail, __ATOMIC_RELEASE);
+	__u32 tail = r->sq_tail + 1;
+
+	__atomic_store_n(&r->sq_tail, tail, __ATOMIC_RELAXED);
+	__atomic_store_n(&r->head->sq.tail, tail, __ATOMIC_RELEASE);
 }
 
 /* Copies the next completion out; false if there is none. */

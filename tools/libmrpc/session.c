@@ -22,14 +22,12 @@
 #define RESERVE_MAX	(256ull << 20)
 #endif
 
-int session_check(const struct mrpc_session *session)
+int session_refuse(const struct mrpc_session *session)
 {
 	if (!session)
 		return fail(EINVAL, "there is no session");
-	if (session_is_foreign(session))
-		return fail(EPERM, "the session belongs to the process that this one was forked "
-			    "from; open another one");
-	return 0;
+	return fail(EPERM, "the session belongs to the process that this one was forked from; "
+		    "open another one");
 }
 
 int session_ioctl(const struct mrpc_session *session, unsigned long cmd, void *arg)
@@ -71,12 +69,12 @@ static int grow_recv(struct mrpc_session *session, u64 len)
 	u64 part;
 	int err = 0;
 
-	len = ALIGN_UP(len, (u64)REGION_ALIGN);
+	len = ALIGN_UP(len, (u64)MRPC_REGION_ALIGN);
 	pthread_mutex_lock(&session->lock);
 	if (len > session->recv_reserved - session->recv_size)
 		err = -ENOMEM;
 	while (!err && len) {
-		part = len < REGION_MAX ? len : REGION_MAX;
+		part = len < MRPC_REGION_MAX ? len : MRPC_REGION_MAX;
 		err = map_region(session, MRPC_REGION_RECV, session->recv, session->recv_size,
 				 session->recv_reserved, part);
 		if (err)
@@ -115,7 +113,7 @@ static u64 reserve_len(u64 limit)
 {
 	if (!limit || limit > RESERVE_MAX)
 		limit = RESERVE_MAX;
-	return ALIGN_UP(limit, (u64)REGION_ALIGN);
+	return ALIGN_UP(limit, (u64)MRPC_REGION_ALIGN);
 }
 
 static int heaps_init(struct mrpc_session *session, const struct mrpc_session_opts *opts)
@@ -126,7 +124,7 @@ static int heaps_init(struct mrpc_session *session, const struct mrpc_session_op
 
 	send->reserved = reserve_len(session->setup.send_limit);
 	send->limit = send->reserved;
-	send->max_region = REGION_MAX;
+	send->max_region = MRPC_REGION_MAX;
 	send->map_region = map_send_region;
 	send->base = reserve(send->reserved);
 	session->recv_reserved = reserve_len(session->setup.recv_limit);
@@ -178,6 +176,9 @@ static int setup(struct mrpc_session *session, const struct mrpc_session_opts *o
 	if (arg->version != MRPC_UAPI_VERSION)
 		return fail(EPROTO, "the module speaks version %u of the interface, this library "
 			    "version %u", arg->version, MRPC_UAPI_VERSION);
+	/* The flag is refused for more, whatever the operator's threshold. */
+	if (arg->copy_threshold > MRPC_MAX_COPY)
+		arg->copy_threshold = MRPC_MAX_COPY;
 	return heaps_init(session, opts);
 }
 

@@ -9,13 +9,7 @@
 #include "internal.h"
 #include "qp.h"
 
-struct thread_state {
-	char error[768];
-	struct tctx *ctxs;
-};
-
-/* One pointer fits in the static TLS block, which is quicker to reach. */
-static __thread struct thread_state *self __attribute__((tls_model("initial-exec")));
+__thread struct thread_state *thread_self;
 
 static pthread_key_t exit_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -31,6 +25,12 @@ static void ctx_unlink(struct tctx *t)
 	*t->s_prev = t->s_next;
 	if (t->s_next)
 		t->s_next->s_prev = t->s_prev;
+}
+
+static void ctx_free(struct tctx *t)
+{
+	free(t->call);
+	free(t);
 }
 
 static void thread_exit(void *arg)
@@ -50,11 +50,11 @@ static void thread_exit(void *arg)
 				heap_cache_flush(&t->session->send, &t->cache);
 			}
 		}
-		free(t);
+		ctx_free(t);
 	}
 	pthread_mutex_unlock(&threads_lock);
-	if (self == state)
-		self = NULL;
+	if (thread_self == state)
+		thread_self = NULL;
 	free(state);
 }
 
@@ -84,13 +84,13 @@ static void init_once(void)
 
 static struct thread_state *state_get(void)
 {
-	if (likely(self))
-		return self;
+	if (likely(thread_self))
+		return thread_self;
 	pthread_once(&once, init_once);
-	self = calloc(1, sizeof(*self));
-	if (self)
-		pthread_setspecific(exit_key, self);
-	return self;
+	thread_self = calloc(1, sizeof(*thread_self));
+	if (thread_self)
+		pthread_setspecific(exit_key, thread_self);
+	return thread_self;
 }
 
 char *error_buffer(size_t *size)
@@ -113,11 +113,11 @@ static void drop_dead(struct thread_state *state)
 			continue;
 		}
 		*p = t->next;
-		free(t);
+		ctx_free(t);
 	}
 }
 
-static struct tctx *ctx_find_or_new(struct mrpc_session *session)
+struct tctx *tctx_find_or_new(struct mrpc_session *session)
 {
 	struct thread_state *state = state_get();
 	struct tctx **p, *t;
@@ -147,13 +147,6 @@ found:
 out:
 	pthread_mutex_unlock(&threads_lock);
 	return t;
-}
-
-struct tctx *tctx_get(struct mrpc_session *session)
-{
-	if (likely(self && self->ctxs && self->ctxs->session == session))
-		return self->ctxs;
-	return ctx_find_or_new(session);
 }
 
 void tctx_forget(struct mrpc_session *session)

@@ -26,6 +26,11 @@
 #define MRPC_MAX_DETAIL		512	/* bytes of a status detail */
 #define MRPC_MAX_COPY		65536	/* largest message with MRPC_SQE_COPY */
 #define MRPC_MAX_DEPTH		64	/* nesting of messages */
+#define MRPC_MAX_QPS		64	/* queue pairs of a session */
+#define MRPC_MAX_SCHEMAS	256	/* schemas of a session */
+#define MRPC_MAX_REGIONS	64	/* regions of one heap of a session */
+#define MRPC_REGION_ALIGN	(64U << 10)	/* a region's length is a multiple of it */
+#define MRPC_REGION_MAX		(256U << 20)	/* bytes of one region */
 #define MRPC_MAX_HEAP		(1U << 31)	/* bytes of one heap of a session */
 #define MRPC_MAX_MESSAGE	(1U << 30)	/* bytes of one message */
 #define MRPC_MAX_HEAD		(16U << 20)	/* of these, struct blocks and text */
@@ -89,7 +94,8 @@ enum mrpc_sqe_op {
 /* mrpc_sqe.flags */
 /*
  * Copy the whole message at submission: its blocks are free when enter returns,
- * and no MRPC_CQE_SENT follows
+ * and no MRPC_CQE_SENT follows, but for a reply that comes too late: that
+ * completes as MRPC_CQE_SENT with status MRPC_CANCELLED in any case
  */
 #define MRPC_SQE_COPY	(1U << 0)
 #define MRPC_SQE_TIMES	(1U << 1) /* append struct mrpc_times to the completion */
@@ -151,7 +157,11 @@ enum mrpc_cqe_type {
 	MRPC_CQE_NOP = 0,
 	MRPC_CQE_REPLY = 1,	/* a call's one terminal completion */
 	MRPC_CQE_REQUEST = 2,	/* a request to serve */
-	MRPC_CQE_SENT = 3,	/* the send blocks of user_data may be reused */
+	/*
+	 * The send blocks of user_data may be reused. A reply's status is
+	 * MRPC_CANCELLED when it came too late: nobody gets it
+	 */
+	MRPC_CQE_SENT = 3,
 	MRPC_CQE_ERROR = 4,	/* an entry that is not a call was refused */
 };
 
@@ -293,7 +303,7 @@ enum mrpc_region_kind {
  * struct mrpc_region_add - MRPC_IOC_REGION: grow a heap by one region
  * @size: sizeof(struct mrpc_region_add)
  * @kind: enum mrpc_region_kind
- * @len: bytes, a multiple of 64 KiB, at most 256 MiB
+ * @len: bytes, a multiple of MRPC_REGION_ALIGN, at most MRPC_REGION_MAX
  * @base: out: heap offset of its first byte. Offsets of a heap are contiguous
  *	over its regions in the order of their creation, so mapping each at
  *	(heap address + base) keeps references valid across regions
@@ -301,7 +311,9 @@ enum mrpc_region_kind {
  * @flags: zero
  * @resv: zero
  *
- * No block may cross from one region into another.
+ * No block may cross from one region into another. Nothing is placed in a
+ * receive region before a part of it has been mapped, so that a thread which
+ * learns of a block finds it there while another one is growing the heap.
  */
 struct mrpc_region_add {
 	__u32 size;
@@ -314,7 +326,10 @@ struct mrpc_region_add {
 };
 
 #define MRPC_QP_SERVE	(1U << 0) /* this queue pair takes requests */
-/* @eventfd is signalled when the completion queue goes from empty to non-empty */
+/*
+ * @eventfd is signalled when the completion queue goes from empty to non-empty,
+ * and when work for MRPC_QP_PENDING appears
+ */
 #define MRPC_QP_EVENTFD	(1U << 1)
 
 /**

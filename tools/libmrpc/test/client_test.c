@@ -96,6 +96,28 @@ TEST(synchronous_calls)
 	peer_stop(&p);
 }
 
+/* An operator's threshold may be higher than what a flag can ask for. */
+TEST(threshold_above_the_flags)
+{
+	static const u32 sizes[] = { 60000, MRPC_MAX_COPY, MRPC_MAX_COPY + 1, 200000 };
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+	struct peer p;
+	u32 i;
+
+	fake_copy_threshold(1 << 20);
+	peer_start(&p);
+	fake_copy_threshold(4096);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		build(&msg, p.session, i, sizes[i]);
+		CHECK_EQ(mrpc_call_sync(p.conn, &test_service, TEST_ECHO, &msg, NULL, &res), 0);
+		CHECK(matches(res.reply, i, sizes[i]));
+		mrpc_result_release(&res);
+	}
+	CHECK_EQ(fake_stats().copies, 2);
+	peer_stop(&p);
+}
+
 TEST(message_is_kept_on_request)
 {
 	struct mrpc_call_opts opts = { .flags = MRPC_CALL_KEEP };

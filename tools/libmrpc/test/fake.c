@@ -73,6 +73,7 @@ static struct fsession sessions[SESSIONS];
 static struct fcall calls[CALLS];
 static struct fake_stats stats;
 static unsigned int take_at_most;
+static __u32 copy_threshold = 4096;
 static struct {
 	unsigned long cmd;
 	int err;
@@ -118,6 +119,11 @@ void fake_fail(unsigned long cmd, int err, int times)
 	failing.cmd = cmd;
 	failing.err = err;
 	failing.times = times;
+}
+
+void fake_copy_threshold(__u32 bytes)
+{
+	copy_threshold = bytes;
 }
 
 void fake_take_at_most(unsigned int nr)
@@ -255,6 +261,8 @@ static int place(struct fsession *from, struct fsession *to, const struct mrpc_s
 	if (with_msg) {
 		if (sqe->root % 8 || sqe->root + (__s64)m->data.off < 0 ||
 		    sqe->root + (__s64)m->data.off + m->data.len > (__s64)from->heap_len[0])
+			stats.bad++;
+		if (sqe->flags & MRPC_SQE_COPY && len > MRPC_MAX_COPY)
 			stats.bad++;
 		out = (void *)(to->heap[1] + off);
 		*out = *m;
@@ -555,7 +563,7 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 	case MRPC_IOC_SETUP:
 		setup->session = (__u32)(s - sessions) + 1;
 		setup->version = MRPC_UAPI_VERSION;
-		setup->copy_threshold = 4096;
+		setup->copy_threshold = copy_threshold;
 		setup->max_calls = 1024;
 		return 0;
 	case MRPC_IOC_REGION:

@@ -37,6 +37,9 @@ void fake_reset_stats(void);
 /* The next so many ioctls of this command fail with @err. */
 void fake_fail(unsigned long cmd, int err, int times);
 
+/* What sessions are told from now on; 4096 if never called. */
+void fake_copy_threshold(__u32 bytes);
+
 /* Largest number of submissions that one enter of a client takes; 0: all. */
 void fake_take_at_most(unsigned int nr);
 

@@ -1,0 +1,114 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The engines of one datapath, and what passes them.
+ */
+#ifndef MRPC_CORE_CHAIN_H
+#define MRPC_CORE_CHAIN_H
+
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+
+#include "conn.h"
+#include "engine.h"
+
+struct mrpc_change;
+struct mrpc_change_result;
+struct mrpc_scope;
+
+/**
+ * struct mrpc_chain - the engines of a datapath, in order
+ *
+ * Immutable; replaced as a whole, freed after a grace period. The engines are
+ * not its own: an engine can be in the next chain too.
+ *
+ * @rcu: for the free
+ * @flags: MRPC_ENGINE_*, of any of them, and MRPC_CHAIN_ENDS
+ * @nr: engines
+ * @engines: from application to wire
+ * @stage: those that have something to do in a direction, as rpcs pass them
+ * @nr_stages: how many
+ */
+struct mrpc_chain {
+	struct rcu_head rcu;
+	u32 flags;
+	u32 nr;
+	u32 nr_stages[MRPC_DIRS];
+	struct mrpc_engine **stage[MRPC_DIRS];
+	struct mrpc_engine *engines[];
+};
+
+/* mrpc_chain.flags: an engine has call_end() */
+#define MRPC_CHAIN_ENDS		BIT(31)
+
+/* It is among the stages of a direction. One that is paused stays until it is not. */
+static inline bool mrpc_engine_stands(const struct mrpc_engine *e, enum mrpc_direction dir)
+{
+	return READ_ONCE(e->dirs) & BIT(dir) || READ_ONCE(e->paused[dir]);
+}
+
+/* For who owns a claim of the connection, or changes it. */
+static inline struct mrpc_chain *mrpc_chain_of(const struct mrpc_conn *conn)
+{
+	return rcu_dereference_protected(conn->chain, true);
+}
+
+static inline bool mrpc_chain_wants(const struct mrpc_conn *conn, enum mrpc_direction dir)
+{
+	const struct mrpc_chain *chain = mrpc_chain_of(conn);
+
+	return chain && chain->nr_stages[dir];
+}
+
+/* Somebody wants the stage time stamps of calls. Any context. */
+static inline bool mrpc_chain_stamps(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->wants) & MRPC_ENGINE_TIMES;
+}
+
+/* Somebody wants to be told of the end of calls. Any context. */
+static inline bool mrpc_chain_ends(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->wants) & MRPC_CHAIN_ENDS;
+}
+
+/* chain.c */
+struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr);
+void mrpc_chain_sum_up(struct mrpc_chain *chain);
+void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain);
+void mrpc_chain_init(struct mrpc_conn *conn);
+void mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir);
+void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, enum mrpc_direction dir,
+			u32 from, struct mrpc_queue *q);
+bool mrpc_chain_full(struct mrpc_conn *conn);
+void mrpc_chain_room(struct mrpc_conn *conn);
+void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next);
+bool mrpc_chain_withdraw(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir);
+void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool local);
+
+/* change.c */
+int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
+void mrpc_datapath_leave(struct mrpc_conn *conn);
+int mrpc_datapath_hold(struct mrpc_conn *conn);
+void mrpc_datapath_release(struct mrpc_conn *conn);
+int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
+		      struct mrpc_change_result *result, struct netlink_ext_ack *extack);
+void mrpc_engine_free(struct mrpc_engine *e);
+
+/* rx.c */
+int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix);
+void mrpc_rx_arrived(struct mrpc_conn *conn);
+void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_end(struct mrpc_conn *conn);
+int mrpc_rx_init(void);
+void mrpc_rx_exit(void);
+
+/* datapath.c: what happens to rpcs behind the engines; owner of the transmit claim */
+void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+
+#endif /* MRPC_CORE_CHAIN_H */

@@ -1,0 +1,737 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changing datapaths while calls pass them.
+ *
+ * A datapath is brought to what the placements say: what it needs is made
+ * while it runs; then both its claims are taken, which waits until their
+ * owners are between two rpcs; engines are configured, hand their state over, or
+ * leave; the claims are given back. If something fails meanwhile the datapath is
+ * as before. Nothing that is global is held while a claim is waited for, but the
+ * right to change this network namespace's placements.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/signal.h>
+#include <linux/slab.h>
+#include <linux/sort.h>
+
+#include "chain.h"
+#include "notify.h"
+#include "placement.h"
+#include "runtime.h"
+#include "session.h"
+
+/**
+ * struct mrpc_item - one engine of a datapath's next chain
+ * @p: its placement, a reference
+ * @group: its configuration, a reference
+ * @services: of the connection, that it sees
+ * @e: the instance
+ * @old: the present instance of the same placement, or NULL
+ * @fresh: @e is new
+ * @configured: @e->ops->configure() has accepted @group
+ */
+struct mrpc_item {
+	struct mrpc_placement *p;
+	struct mrpc_group *group;
+	u32 services;
+	struct mrpc_engine *e;
+	struct mrpc_engine *old;
+	bool fresh;
+	bool configured;
+};
+
+/**
+ * struct mrpc_change - from one chain to the next
+ * @conn: the connection
+ * @gen: of the placements that it follows
+ * @nr: items
+ * @chain: the next chain, or NULL: no engines
+ * @differs: there is something to do
+ * @leaked: rpcs that engines had lost
+ * @items: in order
+ */
+struct mrpc_change {
+	struct mrpc_conn *conn;
+	u64 gen;
+	u32 nr;
+	struct mrpc_chain *chain;
+	bool differs;
+	u32 leaked;
+	struct mrpc_item items[MRPC_PLACEMENTS_MAX];
+};
+
+/* -- holding a datapath --------------------------------------------------------- */
+
+/* Wait for one claim. Under conn->change_lock. */
+static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
+{
+	if (mrpc_claim_disable(claim))
+		return 0;
+	while (!mrpc_claim_idle(claim)) {
+		if (!patient && signal_pending(current))
+			return -EINTR;
+		usleep_range(10, 50);
+	}
+	return 0;
+}
+
+/*
+ * Both claims go back. Who was turned away, or left early, comes again. @all: in any
+ * case: an owner may be leaving early right now, and not know that nobody waits any more.
+ */
+static void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
+{
+	bool tx, rx;
+
+	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
+	tx = mrpc_claim_enable(&conn->tx);
+	rx = mrpc_claim_enable(&conn->rx);
+	if (all || tx || test_bit(MRPC_CONN_TX_READY, &conn->flags) || conn->path[MRPC_TX].held ||
+	    !mrpc_queue_empty(&conn->path[MRPC_TX].out))
+		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
+	if (all || rx || test_bit(MRPC_CONN_RX_READY, &conn->flags) || conn->path[MRPC_RX].held)
+		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+}
+
+/* Under conn->change_lock. Return: 0, -ESHUTDOWN, -EINTR. */
+static int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
+{
+	int err;
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return -ESHUTDOWN;
+	set_bit(MRPC_CONN_CHANGING, &conn->flags);
+	err = mrpc_claim_take(&conn->tx, patient);
+	if (!err)
+		err = mrpc_claim_take(&conn->rx, patient);
+	if (err)
+		mrpc_datapath_resume(conn, true);
+	return err;
+}
+
+/**
+ * mrpc_datapath_hold() - own both claims of a datapath
+ * @conn: a connection of mrpc_net.datapaths
+ *
+ * Nothing passes the datapath until mrpc_datapath_release(): be quick.
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0; -EINTR; -ESHUTDOWN: the connection has ended.
+ */
+int mrpc_datapath_hold(struct mrpc_conn *conn)
+{
+	int err = mutex_lock_interruptible(&conn->change_lock);
+
+	if (err)
+		return err;
+	err = mrpc_datapath_pause(conn, false);
+	if (err)
+		mutex_unlock(&conn->change_lock);
+	return err;
+}
+
+/**
+ * mrpc_datapath_release() - end of mrpc_datapath_hold()
+ * @conn: the connection
+ */
+void mrpc_datapath_release(struct mrpc_conn *conn)
+{
+	mrpc_datapath_resume(conn, false);
+	mutex_unlock(&conn->change_lock);
+}
+
+/* -- instances -------------------------------------------------------------------- */
+
+static void mrpc_engine_free_work(struct work_struct *work)
+{
+	struct mrpc_engine *e = container_of(to_rcu_work(work), struct mrpc_engine, free_work);
+
+	if (e->ops->destroy)
+		e->ops->destroy(e);
+	mrpc_group_put(e->group);
+	mrpc_placement_put(e->placement);
+	kfree(e);
+}
+
+/**
+ * mrpc_engine_free() - an instance is out of its chain: end it
+ * @e: the instance, its queues empty
+ *
+ * After a grace period, for call_end() may be running.
+ */
+void mrpc_engine_free(struct mrpc_engine *e)
+{
+	queue_rcu_work(mrpc_end_wq, &e->free_work);
+}
+
+static struct mrpc_engine *mrpc_engine_new(struct mrpc_conn *conn, const struct mrpc_item *item,
+					   struct netlink_ext_ack *extack)
+{
+	struct mrpc_engine *e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	int dir, err;
+
+	if (!e)
+		return ERR_PTR(-ENOMEM);
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		mrpc_queue_init(&e->in[dir]);
+	INIT_RCU_WORK(&e->free_work, mrpc_engine_free_work);
+	e->ops = item->group->ops;
+	e->flags = e->ops->flags;
+	e->dirs = e->ops->dirs;
+	e->placement = item->p;
+	e->group = item->group;
+	e->conn = conn;
+	e->services = item->services;
+	if (e->ops->create) {
+		err = e->ops->create(e, extack);
+		if (err) {
+			kfree(e);
+			return ERR_PTR(err);
+		}
+	}
+	mrpc_placement_get(e->placement);
+	mrpc_group_get(e->group);
+	return e;
+}
+
+/* -- what is to be done --------------------------------------------------------- */
+
+/* Take down what the placements want of this datapath now. */
+static void mrpc_change_collect(struct mrpc_change *c)
+{
+	struct mrpc_net *mn = mrpc_net(c->conn->session->net);
+	struct mrpc_placement *p;
+	struct mrpc_group *g;
+
+	c->nr = 0;
+	spin_lock(&mn->lock);
+	c->gen = mn->gen;
+	list_for_each_entry(p, &mn->placements, list) {
+		if (!mrpc_scope_matches(&p->scope, c->conn))
+			continue;
+		g = mrpc_placement_choose(p, c->conn);
+		if (!g)
+			continue;
+		mrpc_placement_get(p);
+		mrpc_group_get(g);
+		c->items[c->nr++] = (struct mrpc_item) {
+			.p = p,
+			.group = g,
+			.services = mrpc_scope_services(&p->scope, c->conn),
+		};
+	}
+	spin_unlock(&mn->lock);
+}
+
+static bool mrpc_engine_understands(const struct mrpc_engine_ops *ops,
+				    const struct mrpc_engine_ops *from)
+{
+	const char *const *name;
+
+	if (!ops->restore || !from->decompose)
+		return false;
+	if (!strcmp(ops->name, from->name))
+		return true;
+	for (name = ops->takes; name && *name; name++)
+		if (!strcmp(*name, from->name))
+			return true;
+	return false;
+}
+
+/* Of one type, state of a version that is not understood would be lost silently. */
+static int mrpc_change_check(const struct mrpc_engine_ops *ops, const struct mrpc_engine_ops *from,
+			     struct netlink_ext_ack *extack)
+{
+	if (!mrpc_engine_understands(ops, from) ||
+	    (from->state_version >= ops->oldest && from->state_version <= ops->state_version))
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "%s@%u takes state of version %u to %u, %s@%u has version %u",
+			   ops->name, ops->version, ops->oldest, ops->state_version, from->name,
+			   from->version, from->state_version);
+	return -EOPNOTSUPP;
+}
+
+static int mrpc_change_item(struct mrpc_change *c, struct mrpc_item *item,
+			    struct netlink_ext_ack *extack)
+{
+	const struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	int err;
+	u32 i;
+
+	for (i = 0; now && i < now->nr; i++)
+		if (now->engines[i]->placement == item->p)
+			item->old = now->engines[i];
+	if (item->old && item->old->group == item->group) {
+		item->e = item->old;
+		return 0;
+	}
+	c->differs = true;
+	if (item->old && item->old->ops == item->group->ops &&
+	    !(item->old->ops->flags & MRPC_ENGINE_REMAKE)) {
+		item->e = item->old;
+		return 0;
+	}
+	if (item->old && extack) {	/* going back is worth more than state */
+		err = mrpc_change_check(item->group->ops, item->old->ops, extack);
+		if (err)
+			return err;
+	}
+	item->e = mrpc_engine_new(c->conn, item, extack);
+	if (IS_ERR(item->e)) {
+		err = PTR_ERR(item->e);
+		item->e = NULL;
+		return err;
+	}
+	item->fresh = true;
+	return 0;
+}
+
+static void mrpc_change_free(struct mrpc_change *c, bool undo)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr; i++) {
+		struct mrpc_item *item = &c->items[i];
+
+		if (undo && item->fresh && item->e)
+			mrpc_engine_free(item->e);
+		mrpc_placement_put(item->p);
+		mrpc_group_put(item->group);
+	}
+	if (undo)
+		kfree(c->chain);
+	kfree(c);
+}
+
+/* Make everything that the next chain needs. Under change_lock, or nobody else knows @conn. */
+static struct mrpc_change *mrpc_change_prepare(struct mrpc_conn *conn,
+					       struct netlink_ext_ack *extack)
+{
+	const struct mrpc_chain *now = mrpc_chain_of(conn);
+	struct mrpc_engine *engines[MRPC_PLACEMENTS_MAX];
+	struct mrpc_change *c;
+	u32 i, kept = 0;
+	int err;
+
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	if (!c)
+		return ERR_PTR(-ENOMEM);
+	c->conn = conn;
+	mrpc_change_collect(c);
+	for (i = 0; i < c->nr; i++) {
+		err = mrpc_change_item(c, &c->items[i], extack);
+		if (err)
+			goto fail;
+		kept += !!c->items[i].old;
+		engines[i] = c->items[i].e;
+	}
+	if (kept != (now ? now->nr : 0))
+		c->differs = true;	/* some leave */
+	if (!c->differs || !c->nr)
+		return c;
+	err = -ENOMEM;
+	c->chain = mrpc_chain_new(engines, c->nr);
+	if (c->chain)
+		return c;
+fail:
+	mrpc_change_free(c, true);
+	return ERR_PTR(err);
+}
+
+/* -- doing it: both claims are held ------------------------------------------------ */
+
+static int mrpc_change_restore(struct mrpc_item *item, struct netlink_ext_ack *extack)
+{
+	const struct mrpc_engine_ops *from = item->old->ops;
+	void *state;
+	int err;
+
+	if (!mrpc_engine_understands(item->e->ops, from) ||
+	    mrpc_change_check(item->e->ops, from, NULL))
+		return 0;
+	state = from->decompose(item->old);
+	if (IS_ERR(state))
+		return PTR_ERR(state);
+	err = item->e->ops->restore(item->e, from, from->state_version, state, extack);
+	kvfree(state);
+	return err;
+}
+
+/* What can fail. Nothing but configurations is to be taken back. */
+static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < c->nr && !err; i++) {
+		struct mrpc_item *item = &c->items[i];
+
+		if (item->fresh) {
+			if (item->old)
+				err = mrpc_change_restore(item, extack);
+		} else if (item->e->group != item->group && item->e->ops->configure) {
+			err = item->e->ops->configure(item->e, item->group, extack);
+			item->configured = !err;
+		}
+	}
+	if (!err)
+		return 0;
+	while (i--) {
+		struct mrpc_item *item = &c->items[i];
+
+		if (item->configured)
+			item->e->ops->configure(item->e, item->e->group, NULL);
+	}
+	return err;
+}
+
+/* Collect what an engine that leaves has, in the order in which it came. */
+static void mrpc_change_drain(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
+			      struct mrpc_queue *q)
+{
+	struct mrpc_path *path = &c->conn->path[dir];
+	struct mrpc_rpc *rpc;
+	u32 lost = 0;
+
+	if (e->ops->flush)
+		e->ops->flush(e, dir, q);
+	mrpc_queue_splice(&e->in[dir], q);
+	list_for_each_entry(rpc, &q->list, list)
+		rpc->at = NULL;
+	list_for_each_entry(rpc, &path->all, all) {
+		if (rpc->at != e)
+			continue;
+		rpc->at = NULL;
+		INIT_LIST_HEAD(&rpc->list);
+		mrpc_queue_push(q, rpc);
+		lost++;
+	}
+	e->kept[dir] = 0;
+	c->leaked += lost;
+	if (lost) {
+		char detail[64];
+
+		scnprintf(detail, sizeof(detail), "it had lost %u calls, which go on", lost);
+		mrpc_notify_fault(e, "leak", detail);
+	}
+}
+
+/* Index of the first stage behind the place between items @at - 1 and @at. */
+static u32 mrpc_change_stage(const struct mrpc_change *c, enum mrpc_direction dir, u32 at)
+{
+	u32 i, n = 0;
+
+	for (i = dir == MRPC_TX ? 0 : at; i < (dir == MRPC_TX ? at : c->nr); i++)
+		n += mrpc_engine_stands(c->items[i].e, dir);
+	return n;
+}
+
+/* An engine's rpcs go to its successor, or past the place where it was. */
+static void mrpc_change_pass(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
+			     struct mrpc_engine *next, u32 at)
+{
+	struct mrpc_rpc *rpc;
+	struct mrpc_queue q;
+
+	mrpc_queue_init(&q);
+	mrpc_change_drain(c, e, dir, &q);
+	if (next && next->dirs & BIT(dir)) {
+		list_for_each_entry(rpc, &q.list, list)
+			rpc->at = next;
+		mrpc_queue_splice(&q, &next->in[dir]);
+	} else {
+		mrpc_chain_forward(c->conn, c->chain, dir, mrpc_change_stage(c, dir, at), &q);
+	}
+}
+
+static struct mrpc_item *mrpc_change_of(struct mrpc_change *c, const struct mrpc_engine *old)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr; i++)
+		if (c->items[i].old == old)
+			return &c->items[i];
+	return NULL;
+}
+
+/* Index of the item behind the place where engine @i of @now was. */
+static u32 mrpc_change_place(struct mrpc_change *c, const struct mrpc_chain *now, u32 i)
+{
+	struct mrpc_item *item;
+
+	for (;;) {
+		item = mrpc_change_of(c, now->engines[i]);
+		if (item)
+			return item - c->items + 1;
+		if (!i--)
+			return 0;
+	}
+}
+
+static void mrpc_change_leave(struct mrpc_change *c, const struct mrpc_chain *now, u32 i,
+			      enum mrpc_direction dir)
+{
+	struct mrpc_item *item = mrpc_change_of(c, now->engines[i]);
+
+	if (!item || item->fresh)
+		mrpc_change_pass(c, now->engines[i], dir, item ? item->e : NULL,
+				 mrpc_change_place(c, now, i));
+	else if (!mrpc_engine_stands(item->e, dir))
+		mrpc_change_pass(c, item->e, dir, NULL, mrpc_change_place(c, now, i));
+}
+
+/* What the operator holds stays held when another takes its place. */
+static void mrpc_change_hold(struct mrpc_change *c)
+{
+	struct mrpc_item *item;
+	int dir;
+
+	for (item = c->items; item < c->items + c->nr; item++) {
+		for (dir = 0; item->fresh && item->old && dir < MRPC_DIRS; dir++) {
+			if (!item->old->paused[dir] || !(item->e->ops->dirs & BIT(dir)))
+				continue;
+			item->e->paused[dir] = true;
+			item->e->dirs |= BIT(dir);
+		}
+	}
+}
+
+/* What cannot fail. */
+static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone, u32 *nr_gone)
+{
+	struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	struct mrpc_item *item;
+	u32 i;
+
+	mrpc_change_hold(c);
+	if (c->chain)
+		mrpc_chain_sum_up(c->chain);
+	mrpc_chain_set(c->conn, c->chain);
+	for (i = 0; i < c->nr; i++) {
+		item = &c->items[i];
+		if (item->e->group != item->group)
+			swap(item->e->group, item->group);	/* the old one is put later */
+	}
+	/* What is further on its way goes on first. */
+	for (i = 0; now && i < now->nr; i++) {
+		mrpc_change_leave(c, now, now->nr - 1 - i, MRPC_TX);
+		mrpc_change_leave(c, now, i, MRPC_RX);
+		item = mrpc_change_of(c, now->engines[i]);
+		if (!item || item->fresh)
+			gone[(*nr_gone)++] = now->engines[i];
+	}
+	mrpc_runtime_follow(c->conn, c->chain);
+	if (now)
+		kfree_rcu(now, rcu);
+}
+
+/*
+ * Bring one datapath to what the placements say. @pause: ns that it stood still.
+ * Return: 1: changed; 0: nothing to do, or the connection has ended; else a
+ * negative errno, and nothing has changed.
+ */
+static int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
+				struct netlink_ext_ack *extack)
+{
+	struct mrpc_engine *gone[MRPC_PLACEMENTS_MAX];
+	struct mrpc_change *c;
+	u32 nr_gone = 0, i;
+	u64 start;
+	int err;
+
+	/* Who ends it holds the lock for as long as the link lingers. */
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return 0;
+	if (patient)
+		mutex_lock(&conn->change_lock);
+	else if (mutex_lock_interruptible(&conn->change_lock))
+		return -EINTR;
+	c = mrpc_change_prepare(conn, extack);
+	if (IS_ERR(c)) {
+		mutex_unlock(&conn->change_lock);
+		return PTR_ERR(c);
+	}
+	err = c->differs ? 1 : 0;
+	if (!c->differs)
+		goto out;
+	start = ktime_get_ns();
+	err = mrpc_datapath_pause(conn, patient);
+	if (err)
+		goto out;
+	err = mrpc_change_try(c, extack);
+	if (!err)
+		mrpc_change_commit(c, gone, &nr_gone);
+	mrpc_datapath_resume(conn, false);
+	*pause = ktime_get_ns() - start;
+	*leaked += c->leaked;
+	err = err ?: 1;
+out:
+	mutex_unlock(&conn->change_lock);
+	for (i = 0; i < nr_gone; i++)
+		mrpc_engine_free(gone[i]);
+	mrpc_change_free(c, err != 1);
+	return err == -ESHUTDOWN ? 0 : err;
+}
+
+/* -- all datapaths in a scope ----------------------------------------------------- */
+
+/* References to all datapaths of a namespace, now. */
+static struct mrpc_conn **mrpc_datapaths_get(struct mrpc_net *mn, u32 *nr)
+{
+	struct mrpc_conn **conns, *conn;
+	u32 cap;
+
+	for (;;) {
+		cap = READ_ONCE(mn->nr_datapaths) + 16;
+		conns = kvmalloc_array(cap, sizeof(*conns), GFP_KERNEL);
+		if (!conns)
+			return NULL;
+		*nr = 0;
+		spin_lock(&mn->lock);
+		if (mn->nr_datapaths <= cap) {
+			list_for_each_entry(conn, &mn->datapaths, datapaths) {
+				mrpc_conn_get(conn);
+				conns[(*nr)++] = conn;
+			}
+			spin_unlock(&mn->lock);
+			return conns;
+		}
+		spin_unlock(&mn->lock);
+		kvfree(conns);
+	}
+}
+
+static int mrpc_cmp_u64(const void *a, const void *b)
+{
+	u64 x = *(const u64 *)a, y = *(const u64 *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+static void mrpc_change_summary(struct mrpc_change_result *r, u64 *pauses)
+{
+	u32 i;
+
+	if (!r->changed)
+		return;
+	sort(pauses, r->changed, sizeof(*pauses), mrpc_cmp_u64, NULL);
+	for (i = 0; i < r->changed; i++)
+		r->pause_total += pauses[i];
+	r->pause_p50 = pauses[r->changed / 2];
+	r->pause_p99 = pauses[min(r->changed - 1, r->changed * 99 / 100)];
+	r->pause_max = pauses[r->changed - 1];
+}
+
+/**
+ * mrpc_change_apply() - bring the datapaths of a scope to what the placements say
+ * @net: the network namespace
+ * @scope: the scope
+ * @result: what was done
+ * @extack: why not; NULL: this takes something back: no signal ends it, and no
+ *	failure keeps the others from going back
+ *
+ * One after the other; each stands still only for its own change. Otherwise stops at
+ * the first failure. Called under mrpc_net.change.
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
+		      struct mrpc_change_result *result, struct netlink_ext_ack *extack)
+{
+	u64 start = ktime_get_ns(), *pauses;
+	struct mrpc_conn **conns;
+	int err = 0, ret;
+	u32 nr, i;
+
+	conns = mrpc_datapaths_get(mrpc_net(net), &nr);
+	if (!conns)
+		return -ENOMEM;
+	pauses = kvmalloc_array(nr + 1, sizeof(*pauses), GFP_KERNEL);
+	if (!pauses)
+		err = -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		if (pauses && (!err || !extack) && mrpc_scope_matches(scope, conns[i])) {
+			result->matched++;
+			ret = mrpc_datapath_change(conns[i], !extack, &pauses[result->changed],
+						   &result->leaked, extack);
+			if (ret < 0)
+				result->failed_dp = conns[i]->dp_id;
+			else
+				result->changed += ret;
+			err = err ?: min(ret, 0);
+			cond_resched();
+		}
+		mrpc_conn_put(conns[i]);
+	}
+	if (pauses)
+		mrpc_change_summary(result, pauses);
+	result->duration = ktime_get_ns() - start;
+	kvfree(pauses);
+	kvfree(conns);
+	return err;
+}
+
+/* -- a datapath begins and ends ---------------------------------------------------- */
+
+/**
+ * mrpc_datapath_join() - a connection is about to be READY: give it its engines
+ * @conn: the connection, its services known
+ * @extack: why not
+ *
+ * Context: owner of the receive claim; may sleep. No call has passed yet.
+ * Return: 0 or a negative errno; then the connection must not become READY.
+ */
+int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(conn->session->net);
+	struct mrpc_change *c;
+	bool fresh;
+
+	do {
+		c = mrpc_change_prepare(conn, extack);
+		if (IS_ERR(c))
+			return PTR_ERR(c);
+		spin_lock(&mn->lock);
+		fresh = c->gen == mn->gen;
+		if (fresh) {
+			mrpc_chain_set(conn, c->chain);
+			list_add_tail(&conn->datapaths, &mn->datapaths);
+			mn->nr_datapaths++;
+		}
+		spin_unlock(&mn->lock);
+		if (fresh)	/* no change gets past our claim */
+			mrpc_runtime_follow(conn, c->chain);
+		mrpc_change_free(c, !fresh);
+	} while (!fresh);
+	return 0;
+}
+
+/**
+ * mrpc_datapath_leave() - a connection has ended, and so its engines do
+ * @conn: the connection; purged, its claims are the caller's
+ *
+ * Under conn->change_lock.
+ */
+void mrpc_datapath_leave(struct mrpc_conn *conn)
+{
+	struct mrpc_net *mn = mrpc_net(conn->session->net);
+	struct mrpc_chain *chain = mrpc_chain_of(conn);
+	u32 i;
+
+	spin_lock(&mn->lock);
+	if (!list_empty(&conn->datapaths)) {
+		list_del_init(&conn->datapaths);
+		mn->nr_datapaths--;
+	}
+	spin_unlock(&mn->lock);
+	if (!chain)
+		return;
+	mrpc_runtime_follow(conn, NULL);
+	mrpc_chain_set(conn, NULL);
+	for (i = 0; i < chain->nr; i++)
+		mrpc_engine_free(chain->engines[i]);
+	kfree_rcu(chain, rcu);
+}

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Engines: the stages between the application and the transport.
+ *
+ * An engine type is a module of its own: it registers one struct
+ * mrpc_engine_ops, exports nothing, and carries its version in its name
+ * (mrpc_ratelimit_1.ko), so that two versions can be loaded at once. An
+ * operator places a type on a scope; every datapath in that scope gets an
+ * instance. Documentation/engines.rst is the author's guide.
+ */
+#ifndef MRPC_CORE_ENGINE_H
+#define MRPC_CORE_ENGINE_H
+
+#include <linux/device/driver.h>
+#include <linux/list.h>
+#include <linux/module.h>
+#include <linux/netlink.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include "bind.h"
+#include "conn.h"
+#include "hist.h"
+#include "rpc.h"
+
+struct mrpc_engine;
+struct mrpc_placement;
+struct sk_buff;
+
+/* -- configuration --------------------------------------------------------- */
+
+enum mrpc_param_type {
+	MRPC_PARAM_U64,
+	MRPC_PARAM_BOOL,
+	MRPC_PARAM_CHOICE,	/* index into @choices */
+	MRPC_PARAM_STRING,	/* without NUL in the attribute, with one in memory */
+	MRPC_PARAM_RULES,	/* binary rule set, lib/rule.h */
+};
+
+#define MRPC_PARAM_REQUIRED	BIT(0)
+/* The number may be given as "unlimited": U64_MAX, whatever @max says */
+#define MRPC_PARAM_UNLIMITED	BIT(1)
+
+/**
+ * struct mrpc_param - one parameter of an engine type
+ * @name: how the operator calls it, e.g. "rate"
+ * @type: enum mrpc_param_type
+ * @flags: MRPC_PARAM_*
+ * @unit: for people and for the command: "/s", "bytes", "ns", "%",
+ *	"0.01%" (hundredths), or NULL
+ * @doc: half a sentence
+ * @min: U64: smallest; STRING and RULES: least bytes
+ * @max: U64: largest; STRING and RULES: most bytes
+ * @def: U64, BOOL, CHOICE: when it is not given
+ * @choices: CHOICE: the words, ends with NULL
+ */
+struct mrpc_param {
+	const char *name;
+	u8 type;
+	u8 flags;
+	const char *unit;
+	const char *doc;
+	u64 min;
+	u64 max;
+	u64 def;
+	const char *const *choices;
+};
+
+/**
+ * struct mrpc_value - the value of one parameter
+ * @set: the operator gave it
+ * @num: U64, BOOL, CHOICE
+ * @data: STRING, RULES: or NULL
+ * @len: bytes of @data
+ */
+struct mrpc_value {
+	bool set;
+	u64 num;
+	const void *data;
+	u32 len;
+};
+
+/**
+ * struct mrpc_group - what the instances of one placement have in common
+ *
+ * One for each configuration that a placement has had; immutable to the core
+ * once published. Reference counted: the placement holds one, each instance
+ * one. Ends with the last, in process context.
+ *
+ * @ref: references
+ * @ops: the type; a module reference
+ * @priv: the type's own, from group_create()
+ * @ready: group_create() has succeeded
+ * @net: the namespace of the placement
+ * @nr: parameters
+ * @values: one for each of @ops->params, in that order
+ */
+struct mrpc_group {
+	refcount_t ref;
+	const struct mrpc_engine_ops *ops;
+	void *priv;
+	bool ready;
+	struct net *net;
+	u32 nr;
+	struct mrpc_value values[] __counted_by(nr);
+};
+
+/* -- the type ---------------------------------------------------------------- */
+
+/* mrpc_engine_ops.flags */
+/* Looks at byte blocks of received messages: they are held back until complete */
+#define MRPC_ENGINE_RX_BYTES	BIT(0)
+/* Wants stage time stamps in mrpc_call.times of every call */
+#define MRPC_ENGINE_TIMES	BIT(1)
+/* Must not be bypassed when it misbehaves (it enforces something) */
+#define MRPC_ENGINE_MANDATORY	BIT(2)
+/* No rpc passes it: it says something about the datapath as a whole */
+#define MRPC_ENGINE_NO_STAGE	BIT(3)
+/* Another configuration needs another instance */
+#define MRPC_ENGINE_REMAKE	BIT(4)
+
+/**
+ * struct mrpc_call_end - how a call ended
+ * @call: the call; its times are valid with MRPC_ENGINE_TIMES
+ * @sent: bytes of the message that was to be sent: the request, or the reply
+ * @received: bytes of the message that was received, 0 for none
+ * @status: enum mrpc_status
+ * @local: the status was given by this host
+ */
+struct mrpc_call_end {
+	const struct mrpc_call *call;
+	u32 sent;
+	u32 received;
+	u16 status;
+	bool local;
+};
+
+/**
+ * struct mrpc_series - a histogram of an engine, with its labels
+ * @name: what was counted, static
+ * @unit: of the values, static: "ns" or "bytes"
+ * @plan: of the service; valid as long as the group
+ * @method: index in it
+ * @status: enum mrpc_status
+ * @server: of calls that were received, not made
+ * @hist: the values
+ */
+struct mrpc_series {
+	const char *name;
+	const char *unit;
+	const struct mrpc_schema_plan *plan;
+	u32 method;
+	u16 status;
+	bool server;
+	struct mrpc_hist hist;
+};
+
+/**
+ * struct mrpc_engine_ops - a type of engine, of one version
+ * @name: "ratelimit"
+ * @version: 1 or more
+ * @oldest: oldest version of the same name whose state restore() takes
+ * @takes: other types whose state restore() takes, of any version that they
+ *	say is @state_version: NULL-terminated, or NULL
+ * @state_version: version of the state that decompose() makes
+ * @owner: its module
+ * @flags: MRPC_ENGINE_*
+ * @dirs: BIT(MRPC_TX) | BIT(MRPC_RX): directions it has something to do in; 0: it
+ *	is only told of calls that have ended
+ * @params: its parameters
+ * @nr_params: how many
+ * @doc: a sentence
+ * @group_create: a configuration is being made: fill g->priv from g->values.
+ *	@prev is the configuration that it replaces (of the same type and
+ *	version), or NULL. May sleep. Optional
+ * @group_destroy: free g->priv. May sleep. Optional
+ * @create: a datapath gets an instance: fill e->priv. No rpc passes yet. May
+ *	sleep. Optional
+ * @destroy: the instance ends; its queues are empty. A grace period has passed
+ *	since the last call_end(). May sleep. Optional
+ * @configure: e->group is about to become @group; on failure nothing has
+ *	changed. Both claims are held: be quick, do not wait. Optional: then
+ *	do_work() finds the new e->group by itself
+ * @do_work: process some of the rpcs in @in, in order or not; each ends in @out,
+ *	or is rejected (mrpc_engine_reject()), or stays, in @in for preference: what
+ *	stays there is visible to the operator, counted, moved on when the
+ *	engine is removed, and gone when its call is given up. Called with the direction's claim held, in process context,
+ *	when something arrived, when the time it returned has come, or at any other
+ *	time. Takes at most @budget rpcs (the rest comes in the next turn). Takes no
+ *	lock but for state that a group shares, and that shortly; never waits;
+ *	GFP_KERNEL allocations are allowed.
+ *	Returns when it wants to be called again at the latest: CLOCK_MONOTONIC ns,
+ *	0 for "when something arrives"
+ * @pass: let @rpc pass at once, without a turn, if that is known at a glance.
+ *	Called only if the input queue is empty; as do_work() otherwise, but it is not
+ *	measured. Return: true: it passes; false: it goes to the queue. Optional
+ * @flush: hand over the rpcs that are kept elsewhere than in @in to @out.
+ *	The direction's claim is held. Only for engines that do so
+ * @call_end: a call of this datapath has ended, in whatever way. Any context but
+ *	hard interrupt, concurrent with everything else, under RCU. Optional
+ * @decompose: take the state out of an instance, to be restored into another:
+ *	allocated memory without pointers into module code, or an ERR_PTR. The instance
+ *	stays as it is until destroy(); if restoring fails it goes on. Both claims
+ *	are held. Optional: then there is no state
+ * @restore: take over what another instance's decompose() gave; @from is that one's
+ *	type. On failure nothing has changed. The state is freed by the core
+ *	(kvfree). Both claims are held. Optional: then state is thrown away
+ * @dump: the instance's (or with @e NULL the group's) counters, by
+ *	mrpc_engine_put_u64(). Process context, no claim held. Optional
+ * @series: the instance's (or with @e NULL the group's) histogram at *@pos or behind
+ *	that; *@pos becomes the place behind it, and is 0 at first. Return: 0 or
+ *	-ENOENT: no more. Process context, no claim held. Optional
+ *
+ * All of these are called at most once at a time for one instance, but do_work()
+ * (once for each direction), call_end(), dump() and series().
+ */
+struct mrpc_engine_ops {
+	const char *name;
+	u32 version;
+	u32 oldest;
+	const char *const *takes;
+	u32 state_version;
+	struct module *owner;
+	u32 flags;
+	u32 dirs;
+	const struct mrpc_param *params;
+	u32 nr_params;
+	const char *doc;
+	struct list_head list;	/* the core's */
+
+	int (*group_create)(struct mrpc_group *g, const struct mrpc_group *prev,
+			    struct netlink_ext_ack *extack);
+	void (*group_destroy)(struct mrpc_group *g);
+	int (*create)(struct mrpc_engine *e, struct netlink_ext_ack *extack);
+	void (*destroy)(struct mrpc_engine *e);
+	int (*configure)(struct mrpc_engine *e, struct mrpc_group *group,
+			 struct netlink_ext_ack *extack);
+	u64 (*do_work)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
+		       struct mrpc_queue *out, int budget);
+	bool (*pass)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+	void (*flush)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *out);
+	void (*call_end)(struct mrpc_engine *e, const struct mrpc_call_end *end);
+	void *(*decompose)(struct mrpc_engine *e);
+	int (*restore)(struct mrpc_engine *e, const struct mrpc_engine_ops *from, u32 version,
+		       const void *state, struct netlink_ext_ack *extack);
+	int (*dump)(const struct mrpc_engine *e, const struct mrpc_group *g, struct sk_buff *skb);
+	int (*series)(const struct mrpc_engine *e, const struct mrpc_group *g, u32 *pos,
+		      struct mrpc_series *out);
+};
+
+int mrpc_engine_register(struct mrpc_engine_ops *ops);
+void mrpc_engine_unregister(struct mrpc_engine_ops *ops);
+
+/* A module that is one engine type. */
+#define module_mrpc_engine(__ops) \
+	module_driver(__ops, mrpc_engine_register, mrpc_engine_unregister)
+
+/*
+ * By what name it is loaded on demand: "name-version", and once more without a
+ * version. All modules of a name are loaded then, and the newest is taken.
+ */
+#define MODULE_ALIAS_MRPC_ENGINE(name)	MODULE_ALIAS("mrpc-engine-" name)
+
+/* -- the instance ------------------------------------------------------------- */
+
+/**
+ * struct mrpc_engine_stats - counters of one instance in one direction
+ * @rpcs: that came out of it
+ * @bytes: of them
+ * @rejected: rpcs
+ * @turns: calls of do_work()
+ * @slow: turns of those measured that took longer than allowed
+ */
+struct mrpc_engine_stats {
+	u64 rpcs;
+	u64 bytes;
+	u64 rejected;
+	u64 turns;
+	u64 slow;
+};
+
+/**
+ * struct mrpc_engine - an instance of an engine type on one datapath
+ *
+ * Made, changed and ended by whoever changes the datapath (change.c), under
+ * conn->change_lock and with both claims held or before the datapath runs;
+ * freed after a grace period.
+ *
+ * @ops: the type; the group keeps its module
+ * @placement: why it is here; a reference
+ * @group: the configuration; a reference. Changes with both claims held
+ * @conn: whose datapath; not a reference
+ * @priv: the type's own
+ * @flags: MRPC_ENGINE_*: the type's; create() and configure() may set or clear
+ *	MRPC_ENGINE_RX_BYTES
+ * @dirs: directions in which it has something to do: the type's; create() and
+ *	configure() may leave some out. There rpcs go past it, at no cost
+ * @in: input queue of each direction; of the owner of its claim
+ * @kept: rpcs that the engine has taken out of @in and not yet given back
+ * @paused: the operator holds the queue; both claims held to change
+ * @bypassed: rpcs go past it: it misbehaved; set by the owner of a claim
+ * @services: the connection's services whose calls it sees, a bit for each
+ * @slow: turns in a row that took too long; of the owner of the transmit claim
+ *	and that of the receive claim, who may lose one of the other's
+ * @wake: when it wants to be called, ns; 0: when something arrives
+ * @stats: counters; of the owner of the direction's claim
+ * @free_work: ends it, after a grace period
+ */
+struct mrpc_engine {
+	const struct mrpc_engine_ops *ops;
+	struct mrpc_placement *placement;
+	struct mrpc_group *group;
+	struct mrpc_conn *conn;
+	void *priv;
+	u32 flags;
+	u32 dirs;
+	struct mrpc_queue in[MRPC_DIRS];
+	u32 kept[MRPC_DIRS];
+	bool paused[MRPC_DIRS];
+	bool bypassed;
+	u32 services;
+	u32 slow;
+	u64 wake[MRPC_DIRS];
+	struct mrpc_engine_stats stats[MRPC_DIRS];
+	struct rcu_work free_work;
+};
+
+/* -- what an engine may do with an rpc ----------------------------------------- */
+
+void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
+			struct mrpc_rpc *rpc, u16 status, const char *detail);
+int mrpc_engine_put_u64(struct sk_buff *skb, const char *name, u64 value);
+
+/* For do_work(): let everything pass. */
+static inline void mrpc_queue_pass(struct mrpc_queue *in, struct mrpc_queue *out, u32 budget)
+{
+	if (likely(in->len <= budget)) {
+		mrpc_queue_splice(in, out);
+		return;
+	}
+	while (budget--)
+		mrpc_queue_move(in, mrpc_queue_peek(in), out);
+}
+
+/* The direction in which requests pass: out of clients, into servers. */
+static inline enum mrpc_direction mrpc_engine_request_dir(const struct mrpc_engine *e)
+{
+	return e->conn->accepted ? MRPC_RX : MRPC_TX;
+}
+
+/* Bytes of the message, without metadata. */
+static inline u32 mrpc_rpc_size(const struct mrpc_rpc *rpc)
+{
+	return mrpc_msg_total(&rpc->frame.msg);
+}
+
+/* Requests go from client to server, whatever the side. */
+static inline bool mrpc_rpc_is_request(const struct mrpc_rpc *rpc)
+{
+	return rpc->frame.type == MRPC_WIRE_CALL;
+}
+
+/* The compiled schema of the rpc's service. */
+static inline const struct mrpc_schema_plan *mrpc_rpc_plan(const struct mrpc_rpc *rpc)
+{
+	const struct mrpc_call *call = rpc->call;
+
+	return call->conn->services[call->method >> 16].schema->plan;
+}
+
+/* Index of the method in it. */
+static inline u32 mrpc_rpc_method(const struct mrpc_rpc *rpc)
+{
+	return rpc->call->method & 0xffff;
+}
+
+/* Metadata: mrpc_rpc.frame.meta_len bytes, checked by mrpc_meta_valid(). */
+static inline const u8 *mrpc_rpc_meta(const struct mrpc_rpc *rpc)
+{
+	return rpc->data + sizeof(struct mrpc_wire_hdr);
+}
+
+/* The message's head: struct and text sections, verified; frame.msg has the lengths. */
+static inline const u8 *mrpc_rpc_head(const struct mrpc_rpc *rpc)
+{
+	return rpc->data + sizeof(struct mrpc_wire_hdr) + mrpc_frame_prefix(&rpc->frame);
+}
+
+/* Its byte section, or NULL while it is not in kernel memory: mrpc_rpc_own_bytes(). */
+static inline const u8 *mrpc_rpc_bytes(const struct mrpc_rpc *rpc)
+{
+	return rpc->have_bytes ? mrpc_rpc_head(rpc) + mrpc_msg_head_len(&rpc->frame.msg) : NULL;
+}
+
+#endif /* MRPC_CORE_ENGINE_H */

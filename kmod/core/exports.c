@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What engines in modules of their own use of the pure parts, which know nothing
+ * of modules.
+ */
+#include <linux/export.h>
+
+#include "bucket.h"
+#include "hist.h"
+
+#define MRPC_EXPORT	EXPORT_SYMBOL_GPL
+
+MRPC_EXPORT(mrpc_bucket_init);
+MRPC_EXPORT(mrpc_bucket_set);
+MRPC_EXPORT(mrpc_bucket_level);
+MRPC_EXPORT(mrpc_bucket_when_limited);
+MRPC_EXPORT(mrpc_hist_merge);
+MRPC_EXPORT(mrpc_hist_total);
+MRPC_EXPORT(mrpc_hist_quantile);

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Placements: what engines the operator wants, where, in which order.
+ *
+ * The list of a network namespace's placements is the desired state. Every
+ * change of it is followed by bringing the datapaths in scope to it, one after
+ * the other (change.c); a new connection is brought to it before its first
+ * call.
+ */
+#ifndef MRPC_CORE_PLACEMENT_H
+#define MRPC_CORE_PLACEMENT_H
+
+#include <linux/list.h>
+#include <linux/mutex.h>
+#include <linux/netlink.h>
+#include <linux/refcount.h>
+#include <linux/uidgid.h>
+#include <net/net_namespace.h>
+
+#include "engine.h"
+
+#define MRPC_PLACEMENT_NAME	32	/* with NUL */
+#define MRPC_PLACEMENTS_MAX	32	/* of one network namespace */
+
+/* mrpc_scope.side; as in the netlink family */
+#define MRPC_SIDE_CLIENT	1
+#define MRPC_SIDE_SERVER	2
+#define MRPC_SIDE_BOTH		3
+
+/**
+ * struct mrpc_scope - which datapaths of a network namespace
+ * @service: connections that have this service, and of their calls only those
+ *	of it; "" for any
+ * @session: of this session; 0 for any
+ * @pid: of sessions opened by this process; 0 for any
+ * @has_uid: of sessions opened by @uid
+ * @uid: a user
+ * @cgroup: of sessions opened in this cgroup or below it; 0 for any
+ * @datapath: this one; 0 for any
+ * @side: MRPC_SIDE_*
+ *
+ * All that are given must match.
+ */
+struct mrpc_scope {
+	char service[MRPC_SCHEMA_MAX_NAME + 1];
+	u32 session;
+	pid_t pid;
+	bool has_uid;
+	kuid_t uid;
+	u64 cgroup;
+	u32 datapath;
+	u8 side;
+};
+
+/**
+ * struct mrpc_placement - an engine type on a scope
+ *
+ * Reference counted: the namespace's list holds one, each instance one.
+ * What it says changes only in its list's owner's hands: under mrpc_net.change
+ * (by the operator's command) and mrpc_net.lock (for readers).
+ *
+ * A change in progress has a present and a next configuration, and reaches
+ * @percent of the datapaths; NULL stands for "no engine". When no change is in
+ * progress @next is @now.
+ *
+ * @ref: references
+ * @list: entry of mrpc_net.placements, in the order application to wire
+ * @id: unique in the namespace until it dies
+ * @name: unique in the namespace
+ * @scope: immutable
+ * @now: present configuration, a reference, or NULL
+ * @next: configuration of a change in progress, a reference, or NULL
+ * @changing: a change is in progress
+ * @percent: of the datapaths that have @next
+ */
+struct mrpc_placement {
+	refcount_t ref;
+	struct list_head list;
+	u32 id;
+	char name[MRPC_PLACEMENT_NAME];
+	struct mrpc_scope scope;
+	struct mrpc_group *now;
+	struct mrpc_group *next;
+	bool changing;
+	u8 percent;
+};
+
+/**
+ * struct mrpc_net - what a network namespace has
+ *
+ * @change: one command changes placements at a time; taken interruptibly, held
+ *	while datapaths are changed; never taken by the data path
+ * @lock: @placements, @datapaths, @gen; short
+ * @placements: in order
+ * @nr_placements: how many
+ * @next_id: for placements
+ * @datapaths: connections that calls can pass, by mrpc_conn.datapaths
+ * @nr_datapaths: how many
+ * @gen: raised with every change of @placements
+ */
+struct mrpc_net {
+	struct mutex change;
+	spinlock_t lock;
+	struct list_head placements;
+	u32 nr_placements;
+	u32 next_id;
+	struct list_head datapaths;
+	u32 nr_datapaths;
+	u64 gen;
+};
+
+/**
+ * struct mrpc_change_result - what a change did
+ * @matched: datapaths in scope
+ * @changed: of them, those that were changed
+ * @failed_dp: the datapath where it failed, or 0
+ * @rolled_back: it failed, and what had been changed was changed back
+ * @leaked: rpcs that engines had lost and that were found again
+ * @pause_total: ns that datapaths stood still, summed
+ * @pause_p50, @pause_p99, @pause_max: of the datapaths that were changed
+ * @duration: ns of the whole change
+ */
+struct mrpc_change_result {
+	u32 matched;
+	u32 changed;
+	u32 failed_dp;
+	bool rolled_back;
+	u32 leaked;
+	u64 pause_total;
+	u64 pause_p50;
+	u64 pause_p99;
+	u64 pause_max;
+	u64 duration;
+};
+
+/* What mrpc_placement_add() is told. */
+struct mrpc_placement_args {
+	const char *name;	/* or NULL: that of the type */
+	const char *before;	/* the placement that it stands before, towards */
+	const char *after;	/* the wire; or after; both NULL: next to the wire */
+	struct mrpc_scope scope;
+	u8 percent;		/* 1 to 100: of the datapaths now */
+};
+
+/* engine.c */
+const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
+					      struct netlink_ext_ack *extack);
+void mrpc_engine_put(const struct mrpc_engine_ops *ops);
+int mrpc_engine_walk(int (*fn)(const struct mrpc_engine_ops *ops, void *ctx), void *ctx);
+struct mrpc_group *mrpc_group_alloc(struct net *net, const struct mrpc_engine_ops *ops);
+int mrpc_group_set(struct mrpc_group *g, const char *param, const void *data, u32 len, u64 num,
+		   bool is_num, struct netlink_ext_ack *extack);
+int mrpc_group_ready(struct mrpc_group *g, const struct mrpc_group *prev,
+		     struct netlink_ext_ack *extack);
+void mrpc_group_put(struct mrpc_group *g);
+static inline void mrpc_group_get(struct mrpc_group *g)
+{
+	refcount_inc(&g->ref);
+}
+
+/* placement.c */
+struct mrpc_net *mrpc_net(struct net *net);
+bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
+u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
+struct mrpc_group *mrpc_placement_choose(const struct mrpc_placement *p,
+					 const struct mrpc_conn *conn);
+int mrpc_placement_add(struct net *net, const struct mrpc_placement_args *args,
+		       struct mrpc_group *group, struct mrpc_change_result *result, u32 *id,
+		       struct netlink_ext_ack *extack);
+int mrpc_placement_set(struct net *net, const char *name, const struct mrpc_group *from,
+		       struct mrpc_group *group, u8 percent,
+		       struct mrpc_change_result *result, struct netlink_ext_ack *extack);
+int mrpc_placement_del(struct net *net, const char *name, u8 percent,
+		       struct mrpc_change_result *result, struct netlink_ext_ack *extack);
+int mrpc_placement_step(struct net *net, const char *name, u8 percent,
+			struct mrpc_change_result *result, struct netlink_ext_ack *extack);
+struct mrpc_group *mrpc_placement_group(struct net *net, const char *name,
+					struct netlink_ext_ack *extack);
+u32 mrpc_placement_list(struct net *net, u32 *ids);
+struct mrpc_placement *mrpc_placement_by_name(struct net *net, const char *name);
+struct mrpc_placement *mrpc_placement_by_id(struct net *net, u32 id);
+void mrpc_placement_put(struct mrpc_placement *p);
+static inline void mrpc_placement_get(struct mrpc_placement *p)
+{
+	refcount_inc(&p->ref);
+}
+
+int mrpc_net_init(void);
+void mrpc_net_exit(void);
+
+#endif /* MRPC_CORE_PLACEMENT_H */

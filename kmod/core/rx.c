@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Received messages among the engines.
+ *
+ * The engines judge a message when its head has arrived and been verified. One
+ * that passes at once is placed as if there were none. One that an engine
+ * keeps, or whose byte section an engine looks at, is staged in memory of the
+ * kernel; its block in the receive heap is reserved meanwhile and gets its
+ * content, or is freed unwritten, when the verdict has been given.
+ */
+#include <linux/mm.h>
+#include <linux/slab.h>
+
+#include "chain.h"
+#include "session.h"
+#include "sink.h"
+
+static struct kmem_cache *mrpc_rx_cache;
+
+static struct mrpc_rx *mrpc_rpc_rx(struct mrpc_rpc *rpc)
+{
+	return container_of(rpc, struct mrpc_rx, rpc);
+}
+
+/* Bytes of a staged message, as it stood on the wire. */
+static u64 mrpc_rx_len(const struct mrpc_rx *rx)
+{
+	return sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&rx->a.frame) +
+	       rx->a.frame.msg.bytes;
+}
+
+static struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_rx *rx = conn->rx_spare;
+
+	conn->rx_spare = NULL;
+	if (!rx)
+		rx = kmem_cache_alloc(mrpc_rx_cache, GFP_KERNEL_ACCOUNT);
+	if (!rx)
+		return NULL;
+	memset(rx, 0, offsetof(struct mrpc_rx, rpc.inl));
+	rx->staged = false;
+	rx->complete = false;
+	rx->passed = false;
+	rx->refused = false;
+	rx->a = conn->sink.a;
+	rx->rpc.dir = MRPC_RX;
+	rx->rpc.call = rx->a.call;
+	rx->rpc.frame = rx->a.frame;
+	rx->rpc.deadline = rx->a.call->deadline.when;
+	rx->rpc.have_bytes = !rx->a.frame.msg.bytes;
+	rx->rpc.data = (u8 *)prefix - sizeof(struct mrpc_wire_hdr);
+	return rx;
+}
+
+/* The message has left the engines; what it held has been given on or freed. */
+static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	if (rx->staged) {
+		conn->path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
+		if (rx->rpc.data != rx->rpc.inl)
+			kvfree(rx->rpc.data);
+	}
+	if (conn->rx_spare)
+		kmem_cache_free(mrpc_rx_cache, rx);
+	else
+		conn->rx_spare = rx;
+	mrpc_chain_room(conn);
+}
+
+/* Take the head into memory of ours, and have the byte section follow. */
+static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	u64 len = mrpc_rx_len(rx);
+	u32 head = len - rx->a.frame.msg.bytes;
+	u8 *data = rx->rpc.inl;
+
+	if (len > sizeof(rx->rpc.inl))
+		data = kvmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	if (!data)
+		return -ENOMEM;
+	memcpy(data, rx->rpc.data, head);
+	rx->rpc.data = data;
+	rx->staged = true;
+	conn->path[MRPC_RX].held_bytes += len;
+	conn->sink.addr = data + head;
+	conn->sink.left = rx->a.frame.msg.bytes;
+	return 0;
+}
+
+/* Let go of what the message was to become. */
+static void mrpc_rx_abandon(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	if (rx->a.base)
+		mrpc_heap_cancel(&conn->session->recv, rx->a.block, 0);
+	rx->a.base = NULL;
+	if (rx->a.call)
+		mrpc_call_put(rx->a.call);
+	rx->a.call = NULL;
+}
+
+/* It came out of the engines with its byte section in staging memory, or with none. */
+static void mrpc_rx_place(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	const u8 *prefix = rx->rpc.data + sizeof(struct mrpc_wire_hdr);
+	const struct mrpc_frame *f = &rx->a.frame;
+
+	if (rx->a.base) {
+		mrpc_arrival_place(&rx->a, prefix);
+		memcpy(rx->a.base + mrpc_msg_head_len(&f->msg), prefix + mrpc_frame_head(f),
+		       f->msg.bytes);
+	}
+	mrpc_arrival_done(conn, &rx->a);
+	mrpc_rx_free(conn, rx);
+}
+
+/* What an engine may change of a message that is received. */
+static void mrpc_rx_take_back(struct mrpc_rx *rx)
+{
+	rx->a.frame.priority = rx->rpc.frame.priority;
+	if (rx->a.call->role == MRPC_ROLE_SERVER)
+		rx->a.call->priority = rx->rpc.frame.priority;
+}
+
+/**
+ * mrpc_rx_out() - a received rpc has passed the engines
+ * @conn: the connection
+ * @rpc: the rpc
+ *
+ * Context: owner of the receive claim.
+ */
+void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
+
+	mrpc_rx_take_back(rx);
+	rx->passed = true;
+	if (rx != conn->sink.rx)	/* else who called the engines goes on */
+		mrpc_rx_place(conn, rx);
+}
+
+/**
+ * mrpc_rx_rejected() - an engine has rejected a received rpc
+ * @conn: the connection
+ * @rpc: the rpc
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
+	int err;
+
+	if (rx->a.call->role == MRPC_ROLE_SERVER)
+		err = mrpc_sink_refuse(conn, rx->a.call, rpc->status, rpc->detail);
+	else
+		err = mrpc_sink_fail_reply(conn, rx->a.frame.call_id, rpc->status, rpc->detail);
+	if (err == -ENOMEM)
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no memory for a status", true);
+	mrpc_rx_abandon(conn, rx);
+	rx->refused = true;
+	if (rx != conn->sink.rx)
+		mrpc_rx_free(conn, rx);
+}
+
+/**
+ * mrpc_rx_drop() - the connection ends with an rpc among its engines
+ * @conn: a CLOSED connection
+ * @rpc: the rpc
+ */
+void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
+
+	if (rx == conn->sink.rx)
+		conn->sink.rx = NULL;
+	mrpc_rx_abandon(conn, rx);
+	mrpc_rx_free(conn, rx);
+}
+
+/**
+ * mrpc_rx_end() - a connection ends: what it kept for its next message
+ * @conn: the connection, of which nothing runs any more
+ */
+void mrpc_rx_end(struct mrpc_conn *conn)
+{
+	if (conn->rx_spare)
+		kmem_cache_free(mrpc_rx_cache, conn->rx_spare);
+}
+
+/* The engines get @rx, or get on with it; if they want another turn, somebody comes. */
+static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	if (!rx->rpc.born)
+		mrpc_chain_enter(conn, MRPC_RX, &rx->rpc);
+	if (conn->path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
+		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+}
+
+/**
+ * mrpc_rx_enter() - the head of a message is there: have the engines judge it
+ * @conn: the connection; its sink says what it is
+ * @prefix: metadata, detail and head, in the transport's memory
+ *
+ * Afterwards conn->sink says where the byte section goes.
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0 or -ENOMEM, after which the connection must end.
+ */
+int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_rx *rx = mrpc_rx_new(conn, prefix);
+
+	if (!rx) {
+		mrpc_sink_unalloc(conn);
+		mrpc_call_put(sink->a.call);
+		sink->a.call = NULL;
+		return -ENOMEM;
+	}
+	sink->a.call = NULL;
+	sink->a.base = NULL;
+	sink->rx = rx;
+	if (!rx->rpc.have_bytes && mrpc_chain_of(conn)->flags & MRPC_ENGINE_RX_BYTES) {
+		if (!mrpc_rx_stage(conn, rx))
+			return 0;
+		mrpc_rx_drop(conn, &rx->rpc);
+		return -ENOMEM;
+	}
+	mrpc_rx_judge(conn, rx);
+	if (!rx->passed && !rx->refused)
+		return mrpc_rx_stage(conn, rx);
+	sink->rx = NULL;
+	if (rx->passed) {
+		sink->a = rx->a;
+		mrpc_sink_place(conn, prefix);
+	} else {
+		mrpc_sink_skip(conn);
+	}
+	mrpc_rx_free(conn, rx);
+	return 0;
+}
+
+/**
+ * mrpc_rx_arrived() - the byte section of a staged message is complete
+ * @conn: the connection; its sink has the message
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_rx_arrived(struct mrpc_conn *conn)
+{
+	struct mrpc_rx *rx = conn->sink.rx;
+
+	conn->sink.rx = NULL;
+	rx->complete = true;
+	if (rx->refused) {
+		mrpc_rx_free(conn, rx);
+		return;
+	}
+	if (rx->passed) {
+		mrpc_rx_place(conn, rx);
+		return;
+	}
+	if (!rx->rpc.have_bytes) {
+		rx->rpc.have_bytes = true;
+		mrpc_rx_judge(conn, rx);
+	}
+}
+
+int __init mrpc_rx_init(void)
+{
+	mrpc_rx_cache = KMEM_CACHE(mrpc_rx, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
+	return mrpc_rx_cache ? 0 : -ENOMEM;
+}
+
+void mrpc_rx_exit(void)
+{
+	kmem_cache_destroy(mrpc_rx_cache);
+}
