@@ -72,14 +72,23 @@ static struct json_object *text(const char *data, size_t len)
 	return object;
 }
 
-static struct json_object *hash(const struct nlattr *nla)
+static struct json_object *hex(const struct nlattr *nla)
 {
-	char hex[2 * MRPC_HASH_LEN + 1] = "";
-	int i;
+	static const char digits[] = "0123456789abcdef";
+	const uint8_t *data = nla_data(nla);
+	int i, len = nla_len(nla);
+	struct json_object *object;
+	char *text = malloc(2 * len + 1);
 
-	for (i = 0; i < nla_len(nla) && i < MRPC_HASH_LEN; i++)
-		sprintf(hex + 2 * i, "%02x", ((const uint8_t *)nla_data(nla))[i]);
-	return json_object_new_string(hex);
+	if (!text)
+		fail("out of memory");
+	for (i = 0; i < len; i++) {
+		text[2 * i] = digits[data[i] >> 4];
+		text[2 * i + 1] = digits[data[i] & 15];
+	}
+	object = json_object_new_string_len(text, 2 * len);
+	free(text);
+	return object;
 }
 
 /* A number that has no name yet is shown as what it is. */
@@ -159,10 +168,16 @@ static struct json_object *value(const struct attr *attr, const struct nlattr *n
 	case ATTR_BYTES:
 	case ATTR_TIME:
 		return json_object_new_uint64(number(nla));
+	case ATTR_FLAG:
+		return json_object_new_boolean(true);
+	case ATTR_BOOL:
+		return json_object_new_boolean(nla_len(nla) && *(const uint8_t *)nla_data(nla));
+	case ATTR_WORDS:
 	case ATTR_TEXT:
 		return text(nla_data(nla), strnlen(nla_data(nla), nla_len(nla)));
 	case ATTR_HASH:
-		return hash(nla);
+	case ATTR_DATA:
+		return hex(nla);
 	case ATTR_ENUM:
 		return name(number(nla), attr->names);
 	case ATTR_FLAGS:
@@ -171,10 +186,58 @@ static struct json_object *value(const struct attr *attr, const struct nlattr *n
 		return address(nla);
 	case ATTR_NEST:
 	case ATTR_LIST:
+	case ATTR_MAP:
 		return decode(attr->set, nla_data(nla), nla_len(nla));
 	default:
 		return NULL;
 	}
+}
+
+/* What is already there of an attribute that comes several times, or @fresh. */
+static struct json_object *several(struct json_object *object, const char *key,
+				   struct json_object *(*fresh)(void))
+{
+	struct json_object *all;
+
+	if (!json_object_object_get_ex(object, key, &all)) {
+		all = fresh();
+		json_object_object_add(object, key, all);
+	}
+	return all;
+}
+
+/*
+ * A nest with a name: what else is in it stands under the name; if that is a
+ * value only, the value itself. Long data come in pieces.
+ */
+static void add_named(struct json_object *map, struct json_object *object)
+{
+	struct json_object *name, *value, *old, *piece, *first;
+	char *whole;
+
+	if (!json_object_object_get_ex(object, "name", &name)) {
+		json_object_put(object);
+		return;
+	}
+	if (json_object_object_get_ex(map, json_object_get_string(name), &old) &&
+	    json_object_object_get_ex(old, "data", &first) &&
+	    json_object_object_get_ex(object, "data", &piece)) {
+		whole = text_printf("%s%s", json_object_get_string(first),
+				    json_object_get_string(piece));
+		json_object_object_add(old, "data", json_object_new_string(whole));
+		free(whole);
+		json_object_put(object);
+		return;
+	}
+	json_object_get(name);
+	json_object_object_del(object, "name");
+	if (json_object_object_get_ex(object, "value", &value)) {
+		json_object_object_add(map, json_object_get_string(name), json_object_get(value));
+		json_object_put(object);
+	} else {
+		json_object_object_add(map, json_object_get_string(name), object);
+	}
+	json_object_put(name);
 }
 
 /**
@@ -188,7 +251,7 @@ static struct json_object *value(const struct attr *attr, const struct nlattr *n
  */
 struct json_object *decode(const struct set *set, const struct nlattr *attrs, int len)
 {
-	struct json_object *object = json_object_new_object(), *list;
+	struct json_object *object = json_object_new_object();
 	const struct nlattr *nla;
 	int left, type;
 
@@ -199,15 +262,14 @@ struct json_object *decode(const struct set *set, const struct nlattr *attrs, in
 		if (type > set->max || !set->attrs[type].key)
 			continue;
 		attr = &set->attrs[type];
-		if (attr->kind != ATTR_LIST) {
+		if (attr->kind == ATTR_LIST || attr->kind == ATTR_WORDS)
+			json_object_array_add(several(object, attr->key, json_object_new_array),
+					      value(attr, nla));
+		else if (attr->kind == ATTR_MAP)
+			add_named(several(object, attr->key, json_object_new_object),
+				  value(attr, nla));
+		else
 			json_object_object_add(object, attr->key, value(attr, nla));
-			continue;
-		}
-		if (!json_object_object_get_ex(object, attr->key, &list)) {
-			list = json_object_new_array();
-			json_object_object_add(object, attr->key, list);
-		}
-		json_object_array_add(list, value(attr, nla));
 	}
 	return object;
 }

@@ -21,6 +21,10 @@ static const struct event {
 	{ MRPC_CMD_CONN_CLOSE_NTF, "conn", "close", &set_conn },
 	{ MRPC_CMD_SERVICE_OPEN_NTF, "service", "open", &set_service },
 	{ MRPC_CMD_SERVICE_CLOSE_NTF, "service", "close", &set_service },
+	{ MRPC_CMD_ENGINE_ADD_NTF, "engine", "add", &set_engine },
+	{ MRPC_CMD_ENGINE_SET_NTF, "engine", "set", &set_engine },
+	{ MRPC_CMD_ENGINE_DEL_NTF, "engine", "del", &set_engine },
+	{ MRPC_CMD_ENGINE_FAULT_NTF, "engine", "fault", &set_fault },
 	{ }
 };
 
@@ -74,6 +78,38 @@ static void print_conn(const struct set *set, struct json_object *object)
 	put(set, object, "reason", "reason");
 }
 
+static void print_engine(struct json_object *object)
+{
+	char *scope = text_scope(json_at(object, "scope"));
+	char *values = text_params(json_at(object, "values"), NULL);
+
+	put(&set_engine, object, "engine", "name");
+	if (json_at(object, "type"))
+		printf(" type %s@%s", string_at(object, "type"), string_at(object, "version"));
+	printf(" scope %s", scope);
+	if (strcmp(values, "-"))
+		printf(" values %s", values);
+	if (json_at(object, "next_type"))
+		printf(" next %s@%s", string_at(object, "next_type"),
+		       string_at(object, "next_version"));
+	if (json_at(object, "adding") || json_at(object, "removing"))
+		printf(" %s", json_at(object, "adding") ? "adding" : "removing");
+	put(&set_engine, object, "percent", "percent");
+	free(scope);
+	free(values);
+}
+
+static void print_fault(struct json_object *object)
+{
+	put(&set_fault, object, "engine", "engine");
+	printf(" type %s@%s", string_at(object, "type"), string_at(object, "version"));
+	put(&set_fault, object, "datapath", "datapath");
+	put(&set_fault, object, "what", "what");
+	if (json_at(object, "bypassed"))
+		printf(" bypassed");
+	put(&set_fault, object, "detail", "detail");
+}
+
 static void print_event(const struct event *e, struct json_object *object)
 {
 	char *time;
@@ -100,6 +136,10 @@ static void print_event(const struct event *e, struct json_object *object)
 		put(e->set, object, "schema", "schema");
 		if (!strcmp(e->what, "close"))
 			put(e->set, object, "calls", "calls");
+	} else if (e->set == &set_engine) {
+		print_engine(object);
+	} else if (e->set == &set_fault) {
+		print_fault(object);
 	} else {
 		print_conn(e->set, object);
 	}
@@ -158,7 +198,7 @@ static int got_event(int cmd, const struct nlattr *attrs, int len)
 int do_monitor(struct args *args)
 {
 	static const struct word objects[] = {
-		{ "all" }, { "session" }, { "conn" }, { "service" }, { "help" }, { }
+		{ "all" }, { "session" }, { "conn" }, { "service" }, { "engine" }, { "help" }, { }
 	};
 	const char *word;
 

@@ -35,11 +35,9 @@ void enter_netns(const char *name)
 	free(path);
 }
 
-static void __attribute__((noreturn)) fail_permission(void)
-{
-	fail("not permitted: this needs CAP_NET_ADMIN in the user namespace that owns the "
-	     "network namespace");
-}
+static const char no_permission[] =
+	"not permitted: this needs CAP_NET_ADMIN in the user namespace that owns the "
+	"network namespace";
 
 static struct nl_sock *open_socket(void)
 {
@@ -51,8 +49,9 @@ static struct nl_sock *open_socket(void)
 	err = genl_connect(sk);
 	if (err)
 		fail("cannot open a netlink socket: %s", nl_geterror(err));
-	/* A buffer into which many objects fit, and errors in words. */
+	/* Room for many objects, or a very large one, and errors in words. */
 	nl_socket_set_msg_buf_size(sk, 65536);
+	nl_socket_enable_msg_peek(sk);
 	setsockopt(nl_socket_get_fd(sk), SOL_NETLINK, NETLINK_EXT_ACK, &one, sizeof(one));
 	setsockopt(nl_socket_get_fd(sk), SOL_NETLINK, NETLINK_CAP_ACK, &one, sizeof(one));
 	return sk;
@@ -67,11 +66,76 @@ static int resolve_family(struct nl_sock *sk)
 	return family;
 }
 
+/* -- bodies ----------------------------------------------------------------- */
+
+void body_put(struct body *b, int attr, const void *data, size_t len)
+{
+	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = attr };
+	size_t size = NLA_HDRLEN + NLA_ALIGN(len);
+
+	if (len > UINT16_MAX - NLA_HDRLEN)
+		fail("a value of %zu bytes is too long for a request", len);
+	b->data = realloc(b->data, b->len + size);
+	if (!b->data)
+		fail("out of memory");
+	memset(b->data + b->len, 0, size);
+	memcpy(b->data + b->len, &nla, sizeof(nla));
+	if (len)
+		memcpy(b->data + b->len + NLA_HDRLEN, data, len);
+	b->len += size;
+}
+
+void body_u8(struct body *b, int attr, uint8_t value)
+{
+	body_put(b, attr, &value, sizeof(value));
+}
+
+void body_u32(struct body *b, int attr, uint32_t value)
+{
+	body_put(b, attr, &value, sizeof(value));
+}
+
+void body_u64(struct body *b, int attr, uint64_t value)
+{
+	body_put(b, attr, &value, sizeof(value));
+}
+
+void body_text(struct body *b, int attr, const char *text)
+{
+	body_put(b, attr, text, strlen(text) + 1);
+}
+
+/* Begins a nest. Return: what body_end() needs to end it. */
+size_t body_nest(struct body *b, int attr)
+{
+	size_t start = b->len;
+
+	body_put(b, attr | NLA_F_NESTED, NULL, 0);
+	return start;
+}
+
+void body_end(struct body *b, size_t start)
+{
+	uint16_t len = b->len - start;
+
+	if (b->len - start > UINT16_MAX)
+		fail("a value of %zu bytes is too long for a request", b->len - start);
+	memcpy(b->data + start, &len, sizeof(len));
+}
+
+void body_free(struct body *b)
+{
+	free(b->data);
+	*b = (struct body) { };
+}
+
 /* -- requests --------------------------------------------------------------- */
 
 struct request {
 	const struct set *set;
-	struct json_object *array;
+	struct answer answer;
+	void (*each)(const struct nlattr *attrs, int len, void *arg);
+	void *arg;
 	bool done;
 };
 
@@ -80,28 +144,36 @@ static int got_object(struct nl_msg *msg, void *arg)
 	struct genlmsghdr *hdr = genlmsg_hdr(nlmsg_hdr(msg));
 	struct request *r = arg;
 
-	json_object_array_add(r->array, decode(r->set, genlmsg_attrdata(hdr, 0),
-					       genlmsg_attrlen(hdr, 0)));
+	if (r->each)
+		r->each(genlmsg_attrdata(hdr, 0), genlmsg_attrlen(hdr, 0), r->arg);
+	else
+		json_object_array_add(r->answer.array, decode(r->set, genlmsg_attrdata(hdr, 0),
+							      genlmsg_attrlen(hdr, 0)));
 	return NL_OK;
 }
 
 /* The kernel's own words about error @err, which @attrs have, or errno's. */
-static void __attribute__((noreturn)) fail_kernel(int err, const struct nlattr *attrs, int len)
+static char *explain(int err, const struct nlattr *attrs, int len)
 {
 	const struct nlattr *msg = len > 0 ?
 				   nla_find(attrs, len, NLMSGERR_ATTR_MSG) : NULL;
-	char *text;
 
-	if (msg) {
-		text = clean_text(nla_data(msg), strnlen(nla_data(msg), nla_len(msg)));
-		fail("%s", text);
-	}
+	if (msg)
+		return clean_text(nla_data(msg), strnlen(nla_data(msg), nla_len(msg)));
 	if (err == -EPERM)
-		fail_permission();
+		return text_printf("%s", no_permission);
 	if (err == -EOPNOTSUPP)
-		fail("the kernel's mrpc module does not know this request: it is older than "
-		     "this command");
-	fail("the kernel refused: %s", strerror(-err));
+		return text_printf("the kernel's mrpc module does not know this request: it is "
+				   "older than this command");
+	return text_printf("the kernel refused: %s", strerror(-err));
+}
+
+static int refused(struct request *r, int err, const struct nlattr *attrs, int len)
+{
+	r->answer.err = err;
+	r->answer.why = explain(err, attrs, len);
+	r->done = true;
+	return NL_STOP;
 }
 
 static int got_ack(struct nl_msg *msg, void *arg)
@@ -123,8 +195,9 @@ static int got_end(struct nl_msg *msg, void *arg)
 	if (len >= (int)sizeof(err))
 		memcpy(&err, nlmsg_data(hdr), sizeof(err));
 	if (err < 0)
-		fail_kernel(err, (void *)((char *)nlmsg_data(hdr) + NLMSG_ALIGN(sizeof(err))),
-			    hdr->nlmsg_flags & NLM_F_ACK_TLVS ? len - (int)sizeof(err) : 0);
+		return refused(r, err,
+			       (void *)((char *)nlmsg_data(hdr) + NLMSG_ALIGN(sizeof(err))),
+			       hdr->nlmsg_flags & NLM_F_ACK_TLVS ? len - (int)sizeof(err) : 0);
 	r->done = true;
 	return NL_STOP;
 }
@@ -135,58 +208,115 @@ static int got_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 	int skip = sizeof(*e);
 
 	(void)from;
-	(void)arg;
 	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
 		skip += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
-	fail_kernel(e->error, (void *)((char *)e + skip),
-		    hdr->nlmsg_flags & NLM_F_ACK_TLVS ? nlmsg_datalen(hdr) - skip : 0);
+	return refused(arg, e->error, (void *)((char *)e + skip),
+		       hdr->nlmsg_flags & NLM_F_ACK_TLVS ? nlmsg_datalen(hdr) - skip : 0);
 }
 
-static struct json_object *ask(int cmd, int flags, const struct set *set, const struct ask *asks,
-			       int nr)
+static struct nl_msg *make_request(struct nl_sock *sk, int cmd, bool dump,
+				   const struct body *body)
 {
-	struct request r = { .set = set, .array = json_object_new_array() };
+	size_t len = body ? body->len : 0;
+	struct nl_msg *msg = nlmsg_alloc_size(NLMSG_HDRLEN + GENL_HDRLEN + len + 64);
+	int size = 2 * len + 65536;
+
+	if (!msg || !genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, resolve_family(sk), 0,
+				 dump ? NLM_F_DUMP : 0, cmd, MRPC_FAMILY_VERSION) ||
+	    (len && nlmsg_append(msg, body->data, len, 0)))
+		fail("out of memory");
+	/* What root may; others get what there is, and an error if that is not enough. */
+	if (len > 65536)
+		setsockopt(nl_socket_get_fd(sk), SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof(size));
+	return msg;
+}
+
+/* Return: false: a dump whose parts may not fit together. */
+static bool run_request(struct request *r, int cmd, bool dump, const struct body *body)
+{
 	struct nl_sock *sk = open_socket();
 	struct nl_cb *cb = nl_cb_alloc(NL_CB_DEFAULT);
-	struct nl_msg *msg = nlmsg_alloc();
-	int err, i;
+	struct nl_msg *msg = make_request(sk, cmd, dump, body);
+	int err;
 
-	if (!cb || !msg)
+	if (!cb)
 		fail("out of memory");
-	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, got_object, &r);
-	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, got_ack, &r);
-	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, got_end, &r);
-	nl_cb_err(cb, NL_CB_CUSTOM, got_error, NULL);
-	if (!genlmsg_put(msg, NL_AUTO_PORT, NL_AUTO_SEQ, resolve_family(sk), 0, flags, cmd,
-			 MRPC_FAMILY_VERSION))
-		fail("out of memory");
-	for (i = 0; i < nr; i++) {
-		err = asks[i].hash ? nla_put(msg, asks[i].attr, MRPC_HASH_LEN, asks[i].hash) :
-				     nla_put_u32(msg, asks[i].attr, asks[i].value);
-		if (err)
-			fail("out of memory");
-	}
+	nl_cb_set(cb, NL_CB_VALID, NL_CB_CUSTOM, got_object, r);
+	nl_cb_set(cb, NL_CB_ACK, NL_CB_CUSTOM, got_ack, r);
+	nl_cb_set(cb, NL_CB_FINISH, NL_CB_CUSTOM, got_end, r);
+	nl_cb_err(cb, NL_CB_CUSTOM, got_error, r);
 	err = nl_send_auto(sk, msg);
-	while (err >= 0 && !r.done)
+	while (err >= 0 && !r->done) {
 		err = nl_recvmsgs(sk, cb);
-	if (err < 0)
+		if (err == -NLE_INTR)
+			err = 0;
+	}
+	if (err < 0 && !r->done)
 		fail("netlink: %s", nl_geterror(err));
 	nlmsg_free(msg);
 	nl_cb_put(cb);
 	nl_socket_free(sk);
-	return r.array;
+	return err != -NLE_DUMP_INTR;
 }
 
-/* One object; does not return if there is none. */
-struct json_object *ask_one(int cmd, const struct set *set, const struct ask *asks, int nr)
+/**
+ * ask() - a request
+ * @cmd: MRPC_CMD_*
+ * @dump: of everything that the body selects
+ * @set: what the answer's attributes mean
+ * @body: attributes, or NULL
+ *
+ * Does not return if the kernel cannot be asked.
+ */
+struct answer ask(int cmd, bool dump, const struct set *set, const struct body *body)
 {
-	return ask(cmd, 0, set, asks, nr);
+	struct request r = { .set = set, .answer.array = json_object_new_array() };
+
+	run_request(&r, cmd, dump, body);
+	return r.answer;
 }
 
-/* All objects that @asks select. Return: an array. */
-struct json_object *ask_all(int cmd, const struct set *set, const struct ask *asks, int nr)
+/**
+ * ask_each() - a dump of many small objects
+ * @cmd: MRPC_CMD_*
+ * @body: attributes
+ * @each: called for each, with its attributes
+ * @arg: for it
+ *
+ * Does not return if the kernel refuses.
+ * Return: false: the objects changed meanwhile, and it has to be repeated.
+ */
+bool ask_each(int cmd, const struct body *body,
+	      void (*each)(const struct nlattr *attrs, int len, void *arg), void *arg)
 {
-	return ask(cmd, NLM_F_DUMP, set, asks, nr);
+	struct request r = { .each = each, .arg = arg };
+	bool whole = run_request(&r, cmd, true, body);
+
+	if (r.answer.err)
+		fail("%s", r.answer.why);
+	return whole;
+}
+
+static struct json_object *must_ask(int cmd, bool dump, const struct set *set,
+				    const struct body *body)
+{
+	struct answer a = ask(cmd, dump, set, body);
+
+	if (a.err)
+		fail("%s", a.why);
+	return a.array;
+}
+
+/* One object, in an array; does not return if there is none. */
+struct json_object *ask_one(int cmd, const struct set *set, const struct body *body)
+{
+	return must_ask(cmd, false, set, body);
+}
+
+/* All objects that @body selects. Return: an array. */
+struct json_object *ask_all(int cmd, const struct set *set, const struct body *body)
+{
+	return must_ask(cmd, true, set, body);
 }
 
 /* -- events ----------------------------------------------------------------- */
@@ -227,7 +357,7 @@ int listen_to(int (*event)(int cmd, const struct nlattr *attrs, int len))
 		fail("the kernel's mrpc module has no events");
 	err = nl_socket_add_membership(sk, group);
 	if (err == -NLE_PERM || err == -NLE_NOACCESS)
-		fail_permission();
+		fail("%s", no_permission);
 	if (err)
 		fail("cannot listen to events: %s", nl_geterror(err));
 	/* To notice that the module goes. */

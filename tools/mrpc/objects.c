@@ -88,7 +88,7 @@ static char *conn_role(struct json_object *object)
 }
 
 /* As applications write it: "tcp:10.0.0.2:7000". */
-static char *text_end(struct json_object *object, const char *key)
+char *text_end(struct json_object *object, const char *key)
 {
 	struct json_object *address = json_at(object, key);
 	static const struct attr attr = { .kind = ATTR_ADDR };
@@ -112,9 +112,10 @@ static char *conn_peer(struct json_object *object)
 	return text_end(object, "peer");
 }
 
-static char *conn_services(struct json_object *object)
+/* "kv.Store+1": the first one, and how many more. */
+char *conn_services(struct json_object *conn)
 {
-	struct json_object *list = json_at(object, "services");
+	struct json_object *list = json_at(conn, "services");
 	size_t nr = list ? json_object_array_length(list) : 0;
 	const char *first;
 
@@ -190,12 +191,35 @@ static char *datapath_calls(struct json_object *object)
 	return text_ratio(object, "calls.active", "calls.limit");
 }
 
+static char *datapath_engines(struct json_object *object)
+{
+	struct json_object *stages = json_at(object, "stages");
+	size_t i, nr = stages ? json_object_array_length(stages) : 0, len = 0;
+	char *text = NULL;
+	FILE *out;
+
+	if (!nr)
+		return text_printf("-");
+	out = open_memstream(&text, &len);
+	if (!out)
+		fail("out of memory");
+	for (i = 0; i < nr; i++) {
+		struct json_object *stage = json_object_array_get_idx(stages, i);
+
+		fprintf(out, "%s%s%s", i ? "," : "", string_at(stage, "name") ?: "?",
+			json_at(stage, "bypassed") ? "(bypassed)" : "");
+	}
+	fclose(out);
+	return text;
+}
+
 static const struct column datapath_columns[] = {
 	{ "DATAPATH", "id" },
 	{ "SESSION", "session" },
 	{ "CONN", "conn" },
 	{ "TRANSPORT", "transport" },
 	{ "STATE", "state" },
+	{ "ENGINES", .text = datapath_engines },
 	{ "TX-QUEUE", "tx.queued" },
 	{ "BACKLOG", "tx.backlog" },
 	{ "RX-PARTIAL", "rx.partial" },
@@ -233,11 +257,12 @@ static const struct object objects[] = {
 
 static struct json_object *select_objects(const struct object *o, struct args *args)
 {
-	struct word words[3] = { };
-	struct ask asks[2];
-	const char *word;
 	bool session = false, id = false;
-	int nr = 0, n = 0;
+	struct json_object *array;
+	struct word words[3] = { };
+	struct body body = { };
+	const char *word;
+	int n = 0;
 
 	if (o->attr_session)
 		words[n++].name = "session";
@@ -246,20 +271,22 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 	while ((word = next_word(args))) {
 		const char *name = find_word(words, word, "a filter")->name;
 		bool is_session = !strcmp(name, "session");
+		int attr = is_session ? o->attr_session : o->attr_id;
+		uint32_t value;
 
 		if (is_session ? session : id)
 			usage("'%s' is given twice", name);
 		*(is_session ? &session : &id) = true;
-		asks[nr].attr = is_session ? o->attr_session : o->attr_id;
-		asks[nr].hash = NULL;
-		asks[nr++].value = need_number(args, text_printf("the number after '%s'", name));
-		if (asks[nr - 1].attr != MRPC_A_QP_ID || o->attr_id != MRPC_A_QP_ID)
-			if (!asks[nr - 1].value)
-				usage("numbers after '%s' begin at 1", name);
+		value = need_number(args, text_printf("the number after '%s'", name));
+		if (!value && (attr != MRPC_A_QP_ID || o->attr_id != MRPC_A_QP_ID))
+			usage("numbers after '%s' begin at 1", name);
+		body_u32(&body, attr, value);
 	}
 	if (id && o->attr_session && !session)
 		usage("'%s' needs 'session', because it is a number within a session", o->id);
-	return id ? ask_one(o->cmd, o->set, asks, nr) : ask_all(o->cmd, o->set, asks, nr);
+	array = id ? ask_one(o->cmd, o->set, &body) : ask_all(o->cmd, o->set, &body);
+	body_free(&body);
+	return array;
 }
 
 static void print_blocks(const struct object *o, struct json_object *array)
@@ -337,7 +364,7 @@ int do_dump(struct args *args)
 	}
 	no_more_words(args);
 	for (o = objects; o->name; o++) {
-		array = ask_all(o->cmd, o->set, NULL, 0);
+		array = ask_all(o->cmd, o->set, NULL);
 		if (!options.json) {
 			print_blocks(o, array);
 			if (json_object_array_length(array))
@@ -349,6 +376,14 @@ int do_dump(struct args *args)
 	if (!options.json)
 		schema_blocks(array);
 	json_object_object_add(all, "schema", array);
+	array = engine_array();
+	if (!options.json)
+		engine_blocks(array);
+	json_object_object_add(all, "engine", array);
+	array = ask_all(MRPC_CMD_QUEUE_GET, &set_queue, NULL);
+	if (!options.json)
+		queue_table(array);
+	json_object_object_add(all, "queue", array);
 	if (options.json)
 		print_json(all);
 	json_object_put(all);

@@ -143,7 +143,11 @@ char *text_of(const struct attr *attr, struct json_object *value)
 	case ATTR_ADDR:
 		return text_address(value);
 	case ATTR_FLAGS:
+	case ATTR_WORDS:
 		return text_flags(value);
+	case ATTR_FLAG:
+	case ATTR_BOOL:
+		return text_printf(json_object_get_boolean(value) ? "yes" : "no");
 	default:
 		return text_printf("%s", json_object_get_string(value));
 	}
@@ -258,6 +262,39 @@ static void print_list(const struct set *set, struct json_object *array, int ind
 	}
 }
 
+static bool is_nest(const struct attr *attr)
+{
+	return attr->kind == ATTR_NEST || attr->kind == ATTR_LIST || attr->kind == ATTR_MAP;
+}
+
+/* The value of a parameter, and whether the operator gave it. */
+static void print_value(struct json_object *value)
+{
+	struct json_object *size = json_at(value, "size"), *text = json_at(value, "text");
+	char *num = text_value(number_at(value, "num"), NULL);
+
+	if (size && text)
+		printf("%s bytes\n%s", json_object_get_string(size), json_object_get_string(text));
+	else if (size)
+		printf("%s bytes", json_object_get_string(size));
+	else
+		fputs(text ? json_object_get_string(text) : num, stdout);
+	puts(json_at(value, "given") ? "" : " (default)");
+	free(num);
+}
+
+/* A line for each name. */
+static void print_map(struct json_object *map, int indent)
+{
+	json_object_object_foreach(map, name, value) {
+		printf("%*s%-*s ", indent, "", 24 - indent, name);
+		if (json_object_is_type(value, json_type_object))
+			print_value(value);
+		else
+			puts(json_object_get_string(value));
+	}
+}
+
 /* The key, without the unit that it has in JSON; a nest's has no value beside it. */
 static void print_key(const struct attr *attr, int indent)
 {
@@ -265,7 +302,7 @@ static void print_key(const struct attr *attr, int indent)
 
 	if (attr->kind == ATTR_TIME && len > 3 && !strcmp(attr->key + len - 3, "_ns"))
 		len -= 3;
-	if (attr->kind == ATTR_NEST || attr->kind == ATTR_LIST)
+	if (is_nest(attr))
 		width = 0;
 	printf("%*s%-*.*s", indent, "", width, len, attr->key);
 }
@@ -283,12 +320,14 @@ void print_block(const struct set *set, struct json_object *object, int indent)
 		if (!attr->key || !json_object_object_get_ex(object, attr->key, &value))
 			continue;
 		print_key(attr, indent);
-		if (attr->kind == ATTR_NEST || attr->kind == ATTR_LIST) {
+		if (is_nest(attr)) {
 			putchar('\n');
 			if (attr->kind == ATTR_NEST)
 				print_block(attr->set, value, indent + 4);
-			else
+			else if (attr->kind == ATTR_LIST)
 				print_list(attr->set, value, indent + 4);
+			else
+				print_map(value, indent + 4);
 			continue;
 		}
 		text = text_of(attr, value);

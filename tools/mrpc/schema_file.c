@@ -28,7 +28,7 @@ void *read_file(const char *name, size_t max, size_t *len)
 	if (ferror(in))
 		fail("cannot read '%s': %s", name, strerror(errno));
 	if (*len > max)
-		fail("'%s' is not a schema: it has more than %zu bytes", name, max);
+		fail("'%s' is too long: it has more than %zu bytes", name, max);
 	if (in != stdin)
 		fclose(in);
 	return buf;

@@ -41,9 +41,13 @@ static const struct column method_columns[] = {
 
 static struct json_object *methods_of(struct json_object *schema)
 {
-	struct ask ask = { .attr = MRPC_A_METHOD_SCHEMA, .value = number_at(schema, "id") };
+	struct json_object *array;
+	struct body body = { };
 
-	return ask_all(MRPC_CMD_METHOD_GET, &set_method, &ask, 1);
+	body_u32(&body, MRPC_A_METHOD_SCHEMA, number_at(schema, "id"));
+	array = ask_all(MRPC_CMD_METHOD_GET, &set_method, &body);
+	body_free(&body);
+	return array;
 }
 
 static void add_methods(struct json_object *array)
@@ -60,7 +64,7 @@ static void add_methods(struct json_object *array)
 /* All schemas, with their methods or not. */
 struct json_object *schema_array(bool methods)
 {
-	struct json_object *array = ask_all(MRPC_CMD_SCHEMA_GET, &set_schema, NULL, 0);
+	struct json_object *array = ask_all(MRPC_CMD_SCHEMA_GET, &set_schema, NULL);
 
 	if (methods)
 		add_methods(array);
@@ -101,21 +105,22 @@ static int show(struct args *args, bool dump)
 	struct json_object *array;
 	uint8_t hash[MRPC_HASH_LEN];
 	const char *word = next_word(args);
-	struct ask ask = { };
+	struct body body = { };
+	uint32_t id;
 
 	if (word) {
 		if (!strcmp(find_word(filters, word, "a filter")->name, "id")) {
-			ask.attr = MRPC_A_SCHEMA_ID;
-			ask.value = need_number(args, "the number after 'id'");
-			if (!ask.value)
+			id = need_number(args, "the number after 'id'");
+			if (!id)
 				usage("numbers after 'id' begin at 1");
+			body_u32(&body, MRPC_A_SCHEMA_ID, id);
 		} else {
 			parse_hash(need_word(args, "the hash after 'hash'"), hash);
-			ask.attr = MRPC_A_SCHEMA_HASH;
-			ask.hash = hash;
+			body_put(&body, MRPC_A_SCHEMA_HASH, hash, sizeof(hash));
 		}
 		no_more_words(args);
-		array = ask_one(MRPC_CMD_SCHEMA_GET, &set_schema, &ask, 1);
+		array = ask_one(MRPC_CMD_SCHEMA_GET, &set_schema, &body);
+		body_free(&body);
 		add_methods(array);
 	} else {
 		array = schema_array(dump);

@@ -4,6 +4,7 @@
 
 #include <linux/mrpc_netlink.h>
 
+#include "sets.h"
 #include "tool.h"
 
 static const char *const states[] = { "connecting", "ready", "draining", "closed", NULL };
@@ -11,24 +12,12 @@ static const char *const qp_flags[] = { "serve", "eventfd", NULL };
 static const char *const directions[] = {
 	"running", "missed", "disabled", "ready", "stalled", "blocked", NULL
 };
-static const char *const statuses[] = {
+const char *const status_names[] = {
 	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
 	"ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
 	"ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
 	"UNAUTHENTICATED", NULL
 };
-
-#define SET(_attrs)	{ .max = sizeof(_attrs) / sizeof((_attrs)[0]) - 1, .attrs = (_attrs) }
-#define NUMBER(_key)	{ .key = (_key), .kind = ATTR_NUMBER }
-#define BYTES(_key)	{ .key = (_key), .kind = ATTR_BYTES }
-#define TIME(_key)	{ .key = (_key), .kind = ATTR_TIME }
-#define TEXT(_key)	{ .key = (_key), .kind = ATTR_TEXT }
-#define HASH(_key)	{ .key = (_key), .kind = ATTR_HASH }
-#define ENUM(_key, _names)	{ .key = (_key), .kind = ATTR_ENUM, .names = (_names) }
-#define FLAGS(_key, _names)	{ .key = (_key), .kind = ATTR_FLAGS, .names = (_names) }
-#define ADDR(_key)	{ .key = (_key), .kind = ATTR_ADDR }
-#define NEST(_key, _set)	{ .key = (_key), .kind = ATTR_NEST, .set = (_set) }
-#define LIST(_key, _set)	{ .key = (_key), .kind = ATTR_LIST, .set = (_set) }
 
 static const struct attr heap[] = {
 	[MRPC_A_HEAP_REGIONS] = NUMBER("regions"),
@@ -115,7 +104,7 @@ static const struct attr conn[] = {
 	[MRPC_A_CONN_CALLS_LIMIT] = NUMBER("calls_limit"),
 	[MRPC_A_CONN_MAX_MESSAGE] = BYTES("max_message"),
 	[MRPC_A_CONN_PEER_MAX_MESSAGE] = BYTES("peer_max_message"),
-	[MRPC_A_CONN_STATUS] = ENUM("status", statuses),
+	[MRPC_A_CONN_STATUS] = ENUM("status", status_names),
 	[MRPC_A_CONN_REASON] = TEXT("reason"),
 	[MRPC_A_CONN_SERVICE] = LIST("services", &set_service),
 	[MRPC_A_CONN_STATS] = NEST("stats", &set_stats),
@@ -176,6 +165,7 @@ static const struct attr datapath[] = {
 	[MRPC_A_DATAPATH_CALLS] = NEST("calls", &set_table),
 	[MRPC_A_DATAPATH_TIMER] = TIME("timer_ns"),
 	[MRPC_A_DATAPATH_STATS] = NEST("stats", &set_stats),
+	[MRPC_A_DATAPATH_STAGE] = LIST("stages", &set_stage),
 };
 const struct set set_datapath = SET(datapath);
 

@@ -40,6 +40,7 @@ struct word {
 	const char *name;
 	int (*run)(struct args *args);
 	const char *also;	/* another name */
+	bool whole;		/* cannot be shortened */
 };
 
 const struct word *find_word(const struct word *words, const char *text, const char *what);
@@ -66,12 +67,17 @@ enum attr_kind {
 	ATTR_ADDR,		/* a nest, of the set of addresses */
 	ATTR_NEST,
 	ATTR_LIST,		/* several nests */
+	ATTR_MAP,		/* several nests with a name: an object of them */
+	ATTR_FLAG,
+	ATTR_BOOL,
+	ATTR_WORDS,		/* several texts */
+	ATTR_DATA,		/* bytes, in hexadecimal */
 };
 
 struct attr {
 	const char *key;	/* in JSON */
 	enum attr_kind kind;
-	const struct set *set;		/* ADDR, NEST, LIST */
+	const struct set *set;		/* ADDR, NEST, LIST, MAP */
 	const char *const *names;	/* ENUM, FLAGS */
 };
 
@@ -81,7 +87,8 @@ struct set {
 };
 
 extern const struct set set_session, set_qp, set_conn, set_service, set_schema, set_method,
-			set_datapath;
+			set_datapath, set_type, set_engine, set_queue, set_rpc, set_fault,
+			set_param, set_series, set_runtime, set_keyset;
 
 const struct attr *set_find(const struct set *set, const char *key, size_t len);
 
@@ -92,16 +99,39 @@ char *clean_text(const char *text, size_t len);
 
 /* -- nl.c: requests and events ---------------------------------------------- */
 
-/* An attribute of a request. */
-struct ask {
-	int attr;
-	uint32_t value;
-	const uint8_t *hash;	/* instead of value */
+/* The attributes of a request; all zero: none. */
+struct body {
+	uint8_t *data;
+	size_t len;
+};
+
+void body_put(struct body *b, int attr, const void *data, size_t len);
+void body_u8(struct body *b, int attr, uint8_t value);
+void body_u32(struct body *b, int attr, uint32_t value);
+void body_u64(struct body *b, int attr, uint64_t value);
+void body_text(struct body *b, int attr, const char *text);
+size_t body_nest(struct body *b, int attr);
+void body_end(struct body *b, size_t start);
+void body_free(struct body *b);
+
+/**
+ * struct answer - what the kernel said
+ * @array: objects; there can be some although it failed
+ * @err: 0 or a negative errno
+ * @why: it failed: in words
+ */
+struct answer {
+	struct json_object *array;
+	int err;
+	char *why;
 };
 
 void enter_netns(const char *name);
-struct json_object *ask_one(int cmd, const struct set *set, const struct ask *asks, int nr);
-struct json_object *ask_all(int cmd, const struct set *set, const struct ask *asks, int nr);
+struct answer ask(int cmd, bool dump, const struct set *set, const struct body *body);
+bool ask_each(int cmd, const struct body *body,
+	      void (*each)(const struct nlattr *attrs, int len, void *arg), void *arg);
+struct json_object *ask_one(int cmd, const struct set *set, const struct body *body);
+struct json_object *ask_all(int cmd, const struct set *set, const struct body *body);
 
 /* Calls @event for each, until it returns non-zero or the module goes. */
 int listen_to(int (*event)(int cmd, const struct nlattr *attrs, int len));
@@ -129,6 +159,73 @@ struct json_object *json_at(struct json_object *object, const char *path);
 uint64_t number_at(struct json_object *object, const char *path);
 const char *string_at(struct json_object *object, const char *path);
 
+/* -- values.c: numbers with units, and scopes -------------------------------- */
+
+bool parse_value(const char *word, const char *unit, uint64_t *value, char **why);
+char *text_value(uint64_t value, const char *unit);
+uint64_t need_time(struct args *args, const char *what);
+void parse_scope(struct args *args, struct body *b);
+void put_scope(struct body *b, struct json_object *scope);
+struct json_object *portable_scope(struct json_object *scope);
+char *text_scope(struct json_object *scope);
+
+/* -- params.c: parameters of engine types ------------------------------------- */
+
+struct json_object *type_get(const char *name, uint32_t version);
+void split_type(const char *word, char **name, uint32_t *version);
+void put_param(struct body *b, struct json_object *type, const char *name, const char *word);
+void put_param_json(struct body *b, struct json_object *type, const char *name,
+		    struct json_object *value);
+void add_rule_texts(struct json_object *engine);
+char *text_params(struct json_object *values, struct json_object *type);
+
+/* -- rules.c: rules of engines ------------------------------------------------- */
+
+void *rules_from_word(const char *type, const char *word, size_t *len);
+void *rules_from_text(const char *type, const char *text, size_t *len);
+char *rules_to_text(const char *type, const void *binary, size_t len);
+
+/* -- latency.c: whether a change makes things worse --------------------------- */
+
+struct latency;
+
+struct latency *latency_open(const char *rule, struct json_object *scope);
+struct latency *latency_open_at(const char *rule, const char *where,
+				struct json_object *(*series)(void *arg), void *arg);
+char *latency_check(const char *rule);
+void latency_free(struct latency *l);
+char *latency_begin(struct latency *l);
+void latency_step(struct latency *l);
+char *latency_judge(struct latency *l);
+char *latency_text(const struct latency *l);
+
+/* -- change.c: changes of engines, at once or gradually ------------------------ */
+
+/**
+ * struct change - a change to make
+ * @cmd: MRPC_CMD_ENGINE_*
+ * @what: in the past tense, for people
+ * @name: of the engine
+ * @scope: of it, as JSON, or NULL
+ * @body: the request, without percent
+ * @step: percent in each step; 0: all at once
+ * @every: ns between them
+ * @abort_if: rule, or NULL
+ */
+struct change {
+	int cmd;
+	const char *what;
+	const char *name;
+	struct json_object *scope;
+	struct body body;
+	uint32_t step;
+	uint64_t every;
+	const char *abort_if;
+};
+
+bool change_option(struct change *c, struct args *args);
+int change_run(struct change *c);
+
 /* -- objects.c, schemas.c, schema_file.c, monitor.c, help.c --------------------------------- */
 
 /* An object whose commands are show and dump. */
@@ -147,6 +244,8 @@ int do_qp(struct args *args);
 int do_conn(struct args *args);
 int do_service(struct args *args);
 int do_datapath(struct args *args);
+char *text_end(struct json_object *object, const char *key);
+char *conn_services(struct json_object *conn);
 int do_dump(struct args *args);
 
 int do_schema(struct args *args);
@@ -159,6 +258,37 @@ int do_monitor(struct args *args);
 
 int do_help(struct args *args);
 void help_object(const char *object);
+
+/* -- engine.c, queue.c, runtime.c, config.c ------------------------------------------------- */
+
+int do_engine(struct args *args);
+struct json_object *engine_array(void);
+struct json_object *engine_get(const char *name);
+void engine_blocks(struct json_object *array);
+void queue_table(struct json_object *array);
+char *queue_name(struct json_object *queue);
+int do_queue(struct args *args);
+int do_runtime(struct args *args);
+int do_config(struct args *args);
+
+/* -- keyset.c, keyset_config.c --------------------------------------------------------------- */
+
+int do_keyset(struct args *args);
+struct json_object *keyset_saved(void);
+bool keyset_restore(struct json_object *sets, bool exact);
+bool keyset_remove_others(struct json_object *sets);
+
+/* -- metrics.c ------------------------------------------------------------------------------- */
+
+int do_metrics(struct args *args);
+
+/* -- plan.c --------------------------------------------------------------------------------- */
+
+int do_plan(struct args *args);
+
+/* -- top.c ---------------------------------------------------------------------------------- */
+
+int do_top(struct args *args);
 
 /* The bytes of a file, at most @max; does not return if it cannot. */
 void *read_file(const char *name, size_t max, size_t *len);

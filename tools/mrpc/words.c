@@ -40,7 +40,12 @@ void fail(const char *fmt, ...)
 	exit(EXIT_FAILED);
 }
 
-/* "a, b or c", of all words or of those that begin with @text */
+static bool is_listed(const struct word *w, const char *text)
+{
+	return !text || (!w->whole && !strncmp(w->name, text, strlen(text)));
+}
+
+/* "a, b or c", of all words or of those that @text can be short for */
 static char *list_words(const struct word *words, const char *text)
 {
 	const struct word *w, *last = NULL;
@@ -51,10 +56,10 @@ static char *list_words(const struct word *words, const char *text)
 	if (!out)
 		fail("out of memory");
 	for (w = words; w->name; w++)
-		if (!text || !strncmp(w->name, text, strlen(text)))
+		if (is_listed(w, text))
 			last = w;
 	for (w = words; w->name; w++)
-		if (!text || !strncmp(w->name, text, strlen(text)))
+		if (is_listed(w, text))
 			fprintf(out, "%s%s", !nr++ ? "" : w == last ? " or " : ", ", w->name);
 	fclose(out);
 	return list;
@@ -76,7 +81,7 @@ const struct word *find_word(const struct word *words, const char *text, const c
 	for (w = words; w->name; w++) {
 		if (!strcmp(w->name, text) || (w->also && !strcmp(w->also, text)))
 			return w;
-		if (*text && (!strncmp(w->name, text, strlen(text)) ||
+		if (*text && !w->whole && (!strncmp(w->name, text, strlen(text)) ||
 			      (w->also && !strncmp(w->also, text, strlen(text))))) {
 			found = w;
 			nr++;
