@@ -32,7 +32,7 @@ TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
 
 .PHONY: all modules lib tools tests setup run test test-native test-debug \
-	test-runner fuzz shell bench check install uninstall clean help $(SUBDIRS)
+	test-install test-runner fuzz shell bench check install uninstall clean help $(SUBDIRS)
 
 all: modules lib tools
 lib: $(filter tools/libmrpc,$(SUBDIRS))
@@ -49,7 +49,7 @@ $(SUBDIRS):
 	+@flock $(BUILD)/$@/.lock $(MAKE) $(if $(V),,-s) -C $@ O=$(BUILD)/$@
 
 # Who uses the library and the stub compiler.
-$(filter tools/mrpc tools/examples tools/bench selftests,$(SUBDIRS)): \
+$(filter tools/mrpc tools/examples tools/bench tools/libmrpc/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
 
 setup:
@@ -86,6 +86,10 @@ test-debug: setup
 	+@kernel=$$(scripts/debug-kernel $(if $(KCSAN),--kcsan) --path) && \
 		$(MAKE) KDIR=$$kernel/build all tests && \
 		scripts/test debug
+
+test-install: setup
+	+@$(MAKE) all
+	@MRPC_TEST_DIR=$(CURDIR)/selftests/install scripts/test
 
 test-runner: setup
 	+@$(MAKE) modules

@@ -248,7 +248,7 @@ TEST(regions)
 	uint32_t i;
 
 	s.fd = raw_device();
-	CHECK_EQ(raw_setup(&s, 65536 * 70, 65536 * 2), 0);
+	CHECK_EQ(raw_setup(&s, (MRPC_MAX_REGIONS + 6) * 65536, 65536 * 2), 0);
 	for (i = 0; i < ARRAY_SIZE(lens); i++)
 		CHECK_EQ(raw_region(&s, MRPC_REGION_SEND, lens[i], &base, &off), -EINVAL);
 	CHECK_EQ(raw_region(&s, 2, 65536, &base, &off), -EINVAL);
@@ -259,7 +259,7 @@ TEST(regions)
 		CHECK_EQ(base, i * 65536);
 	}
 	CHECK_EQ(raw_region(&s, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
-	for (i = 0; i < 64; i++) {
+	for (i = 0; i < MRPC_MAX_REGIONS; i++) {
 		CHECK_EQ(raw_region(&s, MRPC_REGION_SEND, 65536, &base, &off), 0);
 		CHECK_EQ(base, i * 65536);
 	}
@@ -291,9 +291,9 @@ TEST(queue_pairs)
 				      cases[i].fd), cases[i].err);
 	null = CHECK_SYS(open("/dev/null", O_RDWR));
 	CHECK_EQ(raw_qp_setup(&qp, &s, 1, 2, MRPC_QP_EVENTFD, null), -EINVAL);
-	for (i = 2; i < 64; i++)
+	for (i = 2; i < MRPC_MAX_QPS; i++)
 		CHECK_EQ(raw_qp_setup(&qp, &s, 1, 2, 0, 0), 0);
-	CHECK_EQ(qp.id, 63);
+	CHECK_EQ(qp.id, MRPC_MAX_QPS - 1);
 	CHECK_EQ(raw_qp_setup(&qp, &s, 1, 2, 0, 0), -EDQUOT);
 	raw_close(&s);
 }

@@ -338,11 +338,11 @@ TEST(close_listener)
 {
 	raw_pair(&p, "tcp4", 1);
 	CHECK_EQ(raw_serve(&p.srv.s, p.addr), -EADDRINUSE);
-	CHECK(strstr(p.srv.s.why, "bind"));
+	CHECK_STR(p.srv.s.why, "the address is in use");
 	CHECK_EQ(raw_close_id(&p.srv.s, p.srv.listener, 0, 0), 0);
 	CHECK_EQ(raw_close_id(&p.srv.s, p.srv.listener, 0, 0), -ENOENT);
 	CHECK_EQ(raw_connect(&p.c, p.addr), -ECONNREFUSED);
-	CHECK(p.c.why[0]);
+	CHECK_STR(p.c.why, "connection refused by the peer");
 	echo(&p.c, p.conn, RAW_ECHO);
 	CHECK(raw_serve(&p.srv.s, p.addr) > 0);
 	p.conn = raw_connect(&p.c, p.addr);
@@ -352,8 +352,10 @@ TEST(close_listener)
 
 	raw_pair(&p, "loop", 1);
 	CHECK_EQ(raw_serve(&p.srv.s, p.addr), -EADDRINUSE);
+	CHECK_STR(p.srv.s.why, "this loop name is taken");
 	CHECK_EQ(raw_close_id(&p.srv.s, p.srv.listener, 0, 0), 0);
 	CHECK_EQ(raw_connect(&p.c, p.addr), -ECONNREFUSED);
+	CHECK_STR(p.c.why, "nobody serves this loop name");
 	echo(&p.c, p.conn, RAW_ECHO);
 	CHECK(raw_serve(&p.srv.s, p.addr) > 0);
 	raw_pair_end(&p);

@@ -260,9 +260,9 @@ static void left_behind(bool half_closed)
 	if (!pid) {
 		raw_open(&c, 16 << 20, 1 << 20);
 		raw_qp(&qp, &c, 64, 256, 0);
-		int conn = raw_connect(&c, addr);
-		start(conn, 1, 8 << 20, 0);
-		for(;;){ struct mrpc_conn_info in={.size=sizeof(in),.conn=conn}; raw_ioctl(c.fd, MRPC_IOC_CONN_INFO,&in); NOTE("state %d calls %d", in.state, in.calls); raw_sleep(300*RAW_MS);}
+		start(raw_connect(&c, addr), 1, 8 << 20, 0);
+		for (;;)
+			pause();
 	}
 	CHECK(peer_accept(&w, listener, 10000));
 	peer_welcome(&w);
@@ -346,4 +346,46 @@ TEST(bye)
 	raw_done(&c, &cqe);
 	peer_close(&w);
 	end();
+}
+
+/*
+ * A process that ends without a word leaves in order what was idle, and does not
+ * wait for the server, which keeps its end open. Calls under way are dropped.
+ */
+static void left_alone(unsigned int unanswered)
+{
+	struct mrpc_cqe cqe;
+	unsigned int i;
+	int conn;
+
+	begin();
+	conn = shake(0);
+	for (i = 0; i < 2; i++) {
+		start(conn, i, i ? 900000 : 100, 0);
+		peer_expect(&w, MRPC_WIRE_CALL);
+		CHECK(peer_reply(&w, w.frame.call_id, 1, 100));
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&c, &cqe);
+	}
+	for (i = 0; i < unanswered; i++) {
+		start(conn, 9, 100, 0);
+		peer_expect(&w, MRPC_WIRE_CALL);
+	}
+	raw_sleep(300 * RAW_MS);	/* until all is acknowledged */
+	raw_close(&c);
+	CHECK_MSG(raw_sessions(0, 700), "the session waits for its peer");
+	CHECK_EQ(peer_end(&w), unanswered ? ECONNRESET : 0);
+	peer_close(&w);
+	close(listener);
+}
+
+TEST(left_idle)
+{
+	left_alone(0);
+}
+
+TEST(left_busy)
+{
+	left_alone(1);
 }

@@ -33,6 +33,10 @@ fail() { echo "# $*"; exit 1; }
 
 skip() { echo "$*" >"$TEST_TMP/skip"; exit 4; }
 
+# has PATTERN: as grep -q, but reads to the end: who writes into the pipe must not
+# fail with SIGPIPE.
+has() { grep "$1" >/dev/null; }
+
 # need FILE WHY: skips the test where this kernel has no such file.
 need() { [[ -e $1 ]] || skip "$2 (no $1)"; }
 
@@ -84,6 +88,60 @@ in_ns() { ip netns exec "$@"; }
 
 # ns_gro NAMESPACE on|off: packets take another way with receive GRO.
 ns_gro() { in_ns "$1" ethtool -K veth0 gro "$2"; }
+
+# nl_client: nl.py, and the header that it reads, where other users can read them.
+nl_client()
+{
+	cp "$MRPC_TOP/uapi/linux/mrpc_netlink.h" "$MRPC_TOP/selftests/nl.py" "$TEST_TMP/"
+	export PYTHONPATH=$TEST_TMP PYTHONDONTWRITEBYTECODE=1
+}
+
+# nl [ARGUMENT...]: runs the program on standard input with the client.
+nl() { { echo 'from nl import *'; cat; } | python3 - "$@"; }
+
+# json PYTHON: an expression about j, the JSON on standard input, must be true.
+json() { python3 -c 'import json, sys; j = json.load(sys.stdin); assert ('"$1"'), j'; }
+
+# refused STATUS PATTERN ARGUMENT...: mrpc says what is wrong, on standard error.
+refused()
+{
+	local want=$1 pattern=$2 status=0
+	shift 2
+	mrpc "$@" >"$TEST_TMP/out" 2>"$TEST_TMP/err" </dev/null || status=$?
+	[[ $status == "$want" ]] || fail "'mrpc $*' ended with $status, not $want: $(<"$TEST_TMP/err")"
+	[[ $(<"$TEST_TMP/err") == mrpc:*"$pattern"* ]] ||
+		fail "'mrpc $*' says '$(<"$TEST_TMP/err")', without '$pattern'"
+}
+
+# serve NUMBER: a server at 127.0.0.1:7000, whose pid is $server, and so many connections
+# from clients, $clients, that call it all the time.
+serve()
+{
+	local i
+	ip link set lo up
+	kv-server -l tcp:127.0.0.1:7000 >"$TEST_TMP/server" 2>&1 &
+	server=$!
+	wait_for 10 grep -q 'listening at' "$TEST_TMP/server"
+	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
+	clients=()
+	for ((i = 0; i < $1; i++)); do
+		kv-client -n 4 -d 300 load "$TEST_TMP/records" >/dev/null 2>&1 &
+		clients+=($!)
+	done
+	i=$((2 * $1))
+	wait_for 20 eval '[[ $(mrpc -j conn | grep -o "\"state\":\"ready\"" | wc -l) == $i ]]'
+}
+
+# What a test that failed has left would be in the way of the next one.
+forget_engines()
+{
+	local name
+	for name in $(mrpc engine | awk 'NR > 1 { print $1 }'); do
+		mrpc engine step "$name" 0 || :
+		mrpc queue resume "$name" || :
+		mrpc engine del "$name"
+	done >/dev/null 2>&1
+}
 
 # Calls the test_* functions that are named, or all; --list prints their names
 # and time limits.

@@ -316,7 +316,9 @@ static void fault_injection(void)
 		{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
 		{ "/sys/kernel/debug/failslab/verbose", "0" },
 		{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
-		{ "/sys/kernel/debug/fail_usercopy/verbose", "0" },
+		/* Only allocations: no stack matches this. */
+		{ "/sys/kernel/debug/fail_usercopy/require-start", "1" },
+		{ "/sys/kernel/debug/fail_usercopy/require-end", "2" },
 	};
 	unsigned int i;
 

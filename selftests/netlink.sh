@@ -4,123 +4,6 @@
 # timeout 120
 . "${0%/*}/lib.sh"
 
-# The client: a class for requests, and the numbers of uapi/linux/mrpc_netlink.h.
-client()
-{
-	# Where users who may not read the source tree can, too.
-	cp "$MRPC_TOP/uapi/linux/mrpc_netlink.h" "$TEST_TMP/"
-	cat >"$TEST_TMP/nl.py" <<-'END'
-	import ctypes, errno, fcntl, os, re, socket, struct, sys, time
-
-	header = os.path.dirname(os.path.abspath(__file__)) + '/mrpc_netlink.h'
-	for body in re.findall(r'^enum[^{;]*{(.*?)^}', open(header).read(), re.S | re.M):
-	    value = -1
-	    for name, number in re.findall(r'^\t(\w+)(?: = (\w+))?,', body, re.M):
-	        value = int(number, 0) if number else value + 1
-	        globals()[name] = value
-
-	class Refused(Exception):
-	    def __init__(self, code, message):
-	        self.code, self.message = code, message
-	        super().__init__(f'{errno.errorcode[code]}: {message}')
-
-	def attr(kind, data):
-	    if isinstance(data, int):
-	        data = struct.pack('I', data)
-	    raw = struct.pack('HH', 4 + len(data), kind) + data
-	    return raw + bytes(-len(raw) % 4)
-
-	def attrs(data):
-	    found = {}
-	    while len(data) >= 4:
-	        length, kind = struct.unpack_from('HH', data)
-	        assert 4 <= length <= len(data), 'an attribute ends behind its message'
-	        found.setdefault(kind & 0x3fff, []).append(data[4:length])
-	        data = data[(length + 3) & ~3:]
-	    return found
-
-	def number(data):
-	    return int.from_bytes(data, sys.byteorder)
-
-	def text(data):
-	    assert data[-1] == 0
-	    return data[:-1].decode()
-
-	class Netlink:
-	    def __init__(self):
-	        self.socket = socket.socket(socket.AF_NETLINK, socket.SOCK_RAW, 16)
-	        self.socket.bind((0, 0))
-	        self.socket.setsockopt(270, 11, 1)      # NETLINK_EXT_ACK
-	        self.seq = 0
-	        reply, = self.ask(3, attr(2, b'mrpc\0'), family=16)
-	        self.family = number(reply[1][0])
-	        self.group = number(attrs(attrs(reply[7][0])[1][0])[2][0])
-
-	    def send(self, cmd, body=b'', flags=0, family=None):
-	        self.seq += 1
-	        raw = struct.pack('BBH', cmd, 1, 0) + body
-	        self.socket.send(struct.pack('IHHII', 16 + len(raw), family or self.family,
-	                                     1 | flags, self.seq, 0) + raw)
-
-	    def messages(self):
-	        data = self.socket.recv(1 << 20)
-	        while data:
-	            length, kind, flags = struct.unpack_from('IHH', data)
-	            yield kind, flags, data[16:length]
-	            data = data[(length + 3) & ~3:]
-
-	    def error(self, data, flags):
-	        code, = struct.unpack_from('i', data)
-	        if not code:
-	            return
-	        message = ''
-	        if flags & 0x200:                       # NLM_F_ACK_TLVS
-	            skip = 4 + ((number(data[4:8]) + 3) & ~3) if not flags & 0x100 else 20
-	            message = text(attrs(data[skip:]).get(1, [b'\0'])[0])
-	        raise Refused(-code, message)
-
-	    def ask(self, cmd, body=b'', flags=0, family=None):
-	        self.send(cmd, body, flags, family)
-	        found = []
-	        while True:
-	            for kind, flags, data in self.messages():
-	                if kind == 2:
-	                    self.error(data, flags)
-	                elif kind == 3:
-	                    self.error(data, 0)
-	                    return found
-	                else:
-	                    assert data[0] == cmd or family
-	                    found.append(attrs(data[4:]))
-	            if not flags & 2 and found:         # no NLM_F_MULTI
-	                return found
-
-	    def dump(self, cmd, body=b''):
-	        return self.ask(cmd, body, 0x300)
-
-	    def listen(self):
-	        self.socket.setsockopt(270, 1, self.group)
-
-	    def refused(self, code, *args, **kwargs):
-	        try:
-	            self.ask(*args, **kwargs)
-	        except Refused as e:
-	            assert e.code == getattr(errno, code), f'{e} instead of {code}'
-	            return e.message
-	        assert False, f'not refused with {code}'
-
-	def session(name=b''):
-	    fd = os.open('/dev/mrpc', os.O_RDWR)
-	    setup = bytearray(struct.pack('IIQQ16sIIIIQ', 64, 0, 0, 0, name, 0, 0, 0, 0, 0))
-	    fcntl.ioctl(fd, 0xb900, setup)
-	    return fd, struct.unpack_from('I', setup, 40)[0]
-	END
-	export PYTHONPATH=$TEST_TMP PYTHONDONTWRITEBYTECODE=1
-}
-
-# nl [OPTION...]: runs the program on standard input with the client.
-nl() { { echo 'from nl import *'; cat; } | python3 - "$@"; }
-
 # A server in this namespace, and a client that calls it for so many seconds.
 serve()
 {
@@ -162,10 +45,10 @@ test_spec()
 
 test_objects()
 {
-	client
+	nl_client
 	serve
 	call 30 &
-	wait_for 10 eval 'mrpc -j conn | grep -q \"state\":\"ready\"'
+	wait_for 10 eval 'mrpc -j conn | has \"state\":\"ready\"'
 	nl "$server" <<-'END'
 	n = Netlink()
 	sessions = {number(s[MRPC_A_SESSION_ID][0]): s for s in n.dump(MRPC_CMD_SESSION_GET)}
@@ -229,7 +112,7 @@ test_objects()
 # Calls of closed connections are not forgotten.
 test_service_calls()
 {
-	client
+	nl_client
 	serve
 	call 1
 	call 1
@@ -243,7 +126,7 @@ test_service_calls()
 
 test_errors()
 {
-	client
+	nl_client
 	nl <<-'END'
 	n = Netlink()
 	u32 = lambda v: struct.pack('I', v)
@@ -287,7 +170,7 @@ test_errors()
 # Others' activity is not for everybody, nor for root of another user namespace.
 test_permission()
 {
-	client
+	nl_client
 	cat >"$TEST_TMP/refused.py" <<-'END'
 	from nl import *
 	n = Netlink()
@@ -317,7 +200,7 @@ test_permission()
 
 test_namespaces()
 {
-	client
+	nl_client
 	ns_create a b
 	in_ns b kv-server -l tcp:10.0.0.2:7000 -l "tcp:[fd00::2]:7000" >"$TEST_TMP/server" 2>&1 &
 	wait_for 10 grep -q 'fd00::2' "$TEST_TMP/server"
@@ -365,7 +248,7 @@ test_namespaces()
 # stays is there exactly once.
 test_large()
 {
-	client
+	nl_client
 	nl <<-'END'
 	import resource
 	resource.setrlimit(resource.RLIMIT_NOFILE, (4096, 4096))
@@ -394,7 +277,7 @@ test_large()
 test_churn()
 {
 	local i pids=()
-	client
+	nl_client
 	serve
 	for i in {1..2}; do
 		while :; do
@@ -427,7 +310,7 @@ test_churn()
 
 test_events()
 {
-	client
+	nl_client
 	cat >"$TEST_TMP/events.py" <<-'END'
 	from nl import *
 	n = Netlink()
@@ -455,6 +338,8 @@ test_events()
 	on_exit ip netns delete c
 	in_ns c python3 "$TEST_TMP/events.py" >"$TEST_TMP/elsewhere" &
 	wait_for 10 grep -q listening "$TEST_TMP/elsewhere"
+	# An open that was never set up was not announced, so its end is not, either.
+	: <>/dev/mrpc
 	serve
 	call 1
 	# A client that is killed.
@@ -472,13 +357,14 @@ test_events()
 		'SERVICE_CLOSE kv.Store tcp' 'SERVICE_CLOSE kv.Store loop'; do
 		grep -q "^$event" "$TEST_TMP/events" || fail "no event '$event'"
 	done
+	! grep '^SESSION' "$TEST_TMP/events" | grep -v ' kv-' || fail "an event of no session"
 	[[ $(<"$TEST_TMP/elsewhere") == listening ]]
 }
 
 # A reader that is too slow is told that it has missed something.
 test_overrun()
 {
-	client
+	nl_client
 	nl <<-'END'
 	n = Netlink()
 	n.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
@@ -496,7 +382,7 @@ test_overrun()
 # A dump that nobody reads to its end keeps the module; a listener does not.
 test_unload()
 {
-	client
+	nl_client
 	nl <<-'END'
 	import subprocess
 	fds = [session() for i in range(300)]

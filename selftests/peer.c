@@ -195,6 +195,19 @@ void peer_expect(struct peer *p, u8 type)
 			p->frame.status);
 }
 
+int peer_end(struct peer *p)
+{
+	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
+	ssize_t n;
+
+	do {
+		if (poll(&pfd, 1, 5000 * raw_scale()) != 1)
+			raw_die("the stream does not end");
+		n = recv(p->fd, p->body, sizeof(p->body), 0);
+	} while (n > 0);
+	return n ? errno : 0;
+}
+
 bool peer_closed(struct peer *p, unsigned int ms)
 {
 	uint64_t end = raw_now() + ms * RAW_MS * raw_scale();

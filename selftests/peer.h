@@ -50,6 +50,9 @@ void peer_expect(struct peer *p, u8 type);
 /* Waits until the other side closes, reading; false: it did not in @ms. */
 bool peer_closed(struct peer *p, unsigned int ms);
 
+/* How the stream ends: 0 in order, or an errno; dies if it does not in 5 s. */
+int peer_end(struct peer *p);
+
 /* HELLO for both services, and its body; then the whole handshake. */
 u32 peer_hello_body(void *buf);
 void peer_hello(struct peer *p);

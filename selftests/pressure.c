@@ -232,14 +232,16 @@ TEST(requests_wait)
 static void heap_full(const char *how)
 {
 	struct mrpc_release r = { .size = sizeof(r), .nr = 1 };
+	uint64_t base, off;
 	uint32_t i;
+	int first;
 
 	raw_server_open(&p.srv, 1 << 20, 131072);
 	raw_open(&p.c, 8 << 20, 1 << 20);
 	p.srv.keep = true;
 	raw_pair_start(&p, how, 1);
 	raw_qp(&qp, &p.c, 64, 256, 0);
-	for (i = 0; i < 20; i++)
+	for (i = 0; i < 19; i++)
 		push(RAW_HANG, i, 16000);
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	CHECK(raw_server_hangs(&p.srv, 8));
@@ -253,8 +255,17 @@ static void heap_full(const char *how)
 		raw_sleep(20 * RAW_MS);
 		CHECK_EQ(p.srv.nr_hung, 9 + i);
 	}
-	/* A new region is room, too. */
-	raw_grow(&p.srv.s, MRPC_REGION_RECV, 65536);
+	/* A new region is room, too, but only when the server can look into it. */
+	CHECK_EQ(raw_region(&p.srv.s, MRPC_REGION_RECV, 65536, &base, &off), 0);
+	first = p.conn;
+	p.conn = raw_connect(&p.c, p.addr);
+	CHECK(p.conn > 0);
+	push(RAW_HANG, 19, 16000);
+	p.conn = first;
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	raw_sleep(100 * RAW_MS);
+	CHECK_EQ(p.srv.nr_hung, 12);
+	raw_map(&p.srv.s, MRPC_REGION_RECV, 65536, base, off);
 	CHECK(raw_server_hangs(&p.srv, 16));
 	raw_sleep(100 * RAW_MS);
 	CHECK_EQ(p.srv.nr_hung, 16);

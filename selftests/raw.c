@@ -87,19 +87,12 @@ int raw_region(struct raw *s, uint32_t kind, uint64_t len, uint64_t *base, uint6
 	return err;
 }
 
-void raw_grow(struct raw *s, uint32_t kind, uint32_t len)
+void raw_map(struct raw *s, uint32_t kind, uint32_t len, uint64_t base, uint64_t off)
 {
 	bool send = kind == MRPC_REGION_SEND;
 	uint8_t **heap = send ? &s->send : &s->recv;
 	int prot = send ? PROT_READ | PROT_WRITE : PROT_READ;
-	uint64_t base, off;
-	int err;
 
-	if (!len)
-		return;
-	err = raw_region(s, kind, len, &base, &off);
-	if (err)
-		raw_die("a region of %u bytes: %s", len, strerror(-err));
 	/* Regions that follow are mapped behind. */
 	if (!*heap)
 		*heap = mmap(NULL, RAW_HEAP_MAX, PROT_NONE,
@@ -108,6 +101,19 @@ void raw_grow(struct raw *s, uint32_t kind, uint32_t len)
 	    mmap(*heap + base, len, prot, MAP_SHARED | MAP_FIXED, s->fd, off) == MAP_FAILED)
 		raw_die("mmap of a region: %m");
 	*(send ? &s->send_len : &s->recv_len) += len;
+}
+
+void raw_grow(struct raw *s, uint32_t kind, uint32_t len)
+{
+	uint64_t base, off;
+	int err;
+
+	if (!len)
+		return;
+	err = raw_region(s, kind, len, &base, &off);
+	if (err)
+		raw_die("a region of %u bytes: %s", len, strerror(-err));
+	raw_map(s, kind, len, base, off);
 }
 
 int raw_bind(struct raw *s, const void *schema, uint32_t len, struct mrpc_bind *out)

@@ -19,7 +19,6 @@
 #include "message.h"
 
 #define RAW_BLOCKS	1024
-#define RAW_QPS		64
 #define RAW_HEAP_MAX	(96U << 20)
 
 #define RAW_S		1000000000ULL	/* ns */
@@ -79,7 +78,7 @@ struct raw {
 	struct {
 		void *at;
 		size_t len;
-	} qps[RAW_QPS];
+	} qps[MRPC_MAX_QPS];
 	uint32_t nr_qps;
 	char why[1024];
 	uint16_t port;
@@ -96,7 +95,8 @@ void raw_close(struct raw *s);
 
 int raw_setup(struct raw *s, uint64_t send_limit, uint64_t recv_limit);
 int raw_region(struct raw *s, uint32_t kind, uint64_t len, uint64_t *base, uint64_t *off);
-/* The same, mapped. */
+/* Maps it behind those before; both in one. */
+void raw_map(struct raw *s, uint32_t kind, uint32_t len, uint64_t base, uint64_t off);
 void raw_grow(struct raw *s, uint32_t kind, uint32_t len);
 int raw_bind(struct raw *s, const void *schema, uint32_t len, struct mrpc_bind *out);
 
@@ -201,6 +201,7 @@ void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint
  * @busy_us: time that each request takes
  * @keep: do not give request blocks back
  * @copy: reply with MRPC_SQE_COPY
+ * @seen: called with each request before it is answered, or NULL
  * @keepalive_us, @max_message: of the listener; set before raw_server_start()
  */
 struct raw_server {
@@ -220,6 +221,7 @@ struct raw_server {
 	unsigned int busy_us;
 	bool keep;
 	bool copy;
+	void (*seen)(const struct mrpc_cqe *cqe, const void *msg);
 	uint64_t keepalive_us;
 	uint32_t max_message;
 };

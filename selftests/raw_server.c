@@ -124,6 +124,8 @@ static void raw_request(struct raw_server *srv, struct raw_qp *qp, const struct 
 		__atomic_add_fetch(&srv->bad, 1, __ATOMIC_RELAXED);
 		return;
 	}
+	if (srv->seen)
+		srv->seen(c, msg);
 	if (srv->busy_us)
 		raw_sleep(srv->busy_us * 1000ULL);
 	switch (c->method) {

@@ -225,7 +225,7 @@ TEST(session_full)
 	int id;
 
 	raw_open(&s, 0, 0);
-	for (i = RAW_SERVICES; i < 256; i++) {
+	for (i = RAW_SERVICES; i < MRPC_MAX_SCHEMAS; i++) {
 		schema = fresh(&len);
 		CHECK_EQ(raw_bind(&s, schema, len, NULL), i + 1);
 		free(schema);

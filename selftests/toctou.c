@@ -2,7 +2,7 @@
 /*
  * Another thread changes messages and descriptors while the kernel reads them. A
  * call may fail or carry other values, but what is delivered always verifies.
- * MRPC_TOCTOU_SECONDS says how long each test runs; 20 without.
+ * TOCTOU_SECONDS says how long each test runs; 20 without.
  */
 #include <errno.h>
 
@@ -21,9 +21,9 @@ static u32 flip_word;		/* now and then a word becomes this, plus or minus a litt
 
 static uint64_t seconds(void)
 {
-	const char *text = getenv("MRPC_TOCTOU_SECONDS");
+	const char *text = getenv("TOCTOU_SECONDS");
 
-	return (text ? atoi(text) : 20) * RAW_S;
+	return (text && *text ? atoi(text) : 20) * RAW_S;
 }
 
 /* Changes a word, and soon puts it back, so that most of the message stays good. */

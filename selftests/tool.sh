@@ -25,7 +25,8 @@ schema()	# FILE
 	(cd "$MRPC_TOP/tools/examples" && mrpcc --schema-out="$1" kv.proto)
 }
 
-# refused STATUS PATTERN ARGUMENT...: what is wrong is said, on standard error.
+# refused STATUS PATTERN ARGUMENT...: what is wrong is said, on standard error, and
+# nothing else is printed.
 refused()
 {
 	local want=$1 pattern=$2 status=0
@@ -36,8 +37,6 @@ refused()
 	[[ $(<"$TEST_TMP/err") == mrpc:*$pattern* ]] ||
 		fail "'mrpc $*' says '$(<"$TEST_TMP/err")', without '$pattern'"
 }
-
-json() { python3 -c 'import json, sys; j = json.load(sys.stdin); assert ('"$1"'), j'; }
 
 test_usage()
 {
@@ -73,16 +72,16 @@ test_usage()
 test_help()
 {
 	local object level
-	mrpc help | grep -q '^Usage: mrpc'
+	mrpc help | has '^Usage: mrpc'
 	[[ $(mrpc help) == "$(mrpc --help)" && $(mrpc help) == "$(mrpc -h)" ]]
-	for object in session qp conn service schema datapath monitor dump version; do
-		mrpc help | grep -q "^  $object "
-		mrpc help "$object" | grep -q "^Usage: mrpc .*$object"
+	for object in session qp conn service schema datapath engine queue set config plan top metrics monitor dump version; do
+		mrpc help | has "^  $object "
+		mrpc help "$object" | has "^Usage: mrpc .*$object"
 		for level in help --help; do
 			[[ $(mrpc "$object" "$level") == "$(mrpc help "$object")" ]]
 		done
 	done
-	for object in session qp conn service schema datapath; do
+	for object in session qp conn service schema datapath engine queue set; do
 		[[ $(mrpc "$object" show help) == "$(mrpc help "$object")" ]]
 		grep -q "Cm $object" "$MRPC_TOP/Documentation/man/mrpc.8"
 	done
@@ -131,12 +130,12 @@ test_tables()
 			lines_up "$TEST_TMP/table"
 		done
 	done
-	mrpc service | grep -q '^kv.Store  server .* tcp:127.0.0.1:7000 '
-	mrpc service | grep -q '^kv.Store  server .* loop:kv '
-	mrpc service | grep -q '^kv.Store  client .* tcp:127.0.0.1:7000 '
-	mrpc schema show id "$(mrpc schema | awk 'NR == 2 { print $1 }')" | grep -q '^Get  *kv.GetRequest '
-	mrpc session dump | grep -q '^    name  *kv-server$'
-	mrpc dump | grep -q '^    rx_bytes\|^        rx_bytes'
+	mrpc service | has '^kv.Store  server .* tcp:127.0.0.1:7000 '
+	mrpc service | has '^kv.Store  server .* loop:kv '
+	mrpc service | has '^kv.Store  client .* tcp:127.0.0.1:7000 '
+	mrpc schema show id "$(mrpc schema | awk 'NR == 2 { print $1 }')" | has '^Get  *kv.GetRequest '
+	mrpc session dump | has '^    name  *kv-server$'
+	mrpc dump | has '^    rx_bytes\|^        rx_bytes'
 }
 
 test_json()
@@ -147,9 +146,10 @@ test_json()
 		mrpc -j "$object" | json 'isinstance(j, list) and len(j) > 0'
 		[[ $(mrpc -j "$object" | wc -l) == 1 ]]
 		mrpc -j -p "$object" dump | json 'isinstance(j, list) and len(j) > 0'
-		mrpc dump | grep -q "^$object:"
+		mrpc dump | has "^$object:"
 	done
-	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "qp", "schema", "service", "session"]'
+	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "engine", "qp", "queue", "schema",
+		"service", "session"]'
 	mrpc -j session | json "{s['name'] for s in j} == {'kv-server', 'kv-client'} and
 		all(s['uid'] == 0 and s['age_ns'] > 0 and s['recv']['bytes'] > 0 for s in j) and
 		{s['pid'] for s in j} == {$server, $client}"
@@ -185,7 +185,7 @@ test_hostile_name()
 	mrpc session | tee "$TEST_TMP/table"
 	LC_ALL=C grep -q '[^[:print:]]' <(LC_ALL=C tr -d '\303\274' <"$TEST_TMP/table") &&
 		fail "control characters came through"
-	mrpc session | grep -q '?\[31mred'
+	mrpc session | has '?\[31mred'
 	mrpc -j session | json "[s['name'] for s in j] == ['?[31mred', '?? bad', 'a?b', 'pr\u00fcf??1',
 		chr(34) + chr(92)]"
 }
@@ -218,7 +218,7 @@ test_schema_check()
 	grep -q '^service   kv.Store$' "$TEST_TMP/out"
 	grep -q '^    Get  *kv.GetRequest (8 bytes) -> kv.GetReply (8 bytes)$' "$TEST_TMP/out"
 	grep -q "^hash      $(sha256sum <"$TEST_TMP/kv.schema" | cut -c 1-64)$" "$TEST_TMP/out"
-	mrpc -s schema check - <"$TEST_TMP/kv.schema" | grep -q 'string key = 1'
+	mrpc -s schema check - <"$TEST_TMP/kv.schema" | has 'string key = 1'
 	mrpc -j schema check "$TEST_TMP/kv.schema" |
 		json "j['service'] == 'kv.Store' and len(j['methods']) == 4 and j['types'][0]['fields']"
 	# Every prefix is refused, with the file's name; and so is what is too long.
@@ -242,7 +242,7 @@ test_schema_load()
 	mrpc_load
 	mrpc schema load "$TEST_TMP/kv.schema" | tee "$TEST_TMP/out"
 	grep -q '^kv.Store: miss, compiled in [0-9.]*[mun]*s, hash' "$TEST_TMP/out"
-	mrpc schema load "$TEST_TMP/kv.schema" | grep -q '^kv.Store: hit'
+	mrpc schema load "$TEST_TMP/kv.schema" | has '^kv.Store: hit'
 	mrpc -j schema load "$TEST_TMP/kv.schema" "$TEST_TMP/kv.schema" |
 		json "len(j) == 2 and all(s['hit'] for s in j) and j[0]['bind_ns'] > 0"
 	mrpc -j schema | json "j[0]['users'] == 0 and j[0]['binds'] == 4"
@@ -273,7 +273,7 @@ test_monitor()
 		"$TEST_TMP/text"
 	grep -q 'conn open: .* peer 127.0.0.1:7000 service kv.Store' "$TEST_TMP/text"
 	grep -q 'conn close: .* status UNAVAILABLE reason ' "$TEST_TMP/text"
-	! grep -v '^conn ' "$TEST_TMP/conns"
+	! grep -v '^conn ' "$TEST_TMP/conns" || fail "more than was asked for"
 	python3 - "$TEST_TMP/json" <<-'END'
 	import json, sys
 	events = [json.loads(line) for line in open(sys.argv[1])]
@@ -286,6 +286,41 @@ test_monitor()
 	# Without the module there is nothing to listen to.
 	mrpc_unload
 	wait_for 5 eval '! pgrep -x mrpc'
+}
+
+# Each stage of a call can be followed: by its id, and before it has one by its
+# user_data.
+test_tracepoints()
+{
+	local tracing=/sys/kernel/tracing/instances/mrpc-tool
+	need "${tracing%/*}" "no events on this kernel"
+	traffic
+	kill -KILL "$client"
+	mkdir "$tracing"
+	on_exit rmdir "$tracing"
+	# Events that are on keep the module.
+	on_exit eval "echo 0 >$tracing/events/mrpc/enable"
+	echo 1 >"$tracing/events/mrpc/enable"
+	kv-client -n 4 load "$TEST_TMP/records" >/dev/null
+	echo 0 >"$tracing/events/mrpc/enable"
+	sed -n 's/.* \(mrpc_[a-z]*: \)/\1/p' "$tracing/trace" >"$TEST_TMP/trace"
+	python3 - "$TEST_TMP/trace" <<-'END'
+	import re, sys
+	seen = {}
+	for line in open(sys.argv[1]):
+	    event = dict(re.findall(r'(\w+)=(\S+)', line), stage=line.split(':')[0][5:])
+	    if event.get('role') == 'client' or event['stage'] == 'complete':
+	        seen.setdefault(event['stage'], []).append((event['id'], event['user_data']))
+	    elif event.get('role') == 'server' or event.get('type') in ('call', 'reply'):
+	        assert event['id'] != '0:0', line
+	names = [user_data for id, user_data in seen['submit']]
+	assert len(set(names)) == 100, len(set(names))
+	calls = sorted(seen['marshal'])
+	assert len({id for id, user_data in calls}) == 100 and not any(i.startswith('0:') for i, _ in calls)
+	assert sorted(n for _, n in calls) == sorted(names)
+	for stage in 'transmit', 'deliver', 'complete':
+	    assert sorted(seen[stage]) == calls, stage
+	END
 }
 
 run_tests "$@"

@@ -10,6 +10,9 @@
 #include "fuzz_verify.h"
 #include "gen.h"
 #include "handshake.h"
+#include "paths.h"
+#include "rule.h"
+#include "rule_text.h"
 #include "wire.h"
 
 #define SEEDS	16
@@ -71,6 +74,26 @@ static void put_message(u32 number)
 	free(schema);
 }
 
+static void put_path(u32 number)
+{
+	u8 hdr[3] = { number, 0, number };
+	struct gen g = gen_seeded(number);
+	struct model_pool pool = { 0 };
+	struct mrpc_schema_plan *plan;
+	struct mrpc_schema_error err;
+	char text[256];
+	size_t len;
+	u8 *schema = gen_schema(&g, &len);
+
+	plan = gen_compile(schema, len, &err);
+	g = gen_seeded(number);
+	put("field", "path", number, hdr, sizeof(hdr), text,
+	    path_random(&g, plan, 0, gen_message(&g, &pool, plan, 0, 10), text));
+	model_free(&pool);
+	free(plan);
+	free(schema);
+}
+
 static void put_schema(u32 number)
 {
 	struct gen g = gen_seeded(number);
@@ -80,6 +103,30 @@ static void put_schema(u32 number)
 	if (len < 1500)
 		put("schema", "schema", number, schema, len, "", 0);
 	free(schema);
+}
+
+static void put_rules(void)
+{
+	static const struct rule_verb deny[] = { { "deny", 1, 3, 0 }, { NULL } };
+	static const char *const texts[] = {
+		"deny status NOT_FOUND detail \"no\" if service t.S and method M000* and request",
+		"deny if peer 10.0.0.0/8 and port 1-1024; deny if peer 2001:db8::/32 and uid > 1000",
+		"deny if meta k = \"v\" and meta k in @a and meta l prefix \"x\" and size > 64K",
+		"deny if field f0 = \"a\" and field f1 prefix \"b\" and field f2 in @a",
+		"deny if field f0 -5-5 and field f1 >= 0.5; deny if field f2 true and field f3 present",
+		"deny if field f0[1].f3[\"k\"]# < 7 and reply and cgroup 5\n# all others\ndeny",
+	};
+	struct rule_text_error err;
+	size_t len;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		void *binary = rule_text_parse(texts[i], deny, &len, &err);
+
+		put("rule", "text", i, "\1", 1, texts[i], strlen(texts[i]));
+		put("rule", "binary", i, "\0", 1, binary, len);
+		free(binary);
+	}
 }
 
 static void put_handshake(void)
@@ -132,8 +179,10 @@ int main(int argc, char **argv)
 	top = argv[1];
 	for (i = 0; i < SEEDS; i++) {
 		put_message(i);
+		put_path(i);
 		put_schema(i);
 	}
 	put_handshake();
+	put_rules();
 	return 0;
 }

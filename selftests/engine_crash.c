@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * An engine that misbehaves: its operator is told, by its name, and calls go on.
+ */
+#include <errno.h>
+
+#include "tap.h"
+#include "load.h"
+#include "operator.h"
+
+static struct raw_pair p;
+static struct load l;
+static struct op_change change;
+
+static void begin(void)
+{
+	op_del_all();
+	raw_pair(&p, "tcp4", 2);
+	load_start(&l, &p.c, p.conn, 16);
+	CHECK(load_more(&l, 20, 30000));
+}
+
+/* All calls have succeeded. */
+static void end(void)
+{
+	CHECK(load_more(&l, 50, 30000));
+	load_stop(&l);
+	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
+	op_del_all();
+	raw_pair_end(&p);
+}
+
+/* Two datapaths, of which the first, or the second, gets no instance. */
+TEST(fails_to_be_created)
+{
+	begin();
+	CHECK_EQ(op_add("crash", "fail_create=0", NULL, &change), -EIO);
+	CHECK(strstr(op_why, "fail_create: 0 have been, as ordered"));
+	CHECK_EQ(op_add("crash", "fail_create=1", NULL, &change), -EIO);
+	CHECK(change.rolled_back);
+	CHECK_EQ(op_del("crash", NULL), -ENOENT);
+	/* A new connection must not go without. */
+	op_must_add("crash", "fail_create=2", NULL);
+	CHECK(raw_connect(&p.c, p.addr) < 0);
+	end();
+}
+
+TEST(fails_to_be_configured)
+{
+	begin();
+	op_must_add("crash", "", NULL);
+	CHECK_EQ(op_set("crash", "fail_configure=0 hold=1", NULL, &change), -EIO);
+	CHECK_EQ(op_set("crash", "fail_configure=1 hold=1", NULL, &change), -EIO);
+	CHECK(change.rolled_back);
+	end();
+}
+
+/* The state of version 1 is converted; back there is no way, which is said. */
+TEST(versions)
+{
+	int64_t seen;
+
+	begin();
+	op_must_add("crash", "version=1 side=client", NULL);
+	CHECK(load_more(&l, 100, 30000));
+	CHECK_EQ(op_set("crash", "type=crash version=2 fail_restore=0", NULL, &change), -EIO);
+	CHECK(strstr(op_why, "fail_restore"));
+	CHECK_EQ(op_number("crash", MRPC_A_ENGINE_VERSION), 1);
+	seen = op_counter("crash", "seen_tx") + op_counter("crash", "seen_rx");
+	CHECK(seen >= 200);
+	op_must_set("crash", "type=crash version=2 fail_restore=unlimited", NULL);
+	CHECK_EQ(op_number("crash", MRPC_A_ENGINE_VERSION), 2);
+	CHECK_EQ(op_counter("crash", "conversions"), 1);
+	CHECK(op_counter("crash", "seen_tx") >= seen);
+	CHECK_EQ(op_set("crash", "type=crash version=1", NULL, NULL), -EOPNOTSUPP);
+	CHECK(strstr(op_why, "crash@1 takes state of version 1 to 1"));
+	CHECK_EQ(op_number("crash", MRPC_A_ENGINE_VERSION), 2);
+	end();
+}
+
+/* What it has lost is found again when it goes, and the calls end well. */
+TEST(leak)
+{
+	begin();
+	op_must_add("crash", "leak=5 side=client", NULL);
+	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK_EQ(op_del("crash", &change), 0);
+	CHECK_MSG(change.leaked == 16, "%u", change.leaked);
+	end();
+}
+
+TEST(leak_at_the_server)
+{
+	begin();
+	op_must_add("crash", "leak=5 side=server", NULL);
+	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK_EQ(op_del("crash", &change), 0);
+	CHECK_MSG(change.leaked == 16, "%u", change.leaked);
+	end();
+}
+
+/* Nobody removes it: the connection's end finds them. */
+TEST(leak_until_the_end)
+{
+	begin();
+	op_must_add("crash", "leak=3", NULL);
+	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+	CHECK(load_more(&l, 16, 30000));
+	load_stop(&l);
+	op_del_all();
+	raw_pair_end(&p);
+}
+
+TEST(hold)
+{
+	begin();
+	op_must_add("crash", "hold=1 side=client", NULL);
+	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK_EQ(op_dir("crash", false, MRPC_A_ENGINE_DIR_QUEUED) +
+		 op_dir("crash", true, MRPC_A_ENGINE_DIR_QUEUED), 16);
+	CHECK_EQ(op_del("crash", &change), 0);
+	CHECK_EQ(change.leaked, 0);
+	end();
+}
+
+/* Reported, and bypassed: calls are as fast as before. */
+TEST(overrun)
+{
+	uint64_t until;
+
+	begin();
+	op_must_add("crash", "overrun=20000 side=client", NULL);
+	until = raw_now() + 30 * RAW_S * raw_scale();
+	while (op_number("crash", MRPC_A_ENGINE_BYPASSED) < 1 && raw_now() < until)
+		raw_sleep(50 * RAW_MS);
+	CHECK_EQ(op_number("crash", MRPC_A_ENGINE_BYPASSED), 1);
+	CHECK(op_dir("crash", false, MRPC_A_ENGINE_DIR_SLOW) +
+	      op_dir("crash", true, MRPC_A_ENGINE_DIR_SLOW) >= 4);
+	CHECK(load_more(&l, 200, 10000));
+	end();
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The metrics engine: what it counts is what has happened.
+ */
+#include <errno.h>
+
+#include "tap.h"
+#include "load.h"
+#include "operator.h"
+
+static struct raw_pair p;
+static struct load l;
+
+static void call(uint32_t method, uint64_t tag, uint64_t timeout_us, unsigned int want)
+{
+	uint32_t root = raw_blob(&p.c, tag, 100, "why");
+	struct mrpc_sqe sqe = raw_sqe(p.conn, method, root);
+	struct mrpc_cqe cqe;
+
+	sqe.timeout_us = timeout_us;
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, want);
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, root);
+}
+
+/* @each: of both ends together */
+static void check_counts(const char *how, const char *side, unsigned int each)
+{
+	uint64_t from;
+	unsigned int i;
+
+	op_del_all();
+	raw_pair(&p, how, 1);
+	call(RAW_ECHO, 1, 0, MRPC_OK);
+	op_must_add("metrics", side, NULL);
+	CHECK_EQ(op_counter("metrics", "calls"), 0);
+	from = raw_now();
+	for (i = 0; i < 50; i++)
+		call(RAW_ECHO, i, 0, MRPC_OK);
+	from = (raw_now() - from) / 50;
+	for (i = 0; i < 7; i++)
+		call(RAW_FAIL, MRPC_NOT_FOUND, 0, MRPC_NOT_FOUND);
+	for (i = 0; i < 3; i++)
+		call(RAW_FAIL, MRPC_DATA_LOSS, 0, MRPC_DATA_LOSS);
+	CHECK_EQ(op_counter("metrics", "calls"), 60 * each);
+	CHECK_EQ(op_counter("metrics", "status_0"), 50 * each);
+	CHECK_EQ(op_counter("metrics", "status_5"), 7 * each);
+	CHECK_EQ(op_counter("metrics", "status_15"), 3 * each);
+	CHECK_EQ(op_counter("metrics", "status_4"), -1);
+	CHECK_EQ(op_counter("metrics", "uncounted"), 0);
+	CHECK(op_counter("metrics", "latency_p50") > 1000);
+	CHECK(op_counter("metrics", "latency_mean") <= (int64_t)(2 * from));
+	CHECK(op_counter("metrics", "latency_p50") <= op_counter("metrics", "latency_p99"));
+	CHECK(op_counter("metrics", "latency_p99") <= op_counter("metrics", "latency_max"));
+	op_must_del("metrics");
+	raw_pair_end(&p);
+}
+
+TEST(counts_client)
+{
+	check_counts("tcp4", "side=client", 1);
+}
+
+TEST(counts_server)
+{
+	check_counts("tcp4", "side=server", 1);
+}
+
+TEST(counts_loop)
+{
+	check_counts("loop", "", 2);
+}
+
+/* How a call can end that the server's application does not answer. */
+TEST(other_ends)
+{
+	op_del_all();
+	raw_pair(&p, "tcp4", 1);
+	op_must_add("metrics", "side=client", NULL);
+	call(RAW_HANG, 1, 50000, MRPC_DEADLINE_EXCEEDED);
+	CHECK_EQ(op_counter("metrics", "status_4"), 1);
+	op_must_add("fault", "abort_percent=10000 side=client", NULL);
+	call(RAW_ECHO, 1, 0, MRPC_UNAVAILABLE);
+	CHECK_EQ(op_counter("metrics", "status_14"), 1);
+	op_must_del("fault");
+	op_must_add("fault", "abort_percent=10000 abort_status=ABORTED side=server", NULL);
+	call(RAW_ECHO, 1, 0, MRPC_ABORTED);
+	CHECK_EQ(op_counter("metrics", "status_10"), 1);
+	CHECK_EQ(op_counter("metrics", "calls"), 3);
+	op_del_all();
+	raw_pair_end(&p);
+}
+
+/* Configured while calls pass, and over connections that end: nothing is forgotten. */
+TEST(outlives)
+{
+	unsigned int i;
+
+	op_del_all();
+	raw_pair(&p, "tcp4", 2);
+	op_must_add("metrics", "side=client", NULL);
+	load_start(&l, &p.c, p.conn, 32);
+	for (i = 0; i < 10; i++) {
+		CHECK(load_more(&l, 50, 30000));
+		op_must_set("metrics", i % 2 ? "per_connection=0" : "per_connection=1", NULL);
+	}
+	load_stop(&l);
+	CHECK_EQ(op_counter("metrics", "calls"), load_all(&l));
+	CHECK_EQ(op_counter("metrics", "uncounted"), 0);
+	raw_pair_end(&p);
+	raw_pair(&p, "loop", 1);
+	call(RAW_ECHO, 1, 0, MRPC_OK);
+	CHECK_EQ(op_counter("metrics", "calls"), load_all(&l) + 1);
+	op_must_set("metrics", "per_connection=1", NULL);
+	call(RAW_ECHO, 1, 0, MRPC_OK);
+	CHECK_EQ(op_counter("metrics", "connection_calls"), 1);
+	CHECK_EQ(op_counter("metrics", "calls"), load_all(&l) + 2);
+	op_must_del("metrics");
+	raw_pair_end(&p);
+}
+
+TEST(too_many_series)
+{
+	op_del_all();
+	raw_pair(&p, "tcp4", 1);
+	op_must_add("metrics", "side=client series=2", NULL);
+	call(RAW_ECHO, 1, 0, MRPC_OK);
+	call(RAW_ACK, 1, 0, MRPC_OK);
+	call(RAW_FAIL, MRPC_ABORTED, 0, MRPC_ABORTED);
+	call(RAW_ACK, 1, 0, MRPC_OK);
+	CHECK_EQ(op_counter("metrics", "calls"), 3);
+	CHECK_EQ(op_counter("metrics", "uncounted"), 1);
+	op_must_set("metrics", "series=3", NULL);
+	call(RAW_FAIL, MRPC_ABORTED, 0, MRPC_ABORTED);
+	CHECK_EQ(op_counter("metrics", "calls"), 4);
+	CHECK_EQ(op_add("metrics", "name=more series=0", NULL, NULL), -ERANGE);
+	CHECK_EQ(op_add("metrics", "name=more series=16385", NULL, NULL), -ERANGE);
+	op_must_del("metrics");
+	raw_pair_end(&p);
+}

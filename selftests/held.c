@@ -1,0 +1,473 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that wait in a queue which the operator holds: deadlines, cancels, signals and
+ * the end of the connection reach them there. They complete once, are not
+ * executed afterwards, their slots are free again, and nothing of them is seen.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include "tap.h"
+#include "operator.h"
+#include "peer.h"
+
+#define TX	1
+#define RX	2
+#define WAIT	(20 * RAW_S)
+
+#define SMALL	100
+#define LARGE	100000	/* by reference */
+
+static struct raw_pair p;
+static struct raw_qp qp;
+static const char *how;
+
+/* One call at a time: the next one needs the slot of the one before. */
+static void begin(const char *transport, const char *words)
+{
+	how = transport;
+	op_del_all();
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", "1"));
+	raw_server_open(&p.srv, 4 << 20, 4 << 20);
+	raw_open(&p.c, 4 << 20, 4 << 20);
+	raw_pair_start(&p, how, 1);
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", "256"));
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	op_must_add("null", words, NULL);
+}
+
+static void end(void)
+{
+	op_must_del("null");
+	raw_pair_end(&p);
+	CHECK(raw_sessions(0, 10000));
+}
+
+static void hold(unsigned int dir)
+{
+	int err = op_pause("null", dir, true);
+
+	CHECK_MSG(!err, "pause: %s", op_why);
+}
+
+static void let_go(unsigned int dir)
+{
+	int err = op_pause("null", dir, false);
+
+	CHECK_MSG(!err, "resume: %s", op_why);
+}
+
+static void queued(bool rx, unsigned int nr)
+{
+	uint64_t until = raw_now() + WAIT * raw_scale();
+
+	while (op_dir("null", rx, MRPC_A_ENGINE_DIR_QUEUED) != nr) {
+		CHECK_MSG(raw_now() < until, "%lld rpcs are queued, not %u",
+			  (long long)op_dir("null", rx, MRPC_A_ENGINE_DIR_QUEUED), nr);
+		raw_sleep(RAW_MS);
+	}
+}
+
+static struct mrpc_sqe request(uint64_t tag, uint32_t len, uint64_t timeout_us)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, tag, len, NULL));
+
+	sqe.user_data = tag;
+	sqe.timeout_us = timeout_us * raw_scale();
+	return sqe;
+}
+
+/* The slot is free, if need be after a while, and the server has seen nothing but this. */
+static void works(uint64_t executed)
+{
+	uint64_t until = raw_now() + WAIT * raw_scale();
+	struct mrpc_cqe cqe;
+
+	do {
+		struct mrpc_sqe sqe = request(999, SMALL, 0);
+
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		raw_done(&p.c, &cqe);
+		raw_free(&p.c, sqe.root);
+		CHECK_MSG(raw_now() < until, "the slot does not come back: status %u", cqe.status);
+	} while (cqe.status == MRPC_RESOURCE_EXHAUSTED);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	CHECK_EQ(raw_server_requests(&p.srv), executed + 1);
+}
+
+/* Is there anything of a message with this tag in the server's receive heap? */
+static bool visible(uint64_t tag)
+{
+	uint8_t want[64];
+	uint32_t at;
+
+	raw_fill(want, tag, sizeof(want));
+	for (at = 0; at + sizeof(want) <= p.srv.s.recv_len; at += 8)
+		if (!memcmp(p.srv.s.recv + at, want, sizeof(want)))
+			return true;
+	return false;
+}
+
+/* A call completes once, and its blocks come back. */
+static void completes(uint64_t tag, uint32_t status)
+{
+	bool done = false, freed = false;
+	struct mrpc_cqe cqe;
+
+	while (!done || !freed) {
+		CHECK_MSG(raw_next(&qp, &cqe, WAIT * raw_scale()), "done %d, freed %d", done, freed);
+		CHECK_EQ(cqe.user_data, tag);
+		if (cqe.type == MRPC_CQE_REPLY) {
+			CHECK(!done);
+			CHECK_EQ(cqe.status, status);
+			done = true;
+			raw_done(&p.c, &cqe);
+		}
+		if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
+			CHECK(!freed);
+			freed = true;
+		}
+	}
+}
+
+static void nothing_more(void)
+{
+	struct mrpc_cqe cqe;
+
+	CHECK(!raw_next(&qp, &cqe, 100 * RAW_MS));
+}
+
+/* -- at the sender ---------------------------------------------------------------- */
+
+static void deadline_at_sender(const char *transport, uint32_t len)
+{
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+
+	begin(transport, "side=client");
+	hold(TX);
+	sqe = request(1, len, 200000);
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_done(&p.c, &cqe);
+	queued(false, 0);
+	sqe = request(2, len, 200000);
+	raw_push(&qp, &sqe);
+	completes(2, MRPC_DEADLINE_EXCEEDED);
+	let_go(TX);
+	works(0);
+	nothing_more();
+	end();
+}
+
+TEST(sender_deadline)
+{
+	deadline_at_sender("tcp4", SMALL);
+	deadline_at_sender("tcp4", LARGE);
+	deadline_at_sender("loop", LARGE);
+}
+
+static void cancel_it(uint64_t tag)
+{
+	struct mrpc_sqe sqe = { .op = MRPC_OP_CANCEL, .conn = p.conn, .call = tag };
+
+	raw_push(&qp, &sqe);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+}
+
+TEST(sender_cancel)
+{
+	static const char *const transports[] = { "tcp4", "loop" };
+	struct mrpc_sqe sqe;
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		begin(transports[i % 2], "side=client");
+		hold(TX);
+		sqe = request(1, i < 2 ? SMALL : LARGE, 0);
+		raw_push(&qp, &sqe);
+		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		queued(false, 1);
+		cancel_it(1);
+		completes(1, MRPC_CANCELLED);
+		queued(false, 0);
+		let_go(TX);
+		works(0);
+		nothing_more();
+		end();
+	}
+}
+
+static void on_signal(int signal)
+{
+	(void)signal;
+}
+
+struct sync {
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	int err;
+	bool done;
+};
+
+static void *sync_call(void *arg)
+{
+	struct sync *s = arg;
+
+	s->err = raw_call(&p.c, &s->sqe, &s->cqe);
+	__atomic_store_n(&s->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* Its cancel must not overtake the request. */
+TEST(sender_signal)
+{
+	const struct sigaction sa = { .sa_handler = on_signal };
+	struct sync s;
+	uint64_t until;
+	pthread_t t;
+	int i;
+
+	CHECK_SYS(sigaction(SIGUSR1, &sa, NULL));
+	for (i = 0; i < 2; i++) {
+		begin("tcp4", "side=client");
+		hold(TX);
+		s = (struct sync){ .sqe = request(1, i ? LARGE : SMALL, 0) };
+		CHECK(!pthread_create(&t, NULL, sync_call, &s));
+		queued(false, 1);
+		until = raw_now() + WAIT * raw_scale();
+		while (!__atomic_load_n(&s.done, __ATOMIC_ACQUIRE)) {
+			CHECK_MSG(raw_now() < until, "a signal does not end the call");
+			pthread_kill(t, SIGUSR1);
+			raw_sleep(20 * RAW_MS);
+		}
+		pthread_join(t, NULL);
+		CHECK_EQ(s.err, -EINTR);
+		queued(false, 0);
+		let_go(TX);
+		works(0);
+		end();
+	}
+}
+
+/* -- at the receiver ------------------------------------------------------------------ */
+
+static void at_receiver(const char *transport, bool cancel, uint32_t len)
+{
+	struct mrpc_sqe sqe;
+
+	begin(transport, "side=server");
+	hold(RX);
+	sqe = request(77, len, cancel ? 0 : 300000);
+	raw_push(&qp, &sqe);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	queued(true, 1);
+	CHECK(!visible(77));
+	if (cancel)
+		cancel_it(77);
+	completes(77, cancel ? MRPC_CANCELLED : MRPC_DEADLINE_EXCEEDED);
+	/* The server answers it, so the slot can be used, and that is behind in the queue. */
+	CHECK(!visible(77));
+	let_go(RX);
+	works(0);
+	CHECK(!visible(77));
+	nothing_more();
+	end();
+}
+
+TEST(receiver_deadline)
+{
+	at_receiver("tcp4", false, SMALL);
+	at_receiver("tcp4", false, LARGE);
+	at_receiver("loop", false, LARGE);
+}
+
+TEST(receiver_cancel)
+{
+	at_receiver("tcp4", true, SMALL);
+	at_receiver("tcp4", true, LARGE);
+	at_receiver("loop", true, LARGE);
+}
+
+/* The reply waits at the client; it is executed, and nobody waits for it any more. */
+TEST(reply_held)
+{
+	struct mrpc_sqe sqe;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		begin(i ? "loop" : "tcp4", "side=client");
+		hold(RX);
+		sqe = request(1, LARGE, i ? 300000 : 0);
+		raw_push(&qp, &sqe);
+		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		queued(true, 1);
+		if (!i)
+			cancel_it(1);
+		completes(1, i ? MRPC_DEADLINE_EXCEEDED : MRPC_CANCELLED);
+		let_go(RX);
+		works(1);
+		nothing_more();
+		end();
+	}
+}
+
+/* -- ends -------------------------------------------------------------------------------- */
+
+#define HELD	20
+
+static void begin_many(const char *transport, unsigned int dir, const char *words)
+{
+	struct mrpc_sqe sqe;
+	unsigned int i;
+
+	op_del_all();
+	raw_pair(&p, transport, 1);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	op_must_add("null", words, NULL);
+	hold(dir);
+	for (i = 0; i < HELD; i++) {
+		sqe = request(i, i % 2 ? LARGE : SMALL, 0);
+		raw_push(&qp, &sqe);
+	}
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	queued(dir == RX, HELD);
+}
+
+/* Each of them once. */
+static void all_complete(uint32_t status)
+{
+	unsigned int done[HELD] = { 0 }, freed[HELD] = { 0 }, left = 2 * HELD;
+	struct mrpc_cqe cqe;
+
+	while (left) {
+		CHECK_MSG(raw_next(&qp, &cqe, WAIT * raw_scale()), "%u completions are missing", left);
+		CHECK(cqe.user_data < HELD);
+		if (cqe.type == MRPC_CQE_REPLY) {
+			CHECK_EQ(cqe.status, status);
+			CHECK_EQ(done[cqe.user_data]++, 0);
+			left--;
+			raw_done(&p.c, &cqe);
+		}
+		if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
+			CHECK_EQ(freed[cqe.user_data]++, 0);
+			left--;
+		}
+	}
+	nothing_more();
+}
+
+TEST(close)
+{
+	static const char *const transports[] = { "tcp4", "loop" };
+	unsigned int i;
+
+	for (i = 0; i < 4; i++) {
+		begin_many(transports[i % 2], i < 2 ? TX : RX, i < 2 ? "side=client" : "side=server");
+		CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+		all_complete(MRPC_UNAVAILABLE);
+		CHECK_EQ(raw_server_requests(&p.srv), 0);
+		end();
+	}
+}
+
+static void *drain_server(void *arg)
+{
+	*(int *)arg = raw_close_id(&p.srv.s, p.srv.listener, MRPC_CLOSE_DRAIN, 30000000);
+	return NULL;
+}
+
+static void *drain_client(void *arg)
+{
+	*(int *)arg = raw_close_id(&p.c, p.conn, MRPC_CLOSE_DRAIN, 30000000);
+	return NULL;
+}
+
+/* Both sides drain, so the client has two BYEs to send: neither overtakes a call. */
+TEST(drain)
+{
+	pthread_t server, client;
+	int errs[2], i;
+
+	for (i = 0; i < 2; i++) {
+		begin_many(i ? "loop" : "tcp4", TX, "side=client");
+		CHECK(!pthread_create(&server, NULL, drain_server, &errs[0]));
+		raw_sleep(200 * RAW_MS * raw_scale());
+		CHECK(!pthread_create(&client, NULL, drain_client, &errs[1]));
+		raw_sleep(300 * RAW_MS * raw_scale());
+		let_go(TX);
+		all_complete(MRPC_OK);
+		pthread_join(client, NULL);
+		pthread_join(server, NULL);
+		CHECK_EQ(errs[1], 0);
+		CHECK_EQ(raw_server_requests(&p.srv), HELD);
+		end();
+	}
+}
+
+/* What is held is let go, in order, when the engine is removed or another takes its place. */
+TEST(removal)
+{
+	struct op_change change;
+	int i;
+
+	for (i = 0; i < 4; i++) {
+		begin_many("tcp4", i % 2 ? RX : TX, i % 2 ? "side=server version=1" :
+			   "side=client version=1");
+		if (i < 2) {
+			op_must_del("null");
+		} else {	/* held by the next, too */
+			CHECK_EQ(op_set("null", "type=null version=2", NULL, &change), 0);
+			CHECK_EQ(change.leaked, 0);
+			queued(i % 2, HELD);
+			let_go(i % 2 ? RX : TX);
+		}
+		all_complete(MRPC_OK);
+		if (i < 2)
+			op_must_add("null", "", NULL);
+		end();
+	}
+}
+
+/* -- calls that name no method ------------------------------------------------------------- */
+
+static struct peer w;
+
+static void stray(uint32_t method, uint64_t remaining_us)
+{
+	uint8_t body[4096];
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	uint32_t size = peer_blob(body, &len, 1, SMALL, NULL);
+	uint64_t id = peer_id(&w, 0);
+
+	f = peer_call_frame(id, method, &len);
+	f.remaining_us = remaining_us;
+	CHECK(peer_send_frame(&w, &f, body, size));
+	peer_expect(&w, MRPC_WIRE_REPLY);
+	CHECK_EQ(w.frame.call_id, id);
+	CHECK_MSG(w.frame.status == MRPC_UNIMPLEMENTED || w.frame.status == MRPC_DEADLINE_EXCEEDED,
+		  "method %x: status %u", method, w.frame.status);
+}
+
+/* Engines count by methods: these must not reach them. */
+TEST(stray_methods)
+{
+	static const uint32_t methods[] = {
+		0xffff, 0x1ffff, 0x20000, 0x1000000, 0xffffffff, 0xff0000, 6, 7, 8, 100, 0x4000,
+	};
+	unsigned int i;
+
+	op_del_all();
+	raw_pair(&p, "tcp4", 1);
+	op_must_add("metrics", "side=server", NULL);
+	peer_shake(&w, p.srv.s.port);
+	for (i = 0; i < 200; i++)
+		stray(methods[i % ARRAY_SIZE(methods)], i % 3);
+	peer_echo(&w, 0, 1, SMALL);
+	CHECK_EQ(op_counter("metrics", "calls"), 1);
+	peer_close(&w);
+	op_must_del("metrics");
+	raw_pair_end(&p);
+}

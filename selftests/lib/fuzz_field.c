@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Paths to fields. Input: a byte that chooses a schema, one that chooses a type,
+ * one that chooses a message, and a path's text. The same texts must be paths as
+ * for who follows them through a tree, and find the same.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "gen.h"
+#include "paths.h"
+
+#define SCHEMAS	64
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
+
+static void check(bool cond, const char *what)
+{
+	if (cond)
+		return;
+	fprintf(stderr, "%s\n", what);
+	abort();
+}
+
+static const struct mrpc_schema_plan *schema(u32 seed)
+{
+	static struct mrpc_schema_plan *plans[SCHEMAS];
+	struct gen g = gen_seeded(seed %= SCHEMAS);
+	struct mrpc_schema_error err;
+	size_t len;
+	u8 *buf;
+
+	if (!plans[seed]) {
+		buf = gen_schema(&g, &len);
+		plans[seed] = gen_compile(buf, len, &err);
+		free(buf);
+	}
+	return plans[seed];
+}
+
+static void read_field(const struct mrpc_schema_plan *plan, u32 type, u32 seed, const char *text,
+		       u32 len, const struct mrpc_field_path *path)
+{
+	struct gen g = gen_seeded(seed);
+	struct model_pool pool = { 0 };
+	struct model_msg *msg = gen_message(&g, &pool, plan, type, 10);
+	struct mrpc_msg_len lens;
+	u8 *wire = model_encode(plan, msg, &lens);
+	struct mrpc_view view = { .head = wire, .head_len = mrpc_msg_head_len(&lens) };
+	struct mrpc_field_value value;
+	struct path_found found;
+	int want = path_follow(plan, type, msg, text, len, &found), ret;
+
+	check(path->kind == found.kind && path->content == found.content, "another kind");
+	ret = mrpc_field_read(path, &view, &value);
+	check(ret == (!want && found.stored ? -ENODATA : want), "head: another outcome");
+	view.bytes = wire + view.head_len;
+	check(mrpc_field_read(path, &view, &value) == want, "message: another outcome");
+	if (want)
+		;
+	else if (found.kind == MRPC_VALUE_TEXT || found.kind == MRPC_VALUE_BYTES)
+		check(value.len == found.n && !(found.n && memcmp(value.ptr, found.data, found.n)),
+		      "another content");
+	else if (found.kind != MRPC_VALUE_MESSAGE)
+		check(value.u == found.u, "another number");
+	free(wire);
+	model_free(&pool);
+}
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
+{
+	static u64 mem[MRPC_PATH_MAX_SIZE / 8 + 1];
+	struct mrpc_field_path *path = (void *)mem;
+	const struct mrpc_schema_plan *plan;
+	struct mrpc_path_error err = { 0 };
+	struct path_found found;
+	char says[700], *text;
+	int ret, want;
+	u32 type;
+
+	if (len < 3)
+		return 0;
+	plan = schema(data[0]);
+	type = data[1] % plan->nr_types;
+	len -= 3;
+	text = malloc(len + !len);
+	memcpy(text, data + 3, len);
+	want = path_follow(plan, type, NULL, text, len, &found);
+	ret = mrpc_field_compile(plan, type, text, len, path, sizeof(mem), &err);
+	check((ret == -EINVAL) == (want == -EINVAL), "only one takes it for a path");
+	if (ret) {
+		check(ret == -EINVAL && err.what && err.pos + err.len <= len, "no reason");
+		ret = mrpc_path_explain(plan, text, len, &err, says, sizeof(says));
+		check(ret > 0 && ret < (int)sizeof(says), "no sentence");
+	} else {
+		check(path->size <= MRPC_PATH_MAX_SIZE, "too large");
+		read_field(plan, type, data[2], text, len, path);
+	}
+	free(text);
+	return 0;
+}

@@ -1,0 +1,681 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The order against a model that searches all entities for each decision, and
+ * against the bounds that order.h states.
+ */
+#include "order.h"
+#include "order_model.h"
+#include "rnd.h"
+#include "tap.h"
+
+/*
+ * Virtual times begin here, so that they wrap soon; a multiple of every grain.
+ * The model counts from here and does not wrap.
+ */
+#define ORIGIN		(0ULL - (1ULL << 40))
+
+/* -- both ----------------------------------------------------------------------- */
+
+struct pair {
+	struct mrpc_order o;
+	struct mrpc_order_tenant tenant[MODEL_TENANTS];	/* the first is not used */
+	struct mrpc_order_entity entity[MODEL_ENTITIES];
+	struct model m;
+};
+
+static struct mrpc_order_tenant *tenant(struct pair *p, u32 t)
+{
+	return t ? &p->tenant[t] : &p->o.common;
+}
+
+static void pair_begin(struct pair *p, const struct mrpc_order_rule *rule, u64 *rnd)
+{
+	u32 i;
+
+	memset(p, 0, sizeof(*p));
+	CHECK_EQ(mrpc_order_init(&p->o, rule), 0);
+	p->o.now = ORIGIN;
+	p->o.common.vtime = ORIGIN;
+	model_apply(&p->m, rule);
+	for (i = 0; i < MODEL_TENANTS; i++) {
+		u32 weight = i ? 1 + rnd_below(rnd, i % 2 ? 10 : 10000) : MRPC_ORDER_WEIGHT;
+
+		if (i)
+			CHECK_EQ(mrpc_order_tenant_init(&p->o, &p->tenant[i], weight), 0);
+		p->m.tenant[i].weight = weight;
+	}
+	for (i = 0; i < MODEL_ENTITIES; i++) {
+		p->m.entity[i].home = rnd_below(rnd, MODEL_TENANTS);
+		mrpc_order_join(&p->o, &p->entity[i],
+				p->m.entity[i].home ? tenant(p, p->m.entity[i].home) : NULL);
+	}
+}
+
+static u32 number(const struct pair *p, const struct mrpc_order_entity *e)
+{
+	return e ? e - p->entity : MODEL_ENTITIES;
+}
+
+/* Every list, every bit, every count. */
+static u32 check_levels(const struct mrpc_order_levels *ls)
+{
+	u32 count = 0;
+	u32 i;
+
+	for (i = 0; i < MRPC_ORDER_LEVELS; i++) {
+		const struct mrpc_order_link *first = ls->first[i], *l = first;
+
+		CHECK_EQ(ls->map[i / 64] >> i % 64 & 1, !!first);
+		if (!first)
+			continue;
+		do {
+			CHECK(l->next->prev == l);
+			count++;
+			l = l->next;
+		} while (l != first);
+	}
+	return count;
+}
+
+static void check_order(struct pair *p)
+{
+	u32 per_tenant[MODEL_TENANTS] = { 0 }, listed = 0, tenants = 0;
+	u32 i;
+
+	for (i = 0; i < MODEL_ENTITIES; i++) {
+		const struct mrpc_order_entity *e = &p->entity[i];
+
+		CHECK_EQ(e->listed, p->m.entity[i].listed);
+		if (!e->listed)
+			continue;
+		CHECK_EQ(e->slot, p->m.entity[i].level);
+		CHECK(e->on == tenant(p, p->m.entity[i].on));
+		per_tenant[p->m.entity[i].on]++;
+		listed++;
+	}
+	for (i = 0; i < MODEL_TENANTS; i++) {
+		const struct mrpc_order_tenant *t = tenant(p, i);
+
+		CHECK_EQ(t->listed, per_tenant[i]);
+		CHECK_EQ(check_levels(&t->levels), per_tenant[i]);
+		tenants += !!per_tenant[i];
+		if (p->o.rule.fair && per_tenant[i]) {
+			CHECK_EQ(t->vtime - ORIGIN, p->m.tenant[i].vtime);
+			CHECK_EQ(t->rem, p->m.tenant[i].rem);
+		}
+	}
+	CHECK_EQ(p->o.listed, listed);
+	CHECK_EQ(check_levels(&p->o.wheel), tenants);
+}
+
+/* The walk's order is the model's, and afterwards nothing is different. */
+static void check_walk(struct pair *p)
+{
+	static struct pair before;
+	u32 order[MODEL_ENTITIES], nr = model_walk(&p->m, order);
+	struct mrpc_order_entity *e;
+	u32 i = 0;
+
+	before = *p;
+	for (e = mrpc_order_walk_begin(&p->o); e; e = mrpc_order_walk_next(e)) {
+		CHECK(i < nr);
+		CHECK_EQ(number(p, e), order[i]);
+		i++;
+	}
+	CHECK_EQ(i, nr);
+	mrpc_order_walk_end(&p->o);
+
+	CHECK_EQ(p->o.now, before.o.now);
+	CHECK(!memcmp(&p->o.wheel, &before.o.wheel, sizeof(p->o.wheel)));
+	for (i = 0; i < MODEL_ENTITIES; i++)
+		if (p->entity[i].listed)
+			CHECK(!memcmp(&p->entity[i], &before.entity[i], sizeof(p->entity[i])));
+	for (i = 0; i < MODEL_TENANTS; i++) {
+		const struct mrpc_order_tenant *t = tenant(p, i), *old = tenant(&before, i);
+
+		CHECK(t->vtime == old->vtime && t->rem == old->rem && t->listed == old->listed);
+		CHECK(!memcmp(&t->levels, &old->levels, sizeof(t->levels)));
+		if (t->listed)
+			CHECK(!memcmp(&t->link, &old->link, sizeof(t->link)) &&
+			      t->slot == old->slot);
+	}
+}
+
+static struct mrpc_order_rule some_rule(u64 *rnd)
+{
+	static const u32 quanta[] = { 16384, 1, 1000, 4096, 100000, 3 };
+
+	return (struct mrpc_order_rule){
+		.within = rnd_below(rnd, MRPC_ORDER_NR_WITHIN),
+		.fair = rnd_below(rnd, 4),
+		.quantum = quanta[rnd_below(rnd, ARRAY_SIZE(quanta))],
+	};
+}
+
+static u64 some_left(u64 *rnd)
+{
+	switch (rnd_below(rnd, 6)) {
+	case 0:
+		return rnd_below(rnd, 20);
+	case 1:
+		return ~0ULL >> rnd_below(rnd, 64);
+	case 2:
+		return (1ULL << rnd_below(rnd, 64)) - rnd_below(rnd, 2);
+	default:
+		return rnd_below(rnd, 100000);
+	}
+}
+
+static void pair_put(struct pair *p, u32 e, u64 *rnd)
+{
+	bool head = !rnd_below(rnd, 3);
+
+	if (rnd_below(rnd, 2)) {
+		u8 priority = rnd_below(rnd, 2) ? 128 : rnd_below(rnd, 256);
+		u64 left = some_left(rnd);
+
+		mrpc_order_rank(&p->o, &p->entity[e], priority, left);
+		model_rank(&p->m, e, priority, left);
+	}
+	mrpc_order_put(&p->o, &p->entity[e], head);
+	model_put(&p->m, e, head);
+}
+
+static void pair_charge(struct pair *p, u32 e, s64 cost)
+{
+	mrpc_order_charge(&p->o, &p->entity[e], cost);
+	model_charge(&p->m, e, cost);
+}
+
+/* A turn, charged at its beginning, its end, both, or not at all. */
+static void pair_turn(struct pair *p, u64 *rnd)
+{
+	u32 e = model_take(&p->m);
+	u32 turn;
+
+	CHECK_EQ(number(p, mrpc_order_peek(&p->o)), e);
+	CHECK_EQ(number(p, mrpc_order_take(&p->o)), e);
+	if (e == MODEL_ENTITIES)
+		return;
+	turn = mrpc_order_turn(&p->o, &p->entity[e]);
+	CHECK_EQ(turn, model_turn(&p->m, e));
+	switch (rnd_below(rnd, 4)) {
+	case 0:
+		pair_charge(p, e, turn);
+		pair_charge(p, e, -(s64)rnd_below(rnd, turn + 1));
+		break;
+	case 1:
+		pair_charge(p, e, rnd_below(rnd, turn + 1));
+		break;
+	default:
+		pair_charge(p, e, turn);
+	}
+	if (rnd_below(rnd, 3))
+		pair_put(p, e, rnd);
+}
+
+static void pair_event(struct pair *p, u64 *rnd)
+{
+	u32 e = rnd_below(rnd, MODEL_ENTITIES), t = rnd_below(rnd, MODEL_TENANTS);
+	struct mrpc_order_rule rule;
+	u32 weight;
+
+	switch (rnd_below(rnd, 64)) {
+	case 0:
+		weight = 1 + rnd_below(rnd, rnd_below(rnd, 2) ? 10 : MRPC_ORDER_MAX_WEIGHT);
+		CHECK_EQ(mrpc_order_tenant_weight(&p->o, tenant(p, t), weight), 0);
+		model_weight(&p->m, t, weight);
+		break;
+	case 1:
+		rule = some_rule(rnd);
+		CHECK_EQ(mrpc_order_set(&p->o, &rule), 0);
+		model_set(&p->m, &rule);
+		break;
+	case 2:		/* moves to another tenant */
+		mrpc_order_leave(&p->o, &p->entity[e]);
+		mrpc_order_join(&p->o, &p->entity[e], t ? tenant(p, t) : NULL);
+		memset(&p->m.entity[e], 0, sizeof(p->m.entity[e]));
+		p->m.entity[e].home = t;
+		break;
+	case 3 ... 8:
+		mrpc_order_del(&p->o, &p->entity[e]);
+		p->m.entity[e].listed = false;
+		break;
+	case 9 ... 14:
+		mrpc_order_rank(&p->o, &p->entity[e], t, some_left(rnd));
+		model_rank(&p->m, e, t, p->entity[e].left);
+		break;
+	case 15 ... 35:
+		pair_put(p, e, rnd);
+		break;
+	default:
+		pair_turn(p, rnd);
+	}
+}
+
+/*
+ * Every event in random order. What is charged on top of a quantum, or a smaller
+ * quantum, can put a tenant beyond the wheel's end: such a round ends.
+ */
+TEST(order_random)
+{
+	static struct pair p;
+	u64 rnd = 1;
+	u32 round, i, events = 0;
+
+	for (round = 0; round < 400; round++) {
+		struct mrpc_order_rule rule = some_rule(&rnd);
+
+		pair_begin(&p, &rule, &rnd);
+		for (i = 0; i < 400; i++) {
+			pair_event(&p, &rnd);
+			events++;
+			if (!model_is_exact(&p.m))
+				break;
+			check_order(&p);
+			if (i % 7 == 0)
+				check_walk(&p);
+		}
+	}
+	NOTE("%u events", events);
+	CHECK(events > 40000);
+}
+
+TEST(order_levels_of_size)
+{
+	static const struct { u64 left; u8 level; } known[] = {
+		{ 0, 0 }, { 1, 1 }, { 7, 7 }, { 8, 8 }, { 15, 15 }, { 16, 16 }, { 17, 16 },
+		{ 18, 17 }, { 64, 32 }, { 1ULL << 33, 248 }, { (15ULL << 30) - 1, 254 },
+		{ 15ULL << 30, 255 }, { ~0ULL, 255 },
+	};
+	struct mrpc_order_rule rule = { .within = MRPC_ORDER_SMALL, .quantum = 1 };
+	struct mrpc_order_entity e;
+	struct mrpc_order o;
+	u64 left;
+	u8 last;
+	u32 i;
+
+	CHECK_EQ(mrpc_order_init(&o, &rule), 0);
+	mrpc_order_join(&o, &e, NULL);
+	mrpc_order_put(&o, &e, false);
+	for (i = 0; i < ARRAY_SIZE(known); i++) {
+		mrpc_order_rank(&o, &e, 0, known[i].left);
+		CHECK_EQ(e.slot, known[i].level);
+	}
+	/* Never descends, and no level is wider than an eighth of what begins it. */
+	for (left = 0, last = 0, i = 0; left < 1ULL << 33; i++) {
+		mrpc_order_rank(&o, &e, 0, left);
+		CHECK(e.slot == last || e.slot == last + 1);
+		last = e.slot;
+		left += left / 64 + 1;
+	}
+	for (left = 64; left < 1ULL << 33; left += left / 8) {
+		u8 level;
+
+		mrpc_order_rank(&o, &e, 0, left);
+		level = e.slot;
+		mrpc_order_rank(&o, &e, 0, left + left / 8 + 1);
+		CHECK(e.slot > level);
+	}
+}
+
+TEST(order_refuses)
+{
+	struct mrpc_order_rule rule = { .within = MRPC_ORDER_FIFO, .quantum = 100 };
+	static const struct mrpc_order_rule bad[] = {
+		{ .within = MRPC_ORDER_NR_WITHIN, .quantum = 100 },
+		{ .within = MRPC_ORDER_FIFO, .quantum = 0 },
+		{ .within = MRPC_ORDER_FIFO, .quantum = MRPC_ORDER_MAX_QUANTUM + 1 },
+	};
+	struct mrpc_order_tenant t;
+	struct mrpc_order_entity e;
+	struct mrpc_order o;
+	u32 i;
+
+	CHECK_EQ(mrpc_order_init(&o, &rule), 0);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		struct mrpc_order other;
+
+		CHECK_EQ(mrpc_order_init(&other, &bad[i]), -EINVAL);
+		CHECK_EQ(mrpc_order_set(&o, &bad[i]), -EINVAL);
+		CHECK_EQ(o.rule.quantum, 100);
+	}
+	rule.quantum = MRPC_ORDER_MAX_QUANTUM;
+	CHECK_EQ(mrpc_order_set(&o, &rule), 0);
+	CHECK_EQ(mrpc_order_tenant_init(&o, &t, 0), -EINVAL);
+	CHECK_EQ(mrpc_order_tenant_init(&o, &t, MRPC_ORDER_MAX_WEIGHT + 1), -EINVAL);
+	CHECK_EQ(mrpc_order_tenant_init(&o, &t, MRPC_ORDER_MAX_WEIGHT), 0);
+	CHECK_EQ(mrpc_order_tenant_weight(&o, &t, 0), -EINVAL);
+	CHECK_EQ(mrpc_order_tenant_weight(&o, &t, MRPC_ORDER_MAX_WEIGHT + 1), -EINVAL);
+	CHECK_EQ(t.weight, MRPC_ORDER_MAX_WEIGHT);
+	mrpc_order_join(&o, &e, &t);
+	CHECK_EQ(mrpc_order_tenant_fini(&t), -EBUSY);
+	mrpc_order_put(&o, &e, false);
+	mrpc_order_leave(&o, &e);
+	CHECK_EQ(mrpc_order_tenant_fini(&t), 0);
+	CHECK(!mrpc_order_peek(&o));
+	CHECK(!mrpc_order_take(&o));
+	CHECK(!mrpc_order_walk_begin(&o));
+	mrpc_order_walk_end(&o);
+	CHECK_EQ(o.listed, 0);
+}
+
+/* -- fairness ------------------------------------------------------------------- */
+
+#define MAX_SHARES	8
+
+/* Tenants that always have one entity listed, or several. */
+struct shares {
+	struct mrpc_order o;
+	u32 nr;
+	u32 weight[MAX_SHARES];
+	double served[MAX_SHARES];
+	double most_cost[MAX_SHARES];
+	struct mrpc_order_tenant tenant[MAX_SHARES];
+	struct mrpc_order_entity entity[MAX_SHARES][2];
+	double low[MAX_SHARES][MAX_SHARES];	/* of the differences of normal service */
+	double high[MAX_SHARES][MAX_SHARES];
+};
+
+static void shares_begin(struct shares *s, u32 quantum, const u32 *weight, u32 nr)
+{
+	struct mrpc_order_rule rule = { .fair = true, .quantum = quantum };
+	u32 i, k;
+
+	memset(s, 0, sizeof(*s));
+	s->nr = nr;
+	CHECK_EQ(mrpc_order_init(&s->o, &rule), 0);
+	s->o.now = ORIGIN;
+	for (i = 0; i < nr; i++) {
+		s->weight[i] = weight[i];
+		CHECK_EQ(mrpc_order_tenant_init(&s->o, &s->tenant[i], weight[i]), 0);
+		for (k = 0; k < 2; k++) {
+			mrpc_order_join(&s->o, &s->entity[i][k], &s->tenant[i]);
+			mrpc_order_put(&s->o, &s->entity[i][k], false);
+		}
+	}
+}
+
+static double shares_grain(const struct shares *s)
+{
+	return (double)(1ULL << s->o.shift) / (1 << MODEL_SCALE);
+}
+
+/* Return: whose turn it was. */
+static u32 shares_turn(struct shares *s, u32 cost)
+{
+	struct mrpc_order_entity *e = mrpc_order_take(&s->o);
+	u32 i = e->home - s->tenant;
+
+	mrpc_order_charge(&s->o, e, cost);
+	mrpc_order_put(&s->o, e, false);
+	s->served[i] += cost;
+	s->most_cost[i] = max(s->most_cost[i], (double)cost);
+	return i;
+}
+
+/* The bounds of order.h, for the interval since the beginning and for any within. */
+static void check_shares(struct shares *s)
+{
+	double g = shares_grain(s);
+	u32 i, j;
+
+	CHECK(g * 64 < s->o.rule.quantum || s->o.rule.quantum < 64);
+	for (i = 0; i < s->nr; i++) {
+		for (j = 0; j < i; j++) {
+			double a = s->most_cost[i] / s->weight[i];
+			double b = s->most_cost[j] / s->weight[j];
+			double d = s->served[i] / s->weight[i] - s->served[j] / s->weight[j];
+
+			s->low[i][j] = min(s->low[i][j], d);
+			s->high[i][j] = max(s->high[i][j], d);
+			CHECK_MSG(d < g + max(a, b) && -d < g + max(a, b),
+				  "weights %u and %u: %f apart, grain %f, turns %f and %f",
+				  s->weight[i], s->weight[j], d, g, a, b);
+			CHECK(s->high[i][j] - s->low[i][j] < 2 * g + a + b);
+		}
+	}
+}
+
+TEST(order_fair_bound)
+{
+	static const u32 sets[][MAX_SHARES] = {
+		{ 1, 2, 10 }, { 1, 10000 }, { 10000, 9999, 1, 1 }, { 100, 100, 100 },
+		{ 1, 1, 1, 1, 1, 1, 1, 1 }, { 1, 3, 64, 65, 1000, 4999, 10000, 10000 }, { 7 },
+	};
+	static const u32 quanta[] = { 16384, 16385, 1, 1000000, MRPC_ORDER_MAX_QUANTUM };
+	static struct shares s;
+	u64 rnd = 3;
+	u32 set, q, i, nr;
+
+	for (set = 0; set < ARRAY_SIZE(sets); set++) {
+		for (q = 0; q < ARRAY_SIZE(quanta); q++) {
+			for (nr = 0; nr < MAX_SHARES && sets[set][nr]; nr++)
+				;
+			shares_begin(&s, quanta[q], sets[set], nr);
+			/* Those with one entity are not listed during their turns. */
+			for (i = 0; i < nr; i++)
+				if (rnd_below(&rnd, 2))
+					mrpc_order_del(&s.o, &s.entity[i][1]);
+			for (i = 0; i < 40000; i++) {
+				u32 cost = i < 20000 ? quanta[q] : 1 + rnd_below(&rnd, quanta[q]);
+
+				shares_turn(&s, cost);
+				check_shares(&s);
+			}
+		}
+	}
+}
+
+/*
+ * 1:2:10 in turns of one quantum: after each round of 13, exactly that; at any
+ * moment, nobody has had a quantum more than its share.
+ */
+TEST(order_fair_1_2_10)
+{
+	static const u32 weight[] = { 1, 2, 10 };
+	static struct shares s;
+	u32 turns[3] = { 0 };
+	u32 n, i;
+
+	shares_begin(&s, 16384, weight, 3);
+	for (n = 1; n <= 13 * 100000; n++) {
+		turns[shares_turn(&s, 16384)]++;
+		for (i = 0; i < 3; i++) {
+			CHECK(turns[i] * 13 < n * weight[i] + 13);
+			if (n % 13 == 0)
+				CHECK_EQ(turns[i], n / 13 * weight[i]);
+		}
+	}
+}
+
+/* A weight of 10000 beside 1 does not get its turns in one piece of 10000 before all else. */
+TEST(order_fair_is_smooth)
+{
+	static const u32 weight[] = { 10000, 5000, 2500, 1 };
+	static struct shares s;
+	u32 since[4] = { 0 };
+	u32 n, i;
+
+	shares_begin(&s, 16384, weight, 4);
+	for (n = 0; n < 200000; n++) {
+		u32 who = shares_turn(&s, 16384);
+
+		for (i = 0; i < 4; i++)
+			since[i] = i == who ? 0 : since[i] + 1;
+		/* A slot holds 79 turns of 10000, and what of the others fits in it. */
+		CHECK(since[0] < 80);
+		CHECK(since[1] < 2 * 80);
+		CHECK(since[2] < 4 * 80);
+		CHECK(since[3] < 17501 + 4 * 80);
+	}
+}
+
+/* Turns that cost up to 60 quanta: beyond the wheel, and still within the bound. */
+TEST(order_fair_overrun)
+{
+	static const u32 weight[] = { 1, 2, 3, 10, 1000 };
+	static struct shares s;
+	u64 rnd = 4;
+	u32 i;
+
+	shares_begin(&s, 1000, weight, 5);
+	for (i = 0; i < 300000; i++) {
+		shares_turn(&s, rnd_below(&rnd, 3) ? 1000 : rnd_below(&rnd, 60 * 1000));
+		check_shares(&s);
+	}
+}
+
+/* Costs without bound: nobody starves, nothing loops, debt is forgotten beyond its limit. */
+TEST(order_fair_huge)
+{
+	static const u32 weight[] = { 1, 10000, 1 };
+	static struct shares s;
+	u64 rnd = 5;
+	u32 i, turns[3] = { 0 };
+
+	shares_begin(&s, 1, weight, 3);
+	for (i = 0; i < 100000; i++)
+		turns[shares_turn(&s, rnd_next(&rnd))]++;
+	for (i = 0; i < 3; i++)
+		CHECK(turns[i] > 1000);
+
+	shares_begin(&s, 1, weight, 3);
+	mrpc_order_charge(&s.o, &s.entity[0][0], 1LL << 62);
+	CHECK_EQ(s.tenant[0].vtime - s.o.now, (u64)MRPC_ORDER_DEBT << (s.o.shift + 7));
+	mrpc_order_charge(&s.o, &s.entity[0][0], -(1LL << 62));
+	mrpc_order_charge(&s.o, &s.entity[0][0], (s64)(1ULL << 63));
+	CHECK(mrpc_order_peek(&s.o));
+}
+
+/* A tenant that was idle gets its share from now on, and nothing for then. */
+TEST(order_fair_idle_earns_nothing)
+{
+	static const u32 weight[] = { 1, 1, 1 };
+	static struct shares s;
+	u32 i, k, turns[3] = { 0 };
+
+	shares_begin(&s, 16384, weight, 3);
+	for (k = 0; k < 2; k++)
+		mrpc_order_del(&s.o, &s.entity[2][k]);
+	for (i = 0; i < 10000; i++)
+		CHECK(shares_turn(&s, 16384) != 2);
+	for (k = 0; k < 2; k++)
+		mrpc_order_put(&s.o, &s.entity[2][k], false);
+	for (i = 1; i <= 3000; i++) {
+		turns[shares_turn(&s, 16384)]++;
+		CHECK(turns[2] * 3 <= i + 3 && turns[2] * 3 + 3 >= i);
+	}
+}
+
+/* So long idle that its old time, half the circle back, seems to lie ahead. */
+TEST(order_fair_idle_for_ages)
+{
+	static const u32 weight[] = { 1, 1 };
+	static struct shares s;
+	u32 i, k, turns[2] = { 0 };
+
+	shares_begin(&s, 16384, weight, 2);
+	for (k = 0; k < 2; k++)
+		mrpc_order_del(&s.o, &s.entity[1][k]);
+	for (i = 0; i < 10; i++)
+		shares_turn(&s, 16384);
+	s.tenant[1].vtime = s.o.now + (1ULL << 62);
+	for (k = 0; k < 2; k++)
+		mrpc_order_put(&s.o, &s.entity[1][k], false);
+	for (i = 0; i < 1000; i++)
+		turns[shares_turn(&s, 16384)]++;
+	CHECK(turns[1] >= 500 - MRPC_ORDER_DEBT / 2 && turns[1] <= 500);
+}
+
+/*
+ * Leaving after each turn, or giving back, does not pay: the second tenant has
+ * one entity, which is not listed during its turn and comes back at once.
+ */
+TEST(order_fair_no_escape)
+{
+	static const u32 weight[] = { 1, 1 };
+	static struct shares s;
+	u32 turns[2] = { 0 };
+	u32 i;
+
+	shares_begin(&s, 16384, weight, 2);
+	mrpc_order_del(&s.o, &s.entity[1][1]);
+	for (i = 1; i <= 10000; i++) {
+		struct mrpc_order_entity *e = mrpc_order_take(&s.o);
+
+		mrpc_order_charge(&s.o, e, 16384);
+		mrpc_order_charge(&s.o, e, -10000);
+		mrpc_order_charge(&s.o, e, 10000);
+		mrpc_order_put(&s.o, e, i % 2);
+		turns[e->home - s.tenant]++;
+		CHECK(turns[0] <= turns[1] + 1 && turns[1] <= turns[0] + 1);
+	}
+}
+
+/* What is given back in full leaves no trace, whatever the remainders. */
+TEST(order_fair_give_back)
+{
+	static const u32 weight[] = { 7, 9973 };
+	static struct shares s;
+	u64 rnd = 6;
+	u32 i;
+
+	shares_begin(&s, 16384, weight, 2);
+	for (i = 0; i < 20000; i++) {
+		struct mrpc_order_tenant *t = &s.tenant[i % 2];
+		u32 cost = rnd_below(&rnd, 16384);
+		u64 vtime = t->vtime, rem = t->rem;
+
+		mrpc_order_charge(&s.o, &s.entity[i % 2][0], cost);
+		mrpc_order_charge(&s.o, &s.entity[i % 2][0], -(s64)cost);
+		CHECK(t->vtime == vtime && t->rem == rem);
+		shares_turn(&s, cost);
+	}
+}
+
+/* A new weight counts at once, also for the debt: none waits for its old pace. */
+TEST(order_fair_weight_changes)
+{
+	static const u32 weight[] = { 1, 10000 };
+	static struct shares s;
+	u32 turns[2] = { 0 };
+	u32 i;
+
+	shares_begin(&s, 16384, weight, 2);
+	for (i = 0; i < 5000; i++)
+		shares_turn(&s, 16384);
+	CHECK_EQ(mrpc_order_tenant_weight(&s.o, &s.tenant[0], 10000), 0);
+	for (i = 1; i <= 2000; i++) {
+		turns[shares_turn(&s, 16384)]++;
+		/* The grain is 78 turns of weight 10000. */
+		CHECK(turns[0] + 80 > turns[1] && turns[1] + 80 > turns[0]);
+	}
+	CHECK_EQ(mrpc_order_tenant_weight(&s.o, &s.tenant[0], 5000), 0);
+	turns[0] = 0;
+	turns[1] = 0;
+	for (i = 1; i <= 30000; i++)
+		turns[shares_turn(&s, 16384)]++;
+	CHECK(turns[1] > 20000 - 160 && turns[1] < 20000 + 160);
+}
+
+/* A tenant that comes without debt waits for at most one turn of each other. */
+TEST(order_fair_newcomer)
+{
+	static const u32 weight[] = { 10000, 10000, 10000, 1, 1, 50, 200, 3 };
+	static struct shares s;
+	u64 rnd = 7;
+	u32 round, i, k;
+
+	for (round = 0; round < 3000; round++) {
+		shares_begin(&s, 16384, weight, 8);
+		for (k = 0; k < 2; k++)
+			mrpc_order_del(&s.o, &s.entity[7][k]);
+		for (i = rnd_below(&rnd, 400); i; i--)
+			shares_turn(&s, 1 + rnd_below(&rnd, 16384));
+		for (k = 0; k < 2; k++)
+			mrpc_order_put(&s.o, &s.entity[7][k], false);
+		for (i = 0; shares_turn(&s, 16384) != 7; i++)
+			CHECK(i < 7);
+	}
+}

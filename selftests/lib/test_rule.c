@@ -1,0 +1,1136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Rules: kmod/lib/rule*.c, against rules that are looked at one by one with
+ * paths followed through trees; and their text, tools/mrpc/rule_*.c.
+ */
+#include <arpa/inet.h>
+#include <math.h>
+
+#include "gen.h"
+#include "paths.h"
+#include "rule.h"
+#include "rule_text.h"
+#include "tap.h"
+
+static const struct rule_verb acl[] = {
+	{ "allow", 0, 0, 0 },
+	{ "deny", 1, RULE_TAKES_STATUS | RULE_TAKES_DETAIL, MRPC_PERMISSION_DENIED },
+	{ NULL }
+};
+
+static const struct rule_verb fault[] = {
+	{ "abort", 1, RULE_TAKES_STATUS | RULE_TAKES_DETAIL | RULE_TAKES_SHARE, MRPC_UNAVAILABLE },
+	{ "delay", 2, RULE_TAKES_TIME | RULE_TAKES_SHARE, 0 },
+	{ "class", 3, RULE_TAKES_NUMBER, 0 },
+	{ NULL }
+};
+
+static const u64 hash_key[2] = { 1, 2 };
+static u64 scratch[MRPC_PATH_MAX_SIZE / 8 + 1];
+
+/* -- text ------------------------------------------------------------------- */
+
+static void *parse(const char *text, const struct rule_verb *verbs, size_t *len)
+{
+	struct rule_text_error err;
+	void *binary = rule_text_parse(text, verbs, len, &err);
+
+	CHECK_MSG(binary, "%u:%u: %s", err.line, err.column, err.what);
+	return binary;
+}
+
+/* The text that comes back, and that it stays so. */
+static void check_text(const char *text, const char *canonical, const struct rule_verb *verbs)
+{
+	struct rule_text_error err;
+	size_t len, again_len;
+	void *binary = parse(text, verbs, &len), *again;
+	char *back = rule_text_format(binary, len, verbs, &err);
+
+	CHECK_MSG(back, "%s", err.what);
+	CHECK_STR(back, canonical);
+	again = parse(back, verbs, &again_len);
+	CHECK(len == again_len && !memcmp(binary, again, len));
+	free(binary);
+	free(again);
+	free(back);
+}
+
+TEST(texts)
+{
+	static const struct { const char *text, *canonical; } cases[] = {
+		{ "", "" },
+		{ " # nothing\n\n ; ;\r\n", "" },
+		{ "allow", "allow\n" },
+		{ "allow;deny # all\n", "allow\ndeny\n" },
+		{ "deny status PERMISSION_DENIED detail \"blocked\" if method Get and field key in @blocked",
+		  "deny detail \"blocked\" if method Get and field key in @blocked\n" },
+		{ "allow if uid 1000-1999", "allow if uid 1000-1999\n" },
+		{ "deny if field user.name prefix \"test_\"", "deny if field user.name prefix \"test_\"\n" },
+		{ "deny status NOT_FOUND if service kv.Store and method Put*",
+		  "deny status NOT_FOUND if service kv.Store and method Put*\n" },
+		{ "deny if method *", "deny if method *\n" },
+		{ "deny if peer 10.0.0.0/8 and port 0-1023", "deny if peer 10.0.0.0/8 and port 0-1023\n" },
+		{ "deny if peer 10.1.2.3/32", "deny if peer 10.1.2.3\n" },
+		{ "deny if peer 2001:0db8::/32 and request", "deny if peer 2001:db8::/32 and request\n" },
+		{ "deny if peer ::/0 and reply", "deny if peer ::/0 and reply\n" },
+		{ "deny if uid 0 and cgroup = 77 and size > 64K", "deny if uid = 0 and cgroup = 77 and size >= 65537\n" },
+		{ "deny if size <= 1M", "deny if size <= 1048576\n" },
+		{ "deny if size 1K-2K", "deny if size 1024-2048\n" },
+		{ "deny if size < 1G", "deny if size <= 1073741823\n" },
+		{ "deny if meta tenant present and meta x-y.z_1=\"a\" and meta t in @s",
+		  "deny if meta tenant present and meta x-y.z_1 = \"a\" and meta t in @s\n" },
+		{ "deny if meta a prefix \"\\x41\\\\\\\"\\n\\x00\\xff\"",
+		  "deny if meta a prefix \"A\\\\\\\"\\x0a\\x00\\xff\"\n" },
+		{ "deny detail \"caf\xc3\xa9\"", "deny detail \"caf\xc3\xa9\"\n" },
+		{ "deny if field tags[\"a b\\\"c\"].x[3] = \"y\" and field n# >= 1",
+		  "deny if field tags[\"a b\\\"c\"].x[3] = \"y\" and field n# >= 1\n" },
+		{ "deny if field n=-5 and field n -5--2 and field n < -9223372036854775807",
+		  "deny if field n = -5 and field n -5--2 and field n <= -9223372036854775808\n" },
+		{ "deny if field n > -1 and field n < 0 and field n < 1", "deny if field n >= 0 and field n <= -1 and field n <= 0\n" },
+		{ "deny if field n 18446744073709551615", "deny if field n = 18446744073709551615\n" },
+		{ "deny if field d 1.5-2 and field d > 1.0 and field d < -0.0 and field d = 1e300",
+		  "deny if field d 1.5-2.0 and field d >= 1.0000000000000002 and field d <= -4.9406564584124654e-324 and field d = 1.0000000000000001e+300\n" },
+		{ "deny if field d -inf-0.5 and field d >= inf", "deny if field d -inf-0.5 and field d >= inf\n" },
+		{ "deny if field b = true and field b false", "deny if field b = 1 and field b = 0\n" },
+		{ "deny if field a in @x and field b in @y and field c in @x",
+		  "deny if field a in @x and field b in @y and field c in @x\n" },
+	};
+	static const struct { const char *text, *canonical; } faults[] = {
+		{ "abort percent 5 status INTERNAL", "abort percent 5 status INTERNAL\n" },
+		{ "abort status UNAVAILABLE percent 0.0001", "abort percent 0.0001\n" },
+		{ "abort percent 12.5", "abort percent 12.5\n" },
+		{ "abort percent 100.0", "abort\n" },
+		{ "delay 10ms percent 99.99 if method Get", "delay 10ms percent 99.99 if method Get\n" },
+		{ "delay 1500us; delay 1000ms; delay 7ns; delay 0s", "delay 1500us\ndelay 1s\ndelay 7ns\ndelay 0s\n" },
+		{ "class 7 if size < 2K", "class 7 if size <= 2047\n" },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++)
+		check_text(cases[i].text, cases[i].canonical, acl);
+	for (i = 0; i < ARRAY_SIZE(faults); i++)
+		check_text(faults[i].text, faults[i].canonical, fault);
+}
+
+TEST(text_errors)
+{
+	static const struct { const char *text; u32 line, column; const char *what; } cases[] = {
+		{ "permit", 1, 1, "'permit': allow or deny is expected" },
+		{ "allow\n\n  dny", 3, 3, "'dny': allow or deny is expected" },
+		{ "allow status OK", 1, 7, "'status': if or the rule's end is expected" },
+		{ "deny status NOPE", 1, 13, "'NOPE': a status, such as PERMISSION_DENIED, is expected" },
+		{ "deny detail x", 1, 13, "'x': a text in quotes is expected" },
+		{ "deny detail \"x", 1, 13, "the text that starts here has no closing quote" },
+		{ "deny detail \"x\\q\"", 1, 15, "after a backslash, \\, \", n, t or xHH is expected" },
+		{ "deny if", 1, 8, "the rule ends here; service, method, peer, port, uid, cgroup, request, reply, size, meta or field is expected" },
+		{ "deny if uid 5 or", 1, 15, "'or': and, or the rule's end is expected" },
+		{ "deny if uid x", 1, 13, "'x': a number is expected" },
+		{ "deny if uid -1", 1, 13, "'-1' is not a whole number from 0" },
+		{ "deny if uid 1.5", 1, 13, "'1.5' is not a whole number from 0" },
+		{ "deny if uid 5-3", 1, 13, "the range '5-3' starts behind its end" },
+		{ "deny if uid 5x", 1, 14, "'x': a blank behind the number is expected" },
+		{ "deny if uid < 0", 1, 15, "no number can be less than that" },
+		{ "deny if size > 18446744073709551615", 1, 16, "no number can be larger than that" },
+		{ "deny if size 18446744073709551616", 1, 14, "'18446744073709551616' is larger than any number can be" },
+		{ "deny if size 18014398509481984K", 1, 14, "the number of bytes that starts here is too large" },
+		{ "deny if field n -9223372036854775809", 1, 17, "'-9223372036854775809' is less than any number can be" },
+		{ "deny if peer 10.1.0.0/8", 1, 14, "'10.1.0.0/8' has bits behind its first 8; 10.0.0.0/8 is meant?" },
+		{ "deny if peer 10.0.0.0/33", 1, 23, "'33': a number of bits up to 32 is expected" },
+		{ "deny if peer ::ffff:10.0.0.0/104", 1, 14, "'::ffff:10.0.0.0/104' has addresses of version 4: write them as those, such as 10.0.0.0/8" },
+		{ "deny if peer host", 1, 14, "'host': an address, or an address/bits is expected" },
+		{ "deny if method 9x", 1, 16, "'9x': a method's name, or the start of one and * is expected" },
+		{ "deny if method a.b", 1, 16, "'a.b': a method's name, or the start of one and * is expected" },
+		{ "deny if service a..b", 1, 17, "'a..b': a service's name with its package is expected" },
+		{ "deny if meta Key present", 1, 14, "'Key': a metadata key, of a-z, 0-9, '.', '_' and '-', is expected" },
+		{ "deny if meta key 5", 1, 18, "'5': present, = \"TEXT\", prefix \"TEXT\" or in @SET is expected" },
+		{ "deny if meta key in set", 1, 21, "'set': the name of a set, with @ before it, is expected" },
+		{ "deny if meta key in @a:b", 1, 23, "':' cannot be in a set's name: only letters, digits, _, . and - can" },
+		{ "deny if field [1]", 1, 15, "'[1]': the path to a field is expected" },
+		{ "deny if field a[\"x]", 1, 17, "the key that starts here has no closing quote" },
+		{ "deny if field a = blocked", 1, 19, "'blocked': a number is expected" },
+		{ "deny if field a blocked", 1, 17, "'blocked': present, prefix, in, a number, a range or a comparison is expected" },
+		{ "deny if field a", 1, 16, "the rule ends here; present, prefix, in, a number, a range or a comparison is expected" },
+	};
+	static const struct { const char *text; u32 column; const char *what; } faults[] = {
+		{ "stop", 1, "'stop': abort, delay or class is expected" },
+		{ "delay 10", 7, "a time with its unit is expected: ns, us, ms or s" },
+		{ "delay x", 7, "'x': a number is expected" },
+		{ "class 5s", 8, "'s': a blank behind the number is expected" },
+		{ "abort percent 0", 15, "'0': a number from 0.0001 to 100, with at most four decimals, is expected" },
+		{ "abort percent 100.01", 15, "'100.01': a number from 0.0001 to 100, with at most four decimals, is expected" },
+		{ "abort percent 1.00001", 15, "'1.00001': a number from 0.0001 to 100, with at most four decimals, is expected" },
+		{ "abort 5", 7, "'5': percent, status, detail, if or the rule's end is expected" },
+		{ "delay 99999999999999999999s", 7, "'99999999999999999999' is larger than any number can be" },
+		{ "delay 99999999999999999s", 7, "the time is too long" },
+	};
+	struct rule_text_error err;
+	size_t len;
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		CHECK_MSG(!rule_text_parse(cases[i].text, acl, &len, &err), "%s", cases[i].text);
+		CHECK_STR(err.what, cases[i].what);
+		CHECK_MSG(err.line == cases[i].line && err.column == cases[i].column,
+			  "%s: %u:%u", cases[i].text, err.line, err.column);
+	}
+	for (i = 0; i < ARRAY_SIZE(faults); i++) {
+		CHECK_MSG(!rule_text_parse(faults[i].text, fault, &len, &err), "%s", faults[i].text);
+		CHECK_STR(err.what, faults[i].what);
+		CHECK_MSG(err.column == faults[i].column, "%s: %u", faults[i].text, err.column);
+	}
+	CHECK(!rule_text_parse("deny detail \"\\xff\"", acl, &len, &err));
+	CHECK_STR(err.what, "rule 1 has a detail that is not UTF-8 (1)");
+}
+
+/* -- the binary form -------------------------------------------------------- */
+
+static struct mrpc_rules *compile(const void *binary, size_t len, struct mrpc_rules_error *err)
+{
+	s64 size = mrpc_rules_size(binary, len, err);
+	struct mrpc_rules *rules;
+
+	if (size < 0)
+		return NULL;
+	rules = malloc(size);
+	CHECK_EQ(mrpc_rules_compile(binary, len, rules, size, err), 0);
+	return rules;
+}
+
+static struct mrpc_rules *compile_text(const char *text, const struct rule_verb *verbs)
+{
+	struct mrpc_rules_error err;
+	struct mrpc_rules *rules;
+	size_t len;
+	void *binary = parse(text, verbs, &len);
+
+	rules = compile(binary, len, &err);
+	CHECK(rules);
+	CHECK(rules->binary_len == len && !memcmp(rules->binary, binary, len));
+	free(binary);
+	return rules;
+}
+
+static const char some_rules[] =
+	"deny status NOT_FOUND detail \"not for you\" if service a.B and method Get* and peer 10.0.0.0/8"
+	" and port 5 and uid 1-2 and cgroup 5 and request and size > 10\n"
+	"deny if meta k = \"v\" and meta k in @s1 and meta l present and field a.b[3] prefix \"x\"\n"
+	"deny if field n -5-5 and field d 0.5-1.5 and field s in @s2 and peer 2001::/16\n"
+	"allow\n";
+
+/* Cut anywhere, and with each byte changed: refused with a reason, or read. */
+TEST(broken_forms)
+{
+	struct mrpc_rules_error err;
+	size_t len, i, k;
+	u8 *binary = parse(some_rules, acl, &len);
+	u32 accepted = 0;
+
+	for (i = 0; i < len; i++) {
+		u8 *cut = malloc(i + !i);
+
+		memcpy(cut, binary, i);
+		CHECK_EQ(mrpc_rules_size(cut, i, &err), -EINVAL);
+		CHECK(err.what);
+		/* With a length that says so. */
+		if (i >= 16) {
+			u32 len32 = i;
+
+			memcpy(cut + 8, &len32, 4);
+			CHECK_EQ(mrpc_rules_size(cut, i, &err), -EINVAL);
+		}
+		free(cut);
+	}
+	for (i = 0; i < len; i++) {
+		for (k = 1; k < 256; k++) {
+			struct mrpc_rules *rules;
+			u8 *copy = malloc(len);
+
+			memcpy(copy, binary, len);
+			copy[i] ^= k;
+			rules = compile(copy, len, &err);
+			CHECK(rules || err.what);
+			accepted += !!rules;
+			free(rules);
+			free(copy);
+		}
+	}
+	/* Other names, texts and numbers are as good. */
+	CHECK(accepted > len && accepted < 200 * len);
+	free(binary);
+}
+
+static void put(u8 **p, const void *data, size_t len)
+{
+	memcpy(*p, data, len);
+	memset(*p + len, 0, (8 - len % 8) % 8);
+	*p += ALIGN(len, 8);
+}
+
+/* One rule with one condition, as it is given. */
+static void check_cond(u8 what, u8 op, const char *name, const void *value, u32 len,
+		       const char *why)
+{
+	struct mrpc_rules_hdr hdr = {
+		.magic = MRPC_RULES_MAGIC, .version = MRPC_RULES_VERSION, .nr_rules = 1,
+	};
+	struct mrpc_rule_rec rule = { .share = 1, .nr_conds = 1 };
+	struct mrpc_cond_rec cond = {
+		.what = what, .op = op, .name_len = strlen(name), .value_len = len,
+	};
+	struct mrpc_rules_error err = { 0 };
+	u8 buf[4096], *p = buf;
+	s64 size;
+
+	put(&p, &hdr, sizeof(hdr));
+	put(&p, &rule, sizeof(rule));
+	put(&p, &cond, sizeof(cond));
+	put(&p, name, strlen(name));
+	put(&p, value, len);
+	hdr.len = p - buf;
+	memcpy(buf, &hdr, sizeof(hdr));
+	size = mrpc_rules_size(buf, hdr.len, &err);
+	if (!why) {
+		CHECK_MSG(size > 0, "%s", err.what);
+		return;
+	}
+	CHECK_EQ(size, -EINVAL);
+	CHECK_STR(err.what, why);
+	CHECK_EQ(err.rule, 0);
+	CHECK_EQ(err.cond, 0);
+}
+
+TEST(malformed_conditions)
+{
+	struct mrpc_cond_range r = { .from = 1, .to = 2, .flags = MRPC_RANGE_FROM | MRPC_RANGE_TO };
+	struct mrpc_cond_net net = { .addr = { 10 }, .version = 4, .prefix = 8 };
+	char longest[MRPC_RULE_MAX_VALUE + 1] = { 0 };
+	u32 set = 0;
+
+	check_cond(0, 1, "", "", 0, "is about something unknown");
+	check_cond(11, 1, "", "", 0, "is about something unknown");
+	check_cond(MRPC_COND_UID, MRPC_MATCH_EQUAL, "", "", 0, "has an operator that it cannot have");
+	check_cond(MRPC_COND_UID, 8, "", "", 0, "has an operator that it cannot have");
+	check_cond(MRPC_COND_UID, 0, "", "", 0, "has an operator that it cannot have");
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, sizeof(r), NULL);
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "x", &r, sizeof(r),
+		   "has a name of a length that it cannot have");
+	check_cond(MRPC_COND_META, MRPC_MATCH_PRESENT, "", "", 0,
+		   "has a name of a length that it cannot have");
+	check_cond(MRPC_COND_META, MRPC_MATCH_PRESENT, "K", "", 0,
+		   "has a name that is not a metadata key");
+	check_cond(MRPC_COND_META, MRPC_MATCH_PRESENT, "k", "x", 1, "has a value that is not used");
+	check_cond(MRPC_COND_META, MRPC_MATCH_EQUAL, "k", longest, sizeof(longest) - 1, NULL);
+	check_cond(MRPC_COND_META, MRPC_MATCH_EQUAL, "k", longest, sizeof(longest),
+		   "has a value that is too long");
+	check_cond(MRPC_COND_META, MRPC_MATCH_IN, "k", &set, 4, "names a set that does not exist");
+	check_cond(MRPC_COND_META, MRPC_MATCH_IN, "k", &set, 2,
+		   "has the number of a set in another size");
+	check_cond(MRPC_COND_METHOD, MRPC_MATCH_EQUAL, "", "a.b", 3, "has a value that is not a name");
+	check_cond(MRPC_COND_METHOD, MRPC_MATCH_PREFIX, "", "", 0, NULL);
+	check_cond(MRPC_COND_METHOD, MRPC_MATCH_EQUAL, "", "", 0, "has a value that is not a name");
+	check_cond(MRPC_COND_SERVICE, MRPC_MATCH_EQUAL, "", "a.b", 3, NULL);
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, 16, "has a range of another size");
+	r.from = 3;
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, sizeof(r),
+		   "has a range that starts behind its end");
+	r.flags |= MRPC_RANGE_FROM_NEG;
+	check_cond(MRPC_COND_FIELD, MRPC_MATCH_RANGE, "f", &r, sizeof(r),
+		   "has a range with a negative end that is not");
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, sizeof(r),
+		   "has a negative range for what never is");
+	r.flags = MRPC_RANGE_TO;
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, sizeof(r),
+		   "has a range with a value at its open end");
+	r.from = 0;
+	r.to = 0;
+	r.flags = 0;
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, sizeof(r),
+		   "has a range that is open at both ends");
+	r.flags = 16;
+	check_cond(MRPC_COND_UID, MRPC_MATCH_RANGE, "", &r, sizeof(r),
+		   "has a range with unknown flags");
+	r.flags = MRPC_RANGE_FROM;
+	r.from = 0x7ff0000000000001;
+	check_cond(MRPC_COND_FIELD, MRPC_MATCH_DOUBLES, "f", &r, sizeof(r),
+		   "has a range that ends at no number");
+	r.from = 0;
+	check_cond(MRPC_COND_KIND, MRPC_MATCH_RANGE, "", &r, sizeof(r),
+		   "is about a kind of message that does not exist");
+	check_cond(MRPC_COND_PEER, MRPC_MATCH_NET, "", &net, sizeof(net), NULL);
+	net.addr[1] = 1;
+	check_cond(MRPC_COND_PEER, MRPC_MATCH_NET, "", &net, sizeof(net),
+		   "has a network with bits behind its prefix");
+	net.prefix = 33;
+	check_cond(MRPC_COND_PEER, MRPC_MATCH_NET, "", &net, sizeof(net),
+		   "has a network with a prefix of too many bits");
+	net.version = 5;
+	check_cond(MRPC_COND_PEER, MRPC_MATCH_NET, "", &net, sizeof(net),
+		   "has a network of an unknown version");
+}
+
+/* -- a schema by hand ------------------------------------------------------- */
+
+/*
+ * Service t.S, methods M0000 (t.T0 -> t.T1) and M0001 (t.T1 -> t.T1).
+ * t.T0: f0 string, f1 int32, f2 bytes, f3 double, f4 bool, f5 uint64, f6 repeated uint32
+ * t.T1: f7 string
+ */
+static struct mrpc_schema_plan *by_hand(void)
+{
+	static const u8 kinds[] = {
+		MRPC_KIND_STRING, MRPC_KIND_INT32, MRPC_KIND_BYTES, MRPC_KIND_DOUBLE,
+		MRPC_KIND_BOOL, MRPC_KIND_UINT64, MRPC_KIND_UINT32,
+	};
+	struct gen_schema *s = calloc(1, sizeof(*s));
+	struct mrpc_schema_plan *plan;
+	struct mrpc_schema_error err;
+	size_t len;
+	u8 *buf;
+	u32 i;
+
+	gen_add_method(s, 0, 1);
+	gen_add_method(s, 1, 1);
+	gen_add_type(s);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		gen_add_field(s, i + 1, kinds[i], i == 6 ? MRPC_FIELD_REPEATED : 0,
+			      MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
+	gen_add_type(s);
+	gen_add_field(s, 1, MRPC_KIND_STRING, 0, MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
+	buf = gen_schema_binary(s, &len);
+	plan = gen_compile(buf, len, &err);
+	CHECK(plan);
+	free(buf);
+	free(s);
+	return plan;
+}
+
+static struct mrpc_rules_binding *bind_rules(const struct mrpc_rules *rules,
+					     const struct mrpc_schema_plan *plan, u32 method)
+{
+	size_t size = mrpc_rules_bind_size(rules, plan, method, scratch);
+	void *mem;
+
+	if (!size)
+		return NULL;
+	mem = malloc(size);
+	return mrpc_rules_bind(rules, plan, method, scratch, mem);
+}
+
+/* The number of the rule that comes first, or -1. */
+static int first_rule(const struct mrpc_rules *rules, const struct mrpc_rules_binding *b,
+		      const struct mrpc_rule_ctx *ctx, int *undecided)
+{
+	struct mrpc_rule_verdict v = mrpc_rules_eval(b, ctx);
+
+	if (undecided)
+		*undecided = v.undecided ? v.undecided - rules->rules : -1;
+	return v.rule ? v.rule - rules->rules : -1;
+}
+
+static int first_of(const char *text, const struct mrpc_rule_ctx *ctx, int *undecided)
+{
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_rules *rules = compile_text(text, acl);
+	struct mrpc_rules_binding *b = bind_rules(rules, plan, 0);
+	int rule = first_rule(rules, b, ctx, undecided);
+
+	free(b);
+	free(rules);
+	free(plan);
+	return rule;
+}
+
+TEST(rules_of_other_methods_are_not_bound)
+{
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_rules *rules = compile_text("deny if service x.Y\ndeny if method Get\n"
+						"deny if service t.S and method M0001 and reply\n"
+						"deny if method M9*\n", acl);
+	struct mrpc_rule_ctx ctx = { .kind = MRPC_RULE_REPLY };
+	struct mrpc_rules_binding *b = bind_rules(rules, plan, 1);
+
+	CHECK(!bind_rules(rules, plan, 0));
+	CHECK_EQ(first_rule(rules, NULL, &ctx, NULL), -1);
+	CHECK_EQ(first_rule(rules, b, &ctx, NULL), 2);
+	ctx.kind = MRPC_RULE_REQUEST;
+	CHECK_EQ(first_rule(rules, b, &ctx, NULL), -1);
+	CHECK(!mrpc_rules_need_head(b, MRPC_RULE_REPLY));
+	CHECK(!mrpc_rules_need_head(NULL, MRPC_RULE_REPLY));
+	free(b);
+	free(rules);
+	free(plan);
+}
+
+TEST(why_a_rule_does_not_fit)
+{
+	static const struct { const char *text; u32 fit, cond; } cases[] = {
+		{ "allow", MRPC_FIT, 0 },
+		{ "deny if uid 5 and field f0 = \"x\"", MRPC_FIT, 0 },
+		{ "deny if method Other and field nope = \"x\"", MRPC_FIT_NOT_MEANT, 0 },
+		{ "deny if field nope = \"x\" and method Other", MRPC_FIT_NOT_MEANT, 1 },
+		{ "deny if uid 5 and field nope = \"x\"", MRPC_FIT_NO_FIELD, 1 },
+		{ "deny if field f1 = \"x\"", MRPC_FIT_KIND, 0 },
+		{ "deny if field f0 5", MRPC_FIT_KIND, 0 },
+		{ "deny if field f1 0.5-1.5", MRPC_FIT_KIND, 0 },
+		{ "deny if field f3 9007199254740993", MRPC_FIT_KIND, 0 },
+		{ "deny if field f3 -9007199254740992-5", MRPC_FIT, 0 },
+		{ "deny if field f4 = 2", MRPC_FIT_KIND, 0 },
+		{ "deny if field f5 < 0", MRPC_FIT_KIND, 0 },
+		{ "deny if field f1 > 9223372036854775807", MRPC_FIT_KIND, 0 },
+		{ "deny if field f3 in @x", MRPC_FIT_KIND, 0 },
+		{ "deny if field f6 5", MRPC_FIT_KIND, 0 },
+		{ "deny if field f6# 5", MRPC_FIT, 0 },
+		{ "deny if port > 65535", MRPC_FIT_KIND, 0 },
+		{ "deny if uid > 4294967295", MRPC_FIT_KIND, 0 },
+	};
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_path_error err;
+	u32 i, cond;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct mrpc_rules *rules = compile_text(cases[i].text, acl);
+		u32 fit;
+
+		cond = 0;
+		fit = mrpc_rule_fits(rules, 0, plan, 0, MRPC_RULE_REQUEST, scratch, &cond, &err);
+		CHECK_MSG(fit == cases[i].fit && cond == cases[i].cond, "%s: %u, condition %u",
+			  cases[i].text, fit, cond);
+		if (fit == MRPC_FIT_NO_FIELD)
+			CHECK_STR(err.what, "is not a field of");
+		free(rules);
+	}
+	free(plan);
+}
+
+TEST(peers)
+{
+	struct sockaddr_in in4 = { .sin_family = AF_INET, .sin_port = htons(4000) };
+	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6, .sin6_port = htons(5000) };
+	u16 unix_family = AF_UNIX;
+	struct mrpc_rule_ctx ctx = { .peer = &in4, .peer_len = sizeof(in4) };
+	int undecided;
+
+	inet_pton(AF_INET, "10.1.255.3", &in4.sin_addr);
+	CHECK_EQ(first_of("deny if peer 10.1.255.3", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if peer 10.1.255.2", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if peer 10.1.254.0/23", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if peer 10.1.252.0/23", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if peer 0.0.0.0/0 and port 4000", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if peer ::/0", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if port 3999", &ctx, NULL), -1);
+	ctx.peer = &in6;
+	ctx.peer_len = sizeof(in6);
+	/* Of a socket of version 6, but a peer of version 4 all the same. */
+	inet_pton(AF_INET6, "::ffff:10.1.255.3", &in6.sin6_addr);
+	CHECK_EQ(first_of("deny if peer 10.1.0.0/16 and port 5000", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if peer ::/0", &ctx, NULL), -1);
+	inet_pton(AF_INET6, "2001:db8::7", &in6.sin6_addr);
+	CHECK_EQ(first_of("deny if peer 0.0.0.0/0", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if peer 2001:db8::/127", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if peer 2001:db8::6/127", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if peer ::/0", &ctx, NULL), 0);
+	/* No address: in no network. None known, or a piece of one: who knows? */
+	ctx.peer = &unix_family;
+	ctx.peer_len = sizeof(unix_family);
+	CHECK_EQ(first_of("deny if peer 0.0.0.0/0; deny if port >= 0", &ctx, &undecided), -1);
+	CHECK_EQ(undecided, -1);
+	ctx.peer = &in4;
+	ctx.peer_len = 7;
+	CHECK_EQ(first_of("deny if peer 10.0.0.0/8; deny if port >= 0", &ctx, &undecided), -1);
+	CHECK_EQ(undecided, 0);
+	ctx.peer_len = 0;
+	CHECK_EQ(first_of("deny if port >= 0; allow", &ctx, &undecided), 1);
+	CHECK_EQ(undecided, 0);
+}
+
+static u32 add_meta(u8 *buf, u32 at, const char *key, const char *value)
+{
+	struct mrpc_meta_entry e = { .klen = strlen(key), .vlen = strlen(value) };
+
+	memcpy(buf + at, &e, sizeof(e));
+	memcpy(buf + at + sizeof(e), key, e.klen);
+	memcpy(buf + at + sizeof(e) + e.klen, value, e.vlen);
+	return at + sizeof(e) + e.klen + e.vlen;
+}
+
+TEST(metadata_and_the_caller)
+{
+	struct mrpc_rule_ctx ctx = { .uid = 1000, .cgroup = 7, .size = 500 };
+	u8 meta[100];
+	int undecided;
+
+	ctx.meta_len = add_meta(meta, ctx.meta_len, "tenant", "blue");
+	ctx.meta_len = add_meta(meta, ctx.meta_len, "tenant", "green");
+	ctx.meta_len = add_meta(meta, ctx.meta_len, "empty", "");
+	ctx.meta = memcpy(malloc(ctx.meta_len), meta, ctx.meta_len);
+	CHECK_EQ(first_of("deny if meta tenant present", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if meta tenan present; deny if meta tenants present", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if meta tenant = \"green\"", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if meta tenant = \"gree\"", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if meta tenant prefix \"gree\"", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if meta tenant prefix \"greene\"", &ctx, NULL), -1);
+	CHECK_EQ(first_of("deny if meta empty = \"\" and meta empty prefix \"\"", &ctx, NULL), 0);
+	free((void *)ctx.meta);
+	ctx.meta_len = 0;
+	CHECK_EQ(first_of("deny if meta tenant present; allow if uid 1000-1999", &ctx, NULL), 1);
+	CHECK_EQ(first_of("deny if uid 1001-1999; allow if cgroup 7 and size 500", &ctx, NULL), 1);
+	ctx.uid = MRPC_RULE_NO_UID;
+	ctx.cgroup = 0;
+	CHECK_EQ(first_of("deny if size 499; deny if size 500 and uid 1 and cgroup 1; deny if uid 5",
+			  &ctx, &undecided), -1);
+	CHECK_EQ(undecided, 1);
+	/* What is false is false, whatever else is unknown. */
+	CHECK_EQ(first_of("deny if uid 1 and size 499", &ctx, &undecided), -1);
+	CHECK_EQ(undecided, -1);
+	/* What comes after the rule that counts does not matter. */
+	CHECK_EQ(first_of("allow if size 500; deny if uid 1", &ctx, &undecided), 0);
+	CHECK_EQ(undecided, -1);
+}
+
+TEST(sets_come_and_go)
+{
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_rules *rules = compile_text("deny if meta t in @texts; deny if field f5 in @ints",
+						acl);
+	struct mrpc_rules_binding *b = bind_rules(rules, plan, 0);
+	struct mrpc_set *texts, *ints;
+	u64 head[16] = { 0 }, five = 5;
+	struct mrpc_view view = { .head = head, .head_len = sizeof(head) };
+	struct mrpc_rule_ctx ctx = { .msg = &view };
+	int undecided;
+	u8 meta[20];
+
+	texts = mrpc_set_init(malloc(mrpc_set_size(4, 100)), MRPC_SET_TEXT, 4, 100, hash_key);
+	ints = mrpc_set_init(malloc(mrpc_set_size(4, 100)), MRPC_SET_INT, 4, 100, hash_key);
+	memcpy((u8 *)head + plan->fields[5].offset, &five, 8);
+	ctx.meta_len = add_meta(meta, 0, "t", "x");
+	ctx.meta = meta;
+	CHECK_STR(rules->set_names[0], "texts");
+	CHECK_STR(rules->set_names[1], "ints");
+	CHECK_EQ(first_rule(rules, b, &ctx, &undecided), -1);
+	CHECK_EQ(undecided, 0);
+	mrpc_rules_set_put(rules, 0, texts);
+	CHECK_EQ(first_rule(rules, b, &ctx, &undecided), -1);
+	CHECK_EQ(undecided, 1);
+	mrpc_rules_set_put(rules, 1, ints);
+	CHECK_EQ(first_rule(rules, b, &ctx, &undecided), -1);
+	CHECK_EQ(undecided, -1);
+	mrpc_set_add(ints, &five, 8);
+	CHECK_EQ(first_rule(rules, b, &ctx, &undecided), 1);
+	mrpc_set_add(texts, "x", 1);
+	CHECK_EQ(first_rule(rules, b, &ctx, &undecided), 0);
+	/* A set of another kind says nothing. */
+	mrpc_rules_set_put(rules, 0, ints);
+	CHECK_EQ(first_rule(rules, b, &ctx, &undecided), 1);
+	CHECK_EQ(undecided, 0);
+	free(texts);
+	free(ints);
+	free(b);
+	free(rules);
+	free(plan);
+}
+
+TEST(content_to_be_read_is_named)
+{
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_rules *rules = compile_text("deny if field f2 = \"a\" and field f0 = \"b\"\n"
+						"deny if field f2 prefix \"c\" and field f6[1] 5\n"
+						"deny if field f2# 5\n"
+						"deny if field f7 present\n", acl);
+	struct mrpc_rules_binding *b = bind_rules(rules, plan, 0);
+	const struct mrpc_field_path *path;
+
+	path = mrpc_rules_reads(b, MRPC_RULE_REQUEST, 0);
+	CHECK(path && path->field == 2);
+	path = mrpc_rules_reads(b, MRPC_RULE_REQUEST, 1);
+	CHECK(path && path->field == 6);
+	CHECK(!mrpc_rules_reads(b, MRPC_RULE_REQUEST, 2));
+	CHECK(!mrpc_rules_reads(b, MRPC_RULE_REPLY, 0));
+	CHECK(!mrpc_rules_reads(NULL, MRPC_RULE_REPLY, 0));
+	CHECK(mrpc_rules_need_head(b, MRPC_RULE_REPLY));
+	free(b);
+	free(rules);
+	free(plan);
+}
+
+/* The number of the first rule for a message with only the double f3. */
+static int first_of_double(const char *text, double d)
+{
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_rules *rules = compile_text(text, acl);
+	struct mrpc_rules_binding *b = bind_rules(rules, plan, 0);
+	u64 head[16] = { 0 };
+	struct mrpc_view view = { .head = head, .head_len = sizeof(head) };
+	struct mrpc_rule_ctx ctx = { .msg = &view };
+	int rule;
+
+	memcpy((u8 *)head + plan->fields[3].offset, &d, sizeof(d));
+	rule = first_rule(rules, b, &ctx, NULL);
+	free(b);
+	free(rules);
+	free(plan);
+	return rule;
+}
+
+TEST(doubles)
+{
+	static const char *const any = "deny if field f3 <= inf; deny if field f3 >= -inf";
+
+	CHECK_EQ(first_of_double("deny if field f3 = 0.0", -0.0), 0);
+	CHECK_EQ(first_of_double("deny if field f3 = -0.0", 0.0), 0);
+	CHECK_EQ(first_of_double("deny if field f3 0", -0.0), 0);
+	CHECK_EQ(first_of_double("deny if field f3 > 0.0", 0.0), -1);
+	CHECK_EQ(first_of_double("deny if field f3 < 0.0", -0.0), -1);
+	CHECK_EQ(first_of_double("deny if field f3 < 0.0", -4.9e-324), 0);
+	CHECK_EQ(first_of_double("deny if field f3 -3--2", -2.5), 0);
+	CHECK_EQ(first_of_double("deny if field f3 = 9007199254740992", 0x1p53), 0);
+	CHECK_EQ(first_of_double("deny if field f3 = 9007199254740991", 0x1p53 - 1), 0);
+	CHECK_EQ(first_of_double("deny if field f3 >= 1", INFINITY), 0);
+	CHECK_EQ(first_of_double(any, -INFINITY), 0);
+	CHECK_EQ(first_of_double(any, (double)NAN), -1);
+	CHECK_EQ(first_of_double(any, -(double)NAN), -1);
+}
+
+/* What comes after a rule that always matches costs nothing. */
+TEST(rules_behind_one_that_always_matches)
+{
+	struct mrpc_schema_plan *plan = by_hand();
+	struct mrpc_rules *shorter = compile_text("deny if uid 1; allow if method M*", acl);
+	struct mrpc_rules *longer = compile_text("deny if uid 1; allow if method M*; deny if uid 2",
+						 acl);
+
+	CHECK_EQ(mrpc_rules_bind_size(shorter, plan, 0, scratch),
+		 mrpc_rules_bind_size(longer, plan, 0, scratch));
+	free(shorter);
+	free(longer);
+	free(plan);
+}
+
+/* -- against a model -------------------------------------------------------- */
+
+enum { NO, YES, UNKNOWN };
+
+#define MODEL_RULES	12
+#define MODEL_CONDS	3
+#define SET_KEYS	8
+
+/* One message and its call, and the rules made for it. */
+struct world {
+	struct gen *g;
+	const struct mrpc_schema_plan *plan;
+	u32 method;
+	struct model_msg *msg;
+	u32 type;
+	bool have_bytes;
+	struct mrpc_rule_ctx *ctx;
+	struct path_found texts[SET_KEYS];	/* of the set @texts */
+	u64 ints[SET_KEYS];			/* of the set @ints */
+	u32 nr_texts;
+	u32 nr_ints;
+	char text[MODEL_RULES * MODEL_CONDS * 1200];
+	u32 len;
+};
+
+static __attribute__((__format__(__printf__, 2, 3))) void say(struct world *w, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	w->len += vsnprintf(w->text + w->len, sizeof(w->text) - w->len, fmt, ap);
+	va_end(ap);
+	CHECK(w->len < sizeof(w->text));
+}
+
+static void say_text(struct world *w, const u8 *p, u32 len)
+{
+	say(w, "\"");
+	while (len--)
+		say(w, "\\x%02x", *p++);
+	say(w, "\"");
+}
+
+static void say_wide(struct world *w, __int128 n)
+{
+	if (n < 0)
+		say(w, "-%llu", (unsigned long long)-n);
+	else
+		say(w, "%llu", (unsigned long long)n);
+}
+
+static __int128 clamp(__int128 n)
+{
+	__int128 low = -((__int128)1 << 63), high = ((__int128)1 << 64) - 1;
+
+	return n < low ? low : n > high ? high : n;
+}
+
+/* A range around a number; how it is written says which ends it has. */
+static void say_range(struct world *w, __int128 about, __int128 *from, __int128 *to)
+{
+	__int128 wide = gen_chance(w->g, 50) ? 0 : (__int128)(gen_u64(w->g) >> gen_below(w->g, 64));
+
+	*from = clamp(about - (gen_chance(w->g, 50) ? wide : 0));
+	*to = clamp(about + (gen_chance(w->g, 50) ? wide : 0));
+	if (gen_chance(w->g, 20)) {
+		*from = *to = clamp(about + gen_below(w->g, 3) - 1);
+	}
+	switch (gen_below(w->g, 4)) {
+	case 0:
+		say(w, " >= ");
+		say_wide(w, *from);
+		*to = (__int128)1 << 100;
+		break;
+	case 1:
+		say(w, " <= ");
+		say_wide(w, *to);
+		*from = -((__int128)1 << 100);
+		break;
+	default:
+		say(w, " ");
+		say_wide(w, *from);
+		say(w, "-");
+		say_wide(w, *to);
+	}
+}
+
+/* A double, with a point or an exponent in any case. */
+static void say_double(struct world *w, double d)
+{
+	u32 before = w->len;
+
+	say(w, "%.17g", d);
+	if (!strpbrk(w->text + before, ".ei"))
+		say(w, ".0");
+}
+
+#define OPEN	((__int128)1 << 90)	/* beyond it, an end is open */
+
+static int count_cond(struct world *w, u64 value, u64 most, bool unknown)
+{
+	u32 len = w->len;
+	__int128 from, to;
+
+	do {
+		w->len = len;
+		say_range(w, value, &from, &to);
+	} while ((from < 0 && from > -OPEN) || to < 0);
+	if (from > most)
+		return NO;
+	return unknown ? UNKNOWN : value >= from && value <= to;
+}
+
+/* An integer range on a double is one of the integers as doubles. */
+static int integers_on_double(struct world *w, double d, bool there, bool unknown)
+{
+	__int128 most = (__int128)1 << 53, from, to;
+
+	say_range(w, d > -1e18 && d < 1e18 ? (__int128)d : 5, &from, &to);
+	if ((from > -OPEN && (from < -most || from > most)) ||
+	    (to < OPEN && (to < -most || to > most)) || !there)
+		return NO;
+	if (unknown)
+		return UNKNOWN;
+	return d >= (from < -OPEN ? -INFINITY : (double)from) &&
+	       d <= (to > OPEN ? INFINITY : (double)to);
+}
+
+static int double_cond(struct world *w, u64 bits, bool there, bool unknown)
+{
+	double d, from, to;
+
+	memcpy(&d, &bits, sizeof(d));
+	if (gen_chance(w->g, 30))
+		return integers_on_double(w, d, there, unknown);
+	from = d - (gen_chance(w->g, 50) ? fabs(d) / 2 : 0);
+	to = d + (gen_chance(w->g, 50) ? fabs(d) / 2 : 0);
+	if (isnan(from))
+		from = -INFINITY;
+	if (isnan(to))
+		to = INFINITY;
+	if (gen_chance(w->g, 30))
+		from = to = gen_chance(w->g, 50) ? -0.0 : nextafter(to, -INFINITY);
+	say(w, " ");
+	say_double(w, from);
+	say(w, "-");
+	say_double(w, to);
+	if (!there)
+		return NO;
+	return unknown ? UNKNOWN : d >= from && d <= to;
+}
+
+static int text_cond(struct world *w, const u8 *data, u32 n, bool there, bool unknown)
+{
+	u8 text[64] = { 0 };
+	u32 len = min_t(u32, n, 40);
+	int out;
+
+	if (there && !unknown && len)
+		memcpy(text, data, len);
+	if (len && gen_chance(w->g, 20))
+		text[gen_below(w->g, len)] ^= 1;
+	if (gen_chance(w->g, 20))
+		len += gen_below(w->g, 3);
+	if (gen_chance(w->g, 50)) {
+		say(w, " = ");
+		say_text(w, text, len);
+		out = len == n && (unknown || !len || !memcmp(text, data, len));
+	} else {
+		if (len && gen_chance(w->g, 50))
+			len = gen_below(w->g, len);
+		say(w, " prefix ");
+		say_text(w, text, len);
+		out = len <= n && (unknown || !len || !memcmp(text, data, len));
+	}
+	if (!there)
+		return NO;
+	return out && unknown ? UNKNOWN : out;
+}
+
+static bool in_ints(const struct world *w, u64 n)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_ints && w->ints[i] != n; i++)
+		;
+	return i < w->nr_ints;
+}
+
+static bool in_texts(const struct world *w, const struct path_found *f)
+{
+	u32 i;
+
+	for (i = 0; i < w->nr_texts; i++)
+		if (w->texts[i].n == f->n && !(f->n && memcmp(w->texts[i].data, f->data, f->n)))
+			break;
+	return i < w->nr_texts;
+}
+
+static int field_cond(struct world *w)
+{
+	char path[256];
+	struct path_found f;
+	bool there, unknown;
+	int ret;
+
+	path[path_random(w->g, w->plan, w->type, w->msg, path)] = 0;
+	if (!*path) {
+		say(w, "field none present");
+		return NO;
+	}
+	ret = path_follow(w->plan, w->type, w->msg, path, strlen(path), &f);
+	CHECK(ret != -EINVAL);
+	there = !ret;
+	unknown = there && f.stored && !w->have_bytes;
+	say(w, "field %s", path);
+	if (gen_chance(w->g, 10)) {
+		say(w, " present");
+		return there;
+	}
+	if (gen_chance(w->g, 5)) {
+		/* What cannot be compared so. */
+		if (f.kind == MRPC_VALUE_TEXT || f.kind == MRPC_VALUE_BYTES)
+			say(w, " 5-7");
+		else
+			say(w, " = \"5\"");
+		return NO;
+	}
+	switch (f.kind) {
+	case MRPC_VALUE_BOOL:
+		say(w, " = %s", f.u ? "true" : "false");
+		return there ? unknown ? UNKNOWN : YES : NO;
+	case MRPC_VALUE_INT:
+	case MRPC_VALUE_UINT: {
+		__int128 n = f.kind == MRPC_VALUE_INT ? (__int128)(s64)f.u : f.u, from, to;
+
+		if (gen_chance(w->g, 20)) {
+			say(w, " in @ints");
+			return there ? unknown ? UNKNOWN : in_ints(w, f.u) : NO;
+		}
+		say_range(w, n, &from, &to);
+		if (f.kind == MRPC_VALUE_UINT ? to < 0 : from >= (__int128)1 << 63)
+			return NO;
+		if (!there)
+			return NO;
+		return unknown ? UNKNOWN : n >= from && n <= to;
+	}
+	case MRPC_VALUE_DOUBLE:
+		return double_cond(w, f.u, there, unknown);
+	case MRPC_VALUE_TEXT:
+	case MRPC_VALUE_BYTES:
+		if (gen_chance(w->g, 20)) {
+			say(w, " in @texts");
+			return there ? unknown ? UNKNOWN : in_texts(w, &f) : NO;
+		}
+		return text_cond(w, f.data, f.n, there, unknown);
+	default:
+		say(w, " present");
+		return there;
+	}
+}
+
+static int other_cond(struct world *w)
+{
+	const struct mrpc_rule_ctx *ctx = w->ctx;
+	const char *method = w->plan->names + w->plan->methods[w->method].name;
+	bool yes = gen_chance(w->g, 80);
+
+	switch (gen_below(w->g, 6)) {
+	case 0:
+		say(w, "method %.*s%s", yes ? 4 : 5, method, yes ? "*" : "");
+		return yes || strlen(method) == 5;
+	case 1:
+		say(w, yes ? "service %s" : "service %sx", w->plan->names);
+		return yes;
+	case 2:
+		say(w, (ctx->kind == MRPC_RULE_REQUEST) == yes ? "request" : "reply");
+		return yes;
+	case 3:
+		say(w, "uid");
+		return count_cond(w, ctx->uid, U32_MAX, ctx->uid == MRPC_RULE_NO_UID);
+	case 4:
+		say(w, "cgroup");
+		return count_cond(w, ctx->cgroup, ~0ULL, !ctx->cgroup);
+	default:
+		say(w, "size");
+		return count_cond(w, ctx->size, ~0ULL, false);
+	}
+}
+
+/* Some of what is in the message, and something else. */
+static void fill_sets(struct world *w, struct mrpc_set *texts, struct mrpc_set *ints)
+{
+	u32 tries;
+
+	w->nr_texts = 0;
+	w->nr_ints = 0;
+	for (tries = 0; tries < 20; tries++) {
+		struct path_found f;
+		char path[256];
+		u32 len = path_random(w->g, w->plan, w->type, w->msg, path);
+
+		if (!len || path_follow(w->plan, w->type, w->msg, path, len, &f))
+			continue;
+		if (f.kind <= MRPC_VALUE_UINT && w->nr_ints < SET_KEYS && !in_ints(w, f.u)) {
+			CHECK_EQ(mrpc_set_add(ints, &f.u, 8), 0);
+			w->ints[w->nr_ints++] = f.u;
+		} else if ((f.kind == MRPC_VALUE_TEXT || f.kind == MRPC_VALUE_BYTES) &&
+			   f.n < 100 && w->nr_texts < SET_KEYS && !in_texts(w, &f)) {
+			CHECK_EQ(mrpc_set_add(texts, f.data, f.n), 0);
+			w->texts[w->nr_texts++] = f;
+		}
+	}
+}
+
+/* Writes rules. Which comes first, and before it, which is not decided? */
+static void write_rules(struct world *w, int *first, int *undecided)
+{
+	int nr_rules = 1 + gen_below(w->g, MODEL_RULES), i;
+
+	*first = *undecided = -1;
+	w->len = 0;
+	for (i = 0; i < nr_rules; i++) {
+		u32 nr_conds = 1 + gen_below(w->g, MODEL_CONDS), k;
+		int all = YES;
+
+		say(w, "deny if ");
+		for (k = 0; k < nr_conds; k++) {
+			int one;
+
+			say(w, k ? " and " : "");
+			one = gen_chance(w->g, 60) ? field_cond(w) : other_cond(w);
+			if (one == NO)
+				all = NO;
+			else if (one == UNKNOWN && all == YES)
+				all = UNKNOWN;
+		}
+		say(w, "\n");
+		if (all == YES && *first < 0)
+			*first = i;
+		if (all == UNKNOWN && *first < 0 && *undecided < 0)
+			*undecided = i;
+	}
+}
+
+static void check_world(struct world *w, const u8 *wire, const struct mrpc_msg_len *len,
+			u32 *matched, u32 *unsure)
+{
+	u8 *head = gen_head_copy(wire, len);
+	struct mrpc_view view = { .head = head, .head_len = mrpc_msg_head_len(len) };
+	struct mrpc_set *texts, *ints;
+	int want, want_undecided, got, undecided;
+	struct mrpc_rules_binding *b;
+	struct mrpc_rules *rules;
+	u32 i;
+
+	texts = mrpc_set_init(malloc(mrpc_set_size(SET_KEYS, 100 * SET_KEYS)), MRPC_SET_TEXT,
+			      SET_KEYS, 100 * SET_KEYS, hash_key);
+	ints = mrpc_set_init(malloc(mrpc_set_size(SET_KEYS, 8 * SET_KEYS)), MRPC_SET_INT,
+			     SET_KEYS, 8 * SET_KEYS, hash_key);
+	fill_sets(w, texts, ints);
+	write_rules(w, &want, &want_undecided);
+	rules = compile_text(w->text, acl);
+	for (i = 0; i < rules->nr_sets; i++)
+		mrpc_rules_set_put(rules, i, strcmp(rules->set_names[i], "ints") ? texts : ints);
+	b = bind_rules(rules, w->plan, w->method);
+	if (w->have_bytes)
+		view.bytes = wire + view.head_len;
+	w->ctx->msg = &view;
+	got = first_rule(rules, b, w->ctx, &undecided);
+	CHECK_MSG(got == want && undecided == want_undecided,
+		  "rule %d (undecided %d), not %d (%d):\n%s", got, undecided, want,
+		  want_undecided, w->text);
+	*matched += want >= 0;
+	*unsure += want_undecided >= 0;
+	free(texts);
+	free(ints);
+	free(head);
+	free(b);
+	free(rules);
+}
+
+TEST_LIMIT(random_rules_for_random_messages, 300)
+{
+	struct world *w = calloc(1, sizeof(*w));
+	u32 round, i, worlds = 0, matched = 0, unsure = 0;
+
+	for (round = 0; round < 1000; round++) {
+		struct gen g = gen_seeded(round);
+		struct model_pool pool = { 0 };
+		struct mrpc_schema_plan *plan;
+		struct mrpc_schema_error err;
+		size_t schema_len;
+		u8 *schema = gen_schema(&g, &schema_len);
+
+		plan = gen_compile(schema, schema_len, &err);
+		for (i = 0; i < 10; i++) {
+			struct mrpc_rule_ctx ctx = {
+				.kind = gen_below(&g, 2),
+				.uid = gen_chance(&g, 20) ? MRPC_RULE_NO_UID : gen_u64(&g),
+				.cgroup = gen_chance(&g, 20) ? 0 : gen_u64(&g) >> 20,
+				.size = gen_u64(&g) >> 40,
+			};
+			struct mrpc_msg_len len;
+			u8 *wire;
+
+			w->g = &g;
+			w->plan = plan;
+			w->ctx = &ctx;
+			w->method = gen_below(&g, plan->nr_methods);
+			w->type = ctx.kind == MRPC_RULE_REQUEST ?
+				  plan->methods[w->method].request : plan->methods[w->method].reply;
+			w->msg = gen_message(&g, &pool, plan, w->type, 10);
+			w->have_bytes = gen_chance(&g, 70);
+			wire = model_encode(plan, w->msg, &len);
+			check_world(w, wire, &len, &matched, &unsure);
+			worlds++;
+			free(wire);
+		}
+		model_free(&pool);
+		free(plan);
+		free(schema);
+	}
+	NOTE("%u messages: %u matched, %u undecided", worlds, matched, unsure);
+	CHECK(matched > worlds / 3 && matched < worlds && unsure > worlds / 50);
+	free(w);
+}

@@ -1,0 +1,332 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# mrpc metrics, and the exporter.
+# timeout 120
+. "${0%/*}/lib.sh"
+
+# Debian's, which has the parser; python3 can be another one.
+debian_python=/usr/bin/python3
+
+# check FILE [PYTHON]: is it what Prometheus reads? As OpenMetrics, too, which is
+# the stricter parser: only the words of TYPE differ. Then PYTHON, with v(NAME,
+# LABEL=VALUE...), the values of the samples that have these labels.
+check()
+{
+	"$debian_python" - "$1" "${2:-}" <<-'END'
+	import re, sys
+	from prometheus_client import parser
+	from prometheus_client.openmetrics import parser as openmetrics
+	text = open(sys.argv[1]).read()
+	assert text.endswith('\n') and '\r' not in text
+	samples, help = [], set()
+	for family in parser.text_string_to_metric_families(text):
+	    assert family.documentation and family.type, family
+	    samples += family.samples
+	assert len({(s.name, tuple(sorted(s.labels.items()))) for s in samples}) == len(samples)
+	assert len(samples) == len([l for l in text.splitlines() if l[0] != '#'])
+	strict = re.sub(r'^(# (?:TYPE|HELP) \S+)_total ', r'\1 ', text, flags=re.M)
+	strict = strict.replace(' untyped\n', ' unknown\n') + '# EOF\n'
+	again = [s for f in openmetrics.text_string_to_metric_families(strict) for s in f.samples]
+	assert len(again) == len(samples), (len(again), len(samples))
+	for line in text.splitlines():
+	    name = re.match(r'(?:# (?:TYPE|HELP) )?(mrpc_[a-z_]+)', line).group(1)
+	    assert not re.search('_(ns|ms|us|kb)$', name), line
+	def v(name, /, **labels):
+	    return [s.value for s in samples if s.name == name and
+	            all(s.labels.get(k) == x for k, x in labels.items())]
+	exec(sys.argv[2])
+	END
+}
+
+test_print()
+{
+	on_exit forget_engines
+	mrpc metrics >"$TEST_TMP/idle"
+	check "$TEST_TMP/idle" "assert v('mrpc_sessions') == [0] and v('mrpc_calls_active') == [0]"
+	mrpc engine add metrics >/dev/null
+	mrpc engine add ratelimit name r rate unlimited >/dev/null
+	serve 1
+	wait_for 10 eval '[[ $(mrpc -j conn) == *\"calls\":[1-9]* ]]'
+	sleep 1
+	kill -STOP "${clients[0]}"
+	sleep 0.5
+	mrpc metrics >"$TEST_TMP/out"
+	mrpc -j dump >"$TEST_TMP/dump"
+	check "$TEST_TMP/out" "
+import json
+d = json.load(open('$TEST_TMP/dump'))
+assert v('mrpc_sessions') == [2] and v('mrpc_connections') == [2] and v('mrpc_schemas') == [1]
+for s in d['session']:
+    n = dict(session=str(s['id']), name=s['name'])
+    assert v('mrpc_session_send_heap_bytes', **n) == [s['send']['bytes']], s
+    age, = v('mrpc_session_age_seconds', **n)
+    assert 0 < age <= s['age_ns'] / 1e9 < age + 30
+for c in d['conn']:
+    n = dict(session=str(c['session']), conn=str(c['id']))
+    assert v('mrpc_connection_calls_total', **n) == [c['stats']['calls']], c
+    assert v('mrpc_connection_transmit_bytes_total', **n) == [c['stats']['tx_bytes']]
+    assert v('mrpc_connection_info', datapath=str(c['datapath']), state='ready',
+             services='kv.Store', **n) == [1]
+assert len(v('mrpc_connection_info', role='server')) == 1
+assert len(v('mrpc_queue_messages')) == len(d['queue'])
+assert v('mrpc_engine_info', engine='r', type='ratelimit', version='1', scope='all') == [1]
+assert v('mrpc_engine_datapaths', engine='r') == [2]
+r, = [e for e in d['engine'] if e['name'] == 'r']
+assert v('mrpc_engine_messages_total', engine='r', dir='tx') == [r['tx']['rpcs']]
+assert len(v('mrpc_engine_value', engine='r', type='ratelimit', name='waited')) == 1
+assert sum(v('mrpc_service_calls_total', role='server', service='kv.Store')) > 0
+# Histograms: every call that has ended is in one, at both ends.
+put = dict(stage='total', engine='metrics', method='Put', service='kv.Store', status='OK')
+n, = v('mrpc_call_duration_seconds_count', side='client', **put)
+done = [c['stats']['done'] for c in d['conn'] if not c.get('listener')]
+assert [n] == done, (n, done)
+total, = v('mrpc_call_duration_seconds_sum', side='client', **put)
+assert 1e-7 < total / n < 10
+assert len(v('mrpc_call_duration_seconds_bucket', side='client', **put)) == 27
+sent, = v('mrpc_message_size_bytes_sum', message='request', side='client', method='Put')
+assert 8 < sent / n < 1000"
+	mrpc -j metrics >"$TEST_TMP/series"
+	check "$TEST_TMP/out" "
+import json
+for s in json.load(open('$TEST_TMP/series')):
+    n = dict(engine=s['engine'], service=s['service'], method=s['method'], status=s['status'],
+             side=s['side'][0], **{'stage' if s['unit'] == 'ns' else 'message': s['name']})
+    name = {'ns': 'mrpc_call_duration_seconds', 'bytes': 'mrpc_message_size_bytes'}[s['unit']]
+    scale = 1e9 if s['unit'] == 'ns' else 1
+    for b in samples:
+        if b.name == name + '_bucket' and all(b.labels[k] == x for k, x in n.items()):
+            want = sum(x['count'] for x in s['buckets'] if x['most'] <= float(b.labels['le']) * scale + .5)
+            assert b.value == want, (b, s)"
+	# In another namespace there is nothing of it.
+	ip netns add c
+	on_exit ip netns delete c
+	mrpc -n c metrics >"$TEST_TMP/out"
+	check "$TEST_TMP/out" "assert v('mrpc_sessions') == [0] and not v('mrpc_engine_datapaths')"
+}
+
+test_labels()
+{
+	python3 - <<-'END' &
+	import fcntl, os, struct, time
+	for name in b'a"b', b'c\\', b'\\n"\\"', b'new\nline', b'{x="y"} 1', 'pr\u00fcf'.encode(), b'\xff':
+	    fd = os.open('/dev/mrpc', os.O_RDWR)
+	    fcntl.ioctl(fd, 0xb900, bytearray(struct.pack('IIQQ16sIIIIQ', 64, 0, 0, 0, name,
+	                                                  0, 0, 0, 0, 0)))
+	time.sleep(60)
+	END
+	wait_for 10 eval '[[ $(mrpc session | wc -l) == 8 ]]'
+	mrpc metrics >"$TEST_TMP/out"
+	grep session_age "$TEST_TMP/out"
+	check "$TEST_TMP/out" "
+names = [s.labels['name'] for s in samples if s.name == 'mrpc_session_age_seconds']
+assert names == ['a\"b', 'c' + chr(92), chr(92) + 'n' + '\"' + chr(92) + '\"', 'new?line',
+                 '{x=\"y\"} 1', 'pr\u00fcf', '?'], names"
+}
+
+test_usage()
+{
+	local address
+	refused 2 "'frob' is not an option" metrics frob
+	for address in frob 127.0.0.1 127.0.0.1: ::1:9469 [::1] localhost:80 127.0.0.1:x 1.2.3:4:5; do
+		refused 2 "'$address' is not an address" metrics --listen "$address"
+	done
+	refused 2 'one word too many' metrics --listen :1 more
+	ip link set lo up
+	refused 1 'cannot listen at 10.9.9.9:80: ' metrics --listen 10.9.9.9:80
+	if setpriv --reuid 1000 --clear-groups --bounding-set -all --inh-caps -all "$(type -P mrpc)" metrics \
+		2>"$TEST_TMP/err"; then
+		fail "everybody may read them"
+	fi
+	grep -q 'needs CAP_NET_ADMIN' "$TEST_TMP/err"
+}
+
+# A client, for python3.
+client()
+{
+	ip link set lo up
+	cat >"$TEST_TMP/client.py" <<-'END'
+	import socket, sys, time
+	address = ('127.0.0.1', 9469)
+	def connect():
+	    s = socket.create_connection(address)
+	    s.settimeout(30)
+	    return s
+	def answer(s):
+	    data = b''
+	    while (piece := s.recv(65536)):
+	        data += piece
+	    head, _, body = data.partition(b'\r\n\r\n')
+	    lines = head.decode().split('\r\n')
+	    fields = dict(l.split(': ', 1) for l in lines[1:])
+	    assert lines[0].startswith('HTTP/1.1 '), data[:100]
+	    assert int(fields['Content-Length']) == len(body), (fields, len(body))
+	    assert fields['Connection'] == 'close'
+	    return int(lines[0].split()[1]), fields, body.decode()
+	def ask(request):
+	    s = connect()
+	    s.sendall(request)
+	    return answer(s)
+	GET = b'GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'
+	def good():
+	    status, fields, body = ask(GET)
+	    assert status == 200, body
+	    assert fields['Content-Type'] == 'text/plain; version=0.0.4; charset=utf-8'
+	    assert body.startswith('# HELP mrpc_sessions '), body[:100]
+	    return body
+	END
+	export PYTHONPATH=$TEST_TMP PYTHONDONTWRITEBYTECODE=1
+}
+
+begin_exporter()	# ADDRESS
+{
+	client
+	mrpc metrics --listen "$1" 2>"$TEST_TMP/exporter" &
+	exporter=$!
+	wait_for 20 python3 -c 'from client import *; good()'
+}
+
+test_exporter()
+{
+	local pid caps
+	begin_exporter 127.0.0.1:9469
+	python3 -c 'from client import *; print(good(), end="")' >"$TEST_TMP/out"
+	check "$TEST_TMP/out" "assert v('mrpc_sessions') == [0]"
+	# Nobody, of whom one may ask the kernel, and that is all.
+	caps=''
+	for pid in $exporter $(pgrep -P "$exporter"); do
+		grep -E '^(Uid|Gid|Groups|Cap|NoNewPrivs)' "/proc/$pid/status"
+		[[ $(awk '/^[UG]id/ { print $2, $3, $4, $5 }' "/proc/$pid/status" | sort -u) == \
+			'65534 65534 65534 65534' ]]
+		[[ $(awk '/^NoNewPrivs/ { print $2 }' "/proc/$pid/status") == 1 ]]
+		[[ $(awk '/^Cap(Inh|Bnd|Amb)/ { print $2 }' "/proc/$pid/status" | sort -u) == 0000000000000000 ]]
+		caps+=$(awk '/^Cap(Eff|Prm)/ { print $2 }' "/proc/$pid/status" | xargs)' '
+	done
+	[[ $caps == '0000000000000000 0000000000000000 0000000000001000 0000000000001000 ' ]] ||
+		fail "capabilities: $caps"
+	# Without the module, and with it again.
+	mrpc_unload
+	python3 - <<-'END'
+	from client import *
+	status, fields, body = ask(GET)
+	assert status == 503 and 'is the module loaded' in body, (status, body)
+	END
+	mrpc_load
+	python3 -c 'from client import *; good()'
+	# Both processes end.
+	pid=$(pgrep -P "$exporter")
+	kill "$exporter"
+	wait_for 10 eval "! kill -0 $pid"
+}
+
+test_http()
+{
+	begin_exporter :9469
+	timeout 60 python3 - <<-'END'
+	from client import *
+	def status(request):
+	    return ask(request)[0]
+	for path, want in (('/metrics', 200), ('/metrics?a=b', 200), ('/', 404), ('/metricsx', 404),
+	                   ('/metric', 404), ('//metrics', 404), ('/metrics/', 404), ('*', 404)):
+	    assert status(f'GET {path} HTTP/1.1\r\nHost: x\r\n\r\n'.encode()) == want, path
+	for method in 'POST', 'HEAD', 'PUT', 'GETT', 'get':
+	    got, fields, body = ask(f'{method} /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.encode())
+	    assert (got, fields['Allow']) == (405, 'GET'), method
+	assert status(b'GET /metrics HTTP/1.0\r\n\r\n') == 200
+	assert status(b'GET /metrics HTTP/1.1\nhost: x\n\n') == 200
+	assert status(b'GET /metrics HTTP/2.0\r\nHost: x\r\n\r\n') == 505
+	bad = (b'GET /metrics HTTP/1.1\r\n\r\n', b'\r\n\r\n', b'GET\r\n\r\n', b'GET /metrics\r\n\r\n',
+	       b'GET  /metrics HTTP/1.1\r\nHost: x\r\n\r\n', b'GET /metrics HTTP/1.1 \r\nHost: x\r\n\r\n',
+	       b'GET /metrics HTTQ/1.1\r\nHost: x\r\n\r\n', b'GET /metrics HTTP/1.11\r\nHost: x\r\n\r\n',
+	       b'GET /metrics HTTP/1.1\r\nHost x\r\n\r\n', b'GET /metrics HTTP/1.1\r\nHost : x\r\n\r\n',
+	       b'GET /metrics HTTP/1.1\r\nHost: x\r\n y\r\n\r\n', b'\0' * 100 + b'\n', b'\n',
+	       b'GET /met\0rics HTTP/1.1\r\nHost: x\r\n\r\n', b'GET /metrics HTTP/1.1\r\nHost: \0\r\n\r\n',
+	       b'\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03\n', b'\xff\xfe\n')
+	for request in bad:
+	    assert status(request) == 400, request
+	# Too long: a line, many of them; just not.
+	assert status(b'GET /' + b'a' * 5000) == 431
+	assert status(b'GET /metrics HTTP/1.1\r\nHost: x\r\n' + b'X: y\r\n' * 1000) == 431
+	fill = 4096 - len(GET) - len(b'X: \r\n')
+	assert status(GET[:-2] + b'X: ' + b'a' * fill + b'\r\n\r\n') == 200
+	# A byte at a time; pipelined, and with a body: one answer, whole.
+	s = connect()
+	for c in GET:
+	    s.send(bytes([c]))
+	assert answer(s)[0] == 200
+	assert ask(GET * 50)[0] == 200
+	assert ask(b'GET /metrics HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n' + b'b' * 3000)[0] == 200
+	s = connect()
+	s.sendall(GET)
+	s.shutdown(socket.SHUT_WR)
+	assert answer(s)[0] == 200
+	good()
+	END
+	kill -0 "$exporter"
+}
+
+test_slow()
+{
+	begin_exporter '[::]:9469'
+	timeout 100 python3 - <<-'END'
+	from client import *
+	# Who is slow has 5 seconds.
+	s = connect()
+	s.sendall(b'GET /met')
+	begin = time.monotonic()
+	good()
+	assert answer(s)[0] == 408
+	took = time.monotonic() - begin
+	assert 3 < took < 15, took
+	# And makes way for others when there are too many: these get their answers at once.
+	slow = [connect() for i in range(40)]
+	for s in slow:
+	    s.sendall(b'G')
+	begin = time.monotonic()
+	for i in range(10):
+	    good()
+	took = time.monotonic() - begin
+	print(f'10 answers among 40 slow ones: {took:.2f} s')
+	assert took < 20, took
+	for s in slow:
+	    s.close()
+	# Many at once get theirs, too.
+	many = [connect() for i in range(40)]
+	for s in many:
+	    s.sendall(GET)
+	assert [answer(s)[0] for s in many] == [200] * 40
+	# Who goes away, before, during and after, and who says nothing.
+	for request in b'', b'GET', GET, GET * 9:
+	    for i in range(20):
+	        s = connect()
+	        s.sendall(request)
+	        s.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b'\1\0\0\0\0\0\0\0')
+	        s.close()
+	silent = [connect() for i in range(20)]
+	good()
+	END
+	kill -0 "$exporter"
+	[[ ! -s $TEST_TMP/exporter ]] || fail "$(<"$TEST_TMP/exporter")"
+}
+
+# As systemd starts it.
+test_socket()
+{
+	client
+	cat >"$TEST_TMP/activate.py" <<-'END'
+	import os, socket, sys
+	s = socket.create_server(('127.0.0.1', 9469))
+	os.dup2(s.fileno(), 3)
+	os.environ.update(LISTEN_FDS=sys.argv[1], LISTEN_PID=str(os.getpid()))
+	os.set_inheritable(3, True)
+	os.execvp('mrpc', ['mrpc', 'metrics', '--listen'])
+	END
+	if python3 "$TEST_TMP/activate.py" 2 2>"$TEST_TMP/err"; then
+		fail "two sockets"
+	fi
+	grep -q 'has passed 2 sockets' "$TEST_TMP/err"
+	python3 "$TEST_TMP/activate.py" 1 &
+	wait_for 20 python3 -c 'from client import *; good()'
+	kill $!
+}
+
+run_tests "$@"

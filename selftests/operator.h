@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * What an operator does to engines, over netlink, without a library.
+ */
+#ifndef OPERATOR_H
+#define OPERATOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <linux/mrpc_netlink.h>
+
+#include "rule.h"
+
+/* Why the last request was refused, or "". */
+extern char op_why[512];
+
+/**
+ * struct op_change - what a change did
+ * @matched, @changed: datapaths
+ * @failed: the datapath at which it failed, or 0
+ * @rolled_back: what had been changed was changed back
+ * @leaked: messages that engines had lost
+ * @pause_p50, @pause_p99, @pause_max: ns that one datapath stood still
+ */
+struct op_change {
+	uint32_t matched;
+	uint32_t changed;
+	uint32_t failed;
+	bool rolled_back;
+	uint32_t leaked;
+	uint64_t pause_p50;
+	uint64_t pause_p99;
+	uint64_t pause_max;
+};
+
+/**
+ * struct op_rules - a rule set in the making
+ * @buf: the binary form so far
+ * @len: its bytes
+ * @sets: names of the sets so far
+ * @nr_sets: how many
+ * @rule: offset of the last rule
+ */
+struct op_rules {
+	uint8_t buf[4096];
+	uint32_t len;
+	uint32_t rule;
+	uint16_t nr_rules;
+	uint16_t nr_sets;
+};
+
+/*
+ * Words "key=value": for add name, version, before, after, percent, service,
+ * session, pid, uid, cgroup, datapath, side (client, server); everything else is a
+ * parameter: a number, "unlimited", or a text. Return: 0 or -errno, and op_why.
+ */
+int op_add(const char *type, const char *words, const struct op_rules *rules,
+	   struct op_change *change);
+/* words: type, version, percent, parameters. */
+int op_set(const char *name, const char *words, const struct op_rules *rules,
+	   struct op_change *change);
+int op_del(const char *name, struct op_change *change);
+/* After fork() or unshare(): the next request has a socket of its own. */
+void op_forget(void);
+/* Takes a change further, or at 0 back. */
+int op_step(const char *name, unsigned int percent, struct op_change *change);
+/* Holds an engine's queues, or lets them go; dirs: 1 transmit, 2 receive. */
+int op_pause(const char *name, unsigned int dirs, bool paused);
+int op_runtime_add(const char *name);
+int op_runtime_del(const char *name);
+/* Those that must succeed. */
+void op_must_add(const char *type, const char *words, const struct op_rules *rules);
+void op_must_set(const char *name, const char *words, const struct op_rules *rules);
+void op_must_del(const char *name);
+/* All that there are, as when a test has failed before. */
+void op_del_all(void);
+
+/* A counter of the type's own, or of @dir's attribute; -1: there is none. */
+int64_t op_counter(const char *name, const char *counter);
+int64_t op_dir(const char *name, bool rx, unsigned int attr);
+/* MRPC_A_ENGINE_VERSION and the like. */
+int64_t op_number(const char *name, unsigned int attr);
+
+/*
+ * Runtimes: @cmd is MRPC_CMD_RUNTIME_ADD, _SET or _DEL; @words "key=value" of cpus,
+ * nice, fifo, busy, order (its number), turn, dedicated. Return: 0 or -errno, and
+ * op_why.
+ */
+int op_runtime(uint8_t cmd, const char *name, const char *words);
+/* MRPC_A_RUNTIME_DATAPATHS and the like. */
+int64_t op_runtime_number(const char *name, unsigned int attr);
+
+/* Sets of keys. op_keys() puts in, or takes out, the keys that @format makes of [from, to). */
+int op_keyset_new(const char *name, bool integers);
+int op_keyset_del(const char *name);
+int op_keys(const char *name, bool insert, const char *format, uint32_t from, uint32_t to);
+/* How many keys it has; -1: there is no such set. */
+int64_t op_keyset_keys(const char *name);
+
+/* -- rules ------------------------------------------------------------------------ */
+
+void op_rules_begin(struct op_rules *r);
+/* Before all rules; its index is returned. */
+uint32_t op_rules_set(struct op_rules *r, const char *name);
+void op_rule(struct op_rules *r, uint32_t action, uint16_t status, const char *detail);
+void op_rule_more(struct op_rules *r, uint32_t share, uint64_t arg);
+void op_cond(struct op_rules *r, uint8_t what, uint8_t op, const char *name, const void *value,
+	     uint16_t len);
+void op_cond_text(struct op_rules *r, uint8_t what, uint8_t op, const char *name,
+		  const char *text);
+void op_cond_range(struct op_rules *r, uint8_t what, const char *name, uint64_t from,
+		   uint64_t to);
+void op_cond_in(struct op_rules *r, const char *name, uint32_t set);
+void op_cond_net(struct op_rules *r, const char *addr, uint8_t prefix);
+
+#endif /* OPERATOR_H */

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Runtimes: kernel threads that run datapaths, and datapaths that move between
+ * them while calls pass.
+ */
+#include <errno.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "load.h"
+#include "operator.h"
+
+static struct raw_pair p;
+static struct load l;
+
+static void must(uint8_t cmd, const char *name, const char *words)
+{
+	int err = op_runtime(cmd, name, words);
+
+	CHECK_MSG(!err, "runtime %s %s: %d: %s", name, words, err, op_why);
+}
+
+static void refused(int err, const char *why, uint8_t cmd, const char *name, const char *words)
+{
+	int got = op_runtime(cmd, name, words);
+
+	CHECK_MSG(got == err, "runtime %s %s: %d, not %d: %s", name, words, got, err, op_why);
+	CHECK_MSG(strstr(op_why, why), "runtime %s %s: '%s', not '%s'", name, words, op_why, why);
+}
+
+/* Engines that are removed end after a grace period. */
+static bool has_datapaths(const char *name, int64_t nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < 100 && op_runtime_number(name, MRPC_A_RUNTIME_DATAPATHS) != nr; i++)
+		usleep(20000);
+	return i < 100;
+}
+
+static void begin(void)
+{
+	op_del_all();
+	op_runtime(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+	op_runtime(MRPC_CMD_RUNTIME_DEL, "b", NULL);
+}
+
+/* Both ends of a connection on one thread, which really runs them. */
+static void runs(const char *how)
+{
+	uint64_t turns;
+
+	begin();
+	raw_pair(&p, how, 1);
+	load_start(&l, &p.c, p.conn, 8);
+	CHECK(load_more(&l, 20, 20000));
+	must(MRPC_CMD_RUNTIME_ADD, "a", "");
+	op_must_add("runtime", "on=a", NULL);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 2);
+	turns = op_runtime_number("a", MRPC_A_RUNTIME_TURNS);
+	CHECK(load_more(&l, 200, 60000));
+	CHECK((uint64_t)op_runtime_number("a", MRPC_A_RUNTIME_TURNS) > turns);
+	CHECK(op_runtime_number("a", MRPC_A_RUNTIME_RAN) > 0);
+	refused(-EBUSY, "2 datapaths are on runtime 'a'", MRPC_CMD_RUNTIME_DEL, "a", NULL);
+	op_must_del("runtime");
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+	CHECK(load_more(&l, 20, 20000));
+	load_stop(&l);
+	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
+	CHECK_EQ(l.wrong, 0);
+	raw_pair_end(&p);
+}
+
+TEST(runs_tcp)
+{
+	runs("tcp4");
+}
+
+TEST(runs_loop)
+{
+	runs("loop");
+}
+
+/* From none to one, to another and back, with every call accounted for. */
+TEST_LIMIT(moves, 120)
+{
+	unsigned int i;
+
+	begin();
+	raw_pair(&p, "tcp4", 2);
+	load_start(&l, &p.c, p.conn, 32);
+	must(MRPC_CMD_RUNTIME_ADD, "a", "order=2 turn=16384");
+	must(MRPC_CMD_RUNTIME_ADD, "b", "nice=-5 busy=100000");
+	for (i = 0; i < 30; i++) {
+		op_must_add("runtime", i & 1 ? "on=a side=client" : "on=a", NULL);
+		CHECK(load_more(&l, 10, 20000));
+		op_must_set("runtime", "on=b", NULL);
+		CHECK(load_more(&l, 10, 20000));
+		op_must_add("runtime", "on=a name=second side=server", NULL);
+		CHECK(load_more(&l, 10, 20000));
+		op_must_del("runtime");
+		CHECK(load_more(&l, 10, 20000));
+		op_must_del("second");
+		CHECK(load_more(&l, 10, 20000));
+	}
+	load_stop(&l);
+	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
+	CHECK_EQ(l.wrong, 0);
+	CHECK_EQ(l.reused, 0);
+	raw_pair_end(&p);
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+	must(MRPC_CMD_RUNTIME_DEL, "b", NULL);
+}
+
+/* Connections inherit, and a runtime outlives them. */
+TEST(inherits)
+{
+	begin();
+	must(MRPC_CMD_RUNTIME_ADD, "a", "");
+	op_must_add("runtime", "on=a side=server", NULL);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 0);
+	raw_pair(&p, "tcp4", 1);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 1);
+	load_start(&l, &p.c, p.conn, 4);
+	CHECK(load_more(&l, 50, 20000));
+	load_stop(&l);
+	raw_pair_end(&p);
+	op_must_del("runtime");
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
+
+/* Changed while it runs; what is not said stays. */
+TEST(settings)
+{
+	begin();
+	raw_pair(&p, "tcp4", 1);
+	load_start(&l, &p.c, p.conn, 8);
+	must(MRPC_CMD_RUNTIME_ADD, "a", "cpus=0 nice=5 turn=65536");
+	op_must_add("runtime", "on=a", NULL);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_TURN), 65536);
+	must(MRPC_CMD_RUNTIME_SET, "a", "fifo=1");
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_FIFO), 1);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_TURN), 65536);
+	CHECK(load_more(&l, 50, 20000));
+	must(MRPC_CMD_RUNTIME_SET, "a", "fifo=0 nice=-3 order=1 busy=50000");
+	CHECK_EQ((int32_t)op_runtime_number("a", MRPC_A_RUNTIME_NICE), -3);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_ORDER), 1);
+	CHECK(load_more(&l, 50, 20000));
+	load_stop(&l);
+	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
+	raw_pair_end(&p);
+	op_must_del("runtime");
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
+
+TEST(bad_input)
+{
+	begin();
+	must(MRPC_CMD_RUNTIME_ADD, "a", "dedicated=1");
+	refused(-EEXIST, "there is a runtime 'a' already", MRPC_CMD_RUNTIME_ADD, "a", "");
+	refused(-ENOENT, "there is no runtime 'b'", MRPC_CMD_RUNTIME_SET, "b", "nice=1");
+	refused(-ENOENT, "there is no runtime 'b'", MRPC_CMD_RUNTIME_DEL, "b", NULL);
+	refused(-ERANGE, "nice is 20", MRPC_CMD_RUNTIME_ADD, "b", "nice=20");
+	refused(-ERANGE, "turn is 100", MRPC_CMD_RUNTIME_ADD, "b", "turn=100");
+	refused(-ERANGE, "'4000' is no list", MRPC_CMD_RUNTIME_ADD, "b", "cpus=4000");
+	refused(-EINVAL, "'x' is no list", MRPC_CMD_RUNTIME_ADD, "b", "cpus=x");
+	refused(-EINVAL, "needs a name", MRPC_CMD_RUNTIME_ADD, "", "");
+	CHECK_EQ(op_add("runtime", "", NULL, NULL), -EINVAL);
+	CHECK_MSG(strstr(op_why, "needs parameter 'on'"), "'%s'", op_why);
+	CHECK_EQ(op_add("runtime", "on=b", NULL, NULL), -ENOENT);
+	raw_pair(&p, "tcp4", 1);
+	CHECK_EQ(op_add("runtime", "on=a", NULL, NULL), -EBUSY);
+	CHECK_MSG(strstr(op_why, "is dedicated"), "'%s'", op_why);
+	CHECK(has_datapaths("a", 0));
+	op_must_add("runtime", "on=a side=client", NULL);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 1);
+	op_must_del("runtime");
+	raw_pair_end(&p);
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
