@@ -31,7 +31,7 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "s:r:f:n:t:w:p:k:")) != -1) {
+	while ((opt = getopt(argc, argv, "s:r:f:n:t:w:p:k:e:")) != -1) {
 		switch (opt) {
 		case 's':
 			o->request = strtoul(optarg, NULL, 0);
@@ -56,6 +56,9 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			break;
 		case 'k':
 			o->copy_threshold = optarg;
+			break;
+		case 'e':
+			o->engine = optarg;
 			break;
 		default:
 			fputs(usage, stderr);

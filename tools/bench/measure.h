@@ -23,6 +23,7 @@
  * @warm: calls before the measurement
  * @server: process whose context switches are counted too; 0 for none
  * @copy_threshold: as text; NULL to leave it alone
+ * @engine: to place at the client; NULL for none, and requests without a key
  */
 struct options {
 	const char *mode;
@@ -35,6 +36,7 @@ struct options {
 	uint64_t warm;
 	pid_t server;
 	const char *copy_threshold;
+	const char *engine;
 };
 
 void options_parse(struct options *o, int argc, char **argv, const char *usage);

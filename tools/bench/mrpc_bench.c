@@ -12,6 +12,7 @@
 
 #include "bench.mrpc.h"
 #include "measure.h"
+#include "place.h"
 
 static const char usage[] =
 	"Usage: mrpc_bench [OPTION...] MODE [ADDRESS]\n"
@@ -31,7 +32,9 @@ static const char usage[] =
 	"  -w CALLS   before the measurement (100)\n"
 	"  -p PID     the server, whose context switches are to be counted too\n"
 	"  -k BYTES   copy_threshold to set once connected: when it was 0 before, the\n"
-	"             kernel alone decides whether to copy\n";
+	"             kernel alone decides whether to copy\n"
+	"  -e ENGINE  to place at the client: null; ratelimit (unlimited); acl (a text\n"
+	"             looked up among 100000); metrics; or none. Requests have that text\n";
 
 /* Content that an application would not make anew for each call. */
 #define CONTENT		4096
@@ -116,6 +119,8 @@ static void make_request(struct client *c, struct mrpc_msg *msg)
 		bench_Request_set_payload(msg, req, content, c->o->request);
 	else
 		bench_Request_alloc_payload(msg, req, c->o->request);
+	if (c->o->engine)
+		bench_Request_set_key(msg, req, PLACE_KEY);
 }
 
 static void check(struct mrpc_result *res)
@@ -214,9 +219,13 @@ static int call(struct options *o, void (*run)(struct client *c))
 		errx(1, "%s", mrpc_last_error());
 	if (o->copy_threshold)
 		set_copy_threshold(o->copy_threshold);
+	if (o->engine)
+		place(o->engine);
 	measure_init(&c.measure, o);
 	run(&c);
 	measure_report(&c.measure);
+	if (o->engine)
+		unplace();
 	if (c.began)
 		mrpc_run_all(mrpc_qp_self(c.session), -1);
 	mrpc_session_close(c.session);
