@@ -187,7 +187,7 @@ static void *enter_once(void *arg)
 	return NULL;
 }
 
-/* A serving queue pair with room for two: the others wait, in order. */
+/* A serving queue pair with room for one: the others wait, in order. */
 TEST(requests_wait)
 {
 	struct mrpc_sqe release = { .op = MRPC_OP_RELEASE, .nr = 1 };
@@ -222,6 +222,49 @@ TEST(requests_wait)
 			CHECK(n < 1000);
 			raw_enter(&sq, 0, 0);
 		}
+	}
+	raw_close(&srv);
+	raw_close(&p.c);
+	CHECK(raw_sessions(0, 5000));
+}
+
+/*
+ * However many requests come, a server that has not reaped them can submit as much
+ * as its submission queue holds.
+ */
+TEST(requests_leave_room)
+{
+	struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
+	struct mrpc_cqe cqe;
+	struct raw_qp sq;
+	struct raw srv;
+	unsigned int i;
+	char addr[64];
+	pthread_t t;
+
+	raw_open(&srv, 1 << 20, 1 << 20);
+	raw_qp(&sq, &srv, 8, 32, MRPC_QP_SERVE);
+	CHECK(raw_serve(&srv, "tcp:127.0.0.1:0") > 0);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.port);
+	CHECK(!pthread_create(&t, NULL, enter_once, &sq));
+	p.conn = raw_connect(&p.c, addr);
+	CHECK(p.conn > 0);
+	for (i = 0; i < 40; i++)
+		push(RAW_ACK, i, 50);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	pthread_join(t, NULL);
+	CHECK_EQ(raw_enter(&sq, 24, 10 * RAW_S * raw_scale()), 0);
+	CHECK_EQ(raw_ready(&sq), 24);
+	for (i = 0; i < 8; i++)
+		CHECK(raw_push(&sq, &nop));
+	CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+	CHECK_EQ(sq.submitted, 8);
+	CHECK_EQ(raw_ready(&sq), 32);
+	for (i = 0; i < 32; i++) {
+		CHECK(raw_reap(&sq, &cqe));
+		CHECK_EQ(cqe.type, i < 24 ? MRPC_CQE_REQUEST : MRPC_CQE_NOP);
 	}
 	raw_close(&srv);
 	raw_close(&p.c);

@@ -137,7 +137,7 @@ struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id)
  */
 bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr)
 {
-	return mrpc_cq_reserve(&qp->cq, nr);
+	return mrpc_cq_reserve(&qp->cq, nr, 0);
 }
 
 /**

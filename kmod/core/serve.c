@@ -43,10 +43,14 @@ static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
 		atomic_dec(&qp->served);
 }
 
+/*
+ * Requests leave room in the completion queue for as many entries as can be
+ * submitted: else those that come could keep the application from answering.
+ */
 static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 {
 	spin_lock_bh(&qp->lock);
-	if (!mrpc_cq_reserve(&qp->cq, 1)) {
+	if (!mrpc_cq_reserve(&qp->cq, 1, qp->sq.mask + 1)) {
 		spin_unlock_bh(&qp->lock);
 		return false;
 	}

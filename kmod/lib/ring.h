@@ -146,10 +146,11 @@ static inline u32 mrpc_cq_reserved(const struct mrpc_cq *cq)
 
 /**
  * mrpc_cq_reserve() - promise room for @n completions
+ * @spare: places that must be left besides, at most as many as there are
  *
  * Return: false, and nothing is reserved, if there is not so much room.
  */
-static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n)
+static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n, u32 spare)
 {
 	/* Acquire: a slot is written only after the application has read it. */
 	u32 head = smp_load_acquire(&cq->ring->head);
@@ -163,7 +164,7 @@ static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n)
 		/* A head that moved back can make it more than the size. */
 		u32 taken = min((u32)old - head, size);
 
-		if (n > size - taken)
+		if (n > size - taken || spare > size - taken - n)
 			return false;
 	} while (!atomic_try_cmpxchg(&cq->promised, &old, old + n));
 	return true;

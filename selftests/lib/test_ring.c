@@ -69,7 +69,7 @@ static void cq_producer(void)
 	for (i = 1; i <= POSTS; i++) {
 		struct mrpc_cqe cqe = { .user_data = i };
 
-		while (!mrpc_cq_reserve(&w.cq, 1))
+		while (!mrpc_cq_reserve(&w.cq, 1, 0))
 			il_wait(cq_has_room);
 		if (mrpc_cq_post(&w.cq, &cqe)) {
 			il_forget(i << 1 | 1);
@@ -133,7 +133,7 @@ static void cq_reserver(void)
 	u32 i;
 
 	for (i = 0; i < ENTRIES; i++)
-		if (mrpc_cq_reserve(&w.cq, 1))
+		if (mrpc_cq_reserve(&w.cq, 1, 0))
 			w.promised++;
 }
 
@@ -321,16 +321,17 @@ TEST(ring_cq_room)
 			u32 used = cq.tail - head;
 			u32 held = mrpc_cq_reserved(&cq);
 			u32 n = rnd_below(&rnd, nr + 2);
+			u32 spare = rnd_below(&rnd, 2) ? rnd_below(&rnd, nr + 1) : 0;
 			struct mrpc_cqe cqe = { .user_data = sent, .resv2 = ~sent };
+			bool fits;
 
 			switch (rnd_below(&rnd, 4)) {
 			case 0:
 				if (!rnd_below(&rnd, 8))
 					n = U32_MAX - rnd_below(&rnd, 3);
-				CHECK_EQ(mrpc_cq_reserve(&cq, n),
-					 (u64)n + used + held <= nr);
-				CHECK_EQ(mrpc_cq_reserved(&cq),
-					 held + ((u64)n + used + held <= nr ? n : 0));
+				fits = (u64)n + spare + used + held <= nr;
+				CHECK_EQ(mrpc_cq_reserve(&cq, n, spare), fits);
+				CHECK_EQ(mrpc_cq_reserved(&cq), held + (fits ? n : 0));
 				break;
 			case 1:
 				n = rnd_below(&rnd, held + 1);
@@ -389,7 +390,7 @@ TEST(ring_cq_hostile)
 			used = tail - s.ring->head;
 			CHECK_EQ(mrpc_cq_used(&cq), used > nr ? nr : used);
 			if (rnd_below(&rnd, 2)) {
-				bool ok = mrpc_cq_reserve(&cq, 1);
+				bool ok = mrpc_cq_reserve(&cq, 1, 0);
 
 				CHECK_EQ(ok, used <= nr && used + held < nr);
 			} else if (held) {

@@ -231,7 +231,7 @@ TEST(threads_cq)
 	for (i = 0; i < TRANSFERS; i++) {
 		struct mrpc_cqe cqe = { .user_data = i, .resv2 = ~(u64)i };
 
-		while (!mrpc_cq_reserve(&r.cq, 1))
+		while (!mrpc_cq_reserve(&r.cq, 1, 0))
 			sched_yield();
 		if (mrpc_cq_post(&r.cq, &cqe))
 			__atomic_store_n(&r.efd, 1, __ATOMIC_RELAXED);
@@ -279,7 +279,7 @@ TEST(threads_hostile)
 			taken++;
 		}
 		refused += ret == -EPROTO;
-		if (mrpc_cq_reserve(&r.cq, 1)) {
+		if (mrpc_cq_reserve(&r.cq, 1, 0)) {
 			mrpc_cq_post(&r.cq, &cqe);
 			posted++;
 		}
