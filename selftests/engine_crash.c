@@ -99,6 +99,51 @@ TEST(leak_at_the_server)
 	end();
 }
 
+#define HOUR_US	3600000000ULL
+
+static int drained;
+
+static void *drain(void *conn)
+{
+	drained = raw_close_id(&p.c, *(int *)conn, MRPC_CLOSE_DRAIN, 20000000ULL * raw_scale());
+	return NULL;
+}
+
+/* BYE waits for a request that was lost, which was given up; it is not forgotten itself. */
+TEST_LIMIT(leak_then_drain, 120)
+{
+	struct mrpc_connect to;
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	struct raw_qp qp;
+	pthread_t thread;
+	int conn;
+
+	op_del_all();
+	raw_server_open(&p.srv, 1 << 20, 1 << 20);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	p.srv.keepalive_us = HOUR_US;	/* a probe would have it sent */
+	raw_pair_start(&p, "tcp4", 1);
+	to = raw_target(&p.c, p.addr);
+	to.keepalive_us = HOUR_US;
+	conn = raw_connect_to(&p.c, &to);
+	raw_qp(&qp, &p.c, 16, 32, 0);
+	op_must_add("crash", "leak=1 side=client", NULL);
+	sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&p.c, 1, 0, NULL));
+	sqe.timeout_us = 50000;
+	CHECK(raw_push(&qp, &sqe));
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 30 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_done(&p.c, &cqe);
+	CHECK_EQ(pthread_create(&thread, NULL, drain, &conn), 0);
+	raw_sleep(500 * RAW_MS);
+	CHECK_EQ(op_del("crash", &change), 0);
+	CHECK_EQ(change.leaked, 1);
+	pthread_join(thread, NULL);
+	CHECK_EQ(drained, 0);
+	raw_pair_end(&p);
+}
+
 /* Nobody removes it: the connection's end finds them. */
 TEST(leak_until_the_end)
 {

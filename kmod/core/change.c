@@ -89,7 +89,7 @@ static void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 	tx = mrpc_claim_enable(&conn->tx);
 	rx = mrpc_claim_enable(&conn->rx);
 	if (all || tx || test_bit(MRPC_CONN_TX_READY, &conn->flags) || conn->path[MRPC_TX].held ||
-	    !mrpc_queue_empty(&conn->path[MRPC_TX].out))
+	    conn->path[MRPC_TX].late || !mrpc_queue_empty(&conn->path[MRPC_TX].out))
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 	if (all || rx || test_bit(MRPC_CONN_RX_READY, &conn->flags) || conn->path[MRPC_RX].held)
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
