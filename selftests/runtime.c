@@ -4,11 +4,14 @@
  * them while calls pass.
  */
 #include <errno.h>
+#include <sched.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "tap.h"
 #include "load.h"
 #include "operator.h"
+#include "peer.h"
 
 static struct raw_pair p;
 static struct load l;
@@ -127,6 +130,110 @@ TEST(inherits)
 	raw_pair_end(&p);
 	op_must_del("runtime");
 	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
+
+static struct peer silent;
+static int listener;
+
+static void *welcome(void *arg)
+{
+	(void)arg;
+	if (!peer_accept(&silent, listener, 10000))
+		raw_die("the client does not connect");
+	peer_welcome(&silent);
+	return NULL;
+}
+
+/* A connection of @s to a server that says nothing more. */
+static int connect_silent(struct raw *s)
+{
+	pthread_t thread;
+	char addr[64];
+	u16 port;
+	int conn;
+
+	listener = peer_listen(&port);
+	if (pthread_create(&thread, NULL, welcome, NULL))
+		raw_die("no thread");
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", port);
+	conn = raw_connect(s, addr);
+	pthread_join(thread, NULL);
+	if (conn <= 0)
+		raw_die("connect: %s", s->why);
+	return conn;
+}
+
+static bool spinning, stop;
+
+/* Takes the first processor for itself, when it is told to. */
+static void *spin(void *arg)
+{
+	cpu_set_t first;
+
+	(void)arg;
+	CPU_ZERO(&first);
+	CPU_SET(0, &first);
+	if (sched_setaffinity(0, sizeof(first), &first) || setpriority(PRIO_PROCESS, 0, -20))
+		raw_die("no processor: %s", strerror(errno));
+	while (!__atomic_load_n(&stop, __ATOMIC_RELAXED))
+		if (!__atomic_load_n(&spinning, __ATOMIC_RELAXED))
+			raw_sleep(RAW_MS / 5);
+	return NULL;
+}
+
+/*
+ * A call that nobody answers ends at its deadline, also if that passes while its
+ * datapath waits for a turn on a runtime, and it then moves to another.
+ */
+static void hangs(struct raw_qp *qp, uint32_t conn, uint32_t root, unsigned int round)
+{
+	struct mrpc_sqe sqe = raw_sqe(conn, RAW_HANG, root);
+	struct mrpc_cqe cqe;
+
+	sqe.timeout_us = 20000;
+	CHECK(raw_push(qp, &sqe));
+	CHECK(raw_enter(qp, 0, 0) >= 0);
+	raw_sleep(8 * RAW_MS);
+	__atomic_store_n(&spinning, true, __ATOMIC_RELAXED);
+	raw_sleep(16 * RAW_MS);
+	op_must_set("runtime", "on=b", NULL);
+	__atomic_store_n(&spinning, false, __ATOMIC_RELAXED);
+	do {
+		if (!raw_next(qp, &cqe, 20 * RAW_S))
+			raw_die("round %u: the deadline was forgotten", round);
+	} while (cqe.type != MRPC_CQE_REPLY);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_done(qp->s, &cqe);
+	op_must_set("runtime", "on=a", NULL);
+}
+
+TEST_LIMIT(deadlines, 120)
+{
+	struct raw_qp qp;
+	pthread_t thread;
+	unsigned int i;
+	uint32_t root;
+	int conn;
+
+	begin();
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	conn = connect_silent(&p.c);
+	raw_qp(&qp, &p.c, 16, 32, 0);
+	root = raw_blob(&p.c, 1, 0, NULL);
+	must(MRPC_CMD_RUNTIME_ADD, "a", "cpus=0 nice=19");
+	must(MRPC_CMD_RUNTIME_ADD, "b", "");
+	op_must_add("runtime", "on=a", NULL);
+	CHECK_EQ(pthread_create(&thread, NULL, spin, NULL), 0);
+	for (i = 0; i < 40; i++)
+		hangs(&qp, conn, root, i);
+	__atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	op_must_del("runtime");
+	raw_close(&p.c);
+	peer_close(&silent);
+	close(listener);
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+	must(MRPC_CMD_RUNTIME_DEL, "b", NULL);
 }
 
 /* Changed while it runs; what is not said stays. */

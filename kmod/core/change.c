@@ -88,6 +88,8 @@ static void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
 	tx = mrpc_claim_enable(&conn->tx);
 	rx = mrpc_claim_enable(&conn->rx);
+	/* The timer may have put it on a runtime that it has left before its turn came. */
+	all |= test_bit(MRPC_CONN_TIMER, &conn->flags);
 	if (all || tx || test_bit(MRPC_CONN_TX_READY, &conn->flags) || conn->path[MRPC_TX].held ||
 	    conn->path[MRPC_TX].late || !mrpc_queue_empty(&conn->path[MRPC_TX].out))
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
