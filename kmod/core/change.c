@@ -108,6 +108,9 @@ static int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 	err = mrpc_claim_take(&conn->tx, patient);
 	if (!err)
 		err = mrpc_claim_take(&conn->rx, patient);
+	/* Who had them may have ended it, and left a message whose head is not ours. */
+	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		err = -ESHUTDOWN;
 	if (err)
 		mrpc_datapath_resume(conn, true);
 	return err;
