@@ -168,6 +168,7 @@ static void mrpc_engine_free_work(struct work_struct *work)
  */
 void mrpc_engine_free(struct mrpc_engine *e)
 {
+	mrpc_runtime_unuse(e);
 	queue_rcu_work(mrpc_end_wq, &e->free_work);
 }
 

@@ -496,12 +496,7 @@ static int mrpc_runtime_create(struct mrpc_engine *e, struct netlink_ext_ack *ex
 
 static void mrpc_runtime_destroy(struct mrpc_engine *e)
 {
-	struct mrpc_runtime *rt = e->priv;
-
-	mutex_lock(&mrpc_runtimes_lock);
-	rt->users--;
-	mutex_unlock(&mrpc_runtimes_lock);
-	mrpc_runtime_put(rt);
+	mrpc_runtime_put(e->priv);
 }
 
 static struct mrpc_engine_ops mrpc_runtime_ops = {
@@ -517,6 +512,25 @@ static struct mrpc_engine_ops mrpc_runtime_ops = {
 	.create		= mrpc_runtime_create,
 	.destroy	= mrpc_runtime_destroy,
 };
+
+/**
+ * mrpc_runtime_unuse() - an engine is out of its chain
+ * @e: the engine; if it named a runtime, that has a datapath less
+ *
+ * At once, not when the instance is freed: a dedicated one takes the next.
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_runtime_unuse(const struct mrpc_engine *e)
+{
+	struct mrpc_runtime *rt = e->priv;
+
+	if (e->ops != &mrpc_runtime_ops)
+		return;
+	mutex_lock(&mrpc_runtimes_lock);
+	rt->users--;
+	mutex_unlock(&mrpc_runtimes_lock);
+}
 
 /* Out of the order of the runtime that it was on. */
 static void mrpc_runtime_leave(struct mrpc_conn *conn, struct mrpc_runtime *rt)

@@ -17,6 +17,7 @@
 
 struct mrpc_chain;
 struct mrpc_conn;
+struct mrpc_engine;
 struct task_struct;
 
 #define MRPC_RUNTIME_NAME	16	/* with NUL; the thread is called mrpc/NAME */
@@ -101,6 +102,7 @@ struct mrpc_runtime *mrpc_runtime_find(const char *name);
 struct mrpc_runtime *mrpc_runtime_next(u32 after);
 void mrpc_runtime_put(struct mrpc_runtime *rt);
 bool mrpc_runtime_kick(struct mrpc_conn *conn);
+void mrpc_runtime_unuse(const struct mrpc_engine *e);
 void mrpc_runtime_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain);
 int mrpc_runtime_init(void);
 void mrpc_runtime_exit(void);
