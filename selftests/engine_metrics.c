@@ -57,6 +57,28 @@ static void check_counts(const char *how, const char *side, unsigned int each)
 	raw_pair_end(&p);
 }
 
+/* A change in progress has two configurations that count in one place. */
+TEST(counts_once)
+{
+	int64_t most;
+	unsigned int i;
+
+	op_del_all();
+	raw_pair(&p, "tcp4", 1);
+	op_must_add("metrics", "side=client", NULL);
+	for (i = 0; i < 10; i++)
+		call(RAW_ECHO, i, 0, MRPC_OK);
+	most = op_counter("metrics", "latency_max");
+	op_must_set("metrics", "series=100 percent=1", NULL);
+	CHECK_EQ(op_counter("metrics", "calls"), 10);
+	CHECK_EQ(op_counter("metrics", "status_0"), 10);
+	CHECK_EQ(op_counter("metrics", "latency_max"), most);
+	CHECK_EQ(op_step("metrics", 100, NULL), 0);
+	CHECK_EQ(op_counter("metrics", "calls"), 10);
+	op_must_del("metrics");
+	raw_pair_end(&p);
+}
+
 TEST(counts_client)
 {
 	check_counts("tcp4", "side=client", 1);

@@ -507,7 +507,8 @@ static int mrpc_nl_collect(const struct genl_info *info, const struct mrpc_nl_en
 	} else {
 		if (e->now && e->now->ops->dump)
 			mrpc_nl_add_own(sum, NULL, e->now);
-		if (e->next && e->next->ops->dump)
+		/* Of one type the next has taken over what there is, or shares it. */
+		if (e->next && e->next->ops->dump && !(e->now && e->now->ops == e->next->ops))
 			mrpc_nl_add_own(sum, NULL, e->next);
 	}
 	return mrpc_nl_walk(net, mrpc_nl_add_conn, sum);
