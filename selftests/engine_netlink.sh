@@ -258,6 +258,46 @@ test_steps()
 	END
 }
 
+# Who reads a set while its keys get another order is told so.
+test_keys_in_motion()
+{
+	client
+	engines <<-'END'
+	NAME = attr(MRPC_A_KEYSET_NAME, nul('k'))
+	def do(cmd, more=b''):
+	    n.send(cmd, NAME + more, 4)
+	    for _, flags, data in n.messages():
+	        n.error(data, flags)
+	def keys(start, end):
+	    return b''.join(attr(MRPC_A_KEYSET_KEY, (b'%d' % i).ljust(1000, b'x')) for i in range(start, end))
+	def churn():	# as many as before; the room for keys is used up
+	    for i in range(10):
+	        do(MRPC_CMD_KEYSET_INSERT, keys(1000, 1050))
+	        do(MRPC_CMD_KEYSET_REMOVE, keys(1000, 1050))
+	reader = Netlink()
+	def read(meanwhile):
+	    reader.send(MRPC_CMD_KEY_GET, NAME, 0x300)
+	    found, changed, end = [], False, False
+	    while not end:
+	        for kind, flags, data in reader.messages():
+	            changed |= bool(flags & 0x10)	# NLM_F_DUMP_INTR
+	            end |= kind == 3
+	            if kind != 3:
+	                found += attrs(data[4:])[MRPC_A_KEYSET_KEY]
+	        if not end:
+	            meanwhile()
+	    return len(set(found)), changed
+	do(MRPC_CMD_KEYSET_NEW, attr(MRPC_A_KEYSET_KIND, 1))
+	for i in range(0, 200, 50):
+	    do(MRPC_CMD_KEYSET_INSERT, keys(i, i + 50))
+	churn()
+	assert read(lambda: None) == (200, False)
+	assert read(churn)[1], 'nobody said that the keys had moved'
+	assert read(lambda: None) == (200, False)
+	do(MRPC_CMD_KEYSET_DEL)
+	END
+}
+
 test_errors()
 {
 	client

@@ -151,7 +151,7 @@ int mrpc_nl_key_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	int err = 0;
 
 	mutex_lock(&ns->lock);
-	cb->seq = ns->body->set.mask;
+	cb->seq = ns->grown + 1;
 	while (!err && (key = mrpc_set_next(&ns->body->set, &pos, &len))) {
 		err = mrpc_nl_put_key(skb, cb, key, len);
 		if (!err)

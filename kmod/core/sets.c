@@ -228,6 +228,7 @@ static int mrpc_named_set_grow(struct mrpc_named_set *ns, u32 len)
 		return -ENOSPC;
 	}
 	ns->body = body;
+	ns->grown++;
 	list_for_each_entry(use, &ns->uses, list)
 		mrpc_rules_set_put(use->rules, use->index, &body->set);
 	kvfree_rcu(old, rcu);

@@ -30,6 +30,7 @@
  * @kind: enum mrpc_set_kind
  * @lock: @body, @uses, and who edits the keys
  * @body: the keys
+ * @grown: raised when they get another @body, and so another order
  * @uses: struct mrpc_set_use, by its list
  */
 struct mrpc_named_set {
@@ -41,6 +42,7 @@ struct mrpc_named_set {
 	u32 kind;
 	struct mutex lock;
 	struct mrpc_set_body *body;
+	u32 grown;
 	struct list_head uses;
 };
 
