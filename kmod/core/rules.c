@@ -96,6 +96,7 @@ static struct mrpc_bound_schema *mrpc_bound_new(const struct mrpc_rules *rules,
 	for (i = 0; i < nr && !err; i++) {
 		err = mrpc_bound_method(&b->methods[i], rules, schema->plan, i, scratch);
 		b->content |= b->methods[i].content;
+		cond_resched();	/* many rules for many methods take seconds */
 	}
 	kfree(scratch);
 	if (!err)
