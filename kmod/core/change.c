@@ -83,17 +83,18 @@ static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
  */
 static void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 {
-	bool tx, rx;
+	const struct mrpc_path *out = &conn->path[MRPC_TX], *in = &conn->path[MRPC_RX];
+	bool tx = all || out->held || out->late || !mrpc_queue_empty(&out->out);
+	bool rx = all || in->held;
 
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
-	tx = mrpc_claim_enable(&conn->tx);
-	rx = mrpc_claim_enable(&conn->rx);
+	tx |= mrpc_claim_enable(&conn->tx);
+	rx |= mrpc_claim_enable(&conn->rx);
 	/* The timer may have put it on a runtime that it has left before its turn came. */
-	all |= test_bit(MRPC_CONN_TIMER, &conn->flags);
-	if (all || tx || test_bit(MRPC_CONN_TX_READY, &conn->flags) || conn->path[MRPC_TX].held ||
-	    conn->path[MRPC_TX].late || !mrpc_queue_empty(&conn->path[MRPC_TX].out))
+	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags);
+	if (tx || test_bit(MRPC_CONN_TX_READY, &conn->flags))
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
-	if (all || rx || test_bit(MRPC_CONN_RX_READY, &conn->flags) || conn->path[MRPC_RX].held)
+	if (rx || test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 }
 
