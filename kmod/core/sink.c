@@ -136,7 +136,7 @@ static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 	if (atomic_read(&conn->tx_queued) < MRPC_TX_QUEUE_MAX)
 		return false;
 	set_bit(MRPC_CONN_TX_FULL, &conn->flags);
-	smp_mb__after_atomic();		/* pairs with the atomics in mrpc_rpc_done() */
+	smp_mb__after_atomic();		/* pairs with the atomics in mrpc_tx_unreserve() */
 	if (atomic_read(&conn->tx_queued) >= MRPC_TX_QUEUE_MAX)
 		return true;
 	clear_bit(MRPC_CONN_TX_FULL, &conn->flags);
