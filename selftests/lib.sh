@@ -50,10 +50,11 @@ on_exit()
 	trap "set +e; trap - ERR; $test_cleanup" EXIT
 }
 
-# wait_for SECONDS COMMAND...: until it succeeds; fails when it never does.
+# wait_for SECONDS COMMAND...: until it succeeds; fails when it never does. A busy
+# machine gets three times as long.
 wait_for()
 {
-	local deadline=$((SECONDS + $1 * MRPC_TIME_SCALE))
+	local deadline=$((SECONDS + 3 * $1 * MRPC_TIME_SCALE))
 	shift
 	until "$@" >/dev/null 2>&1; do
 		if ((SECONDS >= deadline)); then

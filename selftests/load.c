@@ -123,14 +123,39 @@ uint64_t load_all(const struct load *l)
 	return all;
 }
 
+bool load_until(const struct load *l, unsigned int status, uint64_t nr, unsigned int ms)
+{
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
+
+	while (load_done(l, status) < nr) {
+		if (raw_now() > end)
+			return false;
+		raw_sleep(RAW_MS);
+	}
+	return true;
+}
+
 bool load_more(const struct load *l, uint64_t nr, unsigned int ms)
 {
-	uint64_t end = raw_now() + ms * RAW_MS * raw_scale(), from = load_all(l);
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience(), from = load_all(l);
 
 	while (load_all(l) < from + nr) {
 		if (raw_now() > end)
 			return false;
 		raw_sleep(RAW_MS);
 	}
+	return true;
+}
+
+bool load_still(const struct load *l)
+{
+	uint64_t end = raw_now() + 10 * RAW_S * raw_patience(), was;
+
+	do {
+		if (raw_now() > end)
+			return false;
+		was = load_all(l);
+		raw_sleep(RAW_S * raw_scale());
+	} while (load_all(l) != was);
 	return true;
 }

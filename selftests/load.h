@@ -51,5 +51,9 @@ uint64_t load_done(const struct load *l, unsigned int status);
 uint64_t load_all(const struct load *l);
 /* Waits until @nr more calls have ended, in whatever way; false: not in @ms. */
 bool load_more(const struct load *l, uint64_t nr, unsigned int ms);
+/* Waits until so many have ended with @status; false: not in @ms. */
+bool load_until(const struct load *l, unsigned int status, uint64_t nr, unsigned int ms);
+/* Waits until nothing has ended for a second; false: it does not come to that. */
+bool load_still(const struct load *l);
 
 #endif /* LOAD_H */

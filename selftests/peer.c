@@ -73,7 +73,7 @@ bool peer_accept(struct peer *p, int listener, unsigned int ms)
 {
 	struct pollfd pfd = { .fd = listener, .events = POLLIN };
 
-	if (poll(&pfd, 1, ms * raw_scale()) != 1)
+	if (poll(&pfd, 1, ms * raw_patience()) != 1)
 		return false;
 	peer_init(p, accept4(listener, NULL, NULL, SOCK_CLOEXEC));
 	return true;
@@ -111,7 +111,7 @@ bool peer_send(struct peer *p, const void *buf, size_t len)
 	while (len) {
 		n = send(p->fd, at, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (n < 0 && errno == EAGAIN) {
-			if (poll(&pfd, 1, 10000 * raw_scale()) != 1)
+			if (poll(&pfd, 1, 10000 * raw_patience()) != 1)
 				raw_die("%zu bytes do not go out", len);
 			continue;
 		}
@@ -201,7 +201,7 @@ int peer_end(struct peer *p)
 	ssize_t n;
 
 	do {
-		if (poll(&pfd, 1, 5000 * raw_scale()) != 1)
+		if (poll(&pfd, 1, 5000 * raw_patience()) != 1)
 			raw_die("the stream does not end");
 		n = recv(p->fd, p->body, sizeof(p->body), 0);
 	} while (n > 0);
@@ -210,7 +210,7 @@ int peer_end(struct peer *p)
 
 bool peer_closed(struct peer *p, unsigned int ms)
 {
-	uint64_t end = raw_now() + ms * RAW_MS * raw_scale();
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
 	struct pollfd pfd = { .fd = p->fd, .events = POLLIN };
 	ssize_t n;
 

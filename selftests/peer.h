@@ -36,7 +36,7 @@ void peer_connect(struct peer *p, u16 port);	/* TCP only */
 void peer_close(struct peer *p);
 void peer_reset(struct peer *p);		/* with a RST */
 
-/* Everything, or dies; false: the other side has closed. Patience: 10 s. */
+/* Everything, or dies; false: the other side has closed. */
 bool peer_send(struct peer *p, const void *buf, size_t len);
 
 /* A header and what follows it. */
@@ -50,7 +50,7 @@ void peer_expect(struct peer *p, u8 type);
 /* Waits until the other side closes, reading; false: it did not in @ms. */
 bool peer_closed(struct peer *p, unsigned int ms);
 
-/* How the stream ends: 0 in order, or an errno; dies if it does not in 5 s. */
+/* How the stream ends: 0 in order, or an errno; dies if it does not. */
 int peer_end(struct peer *p);
 
 /* HELLO for both services, and its body; then the whole handshake. */

@@ -109,13 +109,13 @@ TEST(completion_queue)
 	raw_qp(&qp, &p.c, 8, 16, 0);
 	for (i = 0; i < 8; i++)
 		push(RAW_ECHO, i, 100);
-	CHECK_EQ(raw_enter(&qp, 8, 5 * RAW_S), 0);
+	CHECK_EQ(raw_enter(&qp, 8, 20 * RAW_S), 0);
 	CHECK_EQ(qp.submitted, 8);
 	CHECK_EQ(raw_ready(&qp), 8);
 	/* 8 are there and not reaped; each call reserves two. */
 	for (; i < 16; i++)
 		push(RAW_ECHO, i, 100);
-	CHECK_EQ(raw_enter(&qp, 12, 5 * RAW_S), 0);
+	CHECK_EQ(raw_enter(&qp, 12, 20 * RAW_S), 0);
 	CHECK(qp.submitted >= 4 && qp.submitted < 8);
 	for (i = 0; i < 8; i++)
 		expect_blob(i, 100);
@@ -131,7 +131,7 @@ TEST(completion_queue)
 	}
 	CHECK_EQ(raw_ready(&qp), 16);
 	for (i = 0; i < 24; i++) {
-		raw_expect(&qp, &cqe, MRPC_CQE_NOP, RAW_S);
+		raw_expect(&qp, &cqe, MRPC_CQE_NOP, 5 * RAW_S);
 		CHECK_EQ(cqe.user_data, i % 8);
 	}
 	raw_pair_end(&p);
@@ -183,7 +183,7 @@ TEST(forged_rings)
 
 static void *enter_once(void *arg)
 {
-	raw_enter(arg, 1, 10 * RAW_S);
+	raw_enter(arg, 1, 40 * RAW_S);
 	return NULL;
 }
 
@@ -212,7 +212,7 @@ TEST(requests_wait)
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	pthread_join(t, NULL);
 	for (i = 0; i < 40;) {
-		CHECK(raw_next(&sq, &cqe, 5 * RAW_S * raw_scale()));
+		CHECK(raw_next(&sq, &cqe, 5 * RAW_S * raw_patience()));
 		CHECK(raw_ready(&sq) <= 1);
 		if (cqe.type != MRPC_CQE_REQUEST)
 			continue;
@@ -346,14 +346,14 @@ static void reply_heap_full(const char *how)
 		sqe.user_data = i;
 		CHECK(raw_push(&qp, &sqe));
 	}
-	CHECK_EQ(raw_enter(&qp, 4, 5 * RAW_S), 0);
+	CHECK_EQ(raw_enter(&qp, 4, 20 * RAW_S), 0);
 	raw_sleep(200 * RAW_MS);
 	CHECK_EQ(raw_ready(&qp), 4);	/* 32 KiB each */
 	/* Deadlines are kept meanwhile. */
 	sqe.user_data = 99;
 	sqe.timeout_us = 100000;
 	CHECK(raw_push(&qp, &sqe));
-	CHECK_EQ(raw_enter(&qp, 5, 5 * RAW_S), 0);
+	CHECK_EQ(raw_enter(&qp, 5, 20 * RAW_S), 0);
 	for (i = 0; i < 5; i++) {
 		CHECK(raw_reap(&qp, &cqes[i]));
 		CHECK_EQ(cqes[i].status, i < 4 ? MRPC_OK : MRPC_DEADLINE_EXCEEDED);

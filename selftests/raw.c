@@ -34,6 +34,11 @@ unsigned int raw_scale(void)
 	return scale && atoi(scale) > 0 ? atoi(scale) : 1;
 }
 
+unsigned int raw_patience(void)
+{
+	return 4 * raw_scale();
+}
+
 uint64_t raw_now(void)
 {
 	struct timespec t;
@@ -469,7 +474,8 @@ bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns)
 
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns)
 {
-	if (!raw_next(qp, cqe, ns * raw_scale()))
+	ns *= raw_patience();
+	if (!raw_next(qp, cqe, ns))
 		raw_die("no completion in %llu ms", (unsigned long long)(ns / RAW_MS));
 	if (cqe->type != type)
 		raw_die("a completion of type %u, status %u instead of type %u",

@@ -42,6 +42,8 @@ void raw_die_at(const char *file, int line, const char *fmt, ...);
 
 /* Waits that are no measurements are longer on a slow kernel. */
 unsigned int raw_scale(void);
+/* Limits of waits for what a quiet machine does at once: a busy one gets several times as long. */
+unsigned int raw_patience(void);
 uint64_t raw_now(void);		/* CLOCK_MONOTONIC, ns */
 void raw_sleep(uint64_t ns);
 
@@ -236,9 +238,11 @@ uint64_t raw_server_requests(struct raw_server *srv);
 void raw_server_answer(struct raw_qp *qp, const struct mrpc_cqe *request, uint32_t status);
 /* Waits until @nr connections are left that it accepted; false: more, after @ms. */
 bool raw_server_conns(struct raw_server *srv, unsigned int nr, unsigned int ms);
+/* Waits until these have no more than @nr calls under way; false: more, after @ms. */
+bool raw_server_calls(struct raw_server *srv, unsigned int nr, unsigned int ms);
 /* Waits until the server's send heap is free again; false: it is not in @ms. */
 bool raw_server_idle(struct raw_server *srv, unsigned int ms);
-/* Waits until so many requests hang; false: they did not come in 5 s. */
+/* Waits until so many requests hang; false: they did not come. */
 bool raw_server_hangs(struct raw_server *srv, unsigned int nr);
 
 /**
@@ -265,6 +269,10 @@ long long raw_file_number(const char *path);
 bool raw_file_write(const char *path, const char *text);
 /* Waits until /sys/class/misc/mrpc/sessions says @nr; false: not in @ms. */
 bool raw_sessions(long long nr, unsigned int ms);
+
+/* Removes a module: 0 or -errno; or as soon as it can, for what is dropped later. */
+int raw_unload(const char *module);
+void raw_must_unload(const char *module);
 
 #define RAW_KNOBS	"/sys/module/mrpc/parameters/"
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "raw.h"
@@ -224,7 +225,7 @@ bool raw_file_write(const char *path, const char *text)
 
 bool raw_sessions(long long nr, unsigned int ms)
 {
-	uint64_t end = raw_now() + ms * RAW_MS * raw_scale();
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
 
 	while (raw_file_number("/sys/class/misc/mrpc/sessions") != nr) {
 		if (raw_now() > end)
@@ -232,4 +233,21 @@ bool raw_sessions(long long nr, unsigned int ms)
 		raw_sleep(10 * RAW_MS);
 	}
 	return true;
+}
+
+int raw_unload(const char *module)
+{
+	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
+}
+
+void raw_must_unload(const char *module)
+{
+	uint64_t end = raw_now() + 5 * RAW_S * raw_patience();
+	int err;
+
+	while ((err = raw_unload(module))) {
+		if (raw_now() > end)
+			raw_die("%s stays: %s", module, strerror(-err));
+		raw_sleep(10 * RAW_MS);
+	}
 }

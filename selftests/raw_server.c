@@ -3,6 +3,7 @@
  * A server for the services of test.proto, in threads of the test's own process.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -18,7 +19,7 @@ struct raw_worker {
 
 static void raw_must_push(struct raw_qp *qp, const struct mrpc_sqe *sqe)
 {
-	uint64_t end = raw_now() + 10 * RAW_S * raw_scale();
+	uint64_t end = raw_now() + 10 * RAW_S * raw_patience();
 
 	while (!raw_push(qp, sqe)) {
 		raw_enter(qp, 0, 0);
@@ -254,39 +255,54 @@ void raw_server_answer(struct raw_qp *qp, const struct mrpc_cqe *request, uint32
 	raw_enter(qp, 0, 0);
 }
 
-static unsigned int raw_count_conns(struct raw_server *srv)
+/* How many it has accepted, and the calls of these. */
+static unsigned int raw_count_conns(struct raw_server *srv, unsigned int *calls)
 {
 	unsigned int nr = 0, id, gone = 0;
 
+	*calls = 0;
 	/* Numbers are given in order, and not again. */
 	for (id = 1; gone < 2000; id++) {
 		struct mrpc_conn_info info = { .size = sizeof(info), .conn = id };
 
 		if (raw_ioctl(srv->s.fd, MRPC_IOC_CONN_INFO, &info)) {
 			gone++;
-		} else {
-			nr += info.accepted;
+		} else if (info.accepted) {
+			nr++;
+			*calls += info.calls;
 			gone = 0;
 		}
 	}
 	return nr;
 }
 
-bool raw_server_conns(struct raw_server *srv, unsigned int nr, unsigned int ms)
+static bool raw_wait_conns(struct raw_server *srv, unsigned int conns, unsigned int calls,
+			   unsigned int ms)
 {
-	uint64_t end = raw_now() + ms * RAW_MS * raw_scale();
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
+	unsigned int have;
 
-	while (raw_count_conns(srv) > nr) {
+	while (raw_count_conns(srv, &have) > conns || have > calls) {
 		if (raw_now() > end)
 			return false;
-		raw_sleep(50 * RAW_MS);
+		raw_sleep(10 * RAW_MS);
 	}
 	return true;
 }
 
+bool raw_server_conns(struct raw_server *srv, unsigned int nr, unsigned int ms)
+{
+	return raw_wait_conns(srv, nr, UINT_MAX, ms);
+}
+
+bool raw_server_calls(struct raw_server *srv, unsigned int nr, unsigned int ms)
+{
+	return raw_wait_conns(srv, UINT_MAX, nr, ms);
+}
+
 bool raw_server_idle(struct raw_server *srv, unsigned int ms)
 {
-	uint64_t end = raw_now() + ms * RAW_MS * raw_scale();
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
 	unsigned int nr;
 
 	for (;;) {
@@ -303,7 +319,7 @@ bool raw_server_idle(struct raw_server *srv, unsigned int ms)
 
 bool raw_server_hangs(struct raw_server *srv, unsigned int nr)
 {
-	uint64_t end = raw_now() + 5 * RAW_S * raw_scale();
+	uint64_t end = raw_now() + 5 * RAW_S * raw_patience();
 
 	while (__atomic_load_n(&srv->nr_hung, __ATOMIC_ACQUIRE) < nr) {
 		if (raw_now() > end)

@@ -173,7 +173,7 @@ static unsigned int random_schema(struct gen *g, const char *addr)
 			CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 			serve_one(&b, &sq, &msg);
 			do {
-				CHECK(raw_next(&qp, &cqe, 5 * RAW_S * raw_scale()));
+				CHECK(raw_next(&qp, &cqe, 5 * RAW_S * raw_patience()));
 			} while (cqe.type == MRPC_CQE_SENT);
 			CHECK_EQ(cqe.status, MRPC_OK);
 			arrived(&a, &cqe, &msg);
