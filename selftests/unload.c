@@ -4,32 +4,13 @@
  * and no danger to who comes at that moment. The runner loads the modules again.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <signal.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include "tap.h"
 #include "raw.h"
 
 static struct raw_pair p;
-
-/* 0 or -errno; does not wait. */
-static int unload(const char *name)
-{
-	return syscall(SYS_delete_module, name, O_NONBLOCK) ? -errno : 0;
-}
-
-/* References may be dropped by deferred work. */
-static void must_unload(const char *name)
-{
-	uint64_t until = raw_now() + 10 * RAW_S * raw_scale();
-	int err;
-
-	while ((err = unload(name)) && raw_now() < until)
-		raw_sleep(10 * RAW_MS);
-	CHECK_MSG(!err, "%s: %s", name, strerror(-err));
-}
 
 static void load(const char *name)
 {
@@ -56,16 +37,16 @@ TEST_LIMIT(in_use, 120)
 
 	raw_pair(&p, "tcp4", 1);
 	check_echo();
-	CHECK_EQ(unload("mrpc_tcp"), -EAGAIN);
-	CHECK_EQ(unload("mrpc"), -EAGAIN);
+	CHECK_EQ(raw_unload("mrpc_tcp"), -EAGAIN);
+	CHECK_EQ(raw_unload("mrpc"), -EAGAIN);
 	check_echo();
 	raw_pair_end(&p);
-	must_unload("mrpc_tcp");
+	raw_must_unload("mrpc_tcp");
 	/* A session without anything. */
 	fd = raw_device();
-	CHECK_EQ(unload("mrpc"), -EAGAIN);
+	CHECK_EQ(raw_unload("mrpc"), -EAGAIN);
 	close(fd);
-	must_unload("mrpc");
+	raw_must_unload("mrpc");
 	CHECK_EQ(access("/dev/mrpc", F_OK), -1);
 	CHECK_EQ(access("/sys/class/misc/mrpc", F_OK), -1);
 }
@@ -75,9 +56,9 @@ TEST_LIMIT(listener, 120)
 {
 	raw_open(&p.c, 65536, 65536);
 	CHECK(raw_serve(&p.c, "tcp:127.0.0.1:0") > 0);
-	CHECK_EQ(unload("mrpc_tcp"), -EAGAIN);
+	CHECK_EQ(raw_unload("mrpc_tcp"), -EAGAIN);
 	raw_close(&p.c);
-	must_unload("mrpc_tcp");
+	raw_must_unload("mrpc_tcp");
 	/* Without it there is no such transport, and the loop still works. */
 	raw_open(&p.c, 65536, 65536);
 	CHECK_EQ(raw_serve(&p.c, "tcp:127.0.0.1:0"), -EPROTONOSUPPORT);
@@ -117,8 +98,8 @@ TEST_LIMIT(after_kill, 180)
 		}
 		CHECK_EQ(waitpid(pid, &status, 0), pid);
 		CHECK(WIFSIGNALED(status));
-		must_unload("mrpc_tcp");
-		must_unload("mrpc");
+		raw_must_unload("mrpc_tcp");
+		raw_must_unload("mrpc");
 		load("mrpc");
 		load("mrpc_tcp");
 	}
