@@ -48,7 +48,7 @@ static void late_reply(unsigned int nr)
 
 	raw_qp(&sq, &p.srv.s, 4, 8, 0);
 	/* The server learns of it in its own time. */
-	raw_sleep(100 * RAW_MS * raw_scale());
+	CHECK(raw_server_calls(&p.srv, 0, 5000));
 	raw_server_answer(&sq, &p.srv.hung[nr], MRPC_ABORTED);
 	raw_expect(&sq, &cqe, MRPC_CQE_SENT, 5 * RAW_S);
 	CHECK_EQ(cqe.status, MRPC_CANCELLED);
@@ -56,25 +56,44 @@ static void late_reply(unsigned int nr)
 	CHECK(!raw_next(&qp, &cqe, 50 * RAW_MS));
 }
 
+/* Not before, and not much later, whatever else the machine does meanwhile. */
+static void check_time(uint64_t before, uint64_t timeout_us)
+{
+	uint64_t ns = raw_now() - before;
+
+	CHECK_MSG(ns >= timeout_us * 1000 - RAW_MS &&
+		  ns < timeout_us * 1000 + 2 * RAW_S * raw_patience(), "it took %llu ms",
+		  (unsigned long long)(ns / RAW_MS));
+}
+
+/* Of those that time out on a busy machine some do before they are served. */
+static bool served(void)
+{
+	CHECK(raw_server_calls(&p.srv, 0, 5000));
+	raw_sleep(20 * RAW_MS);
+	return __atomic_load_n(&p.srv.nr_hung, __ATOMIC_ACQUIRE);
+}
+
 static void sync_deadline(const char *how, uint32_t len)
 {
 	struct mrpc_sqe sqe;
 	struct mrpc_cqe cqe;
-	uint64_t before, ns;
+	uint64_t before;
 
 	begin(how);
 	sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, len, NULL));
 	sqe.timeout_us = 300000;
-	before = raw_now();
-	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
-	ns = raw_now() - before;
-	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
-	/* Whoever is first: our kernel, or the server's, which says so. */
-	CHECK(cqe.flags & MRPC_CQE_FREED);
-	CHECK_MSG(ns >= 299 * RAW_MS && ns < 1500 * RAW_MS * raw_scale(), "it took %llu ms",
-		  (unsigned long long)(ns / RAW_MS));
-	raw_done(&p.c, &cqe);
-	CHECK(raw_server_hangs(&p.srv, 1));
+	do {
+		CHECK(sqe.timeout_us < 10000000);
+		before = raw_now();
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		check_time(before, sqe.timeout_us);
+		CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+		/* Whoever is first: our kernel, or the server's, which says so. */
+		CHECK(cqe.flags & MRPC_CQE_FREED);
+		raw_done(&p.c, &cqe);
+		sqe.timeout_us *= 2;
+	} while (!served());
 	late_reply(0);
 	check_echo();
 	raw_pair_end(&p);
@@ -100,28 +119,53 @@ TEST(sync_loop_large)
 	sync_deadline("loop", 1 << 20);
 }
 
-/* Many, set in any order, pass in order. */
-static void ring_deadlines(const char *how)
+#define RING	40
+
+static uint32_t ring_ms(unsigned int i)
 {
-	uint64_t before = raw_now(), last = 0, ms;
+	return 300 + i * 27 % RING * 10;
+}
+
+/*
+ * Many, set in any order, pass in order, but for neighbours, which may be told of in
+ * one go. Return: false: they did not.
+ */
+static bool ring_in_order(void)
+{
+	uint64_t before[RING], last = 0, now, due;
+	bool in_order = true;
 	struct mrpc_cqe cqe;
 	unsigned int i;
 
-	begin(how);
-	for (i = 0; i < 40; i++)
-		start(300 + (i * 27 % 40) * 10, RAW_HANG, (300 + (i * 27 % 40) * 10) * 1000);
-	for (i = 0; i < 40; i++) {
+	for (i = 0; i < RING; i++) {
+		before[i] = raw_now();
+		start(i, RAW_HANG, ring_ms(i) * 1000);
+	}
+	for (i = 0; i < RING; i++) {
 		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+		now = raw_now();
 		CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
 		CHECK(cqe.flags & MRPC_CQE_FREED);
-		ms = (raw_now() - before) / RAW_MS;
-		CHECK_MSG(cqe.user_data <= ms + 1, "%llu ms were over after %llu",
-			  (unsigned long long)cqe.user_data, (unsigned long long)ms);
-		/* Neighbours may be told of in one go. */
-		CHECK(cqe.user_data + 200 * raw_scale() > last);
-		last = cqe.user_data;
+		CHECK(cqe.user_data < RING);
+		due = before[cqe.user_data] + ring_ms(cqe.user_data) * RAW_MS;
+		CHECK_MSG(due <= now + RAW_MS, "%u ms were over after %llu", ring_ms(cqe.user_data),
+			  (unsigned long long)((now - before[cqe.user_data]) / RAW_MS));
+		in_order &= due + 100 * RAW_MS * raw_scale() > last;
+		last = due;
 		raw_done(&p.c, &cqe);
 	}
+	return in_order;
+}
+
+/* A machine that stands still meanwhile mixes them up. */
+static void ring_deadlines(const char *how)
+{
+	unsigned int i;
+
+	begin(how);
+	for (i = 0; i < 5 && !ring_in_order(); i++)
+		;
+	CHECK(i < 5);
 	check_echo();
 	raw_pair_end(&p);
 }
@@ -190,24 +234,28 @@ TEST(at_server)
 {
 	static struct peer w;
 	struct mrpc_msg_len len;
+	uint64_t before, us;
 	struct mrpc_frame f;
-	uint64_t before;
 	u8 body[256];
 	u32 size;
 
 	begin("tcp4");
 	peer_shake(&w, p.srv.s.port);
 	size = peer_blob(body, &len, 1, 10, NULL);
-	f = peer_call_frame(peer_id(&w, 0), RAW_HANG, &len);
-	f.remaining_us = 300000;
-	before = raw_now();
-	CHECK(peer_send_frame(&w, &f, body, size));
-	peer_expect(&w, MRPC_WIRE_REPLY);
-	CHECK_EQ(w.frame.status, MRPC_DEADLINE_EXCEEDED);
-	CHECK_EQ(w.frame.call_id, f.call_id);
-	CHECK(raw_now() - before >= 299 * RAW_MS);
-	CHECK(raw_now() - before < 1500 * RAW_MS * raw_scale());
-	CHECK(p.srv.hung[0].remaining_us && p.srv.hung[0].remaining_us <= 300000);
+	us = 300000;
+	do {
+		CHECK(us < 10000000);
+		f = peer_call_frame(peer_id(&w, 0), RAW_HANG, &len);
+		f.remaining_us = us;
+		before = raw_now();
+		CHECK(peer_send_frame(&w, &f, body, size));
+		peer_expect(&w, MRPC_WIRE_REPLY);
+		check_time(before, us);
+		CHECK_EQ(w.frame.status, MRPC_DEADLINE_EXCEEDED);
+		CHECK_EQ(w.frame.call_id, f.call_id);
+		us *= 2;
+	} while (!served());
+	CHECK(p.srv.hung[0].remaining_us && p.srv.hung[0].remaining_us <= us / 2);
 	late_reply(0);
 	/* The slot is free. */
 	peer_echo(&w, 0, 1, 10);
@@ -238,18 +286,18 @@ static void cancels(const char *how)
 		CHECK(raw_server_hangs(&p.srv, i + 1));
 		/* Not what was not started here. */
 		cancel(10 + i, &other);
-		raw_expect(&other, &cqe, MRPC_CQE_ERROR, RAW_S);
+		raw_expect(&other, &cqe, MRPC_CQE_ERROR, 5 * RAW_S);
 		CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
 		CHECK_EQ(cqe.user_data, 555);
 		cancel(10 + i, &qp);
-		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, RAW_S);
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
 		CHECK_EQ(cqe.status, MRPC_CANCELLED);
 		CHECK_EQ(cqe.user_data, 10 + i);
 		raw_done(&p.c, &cqe);
 		late_reply(i);
 		/* Once. */
 		cancel(10 + i, &qp);
-		raw_expect(&qp, &cqe, MRPC_CQE_ERROR, RAW_S);
+		raw_expect(&qp, &cqe, MRPC_CQE_ERROR, 5 * RAW_S);
 		CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
 	}
 	check_echo();
@@ -279,7 +327,7 @@ TEST(cancel_race)
 			raw_sleep(i * 20000);
 		cancel(i, &qp);
 		for (replies = errors = 0; replies < 1;) {
-			CHECK(raw_next(&qp, &cqe, 5 * RAW_S * raw_scale()));
+			CHECK(raw_next(&qp, &cqe, 5 * RAW_S * raw_patience()));
 			if (cqe.type == MRPC_CQE_ERROR) {
 				CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
 				errors++;
