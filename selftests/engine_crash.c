@@ -83,7 +83,7 @@ TEST(leak)
 {
 	begin();
 	op_must_add("crash", "leak=5 side=client", NULL);
-	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK(load_still(&l));
 	CHECK_EQ(op_del("crash", &change), 0);
 	CHECK_MSG(change.leaked == 16, "%u", change.leaked);
 	end();
@@ -93,7 +93,7 @@ TEST(leak_at_the_server)
 {
 	begin();
 	op_must_add("crash", "leak=5 side=server", NULL);
-	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK(load_still(&l));
 	CHECK_EQ(op_del("crash", &change), 0);
 	CHECK_MSG(change.leaked == 16, "%u", change.leaked);
 	end();
@@ -149,7 +149,7 @@ TEST(leak_until_the_end)
 {
 	begin();
 	op_must_add("crash", "leak=3", NULL);
-	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK(load_still(&l));
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
 	CHECK(load_more(&l, 16, 30000));
 	load_stop(&l);
@@ -161,7 +161,7 @@ TEST(hold)
 {
 	begin();
 	op_must_add("crash", "hold=1 side=client", NULL);
-	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK(load_still(&l));
 	CHECK_EQ(op_dir("crash", false, MRPC_A_ENGINE_DIR_QUEUED) +
 		 op_dir("crash", true, MRPC_A_ENGINE_DIR_QUEUED), 16);
 	CHECK_EQ(op_del("crash", &change), 0);
@@ -176,7 +176,7 @@ TEST(overrun)
 
 	begin();
 	op_must_add("crash", "overrun=20000 side=client", NULL);
-	until = raw_now() + 30 * RAW_S * raw_scale();
+	until = raw_now() + 10 * RAW_S * raw_patience();
 	while (op_number("crash", MRPC_A_ENGINE_BYPASSED) < 1 && raw_now() < until)
 		raw_sleep(50 * RAW_MS);
 	CHECK_EQ(op_number("crash", MRPC_A_ENGINE_BYPASSED), 1);

@@ -101,8 +101,9 @@ static uint64_t call_ns(void)
 /* Never too early; how late is the machine's matter. */
 static void delays(const char *how, const char *side)
 {
-	unsigned int i, late = 0;
+	unsigned int i, late, at_once;
 	char words[128];
+	uint64_t ns;
 
 	op_del_all();
 	raw_pair(&p, how, 1);
@@ -110,11 +111,18 @@ static void delays(const char *how, const char *side)
 	op_must_add("fault", words, NULL);
 	for (i = 0; i < 5; i++)
 		CHECK(call_ns() >= 100 * RAW_MS);
+	/* Some are late, some are not: that it is as many as ordered is tested with aborts. */
 	op_must_set("fault", "delay=1000000000 delay_percent=5000", NULL);
-	for (i = 0; i < 12; i++)
-		late += call_ns() >= RAW_S;
-	CHECK_MSG(late >= 1 && late <= 11, "%u of 12", late);
-	CHECK_EQ(op_counter("fault", "delayed"), 5 + late);
+	for (late = at_once = 0; late < 3 || at_once < 3;) {
+		CHECK_MSG(late + at_once < 40, "%u are late, %u are not", late, at_once);
+		ns = call_ns();
+		if (op_counter("fault", "delayed") == 5 + late) {
+			at_once++;
+			continue;
+		}
+		CHECK_EQ(op_counter("fault", "delayed"), 5 + ++late);
+		CHECK(ns >= RAW_S);
+	}
 	op_must_del("fault");
 	raw_pair_end(&p);
 }
@@ -136,14 +144,14 @@ TEST(leaves_with_some_late)
 
 	begin("tcp4", 32);
 	op_must_add("fault", "delay_percent=10000 delay=3600000000000", NULL);
-	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK(load_still(&l));
 	CHECK_EQ(op_dir("fault", false, MRPC_A_ENGINE_DIR_KEPT), 32);
 	CHECK_EQ(op_del("fault", &change), 0);
 	CHECK_EQ(change.leaked, 0);
 	CHECK(load_more(&l, 100, 30000));
 	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
 	op_must_add("fault", "delay_percent=10000 delay=3600000000000 side=server", NULL);
-	raw_sleep(500 * RAW_MS * raw_scale());
+	CHECK(load_still(&l));
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
 	CHECK(load_more(&l, 32, 30000));
 	end();
