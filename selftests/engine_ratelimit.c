@@ -23,7 +23,7 @@ static double rate_over(const struct load *load, unsigned int ms)
 /* Waits until at least @nr rpcs are in the engine's queue. */
 static bool queued(bool server, unsigned int nr)
 {
-	uint64_t until = raw_now() + 5 * RAW_S * raw_scale();
+	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
 
 	while (op_dir("ratelimit", server, MRPC_A_ENGINE_DIR_QUEUED) < nr) {
 		if (raw_now() > until)
@@ -43,7 +43,7 @@ static void check_rate(const struct load *load, double want, double low, double 
 	double got = 0;
 	unsigned int i;
 
-	for (i = 0; i < 4; i++) {
+	for (i = 0; i < 10; i++) {
 		got = rate_over(load, 4000) / want;
 		if (got >= low && got <= high)
 			return;
@@ -77,7 +77,7 @@ static void end(void)
  * A limit holds 100 ms after it was placed, within 2 %. Not where the machine stood
  * still meanwhile for longer than the burst lasts: the best of some attempts counts.
  */
-TEST(at_once)
+TEST_LIMIT(at_once, 120)
 {
 	double got = 0;
 	unsigned int i;
@@ -112,8 +112,7 @@ static void live(const char *how, const char *side)
 	check_rate(&l, 250, 0.98, 1.02);
 	op_must_set("ratelimit", "rate=unlimited", NULL);
 	/* How much more depends on whether calls happen to go in batches. */
-	raw_sleep(100 * RAW_MS);
-	CHECK(rate_over(&l, 1000) > 2 * 250);
+	check_rate(&l, 250, 2, 1e9);
 	/* With many in its queue. */
 	op_must_set("ratelimit", "rate=1", NULL);
 	CHECK(queued(!strcmp(side, "server"), 31));
@@ -123,33 +122,33 @@ static void live(const char *how, const char *side)
 	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
 }
 
-TEST_LIMIT(live_client, 120)
+TEST_LIMIT(live_client, 240)
 {
 	live("tcp4", "client");
 }
 
-TEST_LIMIT(live_server, 120)
+TEST_LIMIT(live_server, 240)
 {
 	live("tcp4", "server");
 }
 
-TEST_LIMIT(live_loop, 120)
+TEST_LIMIT(live_loop, 240)
 {
 	live("loop", "client");
 }
 
 /* Being late is not made up for, but it does not add up either. */
-TEST_LIMIT(burst_of_one, 60)
+TEST_LIMIT(burst_of_one, 180)
 {
 	start("tcp4", 8);
 	op_must_add("ratelimit", "rate=20 burst=1 side=client", NULL);
 	drain(9);
-	check_rate(&l, 20, 0.7, 1.02);
+	check_rate(&l, 20, 0.5, 1.02);
 	op_must_del("ratelimit");
 	end();
 }
 
-TEST_LIMIT(bytes, 60)
+TEST_LIMIT(bytes, 240)
 {
 	l.len = 10000;
 	start("tcp4", 32);
@@ -159,16 +158,30 @@ TEST_LIMIT(bytes, 60)
 	/* Larger than the burst. */
 	op_must_set("ratelimit", "bytes=200000 byte_burst=1000", NULL);
 	drain(2);
-	check_rate(&l, 200000.0 / raw_blob_size(10000, NULL), 0.7, 1.02);
+	check_rate(&l, 200000.0 / raw_blob_size(10000, NULL), 0.5, 1.02);
 	op_must_del("ratelimit");
 	end();
 }
 
-/* Two connections, one bucket: together the rate, and each its half. */
-TEST_LIMIT(shared, 90)
+/* Together the rate, and each its half. */
+static bool share_fairly(void)
 {
-	uint64_t from, from_other;
-	double mine, others;
+	uint64_t from = load_done(&l, MRPC_OK), from_other = load_done(&other, MRPC_OK);
+	double mine, others, seconds = raw_now();
+
+	raw_sleep(4 * RAW_S);
+	mine = load_done(&l, MRPC_OK) - from;
+	others = load_done(&other, MRPC_OK) - from_other;
+	seconds = (raw_now() - seconds) / RAW_S;
+	NOTE("%.0f and %.0f calls in %.2f s", mine, others, seconds);
+	return mine + others > 90 * seconds && mine + others < 110 * seconds &&
+	       mine < 1.5 * others && others < 1.5 * mine;
+}
+
+/* Two connections, one bucket. */
+TEST_LIMIT(shared, 300)
+{
+	unsigned int i;
 	int conn;
 
 	start("tcp4", 40);
@@ -178,13 +191,9 @@ TEST_LIMIT(shared, 90)
 	CHECK(load_more(&other, 10, 10000));
 	op_must_add("ratelimit", "rate=100 burst=100 shared=1 side=client", NULL);
 	drain(100);
-	from = load_done(&l, MRPC_OK);
-	from_other = load_done(&other, MRPC_OK);
-	raw_sleep(4000 * RAW_MS);
-	mine = load_done(&l, MRPC_OK) - from;
-	others = load_done(&other, MRPC_OK) - from_other;
-	CHECK_MSG(mine + others > 360 && mine + others < 440, "%.0f and %.0f", mine, others);
-	CHECK_MSG(mine < 1.5 * others && others < 1.5 * mine, "%.0f and %.0f", mine, others);
+	for (i = 0; i < 10 && !share_fairly(); i++)
+		;
+	CHECK(i < 10);
 	/* Half of the bucket's users go; the other gets it all. */
 	load_stop(&other);
 	check_rate(&l, 100, 0.98, 1.02);
@@ -203,7 +212,7 @@ TEST_LIMIT(shared, 90)
  */
 static bool seen_short(const char *name, int64_t limit)
 {
-	for (int i = 0; i < 200; i++) {
+	for (int i = 0; i < 3000; i++) {
 		int64_t queued = op_dir(name, false, MRPC_A_ENGINE_DIR_QUEUED);
 
 		if (queued >= 0 && queued <= limit)
@@ -217,8 +226,7 @@ TEST(queue_limit)
 {
 	start("tcp4", 64);
 	op_must_add("ratelimit", "rate=20 burst=1 queue=8 side=client name=gate", NULL);
-	CHECK(load_more(&l, 500, 30000));
-	CHECK(load_done(&l, MRPC_RESOURCE_EXHAUSTED) > 400);
+	CHECK(load_until(&l, MRPC_RESOURCE_EXHAUSTED, 500, 30000));
 	CHECK(seen_short("gate", 8));
 	CHECK(op_dir("gate", false, MRPC_A_ENGINE_DIR_REJECTED) > 400);
 	op_must_set("gate", "rate=unlimited", NULL);
@@ -233,32 +241,41 @@ TEST(no_queue)
 {
 	start("tcp4", 4);
 	op_must_add("ratelimit", "rate=20 bytes=1000000 queue=0 side=server", NULL);
-	CHECK(load_more(&l, 500, 30000));
-	CHECK(load_done(&l, MRPC_RESOURCE_EXHAUSTED) > 400);
+	CHECK(load_until(&l, MRPC_RESOURCE_EXHAUSTED, 500, 30000));
 	op_must_del("ratelimit");
 	CHECK(load_more(&l, 100, 30000));
 	end();
 	CHECK_STR(l.detail, "ratelimit: 0 requests wait already, the limit is 20 calls/s and 1000000 bytes/s");
 }
 
+static bool come_to_server(double low, double high)
+{
+	uint64_t before = raw_server_requests(&p.srv), start = raw_now();
+	double came, seconds;
+
+	raw_sleep(5 * RAW_S);
+	came = raw_server_requests(&p.srv) - before;
+	seconds = (double)(raw_now() - start) / RAW_S;
+	NOTE("%.0f came in %.2f s", came, seconds);
+	return came > low * seconds && came < high * seconds;
+}
+
 /*
  * A call that ends while it waits is not sent, and takes nobody's tokens: as many
  * requests as may come to the server, though some too late for their callers.
  */
-TEST_LIMIT(deadlines, 60)
+TEST_LIMIT(deadlines, 180)
 {
-	uint64_t before;
+	unsigned int i;
 
 	l.timeout_us = 2000000;
 	start("tcp4", 128);
 	op_must_add("ratelimit", "rate=20 burst=20 side=client", NULL);
 	drain(400);
 	CHECK(load_done(&l, MRPC_DEADLINE_EXCEEDED) > 50);
-	before = raw_server_requests(&p.srv);
-	raw_sleep(5 * RAW_S);
-	before = raw_server_requests(&p.srv) - before;
-	CHECK_MSG(before >= 90 && before <= 110, "%llu instead of 100",
-		  (unsigned long long)before);
+	for (i = 0; i < 8 && !come_to_server(18, 22); i++)
+		;
+	CHECK(i < 8);
 	op_must_del("ratelimit");
 	CHECK(load_more(&l, 500, 30000));
 	end();
