@@ -145,7 +145,8 @@ TEST(balance)
 	}
 	for (i = 0; i < 4; i++) {
 		NOTE("thread %u: %llu requests", i, (unsigned long long)p.srv.requests[i]);
-		CHECK(p.srv.requests[i] >= 8);
+		/* Who got no processor for a while has fewer. */
+		CHECK(p.srv.requests[i] >= 2);
 	}
 	raw_pair_end(&p);
 }
@@ -226,7 +227,7 @@ static void close_now(const char *how)
 	raw_done(&p.c, &cqe);
 	CHECK(raw_server_conns(&p.srv, 0, 5000));
 	raw_server_answer(&sq, &p.srv.hung[0], MRPC_ABORTED);
-	raw_expect(&sq, &cqe, MRPC_CQE_SENT, RAW_S);
+	raw_expect(&sq, &cqe, MRPC_CQE_SENT, 5 * RAW_S);
 	CHECK_EQ(cqe.status, MRPC_CANCELLED);
 	raw_pair_end(&p);
 }
@@ -265,6 +266,7 @@ static void close_drain(const char *how, bool listener)
 	struct mrpc_cqe cqe;
 	struct mrpc_sqe sqe;
 	struct raw_qp sq;
+	uint64_t until;
 	pthread_t t;
 
 	raw_pair(&p, how, 1);
@@ -274,14 +276,19 @@ static void close_drain(const char *how, bool listener)
 	hang(2, 10);
 	c = (struct closing){ .s = listener ? &p.srv.s : &p.c,
 			      .id = listener ? (u32)p.srv.listener : (u32)p.conn,
-			      .timeout_us = 10000000 };
+			      .timeout_us = 60000000 };
 	CHECK(!pthread_create(&t, NULL, drain, &c));
-	raw_sleep(300 * RAW_MS * raw_scale());
-	CHECK(!__atomic_load_n(&c.done, __ATOMIC_ACQUIRE));
 	sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 1, NULL));
-	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	until = raw_now() + 5 * RAW_S * raw_patience();
+	do {	/* until the client has heard of it */
+		CHECK(raw_now() < until);
+		raw_sleep(20 * RAW_MS);
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		raw_done(&p.c, &cqe);
+	} while (cqe.status == MRPC_OK);
 	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
-	raw_done(&p.c, &cqe);
+	raw_sleep(200 * RAW_MS);
+	CHECK(!__atomic_load_n(&c.done, __ATOMIC_ACQUIRE));
 	raw_server_answer(&sq, &p.srv.hung[1], MRPC_ABORTED);
 	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
 	CHECK_EQ(cqe.status, MRPC_ABORTED);
@@ -325,7 +332,7 @@ TEST(drain_timeout)
 	raw_qp(&qp, &p.c, 16, 64, 0);
 	hang(1, 10);
 	CHECK_EQ(raw_close_id(&p.c, p.conn, MRPC_CLOSE_DRAIN, 200000), -ETIME);
-	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, RAW_S);
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
 	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
 	raw_done(&p.c, &cqe);
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), -ENOENT);
@@ -452,7 +459,7 @@ TEST(not_accepting)
 		before = raw_now();
 		CHECK_EQ(raw_connect_to(&p.c, &c), -ETIMEDOUT);
 		CHECK(raw_now() - before >= 299 * RAW_MS);
-		CHECK(raw_now() - before < 2 * RAW_S * raw_scale());
+		CHECK(raw_now() - before < 5 * RAW_S * raw_patience());
 		CHECK(qp.head->flags & MRPC_QP_PENDING);
 		raw_close(&p.c);
 		raw_close(&srv);

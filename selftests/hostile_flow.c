@@ -96,7 +96,7 @@ TEST(never_ends)
 	struct mrpc_frame f;
 	u32 i;
 
-	begin(200000 * raw_scale(), 0);
+	begin(700000 * raw_scale(), 0);
 	for (i = 0; i < ARRAY_SIZE(parts); i++) {
 		peer_shake(&w, p.srv.s.port);
 		peer_blob(bytes + sizeof(struct mrpc_wire_hdr), &len, 5, 8000, NULL);

@@ -49,7 +49,7 @@ static void finish(pid_t pid)
 /* Waits for the victim to be at work, then a little longer, differently each time. */
 static void let_work(unsigned int round)
 {
-	uint64_t end = raw_now() + BOUND * raw_scale();
+	uint64_t end = raw_now() + BOUND * raw_patience();
 
 	while (__atomic_load_n(&shared->busy, __ATOMIC_ACQUIRE) < 4) {
 		CHECK_MSG(raw_now() < end, "round %u: the victim does not get to work", round);
@@ -214,7 +214,7 @@ static void server_round(struct raw_qp *qp, unsigned int round)
 	shared->port = 0;
 	pid = spawn(server, round);
 	for (i = 0; !__atomic_load_n(&shared->port, __ATOMIC_ACQUIRE); i++) {
-		CHECK_MSG(i < 10000 * raw_scale(), "round %u: no server", round);
+		CHECK_MSG(i < 10000 * raw_patience(), "round %u: no server", round);
 		raw_sleep(RAW_MS);
 	}
 	conn = raw_connect(&c, addr());
@@ -232,7 +232,7 @@ static void server_round(struct raw_qp *qp, unsigned int round)
 	finish(pid);
 	killed = raw_now();
 	while (replies < calls || freed < calls) {
-		CHECK_MSG(raw_next(qp, &cqe, BOUND * raw_scale()),
+		CHECK_MSG(raw_next(qp, &cqe, BOUND * raw_patience()),
 			  "round %u: %u of %u calls ended, the blocks of %u came back", round,
 			  replies, calls, freed);
 		if (cqe.type == MRPC_CQE_REPLY) {
@@ -246,7 +246,7 @@ static void server_round(struct raw_qp *qp, unsigned int round)
 	CHECK_EQ(freed, calls);
 	pthread_join(t, NULL);
 	CHECK_EQ(sync_status, MRPC_UNAVAILABLE);
-	CHECK_MSG(raw_now() - killed < 5 * RAW_S * raw_scale(), "round %u: took %llu ms", round,
+	CHECK_MSG(raw_now() - killed < BOUND * raw_scale(), "round %u: took %llu ms", round,
 		  (unsigned long long)(raw_now() - killed) / 1000000);
 	for (i = 0; i < 8; i++)
 		raw_free(&c, roots[i]);

@@ -58,7 +58,7 @@ static void three_sessions(void)
 		CHECK_EQ(errno, EDQUOT);
 		close(fds[0]);
 		for (i = 0; (fds[0] = open("/dev/mrpc", O_RDWR)) < 0; i++) {
-			CHECK_MSG(i < 1000, "a session that was closed still counts");
+			CHECK_MSG(i < 4000, "a session that was closed still counts");
 			raw_sleep(5 * RAW_MS);
 		}
 		for (i = 0; i < 3; i++)
@@ -74,6 +74,16 @@ TEST(sessions)
 	as_nobody(three_sessions);
 }
 
+/* What has been closed counts until a work item has put the last reference. */
+static bool connected(int *conn)
+{
+	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
+
+	while ((*conn = raw_connect(&p.c, "loop:limits")) == -EDQUOT && raw_now() < until)
+		raw_sleep(10 * RAW_MS);
+	return *conn > 0;
+}
+
 static void four_connections(void)
 {
 	int conns[3], i, k;
@@ -83,16 +93,13 @@ static void four_connections(void)
 	raw_server_start(&p.srv, "loop:limits", 1);
 	/* Each has two ends, and both are ours. */
 	for (k = 0; k < 3; k++) {
-		for (i = 0; i < 2; i++) {
-			conns[i] = raw_connect(&p.c, "loop:limits");
-			CHECK_MSG(conns[i] > 0, "%s", p.c.why);
-		}
+		for (i = 0; i < 2; i++)
+			CHECK_MSG(connected(&conns[i]), "%s", p.c.why);
 		CHECK_EQ(raw_connect(&p.c, "loop:limits"), -EDQUOT);
 		CHECK_MSG(strstr(p.c.why, "too many"), "not in: %s", p.c.why);
 		CHECK_EQ(raw_close_id(&p.c, conns[0], 0, 0), 0);
 		CHECK_EQ(raw_close_id(&p.c, conns[1], 0, 0), 0);
 		CHECK(raw_server_conns(&p.srv, 0, 5000));
-		raw_sleep(100 * RAW_MS);
 	}
 	raw_close(&p.c);
 	raw_server_stop(&p.srv);
@@ -116,7 +123,7 @@ static void five_accepted(void)
 	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
 	for (i = 0; i < 5 && err >= 0; i++) {
 		c = raw_target(&p.c, p.addr);
-		c.timeout_us = 2000000;
+		c.timeout_us = 10000000;
 		err = raw_connect_to(&p.c, &c);
 	}
 	/* 2 and 2, then one without another end. */
@@ -155,7 +162,7 @@ static void one_mib(void)
 	}
 	close(a.fd);
 	for (i = 0; raw_region(&b, MRPC_REGION_RECV, 65536, &base, &off); i++) {
-		CHECK_MSG(i < 1000, "a heap that is gone still counts");
+		CHECK_MSG(i < 4000, "a heap that is gone still counts");
 		raw_sleep(5 * RAW_MS);
 	}
 	close(b.fd);
@@ -241,7 +248,7 @@ TEST(memory_charged)
 		CHECK(after - before > 25000 && after - before < 40000);
 		raw_close(&s);
 		for (i = 0; charged() - before > 4000; i++) {
-			CHECK_MSG(i < 200, "%lld KiB stay charged", charged() - before);
+			CHECK_MSG(i < 1000, "%lld KiB stay charged", charged() - before);
 			raw_sleep(20 * RAW_MS);
 		}
 		_exit(0);

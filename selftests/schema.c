@@ -384,6 +384,7 @@ TEST_LIMIT(others_go_on, 120)
 	for (i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	NOTE("%lu calls, the slowest took %llu us", n, (unsigned long long)worst / 1000);
-	CHECK(worst < RAW_S * raw_scale());
+	/* It would be all of this time if others kept it from the processor or a lock. */
+	CHECK(worst < 4 * RAW_S * raw_scale());
 	raw_pair_end(&p);
 }
