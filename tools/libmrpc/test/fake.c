@@ -596,6 +596,27 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 	return -ENOTTY;
 }
 
+static __u32 serving(const struct fsession *s)
+{
+	__u32 i, nr = 0;
+
+	for (i = 0; s && i < s->nr_qps; i++)
+		nr += !!(s->qps[i].flags & MRPC_QP_SERVE);
+	return nr;
+}
+
+void fake_wait_serving(int fd, __u32 threads)
+{
+	bool more;
+
+	do {
+		usleep(1000);
+		pthread_mutex_lock(&lock);
+		more = serving(find(fd, false)) < threads;
+		pthread_mutex_unlock(&lock);
+	} while (more);
+}
+
 int __wrap_ioctl(int fd, unsigned long cmd, ...)
 {
 	struct fsession *s;

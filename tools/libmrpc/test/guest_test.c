@@ -14,6 +14,8 @@
 
 #define MIB	(1u << 20)
 
+#define SLEEP_US	1500000
+
 enum what { ECHO, FAIL, SLEEP, LATER, ASK, BIG, PRIORITY };
 
 extern const struct mrpc_service_desc *const stale_services[];
@@ -122,7 +124,7 @@ static int say(struct mrpc_call *call, const struct guest_Request *req,
 		mrpc_call_add_meta(call, "why", "so", 2);
 		return MRPC_NOT_FOUND;
 	case SLEEP:
-		usleep(300000);
+		usleep(SLEEP_US);
 		break;
 	case LATER:
 		if (pthread_create(&thread, NULL, answer_later, call))
@@ -344,9 +346,10 @@ static void metadata_and_context(void)
 	CHECK(mrpc_meta_find(res.meta, res.meta_len, "empty", &len) && !len);
 	CHECK(res.times && res.times->submit);
 	CHECK(res.times->submit <= res.times->marshal);
-	CHECK(res.times->marshal <= res.times->transmit);
-	CHECK(res.times->transmit <= res.times->deliver);
+	CHECK(res.times->marshal <= res.times->receive);
 	CHECK(res.times->receive <= res.times->deliver);
+	/* A reply can be quicker than the return from the last send. */
+	CHECK(!res.times->transmit || res.times->marshal <= res.times->transmit);
 	mrpc_result_release(&res);
 	CHECK_EQ(call(ASK, 0, NULL, &res), MRPC_OK);
 	reply = guest_Echo_Say_reply(&res);
@@ -388,7 +391,7 @@ static void failures(void)
 
 	start = now();
 	CHECK_EQ(call(SLEEP, 0, &soon, &res), MRPC_DEADLINE_EXCEEDED);
-	CHECK(now() - start < 0.29);
+	CHECK(now() - start < SLEEP_US / 1e6);
 	NOTE("%s (local %d)", res.detail, res.local);
 	mrpc_result_release(&res);
 
@@ -521,14 +524,14 @@ static void cancelled(void)
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(mrpc_cancel(qp, id[i]), 0);
 	CHECK_EQ(mrpc_run_all(qp, 20000000), 0);
-	CHECK(now() - begin < 0.29);
+	CHECK(now() - begin < SLEEP_US / 1e6);
 	CHECK_EQ(t.cancelled, 3);
 	CHECK_EQ(mrpc_cancel(qp, id[0]), -ENOENT);
 	start(ECHO, &t, NULL, &id[3]);
 	CHECK_EQ(mrpc_run_all(qp, 20000000), 0);
 	CHECK_EQ(mrpc_cancel(qp, id[3]), -ENOENT);
 	CHECK_EQ(t.ok, 1);
-	usleep(400000);		/* the late replies find nothing, and harm nothing */
+	usleep(SLEEP_US + 100000);	/* the late replies find nothing, and harm nothing */
 }
 
 static void times_out_waiting(void)

@@ -133,7 +133,7 @@ TEST(handlers_that_fail)
 	CHECK_EQ(mrpc_server_listen(ts.server, "loop:failing", NULL), 0);
 	ts.nr_threads = 1;
 	CHECK_EQ(pthread_create(&ts.thread, NULL, test_server_main, &ts), 0);
-	usleep(50000);
+	fake_wait_serving(mrpc_session_fd(ts.session), 1);
 	client_start(&c, "loop:failing");
 
 	CHECK_EQ(call(&c, TEST_ECHO, 1, 0, NULL, &res), MRPC_NOT_FOUND);
@@ -341,7 +341,7 @@ TEST(stop_from_a_signal_handler)
 	CHECK_EQ(mrpc_server_run(ts.server, 1), -EINVAL);
 	CHECK_EQ(mrpc_server_listen(ts.server, "loop:signal", NULL), 0);
 	CHECK_EQ(pthread_create(&ts.thread, NULL, test_server_main, &ts), 0);
-	usleep(50000);
+	fake_wait_serving(mrpc_session_fd(ts.session), 1);
 	client_stop(&c);
 	client_start(&c, "loop:signal");
 	CHECK_EQ(call(&c, TEST_ECHO, 0, 0, NULL, NULL), 0);

@@ -124,7 +124,7 @@ static UNUSED void server_start(struct test_server *ts, const struct test_ops *o
 	CHECK_EQ(mrpc_server_listen(ts->server, address, NULL), 0);
 	ts->nr_threads = nr_threads;
 	CHECK_EQ(pthread_create(&ts->thread, NULL, test_server_main, ts), 0);
-	usleep(50000);	/* the stand-in does not keep calls for a worker to come */
+	fake_wait_serving(mrpc_session_fd(ts->session), nr_threads);
 }
 
 static UNUSED void server_stop(struct test_server *ts)
