@@ -8,6 +8,7 @@
 
 #include "rule_cond.h"
 #include "rule_text.h"
+#include "status.h"
 #include "utf8.h"
 
 struct text {
@@ -211,7 +212,7 @@ static bool say_rule(struct text *t, const struct mrpc_rules *rules, const struc
 	if (rule->share != MRPC_RULE_SHARE_ALL)
 		say_share(t, rule->share);
 	if (rule->status != v->status)
-		say(t, " status %s", rule_status_names[rule->status]);
+		say(t, " status %s", status_names[rule->status]);
 	if (rule->detail_len) {
 		say(t, " detail ");
 		say_quoted(t, rule->detail, rule->detail_len);

@@ -10,13 +10,7 @@
 
 #include "rule.h"
 #include "rule_text.h"
-
-const char *const rule_status_names[] = {
-	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
-	"ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-	"ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
-	"UNAUTHENTICATED", NULL
-};
+#include "status.h"
 
 struct bytes {
 	uint8_t *p;
@@ -639,10 +633,10 @@ static bool parse_status(struct parser *p, struct mrpc_rule_rec *rule)
 	struct token t = peek_word(p);
 	uint32_t i;
 
-	for (i = 0; rule_status_names[i]; i++)
-		if (is(t, rule_status_names[i]))
+	for (i = 0; status_names[i]; i++)
+		if (is(t, status_names[i]))
 			break;
-	if (!rule_status_names[i])
+	if (!status_names[i])
 		return expected(p, "a status, such as PERMISSION_DENIED,");
 	p->pos += t.len;
 	rule->status = cpu_to_le16(i);

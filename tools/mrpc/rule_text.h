@@ -67,6 +67,4 @@ void *rule_text_parse(const char *text, const struct rule_verb *verbs, size_t *l
 char *rule_text_format(const void *binary, size_t len, const struct rule_verb *verbs,
 		       struct rule_text_error *err);
 
-extern const char *const rule_status_names[];	/* by number, then NULL */
-
 #endif /* MRPC_RULE_TEXT_H */

@@ -5,18 +5,13 @@
 #include <linux/mrpc_netlink.h>
 
 #include "sets.h"
+#include "status.h"
 #include "tool.h"
 
 static const char *const states[] = { "connecting", "ready", "draining", "closed", NULL };
 static const char *const qp_flags[] = { "serve", "eventfd", NULL };
 static const char *const directions[] = {
 	"running", "missed", "disabled", "ready", "stalled", "blocked", NULL
-};
-const char *const status_names[] = {
-	"OK", "CANCELLED", "UNKNOWN", "INVALID_ARGUMENT", "DEADLINE_EXCEEDED", "NOT_FOUND",
-	"ALREADY_EXISTS", "PERMISSION_DENIED", "RESOURCE_EXHAUSTED", "FAILED_PRECONDITION",
-	"ABORTED", "OUT_OF_RANGE", "UNIMPLEMENTED", "INTERNAL", "UNAVAILABLE", "DATA_LOSS",
-	"UNAUTHENTICATED", NULL
 };
 
 static const struct attr heap[] = {

@@ -23,6 +23,5 @@
 #define DATA(_key)	{ .key = (_key), .kind = ATTR_DATA }
 
 extern const struct set set_stage;
-extern const char *const status_names[];
 
 #endif /* MRPC_TOOL_SETS_H */

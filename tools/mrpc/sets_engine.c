@@ -3,6 +3,7 @@
 #include <linux/mrpc_netlink.h>
 
 #include "sets.h"
+#include "status.h"
 
 static const char *const dirs[] = { "tx", "rx", NULL };
 static const char *const sides[] = { "client", "server", NULL };
