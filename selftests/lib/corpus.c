@@ -40,10 +40,7 @@ static void put_message(u32 number)
 {
 	struct fuzz_verify_hdr hdr = { .mode = FUZZ_VERIFY, .seed = number };
 	struct gen g = gen_seeded(number);
-	size_t schema_len;
-	u8 *schema = gen_schema(&g, &schema_len);
-	struct mrpc_schema_error err;
-	struct mrpc_schema_plan *plan = gen_compile(schema, schema_len, &err);
+	struct mrpc_schema_plan *plan = gen_plan(&g);
 	struct model_pool pool = { 0 };
 	struct gen_heap heap = { 0 };
 	struct mrpc_msg_len len;
@@ -71,7 +68,6 @@ static void put_message(u32 number)
 	gen_heap_free(&heap);
 	model_free(&pool);
 	free(plan);
-	free(schema);
 }
 
 static void put_path(u32 number)
@@ -79,19 +75,14 @@ static void put_path(u32 number)
 	u8 hdr[3] = { number, 0, number };
 	struct gen g = gen_seeded(number);
 	struct model_pool pool = { 0 };
-	struct mrpc_schema_plan *plan;
-	struct mrpc_schema_error err;
+	struct mrpc_schema_plan *plan = gen_plan(&g);
 	char text[256];
-	size_t len;
-	u8 *schema = gen_schema(&g, &len);
 
-	plan = gen_compile(schema, len, &err);
 	g = gen_seeded(number);
 	put("field", "path", number, hdr, sizeof(hdr), text,
 	    path_random(&g, plan, 0, gen_message(&g, &pool, plan, 0, 10), text));
 	model_free(&pool);
 	free(plan);
-	free(schema);
 }
 
 static void put_schema(u32 number)

@@ -4,39 +4,10 @@
  * one that chooses a message, and a path's text. The same texts must be paths as
  * for who follows them through a tree, and find the same.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "gen.h"
+#include "fuzz.h"
 #include "paths.h"
 
 #define SCHEMAS	64
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
-
-static void check(bool cond, const char *what)
-{
-	if (cond)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
-
-static const struct mrpc_schema_plan *schema(u32 seed)
-{
-	static struct mrpc_schema_plan *plans[SCHEMAS];
-	struct gen g = gen_seeded(seed %= SCHEMAS);
-	struct mrpc_schema_error err;
-	size_t len;
-	u8 *buf;
-
-	if (!plans[seed]) {
-		buf = gen_schema(&g, &len);
-		plans[seed] = gen_compile(buf, len, &err);
-		free(buf);
-	}
-	return plans[seed];
-}
 
 static void read_field(const struct mrpc_schema_plan *plan, u32 type, u32 seed, const char *text,
 		       u32 len, const struct mrpc_field_path *path)
@@ -80,7 +51,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 
 	if (len < 3)
 		return 0;
-	plan = schema(data[0]);
+	plan = fuzz_plan(data[0], SCHEMAS);
 	type = data[1] % plan->nr_types;
 	len -= 3;
 	text = malloc(len + !len);

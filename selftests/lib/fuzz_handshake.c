@@ -7,20 +7,11 @@
 #include <stdlib.h>
 #include <stdio.h>
 
+#include "fuzz.h"
 #include "handshake.h"
 #include "meta.h"
 #include "utf8.h"
 #include "wire.h"
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
-
-static void check(bool cond, const char *what)
-{
-	if (cond)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 static void fuzz_hello(const u8 *data, size_t len)
 {

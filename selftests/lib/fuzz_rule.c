@@ -5,10 +5,7 @@
  * bound to the methods of a schema, which the byte chooses, and evaluated for
  * random messages.
  */
-#include <stdio.h>
-#include <stdlib.h>
-
-#include "gen.h"
+#include "fuzz.h"
 #include "rule.h"
 #include "rule_text.h"
 
@@ -22,16 +19,6 @@ static const struct rule_verb verbs[] = {
 	{ "class", 3, ALL | RULE_TAKES_NUMBER, 0 },
 	{ NULL, 0, 0, 0 }
 };
-
-int LLVMFuzzerTestOneInput(const u8 *data, size_t len);
-
-static void check(bool cond, const char *what)
-{
-	if (cond)
-		return;
-	fprintf(stderr, "%s\n", what);
-	abort();
-}
 
 /* A text that was accepted, or made: written again it is the same. */
 static void check_text(const char *text)
@@ -53,22 +40,6 @@ static void check_text(const char *text)
 	free(binary);
 	free(again);
 	free(back);
-}
-
-static const struct mrpc_schema_plan *schema(u32 seed)
-{
-	static struct mrpc_schema_plan *plans[SCHEMAS];
-	struct gen g = gen_seeded(seed %= SCHEMAS);
-	struct mrpc_schema_error err;
-	size_t len;
-	u8 *buf;
-
-	if (!plans[seed]) {
-		buf = gen_schema(&g, &len);
-		plans[seed] = gen_compile(buf, len, &err);
-		free(buf);
-	}
-	return plans[seed];
 }
 
 static void evaluate(const struct mrpc_rules_binding *b, const struct mrpc_schema_plan *plan,
@@ -101,7 +72,7 @@ static void evaluate(const struct mrpc_rules_binding *b, const struct mrpc_schem
 static void bind_and_evaluate(const struct mrpc_rules *rules, u32 seed)
 {
 	static u64 scratch[MRPC_PATH_MAX_SIZE / 8 + 1];
-	const struct mrpc_schema_plan *plan = schema(seed);
+	const struct mrpc_schema_plan *plan = fuzz_plan(seed, SCHEMAS);
 	struct gen g = gen_seeded(rules->binary_len);
 	u32 method, kind;
 

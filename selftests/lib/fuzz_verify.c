@@ -132,11 +132,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 	hdr.seed %= FUZZ_SCHEMAS;
 	if (!plans[hdr.seed]) {
 		struct gen g = gen_seeded(hdr.seed);
-		size_t schema_len;
-		u8 *schema = gen_schema(&g, &schema_len);
 
-		plans[hdr.seed] = gen_compile(schema, schema_len, &err);
-		free(schema);
+		plans[hdr.seed] = gen_plan(&g);
 	}
 	if ((hdr.mode & FUZZ_MODE) == FUZZ_HEAP)
 		fuzz_heap(plans[hdr.seed], &hdr, data, len);

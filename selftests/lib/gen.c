@@ -273,6 +273,19 @@ struct mrpc_schema_plan *gen_compile(const void *buf, size_t len, struct mrpc_sc
 	return mem;
 }
 
+struct mrpc_schema_plan *gen_plan(struct gen *g)
+{
+	struct mrpc_schema_plan *plan;
+	struct mrpc_schema_error err;
+	size_t len;
+	u8 *buf = gen_schema(g, &len);
+
+	plan = gen_compile(buf, len, &err);
+	assert(plan);
+	free(buf);
+	return plan;
+}
+
 /* -- a plan, computed another way ------------------------------------------ */
 
 #define EXPECT(cond)	do { if (!(cond)) return #cond; } while (0)

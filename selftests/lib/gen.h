@@ -59,6 +59,9 @@ u8 *gen_schema(struct gen *g, size_t *len);
 /* Compiles; NULL on failure (@err says why). To be freed. */
 struct mrpc_schema_plan *gen_compile(const void *buf, size_t len, struct mrpc_schema_error *err);
 
+/* A random schema, compiled; to be freed. */
+struct mrpc_schema_plan *gen_plan(struct gen *g);
+
 /*
  * Is the plan what the header promises of this binary form? Computed anew from
  * the binary form. NULL, or what is wrong.

@@ -126,19 +126,15 @@ TEST_LIMIT(random_paths_of_random_messages, 120)
 	for (round = 0; round < 1500; round++) {
 		struct gen g = gen_seeded(round);
 		struct model_pool pool = { 0 };
-		struct mrpc_schema_error serr;
 		struct mrpc_msg_error merr;
 		struct mrpc_schema_plan *plan;
 		struct mrpc_msg_len len;
 		struct model_msg *msg;
-		size_t schema_len;
 		char text[256];
-		u8 *schema, *wire;
+		u8 *wire;
 		u32 type;
 
-		schema = gen_schema(&g, &schema_len);
-		plan = gen_compile(schema, schema_len, &serr);
-		CHECK(plan);
+		plan = gen_plan(&g);
 		type = gen_below(&g, plan->nr_types);
 		msg = gen_message(&g, &pool, plan, type, 10);
 		wire = model_encode(plan, msg, &len);
@@ -153,7 +149,6 @@ TEST_LIMIT(random_paths_of_random_messages, 120)
 		free(wire);
 		model_free(&pool);
 		free(plan);
-		free(schema);
 	}
 	NOTE("%u paths, %u to something", paths, found);
 	CHECK(found > paths / 2 && paths - found > paths / 20);
