@@ -36,21 +36,6 @@ static char *param_default(struct json_object *param)
 	return text_value(json_object_get_uint64(value), string_at(param, "unit"));
 }
 
-static char *join(struct json_object *words, const char *between)
-{
-	char *text = NULL;
-	size_t i, len = 0;
-	FILE *out = open_memstream(&text, &len);
-
-	if (!out)
-		fail("out of memory");
-	for (i = 0; i < json_object_array_length(words); i++)
-		fprintf(out, "%s%s", i ? between : "",
-			json_object_get_string(json_object_array_get_idx(words, i)));
-	fclose(out);
-	return text;
-}
-
 static char *param_allowed(struct json_object *param)
 {
 	const char *kind = string_at(param, "type") ?: "", *unit = string_at(param, "unit");
@@ -60,7 +45,7 @@ static char *param_allowed(struct json_object *param)
 	if (!strcmp(kind, "bool"))
 		return text_printf("on|off");
 	if (json_at(param, "choices"))
-		return join(json_at(param, "choices"), "|");
+		return text_joined(json_at(param, "choices"), "|");
 	if (strcmp(kind, "number"))
 		return text_printf("%s", kind);
 	least = text_value(number_at(param, "least"), unit);

@@ -24,7 +24,7 @@ static const char general[] =
 	"  set       sets of keys, which rules of engines refer to\n"
 	"  config    the engines in a file, and back\n"
 	"  plan      changes of several hosts, step by step, and back\n"
-	"Commands of all objects but config: show (also: list; the default), dump, help\n"
+	"Commands of most objects: show (also: list; the default), dump; of all: help\n"
 	"Further commands:\n"
 	"  top       what happens, as a live screen\n"
 	"  metrics   everything that is counted, as Prometheus reads it; a service for that\n"

@@ -200,9 +200,7 @@ static char *datapath_engines(struct json_object *object)
 
 	if (!nr)
 		return text_printf("-");
-	out = open_memstream(&text, &len);
-	if (!out)
-		fail("out of memory");
+	out = open_text(&text, &len);
 	for (i = 0; i < nr; i++) {
 		struct json_object *stage = json_object_array_get_idx(stages, i);
 

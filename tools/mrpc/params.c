@@ -67,10 +67,8 @@ static char *list_of(struct json_object *array, const char *key)
 {
 	size_t i, nr = array ? json_object_array_length(array) : 0, len = 0;
 	char *text = NULL;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = open_text(&text, &len);
 
-	if (!out)
-		fail("out of memory");
 	for (i = 0; i < nr; i++) {
 		struct json_object *o = json_object_array_get_idx(array, i);
 
@@ -307,9 +305,7 @@ char *text_params(struct json_object *values, struct json_object *type)
 
 	if (!values)
 		return text_printf("-");
-	out = open_memstream(&text, &len);
-	if (!out)
-		fail("out of memory");
+	out = open_text(&text, &len);
 	json_object_object_foreach(values, name, value) {
 		if (!json_at(value, "given"))
 			continue;

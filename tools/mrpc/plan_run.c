@@ -65,9 +65,7 @@ static char *shell_word(const char *word)
 
 	if (*word && strspn(word, plain) == strlen(word))
 		return text_printf("%s", word);
-	out = open_memstream(&text, &len);
-	if (!out)
-		fail("out of memory");
+	out = open_text(&text, &len);
 	putc('\'', out);
 	for (; *word; word++)
 		fputs(*word == '\'' ? "'\\''" : (char [2]) { *word }, out);

@@ -89,11 +89,9 @@ char *words_text(const struct command *c)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = open_text(&text, &len);
 	int i;
 
-	if (!out)
-		fail("out of memory");
 	for (i = 0; i < c->nr; i++) {
 		if (i)
 			putc(' ', out);
@@ -156,11 +154,9 @@ static char *list_changes(void)
 {
 	char *text = NULL;
 	size_t len = 0;
-	FILE *out = open_memstream(&text, &len);
+	FILE *out = open_text(&text, &len);
 	int i;
 
-	if (!out)
-		fail("out of memory");
 	for (i = 0; changes[i].object; i++) {
 		if (!i || strcmp(changes[i].object, changes[i - 1].object))
 			fprintf(out, "%s%s ", i ? ", " : "", changes[i].object);

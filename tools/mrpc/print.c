@@ -112,22 +112,31 @@ static char *text_address(struct json_object *address)
 			   (unsigned int)number_at(address, "port"));
 }
 
-static char *text_flags(struct json_object *array)
+FILE *open_text(char **text, size_t *len)
 {
-	size_t i, nr = json_object_array_length(array), len = 0;
-	char *text = NULL;
-	FILE *out;
+	FILE *out = open_memstream(text, len);
 
-	if (!nr)
-		return text_printf("-");
-	out = open_memstream(&text, &len);
 	if (!out)
 		fail("out of memory");
-	for (i = 0; i < nr; i++)
-		fprintf(out, "%s%s", i ? "," : "",
+	return out;
+}
+
+char *text_joined(struct json_object *array, const char *between)
+{
+	size_t i, len = 0;
+	char *text = NULL;
+	FILE *out = open_text(&text, &len);
+
+	for (i = 0; i < json_object_array_length(array); i++)
+		fprintf(out, "%s%s", i ? between : "",
 			json_object_get_string(json_object_array_get_idx(array, i)));
 	fclose(out);
 	return text;
+}
+
+static char *text_flags(struct json_object *array)
+{
+	return json_object_array_length(array) ? text_joined(array, ",") : text_printf("-");
 }
 
 /* A value for people; the caller frees it. */

@@ -39,15 +39,6 @@ static int need_dir(struct args *args)
 	       MRPC_QUEUE_DIR_TX : MRPC_QUEUE_DIR_RX;
 }
 
-static uint32_t need_id(struct args *args, const char *what)
-{
-	uint32_t id = need_number(args, text_printf("the number after '%s'", what));
-
-	if (!id)
-		usage("numbers after '%s' begin at 1", what);
-	return id;
-}
-
 static struct filter parse_filter(struct args *args, const struct word *words)
 {
 	struct filter f = { .dir = -1 };

@@ -48,6 +48,7 @@ const char *peek_word(const struct args *args);
 const char *next_word(struct args *args);
 const char *need_word(struct args *args, const char *what);
 uint32_t need_number(struct args *args, const char *what);
+uint32_t need_id(struct args *args, const char *what);
 void no_more_words(const struct args *args);
 bool is_help(const char *text);
 void __attribute__((noreturn, format(printf, 1, 2))) usage(const char *fmt, ...);
@@ -155,6 +156,9 @@ char *text_of(const struct attr *attr, struct json_object *value);
 char *text_bytes(uint64_t bytes);
 char *text_time(uint64_t ns);
 char __attribute__((format(printf, 1, 2))) *text_printf(const char *fmt, ...);
+/* What is printed there is @text, to be freed, when the file is closed. */
+FILE *open_text(char **text, size_t *len);
+char *text_joined(struct json_object *array, const char *between);
 struct json_object *json_at(struct json_object *object, const char *path);
 uint64_t number_at(struct json_object *object, const char *path);
 const char *string_at(struct json_object *object, const char *path);

@@ -204,9 +204,7 @@ static void draw(const struct top *t, struct json_object *sums, struct json_obje
 	char *text = NULL;
 	size_t len = 0;
 
-	memory = open_memstream(&text, &len);
-	if (!memory)
-		fail("out of memory");
+	memory = open_text(&text, &len);
 	stdout = memory;
 	print_picture(t, sums, rows);
 	stdout = terminal;

@@ -289,15 +289,6 @@ static uint32_t need_side(struct args *args)
 	       MRPC_SCOPE_SIDE_CLIENT : MRPC_SCOPE_SIDE_SERVER;
 }
 
-static uint32_t need_id(struct args *args, const char *what)
-{
-	uint32_t id = need_number(args, text_printf("the number after '%s'", what));
-
-	if (!id)
-		usage("numbers after '%s' begin at 1", what);
-	return id;
-}
-
 static const struct word scope_words[] = {
 	{ "service" }, { "session" }, { "pid" }, { "uid" }, { "cgroup" }, { "datapath" }, { "side" },
 	{ }
@@ -408,9 +399,7 @@ char *text_scope(struct json_object *scope)
 
 	if (!scope || !json_object_object_length(scope))
 		return text_printf("all");
-	out = open_memstream(&text, &len);
-	if (!out)
-		fail("out of memory");
+	out = open_text(&text, &len);
 	json_object_object_foreach(scope, key, value) {
 		fprintf(out, "%s%s=", nr++ ? "," : "", key);
 		path = !strcmp(key, "cgroup") ? cgroup_path(json_object_get_uint64(value)) : NULL;

@@ -51,10 +51,8 @@ static char *list_words(const struct word *words, const char *text)
 	const struct word *w, *last = NULL;
 	char *list = NULL;
 	size_t len = 0, nr = 0;
-	FILE *out = open_memstream(&list, &len);
+	FILE *out = open_text(&list, &len);
 
-	if (!out)
-		fail("out of memory");
 	for (w = words; w->name; w++)
 		if (is_listed(w, text))
 			last = w;
@@ -127,6 +125,16 @@ uint32_t need_number(struct args *args, const char *what)
 	if (*word < '0' || *word > '9' || *end || errno || value > UINT32_MAX)
 		usage("'%s' is not %s: it must be a number", word, what);
 	return value;
+}
+
+/* The number after @what of something that the kernel numbers. */
+uint32_t need_id(struct args *args, const char *what)
+{
+	uint32_t id = need_number(args, text_printf("the number after '%s'", what));
+
+	if (!id)
+		usage("numbers after '%s' begin at 1", what);
+	return id;
 }
 
 void no_more_words(const struct args *args)
