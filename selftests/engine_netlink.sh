@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Engines and queues over netlink, asked by a client that shares no code with the mrpc command.
-# timeout 120
+# timeout 300
 . "${0%/*}/lib.sh"
 
 # What the programs below share: making requests, taking replies apart.
@@ -71,6 +71,20 @@ client()
 	    for name in which or names():
 	        n.ask(MRPC_CMD_ENGINE_DEL, engine(name))
 
+	# Something comes to be; what it is.
+	def until(ready):
+	    deadline = time.time() + 60
+	    while not (found := ready()):
+	        assert time.time() < deadline, 'it never came true'
+	        time.sleep(0.1)
+	    return found
+
+	def passed(e, *dirs):
+	    return [number(attrs(e[d][0])[MRPC_A_ENGINE_DIR_RPCS][0]) for d in dirs]
+
+	def counters(e):
+	    return {text(attrs(c)[1][0]): number(attrs(c)[2][0]) for c in e[MRPC_A_ENGINE_COUNTER]}
+
 	def why(code, cmd, body, *parts, **keys):
 	    message = n.refused(code, cmd, body, **keys)
 	    for part in parts:
@@ -80,38 +94,8 @@ client()
 	on_exit forget_engines
 }
 
-# What a test that failed has left would be in the way of the next one.
-forget_engines()
-{
-	engines <<-'END'
-	for e in n.dump(MRPC_CMD_ENGINE_GET):
-	    name = text(e[MRPC_A_ENGINE_NAME][0])
-	    if MRPC_A_ENGINE_PERCENT in e:
-	        n.ask(MRPC_CMD_ENGINE_STEP, engine(name, percent=0))
-	for name in names():
-	    remove(name)
-	END
-}
-
 # engines [ARGUMENT...]: runs the program on standard input.
 engines() { { echo 'from engines import *'; cat; } | python3 - "$@"; }
-
-# A server, and so many connections to it from clients that have called it and stay, stopped.
-serve()	# CONNECTIONS
-{
-	local i
-	ip link set lo up
-	kv-server -l tcp:127.0.0.1:7000 >"$TEST_TMP/server" 2>&1 &
-	server=$!
-	wait_for 10 grep -q 'listening at' "$TEST_TMP/server"
-	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
-	clients=()
-	for ((i = 0; i < $1; i++)); do
-		kv-client -n 4 -d 100 load "$TEST_TMP/records" >/dev/null 2>&1 &
-		clients+=($!)
-		wait_for 10 eval '[[ $(mrpc -j conn | grep -o "\"state\":\"ready\"" | wc -l) == $((2 * i + 2)) ]]'
-	done
-}
 
 test_types()
 {
@@ -182,10 +166,7 @@ test_changes()
 	n.ask(MRPC_CMD_ENGINE_SET, engine('first', 'ratelimit', values={'rate': 5000000}))
 	assert text(get('first')[MRPC_A_ENGINE_TYPE][0]) == 'ratelimit'
 	assert values(get('first'))['rate'] == (5000000, True)
-	time.sleep(1)
-	e = get('second')
-	for d in MRPC_A_ENGINE_TX, MRPC_A_ENGINE_RX:
-	    assert number(attrs(e[d][0])[MRPC_A_ENGINE_DIR_RPCS][0]) > 0
+	until(lambda: all(passed(get('second'), MRPC_A_ENGINE_TX, MRPC_A_ENGINE_RX)))
 	# Counters of one datapath, and of all.
 	paths = [number(d[MRPC_A_DATAPATH_ID][0]) for d in n.dump(MRPC_CMD_DATAPATH_GET)]
 	assert len(paths) == 6
@@ -423,8 +404,7 @@ test_roll_back()
 	assert attrs(reply[MRPC_A_ENGINE_CHANGE][0])[MRPC_A_CHANGE_FAILED]
 	assert number(get('c')[MRPC_A_ENGINE_VERSION][0]) == 1
 	assert number(get('c')[MRPC_A_ENGINE_DATAPATHS][0]) == 8
-	counters = {text(attrs(c)[1][0]): number(attrs(c)[2][0]) for c in get('c')[MRPC_A_ENGINE_COUNTER]}
-	assert counters['seen_tx'] + counters['seen_rx'] > 0, counters
+	until(lambda: counters(get('c'))['seen_tx'] and counters(get('c'))['seen_rx'])
 	remove()
 	END
 	kill -0 "${clients[@]}" "$server" || fail "somebody did not live through it"
@@ -453,13 +433,14 @@ test_queues()
 	assert changed(n.ask(QSET, hold(1, attr(MRPC_A_QUEUE_DATAPATH, ids[0]), tx))) == 0
 	assert changed(n.ask(QSET, hold(1))) == 4
 	assert number(attrs(get('null')[MRPC_A_ENGINE_TX][0])[MRPC_A_ENGINE_DIR_PAUSED][0]) == 4
-	time.sleep(0.5)
-	full = [q for q in n.dump(QGET) if number(q[MRPC_A_QUEUE_DEPTH][0])]
-	assert full
-	for q in full:
+	# All calls under way, four of each client, come to where they wait.
+	def settled():
+	    full = [q for q in n.dump(QGET) if number(q[MRPC_A_QUEUE_DEPTH][0])]
+	    return sum(number(q[MRPC_A_QUEUE_DEPTH][0]) for q in full) == 8 and \
+	           all(number(q[MRPC_A_QUEUE_AGE][0]) >= 300_000_000 for q in full) and full
+	for q in until(settled):
 	    assert q[MRPC_A_QUEUE_PAUSED] == [b'\x01'] and text(q[MRPC_A_QUEUE_ENGINE][0]) == 'null'
 	    assert number(q[MRPC_A_QUEUE_BYTES][0]) >= 64 * number(q[MRPC_A_QUEUE_DEPTH][0])
-	    assert number(q[MRPC_A_QUEUE_AGE][0]) >= 300_000_000
 	    dir = number(q[MRPC_A_QUEUE_DIR][0])
 	    rpcs = n.dump(RPC, attr(MRPC_A_RPC_DATAPATH, number(q[MRPC_A_QUEUE_DATAPATH][0])) +
 	                  attr(MRPC_A_RPC_ENGINE, b'null\0') + attr(MRPC_A_RPC_DIR, dir))
@@ -474,13 +455,9 @@ test_queues()
 	        assert (MRPC_A_RPC_PRIORITY in r) == (kind == MRPC_RPC_KIND_REQUEST)
 	# They come through when they may, in order, and none is lost.
 	assert changed(n.ask(QSET, hold(0))) == 4
-	deadline = time.time() + 20
-	before = sum(number(attrs(get('null')[d][0])[MRPC_A_ENGINE_DIR_RPCS][0])
-	             for d in (MRPC_A_ENGINE_TX, MRPC_A_ENGINE_RX))
-	while sum(number(attrs(get('null')[d][0])[MRPC_A_ENGINE_DIR_RPCS][0])
-	          for d in (MRPC_A_ENGINE_TX, MRPC_A_ENGINE_RX)) < before + 50:
-	    assert time.time() < deadline, 'nothing moves'
-	    time.sleep(0.1)
+	both = lambda: sum(passed(get('null'), MRPC_A_ENGINE_TX, MRPC_A_ENGINE_RX))
+	before = both()
+	until(lambda: both() >= before + 50)
 	# A replaced engine's queue stays paused.
 	n.ask(QSET, hold(1, tx))
 	n.ask(MRPC_CMD_ENGINE_SET, engine('null', version=1))
@@ -514,21 +491,19 @@ test_series()
 	add('null')
 	total = lambda s: sum(number(attrs(b)[MRPC_A_BUCKET_COUNT][0]) for b in s[MRPC_A_SERIES_BUCKET])
 	get = lambda *more: n.dump(MRPC_CMD_SERIES_GET, attr(MRPC_A_SERIES_ENGINE, b'm\0') + b''.join(more))
-	deadline = time.time() + 20
-	while not (all := get()):
-	    assert time.time() < deadline
-	    time.sleep(0.1)
+	of = lambda d: get(attr(MRPC_A_SERIES_DATAPATH, number(d[MRPC_A_DATAPATH_ID][0])))
+	until(lambda: all(of(d) for d in n.dump(MRPC_CMD_DATAPATH_GET)))
+	series = get()
 	keys = [tuple(s[k][0] for k in (MRPC_A_SERIES_NAME, MRPC_A_SERIES_METHOD, MRPC_A_SERIES_STATUS,
-	                                MRPC_A_SERIES_SIDE)) for s in all]
+	                                MRPC_A_SERIES_SIDE)) for s in series]
 	assert len(keys) == len(set(keys)), 'one is there twice'
-	for s in all:
+	for s in series:
 	    most = [number(attrs(b)[MRPC_A_BUCKET_MOST][0]) for b in s[MRPC_A_SERIES_BUCKET]]
 	    assert most == sorted(most) and total(s) > 0
 	    assert text(s[MRPC_A_SERIES_SERVICE][0]) == 'kv.Store'
 	    assert text(s[MRPC_A_SERIES_UNIT][0]) in ('ns', 'bytes')
 	for d in n.dump(MRPC_CMD_DATAPATH_GET):
-	    one = get(attr(MRPC_A_SERIES_DATAPATH, number(d[MRPC_A_DATAPATH_ID][0])))
-	    assert one and len({s[MRPC_A_SERIES_SIDE][0] for s in one}) == 1
+	    assert len({s[MRPC_A_SERIES_SIDE][0] for s in of(d)}) == 1
 	assert n.dump(MRPC_CMD_SERIES_GET, attr(MRPC_A_SERIES_ENGINE, b'null\0')) == []
 	why('ENOENT', MRPC_CMD_SERIES_GET, attr(MRPC_A_SERIES_ENGINE, b'x\0'), "'x'", flags=0x300)
 	n.refused('EINVAL', MRPC_CMD_SERIES_GET, flags=0x300)
@@ -622,12 +597,7 @@ test_events()
 	                  text(a[MRPC_A_ENGINE_TYPE][0]) if MRPC_A_ENGINE_TYPE in a else '-',
 	                  number(a.get(MRPC_A_ENGINE_PERCENT, [b'\x64'])[0]), flush=True)
 	END
-	python3 "$TEST_TMP/events.py" >"$TEST_TMP/events" &
-	wait_for 10 grep -q listening "$TEST_TMP/events"
-	ip netns add c
-	on_exit ip netns delete c
-	in_ns c python3 "$TEST_TMP/events.py" >"$TEST_TMP/elsewhere" &
-	wait_for 10 grep -q listening "$TEST_TMP/elsewhere"
+	listen
 	serve 1
 	engines <<-'END'
 	add('null', 'x', percent=10)
@@ -643,7 +613,7 @@ test_events()
 	engines <<-'END'
 	remove()
 	add('crash', 'd', values={'leak': 5})
-	time.sleep(1)
+	until(lambda: counters(get('d'))['seen_tx'] >= 9)	# of two: one has seen 5
 	remove()
 	END
 	wait_for 10 grep -q '^del d' "$TEST_TMP/events"

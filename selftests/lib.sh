@@ -100,6 +100,18 @@ nl_client()
 # nl [ARGUMENT...]: runs the program on standard input with the client.
 nl() { { echo 'from nl import *'; cat; } | python3 - "$@"; }
 
+# listen: runs $TEST_TMP/events.py, which says that it is listening, into events; and in
+# another namespace, which should hear nothing, into elsewhere.
+listen()
+{
+	python3 "$TEST_TMP/events.py" >"$TEST_TMP/events" &
+	wait_for 10 grep -q listening "$TEST_TMP/events"
+	ip netns add c
+	on_exit ip netns delete c
+	in_ns c python3 "$TEST_TMP/events.py" >"$TEST_TMP/elsewhere" &
+	wait_for 10 grep -q listening "$TEST_TMP/elsewhere"
+}
+
 # json PYTHON: an expression about j, the JSON on standard input, must be true.
 json() { python3 -c 'import json, sys; j = json.load(sys.stdin); assert ('"$1"'), j'; }
 
