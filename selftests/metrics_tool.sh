@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # mrpc metrics, and the exporter.
-# timeout 120
+# timeout 240
 . "${0%/*}/lib.sh"
 
 # Debian's, which has the parser; python3 can be another one.
@@ -38,6 +38,15 @@ check()
 	END
 }
 
+# Of a client that was stopped the calls under way still come to their end.
+nothing_moves()
+{
+	local was
+	was=$(mrpc metrics | grep '^mrpc_connection_.*_total{')
+	sleep 0.5
+	[[ $(mrpc metrics | grep '^mrpc_connection_.*_total{') == "$was" ]]
+}
+
 test_print()
 {
 	on_exit forget_engines
@@ -47,9 +56,9 @@ test_print()
 	mrpc engine add ratelimit name r rate unlimited >/dev/null
 	serve 1
 	wait_for 10 eval '[[ $(mrpc -j conn) == *\"calls\":[1-9]* ]]'
-	sleep 1
+	wait_for 10 eval '[[ $(mrpc metrics) == *mrpc_call_duration_seconds_count* ]]'
 	kill -STOP "${clients[0]}"
-	sleep 0.5
+	wait_for 20 nothing_moves
 	mrpc metrics >"$TEST_TMP/out"
 	mrpc -j dump >"$TEST_TMP/dump"
 	check "$TEST_TMP/out" "
@@ -106,13 +115,11 @@ for s in json.load(open('$TEST_TMP/series')):
 
 test_labels()
 {
-	python3 - <<-'END' &
-	import fcntl, os, struct, time
-	for name in b'a"b', b'c\\', b'\\n"\\"', b'new\nline', b'{x="y"} 1', 'pr\u00fcf'.encode(), b'\xff':
-	    fd = os.open('/dev/mrpc', os.O_RDWR)
-	    fcntl.ioctl(fd, 0xb900, bytearray(struct.pack('IIQQ16sIIIIQ', 64, 0, 0, 0, name,
-	                                                  0, 0, 0, 0, 0)))
-	time.sleep(60)
+	nl_client
+	nl <<-'END' &
+	names = b'a"b', b'c\\', b'\\n"\\"', b'new\nline', b'{x="y"} 1', 'pr\u00fcf'.encode(), b'\xff'
+	sessions = [session(name) for name in names]
+	time.sleep(600)
 	END
 	wait_for 10 eval '[[ $(mrpc session | wc -l) == 8 ]]'
 	mrpc metrics >"$TEST_TMP/out"
@@ -149,7 +156,7 @@ client()
 	address = ('127.0.0.1', 9469)
 	def connect():
 	    s = socket.create_connection(address)
-	    s.settimeout(30)
+	    s.settimeout(60)
 	    return s
 	def answer(s):
 	    data = b''
@@ -221,7 +228,7 @@ test_exporter()
 test_http()
 {
 	begin_exporter :9469
-	timeout 60 python3 - <<-'END'
+	timeout 110 python3 - <<-'END'
 	from client import *
 	def status(request):
 	    return ask(request)[0]
@@ -270,13 +277,13 @@ test_slow()
 	timeout 100 python3 - <<-'END'
 	from client import *
 	# Who is slow has 5 seconds.
+	begin = time.monotonic()
 	s = connect()
 	s.sendall(b'GET /met')
-	begin = time.monotonic()
 	good()
 	assert answer(s)[0] == 408
 	took = time.monotonic() - begin
-	assert 3 < took < 15, took
+	assert 4.9 < took < 30, took
 	# And makes way for others when there are too many: these get their answers at once.
 	slow = [connect() for i in range(40)]
 	for s in slow:
@@ -290,9 +297,10 @@ test_slow()
 	for s in slow:
 	    s.close()
 	# Many at once get theirs, too.
-	many = [connect() for i in range(40)]
-	for s in many:
-	    s.sendall(GET)
+	many = []
+	for i in range(40):
+	    many.append(connect())
+	    many[-1].sendall(GET)
 	assert [answer(s)[0] for s in many] == [200] * 40
 	# Who goes away, before, during and after, and who says nothing.
 	for request in b'', b'GET', GET, GET * 9:

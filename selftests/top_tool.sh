@@ -22,15 +22,17 @@ test_usage()
 
 test_figures()
 {
+	local pids
 	on_exit forget_engines
 	serve 2
 	mrpc engine add metrics per_connection on >/dev/null
 	mrpc engine add null >/dev/null
 	mrpc -j top connections --every 3s -b 1 >"$TEST_TMP/conns" &
+	pids=($!)
 	mrpc -j top services --every 3s -b 1 >"$TEST_TMP/services" &
+	pids+=($!)
 	mrpc -j top methods --every 3s -b 1 >"$TEST_TMP/methods"
-	wait $!
-	sleep 1
+	wait "${pids[@]}"
 	# All calls are seen at both ends, and as services and methods.
 	json "len(j['connections']) == 4 and all(c['calls_s'] > 1 and c['bytes_s'] > 20 * c['calls_s'] and
 		c['errors_s'] == 0 and 0 < c['p50_ns'] <= c['p99_ns'] and c['service'] == 'kv.Store' and
@@ -49,13 +51,16 @@ test_figures()
 	mrpc engine del fault >/dev/null
 	# A queue that is held: what is in it, and how old it gets.
 	mrpc queue pause null dir tx >/dev/null
-	sleep 1
+	# They wait where they leave their client, or as replies where they leave the server.
+	held()
+	{
+		mrpc -j top --every 500ms -b 1 | json "max(j['sums'][s]['oldest_ns'] for s in ('client', 'server')) > 10**9 and
+			sum(j['sums'][s]['queued'] for s in ('client', 'server')) == 8 and
+			j['sums']['client']['calls_s'] == 0 and j['sums']['client']['active'] == 8"
+	}
+	wait_for 10 held
 	mrpc top --every 500ms -b 2 --sort oldest | tee "$TEST_TMP/out"
 	[[ $(grep -c '^connections by oldest$' "$TEST_TMP/out") == 2 ]]
-	# They wait where they leave their client, or as replies where they leave the server.
-	mrpc -j top --every 500ms -b 1 | json "max(j['sums'][s]['oldest_ns'] for s in ('client', 'server')) > 10**9 and
-		sum(j['sums'][s]['queued'] for s in ('client', 'server')) == 8 and
-		j['sums']['client']['calls_s'] == 0 and j['sums']['client']['active'] == 8"
 	mrpc top -b 1 --every 100ms | tee "$TEST_TMP/out"
 	grep -q '^out: 0 calls/s, .* 8 in flight, ' "$TEST_TMP/out"
 	grep -q ' queued, oldest [0-9.]*s$' "$TEST_TMP/out"
@@ -113,7 +118,7 @@ terminal()
 	        while (left := end - time.monotonic()) > 0:
 	            if select.select([self.master], [], [], left)[0]:
 	                self.text += os.read(self.master, 65536).decode()
-	    def until(self, pattern, seconds=30):
+	    def until(self, pattern, seconds=60):
 	        end = time.monotonic() + seconds
 	        while not re.search(pattern, self.text):
 	            assert time.monotonic() < end, (pattern, self.text[-2000:])
@@ -136,7 +141,7 @@ terminal()
 	        return self.text.rfind('\033[?25h') > self.text.rfind('\033[?25l') and \
 	               self.text.rfind('\033[?7h') > self.text.rfind('\033[?7l')
 	    def end(self, status):
-	        for i in range(300):
+	        for i in range(600):
 	            self.read()
 	            pid, got = os.waitpid(self.shell, os.WNOHANG)
 	            if pid:
@@ -174,15 +179,15 @@ test_screen()
 	# What has no room is cut.
 	for rows, columns in (8, 40), (5, 20), (2, 10), (50, 200):
 	    t.resize(rows, columns)
-	    t.forget()
-	    t.until(r'\033\[J')
-	    t.forget()
-	    t.until(r'\033\[H[^\033](?s:.*)\033\[J')
-	    lines = t.text[t.text.find('\033[H'):].split('\033[J')[0].split('\n')
-	    assert len(lines) <= rows, (rows, lines)
-	    for l in lines:
-	        l = re.sub(r'\033\[[0-9?]*[A-Za-z]', '', l).rstrip('\r')
-	        assert len(l) <= columns, (columns, l)
+	    for attempt in range(20):                  # one may be on its way in the old size
+	        t.forget()
+	        t.until(r'\033\[H[^\033](?s:.*)\033\[J')
+	        lines = t.text[t.text.find('\033[H'):].split('\033[J')[0].split('\n')
+	        lines = [re.sub(r'\033\[[0-9?]*[A-Za-z]', '', l).rstrip('\r') for l in lines]
+	        if len(lines) <= rows and all(len(l) <= columns for l in lines):
+	            break
+	    else:
+	        assert False, (rows, columns, lines)
 	t.key('q')
 	t.end(0)
 	END
@@ -228,14 +233,15 @@ test_signals()
 	assert termios.tcgetattr(t.slave) == t.before
 	END
 	# The module goes: an error below the picture.
-	python3 - <<-'END' &
+	TEST_TMP=$TEST_TMP python3 - <<-'END' &
 	from terminal import *
 	t = Terminal('--every', '200ms')
 	t.until('calls/s')
+	open(os.environ['TEST_TMP'] + '/shown', 'w')
 	t.until(r'mrpc: the kernel does not know mrpc', 60)
 	t.end(1)
 	END
-	sleep 2
+	wait_for 20 test -e "$TEST_TMP/shown"
 	mrpc_unload
 	wait $!
 	mrpc_load
@@ -244,11 +250,10 @@ test_signals()
 test_script()
 {
 	# Without a size of its own, and where the input ends.
-	script -qec "mrpc top --every 100ms" "$TEST_TMP/typescript" </dev/null >/dev/null &
-	sleep 3
+	script -qfec "mrpc top --every 100ms" "$TEST_TMP/typescript" </dev/null >/dev/null &
+	wait_for 20 grep -q 'connections by calls' "$TEST_TMP/typescript"
 	kill $! 2>/dev/null || :
 	wait $! || :
-	tr -d '\r' <"$TEST_TMP/typescript" | has 'connections by calls'
 	if mrpc top -b 5 --every 10ms >/dev/full 2>/dev/null; then
 		fail "a full disk was not noticed"
 	fi
