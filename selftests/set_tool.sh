@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # mrpc set: keys that rules refer to.
-# timeout 180
+# timeout 300
 . "${0%/*}/lib.sh"
 
 begin() { on_exit forget; }
@@ -10,8 +10,9 @@ forget()
 {
 	local name
 	forget_engines
+	# Rules that refer to them end a little later than their engines.
 	for name in $(mrpc set | awk 'NR > 1 { print $1 }'); do
-		mrpc set destroy "$name"
+		wait_for 10 mrpc set destroy "$name"
 	done
 }
 
