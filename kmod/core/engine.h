@@ -198,7 +198,8 @@ struct mrpc_series {
  * @flush: hand over the rpcs that are kept elsewhere than in @in to @out.
  *	The direction's claim is held. Only for engines that do so
  * @call_end: a call of this datapath has ended, in whatever way. Any context but
- *	hard interrupt, concurrent with everything else, under RCU. Optional
+ *	hard interrupt, concurrent with everything else, under RCU. Not for it: e->group,
+ *	which may be replaced and freed meanwhile. Optional
  * @decompose: take the state out of an instance, to be restored into another:
  *	allocated memory without pointers into module code, or an ERR_PTR. The instance
  *	stays as it is until destroy(); if restoring fails it goes on. Both claims
