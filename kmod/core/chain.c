@@ -63,8 +63,10 @@ void mrpc_chain_sum_up(struct mrpc_chain *chain)
 		if (mrpc_engine_stands(e, MRPC_TX))
 			chain->stage[MRPC_TX][chain->nr_stages[MRPC_TX]++] = e;
 		e = chain->engines[chain->nr - 1 - i];
-		if (mrpc_engine_stands(e, MRPC_RX))
+		if (mrpc_engine_stands(e, MRPC_RX)) {
 			chain->stage[MRPC_RX][chain->nr_stages[MRPC_RX]++] = e;
+			chain->flags |= MRPC_CHAIN_RX;
+		}
 	}
 }
 

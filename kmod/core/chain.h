@@ -22,7 +22,7 @@ struct mrpc_scope;
  * not its own: an engine can be in the next chain too.
  *
  * @rcu: for the free
- * @flags: MRPC_ENGINE_*, of any of them, and MRPC_CHAIN_ENDS
+ * @flags: MRPC_ENGINE_*, of any of them, and MRPC_CHAIN_*
  * @nr: engines
  * @engines: from application to wire
  * @stage: those that have something to do in a direction, as rpcs pass them
@@ -39,6 +39,8 @@ struct mrpc_chain {
 
 /* mrpc_chain.flags: an engine has call_end() */
 #define MRPC_CHAIN_ENDS		BIT(31)
+/* mrpc_chain.flags: an engine has something to do with what is received */
+#define MRPC_CHAIN_RX		BIT(30)
 
 /* It is among the stages of a direction. One that is paused stays until it is not. */
 static inline bool mrpc_engine_stands(const struct mrpc_engine *e, enum mrpc_direction dir)
@@ -69,6 +71,16 @@ static inline bool mrpc_chain_stamps(const struct mrpc_conn *conn)
 static inline bool mrpc_chain_ends(const struct mrpc_conn *conn)
 {
 	return READ_ONCE(conn->wants) & MRPC_CHAIN_ENDS;
+}
+
+/*
+ * Replies that another connection's link receives go through the engines: there are
+ * some, or there were, and earlier ones are still among them. Any context.
+ */
+static inline bool mrpc_chain_judges(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->wants) & MRPC_CHAIN_RX || READ_ONCE(conn->path[MRPC_RX].held) ||
+	       !llist_empty(&conn->rxq);
 }
 
 /* chain.c */
@@ -103,6 +115,9 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_end(struct mrpc_conn *conn);
+int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix);
+void mrpc_rx_take(struct mrpc_conn *conn);
+void mrpc_rx_purge(struct mrpc_conn *conn);
 int mrpc_rx_init(void);
 void mrpc_rx_exit(void);
 

@@ -84,7 +84,8 @@ static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
 static void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 {
 	const struct mrpc_path *out = &conn->path[MRPC_TX], *in = &conn->path[MRPC_RX];
-	bool tx = all || out->held || out->late || !mrpc_queue_empty(&out->out);
+	bool tx = all || out->held || out->late || !mrpc_queue_empty(&out->out) ||
+		  !llist_empty(&conn->touched);
 	bool rx = all || in->held;
 
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
@@ -520,6 +521,10 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 		item = &c->items[i];
 		if (item->e->group != item->group)
 			swap(item->e->group, item->group);	/* the old one is put later */
+		else if (!item->fresh)
+			continue;
+		if (item->e->ops->settle)
+			item->e->ops->settle(item->e);
 	}
 	/* What is further on its way goes on first. */
 	for (i = 0; now && i < now->nr; i++) {

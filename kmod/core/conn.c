@@ -12,6 +12,7 @@
 #include "conn.h"
 #include "notify.h"
 #include "refusal.h"
+#include "replica.h"
 #include "session.h"
 #include "wait.h"
 
@@ -92,6 +93,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	init_waitqueue_head(&conn->wait);
 	INIT_WORK(&conn->close_work, mrpc_conn_close_work);
 	INIT_WORK(&conn->free_work, mrpc_conn_free_work);
+	INIT_LIST_HEAD(&conn->replicas);
 	mrpc_datapath_init(conn);
 	conn->accepted = l;
 	conn->listener_id = l ? l->id : 0;
@@ -129,6 +131,8 @@ static void mrpc_conn_free_work(struct work_struct *work)
 	kvfree(conn->serves.slots);
 	kvfree(conn->deadlines.heap);
 	mrpc_user_uncharge_conn(session->user);
+	if (conn->replica)
+		mrpc_replica_free(conn);
 	kfree_rcu(conn, rcu);
 	mrpc_session_put(session);
 }
@@ -173,23 +177,43 @@ int mrpc_conn_publish(struct mrpc_conn *conn)
 	return 0;
 }
 
-/**
- * mrpc_conn_find() - look a connection up
- * @session: the session
- * @id: what the application says
- *
- * Return: the connection with a reference, or NULL.
- */
-struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id)
+static struct mrpc_conn *mrpc_conn_load(struct mrpc_session *session, u32 id, bool links)
 {
 	struct mrpc_conn *conn;
 
 	rcu_read_lock();
 	conn = xa_load(&session->conns, id);
-	if (conn && (xa_pointer_tag(conn) || !kref_get_unless_zero(&conn->ref)))
+	if (conn && (xa_pointer_tag(conn) || (conn->replica && !links) ||
+		     !kref_get_unless_zero(&conn->ref)))
 		conn = NULL;
 	rcu_read_unlock();
 	return conn;
+}
+
+/**
+ * mrpc_conn_find() - look a connection up
+ * @session: the session
+ * @id: what the application says
+ *
+ * The links of replicas are not the application's.
+ *
+ * Return: the connection with a reference, or NULL.
+ */
+struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id)
+{
+	return mrpc_conn_load(session, id, false);
+}
+
+/**
+ * mrpc_conn_find_any() - look a connection up for the operator
+ * @session: the session
+ * @id: what he says
+ *
+ * Return: the connection with a reference, or NULL.
+ */
+struct mrpc_conn *mrpc_conn_find_any(struct mrpc_session *session, u32 id)
+{
+	return mrpc_conn_load(session, id, true);
 }
 
 /**
@@ -425,14 +449,30 @@ u32 mrpc_conn_active(struct mrpc_conn *conn)
 	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
 }
 
+static bool mrpc_conn_is_drained(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return true;
+	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
+}
+
 /**
  * mrpc_conn_drained() - a call has ended: wake who waits for the last one
  * @conn: the connection
  */
 void mrpc_conn_drained(struct mrpc_conn *conn)
 {
-	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING)
-		wake_up(&conn->wait);
+	if (READ_ONCE(conn->state) != MRPC_CONN_DRAINING)
+		return;
+	wake_up(&conn->wait);
+	/* Nobody waits for the link of a replica. */
+	if (conn->replica && mrpc_conn_is_drained(conn))
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the replica was drained", false);
 }
 
 /**
@@ -538,14 +578,19 @@ static void mrpc_conn_close_work(struct work_struct *work)
 	conn->link = NULL;
 	mrpc_ready_remove(conn);	/* a callback may have been on its way */
 	mrpc_datapath_purge(conn);
-	mrpc_conn_fail_calls(conn);
+	if (conn->replica)
+		mrpc_carry_fail_all(conn);
+	else
+		mrpc_conn_fail_calls(conn);
 	mrpc_datapath_leave(conn);
+	mrpc_replicas_end(conn);
 	mutex_unlock(&conn->change_lock);
 	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
 	 * ago may have left it to a runtime.
 	 */
 	if (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq))
 		mrpc_datapath_tx(conn);
+	mrpc_carry_flush(conn);
 	set_bit(MRPC_CONN_DEAD, &conn->flags);
 	smp_mb__after_atomic();	/* before the look at the waiters */
 	wake_up_all(&conn->wait);
@@ -556,23 +601,18 @@ static void mrpc_conn_close_work(struct work_struct *work)
 		mrpc_conn_forget(conn);
 		mrpc_listener_fold(conn);
 	}
+	if (conn->replica)
+		mrpc_replica_down(conn);
 	mrpc_conn_put(conn);
 }
 
-static bool mrpc_conn_is_drained(void *ctx)
-{
-	struct mrpc_conn *conn = ctx;
-
-	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
-		return true;
-	/* A server is done when the client has said so: mrpc_hear_bye(). */
-	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
-		return false;
-	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
-}
-
-/* No new calls from now on; those in flight finish. */
-static void mrpc_conn_bye(struct mrpc_conn *conn)
+/**
+ * mrpc_conn_bye() - no new calls from now on; those in flight finish
+ * @conn: the connection
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_conn_bye(struct mrpc_conn *conn)
 {
 	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_READY)

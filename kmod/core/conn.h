@@ -21,6 +21,7 @@
 
 struct mrpc_chain;
 struct mrpc_refusal;
+struct mrpc_replica;
 struct mrpc_runtime;
 struct mrpc_session;
 struct mrpc_schema;
@@ -63,6 +64,7 @@ enum {
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
 	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
+	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
 };
 
 /**
@@ -153,6 +155,13 @@ struct mrpc_path {
  * @peer_max_message: largest that the peer accepts
  * @refusal: client: why the handshake failed; the connecting thread's, valid
  *	while the state is CONNECTING; under @lock
+ * @replicas: sets of replicas that take its calls (replica.h), by
+ *	mrpc_replicas.list; under @lock
+ * @touched: links that the owner of @tx has given something, by @touch, a reference
+ *	each; run when the claim has been given back
+ * @replica: whose link this is, a reference; NULL: it is an application's connection
+ * @touch: entry of the @touched of the connection whose calls it carries
+ * @rxq: replies that such links have received for the engines here, by mrpc_rx.rpc
  * @free_work: the last reference can go in softirq
  */
 struct mrpc_conn {
@@ -219,6 +228,11 @@ struct mrpc_conn {
 	u32 max_message;
 	u32 peer_max_message;
 	struct mrpc_refusal *refusal;
+	struct list_head replicas;
+	struct llist_head touched;
+	struct mrpc_replica *replica;
+	struct llist_node touch;
+	struct llist_head rxq;
 	struct work_struct free_work;
 };
 
@@ -229,6 +243,7 @@ int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *a
 void mrpc_services_put(struct mrpc_service *services, u32 nr);
 int mrpc_conn_publish(struct mrpc_conn *conn);
 struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id);
+struct mrpc_conn *mrpc_conn_find_any(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_next(struct mrpc_session *session, unsigned long *id);
 void mrpc_conn_put(struct mrpc_conn *conn);
 static inline void mrpc_conn_get(struct mrpc_conn *conn)
@@ -242,6 +257,7 @@ int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info);
 int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
 void mrpc_conn_forget(struct mrpc_conn *conn);
+void mrpc_conn_bye(struct mrpc_conn *conn);
 void mrpc_conn_start(struct mrpc_conn *conn);
 u64 mrpc_conn_keepalive_ns(u64 us);
 void mrpc_conn_drained(struct mrpc_conn *conn);

@@ -11,6 +11,7 @@
 
 #include "chain.h"
 #include "conn.h"
+#include "replica.h"
 #include "runtime.h"
 #include "session.h"
 #include "trace.h"
@@ -155,7 +156,10 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		return;
 	}
 	rpc->wired = true;
-	mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
+	if (unlikely(rpc->call->via && rpc->call->via != conn))
+		mrpc_carry_send(conn, rpc);
+	else
+		mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
 }
 
 /* The peer never hears of this call: its slot is free. Return: it was still waited for. */
@@ -171,6 +175,8 @@ static bool mrpc_tx_unstart(struct mrpc_conn *conn, struct mrpc_call *call)
 		conn->stats.failed++;
 	}
 	spin_unlock(&conn->lock);
+	if (call->via)
+		mrpc_carry_undo(call);
 	return mine;
 }
 
@@ -204,6 +210,7 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	struct mrpc_rpc *target = &rpc->call->target->rpc;
 
 	if (target->wired) {
+		mrpc_carry_cancel(rpc->call);
 		mrpc_tx_out(conn, rpc);
 		return;
 	}
@@ -366,12 +373,10 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	return again;
 }
 
-static void mrpc_tx_run(struct mrpc_conn *conn)
+static void mrpc_tx_own(struct mrpc_conn *conn)
 {
 	int budget = MRPC_TX_BUDGET;
 
-	if (!mrpc_claim_begin(&conn->tx))
-		return;
 	/* The budget is for the whole ownership: others may keep coming. */
 	do {
 		if (mrpc_tx_round(conn, &budget)) {
@@ -380,6 +385,16 @@ static void mrpc_tx_run(struct mrpc_conn *conn)
 			return;
 		}
 	} while (mrpc_claim_end(&conn->tx));
+}
+
+static void mrpc_tx_run(struct mrpc_conn *conn)
+{
+	if (!mrpc_claim_begin(&conn->tx))
+		return;
+	mrpc_tx_own(conn);
+	/* Not while the claim is held: links have claims of their own. */
+	if (unlikely(!llist_empty(&conn->touched)))
+		mrpc_carry_flush(conn);
 }
 
 /**
@@ -405,6 +420,8 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	int n;
 
 	conn->rx_qp = qp;
+	if (unlikely(!llist_empty(&conn->rxq)))
+		mrpc_rx_take(conn);
 	if (conn->path[MRPC_RX].held)
 		again = mrpc_chain_run(conn, MRPC_RX);
 	n = conn->ops->recv(conn, budget);
@@ -509,6 +526,7 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 	struct mrpc_sink *sink = &conn->sink;
 
 	mrpc_tx_drop(conn);
+	mrpc_rx_purge(conn);
 	mrpc_chain_purge(conn, MRPC_RX);
 	if (sink->rx)
 		mrpc_rx_drop(conn, &sink->rx->rpc);

@@ -182,6 +182,9 @@ struct mrpc_series {
  * @configure: e->group is about to become @group; on failure nothing has
  *	changed. Both claims are held: be quick, do not wait. Optional: then
  *	do_work() finds the new e->group by itself
+ * @settle: another configuration, or this instance in the place of another, is in force
+ *	now, and stays: what cannot be taken back is begun here. Both claims are held.
+ *	Not called for the instances of a new connection. Optional
  * @do_work: process some of the rpcs in @in, in order or not; each ends in @out,
  *	or is rejected (mrpc_engine_reject()), or stays, in @in for preference: what
  *	stays there is visible to the operator, counted, moved on when the
@@ -237,6 +240,7 @@ struct mrpc_engine_ops {
 	void (*destroy)(struct mrpc_engine *e);
 	int (*configure)(struct mrpc_engine *e, struct mrpc_group *group,
 			 struct netlink_ext_ack *extack);
+	void (*settle)(struct mrpc_engine *e);
 	u64 (*do_work)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
 		       struct mrpc_queue *out, int budget);
 	bool (*pass)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc);

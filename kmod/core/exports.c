@@ -6,6 +6,7 @@
 #include <linux/export.h>
 
 #include "bucket.h"
+#include "field.h"
 #include "hist.h"
 
 #define MRPC_EXPORT	EXPORT_SYMBOL_GPL
@@ -14,6 +15,8 @@ MRPC_EXPORT(mrpc_bucket_init);
 MRPC_EXPORT(mrpc_bucket_set);
 MRPC_EXPORT(mrpc_bucket_level);
 MRPC_EXPORT(mrpc_bucket_when_limited);
+MRPC_EXPORT(mrpc_field_compile);
+MRPC_EXPORT(mrpc_field_read);
 MRPC_EXPORT(mrpc_hist_merge);
 MRPC_EXPORT(mrpc_hist_total);
 MRPC_EXPORT(mrpc_hist_quantile);

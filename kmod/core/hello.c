@@ -11,6 +11,7 @@
 #include "handshake.h"
 #include "notify.h"
 #include "refusal.h"
+#include "replica.h"
 #include "session.h"
 
 #define MRPC_PONG_QUEUE	512	/* no answers to probes behind more than this */
@@ -257,7 +258,8 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	struct mrpc_refusal r;
 	bool fine = mrpc_ack_check(conn, ack, &r);
 
-	if (fine && mrpc_hello_join(conn)) {
+	/* What a link of a replica carries has passed its connection's engines. */
+	if (fine && !conn->replica && mrpc_hello_join(conn)) {
 		mrpc_refuse(&r, MRPC_UNAVAILABLE,
 			    "an engine that the operator has placed here cannot be made");
 		fine = false;
@@ -273,6 +275,8 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	spin_unlock(&conn->lock);
 	if (!fine)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
+	else if (conn->replica)
+		mrpc_replica_up(conn);
 	wake_up_all(&conn->wait);
 	return 0;
 }

@@ -111,7 +111,7 @@ static int mrpc_nl_conn_do(struct genl_info *info, int attr_session, int attr,
 	if (!session)
 		return -ENOENT;
 	id = nla_get_u32(info->attrs[attr]);
-	conn = mrpc_conn_find(session, id);
+	conn = mrpc_conn_find_any(session, id);
 	if (!conn) {
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
 					"session %u has no connection %u", session->id, id);

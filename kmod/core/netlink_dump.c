@@ -177,13 +177,13 @@ static int mrpc_nl_put_listener(struct sk_buff *skb, const struct genl_info *inf
 	return err;
 }
 
-/* Of accepted connections the listener's services are shown. */
+/* Of accepted connections the listener's services are shown, of links their connection's. */
 static int mrpc_nl_put_client(struct sk_buff *skb, const struct genl_info *info,
 			      struct mrpc_conn *conn, struct mrpc_nl_cursor *cur)
 {
 	int err = 0;
 
-	while (!err && !conn->accepted && cur->index < conn->nr_services) {
+	while (!err && !conn->accepted && !conn->replica && cur->index < conn->nr_services) {
 		err = mrpc_nl_fill_called(skb, info, conn, cur->index);
 		if (!err)
 			cur->index++;

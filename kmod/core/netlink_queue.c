@@ -285,8 +285,10 @@ static int mrpc_nl_hold_conn(struct mrpc_conn *conn, void *ctx)
 	if (err)
 		return err == -ESHUTDOWN ? 0 : err;
 	h->changed += mrpc_nl_hold_differs(h, mrpc_chain_of(conn), true);
-	if (mrpc_chain_of(conn))
+	if (mrpc_chain_of(conn)) {
 		mrpc_chain_sum_up(mrpc_chain_of(conn));
+		mrpc_chain_set(conn, mrpc_chain_of(conn));
+	}
 	mrpc_datapath_release(conn);
 	return 0;
 }

@@ -275,7 +275,7 @@ static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool
 	 * it is acknowledged, still says success: that is no proof of the contrary.
 	 */
 	if (!success)
-		atomic_inc(&call->conn->copied);
+		atomic_inc(&(call->via ?: call->conn)->copied);
 	mrpc_call_sent_put(call);
 }
 
@@ -351,6 +351,8 @@ void mrpc_call_put(struct mrpc_call *call)
 		put_task_struct(call->waiter);
 	if (call->target)
 		mrpc_call_put(call->target);
+	if (call->via)
+		mrpc_conn_put(call->via);
 	mrpc_rpc_free(&call->rpc);
 	mrpc_call_free(call);
 	mrpc_conn_put(conn);

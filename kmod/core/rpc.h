@@ -202,6 +202,8 @@ enum mrpc_call_role {
  * @stamped: @times are kept: the application or an engine wants them
  * @stray: server: it names no method of the connection; @method means nothing
  * @target: CANCEL: the call that is given up; a reference
+ * @via: the link of a replica that carries it, a reference; or NULL: that of @conn
+ *	does. Set once, by the owner of @conn's transmit claim
  * @rpc: the message
  */
 struct mrpc_call {
@@ -228,6 +230,7 @@ struct mrpc_call {
 	bool stamped;
 	bool stray;
 	struct mrpc_call *target;
+	struct mrpc_conn *via;
 	struct mrpc_rpc rpc;
 };
 
@@ -287,6 +290,7 @@ struct mrpc_arrival {
  * @complete: the byte section has arrived
  * @passed: it came out of the engines
  * @refused: an engine rejected it
+ * @carried: it is for the engines of another connection, see carry.c
  */
 struct mrpc_rx {
 	struct mrpc_rpc rpc;
@@ -295,6 +299,7 @@ struct mrpc_rx {
 	bool complete;
 	bool passed;
 	bool refused;
+	bool carried;
 };
 
 int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len);

@@ -12,6 +12,7 @@
 #include <linux/slab.h>
 
 #include "chain.h"
+#include "replica.h"
 #include "session.h"
 #include "sink.h"
 
@@ -43,6 +44,7 @@ static struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn, const u8 *prefix)
 	rx->complete = false;
 	rx->passed = false;
 	rx->refused = false;
+	rx->carried = false;
 	rx->a = conn->sink.a;
 	rx->rpc.dir = MRPC_RX;
 	rx->rpc.call = rx->a.call;
@@ -241,6 +243,103 @@ int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 	return 0;
 }
 
+/* -- replies that a link receives for the engines of another connection ------------ */
+
+/**
+ * mrpc_rx_carry() - the head of a reply is there, to a call of another connection
+ * @link: the link that carries the call; its sink says what it is
+ * @prefix: metadata, detail and head, in the transport's memory
+ *
+ * It is staged, and given to that connection when it is complete. What is staged is
+ * bounded by the receive heap, in which each reply has its block.
+ *
+ * Context: owner of the link's receive claim; may sleep.
+ * Return: 0 or -ENOMEM, after which the link must end.
+ */
+int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &link->sink;
+	struct mrpc_rx *rx = mrpc_rx_new(link, prefix);
+
+	if (!rx) {
+		mrpc_sink_unalloc(link);
+		mrpc_call_put(sink->a.call);
+		sink->a.call = NULL;
+		return -ENOMEM;
+	}
+	sink->a.call = NULL;
+	sink->a.base = NULL;
+	sink->rx = rx;
+	rx->carried = true;
+	if (!mrpc_rx_stage(link, rx))
+		return 0;
+	mrpc_rx_drop(link, &rx->rpc);
+	return -ENOMEM;
+}
+
+/* It is complete: its own connection's owner goes on. */
+static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
+{
+	struct mrpc_call *call = rx->a.call;
+	struct mrpc_conn *conn = call->conn;
+
+	link->path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
+	mrpc_carry_done(link, call, rx->a.frame.status);
+	rx->a.frame.call_id = call->id;
+	rx->rpc.frame.call_id = call->id;
+	rx->rpc.have_bytes = true;
+	mrpc_conn_get(conn);
+	llist_add(&rx->rpc.node, &conn->rxq);
+	/* Full barriers there: either its close work finds this, or we see it CLOSED. */
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		mrpc_rx_purge(conn);
+	else
+		mrpc_kick_rx(conn);
+	mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_rx_take() - replies have come over other links: the engines judge them
+ * @conn: the connection
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_rx_take(struct mrpc_conn *conn)
+{
+	struct llist_node *node = llist_reverse_order(llist_del_all(&conn->rxq));
+
+	while (node) {
+		struct mrpc_rx *rx = mrpc_rpc_rx(llist_entry(node, struct mrpc_rpc, node));
+
+		node = node->next;
+		conn->path[MRPC_RX].held_bytes += mrpc_rx_len(rx);
+		mrpc_chain_enter(conn, MRPC_RX, &rx->rpc);
+	}
+	if (conn->path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
+		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+}
+
+/**
+ * mrpc_rx_purge() - drop the replies that have come over other links
+ * @conn: a CLOSED connection
+ *
+ * Context: process.
+ */
+void mrpc_rx_purge(struct mrpc_conn *conn)
+{
+	struct llist_node *node = llist_del_all(&conn->rxq);
+
+	while (node) {
+		struct mrpc_rx *rx = mrpc_rpc_rx(llist_entry(node, struct mrpc_rpc, node));
+
+		node = node->next;
+		mrpc_rx_abandon(conn, rx);
+		if (rx->rpc.data != rx->rpc.inl)
+			kvfree(rx->rpc.data);
+		kmem_cache_free(mrpc_rx_cache, rx);
+	}
+}
+
 /**
  * mrpc_rx_arrived() - the byte section of a staged message is complete
  * @conn: the connection; its sink has the message
@@ -253,6 +352,10 @@ void mrpc_rx_arrived(struct mrpc_conn *conn)
 
 	conn->sink.rx = NULL;
 	rx->complete = true;
+	if (rx->carried) {
+		mrpc_rx_hand_over(conn, rx);
+		return;
+	}
 	if (rx->refused) {
 		mrpc_rx_free(conn, rx);
 		return;

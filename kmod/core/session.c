@@ -110,6 +110,7 @@ static void mrpc_session_init(struct mrpc_session *session)
 	session->net = get_net(current->nsproxy->net_ns);
 	session->memcg = get_mem_cgroup_from_mm(current->mm);
 	session->uid = current_uid();
+	session->cred = get_current_cred();
 	session->pid = task_tgid_nr(current);
 	session->opened = ktime_get_ns();
 	get_task_comm(session->name, current);
@@ -162,6 +163,7 @@ static void mrpc_session_free_work(struct work_struct *work)
 	mrpc_user_uncharge_heap(session->user, session->charged);
 	mrpc_user_put(session->user);
 	mem_cgroup_put(session->memcg);
+	put_cred(session->cred);
 	put_net(session->net);
 	atomic_dec(&mrpc_nr_sessions);
 	kfree_rcu(session, rcu);

@@ -76,6 +76,7 @@ struct mrpc_qp {
  * @memcg: charged for what is allocated outside its threads, a reference
  * @user: per-user limits, a reference
  * @pid, @uid, @name: who
+ * @cred: the opener's credentials, a reference: links that the kernel makes are his
  * @cgroups: ids of the opener's cgroup and those above it, from the root; the
  *	deepest are left out if there are more
  * @nr_cgroups: how many
@@ -108,6 +109,7 @@ struct mrpc_session {
 	struct mrpc_user *user;
 	pid_t pid;
 	kuid_t uid;
+	const struct cred *cred;
 	char name[MRPC_COMM_LEN];
 	u64 cgroups[MRPC_SESSION_CGROUPS];
 	u32 nr_cgroups;

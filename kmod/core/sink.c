@@ -14,6 +14,7 @@
 #include "conn.h"
 #include "meta.h"
 #include "refusal.h"
+#include "replica.h"
 #include "session.h"
 #include "sink.h"
 #include "trace.h"
@@ -307,12 +308,14 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
 	conn->stats.rx_refused++;
 	spin_lock(&conn->lock);
 	call = mrpc_call_finish(&conn->calls, id, &known);
-	if (call) {
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-		conn->stats.failed++;
-	}
-	spin_unlock(&conn->lock);
 	if (call)
+		conn->stats.failed++;
+	if (call && !conn->replica)
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+	spin_unlock(&conn->lock);
+	if (call && conn->replica)
+		mrpc_carry_fail(conn, call, status, detail);
+	else if (call)
 		mrpc_call_abort(call, status, detail);
 	mrpc_conn_drained(conn);
 	return known ? 0 : -EPROTO;
@@ -369,6 +372,8 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 		return 0;
 	}
 	err = mrpc_sink_check_reply(conn, call, prefix, &r);
+	if (!err && conn->replica && !mrpc_carry_wanted(call))
+		err = mrpc_refuse(&r, f->status, "given up");
 	if (err)
 		goto fail;
 	len = mrpc_block_len(f, call->sqe_flags & MRPC_SQE_TIMES);
@@ -389,6 +394,8 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	sink->a.call = call;
 	if (mrpc_chain_wants(conn, MRPC_RX))
 		return mrpc_rx_enter(conn, prefix);
+	if (conn->replica && mrpc_chain_judges(call->conn))
+		return mrpc_rx_carry(conn, prefix);
 	mrpc_sink_place(conn, prefix);
 	return 0;
 fail:
@@ -562,10 +569,16 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		.meta_len = f->meta_len,
 		.detail_len = f->detail_len,
 	};
+	u64 id = f->call_id;
 	bool known;
 
+	if (conn->replica) {	/* it ends where it was made */
+		mrpc_carry_done(conn, a->call, f->status);
+		conn = a->call->conn;
+		id = a->call->id;
+	}
 	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls, f->call_id, &known);
+	mine = mrpc_call_finish(&conn->calls, id, &known);
 	if (mine) {
 		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
 		if (f->status == MRPC_OK)
@@ -593,8 +606,8 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		mrpc_call_complete(mine, &cqe);
 		mrpc_call_put(mine);
 	}
-	mrpc_call_put(a->call);
 	mrpc_conn_drained(conn);
+	mrpc_call_put(a->call);
 }
 
 /**

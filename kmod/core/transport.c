@@ -86,6 +86,7 @@ const struct mrpc_transport_ops *mrpc_transport_get(const char *name)
 	request_module("mrpc-transport-%s", name);
 	return mrpc_transport_try(name);
 }
+EXPORT_SYMBOL_GPL(mrpc_transport_get);
 
 /**
  * mrpc_transport_put() - drop the module reference

@@ -24,7 +24,8 @@ struct mrpc_listener;
  * @owner: its module; each connection and listener holds a reference
  * @list: entry of the registry; the core's
  * @connect: make a link for @conn to @addr. May sleep, interruptible, at most
- *	@timeout (ns). Returns a negative errno, and *@why (static) if it knows
+ *	@timeout (ns); with 0 it does not wait: send says -EAGAIN until the link stands,
+ *	send or recv that it does not come about. Returns a negative errno, and *@why (static) if it knows
  *	better than the errno what is wrong
  * @listen: make @l accept links at @addr; writes the bound address to l->addr.
  *	Returns as @connect

@@ -96,14 +96,16 @@ static void mrpc_tcp_write_space(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-/* Reset, or the end of the stream: the receive side finds out which. */
+/* Connected; or reset, or the end of the stream: the receive side finds out which. */
 static void mrpc_tcp_state_change(struct sock *sk)
 {
 	struct mrpc_conn *conn;
 
 	read_lock_bh(&sk->sk_callback_lock);
 	conn = sk->sk_user_data;
-	if (conn && inet_sk_state_load(sk) != TCP_ESTABLISHED)
+	if (conn && inet_sk_state_load(sk) == TCP_ESTABLISHED)
+		mrpc_kick_tx(conn);
+	else if (conn)
 		mrpc_kick_rx(conn);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -179,8 +181,8 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	return err;
 }
 
-static int mrpc_tcp_socket(const struct sockaddr_storage *addr, u32 addr_len, struct socket **sock,
-			   const char **why)
+static int mrpc_tcp_socket(struct net *net, const struct sockaddr_storage *addr, u32 addr_len,
+			   struct socket **sock, const char **why)
 {
 	if (!((addr->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
 	      (addr->ss_family == AF_INET6 && addr_len >= sizeof(struct sockaddr_in6)))) {
@@ -188,7 +190,7 @@ static int mrpc_tcp_socket(const struct sockaddr_storage *addr, u32 addr_len, st
 		return -EAFNOSUPPORT;
 	}
 	/* A user socket: hooks, accounting and a namespace reference. */
-	return sock_create(addr->ss_family, SOCK_STREAM, IPPROTO_TCP, sock);
+	return __sock_create(net, addr->ss_family, SOCK_STREAM, IPPROTO_TCP, sock, 0);
 }
 
 static int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
@@ -199,15 +201,17 @@ static int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_l
 	int err;
 
 	memcpy(&ss, addr, min_t(size_t, addr_len, sizeof(ss)));
-	err = mrpc_tcp_socket(&ss, addr_len, &sock, why);
+	err = mrpc_tcp_socket(conn->session->net, &ss, addr_len, &sock, why);
 	if (err)
 		return err;
 	sock->sk->sk_sndtimeo = clamp_t(u64, nsecs_to_jiffies64(timeout), 1, MAX_SCHEDULE_TIMEOUT - 1);
-	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, 0);
+	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, timeout ? 0 : O_NONBLOCK);
 	if (err == -EINPROGRESS)
-		err = -ETIMEDOUT;
-	if (!err)
+		err = timeout ? -ETIMEDOUT : 0;
+	if (!err) {
+		conn->peer = ss;	/* it may not be connected yet */
 		err = mrpc_tcp_attach(conn, sock);
+	}
 	if (err)
 		sock_release(sock);
 	return err;
@@ -223,7 +227,7 @@ static int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_l
 	int err;
 
 	memcpy(&ss, addr, min_t(size_t, addr_len, sizeof(ss)));
-	err = mrpc_tcp_socket(&ss, addr_len, &sock, why);
+	err = mrpc_tcp_socket(l->session->net, &ss, addr_len, &sock, why);
 	if (err)
 		return err;
 	err = -ENOMEM;

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Replicas: servers that take calls of a connection in its own server's place.
+ *
+ * A connection can have sets of them, one for each engine placed on it that
+ * balances. Every replica has a link of its own: an ordinary connection of the same
+ * session, made by the kernel, which no application and no engine sees. A call stays
+ * in the table of the connection that it was made on, and is entered into that of the
+ * link that carries it, too; it ends where it was made when the link has its reply,
+ * or has ended.
+ */
+#ifndef MRPC_CORE_REPLICA_H
+#define MRPC_CORE_REPLICA_H
+
+#include <linux/list.h>
+#include <linux/refcount.h>
+#include <linux/socket.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+
+#include "balance.h"
+#include "rpc.h"
+
+struct mrpc_conn;
+struct mrpc_engine;
+struct mrpc_placement;
+struct mrpc_replicas;
+struct mrpc_transport_ops;
+
+#define MRPC_REPLICA_NAME	52	/* with NUL: a counter's name is built of it */
+
+/**
+ * struct mrpc_replica_place - where a replica is, as the operator says
+ * @name: "tcp:10.0.0.1:7000"
+ * @ops: the transport; a module reference
+ * @addr: for it
+ * @addr_len: its bytes
+ * @weight: share of the calls
+ */
+struct mrpc_replica_place {
+	char name[MRPC_REPLICA_NAME];
+	const struct mrpc_transport_ops *ops;
+	struct sockaddr_storage addr;
+	u32 addr_len;
+	u32 weight;
+};
+
+/**
+ * struct mrpc_replica_plan - what an operator wants of a set; immutable
+ * @ref: its group's, and each set's that follows it
+ * @policy: enum mrpc_balance_policy
+ * @max_bad: calls that fail in a row before a replica is ejected
+ * @backoff: for how long, for the first time, ns
+ * @nr: of @places
+ */
+struct mrpc_replica_plan {
+	refcount_t ref;
+	u8 policy;
+	u32 max_bad;
+	u64 backoff;
+	u32 nr;
+	struct mrpc_replica_place places[MRPC_BALANCE_MEMBERS];
+};
+
+/**
+ * struct mrpc_replica - one server of a set
+ *
+ * @ref: the set's list, and each of its links
+ * @set: a reference
+ * @list: entry of @set->all; of @set's work
+ * @place: where; its weight is @m's; immutable, with a module reference
+ * @m: state; under @set->lock
+ * @conn: its link, a reference, or NULL; written by @set's work, and under
+ *	@set->lock
+ * @tried: when that was begun, ns; of @set's work
+ * @why: why it has none, static; under @set->lock
+ * @leaving: it gets no more calls, and goes when its link has ended; of @set's work
+ */
+struct mrpc_replica {
+	refcount_t ref;
+	struct mrpc_replicas *set;
+	struct list_head list;
+	struct mrpc_replica_place place;
+	struct mrpc_member m;
+	struct mrpc_conn *conn;
+	u64 tried;
+	const char *why;
+	bool leaving;
+};
+
+/**
+ * struct mrpc_replicas - the replicas of a connection, for one placement
+ *
+ * Made when the placement's first instance on the datapath is; versions of an
+ * engine that replace each other share it. When the last of them has gone its
+ * links finish what they carry, and end; when the connection ends they end with
+ * it.
+ *
+ * @ref: the connection's list, each instance, each replica, and the work when it
+ *	is queued
+ * @users: instances; under @conn->lock
+ * @list: entry of mrpc_conn.replicas; under @conn->lock
+ * @conn: whose calls they take; a reference
+ * @placement: for whom; an address that is compared
+ * @name: of the placement
+ * @lock: @plan, @b, @waiting, and what replicas say; process context, nothing is
+ *	taken inside
+ * @plan: what is wanted, a reference, or NULL before the first call
+ * @applied: the plan that @b is made of, a reference; changed by @work
+ * @b: those that get calls
+ * @waiting: calls wait until somebody is fit
+ * @all: replicas, those that are leaving too; of @work
+ * @work: makes and ends links; everything that takes time
+ */
+struct mrpc_replicas {
+	refcount_t ref;
+	u32 users;
+	struct list_head list;
+	struct mrpc_conn *conn;
+	const struct mrpc_placement *placement;
+	char name[32];
+	spinlock_t lock;
+	struct mrpc_replica_plan *plan;
+	struct mrpc_replica_plan *applied;
+	struct mrpc_balance b;
+	bool waiting;
+	struct list_head all;
+	struct delayed_work work;
+};
+
+/* replica.c: for engines */
+struct mrpc_replica_plan *mrpc_replica_plan_new(void);
+void mrpc_replica_plan_put(struct mrpc_replica_plan *plan);
+struct mrpc_replicas *mrpc_replicas_get(struct mrpc_engine *e);
+void mrpc_replicas_put(struct mrpc_replicas *set);
+void mrpc_replicas_follow(struct mrpc_replicas *set, struct mrpc_replica_plan *plan);
+int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool keyed, u64 key,
+		       u64 *wake);
+void mrpc_replicas_explain(struct mrpc_replicas *set, char *buf, size_t size);
+int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb);
+
+/* replica.c: for the core */
+void mrpc_replicas_end(struct mrpc_conn *conn);
+void mrpc_replica_up(struct mrpc_conn *link);
+void mrpc_replica_down(struct mrpc_conn *link);
+void mrpc_replica_free(struct mrpc_conn *link);
+void mrpc_replica_outcome(struct mrpc_conn *link, bool sent, u16 status);
+
+/* carry.c: calls that another connection's link carries */
+int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link);
+void mrpc_carry_undo(struct mrpc_call *call);
+void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_carry_cancel(struct mrpc_call *cancel);
+void mrpc_carry_flush(struct mrpc_conn *conn);
+bool mrpc_carry_wanted(struct mrpc_call *call);
+void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status);
+void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
+		     const char *detail);
+void mrpc_carry_fail_all(struct mrpc_conn *link);
+
+#endif /* MRPC_CORE_REPLICA_H */
