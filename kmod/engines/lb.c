@@ -1,0 +1,511 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * lb: the calls of one connection go to many servers.
+ *
+ * The engine gives each request to a replica of the set that its placement has on
+ * the datapath (core/replica.h): in turn, to the one with the fewest calls, or by a
+ * field of the request. Requests for which no replica is fit just now wait in its
+ * queue; if none will be soon, they fail. The rest, links, health and what becomes of
+ * a call that was given away, is the core's.
+ */
+#include <linux/inet.h>
+#include <linux/ktime.h>
+#include <linux/slab.h>
+#include <linux/socket.h>
+#include <linux/un.h>
+
+#include "bind.h"
+#include "engine.h"
+#include "field.h"
+#include "placement.h"
+#include "replica.h"
+#include "siphash.h"
+
+#ifndef LB_VERSION
+#define LB_VERSION 1
+#endif
+
+#define LB_RETRY	(10 * NSEC_PER_MSEC)	/* when there was no memory */
+
+enum {
+	PARAM_MEMBERS,
+	PARAM_POLICY,
+	PARAM_FIELD,
+	PARAM_FAILURES,
+	PARAM_BACKOFF,
+};
+
+static const char *const lb_policies[] = {
+	[MRPC_BALANCE_WRR] = "wrr",
+	[MRPC_BALANCE_LEAST] = "least",
+	[MRPC_BALANCE_HASH] = "hash",
+	NULL
+};
+
+static const struct mrpc_param lb_params[] = {
+	[PARAM_MEMBERS] = {
+		.name	= "members",
+		.type	= MRPC_PARAM_STRING,
+		.flags	= MRPC_PARAM_REQUIRED,
+		.doc	= "replicas, as tcp:10.0.0.1:7000=2,tcp:10.0.0.2:7000; behind = the weight",
+		.min	= 1,
+		.max	= MRPC_BALANCE_MEMBERS * (MRPC_REPLICA_NAME + 4),
+	},
+	[PARAM_POLICY] = {
+		.name	= "policy",
+		.type	= MRPC_PARAM_CHOICE,
+		.doc	= "in turn, the fewest calls outstanding, or by a field",
+		.choices = lb_policies,
+	},
+	[PARAM_FIELD] = {
+		.name	= "field",
+		.type	= MRPC_PARAM_STRING,
+		.doc	= "hash: calls that are equal in this field go to the same replica",
+		.max	= MRPC_PATH_MAX_TEXT,
+	},
+	[PARAM_FAILURES] = {
+		.name	= "failures",
+		.type	= MRPC_PARAM_U64,
+		.doc	= "calls that end UNAVAILABLE in a row before a replica is ejected",
+		.min	= 1,
+		.max	= 1000000,
+		.def	= 5,
+	},
+	[PARAM_BACKOFF] = {
+		.name	= "backoff",
+		.type	= MRPC_PARAM_U64,
+		.unit	= "ns",
+		.doc	= "for how long, the first time; doubles up to 64 times as long",
+		.min	= 10 * NSEC_PER_MSEC,
+		.max	= 60 * NSEC_PER_SEC,
+		.def	= NSEC_PER_SEC,
+	},
+};
+
+/**
+ * struct lb_paths - the field in the requests of a service
+ * @nr: methods
+ * @path: for each, where its field is, or NULL: it has none
+ */
+struct lb_paths {
+	u32 nr;
+	struct mrpc_field_path *path[] __counted_by(nr);
+};
+
+/**
+ * struct lb - an instance; of the owner of the transmit claim
+ * @set: the replicas; a reference
+ * @paths: for each service of the connection, with policy hash
+ * @stale: @paths are those of another configuration
+ * @unkeyed: requests without the field
+ * @why: what is said to a request that is rejected
+ */
+struct lb {
+	struct mrpc_replicas *set;
+	struct lb_paths *paths[MRPC_MAX_SERVICES];
+	bool stale;
+	u64 unkeyed;
+	char why[192];
+};
+
+/* -- configuration ---------------------------------------------------------------- */
+
+static int lb_addr_loop(struct mrpc_replica_place *place, const char *name)
+{
+	struct sockaddr_un *un = (struct sockaddr_un *)&place->addr;
+
+	if (!*name)
+		return -EINVAL;
+	un->sun_family = AF_UNIX;
+	place->addr_len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(name);
+	memcpy(un->sun_path + 1, name, strlen(name));
+	return 0;
+}
+
+/* "10.0.0.1:7000" or "[fe80::1%eth0]:7000" */
+static int lb_addr_inet(struct mrpc_replica_place *place, struct net *net, char *host)
+{
+	char *port = strrchr(host, ':');
+	size_t len;
+
+	if (!port)
+		return -EINVAL;
+	*port++ = 0;
+	len = strlen(host);
+	if (*host == '[' && host[len - 1] == ']') {
+		host[len - 1] = 0;
+		host++;
+	} else if (strchr(host, ':')) {
+		return -EINVAL;
+	}
+	if (!*host || !*port || !strcmp(port, "0") ||
+	    inet_pton_with_scope(net, AF_UNSPEC, host, port, &place->addr))
+		return -EINVAL;
+	place->addr_len = place->addr.ss_family == AF_INET ? sizeof(struct sockaddr_in) :
+							     sizeof(struct sockaddr_in6);
+	return 0;
+}
+
+static int lb_weight(struct mrpc_replica_place *place, char *word, struct netlink_ext_ack *extack)
+{
+	char *equals = strrchr(word, '=');
+
+	place->weight = 1;
+	if (!equals)
+		return 0;
+	*equals++ = 0;
+	if (!kstrtou32(equals, 10, &place->weight) && place->weight <= MRPC_BALANCE_WEIGHT)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "the weight '%.20s' must be 0 to %u", equals,
+			   MRPC_BALANCE_WEIGHT);
+	return -EINVAL;
+}
+
+static int lb_place(struct mrpc_replica_place *place, struct net *net, char *word,
+		    struct netlink_ext_ack *extack)
+{
+	char *addr;
+	int err;
+
+	err = lb_weight(place, word, extack);
+	if (err)
+		return err;
+	if (strscpy(place->name, word, sizeof(place->name)) < 0) {
+		NL_SET_ERR_MSG_FMT(extack, "'%.24s...' is too long: a member has at most %u bytes",
+				   word, MRPC_REPLICA_NAME - 1);
+		return -EINVAL;
+	}
+	addr = strchr(word, ':');
+	if (addr)
+		*addr++ = 0;
+	err = !addr ? -EINVAL : !strcmp(word, "loop") ? lb_addr_loop(place, addr) :
+						       lb_addr_inet(place, net, addr);
+	if (err) {
+		NL_SET_ERR_MSG_FMT(extack, "'%.30s' is no member: like tcp:10.0.0.1:7000 or loop:NAME",
+				   place->name);
+		return err;
+	}
+	place->ops = mrpc_transport_get(word);
+	if (place->ops)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "there is no transport '%.20s'", word);
+	return -EPROTONOSUPPORT;
+}
+
+static int lb_twice(const struct mrpc_replica_plan *plan, struct netlink_ext_ack *extack)
+{
+	const struct mrpc_replica_place *last = &plan->places[plan->nr - 1], *place;
+
+	for (place = plan->places; place < last; place++) {
+		if (place->ops != last->ops || place->addr_len != last->addr_len ||
+		    memcmp(&place->addr, &last->addr, place->addr_len))
+			continue;
+		NL_SET_ERR_MSG_FMT(extack, "the member '%s' is there twice", last->name);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int lb_members(struct mrpc_replica_plan *plan, const struct mrpc_group *group,
+		      struct netlink_ext_ack *extack)
+{
+	char *text = kmemdup_nul(group->values[PARAM_MEMBERS].data,
+				 group->values[PARAM_MEMBERS].len, GFP_KERNEL);
+	char *at = text, *word;
+	int err = text ? 0 : -ENOMEM;
+
+	while (!err && (word = strsep(&at, ","))) {
+		if (plan->nr == MRPC_BALANCE_MEMBERS) {
+			NL_SET_ERR_MSG_FMT(extack, "more than %u members", MRPC_BALANCE_MEMBERS);
+			err = -E2BIG;
+			break;
+		}
+		err = lb_place(&plan->places[plan->nr], group->net, word, extack);
+		if (err)
+			break;
+		plan->nr++;
+		err = lb_twice(plan, extack);
+	}
+	kfree(text);
+	return err;
+}
+
+static int lb_group_create(struct mrpc_group *group, const struct mrpc_group *prev,
+			   struct netlink_ext_ack *extack)
+{
+	const struct mrpc_value *v = group->values;
+	struct mrpc_replica_plan *plan;
+	int err;
+
+	if (v[PARAM_POLICY].num == MRPC_BALANCE_HASH && !v[PARAM_FIELD].len) {
+		NL_SET_ERR_MSG(extack, "policy hash needs a field, for example: field user.id");
+		return -EINVAL;
+	}
+	plan = mrpc_replica_plan_new();
+	if (!plan)
+		return -ENOMEM;
+	plan->policy = v[PARAM_POLICY].num;
+	plan->max_bad = v[PARAM_FAILURES].num;
+	plan->backoff = v[PARAM_BACKOFF].num;
+	err = lb_members(plan, group, extack);
+	if (err)
+		mrpc_replica_plan_put(plan);
+	else
+		group->priv = plan;
+	return err;
+}
+
+static void lb_group_destroy(struct mrpc_group *group)
+{
+	mrpc_replica_plan_put(group->priv);
+}
+
+/* -- the field -------------------------------------------------------------------- */
+
+static void lb_paths_free(struct lb_paths *paths)
+{
+	u32 i;
+
+	for (i = 0; paths && i < paths->nr; i++)
+		kfree(paths->path[i]);
+	kvfree(paths);
+}
+
+/* A path can end at something that has no value of its own. */
+static bool lb_path_scalar(const struct mrpc_field_path *path)
+{
+	return path->kind != MRPC_VALUE_MESSAGE && path->kind != MRPC_VALUE_LIST;
+}
+
+static struct lb_paths *lb_paths_new(const struct mrpc_schema_plan *plan,
+				     const struct mrpc_value *field)
+{
+	struct mrpc_field_path *path = kmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
+	struct lb_paths *paths = kvzalloc(struct_size(paths, path, plan->nr_methods),
+					  GFP_KERNEL_ACCOUNT);
+	struct mrpc_path_error why;
+	bool fine = path && paths;
+	u32 i;
+
+	if (fine)
+		paths->nr = plan->nr_methods;
+	for (i = 0; fine && i < plan->nr_methods; i++) {
+		if (mrpc_field_compile(plan, plan->methods[i].request, field->data, field->len,
+				       path, MRPC_PATH_MAX_SIZE, &why) || !lb_path_scalar(path))
+			continue;
+		paths->path[i] = kmemdup(path, path->size, GFP_KERNEL_ACCOUNT);
+		fine = paths->path[i];
+	}
+	kfree(path);
+	if (fine)
+		return paths;
+	lb_paths_free(paths);
+	return NULL;
+}
+
+/* Return: 0 or -ENOMEM. */
+static int lb_bind(struct lb *lb, const struct mrpc_engine *e)
+{
+	const struct mrpc_value *v = e->group->values;
+	struct lb_paths *paths;
+	u32 i;
+
+	for (i = 0; v[PARAM_POLICY].num == MRPC_BALANCE_HASH && i < e->conn->nr_services; i++) {
+		paths = lb_paths_new(e->conn->services[i].schema->plan, &v[PARAM_FIELD]);
+		if (!paths)
+			return -ENOMEM;
+		lb_paths_free(lb->paths[i]);
+		lb->paths[i] = paths;
+	}
+	lb->stale = false;
+	return 0;
+}
+
+static u64 lb_hash(const struct mrpc_field_value *value)
+{
+	static const u64 salt[2] = { 0x6d7270632d6c6246ULL, 0x6669656c642d6b79ULL };
+
+	if (value->kind == MRPC_VALUE_TEXT || value->kind == MRPC_VALUE_BYTES)
+		return mrpc_siphash(value->ptr, value->len, salt);
+	return mrpc_siphash(&value->u, sizeof(value->u), salt);
+}
+
+/* Return: the request has the field. */
+static bool lb_key(struct lb *lb, struct mrpc_rpc *rpc, u64 *key)
+{
+	const struct lb_paths *paths = lb->paths[rpc->call->method >> 16];
+	const struct mrpc_field_path *path = paths->path[mrpc_rpc_method(rpc)];
+	struct mrpc_field_value value;
+	struct mrpc_view view = {};
+
+	if (path && path->content)
+		mrpc_rpc_own_bytes(rpc);	/* without it the field is not at hand */
+	if (path && rpc->frame.flags & MRPC_WIRE_MSG) {
+		view.head = mrpc_rpc_head(rpc);
+		view.head_len = mrpc_msg_head_len(&rpc->frame.msg);
+		view.bytes = mrpc_rpc_bytes(rpc);
+		if (!mrpc_field_read(path, &view, &value)) {
+			*key = lb_hash(&value);
+			return true;
+		}
+	}
+	WRITE_ONCE(lb->unkeyed, lb->unkeyed + 1);
+	return false;
+}
+
+/* -- the datapath ----------------------------------------------------------------- */
+
+/* Return: 0: it may pass; -EAGAIN: it waits; -EHOSTUNREACH: it fails. */
+static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
+{
+	struct mrpc_replica_plan *plan = e->group->priv;
+	struct lb *lb = e->priv;
+	bool keyed = false;
+	u64 key = 0;
+
+	if (rpc->drop || rpc->call->via)
+		return 0;
+	mrpc_replicas_follow(lb->set, plan);
+	if (lb->stale && lb_bind(lb, e)) {
+		*wake = ktime_get_ns() + LB_RETRY;
+		return -EAGAIN;
+	}
+	if (plan->policy == MRPC_BALANCE_HASH)
+		keyed = lb_key(lb, rpc, &key);
+	return mrpc_replicas_pick(lb->set, rpc, keyed, key, wake);
+}
+
+static bool lb_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
+{
+	u64 wake;
+
+	return !lb_give(e, rpc, &wake);
+}
+
+static u64 lb_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
+		      struct mrpc_queue *out, int budget)
+{
+	struct lb *lb = e->priv;
+	bool explained = false;
+	struct mrpc_rpc *rpc;
+	u64 wake = 0;
+	int err;
+
+	while (budget-- && (rpc = mrpc_queue_peek(in))) {
+		err = lb_give(e, rpc, &wake);
+		if (err == -EAGAIN)
+			return wake;
+		if (!err) {
+			mrpc_queue_move(in, rpc, out);
+			continue;
+		}
+		if (!explained)
+			mrpc_replicas_explain(lb->set, lb->why, sizeof(lb->why));
+		explained = true;
+		mrpc_engine_reject(e, dir, in, rpc, MRPC_UNAVAILABLE, lb->why);
+	}
+	return 0;
+}
+
+/* -- instances -------------------------------------------------------------------- */
+
+static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+{
+	struct lb *lb;
+
+	if (e->conn->accepted) {	/* who serves has nothing to choose */
+		e->dirs = 0;
+		return 0;
+	}
+	lb = kzalloc(sizeof(*lb), GFP_KERNEL_ACCOUNT);
+	if (!lb)
+		return -ENOMEM;
+	lb->stale = true;
+	lb->set = mrpc_replicas_get(e);
+	if (!lb->set) {
+		kfree(lb);
+		return -ENOMEM;
+	}
+	e->priv = lb;
+	return 0;
+}
+
+static void lb_destroy(struct mrpc_engine *e)
+{
+	struct lb *lb = e->priv;
+	u32 i;
+
+	if (!lb)
+		return;
+	mrpc_replicas_put(lb->set);
+	for (i = 0; i < MRPC_MAX_SERVICES; i++)
+		lb_paths_free(lb->paths[i]);
+	kfree(lb);
+}
+
+static int lb_configure(struct mrpc_engine *e, struct mrpc_group *group,
+			struct netlink_ext_ack *extack)
+{
+	struct lb *lb = e->priv;
+
+	if (lb)
+		lb->stale = true;
+	return 0;
+}
+
+static void lb_settle(struct mrpc_engine *e)
+{
+	struct lb *lb = e->priv;
+
+	if (lb)
+		mrpc_replicas_follow(lb->set, e->group->priv);
+}
+
+static int lb_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
+		   struct sk_buff *skb)
+{
+	const struct mrpc_replica_plan *plan = group->priv;
+	struct lb *lb = e ? e->priv : NULL;
+	char name[MRPC_REPLICA_NAME + 8];
+	u32 i;
+
+	if (lb)
+		return mrpc_engine_put_u64(skb, "unkeyed", READ_ONCE(lb->unkeyed)) ?:
+		       mrpc_replicas_dump(lb->set, skb);
+	for (i = 0; !e && i < plan->nr; i++) {
+		snprintf(name, sizeof(name), "%s/weight", plan->places[i].name);
+		if (mrpc_engine_put_u64(skb, name, plan->places[i].weight))
+			return -EMSGSIZE;
+	}
+	return 0;
+}
+
+static struct mrpc_engine_ops lb_ops = {
+	.name		= "lb",
+	.version	= LB_VERSION,
+	.oldest		= 1,
+	.state_version	= 1,
+	.owner		= THIS_MODULE,
+	.flags		= MRPC_ENGINE_MANDATORY,
+	.dirs		= BIT(MRPC_TX),
+	.params		= lb_params,
+	.nr_params	= ARRAY_SIZE(lb_params),
+	.doc		= "Spreads the calls of a connection over replicas of its server.",
+	.group_create	= lb_group_create,
+	.group_destroy	= lb_group_destroy,
+	.create		= lb_create,
+	.destroy	= lb_destroy,
+	.configure	= lb_configure,
+	.settle		= lb_settle,
+	.do_work	= lb_do_work,
+	.pass		= lb_pass,
+	.dump		= lb_dump,
+};
+
+module_mrpc_engine(lb_ops);
+#if LB_VERSION == 1
+MODULE_ALIAS_MRPC_ENGINE("lb");
+#endif
+MODULE_ALIAS_MRPC_ENGINE("lb-" __stringify(LB_VERSION));
+MODULE_DESCRIPTION("mrpc engine that spreads calls over replicas");
+MODULE_LICENSE("GPL");
