@@ -14,6 +14,7 @@
 #include "bind.h"
 #include "conn.h"
 #include "netlink.h"
+#include "replica.h"
 #include "session.h"
 
 void *mrpc_nl_begin(struct sk_buff *skb, const struct genl_info *info)
@@ -290,6 +291,8 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->ops->name) ||
 	       (conn->accepted &&
 		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener_id)) ||
+	       (conn->replica &&
+		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
 	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->keepalive) ||
 	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->max_message) ||
 	       mrpc_nl_put_services(skb, conn);

@@ -409,6 +409,15 @@ void mrpc_replica_down(struct mrpc_conn *link)
 }
 
 /**
+ * mrpc_replica_parent() - the number of the connection whose calls a link carries
+ * @link: the link
+ */
+u32 mrpc_replica_parent(const struct mrpc_conn *link)
+{
+	return link->replica->set->conn->id;
+}
+
+/**
  * mrpc_replica_free() - the last reference to a link is gone
  * @link: the link
  */

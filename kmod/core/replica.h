@@ -141,6 +141,7 @@ int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb);
 
 /* replica.c: for the core */
 void mrpc_replicas_end(struct mrpc_conn *conn);
+u32 mrpc_replica_parent(const struct mrpc_conn *link);
 void mrpc_replica_up(struct mrpc_conn *link);
 void mrpc_replica_down(struct mrpc_conn *link);
 void mrpc_replica_free(struct mrpc_conn *link);

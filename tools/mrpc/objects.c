@@ -84,6 +84,8 @@ static const struct column qp_columns[] = {
 
 static char *conn_role(struct json_object *object)
 {
+	if (json_at(object, "parent"))
+		return text_printf("link:%s", string_at(object, "parent"));
 	return text_printf(json_at(object, "listener") ? "server" : "client");
 }
 

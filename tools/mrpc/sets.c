@@ -103,6 +103,7 @@ static const struct attr conn[] = {
 	[MRPC_A_CONN_REASON] = TEXT("reason"),
 	[MRPC_A_CONN_SERVICE] = LIST("services", &set_service),
 	[MRPC_A_CONN_STATS] = NEST("stats", &set_stats),
+	[MRPC_A_CONN_PARENT] = NUMBER("parent"),
 };
 const struct set set_conn = SET(conn);
 

@@ -195,7 +195,8 @@ static void take_conns(struct sample *s)
 	loads = take_loads(&nr);
 	for (i = 0; i < json_object_array_length(conns); i++) {
 		conn = json_object_array_get_idx(conns, i);
-		if (!strcmp(string_at(conn, "state") ?: "", "closed"))
+		/* What the link of a replica carries is counted where it was called. */
+		if (!strcmp(string_at(conn, "state") ?: "", "closed") || json_at(conn, "parent"))
 			continue;
 		wanted.datapath = number_at(conn, "datapath");
 		take_conn(s, conn, bsearch(&wanted, loads, nr, sizeof(wanted), compare_loads));
