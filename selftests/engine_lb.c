@@ -687,6 +687,7 @@ TEST_LIMIT(ejected_and_back, 120)
 TEST_LIMIT(client_killed, 120)
 {
 	unsigned int round, i;
+	uint64_t until;
 
 	begin("tcp4");
 	op_must_add("lb", members(1, 1, 1), NULL);
@@ -704,8 +705,11 @@ TEST_LIMIT(client_killed, 120)
 			for (;;)
 				pause();
 		}
-		while (requests(2) < 20 * (round + 1))
+		until = raw_now() + 20 * RAW_S * raw_scale();
+		while (requests(2) < 20 * (round + 1)) {
+			CHECK_MSG(raw_now() < until, "round %u: no calls come", round);
 			raw_sleep(RAW_MS);
+		}
 		finish(pid);
 		for (i = 0; i < REPLICAS; i++)
 			CHECK(raw_server_conns(&srv[i], 0, 10000));

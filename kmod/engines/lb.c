@@ -181,7 +181,7 @@ static int lb_place(struct mrpc_replica_place *place, struct net *net, char *wor
 	err = !addr ? -EINVAL : !strcmp(word, "loop") ? lb_addr_loop(place, addr) :
 						       lb_addr_inet(place, net, addr);
 	if (err) {
-		NL_SET_ERR_MSG_FMT(extack, "'%.30s' is no member: like tcp:10.0.0.1:7000 or loop:NAME",
+		NL_SET_ERR_MSG_FMT(extack, "'%.24s' is no member: like tcp:10.0.0.1:7000 or loop:NAME",
 				   place->name);
 		return err;
 	}
@@ -200,7 +200,7 @@ static int lb_twice(const struct mrpc_replica_plan *plan, struct netlink_ext_ack
 		if (place->ops != last->ops || place->addr_len != last->addr_len ||
 		    memcmp(&place->addr, &last->addr, place->addr_len))
 			continue;
-		NL_SET_ERR_MSG_FMT(extack, "the member '%s' is there twice", last->name);
+		NL_SET_ERR_MSG_FMT(extack, "the member '%.45s' is there twice", last->name);
 		return -EINVAL;
 	}
 	return 0;
