@@ -37,7 +37,7 @@ test_shown()
 	mrpc engine del web
 	wait_for 20 links 0
 	mrpc config restore "$TEST_TMP/config"
-	mrpc engine | has 'members=tcp:127.0.0.1:7002'
+	mrpc -j engine show web | json "j[0]['values']['members']['text'] == 'tcp:127.0.0.1:7002'"
 	wait_for 20 links 1
 	refused 1 "'tcp:7' is no member: like tcp:10.0.0.1:7000 or loop:NAME" \
 		engine set web members tcp:7

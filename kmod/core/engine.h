@@ -182,8 +182,8 @@ struct mrpc_series {
  * @configure: e->group is about to become @group; on failure nothing has
  *	changed. Both claims are held: be quick, do not wait. Optional: then
  *	do_work() finds the new e->group by itself
- * @settle: another configuration, or this instance in the place of another, is in force
- *	now, and stays: what cannot be taken back is begun here. Both claims are held.
+ * @settle: another configuration, or this instance on a datapath that there is, is in
+ *	force now, and stays: what cannot be taken back is begun here. Both claims are held.
  *	Not called for the instances of a new connection. Optional
  * @do_work: process some of the rpcs in @in, in order or not; each ends in @out,
  *	or is rejected (mrpc_engine_reject()), or stays, in @in for preference: what

@@ -602,13 +602,10 @@ static const char *mrpc_link_try(struct mrpc_replica *replica)
 /* In the name of the application, as far as that is possible from outside of it. */
 static void mrpc_replica_connect(struct mrpc_replica *replica)
 {
-	struct mrpc_session *session = replica->set->conn->session;
-	struct mem_cgroup *memcg = set_active_memcg(session->memcg);
-	const struct cred *cred = override_creds(session->cred);
+	const struct cred *cred = override_creds(replica->set->conn->session->cred);
 	const char *why = mrpc_link_try(replica);
 
 	revert_creds(cred);
-	set_active_memcg(memcg);
 	if (why)
 		mrpc_replica_fail(replica, why);
 }
@@ -698,6 +695,7 @@ static void mrpc_replicas_leave_conn(struct mrpc_replicas *set)
 static void mrpc_replicas_work(struct work_struct *work)
 {
 	struct mrpc_replicas *set = container_of(to_delayed_work(work), struct mrpc_replicas, work);
+	struct mem_cgroup *memcg = set_active_memcg(set->conn->session->memcg);
 	bool ending = READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED;
 	u64 next = 0, now;
 
@@ -716,6 +714,7 @@ static void mrpc_replicas_work(struct work_struct *work)
 					next > now ? nsecs_to_jiffies(next - now) + 1 : 0))
 			mrpc_replicas_drop(set);
 	}
+	set_active_memcg(memcg);
 	mrpc_replicas_drop(set);
 }
 
