@@ -104,6 +104,8 @@ struct mrpc_path {
  * @dp_id: unique in this boot: the id of its datapath in dumps
  * @ops: transport, a module reference
  * @link: the transport's state; set once before the connection is READY
+ * @replica: whose link this is, a reference, immutable; NULL: it is an application's
+ *	connection
  * @listener_id: the listener that accepted it, 0 for one that connected
  * @accepted: true at the server's end
  * @local, @peer: addresses; set with the link
@@ -117,7 +119,9 @@ struct mrpc_path {
  * @wait: for changes of state, and for drained tables
  * @tx, @rx: the claims
  * @txq: rpcs from any context to the owner of @tx
- * @tx_queued: rpcs in it, in @path[MRPC_TX], and in the making
+ * @touched: links of replicas that the owner of @tx has given something, by @touch, a
+ *	reference each; run when the claim has been given back
+ * @tx_queued: rpcs in @txq, in @path[MRPC_TX], and in the making
  * @path: what lies between application and link, for each direction
  * @chain: its engines, or NULL. Changes with both claims held, or before the
  *	connection is READY; readers without a claim use RCU
@@ -136,6 +140,8 @@ struct mrpc_path {
  *	reference, since the transport last tried: then it is cheaper to copy at once
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
+ * @rxq: replies that links of replicas have received for the engines here, by
+ *	mrpc_rx.rpc
  * @timer: fires at the earliest of the first deadline and the next keepalive
  * @timer_at: when it will; under @lock
  * @last_rx: when the peer was last heard, ns; owner of @rx
@@ -157,11 +163,7 @@ struct mrpc_path {
  *	while the state is CONNECTING; under @lock
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
- * @touched: links that the owner of @tx has given something, by @touch, a reference
- *	each; run when the claim has been given back
- * @replica: whose link this is, a reference; NULL: it is an application's connection
  * @touch: entry of the @touched of the connection whose calls it carries
- * @rxq: replies that such links have received for the engines here, by mrpc_rx.rpc
  * @free_work: the last reference can go in softirq
  */
 struct mrpc_conn {
@@ -172,6 +174,7 @@ struct mrpc_conn {
 	u32 dp_id;
 	const struct mrpc_transport_ops *ops;
 	void *link;
+	struct mrpc_replica *replica;
 	u32 listener_id;
 	bool accepted;
 	struct sockaddr_storage local;
@@ -191,6 +194,7 @@ struct mrpc_conn {
 	struct mrpc_claim tx;
 	struct mrpc_claim rx;
 	struct llist_head txq;
+	struct llist_head touched;
 	atomic_t tx_queued;
 	struct mrpc_path path[MRPC_DIRS];
 	struct mrpc_chain __rcu *chain;
@@ -207,6 +211,7 @@ struct mrpc_conn {
 	atomic_t copied;
 	struct mrpc_sink sink;
 	struct mrpc_qp *rx_qp;
+	struct llist_head rxq;
 
 	struct hrtimer timer;
 	u64 timer_at;
@@ -229,10 +234,7 @@ struct mrpc_conn {
 	u32 peer_max_message;
 	struct mrpc_refusal *refusal;
 	struct list_head replicas;
-	struct llist_head touched;
-	struct mrpc_replica *replica;
 	struct llist_node touch;
-	struct llist_head rxq;
 	struct work_struct free_work;
 };
 

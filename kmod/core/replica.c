@@ -634,10 +634,9 @@ static void mrpc_replica_drain(struct mrpc_replica *replica, struct mrpc_conn *l
 }
 
 /* Return: when to look again, ns; U64_MAX: when something happens. */
-static u64 mrpc_replica_tend(struct mrpc_replica *replica, struct mrpc_conn *link, u64 now)
+static u64 mrpc_replica_tend(struct mrpc_replica *replica, const struct mrpc_member *m,
+			     struct mrpc_conn *link, u64 now)
 {
-	const struct mrpc_member *m = &replica->m;
-
 	if (!link) {
 		if (!m->weight)
 			return U64_MAX;
@@ -660,9 +659,11 @@ static u64 mrpc_replicas_tend(struct mrpc_replicas *set, bool ending)
 	u64 now = ktime_get_ns(), next = U64_MAX;
 	struct mrpc_replica *replica, *tmp;
 	struct mrpc_conn *link;
+	struct mrpc_member m;
 
 	list_for_each_entry_safe(replica, tmp, &set->all, list) {
 		spin_lock(&set->lock);
+		m = replica->m;
 		link = replica->conn;
 		if (link)
 			mrpc_conn_get(link);
@@ -670,7 +671,7 @@ static u64 mrpc_replicas_tend(struct mrpc_replicas *set, bool ending)
 		if (replica->leaving)
 			mrpc_replica_drain(replica, link, ending);
 		else
-			next = min(next, mrpc_replica_tend(replica, link, now));
+			next = min(next, mrpc_replica_tend(replica, &m, link, now));
 		if (link)
 			mrpc_conn_put(link);
 	}
