@@ -218,12 +218,15 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 		       u64 *wake)
 {
 	u64 now = ktime_get_ns();
-	bool wait = false;
+	bool wait = false, full = false;
 	u32 skip = 0;
-	int i, err;
+	int i = -1, err;
 
 	spin_lock(&set->lock);
-	while ((i = mrpc_balance_pick(&set->b, now, skip, keyed, key)) >= 0) {
+	/* What the operator has been told is so holds for every call from then on. */
+	if (set->plan != set->applied)
+		wait = true;
+	while (!wait && (i = mrpc_balance_pick(&set->b, now, skip, keyed, key)) >= 0) {
 		struct mrpc_member *m = set->b.members[i];
 
 		err = mrpc_carry(rpc->call, mrpc_replica_of(m)->conn);
@@ -231,11 +234,11 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 			mrpc_member_give(m);
 			break;
 		}
-		wait |= err == -EBUSY;
+		full |= err == -EBUSY;
 		skip |= BIT(i);
 	}
 	if (i < 0) {
-		wait |= !set->applied || mrpc_balance_hope(&set->b);
+		wait |= full || mrpc_balance_hope(&set->b);
 		set->waiting = wait;
 		*wake = mrpc_balance_due(&set->b);
 	}
