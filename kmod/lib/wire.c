@@ -130,6 +130,8 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 	case MRPC_WIRE_PING:
 	case MRPC_WIRE_PONG:
 	case MRPC_WIRE_BYE:
+	case MRPC_WIRE_FEATURES:
+	case MRPC_WIRE_FEATURES_ACK:
 		return wire_check_control(f, why);
 	default:
 		return wire_refuse(why, "a frame's type is unknown");

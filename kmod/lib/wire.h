@@ -7,6 +7,7 @@
  *   metadata		meta_len bytes, zero padding to 8
  *   detail		detail_len bytes, zero padding to 8
  *   message		struct, text (padding to 8) and byte sections (message.h)
+ *   trailer		with MRPC_WIRE_CRC and a byte section: crc32c of that, 4 zero bytes
  *
  * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata.
  */
@@ -30,7 +31,9 @@ enum mrpc_wire_type {
 	MRPC_WIRE_PING,		/* answered by PONG with the same call_id */
 	MRPC_WIRE_PONG,
 	MRPC_WIRE_BYE,		/* no new calls from here; those in flight finish */
-	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_BYE,
+	MRPC_WIRE_FEATURES,	/* call_id: what is accepted from now on (feature.h) */
+	MRPC_WIRE_FEATURES_ACK,	/* call_id: what is used at most from here on */
+	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_FEATURES_ACK,
 };
 
 /* mrpc_wire_hdr.flags */
@@ -39,8 +42,8 @@ enum mrpc_wire_type {
 /* A message is present (its lengths may be of an empty root: 8 bytes) */
 #define MRPC_WIRE_MSG	BIT(1)
 /*
- * @crc covers header (crc = 0) to text section; its use is to be negotiated, and
- * no feature offers it yet
+ * @crc covers header (crc = 0) to text section; a byte section is followed by a
+ * trailer of its own. Only where MRPC_FEATURE_CRC is agreed on
  */
 #define MRPC_WIRE_CRC	BIT(2)
 #define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
@@ -51,7 +54,7 @@ enum mrpc_wire_type {
  * @version: MRPC_WIRE_VERSION
  * @type: enum mrpc_wire_type
  * @flags: MRPC_WIRE_*
- * @call_id: sequence << 16 | slot (calltable.h); PING: any value
+ * @call_id: sequence << 16 | slot (calltable.h); PING: any value; FEATURES: a mask
  * @msg_no: number of this message in its direction; 0 for unary
  * @method: CALL: index of the service in HELLO << 16 | index of the method
  * @status: REPLY: enum mrpc_status
@@ -90,6 +93,16 @@ struct mrpc_wire_hdr {
 static_assert(sizeof(struct mrpc_wire_hdr) == 64);
 
 /**
+ * struct mrpc_wire_trailer - behind a byte section, if there is a checksum
+ * @crc: crc32c of the byte section
+ * @resv: zero
+ */
+struct mrpc_wire_trailer {
+	__le32 crc;
+	__le32 resv;
+};
+
+/**
  * struct mrpc_frame - a checked header in host byte order
  */
 struct mrpc_frame {
@@ -120,6 +133,12 @@ static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
 	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
 }
 
+/* Bytes behind the byte section. */
+static inline u32 mrpc_frame_trailer(const struct mrpc_frame *f)
+{
+	return f->flags & MRPC_WIRE_CRC && f->msg.bytes ? sizeof(struct mrpc_wire_trailer) : 0;
+}
+
 /**
  * mrpc_wire_encode() - make a header
  */
@@ -134,9 +153,9 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  *
  * Checks magic, version, type, flags, reserved fields, that each type carries
  * only what it may (a CALL needs END, MSG and msg_no 0 until streams come; a
- * REPLY needs END, has MSG if and only if its status is OK; PING, PONG, CANCEL
- * and BYE carry nothing; HELLO and BYE have no call_id; CRC may be on any), and
- * every length and their sum. A message above MRPC_MAX_MESSAGE is malformed.
+ * REPLY needs END, has MSG if and only if its status is OK; PING, PONG, CANCEL,
+ * BYE and FEATURES carry nothing; HELLO and BYE have no call_id; CRC may be on any),
+ * and every length and their sum. A message above MRPC_MAX_MESSAGE is malformed.
  *
  * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
  * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds

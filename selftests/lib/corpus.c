@@ -133,7 +133,11 @@ static void put_handshake(void)
 		  .detail_len = 20 },
 		{ .type = MRPC_WIRE_PING, .flags = MRPC_WIRE_CRC, .call_id = 9, .crc = 1 },
 		{ .type = MRPC_WIRE_BYE },
+		{ .type = MRPC_WIRE_FEATURES, .call_id = 2 },
+		{ .type = MRPC_WIRE_FEATURES_ACK, .call_id = 2 },
 	};
+	/* Announced both ways, answered, taken back. */
+	static const char features[] = "\x31\x10\x01\x04\x12\x03\x04\x02\x00\x01";
 	static const char meta[] = "\3\0\4\0key\1\2\3\4\10\0\0\0trace-id";
 	static const char text[] = "caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x90\x9f, and ASCII for long";
 	struct mrpc_hello hello = {
@@ -157,6 +161,7 @@ static void put_handshake(void)
 	}
 	put("handshake", "meta", 0, "\2", 1, meta, sizeof(meta) - 1);
 	put("handshake", "text", 0, "\3", 1, text, sizeof(text) - 1);
+	put("handshake", "features", 0, "\4", 1, features, sizeof(features) - 1);
 }
 
 int main(int argc, char **argv)

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What a peer says before it is trusted with anything: the first byte chooses a
- * hello's body, a frame's header, metadata, or text. What is accepted must be
- * encoded to the same bytes again.
+ * hello's body, a frame's header, metadata, text, or what comes about features. What is
+ * accepted must be encoded to the same bytes again.
  */
 #include <stdlib.h>
 #include <stdio.h>
 
+#include "feature.h"
 #include "fuzz.h"
 #include "handshake.h"
 #include "meta.h"
@@ -91,6 +92,55 @@ static bool naive_utf8(const u8 *s, size_t len)
 	return true;
 }
 
+/*
+ * An end whose link changes while its peer says whatever it likes: what the peer was
+ * told is accepted stays so until it has answered, and nothing is used that it did
+ * not announce.
+ */
+static void fuzz_features(const u8 *data, size_t len)
+{
+	struct mrpc_features f = { .want = len ? data[0] & MRPC_FEATURES_LINK : 0 };
+	u64 answer = 0, told;
+	size_t i;
+
+	if (len && data[0] & 1) {
+		mrpc_features_choose(&f, data[0] >> 4);
+	} else {
+		told = mrpc_features_offer(&f);
+		if (len && mrpc_features_chosen(&f, data[0] >> 4))
+			return;
+		check(!(f.said & ~told), "features: more than offered");
+	}
+	for (i = 1; i < len; i++) {
+		u64 mask = data[i] >> 3;
+
+		told = f.said | f.before;
+		switch (data[i] & 7) {
+		case 0:
+			if (!mrpc_features_hear(&f, mask, &answer))
+				check(f.owed && !(answer & ~MRPC_FEATURES_LINK), "features: answer");
+			break;
+		case 1:
+			if (f.owed)
+				mrpc_features_answer(&f, answer);
+			break;
+		case 2:
+			if (!mrpc_features_ack(&f, mask))
+				check(!(mask & ~f.said), "features: more than announced");
+			break;
+		case 3:
+			f.want = mask & MRPC_FEATURES_LINK;
+			break;
+		default:
+			if (!mrpc_features_due(&f))
+				break;
+			mrpc_features_announced(&f);
+			check(mrpc_features_accept(&f, told) || !told, "features: withdrawn at once");
+		}
+		check(!(f.may & ~MRPC_FEATURES_LINK), "features: used");
+	}
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
 	u8 *copy;
@@ -100,7 +150,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 	/* A block of its own: the choice's byte shifts the rest. */
 	copy = malloc(len);
 	memcpy(copy, data + 1, len - 1);
-	switch (data[0] & 3) {
+	switch (data[0] & 7) {
 	case 0:
 		fuzz_hello(copy, len - 1);
 		break;
@@ -109,6 +159,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		break;
 	case 2:
 		fuzz_meta(copy, len - 1);
+		break;
+	case 4:
+		fuzz_features(copy, len - 1);
 		break;
 	default:
 		check(mrpc_utf8_valid(copy, len - 1) == naive_utf8(copy, len - 1), "UTF-8");

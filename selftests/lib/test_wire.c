@@ -59,6 +59,8 @@ TEST(every_type_and_back)
 		&(struct mrpc_frame){ .type = MRPC_WIRE_PONG, .call_id = ~0ULL },
 		&(struct mrpc_frame){ .type = MRPC_WIRE_CANCEL, .call_id = 1 },
 		&(struct mrpc_frame){ .type = MRPC_WIRE_PING, .flags = MRPC_WIRE_CRC, .crc = 5 },
+		&(struct mrpc_frame){ .type = MRPC_WIRE_FEATURES, .call_id = 2 },
+		&(struct mrpc_frame){ .type = MRPC_WIRE_FEATURES_ACK, .call_id = ~0ULL },
 	};
 	u32 i;
 
@@ -92,6 +94,19 @@ TEST(layout)
 	CHECK_EQ(mrpc_frame_prefix(&call), 24);
 	CHECK_EQ(mrpc_frame_head(&call), 24 + 24);
 	CHECK_EQ(mrpc_frame_prefix(&failure), 16);
+}
+
+/* Only what has a checksum and a byte section has a trailer. */
+TEST(trailer)
+{
+	struct mrpc_frame f = call;
+
+	CHECK_EQ(mrpc_frame_trailer(&f), 0);
+	f.flags |= MRPC_WIRE_CRC;
+	CHECK_EQ(mrpc_frame_trailer(&f), 8);
+	CHECK_EQ(decode(&f), 0);
+	f.msg.bytes = 0;
+	CHECK_EQ(mrpc_frame_trailer(&f), 0);
 }
 
 /* A change of any byte is refused, or says something that a frame can say. */
