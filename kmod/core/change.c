@@ -17,6 +17,7 @@
 #include <linux/sort.h>
 
 #include "chain.h"
+#include "link.h"
 #include "notify.h"
 #include "placement.h"
 #include "runtime.h"
@@ -48,6 +49,7 @@ struct mrpc_item {
  * @gen: of the placements that it follows
  * @nr: items
  * @chain: the next chain, or NULL: no engines
+ * @link: what is to be below it
  * @differs: there is something to do
  * @leaked: rpcs that engines had lost
  * @items: in order
@@ -57,6 +59,7 @@ struct mrpc_change {
 	u64 gen;
 	u32 nr;
 	struct mrpc_chain *chain;
+	struct mrpc_link_plan link;
 	bool differs;
 	u32 leaked;
 	struct mrpc_item items[MRPC_PLACEMENTS_MAX];
@@ -214,13 +217,14 @@ static void mrpc_change_collect(struct mrpc_change *c)
 	struct mrpc_group *g;
 
 	c->nr = 0;
+	mrpc_link_plan(c->conn, &c->link);
 	spin_lock(&mn->lock);
 	c->gen = mn->gen;
 	list_for_each_entry(p, &mn->placements, list) {
 		if (!mrpc_scope_matches(&p->scope, c->conn))
 			continue;
 		g = mrpc_placement_choose(p, c->conn);
-		if (!g)
+		if (!g || !mrpc_link_plan_add(c->conn, &c->link, g))
 			continue;
 		mrpc_placement_get(p);
 		mrpc_group_get(g);
@@ -337,6 +341,8 @@ static struct mrpc_change *mrpc_change_prepare(struct mrpc_conn *conn,
 	}
 	if (kept != (now ? now->nr : 0))
 		c->differs = true;	/* some leave */
+	if (!mrpc_link_follows(conn, &c->link))
+		c->differs = true;
 	if (!c->differs || !c->nr)
 		return c;
 	err = -ENOMEM;
@@ -367,7 +373,7 @@ static int mrpc_change_restore(struct mrpc_item *item, struct netlink_ext_ack *e
 	return err;
 }
 
-/* What can fail. Nothing but configurations is to be taken back. */
+/* What can fail, the link last. Nothing but configurations is to be taken back. */
 static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack)
 {
 	int err = 0;
@@ -384,6 +390,8 @@ static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack
 			item->configured = !err;
 		}
 	}
+	if (!err && !mrpc_link_follows(c->conn, &c->link))
+		err = mrpc_link_change(c->conn, &c->link, extack);
 	if (!err)
 		return 0;
 	while (i--) {
@@ -689,6 +697,33 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 /* -- a datapath begins and ends ---------------------------------------------------- */
 
 /**
+ * mrpc_datapath_change_work() - what mrpc_change_later() has queued
+ * @work: of a connection, a reference
+ */
+void mrpc_datapath_change_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, change_work);
+	struct netlink_ext_ack extack = {};
+	u32 leaked = 0;
+	u64 pause;
+	int err = mrpc_datapath_change(conn, true, &pause, &leaked, &extack);
+
+	if (err < 0)
+		pr_warn_ratelimited("mrpc: datapath %u cannot have its version of %s: %s (%pe)\n",
+				    conn->dp_id, conn->home->name, extack._msg ?: "no memory",
+				    ERR_PTR(err));
+	mrpc_conn_put(conn);
+}
+
+/* A link changes with both claims held, and who joins owns one. */
+static void mrpc_change_later(struct mrpc_conn *conn)
+{
+	mrpc_conn_get(conn);
+	if (!queue_work(mrpc_end_wq, &conn->change_work))
+		mrpc_conn_put(conn);
+}
+
+/**
  * mrpc_datapath_join() - a connection is about to be READY: give it its engines
  * @conn: the connection, its services known
  * @extack: why not
@@ -716,6 +751,8 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
 		spin_unlock(&mn->lock);
 		if (fresh)	/* no change gets past our claim */
 			mrpc_runtime_follow(conn, c->chain);
+		if (fresh && !mrpc_link_follows(conn, &c->link))
+			mrpc_change_later(conn);
 		mrpc_change_free(c, !fresh);
 	} while (!fresh);
 	return 0;

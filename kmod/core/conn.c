@@ -10,6 +10,7 @@
 #include "bind.h"
 #include "chain.h"
 #include "conn.h"
+#include "link.h"
 #include "notify.h"
 #include "refusal.h"
 #include "replica.h"
@@ -92,6 +93,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	spin_lock_init(&conn->lock);
 	init_waitqueue_head(&conn->wait);
 	INIT_WORK(&conn->close_work, mrpc_conn_close_work);
+	INIT_WORK(&conn->change_work, mrpc_datapath_change_work);
 	INIT_WORK(&conn->free_work, mrpc_conn_free_work);
 	INIT_LIST_HEAD(&conn->replicas);
 	mrpc_datapath_init(conn);
@@ -106,7 +108,10 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 		goto err_free;
 	mrpc_session_get(session);
 	conn->session = session;
+	conn->home = ops;
 	conn->ops = ops;
+	conn->features.want = ops->features;
+	__module_get(ops->owner);
 	return conn;
 
 err_free:
@@ -125,6 +130,7 @@ static void mrpc_conn_free_work(struct work_struct *work)
 	if (conn->link)
 		conn->ops->release(conn);
 	mrpc_transport_put(conn->ops);
+	mrpc_transport_put(conn->home);
 	mrpc_rx_end(conn);
 	mrpc_services_put(conn->services, conn->nr_services);
 	kvfree(conn->calls.slots);
@@ -814,6 +820,7 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 		mrpc_refuse_link(r, why, err);
 		goto out;
 	}
+	mrpc_link_begin(conn);
 	err = mrpc_conn_publish(conn);
 	if (err)
 		goto close;

@@ -14,6 +14,7 @@
 #include "calltable.h"
 #include "claim.h"
 #include "deadline.h"
+#include "feature.h"
 #include "handshake.h"
 #include "order.h"
 #include "rpc.h"
@@ -46,6 +47,8 @@ struct mrpc_conn_stats {
 	u64 rx_frames;
 	u64 rx_refused;		/* frames answered with an error */
 	u64 heap_stalls;	/* input stopped for want of receive heap */
+	u64 tx_summed;		/* frames with a checksum; transmit claim */
+	u64 rx_summed;		/* receive claim */
 };
 
 /* mrpc_conn.flags */
@@ -102,8 +105,14 @@ struct mrpc_path {
  * @session: owner, a reference
  * @id: in the session's table
  * @dp_id: unique in this boot: the id of its datapath in dumps
- * @ops: transport, a module reference
- * @link: the transport's state; set once before the connection is READY
+ * @home: version 1 of its transport, a module reference: what it goes back to
+ * @ops: the version that its link has now, a module reference. Changes together with
+ *	@link: with both claims held, under @lock
+ * @link: the transport's state; set before the connection is READY
+ * @features: what it has agreed with its peer; see struct mrpc_features
+ * @uses: MRPC_FEATURE_* that the operator wants used in what is sent; changes with both
+ *	claims held, or before the connection is READY
+ * @adds: of these what the peer accepts; owner of @tx, or before it is READY
  * @replica: whose link this is, a reference, immutable; NULL: it is an application's
  *	connection
  * @listener_id: the listener that accepted it, 0 for one that connected
@@ -154,6 +163,7 @@ struct mrpc_path {
  * @stalled: entry of the session's stalled list; under its ready_lock
  * @work: runs the datapath where no thread waits
  * @close_work: ends the link
+ * @change_work: brings it to what the placements say, where nobody could who noticed
  * @services: what it negotiated
  * @map: server: wire numbering to the listener's numbering
  * @nr_wire: server: services that the client asked for
@@ -172,9 +182,13 @@ struct mrpc_conn {
 	struct mrpc_session *session;
 	u32 id;
 	u32 dp_id;
+	const struct mrpc_transport_ops *home;
 	const struct mrpc_transport_ops *ops;
 	void *link;
+	struct mrpc_features features;
 	struct mrpc_replica *replica;
+	u64 uses;
+	u64 adds;
 	u32 listener_id;
 	bool accepted;
 	struct sockaddr_storage local;
@@ -225,6 +239,7 @@ struct mrpc_conn {
 	struct list_head stalled;
 	struct work_struct work;
 	struct work_struct close_work;
+	struct work_struct change_work;
 
 	struct mrpc_service *services;
 	u32 nr_services;
@@ -269,6 +284,10 @@ int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, cons
 int mrpc_conn_send_hello(struct mrpc_conn *conn);
 int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id);
+int mrpc_conn_announce(struct mrpc_conn *conn);
+struct mrpc_call *mrpc_control_new(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
+				   u32 len);
+void mrpc_control_submit(struct mrpc_conn *conn, struct mrpc_call *call);
 int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target);
 u32 mrpc_conn_active(struct mrpc_conn *conn);
 

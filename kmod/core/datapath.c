@@ -11,6 +11,8 @@
 
 #include "chain.h"
 #include "conn.h"
+#include "link.h"
+#include "placement.h"
 #include "replica.h"
 #include "runtime.h"
 #include "session.h"
@@ -156,10 +158,13 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		return;
 	}
 	rpc->wired = true;
-	if (unlikely(rpc->call->via && rpc->call->via != conn))
+	if (unlikely(rpc->call->via && rpc->call->via != conn)) {
 		mrpc_carry_send(conn, rpc);
-	else
-		mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
+		return;
+	}
+	if (unlikely(READ_ONCE(conn->adds)))
+		mrpc_link_dress(conn, rpc);
+	mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
 }
 
 /* The peer never hears of this call: its slot is free. Return: it was still waited for. */
@@ -222,19 +227,32 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_conn_drained(conn);
 }
 
-static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+/* A control frame, or a status that the kernel gives: past the engines. */
+static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_path *path = &conn->path[MRPC_TX];
 
+	if (rpc->frame.type == MRPC_WIRE_FEATURES_ACK) {
+		mrpc_features_answer(&conn->features, rpc->frame.call_id);
+		mrpc_link_agreed(conn);
+	} else if (rpc->frame.type == MRPC_WIRE_BYE && path->late) {
+		mrpc_tx_done(conn, rpc);	/* one says it all */
+		return;
+	} else if (rpc->frame.type == MRPC_WIRE_BYE && path->held) {
+		path->late = rpc;	/* not before what was called earlier */
+		return;
+	}
+	mrpc_tx_out(conn, rpc);
+}
+
+static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
 	if (rpc->call->target)
 		mrpc_tx_cancel(conn, rpc);
-	else if (!rpc->drop && rpc->call->role != MRPC_ROLE_CONTROL &&
-		 mrpc_chain_wants(conn, MRPC_TX))
+	else if (rpc->call->role == MRPC_ROLE_CONTROL)
+		mrpc_tx_control(conn, rpc);
+	else if (!rpc->drop && mrpc_chain_wants(conn, MRPC_TX))
 		mrpc_chain_enter(conn, MRPC_TX, rpc);
-	else if (rpc->frame.type == MRPC_WIRE_BYE && path->late)
-		mrpc_tx_done(conn, rpc);	/* one says it all */
-	else if (rpc->frame.type == MRPC_WIRE_BYE && path->held)
-		path->late = rpc;	/* not before what was called earlier */
 	else
 		mrpc_tx_out(conn, rpc);
 }
@@ -430,6 +448,22 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	return again && n >= 0 ? budget : n;
 }
 
+/* The link, or what came over it, makes the connection end. */
+static void mrpc_rx_failed(struct mrpc_conn *conn, int err)
+{
+	const char *why = "the link failed while receiving";
+
+	if (err == -ESHUTDOWN) {
+		why = "the peer closed the connection";
+	} else if (err == -EPROTO) {
+		why = "the peer broke the protocol";
+	} else if (err == -EBADMSG) {
+		why = "a checksum was wrong: what the peer sent is not what came";
+		atomic64_inc(&mrpc_net(conn->session->net)->checksum_errors);
+	}
+	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
+}
+
 static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 {
 	int budget = MRPC_RX_BUDGET, n;
@@ -451,15 +485,7 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		}
 		if (n >= 0 || n == -EAGAIN)
 			continue;
-		if (n == -ESHUTDOWN)
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer closed the connection",
-					false);
-		else if (n == -EPROTO)
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer broke the protocol",
-					true);
-		else
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the link failed while receiving",
-					true);
+		mrpc_rx_failed(conn, n);
 	} while (mrpc_claim_end(&conn->rx));
 }
 

@@ -210,6 +210,8 @@ struct mrpc_series {
  * @restore: take over what another instance's decompose() gave; @from is that one's
  *	type. On failure nothing has changed. The state is freed by the core
  *	(kvfree). Both claims are held. Optional: then state is thrown away
+ * @transport: it chooses this version of a transport for the datapaths that have it; set
+ *	by the core (mrpc_transport_ops.type)
  * @dump: the instance's (or with @e NULL the group's) counters, by
  *	mrpc_engine_put_u64(). Process context, no claim held. Optional
  * @series: the instance's (or with @e NULL the group's) histogram at *@pos or behind
@@ -231,6 +233,7 @@ struct mrpc_engine_ops {
 	const struct mrpc_param *params;
 	u32 nr_params;
 	const char *doc;
+	const struct mrpc_transport_ops *transport;
 	struct list_head list;	/* the core's */
 
 	int (*group_create)(struct mrpc_group *g, const struct mrpc_group *prev,

@@ -9,6 +9,7 @@
 #include "chain.h"
 #include "conn.h"
 #include "handshake.h"
+#include "link.h"
 #include "notify.h"
 #include "refusal.h"
 #include "replica.h"
@@ -16,24 +17,54 @@
 
 #define MRPC_PONG_QUEUE	512	/* no answers to probes behind more than this */
 
-/* A control frame on the datapath; the caller runs it. */
-static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
-			       u32 len)
+/**
+ * mrpc_control_new() - a control frame
+ * @conn: the connection
+ * @type: enum mrpc_wire_type
+ * @call_id: for its header
+ * @body: of a hello, or NULL
+ * @len: its bytes
+ *
+ * Context: process; may sleep.
+ * Return: the frame, for mrpc_control_submit() or mrpc_call_put(); or NULL.
+ */
+struct mrpc_call *mrpc_control_new(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
+				   u32 len)
 {
 	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CONTROL, GFP_KERNEL);
 
 	if (!call)
-		return -ENOMEM;
+		return NULL;
 	if (mrpc_rpc_prefix(&call->rpc, len, 0)) {
 		mrpc_call_put(call);
-		return -ENOMEM;
+		return NULL;
 	}
 	if (len)
 		memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), body, len);
 	call->rpc.frame.type = type;
 	call->rpc.frame.call_id = call_id;
+	return call;
+}
+
+/**
+ * mrpc_control_submit() - put a control frame on the datapath; the caller runs it
+ * @conn: the connection
+ * @call: the frame
+ */
+void mrpc_control_submit(struct mrpc_conn *conn, struct mrpc_call *call)
+{
 	mrpc_tx_submit(conn, &call->rpc);
 	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+}
+
+static int mrpc_control_send(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
+			     u32 len)
+{
+	struct mrpc_call *call = mrpc_control_new(conn, type, call_id, body, len);
+
+	if (!call)
+		return -ENOMEM;
+	mrpc_control_submit(conn, call);
 	return 0;
 }
 
@@ -48,7 +79,7 @@ static int mrpc_control_submit(struct mrpc_conn *conn, u8 type, u64 call_id, con
  */
 int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id)
 {
-	return mrpc_control_submit(conn, type, call_id, NULL, 0);
+	return mrpc_control_send(conn, type, call_id, NULL, 0);
 }
 
 /**
@@ -71,8 +102,7 @@ int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target)
 	call->target = target;
 	call->rpc.frame.type = MRPC_WIRE_CANCEL;
 	call->rpc.frame.call_id = target->id;
-	mrpc_tx_submit(conn, &call->rpc);
-	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+	mrpc_control_submit(conn, call);
 	return 0;
 }
 
@@ -83,7 +113,7 @@ static int mrpc_send_hello(struct mrpc_conn *conn, u8 type, const struct mrpc_he
 
 	if (body) {
 		len = mrpc_hello_encode(hello, body, MRPC_WIRE_MAX_HELLO);
-		err = len < 0 ? len : mrpc_control_submit(conn, type, 0, body, len);
+		err = len < 0 ? len : mrpc_control_send(conn, type, 0, body, len);
 	}
 	kfree(body);
 	return err;
@@ -115,10 +145,30 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 	hello->nr_services = conn->nr_services;
 	hello->max_message = conn->max_message;
 	hello->max_calls = conn->calls.nr;
+	hello->features = mrpc_features_offer(&conn->features);
 	for (i = 0; i < conn->nr_services; i++)
 		mrpc_hello_name(&hello->services[i], conn->services[i].schema);
 	err = mrpc_send_hello(conn, MRPC_WIRE_HELLO, hello);
 	kfree(hello);
+	return err;
+}
+
+/**
+ * mrpc_conn_announce() - tell the peer if what this end accepts has changed
+ * @conn: the connection
+ *
+ * Context: owner of the receive claim; may sleep. The caller runs the datapath.
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_announce(struct mrpc_conn *conn)
+{
+	int err;
+
+	if (!mrpc_features_due(&conn->features))
+		return 0;
+	err = mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES, conn->features.want);
+	if (!err)
+		mrpc_features_announced(&conn->features);
 	return err;
 }
 
@@ -185,7 +235,8 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	conn->peer_max_message = hello->max_message;
 	hello->version_min = MRPC_WIRE_VERSION;
 	hello->version_max = MRPC_WIRE_VERSION;
-	hello->features = 0;
+	hello->features = mrpc_features_choose(&conn->features, hello->features);
+	mrpc_link_agreed(conn);
 	hello->identity_len = 0;
 	hello->max_message = conn->max_message;
 	hello->max_calls = min(hello->max_calls, conn->serves.nr);
@@ -206,7 +257,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	if (test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		mrpc_listener_settled(conn);
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
-	return 0;
+	return mrpc_conn_announce(conn);
 }
 
 /* -- client ---------------------------------------------------------------- */
@@ -258,6 +309,9 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	struct mrpc_refusal r;
 	bool fine = mrpc_ack_check(conn, ack, &r);
 
+	if (mrpc_features_chosen(&conn->features, ack->features))
+		return -EPROTO;
+	mrpc_link_agreed(conn);
 	/* What a link of a replica carries has passed its connection's engines. */
 	if (fine && !conn->replica && mrpc_hello_join(conn)) {
 		mrpc_refuse(&r, MRPC_UNAVAILABLE,
@@ -278,7 +332,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	else if (conn->replica)
 		mrpc_replica_up(conn);
 	wake_up_all(&conn->wait);
-	return 0;
+	return fine ? mrpc_conn_announce(conn) : 0;
 }
 
 /**
@@ -348,6 +402,15 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 	return mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0);
 }
 
+/* The answer's way through the transmit queue decides which frames still are as before. */
+static int mrpc_hear_features(struct mrpc_conn *conn, u64 mask)
+{
+	u64 answer;
+	int err = mrpc_features_hear(&conn->features, mask, &answer);
+
+	return err ?: mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES_ACK, answer);
+}
+
 /**
  * mrpc_conn_control() - a frame without content has arrived
  * @conn: the connection
@@ -370,6 +433,11 @@ int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 		return mrpc_hear_cancel(conn, frame->call_id);
 	case MRPC_WIRE_BYE:
 		return mrpc_hear_bye(conn);
+	case MRPC_WIRE_FEATURES:
+		return mrpc_hear_features(conn, frame->call_id);
+	case MRPC_WIRE_FEATURES_ACK:
+		return mrpc_features_ack(&conn->features, frame->call_id) ?:
+		       mrpc_conn_announce(conn);
 	default:
 		return -EPROTO;
 	}

@@ -10,6 +10,7 @@
 
 #include "bind.h"
 #include "conn.h"
+#include "link.h"
 #include "notify.h"
 #include "refusal.h"
 #include "session.h"
@@ -167,6 +168,7 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		mrpc_session_unreserve(l->session, conn->id);
 		goto out;
 	}
+	mrpc_link_begin(conn);
 	atomic_inc(&l->pending);
 	WRITE_ONCE(l->accepted, l->accepted + 1);
 	err = mrpc_conn_publish(conn);

@@ -201,6 +201,7 @@ struct mrpc_nl_conn {
 	u64 timer_at;
 	bool up;		/* the link and what hangs on it are complete */
 	u64 backlog;		/* of the transport, valid if @up */
+	u32 version;		/* of the transport */
 	struct mrpc_conn_stats stats;
 };
 
@@ -215,6 +216,8 @@ static void mrpc_nl_read_stats(struct mrpc_conn_stats *to, const struct mrpc_con
 	to->rx_frames = READ_ONCE(from->rx_frames);
 	to->rx_refused = READ_ONCE(from->rx_refused);
 	to->heap_stalls = READ_ONCE(from->heap_stalls);
+	to->tx_summed = READ_ONCE(from->tx_summed);
+	to->rx_summed = READ_ONCE(from->rx_summed);
 }
 
 static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
@@ -233,6 +236,7 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	/* Before a link is freed the state becomes CLOSED, under this lock; and
 	 * the handshake that made it READY went over a complete link.
 	 */
+	c->version = conn->ops->version;
 	c->up = c->state == MRPC_CONN_READY || c->state == MRPC_CONN_DRAINING;
 	if (c->up && conn->ops->backlog)
 		c->backlog = conn->ops->backlog(conn);
@@ -252,7 +256,9 @@ static int mrpc_nl_put_stats(struct sk_buff *skb, int attr, const struct mrpc_co
 	    nla_put_uint(skb, MRPC_A_CONN_STATS_RX_FRAMES, stats->rx_frames) ||
 	    nla_put_uint(skb, MRPC_A_CONN_STATS_RX_BYTES, stats->rx_bytes) ||
 	    nla_put_uint(skb, MRPC_A_CONN_STATS_RX_REFUSED, stats->rx_refused) ||
-	    nla_put_uint(skb, MRPC_A_CONN_STATS_HEAP_STALLS, stats->heap_stalls))
+	    nla_put_uint(skb, MRPC_A_CONN_STATS_HEAP_STALLS, stats->heap_stalls) ||
+	    nla_put_uint(skb, MRPC_A_CONN_STATS_TX_CHECKSUMS, stats->tx_summed) ||
+	    nla_put_uint(skb, MRPC_A_CONN_STATS_RX_CHECKSUMS, stats->rx_summed))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;
@@ -288,7 +294,7 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	return nla_put_u32(skb, MRPC_A_CONN_SESSION, conn->session->id) ||
 	       nla_put_u32(skb, MRPC_A_CONN_ID, conn->id) ||
 	       nla_put_u32(skb, MRPC_A_CONN_DATAPATH, conn->dp_id) ||
-	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->ops->name) ||
+	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->home->name) ||
 	       (conn->accepted &&
 		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener_id)) ||
 	       (conn->replica &&
@@ -312,6 +318,7 @@ int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 	now = ktime_get_ns();
 	err = mrpc_nl_put_conn_fixed(skb, conn) ||
 	      nla_put_u32(skb, MRPC_A_CONN_STATE, c.state) ||
+	      nla_put_u32(skb, MRPC_A_CONN_TRANSPORT_VERSION, c.version) ||
 	      nla_put_uint(skb, MRPC_A_CONN_AGE, now - conn->opened) ||
 	      nla_put_uint(skb, MRPC_A_CONN_IDLE, now > heard ? now - heard : 0) ||
 	      nla_put_u32(skb, MRPC_A_CONN_CALLS_ACTIVE, c.active) ||
@@ -407,8 +414,9 @@ int mrpc_nl_fill_datapath(struct sk_buff *skb, const struct genl_info *info,
 	err = nla_put_u32(skb, MRPC_A_DATAPATH_SESSION, conn->session->id) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_CONN, conn->id) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_ID, conn->dp_id) ||
-	      nla_put_string(skb, MRPC_A_DATAPATH_TRANSPORT, conn->ops->name) ||
+	      nla_put_string(skb, MRPC_A_DATAPATH_TRANSPORT, conn->home->name) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_STATE, c.state) ||
+	      nla_put_u32(skb, MRPC_A_DATAPATH_TRANSPORT_VERSION, c.version) ||
 	      mrpc_nl_put_tx(skb, conn, &c) ||
 	      mrpc_nl_put_rx(skb, conn) ||
 	      mrpc_nl_put_table(skb, conn, &c) ||
@@ -502,7 +510,7 @@ int mrpc_nl_fill_called(struct sk_buff *skb, const struct genl_info *info,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, MRPC_A_SERVICE_SESSION, conn->session->id) ||
 	      nla_put_u32(skb, MRPC_A_SERVICE_CONN, conn->id) ||
-	      mrpc_nl_put_service(skb, svc, conn->ops->name, READ_ONCE(svc->calls)) ||
+	      mrpc_nl_put_service(skb, svc, conn->home->name, READ_ONCE(svc->calls)) ||
 	      mrpc_nl_put_addr(skb, MRPC_A_SERVICE_ADDR, &conn->peer);
 	return mrpc_nl_end(skb, hdr, err);
 }

@@ -97,6 +97,7 @@ struct mrpc_placement {
  * @datapaths: connections that calls can pass, by mrpc_conn.datapaths
  * @nr_datapaths: how many
  * @gen: raised with every change of @placements
+ * @checksum_errors: connections that have ended because of one
  */
 struct mrpc_net {
 	struct mutex change;
@@ -107,6 +108,7 @@ struct mrpc_net {
 	struct list_head datapaths;
 	u32 nr_datapaths;
 	u64 gen;
+	atomic64_t checksum_errors;
 };
 
 /**

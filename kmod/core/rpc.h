@@ -48,7 +48,8 @@ struct task_struct;
  * @inl: @data unless the message needs more
  * @segs: @buf.segs unless the message needs more
  * @heap: send heap of the byte blocks, or NULL if they were copied to @data
- * @done: bytes given to the transport so far, of data_len + byte section
+ * @done: bytes given to the transport so far, of data_len + byte section + trailer
+ * @sum: checksum of the byte section as far as it has been sent; the transport's
  * @seg, @seg_done: where a transport that sends in parts is in @buf.segs, and in
  *	that segment with its padding; the transport's
  * @deadline: absolute, CLOCK_MONOTONIC ns; 0 for none
@@ -76,6 +77,7 @@ struct mrpc_rpc {
 	u64 done;
 	u32 seg;
 	u32 seg_done;
+	u32 sum;
 	u64 deadline;
 	struct mrpc_heap *heap;
 	struct mrpc_msg_seg segs[MRPC_RPC_SEGS];
@@ -316,7 +318,8 @@ void mrpc_rpc_exit(void);
 
 static inline u64 mrpc_rpc_total(const struct mrpc_rpc *rpc)
 {
-	return rpc->data_len + (rpc->heap ? rpc->frame.msg.bytes : 0);
+	return rpc->data_len + (rpc->heap ? rpc->frame.msg.bytes : 0) +
+	       mrpc_frame_trailer(&rpc->frame);
 }
 
 #endif /* MRPC_CORE_RPC_H */

@@ -415,8 +415,9 @@ bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
 	bool connecting = READ_ONCE(conn->state) == MRPC_CONN_CONNECTING;
 
-	if (frame->flags & MRPC_WIRE_CRC)
-		return false;		/* not a feature that we offer */
+	if (unlikely(frame->flags & MRPC_WIRE_CRC) &&
+	    (connecting || !mrpc_features_accept(&conn->features, MRPC_FEATURE_CRC)))
+		return false;
 	switch (frame->type) {
 	case MRPC_WIRE_HELLO:
 		return connecting && conn->accepted;
@@ -480,7 +481,7 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	sink->active = true;
 	conn->stats.rx_frames++;
 	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(frame) +
-				frame->msg.bytes;
+				frame->msg.bytes + mrpc_frame_trailer(frame);
 	return 0;
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_head);

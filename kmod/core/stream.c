@@ -96,12 +96,46 @@ static void mrpc_stream_body(struct mrpc_stream *st, struct mrpc_sink *sink)
 {
 	u32 n = min(sink->left, st->end - st->start);
 
+	if (st->trailer)
+		st->sum = mrpc_checksum(st->sum, st->buf + st->start, n);
 	if (sink->addr) {
 		memcpy(sink->addr, st->buf + st->start, n);
 		sink->addr += n;
 	}
 	sink->left -= n;
 	st->start += n;
+}
+
+/*
+ * The head has come: is it what was sent? It is looked at before anything is done about
+ * the frame. A frame that is refused by its size is not read, and not checked either.
+ */
+static int mrpc_stream_check(struct mrpc_conn *conn, struct mrpc_stream *st, u32 head)
+{
+	struct mrpc_wire_hdr *hdr = (void *)(st->buf + st->start);
+
+	hdr->crc = 0;
+	if (~mrpc_checksum(MRPC_CHECKSUM_INIT, hdr, head) != st->frame.crc)
+		return -EBADMSG;
+	st->checked = true;	/* room for the message may come later */
+	WRITE_ONCE(conn->stats.rx_summed, conn->stats.rx_summed + 1);
+	return 0;
+}
+
+/* The byte section has come. Return: 1: it is what was sent; 0: its checksum is to come. */
+static int mrpc_stream_trailer(struct mrpc_stream *st)
+{
+	const struct mrpc_wire_trailer *trailer = (void *)(st->buf + st->start);
+
+	if (st->end - st->start < sizeof(*trailer))
+		return 0;
+	if (trailer->resv)
+		return -EPROTO;
+	if (~st->sum != le32_to_cpu(trailer->crc))
+		return -EBADMSG;
+	st->start += sizeof(*trailer);
+	st->trailer = 0;
+	return 1;
 }
 
 static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
@@ -150,21 +184,35 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 			err = mrpc_sink_too_big(conn, &st->frame);
 			if (err)
 				return err;
-			st->skip = (u64)head + st->frame.msg.bytes;
+			st->skip = (u64)head + st->frame.msg.bytes +
+				   mrpc_frame_trailer(&st->frame);
 			st->have_frame = false;
 			return 1;
 		}
 		if (st->end - st->start < head)
 			return 0;
+		if (unlikely(st->frame.flags & MRPC_WIRE_CRC) && !st->checked) {
+			err = mrpc_stream_check(conn, st, head);
+			if (err)
+				return err;
+		}
 		err = mrpc_sink_head(conn, &st->frame,
 				     st->buf + st->start + sizeof(struct mrpc_wire_hdr));
 		if (err)
 			return err;
 		st->start += head;
 		st->have_frame = false;
+		st->checked = false;
+		st->trailer = mrpc_frame_trailer(&st->frame);
+		st->sum = MRPC_CHECKSUM_INIT;
 	}
 	mrpc_stream_body(st, sink);
-	if (sink->left) {
+	err = 1;
+	if (!sink->left && st->trailer)
+		err = mrpc_stream_trailer(st);
+	if (err < 0)
+		return err;
+	if (sink->left || !err) {
 		if (!conn->rx_since) {
 			WRITE_ONCE(conn->rx_len, sink->left);
 			WRITE_ONCE(conn->rx_since, ktime_get_ns());
@@ -195,6 +243,8 @@ static int mrpc_stream_fill_body(struct mrpc_conn *conn, struct mrpc_stream *st,
 	n = read(conn, vec, 2, want);
 	if (n > 0) {
 		body = min_t(u32, body, n);
+		if (st->trailer)
+			st->sum = mrpc_checksum(st->sum, sink->addr, body);
 		sink->addr += body;
 		sink->left -= body;
 		st->end = n - body;
@@ -215,7 +265,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 	struct kvec vec;
 	int n;
 
-	if (sink->active && sink->addr && !have)
+	if (sink->active && sink->addr && sink->left && !have)
 		return mrpc_stream_fill_body(conn, st, read, more);
 	/* A header claims; memory follows what has really come. */
 	if (st->have_frame && !st->too_big)

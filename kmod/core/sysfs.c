@@ -12,6 +12,7 @@
 
 #include "bind.h"
 #include "conn.h"
+#include "placement.h"
 #include "session.h"
 
 struct mrpc_sums {
@@ -23,6 +24,7 @@ struct mrpc_sums {
 	u64 send_heap_bytes;
 	u64 recv_heap_bytes;
 	u64 recv_heap_used;
+	u64 checksum_errors;
 };
 
 static void mrpc_sum_session(struct mrpc_session *session, struct mrpc_sums *s)
@@ -54,7 +56,9 @@ static struct mrpc_sums mrpc_sum(void)
 {
 	struct net *net = current->nsproxy->net_ns;
 	struct mrpc_session *session;
-	struct mrpc_sums s = {};
+	struct mrpc_sums s = {
+		.checksum_errors = atomic64_read(&mrpc_net(net)->checksum_errors),
+	};
 	u32 after = 0;
 
 	while ((session = mrpc_session_next(net, after))) {
@@ -82,6 +86,7 @@ MRPC_SUM_ATTR(calls_active);
 MRPC_SUM_ATTR(send_heap_bytes);
 MRPC_SUM_ATTR(recv_heap_bytes);
 MRPC_SUM_ATTR(recv_heap_used);
+MRPC_SUM_ATTR(checksum_errors);
 
 static int mrpc_count_schema(struct mrpc_schema *schema, void *ctx)
 {
@@ -115,6 +120,7 @@ static struct attribute *mrpc_attrs[] = {
 	&dev_attr_send_heap_bytes.attr,
 	&dev_attr_recv_heap_bytes.attr,
 	&dev_attr_recv_heap_used.attr,
+	&dev_attr_checksum_errors.attr,
 	&dev_attr_schemas.attr,
 	NULL,
 };

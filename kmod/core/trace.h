@@ -92,7 +92,9 @@ TRACE_EVENT(mrpc_receive,
 				   { MRPC_WIRE_HELLO_ACK, "hello-ack" },
 				   { MRPC_WIRE_CALL, "call" }, { MRPC_WIRE_REPLY, "reply" },
 				   { MRPC_WIRE_CANCEL, "cancel" }, { MRPC_WIRE_PING, "ping" },
-				   { MRPC_WIRE_PONG, "pong" }, { MRPC_WIRE_BYE, "bye" }),
+				   { MRPC_WIRE_PONG, "pong" }, { MRPC_WIRE_BYE, "bye" },
+				   { MRPC_WIRE_FEATURES, "features" },
+				   { MRPC_WIRE_FEATURES_ACK, "features-ack" }),
 		  __entry->bytes)
 );
 

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry of transports. Each is a module of its own, loaded by name.
+ * The registry of transports. Each version is a module of its own; version 1 is loaded
+ * by the transport's name, others as engine types are.
  */
 #include <linux/capability.h>
 #include <linux/kmod.h>
 #include <linux/mutex.h>
 
+#include "engine.h"
 #include "transport.h"
 
 #define MRPC_NAME_CHARS	"abcdefghijklmnopqrstuvwxyz0123456789_"
@@ -13,31 +15,38 @@
 static DEFINE_MUTEX(mrpc_transports_lock);
 static LIST_HEAD(mrpc_transports);	/* under mrpc_transports_lock */
 
-static struct mrpc_transport_ops *mrpc_transport_find(const char *name)
+static struct mrpc_transport_ops *mrpc_transport_find(const char *name, u32 version)
 {
 	struct mrpc_transport_ops *ops;
 
 	list_for_each_entry(ops, &mrpc_transports, list)
-		if (!strcmp(ops->name, name))
+		if (ops->version == version && !strcmp(ops->name, name))
 			return ops;
 	return NULL;
 }
 
 /**
- * mrpc_transport_register() - offer a transport
+ * mrpc_transport_register() - offer a version of a transport
  * @ops: its operations
  *
- * Return: 0, or -EEXIST.
+ * Context: process; may sleep.
+ * Return: 0; -EEXIST; -EINVAL: what it says of itself is not consistent.
  */
 int mrpc_transport_register(struct mrpc_transport_ops *ops)
 {
-	int err = -EEXIST;
+	int err = 0;
 
+	if (!ops->version || (ops->type ? !ops->decompose || !ops->restore : ops->version > 1))
+		return -EINVAL;
 	mutex_lock(&mrpc_transports_lock);
-	if (!mrpc_transport_find(ops->name)) {
-		list_add_tail(&ops->list, &mrpc_transports);
-		err = 0;
+	if (mrpc_transport_find(ops->name, ops->version))
+		err = -EEXIST;
+	if (!err && ops->type) {
+		ops->type->transport = ops;
+		err = mrpc_engine_register(ops->type);
 	}
+	if (!err)
+		list_add_tail(&ops->list, &mrpc_transports);
 	mutex_unlock(&mrpc_transports_lock);
 	return err;
 }
@@ -50,6 +59,8 @@ EXPORT_SYMBOL_GPL(mrpc_transport_register);
 void mrpc_transport_unregister(struct mrpc_transport_ops *ops)
 {
 	mutex_lock(&mrpc_transports_lock);
+	if (ops->type)
+		mrpc_engine_unregister(ops->type);
 	list_del(&ops->list);
 	mutex_unlock(&mrpc_transports_lock);
 }
@@ -60,7 +71,7 @@ static struct mrpc_transport_ops *mrpc_transport_try(const char *name)
 	struct mrpc_transport_ops *ops;
 
 	mutex_lock(&mrpc_transports_lock);
-	ops = mrpc_transport_find(name);
+	ops = mrpc_transport_find(name, 1);
 	if (ops && !try_module_get(ops->owner))
 		ops = NULL;
 	mutex_unlock(&mrpc_transports_lock);
@@ -68,8 +79,10 @@ static struct mrpc_transport_ops *mrpc_transport_try(const char *name)
 }
 
 /**
- * mrpc_transport_get() - find a transport, loading its module if need be
+ * mrpc_transport_get() - find a transport's version 1, loading its module if need be
  * @name: NUL-terminated
+ *
+ * Others, that have been loaded for some scope, are for nobody else.
  *
  * Context: process; may sleep.
  * Return: its operations with a module reference, or NULL.

@@ -6,6 +6,7 @@
 #ifndef MRPC_CORE_TRANSPORT_H
 #define MRPC_CORE_TRANSPORT_H
 
+#include <linux/device/driver.h>
 #include <linux/list.h>
 #include <linux/module.h>
 #include <linux/socket.h>
@@ -16,11 +17,23 @@
 #include "wire.h"
 
 struct mrpc_conn;
+struct mrpc_engine_ops;
+struct mrpc_group;
 struct mrpc_listener;
+struct netlink_ext_ack;
 
 /**
- * struct mrpc_transport_ops - a transport
+ * struct mrpc_transport_ops - a transport, of one version
+ *
+ * Connections and listeners begin with version 1. Operators give connections
+ * another one by placing @type: then the link goes from version to version, with
+ * what is in it, between two messages.
+ *
  * @name: as in struct mrpc_connect.transport
+ * @version: 1 or more
+ * @features: MRPC_FEATURE_* that its links accept in what they receive
+ * @type: the engine type of the same name and version that an operator places to
+ *	have it; no rpc passes it. Optional: then there are no other versions
  * @owner: its module; each connection and listener holds a reference
  * @list: entry of the registry; the core's
  * @connect: make a link for @conn to @addr. May sleep, interruptible, at most
@@ -47,9 +60,23 @@ struct mrpc_listener;
  *	@abort unsent data is thrown away and zero-copy pages come back at once
  * @release: free the link; nobody is in send or recv, no callback follows
  * @backlog: bytes given to @send that the peer has not acknowledged
+ * @uses: MRPC_FEATURE_* that a configuration of @type wants used in what is sent.
+ *	Optional: none
+ * @decompose: the state of @conn's link, for another version's @restore: memory
+ *	without pointers into module code. The link stays as it is, and @conn's,
+ *	unless @restore succeeds. Both claims are held, or nobody else knows @conn.
+ *	With @type only
+ * @restore: make @state, which @from has decomposed, a link of this version that can
+ *	send what @uses says. The state is the link's then, or freed. On failure
+ *	nothing has changed. Also called when only @uses changes, with @from this
+ *	version. Returns the link or an ERR_PTR. Both claims are held: be quick, do not
+ *	wait. With @type only
  */
 struct mrpc_transport_ops {
 	const char *name;
+	u32 version;
+	u64 features;
+	struct mrpc_engine_ops *type;
 	struct module *owner;
 	struct list_head list;
 	int (*connect)(struct mrpc_conn *conn, const void *addr, u32 addr_len,
@@ -64,7 +91,15 @@ struct mrpc_transport_ops {
 	void (*shutdown)(struct mrpc_conn *conn, bool abort);
 	void (*release)(struct mrpc_conn *conn);
 	u64 (*backlog)(struct mrpc_conn *conn);
+	u64 (*uses)(const struct mrpc_group *g);
+	void *(*decompose)(struct mrpc_conn *conn);
+	void *(*restore)(struct mrpc_conn *conn, const struct mrpc_transport_ops *from,
+			 void *state, u64 uses, struct netlink_ext_ack *extack);
 };
+
+/* A module that is one version of a transport. */
+#define module_mrpc_transport(__ops) \
+	module_driver(__ops, mrpc_transport_register, mrpc_transport_unregister)
 
 int mrpc_transport_register(struct mrpc_transport_ops *ops);
 void mrpc_transport_unregister(struct mrpc_transport_ops *ops);
@@ -111,7 +146,10 @@ struct mrpc_stream {
 	u32 end;
 	u32 ahead;		/* bytes to read beyond what is needed now */
 	u64 skip;		/* bytes to throw away */
+	u32 trailer;		/* bytes of a checksum behind the byte section */
+	u32 sum;		/* of the byte section so far */
 	bool have_frame;	/* @frame is decoded, its head is not complete */
+	bool checked;		/* the checksum of the head is right */
 	bool too_big;		/* @frame is to be refused, not read */
 	struct mrpc_frame frame;
 };
@@ -131,6 +169,10 @@ typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t
 int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		     mrpc_stream_read read, int budget);
 void mrpc_stream_free(struct mrpc_stream *st);
+
+/* CRC-32C, to be inverted when all of it is in. */
+#define MRPC_CHECKSUM_INIT	(~0U)
+u32 mrpc_checksum(u32 sum, const void *data, size_t len);
 
 struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes);
 

@@ -560,6 +560,7 @@ static u64 mrpc_loop_backlog(struct mrpc_conn *conn)
 
 struct mrpc_transport_ops mrpc_loop_ops = {
 	.name		= "loop",
+	.version	= 1,
 	.owner		= THIS_MODULE,
 	.connect	= mrpc_loop_connect,
 	.listen		= mrpc_loop_listen,

@@ -89,6 +89,13 @@ static char *conn_role(struct json_object *object)
 	return text_printf(json_at(object, "listener") ? "server" : "client");
 }
 
+/* As operators write it: "tcp@2". */
+static char *datapath_transport(struct json_object *object)
+{
+	return text_printf("%s@%llu", string_at(object, "transport") ?: "?",
+			   (unsigned long long)number_at(object, "transport_version"));
+}
+
 /* As applications write it: "tcp:10.0.0.2:7000". */
 char *text_end(struct json_object *object, const char *key)
 {
@@ -149,6 +156,8 @@ static const struct column conn_columns[] = {
 	{ "RX-FRAMES", "stats.rx_frames", .stats = true },
 	{ "RX-BYTES", "stats.rx_bytes", .stats = true },
 	{ "REFUSED", "stats.rx_refused", .stats = true },
+	{ "TX-SUMS", "stats.tx_checksums", .stats = true },
+	{ "RX-SUMS", "stats.rx_checksums", .stats = true },
 	{ "STALLS", "stats.heap_stalls", .stats = true },
 	{ "IDLE", "idle_ns" },
 	{ "AGE", "age_ns" },
@@ -217,7 +226,7 @@ static const struct column datapath_columns[] = {
 	{ "DATAPATH", "id" },
 	{ "SESSION", "session" },
 	{ "CONN", "conn" },
-	{ "TRANSPORT", "transport" },
+	{ "TRANSPORT", .text = datapath_transport },
 	{ "STATE", "state" },
 	{ "ENGINES", .text = datapath_engines },
 	{ "TX-QUEUE", "tx.queued" },

@@ -64,6 +64,8 @@ static const struct attr stats[] = {
 	[MRPC_A_CONN_STATS_RX_BYTES] = BYTES("rx_bytes"),
 	[MRPC_A_CONN_STATS_RX_REFUSED] = NUMBER("rx_refused"),
 	[MRPC_A_CONN_STATS_HEAP_STALLS] = NUMBER("heap_stalls"),
+	[MRPC_A_CONN_STATS_TX_CHECKSUMS] = NUMBER("tx_checksums"),
+	[MRPC_A_CONN_STATS_RX_CHECKSUMS] = NUMBER("rx_checksums"),
 };
 static const struct set set_stats = SET(stats);
 
@@ -104,6 +106,7 @@ static const struct attr conn[] = {
 	[MRPC_A_CONN_SERVICE] = LIST("services", &set_service),
 	[MRPC_A_CONN_STATS] = NEST("stats", &set_stats),
 	[MRPC_A_CONN_PARENT] = NUMBER("parent"),
+	[MRPC_A_CONN_TRANSPORT_VERSION] = NUMBER("transport_version"),
 };
 const struct set set_conn = SET(conn);
 
@@ -162,6 +165,7 @@ static const struct attr datapath[] = {
 	[MRPC_A_DATAPATH_TIMER] = TIME("timer_ns"),
 	[MRPC_A_DATAPATH_STATS] = NEST("stats", &set_stats),
 	[MRPC_A_DATAPATH_STAGE] = LIST("stages", &set_stage),
+	[MRPC_A_DATAPATH_TRANSPORT_VERSION] = NUMBER("transport_version"),
 };
 const struct set set_datapath = SET(datapath);
 

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The TCP transport: sending.
+ *
+ * What is small is copied into the socket, from the rpc and from the heap; large
+ * byte blocks are given to it as pages, and their owner is told when the last
+ * reference to them is gone (MSG_ZEROCOPY with our own ubuf_info).
+ *
+ * Part of every version of the transport: tcp.h.
+ */
+#include <linux/bvec.h>
+#include <linux/mm.h>
+#include <linux/net.h>
+
+#include "conn.h"
+#include "session.h"
+#include "tcp.h"
+
+#define MRPC_TCP_BVECS	32	/* pages in one send */
+#define MRPC_TCP_KVECS	16	/* pieces to copy in one send */
+#define MRPC_TCP_ZEROCOPY 16384	/* bytes from which pages are worth their notification */
+#define MRPC_TCP_COPIED	8	/* packets whose pages were copied that make us copy */
+#define MRPC_TCP_RETRY	4096	/* messages until the next try */
+
+/*
+ * Gather the byte section from where @rpc is in it into @bv: pages of the heap,
+ * and of zeros for the padding between blocks.
+ * Return: number of entries; @bytes: what they hold.
+ */
+static u32 mrpc_tcp_gather(const struct mrpc_rpc *rpc, struct bio_vec *bv, u32 *bytes)
+{
+	u32 i, n = 0, at = rpc->seg_done;
+
+	*bytes = 0;
+	for (i = rpc->seg; i < rpc->buf.nr_segs && n < MRPC_TCP_BVECS; i++) {
+		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
+		u32 padded = ALIGN(seg->len, 8);
+
+		while (at < seg->len && n < MRPC_TCP_BVECS) {
+			u64 src = seg->src + at;
+			u32 len = min_t(u32, seg->len - at, PAGE_SIZE - offset_in_page(src));
+
+			bvec_set_page(&bv[n++], mrpc_heap_page(rpc->heap, src), len,
+				      offset_in_page(src));
+			at += len;
+			*bytes += len;
+		}
+		if (at >= seg->len && at < padded && n < MRPC_TCP_BVECS) {
+			bvec_set_page(&bv[n++], ZERO_PAGE(0), padded - at, 0);
+			*bytes += padded - at;
+		}
+		at = 0;
+	}
+	return n;
+}
+
+/* The socket has taken @n bytes. */
+static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
+{
+	u32 head = rpc->done < rpc->data_len ? min_t(u64, n, rpc->data_len - rpc->done) : 0;
+
+	rpc->done += n;
+	n -= head;
+	while (n) {
+		u32 left = ALIGN(rpc->buf.segs[rpc->seg].len, 8) - rpc->seg_done;
+
+		if (n < left) {
+			rpc->seg_done += n;
+			return;
+		}
+		n -= left;
+		rpc->seg++;
+		rpc->seg_done = 0;
+	}
+}
+
+static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
+{
+	kv->iov_base = (void *)base;
+	kv->iov_len = len;
+}
+
+/* The head, or the whole of a copied message. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool more)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	u32 len = rpc->data_len - rpc->done;
+	struct kvec kv;
+	int n;
+
+	if (more)
+		msg.msg_flags |= MSG_MORE;
+	mrpc_tcp_kvec(&kv, rpc->data + rpc->done, len);
+	n = kernel_sendmsg(sock, &msg, &kv, 1, len);
+	if (n < 0)
+		return n;
+	rpc->done += n;
+	return n == len ? 0 : -EAGAIN;
+}
+
+/* What goes into the socket by copying, whatever the stack does with pages. */
+static bool mrpc_tcp_small(const struct mrpc_rpc *rpc)
+{
+	return !rpc->heap || rpc->frame.msg.bytes < MRPC_TCP_ZEROCOPY;
+}
+
+/* What can be sent in one operation with others. */
+static bool mrpc_tcp_joins(const struct mrpc_rpc *rpc)
+{
+	return mrpc_tcp_small(rpc) && !(rpc->frame.flags & MRPC_WIRE_CRC);
+}
+
+/*
+ * Append what is left of @rpc to the @n entries of @kv, as addresses: the head,
+ * and the byte section straight from the heap, as far as there is room.
+ * Return: number of entries; @bytes: what was appended.
+ */
+static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u32 *bytes)
+{
+	static const u8 zeros[8];
+	u32 i, at = rpc->seg_done;
+
+	*bytes = 0;
+	if (rpc->done < rpc->data_len) {
+		*bytes = rpc->data_len - rpc->done;
+		mrpc_tcp_kvec(&kv[n++], rpc->data + rpc->done, *bytes);
+	}
+	/* A segment takes two entries: itself, and its padding. */
+	for (i = rpc->seg; i < rpc->buf.nr_segs && n + 2 <= MRPC_TCP_KVECS; i++) {
+		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
+		u32 padded = ALIGN(seg->len, 8);
+
+		*bytes += padded - at;
+		if (at < seg->len) {
+			mrpc_tcp_kvec(&kv[n++],
+				      mrpc_heap_at(rpc->heap, seg->src + at, seg->len - at),
+				      seg->len - at);
+			at = seg->len;
+		}
+		if (at < padded)
+			mrpc_tcp_kvec(&kv[n++], zeros, padded - at);
+		at = 0;
+	}
+	return n;
+}
+
+/*
+ * @rpc, and what follows it while it is small and there is room, in one
+ * operation. Return: 0 if the socket took something, or a negative errno.
+ */
+static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
+	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_rpc *next = rpc;
+	u32 nr = 0, bytes = 0, len;
+	int n;
+
+	do {
+		nr = mrpc_tcp_vector(next, kv, nr, &len);
+		bytes += len;
+		if (next->done + len < mrpc_rpc_total(next))
+			break;
+		next = mrpc_tx_next(conn, next, bytes);
+	} while (next && mrpc_tcp_joins(next) && nr < MRPC_TCP_KVECS);
+	if (next)
+		msg.msg_flags |= MSG_MORE;
+	n = kernel_sendmsg(tcp->sock, &msg, kv, nr, bytes);
+	if (n < 0)
+		return n;
+	for (; n; n -= len, rpc = list_next_entry(rpc, list)) {
+		len = min_t(u64, n, mrpc_rpc_total(rpc) - rpc->done);
+		mrpc_tcp_advance(rpc, len);
+	}
+	return 0;
+}
+
+/*
+ * By copying: small messages, and those of which the network stack would copy
+ * the pages itself (lo, veth, a listening packet socket); this costs less.
+ * Return: 0 or a negative errno.
+ */
+static int mrpc_tcp_send_copy(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	int err = 0;
+
+	while (!err && rpc->done < mrpc_rpc_total(rpc))
+		err = mrpc_tcp_send_some(conn, rpc);
+	return err;
+}
+
+/* Does the stack copy what we give it by reference? Now and then try again. */
+static bool mrpc_tcp_copies(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
+{
+	if (atomic_read(&conn->copied) < MRPC_TCP_COPIED)
+		return false;
+	if (++tcp->copies % MRPC_TCP_RETRY)
+		return true;
+	atomic_set(&conn->copied, 0);
+	return false;
+}
+
+/* Byte blocks by reference. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+{
+	struct mrpc_call *call = mrpc_rpc_call(rpc);
+	u64 total = mrpc_rpc_total(rpc);
+	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
+
+	tcp->pages = true;
+	while (rpc->done < total) {
+		struct msghdr msg = {
+			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_ZEROCOPY,
+			.msg_ubuf = &call->ubuf,
+		};
+		u32 nr, bytes;
+		int n;
+
+		nr = mrpc_tcp_gather(rpc, bv, &bytes);
+		if (more || rpc->done + bytes < total)
+			msg.msg_flags |= MSG_MORE;
+		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, bytes);
+		n = sock_sendmsg(tcp->sock, &msg);
+		if (n < 0)
+			return n;
+		mrpc_tcp_advance(rpc, n);
+	}
+	return 0;
+}
+
+/* -- with a checksum ---------------------------------------------------------- */
+
+/*
+ * The sum goes over what is really sent: an application may write to its byte blocks
+ * while they are on their way, so each piece is copied, and its copy summed and sent.
+ * Nothing goes by reference.
+ */
+
+/* Copy the next piece of the byte section. Return: its bytes. */
+static u32 mrpc_tcp_piece(const struct mrpc_rpc *rpc, u8 *to)
+{
+	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
+	u32 i, nr, all, n, len = 0;
+
+	nr = mrpc_tcp_vector(rpc, kv, 0, &all);
+	for (i = 0; i < nr && len < MRPC_TCP_BOUNCE; i++) {
+		n = min_t(size_t, kv[i].iov_len, MRPC_TCP_BOUNCE - len);
+		memcpy(to + len, kv[i].iov_base, n);
+		len += n;
+	}
+	return len;
+}
+
+/* Return: bytes that the socket has taken, or a negative errno. */
+static int mrpc_tcp_give(struct mrpc_tcp *tcp, struct kvec *kv, size_t nr, u32 len, bool more)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+
+	if (more)
+		msg.msg_flags |= MSG_MORE;
+	return kernel_sendmsg(tcp->sock, &msg, kv, nr, len);
+}
+
+/* What is in kernel memory, so that nobody can change it: all of it, and the trailer. */
+static int mrpc_tcp_send_summed_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+{
+	u32 size = mrpc_frame_trailer(&rpc->frame), nr = 0, at = 0;
+	struct mrpc_wire_trailer trailer = { .crc = cpu_to_le32(~rpc->sum) };
+	struct kvec kv[2];
+	int n;
+
+	if (rpc->done < rpc->data_len)
+		mrpc_tcp_kvec(&kv[nr++], rpc->data + rpc->done, rpc->data_len - rpc->done);
+	else
+		at = rpc->done - rpc->data_len;
+	if (at < size)
+		mrpc_tcp_kvec(&kv[nr++], (u8 *)&trailer + at, size - at);
+	n = mrpc_tcp_give(tcp, kv, nr, mrpc_rpc_total(rpc) - rpc->done, more);
+	if (n > 0)
+		rpc->done += n;
+	return min(n, 0);
+}
+
+/* A piece of the byte section, from the heap. */
+static int mrpc_tcp_send_summed_piece(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc)
+{
+	u32 len = mrpc_tcp_piece(rpc, tcp->bounce);
+	struct kvec kv;
+	int n;
+
+	mrpc_tcp_kvec(&kv, tcp->bounce, len);
+	n = mrpc_tcp_give(tcp, &kv, 1, len, true);
+	if (n < 0)
+		return n;
+	rpc->sum = mrpc_checksum(rpc->sum, tcp->bounce, n);
+	mrpc_tcp_advance(rpc, n);
+	return 0;
+}
+
+/* The head, and behind the byte section the trailer, are what is left of one from the heap. */
+static int mrpc_tcp_send_summed_ends(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+{
+	struct mrpc_wire_trailer trailer = { .crc = cpu_to_le32(~rpc->sum) };
+	u64 bytes_end = (u64)rpc->data_len + rpc->frame.msg.bytes;
+	bool head = rpc->done < rpc->data_len;
+	struct kvec kv;
+	int n;
+
+	if (head)
+		mrpc_tcp_kvec(&kv, rpc->data + rpc->done, rpc->data_len - rpc->done);
+	else
+		mrpc_tcp_kvec(&kv, (u8 *)&trailer + (rpc->done - bytes_end),
+			      mrpc_rpc_total(rpc) - rpc->done);
+	n = mrpc_tcp_give(tcp, &kv, 1, kv.iov_len, head || more);
+	if (n > 0)
+		rpc->done += n;
+	return min(n, 0);
+}
+
+/* Before anything of it is sent: what its header says. */
+static void mrpc_tcp_sum_head(struct mrpc_rpc *rpc)
+{
+	u32 head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&rpc->frame);
+	struct mrpc_wire_hdr *hdr = (void *)rpc->data;
+
+	hdr->crc = 0;
+	hdr->crc = cpu_to_le32(~mrpc_checksum(MRPC_CHECKSUM_INIT, rpc->data, head));
+	rpc->sum = MRPC_CHECKSUM_INIT;
+	if (!rpc->heap && rpc->data_len > head)
+		rpc->sum = mrpc_checksum(rpc->sum, rpc->data + head, rpc->data_len - head);
+}
+
+static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+{
+	u64 total = mrpc_rpc_total(rpc);
+	int err = 0;
+
+	if (!rpc->done)
+		mrpc_tcp_sum_head(rpc);
+	while (!err && rpc->done < total) {
+		if (!rpc->heap)
+			err = mrpc_tcp_send_summed_data(tcp, rpc, more);
+		else if (rpc->done >= rpc->data_len &&
+			 rpc->done < (u64)rpc->data_len + rpc->frame.msg.bytes)
+			err = mrpc_tcp_send_summed_piece(tcp, rpc);
+		else
+			err = mrpc_tcp_send_summed_ends(tcp, rpc, more);
+	}
+	return err;
+}
+
+int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
+{
+	struct mrpc_tcp *tcp = conn->link;
+	int err = 0;
+
+	if (READ_ONCE(tcp->down))
+		return -EPIPE;
+	if (unlikely(rpc->frame.flags & MRPC_WIRE_CRC))
+		return mrpc_tcp_send_summed(tcp, rpc, more);
+	if (!rpc->heap && !more && !rpc->done)
+		return mrpc_tcp_send_data(tcp->sock, rpc, false);
+	/* A message that has begun one way goes on that way. */
+	if (!mrpc_tcp_small(rpc) && !rpc->done)
+		tcp->copying = mrpc_tcp_copies(conn, tcp);
+	if (mrpc_tcp_small(rpc) || tcp->copying)
+		return mrpc_tcp_send_copy(conn, rpc);
+	if (rpc->done < rpc->data_len)
+		err = mrpc_tcp_send_data(tcp->sock, rpc, true);
+	return err ?: mrpc_tcp_send_pages(tcp, rpc, more);
+}
