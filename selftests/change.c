@@ -217,6 +217,7 @@ static void start(void)
 	static char tcp[64];
 	const char *const addr[2] = { tcp, "loop:change" };
 	unsigned int half = (conns + 1) / 2;
+	char words[96];
 
 	op_del_all();
 	nr_workers = 0;
@@ -228,6 +229,10 @@ static void start(void)
 	raw_server_start(&srv[0], "tcp:127.0.0.1:0", 1);
 	raw_server_start(&srv[1], addr[1], 1);
 	snprintf(tcp, sizeof(tcp), "tcp:127.0.0.1:%u", srv[0].s.port);
+	/* Clients of version 2 that want to have checksums have them, both ways. */
+	snprintf(words, sizeof(words), "name=serve side=server session=%u version=2 checksum=1",
+		 srv[0].s.setup.session);
+	op_must_add("tcp", words, NULL);
 	open_side(&in, "in scope", 0, half, (threads + 1) / 2, addr);
 	open_side(&out, "outside", half, half, (threads + 1) / 2, addr);
 	start_side(&in);
@@ -271,6 +276,7 @@ static void stop(void)
 		pthread_join(workers[i].thread, NULL);
 	raw_close(&in.s);
 	raw_close(&out.s);
+	op_must_del("serve");
 	raw_server_stop(&srv[0]);
 	raw_server_stop(&srv[1]);
 	CHECK_EQ(server_wrong, 0);
@@ -281,9 +287,9 @@ static void stop(void)
 
 /* -- changes ------------------------------------------------------------------------- */
 
-#define SLOTS	6
+#define SLOTS	7
 
-/* Engines that are there now; slot 0 is of type crash, slot 1 of type runtime. */
+/* Engines that are there now; slot 0 is of type crash, 1 of type runtime, 6 of tcp. */
 static struct {
 	bool there;
 	unsigned int held;	/* directions */
@@ -325,10 +331,11 @@ static void release(unsigned int slot)
 static void add(unsigned int slot)
 {
 	static const char *const types[SLOTS] = {
-		"crash", "runtime", "null", "ratelimit", "null", "null",
+		"crash", "runtime", "null", "ratelimit", "null", "null", "tcp",
 	};
 	static const char *const words[SLOTS] = {
 		"version=1", "on=a", "version=1", "rate=100000", "version=1", "version=2",
+		"version=2 checksum=1",
 	};
 	bool gradual = rand() % 3 == 0;
 	struct op_change c;
@@ -396,6 +403,10 @@ static void set(unsigned int slot)
 	case 3:
 		snprintf(text, sizeof(text), "rate=%s", rand() % 2 ? "unlimited" : "5000");
 		break;
+	case 6:
+		snprintf(text, sizeof(text), "type=tcp version=%s%s", rand() % 2 ? "1" :
+			 rand() % 2 ? "2 checksum=1" : "2 checksum=0", rand() % 4 ? "" : " percent=50");
+		break;
 	default:
 		snprintf(text, sizeof(text), "type=null version=%d%s", 1 + rand() % 2,
 			 rand() % 4 ? "" : " percent=50");
@@ -427,7 +438,7 @@ static void change(void)
 		add(slot);
 	else if (what < 2)
 		del(slot);
-	else if (what < 5 || slot == 1)
+	else if (what < 5 || slot == 1 || slot == 6)
 		set(slot);
 	else
 		hold(slot);
@@ -526,6 +537,7 @@ TEST_LIMIT(leak_and_overrun, 180)
 	CHECK_EQ(in.failed + out.failed, 0);
 	raw_close(&in.s);
 	raw_close(&out.s);
+	op_must_del("serve");
 	raw_server_stop(&srv[0]);
 	raw_server_stop(&srv[1]);
 }

@@ -199,6 +199,39 @@ test_abort()
 	mrpc engine | has '^x *null@1 .* - '
 }
 
+# links VERSION: all connections have it.
+links() { [[ $(mrpc datapath | column TRANSPORT | sort -u) == "tcp@$1" ]] || fail "$(mrpc datapath)"; }
+
+# Versions of a transport are placed, replaced and taken back as engines are.
+test_transport()
+{
+	begin
+	serve 2
+	refused 2 "'checksum' is not a parameter of tcp, which has none" engine add tcp@1 checksum on
+	refused 1 "'tcp' has no version 7" engine add tcp@7
+	mrpc engine add tcp@1 name link | has '^link added (tcp@1): 4 of 4 datapaths changed'
+	mrpc engine add metrics
+	wait_for 20 eval '(( $(mrpc -j engine show metrics | grep -o "\"calls\":[0-9]*" | cut -d: -f2) > 500 ))'
+	links 1
+	mrpc engine replace link tcp@2 checksum on --step 50% --every 1s --abort-if 'p50 > 100s'
+	links 2
+	mrpc -j conn | json "all(c['transport'] == 'tcp' and c['transport_version'] == 2 for c in j)"
+	wait_for 10 eval '[[ $(mrpc -j conn) != *_checksums\":0[,}]* ]]'
+	mrpc -s conn | has 'TX-SUMS *RX-SUMS'
+	mrpc -j engine type show tcp@2 | json "j[0]['users'] == ['link']"
+	refused 1 "link: 'p50 > 1us': it is" engine replace link tcp@1 --step 50% --every 1s \
+		--abort-if 'p50 > 1us'
+	links 2
+	# It is what a configuration keeps.
+	mrpc config save "$TEST_TMP/config"
+	mrpc engine del link
+	links 1
+	mrpc config restore "$TEST_TMP/config"
+	links 2
+	mrpc engine | has '^link *tcp@2 .* checksum=on'
+	kill -0 "$server" "${clients[@]}" || fail "somebody did not live through it"
+}
+
 test_queues()
 {
 	begin

@@ -97,7 +97,7 @@ TEST(before_hello)
 	u8 type;
 
 	begin();
-	for (type = MRPC_WIRE_HELLO_ACK; type <= MRPC_WIRE_BYE + 1; type++) {
+	for (type = MRPC_WIRE_HELLO_ACK; type <= MRPC_WIRE_TYPE_MAX + 1; type++) {
 		struct mrpc_msg_len len;
 		struct mrpc_frame f = { .type = type };
 		u8 body[1024] = { 0 };

@@ -189,14 +189,14 @@ TEST_LIMIT(bad_ack, 180)
 		memcpy(a.body, good, sizeof(a.body));
 		a.body[i] ^= 0xff;
 		err = refused(&a.f);
-		/* Features and limits are free; the rest must be told from it. */
+		/* Limits are free; the rest must be told from it. */
 		if (err < 0)
 			CHECK_MSG(p.c.why[0], "byte %u: %s, and no reason", i, strerror(-err));
 		else
 			CHECK_MSG(i >= 4, "byte %u changed, and nobody minds", i);
 	}
 	memcpy(a.body, good, sizeof(a.body));
-	for (i = MRPC_WIRE_HELLO; i <= MRPC_WIRE_BYE; i++) {
+	for (i = MRPC_WIRE_HELLO; i <= MRPC_WIRE_TYPE_MAX; i++) {
 		if (i == MRPC_WIRE_HELLO_ACK)
 			continue;
 		a.f = (struct mrpc_frame){ .type = i, .meta_len = i == MRPC_WIRE_HELLO ? len : 0 };

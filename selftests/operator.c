@@ -453,6 +453,32 @@ int64_t op_number(const char *name, unsigned int attr)
 	return op_value(op_find(op.buf, op.len, attr, NULL));
 }
 
+/* Leaves the attributes of a connection at op.buf; without it none. */
+static void op_get_conn(uint32_t session, uint32_t conn)
+{
+	op_open();
+	op_begin(op.family, MRPC_CMD_CONN_GET, 0);
+	op_put_u32(MRPC_A_CONN_SESSION, session);
+	op_put_u32(MRPC_A_CONN_ID, conn);
+	if (op_ask())
+		op.len = 0;
+}
+
+int64_t op_conn(uint32_t session, uint32_t conn, unsigned int attr)
+{
+	op_get_conn(session, conn);
+	return op_value(op_find(op.buf, op.len, attr, NULL));
+}
+
+int64_t op_conn_stat(uint32_t session, uint32_t conn, unsigned int attr)
+{
+	const struct nlattr *nest;
+
+	op_get_conn(session, conn);
+	nest = op_find(op.buf, op.len, MRPC_A_CONN_STATS, NULL);
+	return nest ? op_value(op_inside(nest, attr)) : -1;
+}
+
 int64_t op_counter(const char *name, const char *counter)
 {
 	const struct nlattr *nla = NULL;

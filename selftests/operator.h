@@ -82,6 +82,10 @@ int64_t op_dir(const char *name, bool rx, unsigned int attr);
 /* MRPC_A_ENGINE_VERSION and the like. */
 int64_t op_number(const char *name, unsigned int attr);
 
+/* MRPC_A_CONN_* or MRPC_A_CONN_STATS_* of a connection; -1: it has none. */
+int64_t op_conn(uint32_t session, uint32_t conn, unsigned int attr);
+int64_t op_conn_stat(uint32_t session, uint32_t conn, unsigned int attr);
+
 /*
  * Runtimes: @cmd is MRPC_CMD_RUNTIME_ADD, _SET or _DEL; @words "key=value" of cpus,
  * nice, fifo, busy, order (its number), turn, dedicated. Return: 0 or -errno, and

@@ -123,10 +123,52 @@ bool peer_send(struct peer *p, const void *buf, size_t len)
 	return true;
 }
 
+/* CRC-32C, bit by bit; from ~0, and to be inverted at the end. */
+static u32 peer_sum(u32 sum, const void *data, size_t len)
+{
+	const u8 *at = data;
+	int bit;
+
+	while (len--) {
+		sum ^= *at++;
+		for (bit = 0; bit < 8; bit++)
+			sum = sum >> 1 ^ (sum & 1 ? 0x82f63b78 : 0);
+	}
+	return sum;
+}
+
+static u32 peer_head_sum(const struct mrpc_wire_hdr *hdr, const struct mrpc_frame *f,
+			 const void *body)
+{
+	struct mrpc_wire_hdr zero = *hdr;
+
+	zero.crc = 0;
+	return ~peer_sum(peer_sum(~0U, &zero, sizeof(zero)), body, mrpc_frame_head(f));
+}
+
+static bool peer_send_summed(struct peer *p, struct mrpc_frame f, const u8 *body, u32 len)
+{
+	struct mrpc_wire_trailer trailer = { 0 };
+	u32 head = mrpc_frame_head(&f);
+	struct mrpc_wire_hdr hdr;
+
+	f.flags |= MRPC_WIRE_CRC;
+	mrpc_wire_encode(&f, &hdr);
+	hdr.crc = cpu_to_le32(peer_head_sum(&hdr, &f, body) ^ (p->spoil == PEER_HEAD));
+	trailer.crc = cpu_to_le32(~peer_sum(~0U, body + head, len - head) ^
+				  (p->spoil == PEER_BYTES));
+	trailer.resv = cpu_to_le32(p->spoil == PEER_RESV);
+	p->spoil = PEER_FINE;
+	return peer_send(p, &hdr, sizeof(hdr)) && peer_send(p, body, len) &&
+	       peer_send(p, &trailer, mrpc_frame_trailer(&f));
+}
+
 bool peer_send_frame(struct peer *p, const struct mrpc_frame *f, const void *body, u32 len)
 {
 	struct mrpc_wire_hdr hdr;
 
+	if (p->sums && (f->type == MRPC_WIRE_CALL || f->type == MRPC_WIRE_REPLY))
+		return peer_send_summed(p, *f, body, len);
 	mrpc_wire_encode(f, &hdr);
 	return peer_send(p, &hdr, sizeof(hdr)) && peer_send(p, body, len);
 }
@@ -161,6 +203,19 @@ static int peer_read(struct peer *p, void *buf, u32 len, unsigned int ms)
 	return 1;
 }
 
+static int peer_recv_trailer(struct peer *p)
+{
+	const u8 *bytes = p->body + mrpc_frame_head(&p->frame);
+	struct mrpc_wire_trailer trailer;
+	int n;
+
+	n = peer_read(p, &trailer, sizeof(trailer), 10000);
+	if (n == 1 && (trailer.resv ||
+		       le32_to_cpu(trailer.crc) != ~peer_sum(~0U, bytes, p->frame.msg.bytes)))
+		raw_die("the kernel sent a wrong checksum behind a message");
+	return n;
+}
+
 int peer_recv(struct peer *p, unsigned int ms)
 {
 	struct mrpc_wire_hdr hdr;
@@ -175,7 +230,12 @@ int peer_recv(struct peer *p, unsigned int ms)
 	p->body_len = mrpc_frame_head(&p->frame) + p->frame.msg.bytes;
 	if (p->body_len > sizeof(p->body))
 		raw_die("the kernel sent a frame of %u bytes", p->body_len);
-	return peer_read(p, p->body, p->body_len, 10000);
+	n = peer_read(p, p->body, p->body_len, 10000);
+	if (n < 1 || !(p->frame.flags & MRPC_WIRE_CRC))
+		return n;
+	if (p->frame.crc != peer_head_sum(&hdr, &p->frame, p->body))
+		raw_die("the kernel sent a wrong checksum in a header");
+	return mrpc_frame_trailer(&p->frame) ? peer_recv_trailer(p) : 1;
 }
 
 void peer_expect(struct peer *p, u8 type)
@@ -257,6 +317,7 @@ static void peer_send_hello(struct peer *p, u8 type)
 		.type = type, .meta_len = peer_hello_body(body),
 	};
 
+	((struct mrpc_hello_hdr *)body)->features = cpu_to_le64(p->features);
 	peer_send_frame(p, &f, body, ALIGN(f.meta_len, 8));
 }
 

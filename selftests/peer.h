@@ -16,12 +16,19 @@
  * struct peer - one end of a connection
  * @fd: the socket
  * @seq: sequence of the last call id given
+ * @features: what its hellos offer, or choose
+ * @sums: its calls and replies have checksums
+ * @spoil: what is wrong with the next one's: nothing, the head's, that of the bytes, or
+ *	what stands behind that
  * @frame: what peer_recv() got
  * @body: and what followed its header
  */
 struct peer {
 	int fd;
 	u64 seq;
+	u64 features;
+	bool sums;
+	enum { PEER_FINE, PEER_HEAD, PEER_BYTES, PEER_RESV } spoil;
 	struct mrpc_frame frame;
 	u32 body_len;
 	u8 body[PEER_BUF];
@@ -43,7 +50,10 @@ bool peer_send(struct peer *p, const void *buf, size_t len);
 bool peer_send_frame(struct peer *p, const struct mrpc_frame *f, const void *body, u32 len);
 bool peer_send_control(struct peer *p, u8 type, u64 call_id);
 
-/* 1: a frame; 0: end of the stream or reset; -1: nothing in @ms. */
+/*
+ * 1: a frame; 0: end of the stream or reset; -1: nothing in @ms. Dies if it has a
+ * checksum that is wrong.
+ */
 int peer_recv(struct peer *p, unsigned int ms);
 /* Dies unless the next frame, PINGs answered, is of @type. */
 void peer_expect(struct peer *p, u8 type);

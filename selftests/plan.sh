@@ -28,6 +28,17 @@ begin()
 # version NAMESPACE: of the stage
 version() { in_ns "$1" mrpc -j engine show t | grep -o '"version":[0-9]*' | cut -d: -f2; }
 
+# links NAMESPACE: versions of its links; whether checksums are sent; whether they come.
+links()
+{
+	in_ns "$1" mrpc -j conn | python3 -c '
+import json, sys
+conns = json.load(sys.stdin)
+print({c["transport_version"] for c in conns},
+      all(c["stats"]["tx_checksums"] > 0 for c in conns),
+      all(c["stats"]["rx_checksums"] > 0 for c in conns))'
+}
+
 # describe: all engines of both hosts, without numbers that change. That a value is the
 # default, or was given and is the same, makes no difference.
 describe()
@@ -78,27 +89,32 @@ two_steps()	# PAUSE
 test_example()
 {
 	begin
-	sed 's/ssh root@/ip netns exec /; s/\bstage\b/t/' \
-		"$MRPC_TOP/Documentation/examples/upgrade.yaml" >"$plan"
+	sed 's/ssh root@/ip netns exec /' "$MRPC_TOP/Documentation/examples/upgrade.yaml" >"$plan"
 	plan 0 '' check "$plan"
 	grep -q '^server: mrpc [0-9.]*, 1 engines$' "$TEST_TMP/out"
 	plan 0 '' apply "$plan"
-	[[ $(commands) == "server engine replace t null@2 --step 50% --every 1s
-client engine replace t null@2 --step 50% --every 1s" ]]
-	grep -q '^    server: t: 100%' "$TEST_TMP/out"
+	[[ $(commands) == "server engine add tcp@1 name link
+client engine add tcp@1 name link
+server engine replace link tcp@2 --step 50% --every 1s
+client engine replace link tcp@2 checksum on --step 50% --every 1s" ]]
+	grep -q '^    server: link: 100%' "$TEST_TMP/out"
 	grep -q '^    client: no errors for 2s: true after ' "$TEST_TMP/out"
 	[[ $(tail -1 "$TEST_TMP/out") == "$plan: applied" ]]
-	[[ $(version server)$(version client) == 22 ]]
+	[[ $(links server) == '{2} False True' && $(links client) == '{2} True False' ]]
 	kill -0 "$client" "$server" || fail "somebody did not live through it"
 	mrpc plan show "$plan" | tee "$TEST_TMP/out"
-	[[ $(awk 'NR > 1 { print $1, $2, $3 }' "$TEST_TMP/out" | xargs) == '1 server done 2 client done' ]]
+	[[ $(awk 'NR > 1 { print $1, $2, $3 }' "$TEST_TMP/out" | xargs) == \
+		'1 server done 1 client done 2 server done 3 client done' ]]
 	plan 1 'nothing to resume' resume "$plan"
 	# Back, long after; the plan need not be there.
 	rm "$plan"
 	plan 0 '' rollback "$plan"
-	[[ $(commands) == "client engine replace t null@1
-server engine replace t null@1" ]]
-	[[ $(version server)$(version client) == 11 ]]
+	[[ $(commands) == "client engine replace link tcp@1
+server engine replace link tcp@1
+client engine del link
+server engine del link" ]]
+	[[ $(links server) == '{1} '* && $(links client) == '{1} '* ]]
+	kill -0 "$client" "$server" || fail "somebody did not live through the way back"
 	plan 1 'was rolled back' rollback "$plan"
 }
 
