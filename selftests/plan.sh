@@ -246,7 +246,7 @@ test_keep()
 test_killed()
 {
 	begin
-	two_steps 20s
+	two_steps 10s
 	# In the pause after the first step.
 	mrpc plan apply "$plan" >"$TEST_TMP/out" 2>&1 &
 	wait_for 120 grep -q 'true after' "$TEST_TMP/out"
