@@ -136,8 +136,11 @@ static void op_explain(const struct nlmsghdr *hdr)
 		snprintf(op_why, sizeof(op_why), "%s", (const char *)(nla + 1));
 }
 
-/* Leaves the last answer's attributes at op.buf, of op.len bytes. */
-static int op_ask(void)
+/*
+ * Leaves the last answer's attributes at op.buf, of op.len bytes; @each sees those of
+ * all answers.
+ */
+static int op_ask_each(void (*each)(const void *attrs, uint32_t len, void *arg), void *arg)
 {
 	static uint8_t in[1 << 17] __attribute__((aligned(8)));
 	struct nlmsghdr *hdr = (void *)op.buf;
@@ -162,8 +165,15 @@ static int op_ask(void)
 				return 0;
 			op.len = hdr->nlmsg_len - NLMSG_HDRLEN - GENL_HDRLEN;
 			memcpy(op.buf, (uint8_t *)hdr + NLMSG_HDRLEN + GENL_HDRLEN, op.len);
+			if (each)
+				each(op.buf, op.len, arg);
 		}
 	}
+}
+
+static int op_ask(void)
+{
+	return op_ask_each(NULL, NULL);
 }
 
 void op_forget(void)
@@ -560,6 +570,113 @@ int64_t op_runtime_number(const char *name, unsigned int attr)
 	if (err)
 		op_die("get runtime %s: %s: %s", name, strerror(-err), op_why);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
+}
+
+/* -- egress domains --------------------------------------------------------------- */
+
+static void op_put_egress(const char *key, const char *value)
+{
+	static const struct {
+		const char *key;
+		uint16_t attr;
+		uint16_t len;
+	} keys[] = {
+		{ "discipline", MRPC_A_EGRESS_DISCIPLINE, 4 },
+		{ "fair", MRPC_A_EGRESS_FAIR, 1 },
+		{ "paused", MRPC_A_EGRESS_PAUSED, 1 },
+		{ "chunk", MRPC_A_EGRESS_CHUNK, 4 },
+		{ "limit", MRPC_A_EGRESS_LIMIT, 4 },
+	};
+	uint64_t number = strtoull(value, NULL, 0);
+	unsigned int i;
+
+	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
+		if (strcmp(keys[i].key, key))
+			continue;
+		op_put(keys[i].attr, &number, keys[i].len);
+		return;
+	}
+	op_die("an egress domain has no '%s'", key);
+}
+
+int op_egress(uint8_t cmd, const char *dev, const char *words)
+{
+	char copy[256], *word, *save, *value;
+
+	op_open();
+	op_begin(op.family, cmd, 0);
+	op_put_text(MRPC_A_EGRESS_DEV, dev);
+	snprintf(copy, sizeof(copy), "%s", words ?: "");
+	for (word = strtok_r(copy, " ", &save); word; word = strtok_r(NULL, " ", &save)) {
+		value = strchr(word, '=');
+		if (!value)
+			op_die("'%s' has no value", word);
+		*value++ = 0;
+		op_put_egress(word, value);
+	}
+	return op_ask();
+}
+
+void op_must_egress(uint8_t cmd, const char *dev, const char *words)
+{
+	int err = op_egress(cmd, dev, words);
+
+	if (err)
+		op_die("egress '%s' %s: %s: %s", dev, words ?: "", strerror(-err), op_why);
+}
+
+int64_t op_egress_number(const char *dev, unsigned int attr)
+{
+	int err;
+
+	op_open();
+	op_begin(op.family, MRPC_CMD_EGRESS_GET, 0);
+	op_put_text(MRPC_A_EGRESS_DEV, dev);
+	err = op_ask();
+	if (err)
+		op_die("get egress '%s': %s: %s", dev, strerror(-err), op_why);
+	return op_value(op_find(op.buf, op.len, attr, NULL));
+}
+
+struct op_queues {
+	struct op_queue *all;
+	unsigned int nr;
+	unsigned int cap;
+};
+
+static void op_queue(const void *attrs, uint32_t len, void *arg)
+{
+	struct op_queues *q = arg;
+	struct op_queue *one = &q->all[q->nr];
+	const struct nlattr *nla;
+	unsigned int i;
+
+	if (q->nr++ >= q->cap)
+		return;
+	memset(one, 0, sizeof(*one));
+	for (i = 1; i <= MRPC_A_EGRESS_QUEUE_MAX; i++) {
+		nla = op_find(attrs, len, i, NULL);
+		if (i == MRPC_A_EGRESS_QUEUE_TENANT && nla)
+			snprintf(one->tenant, sizeof(one->tenant), "%s", (const char *)(nla + 1));
+		else if (i != MRPC_A_EGRESS_QUEUE_DEV)
+			one->value[i] = op_value(nla);
+	}
+}
+
+unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned int cap)
+{
+	struct op_queues q = { all, 0, cap };
+	int err;
+
+	op_open();
+	op_begin(op.family, MRPC_CMD_EGRESS_QUEUE_GET, NLM_F_DUMP);
+	op_put_text(MRPC_A_EGRESS_QUEUE_DEV, dev);
+	err = op_ask_each(op_queue, &q);
+	if (err)
+		op_die("queues of egress '%s': %s: %s", dev, strerror(-err), op_why);
+	if (q.nr > cap)
+		op_die("%u datapaths in egress '%s', room for %u", q.nr, dev, cap);
+	return q.nr;
 }
 
 /* -- sets ------------------------------------------------------------------------- */

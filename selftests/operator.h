@@ -95,6 +95,29 @@ int op_runtime(uint8_t cmd, const char *name, const char *words);
 /* MRPC_A_RUNTIME_DATAPATHS and the like. */
 int64_t op_runtime_number(const char *name, unsigned int attr);
 
+/*
+ * Egress domains: @cmd is MRPC_CMD_EGRESS_SET or _DEL; @dev "" for loop links; @words
+ * "key=value" of discipline (its number), fair, paused, chunk, limit. Return: 0 or
+ * -errno, and op_why.
+ */
+int op_egress(uint8_t cmd, const char *dev, const char *words);
+void op_must_egress(uint8_t cmd, const char *dev, const char *words);
+/* MRPC_A_EGRESS_SENT and the like. */
+int64_t op_egress_number(const char *dev, unsigned int attr);
+
+/**
+ * struct op_queue - a datapath in an egress domain
+ * @value: of the attributes that are numbers; -1: it is not there
+ * @tenant: whose it is
+ */
+struct op_queue {
+	int64_t value[MRPC_A_EGRESS_QUEUE_MAX + 1];
+	char tenant[32];
+};
+
+/* The datapaths of a domain, those that wait in their order first. Return: how many. */
+unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned int cap);
+
 /* Sets of keys. op_keys() puts in, or takes out, the keys that @format makes of [from, to). */
 int op_keyset_new(const char *name, bool integers);
 int op_keyset_del(const char *name);

@@ -102,6 +102,7 @@ void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool 
 /* change.c */
 int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
 void mrpc_datapath_leave(struct mrpc_conn *conn);
+int mrpc_datapaths_follow(struct net *net);
 int mrpc_datapath_hold(struct mrpc_conn *conn);
 void mrpc_datapath_release(struct mrpc_conn *conn);
 int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,

@@ -17,6 +17,7 @@
 #include <linux/sort.h>
 
 #include "chain.h"
+#include "domain.h"
 #include "link.h"
 #include "notify.h"
 #include "placement.h"
@@ -543,6 +544,7 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 			gone[(*nr_gone)++] = now->engines[i];
 	}
 	mrpc_runtime_follow(c->conn, c->chain);
+	mrpc_domain_follow(c->conn, c->chain);
 	if (now)
 		kfree_rcu(now, rcu);
 }
@@ -694,6 +696,43 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 	return err;
 }
 
+/**
+ * mrpc_datapaths_follow() - domains have come or gone: all datapaths go where they belong
+ * @net: the network namespace
+ *
+ * Those that are in the right place are not touched. The others wait for no signal:
+ * none is left half-way. Those that have ended leave by themselves.
+ *
+ * Context: process; waits.
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_datapaths_follow(struct net *net)
+{
+	struct mrpc_conn **conns;
+	u32 nr, i;
+
+	conns = mrpc_datapaths_get(mrpc_net(net), &nr);
+	if (!conns)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		struct mrpc_conn *conn = conns[i];
+
+		if (READ_ONCE(conn->state) != MRPC_CONN_CLOSED) {
+			mutex_lock(&conn->change_lock);
+			if (conn->link && !mrpc_domain_fits(conn) &&
+			    !mrpc_datapath_pause(conn, true)) {
+				mrpc_domain_follow(conn, mrpc_chain_of(conn));
+				mrpc_datapath_resume(conn, false);
+			}
+			mutex_unlock(&conn->change_lock);
+			cond_resched();
+		}
+		mrpc_conn_put(conn);
+	}
+	kvfree(conns);
+	return 0;
+}
+
 /* -- a datapath begins and ends ---------------------------------------------------- */
 
 /**
@@ -749,10 +788,12 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
 			mn->nr_datapaths++;
 		}
 		spin_unlock(&mn->lock);
-		if (fresh)	/* no change gets past our claim */
+		if (fresh) {	/* no change gets past our claim */
 			mrpc_runtime_follow(conn, c->chain);
-		if (fresh && !mrpc_link_follows(conn, &c->link))
-			mrpc_change_later(conn);
+			mrpc_domain_follow(conn, c->chain);
+			if (!mrpc_link_follows(conn, &c->link))
+				mrpc_change_later(conn);
+		}
 		mrpc_change_free(c, !fresh);
 	} while (!fresh);
 	return 0;

@@ -10,6 +10,7 @@
 #include "bind.h"
 #include "chain.h"
 #include "conn.h"
+#include "domain.h"
 #include "link.h"
 #include "notify.h"
 #include "refusal.h"
@@ -579,6 +580,7 @@ static void mrpc_conn_close_work(struct work_struct *work)
 	mrpc_claim_quiesce(&conn->rx);
 	hrtimer_cancel(&conn->timer);
 	mrpc_ready_remove(conn);
+	mrpc_domain_leave(conn);
 	if (conn->link)
 		conn->ops->release(conn);
 	conn->link = NULL;

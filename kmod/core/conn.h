@@ -14,6 +14,7 @@
 #include "calltable.h"
 #include "claim.h"
 #include "deadline.h"
+#include "domain.h"
 #include "feature.h"
 #include "handshake.h"
 #include "order.h"
@@ -144,6 +145,7 @@ struct mrpc_path {
  * @tx_until: when stats.tx_bytes is there, it is the turn of others; owner of @tx
  * @tx_left: what the rpc that is sent next still has to send; a hint
  * @tx_priority: of that rpc; a hint
+ * @port: its place in an egress domain
  * @rx_spare: an object for the next received message, or NULL; owner of @rx
  * @copied: packets whose pages the network stack copied although it was given them by
  *	reference, since the transport last tried: then it is cheaper to copy at once
@@ -221,6 +223,7 @@ struct mrpc_conn {
 	u64 tx_until;
 	u64 tx_left;
 	u8 tx_priority;
+	struct mrpc_port port;
 	struct mrpc_rx *rx_spare;
 	atomic_t copied;
 	struct mrpc_sink sink;

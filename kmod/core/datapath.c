@@ -11,6 +11,7 @@
 
 #include "chain.h"
 #include "conn.h"
+#include "domain.h"
 #include "link.h"
 #include "placement.h"
 #include "replica.h"
@@ -84,6 +85,24 @@ void mrpc_kick_tx(struct mrpc_conn *conn)
 		mrpc_kick(conn);
 }
 EXPORT_SYMBOL_GPL(mrpc_kick_tx);
+
+/**
+ * mrpc_kick_room() - mrpc_kick_tx() for links that may be in an egress domain
+ * @conn: the connection
+ *
+ * There others may go first. Context: any but hard interrupt.
+ */
+void mrpc_kick_room(struct mrpc_conn *conn)
+{
+	struct mrpc_domain *d;
+
+	rcu_read_lock();
+	d = rcu_dereference(conn->port.domain);
+	if (!d || !mrpc_domain_event(conn, d))
+		mrpc_kick_tx(conn);
+	rcu_read_unlock();
+}
+EXPORT_SYMBOL_GPL(mrpc_kick_room);
 
 /**
  * mrpc_kick_again() - a claim was given back although work may be left
@@ -303,26 +322,66 @@ static void mrpc_tx_drop(struct mrpc_conn *conn)
 	}
 }
 
-/* Give one rpc to the link. Return: as mrpc_transport_ops.send. */
-static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+/* The link has all of an rpc. */
+static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	struct mrpc_path *path = &conn->path[MRPC_TX];
 	struct mrpc_call *call = rpc->call;
-	int err;
 
-	if (!rpc->done)
-		mrpc_rpc_marshal(rpc);
-	err = conn->ops->send(conn, rpc, !list_is_last(&rpc->list, &path->out.list));
-	if (err)
-		return err;
 	conn->stats.tx_frames++;
 	conn->stats.tx_bytes += mrpc_rpc_total(rpc);
 	if (call->stamped)
 		WRITE_ONCE(call->times.transmit, ktime_get_ns());
 	trace_mrpc_transmit(conn, call);
-	mrpc_queue_del(&path->out, rpc);
+	mrpc_queue_del(&conn->path[MRPC_TX].out, rpc);
 	mrpc_tx_done(conn, rpc);
-	return 0;
+}
+
+/* Give one rpc to the link. Return: as mrpc_transport_ops.send. */
+static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	int err;
+
+	if (!rpc->done)
+		mrpc_rpc_marshal(rpc);
+	err = conn->ops->send(conn, rpc, !list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list));
+	if (!err)
+		mrpc_tx_complete(conn, rpc);
+	return err;
+}
+
+/* The message behind @rpc, or NULL. */
+static struct mrpc_rpc *mrpc_tx_behind(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	return list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list) ? NULL :
+	       list_next_entry(rpc, list);
+}
+
+/*
+ * Give a chunk of an rpc to the link, if it is its turn. Return: 0: there may be
+ * more to do; -EAGAIN: mrpc_kick_tx() will be called; else the link is dead.
+ */
+static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct mrpc_rpc *rpc)
+{
+	u64 before = rpc->done, total = mrpc_rpc_total(rpc);
+	u32 bytes;
+	int err;
+
+	/* All of it has gone with another before the datapath came to its domain. */
+	if (before == total) {
+		mrpc_tx_complete(conn, rpc);
+		return 0;
+	}
+	bytes = mrpc_domain_turn(conn, d, rpc);
+	if (!bytes)
+		return -EAGAIN;
+	if (!before)
+		mrpc_rpc_marshal(rpc);
+	err = conn->ops->send_chunk(conn, rpc, bytes);
+	mrpc_domain_sent(conn, d, rpc->done - before,
+			 rpc->done == total ? mrpc_tx_behind(conn, rpc) : rpc);
+	if (!err && rpc->done == total)
+		mrpc_tx_complete(conn, rpc);
+	return err == -EAGAIN ? 0 : err;	/* another turn says when */
 }
 
 /* What a runtime orders datapaths by. */
@@ -358,6 +417,7 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
 /* One round of the transmit chain. True: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
+	struct mrpc_domain *d = rcu_dereference_protected(conn->port.domain, true);
 	u32 turn = READ_ONCE(conn->turn_bytes);
 	struct mrpc_rpc *rpc;
 	bool again;
@@ -366,9 +426,13 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	conn->tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
 	clear_bit(MRPC_CONN_TX_READY, &conn->flags);
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED) {
+		if (d)
+			mrpc_domain_idle(conn, d);
 		mrpc_tx_drop(conn);
 		return false;
 	}
+	if (d)
+		smp_mb__after_atomic();	/* before the look for a grant */
 	again = mrpc_tx_fill(conn);
 	while ((rpc = mrpc_queue_peek(&conn->path[MRPC_TX].out))) {
 		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until) {
@@ -377,7 +441,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 		}
 		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return false;	/* who changes it kicks */
-		err = mrpc_tx_one(conn, rpc);
+		err = d ? mrpc_tx_chunk(conn, d, rpc) : mrpc_tx_one(conn, rpc);
 		if (err == -EAGAIN)
 			return false;
 		if (err) {

@@ -304,6 +304,10 @@ struct mrpc_engine_stats {
  *	MRPC_ENGINE_RX_BYTES
  * @dirs: directions in which it has something to do: the type's; create() and
  *	configure() may leave some out. There rpcs go past it, at no cost
+ * @tenant: whose the datapath is, where links are shared: create() and configure() may
+ *	set it to memory of the instance or its group; the engine nearest to the wire
+ *	that says so counts
+ * @weight: of that tenant, 1 to MRPC_ORDER_MAX_WEIGHT
  * @in: input queue of each direction; of the owner of its claim
  * @kept: rpcs that the engine has taken out of @in and not yet given back
  * @paused: the operator holds the queue; both claims held to change
@@ -323,6 +327,8 @@ struct mrpc_engine {
 	void *priv;
 	u32 flags;
 	u32 dirs;
+	const char *tenant;
+	u32 weight;
 	struct mrpc_queue in[MRPC_DIRS];
 	u32 kept[MRPC_DIRS];
 	bool paused[MRPC_DIRS];

@@ -11,6 +11,7 @@
 #include <linux/crc32c.h>
 
 #include "conn.h"
+#include "domain.h"
 #include "engine.h"
 #include "link.h"
 #include "placement.h"
@@ -117,6 +118,7 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 		return PTR_ERR(link);
 	}
 	__module_get(to->owner);
+	mrpc_domain_leave(conn);	/* it uses @from; the caller has it join again */
 	spin_lock(&conn->lock);		/* for dumps */
 	conn->ops = to;
 	conn->link = link;

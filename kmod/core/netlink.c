@@ -291,6 +291,17 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KEY),
 	MRPC_NL_DUMP(MRPC_CMD_KEY_GET, mrpc_nl_key_start, mrpc_nl_key_dump, mrpc_nl_key_done,
 		     mrpc_nl_keyset_policy, MRPC_A_KEYSET_NAME),
+	MRPC_NL_DO(MRPC_CMD_EGRESS_GET, mrpc_nl_egress_get,
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_DEV),
+	MRPC_NL_DUMP(MRPC_CMD_EGRESS_GET, NULL, mrpc_nl_egress_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_EGRESS_SET, mrpc_nl_egress_set,
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_LIMIT),
+	MRPC_NL_DO(MRPC_CMD_EGRESS_DEL, mrpc_nl_egress_del,
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_DEV),
+	MRPC_NL_DUMP(MRPC_CMD_EGRESS_QUEUE_GET, mrpc_nl_egress_queue_start,
+		     mrpc_nl_egress_queue_dump, mrpc_nl_egress_queue_done,
+		     mrpc_nl_egress_queue_policy, MRPC_A_EGRESS_QUEUE_DEV),
 };
 
 static struct genl_family mrpc_nl_family __ro_after_init = {

@@ -171,6 +171,18 @@ int mrpc_nl_rpc_done(struct netlink_callback *cb);
 extern const struct nla_policy mrpc_nl_series_policy[];
 int mrpc_nl_series_start(struct netlink_callback *cb);
 int mrpc_nl_series_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* netlink_domain.c */
+extern const struct nla_policy mrpc_nl_egress_policy[];
+extern const struct nla_policy mrpc_nl_egress_queue_policy[];
+int mrpc_nl_egress_get(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_egress_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_egress_set(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_egress_del(struct sk_buff *request, struct genl_info *info);
+int mrpc_nl_egress_queue_start(struct netlink_callback *cb);
+int mrpc_nl_egress_queue_dump(struct sk_buff *skb, struct netlink_callback *cb);
+int mrpc_nl_egress_queue_done(struct netlink_callback *cb);
+
 /* netlink_keyset.c */
 extern const struct nla_policy mrpc_nl_keyset_policy[];
 int mrpc_nl_keyset_new(struct sk_buff *request, struct genl_info *info);

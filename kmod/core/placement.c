@@ -6,6 +6,7 @@
 #include <net/netns/generic.h>
 
 #include "chain.h"
+#include "domain.h"
 #include "placement.h"
 #include "session.h"
 
@@ -27,6 +28,7 @@ static int __net_init mrpc_net_start(struct net *net)
 	mutex_init(&mn->change);
 	spin_lock_init(&mn->lock);
 	INIT_LIST_HEAD(&mn->placements);
+	INIT_LIST_HEAD(&mn->domains);
 	INIT_LIST_HEAD(&mn->datapaths);
 	return 0;
 }
@@ -52,6 +54,7 @@ static void __net_exit mrpc_net_stop(struct net *net)
 		list_del(&p->list);
 		mrpc_placement_put(p);
 	}
+	mrpc_domains_end(net);
 }
 
 static struct pernet_operations mrpc_net_ops = {

@@ -90,10 +90,13 @@ struct mrpc_placement {
  *
  * @change: one command changes placements at a time; taken interruptibly, held
  *	while datapaths are changed; never taken by the data path
- * @lock: @placements, @datapaths, @gen; short
+ * @lock: @placements, @domains, @datapaths, @gen; short
  * @placements: in order
  * @nr_placements: how many
  * @next_id: for placements
+ * @domains: egress domains, by mrpc_domain.list
+ * @nr_domains: how many; read without the lock where there is nearly always none
+ * @next_domain: id of the latest
  * @datapaths: connections that calls can pass, by mrpc_conn.datapaths
  * @nr_datapaths: how many
  * @gen: raised with every change of @placements
@@ -105,6 +108,9 @@ struct mrpc_net {
 	struct list_head placements;
 	u32 nr_placements;
 	u32 next_id;
+	struct list_head domains;
+	u32 nr_domains;
+	u32 next_domain;
 	struct list_head datapaths;
 	u32 nr_datapaths;
 	u64 gen;

@@ -25,8 +25,10 @@ static void mrpc_sock_write_space(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	conn = sk->sk_user_data;
-	if (conn && sk_stream_is_writeable(sk) &&
-	    test_and_clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+	if (conn && rcu_access_pointer(conn->port.domain))
+		mrpc_kick_room(conn);
+	else if (conn && sk_stream_is_writeable(sk) &&
+		 test_and_clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
 		mrpc_kick_tx(conn);
 	read_unlock_bh(&sk->sk_callback_lock);
 }

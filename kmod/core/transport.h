@@ -71,6 +71,17 @@ struct netlink_ext_ack;
  *	nothing has changed. Also called when only @uses changes, with @from this
  *	version. Returns the link or an ERR_PTR. Both claims are held: be quick, do not
  *	wait. With @type only
+ * The rest is for egress domains; a transport without @send_chunk is in none:
+ * @send_chunk: as @send, but at most @bytes, which nothing that is sent later joins in one
+ *	packet. 0: all of these, or all of @rpc; -EAGAIN: less, see rpc->done, and
+ *	mrpc_kick_room() will be called
+ * @credit: how many bytes the link would take, for a @chunk; 0: wait for
+ *	mrpc_kick_room(), which will be called although there may be room meanwhile.
+ *	Takes no lock and never waits; any context
+ * @below: bytes sent that have not left the device, and that others must wait for; not
+ *	those that wait for the peer. As @credit. Optional: then there are none
+ * @device: name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
+ *	Optional: then the domain of loop links is meant
  */
 struct mrpc_transport_ops {
 	const char *name;
@@ -95,6 +106,10 @@ struct mrpc_transport_ops {
 	void *(*decompose)(struct mrpc_conn *conn);
 	void *(*restore)(struct mrpc_conn *conn, const struct mrpc_transport_ops *from,
 			 void *state, u64 uses, struct netlink_ext_ack *extack);
+	int (*send_chunk)(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes);
+	u32 (*credit)(struct mrpc_conn *conn, u32 chunk);
+	u64 (*below)(struct mrpc_conn *conn);
+	void (*device)(struct mrpc_conn *conn, char *name);
 };
 
 /* A module that is one version of a transport. */
@@ -179,6 +194,7 @@ struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 
 /* Readiness, callable in softirq: the link has input, or room for output. */
 void mrpc_kick_rx(struct mrpc_conn *conn);
 void mrpc_kick_tx(struct mrpc_conn *conn);
+void mrpc_kick_room(struct mrpc_conn *conn);
 void mrpc_kick_listener(struct mrpc_listener *l);
 
 #endif /* MRPC_CORE_TRANSPORT_H */

@@ -363,7 +363,7 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 	if (peer->closed) {
 		err = -EPIPE;
 	} else if (peer->nr >= MRPC_LOOP_INPUT_MAX) {
-		peer->full = true;
+		WRITE_ONCE(peer->full, true);
 		err = -EAGAIN;
 	} else {
 		/* Before the receiver can drop them. */
@@ -379,6 +379,26 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 	if (err ? err == -EAGAIN : !more)
 		mrpc_loop_kick_rx(peer);
 	return err;
+}
+
+/*
+ * Messages are handed over whole, but the bytes before the last chunk count as sent:
+ * so others have their turns meanwhile.
+ */
+static int mrpc_loop_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
+{
+	if (rpc->done + bytes >= mrpc_rpc_total(rpc))
+		return mrpc_loop_send(conn, rpc, false);
+	rpc->done += bytes;
+	return 0;
+}
+
+/* The peer has been asked to say when there is room, or there is some. */
+static u32 mrpc_loop_credit(struct mrpc_conn *conn, u32 chunk)
+{
+	struct mrpc_loop_end *end = conn->link;
+
+	return READ_ONCE(end->peer->full) ? 0 : U32_MAX;
 }
 
 /* Take the next message off the input, to copy it. NULL: none; @eof: for ever. */
@@ -420,13 +440,13 @@ static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 	WRITE_ONCE(end->nr, end->nr - 1);
 	WRITE_ONCE(end->bytes, end->bytes - total);
 	full = end->full;
-	end->full = false;
+	WRITE_ONCE(end->full, false);
 	spin_unlock_bh(&end->lock);
 	if (!full)
 		return;
 	conn = mrpc_loop_conn(end->peer);
 	if (conn) {
-		mrpc_kick_tx(conn);
+		mrpc_kick_room(conn);
 		mrpc_conn_put(conn);
 	}
 }
@@ -572,4 +592,6 @@ struct mrpc_transport_ops mrpc_loop_ops = {
 	.shutdown	= mrpc_loop_shutdown,
 	.release	= mrpc_loop_release,
 	.backlog	= mrpc_loop_backlog,
+	.send_chunk	= mrpc_loop_send_chunk,
+	.credit		= mrpc_loop_credit,
 };

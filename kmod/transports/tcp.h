@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * The TCP transport, in versions that can be loaded at once. Each is a module with
- * all of the code: tcp_link.c, tcp_send.c, and a file that says what it is. So both
- * can finish what the other one has begun.
+ * all of the code: tcp_link.c, tcp_send.c, tcp_egress.c, and a file that says what
+ * it is. So both can finish what the other one has begun.
  */
 #ifndef MRPC_TRANSPORTS_TCP_H
 #define MRPC_TRANSPORTS_TCP_H
@@ -64,6 +64,12 @@ void *mrpc_tcp_restore(struct mrpc_conn *conn, const struct mrpc_transport_ops *
 
 /* tcp_send.c */
 int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
+int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes);
+
+/* tcp_egress.c */
+u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk);
+u64 mrpc_tcp_below(struct mrpc_conn *conn);
+void mrpc_tcp_device(struct mrpc_conn *conn, char *name);
 
 /* What is the same in all versions, but for restore(). */
 #define MRPC_TCP_OPS							\
@@ -79,6 +85,10 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
 	.shutdown	= mrpc_tcp_shutdown,				\
 	.release	= mrpc_tcp_release,				\
 	.backlog	= mrpc_tcp_backlog,				\
+	.send_chunk	= mrpc_tcp_send_chunk,				\
+	.credit		= mrpc_tcp_credit,				\
+	.below		= mrpc_tcp_below,				\
+	.device		= mrpc_tcp_device,				\
 	.decompose	= mrpc_tcp_decompose
 
 #define MRPC_TCP_TYPE							\

@@ -5,6 +5,7 @@
  */
 #include "tcp_link.c"
 #include "tcp_send.c"
+#include "tcp_egress.c"
 
 enum { PARAM_FAIL };
 

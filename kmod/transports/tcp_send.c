@@ -252,18 +252,22 @@ static u32 mrpc_tcp_piece(const struct mrpc_rpc *rpc, u8 *to)
 	return len;
 }
 
-/* Return: bytes that the socket has taken, or a negative errno. */
-static int mrpc_tcp_give(struct mrpc_tcp *tcp, struct kvec *kv, size_t nr, u32 len, bool more)
+/*
+ * At most @left of @len bytes, behind the last of which comes what the flags @last
+ * say. Return: bytes that the socket has taken, or a negative errno.
+ */
+static int mrpc_tcp_give(struct mrpc_tcp *tcp, struct kvec *kv, size_t nr, u64 len, u64 left,
+			 int last)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 
-	if (more)
-		msg.msg_flags |= MSG_MORE;
-	return kernel_sendmsg(tcp->sock, &msg, kv, nr, len);
+	msg.msg_flags |= len < left ? MSG_MORE : last;
+	return kernel_sendmsg(tcp->sock, &msg, kv, nr, min(len, left));
 }
 
 /* What is in kernel memory, so that nobody can change it: all of it, and the trailer. */
-static int mrpc_tcp_send_summed_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+static int mrpc_tcp_send_summed_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left,
+				     int last)
 {
 	u32 size = mrpc_frame_trailer(&rpc->frame), nr = 0, at = 0;
 	struct mrpc_wire_trailer trailer = { .crc = cpu_to_le32(~rpc->sum) };
@@ -276,21 +280,22 @@ static int mrpc_tcp_send_summed_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc,
 		at = rpc->done - rpc->data_len;
 	if (at < size)
 		mrpc_tcp_kvec(&kv[nr++], (u8 *)&trailer + at, size - at);
-	n = mrpc_tcp_give(tcp, kv, nr, mrpc_rpc_total(rpc) - rpc->done, more);
+	n = mrpc_tcp_give(tcp, kv, nr, mrpc_rpc_total(rpc) - rpc->done, left, last);
 	if (n > 0)
 		rpc->done += n;
 	return min(n, 0);
 }
 
 /* A piece of the byte section, from the heap. */
-static int mrpc_tcp_send_summed_piece(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc)
+static int mrpc_tcp_send_summed_piece(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left,
+				      int last)
 {
 	u32 len = mrpc_tcp_piece(rpc, tcp->bounce);
 	struct kvec kv;
 	int n;
 
 	mrpc_tcp_kvec(&kv, tcp->bounce, len);
-	n = mrpc_tcp_give(tcp, &kv, 1, len, true);
+	n = mrpc_tcp_give(tcp, &kv, 1, len, left, last);
 	if (n < 0)
 		return n;
 	rpc->sum = mrpc_checksum(rpc->sum, tcp->bounce, n);
@@ -299,20 +304,20 @@ static int mrpc_tcp_send_summed_piece(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc
 }
 
 /* The head, and behind the byte section the trailer, are what is left of one from the heap. */
-static int mrpc_tcp_send_summed_ends(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+static int mrpc_tcp_send_summed_ends(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left,
+				     int last)
 {
 	struct mrpc_wire_trailer trailer = { .crc = cpu_to_le32(~rpc->sum) };
 	u64 bytes_end = (u64)rpc->data_len + rpc->frame.msg.bytes;
-	bool head = rpc->done < rpc->data_len;
 	struct kvec kv;
 	int n;
 
-	if (head)
+	if (rpc->done < rpc->data_len)
 		mrpc_tcp_kvec(&kv, rpc->data + rpc->done, rpc->data_len - rpc->done);
 	else
 		mrpc_tcp_kvec(&kv, (u8 *)&trailer + (rpc->done - bytes_end),
 			      mrpc_rpc_total(rpc) - rpc->done);
-	n = mrpc_tcp_give(tcp, &kv, 1, kv.iov_len, head || more);
+	n = mrpc_tcp_give(tcp, &kv, 1, kv.iov_len, left, last);
 	if (n > 0)
 		rpc->done += n;
 	return min(n, 0);
@@ -331,21 +336,24 @@ static void mrpc_tcp_sum_head(struct mrpc_rpc *rpc)
 		rpc->sum = mrpc_checksum(rpc->sum, rpc->data + head, rpc->data_len - head);
 }
 
-static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+/* The next @bytes of @rpc, with the flags @last behind them. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 bytes, int last)
 {
-	u64 total = mrpc_rpc_total(rpc);
+	u64 end = rpc->done + bytes;
 	int err = 0;
 
 	if (!rpc->done)
 		mrpc_tcp_sum_head(rpc);
-	while (!err && rpc->done < total) {
+	while (!err && rpc->done < end) {
+		u64 left = end - rpc->done;
+
 		if (!rpc->heap)
-			err = mrpc_tcp_send_summed_data(tcp, rpc, more);
+			err = mrpc_tcp_send_summed_data(tcp, rpc, left, last);
 		else if (rpc->done >= rpc->data_len &&
 			 rpc->done < (u64)rpc->data_len + rpc->frame.msg.bytes)
-			err = mrpc_tcp_send_summed_piece(tcp, rpc);
+			err = mrpc_tcp_send_summed_piece(tcp, rpc, left, last);
 		else
-			err = mrpc_tcp_send_summed_ends(tcp, rpc, more);
+			err = mrpc_tcp_send_summed_ends(tcp, rpc, left, last);
 	}
 	return err;
 }
@@ -358,7 +366,8 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 	if (READ_ONCE(tcp->down))
 		return -EPIPE;
 	if (unlikely(rpc->frame.flags & MRPC_WIRE_CRC))
-		return mrpc_tcp_send_summed(tcp, rpc, more);
+		return mrpc_tcp_send_summed(tcp, rpc, mrpc_rpc_total(rpc) - rpc->done,
+					    more ? MSG_MORE : 0);
 	if (!rpc->heap && !more && !rpc->done)
 		return mrpc_tcp_send_data(tcp->sock, rpc, false);
 	/* A message that has begun one way goes on that way. */
@@ -369,4 +378,66 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 	if (rpc->done < rpc->data_len)
 		err = mrpc_tcp_send_data(tcp->sock, rpc, true);
 	return err ?: mrpc_tcp_send_pages(tcp, rpc, more);
+}
+
+/* -- sending by turns: egress domains --------------------------------------- */
+
+/*
+ * One operation of at most @bytes: the head and what is copied, or pages. @last:
+ * nothing more of the chunk follows. Return: bytes that the socket took, or a
+ * negative errno; @want: what it was given.
+ */
+static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes, u32 *want)
+{
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct mrpc_tcp *tcp = conn->link;
+	bool copy = mrpc_tcp_small(rpc) || tcp->copying;
+	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
+	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
+	u32 nr = 1, len;
+
+	if (copy) {
+		nr = mrpc_tcp_vector(rpc, kv, 0, &len);
+	} else if (rpc->done < rpc->data_len) {
+		len = rpc->data_len - rpc->done;
+		mrpc_tcp_kvec(kv, rpc->data + rpc->done, len);
+		copy = true;
+	} else {
+		nr = mrpc_tcp_gather(rpc, bv, &len);
+		tcp->pages = true;
+		msg.msg_flags |= MSG_ZEROCOPY;
+		msg.msg_ubuf = &mrpc_rpc_call(rpc)->ubuf;
+	}
+	*want = min(len, bytes);
+	/* Pages after the head are of the same chunk; nothing else is. */
+	msg.msg_flags |= *want < bytes ? MSG_MORE : MSG_EOR;
+	if (copy)
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, *want);
+	else
+		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
+	return sock_sendmsg(tcp->sock, &msg);
+}
+
+int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
+{
+	struct mrpc_tcp *tcp = conn->link;
+	u32 want;
+	int n;
+
+	if (READ_ONCE(tcp->down))
+		return -EPIPE;
+	if (!mrpc_tcp_small(rpc) && !rpc->done)
+		tcp->copying = mrpc_tcp_copies(conn, tcp);
+	bytes = min_t(u64, bytes, mrpc_rpc_total(rpc) - rpc->done);
+	if (unlikely(rpc->frame.flags & MRPC_WIRE_CRC))
+		return mrpc_tcp_send_summed(tcp, rpc, bytes, MSG_EOR);
+	for (; bytes; bytes -= n) {
+		n = mrpc_tcp_send_part(conn, rpc, bytes, &want);
+		if (n < 0)
+			return n;
+		mrpc_tcp_advance(rpc, n);
+		if (n < want)
+			return -EAGAIN;
+	}
+	return 0;
 }

@@ -1,0 +1,494 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Egress domains, as datapaths see them.
+ *
+ * The owner of a transmit claim says what its head message is, and takes a grant
+ * or leaves. A grant for somebody else kicks him: his owner comes and takes it. So
+ * nobody sends, locks or allocates for another session.
+ *
+ * No wake-up is lost. A grant is made under the domain's lock and followed by
+ * mrpc_kick_tx(), and a round of the transmit chain begins with clearing what that
+ * sets: who leaves without a grant, or just before it, is kicked for it. Who
+ * leaves for want of credit has had credit() register for the link's next event
+ * and look again after that.
+ *
+ * The network does not tell when bytes leave a device. below() says how many of a
+ * connection's are there now; it is asked whenever somebody could have a grant but
+ * for the limit: by owners in their turns, at acknowledgements, and else by a
+ * timer, which runs at no other time.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "chain.h"
+#include "domain.h"
+#include "placement.h"
+#include "session.h"
+
+#define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
+#define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
+#define MRPC_POLL_MAX		NSEC_PER_MSEC
+
+static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
+{
+	return container_of(port, struct mrpc_conn, port);
+}
+
+/* -- grants: under d->lock --------------------------------------------------------- */
+
+/* What has left the device since the last look? Return: something has. */
+static bool mrpc_domain_look(struct mrpc_domain *d)
+{
+	u32 i, nr = min(d->nr_below, MRPC_DOMAIN_LOOKS);
+	bool gone = false;
+
+	for (i = 0; i < nr; i++) {
+		struct mrpc_port *port = list_first_entry(&d->below, struct mrpc_port, below);
+		struct mrpc_conn *conn = mrpc_port_conn(port);
+		u64 now = conn->ops->below(conn);
+
+		if (now < port->queue.below) {
+			mrpc_egress_gone(&d->core, &port->queue, port->queue.below - now);
+			gone = true;
+		}
+		if (port->queue.below) {
+			list_move_tail(&port->below, &d->below);
+		} else {
+			list_del_init(&port->below);
+			d->nr_below--;
+		}
+	}
+	return gone;
+}
+
+/* Somebody waits for others' bytes to go, or for a grant to be used. */
+static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
+{
+	if (d->core.paused || !d->core.order.listed || d->armed)
+		return;
+	d->poll = gone ? MRPC_POLL_MIN : min_t(u64, 2 * d->poll, MRPC_POLL_MAX);
+	d->armed = true;
+	hrtimer_start(&d->timer, ns_to_ktime(d->poll), HRTIMER_MODE_REL_SOFT);
+}
+
+static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_port *port)
+{
+	if (port->waits)
+		port->ahead = max(port->ahead, d->granted - port->mark);
+	port->waits = false;
+	d->granted += port->queue.turn;
+}
+
+/*
+ * Grant what can be granted. Return: whom to kick, with a reference, after which
+ * this is to be called again; NULL: that is all. @self is the caller's own.
+ */
+static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const struct mrpc_conn *self)
+{
+	struct mrpc_egress_queue *q;
+	struct mrpc_conn *conn;
+	bool gone = false;
+
+	for (;;) {
+		q = mrpc_egress_next(&d->core, ktime_get_ns());
+		if (!q && d->core.order.listed && !d->core.paused && mrpc_domain_look(d)) {
+			gone = true;
+			continue;
+		}
+		if (!q)
+			break;
+		conn = mrpc_port_conn(container_of(q, struct mrpc_port, queue));
+		mrpc_domain_granted(d, &conn->port);
+		if (conn == self)
+			continue;
+		mrpc_conn_get(conn);
+		return conn;
+	}
+	mrpc_domain_arm(d, gone);
+	return NULL;
+}
+
+/* Grant and kick, with d->lock held at the beginning and at the end. */
+static void mrpc_domain_share(struct mrpc_domain *d, const struct mrpc_conn *self)
+{
+	struct mrpc_conn *conn;
+
+	while ((conn = mrpc_domain_grant(d, self))) {
+		spin_unlock_bh(&d->lock);
+		mrpc_kick_tx(conn);
+		mrpc_conn_put(conn);
+		spin_lock_bh(&d->lock);
+	}
+}
+
+/**
+ * mrpc_domain_pump() - something has changed: grant what can be granted
+ * @d: the domain; a reference, a datapath in it or RCU keeps it
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_domain_pump(struct mrpc_domain *d)
+{
+	spin_lock_bh(&d->lock);
+	mrpc_domain_share(d, NULL);
+	spin_unlock_bh(&d->lock);
+}
+
+static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
+{
+	struct mrpc_domain *d = container_of(timer, struct mrpc_domain, timer);
+
+	spin_lock_bh(&d->lock);
+	d->armed = false;
+	mrpc_egress_expire(&d->core, ktime_get_ns());
+	mrpc_domain_share(d, NULL);
+	spin_unlock_bh(&d->lock);
+	return HRTIMER_NORESTART;
+}
+
+/* -- the owner of a transmit claim ---------------------------------------------------- */
+
+static u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
+{
+	switch (rpc->call->role) {
+	case MRPC_ROLE_CLIENT:
+		return rpc->frame.priority;
+	case MRPC_ROLE_SERVER:
+		return rpc->call->priority;	/* replies carry none */
+	default:
+		return MRPC_RANK_CONTROL;
+	}
+}
+
+/* Under d->lock. @rpc: the head message, or NULL. */
+static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
+				 const struct mrpc_rpc *rpc)
+{
+	if (port->head == rpc)
+		return;
+	port->head = rpc;
+	port->waits = rpc;
+	port->mark = d->granted;
+	mrpc_egress_work(&d->core, &port->queue, rpc ? mrpc_rpc_rank(rpc) : 0,
+			 rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
+}
+
+/**
+ * mrpc_domain_turn() - may the head message be sent now?
+ * @conn: the connection
+ * @d: its domain
+ * @rpc: the head message, of which something is left
+ *
+ * Context: owner of the transmit claim.
+ * Return: how many bytes of it, to be followed by mrpc_domain_sent(); 0: none,
+ * mrpc_kick_tx() will be called.
+ */
+u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct mrpc_rpc *rpc)
+{
+	struct mrpc_port *port = &conn->port;
+	u32 bytes;
+
+	spin_lock_bh(&d->lock);
+	mrpc_domain_announce(d, port, rpc);
+	bytes = mrpc_egress_take(&d->core, &port->queue);
+	if (!bytes) {
+		if (port->queue.state == MRPC_EGRESS_IDLE && !port->queue.credit)
+			mrpc_egress_credit(&d->core, &port->queue,
+					   conn->ops->credit(conn, d->core.rule.chunk));
+		mrpc_domain_share(d, conn);
+		bytes = mrpc_egress_take(&d->core, &port->queue);
+	}
+	spin_unlock_bh(&d->lock);
+	return bytes;
+}
+
+/**
+ * mrpc_domain_sent() - the end of a turn
+ * @conn: the connection
+ * @d: its domain
+ * @sent: bytes, at most what mrpc_domain_turn() said
+ * @next: the head message from now on, or NULL
+ *
+ * Context: owner of the transmit claim.
+ */
+void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
+		      const struct mrpc_rpc *next)
+{
+	struct mrpc_port *port = &conn->port;
+
+	spin_lock_bh(&d->lock);
+	mrpc_egress_dequeued(&d->core, &port->queue, sent,
+			     conn->ops->credit(conn, d->core.rule.chunk));
+	port->grants++;
+	port->sent += sent;
+	d->sent += sent;
+	if (!conn->ops->below)
+		mrpc_egress_gone(&d->core, &port->queue, U64_MAX);
+	if (port->queue.below && list_empty(&port->below)) {
+		list_add_tail(&port->below, &d->below);
+		d->nr_below++;
+	}
+	mrpc_domain_announce(d, port, next);
+	mrpc_domain_share(d, conn);
+	spin_unlock_bh(&d->lock);
+}
+
+/**
+ * mrpc_domain_idle() - there is no head message any more
+ * @conn: the connection
+ * @d: its domain
+ *
+ * Context: owner of the transmit claim.
+ */
+void mrpc_domain_idle(struct mrpc_conn *conn, struct mrpc_domain *d)
+{
+	spin_lock_bh(&d->lock);
+	mrpc_domain_announce(d, &conn->port, NULL);
+	mrpc_domain_share(d, NULL);
+	spin_unlock_bh(&d->lock);
+}
+
+/**
+ * mrpc_domain_event() - the link may have room again, or bytes have left it
+ * @conn: the connection
+ * @d: the domain that it had a moment ago, under RCU
+ *
+ * Context: any but hard interrupt.
+ * Return: false: the domain has no message of it, so mrpc_kick_tx() is called for.
+ */
+bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
+{
+	struct mrpc_port *port = &conn->port;
+	bool known = false;
+	u32 credit;
+
+	spin_lock_bh(&d->lock);
+	if (rcu_access_pointer(port->domain) == d && port->head) {
+		known = true;
+		credit = conn->ops->credit(conn, d->core.rule.chunk);
+		if (credit && !port->queue.credit)
+			port->mark = d->granted;
+		mrpc_egress_credit(&d->core, &port->queue, credit);
+		mrpc_domain_share(d, NULL);
+	}
+	spin_unlock_bh(&d->lock);
+	return known;
+}
+
+/* -- which domain ---------------------------------------------------------------------- */
+
+/**
+ * mrpc_domain_init() - what a new domain needs beyond its settings
+ * @d: the domain
+ */
+void mrpc_domain_init(struct mrpc_domain *d)
+{
+	refcount_set(&d->ref, 1);
+	spin_lock_init(&d->lock);
+	INIT_LIST_HEAD(&d->tenants);
+	INIT_LIST_HEAD(&d->queues);
+	INIT_LIST_HEAD(&d->below);
+	d->poll = MRPC_POLL_MIN;
+	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
+	d->timer.function = mrpc_domain_timer;
+}
+
+/**
+ * mrpc_domain_put() - drop a reference
+ * @d: the domain
+ *
+ * Context: process.
+ */
+void mrpc_domain_put(struct mrpc_domain *d)
+{
+	if (!refcount_dec_and_test(&d->ref))
+		return;
+	hrtimer_cancel(&d->timer);
+	kfree_rcu(d, rcu);
+}
+
+/* The device that a link leaves by, as mrpc_domain.dev. */
+static void mrpc_domain_dev(struct mrpc_conn *conn, char *dev)
+{
+	dev[0] = 0;
+	if (conn->ops->device)
+		conn->ops->device(conn, dev);
+}
+
+/* With a reference, or NULL. */
+static struct mrpc_domain *mrpc_domain_of(struct mrpc_conn *conn)
+{
+	char dev[IFNAMSIZ];
+
+	if (!conn->ops->send_chunk || !READ_ONCE(mrpc_net(conn->session->net)->nr_domains))
+		return NULL;
+	mrpc_domain_dev(conn, dev);
+	if (conn->ops->device && !dev[0])
+		return NULL;
+	return mrpc_domain_find(conn->session->net, dev);
+}
+
+/**
+ * mrpc_domain_fits() - is a datapath in the domain in which it belongs?
+ * @conn: the connection; under its change_lock
+ */
+bool mrpc_domain_fits(struct mrpc_conn *conn)
+{
+	struct mrpc_domain *d = mrpc_domain_of(conn);
+
+	if (d)
+		mrpc_domain_put(d);
+	return d == rcu_access_pointer(conn->port.domain);
+}
+
+/* Under d->lock. @spare: memory for a new one, or NULL. */
+static struct mrpc_tenant *mrpc_tenant_get(struct mrpc_domain *d, const char *name, u32 weight,
+					   struct mrpc_tenant **spare)
+{
+	struct mrpc_tenant *t;
+
+	list_for_each_entry(t, &d->tenants, list) {
+		if (strcmp(t->name, name))
+			continue;
+		if (weight)
+			mrpc_order_tenant_weight(&d->core.order, &t->order, weight);
+		return t;
+	}
+	t = *spare;
+	if (!t)
+		return NULL;
+	*spare = NULL;
+	strscpy(t->name, name, sizeof(t->name));
+	mrpc_order_tenant_init(&d->core.order, &t->order, weight ?: MRPC_ORDER_WEIGHT);
+	list_add_tail(&t->list, &d->tenants);
+	return t;
+}
+
+/* Under d->lock. Return: memory to be freed after it, or NULL. */
+static struct mrpc_tenant *mrpc_domain_remove(struct mrpc_domain *d, struct mrpc_port *port)
+{
+	struct mrpc_tenant *t = port->tenant;
+
+	mrpc_egress_remove(&d->core, &port->queue);
+	list_del_init(&port->list);
+	d->nr_queues--;
+	if (!list_empty(&port->below)) {
+		list_del_init(&port->below);
+		d->nr_below--;
+	}
+	port->tenant = NULL;
+	port->head = NULL;
+	rcu_assign_pointer(port->domain, NULL);
+	if (!t || mrpc_order_tenant_fini(&t->order))
+		return NULL;
+	list_del(&t->list);
+	return t;
+}
+
+/**
+ * mrpc_domain_leave() - a datapath leaves its domain
+ * @conn: the connection; nobody sends, and its link is still there
+ *
+ * A grant that it has goes to others. Context: process.
+ */
+void mrpc_domain_leave(struct mrpc_conn *conn)
+{
+	struct mrpc_domain *d = rcu_dereference_protected(conn->port.domain, true);
+	struct mrpc_tenant *t;
+
+	if (!d)
+		return;
+	spin_lock_bh(&d->lock);
+	t = mrpc_domain_remove(d, &conn->port);
+	mrpc_domain_share(d, NULL);
+	spin_unlock_bh(&d->lock);
+	kfree(t);
+	mrpc_domain_put(d);
+}
+
+/* Whose a datapath is, for whom: what the engine nearest to the wire says, or its user. */
+static void mrpc_domain_tenant(const struct mrpc_conn *conn, const struct mrpc_chain *chain,
+			       char *name, u32 *weight)
+{
+	u32 i;
+
+	*weight = 0;
+	scnprintf(name, MRPC_TENANT_NAME, "uid %u",
+		  from_kuid_munged(conn->session->net->user_ns, conn->session->uid));
+	for (i = 0; chain && i < chain->nr; i++) {
+		const struct mrpc_engine *e = chain->engines[i];
+
+		if (!e->tenant)
+			continue;
+		strscpy(name, e->tenant, MRPC_TENANT_NAME);
+		*weight = e->weight;
+	}
+}
+
+/* Return: false: the domain has been deleted meanwhile. */
+static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, const char *name,
+			     u32 weight)
+{
+	struct mrpc_tenant *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	struct mrpc_port *port = &conn->port;
+	bool joined;
+
+	spin_lock_bh(&d->lock);
+	joined = !d->dead;
+	if (joined) {
+		port->tenant = mrpc_tenant_get(d, name, weight, &spare);
+		mrpc_egress_add(&d->core, &port->queue,
+				port->tenant ? &port->tenant->order : NULL);
+		port->head = NULL;
+		INIT_LIST_HEAD(&port->below);
+		list_add_tail(&port->list, &d->queues);
+		d->nr_queues++;
+		rcu_assign_pointer(port->domain, d);
+	}
+	spin_unlock_bh(&d->lock);
+	kfree(spare);
+	return joined;
+}
+
+/* The same tenant as before, perhaps of another weight? */
+static bool mrpc_domain_stays(struct mrpc_conn *conn, struct mrpc_domain *d, const char *name,
+			      u32 weight)
+{
+	struct mrpc_tenant *t = conn->port.tenant;
+	bool same;
+
+	spin_lock_bh(&d->lock);
+	same = t && !strcmp(t->name, name);
+	if (same)
+		mrpc_order_tenant_weight(&d->core.order, &t->order, weight ?: MRPC_ORDER_WEIGHT);
+	spin_unlock_bh(&d->lock);
+	return same;
+}
+
+/**
+ * mrpc_domain_follow() - put a datapath in the domain in which it belongs
+ * @conn: the connection; both claims are held, or no call has passed it
+ * @chain: its engines, or NULL
+ *
+ * Without memory for a tenant it is one of those that have none.
+ *
+ * Context: process; may sleep. The caller kicks the datapath afterwards.
+ */
+void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain)
+{
+	struct mrpc_domain *now = rcu_dereference_protected(conn->port.domain, true);
+	struct mrpc_domain *d = mrpc_domain_of(conn);
+	char name[MRPC_TENANT_NAME];
+	u32 weight;
+
+	if (!d && !now)
+		return;
+	mrpc_domain_tenant(conn, chain, name, &weight);
+	if (d && d == now && mrpc_domain_stays(conn, d, name, weight)) {
+		mrpc_domain_put(d);
+		return;
+	}
+	mrpc_domain_leave(conn);
+	if (d && !mrpc_domain_join(conn, d, name, weight))
+		mrpc_domain_put(d);
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Egress domains, as operators see them: made, changed, looked at, deleted.
+ */
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+
+#include "chain.h"
+#include "domain.h"
+#include "placement.h"
+#include "session.h"
+
+/* Until a grant that is not used no longer keeps others from theirs. */
+#define MRPC_PATIENCE	(10 * NSEC_PER_MSEC)
+
+static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *args)
+{
+	return (struct mrpc_egress_rule) {
+		.within = args->within,
+		.fair = args->fair,
+		.chunk = args->chunk,
+		.limit = args->limit,
+		.patience = MRPC_PATIENCE,
+	};
+}
+
+static const char *mrpc_domain_name(const char *dev)
+{
+	return *dev ? dev : "loop links";
+}
+
+/* Under mn->lock. */
+static struct mrpc_domain *mrpc_domain_lookup(struct mrpc_net *mn, const char *dev)
+{
+	struct mrpc_domain *d;
+
+	list_for_each_entry(d, &mn->domains, list)
+		if (!strcmp(d->dev, dev))
+			return d;
+	return NULL;
+}
+
+/**
+ * mrpc_domain_find() - look a domain up
+ * @net: the network namespace
+ * @dev: the device, or "" for loop links
+ *
+ * Return: the domain with a reference, or NULL.
+ */
+struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+
+	spin_lock(&mn->lock);
+	d = mrpc_domain_lookup(mn, dev);
+	if (d)
+		refcount_inc(&d->ref);
+	spin_unlock(&mn->lock);
+	return d;
+}
+
+/**
+ * mrpc_domain_next() - iterate over a namespace's domains, for dumps
+ * @net: the network namespace
+ * @after: id of the last one, 0 for the first
+ *
+ * Return: the domain with a reference, or NULL.
+ */
+struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d, *found = NULL;
+
+	spin_lock(&mn->lock);
+	list_for_each_entry(d, &mn->domains, list) {
+		if (d->id <= after)
+			continue;
+		refcount_inc(&d->ref);
+		found = d;
+		break;
+	}
+	spin_unlock(&mn->lock);
+	return found;
+}
+
+/* -- changes: under mn->change ------------------------------------------------------ */
+
+static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *args, bool fresh,
+			     struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+
+	if (args->chunk < MRPC_CHUNK_MIN || args->chunk > MRPC_CHUNK_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "a chunk of %u bytes; %u to %u are allowed",
+				   args->chunk, MRPC_CHUNK_MIN, MRPC_CHUNK_MAX);
+		return -ERANGE;
+	}
+	if (args->limit < args->chunk || args->limit > MRPC_LIMIT_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "a limit of %u bytes; a chunk (%u) to %u are allowed",
+				   args->limit, args->chunk, MRPC_LIMIT_MAX);
+		return -ERANGE;
+	}
+	if (!fresh || !args->dev[0])
+		return 0;
+	dev = dev_get_by_name(net, args->dev);
+	if (!dev) {
+		NL_SET_ERR_MSG_FMT(extack, "there is no device '%s' in this network namespace",
+				   args->dev);
+		return -ENODEV;
+	}
+	dev_put(dev);
+	return 0;
+}
+
+static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
+			   struct netlink_ext_ack *extack)
+{
+	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+	int err;
+
+	if (mn->nr_domains >= MRPC_DOMAINS_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "%u domains are in this network namespace, the most it takes",
+				   mn->nr_domains);
+		return -ENOSPC;
+	}
+	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	if (!d)
+		return -ENOMEM;
+	mrpc_domain_init(d);
+	strscpy(d->dev, args->dev, sizeof(d->dev));
+	err = mrpc_egress_init(&d->core, &rule);
+	if (err) {
+		kfree(d);
+		return err;
+	}
+	mrpc_egress_pause(&d->core, args->paused);
+	spin_lock(&mn->lock);
+	d->id = ++mn->next_domain;
+	list_add_tail(&d->list, &mn->domains);
+	WRITE_ONCE(mn->nr_domains, mn->nr_domains + 1);
+	spin_unlock(&mn->lock);
+	return mrpc_datapaths_follow(net);
+}
+
+static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args)
+{
+	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
+	int err;
+
+	spin_lock_bh(&d->lock);
+	err = mrpc_egress_set(&d->core, &rule);
+	if (!err)
+		mrpc_egress_pause(&d->core, args->paused);
+	spin_unlock_bh(&d->lock);
+	mrpc_domain_pump(d);
+	return err;
+}
+
+/**
+ * mrpc_domain_set() - make a domain, or change it
+ * @net: the network namespace
+ * @args: what it is to be
+ * @extack: why not
+ *
+ * Datapaths are in it before this returns. Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *args,
+		    struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		return err;
+	d = mrpc_domain_find(net, args->dev);
+	err = mrpc_domain_check(net, args, !d, extack);
+	if (!err)
+		err = d ? mrpc_domain_change(d, args) : mrpc_domain_new(net, args, extack);
+	mutex_unlock(&mn->change);
+	if (d)
+		mrpc_domain_put(d);
+	return err;
+}
+
+/* Under mn->lock, but when nobody else can see it. */
+static void mrpc_domain_unlist(struct mrpc_net *mn, struct mrpc_domain *d)
+{
+	list_del(&d->list);
+	WRITE_ONCE(mn->nr_domains, mn->nr_domains - 1);
+}
+
+/**
+ * mrpc_domain_del() - delete a domain; its datapaths send as they like
+ * @net: the network namespace
+ * @dev: the device, or "" for loop links
+ * @extack: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		return err;
+	spin_lock(&mn->lock);
+	d = mrpc_domain_lookup(mn, dev);
+	if (d)
+		mrpc_domain_unlist(mn, d);
+	spin_unlock(&mn->lock);
+	if (d) {
+		spin_lock_bh(&d->lock);
+		d->dead = true;
+		/* Whoever cannot be moved out now sends, and ends, by itself. */
+		mrpc_egress_pause(&d->core, false);
+		spin_unlock_bh(&d->lock);
+		mrpc_domain_pump(d);
+		err = mrpc_datapaths_follow(net);
+		mrpc_domain_put(d);
+	} else {
+		NL_SET_ERR_MSG_FMT(extack, "there is no domain of %s", mrpc_domain_name(dev));
+		err = -ENOENT;
+	}
+	mutex_unlock(&mn->change);
+	return err;
+}
+
+/**
+ * mrpc_domains_end() - a network namespace ends
+ * @net: the namespace, without sessions: no datapath is in a domain
+ */
+void mrpc_domains_end(struct net *net)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d, *next;
+
+	list_for_each_entry_safe(d, next, &mn->domains, list) {
+		mrpc_domain_unlist(mn, d);
+		mrpc_domain_put(d);
+	}
+}
+
+/* -- looking ------------------------------------------------------------------------ */
+
+/**
+ * mrpc_domain_state() - what a domain is, and does
+ * @d: the domain
+ * @state: out
+ */
+void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
+{
+	const struct mrpc_egress *core = &d->core;
+	struct mrpc_tenant *t;
+
+	memset(state, 0, sizeof(*state));
+	strscpy(state->args.dev, d->dev, sizeof(state->args.dev));
+	spin_lock_bh(&d->lock);
+	state->args.within = core->rule.within;
+	state->args.fair = core->rule.fair;
+	state->args.paused = core->paused;
+	state->args.chunk = core->rule.chunk;
+	state->args.limit = core->rule.limit;
+	state->queues = d->nr_queues;
+	list_for_each_entry(t, &d->tenants, list)
+		state->tenants++;
+	state->waiting = core->order.listed;
+	state->out = core->out;
+	state->grants = core->nr_grants;
+	state->expired = core->nr_expired;
+	state->wasted = core->nr_wasted;
+	state->sent = d->sent;
+	spin_unlock_bh(&d->lock);
+}
+
+static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_port *port, u32 position)
+{
+	const struct mrpc_conn *conn = container_of(port, struct mrpc_conn, port);
+
+	*q = (struct mrpc_domain_queue) {
+		.datapath = conn->dp_id,
+		.session = conn->session->id,
+		.conn = conn->id,
+		.weight = port->tenant ? port->tenant->order.weight : MRPC_ORDER_WEIGHT,
+		.state = port->queue.state,
+		.priority = port->queue.order.priority,
+		.credit = port->queue.credit,
+		.position = position,
+		.left = port->queue.order.left,
+		.below = port->queue.below,
+		.grants = port->grants,
+		.sent = port->sent,
+		.ahead = port->ahead,
+	};
+	if (port->tenant)
+		strscpy(q->tenant, port->tenant->name, sizeof(q->tenant));
+}
+
+/**
+ * mrpc_domain_queues() - the datapaths of a domain, at one moment
+ * @d: the domain
+ * @all: out: those that wait, in the order of their next turns, then the others
+ * @cap: room in @all
+ *
+ * Return: how many there are; if they find no room, nothing is in @all.
+ */
+u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap)
+{
+	struct mrpc_order_entity *e;
+	struct mrpc_port *port;
+	u32 nr = 0;
+
+	spin_lock_bh(&d->lock);
+	if (d->nr_queues > cap) {
+		nr = d->nr_queues;
+		spin_unlock_bh(&d->lock);
+		return nr;
+	}
+	for (e = mrpc_order_walk_begin(&d->core.order); e; e = mrpc_order_walk_next(e)) {
+		port = container_of(mrpc_egress_of(e), struct mrpc_port, queue);
+		mrpc_domain_note(&all[nr], port, nr + 1);
+		nr++;
+	}
+	mrpc_order_walk_end(&d->core.order);
+	list_for_each_entry(port, &d->queues, list)
+		if (port->queue.state != MRPC_EGRESS_LISTED)
+			mrpc_domain_note(&all[nr++], port, 0);
+	spin_unlock_bh(&d->lock);
+	return nr;
+}
