@@ -324,6 +324,42 @@ test_config()
 	refused 1 "'y' could not be restored" config restore "$file"
 }
 
+test_egress()
+{
+	begin
+	on_exit eval 'mrpc egress del dev lo; mrpc egress del loop'
+	serve 1
+	mrpc egress help | grep -q 'mrpc egress set DOMAIN'
+	refused 2 "'many' is not a command: it must be show, set, del" egress many
+	refused 2 "'dev NAME' or 'loop' is missing" egress set
+	refused 2 'the name of the device is missing' egress set dev
+	refused 2 "'eth' is not a domain" egress set eth
+	refused 2 "'red' is not a discipline: it must be fifo, strict, small-first" \
+		egress set loop discipline red
+	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
+	refused 1 "there is no device 'nil'" egress set dev nil
+	refused 1 'loop links have no egress domain' egress pause loop
+	refused 1 "device 'lo' has no egress domain" egress show dev lo
+	mrpc egress set dev lo discipline strict fair on chunk 8KiB
+	mrpc egress set loop
+	[[ $(mrpc egress | column DEV) == 'lo
+(loop)' ]]
+	mrpc -j egress show dev lo | json 'j[0]["discipline"] == "strict" and j[0]["fair"] and j[0]["limit"] == 16384 and j[0]["datapaths"] == 2'
+	mrpc egress set dev lo fair off limit 32KiB
+	mrpc -j egress show dev lo | json 'not j[0]["fair"] and j[0]["chunk"] == 8192 and j[0]["limit"] == 32768'
+	mrpc egress pause dev lo
+	mrpc -j egress show dev lo | json 'j[0]["paused"]'
+	mrpc egress resume dev lo
+	mrpc -j egress show dev lo | json 'not j[0]["paused"]'
+	mrpc engine add qos tenant red weight 30 small 100 rules 'rank 9 if method Get; deadline' side client
+	mrpc -j engine show qos | grep -q 'rank 9 if method Get'
+	mrpc -j egress dump dev lo | json 'sorted(q["tenant"] for q in j)[0] == "red" and len(j) == 2'
+	mrpc engine del qos
+	mrpc egress del dev lo
+	mrpc egress del loop
+	[[ -z $(mrpc egress | column DEV) ]]
+}
+
 test_runtime()
 {
 	begin

@@ -13,7 +13,7 @@ static bool load_call(struct load *l, unsigned int slot)
 	l->tag[slot] = (uint64_t)slot << 48 | l->next++;
 	if (!raw_try_blob(l->s, l->tag[slot], l->len, l->text, &l->root[slot]))
 		return false;
-	sqe = raw_sqe(l->conn, RAW_ECHO, l->root[slot]);
+	sqe = raw_sqe(l->conn, l->ack ? RAW_ACK : RAW_ECHO, l->root[slot]);
 	sqe.user_data = l->tag[slot];
 	sqe.timeout_us = l->timeout_us;
 	l->freed[slot] = false;
@@ -26,7 +26,8 @@ static bool load_call(struct load *l, unsigned int slot)
 static void load_ended(struct load *l, unsigned int slot, const struct mrpc_cqe *cqe)
 {
 	if (cqe->status == MRPC_OK)
-		l->wrong += !raw_is_blob(raw_msg(l->s, cqe), cqe->msg_len, l->tag[slot], l->len);
+		l->wrong += !raw_is_blob(raw_msg(l->s, cqe), cqe->msg_len, l->tag[slot],
+					 l->ack ? 0 : l->len);
 	else
 		raw_detail(l->s, cqe, l->detail, sizeof(l->detail));
 	l->used[slot] = false;

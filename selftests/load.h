@@ -16,6 +16,7 @@
  * @in_flight: calls that it keeps under way
  * @len: bytes of data in each, or 0 for those of @text only
  * @text: the text of each, or NULL
+ * @ack: calls Ack: replies are short
  * @timeout_us: of each, 0 for none
  * @qp: its queue pair
  * @done: calls that have ended, by status
@@ -29,6 +30,7 @@ struct load {
 	unsigned int in_flight;
 	uint32_t len;
 	const char *text;
+	bool ack;
 	uint64_t timeout_us;
 	struct raw_qp qp;
 	pthread_t thread;

@@ -388,7 +388,9 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 static void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 {
 	WRITE_ONCE(conn->tx_left, mrpc_rpc_total(rpc) - rpc->done);
-	WRITE_ONCE(conn->tx_priority, rpc->frame.priority);
+	/* Who ranks messages says it of the latest that he has seen. */
+	if (rpc->wired || !(READ_ONCE(conn->wants) & MRPC_ENGINE_RANKS))
+		WRITE_ONCE(conn->tx_priority, mrpc_rpc_rank(rpc));
 }
 
 /**

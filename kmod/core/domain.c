@@ -36,8 +36,13 @@ static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
 
 /* -- grants: under d->lock --------------------------------------------------------- */
 
-/* What has left the device since the last look? Return: something has. */
-static bool mrpc_domain_look(struct mrpc_domain *d)
+/**
+ * mrpc_domain_look() - what has left the device since the last look?
+ * @d: the domain; under its lock
+ *
+ * Return: something has.
+ */
+bool mrpc_domain_look(struct mrpc_domain *d)
 {
 	u32 i, nr = min(d->nr_below, MRPC_DOMAIN_LOOKS);
 	bool gone = false;
@@ -147,18 +152,6 @@ static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
 }
 
 /* -- the owner of a transmit claim ---------------------------------------------------- */
-
-static u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
-{
-	switch (rpc->call->role) {
-	case MRPC_ROLE_CLIENT:
-		return rpc->frame.priority;
-	case MRPC_ROLE_SERVER:
-		return rpc->call->priority;	/* replies carry none */
-	default:
-		return MRPC_RANK_CONTROL;
-	}
-}
 
 /* Under d->lock. @rpc: the head message, or NULL. */
 static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,

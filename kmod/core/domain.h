@@ -31,7 +31,6 @@ struct net;
 #define MRPC_CHUNK_MIN		1024	/* bytes */
 #define MRPC_CHUNK_MAX		(1U << 20)
 #define MRPC_LIMIT_MAX		(64U << 20)
-#define MRPC_RANK_CONTROL	255	/* of control frames: what they announce is small */
 
 /**
  * struct mrpc_tenant - who shares the link of a domain with others
@@ -208,5 +207,6 @@ void mrpc_domains_end(struct net *net);
 void mrpc_domain_init(struct mrpc_domain *d);
 void mrpc_domain_put(struct mrpc_domain *d);
 void mrpc_domain_pump(struct mrpc_domain *d);
+bool mrpc_domain_look(struct mrpc_domain *d);
 
 #endif /* MRPC_CORE_DOMAIN_H */

@@ -265,6 +265,7 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	memset(state, 0, sizeof(*state));
 	strscpy(state->args.dev, d->dev, sizeof(state->args.dev));
 	spin_lock_bh(&d->lock);
+	mrpc_domain_look(d);
 	state->args.within = core->rule.within;
 	state->args.fair = core->rule.fair;
 	state->args.paused = core->paused;
@@ -325,6 +326,7 @@ u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32
 		spin_unlock_bh(&d->lock);
 		return nr;
 	}
+	mrpc_domain_look(d);
 	for (e = mrpc_order_walk_begin(&d->core.order); e; e = mrpc_order_walk_next(e)) {
 		port = container_of(mrpc_egress_of(e), struct mrpc_port, queue);
 		mrpc_domain_note(&all[nr], port, nr + 1);

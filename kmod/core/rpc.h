@@ -264,6 +264,24 @@ static inline struct mrpc_call *mrpc_rpc_call(struct mrpc_rpc *rpc)
 	return container_of(rpc, struct mrpc_call, rpc);
 }
 
+#define MRPC_RANK_CONTROL	255	/* of control frames: what they announce is small */
+
+/* How urgent a message that is on its way out is, 0 to 255. Replies have no priority on the wire. */
+static inline u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
+{
+	if (rpc->call->role == MRPC_ROLE_CLIENT)
+		return rpc->frame.priority;
+	return rpc->call->role == MRPC_ROLE_SERVER ? rpc->call->priority : MRPC_RANK_CONTROL;
+}
+
+static inline void mrpc_rpc_set_rank(struct mrpc_rpc *rpc, u8 rank)
+{
+	if (rpc->call->role == MRPC_ROLE_CLIENT)
+		rpc->frame.priority = rank;
+	else
+		rpc->call->priority = rank;
+}
+
 /**
  * struct mrpc_arrival - where a message that is received belongs
  * @frame: its header

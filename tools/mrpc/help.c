@@ -21,6 +21,7 @@ static const char general[] =
 	"  engine    stages that calls pass: adding, changing, removing them\n"
 	"  queue     queues in datapaths: what is in them, pausing them\n"
 	"  runtime   kernel threads that run datapaths\n"
+	"  egress    which datapath sends next where many leave by one device\n"
 	"  set       sets of keys, which rules of engines refer to\n"
 	"  config    the engines in a file, and back\n"
 	"  plan      changes of several hosts, step by step, and back\n"
@@ -156,6 +157,28 @@ static const struct {
 	  "order      who is next: as they came, the highest priority, the shortest message\n"
 	  "turn       after so many bytes a datapath lets others go first (256KiB)\n"
 	  "dedicated  takes one datapath only\n" },
+	{ "egress",
+	  "Usage: mrpc egress { show | list } [DOMAIN]\n"
+	  "       mrpc egress set DOMAIN [SETTING]...\n"
+	  "       mrpc egress { pause | resume | del | dump } DOMAIN\n"
+	  "\n"
+	  "  DOMAIN   dev NAME | loop\n"
+	  "  SETTING  discipline fifo|strict|small-first | fair on|off | chunk BYTES | limit BYTES\n"
+	  "\n"
+	  "Datapaths that leave by a device that has an egress domain send one chunk after the\n"
+	  "other. 'loop' are the links of the transport loop. Ranks and tenants are what engines\n"
+	  "of the type 'qos' say: 'mrpc engine add qos ...'.\n"
+	  "\n"
+	  "show        the domains\n"
+	  "set         make one, or change it while calls pass\n"
+	  "pause       send nothing; resume: go on\n"
+	  "del         delete it: all send as they like\n"
+	  "dump        its datapaths, those that wait in the order of their turns\n"
+	  "\n"
+	  "discipline  who is next: as they came, the highest priority, the least that is left\n"
+	  "fair        first between tenants, by weight\n"
+	  "chunk       what is sent in one turn (16KiB)\n"
+	  "limit       what may be on its way to the device, or there, at once (2 chunks)\n" },
 	{ "set",
 	  "Usage: mrpc set { show | list } [NAME]\n"
 	  "       mrpc set create NAME [text | integer]\n"
@@ -259,6 +282,7 @@ int do_help(struct args *args)
 	static const struct word objects[] = {
 		{ "session" }, { "qp" }, { "conn" }, { "service" }, { "schema" },
 		{ "datapath" }, { "engine" }, { "queue" }, { "runtime" },
+		{ "egress" },
 		{ "set", .whole = true }, { "config", .whole = true }, { "plan" }, { "metrics", .whole = true }, { "monitor" },
 		{ "top" }, { "dump" }, { "version" }, { }
 	};

@@ -32,6 +32,7 @@ static const struct word objects[] = {
 	{ "engine", do_engine },
 	{ "queue", do_queue },
 	{ "runtime", do_runtime },
+	{ "egress", do_egress },
 	{ "set", do_keyset, .whole = true },
 	{ "config", do_config, .whole = true },
 	{ "plan", do_plan },

@@ -24,12 +24,21 @@ static const struct rule_verb fault_verbs[] = {
 	{ }
 };
 
+static const struct rule_verb qos_verbs[] = {
+	{ "keep", 0 },
+	{ "rank", 1, RULE_TAKES_NUMBER },
+	{ "deadline", 2 },
+	{ }
+};
+
 static const struct rule_verb *verbs_of(const char *type)
 {
 	if (!strcmp(type, "acl"))
 		return acl_verbs;
 	if (!strcmp(type, "fault"))
 		return fault_verbs;
+	if (!strcmp(type, "qos"))
+		return qos_verbs;
 	return NULL;
 }
 

@@ -11,6 +11,8 @@ static const char *const types[] = { "number", "bool", "choice", "string", "rule
 static const char *const param_flags[] = { "required", "unlimited", NULL };
 static const char *const type_flags[] = { "reading", "timing", "mandatory", NULL };
 static const char *const orders[] = { "fifo", "strict", "small", NULL };
+static const char *const disciplines[] = { "fifo", "strict", "small-first", NULL };
+static const char *const egress_states[] = { "idle", "waiting", "granted", "sending", NULL };
 static const char *const kinds[] = { "request", "reply", "status", "control", NULL };
 /* From 1. */
 static const char *const keyset_kinds[] = { "", "text", "integer", NULL };
@@ -183,6 +185,44 @@ static const struct attr runtime[] = {
 	[MRPC_A_RUNTIME_RAN] = TIME("ran_ns"),
 };
 const struct set set_runtime = SET(runtime);
+
+static const struct attr egress[] = {
+	[MRPC_A_EGRESS_ID] = NUMBER("id"),
+	[MRPC_A_EGRESS_DEV] = TEXT("dev"),
+	[MRPC_A_EGRESS_DISCIPLINE] = ENUM("discipline", disciplines),
+	[MRPC_A_EGRESS_FAIR] = BOOL("fair"),
+	[MRPC_A_EGRESS_PAUSED] = BOOL("paused"),
+	[MRPC_A_EGRESS_CHUNK] = BYTES("chunk"),
+	[MRPC_A_EGRESS_LIMIT] = BYTES("limit"),
+	[MRPC_A_EGRESS_DATAPATHS] = NUMBER("datapaths"),
+	[MRPC_A_EGRESS_TENANTS] = NUMBER("tenants"),
+	[MRPC_A_EGRESS_WAITING] = NUMBER("waiting"),
+	[MRPC_A_EGRESS_OUT] = BYTES("out"),
+	[MRPC_A_EGRESS_GRANTS] = NUMBER("grants"),
+	[MRPC_A_EGRESS_EXPIRED] = NUMBER("expired"),
+	[MRPC_A_EGRESS_WASTED] = NUMBER("wasted"),
+	[MRPC_A_EGRESS_SENT] = BYTES("sent"),
+};
+const struct set set_egress = SET(egress);
+
+static const struct attr egress_queue[] = {
+	[MRPC_A_EGRESS_QUEUE_DEV] = TEXT("dev"),
+	[MRPC_A_EGRESS_QUEUE_SESSION] = NUMBER("session"),
+	[MRPC_A_EGRESS_QUEUE_CONN] = NUMBER("conn"),
+	[MRPC_A_EGRESS_QUEUE_DATAPATH] = NUMBER("datapath"),
+	[MRPC_A_EGRESS_QUEUE_TENANT] = TEXT("tenant"),
+	[MRPC_A_EGRESS_QUEUE_WEIGHT] = NUMBER("weight"),
+	[MRPC_A_EGRESS_QUEUE_STATE] = ENUM("state", egress_states),
+	[MRPC_A_EGRESS_QUEUE_POSITION] = NUMBER("position"),
+	[MRPC_A_EGRESS_QUEUE_PRIORITY] = NUMBER("priority"),
+	[MRPC_A_EGRESS_QUEUE_LEFT] = BYTES("left"),
+	[MRPC_A_EGRESS_QUEUE_CREDIT] = BOOL("credit"),
+	[MRPC_A_EGRESS_QUEUE_BELOW] = BYTES("below"),
+	[MRPC_A_EGRESS_QUEUE_GRANTS] = NUMBER("grants"),
+	[MRPC_A_EGRESS_QUEUE_SENT] = BYTES("sent"),
+	[MRPC_A_EGRESS_QUEUE_AHEAD] = BYTES("ahead"),
+};
+const struct set set_egress_queue = SET(egress_queue);
 
 static const struct attr keyset[] = {
 	[MRPC_A_KEYSET_ID] = NUMBER("id"),

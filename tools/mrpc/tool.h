@@ -89,7 +89,8 @@ struct set {
 
 extern const struct set set_session, set_qp, set_conn, set_service, set_schema, set_method,
 			set_datapath, set_type, set_engine, set_queue, set_rpc, set_fault,
-			set_param, set_series, set_runtime, set_keyset;
+			set_param, set_series, set_runtime, set_keyset, set_egress,
+			set_egress_queue;
 
 const struct attr *set_find(const struct set *set, const char *key, size_t len);
 
@@ -263,7 +264,7 @@ int do_monitor(struct args *args);
 int do_help(struct args *args);
 void help_object(const char *object);
 
-/* -- engine.c, queue.c, runtime.c, config.c ------------------------------------------------- */
+/* -- engine.c, queue.c, runtime.c, egress.c, config.c ------------------------------------------------- */
 
 int do_engine(struct args *args);
 struct json_object *engine_array(void);
@@ -273,6 +274,7 @@ void queue_table(struct json_object *array);
 char *queue_name(struct json_object *queue);
 int do_queue(struct args *args);
 int do_runtime(struct args *args);
+int do_egress(struct args *args);
 int do_config(struct args *args);
 
 /* -- keyset.c, keyset_config.c --------------------------------------------------------------- */
