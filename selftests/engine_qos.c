@@ -201,7 +201,8 @@ static void refused(const char *why, const char *words, const struct op_rules *r
 {
 	int err = op_add("qos", words, rules, NULL);
 
-	CHECK_MSG(err && strstr(op_why, why), "qos %s: %d: '%s', not '%s'", words, err, op_why, why);
+	CHECK_MSG(err && strstr(op_why, why), "qos %s: %d: '%s', not '%s'", words, err, op_why,
+		  why);
 }
 
 TEST(bad_input)

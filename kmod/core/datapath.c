@@ -381,7 +381,8 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 			 rpc->done == total ? mrpc_tx_behind(conn, rpc) : rpc);
 	if (!err && rpc->done == total)
 		mrpc_tx_complete(conn, rpc);
-	return err == -EAGAIN ? 0 : err;	/* another turn says when */
+	/* Where it took a part there may be another turn now. */
+	return err == -EAGAIN && rpc->done > before ? 0 : err;
 }
 
 /* What a runtime orders datapaths by. */

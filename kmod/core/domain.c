@@ -115,6 +115,7 @@ static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const struct m
 
 /* Grant and kick, with d->lock held at the beginning and at the end. */
 static void mrpc_domain_share(struct mrpc_domain *d, const struct mrpc_conn *self)
+	__must_hold(&d->lock)
 {
 	struct mrpc_conn *conn;
 
@@ -199,7 +200,8 @@ u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct
  * mrpc_domain_sent() - the end of a turn
  * @conn: the connection
  * @d: its domain
- * @sent: bytes, at most what mrpc_domain_turn() said
+ * @sent: bytes, at most what mrpc_domain_turn() said; 0: the link took nothing, so
+ *	its event is waited for, and mrpc_kick_tx() will be called
  * @next: the head message from now on, or NULL
  *
  * Context: owner of the transmit claim.
@@ -210,8 +212,9 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 	struct mrpc_port *port = &conn->port;
 
 	spin_lock_bh(&d->lock);
+	/* A link that took nothing has registered for its event: leave that as it is. */
 	mrpc_egress_dequeued(&d->core, &port->queue, sent,
-			     conn->ops->credit(conn, d->core.rule.chunk));
+			     sent ? conn->ops->credit(conn, d->core.rule.chunk) : 0);
 	port->grants++;
 	port->sent += sent;
 	d->sent += sent;
@@ -222,7 +225,7 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 		d->nr_below++;
 	}
 	mrpc_domain_announce(d, port, next);
-	mrpc_domain_share(d, conn);
+	mrpc_domain_share(d, sent ? conn : NULL);
 	spin_unlock_bh(&d->lock);
 }
 

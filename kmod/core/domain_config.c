@@ -283,7 +283,8 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	spin_unlock_bh(&d->lock);
 }
 
-static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_port *port, u32 position)
+static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_port *port,
+			     u32 position)
 {
 	const struct mrpc_conn *conn = container_of(port, struct mrpc_conn, port);
 

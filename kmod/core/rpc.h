@@ -266,7 +266,7 @@ static inline struct mrpc_call *mrpc_rpc_call(struct mrpc_rpc *rpc)
 
 #define MRPC_RANK_CONTROL	255	/* of control frames: what they announce is small */
 
-/* How urgent a message that is on its way out is, 0 to 255. Replies have no priority on the wire. */
+/* How urgent a message on its way out is, 0 to 255. Replies have no priority on the wire. */
 static inline u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
 {
 	if (rpc->call->role == MRPC_ROLE_CLIENT)
