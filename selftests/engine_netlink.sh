@@ -517,7 +517,8 @@ test_permission()
 	client
 	cat >"$TEST_TMP/refused.py" <<-'END'
 	from engines import *
-	for cmd in [*range(MRPC_CMD_ENGINE_TYPE_GET, MRPC_CMD_RPC_GET + 1), MRPC_CMD_SERIES_GET]:
+	for cmd in [*range(MRPC_CMD_ENGINE_TYPE_GET, MRPC_CMD_RPC_GET + 1), MRPC_CMD_SERIES_GET,
+	            *range(MRPC_CMD_EGRESS_GET, MRPC_CMD_EGRESS_QUEUE_GET + 1)]:
 	    for flags in 0, 0x300:
 	        try:
 	            n.ask(cmd, b'', flags)
