@@ -47,7 +47,8 @@ static void mrpc_sum_session(struct mrpc_session *session, struct mrpc_sums *s)
 		}
 		conn = entry;
 		s->connections++;
-		s->calls_active += mrpc_conn_active(conn);
+		if (!conn->replica)	/* what a link carries was counted where it was made */
+			s->calls_active += mrpc_conn_active(conn);
 	}
 	rcu_read_unlock();
 }
