@@ -547,6 +547,62 @@ TEST(half_received)
 	}
 }
 
+static struct {
+	volatile uint8_t *at;
+	uint32_t len;
+	bool stop;
+} scribble;
+
+static void *write_on(void *arg)
+{
+	uint8_t value = 0;
+	uint32_t i;
+
+	(void)arg;
+	while (!__atomic_load_n(&scribble.stop, __ATOMIC_RELAXED))
+		for (i = 0, value++; i < scribble.len; i += 61)
+			scribble.at[i] = value;
+	return NULL;
+}
+
+/* The sum is that of what is sent, whatever the application does to it meanwhile. */
+TEST(written_meanwhile)
+{
+	uint64_t sums;
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	pthread_t thread;
+	unsigned int i;
+	uint32_t root;
+
+	op_del_all();
+	op_must_add("tcp", "version=2 checksum=1", NULL);
+	conn = connect_with(NULL, CHANGE | CRC);
+	CHECK(conn > 0);
+	root = raw_blob(&c, 1, LARGE, NULL);
+	scribble.at = c.send + root + LARGE / 2;
+	scribble.len = LARGE / 2;
+	scribble.stop = false;
+	if (pthread_create(&thread, NULL, write_on, NULL))
+		raw_die("no thread");
+	for (i = 0; i < 10; i++) {
+		sqe = raw_sqe(conn, RAW_ECHO, root);
+		CHECK(raw_push(&qp, &sqe));
+		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		peer_expect(&w, MRPC_WIRE_CALL);	/* dies if the sum is wrong */
+		CHECK(w.frame.flags & MRPC_WIRE_CRC);
+		CHECK(peer_reply(&w, w.frame.call_id, 1, 10));
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 20 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&c, &cqe);
+	}
+	__atomic_store_n(&scribble.stop, true, __ATOMIC_RELAXED);
+	pthread_join(thread, NULL);
+	sums = op_conn_stat(c.setup.session, conn, MRPC_A_CONN_STATS_TX_CHECKSUMS);
+	CHECK(sums >= 10);
+	hang_up();
+}
+
 /* The caller learns why its calls have ended. */
 TEST(wrong_reply)
 {
