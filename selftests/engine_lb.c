@@ -752,6 +752,22 @@ TEST(limited)
 	end();
 }
 
+/* An instance that has nothing to do can be held all the same, and is asked afterwards. */
+TEST(held)
+{
+	begin("tcp4");
+	op_must_add("lb", members(1, 1, -1), NULL);
+	link_all(2);
+	CHECK_EQ(op_pause("lb", 1, true), 0);
+	CHECK_EQ(call_for(RAW_ECHO, 1, 200000), MRPC_DEADLINE_EXCEEDED);
+	CHECK_EQ(op_pause("lb", 1, false), 0);
+	echo(1);
+	op_must_del("lb");
+	echo(2);
+	CHECK_EQ(raw_server_requests(&p.srv), 1);
+	end();
+}
+
 /* -- what is refused ---------------------------------------------------------------- */
 
 static void refused(const char *words, const char *why)

@@ -363,7 +363,8 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 	bool keyed = false;
 	u64 key = 0;
 
-	if (rpc->drop || rpc->call->via)
+	/* Who has held the queue of an instance that has nothing to do has given it a turn. */
+	if (!lb || rpc->drop || rpc->call->via)
 		return 0;
 	mrpc_replicas_follow(lb->set, plan);
 	if (lb->stale && lb_bind(lb, e)) {
