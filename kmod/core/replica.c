@@ -240,7 +240,7 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 	if (i < 0) {
 		wait |= full || mrpc_balance_hope(&set->b);
 		set->waiting = wait;
-		*wake = mrpc_balance_due(&set->b);
+		*wake = mrpc_balance_due(&set->b, now);
 	}
 	spin_unlock(&set->lock);
 	if (i >= 0)

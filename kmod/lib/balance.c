@@ -70,9 +70,12 @@ void mrpc_member_up(struct mrpc_member *m)
 
 void mrpc_member_down(const struct mrpc_balance *b, struct mrpc_member *m, u64 now)
 {
+	bool same = m->linked && m->state == MRPC_MEMBER_EJECTED && now < m->until;
+
 	m->linked = false;
 	m->failures++;
-	member_eject(b, m, now);
+	if (!same)	/* else its calls have told of it already */
+		member_eject(b, m, now);
 }
 
 static bool member_fit(const struct mrpc_member *m, u64 now)
@@ -103,7 +106,7 @@ bool mrpc_balance_hope(const struct mrpc_balance *b)
 	return false;
 }
 
-u64 mrpc_balance_due(const struct mrpc_balance *b)
+u64 mrpc_balance_due(const struct mrpc_balance *b, u64 now)
 {
 	const struct mrpc_member *m;
 	u64 due = 0;
@@ -112,7 +115,7 @@ u64 mrpc_balance_due(const struct mrpc_balance *b)
 	for (i = 0; i < b->nr; i++) {
 		m = b->members[i];
 		if (m->weight && m->linked && m->state == MRPC_MEMBER_EJECTED &&
-		    (!due || m->until < due))
+		    m->until > now && (!due || m->until < due))
 			due = m->until;
 	}
 	return due;

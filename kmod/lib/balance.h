@@ -119,10 +119,14 @@ bool mrpc_balance_hope(const struct mrpc_balance *b);
 /**
  * mrpc_balance_due() - when a member that has a link may be tried again
  * @b: the members
+ * @now: the time
  *
- * Return: the earliest time, 0: never.
+ * One whose time has come, but which still has calls from before, waits for
+ * their end and not for a time.
+ *
+ * Return: the earliest time after @now, 0: never.
  */
-u64 mrpc_balance_due(const struct mrpc_balance *b);
+u64 mrpc_balance_due(const struct mrpc_balance *b, u64 now);
 
 /** mrpc_member_key() - the key of a member from its name of @len bytes */
 u64 mrpc_member_key(const void *name, size_t len);
@@ -145,7 +149,8 @@ void mrpc_member_up(struct mrpc_member *m);
 /**
  * mrpc_member_down() - its link has ended, or could not be made
  *
- * The calls on it end by mrpc_member_take_back() or mrpc_member_bad() all the same.
+ * The calls on it end by mrpc_member_take_back() or mrpc_member_bad() all the same. If
+ * they have ended so before, and have had it ejected, it is not ejected twice.
  */
 void mrpc_member_down(const struct mrpc_balance *b, struct mrpc_member *m, u64 now);
 

@@ -260,7 +260,7 @@ TEST(ejected_and_tried)
 	for (k = 0; k < 10; k++) {
 		CHECK_EQ(pick(now + wait - 1), -1);
 		CHECK(!mrpc_balance_hope(&b));
-		CHECK_EQ(mrpc_balance_due(&b), now + wait);
+		CHECK_EQ(mrpc_balance_due(&b, now), now + wait);
 		now += wait;
 		CHECK_EQ(pick(now), 0);
 		CHECK_EQ(m[0].state, MRPC_MEMBER_TRIAL);
@@ -275,7 +275,24 @@ TEST(ejected_and_tried)
 	CHECK_EQ(m[0].state, MRPC_MEMBER_OK);
 	CHECK_EQ(m[0].ejections, 0);
 	CHECK_EQ(m[0].outstanding, 0);
-	CHECK_EQ(mrpc_balance_due(&b), 0);
+	CHECK_EQ(mrpc_balance_due(&b, now), 0);
+}
+
+/* Its time has come, but it still has a call: there is no time to wait for any more. */
+TEST(due_while_busy)
+{
+	u32 i;
+
+	begin(MRPC_BALANCE_WRR, 1);
+	for (i = 0; i < 4; i++)
+		CHECK_EQ(pick(0), 0);
+	for (i = 0; i < 3; i++)
+		mrpc_member_bad(&b, &m[0], 0);
+	CHECK_EQ(mrpc_balance_due(&b, 9 * MS), 10 * MS);
+	CHECK_EQ(pick(10 * MS), -1);
+	CHECK_EQ(mrpc_balance_due(&b, 10 * MS), 0);
+	mrpc_member_good(&m[0]);
+	CHECK_EQ(pick(10 * MS), 0);
 }
 
 /* A trial that was never sent says nothing; another follows. */
@@ -307,11 +324,22 @@ TEST(links)
 	CHECK_EQ(m[0].outstanding, 0);
 	CHECK_EQ(m[0].failures, 2);
 	CHECK_EQ(m[0].until, 60 * MS);
-	CHECK_EQ(mrpc_balance_due(&b), 0);	/* that is for those with a link */
+	CHECK_EQ(mrpc_balance_due(&b, 50 * MS), 0);	/* that is for those with a link */
 	CHECK_EQ(pick(70 * MS), 1);
 	CHECK_EQ(pick(70 * MS), 1);
 	mrpc_member_up(&m[0]);
 	CHECK_EQ(m[0].state, MRPC_MEMBER_TRIAL);
+	/* The call that fails with it tells of it first: that is one ejection. */
+	m[1].weight = 0;
+	CHECK_EQ(pick(80 * MS), 0);
+	CHECK_EQ(m[0].ejections, 1);
+	mrpc_member_bad(&b, &m[0], 80 * MS);
+	mrpc_member_down(&b, &m[0], 80 * MS);
+	CHECK_EQ(m[0].ejections, 2);
+	CHECK_EQ(m[0].until, 100 * MS);
+	/* That it cannot be made again is another. */
+	mrpc_member_down(&b, &m[0], 100 * MS);
+	CHECK_EQ(m[0].until, 140 * MS);
 }
 
 /* Whatever happens: what is given comes back, and only who is fit is picked. */
