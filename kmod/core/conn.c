@@ -477,7 +477,10 @@ void mrpc_conn_drained(struct mrpc_conn *conn)
 	if (READ_ONCE(conn->state) != MRPC_CONN_DRAINING)
 		return;
 	wake_up(&conn->wait);
-	/* Nobody waits for the link of a replica. */
+	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
+	 * its last rpc, one sees what the other did.
+	 */
+	smp_mb();
 	if (conn->replica && mrpc_conn_is_drained(conn))
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the replica was drained", false);
 }
@@ -628,6 +631,8 @@ void mrpc_conn_bye(struct mrpc_conn *conn)
 	spin_unlock(&conn->lock);
 	if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
 		mrpc_datapath_tx(conn);
+	else	/* nothing is sent after which one would look */
+		mrpc_conn_drained(conn);
 }
 
 /* Return: 0, -ETIME or -EINTR. */
