@@ -223,8 +223,10 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 	int i = -1, err;
 
 	spin_lock(&set->lock);
-	/* What the operator has been told is so holds for every call from then on. */
-	if (set->plan != set->applied)
+	/* What the operator has been told is so holds for every call from then on. Of a
+	 * connection that has ended what waits is dropped.
+	 */
+	if (set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED)
 		wait = true;
 	while (!wait && (i = mrpc_balance_pick(&set->b, now, skip, keyed, key)) >= 0) {
 		struct mrpc_member *m = set->b.members[i];
