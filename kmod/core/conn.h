@@ -123,7 +123,8 @@ struct mrpc_path {
  * @state: enum mrpc_conn_state; under @lock, read anywhere
  * @why: why it is CLOSED; under @lock
  * @lock: call tables, deadlines, state, statistics named so. Short, taken in
- *	process context only, nothing is taken inside
+ *	process context only, nothing is taken inside. A link's may be taken with its
+ *	set's lock held
  * @calls, @serves: call tables; under @lock
  * @deadlines: of the calls in them; under @lock
  * @wait: for changes of state, and for drained tables

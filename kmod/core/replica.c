@@ -270,7 +270,8 @@ void mrpc_replicas_explain(struct mrpc_replicas *set, char *buf, size_t size)
 			continue;
 		scnprintf(buf, size, "%s: none of its %u replicas is fit: %s: %s", set->name,
 			  set->b.nr, replica->place.name,
-			  replica->why ?: "too many of its calls have failed");
+			  replica->why ?: replica->m.state == MRPC_MEMBER_EJECTED ?
+			  "too many of its calls have failed" : "its link is ending");
 		break;
 	}
 	spin_unlock(&set->lock);
@@ -433,12 +434,21 @@ void mrpc_replica_free(struct mrpc_conn *link)
 
 /* -- the work: bring the set to what is wanted ------------------------------------ */
 
-static struct mrpc_replica *mrpc_replica_by_name(struct mrpc_replicas *set, const char *name)
+/* A name can mean another address than before: of an interface that was made anew. */
+static bool mrpc_replica_same(const struct mrpc_replica_place *a,
+			      const struct mrpc_replica_place *b)
+{
+	return !strcmp(a->name, b->name) && a->addr_len == b->addr_len &&
+	       !memcmp(&a->addr, &b->addr, a->addr_len);
+}
+
+static struct mrpc_replica *mrpc_replica_at(struct mrpc_replicas *set,
+					    const struct mrpc_replica_place *place)
 {
 	struct mrpc_replica *replica;
 
 	list_for_each_entry(replica, &set->all, list)
-		if (!replica->leaving && !strcmp(replica->place.name, name))
+		if (!replica->leaving && mrpc_replica_same(&replica->place, place))
 			return replica;
 	return NULL;
 }
@@ -484,7 +494,7 @@ static int mrpc_replicas_apply(struct mrpc_replicas *set, struct mrpc_replica_pl
 	u32 i;
 
 	for (i = 0; i < plan->nr; i++) {
-		replica = mrpc_replica_by_name(set, plan->places[i].name);
+		replica = mrpc_replica_at(set, &plan->places[i]);
 		if (!replica)
 			replica = mrpc_replica_new(set, &plan->places[i]);
 		if (!replica)

@@ -103,8 +103,8 @@ struct mrpc_replica {
  * @conn: whose calls they take; a reference
  * @placement: for whom; an address that is compared
  * @name: of the placement
- * @lock: @plan, @b, @waiting, and what replicas say; process context, nothing is
- *	taken inside
+ * @lock: @plan, @b, @waiting, and what replicas say; process context; a link's
+ *	lock is taken inside
  * @plan: what is wanted, a reference, or NULL before the first call
  * @applied: the plan that @b is made of, a reference; changed by @work
  * @b: those that get calls
