@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -531,6 +532,48 @@ TEST(removed_member_finishes)
 TEST(removed_engine_finishes)
 {
 	drained(NULL);
+}
+
+static void *drain_replica(void *arg)
+{
+	*(int *)arg = raw_close_id(&srv[0].s, srv[0].listener, MRPC_CLOSE_DRAIN, 30000000);
+	return NULL;
+}
+
+/* It serves what it was given before it said so, also what has not left us yet. */
+TEST(replica_drains)
+{
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	pthread_t drain;
+	unsigned int i;
+	int err;
+
+	begin("tcp4");
+	op_must_add("lb", members(1, -1, -1), NULL);
+	op_must_add("null", "version=1 side=client", NULL);
+	link_all(1);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	CHECK_EQ(op_pause("null", 1, true), 0);
+	for (i = 0; i < 8; i++) {
+		sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, i, 10, NULL));
+		sqe.flags = MRPC_SQE_COPY;
+		CHECK(raw_push(&qp, &sqe));
+	}
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	wait_counter(0, "outstanding", 8);
+	CHECK(!pthread_create(&drain, NULL, drain_replica, &err));
+	raw_sleep(300 * RAW_MS * raw_scale());
+	CHECK_EQ(op_pause("null", 1, false), 0);
+	for (i = 0; i < 8; i++) {
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 10 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+	}
+	pthread_join(drain, NULL);
+	CHECK_EQ(err, 0);
+	CHECK_EQ(requests(0), 1 + 8);
+	end();
 }
 
 /* A call that is given up is given up at the replica, and its slot comes back. */

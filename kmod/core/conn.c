@@ -629,10 +629,13 @@ void mrpc_conn_bye(struct mrpc_conn *conn)
 	if (conn->state == MRPC_CONN_READY)
 		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
 	spin_unlock(&conn->lock);
-	if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
-		mrpc_datapath_tx(conn);
-	else	/* nothing is sent after which one would look */
+	/* The link of a replica ends with its last call. Engines may still hold some back
+	 * that it has been given: these must not come behind a BYE.
+	 */
+	if (conn->replica)
 		mrpc_conn_drained(conn);
+	else if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
+		mrpc_datapath_tx(conn);
 }
 
 /* Return: 0, -ETIME or -EINTR. */

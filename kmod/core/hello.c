@@ -383,7 +383,8 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 /*
  * A server that drains says BYE; the client starts no more calls and says BYE,
  * too, behind all that it has sent. So the server knows when it has heard
- * everything, and no call is lost to the end of the connection.
+ * everything, and no call is lost to the end of the connection. The link of a replica
+ * says nothing, and is closed behind its last call: see mrpc_conn_bye().
  */
 static int mrpc_hear_bye(struct mrpc_conn *conn)
 {
@@ -399,7 +400,10 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 		conn->why = "the peer is shutting down";
 	}
 	spin_unlock(&conn->lock);
-	return mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0);
+	if (!conn->replica)
+		return mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0);
+	mrpc_conn_drained(conn);
+	return 0;
 }
 
 /* The answer's way through the transmit queue decides which frames still are as before. */
