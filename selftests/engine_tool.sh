@@ -334,7 +334,7 @@ test_egress()
 	refused 2 "'dev NAME' or 'loop' is missing" egress set
 	refused 2 'the name of the device is missing' egress set dev
 	refused 2 "'eth' is not a domain" egress set eth
-	refused 2 "'red' is not a discipline: it must be fifo, strict, small-first" \
+	refused 2 "'red' is not a discipline: it must be fifo, strict or small-first" \
 		egress set loop discipline red
 	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
 	refused 1 "there is no device 'nil'" egress set dev nil
