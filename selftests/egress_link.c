@@ -107,7 +107,8 @@ static int64_t sent_by(int conn, const char *tenant)
 }
 
 /*
- * Three to one where nothing else is short; the machine's processors may be. Without
+ * By weight, three to one. A datapath has one grant at a time, and two chunks are under way,
+ * so that one connection each comes nearer to two to one, and on a busy machine less. Without
  * weights who has more calls waiting gets more.
  */
 TEST_LIMIT(shares, 240)
@@ -177,15 +178,32 @@ static void *welcome(void *arg)
 	return NULL;
 }
 
+/* Grants of the datapath that has much to send, and no credit. Return: there is one. */
+static bool stuck_grants(int64_t *grants)
+{
+	struct op_queue all[64];
+	unsigned int nr = op_egress_queues("lo", all, 64), i;
+
+	for (i = 0; i < nr; i++) {
+		if (all[i].value[MRPC_A_EGRESS_QUEUE_LEFT] <= 1 << 16 ||
+		    all[i].value[MRPC_A_EGRESS_QUEUE_CREDIT] ||
+		    all[i].value[MRPC_A_EGRESS_QUEUE_BELOW])
+			continue;
+		*grants = all[i].value[MRPC_A_EGRESS_QUEUE_GRANTS];
+		return true;
+	}
+	return false;
+}
+
 /* A peer that does not read has much under way; the others do not notice. */
 TEST_LIMIT(stalled, 120)
 {
 	static struct load stuck;
-	struct op_queue all[64];
 	char addr[64];
 	pthread_t thread;
-	unsigned int i, nr;
-	int64_t wasted, grants = -1;
+	unsigned int i;
+	int64_t wasted, before, grants = -1;
+	bool settled = false;
 	uint16_t port;
 	int conn;
 
@@ -202,24 +220,19 @@ TEST_LIMIT(stalled, 120)
 	load_start(&stuck, &p.c, conn, 4);
 	load_start(&l, &p.c, p.conn, 8);
 	CHECK(load_more(&l, 200, 60000));
-	wasted = op_egress_number("lo", MRPC_A_EGRESS_WASTED);
-	/* It has no more turns. */
-	for (i = 0; i < 3; i++) {
-		int64_t before = grants;
-		unsigned int k;
-
+	/* Until its socket is full: then it has no more turns. */
+	for (i = 0; i < 100 && !settled; i++) {
 		CHECK(load_more(&l, 100, 60000));
-		nr = op_egress_queues("lo", all, 64);
-		for (k = 0; k < nr; k++)
-			if (all[k].value[MRPC_A_EGRESS_QUEUE_LEFT] > 1 << 16)
-				break;
-		CHECK(k < nr);
-		CHECK_EQ(all[k].value[MRPC_A_EGRESS_QUEUE_CREDIT], 0);
-		CHECK_EQ(all[k].value[MRPC_A_EGRESS_QUEUE_BELOW], 0);
-		grants = all[k].value[MRPC_A_EGRESS_QUEUE_GRANTS];
-		if (i)
-			CHECK_EQ(grants, before);
+		before = grants;
+		settled = stuck_grants(&grants) && grants == before;
 	}
+	CHECK(settled);
+	wasted = op_egress_number("lo", MRPC_A_EGRESS_WASTED);
+	before = grants;
+	CHECK(load_more(&l, 200, 60000));
+	CHECK(stuck_grants(&grants));
+	/* The peer's window may open once more; the others have had hundreds. */
+	CHECK_MSG(grants <= before + 2, "%lld turns", (long long)(grants - before));
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_WASTED), wasted);
 	load_stop(&l);
 	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
@@ -238,28 +251,51 @@ TEST_LIMIT(stalled, 120)
 
 static struct raw_pair q;
 
-/* What datapaths that have a message, and no credit, have been granted. Return: how many. */
-static unsigned int without_credit(int64_t *grants)
-{
-	static struct op_queue all[4096];
-	unsigned int nr = op_egress_queues("lo", all, 4096), i, found = 0;
+/* A datapath that has a message and no credit, and what it has been granted. */
+struct waiter {
+	int64_t datapath;
+	int64_t grants;
+};
 
-	*grants = 0;
+static unsigned int without_credit(struct waiter *all)
+{
+	static struct op_queue queues[4096];
+	unsigned int nr = op_egress_queues("lo", queues, 4096), i, found = 0;
+
 	for (i = 0; i < nr; i++) {
-		if (all[i].value[MRPC_A_EGRESS_QUEUE_LEFT] <= 0 ||
-		    all[i].value[MRPC_A_EGRESS_QUEUE_CREDIT])
+		if (queues[i].value[MRPC_A_EGRESS_QUEUE_LEFT] <= 0 ||
+		    queues[i].value[MRPC_A_EGRESS_QUEUE_CREDIT])
 			continue;
-		found++;
-		*grants += all[i].value[MRPC_A_EGRESS_QUEUE_GRANTS];
+		all[found++] = (struct waiter){
+			.datapath = queues[i].value[MRPC_A_EGRESS_QUEUE_DATAPATH],
+			.grants = queues[i].value[MRPC_A_EGRESS_QUEUE_GRANTS],
+		};
 	}
 	return found;
+}
+
+/* Of those that waited before and wait now: how many, and what they have been granted since. */
+static unsigned int still_waiting(const struct waiter *before, unsigned int nr_before,
+				  const struct waiter *now, unsigned int nr_now, int64_t *turns)
+{
+	unsigned int i, k, both = 0;
+
+	*turns = 0;
+	for (i = 0; i < nr_before; i++)
+		for (k = 0; k < nr_now; k++)
+			if (before[i].datapath == now[k].datapath) {
+				*turns += now[k].grants - before[i].grants;
+				both++;
+			}
+	return both;
 }
 
 /* A server that does not read has 1,000 connections wait: that costs nobody a turn. */
 TEST_LIMIT(without_credit, 300)
 {
-	int64_t before = -1, after, wasted;
-	unsigned int i, nr;
+	static struct waiter first[4096], second[4096];
+	unsigned int i, nr, both;
+	int64_t turns, wasted;
 	uint64_t until;
 
 	begin();
@@ -279,21 +315,22 @@ TEST_LIMIT(without_credit, 300)
 	}
 	until = raw_now() + 60 * RAW_S * raw_scale();
 	do {	/* until their sockets are full */
-		after = before;
+		nr = without_credit(first);
 		raw_sleep(500 * RAW_MS);
-		nr = without_credit(&before);
-	} while ((nr < MANY * 9 / 10 || before != after) && raw_now() < until);
-	CHECK_MSG(nr >= MANY * 9 / 10, "%u wait without credit", nr);
+		both = still_waiting(first, nr, second, without_credit(second), &turns);
+	} while ((both < MANY * 9 / 10 || turns) && raw_now() < until);
+	CHECK_MSG(both >= MANY * 9 / 10, "%u wait without credit", both);
 	raw_file_write("/proc/sys/net/ipv4/tcp_rmem", "4096 131072 6291456");
 	raw_pair(&q, "tcp4", 1);
 	load_start(&l, &q.c, q.conn, 8);
 	CHECK(load_more(&l, 50, 60000));
-	nr = without_credit(&before);
+	nr = without_credit(first);
 	wasted = op_egress_number("lo", MRPC_A_EGRESS_WASTED);
 	CHECK(load_more(&l, 300, 60000));
-	CHECK_EQ(without_credit(&after), nr);
-	NOTE("%u datapaths without credit took %lld turns", nr, (long long)(after - before));
-	CHECK_EQ(after, before);
+	both = still_waiting(first, nr, second, without_credit(second), &turns);
+	NOTE("%u datapaths without credit took %lld turns", both, (long long)turns);
+	/* Here and there the peer's window opens a little; nobody has a turn for nothing. */
+	CHECK(both >= MANY * 8 / 10 && turns <= both / 10);
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_WASTED), wasted);
 	load_stop(&l);
 	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
