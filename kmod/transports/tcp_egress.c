@@ -63,10 +63,12 @@ u64 mrpc_tcp_below(struct mrpc_conn *conn)
 void mrpc_tcp_device(struct mrpc_conn *conn, char *name)
 {
 	struct mrpc_tcp *tcp = conn->link;
-	struct dst_entry *dst = sk_dst_get(tcp->sock->sk);
+	struct dst_entry *dst;
 
 	name[0] = 0;
+	rcu_read_lock();	/* a device that goes leaves its routes, and then waits for RCU */
+	dst = rcu_dereference(tcp->sock->sk->sk_dst_cache);
 	if (dst)
-		strscpy(name, dst->dev->name, IFNAMSIZ);
-	dst_release(dst);
+		strscpy(name, READ_ONCE(dst->dev)->name, IFNAMSIZ);
+	rcu_read_unlock();
 }
