@@ -420,7 +420,8 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
 /* One round of the transmit chain. True: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
-	struct mrpc_domain *d = rcu_dereference_protected(conn->port.domain, true);
+	/* It may get its first one meanwhile. */
+	struct mrpc_domain *d = rcu_dereference_check(conn->port.domain, true);
 	u32 turn = READ_ONCE(conn->turn_bytes);
 	struct mrpc_rpc *rpc;
 	bool again;
