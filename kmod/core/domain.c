@@ -28,6 +28,7 @@
 #define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
 #define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
 #define MRPC_POLL_MAX		NSEC_PER_MSEC
+#define MRPC_DOMAIN_STUCK	(100 * NSEC_PER_MSEC)	/* bytes that do not move are nowhere near */
 
 static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
 {
@@ -36,13 +37,8 @@ static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
 
 /* -- grants: under d->lock --------------------------------------------------------- */
 
-/**
- * mrpc_domain_look() - what has left the device since the last look?
- * @d: the domain; under its lock
- *
- * Return: something has.
- */
-bool mrpc_domain_look(struct mrpc_domain *d)
+/* At those that were not looked at for longest. @all: nothing of theirs counts any more. */
+static bool mrpc_domain_look_some(struct mrpc_domain *d, bool all)
 {
 	u32 i, nr = min(d->nr_below, MRPC_DOMAIN_LOOKS);
 	bool gone = false;
@@ -50,7 +46,7 @@ bool mrpc_domain_look(struct mrpc_domain *d)
 	for (i = 0; i < nr; i++) {
 		struct mrpc_port *port = list_first_entry(&d->below, struct mrpc_port, below);
 		struct mrpc_conn *conn = mrpc_port_conn(port);
-		u64 now = conn->ops->below(conn);
+		u64 now = all ? 0 : conn->ops->below(conn);
 
 		if (now < port->queue.below) {
 			mrpc_egress_gone(&d->core, &port->queue, port->queue.below - now);
@@ -63,6 +59,27 @@ bool mrpc_domain_look(struct mrpc_domain *d)
 			d->nr_below--;
 		}
 	}
+	return gone;
+}
+
+/**
+ * mrpc_domain_look() - what has left the device since the last look?
+ * @d: the domain; under its lock
+ *
+ * Where nothing moves for long the device is not what holds it: packets to a neighbour
+ * that does not answer wait for seconds, and nobody else may wait for them.
+ *
+ * Return: something has.
+ */
+bool mrpc_domain_look(struct mrpc_domain *d)
+{
+	u64 now = ktime_get_ns();
+	bool gone = mrpc_domain_look_some(d, false);
+
+	if (!gone && d->nr_below && now - d->moved >= MRPC_DOMAIN_STUCK)
+		return mrpc_domain_look_some(d, true);
+	if (gone)
+		d->moved = now;
 	return gone;
 }
 
@@ -220,6 +237,8 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 	d->sent += sent;
 	if (!conn->ops->below)
 		mrpc_egress_gone(&d->core, &port->queue, U64_MAX);
+	else if (sent)
+		d->moved = ktime_get_ns();
 	if (port->queue.below && list_empty(&port->below)) {
 		list_add_tail(&port->below, &d->below);
 		d->nr_below++;

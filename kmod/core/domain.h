@@ -95,6 +95,7 @@ struct mrpc_port {
  * @nr_queues: how many
  * @below: those with bytes sent and not known to be gone, by mrpc_port.below
  * @nr_below: how many
+ * @moved: when bytes last went below, or were seen to have gone, ns
  * @timer: looks whether bytes have gone, and for grants that are not used
  * @armed: it is set
  * @poll: until it looks again, ns
@@ -115,6 +116,7 @@ struct mrpc_domain {
 	u32 nr_queues;
 	struct list_head below;
 	u32 nr_below;
+	u64 moved;
 	struct hrtimer timer;
 	bool armed;
 	u64 poll;
