@@ -278,13 +278,16 @@ bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
 	u32 credit;
 
 	spin_lock_bh(&d->lock);
-	if (rcu_access_pointer(port->domain) == d && port->head) {
-		known = true;
+	if (rcu_access_pointer(port->domain) == d) {
+		/* Also where nothing waits for it: so a link that has room is silent again. */
 		credit = conn->ops->credit(conn, d->core.rule.chunk);
-		if (credit && !port->queue.credit)
-			port->mark = d->granted;
-		mrpc_egress_credit(&d->core, &port->queue, credit);
-		mrpc_domain_share(d, NULL);
+		known = port->head;
+		if (known) {
+			if (credit && !port->queue.credit)
+				port->mark = d->granted;
+			mrpc_egress_credit(&d->core, &port->queue, credit);
+			mrpc_domain_share(d, NULL);
+		}
 	}
 	spin_unlock_bh(&d->lock);
 	return known;
