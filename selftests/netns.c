@@ -11,7 +11,8 @@
 #include <sys/wait.h>
 
 #include "tap.h"
-#include "raw.h"
+#include "load.h"
+#include "operator.h"
 
 static struct raw_pair p;
 
@@ -139,6 +140,48 @@ TEST_LIMIT(ipv4, 120)
 TEST_LIMIT(ipv6, 120)
 {
 	over_veth("tcp:[::]:7000", "tcp:[fd09::2]:7000");
+}
+
+/*
+ * Packets to a neighbour that does not answer wait in the host, here for a minute. In an
+ * egress domain others do not wait for them.
+ */
+TEST_LIMIT(dead_neighbour, 180)
+{
+	static struct load l, stuck;
+	pid_t pid;
+
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	op_forget();
+	pid = server("tcp:0.0.0.0:7000", 0);
+	hear(up[0]);
+	joined(pid);
+	sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", pid);
+	sh("echo 60 > /proc/sys/net/ipv4/neigh/veth0/mcast_solicit");
+	CHECK_EQ(write(down[1], "x", 1), 1);
+	hear(up[0]);
+	op_must_egress(MRPC_CMD_EGRESS_SET, "veth0", "discipline=0");
+	raw_open(&p.c, 8 << 20, 8 << 20);
+	p.conn = raw_connect(&p.c, "tcp:10.9.0.2:7000");
+	CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);
+	stuck.len = 100000;
+	stuck.conn = raw_connect(&p.c, "tcp:10.9.0.3:7000");
+	CHECK_MSG(stuck.conn > 0, "connect: %s", p.c.why);
+	CHECK_EQ(op_egress_number("veth0", MRPC_A_EGRESS_DATAPATHS), 2);
+	sh("nsenter -t %d -n ip addr del 10.9.0.3/32 dev veth0", pid);
+	sh("ip neigh del 10.9.0.3 dev veth0");
+	load_start(&stuck, &p.c, stuck.conn, 4);
+	raw_sleep(300 * RAW_MS);
+	load_start(&l, &p.c, p.conn, 4);
+	CHECK(load_more(&l, 50, 20000));
+	CHECK_EQ(load_all(&stuck), 0);
+	sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", pid);
+	load_stop(&stuck);
+	load_stop(&l);
+	CHECK_EQ(load_done(&stuck, MRPC_OK), load_all(&stuck));
+	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
+	raw_close(&p.c);
+	done(pid);
 }
 
 /* Names of the loop are of one namespace, as ports are. */
