@@ -142,7 +142,7 @@ static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
 	list_add_tail(&d->list, &mn->domains);
 	WRITE_ONCE(mn->nr_domains, mn->nr_domains + 1);
 	spin_unlock(&mn->lock);
-	return mrpc_datapaths_follow(net);
+	return 0;
 }
 
 static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args)
@@ -165,8 +165,11 @@ static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_ar
  * @args: what it is to be
  * @extack: why not
  *
- * Datapaths are in it before this returns. Context: process; waits, interruptibly.
- * Return: 0 or a negative errno.
+ * Datapaths are in it before this returns: also those whose route has changed since they
+ * began, and those for which there was no memory last time.
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno; -ENOMEM: it may have been made, or changed, all the same.
  */
 int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *args,
 		    struct netlink_ext_ack *extack)
@@ -182,6 +185,8 @@ int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *args,
 	err = mrpc_domain_check(net, args, !d, extack);
 	if (!err)
 		err = d ? mrpc_domain_change(d, args) : mrpc_domain_new(net, args, extack);
+	if (!err)
+		err = mrpc_datapaths_follow(net);
 	mutex_unlock(&mn->change);
 	if (d)
 		mrpc_domain_put(d);
