@@ -176,6 +176,22 @@ TEST(broken_agreements)
 	stop();
 }
 
+/* A peer that reads nothing cannot pile up answers by asking once in a while. */
+TEST_LIMIT(unread_answers, 120)
+{
+	unsigned int i;
+
+	serve("version=2");
+	shake(CHANGE | CRC, CHANGE | CRC);
+	for (i = 0; i < 12; i++)	/* more in replies than sockets hold */
+		CHECK(peer_call(&w, peer_id(&w, i), RAW_ECHO, i, LARGE));
+	for (i = 0; i < 300 && peer_send_control(&w, MRPC_WIRE_FEATURES, CRC); i++)
+		raw_sleep(10 * RAW_MS);
+	CHECK(peer_closed(&w, WAIT));
+	peer_close(&w);
+	stop();
+}
+
 /* Features that nobody knows yet are not answered, and harm nobody. */
 TEST(unknown_features)
 {

@@ -329,6 +329,8 @@ static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 
 	conn->stats.tx_frames++;
 	conn->stats.tx_bytes += mrpc_rpc_total(rpc);
+	if (unlikely(rpc->frame.type == MRPC_WIRE_FEATURES_ACK))
+		mrpc_features_answered(&conn->features);
 	if (call->stamped)
 		WRITE_ONCE(call->times.transmit, ktime_get_ns());
 	trace_mrpc_transmit(conn, call);

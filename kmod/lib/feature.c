@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 #include "feature.h"
 
+#ifdef __KERNEL__
+#include <linux/compiler.h>
+#else
+#include "claim_native.h"
+#endif
+
 u64 mrpc_features_offer(struct mrpc_features *f)
 {
 	f->said = f->want;
@@ -39,9 +45,9 @@ void mrpc_features_announced(struct mrpc_features *f)
 
 int mrpc_features_hear(struct mrpc_features *f, u64 mask, u64 *answer)
 {
-	if (!f->change || f->owed)
+	if (!f->change || f->heard - READ_ONCE(f->answered) >= MRPC_FEATURES_OWED)
 		return -EPROTO;
-	f->owed = true;
+	f->heard++;
 	*answer = mask & MRPC_FEATURES_LINK;
 	return 0;
 }
@@ -49,7 +55,11 @@ int mrpc_features_hear(struct mrpc_features *f, u64 mask, u64 *answer)
 void mrpc_features_answer(struct mrpc_features *f, u64 answer)
 {
 	f->may = answer;
-	f->owed = false;
+}
+
+void mrpc_features_answered(struct mrpc_features *f)
+{
+	WRITE_ONCE(f->answered, f->answered + 1);
 }
 
 int mrpc_features_ack(struct mrpc_features *f, u64 mask)

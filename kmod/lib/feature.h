@@ -32,8 +32,8 @@
  * @before: what it had announced before that, until the peer has answered
  * @change: both ends understand FEATURES
  * @waiting: for the answer to FEATURES
- * @owed: the peer's FEATURES is not answered yet; cleared by the owner of the
- *	transmit claim
+ * @heard: how many FEATURES of the peer's have come
+ * @answered: how many answers have been sent; of the owner of the transmit claim
  * @may: what the peer accepts; of the owner of the transmit claim, once calls pass
  */
 struct mrpc_features {
@@ -43,7 +43,8 @@ struct mrpc_features {
 	u64 may;
 	bool change;
 	bool waiting;
-	bool owed;
+	u32 heard;
+	u32 answered;
 };
 
 /**
@@ -86,10 +87,19 @@ int mrpc_features_hear(struct mrpc_features *f, u64 mask, u64 *answer);
 void mrpc_features_answer(struct mrpc_features *f, u64 answer);
 
 /**
+ * mrpc_features_answered() - FEATURES_ACK has been sent
+ * Not while it waits behind what the peer does not read. Owner of the transmit claim.
+ */
+void mrpc_features_answered(struct mrpc_features *f);
+
+/**
  * mrpc_features_ack() - FEATURES_ACK of @mask has come
  * Return: 0; -EPROTO: nothing was asked, or not for that.
  */
 int mrpc_features_ack(struct mrpc_features *f, u64 mask);
+
+/* Answers that wait. A peer may have read one before its sender has said so, and ask again. */
+#define MRPC_FEATURES_OWED	2
 
 /* May the peer use it in a frame that comes now? */
 static inline bool mrpc_features_accept(const struct mrpc_features *f, u64 feature)

@@ -118,11 +118,14 @@ static void fuzz_features(const u8 *data, size_t len)
 		switch (data[i] & 7) {
 		case 0:
 			if (!mrpc_features_hear(&f, mask, &answer))
-				check(f.owed && !(answer & ~MRPC_FEATURES_LINK), "features: answer");
+				check(f.heard != f.answered && !(answer & ~MRPC_FEATURES_LINK), "features: answer");
 			break;
 		case 1:
-			if (f.owed)
-				mrpc_features_answer(&f, answer);
+			if (f.heard == f.answered)
+				break;
+			mrpc_features_answer(&f, answer);
+			mrpc_features_answered(&f);
+			check(f.heard - f.answered < MRPC_FEATURES_OWED, "features: owed");
 			break;
 		case 2:
 			if (!mrpc_features_ack(&f, mask))

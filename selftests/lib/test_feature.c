@@ -73,12 +73,16 @@ TEST(out_of_turn)
 	mrpc_features_choose(&f, CHANGE);
 	CHECK_EQ(mrpc_features_ack(&f, 0), -EPROTO);		/* nothing was asked */
 	CHECK_EQ(mrpc_features_hear(&f, CRC, &answer), 0);
-	CHECK_EQ(mrpc_features_hear(&f, 0, &answer), -EPROTO);	/* before the answer */
 	CHECK_EQ(f.may, 0);
 	mrpc_features_answer(&f, answer);
 	CHECK_EQ(f.may, CRC);
-	CHECK_EQ(mrpc_features_hear(&f, 0, &answer), 0);
+	CHECK_EQ(mrpc_features_hear(&f, 0, &answer), 0);	/* it may have been read */
+	CHECK_EQ(mrpc_features_hear(&f, CRC, &answer), -EPROTO);
+	CHECK_EQ(answer, 0);
 	mrpc_features_answer(&f, answer);
+	CHECK_EQ(mrpc_features_hear(&f, CRC, &answer), -EPROTO);	/* both wait to be sent */
+	mrpc_features_answered(&f);
+	mrpc_features_answered(&f);
 	CHECK_EQ(f.may, 0);
 
 	f.want = CRC;
@@ -146,8 +150,10 @@ static void send_one(struct end *e)
 	m = pop(e->txq, &e->nr_txq);
 	if (m.type == DATA)
 		m.mask = e->f.may;
-	if (m.type == ACK)
+	if (m.type == ACK) {
 		mrpc_features_answer(&e->f, m.mask);
+		mrpc_features_answered(&e->f);
+	}
 	push(e->wire, &e->nr_wire, m);
 }
 
@@ -213,7 +219,7 @@ TEST(two_ends)
 		}
 		for (k = 0; k < 2; k++) {
 			CHECK_EQ(e[k].f.said, e[k].f.want);
-			CHECK(!e[k].f.waiting && !e[k].f.owed);
+			CHECK(!e[k].f.waiting && e[k].f.heard == e[k].f.answered);
 			CHECK_EQ(e[k].f.may, e[!k].f.want);
 		}
 	}
