@@ -12,6 +12,7 @@
 #include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -742,11 +743,13 @@ int mrpc_datapaths_follow(struct net *net)
 void mrpc_datapath_change_work(struct work_struct *work)
 {
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, change_work);
+	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
 	struct netlink_ext_ack extack = {};
 	u32 leaked = 0;
 	u64 pause;
 	int err = mrpc_datapath_change(conn, true, &pause, &leaked, &extack);
 
+	set_active_memcg(old);
 	if (err < 0)
 		pr_warn_ratelimited("mrpc: datapath %u cannot have its version of %s: %s (%pe)\n",
 				    conn->dp_id, conn->home->name, extack._msg ?: "no memory",
