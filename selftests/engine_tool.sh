@@ -329,7 +329,7 @@ test_egress()
 	begin
 	on_exit eval 'mrpc egress del dev lo; mrpc egress del loop'
 	serve 1
-	mrpc egress help | grep -q 'mrpc egress set DOMAIN'
+	mrpc egress help | has 'mrpc egress set DOMAIN'
 	refused 2 "'many' is not a command: it must be show, set, del" egress many
 	refused 2 "'dev NAME' or 'loop' is missing" egress set
 	refused 2 'the name of the device is missing' egress set dev
@@ -351,8 +351,9 @@ test_egress()
 	mrpc -j egress show dev lo | json 'j[0]["paused"]'
 	mrpc egress resume dev lo
 	mrpc -j egress show dev lo | json 'not j[0]["paused"]'
-	mrpc engine add qos tenant red weight 30 small 100 rules 'rank 9 if method Get; deadline' side client
-	mrpc -j engine show qos | grep -q 'rank 9 if method Get'
+	mrpc engine add qos tenant red weight 30 small 100 rules 'rank 9 if method Get; deadline' \
+		scope side client
+	mrpc -j engine show qos | has 'rank 9 if method Get'
 	mrpc -j egress dump dev lo | json 'sorted(q["tenant"] for q in j)[0] == "red" and len(j) == 2'
 	mrpc engine del qos
 	mrpc egress del dev lo
