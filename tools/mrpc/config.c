@@ -375,21 +375,11 @@ static int run_restore(struct args *args)
 	return ok ? 0 : EXIT_FAILED;
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("config");
-	return 0;
-}
-
 int do_config(struct args *args)
 {
 	static const struct word commands[] = {
-		{ "save", run_save }, { "restore", run_restore }, { "help", run_help }, { }
+		{ "save", run_save }, { "restore", run_restore }, { "help" }, { }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "help", "a command")->run(args);
+	return run_command(args, "config", commands, "help");
 }

@@ -187,13 +187,6 @@ static int run_resume(struct args *args)
 	return hold(args, false);
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("egress");
-	return 0;
-}
-
 int do_egress(struct args *args)
 {
 	static const struct word commands[] = {
@@ -203,12 +196,9 @@ int do_egress(struct args *args)
 		{ "pause", run_pause },
 		{ "resume", run_resume },
 		{ "dump", run_dump },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "egress", commands, "show");
 }

@@ -106,23 +106,13 @@ static int type_show(struct args *args)
 	return 0;
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("engine");
-	return 0;
-}
-
 static int run_type(struct args *args)
 {
 	static const struct word commands[] = {
-		{ "show", type_show, "list" }, { "help", run_help }, { }
+		{ "show", type_show, "list" }, { "help" }, { }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "engine", commands, "show");
 }
 
 /* -- show ------------------------------------------------------------------------- */
@@ -448,12 +438,9 @@ int do_engine(struct args *args)
 		{ "replace", run_replace },
 		{ "del", run_del, "delete" },
 		{ "step", run_step },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "engine", commands, "show");
 }

@@ -277,6 +277,21 @@ void help_object(const char *object)
 			fputs(helps[i].text, stdout);
 }
 
+int run_command(struct args *args, const char *object, const struct word *commands,
+		const char *preset)
+{
+	const char *text = next_word(args);
+	const struct word *word;
+
+	if (!is_help(text) && !is_help(peek_word(args))) {
+		word = find_word(commands, text ?: preset, "a command");
+		if (word->run)
+			return word->run(args);
+	}
+	help_object(object);
+	return 0;
+}
+
 int do_help(struct args *args)
 {
 	static const struct word objects[] = {

@@ -295,13 +295,6 @@ static int run_show(struct args *args)
 	return 0;
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("set");
-	return 0;
-}
-
 int do_keyset(struct args *args)
 {
 	static const struct word commands[] = {
@@ -312,12 +305,9 @@ int do_keyset(struct args *args)
 		{ "del", run_del, "delete", .whole = true },
 		{ "load", run_load },
 		{ "flush", run_flush },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "set", commands, "show");
 }

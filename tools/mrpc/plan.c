@@ -202,13 +202,6 @@ static int run_rollback(struct args *args)
 	return plan_roll_back(s, file);
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("plan");
-	return 0;
-}
-
 int do_plan(struct args *args)
 {
 	static const struct word commands[] = {
@@ -217,12 +210,9 @@ int do_plan(struct args *args)
 		{ "apply", run_apply, .whole = true },
 		{ "resume", run_resume, .whole = true },
 		{ "rollback", run_rollback, .whole = true },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "help", "a command")->run(args);
+	return run_command(args, "plan", commands, "help");
 }

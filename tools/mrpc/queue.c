@@ -249,13 +249,6 @@ static int run_dump(struct args *args)
 	return 0;
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("queue");
-	return 0;
-}
-
 int do_queue(struct args *args)
 {
 	static const struct word commands[] = {
@@ -264,12 +257,9 @@ int do_queue(struct args *args)
 		{ "pause", run_pause },
 		{ "resume", run_resume },
 		{ "dump", run_dump },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "queue", commands, "show");
 }

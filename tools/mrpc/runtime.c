@@ -167,13 +167,6 @@ static int run_del(struct args *args)
 	return 0;
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("runtime");
-	return 0;
-}
-
 int do_runtime(struct args *args)
 {
 	static const struct word commands[] = {
@@ -181,12 +174,9 @@ int do_runtime(struct args *args)
 		{ "add", run_add },
 		{ "set", run_set },
 		{ "del", run_del },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "runtime", commands, "show");
 }

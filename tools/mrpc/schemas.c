@@ -151,13 +151,6 @@ static int run_dump(struct args *args)
 	return show(args, true);
 }
 
-static int run_help(struct args *args)
-{
-	(void)args;
-	help_object("schema");
-	return 0;
-}
-
 int do_schema(struct args *args)
 {
 	static const struct word commands[] = {
@@ -165,12 +158,9 @@ int do_schema(struct args *args)
 		{ "dump", run_dump },
 		{ "check", schema_check },
 		{ "load", schema_load },
-		{ "help", run_help },
+		{ "help" },
 		{ }
 	};
-	const char *word = next_word(args);
 
-	if (is_help(word) || is_help(peek_word(args)))
-		return run_help(args);
-	return find_word(commands, word ?: "show", "a command")->run(args);
+	return run_command(args, "schema", commands, "show");
 }

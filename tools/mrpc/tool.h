@@ -264,6 +264,14 @@ int do_monitor(struct args *args);
 int do_help(struct args *args);
 void help_object(const char *object);
 
+/*
+ * The command that comes next, or @preset if there is none, of an object that the help
+ * knows as @object. One that nothing runs, "help", and help asked for behind another,
+ * print its help.
+ */
+int run_command(struct args *args, const char *object, const struct word *commands,
+		const char *preset);
+
 /* -- engine.c, queue.c, runtime.c, egress.c, config.c ------------------------------------------------- */
 
 int do_engine(struct args *args);
