@@ -192,7 +192,7 @@ TEST(tenants)
 		CHECK(load_more(&l, 20, 20000));
 	}
 	load_stop(&l);
-	CHECK_EQ(load_done(&l, MRPC_OK), load_all(&l));
+	CHECK_EQ(load_failed(&l), 0);
 	raw_pair_end(&p);
 	op_must_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
 }

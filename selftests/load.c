@@ -114,14 +114,25 @@ uint64_t load_done(const struct load *l, unsigned int status)
 	return __atomic_load_n(&l->done[status], __ATOMIC_ACQUIRE);
 }
 
-uint64_t load_all(const struct load *l)
+uint64_t load_except(const struct load *l, unsigned int statuses)
 {
-	uint64_t all = 0;
+	uint64_t nr = 0;
 	unsigned int i;
 
 	for (i = 0; i <= MRPC_STATUS_MAX; i++)
-		all += load_done(l, i);
-	return all;
+		if (!(statuses & 1 << i))
+			nr += load_done(l, i);
+	return nr;
+}
+
+uint64_t load_failed(const struct load *l)
+{
+	return load_except(l, 1 << MRPC_OK);
+}
+
+uint64_t load_all(const struct load *l)
+{
+	return load_except(l, 0);
 }
 
 bool load_until(const struct load *l, unsigned int status, uint64_t nr, unsigned int ms)

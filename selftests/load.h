@@ -50,6 +50,12 @@ void load_start(struct load *l, struct raw *s, int conn, unsigned int in_flight)
 /* Waits for what is under way; dies when that does not end in a minute. */
 void load_stop(struct load *l);
 uint64_t load_done(const struct load *l, unsigned int status);
+/*
+ * How many ended with none of @statuses, a mask of 1 << MRPC_...; otherwise than well; in
+ * whatever way. A difference of two such numbers means little while calls run.
+ */
+uint64_t load_except(const struct load *l, unsigned int statuses);
+uint64_t load_failed(const struct load *l);
 uint64_t load_all(const struct load *l);
 /* Waits until @nr more calls have ended, in whatever way; false: not in @ms. */
 bool load_more(const struct load *l, uint64_t nr, unsigned int ms);
