@@ -9,6 +9,11 @@ test_pass() { true; }
 
 test_skip() { skip "no reason"; }
 
+test_flaky()
+{
+	[[ -e /run/tried ]] || { : >/run/tried; fail "the first time"; }
+}
+
 test_fail() { false; }
 
 test_fail_message() { fail "a message"; }
