@@ -199,6 +199,36 @@ static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 }
 
+/*
+ * The sink's message becomes one of @conn's received messages. Return: it, or NULL without
+ * memory: then the sink has none any more.
+ */
+static struct mrpc_rx *mrpc_rx_begin(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_rx *rx = mrpc_rx_new(conn, prefix);
+
+	if (!rx) {
+		mrpc_sink_unalloc(conn);
+		mrpc_call_put(sink->a.call);
+	} else {
+		sink->a.base = NULL;
+	}
+	sink->a.call = NULL;
+	sink->rx = rx;
+	return rx;
+}
+
+/* It is to be staged before anybody sees it. Return: 0 or -ENOMEM. */
+static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	int err = mrpc_rx_stage(conn, rx);
+
+	if (err)
+		mrpc_rx_drop(conn, &rx->rpc);
+	return err;
+}
+
 /**
  * mrpc_rx_enter() - the head of a message is there: have the engines judge it
  * @conn: the connection; its sink says what it is
@@ -212,23 +242,12 @@ static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
 int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->sink;
-	struct mrpc_rx *rx = mrpc_rx_new(conn, prefix);
+	struct mrpc_rx *rx = mrpc_rx_begin(conn, prefix);
 
-	if (!rx) {
-		mrpc_sink_unalloc(conn);
-		mrpc_call_put(sink->a.call);
-		sink->a.call = NULL;
+	if (!rx)
 		return -ENOMEM;
-	}
-	sink->a.call = NULL;
-	sink->a.base = NULL;
-	sink->rx = rx;
-	if (!rx->rpc.have_bytes && mrpc_chain_of(conn)->flags & MRPC_ENGINE_RX_BYTES) {
-		if (!mrpc_rx_stage(conn, rx))
-			return 0;
-		mrpc_rx_drop(conn, &rx->rpc);
-		return -ENOMEM;
-	}
+	if (!rx->rpc.have_bytes && mrpc_chain_of(conn)->flags & MRPC_ENGINE_RX_BYTES)
+		return mrpc_rx_stage_or_drop(conn, rx);
 	mrpc_rx_judge(conn, rx);
 	if (!rx->passed && !rx->refused)
 		return mrpc_rx_stage(conn, rx);
@@ -258,23 +277,12 @@ int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
  */
 int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix)
 {
-	struct mrpc_sink *sink = &link->sink;
-	struct mrpc_rx *rx = mrpc_rx_new(link, prefix);
+	struct mrpc_rx *rx = mrpc_rx_begin(link, prefix);
 
-	if (!rx) {
-		mrpc_sink_unalloc(link);
-		mrpc_call_put(sink->a.call);
-		sink->a.call = NULL;
+	if (!rx)
 		return -ENOMEM;
-	}
-	sink->a.call = NULL;
-	sink->a.base = NULL;
-	sink->rx = rx;
 	rx->carried = true;
-	if (!mrpc_rx_stage(link, rx))
-		return 0;
-	mrpc_rx_drop(link, &rx->rpc);
-	return -ENOMEM;
+	return mrpc_rx_stage_or_drop(link, rx);
 }
 
 /* It is complete: its own connection's owner goes on. */
