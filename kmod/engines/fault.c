@@ -10,6 +10,7 @@
 #include <linux/slab.h>
 
 #include "engine.h"
+#include "late.h"
 #include "rules.h"
 
 enum {
@@ -83,18 +84,6 @@ struct fault_group {
 };
 
 /**
- * struct fault_late - a request that waits
- * @list: entry of fault.late, by @until
- * @rpc: the request
- * @until: ns
- */
-struct fault_late {
-	struct list_head list;
-	struct mrpc_rpc *rpc;
-	u64 until;
-};
-
-/**
  * struct fault - an instance; of the owner of the claim of requests
  * @bound: the rules, if there are any
  * @late: requests that wait
@@ -103,7 +92,7 @@ struct fault_late {
  */
 struct fault {
 	struct mrpc_bound_conn bound;
-	struct list_head late;
+	struct mrpc_late late;
 	u64 aborted;
 	u64 delayed;
 };
@@ -210,7 +199,7 @@ static int fault_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 
 	if (!f)
 		return -ENOMEM;
-	INIT_LIST_HEAD(&f->late);
+	mrpc_late_init(&f->late);
 	err = fault_attach(f, e, g);
 	if (err)
 		kfree(f);
@@ -275,33 +264,10 @@ static struct fault_plan fault_plan(const struct fault_group *g, const struct fa
 /* Without memory nobody is late. */
 static bool fault_keep(struct fault *f, struct mrpc_queue *in, struct mrpc_rpc *rpc, u64 delay)
 {
-	struct fault_late *late = kmalloc(sizeof(*late), GFP_KERNEL_ACCOUNT), *before;
-
-	if (!late)
+	if (!mrpc_late_keep(&f->late, in, rpc, ktime_get_ns() + delay))
 		return false;
-	late->rpc = rpc;
-	late->until = ktime_get_ns() + delay;
-	mrpc_queue_del(in, rpc);
-	/* Mostly the last one. */
-	list_for_each_entry_reverse(before, &f->late, list)
-		if (before->until <= late->until)
-			break;
-	list_add(&late->list, &before->list);
 	WRITE_ONCE(f->delayed, f->delayed + 1);
 	return true;
-}
-
-static void fault_release(struct fault *f, struct mrpc_queue *out, u64 now)
-{
-	struct fault_late *late, *next;
-
-	list_for_each_entry_safe(late, next, &f->late, list) {
-		if (late->until > now)
-			break;
-		list_del(&late->list);
-		mrpc_queue_push(out, late->rpc);
-		kfree(late);
-	}
 }
 
 static u64 fault_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
@@ -315,8 +281,8 @@ static u64 fault_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct 
 		mrpc_queue_pass(in, out, budget);
 		return 0;
 	}
-	if (!list_empty(&f->late))
-		fault_release(f, out, ktime_get_ns());
+	if (!mrpc_late_empty(&f->late))
+		mrpc_late_release(&f->late, out, ktime_get_ns());
 	for (; budget && (rpc = mrpc_queue_peek(in)); budget--) {
 		struct fault_plan plan = fault_plan(g, f, rpc);
 
@@ -328,13 +294,13 @@ static u64 fault_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct 
 			mrpc_queue_move(in, rpc, out);
 		}
 	}
-	return list_empty(&f->late) ? 0 : list_first_entry(&f->late, struct fault_late, list)->until;
+	return mrpc_late_next(&f->late);
 }
 
 static void fault_flush(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *out)
 {
 	if (dir == mrpc_engine_request_dir(e))
-		fault_release(e->priv, out, U64_MAX);
+		mrpc_late_release(&((struct fault *)e->priv)->late, out, U64_MAX);
 }
 
 static int fault_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
