@@ -9,6 +9,7 @@
  */
 #include "field_step.h"
 #include "message_walk.h"
+#include "utf8.h"
 
 static u64 field_get_u64(const u8 *p)
 {
@@ -172,38 +173,117 @@ static int field_leaf(const struct mrpc_step *s, const struct mrpc_view *view, c
 	}
 }
 
-int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *view,
-		    struct mrpc_field_value *value)
+/* Return: the leaf of a path, with *@at what it is about; NULL: the field is not there. */
+static const struct mrpc_step *field_follow(const struct mrpc_field_path *path, const u8 *head,
+					    const u8 **at)
 {
-	const u8 *head = view->head, *block = head, *at;
 	const struct mrpc_step *s;
+	const u8 *block = head;
 	struct mrpc_ref ref;
 
-	value->kind = path->kind;
 	if (!head)
-		return -ENOENT;
+		return NULL;
 	for (s = path->steps;; s++) {
 		if (s->guard && !field_guard(s, block))
-			return -ENOENT;
-		at = block + s->offset;
+			return NULL;
+		*at = block + s->offset;
 		if (s->op >= LEAF_FIRST)
-			return field_leaf(s, view, at, value);
-		ref = msg_get_ref(at);
+			return s;
+		ref = msg_get_ref(*at);
 		switch (s->op) {
 		case STEP_MESSAGE:
 			if (!ref.len)
-				return -ENOENT;
+				return NULL;
 			block = head + ref.off;
 			break;
 		case STEP_ELEMENT:
 			if (s->arg >= ref.len)
-				return -ENOENT;
+				return NULL;
 			block = head + ref.off + s->arg * s->stride;
 			break;
 		default:	/* STEP_ENTRY */
 			block = field_entry(path, s, head, ref);
 			if (!block)
-				return -ENOENT;
+				return NULL;
 		}
 	}
+}
+
+int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *view,
+		    struct mrpc_field_value *value)
+{
+	const struct mrpc_step *s;
+	const u8 *at;
+
+	value->kind = path->kind;
+	s = field_follow(path, view->head, &at);
+	return s ? field_leaf(s, view, at, value) : -ENOENT;
+}
+
+static int field_store(u32 kind, u8 *p, const struct mrpc_field_value *value)
+{
+	u32 word;
+
+	switch (kind) {
+	case MRPC_KIND_BOOL:
+		if (value->u > 1)
+			return -ERANGE;
+		*p = value->u;
+		return 0;
+	case MRPC_KIND_INT32:
+	case MRPC_KIND_SINT32:
+	case MRPC_KIND_SFIXED32:
+	case MRPC_KIND_ENUM:
+		if (value->s != (s32)value->s)
+			return -ERANGE;
+		word = value->s;
+		break;
+	case MRPC_KIND_UINT32:
+	case MRPC_KIND_FIXED32:
+		if (value->u != (u32)value->u)
+			return -ERANGE;
+		word = value->u;
+		break;
+	case MRPC_KIND_FLOAT:	/* of a double's bits much would be lost */
+		return -EINVAL;
+	default:
+		memcpy(p, &value->u, sizeof(value->u));
+		return 0;
+	}
+	memcpy(p, &word, sizeof(word));
+	return 0;
+}
+
+int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view *view,
+		     const struct mrpc_field_value *value)
+{
+	/* A piece may be a copy. */
+	const struct mrpc_view own = {
+		.head = view->head, .head_len = view->head_len, .bytes = view->bytes,
+	};
+	struct mrpc_field_value is = {};
+	const struct mrpc_step *s;
+	const u8 *at;
+	int err;
+
+	s = field_follow(path, own.head, &at);
+	if (!s)
+		return -ENOENT;
+	if (s->op == LEAF_SCALAR)
+		return field_store(s->kind, (u8 *)at, value);
+	if (s->op != LEAF_TEXT && s->op != LEAF_BYTES && s->op != LEAF_ITEM)
+		return -EINVAL;
+	err = field_leaf(s, &own, at, &is);
+	if (err)
+		return err;
+	if (s->op == LEAF_ITEM) {
+		at = field_content(&own, msg_get_ref(at).off + s->arg * s->stride, s->stride, &is);
+		return field_store(s->kind, (u8 *)at, value);
+	}
+	if (value->len != is.len)
+		return -EMSGSIZE;
+	if (s->op == LEAF_TEXT && !mrpc_utf8_valid(value->ptr, is.len))
+		return -EILSEQ;
+	memcpy((char *)is.ptr, value->ptr, is.len);
+	return 0;
 }

@@ -196,4 +196,21 @@ int mrpc_path_explain(const struct mrpc_schema_plan *plan, const char *text, u32
 int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *view,
 		    struct mrpc_field_value *value);
 
+/**
+ * mrpc_field_write() - set the value of a field that is there
+ * @path: compiled for the type of the message's root
+ * @view: the message, in memory that the caller may write, const or not
+ * @value: the value, as mrpc_field_read() gives it
+ *
+ * What a message's shape depends on does not change: presence, numbers of elements,
+ * lengths of text and bytes.
+ *
+ * Return: 0; -ENOENT: the field is not there; -ENODATA: its content is not at hand;
+ * -ERANGE: a number that its type cannot have; -EMSGSIZE: text or bytes of another
+ * length; -EILSEQ: text that is not UTF-8; -EINVAL: no such path can be set (a
+ * message, a list, a length, a float).
+ */
+int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view *view,
+		     const struct mrpc_field_value *value);
+
 #endif /* MRPC_LIB_FIELD_H */
