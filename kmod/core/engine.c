@@ -66,13 +66,29 @@ void mrpc_engine_unregister(struct mrpc_engine_ops *ops)
 }
 EXPORT_SYMBOL_GPL(mrpc_engine_unregister);
 
+/**
+ * mrpc_engine_hold() - a reference to a type
+ * @ops: a type that one holds, or under mrpc_engines_lock
+ *
+ * Return: false: it is going, which it does not where one holds it.
+ */
+bool mrpc_engine_hold(const struct mrpc_engine_ops *ops)
+{
+	if (!try_module_get(ops->owner))
+		return false;
+	if (!ops->hold || ops->hold(ops))
+		return true;
+	module_put(ops->owner);
+	return false;
+}
+
 static const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version)
 {
 	struct mrpc_engine_ops *ops;
 
 	mutex_lock(&mrpc_engines_lock);
 	ops = mrpc_engine_find(name, version);
-	if (ops && !try_module_get(ops->owner))
+	if (ops && !mrpc_engine_hold(ops))
 		ops = NULL;
 	mutex_unlock(&mrpc_engines_lock);
 	return ops;
@@ -125,31 +141,52 @@ const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
 	return ERR_PTR(-ENOENT);
 }
 
+/**
+ * mrpc_engine_put() - end of a reference to a type
+ * @ops: the type
+ *
+ * Context: process; may sleep.
+ */
 void mrpc_engine_put(const struct mrpc_engine_ops *ops)
 {
-	module_put(ops->owner);
+	struct module *owner = ops->owner;
+
+	if (ops->drop)
+		ops->drop(ops);
+	module_put(owner);
+}
+
+/* In order of names and versions. */
+static int mrpc_engine_cmp(const struct mrpc_engine_ops *ops, const char *name, u32 version)
+{
+	return strcmp(ops->name, name) ?: ops->version < version ? -1 : ops->version > version;
 }
 
 /**
- * mrpc_engine_walk() - look at every type, for dumps
- * @fn: called with each; not 0 ends the walk
- * @ctx: for @fn
+ * mrpc_engine_next() - the types, one after the other
+ * @name: of the one before, or ""
+ * @version: likewise
  *
- * Return: what @fn returned last, or 0.
+ * Return: the next one in order of names and versions, with a reference; or NULL.
  */
-int mrpc_engine_walk(int (*fn)(const struct mrpc_engine_ops *ops, void *ctx), void *ctx)
+const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version)
 {
-	struct mrpc_engine_ops *ops;
-	int err = 0;
+	struct mrpc_engine_ops *ops, *next;
 
 	mutex_lock(&mrpc_engines_lock);
-	list_for_each_entry(ops, &mrpc_engines, list) {
-		err = fn(ops, ctx);
-		if (err)
+	do {
+		next = NULL;
+		list_for_each_entry(ops, &mrpc_engines, list)
+			if (mrpc_engine_cmp(ops, name, version) > 0 &&
+			    (!next || mrpc_engine_cmp(ops, next->name, next->version) < 0))
+				next = ops;
+		if (!next)
 			break;
-	}
+		name = next->name;
+		version = next->version;
+	} while (!mrpc_engine_hold(next));
 	mutex_unlock(&mrpc_engines_lock);
-	return err;
+	return next;
 }
 
 /* -- configurations --------------------------------------------------------- */

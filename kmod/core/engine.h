@@ -212,6 +212,9 @@ struct mrpc_series {
  * @restore: take over what another instance's decompose() gave; @from is that one's
  *	type. On failure nothing has changed. The state is freed by the core
  *	(kvfree). Both claims are held. Optional: then state is thrown away
+ * @hold: another reference to a type that comes and goes without its module. Any
+ *	context. Return: false: it is going. Optional
+ * @drop: end of that. May sleep. Goes with @hold
  * @transport: it chooses this version of a transport for the datapaths that have it; set
  *	by the core (mrpc_transport_ops.type)
  * @dump: the instance's (or with @e NULL the group's) counters, by
@@ -237,6 +240,9 @@ struct mrpc_engine_ops {
 	const char *doc;
 	const struct mrpc_transport_ops *transport;
 	struct list_head list;	/* the core's */
+
+	bool (*hold)(const struct mrpc_engine_ops *ops);
+	void (*drop)(const struct mrpc_engine_ops *ops);
 
 	int (*group_create)(struct mrpc_group *g, const struct mrpc_group *prev,
 			    struct netlink_ext_ack *extack);

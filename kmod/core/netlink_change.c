@@ -456,7 +456,7 @@ static const struct mrpc_engine_ops *mrpc_nl_next_ops(const struct genl_info *in
 	if (info->attrs[MRPC_A_ENGINE_TYPE] || info->attrs[MRPC_A_ENGINE_VERSION])
 		return mrpc_nl_ops(info, prev->ops->name);
 	/* It goes only when nothing uses it any more. */
-	__module_get(prev->ops->owner);
+	mrpc_engine_hold(prev->ops);
 	return prev->ops;
 }
 

@@ -142,31 +142,6 @@ struct mrpc_nl_type_cursor {
 	u32 version;
 };
 
-struct mrpc_nl_type_walk {
-	const struct mrpc_nl_type_cursor *after;
-	const struct mrpc_engine_ops *next;
-};
-
-static int mrpc_nl_type_cmp(const struct mrpc_engine_ops *ops, const char *name, u32 version)
-{
-	return strcmp(ops->name, name) ?: ops->version < version ? -1 : ops->version > version;
-}
-
-/* Keeps a reference to the type that is the next one as far as is known. */
-static int mrpc_nl_type_next(const struct mrpc_engine_ops *ops, void *ctx)
-{
-	struct mrpc_nl_type_walk *w = ctx;
-
-	if (mrpc_nl_type_cmp(ops, w->after->name, w->after->version) <= 0 ||
-	    (w->next && mrpc_nl_type_cmp(ops, w->next->name, w->next->version) >= 0) ||
-	    !try_module_get(ops->owner))
-		return 0;
-	if (w->next)
-		mrpc_engine_put(w->next);
-	w->next = ops;
-	return 0;
-}
-
 int mrpc_nl_type_start(struct netlink_callback *cb)
 {
 	struct mrpc_nl_type_cursor *cur = (void *)cb->ctx;
@@ -180,21 +155,18 @@ int mrpc_nl_type_start(struct netlink_callback *cb)
 int mrpc_nl_type_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
 	struct mrpc_nl_type_cursor *cur = (void *)cb->ctx;
+	const struct mrpc_engine_ops *ops;
 	int err;
 
-	for (;;) {
-		struct mrpc_nl_type_walk w = { .after = cur };
-
-		mrpc_engine_walk(mrpc_nl_type_next, &w);
-		if (!w.next)
-			return 0;
-		err = mrpc_nl_fill_type(skb, genl_info_dump(cb), w.next);
+	while ((ops = mrpc_engine_next(cur->name, cur->version))) {
+		err = mrpc_nl_fill_type(skb, genl_info_dump(cb), ops);
 		if (!err) {
-			strscpy(cur->name, w.next->name, sizeof(cur->name));
-			cur->version = w.next->version;
+			strscpy(cur->name, ops->name, sizeof(cur->name));
+			cur->version = ops->version;
 		}
-		mrpc_engine_put(w.next);
+		mrpc_engine_put(ops);
 		if (err)
 			return err;
 	}
+	return 0;
 }

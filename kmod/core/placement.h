@@ -154,7 +154,8 @@ struct mrpc_placement_args {
 const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
 					      struct netlink_ext_ack *extack);
 void mrpc_engine_put(const struct mrpc_engine_ops *ops);
-int mrpc_engine_walk(int (*fn)(const struct mrpc_engine_ops *ops, void *ctx), void *ctx);
+bool mrpc_engine_hold(const struct mrpc_engine_ops *ops);
+const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version);
 struct mrpc_group *mrpc_group_alloc(struct net *net, const struct mrpc_engine_ops *ops);
 int mrpc_group_set(struct mrpc_group *g, const char *param, const void *data, u32 len, u64 num,
 		   bool is_num, struct netlink_ext_ack *extack);
