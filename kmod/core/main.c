@@ -11,6 +11,7 @@
 #include "conn.h"
 #include "notify.h"
 #include "placement.h"
+#include "policy.h"
 #include "rpc.h"
 #include "runtime.h"
 #include "session.h"
@@ -84,11 +85,16 @@ static int __init mrpc_init(void)
 	err = mrpc_transport_register(&mrpc_loop_ops);
 	if (err)
 		goto err_netlink;
-	err = misc_register(&mrpc_device);
+	err = mrpc_policy_init();
 	if (err)
 		goto err_loop;
+	err = misc_register(&mrpc_device);
+	if (err)
+		goto err_policy;
 	return 0;
 
+err_policy:
+	mrpc_policy_exit();
 err_loop:
 	mrpc_transport_unregister(&mrpc_loop_ops);
 err_netlink:
@@ -124,6 +130,7 @@ static void __exit mrpc_exit(void)
 	rcu_barrier();
 	destroy_workqueue(mrpc_end_wq);
 	destroy_workqueue(mrpc_wq);
+	mrpc_policy_exit();
 	rcu_barrier();
 	mrpc_schemas_exit();
 	mrpc_rx_exit();

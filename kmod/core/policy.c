@@ -1,0 +1,510 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Policies come and go: struct_ops links, and what becomes of them here.
+ *
+ * reg(), update() and unreg() run under one lock of the whole host's struct_ops, so
+ * nothing here waits for a datapath: programs are RCU pointers, and directions bind
+ * themselves to new ones.
+ */
+#include <linux/bpf_verifier.h>
+#include <linux/btf.h>
+#include <linux/ctype.h>
+#include <linux/filter.h>
+#include <linux/slab.h>
+
+#include "policy.h"
+#include "placement.h"
+
+static DEFINE_MUTEX(mrpc_policies_lock);
+static LIST_HEAD(mrpc_policies);	/* under mrpc_policies_lock */
+static struct workqueue_struct *mrpc_policy_wq;
+
+struct btf *mrpc_policy_btf;
+
+/* -- programs ------------------------------------------------------------------- */
+
+static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_ops *ops)
+{
+	struct mrpc_policy_prog *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
+
+	if (!prog)
+		return NULL;
+	refcount_set(&prog->ref, 1);
+	mutex_init(&prog->lock);
+	INIT_LIST_HEAD(&prog->bound);
+	prog->ops = *ops;
+	prog->nr_fields = mrpc_policy_check_fields(ops);	/* validated */
+	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *ops->counters[prog->nr_counters])
+		prog->nr_counters++;
+	return prog;
+}
+
+/**
+ * mrpc_policy_prog_get() - a policy's present programs
+ * @policy: the policy
+ *
+ * Return: them with a reference, or NULL.
+ */
+struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy)
+{
+	struct mrpc_policy_prog *prog;
+
+	rcu_read_lock();
+	prog = rcu_dereference(policy->prog);
+	if (prog && !refcount_inc_not_zero(&prog->ref))
+		prog = NULL;
+	rcu_read_unlock();
+	return prog;
+}
+
+/**
+ * mrpc_policy_prog_put() - end of mrpc_policy_prog_get()
+ * @prog: the programs
+ */
+void mrpc_policy_prog_put(struct mrpc_policy_prog *prog)
+{
+	if (refcount_dec_and_test(&prog->ref))
+		kfree_rcu(prog, rcu);
+}
+
+/* Return: true if there were programs. */
+static bool policy_set_prog(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)
+{
+	struct mrpc_policy_prog *old = unrcu_pointer(xchg(&policy->prog, RCU_INITIALIZER(prog)));
+
+	if (old)
+		mrpc_policy_prog_put(old);
+	return old;
+}
+
+/* -- the type -------------------------------------------------------------------- */
+
+static bool policy_hold(const struct mrpc_engine_ops *ops)
+{
+	return kref_get_unless_zero(&mrpc_policy_of(ops)->ref);
+}
+
+/* Under mrpc_policies_lock, which it drops. */
+static void policy_free(struct kref *ref)
+{
+	struct mrpc_policy *policy = container_of(ref, struct mrpc_policy, ref);
+
+	list_del(&policy->list);
+	mrpc_engine_unregister(&policy->engine);
+	mutex_unlock(&mrpc_policies_lock);
+	kfree(policy);
+}
+
+static void policy_put(struct mrpc_policy *policy)
+{
+	kref_put_mutex(&policy->ref, policy_free, &mrpc_policies_lock);
+}
+
+static void policy_drop(const struct mrpc_engine_ops *ops)
+{
+	policy_put(mrpc_policy_of(ops));
+}
+
+static void policy_evict_work(struct work_struct *work)
+{
+	struct mrpc_policy *policy = container_of(work, struct mrpc_policy, evict);
+	struct bpf_link *link;
+
+	mutex_lock(&mrpc_policies_lock);
+	/* A link that is going takes itself out of here before it ends. */
+	link = policy->link && !rcu_access_pointer(policy->prog) ?
+	       bpf_link_inc_not_zero(policy->link) : NULL;
+	mutex_unlock(&mrpc_policies_lock);
+	if (!IS_ERR_OR_NULL(link)) {
+		link->ops->detach(link);
+		bpf_link_put(link);
+	}
+	policy_put(policy);
+}
+
+static void policy_say(struct mrpc_policy *policy, const char *why)
+{
+	spin_lock_bh(&policy->why_lock);
+	strscpy(policy->why, why);
+	spin_unlock_bh(&policy->why_lock);
+}
+
+/**
+ * mrpc_policy_fault() - the programs have done something that they must not
+ * @policy: the policy
+ * @fmt: what, a sentence
+ *
+ * Too often, and they are thrown out: by the end of this nobody begins to run them any
+ * more, and their link is detached later.
+ *
+ * Context: any but hard interrupt. Return: true: they have been thrown out.
+ */
+bool mrpc_policy_fault(struct mrpc_policy *policy, const char *fmt, ...)
+{
+	u32 faults = READ_ONCE(policy->faults) + MRPC_POLICY_FAULT;
+	char why[sizeof(policy->why)];
+	va_list args;
+
+	WRITE_ONCE(policy->faults, faults);
+	if (faults < MRPC_POLICY_FAULTS || !policy_set_prog(policy, NULL))
+		return false;
+	va_start(args, fmt);
+	vscnprintf(why, sizeof(why), fmt, args);
+	va_end(args);
+	policy_say(policy, why);
+	WRITE_ONCE(policy->evicted, policy->evicted + 1);
+	kref_get(&policy->ref);	/* the configuration's or the link's is ours */
+	if (!queue_work(mrpc_policy_wq, &policy->evict))
+		refcount_dec(&policy->ref.refcount);
+	return true;
+}
+
+/* -- the tick ---------------------------------------------------------------------- */
+
+static void policy_tick_work(struct work_struct *work)
+{
+	struct mrpc_policy *policy = container_of(to_delayed_work(work), struct mrpc_policy, tick);
+	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(policy);
+	u64 period;
+
+	if (!prog)
+		return;
+	period = prog->ops.tick ? prog->ops.period : 0;
+	mrpc_policy_prog_put(prog);
+	if (!period)
+		return;
+	mrpc_policy_tick(policy);
+	queue_delayed_work(mrpc_policy_wq, &policy->tick, nsecs_to_jiffies(period));
+}
+
+/* -- attaching ----------------------------------------------------------------------- */
+
+static struct mrpc_policy *policy_find(const struct mrpc_policy_ops *ops)
+{
+	struct mrpc_policy *policy;
+
+	list_for_each_entry(policy, &mrpc_policies, list)
+		if (!strcmp(policy->name, ops->name) &&
+		    policy->engine.version == (ops->version ?: 1))
+			return policy;
+	return NULL;
+}
+
+/* Under mrpc_policies_lock. */
+static struct mrpc_policy *policy_new(const struct mrpc_policy_ops *ops)
+{
+	struct mrpc_policy *policy = kzalloc(sizeof(*policy), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!policy)
+		return ERR_PTR(-ENOMEM);
+	kref_init(&policy->ref);
+	spin_lock_init(&policy->why_lock);
+	INIT_WORK(&policy->evict, policy_evict_work);
+	INIT_DELAYED_WORK(&policy->tick, policy_tick_work);
+	strscpy(policy->name, ops->name);
+	policy->storage = ops->storage;
+	policy->engine = mrpc_policy_engine;
+	policy->engine.name = policy->name;
+	policy->engine.version = ops->version ?: 1;
+	policy->engine.hold = policy_hold;
+	policy->engine.drop = policy_drop;
+	err = mrpc_engine_register(&policy->engine);
+	if (err) {
+		kfree(policy);
+		return ERR_PTR(err);
+	}
+	list_add(&policy->list, &mrpc_policies);
+	return policy;
+}
+
+/* Programs get into force. Under mrpc_policies_lock. */
+static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)
+{
+	bool ticks = prog->ops.tick;
+
+	prog->generation = ++policy->generations;
+	WRITE_ONCE(policy->faults, 0);
+	policy_set_prog(policy, prog);
+	if (ticks)
+		queue_delayed_work(mrpc_policy_wq, &policy->tick, 0);
+}
+
+/* Can programs take over what datapaths have of this policy? Return: why not, or NULL. */
+static const char *policy_fits(const struct mrpc_policy *policy, const struct mrpc_policy_ops *ops)
+{
+	if (strcmp(policy->name, ops->name))
+		return "another name";
+	if (policy->engine.version != (ops->version ?: 1))
+		return "another version";
+	if (policy->storage != ops->storage)
+		return "another size of storage";
+	return NULL;
+}
+
+static int policy_reg(void *kdata, struct bpf_link *link)
+{
+	const struct mrpc_policy_ops *ops = kdata;
+	struct mrpc_policy_prog *prog;
+	struct mrpc_policy *policy;
+	int err = 0;
+
+	if (!link)		/* without one there is nothing to detach */
+		return -EOPNOTSUPP;
+	prog = policy_prog_new(ops);
+	if (!prog)
+		return -ENOMEM;
+	mutex_lock(&mrpc_policies_lock);
+	policy = policy_find(ops);
+	if (!policy)
+		policy = policy_new(ops);
+	else if (policy->link)
+		policy = ERR_PTR(-EEXIST);
+	else if (policy_fits(policy, ops))
+		policy = ERR_PTR(-EINVAL);
+	else if (!kref_get_unless_zero(&policy->ref))
+		policy = ERR_PTR(-EAGAIN);	/* its last configuration is going */
+	if (IS_ERR(policy)) {
+		err = PTR_ERR(policy);
+		mrpc_policy_prog_put(prog);
+	} else {
+		policy->link = link;
+		policy_begin(policy, prog);
+	}
+	mutex_unlock(&mrpc_policies_lock);
+	return err;
+}
+
+/* Under mrpc_policies_lock, or when @link's policy cannot go. */
+static struct mrpc_policy *policy_of_link(const struct bpf_link *link)
+{
+	struct mrpc_policy *policy;
+
+	list_for_each_entry(policy, &mrpc_policies, list)
+		if (policy->link == link)
+			return policy;
+	return NULL;
+}
+
+static void policy_unreg(void *kdata, struct bpf_link *link)
+{
+	struct mrpc_policy *policy;
+
+	mutex_lock(&mrpc_policies_lock);
+	policy = policy_of_link(link);
+	if (policy) {
+		policy->link = NULL;
+		policy_set_prog(policy, NULL);
+	}
+	mutex_unlock(&mrpc_policies_lock);
+	if (!policy)
+		return;
+	cancel_delayed_work_sync(&policy->tick);
+	synchronize_rcu();	/* nobody runs them any more */
+	policy_put(policy);
+}
+
+/* What functions and flags programs have, that the ones before had not. */
+static bool policy_exceeds(const struct mrpc_policy_ops *next, const struct mrpc_policy_ops *now)
+{
+	return (next->request_tx && !now->request_tx) || (next->request_rx && !now->request_rx) ||
+	       (next->reply_tx && !now->reply_tx) || (next->reply_rx && !now->reply_rx) ||
+	       next->flags & ~now->flags;
+}
+
+/* Under mrpc_policies_lock. Return: 0; -EINVAL, and mrpc_policy.why says why. */
+static int policy_check_update(struct mrpc_policy *policy, struct mrpc_policy_prog *next)
+{
+	struct mrpc_policy_prog *now = mrpc_policy_prog_get(policy);
+	const char *other = policy_fits(policy, &next->ops);
+	char why[sizeof(policy->why)] = "";
+
+	if (!now)
+		return -ENOLINK;
+	if (other)
+		scnprintf(why, sizeof(why), "an update has %s", other);
+	else if (policy_exceeds(&next->ops, &now->ops))
+		strscpy(why, "an update has a function or flag that the one before had not");
+	else
+		mrpc_policy_serves(next, now, why, sizeof(why));
+	mrpc_policy_prog_put(now);
+	if (!*why)
+		return 0;
+	policy_say(policy, why);
+	pr_notice_ratelimited("mrpc: policy '%s': %s\n", policy->name, why);
+	return -EINVAL;
+}
+
+static int policy_update(void *kdata, void *old_kdata, struct bpf_link *link)
+{
+	struct mrpc_policy_prog *prog = policy_prog_new(kdata);
+	struct mrpc_policy *policy;
+	int err = -ENOLINK;
+
+	if (!prog)
+		return -ENOMEM;
+	mutex_lock(&mrpc_policies_lock);
+	policy = policy_of_link(link);
+	if (policy)
+		err = policy_check_update(policy, prog);
+	if (!err)
+		policy_begin(policy, prog);
+	mutex_unlock(&mrpc_policies_lock);
+	if (err)
+		mrpc_policy_prog_put(prog);
+	else
+		synchronize_rcu();	/* nobody runs those before any more */
+	return err;
+}
+
+/* -- what the verifier and the map ask -------------------------------------------------- */
+
+static bool policy_word_valid(const char *name, size_t size)
+{
+	size_t len = strnlen(name, size), i;
+
+	for (i = 0; i < len; i++)
+		if (!islower(name[i]) && !isdigit(name[i]) && name[i] != '_' && name[i] != '-')
+			return false;
+	return len && len < size;
+}
+
+static int policy_check_counters(const struct mrpc_policy_ops *ops)
+{
+	bool ended = false;
+	u32 i;
+
+	for (i = 0; i < MRPC_POLICY_COUNTERS; i++) {
+		if (!*ops->counters[i])
+			ended = true;
+		else if (ended || !policy_word_valid(ops->counters[i], MRPC_POLICY_COUNTER))
+			return -EINVAL;
+	}
+	return 0;
+}
+
+static int policy_validate(void *kdata)
+{
+	const struct mrpc_policy_ops *ops = kdata;
+	int nr_fields = mrpc_policy_check_fields(ops);
+
+	if (!policy_word_valid(ops->name, MRPC_POLICY_NAME) || ops->flags & ~MRPC_POLICY_FLAGS ||
+	    ops->storage > MRPC_POLICY_STORAGE || ops->resv || nr_fields < 0)
+		return -EINVAL;
+	if (ops->tick ? ops->period < NSEC_PER_MSEC || ops->period > 3600 * NSEC_PER_SEC :
+			ops->period)
+		return -EINVAL;
+	if (!ops->request_tx && !ops->request_rx && !ops->reply_tx && !ops->reply_rx)
+		return -EINVAL;
+	return policy_check_counters(ops);
+}
+
+/* Programs are called under RCU. */
+static int policy_check_member(const struct btf_type *t, const struct btf_member *member,
+			       const struct bpf_prog *prog)
+{
+	return prog->sleepable ? -EINVAL : 0;
+}
+
+/* Functions are the map's; all data goes as it is, to be validated as a whole. */
+static int policy_init_member(const struct btf_type *t, const struct btf_member *member,
+			      void *kdata, const void *udata)
+{
+	const u32 data = offsetof(struct mrpc_policy_ops, name);
+	u32 off = __btf_member_bit_offset(t, member) / 8;
+
+	if (off < data)
+		return 0;
+	if (off == data)
+		memcpy(kdata + data, udata + data, sizeof(struct mrpc_policy_ops) - data);
+	return 1;
+}
+
+static int policy_init(struct btf *btf)
+{
+	mrpc_policy_btf = btf;
+	return 0;
+}
+
+static bool policy_is_valid_access(int off, int size, enum bpf_access_type type,
+				   const struct bpf_prog *prog, struct bpf_insn_access_aux *info)
+{
+	return bpf_tracing_btf_ctx_access(off, size, type, prog, info);
+}
+
+static const struct bpf_func_proto *policy_func_proto(enum bpf_func_id id,
+						      const struct bpf_prog *prog)
+{
+	return bpf_base_func_proto(id, prog);
+}
+
+static const struct bpf_verifier_ops mrpc_policy_verifier_ops = {
+	.get_func_proto		= policy_func_proto,
+	.is_valid_access	= policy_is_valid_access,
+};
+
+static int policy_stub_judge(struct mrpc_policy_ctx *ctx)
+{
+	return MRPC_POLICY_PASS;
+}
+
+static void policy_stub_void(struct mrpc_policy_ctx *ctx)
+{
+}
+
+static struct mrpc_policy_ops policy_stubs = {
+	.request_tx	= policy_stub_judge,
+	.request_rx	= policy_stub_judge,
+	.reply_tx	= policy_stub_judge,
+	.reply_rx	= policy_stub_judge,
+	.init		= policy_stub_judge,
+	.exit		= policy_stub_void,
+	.tick		= policy_stub_void,
+};
+
+static struct bpf_struct_ops bpf_mrpc_policy_ops = {
+	.verifier_ops	= &mrpc_policy_verifier_ops,
+	.init		= policy_init,
+	.check_member	= policy_check_member,
+	.init_member	= policy_init_member,
+	.validate	= policy_validate,
+	.reg		= policy_reg,
+	.unreg		= policy_unreg,
+	.update		= policy_update,
+	.cfi_stubs	= &policy_stubs,
+	.name		= "mrpc_policy_ops",
+	.owner		= THIS_MODULE,
+};
+
+/**
+ * mrpc_policy_init() - offer the type to BPF
+ *
+ * A kernel, or a module, without BTF goes without policies.
+ * Return: 0 or a negative errno.
+ */
+int __init mrpc_policy_init(void)
+{
+	int err;
+
+	mrpc_policy_wq = alloc_workqueue("mrpc_policy", WQ_UNBOUND, 0);
+	if (!mrpc_policy_wq)
+		return -ENOMEM;
+	err = mrpc_policy_kfunc_init();
+	if (!err)
+		err = register_bpf_struct_ops(&bpf_mrpc_policy_ops, mrpc_policy_ops);
+	if (err == -EOPNOTSUPP || err == -ENOENT) {
+		pr_notice("mrpc: this kernel has no BPF for modules: no policies in eBPF\n");
+		err = 0;
+	}
+	if (err)
+		destroy_workqueue(mrpc_policy_wq);
+	return err;
+}
+
+/**
+ * mrpc_policy_exit() - nobody has a policy any more
+ */
+void mrpc_policy_exit(void)
+{
+	destroy_workqueue(mrpc_policy_wq);
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Policies: engine types whose functions are BPF programs. See
+ * uapi/linux/mrpc_policy.h for what authors see.
+ *
+ * policy.c	types: they come and go with struct_ops links
+ * policy_bind.c	the fields that a policy declares, in the schemas of connections
+ * policy_run.c	the engine: programs judge rpcs
+ * policy_kfunc.c	what programs may call
+ */
+#ifndef MRPC_CORE_POLICY_H
+#define MRPC_CORE_POLICY_H
+
+#include <linux/bpf.h>
+#include <linux/kref.h>
+#include <linux/list.h>
+#include <linux/mrpc_policy.h>
+#include <linux/mutex.h>
+#include <linux/refcount.h>
+#include <linux/workqueue.h>
+
+#include "engine.h"
+#include "field.h"
+#include "late.h"
+
+/**
+ * struct mrpc_policy_paths - the declared fields in messages of one type; immutable
+ * @content: one of them is in the byte section
+ * @path: for each declared field, or NULL: such messages do not have it
+ */
+struct mrpc_policy_paths {
+	bool content;
+	const struct mrpc_field_path *path[MRPC_POLICY_FIELDS];
+};
+
+/**
+ * struct mrpc_policy_bound - a program's fields in one schema; immutable but for @ref
+ *
+ * Shared by the datapaths that have this schema; ends with the last of them.
+ *
+ * @list: entry of mrpc_policy_prog.bound; under its lock
+ * @ref: datapaths' directions that use it; under the same lock
+ * @schema: a reference
+ * @found: the fields that any message has, a bit for each
+ * @types: for each type of the schema, or NULL: no message of a method, or without
+ *	any of the fields
+ */
+struct mrpc_policy_bound {
+	struct list_head list;
+	u32 ref;
+	struct mrpc_schema *schema;
+	u32 found;
+	struct mrpc_policy_paths *types[];
+};
+
+/**
+ * struct mrpc_policy_prog - the programs that a policy has, or had, at one time
+ *
+ * Reference counted: one of the policy as long as they are its present ones,
+ * one of each direction of a datapath that is bound to them. What @ops points to may be
+ * called only under RCU, and only while they are the present ones.
+ *
+ * @ref: references
+ * @rcu: for the free
+ * @generation: counted from 1 in the policy
+ * @ops: a copy of what was registered
+ * @nr_fields: declared
+ * @nr_counters: declared
+ * @lock: @bound
+ * @bound: struct mrpc_policy_bound
+ */
+struct mrpc_policy_prog {
+	refcount_t ref;
+	struct rcu_head rcu;
+	u64 generation;
+	struct mrpc_policy_ops ops;
+	u32 nr_fields;
+	u32 nr_counters;
+	struct mutex lock;
+	struct list_head bound;
+};
+
+/* What programs have done too often: each fault counts this much, a good run takes one off. */
+#define MRPC_POLICY_FAULT	8
+#define MRPC_POLICY_FAULTS	32
+
+/**
+ * struct mrpc_policy - an engine type in eBPF
+ *
+ * Exists as long as it has programs, or a configuration uses it. One that has lost its
+ * programs does with messages what the operator has said, and gets new ones when a policy of
+ * its name and version is attached.
+ *
+ * @engine: the type; its callbacks are policy_run.c's
+ * @ref: one of the link, one of each configuration
+ * @list: entry of the list of policies; under mrpc_policies_lock
+ * @name: memory of @engine.name
+ * @storage: bytes of a datapath's storage
+ * @prog: present programs, or NULL
+ * @link: by which they are attached, or NULL; under mrpc_policies_lock, not a reference
+ * @generations: of programs so far; under mrpc_policies_lock
+ * @faults: see MRPC_POLICY_FAULT; races lose some, which does not matter
+ * @evicted: programs that were thrown out
+ * @why: why the latest were thrown out, or refused; under @why_lock
+ * @why_lock: @why; short
+ * @evict: detaches the link
+ * @tick: runs the programs' tick
+ */
+struct mrpc_policy {
+	struct mrpc_engine_ops engine;
+	struct kref ref;
+	struct list_head list;
+	char name[MRPC_POLICY_NAME];
+	u32 storage;
+	struct mrpc_policy_prog __rcu *prog;
+	struct bpf_link *link;
+	u64 generations;
+	u32 faults;
+	u32 evicted;
+	char why[96];
+	spinlock_t why_lock;
+	struct work_struct evict;
+	struct delayed_work tick;
+};
+
+static inline struct mrpc_policy *mrpc_policy_of(const struct mrpc_engine_ops *ops)
+{
+	return container_of(ops, struct mrpc_policy, engine);
+}
+
+/**
+ * struct mrpc_policy_run - a direction of a datapath under a policy
+ *
+ * Of the owner of the direction's claim.
+ *
+ * @ctx: what programs see
+ * @e: the instance; NULL in tick
+ * @dir: enum mrpc_direction
+ * @prog: the programs that it is bound to, a reference, or NULL
+ * @bound: for each service of the connection: references
+ * @rpc: the message at hand, or NULL
+ * @paths: the fields in it, or NULL: it has none
+ * @view: it
+ * @status: what bpf_mrpc_status() said
+ * @detail: likewise, NUL-terminated
+ * @delay: what bpf_mrpc_delay() said, ns
+ * @judged: the rpc that was judged without a turn, and goes to the queue
+ * @judged_call: the call that it is of
+ * @verdict: its verdict
+ * @late: those that are to pass later
+ * @details: of those rejected in this turn: MRPC_POLICY_DETAILS of them, or NULL
+ * @nr_details: used
+ * @thrown: the programs have been thrown out because of this run
+ * @runs: of programs
+ * @ran: ns, of those measured
+ * @measured: how many
+ * @rejected, @delayed, @errors, @fallbacks: rpcs
+ * @counters: of the programs
+ */
+struct mrpc_policy_run {
+	struct mrpc_policy_ctx ctx;
+	struct mrpc_engine *e;
+	u8 dir;
+	struct mrpc_policy_prog *prog;
+	struct mrpc_policy_bound *bound[MRPC_MAX_SERVICES];
+	struct mrpc_rpc *rpc;
+	const struct mrpc_policy_paths *paths;
+	struct mrpc_view view;
+	u16 status;
+	char detail[MRPC_POLICY_DETAIL];
+	u64 delay;
+	const struct mrpc_rpc *judged;
+	u64 judged_call;
+	int verdict;
+	struct mrpc_late late;
+	char (*details)[MRPC_POLICY_DETAIL];
+	u32 nr_details;
+	bool thrown;
+	u64 runs;
+	u64 ran;
+	u64 measured;
+	u64 rejected;
+	u64 delayed;
+	u64 errors;
+	u64 fallbacks;
+	u64 counters[MRPC_POLICY_COUNTERS];
+};
+
+/**
+ * struct mrpc_policy_dp - a datapath under a policy
+ * @run: its directions
+ * @storage: mrpc_policy.storage bytes, for programs of both directions
+ */
+struct mrpc_policy_dp {
+	struct mrpc_policy_run run[MRPC_DIRS];
+	u8 storage[] __aligned(8);
+};
+
+/* policy.c */
+struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy);
+void mrpc_policy_prog_put(struct mrpc_policy_prog *prog);
+__printf(2, 3) bool mrpc_policy_fault(struct mrpc_policy *policy, const char *fmt, ...);
+int mrpc_policy_init(void);
+void mrpc_policy_exit(void);
+
+/* policy_bind.c */
+int mrpc_policy_check_fields(const struct mrpc_policy_ops *ops);
+struct mrpc_policy_bound *mrpc_policy_bind(struct mrpc_policy_prog *prog,
+					   struct mrpc_schema *schema);
+void mrpc_policy_unbind(struct mrpc_policy_prog *prog, struct mrpc_policy_bound *b);
+bool mrpc_policy_serves(const struct mrpc_policy_prog *next, struct mrpc_policy_prog *now,
+			char *why, size_t size);
+
+/* policy_run.c */
+extern const struct mrpc_engine_ops mrpc_policy_engine;
+void mrpc_policy_tick(struct mrpc_policy *policy);
+
+/* policy_kfunc.c */
+int mrpc_policy_kfunc_init(void);
+extern struct btf *mrpc_policy_btf;
+
+#endif /* MRPC_CORE_POLICY_H */

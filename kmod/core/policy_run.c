@@ -1,0 +1,636 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The engine that a policy is: its programs judge the rpcs of a datapath.
+ *
+ * Programs are called under RCU, after a look whether they are still the present
+ * ones. A direction binds itself to new ones when it meets them, so that replacing
+ * programs waits for no claim. What a message's verdict may need from memory that is
+ * not ours is copied before the programs run.
+ */
+#include <linux/cred.h>
+#include <linux/in6.h>
+#include <linux/in.h>
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/clock.h>
+#include <linux/slab.h>
+
+#include "chain.h"
+#include "notify.h"
+#include "policy.h"
+#include "session.h"
+
+#define POLICY_DETAILS	8	/* details of one turn's rejections */
+
+/* One run in 64 is measured, and the next ones after one that took too long. */
+#define POLICY_MEASURE	64
+
+enum {
+	PARAM_FALLBACK,
+	PARAM_BUDGET,
+};
+
+/* Choices of "fallback" */
+enum {
+	FALLBACK_REJECT,
+	FALLBACK_PASS,
+};
+
+static const char *const policy_fallbacks[] = { "reject", "pass", NULL };
+
+static const struct mrpc_param policy_params[] = {
+	[PARAM_FALLBACK] = {
+		.name	 = "fallback",
+		.type	 = MRPC_PARAM_CHOICE,
+		.doc	 = "what happens to messages while there is no program",
+		.def	 = FALLBACK_REJECT,
+		.choices = policy_fallbacks,
+	},
+	[PARAM_BUDGET] = {
+		.name	= "budget",
+		.type	= MRPC_PARAM_U64,
+		.unit	= "ns",
+		.doc	= "longest run of a program; who takes longer too often is thrown out",
+		.min	= 10 * NSEC_PER_USEC,
+		.max	= NSEC_PER_SEC,
+		.def	= 2 * NSEC_PER_MSEC,
+	},
+};
+
+static const char policy_unavailable[] = "the policy that judges it has no program";
+static const char policy_unready[] = "the policy that judges it could not be prepared";
+static const char policy_default[] = "rejected by a policy";
+
+typedef int (*policy_hook_t)(struct mrpc_policy_ctx *ctx);
+
+static policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool request, bool transmit)
+{
+	if (request)
+		return transmit ? ops->request_tx : ops->request_rx;
+	return transmit ? ops->reply_tx : ops->reply_rx;
+}
+
+static bool policy_is_request(const struct mrpc_policy_run *run)
+{
+	return run->dir == mrpc_engine_request_dir(run->e);
+}
+
+/* -- binding ------------------------------------------------------------------ */
+
+static void policy_release(struct mrpc_policy_run *run)
+{
+	u32 i;
+
+	if (!run->prog)
+		return;
+	for (i = 0; i < MRPC_MAX_SERVICES; i++) {
+		mrpc_policy_unbind(run->prog, run->bound[i]);
+		run->bound[i] = NULL;
+	}
+	mrpc_policy_prog_put(run->prog);
+	run->prog = NULL;
+}
+
+/*
+ * A direction goes over to the present programs, or to none. Return: 0; -ENOMEM: then
+ * it has none.
+ */
+static int policy_rebind(struct mrpc_policy_run *run)
+{
+	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(mrpc_policy_of(run->e->ops));
+	const struct mrpc_conn *conn = run->e->conn;
+	u32 i;
+
+	policy_release(run);
+	if (!prog)
+		return 0;
+	run->prog = prog;
+	run->ctx.generation = prog->generation;
+	for (i = 0; i < conn->nr_services; i++) {
+		if (!(run->e->services & BIT(i)))
+			continue;
+		run->bound[i] = mrpc_policy_bind(prog, conn->services[i].schema);
+		if (!run->bound[i]) {
+			policy_release(run);
+			return -ENOMEM;
+		}
+	}
+	return 0;
+}
+
+/* Each field must be in a message of one of the services. */
+static int policy_check(const struct mrpc_policy_run *run, struct netlink_ext_ack *extack)
+{
+	const struct mrpc_conn *conn = run->e->conn;
+	const struct mrpc_policy_prog *prog = run->prog;
+	u32 found = 0, service = 0, i;
+
+	for (i = 0; i < conn->nr_services; i++) {
+		if (run->bound[i]) {
+			found |= run->bound[i]->found;
+			service = i;
+		}
+	}
+	for (i = 0; i < prog->nr_fields; i++) {
+		if (found & BIT(i))
+			continue;
+		NL_SET_ERR_MSG_FMT(extack, "'%.40s' is no field of a message of %.30s",
+				   prog->ops.fields[i],
+				   mrpc_schema_service(conn->services[service].schema->plan));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static void policy_describe(struct mrpc_policy_run *run)
+{
+	const struct mrpc_conn *conn = run->e->conn;
+	const struct mrpc_session *session = conn->session;
+	struct mrpc_policy_ctx *ctx = &run->ctx;
+	const struct sockaddr_in6 *in6 = (const void *)&conn->peer;
+	const struct sockaddr_in *in = (const void *)&conn->peer;
+
+	ctx->datapath = conn->dp_id;
+	ctx->netns = session->net->net_cookie;
+	ctx->uid = from_kuid_munged(&init_user_ns, session->uid);
+	ctx->pid = session->pid;
+	if (session->nr_cgroups && session->nr_cgroups < MRPC_SESSION_CGROUPS)
+		ctx->cgroup = session->cgroups[session->nr_cgroups - 1];
+	ctx->server = conn->accepted;
+	ctx->transmit = run->dir == MRPC_TX;
+	if (in->sin_family == AF_INET) {
+		memcpy(ctx->peer, &in->sin_addr, sizeof(in->sin_addr));
+		ctx->peer_port = ntohs(in->sin_port);
+	} else if (in6->sin6_family == AF_INET6) {
+		memcpy(ctx->peer, &in6->sin6_addr, sizeof(in6->sin6_addr));
+		ctx->peer_port = ntohs(in6->sin6_port);
+	} else {
+		return;
+	}
+	ctx->peer_family = in->sin_family;
+}
+
+/* -- the instance --------------------------------------------------------------- */
+
+/* Directions that no program looks at cost nothing. */
+static void policy_directions(struct mrpc_engine *e, const struct mrpc_policy_prog *prog)
+{
+	const struct mrpc_policy_dp *dp = e->priv;
+	bool content = prog->ops.flags & MRPC_POLICY_WRITES;
+	u32 i, k;
+	int dir;
+
+	e->dirs = 0;
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		if (policy_hook(&prog->ops, policy_is_request(&dp->run[dir]), dir == MRPC_TX))
+			e->dirs |= BIT(dir);
+	for (i = 0; i < e->conn->nr_services; i++) {
+		const struct mrpc_policy_bound *b = dp->run[MRPC_RX].bound[i];
+
+		for (k = 0; b && k < b->schema->plan->nr_types; k++)
+			content |= b->types[k] && b->types[k]->content;
+	}
+	if (content && e->dirs & BIT(MRPC_RX))
+		e->flags |= MRPC_ENGINE_RX_BYTES;
+	if (prog->ops.flags & MRPC_POLICY_RANKS)
+		e->flags |= MRPC_ENGINE_RANKS;
+	if (prog->ops.flags & MRPC_POLICY_AGES)
+		e->flags |= MRPC_ENGINE_TIMES;
+}
+
+static void policy_dp_free(struct mrpc_policy_dp *dp)
+{
+	int dir;
+
+	for (dir = 0; dir < MRPC_DIRS; dir++) {
+		policy_release(&dp->run[dir]);
+		kfree(dp->run[dir].details);
+	}
+	kvfree(dp);
+}
+
+/* Runs @fn if @run's programs are still the present ones. Return: its, or -EAGAIN. */
+static int policy_call(struct mrpc_policy_run *run, int (*fn)(struct mrpc_policy_ctx *ctx))
+{
+	int ret = -EAGAIN;
+
+	run->paths = NULL;
+	run->rpc = NULL;
+	run->ctx.kind = MRPC_POLICY_NO_MESSAGE;
+	rcu_read_lock();
+	if (rcu_access_pointer(mrpc_policy_of(run->e->ops)->prog) == run->prog)
+		ret = fn(&run->ctx);
+	rcu_read_unlock();
+	return ret;
+}
+
+static int policy_begin(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+{
+	struct mrpc_policy_dp *dp = e->priv;
+	int dir, err;
+
+	for (dir = 0; dir < MRPC_DIRS; dir++) {
+		err = policy_rebind(&dp->run[dir]);
+		if (err)
+			return err;
+	}
+	if (!dp->run[MRPC_TX].prog) {
+		NL_SET_ERR_MSG_FMT(extack, "policy '%s' has no program any more", e->ops->name);
+		return -ENOENT;
+	}
+	err = policy_check(&dp->run[MRPC_TX], extack);
+	if (err)
+		return err;
+	policy_directions(e, dp->run[MRPC_TX].prog);
+	if (!dp->run[MRPC_TX].prog->ops.init)
+		return 0;
+	err = policy_call(&dp->run[MRPC_TX], dp->run[MRPC_TX].prog->ops.init);
+	if (err >= 0)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d", e->ops->name, err);
+	return err < -MAX_ERRNO ? -EINVAL : err;
+}
+
+static int policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+{
+	struct mrpc_policy_dp *dp;
+	int dir, err;
+
+	dp = kvzalloc(struct_size(dp, storage, mrpc_policy_of(e->ops)->storage),
+		      GFP_KERNEL_ACCOUNT);
+	if (!dp)
+		return -ENOMEM;
+	e->priv = dp;
+	for (dir = 0; dir < MRPC_DIRS; dir++) {
+		dp->run[dir].e = e;
+		dp->run[dir].dir = dir;
+		mrpc_late_init(&dp->run[dir].late);
+		policy_describe(&dp->run[dir]);
+	}
+	err = policy_begin(e, extack);
+	if (err)
+		policy_dp_free(dp);
+	return err;
+}
+
+static int policy_exit(struct mrpc_policy_ctx *ctx)
+{
+	const struct mrpc_policy_run *run = container_of(ctx, struct mrpc_policy_run, ctx);
+
+	run->prog->ops.exit(ctx);
+	return 0;
+}
+
+static void policy_destroy(struct mrpc_engine *e)
+{
+	struct mrpc_policy_dp *dp = e->priv;
+	struct mrpc_policy_run *run = &dp->run[MRPC_TX];
+
+	if (run->prog != rcu_access_pointer(mrpc_policy_of(e->ops)->prog))
+		policy_rebind(run);
+	if (run->prog && run->prog->ops.exit)
+		policy_call(run, policy_exit);
+	policy_dp_free(dp);
+}
+
+/* -- the datapath ----------------------------------------------------------------- */
+
+static void policy_count(u64 *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
+static int policy_fallback(struct mrpc_policy_run *run, const char *detail)
+{
+	policy_count(&run->fallbacks);
+	if (run->e->group->values[PARAM_FALLBACK].num == FALLBACK_PASS)
+		return MRPC_POLICY_PASS;
+	run->status = MRPC_UNAVAILABLE;
+	strscpy(run->detail, detail);
+	return MRPC_POLICY_REJECT;
+}
+
+static u64 policy_age(const struct mrpc_policy_run *run, const struct mrpc_call *call)
+{
+	u64 from = run->dir == MRPC_TX ? call->times.submit : call->times.receive;
+	u64 now = ktime_get_ns();
+
+	return from && now > from ? now - from : 0;
+}
+
+/* What programs see of @rpc. Return: its fields, or NULL. */
+static const struct mrpc_policy_paths *policy_show(struct mrpc_policy_run *run,
+						   struct mrpc_rpc *rpc)
+{
+	const struct mrpc_call *call = rpc->call;
+	const struct mrpc_policy_bound *b = run->bound[call->method >> 16];
+	struct mrpc_policy_ctx *ctx = &run->ctx;
+	const struct mrpc_method *m;
+	bool request = mrpc_rpc_is_request(rpc);
+
+	run->rpc = rpc;
+	run->status = 0;
+	ctx->kind = request ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
+	ctx->call = call->id;
+	ctx->deadline = rpc->deadline;
+	ctx->size = mrpc_rpc_size(rpc);
+	ctx->meta_len = rpc->frame.meta_len;
+	ctx->service = call->method >> 16;
+	ctx->method = call->method & 0xffff;
+	ctx->status = request ? 0 : rpc->frame.status;
+	ctx->priority = mrpc_rpc_rank(rpc);
+	if (run->prog->ops.flags & MRPC_POLICY_AGES)
+		ctx->age = policy_age(run, call);
+	if (!run->prog->nr_fields || !(rpc->frame.flags & MRPC_WIRE_MSG))
+		return NULL;
+	m = &b->schema->plan->methods[call->method & 0xffff];
+	return b->types[request ? m->request : m->reply];
+}
+
+static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
+{
+	struct mrpc_view *view = &run->view;
+
+	/* What cannot be copied is not at hand: the program learns it. */
+	if (run->paths->content)
+		mrpc_rpc_own_bytes(rpc);
+	view->head = mrpc_rpc_head(rpc);
+	view->head_len = mrpc_msg_head_len(&rpc->frame.msg);
+	view->bytes = mrpc_rpc_bytes(rpc);
+}
+
+/* One of the datapaths says so for all. */
+static void policy_tell(struct mrpc_policy_run *run)
+{
+	struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
+	char why[sizeof(policy->why)];
+
+	run->thrown = false;
+	spin_lock_bh(&policy->why_lock);
+	memcpy(why, policy->why, sizeof(why));
+	spin_unlock_bh(&policy->why_lock);
+	mrpc_notify_fault(run->e, "evicted", why);
+}
+
+/* A run took too long? Now and then that is somebody else's fault. */
+static void policy_ran(struct mrpc_policy_run *run, u64 ns)
+{
+	struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
+	u32 faults = READ_ONCE(policy->faults);
+
+	WRITE_ONCE(run->ran, run->ran + ns);
+	policy_count(&run->measured);
+	if (ns > run->e->group->values[PARAM_BUDGET].num)
+		run->thrown |= mrpc_policy_fault(policy, "a run took %llu us",
+						 div_u64(ns, NSEC_PER_USEC));
+	else if (faults)
+		WRITE_ONCE(policy->faults, faults - 1);
+}
+
+/*
+ * Calls a program. The clock is read in few runs; a tick of the kernel's in the midst of
+ * another one tells those that took very long.
+ */
+static int policy_run(struct mrpc_policy_run *run, policy_hook_t hook)
+{
+	const struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
+	bool measure = !(run->runs++ % POLICY_MEASURE) || READ_ONCE(policy->faults);
+	unsigned long tick = jiffies;
+	u64 start = measure ? local_clock() : 0;
+	int verdict = hook(&run->ctx);
+
+	if (measure)
+		policy_ran(run, local_clock() - start);
+	else if (unlikely(jiffies - tick > 1))
+		policy_ran(run, jiffies_to_nsecs(jiffies - tick - 1));
+	return verdict;
+}
+
+/* Programs may return anything. */
+static int policy_verdict(struct mrpc_policy_run *run, int verdict)
+{
+	switch (verdict) {
+	case MRPC_POLICY_PASS:
+	case MRPC_POLICY_DELAY:
+		return verdict;
+	case MRPC_POLICY_REJECT:
+		break;
+	default:
+		policy_count(&run->errors);
+		run->thrown |= mrpc_policy_fault(mrpc_policy_of(run->e->ops), "it returned %d",
+						 verdict);
+		run->status = 0;
+	}
+	if (!run->status) {
+		run->status = MRPC_PERMISSION_DENIED;
+		strscpy(run->detail, policy_default);
+	}
+	return MRPC_POLICY_REJECT;
+}
+
+/* Return: enum mrpc_policy_verdict; with REJECT, @run has the status. */
+static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
+{
+	const struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
+	policy_hook_t hook;
+	int verdict;
+
+	if (rpc->drop)		/* who has given up sends nothing */
+		return MRPC_POLICY_PASS;
+	for (;;) {
+		if (unlikely(rcu_access_pointer(policy->prog) != run->prog) && policy_rebind(run))
+			return policy_fallback(run, policy_unready);
+		if (unlikely(!run->prog))
+			return policy_fallback(run, policy_unavailable);
+		hook = policy_hook(&run->prog->ops, policy_is_request(run), run->dir == MRPC_TX);
+		if (!hook)
+			return MRPC_POLICY_PASS;
+		run->paths = policy_show(run, rpc);
+		if (run->paths)
+			policy_view(run, rpc);
+		rcu_read_lock();
+		if (likely(rcu_access_pointer(policy->prog) == run->prog))
+			break;
+		rcu_read_unlock();
+	}
+	verdict = policy_run(run, hook);
+	rcu_read_unlock();
+	run->rpc = NULL;
+	if (unlikely(verdict != MRPC_POLICY_PASS))
+		verdict = policy_verdict(run, verdict);
+	if (unlikely(run->thrown))
+		policy_tell(run);
+	return verdict;
+}
+
+/* What does not pass at once has been judged all the same: its verdict is kept. */
+static bool policy_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
+{
+	struct mrpc_policy_dp *dp = e->priv;
+	struct mrpc_policy_run *run = &dp->run[dir];
+
+	run->verdict = policy_judge(run, rpc);
+	if (likely(run->verdict == MRPC_POLICY_PASS))
+		return true;
+	run->judged = rpc;
+	run->judged_call = rpc->call->id;
+	return false;
+}
+
+static int policy_take_verdict(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
+{
+	bool known = run->judged == rpc && run->judged_call == rpc->call->id;
+
+	run->judged = NULL;
+	return known ? run->verdict : policy_judge(run, rpc);
+}
+
+/* The detail is read when the turn is over. */
+static const char *policy_detail(struct mrpc_policy_run *run)
+{
+	char *detail;
+
+	if (!run->details)
+		run->details = kcalloc(POLICY_DETAILS, MRPC_POLICY_DETAIL, GFP_KERNEL_ACCOUNT);
+	if (!run->details) {
+		run->nr_details = POLICY_DETAILS;
+		return policy_default;
+	}
+	detail = run->details[run->nr_details++];
+	memcpy(detail, run->detail, MRPC_POLICY_DETAIL);
+	return detail;
+}
+
+static u64 policy_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
+			  struct mrpc_queue *out, int budget)
+{
+	struct mrpc_policy_dp *dp = e->priv;
+	struct mrpc_policy_run *run = &dp->run[dir];
+	struct mrpc_rpc *rpc;
+
+	if (!mrpc_late_empty(&run->late))
+		mrpc_late_release(&run->late, out, ktime_get_ns());
+	run->nr_details = 0;
+	for (; budget && (rpc = mrpc_queue_peek(in)); budget--) {
+		if (run->nr_details == POLICY_DETAILS)
+			return ktime_get_ns();
+		switch (policy_take_verdict(run, rpc)) {
+		case MRPC_POLICY_REJECT:
+			policy_count(&run->rejected);
+			mrpc_engine_reject(e, dir, in, rpc, run->status, policy_detail(run));
+			break;
+		case MRPC_POLICY_DELAY:
+			policy_count(&run->delayed);
+			if (mrpc_late_keep(&run->late, in, rpc, ktime_get_ns() + run->delay))
+				break;
+			fallthrough;
+		default:
+			mrpc_queue_move(in, rpc, out);
+		}
+	}
+	return mrpc_late_next(&run->late);
+}
+
+static void policy_flush(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *out)
+{
+	struct mrpc_policy_dp *dp = e->priv;
+
+	mrpc_late_release(&dp->run[dir].late, out, U64_MAX);
+}
+
+/* -- what operators see ------------------------------------------------------------ */
+
+static u64 policy_sum(const struct mrpc_policy_dp *dp, size_t off)
+{
+	return READ_ONCE(*(const u64 *)((const u8 *)&dp->run[MRPC_TX] + off)) +
+	       READ_ONCE(*(const u64 *)((const u8 *)&dp->run[MRPC_RX] + off));
+}
+
+static int policy_put_counters(const struct mrpc_policy_dp *dp, struct mrpc_policy *policy,
+			       struct sk_buff *skb)
+{
+	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(policy);
+	int err = 0;
+	u32 i;
+
+	for (i = 0; prog && i < prog->nr_counters && !err; i++)
+		err = mrpc_engine_put_u64(skb, prog->ops.counters[i],
+					  policy_sum(dp, offsetof(struct mrpc_policy_run,
+								  counters[i])));
+	if (prog)
+		mrpc_policy_prog_put(prog);
+	return err;
+}
+
+static int policy_dump(const struct mrpc_engine *e, const struct mrpc_group *g,
+		       struct sk_buff *skb)
+{
+	static const struct {
+		const char *name;
+		size_t off;
+	} counts[] = {
+		{ "runs", offsetof(struct mrpc_policy_run, runs) },
+		{ "measured", offsetof(struct mrpc_policy_run, measured) },
+		{ "measured_ns", offsetof(struct mrpc_policy_run, ran) },
+		{ "rejected", offsetof(struct mrpc_policy_run, rejected) },
+		{ "delayed", offsetof(struct mrpc_policy_run, delayed) },
+		{ "errors", offsetof(struct mrpc_policy_run, errors) },
+		{ "fallbacks", offsetof(struct mrpc_policy_run, fallbacks) },
+	};
+	struct mrpc_policy *policy = mrpc_policy_of(g->ops);
+	u32 i;
+
+	if (!e)
+		return mrpc_engine_put_u64(skb, "generation", READ_ONCE(policy->generations)) ||
+		       mrpc_engine_put_u64(skb, "evicted", READ_ONCE(policy->evicted)) ?
+		       -EMSGSIZE : 0;
+	for (i = 0; i < ARRAY_SIZE(counts); i++)
+		if (mrpc_engine_put_u64(skb, counts[i].name, policy_sum(e->priv, counts[i].off)))
+			return -EMSGSIZE;
+	return policy_put_counters(e->priv, policy, skb);
+}
+
+/**
+ * mrpc_policy_tick() - run a policy's tick
+ * @policy: the policy
+ *
+ * Context: process.
+ */
+void mrpc_policy_tick(struct mrpc_policy *policy)
+{
+	struct mrpc_policy_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
+	const struct mrpc_policy_prog *prog;
+	u64 start, ns;
+
+	if (!run)
+		return;
+	rcu_read_lock();
+	prog = rcu_dereference(policy->prog);
+	if (prog && prog->ops.tick) {
+		run->ctx.generation = prog->generation;
+		start = local_clock();
+		prog->ops.tick(&run->ctx);
+		ns = local_clock() - start;
+		if (ns > policy_params[PARAM_BUDGET].def)
+			mrpc_policy_fault(policy, "a tick took %llu us", div_u64(ns, NSEC_PER_USEC));
+	}
+	rcu_read_unlock();
+	kfree(run);
+}
+
+/* What all policies have in common; policy.c gives them a name. */
+const struct mrpc_engine_ops mrpc_policy_engine = {
+	.owner		= THIS_MODULE,
+	.flags		= MRPC_ENGINE_MANDATORY,
+	.dirs		= BIT(MRPC_TX) | BIT(MRPC_RX),
+	.params		= policy_params,
+	.nr_params	= ARRAY_SIZE(policy_params),
+	.doc		= "A policy in eBPF.",
+	.create		= policy_create,
+	.destroy	= policy_destroy,
+	.do_work	= policy_do_work,
+	.pass		= policy_pass,
+	.flush		= policy_flush,
+	.dump		= policy_dump,
+};

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0 WITH Linux-syscall-note */
+/*
+ * mrpc: the interface between policies in eBPF and the kernel.
+ *
+ * A policy is a struct mrpc_policy_ops whose functions are BPF programs
+ * (struct_ops). When its link is attached it is an engine type with a name
+ * and a version, which the operator places like any other.
+ * Documentation/policies.rst is the author's guide; bpf/mrpc_policy.bpf.h has
+ * the functions that a program may call.
+ */
+#ifndef _UAPI_LINUX_MRPC_POLICY_H
+#define _UAPI_LINUX_MRPC_POLICY_H
+
+#ifndef __VMLINUX_H__
+#include <linux/types.h>
+#endif
+
+#define MRPC_POLICY_NAME	32	/* of a policy, with NUL */
+#define MRPC_POLICY_FIELDS	16	/* that a policy declares */
+#define MRPC_POLICY_PATH	96	/* bytes of one, with NUL */
+#define MRPC_POLICY_COUNTERS	8
+#define MRPC_POLICY_COUNTER	24	/* bytes of a counter's name, with NUL */
+#define MRPC_POLICY_STORAGE	4096	/* bytes of a datapath's storage, at most */
+#define MRPC_POLICY_DETAIL	96	/* bytes of a status detail, with NUL */
+
+/* What a program returns. Anything else rejects, and is counted as an error. */
+enum mrpc_policy_verdict {
+	MRPC_POLICY_PASS,
+	MRPC_POLICY_REJECT,	/* with what bpf_mrpc_status() said */
+	MRPC_POLICY_DELAY,	/* by what bpf_mrpc_delay() said, then it passes */
+};
+
+enum mrpc_policy_kind {
+	MRPC_POLICY_NO_MESSAGE,	/* init, exit, tick */
+	MRPC_POLICY_REQUEST,
+	MRPC_POLICY_REPLY,
+};
+
+/* mrpc_policy_ops.flags */
+/* Sets fields of messages: those that are received are copied first */
+#define MRPC_POLICY_WRITES	(1U << 0)
+/* Sets priorities of messages on their way out: egress orders go by them */
+#define MRPC_POLICY_RANKS	(1U << 1)
+/* Looks at mrpc_policy_ctx.age */
+#define MRPC_POLICY_AGES	(1U << 2)
+#define MRPC_POLICY_FLAGS	(MRPC_POLICY_WRITES | MRPC_POLICY_RANKS | MRPC_POLICY_AGES)
+
+#if defined(__bpf__) && !defined(BPF_NO_PRESERVE_ACCESS_INDEX)
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+#endif
+
+/**
+ * struct mrpc_policy_ctx - a message, and where it is
+ * @datapath: id of the connection's datapath in its network namespace; 0 in tick
+ * @netns: the network namespace's cookie
+ * @call: the call's id on the wire: the same at both ends
+ * @cgroup: id of the application's, on this host; 0 when it is not known
+ * @deadline: of the call, CLOCK_MONOTONIC ns; 0 for none
+ * @age: with MRPC_POLICY_AGES: ns since the application submitted the message, or
+ *	since its head was received
+ * @generation: counts the programs that this policy has had: of this one
+ * @uid: of the application on this host, as the initial user namespace names it
+ * @pid: of the process that opened its session
+ * @size: bytes of the message, without metadata
+ * @meta_len: bytes of the application's metadata
+ * @service: index of the service on the connection
+ * @method: index of the method in its service, in order of name
+ * @status: reply: enum mrpc_status
+ * @kind: enum mrpc_policy_kind
+ * @server: this host serves the call
+ * @transmit: the message is on its way out
+ * @priority: 0 to 255
+ * @peer_family: AF_INET, AF_INET6 or, for connections inside the host, 0
+ * @peer_port: in host byte order
+ * @peer: address; of IPv4 the first four bytes
+ *
+ * Programs read it; it is valid until they return.
+ */
+struct mrpc_policy_ctx {
+	__u64 datapath;
+	__u64 netns;
+	__u64 call;
+	__u64 cgroup;
+	__u64 deadline;
+	__u64 age;
+	__u64 generation;
+	__u32 uid;
+	__u32 pid;
+	__u32 size;
+	__u32 meta_len;
+	__u16 service;
+	__u16 method;
+	__u16 status;
+	__u8 kind;
+	__u8 server;
+	__u8 transmit;
+	__u8 priority;
+	__u16 peer_family;
+	__u16 peer_port;
+	__u16 resv;
+	__u8 peer[16];
+};
+
+/**
+ * struct mrpc_policy_ops - a policy
+ * @request_tx: a client's request, before it goes out
+ * @request_rx: a request that a server has received, before the application sees it
+ * @reply_tx: a server's reply, before it goes out
+ * @reply_rx: a reply that a client has received, before the application sees it
+ * @init: a datapath gets the policy; a negative errno refuses
+ * @exit: it loses it
+ * @tick: every @period
+ * @name: [a-z0-9_-], not empty: that of the engine type
+ * @version: of the engine type; 0 is 1
+ * @flags: MRPC_POLICY_*
+ * @storage: bytes that each datapath has for bpf_mrpc_storage(), zero at first
+ * @resv: zero
+ * @period: ns between two ticks, at least a millisecond
+ * @fields: paths that the program reads or sets, "TYPE:PATH" for messages of one
+ *	type or "PATH" for all that have it; by index. TYPE is the message's full name
+ * @counters: names of counters that operators see, by index
+ *
+ * Programs may be left out: then messages pass. They run under the claim of the
+ * datapath's direction, in process context, and do not sleep. A link's update
+ * replaces all of them between two messages; a policy that follows another has the
+ * same name, version and storage, and at most its functions and flags.
+ */
+struct mrpc_policy_ops {
+	int (*request_tx)(struct mrpc_policy_ctx *ctx);
+	int (*request_rx)(struct mrpc_policy_ctx *ctx);
+	int (*reply_tx)(struct mrpc_policy_ctx *ctx);
+	int (*reply_rx)(struct mrpc_policy_ctx *ctx);
+	int (*init)(struct mrpc_policy_ctx *ctx);
+	void (*exit)(struct mrpc_policy_ctx *ctx);
+	void (*tick)(struct mrpc_policy_ctx *ctx);
+	char name[MRPC_POLICY_NAME];
+	__u32 version;
+	__u32 flags;
+	__u32 storage;
+	__u32 resv;
+	__u64 period;
+	char fields[MRPC_POLICY_FIELDS][MRPC_POLICY_PATH];
+	char counters[MRPC_POLICY_COUNTERS][MRPC_POLICY_COUNTER];
+};
+
+#if defined(__bpf__) && !defined(BPF_NO_PRESERVE_ACCESS_INDEX)
+#pragma clang attribute pop
+#endif
+
+#endif /* _UAPI_LINUX_MRPC_POLICY_H */
