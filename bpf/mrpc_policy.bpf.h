@@ -56,7 +56,7 @@ int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, __u64 deadline) __ksym;
 /* -- the policy's own -------------------------------------------------------------- */
 
 int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, __u32 counter, __u64 n) __ksym;
-void *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const __u64 rdwr_buf_size) __ksym;
+__u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const __u64 rdwr_buf_size) __ksym;
 
 /*
  * A program of a policy: MRPC_POLICY(acl_request) { ... ctx ... }, named in the struct

@@ -314,7 +314,7 @@ __bpf_kfunc int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, u32 counter, u64 n)
  * It is zero at first, stays when programs are replaced, and both directions' programs may
  * use it at once. Return: the memory, or NULL.
  */
-__bpf_kfunc void *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size)
+__bpf_kfunc u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 	struct mrpc_policy_dp *dp;

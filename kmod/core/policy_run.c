@@ -92,22 +92,29 @@ static void policy_release(struct mrpc_policy_run *run)
 	run->prog = NULL;
 }
 
+/* A direction takes the present programs, or none, whose fields are bound to nothing. */
+static void policy_take(struct mrpc_policy_run *run)
+{
+	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(mrpc_policy_of(run->e->ops));
+
+	policy_release(run);
+	run->prog = prog;
+	run->ctx.generation = prog ? prog->generation : 0;
+}
+
 /*
  * A direction goes over to the present programs, or to none. Return: 0; -ENOMEM: then
  * it has none.
  */
 static int policy_rebind(struct mrpc_policy_run *run)
 {
-	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(mrpc_policy_of(run->e->ops));
 	const struct mrpc_conn *conn = run->e->conn;
+	struct mrpc_policy_prog *prog;
 	u32 i;
 
-	policy_release(run);
-	if (!prog)
-		return 0;
-	run->prog = prog;
-	run->ctx.generation = prog->generation;
-	for (i = 0; i < conn->nr_services; i++) {
+	policy_take(run);
+	prog = run->prog;
+	for (i = 0; prog && i < conn->nr_services; i++) {
 		if (!(run->e->services & BIT(i)))
 			continue;
 		run->bound[i] = mrpc_policy_bind(prog, conn->services[i].schema);
@@ -287,8 +294,9 @@ static void policy_destroy(struct mrpc_engine *e)
 	struct mrpc_policy_dp *dp = e->priv;
 	struct mrpc_policy_run *run = &dp->run[MRPC_TX];
 
+	/* The connection may be gone, and its services with it. */
 	if (run->prog != rcu_access_pointer(mrpc_policy_of(e->ops)->prog))
-		policy_rebind(run);
+		policy_take(run);
 	if (run->prog && run->prog->ops.exit)
 		policy_call(run, policy_exit);
 	policy_dp_free(dp);
