@@ -34,7 +34,8 @@ static const char usage[] =
 	"  -k BYTES   copy_threshold to set once connected: when it was 0 before, the\n"
 	"             kernel alone decides whether to copy\n"
 	"  -e ENGINE  to place at the client: null; ratelimit (unlimited); acl (a text\n"
-	"             looked up among 100000); metrics; or none. Requests have that text\n";
+	"             looked up among 100000); metrics; bpf_empty, bpf_acl (policies); or\n"
+	"             none. Requests have that text\n";
 
 /* Content that an application would not make anew for each call. */
 #define CONTENT		4096

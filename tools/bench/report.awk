@@ -178,6 +178,8 @@ END {
 	row("null, instructions", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+null", "mrpc-tcp+none", "<=1.01")
 	row("ratelimit, unlimited", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+ratelimit", "mrpc-tcp+none", "<=1.01")
 	row("acl, text in 100,000", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+acl", "mrpc-tcp+none", "<=1.04")
+	row("bpf, empty", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+bpf_empty", "mrpc-tcp+none")
+	row("bpf, text in 100,000", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+bpf_acl", "mrpc-tcp+none")
 	row("metrics", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+metrics", "mrpc-tcp+none")
 	goodput(8192, "8 KiB and 8 B")
 	goodput(131072, "128 KiB and 8 B")
