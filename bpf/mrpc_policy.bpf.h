@@ -52,6 +52,9 @@ int bpf_mrpc_status(struct mrpc_policy_ctx *ctx, __u32 status, const char *detai
 int bpf_mrpc_delay(struct mrpc_policy_ctx *ctx, __u64 ns) __ksym;
 int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, __u32 priority) __ksym;
 int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, __u64 deadline) __ksym;
+int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, __u32 index, void *replica,
+		     __u32 replica__sz) __ksym;
+int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, __u32 index) __ksym;
 
 /* -- the policy's own -------------------------------------------------------------- */
 

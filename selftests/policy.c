@@ -11,7 +11,6 @@
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
-#include <linux/mrpc_policy.h>
 
 #include "tap.h"
 #include "load.h"
@@ -591,6 +590,57 @@ TEST(priority_and_deadline)
 	order(PROBE_REPLY_RX, (struct probe_order){ .does = PROBE_DEADLINE, .value = RAW_S });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(seen(PROBE_REPLY_RX).did, -EINVAL);
+	end();
+}
+
+/* Where a policy wants a request to go, as long as that replica is fit. */
+TEST(redirects)
+{
+	struct raw_server other;
+	char words[128];
+	unsigned int i;
+
+	begin("tcp4", "side=client");
+	raw_server(&other, "tcp:127.0.0.1:0", 1);
+	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_REPLICA });
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	CHECK_EQ(seen(PROBE_REQUEST_TX).did, -ENOENT);
+	snprintf(words, sizeof(words), "members=tcp:127.0.0.1:%u=1,tcp:127.0.0.1:%u=5",
+		 p.srv.s.port, other.s.port);
+	op_must_add("lb", words, NULL);
+	for (i = 0; i < 2; i++) {
+		order(PROBE_REQUEST_TX, (struct probe_order){
+			.does = PROBE_REPLICA, .value = i,
+		});
+		do {	/* its link is being made */
+			CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+		} while (!seen(PROBE_REQUEST_TX).replica.fit);
+		CHECK_EQ(seen(PROBE_REQUEST_TX).did, 2);
+		CHECK_EQ(seen(PROBE_REQUEST_TX).replica.weight, i ? 5 : 1);
+	}
+	for (i = 0; i < 40; i++) {
+		uint64_t first = raw_server_requests(&p.srv), second = raw_server_requests(&other);
+
+		order(PROBE_REQUEST_TX, (struct probe_order){
+			.does = PROBE_REDIRECT, .value = i % 3 == 0,
+		});
+		CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+		CHECK_EQ(raw_server_requests(&p.srv), first + (i % 3 != 0));
+		CHECK_EQ(raw_server_requests(&other), second + (i % 3 == 0));
+	}
+	/* One that there is not, or that is gone: the engine decides. */
+	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_REDIRECT, .value = 7 });
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	CHECK_EQ(seen(PROBE_REQUEST_TX).did, 0);
+	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_REDIRECT, .value = 16 });
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	CHECK_EQ(seen(PROBE_REQUEST_TX).did, -EINVAL);
+	raw_server_stop(&other);
+	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_REDIRECT, .value = 1 });
+	for (i = 0; call(RAW_ECHO, 1, 3, NULL) != MRPC_OK; i++)
+		CHECK(i < 100);
+	for (i = 0; i < 20; i++)
+		CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	end();
 }
 

@@ -128,6 +128,8 @@ static inline struct mrpc_policy *mrpc_policy_of(const struct mrpc_engine_ops *o
 	return container_of(ops, struct mrpc_policy, engine);
 }
 
+typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
+
 /**
  * struct mrpc_policy_run - a direction of a datapath under a policy
  *
@@ -137,6 +139,7 @@ static inline struct mrpc_policy *mrpc_policy_of(const struct mrpc_engine_ops *o
  * @e: the instance; NULL in tick
  * @dir: enum mrpc_direction
  * @prog: the programs that it is bound to, a reference, or NULL
+ * @hook: of them, what judges in this direction, or NULL
  * @bound: for each service of the connection: references
  * @rpc: the message at hand, or NULL
  * @paths: the fields in it, or NULL: it has none
@@ -162,6 +165,7 @@ struct mrpc_policy_run {
 	struct mrpc_engine *e;
 	u8 dir;
 	struct mrpc_policy_prog *prog;
+	mrpc_policy_hook_t hook;
 	struct mrpc_policy_bound *bound[MRPC_MAX_SERVICES];
 	struct mrpc_rpc *rpc;
 	const struct mrpc_policy_paths *paths;

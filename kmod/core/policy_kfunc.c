@@ -13,6 +13,7 @@
 
 #include "chain.h"
 #include "policy.h"
+#include "replica.h"
 #include "session.h"
 
 #define POLICY_DELAY_MAX	(60 * NSEC_PER_SEC)
@@ -289,6 +290,48 @@ __bpf_kfunc int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline)
 }
 
 /**
+ * bpf_mrpc_replica() - look at one of the connection's replicas
+ * @ctx: the program's
+ * @index: in the order in which the operator lists them for the lb engine
+ * @replica: out
+ * @replica__sz: bytes of it
+ *
+ * Return: how many replicas there are; -ENOENT: no such one, or no lb engine; -EINVAL.
+ */
+__bpf_kfunc int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *replica,
+				 u32 replica__sz)
+{
+	struct mrpc_policy_run *run = policy_run_of(ctx);
+	struct mrpc_policy_replica found = {};
+	int ret;
+
+	memset(replica, 0, replica__sz);
+	if (!run->rpc || ctx->server)
+		return -EINVAL;
+	ret = mrpc_replicas_look(run->e->conn, index, &found);
+	memcpy(replica, &found, min_t(size_t, replica__sz, sizeof(found)));
+	return ret;
+}
+
+/**
+ * bpf_mrpc_redirect() - wish for a replica
+ * @ctx: the program's, of a request on its way out, before an lb engine
+ * @index: as of bpf_mrpc_replica()
+ *
+ * It gets the call if it is fit; else the lb engine decides. Return: 0 or -EINVAL.
+ */
+__bpf_kfunc int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index)
+{
+	struct mrpc_policy_run *run = policy_run_of(ctx);
+
+	if (!run->rpc || ctx->kind != MRPC_POLICY_REQUEST || run->dir != MRPC_TX ||
+	    index >= MRPC_BALANCE_MEMBERS)
+		return -EINVAL;
+	run->rpc->call->wish = index + 1;
+	return 0;
+}
+
+/**
  * bpf_mrpc_count() - add to a counter that operators see
  * @ctx: the program's
  * @counter: index of a declared counter
@@ -339,6 +382,8 @@ BTF_ID_FLAGS(func, bpf_mrpc_status, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_delay, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_set_priority, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_set_deadline, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_mrpc_replica, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_mrpc_redirect, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_count, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_storage, KF_TRUSTED_ARGS | KF_RET_NULL)
 BTF_KFUNCS_END(mrpc_policy_kfuncs)

@@ -20,6 +20,7 @@
 #include "notify.h"
 #include "policy.h"
 #include "session.h"
+#include "trace.h"
 
 #define POLICY_DETAILS	8	/* details of one turn's rejections */
 
@@ -62,9 +63,7 @@ static const char policy_unavailable[] = "the policy that judges it has no progr
 static const char policy_unready[] = "the policy that judges it could not be prepared";
 static const char policy_default[] = "rejected by a policy";
 
-typedef int (*policy_hook_t)(struct mrpc_policy_ctx *ctx);
-
-static policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool request, bool transmit)
+static mrpc_policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool request, bool transmit)
 {
 	if (request)
 		return transmit ? ops->request_tx : ops->request_rx;
@@ -73,7 +72,7 @@ static policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool request
 
 static bool policy_is_request(const struct mrpc_policy_run *run)
 {
-	return run->dir == mrpc_engine_request_dir(run->e);
+	return run->ctx.transmit != run->ctx.server;
 }
 
 /* -- binding ------------------------------------------------------------------ */
@@ -99,6 +98,7 @@ static void policy_take(struct mrpc_policy_run *run)
 
 	policy_release(run);
 	run->prog = prog;
+	run->hook = prog ? policy_hook(&prog->ops, policy_is_request(run), run->dir == MRPC_TX) : NULL;
 	run->ctx.generation = prog ? prog->generation : 0;
 }
 
@@ -400,13 +400,13 @@ static void policy_ran(struct mrpc_policy_run *run, u64 ns)
  * Calls a program. The clock is read in few runs; a tick of the kernel's in the midst of
  * another one tells those that took very long.
  */
-static int policy_run(struct mrpc_policy_run *run, policy_hook_t hook)
+static int policy_run(struct mrpc_policy_run *run)
 {
 	const struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
 	bool measure = !(run->runs++ % POLICY_MEASURE) || READ_ONCE(policy->faults);
 	unsigned long tick = jiffies;
 	u64 start = measure ? local_clock() : 0;
-	int verdict = hook(&run->ctx);
+	int verdict = run->hook(&run->ctx);
 
 	if (measure)
 		policy_ran(run, local_clock() - start);
@@ -441,7 +441,6 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
-	policy_hook_t hook;
 	int verdict;
 
 	if (rpc->drop)		/* who has given up sends nothing */
@@ -451,8 +450,7 @@ static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 			return policy_fallback(run, policy_unready);
 		if (unlikely(!run->prog))
 			return policy_fallback(run, policy_unavailable);
-		hook = policy_hook(&run->prog->ops, policy_is_request(run), run->dir == MRPC_TX);
-		if (!hook)
+		if (!run->hook)
 			return MRPC_POLICY_PASS;
 		run->paths = policy_show(run, rpc);
 		if (run->paths)
@@ -462,11 +460,12 @@ static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 			break;
 		rcu_read_unlock();
 	}
-	verdict = policy_run(run, hook);
+	verdict = policy_run(run);
 	rcu_read_unlock();
 	run->rpc = NULL;
 	if (unlikely(verdict != MRPC_POLICY_PASS))
 		verdict = policy_verdict(run, verdict);
+	trace_mrpc_policy(rpc->call, policy->name, &run->ctx, verdict);
 	if (unlikely(run->thrown))
 		policy_tell(run);
 	return verdict;

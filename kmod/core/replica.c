@@ -211,6 +211,8 @@ static struct mrpc_replica *mrpc_replica_of(struct mrpc_member *m)
  * @key: its hash
  * @wake: when to ask again at the latest, ns; 0: the datapath is kicked
  *
+ * One that a policy has wished for gets it if it is fit, whatever the plan says.
+ *
  * Context: owner of the transmit claim of the set's connection.
  * Return: 0; -EAGAIN: it has to wait; -EHOSTUNREACH: nobody is fit, nor soon will be.
  */
@@ -219,7 +221,7 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 {
 	u64 now = ktime_get_ns();
 	bool wait = false, full = false;
-	u32 skip = 0;
+	u32 wish = rpc->call->wish, skip;
 	int i = -1, err;
 
 	spin_lock(&set->lock);
@@ -228,9 +230,21 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 	 */
 	if (set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED)
 		wait = true;
-	while (!wait && (i = mrpc_balance_pick(&set->b, now, skip, keyed, key)) >= 0) {
-		struct mrpc_member *m = set->b.members[i];
+	if (wish > set->b.nr)
+		wish = 0;
+	skip = wish ? ~BIT(wish - 1) : 0;
+	while (!wait) {
+		struct mrpc_member *m;
 
+		i = mrpc_balance_pick(&set->b, now, skip, keyed, key);
+		if (i < 0 && !wish)
+			break;
+		if (i < 0) {
+			wish = 0;
+			skip = 0;
+			continue;
+		}
+		m = set->b.members[i];
 		err = mrpc_carry(rpc->call, mrpc_replica_of(m)->conn);
 		if (!err) {
 			mrpc_member_give(m);
@@ -250,6 +264,43 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 	return wait ? -EAGAIN : -EHOSTUNREACH;
 }
 EXPORT_SYMBOL_GPL(mrpc_replicas_pick);
+
+/**
+ * mrpc_replicas_look() - what one of a connection's replicas is doing
+ * @conn: the connection
+ * @index: in the order of the operator's list, of the first set
+ * @out: out
+ *
+ * Context: process; does not sleep. Return: how many replicas there are; -ENOENT: no such
+ * one.
+ */
+int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out)
+{
+	struct mrpc_replicas *set;
+	int ret = -ENOENT;
+
+	spin_lock(&conn->lock);
+	set = list_first_entry_or_null(&conn->replicas, struct mrpc_replicas, list);
+	if (set)
+		refcount_inc(&set->ref);
+	spin_unlock(&conn->lock);
+	if (!set)
+		return ret;
+	spin_lock(&set->lock);
+	if (index < set->b.nr) {
+		const struct mrpc_member *m = set->b.members[index];
+
+		out->picks = m->picks;
+		out->failures = m->failures;
+		out->weight = m->weight;
+		out->outstanding = m->outstanding;
+		out->fit = mrpc_member_fit(m, ktime_get_ns());
+		ret = set->b.nr;
+	}
+	spin_unlock(&set->lock);
+	mrpc_replicas_drop(set);
+	return ret;
+}
 
 /**
  * mrpc_replicas_explain() - why nobody was fit

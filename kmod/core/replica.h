@@ -13,6 +13,7 @@
 #define MRPC_CORE_REPLICA_H
 
 #include <linux/list.h>
+#include <linux/mrpc_policy.h>
 #include <linux/refcount.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
@@ -140,6 +141,7 @@ void mrpc_replicas_explain(struct mrpc_replicas *set, char *buf, size_t size);
 int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb);
 
 /* replica.c: for the core */
+int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out);
 void mrpc_replicas_end(struct mrpc_conn *conn);
 u32 mrpc_replica_parent(const struct mrpc_conn *link);
 void mrpc_replica_up(struct mrpc_conn *link);

@@ -203,6 +203,8 @@ enum mrpc_call_role {
  *	word that they are free
  * @stamped: @times are kept: the application or an engine wants them
  * @stray: server: it names no method of the connection; @method means nothing
+ * @wish: 1 + index of the replica that a policy wants it to go to; 0: none. Of the
+ *	owner of @conn's transmit claim
  * @target: CANCEL: the call that is given up; a reference
  * @via: the link of a replica that carries it, a reference; or NULL: that of @conn
  *	does. Set once, by the owner of @conn's transmit claim
@@ -231,6 +233,7 @@ struct mrpc_call {
 	bool by_ref;
 	bool stamped;
 	bool stray;
+	u8 wish;
 	struct mrpc_call *target;
 	struct mrpc_conn *via;
 	struct mrpc_rpc rpc;

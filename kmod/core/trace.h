@@ -8,6 +8,7 @@
 #if !defined(MRPC_CORE_TRACE_H) || defined(TRACE_HEADER_MULTI_READ)
 #define MRPC_CORE_TRACE_H
 
+#include <linux/mrpc_policy.h>
 #include <linux/tracepoint.h>
 
 #include "conn.h"
@@ -67,6 +68,44 @@ DEFINE_EVENT(mrpc_call_class, mrpc_transmit,
 DEFINE_EVENT(mrpc_call_class, mrpc_deliver,
 	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
 	TP_ARGS(conn, call));
+
+/* A policy has judged a message: by which of its programs, and how. */
+TRACE_EVENT(mrpc_policy,
+	TP_PROTO(const struct mrpc_call *call, const char *policy, const struct mrpc_policy_ctx *ctx,
+		 int verdict),
+	TP_ARGS(call, policy, ctx, verdict),
+	TP_STRUCT__entry(
+		__field(u64, id)
+		__field(u64, generation)
+		__field(u32, session)
+		__field(u32, conn)
+		__field(u32, method)
+		__field(u32, size)
+		__field(u8, reply)
+		__field(u8, transmit)
+		__field(int, verdict)
+		__string(policy, policy)
+	),
+	TP_fast_assign(
+		__entry->id = call->id;
+		__entry->generation = ctx->generation;
+		__entry->session = call->conn->session->id;
+		__entry->conn = call->conn->id;
+		__entry->method = call->method;
+		__entry->size = ctx->size;
+		__entry->reply = ctx->kind == MRPC_POLICY_REPLY;
+		__entry->transmit = ctx->transmit;
+		__entry->verdict = verdict;
+		__assign_str(policy);
+	),
+	TP_printk("session=%u conn=%u id=%llu:%llu %s %s method=%u.%u size=%u policy=%s generation=%llu verdict=%s",
+		  __entry->session, __entry->conn, __entry->id >> 16, __entry->id & 0xffff,
+		  __entry->transmit ? "transmit" : "receive", __entry->reply ? "reply" : "request",
+		  __entry->method >> 16, __entry->method & 0xffff, __entry->size,
+		  __get_str(policy), __entry->generation,
+		  __print_symbolic(__entry->verdict, { MRPC_POLICY_PASS, "pass" },
+				   { MRPC_POLICY_REJECT, "reject" }, { MRPC_POLICY_DELAY, "delay" }))
+);
 
 /* A frame's head has arrived. */
 TRACE_EVENT(mrpc_receive,

@@ -78,7 +78,7 @@ void mrpc_member_down(const struct mrpc_balance *b, struct mrpc_member *m, u64 n
 		member_eject(b, m, now);
 }
 
-static bool member_fit(const struct mrpc_member *m, u64 now)
+bool mrpc_member_fit(const struct mrpc_member *m, u64 now)
 {
 	if (!m->linked || !m->weight)
 		return false;
@@ -213,7 +213,7 @@ int mrpc_balance_pick(struct mrpc_balance *b, u64 now, u32 skip, bool keyed, u64
 	u32 among = 0, i;
 
 	for (i = 0; i < b->nr; i++)
-		if (!(skip & BIT(i)) && member_fit(b->members[i], now))
+		if (!(skip & BIT(i)) && mrpc_member_fit(b->members[i], now))
 			among |= BIT(i);
 	if (!among)
 		return -1;

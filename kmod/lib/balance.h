@@ -131,6 +131,9 @@ u64 mrpc_balance_due(const struct mrpc_balance *b, u64 now);
 /** mrpc_member_key() - the key of a member from its name of @len bytes */
 u64 mrpc_member_key(const void *name, size_t len);
 
+/** mrpc_member_fit() - can it be given a call at @now? */
+bool mrpc_member_fit(const struct mrpc_member *m, u64 now);
+
 /** mrpc_member_give() - it was given a call */
 void mrpc_member_give(struct mrpc_member *m);
 

@@ -89,6 +89,10 @@ static void act(struct mrpc_policy_ctx *ctx, const struct probe_order *o, struct
 		s->did = bpf_mrpc_delay(ctx, o->value);
 	if (o->does & PROBE_SPIN)
 		s->did = bpf_loop(o->value, spin, &sum, 0);
+	if (o->does & PROBE_REDIRECT)
+		s->did = bpf_mrpc_redirect(ctx, o->value);
+	if (o->does & PROBE_REPLICA)
+		s->did = bpf_mrpc_replica(ctx, o->value, &s->replica, sizeof(s->replica));
 	if (o->does & PROBE_STORE) {
 		stored = (void *)bpf_mrpc_storage(ctx, sizeof(*stored));
 		if (stored)

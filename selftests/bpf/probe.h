@@ -3,7 +3,7 @@
 #ifndef PROBE_H
 #define PROBE_H
 
-#include <linux/types.h>
+#include <linux/mrpc_policy.h>
 
 enum { PROBE_REQUEST_TX, PROBE_REQUEST_RX, PROBE_REPLY_TX, PROBE_REPLY_RX, PROBE_INIT,
        PROBE_EXIT, PROBE_TICK, PROBE_HOOKS };
@@ -40,6 +40,8 @@ enum {
 	PROBE_HOLD	= 1 << 8,	/* @value ns */
 	PROBE_SPIN	= 1 << 9,	/* @value rounds of work */
 	PROBE_STORE	= 1 << 10,	/* count in the storage */
+	PROBE_REDIRECT	= 1 << 11,	/* to replica @value */
+	PROBE_REPLICA	= 1 << 12,	/* look at replica @value */
 };
 
 struct probe_order {
@@ -85,6 +87,7 @@ struct probe_seen {
 	__s64 name_ret;
 	char name[48];
 	__u64 stored;
+	struct mrpc_policy_replica replica;
 	struct probe_value values[PROBE_FIELDS];
 };
 

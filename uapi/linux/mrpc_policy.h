@@ -51,7 +51,8 @@ enum mrpc_policy_kind {
 
 /**
  * struct mrpc_policy_ctx - a message, and where it is
- * @datapath: id of the connection's datapath in its network namespace; 0 in tick
+ * @datapath: id of the connection's datapath, unique on this host since it was booted; 0 in
+ *	tick
  * @netns: the network namespace's cookie
  * @call: the call's id on the wire: the same at both ends
  * @cgroup: id of the application's, on this host; 0 when it is not known
@@ -99,6 +100,23 @@ struct mrpc_policy_ctx {
 	__u16 peer_port;
 	__u16 resv;
 	__u8 peer[16];
+};
+
+/**
+ * struct mrpc_policy_replica - a server that takes calls of the connection
+ * @picks: calls that it was given
+ * @failures: calls that failed, and links that ended or could not be made
+ * @weight: its share of the calls, as the operator says
+ * @outstanding: calls that it has now
+ * @fit: it can be given a call
+ */
+struct mrpc_policy_replica {
+	__u64 picks;
+	__u64 failures;
+	__u32 weight;
+	__u32 outstanding;
+	__u32 fit;
+	__u32 resv;
 };
 
 /**
