@@ -508,6 +508,16 @@ static void writes(const char *how, uint32_t hook, uint32_t len)
 		raw_free(&p.c, root);
 		o.does = PROBE_WRITE_TEXT;
 	}
+	/* Without a byte section: over loop it is the sender's memory that comes. */
+	o.does = PROBE_WRITE_TAG;
+	order(hook, o);
+	root = raw_blob(&p.c, 5, 0, "old text");
+	sqe = raw_sqe(p.conn, RAW_ECHO, root);
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	blob = raw_msg(&p.c, &cqe);
+	CHECK_EQ(blob->tag, o.value);
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, root);
 	if (len == 8) {
 		o.does = PROBE_WRITE_DATA;
 		memcpy(o.text, "NEW DATA", 8);
@@ -590,6 +600,11 @@ TEST(priority_and_deadline)
 	order(PROBE_REPLY_RX, (struct probe_order){ .does = PROBE_DEADLINE, .value = RAW_S });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(seen(PROBE_REPLY_RX).did, -EINVAL);
+	/* What a policy at the server says, the server sees. */
+	op_must_add("probe", "name=there side=server", NULL);
+	order(PROBE_REQUEST_RX, (struct probe_order){ .does = PROBE_PRIORITY, .value = 77 });
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	CHECK_EQ(last_request.priority, 77);
 	end();
 }
 
@@ -798,7 +813,7 @@ TEST(bad_declarations)
 		case 3: memset(ops->name, 'a', sizeof(ops->name)); break;
 		case 4: ops->flags |= 1 << 10; break;
 		case 5: ops->storage = MRPC_POLICY_STORAGE + 1; break;
-		case 6: ops->resv = 1; break;
+		case 6: ops->budget = 1000000001; break;
 		case 7: ops->period = 999999; break;
 		case 8: ops->fields[3][0] = 0; break;	/* a gap */
 		case 9: memset(ops->fields[0], 'a', sizeof(ops->fields[0])); break;
@@ -842,6 +857,33 @@ TEST(fields_that_are_not)
 	CHECK_EQ(bpf_link__update_map(probe.link, next.ops), -EINVAL);
 	CHECK_EQ(call(RAW_ECHO, 1, 8, "12345678"), MRPC_OK);
 	policy_close(&next);
+	end();
+}
+
+/* New programs of a policy that has datapaths: they do what those were made for, or nothing. */
+TEST(attached_to_what_there_is)
+{
+	struct policy next;
+
+	op_del_all();
+	raw_pair(&p, "tcp4", 1);
+	policy_begin(&probe, "probe", "empty");
+	op_must_add("empty", "side=client fallback=pass", NULL);
+	policy_detach(&probe);
+	policy_open(&next, "probe", "probe");
+	strcpy(policy_ops(&next)->name, "empty");
+	policy_ops(&next)->storage = 0;
+	CHECK_EQ(policy_refused(&next), -EINVAL);
+	policy_open(&next, "probe", "empty");
+	strcpy(policy_ops(&next)->fields[0], "test.Blob:tagg");
+	CHECK_EQ(policy_load(&next), 0);
+	CHECK_EQ(policy_attach(&next), 0);
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_FAILED_PRECONDITION);
+	CHECK_STR(detail, "the policy that judges it does not fit the connection");
+	policy_close(&next);
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	CHECK_EQ(policy_attach(&probe), 0);
+	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	end();
 }
 
@@ -990,7 +1032,13 @@ TEST_LIMIT(too_slow, 200)
 {
 	struct pollfd fd = { .events = POLLIN };
 
-	begin("tcp4", "side=client fallback=pass budget=1000000");
+	op_del_all();
+	raw_pair(&p, "tcp4", 2);
+	policy_open(&probe, "probe", "probe");
+	policy_ops(&probe)->budget = 1000000;
+	CHECK_EQ(policy_load(&probe), 0);
+	CHECK_EQ(policy_attach(&probe), 0);
+	op_must_add("probe", "side=client fallback=pass", NULL);
 	load_start(&l, &p.c, p.conn, 8);
 	CHECK(load_more(&l, 20, 30000));
 	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_SPIN, .value = 8000000 });

@@ -119,6 +119,8 @@ struct mrpc_group {
 #define MRPC_ENGINE_NO_STAGE	BIT(3)
 /* Another configuration needs another instance */
 #define MRPC_ENGINE_REMAKE	BIT(4)
+/* Writes to received messages: they are copied first, whatever they consist of */
+#define MRPC_ENGINE_RX_WRITES	BIT(6)
 /* Says what rank messages have, and in mrpc_conn.tx_priority that of the latest */
 #define MRPC_ENGINE_RANKS	BIT(5)
 

@@ -2,9 +2,9 @@
 /*
  * Policies come and go: struct_ops links, and what becomes of them here.
  *
- * reg(), update() and unreg() run under one lock of the whole host's struct_ops, so
- * nothing here waits for a datapath: programs are RCU pointers, and directions bind
- * themselves to new ones.
+ * reg() and update() run under one lock of the whole host's struct_ops, so nothing here
+ * waits for a datapath: programs are RCU pointers, and directions bind themselves to new
+ * ones.
  */
 #include <linux/bpf_verifier.h>
 #include <linux/btf.h>
@@ -30,9 +30,10 @@ static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_ops *op
 	if (!prog)
 		return NULL;
 	refcount_set(&prog->ref, 1);
-	mutex_init(&prog->lock);
+	spin_lock_init(&prog->lock);
 	INIT_LIST_HEAD(&prog->bound);
 	prog->ops = *ops;
+	prog->budget = ops->budget ?: MRPC_POLICY_BUDGET;
 	prog->nr_fields = mrpc_policy_check_fields(ops);	/* validated */
 	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *ops->counters[prog->nr_counters])
 		prog->nr_counters++;
@@ -50,9 +51,9 @@ struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy)
 	struct mrpc_policy_prog *prog;
 
 	rcu_read_lock();
-	prog = rcu_dereference(policy->prog);
-	if (prog && !refcount_inc_not_zero(&prog->ref))
-		prog = NULL;
+	do {		/* one that goes has a successor already */
+		prog = rcu_dereference(policy->prog);
+	} while (prog && !refcount_inc_not_zero(&prog->ref));
 	rcu_read_unlock();
 	return prog;
 }
@@ -67,14 +68,12 @@ void mrpc_policy_prog_put(struct mrpc_policy_prog *prog)
 		kfree_rcu(prog, rcu);
 }
 
-/* Return: true if there were programs. */
-static bool policy_set_prog(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)
+static void policy_set_prog(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)
 {
 	struct mrpc_policy_prog *old = unrcu_pointer(xchg(&policy->prog, RCU_INITIALIZER(prog)));
 
 	if (old)
 		mrpc_policy_prog_put(old);
-	return old;
 }
 
 /* -- the type -------------------------------------------------------------------- */
@@ -130,8 +129,9 @@ static void policy_say(struct mrpc_policy *policy, const char *why)
 }
 
 /**
- * mrpc_policy_fault() - the programs have done something that they must not
+ * mrpc_policy_fault() - programs have done something that they must not
  * @policy: the policy
+ * @prog: its programs, or those before
  * @fmt: what, a sentence
  *
  * Too often, and they are thrown out: by the end of this nobody begins to run them any
@@ -139,15 +139,18 @@ static void policy_say(struct mrpc_policy *policy, const char *why)
  *
  * Context: any but hard interrupt. Return: true: they have been thrown out.
  */
-bool mrpc_policy_fault(struct mrpc_policy *policy, const char *fmt, ...)
+bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
+		       const char *fmt, ...)
 {
-	u32 faults = READ_ONCE(policy->faults) + MRPC_POLICY_FAULT;
+	u32 faults = READ_ONCE(prog->faults) + MRPC_POLICY_FAULT;
 	char why[sizeof(policy->why)];
 	va_list args;
 
-	WRITE_ONCE(policy->faults, faults);
-	if (faults < MRPC_POLICY_FAULTS || !policy_set_prog(policy, NULL))
+	WRITE_ONCE(prog->faults, faults);
+	if (faults < MRPC_POLICY_FAULTS ||
+	    unrcu_pointer(cmpxchg(&policy->prog, RCU_INITIALIZER(prog), NULL)) != prog)
 		return false;
+	mrpc_policy_prog_put(prog);
 	va_start(args, fmt);
 	vscnprintf(why, sizeof(why), fmt, args);
 	va_end(args);
@@ -204,6 +207,8 @@ static struct mrpc_policy *policy_new(const struct mrpc_policy_ops *ops)
 	INIT_DELAYED_WORK(&policy->tick, policy_tick_work);
 	strscpy(policy->name, ops->name);
 	policy->storage = ops->storage;
+	policy->hooks = mrpc_policy_hooks(ops);
+	policy->flags = ops->flags;
 	policy->engine = mrpc_policy_engine;
 	policy->engine.name = policy->name;
 	policy->engine.version = ops->version ?: 1;
@@ -224,55 +229,72 @@ static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *pr
 	bool ticks = prog->ops.tick;
 
 	prog->generation = ++policy->generations;
-	WRITE_ONCE(policy->faults, 0);
 	policy_set_prog(policy, prog);
 	if (ticks)
-		queue_delayed_work(mrpc_policy_wq, &policy->tick, 0);
+		mod_delayed_work(mrpc_policy_wq, &policy->tick, 0);
 }
 
 /* Can programs take over what datapaths have of this policy? Return: why not, or NULL. */
 static const char *policy_fits(const struct mrpc_policy *policy, const struct mrpc_policy_ops *ops)
 {
 	if (strcmp(policy->name, ops->name))
-		return "another name";
+		return "it has another name";
 	if (policy->engine.version != (ops->version ?: 1))
-		return "another version";
+		return "it has another version";
 	if (policy->storage != ops->storage)
-		return "another size of storage";
+		return "it has another size of storage";
+	if (mrpc_policy_hooks(ops) & ~policy->hooks)
+		return "it has a function that the first one had not";
+	if (ops->flags & ~policy->flags)
+		return "it has a flag that the first one had not";
 	return NULL;
+}
+
+static void policy_refuse(struct mrpc_policy *policy, const char *why)
+{
+	policy_say(policy, why);
+	pr_notice_ratelimited("mrpc: policy '%s': %s\n", policy->name, why);
+}
+
+/* Under mrpc_policies_lock. Return: a policy for @ops, with a reference, or an ERR_PTR. */
+static struct mrpc_policy *policy_get(const struct mrpc_policy_ops *ops)
+{
+	struct mrpc_policy *policy = policy_find(ops);
+	const char *why;
+
+	if (!policy)
+		return policy_new(ops);
+	if (policy->link)
+		return ERR_PTR(-EEXIST);
+	why = policy_fits(policy, ops);
+	if (why) {
+		policy_refuse(policy, why);
+		return ERR_PTR(-EINVAL);
+	}
+	/* Its last configuration may be going. */
+	return kref_get_unless_zero(&policy->ref) ? policy : ERR_PTR(-EAGAIN);
 }
 
 static int policy_reg(void *kdata, struct bpf_link *link)
 {
-	const struct mrpc_policy_ops *ops = kdata;
 	struct mrpc_policy_prog *prog;
 	struct mrpc_policy *policy;
-	int err = 0;
 
 	if (!link)		/* without one there is nothing to detach */
 		return -EOPNOTSUPP;
-	prog = policy_prog_new(ops);
+	prog = policy_prog_new(kdata);
 	if (!prog)
 		return -ENOMEM;
 	mutex_lock(&mrpc_policies_lock);
-	policy = policy_find(ops);
-	if (!policy)
-		policy = policy_new(ops);
-	else if (policy->link)
-		policy = ERR_PTR(-EEXIST);
-	else if (policy_fits(policy, ops))
-		policy = ERR_PTR(-EINVAL);
-	else if (!kref_get_unless_zero(&policy->ref))
-		policy = ERR_PTR(-EAGAIN);	/* its last configuration is going */
-	if (IS_ERR(policy)) {
-		err = PTR_ERR(policy);
-		mrpc_policy_prog_put(prog);
-	} else {
+	policy = policy_get(kdata);
+	if (!IS_ERR(policy)) {
 		policy->link = link;
 		policy_begin(policy, prog);
 	}
 	mutex_unlock(&mrpc_policies_lock);
-	return err;
+	if (IS_ERR(policy))
+		mrpc_policy_prog_put(prog);
+	return PTR_ERR_OR_ZERO(policy);
 }
 
 /* Under mrpc_policies_lock, or when @link's policy cannot go. */
@@ -295,43 +317,32 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 	if (policy) {
 		policy->link = NULL;
 		policy_set_prog(policy, NULL);
+		cancel_delayed_work_sync(&policy->tick);
 	}
 	mutex_unlock(&mrpc_policies_lock);
 	if (!policy)
 		return;
-	cancel_delayed_work_sync(&policy->tick);
 	synchronize_rcu();	/* nobody runs them any more */
 	policy_put(policy);
-}
-
-/* What functions and flags programs have, that the ones before had not. */
-static bool policy_exceeds(const struct mrpc_policy_ops *next, const struct mrpc_policy_ops *now)
-{
-	return (next->request_tx && !now->request_tx) || (next->request_rx && !now->request_rx) ||
-	       (next->reply_tx && !now->reply_tx) || (next->reply_rx && !now->reply_rx) ||
-	       next->flags & ~now->flags;
 }
 
 /* Under mrpc_policies_lock. Return: 0; -EINVAL, and mrpc_policy.why says why. */
 static int policy_check_update(struct mrpc_policy *policy, struct mrpc_policy_prog *next)
 {
 	struct mrpc_policy_prog *now = mrpc_policy_prog_get(policy);
-	const char *other = policy_fits(policy, &next->ops);
+	const char *unfit = policy_fits(policy, &next->ops);
 	char why[sizeof(policy->why)] = "";
 
 	if (!now)
 		return -ENOLINK;
-	if (other)
-		scnprintf(why, sizeof(why), "an update has %s", other);
-	else if (policy_exceeds(&next->ops, &now->ops))
-		strscpy(why, "an update has a function or flag that the one before had not");
+	if (unfit)
+		strscpy(why, unfit);
 	else
 		mrpc_policy_serves(next, now, why, sizeof(why));
 	mrpc_policy_prog_put(now);
 	if (!*why)
 		return 0;
-	policy_say(policy, why);
-	pr_notice_ratelimited("mrpc: policy '%s': %s\n", policy->name, why);
+	policy_refuse(policy, why);
 	return -EINVAL;
 }
 
@@ -389,12 +400,12 @@ static int policy_validate(void *kdata)
 	int nr_fields = mrpc_policy_check_fields(ops);
 
 	if (!policy_word_valid(ops->name, MRPC_POLICY_NAME) || ops->flags & ~MRPC_POLICY_FLAGS ||
-	    ops->storage > MRPC_POLICY_STORAGE || ops->resv || nr_fields < 0)
+	    ops->storage > MRPC_POLICY_STORAGE || ops->budget > NSEC_PER_SEC || nr_fields < 0)
 		return -EINVAL;
 	if (ops->tick ? ops->period < NSEC_PER_MSEC || ops->period > 3600 * NSEC_PER_SEC :
 			ops->period)
 		return -EINVAL;
-	if (!ops->request_tx && !ops->request_rx && !ops->reply_tx && !ops->reply_rx)
+	if (!mrpc_policy_hooks(ops))
 		return -EINVAL;
 	return policy_check_counters(ops);
 }
@@ -492,12 +503,12 @@ int __init mrpc_policy_init(void)
 	err = mrpc_policy_kfunc_init();
 	if (!err)
 		err = register_bpf_struct_ops(&bpf_mrpc_policy_ops, mrpc_policy_ops);
-	if (err == -EOPNOTSUPP || err == -ENOENT) {
-		pr_notice("mrpc: this kernel has no BPF for modules: no policies in eBPF\n");
+	if (err == -EOPNOTSUPP || err == -ENOENT)
 		err = 0;
-	}
 	if (err)
 		destroy_workqueue(mrpc_policy_wq);
+	else if (!mrpc_policy_btf)
+		pr_notice("mrpc: no BTF of the kernel or of this module: no policies in eBPF\n");
 	return err;
 }
 

@@ -66,8 +66,11 @@ struct mrpc_policy_bound {
  * @ops: a copy of what was registered
  * @nr_fields: declared
  * @nr_counters: declared
- * @lock: @bound
+ * @budget: ns that a run may take
+ * @faults: see MRPC_POLICY_FAULT; races lose some, which does not matter
+ * @lock: @bound; short
  * @bound: struct mrpc_policy_bound
+ * @nr_bound: how many
  */
 struct mrpc_policy_prog {
 	refcount_t ref;
@@ -76,8 +79,11 @@ struct mrpc_policy_prog {
 	struct mrpc_policy_ops ops;
 	u32 nr_fields;
 	u32 nr_counters;
-	struct mutex lock;
+	u32 budget;
+	u32 faults;
+	spinlock_t lock;
 	struct list_head bound;
+	u32 nr_bound;
 };
 
 /* What programs have done too often: each fault counts this much, a good run takes one off. */
@@ -96,10 +102,12 @@ struct mrpc_policy_prog {
  * @list: entry of the list of policies; under mrpc_policies_lock
  * @name: memory of @engine.name
  * @storage: bytes of a datapath's storage
+ * @hooks: functions that the first programs had, of those that judge messages, a bit for
+ *	each as mrpc_policy_hooks() gives them; datapaths are made for them
+ * @flags: likewise MRPC_POLICY_*
  * @prog: present programs, or NULL
  * @link: by which they are attached, or NULL; under mrpc_policies_lock, not a reference
  * @generations: of programs so far; under mrpc_policies_lock
- * @faults: see MRPC_POLICY_FAULT; races lose some, which does not matter
  * @evicted: programs that were thrown out
  * @why: why the latest were thrown out, or refused; under @why_lock
  * @why_lock: @why; short
@@ -112,10 +120,11 @@ struct mrpc_policy {
 	struct list_head list;
 	char name[MRPC_POLICY_NAME];
 	u32 storage;
+	u32 hooks;
+	u32 flags;
 	struct mrpc_policy_prog __rcu *prog;
 	struct bpf_link *link;
 	u64 generations;
-	u32 faults;
 	u32 evicted;
 	char why[96];
 	spinlock_t why_lock;
@@ -141,6 +150,7 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
  * @prog: the programs that it is bound to, a reference, or NULL
  * @hook: of them, what judges in this direction, or NULL
  * @bound: for each service of the connection: references
+ * @unfit: the datapath has not what the programs need: they do not run
  * @rpc: the message at hand, or NULL
  * @paths: the fields in it, or NULL: it has none
  * @view: it
@@ -167,6 +177,7 @@ struct mrpc_policy_run {
 	struct mrpc_policy_prog *prog;
 	mrpc_policy_hook_t hook;
 	struct mrpc_policy_bound *bound[MRPC_MAX_SERVICES];
+	bool unfit;
 	struct mrpc_rpc *rpc;
 	const struct mrpc_policy_paths *paths;
 	struct mrpc_view view;
@@ -203,7 +214,24 @@ struct mrpc_policy_dp {
 /* policy.c */
 struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy);
 void mrpc_policy_prog_put(struct mrpc_policy_prog *prog);
-__printf(2, 3) bool mrpc_policy_fault(struct mrpc_policy *policy, const char *fmt, ...);
+__printf(3, 4)
+bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
+		       const char *fmt, ...);
+
+/* Functions that judge messages; bits of mrpc_policy_hooks(). */
+static inline u32 mrpc_policy_hook_bit(bool request, bool transmit)
+{
+	return BIT(request * 2 + transmit);
+}
+
+static inline u32 mrpc_policy_hooks(const struct mrpc_policy_ops *ops)
+{
+	return (ops->request_tx ? mrpc_policy_hook_bit(true, true) : 0) |
+	       (ops->request_rx ? mrpc_policy_hook_bit(true, false) : 0) |
+	       (ops->reply_tx ? mrpc_policy_hook_bit(false, true) : 0) |
+	       (ops->reply_rx ? mrpc_policy_hook_bit(false, false) : 0);
+}
+
 int mrpc_policy_init(void);
 void mrpc_policy_exit(void);
 

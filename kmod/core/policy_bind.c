@@ -156,30 +156,54 @@ static struct mrpc_policy_bound *policy_bound_new(const struct mrpc_policy_prog 
 	return NULL;
 }
 
+/* Under prog->lock. */
+static struct mrpc_policy_bound *policy_bound_find(struct mrpc_policy_prog *prog,
+						   const struct mrpc_schema *schema)
+{
+	struct mrpc_policy_bound *b;
+
+	list_for_each_entry(b, &prog->bound, list) {
+		if (b->schema == schema) {
+			b->ref++;
+			return b;
+		}
+	}
+	return NULL;
+}
+
 /**
  * mrpc_policy_bind() - find a program's fields in a schema
  * @prog: the programs, referenced
  * @schema: the schema, referenced
+ *
+ * Two that do so at the same time both compile, and one result is kept: nobody waits for
+ * the memory of another.
  *
  * Context: process; may sleep. Return: for mrpc_policy_unbind(); NULL: no memory.
  */
 struct mrpc_policy_bound *mrpc_policy_bind(struct mrpc_policy_prog *prog,
 					   struct mrpc_schema *schema)
 {
-	struct mrpc_policy_bound *b;
+	struct mrpc_policy_bound *b, *fresh;
 
-	mutex_lock(&prog->lock);
-	list_for_each_entry(b, &prog->bound, list) {
-		if (b->schema == schema) {
-			b->ref++;
-			goto out;
-		}
-	}
-	b = policy_bound_new(prog, schema);
+	spin_lock(&prog->lock);
+	b = policy_bound_find(prog, schema);
+	spin_unlock(&prog->lock);
 	if (b)
-		list_add(&b->list, &prog->bound);
-out:
-	mutex_unlock(&prog->lock);
+		return b;
+	fresh = policy_bound_new(prog, schema);
+	if (!fresh)
+		return NULL;
+	spin_lock(&prog->lock);
+	b = policy_bound_find(prog, schema);
+	if (!b) {
+		list_add(&fresh->list, &prog->bound);
+		prog->nr_bound++;
+	}
+	spin_unlock(&prog->lock);
+	if (!b)
+		return fresh;
+	policy_bound_free(fresh);
 	return b;
 }
 
@@ -196,11 +220,13 @@ void mrpc_policy_unbind(struct mrpc_policy_prog *prog, struct mrpc_policy_bound 
 
 	if (!b)
 		return;
-	mutex_lock(&prog->lock);
+	spin_lock(&prog->lock);
 	last = !--b->ref;
-	if (last)
+	if (last) {
 		list_del(&b->list);
-	mutex_unlock(&prog->lock);
+		prog->nr_bound--;
+	}
+	spin_unlock(&prog->lock);
 	if (last)
 		policy_bound_free(b);
 }
@@ -230,16 +256,20 @@ static const char *policy_needs_more(const struct mrpc_policy_bound *next,
 	return NULL;
 }
 
+/* Can @next take over where @now has @b? @found: what it would find is added. */
 static bool policy_follows(const struct mrpc_policy_prog *next, const struct mrpc_policy_prog *now,
-			   const struct mrpc_policy_bound *b, char *why, size_t size)
+			   const struct mrpc_policy_bound *b, u32 *found, char *why, size_t size)
 {
 	struct mrpc_policy_bound *tried = policy_bound_new(next, b->schema);
 	const char *field, *type;
 
-	if (!tried)		/* datapaths will try again, and do without meanwhile */
-		return true;
+	if (!tried) {
+		strscpy(why, "there is no memory", size);
+		return false;
+	}
 	field = policy_lacks(next, tried);
 	type = policy_needs_more(tried, b);
+	*found |= tried->found;
 	policy_bound_free(tried);
 	if (field && !policy_lacks(now, b))
 		scnprintf(why, size, "'%.40s' is no field of a message of %.40s", field,
@@ -251,6 +281,31 @@ static bool policy_follows(const struct mrpc_policy_prog *next, const struct mrp
 	return false;
 }
 
+/* References to all that is bound. Return: how many; -ENOMEM. */
+static int policy_bound_all(struct mrpc_policy_prog *prog, struct mrpc_policy_bound ***all)
+{
+	struct mrpc_policy_bound *b;
+	u32 nr, i = 0;
+
+	for (;;) {
+		nr = READ_ONCE(prog->nr_bound);
+		*all = kvmalloc_array(nr + 1, sizeof(**all), GFP_KERNEL);
+		if (!*all)
+			return -ENOMEM;
+		spin_lock(&prog->lock);
+		if (prog->nr_bound <= nr)
+			break;
+		spin_unlock(&prog->lock);
+		kvfree(*all);
+	}
+	list_for_each_entry(b, &prog->bound, list) {
+		b->ref++;
+		(*all)[i++] = b;
+	}
+	spin_unlock(&prog->lock);
+	return i;
+}
+
 /**
  * mrpc_policy_serves() - can programs follow others where those are in use?
  * @next: programs that nobody uses yet
@@ -259,21 +314,35 @@ static bool policy_follows(const struct mrpc_policy_prog *next, const struct mrp
  * @size: bytes at @why
  *
  * A schema in which the present ones found all of their fields must have those of the
- * next; and what has not been copied for the present ones is not for the next.
+ * next, each of which some schema must have; and what has not been copied for the present
+ * ones is not for the next. A datapath that comes meanwhile looks for itself.
+ *
  * Context: process; may sleep.
  */
 bool mrpc_policy_serves(const struct mrpc_policy_prog *next, struct mrpc_policy_prog *now,
 			char *why, size_t size)
 {
-	struct mrpc_policy_bound *b;
+	struct mrpc_policy_bound **all;
 	bool serves = true;
+	u32 found = 0;
+	int nr, i;
 
-	mutex_lock(&now->lock);
-	list_for_each_entry(b, &now->bound, list) {
-		serves = policy_follows(next, now, b, why, size);
-		if (!serves)
-			break;
+	nr = policy_bound_all(now, &all);
+	if (nr < 0) {
+		strscpy(why, "there is no memory", size);
+		return false;
 	}
-	mutex_unlock(&now->lock);
+	for (i = 0; i < nr; i++) {
+		serves = serves && policy_follows(next, now, all[i], &found, why, size);
+		mrpc_policy_unbind(now, all[i]);
+	}
+	kvfree(all);
+	for (i = 0; nr && serves && i < next->nr_fields; i++) {
+		if (found & BIT(i))
+			continue;
+		scnprintf(why, size, "'%.40s' is no field of a message of any service",
+			  next->ops.fields[i]);
+		serves = false;
+	}
 	return serves;
 }

@@ -3,8 +3,9 @@
  * What the programs of a policy may call. Everything that they read is the kernel's
  * copy, so what they have checked is what is sent, or placed.
  *
- * The context that programs are given is the first member of struct
- * mrpc_policy_run; the verifier sees to it that no other pointer comes here.
+ * The context that programs are given is a member of struct mrpc_policy_run; the verifier
+ * sees to it that no other pointer comes here. What it holds is for programs to read: a
+ * kfunc that writes to a buffer could be given it, so nothing here decides by it.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>
@@ -67,7 +68,8 @@ __bpf_kfunc_start_defs();
  * @value: out: signed numbers with their sign, of floats and doubles a double's bits
  *
  * Return: 0; -ENOENT: the message does not have it; -ENODATA: its content could not be
- * copied; -EINVAL: no such field is declared, or it is no number.
+ * copied; -E2BIG: it is in a map of more than MRPC_POLICY_ENTRIES; -EINVAL: no such field is
+ * declared, or it is no number.
  */
 __bpf_kfunc int bpf_mrpc_field_num(struct mrpc_policy_ctx *ctx, u32 field, u64 *value)
 {
@@ -90,7 +92,7 @@ __bpf_kfunc int bpf_mrpc_field_num(struct mrpc_policy_ctx *ctx, u32 field, u64 *
  * @buf: out: what fits; zero behind that
  * @buf__sz: bytes of @buf
  *
- * Return: bytes of the whole field; -ENOENT, -ENODATA, -EINVAL as bpf_mrpc_field_num().
+ * Return: bytes of the whole field; -ENOENT, -ENODATA, -E2BIG, -EINVAL as bpf_mrpc_field_num().
  */
 __bpf_kfunc int bpf_mrpc_field_data(struct mrpc_policy_ctx *ctx, u32 field, u32 off, void *buf,
 				    u32 buf__sz)
@@ -114,14 +116,14 @@ __bpf_kfunc int bpf_mrpc_field_data(struct mrpc_policy_ctx *ctx, u32 field, u32 
  * @ctx: the program's
  * @field: index of a declared field
  *
- * Return: 1, 0, or -EINVAL: no such field is declared.
+ * Return: 1, 0; -EINVAL: no such field is declared; -E2BIG.
  */
 __bpf_kfunc int bpf_mrpc_field_has(struct mrpc_policy_ctx *ctx, u32 field)
 {
 	struct mrpc_field_value v = {};
 	int err = policy_read(policy_run_of(ctx), field, &v);
 
-	if (err == -EINVAL)
+	if (err == -EINVAL || err == -E2BIG)
 		return err;
 	return !err || err == -ENODATA;
 }
@@ -281,8 +283,8 @@ __bpf_kfunc int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || ctx->kind != MRPC_POLICY_REQUEST || run->dir != MRPC_TX || !deadline ||
-	    (ctx->deadline && deadline > ctx->deadline))
+	if (!run->rpc || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX || !deadline ||
+	    (run->rpc->deadline && deadline > run->rpc->deadline))
 		return -EINVAL;
 	run->rpc->deadline = deadline;
 	ctx->deadline = deadline;
@@ -306,7 +308,7 @@ __bpf_kfunc int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *r
 	int ret;
 
 	memset(replica, 0, replica__sz);
-	if (!run->rpc || ctx->server)
+	if (!run->rpc || run->e->conn->accepted)
 		return -EINVAL;
 	ret = mrpc_replicas_look(run->e->conn, index, &found);
 	memcpy(replica, &found, min_t(size_t, replica__sz, sizeof(found)));
@@ -324,7 +326,7 @@ __bpf_kfunc int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || ctx->kind != MRPC_POLICY_REQUEST || run->dir != MRPC_TX ||
+	if (!run->rpc || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX ||
 	    index >= MRPC_BALANCE_MEMBERS)
 		return -EINVAL;
 	run->rpc->call->wish = index + 1;
@@ -362,7 +364,7 @@ __bpf_kfunc u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 	struct mrpc_policy_dp *dp;
 
-	if (!run->e || rdwr_buf_size > mrpc_policy_of(run->e->ops)->storage)
+	if (!run->e || !rdwr_buf_size || rdwr_buf_size > mrpc_policy_of(run->e->ops)->storage)
 		return NULL;
 	dp = run->e->priv;
 	return dp->storage;

@@ -29,7 +29,6 @@
 
 enum {
 	PARAM_FALLBACK,
-	PARAM_BUDGET,
 };
 
 /* Choices of "fallback" */
@@ -48,19 +47,12 @@ static const struct mrpc_param policy_params[] = {
 		.def	 = FALLBACK_REJECT,
 		.choices = policy_fallbacks,
 	},
-	[PARAM_BUDGET] = {
-		.name	= "budget",
-		.type	= MRPC_PARAM_U64,
-		.unit	= "ns",
-		.doc	= "longest run of a program; who takes longer too often is thrown out",
-		.min	= 10 * NSEC_PER_USEC,
-		.max	= NSEC_PER_SEC,
-		.def	= 2 * NSEC_PER_MSEC,
-	},
 };
 
 static const char policy_unavailable[] = "the policy that judges it has no program";
 static const char policy_unready[] = "the policy that judges it could not be prepared";
+static const char policy_unfit[] = "the policy that judges it does not fit the connection";
+static const char policy_no_memory[] = "a policy holds it back, and there is no memory";
 static const char policy_default[] = "rejected by a policy";
 
 static mrpc_policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool request, bool transmit)
@@ -102,6 +94,49 @@ static void policy_take(struct mrpc_policy_run *run)
 	run->ctx.generation = prog ? prog->generation : 0;
 }
 
+/* Return: a field that no message of the services has, or NULL; *@service is one of them. */
+static const char *policy_lacks(const struct mrpc_policy_run *run, const char **service)
+{
+	const struct mrpc_conn *conn = run->e->conn;
+	u32 found = 0, i;
+
+	for (i = 0; i < conn->nr_services; i++) {
+		if (!run->bound[i])
+			continue;
+		found |= run->bound[i]->found;
+		*service = mrpc_schema_service(conn->services[i].schema->plan);
+	}
+	for (i = 0; i < run->prog->nr_fields; i++)
+		if (!(found & BIT(i)))
+			return run->prog->ops.fields[i];
+	return NULL;
+}
+
+/* A field is content of messages. */
+static bool policy_needs_content(const struct mrpc_policy_run *run)
+{
+	u32 i, k;
+
+	for (i = 0; i < run->e->conn->nr_services; i++) {
+		const struct mrpc_policy_bound *b = run->bound[i];
+
+		for (k = 0; b && k < b->schema->plan->nr_types; k++)
+			if (b->types[k] && b->types[k]->content)
+				return true;
+	}
+	return false;
+}
+
+/* Has the datapath what the programs need? Programs can come that it was not made for. */
+static void policy_fit(struct mrpc_policy_run *run)
+{
+	const char *service;
+
+	run->unfit = policy_lacks(run, &service) ||
+		     (run->dir == MRPC_RX && policy_needs_content(run) &&
+		      !(run->e->flags & MRPC_ENGINE_RX_BYTES));
+}
+
 /*
  * A direction goes over to the present programs, or to none. Return: 0; -ENOMEM: then
  * it has none.
@@ -123,30 +158,8 @@ static int policy_rebind(struct mrpc_policy_run *run)
 			return -ENOMEM;
 		}
 	}
-	return 0;
-}
-
-/* Each field must be in a message of one of the services. */
-static int policy_check(const struct mrpc_policy_run *run, struct netlink_ext_ack *extack)
-{
-	const struct mrpc_conn *conn = run->e->conn;
-	const struct mrpc_policy_prog *prog = run->prog;
-	u32 found = 0, service = 0, i;
-
-	for (i = 0; i < conn->nr_services; i++) {
-		if (run->bound[i]) {
-			found |= run->bound[i]->found;
-			service = i;
-		}
-	}
-	for (i = 0; i < prog->nr_fields; i++) {
-		if (found & BIT(i))
-			continue;
-		NL_SET_ERR_MSG_FMT(extack, "'%.40s' is no field of a message of %.30s",
-				   prog->ops.fields[i],
-				   mrpc_schema_service(conn->services[service].schema->plan));
-		return -EINVAL;
-	}
+	if (prog)
+		policy_fit(run);
 	return 0;
 }
 
@@ -181,28 +194,24 @@ static void policy_describe(struct mrpc_policy_run *run)
 /* -- the instance --------------------------------------------------------------- */
 
 /* Directions that no program looks at cost nothing. */
-static void policy_directions(struct mrpc_engine *e, const struct mrpc_policy_prog *prog)
+static void policy_directions(struct mrpc_engine *e)
 {
-	const struct mrpc_policy_dp *dp = e->priv;
-	bool content = prog->ops.flags & MRPC_POLICY_WRITES;
-	u32 i, k;
+	const struct mrpc_policy *policy = mrpc_policy_of(e->ops);
+	struct mrpc_policy_dp *dp = e->priv;
 	int dir;
 
 	e->dirs = 0;
 	for (dir = 0; dir < MRPC_DIRS; dir++)
-		if (policy_hook(&prog->ops, policy_is_request(&dp->run[dir]), dir == MRPC_TX))
+		if (policy->hooks & mrpc_policy_hook_bit(policy_is_request(&dp->run[dir]),
+							 dir == MRPC_TX))
 			e->dirs |= BIT(dir);
-	for (i = 0; i < e->conn->nr_services; i++) {
-		const struct mrpc_policy_bound *b = dp->run[MRPC_RX].bound[i];
-
-		for (k = 0; b && k < b->schema->plan->nr_types; k++)
-			content |= b->types[k] && b->types[k]->content;
-	}
-	if (content && e->dirs & BIT(MRPC_RX))
+	if (e->dirs & BIT(MRPC_RX) && policy_needs_content(&dp->run[MRPC_RX]))
 		e->flags |= MRPC_ENGINE_RX_BYTES;
-	if (prog->ops.flags & MRPC_POLICY_RANKS)
+	if (e->dirs & BIT(MRPC_RX) && policy->flags & MRPC_POLICY_WRITES)
+		e->flags |= MRPC_ENGINE_RX_WRITES;
+	if (policy->flags & MRPC_POLICY_RANKS)
 		e->flags |= MRPC_ENGINE_RANKS;
-	if (prog->ops.flags & MRPC_POLICY_AGES)
+	if (policy->flags & MRPC_POLICY_AGES)
 		e->flags |= MRPC_ENGINE_TIMES;
 }
 
@@ -217,24 +226,34 @@ static void policy_dp_free(struct mrpc_policy_dp *dp)
 	kvfree(dp);
 }
 
-/* Runs @fn if @run's programs are still the present ones. Return: its, or -EAGAIN. */
-static int policy_call(struct mrpc_policy_run *run, int (*fn)(struct mrpc_policy_ctx *ctx))
+/* Runs @fn if @run's programs are still the present ones. Return: false: they are not. */
+static bool policy_call(struct mrpc_policy_run *run, int (*fn)(struct mrpc_policy_ctx *ctx), int *ret)
 {
-	int ret = -EAGAIN;
+	bool present;
 
 	run->paths = NULL;
 	run->rpc = NULL;
 	run->ctx.kind = MRPC_POLICY_NO_MESSAGE;
 	rcu_read_lock();
-	if (rcu_access_pointer(mrpc_policy_of(run->e->ops)->prog) == run->prog)
-		ret = fn(&run->ctx);
+	present = rcu_access_pointer(mrpc_policy_of(run->e->ops)->prog) == run->prog;
+	if (present)
+		*ret = fn(&run->ctx);
 	rcu_read_unlock();
-	return ret;
+	return present;
 }
 
-static int policy_begin(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+static int policy_init(struct mrpc_policy_ctx *ctx)
+{
+	const struct mrpc_policy_run *run = container_of(ctx, struct mrpc_policy_run, ctx);
+
+	return run->prog->ops.init ? run->prog->ops.init(ctx) : 0;
+}
+
+/* Binds it to the present programs. Return: 0 or why it cannot be. */
+static int policy_begin_with(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 {
 	struct mrpc_policy_dp *dp = e->priv;
+	const char *field, *service = "";
 	int dir, err;
 
 	for (dir = 0; dir < MRPC_DIRS; dir++) {
@@ -246,17 +265,30 @@ static int policy_begin(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 		NL_SET_ERR_MSG_FMT(extack, "policy '%s' has no program any more", e->ops->name);
 		return -ENOENT;
 	}
-	err = policy_check(&dp->run[MRPC_TX], extack);
-	if (err)
-		return err;
-	policy_directions(e, dp->run[MRPC_TX].prog);
-	if (!dp->run[MRPC_TX].prog->ops.init)
+	field = policy_lacks(&dp->run[MRPC_TX], &service);
+	if (field) {
+		NL_SET_ERR_MSG_FMT(extack, "'%.40s' is no field of a message of %.30s", field, service);
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int policy_begin(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+{
+	struct mrpc_policy_dp *dp = e->priv;
+	int err, ret = 0;
+
+	do {		/* they may be replaced meanwhile */
+		err = policy_begin_with(e, extack);
+		if (err)
+			return err;
+	} while (!policy_call(&dp->run[MRPC_TX], policy_init, &ret));
+	policy_directions(e);
+	policy_fit(&dp->run[MRPC_RX]);
+	if (ret >= 0)
 		return 0;
-	err = policy_call(&dp->run[MRPC_TX], dp->run[MRPC_TX].prog->ops.init);
-	if (err >= 0)
-		return 0;
-	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d", e->ops->name, err);
-	return err < -MAX_ERRNO ? -EINVAL : err;
+	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d", e->ops->name, ret);
+	return ret > -ERESTARTSYS ? ret : -EPERM;
 }
 
 static int policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
@@ -285,20 +317,19 @@ static int policy_exit(struct mrpc_policy_ctx *ctx)
 {
 	const struct mrpc_policy_run *run = container_of(ctx, struct mrpc_policy_run, ctx);
 
-	run->prog->ops.exit(ctx);
+	if (run->prog && run->prog->ops.exit)
+		run->prog->ops.exit(ctx);
 	return 0;
 }
 
 static void policy_destroy(struct mrpc_engine *e)
 {
 	struct mrpc_policy_dp *dp = e->priv;
-	struct mrpc_policy_run *run = &dp->run[MRPC_TX];
+	int ret;
 
 	/* The connection may be gone, and its services with it. */
-	if (run->prog != rcu_access_pointer(mrpc_policy_of(e->ops)->prog))
-		policy_take(run);
-	if (run->prog && run->prog->ops.exit)
-		policy_call(run, policy_exit);
+	while (!policy_call(&dp->run[MRPC_TX], policy_exit, &ret))
+		policy_take(&dp->run[MRPC_TX]);
 	policy_dp_free(dp);
 }
 
@@ -309,14 +340,20 @@ static void policy_count(u64 *count)
 	WRITE_ONCE(*count, *count + 1);
 }
 
-static int policy_fallback(struct mrpc_policy_run *run, const char *detail)
+/* What it says of itself, not the program. */
+static int policy_refuse(struct mrpc_policy_run *run, u16 status, const char *detail)
+{
+	run->status = status;
+	strscpy(run->detail, detail);
+	return MRPC_POLICY_REJECT;
+}
+
+static int policy_fallback(struct mrpc_policy_run *run)
 {
 	policy_count(&run->fallbacks);
 	if (run->e->group->values[PARAM_FALLBACK].num == FALLBACK_PASS)
 		return MRPC_POLICY_PASS;
-	run->status = MRPC_UNAVAILABLE;
-	strscpy(run->detail, detail);
-	return MRPC_POLICY_REJECT;
+	return policy_refuse(run, MRPC_UNAVAILABLE, policy_unavailable);
 }
 
 static u64 policy_age(const struct mrpc_policy_run *run, const struct mrpc_call *call)
@@ -339,6 +376,7 @@ static const struct mrpc_policy_paths *policy_show(struct mrpc_policy_run *run,
 
 	run->rpc = rpc;
 	run->status = 0;
+	run->delay = 0;
 	ctx->kind = request ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
 	ctx->call = call->id;
 	ctx->deadline = rpc->deadline;
@@ -366,6 +404,7 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 	view->head = mrpc_rpc_head(rpc);
 	view->head_len = mrpc_msg_head_len(&rpc->frame.msg);
 	view->bytes = mrpc_rpc_bytes(rpc);
+	view->max_entries = MRPC_POLICY_ENTRIES;
 }
 
 /* One of the datapaths says so for all. */
@@ -381,37 +420,40 @@ static void policy_tell(struct mrpc_policy_run *run)
 	mrpc_notify_fault(run->e, "evicted", why);
 }
 
-/* A run took too long? Now and then that is somebody else's fault. */
-static void policy_ran(struct mrpc_policy_run *run, u64 ns)
+/* A run has been measured. */
+static void policy_ran(struct mrpc_policy_run *run, s64 ns)
 {
-	struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
-	u32 faults = READ_ONCE(policy->faults);
+	struct mrpc_policy_prog *prog = run->prog;
+	u32 faults = READ_ONCE(prog->faults);
 
+	ns = max(ns, 0);
 	WRITE_ONCE(run->ran, run->ran + ns);
 	policy_count(&run->measured);
-	if (ns > run->e->group->values[PARAM_BUDGET].num)
-		run->thrown |= mrpc_policy_fault(policy, "a run took %llu us",
+	if (ns > prog->budget)
+		run->thrown |= mrpc_policy_fault(mrpc_policy_of(run->e->ops), prog,
+						 "a run took %llu us",
 						 div_u64(ns, NSEC_PER_USEC));
 	else if (faults)
-		WRITE_ONCE(policy->faults, faults - 1);
+		WRITE_ONCE(prog->faults, faults - 1);
 }
 
 /*
  * Calls a program. The clock is read in few runs; a tick of the kernel's in the midst of
- * another one tells those that took very long.
+ * another one tells those that took very long. One in which others ran is not counted.
  */
 static int policy_run(struct mrpc_policy_run *run)
 {
-	const struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
-	bool measure = !(run->runs++ % POLICY_MEASURE) || READ_ONCE(policy->faults);
-	unsigned long tick = jiffies;
+	bool measure = !(run->runs % POLICY_MEASURE) || READ_ONCE(run->prog->faults);
+	unsigned long switches = current->nvcsw + current->nivcsw, tick = jiffies;
 	u64 start = measure ? local_clock() : 0;
 	int verdict = run->hook(&run->ctx);
 
-	if (measure)
-		policy_ran(run, local_clock() - start);
-	else if (unlikely(jiffies - tick > 1))
-		policy_ran(run, jiffies_to_nsecs(jiffies - tick - 1));
+	policy_count(&run->runs);
+	if (likely(!measure && jiffies - tick <= 1))
+		return verdict;
+	if (switches == current->nvcsw + current->nivcsw)
+		policy_ran(run, measure ? local_clock() - start :
+			   jiffies_to_nsecs(jiffies - tick - 1));
 	return verdict;
 }
 
@@ -426,14 +468,12 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 		break;
 	default:
 		policy_count(&run->errors);
-		run->thrown |= mrpc_policy_fault(mrpc_policy_of(run->e->ops), "it returned %d",
-						 verdict);
+		run->thrown |= mrpc_policy_fault(mrpc_policy_of(run->e->ops), run->prog,
+						 "it returned %d", verdict);
 		run->status = 0;
 	}
-	if (!run->status) {
-		run->status = MRPC_PERMISSION_DENIED;
-		strscpy(run->detail, policy_default);
-	}
+	if (!run->status)
+		policy_refuse(run, MRPC_PERMISSION_DENIED, policy_default);
 	return MRPC_POLICY_REJECT;
 }
 
@@ -447,9 +487,11 @@ static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 		return MRPC_POLICY_PASS;
 	for (;;) {
 		if (unlikely(rcu_access_pointer(policy->prog) != run->prog) && policy_rebind(run))
-			return policy_fallback(run, policy_unready);
+			return policy_refuse(run, MRPC_UNAVAILABLE, policy_unready);
 		if (unlikely(!run->prog))
-			return policy_fallback(run, policy_unavailable);
+			return policy_fallback(run);
+		if (unlikely(run->unfit))
+			return policy_refuse(run, MRPC_FAILED_PRECONDITION, policy_unfit);
 		if (!run->hook)
 			return MRPC_POLICY_PASS;
 		run->paths = policy_show(run, rpc);
@@ -515,6 +557,7 @@ static u64 policy_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct
 	struct mrpc_policy_dp *dp = e->priv;
 	struct mrpc_policy_run *run = &dp->run[dir];
 	struct mrpc_rpc *rpc;
+	int verdict;
 
 	if (!mrpc_late_empty(&run->late))
 		mrpc_late_release(&run->late, out, ktime_get_ns());
@@ -522,19 +565,20 @@ static u64 policy_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct
 	for (; budget && (rpc = mrpc_queue_peek(in)); budget--) {
 		if (run->nr_details == POLICY_DETAILS)
 			return ktime_get_ns();
-		switch (policy_take_verdict(run, rpc)) {
-		case MRPC_POLICY_REJECT:
-			policy_count(&run->rejected);
-			mrpc_engine_reject(e, dir, in, rpc, run->status, policy_detail(run));
-			break;
-		case MRPC_POLICY_DELAY:
-			policy_count(&run->delayed);
-			if (mrpc_late_keep(&run->late, in, rpc, ktime_get_ns() + run->delay))
-				break;
-			fallthrough;
-		default:
+		verdict = policy_take_verdict(run, rpc);
+		if (verdict == MRPC_POLICY_PASS) {
 			mrpc_queue_move(in, rpc, out);
+			continue;
 		}
+		if (verdict == MRPC_POLICY_DELAY) {
+			if (mrpc_late_keep(&run->late, in, rpc, ktime_get_ns() + run->delay)) {
+				policy_count(&run->delayed);
+				continue;
+			}
+			policy_refuse(run, MRPC_RESOURCE_EXHAUSTED, policy_no_memory);
+		}
+		policy_count(&run->rejected);
+		mrpc_engine_reject(e, dir, in, rpc, run->status, policy_detail(run));
 	}
 	return mrpc_late_next(&run->late);
 }
@@ -607,7 +651,7 @@ static int policy_dump(const struct mrpc_engine *e, const struct mrpc_group *g,
 void mrpc_policy_tick(struct mrpc_policy *policy)
 {
 	struct mrpc_policy_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
-	const struct mrpc_policy_prog *prog;
+	struct mrpc_policy_prog *prog;
 	u64 start, ns;
 
 	if (!run)
@@ -619,8 +663,11 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 		start = local_clock();
 		prog->ops.tick(&run->ctx);
 		ns = local_clock() - start;
-		if (ns > policy_params[PARAM_BUDGET].def)
-			mrpc_policy_fault(policy, "a tick took %llu us", div_u64(ns, NSEC_PER_USEC));
+		if (ns > prog->budget)
+			mrpc_policy_fault(policy, prog, "a tick took %llu us",
+					  div_u64(ns, NSEC_PER_USEC));
+		else if (prog->faults)
+			WRITE_ONCE(prog->faults, prog->faults - 1);
 	}
 	rcu_read_unlock();
 	kfree(run);

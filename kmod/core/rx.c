@@ -119,9 +119,7 @@ static void mrpc_rx_place(struct mrpc_conn *conn, struct mrpc_rx *rx)
 /* What an engine may change of a message that is received. */
 static void mrpc_rx_take_back(struct mrpc_rx *rx)
 {
-	rx->a.frame.priority = rx->rpc.frame.priority;
-	if (rx->a.call->role == MRPC_ROLE_SERVER)
-		rx->a.call->priority = rx->rpc.frame.priority;
+	rx->a.frame.priority = mrpc_rpc_rank(&rx->rpc);
 }
 
 /**
@@ -243,14 +241,21 @@ int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->sink;
 	struct mrpc_rx *rx = mrpc_rx_begin(conn, prefix);
+	u32 wants = mrpc_chain_of(conn)->flags;
 
 	if (!rx)
 		return -ENOMEM;
-	if (!rx->rpc.have_bytes && mrpc_chain_of(conn)->flags & MRPC_ENGINE_RX_BYTES)
-		return mrpc_rx_stage_or_drop(conn, rx);
+	if (wants & MRPC_ENGINE_RX_WRITES ||
+	    (!rx->rpc.have_bytes && wants & MRPC_ENGINE_RX_BYTES)) {
+		if (mrpc_rx_stage_or_drop(conn, rx))
+			return -ENOMEM;
+		if (!rx->rpc.have_bytes)
+			return 0;
+		prefix = rx->rpc.data + sizeof(struct mrpc_wire_hdr);
+	}
 	mrpc_rx_judge(conn, rx);
 	if (!rx->passed && !rx->refused)
-		return mrpc_rx_stage(conn, rx);
+		return rx->staged ? 0 : mrpc_rx_stage(conn, rx);
 	sink->rx = NULL;
 	if (rx->passed) {
 		sink->a = rx->a;

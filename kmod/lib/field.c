@@ -173,38 +173,42 @@ static int field_leaf(const struct mrpc_step *s, const struct mrpc_view *view, c
 	}
 }
 
-/* Return: the leaf of a path, with *@at what it is about; NULL: the field is not there. */
-static const struct mrpc_step *field_follow(const struct mrpc_field_path *path, const u8 *head,
-					    const u8 **at)
+/* To the leaf of a path. Return: 0, with *@leaf, and *@at what it is about; -ENOENT; -E2BIG. */
+static int field_follow(const struct mrpc_field_path *path, const struct mrpc_view *view,
+			const struct mrpc_step **leaf, const u8 **at)
 {
+	const u8 *head = view->head, *block = head;
 	const struct mrpc_step *s;
-	const u8 *block = head;
 	struct mrpc_ref ref;
 
 	if (!head)
-		return NULL;
+		return -ENOENT;
 	for (s = path->steps;; s++) {
 		if (s->guard && !field_guard(s, block))
-			return NULL;
+			return -ENOENT;
 		*at = block + s->offset;
-		if (s->op >= LEAF_FIRST)
-			return s;
+		if (s->op >= LEAF_FIRST) {
+			*leaf = s;
+			return 0;
+		}
 		ref = msg_get_ref(*at);
 		switch (s->op) {
 		case STEP_MESSAGE:
 			if (!ref.len)
-				return NULL;
+				return -ENOENT;
 			block = head + ref.off;
 			break;
 		case STEP_ELEMENT:
 			if (s->arg >= ref.len)
-				return NULL;
+				return -ENOENT;
 			block = head + ref.off + s->arg * s->stride;
 			break;
 		default:	/* STEP_ENTRY */
+			if (view->max_entries && ref.len > view->max_entries)
+				return -E2BIG;
 			block = field_entry(path, s, head, ref);
 			if (!block)
-				return NULL;
+				return -ENOENT;
 		}
 	}
 }
@@ -214,10 +218,11 @@ int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *
 {
 	const struct mrpc_step *s;
 	const u8 *at;
+	int err;
 
 	value->kind = path->kind;
-	s = field_follow(path, view->head, &at);
-	return s ? field_leaf(s, view, at, value) : -ENOENT;
+	err = field_follow(path, view, &s, &at);
+	return err ?: field_leaf(s, view, at, value);
 }
 
 static int field_store(u32 kind, u8 *p, const struct mrpc_field_value *value)
@@ -260,15 +265,16 @@ int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view 
 	/* A piece may be a copy. */
 	const struct mrpc_view own = {
 		.head = view->head, .head_len = view->head_len, .bytes = view->bytes,
+		.max_entries = view->max_entries,
 	};
 	struct mrpc_field_value is = {};
 	const struct mrpc_step *s;
 	const u8 *at;
 	int err;
 
-	s = field_follow(path, own.head, &at);
-	if (!s)
-		return -ENOENT;
+	err = field_follow(path, &own, &s, &at);
+	if (err)
+		return err;
 	if (s->op == LEAF_SCALAR)
 		return field_store(s->kind, (u8 *)at, value);
 	if (s->op != LEAF_TEXT && s->op != LEAF_BYTES && s->op != LEAF_ITEM)
@@ -285,5 +291,9 @@ int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view 
 	if (s->op == LEAF_TEXT && !mrpc_utf8_valid(value->ptr, is.len))
 		return -EILSEQ;
 	memcpy((char *)is.ptr, value->ptr, is.len);
-	return 0;
+	if (s->op == LEAF_BYTES || mrpc_utf8_valid(is.ptr, is.len))
+		return 0;
+	/* It has changed meanwhile. What it was is lost; what it is must be text. */
+	memset((char *)is.ptr, '?', is.len);
+	return -EILSEQ;
 }

@@ -78,6 +78,7 @@ struct mrpc_field_value {
  *	so no field
  * @head_len: mrpc_msg_head_len(): where the byte section starts
  * @bytes: the whole byte section, or NULL
+ * @max_entries: maps of more are not searched for a key; 0: all are
  * @piece: if @bytes is NULL: the memory with the message's bytes [off,
  *	off + len), or NULL if they are not at hand. The range lies within one
  *	block of the byte section. May be NULL
@@ -89,6 +90,7 @@ struct mrpc_view {
 	const void *head;
 	u64 head_len;
 	const void *bytes;
+	u32 max_entries;
 	const void *(*piece)(const struct mrpc_view *view, u32 off, u32 len);
 };
 
@@ -191,7 +193,8 @@ int mrpc_path_explain(const struct mrpc_schema_plan *plan, const char *text, u32
  * Bounded time: a constant for each step, but for a map linear in its entries.
  *
  * Return: 0; -ENOENT: the field is not there; -ENODATA: it is, but its content
- * is in the byte section and not at hand: @value says where.
+ * is in the byte section and not at hand: @value says where; -E2BIG: a map has more than
+ * mrpc_view.max_entries.
  */
 int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *view,
 		    struct mrpc_field_value *value);
@@ -203,9 +206,10 @@ int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *
  * @value: the value, as mrpc_field_read() gives it
  *
  * What a message's shape depends on does not change: presence, numbers of elements,
- * lengths of text and bytes.
+ * lengths of text and bytes. Somebody else may be writing to @value's text: then what it
+ * has become is checked.
  *
- * Return: 0; -ENOENT: the field is not there; -ENODATA: its content is not at hand;
+ * Return: 0; -ENOENT: the field is not there; -ENODATA, -E2BIG as mrpc_field_read();
  * -ERANGE: a number that its type cannot have; -EMSGSIZE: text or bytes of another
  * length; -EILSEQ: text that is not UTF-8; -EINVAL: no such path can be set (a
  * message, a list, a length, a float).

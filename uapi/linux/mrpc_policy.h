@@ -21,6 +21,8 @@
 #define MRPC_POLICY_COUNTERS	8
 #define MRPC_POLICY_COUNTER	24	/* bytes of a counter's name, with NUL */
 #define MRPC_POLICY_STORAGE	4096	/* bytes of a datapath's storage, at most */
+#define MRPC_POLICY_BUDGET	2000000	/* ns */
+#define MRPC_POLICY_ENTRIES	1024	/* of a map that is searched for a key, at most */
 #define MRPC_POLICY_DETAIL	96	/* bytes of a status detail, with NUL */
 
 /* What a program returns. Anything else rejects, and is counted as an error. */
@@ -132,7 +134,8 @@ struct mrpc_policy_replica {
  * @version: of the engine type; 0 is 1
  * @flags: MRPC_POLICY_*
  * @storage: bytes that each datapath has for bpf_mrpc_storage(), zero at first
- * @resv: zero
+ * @budget: ns that a program may take, at most a second; who takes longer too often is
+ *	thrown out; 0: MRPC_POLICY_BUDGET
  * @period: ns between two ticks, at least a millisecond
  * @fields: paths that the program reads or sets, "TYPE:PATH" for messages of one
  *	type or "PATH" for all that have it; by index. TYPE is the message's full name
@@ -140,8 +143,8 @@ struct mrpc_policy_replica {
  *
  * Programs may be left out: then messages pass. They run under the claim of the
  * datapath's direction, in process context, and do not sleep. A link's update
- * replaces all of them between two messages; a policy that follows another has the
- * same name, version and storage, and at most its functions and flags.
+ * replaces all of them between two messages; programs that follow others of the same name
+ * and version have the same size of storage, and at most the functions and flags of the first.
  */
 struct mrpc_policy_ops {
 	int (*request_tx)(struct mrpc_policy_ctx *ctx);
@@ -155,7 +158,7 @@ struct mrpc_policy_ops {
 	__u32 version;
 	__u32 flags;
 	__u32 storage;
-	__u32 resv;
+	__u32 budget;
 	__u64 period;
 	char fields[MRPC_POLICY_FIELDS][MRPC_POLICY_PATH];
 	char counters[MRPC_POLICY_COUNTERS][MRPC_POLICY_COUNTER];
