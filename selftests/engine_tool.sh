@@ -361,6 +361,77 @@ test_egress()
 	[[ -z $(mrpc egress | column DEV) ]]
 }
 
+# domains: their settings, and whether they are paused.
+domains()
+{
+	mrpc -j egress | python3 -c '
+import json, sys
+for d in json.load(sys.stdin):
+    print(*(d[k] for k in ("dev", "discipline", "fair", "paused", "chunk", "limit")))'
+}
+
+test_egress_config()
+{
+	begin
+	on_exit eval 'mrpc egress del dev lo; mrpc egress del loop; mrpc egress del dev mv0; ip link del mv0'
+	local file=$TEST_TMP/config.json bad=$TEST_TMP/bad.json
+	serve 1
+	ip link add mv0 type veth peer name mv1
+	mrpc egress set dev lo discipline strict fair on chunk 8KiB limit 64KiB
+	mrpc egress set loop
+	mrpc egress set dev mv0 discipline small-first
+	domains >"$TEST_TMP/before"
+	mrpc egress pause dev mv0
+	mrpc config save "$file"
+	json "[d['dev'] for d in j['egress']] == ['lo', '', 'mv0'] and j['egress'][0] == {'dev': 'lo',
+		'discipline': 'strict', 'fair': True, 'chunk': 8192, 'limit': 65536}" <"$file"
+	# What is so is not touched, paused or not.
+	[[ -z $(mrpc config restore exact "$file") ]]
+	mrpc -j egress show dev mv0 | json 'j[0]["paused"]'
+	# From nothing; datapaths are in it again.
+	mrpc egress del dev lo
+	mrpc egress del loop
+	mrpc egress del dev mv0
+	[[ $(mrpc config restore "$file") == 'egress dev lo: made
+egress loop: made
+egress dev mv0: made' ]]
+	domains | diff "$TEST_TMP/before" -
+	mrpc -j egress show dev lo | json 'j[0]["datapaths"] == 2'
+	# From something else.
+	mrpc egress set dev lo discipline fifo limit 32KiB
+	mrpc egress set loop fair on
+	[[ $(mrpc config restore "$file") == 'egress dev lo: changed
+egress loop: changed' ]]
+	domains | diff "$TEST_TMP/before" -
+	# Those that the file does not have.
+	sed '/"dev": ""/,/limit/ s/"dev": ""/"dev": "mv1"/' "$file" >"$bad"
+	[[ $(mrpc config restore "$bad") == 'egress dev mv1: made' ]]
+	[[ $(domains | wc -l) == 4 ]]
+	[[ $(mrpc config restore exact "$file") == 'egress dev mv1: removed' ]]
+	domains | diff "$TEST_TMP/before" -
+	# A device that is not there, and one of whose settings is not allowed: the others are restored.
+	sed 's/"mv0"/"nil"/; s/65536/4096/; s/"fair": false/"fair": true/' "$file" >"$bad"
+	refused 1 "the egress domain 'dev lo' could not be changed: a limit of 4096 bytes" \
+		config restore "$bad"
+	[[ $(<"$TEST_TMP/err") == *"'dev nil' could not be made: there is no device 'nil'"* ]]
+	[[ $(<"$TEST_TMP/out") == 'egress loop: changed' ]]
+	# What is no configuration.
+	sed 's/"strict"/"red"/' "$file" >"$bad"
+	refused 1 'an egress domain whose "discipline" is none' config restore "$bad"
+	sed 's/8192/-1/' "$file" >"$bad"
+	refused 1 'an egress domain whose "chunk" is none' config restore "$bad"
+	sed 's/"fair": true/"fair": 1/' "$file" >"$bad"
+	refused 1 'an egress domain whose "fair" is none' config restore "$bad"
+	sed 's/"dev": "lo"/"name": "lo"/' "$file" >"$bad"
+	refused 1 'an egress domain whose "dev" is none' config restore "$bad"
+	echo '{"engines": [], "egress": 7}' >"$bad"
+	refused 1 'has "egress" that are none' config restore "$bad"
+	# An older one had no domains.
+	echo '{"engines": []}' >"$bad"
+	[[ -z $(mrpc config restore "$bad") ]]
+	kill -0 "${clients[@]}" "$server" || fail "somebody did not live through it"
+}
+
 test_runtime()
 {
 	begin

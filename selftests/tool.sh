@@ -142,7 +142,7 @@ test_json()
 		mrpc -j -p "$object" dump | json 'isinstance(j, list) and len(j) > 0'
 		mrpc dump | has "^$object:"
 	done
-	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "engine", "qp", "queue", "schema",
+	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "egress", "engine", "qp", "queue", "schema",
 		"service", "session"]'
 	mrpc -j session | json "{s['name'] for s in j} == {'kv-server', 'kv-client'} and
 		all(s['uid'] == 0 and s['age_ns'] > 0 and s['recv']['bytes'] > 0 for s in j) and

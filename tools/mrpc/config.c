@@ -2,8 +2,9 @@
 /*
  * The engines of a network namespace in a file, and back: what 'config save' writes
  * is JSON, an array of engines from the application to the wire, with what
- * the operator has said of them, and the sets of keys that their rules may need.
- * 'config restore' makes that so, and changes nothing that is so already.
+ * the operator has said of them, the sets of keys that their rules may need, and
+ * the egress domains. 'config restore' makes that so, and changes nothing that is so
+ * already.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -102,6 +103,7 @@ static int run_save(struct args *args)
 
 	no_more_words(args);
 	json_object_object_add(all, "sets", keyset_saved());
+	json_object_object_add(all, "egress", domains_saved());
 	json_object_object_add(all, "engines", all_saved());
 	text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 					      JSON_C_TO_STRING_SPACED |
@@ -115,6 +117,15 @@ static int run_save(struct args *args)
 }
 
 /* -- restore ---------------------------------------------------------------------------- */
+
+/* An older file wrote none. */
+static void need_array(struct json_object *all, const char *key, const char *name)
+{
+	if (!json_at(all, key))
+		json_object_object_add(all, key, json_object_new_array());
+	if (!json_object_is_type(json_at(all, key), json_type_array))
+		fail("'%s' has \"%s\" that are none", name, key);
+}
 
 static struct json_object *read_config(const char *name)
 {
@@ -133,11 +144,8 @@ static struct json_object *read_config(const char *name)
 	free(text);
 	if (!json_object_is_type(json_at(all, "engines"), json_type_array))
 		fail("'%s' has no \"engines\": 'mrpc config save' did not write it", name);
-	/* An older one wrote none. */
-	if (!json_at(all, "sets"))
-		json_object_object_add(all, "sets", json_object_new_array());
-	if (!json_object_is_type(json_at(all, "sets"), json_type_array))
-		fail("'%s' has \"sets\" that are none", name);
+	need_array(all, "sets", name);
+	need_array(all, "egress", name);
 	return all;
 }
 
@@ -356,6 +364,10 @@ static int run_restore(struct args *args)
 	all = read_config(name);
 	engines = json_at(all, "engines");
 	ok = keyset_restore(json_at(all, "sets"), exact);
+	/* Before the engines: with the first call that one ranks or gives to a tenant the
+	 * order is what it was.
+	 */
+	ok &= domains_restore(json_at(all, "egress"), exact);
 	r.now = engine_array();
 	if (exact) {
 		ok &= remove_others(r.now, engines);

@@ -5,7 +5,32 @@
 
 #include <linux/mrpc_netlink.h>
 
-#include "tool.h"
+#include "egress.h"
+
+/**
+ * domain_words() - a domain as the command line takes it
+ * @dev: its device, "": loop links
+ *
+ * Return: "dev NAME" or "loop", to be freed.
+ */
+char *domain_words(const char *dev)
+{
+	return *dev ? text_printf("dev %s", dev) : text_printf("loop");
+}
+
+/* The domain of @dev, or NULL. */
+struct json_object *domain_find(struct json_object *array, const char *dev)
+{
+	struct json_object *domain;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(array); i++) {
+		domain = json_object_array_get_idx(array, i);
+		if (!strcmp(string_at(domain, "dev") ?: "", dev))
+			return domain;
+	}
+	return NULL;
+}
 
 /* -- show --------------------------------------------------------------------------- */
 

@@ -298,13 +298,13 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 	return array;
 }
 
-static void print_blocks(const struct object *o, struct json_object *array)
+static void print_blocks(const char *name, const struct set *set, struct json_object *array)
 {
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(array); i++) {
-		printf("%s%s:\n", i ? "\n" : "", o->name);
-		print_block(o->set, json_object_array_get_idx(array, i), 4);
+		printf("%s%s:\n", i ? "\n" : "", name);
+		print_block(set, json_object_array_get_idx(array, i), 4);
 	}
 }
 
@@ -329,7 +329,7 @@ static int run_object(const char *name, struct args *args)
 	if (options.json)
 		print_json(array);
 	else if (!strcmp(command, "dump"))
-		print_blocks(o, array);
+		print_blocks(o->name, o->set, array);
 	else
 		print_table(o->set, o->columns, array);
 	json_object_put(array);
@@ -362,6 +362,18 @@ int do_datapath(struct args *args)
 }
 
 /* Everything of everything, as one asks for in a report of a bug. */
+static void dump_all(struct json_object *all, const char *name, int cmd, const struct set *set)
+{
+	struct json_object *array = ask_all(cmd, set, NULL);
+
+	if (!options.json) {
+		print_blocks(name, set, array);
+		if (json_object_array_length(array))
+			putchar('\n');
+	}
+	json_object_object_add(all, name, array);
+}
+
 int do_dump(struct args *args)
 {
 	struct json_object *all = json_object_new_object(), *array;
@@ -372,15 +384,9 @@ int do_dump(struct args *args)
 		return 0;
 	}
 	no_more_words(args);
-	for (o = objects; o->name; o++) {
-		array = ask_all(o->cmd, o->set, NULL);
-		if (!options.json) {
-			print_blocks(o, array);
-			if (json_object_array_length(array))
-				putchar('\n');
-		}
-		json_object_object_add(all, o->name, array);
-	}
+	for (o = objects; o->name; o++)
+		dump_all(all, o->name, o->cmd, o->set);
+	dump_all(all, "egress", MRPC_CMD_EGRESS_GET, &set_egress);
 	array = schema_array(true);
 	if (!options.json)
 		schema_blocks(array);

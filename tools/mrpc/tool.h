@@ -292,6 +292,11 @@ struct json_object *keyset_saved(void);
 bool keyset_restore(struct json_object *sets, bool exact);
 bool keyset_remove_others(struct json_object *sets);
 
+/* -- egress_config.c ------------------------------------------------------------------------- */
+
+struct json_object *domains_saved(void);
+bool domains_restore(struct json_object *domains, bool exact);
+
 /* -- metrics.c ------------------------------------------------------------------------------- */
 
 int do_metrics(struct args *args);
