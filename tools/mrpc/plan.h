@@ -124,11 +124,13 @@ enum inverse {
 	INVERSE_ADD, INVERSE_DEL, INVERSE_SET, INVERSE_REPLACE,		/* engines */
 	INVERSE_PAUSE, INVERSE_RESUME,
 	INVERSE_RUNTIME_ADD, INVERSE_RUNTIME_DEL, INVERSE_RUNTIME_SET,
+	INVERSE_EGRESS_SET, INVERSE_EGRESS_DEL, INVERSE_EGRESS_HOLD,
 	INVERSE_CREATE,		/* of a set of keys */
 };
 
 bool words_split(const char *text, struct command *c, char **why);
 void words_add(struct command *c, const char *word);
+struct command command(const char *word, ...);
 char *words_text(const struct command *c);
 struct json_object *words_json(const struct command *c);
 struct command words_from_json(struct json_object *array);
@@ -176,7 +178,14 @@ struct before {
 
 struct before undo_find(const struct host *h, const struct step *s);
 struct json_object *undo_state(const struct host *h, const struct command *run);
+struct json_object *undo_part(struct json_object *object, const char *const *keys);
 bool undo_unfinished(struct json_object *state);
+
+/* -- plan_egress.c: changes of egress domains --------------------------------------------------- */
+
+struct command undo_egress(const struct host *h, const struct command *run, enum inverse inverse,
+			   char **why);
+struct json_object *egress_state(const struct host *h, const struct command *run);
 
 /* -- plan_check.c: conditions --------------------------------------------------------------------- */
 

@@ -2,24 +2,10 @@
 /*
  * mrpc plan: what takes a change back, from what there was before it.
  */
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan.h"
-
-/* Words up to a NULL. */
-static struct command command(const char *word, ...)
-{
-	struct command c = { };
-	va_list ap;
-
-	va_start(ap, word);
-	for (; word; word = va_arg(ap, const char *))
-		words_add(&c, word);
-	va_end(ap);
-	return c;
-}
 
 /* -- what there is ------------------------------------------------------------------------- */
 
@@ -349,6 +335,10 @@ static struct command find(const struct host *h, const struct command *run, enum
 	case INVERSE_RUNTIME_DEL:
 	case INVERSE_RUNTIME_SET:
 		return undo_runtime(h, run, inverse, why);
+	case INVERSE_EGRESS_SET:
+	case INVERSE_EGRESS_DEL:
+	case INVERSE_EGRESS_HOLD:
+		return undo_egress(h, run, inverse, why);
 	case INVERSE_PAUSE:
 		return instead(run, "resume");
 	case INVERSE_RESUME:
@@ -360,20 +350,26 @@ static struct command find(const struct host *h, const struct command *run, enum
 	}
 }
 
+/* Of @object, what it has of these @keys; nothing of NULL. */
+struct json_object *undo_part(struct json_object *object, const char *const *keys)
+{
+	struct json_object *state = json_object_new_object(), *value;
+
+	for (; object && *keys; keys++)
+		if (json_object_object_get_ex(object, *keys, &value))
+			json_object_object_add(state, *keys, json_object_get(value));
+	return state;
+}
+
 /* Of an engine, what a change of it changes. */
 static struct json_object *engine_state(struct json_object *engine)
 {
 	static const char *const keys[] = {
 		"name", "type", "version", "scope", "values", "percent", "adding", "removing",
-		"next_type", "next_version", "next_values"
+		"next_type", "next_version", "next_values", NULL
 	};
-	struct json_object *state = json_object_new_object(), *value;
-	size_t i;
 
-	for (i = 0; engine && i < sizeof(keys) / sizeof(*keys); i++)
-		if (json_object_object_get_ex(engine, keys[i], &value))
-			json_object_object_add(state, keys[i], json_object_get(value));
-	return state;
+	return undo_part(engine, keys);
 }
 
 /* Is a change in progress? */
@@ -437,6 +433,8 @@ struct json_object *undo_state(const struct host *h, const struct command *run)
 	}
 	if (!strcmp(run->words[0], "runtime"))
 		return runtime_state(h, run->words[2]);
+	if (!strcmp(run->words[0], "egress"))
+		return egress_state(h, run);
 	if (!strcmp(run->words[0], "set") &&
 	    (!strcmp(run->words[1], "create") || !strcmp(run->words[1], "destroy")))
 		return set_state(h, run->words[2]);

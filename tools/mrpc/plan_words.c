@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mrpc plan: commands as words, and which ones a plan may have. */
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,19 @@ void words_add(struct command *c, const char *word)
 		fail("out of memory");
 	c->words[c->nr++] = text_printf("%s", word);
 	c->words[c->nr] = NULL;
+}
+
+/* Words up to a NULL. */
+struct command command(const char *word, ...)
+{
+	struct command c = { };
+	va_list ap;
+
+	va_start(ap, word);
+	for (; word; word = va_arg(ap, const char *))
+		words_add(&c, word);
+	va_end(ap);
+	return c;
 }
 
 /* The end of a word that begins at @text; quotes in it are left out of @to. */
@@ -139,6 +153,10 @@ static const struct {
 	{ "runtime", "add", INVERSE_RUNTIME_ADD, 3 },
 	{ "runtime", "set", INVERSE_RUNTIME_SET, 5 },
 	{ "runtime", "del", INVERSE_RUNTIME_DEL, 3 },
+	{ "egress", "set", INVERSE_EGRESS_SET, 3 },
+	{ "egress", "del", INVERSE_EGRESS_DEL, 3 },
+	{ "egress", "pause", INVERSE_EGRESS_HOLD, 3 },
+	{ "egress", "resume", INVERSE_EGRESS_HOLD, 3 },
 	{ "set", "create", INVERSE_CREATE, 3 },
 	{ "set", "destroy", INVERSE_GIVEN, 3 },
 	{ "set", "add", INVERSE_GIVEN, 4 },
@@ -200,7 +218,7 @@ bool words_show(const struct command *c, char **why)
 {
 	static const char *const objects[] = {
 		"session", "qp", "conn", "service", "schema", "datapath", "engine", "queue",
-		"runtime", "set"
+		"runtime", "egress", "set"
 	};
 	size_t i;
 
