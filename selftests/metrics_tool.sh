@@ -130,6 +130,55 @@ assert names == ['a\"b', 'c' + chr(92), chr(92) + 'n' + '\"' + chr(92) + '\"', '
                  '{x=\"y\"} 1', 'pr\u00fcf', '?'], names"
 }
 
+# sum NAME: of all domains' samples, in what is printed.
+sum() { mrpc metrics | awk -v name="$1{" 'index($0, name) == 1 { n += $2 } END { print n + 0 }'; }
+
+test_egress()
+{
+	local odd='a"b\c'
+	on_exit eval 'mrpc egress del dev lo; mrpc egress del loop; ip link del mv1'
+	mrpc metrics >"$TEST_TMP/out"
+	grep mrpc_egress "$TEST_TMP/out" && fail "there is no domain"
+	serve 1
+	ip link add "$odd" type veth peer name mv1
+	mrpc egress set dev lo discipline strict fair on limit 64KiB
+	mrpc egress set loop discipline small-first
+	mrpc egress set dev "$odd"
+	wait_for 10 eval '(($(sum mrpc_egress_sent_bytes_total) > 0))'
+	kill -STOP "${clients[0]}"
+	wait_for 20 nothing_moves
+	mrpc metrics >"$TEST_TMP/out"
+	mrpc -j dump >"$TEST_TMP/dump"
+	grep mrpc_egress "$TEST_TMP/out"
+	check "$TEST_TMP/out" "
+import json
+domains = json.load(open('$TEST_TMP/dump'))['egress']
+assert [d['dev'] for d in domains] == ['lo', '', 'a\"b' + chr(92) + 'c']
+values = dict(fair='fair', paused='paused', datapaths='datapaths', tenants='tenants',
+              waiting_datapaths='waiting', chunk_bytes='chunk', limit_bytes='limit',
+              out_bytes='out', turns_total='grants', expired_turns_total='expired',
+              wasted_turns_total='wasted', sent_bytes_total='sent')
+for d in domains:
+    n = dict(dev=d['dev'])
+    assert v('mrpc_egress_info', discipline=d['discipline'], **n) == [1], d
+    for name, key in values.items():
+        assert v('mrpc_egress_' + name, **n) == [d[key]], (name, d)
+    assert v('mrpc_egress_below_bytes', **n) == [0] and v('mrpc_egress_left_bytes', **n) == [0]
+assert v('mrpc_egress_datapaths', dev='lo') == [2] and v('mrpc_egress_fair', dev='lo') == [1]
+assert v('mrpc_egress_turns_total', dev='lo')[0] > 0
+assert v('mrpc_egress_sent_bytes_total', dev='') == [0]"
+	# What waits.
+	mrpc egress pause dev lo
+	kill -CONT "${clients[0]}"
+	wait_for 10 eval '(($(sum mrpc_egress_left_bytes) > 0 && $(sum mrpc_egress_waiting_datapaths) > 0))'
+	[[ $(sum mrpc_egress_paused) == 1 ]]
+	mrpc egress resume dev lo
+	# A discipline is not what a series is known by.
+	mrpc egress set dev lo discipline fifo
+	mrpc metrics | has '^mrpc_egress_info{dev="lo",discipline="fifo"} 1$'
+	kill -0 "${clients[@]}" "$server" || fail "somebody did not live through it"
+}
+
 test_usage()
 {
 	local address

@@ -466,6 +466,70 @@ static void print_sums(FILE *out, struct json_object *sessions, struct json_obje
 	json_object_put(array);
 }
 
+/* -- egress domains -------------------------------------------------------------------------------- */
+
+/* Of loop links it is empty, which no device's name is. */
+static const struct label egress_labels[] = { { "dev", "dev" }, { } };
+
+static const struct label egress_info_labels[] = {
+	{ "dev", "dev" }, { "discipline", "discipline" }, { }
+};
+
+static const struct family egress_info[] = {
+	INFO("mrpc_egress", "What an egress domain is; always 1."), { }
+};
+
+static const struct family egress_families[] = {
+	GAUGE("mrpc_egress_fair", "fair", "1 if tenants share by weight."),
+	GAUGE("mrpc_egress_paused", "paused", "1 if the operator lets nothing out."),
+	GAUGE("mrpc_egress_datapaths", "datapaths", "Datapaths in an egress domain."),
+	GAUGE("mrpc_egress_tenants", "tenants", "Tenants that these belong to."),
+	GAUGE("mrpc_egress_waiting_datapaths", "waiting", "Datapaths that could send."),
+	GAUGE("mrpc_egress_chunk_bytes", "chunk", "Most bytes that are sent in one turn."),
+	GAUGE("mrpc_egress_limit_bytes", "limit",
+	      "Most bytes that may be granted, or sent and still on this host."),
+	GAUGE("mrpc_egress_out_bytes", "out",
+	      "Bytes that are granted, or sent and still on this host."),
+	GAUGE("mrpc_egress_below_bytes", "below", "Bytes that are sent and still on this host."),
+	GAUGE("mrpc_egress_left_bytes", "left",
+	      "Bytes that are not sent of the next messages of all datapaths."),
+	COUNTER("mrpc_egress_turns", "grants", "Turns granted."),
+	COUNTER("mrpc_egress_expired_turns", "expired", "Turns that were not used in time."),
+	COUNTER("mrpc_egress_wasted_turns", "wasted", "Turns in which nothing was sent."),
+	COUNTER("mrpc_egress_sent_bytes", "sent", "Bytes sent."),
+	{ }
+};
+
+/* What the kernel says of a domain's datapaths only. */
+static void add_queues(struct json_object *domain)
+{
+	struct body body = { };
+	struct answer a;
+
+	body_text(&body, MRPC_A_EGRESS_QUEUE_DEV, string_at(domain, "dev"));
+	a = ask(MRPC_CMD_EGRESS_QUEUE_GET, true, &set_egress_queue, &body);
+	/* Of one that was deleted meanwhile nothing is known. */
+	if (!a.err) {
+		add_sum(domain, "below", a.array, "below");
+		add_sum(domain, "left", a.array, "left");
+	}
+	free(a.why);
+	json_object_put(a.array);
+	body_free(&body);
+}
+
+static void print_egress(FILE *out)
+{
+	struct json_object *domains = ask_all(MRPC_CMD_EGRESS_GET, &set_egress, NULL);
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(domains); i++)
+		add_queues(json_object_array_get_idx(domains, i));
+	print_families(out, egress_info, egress_info_labels, domains);
+	print_families(out, egress_families, egress_labels, domains);
+	json_object_put(domains);
+}
+
 /* -- everything ------------------------------------------------------------------------------------------ */
 
 static void print_all(FILE *out, int cmd, const struct set *set, const struct family *families,
@@ -499,6 +563,7 @@ void print_metrics(FILE *out)
 	print_all(out, MRPC_CMD_QUEUE_GET, &set_queue, queue_families, queue_labels);
 	print_engines(out);
 	print_all(out, MRPC_CMD_RUNTIME_GET, &set_runtime, runtime_families, runtime_labels);
+	print_egress(out);
 	print_all(out, MRPC_CMD_KEYSET_GET, &set_keyset, set_families, set_labels);
 	series = metrics_series();
 	print_histograms(out, series);
