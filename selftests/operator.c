@@ -679,6 +679,44 @@ unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned in
 	return q.nr;
 }
 
+struct op_all_rpcs {
+	struct op_rpc *all;
+	unsigned int nr;
+	unsigned int cap;
+};
+
+static void op_rpc(const void *attrs, uint32_t len, void *arg)
+{
+	struct op_all_rpcs *r = arg;
+
+	if (r->nr++ >= r->cap)
+		return;
+	r->all[r->nr - 1] = (struct op_rpc) {
+		.index = op_value(op_find(attrs, len, MRPC_A_RPC_INDEX, NULL)),
+		.call = op_value(op_find(attrs, len, MRPC_A_RPC_CALL_ID, NULL)),
+		.flags = op_value(op_find(attrs, len, MRPC_A_RPC_FLAGS, NULL)),
+	};
+}
+
+unsigned int op_rpcs(uint32_t datapath, const char *engine, bool rx, struct op_rpc *all,
+		     unsigned int cap)
+{
+	struct op_all_rpcs r = { all, 0, cap };
+	int err;
+
+	op_open();
+	op_begin(op.family, MRPC_CMD_RPC_GET, NLM_F_DUMP);
+	op_put_u32(MRPC_A_RPC_DATAPATH, datapath);
+	op_put_u32(MRPC_A_RPC_DIR, rx ? MRPC_QUEUE_DIR_RX : MRPC_QUEUE_DIR_TX);
+	op_put_text(MRPC_A_RPC_ENGINE, engine);
+	err = op_ask_each(op_rpc, &r);
+	if (err)
+		op_die("queue of '%s': %s: %s", engine, strerror(-err), op_why);
+	if (r.nr > cap)
+		op_die("%u messages in the queue of '%s', room for %u", r.nr, engine, cap);
+	return r.nr;
+}
+
 /* -- sets ------------------------------------------------------------------------- */
 
 int op_keyset_new(const char *name, bool integers)

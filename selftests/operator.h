@@ -118,6 +118,22 @@ struct op_queue {
 /* The datapaths of a domain, those that wait in their order first. Return: how many. */
 unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned int cap);
 
+/**
+ * struct op_rpc - a message in a queue
+ * @index: its place
+ * @call: id of its call
+ * @flags: MRPC_RPC_FLAGS_*
+ */
+struct op_rpc {
+	uint32_t index;
+	uint64_t call;
+	uint32_t flags;
+};
+
+/* What is in an engine's queue on a datapath. Return: how many. */
+unsigned int op_rpcs(uint32_t datapath, const char *engine, bool rx, struct op_rpc *all,
+		     unsigned int cap);
+
 /* Sets of keys. op_keys() puts in, or takes out, the keys that @format makes of [from, to). */
 int op_keyset_new(const char *name, bool integers);
 int op_keyset_del(const char *name);

@@ -423,6 +423,24 @@ static void mrpc_nl_note(struct mrpc_nl_rpcs *all, const struct mrpc_rpc *rpc, u
 	};
 }
 
+/*
+ * What an engine has and its queue has not. Queues are long, and the datapath stands still:
+ * so each rpc is looked at a few times, and not the queue for each.
+ */
+static void mrpc_nl_note_kept(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
+			      const struct mrpc_engine *e)
+{
+	struct mrpc_rpc *rpc;
+
+	list_for_each_entry(rpc, &e->in[all->dir].list, list)
+		rpc->noted = true;
+	list_for_each_entry(rpc, &conn->path[all->dir].all, all)
+		if (rpc->at == e && !rpc->noted)
+			mrpc_nl_note(all, rpc, MRPC_RPC_FLAGS_KEPT);
+	list_for_each_entry(rpc, &e->in[all->dir].list, list)
+		rpc->noted = false;
+}
+
 /* Both claims are held. */
 static void mrpc_nl_note_rpcs(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 			      const struct mrpc_engine *e)
@@ -435,11 +453,8 @@ static void mrpc_nl_note_rpcs(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 		mrpc_nl_note(all, rpc, 0);
 	if (!e && all->dir == MRPC_RX && mrpc_nl_receiving(conn))
 		mrpc_nl_note(all, mrpc_nl_receiving(conn), 0);
-	if (!e || !e->kept[all->dir])
-		return;
-	list_for_each_entry(rpc, &conn->path[all->dir].all, all)
-		if (rpc->at == e && !mrpc_queue_has(queue, rpc))
-			mrpc_nl_note(all, rpc, MRPC_RPC_FLAGS_KEPT);
+	if (e && e->kept[all->dir])
+		mrpc_nl_note_kept(all, conn, e);
 }
 
 /* Return: how many there are, more than all->cap if not all found room; or an error. */

@@ -35,6 +35,7 @@ struct task_struct;
  * @wired: transmit: it is behind the engines, and will be sent
  * @drop: transmit: its call has ended, it is not to be sent
  * @have_bytes: the byte section is in @data, or there is none
+ * @noted: it is in the queue that is being looked at; false but for that moment
  * @status: it was rejected: enum mrpc_status
  * @detail: it was rejected: a sentence
  * @at: the engine in whose hands it is, or NULL
@@ -64,6 +65,7 @@ struct mrpc_rpc {
 	bool wired;
 	bool drop;
 	bool have_bytes;
+	bool noted;
 	u16 status;
 	const char *detail;
 	struct mrpc_engine *at;
