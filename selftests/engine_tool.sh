@@ -482,4 +482,72 @@ test_monitor()
 	wait_for 10 grep -q '"event":"engine-fault","engine":{' "$TEST_TMP/json"
 }
 
+# late: both clients' messages wait; then they may go, but for half a second who sends them
+# cannot run.
+late()
+{
+	mrpc egress pause dev lo
+	wait_for 10 eval '(($(mrpc -j egress show dev lo | grep -o "\"waiting\":[0-9]*" | cut -d: -f2) > 1))'
+	python3 - <<-'END' &
+	import os, time
+	end = time.monotonic() + 0.5
+	os.sched_setaffinity(0, {0})
+	os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
+	open(os.environ['TEST_TMP'] + '/running', 'w').close()
+	while time.monotonic() < end:
+	    pass
+	END
+	wait_for 10 test -e "$TEST_TMP/running"
+	taskset -c 1 mrpc egress resume dev lo
+	wait $!
+	rm "$TEST_TMP/running"
+	grep '^egress expire: dev lo ' "$TEST_TMP/text"
+}
+
+test_egress_monitor()
+{
+	begin
+	local i
+	export TEST_TMP
+	on_exit eval 'mrpc egress del dev lo; mrpc engine del r; mrpc runtime del slow'
+	(($(nproc) > 1)) || skip 'there is one processor'
+	mrpc monitor egress >"$TEST_TMP/text" &
+	mrpc -j monitor >"$TEST_TMP/json" &
+	wait_for 10 eval 'mrpc egress set loop; mrpc egress del loop; [[ -s $TEST_TMP/text && -s $TEST_TMP/json ]]'
+	mrpc egress set loop
+	mrpc egress del loop
+	serve 0
+	# Each message has more than the limit, so while one of them may go the others wait.
+	for i in {1..100}; do printf 'Package: p%d\nDescription: %02000d\n\n' "$i" "$i"; done \
+		>"$TEST_TMP/records"
+	for i in 1 2; do
+		kv-client -n 4 -d 300 load "$TEST_TMP/records" >/dev/null 2>&1 &
+		clients+=($!)
+	done
+	wait_for 20 eval '[[ $(mrpc -j conn | grep -o "\"state\":\"ready\"" | wc -l) == 4 ]]'
+	mrpc egress set dev lo discipline strict chunk 1KiB limit 1KiB
+	mrpc egress set dev lo fair on
+	mrpc runtime add slow cpus 0
+	mrpc engine add runtime name r on slow scope side client
+	wait_for 60 late
+	mrpc egress del dev lo
+	wait_for 10 grep -q '^egress del: dev lo ' "$TEST_TMP/text"
+	cat "$TEST_TMP/text"
+	grep -q '^egress del: loop grants 0 expired 0 wasted 0 sent 0$' "$TEST_TMP/text"
+	grep -q '^egress set: loop discipline fifo fair no paused no chunk 16K limit 32K$' \
+		"$TEST_TMP/text"
+	grep '^egress set: dev lo ' "$TEST_TMP/text" | sed -n 1,3p | diff - <(cat <<-'END'
+		egress set: dev lo discipline strict fair no paused no chunk 1.0K limit 1.0K
+		egress set: dev lo discipline strict fair yes paused no chunk 1.0K limit 1.0K
+		egress set: dev lo discipline strict fair yes paused yes chunk 1.0K limit 1.0K
+	END
+	)
+	grep -Eq '^egress expire: dev lo grants [0-9]+ expired [1-9][0-9]* wasted [0-9]+ sent ' \
+		"$TEST_TMP/text"
+	! grep -v '^egress ' "$TEST_TMP/text" || fail "monitor egress tells of something else"
+	wait_for 10 grep -q '"event":"egress-del","egress":{.*"dev":"lo"' "$TEST_TMP/json"
+	grep -q '"event":"egress-expire","egress":{.*"expired":[1-9]' "$TEST_TMP/json"
+	kill -0 "${clients[@]}" "$server" || fail "somebody did not live through it"
+}
+
 run_tests "$@"

@@ -22,12 +22,14 @@
 
 #include "chain.h"
 #include "domain.h"
+#include "notify.h"
 #include "placement.h"
 #include "session.h"
 
 #define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
 #define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
 #define MRPC_POLL_MAX		NSEC_PER_MSEC
+#define MRPC_DOMAIN_TELL	NSEC_PER_SEC	/* between two notifications of expired grants */
 #define MRPC_DOMAIN_STUCK	(100 * NSEC_PER_MSEC)	/* bytes that do not move are nowhere near */
 
 static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
@@ -157,6 +159,49 @@ void mrpc_domain_pump(struct mrpc_domain *d)
 	spin_unlock_bh(&d->lock);
 }
 
+static void mrpc_domain_tell_work(struct work_struct *work)
+{
+	struct mrpc_domain *d = container_of(work, struct mrpc_domain, tell);
+
+	mrpc_notify_domain(d, MRPC_EVENT_EGRESS_EXPIRE);
+	mrpc_domain_put(d);
+}
+
+/* Under d->lock. What is not told now is told with what expires later. */
+static void mrpc_domain_tell(struct mrpc_domain *d)
+{
+	u64 now = ktime_get_ns();
+
+	if (d->core.nr_expired == d->told || d->dead ||
+	    (d->told_at && now - d->told_at < MRPC_DOMAIN_TELL))
+		return;
+	d->told = d->core.nr_expired;
+	d->told_at = now;
+	/* While it is not dead the list has a reference: neither of these is the last. */
+	refcount_inc(&d->ref);
+	if (!queue_work(mrpc_end_wq, &d->tell))
+		refcount_dec(&d->ref);
+}
+
+/**
+ * mrpc_domain_die() - nobody joins a domain any more, and operators are told nothing of it
+ * @d: the domain, in no list, with the reference that the list had
+ *
+ * It is not paused any more: whoever cannot be moved out now sends, and ends, by itself.
+ *
+ * Context: process; waits.
+ */
+void mrpc_domain_die(struct mrpc_domain *d)
+{
+	spin_lock_bh(&d->lock);
+	d->dead = true;
+	mrpc_egress_pause(&d->core, false);
+	spin_unlock_bh(&d->lock);
+	if (cancel_work_sync(&d->tell))
+		mrpc_domain_put(d);
+	mrpc_domain_pump(d);
+}
+
 static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
 {
 	struct mrpc_domain *d = container_of(timer, struct mrpc_domain, timer);
@@ -164,6 +209,7 @@ static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
 	spin_lock_bh(&d->lock);
 	d->armed = false;
 	mrpc_egress_expire(&d->core, ktime_get_ns());
+	mrpc_domain_tell(d);
 	mrpc_domain_share(d, NULL);
 	spin_unlock_bh(&d->lock);
 	return HRTIMER_NORESTART;
@@ -307,6 +353,7 @@ void mrpc_domain_init(struct mrpc_domain *d)
 	INIT_LIST_HEAD(&d->queues);
 	INIT_LIST_HEAD(&d->below);
 	d->poll = MRPC_POLL_MIN;
+	INIT_WORK(&d->tell, mrpc_domain_tell_work);
 	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	d->timer.function = mrpc_domain_timer;
 }

@@ -17,6 +17,7 @@
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
 #include <linux/types.h>
+#include <linux/workqueue.h>
 
 #include "egress.h"
 
@@ -79,16 +80,17 @@ struct mrpc_port {
  * struct mrpc_domain - the datapaths that leave by one device
  *
  * Reference counted: the namespace's list holds one, each datapath in it one, each
- * looker-up one. The last goes in process context.
+ * looker-up one, and @tell while it is queued. The last goes in process context.
  *
  * @ref: references
  * @rcu: for the free
  * @list: entry of mrpc_net.domains; under mrpc_net.lock
+ * @net: the network namespace; lasts until @dead is set and @tell has ended
  * @id: unique in the namespace; 0 is none
  * @dev: name of the device; "": links of the transport loop
  * @lock: everything below. Process and softirq context; nothing is taken inside, and
  *	of transports only credit() and below() are called
- * @dead: the operator has deleted it: nobody joins
+ * @dead: it is deleted, or its namespace ends: nobody joins, nothing is told
  * @core: order and grants
  * @tenants: those with datapaths
  * @queues: all datapaths in it, by mrpc_port.list
@@ -101,11 +103,15 @@ struct mrpc_port {
  * @poll: until it looks again, ns
  * @granted: bytes, all in all
  * @sent: likewise
+ * @told: how many grants had expired when operators were told of that
+ * @told_at: when that was, ns; 0: never
+ * @tell: tells them
  */
 struct mrpc_domain {
 	refcount_t ref;
 	struct rcu_head rcu;
 	struct list_head list;
+	struct net *net;
 	u32 id;
 	char dev[IFNAMSIZ];
 	spinlock_t lock;
@@ -122,6 +128,9 @@ struct mrpc_domain {
 	u64 poll;
 	u64 granted;
 	u64 sent;
+	u64 told;
+	u64 told_at;
+	struct work_struct tell;
 };
 
 /**
@@ -208,6 +217,7 @@ void mrpc_domains_end(struct net *net);
 /* Between the two */
 void mrpc_domain_init(struct mrpc_domain *d);
 void mrpc_domain_put(struct mrpc_domain *d);
+void mrpc_domain_die(struct mrpc_domain *d);
 void mrpc_domain_pump(struct mrpc_domain *d);
 bool mrpc_domain_look(struct mrpc_domain *d);
 

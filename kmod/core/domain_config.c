@@ -7,6 +7,7 @@
 
 #include "chain.h"
 #include "domain.h"
+#include "notify.h"
 #include "placement.h"
 #include "session.h"
 
@@ -130,6 +131,7 @@ static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
 	if (!d)
 		return -ENOMEM;
 	mrpc_domain_init(d);
+	d->net = net;
 	strscpy(d->dev, args->dev, sizeof(d->dev));
 	err = mrpc_egress_init(&d->core, &rule);
 	if (err) {
@@ -185,8 +187,11 @@ int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *args,
 	err = mrpc_domain_check(net, args, !d, extack);
 	if (!err)
 		err = d ? mrpc_domain_change(d, args) : mrpc_domain_new(net, args, extack);
-	if (!err)
+	if (!err) {
 		err = mrpc_datapaths_follow(net);
+		d = d ?: mrpc_domain_find(net, args->dev);
+		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_SET);
+	}
 	mutex_unlock(&mn->change);
 	if (d)
 		mrpc_domain_put(d);
@@ -224,13 +229,9 @@ int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *ex
 		mrpc_domain_unlist(mn, d);
 	spin_unlock(&mn->lock);
 	if (d) {
-		spin_lock_bh(&d->lock);
-		d->dead = true;
-		/* Whoever cannot be moved out now sends, and ends, by itself. */
-		mrpc_egress_pause(&d->core, false);
-		spin_unlock_bh(&d->lock);
-		mrpc_domain_pump(d);
+		mrpc_domain_die(d);
 		err = mrpc_datapaths_follow(net);
+		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_DEL);
 		mrpc_domain_put(d);
 	} else {
 		NL_SET_ERR_MSG_FMT(extack, "there is no domain of %s", mrpc_domain_name(dev));
@@ -251,6 +252,7 @@ void mrpc_domains_end(struct net *net)
 
 	list_for_each_entry_safe(d, next, &mn->domains, list) {
 		mrpc_domain_unlist(mn, d);
+		mrpc_domain_die(d);
 		mrpc_domain_put(d);
 	}
 }

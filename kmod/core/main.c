@@ -120,6 +120,8 @@ static void __exit mrpc_exit(void)
 {
 	misc_deregister(&mrpc_device);
 	mrpc_transport_unregister(&mrpc_loop_ops);
+	/* Nobody is left who queues some; what is queued may still notify. */
+	flush_workqueue(mrpc_end_wq);
 	mrpc_netlink_exit();
 	mrpc_net_exit();
 	mrpc_sets_exit();

@@ -11,6 +11,7 @@
 #include <linux/slab.h>
 
 #include "conn.h"
+#include "domain.h"
 #include "netlink.h"
 #include "notify.h"
 #include "placement.h"
@@ -423,6 +424,28 @@ void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
 	if (skb)
 		err = mrpc_nl_fill_engine(skb, &info, net, p);
 	mrpc_nl_multicast(net, skb, err);
+}
+
+/**
+ * mrpc_notify_domain() - an egress domain was set or deleted, or its grants have expired
+ * @d: the domain
+ * @event: MRPC_EVENT_EGRESS_*
+ *
+ * Context: process; may sleep. The domain's network namespace must last meanwhile.
+ */
+void mrpc_notify_domain(struct mrpc_domain *d, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(d->net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_egress(skb, &info, d);
+	mrpc_nl_multicast(d->net, skb, err);
 }
 
 static int mrpc_nl_fill_fault(struct sk_buff *skb, const struct genl_info *info,

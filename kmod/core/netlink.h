@@ -17,6 +17,7 @@
 
 struct mrpc_chain;
 struct mrpc_conn;
+struct mrpc_domain;
 struct mrpc_engine;
 struct mrpc_group;
 struct mrpc_listener;
@@ -175,6 +176,7 @@ int mrpc_nl_series_dump(struct sk_buff *skb, struct netlink_callback *cb);
 /* netlink_domain.c */
 extern const struct nla_policy mrpc_nl_egress_policy[];
 extern const struct nla_policy mrpc_nl_egress_queue_policy[];
+int mrpc_nl_fill_egress(struct sk_buff *skb, const struct genl_info *info, struct mrpc_domain *d);
 int mrpc_nl_egress_get(struct sk_buff *request, struct genl_info *info);
 int mrpc_nl_egress_dump(struct sk_buff *skb, struct netlink_callback *cb);
 int mrpc_nl_egress_set(struct sk_buff *request, struct genl_info *info);

@@ -21,8 +21,7 @@ const struct nla_policy mrpc_nl_egress_queue_policy[] = {
 	[MRPC_A_EGRESS_QUEUE_DEV] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
 };
 
-static int mrpc_nl_fill_egress(struct sk_buff *skb, const struct genl_info *info,
-			       struct mrpc_domain *d)
+int mrpc_nl_fill_egress(struct sk_buff *skb, const struct genl_info *info, struct mrpc_domain *d)
 {
 	void *hdr = mrpc_nl_begin(skb, info);
 	struct mrpc_domain_state s;

@@ -7,6 +7,7 @@
 #include <linux/types.h>
 
 struct mrpc_conn;
+struct mrpc_domain;
 struct mrpc_engine;
 struct mrpc_listener;
 struct mrpc_placement;
@@ -24,12 +25,16 @@ enum mrpc_event {
 	MRPC_EVENT_ENGINE_ADD = MRPC_CMD_ENGINE_ADD_NTF,
 	MRPC_EVENT_ENGINE_SET = MRPC_CMD_ENGINE_SET_NTF,
 	MRPC_EVENT_ENGINE_DEL = MRPC_CMD_ENGINE_DEL_NTF,
+	MRPC_EVENT_EGRESS_SET = MRPC_CMD_EGRESS_SET_NTF,
+	MRPC_EVENT_EGRESS_DEL = MRPC_CMD_EGRESS_DEL_NTF,
+	MRPC_EVENT_EGRESS_EXPIRE = MRPC_CMD_EGRESS_EXPIRE_NTF,
 };
 
 void mrpc_notify_session(struct mrpc_session *session, u8 event);
 void mrpc_notify_conn(struct mrpc_conn *conn, u8 event);
 void mrpc_notify_listener(struct mrpc_listener *l, u8 event);
 void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event);
+void mrpc_notify_domain(struct mrpc_domain *d, u8 event);
 void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail);
 
 int mrpc_netlink_init(void);

@@ -254,11 +254,14 @@ static const struct {
 	  "--listen  serve that at http://ADDRESS:PORT/metrics (127.0.0.1:9469), or at the\n"
 	  "          socket that systemd has passed, as mrpc-exporter.service does\n" },
 	{ "monitor",
-	  "Usage: mrpc [-j] [-t] monitor [all | session | conn | service | engine] [--ts]\n"
+	  "Usage: mrpc [-j] [-t] monitor [OBJECT] [--ts]\n"
 	  "\n"
-	  "Prints a line for each session, connection and served service that comes or goes,\n"
-	  "and for each engine that is added, changed or removed, or misbehaves, until it is\n"
-	  "interrupted.\n" },
+	  "  OBJECT  all | session | conn | service | engine | egress\n"
+	  "\n"
+	  "Prints a line for each session, connection and served service that comes or goes, for\n"
+	  "each engine that is added, changed or removed, or misbehaves, and for each egress\n"
+	  "domain that is set or deleted, or whose datapaths do not use their turns in time,\n"
+	  "until it is interrupted.\n" },
 	{ "dump",
 	  "Usage: mrpc [-j [-p]] dump\n"
 	  "\n"

@@ -7,7 +7,7 @@
 
 #include <linux/mrpc_netlink.h>
 
-#include "tool.h"
+#include "egress.h"
 
 static const struct event {
 	int cmd;
@@ -25,6 +25,9 @@ static const struct event {
 	{ MRPC_CMD_ENGINE_SET_NTF, "engine", "set", &set_engine },
 	{ MRPC_CMD_ENGINE_DEL_NTF, "engine", "del", &set_engine },
 	{ MRPC_CMD_ENGINE_FAULT_NTF, "engine", "fault", &set_fault },
+	{ MRPC_CMD_EGRESS_SET_NTF, "egress", "set", &set_egress },
+	{ MRPC_CMD_EGRESS_DEL_NTF, "egress", "del", &set_egress },
+	{ MRPC_CMD_EGRESS_EXPIRE_NTF, "egress", "expire", &set_egress },
 	{ }
 };
 
@@ -110,6 +113,20 @@ static void print_fault(struct json_object *object)
 	put(&set_fault, object, "detail", "detail");
 }
 
+/* What it is, or, if it was deleted or its grants have expired, what it has done. */
+static void print_egress(const char *what, struct json_object *object)
+{
+	static const char *const is[] = { "discipline", "fair", "paused", "chunk", "limit", NULL };
+	static const char *const done[] = { "grants", "expired", "wasted", "sent", NULL };
+	char *words = domain_words(string_at(object, "dev") ?: "");
+	const char *const *key;
+
+	printf(" %s", words);
+	for (key = strcmp(what, "set") ? done : is; *key; key++)
+		put(&set_egress, object, *key, *key);
+	free(words);
+}
+
 static void print_event(const struct event *e, struct json_object *object)
 {
 	char *time;
@@ -140,6 +157,8 @@ static void print_event(const struct event *e, struct json_object *object)
 		print_engine(object);
 	} else if (e->set == &set_fault) {
 		print_fault(object);
+	} else if (e->set == &set_egress) {
+		print_egress(e->what, object);
 	} else {
 		print_conn(e->set, object);
 	}
@@ -198,7 +217,8 @@ static int got_event(int cmd, const struct nlattr *attrs, int len)
 int do_monitor(struct args *args)
 {
 	static const struct word objects[] = {
-		{ "all" }, { "session" }, { "conn" }, { "service" }, { "engine" }, { "help" }, { }
+		{ "all" }, { "session" }, { "conn" }, { "service" }, { "engine" },
+		{ "egress" }, { "help" }, { }
 	};
 	const char *word;
 
