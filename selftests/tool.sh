@@ -68,14 +68,15 @@ test_help()
 	local object level
 	mrpc help | has '^Usage: mrpc'
 	[[ $(mrpc help) == "$(mrpc --help)" && $(mrpc help) == "$(mrpc -h)" ]]
-	for object in session qp conn service schema datapath engine queue set config plan top metrics monitor dump version; do
+	for object in session qp conn service schema datapath engine queue runtime egress set config plan top \
+		      metrics monitor dump version; do
 		mrpc help | has "^  $object "
 		mrpc help "$object" | has "^Usage: mrpc .*$object"
 		for level in help --help; do
 			[[ $(mrpc "$object" "$level") == "$(mrpc help "$object")" ]]
 		done
 	done
-	for object in session qp conn service schema datapath engine queue set; do
+	for object in session qp conn service schema datapath engine queue runtime egress set; do
 		[[ $(mrpc "$object" show help) == "$(mrpc help "$object")" ]]
 		grep -q "Cm $object" "$MRPC_TOP/Documentation/man/mrpc.8"
 	done
@@ -94,6 +95,37 @@ test_abbreviations()
 	done
 	[[ $(head_of ses s i "$session") == "$(head_of session show)" ]]
 	[[ $(mrpc -json co) == \[* && $(mrpc -jp co) == \[* && $(mrpc -stats co) == *RX-BYTES* ]]
+}
+
+# completes 'WORDS' WORD...: behind these words bash offers these, among others.
+completes()
+{
+	local COMP_WORDS COMP_CWORD COMPREPLY word
+	# The last word is what has been typed of it: nothing.
+	read -ra COMP_WORDS <<<"$1"
+	COMP_WORDS+=('')
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_mrpc
+	shift
+	for word; do
+		[[ " ${COMPREPLY[*]} " == *" $word "* ]] ||
+			fail "behind '${COMP_WORDS[*]}' bash offers '${COMPREPLY[*]}', not '$word'"
+	done
+}
+
+test_completion()
+{
+	# shellcheck source=tools/mrpc/bash-completion/mrpc
+	. "$MRPC_TOP/tools/mrpc/bash-completion/mrpc"
+	completes 'mrpc' session egress monitor
+	completes 'mrpc egress' show set pause resume del dump
+	completes 'mrpc egress set' dev loop
+	completes 'mrpc egress set dev' lo
+	completes 'mrpc egress set dev lo' discipline fair chunk limit
+	completes 'mrpc egress set loop discipline' fifo strict small-first
+	completes 'mrpc egress set loop fair' on off
+	completes 'mrpc -j monitor' all conn engine egress --ts
+	completes 'mrpc engine add null scope side' client server
 }
 
 # Each line has a value under each head, where the head is.
