@@ -5,6 +5,7 @@
  *
  * policy.c	types: they come and go with struct_ops links
  * policy_bind.c	the fields that a policy declares, in the schemas of connections
+ * policy_dp.c	datapaths under a policy: what they are bound to
  * policy_run.c	the engine: programs judge rpcs
  * policy_kfunc.c	what programs may call
  */
@@ -242,6 +243,11 @@ struct mrpc_policy_bound *mrpc_policy_bind(struct mrpc_policy_prog *prog,
 void mrpc_policy_unbind(struct mrpc_policy_prog *prog, struct mrpc_policy_bound *b);
 bool mrpc_policy_serves(const struct mrpc_policy_prog *next, struct mrpc_policy_prog *now,
 			char *why, size_t size);
+
+/* policy_dp.c */
+int mrpc_policy_rebind(struct mrpc_policy_run *run);
+int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack);
+void mrpc_policy_destroy(struct mrpc_engine *e);
 
 /* policy_run.c */
 extern const struct mrpc_engine_ops mrpc_policy_engine;
