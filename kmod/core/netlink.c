@@ -494,6 +494,32 @@ void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *deta
 	mrpc_nl_multicast(net, skb, err);
 }
 
+/**
+ * mrpc_notify_policy() - a policy has got programs, others, or has them no more
+ * @ops: the type that it is
+ * @event: MRPC_EVENT_POLICY_*
+ *
+ * Policies are the host's, so all network namespaces learn it.
+ * Context: process; may sleep.
+ */
+void mrpc_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
+{
+	struct sk_buff *skb = mrpc_nl_new(0);
+	struct genl_info info;
+	struct net *net;
+
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	if (skb && !mrpc_nl_fill_policy(skb, &info, ops)) {
+		genlmsg_multicast_allns(&mrpc_nl_family, skb, 0, MRPC_NL_EVENTS);
+		return;
+	}
+	nlmsg_free(skb);
+	rcu_read_lock();
+	for_each_net_rcu(net)
+		genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+	rcu_read_unlock();
+}
+
 int mrpc_netlink_init(void)
 {
 	return genl_register_family(&mrpc_nl_family);

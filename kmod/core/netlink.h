@@ -3,7 +3,7 @@
  * The generic netlink family, between its files: netlink.c has the family, the
  * single gets and the notifications, netlink_dump.c the dumps, netlink_fill.c
  * makes objects into attributes; netlink_type.c and netlink_engine.c show
- * engines and their types, netlink_change.c changes engines, netlink_queue.c is
+ * engines and their types, netlink_policy.c those that are policies, netlink_change.c changes engines, netlink_queue.c is
  * about queues, netlink_series.c about histograms.
  */
 #ifndef MRPC_CORE_NETLINK_H
@@ -19,6 +19,7 @@ struct mrpc_chain;
 struct mrpc_conn;
 struct mrpc_domain;
 struct mrpc_engine;
+struct mrpc_engine_ops;
 struct mrpc_group;
 struct mrpc_listener;
 struct mrpc_placement;
@@ -136,6 +137,12 @@ extern const struct nla_policy mrpc_nl_type_policy[];
 int mrpc_nl_type_get(struct sk_buff *request, struct genl_info *info);
 int mrpc_nl_type_start(struct netlink_callback *cb);
 int mrpc_nl_type_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* netlink_policy.c */
+int mrpc_nl_put_policy(struct sk_buff *skb, const struct net *net,
+		       const struct mrpc_engine_ops *ops);
+int mrpc_nl_fill_policy(struct sk_buff *skb, const struct genl_info *info,
+			const struct mrpc_engine_ops *ops);
 
 /* netlink_engine.c */
 extern const struct nla_policy mrpc_nl_engine_policy[];

@@ -5,6 +5,7 @@
 #include "engine.h"
 #include "netlink.h"
 #include "placement.h"
+#include "policy.h"
 
 const struct nla_policy mrpc_nl_type_policy[] = {
 	[MRPC_A_ENGINE_TYPE_NAME] = { .type = NLA_NUL_STRING },
@@ -74,7 +75,7 @@ static int mrpc_nl_put_users(struct sk_buff *skb, struct net *net,
 
 	spin_lock(&mn->lock);
 	list_for_each_entry(p, &mn->placements, list)
-		if (!err && ((p->now && p->now->ops == ops) || (p->next && p->next->ops == ops)))
+		if (!err && mrpc_placement_uses(p, ops))
 			err = nla_put_string(skb, MRPC_A_ENGINE_TYPE_USER, p->name);
 	spin_unlock(&mn->lock);
 	return err;
@@ -109,6 +110,8 @@ static int mrpc_nl_fill_type(struct sk_buff *skb, const struct genl_info *info,
 		err = nla_put_string(skb, MRPC_A_ENGINE_TYPE_TAKES, *takes);
 	for (i = 0; !err && i < ops->nr_params; i++)
 		err = mrpc_nl_put_param(skb, &ops->params[i]);
+	if (!err && mrpc_engine_is_policy(ops))
+		err = mrpc_nl_put_policy(skb, genl_info_net(info), ops);
 	return mrpc_nl_end(skb, hdr, err);
 }
 

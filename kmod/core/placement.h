@@ -167,6 +167,13 @@ static inline void mrpc_group_get(struct mrpc_group *g)
 	refcount_inc(&g->ref);
 }
 
+/* Is an engine of type @ops, or becoming one? Under mrpc_net.lock. */
+static inline bool mrpc_placement_uses(const struct mrpc_placement *p,
+				       const struct mrpc_engine_ops *ops)
+{
+	return (p->now && p->now->ops == ops) || (p->next && p->next->ops == ops);
+}
+
 /* placement.c */
 struct mrpc_net *mrpc_net(struct net *net);
 bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn);

@@ -12,6 +12,7 @@
 #include <linux/filter.h>
 #include <linux/slab.h>
 
+#include "notify.h"
 #include "policy.h"
 #include "placement.h"
 
@@ -156,10 +157,31 @@ bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog
 	va_end(args);
 	policy_say(policy, why);
 	WRITE_ONCE(policy->evicted, policy->evicted + 1);
+	WRITE_ONCE(policy->thrown, true);
 	kref_get(&policy->ref);	/* the configuration's or the link's is ours */
 	if (!queue_work(mrpc_policy_wq, &policy->evict))
 		refcount_dec(&policy->ref.refcount);
 	return true;
+}
+
+/**
+ * mrpc_policy_look() - what there is to know of a policy now
+ * @policy: the policy, referenced
+ * @look: out; the caller puts its programs
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_policy_look(struct mrpc_policy *policy, struct mrpc_policy_look *look)
+{
+	mutex_lock(&mrpc_policies_lock);
+	look->prog = mrpc_policy_prog_get(policy);
+	look->link = policy->link ? policy->link->id : 0;
+	look->generation = policy->generations;
+	look->thrown = READ_ONCE(policy->thrown);
+	mutex_unlock(&mrpc_policies_lock);
+	spin_lock_bh(&policy->why_lock);
+	memcpy(look->why, policy->why, sizeof(look->why));
+	spin_unlock_bh(&policy->why_lock);
 }
 
 /* -- the tick ---------------------------------------------------------------------- */
@@ -229,6 +251,7 @@ static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *pr
 	bool ticks = prog->ops.tick;
 
 	prog->generation = ++policy->generations;
+	WRITE_ONCE(policy->thrown, false);
 	policy_set_prog(policy, prog);
 	if (ticks)
 		mod_delayed_work(mrpc_policy_wq, &policy->tick, 0);
@@ -292,9 +315,13 @@ static int policy_reg(void *kdata, struct bpf_link *link)
 		policy_begin(policy, prog);
 	}
 	mutex_unlock(&mrpc_policies_lock);
-	if (IS_ERR(policy))
+	if (IS_ERR(policy)) {
 		mrpc_policy_prog_put(prog);
-	return PTR_ERR_OR_ZERO(policy);
+		return PTR_ERR(policy);
+	}
+	/* It does not go before we return. */
+	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_ATTACH);
+	return 0;
 }
 
 /* Under mrpc_policies_lock, or when @link's policy cannot go. */
@@ -323,6 +350,7 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 	if (!policy)
 		return;
 	synchronize_rcu();	/* nobody runs them any more */
+	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_DETACH);
 	policy_put(policy);
 }
 
@@ -361,11 +389,13 @@ static int policy_update(void *kdata, void *old_kdata, struct bpf_link *link)
 	if (!err)
 		policy_begin(policy, prog);
 	mutex_unlock(&mrpc_policies_lock);
-	if (err)
+	if (err) {
 		mrpc_policy_prog_put(prog);
-	else
-		synchronize_rcu();	/* nobody runs those before any more */
-	return err;
+		return err;
+	}
+	synchronize_rcu();	/* nobody runs those before any more */
+	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_REPLACE);
+	return 0;
 }
 
 /* -- what the verifier and the map ask -------------------------------------------------- */

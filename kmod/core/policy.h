@@ -112,6 +112,7 @@ struct mrpc_policy_prog {
  * @evicted: programs that were thrown out
  * @why: why the latest were thrown out, or refused; under @why_lock
  * @why_lock: @why; short
+ * @thrown: the latest programs were thrown out; they have not simply been detached
  * @evict: detaches the link
  * @tick: runs the programs' tick
  */
@@ -129,8 +130,25 @@ struct mrpc_policy {
 	u32 evicted;
 	char why[96];
 	spinlock_t why_lock;
+	bool thrown;
 	struct work_struct evict;
 	struct delayed_work tick;
+};
+
+/**
+ * struct mrpc_policy_look - a policy at one moment
+ * @prog: its present programs, a reference, or NULL
+ * @link: id of its link, or 0
+ * @generation: of its latest programs
+ * @thrown: as in struct mrpc_policy
+ * @why: likewise
+ */
+struct mrpc_policy_look {
+	struct mrpc_policy_prog *prog;
+	u32 link;
+	u64 generation;
+	bool thrown;
+	char why[96];
 };
 
 static inline struct mrpc_policy *mrpc_policy_of(const struct mrpc_engine_ops *ops)
@@ -233,6 +251,7 @@ static inline u32 mrpc_policy_hooks(const struct mrpc_policy_ops *ops)
 	       (ops->reply_rx ? mrpc_policy_hook_bit(false, false) : 0);
 }
 
+void mrpc_policy_look(struct mrpc_policy *policy, struct mrpc_policy_look *look);
 int mrpc_policy_init(void);
 void mrpc_policy_exit(void);
 
@@ -252,6 +271,11 @@ void mrpc_policy_destroy(struct mrpc_engine *e);
 /* policy_run.c */
 extern const struct mrpc_engine_ops mrpc_policy_engine;
 void mrpc_policy_tick(struct mrpc_policy *policy);
+
+static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
+{
+	return ops->do_work == mrpc_policy_engine.do_work;
+}
 
 /* policy_kfunc.c */
 int mrpc_policy_kfunc_init(void);

@@ -90,6 +90,44 @@ enum mrpc_engine_flags {
 };
 
 /**
+ * enum mrpc_policy_state - What a policy is doing.
+ * @MRPC_POLICY_STATE_ATTACHED: It has programs, and they run.
+ * @MRPC_POLICY_STATE_EVICTED: Its programs were thrown out, and it has got no
+ *   others.
+ * @MRPC_POLICY_STATE_DETACHED: It has no programs; engines still use it.
+ */
+enum mrpc_policy_state {
+	MRPC_POLICY_STATE_ATTACHED,
+	MRPC_POLICY_STATE_EVICTED,
+	MRPC_POLICY_STATE_DETACHED,
+};
+
+/**
+ * enum mrpc_policy_hooks - Programs that a policy has.
+ */
+enum mrpc_policy_hooks {
+	MRPC_POLICY_HOOKS_REQUEST_TX = 1,
+	MRPC_POLICY_HOOKS_REQUEST_RX = 2,
+	MRPC_POLICY_HOOKS_REPLY_TX = 4,
+	MRPC_POLICY_HOOKS_REPLY_RX = 8,
+	MRPC_POLICY_HOOKS_INIT = 16,
+	MRPC_POLICY_HOOKS_EXIT = 32,
+	MRPC_POLICY_HOOKS_TICK = 64,
+};
+
+/**
+ * enum mrpc_policy_flags
+ * @MRPC_POLICY_FLAGS_WRITES: It sets fields of messages.
+ * @MRPC_POLICY_FLAGS_RANKS: It sets priorities of messages on their way out.
+ * @MRPC_POLICY_FLAGS_AGES: It looks at how old messages are.
+ */
+enum mrpc_policy_flags {
+	MRPC_POLICY_FLAGS_WRITES = 1,
+	MRPC_POLICY_FLAGS_RANKS = 2,
+	MRPC_POLICY_FLAGS_AGES = 4,
+};
+
+/**
  * enum mrpc_rpc_kind
  * @MRPC_RPC_KIND_REPLY: With a message; the call has succeeded.
  * @MRPC_RPC_KIND_STATUS: A reply without a message; the call has failed.
@@ -374,6 +412,24 @@ enum {
 };
 
 enum {
+	MRPC_A_POLICY_STATE = 1,
+	MRPC_A_POLICY_LINK,
+	MRPC_A_POLICY_GENERATION,
+	MRPC_A_POLICY_EVICTED,
+	MRPC_A_POLICY_WHY,
+	MRPC_A_POLICY_HOOKS,
+	MRPC_A_POLICY_FLAGS,
+	MRPC_A_POLICY_STORAGE,
+	MRPC_A_POLICY_PERIOD,
+	MRPC_A_POLICY_FIELD,
+	MRPC_A_POLICY_COUNTER,
+	MRPC_A_POLICY_ELSEWHERE,
+
+	__MRPC_A_POLICY_MAX,
+	MRPC_A_POLICY_MAX = (__MRPC_A_POLICY_MAX - 1)
+};
+
+enum {
 	MRPC_A_ENGINE_TYPE_NAME = 1,
 	MRPC_A_ENGINE_TYPE_VERSION,
 	MRPC_A_ENGINE_TYPE_OLDEST,
@@ -385,6 +441,7 @@ enum {
 	MRPC_A_ENGINE_TYPE_DOC,
 	MRPC_A_ENGINE_TYPE_USER,
 	MRPC_A_ENGINE_TYPE_PARAM,
+	MRPC_A_ENGINE_TYPE_POLICY,
 
 	__MRPC_A_ENGINE_TYPE_MAX,
 	MRPC_A_ENGINE_TYPE_MAX = (__MRPC_A_ENGINE_TYPE_MAX - 1)
@@ -691,6 +748,9 @@ enum mrpc_cmd {
 	MRPC_CMD_EGRESS_SET_NTF,
 	MRPC_CMD_EGRESS_DEL_NTF,
 	MRPC_CMD_EGRESS_EXPIRE_NTF,
+	MRPC_CMD_POLICY_ATTACH_NTF,
+	MRPC_CMD_POLICY_REPLACE_NTF,
+	MRPC_CMD_POLICY_DETACH_NTF,
 
 	__MRPC_CMD_MAX,
 	MRPC_CMD_MAX = (__MRPC_CMD_MAX - 1)
