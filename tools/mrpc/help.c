@@ -19,6 +19,7 @@ static const char general[] =
 	"  schema    compiled schemas; checking and loading schema files\n"
 	"  datapath  what each connection has queued and who executes it\n"
 	"  engine    stages that calls pass: adding, changing, removing them\n"
+	"  policy    engine types in eBPF: loading, replacing, unloading them\n"
 	"  queue     queues in datapaths: what is in them, pausing them\n"
 	"  runtime   kernel threads that run datapaths\n"
 	"  egress    which datapath sends next where many leave by one device\n"
@@ -120,6 +121,28 @@ static const struct {
 	  "or as --every says, and is taken back when --abort-if becomes true (p50, p99, p99.9\n"
 	  "or errors; above a value or so many times what was usual; this needs an engine of the\n"
 	  "type metrics), when a step fails, or on Ctrl-C.\n" },
+	{ "policy",
+	  "Usage: mrpc policy { show | list } [NAME[@VERSION]]\n"
+	  "       mrpc policy load FILE [name NAME[@VERSION]] [--debug]\n"
+	  "       mrpc policy replace NAME[@VERSION] FILE [fresh] [--debug]\n"
+	  "       mrpc policy unload NAME[@VERSION] [force]\n"
+	  "\n"
+	  "A policy is an engine type whose functions are BPF programs: 'mrpc engine add NAME'\n"
+	  "places it. Policies are the host's, engines a network namespace's. They stay when the\n"
+	  "command ends: their links are pinned at /sys/fs/bpf/mrpc/NAME/link, their maps in\n"
+	  "/sys/fs/bpf/mrpc/NAME/maps, where bpftool reads and changes them.\n"
+	  "\n"
+	  "show     the policies; with a name, all that is known: ids of its programs and maps,\n"
+	  "         what it has counted, why its programs were thrown out or not replaced\n"
+	  "load     verify and attach the policies in an object file, all or none\n"
+	  "replace  give a policy the programs of an object file, between two messages; it keeps\n"
+	  "         its maps, those of the same name, and its global variables\n"
+	  "unload   detach it; refused while there are engines of it\n"
+	  "\n"
+	  "name     only this one of the file's\n"
+	  "fresh    global variables begin anew\n"
+	  "force    its engines stay, and do as their parameter 'fallback' says\n"
+	  "--debug  print all that the verifier says (also: -d)\n" },
 	{ "queue",
 	  "Usage: mrpc queue { show | list } [FILTER]...\n"
 	  "       mrpc queue watch [FILTER]... [--every TIME]\n"
@@ -256,12 +279,13 @@ static const struct {
 	{ "monitor",
 	  "Usage: mrpc [-j] [-t] monitor [OBJECT] [--ts]\n"
 	  "\n"
-	  "  OBJECT  all | session | conn | service | engine | egress\n"
+	  "  OBJECT  all | session | conn | service | engine | egress | policy\n"
 	  "\n"
 	  "Prints a line for each session, connection and served service that comes or goes, for\n"
-	  "each engine that is added, changed or removed, or misbehaves, and for each egress\n"
-	  "domain that is set or deleted, or whose datapaths do not use their turns in time,\n"
-	  "until it is interrupted.\n" },
+	  "each engine that is added, changed or removed, or misbehaves, for each policy that is\n"
+	  "attached, gets other programs or is detached, and for each egress domain that is set\n"
+	  "or deleted, or whose datapaths do not use their turns in time, until it is\n"
+	  "interrupted.\n" },
 	{ "dump",
 	  "Usage: mrpc [-j [-p]] dump\n"
 	  "\n"
@@ -301,7 +325,8 @@ int do_help(struct args *args)
 		{ "session" }, { "qp" }, { "conn" }, { "service" }, { "schema" },
 		{ "datapath" }, { "engine" }, { "queue" }, { "runtime" },
 		{ "egress" },
-		{ "set", .whole = true }, { "config", .whole = true }, { "plan" }, { "metrics", .whole = true }, { "monitor" },
+		{ "set", .whole = true }, { "config", .whole = true }, { "plan" },
+		{ "policy", .whole = true }, { "metrics", .whole = true }, { "monitor" },
 		{ "top" }, { "dump" }, { "version" }, { }
 	};
 	const char *word = next_word(args);

@@ -36,6 +36,7 @@ static const struct word objects[] = {
 	{ "set", do_keyset, .whole = true },
 	{ "config", do_config, .whole = true },
 	{ "plan", do_plan },
+	{ "policy", do_policy, .whole = true },
 	{ "metrics", do_metrics, .whole = true },
 	{ "monitor", do_monitor },
 	{ "top", do_top },

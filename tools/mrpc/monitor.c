@@ -28,6 +28,9 @@ static const struct event {
 	{ MRPC_CMD_EGRESS_SET_NTF, "egress", "set", &set_egress },
 	{ MRPC_CMD_EGRESS_DEL_NTF, "egress", "del", &set_egress },
 	{ MRPC_CMD_EGRESS_EXPIRE_NTF, "egress", "expire", &set_egress },
+	{ MRPC_CMD_POLICY_ATTACH_NTF, "policy", "attach", &set_type },
+	{ MRPC_CMD_POLICY_REPLACE_NTF, "policy", "replace", &set_type },
+	{ MRPC_CMD_POLICY_DETACH_NTF, "policy", "detach", &set_type },
 	{ }
 };
 
@@ -127,6 +130,16 @@ static void print_egress(const char *what, struct json_object *object)
 	free(words);
 }
 
+static void print_policy(struct json_object *object)
+{
+	put(&set_type, object, "policy", "name");
+	put(&set_type, object, "version", "version");
+	printf(" state %s generation %s", string_at(object, "policy.state") ?: "?",
+	       string_at(object, "policy.generation") ?: "?");
+	if (json_at(object, "policy.why"))
+		printf(" why %s", string_at(object, "policy.why"));
+}
+
 static void print_event(const struct event *e, struct json_object *object)
 {
 	char *time;
@@ -159,6 +172,8 @@ static void print_event(const struct event *e, struct json_object *object)
 		print_fault(object);
 	} else if (e->set == &set_egress) {
 		print_egress(e->what, object);
+	} else if (e->set == &set_type) {
+		print_policy(object);
 	} else {
 		print_conn(e->set, object);
 	}
@@ -218,7 +233,7 @@ int do_monitor(struct args *args)
 {
 	static const struct word objects[] = {
 		{ "all" }, { "session" }, { "conn" }, { "service" }, { "engine" },
-		{ "egress" }, { "help" }, { }
+		{ "egress" }, { "policy" }, { "help" }, { }
 	};
 	const char *word;
 

@@ -10,6 +10,11 @@ static const char *const sides[] = { "client", "server", NULL };
 static const char *const types[] = { "number", "bool", "choice", "string", "rules", NULL };
 static const char *const param_flags[] = { "required", "unlimited", NULL };
 static const char *const type_flags[] = { "reading", "timing", "mandatory", NULL };
+static const char *const policy_states[] = { "attached", "evicted", "detached", NULL };
+static const char *const policy_hooks[] = {
+	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick", NULL
+};
+static const char *const policy_flags[] = { "writes", "ranks", "ages", NULL };
 static const char *const orders[] = { "fifo", "strict", "small", NULL };
 static const char *const disciplines[] = { "fifo", "strict", "small-first", NULL };
 static const char *const egress_states[] = { "idle", "waiting", "granted", "sending", NULL };
@@ -31,6 +36,22 @@ static const struct attr param[] = {
 };
 const struct set set_param = SET(param);
 
+static const struct attr policy[] = {
+	[MRPC_A_POLICY_STATE] = ENUM("state", policy_states),
+	[MRPC_A_POLICY_LINK] = NUMBER("link"),
+	[MRPC_A_POLICY_GENERATION] = NUMBER("generation"),
+	[MRPC_A_POLICY_EVICTED] = NUMBER("evicted"),
+	[MRPC_A_POLICY_WHY] = TEXT("why"),
+	[MRPC_A_POLICY_HOOKS] = FLAGS("hooks", policy_hooks),
+	[MRPC_A_POLICY_FLAGS] = FLAGS("flags", policy_flags),
+	[MRPC_A_POLICY_STORAGE] = BYTES("storage"),
+	[MRPC_A_POLICY_PERIOD] = TIME("period_ns"),
+	[MRPC_A_POLICY_FIELD] = WORDS("fields"),
+	[MRPC_A_POLICY_COUNTER] = WORDS("counters"),
+	[MRPC_A_POLICY_ELSEWHERE] = NUMBER("elsewhere"),
+};
+static const struct set set_policy = SET(policy);
+
 static const struct attr engine_type[] = {
 	[MRPC_A_ENGINE_TYPE_NAME] = TEXT("name"),
 	[MRPC_A_ENGINE_TYPE_VERSION] = NUMBER("version"),
@@ -43,6 +64,7 @@ static const struct attr engine_type[] = {
 	[MRPC_A_ENGINE_TYPE_DOC] = TEXT("doc"),
 	[MRPC_A_ENGINE_TYPE_USER] = WORDS("users"),
 	[MRPC_A_ENGINE_TYPE_PARAM] = LIST("params", &set_param),
+	[MRPC_A_ENGINE_TYPE_POLICY] = NEST("policy", &set_policy),
 };
 const struct set set_type = SET(engine_type);
 

@@ -285,6 +285,10 @@ int do_runtime(struct args *args);
 int do_egress(struct args *args);
 int do_config(struct args *args);
 
+/* -- policy.c, or policy_none.c -------------------------------------------------------------- */
+
+int do_policy(struct args *args);
+
 /* -- keyset.c, keyset_config.c --------------------------------------------------------------- */
 
 int do_keyset(struct args *args);

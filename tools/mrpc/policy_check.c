@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What a policy declares: the kernel looks at it too, but can only say that something
+ * is wrong.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "policy.h"
+#include "schema.h"
+
+#define MSEC	1000000ULL
+#define HOUR	3600000000000ULL
+
+/* Why @word is none, which is at most @size bytes with its NUL, or NULL. */
+static char *check_word(const char *what, const char *word, size_t size)
+{
+	size_t len = strnlen(word, size), i;
+
+	if (!len)
+		return text_printf("%s is empty: it must be 1 to %zu characters", what, size - 1);
+	if (len == size)
+		return text_printf("%s is too long: it must be at most %zu characters", what,
+				   size - 1);
+	for (i = 0; i < len; i++)
+		if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", word[i]))
+			return text_printf("%s '%s' has a character that is none of a-z, 0-9, _ "
+					   "and -",
+					   what, clean_text(word, len));
+	return NULL;
+}
+
+static char *check_field(const struct mrpc_policy_ops *ops, int i)
+{
+	const char *field = ops->fields[i], *path = field, *bracket, *colon, *text;
+
+	if (!memchr(field, 0, MRPC_POLICY_PATH))
+		return text_printf("fields[%d] is too long: it must be at most %d characters", i,
+				   MRPC_POLICY_PATH - 1);
+	text = clean_text(field, strlen(field));
+	bracket = strchr(field, '[');
+	colon = strchr(field, ':');
+	if (colon && (!bracket || colon < bracket)) {	/* one in a map's key is none */
+		path = colon + 1;
+		if (!mrpc_name_valid(field, colon - field, true))
+			return text_printf("fields[%d] '%s': '%.*s' is no name of a type of "
+					   "message, as package.Request",
+					   i, text, (int)(colon - field), text);
+	}
+	if (!*path)
+		return text_printf("fields[%d] '%s' has no path: like package.Request:user.name",
+				   i, text);
+	return NULL;
+}
+
+static char *check_fields(const struct mrpc_policy_ops *ops)
+{
+	char *why = NULL;
+	int i, gap = -1;
+
+	for (i = 0; i < MRPC_POLICY_FIELDS && !why; i++) {
+		if (!*ops->fields[i]) {
+			gap = gap < 0 ? i : gap;
+			continue;
+		}
+		if (gap >= 0)
+			return text_printf("fields[%d] is given, and fields[%d] is not: they "
+					   "must have no gap",
+					   i, gap);
+		why = check_field(ops, i);
+	}
+	return why;
+}
+
+static char *check_counters(const struct mrpc_policy_ops *ops)
+{
+	char what[32], *why = NULL;
+	int i, gap = -1;
+
+	for (i = 0; i < MRPC_POLICY_COUNTERS && !why; i++) {
+		if (!*ops->counters[i]) {
+			gap = gap < 0 ? i : gap;
+			continue;
+		}
+		if (gap >= 0)
+			return text_printf("counters[%d] is given, and counters[%d] is not: they "
+					   "must have no gap",
+					   i, gap);
+		snprintf(what, sizeof(what), "counters[%d]", i);
+		why = check_word(what, ops->counters[i], MRPC_POLICY_COUNTER);
+	}
+	return why;
+}
+
+static char *check_tick(const struct mrpc_policy_ops *ops)
+{
+	unsigned long long period = ops->period;
+
+	if (!ops->tick)
+		return period ? text_printf("period is %llu, and there is no tick: it must be 0",
+					    period) : NULL;
+	if (period >= MSEC && period <= HOUR)
+		return NULL;
+	return text_printf("period is %llu ns: with a tick it must be %llu (1ms) to %llu (1h)",
+			   period, MSEC, HOUR);
+}
+
+/**
+ * policy_check() - is what a policy declares right?
+ * @ops: it
+ *
+ * Return: NULL; or which member is wrong, and what would be right: to be freed.
+ */
+char *policy_check(const struct mrpc_policy_ops *ops)
+{
+	char *why = check_word("name", ops->name, MRPC_POLICY_NAME);
+
+	if (why)
+		return why;
+	if (ops->flags & ~MRPC_POLICY_FLAGS)
+		return text_printf("flags is %#x, of which %#x has no meaning: "
+				   "MRPC_POLICY_WRITES, _RANKS and _AGES have",
+				   ops->flags, ops->flags & ~MRPC_POLICY_FLAGS);
+	if (ops->storage > MRPC_POLICY_STORAGE)
+		return text_printf("storage is %u bytes: it must be at most %d", ops->storage,
+				   MRPC_POLICY_STORAGE);
+	if (ops->resv)
+		return text_printf("resv is %u: it must be 0", ops->resv);
+	if (!ops->request_tx && !ops->request_rx && !ops->reply_tx && !ops->reply_rx)
+		return text_printf("it has no program that judges messages: it must have one of "
+				   "request_tx, request_rx, reply_tx and reply_rx");
+	why = check_tick(ops);
+	if (!why)
+		why = check_fields(ops);
+	return why ?: check_counters(ops);
+}
