@@ -60,6 +60,19 @@ build()	# [-static]
 	grep -q 'nobody serves' err
 }
 
+# An example, and a policy of one's own.
+policies()
+{
+	[[ -e $MRPC_BUILD/bpf/field_acl.bpf.o ]] || return 0	# built without
+	clean_env mrpc policy load /usr/local/lib/mrpc/bpf/field_acl.bpf.o
+	clean_env mrpc policy unload field_acl
+	cp "$MRPC_TOP/bpf/field_acl.bpf.c" "$TEST_TMP/own.bpf.c"
+	clean_env clang -target bpf -O2 -g -I/usr/local/include \
+		-isystem "/usr/include/$(gcc -dumpmachine)" -c -o "$TEST_TMP/own.bpf.o" "$TEST_TMP/own.bpf.c"
+	clean_env mrpc policy load "$TEST_TMP/own.bpf.o"
+	clean_env mrpc policy unload field_acl
+}
+
 test_install()
 {
 	local page
@@ -73,6 +86,7 @@ test_install()
 	clean_env modprobe mrpc
 	build
 	build -static
+	policies
 	mrpc_unload
 	for page in 1/mrpcc 3/libmrpc 4/mrpc 8/mrpc; do
 		[[ -s /usr/local/share/man/man${page%/*}/${page#*/}.${page%/*} ]] || fail "no page $page"

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
+/* Policies that are declared wrongly, each in one way. */
+#include "mrpc_policy.bpf.h"
+
+char _license[] SEC("license") = "GPL";
+
+MRPC_POLICY(pass)
+{
+	return MRPC_POLICY_PASS;
+}
+
+SEC("struct_ops/turn")
+void turn(unsigned long long *args)
+{
+}
+
+#define DECLARE(_name, ...)							\
+	MRPC_POLICY_OPS struct mrpc_policy_ops _name = {			\
+		.request_tx = (void *)pass, .name = #_name, __VA_ARGS__		\
+	}
+
+DECLARE(Upper);
+DECLARE(flags, .flags = 0x18);
+DECLARE(storage, .storage = 5000);
+DECLARE(resv, .resv = 1);
+DECLARE(gap, .fields = { "key", "", "value" });
+DECLARE(type, .fields = { "kv..Put:key" });
+DECLARE(path, .fields = { "kv.Put:" });
+DECLARE(counters, .counters = { "good", "Bad" });
+DECLARE(counter_gap, .counters = { [1] = "late" });
+DECLARE(period, .period = 1000000);
+DECLARE(short_tick, .tick = (void *)turn, .period = 1000);
+DECLARE(fine, .tick = (void *)turn, .period = 1000000);
+
+MRPC_POLICY_OPS struct mrpc_policy_ops idle = { .name = "idle" };
+
+SEC(".struct_ops")
+struct mrpc_policy_ops unlinked = { .request_tx = (void *)pass, .name = "unlinked" };
