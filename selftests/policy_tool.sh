@@ -178,7 +178,7 @@ test_replace()
 	denied bad 'kept out'
 	refused 1 "the policy 'keeper' is loaded already: 'mrpc policy replace keeper" \
 		policy load "$OBJECTS/keeper.bpf.o"
-	refused 1 "a function or flag that the one before had not" \
+	refused 1 "it has a function that the first one had not" \
 		policy replace keeper "$OBJECTS/keeper_more.bpf.o"
 	policy keeper "p['generation'] == 1 and 'function or flag' in p['why']"
 	refused 1 "the map 'denied' is another than that of the programs before (its keys have 32 bytes, and had 64)" \
@@ -278,7 +278,7 @@ test_declared()
 	declared Upper "name 'Upper' has a character that is none of a-z, 0-9, _ and -"
 	declared flags 'flags is 0x18, of which 0x18 has no meaning'
 	declared storage 'storage is 5000 bytes: it must be at most 4096'
-	declared resv 'resv is 1: it must be 0'
+	declared budget 'budget is 1000000001: it must be at most 1000000000 ns'
 	declared gap 'fields[2] is given, and fields[1] is not'
 	declared type "fields[0] 'kv..Put:key': 'kv..Put' is no name of a type"
 	declared path "fields[0] 'kv.Put:' has no path"

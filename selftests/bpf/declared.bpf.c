@@ -22,7 +22,7 @@ void turn(unsigned long long *args)
 DECLARE(Upper);
 DECLARE(flags, .flags = 0x18);
 DECLARE(storage, .storage = 5000);
-DECLARE(resv, .resv = 1);
+DECLARE(budget, .budget = 1000000001);
 DECLARE(gap, .fields = { "key", "", "value" });
 DECLARE(type, .fields = { "kv..Put:key" });
 DECLARE(path, .fields = { "kv.Put:" });

@@ -124,8 +124,8 @@ char *policy_check(const struct mrpc_policy_ops *ops)
 	if (ops->storage > MRPC_POLICY_STORAGE)
 		return text_printf("storage is %u bytes: it must be at most %d", ops->storage,
 				   MRPC_POLICY_STORAGE);
-	if (ops->resv)
-		return text_printf("resv is %u: it must be 0", ops->resv);
+	if (ops->budget > 1000000000)
+		return text_printf("budget is %u: it must be at most 1000000000 ns", ops->budget);
 	if (!ops->request_tx && !ops->request_rx && !ops->reply_tx && !ops->reply_rx)
 		return text_printf("it has no program that judges messages: it must have one of "
 				   "request_tx, request_rx, reply_tx and reply_rx");
