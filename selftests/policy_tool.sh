@@ -180,7 +180,7 @@ test_replace()
 		policy load "$OBJECTS/keeper.bpf.o"
 	refused 1 "it has a function that the first one had not" \
 		policy replace keeper "$OBJECTS/keeper_more.bpf.o"
-	policy keeper "p['generation'] == 1 and 'function or flag' in p['why']"
+	policy keeper "p['generation'] == 1 and 'it has a function' in p['why']"
 	refused 1 "the map 'denied' is another than that of the programs before (its keys have 32 bytes, and had 64)" \
 		policy replace keeper "$OBJECTS/keeper_key.bpf.o"
 	refused 1 "there is no policy 'keeper' in it, but 'wrong'" \
