@@ -94,6 +94,7 @@ void load_start(struct load *l, struct raw *s, int conn, unsigned int in_flight)
 	l->s = s;
 	l->conn = conn;
 	l->in_flight = in_flight;
+	l->stop = false;	/* it may have run before */
 	memset(l->freed, true, sizeof(l->freed));
 	raw_qp(&l->qp, s, LOAD_MAX, 4 * LOAD_MAX, 0);
 	if (pthread_create(&l->thread, NULL, load_run, l))
