@@ -169,6 +169,35 @@ TEST(hold)
 	end();
 }
 
+static int64_t turns(void)
+{
+	return op_dir("crash", false, MRPC_A_ENGINE_DIR_TURNS) +
+	       op_dir("crash", true, MRPC_A_ENGINE_DIR_TURNS);
+}
+
+/* Times that no timer can be set to: as a signed number they have passed long ago. */
+TEST(wakes_never)
+{
+	static const char *const whens[] = {
+		"hold=1 wake=unlimited side=client", "hold=1 wake=9223372036854775808 side=client",
+		"hold=1 wake=9223372036854775807 side=client",
+	};
+	unsigned int i;
+	int64_t before, more;
+
+	for (i = 0; i < ARRAY_SIZE(whens); i++) {
+		begin();
+		op_must_add("crash", whens[i], NULL);
+		CHECK(load_still(&l));
+		before = turns();
+		raw_sleep(RAW_S);
+		more = turns() - before;
+		CHECK_MSG(more < 50, "%s: %lld turns in a second", whens[i], (long long)more);
+		op_must_del("crash");
+		end();
+	}
+}
+
 /* Reported, and bypassed: calls are as fast as before. */
 TEST(overrun)
 {

@@ -274,7 +274,9 @@ static bool mrpc_engine_turn(struct mrpc_engine *e, enum mrpc_direction dir, str
 	measure = !(stats->turns++ % MRPC_MEASURE) || e->slow;
 	if (measure)
 		start = local_clock();
-	e->wake[dir] = e->ops->do_work(e, dir, in, out, MRPC_ENGINE_BUDGET);
+	/* No timer can be set to a later time: as a ktime_t it would have passed. */
+	e->wake[dir] = min_t(u64, KTIME_MAX,
+			     e->ops->do_work(e, dir, in, out, MRPC_ENGINE_BUDGET));
 	if (measure) {
 		ns = local_clock() - start;
 		if (ns > MRPC_TURN_MAX)

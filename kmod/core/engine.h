@@ -198,7 +198,7 @@ struct mrpc_series {
  *	lock but for state that a group shares, and that shortly; never waits;
  *	GFP_KERNEL allocations are allowed.
  *	Returns when it wants to be called again at the latest: CLOCK_MONOTONIC ns,
- *	0 for "when something arrives"
+ *	0 for "when something arrives"; later than KTIME_MAX is never
  * @pass: let @rpc pass at once, without a turn, if that is known at a glance.
  *	Called only if the input queue is empty; as do_work() otherwise, but it is not
  *	measured. Return: true: it passes; false: it goes to the queue. Optional

@@ -21,6 +21,7 @@ enum {
 	PARAM_OVERRUN,
 	PARAM_LEAK,
 	PARAM_HOLD,
+	PARAM_WAKE,
 };
 
 static const struct mrpc_param crash_params[] = {
@@ -65,6 +66,14 @@ static const struct mrpc_param crash_params[] = {
 		.name	= "hold",
 		.type	= MRPC_PARAM_BOOL,
 		.doc	= "let nothing pass",
+	},
+	[PARAM_WAKE] = {
+		.name	= "wake",
+		.type	= MRPC_PARAM_U64,
+		.flags	= MRPC_PARAM_UNLIMITED,
+		.unit	= "ns",
+		.doc	= "when to come back to what is held, of the monotonic clock",
+		.max	= U64_MAX,
 	},
 };
 
@@ -155,7 +164,7 @@ static u64 crash_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct 
 	while (v[PARAM_OVERRUN].num && ktime_get_ns() < until)
 		cpu_relax();
 	if (v[PARAM_HOLD].num)
-		return 0;
+		return v[PARAM_WAKE].num;
 	for (; budget && (rpc = mrpc_queue_peek(in)); budget--) {
 		seen = c->state.seen[dir] + 1;
 		WRITE_ONCE(c->state.seen[dir], seen);
