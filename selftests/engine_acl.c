@@ -432,3 +432,62 @@ TEST(bad_input)
 	CHECK_EQ(call(RAW_ECHO, 1, 5, "x", NULL), MRPC_ABORTED);
 	end();
 }
+
+/* At most so many are kept by the rules, as many by the cache, and those of a pair. */
+#define SCHEMAS_KEPT	(64 + 64 + RAW_SERVICES)
+
+static void change_and_take_back(void)
+{
+	deny_text("another");
+	op_must_set("acl", "percent=99", &r);
+	CHECK_EQ(op_step("acl", 0, NULL), 0);
+}
+
+/* Who comes once with a schema of its own does not leave it with the rules for ever. */
+static void strangers(void (*meanwhile)(void))
+{
+	begin("loop");
+	deny_text("secret");
+	op_must_add("acl", "", &r);
+	raw_strangers(300, meanwhile);
+	CHECK_MSG(raw_schemas(SCHEMAS_KEPT, 10000), "%lld schemas are left",
+		  raw_file_number("/sys/class/misc/mrpc/schemas"));
+	CHECK_EQ(call(RAW_ECHO, 1, 10, "secret", NULL), MRPC_ABORTED);
+	CHECK_EQ(call(RAW_ECHO, 1, 10, "another", NULL), MRPC_OK);
+	/* What the rules have let go of is bound again. */
+	raw_pair_end(&p);
+	raw_strangers(80, NULL);
+	raw_pair(&p, "loop", 2);
+	CHECK_EQ(call(RAW_ECHO, 1, 10, "secret", NULL), MRPC_ABORTED);
+	CHECK_EQ(call(RAW_ECHO, 1, 10, "another", NULL), MRPC_OK);
+	end();
+}
+
+TEST_LIMIT(strangers_come_and_go, 120)
+{
+	strangers(NULL);
+}
+
+TEST_LIMIT(strangers_and_changes, 180)
+{
+	strangers(change_and_take_back);
+}
+
+/* Whoever has rules lets go. */
+TEST_LIMIT(strangers_and_other_types, 180)
+{
+	static const char *const types[] = { "qos", "fault" };
+	unsigned int i;
+
+	op_del_all();
+	for (i = 0; i < ARRAY_SIZE(types); i++) {
+		op_rules_begin(&r);
+		op_rule(&r, 0, 0, NULL);
+		op_cond_text(&r, MRPC_COND_FIELD, MRPC_MATCH_EQUAL, "text", "secret");
+		op_must_add(types[i], "", &r);
+		raw_strangers(300, NULL);
+		CHECK_MSG(raw_schemas(SCHEMAS_KEPT, 10000), "%s: %lld schemas are left", types[i],
+			  raw_file_number("/sys/class/misc/mrpc/schemas"));
+		op_must_del(types[i]);
+	}
+}

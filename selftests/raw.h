@@ -262,6 +262,14 @@ void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
 /* Dies if the server has seen anything that it should not. */
 void raw_pair_end(struct raw_pair *p);
 
+/*
+ * Sessions that come, connect and go, with @nr schemas that nobody has had before.
+ * @meanwhile: called a few times while they are connected, or NULL.
+ */
+void raw_strangers(unsigned int nr, void (*meanwhile)(void));
+/* Waits until the kernel knows no more than @nr schemas; false: it does, after @ms. */
+bool raw_schemas(long long nr, unsigned int ms);
+
 /* -- surroundings ------------------------------------------------------------- */
 
 /* The number in a file, or -1. */

@@ -354,6 +354,85 @@ void raw_pair(struct raw_pair *p, const char *how, unsigned int threads)
 	raw_pair_start(p, how, threads);
 }
 
+/* Bulk, but the last letters of its last field's name count. */
+static uint32_t raw_bind_strange(struct raw *s, unsigned int nr)
+{
+	uint32_t len = test_Bulk_service.schema_len, i;
+	uint8_t schema[4096];
+	int id;
+
+	if (len > sizeof(schema))
+		raw_die("the schema has %u bytes", len);
+	memcpy(schema, test_Bulk_service.schema, len);
+	for (i = 0; i < 3; i++, nr /= 26)
+		schema[len - 2 - i] = 'a' + nr % 26;
+	id = raw_bind(s, schema, len, NULL);
+	if (id < 0)
+		raw_die("bind: %s: %s", strerror(-id), s->why);
+	return id;
+}
+
+static struct mrpc_connect raw_strange_target(struct raw *s, unsigned int nr)
+{
+	struct mrpc_connect c;
+	char addr[64];
+
+	snprintf(addr, sizeof(addr), "loop:stranger-%d-%u", getpid(), nr);
+	c = raw_target(s, addr);
+	c.nr_schemas = 1;
+	c.schemas[0] = raw_bind_strange(s, nr);
+	c.schemas[1] = 0;
+	return c;
+}
+
+static void raw_stranger(struct raw *server, struct raw *client, unsigned int nr)
+{
+	struct mrpc_connect c = raw_strange_target(server, nr);
+	int id = raw_serve_at(server, &c);
+
+	if (id < 0)
+		raw_die("serve: %s: %s", strerror(-id), server->why);
+	c = raw_strange_target(client, nr);
+	id = raw_connect_to(client, &c);
+	if (id < 0)
+		raw_die("connect: %s: %s", strerror(-id), client->why);
+}
+
+void raw_strangers(unsigned int nr, void (*meanwhile)(void))
+{
+	static struct raw_server srv;
+	static struct raw client;
+	static unsigned int next;
+	char addr[64];
+	unsigned int i;
+
+	snprintf(addr, sizeof(addr), "loop:strangers-%d", getpid());
+	while (nr) {
+		raw_server_open(&srv, 1 << 20, 1 << 20);
+		raw_open(&client, 1 << 20, 1 << 20);
+		/* Its thread accepts for all listeners of the session. */
+		raw_server_start(&srv, addr, 1);
+		for (i = 0; i < 16 && nr; i++, nr--)
+			raw_stranger(&srv.s, &client, next++);
+		if (meanwhile)
+			meanwhile();
+		raw_close(&client);
+		raw_server_stop(&srv);
+	}
+}
+
+bool raw_schemas(long long nr, unsigned int ms)
+{
+	uint64_t until = raw_now() + ms * RAW_MS * raw_patience();
+
+	while (raw_file_number("/sys/class/misc/mrpc/schemas") > nr) {
+		if (raw_now() > until)
+			return false;
+		raw_sleep(10 * RAW_MS);
+	}
+	return true;
+}
+
 void raw_pair_end(struct raw_pair *p)
 {
 	raw_close(&p->c);

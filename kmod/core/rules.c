@@ -2,6 +2,7 @@
 /*
  * Rules of an engine's configuration; see rules.h.
  */
+#include <linux/atomic.h>
 #include <linux/cred.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
@@ -9,6 +10,12 @@
 #include "bind.h"
 #include "rules.h"
 #include "session.h"
+
+/* What a ruleset keeps of schemas that no datapath has any more. */
+#define MRPC_UNUSED_MAX		64
+#define MRPC_UNUSED_BYTES	(4 << 20)
+
+static atomic64_t mrpc_next_ruleset;
 
 static int mrpc_rules_refuse(const struct mrpc_rules_error *why, int err,
 			     struct netlink_ext_ack *extack)
@@ -57,10 +64,12 @@ static void mrpc_bound_free(struct mrpc_bound_schema *b)
 	kvfree(b);
 }
 
-static int mrpc_bound_method(struct mrpc_bound_method *m, const struct mrpc_rules *rules,
-			     const struct mrpc_schema_plan *plan, u32 method, void *scratch)
+static int mrpc_bound_method(struct mrpc_bound_schema *b, const struct mrpc_rules *rules,
+			     u32 method, void *scratch)
 {
+	const struct mrpc_schema_plan *plan = b->schema->plan;
 	size_t size = mrpc_rules_bind_size(rules, plan, method, scratch);
+	struct mrpc_bound_method *m = &b->methods[method];
 	u32 kind;
 	void *mem;
 
@@ -73,6 +82,8 @@ static int mrpc_bound_method(struct mrpc_bound_method *m, const struct mrpc_rule
 	for (kind = MRPC_RULE_REQUEST; kind <= MRPC_RULE_REPLY; kind++)
 		if (mrpc_rules_reads(m->binding, kind, 0))
 			m->content |= BIT(kind);
+	b->content |= m->content;
+	b->size += size;
 	return 0;
 }
 
@@ -93,9 +104,9 @@ static struct mrpc_bound_schema *mrpc_bound_new(const struct mrpc_rules *rules,
 	}
 	mrpc_schema_get(schema);
 	b->schema = schema;
+	b->size = struct_size(b, methods, nr) + schema->size;
 	for (i = 0; i < nr && !err; i++) {
-		err = mrpc_bound_method(&b->methods[i], rules, schema->plan, i, scratch);
-		b->content |= b->methods[i].content;
+		err = mrpc_bound_method(b, rules, i, scratch);
 		cond_resched();	/* many rules for many methods take seconds */
 	}
 	kfree(scratch);
@@ -105,39 +116,103 @@ static struct mrpc_bound_schema *mrpc_bound_new(const struct mrpc_rules *rules,
 	return NULL;
 }
 
-/* Entries stay until the ruleset ends, so what is found may be used. */
-static struct mrpc_bound_schema *mrpc_ruleset_find(struct mrpc_ruleset *rs,
-						   const struct mrpc_schema *schema)
+static struct mrpc_bound_schema *mrpc_bound_find(struct list_head *list,
+						 const struct mrpc_schema *schema)
 {
-	struct mrpc_bound_schema *b, *found = NULL;
+	struct mrpc_bound_schema *b;
 
-	rcu_read_lock();
-	list_for_each_entry_rcu(b, &rs->schemas, list) {
-		if (b->schema == schema) {
-			found = b;
-			break;
-		}
-	}
-	rcu_read_unlock();
-	return found;
+	list_for_each_entry(b, list, list)
+		if (b->schema == schema)
+			return b;
+	return NULL;
 }
 
-static const struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
-							 struct mrpc_schema *schema)
+static struct mrpc_bound_schema *mrpc_ruleset_find(struct mrpc_ruleset *rs,
+						   const struct mrpc_schema *schema, u32 users)
 {
-	struct mrpc_bound_schema *b = mrpc_ruleset_find(rs, schema);
+	struct mrpc_bound_schema *b;
+
+	spin_lock(&rs->lock);
+	b = mrpc_bound_find(&rs->schemas, schema);
+	if (!b) {
+		b = mrpc_bound_find(&rs->unused, schema);
+		if (b) {
+			list_move_tail(&b->list, &rs->schemas);
+			rs->nr_schemas++;
+			rs->nr_unused--;
+			rs->unused_bytes -= b->size;
+		}
+	}
+	if (b)
+		b->users += users;
+	spin_unlock(&rs->lock);
+	return b;
+}
+
+/* With so many users more: without any, what is found is not to be looked at. */
+static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
+						   struct mrpc_schema *schema, u32 users)
+{
+	struct mrpc_bound_schema *b = mrpc_ruleset_find(rs, schema, users);
 
 	if (b)
 		return b;
-	mutex_lock(&rs->lock);
-	b = mrpc_ruleset_find(rs, schema);
+	mutex_lock(&rs->binding);
+	b = mrpc_ruleset_find(rs, schema, users);
 	if (!b) {
 		b = mrpc_bound_new(rs->rules, schema);
-		if (b)
-			list_add_tail_rcu(&b->list, &rs->schemas);
+		if (b) {
+			b->users = users;
+			spin_lock(&rs->lock);
+			list_add_tail(&b->list, &rs->schemas);
+			rs->nr_schemas++;
+			spin_unlock(&rs->lock);
+		}
 	}
-	mutex_unlock(&rs->lock);
+	mutex_unlock(&rs->binding);
 	return b;
+}
+
+static void mrpc_ruleset_unuse(struct mrpc_ruleset *rs, struct mrpc_bound_schema *b)
+{
+	struct mrpc_bound_schema *next;
+	LIST_HEAD(dead);
+
+	spin_lock(&rs->lock);
+	if (!--b->users) {
+		list_move_tail(&b->list, &rs->unused);
+		rs->nr_schemas--;
+		rs->nr_unused++;
+		rs->unused_bytes += b->size;
+	}
+	while (rs->nr_unused > MRPC_UNUSED_MAX || rs->unused_bytes > MRPC_UNUSED_BYTES) {
+		b = list_first_entry(&rs->unused, struct mrpc_bound_schema, list);
+		list_move(&b->list, &dead);
+		rs->nr_unused--;
+		rs->unused_bytes -= b->size;
+	}
+	spin_unlock(&rs->lock);
+	list_for_each_entry_safe(b, next, &dead, list)
+		mrpc_bound_free(b);
+}
+
+/* The next schema in use, with a reference, round and round; NULL: it is not in use. */
+static struct mrpc_schema *mrpc_ruleset_next(struct mrpc_ruleset *rs)
+{
+	struct mrpc_schema *schema = NULL;
+	struct mrpc_bound_schema *b;
+
+	spin_lock(&rs->lock);
+	b = list_first_entry_or_null(&rs->schemas, struct mrpc_bound_schema, list);
+	if (b) {
+		list_move_tail(&b->list, &rs->schemas);
+		if (b->users) {
+			schema = b->schema;
+			mrpc_schema_get(schema);
+		}
+	}
+	spin_unlock(&rs->lock);
+	return schema;
 }
 
 /* -- the ruleset ----------------------------------------------------------------- */
@@ -155,6 +230,7 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs)
 
 	if (!rs)
 		return;
+	list_splice(&rs->unused, &rs->schemas);
 	list_for_each_entry_safe(b, next, &rs->schemas, list)
 		mrpc_bound_free(b);
 	for (i = 0; rs->uses && i < rs->rules->nr_sets; i++)
@@ -165,10 +241,26 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs)
 }
 EXPORT_SYMBOL_GPL(mrpc_ruleset_free);
 
-static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
-			     const struct mrpc_ruleset *prev, struct netlink_ext_ack *extack)
+/* New ones come at the end, and are bound when they are needed. */
+static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset *prev)
 {
-	struct mrpc_bound_schema *b;
+	u32 nr = READ_ONCE(prev->nr_schemas);
+	struct mrpc_schema *schema;
+	bool good = true;
+
+	while (good && nr--) {
+		schema = mrpc_ruleset_next(prev);
+		if (!schema)
+			continue;
+		good = mrpc_ruleset_bind(rs, schema, 0);
+		mrpc_schema_put(schema);
+	}
+	return good ? 0 : -ENOMEM;
+}
+
+static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
+			     struct mrpc_ruleset *prev, struct netlink_ext_ack *extack)
+{
 	u32 nr = rs->rules->nr_sets, i;
 	int err;
 
@@ -182,28 +274,22 @@ static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
 		if (err)
 			return err;
 	}
-	if (!prev)
-		return 0;
-	/* New ones come at the end, and are bound when they are needed. */
-	list_for_each_entry_rcu(b, &prev->schemas, list, true)
-		if (!mrpc_ruleset_bind(rs, b->schema))
-			return -ENOMEM;
-	return 0;
+	return prev ? mrpc_ruleset_bind_ahead(rs, prev) : 0;
 }
 
 /**
  * mrpc_ruleset_new() - the rules of a configuration
  * @g: the configuration in the making
  * @param: index of its parameter of type MRPC_PARAM_RULES
- * @prev: of the configuration that it replaces, or NULL: what that one was bound
- *	to is bound at once, so that mrpc_ruleset_attach() is quick
+ * @prev: of the configuration that it replaces, or NULL: what datapaths have of
+ *	that one is bound at once, so that mrpc_ruleset_attach() is quick
  * @extack: why not
  *
  * Context: process; may sleep.
  * Return: the ruleset; NULL if the parameter was not given; or an ERR_PTR.
  */
 struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
-				      const struct mrpc_ruleset *prev,
+				      struct mrpc_ruleset *prev,
 				      struct netlink_ext_ack *extack)
 {
 	struct mrpc_ruleset *rs;
@@ -221,8 +307,11 @@ struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
 		return ERR_PTR(-ENOMEM);
 	}
 	rs->rules = rules;
-	mutex_init(&rs->lock);
+	rs->id = atomic64_inc_return(&mrpc_next_ruleset);
+	mutex_init(&rs->binding);
+	spin_lock_init(&rs->lock);
 	INIT_LIST_HEAD(&rs->schemas);
+	INIT_LIST_HEAD(&rs->unused);
 	err = mrpc_ruleset_fill(rs, g->net, prev, extack);
 	if (!err)
 		return rs;
@@ -232,19 +321,49 @@ struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
 EXPORT_SYMBOL_GPL(mrpc_ruleset_new);
 
 /**
+ * mrpc_ruleset_detach() - a datapath does not use its rules any more
+ * @bc: the rules, bound to its datapath
+ *
+ * For destroy(). Context: process.
+ */
+void mrpc_ruleset_detach(struct mrpc_bound_conn *bc)
+{
+	u32 i;
+
+	for (i = 0; i < MRPC_MAX_SERVICES && bc->services[i]; i++)
+		mrpc_ruleset_unuse(bc->rs, bc->services[i]);
+}
+EXPORT_SYMBOL_GPL(mrpc_ruleset_detach);
+
+/*
+ * The ruleset that it leaves goes on counting it, until it comes back, which then
+ * needs no memory; or until that ruleset ends, mostly with the change.
+ */
+static void mrpc_ruleset_move(struct mrpc_bound_conn *bc, struct mrpc_bound_conn *made)
+{
+	if (made->rs && made->rs->id == bc->before)
+		mrpc_ruleset_detach(made);	/* counted twice */
+	made->before = bc->rs ? bc->rs->id : 0;
+	*bc = *made;
+}
+
+/**
  * mrpc_ruleset_attach() - bind rules to the services of a datapath
  * @rs: the ruleset, or NULL
  * @e: the instance; its MRPC_ENGINE_RX_BYTES becomes as the rules need it
- * @bc: out; on failure unchanged
+ * @bc: out; on failure unchanged. Back to the ruleset before there is none
  *
- * For create() and configure(). Context: process; may sleep, briefly where the
- * services' schemas are known. Return: 0 or -ENOMEM.
+ * For create() and configure(); destroy() is to call mrpc_ruleset_detach().
+ *
+ * Context: process; may sleep, briefly where the services' schemas are known.
+ * Return: 0 or -ENOMEM.
  */
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc)
 {
 	const struct mrpc_session *session = e->conn->session;
 	struct mrpc_bound_conn made = {
+		.rs = rs,
 		.uid = from_kuid(session->net->user_ns, session->uid),
 	};
 	u8 content = 0;
@@ -254,12 +373,14 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 	if (session->nr_cgroups && session->nr_cgroups < MRPC_SESSION_CGROUPS)
 		made.cgroup = session->cgroups[session->nr_cgroups - 1];
 	for (i = 0; rs && i < e->conn->nr_services; i++) {
-		made.services[i] = mrpc_ruleset_bind(rs, e->conn->services[i].schema);
-		if (!made.services[i])
+		made.services[i] = mrpc_ruleset_bind(rs, e->conn->services[i].schema, 1);
+		if (!made.services[i]) {
+			mrpc_ruleset_detach(&made);
 			return -ENOMEM;
+		}
 		content |= made.services[i]->content;
 	}
-	*bc = made;
+	mrpc_ruleset_move(bc, &made);
 	/* Only of what this end receives. */
 	if (content & BIT(e->conn->accepted ? MRPC_RULE_REQUEST : MRPC_RULE_REPLY))
 		e->flags |= MRPC_ENGINE_RX_BYTES;

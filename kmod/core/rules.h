@@ -9,6 +9,7 @@
 #include <linux/list.h>
 #include <linux/mutex.h>
 #include <linux/netlink.h>
+#include <linux/spinlock.h>
 
 #include "engine.h"
 #include "rule.h"
@@ -25,14 +26,18 @@ struct mrpc_bound_method {
 };
 
 /**
- * struct mrpc_bound_schema - rules, bound to a schema; immutable
- * @list: entry of mrpc_ruleset.schemas
+ * struct mrpc_bound_schema - rules, bound to a schema; immutable but for its users
+ * @list: entry of mrpc_ruleset.schemas or .unused; under mrpc_ruleset.lock
+ * @users: one for each service of a datapath; under mrpc_ruleset.lock
+ * @size: bytes of all of it, and of the schema
  * @schema: a reference
  * @content: of any method
  * @methods: as many as the schema has
  */
 struct mrpc_bound_schema {
 	struct list_head list;
+	u32 users;
+	size_t size;
 	struct mrpc_schema *schema;
 	u8 content;
 	struct mrpc_bound_method methods[];
@@ -42,35 +47,55 @@ struct mrpc_bound_schema {
  * struct mrpc_ruleset - rules of a configuration
  * @rules: the rules
  * @uses: of sets, as many as @rules->nr_sets
- * @lock: who adds to @schemas
- * @schemas: struct mrpc_bound_schema; only grows, until the end; readers need no
- *	lock
+ * @id: of no other ruleset, ever
+ * @binding: one schema is bound at a time, which may take seconds
+ * @lock: all below; short, process context only
+ * @schemas: struct mrpc_bound_schema: those in use, and those bound ahead
+ * @nr_schemas: how many
+ * @unused: those that were in use, the least recently used first: bounded
+ * @nr_unused: how many
+ * @unused_bytes: of them
  */
 struct mrpc_ruleset {
 	struct mrpc_rules *rules;
 	struct mrpc_set_use *uses;
-	struct mutex lock;
+	u64 id;
+	struct mutex binding;
+	spinlock_t lock;
 	struct list_head schemas;
+	u32 nr_schemas;
+	struct list_head unused;
+	u32 nr_unused;
+	u64 unused_bytes;
 };
 
 /**
  * struct mrpc_bound_conn - a ruleset on a datapath
+ *
+ * Zeroed at first. Changes with both claims of the datapath held.
+ *
+ * @rs: the ruleset, which the group of the instance keeps; or NULL
+ * @before: id of the ruleset before that, or 0. If that still exists it counts
+ *	this datapath as a user: a change that is taken back must not fail
  * @uid: of the application on this host, as rules name it
  * @cgroup: its id
- * @services: for each service of the connection
+ * @services: for each service of the connection; a user of each
  */
 struct mrpc_bound_conn {
+	struct mrpc_ruleset *rs;
+	u64 before;
 	u32 uid;
 	u64 cgroup;
-	const struct mrpc_bound_schema *services[MRPC_MAX_SERVICES];
+	struct mrpc_bound_schema *services[MRPC_MAX_SERVICES];
 };
 
 struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
-				      const struct mrpc_ruleset *prev,
+				      struct mrpc_ruleset *prev,
 				      struct netlink_ext_ack *extack);
 void mrpc_ruleset_free(struct mrpc_ruleset *rs);
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc);
+void mrpc_ruleset_detach(struct mrpc_bound_conn *bc);
 struct mrpc_rule_verdict mrpc_ruleset_judge(const struct mrpc_bound_conn *bc,
 					    struct mrpc_rpc *rpc);
 

@@ -255,11 +255,13 @@ static void acl_add(struct acl_stats *to, const struct acl *acl)
 static void acl_destroy(struct mrpc_engine *e)
 {
 	const struct acl_group *g = e->group->priv;
+	struct acl *acl = e->priv;
 
 	spin_lock(&g->past->lock);
-	acl_add(&g->past->stats, e->priv);
+	acl_add(&g->past->stats, acl);
 	spin_unlock(&g->past->lock);
-	kfree(e->priv);
+	mrpc_ruleset_detach(&acl->bound);
+	kfree(acl);
 }
 
 static int acl_configure(struct mrpc_engine *e, struct mrpc_group *group,

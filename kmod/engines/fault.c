@@ -210,7 +210,10 @@ static int fault_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 
 static void fault_destroy(struct mrpc_engine *e)
 {
-	kfree(e->priv);
+	struct fault *f = e->priv;
+
+	mrpc_ruleset_detach(&f->bound);
+	kfree(f);
 }
 
 static int fault_configure(struct mrpc_engine *e, struct mrpc_group *group,

@@ -176,7 +176,10 @@ static int qos_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 
 static void qos_destroy(struct mrpc_engine *e)
 {
-	kfree(e->priv);
+	struct qos *qos = e->priv;
+
+	mrpc_ruleset_detach(&qos->bound);
+	kfree(qos);
 }
 
 static int qos_configure(struct mrpc_engine *e, struct mrpc_group *group,
