@@ -164,3 +164,26 @@ TEST(too_many_series)
 	op_must_del("metrics");
 	raw_pair_end(&p);
 }
+
+/* Those who come with ever new services do not fill the memory: some are not counted. */
+TEST_LIMIT(too_many_services, 120)
+{
+	op_del_all();
+	op_must_add("metrics", "side=client series=1", NULL);
+	raw_strangers(300, NULL);
+	/* 64 are in the cache; 16 KiB do not hold many more. */
+	CHECK_MSG(raw_schemas(64 + 64, 10000), "%lld schemas are left",
+		  raw_file_number("/sys/class/misc/mrpc/schemas"));
+	raw_pair(&p, "loop", 1);
+	call(RAW_ECHO, 1, 0, MRPC_OK);
+	CHECK_EQ(op_counter("metrics", "calls"), 0);
+	CHECK_EQ(op_counter("metrics", "uncounted"), 1);
+	raw_pair_end(&p);
+	op_must_set("metrics", "series=100", NULL);
+	raw_pair(&p, "loop", 1);
+	call(RAW_ECHO, 1, 0, MRPC_OK);
+	CHECK_EQ(op_counter("metrics", "calls"), 1);
+	CHECK_EQ(op_counter("metrics", "uncounted"), 1);
+	op_must_del("metrics");
+	raw_pair_end(&p);
+}

@@ -56,6 +56,9 @@ static const char *const metrics_names[NR_HISTS] = {
 
 #define NR_STATUSES	(MRPC_STATUS_MAX + 1)
 
+/* For each series, so much for what its service needs, whether it is called or not. */
+#define METRICS_SERVICE_BYTES	16384
+
 /* Histograms of a method and status: [processor * NR_HISTS + which], or NULL. */
 struct metrics_cell {
 	DECLARE_FLEX_ARRAY(struct mrpc_hist *, hist);
@@ -82,13 +85,15 @@ struct metrics_service {
  * @ref: references
  * @lock: who adds to @services
  * @services: only grows, until the end; readers need no lock
+ * @bytes: of @services and their schemas; under @lock
  * @nr_cells: of all services
- * @lost: calls that were not counted: too many series, or no memory
+ * @lost: calls that were not counted: too many services or series, or no memory
  */
 struct metrics_store {
 	struct kref ref;
 	struct mutex lock;
 	struct list_head services;
+	u64 bytes;
 	atomic_t nr_cells;
 	atomic64_t lost;
 };
@@ -96,7 +101,7 @@ struct metrics_store {
 /**
  * struct metrics_view - a connection's way into a store
  * @store: a reference
- * @services: as the connection numbers them
+ * @services: as the connection numbers them; NULL: there were too many
  */
 struct metrics_view {
 	struct metrics_store *store;
@@ -173,40 +178,55 @@ static void metrics_store_put(struct metrics_store *store)
 	kref_put(&store->ref, metrics_store_free);
 }
 
-static struct metrics_service *metrics_service_get(struct metrics_store *store,
+/* Under @store->lock. */
+static struct metrics_service *metrics_service_new(struct metrics_store *store,
 						   struct mrpc_schema *schema, bool server)
 {
 	u32 nr = schema->plan->nr_methods * NR_STATUSES;
+	struct metrics_service *s = kvzalloc(struct_size(s, cell, nr), GFP_KERNEL_ACCOUNT);
+
+	if (!s)
+		return ERR_PTR(-ENOMEM);
+	mrpc_schema_get(schema);
+	s->schema = schema;
+	s->server = server;
+	s->nr_cells = nr;
+	list_add_tail_rcu(&s->list, &store->services);
+	store->bytes += struct_size(s, cell, nr) + schema->size;
+	return s;
+}
+
+/* Return: the service; NULL: there are too many for @max series; or an ERR_PTR. */
+static struct metrics_service *metrics_service_get(struct metrics_store *store,
+						   struct mrpc_schema *schema, bool server,
+						   u32 max)
+{
 	struct metrics_service *s;
 
 	mutex_lock(&store->lock);
 	list_for_each_entry(s, &store->services, list)
 		if (s->schema == schema && s->server == server)
 			goto out;
-	s = kvzalloc(struct_size(s, cell, nr), GFP_KERNEL_ACCOUNT);
-	if (!s)
-		goto out;
-	mrpc_schema_get(schema);
-	s->schema = schema;
-	s->server = server;
-	s->nr_cells = nr;
-	list_add_tail_rcu(&s->list, &store->services);
+	s = NULL;
+	if (store->bytes < (u64)max * METRICS_SERVICE_BYTES)
+		s = metrics_service_new(store, schema, server);
 out:
 	mutex_unlock(&store->lock);
 	return s;
 }
 
 static int metrics_view_init(struct metrics_view *view, struct metrics_store *store,
-			     const struct mrpc_conn *conn)
+			     const struct mrpc_conn *conn, u32 max)
 {
+	struct metrics_service *s;
 	u32 i;
 
 	view->store = store;
 	for (i = 0; i < conn->nr_services; i++) {
-		view->services[i] = metrics_service_get(store, conn->services[i].schema,
-							conn->accepted);
-		if (!view->services[i])
-			return -ENOMEM;
+		s = metrics_service_get(store, conn->services[i].schema, conn->accepted, max);
+		if (IS_ERR(s))
+			return PTR_ERR(s);
+		view->services[i] = s;
 	}
 	return 0;
 }
@@ -274,11 +294,12 @@ static void metrics_count(struct metrics_view *view, const struct mrpc_call_end 
 	struct metrics_service *s = view->services[call->method >> 16];
 	u64 submit = call->times.submit, transmit = READ_ONCE(call->times.transmit);
 	u64 receive = call->times.receive, deliver = call->times.deliver;
-	struct metrics_cell *cell;
+	struct metrics_cell *cell = NULL;
 	bool good;
 
-	cell = metrics_cell_get(view->store, s, (call->method & 0xffff) * NR_STATUSES + end->status,
-				max);
+	if (s)
+		cell = metrics_cell_get(view->store, s,
+					(call->method & 0xffff) * NR_STATUSES + end->status, max);
 	if (!cell) {
 		atomic64_inc(&view->store->lost);
 		return;
@@ -366,7 +387,7 @@ static int metrics_apply(struct metrics *m, const struct mrpc_engine *e,
 			return -ENOMEM;
 		own->store = metrics_store_new();
 		if (own->store)
-			err = metrics_view_init(own, own->store, e->conn);
+			err = metrics_view_init(own, own->store, e->conn, g->series);
 		if (err) {
 			metrics_view_free(own);
 			return err;
@@ -398,7 +419,7 @@ static int metrics_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 		return -ENOMEM;
 	e->priv = m;
 	kref_get(&g->store->ref);
-	err = metrics_view_init(&m->all, g->store, e->conn);
+	err = metrics_view_init(&m->all, g->store, e->conn, g->series);
 	if (!err)
 		err = metrics_apply(m, e, g);
 	if (err)
