@@ -473,3 +473,44 @@ TEST(bad_input)
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_DISCIPLINE), 1);
 	op_must_egress(DEL, "lo", NULL);
 }
+
+/* Sets one number to many values, of which each must be there until it sets the next. */
+static bool sets(const char *key, unsigned int attr, uint32_t from, uint32_t step)
+{
+	uint64_t until = raw_now() + 3 * RAW_S * raw_scale();
+	char words[64];
+	unsigned int i;
+
+	for (i = 0; raw_now() < until; i++) {
+		uint32_t value = from + i % 7 * step;
+
+		snprintf(words, sizeof(words), "%s=%u", key, value);
+		op_must_egress(SET, "lo", words);
+		if (op_egress_number("lo", attr) != value) {
+			printf("# %s is %lld, not %u, after %u times\n", key,
+			       (long long)op_egress_number("lo", attr), value, i);
+			fflush(stdout);
+			return false;
+		}
+	}
+	return true;
+}
+
+/* Two operators who change different things do not undo what the other has done. */
+TEST_LIMIT(set_at_once, 60)
+{
+	int status;
+	pid_t pid;
+
+	begin();
+	op_must_egress(SET, "lo", "chunk=1024 limit=1000000");
+	pid = CHECK_SYS(fork());
+	if (!pid) {
+		op_forget();
+		_exit(!sets("chunk", MRPC_A_EGRESS_CHUNK, 1024, 1000));
+	}
+	CHECK(sets("limit", MRPC_A_EGRESS_LIMIT, 100000, 1000));
+	CHECK_SYS(waitpid(pid, &status, 0));
+	CHECK_EQ(status, 0);
+	op_must_egress(DEL, "lo", NULL);
+}

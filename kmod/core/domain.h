@@ -133,9 +133,17 @@ struct mrpc_domain {
 	struct work_struct tell;
 };
 
+/* mrpc_domain_args.given: what is not stays, or is as domains begin. */
+#define MRPC_DOMAIN_WITHIN	BIT(0)
+#define MRPC_DOMAIN_FAIR	BIT(1)
+#define MRPC_DOMAIN_PAUSED	BIT(2)
+#define MRPC_DOMAIN_CHUNK	BIT(3)
+#define MRPC_DOMAIN_LIMIT	BIT(4)
+
 /**
  * struct mrpc_domain_args - what an operator says of a domain
  * @dev: the device, "": loop links
+ * @given: MRPC_DOMAIN_...: which of the others the operator has said
  * @within: enum mrpc_order_within
  * @fair: tenants share by weight
  * @paused: no grants
@@ -144,6 +152,7 @@ struct mrpc_domain {
  */
 struct mrpc_domain_args {
 	char dev[IFNAMSIZ];
+	u8 given;
 	u8 within;
 	bool fair;
 	bool paused;
@@ -205,7 +214,7 @@ bool mrpc_domain_fits(struct mrpc_conn *conn);
 void mrpc_domain_leave(struct mrpc_conn *conn);
 
 /* domain_config.c: for operators */
-int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *args,
+int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 		    struct netlink_ext_ack *extack);
 int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack);
 struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev);

@@ -87,6 +87,34 @@ struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after)
 
 /* -- changes: under mn->change ------------------------------------------------------ */
 
+/* All that @d, or a new one, is to be; only who holds mn->change knows what it is now. */
+static struct mrpc_domain_args mrpc_domain_merge(struct mrpc_domain *d,
+						 const struct mrpc_domain_args *said)
+{
+	struct mrpc_domain_state state = {
+		.args = { .chunk = MRPC_EGRESS_CHUNK, .limit = MRPC_EGRESS_LIMIT },
+	};
+	struct mrpc_domain_args args;
+
+	if (d)
+		mrpc_domain_state(d, &state);
+	args = state.args;
+	strscpy(args.dev, said->dev, sizeof(args.dev));
+	if (said->given & MRPC_DOMAIN_WITHIN)
+		args.within = said->within;
+	if (said->given & MRPC_DOMAIN_FAIR)
+		args.fair = said->fair;
+	if (said->given & MRPC_DOMAIN_PAUSED)
+		args.paused = said->paused;
+	if (said->given & MRPC_DOMAIN_CHUNK)
+		args.chunk = said->chunk;
+	if (said->given & MRPC_DOMAIN_LIMIT)
+		args.limit = said->limit;
+	else if (said->given & MRPC_DOMAIN_CHUNK && !d)
+		args.limit = min_t(u64, 2ULL * args.chunk, U32_MAX);
+	return args;
+}
+
 static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *args, bool fresh,
 			     struct netlink_ext_ack *extack)
 {
@@ -164,7 +192,7 @@ static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_ar
 /**
  * mrpc_domain_set() - make a domain, or change it
  * @net: the network namespace
- * @args: what it is to be
+ * @said: what the operator wants of it
  * @extack: why not
  *
  * Datapaths are in it before this returns: also those whose route has changed since they
@@ -173,23 +201,25 @@ static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_ar
  * Context: process; waits, interruptibly.
  * Return: 0 or a negative errno; -ENOMEM: it may have been made, or changed, all the same.
  */
-int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *args,
+int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 		    struct netlink_ext_ack *extack)
 {
 	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain_args args;
 	struct mrpc_domain *d;
 	int err;
 
 	err = mutex_lock_interruptible(&mn->change);
 	if (err)
 		return err;
-	d = mrpc_domain_find(net, args->dev);
-	err = mrpc_domain_check(net, args, !d, extack);
+	d = mrpc_domain_find(net, said->dev);
+	args = mrpc_domain_merge(d, said);
+	err = mrpc_domain_check(net, &args, !d, extack);
 	if (!err)
-		err = d ? mrpc_domain_change(d, args) : mrpc_domain_new(net, args, extack);
+		err = d ? mrpc_domain_change(d, &args) : mrpc_domain_new(net, &args, extack);
 	if (!err) {
 		err = mrpc_datapaths_follow(net);
-		d = d ?: mrpc_domain_find(net, args->dev);
+		d = d ?: mrpc_domain_find(net, said->dev);
 		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_SET);
 	}
 	mutex_unlock(&mn->change);

@@ -103,36 +103,39 @@ int mrpc_nl_egress_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return 0;
 }
 
+static void mrpc_nl_read_egress(struct nlattr **tb, struct mrpc_domain_args *args)
+{
+	nla_strscpy(args->dev, tb[MRPC_A_EGRESS_DEV], sizeof(args->dev));
+	if (tb[MRPC_A_EGRESS_DISCIPLINE]) {
+		args->given |= MRPC_DOMAIN_WITHIN;
+		args->within = nla_get_u32(tb[MRPC_A_EGRESS_DISCIPLINE]);
+	}
+	if (tb[MRPC_A_EGRESS_FAIR]) {
+		args->given |= MRPC_DOMAIN_FAIR;
+		args->fair = nla_get_u8(tb[MRPC_A_EGRESS_FAIR]);
+	}
+	if (tb[MRPC_A_EGRESS_PAUSED]) {
+		args->given |= MRPC_DOMAIN_PAUSED;
+		args->paused = nla_get_u8(tb[MRPC_A_EGRESS_PAUSED]);
+	}
+	if (tb[MRPC_A_EGRESS_CHUNK]) {
+		args->given |= MRPC_DOMAIN_CHUNK;
+		args->chunk = nla_get_u32(tb[MRPC_A_EGRESS_CHUNK]);
+	}
+	if (tb[MRPC_A_EGRESS_LIMIT]) {
+		args->given |= MRPC_DOMAIN_LIMIT;
+		args->limit = nla_get_u32(tb[MRPC_A_EGRESS_LIMIT]);
+	}
+}
+
 int mrpc_nl_egress_set(struct sk_buff *request, struct genl_info *info)
 {
-	struct mrpc_domain_state now = {
-		.args = { .chunk = MRPC_EGRESS_CHUNK, .limit = MRPC_EGRESS_LIMIT },
-	};
-	struct mrpc_domain_args *args = &now.args;
-	struct nlattr **tb = info->attrs;
-	struct mrpc_domain *d;
+	struct mrpc_domain_args args = {};
 
 	if (GENL_REQ_ATTR_CHECK(info, MRPC_A_EGRESS_DEV))
 		return -EINVAL;
-	d = mrpc_domain_find(genl_info_net(info), nla_data(tb[MRPC_A_EGRESS_DEV]));
-	if (d) {
-		mrpc_domain_state(d, &now);
-		mrpc_domain_put(d);
-	}
-	nla_strscpy(args->dev, tb[MRPC_A_EGRESS_DEV], sizeof(args->dev));
-	if (tb[MRPC_A_EGRESS_DISCIPLINE])
-		args->within = nla_get_u32(tb[MRPC_A_EGRESS_DISCIPLINE]);
-	if (tb[MRPC_A_EGRESS_FAIR])
-		args->fair = nla_get_u8(tb[MRPC_A_EGRESS_FAIR]);
-	if (tb[MRPC_A_EGRESS_PAUSED])
-		args->paused = nla_get_u8(tb[MRPC_A_EGRESS_PAUSED]);
-	if (tb[MRPC_A_EGRESS_CHUNK])
-		args->chunk = nla_get_u32(tb[MRPC_A_EGRESS_CHUNK]);
-	if (tb[MRPC_A_EGRESS_LIMIT])
-		args->limit = nla_get_u32(tb[MRPC_A_EGRESS_LIMIT]);
-	else if (tb[MRPC_A_EGRESS_CHUNK] && !d)
-		args->limit = min_t(u64, 2ULL * args->chunk, U32_MAX);
-	return mrpc_nl_errno(mrpc_domain_set(genl_info_net(info), args, info->extack));
+	mrpc_nl_read_egress(info->attrs, &args);
+	return mrpc_nl_errno(mrpc_domain_set(genl_info_net(info), &args, info->extack));
 }
 
 int mrpc_nl_egress_del(struct sk_buff *request, struct genl_info *info)
