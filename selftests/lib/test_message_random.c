@@ -10,6 +10,37 @@
 
 #define MAX_TOTAL	(64U << 20)
 
+/* A message of a random schema, as a tree and in a heap. */
+struct given {
+	struct gen g;
+	struct mrpc_schema_plan *plan;
+	struct model_pool pool;
+	struct model_msg *msg;
+	struct gen_heap heap;
+	struct mrpc_msg_src src;
+	u32 root;
+};
+
+static void given_schema(struct given *t, u32 seed)
+{
+	*t = (struct given){ .g = gen_seeded(seed), .src = { gen_heap_at, &t->heap } };
+	t->plan = gen_plan(&t->g);
+}
+
+/* About so many blocks. */
+static void given_message(struct given *t, u32 type, u32 budget)
+{
+	t->msg = gen_message(&t->g, &t->pool, t->plan, type, budget);
+	t->root = gen_heap_write(&t->g, &t->heap, t->plan, t->msg);
+}
+
+static void given_end(struct given *t)
+{
+	gen_heap_free(&t->heap);
+	model_free(&t->pool);
+	free(t->plan);
+}
+
 /* -- limits and failures --------------------------------------------------- */
 
 TEST(largest_message)
@@ -17,27 +48,21 @@ TEST(largest_message)
 	u32 seed, n = 0;
 
 	for (seed = 0; seed < 300; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		struct model_msg *msg = gen_message(&g, &pool, plan, 0, 20);
-		struct gen_heap heap = { 0 };
-		const struct mrpc_msg_src src = { gen_heap_at, &heap };
-		u32 root = gen_heap_write(&g, &heap, plan, msg);
 		struct mrpc_msg_error err;
 		struct mrpc_msg_len len;
 		struct gen_buf b;
+		struct given t;
 
-		free(model_encode(plan, msg, &len));
+		given_schema(&t, seed);
+		given_message(&t, 0, 20);
+		free(model_encode(t.plan, t.msg, &len));
 		gen_buf_init(&b, mrpc_msg_total(&len));
-		CHECK_EQ(mrpc_msg_snapshot(plan, 0, &src, root, &b.buf, &err), 0);
+		CHECK_EQ(mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err), 0);
 		b.buf.max_total--;
-		CHECK_EQ(mrpc_msg_snapshot(plan, 0, &src, root, &b.buf, &err), -EMSGSIZE);
+		CHECK_EQ(mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err), -EMSGSIZE);
 		n += b.buf.max_total > 100;
 		gen_buf_free(&b);
-		gen_heap_free(&heap);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	CHECK(n > 100);
 }
@@ -47,47 +72,41 @@ TEST(growers_and_accesses_that_fail)
 	u32 seed, failures = 0;
 
 	for (seed = 0; seed < 100; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		struct model_msg *msg = gen_message(&g, &pool, plan, 0, 10);
-		struct gen_heap heap = { 0 };
-		const struct mrpc_msg_src src = { gen_heap_at, &heap };
-		u32 root = gen_heap_write(&g, &heap, plan, msg);
 		struct mrpc_msg_error err;
 		struct gen_buf b;
+		struct given t;
 		char text[200];
 		int ret;
 		u32 i;
 
+		given_schema(&t, seed);
+		given_message(&t, 0, 10);
 		for (i = 1; ; i++) {
 			gen_buf_init(&b, MAX_TOTAL);
 			b.fail_at = i;
-			ret = mrpc_msg_snapshot(plan, 0, &src, root, &b.buf, &err);
+			ret = mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err);
 			gen_buf_free(&b);
 			if (!ret)
 				break;
 			CHECK_EQ(ret, -ENOMEM);
 			CHECK(strstr(err.what, "lack of memory"));
-			CHECK(mrpc_msg_explain(plan, &err, text, sizeof(text)) > 0);
+			CHECK(mrpc_msg_explain(t.plan, &err, text, sizeof(text)) > 0);
 			failures++;
 		}
 		for (i = 1; ; i++) {
 			gen_buf_init(&b, MAX_TOTAL);
-			heap.accesses = 0;
-			heap.fail_at = i;
-			ret = mrpc_msg_snapshot(plan, 0, &src, root, &b.buf, &err);
+			t.heap.accesses = 0;
+			t.heap.fail_at = i;
+			ret = mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err);
 			gen_buf_free(&b);
 			if (!ret)
 				break;
 			CHECK_EQ(ret, -EINVAL);
 			CHECK_STR(err.what, "is outside the send heap");
-			CHECK(err.type < plan->nr_types);
+			CHECK(err.type < t.plan->nr_types);
 			failures++;
 		}
-		gen_heap_free(&heap);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	CHECK(failures > 1000);
 }
@@ -99,42 +118,38 @@ TEST_LIMIT(random_messages, 120)
 	u32 seed, blocks = 0;
 
 	for (seed = 0; seed < 4000; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		u32 type = gen_below(&g, plan->nr_types);
-		struct model_msg *msg = gen_message(&g, &pool, plan, type, gen_below(&g, 120));
-		struct gen_heap heap = { 0 };
-		const struct mrpc_msg_src src = { gen_heap_at, &heap };
-		u32 root = gen_heap_write(&g, &heap, plan, msg);
 		struct mrpc_msg_error err;
 		struct mrpc_msg_len len;
+		u8 *model, *wire, *head;
 		struct gen_buf b;
-		u8 *model = model_encode(plan, msg, &len), *wire, *head;
+		struct given t;
 		const char *why;
+		u32 type;
 		int ret;
 
+		given_schema(&t, seed);
+		type = gen_below(&t.g, t.plan->nr_types);
+		given_message(&t, type, gen_below(&t.g, 120));
+		model = model_encode(t.plan, t.msg, &len);
 		gen_buf_init(&b, MAX_TOTAL);
-		ret = mrpc_msg_snapshot(plan, type, &src, root, &b.buf, &err);
+		ret = mrpc_msg_snapshot(t.plan, type, &t.src, t.root, &b.buf, &err);
 		CHECK_MSG(!ret, "seed %u: %d, %s", seed, ret, err.what);
 		CHECK_MSG(!memcmp(&len, &b.buf.len, sizeof(len)), "seed %u: lengths", seed);
-		wire = gen_assemble(&b, &heap);
+		wire = gen_assemble(&b, &t.heap);
 		CHECK_MSG(!memcmp(model, wire, mrpc_msg_total(&len)), "seed %u: bytes", seed);
 		head = gen_head_copy(wire, &len);
-		ret = mrpc_msg_verify(plan, type, head, &len, &err);
+		ret = mrpc_msg_verify(t.plan, type, head, &len, &err);
 		CHECK_MSG(!ret, "seed %u: refused: %s", seed, err.what);
-		CHECK_MSG(model_equal(plan, msg, model_decode(&pool, plan, type, wire, &len)),
+		CHECK_MSG(model_equal(t.plan, t.msg, model_decode(&t.pool, t.plan, type, wire, &len)),
 			  "seed %u: the model reads something else", seed);
-		why = gen_check_canonical(plan, type, head, &len);
+		why = gen_check_canonical(t.plan, type, head, &len);
 		CHECK_MSG(!why, "seed %u: %s", seed, why);
-		blocks += heap.accesses;
+		blocks += t.heap.accesses;
 		free(head);
 		free(wire);
 		free(model);
 		gen_buf_free(&b);
-		gen_heap_free(&heap);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	CHECK(blocks > 100000);
 }
@@ -164,28 +179,29 @@ TEST_LIMIT(changed_messages, 240)
 	u32 seed, accepted = 0, refused = 0;
 
 	for (seed = 0; seed < 100; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		struct model_msg *msg = gen_message(&g, &pool, plan, 0, gen_below(&g, 12));
 		struct mrpc_msg_len len;
-		u8 *wire = model_encode(plan, msg, &len);
-		u8 *head = gen_head_copy(wire, &len);
-		u32 head_len = mrpc_msg_head_len(&len), i, j;
+		u32 head_len, i, j;
+		u8 *wire, *head;
+		struct given t;
 
-		CHECK(try_verify(plan, 0, head, &len, seed));
+		given_schema(&t, seed);
+		given_message(&t, 0, gen_below(&t.g, 12));
+		wire = model_encode(t.plan, t.msg, &len);
+		head = gen_head_copy(wire, &len);
+		head_len = mrpc_msg_head_len(&len);
+		CHECK(try_verify(t.plan, 0, head, &len, seed));
 		for (i = 0; i < head_len; i++) {
 			u8 was = head[i];
 
 			/* Far into a long text a few will do. */
-			if (i > 800 && !gen_chance(&g, 3))
+			if (i > 800 && !gen_chance(&t.g, 3))
 				continue;
 			for (j = 0; j < 5; j++) {
-				head[i] = j < 3 ? was ^ (1 << gen_below(&g, 8)) :
-				  interesting[gen_below(&g, ARRAY_SIZE(interesting))];
+				head[i] = j < 3 ? was ^ (1 << gen_below(&t.g, 8)) :
+				  interesting[gen_below(&t.g, ARRAY_SIZE(interesting))];
 				if (head[i] == was)
 					continue;
-				if (try_verify(plan, 0, head, &len, seed))
+				if (try_verify(t.plan, 0, head, &len, seed))
 					accepted++;
 				else
 					refused++;
@@ -194,8 +210,7 @@ TEST_LIMIT(changed_messages, 240)
 		}
 		free(head);
 		free(wire);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	/* Scalars and text may change; most else may not. */
 	CHECK(accepted > 1000);
@@ -209,14 +224,14 @@ TEST_LIMIT(changed_lengths, 120)
 	u32 seed, refused = 0;
 
 	for (seed = 0; seed < 400; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		struct model_msg *msg = gen_message(&g, &pool, plan, 0, gen_below(&g, 12));
 		struct mrpc_msg_len was, len;
-		u8 *wire = model_encode(plan, msg, &was);
+		struct given t;
 		u32 i, j, n;
+		u8 *wire;
 
+		given_schema(&t, seed);
+		given_message(&t, 0, gen_below(&t.g, 12));
+		wire = model_encode(t.plan, t.msg, &was);
 		for (i = 0; i < 3; i++) {
 			for (j = 0; j < ARRAY_SIZE(deltas); j++) {
 				u32 *value;
@@ -230,7 +245,7 @@ TEST_LIMIT(changed_lengths, 120)
 				n = min(mrpc_msg_head_len(&len), mrpc_msg_head_len(&was));
 				head = calloc(1, mrpc_msg_head_len(&len) + !n);
 				memcpy(head, wire, n);
-				if (try_verify(plan, 0, head, &len, seed))
+				if (try_verify(t.plan, 0, head, &len, seed))
 					CHECK_MSG(0, "seed %u: accepted with lengths %u %u %u",
 						  seed, len.structs, len.text, len.bytes);
 				refused++;
@@ -238,8 +253,7 @@ TEST_LIMIT(changed_lengths, 120)
 			}
 		}
 		free(wire);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	CHECK(refused > 5000);
 }
@@ -252,36 +266,31 @@ TEST_LIMIT(heap_changes_between_accesses, 120)
 	u32 seed, good = 0, bad = 0, round;
 
 	for (seed = 0; seed < 1500; seed++) {
-		struct gen g = gen_seeded(seed), flip = gen_seeded(~seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		struct model_msg *msg = gen_message(&g, &pool, plan, 0, gen_below(&g, 30));
-		struct gen_heap heap = { 0 };
-		const struct mrpc_msg_src src = { gen_heap_at, &heap };
-		u32 root = gen_heap_write(&g, &heap, plan, msg);
+		struct gen flip = gen_seeded(~seed);
+		struct given t;
 
-		heap.flip = &flip;
+		given_schema(&t, seed);
+		given_message(&t, 0, gen_below(&t.g, 30));
+		t.heap.flip = &flip;
 		for (round = 0; round < 6; round++) {
 			struct mrpc_msg_error err;
 			struct gen_buf b;
 			u8 *head;
 
 			gen_buf_init(&b, 1 << 20);
-			if (mrpc_msg_snapshot(plan, 0, &src, root, &b.buf, &err)) {
+			if (mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err)) {
 				bad++;
 				gen_buf_free(&b);
 				continue;
 			}
 			good++;
 			head = gen_head_copy(b.buf.head, &b.buf.len);
-			CHECK(try_verify(plan, 0, head, &b.buf.len, seed));
+			CHECK(try_verify(t.plan, 0, head, &b.buf.len, seed));
 			free(head);
-			free(gen_assemble(&b, &heap));
+			free(gen_assemble(&b, &t.heap));
 			gen_buf_free(&b);
 		}
-		gen_heap_free(&heap);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	CHECK(good > 1000);
 	CHECK(bad > 100);
@@ -324,19 +333,17 @@ TEST_LIMIT(heap_changes_during_accesses, 120)
 	u32 seed, good = 0, bad = 0, round;
 
 	for (seed = 0; seed < 40; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_plan *plan = gen_plan(&g);
-		struct model_pool pool = { 0 };
-		struct model_msg *msg = gen_message(&g, &pool, plan, 0, 30);
-		struct gen_heap heap = { 0 };
-		const struct mrpc_msg_src src = { shared_at, &heap };
-		u32 root = gen_heap_write(&g, &heap, plan, msg);
-		struct disturber d = { .heap = &heap };
+		struct given t;
+		struct disturber d = { .heap = &t.heap };
 		const char *why = NULL;
 		pthread_t thread;
-		u8 *copy = malloc(heap.size);
+		u8 *copy;
 
-		memcpy(copy, heap.mem, heap.size);
+		given_schema(&t, seed);
+		given_message(&t, 0, 30);
+		t.src.at = shared_at;
+		copy = malloc(t.heap.size);
+		memcpy(copy, t.heap.mem, t.heap.size);
 		d.good = copy;
 		CHECK_EQ(pthread_create(&thread, NULL, disturb, &d), 0);
 		for (round = 0; round < 500; round++) {
@@ -346,9 +353,9 @@ TEST_LIMIT(heap_changes_during_accesses, 120)
 			gen_buf_init(&b, 1 << 20);
 			b.buf.head_cap = 4096;
 			b.buf.head = malloc(b.buf.head_cap);
-			if (mrpc_msg_snapshot(plan, 0, &src, root, &b.buf, &err))
+			if (mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err))
 				bad++;
-			else if (!mrpc_msg_verify(plan, 0, b.buf.head, &b.buf.len, &err))
+			else if (!mrpc_msg_verify(t.plan, 0, b.buf.head, &b.buf.len, &err))
 				good++;
 			else
 				why = err.what;
@@ -358,9 +365,7 @@ TEST_LIMIT(heap_changes_during_accesses, 120)
 		pthread_join(thread, NULL);
 		CHECK_MSG(!why, "seed %u: %s", seed, why);
 		free(copy);
-		gen_heap_free(&heap);
-		model_free(&pool);
-		free(plan);
+		given_end(&t);
 	}
 	CHECK(good > 1000);
 	CHECK(bad);
