@@ -262,6 +262,7 @@ TEST(by_field)
 {
 	int first[TAGS], had[REPLICAS] = { 0 };
 	unsigned int i;
+	int64_t before;
 	struct mrpc_sqe sqe;
 	struct mrpc_cqe cqe;
 
@@ -297,6 +298,12 @@ TEST(by_field)
 	CHECK_EQ(cqe.status, MRPC_OK);
 	raw_done(&p.c, &cqe);
 	CHECK_EQ(op_counter("lb", "unkeyed"), 1);
+	/* What has been counted is not of one configuration. */
+	before = op_dir("lb", false, MRPC_A_ENGINE_DIR_RPCS);
+	CHECK(before > 0);
+	op_must_set("lb", "field=text", NULL);
+	CHECK_EQ(op_counter("lb", "unkeyed"), 1);
+	CHECK_EQ(op_dir("lb", false, MRPC_A_ENGINE_DIR_RPCS), before);
 	end();
 }
 

@@ -500,6 +500,20 @@ static void mrpc_change_leave(struct mrpc_change *c, const struct mrpc_chain *no
 		mrpc_change_pass(c, item->e, dir, NULL, mrpc_change_place(c, now, i));
 }
 
+/* An instance that only another configuration has made is what the one before was. */
+static void mrpc_change_inherit(struct mrpc_change *c)
+{
+	struct mrpc_item *item;
+
+	for (item = c->items; item < c->items + c->nr; item++) {
+		if (!item->fresh || !item->old || item->old->ops != item->e->ops)
+			continue;
+		memcpy(item->e->stats, item->old->stats, sizeof(item->e->stats));
+		item->e->bypassed = item->old->bypassed;
+		item->e->slow = item->old->slow;
+	}
+}
+
 /* What the operator holds stays held when another takes its place. */
 static void mrpc_change_hold(struct mrpc_change *c)
 {
@@ -523,6 +537,7 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 	struct mrpc_item *item;
 	u32 i;
 
+	mrpc_change_inherit(c);
 	mrpc_change_hold(c);
 	if (c->chain)
 		mrpc_chain_sum_up(c->chain);

@@ -117,7 +117,7 @@ struct mrpc_group {
 #define MRPC_ENGINE_MANDATORY	BIT(2)
 /* No rpc passes it: it says something about the datapath as a whole */
 #define MRPC_ENGINE_NO_STAGE	BIT(3)
-/* Another configuration needs another instance */
+/* Another configuration needs another instance, made before the datapath stands still */
 #define MRPC_ENGINE_REMAKE	BIT(4)
 /* Writes to received messages: they are copied first, whatever they consist of */
 #define MRPC_ENGINE_RX_WRITES	BIT(6)

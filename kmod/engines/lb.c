@@ -25,8 +25,6 @@
 #define LB_VERSION 1
 #endif
 
-#define LB_RETRY	(10 * NSEC_PER_MSEC)	/* when there was no memory */
-
 enum {
 	PARAM_MEMBERS,
 	PARAM_POLICY,
@@ -93,19 +91,22 @@ struct lb_paths {
 };
 
 /**
- * struct lb - an instance; of the owner of the transmit claim
+ * struct lb - an instance, of one configuration
  * @set: the replicas; a reference
- * @paths: for each service of the connection, with policy hash
- * @stale: @paths are those of another configuration
- * @unkeyed: requests without the field
- * @why: what is said to a request that is rejected
+ * @paths: for each service of the connection, with policy hash; immutable
+ * @unkeyed: requests without the field; of the owner of the transmit claim
+ * @why: what is said to a request that is rejected; likewise
  */
 struct lb {
 	struct mrpc_replicas *set;
 	struct lb_paths *paths[MRPC_MAX_SERVICES];
-	bool stale;
 	u64 unkeyed;
 	char why[192];
+};
+
+/* What the instance of the next configuration goes on with; the set it shares. */
+struct lb_state_1 {
+	u64 unkeyed;
 };
 
 /* -- configuration ---------------------------------------------------------------- */
@@ -307,17 +308,13 @@ static struct lb_paths *lb_paths_new(const struct mrpc_schema_plan *plan,
 static int lb_bind(struct lb *lb, const struct mrpc_engine *e)
 {
 	const struct mrpc_value *v = e->group->values;
-	struct lb_paths *paths;
 	u32 i;
 
 	for (i = 0; v[PARAM_POLICY].num == MRPC_BALANCE_HASH && i < e->conn->nr_services; i++) {
-		paths = lb_paths_new(e->conn->services[i].schema->plan, &v[PARAM_FIELD]);
-		if (!paths)
+		lb->paths[i] = lb_paths_new(e->conn->services[i].schema->plan, &v[PARAM_FIELD]);
+		if (!lb->paths[i])
 			return -ENOMEM;
-		lb_paths_free(lb->paths[i]);
-		lb->paths[i] = paths;
 	}
-	lb->stale = false;
 	return 0;
 }
 
@@ -367,10 +364,6 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 	if (!lb || rpc->drop || rpc->call->via)
 		return 0;
 	mrpc_replicas_follow(lb->set, plan);
-	if (lb->stale && lb_bind(lb, e)) {
-		*wake = ktime_get_ns() + LB_RETRY;
-		return -EAGAIN;
-	}
 	if (plan->policy == MRPC_BALANCE_HASH)
 		keyed = lb_key(lb, rpc, &key);
 	return mrpc_replicas_pick(lb->set, rpc, keyed, key, wake);
@@ -410,6 +403,17 @@ static u64 lb_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrp
 
 /* -- instances -------------------------------------------------------------------- */
 
+static void lb_free(struct lb *lb)
+{
+	u32 i;
+
+	if (lb->set)
+		mrpc_replicas_put(lb->set);
+	for (i = 0; i < MRPC_MAX_SERVICES; i++)
+		lb_paths_free(lb->paths[i]);
+	kfree(lb);
+}
+
 static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 {
 	struct lb *lb;
@@ -421,10 +425,9 @@ static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 	lb = kzalloc(sizeof(*lb), GFP_KERNEL_ACCOUNT);
 	if (!lb)
 		return -ENOMEM;
-	lb->stale = true;
 	lb->set = mrpc_replicas_get(e);
-	if (!lb->set) {
-		kfree(lb);
+	if (!lb->set || lb_bind(lb, e)) {
+		lb_free(lb);
 		return -ENOMEM;
 	}
 	e->priv = lb;
@@ -433,24 +436,25 @@ static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 
 static void lb_destroy(struct mrpc_engine *e)
 {
-	struct lb *lb = e->priv;
-	u32 i;
-
-	if (!lb)
-		return;
-	mrpc_replicas_put(lb->set);
-	for (i = 0; i < MRPC_MAX_SERVICES; i++)
-		lb_paths_free(lb->paths[i]);
-	kfree(lb);
+	if (e->priv)
+		lb_free(e->priv);
 }
 
-static int lb_configure(struct mrpc_engine *e, struct mrpc_group *group,
-			struct netlink_ext_ack *extack)
+static void *lb_decompose(struct mrpc_engine *e)
+{
+	const struct lb *lb = e->priv;
+	struct lb_state_1 state = { .unkeyed = lb ? lb->unkeyed : 0 };
+
+	return kmemdup(&state, sizeof(state), GFP_KERNEL_ACCOUNT) ?: ERR_PTR(-ENOMEM);
+}
+
+static int lb_restore(struct mrpc_engine *e, const struct mrpc_engine_ops *from, u32 version,
+		      const void *state, struct netlink_ext_ack *extack)
 {
 	struct lb *lb = e->priv;
 
 	if (lb)
-		lb->stale = true;
+		lb->unkeyed = ((const struct lb_state_1 *)state)->unkeyed;
 	return 0;
 }
 
@@ -487,7 +491,7 @@ static struct mrpc_engine_ops lb_ops = {
 	.oldest		= 1,
 	.state_version	= 1,
 	.owner		= THIS_MODULE,
-	.flags		= MRPC_ENGINE_MANDATORY,
+	.flags		= MRPC_ENGINE_MANDATORY | MRPC_ENGINE_REMAKE,
 	.dirs		= BIT(MRPC_TX),
 	.params		= lb_params,
 	.nr_params	= ARRAY_SIZE(lb_params),
@@ -496,8 +500,9 @@ static struct mrpc_engine_ops lb_ops = {
 	.group_destroy	= lb_group_destroy,
 	.create		= lb_create,
 	.destroy	= lb_destroy,
-	.configure	= lb_configure,
 	.settle		= lb_settle,
+	.decompose	= lb_decompose,
+	.restore	= lb_restore,
 	.do_work	= lb_do_work,
 	.pass		= lb_pass,
 	.dump		= lb_dump,
