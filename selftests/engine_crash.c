@@ -55,6 +55,55 @@ TEST(fails_to_be_configured)
 	end();
 }
 
+/* Whether the next completion is a good reply. */
+static bool answered(struct raw_qp *qp)
+{
+	struct mrpc_cqe cqe;
+	bool good;
+
+	raw_expect(qp, &cqe, MRPC_CQE_REPLY, 30 * RAW_S);
+	good = cqe.status == MRPC_OK;
+	raw_done(&p.c, &cqe);
+	return good;
+}
+
+/*
+ * The first engine, which holds, would let pass with its new configuration; the second
+ * one has refused to go back before, and refuses now; then the first one cannot go back
+ * either. It has the new configuration, whole.
+ */
+TEST(does_not_go_back)
+{
+	struct mrpc_sqe sqe;
+	struct raw_qp qp;
+
+	op_del_all();
+	raw_pair(&p, "tcp4", 1);
+	CHECK(raw_connect(&p.c, p.addr) > 0);
+	raw_qp(&qp, &p.c, 16, 32, 0);
+	op_must_add("crash", "name=first side=client fail_configure=0 hold=1", NULL);
+	op_must_add("crash", "name=second side=client fail_configure=0", NULL);
+	CHECK_EQ(op_set("second", "fail_configure=1", NULL, &change), -EIO);
+	CHECK_EQ(change.matched, 2);
+	CHECK(change.failed);
+	CHECK(!change.rolled_back);
+	sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 10, NULL));
+	CHECK(raw_push(&qp, &sqe));
+	raw_enter(&qp, 0, 0);
+	CHECK_EQ(op_dir("first", false, MRPC_A_ENGINE_DIR_QUEUED), 1);
+	CHECK_EQ(op_set("first", "fail_configure=unlimited hold=0", NULL, &change), -EIO);
+	CHECK_STR(op_why, "fail_configure: 0 have been, as ordered");
+	CHECK(!change.rolled_back);
+	CHECK(answered(&qp));
+	CHECK_EQ(op_dir("first", false, MRPC_A_ENGINE_DIR_QUEUED), 0);
+	/* Its connection ends as others do, and who comes anew gets what is placed. */
+	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+	op_must_set("second", "fail_configure=unlimited", NULL);
+	op_must_set("first", "fail_configure=unlimited hold=0", NULL);
+	op_del_all();
+	raw_pair_end(&p);
+}
+
 /* The state of version 1 is converted; back there is no way, which is said. */
 TEST(versions)
 {

@@ -32,6 +32,7 @@
  * @services: of the connection, that it sees
  * @e: the instance
  * @old: the present instance of the same placement, or NULL
+ * @dirs: what @e->dirs was before @e->ops->configure()
  * @fresh: @e is new
  * @configured: @e->ops->configure() has accepted @group
  */
@@ -41,6 +42,7 @@ struct mrpc_item {
 	u32 services;
 	struct mrpc_engine *e;
 	struct mrpc_engine *old;
+	u32 dirs;
 	bool fresh;
 	bool configured;
 };
@@ -375,6 +377,66 @@ static int mrpc_change_restore(struct mrpc_item *item, struct netlink_ext_ack *e
 	return err;
 }
 
+static void mrpc_change_refused(struct mrpc_engine *e, int err)
+{
+	char detail[80];
+
+	scnprintf(detail, sizeof(detail), "it cannot go back to what it had (%pe): it stays as it is",
+		  ERR_PTR(err));
+	mrpc_notify_fault(e, "error", detail);
+}
+
+static int mrpc_change_configure(struct mrpc_item *item, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	item->dirs = item->e->dirs;
+	err = item->e->ops->configure(item->e, item->group, extack);
+	item->configured = !err;
+	if (err && !extack)
+		mrpc_change_refused(item->e, err);
+	return err;
+}
+
+/*
+ * An engine does not take back the configuration that it had. What it has made of the
+ * other is of that other's memory, so it keeps that, and differs from its placement
+ * until the next change. It may have rpcs in directions that it does not want any more.
+ */
+static void mrpc_change_keep(struct mrpc_item *item, int err)
+{
+	swap(item->e->group, item->group);	/* the old one is put later */
+	item->e->dirs |= item->dirs;
+	if (item->e->ops->settle)
+		item->e->ops->settle(item->e);
+	mrpc_change_refused(item->e, err);
+}
+
+/* Configurations go back. */
+static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
+{
+	struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	bool kept = false;
+	int err;
+
+	while (nr--) {
+		struct mrpc_item *item = &c->items[nr];
+
+		if (!item->configured)
+			continue;
+		err = item->e->ops->configure(item->e, item->e->group, NULL);
+		if (err)
+			mrpc_change_keep(item, err);
+		kept |= err;
+	}
+	if (!kept)
+		return;
+	mrpc_chain_sum_up(now);
+	mrpc_chain_set(c->conn, now);
+	mrpc_runtime_follow(c->conn, now);
+	mrpc_domain_follow(c->conn, now);
+}
+
 /* What can fail, the link last. Nothing but configurations is to be taken back. */
 static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack)
 {
@@ -388,20 +450,13 @@ static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack
 			if (item->old)
 				err = mrpc_change_restore(item, extack);
 		} else if (item->e->group != item->group && item->e->ops->configure) {
-			err = item->e->ops->configure(item->e, item->group, extack);
-			item->configured = !err;
+			err = mrpc_change_configure(item, extack);
 		}
 	}
 	if (!err && !mrpc_link_follows(c->conn, &c->link))
 		err = mrpc_link_change(c->conn, &c->link, extack);
-	if (!err)
-		return 0;
-	while (i--) {
-		struct mrpc_item *item = &c->items[i];
-
-		if (item->configured)
-			item->e->ops->configure(item->e, item->e->group, NULL);
-	}
+	if (err)
+		mrpc_change_undo(c, i);
 	return err;
 }
 
@@ -662,6 +717,12 @@ static void mrpc_change_summary(struct mrpc_change_result *r, u64 *pauses)
 	r->pause_max = pauses[r->changed - 1];
 }
 
+static void mrpc_change_stuck(const struct mrpc_conn *conn, int err)
+{
+	pr_warn_ratelimited("mrpc: datapath %u is not as the engines are placed: it could not be changed back (%pe)\n",
+			    conn->dp_id, ERR_PTR(err));
+}
+
 /**
  * mrpc_change_apply() - bring the datapaths of a scope to what the placements say
  * @net: the network namespace
@@ -699,6 +760,8 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 				result->failed_dp = conns[i]->dp_id;
 			else
 				result->changed += ret;
+			if (ret < 0 && !extack)
+				mrpc_change_stuck(conns[i], ret);
 			err = err ?: min(ret, 0);
 			cond_resched();
 		}
