@@ -370,6 +370,43 @@ int mrpc_placement_set(struct net *net, const char *name, const struct mrpc_grou
 	return err;
 }
 
+static int mrpc_placement_leaves(struct mrpc_net *mn, struct mrpc_placement *p,
+				 struct netlink_ext_ack *extack)
+{
+	return mrpc_placement_begin(mn, p, NULL, extack);
+}
+
+static int mrpc_placement_goes_on(struct mrpc_net *mn, struct mrpc_placement *p,
+				  struct netlink_ext_ack *extack)
+{
+	if (p->changing)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "no change of '%s' is in progress", p->name);
+	return -EINVAL;
+}
+
+/* @begin: what makes it a change in progress, under mn->change. */
+static int mrpc_placement_take(struct net *net, const char *name,
+			       int (*begin)(struct mrpc_net *mn, struct mrpc_placement *p,
+					    struct netlink_ext_ack *extack),
+			       u8 percent, struct mrpc_change_result *result,
+			       struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		return err;
+	p = mrpc_placement_need(mn, name, extack);
+	err = p ? begin(mn, p, extack) : -ENOENT;
+	if (!err)
+		err = mrpc_placement_move(net, p, percent, result, extack);
+	mutex_unlock(&mn->change);
+	return err;
+}
+
 /**
  * mrpc_placement_del() - remove a placement
  * @net: the network namespace
@@ -384,19 +421,7 @@ int mrpc_placement_set(struct net *net, const char *name, const struct mrpc_grou
 int mrpc_placement_del(struct net *net, const char *name, u8 percent,
 		       struct mrpc_change_result *result, struct netlink_ext_ack *extack)
 {
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_placement *p;
-	int err;
-
-	err = mutex_lock_interruptible(&mn->change);
-	if (err)
-		return err;
-	p = mrpc_placement_need(mn, name, extack);
-	err = p ? mrpc_placement_begin(mn, p, NULL, extack) : -ENOENT;
-	if (!err)
-		err = mrpc_placement_move(net, p, percent, result, extack);
-	mutex_unlock(&mn->change);
-	return err;
+	return mrpc_placement_take(net, name, mrpc_placement_leaves, percent, result, extack);
 }
 
 /**
@@ -413,24 +438,7 @@ int mrpc_placement_del(struct net *net, const char *name, u8 percent,
 int mrpc_placement_step(struct net *net, const char *name, u8 percent,
 			struct mrpc_change_result *result, struct netlink_ext_ack *extack)
 {
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_placement *p;
-	int err;
-
-	err = mutex_lock_interruptible(&mn->change);
-	if (err)
-		return err;
-	p = mrpc_placement_need(mn, name, extack);
-	if (!p) {
-		err = -ENOENT;
-	} else if (!p->changing) {
-		NL_SET_ERR_MSG_FMT(extack, "no change of '%s' is in progress", name);
-		err = -EINVAL;
-	} else {
-		err = mrpc_placement_move(net, p, percent, result, extack);
-	}
-	mutex_unlock(&mn->change);
-	return err;
+	return mrpc_placement_take(net, name, mrpc_placement_goes_on, percent, result, extack);
 }
 
 /**
