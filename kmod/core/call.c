@@ -166,6 +166,28 @@ void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail)
 }
 
 /**
+ * mrpc_call_give_up() - a call has failed, and its peer will not answer: its slot is free
+ * @call: the call, or what is left of it, in its connection's table
+ *
+ * Return: it was still waited for: the caller aborts it.
+ */
+bool mrpc_call_give_up(struct mrpc_call *call)
+{
+	struct mrpc_conn *conn = call->conn;
+	struct mrpc_call *mine;
+	bool known;
+
+	spin_lock(&conn->lock);
+	mine = mrpc_call_finish(&conn->calls, call->id, &known);
+	if (mine) {
+		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		conn->stats.failed++;
+	}
+	spin_unlock(&conn->lock);
+	return mine;
+}
+
+/**
  * mrpc_call_cancel() - the application gives a call up
  * @conn: its connection
  * @user_data: names the call

@@ -189,22 +189,11 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
 void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
 		     const char *detail)
 {
-	struct mrpc_conn *conn = call->conn;
-	struct mrpc_call *mine;
-	bool known;
-
 	mrpc_replica_outcome(link, true, status);
-	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls, call->id, &known);
-	if (mine) {
-		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
-		conn->stats.failed++;
-	}
-	spin_unlock(&conn->lock);
-	if (mine)
-		mrpc_call_abort(mine, status, detail);
+	if (mrpc_call_give_up(call))
+		mrpc_call_abort(call, status, detail);
 	else
-		mrpc_conn_drained(conn);
+		mrpc_conn_drained(call->conn);
 	mrpc_conn_drained(link);
 	mrpc_call_put(call);
 }

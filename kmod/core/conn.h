@@ -377,6 +377,7 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 		     struct mrpc_cqe *failed);
 void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe);
 void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail);
+bool mrpc_call_give_up(struct mrpc_call *call);
 int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp);
 void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);
 void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail);

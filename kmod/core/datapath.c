@@ -187,18 +187,10 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /* The peer never hears of this call: its slot is free. Return: it was still waited for. */
-static bool mrpc_tx_unstart(struct mrpc_conn *conn, struct mrpc_call *call)
+static bool mrpc_tx_unstart(struct mrpc_call *call)
 {
-	struct mrpc_call *mine;
-	bool known;
+	bool mine = mrpc_call_give_up(call);
 
-	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls, call->id, &known);
-	if (mine) {
-		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
-		conn->stats.failed++;
-	}
-	spin_unlock(&conn->lock);
 	if (call->via)
 		mrpc_carry_undo(call);
 	return mine;
@@ -219,7 +211,7 @@ void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		return;
 	}
 	rpc->drop = true;
-	if (mrpc_tx_unstart(conn, call))
+	if (mrpc_tx_unstart(call))
 		mrpc_call_abort(call, rpc->status, rpc->detail);
 	mrpc_tx_done(conn, rpc);
 }
@@ -239,7 +231,7 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		return;
 	}
 	target->drop = true;
-	mrpc_tx_unstart(conn, target->call);
+	mrpc_tx_unstart(target->call);
 	if (mrpc_chain_withdraw(conn, target))
 		mrpc_tx_done(conn, target);
 	mrpc_tx_done(conn, rpc);
