@@ -110,6 +110,17 @@ static int64_t sent_by(int conn, const char *tenant)
 	return q.value[MRPC_A_EGRESS_QUEUE_SENT];
 }
 
+/* The bytes of each, while @pace makes 150 calls. */
+static void share(const struct load *pace, int second, int64_t *a, int64_t *b)
+{
+	int64_t from_a = sent_by(p.conn, "gold"), from_b = sent_by(second, "lead");
+
+	CHECK(load_more(pace, 150, 120000));
+	*a = sent_by(p.conn, "gold") - from_a;
+	*b = sent_by(second, "lead") - from_b;
+	NOTE("%lld and %lld bytes: %.2f to 1", (long long)*a, (long long)*b, (double)*a / *b);
+}
+
 /*
  * By weight, three to one. A datapath has one grant at a time, and two chunks are under way,
  * so that one connection each comes nearer to two to one, and on a busy machine less. Without
@@ -117,8 +128,8 @@ static int64_t sent_by(int conn, const char *tenant)
  */
 TEST_LIMIT(shares, 240)
 {
-	int64_t a, b, from_a, from_b;
 	char words[100];
+	int64_t a, b;
 	int second;
 
 	begin();
@@ -139,23 +150,13 @@ TEST_LIMIT(shares, 240)
 	load_start(&other, &p.c, second, 32);
 	CHECK(load_more(&l, 30, 60000));
 	CHECK(load_more(&other, 10, 60000));
-	from_a = sent_by(p.conn, "gold");
-	from_b = sent_by(second, "lead");
-	CHECK(load_more(&l, 150, 120000));
-	a = sent_by(p.conn, "gold") - from_a;
-	b = sent_by(second, "lead") - from_b;
-	NOTE("%lld and %lld bytes: %.2f to 1", (long long)a, (long long)b, (double)a / b);
+	share(&l, second, &a, &b);
 	CHECK(a > b && a < 5 * b);
 	/* The other way round, while they run. */
 	op_must_set("a", "weight=100", NULL);
 	op_must_set("b", "weight=300", NULL);
 	CHECK(load_more(&l, 10, 60000));
-	from_a = sent_by(p.conn, "gold");
-	from_b = sent_by(second, "lead");
-	CHECK(load_more(&other, 150, 120000));
-	a = sent_by(p.conn, "gold") - from_a;
-	b = sent_by(second, "lead") - from_b;
-	NOTE("%lld and %lld bytes: 1 to %.2f", (long long)a, (long long)b, (double)b / a);
+	share(&other, second, &a, &b);
 	CHECK(b > a && b < 5 * a);
 	op_must_del("a");
 	op_must_del("b");

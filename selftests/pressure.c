@@ -187,6 +187,36 @@ static void *enter_once(void *arg)
 	return NULL;
 }
 
+/* Forty requests on their way to a serving queue pair of that size. */
+static void forty_begin(struct raw *srv, struct raw_qp *sq, uint32_t sq_entries,
+			uint32_t cq_entries)
+{
+	unsigned int i;
+	char addr[64];
+	pthread_t t;
+
+	raw_open(srv, 1 << 20, 1 << 20);
+	raw_qp(sq, srv, sq_entries, cq_entries, MRPC_QP_SERVE);
+	CHECK(raw_serve(srv, "tcp:127.0.0.1:0") > 0);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv->port);
+	CHECK(!pthread_create(&t, NULL, enter_once, sq));
+	p.conn = raw_connect(&p.c, addr);
+	CHECK(p.conn > 0);
+	for (i = 0; i < 40; i++)
+		push(RAW_ACK, i, 50);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	pthread_join(t, NULL);
+}
+
+static void forty_end(struct raw *srv)
+{
+	raw_close(srv);
+	raw_close(&p.c);
+	CHECK(raw_sessions(0, 5000));
+}
+
 /* A serving queue pair with room for one: the others wait, in order. */
 TEST(requests_wait)
 {
@@ -195,22 +225,8 @@ TEST(requests_wait)
 	struct raw_qp sq;
 	struct raw srv;
 	unsigned int i, n;
-	char addr[64];
-	pthread_t t;
 
-	raw_open(&srv, 1 << 20, 1 << 20);
-	raw_qp(&sq, &srv, 1, 2, MRPC_QP_SERVE);
-	CHECK(raw_serve(&srv, "tcp:127.0.0.1:0") > 0);
-	raw_open(&p.c, 1 << 20, 1 << 20);
-	raw_qp(&qp, &p.c, 64, 256, 0);
-	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.port);
-	CHECK(!pthread_create(&t, NULL, enter_once, &sq));
-	p.conn = raw_connect(&p.c, addr);
-	CHECK(p.conn > 0);
-	for (i = 0; i < 40; i++)
-		push(RAW_ACK, i, 50);
-	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
-	pthread_join(t, NULL);
+	forty_begin(&srv, &sq, 1, 2);
 	for (i = 0; i < 40;) {
 		CHECK(raw_next(&sq, &cqe, 5 * RAW_S * raw_patience()));
 		CHECK(raw_ready(&sq) <= 1);
@@ -223,9 +239,7 @@ TEST(requests_wait)
 			raw_enter(&sq, 0, 0);
 		}
 	}
-	raw_close(&srv);
-	raw_close(&p.c);
-	CHECK(raw_sessions(0, 5000));
+	forty_end(&srv);
 }
 
 /*
@@ -239,22 +253,8 @@ TEST(requests_leave_room)
 	struct raw_qp sq;
 	struct raw srv;
 	unsigned int i;
-	char addr[64];
-	pthread_t t;
 
-	raw_open(&srv, 1 << 20, 1 << 20);
-	raw_qp(&sq, &srv, 8, 32, MRPC_QP_SERVE);
-	CHECK(raw_serve(&srv, "tcp:127.0.0.1:0") > 0);
-	raw_open(&p.c, 1 << 20, 1 << 20);
-	raw_qp(&qp, &p.c, 64, 256, 0);
-	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.port);
-	CHECK(!pthread_create(&t, NULL, enter_once, &sq));
-	p.conn = raw_connect(&p.c, addr);
-	CHECK(p.conn > 0);
-	for (i = 0; i < 40; i++)
-		push(RAW_ACK, i, 50);
-	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
-	pthread_join(t, NULL);
+	forty_begin(&srv, &sq, 8, 32);
 	CHECK_EQ(raw_enter(&sq, 24, 10 * RAW_S * raw_scale()), 0);
 	CHECK_EQ(raw_ready(&sq), 24);
 	for (i = 0; i < 8; i++)
@@ -266,9 +266,7 @@ TEST(requests_leave_room)
 		CHECK(raw_reap(&sq, &cqe));
 		CHECK_EQ(cqe.type, i < 24 ? MRPC_CQE_REQUEST : MRPC_CQE_NOP);
 	}
-	raw_close(&srv);
-	raw_close(&p.c);
-	CHECK(raw_sessions(0, 5000));
+	forty_end(&srv);
 }
 
 /* A receive heap that is full stops its connections; room lets them go on. */
