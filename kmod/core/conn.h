@@ -275,13 +275,9 @@ static inline void mrpc_conn_get(struct mrpc_conn *conn)
 int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 		      struct mrpc_refusal *r);
 int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info);
-int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
-void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
 void mrpc_conn_forget(struct mrpc_conn *conn);
-void mrpc_conn_bye(struct mrpc_conn *conn);
 void mrpc_conn_start(struct mrpc_conn *conn);
 u64 mrpc_conn_keepalive_ns(u64 us);
-void mrpc_conn_drained(struct mrpc_conn *conn);
 void mrpc_conn_arm(struct mrpc_conn *conn, u64 when);
 void mrpc_conn_timeout(struct mrpc_conn *conn);
 int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *body);
@@ -293,7 +289,20 @@ struct mrpc_call *mrpc_control_new(struct mrpc_conn *conn, u8 type, u64 call_id,
 				   u32 len);
 void mrpc_control_submit(struct mrpc_conn *conn, struct mrpc_call *call);
 int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target);
+
+/* Nanoseconds of an ioctl's argument in microseconds; 0 is the default. */
+static inline u64 mrpc_us_or(u64 us, u64 fallback)
+{
+	return us ? min_t(u64, us, S64_MAX / 8 / NSEC_PER_USEC) * NSEC_PER_USEC : fallback;
+}
+
+/* conn_end.c */
 u32 mrpc_conn_active(struct mrpc_conn *conn);
+void mrpc_conn_drained(struct mrpc_conn *conn);
+void mrpc_conn_bye(struct mrpc_conn *conn);
+void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
+void mrpc_conn_close_work(struct work_struct *work);
+int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
 
 /* datapath.c */
 void mrpc_datapath_init(struct mrpc_conn *conn);

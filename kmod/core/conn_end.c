@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one way in which connections end.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+
+#include "chain.h"
+#include "conn.h"
+#include "domain.h"
+#include "notify.h"
+#include "replica.h"
+#include "session.h"
+#include "wait.h"
+
+/**
+ * mrpc_conn_active() - calls in flight
+ * @conn: the connection
+ */
+u32 mrpc_conn_active(struct mrpc_conn *conn)
+{
+	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
+}
+
+static bool mrpc_conn_is_drained(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return true;
+	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
+}
+
+/**
+ * mrpc_conn_drained() - a call has ended: wake who waits for the last one
+ * @conn: the connection
+ */
+void mrpc_conn_drained(struct mrpc_conn *conn)
+{
+	if (READ_ONCE(conn->state) != MRPC_CONN_DRAINING)
+		return;
+	wake_up(&conn->wait);
+	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
+	 * its last rpc, one sees what the other did.
+	 */
+	smp_mb();
+	if (conn->replica && mrpc_conn_is_drained(conn))
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the replica was drained", false);
+}
+
+/**
+ * mrpc_conn_close() - end a connection
+ * @conn: the connection
+ * @status: what its calls complete with
+ * @why: static text: what its calls are told
+ * @abort: throw away what is queued
+ *
+ * The first caller decides; the work is done later, in process context.
+ * Context: process.
+ */
+void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)
+{
+	bool first;
+
+	spin_lock(&conn->lock);
+	first = conn->state != MRPC_CONN_CLOSED;
+	if (first) {
+		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
+		conn->close_status = status;
+		conn->why = why;
+		if (abort)
+			set_bit(MRPC_CONN_ABORT, &conn->flags);
+	}
+	spin_unlock(&conn->lock);
+	if (!first)
+		return;
+	mrpc_conn_get(conn);
+	queue_work(mrpc_end_wq, &conn->close_work);
+}
+
+static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
+{
+	struct mrpc_call *call;
+	u32 pos = 0;
+	u64 id;
+
+	for (;;) {
+		call = NULL;
+		spin_lock(&conn->lock);
+		if (conn->accepted) {
+			id = mrpc_serve_next(&conn->serves, &pos);
+			if (id)
+				call = mrpc_serve_end(&conn->serves, id);
+		} else {
+			id = mrpc_call_next(&conn->calls, &pos);
+			if (id)
+				call = mrpc_call_abandon(&conn->calls, id);
+		}
+		if (call) {
+			mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+			conn->stats.failed++;
+		}
+		spin_unlock(&conn->lock);
+		if (!id)
+			return;
+		if (conn->accepted)
+			mrpc_serve_abort(call, conn->close_status, NULL);
+		else
+			mrpc_call_abort(call, conn->close_status, conn->why);
+	}
+}
+
+static void mrpc_claim_quiesce(struct mrpc_claim *claim)
+{
+	if (mrpc_claim_disable(claim))
+		return;
+	/* The owner is within a budget, and the link has been shut down. */
+	while (!mrpc_claim_idle(claim))
+		usleep_range(20, 100);
+}
+
+/* Nothing is under way: an orderly end takes no time, and leaves no page behind. */
+static bool mrpc_conn_idle(struct mrpc_conn *conn)
+{
+	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued) &&
+	       !READ_ONCE(conn->rx_since) && !conn->ops->backlog(conn);
+}
+
+/* A peer that did nothing wrong need not see a process exit as a broken link. */
+static bool mrpc_conn_aborts(struct mrpc_conn *conn)
+{
+	return test_bit(MRPC_CONN_ABORT, &conn->flags) &&
+	       !(test_bit(MRPC_CONN_LEFT, &conn->flags) && mrpc_conn_idle(conn));
+}
+
+/**
+ * mrpc_conn_close_work() - what mrpc_conn_close() has queued
+ * @work: of a connection, a reference
+ */
+void mrpc_conn_close_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
+
+	mutex_lock(&conn->change_lock);
+	if (conn->link)
+		conn->ops->shutdown(conn, mrpc_conn_aborts(conn));
+	mrpc_claim_quiesce(&conn->tx);
+	mrpc_claim_quiesce(&conn->rx);
+	hrtimer_cancel(&conn->timer);
+	mrpc_ready_remove(conn);
+	mrpc_domain_leave(conn);
+	if (conn->link)
+		conn->ops->release(conn);
+	conn->link = NULL;
+	mrpc_ready_remove(conn);	/* a callback may have been on its way */
+	mrpc_datapath_purge(conn);
+	if (conn->replica)
+		mrpc_carry_fail_all(conn);
+	else
+		mrpc_conn_fail_calls(conn);
+	mrpc_datapath_leave(conn);
+	mrpc_replicas_end(conn);
+	mutex_unlock(&conn->change_lock);
+	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
+	 * ago may have left it to a runtime.
+	 */
+	if (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq))
+		mrpc_datapath_tx(conn);
+	mrpc_carry_flush(conn);
+	set_bit(MRPC_CONN_DEAD, &conn->flags);
+	smp_mb__after_atomic();	/* before the look at the waiters */
+	wake_up_all(&conn->wait);
+	mrpc_notify_conn(conn, MRPC_EVENT_CONN_CLOSE);
+	if (conn->accepted) {
+		if (!test_bit(MRPC_CONN_SHOOK, &conn->flags))
+			mrpc_listener_settled(conn);
+		mrpc_conn_forget(conn);
+		mrpc_listener_fold(conn);
+	}
+	if (conn->replica)
+		mrpc_replica_down(conn);
+	mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_conn_bye() - no new calls from now on; those in flight finish
+ * @conn: the connection
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_conn_bye(struct mrpc_conn *conn)
+{
+	spin_lock(&conn->lock);
+	if (conn->state == MRPC_CONN_READY)
+		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
+	spin_unlock(&conn->lock);
+	/* The link of a replica ends with its last call. Engines may still hold some back
+	 * that it has been given: these must not come behind a BYE.
+	 */
+	if (conn->replica)
+		mrpc_conn_drained(conn);
+	else if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
+		mrpc_datapath_tx(conn);
+}
+
+/* Return: 0, -ETIME or -EINTR. */
+static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
+{
+	return mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_drained, conn, until);
+}
+
+/* All of them stop taking calls before any is waited for. */
+static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
+{
+	struct mrpc_session *session = l->session;
+	struct mrpc_conn *conn;
+	unsigned long id;
+	int err = 0;
+
+	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
+		if (conn->listener_id == l->id)
+			mrpc_conn_bye(conn);
+		mrpc_conn_put(conn);
+	}
+	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
+		if (conn->listener_id == l->id) {
+			err = mrpc_conn_wait_drained(conn, until) ?: err;
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
+		}
+		mrpc_conn_put(conn);
+	}
+	return err;
+}
+
+static bool mrpc_conn_is_closed(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	return test_bit(MRPC_CONN_DEAD, &conn->flags);
+}
+
+/**
+ * mrpc_conn_end() - MRPC_IOC_CLOSE
+ * @session: the session
+ * @args: what to close
+ *
+ * A listener stops accepting; with MRPC_CLOSE_DRAIN the connections that it
+ * accepted are drained and closed too. When this returns 0, the connection's
+ * calls have completed.
+ *
+ * Context: process; may sleep.
+ * Return: 0; -ENOENT; -EINVAL; -EINTR or -ETIME while draining, after which the
+ * connection is closed all the same.
+ */
+int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
+{
+	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, 5 * NSEC_PER_SEC);
+	bool drain = args->flags & MRPC_CLOSE_DRAIN;
+	struct mrpc_listener *l;
+	struct mrpc_conn *conn;
+	int err = 0;
+
+	conn = mrpc_conn_find(session, args->id);
+	if (conn) {
+		if (drain) {
+			mrpc_conn_bye(conn);
+			err = mrpc_conn_wait_drained(conn, until);
+		}
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
+		mrpc_wait(session, NULL, &conn->wait, mrpc_conn_is_closed, conn,
+			  ktime_get_ns() + 3 * NSEC_PER_SEC);
+		mrpc_conn_forget(conn);
+		mrpc_conn_put(conn);
+		return err;
+	}
+	l = mrpc_listener_find(session, args->id);
+	if (!l)
+		return -ENOENT;
+	mrpc_listener_close(l);
+	if (drain)
+		err = mrpc_listener_drain(l, until);
+	mrpc_listener_put(l);
+	return err;
+}
