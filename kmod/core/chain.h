@@ -102,12 +102,20 @@ void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool 
 /* change.c */
 int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
 void mrpc_datapath_leave(struct mrpc_conn *conn);
-int mrpc_datapaths_follow(struct net *net);
-int mrpc_datapath_hold(struct mrpc_conn *conn);
-void mrpc_datapath_release(struct mrpc_conn *conn);
+int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
+			 struct netlink_ext_ack *extack);
+void mrpc_engine_free(struct mrpc_engine *e);
+
+/* change_scope.c */
 int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 		      struct mrpc_change_result *result, struct netlink_ext_ack *extack);
-void mrpc_engine_free(struct mrpc_engine *e);
+int mrpc_datapaths_follow(struct net *net);
+
+/* hold.c */
+int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient);
+void mrpc_datapath_resume(struct mrpc_conn *conn, bool all);
+int mrpc_datapath_hold(struct mrpc_conn *conn);
+void mrpc_datapath_release(struct mrpc_conn *conn);
 
 /* rx.c */
 int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix);

@@ -9,13 +9,10 @@
  * as before. Nothing that is global is held while a claim is waited for, but the
  * right to change this network namespace's placements.
  */
-#include <linux/delay.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
-#include <linux/sched/signal.h>
 #include <linux/slab.h>
-#include <linux/sort.h>
 
 #include "chain.h"
 #include "domain.h"
@@ -68,93 +65,6 @@ struct mrpc_change {
 	u32 leaked;
 	struct mrpc_item items[MRPC_PLACEMENTS_MAX];
 };
-
-/* -- holding a datapath --------------------------------------------------------- */
-
-/* Wait for one claim. Under conn->change_lock. */
-static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
-{
-	if (mrpc_claim_disable(claim))
-		return 0;
-	while (!mrpc_claim_idle(claim)) {
-		if (!patient && signal_pending(current))
-			return -EINTR;
-		usleep_range(10, 50);
-	}
-	return 0;
-}
-
-/*
- * Both claims go back. Who was turned away, or left early, comes again. @all: in any
- * case: an owner may be leaving early right now, and not know that nobody waits any more.
- */
-static void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
-{
-	const struct mrpc_path *out = &conn->path[MRPC_TX], *in = &conn->path[MRPC_RX];
-	bool tx = all || out->held || out->late || !mrpc_queue_empty(&out->out) ||
-		  !llist_empty(&conn->touched);
-	bool rx = all || in->held;
-
-	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
-	tx |= mrpc_claim_enable(&conn->tx);
-	rx |= mrpc_claim_enable(&conn->rx);
-	/* The timer may have put it on a runtime that it has left before its turn came. */
-	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags);
-	if (tx || test_bit(MRPC_CONN_TX_READY, &conn->flags))
-		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
-	if (rx || test_bit(MRPC_CONN_RX_READY, &conn->flags))
-		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
-}
-
-/* Under conn->change_lock. Return: 0, -ESHUTDOWN, -EINTR. */
-static int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
-{
-	int err;
-
-	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
-		return -ESHUTDOWN;
-	set_bit(MRPC_CONN_CHANGING, &conn->flags);
-	err = mrpc_claim_take(&conn->tx, patient);
-	if (!err)
-		err = mrpc_claim_take(&conn->rx, patient);
-	/* Who had them may have ended it, and left a message whose head is not ours. */
-	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
-		err = -ESHUTDOWN;
-	if (err)
-		mrpc_datapath_resume(conn, true);
-	return err;
-}
-
-/**
- * mrpc_datapath_hold() - own both claims of a datapath
- * @conn: a connection of mrpc_net.datapaths
- *
- * Nothing passes the datapath until mrpc_datapath_release(): be quick.
- *
- * Context: process; waits, interruptibly.
- * Return: 0; -EINTR; -ESHUTDOWN: the connection has ended.
- */
-int mrpc_datapath_hold(struct mrpc_conn *conn)
-{
-	int err = mutex_lock_interruptible(&conn->change_lock);
-
-	if (err)
-		return err;
-	err = mrpc_datapath_pause(conn, false);
-	if (err)
-		mutex_unlock(&conn->change_lock);
-	return err;
-}
-
-/**
- * mrpc_datapath_release() - end of mrpc_datapath_hold()
- * @conn: the connection
- */
-void mrpc_datapath_release(struct mrpc_conn *conn)
-{
-	mrpc_datapath_resume(conn, false);
-	mutex_unlock(&conn->change_lock);
-}
 
 /* -- instances -------------------------------------------------------------------- */
 
@@ -620,13 +530,20 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 		kfree_rcu(now, rcu);
 }
 
-/*
- * Bring one datapath to what the placements say. @pause: ns that it stood still.
- * Return: 1: changed; 0: nothing to do, or the connection has ended; else a
- * negative errno, and nothing has changed.
+/**
+ * mrpc_datapath_change() - bring one datapath to what the placements say
+ * @conn: the connection
+ * @patient: no signal ends it
+ * @pause: out: ns that it stood still
+ * @leaked: raised by the rpcs that engines had lost
+ * @extack: why not; NULL: this takes something back
+ *
+ * Context: process; waits.
+ * Return: 1: changed; 0: nothing to do, or the connection has ended; else a negative
+ * errno, and nothing has changed.
  */
-static int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
-				struct netlink_ext_ack *extack)
+int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
+			 struct netlink_ext_ack *extack)
 {
 	struct mrpc_engine *gone[MRPC_PLACEMENTS_MAX];
 	struct mrpc_change *c;
@@ -666,150 +583,6 @@ out:
 		mrpc_engine_free(gone[i]);
 	mrpc_change_free(c, err != 1);
 	return err == -ESHUTDOWN ? 0 : err;
-}
-
-/* -- all datapaths in a scope ----------------------------------------------------- */
-
-/* References to all datapaths of a namespace, now. */
-static struct mrpc_conn **mrpc_datapaths_get(struct mrpc_net *mn, u32 *nr)
-{
-	struct mrpc_conn **conns, *conn;
-	u32 cap;
-
-	for (;;) {
-		cap = READ_ONCE(mn->nr_datapaths) + 16;
-		conns = kvmalloc_array(cap, sizeof(*conns), GFP_KERNEL);
-		if (!conns)
-			return NULL;
-		*nr = 0;
-		spin_lock(&mn->lock);
-		if (mn->nr_datapaths <= cap) {
-			list_for_each_entry(conn, &mn->datapaths, datapaths) {
-				mrpc_conn_get(conn);
-				conns[(*nr)++] = conn;
-			}
-			spin_unlock(&mn->lock);
-			return conns;
-		}
-		spin_unlock(&mn->lock);
-		kvfree(conns);
-	}
-}
-
-static int mrpc_cmp_u64(const void *a, const void *b)
-{
-	u64 x = *(const u64 *)a, y = *(const u64 *)b;
-
-	return x < y ? -1 : x > y;
-}
-
-static void mrpc_change_summary(struct mrpc_change_result *r, u64 *pauses)
-{
-	u32 i;
-
-	if (!r->changed)
-		return;
-	sort(pauses, r->changed, sizeof(*pauses), mrpc_cmp_u64, NULL);
-	for (i = 0; i < r->changed; i++)
-		r->pause_total += pauses[i];
-	r->pause_p50 = pauses[r->changed / 2];
-	r->pause_p99 = pauses[min(r->changed - 1, r->changed * 99 / 100)];
-	r->pause_max = pauses[r->changed - 1];
-}
-
-static void mrpc_change_stuck(const struct mrpc_conn *conn, int err)
-{
-	pr_warn_ratelimited("mrpc: datapath %u is not as the engines are placed: it could not be changed back (%pe)\n",
-			    conn->dp_id, ERR_PTR(err));
-}
-
-/**
- * mrpc_change_apply() - bring the datapaths of a scope to what the placements say
- * @net: the network namespace
- * @scope: the scope
- * @result: what was done
- * @extack: why not; NULL: this takes something back: no signal ends it, and no
- *	failure keeps the others from going back
- *
- * One after the other; each stands still only for its own change. Otherwise stops at
- * the first failure. Called under mrpc_net.change.
- *
- * Context: process; waits, interruptibly.
- * Return: 0 or a negative errno.
- */
-int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
-		      struct mrpc_change_result *result, struct netlink_ext_ack *extack)
-{
-	u64 start = ktime_get_ns(), *pauses;
-	struct mrpc_conn **conns;
-	int err = 0, ret;
-	u32 nr, i;
-
-	conns = mrpc_datapaths_get(mrpc_net(net), &nr);
-	if (!conns)
-		return -ENOMEM;
-	pauses = kvmalloc_array(nr + 1, sizeof(*pauses), GFP_KERNEL);
-	if (!pauses)
-		err = -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		if (pauses && (!err || !extack) && mrpc_scope_matches(scope, conns[i])) {
-			result->matched++;
-			ret = mrpc_datapath_change(conns[i], !extack, &pauses[result->changed],
-						   &result->leaked, extack);
-			if (ret < 0)
-				result->failed_dp = conns[i]->dp_id;
-			else
-				result->changed += ret;
-			if (ret < 0 && !extack)
-				mrpc_change_stuck(conns[i], ret);
-			err = err ?: min(ret, 0);
-			cond_resched();
-		}
-		mrpc_conn_put(conns[i]);
-	}
-	if (pauses)
-		mrpc_change_summary(result, pauses);
-	result->duration = ktime_get_ns() - start;
-	kvfree(pauses);
-	kvfree(conns);
-	return err;
-}
-
-/**
- * mrpc_datapaths_follow() - domains have come or gone: all datapaths go where they belong
- * @net: the network namespace
- *
- * Those that are in the right place are not touched. The others wait for no signal:
- * none is left half-way. Those that have ended leave by themselves.
- *
- * Context: process; waits.
- * Return: 0 or -ENOMEM.
- */
-int mrpc_datapaths_follow(struct net *net)
-{
-	struct mrpc_conn **conns;
-	u32 nr, i;
-
-	conns = mrpc_datapaths_get(mrpc_net(net), &nr);
-	if (!conns)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		struct mrpc_conn *conn = conns[i];
-
-		if (READ_ONCE(conn->state) != MRPC_CONN_CLOSED) {
-			mutex_lock(&conn->change_lock);
-			if (conn->link && !mrpc_domain_fits(conn) &&
-			    !mrpc_datapath_pause(conn, true)) {
-				mrpc_domain_follow(conn, mrpc_chain_of(conn));
-				mrpc_datapath_resume(conn, false);
-			}
-			mutex_unlock(&conn->change_lock);
-			cond_resched();
-		}
-		mrpc_conn_put(conn);
-	}
-	kvfree(conns);
-	return 0;
 }
 
 /* -- a datapath begins and ends ---------------------------------------------------- */
