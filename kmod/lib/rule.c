@@ -438,18 +438,23 @@ static int rules_count(struct rules_reader *r, struct rules_places *at)
 	return 0;
 }
 
+/* Checks the whole, and says where everything will be. */
+static int rules_open(struct rules_reader *r, struct rules_places *at)
+{
+	*r->err = (struct mrpc_rules_error){ .rule = U32_MAX, .cond = U32_MAX };
+	if (r->len > MRPC_RULES_MAX_LEN) {
+		rules_refuse(r, r->len, "is longer than rules may be");
+		return -E2BIG;
+	}
+	return rules_count(r, at);
+}
+
 s64 mrpc_rules_size(const void *buf, size_t len, struct mrpc_rules_error *err)
 {
 	struct rules_reader r = { .err = err, .buf = buf, .len = len };
 	struct rules_places at;
-	int ret;
+	int ret = rules_open(&r, &at);
 
-	*err = (struct mrpc_rules_error){ .rule = U32_MAX, .cond = U32_MAX };
-	if (len > MRPC_RULES_MAX_LEN) {
-		rules_refuse(&r, len, "is longer than rules may be");
-		return -E2BIG;
-	}
-	ret = rules_count(&r, &at);
 	return ret ? ret : (s64)at.end;
 }
 
@@ -459,14 +464,8 @@ int mrpc_rules_compile(const void *buf, size_t len, void *mem, size_t mem_len,
 	struct rules_reader r = { .err = err, .buf = buf, .len = len };
 	struct mrpc_rules *rules = mem;
 	struct rules_places at;
-	int ret;
+	int ret = rules_open(&r, &at);
 
-	*err = (struct mrpc_rules_error){ .rule = U32_MAX, .cond = U32_MAX };
-	if (len > MRPC_RULES_MAX_LEN) {
-		rules_refuse(&r, len, "is longer than rules may be");
-		return -E2BIG;
-	}
-	ret = rules_count(&r, &at);
 	if (ret)
 		return ret;
 	if (mem_len < at.end) {
