@@ -132,8 +132,9 @@ static bool mrpc_engine_passes(struct mrpc_engine *e, enum mrpc_direction dir,
 }
 
 /* Return: the engine in whose queue an rpc must wait, or NULL: it has passed all. */
-static struct mrpc_engine *mrpc_chain_next(const struct mrpc_chain *chain,
-					   enum mrpc_direction dir, u32 from, struct mrpc_rpc *rpc)
+static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_chain *chain,
+							   enum mrpc_direction dir, u32 from,
+							   struct mrpc_rpc *rpc)
 {
 	u32 nr = chain ? chain->nr_stages[dir] : 0, i;
 
@@ -169,30 +170,33 @@ void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, 
 	}
 }
 
-/**
- * mrpc_chain_enter() - an rpc comes to the engines
- * @conn: the connection, which has a chain
- * @dir: direction
- * @rpc: the rpc
- *
- * The caller runs the chain afterwards. Context: as do_work().
- */
-void mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc)
+/* Apart: what passes at once shall not pay for it. */
+static noinline void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir,
+				     struct mrpc_rpc *rpc)
 {
 	struct mrpc_path *path = &conn->path[dir];
 
-	rpc->at = mrpc_chain_next(mrpc_chain_of(conn), dir, 0, rpc);
-	if (!rpc->at) {
-		if (dir == MRPC_TX)
-			mrpc_tx_out(conn, rpc);
-		else
-			mrpc_rx_out(conn, rpc);
-		return;
-	}
 	rpc->born = ktime_get_coarse_ns();
 	list_add_tail(&rpc->all, &path->all);
 	WRITE_ONCE(path->held, path->held + 1);
 	mrpc_queue_push(&rpc->at->in[dir], rpc);
+}
+
+/**
+ * mrpc_chain_enter() - an rpc comes to the engines
+ * @conn: the connection
+ * @dir: direction
+ * @rpc: the rpc
+ *
+ * The caller runs the chain afterwards, unless it has passed. Context: as do_work().
+ * Return: true: it has passed them all at once, and is still the caller's.
+ */
+bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc)
+{
+	rpc->at = mrpc_chain_next(mrpc_chain_of(conn), dir, 0, rpc);
+	if (rpc->at)
+		mrpc_chain_wait(conn, dir, rpc);
+	return !rpc->at;
 }
 
 /**

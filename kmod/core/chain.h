@@ -88,7 +88,7 @@ struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr);
 void mrpc_chain_sum_up(struct mrpc_chain *chain);
 void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain);
 void mrpc_chain_init(struct mrpc_conn *conn);
-void mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc);
 bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir);
 void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, enum mrpc_direction dir,
 			u32 from, struct mrpc_queue *q);

@@ -262,9 +262,8 @@ static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_tx_cancel(conn, rpc);
 	else if (rpc->call->role == MRPC_ROLE_CONTROL)
 		mrpc_tx_control(conn, rpc);
-	else if (!rpc->drop && mrpc_chain_wants(conn, MRPC_TX))
-		mrpc_chain_enter(conn, MRPC_TX, rpc);
-	else
+	else if (rpc->drop || !mrpc_chain_wants(conn, MRPC_TX) ||
+		 mrpc_chain_enter(conn, MRPC_TX, rpc))
 		mrpc_tx_out(conn, rpc);
 }
 

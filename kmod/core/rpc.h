@@ -312,7 +312,6 @@ struct mrpc_arrival {
  * @rpc: what the engines see
  * @a: where it belongs; the call's reference is kept here
  * @staged: head and byte section are, or will be, in memory of ours
- * @complete: the byte section has arrived
  * @passed: it came out of the engines
  * @refused: an engine rejected it
  * @carried: it is for the engines of another connection, see carry.c
@@ -321,7 +320,6 @@ struct mrpc_rx {
 	struct mrpc_rpc rpc;
 	struct mrpc_arrival a;
 	bool staged;
-	bool complete;
 	bool passed;
 	bool refused;
 	bool carried;

@@ -30,27 +30,36 @@ static u64 mrpc_rx_len(const struct mrpc_rx *rx)
 	       rx->a.frame.msg.bytes;
 }
 
-static struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn, const u8 *prefix)
+static noinline struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn)
 {
-	struct mrpc_rx *rx = conn->rx_spare;
+	struct mrpc_rx *rx = kmem_cache_alloc(mrpc_rx_cache, GFP_KERNEL_ACCOUNT);
 
-	conn->rx_spare = NULL;
-	if (!rx)
-		rx = kmem_cache_alloc(mrpc_rx_cache, GFP_KERNEL_ACCOUNT);
 	if (!rx)
 		return NULL;
 	memset(rx, 0, offsetof(struct mrpc_rx, rpc.inl));
-	rx->staged = false;
-	rx->complete = false;
-	rx->passed = false;
-	rx->refused = false;
-	rx->carried = false;
-	rx->a = conn->sink.a;
 	rx->rpc.dir = MRPC_RX;
-	rx->rpc.call = rx->a.call;
-	rx->rpc.frame = rx->a.frame;
-	rx->rpc.deadline = rx->a.call->deadline.when;
-	rx->rpc.have_bytes = !rx->a.frame.msg.bytes;
+	conn->rx_spare = rx;
+	return rx;
+}
+
+/*
+ * An object that shows the engines the sink's message. It stays the connection's spare one,
+ * and the sink keeps what it has, until mrpc_rx_begin(). Return: NULL without memory.
+ */
+static struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, const u8 *prefix)
+{
+	const struct mrpc_arrival *a = &conn->sink.a;
+	struct mrpc_rx *rx = conn->rx_spare ?: mrpc_rx_new(conn);
+
+	if (!rx)
+		return NULL;
+	/* Nobody writes the rest of one that is received. */
+	rx->rpc.call = a->call;
+	rx->rpc.status = 0;
+	rx->rpc.born = 0;
+	rx->rpc.frame = a->frame;
+	rx->rpc.deadline = a->call->deadline.when;
+	rx->rpc.have_bytes = !a->frame.msg.bytes;
 	rx->rpc.data = (u8 *)prefix - sizeof(struct mrpc_wire_hdr);
 	return rx;
 }
@@ -117,9 +126,9 @@ static void mrpc_rx_place(struct mrpc_conn *conn, struct mrpc_rx *rx)
 }
 
 /* What an engine may change of a message that is received. */
-static void mrpc_rx_take_back(struct mrpc_rx *rx)
+static void mrpc_rx_take_back(struct mrpc_arrival *a, const struct mrpc_rpc *rpc)
 {
-	rx->a.frame.priority = mrpc_rpc_rank(&rx->rpc);
+	a->frame.priority = mrpc_rpc_rank(rpc);
 }
 
 /**
@@ -133,7 +142,7 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
 
-	mrpc_rx_take_back(rx);
+	mrpc_rx_take_back(&rx->a, rpc);
 	rx->passed = true;
 	if (rx != conn->sink.rx)	/* else who called the engines goes on */
 		mrpc_rx_place(conn, rx);
@@ -188,33 +197,36 @@ void mrpc_rx_end(struct mrpc_conn *conn)
 		kmem_cache_free(mrpc_rx_cache, conn->rx_spare);
 }
 
-/* The engines get @rx, or get on with it; if they want another turn, somebody comes. */
-static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
+/* The engines get on with what they have; if they want another turn, somebody comes. */
+static void mrpc_rx_run(struct mrpc_conn *conn)
 {
-	if (!rx->rpc.born)
-		mrpc_chain_enter(conn, MRPC_RX, &rx->rpc);
 	if (conn->path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 }
 
-/*
- * The sink's message becomes one of @conn's received messages. Return: it, or NULL without
- * memory: then the sink has none any more.
- */
-static struct mrpc_rx *mrpc_rx_begin(struct mrpc_conn *conn, const u8 *prefix)
+/* The sink's message, which @rx shows, becomes one of @conn's received messages. */
+static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	struct mrpc_sink *sink = &conn->sink;
-	struct mrpc_rx *rx = mrpc_rx_new(conn, prefix);
 
-	if (!rx) {
-		mrpc_sink_unalloc(conn);
-		mrpc_call_put(sink->a.call);
-	} else {
-		sink->a.base = NULL;
-	}
+	conn->rx_spare = NULL;
+	rx->a = sink->a;
+	rx->staged = false;
+	rx->passed = false;
+	rx->refused = false;
+	rx->carried = false;
+	sink->a.base = NULL;
 	sink->a.call = NULL;
 	sink->rx = rx;
-	return rx;
+}
+
+/* No memory for the sink's message: it has none any more. */
+static int mrpc_rx_give_up(struct mrpc_conn *conn)
+{
+	mrpc_sink_unalloc(conn);
+	mrpc_call_put(conn->sink.a.call);
+	conn->sink.a.call = NULL;
+	return -ENOMEM;
 }
 
 /* It is to be staged before anybody sees it. Return: 0 or -ENOMEM. */
@@ -239,21 +251,31 @@ static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
  */
 int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 {
+	struct mrpc_rx *rx = mrpc_rx_show(conn, prefix);
 	struct mrpc_sink *sink = &conn->sink;
-	struct mrpc_rx *rx = mrpc_rx_begin(conn, prefix);
 	u32 wants = mrpc_chain_of(conn)->flags;
+	bool own;
 
 	if (!rx)
-		return -ENOMEM;
-	if (wants & MRPC_ENGINE_RX_WRITES ||
-	    (!rx->rpc.have_bytes && wants & MRPC_ENGINE_RX_BYTES)) {
+		return mrpc_rx_give_up(conn);
+	own = wants & MRPC_ENGINE_RX_WRITES ||
+	      (!rx->rpc.have_bytes && wants & MRPC_ENGINE_RX_BYTES);
+	if (!own && mrpc_chain_enter(conn, MRPC_RX, &rx->rpc)) {
+		mrpc_rx_take_back(&sink->a, &rx->rpc);
+		mrpc_sink_place(conn, prefix);
+		return 0;
+	}
+	mrpc_rx_begin(conn, rx);
+	if (own) {
 		if (mrpc_rx_stage_or_drop(conn, rx))
 			return -ENOMEM;
 		if (!rx->rpc.have_bytes)
 			return 0;
 		prefix = rx->rpc.data + sizeof(struct mrpc_wire_hdr);
+		if (mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
+			mrpc_rx_out(conn, &rx->rpc);
 	}
-	mrpc_rx_judge(conn, rx);
+	mrpc_rx_run(conn);
 	if (!rx->passed && !rx->refused)
 		return rx->staged ? 0 : mrpc_rx_stage(conn, rx);
 	sink->rx = NULL;
@@ -282,10 +304,11 @@ int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
  */
 int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix)
 {
-	struct mrpc_rx *rx = mrpc_rx_begin(link, prefix);
+	struct mrpc_rx *rx = mrpc_rx_show(link, prefix);
 
 	if (!rx)
-		return -ENOMEM;
+		return mrpc_rx_give_up(link);
+	mrpc_rx_begin(link, rx);
 	rx->carried = true;
 	return mrpc_rx_stage_or_drop(link, rx);
 }
@@ -326,10 +349,10 @@ void mrpc_rx_take(struct mrpc_conn *conn)
 
 		node = node->next;
 		conn->path[MRPC_RX].held_bytes += mrpc_rx_len(rx);
-		mrpc_chain_enter(conn, MRPC_RX, &rx->rpc);
+		if (mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
+			mrpc_rx_out(conn, &rx->rpc);
 	}
-	if (conn->path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
-		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+	mrpc_rx_run(conn);
 }
 
 /**
@@ -364,7 +387,6 @@ void mrpc_rx_arrived(struct mrpc_conn *conn)
 	struct mrpc_rx *rx = conn->sink.rx;
 
 	conn->sink.rx = NULL;
-	rx->complete = true;
 	if (rx->carried) {
 		mrpc_rx_hand_over(conn, rx);
 		return;
@@ -377,10 +399,13 @@ void mrpc_rx_arrived(struct mrpc_conn *conn)
 		mrpc_rx_place(conn, rx);
 		return;
 	}
-	if (!rx->rpc.have_bytes) {
-		rx->rpc.have_bytes = true;
-		mrpc_rx_judge(conn, rx);
-	}
+	if (rx->rpc.have_bytes)
+		return;
+	rx->rpc.have_bytes = true;
+	if (!rx->rpc.born && mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
+		mrpc_rx_out(conn, &rx->rpc);
+	else
+		mrpc_rx_run(conn);
 }
 
 int __init mrpc_rx_init(void)
