@@ -9,12 +9,10 @@
 #include <netinet/in.h>
 #include <sys/wait.h>
 
-#include <bpf/bpf.h>
-#include <bpf/libbpf.h>
-
 #include "tap.h"
 #include "load.h"
 #include "operator.h"
+#include "policies.h"
 #include "bpf/probe.h"
 
 #define OBJECTS	16
@@ -22,110 +20,24 @@
 static struct raw_pair p;
 static struct load l;
 
-/**
- * struct policy - an object, and one policy of it
- * @obj: the object, loaded
- * @ops: the policy's map
- * @link: or NULL
- */
-struct policy {
-	struct bpf_object *obj;
-	struct bpf_map *ops;
-	struct bpf_link *link;
-};
-
 static struct policy probe;
-
-static int quiet(enum libbpf_print_level level, const char *format, va_list args)
-{
-	char line[512];
-
-	if (level != LIBBPF_WARN)
-		return 0;
-	vsnprintf(line, sizeof(line), format, args);
-	line[strcspn(line, "\n")] = 0;
-	NOTE("%s", line);
-	return 0;
-}
-
-static void policy_open(struct policy *policy, const char *file, const char *name)
-{
-	char path[512];
-
-	libbpf_set_print(quiet);
-	snprintf(path, sizeof(path), "%s/selftests/bpf/%s.bpf.o", getenv("MRPC_BUILD"), file);
-	memset(policy, 0, sizeof(*policy));
-	policy->obj = bpf_object__open_file(path, NULL);
-	CHECK_MSG(policy->obj, "%s: %s", path, strerror(errno));
-	policy->ops = bpf_object__find_map_by_name(policy->obj, name);
-	CHECK(policy->ops);
-}
-
-/* What is declared, to be changed before it is loaded. */
-static struct mrpc_policy_ops *policy_ops(struct policy *policy)
-{
-	size_t size;
-	struct mrpc_policy_ops *ops = bpf_map__initial_value(policy->ops, &size);
-
-	CHECK_EQ(size, sizeof(*ops));
-	return ops;
-}
-
-static int policy_load(struct policy *policy)
-{
-	return bpf_object__load(policy->obj);
-}
-
-static int policy_attach(struct policy *policy)
-{
-	policy->link = bpf_map__attach_struct_ops(policy->ops);
-	return policy->link ? 0 : -errno;
-}
-
-static void policy_detach(struct policy *policy)
-{
-	bpf_link__destroy(policy->link);
-	policy->link = NULL;
-}
-
-static void policy_close(struct policy *policy)
-{
-	policy_detach(policy);
-	bpf_object__close(policy->obj);
-	policy->obj = NULL;
-}
 
 static void policy_begin(struct policy *policy, const char *file, const char *name)
 {
 	policy_open(policy, file, name);
-	CHECK_EQ(policy_load(policy), 0);
-	CHECK_EQ(policy_attach(policy), 0);
-}
-
-/* It is refused, when it is loaded or attached. */
-static int policy_refused(struct policy *policy)
-{
-	int err = policy_load(policy) ?: policy_attach(policy);
-
-	policy_close(policy);
-	return err;
-}
-
-static int map_fd(const struct policy *policy, const char *name)
-{
-	return bpf_object__find_map_fd_by_name(policy->obj, name);
+	policy_start(policy);
 }
 
 static void order(uint32_t hook, struct probe_order o)
 {
-	CHECK_EQ(bpf_map_update_elem(map_fd(&probe, "orders"), &hook, &o, 0), 0);
+	policy_map_set(&probe, "orders", &hook, &o);
 }
 
 static struct probe_seen seen(uint32_t hook)
 {
 	struct probe_seen s;
 
-	CHECK_EQ(bpf_map_lookup_elem(map_fd(&probe, "seen"), &hook, &s), 0);
+	CHECK_EQ(bpf_map_lookup_elem(policy_map_fd(&probe, "seen"), &hook, &s), 0);
 	return s;
 }
 
@@ -710,9 +622,9 @@ TEST(storage)
 	CHECK_EQ(seen(PROBE_REQUEST_TX).stored, 1);
 	policy_open(&next, "probe", "probe");
 	CHECK_EQ(bpf_map__reuse_fd(bpf_object__find_map_by_name(next.obj, "orders"),
-				   map_fd(&probe, "orders")), 0);
+				   policy_map_fd(&probe, "orders")), 0);
 	CHECK_EQ(bpf_map__reuse_fd(bpf_object__find_map_by_name(next.obj, "seen"),
-				   map_fd(&probe, "seen")), 0);
+				   policy_map_fd(&probe, "seen")), 0);
 	CHECK_EQ(policy_load(&next), 0);
 	CHECK_EQ(bpf_link__update_map(probe.link, next.ops), 0);
 	p.conn = other;
@@ -943,7 +855,7 @@ static void open_stamp(struct policy *policy, uint64_t number, const struct poli
 	*(uint64_t *)bpf_map__initial_value(rodata, &size) = number;
 	if (first)
 		CHECK_EQ(bpf_map__reuse_fd(bpf_object__find_map_by_name(policy->obj, "stamped"),
-					   map_fd(first, "stamped")), 0);
+					   policy_map_fd(first, "stamped")), 0);
 	CHECK_EQ(policy_load(policy), 0);
 }
 
@@ -977,7 +889,7 @@ static void replaced(const char *how, unsigned int rounds)
 	CHECK(load_more(&l, 100, 60000));
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
-	CHECK_EQ(bpf_map_lookup_elem(map_fd(&all[0], "stamped"), &zero, &stamped), 0);
+	CHECK_EQ(bpf_map_lookup_elem(policy_map_fd(&all[0], "stamped"), &zero, &stamped), 0);
 	CHECK_EQ(stamped, load_all(&l));
 	for (i = 0; i < OBJECTS; i++) {
 		CHECK(stamps_sent[i]);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Policies in eBPF, in the hands of tests.
+ */
+#ifndef POLICIES_H
+#define POLICIES_H
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <linux/mrpc_policy.h>
+
+/**
+ * struct policy - an object, and one policy of it
+ * @obj: the object, loaded
+ * @ops: the policy's map
+ * @link: or NULL
+ */
+struct policy {
+	struct bpf_object *obj;
+	struct bpf_map *ops;
+	struct bpf_link *link;
+};
+
+/* Those of selftests/bpf/, and those of bpf/; dies when it is not there. */
+void policy_open(struct policy *policy, const char *file, const char *name);
+void policy_example(struct policy *policy, const char *name);
+/* What is declared, to be changed before it is loaded. */
+struct mrpc_policy_ops *policy_ops(struct policy *policy);
+
+int policy_load(struct policy *policy);		/* 0 or -errno, as the next */
+int policy_attach(struct policy *policy);
+/* Loads and attaches; dies if it is refused. */
+void policy_start(struct policy *policy);
+/* It is refused, when it is loaded or attached: with this error. */
+int policy_refused(struct policy *policy);
+void policy_detach(struct policy *policy);
+void policy_close(struct policy *policy);
+
+int policy_map_fd(const struct policy *policy, const char *name);
+/* Dies when it cannot be put in. */
+void policy_map_set(const struct policy *policy, const char *name, const void *key,
+		    const void *value);
+
+#endif /* POLICIES_H */
