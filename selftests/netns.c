@@ -6,89 +6,39 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "tap.h"
+#include "hosts.h"
 #include "load.h"
 #include "operator.h"
 
 static struct raw_pair p;
 
-__attribute__((__format__(__printf__, 1, 2)))
-static void sh(const char *fmt, ...)
+static struct host h;
+
+/* A server in a namespace of its own. */
+static void server(const char *addr, uint64_t keepalive_us)
 {
-	char command[512];
-	va_list ap;
-	int status;
-
-	va_start(ap, fmt);
-	vsnprintf(command, sizeof(command), fmt, ap);
-	va_end(ap);
-	status = system(command);
-	CHECK_MSG(!status, "%s: status %x", command, status);
-}
-
-/* Says to the parent that it is ready, and waits for a word from it. */
-static int up[2], down[2];
-
-static void tell(char what)
-{
-	CHECK_EQ(write(up[1], &what, 1), 1);
-}
-
-static void hear(int fd)
-{
-	char c;
-
-	CHECK_EQ(read(fd, &c, 1), 1);
-}
-
-/* A server in a namespace of its own; its process. */
-static pid_t server(const char *addr, uint64_t keepalive_us)
-{
-	pid_t pid;
-
-	CHECK_SYS(pipe(up));
-	CHECK_SYS(pipe(down));
-	pid = CHECK_SYS(fork());
-	if (pid)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	CHECK_SYS(unshare(CLONE_NEWNET));
-	tell('n');
-	hear(down[0]);
+	if (!host_new(&h))
+		return;
+	host_wait(&h);
 	raw_server_open(&p.srv, 8 << 20, 8 << 20);
 	p.srv.keepalive_us = keepalive_us;
 	raw_server_start(&p.srv, addr, 1);
-	tell('s');
-	hear(down[0]);
+	host_say(&h);
+	host_wait(&h);
 	/* All who were accepted are gone, or will be. */
 	CHECK(raw_server_conns(&p.srv, 0, 10000));
 	raw_server_stop(&p.srv);
 	_exit(0);
 }
 
-static void joined(pid_t pid)
+/* It begins to serve. */
+static void serve(void)
 {
-	sh("ip link add veth0 type veth peer name veth0 netns %d", pid);
-	sh("ip addr add 10.9.0.1/24 dev veth0");
-	sh("ip addr add fd09::1/64 dev veth0 nodad");
-	sh("ip link set veth0 up");
-	sh("ip link set lo up");
-	sh("nsenter -t %d -n sh -c 'ip addr add 10.9.0.2/24 dev veth0;"
-	   " ip addr add fd09::2/64 dev veth0 nodad; ip link set veth0 up; ip link set lo up'", pid);
-}
-
-static void done(pid_t pid)
-{
-	int status;
-
-	CHECK_EQ(write(down[1], "x", 1), 1);
-	CHECK_EQ(waitpid(pid, &status, 0), pid);
-	CHECK_EQ(status, 0);
-	CHECK(raw_sessions(0, 10000));
+	host_say(&h);
+	host_wait(&h);
 }
 
 static void echo(uint32_t len)
@@ -111,17 +61,14 @@ static void over_veth(const char *listen, const char *connect)
 {
 	static const uint32_t sizes[] = { 0, 1000, 16384, 17000, 300000, 3 << 20 };
 	unsigned int i, gro;
-	pid_t pid;
 
 	CHECK_SYS(unshare(CLONE_NEWNET));
-	pid = server(listen, 0);
-	hear(up[0]);
-	joined(pid);
-	CHECK_EQ(write(down[1], "x", 1), 1);
-	hear(up[0]);
+	server(listen, 0);
+	host_join(&h);
+	serve();
 	for (gro = 0; gro < 2; gro++) {
-		sh("ethtool -K veth0 gro %s", gro ? "on" : "off");
-		sh("nsenter -t %d -n ethtool -K veth0 gro %s", pid, gro ? "on" : "off");
+		host_sh("ethtool -K veth0 gro %s", gro ? "on" : "off");
+		host_sh("nsenter -t %d -n ethtool -K veth0 gro %s", h.pid, gro ? "on" : "off");
 		raw_open(&p.c, 8 << 20, 8 << 20);
 		p.conn = raw_connect(&p.c, connect);
 		CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);
@@ -129,7 +76,7 @@ static void over_veth(const char *listen, const char *connect)
 			echo(sizes[i]);
 		raw_close(&p.c);
 	}
-	done(pid);
+	host_end(&h);
 }
 
 TEST_LIMIT(ipv4, 120)
@@ -149,17 +96,14 @@ TEST_LIMIT(ipv6, 120)
 TEST_LIMIT(dead_neighbour, 180)
 {
 	static struct load l, stuck;
-	pid_t pid;
 
 	CHECK_SYS(unshare(CLONE_NEWNET));
 	op_forget();
-	pid = server("tcp:0.0.0.0:7000", 0);
-	hear(up[0]);
-	joined(pid);
-	sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", pid);
-	sh("echo 60 > /proc/sys/net/ipv4/neigh/veth0/mcast_solicit");
-	CHECK_EQ(write(down[1], "x", 1), 1);
-	hear(up[0]);
+	server("tcp:0.0.0.0:7000", 0);
+	host_join(&h);
+	host_sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", h.pid);
+	host_sh("echo 60 > /proc/sys/net/ipv4/neigh/veth0/mcast_solicit");
+	serve();
 	op_must_egress(MRPC_CMD_EGRESS_SET, "veth0", "discipline=0");
 	raw_open(&p.c, 8 << 20, 8 << 20);
 	p.conn = raw_connect(&p.c, "tcp:10.9.0.2:7000");
@@ -168,32 +112,29 @@ TEST_LIMIT(dead_neighbour, 180)
 	stuck.conn = raw_connect(&p.c, "tcp:10.9.0.3:7000");
 	CHECK_MSG(stuck.conn > 0, "connect: %s", p.c.why);
 	CHECK_EQ(op_egress_number("veth0", MRPC_A_EGRESS_DATAPATHS), 2);
-	sh("nsenter -t %d -n ip addr del 10.9.0.3/32 dev veth0", pid);
-	sh("ip neigh del 10.9.0.3 dev veth0");
+	host_sh("nsenter -t %d -n ip addr del 10.9.0.3/32 dev veth0", h.pid);
+	host_sh("ip neigh del 10.9.0.3 dev veth0");
 	load_start(&stuck, &p.c, stuck.conn, 4);
 	raw_sleep(300 * RAW_MS);
 	load_start(&l, &p.c, p.conn, 4);
 	CHECK(load_more(&l, 50, 20000));
 	CHECK_EQ(load_all(&stuck), 0);
-	sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", pid);
+	host_sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", h.pid);
 	load_stop(&stuck);
 	load_stop(&l);
 	CHECK_EQ(load_failed(&stuck), 0);
 	CHECK_EQ(load_failed(&l), 0);
 	raw_close(&p.c);
-	done(pid);
+	host_end(&h);
 }
 
 /* Names of the loop are of one namespace, as ports are. */
 TEST(separate)
 {
-	pid_t pid;
 	int here;
 
-	pid = server("loop:separate", 0);
-	hear(up[0]);
-	CHECK_EQ(write(down[1], "x", 1), 1);
-	hear(up[0]);
+	server("loop:separate", 0);
+	serve();
 	raw_open(&p.c, 1 << 20, 1 << 20);
 	CHECK_EQ(raw_connect(&p.c, "loop:separate"), -ECONNREFUSED);
 	/* The same name is free here, and is another. */
@@ -201,7 +142,7 @@ TEST(separate)
 	CHECK_MSG(here > 0, "serve: %s", p.c.why);
 	CHECK_EQ(raw_close_id(&p.c, here, 0, 0), 0);
 	raw_close(&p.c);
-	done(pid);
+	host_end(&h);
 }
 
 /* The cable is cut: both ends notice, after three keepalives of silence. */
@@ -213,14 +154,11 @@ static void cut(bool idle)
 	struct mrpc_sqe sqe;
 	struct raw_qp qp;
 	unsigned int i, replies = 0;
-	pid_t pid;
 
 	CHECK_SYS(unshare(CLONE_NEWNET));
-	pid = server("tcp:0.0.0.0:7000", keepalive_us);
-	hear(up[0]);
-	joined(pid);
-	CHECK_EQ(write(down[1], "x", 1), 1);
-	hear(up[0]);
+	server("tcp:0.0.0.0:7000", keepalive_us);
+	host_join(&h);
+	serve();
 	raw_open(&p.c, 8 << 20, 8 << 20);
 	raw_qp(&qp, &p.c, 16, 64, 0);
 	c = raw_target(&p.c, "tcp:10.9.0.2:7000");
@@ -238,7 +176,7 @@ static void cut(bool idle)
 				      raw_blob(&p.c, i, i < 2 ? 100 : 1 << 20, NULL));
 			if (i == 3) {
 				before = raw_now();
-				sh("ip link set veth0 down");
+				host_sh("ip link set veth0 down");
 			}
 			CHECK(raw_push(&qp, &sqe));
 			CHECK_EQ(raw_enter(&qp, 0, 0), 0);
@@ -255,7 +193,7 @@ static void cut(bool idle)
 	} else {
 		struct mrpc_conn_info info = { .size = sizeof(info), .conn = p.conn };
 
-		sh("ip link set veth0 down");
+		host_sh("ip link set veth0 down");
 		while (info.state != MRPC_CONN_CLOSED) {
 			CHECK(raw_now() - before < 10 * RAW_S * raw_patience());
 			CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CONN_INFO, &info), 0);
@@ -269,7 +207,7 @@ static void cut(bool idle)
 	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
 	raw_done(&p.c, &cqe);
 	raw_close(&p.c);
-	done(pid);
+	host_end(&h);
 }
 
 TEST(cut_idle)
@@ -291,7 +229,7 @@ TEST(namespace_gone)
 	pid = CHECK_SYS(fork());
 	if (!pid) {
 		CHECK_SYS(unshare(CLONE_NEWNET));
-		sh("ip link set lo up");
+		host_sh("ip link set lo up");
 		raw_pair(&p, "tcp4", 1);
 		echo(100000);
 		raise(SIGKILL);
