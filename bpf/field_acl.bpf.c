@@ -3,8 +3,13 @@
  * Who may not: requests whose field "text" is in the map "denied" are rejected. The
  * map has room for a million keys, and user space edits it while calls pass:
  *
+ *	mrpc policy load field_acl.bpf.o
+ *	mrpc engine add field_acl
  *	bpftool map update pinned /sys/fs/bpf/mrpc/field_acl/maps/denied \
  *		key hex ... value hex 01
+ *
+ * Keys are filled up with zeros to 64 bytes. Whatever it denies never leaves the client's host;
+ * placed at the server's host, too, it does not depend on the client's.
  */
 #include "mrpc_policy.bpf.h"
 

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The policies of bpf/ that let pass, reject, delay and mark. policy_order.c has those that
+ * order, policy_sample.c the one that looks on, policy_hosts.c what takes two hosts.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "tap.h"
+#include "examples.h"
+#include "load.h"
+#include "operator.h"
+
+static struct load l, other;
+
+/* -- field_acl -------------------------------------------------------------------- */
+
+static void deny(const char *text)
+{
+	uint8_t one = 1;
+
+	policy_map_set(&ex, "denied", ex_key_of(text), &one);
+}
+
+static void allow(const char *text)
+{
+	CHECK_EQ(bpf_map_delete_elem(policy_map_fd(&ex, "denied"), ex_key_of(text)), 0);
+}
+
+static unsigned int say(const char *text)
+{
+	return ex_call(RAW_ECHO, 1, 100, text);
+}
+
+TEST(field_acl)
+{
+	static const char mark[] = "MARK-OF-WHAT-IS-DENIED";
+	char text[KEY_LEN + 2];
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	uint64_t before;
+
+	ex_begin("field_acl");
+	ex_place("");
+	p.srv.keep = true;
+	CHECK_EQ(say("good"), MRPC_OK);
+	deny(mark);
+	before = raw_server_requests(&p.srv);
+	CHECK_EQ(say(mark), MRPC_PERMISSION_DENIED);
+	CHECK_STR(ex_detail, "the key is denied");
+	CHECK_EQ(raw_server_requests(&p.srv), before);
+	CHECK(!memmem(p.srv.s.recv, p.srv.s.recv_len, mark, sizeof(mark) - 1));
+	allow(mark);
+	CHECK_EQ(say(mark), MRPC_OK);
+	/* The longest key; what is longer cannot be looked up, and does not pass. */
+	memset(text, 'x', sizeof(text));
+	text[KEY_LEN] = 0;
+	CHECK_EQ(say(text), MRPC_OK);
+	deny(text);
+	CHECK_EQ(say(text), MRPC_PERMISSION_DENIED);
+	allow(text);
+	text[KEY_LEN] = 'x';
+	text[KEY_LEN + 1] = 0;
+	CHECK_EQ(say(text), MRPC_PERMISSION_DENIED);
+	/* A message without the field is none of its business. */
+	sqe = raw_sqe(p.conn, RAW_ECHO_ALL, raw_alloc(&p.c, sizeof(struct test_All)));
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	raw_done(&p.c, &cqe);
+	CHECK_EQ(op_counter("field_acl", "denied"), 3);
+	ex_end();
+}
+
+#define KEYS	1000000
+#define BATCH	20000
+
+static void million_key(char *key, uint32_t i)
+{
+	memset(key, 0, KEY_LEN);
+	snprintf(key, KEY_LEN, "user-%u@example.org", i);
+}
+
+/* All the keys that the map has room for, edited while calls pass. */
+TEST_LIMIT(field_acl_million, 400)
+{
+	static char keys[BATCH][KEY_LEN];
+	static uint8_t values[BATCH];
+	uint32_t i, k, n;
+	char key[KEY_LEN];
+
+	ex_begin("field_acl");
+	ex_place("side=client");
+	l.text = "nobody";
+	load_start(&l, &p.c, p.conn, 4);
+	for (i = 0; i < KEYS; i += BATCH) {
+		for (k = 0; k < BATCH; k++)
+			million_key(keys[k], i + k);
+		n = BATCH;
+		CHECK_EQ(bpf_map_update_batch(policy_map_fd(&ex, "denied"), keys, values, &n,
+					      NULL), 0);
+		CHECK_EQ(n, BATCH);
+	}
+	for (i = 0; i < KEYS; i += KEYS / 100 - 1) {
+		million_key(key, i);
+		CHECK_EQ(say(key), MRPC_PERMISSION_DENIED);
+		million_key(key, KEYS + i);
+		CHECK_EQ(say(key), MRPC_OK);
+	}
+	million_key(key, KEYS);
+	CHECK_EQ(bpf_map_update_elem(policy_map_fd(&ex, "denied"), key, values, 0), -E2BIG);
+	million_key(key, KEYS / 2);
+	allow(key);
+	CHECK_EQ(say(key), MRPC_OK);
+	million_key(key, KEYS);
+	deny(key);
+	CHECK_EQ(say(key), MRPC_PERMISSION_DENIED);
+	CHECK(load_more(&l, 100, 30000));
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+	ex_end();
+}
