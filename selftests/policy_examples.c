@@ -120,3 +120,88 @@ TEST_LIMIT(field_acl_million, 400)
 	CHECK_EQ(load_failed(&l), 0);
 	ex_end();
 }
+
+/* -- user_bucket ------------------------------------------------------------------- */
+
+struct limit {
+	uint32_t rate;
+	uint32_t burst;
+	uint32_t patience_ms;
+};
+
+static void limit(uint32_t uid, uint32_t rate, uint32_t burst, uint32_t patience_ms)
+{
+	ex_set("limits", uid, &(struct limit){ rate, burst, patience_ms });
+}
+
+/* How many of @nr calls pass; the others are refused by the policy. */
+static unsigned int pass(struct raw *s, int conn, unsigned int nr)
+{
+	unsigned int i, passed = 0;
+
+	for (i = 0; i < nr; i++) {
+		if (ex_call_as(s, raw_sqe(conn, RAW_ECHO, i), 3, NULL) == MRPC_OK)
+			passed++;
+		else
+			CHECK_STR(ex_detail, "this user makes too many calls");
+	}
+	return passed;
+}
+
+TEST(user_bucket)
+{
+	static struct raw user;
+	unsigned int passed;
+	uint64_t start;
+	int conn;
+
+	ex_begin("user_bucket");
+	ex_place("side=client");
+	conn = ex_as_user(&user, 1000);
+	CHECK_EQ(pass(&p.c, p.conn, 20), 20);		/* there is no limit */
+	limit(0, 1, 7, 0);
+	start = raw_now();
+	CHECK_EQ(pass(&p.c, p.conn, 7), 7);
+	passed = pass(&p.c, p.conn, 20);
+	CHECK(passed <= (raw_now() - start) / RAW_S + 1);
+	CHECK_EQ(pass(&user, conn, 20), 20);		/* not this user's */
+	limit(~0U, 0, 5, 0);
+	CHECK_EQ(pass(&user, conn, 20), 0);
+	limit(1000, 1000000, 1000, 0);
+	CHECK_EQ(pass(&user, conn, 20), 20);
+	/* Another limit at once, whatever had been saved or spent. */
+	limit(0, 1000000, 1000, 0);
+	raw_sleep(RAW_MS);
+	CHECK_EQ(pass(&p.c, p.conn, 20), 20);
+	/* Who may wait is late. */
+	limit(0, 5, 1, 10000);
+	start = raw_now();
+	CHECK_EQ(pass(&p.c, p.conn, 6), 6);
+	CHECK(raw_now() - start >= RAW_S);
+	CHECK(op_counter("user_bucket", "delayed") >= 3);
+	CHECK(op_counter("user_bucket", "limited") > op_counter("user_bucket", "delayed"));
+	raw_close(&user);
+	ex_end();
+}
+
+/* Both processors at one bucket: not one token more. */
+TEST(user_bucket_shared)
+{
+	int second;
+
+	ex_begin("user_bucket");
+	ex_place("side=client");
+	limit(0, 1, 500, 0);
+	second = raw_connect(&p.c, p.addr);
+	load_start(&l, &p.c, p.conn, 8);
+	load_start(&other, &p.c, second, 8);
+	CHECK(load_until(&l, MRPC_RESOURCE_EXHAUSTED, 50, 60000));
+	CHECK(load_until(&other, MRPC_RESOURCE_EXHAUSTED, 50, 60000));
+	load_stop(&l);
+	load_stop(&other);
+	NOTE("%llu calls passed", (unsigned long long)(load_done(&l, MRPC_OK) +
+						       load_done(&other, MRPC_OK)));
+	CHECK(load_done(&l, MRPC_OK) + load_done(&other, MRPC_OK) >= 500);
+	CHECK(load_done(&l, MRPC_OK) + load_done(&other, MRPC_OK) < 500 + 200);
+	ex_end();
+}
