@@ -205,3 +205,54 @@ TEST(user_bucket_shared)
 	CHECK(load_done(&l, MRPC_OK) + load_done(&other, MRPC_OK) < 500 + 200);
 	ex_end();
 }
+
+/* What the server has got last. */
+static uint64_t last_tag;
+
+static void keep(const struct mrpc_cqe *cqe, const void *msg)
+{
+	(void)cqe;
+	last_tag = ((const struct test_Blob *)msg)->tag;
+}
+
+/* -- stamp_tenant ----------------------------------------------------------------------- */
+
+#define CGROUP	"/sys/fs/cgroup/mrpc-policy"
+
+TEST(stamp_tenant)
+{
+	static struct raw user;
+	uint64_t tenant = 77, cgroup;
+	struct stat st;
+	int conn;
+
+	ex_begin("stamp_tenant");
+	ex_name_field(0, "test.Blob:tag");
+	ex_place("side=client");
+	p.srv.seen = keep;
+	CHECK_EQ(ex_call(RAW_ECHO, 5, 3, NULL), MRPC_PERMISSION_DENIED);
+	CHECK_STR(ex_detail, "it is of no known tenant");
+	ex_set("users", 0, &tenant);
+	CHECK_EQ(ex_call(RAW_ECHO, 5, 3, NULL), MRPC_OK);
+	CHECK_EQ(last_tag, 77);
+	/* The cgroup says more than the user. */
+	CHECK(!mkdir(CGROUP, 0755) || errno == EEXIST);
+	CHECK_SYS(stat(CGROUP, &st));
+	CHECK(raw_file_write(CGROUP "/cgroup.procs", "0"));
+	conn = ex_as_user(&user, 0);
+	CHECK(raw_file_write("/sys/fs/cgroup/cgroup.procs", "0"));
+	CHECK_EQ(ex_call_as(&user, raw_sqe(conn, RAW_ECHO, 5), 3, NULL), MRPC_OK);
+	CHECK_EQ(last_tag, 77);
+	cgroup = st.st_ino;
+	tenant = 1ULL << 40;
+	policy_map_set(&ex, "cgroups", &cgroup, &tenant);
+	CHECK_EQ(ex_call_as(&user, raw_sqe(conn, RAW_ECHO, 5), 3, NULL), MRPC_OK);
+	CHECK_EQ(last_tag, 1ULL << 40);
+	CHECK_EQ(ex_call(RAW_ECHO, 5, 3, NULL), MRPC_OK);
+	CHECK_EQ(last_tag, 77);
+	CHECK_EQ(op_counter("stamp_tenant", "stamped"), 4);
+	CHECK_EQ(op_counter("stamp_tenant", "unknown"), 1);
+	raw_close(&user);
+	ex_end();
+	CHECK_SYS(rmdir(CGROUP));
+}
