@@ -256,3 +256,102 @@ TEST(stamp_tenant)
 	ex_end();
 	CHECK_SYS(rmdir(CGROUP));
 }
+
+/* -- canary -------------------------------------------------------------------------------- */
+
+struct rule {
+	uint64_t canary;
+	uint64_t others;
+	uint32_t share;
+	uint32_t gate;
+};
+
+static struct raw_server replica[2];
+
+/* The replicas, behind lb, and a number that goes to each: found by trying. */
+static void find_ways(struct rule *r)
+{
+	char words[300];
+	unsigned int i;
+	uint64_t tag, before;
+
+	for (i = 0; i < 2; i++)
+		raw_server(&replica[i], "tcp:127.0.0.1:0", 1);
+	snprintf(words, sizeof(words),
+		 "side=client service=test.Bulk policy=hash field=tag members=tcp:127.0.0.1:%u,tcp:127.0.0.1:%u",
+		 replica[0].s.port, replica[1].s.port);
+	op_must_add("lb", words, NULL);
+	r->canary = r->others = ~0ULL;
+	for (tag = 0; r->canary == ~0ULL || r->others == ~0ULL; tag++) {
+		before = raw_server_requests(&replica[0]);
+		CHECK_EQ(ex_call(RAW_ECHO, tag, 3, NULL), MRPC_OK);
+		if (raw_server_requests(&replica[0]) > before)
+			r->canary = tag;
+		else
+			r->others = tag;
+		CHECK(tag < 1000);
+	}
+}
+
+/* Is a call with this key one for the canary? */
+static bool to_canary(const char *key)
+{
+	uint64_t before = raw_server_requests(&replica[0]);
+
+	CHECK_EQ(ex_call(RAW_ECHO, 12345, 3, key), MRPC_OK);
+	return raw_server_requests(&replica[0]) > before;
+}
+
+TEST_LIMIT(canary, 240)
+{
+	unsigned int i, n = 0;
+	struct rule r = {};
+	uint8_t one = 1;
+	char key[32];
+
+	ex_begin("canary");
+	ex_name_field(0, "test.Blob:text");
+	ex_name_field(1, "test.Blob:tag");
+	find_ways(&r);
+	ex_place("side=client service=test.Bulk before=lb");
+	r.share = 2000;
+	ex_set("rule", 0, &r);
+	for (i = 0; i < 1000; i++) {
+		snprintf(key, sizeof(key), "key %u", i);
+		n += to_canary(key);
+	}
+	ex_check_share(n, 1000, 20);
+	CHECK_EQ(op_counter("canary", "canary"), n);
+	/* One key goes one way, and by name to the canary. */
+	strcpy(key, "always the same");
+	n = to_canary(key);
+	for (i = 0; i < 20; i++)
+		CHECK_EQ(to_canary(key), n);
+	r.share = 0;
+	ex_set("rule", 0, &r);
+	CHECK(!to_canary(key));
+	policy_map_set(&ex, "always", ex_key_of(key), &one);
+	CHECK(to_canary(key));
+	CHECK(!to_canary("another"));
+	CHECK_EQ(raw_server_requests(&p.srv), 0);
+	ex_end();
+	for (i = 0; i < 2; i++)
+		raw_server_stop(&replica[i]);
+}
+
+TEST(canary_gate)
+{
+	struct rule r = { .canary = 7, .gate = 1 };
+
+	ex_begin("canary");
+	ex_name_field(0, "test.Blob:text");
+	ex_name_field(1, "test.Blob:tag");
+	ex_place("side=server service=test.Bulk");
+	CHECK_EQ(ex_call(RAW_ECHO, 8, 3, NULL), MRPC_OK);
+	ex_set("rule", 0, &r);
+	CHECK_EQ(ex_call(RAW_ECHO, 7, 3, NULL), MRPC_OK);
+	CHECK_EQ(ex_call(RAW_ECHO, 8, 3, NULL), MRPC_FAILED_PRECONDITION);
+	CHECK_STR(ex_detail, "it is not for the canary");
+	CHECK_EQ(raw_server_requests(&p.srv), 2);
+	ex_end();
+}
