@@ -355,3 +355,87 @@ TEST(canary_gate)
 	CHECK_EQ(raw_server_requests(&p.srv), 2);
 	ex_end();
 }
+
+/* -- inject, shed --------------------------------------------------------------------------- */
+
+struct fault {
+	uint32_t aborted;
+	uint32_t status;
+	uint32_t delayed;
+	uint32_t resv;
+	uint64_t delay;
+};
+
+static void order_fault(const struct policy *policy, const char *method, struct fault f)
+{
+	policy_map_set(policy, "faults", ex_key_of(method), &f);
+}
+
+TEST_LIMIT(inject, 200)
+{
+	uint64_t all, start;
+
+	ex_begin("inject");
+	ex_place("side=client");
+	order_fault(&ex, "test.Bulk/Echo", (struct fault){ .aborted = 2000, .status = MRPC_ABORTED });
+	l.ack = false;
+	load_start(&l, &p.c, p.conn, 16);
+	CHECK(load_more(&l, 2000, 120000));
+	load_stop(&l);
+	all = load_all(&l);
+	ex_check_share(load_done(&l, MRPC_ABORTED), all, 20);
+	CHECK_EQ(load_except(&l, 1 << MRPC_OK | 1 << MRPC_ABORTED), 0);
+	CHECK_STR(l.detail, "a fault that was ordered");
+	CHECK_EQ(op_counter("inject", "aborted"), load_done(&l, MRPC_ABORTED));
+	/* Other methods have what is there for all. */
+	CHECK_EQ(ex_call(RAW_ACK, 1, 3, NULL), MRPC_OK);
+	order_fault(&ex, "", (struct fault){ .delayed = 10000, .delay = 200 * RAW_MS });
+	start = raw_now();
+	CHECK_EQ(ex_call(RAW_ACK, 1, 3, NULL), MRPC_OK);
+	CHECK(raw_now() - start >= 200 * RAW_MS);
+	CHECK_EQ(op_counter("inject", "late"), 1);
+	ex_end();
+}
+
+struct shed {
+	uint64_t age;
+	uint64_t need;
+};
+
+/* What has waited in another engine for too long. */
+TEST(shed_by_age)
+{
+	struct policy slow;
+
+	ex_begin("shed");
+	policy_example(&slow, "inject");
+	policy_start(&slow);
+	op_must_add("inject", "side=client", NULL);
+	ex_place("side=client after=inject");
+	CHECK_EQ(ex_call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	ex_set("limits", 0, &(struct shed){ .age = 300 * RAW_MS * raw_patience() });
+	CHECK_EQ(ex_call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	order_fault(&slow, "", (struct fault){
+		.delayed = 10000, .delay = 301 * RAW_MS * raw_patience(),
+	});
+	CHECK_EQ(ex_call(RAW_ECHO, 1, 3, NULL), MRPC_UNAVAILABLE);
+	CHECK_STR(ex_detail, "overload: it has waited too long");
+	CHECK_EQ(raw_server_requests(&p.srv), 2);
+	CHECK_EQ(op_counter("shed", "too_old"), 1);
+	policy_close(&slow);
+	ex_end();
+}
+
+TEST(shed_by_deadline)
+{
+	ex_begin("shed");
+	ex_place("side=server");
+	ex_set("limits", 0, &(struct shed){ .need = 100 * RAW_S });
+	CHECK_EQ(ex_call_for(0), MRPC_OK);
+	CHECK_EQ(ex_call_for(3600000000), MRPC_OK);
+	CHECK_EQ(ex_call_for(99000000), MRPC_DEADLINE_EXCEEDED);
+	CHECK_STR(ex_detail, "too little time is left");
+	CHECK_EQ(raw_server_requests(&p.srv), 2);
+	CHECK_EQ(op_counter("shed", "too_late"), 1);
+	ex_end();
+}
