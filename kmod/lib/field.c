@@ -259,6 +259,18 @@ static int field_store(u32 kind, u8 *p, const struct mrpc_field_value *value)
 	return 0;
 }
 
+/* The new text may be in memory that others write: what counts is what has come. */
+static int field_store_text(char *to, const struct mrpc_field_value *value)
+{
+	if (!mrpc_utf8_valid(value->ptr, value->len))
+		return -EILSEQ;
+	memcpy(to, value->ptr, value->len);
+	if (mrpc_utf8_valid(to, value->len))
+		return 0;
+	memset(to, 0, value->len);
+	return -EILSEQ;
+}
+
 int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view *view,
 		     const struct mrpc_field_value *value)
 {
@@ -288,12 +300,10 @@ int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view 
 	}
 	if (value->len != is.len)
 		return -EMSGSIZE;
-	if (s->op == LEAF_TEXT && !mrpc_utf8_valid(value->ptr, is.len))
-		return -EILSEQ;
-	memcpy((char *)is.ptr, value->ptr, is.len);
-	if (s->op == LEAF_BYTES || mrpc_utf8_valid(is.ptr, is.len))
+	if (!is.len)
 		return 0;
-	/* It has changed meanwhile. What it was is lost; what it is must be text. */
-	memset((char *)is.ptr, '?', is.len);
-	return -EILSEQ;
+	if (s->op == LEAF_TEXT)
+		return field_store_text((char *)is.ptr, value);
+	memcpy((char *)is.ptr, value->ptr, is.len);
+	return 0;
 }

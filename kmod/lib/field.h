@@ -206,8 +206,8 @@ int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *
  * @value: the value, as mrpc_field_read() gives it
  *
  * What a message's shape depends on does not change: presence, numbers of elements,
- * lengths of text and bytes. Somebody else may be writing to @value's text: then what it
- * has become is checked.
+ * lengths of text and bytes. On failure nothing changes, but if @value's text ceases to be
+ * UTF-8 while it is copied: then zeros are in its place.
  *
  * Return: 0; -ENOENT: the field is not there; -ENODATA, -E2BIG as mrpc_field_read();
  * -ERANGE: a number that its type cannot have; -EMSGSIZE: text or bytes of another
