@@ -2,12 +2,55 @@
 /*
  * Paths to fields. Input: a byte that chooses a schema, one that chooses a type,
  * one that chooses a message, and a path's text. The same texts must be paths as
- * for who follows them through a tree, and find the same.
+ * for who follows them through a tree, and find the same. What is found is written back,
+ * and then something else.
  */
 #include "fuzz.h"
 #include "paths.h"
 
 #define SCHEMAS	64
+
+/* What was read can be written; whatever is written, the message stays valid. */
+static void write_field(const struct mrpc_schema_plan *plan, u32 type, struct gen *g, u8 *wire,
+			const struct mrpc_msg_len *len, const struct mrpc_field_path *path)
+{
+	const struct mrpc_view view = {
+		.head = wire, .head_len = mrpc_msg_head_len(len), .bytes = wire + view.head_len,
+	};
+	u8 *was = malloc(mrpc_msg_total(len)), *data = NULL;
+	struct mrpc_field_value value, is;
+	struct mrpc_msg_error err;
+	int ret, again;
+
+	memcpy(was, wire, mrpc_msg_total(len));
+	ret = mrpc_field_read(path, &view, &value);
+	if (!ret && (value.kind == MRPC_VALUE_TEXT || value.kind == MRPC_VALUE_BYTES)) {
+		data = malloc(value.len + 1);
+		memcpy(data, value.ptr, value.len);
+		value.ptr = (char *)data;
+	}
+	if (!ret) {
+		ret = mrpc_field_write(path, &view, &value);
+		check(!ret || ret == -EINVAL, "what was read is refused");
+		check(!memcmp(was, wire, mrpc_msg_total(len)), "what was read is not what is there");
+		if (data)
+			gen_bytes(g, data, value.len);
+		else
+			value.u = gen_u64(g) >> gen_below(g, 64);
+		again = mrpc_field_write(path, &view, &value);
+		check(!mrpc_msg_verify(plan, type, wire, len, &err), "not valid any more");
+		check((ret == -EINVAL) == (again == -EINVAL), "depends on the value");
+		if (!again) {
+			check(!mrpc_field_read(path, &view, &is), "gone");
+			check(data ? is.len == value.len && !memcmp(is.ptr, data, is.len) :
+			      is.u == value.u, "not what was written");
+		} else {
+			check(!memcmp(was, wire, mrpc_msg_total(len)), "refused, but changed");
+		}
+	}
+	free(data);
+	free(was);
+}
 
 static void read_field(const struct mrpc_schema_plan *plan, u32 type, u32 seed, const char *text,
 		       u32 len, const struct mrpc_field_path *path)
@@ -34,6 +77,7 @@ static void read_field(const struct mrpc_schema_plan *plan, u32 type, u32 seed, 
 		      "another content");
 	else if (found.kind != MRPC_VALUE_MESSAGE)
 		check(value.u == found.u, "another number");
+	write_field(plan, type, &g, wire, &lens, path);
 	free(wire);
 	model_free(&pool);
 }
