@@ -12,18 +12,27 @@ struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t
 	return nr_complaints() ? NULL : model;
 }
 
-bool compile_code(struct model *model, struct outputs *outputs)
+static void compile_file(struct model *model, struct file *file, bool bpf, struct outputs *outputs)
+{
+	struct output *next = &outputs->files[outputs->nr];
+
+	gen_file(model, file, &next[0], &next[1]);
+	outputs->nr += 2;
+	if (!bpf)
+		return;
+	next[0] = next[1] = (struct output){ 0 };
+	gen_bpf_file(model, file, &next[0]);
+	outputs->nr--;
+}
+
+bool compile_code(struct model *model, bool bpf, struct outputs *outputs)
 {
 	size_t i;
 
 	names_forget();
 	outputs->files = xalloc(2 * model->nr_files, sizeof(*outputs->files));
-	for (i = 0; i < model->nr_files; i++) {
-		if (!model->files[i].generate)
-			continue;
-		gen_file(model, &model->files[i], &outputs->files[outputs->nr],
-			 &outputs->files[outputs->nr + 1]);
-		outputs->nr += 2;
-	}
+	for (i = 0; i < model->nr_files; i++)
+		if (model->files[i].generate)
+			compile_file(model, &model->files[i], bpf, outputs);
 	return !nr_complaints();
 }

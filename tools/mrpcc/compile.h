@@ -13,7 +13,10 @@ struct outputs {
 /* Everything up to the schemas. NULL if something is wrong: see complaints(). */
 struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted);
 
-/* Code for the wanted files. False if something is wrong: see complaints(). */
-bool compile_code(struct model *model, struct outputs *outputs);
+/*
+ * Code for the wanted files; with @bpf, headers for policies in eBPF, whose names must not
+ * be in the way of that code. False if something is wrong: see complaints().
+ */
+bool compile_code(struct model *model, bool bpf, struct outputs *outputs);
 
 #endif /* MRPCC_COMPILE_H */

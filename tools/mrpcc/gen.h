@@ -19,8 +19,15 @@ struct output {
 void gen_file(struct model *model, struct file *file, struct output *header,
 	      struct output *source);
 
+/* Its header for policies in eBPF. */
+void gen_bpf_file(struct model *model, struct file *file, struct output *header);
+
+/* What only that has: gen_bpf.c. Files whose enums it is about become needed. */
+void gen_bpf_paths(struct buf *out, const struct file *file);
+
 /* Enums and struct blocks: gen_struct.c. */
 void gen_enum(struct buf *out, const struct enumeration *enumeration);
+void take_enum_names(const struct enumeration *enumeration);
 void gen_struct(struct buf *out, const struct message *message);
 void gen_layout_asserts(struct buf *out, const struct message *message);
 
@@ -29,6 +36,8 @@ void gen_readers(struct buf *out, const struct message *message);
 void gen_builders(struct buf *out, const struct message *message);
 
 /* A service: its client and server, and its description: gen_service.c. */
+void gen_methods(struct buf *out, const struct service *service);
+void take_method_names(const struct service *service);
 void gen_service_header(struct buf *out, const struct service *service);
 void gen_service_source(struct buf *out, const struct service *service);
 

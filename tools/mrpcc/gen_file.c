@@ -19,9 +19,9 @@ static void gen_banner(struct buf *out, const struct file *file)
 	buf_printf(out, " */\n");
 }
 
-static char *guard_of(const char *stem)
+static char *guard_of(const struct file *file, const char *end)
 {
-	char *guard = xasprintf("%s_MRPC_H", stem), *p;
+	char *guard = xasprintf("%s_MRPC_%s", stem_of(file), end), *p;
 
 	for (p = guard; *p; p++)
 		*p = isalnum((unsigned char)*p) ? toupper((unsigned char)*p) : '_';
@@ -84,11 +84,43 @@ static void gen_includes(struct buf *out, struct model *model, struct file *file
 			buf_printf(out, "#include \"%s.mrpc.h\"\n", stem_of(&model->files[i]));
 }
 
-/* -- the two files ------------------------------------------------------------------------ */
+/* -- what both headers of a file have --------------------------------------------------- */
+
+static void take_constant_names(struct file *file)
+{
+	size_t i;
+
+	if (file->named)
+		return;
+	file->named = true;
+	for (i = 0; i < file->nr_enums; i++)
+		take_enum_names(file->enums[i]);
+	for (i = 0; i < file->nr_services; i++)
+		take_method_names(&file->services[i]);
+}
+
+/* Any number of headers, of others too, may have them, and be included together. */
+static void gen_constants(struct buf *out, struct file *file)
+{
+	const char *guard = guard_of(file, "CONSTANTS");
+	size_t i;
+
+	if (!file->nr_enums && !file->nr_services)
+		return;
+	take_constant_names(file);
+	buf_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
+	for (i = 0; i < file->nr_enums; i++)
+		gen_enum(out, file->enums[i]);
+	for (i = 0; i < file->nr_services; i++)
+		gen_methods(out, &file->services[i]);
+	buf_printf(out, "#endif /* %s */\n\n", guard);
+}
+
+/* -- the files ------------------------------------------------------------------------ */
 
 static void gen_header(struct model *model, struct file *file, struct buf *out)
 {
-	const char *guard = guard_of(stem_of(file));
+	const char *guard = guard_of(file, "H");
 	size_t i;
 
 	gen_banner(out, file);
@@ -98,8 +130,7 @@ static void gen_header(struct model *model, struct file *file, struct buf *out)
 	gen_includes(out, model, file);
 	buf_printf(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
 
-	for (i = 0; i < file->nr_enums; i++)
-		gen_enum(out, file->enums[i]);
+	gen_constants(out, file);
 	for (i = 0; i < file->nr_messages; i++)
 		gen_struct(out, file->messages[i]);
 	for (i = 0; i < file->nr_messages; i++) {
@@ -157,4 +188,24 @@ void gen_file(struct model *model, struct file *file, struct output *header,
 	gen_header(model, file, &header->text);
 	source->name = xasprintf("%s.mrpc.c", stem_of(file));
 	gen_source(file, &source->text);
+}
+
+void gen_bpf_file(struct model *model, struct file *file, struct output *header)
+{
+	const char *guard = guard_of(file, "BPF_H");
+	struct buf paths = { 0 };
+	size_t i;
+
+	for (i = 0; i < model->nr_files; i++)
+		model->files[i].needed = false;
+	gen_bpf_paths(&paths, file);
+	file->needed = true;
+
+	header->name = xasprintf("%s.mrpc.bpf.h", stem_of(file));
+	gen_banner(&header->text, file);
+	buf_printf(&header->text, "#ifndef %s\n#define %s\n\n", guard, guard);
+	for (i = 0; i < model->nr_files; i++)
+		if (model->files[i].needed)
+			gen_constants(&header->text, &model->files[i]);
+	buf_printf(&header->text, "%s#endif /* %s */\n", buf_text(&paths), guard);
 }

@@ -96,7 +96,7 @@ static void gen_add(struct buf *out, const struct service *service)
 static void take_names(const struct service *service)
 {
 	static const char *const suffixes[] = {
-		"service", "method", "methods", "ops", "add", "schema"
+		"service", "methods", "ops", "add", "schema"
 	};
 	struct where where = file_where(service->file, service->path);
 	const char *what = xasprintf("service %s", service->full_name);
@@ -104,9 +104,30 @@ static void take_names(const struct service *service)
 
 	for (i = 0; i < ARRAY_SIZE(suffixes); i++)
 		name_take(xasprintf("%s_%s", service->cname, suffixes[i]), where, what);
+}
+
+void take_method_names(const struct service *service)
+{
+	struct where where = file_where(service->file, service->path);
+	const char *what = xasprintf("service %s", service->full_name);
+	size_t i;
+
+	name_take(xasprintf("%s_method", service->cname), where, what);
 	for (i = 0; i < service->nr_methods; i++)
 		name_take(xasprintf("%s_METHOD_%s", service->cname, service->methods[i].cname),
 			  where, what);
+}
+
+void gen_methods(struct buf *out, const struct service *service)
+{
+	size_t i;
+
+	buf_printf(out, "/* Methods of service %s */\n", service->full_name);
+	buf_printf(out, "enum %s_method {\n", service->cname);
+	for (i = 0; i < service->nr_methods; i++)
+		buf_printf(out, "\t%s_METHOD_%s = %zu,\n", service->cname,
+			   service->methods[i].cname, i);
+	buf_printf(out, "};\n\n");
 }
 
 void gen_service_header(struct buf *out, const struct service *service)
@@ -116,11 +137,6 @@ void gen_service_header(struct buf *out, const struct service *service)
 	take_names(service);
 	buf_printf(out, "/* -- service %s -- */\n\n", service->full_name);
 	buf_printf(out, "extern const struct mrpc_service_desc %s_service;\n\n", service->cname);
-	buf_printf(out, "enum %s_method {\n", service->cname);
-	for (i = 0; i < service->nr_methods; i++)
-		buf_printf(out, "\t%s_METHOD_%s = %zu,\n", service->cname,
-			   service->methods[i].cname, i);
-	buf_printf(out, "};\n\n");
 	for (i = 0; i < service->nr_methods; i++) {
 		gen_sync(out, service, &service->methods[i]);
 		gen_async(out, service, &service->methods[i]);

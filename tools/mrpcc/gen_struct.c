@@ -10,25 +10,39 @@
 
 #define ALIGNED_8	"__attribute__((aligned(8)))"
 
+static const char *value_name(const struct enumeration *enumeration, size_t i)
+{
+	return xasprintf("%s%s%s", enumeration->scope, *enumeration->scope ? "." : "",
+			 enumeration->proto->value[i]->name);
+}
+
+void take_enum_names(const struct enumeration *enumeration)
+{
+	size_t i;
+
+	name_take(enumeration->cname, file_where(enumeration->file, enumeration->path),
+		  xasprintf("enum %s", enumeration->full_name));
+	for (i = 0; i < enumeration->proto->n_value; i++) {
+		struct path path = path_add(enumeration->path, PB_ENUM_VALUE, i);
+		const char *name = value_name(enumeration, i);
+
+		name_take(cname_of(name), file_where(enumeration->file, path),
+			  xasprintf("enum value %s", name));
+	}
+}
+
 void gen_enum(struct buf *out, const struct enumeration *enumeration)
 {
 	const EnumProto *proto = enumeration->proto;
-	struct where where = file_where(enumeration->file, enumeration->path);
 	size_t i;
 
-	name_take(enumeration->cname, where, xasprintf("enum %s", enumeration->full_name));
 	gen_comment(out, "", enumeration->file, enumeration->path);
 	buf_printf(out, "enum %s {\n", enumeration->cname);
 	for (i = 0; i < proto->n_value; i++) {
-		struct path path = path_add(enumeration->path, PB_ENUM_VALUE, i);
-		const char *full_name = xasprintf("%s%s%s", enumeration->scope,
-						  *enumeration->scope ? "." : "",
-						  proto->value[i]->name);
-		const char *cname = cname_of(full_name);
+		const char *cname = cname_of(value_name(enumeration, i));
 
-		name_take(cname, file_where(enumeration->file, path),
-			  xasprintf("enum value %s", full_name));
-		gen_comment(out, "\t", enumeration->file, path);
+		gen_comment(out, "\t", enumeration->file,
+			    path_add(enumeration->path, PB_ENUM_VALUE, i));
 		if (proto->value[i]->number == INT32_MIN)	/* no such literal in C */
 			buf_printf(out, "\t%s = -2147483647 - 1,\n", cname);
 		else

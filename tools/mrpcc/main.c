@@ -22,19 +22,20 @@
 #endif
 
 static const char usage[] =
-	"Usage: mrpcc [-I DIR]... --out=DIR FILE.proto...\n"
+	"Usage: mrpcc [-I DIR]... --out=DIR [--bpf] FILE.proto...\n"
 	"       mrpcc [-I DIR]... --schema FILE.proto...\n"
 	"       mrpcc [-I DIR]... --schema-out=FILE [--service=NAME] FILE.proto\n"
 	"\n"
 	"  -I, --proto_path=DIR   look for imports in DIR; several are searched in order\n"
 	"  -o, --out=DIR          write C for each FILE.proto: FILE.mrpc.h and FILE.mrpc.c\n"
+	"      --bpf              write a header for policies in eBPF instead: FILE.mrpc.bpf.h\n"
 	"  -s, --schema           show the schema and the hash of each service\n"
 	"  -S, --schema-out=FILE  write the binary schema of a service ('-': stdout)\n"
 	"      --service=NAME     which one, as \"package.Service\", if there are several\n"
 	"  -h, --help             show this\n"
 	"  -V, --version          show the version\n"
 	"\n"
-	"The same as a plugin: protoc --mrpc_out=DIR FILE.proto\n";
+	"The same as a plugin: protoc --mrpc_out=DIR FILE.proto, or --mrpc_out=bpf:DIR\n";
 
 struct options {
 	char **includes;
@@ -43,6 +44,7 @@ struct options {
 	const char *schema_out;
 	const char *service;
 	bool show;
+	bool bpf;
 };
 
 static __attribute__((noreturn)) void bad_usage(const char *why)
@@ -53,10 +55,11 @@ static __attribute__((noreturn)) void bad_usage(const char *why)
 
 static void parse_options(int argc, char **argv, struct options *options)
 {
-	enum { SERVICE = 256 };
+	enum { SERVICE = 256, BPF };
 	static const struct option longs[] = {
 		{ "proto_path", required_argument, NULL, 'I' },
 		{ "out", required_argument, NULL, 'o' },
+		{ "bpf", no_argument, NULL, BPF },
 		{ "schema", no_argument, NULL, 's' },
 		{ "schema-out", required_argument, NULL, 'S' },
 		{ "service", required_argument, NULL, SERVICE },
@@ -82,6 +85,9 @@ static void parse_options(int argc, char **argv, struct options *options)
 		case 'S':
 			options->schema_out = optarg;
 			break;
+		case BPF:
+			options->bpf = true;
+			break;
 		case SERVICE:
 			options->service = optarg;
 			break;
@@ -97,6 +103,8 @@ static void parse_options(int argc, char **argv, struct options *options)
 	}
 	if (!!options->out + options->show + !!options->schema_out != 1)
 		bad_usage("give one of --out, --schema and --schema-out");
+	if (options->bpf && !options->out)
+		bad_usage("--bpf goes with --out");
 	if (options->service && !options->schema_out)
 		bad_usage("--service goes with --schema-out");
 	if (optind == argc)
@@ -207,7 +215,7 @@ static bool do_file(const char *path, const struct options *options)
 	if (!set)
 		return false;
 	model = compile_model(set->file, set->n_file, &set->file[set->n_file - 1]->name, 1);
-	if (!model || (options->out && !compile_code(model, &outputs))) {
+	if (!model || (options->out && !compile_code(model, options->bpf, &outputs))) {
 		fputs(complaints(), stderr);
 		forget_complaints();
 		return false;

@@ -98,6 +98,8 @@ struct oneof {
  * @visit: of the closure that was walked last, and ...
  * @index: ... the type's index there
  * @asserted_in: the last file whose generated source checks its layout
+ * @paths_in: the last file whose header for eBPF has its paths
+ * @paths_named: the names of their macros are taken
  */
 struct message {
 	struct file *file;
@@ -117,6 +119,8 @@ struct message {
 	unsigned int visit;
 	u16 index;
 	const struct file *asserted_in;
+	const struct file *paths_in;
+	bool paths_named;
 };
 
 struct method {
@@ -161,6 +165,7 @@ struct service {
  * @proto3: it is
  * @generate: code was asked for
  * @needed: a generated file uses its types
+ * @named: the names of its enums and methods are taken
  * @messages: all of them, nested ones after what they are in
  * @nr_messages: how many
  * @enums: all of them
@@ -174,6 +179,7 @@ struct file {
 	bool proto3;
 	bool generate;
 	bool needed;
+	bool named;
 	struct message **messages;
 	size_t nr_messages;
 	struct enumeration **enums;

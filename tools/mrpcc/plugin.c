@@ -57,6 +57,17 @@ static char *error_text(void)
 	return xasprintf("%s%.*s", memchr(text, '\n', len) ? "several errors\n" : "", len, text);
 }
 
+/* What stands before the colon of --mrpc_out; protoc may leave it out. */
+static bool wants_bpf(const char *parameter)
+{
+	return parameter && !strcmp(parameter, "bpf");
+}
+
+static bool known_option(const char *parameter)
+{
+	return !parameter || !*parameter || wants_bpf(parameter);
+}
+
 int plugin_main(void)
 {
 	Response response = GOOGLE__PROTOBUF__COMPILER__CODE_GENERATOR_RESPONSE__INIT;
@@ -77,14 +88,14 @@ int plugin_main(void)
 	}
 	response.has_supported_features = 1;
 	response.supported_features = PROTO3_OPTIONAL;
-	if (request->parameter && *request->parameter) {
-		response.error = xasprintf("there is no option '%s': --mrpc_opt takes none",
+	if (!known_option(request->parameter)) {
+		response.error = xasprintf("there is no option '%s': --mrpc_opt takes bpf",
 					   request->parameter);
 		return send_response(&response);
 	}
 	model = compile_model(request->proto_file, request->n_proto_file,
 			      request->file_to_generate, request->n_file_to_generate);
-	if (model && compile_code(model, &outputs))
+	if (model && compile_code(model, wants_bpf(request->parameter), &outputs))
 		add_files(&response, &outputs);
 	else
 		response.error = error_text();
