@@ -2,6 +2,7 @@
 /* A policy that does what the test says and tells what it sees. */
 #include "mrpc_policy.bpf.h"
 #include "probe.h"
+#include "test.mrpc.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -137,18 +138,18 @@ MRPC_POLICY_OPS struct mrpc_policy_ops probe = {
 	.storage	= 16,
 	.period		= 20000000,
 	.fields		= {
-		[PROBE_TAG]		= "test.Blob:tag",
-		[PROBE_TEXT]		= "test.Blob:text",
-		[PROBE_DATA]		= "test.Blob:data",
+		[PROBE_TAG]		= TEST_BLOB__TAG,
+		[PROBE_TEXT]		= TEST_BLOB__TEXT,
+		[PROBE_DATA]		= TEST_BLOB__DATA,
 		[PROBE_DATA_LEN]	= "data#",
 		[PROBE_NAME]		= "f_leaf.name",
-		[PROBE_BOOL]		= "test.All:f_bool",
+		[PROBE_BOOL]		= TEST_ALL__F_BOOL,
 		[PROBE_OPTIONAL]	= "o_int32",
 		[PROBE_ITEM]		= "r_int32[1]",
-		[PROBE_ENTRY]		= "test.All:m_leaf[7].number",
+		[PROBE_ENTRY]		= TEST_ALL__M_LEAF__NUMBER(7),
 		[PROBE_DOUBLE]		= "f_double",
 		[PROBE_COUNT]		= "r_leaf#",
-		[PROBE_LEAF]		= "test.All:f_leaf",
+		[PROBE_LEAF]		= TEST_ALL__F_LEAF,
 	},
 	.counters	= { "request_tx", "request_rx", "reply_tx", "reply_rx" },
 };

@@ -4,6 +4,7 @@
  * different ones has seen half of one policy and half of another.
  */
 #include "mrpc_policy.bpf.h"
+#include "test.mrpc.bpf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -41,5 +42,5 @@ MRPC_POLICY_OPS struct mrpc_policy_ops stamper = {
 	.request_tx	= (void *)stamp_request,
 	.name		= "stamper",
 	.flags		= MRPC_POLICY_WRITES,
-	.fields		= { [TEXT] = "test.Blob:text", [DATA] = "test.Blob:data" },
+	.fields		= { [TEXT] = TEST_BLOB__TEXT, [DATA] = TEST_BLOB__DATA },
 };
