@@ -148,7 +148,7 @@ static unsigned int pass(struct raw *s, int conn, unsigned int nr)
 	return passed;
 }
 
-TEST(user_bucket)
+TEST_LIMIT(user_bucket, 200)
 {
 	static struct raw user;
 	unsigned int passed;
@@ -268,6 +268,23 @@ struct rule {
 
 static struct raw_server replica[2];
 
+/* Until both have a link, what goes to one may go to the other later. */
+static void wait_linked(void)
+{
+	uint64_t until = raw_now() + 20 * RAW_S * raw_patience();
+	char name[80];
+	unsigned int i;
+
+	CHECK_EQ(ex_call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
+	for (i = 0; i < 2; i++) {
+		snprintf(name, sizeof(name), "tcp:127.0.0.1:%u/linked", replica[i].s.port);
+		while (op_counter("lb", name) != 1) {
+			CHECK(raw_now() < until);
+			raw_sleep(5 * RAW_MS);
+		}
+	}
+}
+
 /* The replicas, behind lb, and a number that goes to each: found by trying. */
 static void find_ways(struct rule *r)
 {
@@ -281,6 +298,7 @@ static void find_ways(struct rule *r)
 		 "side=client service=test.Bulk policy=hash field=tag members=tcp:127.0.0.1:%u,tcp:127.0.0.1:%u",
 		 replica[0].s.port, replica[1].s.port);
 	op_must_add("lb", words, NULL);
+	wait_linked();
 	r->canary = r->others = ~0ULL;
 	for (tag = 0; r->canary == ~0ULL || r->others == ~0ULL; tag++) {
 		before = raw_server_requests(&replica[0]);
