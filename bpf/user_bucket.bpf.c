@@ -39,6 +39,7 @@ struct {
 
 struct bucket {
 	struct bpf_spin_lock lock;
+	__u32 rate;		/* that it was made for */
 	__u64 full;		/* CLOCK_MONOTONIC ns */
 };
 
@@ -71,8 +72,10 @@ static __always_inline __u64 take(struct bucket *bucket, const struct limit *lim
 
 	bpf_spin_lock(&bucket->lock);
 	full = bucket->full > now ? bucket->full : now;
-	if (full > now + deep + patience)	/* it had other limits */
-		full = now + deep + patience;
+	if (bucket->rate != limit->rate) {	/* what had been spent was something else */
+		bucket->rate = limit->rate;
+		full = now;
+	}
 	wait = full + token > now + deep ? full + token - now - deep : 0;
 	bucket->full = wait <= patience ? full + token : full;
 	bpf_spin_unlock(&bucket->lock);

@@ -114,6 +114,8 @@ TEST(small_first_leaves_first)
 		CHECK(raw_push(&qp, &sqe));
 		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	}
+	while (op_egress_number("lo", MRPC_A_EGRESS_WAITING) < 4)
+		raw_sleep(RAW_MS);
 	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "paused=0");
 	for (i = 0; i < 4; i++) {
 		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 20 * RAW_S);
