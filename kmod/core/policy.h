@@ -277,7 +277,22 @@ static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 	return ops->do_work == mrpc_policy_engine.do_work;
 }
 
-/* policy_kfunc.c */
+/* policy_kfunc.c; what begins with bpf_ is for programs */
+int bpf_mrpc_field_num(struct mrpc_policy_ctx *ctx, u32 field, u64 *value);
+int bpf_mrpc_field_data(struct mrpc_policy_ctx *ctx, u32 field, u32 off, void *buf, u32 buf__sz);
+int bpf_mrpc_field_has(struct mrpc_policy_ctx *ctx, u32 field);
+int bpf_mrpc_field_set_num(struct mrpc_policy_ctx *ctx, u32 field, u64 value);
+int bpf_mrpc_field_set_data(struct mrpc_policy_ctx *ctx, u32 field, void *buf, u32 buf__sz);
+int bpf_mrpc_meta(struct mrpc_policy_ctx *ctx, const char *key__str, void *buf, u32 buf__sz);
+int bpf_mrpc_method(struct mrpc_policy_ctx *ctx, void *buf, u32 buf__sz);
+int bpf_mrpc_status(struct mrpc_policy_ctx *ctx, u32 status, const char *detail__str);
+int bpf_mrpc_delay(struct mrpc_policy_ctx *ctx, u64 ns);
+int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, u32 priority);
+int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline);
+int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *replica, u32 replica__sz);
+int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index);
+int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, u32 counter, u64 n);
+u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size);
 int mrpc_policy_kfunc_init(void);
 extern struct btf *mrpc_policy_btf;
 

@@ -266,9 +266,7 @@ static const void *no_piece(const struct mrpc_view *view, u32 off, u32 len)
 {
 	static u64 piece;
 
-	(void)view;
-	(void)off;
-	return len <= sizeof(piece) ? &piece : NULL;
+	return off >= view->head_len && len <= sizeof(piece) ? &piece : NULL;
 }
 
 static bool write_one(struct gen *g, struct message *m, const struct found_before *f)
