@@ -118,8 +118,11 @@ test_calls()
 		'import json, sys; print(json.load(sys.stdin)[0]["programs"][0]["id"])')" | has keeper_tx
 	bpftool map show id "$(mrpc -j policy show keeper | python3 -c 'import json, sys
 print([m["id"] for m in json.load(sys.stdin)[0]["maps"] if m["name"] == "denied"][0])')" | has denied
-	mrpc policy show keeper | has "^ *pinned *$PINS/keeper$"
-	mrpc policy list | has '^keeper  *1  *attached  *1  *0  *request_tx  *gate .* yes$'
+	mrpc policy show keeper | tee "$TEST_TMP/out"
+	grep -q "^ *pinned *$PINS/keeper$" "$TEST_TMP/out"
+	grep -q '^ *kept *[1-9]' "$TEST_TMP/out"
+	mrpc policy list | tee "$TEST_TMP/out"
+	grep -q '^keeper  *1  *attached  *1  *0  *request_tx  *gate .* yes$' "$TEST_TMP/out"
 	mrpc engine type show keeper | has 'state *attached'
 	edit delete bad
 	get bad
@@ -210,7 +213,13 @@ test_evicted()
 {
 	begin
 	serve 1
+	ip netns add other
+	on_exit ip netns delete other
 	mrpc monitor policy >"$TEST_TMP/events" &
+	mrpc -n other monitor policy >"$TEST_TMP/elsewhere" &
+	# Until both listen.
+	wait_for 20 eval 'mrpc policy load "$OBJECTS/keeper.bpf.o"; mrpc policy unload keeper;
+		[[ -s $TEST_TMP/events && -s $TEST_TMP/elsewhere ]]'
 	mrpc policy load "$OBJECTS/wrong.bpf.o"
 	mrpc engine add wrong name gate scope side client
 	wait_for 20 policy wrong "p['state'] == 'evicted' and 'link' not in p and p['errors'] > 0 and
@@ -232,6 +241,8 @@ test_evicted()
 	grep -q '^policy detach: policy wrong version 1 state evicted generation 1 why it returned 77$' \
 		"$TEST_TMP/events"
 	grep -q '^policy replace: policy wrong version 1 state attached generation 3' "$TEST_TMP/events"
+	# Policies are the host's: all network namespaces hear of them.
+	wait_for 10 grep -q '^policy detach: policy wrong version 1 state detached' "$TEST_TMP/elsewhere"
 }
 
 # bad NAME PATTERN...: the object is refused, in these words, and nothing stays.
@@ -320,7 +331,13 @@ test_rights()
 	! "${nobody[@]}" "$TEST_TMP/mrpc" policy load "$TEST_TMP/keeper.bpf.o" 2>"$TEST_TMP/err" ||
 		fail "nobody loads a policy"
 	cat "$TEST_TMP/err"
-	grep -q 'needs CAP_BPF and CAP_PERFMON' "$TEST_TMP/err"
+	grep -q 'needs CAP_SYS_ADMIN in the initial user namespace' "$TEST_TMP/err"
+	! setpriv --bounding-set=-sys_admin mrpc policy load "$OBJECTS/keeper.bpf.o" \
+		2>"$TEST_TMP/err" || fail "CAP_SYS_ADMIN is not needed"
+	cat "$TEST_TMP/err"
+	grep -q 'needs CAP_SYS_ADMIN in the initial user namespace' "$TEST_TMP/err"
+	mrpc -j policy | json 'j == []'
+	[[ ! -e $PINS ]]
 	# Who may see it, but has no right to BPF, is told less.
 	mrpc policy load "$OBJECTS/keeper.bpf.o"
 	"${admin[@]}" "$TEST_TMP/mrpc" -j policy |
@@ -329,6 +346,12 @@ test_rights()
 		fail "who may not detaches it"
 	grep -q 'needs CAP_SYS_ADMIN' "$TEST_TMP/err"
 	policy keeper "p['state'] == 'attached'"
+	mrpc policy unload keeper
+	# Who may write there could lead us to where pins are removed.
+	mkdir $PINS
+	chown nobody $PINS
+	refused 1 "'$PINS' belongs to somebody else" policy load "$OBJECTS/keeper.bpf.o"
+	rmdir $PINS
 	# The mounts of 'ip netns exec' go with it.
 	ip netns add other
 	on_exit ip netns delete other
@@ -336,7 +359,6 @@ test_rights()
 		fail "it is pinned where nobody sees it"
 	grep -q 'there is no BPF file system' "$TEST_TMP/err"
 	# Where it is not mounted for anybody, it is for all.
-	mrpc policy unload keeper
 	umount -l /sys/fs/bpf
 	mrpc policy load "$OBJECTS/keeper.bpf.o"
 	[[ -e $PINS/keeper/link ]]

@@ -521,8 +521,8 @@ static int run_unload(struct args *args)
 	if (json_at(shown, "link"))
 		err = detach(number_at(shown, "link"));
 	if (err)
-		fail("the policy '%s' cannot be detached: %s", word, err == -EPERM ?
-		     "this needs CAP_SYS_ADMIN in the initial user namespace" : strerror(-err));
+		fail("the policy '%s' cannot be detached: %s", word,
+		     err == -EPERM ? explain_words(strerror(EPERM)) : strerror(-err));
 	pin_remove(name, version);
 	say_unloaded(name, version, json_at(shown, "users"));
 	json_object_put(array);

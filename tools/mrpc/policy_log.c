@@ -12,9 +12,6 @@ static const struct {
 	const char *words;
 } causes[] = {
 	/* libbpf */
-	{ "mrpc_policy_ops is not found in kernel BTF",
-	  "the kernel does not know policies: the module mrpc is not loaded, or was built "
-	  "without BTF" },
 	{ "struct_ops init_kern",
 	  "its struct mrpc_policy_ops is not the kernel's: compile it with the header of the "
 	  "module that is loaded" },
@@ -90,7 +87,7 @@ static const struct {
 	  "relocation", "it uses a member of a kernel's structure that this kernel does not have" },
 	/* both */
 	{ "Operation not permitted",
-	  "loading policies needs CAP_BPF and CAP_PERFMON in the initial user namespace" },
+	  "this needs CAP_SYS_ADMIN in the initial user namespace" },
 };
 
 /* What @text means, or NULL. */

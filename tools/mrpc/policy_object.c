@@ -184,13 +184,17 @@ void policy_choose(struct policy_file *f, const char *name, uint32_t version)
 
 /* -- to the kernel ------------------------------------------------------------------ */
 
-/* The module that has the types must be there before libbpf looks for them. */
-static void need_types(void)
+/* The module that has the types must be there before libbpf looks for them, and be seen. */
+static void need_types(const struct policy_file *f)
 {
+	uint32_t id;
+
 	if (access("/sys/module/mrpc", F_OK))
 		fail("the kernel does not know mrpc; is the module loaded ('modprobe mrpc')?");
 	if (access("/sys/kernel/btf/mrpc", F_OK))
 		fail("the kernel, or its module mrpc, has no BTF: policies cannot be loaded");
+	if (bpf_btf_get_next_id(0, &id) == -EPERM)
+		fail("%s: it cannot be loaded: %s", f->path, explain_words(strerror(EPERM)));
 }
 
 /* The program that the verifier has refused, and what it says. */
@@ -241,7 +245,7 @@ void policy_give(struct policy_file *f)
 	int err;
 
 	look_through(f);
-	need_types();
+	need_types(f);
 	bpf_object__for_each_program(prog, f->object) {
 		char *log = calloc(1, LOG_SIZE);
 

@@ -63,8 +63,23 @@ static bool is_host_mounts(void)
 	       mine.st_ino == first.st_ino;
 }
 
-/* Sees to it that there is a BPF file system; does not return if there is none. */
-void pin_need_fs(void)
+/*
+ * A BPF file system may let everybody make directories. In one that is not ours, links would
+ * lead us anywhere.
+ */
+static char *check_owner(void)
+{
+	struct stat st;
+
+	if (lstat(PINS, &st))
+		return errno == ENOENT ? NULL : text_printf("'" PINS "': %s", strerror(errno));
+	if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022))
+		return NULL;
+	return text_printf("'" PINS "' belongs to somebody else, or others may write to "
+			   "it: remove it");
+}
+
+static void mount_fs(void)
 {
 	struct statfs fs;
 
@@ -76,6 +91,17 @@ void pin_need_fs(void)
 	if (mount("bpf", BPF_FS, "bpf", MS_NOSUID | MS_NODEV | MS_NOEXEC, "mode=0700"))
 		fail("there is no BPF file system at " BPF_FS ", and it cannot be mounted: %s",
 		     strerror(errno));
+}
+
+/* Sees to it that there is a place for pins; does not return if there is none. */
+void pin_need_fs(void)
+{
+	char *why;
+
+	mount_fs();
+	why = check_owner();
+	if (why)
+		fail("%s", why);
 }
 
 /* -- removing ------------------------------------------------------------------------- */
@@ -102,9 +128,11 @@ void pin_remove_tree(const char *path)
 
 void pin_remove(const char *name, uint32_t version)
 {
-	char *dir = pin_path(name, version, NULL);
+	char *dir = pin_path(name, version, NULL), *why = check_owner();
 
-	pin_remove_tree(dir);
+	if (!why)
+		pin_remove_tree(dir);
+	free(why);
 	free(dir);
 	rmdir(PINS);	/* if it was the last one */
 }
@@ -164,10 +192,13 @@ char *pin_policy(const struct policy_file *f, const struct policy *p)
 	char *dir = pin_path(p->name, p->version, NULL);
 	char *link = pin_path(p->name, p->version, "link"), *why;
 
-	pin_remove_tree(dir);
 	why = make_dir(PINS);
 	if (!why)
+		why = check_owner();
+	if (!why) {
+		pin_remove_tree(dir);
 		why = make_dir(dir);
+	}
 	if (!why)
 		why = pin_maps(f, p, "maps");
 	if (!why)
