@@ -119,10 +119,10 @@ struct mrpc_group {
 #define MRPC_ENGINE_NO_STAGE	BIT(3)
 /* Another configuration needs another instance, made before the datapath stands still */
 #define MRPC_ENGINE_REMAKE	BIT(4)
-/* Writes to received messages: they are copied first, whatever they consist of */
-#define MRPC_ENGINE_RX_WRITES	BIT(6)
 /* Says what rank messages have, and in mrpc_conn.tx_priority that of the latest */
 #define MRPC_ENGINE_RANKS	BIT(5)
+/* Writes to received messages: they are copied first, whatever they consist of */
+#define MRPC_ENGINE_RX_WRITES	BIT(6)
 
 /**
  * struct mrpc_call_end - how a call ended
@@ -311,7 +311,7 @@ struct mrpc_engine_stats {
  * @conn: whose datapath; not a reference
  * @priv: the type's own
  * @flags: MRPC_ENGINE_*: the type's; create() and configure() may set or clear
- *	MRPC_ENGINE_RX_BYTES
+ *	MRPC_ENGINE_RX_BYTES, and create() may set RX_WRITES, RANKS and TIMES
  * @dirs: directions in which it has something to do: the type's; create() and
  *	configure() may leave some out. There rpcs go past it, at no cost
  * @tenant: whose the datapath is, where links are shared: create() and configure() may

@@ -252,6 +252,7 @@ static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *pr
 
 	prog->generation = ++policy->generations;
 	WRITE_ONCE(policy->thrown, false);
+	policy_say(policy, "");		/* it was about others */
 	policy_set_prog(policy, prog);
 	if (ticks)
 		mod_delayed_work(mrpc_policy_wq, &policy->tick, 0);

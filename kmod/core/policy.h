@@ -110,7 +110,7 @@ struct mrpc_policy_prog {
  * @link: by which they are attached, or NULL; under mrpc_policies_lock, not a reference
  * @generations: of programs so far; under mrpc_policies_lock
  * @evicted: programs that were thrown out
- * @why: why the latest were thrown out, or refused; under @why_lock
+ * @why: why the latest were thrown out, or others refused since; under @why_lock
  * @why_lock: @why; short
  * @thrown: the latest programs were thrown out; they have not simply been detached
  * @evict: detaches the link
