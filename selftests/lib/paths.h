@@ -9,6 +9,19 @@
 #include "field.h"
 #include "gen.h"
 
+/* In schemas written by hand. */
+#define NONE	MRPC_SCHEMA_NO_TYPE
+#define ALONE	MRPC_SCHEMA_NO_ONEOF
+#define REP	MRPC_FIELD_REPEATED
+#define OPT	MRPC_FIELD_OPTIONAL
+
+/* Room for any compiled path. */
+union path_mem {
+	struct mrpc_field_path path;
+	u8 bytes[MRPC_PATH_MAX_SIZE];
+	u64 align;
+};
+
 /**
  * struct path_found - what a path finds in a tree
  * @kind: enum mrpc_value_kind

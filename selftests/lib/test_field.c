@@ -7,17 +7,6 @@
 #include "paths.h"
 #include "tap.h"
 
-#define NONE	MRPC_SCHEMA_NO_TYPE
-#define ALONE	MRPC_SCHEMA_NO_ONEOF
-#define REP	MRPC_FIELD_REPEATED
-#define OPT	MRPC_FIELD_OPTIONAL
-
-union path_mem {
-	struct mrpc_field_path path;
-	u8 bytes[MRPC_PATH_MAX_SIZE];
-	u64 align;
-};
-
 /* Gives pieces of the byte section as if it were not in one place. */
 struct pieces {
 	struct mrpc_view view;

@@ -9,17 +9,6 @@
 #include "paths.h"
 #include "tap.h"
 
-#define NONE	MRPC_SCHEMA_NO_TYPE
-#define ALONE	MRPC_SCHEMA_NO_ONEOF
-#define REP	MRPC_FIELD_REPEATED
-#define OPT	MRPC_FIELD_OPTIONAL
-
-union path_mem {
-	struct mrpc_field_path path;
-	u8 bytes[MRPC_PATH_MAX_SIZE];
-	u64 align;
-};
-
 /**
  * struct message - to be written to
  * @plan: its schema
