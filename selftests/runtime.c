@@ -122,6 +122,84 @@ TEST(inherits)
 	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
 }
 
+static unsigned int bulk_seen, ahead;
+
+/* At the server, which has one thread. */
+static void note(const struct mrpc_cqe *cqe, const void *msg)
+{
+	(void)msg;
+	if (cqe->priority == 250)
+		__atomic_store_n(&ahead, bulk_seen, __ATOMIC_RELEASE);
+	else
+		bulk_seen++;
+}
+
+#define BULK	8
+
+static void submit(struct raw_qp *qp, int conn, uint32_t len, unsigned int nr, uint8_t priority)
+{
+	while (nr--) {
+		struct mrpc_sqe sqe = raw_sqe(conn, RAW_ACK, raw_blob(&p.c, nr, len, NULL));
+
+		sqe.priority = priority;
+		sqe.flags = MRPC_SQE_COPY;
+		sqe.user_data = sqe.root;
+		CHECK(raw_push(qp, &sqe));
+	}
+	CHECK(raw_enter(qp, 0, 0) >= 0);
+}
+
+/*
+ * Bulk messages come out of an engine that takes its time; meanwhile an urgent one comes on
+ * another connection. Return: how many of the bulk ones the server gets first.
+ */
+static unsigned int goes_before(struct raw_qp *qp, int bulk)
+{
+	struct mrpc_cqe cqe;
+	unsigned int i;
+
+	bulk_seen = 0;
+	op_must_add("crash", "overrun=200000 side=client", NULL);
+	submit(qp, bulk, 16384, BULK, 1);
+	raw_sleep(50 * RAW_MS);
+	submit(qp, p.conn, 32, 1, 250);
+	for (i = 0; i < BULK + 1; i++) {
+		raw_expect(qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+		raw_free(&p.c, cqe.user_data);
+	}
+	op_must_del("crash");
+	return __atomic_load_n(&ahead, __ATOMIC_ACQUIRE);
+}
+
+/* A turn ends where somebody comes who goes before it, and only then. */
+TEST_LIMIT(urgent, 120)
+{
+	unsigned int first = BULK, behind = 0, i;
+	struct raw_qp qp;
+	int bulk;
+
+	begin();
+	raw_pair(&p, "tcp4", 1);
+	p.srv.seen = note;
+	bulk = raw_connect(&p.c, p.addr);
+	raw_qp(&qp, &p.c, 16, 64, 0);
+	must(MRPC_CMD_RUNTIME_ADD, "a", "order=1");
+	op_must_add("runtime", "on=a side=client", NULL);
+	/* A machine may stand still between the two. */
+	for (i = 0; i < 5 && first; i++)
+		first = goes_before(&qp, bulk);
+	must(MRPC_CMD_RUNTIME_SET, "a", "order=0");
+	for (i = 0; i < 5 && behind < BULK; i++)
+		behind = goes_before(&qp, bulk);
+	CHECK_MSG(!first && behind == BULK, "%u and %u of %u bulk messages went before", first,
+		  behind, BULK);
+	raw_pair_end(&p);
+	op_must_del("runtime");
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
+
 /* Who goes makes room at once for who comes next. */
 TEST(dedicated)
 {

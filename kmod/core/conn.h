@@ -143,6 +143,7 @@ struct mrpc_path {
  *	@chain
  * @turn: it waits there for its turn; under the runtime's lock
  * @turn_bytes: after so many others go first; 0: after those of MRPC_STREAM_TURN
+ * @turn_left: of a turn there that was cut short; under the runtime's lock
  * @tx_until: when stats.tx_bytes is there, it is the turn of others; owner of @tx
  * @tx_left: what the rpc that is sent next still has to send; a hint
  * @tx_priority: of that rpc; a hint
@@ -221,6 +222,7 @@ struct mrpc_conn {
 	struct mrpc_runtime __rcu *runtime;
 	struct mrpc_order_entity turn;
 	u32 turn_bytes;
+	u32 turn_left;
 	u64 tx_until;
 	u64 tx_left;
 	u8 tx_priority;

@@ -402,7 +402,7 @@ static void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes)
 {
 	if (list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list) ||
-	    conn->stats.tx_bytes + bytes >= conn->tx_until)
+	    conn->stats.tx_bytes + bytes >= conn->tx_until || mrpc_runtime_hurries(conn))
 		return NULL;
 	rpc = list_next_entry(rpc, list);
 	mrpc_rpc_marshal(rpc);
@@ -432,7 +432,8 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 		smp_mb__after_atomic();	/* before the look for a grant */
 	again = mrpc_tx_fill(conn);
 	while ((rpc = mrpc_queue_peek(&conn->path[MRPC_TX].out))) {
-		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until) {
+		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until ||
+		    mrpc_runtime_hurries(conn)) {
 			mrpc_tx_hint(conn, rpc);
 			return true;
 		}

@@ -46,6 +46,20 @@ void mrpc_runtime_put(struct mrpc_runtime *rt)
 
 /* -- the thread --------------------------------------------------------------- */
 
+/* It has something to do, and may do it. Under rt->lock. Return: wake the thread. */
+static bool mrpc_runtime_list(struct mrpc_runtime *rt, struct mrpc_conn *conn, bool resumes)
+{
+	mrpc_conn_get(conn);
+	mrpc_order_rank(&rt->order, &conn->turn, READ_ONCE(conn->tx_priority),
+			READ_ONCE(conn->tx_left));
+	mrpc_order_put(&rt->order, &conn->turn, resumes);
+	/* How much is left to send says nothing of who has something to receive: only ranks. */
+	if (rt->running && rt->order.rule.within == MRPC_ORDER_STRICT &&
+	    mrpc_order_before(&conn->turn, &rt->running->turn))
+		WRITE_ONCE(rt->urgent, true);
+	return rt->sleeping;
+}
+
 /**
  * mrpc_runtime_kick() - have a datapath's runtime run it
  * @conn: the connection
@@ -64,13 +78,10 @@ bool mrpc_runtime_kick(struct mrpc_conn *conn)
 		spin_lock_bh(&rt->lock);
 		/* A runtime that it has left takes nothing more of it. */
 		on = rcu_access_pointer(conn->runtime) == rt && conn->turn.home;
-		if (on && !conn->turn.listed) {
-			mrpc_conn_get(conn);
-			mrpc_order_rank(&rt->order, &conn->turn, READ_ONCE(conn->tx_priority),
-					READ_ONCE(conn->tx_left));
-			mrpc_order_put(&rt->order, &conn->turn, false);
-			wake = rt->sleeping;
-		}
+		if (on && rt->running == conn)
+			rt->again = true;
+		else if (on && !conn->turn.listed)
+			wake = mrpc_runtime_list(rt, conn, false);
 		spin_unlock_bh(&rt->lock);
 		if (wake)
 			wake_up_process(rt->task);
@@ -81,30 +92,58 @@ bool mrpc_runtime_kick(struct mrpc_conn *conn)
 
 static struct mrpc_conn *mrpc_runtime_take(struct mrpc_runtime *rt)
 {
+	struct mrpc_conn *conn = NULL;
 	struct mrpc_order_entity *e;
 
 	spin_lock_bh(&rt->lock);
 	e = mrpc_order_take(&rt->order);
+	if (e) {
+		conn = container_of(e, struct mrpc_conn, turn);
+		WRITE_ONCE(conn->turn_bytes, conn->turn_left ?: READ_ONCE(rt->turn));
+	}
 	rt->sleeping = !e;
+	rt->running = conn;
+	rt->again = false;
+	WRITE_ONCE(rt->urgent, false);
 	spin_unlock_bh(&rt->lock);
-	return e ? container_of(e, struct mrpc_conn, turn) : NULL;
+	return conn;
+}
+
+static u64 mrpc_runtime_moved(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->stats.tx_bytes) + READ_ONCE(conn->stats.rx_bytes);
+}
+
+/*
+ * A turn has ended. One that somebody else has cut short goes on before its equals, with
+ * what is left of it: else who is often cut short would get less than they.
+ */
+static void mrpc_runtime_ended(struct mrpc_runtime *rt, struct mrpc_conn *conn, u64 ns, u64 moved)
+{
+	spin_lock_bh(&rt->lock);
+	if (rt->running == conn) {
+		conn->turn_left = 0;
+		if (rt->urgent && moved + MRPC_RUNTIME_TURN_MIN <= conn->turn_bytes)
+			conn->turn_left = conn->turn_bytes - moved;
+		mrpc_order_charge(&rt->order, &conn->turn, ns);
+		rt->running = NULL;
+		if (rt->again)
+			mrpc_runtime_list(rt, conn, conn->turn_left);
+	}
+	spin_unlock_bh(&rt->lock);
 }
 
 static void mrpc_runtime_turn(struct mrpc_runtime *rt, struct mrpc_conn *conn)
 {
 	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
-	u64 start = local_clock(), ns;
+	u64 start = local_clock(), before = mrpc_runtime_moved(conn), ns;
 
-	WRITE_ONCE(conn->turn_bytes, READ_ONCE(rt->turn));
 	mrpc_datapath_run(conn, NULL);
 	set_active_memcg(old);
 	ns = local_clock() - start;
 	WRITE_ONCE(rt->turns, rt->turns + 1);
 	WRITE_ONCE(rt->ran, rt->ran + ns);
-	spin_lock_bh(&rt->lock);
-	if (rcu_access_pointer(conn->runtime) == rt)
-		mrpc_order_charge(&rt->order, &conn->turn, ns);
-	spin_unlock_bh(&rt->lock);
+	mrpc_runtime_ended(rt, conn, ns, mrpc_runtime_moved(conn) - before);
 	mrpc_conn_put(conn);
 }
 
@@ -541,6 +580,9 @@ static void mrpc_runtime_leave(struct mrpc_conn *conn, struct mrpc_runtime *rt)
 	listed = conn->turn.listed;
 	mrpc_order_leave(&rt->order, &conn->turn);
 	conn->turn.home = NULL;
+	conn->turn_left = 0;
+	if (rt->running == conn)	/* its turn is as good as over: it got no claim */
+		rt->running = NULL;
 	spin_unlock_bh(&rt->lock);
 	if (listed)
 		mrpc_conn_put(conn);

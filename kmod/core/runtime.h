@@ -13,10 +13,10 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
+#include "conn.h"
 #include "order.h"
 
 struct mrpc_chain;
-struct mrpc_conn;
 struct mrpc_engine;
 struct task_struct;
 
@@ -68,6 +68,9 @@ struct mrpc_runtime_args {
  * @turn: likewise; read by the thread and by who places datapaths
  * @lock: @order; taken in process and softirq context, nothing is taken inside
  * @order: the datapaths that have something to do, by mrpc_conn.turn
+ * @running: whose turn it is, or NULL; under @lock. The thread has the reference
+ * @again: it has something to do after this turn, too; under @lock
+ * @urgent: somebody waits who goes before it; under @lock, read by the thread
  * @sleeping: the thread waits, or is about to
  * @turns, @wakeups, @ran: counters; of the thread. @ran in ns
  */
@@ -88,11 +91,25 @@ struct mrpc_runtime {
 	u32 turn;
 	spinlock_t lock;
 	struct mrpc_order order;
+	struct mrpc_conn *running;
+	bool again;
+	bool urgent;
 	bool sleeping;
 	u64 turns;
 	u64 wakeups;
 	u64 ran;
 };
+
+/*
+ * Is its turn to end between two messages, because somebody waits who goes before it?
+ * For the owner of a claim.
+ */
+static inline bool mrpc_runtime_hurries(const struct mrpc_conn *conn)
+{
+	const struct mrpc_runtime *rt = rcu_dereference_protected(conn->runtime, true);
+
+	return rt && READ_ONCE(rt->urgent);
+}
 
 int mrpc_runtime_add(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack);
 int mrpc_runtime_set(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack);

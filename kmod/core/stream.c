@@ -15,6 +15,7 @@
 #include <linux/timekeeping.h>
 
 #include "conn.h"
+#include "runtime.h"
 #include "session.h"
 #include "transport.h"
 
@@ -303,6 +304,8 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		frames += n;
 		if (frames == budget || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return frames;
+		if (mrpc_runtime_hurries(conn))
+			return budget;
 		if (n)
 			continue;
 		if (!more)

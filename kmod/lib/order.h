@@ -224,6 +224,18 @@ void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e);
  */
 void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 priority, u64 left);
 
+/**
+ * mrpc_order_before() - would @a, which is listed, have its turn before @b?
+ * @b: as it was when it was listed last; it need not be now
+ *
+ * Only inside a tenant is one before the other whatever the present.
+ */
+static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
+				     const struct mrpc_order_entity *b)
+{
+	return a->on == b->on && a->slot < b->slot;
+}
+
 /** mrpc_order_peek() - who is next, or NULL; a change of the order may change it */
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o);
 

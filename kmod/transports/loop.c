@@ -19,6 +19,7 @@
 #include <net/net_namespace.h>
 
 #include "conn.h"
+#include "runtime.h"
 #include "session.h"
 #include "transport.h"
 
@@ -522,6 +523,8 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 	while (frames < budget) {
 		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return frames;
+		if (mrpc_runtime_hurries(conn))
+			return budget;
 		if (READ_ONCE(end->down))
 			return -ESHUTDOWN;
 		call = mrpc_loop_take(end, &eof);

@@ -113,13 +113,21 @@ static void check_walk(struct pair *p)
 {
 	static struct pair before;
 	u32 order[MODEL_ENTITIES], nr = model_walk(&p->m, order);
-	struct mrpc_order_entity *e;
+	struct mrpc_order_entity *e, *last = NULL;
 	u32 i = 0;
 
 	before = *p;
 	for (e = mrpc_order_walk_begin(&p->o); e; e = mrpc_order_walk_next(e)) {
 		CHECK(i < nr);
 		CHECK_EQ(number(p, e), order[i]);
+		if (last && last->on == e->on) {
+			CHECK(!mrpc_order_before(e, last));
+			CHECK_EQ(mrpc_order_before(last, e),
+				 p->m.entity[order[i - 1]].level < p->m.entity[order[i]].level);
+		} else if (last) {
+			CHECK(!mrpc_order_before(e, last) && !mrpc_order_before(last, e));
+		}
+		last = e;
 		i++;
 	}
 	CHECK_EQ(i, nr);
