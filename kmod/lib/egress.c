@@ -54,24 +54,37 @@ static void grant_void(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 	q->state = MRPC_EGRESS_IDLE;
 }
 
-struct mrpc_egress_queue *mrpc_egress_next(struct mrpc_egress *d, u64 now)
+/* Whose turn it is, if there is room for what it sends; or NULL. */
+static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d)
 {
 	struct mrpc_order_entity *e;
 	struct mrpc_egress_queue *q;
-	u32 turn;
+	u32 i;
+
+	for (i = 0; ; i++) {
+		e = mrpc_order_peek(&d->order);
+		if (!e)
+			return NULL;
+		q = mrpc_egress_of(e);
+		q->turn = min_t(u64, e->left, min(q->credit, d->rule.chunk));
+		if (d->out + q->turn > d->rule.limit)
+			return NULL;
+		if (i == MRPC_EGRESS_AGAIN || !mrpc_order_again(&d->order, e))
+			return q;
+	}
+}
+
+struct mrpc_egress_queue *mrpc_egress_next(struct mrpc_egress *d, u64 now)
+{
+	struct mrpc_egress_queue *q;
 
 	if (d->paused)
 		return NULL;
-	e = mrpc_order_peek(&d->order);
-	if (!e)
+	q = egress_first(d);
+	if (!q)
 		return NULL;
-	q = mrpc_egress_of(e);
-	turn = min_t(u64, e->left, min(q->credit, d->rule.chunk));
-	if (d->out + turn > d->rule.limit)
-		return NULL;
-	mrpc_order_start(&d->order, e);
-	mrpc_order_charge(&d->order, e, turn);
-	q->turn = turn;
+	mrpc_order_start(&d->order, &q->order);
+	mrpc_order_charge(&d->order, &q->order, q->turn);
 	q->state = MRPC_EGRESS_GRANTED;
 	q->begun = true;
 	grant_hold(d, q, now);
@@ -203,6 +216,7 @@ static struct mrpc_order_rule order_rule(const struct mrpc_egress_rule *rule)
 {
 	return (struct mrpc_order_rule){
 		.within = rule->within,
+		.ranker = rule->ranker,
 		.fair = rule->fair,
 		.quantum = rule->chunk,
 	};

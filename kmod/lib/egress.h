@@ -19,7 +19,7 @@
  * loses its credit or is paused loses its place among equals. The bytes sent count
  * against @limit until mrpc_egress_gone().
  *
- * The core calls nobody. After any event the caller asks mrpc_egress_next() until
+ * The core calls nobody but a ranker. After any event the caller asks mrpc_egress_next() until
  * it returns NULL, and kicks the queues that it returned: has their owners run,
  * who come to mrpc_egress_take() their grants. An owner who does not come (its
  * task is throttled) or does not report after it took a grant holds its share of
@@ -46,10 +46,12 @@
 
 #define MRPC_EGRESS_CHUNK	(16U << 10)
 #define MRPC_EGRESS_LIMIT	(2 * MRPC_EGRESS_CHUNK)
+#define MRPC_EGRESS_AGAIN	8	/* times that a ranker puts off a grant */
 
 /**
  * struct mrpc_egress_rule - the settings of a domain
  * @within: enum mrpc_order_within
+ * @ranker: of MRPC_ORDER_RANKED, else NULL; it finds the queue by mrpc_egress_of()
  * @fair: share between tenants by weight
  * @chunk: bytes of a grant at most, 1 to MRPC_ORDER_MAX_QUANTUM
  * @limit: bytes below the scheduler, at least @chunk
@@ -57,6 +59,7 @@
  */
 struct mrpc_egress_rule {
 	u8 within;
+	const struct mrpc_order_ranker *ranker;
 	bool fair;
 	u32 chunk;
 	u32 limit;

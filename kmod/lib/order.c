@@ -14,6 +14,11 @@ static struct mrpc_order_entity *entity_of(struct mrpc_order_link *l)
 	return container_of(l, struct mrpc_order_entity, link);
 }
 
+static struct mrpc_order_entity *entity_of_node(struct mrpc_lheap_node *n)
+{
+	return container_of(n, struct mrpc_order_entity, node);
+}
+
 static struct mrpc_order_tenant *tenant_of(struct mrpc_order_link *l)
 {
 	return container_of(l, struct mrpc_order_tenant, link);
@@ -235,6 +240,48 @@ static u8 entity_level(const struct mrpc_order *o, const struct mrpc_order_entit
 	}
 }
 
+static bool order_ranked(const struct mrpc_order *o)
+{
+	return o->rule.within == MRPC_ORDER_RANKED;
+}
+
+/* To its place in @e->on. */
+static void entity_add(struct mrpc_order *o, struct mrpc_order_entity *e, bool head)
+{
+	if (order_ranked(o))
+		mrpc_lheap_add(&e->on->ranked, &e->node, e->node.key,
+			      head ? --o->front : ++o->back);
+	else
+		levels_add(&e->on->levels, &e->link, e->slot, head);
+}
+
+static void entity_del(struct mrpc_order *o, struct mrpc_order_entity *e)
+{
+	if (order_ranked(o))
+		mrpc_lheap_del(&e->on->ranked, &e->node);
+	else
+		levels_del(&e->on->levels, &e->link, e->slot);
+}
+
+/* By what it is ordered now, in the one way or the other. Return: that has changed. */
+static bool entity_rank(const struct mrpc_order *o, struct mrpc_order_entity *e, u64 *rank)
+{
+	if (order_ranked(o)) {
+		*rank = o->rule.ranker->rank(e);
+		return *rank != e->node.key;
+	}
+	*rank = entity_level(o, e);
+	return *rank != e->slot;
+}
+
+static void entity_set_rank(const struct mrpc_order *o, struct mrpc_order_entity *e, u64 rank)
+{
+	if (order_ranked(o))
+		e->node.key = rank;
+	else
+		e->slot = rank;
+}
+
 void mrpc_order_join(struct mrpc_order *o, struct mrpc_order_entity *e,
 		     struct mrpc_order_tenant *t)
 {
@@ -253,13 +300,15 @@ void mrpc_order_leave(struct mrpc_order *o, struct mrpc_order_entity *e)
 void mrpc_order_put(struct mrpc_order *o, struct mrpc_order_entity *e, bool head)
 {
 	struct mrpc_order_tenant *t = o->rule.fair ? e->home : &o->common;
+	u64 rank;
 
 	if (e->listed)
 		return;
 	e->listed = true;
 	e->on = t;
-	e->slot = entity_level(o, e);
-	levels_add(&t->levels, &e->link, e->slot, head);
+	entity_rank(o, e, &rank);
+	entity_set_rank(o, e, rank);
+	entity_add(o, e, head);
 	o->listed++;
 	if (!t->listed++)
 		wheel_add(o, t);
@@ -272,28 +321,45 @@ void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 	if (!e->listed)
 		return;
 	e->listed = false;
-	levels_del(&t->levels, &e->link, e->slot);
+	entity_del(o, e);
 	o->listed--;
 	if (!--t->listed)
 		wheel_del(o, t);
 }
 
-void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 priority, u64 left)
+/* Its rank may have changed. Return: it has, and it is behind its new equals. */
+static bool entity_move(struct mrpc_order *o, struct mrpc_order_entity *e)
 {
-	u8 level;
+	u64 rank;
 
-	e->priority = priority;
-	e->left = left;
-	level = entity_level(o, e);
-	if (!e->listed || level == e->slot)
-		return;
-	levels_del(&e->on->levels, &e->link, e->slot);
-	e->slot = level;
-	levels_add(&e->on->levels, &e->link, level, false);
+	if (!entity_rank(o, e, &rank))
+		return false;
+	entity_del(o, e);
+	entity_set_rank(o, e, rank);
+	entity_add(o, e, false);
+	return true;
 }
 
-static struct mrpc_order_entity *tenant_first(const struct mrpc_order_tenant *t)
+void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 priority, u64 left)
 {
+	e->priority = priority;
+	e->left = left;
+	if (e->listed)
+		entity_move(o, e);
+}
+
+bool mrpc_order_again(struct mrpc_order *o, struct mrpc_order_entity *e)
+{
+	const struct mrpc_order_ranker *ranker = o->rule.ranker;
+
+	return ranker && ranker->again && ranker->again(e) && entity_move(o, e);
+}
+
+static struct mrpc_order_entity *tenant_first(const struct mrpc_order *o,
+					      const struct mrpc_order_tenant *t)
+{
+	if (order_ranked(o))
+		return entity_of_node(mrpc_lheap_first(&t->ranked));
 	return entity_of(t->levels.first[levels_find(&t->levels, 0)]);
 }
 
@@ -301,7 +367,7 @@ struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o)
 {
 	struct mrpc_order_tenant *t = wheel_first(o);
 
-	return t ? tenant_first(t) : NULL;
+	return t ? tenant_first(o, t) : NULL;
 }
 
 void mrpc_order_start(struct mrpc_order *o, struct mrpc_order_entity *e)
@@ -319,10 +385,18 @@ struct mrpc_order_entity *mrpc_order_take(struct mrpc_order *o)
 	return e;
 }
 
-void mrpc_order_charge(struct mrpc_order *o, const struct mrpc_order_entity *e, s64 cost)
+/* Without a word to the ranker. */
+static void order_charge(struct mrpc_order *o, struct mrpc_order_entity *e, s64 cost)
 {
 	if (o->rule.fair)
 		tenant_charge(o, e->home, cost);
+}
+
+void mrpc_order_charge(struct mrpc_order *o, struct mrpc_order_entity *e, s64 cost)
+{
+	order_charge(o, e, cost);
+	if (o->rule.ranker && o->rule.ranker->charge)
+		o->rule.ranker->charge(e, cost);
 }
 
 /* -- walks --------------------------------------------------------------------- */
@@ -377,7 +451,7 @@ struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o)
 	walk_save(o);
 	o->walk_last = NULL;
 	while ((e = mrpc_order_take(o))) {
-		mrpc_order_charge(o, e, mrpc_order_turn(o, e));
+		order_charge(o, e, mrpc_order_turn(o, e));
 		e->link.next = NULL;
 		e->link.prev = NULL;
 		if (o->walk_last) {
@@ -396,7 +470,10 @@ struct mrpc_order_entity *mrpc_order_walk_next(const struct mrpc_order_entity *e
 	return e->link.next ? entity_of(e->link.next) : NULL;
 }
 
-/* Backwards, each goes to the head of the list from whose head it was taken. */
+/*
+ * Backwards, each goes to the head of the list from whose head it was taken; in a heap
+ * what it was ordered by still stands.
+ */
 void mrpc_order_walk_end(struct mrpc_order *o)
 {
 	struct mrpc_order_entity *e = o->walk_last;
@@ -405,7 +482,10 @@ void mrpc_order_walk_end(struct mrpc_order *o)
 	while (e) {
 		struct mrpc_order_link *prev = e->link.prev;
 
-		levels_add(&e->on->levels, &e->link, e->slot, true);
+		if (order_ranked(o))
+			mrpc_lheap_add(&e->on->ranked, &e->node, e->node.key, e->node.tie);
+		else
+			levels_add(&e->on->levels, &e->link, e->slot, true);
 		e->listed = true;
 		e->on->listed++;
 		o->listed++;
@@ -423,7 +503,8 @@ void mrpc_order_walk_end(struct mrpc_order *o)
 static bool rule_ok(const struct mrpc_order_rule *rule)
 {
 	return rule->within < MRPC_ORDER_NR_WITHIN && rule->quantum >= 1 &&
-	       rule->quantum <= MRPC_ORDER_MAX_QUANTUM;
+	       rule->quantum <= MRPC_ORDER_MAX_QUANTUM &&
+	       (rule->within == MRPC_ORDER_RANKED) == !!rule->ranker;
 }
 
 static void order_apply(struct mrpc_order *o, const struct mrpc_order_rule *rule)

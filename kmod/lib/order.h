@@ -10,7 +10,9 @@
  * tenants.
  *
  * Inside a tenant there are 256 levels, the lowest first, each a list: a bitmap
- * says which are not empty. Between tenants the same structure is a wheel of
+ * says which are not empty. A discipline that ranks by more than 256 levels
+ * (struct mrpc_order_ranker) has a heap there instead, where a choice costs as
+ * the logarithm of what is listed in the tenant. Between tenants the same structure is a wheel of
  * virtual time. A tenant's virtual time is what it was charged, divided by its
  * weight; its slot in the wheel is that time in units of the wheel's grain, and
  * the earliest slot is served first (start-time fair queueing, with times as
@@ -49,7 +51,7 @@
 #ifndef MRPC_LIB_ORDER_H
 #define MRPC_LIB_ORDER_H
 
-#include "types.h"
+#include "lheap.h"
 
 #define MRPC_ORDER_LEVELS	256
 #define MRPC_ORDER_MAX_WEIGHT	10000
@@ -63,12 +65,32 @@
  * @MRPC_ORDER_STRICT: the highest priority first
  * @MRPC_ORDER_SMALL: the least left first; amounts that differ by less than an
  *	eighth may count as equal
+ * @MRPC_ORDER_RANKED: the lowest rank first, which the rule's ranker gives
  */
 enum mrpc_order_within {
 	MRPC_ORDER_FIFO,
 	MRPC_ORDER_STRICT,
 	MRPC_ORDER_SMALL,
+	MRPC_ORDER_RANKED,
 	MRPC_ORDER_NR_WITHIN,
+};
+
+struct mrpc_order_entity;
+
+/**
+ * struct mrpc_order_ranker - a discipline of somebody else's
+ * @rank: what an entity is ordered by, the lowest first; of equals, who came first.
+ *	Asked when it is listed, and when what it is ordered by has changed
+ * @again: an entity would have its turn now: true, if it is to be ranked anew first; or
+ *	NULL
+ * @charge: a turn of an entity costs so much, as of mrpc_order_charge(); or NULL
+ *
+ * They do not call back into the order. Walks ask nobody.
+ */
+struct mrpc_order_ranker {
+	u64 (*rank)(struct mrpc_order_entity *e);
+	bool (*again)(struct mrpc_order_entity *e);
+	void (*charge)(struct mrpc_order_entity *e, s64 cost);
 };
 
 /**
@@ -77,11 +99,13 @@ enum mrpc_order_within {
  * @fair: tenants share by weight; else all are one
  * @quantum: what a turn usually costs at most, 1 to MRPC_ORDER_MAX_QUANTUM. Turns
  *	may cost more; the fairness is as fine as this
+ * @ranker: of MRPC_ORDER_RANKED, else NULL
  */
 struct mrpc_order_rule {
 	u8 within;
 	bool fair;
 	u32 quantum;
+	const struct mrpc_order_ranker *ranker;
 };
 
 struct mrpc_order_link {
@@ -108,7 +132,8 @@ struct mrpc_order_levels {
  * @saved_rem: @rem
  * @saved_vtime: @vtime
  * @saved_next: tenants in the order of the wheel
- * @levels: the listed entities
+ * @ranked: the listed entities, of MRPC_ORDER_RANKED: a heap
+ * @levels: the listed entities, of the others
  */
 struct mrpc_order_tenant {
 	struct mrpc_order_link link;
@@ -122,12 +147,14 @@ struct mrpc_order_tenant {
 	u32 saved_rem;
 	u64 saved_vtime;
 	struct mrpc_order_tenant *saved_next;
+	struct mrpc_lheap ranked;
 	struct mrpc_order_levels levels;
 };
 
 /**
  * struct mrpc_order_entity - what is ordered; embedded in the owner's object
- * @link: in a level of @on
+ * @link: in a level of @on; or in a walk
+ * @node: in @on's heap; its key is the rank
  * @home: the tenant it joined
  * @on: the tenant whose levels list it: @home, or @common if tenants are one
  * @left: what its present piece of work still costs; U64_MAX: not known
@@ -137,6 +164,7 @@ struct mrpc_order_tenant {
  */
 struct mrpc_order_entity {
 	struct mrpc_order_link link;
+	struct mrpc_lheap_node node;
 	struct mrpc_order_tenant *home;
 	struct mrpc_order_tenant *on;
 	u64 left;
@@ -151,6 +179,8 @@ struct mrpc_order_entity {
  * @shift: the wheel's grain is 1 << @shift
  * @rule: the present discipline
  * @listed: entities listed
+ * @front: tie in the heap of the latest that was listed in front of its equals
+ * @back: likewise behind them
  * @saved_now: during a walk: @now
  * @saved: during a walk: the tenants that were in the wheel
  * @walk_last: during a walk: the last entity
@@ -162,6 +192,8 @@ struct mrpc_order {
 	u32 shift;
 	struct mrpc_order_rule rule;
 	u32 listed;
+	s64 front;
+	s64 back;
 	u64 saved_now;
 	struct mrpc_order_tenant *saved;
 	struct mrpc_order_entity *walk_last;
@@ -228,7 +260,7 @@ void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 prior
  * mrpc_order_before() - would @a, which is listed, have its turn before @b?
  * @b: as it was when it was listed last; it need not be now
  *
- * Only inside a tenant is one before the other whatever the present.
+ * Not for MRPC_ORDER_RANKED. Only inside a tenant is one before the other whatever the present.
  */
 static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
 				     const struct mrpc_order_entity *b)
@@ -238,6 +270,12 @@ static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
 
 /** mrpc_order_peek() - who is next, or NULL; a change of the order may change it */
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o);
+
+/**
+ * mrpc_order_again() - is @e, which mrpc_order_peek() has just returned, to be ranked anew?
+ * Return: it was; another may be next. A ranker may say so for ever: the caller counts.
+ */
+bool mrpc_order_again(struct mrpc_order *o, struct mrpc_order_entity *e);
 
 /** mrpc_order_start() - @e, which mrpc_order_peek() has just returned, has its turn: delists it */
 void mrpc_order_start(struct mrpc_order *o, struct mrpc_order_entity *e);
@@ -254,7 +292,7 @@ struct mrpc_order_entity *mrpc_order_take(struct mrpc_order *o);
  * beginning and settles the difference at the end. What is given back never
  * takes a tenant before the present.
  */
-void mrpc_order_charge(struct mrpc_order *o, const struct mrpc_order_entity *e, s64 cost);
+void mrpc_order_charge(struct mrpc_order *o, struct mrpc_order_entity *e, s64 cost);
 
 /** mrpc_order_turn() - what @e's next turn is expected to cost */
 static inline u32 mrpc_order_turn(const struct mrpc_order *o, const struct mrpc_order_entity *e)

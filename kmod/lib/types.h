@@ -53,6 +53,7 @@ typedef int64_t s64;
 #define max(a, b)	({ __typeof__(a) _a = (a); __typeof__(b) _b = (b); _a > _b ? _a : _b; })
 #define min_t(t, a, b)	min((t)(a), (t)(b))
 #define max_t(t, a, b)	max((t)(a), (t)(b))
+#define swap(a, b)	do { __typeof__(a) _t = (a); (a) = (b); (b) = _t; } while (0)
 #undef static_assert
 #define static_assert(expr, ...) _Static_assert(expr, #expr)
 #define likely(x)	__builtin_expect(!!(x), 1)

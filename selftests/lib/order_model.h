@@ -13,6 +13,7 @@
 
 struct model {
 	struct mrpc_order_rule rule;
+	u64 (*ranker)(u8 priority, u64 left);	/* or NULL: entity[].rank */
 	u64 now;
 	u64 grain;
 	s64 seq;		/* of the latest that came; at the head they count down */
@@ -29,14 +30,18 @@ struct model {
 		bool listed;
 		u8 priority;
 		u64 left;
-		u32 level;
+		u64 level;
+		u64 rank;	/* what its ranker says */
 		s64 seq;
 	} entity[MODEL_ENTITIES];
 };
 
-static u32 model_level(const struct model *m, u8 priority, u64 left)
+static u64 model_level(const struct model *m, u32 e, u8 priority, u64 left)
 {
 	u32 level = 255;
+
+	if (m->rule.within == MRPC_ORDER_RANKED)
+		return m->ranker ? m->ranker(priority, left) : m->entity[e].rank;
 
 	if (m->rule.within == MRPC_ORDER_FIFO)
 		return 0;
@@ -87,13 +92,13 @@ static void model_put(struct model *m, u32 e, bool head)
 		model_place(m, t);
 	m->entity[e].listed = true;
 	m->entity[e].on = t;
-	m->entity[e].level = model_level(m, m->entity[e].priority, m->entity[e].left);
+	m->entity[e].level = model_level(m, e, m->entity[e].priority, m->entity[e].left);
 	m->entity[e].seq = head ? --m->head_seq : ++m->seq;
 }
 
 static void model_rank(struct model *m, u32 e, u8 priority, u64 left)
 {
-	u32 level = model_level(m, priority, left);
+	u64 level = model_level(m, e, priority, left);
 
 	m->entity[e].priority = priority;
 	m->entity[e].left = left;

@@ -12,10 +12,24 @@
 #define CHUNK		MRPC_EGRESS_CHUNK
 #define PATIENCE	1000
 
+/* The least left first, of every second priority; the others by priority, exactly. */
+static u64 rank_of(u8 priority, u64 left)
+{
+	return priority % 2 ? left : (1ULL << 32) - priority;
+}
+
+static u64 ranker_rank(struct mrpc_order_entity *e)
+{
+	return rank_of(e->priority, e->left);
+}
+
+static const struct mrpc_order_ranker ranker = { .rank = ranker_rank };
+
 static struct mrpc_egress_rule plain_rule(u8 within, bool fair)
 {
 	return (struct mrpc_egress_rule){
 		.within = within,
+		.ranker = within == MRPC_ORDER_RANKED ? &ranker : NULL,
 		.fair = fair,
 		.chunk = CHUNK,
 		.limit = MRPC_EGRESS_LIMIT,
@@ -84,6 +98,7 @@ static void pair_begin(struct pair *p, u64 *rnd)
 	u32 i;
 
 	memset(p, 0, sizeof(*p));
+	p->m.ranker = rank_of;
 	p->rule = plain_rule(rnd_below(rnd, MRPC_ORDER_NR_WITHIN), rnd_below(rnd, 2));
 	CHECK_EQ(mrpc_egress_init(&p->d, &p->rule), 0);
 	model_apply(&p->m, &p->d.order.rule);
@@ -263,8 +278,7 @@ static void pair_set(struct pair *p, u64 *rnd)
 	static const u32 chunks[] = { CHUNK, CHUNK / 2, 1000, 1, 65536 };
 	u32 i;
 
-	p->rule.within = rnd_below(rnd, MRPC_ORDER_NR_WITHIN);
-	p->rule.fair = rnd_below(rnd, 2);
+	p->rule = plain_rule(rnd_below(rnd, MRPC_ORDER_NR_WITHIN), rnd_below(rnd, 2));
 	p->rule.chunk = chunks[rnd_below(rnd, ARRAY_SIZE(chunks))];
 	p->rule.limit = p->rule.chunk * (1 + rnd_below(rnd, 4));
 	CHECK_EQ(mrpc_egress_set(&p->d, &p->rule), 0);
@@ -762,6 +776,7 @@ TEST(egress_refuses)
 
 static const struct { u8 within; bool fair; } disciplines[] = {
 	{ MRPC_ORDER_FIFO, false }, { MRPC_ORDER_STRICT, false }, { MRPC_ORDER_SMALL, false },
+	{ MRPC_ORDER_RANKED, false }, { MRPC_ORDER_RANKED, true },
 	{ MRPC_ORDER_FIFO, true }, { MRPC_ORDER_STRICT, true }, { MRPC_ORDER_SMALL, true },
 };
 
@@ -883,6 +898,70 @@ TEST(egress_set_while_paused)
 				CHECK(turn() == list[i]);
 		}
 	}
+}
+
+/* -- a ranker ------------------------------------------------------------------- */
+
+/* Puts off whoever is first, for ever. */
+static u64 nags, nagged;
+
+static u64 nag_rank(struct mrpc_order_entity *e)
+{
+	(void)e;
+	return ++nags;
+}
+
+static bool nag_again(struct mrpc_order_entity *e)
+{
+	(void)e;
+	nagged++;
+	return true;
+}
+
+static s64 nag_charged;
+
+static void nag_charge(struct mrpc_order_entity *e, s64 cost)
+{
+	(void)e;
+	nag_charged += cost;
+}
+
+static const struct mrpc_order_ranker nag = {
+	.rank	= nag_rank,
+	.again	= nag_again,
+	.charge	= nag_charge,
+};
+
+/* Whatever a ranker says, somebody has the grant; and what it is told adds up. */
+TEST(egress_ranker_that_never_agrees)
+{
+	struct mrpc_egress_rule rule = plain_rule(MRPC_ORDER_RANKED, false);
+	struct mrpc_egress_queue *q;
+	u64 sent = 0;
+	u32 i;
+
+	rule.ranker = &nag;
+	CHECK_EQ(mrpc_egress_init(&d, &rule), 0);
+	for (i = 0; i < 3; i++) {
+		mrpc_egress_add(&d, &queues[i], NULL);
+		offer(&queues[i], 0, 3 * CHUNK - i);
+	}
+	for (i = 0; i < 9; i++) {
+		nagged = 0;
+		q = mrpc_egress_next(&d, 0);
+		CHECK(q);
+		CHECK_EQ(nagged, MRPC_EGRESS_AGAIN);
+		CHECK_EQ(mrpc_egress_take(&d, q), min_t(u64, CHUNK, q->order.left));
+		sent += q->turn / 2;
+		mrpc_egress_dequeued(&d, q, q->turn / 2, CHUNK);
+		mrpc_egress_gone(&d, q, U64_MAX);
+		CHECK_EQ(nag_charged, sent);
+	}
+	/* A grant that is not used costs nothing. */
+	q = mrpc_egress_next(&d, 0);
+	CHECK(q);
+	mrpc_egress_expire(&d, PATIENCE);
+	CHECK_EQ(nag_charged, sent);
 }
 
 /* -- shares --------------------------------------------------------------------- */

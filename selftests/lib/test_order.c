@@ -23,6 +23,32 @@ struct pair {
 	struct model m;
 };
 
+/* The ranker says what the model says; what it was charged is summed up. */
+static struct pair *ranked;
+static s64 ranked_charged;
+
+static u64 ranker_rank(struct mrpc_order_entity *e)
+{
+	return ranked->m.entity[e - ranked->entity].rank;
+}
+
+static bool ranker_again(struct mrpc_order_entity *e)
+{
+	return ranked->m.entity[e - ranked->entity].rank & 1;
+}
+
+static void ranker_charge(struct mrpc_order_entity *e, s64 cost)
+{
+	(void)e;
+	ranked_charged += cost;
+}
+
+static const struct mrpc_order_ranker ranker = {
+	.rank	= ranker_rank,
+	.again	= ranker_again,
+	.charge	= ranker_charge,
+};
+
 static struct mrpc_order_tenant *tenant(struct pair *p, u32 t)
 {
 	return t ? &p->tenant[t] : &p->o.common;
@@ -33,6 +59,7 @@ static void pair_begin(struct pair *p, const struct mrpc_order_rule *rule, u64 *
 	u32 i;
 
 	memset(p, 0, sizeof(*p));
+	ranked = p;
 	CHECK_EQ(mrpc_order_init(&p->o, rule), 0);
 	p->o.now = ORIGIN;
 	p->o.common.vtime = ORIGIN;
@@ -77,6 +104,22 @@ static u32 check_levels(const struct mrpc_order_levels *ls)
 	return count;
 }
 
+/* Return: how many there are; nobody is before his parent, and ways to the right are short. */
+static u32 check_heap(const struct mrpc_lheap_node *n, const struct mrpc_lheap_node *up)
+{
+	u32 right;
+
+	if (!n)
+		return 0;
+	CHECK(n->up == up);
+	if (up)
+		CHECK(up->key < n->key || (up->key == n->key && up->tie < n->tie));
+	right = n->right ? n->right->dist : 0;
+	CHECK_EQ(n->dist, right + 1);
+	CHECK(n->left ? n->left->dist >= right : !right);
+	return 1 + check_heap(n->left, n) + check_heap(n->right, n);
+}
+
 static void check_order(struct pair *p)
 {
 	u32 per_tenant[MODEL_TENANTS] = { 0 }, listed = 0, tenants = 0;
@@ -88,7 +131,7 @@ static void check_order(struct pair *p)
 		CHECK_EQ(e->listed, p->m.entity[i].listed);
 		if (!e->listed)
 			continue;
-		CHECK_EQ(e->slot, p->m.entity[i].level);
+		CHECK_EQ(p->o.rule.ranker ? e->node.key : e->slot, p->m.entity[i].level);
 		CHECK(e->on == tenant(p, p->m.entity[i].on));
 		per_tenant[p->m.entity[i].on]++;
 		listed++;
@@ -97,7 +140,7 @@ static void check_order(struct pair *p)
 		const struct mrpc_order_tenant *t = tenant(p, i);
 
 		CHECK_EQ(t->listed, per_tenant[i]);
-		CHECK_EQ(check_levels(&t->levels), per_tenant[i]);
+		CHECK_EQ(check_levels(&t->levels) + check_heap(mrpc_lheap_first(&t->ranked), NULL), per_tenant[i]);
 		tenants += !!per_tenant[i];
 		if (p->o.rule.fair && per_tenant[i]) {
 			CHECK_EQ(t->vtime - ORIGIN, p->m.tenant[i].vtime);
@@ -106,6 +149,21 @@ static void check_order(struct pair *p)
 	}
 	CHECK_EQ(p->o.listed, listed);
 	CHECK_EQ(check_levels(&p->o.wheel), tenants);
+}
+
+static void check_same(const struct mrpc_order_entity *a, const struct mrpc_order_entity *b,
+		       bool in_heap)
+{
+	struct mrpc_order_entity x = *a, y = *b;
+
+	if (in_heap) {		/* which may have another shape */
+		CHECK(x.node.key == y.node.key && x.node.tie == y.node.tie);
+		memset(&x.node, 0, sizeof(x.node));
+		memset(&y.node, 0, sizeof(y.node));
+		memset(&x.link, 0, sizeof(x.link));
+		memset(&y.link, 0, sizeof(y.link));
+	}
+	CHECK(!memcmp(&x, &y, sizeof(x)));
 }
 
 /* The walk's order is the model's, and afterwards nothing is different. */
@@ -120,11 +178,11 @@ static void check_walk(struct pair *p)
 	for (e = mrpc_order_walk_begin(&p->o); e; e = mrpc_order_walk_next(e)) {
 		CHECK(i < nr);
 		CHECK_EQ(number(p, e), order[i]);
-		if (last && last->on == e->on) {
+		if (last && last->on == e->on && !p->o.rule.ranker) {
 			CHECK(!mrpc_order_before(e, last));
 			CHECK_EQ(mrpc_order_before(last, e),
 				 p->m.entity[order[i - 1]].level < p->m.entity[order[i]].level);
-		} else if (last) {
+		} else if (last && last->on != e->on) {
 			CHECK(!mrpc_order_before(e, last) && !mrpc_order_before(last, e));
 		}
 		last = e;
@@ -137,7 +195,7 @@ static void check_walk(struct pair *p)
 	CHECK(!memcmp(&p->o.wheel, &before.o.wheel, sizeof(p->o.wheel)));
 	for (i = 0; i < MODEL_ENTITIES; i++)
 		if (p->entity[i].listed)
-			CHECK(!memcmp(&p->entity[i], &before.entity[i], sizeof(p->entity[i])));
+			check_same(&p->entity[i], &before.entity[i], p->o.rule.ranker);
 	for (i = 0; i < MODEL_TENANTS; i++) {
 		const struct mrpc_order_tenant *t = tenant(p, i), *old = tenant(&before, i);
 
@@ -152,9 +210,11 @@ static void check_walk(struct pair *p)
 static struct mrpc_order_rule some_rule(u64 *rnd)
 {
 	static const u32 quanta[] = { 16384, 1, 1000, 4096, 100000, 3 };
+	u8 within = rnd_below(rnd, MRPC_ORDER_NR_WITHIN);
 
 	return (struct mrpc_order_rule){
-		.within = rnd_below(rnd, MRPC_ORDER_NR_WITHIN),
+		.within = within,
+		.ranker = within == MRPC_ORDER_RANKED ? &ranker : NULL,
 		.fair = rnd_below(rnd, 4),
 		.quantum = quanta[rnd_below(rnd, ARRAY_SIZE(quanta))],
 	};
@@ -178,6 +238,9 @@ static void pair_put(struct pair *p, u32 e, u64 *rnd)
 {
 	bool head = !rnd_below(rnd, 3);
 
+	if (!p->m.entity[e].listed)
+		p->m.entity[e].rank = rnd_below(rnd, 3) ? rnd_below(rnd, 8) :
+						~0ULL >> rnd_below(rnd, 64);
 	if (rnd_below(rnd, 2)) {
 		u8 priority = rnd_below(rnd, 2) ? 128 : rnd_below(rnd, 256);
 		u64 left = some_left(rnd);
@@ -191,8 +254,36 @@ static void pair_put(struct pair *p, u32 e, u64 *rnd)
 
 static void pair_charge(struct pair *p, u32 e, s64 cost)
 {
+	s64 charged = ranked_charged;
+
 	mrpc_order_charge(&p->o, &p->entity[e], cost);
 	model_charge(&p->m, e, cost);
+	CHECK_EQ(ranked_charged - charged, p->o.rule.ranker ? cost : 0);
+}
+
+/* Its ranker wants it ranked anew. Return: that has changed something. */
+static bool model_again(struct model *m, u32 e)
+{
+	if (m->rule.within != MRPC_ORDER_RANKED || m->entity[e].level == m->entity[e].rank)
+		return false;
+	m->entity[e].level = m->entity[e].rank;
+	m->entity[e].seq = ++m->seq;
+	return true;
+}
+
+/* Odd ranks are asked for once more, when it would be their turn. */
+static void pair_again(struct pair *p, u64 *rnd)
+{
+	u32 e = model_first(&p->m);
+	struct mrpc_order_entity *first = mrpc_order_peek(&p->o);
+	bool odd;
+
+	CHECK_EQ(number(p, first), e);
+	if (!first)
+		return;
+	p->m.entity[e].rank = rnd_below(rnd, 8);
+	odd = p->m.entity[e].rank & 1;
+	CHECK_EQ(mrpc_order_again(&p->o, first), odd && model_again(&p->m, e));
 }
 
 /* A turn, charged at its beginning, its end, both, or not at all. */
@@ -249,11 +340,16 @@ static void pair_event(struct pair *p, u64 *rnd)
 		mrpc_order_del(&p->o, &p->entity[e]);
 		p->m.entity[e].listed = false;
 		break;
-	case 9 ... 14:
+	case 9 ... 11:
+		pair_again(p, rnd);
+		break;
+	case 12 ... 16:
+		if (rnd_below(rnd, 2))
+			p->m.entity[e].rank = rnd_below(rnd, 8);
 		mrpc_order_rank(&p->o, &p->entity[e], t, some_left(rnd));
 		model_rank(&p->m, e, t, p->entity[e].left);
 		break;
-	case 15 ... 35:
+	case 17 ... 35:
 		pair_put(p, e, rnd);
 		break;
 	default:
@@ -332,6 +428,8 @@ TEST(order_refuses)
 	struct mrpc_order_rule rule = { .within = MRPC_ORDER_FIFO, .quantum = 100 };
 	static const struct mrpc_order_rule bad[] = {
 		{ .within = MRPC_ORDER_NR_WITHIN, .quantum = 100 },
+		{ .within = MRPC_ORDER_RANKED, .quantum = 100 },
+		{ .within = MRPC_ORDER_STRICT, .quantum = 100, .ranker = &ranker },
 		{ .within = MRPC_ORDER_FIFO, .quantum = 0 },
 		{ .within = MRPC_ORDER_FIFO, .quantum = MRPC_ORDER_MAX_QUANTUM + 1 },
 	};

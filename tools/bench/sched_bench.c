@@ -23,8 +23,8 @@ static void usage(void)
 	fputs("usage: sched_bench DISCIPLINE QUEUES ACTIVE TURNS\n\n"
 	      "Prints the nanoseconds of a turn, the best of five rounds of TURNS. ACTIVE of\n"
 	      "the QUEUES have work and credit. DISCIPLINE: fifo, strict, small; fair: 16\n"
-	      "tenants, strict inside; tenants: as many tenants as queues; scan: strict by\n"
-	      "looking at every queue, for comparison. walk, set: of one queue in a dump or\n"
+	      "tenants, strict inside; tenants: as many tenants as queues; ranked: by a heap,\n"
+	      "as under a policy; scan: strict by looking at every queue, for comparison. walk, set: of one queue in a dump or\n"
 	      "a change of the discipline.\n", stderr);
 	exit(2);
 }
@@ -100,6 +100,13 @@ __attribute__((__noinline__)) void run_sets(unsigned int turns)
 	}
 }
 
+static u64 rank(struct mrpc_order_entity *e)
+{
+	return e->left;
+}
+
+static const struct mrpc_order_ranker ranker = { .rank = rank };
+
 static const struct discipline {
 	const char *name;
 	void (*run)(unsigned int turns);
@@ -112,6 +119,7 @@ static const struct discipline {
 	{ "small", run_turns, MRPC_ORDER_SMALL, false, 16 },
 	{ "fair", run_turns, MRPC_ORDER_STRICT, true, 16 },
 	{ "tenants", run_turns, MRPC_ORDER_STRICT, true, U32_MAX },
+	{ "ranked", run_turns, MRPC_ORDER_RANKED, false, 16 },
 	{ "scan", run_scans, MRPC_ORDER_STRICT, false, 16 },
 	{ "walk", run_walks, MRPC_ORDER_STRICT, true, 16 },
 	{ "set", run_sets, MRPC_ORDER_STRICT, true, 16 },
@@ -121,6 +129,7 @@ static void set_up(const struct discipline *c, unsigned int active)
 {
 	struct mrpc_egress_rule rule = {
 		.within = c->within,
+		.ranker = c->within == MRPC_ORDER_RANKED ? &ranker : NULL,
 		.fair = c->fair,
 		.chunk = MRPC_EGRESS_CHUNK,
 		.limit = MRPC_EGRESS_LIMIT,
