@@ -122,7 +122,7 @@ print([m["id"] for m in json.load(sys.stdin)[0]["maps"] if m["name"] == "denied"
 	grep -q "^ *pinned *$PINS/keeper$" "$TEST_TMP/out"
 	grep -q '^ *kept *[1-9]' "$TEST_TMP/out"
 	mrpc policy list | tee "$TEST_TMP/out"
-	grep -q '^keeper  *1  *attached  *1  *0  *request_tx  *gate .* yes$' "$TEST_TMP/out"
+	grep -q '^keeper  *1  *policy  *attached  *1  *0  *request_tx  *gate .* yes$' "$TEST_TMP/out"
 	mrpc engine type show keeper | has 'state *attached'
 	edit delete bad
 	get bad

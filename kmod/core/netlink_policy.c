@@ -6,38 +6,27 @@
 #include "placement.h"
 #include "policy.h"
 
-static u32 mrpc_nl_policy_hooks(const struct mrpc_policy_ops *ops)
+static u32 mrpc_nl_policy_flags(u32 flags)
 {
-	return (ops->request_tx ? MRPC_POLICY_HOOKS_REQUEST_TX : 0) |
-	       (ops->request_rx ? MRPC_POLICY_HOOKS_REQUEST_RX : 0) |
-	       (ops->reply_tx ? MRPC_POLICY_HOOKS_REPLY_TX : 0) |
-	       (ops->reply_rx ? MRPC_POLICY_HOOKS_REPLY_RX : 0) |
-	       (ops->init ? MRPC_POLICY_HOOKS_INIT : 0) |
-	       (ops->exit ? MRPC_POLICY_HOOKS_EXIT : 0) |
-	       (ops->tick ? MRPC_POLICY_HOOKS_TICK : 0);
-}
-
-static u32 mrpc_nl_policy_flags(const struct mrpc_policy_ops *ops)
-{
-	return (ops->flags & MRPC_POLICY_WRITES ? MRPC_POLICY_FLAGS_WRITES : 0) |
-	       (ops->flags & MRPC_POLICY_RANKS ? MRPC_POLICY_FLAGS_RANKS : 0) |
-	       (ops->flags & MRPC_POLICY_AGES ? MRPC_POLICY_FLAGS_AGES : 0);
+	return (flags & MRPC_POLICY_WRITES ? MRPC_POLICY_FLAGS_WRITES : 0) |
+	       (flags & MRPC_POLICY_RANKS ? MRPC_POLICY_FLAGS_RANKS : 0) |
+	       (flags & MRPC_POLICY_AGES ? MRPC_POLICY_FLAGS_AGES : 0);
 }
 
 /* What its present programs declare. */
 static int mrpc_nl_put_prog(struct sk_buff *skb, const struct mrpc_policy_prog *prog)
 {
-	const struct mrpc_policy_ops *ops = &prog->ops;
+	const struct mrpc_policy_decl *decl = prog->decl;
 	int err;
 	u32 i;
 
-	err = nla_put_u32(skb, MRPC_A_POLICY_HOOKS, mrpc_nl_policy_hooks(ops)) ||
-	      nla_put_u32(skb, MRPC_A_POLICY_FLAGS, mrpc_nl_policy_flags(ops)) ||
-	      (ops->tick && nla_put_uint(skb, MRPC_A_POLICY_PERIOD, ops->period));
+	err = nla_put_u32(skb, MRPC_A_POLICY_HOOKS, prog->hooks) ||
+	      nla_put_u32(skb, MRPC_A_POLICY_FLAGS, mrpc_nl_policy_flags(decl->flags)) ||
+	      (prog->tick && nla_put_uint(skb, MRPC_A_POLICY_PERIOD, decl->period));
 	for (i = 0; i < prog->nr_fields && !err; i++)
-		err = nla_put_string(skb, MRPC_A_POLICY_FIELD, ops->fields[i]);
+		err = nla_put_string(skb, MRPC_A_POLICY_FIELD, decl->fields[i]);
 	for (i = 0; i < prog->nr_counters && !err; i++)
-		err = nla_put_string(skb, MRPC_A_POLICY_COUNTER, ops->counters[i]);
+		err = nla_put_string(skb, MRPC_A_POLICY_COUNTER, decl->counters[i]);
 	return err;
 }
 
@@ -94,7 +83,8 @@ int mrpc_nl_put_policy(struct sk_buff *skb, const struct net *net,
 	if (!nest)
 		return -EMSGSIZE;
 	mrpc_policy_look(policy, &look);
-	err = nla_put_u32(skb, MRPC_A_POLICY_STATE, mrpc_nl_policy_state(&look)) ||
+	err = nla_put_u32(skb, MRPC_A_POLICY_TYPE, policy->class->type) ||
+	      nla_put_u32(skb, MRPC_A_POLICY_STATE, mrpc_nl_policy_state(&look)) ||
 	      (look.link && nla_put_u32(skb, MRPC_A_POLICY_LINK, look.link)) ||
 	      nla_put_uint(skb, MRPC_A_POLICY_GENERATION, look.generation) ||
 	      nla_put_u32(skb, MRPC_A_POLICY_EVICTED, READ_ONCE(policy->evicted)) ||

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies come and go: struct_ops links, and what becomes of them here.
+ * Policies come and go: struct_ops links, and what becomes of them here. That is the same
+ * for policies of all classes.
  *
  * reg() and update() run under one lock of the whole host's struct_ops, so nothing here
  * waits for a datapath: programs are RCU pointers, and directions bind themselves to new
  * ones.
  */
-#include <linux/bpf_verifier.h>
-#include <linux/btf.h>
-#include <linux/ctype.h>
-#include <linux/filter.h>
 #include <linux/slab.h>
 
 #include "notify.h"
@@ -20,24 +17,27 @@ static DEFINE_MUTEX(mrpc_policies_lock);
 static LIST_HEAD(mrpc_policies);	/* under mrpc_policies_lock */
 static struct workqueue_struct *mrpc_policy_wq;
 
-struct btf *mrpc_policy_btf;
-
 /* -- programs ------------------------------------------------------------------- */
 
-static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_ops *ops)
+static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_class *class,
+						const void *ops)
 {
 	struct mrpc_policy_prog *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
+	const struct mrpc_policy_decl *decl;
 
 	if (!prog)
 		return NULL;
 	refcount_set(&prog->ref, 1);
 	spin_lock_init(&prog->lock);
 	INIT_LIST_HEAD(&prog->bound);
-	prog->ops = *ops;
-	prog->budget = ops->budget ?: MRPC_POLICY_BUDGET;
-	prog->nr_fields = mrpc_policy_check_fields(ops);	/* validated */
-	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *ops->counters[prog->nr_counters])
+	memcpy(&prog->ops, ops, class->size);
+	decl = mrpc_policy_decl(class, &prog->ops);
+	prog->decl = decl;
+	prog->budget = decl->budget ?: MRPC_POLICY_BUDGET;
+	prog->nr_fields = mrpc_policy_check_fields(decl);	/* validated */
+	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *decl->counters[prog->nr_counters])
 		prog->nr_counters++;
+	class->take(prog);
 	return prog;
 }
 
@@ -100,7 +100,8 @@ static void policy_put(struct mrpc_policy *policy)
 	kref_put_mutex(&policy->ref, policy_free, &mrpc_policies_lock);
 }
 
-static void policy_drop(const struct mrpc_engine_ops *ops)
+/* mrpc_engine_ops.drop */
+void mrpc_policy_drop(const struct mrpc_engine_ops *ops)
 {
 	policy_put(mrpc_policy_of(ops));
 }
@@ -194,7 +195,7 @@ static void policy_tick_work(struct work_struct *work)
 
 	if (!prog)
 		return;
-	period = prog->ops.tick ? prog->ops.period : 0;
+	period = prog->tick ? prog->decl->period : 0;
 	mrpc_policy_prog_put(prog);
 	if (!period)
 		return;
@@ -204,20 +205,27 @@ static void policy_tick_work(struct work_struct *work)
 
 /* -- attaching ----------------------------------------------------------------------- */
 
-static struct mrpc_policy *policy_find(const struct mrpc_policy_ops *ops)
+static u32 policy_version(const struct mrpc_policy_decl *decl)
+{
+	return decl->version ?: 1;
+}
+
+static struct mrpc_policy *policy_find(const struct mrpc_policy_decl *decl)
 {
 	struct mrpc_policy *policy;
 
 	list_for_each_entry(policy, &mrpc_policies, list)
-		if (!strcmp(policy->name, ops->name) &&
-		    policy->engine.version == (ops->version ?: 1))
+		if (!strcmp(policy->name, decl->name) &&
+		    policy->engine.version == policy_version(decl))
 			return policy;
 	return NULL;
 }
 
 /* Under mrpc_policies_lock. */
-static struct mrpc_policy *policy_new(const struct mrpc_policy_ops *ops)
+static struct mrpc_policy *policy_new(const struct mrpc_policy_class *class,
+				      const struct mrpc_policy_prog *prog)
 {
+	const struct mrpc_policy_decl *decl = prog->decl;
 	struct mrpc_policy *policy = kzalloc(sizeof(*policy), GFP_KERNEL_ACCOUNT);
 	int err;
 
@@ -227,15 +235,17 @@ static struct mrpc_policy *policy_new(const struct mrpc_policy_ops *ops)
 	spin_lock_init(&policy->why_lock);
 	INIT_WORK(&policy->evict, policy_evict_work);
 	INIT_DELAYED_WORK(&policy->tick, policy_tick_work);
-	strscpy(policy->name, ops->name);
-	policy->storage = ops->storage;
-	policy->hooks = mrpc_policy_hooks(ops);
-	policy->flags = ops->flags;
-	policy->engine = mrpc_policy_engine;
+	strscpy(policy->name, decl->name);
+	policy->class = class;
+	policy->storage = decl->storage;
+	policy->hooks = prog->hooks;
+	policy->flags = decl->flags;
+	policy->engine = *class->engine;
+	policy->engine.owner = THIS_MODULE;
 	policy->engine.name = policy->name;
-	policy->engine.version = ops->version ?: 1;
+	policy->engine.version = policy_version(decl);
 	policy->engine.hold = policy_hold;
-	policy->engine.drop = policy_drop;
+	policy->engine.drop = mrpc_policy_drop;
 	err = mrpc_engine_register(&policy->engine);
 	if (err) {
 		kfree(policy);
@@ -248,7 +258,7 @@ static struct mrpc_policy *policy_new(const struct mrpc_policy_ops *ops)
 /* Programs get into force. Under mrpc_policies_lock. */
 static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)
 {
-	bool ticks = prog->ops.tick;
+	bool ticks = prog->tick;
 
 	prog->generation = ++policy->generations;
 	WRITE_ONCE(policy->thrown, false);
@@ -259,17 +269,20 @@ static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *pr
 }
 
 /* Can programs take over what datapaths have of this policy? Return: why not, or NULL. */
-static const char *policy_fits(const struct mrpc_policy *policy, const struct mrpc_policy_ops *ops)
+static const char *policy_fits(const struct mrpc_policy *policy,
+			       const struct mrpc_policy_prog *prog)
 {
-	if (strcmp(policy->name, ops->name))
+	const struct mrpc_policy_decl *decl = prog->decl;
+
+	if (strcmp(policy->name, decl->name))
 		return "it has another name";
-	if (policy->engine.version != (ops->version ?: 1))
+	if (policy->engine.version != policy_version(decl))
 		return "it has another version";
-	if (policy->storage != ops->storage)
+	if (policy->storage != decl->storage)
 		return "it has another size of storage";
-	if (mrpc_policy_hooks(ops) & ~policy->hooks)
+	if (prog->hooks & ~policy->hooks & policy->class->arranged)
 		return "it has a function that the first one had not";
-	if (ops->flags & ~policy->flags)
+	if (decl->flags & ~policy->flags)
 		return "it has a flag that the first one had not";
 	return NULL;
 }
@@ -280,17 +293,18 @@ static void policy_refuse(struct mrpc_policy *policy, const char *why)
 	pr_notice_ratelimited("mrpc: policy '%s': %s\n", policy->name, why);
 }
 
-/* Under mrpc_policies_lock. Return: a policy for @ops, with a reference, or an ERR_PTR. */
-static struct mrpc_policy *policy_get(const struct mrpc_policy_ops *ops)
+/* Under mrpc_policies_lock. Return: a policy for @prog, with a reference, or an ERR_PTR. */
+static struct mrpc_policy *policy_get(const struct mrpc_policy_class *class,
+				      const struct mrpc_policy_prog *prog)
 {
-	struct mrpc_policy *policy = policy_find(ops);
+	struct mrpc_policy *policy = policy_find(prog->decl);
 	const char *why;
 
 	if (!policy)
-		return policy_new(ops);
-	if (policy->link)
+		return policy_new(class, prog);
+	if (policy->link || policy->class != class)
 		return ERR_PTR(-EEXIST);
-	why = policy_fits(policy, ops);
+	why = policy_fits(policy, prog);
 	if (why) {
 		policy_refuse(policy, why);
 		return ERR_PTR(-EINVAL);
@@ -299,18 +313,27 @@ static struct mrpc_policy *policy_get(const struct mrpc_policy_ops *ops)
 	return kref_get_unless_zero(&policy->ref) ? policy : ERR_PTR(-EAGAIN);
 }
 
-static int policy_reg(void *kdata, struct bpf_link *link)
+/**
+ * mrpc_policy_attach() - a policy gets programs
+ * @class: its class
+ * @ops: the struct of that class, validated
+ * @link: by which they are attached
+ *
+ * For bpf_struct_ops.reg. Context: process; may sleep. Return: 0; -EEXIST: the name is
+ * taken; -EINVAL: they are not fit for what uses it; -EAGAIN: it is just going.
+ */
+int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops, struct bpf_link *link)
 {
 	struct mrpc_policy_prog *prog;
 	struct mrpc_policy *policy;
 
 	if (!link)		/* without one there is nothing to detach */
 		return -EOPNOTSUPP;
-	prog = policy_prog_new(kdata);
+	prog = policy_prog_new(class, ops);
 	if (!prog)
 		return -ENOMEM;
 	mutex_lock(&mrpc_policies_lock);
-	policy = policy_get(kdata);
+	policy = policy_get(class, prog);
 	if (!IS_ERR(policy)) {
 		policy->link = link;
 		policy_begin(policy, prog);
@@ -336,7 +359,14 @@ static struct mrpc_policy *policy_of_link(const struct bpf_link *link)
 	return NULL;
 }
 
-static void policy_unreg(void *kdata, struct bpf_link *link)
+/**
+ * mrpc_policy_detach() - a policy loses its programs
+ * @ops: the struct of its class
+ * @link: the link
+ *
+ * For bpf_struct_ops.unreg. Context: process; waits until nobody runs them.
+ */
+void mrpc_policy_detach(void *ops, struct bpf_link *link)
 {
 	struct mrpc_policy *policy;
 
@@ -359,7 +389,7 @@ static void policy_unreg(void *kdata, struct bpf_link *link)
 static int policy_check_update(struct mrpc_policy *policy, struct mrpc_policy_prog *next)
 {
 	struct mrpc_policy_prog *now = mrpc_policy_prog_get(policy);
-	const char *unfit = policy_fits(policy, &next->ops);
+	const char *unfit = policy_fits(policy, next);
 	char why[sizeof(policy->why)] = "";
 
 	if (!now)
@@ -375,151 +405,49 @@ static int policy_check_update(struct mrpc_policy *policy, struct mrpc_policy_pr
 	return -EINVAL;
 }
 
-static int policy_update(void *kdata, void *old_kdata, struct bpf_link *link)
+/* Under mrpc_policies_lock. */
+static int policy_update(struct mrpc_policy *policy, const void *ops)
 {
-	struct mrpc_policy_prog *prog = policy_prog_new(kdata);
-	struct mrpc_policy *policy;
-	int err = -ENOLINK;
+	struct mrpc_policy_prog *prog = policy_prog_new(policy->class, ops);
+	int err;
 
 	if (!prog)
 		return -ENOMEM;
+	err = policy_check_update(policy, prog);
+	if (err)
+		mrpc_policy_prog_put(prog);
+	else
+		policy_begin(policy, prog);
+	return err;
+}
+
+/**
+ * mrpc_policy_update() - a policy gets other programs
+ * @ops: the struct of its class, validated
+ * @old: that of those it has
+ * @link: the link
+ *
+ * For bpf_struct_ops.update. Context: process; waits until nobody runs those before.
+ * Return: 0; -EINVAL, and mrpc_policy.why says why; -ENOLINK: it has been thrown out.
+ */
+int mrpc_policy_update(void *ops, void *old, struct bpf_link *link)
+{
+	struct mrpc_policy *policy;
+	int err;
+
 	mutex_lock(&mrpc_policies_lock);
 	policy = policy_of_link(link);
-	if (policy)
-		err = policy_check_update(policy, prog);
-	if (!err)
-		policy_begin(policy, prog);
+	err = policy ? policy_update(policy, ops) : -ENOLINK;
 	mutex_unlock(&mrpc_policies_lock);
-	if (err) {
-		mrpc_policy_prog_put(prog);
+	if (err)
 		return err;
-	}
 	synchronize_rcu();	/* nobody runs those before any more */
 	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_REPLACE);
 	return 0;
 }
 
-/* -- what the verifier and the map ask -------------------------------------------------- */
-
-static bool policy_word_valid(const char *name, size_t size)
-{
-	size_t len = strnlen(name, size), i;
-
-	for (i = 0; i < len; i++)
-		if (!islower(name[i]) && !isdigit(name[i]) && name[i] != '_' && name[i] != '-')
-			return false;
-	return len && len < size;
-}
-
-static int policy_check_counters(const struct mrpc_policy_ops *ops)
-{
-	bool ended = false;
-	u32 i;
-
-	for (i = 0; i < MRPC_POLICY_COUNTERS; i++) {
-		if (!*ops->counters[i])
-			ended = true;
-		else if (ended || !policy_word_valid(ops->counters[i], MRPC_POLICY_COUNTER))
-			return -EINVAL;
-	}
-	return 0;
-}
-
-static int policy_validate(void *kdata)
-{
-	const struct mrpc_policy_ops *ops = kdata;
-	int nr_fields = mrpc_policy_check_fields(ops);
-
-	if (!policy_word_valid(ops->name, MRPC_POLICY_NAME) || ops->flags & ~MRPC_POLICY_FLAGS ||
-	    ops->storage > MRPC_POLICY_STORAGE || ops->budget > NSEC_PER_SEC || nr_fields < 0)
-		return -EINVAL;
-	if (ops->tick ? ops->period < NSEC_PER_MSEC || ops->period > 3600 * NSEC_PER_SEC :
-			ops->period)
-		return -EINVAL;
-	if (!mrpc_policy_hooks(ops))
-		return -EINVAL;
-	return policy_check_counters(ops);
-}
-
-/* Programs are called under RCU. */
-static int policy_check_member(const struct btf_type *t, const struct btf_member *member,
-			       const struct bpf_prog *prog)
-{
-	return prog->sleepable ? -EINVAL : 0;
-}
-
-/* Functions are the map's; all data goes as it is, to be validated as a whole. */
-static int policy_init_member(const struct btf_type *t, const struct btf_member *member,
-			      void *kdata, const void *udata)
-{
-	const u32 data = offsetof(struct mrpc_policy_ops, name);
-	u32 off = __btf_member_bit_offset(t, member) / 8;
-
-	if (off < data)
-		return 0;
-	if (off == data)
-		memcpy(kdata + data, udata + data, sizeof(struct mrpc_policy_ops) - data);
-	return 1;
-}
-
-static int policy_init(struct btf *btf)
-{
-	mrpc_policy_btf = btf;
-	return 0;
-}
-
-static bool policy_is_valid_access(int off, int size, enum bpf_access_type type,
-				   const struct bpf_prog *prog, struct bpf_insn_access_aux *info)
-{
-	return bpf_tracing_btf_ctx_access(off, size, type, prog, info);
-}
-
-static const struct bpf_func_proto *policy_func_proto(enum bpf_func_id id,
-						      const struct bpf_prog *prog)
-{
-	return bpf_base_func_proto(id, prog);
-}
-
-static const struct bpf_verifier_ops mrpc_policy_verifier_ops = {
-	.get_func_proto		= policy_func_proto,
-	.is_valid_access	= policy_is_valid_access,
-};
-
-static int policy_stub_judge(struct mrpc_policy_ctx *ctx)
-{
-	return MRPC_POLICY_PASS;
-}
-
-static void policy_stub_void(struct mrpc_policy_ctx *ctx)
-{
-}
-
-static struct mrpc_policy_ops policy_stubs = {
-	.request_tx	= policy_stub_judge,
-	.request_rx	= policy_stub_judge,
-	.reply_tx	= policy_stub_judge,
-	.reply_rx	= policy_stub_judge,
-	.init		= policy_stub_judge,
-	.exit		= policy_stub_void,
-	.tick		= policy_stub_void,
-};
-
-static struct bpf_struct_ops bpf_mrpc_policy_ops = {
-	.verifier_ops	= &mrpc_policy_verifier_ops,
-	.init		= policy_init,
-	.check_member	= policy_check_member,
-	.init_member	= policy_init_member,
-	.validate	= policy_validate,
-	.reg		= policy_reg,
-	.unreg		= policy_unreg,
-	.update		= policy_update,
-	.cfi_stubs	= &policy_stubs,
-	.name		= "mrpc_policy_ops",
-	.owner		= THIS_MODULE,
-};
-
 /**
- * mrpc_policy_init() - offer the type to BPF
+ * mrpc_policy_init() - offer the types to BPF
  *
  * A kernel, or a module, without BTF goes without policies.
  * Return: 0 or a negative errno.
@@ -533,7 +461,7 @@ int __init mrpc_policy_init(void)
 		return -ENOMEM;
 	err = mrpc_policy_kfunc_init();
 	if (!err)
-		err = register_bpf_struct_ops(&bpf_mrpc_policy_ops, mrpc_policy_ops);
+		err = mrpc_policy_ops_init();
 	if (err == -EOPNOTSUPP || err == -ENOENT)
 		err = 0;
 	if (err)

@@ -3,7 +3,9 @@
  * Policies: engine types whose functions are BPF programs. See
  * uapi/linux/mrpc_policy.h for what authors see.
  *
- * policy.c	types: they come and go with struct_ops links
+ * policy.c	they come and go with struct_ops links, of whatever class
+ * policy_check.c	what all classes declare, and what the verifier asks
+ * policy_ops.c	the class that judges messages: struct mrpc_policy_ops
  * policy_bind.c	the fields that a policy declares, in the schemas of connections
  * policy_dp.c	datapaths under a policy: what they are bound to
  * policy_run.c	the engine: programs judge rpcs
@@ -15,6 +17,7 @@
 #include <linux/bpf.h>
 #include <linux/kref.h>
 #include <linux/list.h>
+#include <linux/mrpc_netlink.h>
 #include <linux/mrpc_policy.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
@@ -54,6 +57,37 @@ struct mrpc_policy_bound {
 	struct mrpc_policy_paths *types[];
 };
 
+/* Where what policies of all classes declare begins in the struct of one. */
+#define MRPC_POLICY_DECL_AT(type)						\
+	(offsetof(struct type, name) +						\
+	 BUILD_BUG_ON_ZERO(sizeof(struct type) !=				\
+			   offsetof(struct type, name) + sizeof(struct mrpc_policy_decl) ||	\
+			   offsetof(struct type, counters) - offsetof(struct type, name) !=	\
+			   offsetof(struct mrpc_policy_decl, counters)))
+
+struct mrpc_policy_prog;
+
+/**
+ * struct mrpc_policy_class - a struct_ops type that policies are of
+ * @type: enum mrpc_policy_type
+ * @size: bytes of the struct
+ * @decl: where its struct mrpc_policy_decl begins: MRPC_POLICY_DECL_AT()
+ * @flags: MRPC_POLICY_* that it may have
+ * @arranged: MRPC_POLICY_HOOKS_* that things are arranged for where a policy of this class
+ *	is in use: programs that follow have none that the first had not
+ * @engine: what the engine types of this class have in common
+ * @take: set @hooks and @tick of programs by their copy of the struct
+ */
+struct mrpc_policy_class {
+	u32 type;
+	u32 size;
+	u32 decl;
+	u32 flags;
+	u32 arranged;
+	const struct mrpc_engine_ops *engine;
+	void (*take)(struct mrpc_policy_prog *prog);
+};
+
 /**
  * struct mrpc_policy_prog - the programs that a policy has, or had, at one time
  *
@@ -64,7 +98,9 @@ struct mrpc_policy_bound {
  * @ref: references
  * @rcu: for the free
  * @generation: counted from 1 in the policy
- * @ops: a copy of what was registered
+ * @decl: in the copy of what was registered
+ * @hooks: functions that there are, MRPC_POLICY_HOOKS_*
+ * @tick: or NULL
  * @nr_fields: declared
  * @nr_counters: declared
  * @budget: ns that a run may take
@@ -72,12 +108,15 @@ struct mrpc_policy_bound {
  * @lock: @bound; short
  * @bound: struct mrpc_policy_bound
  * @nr_bound: how many
+ * @ops: the copy, of the policy's class
  */
 struct mrpc_policy_prog {
 	refcount_t ref;
 	struct rcu_head rcu;
 	u64 generation;
-	struct mrpc_policy_ops ops;
+	const struct mrpc_policy_decl *decl;
+	u32 hooks;
+	void (*tick)(struct mrpc_policy_ctx *ctx);
 	u32 nr_fields;
 	u32 nr_counters;
 	u32 budget;
@@ -85,6 +124,9 @@ struct mrpc_policy_prog {
 	spinlock_t lock;
 	struct list_head bound;
 	u32 nr_bound;
+	union {
+		struct mrpc_policy_ops ops;
+	};
 };
 
 /* What programs have done too often: each fault counts this much, a good run takes one off. */
@@ -98,13 +140,13 @@ struct mrpc_policy_prog {
  * programs does with messages what the operator has said, and gets new ones when a policy of
  * its name and version is attached.
  *
- * @engine: the type; its callbacks are policy_run.c's
+ * @class: what it is
+ * @engine: the type; its callbacks are the class's
  * @ref: one of the link, one of each configuration
  * @list: entry of the list of policies; under mrpc_policies_lock
  * @name: memory of @engine.name
  * @storage: bytes of a datapath's storage
- * @hooks: functions that the first programs had, of those that judge messages, a bit for
- *	each as mrpc_policy_hooks() gives them; datapaths are made for them
+ * @hooks: functions that the first programs had, MRPC_POLICY_HOOKS_*
  * @flags: likewise MRPC_POLICY_*
  * @prog: present programs, or NULL
  * @link: by which they are attached, or NULL; under mrpc_policies_lock, not a reference
@@ -117,6 +159,7 @@ struct mrpc_policy_prog {
  * @tick: runs the programs' tick
  */
 struct mrpc_policy {
+	const struct mrpc_policy_class *class;
 	struct mrpc_engine_ops engine;
 	struct kref ref;
 	struct list_head list;
@@ -164,8 +207,12 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
  * Of the owner of the direction's claim.
  *
  * @ctx: what programs see
- * @e: the instance; NULL in tick
+ * @policy: the policy
+ * @conn: whose datapath; NULL in tick
+ * @services: of those of @conn, a bit for each that the policy is there for
+ * @e: the instance that judges, or NULL
  * @dir: enum mrpc_direction
+ * @storage: the datapath's, or NULL
  * @prog: the programs that it is bound to, a reference, or NULL
  * @hook: of them, what judges in this direction, or NULL
  * @bound: for each service of the connection: references
@@ -191,8 +238,12 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
  */
 struct mrpc_policy_run {
 	struct mrpc_policy_ctx ctx;
+	struct mrpc_policy *policy;
+	struct mrpc_conn *conn;
+	u32 services;
 	struct mrpc_engine *e;
 	u8 dir;
+	u8 *storage;
 	struct mrpc_policy_prog *prog;
 	mrpc_policy_hook_t hook;
 	struct mrpc_policy_bound *bound[MRPC_MAX_SERVICES];
@@ -231,32 +282,49 @@ struct mrpc_policy_dp {
 };
 
 /* policy.c */
+void mrpc_policy_drop(const struct mrpc_engine_ops *ops);
 struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy);
 void mrpc_policy_prog_put(struct mrpc_policy_prog *prog);
 __printf(3, 4)
 bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
 		       const char *fmt, ...);
 
-/* Functions that judge messages; bits of mrpc_policy_hooks(). */
-static inline u32 mrpc_policy_hook_bit(bool request, bool transmit)
-{
-	return BIT(request * 2 + transmit);
-}
-
-static inline u32 mrpc_policy_hooks(const struct mrpc_policy_ops *ops)
-{
-	return (ops->request_tx ? mrpc_policy_hook_bit(true, true) : 0) |
-	       (ops->request_rx ? mrpc_policy_hook_bit(true, false) : 0) |
-	       (ops->reply_tx ? mrpc_policy_hook_bit(false, true) : 0) |
-	       (ops->reply_rx ? mrpc_policy_hook_bit(false, false) : 0);
-}
-
 void mrpc_policy_look(struct mrpc_policy *policy, struct mrpc_policy_look *look);
+int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops, struct bpf_link *link);
+void mrpc_policy_detach(void *ops, struct bpf_link *link);
+int mrpc_policy_update(void *ops, void *old, struct bpf_link *link);
 int mrpc_policy_init(void);
 void mrpc_policy_exit(void);
 
+/* policy_check.c: for struct bpf_struct_ops */
+extern const struct bpf_verifier_ops mrpc_policy_verifier_ops;
+extern struct btf *mrpc_policy_btf;
+int mrpc_policy_btf_init(struct btf *btf);
+int mrpc_policy_check_member(const struct btf_type *t, const struct btf_member *member,
+			     const struct bpf_prog *prog);
+int mrpc_policy_init_member(const struct mrpc_policy_class *class, const struct btf_type *t,
+			    const struct btf_member *member, void *kdata, const void *udata);
+bool mrpc_policy_valid(const struct mrpc_policy_class *class, const void *ops, bool ticks);
+
+static inline const struct mrpc_policy_decl *
+mrpc_policy_decl(const struct mrpc_policy_class *class, const void *ops)
+{
+	return ops + class->decl;
+}
+
+/* policy_ops.c */
+/* The functions that judge messages */
+static inline u32 mrpc_policy_hook_bit(bool request, bool transmit)
+{
+	if (request)
+		return transmit ? MRPC_POLICY_HOOKS_REQUEST_TX : MRPC_POLICY_HOOKS_REQUEST_RX;
+	return transmit ? MRPC_POLICY_HOOKS_REPLY_TX : MRPC_POLICY_HOOKS_REPLY_RX;
+}
+
+int mrpc_policy_ops_init(void);
+
 /* policy_bind.c */
-int mrpc_policy_check_fields(const struct mrpc_policy_ops *ops);
+int mrpc_policy_check_fields(const struct mrpc_policy_decl *decl);
 struct mrpc_policy_bound *mrpc_policy_bind(struct mrpc_policy_prog *prog,
 					   struct mrpc_schema *schema);
 void mrpc_policy_unbind(struct mrpc_policy_prog *prog, struct mrpc_policy_bound *b);
@@ -274,7 +342,7 @@ void mrpc_policy_tick(struct mrpc_policy *policy);
 
 static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 {
-	return ops->do_work == mrpc_policy_engine.do_work;
+	return ops->drop == mrpc_policy_drop;
 }
 
 /* policy_kfunc.c; what begins with bpf_ is for programs */
@@ -294,6 +362,5 @@ int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index);
 int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, u32 counter, u64 n);
 u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size);
 int mrpc_policy_kfunc_init(void);
-extern struct btf *mrpc_policy_btf;
 
 #endif /* MRPC_CORE_POLICY_H */

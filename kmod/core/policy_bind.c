@@ -30,18 +30,18 @@ static const char *policy_field_path(const char *field, const char **type, u32 *
 
 /**
  * mrpc_policy_check_fields() - are the declared fields well-formed, as far as one can tell?
- * @ops: the policy in the making
+ * @decl: what the policy in the making declares
  *
  * Return: how many there are, or -EINVAL: a gap, no NUL, a type that is no name, no path.
  */
-int mrpc_policy_check_fields(const struct mrpc_policy_ops *ops)
+int mrpc_policy_check_fields(const struct mrpc_policy_decl *decl)
 {
 	const char *type, *path;
 	int i, nr = 0;
 	u32 len;
 
 	for (i = 0; i < MRPC_POLICY_FIELDS; i++) {
-		const char *field = ops->fields[i];
+		const char *field = decl->fields[i];
 
 		if (!memchr(field, 0, MRPC_POLICY_PATH))
 			return -EINVAL;
@@ -97,7 +97,7 @@ static int policy_bind_type(const struct mrpc_policy_prog *prog, struct mrpc_pol
 	if (!paths)
 		return -ENOMEM;
 	for (i = 0; i < prog->nr_fields && ret >= 0; i++) {
-		const char *path = policy_field_path(prog->ops.fields[i], &want, &len);
+		const char *path = policy_field_path(prog->decl->fields[i], &want, &len);
 
 		if (len && (strncmp(name, want, len) || name[len]))
 			continue;
@@ -239,7 +239,7 @@ static const char *policy_lacks(const struct mrpc_policy_prog *prog,
 
 	if (!prog->nr_fields || __ffs(missing) >= prog->nr_fields)
 		return NULL;
-	return prog->ops.fields[__ffs(missing)];
+	return prog->decl->fields[__ffs(missing)];
 }
 
 /* Return: a type of whose messages the next programs need more than the head, or NULL. */
@@ -341,7 +341,7 @@ bool mrpc_policy_serves(const struct mrpc_policy_prog *next, struct mrpc_policy_
 		if (found & BIT(i))
 			continue;
 		scnprintf(why, size, "'%.40s' is no field of a message of any service",
-			  next->ops.fields[i]);
+			  next->decl->fields[i]);
 		serves = false;
 	}
 	return serves;

@@ -42,7 +42,7 @@ static void policy_release(struct mrpc_policy_run *run)
 /* A direction takes the present programs, or none, whose fields are bound to nothing. */
 static void policy_take(struct mrpc_policy_run *run)
 {
-	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(mrpc_policy_of(run->e->ops));
+	struct mrpc_policy_prog *prog = mrpc_policy_prog_get(run->policy);
 
 	policy_release(run);
 	run->prog = prog;
@@ -53,7 +53,7 @@ static void policy_take(struct mrpc_policy_run *run)
 /* Return: a field that no message of the services has, or NULL; *@service is one of them. */
 static const char *policy_lacks(const struct mrpc_policy_run *run, const char **service)
 {
-	const struct mrpc_conn *conn = run->e->conn;
+	const struct mrpc_conn *conn = run->conn;
 	u32 found = 0, i;
 
 	for (i = 0; i < conn->nr_services; i++) {
@@ -64,7 +64,7 @@ static const char *policy_lacks(const struct mrpc_policy_run *run, const char **
 	}
 	for (i = 0; i < run->prog->nr_fields; i++)
 		if (!(found & BIT(i)))
-			return run->prog->ops.fields[i];
+			return run->prog->decl->fields[i];
 	return NULL;
 }
 
@@ -73,7 +73,7 @@ static bool policy_needs_content(const struct mrpc_policy_run *run)
 {
 	u32 i, k;
 
-	for (i = 0; i < run->e->conn->nr_services; i++) {
+	for (i = 0; i < run->conn->nr_services; i++) {
 		const struct mrpc_policy_bound *b = run->bound[i];
 
 		for (k = 0; b && k < b->schema->plan->nr_types; k++)
@@ -101,14 +101,14 @@ static void policy_fit(struct mrpc_policy_run *run)
  */
 int mrpc_policy_rebind(struct mrpc_policy_run *run)
 {
-	const struct mrpc_conn *conn = run->e->conn;
+	const struct mrpc_conn *conn = run->conn;
 	struct mrpc_policy_prog *prog;
 	u32 i;
 
 	policy_take(run);
 	prog = run->prog;
 	for (i = 0; prog && i < conn->nr_services; i++) {
-		if (!(run->e->services & BIT(i)))
+		if (!(run->services & BIT(i)))
 			continue;
 		run->bound[i] = mrpc_policy_bind(prog, conn->services[i].schema);
 		if (!run->bound[i]) {
@@ -123,7 +123,7 @@ int mrpc_policy_rebind(struct mrpc_policy_run *run)
 
 static void policy_describe(struct mrpc_policy_run *run)
 {
-	const struct mrpc_conn *conn = run->e->conn;
+	const struct mrpc_conn *conn = run->conn;
 	const struct mrpc_session *session = conn->session;
 	struct mrpc_policy_ctx *ctx = &run->ctx;
 	const struct sockaddr_in6 *in6 = (const void *)&conn->peer;
@@ -193,7 +193,7 @@ static bool policy_call(struct mrpc_policy_run *run, int (*fn)(struct mrpc_polic
 	run->rpc = NULL;
 	run->ctx.kind = MRPC_POLICY_NO_MESSAGE;
 	rcu_read_lock();
-	present = rcu_access_pointer(mrpc_policy_of(run->e->ops)->prog) == run->prog;
+	present = rcu_access_pointer(run->policy->prog) == run->prog;
 	if (present)
 		*ret = fn(&run->ctx);
 	rcu_read_unlock();
@@ -252,17 +252,21 @@ static int policy_begin(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 /* mrpc_engine_ops.create */
 int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 {
+	struct mrpc_policy *policy = mrpc_policy_of(e->ops);
 	struct mrpc_policy_dp *dp;
 	int dir, err;
 
-	dp = kvzalloc(struct_size(dp, storage, mrpc_policy_of(e->ops)->storage),
-		      GFP_KERNEL_ACCOUNT);
+	dp = kvzalloc(struct_size(dp, storage, policy->storage), GFP_KERNEL_ACCOUNT);
 	if (!dp)
 		return -ENOMEM;
 	e->priv = dp;
 	for (dir = 0; dir < MRPC_DIRS; dir++) {
+		dp->run[dir].policy = policy;
+		dp->run[dir].conn = e->conn;
+		dp->run[dir].services = e->services;
 		dp->run[dir].e = e;
 		dp->run[dir].dir = dir;
+		dp->run[dir].storage = dp->storage;
 		mrpc_late_init(&dp->run[dir].late);
 		policy_describe(&dp->run[dir]);
 	}

@@ -51,7 +51,7 @@ static int policy_write(const struct mrpc_policy_run *run, u32 field, bool data,
 
 	if (err)
 		return err;
-	if (!(run->prog->ops.flags & MRPC_POLICY_WRITES))
+	if (!(run->prog->decl->flags & MRPC_POLICY_WRITES))
 		return -EPERM;
 	is_data = path->kind == MRPC_VALUE_TEXT || path->kind == MRPC_VALUE_BYTES;
 	if (is_data != data)
@@ -268,7 +268,7 @@ __bpf_kfunc int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, u32 priority)
 	mrpc_rpc_set_rank(run->rpc, priority);
 	ctx->priority = priority;
 	if (run->dir == MRPC_TX)
-		WRITE_ONCE(run->e->conn->tx_priority, priority);
+		WRITE_ONCE(run->conn->tx_priority, priority);
 	return 0;
 }
 
@@ -308,9 +308,9 @@ __bpf_kfunc int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *r
 	int ret;
 
 	memset(replica, 0, replica__sz);
-	if (!run->rpc || run->e->conn->accepted)
+	if (!run->rpc || run->conn->accepted)
 		return -EINVAL;
-	ret = mrpc_replicas_look(run->e->conn, index, &found);
+	ret = mrpc_replicas_look(run->conn, index, &found);
 	memcpy(replica, &found, min_t(size_t, replica__sz, sizeof(found)));
 	return ret;
 }
@@ -362,12 +362,10 @@ __bpf_kfunc int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, u32 counter, u64 n)
 __bpf_kfunc u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
-	struct mrpc_policy_dp *dp;
 
-	if (!run->e || !rdwr_buf_size || rdwr_buf_size > mrpc_policy_of(run->e->ops)->storage)
+	if (!run->storage || !rdwr_buf_size || rdwr_buf_size > run->policy->storage)
 		return NULL;
-	dp = run->e->priv;
-	return dp->storage;
+	return run->storage;
 }
 
 __bpf_kfunc_end_defs();

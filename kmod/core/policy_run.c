@@ -128,7 +128,7 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 /* One of the datapaths says so for all. */
 static void policy_tell(struct mrpc_policy_run *run)
 {
-	struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
+	struct mrpc_policy *policy = run->policy;
 	char why[sizeof(policy->why)];
 
 	run->thrown = false;
@@ -148,7 +148,7 @@ static void policy_ran(struct mrpc_policy_run *run, s64 ns)
 	WRITE_ONCE(run->ran, run->ran + ns);
 	policy_count(&run->measured);
 	if (ns > prog->budget)
-		run->thrown |= mrpc_policy_fault(mrpc_policy_of(run->e->ops), prog,
+		run->thrown |= mrpc_policy_fault(run->policy, prog,
 						 "a run took %llu us",
 						 div_u64(ns, NSEC_PER_USEC));
 	else if (faults)
@@ -186,7 +186,7 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 		break;
 	default:
 		policy_count(&run->errors);
-		run->thrown |= mrpc_policy_fault(mrpc_policy_of(run->e->ops), run->prog,
+		run->thrown |= mrpc_policy_fault(run->policy, run->prog,
 						 "it returned %d", verdict);
 		run->status = 0;
 	}
@@ -198,7 +198,7 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 /* Return: enum mrpc_policy_verdict; with REJECT, @run has the status. */
 static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
-	const struct mrpc_policy *policy = mrpc_policy_of(run->e->ops);
+	const struct mrpc_policy *policy = run->policy;
 	int verdict;
 
 	if (rpc->drop)		/* who has given up sends nothing */
@@ -324,7 +324,7 @@ static int policy_put_counters(const struct mrpc_policy_dp *dp, struct mrpc_poli
 	u32 i;
 
 	for (i = 0; prog && i < prog->nr_counters && !err; i++)
-		err = mrpc_engine_put_u64(skb, prog->ops.counters[i],
+		err = mrpc_engine_put_u64(skb, prog->decl->counters[i],
 					  policy_sum(dp, offsetof(struct mrpc_policy_run,
 								  counters[i])));
 	if (prog)
@@ -376,10 +376,10 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 		return;
 	rcu_read_lock();
 	prog = rcu_dereference(policy->prog);
-	if (prog && prog->ops.tick) {
+	if (prog && prog->tick) {
 		run->ctx.generation = prog->generation;
 		start = local_clock();
-		prog->ops.tick(&run->ctx);
+		prog->tick(&run->ctx);
 		ns = local_clock() - start;
 		if (ns > prog->budget)
 			mrpc_policy_fault(policy, prog, "a tick took %llu us",
@@ -391,9 +391,8 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 	kfree(run);
 }
 
-/* What all policies have in common; policy.c gives them a name. */
+/* What all that judge messages have in common; policy.c gives them a name. */
 const struct mrpc_engine_ops mrpc_policy_engine = {
-	.owner		= THIS_MODULE,
 	.flags		= MRPC_ENGINE_MANDATORY,
 	.dirs		= BIT(MRPC_TX) | BIT(MRPC_RX),
 	.params		= policy_params,

@@ -10,8 +10,6 @@
 #include "policy.h"
 #include "sets.h"
 
-#define HOOKS	7	/* of struct mrpc_policy_ops: its first members */
-
 /* -- those that the kernel has --------------------------------------------------------- */
 
 /* "NAME", or "NAME@VERSION" when that is not 1; not to be freed. */
@@ -48,7 +46,7 @@ static bool is_name(const char *name)
 
 /* A policy as it is shown. */
 enum {
-	P_NAME = 1, P_VERSION, P_STATE, P_GENERATION, P_EVICTED, P_WHY, P_USERS, P_ELSEWHERE,
+	P_NAME = 1, P_VERSION, P_TYPE, P_STATE, P_GENERATION, P_EVICTED, P_WHY, P_USERS, P_ELSEWHERE,
 	P_HOOKS, P_FLAGS, P_STORAGE, P_PERIOD, P_FIELDS, P_PINNED, P_LINK, P_PROGRAMS, P_MAPS,
 	P_RUNS, P_MEAN, P_REJECTED, P_DELAYED, P_ERRORS, P_FALLBACKS, P_COUNTERS,
 };
@@ -64,6 +62,7 @@ static const struct set set_map = SET(maps);
 static const struct attr policy[] = {
 	[P_NAME] = TEXT("name"),
 	[P_VERSION] = NUMBER("version"),
+	[P_TYPE] = TEXT("type"),
 	[P_STATE] = TEXT("state"),
 	[P_GENERATION] = NUMBER("generation"),
 	[P_EVICTED] = NUMBER("evicted"),
@@ -163,10 +162,10 @@ static void add_program(struct json_object *programs, struct json_object *maps, 
 }
 
 /*
- * The kernel's copy of a struct mrpc_policy_ops: the value of its map, which has a head of
+ * The kernel's copy of the struct of a policy: the value of its map, which has a head of
  * one cache line; functions are ids of programs. Return: false: it cannot be had.
  */
-static bool read_ops(int fd, uint64_t hooks[HOOKS])
+static bool read_ops(int fd, const struct policy_type *type, uint64_t hooks[MAX_HOOKS])
 {
 	struct bpf_map_info info = { };
 	uint32_t len = sizeof(info), key = 0;
@@ -177,38 +176,35 @@ static bool read_ops(int fd, uint64_t hooks[HOOKS])
 	if (bpf_obj_get_info_by_fd(fd, &info, &len))
 		return false;
 	for (line = 32; line < info.value_size; line *= 2)
-		if (line + (sizeof(struct mrpc_policy_ops) + line - 1) / line * line ==
-		    info.value_size)
+		if (line + (type->size + line - 1) / line * line == info.value_size)
 			break;
 	if (line >= info.value_size)
 		return false;
 	value = malloc(info.value_size);
 	ok = value && !bpf_map_lookup_elem(fd, &key, value);
 	if (ok)
-		memcpy(hooks, value + line, HOOKS * sizeof(*hooks));
+		memcpy(hooks, value + line, type->nr_hooks * sizeof(*hooks));
 	free(value);
 	return ok;
 }
 
 /* What needs rights in the initial user namespace is left out for those who have not. */
-static void add_bpf(struct json_object *object, uint32_t link)
+static void add_bpf(struct json_object *object, const struct policy_type *type, uint32_t link)
 {
-	static const char *const names[HOOKS] = {
-		"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick",
-	};
 	struct json_object *programs, *maps;
+	int fd = bpf_link_get_fd_by_id(link), map = -1;
 	struct ops_link_info info;
-	uint64_t hooks[HOOKS];
-	int fd = bpf_link_get_fd_by_id(link), map = -1, i;
+	uint64_t hooks[MAX_HOOKS];
+	size_t i;
 
 	if (fd >= 0 && link_info(fd, &info) && info.map_id)
 		map = bpf_map_get_fd_by_id(info.map_id);
-	if (map >= 0 && read_ops(map, hooks)) {
+	if (map >= 0 && read_ops(map, type, hooks)) {
 		programs = json_object_new_array();
 		maps = json_object_new_array();
-		for (i = 0; i < HOOKS; i++)
+		for (i = 0; i < type->nr_hooks; i++)
 			if (hooks[i])
-				add_program(programs, maps, names[i], hooks[i]);
+				add_program(programs, maps, type->hooks[i], hooks[i]);
 		add_map(maps, info.map_id);
 		json_object_object_add(object, "programs", programs);
 		json_object_object_add(object, "maps", maps);
@@ -280,10 +276,21 @@ static void add_counters(struct json_object *object, struct json_object *type)
 	json_object_put(sum);
 }
 
+static const struct policy_type *type_named(const char *name)
+{
+	const struct policy_type *type;
+
+	for (type = policy_types; name && type->name; type++)
+		if (!strcmp(type->name, name))
+			return type;
+	return NULL;	/* of a newer kernel */
+}
+
 /* A policy as it is shown, of its engine type. */
 static struct json_object *json_shown(struct json_object *type)
 {
 	struct json_object *object = json_object_new_object(), *known = json_at(type, "policy");
+	const struct policy_type *ops = type_named(string_at(known, "type"));
 	struct json_object *users = json_at(type, "users");
 	const char *name = string_at(type, "name");
 	uint32_t version = number_at(type, "version");
@@ -298,7 +305,8 @@ static struct json_object *json_shown(struct json_object *type)
 			       json_object_new_array());
 	if (pin_state(name, version) == PIN_ALIVE)
 		add_text(object, "pinned", pinned);
-	add_bpf(object, number_at(object, "link"));
+	if (ops)
+		add_bpf(object, ops, number_at(object, "link"));
 	add_counters(object, type);
 	free(pinned);
 	return object;
@@ -342,6 +350,7 @@ static char *shown_pinned(struct json_object *shown)
 static const struct column columns[] = {
 	{ "POLICY", "name" },
 	{ "VERSION", "version" },
+	{ "TYPE", "type" },
 	{ "STATE", "state" },
 	{ "GENERATION", "generation" },
 	{ "EVICTED", "evicted" },

@@ -5,6 +5,7 @@
  * policy.c		the command's words; show and unload
  * policy_load.c	load and replace
  * policy_object.c	object files: what is in them, giving them to the kernel
+ * policy_type.c	the struct_ops types that there are
  * policy_check.c	is what a policy declares right?
  * policy_log.c		why the kernel does not take one, in words
  * policy_pin.c		pins in the BPF file system
@@ -20,17 +21,43 @@
 
 #include "tool.h"
 
+struct policy;
+
+/**
+ * struct policy_type - a struct_ops type that policies are of
+ * @name: as the kernel calls it in policies: "policy"
+ * @ops: the name of the struct
+ * @size: its bytes
+ * @nr_hooks: functions, which are its first members
+ * @hooks: their names
+ * @check: why what is its alone is declared wrongly, to be freed; or NULL
+ */
+struct policy_type {
+	const char *name;
+	const char *ops;
+	size_t size;
+	size_t nr_hooks;
+	const char *const *hooks;
+	char *(*check)(const struct policy *p);
+};
+
+#define MAX_HOOKS	16
+
 /**
  * struct policy - one of an object file
- * @map: its struct mrpc_policy_ops
- * @ops: what it declares; members that are functions point to struct bpf_program
+ * @map: its struct
+ * @type: what that is
+ * @ops: the struct; members that are functions point to struct bpf_program
+ * @decl: what it declares, in @ops
  * @name: of it
  * @version: likewise, from 1
  * @link: when it is attached
  */
 struct policy {
 	struct bpf_map *map;
-	const struct mrpc_policy_ops *ops;
+	const struct policy_type *type;
+	const void *ops;
+	const struct mrpc_policy_decl *decl;
 	const char *name;
 	uint32_t version;
 	struct bpf_link *link;
@@ -50,6 +77,12 @@ struct policy_file {
 	int nr;
 };
 
+/* policy_type.c */
+extern const struct policy_type policy_types[];	/* ends with one without a name */
+
+/* Has it the function of that name? */
+bool policy_has(const struct policy *p, const char *hook);
+
 /* policy.c */
 struct json_object *policy_find(const char *name, uint32_t version);
 char *policy_label(const char *name, uint32_t version);
@@ -68,7 +101,7 @@ const char *map_label(const struct bpf_map *map);
 char *map_pin_name(const struct bpf_map *map);
 
 /* policy_check.c */
-char *policy_check(const struct mrpc_policy_ops *ops);
+char *policy_check(const struct policy *p);
 
 /* policy_log.c */
 const char *explain_words(const char *text);

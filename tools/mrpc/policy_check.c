@@ -30,9 +30,9 @@ static char *check_word(const char *what, const char *word, size_t size)
 	return NULL;
 }
 
-static char *check_field(const struct mrpc_policy_ops *ops, int i)
+static char *check_field(const struct mrpc_policy_decl *decl, int i)
 {
-	const char *field = ops->fields[i], *path = field, *bracket, *colon, *text;
+	const char *field = decl->fields[i], *path = field, *bracket, *colon, *text;
 
 	if (!memchr(field, 0, MRPC_POLICY_PATH))
 		return text_printf("fields[%d] is too long: it must be at most %d characters", i,
@@ -53,13 +53,13 @@ static char *check_field(const struct mrpc_policy_ops *ops, int i)
 	return NULL;
 }
 
-static char *check_fields(const struct mrpc_policy_ops *ops)
+static char *check_fields(const struct mrpc_policy_decl *decl)
 {
 	char *why = NULL;
 	int i, gap = -1;
 
 	for (i = 0; i < MRPC_POLICY_FIELDS && !why; i++) {
-		if (!*ops->fields[i]) {
+		if (!*decl->fields[i]) {
 			gap = gap < 0 ? i : gap;
 			continue;
 		}
@@ -67,18 +67,18 @@ static char *check_fields(const struct mrpc_policy_ops *ops)
 			return text_printf("fields[%d] is given, and fields[%d] is not: they "
 					   "must have no gap",
 					   i, gap);
-		why = check_field(ops, i);
+		why = check_field(decl, i);
 	}
 	return why;
 }
 
-static char *check_counters(const struct mrpc_policy_ops *ops)
+static char *check_counters(const struct mrpc_policy_decl *decl)
 {
 	char what[32], *why = NULL;
 	int i, gap = -1;
 
 	for (i = 0; i < MRPC_POLICY_COUNTERS && !why; i++) {
-		if (!*ops->counters[i]) {
+		if (!*decl->counters[i]) {
 			gap = gap < 0 ? i : gap;
 			continue;
 		}
@@ -87,16 +87,16 @@ static char *check_counters(const struct mrpc_policy_ops *ops)
 					   "must have no gap",
 					   i, gap);
 		snprintf(what, sizeof(what), "counters[%d]", i);
-		why = check_word(what, ops->counters[i], MRPC_POLICY_COUNTER);
+		why = check_word(what, decl->counters[i], MRPC_POLICY_COUNTER);
 	}
 	return why;
 }
 
-static char *check_tick(const struct mrpc_policy_ops *ops)
+static char *check_tick(const struct policy *p)
 {
-	unsigned long long period = ops->period;
+	unsigned long long period = p->decl->period;
 
-	if (!ops->tick)
+	if (!policy_has(p, "tick"))
 		return period ? text_printf("period is %llu, and there is no tick: it must be 0",
 					    period) : NULL;
 	if (period >= MSEC && period <= HOUR)
@@ -107,30 +107,26 @@ static char *check_tick(const struct mrpc_policy_ops *ops)
 
 /**
  * policy_check() - is what a policy declares right?
- * @ops: it
+ * @p: it
  *
  * Return: NULL; or which member is wrong, and what would be right: to be freed.
  */
-char *policy_check(const struct mrpc_policy_ops *ops)
+char *policy_check(const struct policy *p)
 {
-	char *why = check_word("name", ops->name, MRPC_POLICY_NAME);
+	const struct mrpc_policy_decl *decl = p->decl;
+	char *why = check_word("name", decl->name, MRPC_POLICY_NAME);
 
 	if (why)
 		return why;
-	if (ops->flags & ~MRPC_POLICY_FLAGS)
-		return text_printf("flags is %#x, of which %#x has no meaning: "
-				   "MRPC_POLICY_WRITES, _RANKS and _AGES have",
-				   ops->flags, ops->flags & ~MRPC_POLICY_FLAGS);
-	if (ops->storage > MRPC_POLICY_STORAGE)
-		return text_printf("storage is %u bytes: it must be at most %d", ops->storage,
+	if (decl->storage > MRPC_POLICY_STORAGE)
+		return text_printf("storage is %u bytes: it must be at most %d", decl->storage,
 				   MRPC_POLICY_STORAGE);
-	if (ops->budget > 1000000000)
-		return text_printf("budget is %u: it must be at most 1000000000 ns", ops->budget);
-	if (!ops->request_tx && !ops->request_rx && !ops->reply_tx && !ops->reply_rx)
-		return text_printf("it has no program that judges messages: it must have one of "
-				   "request_tx, request_rx, reply_tx and reply_rx");
-	why = check_tick(ops);
+	if (decl->budget > 1000000000)
+		return text_printf("budget is %u: it must be at most 1000000000 ns", decl->budget);
+	why = p->type->check(p);
 	if (!why)
-		why = check_fields(ops);
-	return why ?: check_counters(ops);
+		why = check_tick(p);
+	if (!why)
+		why = check_fields(decl);
+	return why ?: check_counters(decl);
 }

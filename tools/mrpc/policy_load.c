@@ -64,10 +64,10 @@ static char *why_not_attached(const struct policy *p, int err)
 		return text_printf("there is a policy '%s' already, which somebody else has "
 				   "attached: 'mrpc policy unload %s' detaches it",
 				   label, label);
-	if (err == -EINVAL && type && number_at(type, "policy.storage") != p->ops->storage)
+	if (err == -EINVAL && type && number_at(type, "policy.storage") != p->decl->storage)
 		return text_printf("engines use the policy '%s', with %s bytes of storage for "
 				   "each datapath: this one has %u",
-				   label, string_at(type, "policy.storage"), p->ops->storage);
+				   label, string_at(type, "policy.storage"), p->decl->storage);
 	if (err == -EAGAIN)
 		return text_printf("the policy '%s' that was there before is just going: try again",
 				   label);

@@ -54,17 +54,22 @@ static char *error_text(int err)
 	return text_printf("%s", text);
 }
 
-static bool is_policy(const struct bpf_object *object, const struct bpf_map *map)
+/* What policy a map is, or NULL. */
+static const struct policy_type *type_of(const struct bpf_object *object, const struct bpf_map *map)
 {
 	const struct btf *btf = bpf_object__btf(object);
+	const struct policy_type *type;
 	const struct btf_type *t;
 	const char *name;
 
 	if (bpf_map__type(map) != BPF_MAP_TYPE_STRUCT_OPS)
-		return false;
+		return NULL;
 	t = btf__type_by_id(btf, bpf_map__btf_value_type_id(map));
 	name = t ? btf__name_by_offset(btf, t->name_off) : NULL;
-	return name && !strcmp(name, "mrpc_policy_ops");
+	for (type = policy_types; name && type->name; type++)
+		if (!strcmp(name, type->ops))
+			return type;
+	return NULL;
 }
 
 /* Does not return if it cannot be read. */
@@ -74,12 +79,13 @@ static void look_at(const struct policy_file *f, struct policy *p, struct bpf_ma
 
 	p->map = map;
 	p->ops = bpf_map__initial_value(map, &size);
-	if (!p->ops || size != sizeof(*p->ops))
-		fail("%s: the struct mrpc_policy_ops '%s' has %zu bytes, not %zu: compile it "
-		     "with this version's header",
-		     f->path, bpf_map__name(map), size, sizeof(*p->ops));
-	p->name = text_printf("%.*s", MRPC_POLICY_NAME, p->ops->name);
-	p->version = p->ops->version ?: 1;
+	if (!p->ops || size != p->type->size)
+		fail("%s: the struct %s '%s' has %zu bytes, not %zu: compile it with this "
+		     "version's header",
+		     f->path, p->type->ops, bpf_map__name(map), size, p->type->size);
+	p->decl = p->ops + size - sizeof(*p->decl);
+	p->name = text_printf("%.*s", MRPC_POLICY_NAME, p->decl->name);
+	p->version = p->decl->version ?: 1;
 }
 
 /* Does not return if a policy is declared wrongly. */
@@ -91,7 +97,7 @@ static void look_through(const struct policy_file *f)
 
 	for (i = 0; i < f->nr; i++) {
 		map = bpf_map__name(f->policies[i].map);
-		why = policy_check(f->policies[i].ops);
+		why = policy_check(&f->policies[i]);
 		if (why)
 			fail("%s: the policy '%s' is declared wrongly: %s", f->path, map, why);
 		if (!(bpf_map__map_flags(f->policies[i].map) & MAP_LINK))
@@ -111,6 +117,7 @@ static void look_through(const struct policy_file *f)
  */
 void policy_open(struct policy_file *f, const char *path, bool debug)
 {
+	const struct policy_type *type;
 	struct bpf_map *map;
 
 	if (access(path, R_OK))
@@ -123,12 +130,13 @@ void policy_open(struct policy_file *f, const char *path, bool debug)
 		fail("'%s' is no BPF object (%s): 'clang -target bpf -O2 -g -c' makes one", path,
 		     *first_said() ? first_said() : error_text(errno));
 	bpf_object__for_each_map(map, f->object) {
-		if (!is_policy(f->object, map))
+		type = type_of(f->object, map);
+		if (!type)
 			continue;
 		f->policies = realloc(f->policies, (f->nr + 1) * sizeof(*f->policies));
 		if (!f->policies)
 			fail("out of memory");
-		f->policies[f->nr] = (struct policy) { };
+		f->policies[f->nr] = (struct policy) { .type = type };
 		look_at(f, &f->policies[f->nr++], map);
 	}
 	if (!f->nr)

@@ -10,6 +10,7 @@ static const char *const sides[] = { "client", "server", NULL };
 static const char *const types[] = { "number", "bool", "choice", "string", "rules", NULL };
 static const char *const param_flags[] = { "required", "unlimited", NULL };
 static const char *const type_flags[] = { "reading", "timing", "mandatory", NULL };
+static const char *const policy_types[] = { "policy", NULL };
 static const char *const policy_states[] = { "attached", "evicted", "detached", NULL };
 static const char *const policy_hooks[] = {
 	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick", NULL
@@ -49,6 +50,7 @@ static const struct attr policy[] = {
 	[MRPC_A_POLICY_FIELD] = WORDS("fields"),
 	[MRPC_A_POLICY_COUNTER] = WORDS("counters"),
 	[MRPC_A_POLICY_ELSEWHERE] = NUMBER("elsewhere"),
+	[MRPC_A_POLICY_TYPE] = ENUM("type", policy_types),
 };
 static const struct set set_policy = SET(policy);
 

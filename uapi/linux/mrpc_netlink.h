@@ -90,6 +90,15 @@ enum mrpc_engine_flags {
 };
 
 /**
+ * enum mrpc_policy_type - What a policy is for; after the struct_ops type that it
+ *   is of.
+ * @MRPC_POLICY_TYPE_POLICY: It judges messages.
+ */
+enum mrpc_policy_type {
+	MRPC_POLICY_TYPE_POLICY,
+};
+
+/**
  * enum mrpc_policy_state - What a policy is doing.
  * @MRPC_POLICY_STATE_ATTACHED: It has programs, and they run.
  * @MRPC_POLICY_STATE_EVICTED: Its programs were thrown out, and it has got no
@@ -424,6 +433,7 @@ enum {
 	MRPC_A_POLICY_FIELD,
 	MRPC_A_POLICY_COUNTER,
 	MRPC_A_POLICY_ELSEWHERE,
+	MRPC_A_POLICY_TYPE,
 
 	__MRPC_A_POLICY_MAX,
 	MRPC_A_POLICY_MAX = (__MRPC_A_POLICY_MAX - 1)

@@ -164,6 +164,22 @@ struct mrpc_policy_ops {
 	char counters[MRPC_POLICY_COUNTERS][MRPC_POLICY_COUNTER];
 };
 
+/**
+ * struct mrpc_policy_decl - what policies of all types declare
+ *
+ * Each struct_ops type ends with these members, in this order, behind its functions.
+ */
+struct mrpc_policy_decl {
+	char name[MRPC_POLICY_NAME];
+	__u32 version;
+	__u32 flags;
+	__u32 storage;
+	__u32 budget;
+	__u64 period;
+	char fields[MRPC_POLICY_FIELDS][MRPC_POLICY_PATH];
+	char counters[MRPC_POLICY_COUNTERS][MRPC_POLICY_COUNTER];
+};
+
 #if defined(__bpf__) && !defined(BPF_NO_PRESERVE_ACCESS_INDEX)
 #pragma clang attribute pop
 #endif

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The struct_ops types that policies are of. */
+#include <string.h>
+
+#include "policy.h"
+
+static const char *const policy_hooks[] = {
+	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick",
+};
+
+static char *check_policy(const struct policy *p)
+{
+	uint32_t wrong = p->decl->flags & ~MRPC_POLICY_FLAGS;
+
+	if (wrong)
+		return text_printf("flags is %#x, of which %#x has no meaning: "
+				   "MRPC_POLICY_WRITES, _RANKS and _AGES have",
+				   p->decl->flags, wrong);
+	if (!policy_has(p, "request_tx") && !policy_has(p, "request_rx") &&
+	    !policy_has(p, "reply_tx") && !policy_has(p, "reply_rx"))
+		return text_printf("it has no program that judges messages: it must have one of "
+				   "request_tx, request_rx, reply_tx and reply_rx");
+	return NULL;
+}
+
+#define TYPE(word, hook_names) {						\
+	.name		= #word,						\
+	.ops		= "mrpc_" #word "_ops",					\
+	.size		= sizeof(struct mrpc_##word##_ops),			\
+	.nr_hooks	= sizeof(hook_names) / sizeof(hook_names[0]),		\
+	.hooks		= hook_names,						\
+	.check		= check_##word,						\
+}
+
+const struct policy_type policy_types[] = {
+	TYPE(policy, policy_hooks),
+	{ }
+};
+
+bool policy_has(const struct policy *p, const char *hook)
+{
+	void *const *functions = p->ops;
+	size_t i;
+
+	for (i = 0; i < p->type->nr_hooks; i++)
+		if (!strcmp(p->type->hooks[i], hook))
+			return functions[i];
+	return false;
+}
