@@ -133,8 +133,7 @@ static void policy_describe(struct mrpc_policy_run *run)
 	ctx->netns = session->net->net_cookie;
 	ctx->uid = from_kuid_munged(&init_user_ns, session->uid);
 	ctx->pid = session->pid;
-	if (session->nr_cgroups && session->nr_cgroups < MRPC_SESSION_CGROUPS)
-		ctx->cgroup = session->cgroups[session->nr_cgroups - 1];
+	ctx->cgroup = mrpc_session_cgroup(session);
 	ctx->server = conn->accepted;
 	ctx->transmit = run->dir == MRPC_TX;
 	if (in->sin_family == AF_INET) {

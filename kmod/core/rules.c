@@ -365,13 +365,11 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 	struct mrpc_bound_conn made = {
 		.rs = rs,
 		.uid = from_kuid(session->net->user_ns, session->uid),
+		.cgroup = mrpc_session_cgroup(session),
 	};
 	u8 content = 0;
 	u32 i;
 
-	/* Where some are left out its own is not known. */
-	if (session->nr_cgroups && session->nr_cgroups < MRPC_SESSION_CGROUPS)
-		made.cgroup = session->cgroups[session->nr_cgroups - 1];
 	for (i = 0; rs && i < e->conn->nr_services; i++) {
 		made.services[i] = mrpc_ruleset_bind(rs, e->conn->services[i].schema, 1);
 		if (!made.services[i]) {
