@@ -12,9 +12,9 @@
 #include "load.h"
 #include "operator.h"
 
-#define FIFO	"discipline=0"
-#define STRICT	"discipline=1"
-#define SMALL	"discipline=2"
+#define FIFO	"discipline=fifo"
+#define STRICT	"discipline=strict"
+#define SMALL	"discipline=small-first"
 
 #define SET	MRPC_CMD_EGRESS_SET
 #define DEL	MRPC_CMD_EGRESS_DEL
@@ -459,7 +459,8 @@ TEST(bad_input)
 	refused(-ERANGE, "a chunk of 2000000 bytes", SET, "lo", "chunk=2000000");
 	refused(-ERANGE, "a limit of 1000 bytes; a chunk (16384) to", SET, "lo", "limit=1000");
 	refused(-ERANGE, "a limit of 100000000 bytes", SET, "lo", "limit=100000000");
-	CHECK(op_egress(SET, "lo", "discipline=3") < 0);
+	refused(-ENOENT, "there is no discipline 'red'", SET, "lo", "discipline=red");
+	CHECK(op_egress(SET, "lo", "discipline=a-name-that-is-too-long-for-a-policy") < 0);
 	CHECK(op_egress(SET, "lo", "fair=2") < 0);
 	CHECK(op_egress(SET, "lo", "paused=2") < 0);
 	CHECK(op_egress(SET, "a-name-that-is-too-long", FIFO) < 0);
@@ -470,7 +471,7 @@ TEST(bad_input)
 	refused(-ERANGE, "a limit of 4096 bytes", SET, "lo", "limit=4096 fair=1");
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_LIMIT), 16384);
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_FAIR), 0);
-	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_DISCIPLINE), 1);
+	CHECK(op_egress_is("lo", "strict"));
 	op_must_egress(DEL, "lo", NULL);
 }
 

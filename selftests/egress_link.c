@@ -8,7 +8,7 @@
 #include "operator.h"
 #include "peer.h"
 
-#define STRICT	"discipline=1"
+#define STRICT	"discipline=strict"
 
 #define SET	MRPC_CMD_EGRESS_SET
 #define DEL	MRPC_CMD_EGRESS_DEL

@@ -137,7 +137,7 @@ TEST(replies)
 	struct op_rules r;
 
 	start("tcp4");
-	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=1");
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=strict");
 	CHECK_EQ(reply_rank(), 77);
 	op_must_add("qos", "name=there rank=123 side=client", NULL);
 	CHECK_EQ(reply_rank(), 123);
@@ -173,7 +173,7 @@ TEST(tenants)
 
 	start("tcp4");
 	snprintf(mine, sizeof(mine), "uid %u", getuid());
-	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=1 fair=1");
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=strict fair=1");
 	CHECK(has_tenant(mine, 100));
 	load_start(&l, &p.c, p.conn, 16);
 	for (i = 0; i < 5; i++) {

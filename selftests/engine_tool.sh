@@ -334,7 +334,7 @@ test_egress()
 	refused 2 "'dev NAME' or 'loop' is missing" egress set
 	refused 2 'the name of the device is missing' egress set dev
 	refused 2 "'eth' is not a domain" egress set eth
-	refused 2 "'red' is not a discipline: it must be fifo, strict or small-first" \
+	refused 1 "there is no discipline 'red': fifo, strict, small-first or a policy" \
 		egress set loop discipline red
 	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
 	refused 1 "there is no device 'nil'" egress set dev nil
@@ -416,7 +416,7 @@ egress loop: changed' ]]
 	[[ $(<"$TEST_TMP/err") == *"'dev nil' could not be made: there is no device 'nil'"* ]]
 	[[ $(<"$TEST_TMP/out") == 'egress loop: changed' ]]
 	# What is no configuration.
-	sed 's/"strict"/"red"/' "$file" >"$bad"
+	sed 's/"strict"/7/' "$file" >"$bad"
 	refused 1 'an egress domain whose "discipline" is none' config restore "$bad"
 	sed 's/8192/-1/' "$file" >"$bad"
 	refused 1 'an egress domain whose "chunk" is none' config restore "$bad"

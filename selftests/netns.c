@@ -104,7 +104,7 @@ TEST_LIMIT(dead_neighbour, 180)
 	host_sh("nsenter -t %d -n ip addr add 10.9.0.3/32 dev veth0", h.pid);
 	host_sh("echo 60 > /proc/sys/net/ipv4/neigh/veth0/mcast_solicit");
 	serve();
-	op_must_egress(MRPC_CMD_EGRESS_SET, "veth0", "discipline=0");
+	op_must_egress(MRPC_CMD_EGRESS_SET, "veth0", "discipline=fifo");
 	raw_open(&p.c, 8 << 20, 8 << 20);
 	p.conn = raw_connect(&p.c, "tcp:10.9.0.2:7000");
 	CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);

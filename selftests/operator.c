@@ -581,7 +581,7 @@ static void op_put_egress(const char *key, const char *value)
 		uint16_t attr;
 		uint16_t len;
 	} keys[] = {
-		{ "discipline", MRPC_A_EGRESS_DISCIPLINE, 4 },
+		{ "discipline", MRPC_A_EGRESS_DISCIPLINE, 0 },
 		{ "fair", MRPC_A_EGRESS_FAIR, 1 },
 		{ "paused", MRPC_A_EGRESS_PAUSED, 1 },
 		{ "chunk", MRPC_A_EGRESS_CHUNK, 4 },
@@ -593,7 +593,10 @@ static void op_put_egress(const char *key, const char *value)
 	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
 		if (strcmp(keys[i].key, key))
 			continue;
-		op_put(keys[i].attr, &number, keys[i].len);
+		if (keys[i].len)
+			op_put(keys[i].attr, &number, keys[i].len);
+		else
+			op_put_text(keys[i].attr, value);
 		return;
 	}
 	op_die("an egress domain has no '%s'", key);
@@ -625,7 +628,7 @@ void op_must_egress(uint8_t cmd, const char *dev, const char *words)
 		op_die("egress '%s' %s: %s: %s", dev, words ?: "", strerror(-err), op_why);
 }
 
-int64_t op_egress_number(const char *dev, unsigned int attr)
+static void op_get_egress(const char *dev)
 {
 	int err;
 
@@ -635,7 +638,21 @@ int64_t op_egress_number(const char *dev, unsigned int attr)
 	err = op_ask();
 	if (err)
 		op_die("get egress '%s': %s: %s", dev, strerror(-err), op_why);
+}
+
+int64_t op_egress_number(const char *dev, unsigned int attr)
+{
+	op_get_egress(dev);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
+}
+
+bool op_egress_is(const char *dev, const char *discipline)
+{
+	const struct nlattr *nla;
+
+	op_get_egress(dev);
+	nla = op_find(op.buf, op.len, MRPC_A_EGRESS_DISCIPLINE, NULL);
+	return nla && !strcmp((const char *)(nla + 1), discipline);
 }
 
 struct op_queues {

@@ -97,13 +97,14 @@ int64_t op_runtime_number(const char *name, unsigned int attr);
 
 /*
  * Egress domains: @cmd is MRPC_CMD_EGRESS_SET or _DEL; @dev "" for loop links; @words
- * "key=value" of discipline (its number), fair, paused, chunk, limit. Return: 0 or
+ * "key=value" of discipline, fair, paused, chunk, limit. Return: 0 or
  * -errno, and op_why.
  */
 int op_egress(uint8_t cmd, const char *dev, const char *words);
 void op_must_egress(uint8_t cmd, const char *dev, const char *words);
 /* MRPC_A_EGRESS_SENT and the like. */
 int64_t op_egress_number(const char *dev, unsigned int attr);
+bool op_egress_is(const char *dev, const char *discipline);
 
 /**
  * struct op_queue - a datapath in an egress domain

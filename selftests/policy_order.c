@@ -98,7 +98,7 @@ TEST(small_first_leaves_first)
 
 	ex_begin("small_first");
 	op_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
-	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=1");
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=strict");
 	ex_place("side=client");
 	p.srv.seen = keep_order;
 	raw_qp(&qp, &p.c, 16, 64, 0);

@@ -24,6 +24,7 @@
 #include "domain.h"
 #include "notify.h"
 #include "placement.h"
+#include "sched.h"
 #include "session.h"
 
 #define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
@@ -95,6 +96,20 @@ static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
 	hrtimer_start(&d->timer, ns_to_ktime(d->poll), HRTIMER_MODE_REL_SOFT);
 }
 
+/**
+ * mrpc_domain_rank() - programs may have come or gone: who waits is ranked by those there are
+ * @d: the domain; under its lock
+ */
+void mrpc_domain_rank(struct mrpc_domain *d)
+{
+	u64 generation = d->sched ? mrpc_sched_generation(d->sched) : d->ranked_by;
+
+	if (likely(generation == d->ranked_by))
+		return;
+	d->ranked_by = generation;
+	mrpc_egress_set(&d->core, &d->core.rule);
+}
+
 static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_port *port)
 {
 	if (port->waits)
@@ -113,6 +128,7 @@ static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const struct m
 	struct mrpc_conn *conn;
 	bool gone = false;
 
+	mrpc_domain_rank(d);
 	for (;;) {
 		q = mrpc_egress_next(&d->core, ktime_get_ns());
 		if (!q && d->core.order.listed && !d->core.paused && mrpc_domain_look(d)) {
@@ -217,6 +233,20 @@ static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
 
 /* -- the owner of a transmit claim ---------------------------------------------------- */
 
+/* What programs that rank see of the head message; the rest is as of each turn. */
+static void mrpc_domain_show(struct mrpc_port *port, const struct mrpc_rpc *rpc)
+{
+	struct mrpc_sched_queue *q = &port->seen.q;
+	const struct mrpc_call *call = rpc->call;
+
+	q->call = call->id;
+	q->deadline = rpc->deadline;
+	q->size = mrpc_rpc_size(rpc);
+	q->service = call->method >> 16;
+	q->method = call->method & 0xffff;
+	q->kind = mrpc_rpc_is_request(rpc) ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
+}
+
 /* Under d->lock. @rpc: the head message, or NULL. */
 static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
 				 const struct mrpc_rpc *rpc)
@@ -226,6 +256,8 @@ static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
 	port->head = rpc;
 	port->waits = rpc;
 	port->mark = d->granted;
+	if (rpc)
+		mrpc_domain_show(port, rpc);
 	mrpc_egress_work(&d->core, &port->queue, rpc ? mrpc_rpc_rank(rpc) : 0,
 			 rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
 }
@@ -369,6 +401,7 @@ void mrpc_domain_put(struct mrpc_domain *d)
 	if (!refcount_dec_and_test(&d->ref))
 		return;
 	hrtimer_cancel(&d->timer);
+	mrpc_sched_put(d->sched);
 	kfree_rcu(d, rcu);
 }
 
@@ -490,6 +523,23 @@ static void mrpc_domain_tenant(const struct mrpc_conn *conn, const struct mrpc_c
 	}
 }
 
+/* Whose datapath it is, for programs that rank. */
+static void mrpc_domain_describe(struct mrpc_conn *conn, const struct mrpc_domain *d)
+{
+	const struct mrpc_session *session = conn->session;
+
+	memset(conn->port.seen.own, 0, sizeof(conn->port.seen.own));
+	conn->port.seen.q = (struct mrpc_sched_queue) {
+		.datapath = conn->dp_id,
+		.netns = session->net->net_cookie,
+		.cgroup = mrpc_session_cgroup(session),
+		.domain = d->id,
+		.uid = from_kuid_munged(&init_user_ns, session->uid),
+		.pid = session->pid,
+		.server = conn->accepted,
+	};
+}
+
 /* Return: false: the domain has been deleted meanwhile. */
 static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, const char *name,
 			     u32 weight)
@@ -505,6 +555,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 		mrpc_egress_add(&d->core, &port->queue,
 				port->tenant ? &port->tenant->order : NULL);
 		port->head = NULL;
+		mrpc_domain_describe(conn, d);
 		INIT_LIST_HEAD(&port->below);
 		list_add_tail(&port->list, &d->queues);
 		d->nr_queues++;

@@ -12,6 +12,7 @@
 #include <linux/hrtimer.h>
 #include <linux/if.h>
 #include <linux/list.h>
+#include <linux/mrpc_policy.h>
 #include <linux/netlink.h>
 #include <linux/rcupdate.h>
 #include <linux/refcount.h>
@@ -24,6 +25,8 @@
 struct mrpc_chain;
 struct mrpc_conn;
 struct mrpc_domain;
+struct mrpc_engine_ops;
+struct mrpc_policy;
 struct mrpc_rpc;
 struct net;
 
@@ -57,6 +60,7 @@ struct mrpc_tenant {
  * @below: entry of mrpc_domain.below, while @queue has something below
  * @tenant: whose it is, or NULL: there was no memory for one
  * @head: the message that @queue knows of; compared, never followed
+ * @seen: what a policy that ranks sees of it, and has for itself
  * @waits: it has had no grant
  * @mark: mrpc_domain.granted when it came, or the link could take it again
  * @grants, @sent: grants taken, and bytes
@@ -69,6 +73,10 @@ struct mrpc_port {
 	struct list_head below;
 	struct mrpc_tenant *tenant;
 	const struct mrpc_rpc *head;
+	struct {
+		struct mrpc_sched_queue q;
+		u8 own[MRPC_SCHED_OWN] __aligned(8);
+	} seen;
 	bool waits;
 	u64 mark;
 	u64 grants;
@@ -92,6 +100,11 @@ struct mrpc_port {
  *	of transports only credit() and below() are called
  * @dead: it is deleted, or its namespace ends: nobody joins, nothing is told
  * @core: order and grants
+ * @sched: the policy that ranks, a reference, or NULL
+ * @ranked_by: generation of the programs by which it has ranked what is listed
+ * @runs: of its programs
+ * @measured: of them
+ * @ran: ns, of those measured
  * @tenants: those with datapaths
  * @queues: all datapaths in it, by mrpc_port.list
  * @nr_queues: how many
@@ -117,6 +130,11 @@ struct mrpc_domain {
 	spinlock_t lock;
 	bool dead;
 	struct mrpc_egress core;
+	struct mrpc_policy *sched;
+	u64 ranked_by;
+	u64 runs;
+	u64 measured;
+	u64 ran;
 	struct list_head tenants;
 	struct list_head queues;
 	u32 nr_queues;
@@ -134,7 +152,7 @@ struct mrpc_domain {
 };
 
 /* mrpc_domain_args.given: what is not stays, or is as domains begin. */
-#define MRPC_DOMAIN_WITHIN	BIT(0)
+#define MRPC_DOMAIN_DISCIPLINE	BIT(0)
 #define MRPC_DOMAIN_FAIR	BIT(1)
 #define MRPC_DOMAIN_PAUSED	BIT(2)
 #define MRPC_DOMAIN_CHUNK	BIT(3)
@@ -144,7 +162,7 @@ struct mrpc_domain {
  * struct mrpc_domain_args - what an operator says of a domain
  * @dev: the device, "": loop links
  * @given: MRPC_DOMAIN_...: which of the others the operator has said
- * @within: enum mrpc_order_within
+ * @discipline: fifo, strict, small-first, or the name of a policy
  * @fair: tenants share by weight
  * @paused: no grants
  * @chunk: bytes of a grant at most
@@ -153,7 +171,7 @@ struct mrpc_domain {
 struct mrpc_domain_args {
 	char dev[IFNAMSIZ];
 	u8 given;
-	u8 within;
+	char discipline[MRPC_POLICY_NAME];
 	bool fair;
 	bool paused;
 	u32 chunk;
@@ -168,6 +186,7 @@ struct mrpc_domain_args {
  * @out: bytes granted, or sent and not gone
  * @grants, @expired, @wasted: as in struct mrpc_egress
  * @sent: bytes
+ * @runs, @measured, @ran: as in struct mrpc_domain
  */
 struct mrpc_domain_state {
 	struct mrpc_domain_args args;
@@ -179,6 +198,9 @@ struct mrpc_domain_state {
 	u64 expired;
 	u64 wasted;
 	u64 sent;
+	u64 runs;
+	u64 measured;
+	u64 ran;
 };
 
 /**
@@ -214,6 +236,8 @@ bool mrpc_domain_fits(struct mrpc_conn *conn);
 void mrpc_domain_leave(struct mrpc_conn *conn);
 
 /* domain_config.c: for operators */
+int mrpc_discipline_of(const char *name);
+bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type);
 int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 		    struct netlink_ext_ack *extack);
 int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack);
@@ -229,5 +253,6 @@ void mrpc_domain_put(struct mrpc_domain *d);
 void mrpc_domain_die(struct mrpc_domain *d);
 void mrpc_domain_pump(struct mrpc_domain *d);
 bool mrpc_domain_look(struct mrpc_domain *d);
+void mrpc_domain_rank(struct mrpc_domain *d);
 
 #endif /* MRPC_CORE_DOMAIN_H */

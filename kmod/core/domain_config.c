@@ -9,15 +9,42 @@
 #include "domain.h"
 #include "notify.h"
 #include "placement.h"
+#include "sched.h"
 #include "session.h"
 
 /* Until a grant that is not used no longer keeps others from theirs. */
 #define MRPC_PATIENCE	(10 * NSEC_PER_MSEC)
 
+static const char *const mrpc_disciplines[] = {
+	[MRPC_ORDER_FIFO] = "fifo",
+	[MRPC_ORDER_STRICT] = "strict",
+	[MRPC_ORDER_SMALL] = "small-first",
+};
+
+/**
+ * mrpc_discipline_of() - one of those that need no policy
+ * @name: its name
+ *
+ * Return: enum mrpc_order_within, or -ENOENT.
+ */
+int mrpc_discipline_of(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mrpc_disciplines); i++)
+		if (!strcmp(mrpc_disciplines[i], name))
+			return i;
+	return -ENOENT;
+}
+
+/* What is no name of ours is that of the policy that the domain has then. */
 static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *args)
 {
+	int within = mrpc_discipline_of(args->discipline);
+
 	return (struct mrpc_egress_rule) {
-		.within = args->within,
+		.within = within < 0 ? MRPC_ORDER_RANKED : within,
+		.ranker = within < 0 ? &mrpc_sched_ranker : NULL,
 		.fair = args->fair,
 		.chunk = args->chunk,
 		.limit = args->limit,
@@ -92,7 +119,11 @@ static struct mrpc_domain_args mrpc_domain_merge(struct mrpc_domain *d,
 						 const struct mrpc_domain_args *said)
 {
 	struct mrpc_domain_state state = {
-		.args = { .chunk = MRPC_EGRESS_CHUNK, .limit = MRPC_EGRESS_LIMIT },
+		.args = {
+			.discipline = "fifo",
+			.chunk = MRPC_EGRESS_CHUNK,
+			.limit = MRPC_EGRESS_LIMIT,
+		},
 	};
 	struct mrpc_domain_args args;
 
@@ -100,8 +131,8 @@ static struct mrpc_domain_args mrpc_domain_merge(struct mrpc_domain *d,
 		mrpc_domain_state(d, &state);
 	args = state.args;
 	strscpy(args.dev, said->dev, sizeof(args.dev));
-	if (said->given & MRPC_DOMAIN_WITHIN)
-		args.within = said->within;
+	if (said->given & MRPC_DOMAIN_DISCIPLINE)
+		strscpy(args.discipline, said->discipline);
 	if (said->given & MRPC_DOMAIN_FAIR)
 		args.fair = said->fair;
 	if (said->given & MRPC_DOMAIN_PAUSED)
@@ -142,8 +173,24 @@ static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *arg
 	return 0;
 }
 
+/*
+ * The policy that ranks by @args, with a reference; NULL: none does; or an ERR_PTR. That
+ * which @d has need not have programs.
+ */
+static struct mrpc_policy *mrpc_domain_sched(const struct mrpc_domain *d,
+					     const struct mrpc_domain_args *args,
+					     struct netlink_ext_ack *extack)
+{
+	if (mrpc_discipline_of(args->discipline) >= 0)
+		return NULL;
+	if (d && d->sched && !strcmp(d->sched->name, args->discipline) &&
+	    mrpc_engine_hold(&d->sched->engine))
+		return d->sched;
+	return mrpc_sched_get(args->discipline, extack);
+}
+
 static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
-			   struct netlink_ext_ack *extack)
+			   struct mrpc_policy *sched, struct netlink_ext_ack *extack)
 {
 	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
 	struct mrpc_net *mn = mrpc_net(net);
@@ -166,6 +213,7 @@ static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
 		kfree(d);
 		return err;
 	}
+	d->sched = sched;
 	mrpc_egress_pause(&d->core, args->paused);
 	spin_lock(&mn->lock);
 	d->id = ++mn->next_domain;
@@ -175,17 +223,62 @@ static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
 	return 0;
 }
 
-static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args)
+/* Under d->lock. Return: the policy that ranked before. */
+static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_policy *sched)
+{
+	struct mrpc_policy *old = d->sched;
+	struct mrpc_port *port;
+
+	d->sched = sched;
+	if (sched)
+		d->ranked_by = mrpc_sched_generation(sched);
+	if (sched == old)
+		return old;
+	d->runs = 0;
+	d->measured = 0;
+	d->ran = 0;
+	list_for_each_entry(port, &d->queues, list)
+		memset(port->seen.own, 0, sizeof(port->seen.own));
+	return old;
+}
+
+/* On success it has the reference to @sched. */
+static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args,
+			      struct mrpc_policy *sched)
 {
 	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
+	struct mrpc_policy *old;
 	int err;
 
 	spin_lock_bh(&d->lock);
+	old = mrpc_domain_use(d, sched);
 	err = mrpc_egress_set(&d->core, &rule);
-	if (!err)
+	if (err)
+		d->sched = old;
+	else
 		mrpc_egress_pause(&d->core, args->paused);
 	spin_unlock_bh(&d->lock);
+	if (!err)
+		mrpc_sched_put(old);
 	mrpc_domain_pump(d);
+	return err;
+}
+
+/* Under mn->change: makes @d be so, or a new one if there is none. */
+static int mrpc_domain_make(struct net *net, struct mrpc_domain *d,
+			    const struct mrpc_domain_args *args, struct netlink_ext_ack *extack)
+{
+	struct mrpc_policy *sched;
+	int err = mrpc_domain_check(net, args, !d, extack);
+
+	if (err)
+		return err;
+	sched = mrpc_domain_sched(d, args, extack);
+	if (IS_ERR(sched))
+		return PTR_ERR(sched);
+	err = d ? mrpc_domain_change(d, args, sched) : mrpc_domain_new(net, args, sched, extack);
+	if (err)
+		mrpc_sched_put(sched);
 	return err;
 }
 
@@ -214,9 +307,7 @@ int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 		return err;
 	d = mrpc_domain_find(net, said->dev);
 	args = mrpc_domain_merge(d, said);
-	err = mrpc_domain_check(net, &args, !d, extack);
-	if (!err)
-		err = d ? mrpc_domain_change(d, &args) : mrpc_domain_new(net, &args, extack);
+	err = mrpc_domain_make(net, d, &args, extack);
 	if (!err) {
 		err = mrpc_datapaths_follow(net);
 		d = d ?: mrpc_domain_find(net, said->dev);
@@ -303,7 +394,8 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	strscpy(state->args.dev, d->dev, sizeof(state->args.dev));
 	spin_lock_bh(&d->lock);
 	mrpc_domain_look(d);
-	state->args.within = core->rule.within;
+	strscpy(state->args.discipline,
+		d->sched ? d->sched->name : mrpc_disciplines[core->rule.within]);
 	state->args.fair = core->rule.fair;
 	state->args.paused = core->paused;
 	state->args.chunk = core->rule.chunk;
@@ -317,7 +409,25 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	state->expired = core->nr_expired;
 	state->wasted = core->nr_wasted;
 	state->sent = d->sent;
+	state->runs = d->runs;
+	state->measured = d->measured;
+	state->ran = d->ran;
 	spin_unlock_bh(&d->lock);
+}
+
+/**
+ * mrpc_domain_ranks_by() - does a policy rank the datapaths of a domain?
+ * @d: the domain
+ * @type: the policy, as a type of engines
+ */
+bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type)
+{
+	bool does;
+
+	spin_lock_bh(&d->lock);
+	does = d->sched && &d->sched->engine == type;
+	spin_unlock_bh(&d->lock);
+	return does;
 }
 
 static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_port *port,
@@ -365,6 +475,7 @@ u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32
 		return nr;
 	}
 	mrpc_domain_look(d);
+	mrpc_domain_rank(d);
 	for (e = mrpc_order_walk_begin(&d->core.order); e; e = mrpc_order_walk_next(e)) {
 		port = container_of(mrpc_egress_of(e), struct mrpc_port, queue);
 		mrpc_domain_note(&all[nr], port, nr + 1);

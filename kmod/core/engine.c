@@ -82,7 +82,14 @@ bool mrpc_engine_hold(const struct mrpc_engine_ops *ops)
 	return false;
 }
 
-static const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version)
+/**
+ * mrpc_engine_try() - find a type of those that are loaded
+ * @name: its name
+ * @version: its version, 0: the newest
+ *
+ * Context: process; may sleep. Return: the type with a module reference, or NULL.
+ */
+const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version)
 {
 	struct mrpc_engine_ops *ops;
 

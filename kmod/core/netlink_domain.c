@@ -10,7 +10,7 @@
 const struct nla_policy mrpc_nl_egress_policy[] = {
 	[MRPC_A_EGRESS_ID] = { .type = NLA_REJECT },
 	[MRPC_A_EGRESS_DEV] = { .type = NLA_NUL_STRING, .len = IFNAMSIZ - 1 },
-	[MRPC_A_EGRESS_DISCIPLINE] = NLA_POLICY_MAX(NLA_U32, MRPC_EGRESS_DISCIPLINE_SMALL_FIRST),
+	[MRPC_A_EGRESS_DISCIPLINE] = { .type = NLA_NUL_STRING, .len = MRPC_POLICY_NAME - 1 },
 	[MRPC_A_EGRESS_FAIR] = NLA_POLICY_MAX(NLA_U8, 1),
 	[MRPC_A_EGRESS_PAUSED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[MRPC_A_EGRESS_CHUNK] = { .type = NLA_U32 },
@@ -27,13 +27,12 @@ int mrpc_nl_fill_egress(struct sk_buff *skb, const struct genl_info *info, struc
 	struct mrpc_domain_state s;
 	int err;
 
-	BUILD_BUG_ON((int)MRPC_EGRESS_DISCIPLINE_SMALL_FIRST != (int)MRPC_ORDER_SMALL);
 	if (!hdr)
 		return -EMSGSIZE;
 	mrpc_domain_state(d, &s);
 	err = nla_put_u32(skb, MRPC_A_EGRESS_ID, d->id) ||
 	      nla_put_string(skb, MRPC_A_EGRESS_DEV, s.args.dev) ||
-	      nla_put_u32(skb, MRPC_A_EGRESS_DISCIPLINE, s.args.within) ||
+	      nla_put_string(skb, MRPC_A_EGRESS_DISCIPLINE, s.args.discipline) ||
 	      nla_put_u8(skb, MRPC_A_EGRESS_FAIR, s.args.fair) ||
 	      nla_put_u8(skb, MRPC_A_EGRESS_PAUSED, s.args.paused) ||
 	      nla_put_u32(skb, MRPC_A_EGRESS_CHUNK, s.args.chunk) ||
@@ -45,7 +44,10 @@ int mrpc_nl_fill_egress(struct sk_buff *skb, const struct genl_info *info, struc
 	      nla_put_uint(skb, MRPC_A_EGRESS_GRANTS, s.grants) ||
 	      nla_put_uint(skb, MRPC_A_EGRESS_EXPIRED, s.expired) ||
 	      nla_put_uint(skb, MRPC_A_EGRESS_WASTED, s.wasted) ||
-	      nla_put_uint(skb, MRPC_A_EGRESS_SENT, s.sent);
+	      nla_put_uint(skb, MRPC_A_EGRESS_SENT, s.sent) ||
+	      nla_put_uint(skb, MRPC_A_EGRESS_RUNS, s.runs) ||
+	      nla_put_uint(skb, MRPC_A_EGRESS_MEASURED, s.measured) ||
+	      nla_put_uint(skb, MRPC_A_EGRESS_RAN, s.ran);
 	return mrpc_nl_end(skb, hdr, err);
 }
 
@@ -107,8 +109,9 @@ static void mrpc_nl_read_egress(struct nlattr **tb, struct mrpc_domain_args *arg
 {
 	nla_strscpy(args->dev, tb[MRPC_A_EGRESS_DEV], sizeof(args->dev));
 	if (tb[MRPC_A_EGRESS_DISCIPLINE]) {
-		args->given |= MRPC_DOMAIN_WITHIN;
-		args->within = nla_get_u32(tb[MRPC_A_EGRESS_DISCIPLINE]);
+		args->given |= MRPC_DOMAIN_DISCIPLINE;
+		nla_strscpy(args->discipline, tb[MRPC_A_EGRESS_DISCIPLINE],
+			    sizeof(args->discipline));
 	}
 	if (tb[MRPC_A_EGRESS_FAIR]) {
 		args->given |= MRPC_DOMAIN_FAIR;

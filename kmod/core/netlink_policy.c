@@ -2,6 +2,7 @@
 /*
  * Netlink: what there is to know of engine types that are policies.
  */
+#include "domain.h"
 #include "netlink.h"
 #include "placement.h"
 #include "policy.h"
@@ -34,11 +35,14 @@ static u32 mrpc_nl_count_users(struct net *net, const struct mrpc_engine_ops *op
 {
 	struct mrpc_net *mn = mrpc_net(net);
 	struct mrpc_placement *p;
+	struct mrpc_domain *d;
 	u32 nr = 0;
 
 	spin_lock(&mn->lock);
 	list_for_each_entry(p, &mn->placements, list)
 		nr += mrpc_placement_uses(p, ops);
+	list_for_each_entry(d, &mn->domains, list)
+		nr += mrpc_domain_ranks_by(d, ops);
 	spin_unlock(&mn->lock);
 	return nr;
 }

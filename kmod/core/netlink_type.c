@@ -3,6 +3,7 @@
  * Netlink: the types of engines that are registered, and what they can be told.
  */
 #include "engine.h"
+#include "domain.h"
 #include "netlink.h"
 #include "placement.h"
 #include "policy.h"
@@ -65,18 +66,33 @@ static u32 mrpc_nl_type_flags(const struct mrpc_engine_ops *ops)
 	       (ops->flags & MRPC_ENGINE_MANDATORY ? MRPC_ENGINE_FLAGS_MANDATORY : 0);
 }
 
+static int mrpc_nl_put_domain_user(struct sk_buff *skb, const struct mrpc_domain *d)
+{
+	char name[IFNAMSIZ + 12];
+
+	if (d->dev[0])
+		scnprintf(name, sizeof(name), "egress dev %s", d->dev);
+	else
+		strscpy(name, "egress loop");
+	return nla_put_string(skb, MRPC_A_ENGINE_TYPE_USER, name);
+}
+
 /* Who uses it: removing its module is refused as long as there is one. */
 static int mrpc_nl_put_users(struct sk_buff *skb, struct net *net,
 			     const struct mrpc_engine_ops *ops)
 {
 	struct mrpc_net *mn = mrpc_net(net);
 	struct mrpc_placement *p;
+	struct mrpc_domain *d;
 	int err = 0;
 
 	spin_lock(&mn->lock);
 	list_for_each_entry(p, &mn->placements, list)
 		if (!err && mrpc_placement_uses(p, ops))
 			err = nla_put_string(skb, MRPC_A_ENGINE_TYPE_USER, p->name);
+	list_for_each_entry(d, &mn->domains, list)
+		if (!err && mrpc_domain_ranks_by(d, ops))
+			err = mrpc_nl_put_domain_user(skb, d);
 	spin_unlock(&mn->lock);
 	return err;
 }

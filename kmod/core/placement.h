@@ -151,6 +151,7 @@ struct mrpc_placement_args {
 };
 
 /* engine.c */
+const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version);
 const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
 					      struct netlink_ext_ack *extack);
 void mrpc_engine_put(const struct mrpc_engine_ops *ops);

@@ -12,6 +12,7 @@
 #include "notify.h"
 #include "policy.h"
 #include "placement.h"
+#include "sched.h"
 
 static DEFINE_MUTEX(mrpc_policies_lock);
 static LIST_HEAD(mrpc_policies);	/* under mrpc_policies_lock */
@@ -33,7 +34,7 @@ static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_class *
 	memcpy(&prog->ops, ops, class->size);
 	decl = mrpc_policy_decl(class, &prog->ops);
 	prog->decl = decl;
-	prog->budget = decl->budget ?: MRPC_POLICY_BUDGET;
+	prog->budget = decl->budget ?: class->budget;
 	prog->nr_fields = mrpc_policy_check_fields(decl);	/* validated */
 	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *decl->counters[prog->nr_counters])
 		prog->nr_counters++;
@@ -462,6 +463,8 @@ int __init mrpc_policy_init(void)
 	err = mrpc_policy_kfunc_init();
 	if (!err)
 		err = mrpc_policy_ops_init();
+	if (!err)
+		err = mrpc_sched_ops_init();
 	if (err == -EOPNOTSUPP || err == -ENOENT)
 		err = 0;
 	if (err)

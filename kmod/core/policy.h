@@ -73,6 +73,7 @@ struct mrpc_policy_prog;
  * @size: bytes of the struct
  * @decl: where its struct mrpc_policy_decl begins: MRPC_POLICY_DECL_AT()
  * @flags: MRPC_POLICY_* that it may have
+ * @budget: ns that a run may take, unless programs declare it
  * @arranged: MRPC_POLICY_HOOKS_* that things are arranged for where a policy of this class
  *	is in use: programs that follow have none that the first had not
  * @engine: what the engine types of this class have in common
@@ -83,6 +84,7 @@ struct mrpc_policy_class {
 	u32 size;
 	u32 decl;
 	u32 flags;
+	u32 budget;
 	u32 arranged;
 	const struct mrpc_engine_ops *engine;
 	void (*take)(struct mrpc_policy_prog *prog);
@@ -108,7 +110,7 @@ struct mrpc_policy_class {
  * @lock: @bound; short
  * @bound: struct mrpc_policy_bound
  * @nr_bound: how many
- * @ops: the copy, of the policy's class
+ * @ops, @sched: the copy, of the policy's class
  */
 struct mrpc_policy_prog {
 	refcount_t ref;
@@ -126,6 +128,7 @@ struct mrpc_policy_prog {
 	u32 nr_bound;
 	union {
 		struct mrpc_policy_ops ops;
+		struct mrpc_sched_ops sched;
 	};
 };
 

@@ -386,6 +386,7 @@ BTF_ID_FLAGS(func, bpf_mrpc_replica, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_redirect, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_count, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_storage, KF_TRUSTED_ARGS | KF_RET_NULL)
+BTF_ID_FLAGS(func, bpf_mrpc_own, KF_TRUSTED_ARGS | KF_RET_NULL)
 BTF_KFUNCS_END(mrpc_policy_kfuncs)
 
 /* The set is offered to all struct_ops programs of the host; ours alone have a context. */

@@ -34,6 +34,7 @@ static const struct mrpc_policy_class policy_class = {
 	.size		= sizeof(struct mrpc_policy_ops),
 	.decl		= MRPC_POLICY_DECL_AT(mrpc_policy_ops),
 	.flags		= MRPC_POLICY_FLAGS,
+	.budget		= MRPC_POLICY_BUDGET,
 	.arranged	= POLICY_JUDGES,
 	.engine		= &mrpc_policy_engine,
 	.take		= policy_take,

@@ -126,13 +126,6 @@ static int run_dump(struct args *args)
 
 /* -- set, del, pause and resume --------------------------------------------------------- */
 
-static void put_discipline(struct body *b, const char *word)
-{
-	static const struct word words[] = { { "fifo" }, { "strict" }, { "small-first" }, { } };
-
-	body_u32(b, MRPC_A_EGRESS_DISCIPLINE, find_word(words, word, "a discipline") - words);
-}
-
 static void put_fair(struct body *b, const char *word)
 {
 	static const struct word words[] = { { "off", NULL, "no" }, { "on", NULL, "yes" }, { } };
@@ -165,7 +158,7 @@ static int run_set(struct args *args)
 		name = find_word(words, word, "a setting")->name;
 		value = need_word(args, text_printf("a value after '%s'", name));
 		if (!strcmp(name, "discipline"))
-			put_discipline(&body, value);
+			body_text(&body, MRPC_A_EGRESS_DISCIPLINE, value);
 		else if (!strcmp(name, "fair"))
 			put_fair(&body, value);
 		else

@@ -48,18 +48,6 @@ static void __attribute__((noreturn)) bad_setting(struct json_object *domain, co
 	     json_object_to_json_string(domain));
 }
 
-static uint32_t need_discipline(struct json_object *domain)
-{
-	const char *const *names = set_find(&set_egress, "discipline", 10)->names;
-	const char *name = string_at(domain, "discipline") ?: "";
-	uint32_t i;
-
-	for (i = 0; names[i]; i++)
-		if (!strcmp(names[i], name))
-			return i;
-	bad_setting(domain, "discipline");
-}
-
 static uint32_t need_bytes(struct json_object *domain, const char *name)
 {
 	struct json_object *value = json_at(domain, name);
@@ -77,10 +65,12 @@ static struct body need_settings(struct json_object *domain)
 
 	if (!json_object_is_type(json_at(domain, "dev"), json_type_string))
 		bad_setting(domain, "dev");
+	if (!json_object_is_type(json_at(domain, "discipline"), json_type_string))
+		bad_setting(domain, "discipline");
 	if (!json_object_is_type(json_at(domain, "fair"), json_type_boolean))
 		bad_setting(domain, "fair");
 	body_text(&body, MRPC_A_EGRESS_DEV, string_at(domain, "dev"));
-	body_u32(&body, MRPC_A_EGRESS_DISCIPLINE, need_discipline(domain));
+	body_text(&body, MRPC_A_EGRESS_DISCIPLINE, string_at(domain, "discipline"));
 	body_u8(&body, MRPC_A_EGRESS_FAIR, json_object_get_boolean(json_at(domain, "fair")));
 	body_u32(&body, MRPC_A_EGRESS_CHUNK, need_bytes(domain, "chunk"));
 	body_u32(&body, MRPC_A_EGRESS_LIMIT, need_bytes(domain, "limit"));

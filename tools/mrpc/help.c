@@ -186,7 +186,7 @@ static const struct {
 	  "       mrpc egress { pause | resume | del | dump } DOMAIN\n"
 	  "\n"
 	  "  DOMAIN   dev NAME | loop\n"
-	  "  SETTING  discipline fifo|strict|small-first | fair on|off | chunk BYTES | limit BYTES\n"
+	  "  SETTING  discipline NAME | fair on|off | chunk BYTES | limit BYTES\n"
 	  "\n"
 	  "Datapaths that leave by a device that has an egress domain send one chunk after the\n"
 	  "other. 'loop' are the links of the transport loop. Ranks and tenants are what engines\n"
@@ -198,7 +198,8 @@ static const struct {
 	  "del         delete it: all send as they like\n"
 	  "dump        its datapaths, those that wait in the order of their turns\n"
 	  "\n"
-	  "discipline  who is next: as they came, the highest priority, the least that is left\n"
+	  "discipline  who is next: fifo, as they came; strict, the highest priority; small-first,\n"
+	  "            the least that is left; or as a policy says, see 'mrpc policy'\n"
 	  "fair        first between tenants, by weight\n"
 	  "chunk       what is sent in one turn (16KiB)\n"
 	  "limit       what may be on its way to the device, or there, at once (2 chunks)\n" },

@@ -233,6 +233,29 @@ static struct json_object *get_engine(const char *name)
 	return engine;
 }
 
+static void add_to(struct json_object *sum, struct json_object *counters)
+{
+	json_object_object_foreach(counters, key, value)
+		if (json_object_is_type(value, json_type_int))
+			add_number(sum, key, number_at(sum, key) + json_object_get_uint64(value));
+}
+
+/* What the egress domains that go by it have counted, all together. */
+static struct json_object *sum_domains(const char *name)
+{
+	struct json_object *domains = ask_all(MRPC_CMD_EGRESS_GET, &set_egress, NULL);
+	struct json_object *sum = json_object_new_object(), *domain;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(domains); i++) {
+		domain = json_object_array_get_idx(domains, i);
+		if (!strcmp(string_at(domain, "discipline") ?: "", name))
+			add_to(sum, domain);
+	}
+	json_object_put(domains);
+	return sum;
+}
+
 /* What the engines that use it have counted, all together. */
 static struct json_object *sum_counters(struct json_object *users)
 {
@@ -242,11 +265,8 @@ static struct json_object *sum_counters(struct json_object *users)
 	for (i = 0; users && i < json_object_array_length(users); i++) {
 		engine = get_engine(json_object_get_string(json_object_array_get_idx(users, i)));
 		counters = engine ? json_at(engine, "counters") : NULL;
-		if (counters) {
-			json_object_object_foreach(counters, key, value)
-				add_number(sum, key, number_at(sum, key) +
-					   json_object_get_uint64(value));
-		}
+		if (counters)
+			add_to(sum, counters);
 		json_object_put(engine);
 	}
 	return sum;
@@ -257,7 +277,9 @@ static void add_counters(struct json_object *object, struct json_object *type)
 	static const char *const common[] = {
 		"runs", "rejected", "delayed", "errors", "fallbacks",
 	};
-	struct json_object *sum = sum_counters(json_at(type, "users"));
+	bool sched = !strcmp(string_at(type, "policy.type") ?: "", "sched");
+	struct json_object *sum = sched ? sum_domains(string_at(type, "name")) :
+					  sum_counters(json_at(type, "users"));
 	struct json_object *own = json_at(type, "policy.counters");
 	struct json_object *counters = json_object_new_object();
 	uint64_t measured = number_at(sum, "measured");
@@ -428,8 +450,19 @@ static const char *fallback_of(const char *name)
 	return engine ? string_at(engine, "values.fallback.text") ?: "reject" : "reject";
 }
 
+/* What would be, or is, without the policy, for who uses it. */
+static const char *without(struct json_object *shown, const char *user, bool would)
+{
+	if (!strcmp(string_at(shown, "type") ?: "", "sched"))
+		return would ? "which would go by priority" : "goes by priority";
+	if (strcmp(fallback_of(user), "pass"))
+		return would ? "whose messages would be rejected" : "messages are rejected";
+	return would ? "whose messages would pass" : "messages pass";
+}
+
 static void refuse_used(struct json_object *shown, const char *word)
 {
+	bool sched = !strcmp(string_at(shown, "type") ?: "", "sched");
 	struct json_object *users = json_at(shown, "users");
 	uint64_t elsewhere = number_at(shown, "elsewhere");
 	size_t nr = json_object_array_length(users), i;
@@ -443,13 +476,15 @@ static void refuse_used(struct json_object *shown, const char *word)
 	out = open_text(&text, &len);
 	for (i = 0; i < nr; i++) {
 		name = json_object_get_string(json_object_array_get_idx(users, i));
-		fprintf(out, "%s'%s' (whose messages would %s)", i ? ", " : "", name,
-			strcmp(fallback_of(name), "pass") ? "be rejected" : "pass");
+		fprintf(out, "%s'%s' (%s)", i ? ", " : "", name, without(shown, name, true));
 	}
 	if (elsewhere)
 		fprintf(out, "%s%llu in other network namespaces", nr ? " and " : "",
 			(unsigned long long)elsewhere);
 	fclose(out);
+	if (sched)
+		fail("egress domains go by the policy '%s': %s; give them another discipline "
+		     "with 'mrpc egress set', or say 'force'", word, text);
 	fail("the policy '%s' has engines: %s; remove them with 'mrpc engine del', or say 'force'",
 	     word, text);
 }
@@ -466,8 +501,9 @@ static int detach(uint32_t link)
 	return err;
 }
 
-static void say_unloaded(const char *name, uint32_t version, struct json_object *users)
+static void say_unloaded(struct json_object *shown, const char *name, uint32_t version)
 {
+	struct json_object *users = shown ? json_at(shown, "users") : NULL;
 	struct json_object *object, *array;
 	size_t i;
 
@@ -486,9 +522,11 @@ static void say_unloaded(const char *name, uint32_t version, struct json_object 
 	printf("%s unloaded\n", policy_label(name, version));
 	for (i = 0; users && i < json_object_array_length(users); i++) {
 		name = json_object_get_string(json_object_array_get_idx(users, i));
-		printf("engine %s: messages %s from now on (fallback %s)\n", name,
-		       strcmp(fallback_of(name), "pass") ? "are rejected" : "pass",
-		       fallback_of(name));
+		if (!strcmp(string_at(shown, "type") ?: "", "sched"))
+			printf("%s: %s from now on\n", name, without(shown, name, false));
+		else
+			printf("engine %s: %s from now on (fallback %s)\n", name,
+			       without(shown, name, false), fallback_of(name));
 	}
 }
 
@@ -503,7 +541,7 @@ static int unload_pins(const char *word)
 	if (pin_state(name, version) == PIN_NONE)
 		fail("there is no policy '%s'", word);
 	pin_remove(name, version);
-	say_unloaded(name, version, NULL);
+	say_unloaded(NULL, name, version);
 	return 0;
 }
 
@@ -533,7 +571,7 @@ static int run_unload(struct args *args)
 		fail("the policy '%s' cannot be detached: %s", word,
 		     err == -EPERM ? explain_words(strerror(EPERM)) : strerror(-err));
 	pin_remove(name, version);
-	say_unloaded(name, version, json_at(shown, "users"));
+	say_unloaded(shown, name, version);
 	json_object_put(array);
 	return 0;
 }

@@ -23,6 +23,30 @@ static char *check_policy(const struct policy *p)
 	return NULL;
 }
 
+static const char *const sched_hooks[] = { "rank", "dequeue", "charge" };
+
+static char *check_sched(const struct policy *p)
+{
+	static const char *const ours[] = { "fifo", "strict", "small-first" };
+	size_t i;
+
+	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
+		if (!strcmp(p->decl->name, ours[i]))
+			return text_printf("'%s' is the name of a discipline that is no policy",
+					   ours[i]);
+	if (p->decl->flags)
+		return text_printf("flags is %#x: of an egress discipline it must be 0",
+				   p->decl->flags);
+	if (p->decl->storage)
+		return text_printf("storage is %u: an egress discipline has bpf_mrpc_own()",
+				   p->decl->storage);
+	if (*p->decl->fields[0] || *p->decl->counters[0])
+		return text_printf("an egress discipline has neither fields nor counters");
+	if (!policy_has(p, "rank") && !policy_has(p, "dequeue") && !policy_has(p, "charge"))
+		return text_printf("it has no program: it must have one of rank, dequeue and charge");
+	return NULL;
+}
+
 #define TYPE(word, hook_names) {						\
 	.name		= #word,						\
 	.ops		= "mrpc_" #word "_ops",					\
@@ -34,6 +58,7 @@ static char *check_policy(const struct policy *p)
 
 const struct policy_type policy_types[] = {
 	TYPE(policy, policy_hooks),
+	TYPE(sched, sched_hooks),
 	{ }
 };
 

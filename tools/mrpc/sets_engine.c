@@ -10,14 +10,14 @@ static const char *const sides[] = { "client", "server", NULL };
 static const char *const types[] = { "number", "bool", "choice", "string", "rules", NULL };
 static const char *const param_flags[] = { "required", "unlimited", NULL };
 static const char *const type_flags[] = { "reading", "timing", "mandatory", NULL };
-static const char *const policy_types[] = { "policy", NULL };
+static const char *const policy_types[] = { "policy", "sched", NULL };
 static const char *const policy_states[] = { "attached", "evicted", "detached", NULL };
 static const char *const policy_hooks[] = {
-	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick", NULL
+	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick",
+	"rank", "dequeue", "charge", NULL
 };
 static const char *const policy_flags[] = { "writes", "ranks", "ages", NULL };
 static const char *const orders[] = { "fifo", "strict", "small", NULL };
-static const char *const disciplines[] = { "fifo", "strict", "small-first", NULL };
 static const char *const egress_states[] = { "idle", "waiting", "granted", "sending", NULL };
 static const char *const kinds[] = { "request", "reply", "status", "control", NULL };
 /* From 1. */
@@ -213,7 +213,7 @@ const struct set set_runtime = SET(runtime);
 static const struct attr egress[] = {
 	[MRPC_A_EGRESS_ID] = NUMBER("id"),
 	[MRPC_A_EGRESS_DEV] = TEXT("dev"),
-	[MRPC_A_EGRESS_DISCIPLINE] = ENUM("discipline", disciplines),
+	[MRPC_A_EGRESS_DISCIPLINE] = TEXT("discipline"),
 	[MRPC_A_EGRESS_FAIR] = BOOL("fair"),
 	[MRPC_A_EGRESS_PAUSED] = BOOL("paused"),
 	[MRPC_A_EGRESS_CHUNK] = BYTES("chunk"),
@@ -226,6 +226,9 @@ static const struct attr egress[] = {
 	[MRPC_A_EGRESS_EXPIRED] = NUMBER("expired"),
 	[MRPC_A_EGRESS_WASTED] = NUMBER("wasted"),
 	[MRPC_A_EGRESS_SENT] = BYTES("sent"),
+	[MRPC_A_EGRESS_RUNS] = NUMBER("runs"),
+	[MRPC_A_EGRESS_MEASURED] = NUMBER("measured"),
+	[MRPC_A_EGRESS_RAN] = TIME("measured_ns"),
 };
 const struct set set_egress = SET(egress);
 

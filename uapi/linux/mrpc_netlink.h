@@ -93,9 +93,11 @@ enum mrpc_engine_flags {
  * enum mrpc_policy_type - What a policy is for; after the struct_ops type that it
  *   is of.
  * @MRPC_POLICY_TYPE_POLICY: It judges messages.
+ * @MRPC_POLICY_TYPE_SCHED: It ranks the datapaths of egress domains.
  */
 enum mrpc_policy_type {
 	MRPC_POLICY_TYPE_POLICY,
+	MRPC_POLICY_TYPE_SCHED,
 };
 
 /**
@@ -122,6 +124,9 @@ enum mrpc_policy_hooks {
 	MRPC_POLICY_HOOKS_INIT = 16,
 	MRPC_POLICY_HOOKS_EXIT = 32,
 	MRPC_POLICY_HOOKS_TICK = 64,
+	MRPC_POLICY_HOOKS_RANK = 128,
+	MRPC_POLICY_HOOKS_DEQUEUE = 256,
+	MRPC_POLICY_HOOKS_CHARGE = 512,
 };
 
 /**
@@ -184,21 +189,6 @@ enum mrpc_runtime_order {
 enum mrpc_keyset_kind {
 	MRPC_KEYSET_KIND_TEXT = 1,
 	MRPC_KEYSET_KIND_INTEGER,
-};
-
-/**
- * enum mrpc_egress_discipline - Which datapath of an egress domain sends next,
- *   inside a tenant if these share.
- * @MRPC_EGRESS_DISCIPLINE_FIFO: As they came.
- * @MRPC_EGRESS_DISCIPLINE_STRICT: The one whose next message has the highest
- *   priority.
- * @MRPC_EGRESS_DISCIPLINE_SMALL_FIRST: The one whose next message has the
- *   least left.
- */
-enum mrpc_egress_discipline {
-	MRPC_EGRESS_DISCIPLINE_FIFO,
-	MRPC_EGRESS_DISCIPLINE_STRICT,
-	MRPC_EGRESS_DISCIPLINE_SMALL_FIRST,
 };
 
 /**
@@ -687,6 +677,9 @@ enum {
 	MRPC_A_EGRESS_EXPIRED,
 	MRPC_A_EGRESS_WASTED,
 	MRPC_A_EGRESS_SENT,
+	MRPC_A_EGRESS_RUNS,
+	MRPC_A_EGRESS_MEASURED,
+	MRPC_A_EGRESS_RAN,
 
 	__MRPC_A_EGRESS_MAX,
 	MRPC_A_EGRESS_MAX = (__MRPC_A_EGRESS_MAX - 1)

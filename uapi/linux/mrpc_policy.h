@@ -165,6 +165,82 @@ struct mrpc_policy_ops {
 };
 
 /**
+ * struct mrpc_sched_queue - a datapath that waits for its turn in an egress domain
+ * @datapath: as of struct mrpc_policy_ctx, as are the others that have the names of its members
+ * @netns: the network namespace's cookie
+ * @call: of the message that it sends next, as are the next five
+ * @deadline: CLOCK_MONOTONIC ns; 0 for none
+ * @size: bytes of the message, without metadata
+ * @left: bytes that are still to be sent, headers included
+ * @service: index of the service on the connection
+ * @method: index of the method in its service
+ * @cgroup: of the application
+ * @sent: bytes that the datapath has sent in the domain
+ * @domain: the domain, unique in the network namespace
+ * @uid: of the application
+ * @pid: of the process that opened its session
+ * @priority: of the message
+ * @kind: enum mrpc_policy_kind
+ * @server: this host serves the call
+ * @begun: a part of the message has been sent
+ */
+struct mrpc_sched_queue {
+	__u64 datapath;
+	__u64 netns;
+	__u64 call;
+	__u64 deadline;
+	__u64 cgroup;
+	__u64 sent;
+	__u64 left;
+	__u32 size;
+	__u32 domain;
+	__u32 uid;
+	__u32 pid;
+	__u16 service;
+	__u16 method;
+	__u8 priority;
+	__u8 kind;
+	__u8 server;
+	__u8 begun;
+};
+
+#define MRPC_SCHED_BUDGET	500000	/* ns */
+#define MRPC_SCHED_OWN		32	/* bytes of each datapath for bpf_mrpc_own() */
+
+/**
+ * struct mrpc_sched_ops - an egress discipline
+ * @rank: what a datapath is ordered by, the lowest first; equals as they came. Asked when it
+ *	begins to wait: its message is new, or a chunk of it has been sent, or its link has
+ *	room again. Without it the highest priority is first
+ * @dequeue: it would have its turn now: not 0, and it is ranked anew first, at most eight
+ *	times in a row
+ * @charge: it is given a turn of so many bytes; negative: not all of them were sent
+ * @name: that of the discipline: "mrpc egress set ... discipline NAME"
+ * @version: 0 is 1
+ * @flags: none
+ * @storage: 0
+ * @budget: as of struct mrpc_policy_ops; 0: MRPC_SCHED_BUDGET
+ * @period: 0
+ * @fields, @counters: none
+ *
+ * Programs run under the domain's lock, also in softirq, one at a time for each domain. Where
+ * tenants share, they order what is inside one.
+ */
+struct mrpc_sched_ops {
+	__u64 (*rank)(struct mrpc_sched_queue *q);
+	int (*dequeue)(struct mrpc_sched_queue *q);
+	void (*charge)(struct mrpc_sched_queue *q, __s64 bytes);
+	char name[MRPC_POLICY_NAME];
+	__u32 version;
+	__u32 flags;
+	__u32 storage;
+	__u32 budget;
+	__u64 period;
+	char fields[MRPC_POLICY_FIELDS][MRPC_POLICY_PATH];
+	char counters[MRPC_POLICY_COUNTERS][MRPC_POLICY_COUNTER];
+};
+
+/**
  * struct mrpc_policy_decl - what policies of all types declare
  *
  * Each struct_ops type ends with these members, in this order, behind its functions.
