@@ -61,6 +61,10 @@ int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, __u32 index) __ksym;
 int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, __u32 counter, __u64 n) __ksym;
 __u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const __u64 rdwr_buf_size) __ksym;
 
+/* -- an egress discipline's ----------------------------------------------------------- */
+
+__u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const __u64 rdwr_buf_size) __ksym;
+
 /*
  * A program of a policy: MRPC_POLICY(acl_request) { ... ctx ... }, named in the struct
  * mrpc_policy_ops, which is "MRPC_POLICY_OPS struct mrpc_policy_ops NAME = { ... };".
@@ -73,6 +77,39 @@ __u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const __u64 rdwr_buf_size) _
 		return mrpc_##name((struct mrpc_policy_ctx *)args[0]);		\
 	}									\
 	static __always_inline int mrpc_##name(struct mrpc_policy_ctx *ctx)
+
+/*
+ * Likewise the programs of an egress discipline, which is "MRPC_POLICY_OPS struct
+ * mrpc_sched_ops NAME = { ... };": MRPC_SCHED_RANK(edf_rank) { return q->deadline; }
+ */
+#define MRPC_SCHED_RANK(name)							\
+	static __always_inline __u64 mrpc_##name(struct mrpc_sched_queue *q);	\
+	SEC("struct_ops/" #name)						\
+	__u64 name(unsigned long long *args)					\
+	{									\
+		return mrpc_##name((struct mrpc_sched_queue *)args[0]);		\
+	}									\
+	static __always_inline __u64 mrpc_##name(struct mrpc_sched_queue *q)
+
+#define MRPC_SCHED_DEQUEUE(name)						\
+	static __always_inline int mrpc_##name(struct mrpc_sched_queue *q);	\
+	SEC("struct_ops/" #name)						\
+	int name(unsigned long long *args)					\
+	{									\
+		return mrpc_##name((struct mrpc_sched_queue *)args[0]);		\
+	}									\
+	static __always_inline int mrpc_##name(struct mrpc_sched_queue *q)
+
+#define MRPC_SCHED_CHARGE(name)							\
+	static __always_inline void mrpc_##name(struct mrpc_sched_queue *q,	\
+						__s64 bytes);			\
+	SEC("struct_ops/" #name)						\
+	int name(unsigned long long *args)					\
+	{									\
+		mrpc_##name((struct mrpc_sched_queue *)args[0], args[1]);	\
+		return 0;							\
+	}									\
+	static __always_inline void mrpc_##name(struct mrpc_sched_queue *q, __s64 bytes)
 
 #define MRPC_POLICY_OPS	SEC(".struct_ops.link")
 

@@ -58,6 +58,14 @@ struct mrpc_policy_ops *policy_ops(struct policy *policy)
 	return ops;
 }
 
+struct mrpc_policy_decl *policy_decl(struct policy *policy)
+{
+	size_t size;
+	void *ops = bpf_map__initial_value(policy->ops, &size);
+
+	return ops + size - sizeof(struct mrpc_policy_decl);
+}
+
 int policy_load(struct policy *policy)
 {
 	return bpf_object__load(policy->obj);

@@ -321,6 +321,40 @@ test_pair()
 	[[ ! -e $PINS ]]
 }
 
+# An egress discipline is a policy, too; its place is another one.
+test_sched()
+{
+	local file=$TEST_TMP/config
+	begin
+	on_exit eval 'mrpc egress del dev lo'
+	serve 1
+	bad rank_write 'cannot write\|only read is supported\|may only read'
+	bad rank_name "'strict' is the name of a discipline that is no policy"
+	mrpc policy load "$MRPC_BUILD/bpf/deadline.bpf.o"
+	policy deadline "p['type'] == 'sched' and p['hooks'] == ['rank'] and p['users'] == []"
+	refused 1 "policy 'deadline' is an egress discipline: mrpc egress set" engine add deadline
+	mrpc egress set dev lo discipline deadline
+	mrpc egress | has '^dev lo  *deadline ' || mrpc egress | has '^lo  *deadline '
+	policy deadline "p['users'] == ['egress dev lo']"
+	kv-client put a b
+	policy deadline "p['runs'] > 0 and p['mean_ns'] > 0"
+	refused 1 "egress domains go by the policy 'deadline': 'egress dev lo' (which would go by priority); give them another discipline with 'mrpc egress set', or say 'force'" \
+		policy unload deadline
+	mrpc policy replace deadline "$MRPC_BUILD/bpf/deadline.bpf.o"
+	policy deadline "p['generation'] == 2"
+	mrpc config save "$file"
+	mrpc egress set dev lo discipline fifo
+	mrpc config restore "$file" | has 'egress dev lo: changed'
+	mrpc -j egress | json 'j[0]["discipline"] == "deadline"'
+	mrpc policy unload deadline force | has 'egress dev lo: goes by priority from now on'
+	policy deadline "p['state'] == 'detached'"
+	kv-client put a c
+	mrpc egress set dev lo discipline strict
+	mrpc -j policy | json 'j == []'
+	refused 1 "'dev lo' could not be changed: there is no discipline 'deadline'" \
+		config restore "$file"
+}
+
 test_rights()
 {
 	begin
