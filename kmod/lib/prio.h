@@ -1,0 +1,718 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The prio transport's protocol: messages of 0 bytes to 1 GiB between endpoints
+ * that exchange datagrams, each delivered once, the most urgent first. This is all
+ * of it but sockets, clocks and payload: events go in (a packet came, time passed,
+ * a message is to be sent), what is to be done comes out. The module, the native
+ * tests and the simulator drive the same code. Packets: prio_wire.h; rules of the
+ * protocol: Documentation/prio-protocol.rst.
+ *
+ *  struct mrpc_prio	an endpoint, or one shard of it: all peers whose packets come
+ *			here; holds nothing that is allocated but by its ops
+ *  struct mrpc_prio_peer an association with one remote endpoint
+ *  struct mrpc_prio_tx	a message being sent, until the peer has all of it
+ *  struct mrpc_prio_rx	a message being received, until all of it is here
+ *
+ * The caller embeds these in its own objects and gives them to the core; the core
+ * gives each back once: see "Ownership" at each. Payload never passes through: the
+ * core says which bytes of which message go into the next packet, and where those
+ * that came belong.
+ *
+ * After any event the caller empties these, in this order:
+ *
+ *	mrpc_prio_peer_event()	associations that came about, broke, or ended
+ *	mrpc_prio_tx_ended()	messages sent or failed
+ *	mrpc_prio_rx_ended()	incoming messages that will not be completed
+ *	mrpc_prio_control_next() packets for the peers, to be sent at once
+ *	mrpc_prio_tx_next()	data, as long as the layer below takes chunks
+ *
+ * and has its timer call mrpc_prio_timeout() at mrpc_prio_deadline(). Who handles
+ * packets in batches does it after each batch: grants and acknowledgements of a
+ * batch share packets.
+ *
+ * Locking: one lock per endpoint, held by the caller of every function that takes a
+ * struct mrpc_prio or what belongs to it. No function sleeps, waits, or calls back
+ * but into struct mrpc_prio_ops. Times are nanoseconds of one clock and never less
+ * than before.
+ */
+#ifndef MRPC_LIB_PRIO_H
+#define MRPC_LIB_PRIO_H
+
+#include "heap.h"
+#include "prio_rank.h"
+#include "prio_wire.h"
+#include "wheel.h"
+
+#define MRPC_PRIO_CHUNK		(16U << 10)
+#define MRPC_PRIO_MAX_OVERCOMMIT 64
+#define MRPC_PRIO_MAX_ADDR	32
+#define MRPC_PRIO_NR_RANGES	4	/* to send again, of one message */
+#define MRPC_PRIO_NR_GAPS	30	/* received pieces beyond a gap, of one message */
+#define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
+#define MRPC_PRIO_NR_NOTES	4
+
+/**
+ * enum mrpc_prio_order - how a receiver ranks messages of the same priority
+ * @MRPC_PRIO_SRPT: the fewest remaining bytes first
+ * @MRPC_PRIO_FIFO: as they came
+ * @MRPC_PRIO_FAIR: the greatest remaining fraction first
+ */
+enum mrpc_prio_order {
+	MRPC_PRIO_SRPT,
+	MRPC_PRIO_FIFO,
+	MRPC_PRIO_FAIR,
+	MRPC_PRIO_NR_ORDERS,
+};
+
+/**
+ * struct mrpc_prio_rule - settings of an endpoint
+ * @chunk: bytes of one turn of a message at most
+ * @unscheduled: bytes that each peer may have under way to here without a grant, of all
+ *	its messages together: one round trip's worth
+ * @window: bytes granted ahead of what has come, for each message: at least a round trip's
+ * @proportional: instead: @outstanding shared in proportion to what remains of each message,
+ *	but not less than @chunk
+ * @outstanding: bytes granted and not here, of all messages together. What comes
+ *	unscheduled counts, but is not held back
+ * @overcommit: peers that are granted at a time, one message each, 1 to MRPC_PRIO_MAX_OVERCOMMIT
+ * @order: enum mrpc_prio_order
+ * @crc: ask peers for checksums
+ * @step: a grant is for at least so many more bytes, or the rest of the message
+ * @reorder: bytes that come beyond a gap before it counts as lost; 0: only time tells
+ * @max_total: largest message accepted, at most MRPC_PRIO_MAX_TOTAL
+ * @max_rx: messages being received
+ * @max_rx_peer: of one peer, at least 1
+ * @ack_delay: ns that an acknowledgement waits for a packet to travel with
+ * @rto_min: ns until something is asked for again, at least 2 * @ack_delay; doubles with
+ *	each try
+ * @rto_max: and no longer than that
+ * @silence: ns without any packet of a peer that owes one, until it is given up
+ */
+struct mrpc_prio_rule {
+	u32 chunk;
+	u32 unscheduled;
+	u32 window;
+	bool proportional;
+	u32 outstanding;
+	u8 overcommit;
+	u8 order;
+	bool crc;
+	u32 step;
+	u32 reorder;
+	u32 max_total;
+	u32 max_rx;
+	u32 max_rx_peer;
+	u64 ack_delay;
+	u64 rto_min;
+	u64 rto_max;
+	u64 silence;
+};
+
+/** mrpc_prio_rule_default() - for a link of 10 Gb/s and 100 us; all of it can be changed */
+void mrpc_prio_rule_default(struct mrpc_prio_rule *rule);
+
+/**
+ * struct mrpc_prio_ops - small memory
+ * @alloc: @size bytes (that of struct mrpc_order_levels or of struct mrpc_prio_gaps), with
+ *	any content, or NULL. Called under the lock: must not sleep
+ * @free: what @alloc returned
+ */
+struct mrpc_prio_ops {
+	void *(*alloc)(void *ctx, size_t size);
+	void (*free)(void *ctx, void *p, size_t size);
+};
+
+/* Why a message or an association ended; tx->status, rx->status, peer->status. */
+enum mrpc_prio_status {
+	MRPC_PRIO_DONE,		/* tx: the peer has all of it */
+	MRPC_PRIO_ABORTED,	/* tx: by mrpc_prio_tx_abort(); rx: by its sender */
+	MRPC_PRIO_REFUSED,	/* tx: by the peer, tx->code says why; rx: by us, and it knows */
+	MRPC_PRIO_RESTARTED,	/* the peer has lost its state: perhaps it was executed */
+	MRPC_PRIO_SILENT,	/* the peer does not answer: perhaps it was executed */
+	MRPC_PRIO_REMOVED,	/* by mrpc_prio_peer_remove() */
+};
+
+/* A range of a message's bytes, not empty unless said. */
+struct mrpc_prio_range {
+	u32 from;
+	u32 to;
+};
+
+/**
+ * struct mrpc_prio_gaps - what came beyond the first gap; exists only as long as there is one
+ * @nr: pieces
+ * @asked: gaps before this have been asked for
+ * @have: ascending, not adjacent; the first is beyond rx->next
+ */
+struct mrpc_prio_gaps {
+	u32 nr;
+	u32 asked;
+	struct mrpc_prio_range have[MRPC_PRIO_NR_GAPS];
+};
+
+enum mrpc_prio_tx_state {
+	MRPC_PRIO_TX_FRESH,	/* no packet was sent: no number */
+	MRPC_PRIO_TX_ACTIVE,
+	MRPC_PRIO_TX_ABORTING,	/* until the peer knows */
+	MRPC_PRIO_TX_ENDED,	/* in the list of those ended, or given back */
+};
+
+/**
+ * struct mrpc_prio_tx - a message being sent; embedded in the caller's object
+ *
+ * Ownership: the core's from mrpc_prio_submit() until mrpc_prio_tx_ended() returns it. Its
+ * payload is wanted until then, or until mrpc_prio_tx_abort().
+ *
+ * All fields but those of the caller are the core's; the caller may read them.
+ *
+ * @conn: the caller's, set before mrpc_prio_submit(), as the next four
+ * @total: bytes
+ * @priority: 0 (least) to 255
+ * @kind: enum mrpc_prio_kind
+ * @urgent: have it acknowledged without delay
+ * @peer: to whom
+ * @msg: its number, 0 while it is fresh
+ * @sent: bytes from 0 that were sent at least once
+ * @granted: bytes from 0 that may be sent
+ * @unscheduled: as announced
+ * @here: bytes from 0 that the peer is known to have
+ * @debt: what it counts in peer->unscheduled_out
+ * @again: ranges to send again, below @sent, @nr_again of them
+ * @resent: bytes sent again, all in all
+ * @state: enum mrpc_prio_tx_state
+ * @status: enum mrpc_prio_status, when it has ended
+ * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
+ * @class: network priority of what is scheduled
+ * @tries: announcements since the peer said something about it
+ * @announce: its first packet, or an empty one, is to be sent
+ * @seen: the peer knows it
+ * @out: with the caller, between mrpc_prio_tx_next() and mrpc_prio_tx_sent()
+ * @first_sent: when; for the round trip's time. 0: it was sent more than once
+ * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
+ * @entity: in the order of those that can send
+ * @wait: among @peer's messages that cannot begin
+ * @hash: found by number
+ * @of_peer: in @peer's list of all
+ * @control: in @peer's list of those with @say; or in the list of those ended
+ * @timer: until it is announced again
+ */
+struct mrpc_prio_tx {
+	u64 conn;
+	u32 total;
+	u8 priority;
+	u8 kind;
+	bool urgent;
+
+	u8 state;
+	struct mrpc_prio_peer *peer;
+	u64 msg;
+	u32 sent;
+	u32 granted;
+	u32 unscheduled;
+	u32 here;
+	u32 debt;
+	u32 resent;
+	struct mrpc_prio_range again[MRPC_PRIO_NR_RANGES];
+	u8 nr_again;
+	u8 status;
+	u8 code;
+	u8 class;
+	u8 tries;
+	bool announce;
+	bool seen;
+	bool out;
+	u16 say;
+	u64 first_sent;
+	struct mrpc_prio_ranked entity;
+	struct mrpc_heap_node wait;
+	struct mrpc_order_link hash;
+	struct mrpc_order_link of_peer;
+	struct mrpc_order_link control;
+	struct mrpc_timer timer;
+};
+
+enum mrpc_prio_rx_state {
+	MRPC_PRIO_RX_ACTIVE,
+	MRPC_PRIO_RX_REFUSED,	/* until the sender knows */
+	MRPC_PRIO_RX_ENDED,
+};
+
+/**
+ * struct mrpc_prio_rx - a message being received; embedded in the caller's object
+ *
+ * Ownership: the core's from mrpc_prio_accept() until mrpc_prio_taken() says that it is
+ * complete, or mrpc_prio_rx_ended() returns it.
+ *
+ * @conn: as announced, and the next four
+ * @msg: its number
+ * @total: bytes
+ * @priority: 0 (least) to 255
+ * @kind: enum mrpc_prio_kind
+ * @peer: from whom
+ * @next: all before this are here
+ * @got: bytes that are here
+ * @granted: bytes from 0 that the sender may send
+ * @limit: no grant beyond this: mrpc_prio_rx_limit()
+ * @counted: what it counts in mrpc_prio.outstanding
+ * @gaps: NULL: nothing is missing before what is here
+ * @state: enum mrpc_prio_rx_state
+ * @status: enum mrpc_prio_status, when it has ended
+ * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
+ * @class: network priority that was granted last
+ * @tries: times that something was asked for again since something came
+ * @stalled: nothing comes: it holds no share of what may be outstanding
+ * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
+ * @serial: in the order in which they came
+ * @heap: among the messages of @peer that can be granted more
+ * @hash: found by peer and number
+ * @of_peer: in @peer's list of all
+ * @control: in @peer's list of those with @say; or in the list of those ended
+ * @timer: until what is missing is asked for
+ */
+struct mrpc_prio_rx {
+	u64 conn;
+	u64 msg;
+	u32 total;
+	u8 priority;
+	u8 kind;
+
+	u8 state;
+	u8 status;
+	struct mrpc_prio_peer *peer;
+	u32 next;
+	u32 got;
+	u32 granted;
+	u32 limit;
+	u32 counted;
+	u8 code;
+	u8 class;
+	u8 tries;
+	bool stalled;
+	u16 say;
+	u64 serial;
+	struct mrpc_prio_gaps *gaps;
+	struct mrpc_heap_node heap;
+	struct mrpc_order_link hash;
+	struct mrpc_order_link of_peer;
+	struct mrpc_order_link control;
+	struct mrpc_timer timer;
+};
+
+enum mrpc_prio_peer_state {
+	MRPC_PRIO_PEER_IDLE,	/* no association; mrpc_prio_submit() asks for one */
+	MRPC_PRIO_PEER_HELLO,	/* asked */
+	MRPC_PRIO_PEER_UP,
+};
+
+/**
+ * struct mrpc_prio_peer - one remote endpoint; embedded in the caller's object, which knows
+ * its address
+ *
+ * Ownership: the core's from mrpc_prio_peer_add() until mrpc_prio_peer_remove() returns.
+ *
+ * @payload: bytes of payload in one packet; mrpc_prio_peer_payload()
+ * @state: enum mrpc_prio_peer_state
+ * @status: enum mrpc_prio_status: why the last association ended
+ * @event: it is in the list of those with an event
+ * @crc: packets to and from it have checksums
+ * @ecn: congestion was experienced by what it sent: it will be told
+ * @say: BIT(enum mrpc_prio_type or 16 + enum mrpc_prio_op) to be sent
+ * @local: our token
+ * @remote: its token; 0: not known
+ * @cookie: that it wants to have back, with @epoch
+ * @epoch: see @cookie
+ * @budget: bytes that may be under way to it without grants
+ * @max_total: largest message that it takes
+ * @unscheduled_out: bytes under way to it without grants
+ * @tx_scale: of @budget, in 1024ths: congestion on the way to it
+ * @rx_scale: of the window of its messages, likewise
+ * @tx_cut: when @tx_scale was changed last
+ * @rx_cut: when @rx_scale was
+ * @srtt: ns, smoothed; 0: not known
+ * @rttvar: its variation
+ * @heard: when a packet came last
+ * @asked: since when it owes an answer; 0: it does not
+ * @ping: stamp of the last HELLO or PING
+ * @tries: HELLOs, or PINGs, since an answer
+ * @next_msg: number of the next message to it
+ * @tx_base: all of ours before this are seen by it or abandoned
+ * @rx_base: all of its before this are seen by us or abandoned by it
+ * @tx_seen: bit msg % MRPC_PRIO_WINDOW: seen or abandoned, of @tx_base and after
+ * @rx_seen: likewise
+ * @acks: completed messages that it has not been told: the first, and which of the 64
+ *	numbers after it
+ * @nr_acks: of @acks
+ * @notes: answers about messages that are not there
+ * @nr_notes: of @notes
+ * @nr_tx: messages being sent to it
+ * @nr_rx: messages being received from it
+ * @rx_heap: those that can be granted more, the first one first
+ * @tx_wait: our fresh messages that cannot begin: no association, or its window is full
+ * @tx_all: our messages to it
+ * @rx_all: its messages to us
+ * @tx_control: ours with something to say
+ * @rx_control: its with something to say
+ * @entity: in the order of those to be granted, if @rx_heap is not empty
+ * @control: in the list of those that are to get a packet
+ * @events: in the list of those with an event
+ * @of_endpoint: in the list of all
+ * @timer: until the handshake, a delayed acknowledgement or a PING is due
+ */
+struct mrpc_prio_peer {
+	u32 payload;
+	u8 state;
+	u8 status;
+	bool event;
+	bool crc;
+	bool ecn;
+	u8 tries;
+	u32 say;
+	u64 local;
+	u64 remote;
+	u64 cookie;
+	u32 epoch;
+	u32 budget;
+	u32 max_total;
+	u32 unscheduled_out;
+	u16 tx_scale;
+	u16 rx_scale;
+	u64 tx_cut;
+	u64 rx_cut;
+	u64 srtt;
+	u64 rttvar;
+	u64 heard;
+	u64 asked;
+	u64 ping;
+	u64 next_msg;
+	u64 tx_base;
+	u64 rx_base;
+	u64 tx_seen[MRPC_PRIO_WINDOW / 64];
+	u64 rx_seen[MRPC_PRIO_WINDOW / 64];
+	struct {
+		u64 msg;
+		u64 more;
+	} acks[MRPC_PRIO_NR_ACKS];
+	struct mrpc_prio_note notes[MRPC_PRIO_NR_NOTES];
+	u8 nr_acks;
+	u8 nr_notes;
+	u32 nr_tx;
+	u32 nr_rx;
+	struct mrpc_heap rx_heap;
+	struct mrpc_heap tx_wait;
+	struct mrpc_order_link tx_all;
+	struct mrpc_order_link rx_all;
+	struct mrpc_order_link tx_control;
+	struct mrpc_order_link rx_control;
+	struct mrpc_prio_ranked entity;
+	struct mrpc_order_link control;
+	struct mrpc_order_link events;
+	struct mrpc_order_link of_endpoint;
+	struct mrpc_timer timer;
+};
+
+/* Room for the address and a hash table's link in a KiB. */
+static_assert(sizeof(struct mrpc_prio_peer) <= 896);
+
+/**
+ * struct mrpc_prio_stats - counters; only grow
+ * @packets: received and valid
+ * @data_bytes: payload that was new
+ * @resent: payload bytes sent again
+ * @resends: ranges asked for again
+ * @grants: entries
+ * @acks: entries
+ * @timeouts: announcements and requests that had to be repeated
+ * @wasted: turns of the sender that sent nothing
+ * @marks: DATA packets with congestion experienced
+ * @drops: by enum mrpc_prio_drop
+ */
+struct mrpc_prio_stats {
+	u64 packets;
+	u64 data_bytes;
+	u64 resent;
+	u64 resends;
+	u64 grants;
+	u64 acks;
+	u64 timeouts;
+	u64 wasted;
+	u64 marks;
+	u64 drops[MRPC_PRIO_NR_DROPS];
+};
+
+/**
+ * struct mrpc_prio - an endpoint
+ * @rule: settings
+ * @ops: small memory
+ * @ctx: for @ops
+ * @key: secret: cookies, tokens, hash
+ * @drawn: tokens drawn
+ * @serial: messages that came
+ * @buckets: of @hash
+ * @hash: messages by peer and number, of both directions
+ * @nr_peers: associations, of any state
+ * @nr_tx: messages being sent
+ * @nr_rx: messages being received
+ * @nr_gaps: struct mrpc_prio_gaps that exist
+ * @outstanding: bytes granted, or announced as unscheduled, and not here
+ * @remaining: bytes that are to come, of the messages that can be granted more
+ * @tx: messages that can send
+ * @rx: peers with messages that can be granted more
+ * @grants_due: something has changed that matters for grants
+ * @timers: of messages and peers
+ * @peers: all
+ * @controls: peers that are to get a packet
+ * @events: peers with an event
+ * @tx_list: messages sent or failed
+ * @rx_list: messages that will not be completed
+ * @stats: counters
+ */
+struct mrpc_prio {
+	struct mrpc_prio_rule rule;
+	const struct mrpc_prio_ops *ops;
+	void *ctx;
+	u64 key[2];
+	u64 drawn;
+	u64 serial;
+	u32 buckets;
+	struct mrpc_order_link *hash;
+	u32 nr_peers;
+	u32 nr_tx;
+	u32 nr_rx;
+	u32 nr_gaps;
+	u64 outstanding;
+	u64 remaining;
+	struct mrpc_prio_rank tx;
+	struct mrpc_prio_rank rx;
+	bool grants_due;
+	struct mrpc_wheel timers;
+	struct mrpc_order_link peers;
+	struct mrpc_order_link controls;
+	struct mrpc_order_link events;
+	struct mrpc_order_link tx_list;
+	struct mrpc_order_link rx_list;
+	struct mrpc_prio_stats stats;
+};
+
+/* -- the endpoint -------------------------------------------------------------- */
+
+/**
+ * mrpc_prio_init() - a new endpoint
+ * @hash: array of @buckets, a power of two: about as many as there will be messages
+ * @key: random, secret; another one each time
+ *
+ * Return: 0, or -EINVAL if the rule or @buckets is out of range.
+ */
+int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
+		   const struct mrpc_prio_ops *ops, void *ctx, struct mrpc_order_link *hash,
+		   u32 buckets, const u64 key[2], u64 now);
+
+/** mrpc_prio_set() - other settings, at any time: grants stay. Return: 0 or -EINVAL */
+int mrpc_prio_set(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule);
+
+/** mrpc_prio_fini() - frees what its ops allocated; all peers are removed before */
+void mrpc_prio_fini(struct mrpc_prio *ep);
+
+/** mrpc_prio_deadline() - when to call mrpc_prio_timeout() at the latest, or U64_MAX */
+u64 mrpc_prio_deadline(const struct mrpc_prio *ep);
+
+/** mrpc_prio_timeout() - it is @now; at any time, harmless if nothing is due */
+void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now);
+
+/* -- peers --------------------------------------------------------------------- */
+
+/** mrpc_prio_peer_add() - somebody to send to; no packet is sent before mrpc_prio_submit() */
+void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 payload, u64 now);
+
+/**
+ * mrpc_prio_peer_remove() - @peer's memory may go
+ * Its messages are in the lists of those ended, with @peer NULL. What is with the caller
+ * (mrpc_prio_tx_next()) must be back. The remote end is told when it sends something.
+ */
+void mrpc_prio_peer_remove(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
+
+/** mrpc_prio_peer_payload() - another path MTU: bytes of payload in one packet, 1 or more */
+void mrpc_prio_peer_payload(struct mrpc_prio_peer *peer, u32 payload);
+
+/**
+ * mrpc_prio_peer_event() - the next peer whose state has changed, or NULL
+ * MRPC_PRIO_PEER_UP: there is a new association. Else: there is none now, peer->status says
+ * why the last one ended. Several changes may have become one, and an association that was
+ * replaced shows as a change from UP to UP: all messages of the one before have ended.
+ */
+struct mrpc_prio_peer *mrpc_prio_peer_event(struct mrpc_prio *ep);
+
+/* -- sending ------------------------------------------------------------------- */
+
+/**
+ * mrpc_prio_submit() - a message is to be sent
+ * @tx: the caller has set its first fields; any content else
+ *
+ * Return: 0; -EMSGSIZE: larger than the peer or the protocol takes; -ENOMEM: none. Then
+ * @tx is the caller's.
+ */
+int mrpc_prio_submit(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_tx *tx,
+		     u64 now);
+
+/**
+ * mrpc_prio_tx_abort() - @tx is not wanted any more, wherever it is
+ * Its payload is not wanted from now on, except for a chunk that is with the caller. It comes
+ * back by mrpc_prio_tx_ended(), as soon as the peer knows. Harmless if it has ended.
+ */
+void mrpc_prio_tx_abort(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now);
+
+/** mrpc_prio_tx_priority() - another priority for what is not sent. Return: 0 or -ENOMEM */
+int mrpc_prio_tx_priority(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 priority);
+
+/** mrpc_prio_tx_ended() - the next message that has ended, now the caller's, or NULL */
+struct mrpc_prio_tx *mrpc_prio_tx_ended(struct mrpc_prio *ep);
+
+/**
+ * struct mrpc_prio_chunk - what is to be sent next
+ * @tx: of which message
+ * @peer: to whom
+ * @offset: of the first byte of payload
+ * @len: bytes, at most rule.chunk; 0: a packet without payload
+ * @class: network priority, 0 to MRPC_PRIO_CLASSES - 2
+ * @packet: header fields; mrpc_prio_chunk_header() completes them
+ */
+struct mrpc_prio_chunk {
+	struct mrpc_prio_tx *tx;
+	struct mrpc_prio_peer *peer;
+	u32 offset;
+	u32 len;
+	u8 class;
+	struct mrpc_prio_packet packet;
+};
+
+/** mrpc_prio_tx_best() - what would be next: NULL, or its message */
+const struct mrpc_prio_tx *mrpc_prio_tx_best(const struct mrpc_prio *ep);
+
+/**
+ * mrpc_prio_tx_next() - the next chunk
+ * The message is out of the order until mrpc_prio_tx_sent(), which must follow. So there can
+ * be several chunks at once, each of another message; the lock may be released in between.
+ *
+ * Return: whether there is one.
+ */
+bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunk);
+
+/**
+ * mrpc_prio_chunk_header() - the header of one packet of @chunk
+ * @at: byte of @chunk from which it has payload, a multiple of @payload
+ * @payload: bytes of payload in each packet but the last (peer->payload when it was got)
+ * @buf: MRPC_PRIO_DATA_HDR bytes. With MRPC_PRIO_CRC in @chunk->packet.flags the caller adds
+ *	the sum
+ */
+void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, u32 payload, void *buf);
+
+/**
+ * mrpc_prio_tx_sent() - the end of @chunk's turn
+ * @sent: bytes of it that went out, whole packets from its beginning
+ * @any: whether any packet did, be it without payload. If not, the chunk was not sent at all
+ */
+void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk, u32 sent,
+		       bool any, u64 now);
+
+/* -- receiving ----------------------------------------------------------------- */
+
+enum mrpc_prio_event_type {
+	MRPC_PRIO_EVENT_NONE,		/* the packet is done with */
+	MRPC_PRIO_EVENT_ANSWER,		/* send @answer back to where it came from */
+	MRPC_PRIO_EVENT_PEER,		/* somebody new, whose address is right: mrpc_prio_welcome() */
+	MRPC_PRIO_EVENT_MESSAGE,	/* a new message: mrpc_prio_accept() or mrpc_prio_refuse() */
+	MRPC_PRIO_EVENT_DATA,		/* new bytes of a message: place them, mrpc_prio_taken() */
+};
+
+/**
+ * struct mrpc_prio_event - what is to be done about a packet
+ * @type: enum mrpc_prio_event_type
+ * @rx: DATA: the message
+ * @offset: DATA: where the new bytes belong
+ * @len: DATA: how many, 0 only for an empty message
+ * @skip: DATA: bytes of the payload before the first new one
+ * @answer_len: ANSWER: bytes of @answer, never more than the packet had
+ * @answer: ANSWER: a packet
+ */
+struct mrpc_prio_event {
+	u8 type;
+	struct mrpc_prio_rx *rx;
+	u32 offset;
+	u32 len;
+	u32 skip;
+	u32 answer_len;
+	u8 answer[sizeof(struct mrpc_prio_hdr) + sizeof(struct mrpc_prio_body)];
+};
+
+/** mrpc_prio_count() - a packet was dropped before it came here: @drop of mrpc_prio_parse() */
+void mrpc_prio_count(struct mrpc_prio *ep, u32 drop);
+
+/**
+ * mrpc_prio_receive() - a packet came
+ * @peer: whose address it came from, or NULL: unknown
+ * @addr: that address, as bytes that are always the same for it, at most MRPC_PRIO_MAX_ADDR
+ * @p: from mrpc_prio_parse(), its sum checked
+ * @ecn: congestion was experienced
+ * @ev: out
+ */
+void mrpc_prio_receive(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, const void *addr,
+		       u32 addr_len, const struct mrpc_prio_packet *p, bool ecn, u64 now,
+		       struct mrpc_prio_event *ev);
+
+/**
+ * mrpc_prio_welcome() - after EVENT_PEER: the caller has a new object for it
+ * Does what mrpc_prio_peer_add() does; the association stands. Not calling it: the remote end
+ * will try again.
+ */
+void mrpc_prio_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 payload,
+		       const struct mrpc_prio_packet *p, u64 now);
+
+/**
+ * mrpc_prio_accept() - after EVENT_MESSAGE: receive it
+ * @rx: any content
+ * @limit: no grant beyond this, until mrpc_prio_rx_limit(); @p->total for none
+ * @ev: out: EVENT_DATA or EVENT_NONE
+ *
+ * Return: 0, or -ENOMEM: @rx is the caller's, and the sender will try again.
+ */
+int mrpc_prio_accept(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_rx *rx,
+		     const struct mrpc_prio_packet *p, u32 limit, u64 now,
+		     struct mrpc_prio_event *ev);
+
+/** mrpc_prio_refuse() - after EVENT_MESSAGE: do not; @code: enum mrpc_prio_refusal but REJECTED */
+void mrpc_prio_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
+		      const struct mrpc_prio_packet *p, u32 code, u64 now);
+
+/**
+ * mrpc_prio_taken() - after EVENT_DATA: all @ev->len bytes have a place
+ * Not calling it: they count as lost, and will be asked for. No other event may come between.
+ *
+ * Return: true: all of the message is here, and it is the caller's.
+ */
+bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64 now);
+
+/** mrpc_prio_rx_limit() - bytes from 0 that may be granted: less stops more grants, none goes back */
+void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit, u64 now);
+
+/**
+ * mrpc_prio_rx_reject() - throw away an incoming message
+ * Its bytes are not wanted from now on. @rx comes back by mrpc_prio_rx_ended(), as soon as the
+ * sender knows: a repeated packet must not look like a completed message.
+ */
+void mrpc_prio_rx_reject(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now);
+
+/** mrpc_prio_rx_ended() - the next message that has ended incomplete, now the caller's, or NULL */
+struct mrpc_prio_rx *mrpc_prio_rx_ended(struct mrpc_prio *ep);
+
+/**
+ * mrpc_prio_control_next() - the next packet without payload
+ * @buf: @size bytes, at least 64; a path's MTU is enough
+ * @peer: out: to whom
+ *
+ * To be sent in MRPC_PRIO_CONTROL_CLASS. With peer->crc the caller adds the sum.
+ *
+ * Return: bytes, or 0: nobody is to get one.
+ */
+u32 mrpc_prio_control_next(struct mrpc_prio *ep, u64 now, void *buf, u32 size,
+			   struct mrpc_prio_peer **peer);
+
+#endif /* MRPC_LIB_PRIO_H */
