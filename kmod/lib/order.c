@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lists by level, and a wheel of tenants: see order.h for the contract.
+ * Lists by level (levels.h), or a heap, and a wheel of tenants: see order.h for the contract.
  */
 #include "order.h"
 
@@ -22,57 +22,6 @@ static struct mrpc_order_entity *entity_of_node(struct mrpc_lheap_node *n)
 static struct mrpc_order_tenant *tenant_of(struct mrpc_order_link *l)
 {
 	return container_of(l, struct mrpc_order_tenant, link);
-}
-
-/* -- lists by level ------------------------------------------------------------ */
-
-static void levels_add(struct mrpc_order_levels *ls, struct mrpc_order_link *l, u8 slot,
-		       bool head)
-{
-	struct mrpc_order_link *first = ls->first[slot];
-
-	if (!first) {
-		l->next = l;
-		l->prev = l;
-		ls->first[slot] = l;
-		ls->map[slot / 64] |= 1ULL << slot % 64;
-		return;
-	}
-	l->next = first;
-	l->prev = first->prev;
-	first->prev->next = l;
-	first->prev = l;
-	if (head)
-		ls->first[slot] = l;
-}
-
-static void levels_del(struct mrpc_order_levels *ls, struct mrpc_order_link *l, u8 slot)
-{
-	if (l->next == l) {
-		ls->first[slot] = NULL;
-		ls->map[slot / 64] &= ~(1ULL << slot % 64);
-		return;
-	}
-	l->next->prev = l->prev;
-	l->prev->next = l->next;
-	if (ls->first[slot] == l)
-		ls->first[slot] = l->next;
-}
-
-/* Return: the first slot at or after @from, around the end, with members; -1: none */
-static int levels_find(const struct mrpc_order_levels *ls, u8 from)
-{
-	u64 bits = ls->map[from / 64] & ~0ULL << from % 64;
-	u32 word = from / 64;
-	u32 i;
-
-	for (i = 0; i <= ARRAY_SIZE(ls->map); i++) {
-		if (bits)
-			return word * 64 + __ffs64(bits);
-		word = (word + 1) % ARRAY_SIZE(ls->map);
-		bits = ls->map[word];
-	}
-	return -1;
 }
 
 /* -- the wheel of tenants ------------------------------------------------------ */
@@ -111,12 +60,12 @@ static void wheel_add(struct mrpc_order *o, struct mrpc_order_tenant *t)
 	wheel_clamp(o, t);
 	ahead = (t->vtime - o->now) >> o->shift;
 	t->slot = (o->now >> o->shift) + min_t(u64, ahead, MRPC_ORDER_LEVELS - 1);
-	levels_add(&o->wheel, &t->link, t->slot, false);
+	mrpc_levels_add(&o->wheel, &t->link, t->slot, false);
 }
 
 static void wheel_del(struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
-	levels_del(&o->wheel, &t->link, t->slot);
+	mrpc_levels_del(&o->wheel, &t->link, t->slot);
 }
 
 /*
@@ -128,7 +77,7 @@ static struct mrpc_order_tenant *wheel_first(struct mrpc_order *o)
 {
 	for (;;) {
 		u8 base = o->now >> o->shift;
-		int slot = levels_find(&o->wheel, base);
+		int slot = mrpc_levels_find(&o->wheel, base);
 		struct mrpc_order_tenant *t;
 		u64 start;
 
@@ -213,28 +162,13 @@ static void tenant_charge(struct mrpc_order *o, struct mrpc_order_tenant *t, s64
 
 /* -- entities ------------------------------------------------------------------ */
 
-/*
- * Eight levels for each power of two, exact below 16. The last is for 15 << 30
- * and more.
- */
-static u8 level_of_size(u64 left)
-{
-	int exponent = fls64(left) - 1;
-
-	if (left < 8)
-		return left;
-	if (exponent > 33)
-		return MRPC_ORDER_LEVELS - 1;
-	return (exponent - 2) * 8 + (left >> (exponent - 3)) % 8;
-}
-
 static u8 entity_level(const struct mrpc_order *o, const struct mrpc_order_entity *e)
 {
 	switch (o->rule.within) {
 	case MRPC_ORDER_STRICT:
 		return MRPC_ORDER_LEVELS - 1 - e->priority;
 	case MRPC_ORDER_SMALL:
-		return level_of_size(e->left);
+		return mrpc_levels_size(e->left);
 	default:
 		return 0;
 	}
@@ -252,7 +186,7 @@ static void entity_add(struct mrpc_order *o, struct mrpc_order_entity *e, bool h
 		mrpc_lheap_add(&e->on->ranked, &e->node, e->node.key,
 			      head ? --o->front : ++o->back);
 	else
-		levels_add(&e->on->levels, &e->link, e->slot, head);
+		mrpc_levels_add(&e->on->levels, &e->link, e->slot, head);
 }
 
 static void entity_del(struct mrpc_order *o, struct mrpc_order_entity *e)
@@ -260,7 +194,7 @@ static void entity_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 	if (order_ranked(o))
 		mrpc_lheap_del(&e->on->ranked, &e->node);
 	else
-		levels_del(&e->on->levels, &e->link, e->slot);
+		mrpc_levels_del(&e->on->levels, &e->link, e->slot);
 }
 
 /* By what it is ordered now, in the one way or the other. Return: that has changed. */
@@ -360,7 +294,7 @@ static struct mrpc_order_entity *tenant_first(const struct mrpc_order *o,
 {
 	if (order_ranked(o))
 		return entity_of_node(mrpc_lheap_first(&t->ranked));
-	return entity_of(t->levels.first[levels_find(&t->levels, 0)]);
+	return entity_of(t->levels.first[mrpc_levels_find(&t->levels, 0)]);
 }
 
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o)
@@ -485,7 +419,7 @@ void mrpc_order_walk_end(struct mrpc_order *o)
 		if (order_ranked(o))
 			mrpc_lheap_add(&e->on->ranked, &e->node, e->node.key, e->node.tie);
 		else
-			levels_add(&e->on->levels, &e->link, e->slot, true);
+			mrpc_levels_add(&e->on->levels, &e->link, e->slot, true);
 		e->listed = true;
 		e->on->listed++;
 		o->listed++;
@@ -494,7 +428,7 @@ void mrpc_order_walk_end(struct mrpc_order *o)
 	walk_restore_times(o);
 	for (t = o->saved; t; t = t->saved_next) {
 		t->slot = t->saved_slot;
-		levels_add(&o->wheel, &t->link, t->slot, false);
+		mrpc_levels_add(&o->wheel, &t->link, t->slot, false);
 	}
 }
 

@@ -51,9 +51,9 @@
 #ifndef MRPC_LIB_ORDER_H
 #define MRPC_LIB_ORDER_H
 
+#include "levels.h"
 #include "lheap.h"
 
-#define MRPC_ORDER_LEVELS	256
 #define MRPC_ORDER_MAX_WEIGHT	10000
 #define MRPC_ORDER_WEIGHT	100		/* of @common */
 #define MRPC_ORDER_MAX_QUANTUM	(1U << 30)
@@ -106,17 +106,6 @@ struct mrpc_order_rule {
 	bool fair;
 	u32 quantum;
 	const struct mrpc_order_ranker *ranker;
-};
-
-struct mrpc_order_link {
-	struct mrpc_order_link *next;
-	struct mrpc_order_link *prev;
-};
-
-/* Circular lists by their first members, and the set of those not empty. */
-struct mrpc_order_levels {
-	u64 map[MRPC_ORDER_LEVELS / 64];
-	struct mrpc_order_link *first[MRPC_ORDER_LEVELS];
 };
 
 /**

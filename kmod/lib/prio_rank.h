@@ -14,7 +14,7 @@
 
 struct mrpc_prio_rank {
 	u64 map[MRPC_ORDER_LEVELS / 64];
-	struct mrpc_order_levels *of[256];
+	struct mrpc_order_levels *of[256];	/* by 255 - priority */
 };
 
 /* Embedded in what is ranked. @listed: in the list of @priority and @level */
@@ -28,7 +28,7 @@ struct mrpc_prio_ranked {
 /** mrpc_prio_rank_has() - whether @priority has levels */
 static inline bool mrpc_prio_rank_has(const struct mrpc_prio_rank *r, u8 priority)
 {
-	return r->of[priority];
+	return r->of[255 - priority];
 }
 
 /** mrpc_prio_rank_give() - levels for a priority that has none; the caller frees r->of[] */
