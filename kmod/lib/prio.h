@@ -50,6 +50,8 @@
 #define MRPC_PRIO_NR_GAPS	30	/* received pieces beyond a gap, of one message */
 #define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
 #define MRPC_PRIO_NR_NOTES	4
+/* A CONTROL packet of fewer entries might have no room for what one message has to say. */
+#define MRPC_PRIO_MIN_CONTROL	(24 + 24 * (MRPC_PRIO_NR_RANGES + MRPC_PRIO_NR_ACKS + MRPC_PRIO_NR_NOTES + 2))
 
 /**
  * enum mrpc_prio_order - how a receiver ranks messages of the same priority
@@ -172,7 +174,8 @@ enum mrpc_prio_tx_state {
  * @urgent: have it acknowledged without delay
  * @peer: to whom
  * @msg: its number, 0 while it is fresh
- * @sent: bytes from 0 that were sent at least once
+ * @sent: bytes from 0 that were sent, since it was last put off
+ * @most: the most that @sent has been
  * @granted: bytes from 0 that may be sent
  * @unscheduled: as announced
  * @here: bytes from 0 that the peer is known to have
@@ -187,7 +190,7 @@ enum mrpc_prio_tx_state {
  * @announce: its first packet, or an empty one, is to be sent
  * @seen: the peer knows it
  * @out: with the caller, between mrpc_prio_tx_next() and mrpc_prio_tx_sent()
- * @first_sent: when; for the round trip's time. 0: it was sent more than once
+ * @sent_at: when a packet of it was sent last
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @entity: in the order of those that can send
  * @wait: among @peer's messages that cannot begin
@@ -207,6 +210,7 @@ struct mrpc_prio_tx {
 	struct mrpc_prio_peer *peer;
 	u64 msg;
 	u32 sent;
+	u32 most;
 	u32 granted;
 	u32 unscheduled;
 	u32 here;
@@ -222,7 +226,7 @@ struct mrpc_prio_tx {
 	bool seen;
 	bool out;
 	u16 say;
-	u64 first_sent;
+	u64 sent_at;
 	struct mrpc_prio_ranked entity;
 	struct mrpc_heap_node wait;
 	struct mrpc_order_link hash;
@@ -254,6 +258,7 @@ enum mrpc_prio_rx_state {
  * @granted: bytes from 0 that the sender may send
  * @limit: no grant beyond this: mrpc_prio_rx_limit()
  * @counted: what it counts in mrpc_prio.outstanding
+ * @left: what it counts in mrpc_prio.remaining
  * @gaps: NULL: nothing is missing before what is here
  * @state: enum mrpc_prio_rx_state
  * @status: enum mrpc_prio_status, when it has ended
@@ -261,6 +266,10 @@ enum mrpc_prio_rx_state {
  * @class: network priority that was granted last
  * @tries: times that something was asked for again since something came
  * @stalled: nothing comes: it holds no share of what may be outstanding
+ * @moved: something came since the timer fired
+ * @cut: something beyond @limit was dropped
+ * @tail: ask for what is missing at the end, too
+ * @urge: its sender wants an answer without delay
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @serial: in the order in which they came
  * @heap: among the messages of @peer that can be granted more
@@ -284,10 +293,15 @@ struct mrpc_prio_rx {
 	u32 granted;
 	u32 limit;
 	u32 counted;
+	u32 left;
 	u8 code;
 	u8 class;
 	u8 tries;
 	bool stalled;
+	bool moved;
+	bool cut;
+	bool tail;
+	bool urge;
 	u16 say;
 	u64 serial;
 	struct mrpc_prio_gaps *gaps;
@@ -319,10 +333,11 @@ enum mrpc_prio_peer_state {
  * @say: BIT(enum mrpc_prio_type or 16 + enum mrpc_prio_op) to be sent
  * @local: our token
  * @remote: its token; 0: not known
- * @cookie: that it wants to have back, with @epoch
+ * @cookie: that it wants to have back, with @epoch; UP: stamp of its last HELLO
  * @epoch: see @cookie
  * @budget: bytes that may be under way to it without grants
  * @max_total: largest message that it takes
+ * @offered: bytes that it was told it may have under way to here without grants
  * @unscheduled_out: bytes under way to it without grants
  * @tx_scale: of @budget, in 1024ths: congestion on the way to it
  * @rx_scale: of the window of its messages, likewise
@@ -332,6 +347,8 @@ enum mrpc_prio_peer_state {
  * @rttvar: its variation
  * @heard: when a packet came last
  * @asked: since when it owes an answer; 0: it does not
+ * @ack_due: when @acks are sent at the latest; 0: at once
+ * @beat: when it is asked whether it lives, or to make an association; U64_MAX: not
  * @ping: stamp of the last HELLO or PING
  * @tries: HELLOs, or PINGs, since an answer
  * @next_msg: number of the next message to it
@@ -373,6 +390,7 @@ struct mrpc_prio_peer {
 	u32 epoch;
 	u32 budget;
 	u32 max_total;
+	u32 offered;
 	u32 unscheduled_out;
 	u16 tx_scale;
 	u16 rx_scale;
@@ -382,6 +400,8 @@ struct mrpc_prio_peer {
 	u64 rttvar;
 	u64 heard;
 	u64 asked;
+	u64 ack_due;
+	u64 beat;
 	u64 ping;
 	u64 next_msg;
 	u64 tx_base;
@@ -448,7 +468,7 @@ struct mrpc_prio_stats {
  * @drawn: tokens drawn
  * @serial: messages that came
  * @buckets: of @hash
- * @hash: messages by peer and number, of both directions
+ * @hash: messages by peer and number: half of it ours, half of it the peers'
  * @nr_peers: associations, of any state
  * @nr_tx: messages being sent
  * @nr_rx: messages being received
@@ -497,7 +517,8 @@ struct mrpc_prio {
 
 /**
  * mrpc_prio_init() - a new endpoint
- * @hash: array of @buckets, a power of two: about as many as there will be messages
+ * @hash: array of @buckets, a power of two from 2: twice as many as there will be messages of one
+ *	direction
  * @key: random, secret; another one each time
  *
  * Return: 0, or -EINVAL if the rule or @buckets is out of range.
@@ -598,12 +619,10 @@ bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *ch
 
 /**
  * mrpc_prio_chunk_header() - the header of one packet of @chunk
- * @at: byte of @chunk from which it has payload, a multiple of @payload
- * @payload: bytes of payload in each packet but the last (peer->payload when it was got)
- * @buf: MRPC_PRIO_DATA_HDR bytes. With MRPC_PRIO_CRC in @chunk->packet.flags the caller adds
- *	the sum
+ * @at: byte of @chunk from which it has payload: packets can be of any size
+ * @buf: MRPC_PRIO_DATA_HDR bytes. The caller sets the crc if it has one: mrpc_prio_has_crc()
  */
-void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, u32 payload, void *buf);
+void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *buf);
 
 /**
  * mrpc_prio_tx_sent() - the end of @chunk's turn
@@ -631,7 +650,7 @@ enum mrpc_prio_event_type {
  * @len: DATA: how many, 0 only for an empty message
  * @skip: DATA: bytes of the payload before the first new one
  * @answer_len: ANSWER: bytes of @answer, never more than the packet had
- * @answer: ANSWER: a packet
+ * @answer: ANSWER: a packet; the caller sets its crc
  */
 struct mrpc_prio_event {
 	u8 type;
@@ -671,20 +690,19 @@ void mrpc_prio_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 pa
  * @rx: any content
  * @limit: no grant beyond this, until mrpc_prio_rx_limit(); @p->total for none
  * @ev: out: EVENT_DATA or EVENT_NONE
- *
- * Return: 0, or -ENOMEM: @rx is the caller's, and the sender will try again.
  */
-int mrpc_prio_accept(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_rx *rx,
-		     const struct mrpc_prio_packet *p, u32 limit, u64 now,
-		     struct mrpc_prio_event *ev);
+void mrpc_prio_accept(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_rx *rx,
+		      const struct mrpc_prio_packet *p, u32 limit, u64 now,
+		      struct mrpc_prio_event *ev);
 
 /** mrpc_prio_refuse() - after EVENT_MESSAGE: do not; @code: enum mrpc_prio_refusal but REJECTED */
 void mrpc_prio_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
-		      const struct mrpc_prio_packet *p, u32 code, u64 now);
+		      const struct mrpc_prio_packet *p, u32 code);
 
 /**
  * mrpc_prio_taken() - after EVENT_DATA: all @ev->len bytes have a place
- * Not calling it: they count as lost, and will be asked for. No other event may come between.
+ * Not calling it: they count as lost, and will be asked for. If other events come between, the
+ * same bytes may come as new once more, and the message may end: then it is not called.
  *
  * Return: true: all of the message is here, and it is the caller's.
  */
@@ -705,10 +723,11 @@ struct mrpc_prio_rx *mrpc_prio_rx_ended(struct mrpc_prio *ep);
 
 /**
  * mrpc_prio_control_next() - the next packet without payload
- * @buf: @size bytes, at least 64; a path's MTU is enough
+ * @buf: @size bytes, at least MRPC_PRIO_MIN_CONTROL; what the path takes in one packet is enough
  * @peer: out: to whom
  *
- * To be sent in MRPC_PRIO_CONTROL_CLASS. With peer->crc the caller adds the sum.
+ * To be sent in MRPC_PRIO_CONTROL_CLASS. The caller sets the crc if it has one:
+ * mrpc_prio_has_crc().
  *
  * Return: bytes, or 0: nobody is to get one.
  */

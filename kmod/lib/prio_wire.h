@@ -40,7 +40,7 @@ enum mrpc_prio_type {
 };
 
 /* mrpc_prio_hdr.flags */
-#define MRPC_PRIO_CRC		BIT(0)	/* @crc covers the packet, with @crc zero; any type */
+#define MRPC_PRIO_CRC		BIT(0)	/* @crc covers the packet, with @crc zero; always in a handshake */
 #define MRPC_PRIO_AGAIN		BIT(1)	/* DATA: sent before */
 #define MRPC_PRIO_URGE		BIT(2)	/* DATA: acknowledge without delay, answer with the state */
 #define MRPC_PRIO_ECN		BIT(3)	/* CONTROL: congestion was experienced since the last one */
@@ -56,7 +56,7 @@ enum mrpc_prio_type {
  * @nr: CONTROL: entries, 1 to MRPC_PRIO_MAX_CONTROL
  * @to: token of the receiver. HELLO: 0. RESET: @to of what it answers
  * @crc: crc32c, or 0
- * @resv: zero
+ * @from: DATA and CONTROL: the lower half of the sender's token. Else 0
  */
 struct mrpc_prio_hdr {
 	__le16 magic;
@@ -67,7 +67,7 @@ struct mrpc_prio_hdr {
 	__le16 nr;
 	__le64 to;
 	__le32 crc;
-	__le32 resv;
+	__le32 from;
 };
 
 static_assert(sizeof(struct mrpc_prio_hdr) == 24);
@@ -109,6 +109,7 @@ struct mrpc_prio_data {
 
 static_assert(sizeof(struct mrpc_prio_data) == 40);
 
+#define MRPC_PRIO_BODY_LEN	(sizeof(struct mrpc_prio_hdr) + 40)
 #define MRPC_PRIO_DATA_HDR	(sizeof(struct mrpc_prio_hdr) + sizeof(struct mrpc_prio_data))
 
 /* Of the receiver of a message to its sender, then the reverse, then both. */
@@ -185,9 +186,6 @@ struct mrpc_prio_body {
 
 static_assert(sizeof(struct mrpc_prio_body) == 40);
 
-/* A packet of this size or more may be answered to somebody unknown. */
-#define MRPC_PRIO_MIN_PACKET	sizeof(struct mrpc_prio_hdr)
-
 /* Why a packet, or an entry of one, had no effect. */
 enum mrpc_prio_drop {
 	MRPC_PRIO_DROP_SHORT,		/* ends in its header */
@@ -233,6 +231,7 @@ struct mrpc_prio_packet {
 	u16 nr;
 	u16 behind;
 	u32 crc;
+	u32 from;
 	u32 len;
 	u64 to;
 	union {
@@ -288,6 +287,12 @@ int mrpc_prio_parse(const void *buf, u32 linear, u32 len, struct mrpc_prio_packe
 
 /** mrpc_prio_encode() - header, and what follows it but payload and entries; Return: its bytes */
 u32 mrpc_prio_encode(const struct mrpc_prio_packet *p, void *buf);
+
+/** mrpc_prio_has_crc() - whether a packet that was made here is to have its crc set */
+static inline bool mrpc_prio_has_crc(const void *buf)
+{
+	return ((const struct mrpc_prio_hdr *)buf)->flags & MRPC_PRIO_CRC;
+}
 
 /** mrpc_prio_set_crc() - @crc of all the packet, with that field zero, into its header */
 static inline void mrpc_prio_set_crc(void *buf, u32 crc)

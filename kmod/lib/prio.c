@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: an endpoint as a whole. See prio.h for the contract.
+ */
+#include "prio_core.h"
+#include "siphash.h"
+
+void mrpc_prio_rule_default(struct mrpc_prio_rule *rule)
+{
+	*rule = (struct mrpc_prio_rule){
+		.chunk = MRPC_PRIO_CHUNK,
+		.unscheduled = 128U << 10,
+		.window = 128U << 10,
+		.outstanding = 512U << 10,
+		.overcommit = 4,
+		.order = MRPC_PRIO_SRPT,
+		.step = 16U << 10,
+		.reorder = 32U << 10,
+		.max_total = MRPC_PRIO_MAX_TOTAL,
+		.max_rx = 16384,
+		.max_rx_peer = 1024,
+		.ack_delay = 100000,
+		.rto_min = 2000000,
+		.rto_max = 200000000,
+		.silence = 3000000000ULL,
+	};
+}
+
+static bool rule_ok(const struct mrpc_prio_rule *r)
+{
+	return r->chunk >= 1 && r->chunk <= MRPC_ORDER_MAX_QUANTUM && r->step >= 1 &&
+	       r->window >= r->step && r->outstanding >= max(r->step, r->chunk) &&
+	       r->outstanding <= MRPC_PRIO_MAX_TOTAL && r->window <= r->outstanding &&
+	       r->unscheduled <= MRPC_PRIO_MAX_TOTAL && r->overcommit >= 1 &&
+	       r->overcommit <= MRPC_PRIO_MAX_OVERCOMMIT && r->order < MRPC_PRIO_NR_ORDERS &&
+	       r->max_total <= MRPC_PRIO_MAX_TOTAL && r->max_rx >= 1 && r->max_rx_peer >= 1 &&
+	       r->rto_min >= 1 && r->ack_delay <= r->rto_min / 2 && r->rto_max >= r->rto_min &&
+	       r->silence >= r->rto_min && r->silence <= 1ULL << 40;
+}
+
+int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
+		   const struct mrpc_prio_ops *ops, void *ctx, struct mrpc_order_link *hash,
+		   u32 buckets, const u64 key[2], u64 now)
+{
+	u32 i;
+
+	if (!rule_ok(rule) || buckets < 2 || buckets & (buckets - 1))
+		return -EINVAL;
+	memset(ep, 0, sizeof(*ep));
+	ep->rule = *rule;
+	ep->ops = ops;
+	ep->ctx = ctx;
+	ep->key[0] = key[0];
+	ep->key[1] = key[1];
+	ep->hash = hash;
+	ep->buckets = buckets;
+	for (i = 0; i < buckets; i++)
+		mrpc_link_init(&hash[i]);
+	mrpc_wheel_init(&ep->timers, now);
+	mrpc_link_init(&ep->peers);
+	mrpc_link_init(&ep->controls);
+	mrpc_link_init(&ep->events);
+	mrpc_link_init(&ep->tx_list);
+	mrpc_link_init(&ep->rx_list);
+	return 0;
+}
+
+/* What is being received is ordered anew. */
+int mrpc_prio_set(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule)
+{
+	struct mrpc_order_link *p, *m;
+
+	if (!rule_ok(rule))
+		return -EINVAL;
+	ep->rule = *rule;
+	for (p = ep->peers.next; p != &ep->peers; p = p->next) {
+		struct mrpc_prio_peer *peer = container_of(p, struct mrpc_prio_peer, of_endpoint);
+
+		for (m = peer->rx_all.next; m != &peer->rx_all; m = m->next)
+			mrpc_prio_rx_update(ep, container_of(m, struct mrpc_prio_rx, of_peer));
+	}
+	ep->grants_due = true;
+	return 0;
+}
+
+static void rank_free(struct mrpc_prio *ep, struct mrpc_prio_rank *r)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(r->of); i++)
+		if (r->of[i])
+			ep->ops->free(ep->ctx, r->of[i], sizeof(*r->of[i]));
+}
+
+void mrpc_prio_fini(struct mrpc_prio *ep)
+{
+	rank_free(ep, &ep->tx);
+	rank_free(ep, &ep->rx);
+}
+
+bool mrpc_prio_rank_ready(struct mrpc_prio *ep, struct mrpc_prio_rank *r, u8 priority)
+{
+	struct mrpc_order_levels *ls;
+
+	if (mrpc_prio_rank_has(r, priority))
+		return true;
+	ls = ep->ops->alloc(ep->ctx, sizeof(*ls));
+	if (!ls)
+		return false;
+	mrpc_prio_rank_give(r, priority, ls);
+	return true;
+}
+
+/* Numbers are the peer's choice: which of them share a bucket is not to be guessed. */
+struct mrpc_order_link *mrpc_prio_bucket(const struct mrpc_prio *ep,
+					 const struct mrpc_prio_peer *peer, u64 msg, bool rx)
+{
+	u64 data[2] = { peer->local, msg };
+	u32 half = ep->buckets / 2;
+
+	return &ep->hash[(rx ? half : 0) + (mrpc_siphash(data, sizeof(data), ep->key) & (half - 1))];
+}
+
+void mrpc_prio_count(struct mrpc_prio *ep, u32 drop)
+{
+	mrpc_prio_drop(ep, drop);
+}
+
+u64 mrpc_prio_deadline(const struct mrpc_prio *ep)
+{
+	return mrpc_wheel_next(&ep->timers);
+}
+
+void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now)
+{
+	struct mrpc_timer *t;
+
+	while ((t = mrpc_wheel_expire(&ep->timers, now))) {
+		switch (t->kind) {
+		case MRPC_PRIO_TIMER_TX:
+			mrpc_prio_tx_timer(ep, container_of(t, struct mrpc_prio_tx, timer), now);
+			break;
+		case MRPC_PRIO_TIMER_RX:
+			mrpc_prio_rx_timer(ep, container_of(t, struct mrpc_prio_rx, timer), now);
+			break;
+		case MRPC_PRIO_TIMER_PEER:
+			mrpc_prio_peer_timer(ep, container_of(t, struct mrpc_prio_peer, timer), now);
+			break;
+		}
+	}
+}
+
+static struct mrpc_order_link *list_pop(struct mrpc_order_link *head)
+{
+	struct mrpc_order_link *l = head->next;
+
+	if (mrpc_link_empty(head))
+		return NULL;
+	mrpc_link_del(l);
+	return l;
+}
+
+struct mrpc_prio_tx *mrpc_prio_tx_ended(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = list_pop(&ep->tx_list);
+
+	return l ? container_of(l, struct mrpc_prio_tx, control) : NULL;
+}
+
+struct mrpc_prio_rx *mrpc_prio_rx_ended(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = list_pop(&ep->rx_list);
+
+	return l ? container_of(l, struct mrpc_prio_rx, control) : NULL;
+}
+
+struct mrpc_prio_peer *mrpc_prio_peer_event(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = list_pop(&ep->events);
+
+	return l ? container_of(l, struct mrpc_prio_peer, events) : NULL;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: sending. A message is in the order of those that can send if and
+ * only if it has bytes that may be sent, or is to be announced.
+ */
+#include "prio_core.h"
+
+#define SMALL	1400	/* bytes; unscheduled messages of so many go in the highest class */
+#define MEDIUM	10000
+
+/* -- what can send ------------------------------------------------------------- */
+
+static bool window_open(const struct mrpc_prio_peer *peer)
+{
+	return peer->next_msg - peer->tx_base < MRPC_PRIO_WINDOW;
+}
+
+static bool tx_can(const struct mrpc_prio_tx *tx)
+{
+	if (tx->out || tx->peer->state != MRPC_PRIO_PEER_UP)
+		return false;
+	if (tx->state == MRPC_PRIO_TX_FRESH)
+		return window_open(tx->peer);
+	return tx->state == MRPC_PRIO_TX_ACTIVE &&
+	       (tx->announce || tx->nr_again || tx->sent < tx->granted);
+}
+
+static void tx_wait(struct mrpc_prio_tx *tx)
+{
+	if (!tx->wait.in)
+		mrpc_heap_add(&tx->peer->tx_wait, &tx->wait,
+			      (u64)(255 - tx->priority) << 56 | tx->total);
+}
+
+/* The one place where a message is listed or delisted. What has begun resumes at the head. */
+void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
+{
+	bool fresh = tx->state == MRPC_PRIO_TX_FRESH;
+
+	if (tx_can(tx)) {
+		mrpc_heap_del(&tx->peer->tx_wait, &tx->wait);
+		mrpc_prio_rank_put(&ep->tx, &tx->entity, tx->priority,
+				   mrpc_levels_size(tx->total - tx->sent), !fresh);
+		return;
+	}
+	mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	if (fresh)
+		tx_wait(tx);
+	else
+		mrpc_heap_del(&tx->peer->tx_wait, &tx->wait);
+}
+
+/* Up to @nr of those that wait to begin can, if there is an association and room. */
+void mrpc_prio_tx_refill(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 nr)
+{
+	struct mrpc_heap_node *n;
+
+	if (peer->state != MRPC_PRIO_PEER_UP || !window_open(peer))
+		return;
+	while (nr-- && (n = mrpc_heap_first(&peer->tx_wait)))
+		mrpc_prio_tx_update(ep, container_of(n, struct mrpc_prio_tx, wait));
+}
+
+/* The peer has seen it, or never will: its number is not in the way of others. */
+void mrpc_prio_tx_mark(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
+{
+	struct mrpc_prio_peer *peer = tx->peer;
+	u64 base = peer->tx_base, at;
+
+	tx->seen = true;
+	if (tx->msg < base)
+		return;
+	peer->tx_seen[tx->msg % MRPC_PRIO_WINDOW / 64] |= 1ULL << tx->msg % 64;
+	for (at = base; at < peer->next_msg; at++) {
+		u64 *word = &peer->tx_seen[at % MRPC_PRIO_WINDOW / 64];
+
+		if (!(*word & 1ULL << at % 64))
+			break;
+		*word &= ~(1ULL << at % 64);
+	}
+	peer->tx_base = at;
+	mrpc_prio_tx_refill(ep, peer, at - base);
+}
+
+/* What it had of the unscheduled budget is free again. */
+void mrpc_prio_tx_release(struct mrpc_prio_tx *tx)
+{
+	tx->peer->unscheduled_out -= tx->debt;
+	tx->debt = 0;
+}
+
+void mrpc_prio_tx_arm(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
+{
+	bool waits = tx->state == MRPC_PRIO_TX_ACTIVE && tx->seen && tx->sent < tx->total;
+
+	mrpc_wheel_arm(&ep->timers, &tx->timer,
+		       now + (waits ? ep->rule.rto_max : mrpc_prio_rto(ep, tx->peer, tx->tries)));
+}
+
+/* -- its life ------------------------------------------------------------------ */
+
+int mrpc_prio_submit(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_tx *tx,
+		     u64 now)
+{
+	struct mrpc_prio_tx m = {
+		.conn = tx->conn,
+		.total = tx->total,
+		.priority = tx->priority,
+		.kind = tx->kind,
+		.urgent = tx->urgent,
+		.state = MRPC_PRIO_TX_FRESH,
+		.peer = peer,
+		.timer = { .kind = MRPC_PRIO_TIMER_TX },
+	};
+
+	if (m.total > peer->max_total || m.total > MRPC_PRIO_MAX_TOTAL)
+		return -EMSGSIZE;
+	if (!mrpc_prio_rank_ready(ep, &ep->tx, m.priority))
+		return -ENOMEM;
+	*tx = m;
+	mrpc_link_init(&tx->hash);
+	mrpc_link_init(&tx->control);
+	mrpc_link_add(&peer->tx_all, &tx->of_peer);
+	peer->nr_tx++;
+	ep->nr_tx++;
+	mrpc_prio_peer_want(ep, peer, now);
+	mrpc_prio_peer_busy(ep, peer, now);
+	mrpc_prio_tx_update(ep, tx);
+	return 0;
+}
+
+static void tx_give_back(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
+{
+	mrpc_link_add(&ep->tx_list, &tx->control);
+}
+
+void mrpc_prio_tx_end(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 status)
+{
+	struct mrpc_prio_peer *peer = tx->peer;
+
+	tx->state = MRPC_PRIO_TX_ENDED;
+	tx->status = status;
+	mrpc_prio_tx_release(tx);
+	mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	mrpc_heap_del(&peer->tx_wait, &tx->wait);
+	mrpc_wheel_stop(&ep->timers, &tx->timer);
+	mrpc_link_del(&tx->hash);
+	mrpc_link_del(&tx->of_peer);
+	mrpc_link_del(&tx->control);
+	peer->nr_tx--;
+	ep->nr_tx--;
+	if (tx->msg && !tx->seen)
+		mrpc_prio_tx_mark(ep, tx);
+	else
+		mrpc_prio_tx_refill(ep, peer, 1);
+	if (!tx->out)
+		tx_give_back(ep, tx);
+}
+
+void mrpc_prio_tx_say(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u16 say)
+{
+	tx->say |= say;
+	if (mrpc_link_empty(&tx->control))
+		mrpc_link_add(&tx->peer->tx_control, &tx->control);
+	mrpc_prio_due(ep, tx->peer);
+}
+
+void mrpc_prio_tx_abort(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
+{
+	if (tx->state == MRPC_PRIO_TX_FRESH) {
+		mrpc_prio_tx_end(ep, tx, MRPC_PRIO_ABORTED);
+	} else if (tx->state == MRPC_PRIO_TX_ACTIVE) {
+		tx->state = MRPC_PRIO_TX_ABORTING;
+		tx->tries = 0;
+		mrpc_prio_tx_update(ep, tx);
+		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
+		mrpc_prio_tx_arm(ep, tx, now);
+	}
+}
+
+int mrpc_prio_tx_priority(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 priority)
+{
+	if (tx->state == MRPC_PRIO_TX_ENDED)
+		return 0;
+	if (!mrpc_prio_rank_ready(ep, &ep->tx, priority))
+		return -ENOMEM;
+	tx->priority = priority;
+	mrpc_heap_del(&tx->peer->tx_wait, &tx->wait);
+	mrpc_prio_tx_update(ep, tx);
+	return 0;
+}
+
+/* Nothing was heard of it for a while. What only waits for its turn here is not meant. */
+void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
+{
+	if (tx->state == MRPC_PRIO_TX_ABORTING || !(tx->out || tx_can(tx))) {
+		tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
+		ep->stats.timeouts++;
+	}
+	if (tx->state == MRPC_PRIO_TX_ABORTING) {
+		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
+	} else if (!tx->out && !tx_can(tx)) {
+		tx->announce = true;
+		mrpc_prio_tx_update(ep, tx);
+	}
+	mrpc_prio_tx_arm(ep, tx, now);
+}
+
+/* -- the next chunk ------------------------------------------------------------ */
+
+/* Its number, and what it may send at once: whole packets, but for its last. */
+static void tx_begin(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
+{
+	struct mrpc_prio_peer *peer = tx->peer;
+	u64 budget;
+	u32 room = 0, rest;
+
+	mrpc_prio_peer_grow(ep, peer, &peer->tx_scale, &peer->tx_cut, now);
+	budget = (u64)peer->budget * peer->tx_scale / MRPC_PRIO_SCALE;
+	if (budget > peer->unscheduled_out)
+		room = budget - peer->unscheduled_out;
+	if (room < tx->total) {
+		div_u64_rem(room, peer->payload, &rest);
+		room -= rest;
+	}
+	tx->state = MRPC_PRIO_TX_ACTIVE;
+	tx->msg = peer->next_msg++;
+	tx->unscheduled = min(room, tx->total);
+	tx->granted = tx->unscheduled;
+	tx->debt = tx->unscheduled;
+	peer->unscheduled_out += tx->debt;
+	tx->announce = true;
+	mrpc_link_add(mrpc_prio_bucket(ep, peer, tx->msg, false), &tx->hash);
+}
+
+/* Little is left of what may be under way without an answer. */
+static bool tx_pressing(const struct mrpc_prio_peer *peer)
+{
+	return peer->unscheduled_out > peer->budget / 2 ||
+	       peer->next_msg - peer->tx_base > MRPC_PRIO_WINDOW / 2;
+}
+
+static u8 tx_class(const struct mrpc_prio_tx *tx, u32 offset)
+{
+	if (offset >= tx->unscheduled && tx->total)
+		return tx->class;
+	return tx->total <= SMALL ? 6 : tx->total <= MEDIUM ? 5 : 4;
+}
+
+/* Lost bytes go before new ones. An announcement that was not heard goes with the first packet. */
+static struct mrpc_prio_range tx_range(const struct mrpc_prio_tx *tx, bool *again)
+{
+	*again = true;
+	if (tx->nr_again)
+		return tx->again[0];
+	*again = tx->tries;
+	if (tx->sent < tx->granted) {
+		*again = false;
+		return (struct mrpc_prio_range){ tx->sent, tx->granted };
+	}
+	if (!tx->seen && tx->tries)
+		return (struct mrpc_prio_range){ 0, min(tx->sent, tx->peer->payload) };
+	return (struct mrpc_prio_range){ 0, 0 };
+}
+
+static void tx_fill(const struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
+		    struct mrpc_prio_chunk *chunk)
+{
+	struct mrpc_prio_peer *peer = tx->peer;
+	bool again;
+	struct mrpc_prio_range r = tx_range(tx, &again);
+	struct mrpc_prio_packet *p = &chunk->packet;
+
+	memset(chunk, 0, sizeof(*chunk));
+	chunk->tx = tx;
+	chunk->peer = peer;
+	chunk->offset = r.from;
+	chunk->len = min(r.to - r.from, ep->rule.chunk);
+	chunk->class = tx_class(tx, r.from);
+	p->type = MRPC_PRIO_DATA;
+	p->flags = peer->crc ? MRPC_PRIO_CRC : 0;
+	if (again)
+		p->flags |= MRPC_PRIO_AGAIN;
+	if (tx->tries || tx->urgent || tx_pressing(peer))
+		p->flags |= MRPC_PRIO_URGE;
+	p->priority = tx->priority;
+	p->to = peer->remote;
+	p->from = peer->local;
+	p->conn = tx->conn;
+	p->msg = tx->msg;
+	p->ack = mrpc_prio_ack_take(peer);
+	p->total = tx->total;
+	p->unscheduled = tx->unscheduled;
+	p->kind = tx->kind;
+	p->behind = tx->msg > peer->tx_base ? tx->msg - peer->tx_base : 0;
+}
+
+const struct mrpc_prio_tx *mrpc_prio_tx_best(const struct mrpc_prio *ep)
+{
+	struct mrpc_prio_ranked *e = mrpc_prio_rank_first(&ep->tx);
+
+	return e ? container_of(e, struct mrpc_prio_tx, entity) : NULL;
+}
+
+/*
+ * The window of a peer can have closed since a fresh message was listed: then that one
+ * waits for it to open, and the next one is looked at.
+ */
+bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunk)
+{
+	struct mrpc_prio_ranked *e;
+
+	while ((e = mrpc_prio_rank_first(&ep->tx))) {
+		struct mrpc_prio_tx *tx = container_of(e, struct mrpc_prio_tx, entity);
+
+		if (!tx_can(tx)) {
+			ep->stats.wasted++;
+			mrpc_prio_tx_update(ep, tx);
+			continue;
+		}
+		mrpc_prio_rank_del(&ep->tx, e);
+		if (tx->state == MRPC_PRIO_TX_FRESH)
+			tx_begin(ep, tx, now);
+		tx->out = true;
+		tx_fill(ep, tx, chunk);
+		return true;
+	}
+	return false;
+}
+
+void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *buf)
+{
+	struct mrpc_prio_packet p = chunk->packet;
+
+	p.offset = chunk->offset + at;
+	mrpc_prio_encode(&p, buf);
+}
+
+static void tx_advance(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
+		       const struct mrpc_prio_chunk *chunk, u32 sent)
+{
+	if (chunk->packet.flags & MRPC_PRIO_AGAIN) {
+		mrpc_prio_again_cut(tx, chunk->offset, chunk->offset + sent);
+		tx->resent += sent;
+		ep->stats.resent += sent;
+	} else if (chunk->offset == tx->sent) {
+		tx->sent += sent;
+		tx->most = max(tx->most, tx->sent);
+	}
+}
+
+void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk, u32 sent,
+		       bool any, u64 now)
+{
+	struct mrpc_prio_tx *tx = chunk->tx;
+
+	tx->out = false;
+	if (!any) {
+		ep->stats.wasted++;
+		if (chunk->packet.ack)
+			mrpc_prio_ack(ep, chunk->peer, chunk->packet.ack, false, now);
+	}
+	if (tx->state == MRPC_PRIO_TX_ENDED) {
+		tx_give_back(ep, tx);
+		return;
+	}
+	if (tx->state != MRPC_PRIO_TX_ACTIVE)
+		return;
+	if (any) {
+		tx->announce = false;
+		tx->sent_at = now;
+		tx_advance(ep, tx, chunk, sent);
+		mrpc_prio_tx_arm(ep, tx, now);
+	}
+	mrpc_prio_tx_update(ep, tx);
+}
