@@ -58,10 +58,10 @@ static u32 rx_want(const struct mrpc_prio_rx *rx)
 	return min(rx->granted, rx->limit);
 }
 
-/* The timer runs while something is missing that could come. */
+/* The timer runs while something is missing that could come, or the sender does not know. */
 void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
-	if (rx->state == MRPC_PRIO_RX_ACTIVE && rx->next < rx_want(rx))
+	if (rx->state == MRPC_PRIO_RX_REFUSED || rx->next < rx_want(rx))
 		mrpc_wheel_arm(&ep->timers, &rx->timer, now + mrpc_prio_rto(ep, rx->peer, rx->tries));
 	else
 		mrpc_wheel_stop(&ep->timers, &rx->timer);
@@ -130,7 +130,7 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
  * The first missing byte has not come for a while. If others came, the gaps are asked for
  * that should be filled by now; if none came, all that was granted.
  */
-void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
+static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	if (!rx->moved || !rx->gaps) {
 		rx->tail = true;
@@ -144,8 +144,18 @@ void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	rx->moved = false;
 	if (rx->gaps)
 		rx->gaps->asked = 0;
-	ep->stats.timeouts++;
 	mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
+}
+
+void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
+{
+	ep->stats.timeouts++;
+	if (rx->state == MRPC_PRIO_RX_REFUSED) {
+		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
+		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));
+	} else {
+		rx_overdue(ep, rx);
+	}
 	mrpc_prio_rx_arm(ep, rx, now);
 }
 
