@@ -208,24 +208,32 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 
 /* -- the next chunk ------------------------------------------------------------ */
 
-/* Its number, and what it may send at once: whole packets, but for its last. */
+/*
+ * What a message that begins may send at once: whole packets, but for its last. A quarter of
+ * the budget is for small ones: they do not wait for a grant behind large ones.
+ */
+static u32 tx_unscheduled(const struct mrpc_prio_tx *tx)
+{
+	const struct mrpc_prio_peer *peer = tx->peer;
+	u32 budget = (u64)peer->budget * peer->tx_scale / MRPC_PRIO_SCALE;
+	u32 kept = tx->total > budget / 8 ? budget / 4 : 0, rest;
+	u32 room = budget > peer->unscheduled_out + kept ?
+		   budget - peer->unscheduled_out - kept : 0;
+
+	if (room >= tx->total)
+		return tx->total;
+	div_u64_rem(room, peer->payload, &rest);
+	return room - rest;
+}
+
 static void tx_begin(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
 	struct mrpc_prio_peer *peer = tx->peer;
-	u64 budget;
-	u32 room = 0, rest;
 
 	mrpc_prio_peer_grow(ep, peer, &peer->tx_scale, &peer->tx_cut, now);
-	budget = (u64)peer->budget * peer->tx_scale / MRPC_PRIO_SCALE;
-	if (budget > peer->unscheduled_out)
-		room = budget - peer->unscheduled_out;
-	if (room < tx->total) {
-		div_u64_rem(room, peer->payload, &rest);
-		room -= rest;
-	}
 	tx->state = MRPC_PRIO_TX_ACTIVE;
 	tx->msg = peer->next_msg++;
-	tx->unscheduled = min(room, tx->total);
+	tx->unscheduled = tx_unscheduled(tx);
 	tx->granted = tx->unscheduled;
 	tx->debt = tx->unscheduled;
 	peer->unscheduled_out += tx->debt;

@@ -24,7 +24,7 @@ static void random_rule(u64 seed, struct mrpc_prio_rule *r)
 	u64 s = seed * 77 + 5;
 
 	mrpc_prio_rule_default(r);
-	r->chunk = rnd_below(&s, 2) ? 16384 : 1 + rnd_below(&s, 9000);
+	r->chunk = rnd_below(&s, 2) ? 16384 : 500 + rnd_below(&s, 9000);
 	r->step = 1 + rnd_below(&s, 8000);
 	r->window = r->step + rnd_below(&s, 60000);
 	r->outstanding = max(r->window, r->chunk) + rnd_below(&s, 100000);

@@ -1,0 +1,692 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: associations, and sending.
+ */
+#include "tap.h"
+#include "prio_pair.h"
+
+TEST(prio_sizes)
+{
+	CHECK(sizeof(struct mrpc_prio_peer) <= 896);
+	CHECK_EQ(MRPC_PRIO_DATA_HDR, 64);
+	CHECK_EQ(MRPC_PRIO_BODY_LEN, 64);
+}
+
+TEST(prio_rules)
+{
+	struct mrpc_prio_rule ok, r;
+	u64 key[2] = { 1, 2 };
+	struct mrpc_prio ep;
+	struct mrpc_order_link hash[8];
+
+	mrpc_prio_rule_default(&ok);
+	CHECK_EQ(mrpc_prio_init(&ep, &ok, &pair_ops, NULL, hash, 8, key, 0), 0);
+	CHECK_EQ(mrpc_prio_init(&ep, &ok, &pair_ops, NULL, hash, 1, key, 0), -EINVAL);
+	CHECK_EQ(mrpc_prio_init(&ep, &ok, &pair_ops, NULL, hash, 6, key, 0), -EINVAL);
+	CHECK_EQ(mrpc_prio_deadline(&ep), -1LL);
+#define REFUSES(field, value)	({					\
+		r = ok;							\
+		r.field = (value);					\
+		CHECK_EQ(mrpc_prio_set(&ep, &r), -EINVAL);		\
+	})
+	REFUSES(chunk, 0);
+	REFUSES(chunk, U32_MAX);
+	REFUSES(step, 0);
+	REFUSES(step, ok.window + 1);
+	REFUSES(window, ok.outstanding + 1);
+	REFUSES(outstanding, MRPC_PRIO_MAX_TOTAL + 1);
+	REFUSES(unscheduled, U32_MAX);
+	REFUSES(overcommit, 0);
+	REFUSES(overcommit, MRPC_PRIO_MAX_OVERCOMMIT + 1);
+	REFUSES(order, MRPC_PRIO_NR_ORDERS);
+	REFUSES(max_total, MRPC_PRIO_MAX_TOTAL + 1);
+	REFUSES(max_rx, 0);
+	REFUSES(max_rx_peer, 0);
+	REFUSES(rto_min, 0);
+	REFUSES(ack_delay, ok.rto_min);
+	REFUSES(rto_max, ok.rto_min - 1);
+	REFUSES(silence, 1);
+	REFUSES(silence, U64_MAX);
+	CHECK_EQ(mrpc_prio_set(&ep, &ok), 0);
+}
+
+/* -- associations -------------------------------------------------------------- */
+
+TEST(prio_handshake)
+{
+	struct packet p;
+
+	pair_start();
+	submit(a, 0, 100, 5);
+	CHECK(out(a, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_HELLO);
+	CHECK_EQ(p.p.cookie, 0);
+	in(b, &p);
+	CHECK_EQ(b->event, MRPC_PRIO_EVENT_ANSWER);
+	CHECK_EQ(b->answer.p.type, MRPC_PRIO_COOKIE);
+	CHECK_EQ(b->answer.len, p.len);
+	CHECK_EQ(b->ep.nr_peers, 0);
+	CHECK_EQ(b->allocs, 0);
+	now += 50 * PAIR_US;
+	in(a, &b->answer);
+	CHECK(!out_data(a, &p));
+	CHECK(out(a, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_HELLO);
+	CHECK_EQ(p.p.cookie, b->answer.p.cookie);
+	in(b, &p);
+	CHECK_EQ(b->event, MRPC_PRIO_EVENT_PEER);
+	CHECK_EQ(b->peer.state, MRPC_PRIO_PEER_UP);
+	CHECK(out(b, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_WELCOME);
+	now += 50 * PAIR_US;
+	in(a, &p);
+	CHECK_EQ(a->peer.state, MRPC_PRIO_PEER_UP);
+	CHECK(a->peer.srtt >= 50 * PAIR_US);
+	CHECK(out(a, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_DATA);
+	in(b, &p);
+	CHECK_EQ(b->completed, 1);
+	pair_stop();
+}
+
+/* HELLO and WELCOME are lost, again and again. */
+TEST(prio_handshake_losses)
+{
+	u32 hellos = 0, i;
+	struct packet p;
+
+	pair_start();
+	submit(a, 0, 100, 5);
+	for (i = 0; i < 6; i++) {
+		while (out(a, &p))
+			hellos++;
+		pass((a->ep.rule.rto_min << i) + 2 * PAIR_US);
+	}
+	CHECK_EQ(hellos, 6);
+	CHECK(out(a, &p));
+	in(b, &p);
+	in(a, &b->answer);
+	CHECK(out(a, &p));
+	in(b, &p);
+	CHECK(out(b, &p));	/* WELCOME, lost */
+	CHECK(!out(b, &p));
+	pass(400000 * PAIR_US);
+	CHECK(out(a, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_HELLO);
+	in(b, &p);
+	CHECK_EQ(b->ep.nr_peers, 1);
+	CHECK(out(b, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_WELCOME);
+	in(a, &p);
+	in(a, &p);		/* twice */
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_STATE), 1);
+	talk();
+	CHECK_EQ(b->completed, 1);
+	pair_stop();
+}
+
+TEST(prio_handshake_unanswered)
+{
+	u64 start;
+	struct packet p;
+
+	pair_start();
+	submit(a, 0, 100, 5);
+	start = now;
+	while (a->peer.state == MRPC_PRIO_PEER_HELLO) {
+		while (out(a, &p))
+			;
+		pass(mrpc_prio_deadline(&a->ep) - now);
+	}
+	CHECK(now - start >= a->ep.rule.silence);
+	CHECK(now - start <= a->ep.rule.silence + a->ep.rule.rto_max + PAIR_US * 2);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[0]);
+	CHECK_EQ(a->tx[0].status, MRPC_PRIO_SILENT);
+	CHECK(mrpc_prio_peer_event(&a->ep) == &a->peer);
+	CHECK_EQ(a->peer.status, MRPC_PRIO_SILENT);
+	CHECK_EQ(mrpc_prio_deadline(&a->ep), -1LL);
+	pair_stop();
+}
+
+TEST(prio_cookies)
+{
+	struct packet hello, first, p;
+
+	pair_start();
+	submit(a, 0, 100, 5);
+	CHECK(out(a, &hello));
+	in(b, &hello);
+	in(a, &b->answer);
+	CHECK(out(a, &hello));
+
+	/* A wrong one, one of another epoch, one for another token */
+	p = hello;
+	p.buf[32] ^= 1;
+	in(b, &p);
+	p = hello;
+	p.buf[40] ^= 1;
+	in(b, &p);
+	p = hello;
+	p.buf[24] ^= 1;
+	in(b, &p);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_COOKIE), 4);
+	CHECK_EQ(b->ep.nr_peers, 0);
+
+	/* Too old */
+	now += 20ULL << 30;
+	in(b, &hello);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_COOKIE), 5);
+	CHECK_EQ(b->ep.nr_peers, 0);
+
+	/* A COOKIE that was not asked for */
+	first = b->answer;
+	p = first;
+	p.buf[8] ^= 1;
+	in(a, &p);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_TOKEN), 1);
+	CHECK(!out(a, &p));
+	in(a, &first);
+	talk();
+	CHECK_EQ(b->completed, 1);
+	in(a, &first);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_STATE), 1);
+
+	/* The HELLO that made the association is good for nothing else. */
+	a->there = false;
+	mrpc_prio_peer_remove(&a->ep, &a->peer);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[0]);
+	mrpc_prio_peer_add(&a->ep, &a->peer, PAIR_PAYLOAD, now);
+	a->there = true;
+	submit(a, 1, 100, 5);
+	talk();
+	CHECK_EQ(b->completed, 2);
+	in(b, &hello);
+	CHECK_EQ(b->event, MRPC_PRIO_EVENT_ANSWER);
+	CHECK_EQ(b->peer.remote, a->peer.local);
+	pair_stop();
+}
+
+TEST(prio_both_ask)
+{
+	struct packet p, q;
+
+	pair_start();
+	mrpc_prio_peer_add(&b->ep, &b->peer, PAIR_PAYLOAD, now);
+	b->there = true;
+	submit(a, 0, 100, 5);
+	submit(b, 0, 100, 5);
+	CHECK(out(a, &p));
+	CHECK(out(b, &q));
+	in(b, &p);
+	in(a, &b->answer);
+	in(a, &q);
+	in(b, &a->answer);
+	talk();
+	CHECK_EQ(a->completed + b->completed, 2);
+	CHECK_EQ(a->peer.remote, b->peer.local);
+	CHECK_EQ(b->peer.remote, a->peer.local);
+	pair_stop();
+}
+
+/* b has lost its state: what was sent ends, what was not is sent in the next association. */
+TEST(prio_restart_is_told)
+{
+	struct mrpc_prio_rule r = { 0 };
+	struct packet p, reset;
+
+	pair_up();
+	submit(a, 1, 100, 5);
+	CHECK(out(a, &p));
+	r = b->ep.rule;
+	end_stop(b);
+	end_start(b, &r);
+	submit(a, 2, 3000, 5);
+	in(b, &p);
+	CHECK_EQ(b->event, MRPC_PRIO_EVENT_ANSWER);
+	reset = b->answer;
+	CHECK_EQ(reset.p.type, MRPC_PRIO_RESET);
+	CHECK(reset.len <= p.len);
+	p = reset;
+	p.buf[8] ^= 1;
+	in(a, &p);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_TOKEN), 1);
+	CHECK(!mrpc_prio_tx_ended(&a->ep));
+	in(a, &reset);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK_EQ(a->tx[1].status, MRPC_PRIO_RESTARTED);
+	CHECK(!mrpc_prio_tx_ended(&a->ep));
+	CHECK(mrpc_prio_peer_event(&a->ep) == &a->peer);
+	CHECK_EQ(a->peer.status, MRPC_PRIO_RESTARTED);
+	in(a, &reset);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_TOKEN), 2);
+	talk();
+	CHECK_EQ(b->completed, 1);
+	CHECK_EQ(b->bytes, 3000);
+	pair_stop();
+}
+
+/* a has lost its state and asks again: b ends what it had. */
+TEST(prio_restart_asks)
+{
+	struct mrpc_prio_rule r;
+
+	pair_up();
+	submit(b, 0, 100, 5);
+	r = a->ep.rule;
+	end_stop(a);
+	end_start(a, &r);
+	mrpc_prio_peer_add(&a->ep, &a->peer, PAIR_PAYLOAD, now);
+	a->there = true;
+	submit(a, 1, 100, 5);
+	talk();
+	CHECK(mrpc_prio_peer_event(&b->ep) == &b->peer);
+	CHECK_EQ(b->peer.status, MRPC_PRIO_RESTARTED);
+	CHECK_EQ(b->completed, 1);
+	CHECK_EQ(a->completed, 1);	/* the one that had not been sent */
+	pair_stop();
+}
+
+/* Half of the right tokens is not enough. */
+TEST(prio_wrong_tokens)
+{
+	struct packet p, q;
+
+	pair_up();
+	submit(a, 1, 100, 5);
+	CHECK(out(a, &p));
+	q = p;
+	q.buf[8] ^= 1;
+	in(b, &q);
+	q = p;
+	q.buf[20] ^= 1;
+	in(b, &q);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_TOKEN), 2);
+	CHECK_EQ(b->ep.nr_rx, 0);
+	in(b, &p);
+	CHECK_EQ(b->completed, 1);
+
+	/* DATA and CONTROL of a stranger are answered by 24 bytes; else nothing is. */
+	end_stop(b);
+	end_start(b, &a->ep.rule);
+	in(b, &p);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_STRANGER), 1);
+	CHECK_EQ(b->answer.len, 24);
+	q = b->answer;
+	in(b, &q);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_STRANGER), 2);
+	CHECK_EQ(b->answer.len, 0);
+	pair_stop();
+}
+
+TEST(prio_crc_is_agreed_on)
+{
+	struct mrpc_prio_rule r;
+	struct packet p;
+
+	pair_start();
+	pair_rule(&r);
+	r.crc = true;
+	end_stop(b);
+	end_start(b, &r);
+	submit(a, 0, 100, 5);
+	while (out(a, &p) && p.p.type != MRPC_PRIO_DATA) {
+		in(b, &p);
+		if (b->answer.len)
+			in(a, &b->answer);
+		flow(b);
+	}
+	CHECK(p.p.flags & MRPC_PRIO_CRC);
+	p.buf[4] &= ~MRPC_PRIO_CRC;
+	in(b, &p);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_CRC), 1);
+	p.buf[4] |= MRPC_PRIO_CRC;
+	in(b, &p);
+	CHECK_EQ(b->completed, 1);
+	pair_stop();
+}
+
+/* An idle association has no timers and sends nothing. */
+TEST(prio_idle)
+{
+	pair_up();
+	pass(3600ULL * 1000000000);
+	CHECK_EQ(mrpc_prio_deadline(&a->ep), -1LL);
+	CHECK_EQ(mrpc_prio_deadline(&b->ep), -1LL);
+	CHECK_EQ(talk(), 0);
+	submit(b, 1, 3000, 5);
+	talk();
+	CHECK_EQ(a->completed, 1);
+	pair_stop();
+}
+
+/* A peer that falls silent is given up in bounded time, from either side. */
+TEST(prio_silence)
+{
+	struct packet p;
+	u64 start;
+
+	pair_up();
+	submit(a, 1, 100000, 5);
+	flow(a);		/* unscheduled bytes come, then the path is dead */
+	start = now;
+	while (a->ep.nr_tx || b->ep.nr_rx) {
+		u64 next = min(mrpc_prio_deadline(&a->ep), mrpc_prio_deadline(&b->ep));
+
+		CHECK(next != U64_MAX);
+		pass(max(next, now) - now);
+		while (out(a, &p) || out(b, &p))
+			;
+	}
+	CHECK(now - start <= 2 * a->ep.rule.silence);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK_EQ(a->tx[1].status, MRPC_PRIO_SILENT);
+	CHECK(mrpc_prio_rx_ended(&b->ep) == &b->rx[0]);
+	CHECK_EQ(b->rx[0].status, MRPC_PRIO_SILENT);
+	CHECK_EQ(b->ep.outstanding, 0);
+	pair_stop();
+}
+
+/* -- sending ------------------------------------------------------------------- */
+
+TEST(prio_urgent_first)
+{
+	struct packet p;
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 100000, 5);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.msg, 2);
+	submit(a, 2, 64, 6);
+	submit(a, 3, 50000, 5);		/* fewer bytes */
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.total, 64);
+	CHECK_EQ(p.p.len, 64);
+	for (i = 0; i < 3; i++) {
+		CHECK(out_data(a, &p));
+		CHECK_EQ(p.p.total, 50000);
+		CHECK_EQ(p.p.offset, i ? (i - 1) * 1000 : 0);
+		if (!i)
+			say(b, MRPC_PRIO_GRANT, p.p.msg, 0, 2000, 0);
+	}
+	/* Another priority for what is under way */
+	CHECK_EQ(mrpc_prio_tx_priority(&a->ep, &a->tx[1], 7), 0);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.total, 100000);
+	CHECK_EQ(p.p.priority, 7);
+	pair_stop();
+}
+
+TEST(prio_unscheduled_budget)
+{
+	struct packet p;
+	u32 i, bytes = 0, empty = 0;
+
+	pair_up();
+	for (i = 1; i <= 10; i++)
+		submit(a, i, 1500, 5);
+	while (out_data(a, &p)) {
+		bytes += p.p.len;
+		empty += !p.p.len;
+		CHECK(p.p.unscheduled <= 1500);
+	}
+	/* Two of 1500, the others are announced: a quarter is for small ones. */
+	CHECK_EQ(bytes, 3000);
+	CHECK_EQ(empty, 8);
+	CHECK_EQ(a->peer.unscheduled_out, 3000);
+	for (i = 11; i <= 13; i++) {
+		submit(a, i, 400, 5);
+		CHECK(out_data(a, &p));
+		CHECK_EQ(p.p.len, i < 13 ? 400 : 0);
+	}
+	say(b, MRPC_PRIO_GRANT, a->tx[1].msg, 1000, 1500, 0);
+	CHECK_EQ(a->peer.unscheduled_out, 2300);
+	/* Whole packets only */
+	submit(a, 14, 1900, 5);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.unscheduled, 0);
+	pair_stop();
+}
+
+TEST(prio_empty_messages)
+{
+	u32 i;
+
+	pair_up();
+	for (i = 1; i <= 100; i++)
+		submit(a, i, 0, i);
+	talk();
+	pass(200 * PAIR_US);
+	talk();
+	CHECK_EQ(b->completed, 100);
+	for (i = 0; mrpc_prio_tx_ended(&a->ep); i++)
+		;
+	CHECK_EQ(i, 100);
+	CHECK_EQ(a->ep.stats.timeouts, 0);
+	pair_stop();
+}
+
+/*
+ * No more than 1024 messages that may be unseen: the others wait, the most urgent begins
+ * first.
+ */
+TEST(prio_message_window)
+{
+	struct packet p;
+	u32 i;
+
+	pair_up();
+	for (i = 1; i <= 1100; i++)
+		submit(a, i, 10, 5);
+	for (i = 0; out_data(a, &p); i++)
+		CHECK(p.p.behind < MRPC_PRIO_WINDOW);
+	CHECK_EQ(i, MRPC_PRIO_WINDOW);
+	submit(a, 0, 10, 9);
+	CHECK(!out_data(a, &p));
+	CHECK(!mrpc_prio_tx_best(&a->ep));
+	/* One in the middle is of no use; the first is. */
+	say(b, MRPC_PRIO_ACK, 500, 0, 0, 0);
+	CHECK(!out_data(a, &p));
+	say(b, MRPC_PRIO_ACK, 2, 0, 0, 0);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.priority, 9);
+	CHECK(!out_data(a, &p));
+	say(b, MRPC_PRIO_ACK, 3, 0xffffffff, 0xffffffff, 0);
+	for (i = 0; out_data(a, &p); i++)
+		;
+	CHECK_EQ(i, 65);
+	pair_stop();
+}
+
+/* What was not sent is as it was. */
+TEST(prio_send_fails)
+{
+	struct mrpc_prio_chunk c, d;
+	struct packet p;
+
+	pair_up();
+	submit(a, 1, 3000, 5);
+	CHECK(mrpc_prio_tx_next(&a->ep, now, &c));
+	CHECK(!mrpc_prio_tx_next(&a->ep, now, &d));
+	mrpc_prio_tx_sent(&a->ep, &c, 0, false, now);
+	CHECK_EQ(a->tx[1].sent, 0);
+	CHECK(mrpc_prio_tx_next(&a->ep, now, &d));
+	CHECK_EQ(d.offset, 0);
+	CHECK_EQ(d.packet.msg, c.packet.msg);
+	/* It ends meanwhile: it comes back when the chunk does. */
+	mrpc_prio_tx_abort(&a->ep, &a->tx[1], now);
+	say(b, MRPC_PRIO_ACK, a->tx[1].msg, 0, 0, 0);
+	CHECK_EQ(a->ep.nr_tx, 0);
+	CHECK(!mrpc_prio_tx_ended(&a->ep));
+	mrpc_prio_tx_sent(&a->ep, &d, d.len, true, now);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK_EQ(a->tx[1].status, MRPC_PRIO_ABORTED);
+	CHECK(!out_data(a, &p));
+	pair_stop();
+}
+
+TEST(prio_submit_refused)
+{
+	pair_up();
+	a->tx[1] = (struct mrpc_prio_tx){ .conn = 1, .total = MRPC_PRIO_MAX_TOTAL + 1 };
+	CHECK_EQ(mrpc_prio_submit(&a->ep, &a->peer, &a->tx[1], now), -EMSGSIZE);
+	a->fail_alloc = true;
+	a->tx[1] = (struct mrpc_prio_tx){ .conn = 1, .total = 1, .priority = 200 };
+	CHECK_EQ(mrpc_prio_submit(&a->ep, &a->peer, &a->tx[1], now), -ENOMEM);
+	CHECK_EQ(a->ep.nr_tx, 0);
+	a->fail_alloc = false;
+	pair_stop();
+}
+
+/* An urgent first packet was lost: announced again with it, not before the time. */
+TEST(prio_announced_again)
+{
+	struct packet p;
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 500, 5);
+	CHECK(out(a, &p));
+	for (i = 0; i < 4; i++) {
+		u64 rto = a->ep.rule.rto_min << i;
+
+		pass(rto - PAIR_US * 5);
+		CHECK(!out(a, &p));
+		pass(PAIR_US * 10);
+		CHECK(out(a, &p));
+		CHECK_EQ(p.p.len, 500);
+		CHECK(p.p.flags & MRPC_PRIO_AGAIN);
+		CHECK(p.p.flags & MRPC_PRIO_URGE);
+	}
+	in(b, &p);
+	talk();
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK_EQ(a->tx[1].status, MRPC_PRIO_DONE);
+	pair_stop();
+}
+
+/* Entries that nobody who follows the rules would send */
+TEST(prio_hostile_entries)
+{
+	struct packet p;
+
+	pair_up();
+	submit(a, 1, 100000, 5);
+	CHECK(out(a, &p));
+	in(b, &p);
+	say(b, MRPC_PRIO_GRANT, 99, 0, 1000, 0);
+	say(b, MRPC_PRIO_ACK, 99, 0, 0, 0);
+	say(b, MRPC_PRIO_REFUSE, 99, 0, 0, MRPC_PRIO_UNKNOWN);
+	say(b, MRPC_PRIO_BUSY, 99, 0, 0, 0);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_UNKNOWN), 4);
+	say(b, MRPC_PRIO_GRANT, 2, 0, 100001, 0);
+	say(b, MRPC_PRIO_GRANT, 2, 90000, 90000, 0);
+	say(b, MRPC_PRIO_RESEND, 2, 0, 100001, 0);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_STALE), 3);
+	say(b, MRPC_PRIO_ACK, 2, 0, 0, 0);		/* not all of it was sent */
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_UNKNOWN), 5);
+	CHECK_EQ(a->tx[1].granted, 3000);
+	CHECK_EQ(a->ep.nr_tx, 1);
+	/* A grant never goes back. */
+	say(b, MRPC_PRIO_GRANT, 2, 0, 9000, 0);
+	say(b, MRPC_PRIO_GRANT, 2, 0, 5000, 0);
+	CHECK_EQ(a->tx[1].granted, 9000);
+	say(b, MRPC_PRIO_REFUSE, 2, 0, 0, MRPC_PRIO_LATER);
+	CHECK_EQ(a->tx[1].granted, 9000);
+	pair_stop();
+}
+
+/* What is asked for is sent again, before new bytes, once; the ranges are joined. */
+TEST(prio_sent_again)
+{
+	struct packet p;
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 20000, 5);
+	say(b, MRPC_PRIO_PING, 1, 0, 0, 0);
+	say(b, MRPC_PRIO_GRANT, 2, 0, 4000, 0);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_UNKNOWN), 1);
+	for (i = 0; i < 3; i++)
+		CHECK(out_data(a, &p));
+	CHECK(!out_data(a, &p));
+	say(b, MRPC_PRIO_GRANT, 2, 0, 4000, 0);
+	CHECK(out_data(a, &p));
+	say(b, MRPC_PRIO_GRANT, 2, 0, 6000, 0);
+	say(b, MRPC_PRIO_RESEND, 2, 1000, 1500, 0);
+	say(b, MRPC_PRIO_RESEND, 2, 1500, 1700, 0);
+	say(b, MRPC_PRIO_RESEND, 2, 3000, 3100, 0);
+	say(b, MRPC_PRIO_RESEND, 2, 1200, 1600, 0);
+	CHECK_EQ(a->tx[1].nr_again, 2);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.offset, 1000);
+	CHECK_EQ(p.p.len, 700);
+	CHECK(p.p.flags & MRPC_PRIO_AGAIN);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.offset, 3000);
+	CHECK_EQ(p.p.len, 100);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.offset, 4000);
+	CHECK(!(p.p.flags & MRPC_PRIO_AGAIN));
+	CHECK_EQ(a->tx[1].resent, 800);
+	/* What was not sent yet is only granted. */
+	say(b, MRPC_PRIO_RESEND, 2, 6000, 8000, 0);
+	CHECK_EQ(a->tx[1].granted, 8000);
+	CHECK(a->tx[1].say & BIT(MRPC_PRIO_BUSY));
+	/* Too many ranges: the first ones are kept. */
+	for (i = 0; i < 6; i++)
+		say(b, MRPC_PRIO_RESEND, 2, i * 500, i * 500 + 1, 0);
+	CHECK_EQ(a->tx[1].nr_again, MRPC_PRIO_NR_RANGES);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_LIMIT), 2);
+	pair_stop();
+}
+
+/* One that is asked for and has ended is answered, so that its receiver does not wait. */
+TEST(prio_resend_of_nothing)
+{
+	struct mrpc_prio_note note;
+
+	pair_up();
+	say(b, MRPC_PRIO_RESEND, 77, 0, 10, 0);
+	CHECK(hears(a, MRPC_PRIO_ABORT, &note));
+	CHECK_EQ(note.msg, 77);
+	pair_stop();
+}
+
+TEST(prio_abort)
+{
+	struct mrpc_prio_note note;
+	struct packet late;
+
+	pair_up();
+	/* Before it began */
+	submit(a, 1, 100, 5);
+	mrpc_prio_tx_abort(&a->ep, &a->tx[1], now);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK_EQ(talk(), 0);
+	/* Its packets were lost: a late one does not begin it. */
+	submit(a, 2, 100, 5);
+	CHECK(out_data(a, &late));
+	mrpc_prio_tx_abort(&a->ep, &a->tx[2], now);
+	CHECK(hears(a, MRPC_PRIO_ABORT, &note));
+	in(b, &late);
+	CHECK_EQ(b->nr_rx, 0);
+	CHECK_EQ(drops(b, MRPC_PRIO_DROP_DUPLICATE), 1);
+	talk();
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[2]);
+	CHECK_EQ(a->tx[2].status, MRPC_PRIO_ABORTED);
+	/* In the middle; ABORT is lost once. */
+	submit(a, 3, 100000, 5);
+	flow(a);
+	CHECK_EQ(b->ep.nr_rx, 1);
+	mrpc_prio_tx_abort(&a->ep, &a->tx[3], now);
+	CHECK(out_control(a, &late));
+	pass(a->ep.rule.rto_max);
+	talk();
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[3]);
+	CHECK(mrpc_prio_rx_ended(&b->ep) == &b->rx[0]);
+	CHECK_EQ(b->rx[0].status, MRPC_PRIO_ABORTED);
+	CHECK_EQ(b->ep.nr_rx, 0);
+	CHECK_EQ(b->ep.outstanding, 0);
+	pair_stop();
+}
