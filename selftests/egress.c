@@ -412,6 +412,62 @@ TEST(deleted_paused)
 	/* Stays, for the end of the module. */
 }
 
+/* The bytes of a domain in about half a second, and how many its rate allows in that time. */
+static int64_t paced(const char *dev, uint64_t rate, double *allowed)
+{
+	uint64_t start = raw_now();
+	int64_t from = op_egress_number(dev, MRPC_A_EGRESS_SENT), bytes;
+
+	raw_sleep(RAW_S / 2);
+	bytes = op_egress_number(dev, MRPC_A_EGRESS_SENT) - from;
+	*allowed = rate * (raw_now() - start) / 1e9;
+	return bytes;
+}
+
+/* A rate is never exceeded but by a chunk that is made up for, and reached by who has more. */
+static void rate_of(const char *how)
+{
+	const uint64_t rate = 2000000;
+	const char *dev = dev_of(how);
+	double allowed = 1;
+	int64_t bytes = 0;
+	unsigned int i;
+
+	begin();
+	raw_pair(&p, how, 1);
+	l.len = 20000;
+	l.ack = true;
+	load_start(&l, &p.c, p.conn, 16);
+	op_must_egress(SET, dev, STRICT " rate=2000000");
+	CHECK(load_more(&l, 20, 60000));
+	for (i = 0; i < 10 && bytes < 0.9 * allowed; i++) {
+		bytes = paced(dev, rate, &allowed);
+		NOTE("%lld bytes of %.0f", (long long)bytes, allowed);
+		CHECK(bytes <= allowed + 2 * 16384);
+	}
+	CHECK(bytes >= 0.9 * allowed);
+	/* As much as there is again, at once. */
+	op_must_egress(SET, dev, "rate=0");
+	for (i = 0; i < 10 && bytes < 1.5 * allowed; i++)
+		bytes = paced(dev, rate, &allowed);
+	NOTE("%lld bytes without", (long long)bytes);
+	CHECK(bytes >= 1.5 * allowed);
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+	raw_pair_end(&p);
+	op_must_egress(DEL, dev, NULL);
+}
+
+TEST(rate_tcp)
+{
+	rate_of("tcp4");
+}
+
+TEST(rate_loop)
+{
+	rate_of("loop");
+}
+
 /* A namespace ends with its domain; others have not seen that. */
 TEST(namespace)
 {
@@ -461,6 +517,9 @@ TEST(bad_input)
 	refused(-ERANGE, "a limit of 100000000 bytes", SET, "lo", "limit=100000000");
 	refused(-ENOENT, "there is no discipline 'red'", SET, "lo", "discipline=red");
 	CHECK(op_egress(SET, "lo", "discipline=a-name-that-is-too-long-for-a-policy") < 0);
+	refused(-ERANGE, "a rate of 999 bytes/s; 1000 to 1000000000000 are allowed", SET, "lo",
+		"rate=999");
+	refused(-ERANGE, "a rate of 1000000000001 bytes/s", SET, "lo", "rate=1000000000001");
 	CHECK(op_egress(SET, "lo", "fair=2") < 0);
 	CHECK(op_egress(SET, "lo", "paused=2") < 0);
 	CHECK(op_egress(SET, "a-name-that-is-too-long", FIFO) < 0);

@@ -116,7 +116,7 @@ test_engines()
 	mrpc engine add null | tee "$TEST_TMP/out"
 	grep -q '^null added (null@2): 4 of 4 datapaths changed in .*, each paused for .* (p99 .*, at most .*)$' \
 		"$TEST_TMP/out"
-	mrpc engine add ratelimit name r scope service kv.Store side client before null rate unlimited
+	mrpc engine add ratelimit name r scope service kv.Store side client before null
 	mrpc -j engine add null name x scope uid root cgroup / after r |
 		json "j['name'] == 'x' and j['change']['changed'] == 4 and j['change']['pause_p99_ns'] > 0"
 	mrpc engine type | has 'null *2 .* x,null '
@@ -337,6 +337,7 @@ test_egress()
 	refused 1 "there is no discipline 'red': fifo, strict, small-first or a policy" \
 		egress set loop discipline red
 	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
+	refused 1 'a rate of 999 bytes/s' egress set loop rate 999
 	refused 1 "there is no device 'nil'" egress set dev nil
 	refused 1 'loop links have no egress domain' egress pause loop
 	refused 1 "device 'lo' has no egress domain" egress show dev lo
@@ -367,7 +368,7 @@ domains()
 	mrpc -j egress | python3 -c '
 import json, sys
 for d in json.load(sys.stdin):
-    print(*(d[k] for k in ("dev", "discipline", "fair", "paused", "chunk", "limit")))'
+    print(*(d[k] for k in ("dev", "discipline", "fair", "paused", "chunk", "limit", "rate")))'
 }
 
 test_egress_config()
@@ -377,14 +378,14 @@ test_egress_config()
 	local file=$TEST_TMP/config.json bad=$TEST_TMP/bad.json
 	serve 1
 	ip link add mv0 type veth peer name mv1
-	mrpc egress set dev lo discipline strict fair on chunk 8KiB limit 64KiB
+	mrpc egress set dev lo discipline strict fair on chunk 8KiB limit 64KiB rate 64MiB
 	mrpc egress set loop
 	mrpc egress set dev mv0 discipline small-first
 	domains >"$TEST_TMP/before"
 	mrpc egress pause dev mv0
 	mrpc config save "$file"
 	json "[d['dev'] for d in j['egress']] == ['lo', '', 'mv0'] and j['egress'][0] == {'dev': 'lo',
-		'discipline': 'strict', 'fair': True, 'chunk': 8192, 'limit': 65536}" <"$file"
+		'discipline': 'strict', 'fair': True, 'chunk': 8192, 'limit': 65536, 'rate': 67108864}" <"$file"
 	# What is so is not touched, paused or not.
 	[[ -z $(mrpc config restore exact "$file") ]]
 	mrpc -j egress show dev mv0 | json 'j[0]["paused"]'

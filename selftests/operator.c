@@ -586,6 +586,7 @@ static void op_put_egress(const char *key, const char *value)
 		{ "paused", MRPC_A_EGRESS_PAUSED, 1 },
 		{ "chunk", MRPC_A_EGRESS_CHUNK, 4 },
 		{ "limit", MRPC_A_EGRESS_LIMIT, 4 },
+		{ "rate", MRPC_A_EGRESS_RATE, 8 },
 	};
 	uint64_t number = strtoull(value, NULL, 0);
 	unsigned int i;

@@ -97,7 +97,7 @@ int64_t op_runtime_number(const char *name, unsigned int attr);
 
 /*
  * Egress domains: @cmd is MRPC_CMD_EGRESS_SET or _DEL; @dev "" for loop links; @words
- * "key=value" of discipline, fair, paused, chunk, limit. Return: 0 or
+ * "key=value" of discipline, fair, paused, chunk, limit, rate. Return: 0 or
  * -errno, and op_why.
  */
 int op_egress(uint8_t cmd, const char *dev, const char *words);

@@ -219,7 +219,7 @@ domains()
 	in_ns client mrpc -j egress | python3 -c '
 import json, sys
 for d in json.load(sys.stdin):
-    print(*(d[k] for k in ("dev", "discipline", "fair", "paused", "chunk", "limit")))'
+    print(*(d[k] for k in ("dev", "discipline", "fair", "paused", "chunk", "limit", "rate")))'
 }
 
 # Egress domains: made, changed, held and deleted; dry, and back.
@@ -256,7 +256,7 @@ test_egress()
 	plan 1 "failed: there is no device 'nil'" apply "$plan"
 	[[ $(tail -1 "$TEST_TMP/out") == "$plan: rolled back" ]]
 	in_reverse 9 'client egress set loop discipline fifo fair on' \
-		'client egress set dev lo discipline fifo fair off chunk 1048576 limit 2097152' \
+		'client egress set dev lo discipline fifo fair off chunk 1048576 limit 2097152 rate 0' \
 		'client egress set dev lo discipline strict chunk 8192 limit 65536' \
 		'client egress set dev veth0 limit 32768 fair off' \
 		'client egress pause dev veth0' 'client egress resume dev veth0' \

@@ -121,7 +121,7 @@ test_completion()
 	completes 'mrpc egress' show set pause resume del dump
 	completes 'mrpc egress set' dev loop
 	completes 'mrpc egress set dev' lo
-	completes 'mrpc egress set dev lo' discipline fair chunk limit
+	completes 'mrpc egress set dev lo' discipline fair chunk limit rate
 	completes 'mrpc egress set loop discipline' fifo strict small-first
 	completes 'mrpc egress set loop fair' on off
 	completes 'mrpc -j monitor' all conn engine egress --ts

@@ -30,6 +30,7 @@
 #define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
 #define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
 #define MRPC_POLL_MAX		NSEC_PER_MSEC
+#define MRPC_PACE_MAX		(10 * NSEC_PER_MSEC)	/* grants expire meanwhile */
 #define MRPC_DOMAIN_TELL	NSEC_PER_SEC	/* between two notifications of expired grants */
 #define MRPC_DOMAIN_STUCK	(100 * NSEC_PER_MSEC)	/* bytes that do not move are nowhere near */
 
@@ -86,12 +87,17 @@ bool mrpc_domain_look(struct mrpc_domain *d)
 	return gone;
 }
 
-/* Somebody waits for others' bytes to go, or for a grant to be used. */
+/* Somebody waits for others' bytes to go, for a grant to be used, or for the rate. */
 static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
 {
+	u64 now;
+
 	if (d->core.paused || !d->core.order.listed || d->armed)
 		return;
 	d->poll = gone ? MRPC_POLL_MIN : min_t(u64, 2 * d->poll, MRPC_POLL_MAX);
+	now = ktime_get_ns();
+	if (d->core.paced > now)
+		d->poll = min_t(u64, d->core.paced - now, MRPC_PACE_MAX);
 	d->armed = true;
 	hrtimer_start(&d->timer, ns_to_ktime(d->poll), HRTIMER_MODE_REL_SOFT);
 }

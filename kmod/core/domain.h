@@ -35,6 +35,7 @@ struct net;
 #define MRPC_CHUNK_MIN		1024	/* bytes */
 #define MRPC_CHUNK_MAX		(1U << 20)
 #define MRPC_LIMIT_MAX		(64U << 20)
+#define MRPC_PACE_MIN		1000		/* bytes a second */
 
 /**
  * struct mrpc_tenant - who shares the link of a domain with others
@@ -157,6 +158,7 @@ struct mrpc_domain {
 #define MRPC_DOMAIN_PAUSED	BIT(2)
 #define MRPC_DOMAIN_CHUNK	BIT(3)
 #define MRPC_DOMAIN_LIMIT	BIT(4)
+#define MRPC_DOMAIN_RATE	BIT(5)
 
 /**
  * struct mrpc_domain_args - what an operator says of a domain
@@ -167,6 +169,7 @@ struct mrpc_domain {
  * @paused: no grants
  * @chunk: bytes of a grant at most
  * @limit: bytes granted, or sent and not gone, at most
+ * @rate: bytes a second at most; 0: as many as there are
  */
 struct mrpc_domain_args {
 	char dev[IFNAMSIZ];
@@ -176,6 +179,7 @@ struct mrpc_domain_args {
 	bool paused;
 	u32 chunk;
 	u32 limit;
+	u64 rate;
 };
 
 /**

@@ -48,6 +48,7 @@ static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *a
 		.fair = args->fair,
 		.chunk = args->chunk,
 		.limit = args->limit,
+		.rate = args->rate,
 		.patience = MRPC_PATIENCE,
 	};
 }
@@ -143,6 +144,8 @@ static struct mrpc_domain_args mrpc_domain_merge(struct mrpc_domain *d,
 		args.limit = said->limit;
 	else if (said->given & MRPC_DOMAIN_CHUNK && !d)
 		args.limit = min_t(u64, 2ULL * args.chunk, U32_MAX);
+	if (said->given & MRPC_DOMAIN_RATE)
+		args.rate = said->rate;
 	return args;
 }
 
@@ -159,6 +162,11 @@ static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *arg
 	if (args->limit < args->chunk || args->limit > MRPC_LIMIT_MAX) {
 		NL_SET_ERR_MSG_FMT(extack, "a limit of %u bytes; a chunk (%u) to %u are allowed",
 				   args->limit, args->chunk, MRPC_LIMIT_MAX);
+		return -ERANGE;
+	}
+	if (args->rate && (args->rate < MRPC_PACE_MIN || args->rate > MRPC_BUCKET_MAX_RATE)) {
+		NL_SET_ERR_MSG_FMT(extack, "a rate of %llu bytes/s; %u to %llu are allowed, 0 is none",
+				   args->rate, MRPC_PACE_MIN, MRPC_BUCKET_MAX_RATE);
 		return -ERANGE;
 	}
 	if (!fresh || !args->dev[0])
@@ -400,6 +408,7 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	state->args.paused = core->paused;
 	state->args.chunk = core->rule.chunk;
 	state->args.limit = core->rule.limit;
+	state->args.rate = core->rule.rate;
 	state->queues = d->nr_queues;
 	list_for_each_entry(t, &d->tenants, list)
 		state->tenants++;

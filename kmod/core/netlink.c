@@ -297,7 +297,7 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 	MRPC_NL_DUMP(MRPC_CMD_EGRESS_GET, NULL, mrpc_nl_egress_dump, NULL,
 		     mrpc_nl_nothing_policy, 1),
 	MRPC_NL_DO(MRPC_CMD_EGRESS_SET, mrpc_nl_egress_set,
-		   mrpc_nl_egress_policy, MRPC_A_EGRESS_LIMIT),
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_RATE),
 	MRPC_NL_DO(MRPC_CMD_EGRESS_DEL, mrpc_nl_egress_del,
 		   mrpc_nl_egress_policy, MRPC_A_EGRESS_DEV),
 	MRPC_NL_DUMP(MRPC_CMD_EGRESS_QUEUE_GET, mrpc_nl_egress_queue_start,

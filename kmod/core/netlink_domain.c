@@ -15,6 +15,7 @@ const struct nla_policy mrpc_nl_egress_policy[] = {
 	[MRPC_A_EGRESS_PAUSED] = NLA_POLICY_MAX(NLA_U8, 1),
 	[MRPC_A_EGRESS_CHUNK] = { .type = NLA_U32 },
 	[MRPC_A_EGRESS_LIMIT] = { .type = NLA_U32 },
+	[MRPC_A_EGRESS_RATE] = { .type = NLA_UINT },
 };
 
 const struct nla_policy mrpc_nl_egress_queue_policy[] = {
@@ -37,6 +38,7 @@ int mrpc_nl_fill_egress(struct sk_buff *skb, const struct genl_info *info, struc
 	      nla_put_u8(skb, MRPC_A_EGRESS_PAUSED, s.args.paused) ||
 	      nla_put_u32(skb, MRPC_A_EGRESS_CHUNK, s.args.chunk) ||
 	      nla_put_u32(skb, MRPC_A_EGRESS_LIMIT, s.args.limit) ||
+	      nla_put_uint(skb, MRPC_A_EGRESS_RATE, s.args.rate) ||
 	      nla_put_u32(skb, MRPC_A_EGRESS_DATAPATHS, s.queues) ||
 	      nla_put_u32(skb, MRPC_A_EGRESS_TENANTS, s.tenants) ||
 	      nla_put_u32(skb, MRPC_A_EGRESS_WAITING, s.waiting) ||
@@ -128,6 +130,10 @@ static void mrpc_nl_read_egress(struct nlattr **tb, struct mrpc_domain_args *arg
 	if (tb[MRPC_A_EGRESS_LIMIT]) {
 		args->given |= MRPC_DOMAIN_LIMIT;
 		args->limit = nla_get_u32(tb[MRPC_A_EGRESS_LIMIT]);
+	}
+	if (tb[MRPC_A_EGRESS_RATE]) {
+		args->given |= MRPC_DOMAIN_RATE;
+		args->rate = nla_get_uint(tb[MRPC_A_EGRESS_RATE]);
 	}
 }
 

@@ -50,6 +50,7 @@ static void grant_release(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 static void grant_void(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 {
 	grant_release(d, q);
+	mrpc_bucket_give(&d->pace, q->turn);
 	mrpc_order_charge(&d->order, &q->order, -(s64)q->turn);
 	q->state = MRPC_EGRESS_IDLE;
 }
@@ -83,6 +84,9 @@ struct mrpc_egress_queue *mrpc_egress_next(struct mrpc_egress *d, u64 now)
 	q = egress_first(d);
 	if (!q)
 		return NULL;
+	d->paced = mrpc_bucket_take(&d->pace, now, q->turn);
+	if (d->paced)
+		return NULL;
 	mrpc_order_start(&d->order, &q->order);
 	mrpc_order_charge(&d->order, &q->order, q->turn);
 	q->state = MRPC_EGRESS_GRANTED;
@@ -112,8 +116,10 @@ void mrpc_egress_dequeued(struct mrpc_egress *d, struct mrpc_egress_queue *q, u3
 	grant_release(d, q);
 	q->below += sent;
 	d->out += sent;
-	if (sent != q->turn)
+	if (sent != q->turn) {
+		mrpc_bucket_give(&d->pace, q->turn - sent);
 		mrpc_order_charge(&d->order, &q->order, (s64)sent - q->turn);
+	}
 	if (!sent)
 		d->nr_wasted++;
 	/* What the transport said during the turn may be news to the owner. */
@@ -222,16 +228,31 @@ static struct mrpc_order_rule order_rule(const struct mrpc_egress_rule *rule)
 	};
 }
 
+static bool rule_ok(const struct mrpc_egress_rule *rule)
+{
+	return rule->limit >= rule->chunk && rule->rate <= MRPC_BUCKET_MAX_RATE;
+}
+
+/* Timers are late, so a little can be made up for. */
+static void pace_set(struct mrpc_egress *d, const struct mrpc_egress_rule *rule)
+{
+	mrpc_bucket_set(&d->pace, d->pace.last, rule->rate ? rule->rate : MRPC_BUCKET_UNLIMITED,
+			max_t(u64, rule->chunk, rule->rate / 1000));
+	d->paced = 0;
+}
+
 int mrpc_egress_init(struct mrpc_egress *d, const struct mrpc_egress_rule *rule)
 {
 	struct mrpc_order_rule order = order_rule(rule);
 
-	if (rule->limit < rule->chunk)
+	if (!rule_ok(rule))
 		return -EINVAL;
 	memset(d, 0, sizeof(*d));
 	d->rule = *rule;
 	d->grants.next = &d->grants;
 	d->grants.prev = &d->grants;
+	mrpc_bucket_init(&d->pace, 0, MRPC_BUCKET_UNLIMITED, 1);
+	pace_set(d, rule);
 	return mrpc_order_init(&d->order, &order);
 }
 
@@ -240,10 +261,12 @@ int mrpc_egress_set(struct mrpc_egress *d, const struct mrpc_egress_rule *rule)
 	struct mrpc_order_rule order = order_rule(rule);
 	int err;
 
-	if (rule->limit < rule->chunk)
+	if (!rule_ok(rule))
 		return -EINVAL;
 	err = mrpc_order_set(&d->order, &order);
-	if (!err)
-		d->rule = *rule;
-	return err;
+	if (err)
+		return err;
+	pace_set(d, rule);
+	d->rule = *rule;
+	return 0;
 }

@@ -42,6 +42,7 @@
 #ifndef MRPC_LIB_EGRESS_H
 #define MRPC_LIB_EGRESS_H
 
+#include "bucket.h"
 #include "order.h"
 
 #define MRPC_EGRESS_CHUNK	(16U << 10)
@@ -56,6 +57,8 @@
  * @chunk: bytes of a grant at most, 1 to MRPC_ORDER_MAX_QUANTUM
  * @limit: bytes below the scheduler, at least @chunk
  * @patience: nanoseconds that a grant may hold its share of @limit
+ * @rate: bytes a second that are granted at most, to MRPC_BUCKET_MAX_RATE; 0: as many as
+ *	there are. What a millisecond is worth, or a chunk, may be made up for
  */
 struct mrpc_egress_rule {
 	u8 within;
@@ -64,6 +67,7 @@ struct mrpc_egress_rule {
 	u32 chunk;
 	u32 limit;
 	u64 patience;
+	u64 rate;
 };
 
 enum mrpc_egress_state {
@@ -110,6 +114,8 @@ struct mrpc_egress_queue {
  * @nr_grants: grants made
  * @nr_expired: grants whose share was taken away
  * @nr_wasted: turns in which nothing was sent
+ * @pace: of @rule.rate
+ * @paced: until then nothing is granted for want of that, ns
  * @order: of the queues; tenants are made and changed there
  */
 struct mrpc_egress {
@@ -120,6 +126,8 @@ struct mrpc_egress {
 	u64 nr_grants;
 	u64 nr_expired;
 	u64 nr_wasted;
+	struct mrpc_bucket pace;
+	u64 paced;
 	struct mrpc_order order;
 };
 
@@ -166,7 +174,8 @@ void mrpc_egress_credit(struct mrpc_egress *d, struct mrpc_egress_queue *q, u32 
  * mrpc_egress_next() - grants a chunk, if somebody waits and the limit allows it
  * @now: nanoseconds, never less than before
  *
- * Nobody is passed over for a smaller chunk that would fit.
+ * Nobody is passed over for a smaller chunk that would fit. Where it is the rate that does
+ * not allow it, @d->paced says until when.
  *
  * Return: whom to kick, or NULL.
  */

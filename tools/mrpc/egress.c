@@ -41,6 +41,19 @@ static char *dev_text(struct json_object *domain)
 	return text_printf("%s", dev && *dev ? dev : "(loop)");
 }
 
+static char *rate_text(struct json_object *domain)
+{
+	uint64_t rate = number_at(domain, "rate");
+	char *bytes, *text;
+
+	if (!rate)
+		return text_printf("unlimited");
+	bytes = text_value(rate, "bytes");
+	text = text_printf("%s/s", bytes);
+	free(bytes);
+	return text;
+}
+
 static const struct column columns[] = {
 	{ "DEV", .text = dev_text },
 	{ "DISCIPLINE", "discipline" },
@@ -48,6 +61,7 @@ static const struct column columns[] = {
 	{ "PAUSED", "paused" },
 	{ "CHUNK", "chunk" },
 	{ "LIMIT", "limit" },
+	{ "RATE", .text = rate_text },
 	{ "DATAPATHS", "datapaths" },
 	{ "TENANTS", "tenants" },
 	{ "WAITING", "waiting" },
@@ -133,22 +147,36 @@ static void put_fair(struct body *b, const char *word)
 	body_u8(b, MRPC_A_EGRESS_FAIR, find_word(words, word, "on or off") - words);
 }
 
-static void put_bytes(struct body *b, int attr, const char *name, const char *word)
+static uint64_t need_bytes(const char *name, const char *word)
 {
 	uint64_t bytes;
 	char *why;
 
 	if (!parse_value(word, "bytes", &bytes, &why))
 		usage("%s: %s", name, why);
+	return bytes;
+}
+
+static void put_bytes(struct body *b, int attr, const char *name, const char *word)
+{
+	uint64_t bytes = need_bytes(name, word);
+
 	if (bytes > UINT32_MAX)
 		usage("%s: '%s' is more than 4GiB", name, word);
 	body_u32(b, attr, bytes);
 }
 
+static void put_rate(struct body *b, const char *word)
+{
+	uint64_t rate = need_bytes("rate", word);
+
+	body_u64(b, MRPC_A_EGRESS_RATE, rate == UINT64_MAX ? 0 : rate);
+}
+
 static int run_set(struct args *args)
 {
 	static const struct word words[] = {
-		{ "discipline" }, { "fair" }, { "chunk" }, { "limit" }, { }
+		{ "discipline" }, { "fair" }, { "chunk" }, { "limit" }, { "rate" }, { }
 	};
 	const char *word, *name, *value;
 	struct body body = { };
@@ -161,6 +189,8 @@ static int run_set(struct args *args)
 			body_text(&body, MRPC_A_EGRESS_DISCIPLINE, value);
 		else if (!strcmp(name, "fair"))
 			put_fair(&body, value);
+		else if (!strcmp(name, "rate"))
+			put_rate(&body, value);
 		else
 			put_bytes(&body, !strcmp(name, "chunk") ? MRPC_A_EGRESS_CHUNK :
 				  MRPC_A_EGRESS_LIMIT, name, value);

@@ -10,7 +10,9 @@
 
 #include "egress.h"
 
-static const char *const settings[] = { "dev", "discipline", "fair", "chunk", "limit" };
+static const char *const settings[] = {
+	"dev", "discipline", "fair", "chunk", "limit", "rate"
+};
 
 #define NR_SETTINGS	(sizeof(settings) / sizeof(*settings))
 
@@ -48,12 +50,12 @@ static void __attribute__((noreturn)) bad_setting(struct json_object *domain, co
 	     json_object_to_json_string(domain));
 }
 
-static uint32_t need_bytes(struct json_object *domain, const char *name)
+static uint64_t need_bytes(struct json_object *domain, const char *name, uint64_t most)
 {
 	struct json_object *value = json_at(domain, name);
 	int64_t bytes = json_object_get_int64(value);
 
-	if (!json_object_is_type(value, json_type_int) || bytes < 0 || bytes > UINT32_MAX)
+	if (!json_object_is_type(value, json_type_int) || bytes < 0 || (uint64_t)bytes > most)
 		bad_setting(domain, name);
 	return bytes;
 }
@@ -72,8 +74,9 @@ static struct body need_settings(struct json_object *domain)
 	body_text(&body, MRPC_A_EGRESS_DEV, string_at(domain, "dev"));
 	body_text(&body, MRPC_A_EGRESS_DISCIPLINE, string_at(domain, "discipline"));
 	body_u8(&body, MRPC_A_EGRESS_FAIR, json_object_get_boolean(json_at(domain, "fair")));
-	body_u32(&body, MRPC_A_EGRESS_CHUNK, need_bytes(domain, "chunk"));
-	body_u32(&body, MRPC_A_EGRESS_LIMIT, need_bytes(domain, "limit"));
+	body_u32(&body, MRPC_A_EGRESS_CHUNK, need_bytes(domain, "chunk", UINT32_MAX));
+	body_u32(&body, MRPC_A_EGRESS_LIMIT, need_bytes(domain, "limit", UINT32_MAX));
+	body_u64(&body, MRPC_A_EGRESS_RATE, need_bytes(domain, "rate", INT64_MAX));
 	return body;
 }
 

@@ -186,7 +186,8 @@ static const struct {
 	  "       mrpc egress { pause | resume | del | dump } DOMAIN\n"
 	  "\n"
 	  "  DOMAIN   dev NAME | loop\n"
-	  "  SETTING  discipline NAME | fair on|off | chunk BYTES | limit BYTES\n"
+	  "  SETTING  discipline NAME | fair on|off | chunk BYTES | limit BYTES |\n"
+	  "           rate BYTES|unlimited\n"
 	  "\n"
 	  "Datapaths that leave by a device that has an egress domain send one chunk after the\n"
 	  "other. 'loop' are the links of the transport loop. Ranks and tenants are what engines\n"
@@ -202,7 +203,9 @@ static const struct {
 	  "            the least that is left; or as a policy says, see 'mrpc policy'\n"
 	  "fair        first between tenants, by weight\n"
 	  "chunk       what is sent in one turn (16KiB)\n"
-	  "limit       what may be on its way to the device, or there, at once (2 chunks)\n" },
+	  "limit       what may be on its way to the device, or there, at once (2 chunks)\n"
+	  "rate        bytes a second at most, of messages: for a link that is slower than the\n"
+	  "            device\n" },
 	{ "set",
 	  "Usage: mrpc set { show | list } [NAME]\n"
 	  "       mrpc set create NAME [text | integer]\n"

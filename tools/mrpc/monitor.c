@@ -122,11 +122,14 @@ static void print_egress(const char *what, struct json_object *object)
 	static const char *const is[] = { "discipline", "fair", "paused", "chunk", "limit", NULL };
 	static const char *const done[] = { "grants", "expired", "wasted", "sent", NULL };
 	char *words = domain_words(string_at(object, "dev") ?: "");
+	bool set = !strcmp(what, "set");
 	const char *const *key;
 
 	printf(" %s", words);
-	for (key = strcmp(what, "set") ? done : is; *key; key++)
+	for (key = set ? is : done; *key; key++)
 		put(&set_egress, object, *key, *key);
+	if (set && number_at(object, "rate"))
+		put(&set_egress, object, "rate", "rate");
 	free(words);
 }
 

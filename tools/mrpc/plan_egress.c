@@ -27,7 +27,7 @@ static struct command on_domain(const char *what, const char *dev)
 static bool add_domain_setting(struct command *c, struct json_object *domain, const char *name,
 			       char **why)
 {
-	static const char *const names[] = { "discipline", "fair", "chunk", "limit" };
+	static const char *const names[] = { "discipline", "fair", "chunk", "limit", "rate" };
 	bool fair = json_object_get_boolean(json_at(domain, "fair"));
 	size_t i;
 
@@ -63,6 +63,7 @@ static struct command undo_domain_del(struct json_object *domain, const char *de
 	add_domain_setting(&c, domain, "fair", why);
 	add_domain_setting(&c, domain, "chunk", why);
 	add_domain_setting(&c, domain, "limit", why);
+	add_domain_setting(&c, domain, "rate", why);
 	if (json_object_get_boolean(json_at(domain, "paused")))
 		*why = text_printf("the egress domain is paused, and one that is made is not");
 	return c;
@@ -117,7 +118,7 @@ struct command undo_egress(const struct host *h, const struct command *run, enum
 struct json_object *egress_state(const struct host *h, const struct command *run)
 {
 	static const char *const keys[] = {
-		"dev", "discipline", "fair", "paused", "chunk", "limit", NULL
+		"dev", "discipline", "fair", "paused", "chunk", "limit", "rate", NULL
 	};
 	struct command show = command("egress", "show", NULL);
 	char *why = NULL;

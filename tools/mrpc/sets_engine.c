@@ -218,6 +218,7 @@ static const struct attr egress[] = {
 	[MRPC_A_EGRESS_PAUSED] = BOOL("paused"),
 	[MRPC_A_EGRESS_CHUNK] = BYTES("chunk"),
 	[MRPC_A_EGRESS_LIMIT] = BYTES("limit"),
+	[MRPC_A_EGRESS_RATE] = BYTES("rate"),
 	[MRPC_A_EGRESS_DATAPATHS] = NUMBER("datapaths"),
 	[MRPC_A_EGRESS_TENANTS] = NUMBER("tenants"),
 	[MRPC_A_EGRESS_WAITING] = NUMBER("waiting"),
