@@ -33,17 +33,34 @@
  */
 struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr)
 {
+	size_t size = struct_size_t(struct mrpc_chain, engines, nr);
 	struct mrpc_chain *chain;
 
-	chain = kzalloc(struct_size(chain, engines, 3 * nr), GFP_KERNEL_ACCOUNT);
+	chain = kzalloc(size + MRPC_DIRS * (nr + 1) * sizeof(struct mrpc_stage),
+			GFP_KERNEL_ACCOUNT);
 	if (!chain)
 		return NULL;
 	chain->nr = nr;
 	memcpy(chain->engines, engines, nr * sizeof(*engines));
-	chain->stage[MRPC_TX] = &chain->engines[nr];
-	chain->stage[MRPC_RX] = &chain->engines[2 * nr];
+	chain->stages[MRPC_TX] = (void *)chain + size;
+	chain->stages[MRPC_RX] = chain->stages[MRPC_TX] + nr + 1;
 	mrpc_chain_sum_up(chain);
 	return chain;
+}
+
+/* The engine is bypassed. */
+static bool mrpc_stage_skip(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
+{
+	return true;
+}
+
+static void mrpc_chain_add_stage(struct mrpc_chain *chain, enum mrpc_direction dir,
+				 struct mrpc_engine *e)
+{
+	struct mrpc_stage *s = &chain->stages[dir][chain->nr_stages[dir]++];
+
+	s->engine = e;
+	s->pass = e->paused[dir] ? NULL : READ_ONCE(e->bypassed) ? mrpc_stage_skip : e->ops->pass;
 }
 
 /**
@@ -57,14 +74,16 @@ void mrpc_chain_sum_up(struct mrpc_chain *chain)
 
 	chain->flags = 0;
 	memset(chain->nr_stages, 0, sizeof(chain->nr_stages));
+	memset(chain->stages[MRPC_TX], 0,
+	       MRPC_DIRS * (chain->nr + 1) * sizeof(struct mrpc_stage));
 	for (i = 0; i < chain->nr; i++) {
 		e = chain->engines[i];
 		chain->flags |= e->flags | (e->ops->call_end ? MRPC_CHAIN_ENDS : 0);
 		if (mrpc_engine_stands(e, MRPC_TX))
-			chain->stage[MRPC_TX][chain->nr_stages[MRPC_TX]++] = e;
+			mrpc_chain_add_stage(chain, MRPC_TX, e);
 		e = chain->engines[chain->nr - 1 - i];
 		if (mrpc_engine_stands(e, MRPC_RX)) {
-			chain->stage[MRPC_RX][chain->nr_stages[MRPC_RX]++] = e;
+			mrpc_chain_add_stage(chain, MRPC_RX, e);
 			chain->flags |= MRPC_CHAIN_RX;
 		}
 	}
@@ -119,34 +138,6 @@ static void mrpc_chain_out(struct mrpc_conn *conn, enum mrpc_direction dir, stru
 		mrpc_rx_out(conn, rpc);
 }
 
-/* An engine that has nothing before it may let an rpc pass without a turn. */
-static bool mrpc_engine_passes(struct mrpc_engine *e, enum mrpc_direction dir,
-			       struct mrpc_rpc *rpc)
-{
-	if (!mrpc_queue_empty(&e->in[dir]) || e->kept[dir] || e->paused[dir])
-		return false;
-	if (!READ_ONCE(e->bypassed) && !(e->ops->pass && e->ops->pass(e, dir, rpc)))
-		return false;
-	e->stats[dir].rpcs++;
-	return true;
-}
-
-/* Return: the engine in whose queue an rpc must wait, or NULL: it has passed all. */
-static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_chain *chain,
-							   enum mrpc_direction dir, u32 from,
-							   struct mrpc_rpc *rpc)
-{
-	u32 nr = chain ? chain->nr_stages[dir] : 0, i;
-
-	for (i = from; i < nr; i++) {
-		struct mrpc_engine *e = chain->stage[dir][i];
-
-		if (e->services & BIT(rpc->call->method >> 16) && !mrpc_engine_passes(e, dir, rpc))
-			return e;
-	}
-	return NULL;
-}
-
 /**
  * mrpc_chain_forward() - rpcs go to the next stage that they concern
  * @conn: the connection
@@ -162,7 +153,7 @@ void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, 
 
 	while ((rpc = mrpc_queue_peek(q))) {
 		mrpc_queue_del(q, rpc);
-		rpc->at = mrpc_chain_next(chain, dir, from, rpc);
+		rpc->at = chain ? mrpc_chain_next(conn, chain, dir, from, rpc) : NULL;
 		if (rpc->at)
 			mrpc_queue_push(&rpc->at->in[dir], rpc);
 		else
@@ -170,33 +161,25 @@ void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, 
 	}
 }
 
-/* Apart: what passes at once shall not pay for it. */
-static noinline void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir,
-				     struct mrpc_rpc *rpc)
-{
-	struct mrpc_path *path = &conn->path[dir];
-
-	rpc->born = ktime_get_coarse_ns();
-	list_add_tail(&rpc->all, &path->all);
-	WRITE_ONCE(path->held, path->held + 1);
-	mrpc_queue_push(&rpc->at->in[dir], rpc);
-}
-
 /**
- * mrpc_chain_enter() - an rpc comes to the engines
+ * mrpc_chain_wait() - an rpc goes to the queue of an engine, the first that it waits for
  * @conn: the connection
  * @dir: direction
  * @rpc: the rpc
+ * @e: the engine
  *
- * The caller runs the chain afterwards, unless it has passed. Context: as do_work().
- * Return: true: it has passed them all at once, and is still the caller's.
+ * The caller runs the chain afterwards. Context: as do_work().
  */
-bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc)
+void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc,
+		     struct mrpc_engine *e)
 {
-	rpc->at = mrpc_chain_next(mrpc_chain_of(conn), dir, 0, rpc);
-	if (rpc->at)
-		mrpc_chain_wait(conn, dir, rpc);
-	return !rpc->at;
+	struct mrpc_path *path = &conn->path[dir];
+
+	rpc->at = e;
+	rpc->born = ktime_get_coarse_ns();
+	list_add_tail(&rpc->all, &path->all);
+	WRITE_ONCE(path->held, path->held + 1);
+	mrpc_queue_push(&e->in[dir], rpc);
 }
 
 /**
@@ -238,6 +221,20 @@ static void mrpc_chain_rejected(struct mrpc_conn *conn, enum mrpc_direction dir)
 	}
 }
 
+/* Every rpc goes past an engine from now on. The other direction may be in use. */
+static void mrpc_engine_leave_out(struct mrpc_engine *e)
+{
+	const struct mrpc_chain *chain = mrpc_chain_of(e->conn);
+	int dir;
+	u32 i;
+
+	WRITE_ONCE(e->bypassed, true);
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		for (i = 0; i < chain->nr_stages[dir]; i++)
+			if (chain->stages[dir][i].engine == e && !e->paused[dir])
+				WRITE_ONCE(chain->stages[dir][i].pass, mrpc_stage_skip);
+}
+
 /* A turn took too long. Now and then that is somebody else's fault. */
 static void mrpc_engine_slow(struct mrpc_engine *e, enum mrpc_direction dir, u64 ns)
 {
@@ -247,7 +244,7 @@ static void mrpc_engine_slow(struct mrpc_engine *e, enum mrpc_direction dir, u64
 	if (++e->slow < MRPC_SLOW_MAX || e->bypassed)
 		return;
 	if (!(e->ops->flags & MRPC_ENGINE_MANDATORY))
-		WRITE_ONCE(e->bypassed, true);
+		mrpc_engine_leave_out(e);
 	scnprintf(detail, sizeof(detail), "a turn took %llu us, %lu are allowed",
 		  div_u64(ns, NSEC_PER_USEC), MRPC_TURN_MAX / NSEC_PER_USEC);
 	mrpc_notify_fault(e, "slow", detail);
@@ -330,7 +327,7 @@ bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir)
 		return false;
 	mrpc_queue_init(&out);
 	for (i = 0; i < chain->nr_stages[dir]; i++) {
-		struct mrpc_engine *e = chain->stage[dir][i];
+		struct mrpc_engine *e = chain->stages[dir][i].engine;
 
 		if (e->paused[dir] || (mrpc_queue_empty(&e->in[dir]) && !e->kept[dir]))
 			continue;
@@ -456,7 +453,7 @@ void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir)
 		return;
 	mrpc_queue_init(&q);
 	for (i = 0; i < chain->nr_stages[dir]; i++) {
-		struct mrpc_engine *e = chain->stage[dir][i];
+		struct mrpc_engine *e = chain->stages[dir][i].engine;
 
 		mrpc_queue_scatter(&e->in[dir]);
 		if (e->ops->flush)

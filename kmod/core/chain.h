@@ -16,6 +16,17 @@ struct mrpc_change_result;
 struct mrpc_scope;
 
 /**
+ * struct mrpc_stage - an engine in one direction
+ * @engine: the engine; NULL behind the last
+ * @pass: what lets rpcs pass at once, or NULL: nothing. Where the engine is bypassed
+ *	everything passes; then the owner of either claim changes it
+ */
+struct mrpc_stage {
+	struct mrpc_engine *engine;
+	bool (*pass)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+};
+
+/**
  * struct mrpc_chain - the engines of a datapath, in order
  *
  * Immutable; replaced as a whole, freed after a grace period. The engines are
@@ -24,16 +35,16 @@ struct mrpc_scope;
  * @rcu: for the free
  * @flags: MRPC_ENGINE_*, of any of them, and MRPC_CHAIN_*
  * @nr: engines
- * @engines: from application to wire
- * @stage: those that have something to do in a direction, as rpcs pass them
+ * @stages: those that have something to do in a direction, as rpcs pass them
  * @nr_stages: how many
+ * @engines: from application to wire
  */
 struct mrpc_chain {
 	struct rcu_head rcu;
 	u32 flags;
 	u32 nr;
 	u32 nr_stages[MRPC_DIRS];
-	struct mrpc_engine **stage[MRPC_DIRS];
+	struct mrpc_stage *stages[MRPC_DIRS];
 	struct mrpc_engine *engines[];
 };
 
@@ -59,6 +70,34 @@ static inline bool mrpc_chain_wants(const struct mrpc_conn *conn, enum mrpc_dire
 	const struct mrpc_chain *chain = mrpc_chain_of(conn);
 
 	return chain && chain->nr_stages[dir];
+}
+
+/*
+ * Return: the engine in whose queue an rpc must wait, or NULL: it has passed all from @from on.
+ * One that has something before it lets nothing pass, and none has while no rpc is held.
+ */
+static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_conn *conn,
+							   const struct mrpc_chain *chain,
+							   enum mrpc_direction dir, u32 from,
+							   struct mrpc_rpc *rpc)
+{
+	const struct mrpc_stage *s;
+	struct mrpc_engine *e;
+
+	for (s = &chain->stages[dir][from]; (e = s->engine); s++) {
+		bool (*pass)(struct mrpc_engine *, enum mrpc_direction, struct mrpc_rpc *);
+
+		if (!(e->services & BIT(rpc->call->method >> 16)))
+			continue;
+		if (unlikely(conn->path[dir].held) &&
+		    (!mrpc_queue_empty(&e->in[dir]) || e->kept[dir]))
+			break;
+		pass = READ_ONCE(s->pass);
+		if (unlikely(!pass) || !pass(e, dir, rpc))
+			break;
+		e->stats[dir].rpcs++;
+	}
+	return e;
 }
 
 /* Somebody wants the stage time stamps of calls. Any context. */
@@ -88,7 +127,8 @@ struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr);
 void mrpc_chain_sum_up(struct mrpc_chain *chain);
 void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain);
 void mrpc_chain_init(struct mrpc_conn *conn);
-bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc,
+		     struct mrpc_engine *e);
 bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir);
 void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, enum mrpc_direction dir,
 			u32 from, struct mrpc_queue *q);
@@ -98,6 +138,21 @@ void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next);
 bool mrpc_chain_withdraw(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir);
 void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool local);
+
+/*
+ * An rpc comes to the engines, of which there are some. The caller runs the chain afterwards,
+ * unless it has passed. Context: as do_work(). Return: true: it has passed them all at once,
+ * and is still the caller's.
+ */
+static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir,
+					     struct mrpc_rpc *rpc)
+{
+	struct mrpc_engine *e = mrpc_chain_next(conn, mrpc_chain_of(conn), dir, 0, rpc);
+
+	if (unlikely(e))
+		mrpc_chain_wait(conn, dir, rpc, e);
+	return !e;
+}
 
 /* change.c */
 int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);

@@ -46,17 +46,15 @@ static noinline struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn)
  * An object that shows the engines the sink's message. It stays the connection's spare one,
  * and the sink keeps what it has, until mrpc_rx_begin(). Return: NULL without memory.
  */
-static struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, const u8 *prefix)
+static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, const u8 *prefix)
 {
 	const struct mrpc_arrival *a = &conn->sink.a;
 	struct mrpc_rx *rx = conn->rx_spare ?: mrpc_rx_new(conn);
 
-	if (!rx)
+	if (unlikely(!rx))
 		return NULL;
-	/* Nobody writes the rest of one that is received. */
+	/* The rest is as in a new one. */
 	rx->rpc.call = a->call;
-	rx->rpc.status = 0;
-	rx->rpc.born = 0;
 	rx->rpc.frame = a->frame;
 	rx->rpc.deadline = a->call->deadline.when;
 	rx->rpc.have_bytes = !a->frame.msg.bytes;
@@ -72,6 +70,7 @@ static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
 		if (rx->rpc.data != rx->rpc.inl)
 			kvfree(rx->rpc.data);
 	}
+	rx->rpc.born = 0;
 	if (conn->rx_spare)
 		kmem_cache_free(mrpc_rx_cache, rx);
 	else
@@ -125,12 +124,6 @@ static void mrpc_rx_place(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	mrpc_rx_free(conn, rx);
 }
 
-/* What an engine may change of a message that is received. */
-static void mrpc_rx_take_back(struct mrpc_arrival *a, const struct mrpc_rpc *rpc)
-{
-	a->frame.priority = mrpc_rpc_rank(rpc);
-}
-
 /**
  * mrpc_rx_out() - a received rpc has passed the engines
  * @conn: the connection
@@ -142,7 +135,6 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
 
-	mrpc_rx_take_back(&rx->a, rpc);
 	rx->passed = true;
 	if (rx != conn->sink.rx)	/* else who called the engines goes on */
 		mrpc_rx_place(conn, rx);
@@ -239,6 +231,53 @@ static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	return err;
 }
 
+/* Has it come out of the engines? They may have gone since it began. */
+static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	if (!mrpc_chain_wants(conn, MRPC_RX) || mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
+		mrpc_rx_out(conn, &rx->rpc);
+}
+
+/* The engines have a message that did not pass at once. Return: as mrpc_rx_enter(). */
+static int mrpc_rx_keep(struct mrpc_conn *conn, struct mrpc_rx *rx, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+
+	mrpc_rx_run(conn);
+	if (!rx->passed && !rx->refused)
+		return rx->staged ? 0 : mrpc_rx_stage(conn, rx);
+	sink->rx = NULL;
+	if (rx->passed) {
+		sink->a = rx->a;
+		mrpc_sink_place(conn, prefix);
+	} else {
+		mrpc_sink_skip(conn);
+	}
+	mrpc_rx_free(conn, rx);
+	return 0;
+}
+
+/* The engines want it in memory of ours. Return: as mrpc_rx_enter(). */
+static noinline int mrpc_rx_enter_staged(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	mrpc_rx_begin(conn, rx);
+	if (mrpc_rx_stage_or_drop(conn, rx))
+		return -ENOMEM;
+	if (!rx->rpc.have_bytes)
+		return 0;
+	mrpc_rx_judge(conn, rx);
+	return mrpc_rx_keep(conn, rx, rx->rpc.data + sizeof(struct mrpc_wire_hdr));
+}
+
+/* They have it, by way of the connection's spare object. Return: as mrpc_rx_enter(). */
+static noinline int mrpc_rx_enter_kept(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_rx *rx = conn->rx_spare;
+
+	mrpc_rx_begin(conn, rx);
+	return mrpc_rx_keep(conn, rx, prefix);
+}
+
 /**
  * mrpc_rx_enter() - the head of a message is there: have the engines judge it
  * @conn: the connection; its sink says what it is
@@ -252,40 +291,16 @@ static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
 int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_rx *rx = mrpc_rx_show(conn, prefix);
-	struct mrpc_sink *sink = &conn->sink;
 	u32 wants = mrpc_chain_of(conn)->flags;
-	bool own;
 
-	if (!rx)
+	if (unlikely(!rx))
 		return mrpc_rx_give_up(conn);
-	own = wants & MRPC_ENGINE_RX_WRITES ||
-	      (!rx->rpc.have_bytes && wants & MRPC_ENGINE_RX_BYTES);
-	if (!own && mrpc_chain_enter(conn, MRPC_RX, &rx->rpc)) {
-		mrpc_rx_take_back(&sink->a, &rx->rpc);
-		mrpc_sink_place(conn, prefix);
-		return 0;
-	}
-	mrpc_rx_begin(conn, rx);
-	if (own) {
-		if (mrpc_rx_stage_or_drop(conn, rx))
-			return -ENOMEM;
-		if (!rx->rpc.have_bytes)
-			return 0;
-		prefix = rx->rpc.data + sizeof(struct mrpc_wire_hdr);
-		if (mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
-			mrpc_rx_out(conn, &rx->rpc);
-	}
-	mrpc_rx_run(conn);
-	if (!rx->passed && !rx->refused)
-		return rx->staged ? 0 : mrpc_rx_stage(conn, rx);
-	sink->rx = NULL;
-	if (rx->passed) {
-		sink->a = rx->a;
-		mrpc_sink_place(conn, prefix);
-	} else {
-		mrpc_sink_skip(conn);
-	}
-	mrpc_rx_free(conn, rx);
+	if (unlikely(wants & (MRPC_ENGINE_RX_WRITES | MRPC_ENGINE_RX_BYTES)) &&
+	    (wants & MRPC_ENGINE_RX_WRITES || !rx->rpc.have_bytes))
+		return mrpc_rx_enter_staged(conn, rx);
+	if (unlikely(!mrpc_chain_enter(conn, MRPC_RX, &rx->rpc)))
+		return mrpc_rx_enter_kept(conn, prefix);
+	mrpc_sink_place(conn, prefix);
 	return 0;
 }
 
@@ -349,8 +364,7 @@ void mrpc_rx_take(struct mrpc_conn *conn)
 
 		node = node->next;
 		conn->path[MRPC_RX].held_bytes += mrpc_rx_len(rx);
-		if (mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
-			mrpc_rx_out(conn, &rx->rpc);
+		mrpc_rx_judge(conn, rx);
 	}
 	mrpc_rx_run(conn);
 }
@@ -402,10 +416,9 @@ void mrpc_rx_arrived(struct mrpc_conn *conn)
 	if (rx->rpc.have_bytes)
 		return;
 	rx->rpc.have_bytes = true;
-	if (!rx->rpc.born && mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
-		mrpc_rx_out(conn, &rx->rpc);
-	else
-		mrpc_rx_run(conn);
+	if (!rx->rpc.born)
+		mrpc_rx_judge(conn, rx);
+	mrpc_rx_run(conn);
 }
 
 int __init mrpc_rx_init(void)
