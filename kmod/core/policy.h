@@ -217,7 +217,7 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
  * @dir: enum mrpc_direction
  * @storage: the datapath's, or NULL
  * @prog: the programs that it is bound to, a reference, or NULL
- * @hook: of them, what judges in this direction, or NULL
+ * @hook: of them, what judges in this direction; NULL: nothing, or it must not run
  * @bound: for each service of the connection: references
  * @unfit: the datapath has not what the programs need: they do not run
  * @rpc: the message at hand, or NULL

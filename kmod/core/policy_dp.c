@@ -29,6 +29,8 @@ static void policy_release(struct mrpc_policy_run *run)
 {
 	u32 i;
 
+	run->hook = NULL;
+	run->paths = NULL;
 	if (!run->prog)
 		return;
 	for (i = 0; i < MRPC_MAX_SERVICES; i++) {
@@ -46,7 +48,6 @@ static void policy_take(struct mrpc_policy_run *run)
 
 	policy_release(run);
 	run->prog = prog;
-	run->hook = prog ? policy_hook(&prog->ops, policy_is_request(run), run->dir == MRPC_TX) : NULL;
 	run->ctx.generation = prog ? prog->generation : 0;
 }
 
@@ -91,6 +92,8 @@ static void policy_fit(struct mrpc_policy_run *run)
 	run->unfit = policy_lacks(run, &service) ||
 		     (run->dir == MRPC_RX && policy_needs_content(run) &&
 		      !(run->e->flags & MRPC_ENGINE_RX_BYTES));
+	run->hook = run->unfit ? NULL :
+		    policy_hook(&run->prog->ops, policy_is_request(run), run->dir == MRPC_TX);
 }
 
 /**
@@ -136,6 +139,7 @@ static void policy_describe(struct mrpc_policy_run *run)
 	ctx->cgroup = mrpc_session_cgroup(session);
 	ctx->server = conn->accepted;
 	ctx->transmit = run->dir == MRPC_TX;
+	ctx->kind = policy_is_request(run) ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
 	if (in->sin_family == AF_INET) {
 		memcpy(ctx->peer, &in->sin_addr, sizeof(in->sin_addr));
 		ctx->peer_port = ntohs(in->sin_port);
@@ -186,6 +190,7 @@ static void policy_dp_free(struct mrpc_policy_dp *dp)
 /* Runs @fn if @run's programs are still the present ones. Return: false: they are not. */
 static bool policy_call(struct mrpc_policy_run *run, int (*fn)(struct mrpc_policy_ctx *ctx), int *ret)
 {
+	u8 kind = run->ctx.kind;
 	bool present;
 
 	run->paths = NULL;
@@ -196,6 +201,7 @@ static bool policy_call(struct mrpc_policy_run *run, int (*fn)(struct mrpc_polic
 	if (present)
 		*ret = fn(&run->ctx);
 	rcu_read_unlock();
+	run->ctx.kind = kind;
 	return present;
 }
 

@@ -82,40 +82,48 @@ static u64 policy_age(const struct mrpc_policy_run *run, const struct mrpc_call 
 	return from && now > from ? now - from : 0;
 }
 
-/* What programs see of @rpc. Return: its fields, or NULL. */
-static const struct mrpc_policy_paths *policy_show(struct mrpc_policy_run *run,
-						   struct mrpc_rpc *rpc)
+/* Return: the fields of @rpc, or NULL: it has none. */
+static const struct mrpc_policy_paths *policy_paths(const struct mrpc_policy_run *run,
+						    const struct mrpc_rpc *rpc)
+{
+	const struct mrpc_policy_bound *b = run->bound[rpc->call->method >> 16];
+	const struct mrpc_method *m;
+
+	if (!(rpc->frame.flags & MRPC_WIRE_MSG))
+		return NULL;
+	m = &b->schema->plan->methods[rpc->call->method & 0xffff];
+	return b->types[mrpc_rpc_is_request(rpc) ? m->request : m->reply];
+}
+
+/* What programs see of @rpc. */
+static __always_inline void policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_call *call = rpc->call;
-	const struct mrpc_policy_bound *b = run->bound[call->method >> 16];
 	struct mrpc_policy_ctx *ctx = &run->ctx;
-	const struct mrpc_method *m;
-	bool request = mrpc_rpc_is_request(rpc);
 
 	run->rpc = rpc;
 	run->status = 0;
 	run->delay = 0;
-	ctx->kind = request ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
 	ctx->call = call->id;
 	ctx->deadline = rpc->deadline;
 	ctx->size = mrpc_rpc_size(rpc);
 	ctx->meta_len = rpc->frame.meta_len;
 	ctx->service = call->method >> 16;
 	ctx->method = call->method & 0xffff;
-	ctx->status = request ? 0 : rpc->frame.status;
+	ctx->status = rpc->frame.status;	/* of a request 0 */
 	ctx->priority = mrpc_rpc_rank(rpc);
-	if (run->prog->ops.flags & MRPC_POLICY_AGES)
+	if (unlikely(run->prog->ops.flags & MRPC_POLICY_AGES))
 		ctx->age = policy_age(run, call);
-	if (!run->prog->nr_fields || !(rpc->frame.flags & MRPC_WIRE_MSG))
-		return NULL;
-	m = &b->schema->plan->methods[call->method & 0xffff];
-	return b->types[request ? m->request : m->reply];
 }
 
+/* The fields that programs may read of @rpc. May sleep. */
 static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
 	struct mrpc_view *view = &run->view;
 
+	run->paths = policy_paths(run, rpc);
+	if (!run->paths)
+		return;
 	/* What cannot be copied is not at hand: the program learns it. */
 	if (run->paths->content)
 		mrpc_rpc_own_bytes(rpc);
@@ -126,7 +134,7 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 }
 
 /* One of the datapaths says so for all. */
-static void policy_tell(struct mrpc_policy_run *run)
+static noinline void policy_tell(struct mrpc_policy_run *run)
 {
 	struct mrpc_policy *policy = run->policy;
 	char why[sizeof(policy->why)];
@@ -139,7 +147,7 @@ static void policy_tell(struct mrpc_policy_run *run)
 }
 
 /* A run has been measured. */
-static void policy_ran(struct mrpc_policy_run *run, s64 ns)
+static noinline void policy_ran(struct mrpc_policy_run *run, s64 ns)
 {
 	struct mrpc_policy_prog *prog = run->prog;
 	u32 faults = READ_ONCE(prog->faults);
@@ -155,28 +163,33 @@ static void policy_ran(struct mrpc_policy_run *run, s64 ns)
 		WRITE_ONCE(prog->faults, faults - 1);
 }
 
+static unsigned long policy_switches(void)
+{
+	return current->nvcsw + current->nivcsw;
+}
+
 /*
  * Calls a program. The clock is read in few runs; a tick of the kernel's in the midst of
  * another one tells those that took very long. One in which others ran is not counted.
  */
-static int policy_run(struct mrpc_policy_run *run)
+static __always_inline int policy_run(struct mrpc_policy_run *run)
 {
 	bool measure = !(run->runs % POLICY_MEASURE) || READ_ONCE(run->prog->faults);
-	unsigned long switches = current->nvcsw + current->nivcsw, tick = jiffies;
-	u64 start = measure ? local_clock() : 0;
+	unsigned long switches = policy_switches(), tick = jiffies;
+	u64 start = unlikely(measure) ? local_clock() : 0;
 	int verdict = run->hook(&run->ctx);
 
 	policy_count(&run->runs);
 	if (likely(!measure && jiffies - tick <= 1))
 		return verdict;
-	if (switches == current->nvcsw + current->nivcsw)
+	if (switches == policy_switches())
 		policy_ran(run, measure ? local_clock() - start :
 			   jiffies_to_nsecs(jiffies - tick - 1));
 	return verdict;
 }
 
 /* Programs may return anything. */
-static int policy_verdict(struct mrpc_policy_run *run, int verdict)
+static noinline int policy_verdict(struct mrpc_policy_run *run, int verdict)
 {
 	switch (verdict) {
 	case MRPC_POLICY_PASS:
@@ -195,30 +208,38 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 	return MRPC_POLICY_REJECT;
 }
 
-/* Return: enum mrpc_policy_verdict; with REJECT, @run has the status. */
-static int policy_judge(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
+/* Nothing judges in this direction. Return: as policy_judge(). */
+static noinline int policy_without(struct mrpc_policy_run *run)
 {
-	const struct mrpc_policy *policy = run->policy;
+	if (!run->prog)
+		return policy_fallback(run);
+	if (run->unfit)
+		return policy_refuse(run, MRPC_FAILED_PRECONDITION, policy_unfit);
+	return MRPC_POLICY_PASS;
+}
+
+/* Return: enum mrpc_policy_verdict; with REJECT, @run has the status. */
+static __always_inline int policy_judge(struct mrpc_policy_run *run,
+					const struct mrpc_policy *policy, struct mrpc_rpc *rpc)
+{
 	int verdict;
 
-	if (rpc->drop)		/* who has given up sends nothing */
+	if (unlikely(rpc->drop))	/* who has given up sends nothing */
 		return MRPC_POLICY_PASS;
 	for (;;) {
-		if (unlikely(rcu_access_pointer(policy->prog) != run->prog) && mrpc_policy_rebind(run))
+		if (likely(run->hook)) {
+			policy_show(run, rpc);
+			if (run->prog->nr_fields)
+				policy_view(run, rpc);
+			rcu_read_lock();
+			if (likely(rcu_access_pointer(policy->prog) == run->prog))
+				break;
+			rcu_read_unlock();
+		} else if (rcu_access_pointer(policy->prog) == run->prog) {
+			return policy_without(run);
+		}
+		if (mrpc_policy_rebind(run))
 			return policy_refuse(run, MRPC_UNAVAILABLE, policy_unready);
-		if (unlikely(!run->prog))
-			return policy_fallback(run);
-		if (unlikely(run->unfit))
-			return policy_refuse(run, MRPC_FAILED_PRECONDITION, policy_unfit);
-		if (!run->hook)
-			return MRPC_POLICY_PASS;
-		run->paths = policy_show(run, rpc);
-		if (run->paths)
-			policy_view(run, rpc);
-		rcu_read_lock();
-		if (likely(rcu_access_pointer(policy->prog) == run->prog))
-			break;
-		rcu_read_unlock();
 	}
 	verdict = policy_run(run);
 	rcu_read_unlock();
@@ -237,9 +258,11 @@ static bool policy_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct m
 	struct mrpc_policy_dp *dp = e->priv;
 	struct mrpc_policy_run *run = &dp->run[dir];
 
-	run->verdict = policy_judge(run, rpc);
-	if (likely(run->verdict == MRPC_POLICY_PASS))
+	int verdict = policy_judge(run, mrpc_policy_of(e->ops), rpc);
+
+	if (likely(verdict == MRPC_POLICY_PASS))
 		return true;
+	run->verdict = verdict;
 	run->judged = rpc;
 	run->judged_call = rpc->call->id;
 	return false;
@@ -250,7 +273,7 @@ static int policy_take_verdict(struct mrpc_policy_run *run, struct mrpc_rpc *rpc
 	bool known = run->judged == rpc && run->judged_call == rpc->call->id;
 
 	run->judged = NULL;
-	return known ? run->verdict : policy_judge(run, rpc);
+	return known ? run->verdict : policy_judge(run, mrpc_policy_of(run->e->ops), rpc);
 }
 
 /* The detail is read when the turn is over. */
