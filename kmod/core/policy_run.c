@@ -163,33 +163,36 @@ static noinline void policy_ran(struct mrpc_policy_run *run, s64 ns)
 		WRITE_ONCE(prog->faults, faults - 1);
 }
 
-static unsigned long policy_switches(void)
+static noinline int policy_run_measured(struct mrpc_policy_run *run)
 {
-	return current->nvcsw + current->nivcsw;
+	u64 start = local_clock();
+	int verdict = run->hook(&run->ctx);
+
+	policy_ran(run, local_clock() - start);
+	return verdict;
 }
 
 /*
- * Calls a program. The clock is read in few runs; a tick of the kernel's in the midst of
- * another one tells those that took very long. One in which others ran is not counted.
+ * Calls a program, with preemption disabled. The clock is read in few runs; a tick of the
+ * kernel's in the midst of another one tells those that took very long.
  */
 static __always_inline int policy_run(struct mrpc_policy_run *run)
 {
-	bool measure = !(run->runs % POLICY_MEASURE) || READ_ONCE(run->prog->faults);
-	unsigned long switches = policy_switches(), tick = jiffies;
-	u64 start = unlikely(measure) ? local_clock() : 0;
-	int verdict = run->hook(&run->ctx);
+	unsigned long tick = jiffies;
+	u64 runs = run->runs;
+	int verdict;
 
-	policy_count(&run->runs);
-	if (likely(!measure && jiffies - tick <= 1))
-		return verdict;
-	if (switches == policy_switches())
-		policy_ran(run, measure ? local_clock() - start :
-			   jiffies_to_nsecs(jiffies - tick - 1));
+	WRITE_ONCE(run->runs, runs + 1);
+	if (unlikely(!(runs % POLICY_MEASURE) || READ_ONCE(run->prog->faults)))
+		return policy_run_measured(run);
+	verdict = run->hook(&run->ctx);
+	if (unlikely(jiffies - tick > 1))
+		policy_ran(run, jiffies_to_nsecs(jiffies - tick - 1));
 	return verdict;
 }
 
 /* Programs may return anything. */
-static noinline int policy_verdict(struct mrpc_policy_run *run, int verdict)
+static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 {
 	switch (verdict) {
 	case MRPC_POLICY_PASS:
@@ -218,6 +221,22 @@ static noinline int policy_without(struct mrpc_policy_run *run)
 	return MRPC_POLICY_PASS;
 }
 
+static noinline void policy_trace(const struct mrpc_policy_run *run, const struct mrpc_rpc *rpc,
+				  int verdict)
+{
+	trace_mrpc_policy(rpc->call, run->e->ops->name, &run->ctx, verdict);
+}
+
+/* What is not to be done while programs cannot be replaced. Return: the verdict. */
+static noinline int policy_after(struct mrpc_policy_run *run, int verdict)
+{
+	if (verdict != MRPC_POLICY_PASS)
+		verdict = policy_verdict(run, verdict);
+	if (run->thrown)
+		policy_tell(run);
+	return verdict;
+}
+
 /* Return: enum mrpc_policy_verdict; with REJECT, @run has the status. */
 static __always_inline int policy_judge(struct mrpc_policy_run *run,
 					const struct mrpc_policy *policy, struct mrpc_rpc *rpc)
@@ -231,10 +250,10 @@ static __always_inline int policy_judge(struct mrpc_policy_run *run,
 			policy_show(run, rpc);
 			if (run->prog->nr_fields)
 				policy_view(run, rpc);
-			rcu_read_lock();
+			rcu_read_lock_sched();
 			if (likely(rcu_access_pointer(policy->prog) == run->prog))
 				break;
-			rcu_read_unlock();
+			rcu_read_unlock_sched();
 		} else if (rcu_access_pointer(policy->prog) == run->prog) {
 			return policy_without(run);
 		}
@@ -242,13 +261,12 @@ static __always_inline int policy_judge(struct mrpc_policy_run *run,
 			return policy_refuse(run, MRPC_UNAVAILABLE, policy_unready);
 	}
 	verdict = policy_run(run);
-	rcu_read_unlock();
+	rcu_read_unlock_sched();
 	run->rpc = NULL;
-	if (unlikely(verdict != MRPC_POLICY_PASS))
-		verdict = policy_verdict(run, verdict);
-	trace_mrpc_policy(rpc->call, policy->name, &run->ctx, verdict);
-	if (unlikely(run->thrown))
-		policy_tell(run);
+	if (unlikely(verdict | run->thrown))
+		verdict = policy_after(run, verdict);
+	if (trace_mrpc_policy_enabled())
+		policy_trace(run, rpc, verdict);
 	return verdict;
 }
 
@@ -257,9 +275,10 @@ static bool policy_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct m
 {
 	struct mrpc_policy_dp *dp = e->priv;
 	struct mrpc_policy_run *run = &dp->run[dir];
+	int verdict;
 
-	int verdict = policy_judge(run, mrpc_policy_of(e->ops), rpc);
-
+	OPTIMIZER_HIDE_VAR(run);	/* else it is computed again after each call */
+	verdict = policy_judge(run, mrpc_policy_of(e->ops), rpc);
 	if (likely(verdict == MRPC_POLICY_PASS))
 		return true;
 	run->verdict = verdict;
