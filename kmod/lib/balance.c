@@ -62,6 +62,17 @@ void mrpc_member_bad(const struct mrpc_balance *b, struct mrpc_member *m, u64 no
 		m->state = MRPC_MEMBER_SUSPECT;
 }
 
+void mrpc_member_took(struct mrpc_member *m, u64 ns)
+{
+	ns = max_t(u64, ns, 1);
+	if (!m->latency)
+		m->latency = ns;
+	else if (ns >= m->latency)
+		m->latency += (ns - m->latency) / 8;
+	else
+		m->latency -= (m->latency - ns) / 8;
+}
+
 void mrpc_member_up(struct mrpc_member *m)
 {
 	m->linked = true;

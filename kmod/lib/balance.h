@@ -56,6 +56,7 @@ enum mrpc_member_state {
  * @owed: WRR: what it is owed
  * @picks: calls that it was given
  * @failures: calls that failed, and links that ended or could not be made
+ * @latency: how long calls take, smoothed, ns; 0: not known
  */
 struct mrpc_member {
 	u32 weight;
@@ -69,6 +70,7 @@ struct mrpc_member {
 	s64 owed;
 	u64 picks;
 	u64 failures;
+	u64 latency;
 };
 
 /**
@@ -145,6 +147,13 @@ void mrpc_member_good(struct mrpc_member *m);
 
 /** mrpc_member_bad() - a call that it was given has failed, and it is to blame */
 void mrpc_member_bad(const struct mrpc_balance *b, struct mrpc_member *m, u64 now);
+
+/**
+ * mrpc_member_took() - a call that it was given has taken @ns
+ *
+ * What is known moves an eighth of the way to it.
+ */
+void mrpc_member_took(struct mrpc_member *m, u64 ns);
 
 /** mrpc_member_up() - it has a link */
 void mrpc_member_up(struct mrpc_member *m);

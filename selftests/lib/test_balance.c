@@ -35,6 +35,32 @@ static int pick(u64 now)
 	return i;
 }
 
+/* What calls take is known by the eighth part of each. */
+TEST(latency)
+{
+	u32 i;
+
+	begin(MRPC_BALANCE_WRR, 1);
+	CHECK_EQ(m[0].latency, 0);
+	mrpc_member_took(&m[0], 0);
+	CHECK_EQ(m[0].latency, 1);	/* it is known */
+	begin(MRPC_BALANCE_WRR, 1);
+	mrpc_member_took(&m[0], 8000);
+	CHECK_EQ(m[0].latency, 8000);
+	mrpc_member_took(&m[0], 16000);
+	CHECK_EQ(m[0].latency, 9000);
+	mrpc_member_took(&m[0], 1000);
+	CHECK_EQ(m[0].latency, 8000);
+	for (i = 0; i < 200; i++)
+		mrpc_member_took(&m[0], 1000000);
+	CHECK(m[0].latency > 990000 && m[0].latency <= 1000000);
+	mrpc_member_took(&m[0], ~0ULL);
+	CHECK(m[0].latency > 1ULL << 60);
+	for (i = 0; i < 1000; i++)
+		mrpc_member_took(&m[0], 0);
+	CHECK(m[0].latency && m[0].latency <= 8);
+}
+
 /* -- in turn -------------------------------------------------------------------- */
 
 /* Any window of as many picks as there is weight has each by its weight. */
