@@ -56,6 +56,10 @@ int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, __u32 index, void *replica,
 		     __u32 replica__sz) __ksym;
 int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, __u32 index) __ksym;
 
+/* -- choosing among replicas ----------------------------------------------------- */
+
+struct mrpc_lb_candidate *bpf_mrpc_candidate(struct mrpc_lb_set *set, __u32 index) __ksym;
+
 /* -- the policy's own -------------------------------------------------------------- */
 
 int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, __u32 counter, __u64 n) __ksym;
@@ -111,6 +115,33 @@ __u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const __u64 rdwr_buf_size) __ksym
 	}									\
 	static __always_inline void mrpc_##name(struct mrpc_sched_queue *q, __s64 bytes)
 
+/* Of a struct mrpc_lb_ops: pick has "set" besides, and done "end". */
+#define MRPC_LB_PICK(name)							\
+	static __always_inline int mrpc_##name(struct mrpc_policy_ctx *ctx,	\
+					       struct mrpc_lb_set *set);	\
+	SEC("struct_ops/" #name)						\
+	int name(unsigned long long *args)					\
+	{									\
+		return mrpc_##name((struct mrpc_policy_ctx *)args[0],		\
+				   (struct mrpc_lb_set *)args[1]);		\
+	}									\
+	static __always_inline int mrpc_##name(struct mrpc_policy_ctx *ctx,	\
+					       struct mrpc_lb_set *set)
+
+#define MRPC_LB_DONE(name)							\
+	static __always_inline void mrpc_##name(struct mrpc_policy_ctx *ctx,	\
+						struct mrpc_lb_done *end);	\
+	SEC("struct_ops/" #name)						\
+	int name(unsigned long long *args)					\
+	{									\
+		mrpc_##name((struct mrpc_policy_ctx *)args[0],			\
+			    (struct mrpc_lb_done *)args[1]);			\
+		return 0;							\
+	}									\
+	static __always_inline void mrpc_##name(struct mrpc_policy_ctx *ctx,	\
+						struct mrpc_lb_done *end)
+
+/* Policies of all types: "MRPC_POLICY_OPS struct mrpc_lb_ops NAME = { ... };", too. */
 #define MRPC_POLICY_OPS	SEC(".struct_ops.link")
 
 #endif /* MRPC_POLICY_BPF_H */

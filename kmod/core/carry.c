@@ -79,7 +79,7 @@ void mrpc_carry_undo(struct mrpc_call *call)
 
 	if (!mrpc_carry_take(link, call->rpc.frame.call_id, MRPC_CANCELLED))
 		return;
-	mrpc_replica_outcome(link, false, MRPC_CANCELLED);
+	mrpc_replica_outcome(link, call, false, MRPC_CANCELLED);
 	mrpc_conn_drained(link);
 	mrpc_call_put(call);
 }
@@ -172,7 +172,7 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
 {
 	if (!mrpc_carry_take(link, call->rpc.frame.call_id, status))
 		return;
-	mrpc_replica_outcome(link, true, status);
+	mrpc_replica_outcome(link, call, true, status);
 	mrpc_conn_drained(link);
 	mrpc_call_put(call);
 }
@@ -189,7 +189,7 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
 void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
 		     const char *detail)
 {
-	mrpc_replica_outcome(link, true, status);
+	mrpc_replica_outcome(link, call, true, status);
 	if (mrpc_call_give_up(call))
 		mrpc_call_abort(call, status, detail);
 	else

@@ -240,6 +240,8 @@ void mrpc_group_put(struct mrpc_group *g)
 		g->ops->group_destroy(g);
 	for (i = 0; i < g->nr; i++)
 		kvfree(g->values[i].data);
+	if (g->also)
+		mrpc_engine_put(g->also);
 	mrpc_engine_put(g->ops);
 	kfree(g);
 }

@@ -92,6 +92,8 @@ struct mrpc_value {
  * @ops: the type; a module reference
  * @priv: the type's own, from group_create()
  * @ready: group_create() has succeeded
+ * @also: a type that it makes use of besides; a reference, which group_create() takes, and the
+ *	core drops; or NULL
  * @net: the namespace of the placement
  * @nr: parameters
  * @values: one for each of @ops->params, in that order
@@ -101,10 +103,16 @@ struct mrpc_group {
 	const struct mrpc_engine_ops *ops;
 	void *priv;
 	bool ready;
+	const struct mrpc_engine_ops *also;
 	struct net *net;
 	u32 nr;
 	struct mrpc_value values[] __counted_by(nr);
 };
+
+static inline bool mrpc_group_uses(const struct mrpc_group *g, const struct mrpc_engine_ops *ops)
+{
+	return g->ops == ops || g->also == ops;
+}
 
 /* -- the type ---------------------------------------------------------------- */
 

@@ -168,11 +168,12 @@ static inline void mrpc_group_get(struct mrpc_group *g)
 	refcount_inc(&g->ref);
 }
 
-/* Is an engine of type @ops, or becoming one? Under mrpc_net.lock. */
+/* Does an engine use type @ops, or will it? Under mrpc_net.lock. */
 static inline bool mrpc_placement_uses(const struct mrpc_placement *p,
 				       const struct mrpc_engine_ops *ops)
 {
-	return (p->now && p->now->ops == ops) || (p->next && p->next->ops == ops);
+	return (p->now && mrpc_group_uses(p->now, ops)) ||
+	       (p->next && mrpc_group_uses(p->next, ops));
 }
 
 /* placement.c */

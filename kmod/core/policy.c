@@ -34,6 +34,7 @@ static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_class *
 	memcpy(&prog->ops, ops, class->size);
 	decl = mrpc_policy_decl(class, &prog->ops);
 	prog->decl = decl;
+	prog->flags = decl->flags;
 	prog->budget = decl->budget ?: class->budget;
 	prog->nr_fields = mrpc_policy_check_fields(decl);	/* validated */
 	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *decl->counters[prog->nr_counters])
@@ -465,6 +466,8 @@ int __init mrpc_policy_init(void)
 		err = mrpc_policy_ops_init();
 	if (!err)
 		err = mrpc_sched_ops_init();
+	if (!err)
+		err = mrpc_policy_lb_init();
 	if (err == -EOPNOTSUPP || err == -ENOENT)
 		err = 0;
 	if (err)

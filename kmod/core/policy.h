@@ -9,6 +9,8 @@
  * policy_bind.c	the fields that a policy declares, in the schemas of connections
  * policy_dp.c	datapaths under a policy: what they are bound to
  * policy_run.c	the engine: programs judge rpcs
+ * policy_lb.c	the class that chooses among replicas: struct mrpc_lb_ops
+ * chooser.c	its programs at work, for the lb engine
  * policy_kfunc.c	what programs may call
  */
 #ifndef MRPC_CORE_POLICY_H
@@ -77,7 +79,7 @@ struct mrpc_policy_prog;
  * @arranged: MRPC_POLICY_HOOKS_* that things are arranged for where a policy of this class
  *	is in use: programs that follow have none that the first had not
  * @engine: what the engine types of this class have in common
- * @take: set @hooks and @tick of programs by their copy of the struct
+ * @take: set @hooks, @init, @exit and @tick of programs by their copy of the struct
  */
 struct mrpc_policy_class {
 	u32 type;
@@ -101,8 +103,9 @@ struct mrpc_policy_class {
  * @rcu: for the free
  * @generation: counted from 1 in the policy
  * @decl: in the copy of what was registered
+ * @flags: that it declares
  * @hooks: functions that there are, MRPC_POLICY_HOOKS_*
- * @tick: or NULL
+ * @init, @exit, @tick: or NULL
  * @nr_fields: declared
  * @nr_counters: declared
  * @budget: ns that a run may take
@@ -110,14 +113,17 @@ struct mrpc_policy_class {
  * @lock: @bound; short
  * @bound: struct mrpc_policy_bound
  * @nr_bound: how many
- * @ops, @sched: the copy, of the policy's class
+ * @ops, @sched, @lb: the copy, of the policy's class
  */
 struct mrpc_policy_prog {
 	refcount_t ref;
 	struct rcu_head rcu;
 	u64 generation;
 	const struct mrpc_policy_decl *decl;
+	u32 flags;
 	u32 hooks;
+	int (*init)(struct mrpc_policy_ctx *ctx);
+	void (*exit)(struct mrpc_policy_ctx *ctx);
 	void (*tick)(struct mrpc_policy_ctx *ctx);
 	u32 nr_fields;
 	u32 nr_counters;
@@ -129,6 +135,7 @@ struct mrpc_policy_prog {
 	union {
 		struct mrpc_policy_ops ops;
 		struct mrpc_sched_ops sched;
+		struct mrpc_lb_ops lb;
 	};
 };
 
@@ -232,7 +239,7 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
  * @late: those that are to pass later
  * @details: of those rejected in this turn: MRPC_POLICY_DETAILS of them, or NULL
  * @nr_details: used
- * @thrown: the programs have been thrown out because of this run
+ * @thrown: the programs have been thrown out because of this run, which is not told yet
  * @runs: of programs
  * @ran: ns, of those measured
  * @measured: how many
@@ -336,17 +343,33 @@ bool mrpc_policy_serves(const struct mrpc_policy_prog *next, struct mrpc_policy_
 
 /* policy_dp.c */
 int mrpc_policy_rebind(struct mrpc_policy_run *run);
+struct mrpc_policy_dp *mrpc_policy_dp_new(struct mrpc_policy *policy, struct mrpc_conn *conn,
+					  u32 services);
+int mrpc_policy_dp_begin(struct mrpc_policy_dp *dp, struct netlink_ext_ack *extack);
+void mrpc_policy_dp_end(struct mrpc_policy_dp *dp);
+void mrpc_policy_dp_free(struct mrpc_policy_dp *dp);
 int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack);
 void mrpc_policy_destroy(struct mrpc_engine *e);
 
 /* policy_run.c */
 extern const struct mrpc_engine_ops mrpc_policy_engine;
 void mrpc_policy_tick(struct mrpc_policy *policy);
+void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc);
+void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns);
+void mrpc_policy_tell(struct mrpc_policy *policy, struct mrpc_engine *e);
+int mrpc_policy_dump(const struct mrpc_policy_dp *dp, struct sk_buff *skb);
+
+/* One run in 64 is measured, and the next ones after one that took too long. */
+#define MRPC_POLICY_MEASURE	64
 
 static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 {
 	return ops->drop == mrpc_policy_drop;
 }
+
+/* policy_lb.c */
+int mrpc_policy_lb_init(void);
+bool mrpc_policy_is_lb(const struct mrpc_policy *policy);
 
 /* policy_kfunc.c; what begins with bpf_ is for programs */
 int bpf_mrpc_field_num(struct mrpc_policy_ctx *ctx, u32 field, u64 *value);
@@ -364,6 +387,7 @@ int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *replica, u32 
 int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index);
 int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, u32 counter, u64 n);
 u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size);
+struct mrpc_lb_candidate *bpf_mrpc_candidate(struct mrpc_lb_set *set, u32 index);
 int mrpc_policy_kfunc_init(void);
 
 #endif /* MRPC_CORE_POLICY_H */

@@ -90,9 +90,9 @@ static void policy_fit(struct mrpc_policy_run *run)
 	const char *service;
 
 	run->unfit = policy_lacks(run, &service) ||
-		     (run->dir == MRPC_RX && policy_needs_content(run) &&
+		     (run->e && run->dir == MRPC_RX && policy_needs_content(run) &&
 		      !(run->e->flags & MRPC_ENGINE_RX_BYTES));
-	run->hook = run->unfit ? NULL :
+	run->hook = run->unfit || !run->e ? NULL :
 		    policy_hook(&run->prog->ops, policy_is_request(run), run->dir == MRPC_TX);
 }
 
@@ -152,31 +152,15 @@ static void policy_describe(struct mrpc_policy_run *run)
 	ctx->peer_family = in->sin_family;
 }
 
-/* -- the instance --------------------------------------------------------------- */
+/* -- the datapath ----------------------------------------------------------------- */
 
-/* Directions that no program looks at cost nothing. */
-static void policy_directions(struct mrpc_engine *e)
-{
-	const struct mrpc_policy *policy = mrpc_policy_of(e->ops);
-	struct mrpc_policy_dp *dp = e->priv;
-	int dir;
-
-	e->dirs = 0;
-	for (dir = 0; dir < MRPC_DIRS; dir++)
-		if (policy->hooks & mrpc_policy_hook_bit(policy_is_request(&dp->run[dir]),
-							 dir == MRPC_TX))
-			e->dirs |= BIT(dir);
-	if (e->dirs & BIT(MRPC_RX) && policy_needs_content(&dp->run[MRPC_RX]))
-		e->flags |= MRPC_ENGINE_RX_BYTES;
-	if (e->dirs & BIT(MRPC_RX) && policy->flags & MRPC_POLICY_WRITES)
-		e->flags |= MRPC_ENGINE_RX_WRITES;
-	if (policy->flags & MRPC_POLICY_RANKS)
-		e->flags |= MRPC_ENGINE_RANKS;
-	if (policy->flags & MRPC_POLICY_AGES)
-		e->flags |= MRPC_ENGINE_TIMES;
-}
-
-static void policy_dp_free(struct mrpc_policy_dp *dp)
+/**
+ * mrpc_policy_dp_free() - end of mrpc_policy_dp_new()
+ * @dp: the datapath
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_policy_dp_free(struct mrpc_policy_dp *dp)
 {
 	int dir;
 
@@ -185,6 +169,37 @@ static void policy_dp_free(struct mrpc_policy_dp *dp)
 		kfree(dp->run[dir].details);
 	}
 	kvfree(dp);
+}
+
+/**
+ * mrpc_policy_dp_new() - a datapath comes under a policy
+ * @policy: the policy; the caller keeps a reference as long as this lives
+ * @conn: whose datapath
+ * @services: of its services, a bit for each that the policy is there for
+ *
+ * Context: process; may sleep. Return: it, bound to nothing yet; or NULL.
+ */
+struct mrpc_policy_dp *mrpc_policy_dp_new(struct mrpc_policy *policy, struct mrpc_conn *conn,
+					  u32 services)
+{
+	struct mrpc_policy_dp *dp;
+	int dir;
+
+	dp = kvzalloc(struct_size(dp, storage, policy->storage), GFP_KERNEL_ACCOUNT);
+	if (!dp)
+		return NULL;
+	for (dir = 0; dir < MRPC_DIRS; dir++) {
+		struct mrpc_policy_run *run = &dp->run[dir];
+
+		run->policy = policy;
+		run->conn = conn;
+		run->services = services;
+		run->dir = dir;
+		run->storage = dp->storage;
+		mrpc_late_init(&run->late);
+		policy_describe(run);
+	}
+	return dp;
 }
 
 /* Runs @fn if @run's programs are still the present ones. Return: false: they are not. */
@@ -209,13 +224,12 @@ static int policy_init(struct mrpc_policy_ctx *ctx)
 {
 	const struct mrpc_policy_run *run = container_of(ctx, struct mrpc_policy_run, ctx);
 
-	return run->prog->ops.init ? run->prog->ops.init(ctx) : 0;
+	return run->prog->init ? run->prog->init(ctx) : 0;
 }
 
 /* Binds it to the present programs. Return: 0 or why it cannot be. */
-static int policy_begin_with(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+static int policy_begin_with(struct mrpc_policy_dp *dp, struct netlink_ext_ack *extack)
 {
-	struct mrpc_policy_dp *dp = e->priv;
 	const char *field, *service = "";
 	int dir, err;
 
@@ -225,7 +239,8 @@ static int policy_begin_with(struct mrpc_engine *e, struct netlink_ext_ack *exta
 			return err;
 	}
 	if (!dp->run[MRPC_TX].prog) {
-		NL_SET_ERR_MSG_FMT(extack, "policy '%s' has no program any more", e->ops->name);
+		NL_SET_ERR_MSG_FMT(extack, "policy '%s' has no program any more",
+				   dp->run[MRPC_TX].policy->name);
 		return -ENOENT;
 	}
 	field = policy_lacks(&dp->run[MRPC_TX], &service);
@@ -236,68 +251,101 @@ static int policy_begin_with(struct mrpc_engine *e, struct netlink_ext_ack *exta
 	return 0;
 }
 
-static int policy_begin(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+/**
+ * mrpc_policy_dp_begin() - bind a datapath to the present programs, and run their init
+ * @dp: the datapath
+ * @extack: why not
+ *
+ * Context: process; may sleep. Return: 0; -ENOENT: there are no programs; -EINVAL: a field
+ * is missing; what init says; -ENOMEM.
+ */
+int mrpc_policy_dp_begin(struct mrpc_policy_dp *dp, struct netlink_ext_ack *extack)
 {
-	struct mrpc_policy_dp *dp = e->priv;
 	int err, ret = 0;
 
 	do {		/* they may be replaced meanwhile */
-		err = policy_begin_with(e, extack);
+		err = policy_begin_with(dp, extack);
 		if (err)
 			return err;
 	} while (!policy_call(&dp->run[MRPC_TX], policy_init, &ret));
-	policy_directions(e);
-	policy_fit(&dp->run[MRPC_RX]);
 	if (ret >= 0)
 		return 0;
-	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d", e->ops->name, ret);
+	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d",
+			   dp->run[MRPC_TX].policy->name, ret);
 	return ret > -ERESTARTSYS ? ret : -EPERM;
-}
-
-/* mrpc_engine_ops.create */
-int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
-{
-	struct mrpc_policy *policy = mrpc_policy_of(e->ops);
-	struct mrpc_policy_dp *dp;
-	int dir, err;
-
-	dp = kvzalloc(struct_size(dp, storage, policy->storage), GFP_KERNEL_ACCOUNT);
-	if (!dp)
-		return -ENOMEM;
-	e->priv = dp;
-	for (dir = 0; dir < MRPC_DIRS; dir++) {
-		dp->run[dir].policy = policy;
-		dp->run[dir].conn = e->conn;
-		dp->run[dir].services = e->services;
-		dp->run[dir].e = e;
-		dp->run[dir].dir = dir;
-		dp->run[dir].storage = dp->storage;
-		mrpc_late_init(&dp->run[dir].late);
-		policy_describe(&dp->run[dir]);
-	}
-	err = policy_begin(e, extack);
-	if (err)
-		policy_dp_free(dp);
-	return err;
 }
 
 static int policy_exit(struct mrpc_policy_ctx *ctx)
 {
 	const struct mrpc_policy_run *run = container_of(ctx, struct mrpc_policy_run, ctx);
 
-	if (run->prog && run->prog->ops.exit)
-		run->prog->ops.exit(ctx);
+	if (run->prog && run->prog->exit)
+		run->prog->exit(ctx);
+	return 0;
+}
+
+/**
+ * mrpc_policy_dp_end() - run the programs' exit, and free the datapath
+ * @dp: the datapath; its connection may be gone, and its services with it
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_policy_dp_end(struct mrpc_policy_dp *dp)
+{
+	int ret;
+
+	while (!policy_call(&dp->run[MRPC_TX], policy_exit, &ret))
+		policy_take(&dp->run[MRPC_TX]);
+	mrpc_policy_dp_free(dp);
+}
+
+/* -- the instance that judges ------------------------------------------------------- */
+
+/* Directions that no program looks at cost nothing. */
+static void policy_directions(struct mrpc_engine *e)
+{
+	const struct mrpc_policy *policy = mrpc_policy_of(e->ops);
+	struct mrpc_policy_dp *dp = e->priv;
+	int dir;
+
+	e->dirs = 0;
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		if (policy->hooks & mrpc_policy_hook_bit(policy_is_request(&dp->run[dir]),
+							 dir == MRPC_TX))
+			e->dirs |= BIT(dir);
+	if (e->dirs & BIT(MRPC_RX) && policy_needs_content(&dp->run[MRPC_RX]))
+		e->flags |= MRPC_ENGINE_RX_BYTES;
+	if (e->dirs & BIT(MRPC_RX) && policy->flags & MRPC_POLICY_WRITES)
+		e->flags |= MRPC_ENGINE_RX_WRITES;
+	if (policy->flags & MRPC_POLICY_RANKS)
+		e->flags |= MRPC_ENGINE_RANKS;
+	if (policy->flags & MRPC_POLICY_AGES)
+		e->flags |= MRPC_ENGINE_TIMES;
+}
+
+/* mrpc_engine_ops.create */
+int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
+{
+	struct mrpc_policy_dp *dp = mrpc_policy_dp_new(mrpc_policy_of(e->ops), e->conn, e->services);
+	int dir, err;
+
+	if (!dp)
+		return -ENOMEM;
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		dp->run[dir].e = e;
+	err = mrpc_policy_dp_begin(dp, extack);
+	if (err) {
+		mrpc_policy_dp_free(dp);
+		return err;
+	}
+	e->priv = dp;
+	policy_directions(e);
+	policy_fit(&dp->run[MRPC_RX]);
 	return 0;
 }
 
 /* mrpc_engine_ops.destroy */
 void mrpc_policy_destroy(struct mrpc_engine *e)
 {
-	struct mrpc_policy_dp *dp = e->priv;
-	int ret;
-
-	/* The connection may be gone, and its services with it. */
-	while (!policy_call(&dp->run[MRPC_TX], policy_exit, &ret))
-		policy_take(&dp->run[MRPC_TX]);
-	policy_dp_free(dp);
+	mrpc_policy_dp_end(e->priv);
 }

@@ -13,6 +13,7 @@
 #include <linux/ktime.h>
 
 #include "chain.h"
+#include "chooser.h"
 #include "policy.h"
 #include "replica.h"
 #include "session.h"
@@ -22,6 +23,12 @@
 static struct mrpc_policy_run *policy_run_of(struct mrpc_policy_ctx *ctx)
 {
 	return container_of(ctx, struct mrpc_policy_run, ctx);
+}
+
+/* The message that a program judges; NULL: it does something else. */
+static struct mrpc_rpc *policy_judged(const struct mrpc_policy_run *run)
+{
+	return run->e ? run->rpc : NULL;
 }
 
 static int policy_path(const struct mrpc_policy_run *run, u32 field,
@@ -51,7 +58,7 @@ static int policy_write(const struct mrpc_policy_run *run, u32 field, bool data,
 
 	if (err)
 		return err;
-	if (!(run->prog->decl->flags & MRPC_POLICY_WRITES))
+	if (!(run->prog->flags & MRPC_POLICY_WRITES))
 		return -EPERM;
 	is_data = path->kind == MRPC_VALUE_TEXT || path->kind == MRPC_VALUE_BYTES;
 	if (is_data != data)
@@ -227,7 +234,7 @@ __bpf_kfunc int bpf_mrpc_status(struct mrpc_policy_ctx *ctx, u32 status, const c
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || !status || status > MRPC_STATUS_MAX)
+	if (!policy_judged(run) || !status || status > MRPC_STATUS_MAX)
 		return -EINVAL;
 	run->status = status;
 	strscpy(run->detail, detail__str);
@@ -245,7 +252,7 @@ __bpf_kfunc int bpf_mrpc_delay(struct mrpc_policy_ctx *ctx, u64 ns)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || ns > POLICY_DELAY_MAX)
+	if (!policy_judged(run) || ns > POLICY_DELAY_MAX)
 		return -EINVAL;
 	run->delay = ns;
 	return 0;
@@ -263,7 +270,7 @@ __bpf_kfunc int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, u32 priority)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || priority > U8_MAX)
+	if (!policy_judged(run) || priority > U8_MAX)
 		return -EINVAL;
 	mrpc_rpc_set_rank(run->rpc, priority);
 	ctx->priority = priority;
@@ -283,7 +290,7 @@ __bpf_kfunc int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX || !deadline ||
+	if (!policy_judged(run) || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX || !deadline ||
 	    (run->rpc->deadline && deadline > run->rpc->deadline))
 		return -EINVAL;
 	run->rpc->deadline = deadline;
@@ -326,11 +333,25 @@ __bpf_kfunc int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!run->rpc || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX ||
+	if (!policy_judged(run) || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX ||
 	    index >= MRPC_BALANCE_MEMBERS)
 		return -EINVAL;
 	run->rpc->call->wish = index + 1;
 	return 0;
+}
+
+/**
+ * bpf_mrpc_candidate() - look at one of the replicas that may get a call
+ * @set: the program's
+ * @index: of the candidate, from 0
+ *
+ * Return: it, to be read as long as the program runs; NULL: there is none of that index.
+ */
+__bpf_kfunc struct mrpc_lb_candidate *bpf_mrpc_candidate(struct mrpc_lb_set *set, u32 index)
+{
+	struct mrpc_candidates *c = container_of(set, struct mrpc_candidates, set);
+
+	return index < c->nr ? &c->all[index] : NULL;
 }
 
 /**
@@ -384,6 +405,7 @@ BTF_ID_FLAGS(func, bpf_mrpc_set_priority, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_set_deadline, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_replica, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_redirect, KF_TRUSTED_ARGS)
+BTF_ID_FLAGS(func, bpf_mrpc_candidate, KF_TRUSTED_ARGS | KF_RET_NULL)
 BTF_ID_FLAGS(func, bpf_mrpc_count, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_storage, KF_TRUSTED_ARGS | KF_RET_NULL)
 BTF_ID_FLAGS(func, bpf_mrpc_own, KF_TRUSTED_ARGS | KF_RET_NULL)

@@ -26,6 +26,8 @@ static void policy_take(struct mrpc_policy_prog *prog)
 		      (ops->init ? MRPC_POLICY_HOOKS_INIT : 0) |
 		      (ops->exit ? MRPC_POLICY_HOOKS_EXIT : 0) |
 		      (ops->tick ? MRPC_POLICY_HOOKS_TICK : 0);
+	prog->init = ops->init;
+	prog->exit = ops->exit;
 	prog->tick = ops->tick;
 }
 

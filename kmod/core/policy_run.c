@@ -20,9 +20,6 @@
 
 #define POLICY_DETAILS	8	/* details of one turn's rejections */
 
-/* One run in 64 is measured, and the next ones after one that took too long. */
-#define POLICY_MEASURE	64
-
 enum {
 	PARAM_FALLBACK,
 };
@@ -112,7 +109,7 @@ static __always_inline void policy_show(struct mrpc_policy_run *run, struct mrpc
 	ctx->method = call->method & 0xffff;
 	ctx->status = rpc->frame.status;	/* of a request 0 */
 	ctx->priority = mrpc_rpc_rank(rpc);
-	if (unlikely(run->prog->ops.flags & MRPC_POLICY_AGES))
+	if (unlikely(run->prog->flags & MRPC_POLICY_AGES))
 		ctx->age = policy_age(run, call);
 }
 
@@ -133,21 +130,43 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 	view->max_entries = MRPC_POLICY_ENTRIES;
 }
 
-/* One of the datapaths says so for all. */
-static noinline void policy_tell(struct mrpc_policy_run *run)
+/**
+ * mrpc_policy_show() - what programs see of a message, and the fields they may read
+ * @run: the direction, bound to present programs
+ * @rpc: the message, of a service that it is bound to
+ *
+ * For those that do not judge. Context: process; may sleep.
+ */
+void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
-	struct mrpc_policy *policy = run->policy;
+	policy_show(run, rpc);
+	if (run->prog->nr_fields)
+		policy_view(run, rpc);
+}
+
+/**
+ * mrpc_policy_tell() - a policy's programs have been thrown out
+ * @policy: the policy
+ * @e: where: one of the instances says so for all
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_policy_tell(struct mrpc_policy *policy, struct mrpc_engine *e)
+{
 	char why[sizeof(policy->why)];
 
-	run->thrown = false;
 	spin_lock_bh(&policy->why_lock);
 	memcpy(why, policy->why, sizeof(why));
 	spin_unlock_bh(&policy->why_lock);
-	mrpc_notify_fault(run->e, "evicted", why);
+	mrpc_notify_fault(e, "evicted", why);
 }
 
-/* A run has been measured. */
-static noinline void policy_ran(struct mrpc_policy_run *run, s64 ns)
+/**
+ * mrpc_policy_ran() - a run has been measured
+ * @run: of what
+ * @ns: how long it took
+ */
+noinline void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns)
 {
 	struct mrpc_policy_prog *prog = run->prog;
 	u32 faults = READ_ONCE(prog->faults);
@@ -168,7 +187,7 @@ static noinline int policy_run_measured(struct mrpc_policy_run *run)
 	u64 start = local_clock();
 	int verdict = run->hook(&run->ctx);
 
-	policy_ran(run, local_clock() - start);
+	mrpc_policy_ran(run, local_clock() - start);
 	return verdict;
 }
 
@@ -183,11 +202,11 @@ static __always_inline int policy_run(struct mrpc_policy_run *run)
 	int verdict;
 
 	WRITE_ONCE(run->runs, runs + 1);
-	if (unlikely(!(runs % POLICY_MEASURE) || READ_ONCE(run->prog->faults)))
+	if (unlikely(!(runs % MRPC_POLICY_MEASURE) || READ_ONCE(run->prog->faults)))
 		return policy_run_measured(run);
 	verdict = run->hook(&run->ctx);
 	if (unlikely(jiffies - tick > 1))
-		policy_ran(run, jiffies_to_nsecs(jiffies - tick - 1));
+		mrpc_policy_ran(run, jiffies_to_nsecs(jiffies - tick - 1));
 	return verdict;
 }
 
@@ -232,8 +251,10 @@ static noinline int policy_after(struct mrpc_policy_run *run, int verdict)
 {
 	if (verdict != MRPC_POLICY_PASS)
 		verdict = policy_verdict(run, verdict);
-	if (run->thrown)
-		policy_tell(run);
+	if (run->thrown) {
+		run->thrown = false;
+		mrpc_policy_tell(run->policy, run->e);
+	}
 	return verdict;
 }
 
@@ -374,32 +395,47 @@ static int policy_put_counters(const struct mrpc_policy_dp *dp, struct mrpc_poli
 	return err;
 }
 
-static int policy_dump(const struct mrpc_engine *e, const struct mrpc_group *g,
-		       struct sk_buff *skb)
+/**
+ * mrpc_policy_dump() - what programs have done on a datapath
+ * @dp: the datapath
+ * @skb: where to
+ *
+ * Return: 0 or -EMSGSIZE.
+ */
+int mrpc_policy_dump(const struct mrpc_policy_dp *dp, struct sk_buff *skb)
 {
 	static const struct {
 		const char *name;
 		size_t off;
+		bool judges;
 	} counts[] = {
 		{ "runs", offsetof(struct mrpc_policy_run, runs) },
 		{ "measured", offsetof(struct mrpc_policy_run, measured) },
 		{ "measured_ns", offsetof(struct mrpc_policy_run, ran) },
-		{ "rejected", offsetof(struct mrpc_policy_run, rejected) },
-		{ "delayed", offsetof(struct mrpc_policy_run, delayed) },
+		{ "rejected", offsetof(struct mrpc_policy_run, rejected), true },
+		{ "delayed", offsetof(struct mrpc_policy_run, delayed), true },
 		{ "errors", offsetof(struct mrpc_policy_run, errors) },
 		{ "fallbacks", offsetof(struct mrpc_policy_run, fallbacks) },
 	};
-	struct mrpc_policy *policy = mrpc_policy_of(g->ops);
+	const struct mrpc_policy_run *run = &dp->run[MRPC_TX];
 	u32 i;
 
-	if (!e)
-		return mrpc_engine_put_u64(skb, "generation", READ_ONCE(policy->generations)) ||
-		       mrpc_engine_put_u64(skb, "evicted", READ_ONCE(policy->evicted)) ?
-		       -EMSGSIZE : 0;
 	for (i = 0; i < ARRAY_SIZE(counts); i++)
-		if (mrpc_engine_put_u64(skb, counts[i].name, policy_sum(e->priv, counts[i].off)))
+		if ((run->e || !counts[i].judges) &&
+		    mrpc_engine_put_u64(skb, counts[i].name, policy_sum(dp, counts[i].off)))
 			return -EMSGSIZE;
-	return policy_put_counters(e->priv, policy, skb);
+	return policy_put_counters(dp, run->policy, skb);
+}
+
+static int policy_dump(const struct mrpc_engine *e, const struct mrpc_group *g,
+		       struct sk_buff *skb)
+{
+	struct mrpc_policy *policy = mrpc_policy_of(g->ops);
+
+	if (e)
+		return mrpc_policy_dump(e->priv, skb);
+	return mrpc_engine_put_u64(skb, "generation", READ_ONCE(policy->generations)) ||
+	       mrpc_engine_put_u64(skb, "evicted", READ_ONCE(policy->evicted)) ? -EMSGSIZE : 0;
 }
 
 /**

@@ -15,6 +15,7 @@
 
 #include "bind.h"
 #include "chain.h"
+#include "chooser.h"
 #include "conn.h"
 #include "notify.h"
 #include "placement.h"
@@ -61,7 +62,7 @@ void mrpc_replica_plan_put(struct mrpc_replica_plan *plan)
 }
 EXPORT_SYMBOL_GPL(mrpc_replica_plan_put);
 
-static void mrpc_replicas_drop(struct mrpc_replicas *set)
+void mrpc_replicas_drop(struct mrpc_replicas *set)
 {
 	if (!refcount_dec_and_test(&set->ref))
 		return;
@@ -115,6 +116,8 @@ static struct mrpc_replicas *mrpc_replicas_new(struct mrpc_engine *e)
 	set->placement = e->placement;
 	strscpy(set->name, e->placement->name, sizeof(set->name));
 	spin_lock_init(&set->lock);
+	INIT_LIST_HEAD(&set->choosers);
+	mutex_init(&set->chooser_lock);
 	INIT_LIST_HEAD(&set->all);
 	INIT_DELAYED_WORK(&set->work, mrpc_replicas_work);
 	mrpc_conn_get(e->conn);
@@ -198,49 +201,41 @@ void mrpc_replicas_follow(struct mrpc_replicas *set, struct mrpc_replica_plan *p
 }
 EXPORT_SYMBOL_GPL(mrpc_replicas_follow);
 
-static struct mrpc_replica *mrpc_replica_of(struct mrpc_member *m)
-{
-	return container_of(m, struct mrpc_replica, m);
-}
-
 /**
  * mrpc_replicas_pick() - give a call to a replica
  * @set: the set
  * @rpc: its request, among the engines
+ * @wish: index of the replica that a policy wishes for, or -1
  * @keyed: the policy can go by a key
  * @key: its hash
  * @wake: when to ask again at the latest, ns; 0: the datapath is kicked
  *
- * One that a policy has wished for gets it if it is fit, whatever the plan says.
+ * The one that is wished for gets it if it is fit, whatever the plan says.
  *
  * Context: owner of the transmit claim of the set's connection.
  * Return: 0; -EAGAIN: it has to wait; -EHOSTUNREACH: nobody is fit, nor soon will be.
  */
-int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool keyed, u64 key,
-		       u64 *wake)
+int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish, bool keyed,
+		       u64 key, u64 *wake)
 {
 	u64 now = ktime_get_ns();
 	bool wait = false, full = false;
-	u32 wish = rpc->call->wish, skip;
+	u32 skip;
 	int i = -1, err;
 
 	spin_lock(&set->lock);
-	/* What the operator has been told is so holds for every call from then on. Of a
-	 * connection that has ended what waits is dropped.
-	 */
-	if (set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED)
-		wait = true;
-	if (wish > set->b.nr)
-		wish = 0;
-	skip = wish ? ~BIT(wish - 1) : 0;
+	wait = mrpc_replicas_behind(set);
+	if (wish >= (int)set->b.nr)
+		wish = -1;
+	skip = wish < 0 ? 0 : ~BIT(wish);
 	while (!wait) {
 		struct mrpc_member *m;
 
 		i = mrpc_balance_pick(&set->b, now, skip, keyed, key);
-		if (i < 0 && !wish)
+		if (i < 0 && wish < 0)
 			break;
 		if (i < 0) {
-			wish = 0;
+			wish = -1;
 			skip = 0;
 			continue;
 		}
@@ -248,6 +243,7 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 		err = mrpc_carry(rpc->call, mrpc_replica_of(m)->conn);
 		if (!err) {
 			mrpc_member_give(m);
+			rpc->call->given = READ_ONCE(set->chooser) ? now : 0;
 			break;
 		}
 		full |= err == -EBUSY;
@@ -265,111 +261,6 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool key
 }
 EXPORT_SYMBOL_GPL(mrpc_replicas_pick);
 
-/**
- * mrpc_replicas_look() - what one of a connection's replicas is doing
- * @conn: the connection
- * @index: in the order of the operator's list, of the first set
- * @out: out
- *
- * Context: process; does not sleep. Return: how many replicas there are; -ENOENT: no such
- * one.
- */
-int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out)
-{
-	struct mrpc_replicas *set;
-	int ret = -ENOENT;
-
-	spin_lock(&conn->lock);
-	set = list_first_entry_or_null(&conn->replicas, struct mrpc_replicas, list);
-	if (set)
-		refcount_inc(&set->ref);
-	spin_unlock(&conn->lock);
-	if (!set)
-		return ret;
-	spin_lock(&set->lock);
-	if (index < set->b.nr) {
-		const struct mrpc_member *m = set->b.members[index];
-
-		out->picks = m->picks;
-		out->failures = m->failures;
-		out->weight = m->weight;
-		out->outstanding = m->outstanding;
-		out->fit = mrpc_member_fit(m, ktime_get_ns());
-		ret = set->b.nr;
-	}
-	spin_unlock(&set->lock);
-	mrpc_replicas_drop(set);
-	return ret;
-}
-
-/**
- * mrpc_replicas_explain() - why nobody was fit
- * @set: the set
- * @buf: out: a sentence
- * @size: its bytes
- */
-void mrpc_replicas_explain(struct mrpc_replicas *set, char *buf, size_t size)
-{
-	const struct mrpc_replica *replica;
-	u32 i;
-
-	spin_lock(&set->lock);
-	scnprintf(buf, size, "%s: none of its %u replicas is fit", set->name, set->b.nr);
-	for (i = 0; i < set->b.nr; i++) {
-		replica = mrpc_replica_of(set->b.members[i]);
-		if (!replica->m.weight)
-			continue;
-		scnprintf(buf, size, "%s: none of its %u replicas is fit: %s: %s", set->name,
-			  set->b.nr, replica->place.name,
-			  replica->why ?: replica->m.state == MRPC_MEMBER_EJECTED ?
-			  "too many of its calls have failed" : "its link is ending");
-		break;
-	}
-	spin_unlock(&set->lock);
-}
-EXPORT_SYMBOL_GPL(mrpc_replicas_explain);
-
-static int mrpc_replica_put_counter(struct sk_buff *skb, const struct mrpc_replica_place *place,
-				    const char *what, u64 value)
-{
-	char name[64];
-
-	scnprintf(name, sizeof(name), "%s/%s", place->name, what);
-	return mrpc_engine_put_u64(skb, name, value);
-}
-
-/**
- * mrpc_replicas_dump() - counters of each replica
- * @set: the set
- * @skb: where to
- *
- * Return: 0 or -EMSGSIZE.
- */
-int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb)
-{
-	int err = 0;
-	u32 i;
-
-	spin_lock(&set->lock);
-	for (i = 0; i < set->b.nr && !err; i++) {
-		const struct mrpc_replica *r = mrpc_replica_of(set->b.members[i]);
-		const struct mrpc_member *m = &r->m;
-
-		err = mrpc_replica_put_counter(skb, &r->place, "linked", m->linked) ?:
-		      mrpc_replica_put_counter(skb, &r->place, "ejected",
-					       m->state == MRPC_MEMBER_EJECTED) ?:
-		      mrpc_replica_put_counter(skb, &r->place, "suspect",
-					       m->state == MRPC_MEMBER_SUSPECT ||
-					       m->state == MRPC_MEMBER_TRIAL) ?:
-		      mrpc_replica_put_counter(skb, &r->place, "outstanding", m->outstanding) ?:
-		      mrpc_replica_put_counter(skb, &r->place, "picks", m->picks) ?:
-		      mrpc_replica_put_counter(skb, &r->place, "failures", m->failures);
-	}
-	spin_unlock(&set->lock);
-	return err;
-}
-EXPORT_SYMBOL_GPL(mrpc_replicas_dump);
-
 /* -- what links say ------------------------------------------------------------- */
 
 /* Under set->lock. Return: calls wait, and may go now: the caller kicks. */
@@ -381,31 +272,52 @@ static bool mrpc_replicas_stir(struct mrpc_replicas *set)
 	return waiting;
 }
 
+/* Under set->lock. */
+static u32 mrpc_replica_index(const struct mrpc_replicas *set, const struct mrpc_replica *replica)
+{
+	u32 i;
+
+	for (i = 0; i < set->b.nr; i++)
+		if (set->b.members[i] == &replica->m)
+			return i;
+	return MRPC_LB_CANDIDATES;
+}
+
 /**
  * mrpc_replica_outcome() - a call is no longer on a link
  * @link: the link
+ * @call: the call
  * @sent: it was sent
  * @status: and ended with this
  *
  * UNAVAILABLE counts against the replica; any other status is an answer.
  *
- * Context: process.
+ * Context: process; may sleep.
  */
-void mrpc_replica_outcome(struct mrpc_conn *link, bool sent, u16 status)
+void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, bool sent,
+			  u16 status)
 {
 	struct mrpc_replica *replica = link->replica;
 	struct mrpc_replicas *set = replica->set;
+	struct mrpc_lb_done end = { .key = replica->m.key, .status = status, .sent = sent };
 	bool kick;
 
 	spin_lock(&set->lock);
+	if (call->given)
+		end.latency = ktime_get_ns() - call->given;
 	if (!sent)
 		mrpc_member_take_back(&replica->m);
 	else if (status == MRPC_UNAVAILABLE)
 		mrpc_member_bad(&set->b, &replica->m, ktime_get_ns());
 	else
 		mrpc_member_good(&replica->m);
+	if (call->given && sent && status != MRPC_UNAVAILABLE)
+		mrpc_member_took(&replica->m, end.latency);
+	end.index = mrpc_replica_index(set, replica);
 	kick = mrpc_replicas_stir(set);
 	spin_unlock(&set->lock);
+	if (READ_ONCE(set->chooser))
+		mrpc_chooser_done(set, call, &end);
 	if (kick)
 		mrpc_kick_again(set->conn, MRPC_CONN_TX_READY);
 }

@@ -14,15 +14,17 @@
 
 #include <linux/list.h>
 #include <linux/mrpc_policy.h>
+#include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "balance.h"
+#include "conn.h"
 #include "rpc.h"
 
-struct mrpc_conn;
+struct mrpc_chooser;
 struct mrpc_engine;
 struct mrpc_placement;
 struct mrpc_replicas;
@@ -110,6 +112,11 @@ struct mrpc_replica {
  * @applied: the plan that @b is made of, a reference; changed by @work
  * @b: those that get calls
  * @waiting: calls wait until somebody is fit
+ * @chooser: the policy that chooses, or NULL: written by the owner of the transmit claim
+ *	of @conn, whose instance keeps it; cleared, and read by who has no claim, under
+ *	@chooser_lock
+ * @choosers: those of all instances; under @chooser_lock
+ * @chooser_lock: @choosers, and the run of the programs' done; a mutex: they take their time
  * @all: replicas, those that are leaving too; of @work
  * @work: makes and ends links; everything that takes time
  */
@@ -125,9 +132,26 @@ struct mrpc_replicas {
 	struct mrpc_replica_plan *applied;
 	struct mrpc_balance b;
 	bool waiting;
+	struct mrpc_chooser *chooser;
+	struct list_head choosers;
+	struct mutex chooser_lock;
 	struct list_head all;
 	struct delayed_work work;
 };
+
+static inline struct mrpc_replica *mrpc_replica_of(struct mrpc_member *m)
+{
+	return container_of(m, struct mrpc_replica, m);
+}
+
+/*
+ * What the operator has been told is so holds for every call from then on. Of a connection
+ * that has ended what waits is dropped. Under set->lock.
+ */
+static inline bool mrpc_replicas_behind(const struct mrpc_replicas *set)
+{
+	return set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED;
+}
 
 /* replica.c: for engines */
 struct mrpc_replica_plan *mrpc_replica_plan_new(void);
@@ -135,19 +159,24 @@ void mrpc_replica_plan_put(struct mrpc_replica_plan *plan);
 struct mrpc_replicas *mrpc_replicas_get(struct mrpc_engine *e);
 void mrpc_replicas_put(struct mrpc_replicas *set);
 void mrpc_replicas_follow(struct mrpc_replicas *set, struct mrpc_replica_plan *plan);
-int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, bool keyed, u64 key,
-		       u64 *wake);
+int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish, bool keyed,
+		       u64 key, u64 *wake);
+
+/* replica_show.c: for engines */
 void mrpc_replicas_explain(struct mrpc_replicas *set, char *buf, size_t size);
 int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb);
+/* for policies; chooser.h has another */
+int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out);
 
 /* replica.c: for the core */
-int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out);
+void mrpc_replicas_drop(struct mrpc_replicas *set);
 void mrpc_replicas_end(struct mrpc_conn *conn);
 u32 mrpc_replica_parent(const struct mrpc_conn *link);
 void mrpc_replica_up(struct mrpc_conn *link);
 void mrpc_replica_down(struct mrpc_conn *link);
 void mrpc_replica_free(struct mrpc_conn *link);
-void mrpc_replica_outcome(struct mrpc_conn *link, bool sent, u16 status);
+void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, bool sent,
+			  u16 status);
 
 /* carry.c: calls that another connection's link carries */
 int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link);

@@ -210,6 +210,8 @@ enum mrpc_call_role {
  * @target: CANCEL: the call that is given up; a reference
  * @via: the link of a replica that carries it, a reference; or NULL: that of @conn
  *	does. Set once, by the owner of @conn's transmit claim
+ * @given: when it was given to @via, ns, if somebody wants to know how long it takes there;
+ *	or 0. Under the lock of the replica's set
  * @rpc: the message
  */
 struct mrpc_call {
@@ -238,6 +240,7 @@ struct mrpc_call {
 	u8 wish;
 	struct mrpc_call *target;
 	struct mrpc_conn *via;
+	u64 given;
 	struct mrpc_rpc rpc;
 };
 

@@ -3,8 +3,8 @@
  * lb: the calls of one connection go to many servers.
  *
  * The engine gives each request to a replica of the set that its placement has on
- * the datapath (core/replica.h): in turn, to the one with the fewest calls, or by a
- * field of the request. Requests for which no replica is fit just now wait in its
+ * the datapath (core/replica.h): in turn, to the one with the fewest calls, by a
+ * field of the request, or as a policy in eBPF says (core/chooser.h). Requests for which no replica is fit just now wait in its
  * queue; if none will be soon, they fail. The rest, links, health and what becomes of
  * a call that was given away, is the core's.
  */
@@ -15,6 +15,7 @@
 #include <linux/un.h>
 
 #include "bind.h"
+#include "chooser.h"
 #include "engine.h"
 #include "field.h"
 #include "placement.h"
@@ -31,6 +32,7 @@ enum {
 	PARAM_FIELD,
 	PARAM_FAILURES,
 	PARAM_BACKOFF,
+	PARAM_CHOOSER,
 };
 
 static const char *const lb_policies[] = {
@@ -78,6 +80,12 @@ static const struct mrpc_param lb_params[] = {
 		.max	= 60 * NSEC_PER_SEC,
 		.def	= NSEC_PER_SEC,
 	},
+	[PARAM_CHOOSER] = {
+		.name	= "chooser",
+		.type	= MRPC_PARAM_STRING,
+		.doc	= "policy of type lb, NAME or NAME@VERSION, that is asked first; or none",
+		.max	= MRPC_CHOOSER_NAME,
+	},
 };
 
 /**
@@ -93,12 +101,14 @@ struct lb_paths {
 /**
  * struct lb - an instance, of one configuration
  * @set: the replicas; a reference
+ * @chooser: who is asked first, a reference; or NULL
  * @paths: for each service of the connection, with policy hash; immutable
  * @unkeyed: requests without the field; of the owner of the transmit claim
  * @why: what is said to a request that is rejected; likewise
  */
 struct lb {
 	struct mrpc_replicas *set;
+	struct mrpc_chooser *chooser;
 	struct lb_paths *paths[MRPC_MAX_SERVICES];
 	u64 unkeyed;
 	char why[192];
@@ -248,7 +258,8 @@ static int lb_group_create(struct mrpc_group *group, const struct mrpc_group *pr
 	plan->policy = v[PARAM_POLICY].num;
 	plan->max_bad = v[PARAM_FAILURES].num;
 	plan->backoff = v[PARAM_BACKOFF].num;
-	err = lb_members(plan, group, extack);
+	err = lb_members(plan, group, extack) ?:
+	      mrpc_chooser_use(group, prev, PARAM_CHOOSER, extack);
 	if (err)
 		mrpc_replica_plan_put(plan);
 	else
@@ -357,6 +368,7 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 {
 	struct mrpc_replica_plan *plan = e->group->priv;
 	struct lb *lb = e->priv;
+	int wish = rpc->call->wish - 1;	/* of a policy before us */
 	bool keyed = false;
 	u64 key = 0;
 
@@ -364,9 +376,11 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 	if (!lb || rpc->drop || rpc->call->via)
 		return 0;
 	mrpc_replicas_follow(lb->set, plan);
+	if (lb->chooser && wish < 0)
+		wish = mrpc_chooser_pick(lb->chooser, e, rpc);
 	if (plan->policy == MRPC_BALANCE_HASH)
 		keyed = lb_key(lb, rpc, &key);
-	return mrpc_replicas_pick(lb->set, rpc, keyed, key, wake);
+	return mrpc_replicas_pick(lb->set, rpc, wish, keyed, key, wake);
 }
 
 static bool lb_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
@@ -407,6 +421,8 @@ static void lb_free(struct lb *lb)
 {
 	u32 i;
 
+	if (lb->chooser)
+		mrpc_chooser_put(lb->chooser);
 	if (lb->set)
 		mrpc_replicas_put(lb->set);
 	for (i = 0; i < MRPC_MAX_SERVICES; i++)
@@ -416,6 +432,7 @@ static void lb_free(struct lb *lb)
 
 static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 {
+	struct mrpc_chooser *chooser;
 	struct lb *lb;
 
 	if (e->conn->accepted) {	/* who serves has nothing to choose */
@@ -430,6 +447,12 @@ static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 		lb_free(lb);
 		return -ENOMEM;
 	}
+	chooser = mrpc_chooser_get(lb->set, e, extack);
+	if (IS_ERR(chooser)) {
+		lb_free(lb);
+		return PTR_ERR(chooser);
+	}
+	lb->chooser = chooser;
 	e->priv = lb;
 	return 0;
 }
@@ -476,6 +499,7 @@ static int lb_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
 
 	if (lb)
 		return mrpc_engine_put_u64(skb, "unkeyed", READ_ONCE(lb->unkeyed)) ?:
+		       (lb->chooser ? mrpc_chooser_dump(lb->chooser, skb) : 0) ?:
 		       mrpc_replicas_dump(lb->set, skb);
 	for (i = 0; !e && i < plan->nr; i++) {
 		snprintf(name, sizeof(name), "%s/weight", plan->places[i].name);

@@ -10,11 +10,11 @@ static const char *const sides[] = { "client", "server", NULL };
 static const char *const types[] = { "number", "bool", "choice", "string", "rules", NULL };
 static const char *const param_flags[] = { "required", "unlimited", NULL };
 static const char *const type_flags[] = { "reading", "timing", "mandatory", NULL };
-static const char *const policy_types[] = { "policy", "sched", NULL };
+static const char *const policy_types[] = { "policy", "sched", "lb", NULL };
 static const char *const policy_states[] = { "attached", "evicted", "detached", NULL };
 static const char *const policy_hooks[] = {
 	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick",
-	"rank", "dequeue", "charge", NULL
+	"rank", "dequeue", "charge", "pick", "done", NULL
 };
 static const char *const policy_flags[] = { "writes", "ranks", "ages", NULL };
 static const char *const orders[] = { "fifo", "strict", "small", NULL };

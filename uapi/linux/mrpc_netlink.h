@@ -94,10 +94,12 @@ enum mrpc_engine_flags {
  *   is of.
  * @MRPC_POLICY_TYPE_POLICY: It judges messages.
  * @MRPC_POLICY_TYPE_SCHED: It ranks the datapaths of egress domains.
+ * @MRPC_POLICY_TYPE_LB: It chooses among replicas, for engines that balance.
  */
 enum mrpc_policy_type {
 	MRPC_POLICY_TYPE_POLICY,
 	MRPC_POLICY_TYPE_SCHED,
+	MRPC_POLICY_TYPE_LB,
 };
 
 /**
@@ -127,6 +129,8 @@ enum mrpc_policy_hooks {
 	MRPC_POLICY_HOOKS_RANK = 128,
 	MRPC_POLICY_HOOKS_DEQUEUE = 256,
 	MRPC_POLICY_HOOKS_CHARGE = 512,
+	MRPC_POLICY_HOOKS_PICK = 1024,
+	MRPC_POLICY_HOOKS_DONE = 2048,
 };
 
 /**

@@ -4,7 +4,8 @@
  *
  * A policy is a struct mrpc_policy_ops whose functions are BPF programs
  * (struct_ops). When its link is attached it is an engine type with a name
- * and a version, which the operator places like any other.
+ * and a version, which the operator places like any other. A struct mrpc_lb_ops is a
+ * policy that the lb engine asks which replica gets a call.
  * Documentation/policies.rst is the author's guide; bpf/mrpc_policy.bpf.h has
  * the functions that a program may call.
  */
@@ -151,6 +152,103 @@ struct mrpc_policy_ops {
 	int (*request_rx)(struct mrpc_policy_ctx *ctx);
 	int (*reply_tx)(struct mrpc_policy_ctx *ctx);
 	int (*reply_rx)(struct mrpc_policy_ctx *ctx);
+	int (*init)(struct mrpc_policy_ctx *ctx);
+	void (*exit)(struct mrpc_policy_ctx *ctx);
+	void (*tick)(struct mrpc_policy_ctx *ctx);
+	char name[MRPC_POLICY_NAME];
+	__u32 version;
+	__u32 flags;
+	__u32 storage;
+	__u32 budget;
+	__u64 period;
+	char fields[MRPC_POLICY_FIELDS][MRPC_POLICY_PATH];
+	char counters[MRPC_POLICY_COUNTERS][MRPC_POLICY_COUNTER];
+};
+
+#define MRPC_LB_CANDIDATES	16	/* of a set, at most */
+
+/* What pick returns instead of a candidate: the lb engine's own policy is to choose. */
+#define MRPC_LB_ANY	(-1)
+
+enum mrpc_lb_state {
+	MRPC_LB_UP,
+	MRPC_LB_SUSPECT,	/* its last call failed, or some before it */
+	MRPC_LB_EJECTED,	/* too many have: it gets none for a while */
+	MRPC_LB_TRIAL,		/* it gets one call at a time, until one succeeds */
+	MRPC_LB_DRAINING,	/* its weight is 0: it gets no new ones */
+	MRPC_LB_DOWN,		/* it has no link */
+};
+
+/**
+ * struct mrpc_lb_candidate - a replica that may get a call
+ * @key: of its name: the same at all hosts that know it by that, now and later
+ * @picks: calls that it was given by this connection
+ * @failures: of those, and links that ended or could not be made
+ * @latency: how long its calls take, smoothed, ns; 0: it is not known
+ * @weight: its share of the calls, as the operator says
+ * @outstanding: calls of this connection that it has now
+ * @bad: calls that failed in a row
+ * @state: enum mrpc_lb_state
+ * @fit: it can be given a call
+ */
+struct mrpc_lb_candidate {
+	__u64 key;
+	__u64 picks;
+	__u64 failures;
+	__u64 latency;
+	__u32 weight;
+	__u32 outstanding;
+	__u32 bad;
+	__u8 state;
+	__u8 fit;
+	__u16 resv;
+};
+
+/**
+ * struct mrpc_lb_set - the candidates, in the order of the lb engine's members
+ * @nr: how many, 1 to MRPC_LB_CANDIDATES; bpf_mrpc_candidate() has them
+ * @fit: those that can be given a call, a bit for each; not 0
+ */
+struct mrpc_lb_set {
+	__u32 nr;
+	__u32 fit;
+};
+
+/**
+ * struct mrpc_lb_done - a call that is no longer with a replica
+ * @key: of the replica
+ * @latency: ns since it was given the call
+ * @index: of the candidate; MRPC_LB_CANDIDATES: it is none any more
+ * @status: enum mrpc_status; UNAVAILABLE is what counts as its failure
+ * @sent: 0: the request was not sent after all
+ */
+struct mrpc_lb_done {
+	__u64 key;
+	__u64 latency;
+	__u32 index;
+	__u16 status;
+	__u8 sent;
+	__u8 resv;
+};
+
+/**
+ * struct mrpc_lb_ops - a policy that chooses among replicas
+ * @pick: a request needs a replica: its index in @set, or MRPC_LB_ANY
+ * @done: a call has ended, or is not with its replica any more. Of @ctx, the ids,
+ *	@method, @service and @status are the call's; there is no message
+ * @init: a connection gets the policy; a negative errno refuses
+ * @exit: it loses it
+ * @tick: every @period
+ * @name: and the rest: as in struct mrpc_policy_ops; of @flags only MRPC_POLICY_AGES
+ *
+ * The lb engine names it as its "chooser". What is chosen gets the call if it is fit; else, and
+ * without programs, the engine's own policy chooses. Programs run in process context and do
+ * not sleep: @pick under the claim of the transmit direction, @done for one call of a
+ * connection at a time; the two may run at once.
+ */
+struct mrpc_lb_ops {
+	int (*pick)(struct mrpc_policy_ctx *ctx, struct mrpc_lb_set *set);
+	void (*done)(struct mrpc_policy_ctx *ctx, struct mrpc_lb_done *end);
 	int (*init)(struct mrpc_policy_ctx *ctx);
 	void (*exit)(struct mrpc_policy_ctx *ctx);
 	void (*tick)(struct mrpc_policy_ctx *ctx);
