@@ -128,7 +128,8 @@ static const struct {
 	  "       mrpc policy unload NAME[@VERSION] [force]\n"
 	  "\n"
 	  "A policy is an engine type whose functions are BPF programs: 'mrpc engine add NAME'\n"
-	  "places it. Policies are the host's, engines a network namespace's. They stay when the\n"
+	  "places it. One of TYPE lb chooses among replicas instead: 'mrpc engine add lb chooser\n"
+	  "NAME ...' asks it. Policies are the host's, engines a network namespace's. They stay when the\n"
 	  "command ends: their links are pinned at /sys/fs/bpf/mrpc/NAME/link, their maps in\n"
 	  "/sys/fs/bpf/mrpc/NAME/maps, where bpftool reads and changes them.\n"
 	  "\n"
@@ -141,7 +142,7 @@ static const struct {
 	  "\n"
 	  "name     only this one of the file's\n"
 	  "fresh    global variables begin anew\n"
-	  "force    its engines stay, and do as their parameter 'fallback' says\n"
+	  "force    its engines stay, and do as their parameter 'fallback' says, or lb's 'policy'\n"
 	  "--debug  print all that the verifier says (also: -d)\n" },
 	{ "queue",
 	  "Usage: mrpc queue { show | list } [FILTER]...\n"

@@ -442,27 +442,38 @@ static int run_show(struct args *args)
 
 /* -- unload --------------------------------------------------------------------------------- */
 
-/* What an engine does without programs. */
-static const char *fallback_of(const char *name)
+/* What an engine does without programs: of its parameters. */
+static const char *word_of(const char *name, const char *param, const char *usual)
 {
 	struct json_object *engine = get_engine(name);
 
-	return engine ? string_at(engine, "values.fallback.text") ?: "reject" : "reject";
+	return engine ? string_at(engine, param) ?: usual : usual;
 }
 
-/* What would be, or is, without the policy, for who uses it. */
-static const char *without(struct json_object *shown, const char *user, bool would)
+static const char *fallback_of(const char *name)
 {
-	if (!strcmp(string_at(shown, "type") ?: "", "sched"))
-		return would ? "which would go by priority" : "goes by priority";
-	if (strcmp(fallback_of(user), "pass"))
-		return would ? "whose messages would be rejected" : "messages are rejected";
-	return would ? "whose messages would pass" : "messages pass";
+	return word_of(name, "values.fallback.text", "reject");
+}
+
+static bool is_of(struct json_object *shown, const char *type)
+{
+	return !strcmp(string_at(shown, "type") ?: "", type);
+}
+
+/* As it is said of who uses a policy that is not unloaded for it. */
+static char *fate_of(struct json_object *shown, const char *name)
+{
+	if (is_of(shown, "sched"))
+		return text_printf("which would go by priority");
+	if (is_of(shown, "lb"))
+		return text_printf("which would go by its own policy, %s",
+				   word_of(name, "values.policy.text", "wrr"));
+	return text_printf("whose messages would %s",
+			   strcmp(fallback_of(name), "pass") ? "be rejected" : "pass");
 }
 
 static void refuse_used(struct json_object *shown, const char *word)
 {
-	bool sched = !strcmp(string_at(shown, "type") ?: "", "sched");
 	struct json_object *users = json_at(shown, "users");
 	uint64_t elsewhere = number_at(shown, "elsewhere");
 	size_t nr = json_object_array_length(users), i;
@@ -476,13 +487,13 @@ static void refuse_used(struct json_object *shown, const char *word)
 	out = open_text(&text, &len);
 	for (i = 0; i < nr; i++) {
 		name = json_object_get_string(json_object_array_get_idx(users, i));
-		fprintf(out, "%s'%s' (%s)", i ? ", " : "", name, without(shown, name, true));
+		fprintf(out, "%s'%s' (%s)", i ? ", " : "", name, fate_of(shown, name));
 	}
 	if (elsewhere)
 		fprintf(out, "%s%llu in other network namespaces", nr ? " and " : "",
 			(unsigned long long)elsewhere);
 	fclose(out);
-	if (sched)
+	if (is_of(shown, "sched"))
 		fail("egress domains go by the policy '%s': %s; give them another discipline "
 		     "with 'mrpc egress set', or say 'force'", word, text);
 	fail("the policy '%s' has engines: %s; remove them with 'mrpc engine del', or say 'force'",
@@ -501,7 +512,20 @@ static int detach(uint32_t link)
 	return err;
 }
 
-static void say_unloaded(struct json_object *shown, const char *name, uint32_t version)
+static void say_fate(struct json_object *shown, const char *name)
+{
+	if (is_of(shown, "sched"))
+		printf("%s: goes by priority from now on\n", name);
+	else if (is_of(shown, "lb"))
+		printf("engine %s: goes by its own policy from now on (%s)\n", name,
+		       word_of(name, "values.policy.text", "wrr"));
+	else
+		printf("engine %s: messages %s from now on (fallback %s)\n", name,
+		       strcmp(fallback_of(name), "pass") ? "are rejected" : "pass",
+		       fallback_of(name));
+}
+
+static void say_unloaded(const char *name, uint32_t version, struct json_object *shown)
 {
 	struct json_object *users = shown ? json_at(shown, "users") : NULL;
 	struct json_object *object, *array;
@@ -522,11 +546,7 @@ static void say_unloaded(struct json_object *shown, const char *name, uint32_t v
 	printf("%s unloaded\n", policy_label(name, version));
 	for (i = 0; users && i < json_object_array_length(users); i++) {
 		name = json_object_get_string(json_object_array_get_idx(users, i));
-		if (!strcmp(string_at(shown, "type") ?: "", "sched"))
-			printf("%s: %s from now on\n", name, without(shown, name, false));
-		else
-			printf("engine %s: %s from now on (fallback %s)\n", name,
-			       without(shown, name, false), fallback_of(name));
+		say_fate(shown, name);
 	}
 }
 
@@ -571,7 +591,7 @@ static int run_unload(struct args *args)
 		fail("the policy '%s' cannot be detached: %s", word,
 		     err == -EPERM ? explain_words(strerror(EPERM)) : strerror(-err));
 	pin_remove(name, version);
-	say_unloaded(shown, name, version);
+	say_unloaded(name, version, shown);
 	json_object_put(array);
 	return 0;
 }

@@ -13,7 +13,7 @@ static const struct {
 } causes[] = {
 	/* libbpf */
 	{ "struct_ops init_kern",
-	  "its struct mrpc_policy_ops is not the kernel's: compile it with the header of the "
+	  "its struct of functions is not the kernel's: compile it with the header of the "
 	  "module that is loaded" },
 	{ "incompatible with kernel",
 	  "a function takes other arguments in the kernel: compile it with the header of the "

@@ -140,7 +140,8 @@ void policy_open(struct policy_file *f, const char *path, bool debug)
 		look_at(f, &f->policies[f->nr++], map);
 	}
 	if (!f->nr)
-		fail("%s: there is no policy in it: no 'MRPC_POLICY_OPS struct mrpc_policy_ops'",
+		fail("%s: there is no policy in it: no 'MRPC_POLICY_OPS struct mrpc_policy_ops', "
+		     "nor of another type",
 		     path);
 }
 

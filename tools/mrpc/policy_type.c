@@ -8,6 +8,8 @@ static const char *const policy_hooks[] = {
 	"request_tx", "request_rx", "reply_tx", "reply_rx", "init", "exit", "tick",
 };
 
+static const char *const lb_hooks[] = { "pick", "done", "init", "exit", "tick" };
+
 static char *check_policy(const struct policy *p)
 {
 	uint32_t wrong = p->decl->flags & ~MRPC_POLICY_FLAGS;
@@ -47,6 +49,19 @@ static char *check_sched(const struct policy *p)
 	return NULL;
 }
 
+static char *check_lb(const struct policy *p)
+{
+	uint32_t wrong = p->decl->flags & ~MRPC_POLICY_AGES;
+
+	if (wrong)
+		return text_printf("flags is %#x, of which %#x has no meaning where replicas are "
+				   "chosen: MRPC_POLICY_AGES has",
+				   p->decl->flags, wrong);
+	if (!policy_has(p, "pick") && !policy_has(p, "done"))
+		return text_printf("it has no program that chooses: it must have pick, or done");
+	return NULL;
+}
+
 #define TYPE(word, hook_names) {						\
 	.name		= #word,						\
 	.ops		= "mrpc_" #word "_ops",					\
@@ -59,6 +74,7 @@ static char *check_sched(const struct policy *p)
 const struct policy_type policy_types[] = {
 	TYPE(policy, policy_hooks),
 	TYPE(sched, sched_hooks),
+	TYPE(lb, lb_hooks),
 	{ }
 };
 
