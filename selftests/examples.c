@@ -24,7 +24,7 @@ void ex_begin(const char *name)
 
 void ex_name_field(unsigned int field, const char *path)
 {
-	strcpy(policy_ops(&ex)->fields[field], path);
+	strcpy(policy_decl(&ex)->fields[field], path);
 }
 
 void ex_place(const char *words)

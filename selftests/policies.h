@@ -26,7 +26,7 @@ void policy_open(struct policy *policy, const char *file, const char *name);
 void policy_example(struct policy *policy, const char *name);
 /* What is declared, to be changed before it is loaded. */
 struct mrpc_policy_ops *policy_ops(struct policy *policy);
-/* Likewise, whatever type it is of. */
+/* Likewise, of a policy of any type. */
 struct mrpc_policy_decl *policy_decl(struct policy *policy);
 
 int policy_load(struct policy *policy);		/* 0 or -errno, as the next */

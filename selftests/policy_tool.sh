@@ -298,10 +298,52 @@ test_declared()
 	declared period 'period is 1000000, and there is no tick'
 	declared short_tick 'period is 1000 ns: with a tick it must be'
 	declared idle 'it has no program that judges messages'
+	declared lb_idle 'it has no program that chooses'
+	declared lb_flags 'flags is 0x5, of which 0x1 has no meaning'
 	refused 1 "it must be in '.struct_ops.link'" policy load "$OBJECTS/declared.bpf.o" name unlinked
 	mrpc policy load "$OBJECTS/declared.bpf.o" name fine
 	policy fine "p['hooks'] == ['request_tx', 'tick'] and p['period_ns'] == 1000000"
 	mrpc policy unload fine
+}
+
+# One of another type: the engine lb asks it.
+test_chooser()
+{
+	local lb=(scope service kv.Store side client members tcp:127.0.0.1:7000)
+	begin
+	serve 1
+	kv-client put good 1
+	refused 1 "there is no policy 'p2c' to choose" engine add lb name web "${lb[@]}" chooser p2c
+	mrpc policy load "$MRPC_BUILD/bpf/p2c.bpf.o"
+	policy p2c "p['type'] == 'lb' and p['hooks'] == ['pick'] and p['users'] == []"
+	policy p2c "[q['hook'] for q in p['programs']] == ['pick']"
+	refused 1 "'p2c' is not placed: it is a chooser for lb" engine add p2c
+	refused 1 "'lb' cannot choose: it must be a policy of type lb" \
+		engine add lb name web "${lb[@]}" chooser lb
+	mrpc engine add lb name web "${lb[@]}" policy least chooser p2c
+	policy p2c "p['users'] == ['web']"
+	mrpc -j engine show web | json "j[0]['values']['chooser']['text'] == 'p2c'"
+	wait_for 20 policy p2c "p['counters'] == {'first': 0, 'second': 0} and p['runs'] > 0"
+	mrpc policy list | tee "$TEST_TMP/out"
+	grep -q '^p2c  *1  *lb  *attached  *1  *0  *pick  *web .* yes$' "$TEST_TMP/out"
+	mrpc config save "$TEST_TMP/config"
+	refused 1 "the policy 'p2c' has engines: 'web' (which would go by its own policy, least)" \
+		policy unload p2c
+	mrpc policy replace p2c "$MRPC_BUILD/bpf/p2c.bpf.o" | has 'generation 2'
+	mrpc policy unload p2c force | has 'engine web: goes by its own policy from now on (least)'
+	kv-client get good
+	policy p2c "p['state'] == 'detached' and p['users'] == ['web']"
+	wait_for 20 policy p2c "p['fallbacks'] > 0"
+	mrpc engine set web chooser none
+	kv-client get good
+	wait_for 20 eval "mrpc -j policy | json 'j == []'"
+	mrpc engine del web
+	refused 1 "there is no policy 'p2c' to choose" config restore "$TEST_TMP/config"
+	mrpc policy load "$MRPC_BUILD/bpf/p2c.bpf.o"
+	mrpc config restore "$TEST_TMP/config"
+	policy p2c "p['users'] == ['web']"
+	mrpc engine del web
+	mrpc policy unload p2c
 }
 
 # A file has two policies: both are loaded, or none.

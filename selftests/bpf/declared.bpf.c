@@ -34,5 +34,15 @@ DECLARE(fine, .tick = (void *)turn, .period = 1000000);
 
 MRPC_POLICY_OPS struct mrpc_policy_ops idle = { .name = "idle" };
 
+MRPC_LB_PICK(any)
+{
+	return MRPC_LB_ANY;
+}
+
+MRPC_POLICY_OPS struct mrpc_lb_ops lb_idle = { .name = "lb_idle" };
+MRPC_POLICY_OPS struct mrpc_lb_ops lb_flags = {
+	.pick = (void *)any, .name = "lb_flags", .flags = MRPC_POLICY_WRITES | MRPC_POLICY_AGES,
+};
+
 SEC(".struct_ops")
 struct mrpc_policy_ops unlinked = { .request_tx = (void *)pass, .name = "unlinked" };
