@@ -561,7 +561,7 @@ static int unload_pins(const char *word)
 	if (pin_state(name, version) == PIN_NONE)
 		fail("there is no policy '%s'", word);
 	pin_remove(name, version);
-	say_unloaded(NULL, name, version);
+	say_unloaded(name, version, NULL);
 	return 0;
 }
 
