@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include <mrpc.h>
 
@@ -20,6 +21,8 @@ static const char usage[] =
 	"  serve ADDRESS  answer calls until SIGTERM\n"
 	"  sync ADDRESS   one call at a time, each one system call\n"
 	"  ring ADDRESS   several calls in flight on a queue pair\n"
+	"  more ADDRESS   as sync: what a call costs more with ENGINE. It comes and\n"
+	"                 goes, for -n CALLS each time (128)\n"
 	"  bind           time to bind a schema for the first time, and again\n"
 	"\n"
 	"ADDRESS is tcp:HOST:PORT or loop:NAME.\n"
@@ -136,19 +139,72 @@ static void check(struct mrpc_result *res)
 		errx(1, "the reply is empty");
 }
 
-static void run_sync(struct client *c)
+static void call_once(struct client *c)
 {
 	struct mrpc_result res;
 	struct mrpc_msg msg;
+
+	make_request(c, &msg);
+	bench_Bench_Call(c->conn, &msg, NULL, &res);
+	check(&res);
+	mrpc_result_release(&res);
+}
+
+static void run_sync(struct client *c)
+{
 	uint64_t began;
 
 	do {
 		began = ticks();
-		make_request(c, &msg);
-		bench_Bench_Call(c->conn, &msg, NULL, &res);
-		check(&res);
-		mrpc_result_release(&res);
+		call_once(c);
 	} while (measure_call(&c->measure, began));
+}
+
+/*
+ * Calls of one connection with an engine and without it, in turns. What else a connection
+ * and a process happen to cost is the same in both, and more than the engine.
+ */
+#define TURNS		24
+#define SETTLE_US	30000	/* what a change leaves to be freed is not to be measured */
+#define SETTLE_CALLS	32
+
+static double ticks_per_call(struct client *c)
+{
+	uint64_t i, calls = c->o->calls ? c->o->calls : 128, start;
+
+	usleep(SETTLE_US);
+	for (i = 0; i < SETTLE_CALLS; i++)
+		call_once(c);
+	start = ticks();
+	for (i = 0; i < calls; i++)
+		call_once(c);
+	return (double)(ticks() - start) / (double)calls;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return *x < *y ? -1 : *x > *y;
+}
+
+static void run_more(struct client *c)
+{
+	double without[TURNS + 1], more[TURNS];
+	unsigned int i;
+
+	without[0] = ticks_per_call(c);
+	for (i = 0; i < TURNS; i++) {
+		place(c->o->engine);
+		more[i] = ticks_per_call(c);
+		displace();
+		without[i + 1] = ticks_per_call(c);
+		more[i] -= (without[i] + without[i + 1]) / 2;
+	}
+	qsort(more, TURNS, sizeof(*more), compare_doubles);
+	qsort(without, TURNS + 1, sizeof(*without), compare_doubles);
+	printf("turns=%d without=%.1f cost=%.1f more=%.1f\n", TURNS, without[TURNS / 2],
+	       without[TURNS / 2] + more[TURNS / 2], more[TURNS / 2]);
 }
 
 static void on_done(void *user, struct mrpc_result *res);
@@ -221,10 +277,16 @@ static int call(struct options *o, void (*run)(struct client *c))
 	if (o->copy_threshold)
 		set_copy_threshold(o->copy_threshold);
 	if (o->engine)
-		place(o->engine);
-	measure_init(&c.measure, o);
-	run(&c);
-	measure_report(&c.measure);
+		place_prepare(o->engine);
+	if (run == run_more) {
+		run(&c);
+	} else {
+		if (o->engine)
+			place(o->engine);
+		measure_init(&c.measure, o);
+		run(&c);
+		measure_report(&c.measure);
+	}
 	if (o->engine)
 		unplace();
 	if (c.began)
@@ -298,6 +360,8 @@ int main(int argc, char **argv)
 		return call(&o, run_sync);
 	if (!strcmp(o.mode, "ring"))
 		return call(&o, run_ring);
+	if (!strcmp(o.mode, "more") && o.engine)
+		return call(&o, run_more);
 	fputs(usage, stderr);
 	return 2;
 }

@@ -7,11 +7,11 @@
 #include "operator.h"
 #include "place.h"
 
-/* Denies calls whose key is in a large set. */
-static void place_acl(void)
-{
-	struct op_rules rules;
+static struct op_rules rules;
 
+/* Denies calls whose key is in a large set. */
+static void prepare_acl(void)
+{
 	op_keyset_del("blocked");
 	if (op_keyset_new("blocked", false) || op_keys("blocked", true, "blocked-%u", 0, PLACE_KEYS))
 		errx(1, "the set: %s", op_why);
@@ -19,20 +19,30 @@ static void place_acl(void)
 	op_rules_set(&rules, "blocked");
 	op_rule(&rules, 1, 0, NULL);
 	op_cond_in(&rules, "key", 0);
-	op_must_add("acl", "side=client", &rules);
+}
+
+void place_prepare(const char *engine)
+{
+	op_del_all();
+	if (!strcmp(engine, "acl"))
+		prepare_acl();
+	else
+		prepare_policy(engine);
 }
 
 void place(const char *engine)
 {
+	if (strcmp(engine, "none"))
+		op_must_add(engine, "side=client", strcmp(engine, "acl") ? NULL : &rules);
+}
+
+void displace(void)
+{
 	op_del_all();
-	if (!strcmp(engine, "acl"))
-		place_acl();
-	else if (strcmp(engine, "none") && !place_policy(engine))
-		op_must_add(engine, "side=client", NULL);
 }
 
 void unplace(void)
 {
 	op_del_all();
-	unplace_policy();
+	forget_policy();
 }

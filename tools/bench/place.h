@@ -11,24 +11,26 @@
 /* A text that the engines have not heard of. */
 #define PLACE_KEY	"customer-4711"
 
-/* Exits if there is no such engine. */
+/* What @engine needs: first. All of these exit if something is wrong. */
+void place_prepare(const char *engine);
 void place(const char *engine);
+/* It may be placed again. */
+void displace(void);
 void unplace(void);
 
 #define PLACE_KEYS	100000	/* in the set of acl, and of its policy */
 
-/* Return: false: @engine is no policy. */
+/* Does nothing if @engine is no policy. */
 #ifdef PLACE_POLICIES
-bool place_policy(const char *engine);
-void unplace_policy(void);
+void prepare_policy(const char *engine);
+void forget_policy(void);
 #else
-static inline bool place_policy(const char *engine)
+static inline void prepare_policy(const char *engine)
 {
 	(void)engine;
-	return false;
 }
 
-static inline void unplace_policy(void)
+static inline void forget_policy(void)
 {
 }
 #endif

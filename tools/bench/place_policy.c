@@ -29,13 +29,13 @@ static void fill(int map)
 	}
 }
 
-bool place_policy(const char *engine)
+void prepare_policy(const char *engine)
 {
 	const char *file = getenv("MRPC_BENCH_POLICIES");
 	struct bpf_map *ops;
 
 	if (strncmp(engine, "bpf_", 4))
-		return false;
+		return;
 	object = file ? bpf_object__open_file(file, NULL) : NULL;
 	if (!object || bpf_object__load(object))
 		err(1, "policies in '%s'", file ?: "");
@@ -45,11 +45,9 @@ bool place_policy(const char *engine)
 	link = ops ? bpf_map__attach_struct_ops(ops) : NULL;
 	if (!link)
 		err(1, "policy '%s'", engine);
-	op_must_add(engine, "side=client", NULL);
-	return true;
 }
 
-void unplace_policy(void)
+void forget_policy(void)
 {
 	bpf_link__destroy(link);
 	bpf_object__close(object);

@@ -8,6 +8,12 @@ $1 == "turn" { next }
 	for (i = 4; i <= NF; i++) {
 		split($i, pair, "=")
 		add($1, $2, $3, pair[1], pair[2])
+		# What the same calls cost without the engine.
+		if (pair[1] == "without") {
+			without = $3
+			sub(/\+/, "-", without)
+			add($1, $2, without, "cost", pair[2])
+		}
 		if (pair[1] == "client_switches")
 			switches = pair[2]
 		if (pair[1] == "server_switches")
@@ -127,6 +133,13 @@ function goodput(size, text,    mib)
 	row("instructions, 16 in flight", "count", size "/16", "cost", 1, "instructions", "mrpc-loop", "bulk-tcp")
 }
 
+# Instructions of a call with an engine against those without, and how many that is more.
+function engine(label, name, target)
+{
+	row(label, "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+" name, "mrpc-tcp-" name, target)
+	row("more", "count", "64/1", "more", 1, "instructions", "mrpc-tcp+" name)
+}
+
 function copies(    kib, copy, reference, header, from)
 {
 	for (kib = 1; kib <= 256; kib *= 2) {
@@ -175,12 +188,13 @@ END {
 	row("instructions", "count", "32/128", "cost", 1, "instructions", "mrpc-tcp", "bare-tcp")
 	row("instructions", "count", "32/128", "cost", 1, "instructions", "mrpc-loop", "unix")
 	heading("an engine at the client, 64 B and 8 B, 1 in flight")
-	row("null, instructions", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+null", "mrpc-tcp+none", "<=1.01")
-	row("ratelimit, unlimited", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+ratelimit", "mrpc-tcp+none", "<=1.01")
-	row("acl, text in 100,000", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+acl", "mrpc-tcp+none", "<=1.04")
-	row("bpf, empty", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+bpf_empty", "mrpc-tcp+none")
-	row("bpf, text in 100,000", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+bpf_acl", "mrpc-tcp+none")
-	row("metrics", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp+metrics", "mrpc-tcp+none")
+	engine("none", "none")
+	engine("null", "null", "<=1.01")
+	engine("ratelimit, unlimited", "ratelimit", "<=1.01")
+	engine("acl, text in 100,000", "acl", "<=1.04")
+	engine("bpf, empty", "bpf_empty")
+	engine("bpf, text in 100,000", "bpf_acl")
+	engine("metrics", "metrics")
 	goodput(8192, "8 KiB and 8 B")
 	goodput(131072, "128 KiB and 8 B")
 	goodput(1048576, "1 MiB and 8 B")
