@@ -58,10 +58,11 @@ static void end(void)
 
 static char detail[MRPC_MAX_DETAIL + 1];
 
-static unsigned int call(uint32_t method, uint64_t tag, uint32_t len, const char *text)
+static unsigned int call_on(int conn, uint32_t method, uint64_t tag, uint32_t len,
+			    const char *text)
 {
 	uint32_t root = raw_blob(&p.c, tag, len, text);
-	struct mrpc_sqe sqe = raw_sqe(p.conn, method, root);
+	struct mrpc_sqe sqe = raw_sqe(conn, method, root);
 	struct mrpc_cqe cqe;
 
 	*detail = 0;
@@ -71,6 +72,11 @@ static unsigned int call(uint32_t method, uint64_t tag, uint32_t len, const char
 	raw_done(&p.c, &cqe);
 	raw_free(&p.c, root);
 	return cqe.status;
+}
+
+static unsigned int call(uint32_t method, uint64_t tag, uint32_t len, const char *text)
+{
+	return call_on(p.conn, method, tag, len, text);
 }
 
 /* Policies that are detached go a moment later. */
@@ -638,17 +644,27 @@ TEST(storage)
 /* Detached, what the operator has said happens; attached again it goes on. */
 TEST(detached)
 {
+	int conn;
+
 	begin("tcp4", "side=client");
 	policy_detach(&probe);
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_UNAVAILABLE);
+	/* A new datapath gets a policy without a program only where all passes meanwhile. */
+	CHECK(raw_connect(&p.c, p.addr) < 0);
 	op_must_set("probe", "fallback=pass", NULL);
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
-	/* No new datapath gets a policy without a program. */
-	CHECK(raw_connect(&p.c, p.addr) < 0);
+	conn = raw_connect(&p.c, p.addr);
+	CHECK(conn > 0);
+	CHECK_EQ(call_on(conn, RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(policy_attach(&probe), 0);
 	order(PROBE_REQUEST_TX, (struct probe_order){ .verdict = MRPC_POLICY_REJECT });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_PERMISSION_DENIED);
 	CHECK_EQ(seen(PROBE_REQUEST_TX).generation, 2);
+	CHECK_EQ(call_on(conn, RAW_ECHO, 1, 3, NULL), MRPC_PERMISSION_DENIED);
+	/* What it reads of replies was prepared for, though there was nothing to read it. */
+	order(PROBE_REQUEST_TX, (struct probe_order){ .verdict = MRPC_POLICY_PASS });
+	order(PROBE_REPLY_RX, (struct probe_order){ .verdict = MRPC_POLICY_REJECT });
+	CHECK_EQ(call_on(conn, RAW_ECHO, 1, 3, NULL), MRPC_PERMISSION_DENIED);
 	op_must_del("probe");
 	policy_detach(&probe);
 	CHECK(type_gone("probe"));

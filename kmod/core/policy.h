@@ -353,6 +353,7 @@ void mrpc_policy_destroy(struct mrpc_engine *e);
 
 /* policy_run.c */
 extern const struct mrpc_engine_ops mrpc_policy_engine;
+bool mrpc_policy_passes(const struct mrpc_engine *e);
 void mrpc_policy_tick(struct mrpc_policy *policy);
 void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc);
 void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns);

@@ -313,7 +313,9 @@ static void policy_directions(struct mrpc_engine *e)
 		if (policy->hooks & mrpc_policy_hook_bit(policy_is_request(&dp->run[dir]),
 							 dir == MRPC_TX))
 			e->dirs |= BIT(dir);
-	if (e->dirs & BIT(MRPC_RX) && policy_needs_content(&dp->run[MRPC_RX]))
+	/* Those that are still to come may need it. */
+	if (e->dirs & BIT(MRPC_RX) &&
+	    (!dp->run[MRPC_RX].prog || policy_needs_content(&dp->run[MRPC_RX])))
 		e->flags |= MRPC_ENGINE_RX_BYTES;
 	if (e->dirs & BIT(MRPC_RX) && policy->flags & MRPC_POLICY_WRITES)
 		e->flags |= MRPC_ENGINE_RX_WRITES;
@@ -334,13 +336,15 @@ int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 	for (dir = 0; dir < MRPC_DIRS; dir++)
 		dp->run[dir].e = e;
 	err = mrpc_policy_dp_begin(dp, extack);
-	if (err) {
+	/* Where messages pass without programs connections are made without them, too. */
+	if (err && !(err == -ENOENT && !dp->run[MRPC_TX].prog && mrpc_policy_passes(e))) {
 		mrpc_policy_dp_free(dp);
 		return err;
 	}
 	e->priv = dp;
 	policy_directions(e);
-	policy_fit(&dp->run[MRPC_RX]);
+	if (dp->run[MRPC_RX].prog)
+		policy_fit(&dp->run[MRPC_RX]);
 	return 0;
 }
 

@@ -63,10 +63,19 @@ static int policy_refuse(struct mrpc_policy_run *run, u16 status, const char *de
 	return MRPC_POLICY_REJECT;
 }
 
+/**
+ * mrpc_policy_passes() - do messages pass while there is no program?
+ * @e: the instance
+ */
+bool mrpc_policy_passes(const struct mrpc_engine *e)
+{
+	return e->group->values[PARAM_FALLBACK].num == FALLBACK_PASS;
+}
+
 static int policy_fallback(struct mrpc_policy_run *run)
 {
 	policy_count(&run->fallbacks);
-	if (run->e->group->values[PARAM_FALLBACK].num == FALLBACK_PASS)
+	if (mrpc_policy_passes(run->e))
 		return MRPC_POLICY_PASS;
 	return policy_refuse(run, MRPC_UNAVAILABLE, policy_unavailable);
 }
