@@ -508,7 +508,7 @@ TEST_LIMIT(too_slow_done, 200)
 	too_slow(CHOOSER_DONE);
 }
 
-/* -- they come and go under load ---------------------------------------------------------------- */
+/* -- they come and go under load --------------------------------------------------------- */
 
 TEST_LIMIT(switched, 200)
 {

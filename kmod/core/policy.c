@@ -324,7 +324,8 @@ static struct mrpc_policy *policy_get(const struct mrpc_policy_class *class,
  * For bpf_struct_ops.reg. Context: process; may sleep. Return: 0; -EEXIST: the name is
  * taken; -EINVAL: they are not fit for what uses it; -EAGAIN: it is just going.
  */
-int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops, struct bpf_link *link)
+int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops,
+		       struct bpf_link *link)
 {
 	struct mrpc_policy_prog *prog;
 	struct mrpc_policy *policy;

@@ -300,7 +300,8 @@ bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog
 		       const char *fmt, ...);
 
 void mrpc_policy_look(struct mrpc_policy *policy, struct mrpc_policy_look *look);
-int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops, struct bpf_link *link);
+int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops,
+		       struct bpf_link *link);
 void mrpc_policy_detach(void *ops, struct bpf_link *link);
 int mrpc_policy_update(void *ops, void *old, struct bpf_link *link);
 int mrpc_policy_init(void);

@@ -290,8 +290,8 @@ __bpf_kfunc int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!policy_judged(run) || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX || !deadline ||
-	    (run->rpc->deadline && deadline > run->rpc->deadline))
+	if (!policy_judged(run) || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX ||
+	    !deadline || (run->rpc->deadline && deadline > run->rpc->deadline))
 		return -EINVAL;
 	run->rpc->deadline = deadline;
 	ctx->deadline = deadline;

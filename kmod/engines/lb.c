@@ -4,9 +4,10 @@
  *
  * The engine gives each request to a replica of the set that its placement has on
  * the datapath (core/replica.h): in turn, to the one with the fewest calls, by a
- * field of the request, or as a policy in eBPF says (core/chooser.h). Requests for which no replica is fit just now wait in its
- * queue; if none will be soon, they fail. The rest, links, health and what becomes of
- * a call that was given away, is the core's.
+ * field of the request, or as a policy in eBPF says (core/chooser.h). Requests
+ * for which no replica is fit just now wait in its queue; if none will be soon, they
+ * fail. The rest, links, health and what becomes of a call that was given away, is the
+ * core's.
  */
 #include <linux/inet.h>
 #include <linux/ktime.h>
