@@ -123,7 +123,8 @@ struct mrpc_timer *mrpc_wheel_expire(struct mrpc_wheel *w, u64 now)
 			return NULL;
 		}
 		w->now = start;
-		if (wheel)
+		/* Slots of the shorter ones begin at the same time. */
+		for (; wheel; wheel--)
 			wheel_cascade(w, wheel);
 	}
 	t = timer_of(wheel_due(w));

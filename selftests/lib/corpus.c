@@ -11,6 +11,7 @@
 #include "gen.h"
 #include "handshake.h"
 #include "paths.h"
+#include "prio_wire.h"
 #include "rule.h"
 #include "rule_text.h"
 #include "wire.h"
@@ -120,6 +121,41 @@ static void put_rules(void)
 	}
 }
 
+/* A packet of each type, and a few messages each way with losses. */
+static void put_prio(void)
+{
+	static const u8 events[] = "\x10\x20\x40\x40\x00\x40\x07"
+		"\0\0\0\x50\7\x10\1\x10" "\1\0\0\x7f\4\x20\0\x10" "\0\5\0\x30\x30\xff"
+		"\0\x0a\0\0\1\1\2\0\xff\0\0\x10";
+	u8 buf[128] = { 0 };
+	u32 type;
+
+	for (type = MRPC_PRIO_DATA; type <= MRPC_PRIO_TYPE_MAX; type++) {
+		struct mrpc_prio_packet p = {
+			.type = type,
+			.to = type != MRPC_PRIO_HELLO,
+			.nr = type == MRPC_PRIO_CONTROL,
+			.flags = type > MRPC_PRIO_CONTROL ? MRPC_PRIO_CRC : 0,
+		};
+		struct mrpc_prio_note note = { .op = MRPC_PRIO_GRANT, .msg = 1, .to = 2 };
+		u32 len;
+
+		if (type == MRPC_PRIO_DATA) {
+			p.conn = 1;
+			p.msg = 1;
+			p.total = 2;
+		} else if (type != MRPC_PRIO_COOKIE) {
+			p.token = 1;
+		}
+		len = mrpc_prio_encode(&p, buf);
+		if (p.nr)
+			mrpc_prio_note_put(&note, buf + len);
+		len += p.nr ? sizeof(struct mrpc_prio_entry) : 2 * (type == MRPC_PRIO_DATA);
+		put("prio", "packet", type, "", 0, buf, len);
+	}
+	put("prio_events", "some", 0, "", 0, events, sizeof(events) - 1);
+}
+
 static void put_handshake(void)
 {
 	static const struct mrpc_frame frames[] = {
@@ -179,6 +215,7 @@ int main(int argc, char **argv)
 		put_schema(i);
 	}
 	put_handshake();
+	put_prio();
 	put_rules();
 	return 0;
 }

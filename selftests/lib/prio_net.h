@@ -113,6 +113,7 @@ struct pnet_net {
 	u64 sent_bytes;		/* payload */
 	u32 max_gaps;
 	bool blackhole;
+	bool hostile;		/* the ends do not always follow the rules */
 	char wrong[200];
 };
 
