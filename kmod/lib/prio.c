@@ -117,8 +117,9 @@ struct mrpc_order_link *mrpc_prio_bucket(const struct mrpc_prio *ep,
 {
 	u64 data[2] = { peer->local, msg };
 	u32 half = ep->buckets / 2;
+	u32 at = mrpc_siphash(data, sizeof(data), ep->key) & (half - 1);
 
-	return &ep->hash[(rx ? half : 0) + (mrpc_siphash(data, sizeof(data), ep->key) & (half - 1))];
+	return &ep->hash[rx ? half + at : at];
 }
 
 void mrpc_prio_count(struct mrpc_prio *ep, u32 drop)
@@ -131,23 +132,26 @@ u64 mrpc_prio_deadline(const struct mrpc_prio *ep)
 	return mrpc_wheel_next(&ep->timers);
 }
 
+static void timer_fire(struct mrpc_prio *ep, struct mrpc_timer *t, u64 now)
+{
+	switch (t->kind) {
+	case MRPC_PRIO_TIMER_TX:
+		mrpc_prio_tx_timer(ep, container_of(t, struct mrpc_prio_tx, timer), now);
+		break;
+	case MRPC_PRIO_TIMER_RX:
+		mrpc_prio_rx_timer(ep, container_of(t, struct mrpc_prio_rx, timer), now);
+		break;
+	default:
+		mrpc_prio_peer_timer(ep, container_of(t, struct mrpc_prio_peer, timer), now);
+	}
+}
+
 void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now)
 {
 	struct mrpc_timer *t;
 
-	while ((t = mrpc_wheel_expire(&ep->timers, now))) {
-		switch (t->kind) {
-		case MRPC_PRIO_TIMER_TX:
-			mrpc_prio_tx_timer(ep, container_of(t, struct mrpc_prio_tx, timer), now);
-			break;
-		case MRPC_PRIO_TIMER_RX:
-			mrpc_prio_rx_timer(ep, container_of(t, struct mrpc_prio_rx, timer), now);
-			break;
-		case MRPC_PRIO_TIMER_PEER:
-			mrpc_prio_peer_timer(ep, container_of(t, struct mrpc_prio_peer, timer), now);
-			break;
-		}
-	}
+	while ((t = mrpc_wheel_expire(&ep->timers, now)))
+		timer_fire(ep, t, now);
 }
 
 static struct mrpc_order_link *list_pop(struct mrpc_order_link *head)

@@ -51,7 +51,8 @@
 #define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
 #define MRPC_PRIO_NR_NOTES	4
 /* A CONTROL packet of fewer entries might have no room for what one message has to say. */
-#define MRPC_PRIO_MIN_CONTROL	(24 + 24 * (MRPC_PRIO_NR_RANGES + MRPC_PRIO_NR_ACKS + MRPC_PRIO_NR_NOTES + 2))
+#define MRPC_PRIO_MIN_CONTROL						\
+	(24 + 24 * (MRPC_PRIO_NR_RANGES + MRPC_PRIO_NR_ACKS + MRPC_PRIO_NR_NOTES + 2))
 
 /**
  * enum mrpc_prio_order - how a receiver ranks messages of the same priority
@@ -637,8 +638,8 @@ void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk
 enum mrpc_prio_event_type {
 	MRPC_PRIO_EVENT_NONE,		/* the packet is done with */
 	MRPC_PRIO_EVENT_ANSWER,		/* send @answer back to where it came from */
-	MRPC_PRIO_EVENT_PEER,		/* somebody new, whose address is right: mrpc_prio_welcome() */
-	MRPC_PRIO_EVENT_MESSAGE,	/* a new message: mrpc_prio_accept() or mrpc_prio_refuse() */
+	MRPC_PRIO_EVENT_PEER,		/* somebody new: mrpc_prio_welcome() */
+	MRPC_PRIO_EVENT_MESSAGE,	/* a new one: mrpc_prio_accept() or mrpc_prio_refuse() */
 	MRPC_PRIO_EVENT_DATA,		/* new bytes of a message: place them, mrpc_prio_taken() */
 };
 
@@ -688,7 +689,7 @@ void mrpc_prio_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 pa
 /**
  * mrpc_prio_accept() - after EVENT_MESSAGE: receive it
  * @rx: any content
- * @limit: no grant beyond this, until mrpc_prio_rx_limit(); @p->total for none
+ * @limit: no grant beyond this, until mrpc_prio_rx_limit(); U32_MAX for none
  * @ev: out: EVENT_DATA or EVENT_NONE
  */
 void mrpc_prio_accept(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_rx *rx,
@@ -708,7 +709,7 @@ void mrpc_prio_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
  */
 bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64 now);
 
-/** mrpc_prio_rx_limit() - bytes from 0 that may be granted: less stops more grants, none goes back */
+/** mrpc_prio_rx_limit() - bytes from 0 that are wanted: no grant goes beyond, none goes back */
 void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit, u64 now);
 
 /**

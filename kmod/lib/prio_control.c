@@ -297,8 +297,10 @@ u32 mrpc_prio_control_next(struct mrpc_prio *ep, u64 now, void *buf, u32 size,
 		mrpc_link_del(&p->control);
 		if (p->say & (BIT(MRPC_PRIO_HELLO) | BIT(MRPC_PRIO_WELCOME)))
 			len = write_handshake(ep, p, now, buf);
+		else if (p->state == MRPC_PRIO_PEER_UP)
+			len = write_control(ep, p, now, buf, size);
 		else
-			len = p->state == MRPC_PRIO_PEER_UP ? write_control(ep, p, now, buf, size) : 0;
+			len = 0;
 		if (!len)
 			continue;
 		if (!peer_silent(p))

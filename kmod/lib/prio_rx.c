@@ -38,8 +38,12 @@ static void seen_move(struct mrpc_prio_peer *peer, u64 base)
 		memset(peer->rx_seen, 0, sizeof(peer->rx_seen));
 		peer->rx_base = base;
 	}
-	while (peer->rx_base < base || *seen_word(peer, peer->rx_base) & 1ULL << peer->rx_base % 64) {
-		*seen_word(peer, peer->rx_base) &= ~(1ULL << peer->rx_base % 64);
+	for (;;) {
+		u64 *word = seen_word(peer, peer->rx_base), bit = 1ULL << peer->rx_base % 64;
+
+		if (peer->rx_base >= base && !(*word & bit))
+			return;
+		*word &= ~bit;
 		peer->rx_base++;
 	}
 }
@@ -62,7 +66,8 @@ static u32 rx_want(const struct mrpc_prio_rx *rx)
 void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	if (rx->state == MRPC_PRIO_RX_REFUSED || rx->next < rx_want(rx))
-		mrpc_wheel_arm(&ep->timers, &rx->timer, now + mrpc_prio_rto(ep, rx->peer, rx->tries));
+		mrpc_wheel_arm(&ep->timers, &rx->timer,
+			       now + mrpc_prio_rto(ep, rx->peer, rx->tries));
 	else
 		mrpc_wheel_stop(&ep->timers, &rx->timer);
 }

@@ -40,7 +40,7 @@ enum mrpc_prio_type {
 };
 
 /* mrpc_prio_hdr.flags */
-#define MRPC_PRIO_CRC		BIT(0)	/* @crc covers the packet, with @crc zero; always in a handshake */
+#define MRPC_PRIO_CRC		BIT(0)	/* @crc is there; always in a handshake */
 #define MRPC_PRIO_AGAIN		BIT(1)	/* DATA: sent before */
 #define MRPC_PRIO_URGE		BIT(2)	/* DATA: acknowledge without delay, answer with the state */
 #define MRPC_PRIO_ECN		BIT(3)	/* CONTROL: congestion was experienced since the last one */
@@ -116,7 +116,8 @@ static_assert(sizeof(struct mrpc_prio_data) == 40);
 enum mrpc_prio_op {
 	MRPC_PRIO_GRANT = 1,	/* may be sent up to @to; all before @from is here */
 	MRPC_PRIO_RESEND,	/* @from to @to is missing, and is granted */
-	MRPC_PRIO_ACK,		/* @msg is here completely or over; bit i of @from and then @to: @msg + 1 + i too */
+	/* @msg is here completely or over; bit i of @from and then @to: so is @msg + 1 + i */
+	MRPC_PRIO_ACK,
 	MRPC_PRIO_REFUSE,	/* @code: enum mrpc_prio_refusal */
 	MRPC_PRIO_BUSY,		/* what was asked for will come; higher ranks go before */
 	MRPC_PRIO_ABORT,	/* @msg is given up, or not known (any more) */

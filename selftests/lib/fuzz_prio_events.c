@@ -84,13 +84,15 @@ static void fuzz_action(struct pnet_net *n, struct input *in)
 {
 	u32 host = next(in) & 1, what = next(in) % 12;
 	struct pnet_msg *m = n->nr_msgs ? n->msgs[next(in) % n->nr_msgs] : NULL;
+	struct pnet_peer *peer = &n->host[host].peers[!host];
 
 	switch (what) {
 	case 0:
 	case 1:
 	case 2:
 		if (n->nr_msgs < 20)
-			pnet_send(n, host, !host, next(in) << (next(in) % 7), next(in), next(in) & 1);
+			pnet_send(n, host, !host, next(in) << (next(in) % 7), next(in),
+				  next(in) & 1);
 		break;
 	case 3:
 		if (m)
@@ -112,8 +114,8 @@ static void fuzz_action(struct pnet_net *n, struct input *in)
 		pnet_restart(n, host);
 		break;
 	case 8:
-		if (n->host[host].peers[!host].there)
-			mrpc_prio_peer_payload(&n->host[host].peers[!host].peer, 100 + next(in) * 5);
+		if (peer->there)
+			mrpc_prio_peer_payload(&peer->peer, 100 + next(in) * 5);
 		break;
 	case 9:
 		fuzz_data(n, in, host);

@@ -196,7 +196,10 @@ static const struct mrpc_prio_ops host_ops = { .alloc = host_alloc, .free = host
 static void host_start(struct pnet_net *n, u32 index)
 {
 	struct pnet_host *h = &n->host[index];
-	u64 key[2] = { (u64)pnet_rnd(n, U32_MAX) << 32 | h->gen, (u64)pnet_rnd(n, U32_MAX) << 8 | index };
+	u64 key[2] = {
+		(u64)pnet_rnd(n, U32_MAX) << 32 | h->gen,
+		(u64)pnet_rnd(n, U32_MAX) << 8 | index,
+	};
 
 	h->net = n;
 	h->index = index;
@@ -502,7 +505,8 @@ static void host_packet(struct pnet_host *h, const struct pnet_event *e)
 		mrpc_prio_count(&h->ep, MRPC_PRIO_DROP_CRC);
 		return;
 	}
-	mrpc_prio_receive(&h->ep, pp->there ? &pp->peer : NULL, &addr, 1, &p, e->ce, h->net->now, &ev);
+	mrpc_prio_receive(&h->ep, pp->there ? &pp->peer : NULL, &addr, 1, &p, e->ce, h->net->now,
+			  &ev);
 	switch (ev.type) {
 	case MRPC_PRIO_EVENT_ANSWER:
 		if (ev.answer_len > e->len)
@@ -579,8 +583,8 @@ static void host_stop(struct pnet_host *h)
 	host_ended(h);
 	mrpc_prio_fini(&h->ep);
 	if (h->ep.nr_gaps || h->allocs || h->incoming || h->ep.nr_rx || h->ep.nr_tx)
-		wrong(h->net, "host %u: %u gaps, %u pieces of memory, %u messages are left", h->index,
-		      h->ep.nr_gaps, h->allocs, h->incoming);
+		wrong(h->net, "host %u: %u gaps, %u pieces of memory, %u messages are left",
+		      h->index, h->ep.nr_gaps, h->allocs, h->incoming);
 }
 
 void pnet_restart(struct pnet_net *n, u32 host)
@@ -714,7 +718,8 @@ static void check_host(struct pnet_net *n, struct pnet_host *h)
 			wrong(n, "message %u has gaps without a gap", r->msg->id);
 		if (x->next > x->got || x->got > x->total ||
 		    (x->state == MRPC_PRIO_RX_ACTIVE && !x->gaps && x->next != x->got))
-			wrong(n, "message %u has %u bytes, %u in a row", r->msg->id, x->got, x->next);
+			wrong(n, "message %u has %u bytes, %u in a row", r->msg->id, x->got,
+			      x->next);
 		if (x->state == MRPC_PRIO_RX_ACTIVE && !x->timer.armed &&
 		    x->next < min(x->granted, x->limit))
 			wrong(n, "message %u waits for ever", r->msg->id);
@@ -777,7 +782,7 @@ void pnet_check_end(struct pnet_net *n)
 		struct pnet_msg *m = n->msgs[i];
 
 		if (!m->ended)
-			wrong(n, "message %u of %u bytes from %u to %u is stuck: state %u, sent %u, granted %u",
+			wrong(n, "message %u of %u bytes, %u to %u, is stuck: %u, sent %u of %u",
 			      m->id, m->tx.total, m->src, m->dst, m->tx.state, m->tx.sent,
 			      m->tx.granted);
 	}

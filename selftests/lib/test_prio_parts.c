@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What the prio transport is made of: the heap, the wheel of timers and the order by rank, each against
- * a search over everything.
+ * What the prio transport is made of: the heap, the wheel of timers and the order by rank, each
+ * against a search over everything.
  */
 #include <stdlib.h>
 
@@ -139,7 +139,7 @@ TEST(rank_random)
 		e = &all[rnd_below(&rnd, NR)];
 		if (rnd_below(&rnd, 3))
 			mrpc_prio_rank_put(&r, e, priorities[rnd_below(&rnd, 4)],
-					   rnd_below(&rnd, 2) ? rnd_below(&rnd, 4) : 252 + rnd_below(&rnd, 4),
+					   rnd_below(&rnd, 4) + 252 * rnd_below(&rnd, 2),
 					   rnd_below(&rnd, 2));
 		else
 			mrpc_prio_rank_del(&r, e);

@@ -301,8 +301,8 @@ TEST(prio_reorder_costs)
 	struct pnet_faults f = { .jitter = 15000 };
 	u64 took = run_costs(1, &f);
 
-	NOTE("reordered: %llu us, sent again %llu, %u gaps at once", (unsigned long long)took / 1000,
-	     (unsigned long long)net.host[0].ep.stats.resent, net.max_gaps);
+	NOTE("reordered: %llu us, sent again %llu, %u gaps at once",
+	     (unsigned long long)took / 1000, (unsigned long long)net.host[0].ep.stats.resent, net.max_gaps);
 	CHECK(net.max_gaps > 0);
 	CHECK_EQ(net.host[0].ep.stats.resent, 0);
 	pnet_fini(&net);

@@ -9,6 +9,7 @@
 #include <time.h>
 
 #include "egress.h"
+#include "prio.h"
 
 #define ROUNDS	5
 
@@ -24,8 +25,10 @@ static void usage(void)
 	      "Prints the nanoseconds of a turn, the best of five rounds of TURNS. ACTIVE of\n"
 	      "the QUEUES have work and credit. DISCIPLINE: fifo, strict, small; fair: 16\n"
 	      "tenants, strict inside; tenants: as many tenants as queues; ranked: by a heap,\n"
-	      "as under a policy; scan: strict by looking at every queue, for comparison. walk, set: of one queue in a dump or\n"
-	      "a change of the discipline.\n", stderr);
+	      "as under a policy; scan: strict by looking at every queue, for comparison.\n"
+	      "walk, set: of one queue in a dump or a change of the discipline. prio: QUEUES\n"
+	      "messages of the prio transport, to 64 peers; a turn is the choice of a chunk, its\n"
+	      "report, the acknowledgement of a message that ends and the next message.\n", stderr);
 	exit(2);
 }
 
@@ -107,6 +110,99 @@ static u64 rank(struct mrpc_order_entity *e)
 
 static const struct mrpc_order_ranker ranker = { .rank = rank };
 
+/* -- messages of the prio transport -------------------------------------------- */
+
+#define PRIO_PEERS	64
+#define PRIO_BUCKETS	(1U << 15)
+
+static struct mrpc_prio prio;
+static struct mrpc_prio_peer prio_peers[PRIO_PEERS];
+static struct mrpc_order_link prio_hash[PRIO_BUCKETS];
+static struct mrpc_prio_tx *messages;
+
+static void *prio_alloc(void *ctx, size_t size)
+{
+	(void)ctx;
+	return malloc(size);
+}
+
+static void prio_free(void *ctx, void *p, size_t size)
+{
+	(void)ctx;
+	(void)size;
+	free(p);
+}
+
+static const struct mrpc_prio_ops prio_ops = { .alloc = prio_alloc, .free = prio_free };
+
+/* As its peer would, without the peer: all may be sent, or all is there. */
+static void prio_hear(struct mrpc_prio_tx *tx, u8 op)
+{
+	struct mrpc_prio_note note = { .op = op, .msg = tx->msg };
+	u8 entry[sizeof(struct mrpc_prio_entry)];
+	struct mrpc_prio_packet p = {
+		.type = MRPC_PRIO_CONTROL,
+		.to = tx->peer->local,
+		.from = tx->peer->remote,
+		.nr = 1,
+		.entries = entry,
+	};
+	struct mrpc_prio_event ev;
+
+	note.to = op == MRPC_PRIO_GRANT ? tx->total : 0;
+	mrpc_prio_note_put(&note, entry);
+	mrpc_prio_receive(&prio, tx->peer, "", 0, &p, false, 0, &ev);
+}
+
+static void prio_offer(struct mrpc_prio_tx *tx)
+{
+	u32 r = rnd();
+
+	tx->conn = 1;
+	tx->total = 1 + (r >> 8) % (3 * MRPC_EGRESS_CHUNK);
+	tx->priority = r % 8 * 32;
+	if (mrpc_prio_submit(&prio, &prio_peers[(tx - messages) % PRIO_PEERS], tx, 0))
+		abort();
+}
+
+static void set_up_prio(unsigned int active)
+{
+	struct mrpc_prio_packet welcome = { .token = 1, .max_total = U32_MAX };
+	u64 key[2] = { 1, 2 };
+	struct mrpc_prio_rule rule;
+	unsigned int i;
+
+	mrpc_prio_rule_default(&rule);
+	messages = calloc(nr_queues, sizeof(*messages));
+	if (!messages || mrpc_prio_init(&prio, &rule, &prio_ops, NULL, prio_hash, PRIO_BUCKETS,
+					key, 0))
+		abort();
+	for (i = 0; i < PRIO_PEERS; i++)
+		mrpc_prio_welcome(&prio, &prio_peers[i], 1400, &welcome, 0);
+	for (i = 0; i < active; i++)
+		prio_offer(&messages[(u64)i * nr_queues / active]);
+}
+
+__attribute__((__noinline__)) void run_messages(unsigned int turns)
+{
+	while (turns--) {
+		struct mrpc_prio_chunk chunk;
+		struct mrpc_prio_tx *tx;
+
+		if (!mrpc_prio_tx_next(&prio, 0, &chunk))
+			abort();
+		tx = chunk.tx;
+		mrpc_prio_tx_sent(&prio, &chunk, chunk.len, true, 0);
+		if (tx->granted < tx->total)
+			prio_hear(tx, MRPC_PRIO_GRANT);
+		if (tx->sent < tx->total)
+			continue;
+		prio_hear(tx, MRPC_PRIO_ACK);
+		while ((tx = mrpc_prio_tx_ended(&prio)))
+			prio_offer(tx);
+	}
+}
+
 static const struct discipline {
 	const char *name;
 	void (*run)(unsigned int turns);
@@ -123,6 +219,7 @@ static const struct discipline {
 	{ "scan", run_scans, MRPC_ORDER_STRICT, false, 16 },
 	{ "walk", run_walks, MRPC_ORDER_STRICT, true, 16 },
 	{ "set", run_sets, MRPC_ORDER_STRICT, true, 16 },
+	{ "prio", run_messages, MRPC_ORDER_STRICT, false, 16 },
 };
 
 static void set_up(const struct discipline *c, unsigned int active)
@@ -179,7 +276,10 @@ int main(int argc, char **argv)
 	turns = strtoul(argv[4], NULL, 10);
 	if (!c || !active || active > nr_queues || turns < nr_queues)
 		usage();
-	set_up(c, active);
+	if (c->run == run_messages)
+		set_up_prio(active);
+	else
+		set_up(c, active);
 	for (i = 0; i < ROUNDS; i++) {
 		double start = nanoseconds();
 
