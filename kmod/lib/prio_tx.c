@@ -5,8 +5,8 @@
  */
 #include "prio_core.h"
 
-#define SMALL	1400	/* bytes; unscheduled messages of so many go in the highest class */
-#define MEDIUM	10000
+#define SMALL	200	/* bytes; unscheduled messages of so many go in the highest class */
+#define MEDIUM	1400
 
 /* -- what can send ------------------------------------------------------------- */
 
