@@ -25,8 +25,8 @@ endif
 MAKEFLAGS += --no-print-directory
 
 # What is there of these, each with its own Makefile that writes to $(O).
-SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench bpf \
-	   tools/libmrpc/test selftests selftests/lib
+SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools/sim bpf \
+	   tools/libmrpc/test tools/sim/test selftests selftests/lib
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
@@ -73,7 +73,7 @@ test: setup
 	@scripts/test
 
 test-native: setup
-	+@$(MAKE) $(filter-out selftests,$(TESTS)) $(filter tools/mrpcc,$(TOOLS))
+	+@$(MAKE) $(filter-out selftests,$(TESTS)) $(filter tools/mrpcc tools/sim,$(TOOLS))
 	@scripts/test native
 
 fuzz: setup
