@@ -8,12 +8,13 @@
 
 static const char usage[] =
 	"Usage: mrpc-sim run [OPTION]...     calls over a network of hosts; what they took\n"
+	"       mrpc-sim faults [OPTION]...  random faults; is every message delivered once?\n"
 	"       mrpc-sim fit FILE.csv W      how well workload W follows a table\n"
 	"       mrpc-sim COMMAND --help      the options of a command\n"
 	"       mrpc-sim --version\n"
 	"\n"
 	"Times are simulated: a command with the same options prints the same each time.\n"
-	"Exit status: 0; 1: it failed; 2: wrong usage.\n";
+	"Exit status: 0; 1: it failed, or a fault was found; 2: wrong usage.\n";
 
 static int fit(int argc, char **argv)
 {
@@ -35,9 +36,11 @@ static int fit(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (argc < 2)
-		return command_usage("which command? run or fit");
+		return command_usage("which command? run, faults or fit");
 	if (!strcmp(argv[1], "run"))
 		return command_run(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "faults"))
+		return command_faults(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "fit"))
 		return fit(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
@@ -48,5 +51,5 @@ int main(int argc, char **argv)
 		puts("mrpc-sim " MRPC_VERSION);
 		return 0;
 	}
-	return command_usage("no command '%s'; there are run and fit", argv[1]);
+	return command_usage("no command '%s'; there are run, faults and fit", argv[1]);
 }
