@@ -32,7 +32,7 @@ TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
 
 .PHONY: all modules lib tools tests setup run test test-native test-debug \
-	test-install test-runner fuzz shell bench check install uninstall clean help $(SUBDIRS)
+	test-install test-runner fuzz sim-faults shell bench check install uninstall clean help $(SUBDIRS)
 
 all: modules lib tools
 lib: $(filter tools/libmrpc,$(SUBDIRS))
@@ -79,6 +79,10 @@ test-native: setup
 fuzz: setup
 	+@$(MAKE) $(filter selftests/lib,$(SUBDIRS))
 	@FUZZ_SECONDS=$${FUZZ_SECONDS:-1800} scripts/test fuzz
+
+# Each processor has seeds of its own.
+sim-faults: tools/sim
+	@tools/sim/faults $(or $(SEEDS),1000000) $(or $(SEED),1)
 
 test-debug: setup
 	@scripts/setup debug-kernel
