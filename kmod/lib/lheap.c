@@ -63,7 +63,7 @@ void mrpc_lheap_del(struct mrpc_lheap *h, struct mrpc_lheap_node *n)
 {
 	struct mrpc_lheap_node *up = n->up, *rest;
 
-	if (!n->dist)
+	if (!mrpc_lheap_in(n))
 		return;
 	n->dist = 0;
 	if (n->left)

@@ -34,6 +34,12 @@ struct mrpc_lheap {
 	struct mrpc_lheap_node *first;
 };
 
+/** mrpc_lheap_in() - is @n in a heap? Its memory was zero at first */
+static inline bool mrpc_lheap_in(const struct mrpc_lheap_node *n)
+{
+	return n->dist;
+}
+
 /** mrpc_lheap_first() - the least, or NULL */
 static inline struct mrpc_lheap_node *mrpc_lheap_first(const struct mrpc_lheap *h)
 {
@@ -43,7 +49,7 @@ static inline struct mrpc_lheap_node *mrpc_lheap_first(const struct mrpc_lheap *
 /** mrpc_lheap_add() - @n, which is in no heap, comes in; @tie: where equals may be in any order, 0 */
 void mrpc_lheap_add(struct mrpc_lheap *h, struct mrpc_lheap_node *n, u64 key, s64 tie);
 
-/** mrpc_lheap_del() - @n goes; harmless if it is in no heap, and its memory was zero at first */
+/** mrpc_lheap_del() - @n goes; harmless if it is in no heap */
 void mrpc_lheap_del(struct mrpc_lheap *h, struct mrpc_lheap_node *n);
 
 /** mrpc_lheap_move() - another key for @n, which is in the heap */

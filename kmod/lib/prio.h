@@ -38,7 +38,7 @@
 #ifndef MRPC_LIB_PRIO_H
 #define MRPC_LIB_PRIO_H
 
-#include "heap.h"
+#include "lheap.h"
 #include "prio_rank.h"
 #include "prio_wire.h"
 #include "wheel.h"
@@ -229,7 +229,7 @@ struct mrpc_prio_tx {
 	u16 say;
 	u64 sent_at;
 	struct mrpc_prio_ranked entity;
-	struct mrpc_heap_node wait;
+	struct mrpc_lheap_node wait;
 	struct mrpc_order_link hash;
 	struct mrpc_order_link of_peer;
 	struct mrpc_order_link control;
@@ -306,7 +306,7 @@ struct mrpc_prio_rx {
 	u16 say;
 	u64 serial;
 	struct mrpc_prio_gaps *gaps;
-	struct mrpc_heap_node heap;
+	struct mrpc_lheap_node heap;
 	struct mrpc_order_link hash;
 	struct mrpc_order_link of_peer;
 	struct mrpc_order_link control;
@@ -418,8 +418,8 @@ struct mrpc_prio_peer {
 	u8 nr_notes;
 	u32 nr_tx;
 	u32 nr_rx;
-	struct mrpc_heap rx_heap;
-	struct mrpc_heap tx_wait;
+	struct mrpc_lheap rx_heap;
+	struct mrpc_lheap tx_wait;
 	struct mrpc_order_link tx_all;
 	struct mrpc_order_link rx_all;
 	struct mrpc_order_link tx_control;

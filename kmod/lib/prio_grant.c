@@ -43,7 +43,7 @@ static u8 rx_level(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 
 static struct mrpc_prio_rx *peer_first(const struct mrpc_prio_peer *peer)
 {
-	struct mrpc_heap_node *n = mrpc_heap_first(&peer->rx_heap);
+	struct mrpc_lheap_node *n = mrpc_lheap_first(&peer->rx_heap);
 
 	return n ? container_of(n, struct mrpc_prio_rx, heap) : NULL;
 }
@@ -63,11 +63,11 @@ void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	ep->remaining += (u64)left - rx->left;
 	rx->left = left;
 	if (!grantable)
-		mrpc_heap_del(&peer->rx_heap, &rx->heap);
-	else if (rx->heap.in)
-		mrpc_heap_move(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
+		mrpc_lheap_del(&peer->rx_heap, &rx->heap);
+	else if (mrpc_lheap_in(&rx->heap))
+		mrpc_lheap_move(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
 	else
-		mrpc_heap_add(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
+		mrpc_lheap_add(&peer->rx_heap, &rx->heap, rx_key(ep, rx), 0);
 	first = peer_first(peer);
 	if (first)
 		mrpc_prio_rank_put(&ep->rx, &peer->entity, first->priority, rx_level(ep, first),
@@ -131,7 +131,7 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 			ep->grants_due = true;
 			return;
 		}
-		if (granted && !rx->heap.in) {
+		if (granted && !mrpc_lheap_in(&rx->heap)) {
 			next = mrpc_prio_rank_first(&ep->rx);
 			place = 0;
 			continue;

@@ -27,9 +27,9 @@ static bool tx_can(const struct mrpc_prio_tx *tx)
 
 static void tx_wait(struct mrpc_prio_tx *tx)
 {
-	if (!tx->wait.in)
-		mrpc_heap_add(&tx->peer->tx_wait, &tx->wait,
-			      (u64)(255 - tx->priority) << 56 | tx->total);
+	if (!mrpc_lheap_in(&tx->wait))
+		mrpc_lheap_add(&tx->peer->tx_wait, &tx->wait,
+			       (u64)(255 - tx->priority) << 56 | tx->total, 0);
 }
 
 /* The one place where a message is listed or delisted. What has begun resumes at the head. */
@@ -38,7 +38,7 @@ void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 	bool fresh = tx->state == MRPC_PRIO_TX_FRESH;
 
 	if (tx_can(tx)) {
-		mrpc_heap_del(&tx->peer->tx_wait, &tx->wait);
+		mrpc_lheap_del(&tx->peer->tx_wait, &tx->wait);
 		mrpc_prio_rank_put(&ep->tx, &tx->entity, tx->priority,
 				   mrpc_levels_size(tx->total - tx->sent), !fresh);
 		return;
@@ -47,17 +47,17 @@ void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 	if (fresh)
 		tx_wait(tx);
 	else
-		mrpc_heap_del(&tx->peer->tx_wait, &tx->wait);
+		mrpc_lheap_del(&tx->peer->tx_wait, &tx->wait);
 }
 
 /* Up to @nr of those that wait to begin can, if there is an association and room. */
 void mrpc_prio_tx_refill(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 nr)
 {
-	struct mrpc_heap_node *n;
+	struct mrpc_lheap_node *n;
 
 	if (peer->state != MRPC_PRIO_PEER_UP || !window_open(peer))
 		return;
-	while (nr-- && (n = mrpc_heap_first(&peer->tx_wait)))
+	while (nr-- && (n = mrpc_lheap_first(&peer->tx_wait)))
 		mrpc_prio_tx_update(ep, container_of(n, struct mrpc_prio_tx, wait));
 }
 
@@ -142,7 +142,7 @@ void mrpc_prio_tx_end(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 status)
 	tx->status = status;
 	mrpc_prio_tx_release(tx);
 	mrpc_prio_rank_del(&ep->tx, &tx->entity);
-	mrpc_heap_del(&peer->tx_wait, &tx->wait);
+	mrpc_lheap_del(&peer->tx_wait, &tx->wait);
 	mrpc_wheel_stop(&ep->timers, &tx->timer);
 	mrpc_link_del(&tx->hash);
 	mrpc_link_del(&tx->of_peer);
@@ -185,7 +185,7 @@ int mrpc_prio_tx_priority(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 prio
 	if (!mrpc_prio_rank_ready(ep, &ep->tx, priority))
 		return -ENOMEM;
 	tx->priority = priority;
-	mrpc_heap_del(&tx->peer->tx_wait, &tx->wait);
+	mrpc_lheap_del(&tx->peer->tx_wait, &tx->wait);
 	mrpc_prio_tx_update(ep, tx);
 	return 0;
 }

@@ -678,9 +678,9 @@ static void check_tx(struct pnet_net *n)
 		if (m->ended || tx->state == MRPC_PRIO_TX_ENDED)
 			continue;
 		if (tx->state == MRPC_PRIO_TX_FRESH) {
-			if (tx->entity.listed == tx->wait.in)
+			if (tx->entity.listed == mrpc_lheap_in(&tx->wait))
 				wrong(n, "fresh message %u is in %s", m->id,
-				      tx->wait.in ? "both lists" : "no list");
+				      mrpc_lheap_in(&tx->wait) ? "both lists" : "no list");
 			continue;
 		}
 		if (tx->entity.listed == tx_should_wait(tx))
@@ -758,7 +758,7 @@ static void check_peers(struct pnet_net *n, struct pnet_host *h)
 			      debt, p->unscheduled_out);
 		if (p->next_msg - p->tx_base > MRPC_PRIO_WINDOW)
 			wrong(n, "host %u, peer %u: window", h->index, i);
-		if (p->entity.listed != !!mrpc_heap_first(&p->rx_heap))
+		if (p->entity.listed != !!mrpc_lheap_first(&p->rx_heap))
 			wrong(n, "host %u, peer %u: listed wrongly", h->index, i);
 	}
 }

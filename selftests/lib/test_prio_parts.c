@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "heap.h"
+#include "lheap.h"
 #include "prio_rank.h"
 #include "rnd.h"
 #include "tap.h"
@@ -13,40 +13,40 @@
 
 #define NR	60
 
-TEST(heap_random)
+TEST(lheap_random)
 {
-	struct mrpc_heap_node all[NR] = { 0 };
-	struct mrpc_heap h = { 0 };
+	struct mrpc_lheap_node all[NR] = { 0 };
+	struct mrpc_lheap h = { 0 };
 	u64 rnd = 7;
 	u32 round, i;
 
 	for (round = 0; round < 30000; round++) {
-		struct mrpc_heap_node *n = &all[rnd_below(&rnd, NR)], *first = mrpc_heap_first(&h);
+		struct mrpc_lheap_node *n = &all[rnd_below(&rnd, NR)], *first = mrpc_lheap_first(&h);
 		u64 key = rnd_below(&rnd, 1000), least = U64_MAX;
 
 		switch (rnd_below(&rnd, 4)) {
 		case 0:
-			mrpc_heap_del(&h, n);
+			mrpc_lheap_del(&h, n);
 			break;
 		case 1:
 			if (first)
-				mrpc_heap_del(&h, first);
+				mrpc_lheap_del(&h, first);
 			break;
 		default:
-			if (n->in)
-				mrpc_heap_move(&h, n, key);
+			if (mrpc_lheap_in(n))
+				mrpc_lheap_move(&h, n, key);
 			else
-				mrpc_heap_add(&h, n, key);
+				mrpc_lheap_add(&h, n, key, 0);
 		}
 		for (i = 0; i < NR; i++)
-			if (all[i].in)
+			if (mrpc_lheap_in(&all[i]))
 				least = min(least, all[i].key);
-		first = mrpc_heap_first(&h);
+		first = mrpc_lheap_first(&h);
 		CHECK_EQ(!first, least == U64_MAX);
-		CHECK(!first || (first->in && first->key == least));
+		CHECK(!first || (mrpc_lheap_in(first) && first->key == least));
 	}
-	while (mrpc_heap_first(&h))
-		mrpc_heap_del(&h, mrpc_heap_first(&h));
+	while (mrpc_lheap_first(&h))
+		mrpc_lheap_del(&h, mrpc_lheap_first(&h));
 }
 
 /* Times from next to nothing to beyond the longest wheel */
