@@ -85,7 +85,7 @@ static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_con
 	struct mrpc_engine *e;
 
 	for (s = &chain->stages[dir][from]; (e = s->engine); s++) {
-		bool (*pass)(struct mrpc_engine *, enum mrpc_direction, struct mrpc_rpc *);
+		bool (*pass)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc);
 
 		if (!(e->services & BIT(rpc->call->method >> 16)))
 			continue;
