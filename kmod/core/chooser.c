@@ -224,10 +224,10 @@ static bool chooser_enter(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 			return false;
 		if (rpc)
 			mrpc_policy_show(run, rpc);
-		rcu_read_lock_sched();
+		mrpc_policy_enter();
 		if (likely(rcu_access_pointer(policy->prog) == run->prog))
 			return true;
-		rcu_read_unlock_sched();
+		mrpc_policy_leave();
 	}
 }
 
@@ -321,7 +321,7 @@ int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struc
 		choice = run->prog->lb.pick(&run->ctx, &c->set);
 		chooser_stop(run, clock);
 	}
-	rcu_read_unlock_sched();
+	mrpc_policy_leave();
 	run->rpc = NULL;
 	choice = chooser_choice(chooser, fit, choice);
 	if (unlikely(run->thrown))
@@ -349,7 +349,7 @@ static void chooser_done(struct mrpc_chooser *chooser, const struct mrpc_call *c
 		run->prog->lb.done(ctx, end);
 		chooser_stop(run, clock);
 	}
-	rcu_read_unlock_sched();
+	mrpc_policy_leave();
 }
 
 /**

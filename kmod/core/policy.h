@@ -291,6 +291,26 @@ struct mrpc_policy_dp {
 	u8 storage[] __aligned(8);
 };
 
+/*
+ * Around programs that judge or choose: a section of RCU. Without preemption that costs less,
+ * and their time is their own; where spinlocks sleep, functions that they call might.
+ */
+static inline void mrpc_policy_enter(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rcu_read_lock();
+	else
+		rcu_read_lock_sched();
+}
+
+static inline void mrpc_policy_leave(void)
+{
+	if (IS_ENABLED(CONFIG_PREEMPT_RT))
+		rcu_read_unlock();
+	else
+		rcu_read_unlock_sched();
+}
+
 /* policy.c */
 void mrpc_policy_drop(const struct mrpc_engine_ops *ops);
 struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy);

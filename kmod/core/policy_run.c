@@ -280,10 +280,10 @@ static __always_inline int policy_judge(struct mrpc_policy_run *run,
 			policy_show(run, rpc);
 			if (run->prog->nr_fields)
 				policy_view(run, rpc);
-			rcu_read_lock_sched();
+			mrpc_policy_enter();
 			if (likely(rcu_access_pointer(policy->prog) == run->prog))
 				break;
-			rcu_read_unlock_sched();
+			mrpc_policy_leave();
 		} else if (rcu_access_pointer(policy->prog) == run->prog) {
 			return policy_without(run);
 		}
@@ -291,7 +291,7 @@ static __always_inline int policy_judge(struct mrpc_policy_run *run,
 			return policy_refuse(run, MRPC_UNAVAILABLE, policy_unready);
 	}
 	verdict = policy_run(run);
-	rcu_read_unlock_sched();
+	mrpc_policy_leave();
 	run->rpc = NULL;
 	if (unlikely(verdict | run->thrown))
 		verdict = policy_after(run, verdict);
