@@ -6,7 +6,7 @@
  * (struct_ops). When its link is attached it is an engine type with a name
  * and a version, which the operator places like any other. A struct mrpc_lb_ops is a
  * policy that the lb engine asks which replica gets a call.
- * Documentation/policies.rst is the author's guide; bpf/mrpc_policy.bpf.h has
+ * Documentation/policy-author.rst is the author's guide; bpf/mrpc_policy.bpf.h has
  * the functions that a program may call.
  */
 #ifndef _UAPI_LINUX_MRPC_POLICY_H
