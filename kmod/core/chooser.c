@@ -212,7 +212,7 @@ static void chooser_count(u64 *count)
  * time is its own. @rpc: the message, or NULL. Return: false: there are no programs, or they
  * do not fit the connection.
  */
-static bool chooser_enter(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
+static __always_inline bool chooser_enter(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_policy *policy = run->policy;
 
