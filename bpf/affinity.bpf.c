@@ -36,28 +36,52 @@ static __always_inline __u64 mix(__u64 sum, __u64 word)
 	return sum ^ sum >> 29;
 }
 
-/* What is under way: a share of it, by weight, is what a replica may have. */
-struct load {
-	__u64 calls;
-	__u64 weight;
+/* All candidates are looked at twice: what is under way, then who is to have the call. */
+struct walk {
+	struct mrpc_lb_set *set;
+	__u64 hash;
+	__u64 percent;
+	__u64 calls;		/* under way, with the one at hand */
+	__u64 weight;		/* of all */
+	__u64 best;
+	__u64 best_with_room;
+	__s64 owner;
+	__s64 chosen;
 };
 
-static __always_inline struct load load_of(struct mrpc_lb_set *set)
+static long add_up(__u32 i, struct walk *w)
 {
-	struct load all = { .calls = 1 };	/* the one at hand */
-	struct mrpc_lb_candidate *c;
-	__u32 i;
+	struct mrpc_lb_candidate *c = bpf_mrpc_candidate(w->set, i);
 
-	for (i = 0; i < MRPC_LB_CANDIDATES; i++) {
-		c = bpf_mrpc_candidate(set, i);
-		if (!c)
-			break;
-		if (!c->fit)
-			continue;
-		all.calls += c->outstanding;
-		all.weight += c->weight;
+	if (!c)
+		return 1;
+	if (c->fit) {
+		w->calls += c->outstanding;
+		w->weight += c->weight;
 	}
-	return all;
+	return 0;
+}
+
+static long compare(__u32 i, struct walk *w)
+{
+	struct mrpc_lb_candidate *c = bpf_mrpc_candidate(w->set, i);
+	__u64 score;
+
+	if (!c)
+		return 1;
+	if (!c->fit)
+		return 0;
+	score = mix(mix(w->hash, c->key), 0) | 1;
+	if (score > w->best) {
+		w->best = score;
+		w->owner = i;
+	}
+	if (score > w->best_with_room &&
+	    c->outstanding * w->weight * 100 < w->calls * c->weight * w->percent) {
+		w->best_with_room = score;
+		w->chosen = i;
+	}
+	return 0;
 }
 
 static __always_inline __u64 more(void)
@@ -70,30 +94,19 @@ static __always_inline __u64 more(void)
 /* One has room always: not all can have more than their share. */
 static __always_inline int choose(struct mrpc_lb_set *set, __u64 hash, bool *first)
 {
-	__u64 score, best = 0, best_with_room = 0, percent = 100 + more();
-	struct load all = load_of(set);
-	struct mrpc_lb_candidate *c;
-	int i, owner = MRPC_LB_ANY, chosen = MRPC_LB_ANY;
+	struct walk w = {
+		.set = set,
+		.hash = hash,
+		.percent = 100 + more(),
+		.calls = 1,
+		.owner = MRPC_LB_ANY,
+		.chosen = MRPC_LB_ANY,
+	};
 
-	for (i = 0; i < MRPC_LB_CANDIDATES; i++) {
-		c = bpf_mrpc_candidate(set, i);
-		if (!c)
-			break;
-		if (!c->fit)
-			continue;
-		score = mix(mix(hash, c->key), 0) | 1;
-		if (score > best) {
-			best = score;
-			owner = i;
-		}
-		if (score > best_with_room &&
-		    c->outstanding * all.weight * 100 < all.calls * c->weight * percent) {
-			best_with_room = score;
-			chosen = i;
-		}
-	}
-	*first = chosen == owner;
-	return chosen;
+	bpf_loop(set->nr, add_up, &w, 0);
+	bpf_loop(set->nr, compare, &w, 0);
+	*first = w.chosen == w.owner;
+	return w.chosen;
 }
 
 MRPC_LB_PICK(affinity_pick)
