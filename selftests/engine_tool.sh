@@ -116,7 +116,7 @@ test_engines()
 	mrpc engine add null | tee "$TEST_TMP/out"
 	grep -q '^null added (null@2): 4 of 4 datapaths changed in .*, each paused for .* (p99 .*, at most .*)$' \
 		"$TEST_TMP/out"
-	mrpc engine add ratelimit name r scope service kv.Store side client before null
+	mrpc engine add ratelimit name r scope service kv.Store side client before null rate unlimited
 	mrpc -j engine add null name x scope uid root cgroup / after r |
 		json "j['name'] == 'x' and j['change']['changed'] == 4 and j['change']['pause_p99_ns'] > 0"
 	mrpc engine type | has 'null *2 .* x,null '
@@ -337,7 +337,7 @@ test_egress()
 	refused 1 "there is no discipline 'red': fifo, strict, small-first or a policy" \
 		egress set loop discipline red
 	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
-	refused 1 'a rate of 999 bytes/s' egress set loop rate 999
+	refused 1 'rate 999 bytes/s' egress set loop rate 999
 	refused 1 "there is no device 'nil'" egress set dev nil
 	refused 1 'loop links have no egress domain' egress pause loop
 	refused 1 "device 'lo' has no egress domain" egress show dev lo

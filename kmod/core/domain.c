@@ -137,7 +137,8 @@ static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const struct m
 	mrpc_domain_rank(d);
 	for (;;) {
 		q = mrpc_egress_next(&d->core, ktime_get_ns());
-		if (!q && d->core.order.listed && !d->core.paused && mrpc_domain_look(d)) {
+		if (!q && d->core.order.listed && !d->core.paused && !d->core.paced &&
+		    mrpc_domain_look(d)) {
 			gone = true;
 			continue;
 		}

@@ -165,7 +165,7 @@ static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *arg
 		return -ERANGE;
 	}
 	if (args->rate && (args->rate < MRPC_PACE_MIN || args->rate > MRPC_BUCKET_MAX_RATE)) {
-		NL_SET_ERR_MSG_FMT(extack, "a rate of %llu bytes/s; %u to %llu are allowed, 0 is none",
+		NL_SET_ERR_MSG_FMT(extack, "rate %llu bytes/s: %u to %llu are allowed, 0 is none",
 				   args->rate, MRPC_PACE_MIN, MRPC_BUCKET_MAX_RATE);
 		return -ERANGE;
 	}
@@ -265,6 +265,7 @@ static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_ar
 		d->sched = old;
 	else
 		mrpc_egress_pause(&d->core, args->paused);
+	d->armed = false;	/* the rate may be another one: not when it was set for */
 	spin_unlock_bh(&d->lock);
 	if (!err)
 		mrpc_sched_put(old);

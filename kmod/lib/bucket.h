@@ -100,13 +100,6 @@ static inline u64 mrpc_bucket_when(struct mrpc_bucket *b, u64 now, u32 n)
 	return mrpc_bucket_when_limited(b, now, n);
 }
 
-/** mrpc_bucket_give() - @n of the tokens that were taken are not needed */
-static inline void mrpc_bucket_give(struct mrpc_bucket *b, u32 n)
-{
-	if (b->rate != MRPC_BUCKET_UNLIMITED)
-		b->level = min_t(s64, b->level + n, b->burst);
-}
-
 /**
  * mrpc_bucket_take() - take @n tokens
  * @b: the bucket

@@ -50,13 +50,13 @@ static void grant_release(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 static void grant_void(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 {
 	grant_release(d, q);
-	mrpc_bucket_give(&d->pace, q->turn);
+	mrpc_bucket_return(&d->pace, q->turn);
 	mrpc_order_charge(&d->order, &q->order, -(s64)q->turn);
 	q->state = MRPC_EGRESS_IDLE;
 }
 
-/* Whose turn it is, if there is room for what it sends; or NULL. */
-static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d)
+/* Whose turn it is, if there is room for what it sends, and the rate allows it; or NULL. */
+static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d, u64 now)
 {
 	struct mrpc_order_entity *e;
 	struct mrpc_egress_queue *q;
@@ -70,6 +70,9 @@ static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d)
 		q->turn = min_t(u64, e->left, min(q->credit, d->rule.chunk));
 		if (d->out + q->turn > d->rule.limit)
 			return NULL;
+		d->paced = mrpc_bucket_when(&d->pace, now, q->turn);
+		if (d->paced)
+			return NULL;
 		if (i == MRPC_EGRESS_AGAIN || !mrpc_order_again(&d->order, e))
 			return q;
 	}
@@ -79,14 +82,13 @@ struct mrpc_egress_queue *mrpc_egress_next(struct mrpc_egress *d, u64 now)
 {
 	struct mrpc_egress_queue *q;
 
+	d->paced = 0;
 	if (d->paused)
 		return NULL;
-	q = egress_first(d);
+	q = egress_first(d, now);
 	if (!q)
 		return NULL;
-	d->paced = mrpc_bucket_take(&d->pace, now, q->turn);
-	if (d->paced)
-		return NULL;
+	mrpc_bucket_take(&d->pace, now, q->turn);
 	mrpc_order_start(&d->order, &q->order);
 	mrpc_order_charge(&d->order, &q->order, q->turn);
 	q->state = MRPC_EGRESS_GRANTED;
@@ -117,7 +119,7 @@ void mrpc_egress_dequeued(struct mrpc_egress *d, struct mrpc_egress_queue *q, u3
 	q->below += sent;
 	d->out += sent;
 	if (sent != q->turn) {
-		mrpc_bucket_give(&d->pace, q->turn - sent);
+		mrpc_bucket_return(&d->pace, q->turn - sent);
 		mrpc_order_charge(&d->order, &q->order, (s64)sent - q->turn);
 	}
 	if (!sent)
