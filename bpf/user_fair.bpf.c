@@ -95,13 +95,14 @@ MRPC_SCHED_DEQUEUE(user_dequeue)
 
 MRPC_SCHED_CHARGE(user_charge)
 {
-	__u64 *time = time_of(q, q->uid), *present = time_of(q, PRESENT);
+	__u64 *time = time_of(q, q->uid), *present = time_of(q, PRESENT), back;
 	__u32 weight = weight_of(q->uid);
 
 	if (!time || !present)
 		return;
-	if (bytes < 0) {
-		*time -= (__u64)-bytes * MOST / weight;
+	if (bytes < 0) {	/* perhaps of a turn from before we came */
+		back = (__u64)-bytes * MOST / weight;
+		*time = *time > back ? *time - back : 0;
 		return;
 	}
 	if (*time > *present)

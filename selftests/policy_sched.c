@@ -352,7 +352,7 @@ TEST(refused)
 		policy_open(&policy, bad[i].name, bad[i].name);
 		CHECK_EQ(policy_refused(&policy), bad[i].err);
 	}
-	for (i = 0; i < 6; i++) {
+	for (i = 0; i < 7; i++) {
 		policy_open(&policy, "rank", "small");
 		decl = policy_decl(&policy);
 		switch (i) {
@@ -362,6 +362,7 @@ TEST(refused)
 		case 3: decl->period = 1000000000; break;
 		case 4: strcpy(decl->fields[0], "key"); break;
 		case 5: strcpy(decl->counters[0], "runs"); break;
+		case 6: decl->budget = MRPC_SCHED_BUDGET_MAX + 1; break;
 		}
 		CHECK_MSG(policy_refused(&policy) == -EINVAL, "%u", i);
 	}

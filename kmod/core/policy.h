@@ -76,6 +76,7 @@ struct mrpc_policy_prog;
  * @decl: where its struct mrpc_policy_decl begins: MRPC_POLICY_DECL_AT()
  * @flags: MRPC_POLICY_* that it may have
  * @budget: ns that a run may take, unless programs declare it
+ * @budget_max: the most that they may declare
  * @arranged: MRPC_POLICY_HOOKS_* that things are arranged for where a policy of this class
  *	is in use: programs that follow have none that the first had not
  * @engine: what the engine types of this class have in common
@@ -87,6 +88,7 @@ struct mrpc_policy_class {
 	u32 decl;
 	u32 flags;
 	u32 budget;
+	u32 budget_max;
 	u32 arranged;
 	const struct mrpc_engine_ops *engine;
 	void (*take)(struct mrpc_policy_prog *prog);
@@ -284,10 +286,13 @@ struct mrpc_policy_run {
 /**
  * struct mrpc_policy_dp - a datapath under a policy
  * @run: its directions
+ * @begun: it has had an init, and is to have an exit. One that began without programs has
+ *	neither; set before anybody uses it
  * @storage: mrpc_policy.storage bytes, for programs of both directions
  */
 struct mrpc_policy_dp {
 	struct mrpc_policy_run run[MRPC_DIRS];
+	bool begun;
 	u8 storage[] __aligned(8);
 };
 

@@ -59,7 +59,7 @@ bool mrpc_policy_valid(const struct mrpc_policy_class *class, const void *ops, b
 	const struct mrpc_policy_decl *decl = mrpc_policy_decl(class, ops);
 
 	return policy_word_valid(decl->name, MRPC_POLICY_NAME) && !(decl->flags & ~class->flags) &&
-	       decl->storage <= MRPC_POLICY_STORAGE && decl->budget <= NSEC_PER_SEC &&
+	       decl->storage <= MRPC_POLICY_STORAGE && decl->budget <= class->budget_max &&
 	       policy_period_valid(decl, ticks) && mrpc_policy_check_fields(decl) >= 0 &&
 	       policy_counters_valid(decl);
 }

@@ -268,7 +268,8 @@ int mrpc_policy_dp_begin(struct mrpc_policy_dp *dp, struct netlink_ext_ack *exta
 		if (err)
 			return err;
 	} while (!policy_call(&dp->run[MRPC_TX], policy_init, &ret));
-	if (ret >= 0)
+	dp->begun = ret >= 0;
+	if (dp->begun)
 		return 0;
 	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d",
 			   dp->run[MRPC_TX].policy->name, ret);
@@ -294,7 +295,7 @@ void mrpc_policy_dp_end(struct mrpc_policy_dp *dp)
 {
 	int ret;
 
-	while (!policy_call(&dp->run[MRPC_TX], policy_exit, &ret))
+	while (dp->begun && !policy_call(&dp->run[MRPC_TX], policy_exit, &ret))
 		policy_take(&dp->run[MRPC_TX]);
 	mrpc_policy_dp_free(dp);
 }

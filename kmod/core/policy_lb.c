@@ -43,6 +43,7 @@ static const struct mrpc_policy_class lb_class = {
 	.decl		= MRPC_POLICY_DECL_AT(mrpc_lb_ops),
 	.flags		= MRPC_POLICY_AGES,
 	.budget		= MRPC_POLICY_BUDGET,
+	.budget_max	= NSEC_PER_SEC,
 	.engine		= &lb_engine,
 	.take		= lb_take,
 };

@@ -37,6 +37,7 @@ static const struct mrpc_policy_class policy_class = {
 	.decl		= MRPC_POLICY_DECL_AT(mrpc_policy_ops),
 	.flags		= MRPC_POLICY_FLAGS,
 	.budget		= MRPC_POLICY_BUDGET,
+	.budget_max	= NSEC_PER_SEC,
 	.arranged	= POLICY_JUDGES,
 	.engine		= &mrpc_policy_engine,
 	.take		= policy_take,

@@ -183,12 +183,13 @@ noinline void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns)
 	ns = max(ns, 0);
 	WRITE_ONCE(run->ran, run->ran + ns);
 	policy_count(&run->measured);
-	if (ns > prog->budget)
-		run->thrown |= mrpc_policy_fault(run->policy, prog,
-						 "a run took %llu us",
-						 div_u64(ns, NSEC_PER_USEC));
-	else if (faults)
+	if (ns > prog->budget) {
+		if (mrpc_policy_fault(run->policy, prog, "a run took %llu us",
+				      div_u64(ns, NSEC_PER_USEC)))
+			WRITE_ONCE(run->thrown, true);
+	} else if (faults) {
 		WRITE_ONCE(prog->faults, faults - 1);
+	}
 }
 
 static noinline int policy_run_measured(struct mrpc_policy_run *run)
@@ -461,8 +462,8 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 
 	if (!run)
 		return;
-	rcu_read_lock();
-	prog = rcu_dereference(policy->prog);
+	mrpc_policy_enter();
+	prog = rcu_dereference_check(policy->prog, true);
 	if (prog && prog->tick) {
 		run->ctx.generation = prog->generation;
 		start = local_clock();
@@ -474,7 +475,7 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 		else if (prog->faults)
 			WRITE_ONCE(prog->faults, prog->faults - 1);
 	}
-	rcu_read_unlock();
+	mrpc_policy_leave();
 	kfree(run);
 }
 

@@ -7,13 +7,22 @@
  */
 #include <linux/bpf_verifier.h>
 #include <linux/btf.h>
+#include <linux/jiffies.h>
 #include <linux/sched/clock.h>
 
 #include "placement.h"
 #include "sched.h"
 
-/* One run in 64 is measured, and all after one that took too long. */
+/*
+ * One run in 64 is measured, and all after one that took too long; a tick of the kernel's in
+ * the midst of another one tells those that took very long.
+ */
 #define SCHED_MEASURE	64
+
+struct sched_clock {
+	u64 start;		/* 0: this run is not measured */
+	unsigned long tick;
+};
 
 /* -- running ---------------------------------------------------------------------- */
 
@@ -40,20 +49,28 @@ static struct mrpc_sched_queue *sched_show(struct mrpc_port *port)
 	return q;
 }
 
-/* Return: when a run begins, if it is to be measured, else 0. */
-static u64 sched_begin(struct mrpc_domain *d, const struct mrpc_policy_prog *prog)
+static struct sched_clock sched_begin(struct mrpc_domain *d, const struct mrpc_policy_prog *prog)
 {
-	return d->runs++ % SCHED_MEASURE && !READ_ONCE(prog->faults) ? 0 : local_clock();
+	bool measure = !(d->runs++ % SCHED_MEASURE) || READ_ONCE(prog->faults);
+
+	return (struct sched_clock){
+		.start = measure ? local_clock() : 0,
+		.tick = jiffies,
+	};
 }
 
-static void sched_end(struct mrpc_domain *d, struct mrpc_policy_prog *prog, u64 start)
+static void sched_end(struct mrpc_domain *d, struct mrpc_policy_prog *prog,
+		      struct sched_clock clock)
 {
 	u32 faults = READ_ONCE(prog->faults);
 	s64 ns;
 
-	if (likely(!start))
+	if (clock.start)
+		ns = max_t(s64, local_clock() - clock.start, 0);
+	else if (unlikely(jiffies - clock.tick > 1))
+		ns = jiffies_to_nsecs(jiffies - clock.tick - 1);
+	else
 		return;
-	ns = max_t(s64, local_clock() - start, 0);
 	d->measured++;
 	d->ran += ns;
 	if (ns > prog->budget)
@@ -68,14 +85,14 @@ static u64 sched_rank(struct mrpc_order_entity *e)
 	struct mrpc_domain *d = sched_domain(port);
 	struct mrpc_policy_prog *prog;
 	u64 rank = U8_MAX - e->priority;
-	u64 start;
+	struct sched_clock clock;
 
 	rcu_read_lock();
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.rank) {
-		start = sched_begin(d, prog);
+		clock = sched_begin(d, prog);
 		rank = prog->sched.rank(sched_show(port));
-		sched_end(d, prog, start);
+		sched_end(d, prog, clock);
 	}
 	rcu_read_unlock();
 	return rank;
@@ -87,14 +104,14 @@ static bool sched_again(struct mrpc_order_entity *e)
 	struct mrpc_domain *d = sched_domain(port);
 	struct mrpc_policy_prog *prog;
 	bool again = false;
-	u64 start;
+	struct sched_clock clock;
 
 	rcu_read_lock();
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.dequeue) {
-		start = sched_begin(d, prog);
+		clock = sched_begin(d, prog);
 		again = prog->sched.dequeue(sched_show(port));
-		sched_end(d, prog, start);
+		sched_end(d, prog, clock);
 	}
 	rcu_read_unlock();
 	return again;
@@ -105,14 +122,14 @@ static void sched_charge(struct mrpc_order_entity *e, s64 cost)
 	struct mrpc_port *port = sched_port(e);
 	struct mrpc_domain *d = sched_domain(port);
 	struct mrpc_policy_prog *prog;
-	u64 start;
+	struct sched_clock clock;
 
 	rcu_read_lock();
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.charge) {
-		start = sched_begin(d, prog);
+		clock = sched_begin(d, prog);
 		prog->sched.charge(sched_show(port), cost);
-		sched_end(d, prog, start);
+		sched_end(d, prog, clock);
 	}
 	rcu_read_unlock();
 }
@@ -166,7 +183,7 @@ u64 mrpc_sched_generation(struct mrpc_policy *policy)
 static int sched_place(struct mrpc_group *g, const struct mrpc_group *prev,
 		       struct netlink_ext_ack *extack)
 {
-	NL_SET_ERR_MSG_FMT(extack, "policy '%s' is an egress discipline: mrpc egress set",
+	NL_SET_ERR_MSG_FMT(extack, "policy '%.29s' is an egress discipline: mrpc egress set",
 			   g->ops->name);
 	return -EOPNOTSUPP;
 }
@@ -191,6 +208,7 @@ static const struct mrpc_policy_class sched_class = {
 	.size		= sizeof(struct mrpc_sched_ops),
 	.decl		= MRPC_POLICY_DECL_AT(mrpc_sched_ops),
 	.budget		= MRPC_SCHED_BUDGET,
+	.budget_max	= MRPC_SCHED_BUDGET_MAX,
 	.engine		= &sched_engine,
 	.take		= sched_take,
 };
@@ -207,7 +225,7 @@ struct mrpc_policy *mrpc_sched_get(const char *name, struct netlink_ext_ack *ext
 	const struct mrpc_engine_ops *ops = mrpc_engine_try(name, 0);
 
 	if (!ops) {
-		NL_SET_ERR_MSG_FMT(extack, "there is no discipline '%s': fifo, strict, small-first or a policy",
+		NL_SET_ERR_MSG_FMT(extack, "there is no discipline '%.16s': fifo, strict, small-first or a policy",
 				   name);
 		return ERR_PTR(-ENOENT);
 	}

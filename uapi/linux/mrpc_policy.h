@@ -303,6 +303,7 @@ struct mrpc_sched_queue {
 };
 
 #define MRPC_SCHED_BUDGET	500000	/* ns */
+#define MRPC_SCHED_BUDGET_MAX	5000000
 #define MRPC_SCHED_OWN		32	/* bytes of each datapath for bpf_mrpc_own() */
 
 /**
@@ -317,7 +318,7 @@ struct mrpc_sched_queue {
  * @version: 0 is 1
  * @flags: none
  * @storage: 0
- * @budget: as of struct mrpc_policy_ops; 0: MRPC_SCHED_BUDGET
+ * @budget: as of struct mrpc_policy_ops, but at most MRPC_SCHED_BUDGET_MAX; 0: MRPC_SCHED_BUDGET
  * @period: 0
  * @fields, @counters: none
  *
