@@ -58,7 +58,7 @@ static int chooser_find(struct mrpc_group *group, const char *name, u32 version,
 	const struct mrpc_engine_ops *ops = mrpc_engine_get(name, version, extack);
 
 	if (IS_ERR(ops)) {
-		NL_SET_ERR_MSG_FMT(extack, "there is no policy '%.31s'%s to choose: load it first",
+		NL_SET_ERR_MSG_FMT(extack, "there is no policy '%.18s'%s to choose: load it first",
 				   name, version ? " of that version" : "");
 		return PTR_ERR(ops);
 	}
@@ -289,6 +289,12 @@ static void chooser_tell(struct mrpc_chooser *chooser, struct mrpc_engine *e)
 		mrpc_policy_tell(chooser->policy, e);
 }
 
+static void chooser_wants(struct mrpc_replicas *set, bool outcomes)
+{
+	if (unlikely(READ_ONCE(set->outcomes) != outcomes))
+		WRITE_ONCE(set->outcomes, outcomes);
+}
+
 /**
  * mrpc_chooser_pick() - ask the programs who gets a call
  * @chooser: the chooser
@@ -316,6 +322,7 @@ int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struc
 		chooser_tell(chooser, e);
 		return -1;
 	}
+	chooser_wants(chooser->set, run->prog->lb.done);
 	if (likely(run->prog->lb.pick)) {
 		clock = chooser_start(run);
 		choice = run->prog->lb.pick(&run->ctx, &c->set);

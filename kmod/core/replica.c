@@ -316,7 +316,7 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 	end.index = mrpc_replica_index(set, replica);
 	kick = mrpc_replicas_stir(set);
 	spin_unlock(&set->lock);
-	if (READ_ONCE(set->chooser))
+	if (READ_ONCE(set->outcomes))
 		mrpc_chooser_done(set, call, &end);
 	if (kick)
 		mrpc_kick_again(set->conn, MRPC_CONN_TX_READY);

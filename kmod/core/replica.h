@@ -115,6 +115,7 @@ struct mrpc_replica {
  * @chooser: the policy that chooses, or NULL: written by the owner of the transmit claim
  *	of @conn, whose instance keeps it; cleared, and read by who has no claim, under
  *	@chooser_lock
+ * @outcomes: its programs want to know how calls end; written as @chooser is
  * @choosers: those of all instances; under @chooser_lock
  * @chooser_lock: @choosers, and the run of the programs' done; a mutex: they take their time
  * @all: replicas, those that are leaving too; of @work
@@ -133,6 +134,7 @@ struct mrpc_replicas {
 	struct mrpc_balance b;
 	bool waiting;
 	struct mrpc_chooser *chooser;
+	bool outcomes;
 	struct list_head choosers;
 	struct mutex chooser_lock;
 	struct list_head all;

@@ -264,7 +264,7 @@ static int mrpc_runtime_check(const struct mrpc_runtime_args *args, struct netli
 				   MAX_NICE);
 		return -ERANGE;
 	}
-	if (args->within >= MRPC_ORDER_NR_WITHIN || args->turn < MRPC_RUNTIME_TURN_MIN ||
+	if (args->within > MRPC_ORDER_SMALL || args->turn < MRPC_RUNTIME_TURN_MIN ||
 	    args->turn > MRPC_ORDER_MAX_QUANTUM || args->busy > MRPC_RUNTIME_BUSY_MAX) {
 		NL_SET_ERR_MSG_FMT(extack, "turn is %u bytes (%u to %u), busy %llu ns (at most %lu)",
 				   args->turn, MRPC_RUNTIME_TURN_MIN, MRPC_ORDER_MAX_QUANTUM,

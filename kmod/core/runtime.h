@@ -102,11 +102,11 @@ struct mrpc_runtime {
 
 /*
  * Is its turn to end between two messages, because somebody waits who goes before it?
- * For the owner of a claim.
+ * For the owner of a claim. It may get its first runtime meanwhile.
  */
 static inline bool mrpc_runtime_hurries(const struct mrpc_conn *conn)
 {
-	const struct mrpc_runtime *rt = rcu_dereference_protected(conn->runtime, true);
+	const struct mrpc_runtime *rt = rcu_dereference_check(conn->runtime, true);
 
 	return rt && READ_ONCE(rt->urgent);
 }
