@@ -104,23 +104,39 @@ static void wave_end(struct wave *w)
 	}
 }
 
+/* What went before the messages of a connection; the client's session is the later one. */
+static int64_t ahead_of(int conn)
+{
+	struct op_queue all[32];
+	unsigned int nr = op_egress_queues("lo", all, 32), i;
+	int64_t session = 0, ahead = -1;
+
+	for (i = 0; i < nr; i++) {
+		const int64_t *value = all[i].value;
+
+		if (value[MRPC_A_EGRESS_QUEUE_CONN] != conn ||
+		    value[MRPC_A_EGRESS_QUEUE_SESSION] < session)
+			continue;
+		session = value[MRPC_A_EGRESS_QUEUE_SESSION];
+		ahead = value[MRPC_A_EGRESS_QUEUE_AHEAD];
+	}
+	return ahead;
+}
+
 /*
  * Since they were made these connections were granted in this order, "0123": the later, the
  * more went before. In what order messages arrive is not told by that.
  */
 static bool went(struct wave *w, const char *tags)
 {
-	struct op_queue all[32];
-	unsigned int nr = op_egress_queues("lo", all, 32), i, k;
-	int64_t before = -1;
+	int64_t before = -1, ahead;
+	unsigned int i;
 
 	for (i = 0; i < NR; i++) {
-		for (k = 0; k < nr; k++)
-			if (all[k].value[MRPC_A_EGRESS_QUEUE_CONN] == w->conn[tags[i] - '0'])
-				break;
-		if (k == nr || all[k].value[MRPC_A_EGRESS_QUEUE_AHEAD] <= before)
+		ahead = ahead_of(w->conn[tags[i] - '0']);
+		if (ahead <= before)
 			return false;
-		before = all[k].value[MRPC_A_EGRESS_QUEUE_AHEAD];
+		before = ahead;
 	}
 	return true;
 }
