@@ -8,8 +8,6 @@
  * is done's, under the set's chooser_lock. Programs that are not there, fail or say nonsense
  * leave the choice to the engine's own policy.
  */
-#include <linux/jiffies.h>
-#include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "chooser.h"
@@ -231,32 +229,20 @@ static __always_inline bool chooser_enter(struct mrpc_policy_run *run, struct mr
 	}
 }
 
-/*
- * The clock is read in few runs; a tick of the kernel's in the midst of another one tells those
- * that took very long.
- */
-struct chooser_clock {
-	u64 start;		/* 0: this run is not measured */
-	unsigned long tick;
-};
-
-static struct chooser_clock chooser_start(struct mrpc_policy_run *run)
+static struct mrpc_policy_clock chooser_start(struct mrpc_policy_run *run)
 {
-	bool measure = !(run->runs % MRPC_POLICY_MEASURE) || READ_ONCE(run->prog->faults);
+	u64 runs = run->runs;
 
 	chooser_count(&run->runs);
-	return (struct chooser_clock){
-		.start = measure ? local_clock() : 0,
-		.tick = jiffies,
-	};
+	return mrpc_policy_begin(run->prog, runs);
 }
 
-static void chooser_stop(struct mrpc_policy_run *run, struct chooser_clock clock)
+static void chooser_stop(struct mrpc_policy_run *run, struct mrpc_policy_clock clock)
 {
-	if (clock.start)
-		mrpc_policy_ran(run, local_clock() - clock.start);
-	else if (unlikely(jiffies - clock.tick > 1))
-		mrpc_policy_ran(run, jiffies_to_nsecs(jiffies - clock.tick - 1));
+	s64 ns = mrpc_policy_end(clock);
+
+	if (unlikely(ns >= 0))
+		mrpc_policy_ran(run, ns);
 }
 
 /* Return: the index of a candidate that may get the call, or -1. */
@@ -308,7 +294,7 @@ int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struc
 {
 	struct mrpc_policy_run *run = &chooser->dp->run[MRPC_TX];
 	struct mrpc_candidates *c = &chooser->candidates;
-	struct chooser_clock clock;
+	struct mrpc_policy_clock clock;
 	int choice = MRPC_LB_ANY;
 	u32 fit;
 
@@ -343,7 +329,7 @@ static void chooser_done(struct mrpc_chooser *chooser, const struct mrpc_call *c
 {
 	struct mrpc_policy_run *run = &chooser->dp->run[MRPC_RX];
 	struct mrpc_policy_ctx *ctx = &run->ctx;
-	struct chooser_clock clock;
+	struct mrpc_policy_clock clock;
 
 	if (!chooser_enter(run, NULL))
 		return;

@@ -168,6 +168,28 @@ bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog
 }
 
 /**
+ * mrpc_policy_took() - how long a run of programs took
+ * @policy: the policy
+ * @prog: its programs, or those before
+ * @what: "run" or "tick"
+ * @ns: so long
+ *
+ * Context and return as of mrpc_policy_fault(), which more than the budget is.
+ */
+bool mrpc_policy_took(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
+		      const char *what, u64 ns)
+{
+	u32 faults = READ_ONCE(prog->faults);
+
+	if (ns > prog->budget)
+		return mrpc_policy_fault(policy, prog, "a %s took %llu us", what,
+					 div_u64(ns, NSEC_PER_USEC));
+	if (faults)
+		WRITE_ONCE(prog->faults, faults - 1);
+	return false;
+}
+
+/**
  * mrpc_policy_look() - what there is to know of a policy now
  * @policy: the policy, referenced
  * @look: out; the caller puts its programs

@@ -17,12 +17,14 @@
 #define MRPC_CORE_POLICY_H
 
 #include <linux/bpf.h>
+#include <linux/jiffies.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mrpc_netlink.h>
 #include <linux/mrpc_policy.h>
 #include <linux/mutex.h>
 #include <linux/refcount.h>
+#include <linux/sched/clock.h>
 #include <linux/workqueue.h>
 
 #include "engine.h"
@@ -316,10 +318,46 @@ static inline void mrpc_policy_leave(void)
 		rcu_read_unlock_sched();
 }
 
+/* One run in 64 is measured, and the next ones after one that took too long. */
+#define MRPC_POLICY_MEASURE	64
+
+/**
+ * struct mrpc_policy_clock - how long a run takes
+ * @start: ns; 0: it is not measured
+ * @tick: the kernel's: one in the midst of a run that is not measured tells those that
+ *	take very long
+ */
+struct mrpc_policy_clock {
+	u64 start;
+	unsigned long tick;
+};
+
+/* A run of @prog begins, after @runs others. */
+static inline struct mrpc_policy_clock mrpc_policy_begin(const struct mrpc_policy_prog *prog,
+							 u64 runs)
+{
+	bool measure = !(runs % MRPC_POLICY_MEASURE) || READ_ONCE(prog->faults);
+
+	return (struct mrpc_policy_clock){
+		.start = measure ? local_clock() : 0,
+		.tick = jiffies,
+	};
+}
+
+/* It ends. Return: ns that it took; negative: that is not known, but it was not very long. */
+static inline s64 mrpc_policy_end(struct mrpc_policy_clock clock)
+{
+	if (clock.start)
+		return max_t(s64, local_clock() - clock.start, 0);
+	return unlikely(jiffies - clock.tick > 1) ? jiffies_to_nsecs(jiffies - clock.tick - 1) : -1;
+}
+
 /* policy.c */
 void mrpc_policy_drop(const struct mrpc_engine_ops *ops);
 struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy);
 void mrpc_policy_prog_put(struct mrpc_policy_prog *prog);
+bool mrpc_policy_took(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
+		      const char *what, u64 ns);
 __printf(3, 4)
 bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
 		       const char *fmt, ...);
@@ -385,9 +423,6 @@ void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc);
 void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns);
 void mrpc_policy_tell(struct mrpc_policy *policy, struct mrpc_engine *e);
 int mrpc_policy_dump(const struct mrpc_policy_dp *dp, struct sk_buff *skb);
-
-/* One run in 64 is measured, and the next ones after one that took too long. */
-#define MRPC_POLICY_MEASURE	64
 
 static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 {

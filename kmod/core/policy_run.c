@@ -7,7 +7,6 @@
  * programs waits for no claim. What a message's verdict may need from memory that is
  * not ours is copied before the programs run.
  */
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
@@ -177,19 +176,11 @@ void mrpc_policy_tell(struct mrpc_policy *policy, struct mrpc_engine *e)
  */
 noinline void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns)
 {
-	struct mrpc_policy_prog *prog = run->prog;
-	u32 faults = READ_ONCE(prog->faults);
-
 	ns = max(ns, 0);
 	WRITE_ONCE(run->ran, run->ran + ns);
 	policy_count(&run->measured);
-	if (ns > prog->budget) {
-		if (mrpc_policy_fault(run->policy, prog, "a run took %llu us",
-				      div_u64(ns, NSEC_PER_USEC)))
-			WRITE_ONCE(run->thrown, true);
-	} else if (faults) {
-		WRITE_ONCE(prog->faults, faults - 1);
-	}
+	if (mrpc_policy_took(run->policy, run->prog, "run", ns))
+		WRITE_ONCE(run->thrown, true);
 }
 
 static noinline int policy_run_measured(struct mrpc_policy_run *run)
@@ -458,7 +449,7 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 {
 	struct mrpc_policy_run *run = kzalloc(sizeof(*run), GFP_KERNEL);
 	struct mrpc_policy_prog *prog;
-	u64 start, ns;
+	u64 start;
 
 	if (!run)
 		return;
@@ -468,12 +459,7 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 		run->ctx.generation = prog->generation;
 		start = local_clock();
 		prog->tick(&run->ctx);
-		ns = local_clock() - start;
-		if (ns > prog->budget)
-			mrpc_policy_fault(policy, prog, "a tick took %llu us",
-					  div_u64(ns, NSEC_PER_USEC));
-		else if (prog->faults)
-			WRITE_ONCE(prog->faults, prog->faults - 1);
+		mrpc_policy_took(policy, prog, "tick", local_clock() - start);
 	}
 	mrpc_policy_leave();
 	kfree(run);

@@ -7,22 +7,9 @@
  */
 #include <linux/bpf_verifier.h>
 #include <linux/btf.h>
-#include <linux/jiffies.h>
-#include <linux/sched/clock.h>
 
 #include "placement.h"
 #include "sched.h"
-
-/*
- * One run in 64 is measured, and all after one that took too long; a tick of the kernel's in
- * the midst of another one tells those that took very long.
- */
-#define SCHED_MEASURE	64
-
-struct sched_clock {
-	u64 start;		/* 0: this run is not measured */
-	unsigned long tick;
-};
 
 /* -- running ---------------------------------------------------------------------- */
 
@@ -49,34 +36,16 @@ static struct mrpc_sched_queue *sched_show(struct mrpc_port *port)
 	return q;
 }
 
-static struct sched_clock sched_begin(struct mrpc_domain *d, const struct mrpc_policy_prog *prog)
-{
-	bool measure = !(d->runs++ % SCHED_MEASURE) || READ_ONCE(prog->faults);
-
-	return (struct sched_clock){
-		.start = measure ? local_clock() : 0,
-		.tick = jiffies,
-	};
-}
-
 static void sched_end(struct mrpc_domain *d, struct mrpc_policy_prog *prog,
-		      struct sched_clock clock)
+		      struct mrpc_policy_clock clock)
 {
-	u32 faults = READ_ONCE(prog->faults);
-	s64 ns;
+	s64 ns = mrpc_policy_end(clock);
 
-	if (clock.start)
-		ns = max_t(s64, local_clock() - clock.start, 0);
-	else if (unlikely(jiffies - clock.tick > 1))
-		ns = jiffies_to_nsecs(jiffies - clock.tick - 1);
-	else
+	if (likely(ns < 0))
 		return;
 	d->measured++;
 	d->ran += ns;
-	if (ns > prog->budget)
-		mrpc_policy_fault(d->sched, prog, "a run took %llu us", div_u64(ns, NSEC_PER_USEC));
-	else if (faults)
-		WRITE_ONCE(prog->faults, faults - 1);
+	mrpc_policy_took(d->sched, prog, "run", ns);
 }
 
 static u64 sched_rank(struct mrpc_order_entity *e)
@@ -85,12 +54,12 @@ static u64 sched_rank(struct mrpc_order_entity *e)
 	struct mrpc_domain *d = sched_domain(port);
 	struct mrpc_policy_prog *prog;
 	u64 rank = U8_MAX - e->priority;
-	struct sched_clock clock;
+	struct mrpc_policy_clock clock;
 
 	rcu_read_lock();
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.rank) {
-		clock = sched_begin(d, prog);
+		clock = mrpc_policy_begin(prog, d->runs++);
 		rank = prog->sched.rank(sched_show(port));
 		sched_end(d, prog, clock);
 	}
@@ -104,12 +73,12 @@ static bool sched_again(struct mrpc_order_entity *e)
 	struct mrpc_domain *d = sched_domain(port);
 	struct mrpc_policy_prog *prog;
 	bool again = false;
-	struct sched_clock clock;
+	struct mrpc_policy_clock clock;
 
 	rcu_read_lock();
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.dequeue) {
-		clock = sched_begin(d, prog);
+		clock = mrpc_policy_begin(prog, d->runs++);
 		again = prog->sched.dequeue(sched_show(port));
 		sched_end(d, prog, clock);
 	}
@@ -122,12 +91,12 @@ static void sched_charge(struct mrpc_order_entity *e, s64 cost)
 	struct mrpc_port *port = sched_port(e);
 	struct mrpc_domain *d = sched_domain(port);
 	struct mrpc_policy_prog *prog;
-	struct sched_clock clock;
+	struct mrpc_policy_clock clock;
 
 	rcu_read_lock();
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.charge) {
-		clock = sched_begin(d, prog);
+		clock = mrpc_policy_begin(prog, d->runs++);
 		prog->sched.charge(sched_show(port), cost);
 		sched_end(d, prog, clock);
 	}

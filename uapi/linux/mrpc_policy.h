@@ -342,7 +342,8 @@ struct mrpc_sched_ops {
 /**
  * struct mrpc_policy_decl - what policies of all types declare
  *
- * Each struct_ops type ends with these members, in this order, behind its functions.
+ * Each struct_ops type ends with these members, in this order, behind its functions; not with
+ * this struct, since struct_ops takes no member without a name. The kernel asserts it.
  */
 struct mrpc_policy_decl {
 	char name[MRPC_POLICY_NAME];
