@@ -50,6 +50,8 @@
 #define MRPC_PRIO_NR_GAPS	30	/* received pieces beyond a gap, of one message */
 #define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
 #define MRPC_PRIO_NR_NOTES	4
+/* Payload of a packet that every path takes: a datagram of 1200 bytes, as RFC 8899 has it. */
+#define MRPC_PRIO_BASE_PAYLOAD	(1200U - 64)
 /* A CONTROL packet of fewer entries might have no room for what one message has to say. */
 #define MRPC_PRIO_MIN_CONTROL						\
 	(24 + 24 * (MRPC_PRIO_NR_RANGES + MRPC_PRIO_NR_ACKS + MRPC_PRIO_NR_NOTES + 2))
@@ -76,7 +78,8 @@ enum mrpc_prio_order {
  * @proportional: instead: @outstanding shared in proportion to what remains of each message,
  *	but not less than @chunk
  * @outstanding: bytes granted and not here, of all messages together. What comes
- *	unscheduled counts, but is not held back
+ *	unscheduled counts, but is not held back. A peer that holds none of it gets @step all the
+ *	same, @overcommit peers at a time: nobody keeps others out by holding all of it
  * @overcommit: peers that are granted at a time, one message each, 1 to MRPC_PRIO_MAX_OVERCOMMIT
  * @order: enum mrpc_prio_order
  * @crc: ask peers for checksums
@@ -183,6 +186,9 @@ enum mrpc_prio_tx_state {
  * @debt: what it counts in peer->unscheduled_out
  * @again: ranges to send again, below @sent, @nr_again of them
  * @resent: bytes sent again, all in all
+ * @stuck_from: first missing byte of which full packets were lost, if @stuck
+ * @stuck: times that they were asked for
+ * @stuck_at: when last
  * @state: enum mrpc_prio_tx_state
  * @status: enum mrpc_prio_status, when it has ended
  * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
@@ -191,6 +197,7 @@ enum mrpc_prio_tx_state {
  * @announce: its first packet, or an empty one, is to be sent
  * @seen: the peer knows it
  * @out: with the caller, between mrpc_prio_tx_next() and mrpc_prio_tx_sent()
+ * @begun_at: when it began
  * @sent_at: when a packet of it was sent last
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @entity: in the order of those that can send
@@ -217,8 +224,11 @@ struct mrpc_prio_tx {
 	u32 here;
 	u32 debt;
 	u32 resent;
+	u32 stuck_from;
+	u64 stuck_at;
 	struct mrpc_prio_range again[MRPC_PRIO_NR_RANGES];
 	u8 nr_again;
+	u8 stuck;
 	u8 status;
 	u8 code;
 	u8 class;
@@ -227,6 +237,7 @@ struct mrpc_prio_tx {
 	bool seen;
 	bool out;
 	u16 say;
+	u64 begun_at;
 	u64 sent_at;
 	struct mrpc_prio_ranked entity;
 	struct mrpc_lheap_node wait;
@@ -258,7 +269,9 @@ enum mrpc_prio_rx_state {
  * @got: bytes that are here
  * @granted: bytes from 0 that the sender may send
  * @limit: no grant beyond this: mrpc_prio_rx_limit()
- * @counted: what it counts in mrpc_prio.outstanding
+ * @unscheduled: as announced
+ * @unasked: what it counts in peer->rx_unasked
+ * @counted: what it counts in peer->rx_granted
  * @left: what it counts in mrpc_prio.remaining
  * @gaps: NULL: nothing is missing before what is here
  * @state: enum mrpc_prio_rx_state
@@ -293,6 +306,8 @@ struct mrpc_prio_rx {
 	u32 got;
 	u32 granted;
 	u32 limit;
+	u32 unscheduled;
+	u32 unasked;
 	u32 counted;
 	u32 left;
 	u8 code;
@@ -325,7 +340,11 @@ enum mrpc_prio_peer_state {
  *
  * Ownership: the core's from mrpc_prio_peer_add() until mrpc_prio_peer_remove() returns.
  *
- * @payload: bytes of payload in one packet; mrpc_prio_peer_payload()
+ * @payload: bytes of payload in one packet: those of @path, or fewer
+ * @path: mrpc_prio_peer_payload()
+ * @lost_full: full packets that were lost in a row while small ones came
+ * @lost_at: when that was found last
+ * @shrunk: when @payload was made less than @path
  * @state: enum mrpc_prio_peer_state
  * @status: enum mrpc_prio_status: why the last association ended
  * @event: it is in the list of those with an event
@@ -339,7 +358,14 @@ enum mrpc_prio_peer_state {
  * @budget: bytes that may be under way to it without grants
  * @max_total: largest message that it takes
  * @offered: bytes that it was told it may have under way to here without grants
+ * @rx_unasked: bytes that it announced as unscheduled and that are not here
+ * @rx_granted: bytes that were granted to it and are not here
+ * @rx_counted: what it counts in mrpc_prio.outstanding: both, but no more than @offered of
+ *	@rx_unasked
+ * @spare: it holds a step that is beyond rule.outstanding
  * @unscheduled_out: bytes under way to it without grants
+ * @again_credit: bytes that are sent to it again if it asks
+ * @again_at: when time last added to @again_credit
  * @tx_scale: of @budget, in 1024ths: congestion on the way to it
  * @rx_scale: of the window of its messages, likewise
  * @tx_cut: when @tx_scale was changed last
@@ -378,12 +404,17 @@ enum mrpc_prio_peer_state {
  */
 struct mrpc_prio_peer {
 	u32 payload;
+	u32 path;
+	u64 lost_at;
+	u64 shrunk;
 	u8 state;
 	u8 status;
 	bool event;
 	bool crc;
 	bool ecn;
+	bool spare;
 	u8 tries;
+	u8 lost_full;
 	u32 say;
 	u64 local;
 	u64 remote;
@@ -392,7 +423,12 @@ struct mrpc_prio_peer {
 	u32 budget;
 	u32 max_total;
 	u32 offered;
+	u64 rx_unasked;
+	u64 rx_granted;
+	u64 rx_counted;
 	u32 unscheduled_out;
+	u32 again_credit;
+	u64 again_at;
 	u16 tx_scale;
 	u16 rx_scale;
 	u64 tx_cut;
@@ -445,6 +481,7 @@ static_assert(sizeof(struct mrpc_prio_peer) <= 896);
  * @timeouts: announcements and requests that had to be repeated
  * @wasted: turns of the sender that sent nothing
  * @marks: DATA packets with congestion experienced
+ * @shrinks: paths that do not take packets as large as they should
  * @drops: by enum mrpc_prio_drop
  */
 struct mrpc_prio_stats {
@@ -457,6 +494,7 @@ struct mrpc_prio_stats {
 	u64 timeouts;
 	u64 wasted;
 	u64 marks;
+	u64 shrinks;
 	u64 drops[MRPC_PRIO_NR_DROPS];
 };
 
@@ -474,7 +512,9 @@ struct mrpc_prio_stats {
  * @nr_tx: messages being sent
  * @nr_rx: messages being received
  * @nr_gaps: struct mrpc_prio_gaps that exist
- * @outstanding: bytes granted, or announced as unscheduled, and not here
+ * @outstanding: bytes granted, or announced as unscheduled, and not here: the sum of
+ *	peer->rx_counted
+ * @nr_spare: peers with peer->spare
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @rx: peers with messages that can be granted more
@@ -501,6 +541,7 @@ struct mrpc_prio {
 	u32 nr_rx;
 	u32 nr_gaps;
 	u64 outstanding;
+	u32 nr_spare;
 	u64 remaining;
 	struct mrpc_prio_rank tx;
 	struct mrpc_prio_rank rx;
@@ -552,7 +593,12 @@ void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 p
  */
 void mrpc_prio_peer_remove(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
 
-/** mrpc_prio_peer_payload() - another path MTU: bytes of payload in one packet, 1 or more */
+/**
+ * mrpc_prio_peer_payload() - the path's MTU is known: bytes of payload in one packet, 1 or more
+ * peer->payload is that, until it turns out that the path does not take so many: then the core
+ * makes it less. So packets are cut by peer->payload, each time. The same number as before
+ * changes nothing.
+ */
 void mrpc_prio_peer_payload(struct mrpc_prio_peer *peer, u32 payload);
 
 /**

@@ -248,8 +248,7 @@ static u32 write_control(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 
 	};
 	struct writer w = {
 		.at = buf + sizeof(struct mrpc_prio_hdr),
-		.max = min_t(u32, (size - sizeof(struct mrpc_prio_hdr)) /
-			     sizeof(struct mrpc_prio_entry), MRPC_PRIO_MAX_CONTROL),
+		.max = (size - sizeof(struct mrpc_prio_hdr)) / sizeof(struct mrpc_prio_entry),
 	};
 
 	write_peer(ep, peer, &w, now);
@@ -273,13 +272,14 @@ static u32 write_handshake(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u6
 		.epoch = hello ? peer->epoch : 0,
 		.stamp = hello ? now : peer->cookie,
 		.features = ep->rule.crc ? MRPC_PRIO_FEATURE_CRC : 0,
-		.budget = peer->state == MRPC_PRIO_PEER_UP ? peer->offered : ep->rule.unscheduled,
+		.budget = hello ? ep->rule.unscheduled : peer->offered,
 		.max_total = ep->rule.max_total,
 	};
 
 	if (hello) {
 		peer->ping = now;
-		peer->offered = p.budget;
+		/* Any HELLO of these may be the one that is answered. */
+		peer->offered = max(peer->offered, p.budget);
 	}
 	peer->say &= hello ? ~BIT(MRPC_PRIO_HELLO) : ~BIT(MRPC_PRIO_WELCOME);
 	return mrpc_prio_encode(&p, buf);
@@ -289,6 +289,8 @@ u32 mrpc_prio_control_next(struct mrpc_prio *ep, u64 now, void *buf, u32 size,
 			   struct mrpc_prio_peer **peer)
 {
 	mrpc_prio_grant(ep, now);
+	/* Nobody learns of the loss of these: they are of a size that every path takes. */
+	size = min_t(u32, size, MRPC_PRIO_DATA_HDR + MRPC_PRIO_BASE_PAYLOAD);
 	while (!mrpc_link_empty(&ep->controls)) {
 		struct mrpc_prio_peer *p = container_of(ep->controls.next, struct mrpc_prio_peer,
 							control);

@@ -17,6 +17,7 @@ enum {
 #define MRPC_PRIO_SCALE		1024	/* of windows and budgets: all of it */
 #define MRPC_PRIO_MIN_SCALE	64
 #define MRPC_PRIO_MAX_TRIES	20
+#define MRPC_PRIO_SMALL_TRIES	2	/* announcements, until the first packet is made small */
 
 /* prio.c */
 struct mrpc_order_link *mrpc_prio_bucket(const struct mrpc_prio *ep,
@@ -62,8 +63,16 @@ void mrpc_prio_tx_arm(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now);
 void mrpc_prio_tx_heard(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 			const struct mrpc_prio_note *note, u64 now);
 bool mrpc_prio_tx_acked(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 msg, u64 now);
-void mrpc_prio_again_add(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u32 to);
 void mrpc_prio_again_cut(struct mrpc_prio_tx *tx, u32 from, u32 to);
+void mrpc_prio_again_earn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 bytes);
+
+/* prio_path.c */
+u32 mrpc_prio_path_first(const struct mrpc_prio_tx *tx);
+u32 mrpc_prio_path_len(const struct mrpc_prio_tx *tx, u32 from, u32 len);
+void mrpc_prio_path_raise(struct mrpc_prio_peer *peer, u64 now);
+void mrpc_prio_path_seen(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 here, u64 now);
+void mrpc_prio_path_missing(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u32 to,
+			    u64 now);
 
 /* prio_rx.c */
 void mrpc_prio_rx_data(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,

@@ -48,18 +48,46 @@ static struct mrpc_prio_rx *peer_first(const struct mrpc_prio_peer *peer)
 	return n ? container_of(n, struct mrpc_prio_rx, heap) : NULL;
 }
 
+/*
+ * What is announced need not come. So all that one peer announces counts no more than what
+ * it was offered, which is as much as it may really have under way.
+ */
+static void peer_count(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
+{
+	u64 counted = min_t(u64, peer->rx_unasked, peer->offered) + peer->rx_granted;
+
+	ep->outstanding += counted - peer->rx_counted;
+	peer->rx_counted = counted;
+	if (peer->spare && !peer->rx_granted) {
+		peer->spare = false;
+		ep->nr_spare--;
+		ep->grants_due = true;
+	}
+}
+
+static void rx_count(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
+{
+	bool counts = rx->state == MRPC_PRIO_RX_ACTIVE && !rx->stalled;
+	u32 due = counts && rx->granted > rx->got ? rx->granted - rx->got : 0;
+	u32 counted = min(due, rx->granted - rx->unscheduled);
+	struct mrpc_prio_peer *peer = rx->peer;
+
+	peer->rx_granted += (u64)counted - rx->counted;
+	rx->counted = counted;
+	peer->rx_unasked += (u64)(due - counted) - rx->unasked;
+	rx->unasked = due - counted;
+	peer_count(ep, peer);
+}
+
 /* The one place where a message counts, and where it and its peer are ranked. */
 void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
-	bool counts = rx->state == MRPC_PRIO_RX_ACTIVE && !rx->stalled;
 	struct mrpc_prio_peer *peer = rx->peer;
-	u32 counted = counts && rx->granted > rx->got ? rx->granted - rx->got : 0;
 	bool grantable = rx_grantable(rx);
 	u32 left = grantable ? rx->total - rx->got : 0;
 	struct mrpc_prio_rx *first;
 
-	ep->outstanding += (u64)counted - rx->counted;
-	rx->counted = counted;
+	rx_count(ep, rx);
 	ep->remaining += (u64)left - rx->left;
 	rx->left = left;
 	if (!grantable)
@@ -90,6 +118,15 @@ static u32 rx_window(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 no
 	return max_t(u64, window * peer->rx_scale / MRPC_PRIO_SCALE, ep->rule.step);
 }
 
+/*
+ * Others may hold all that may be outstanding, for as long as they like: who holds nothing
+ * gets a step, but not so many peers at once that there is no bound.
+ */
+static bool rx_spare(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
+{
+	return !peer->rx_granted && ep->nr_spare < ep->rule.overcommit;
+}
+
 /* @place: in the order of those that are granted. Return: whether it was */
 static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u64 now)
 {
@@ -97,10 +134,15 @@ static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u
 		   ep->rule.outstanding - ep->outstanding : 0;
 	u32 end = min(rx->limit, rx->total);
 	u64 to = min_t(u64, (u64)rx->got + rx_window(ep, rx, now), end);
+	bool spare = to > rx->granted + room && room < ep->rule.step && rx_spare(ep, rx->peer);
 
-	to = min_t(u64, to, rx->granted + room);
+	to = min_t(u64, to, rx->granted + (spare ? ep->rule.step : room));
 	if (to <= rx->granted || (to - rx->granted < ep->rule.step && to < end))
 		return false;
+	if (spare) {
+		rx->peer->spare = true;
+		ep->nr_spare++;
+	}
 	rx->granted = to;
 	rx->class = place < 3 ? 3 - place : 0;
 	mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_GRANT));

@@ -135,6 +135,7 @@ void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 p
 {
 	memset(peer, 0, sizeof(*peer));
 	peer->payload = payload;
+	peer->path = payload;
 	peer->heard = now;
 	peer->max_total = MRPC_PRIO_MAX_TOTAL;
 	peer->timer.kind = MRPC_PRIO_TIMER_PEER;
@@ -149,16 +150,12 @@ void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 p
 	ep->nr_peers++;
 }
 
-void mrpc_prio_peer_payload(struct mrpc_prio_peer *peer, u32 payload)
-{
-	peer->payload = payload;
-}
-
 /* Asks for an association. */
 static void peer_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 {
 	peer->state = MRPC_PRIO_PEER_HELLO;
 	peer->local = token_draw(ep);
+	peer->offered = 0;
 	peer->asked = now;
 	peer->tries = 0;
 	peer->say |= BIT(MRPC_PRIO_HELLO);
@@ -250,13 +247,16 @@ static void peer_heard(struct mrpc_prio_peer *peer, u64 now)
 static void peer_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		    const struct mrpc_prio_packet *p, u64 now)
 {
-	if (peer->state == MRPC_PRIO_PEER_IDLE)
+	if (peer->state == MRPC_PRIO_PEER_IDLE) {
 		peer->local = token_draw(ep);
+		peer->offered = ep->rule.unscheduled;
+	}
 	peer->state = MRPC_PRIO_PEER_UP;
 	peer->remote = p->token;
 	peer->budget = min(ep->rule.unscheduled, p->budget);
 	peer->max_total = p->max_total;
-	peer->offered = ep->rule.unscheduled;
+	peer->again_credit = 0;
+	peer->again_at = now;
 	peer->crc = ep->rule.crc || p->features & MRPC_PRIO_FEATURE_CRC;
 	peer->say &= ~BIT(MRPC_PRIO_HELLO);
 	peer->tries = 0;

@@ -283,6 +283,7 @@ void mrpc_prio_accept(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct 
 		.kind = p->kind,
 		.peer = peer,
 		.granted = p->unscheduled,
+		.unscheduled = p->unscheduled,
 		.limit = min(limit, p->total),
 		.serial = ++ep->serial,
 		.timer = { .kind = MRPC_PRIO_TIMER_RX },

@@ -231,7 +231,9 @@ static void tx_begin(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	struct mrpc_prio_peer *peer = tx->peer;
 
 	mrpc_prio_peer_grow(ep, peer, &peer->tx_scale, &peer->tx_cut, now);
+	mrpc_prio_path_raise(peer, now);
 	tx->state = MRPC_PRIO_TX_ACTIVE;
+	tx->begun_at = now;
 	tx->msg = peer->next_msg++;
 	tx->unscheduled = tx_unscheduled(tx);
 	tx->granted = tx->unscheduled;
@@ -267,7 +269,7 @@ static struct mrpc_prio_range tx_range(const struct mrpc_prio_tx *tx, bool *agai
 		return (struct mrpc_prio_range){ tx->sent, tx->granted };
 	}
 	if (!tx->seen && tx->tries)
-		return (struct mrpc_prio_range){ 0, min(tx->sent, tx->peer->payload) };
+		return (struct mrpc_prio_range){ 0, mrpc_prio_path_first(tx) };
 	return (struct mrpc_prio_range){ 0, 0 };
 }
 
@@ -283,7 +285,7 @@ static void tx_fill(const struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 	chunk->tx = tx;
 	chunk->peer = peer;
 	chunk->offset = r.from;
-	chunk->len = min(r.to - r.from, ep->rule.chunk);
+	chunk->len = mrpc_prio_path_len(tx, r.from, min(r.to - r.from, ep->rule.chunk));
 	chunk->class = tx_class(tx, r.from);
 	p->type = MRPC_PRIO_DATA;
 	p->flags = peer->crc ? MRPC_PRIO_CRC : 0;
@@ -353,7 +355,10 @@ static void tx_advance(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 		ep->stats.resent += sent;
 	} else if (chunk->offset == tx->sent) {
 		tx->sent += sent;
-		tx->most = max(tx->most, tx->sent);
+		if (tx->sent > tx->most) {
+			mrpc_prio_again_earn(ep, tx->peer, tx->sent - tx->most);
+			tx->most = tx->sent;
+		}
 	}
 }
 

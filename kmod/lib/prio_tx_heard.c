@@ -26,8 +26,37 @@ static void again_remove(struct mrpc_prio_tx *tx, u32 i)
 	memmove(&tx->again[i], &tx->again[i + 1], (tx->nr_again - i) * sizeof(tx->again[0]));
 }
 
+/*
+ * Who asks for bytes over and over makes this end send much for little: what is sent again is
+ * bounded by what was sent for the first time, and a chunk for each time that a receiver waits
+ * before it asks again, so that it goes on however much is lost.
+ */
+void mrpc_prio_again_earn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 bytes)
+{
+	peer->again_credit = min_t(u64, peer->again_credit + bytes, ep->rule.outstanding);
+}
+
+static u32 again_credit(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
+{
+	u64 times = div64_u64(now - peer->again_at, ep->rule.rto_min);
+	u32 chunk = max(ep->rule.chunk, peer->payload);
+
+	peer->again_at += times * ep->rule.rto_min;
+	mrpc_prio_again_earn(ep, peer, min_t(u64, times, U32_MAX) * chunk);
+	return peer->again_credit;
+}
+
+static u32 again_bytes(const struct mrpc_prio_tx *tx)
+{
+	u32 i, n = 0;
+
+	for (i = 0; i < tx->nr_again; i++)
+		n += tx->again[i].to - tx->again[i].from;
+	return n;
+}
+
 /* Ascending, joined with what it touches. If there is no room it will be asked for again. */
-void mrpc_prio_again_add(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u32 to)
+static void again_add(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u32 to)
 {
 	u32 i = 0;
 
@@ -45,6 +74,19 @@ void mrpc_prio_again_add(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from
 	memmove(&tx->again[i + 1], &tx->again[i], (tx->nr_again - i) * sizeof(tx->again[0]));
 	tx->again[i] = (struct mrpc_prio_range){ from, to };
 	tx->nr_again++;
+}
+
+/* As many of these as may be: the others will be asked for again. */
+static void again_ask(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u32 to, u64 now)
+{
+	u32 credit = again_credit(ep, tx->peer, now), before = again_bytes(tx);
+
+	if (!credit) {
+		mrpc_prio_drop(ep, MRPC_PRIO_DROP_LIMIT);
+		return;
+	}
+	again_add(ep, tx, from, from + min(to - from, credit));
+	tx->peer->again_credit -= min(credit, again_bytes(tx) - before);
 }
 
 /* These were sent. A range of which the middle was is sent again from there on. */
@@ -83,13 +125,15 @@ static void tx_granted(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_STALE);
 		return;
 	}
+	mrpc_prio_path_seen(ep, tx, resend ? 0 : note->from, now);
 	tx_news(ep, tx);
 	tx->granted = max(tx->granted, note->to);
 	if (!resend) {
 		tx->here = max(tx->here, note->from);
 		tx->class = note->class;
 	} else if (note->from < tx->sent) {
-		mrpc_prio_again_add(ep, tx, note->from, min(note->to, tx->sent));
+		mrpc_prio_path_missing(ep, tx, note->from, min(note->to, tx->sent), now);
+		again_ask(ep, tx, note->from, min(note->to, tx->sent), now);
 	} else {
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_BUSY));
 	}
@@ -105,6 +149,7 @@ static void tx_put_off(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	tx->granted = 0;
 	tx->sent = 0;
 	tx->nr_again = 0;
+	tx->stuck = 0;
 	tx->announce = false;
 	tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
 	mrpc_prio_tx_arm(ep, tx, now);
@@ -145,6 +190,7 @@ bool mrpc_prio_tx_acked(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 m
 	}
 	if (tx->most < tx->total)
 		return false;
+	mrpc_prio_path_seen(ep, tx, tx->total, now);
 	if (!tx->tries && !tx->resent)
 		mrpc_prio_peer_rtt(peer, now - tx->sent_at);
 	mrpc_prio_tx_end(ep, tx, MRPC_PRIO_DONE);

@@ -155,7 +155,7 @@ static void transmit(struct pnet_net *n, u32 from, u32 to, u8 *buf, u32 len, u32
 	if (chance(n, n->faults.forge) && len > 24 && (buf[3] == MRPC_PRIO_DATA ||
 						       buf[3] == MRPC_PRIO_CONTROL))
 		forge(n, from, to, buf, len);
-	if (n->blackhole || chance(n, n->faults.loss)) {
+	if (n->blackhole || (n->faults.mtu && len > n->faults.mtu) || chance(n, n->faults.loss)) {
 		n->lost_bytes += payload;
 		return;
 	}
@@ -699,11 +699,38 @@ static void check_tx(struct pnet_net *n)
 	}
 }
 
+/* What all messages of one peer may still send, as its receiver is to count it. */
+static u64 peer_outstanding(struct pnet_net *n, struct pnet_host *h, u32 from)
+{
+	const struct mrpc_prio_peer *p = &h->peers[from].peer;
+	u64 announced = 0, granted = 0;
+	struct pnet_rx *r;
+
+	for (r = n->all_rx; r; r = r->next) {
+		const struct mrpc_prio_rx *x = &r->rx;
+
+		if (x->peer != p || x->state != MRPC_PRIO_RX_ACTIVE || x->stalled)
+			continue;
+		granted += x->granted - max(x->got, x->unscheduled);
+		announced += x->unscheduled - min(x->got, x->unscheduled);
+	}
+	if (h->peers[from].there && p->spare && !granted)
+		wrong(n, "host %u has a step of host %u and is granted nothing", from, h->index);
+	return granted + min_t(u64, announced, p->offered);
+}
+
 static void check_host(struct pnet_net *n, struct pnet_host *h)
 {
 	u64 outstanding = 0, remaining = 0;
-	u32 gaps = 0, nr = 0;
+	u32 gaps = 0, nr = 0, spare = 0, i;
 	struct pnet_rx *r;
+
+	for (i = 0; i < n->hosts; i++) {
+		outstanding += peer_outstanding(n, h, i);
+		spare += h->peers[i].there && h->peers[i].peer.spare;
+	}
+	if (spare != h->ep.nr_spare)
+		wrong(n, "host %u counts %u peers with a step: %u", h->index, h->ep.nr_spare, spare);
 
 	for (r = n->all_rx; r; r = r->next) {
 		const struct mrpc_prio_rx *x = &r->rx;
@@ -712,7 +739,6 @@ static void check_host(struct pnet_net *n, struct pnet_host *h)
 			continue;
 		nr++;
 		gaps += !!x->gaps;
-		outstanding += x->counted;
 		remaining += x->left;
 		if (x->gaps && (!x->gaps->nr || x->gaps->have[0].from <= x->next))
 			wrong(n, "message %u has gaps without a gap", r->msg->id);

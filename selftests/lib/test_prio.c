@@ -228,6 +228,33 @@ TEST(prio_both_ask)
 	pair_stop();
 }
 
+/* Settings change while an association is made: what was said to the other end counts. */
+TEST(prio_offer_is_kept)
+{
+	struct mrpc_prio_rule r;
+	struct packet p;
+
+	pair_start();
+	submit(a, 0, 100, 5);
+	CHECK(out(a, &p));
+	CHECK_EQ(p.p.budget, 4000);
+	in(b, &p);
+	in(a, &b->answer);
+	CHECK(out(a, &p));
+	in(b, &p);
+	r = a->ep.rule;
+	r.unscheduled = 1000;
+	CHECK_EQ(mrpc_prio_set(&a->ep, &r), 0);
+	talk();
+	CHECK_EQ(b->peer.budget, 4000);
+	CHECK_EQ(a->peer.offered, 4000);
+	submit(b, 0, 3000, 5);
+	talk();
+	CHECK_EQ(a->completed, 1);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_RANGE), 0);
+	pair_stop();
+}
+
 /* b has lost its state: what was sent ends, what was not is sent in the next association. */
 TEST(prio_restart_is_told)
 {

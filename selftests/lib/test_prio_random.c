@@ -45,19 +45,20 @@ static void random_rule(u64 seed, struct mrpc_prio_rule *r)
 /* Half of the runs have one kind of fault only, which others would hide. */
 static void random_faults(struct pnet_faults *f)
 {
-	u32 which = some(2) ? some(10) : 10;
+	u32 which = some(2) ? some(11) : 11;
 
 	*f = (struct pnet_faults){
-		.loss = which == 0 || which == 10 ? some(1500) : 0,
-		.dup = which == 1 || which == 10 ? some(1500) : 0,
-		.corrupt = which == 2 || which == 10 ? some(500) : 0,
-		.forge = which == 3 || which == 10 ? some(1000) : 0,
-		.ecn = which == 4 || which == 10 ? some(3000) : 0,
-		.late = which == 5 || which == 10 ? some(1000) : 0,
-		.fail = which == 6 || which == 10 ? some(1000) : 0,
-		.defer = which == 7 || which == 10 ? some(2000) : 0,
-		.untaken = which == 8 || which == 10 ? some(500) : 0,
-		.memory = which == 9 || which == 10 ? some(500) : 0,
+		.loss = which == 0 || which == 11 ? some(1500) : 0,
+		.dup = which == 1 || which == 11 ? some(1500) : 0,
+		.corrupt = which == 2 || which == 11 ? some(500) : 0,
+		.forge = which == 3 || which == 11 ? some(1000) : 0,
+		.ecn = which == 4 || which == 11 ? some(3000) : 0,
+		.late = which == 5 || which == 11 ? some(1000) : 0,
+		.fail = which == 6 || which == 11 ? some(1000) : 0,
+		.defer = which == 7 || which == 11 ? some(2000) : 0,
+		.untaken = which == 8 || which == 11 ? some(500) : 0,
+		.memory = which == 9 || which == 11 ? some(500) : 0,
+		.mtu = which == 10 || (which == 11 && !some(4)) ? 1200 + some(300) : 0,
 		.jitter = some(2) ? 1 + some(400000) : 1,
 	};
 }

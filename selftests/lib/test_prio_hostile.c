@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: a peer that knows the tokens and does not do its part. It takes from others
+ * no more than its share.
+ */
+#include "tap.h"
+#include "prio_pair.h"
+
+#define NR	64
+
+/* Another peer of b, which says what the test makes it say. */
+static struct {
+	struct mrpc_prio_peer peer;
+	struct mrpc_prio_rx rx[NR];
+	u32 nr;
+} hostile;
+
+static void hostile_start(void)
+{
+	struct mrpc_prio_packet hello = {
+		.type = MRPC_PRIO_HELLO,
+		.token = 99,
+		.budget = 1 << 20,
+		.max_total = MRPC_PRIO_MAX_TOTAL,
+	};
+
+	memset(&hostile, 0, sizeof(hostile));
+	mrpc_prio_welcome(&b->ep, &hostile.peer, PAIR_PAYLOAD, &hello, now);
+}
+
+static void hostile_stop(void)
+{
+	mrpc_prio_peer_remove(&b->ep, &hostile.peer);
+	while (mrpc_prio_rx_ended(&b->ep))
+		;
+	pair_stop();
+}
+
+/* One of them is the hostile one's. */
+static void two_places(void)
+{
+	struct mrpc_prio_rule r;
+
+	pair_up();
+	r = b->ep.rule;
+	r.overcommit = 2;
+	CHECK_EQ(mrpc_prio_set(&b->ep, &r), 0);
+}
+
+/* It begins a message, and sends @len bytes of it. */
+static void hostile_begins(u32 total, u32 unscheduled, u32 len)
+{
+	struct mrpc_prio_packet p = {
+		.type = MRPC_PRIO_DATA,
+		.to = hostile.peer.local,
+		.from = hostile.peer.remote,
+		.conn = 1,
+		.msg = 1 + hostile.nr,
+		.total = total,
+		.unscheduled = unscheduled,
+		.len = len,
+		.priority = 255,
+	};
+	struct mrpc_prio_event ev;
+
+	mrpc_prio_receive(&b->ep, &hostile.peer, "hostile", 7, &p, false, now, &ev);
+	CHECK_EQ(ev.type, MRPC_PRIO_EVENT_MESSAGE);
+	mrpc_prio_accept(&b->ep, &hostile.peer, &hostile.rx[hostile.nr++], &p, U32_MAX, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_DATA)
+		CHECK(!mrpc_prio_taken(&b->ep, &ev, now));
+}
+
+/* What b has to say to the others is lost. */
+static u32 flow_to_a(void)
+{
+	struct mrpc_prio_peer *peer;
+	struct packet p;
+	u32 n = 0;
+
+	while ((p.len = mrpc_prio_control_next(&b->ep, now, p.buf, sizeof(p.buf), &peer))) {
+		if (peer != &b->peer)
+			continue;
+		n++;
+		in(a, &p);
+	}
+	return n;
+}
+
+static void a_sends(u32 total)
+{
+	submit(a, 1, total, 5);
+	while (flow(a) + flow_to_a())
+		;
+}
+
+/* Announced and withheld, again and again: it counts as what the peer was offered. */
+TEST(prio_unscheduled_withheld)
+{
+	u32 i;
+
+	two_places();
+	hostile_start();
+	for (i = 0; i < NR; i++)
+		hostile_begins(50000, hostile.peer.offered, i & 1);
+	CHECK_EQ(b->ep.outstanding, hostile.peer.offered);
+	a_sends(20000);
+	CHECK_EQ(b->completed, 1);
+	hostile_stop();
+	CHECK_EQ(b->ep.outstanding, 0);
+}
+
+/* Granted and withheld: all that may be outstanding is, and yet others go on. */
+TEST(prio_grants_withheld)
+{
+	u32 all, i;
+
+	two_places();
+	all = b->ep.rule.outstanding;
+	hostile_start();
+	for (i = 0; i < NR; i++)
+		hostile_begins(4000, 0, 0);
+	flow_to_a();
+	CHECK_EQ(b->ep.outstanding, all);
+	CHECK_EQ(hostile.peer.rx_granted, all);
+	a_sends(20000);
+	CHECK_EQ(b->completed, 1);
+	CHECK_EQ(b->ep.nr_spare, 0);
+	CHECK_EQ(b->ep.outstanding, all);
+	hostile_stop();
+	CHECK_EQ(b->ep.outstanding, 0);
+}
+
+/* Steps beyond what may be outstanding are for so many peers as are granted at a time. */
+TEST(prio_spare_is_bounded)
+{
+	struct mrpc_prio_packet hello = { .type = MRPC_PRIO_HELLO, .max_total = 1 << 20 };
+	static struct mrpc_prio_peer peers[10];
+	static struct mrpc_prio_rx rx[10];
+	struct mrpc_prio_event ev;
+	u32 i;
+
+	pair_up();
+	hostile_start();
+	for (i = 0; i < NR; i++)
+		hostile_begins(4000, 0, 0);
+	flow_to_a();
+	for (i = 0; i < 10; i++) {
+		struct mrpc_prio_packet p = { .type = MRPC_PRIO_DATA, .conn = 1, .msg = 1,
+					      .total = 700, .priority = 255 };
+
+		hello.token = 1000 + i;
+		mrpc_prio_welcome(&b->ep, &peers[i], PAIR_PAYLOAD, &hello, now);
+		CHECK(mrpc_prio_rank_has(&b->ep.rx, p.priority));
+		mrpc_prio_accept(&b->ep, &peers[i], &rx[i], &p, U32_MAX, now, &ev);
+	}
+	flow_to_a();
+	CHECK_EQ(b->ep.nr_spare, b->ep.rule.overcommit);
+	CHECK(b->ep.outstanding <= b->ep.rule.outstanding +
+	      b->ep.rule.overcommit * b->ep.rule.step);
+	for (i = 0; i < 10; i++)
+		mrpc_prio_peer_remove(&b->ep, &peers[i]);
+	CHECK_EQ(b->ep.nr_spare, 0);
+	hostile_stop();
+}
+
+/*
+ * The same bytes are asked for over and over: few are sent for each time that passes, and
+ * nothing at once that was not earned by sending.
+ */
+TEST(prio_resend_is_bounded)
+{
+	u64 before, sent;
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 100000, 5);
+	flow(a);
+	say(b, MRPC_PRIO_GRANT, 2, 3000, 100000, 0);
+	flow(a);
+	CHECK_EQ(a->tx[1].sent, 100000);
+	before = a->ep.stats.resent;
+	for (i = 0; i < 200; i++) {
+		say(b, MRPC_PRIO_RESEND, 2, 0, 100000, 0);
+		flow(a);
+	}
+	sent = a->ep.stats.resent - before;
+	CHECK(sent > 0);
+	CHECK(sent <= a->ep.rule.outstanding);
+	CHECK(drops(a, MRPC_PRIO_DROP_LIMIT) > 100);
+	/* Time goes on: a chunk for each of the least time between two requests */
+	before = a->ep.stats.resent;
+	for (i = 0; i < 100; i++) {
+		pass(a->ep.rule.rto_min / 10);
+		say(b, MRPC_PRIO_RESEND, 2, 0, 100000, 0);
+		flow(a);
+	}
+	sent = a->ep.stats.resent - before;
+	CHECK(sent >= 9 * a->ep.rule.chunk);
+	CHECK(sent <= 10 * a->ep.rule.chunk);
+	pair_stop();
+}
+
+/* What is asked for while it waits for its turn costs nothing. */
+TEST(prio_resend_is_counted_once)
+{
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 4000, 5);
+	say(b, MRPC_PRIO_GRANT, 2, 0, 4000, 0);
+	flow(a);
+	say(b, MRPC_PRIO_GRANT, 2, 0, 4000, 0);
+	flow(a);
+	CHECK_EQ(a->tx[1].sent, 4000);
+	for (i = 0; i < 100; i++)
+		say(b, MRPC_PRIO_RESEND, 2, 1000, 3000, 0);
+	CHECK_EQ(drops(a, MRPC_PRIO_DROP_LIMIT), 0);
+	CHECK_EQ(a->tx[1].nr_again, 1);
+	CHECK_EQ(a->tx[1].again[0].to, 3000);
+	pair_stop();
+}
