@@ -53,14 +53,14 @@ static int chooser_version(char *name, struct netlink_ext_ack *extack)
 static int chooser_find(struct mrpc_group *group, const char *name, u32 version,
 			struct netlink_ext_ack *extack)
 {
-	const struct mrpc_engine_ops *ops = mrpc_engine_get(name, version, extack);
+	const struct mrpc_engine_ops *ops = mrpc_engine_try(name, version);
 
-	if (IS_ERR(ops)) {
+	if (!ops) {
 		NL_SET_ERR_MSG_FMT(extack, "there is no policy '%.18s'%s to choose: load it first",
 				   name, version ? " of that version" : "");
-		return PTR_ERR(ops);
+		return -ENOENT;
 	}
-	if (mrpc_engine_is_policy(ops) && mrpc_policy_is_lb(mrpc_policy_of(ops))) {
+	if (mrpc_policy_of_type(ops, MRPC_POLICY_TYPE_LB)) {
 		group->also = ops;
 		return 0;
 	}
@@ -200,11 +200,6 @@ EXPORT_SYMBOL_GPL(mrpc_chooser_put);
 
 /* -- programs ------------------------------------------------------------------------ */
 
-static void chooser_count(u64 *count)
-{
-	WRITE_ONCE(*count, *count + 1);
-}
-
 /*
  * A program is about to run, with preemption disabled, so that it is not replaced, and its
  * time is its own. @rpc: the message, or NULL. Return: false: there are no programs, or they
@@ -233,7 +228,7 @@ static struct mrpc_policy_clock chooser_start(struct mrpc_policy_run *run)
 {
 	u64 runs = run->runs;
 
-	chooser_count(&run->runs);
+	mrpc_policy_count(&run->runs);
 	return mrpc_policy_begin(run->prog, runs);
 }
 
@@ -254,9 +249,9 @@ static int chooser_choice(struct mrpc_chooser *chooser, u32 fit, int choice)
 	if (choice >= 0 && choice < nr && fit & BIT(choice))
 		return choice;
 	if (choice >= 0 && choice < nr) {
-		chooser_count(&chooser->unfit);
+		mrpc_policy_count(&chooser->unfit);
 	} else if (choice != MRPC_LB_ANY) {
-		chooser_count(&run->errors);
+		mrpc_policy_count(&run->errors);
 		run->thrown |= mrpc_policy_fault(run->policy, run->prog,
 						 "it chose %d of %u candidates", choice, nr);
 	}
@@ -304,7 +299,7 @@ int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struc
 		return -1;
 	fit = c->set.fit;
 	if (unlikely(!chooser_enter(run, rpc))) {
-		chooser_count(&run->fallbacks);
+		mrpc_policy_count(&run->fallbacks);
 		chooser_tell(chooser, e);
 		return -1;
 	}

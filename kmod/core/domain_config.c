@@ -250,27 +250,21 @@ static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_po
 	return old;
 }
 
-/* On success it has the reference to @sched. */
-static int mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args,
-			      struct mrpc_policy *sched)
+/* @args have been checked. Takes the reference to @sched. */
+static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args,
+			       struct mrpc_policy *sched)
 {
 	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
 	struct mrpc_policy *old;
-	int err;
 
 	spin_lock_bh(&d->lock);
 	old = mrpc_domain_use(d, sched);
-	err = mrpc_egress_set(&d->core, &rule);
-	if (err)
-		d->sched = old;
-	else
-		mrpc_egress_pause(&d->core, args->paused);
+	WARN_ON_ONCE(mrpc_egress_set(&d->core, &rule));
+	mrpc_egress_pause(&d->core, args->paused);
 	d->armed = false;	/* the rate may be another one: not when it was set for */
 	spin_unlock_bh(&d->lock);
-	if (!err)
-		mrpc_sched_put(old);
+	mrpc_sched_put(old);
 	mrpc_domain_pump(d);
-	return err;
 }
 
 /* Under mn->change: makes @d be so, or a new one if there is none. */
@@ -285,7 +279,11 @@ static int mrpc_domain_make(struct net *net, struct mrpc_domain *d,
 	sched = mrpc_domain_sched(d, args, extack);
 	if (IS_ERR(sched))
 		return PTR_ERR(sched);
-	err = d ? mrpc_domain_change(d, args, sched) : mrpc_domain_new(net, args, sched, extack);
+	if (d) {
+		mrpc_domain_change(d, args, sched);
+		return 0;
+	}
+	err = mrpc_domain_new(net, args, sched, extack);
 	if (err)
 		mrpc_sched_put(sched);
 	return err;

@@ -40,6 +40,9 @@ static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_class *
 	while (prog->nr_counters < MRPC_POLICY_COUNTERS && *decl->counters[prog->nr_counters])
 		prog->nr_counters++;
 	class->take(prog);
+	prog->hooks |= (prog->init ? MRPC_POLICY_HOOKS_INIT : 0) |
+		       (prog->exit ? MRPC_POLICY_HOOKS_EXIT : 0) |
+		       (prog->tick ? MRPC_POLICY_HOOKS_TICK : 0);
 	return prog;
 }
 
@@ -161,7 +164,7 @@ bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog
 	policy_say(policy, why);
 	WRITE_ONCE(policy->evicted, policy->evicted + 1);
 	WRITE_ONCE(policy->thrown, true);
-	kref_get(&policy->ref);	/* the configuration's or the link's is ours */
+	kref_get(&policy->ref);	/* who runs them has one */
 	if (!queue_work(mrpc_policy_wq, &policy->evict))
 		refcount_dec(&policy->ref.refcount);
 	return true;

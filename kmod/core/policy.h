@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Policies: engine types whose functions are BPF programs. See
- * uapi/linux/mrpc_policy.h for what authors see.
+ * Policies: engine types, choosers and egress disciplines whose functions are BPF programs.
+ * See uapi/linux/mrpc_policy.h for what authors see.
  *
  * policy.c	they come and go with struct_ops links, of whatever class
  * policy_check.c	what all classes declare, and what the verifier asks
@@ -11,6 +11,8 @@
  * policy_run.c	the engine: programs judge rpcs
  * policy_lb.c	the class that chooses among replicas: struct mrpc_lb_ops
  * chooser.c	its programs at work, for the lb engine
+ * sched.c	the class that ranks the datapaths of egress domains, and its programs at work:
+ *	struct mrpc_sched_ops
  * policy_kfunc.c	what programs may call
  */
 #ifndef MRPC_CORE_POLICY_H
@@ -117,7 +119,7 @@ struct mrpc_policy_class {
  * @lock: @bound; short
  * @bound: struct mrpc_policy_bound
  * @nr_bound: how many
- * @ops, @sched, @lb: the copy, of the policy's class
+ * @ops, @sched, @lb: the copy of what was registered: that of the policy's class
  */
 struct mrpc_policy_prog {
 	refcount_t ref;
@@ -150,13 +152,15 @@ struct mrpc_policy_prog {
 /**
  * struct mrpc_policy - an engine type in eBPF
  *
- * Exists as long as it has programs, or a configuration uses it. One that has lost its
- * programs does with messages what the operator has said, and gets new ones when a policy of
- * its name and version is attached.
+ * Exists as long as it has programs, or a configuration or an egress domain uses it. Without
+ * programs one that judges does with messages what the operator has said, where one chooses
+ * the engine goes by its own policy, and a discipline ranks by priority. It gets new ones when
+ * a policy of its name, version and class is attached.
  *
  * @class: what it is
  * @engine: the type; its callbacks are the class's
- * @ref: one of the link, one of each configuration
+ * @ref: one of the link, one of each configuration of it, one of each that makes use of it
+ *	(mrpc_group.also), one of each egress domain that goes by it
  * @list: entry of the list of policies; under mrpc_policies_lock
  * @name: memory of @engine.name
  * @storage: bytes of a datapath's storage
@@ -218,7 +222,8 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
 /**
  * struct mrpc_policy_run - a direction of a datapath under a policy
  *
- * Of the owner of the direction's claim.
+ * Of the owner of the direction's claim. Of a chooser, that of MRPC_RX is done's, under
+ * mrpc_replicas.chooser_lock. That of a tick is its own.
  *
  * @ctx: what programs see
  * @policy: the policy
@@ -318,6 +323,12 @@ static inline void mrpc_policy_leave(void)
 		rcu_read_unlock_sched();
 }
 
+/* Counters of a datapath have one writer; others read them at any time. */
+static inline void mrpc_policy_count(u64 *count)
+{
+	WRITE_ONCE(*count, *count + 1);
+}
+
 /* One run in 64 is measured, and the next ones after one that took too long. */
 #define MRPC_POLICY_MEASURE	64
 
@@ -387,14 +398,6 @@ mrpc_policy_decl(const struct mrpc_policy_class *class, const void *ops)
 }
 
 /* policy_ops.c */
-/* The functions that judge messages */
-static inline u32 mrpc_policy_hook_bit(bool request, bool transmit)
-{
-	if (request)
-		return transmit ? MRPC_POLICY_HOOKS_REQUEST_TX : MRPC_POLICY_HOOKS_REQUEST_RX;
-	return transmit ? MRPC_POLICY_HOOKS_REPLY_TX : MRPC_POLICY_HOOKS_REPLY_RX;
-}
-
 int mrpc_policy_ops_init(void);
 
 /* policy_bind.c */
@@ -429,9 +432,16 @@ static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 	return ops->drop == mrpc_policy_drop;
 }
 
+/* NULL: it is another type, or no policy. */
+static inline struct mrpc_policy *mrpc_policy_of_type(const struct mrpc_engine_ops *ops, u32 type)
+{
+	struct mrpc_policy *policy = mrpc_policy_of(ops);
+
+	return mrpc_engine_is_policy(ops) && policy->class->type == type ? policy : NULL;
+}
+
 /* policy_lb.c */
 int mrpc_policy_lb_init(void);
-bool mrpc_policy_is_lb(const struct mrpc_policy *policy);
 
 /* policy_kfunc.c; what begins with bpf_ is for programs */
 int bpf_mrpc_field_num(struct mrpc_policy_ctx *ctx, u32 field, u64 *value);

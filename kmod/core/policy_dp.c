@@ -20,6 +20,14 @@ static mrpc_policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool re
 	return transmit ? ops->reply_tx : ops->reply_rx;
 }
 
+/* The functions that judge messages */
+static u32 policy_hook_bit(bool request, bool transmit)
+{
+	if (request)
+		return transmit ? MRPC_POLICY_HOOKS_REQUEST_TX : MRPC_POLICY_HOOKS_REQUEST_RX;
+	return transmit ? MRPC_POLICY_HOOKS_REPLY_TX : MRPC_POLICY_HOOKS_REPLY_RX;
+}
+
 static bool policy_is_request(const struct mrpc_policy_run *run)
 {
 	return run->ctx.transmit != run->ctx.server;
@@ -311,8 +319,8 @@ static void policy_directions(struct mrpc_engine *e)
 
 	e->dirs = 0;
 	for (dir = 0; dir < MRPC_DIRS; dir++)
-		if (policy->hooks & mrpc_policy_hook_bit(policy_is_request(&dp->run[dir]),
-							 dir == MRPC_TX))
+		if (policy->hooks & policy_hook_bit(policy_is_request(&dp->run[dir]),
+						    dir == MRPC_TX))
 			e->dirs |= BIT(dir);
 	/* Those that are still to come may need it. */
 	if (e->dirs & BIT(MRPC_RX) &&

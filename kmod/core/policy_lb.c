@@ -14,10 +14,7 @@ static void lb_take(struct mrpc_policy_prog *prog)
 	const struct mrpc_lb_ops *ops = &prog->lb;
 
 	prog->hooks = (ops->pick ? MRPC_POLICY_HOOKS_PICK : 0) |
-		      (ops->done ? MRPC_POLICY_HOOKS_DONE : 0) |
-		      (ops->init ? MRPC_POLICY_HOOKS_INIT : 0) |
-		      (ops->exit ? MRPC_POLICY_HOOKS_EXIT : 0) |
-		      (ops->tick ? MRPC_POLICY_HOOKS_TICK : 0);
+		      (ops->done ? MRPC_POLICY_HOOKS_DONE : 0);
 	prog->init = ops->init;
 	prog->exit = ops->exit;
 	prog->tick = ops->tick;
@@ -47,11 +44,6 @@ static const struct mrpc_policy_class lb_class = {
 	.engine		= &lb_engine,
 	.take		= lb_take,
 };
-
-bool mrpc_policy_is_lb(const struct mrpc_policy *policy)
-{
-	return policy->class == &lb_class;
-}
 
 static int lb_reg(void *kdata, struct bpf_link *link)
 {

@@ -22,10 +22,7 @@ static void policy_take(struct mrpc_policy_prog *prog)
 {
 	const struct mrpc_policy_ops *ops = &prog->ops;
 
-	prog->hooks = policy_judges(ops) |
-		      (ops->init ? MRPC_POLICY_HOOKS_INIT : 0) |
-		      (ops->exit ? MRPC_POLICY_HOOKS_EXIT : 0) |
-		      (ops->tick ? MRPC_POLICY_HOOKS_TICK : 0);
+	prog->hooks = policy_judges(ops);
 	prog->init = ops->init;
 	prog->exit = ops->exit;
 	prog->tick = ops->tick;

@@ -49,11 +49,6 @@ static const char policy_default[] = "rejected by a policy";
 
 /* -- the datapath ----------------------------------------------------------------- */
 
-static void policy_count(u64 *count)
-{
-	WRITE_ONCE(*count, *count + 1);
-}
-
 /* What it says of itself, not the program. */
 static int policy_refuse(struct mrpc_policy_run *run, u16 status, const char *detail)
 {
@@ -73,7 +68,7 @@ bool mrpc_policy_passes(const struct mrpc_engine *e)
 
 static int policy_fallback(struct mrpc_policy_run *run)
 {
-	policy_count(&run->fallbacks);
+	mrpc_policy_count(&run->fallbacks);
 	if (mrpc_policy_passes(run->e))
 		return MRPC_POLICY_PASS;
 	return policy_refuse(run, MRPC_UNAVAILABLE, policy_unavailable);
@@ -178,7 +173,7 @@ noinline void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns)
 {
 	ns = max(ns, 0);
 	WRITE_ONCE(run->ran, run->ran + ns);
-	policy_count(&run->measured);
+	mrpc_policy_count(&run->measured);
 	if (mrpc_policy_took(run->policy, run->prog, "run", ns))
 		WRITE_ONCE(run->thrown, true);
 }
@@ -221,7 +216,7 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 	case MRPC_POLICY_REJECT:
 		break;
 	default:
-		policy_count(&run->errors);
+		mrpc_policy_count(&run->errors);
 		run->thrown |= mrpc_policy_fault(run->policy, run->prog,
 						 "it returned %d", verdict);
 		run->status = 0;
@@ -354,12 +349,12 @@ static u64 policy_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct
 		}
 		if (verdict == MRPC_POLICY_DELAY) {
 			if (mrpc_late_keep(&run->late, in, rpc, ktime_get_ns() + run->delay)) {
-				policy_count(&run->delayed);
+				mrpc_policy_count(&run->delayed);
 				continue;
 			}
 			policy_refuse(run, MRPC_RESOURCE_EXHAUSTED, policy_no_memory);
 		}
-		policy_count(&run->rejected);
+		mrpc_policy_count(&run->rejected);
 		mrpc_engine_reject(e, dir, in, rpc, run->status, policy_detail(run));
 	}
 	return mrpc_late_next(&run->late);

@@ -62,6 +62,10 @@ void mrpc_replica_plan_put(struct mrpc_replica_plan *plan)
 }
 EXPORT_SYMBOL_GPL(mrpc_replica_plan_put);
 
+/**
+ * mrpc_replicas_drop() - end of a reference to a set
+ * @set: the set
+ */
 void mrpc_replicas_drop(struct mrpc_replicas *set)
 {
 	if (!refcount_dec_and_test(&set->ref))
@@ -219,7 +223,7 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish
 		       u64 key, u64 *wake)
 {
 	u64 now = ktime_get_ns();
-	bool wait = false, full = false;
+	bool wait, full = false;
 	u32 skip;
 	int i = -1, err;
 
@@ -300,7 +304,7 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 	struct mrpc_replica *replica = link->replica;
 	struct mrpc_replicas *set = replica->set;
 	struct mrpc_lb_done end = { .key = replica->m.key, .status = status, .sent = sent };
-	bool kick;
+	bool tell = READ_ONCE(set->chooser) && READ_ONCE(set->outcomes), kick;
 
 	spin_lock(&set->lock);
 	if (call->given)
@@ -313,10 +317,11 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 		mrpc_member_good(&replica->m);
 	if (call->given && sent && status != MRPC_UNAVAILABLE)
 		mrpc_member_took(&replica->m, end.latency);
-	end.index = mrpc_replica_index(set, replica);
+	if (tell)
+		end.index = mrpc_replica_index(set, replica);
 	kick = mrpc_replicas_stir(set);
 	spin_unlock(&set->lock);
-	if (READ_ONCE(set->outcomes))
+	if (tell)
 		mrpc_chooser_done(set, call, &end);
 	if (kick)
 		mrpc_kick_again(set->conn, MRPC_CONN_TX_READY);

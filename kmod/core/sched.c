@@ -160,6 +160,7 @@ static int sched_place(struct mrpc_group *g, const struct mrpc_group *prev,
 /* Nobody places it among engines. */
 static const struct mrpc_engine_ops sched_engine = {
 	.flags		= MRPC_ENGINE_NO_STAGE,
+	.doc		= "A policy in eBPF that is an egress discipline.",
 	.group_create	= sched_place,
 };
 
@@ -192,23 +193,25 @@ static const struct mrpc_policy_class sched_class = {
 struct mrpc_policy *mrpc_sched_get(const char *name, struct netlink_ext_ack *extack)
 {
 	const struct mrpc_engine_ops *ops = mrpc_engine_try(name, 0);
+	struct mrpc_policy *policy;
 
 	if (!ops) {
 		NL_SET_ERR_MSG_FMT(extack, "there is no discipline '%.16s': fifo, strict, small-first or a policy",
 				   name);
 		return ERR_PTR(-ENOENT);
 	}
-	if (ops->group_create != sched_place) {
+	policy = mrpc_policy_of_type(ops, MRPC_POLICY_TYPE_SCHED);
+	if (!policy) {
 		NL_SET_ERR_MSG_FMT(extack, "'%s' is an engine type, not a discipline", name);
 		mrpc_engine_put(ops);
 		return ERR_PTR(-EINVAL);
 	}
-	if (!mrpc_sched_generation(mrpc_policy_of(ops))) {
+	if (!mrpc_sched_generation(policy)) {
 		NL_SET_ERR_MSG_FMT(extack, "policy '%s' has no program any more", name);
 		mrpc_engine_put(ops);
 		return ERR_PTR(-ENOENT);
 	}
-	return mrpc_policy_of(ops);
+	return policy;
 }
 
 /**
