@@ -37,8 +37,9 @@ void mrpc_chooser_put(struct mrpc_chooser *chooser);
 int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struct mrpc_rpc *rpc);
 int mrpc_chooser_dump(const struct mrpc_chooser *chooser, struct sk_buff *skb);
 
-/* for replica.c */
+/* replica_show.c, for chooser.c */
 bool mrpc_replicas_show(struct mrpc_replicas *set, struct mrpc_candidates *c);
+/* for replica.c */
 void mrpc_chooser_done(struct mrpc_replicas *set, const struct mrpc_call *call,
 		       struct mrpc_lb_done *end);
 

@@ -3,9 +3,10 @@
  * What the programs of a policy may call. Everything that they read is the kernel's
  * copy, so what they have checked is what is sent, or placed.
  *
- * The context that programs are given is a member of struct mrpc_policy_run; the verifier
- * sees to it that no other pointer comes here. What it holds is for programs to read: a
- * kfunc that writes to a buffer could be given it, so nothing here decides by it.
+ * The context that programs are given is a member of struct mrpc_policy_run, and the set
+ * of a chooser's pick one of struct mrpc_candidates; the verifier sees to it that no other
+ * pointer comes here. What they hold is for programs to read: a kfunc that writes to a buffer
+ * could be given it, so nothing here decides by it. What disciplines may call is in sched.c.
  */
 #include <linux/bpf.h>
 #include <linux/btf.h>

@@ -166,4 +166,3 @@ int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb)
 	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_replicas_dump);
-

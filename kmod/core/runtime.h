@@ -70,7 +70,7 @@ struct mrpc_runtime_args {
  * @order: the datapaths that have something to do, by mrpc_conn.turn
  * @running: whose turn it is, or NULL; under @lock. The thread has the reference
  * @again: it has something to do after this turn, too; under @lock
- * @urgent: somebody waits who goes before it; under @lock, read by the thread
+ * @urgent: somebody waits who goes before it; under @lock, read by owners of claims
  * @sleeping: the thread waits, or is about to
  * @turns, @wakeups, @ran: counters; of the thread. @ran in ns
  */

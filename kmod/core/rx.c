@@ -53,7 +53,7 @@ static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, cons
 
 	if (unlikely(!rx))
 		return NULL;
-	/* The rest is as in a new one. */
+	/* All else is as mrpc_rx_new() made it, or mrpc_rx_begin() makes it. */
 	rx->rpc.call = a->call;
 	rx->rpc.frame = a->frame;
 	rx->rpc.deadline = a->call->deadline.when;
@@ -231,7 +231,7 @@ static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	return err;
 }
 
-/* Has it come out of the engines? They may have gone since it began. */
+/* All of it is here: the engines judge it. They may have gone since it began; then it is out. */
 static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	if (!mrpc_chain_wants(conn, MRPC_RX) || mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))

@@ -151,6 +151,7 @@ int mrpc_session_reserve(struct mrpc_session *session, u32 *id);
 void mrpc_session_unreserve(struct mrpc_session *session, u32 id);
 int mrpc_session_publish(struct mrpc_session *session, u32 id, void *entry);
 int mrpc_session_here(struct mrpc_session *session, struct mrpc_refusal *r);
+
 /* Id of the opener's cgroup; 0: where some are left out it is not known. */
 static inline u64 mrpc_session_cgroup(const struct mrpc_session *session)
 {

@@ -5,7 +5,8 @@
  * A policy is a struct mrpc_policy_ops whose functions are BPF programs
  * (struct_ops). When its link is attached it is an engine type with a name
  * and a version, which the operator places like any other. A struct mrpc_lb_ops is a
- * policy that the lb engine asks which replica gets a call.
+ * policy that the lb engine asks which replica gets a call, a struct mrpc_sched_ops one
+ * that ranks the datapaths of an egress domain.
  * Documentation/policy-author.rst is the author's guide; bpf/mrpc_policy.bpf.h has
  * the functions that a program may call.
  */
