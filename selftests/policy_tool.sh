@@ -300,6 +300,12 @@ test_declared()
 	declared idle 'it has no program that judges messages'
 	declared lb_idle 'it has no program that chooses'
 	declared lb_flags 'flags is 0x5, of which 0x1 has no meaning'
+	declared sched_idle 'it has no program: it must have one of rank, dequeue and charge'
+	declared sched_flags 'flags is 0x4: of an egress discipline it must be 0'
+	declared sched_storage 'storage is 8: an egress discipline has bpf_mrpc_own()'
+	declared sched_budget 'budget is 5000001: it must be at most 5000000 ns'
+	declared sched_period 'period is 1000000, and there is no tick'
+	declared sched_fields 'an egress discipline has neither fields nor counters'
 	refused 1 "it must be in '.struct_ops.link'" policy load "$OBJECTS/declared.bpf.o" name unlinked
 	mrpc policy load "$OBJECTS/declared.bpf.o" name fine
 	policy fine "p['hooks'] == ['request_tx', 'tick'] and p['period_ns'] == 1000000"
@@ -375,6 +381,8 @@ test_sched()
 	mrpc policy load "$MRPC_BUILD/bpf/deadline.bpf.o"
 	policy deadline "p['type'] == 'sched' and p['hooks'] == ['rank'] and p['users'] == []"
 	refused 1 "policy 'deadline' is an egress discipline: mrpc egress set" engine add deadline
+	refused 2 "'a-name-that-is-too-long-for-a-policy' is no name of a discipline: it must be at most 31 characters" \
+		egress set dev lo discipline a-name-that-is-too-long-for-a-policy
 	mrpc egress set dev lo discipline deadline
 	mrpc egress | has '^dev lo  *deadline ' || mrpc egress | has '^lo  *deadline '
 	policy deadline "p['users'] == ['egress dev lo']"

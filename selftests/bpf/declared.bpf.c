@@ -44,5 +44,22 @@ MRPC_POLICY_OPS struct mrpc_lb_ops lb_flags = {
 	.pick = (void *)any, .name = "lb_flags", .flags = MRPC_POLICY_WRITES | MRPC_POLICY_AGES,
 };
 
+MRPC_SCHED_RANK(equal)
+{
+	return 0;
+}
+
+#define DECLARE_SCHED(_name, ...)						\
+	MRPC_POLICY_OPS struct mrpc_sched_ops _name = {				\
+		.rank = (void *)equal, .name = #_name, __VA_ARGS__		\
+	}
+
+MRPC_POLICY_OPS struct mrpc_sched_ops sched_idle = { .name = "sched_idle" };
+DECLARE_SCHED(sched_flags, .flags = MRPC_POLICY_AGES);
+DECLARE_SCHED(sched_storage, .storage = 8);
+DECLARE_SCHED(sched_budget, .budget = MRPC_SCHED_BUDGET_MAX + 1);
+DECLARE_SCHED(sched_period, .period = 1000000);
+DECLARE_SCHED(sched_fields, .fields = { "key" });
+
 SEC(".struct_ops")
 struct mrpc_policy_ops unlinked = { .request_tx = (void *)pass, .name = "unlinked" };

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <linux/mrpc_netlink.h>
+#include <linux/mrpc_policy.h>
 
 #include "egress.h"
 
@@ -173,6 +174,14 @@ static void put_rate(struct body *b, const char *word)
 	body_u64(b, MRPC_A_EGRESS_RATE, rate == UINT64_MAX ? 0 : rate);
 }
 
+static void put_discipline(struct body *b, const char *name)
+{
+	if (strlen(name) >= MRPC_POLICY_NAME)
+		usage("'%s' is no name of a discipline: it must be at most %d characters", name,
+		      MRPC_POLICY_NAME - 1);
+	body_text(b, MRPC_A_EGRESS_DISCIPLINE, name);
+}
+
 static int run_set(struct args *args)
 {
 	static const struct word words[] = {
@@ -186,7 +195,7 @@ static int run_set(struct args *args)
 		name = find_word(words, word, "a setting")->name;
 		value = need_word(args, text_printf("a value after '%s'", name));
 		if (!strcmp(name, "discipline"))
-			body_text(&body, MRPC_A_EGRESS_DISCIPLINE, value);
+			put_discipline(&body, value);
 		else if (!strcmp(name, "fair"))
 			put_fair(&body, value);
 		else if (!strcmp(name, "rate"))

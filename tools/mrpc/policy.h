@@ -30,6 +30,7 @@ struct policy;
  * @size: its bytes
  * @nr_hooks: functions, which are its first members
  * @hooks: their names
+ * @budget: ns that a run may take, at most
  * @check: why what is its alone is declared wrongly, to be freed; or NULL
  */
 struct policy_type {
@@ -38,6 +39,7 @@ struct policy_type {
 	size_t size;
 	size_t nr_hooks;
 	const char *const *hooks;
+	uint32_t budget;
 	char *(*check)(const struct policy *p);
 };
 

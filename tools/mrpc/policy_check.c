@@ -121,8 +121,9 @@ char *policy_check(const struct policy *p)
 	if (decl->storage > MRPC_POLICY_STORAGE)
 		return text_printf("storage is %u bytes: it must be at most %d", decl->storage,
 				   MRPC_POLICY_STORAGE);
-	if (decl->budget > 1000000000)
-		return text_printf("budget is %u: it must be at most 1000000000 ns", decl->budget);
+	if (decl->budget > p->type->budget)
+		return text_printf("budget is %u: it must be at most %u ns", decl->budget,
+				   p->type->budget);
 	why = p->type->check(p);
 	if (!why)
 		why = check_tick(p);

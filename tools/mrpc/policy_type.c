@@ -62,8 +62,9 @@ static char *check_lb(const struct policy *p)
 	return NULL;
 }
 
-#define TYPE(word, hook_names) {						\
+#define TYPE(word, hook_names, most) {						\
 	.name		= #word,						\
+	.budget		= (most),						\
 	.ops		= "mrpc_" #word "_ops",					\
 	.size		= sizeof(struct mrpc_##word##_ops),			\
 	.nr_hooks	= sizeof(hook_names) / sizeof(hook_names[0]),		\
@@ -72,9 +73,9 @@ static char *check_lb(const struct policy *p)
 }
 
 const struct policy_type policy_types[] = {
-	TYPE(policy, policy_hooks),
-	TYPE(sched, sched_hooks),
-	TYPE(lb, lb_hooks),
+	TYPE(policy, policy_hooks, 1000000000),
+	TYPE(sched, sched_hooks, MRPC_SCHED_BUDGET_MAX),
+	TYPE(lb, lb_hooks, 1000000000),
 	{ }
 };
 

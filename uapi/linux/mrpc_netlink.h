@@ -107,7 +107,8 @@ enum mrpc_policy_type {
  * @MRPC_POLICY_STATE_ATTACHED: It has programs, and they run.
  * @MRPC_POLICY_STATE_EVICTED: Its programs were thrown out, and it has got no
  *   others.
- * @MRPC_POLICY_STATE_DETACHED: It has no programs; engines still use it.
+ * @MRPC_POLICY_STATE_DETACHED: It has no programs; engines or egress domains
+ *   still use it.
  */
 enum mrpc_policy_state {
 	MRPC_POLICY_STATE_ATTACHED,
