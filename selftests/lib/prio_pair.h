@@ -223,6 +223,15 @@ static inline void in(struct end *e, const struct packet *p)
 	in_ecn(e, p, false);
 }
 
+/* The same with another byte in one place */
+static inline void in_changed(struct end *e, const struct packet *p, u32 at, u8 byte)
+{
+	struct packet changed = *p;
+
+	changed.buf[at] = byte;
+	in(e, &changed);
+}
+
 static inline struct end *other(const struct end *e)
 {
 	return e == a ? b : a;

@@ -160,15 +160,9 @@ TEST(prio_cookies)
 	CHECK(out(a, &hello));
 
 	/* A wrong one, one of another epoch, one for another token */
-	p = hello;
-	p.buf[32] ^= 1;
-	in(b, &p);
-	p = hello;
-	p.buf[40] ^= 1;
-	in(b, &p);
-	p = hello;
-	p.buf[24] ^= 1;
-	in(b, &p);
+	in_changed(b, &hello, 32, hello.buf[32] ^ 1);
+	in_changed(b, &hello, 40, hello.buf[40] ^ 1);
+	in_changed(b, &hello, 24, hello.buf[24] ^ 1);
 	CHECK_EQ(drops(b, MRPC_PRIO_DROP_COOKIE), 4);
 	CHECK_EQ(b->ep.nr_peers, 0);
 
@@ -180,9 +174,7 @@ TEST(prio_cookies)
 
 	/* A COOKIE that was not asked for */
 	first = b->answer;
-	p = first;
-	p.buf[8] ^= 1;
-	in(a, &p);
+	in_changed(a, &first, 8, first.buf[8] ^ 1);
 	CHECK_EQ(drops(a, MRPC_PRIO_DROP_TOKEN), 1);
 	CHECK(!out(a, &p));
 	in(a, &first);
@@ -273,9 +265,7 @@ TEST(prio_restart_is_told)
 	reset = b->answer;
 	CHECK_EQ(reset.p.type, MRPC_PRIO_RESET);
 	CHECK(reset.len <= p.len);
-	p = reset;
-	p.buf[8] ^= 1;
-	in(a, &p);
+	in_changed(a, &reset, 8, reset.buf[8] ^ 1);
 	CHECK_EQ(drops(a, MRPC_PRIO_DROP_TOKEN), 1);
 	CHECK(!mrpc_prio_tx_ended(&a->ep));
 	in(a, &reset);
@@ -321,12 +311,8 @@ TEST(prio_wrong_tokens)
 	pair_up();
 	submit(a, 1, 100, 5);
 	CHECK(out(a, &p));
-	q = p;
-	q.buf[8] ^= 1;
-	in(b, &q);
-	q = p;
-	q.buf[20] ^= 1;
-	in(b, &q);
+	in_changed(b, &p, 8, p.buf[8] ^ 1);
+	in_changed(b, &p, 20, p.buf[20] ^ 1);
 	CHECK_EQ(drops(b, MRPC_PRIO_DROP_TOKEN), 2);
 	CHECK_EQ(b->ep.nr_rx, 0);
 	in(b, &p);

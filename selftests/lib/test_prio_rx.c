@@ -81,7 +81,7 @@ TEST(prio_rx_window)
 TEST(prio_rx_mismatch)
 {
 	static const u8 fields[] = { 24, 48, 60 };	/* conn, total, kind */
-	struct packet p, q;
+	struct packet p;
 	u32 i;
 
 	pair_up();
@@ -90,9 +90,7 @@ TEST(prio_rx_mismatch)
 	in(b, &p);
 	CHECK(out_data(a, &p));
 	for (i = 0; i < ARRAY_SIZE(fields); i++) {
-		q = p;
-		q.buf[fields[i]] ^= 2;
-		in(b, &q);
+		in_changed(b, &p, fields[i], p.buf[fields[i]] ^ 2);
 		CHECK_EQ(drops(b, MRPC_PRIO_DROP_MISMATCH), i + 1);
 	}
 	CHECK_EQ(b->rx[0].got, 1000);
@@ -388,20 +386,16 @@ TEST(prio_no_memory)
 /* A sender that sends what it may not */
 TEST(prio_ungranted)
 {
-	struct packet p, q;
+	struct packet p;
 
 	pair_up();
 	submit(a, 1, 100000, 5);
 	CHECK(out_data(a, &p));
-	q = p;
-	q.buf[57] = 0xff;		/* unscheduled: more than it was offered */
-	in(b, &q);
+	in_changed(b, &p, 57, 0xff);	/* unscheduled: more than it was offered */
 	CHECK_EQ(b->nr_rx, 0);
 	CHECK_EQ(drops(b, MRPC_PRIO_DROP_RANGE), 1);
 	in(b, &p);
-	q = p;
-	q.buf[53] = 0x0f;		/* offset 3840 */
-	in(b, &q);
+	in_changed(b, &p, 53, 0x0f);	/* offset 3840 */
 	CHECK_EQ(drops(b, MRPC_PRIO_DROP_UNGRANTED), 1);
 	CHECK_EQ(b->rx[0].got, 1000);
 	pair_stop();
