@@ -34,19 +34,6 @@ static const char *dev_of(const char *how)
 	return strcmp(how, "loop") ? "lo" : "";
 }
 
-/* Waits until a number of the domain is at least @least. */
-static bool reaches(const char *dev, unsigned int attr, int64_t least)
-{
-	uint64_t until = raw_now() + 10 * RAW_S * raw_scale();
-
-	while (op_egress_number(dev, attr) < least) {
-		if (raw_now() > until)
-			return false;
-		raw_sleep(RAW_MS);
-	}
-	return true;
-}
-
 /* Waits until the domain has nothing more to do with anybody's messages. */
 static bool quiet(const char *dev)
 {
@@ -263,7 +250,7 @@ static unsigned int departs(const char *how, const char *rule, uint64_t *order)
 	for (c = 0; c < CONNS; c++) {
 		for (m = 0; m < EACH; m++)
 			call(conns[c], c * EACH + m, priority_of(c, m), len_of(c, m));
-		CHECK(reaches(dev, MRPC_A_EGRESS_WAITING, c + 1));
+		CHECK(op_egress_reaches(dev, MRPC_A_EGRESS_WAITING, c + 1));
 	}
 	CHECK_EQ(nr_seen, 0);
 	check_dump(dev, rule);
@@ -326,9 +313,9 @@ static bool urgent_first(void)
 	for (i = 0; i < 8; i++)
 		call(conns[0], 100 + i, 10, 100000);
 	call(conns[1], 200, 10, 100000);
-	CHECK(reaches("lo", MRPC_A_EGRESS_WAITING, 2));
+	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, 2));
 	call(conns[2], 1, 200, 32);
-	CHECK(reaches("lo", MRPC_A_EGRESS_WAITING, 3));
+	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, 3));
 	op_must_egress(SET, "lo", "paused=0");
 	CHECK(saw(10));
 	first = seen[0] == 1;
@@ -374,10 +361,10 @@ TEST_LIMIT(killed, 120)
 			for (;;)
 				pause();
 		}
-		CHECK(reaches("lo", MRPC_A_EGRESS_SENT, (i + 1) * 1000000));
+		CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_SENT, (i + 1) * 1000000));
 		if (i & 1) {
 			op_must_egress(SET, "lo", "paused=1");
-			CHECK(reaches("lo", MRPC_A_EGRESS_WAITING, 1));
+			CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, 1));
 		}
 		CHECK_SYS(kill(pid, SIGKILL));
 		CHECK_SYS(waitpid(pid, &status, 0));
@@ -398,12 +385,12 @@ TEST(deleted_paused)
 	raw_pair(&p, "tcp4", 1);
 	op_must_egress(SET, "lo", FIFO " paused=1");
 	load_start(&l, &p.c, p.conn, 8);
-	CHECK(reaches("lo", MRPC_A_EGRESS_WAITING, 1));
+	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, 1));
 	CHECK_EQ(load_all(&l), 0);
 	op_must_egress(DEL, "lo", NULL);
 	CHECK(load_more(&l, 50, 20000));
 	op_must_egress(SET, "lo", FIFO " paused=1");
-	CHECK(reaches("lo", MRPC_A_EGRESS_WAITING, 1));
+	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, 1));
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
 	load_stop(&l);
 	CHECK(raw_server_conns(&p.srv, 0, 20000));

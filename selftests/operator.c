@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "operator.h"
@@ -681,6 +682,18 @@ static void op_queue(const void *attrs, uint32_t len, void *arg)
 	}
 }
 
+bool op_egress_reaches(const char *dev, unsigned int attr, int64_t least)
+{
+	time_t until = time(NULL) + 60;
+
+	while (op_egress_number(dev, attr) < least) {
+		if (time(NULL) > until)
+			return false;
+		usleep(1000);
+	}
+	return true;
+}
+
 unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned int cap)
 {
 	struct op_queues q = { all, 0, cap };
@@ -695,6 +708,39 @@ unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned in
 	if (q.nr > cap)
 		op_die("%u datapaths in egress '%s', room for %u", q.nr, dev, cap);
 	return q.nr;
+}
+
+/* What went before the messages of a connection, or -1. */
+static int64_t op_ahead(const struct op_queue *all, unsigned int nr, int conn)
+{
+	int64_t session = 0, ahead = -1;
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		const int64_t *value = all[i].value;
+
+		if (value[MRPC_A_EGRESS_QUEUE_CONN] != conn ||
+		    value[MRPC_A_EGRESS_QUEUE_SESSION] < session)
+			continue;
+		session = value[MRPC_A_EGRESS_QUEUE_SESSION];
+		ahead = value[MRPC_A_EGRESS_QUEUE_AHEAD];
+	}
+	return ahead;
+}
+
+bool op_egress_went(const char *dev, const int *conns, unsigned int nr)
+{
+	struct op_queue all[32];
+	unsigned int have = op_egress_queues(dev, all, 32), i;
+	int64_t before = -1, ahead;
+
+	for (i = 0; i < nr; i++) {
+		ahead = op_ahead(all, have, conns[i]);
+		if (ahead <= before)
+			return false;
+		before = ahead;
+	}
+	return true;
 }
 
 struct op_all_rpcs {

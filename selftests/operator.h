@@ -105,6 +105,8 @@ void op_must_egress(uint8_t cmd, const char *dev, const char *words);
 /* MRPC_A_EGRESS_SENT and the like. */
 int64_t op_egress_number(const char *dev, unsigned int attr);
 bool op_egress_is(const char *dev, const char *discipline);
+/* Waits, a minute at most, until a number of the domain is at least @least. Return: it is. */
+bool op_egress_reaches(const char *dev, unsigned int attr, int64_t least);
 
 /**
  * struct op_queue - a datapath in an egress domain
@@ -118,6 +120,11 @@ struct op_queue {
 
 /* The datapaths of a domain, those that wait in their order first. Return: how many. */
 unsigned int op_egress_queues(const char *dev, struct op_queue *all, unsigned int cap);
+/*
+ * Were these connections, of the latest session that has them, granted in this order since they
+ * were made? The later, the more went before. In what order messages arrive is not told by that.
+ */
+bool op_egress_went(const char *dev, const int *conns, unsigned int nr);
 
 /**
  * struct op_rpc - a message in a queue

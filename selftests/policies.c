@@ -85,6 +85,12 @@ void policy_start(struct policy *policy)
 		raw_die("a policy is refused: %s", strerror(-err));
 }
 
+void policy_begin(struct policy *policy, const char *file, const char *name)
+{
+	policy_open(policy, file, name);
+	policy_start(policy);
+}
+
 int policy_refused(struct policy *policy)
 {
 	int err = policy_load(policy) ?: policy_attach(policy);
@@ -115,5 +121,11 @@ void policy_map_set(const struct policy *policy, const char *name, const void *k
 		    const void *value)
 {
 	if (bpf_map_update_elem(policy_map_fd(policy, name), key, value, 0))
+		raw_die("map '%s': %s", name, strerror(errno));
+}
+
+void policy_map_get(const struct policy *policy, const char *name, const void *key, void *value)
+{
+	if (bpf_map_lookup_elem(policy_map_fd(policy, name), key, value))
 		raw_die("map '%s': %s", name, strerror(errno));
 }

@@ -33,14 +33,17 @@ int policy_load(struct policy *policy);		/* 0 or -errno, as the next */
 int policy_attach(struct policy *policy);
 /* Loads and attaches; dies if it is refused. */
 void policy_start(struct policy *policy);
+/* One of selftests/bpf/: policy_open() and policy_start(). */
+void policy_begin(struct policy *policy, const char *file, const char *name);
 /* It is refused, when it is loaded or attached: with this error. */
 int policy_refused(struct policy *policy);
 void policy_detach(struct policy *policy);
 void policy_close(struct policy *policy);
 
 int policy_map_fd(const struct policy *policy, const char *name);
-/* Dies when it cannot be put in. */
+/* Dies when it cannot be put in, or is not there. */
 void policy_map_set(const struct policy *policy, const char *name, const void *key,
 		    const void *value);
+void policy_map_get(const struct policy *policy, const char *name, const void *key, void *value);
 
 #endif /* POLICIES_H */

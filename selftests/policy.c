@@ -22,12 +22,6 @@ static struct load l;
 
 static struct policy probe;
 
-static void policy_begin(struct policy *policy, const char *file, const char *name)
-{
-	policy_open(policy, file, name);
-	policy_start(policy);
-}
-
 static void order(uint32_t hook, struct probe_order o)
 {
 	policy_map_set(&probe, "orders", &hook, &o);
@@ -37,7 +31,7 @@ static struct probe_seen seen(uint32_t hook)
 {
 	struct probe_seen s;
 
-	CHECK_EQ(bpf_map_lookup_elem(policy_map_fd(&probe, "seen"), &hook, &s), 0);
+	policy_map_get(&probe, "seen", &hook, &s);
 	return s;
 }
 
@@ -905,7 +899,7 @@ static void replaced(const char *how, unsigned int rounds)
 	CHECK(load_more(&l, 100, 60000));
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
-	CHECK_EQ(bpf_map_lookup_elem(policy_map_fd(&all[0], "stamped"), &zero, &stamped), 0);
+	policy_map_get(&all[0], "stamped", &zero, &stamped);
 	CHECK_EQ(stamped, load_all(&l));
 	for (i = 0; i < OBJECTS; i++) {
 		CHECK(stamps_sent[i]);

@@ -7,21 +7,18 @@
 #include <string.h>
 
 #include "tap.h"
+#include "examples.h"
 #include "load.h"
 #include "operator.h"
-#include "policies.h"
-#include "raw.h"
 #include "bpf/chooser.h"
 #include "bpf/probe.h"
 
 #define REPLICAS	3
 
-static struct raw_pair p;
 static struct raw_server srv[REPLICAS];
 static struct policy chooser;
 static struct load l;
 static struct raw_qp qp;
-static char detail[MRPC_MAX_DETAIL + 1];
 
 static void order(uint32_t hook, struct chooser_order o)
 {
@@ -32,7 +29,7 @@ static struct chooser_seen seen(uint32_t hook)
 {
 	struct chooser_seen s;
 
-	CHECK_EQ(bpf_map_lookup_elem(policy_map_fd(&chooser, "seen"), &hook, &s), 0);
+	policy_map_get(&chooser, "seen", &hook, &s);
 	return s;
 }
 
@@ -71,27 +68,12 @@ static uint64_t requests(unsigned int i)
 	return raw_server_requests(&srv[i]);
 }
 
-static unsigned int call_of(uint32_t method, uint64_t tag, const char *text)
-{
-	uint32_t root = raw_blob(&p.c, tag, 40, text);
-	struct mrpc_sqe sqe = raw_sqe(p.conn, method, root);
-	struct mrpc_cqe cqe;
-
-	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
-	*detail = 0;
-	if (cqe.status)
-		raw_detail(&p.c, &cqe, detail, sizeof(detail));
-	raw_done(&p.c, &cqe);
-	raw_free(&p.c, root);
-	return cqe.status;
-}
-
 static void echo(uint64_t tag)
 {
-	unsigned int status = call_of(RAW_ECHO, tag, "text");
+	unsigned int status = ex_call(RAW_ECHO, tag, 40, "text");
 
 	CHECK_MSG(status == MRPC_OK, "call %llu: status %u, %s", (unsigned long long)tag, status,
-		  detail);
+		  ex_detail);
 }
 
 /* State read while others run is momentary: wait for it. */
@@ -128,8 +110,7 @@ static void link_all(void)
 static void begin(const char *how)
 {
 	begin_servers(how);
-	policy_open(&chooser, "chooser", "chooser");
-	policy_start(&chooser);
+	policy_begin(&chooser, "chooser", "chooser");
 	order(CHOOSER_PICK, (struct chooser_order){ .answer = MRPC_LB_ANY });
 	op_must_add("lb", members("chooser=chooser", 1, 1, 1), NULL);
 	link_all();
@@ -184,6 +165,7 @@ static void chooses(const char *how)
 	for (k = 0; k < REPLICAS; k++)
 		CHECK_EQ(requests(k), before[k] + 5);
 	CHECK_EQ(op_counter("lb", "picked"), seen(CHOOSER_PICK).runs);
+	CHECK_EQ(op_counter("lb", "ended"), seen(CHOOSER_DONE).runs);
 	CHECK_EQ(op_counter("lb", "errors"), 0);
 	CHECK_EQ(op_counter("lb", "unfit"), 0);
 	CHECK_EQ(op_counter("lb", "fallbacks"), 0);
@@ -213,7 +195,7 @@ TEST(sees)
 		.does = CHOOSER_LOOK | CHOOSER_READ | CHOOSER_MISUSE | CHOOSER_STORE, .answer = 1,
 	});
 	order(CHOOSER_DONE, (struct chooser_order){ .does = CHOOSER_READ | CHOOSER_STORE });
-	CHECK_EQ(call_of(RAW_ECHO, 4711, "a text"), MRPC_OK);
+	CHECK_EQ(ex_call(RAW_ECHO, 4711, 40, "a text"), MRPC_OK);
 	s = seen(CHOOSER_PICK);
 	CHECK_EQ(s.kind, MRPC_POLICY_REQUEST);
 	CHECK_EQ(s.generation, 1);
@@ -224,6 +206,7 @@ TEST(sees)
 	CHECK_EQ(s.looked, 3);
 	CHECK_EQ(s.tag, 4711);
 	CHECK_EQ(s.tag_ret, 0);
+	CHECK_EQ(s.text_ret, strlen("a text"));
 	CHECK_STR(s.text, "a text");
 	CHECK_STR(s.name, "test.Bulk/Echo");
 	CHECK_EQ(s.stored, 1);
@@ -253,7 +236,7 @@ TEST(sees)
 	CHECK_EQ(d.end.status, MRPC_OK);
 	CHECK_EQ(d.end.sent, 1);
 	CHECK(d.end.latency);
-	CHECK_EQ(call_of(RAW_FAIL, MRPC_ABORTED, "why"), MRPC_ABORTED);
+	CHECK_EQ(ex_call(RAW_FAIL, MRPC_ABORTED, 40, "why"), MRPC_ABORTED);
 	CHECK_EQ(seen(CHOOSER_DONE).end.status, MRPC_ABORTED);
 	CHECK_EQ(seen(CHOOSER_DONE).not_sent, 0);
 	/* What has been learned. */
@@ -303,7 +286,7 @@ TEST(unfit)
 	/* Nobody is asked where there is nothing to choose from. */
 	op_must_set("lb", strchr(members("", 0, 0, 0), ' ') + 1, NULL);
 	before = seen(CHOOSER_PICK).runs;
-	CHECK_EQ(call_of(RAW_ECHO, 1, NULL), MRPC_UNAVAILABLE);
+	CHECK_EQ(ex_call(RAW_ECHO, 1, 40, NULL), MRPC_UNAVAILABLE);
 	CHECK_EQ(seen(CHOOSER_PICK).runs, before);
 	raw_server(&srv[1], "tcp:127.0.0.1:0", 1);
 	end();
@@ -572,7 +555,7 @@ TEST_LIMIT(replaced, 240)
 	for (i = 0; i < OBJECTS; i++) {
 		struct chooser_seen s;
 
-		CHECK_EQ(bpf_map_lookup_elem(policy_map_fd(&all[i], "seen"), &pick, &s), 0);
+		policy_map_get(&all[i], "seen", &pick, &s);
 		NOTE("%llu picks by %u", (unsigned long long)s.runs, i);
 		sum += s.runs;
 	}
@@ -621,8 +604,7 @@ TEST(after_a_wish)
 
 	begin("tcp4");
 	order(CHOOSER_PICK, (struct chooser_order){ .answer = 2 });
-	policy_open(&first, "probe", "probe");
-	policy_start(&first);
+	policy_begin(&first, "probe", "probe");
 	op_must_add("probe", "side=client before=lb", NULL);
 	policy_map_set(&first, "orders", &hook, &(struct probe_order){
 		.does = PROBE_REDIRECT, .value = 0,
@@ -645,8 +627,7 @@ TEST(listener)
 	unsigned int i;
 
 	begin_servers("tcp4");
-	policy_open(&chooser, "chooser", "listener");
-	policy_start(&chooser);
+	policy_begin(&chooser, "chooser", "listener");
 	op_must_add("lb", members("chooser=listener", 1, 1, 1), NULL);
 	link_all();
 	for (i = 0; i < REPLICAS; i++)
