@@ -133,6 +133,7 @@ void mrpc_call_sent_put(struct mrpc_call *call)
 	}
 	mrpc_call_put(call);	/* the one that mrpc_call_by_ref() took */
 }
+EXPORT_SYMBOL_GPL(mrpc_call_sent_put);
 
 /**
  * mrpc_call_fail() - complete a call with a status of this host

@@ -178,6 +178,7 @@ void mrpc_rx_arrived(struct mrpc_conn *conn);
 void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx);
 void mrpc_rx_end(struct mrpc_conn *conn);
 int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix);
 void mrpc_rx_take(struct mrpc_conn *conn);

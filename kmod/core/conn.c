@@ -363,6 +363,8 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 {
 	u64 since = READ_ONCE(conn->rx_since);
 
+	if (conn->ops->slow)
+		return conn->ops->slow(conn, now, MRPC_SLOW_GRACE + conn->keepalive);
 	return since && now > since && now - since > MRPC_SLOW_GRACE +
 	       div_u64((u64)READ_ONCE(conn->rx_len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
 }
@@ -491,6 +493,10 @@ static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusa
 	if (READ_ONCE(conn->state) != MRPC_CONN_CLOSED)
 		return 0;
 	if (r->status == MRPC_OK) {
+		if (test_bit(MRPC_CONN_REFUSED, &conn->flags)) {
+			mrpc_refuse_link(r, NULL, -ECONNREFUSED);
+			return -ECONNREFUSED;
+		}
 		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", conn->why);
 		return -ECONNRESET;
 	}

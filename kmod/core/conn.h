@@ -68,6 +68,7 @@ enum {
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
 	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
+	MRPC_CONN_REFUSED,	/* nobody serves where it leads */
 	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
 };
 

@@ -517,6 +517,11 @@ static void mrpc_rx_failed(struct mrpc_conn *conn, int err)
 
 	if (err == -ESHUTDOWN) {
 		why = "the peer closed the connection";
+	} else if (err == -ECONNREFUSED) {
+		why = "nobody serves this address";
+		set_bit(MRPC_CONN_REFUSED, &conn->flags);
+	} else if (err == -ETIMEDOUT) {
+		why = "the peer does not answer";
 	} else if (err == -EPROTO) {
 		why = "the peer broke the protocol";
 	} else if (err == -EBADMSG) {
@@ -611,20 +616,11 @@ void mrpc_tx_submit_reserved(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
  */
 void mrpc_datapath_purge(struct mrpc_conn *conn)
 {
-	struct mrpc_sink *sink = &conn->sink;
-
 	mrpc_tx_drop(conn);
 	mrpc_rx_purge(conn);
+	if (conn->sink.active || conn->sink.rx)
+		mrpc_sink_drop(conn, &conn->sink);
 	mrpc_chain_purge(conn, MRPC_RX);
-	if (sink->rx)
-		mrpc_rx_drop(conn, &sink->rx->rpc);
-	if (!sink->active)
-		return;
-	if (sink->a.base)
-		mrpc_heap_cancel(&conn->session->recv, sink->a.block, sink->a.block_len);
-	if (sink->a.call)
-		mrpc_call_put(sink->a.call);
-	memset(sink, 0, sizeof(*sink));
 }
 
 /* Take a connection off the ready list, for one that dies. */

@@ -8,6 +8,8 @@
 #include "bucket.h"
 #include "field.h"
 #include "hist.h"
+#include "lheap.h"
+#include "wire.h"
 
 #define MRPC_EXPORT	EXPORT_SYMBOL_GPL
 
@@ -20,3 +22,7 @@ MRPC_EXPORT(mrpc_field_read);
 MRPC_EXPORT(mrpc_hist_merge);
 MRPC_EXPORT(mrpc_hist_total);
 MRPC_EXPORT(mrpc_hist_quantile);
+MRPC_EXPORT(mrpc_lheap_add);
+MRPC_EXPORT(mrpc_lheap_del);
+MRPC_EXPORT(mrpc_lheap_move);
+MRPC_EXPORT(mrpc_wire_decode);

@@ -249,6 +249,7 @@ void mrpc_rpc_marshal(struct mrpc_rpc *rpc)
 	}
 	mrpc_wire_encode(&rpc->frame, (struct mrpc_wire_hdr *)rpc->data);
 }
+EXPORT_SYMBOL_GPL(mrpc_rpc_marshal);
 
 /**
  * mrpc_rpc_free() - free what a message needed beyond its object
@@ -357,6 +358,7 @@ void mrpc_call_put(struct mrpc_call *call)
 	mrpc_call_free(call);
 	mrpc_conn_put(conn);
 }
+EXPORT_SYMBOL_GPL(mrpc_call_put);
 
 int __init mrpc_rpc_init(void)
 {

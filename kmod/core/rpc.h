@@ -16,6 +16,7 @@ struct mrpc_engine;
 struct mrpc_heap;
 struct mrpc_qp;
 struct mrpc_session;
+struct mrpc_sink;
 struct task_struct;
 
 #define MRPC_RPC_INLINE		448	/* bytes of head that need no allocation */
@@ -201,6 +202,8 @@ enum mrpc_call_role {
  * @times: stage time stamps
  * @pending: server: entry of mrpc_session.pending; under its ready_lock
  * @loop: entry of the input of a loop transport's end; under that end's lock
+ * @sending: what a transport that has it until the peer has it keeps it in; under the
+ *	transport's lock
  * @by_ref: byte blocks of the send heap may be read: the application is owed
  *	word that they are free
  * @stamped: @times are kept: the application or an engine wants them
@@ -234,6 +237,7 @@ struct mrpc_call {
 	struct mrpc_times times;
 	struct list_head pending;
 	struct list_head loop;
+	void *sending;
 	bool by_ref;
 	bool stamped;
 	bool stray;
@@ -314,6 +318,7 @@ struct mrpc_arrival {
  *
  * @rpc: what the engines see
  * @a: where it belongs; the call's reference is kept here
+ * @sink: where its byte section still arrives, NULL: nothing of it does
  * @staged: head and byte section are, or will be, in memory of ours
  * @passed: it came out of the engines
  * @refused: an engine rejected it
@@ -322,6 +327,7 @@ struct mrpc_arrival {
 struct mrpc_rx {
 	struct mrpc_rpc rpc;
 	struct mrpc_arrival a;
+	struct mrpc_sink *sink;
 	bool staged;
 	bool passed;
 	bool refused;

@@ -136,7 +136,7 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
 
 	rx->passed = true;
-	if (rx != conn->sink.rx)	/* else who called the engines goes on */
+	if (!rx->sink)	/* else who has its bytes goes on */
 		mrpc_rx_place(conn, rx);
 }
 
@@ -160,7 +160,7 @@ void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no memory for a status", true);
 	mrpc_rx_abandon(conn, rx);
 	rx->refused = true;
-	if (rx != conn->sink.rx)
+	if (!rx->sink)
 		mrpc_rx_free(conn, rx);
 }
 
@@ -173,10 +173,23 @@ void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
 
-	if (rx == conn->sink.rx)
-		conn->sink.rx = NULL;
+	if (rx->sink)
+		rx->sink->rx = NULL;
 	mrpc_rx_abandon(conn, rx);
 	mrpc_rx_free(conn, rx);
+}
+
+/**
+ * mrpc_rx_cut() - the connection ends with a message half received
+ * @conn: a CLOSED connection
+ * @rx: what has come of it
+ */
+void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	rx->sink = NULL;
+	/* What is among the engines goes with them: mrpc_rx_drop(). */
+	if (rx->carried || rx->passed || rx->refused || !rx->rpc.born)
+		mrpc_rx_drop(conn, &rx->rpc);
 }
 
 /**
@@ -210,6 +223,7 @@ static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	sink->a.base = NULL;
 	sink->a.call = NULL;
 	sink->rx = rx;
+	rx->sink = sink;
 }
 
 /* No memory for the sink's message: it has none any more. */
@@ -247,6 +261,7 @@ static int mrpc_rx_keep(struct mrpc_conn *conn, struct mrpc_rx *rx, const u8 *pr
 	if (!rx->passed && !rx->refused)
 		return rx->staged ? 0 : mrpc_rx_stage(conn, rx);
 	sink->rx = NULL;
+	rx->sink = NULL;
 	if (rx->passed) {
 		sink->a = rx->a;
 		mrpc_sink_place(conn, prefix);
@@ -401,6 +416,7 @@ void mrpc_rx_arrived(struct mrpc_conn *conn)
 	struct mrpc_rx *rx = conn->sink.rx;
 
 	conn->sink.rx = NULL;
+	rx->sink = NULL;
 	if (rx->carried) {
 		mrpc_rx_hand_over(conn, rx);
 		return;

@@ -432,6 +432,7 @@ bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 		return !connecting;
 	}
 }
+EXPORT_SYMBOL_GPL(mrpc_sink_expects);
 
 /**
  * mrpc_sink_head() - a frame's head has arrived
@@ -525,6 +526,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	mrpc_call_put(call);
 	return err;
 }
+EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
 
 static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
@@ -646,3 +648,57 @@ void mrpc_sink_done(struct mrpc_conn *conn)
 	sink->a.base = NULL;
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_done);
+
+/* The same message, elsewhere. */
+static void mrpc_sink_move(struct mrpc_sink *from, struct mrpc_sink *to)
+{
+	*to = *from;
+	if (to->rx)
+		to->rx->sink = to;
+	memset(from, 0, sizeof(*from));
+}
+
+/**
+ * mrpc_sink_park() - the bytes of another message come first
+ * @conn: the connection, whose sink has an active message
+ * @to: keeps it, until mrpc_sink_resume() or mrpc_sink_drop()
+ *
+ * Context: owner of the receive claim.
+ */
+void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to)
+{
+	mrpc_sink_move(&conn->sink, to);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_park);
+
+/**
+ * mrpc_sink_resume() - go on with a message that was parked
+ * @conn: the connection, whose sink is not active
+ * @from: from mrpc_sink_park(); empty afterwards
+ *
+ * Context: owner of the receive claim.
+ */
+void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from)
+{
+	mrpc_sink_move(from, &conn->sink);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_resume);
+
+/**
+ * mrpc_sink_drop() - an active message will not be completed
+ * @conn: a CLOSED connection; the caller owns both claims
+ * @sink: the connection's own, or a parked one; empty afterwards
+ *
+ * What an engine has is dropped with its queue.
+ */
+void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
+{
+	if (sink->rx)
+		mrpc_rx_cut(conn, sink->rx);
+	if (sink->a.base)
+		mrpc_heap_cancel(&conn->session->recv, sink->a.block, sink->a.block_len);
+	if (sink->a.call)
+		mrpc_call_put(sink->a.call);
+	memset(sink, 0, sizeof(*sink));
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_drop);

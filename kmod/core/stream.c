@@ -24,20 +24,43 @@
 #define MRPC_STREAM_LARGE	4096	/* bytes of a large byte section */
 #define MRPC_STREAM_TURN	(1 << 20)	/* bytes before others get a turn */
 
-/* The usual case costs no allocation: the session keeps one buffer. */
-static u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 cap)
+/**
+ * mrpc_stream_alloc() - a buffer for what is being received
+ * @session: the session
+ * @cap: bytes; out: those that it has
+ *
+ * The usual case costs no allocation: the session keeps one buffer. Context: process; may
+ * sleep. Return: the buffer, aligned to 8, or NULL.
+ */
+u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 *cap)
 {
 	u8 *buf = NULL;
 
-	if (cap == MRPC_STREAM_BUF)
+	*cap = max_t(u32, *cap, MRPC_STREAM_BUF);
+	if (*cap == MRPC_STREAM_BUF)
 		buf = xchg(&session->rx_spare, NULL);
-	return buf ?: kvmalloc(cap, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return buf ?: kvmalloc(*cap, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
 }
+EXPORT_SYMBOL_GPL(mrpc_stream_alloc);
 
-static void mrpc_stream_recycle(struct mrpc_session *session, struct mrpc_stream *st)
+/**
+ * mrpc_stream_recycle() - give back what mrpc_stream_alloc() has returned
+ * @session: the session
+ * @buf: the buffer
+ * @cap: its bytes
+ *
+ * Context: process.
+ */
+void mrpc_stream_recycle(struct mrpc_session *session, u8 *buf, u32 cap)
 {
-	if (st->cap != MRPC_STREAM_BUF || cmpxchg(&session->rx_spare, NULL, st->buf))
-		kvfree(st->buf);
+	if (cap != MRPC_STREAM_BUF || cmpxchg(&session->rx_spare, NULL, buf))
+		kvfree(buf);
+}
+EXPORT_SYMBOL_GPL(mrpc_stream_recycle);
+
+static void mrpc_stream_empty(struct mrpc_session *session, struct mrpc_stream *st)
+{
+	mrpc_stream_recycle(session, st->buf, st->cap);
 	st->buf = NULL;
 	st->cap = 0;
 	st->start = 0;
@@ -58,8 +81,8 @@ static int mrpc_stream_room(struct mrpc_session *session, struct mrpc_stream *st
 	}
 	if (st->buf && need <= st->cap)
 		return 0;
-	cap = max_t(u32, need, MRPC_STREAM_BUF);
-	buf = mrpc_stream_alloc(session, cap);
+	cap = need;
+	buf = mrpc_stream_alloc(session, &cap);
 	if (!buf)
 		return -ENOMEM;
 	if (st->buf) {
@@ -326,7 +349,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		bytes += n;
 	}
 	if (st->buf && st->start == st->end && !conn->sink.active)
-		mrpc_stream_recycle(conn->session, st);
+		mrpc_stream_empty(conn->session, st);
 	return frames;
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_recv);

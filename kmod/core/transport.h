@@ -60,6 +60,9 @@ struct netlink_ext_ack;
  *	@abort unsent data is thrown away and zero-copy pages come back at once
  * @release: free the link; nobody is in send or recv, no callback follows
  * @backlog: bytes given to @send that the peer has not acknowledged
+ * @slow: does a message take longer than @patience (ns) to arrive, or to get on, by the
+ *	peer's fault? Called while the link is there, by anybody. Optional: mrpc_conn.rx_since
+ *	says it
  * @uses: MRPC_FEATURE_* that a configuration of @type wants used in what is sent.
  *	Optional: none
  * @decompose: the state of @conn's link, for another version's @restore: memory
@@ -102,6 +105,7 @@ struct mrpc_transport_ops {
 	void (*shutdown)(struct mrpc_conn *conn, bool abort);
 	void (*release)(struct mrpc_conn *conn);
 	u64 (*backlog)(struct mrpc_conn *conn);
+	bool (*slow)(struct mrpc_conn *conn, u64 now, u64 patience);
 	u64 (*uses)(const struct mrpc_group *g);
 	void *(*decompose)(struct mrpc_conn *conn);
 	void *(*restore)(struct mrpc_conn *conn, const struct mrpc_transport_ops *from,
@@ -146,6 +150,15 @@ struct mrpc_sink {
 	struct mrpc_rx *rx;
 };
 
+/*
+ * A transport that receives several messages at once has a sink for each, and changes
+ * them: between any two calls of the core the sink of the message that is meant must be
+ * conn->sink.
+ */
+void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to);
+void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from);
+void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink);
+
 bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);
 int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
@@ -184,6 +197,8 @@ typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t
 int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		     mrpc_stream_read read, int budget);
 void mrpc_stream_free(struct mrpc_stream *st);
+u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 *cap);
+void mrpc_stream_recycle(struct mrpc_session *session, u8 *buf, u32 cap);
 
 /* CRC-32C, to be inverted when all of it is in. */
 #define MRPC_CHECKSUM_INIT	(~0U)
