@@ -3,30 +3,8 @@
  * The prio transport: an endpoint as a whole. See prio.h for the contract.
  */
 #include "prio_core.h"
-#include "siphash.h"
 
-void mrpc_prio_rule_default(struct mrpc_prio_rule *rule)
-{
-	*rule = (struct mrpc_prio_rule){
-		.chunk = MRPC_PRIO_CHUNK,
-		.unscheduled = 128U << 10,
-		.window = 128U << 10,
-		.outstanding = 512U << 10,
-		.overcommit = 4,
-		.order = MRPC_PRIO_SRPT,
-		.step = 16U << 10,
-		.reorder = 32U << 10,
-		.max_total = MRPC_PRIO_MAX_TOTAL,
-		.max_rx = 16384,
-		.max_rx_peer = 1024,
-		.ack_delay = 100000,
-		.rto_min = 2000000,
-		.rto_max = 200000000,
-		.silence = 3000000000ULL,
-	};
-}
-
-static bool rule_ok(const struct mrpc_prio_rule *r)
+bool mrpc_prio_rule_ok(const struct mrpc_prio_rule *r)
 {
 	return r->chunk >= 1 && r->chunk <= MRPC_ORDER_MAX_QUANTUM && r->step >= 1 &&
 	       r->window >= r->step && r->outstanding >= max(r->step, r->chunk) &&
@@ -44,7 +22,7 @@ int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
 {
 	u32 i;
 
-	if (!rule_ok(rule) || buckets < 2 || buckets & (buckets - 1))
+	if (!mrpc_prio_rule_ok(rule) || buckets < 2 || buckets & (buckets - 1))
 		return -EINVAL;
 	memset(ep, 0, sizeof(*ep));
 	ep->rule = *rule;
@@ -70,7 +48,7 @@ int mrpc_prio_set(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule)
 {
 	struct mrpc_order_link *p, *m;
 
-	if (!rule_ok(rule))
+	if (!mrpc_prio_rule_ok(rule))
 		return -EINVAL;
 	ep->rule = *rule;
 	for (p = ep->peers.next; p != &ep->peers; p = p->next) {
@@ -111,13 +89,15 @@ bool mrpc_prio_rank_ready(struct mrpc_prio *ep, struct mrpc_prio_rank *r, u8 pri
 	return true;
 }
 
-/* Numbers are the peer's choice: which of them share a bucket is not to be guessed. */
+/*
+ * Numbers are the peer's choice: which of them share a bucket is not to be guessed. What they
+ * are multiplied with is secret (Dietzfelbinger et al., 1997: two of them do so by chance only).
+ */
 struct mrpc_order_link *mrpc_prio_bucket(const struct mrpc_prio *ep,
 					 const struct mrpc_prio_peer *peer, u64 msg, bool rx)
 {
-	u64 data[2] = { peer->local, msg };
 	u32 half = ep->buckets / 2;
-	u32 at = mrpc_siphash(data, sizeof(data), ep->key) & (half - 1);
+	u32 at = ((peer->local + msg) * (ep->key[0] | 1)) >> 32 & (half - 1);
 
 	return &ep->hash[rx ? half + at : at];
 }

@@ -86,7 +86,7 @@ enum mrpc_prio_order {
  * @step: a grant is for at least so many more bytes, or the rest of the message
  * @reorder: bytes that come beyond a gap before it counts as lost; 0: only time tells
  * @max_total: largest message accepted, at most MRPC_PRIO_MAX_TOTAL
- * @max_rx: messages being received
+ * @max_rx: messages being received; twice as many of peers that have few
  * @max_rx_peer: of one peer, at least 1
  * @ack_delay: ns that an acknowledgement waits for a packet to travel with
  * @rto_min: ns until something is asked for again, at least 2 * @ack_delay; doubles with
@@ -114,8 +114,33 @@ struct mrpc_prio_rule {
 	u64 silence;
 };
 
-/** mrpc_prio_rule_default() - for a link of 10 Gb/s and 100 us; all of it can be changed */
-void mrpc_prio_rule_default(struct mrpc_prio_rule *rule);
+/* For a link of 10 Gb/s and 100 us; all of it can be changed. */
+#define MRPC_PRIO_RULE_DEFAULT {					\
+	.chunk = MRPC_PRIO_CHUNK,					\
+	.unscheduled = 128U << 10,					\
+	.window = 128U << 10,						\
+	.outstanding = 512U << 10,					\
+	.overcommit = 4,						\
+	.order = MRPC_PRIO_SRPT,					\
+	.step = 16U << 10,						\
+	.reorder = 32U << 10,						\
+	.max_total = MRPC_PRIO_MAX_TOTAL,				\
+	.max_rx = 16384,						\
+	.max_rx_peer = 1024,						\
+	.ack_delay = 100000,						\
+	.rto_min = 2000000,						\
+	.rto_max = 200000000,						\
+	.silence = 3000000000ULL,					\
+}
+
+/** mrpc_prio_rule_default() - the default settings */
+static inline void mrpc_prio_rule_default(struct mrpc_prio_rule *rule)
+{
+	*rule = (struct mrpc_prio_rule)MRPC_PRIO_RULE_DEFAULT;
+}
+
+/** mrpc_prio_rule_ok() - whether all settings are in range, and fit each other */
+bool mrpc_prio_rule_ok(const struct mrpc_prio_rule *rule);
 
 /**
  * struct mrpc_prio_ops - small memory

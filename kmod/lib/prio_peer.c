@@ -212,6 +212,12 @@ static void peer_end(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u8 statu
 		peer_ask(ep, peer, now);
 }
 
+/* It is heard, but does not answer what it must answer: nobody is kept by that. */
+void mrpc_prio_peer_give_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
+{
+	peer_end(ep, peer, MRPC_PRIO_SILENT, now);
+}
+
 void mrpc_prio_peer_remove(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
 	struct mrpc_order_link *l;

@@ -5,6 +5,8 @@
  */
 #include "prio_core.h"
 
+#define FEW	8	/* messages of a peer */
+
 static struct mrpc_prio_rx *rx_find(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 				    u64 msg)
 {
@@ -157,6 +159,10 @@ void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	ep->stats.timeouts++;
 	if (rx->state == MRPC_PRIO_RX_REFUSED) {
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
+		if (rx->tries == MRPC_PRIO_MAX_TRIES) {
+			mrpc_prio_peer_give_up(ep, rx->peer, now);
+			return;
+		}
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));
 	} else {
 		rx_overdue(ep, rx);
@@ -221,9 +227,12 @@ static void rx_more(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_GRANT));
 }
 
+/* Peers that have few messages find room where others have taken all. */
 static bool rx_full(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
 {
-	return ep->nr_rx >= ep->rule.max_rx || peer->nr_rx >= ep->rule.max_rx_peer;
+	u64 max = peer->nr_rx < FEW ? 2ULL * ep->rule.max_rx : ep->rule.max_rx;
+
+	return ep->nr_rx >= max || peer->nr_rx >= ep->rule.max_rx_peer;
 }
 
 static void rx_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 msg, u16 code,

@@ -198,6 +198,10 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 		ep->stats.timeouts++;
 	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING) {
+		if (tx->tries == MRPC_PRIO_MAX_TRIES) {
+			mrpc_prio_peer_give_up(ep, tx->peer, now);
+			return;
+		}
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
 	} else if (!tx->out && !tx_can(tx)) {
 		tx->announce = true;
@@ -370,7 +374,7 @@ void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk
 	tx->out = false;
 	if (!any) {
 		ep->stats.wasted++;
-		if (chunk->packet.ack)
+		if (chunk->packet.ack && chunk->packet.to == chunk->peer->remote)
 			mrpc_prio_ack(ep, chunk->peer, chunk->packet.ack, false, now);
 	}
 	if (tx->state == MRPC_PRIO_TX_ENDED) {

@@ -109,7 +109,7 @@ static int parse_data(const u8 *buf, u32 len, struct mrpc_prio_packet *p, u32 *w
 		return packet_refuse(why, MRPC_PRIO_DROP_RESERVED);
 	if (p->kind > MRPC_PRIO_KIND_MAX)
 		return packet_refuse(why, MRPC_PRIO_DROP_TYPE);
-	if (!p->conn || !p->msg || p->total > MRPC_PRIO_MAX_TOTAL ||
+	if (!p->conn || !p->msg || p->msg > MRPC_PRIO_MAX_MSG || p->total > MRPC_PRIO_MAX_TOTAL ||
 	    p->unscheduled > p->total || p->behind >= min_t(u64, p->msg, MRPC_PRIO_WINDOW))
 		return packet_refuse(why, MRPC_PRIO_DROP_RANGE);
 	if (p->offset > p->total || p->len > p->total - p->offset)

@@ -40,6 +40,7 @@ void mrpc_wheel_init(struct mrpc_wheel *w, u64 now)
 {
 	memset(w, 0, sizeof(*w));
 	w->now = now >> MRPC_WHEEL_TICK_SHIFT;
+	w->first = U64_MAX;
 }
 
 void mrpc_wheel_arm(struct mrpc_wheel *w, struct mrpc_timer *t, u64 when)
@@ -48,6 +49,8 @@ void mrpc_wheel_arm(struct mrpc_wheel *w, struct mrpc_timer *t, u64 when)
 	t->when = (when >> MRPC_WHEEL_TICK_SHIFT) +
 		  !IS_ALIGNED(when, 1ULL << MRPC_WHEEL_TICK_SHIFT);
 	t->armed = true;
+	w->armed++;
+	w->first = min(w->first, t->when);
 	wheel_place(w, t);
 }
 
@@ -56,6 +59,7 @@ void mrpc_wheel_stop(struct mrpc_wheel *w, struct mrpc_timer *t)
 	if (!t->armed)
 		return;
 	t->armed = false;
+	w->armed--;
 	wheel_remove(w, t);
 }
 
@@ -91,11 +95,7 @@ static int wheel_earliest(const struct mrpc_wheel *w, u64 *start)
 
 u64 mrpc_wheel_next(const struct mrpc_wheel *w)
 {
-	u64 start;
-
-	if (wheel_due(w))
-		return w->now << MRPC_WHEEL_TICK_SHIFT;
-	return wheel_earliest(w, &start) < 0 ? U64_MAX : start << MRPC_WHEEL_TICK_SHIFT;
+	return w->armed ? w->first << MRPC_WHEEL_TICK_SHIFT : U64_MAX;
 }
 
 /* The slot that begins now, to the shorter wheels. */
@@ -115,11 +115,14 @@ struct mrpc_timer *mrpc_wheel_expire(struct mrpc_wheel *w, u64 now)
 	u64 until = now >> MRPC_WHEEL_TICK_SHIFT, start;
 	struct mrpc_timer *t;
 
+	if (until < w->first)
+		return NULL;
 	while (!wheel_due(w)) {
 		int wheel = wheel_earliest(w, &start);
 
 		if (wheel < 0 || start > until) {
 			w->now = max(w->now, until);
+			w->first = start;
 			return NULL;
 		}
 		w->now = start;

@@ -36,10 +36,14 @@ struct mrpc_timer {
 /**
  * struct mrpc_wheel - all timers of one owner
  * @now: tick until which it has been looked at
+ * @first: no timer fires before this tick; not that one does: it may have been stopped
+ * @armed: timers
  * @wheels: the shortest first
  */
 struct mrpc_wheel {
 	u64 now;
+	u64 first;
+	u64 armed;
 	struct mrpc_order_levels wheels[MRPC_WHEEL_WHEELS];
 };
 
@@ -51,7 +55,11 @@ void mrpc_wheel_arm(struct mrpc_wheel *w, struct mrpc_timer *t, u64 when);
 /** mrpc_wheel_stop() - harmless if it is not armed */
 void mrpc_wheel_stop(struct mrpc_wheel *w, struct mrpc_timer *t);
 
-/** mrpc_wheel_next() - when to look again (ns), or U64_MAX: nothing is armed */
+/**
+ * mrpc_wheel_next() - when to look again (ns), or U64_MAX: nothing is armed
+ * It can be too early, where a timer was stopped since the last mrpc_wheel_expire() that
+ * returned NULL.
+ */
 u64 mrpc_wheel_next(const struct mrpc_wheel *w);
 
 /** mrpc_wheel_expire() - a timer that is due at @now, stopped; or NULL */

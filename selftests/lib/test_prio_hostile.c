@@ -219,3 +219,41 @@ TEST(prio_resend_is_counted_once)
 	CHECK_EQ(a->tx[1].again[0].to, 3000);
 	pair_stop();
 }
+
+/* Numbers at the end of what a field holds are no numbers: the base must not come to them. */
+TEST(prio_last_number)
+{
+	struct mrpc_prio_packet q, p = {
+		.type = MRPC_PRIO_DATA, .to = 1, .conn = 1, .msg = ~0ULL, .total = 1,
+	};
+	u8 buf[MRPC_PRIO_DATA_HDR];
+	u32 why = 0, len;
+
+	len = mrpc_prio_encode(&p, buf);
+	CHECK_EQ(mrpc_prio_parse(buf, len, len, &q, &why), -EPROTO);
+	CHECK_EQ(why, MRPC_PRIO_DROP_RANGE);
+	p.msg = MRPC_PRIO_MAX_MSG;
+	len = mrpc_prio_encode(&p, buf);
+	CHECK_EQ(mrpc_prio_parse(buf, len, len, &q, &why), 0);
+}
+
+/* What it began is refused, and it never says that it has heard so: it is given up. */
+TEST(prio_refusal_unheard)
+{
+	u32 i;
+
+	two_places();
+	hostile_start();
+	hostile_begins(100000, 1000, 1000);
+	mrpc_prio_rx_reject(&b->ep, &hostile.rx[0], now);
+	for (i = 0; i < 2000 && hostile.peer.state == MRPC_PRIO_PEER_UP; i++) {
+		hostile.peer.heard = now;	/* it asks all the time whether we live */
+		hostile.peer.asked = 0;
+		now += 10000000;
+		mrpc_prio_timeout(&b->ep, now);
+		flow_to_a();
+	}
+	CHECK(hostile.peer.state != MRPC_PRIO_PEER_UP);
+	CHECK(mrpc_prio_rx_ended(&b->ep) == &hostile.rx[0]);
+	hostile_stop();
+}

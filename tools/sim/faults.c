@@ -103,7 +103,7 @@ static u32 admit(void *context, struct endpoint *e, const struct mrpc_prio_packe
 			   m && m->came ? ", and came before" : "");
 		return MRPC_PRIO_UNKNOWN;
 	}
-	if (e->ep.nr_rx >= w->rule.max_rx)
+	if (e->ep.nr_rx >= 2 * w->rule.max_rx)
 		world_fail(w, "host %u receives %u messages", e->host, e->ep.nr_rx);
 	if (calm(w))
 		return 0;
@@ -244,7 +244,7 @@ static void judge_messages(struct world *w)
 static u64 most_memory(const struct world *w)
 {
 	return 65536 + w->nr_messages * sizeof(struct endpoint_tx) +
-	       w->rule.max_rx * (sizeof(struct endpoint_rx) + sizeof(struct mrpc_prio_gaps)) +
+	       2ULL * w->rule.max_rx * (sizeof(struct endpoint_rx) + sizeof(struct mrpc_prio_gaps)) +
 	       w->hosts * 1024 + 2 * WORLD_PRIORITIES * sizeof(struct mrpc_order_levels);
 }
 
