@@ -58,6 +58,16 @@ TEST(sync_loop)
 	sync_sizes("loop");
 }
 
+TEST(sync_prio6)
+{
+	sync_sizes("prio6");
+}
+
+TEST(sync_prio)
+{
+	sync_sizes("prio");
+}
+
 /* Each call has one REPLY, and one of FREED and SENT. */
 static void ring_sizes(const char *how, unsigned int threads)
 {
@@ -120,6 +130,11 @@ TEST(ring_loop)
 	ring_sizes("loop", 2);
 }
 
+TEST(ring_prio)
+{
+	ring_sizes("prio", 2);
+}
+
 static uint32_t put_meta(uint8_t *at, const char *key, const void *value, uint16_t len)
 {
 	struct mrpc_meta_entry e = { strlen(key), len };
@@ -171,6 +186,11 @@ TEST(metadata_loop)
 	metadata("loop");
 }
 
+TEST(metadata_prio)
+{
+	metadata("prio");
+}
+
 static void statuses(const char *how)
 {
 	static const char text[] = "because \xe2\x82\xac";
@@ -211,6 +231,11 @@ TEST(status_tcp)
 TEST(status_loop)
 {
 	statuses("loop");
+}
+
+TEST(status_prio)
+{
+	statuses("prio");
 }
 
 /* With MRPC_SQE_COPY the blocks are ours again when enter returns. */
@@ -262,6 +287,11 @@ TEST(copy_loop)
 	copies("loop");
 }
 
+TEST(copy_prio)
+{
+	copies("prio");
+}
+
 /* Time stamps are in the order of the stages, on both sides of the answer. */
 static void stamps(const char *how)
 {
@@ -303,6 +333,11 @@ TEST(times_tcp)
 TEST(times_loop)
 {
 	stamps("loop");
+}
+
+TEST(times_prio)
+{
+	stamps("prio");
 }
 
 /* What the server sees of a call besides its message. */
@@ -376,6 +411,11 @@ TEST(max_reply_loop)
 	max_reply("loop");
 }
 
+TEST(max_reply_prio)
+{
+	max_reply("prio");
+}
+
 /* Many small calls one after the other, as sync ones from four threads at once. */
 static void *many(void *arg)
 {
@@ -418,4 +458,9 @@ TEST(threads_tcp)
 TEST(threads_loop)
 {
 	threads("loop");
+}
+
+TEST(threads_prio)
+{
+	threads("prio");
 }

@@ -65,6 +65,11 @@ TEST(many_loop)
 	many("loop");
 }
 
+TEST(many_prio)
+{
+	many("prio");
+}
+
 TEST(many_sessions)
 {
 	static struct raw s[20];
@@ -242,6 +247,11 @@ TEST(close_loop)
 	close_now("loop");
 }
 
+TEST(close_prio)
+{
+	close_now("prio");
+}
+
 struct closing {
 	struct raw *s;
 	uint32_t id;
@@ -314,6 +324,11 @@ TEST(drain_loop)
 	close_drain("loop", false);
 }
 
+TEST(drain_prio)
+{
+	close_drain("prio", false);
+}
+
 TEST(drain_server_tcp)
 {
 	close_drain("tcp4", true);
@@ -322,6 +337,11 @@ TEST(drain_server_tcp)
 TEST(drain_server_loop)
 {
 	close_drain("loop", true);
+}
+
+TEST(drain_server_prio)
+{
+	close_drain("prio", true);
 }
 
 TEST(drain_timeout)

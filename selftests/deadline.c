@@ -114,6 +114,11 @@ TEST(sync_loop)
 	sync_deadline("loop", 10);
 }
 
+TEST(sync_prio)
+{
+	sync_deadline("prio", 10);
+}
+
 TEST(sync_loop_large)
 {
 	sync_deadline("loop", 1 << 20);
@@ -178,6 +183,11 @@ TEST(ring_tcp)
 TEST(ring_loop)
 {
 	ring_deadlines("loop");
+}
+
+TEST(ring_prio)
+{
+	ring_deadlines("prio");
 }
 
 /* More calls than a connection has slots: each gives its slot back. */
@@ -314,6 +324,11 @@ TEST(cancel_loop)
 	cancels("loop");
 }
 
+TEST(cancel_prio)
+{
+	cancels("prio");
+}
+
 /* Cancelled at once, or while the reply is on its way: one completion. */
 TEST(cancel_race)
 {
@@ -405,4 +420,9 @@ TEST(signal_tcp)
 TEST(signal_loop)
 {
 	signals("loop");
+}
+
+TEST(signal_prio)
+{
+	signals("prio");
 }

@@ -62,6 +62,11 @@ TEST(passes_loop)
 	passes("loop");
 }
 
+TEST(passes_prio)
+{
+	passes("prio");
+}
+
 /* The modules come when they are asked for, and the newest is taken. */
 TEST(versions)
 {

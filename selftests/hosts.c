@@ -89,6 +89,7 @@ void host_end(struct host *h)
 		raw_die("the other host has ended with status %x", status);
 	close(h->in);
 	close(h->out);
+	host_sh("ip link del veth0 2>/dev/null || :");	/* else it goes later, with the namespace */
 	if (!raw_sessions(0, 10000))
 		raw_die("sessions are left");
 }

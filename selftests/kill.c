@@ -58,16 +58,21 @@ static void let_work(unsigned int round)
 	raw_sleep(round % 7 * 700000ULL);
 }
 
-static const char *addr(void)
+static const char *at_port(unsigned int port)
 {
 	static char text[64];
 
 	if (!strcmp(how, "loop"))
 		snprintf(text, sizeof(text), "loop:kill");
 	else
-		snprintf(text, sizeof(text), "tcp:127.0.0.1:%u",
-			 __atomic_load_n(&shared->port, __ATOMIC_ACQUIRE));
+		snprintf(text, sizeof(text), "%.*s:127.0.0.1:%u", (int)strcspn(how, "4"), how,
+			 port);
 	return text;
+}
+
+static const char *addr(void)
+{
+	return at_port(__atomic_load_n(&shared->port, __ATOMIC_ACQUIRE));
 }
 
 static void started(void)
@@ -136,7 +141,7 @@ static void client_killed(const char *transport)
 	how = transport;
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	raw_server_open(&srv, 16 << 20, 16 << 20);
-	raw_server_start(&srv, strcmp(how, "loop") ? "tcp:127.0.0.1:0" : "loop:kill", 2);
+	raw_server_start(&srv, at_port(0), 2);
 	shared->port = srv.s.port;
 	for (round = 0; round < ROUNDS; round++) {
 		shared->busy = 0;
@@ -166,11 +171,16 @@ TEST_LIMIT(client_loop, 300)
 	client_killed("loop");
 }
 
+TEST_LIMIT(client_prio, 300)
+{
+	client_killed("prio");
+}
+
 static void server(unsigned int round)
 {
 	(void)round;
 	raw_server_open(&srv, 8 << 20, 8 << 20);
-	raw_server_start(&srv, strcmp(how, "loop") ? "tcp:127.0.0.1:0" : "loop:kill", 2);
+	raw_server_start(&srv, at_port(0), 2);
 	__atomic_store_n(&shared->port, srv.s.port ? srv.s.port : 1, __ATOMIC_RELEASE);
 	for (;;)
 		pause();
@@ -280,4 +290,9 @@ TEST_LIMIT(server_tcp, 300)
 TEST_LIMIT(server_loop, 300)
 {
 	server_killed("loop");
+}
+
+TEST_LIMIT(server_prio, 300)
+{
+	server_killed("prio");
 }

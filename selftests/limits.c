@@ -436,3 +436,8 @@ TEST_LIMIT(failed_loop, 300)
 {
 	failed_calls("loop", 300000);
 }
+
+TEST_LIMIT(failed_prio, 300)
+{
+	failed_calls("prio", 300000);
+}

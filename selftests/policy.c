@@ -176,6 +176,11 @@ TEST_LIMIT(sees_loop, 180)
 	sees("loop");
 }
 
+TEST_LIMIT(sees_prio, 180)
+{
+	sees("prio");
+}
+
 /* All kinds of fields: present ones, those that are not, and in replies without a message. */
 TEST(fields)
 {
@@ -306,6 +311,11 @@ TEST(rejects_tcp)
 TEST(rejects_loop)
 {
 	rejects("loop");
+}
+
+TEST(rejects_prio)
+{
+	rejects("prio");
 }
 
 /* Many in one turn, more than there are places for details. */
@@ -923,6 +933,11 @@ TEST_LIMIT(replaced_tcp, 240)
 TEST_LIMIT(replaced_loop, 240)
 {
 	replaced("loop", 200);
+}
+
+TEST_LIMIT(replaced_prio, 240)
+{
+	replaced("prio", 200);
 }
 
 /* Attached and detached in a loop, under load, with the engine in place. */

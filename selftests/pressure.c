@@ -99,6 +99,11 @@ TEST(too_many_loop)
 	too_many("loop");
 }
 
+TEST(too_many_prio)
+{
+	too_many("prio");
+}
+
 /* An entry whose completions have no room stays in the submission queue. */
 TEST(completion_queue)
 {
@@ -328,6 +333,11 @@ TEST(heap_full_loop)
 	heap_full("loop");
 }
 
+TEST(heap_full_prio)
+{
+	heap_full("prio");
+}
+
 /* Replies wait for the caller's heap, too; nothing else of the session does. */
 static void reply_heap_full(const char *how)
 {
@@ -378,6 +388,11 @@ TEST(reply_heap_full_loop)
 	reply_heap_full("loop");
 }
 
+TEST(reply_heap_full_prio)
+{
+	reply_heap_full("prio");
+}
+
 /* What can never fit is refused, and the connection goes on. */
 static void too_large(const char *how)
 {
@@ -414,6 +429,11 @@ TEST(too_large_tcp)
 TEST(too_large_loop)
 {
 	too_large("loop");
+}
+
+TEST(too_large_prio)
+{
+	too_large("prio");
 }
 
 /* A caller without a receive heap gets statuses, if nothing else. */

@@ -255,7 +255,7 @@ struct raw_pair {
 	char addr[64];
 };
 
-/* @how: "tcp4", "tcp6" or "loop". */
+/* @how: "tcp4", "tcp6", "prio", "prio6" or "loop". */
 void raw_pair(struct raw_pair *p, const char *how, unsigned int threads);
 /* The same, from a server that was opened, and a client. */
 void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);

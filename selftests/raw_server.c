@@ -333,15 +333,16 @@ bool raw_server_hangs(struct raw_server *srv, unsigned int nr)
 
 void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads)
 {
-	const char *host = !strcmp(how, "tcp6") ? "[::1]" : "127.0.0.1";
+	const char *host = strchr(how, '6') ? "[::1]" : "127.0.0.1";
+	int name = strcspn(how, "46");
 
 	if (!strcmp(how, "loop"))
 		snprintf(p->addr, sizeof(p->addr), "loop:test-%d", getpid());
 	else
-		snprintf(p->addr, sizeof(p->addr), "tcp:%s:0", host);
+		snprintf(p->addr, sizeof(p->addr), "%.*s:%s:0", name, how, host);
 	raw_server_start(&p->srv, p->addr, threads);
 	if (strcmp(how, "loop"))
-		snprintf(p->addr, sizeof(p->addr), "tcp:%s:%u", host, p->srv.s.port);
+		snprintf(p->addr, sizeof(p->addr), "%.*s:%s:%u", name, how, host, p->srv.s.port);
 	p->conn = raw_connect(&p->c, p->addr);
 	if (p->conn < 0)
 		raw_die("connect to %s: %s: %s", p->addr, strerror(-p->conn), p->c.why);

@@ -74,6 +74,11 @@ TEST(runs_loop)
 	runs("loop");
 }
 
+TEST(runs_prio)
+{
+	runs("prio");
+}
+
 /* From none to one, to another and back, with every call accounted for. */
 TEST_LIMIT(moves, 120)
 {

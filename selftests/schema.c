@@ -292,6 +292,11 @@ TEST(mismatch_loop)
 	mismatch("loop");
 }
 
+TEST(mismatch_prio)
+{
+	mismatch("prio");
+}
+
 /* Messages may nest up to a limit, and so can contain themselves only on paper. */
 TEST(recursion)
 {

@@ -153,6 +153,11 @@ TEST_LIMIT(messages_loop, 600)
 	messages("loop");
 }
 
+TEST_LIMIT(messages_prio, 600)
+{
+	messages("prio");
+}
+
 /* Large fields by reference, whose references and lengths change. */
 TEST_LIMIT(large, 600)
 {

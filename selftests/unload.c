@@ -31,6 +31,17 @@ static void check_echo(void)
 	raw_done(&p.c, &cqe);
 }
 
+/* What a connection has left behind, an association above all, keeps nothing. */
+TEST_LIMIT(prio, 120)
+{
+	raw_pair(&p, "prio", 1);
+	check_echo();
+	CHECK_EQ(raw_unload("mrpc_prio"), -EAGAIN);
+	check_echo();
+	raw_pair_end(&p);
+	raw_must_unload("mrpc_prio");
+}
+
 TEST_LIMIT(in_use, 120)
 {
 	int fd;

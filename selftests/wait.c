@@ -193,6 +193,11 @@ TEST(poll_loop)
 	polls("loop");
 }
 
+TEST(poll_prio)
+{
+	polls("prio");
+}
+
 /* Edge-triggered: each new completion after all were reaped is an event. */
 TEST(epoll_edge)
 {
