@@ -25,7 +25,7 @@ endif
 MAKEFLAGS += --no-print-directory
 
 # What is there of these, each with its own Makefile that writes to $(O).
-SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools/sim bpf \
+SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools/sim tools/wireshark bpf \
 	   tools/libmrpc/test tools/sim/test selftests selftests/lib
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))

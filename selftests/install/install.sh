@@ -10,6 +10,7 @@
 snapshot()
 {
 	find /etc/udev /usr/local/{bin,sbin,include,lib,share} "/lib/modules/$(uname -r)" \
+		/usr/lib/*/wireshark \
 		! -path '*/modules.*' ! -type d -printf '%p %y %m %s\n' | sort
 }
 
@@ -91,6 +92,8 @@ test_install()
 	for page in 1/mrpcc 3/libmrpc 4/mrpc 8/mrpc; do
 		[[ -s /usr/local/share/man/man${page%/*}/${page#*/}.${page%/*} ]] || fail "no page $page"
 	done
+	clean_env tshark -G protocols 2>"$TEST_TMP/err" | has mrpc_prio
+	! grep Lua "$TEST_TMP/err" || fail "the dissectors do not load"
 	make_it uninstall
 	snapshot >"$TEST_TMP/after"
 	diff "$TEST_TMP/before" "$TEST_TMP/after"

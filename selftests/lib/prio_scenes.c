@@ -130,18 +130,24 @@ static void forge(struct trace *t, char end, const struct mrpc_prio_packet *p, u
 	forge_from(t, end, other(end), p, payload);
 }
 
-static void forge_note(struct trace *t, char end, u8 op, u64 msg, u32 from, u32 to, u16 code)
+static void forge_entry(struct trace *t, char end, const struct mrpc_prio_note *note)
 {
-	struct mrpc_prio_note note = { .op = op, .msg = msg, .from = from, .to = to, .code = code };
 	struct mrpc_prio_packet p = own(t, other(end), MRPC_PRIO_CONTROL);
 	u8 buf[MRPC_PRIO_BODY_LEN] __attribute__((__aligned__(8)));
 	u32 len;
 
 	p.nr = 1;
 	len = mrpc_prio_encode(&p, buf);
-	mrpc_prio_note_put(&note, buf + len);
+	mrpc_prio_note_put(note, buf + len);
 	trace_event(t, "%c take packet=%u", end,
 		    trace_forge(t, buf, len + sizeof(struct mrpc_prio_entry)));
+}
+
+static void forge_note(struct trace *t, char end, u8 op, u64 msg, u32 from, u32 to, u16 code)
+{
+	struct mrpc_prio_note note = { .op = op, .msg = msg, .from = from, .to = to, .code = code };
+
+	forge_entry(t, end, &note);
 }
 
 /* A message that @end begins */
@@ -213,7 +219,7 @@ static void restart_is_told(struct trace *t)
 	trace_say(t, "B has lost its state, and A does not know");
 	message(t, 'A', 1, 100, 5);
 	trace_event(t, "B start secret=3 knows=0");
-	trace_say(t, "what B may have received ends; what was not sent goes to the next association");
+	trace_say(t, "what B may have received ends; what was not sent goes on");
 	fly(t);
 	message(t, 'A', 2, 100, 5);
 	talk(t);
@@ -317,6 +323,45 @@ static void small_call(struct trace *t)
 	talk(t);
 }
 
+/* A frame in hexadecimal: a header, and after it @behind, which is padded. */
+static void frame(char *hex, u8 type, u8 flags, u8 status, const u32 lens[5], const char *behind)
+{
+	u8 buf[512] = { 0x6d, 0x50, 0x52, 0x43, 1, type, flags, 0, 0, 0, 1 };
+	u32 len = 64, i;
+
+	buf[24] = status;
+	for (i = 0; i < 5; i++)
+		buf[28 + 4 * i] = lens[i];
+	for (i = 0; behind[i]; i++)
+		buf[len++] = behind[i] == '_' ? 0 : behind[i];
+	for (i = 0; i < lens[4]; i++)
+		buf[len++] = i;
+	for (i = 0; i < len; i++)
+		sprintf(hex + 2 * i, "%02x", buf[i]);
+}
+
+/* Metadata "user" = "me" and 200 bytes; the reply has a status and a sentence. */
+static void large_call(struct trace *t)
+{
+	static const u32 call[5] = { 0, 10, 8, 0, 200 }, reply[5] = { 11, 0, 0, 0, 0 };
+	char hex[1100];
+	u32 nr;
+
+	start_up(t, "");
+	nr = t->nr_packets + 2;
+	frame(hex, 3, 3, 0, call, "\4_\2_userme______" "________");
+	trace_event(t, "A submit m=1 conn=7 kind=1 priority=128 content=%s", hex);
+	lose(t, nr);
+	talk(t);
+	while (t->end[0].ep.nr_tx) {
+		timer(t);
+		talk(t);
+	}
+	frame(hex, 4, 1, 5, reply, "no such key_____");
+	trace_event(t, "B submit m=1 conn=7 kind=2 priority=128 content=%s", hex);
+	talk(t);
+}
+
 static void large_message(struct trace *t)
 {
 	start_up(t, "");
@@ -359,9 +404,9 @@ static void loss_in_the_middle(struct trace *t)
 	start_up(t, "");
 	message(t, 'A', 1, 1500, 5);
 	nr = t->nr_packets;
-	lose(t, nr - 2);
+	lose(t, nr - 1);
 	talk(t);
-	trace_say(t, "all of it came but the second packet: it was asked for when others were beyond it");
+	trace_say(t, "all came but the second: it was asked for when others were beyond it");
 }
 
 static void loss_at_the_end(struct trace *t)
@@ -537,9 +582,11 @@ static void malformed(struct trace *t)
 	alter(t, control, 24 + 16, MRPC_PRIO_REFUSE, "REFUSE without a code");
 	alter(t, control, 24 + 20, 1, "reserved");
 	alter(t, control, 24, 0, "msg is 0");
-	trace_say(t, "GRANT: from is more than to; to is above the limit; class");
+	trace_say(t, "GRANT: from more than to; to above the limit; class of control");
 	forge_note(t, 'A', MRPC_PRIO_GRANT, 2, 101, 100, 0);
 	forge_note(t, 'A', MRPC_PRIO_GRANT, 2, 0, 0x41000000, 0);
+	forge_entry(t, 'A', &(struct mrpc_prio_note){ .op = MRPC_PRIO_GRANT, .msg = 2, .to = 100,
+						      .class = MRPC_PRIO_CONTROL_CLASS });
 	trace_say(t, "RESEND of nothing");
 	forge_note(t, 'A', MRPC_PRIO_RESEND, 2, 100, 100, 0);
 	trace_say(t, "BUSY with a range");
@@ -599,7 +646,8 @@ static void foreign(struct trace *t)
 	      "not B's token: RESET, which A does not believe");
 	fly(t);
 	trace_say(t, "the lower half of another token than A's: RESET, which is lost");
-	alter(t, data, 20, t->packets[data].buf[20] ^ 1, "(A would believe it, as it has B's token)");
+	alter(t, data, 20, t->packets[data].buf[20] ^ 1,
+	      "(A would believe it, as it has B's token)");
 	lose(t, t->nr_packets);
 	trace_say(t, "from an address that B has no association with: RESET");
 	trace_event(t, "B take packet=%u from=C", data);
@@ -613,7 +661,7 @@ static void foreign(struct trace *t)
 	p.flags = MRPC_PRIO_CRC;
 	p.token = 5;
 	forge(t, 'A', &p, 0);
-	trace_say(t, "a HELLO with a cookie that B has not made: a new one is the answer, not larger");
+	trace_say(t, "a HELLO with a cookie that B has not made: answered by a new one");
 	p = (struct mrpc_prio_packet){ .type = MRPC_PRIO_HELLO, .flags = MRPC_PRIO_CRC, .token = 9,
 				       .cookie = 10 };
 	forge(t, 'B', &p, 0);
@@ -674,7 +722,7 @@ static void gaps(struct trace *t)
 	u32 i;
 
 	start_up(t, "unscheduled=512 reorder=0");
-	trace_say(t, "every second byte of a message, in packets of their own: B remembers 30 pieces");
+	trace_say(t, "every second byte of a message, one by one: B remembers 30 pieces");
 	for (i = 0; i < 31; i++) {
 		p = own_data(t, 'A', 2, 500);
 		p.offset = 1 + 2 * i;
@@ -692,6 +740,7 @@ const struct prio_scene prio_scenes[] = {
 	SCENE(ping, "a peer that has nothing to say is asked whether it lives"),
 	SCENE(checksums, "crc32c end to end; wrong and missing ones are dropped"),
 	SCENE(small_call, "a connection and a call: frames of the native wire format"),
+	SCENE(large_call, "a call of several packets, one of which is lost; a reply with a status"),
 	SCENE(large_message, "unscheduled bytes, then grants"),
 	SCENE(priorities, "an urgent message overtakes one that began before"),
 	SCENE(acknowledgements, "ACK of several messages, late and at once"),

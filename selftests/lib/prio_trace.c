@@ -148,9 +148,9 @@ static void end_place(struct trace *t, struct trace_end *e, const struct trace_p
 	r = container_of(ev->rx, struct trace_rx, rx);
 	memcpy(r->content + ev->offset, p->buf + MRPC_PRIO_DATA_HDR + ev->skip, ev->len);
 	if (mrpc_prio_taken(&e->ep, ev, t->now))
-		fprintf(t->out, "%c complete msg=%llu conn=%llu kind=%u priority=%u total=%u crc32c=0x%x\n",
-			e->name, (unsigned long long)r->rx.msg, (unsigned long long)r->rx.conn,
-			r->rx.kind, r->rx.priority, r->rx.total,
+		fprintf(t->out, "%c complete msg=%llu conn=%llu kind=%u priority=%u total=%u"
+			" crc32c=0x%x\n", e->name, (unsigned long long)r->rx.msg,
+			(unsigned long long)r->rx.conn, r->rx.kind, r->rx.priority, r->rx.total,
 			content_sum(r->content, r->rx.total));
 }
 

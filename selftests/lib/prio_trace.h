@@ -66,7 +66,8 @@ struct trace *trace_new(FILE *out);
 void trace_free(struct trace *t);
 
 /* One event, as text: shows it, lets it happen, and shows what the ends do about it. */
-void trace_event(struct trace *t, const char *fmt, ...) __attribute__((__format__(__printf__, 2, 3)));
+void trace_event(struct trace *t, const char *fmt, ...)
+	__attribute__((__format__(__printf__, 2, 3)));
 /* Shows a packet: @line, its fields, and all its bytes. */
 void trace_show_packet(FILE *out, const char *line, const u8 *buf, u32 len);
 /* A packet that neither end sent. Return: its number */

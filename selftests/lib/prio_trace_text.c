@@ -52,7 +52,8 @@ u32 trace_bytes(const char *digits, u8 *buf, u32 size)
 	u32 n;
 
 	for (n = 0; digits[2 * n] && digits[2 * n + 1]; n++) {
-		const char *high = strchr(hex, digits[2 * n]), *low = strchr(hex, digits[2 * n + 1]);
+		const char *high = strchr(hex, digits[2 * n]);
+		const char *low = strchr(hex, digits[2 * n + 1]);
 
 		if (!high || !low || n == size)
 			return 0;
