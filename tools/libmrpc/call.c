@@ -121,6 +121,14 @@ static int msg_status(struct mrpc_result *res, const struct mrpc_msg *msg)
 	return MRPC_OK;
 }
 
+static u8 call_priority(const struct mrpc_method_desc *method, const struct mrpc_call_opts *opts)
+{
+	if (opts->flags & MRPC_CALL_PRIORITY)
+		return opts->priority < 255 ? (u8)opts->priority : 255;
+	return method->priority & MRPC_METHOD_PRIORITY ? (u8)method->priority :
+							 MRPC_PRIORITY_DEFAULT;
+}
+
 /* Fills an entry but for its user_data and metadata; anything but MRPC_OK is in @res, too. */
 static int prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 		   const struct mrpc_service_desc *service, u32 method, struct mrpc_msg *msg,
@@ -145,9 +153,7 @@ static int prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 		return bad_call(res, MRPC_INVALID_ARGUMENT, "the metadata could not be built");
 	memset(sqe, 0, sizeof(*sqe));
 	sqe->op = MRPC_OP_CALL;
-	sqe->priority = MRPC_PRIORITY_DEFAULT;
-	if (opts->flags & MRPC_CALL_PRIORITY)
-		sqe->priority = opts->priority < 255 ? (u8)opts->priority : 255;
+	sqe->priority = call_priority(&service->methods[method], opts);
 	if (opts->flags & MRPC_CALL_TIMES)
 		sqe->flags |= MRPC_SQE_TIMES;
 	if (msg->total <= conn->session->setup.copy_threshold)

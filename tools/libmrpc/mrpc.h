@@ -69,19 +69,27 @@ const char *mrpc_last_error(void);
 
 /* -- descriptions of services (generated) ---------------------------------- */
 
+/* mrpc_method_desc.priority: the low byte is one */
+#define MRPC_METHOD_PRIORITY	(1U << 8)
+
 /**
  * struct mrpc_method_desc - one method of a service
  * @name: as in the .proto
  * @request_size: bytes of the request's root struct block
+ * @priority: of calls that say none: MRPC_METHOD_PRIORITY | 0 (least) to 255; 0: the
+ *	.proto says nothing either
  * @reply_size: bytes of the reply's root struct block
+ * @resv: zero
  * @invoke: calls the method's member of @ops, the service's generated operations
  *	structure. It returns what the handler returned, or MRPC_UNIMPLEMENTED
  *	if that member is NULL. @req and @reply are the root struct blocks
  */
 struct mrpc_method_desc {
 	const char *name;
-	__u32 request_size;
-	__u32 reply_size;
+	__u16 request_size;
+	__u16 priority;
+	__u16 reply_size;
+	__u16 resv;
 	int (*invoke)(const void *ops, struct mrpc_call *call, const void *req, void *reply);
 };
 
@@ -425,7 +433,8 @@ const char *mrpc_addr_format(const void *addr, char *buf, size_t size);
  * @timeout_us: time until the deadline; 0 for none
  * @max_reply: largest reply accepted; 0 for the connection's limit
  * @flags: MRPC_CALL_*
- * @priority: 0 (least) to 255, with MRPC_CALL_PRIORITY
+ * @priority: 0 (least) to 255, with MRPC_CALL_PRIORITY; without, the method's, by the
+ *	.proto, or else MRPC_PRIORITY_DEFAULT
  * @meta: or NULL
  * @qp: mrpc_call_async(): NULL for the calling thread's own
  * @resv: zero

@@ -198,6 +198,9 @@ void gen_service_source(struct buf *out, const struct service *service)
 		buf_printf(out, "\t{\n\t\t.name = \"%s\",\n", method->name);
 		buf_printf(out, "\t\t.request_size = sizeof(struct %s),\n",
 			   method->request->cname);
+		if (method->priority >= 0)
+			buf_printf(out, "\t\t.priority = MRPC_METHOD_PRIORITY | %d,\n",
+				   method->priority);
 		buf_printf(out, "\t\t.reply_size = sizeof(struct %s),\n", method->reply->cname);
 		buf_printf(out, "\t\t.invoke = %s_invoke_%s,\n\t},\n", service->cname,
 			   method->cname);

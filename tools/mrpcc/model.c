@@ -6,6 +6,7 @@
 #include "check.h"
 #include "model.h"
 #include "names.h"
+#include "options.h"
 
 /* -- finding types by name ----------------------------------------------------- */
 
@@ -266,6 +267,7 @@ static void fill_service(struct file *file, size_t s, const struct index *index)
 	if (service->nr_methods)
 		qsort(service->methods, service->nr_methods, sizeof(*service->methods),
 		      compare_methods);
+	options_of_service(service);
 	names_of_service(service);
 }
 

@@ -123,6 +123,16 @@ struct message {
 	bool paths_named;
 };
 
+/**
+ * struct method - a method
+ * @proto: as protoc describes it
+ * @name: as in the .proto
+ * @cname: in C names
+ * @request: the type that it takes
+ * @reply: the type that it returns
+ * @path: its place
+ * @priority: of calls that say none, 0 to 255: its own or its service's; -1: neither has one
+ */
 struct method {
 	const MethodProto *proto;
 	const char *name;
@@ -130,6 +140,7 @@ struct method {
 	struct message *request;
 	struct message *reply;
 	struct path path;
+	int priority;
 };
 
 /**

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Running protoc, which parses .proto files for us. */
 #include <errno.h>
+#include <libgen.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,6 +10,7 @@
 
 #include "protoc.h"
 #include "slurp.h"
+#include "types.h"
 
 extern char **environ;
 
@@ -37,9 +39,29 @@ static pid_t start(char **argv, int fds[2])
 	return -1;
 }
 
+/* Where mrpc/options.proto is: beside bin/ as installed, or beside the program as built. */
+static char *own_includes(void)
+{
+	static const char *const places[] = { "../include", "include" };
+	char exe[4096], *dir;
+	ssize_t len = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
+	size_t i;
+
+	if (len < 0)
+		return NULL;
+	exe[len] = '\0';
+	for (i = 0; i < ARRAY_SIZE(places); i++) {
+		dir = xasprintf("%s/%s", dirname(strcpy(xalloc(len + 1, 1), exe)), places[i]);
+		if (!access(xasprintf("%s/mrpc/options.proto", dir), R_OK))
+			return dir;
+	}
+	return NULL;
+}
+
 FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path)
 {
-	char **argv = xalloc(nr_includes + 6, sizeof(*argv));
+	char **argv = xalloc(nr_includes + 8, sizeof(*argv));
+	char *own = own_includes();
 	FileSetProto *set = NULL;
 	struct buf out = { 0 };
 	int fds[2], status;
@@ -53,6 +75,11 @@ FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path
 	argv[n++] = "--include_source_info";
 	for (i = 0; i < nr_includes; i++)
 		argv[n++] = xasprintf("-I%s", includes[i]);
+	/* protoc looks in the current directory only if it is told none. */
+	if (own && !nr_includes)
+		argv[n++] = "-I.";
+	if (own)
+		argv[n++] = xasprintf("-I%s", own);
 	/* It has no "--" to end the options. */
 	argv[n++] = xasprintf("%s%s", *path == '-' ? "./" : "", path);
 	pid = start(argv, fds);

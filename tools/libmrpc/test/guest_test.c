@@ -149,6 +149,17 @@ static int say_other(struct mrpc_call *call, const struct guest_Request *req,
 	return MRPC_OK;
 }
 
+static int tell_priority(struct mrpc_call *call, const struct guest_Request *req,
+			 struct guest_Reply *reply)
+{
+	char text[16];
+
+	(void)req;
+	snprintf(text, sizeof(text), "%u", mrpc_call_priority(call));
+	guest_Reply_set_text(mrpc_call_msg(call), reply, text);
+	return MRPC_OK;
+}
+
 static void *server_main(void *arg)
 {
 	(void)arg;
@@ -159,7 +170,9 @@ static void *server_main(void *arg)
 static void up(const char *address)
 {
 	static const struct guest_Echo_ops echo_ops = { .Say = say };
-	static const struct guest_Other_ops other_ops = { .Say = say_other };
+	static const struct guest_Other_ops other_ops = {
+		.Say = say_other, .Least = tell_priority, .Most = tell_priority,
+	};
 	static const struct mrpc_service_desc *const services[] = {
 		&guest_Other_service, &guest_Echo_service,	/* not in the server's order */
 	};
@@ -418,6 +431,37 @@ static void other_service(void)
 	reply = guest_Other_Say_reply(&res);
 	CHECK_STR(guest_Reply_text(reply, reply), "the other");
 	mrpc_result_release(&res);
+}
+
+typedef int (*other_fn)(struct mrpc_conn *conn, struct mrpc_msg *msg,
+			const struct mrpc_call_opts *opts, struct mrpc_result *res);
+
+static void check_priority(other_fn fn, const struct mrpc_call_opts *opts, const char *arrives)
+{
+	const struct guest_Reply *reply;
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+
+	build(&msg, ECHO, 0);
+	CHECK_EQ(fn(conn, &msg, opts, &res), MRPC_OK);
+	reply = (const struct guest_Reply *)res.reply;
+	CHECK_STR(guest_Reply_text(reply, reply), arrives);
+	mrpc_result_release(&res);
+}
+
+/* The .proto's, unless the call says one. */
+static void priorities(void)
+{
+	struct mrpc_call_opts opts = { .priority = 7 };
+
+	check_priority(guest_Other_Least, NULL, "0");
+	check_priority(guest_Other_Most, NULL, "255");
+	check_priority(guest_Other_Most, &opts, "255");
+	opts.flags = MRPC_CALL_PRIORITY;
+	check_priority(guest_Other_Least, &opts, "7");
+	check_priority(guest_Other_Most, &opts, "7");
+	opts.priority = 0;
+	check_priority(guest_Other_Most, &opts, "0");
 }
 
 struct tally {
@@ -706,6 +750,7 @@ BOTH(structure)
 BOTH(metadata_and_context)
 BOTH(failures)
 BOTH(other_service)
+BOTH(priorities)
 BOTH(asynchronous)
 BOTH(small_queue)
 BOTH(deferred)

@@ -87,6 +87,52 @@ TEST(what_handlers_can_ask)
 	CHECK_EQ(fake_stats().bad, 0);
 }
 
+/* Replies with the priority. */
+static int ranked_handler(struct mrpc_call *call, const struct fake_msg *req,
+			  struct fake_msg *reply)
+{
+	(void)req;
+	reply->number = mrpc_call_priority(call);
+	return MRPC_OK;
+}
+
+static u32 arrives(struct client *c, u32 method, const struct mrpc_call_opts *opts)
+{
+	struct mrpc_result res;
+	u32 priority;
+
+	CHECK_EQ(call(c, method, 0, 1, opts, &res), MRPC_OK);
+	priority = ((const struct fake_msg *)res.reply)->number;
+	mrpc_result_release(&res);
+	return priority;
+}
+
+/* What the call says, else what the method does, else the usual. */
+TEST(priorities)
+{
+	static const struct test_ops ops = { .echo = ranked_handler, .other = ranked_handler };
+	struct mrpc_call_opts opts = { .priority = 7 };
+	struct test_server ts;
+	struct client c;
+
+	server_start(&ts, &ops, NULL, "loop:ranked", 1);
+	client_start(&c, "loop:ranked");
+	CHECK_EQ(arrives(&c, TEST_ECHO, NULL), MRPC_PRIORITY_DEFAULT);
+	CHECK_EQ(arrives(&c, TEST_OTHER, NULL), 9);
+	CHECK_EQ(arrives(&c, TEST_ECHO, &opts), MRPC_PRIORITY_DEFAULT);
+	CHECK_EQ(arrives(&c, TEST_OTHER, &opts), 9);
+	opts.flags = MRPC_CALL_PRIORITY;
+	CHECK_EQ(arrives(&c, TEST_ECHO, &opts), 7);
+	CHECK_EQ(arrives(&c, TEST_OTHER, &opts), 7);
+	opts.priority = 0;
+	CHECK_EQ(arrives(&c, TEST_OTHER, &opts), 0);
+	opts.priority = 300;
+	CHECK_EQ(arrives(&c, TEST_OTHER, &opts), 255);
+	client_stop(&c);
+	server_stop(&ts);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
 static int failing_handler(struct mrpc_call *call, const struct fake_msg *req,
 			   struct fake_msg *reply)
 {

@@ -82,8 +82,18 @@ static int invoke_other(const void *ops, struct mrpc_call *call, const void *req
 }
 
 static const struct mrpc_method_desc test_methods[] = {
-	{ "Echo", sizeof(struct fake_msg), sizeof(struct fake_msg), invoke_echo },
-	{ "Other", sizeof(struct fake_msg), sizeof(struct fake_msg), invoke_other },
+	{
+		.name = "Echo",
+		.request_size = sizeof(struct fake_msg),
+		.reply_size = sizeof(struct fake_msg),
+		.invoke = invoke_echo,
+	}, {
+		.name = "Other",
+		.request_size = sizeof(struct fake_msg),
+		.priority = MRPC_METHOD_PRIORITY | 9,
+		.reply_size = sizeof(struct fake_msg),
+		.invoke = invoke_other,
+	},
 };
 
 const struct mrpc_service_desc test_service = {

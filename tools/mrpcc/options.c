@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Options of methods and services. To the parser of descriptors they are fields that it does not
+ * know: it keeps them as they are on the wire. The compiler of protobuf has checked that they are
+ * as mrpc/options.proto says; who gives the plugin a request of his own may not have.
+ */
+#include "options.h"
+
+#define OPTION_PRIORITY	50611	/* mrpc.priority, mrpc.default_priority */
+
+#define MAX_PRIORITY	255
+
+/* Return: whether it is one */
+static bool varint(const uint8_t *bytes, size_t len, uint64_t *value)
+{
+	size_t i;
+
+	*value = 0;
+	for (i = 0; i < len && i < 10; i++) {
+		*value |= (uint64_t)(bytes[i] & 0x7f) << 7 * i;
+		if (!(bytes[i] & 0x80))
+			return i == len - 1;
+	}
+	return false;
+}
+
+/* Return: the priority that the options @base have, or @otherwise. */
+static int priority_of(const struct file *file, const ProtobufCMessage *base, struct path path,
+		       const char *what, const char *name, int otherwise)
+{
+	int priority = otherwise;
+	unsigned int i;
+
+	for (i = 0; base && i < base->n_unknown_fields; i++) {
+		const ProtobufCMessageUnknownField *field = &base->unknown_fields[i];
+		uint64_t value;
+
+		if (field->tag != OPTION_PRIORITY)
+			continue;
+		if (field->wire_type != PROTOBUF_C_WIRE_TYPE_VARINT ||
+		    !varint(field->data, field->len, &value))
+			complain(file_where(file, path),
+				 "the priority of %s %s is not a number: import mrpc/options.proto",
+				 what, name);
+		else if (value > MAX_PRIORITY)
+			complain(file_where(file, path),
+				 "the priority of %s %s is %llu: say 0 (least) to %d", what, name,
+				 (unsigned long long)value, MAX_PRIORITY);
+		else
+			priority = value;
+	}
+	return priority;
+}
+
+void options_of_service(struct service *service)
+{
+	const Google__Protobuf__ServiceOptions *options = service->proto->options;
+	int otherwise = priority_of(service->file, options ? &options->base : NULL,
+				    path_add(path_add(service->path, PB_SERVICE_OPTIONS, -1),
+					     OPTION_PRIORITY, -1),
+				    "service", service->full_name, -1);
+	size_t i;
+
+	for (i = 0; i < service->nr_methods; i++) {
+		struct method *method = &service->methods[i];
+		const Google__Protobuf__MethodOptions *own = method->proto->options;
+
+		method->priority = priority_of(service->file, own ? &own->base : NULL,
+					       path_add(path_add(method->path, PB_METHOD_OPTIONS,
+								 -1), OPTION_PRIORITY, -1),
+					       "method",
+					       xasprintf("%s.%s", service->full_name,
+							 method->name), otherwise);
+	}
+}
