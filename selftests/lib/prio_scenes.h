@@ -11,6 +11,12 @@ struct prio_scene {
 	void (*run)(struct trace *t);
 };
 
+/* Of prio_scenes_bad.c */
+void scene_malformed(struct trace *t);
+void scene_foreign(struct trace *t);
+void scene_no_effect(struct trace *t);
+void scene_gaps(struct trace *t);
+
 extern const struct prio_scene prio_scenes[];
 extern const u32 nr_prio_scenes;
 

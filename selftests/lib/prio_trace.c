@@ -303,6 +303,12 @@ static void do_submit(struct trace *t, struct trace_end *e, const char *line)
 		bad(line);
 }
 
+static void do_policy(struct trace_end *e, const char *line)
+{
+	e->refuse = number(line, "refuse", 0);
+	e->limit = number(line, "limit", U32_MAX);
+}
+
 static struct trace_rx *rx_of(struct trace_end *e, const char *line)
 {
 	u64 msg = number(line, "msg", 0);
@@ -343,7 +349,7 @@ static void do_event(struct trace *t, struct trace_end *e, const char *line)
 	else if (IS("want"))
 		mrpc_prio_rx_limit(&e->ep, &rx_of(e, line)->rx, number(line, "limit", 0), t->now);
 	else if (IS("policy"))
-		e->refuse = number(line, "refuse", 0), e->limit = number(line, "limit", U32_MAX);
+		do_policy(e, line);
 	else if (IS("path"))
 		mrpc_prio_peer_payload(&e->peer, number(line, "payload", 1));
 	else

@@ -159,40 +159,40 @@ local function message(receiver, sender, msg)
 	return messages[key]
 end
 
+-- The first in a list that is sorted by @key whose @key is at least @value
+local function first(list, key, value)
+	local low, high = 1, #list + 1
+
+	while low < high do
+		local middle = math.floor((low + high) / 2)
+		if list[middle][key] < value then
+			low = middle + 1
+		else
+			high = middle
+		end
+	end
+	return low
+end
+
 -- The bytes [from, to) were sent in packet @number. Returns how many of them were not before,
 -- and, if some were, in which packet.
 local function cover(m, from, to, number)
-	local new, before, at = to - from, nil, 1
-	local list = m.covered
+	local list, new, before = m.covered, 0, nil
+	local at, i = from, first(m.covered, "to", from + 1)
 
-	for _, r in ipairs(list) do
-		local common = math.min(to, r.to) - math.max(from, r.from)
-		if common > 0 then
-			new = new - common
-			before = r.number
+	while at < to do
+		local gap = math.min(to, list[i] and list[i].from or to)
+		if gap > at then
+			table.insert(list, i, { from = at, to = gap, number = number })
+			new = new + gap - at
+			at = gap
+		else
+			before = list[i].number
+			at = list[i].to
 		end
+		i = i + 1
 	end
-	while list[at] and list[at].from < from do
-		at = at + 1
-	end
-	if new > 0 then
-		-- What overlaps is cut, so that each byte counts once.
-		local start = from
-		for i = at, #list + 1 do
-			local r = list[i]
-			local stop = r and math.min(to, r.from) or to
-			local low = math.max(start, list[i - 1] and list[i - 1].to or 0)
-			if stop > low then
-				list[#list + 1] = { from = low, to = stop, number = number }
-			end
-			start = r and r.to or to
-			if start >= to then
-				break
-			end
-		end
-		table.sort(list, function(a, b) return a.from < b.from end)
-		m.got = m.got + new
-	end
+	m.got = m.got + new
 	return new, before
 end
 
@@ -254,13 +254,8 @@ local function learn_payload(rec, m, p, number)
 		put_together(m)
 	end
 	if p.offset + p.len > math.min(p.unscheduled, p.total) then
-		rec.ungranted = true
-		for _, grant in ipairs(m.grants) do
-			if grant.to >= p.offset + p.len then
-				rec.granted, rec.ungranted = grant.number, nil
-				break
-			end
-		end
+		local grant = m.grants[first(m.grants, "to", p.offset + p.len)]
+		rec.granted, rec.ungranted = grant and grant.number, not grant
 	end
 end
 
