@@ -10,7 +10,7 @@
 /* -- settings: parameters of the module, for all namespaces ------------------------------ */
 
 static DEFINE_MUTEX(prio_settings_lock);
-static struct mrpc_prio_rule prio_settings = MRPC_PRIO_RULE_DEFAULT;	/* under its lock */
+static struct mrpc_prio_rule prio_settings = MRPC_PRIO_RULE_DEFAULT;	/* under prio_settings_lock */
 
 /* Of the network priorities, from the least. What is urgent goes before, what is bulk behind. */
 static u8 prio_dscps[MRPC_PRIO_CLASSES] = { 8, 8, 0, 0, 16, 24, 32, 48 };
