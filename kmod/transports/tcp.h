@@ -7,6 +7,8 @@
 #ifndef MRPC_TRANSPORTS_TCP_H
 #define MRPC_TRANSPORTS_TCP_H
 
+#include <linux/cred.h>
+#include <linux/jiffies.h>
 #include <linux/net.h>
 
 #include "engine.h"
@@ -14,6 +16,34 @@
 #include "transport.h"
 
 #define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
+
+/**
+ * struct mrpc_tcp_pass - the LSM hook of one direction has let somebody pass
+ *
+ * It judges by the socket, by the credentials of who runs the datapath, and by a policy
+ * that may change. So the same credentials need not ask again before the clock ticks.
+ *
+ * @cred: whose, a reference; NULL: nobody has asked yet
+ * @when: jiffies
+ */
+struct mrpc_tcp_pass {
+	const struct cred *cred;
+	unsigned long when;
+};
+
+static inline bool mrpc_tcp_passed(const struct mrpc_tcp_pass *pass)
+{
+	return pass->cred == current_cred() && time_before_eq(jiffies, pass->when);
+}
+
+static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
+{
+	if (pass->cred != current_cred()) {
+		put_cred(pass->cred);
+		pass->cred = get_current_cred();
+	}
+	pass->when = jiffies;
+}
 
 /**
  * struct mrpc_tcp - one link
@@ -29,6 +59,7 @@
  * @copies: messages copied since the last try by reference; owner of the
  *	transmit claim, as the next
  * @copying: the message under way is copied
+ * @pass: for each direction; owner of its claim
  * @linger: let the peer have what it was sent before the socket goes
  * @bounce: MRPC_TCP_BOUNCE bytes, where byte blocks are copied that have a checksum;
  *	NULL until the first; owner of the transmit claim
@@ -41,6 +72,7 @@ struct mrpc_tcp {
 	bool down;
 	u32 copies;
 	bool copying;
+	struct mrpc_tcp_pass pass[MRPC_DIRS];
 	bool linger;
 	u8 *bounce;
 	struct mrpc_sock_hooks hooks;

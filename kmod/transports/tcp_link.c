@@ -16,6 +16,7 @@
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
+#include <net/rps.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
@@ -228,14 +229,68 @@ void mrpc_tcp_unlisten(struct mrpc_listener *l)
 
 /* -- receiving -------------------------------------------------------------- */
 
+/* Copy what has come, at most @len bytes. Return: how many. The socket is locked. */
+static u32 mrpc_tcp_copy(struct sock *sk, u8 *to, u32 len)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+	struct sk_buff *skb;
+	u32 done = 0;
+
+	if (unlikely(tp->urg_data))
+		return 0;
+	skb_queue_walk(&sk->sk_receive_queue, skb) {
+		/* A packet may begin with what the one before it has, too. */
+		u32 at = tp->copied_seq + done - TCP_SKB_CB(skb)->seq, n;
+
+		if (unlikely(TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN))
+			break;
+		if (at >= skb->len)
+			continue;
+		n = min(skb->len - at, len - done);
+		if (skb_copy_bits(skb, at, to + done, n))
+			break;
+		done += n;
+		if (done == len)
+			break;
+	}
+	return done;
+}
+
+/*
+ * To one place, where the LSM hook has passed us, without the layers above TCP. Return:
+ * bytes; 0: there are none, or it is not as usual: ask the socket.
+ */
+static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to)
+{
+	u32 n;
+
+	lock_sock(sk);
+	sock_rps_record_flow(sk);
+	n = mrpc_tcp_copy(sk, to->iov_base, to->iov_len);
+	if (n)
+		tcp_read_done(sk, n);
+	release_sock(sk);
+	return n;
+}
+
 static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len)
 {
 	struct mrpc_tcp *tcp = conn->link;
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT };
+	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_RX];
+	struct msghdr msg = {};
+	int n;
 
 	if (READ_ONCE(tcp->down))
 		return 0;
-	return kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
+	if (nr == 1 && mrpc_tcp_passed(pass)) {
+		n = mrpc_tcp_read_some(tcp->sock->sk, vec);
+		if (n)
+			return n;
+	}
+	n = kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
+	if (n >= 0)
+		mrpc_tcp_pass(pass);
+	return n;
 }
 
 int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
@@ -322,6 +377,8 @@ void mrpc_tcp_release(struct mrpc_conn *conn)
 	conn->link = NULL;
 	sock_release(tcp->sock);
 	mrpc_stream_free(&tcp->stream);
+	put_cred(tcp->pass[MRPC_TX].cred);
+	put_cred(tcp->pass[MRPC_RX].cred);
 	kfree(tcp->bounce);
 	kfree(tcp);
 }

@@ -11,6 +11,9 @@
 #include <linux/bvec.h>
 #include <linux/mm.h>
 #include <linux/net.h>
+#include <net/rps.h>
+#include <net/sock.h>
+#include <net/tcp.h>
 
 #include "conn.h"
 #include "session.h"
@@ -74,6 +77,37 @@ static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
 	}
 }
 
+/*
+ * What @msg has, into the socket. Where the LSM hook has passed us, without the layers
+ * above TCP. Return: bytes that it took, or a negative errno.
+ */
+static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
+{
+	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_TX];
+	struct sock *sk = tcp->sock->sk;
+	int n;
+
+	if (likely(mrpc_tcp_passed(pass))) {
+		lock_sock(sk);
+		sock_rps_record_flow(sk);
+		n = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
+		release_sock(sk);
+		return n;
+	}
+	n = sock_sendmsg(tcp->sock, msg);
+	if (n >= 0)
+		mrpc_tcp_pass(pass);
+	return n;
+}
+
+/* The same of @len bytes that are copied from @kv. */
+static int mrpc_tcp_put_kvec(struct mrpc_tcp *tcp, struct msghdr *msg, struct kvec *kv, size_t nr,
+			     size_t len)
+{
+	iov_iter_kvec(&msg->msg_iter, ITER_SOURCE, kv, nr, len);
+	return mrpc_tcp_put(tcp, msg);
+}
+
 static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
 {
 	kv->iov_base = (void *)base;
@@ -81,7 +115,7 @@ static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
 }
 
 /* The head, or the whole of a copied message. Return: 0 or a negative errno. */
-static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool more)
+static int mrpc_tcp_send_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	u32 len = rpc->data_len - rpc->done;
@@ -91,7 +125,7 @@ static int mrpc_tcp_send_data(struct socket *sock, struct mrpc_rpc *rpc, bool mo
 	if (more)
 		msg.msg_flags |= MSG_MORE;
 	mrpc_tcp_kvec(&kv, rpc->data + rpc->done, len);
-	n = kernel_sendmsg(sock, &msg, &kv, 1, len);
+	n = mrpc_tcp_put_kvec(tcp, &msg, &kv, 1, len);
 	if (n < 0)
 		return n;
 	rpc->done += n;
@@ -166,7 +200,7 @@ static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	} while (next && mrpc_tcp_joins(next) && nr < MRPC_TCP_KVECS);
 	if (next)
 		msg.msg_flags |= MSG_MORE;
-	n = kernel_sendmsg(tcp->sock, &msg, kv, nr, bytes);
+	n = mrpc_tcp_put_kvec(tcp, &msg, kv, nr, bytes);
 	if (n < 0)
 		return n;
 	for (; n; n -= len, rpc = list_next_entry(rpc, list)) {
@@ -221,7 +255,7 @@ static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool 
 		if (more || rpc->done + bytes < total)
 			msg.msg_flags |= MSG_MORE;
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, bytes);
-		n = sock_sendmsg(tcp->sock, &msg);
+		n = mrpc_tcp_put(tcp, &msg);
 		if (n < 0)
 			return n;
 		mrpc_tcp_advance(rpc, n);
@@ -262,7 +296,7 @@ static int mrpc_tcp_give(struct mrpc_tcp *tcp, struct kvec *kv, size_t nr, u64 l
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 
 	msg.msg_flags |= len < left ? MSG_MORE : last;
-	return kernel_sendmsg(tcp->sock, &msg, kv, nr, min(len, left));
+	return mrpc_tcp_put_kvec(tcp, &msg, kv, nr, min(len, left));
 }
 
 /* What is in kernel memory, so that nobody can change it: all of it, and the trailer. */
@@ -369,14 +403,14 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 		return mrpc_tcp_send_summed(tcp, rpc, mrpc_rpc_total(rpc) - rpc->done,
 					    more ? MSG_MORE : 0);
 	if (!rpc->heap && !more && !rpc->done)
-		return mrpc_tcp_send_data(tcp->sock, rpc, false);
+		return mrpc_tcp_send_data(tcp, rpc, false);
 	/* A message that has begun one way goes on that way. */
 	if (!mrpc_tcp_small(rpc) && !rpc->done)
 		tcp->copying = mrpc_tcp_copies(conn, tcp);
 	if (mrpc_tcp_small(rpc) || tcp->copying)
 		return mrpc_tcp_send_copy(conn, rpc);
 	if (rpc->done < rpc->data_len)
-		err = mrpc_tcp_send_data(tcp->sock, rpc, true);
+		err = mrpc_tcp_send_data(tcp, rpc, true);
 	return err ?: mrpc_tcp_send_pages(tcp, rpc, more);
 }
 
@@ -415,7 +449,7 @@ static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, *want);
 	else
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
-	return sock_sendmsg(tcp->sock, &msg);
+	return mrpc_tcp_put(tcp, &msg);
 }
 
 int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
