@@ -84,7 +84,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 		goto err_charge;
 	kref_init(&conn->ref);
 	spin_lock_init(&conn->lock);
-	init_waitqueue_head(&conn->wait);
+	mrpc_waiters_init(&conn->wait);
 	INIT_WORK(&conn->close_work, mrpc_conn_close_work);
 	INIT_WORK(&conn->change_work, mrpc_datapath_change_work);
 	INIT_WORK(&conn->free_work, mrpc_conn_free_work);

@@ -8,7 +8,6 @@
 #include <linux/mrpc.h>
 #include <linux/mutex.h>
 #include <linux/spinlock.h>
-#include <linux/wait.h>
 #include <linux/workqueue.h>
 
 #include "calltable.h"
@@ -20,6 +19,7 @@
 #include "order.h"
 #include "rpc.h"
 #include "transport.h"
+#include "wait.h"
 
 struct mrpc_chain;
 struct mrpc_refusal;
@@ -208,7 +208,7 @@ struct mrpc_conn {
 	struct mrpc_serve_table serves;
 	struct mrpc_deadlines deadlines;
 	struct mrpc_conn_stats stats;
-	wait_queue_head_t wait;
+	struct mrpc_waiters wait;
 
 	struct mrpc_claim tx;
 	struct mrpc_claim rx;

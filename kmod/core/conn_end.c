@@ -42,7 +42,7 @@ void mrpc_conn_drained(struct mrpc_conn *conn)
 {
 	if (READ_ONCE(conn->state) != MRPC_CONN_DRAINING)
 		return;
-	wake_up(&conn->wait);
+	mrpc_wake_all(&conn->wait);
 	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
 	 * its last rpc, one sees what the other did.
 	 */
@@ -174,7 +174,7 @@ void mrpc_conn_close_work(struct work_struct *work)
 	mrpc_carry_flush(conn);
 	set_bit(MRPC_CONN_DEAD, &conn->flags);
 	smp_mb__after_atomic();	/* before the look at the waiters */
-	wake_up_all(&conn->wait);
+	mrpc_wake_all(&conn->wait);
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_CLOSE);
 	if (conn->accepted) {
 		if (!test_bit(MRPC_CONN_SHOOK, &conn->flags))

@@ -36,15 +36,15 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 	if (test_and_set_bit(MRPC_CONN_LISTED, &conn->flags))
 		return;
 	mrpc_conn_get(conn);
-	spin_lock_bh(&session->ready_lock);
-	list_add_tail(&conn->ready, &session->ready);
-	spin_unlock_bh(&session->ready_lock);
+	if (!list_empty(&session->ready) || cmpxchg(&session->ready_first, NULL, conn)) {
+		spin_lock_bh(&session->ready_lock);
+		list_add_tail(&conn->ready, &session->ready);
+		spin_unlock_bh(&session->ready_lock);
+	}
 	/* The last poller may have left between our look and the entry. Pairs
 	 * with the barrier in mrpc_ready_handoff(): one of us sees the other.
 	 */
-	if (wq_has_sleeper(&session->pollers))
-		wake_up_interruptible(&session->pollers);
-	else
+	if (!mrpc_wake_one(&session->pollers))
 		mrpc_ready_handoff(session);
 }
 
@@ -54,7 +54,7 @@ static void mrpc_kick(struct mrpc_conn *conn)
 	if (rcu_access_pointer(conn->runtime) && mrpc_runtime_kick(conn))
 		return;
 	/* A poller that does not sleep looks again before it does. */
-	if (wq_has_sleeper(&conn->session->pollers))
+	if (mrpc_waiters_any(&conn->session->pollers))
 		mrpc_list_ready(conn);
 	else
 		mrpc_queue_work(conn);
@@ -627,8 +627,11 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 void mrpc_ready_remove(struct mrpc_conn *conn)
 {
 	struct mrpc_session *session = conn->session;
-	bool listed = false;
+	bool listed;
 
+	listed = cmpxchg(&session->ready_first, conn, NULL) == conn;
+	if (listed)
+		clear_bit(MRPC_CONN_LISTED, &conn->flags);
 	spin_lock_bh(&session->ready_lock);
 	if (!list_empty(&conn->stalled))
 		list_del_init(&conn->stalled);
@@ -642,6 +645,44 @@ void mrpc_ready_remove(struct mrpc_conn *conn)
 		mrpc_conn_put(conn);
 }
 
+/*
+ * Take the first of the ready connections, with its reference. Who kicks it from now on
+ * lists it again; what he did before is seen by who runs it. Return: NULL: there is none.
+ */
+static struct mrpc_conn *mrpc_ready_take(struct mrpc_session *session)
+{
+	struct mrpc_conn *conn = NULL;
+
+	if (READ_ONCE(session->ready_first))
+		conn = xchg(&session->ready_first, NULL);
+	if (!conn && !list_empty(&session->ready)) {
+		spin_lock_bh(&session->ready_lock);
+		conn = list_first_entry_or_null(&session->ready, struct mrpc_conn, ready);
+		if (conn)
+			list_del_init(&conn->ready);
+		spin_unlock_bh(&session->ready_lock);
+	}
+	if (conn) {
+		clear_bit(MRPC_CONN_LISTED, &conn->flags);
+		smp_mb__after_atomic();	/* pairs with the test_and_set_bit() of who lists it */
+	}
+	return conn;
+}
+
+static struct mrpc_listener *mrpc_ready_take_listener(struct mrpc_session *session)
+{
+	struct mrpc_listener *l;
+
+	spin_lock_bh(&session->ready_lock);
+	l = list_first_entry_or_null(&session->ready_listeners, struct mrpc_listener, ready);
+	if (l) {
+		list_del_init(&l->ready);
+		clear_bit(MRPC_LISTENER_LISTED, &l->flags);
+	}
+	spin_unlock_bh(&session->ready_lock);
+	return l;
+}
+
 /**
  * mrpc_datapath_poll() - run one ready connection or listener of a session
  * @session: the session
@@ -653,30 +694,22 @@ void mrpc_ready_remove(struct mrpc_conn *conn)
 bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp)
 {
 	struct mrpc_listener *l = NULL;
-	struct mrpc_conn *conn = NULL;
+	struct mrpc_conn *conn;
 
-	if (list_empty(&session->ready) && list_empty(&session->ready_listeners))
-		return false;
-	spin_lock_bh(&session->ready_lock);
 	/* Listeners first: busy connections must not keep new ones out. */
-	if (!list_empty(&session->ready_listeners)) {
-		l = list_first_entry(&session->ready_listeners, struct mrpc_listener, ready);
-		list_del_init(&l->ready);
-		clear_bit(MRPC_LISTENER_LISTED, &l->flags);
-	} else if (!list_empty(&session->ready)) {
-		conn = list_first_entry(&session->ready, struct mrpc_conn, ready);
-		list_del_init(&conn->ready);
-		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-	}
-	spin_unlock_bh(&session->ready_lock);
-	if (conn) {
-		mrpc_datapath_run(conn, qp);
-		mrpc_conn_put(conn);
-	} else if (l) {
+	if (unlikely(!list_empty(&session->ready_listeners)))
+		l = mrpc_ready_take_listener(session);
+	if (unlikely(l)) {
 		mrpc_listener_run(l);
 		mrpc_listener_put(l);
+		return true;
 	}
-	return conn || l;
+	conn = mrpc_ready_take(session);
+	if (!conn)
+		return false;
+	mrpc_datapath_run(conn, qp);
+	mrpc_conn_put(conn);
+	return true;
 }
 
 /**
@@ -691,24 +724,12 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 	struct mrpc_conn *conn;
 
 	smp_mb();	/* pairs with the one after an entry in mrpc_list_ready() */
-	if (!list_empty(&session->ready_listeners)) {
-		if (wq_has_sleeper(&session->pollers))
-			wake_up_interruptible(&session->pollers);
-		else
-			mrpc_qp_set_pending(session);
-	}
-	while (!list_empty(&session->ready)) {
-		if (wq_has_sleeper(&session->pollers)) {
-			wake_up_interruptible(&session->pollers);
+	if (!list_empty(&session->ready_listeners) && !mrpc_wake_one(&session->pollers))
+		mrpc_qp_set_pending(session);
+	while (mrpc_session_ready(session)) {
+		if (mrpc_wake_one(&session->pollers))
 			return;
-		}
-		spin_lock_bh(&session->ready_lock);
-		conn = list_first_entry_or_null(&session->ready, struct mrpc_conn, ready);
-		if (conn) {
-			list_del_init(&conn->ready);
-			clear_bit(MRPC_CONN_LISTED, &conn->flags);
-		}
-		spin_unlock_bh(&session->ready_lock);
+		conn = mrpc_ready_take(session);
 		if (conn) {
 			mrpc_queue_work(conn);
 			mrpc_conn_put(conn);

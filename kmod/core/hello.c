@@ -331,7 +331,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
 	else if (conn->replica)
 		mrpc_replica_up(conn);
-	wake_up_all(&conn->wait);
+	mrpc_wake_all(&conn->wait);
 	return fine ? mrpc_conn_announce(conn) : 0;
 }
 

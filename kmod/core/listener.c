@@ -39,9 +39,7 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 	list_add_tail(&l->ready, &session->ready_listeners);
 	spin_unlock_bh(&session->ready_lock);
 	/* As in mrpc_list_ready(). */
-	if (wq_has_sleeper(&session->pollers))
-		wake_up_interruptible(&session->pollers);
-	else
+	if (!mrpc_wake_one(&session->pollers))
 		mrpc_qp_set_pending(session);
 }
 EXPORT_SYMBOL_GPL(mrpc_kick_listener);

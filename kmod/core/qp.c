@@ -59,7 +59,7 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 	qp->mem_len = len;
 	mutex_init(&qp->submit);
 	spin_lock_init(&qp->lock);
-	init_waitqueue_head(&qp->wait);
+	mrpc_waiters_init(&qp->wait);
 	mrpc_sq_init(&qp->sq, &mrpc_qp_head(qp)->sq, qp->mem + sq_off, args->sq_entries);
 	mrpc_cq_init(&qp->cq, &mrpc_qp_head(qp)->cq, qp->mem + cq_off, args->cq_entries);
 	args->mmap_len = len;
@@ -170,9 +170,8 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
  */
 void mrpc_qp_wake(struct mrpc_qp *qp)
 {
-	if (wq_has_sleeper(&qp->wait))
-		wake_up(&qp->wait);
-	/* The barrier in wq_has_sleeper() serves this look, too. */
+	mrpc_wake_all(&qp->wait);
+	/* The barrier in there serves this look, too. */
 	if (waitqueue_active(&qp->session->poll_wait))
 		wake_up_poll(&qp->session->poll_wait, EPOLLIN | EPOLLRDNORM);
 }

@@ -104,7 +104,7 @@ static void mrpc_session_init(struct mrpc_session *session)
 	INIT_LIST_HEAD(&session->pending);
 	INIT_LIST_HEAD(&session->stalled);
 	INIT_WORK(&session->free_work, mrpc_session_free_work);
-	init_waitqueue_head(&session->pollers);
+	mrpc_waiters_init(&session->pollers);
 	init_waitqueue_head(&session->poll_wait);
 	xa_init_flags(&session->conns, XA_FLAGS_ALLOC1);
 	session->net = get_net(current->nsproxy->net_ns);

@@ -13,6 +13,7 @@
 
 #include "heap.h"
 #include "ring.h"
+#include "wait.h"
 
 struct mrpc_conn;
 struct mrpc_call;
@@ -54,7 +55,7 @@ struct mrpc_qp {
 	struct mrpc_sq sq;
 	spinlock_t lock;
 	struct mrpc_cq cq;
-	wait_queue_head_t wait;
+	struct mrpc_waiters wait;
 	struct eventfd_ctx *eventfd;
 	atomic_t served;
 	u64 submitted;
@@ -87,8 +88,10 @@ struct mrpc_qp {
  * @qps: [0, nr_qps) are valid; appended under @lock with release semantics
  * @schemas: ids to schemas, a reference each; under @lock
  * @conns: ids to connections and listeners; own lock, RCU readers
- * @ready_lock: the three lists
- * @ready: connections that have something to do
+ * @ready_lock: the four lists
+ * @ready_first: the connection that has been ready for longest, a reference, or NULL;
+ *	taken and given with atomic exchanges. Set only while @ready is empty
+ * @ready: the others that have something to do
  * @ready_listeners: listeners that have something to accept
  * @pending: requests that found no room in a completion queue
  * @stalled: connections whose input waits for receive heap
@@ -125,12 +128,13 @@ struct mrpc_session {
 	struct xarray conns;
 	u32 next_conn;
 	spinlock_t ready_lock;
+	struct mrpc_conn *ready_first;
 	struct list_head ready;
 	struct list_head ready_listeners;
 	struct list_head pending;
 	struct list_head stalled;
 	u32 nr_pending;
-	wait_queue_head_t pollers;
+	struct mrpc_waiters pollers;
 	wait_queue_head_t poll_wait;
 	u8 *rx_spare;
 	struct mrpc_call *call_spare;
@@ -163,6 +167,12 @@ static inline u64 mrpc_session_cgroup(const struct mrpc_session *session)
 static inline void mrpc_session_get(struct mrpc_session *session)
 {
 	kref_get(&session->ref);
+}
+
+/* Has a connection something to do? Who is about to sleep needs a full barrier before. */
+static inline bool mrpc_session_ready(const struct mrpc_session *session)
+{
+	return READ_ONCE(session->ready_first) || !list_empty_careful(&session->ready);
 }
 
 /* ioctl.c */

@@ -13,10 +13,73 @@
 #include "session.h"
 #include "wait.h"
 
+/* Return: @w->one slept and does not any more. */
+static bool mrpc_wake_first(struct mrpc_waiters *w)
+{
+	struct task_struct *one;
+	bool woken = false;
+
+	rcu_read_lock();
+	one = READ_ONCE(w->one);
+	if (one)
+		woken = wake_up_process(one);
+	rcu_read_unlock();
+	return woken;
+}
+
+/**
+ * mrpc_wake_one() - wake a thread that sleeps, if any does
+ * @w: the waiters
+ *
+ * Those that do not look again before they do. Context: any but hard interrupt.
+ * Return: false: there is nobody, asleep or not.
+ */
+bool mrpc_wake_one(struct mrpc_waiters *w)
+{
+	if (!mrpc_waiters_any(w))
+		return false;
+	/* After the barrier in mrpc_waiters_any(), as in mrpc_wake_all(). */
+	if (!mrpc_wake_first(w) && waitqueue_active(&w->others))
+		wake_up_interruptible(&w->others);
+	return true;
+}
+
+/**
+ * mrpc_wake_all() - wake all threads that sleep
+ * @w: the waiters
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_wake_all(struct mrpc_waiters *w)
+{
+	if (!mrpc_waiters_any(w))
+		return;
+	mrpc_wake_first(w);
+	/* After the barrier. */
+	if (waitqueue_active(&w->others))
+		wake_up_all(&w->others);
+}
+
+/* Return: false: @entry was needed. Full barrier. */
+static bool mrpc_waiters_join(struct mrpc_waiters *w, struct wait_queue_entry *entry)
+{
+	if (!READ_ONCE(w->one) && !cmpxchg(&w->one, NULL, current))
+		return true;
+	init_waitqueue_entry(entry, current);
+	return false;
+}
+
+static void mrpc_waiters_leave(struct mrpc_waiters *w, struct wait_queue_entry *entry, bool one)
+{
+	if (one)
+		smp_store_release(&w->one, NULL);	/* who waits here next sees what we did */
+	else
+		remove_wait_queue(&w->others, entry);
+}
+
 static bool mrpc_wait_ready(const struct mrpc_session *session)
 {
-	return !list_empty_careful(&session->ready) ||
-	       !list_empty_careful(&session->ready_listeners);
+	return mrpc_session_ready(session) || !list_empty_careful(&session->ready_listeners);
 }
 
 /* Return: false: it is @until. */
@@ -33,31 +96,30 @@ static bool mrpc_wait_schedule(u64 until)
 }
 
 /*
- * Sleep, unless there is something to do. It is on @wq only meanwhile: a thread
+ * Sleep, unless there is something to do. It is among @waiters only meanwhile: a thread
  * that makes the condition true itself, by running a datapath, has nobody to
  * wake. Return: false: it is @until.
  */
-static bool mrpc_wait_sleep(struct mrpc_session *session, wait_queue_head_t *wq,
+static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *waiters,
 			    bool (*done)(void *ctx), void *ctx, u64 until)
 {
-	struct wait_queue_entry mine;
-	bool woken = true;
+	struct wait_queue_entry entry __uninitialized;
+	bool woken = true, one = false;
 
-	/* The barrier inside pairs with the one of wq_has_sleeper() in mrpc_list_ready()
-	 * and mrpc_qp_wake(): either they see the sleeper, or it sees what they did.
-	 */
-	if (wq) {
-		init_wait_entry(&mine, 0);
-		prepare_to_wait(wq, &mine, TASK_INTERRUPTIBLE);
-	} else {
-		set_current_state(TASK_INTERRUPTIBLE);
+	if (waiters) {
+		one = mrpc_waiters_join(waiters, &entry);
+		if (!one)
+			add_wait_queue(&waiters->others, &entry);
 	}
+	/* The barrier pairs with the one of mrpc_waiters_any(): either they see the
+	 * sleeper, or it sees what they did.
+	 */
+	set_current_state(TASK_INTERRUPTIBLE);
 	if (!done(ctx) && !mrpc_wait_ready(session))
 		woken = mrpc_wait_schedule(until);
-	if (wq)
-		finish_wait(wq, &mine);
-	else
-		__set_current_state(TASK_RUNNING);
+	__set_current_state(TASK_RUNNING);
+	if (waiters)
+		mrpc_waiters_leave(waiters, &entry, one);
 	return woken;
 }
 
@@ -65,7 +127,7 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, wait_queue_head_t *wq,
  * mrpc_wait() - wait for a condition, running ready datapaths meanwhile
  * @session: the session
  * @qp: queue pair of this thread, or NULL
- * @wq: woken when the condition may have become true, besides the task itself;
+ * @waiters: woken when the condition may have become true, besides the task itself;
  *	or NULL
  * @done: the condition
  * @ctx: for @done
@@ -74,15 +136,17 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, wait_queue_head_t *wq,
  * Context: process, no lock and no claim held.
  * Return: 0, -ETIME or -EINTR.
  */
-int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_t *wq,
+int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
 	      bool (*done)(void *ctx), void *ctx, u64 until)
 {
-	DECLARE_WAITQUEUE(poller, current);
-	bool polled = false;
+	struct wait_queue_entry poller __uninitialized;
+	bool polled = false, one;
 	int ret;
 
 	/* A poller also while it runs a datapath: it looks again before it sleeps. */
-	add_wait_queue_exclusive(&session->pollers, &poller);
+	one = mrpc_waiters_join(&session->pollers, &poller);
+	if (!one)
+		add_wait_queue_exclusive(&session->pollers.others, &poller);
 	for (;;) {
 		ret = 0;
 		if (done(ctx))
@@ -97,10 +161,10 @@ int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_
 		polled = mrpc_datapath_poll(session, qp);
 		if (polled)
 			cond_resched();
-		else if (!mrpc_wait_sleep(session, wq, done, ctx, until) && !done(ctx))
+		else if (!mrpc_wait_sleep(session, waiters, done, ctx, until) && !done(ctx))
 			break;
 	}
-	remove_wait_queue(&session->pollers, &poller);
+	mrpc_waiters_leave(&session->pollers, &poller, one);
 	mrpc_ready_handoff(session);
 	return ret == -ETIME && done(ctx) ? 0 : ret;
 }

@@ -8,7 +8,44 @@
 struct mrpc_qp;
 struct mrpc_session;
 
-int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, wait_queue_head_t *wq,
+/**
+ * struct mrpc_waiters - the threads that wait for something
+ *
+ * Mostly it is one, which needs neither lock nor list.
+ *
+ * @one: a thread, or NULL. It puts itself there and takes itself away before it leaves
+ *	mrpc_wait(); who wakes it reads it under RCU, so its task is still there
+ * @others: those that found @one taken
+ */
+struct mrpc_waiters {
+	struct task_struct *one;
+	wait_queue_head_t others;
+};
+
+static inline void mrpc_waiters_init(struct mrpc_waiters *w)
+{
+	w->one = NULL;
+	init_waitqueue_head(&w->others);
+}
+
+/**
+ * mrpc_waiters_any() - is anybody there?
+ * @w: the waiters
+ *
+ * A full barrier comes first: either what the caller did before is seen by who comes to
+ * wait, or the caller sees him.
+ */
+static inline bool mrpc_waiters_any(struct mrpc_waiters *w)
+{
+	smp_mb();	/* pairs with the ones of who comes: cmpxchg(), set_current_state() */
+	/* After that barrier. */
+	return READ_ONCE(w->one) || waitqueue_active(&w->others);
+}
+
+bool mrpc_wake_one(struct mrpc_waiters *w);
+void mrpc_wake_all(struct mrpc_waiters *w);
+
+int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
 	      bool (*done)(void *ctx), void *ctx, u64 until);
 
 #endif /* MRPC_CORE_WAIT_H */
