@@ -95,7 +95,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	conn->state = MRPC_CONN_CONNECTING;
 	conn->timer_at = U64_MAX;
 	conn->opened = ktime_get_ns();
-	conn->last_rx = conn->opened;
+	conn->last_rx = get_jiffies_64();
 	conn->dp_id = atomic_inc_return(&mrpc_next_dp);
 	if (mrpc_conn_tables(conn))
 		goto err_free;
@@ -119,6 +119,8 @@ static void mrpc_conn_free_work(struct work_struct *work)
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, free_work);
 	struct mrpc_session *session = conn->session;
 
+	if (rcu_access_pointer(session->recent) == conn)
+		unrcu_pointer(cmpxchg(&session->recent, RCU_INITIALIZER(conn), NULL));
 	/* A link that was never published; others end in the close work. */
 	if (conn->link)
 		conn->ops->release(conn);
@@ -189,6 +191,20 @@ static struct mrpc_conn *mrpc_conn_load(struct mrpc_session *session, u32 id, bo
 	return conn;
 }
 
+/* The same for who calls one connection again and again. */
+static struct mrpc_conn *mrpc_conn_recent(struct mrpc_session *session, u32 id)
+{
+	struct mrpc_conn *conn;
+
+	rcu_read_lock();
+	conn = rcu_dereference(session->recent);
+	if (conn && (conn->id != id || test_bit(MRPC_CONN_FORGOTTEN, &conn->flags) ||
+		     !kref_get_unless_zero(&conn->ref)))
+		conn = NULL;
+	rcu_read_unlock();
+	return conn;
+}
+
 /**
  * mrpc_conn_find() - look a connection up
  * @session: the session
@@ -200,7 +216,14 @@ static struct mrpc_conn *mrpc_conn_load(struct mrpc_session *session, u32 id, bo
  */
 struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id)
 {
-	return mrpc_conn_load(session, id, false);
+	struct mrpc_conn *conn = mrpc_conn_recent(session, id);
+
+	if (likely(conn))
+		return conn;
+	conn = mrpc_conn_load(session, id, false);
+	if (conn)
+		rcu_assign_pointer(session->recent, conn);
+	return conn;
 }
 
 /**
@@ -242,8 +265,10 @@ struct mrpc_conn *mrpc_conn_next(struct mrpc_session *session, unsigned long *id
  */
 void mrpc_conn_forget(struct mrpc_conn *conn)
 {
-	if (xa_cmpxchg(&conn->session->conns, conn->id, conn, NULL, 0) == conn)
-		mrpc_conn_put(conn);
+	if (xa_cmpxchg(&conn->session->conns, conn->id, conn, NULL, 0) != conn)
+		return;
+	set_bit(MRPC_CONN_FORGOTTEN, &conn->flags);
+	mrpc_conn_put(conn);
 }
 
 /**
@@ -372,7 +397,7 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 /* Probe a silent peer. Return: when to look again. */
 static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 {
-	u64 heard = READ_ONCE(conn->last_rx);
+	u64 silent = jiffies64_to_nsecs(get_jiffies_64() - READ_ONCE(conn->last_rx));
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
 		if (conn->accepted && now - conn->opened >= mrpc_listener_patience(conn))
@@ -392,14 +417,12 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
 		return now + conn->keepalive;
 	}
-	if (heard > now)
-		heard = now;
-	if (now - heard >= 3 * conn->keepalive) {
+	if (silent >= 3 * conn->keepalive) {
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer fell silent", true);
 		return U64_MAX;
 	}
-	if (now - heard < conn->keepalive)
-		return heard + conn->keepalive;
+	if (silent < conn->keepalive)
+		return now + conn->keepalive - silent;
 	mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
 	return now + conn->keepalive;
 }

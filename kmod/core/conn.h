@@ -69,6 +69,7 @@ enum {
 	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
 	MRPC_CONN_REFUSED,	/* nobody serves where it leads */
+	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
 	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
 };
 
@@ -158,7 +159,7 @@ struct mrpc_path {
  *	mrpc_rx.rpc
  * @timer: fires at the earliest of the first deadline and the next keepalive
  * @timer_at: when it will; under @lock
- * @last_rx: when the peer was last heard, ns; owner of @rx
+ * @last_rx: when the peer was last heard, jiffies64; owner of @rx
  * @rx_since: when the message being received turned out to be incomplete, 0 for none;
  *	owner of @rx
  * @rx_len: its bytes that were still to come

@@ -145,7 +145,8 @@ void mrpc_tx_unreserve(struct mrpc_conn *conn)
 {
 	int left = atomic_dec_return(&conn->tx_queued);
 
-	if (left <= MRPC_TX_BUDGET && test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
+	if (left <= MRPC_TX_BUDGET && test_bit(MRPC_CONN_TX_FULL, &conn->flags) &&
+	    test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
 		mrpc_kick_rx(conn);
 	if (!left)
 		mrpc_conn_drained(conn);
@@ -270,8 +271,10 @@ static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 /* Take what was submitted since the last look, keeping its order. */
 static void mrpc_tx_take(struct mrpc_conn *conn)
 {
-	struct llist_node *node = llist_reverse_order(llist_del_all(&conn->txq));
+	struct llist_node *node = llist_del_all(&conn->txq);
 
+	if (node && node->next)
+		node = llist_reverse_order(node);
 	while (node) {
 		struct mrpc_rpc *rpc = llist_entry(node, struct mrpc_rpc, node);
 

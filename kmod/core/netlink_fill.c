@@ -307,7 +307,7 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 		      struct mrpc_conn *conn)
 {
-	u64 now, heard = READ_ONCE(conn->last_rx);
+	u64 idle = jiffies64_to_nsecs(get_jiffies_64() - READ_ONCE(conn->last_rx));
 	void *hdr = mrpc_nl_begin(skb, info);
 	struct mrpc_nl_conn c;
 	int err;
@@ -315,12 +315,11 @@ int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 	if (!hdr)
 		return -EMSGSIZE;
 	mrpc_nl_read_conn(conn, &c);
-	now = ktime_get_ns();
 	err = mrpc_nl_put_conn_fixed(skb, conn) ||
 	      nla_put_u32(skb, MRPC_A_CONN_STATE, c.state) ||
 	      nla_put_u32(skb, MRPC_A_CONN_TRANSPORT_VERSION, c.version) ||
-	      nla_put_uint(skb, MRPC_A_CONN_AGE, now - conn->opened) ||
-	      nla_put_uint(skb, MRPC_A_CONN_IDLE, now > heard ? now - heard : 0) ||
+	      nla_put_uint(skb, MRPC_A_CONN_AGE, ktime_get_ns() - conn->opened) ||
+	      nla_put_uint(skb, MRPC_A_CONN_IDLE, idle) ||
 	      nla_put_u32(skb, MRPC_A_CONN_CALLS_ACTIVE, c.active) ||
 	      nla_put_u32(skb, MRPC_A_CONN_CALLS_LIMIT, c.limit) ||
 	      mrpc_nl_put_stats(skb, MRPC_A_CONN_STATS, &c.stats);

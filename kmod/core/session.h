@@ -88,6 +88,8 @@ struct mrpc_qp {
  * @qps: [0, nr_qps) are valid; appended under @lock with release semantics
  * @schemas: ids to schemas, a reference each; under @lock
  * @conns: ids to connections and listeners; own lock, RCU readers
+ * @recent: the connection that was looked up last, without a reference, or NULL. Who
+ *	sets it has one; the last put takes it away; readers use RCU
  * @ready_lock: the four lists
  * @ready_first: the connection that has been ready for longest, a reference, or NULL;
  *	taken and given with atomic exchanges. Set only while @ready is empty
@@ -127,6 +129,7 @@ struct mrpc_session {
 	u32 nr_schemas;
 	struct xarray conns;
 	u32 next_conn;
+	struct mrpc_conn __rcu *recent;
 	spinlock_t ready_lock;
 	struct mrpc_conn *ready_first;
 	struct list_head ready;

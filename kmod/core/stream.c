@@ -9,10 +9,10 @@
  * came last. Of small messages as many as there are, of large ones little more
  * than a header: what is read ahead of a byte section is copied twice.
  */
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
-#include <linux/timekeeping.h>
 
 #include "conn.h"
 #include "runtime.h"
@@ -171,7 +171,9 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 			       &st->frame, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
-	if (!mrpc_sink_expects(conn, &st->frame))
+	/* A frame whose head is there is asked about with it. */
+	if (st->end - st->start < sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&st->frame) &&
+	    !mrpc_sink_expects(conn, &st->frame))
 		return -EPROTO;
 	st->too_big = err || mrpc_msg_head_len(&st->frame.msg) > MRPC_MAX_HEAD;
 	st->have_frame = true;
@@ -345,7 +347,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 			return -ESHUTDOWN;
 		if (n < 0)
 			return n;
-		conn->last_rx = ktime_get_coarse_ns();
+		WRITE_ONCE(conn->last_rx, get_jiffies_64());
 		bytes += n;
 	}
 	if (st->buf && st->start == st->end && !conn->sink.active)

@@ -507,7 +507,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 	err = mrpc_sink_head(conn, &frame, rpc->data + sizeof(*hdr));
 	if (err)
 		return err;
-	WRITE_ONCE(conn->last_rx, ktime_get_coarse_ns());
+	WRITE_ONCE(conn->last_rx, get_jiffies_64());
 	mrpc_loop_body(rpc, mrpc_frame_head(&frame), &conn->sink);
 	mrpc_sink_done(conn);
 	return 0;
