@@ -115,7 +115,14 @@ static u32 mrpc_heap_count(const struct mrpc_heap *heap)
 	return smp_load_acquire(&heap->nr);
 }
 
-static struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off)
+/**
+ * mrpc_heap_find() - the region that holds a heap offset
+ * @heap: the heap
+ * @off: anything
+ *
+ * Return: the region, as long as the heap there, or NULL.
+ */
+struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off)
 {
 	u32 nr = mrpc_heap_count(heap);
 	u32 i;
@@ -214,11 +221,12 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 		if (!READ_ONCE(region->mapped))
 			continue;
 		at = mrpc_buddy_alloc(&region->buddy, bytes);
-		/* Buddies: an empty region surely holds half its size. */
-		if (bytes <= rounddown_pow_of_two(region->len))
-			*never = false;
-		if (at < 0)
+		if (at < 0) {
+			/* Buddies: an empty region surely holds half its size. */
+			if (bytes <= rounddown_pow_of_two(region->len))
+				*never = false;
 			continue;
+		}
 		*off = region->base + at;
 		heap->used += mrpc_buddy_used(&region->buddy, at);
 		addr = region->addr + at;

@@ -72,6 +72,7 @@ int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base);
 bool mrpc_heap_mapped(struct mrpc_heap *heap, u64 off);
 vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off);
 
+struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off);
 const void *mrpc_heap_at(void *heap, u64 off, u64 len);
 struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off);
 

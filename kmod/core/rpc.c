@@ -211,9 +211,15 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 		      u32 max_total, bool copy, struct mrpc_msg_error *err)
 {
 	struct mrpc_msg_src src = { .at = mrpc_heap_at, .ctx = heap };
+	struct mrpc_region *near = mrpc_heap_find(heap, root);
 	u64 total;
 	int ret;
 
+	if (near) {
+		src.near = near->addr;
+		src.near_off = near->base;
+		src.near_len = near->len;
+	}
 	rpc->buf.head = rpc->data + rpc->data_len;
 	rpc->buf.head_cap = rpc->data_cap - rpc->data_len;
 	rpc->buf.max_total = copy ? min_t(u32, max_total, MRPC_MAX_COPY) : max_total;

@@ -86,10 +86,15 @@ struct mrpc_msg_error {
  *	them is outside the heap or they are not in one region. The bytes can
  *	change at any time: they are copied before they are looked at.
  * @ctx: for @at
+ * @near: what @at returns for @near_off, in its region, whose next @near_len bytes need no
+ *	call; none if that is 0
  */
 struct mrpc_msg_src {
 	const void *(*at)(void *ctx, u64 off, u64 len);
 	void *ctx;
+	const u8 *near;
+	u64 near_off;
+	u64 near_len;
 };
 
 /**

@@ -12,11 +12,12 @@
 
 #include "message.h"
 
+/* Struct blocks of one type, of which one is being walked. */
 struct msg_frame {
 	u32 block;	/* where the present element starts in the head */
 	u32 left;	/* elements to walk, with the present one */
 	u16 type;
-	u16 next;	/* index in the type's active list */
+	u16 left_fields;	/* of the type's active list */
 };
 
 /*
@@ -101,56 +102,66 @@ static __always_inline int msg_tidy(struct msg_walk *w, const struct mrpc_type *
 static __always_inline int msg_walk(struct msg_walk *w, u32 type, msg_visit_t visit)
 {
 	const struct mrpc_schema_plan *plan = w->plan;
-	const struct mrpc_type *t = &plan->types[type];
 	/* Written before it is read; kernels that zero the stack need not. */
-	struct msg_frame stack[MRPC_MAX_DEPTH] __uninitialized;
-	struct msg_frame *fr = stack;
+	struct msg_frame stack[MRPC_MAX_DEPTH - 1] __uninitialized;
+	const struct mrpc_type *t = &plan->types[type];
+	const u16 *next = plan->active + t->first_active, *end = next + t->nr_active;
+	const struct mrpc_field *fields = plan->fields + t->first_field;
+	u32 block = 0, left = 1, depth = 0;
 
-	*fr = (struct msg_frame){ .left = 1, .type = type };
 	for (;;) {
-		while (fr->next < t->nr_active) {
-			const struct mrpc_field *f = plan->fields + t->first_field +
-						     plan->active[t->first_active + fr->next++];
+		while (next < end) {
+			const struct mrpc_field *f = fields + *next++;
 			struct mrpc_ref ref;
 			int ret;
 
 			if (f->oneof != MRPC_SCHEMA_NO_ONEOF) {
-				f = mrpc_msg_member(plan, t, w->head + fr->block, f->oneof);
+				f = mrpc_msg_member(plan, t, w->head + block, f->oneof);
 				if (!f)
 					continue;
 			}
-			ret = visit(w, f, fr->block + f->offset);
+			ret = visit(w, f, block + f->offset);
 			if (unlikely(ret)) {
 				if (w->err->type == U32_MAX)
-					w->err->type = fr->type;
+					w->err->type = t - plan->types;
 				return ret;
 			}
 			if (f->kind != MRPC_KIND_MESSAGE)
 				continue;
-			ref = msg_get_ref(w->head + fr->block + f->offset);
+			ref = msg_get_ref(w->head + block + f->offset);
 			if (!ref.len)
 				continue;
-			if (fr == &stack[MRPC_MAX_DEPTH - 1]) {
-				w->err->type = fr->type;
+			if (depth == MRPC_MAX_DEPTH - 1) {
+				w->err->type = t - plan->types;
 				return mrpc_msg_refuse_ref(w, f, ref, "is nested too deeply");
 			}
 			if (!plan->types[f->type].nr_active)
 				continue;
-			*++fr = (struct msg_frame){
-				.block = ref.off,
-				.left = ref.len,
-				.type = f->type,
+			stack[depth++] = (struct msg_frame){
+				.block = block, .left = left,
+				.type = t - plan->types, .left_fields = end - next,
 			};
 			t = &plan->types[f->type];
+			fields = plan->fields + t->first_field;
+			next = plan->active + t->first_active;
+			end = next + t->nr_active;
+			block = ref.off;
+			left = ref.len;
 		}
-		if (--fr->left) {
-			fr->block += t->size;
-			fr->next = 0;
+		if (--left) {
+			block += t->size;
+			next = plan->active + t->first_active;
 			continue;
 		}
-		if (fr == stack)
+		if (!depth)
 			return 0;
-		t = &plan->types[(--fr)->type];
+		depth--;
+		t = &plan->types[stack[depth].type];
+		fields = plan->fields + t->first_field;
+		end = plan->active + t->first_active + t->nr_active;
+		next = end - stack[depth].left_fields;
+		block = stack[depth].block;
+		left = stack[depth].left;
 	}
 }
 

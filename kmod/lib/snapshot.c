@@ -39,7 +39,10 @@ static const void *snap_at(struct msg_walk *w, const struct mrpc_field *f, struc
 	u64 off = w->root + (u64)(s64)ref.off;
 	const void *p = NULL;
 
-	if (off <= MRPC_MAX_HEAP && len <= MRPC_MAX_HEAP - off)
+	if (off - w->src->near_off < w->src->near_len &&
+	    len <= w->src->near_len - (off - w->src->near_off))
+		p = w->src->near + (off - w->src->near_off);
+	else if (off <= MRPC_MAX_HEAP && len <= MRPC_MAX_HEAP - off)
 		p = w->src->at(w->src->ctx, off, len);
 	if (!p)
 		mrpc_msg_refuse_ref(w, f, ref, "is outside the send heap");
