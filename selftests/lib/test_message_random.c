@@ -3,6 +3,7 @@
  * Snapshot and verification of random messages: against the model, changed, at the
  * limits, without memory, and in heaps that change meanwhile.
  */
+#include <assert.h>
 #include <pthread.h>
 
 #include "gen.h"
@@ -152,6 +153,51 @@ TEST_LIMIT(random_messages, 120)
 		given_end(&t);
 	}
 	CHECK(blocks > 100000);
+}
+
+/* What lies near the root is reached without a call: a copy that ends where it says it does. */
+TEST(near_the_root)
+{
+	u32 seed, saved = 0, asked = 0;
+
+	for (seed = 0; seed < 1000; seed++) {
+		struct gen_buf far, near;
+		struct mrpc_msg_error err;
+		u8 *copy, *a, *b;
+		struct given t;
+		u32 from, len, calls;
+
+		given_schema(&t, seed);
+		given_message(&t, 0, 40);
+		gen_buf_init(&far, MAX_TOTAL);
+		CHECK_EQ(mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &far.buf, &err), 0);
+		calls = t.heap.accesses;
+		t.heap.accesses = 0;
+		from = gen_below(&t.g, t.heap.size);
+		len = 1 + gen_below(&t.g, t.heap.size - from);
+		copy = malloc(len);
+		assert(copy);
+		memcpy(copy, t.heap.mem + from, len);
+		t.src.near = copy;
+		t.src.near_off = from;
+		t.src.near_len = len;
+		gen_buf_init(&near, MAX_TOTAL);
+		CHECK_EQ(mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &near.buf, &err), 0);
+		asked += t.heap.accesses;
+		saved += calls - t.heap.accesses;
+		CHECK(!memcmp(&far.buf.len, &near.buf.len, sizeof(far.buf.len)));
+		a = gen_assemble(&far, &t.heap);
+		b = gen_assemble(&near, &t.heap);
+		CHECK_MSG(!memcmp(a, b, mrpc_msg_total(&far.buf.len)), "seed %u: bytes", seed);
+		free(a);
+		free(b);
+		free(copy);
+		gen_buf_free(&far);
+		gen_buf_free(&near);
+		given_end(&t);
+	}
+	CHECK(saved > 1000);
+	CHECK(asked > 1000);
 }
 
 /* Verifies; what is accepted must be canonical. Returns whether it was. */
