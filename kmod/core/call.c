@@ -285,6 +285,7 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_refusal *r)
 {
 	struct mrpc_conn *conn = call->conn;
+	u32 more = 0;
 	u64 id = 0;
 	int err = 0;
 
@@ -298,6 +299,7 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 	}
 	call->rpc.deadline = call->deadline.when;
 
+again:
 	spin_lock(&conn->lock);
 	if (conn->state != MRPC_CONN_READY) {
 		err = -ENOTCONN;
@@ -305,6 +307,8 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 		id = mrpc_call_start(&conn->calls, call);
 		if (id && timeout_us)	/* as much room as calls: never fails */
 			mrpc_deadlines_add(&conn->deadlines, &call->deadline);
+		if (!id && conn->calls.nr < conn->calls.limit)
+			more = conn->calls.nr + 1;
 	}
 	if (id) {
 		call->id = id;
@@ -318,6 +322,12 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 	if (err == -ENOTCONN)
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "connection %u is closed: %s", conn->id,
 				   conn->why ?: "by this side");
+	if (!id && more) {
+		if (mrpc_conn_grow(conn, more))
+			return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for more calls");
+		more = 0;
+		goto again;
+	}
 	if (!id)
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "%u calls in flight on connection %u, the most it takes",

@@ -39,25 +39,70 @@ u64 mrpc_conn_keepalive_ns(u64 us)
 	return max_t(u64, mrpc_us_or(us, MRPC_DEFAULT_KEEPALIVE), MRPC_KEEPALIVE_MIN);
 }
 
+/* Slots of a connection that has few calls at a time, or none. */
+#define MRPC_CONN_SLOTS		4
+
+/* Arrays for @nr calls. Return: 0 or -ENOMEM. */
+static int mrpc_conn_arrays(const struct mrpc_conn *conn, u32 nr, void **slots,
+			    struct mrpc_deadline ***heap)
+{
+	*slots = kvcalloc(nr, conn->accepted ? sizeof(struct mrpc_serve_slot) :
+					       sizeof(struct mrpc_call_slot), GFP_KERNEL_ACCOUNT);
+	*heap = kvmalloc_array(nr, sizeof(**heap), GFP_KERNEL_ACCOUNT);
+	if (*slots && *heap)
+		return 0;
+	kvfree(*slots);
+	kvfree(*heap);
+	return -ENOMEM;
+}
+
 static int mrpc_conn_tables(struct mrpc_conn *conn)
 {
-	u32 nr = mrpc_max_calls();
-	size_t size = conn->accepted ? sizeof(struct mrpc_serve_slot) :
-				       sizeof(struct mrpc_call_slot);
-	void *slots = kvcalloc(nr, size, GFP_KERNEL_ACCOUNT);
+	u32 limit = mrpc_max_calls(), nr = min(limit, MRPC_CONN_SLOTS);
+	void *slots;
 
-	conn->deadlines.heap = kvmalloc_array(nr, sizeof(*conn->deadlines.heap),
-					      GFP_KERNEL_ACCOUNT);
-	if (!slots || !conn->deadlines.heap) {
-		kvfree(slots);
-		kvfree(conn->deadlines.heap);
+	if (mrpc_conn_arrays(conn, nr, &slots, &conn->deadlines.heap))
 		return -ENOMEM;
-	}
 	conn->deadlines.cap = nr;
-	if (conn->accepted)
+	if (conn->accepted) {
 		mrpc_serve_init(&conn->serves, slots, nr);
-	else
+		conn->serves.limit = limit;
+	} else {
 		mrpc_call_init(&conn->calls, slots, nr);
+		conn->calls.limit = limit;
+	}
+	return 0;
+}
+
+/**
+ * mrpc_conn_grow() - make room in the tables for more calls
+ * @conn: the connection
+ * @need: slots, at most the limit
+ *
+ * Context: process; may sleep; the connection's lock is not held.
+ * Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_grow(struct mrpc_conn *conn, u32 need)
+{
+	u32 limit = conn->accepted ? conn->serves.limit : conn->calls.limit;
+	u32 nr = min_t(u64, limit, roundup_pow_of_two((u64)need));
+	struct mrpc_deadline **heap;
+	void *slots;
+
+	if (mrpc_conn_arrays(conn, nr, &slots, &heap))
+		return -ENOMEM;
+	spin_lock(&conn->lock);
+	/* Somebody may have been faster. */
+	if (nr > conn->deadlines.cap) {
+		if (conn->accepted)
+			slots = mrpc_serve_grow(&conn->serves, slots, nr);
+		else
+			slots = mrpc_call_grow(&conn->calls, slots, nr);
+		heap = mrpc_deadlines_grow(&conn->deadlines, heap, nr);
+	}
+	spin_unlock(&conn->lock);
+	kvfree(slots);
+	kvfree(heap);
 	return 0;
 }
 

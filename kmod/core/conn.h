@@ -127,7 +127,7 @@ struct mrpc_path {
  * @lock: call tables, deadlines, state, statistics named so. Short, taken in
  *	process context only, nothing is taken inside. A link's may be taken with its
  *	set's lock held
- * @calls, @serves: call tables; under @lock
+ * @calls, @serves: call tables, which grow with their use; under @lock
  * @deadlines: of the calls in them; under @lock
  * @wait: for changes of state, and for drained tables
  * @tx, @rx: the claims
@@ -266,6 +266,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *args,
 		      struct mrpc_service **services, struct mrpc_refusal *r);
 void mrpc_services_put(struct mrpc_service *services, u32 nr);
+int mrpc_conn_grow(struct mrpc_conn *conn, u32 need);
 int mrpc_conn_publish(struct mrpc_conn *conn);
 struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_find_any(struct mrpc_session *session, u32 id);

@@ -144,7 +144,7 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 	hello->version_max = MRPC_WIRE_VERSION;
 	hello->nr_services = conn->nr_services;
 	hello->max_message = conn->max_message;
-	hello->max_calls = conn->calls.nr;
+	hello->max_calls = conn->calls.limit;
 	hello->features = mrpc_features_offer(&conn->features);
 	for (i = 0; i < conn->nr_services; i++)
 		mrpc_hello_name(&hello->services[i], conn->services[i].schema);
@@ -239,7 +239,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	mrpc_link_agreed(conn);
 	hello->identity_len = 0;
 	hello->max_message = conn->max_message;
-	hello->max_calls = min(hello->max_calls, conn->serves.nr);
+	hello->max_calls = min(hello->max_calls, conn->serves.limit);
 	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
 		return -ENOMEM;
 	if (!fine)	/* the client reads why and closes; the timer sees to it */
@@ -321,7 +321,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_CONNECTING && fine) {
 		conn->peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
-		conn->calls.limit = clamp(ack->max_calls, 1U, conn->calls.nr);
+		conn->calls.limit = clamp(ack->max_calls, 1U, conn->calls.limit);
 		WRITE_ONCE(conn->state, MRPC_CONN_READY);
 	}
 	if (!fine && conn->refusal)

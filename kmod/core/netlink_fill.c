@@ -227,7 +227,7 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	c->state = conn->state;
 	c->status = conn->close_status;
 	c->why = conn->why;
-	c->limit = conn->accepted ? conn->serves.nr : conn->calls.limit;
+	c->limit = conn->accepted ? conn->serves.limit : conn->calls.limit;
 	c->active = conn->accepted ? conn->serves.active : conn->calls.active;
 	c->zombies = conn->calls.zombies;
 	c->deadlines = conn->deadlines.nr;

@@ -569,6 +569,8 @@ static const char *mrpc_link_try(struct mrpc_replica *replica)
 	refcount_inc(&replica->ref);
 	link->replica = replica;
 	err = mrpc_link_like(link, conn);
+	if (!err)	/* it is given calls where nobody may sleep */
+		err = mrpc_conn_grow(link, link->calls.limit);
 	if (err) {
 		why = "no memory for a connection";
 	} else {

@@ -188,8 +188,13 @@ static bool mrpc_sink_knows(const struct mrpc_conn *conn, const struct mrpc_fram
 static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 {
 	const struct mrpc_frame *f = &conn->sink.a.frame;
+	u32 slot = mrpc_call_slot(f->call_id);
 	int err;
 
+	/* Only the owner of the receive claim has the table grow. */
+	if (unlikely(slot >= conn->serves.nr && slot < conn->serves.limit) &&
+	    mrpc_conn_grow(conn, slot + 1))
+		return -ENOMEM;
 	call->id = f->call_id;
 	call->method = conn->map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
 		       (f->method & 0xffff);
@@ -251,7 +256,7 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 	struct mrpc_sink *sink = &conn->sink;
 	struct mrpc_call *call;
 	struct mrpc_refusal r __uninitialized;
-	int err;
+	int err, started;
 
 	if (mrpc_sink_tx_full(conn) || mrpc_chain_full(conn))
 		return -EAGAIN;
@@ -265,13 +270,13 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 		err = mrpc_sink_check_call(conn, prefix, &r);
 
 	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
-	if (!call || mrpc_sink_start(conn, call)) {
+	started = call ? mrpc_sink_start(conn, call) : -ENOMEM;
+	if (started) {
 		/* No memory, or a duplicate, which a stream cannot have. */
 		mrpc_sink_unalloc(conn);
-		if (!call)
-			return -ENOMEM;
-		mrpc_call_put(call);
-		return -EPROTO;
+		if (call)
+			mrpc_call_put(call);
+		return started == -ENOMEM ? -ENOMEM : -EPROTO;
 	}
 	if (err) {
 		mrpc_sink_unalloc(conn);
@@ -520,9 +525,11 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	if (!call)
 		return -ENOMEM;
 	conn->sink.a.frame = *frame;
-	err = -EPROTO;
-	if (!mrpc_sink_start(conn, call))
+	err = mrpc_sink_start(conn, call);
+	if (!err)
 		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
+	else if (err != -ENOMEM)
+		err = -EPROTO;
 	mrpc_call_put(call);
 	return err;
 }

@@ -20,6 +20,17 @@ void mrpc_call_init(struct mrpc_call_table *t, struct mrpc_call_slot *slots, u32
 	t->free = CALL_NONE;
 }
 
+struct mrpc_call_slot *mrpc_call_grow(struct mrpc_call_table *t, struct mrpc_call_slot *slots,
+				      u32 nr)
+{
+	struct mrpc_call_slot *old = t->slots;
+
+	memcpy(slots, old, t->fresh * sizeof(*slots));
+	t->slots = slots;
+	t->nr = min(nr, MRPC_CALL_MAX_SLOTS);
+	return old;
+}
+
 u64 mrpc_call_start(struct mrpc_call_table *t, void *call)
 {
 	struct mrpc_call_slot *s;
@@ -118,7 +129,19 @@ void mrpc_serve_init(struct mrpc_serve_table *t, struct mrpc_serve_slot *slots, 
 {
 	t->slots = slots;
 	t->nr = min(nr, MRPC_CALL_MAX_SLOTS);
+	t->limit = t->nr;
 	t->active = 0;
+}
+
+struct mrpc_serve_slot *mrpc_serve_grow(struct mrpc_serve_table *t, struct mrpc_serve_slot *slots,
+					u32 nr)
+{
+	struct mrpc_serve_slot *old = t->slots;
+
+	memcpy(slots, old, t->nr * sizeof(*slots));
+	t->slots = slots;
+	t->nr = min(nr, MRPC_CALL_MAX_SLOTS);
+	return old;
 }
 
 int mrpc_serve_start(struct mrpc_serve_table *t, u64 id, void *call)

@@ -50,7 +50,7 @@ struct mrpc_call_slot {
 struct mrpc_call_table {
 	struct mrpc_call_slot *slots;
 	u32 nr;		/* size of slots[] */
-	u32 limit;	/* usable: the smaller of ours and the peer's */
+	u32 limit;	/* of calls: the smaller of ours and the peer's; slots[] may be smaller */
 	u32 free;	/* head of the free list, U32_MAX: none */
 	u32 fresh;	/* slots never used start here */
 	u32 active;	/* ACTIVE slots */
@@ -58,12 +58,21 @@ struct mrpc_call_table {
 	u64 seq;	/* last sequence given */
 };
 
-/** mrpc_call_init() - @slots: zeroed array of @nr, owned by the caller */
+/** mrpc_call_init() - @slots: zeroed array of @nr, owned by the caller; @nr is the limit, too */
 void mrpc_call_init(struct mrpc_call_table *t, struct mrpc_call_slot *slots, u32 nr);
 
 /**
+ * mrpc_call_grow() - more slots
+ * @slots: zeroed array of @nr, more than there are, owned by the caller
+ * Return: the array that was used until now.
+ */
+struct mrpc_call_slot *mrpc_call_grow(struct mrpc_call_table *t, struct mrpc_call_slot *slots,
+				      u32 nr);
+
+/**
  * mrpc_call_start() - a new call
- * Return: its id (never 0), or 0 if all slots are taken.
+ * Return: its id (never 0), or 0 if all slots are taken: below the limit more
+ * can be made with mrpc_call_grow().
  */
 u64 mrpc_call_start(struct mrpc_call_table *t, void *call);
 
@@ -101,18 +110,24 @@ struct mrpc_serve_slot {
 
 struct mrpc_serve_table {
 	struct mrpc_serve_slot *slots;
-	u32 nr;
+	u32 nr;		/* size of slots[] */
+	u32 limit;	/* slots that the peer may use; slots[] may be smaller */
 	u32 active;
 };
 
+/** mrpc_serve_init() - as mrpc_call_init() */
 void mrpc_serve_init(struct mrpc_serve_table *t, struct mrpc_serve_slot *slots, u32 nr);
+
+/** mrpc_serve_grow() - as mrpc_call_grow() */
+struct mrpc_serve_slot *mrpc_serve_grow(struct mrpc_serve_table *t, struct mrpc_serve_slot *slots,
+					u32 nr);
 
 /**
  * mrpc_serve_start() - a CALL came
  * Return: 0: new, to be executed; -EALREADY: a duplicate, not to be executed
  * (harmless on transports that can duplicate, a protocol error on a stream);
  * -EBUSY: a newer call in a slot that is still being served (the peer breaks
- * the rules); -ERANGE: no such slot.
+ * the rules); -ERANGE: no such slot, yet, if it is below the limit.
  */
 int mrpc_serve_start(struct mrpc_serve_table *t, u64 id, void *call);
 

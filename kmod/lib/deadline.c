@@ -51,6 +51,17 @@ int mrpc_deadlines_add(struct mrpc_deadlines *d, struct mrpc_deadline *e)
 	return 0;
 }
 
+struct mrpc_deadline **mrpc_deadlines_grow(struct mrpc_deadlines *d, struct mrpc_deadline **heap,
+					   u32 cap)
+{
+	struct mrpc_deadline **old = d->heap;
+
+	memcpy(heap, old, d->nr * sizeof(*heap));
+	d->heap = heap;
+	d->cap = cap;
+	return old;
+}
+
 void mrpc_deadlines_del(struct mrpc_deadlines *d, struct mrpc_deadline *e)
 {
 	struct mrpc_deadline *last;

@@ -24,6 +24,12 @@ struct mrpc_deadlines {
 
 /** mrpc_deadlines_add() - Return: 0, or -ENOSPC when nr == cap (grow heap first) */
 int mrpc_deadlines_add(struct mrpc_deadlines *d, struct mrpc_deadline *e);
+/**
+ * mrpc_deadlines_grow() - @heap: array of @cap, more than there is room for now
+ * Return: the array that was used until now.
+ */
+struct mrpc_deadline **mrpc_deadlines_grow(struct mrpc_deadlines *d, struct mrpc_deadline **heap,
+					   u32 cap);
 /** mrpc_deadlines_del() - harmless if @e is not in the heap */
 void mrpc_deadlines_del(struct mrpc_deadlines *d, struct mrpc_deadline *e);
 /** mrpc_deadlines_first() - the earliest, or NULL */

@@ -144,6 +144,56 @@ TEST(calltable_sequence_ends)
 	CHECK_EQ(mrpc_call_start(&t, object(2)), 0);
 }
 
+/* What is in a table stays there when it grows, and so do ids that were used. */
+TEST(tables_grow)
+{
+	struct mrpc_call_slot *slots = calloc(2, sizeof(*slots)), *more = calloc(5, sizeof(*more));
+	struct mrpc_serve_slot *serve = calloc(2, sizeof(*serve));
+	struct mrpc_serve_slot *more_serve = calloc(5, sizeof(*more_serve));
+	struct mrpc_serve_table st;
+	struct mrpc_call_table t;
+	u64 ids[5];
+	bool known;
+	u32 i;
+
+	CHECK(slots && more && serve && more_serve);
+	mrpc_call_init(&t, slots, 2);
+	mrpc_serve_init(&st, serve, 2);
+	t.limit = 4;
+	st.limit = 4;
+	for (i = 0; i < 2; i++) {
+		ids[i] = mrpc_call_start(&t, object(i));
+		CHECK_EQ(mrpc_serve_start(&st, ids[i], object(i)), 0);
+	}
+	CHECK(mrpc_call_finish(&t, ids[0], &known) == object(0));
+	CHECK(mrpc_serve_end(&st, ids[0]) == object(0));
+	ids[0] = mrpc_call_start(&t, object(0));
+	CHECK_EQ(mrpc_serve_start(&st, ids[0], object(0)), 0);
+	CHECK_EQ(mrpc_call_start(&t, object(2)), 0);
+	CHECK_EQ(mrpc_serve_start(&st, 1 << MRPC_CALL_SLOT_BITS | 2, object(2)), -ERANGE);
+	CHECK(mrpc_call_grow(&t, more, 5) == slots);
+	CHECK(mrpc_serve_grow(&st, more_serve, 5) == serve);
+	free(slots);
+	free(serve);
+	for (i = 2; i < 4; i++) {
+		ids[i] = mrpc_call_start(&t, object(i));
+		CHECK_EQ(mrpc_call_slot(ids[i]), i);
+		CHECK_EQ(mrpc_serve_start(&st, ids[i], object(i)), 0);
+	}
+	/* There is a slot, but no leave to use it. */
+	CHECK_EQ(mrpc_call_start(&t, object(4)), 0);
+	for (i = 0; i < 4; i++) {
+		CHECK(mrpc_call_find(&t, ids[i]) == object(i));
+		CHECK(mrpc_serve_end(&st, ids[i]) == object(i));
+		CHECK_EQ(mrpc_serve_start(&st, ids[i], object(i)), -EALREADY);
+		CHECK(mrpc_call_finish(&t, ids[i], &known) == object(i));
+	}
+	CHECK_EQ(t.active, 0);
+	CHECK_EQ(st.active, 0);
+	free(more);
+	free(more_serve);
+}
+
 TEST(calltable_largest)
 {
 	struct mrpc_call_slot *slots = calloc(MRPC_CALL_MAX_SLOTS, sizeof(*slots));

@@ -66,6 +66,34 @@ TEST(deadline_random)
 }
 
 /* What the timer does: takes the first until none is left. */
+TEST(deadline_grows)
+{
+	struct mrpc_deadline all[CAP], *first;
+	struct mrpc_deadlines d = { .heap = calloc(2, sizeof(*d.heap)), .cap = 2 };
+	struct mrpc_deadline **heap = calloc(CAP, sizeof(*heap)), **old;
+	u32 i, nr = 0;
+
+	CHECK(d.heap && heap);
+	memset(all, 0, sizeof(all));
+	for (i = 0; i < CAP; i++) {
+		all[i].when = CAP - i;
+		if (i == 2) {
+			CHECK_EQ(mrpc_deadlines_add(&d, &all[i]), -ENOSPC);
+			old = d.heap;
+			CHECK(mrpc_deadlines_grow(&d, heap, CAP) == old);
+			free(old);
+		}
+		CHECK_EQ(mrpc_deadlines_add(&d, &all[i]), 0);
+	}
+	for (i = CAP; i--; nr++) {
+		first = mrpc_deadlines_first(&d);
+		CHECK(first == &all[i]);
+		mrpc_deadlines_del(&d, first);
+	}
+	CHECK_EQ(nr, CAP);
+	free(heap);
+}
+
 TEST(deadline_sorted)
 {
 	struct mrpc_deadline *heap[CAP], all[CAP] = { 0 };
