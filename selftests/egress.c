@@ -503,13 +503,13 @@ TEST(bad_input)
 	refused(-ERANGE, "a limit of 1000 bytes; a chunk (16384) to", SET, "lo", "limit=1000");
 	refused(-ERANGE, "a limit of 100000000 bytes", SET, "lo", "limit=100000000");
 	refused(-ENOENT, "there is no discipline 'red'", SET, "lo", "discipline=red");
-	refused(-ERANGE, "", SET, "lo", "discipline=a-name-that-is-too-long-for-a-policy");
+	refused(-EINVAL, "", SET, "lo", "discipline=a-name-that-is-too-long-for-a-policy");
 	refused(-ERANGE, "rate 999 bytes/s: 1000 to 1000000000000 are allowed", SET, "lo",
 		"rate=999");
 	refused(-ERANGE, "rate 1000000000001 bytes/s", SET, "lo", "rate=1000000000001");
 	CHECK(op_egress(SET, "lo", "fair=2") < 0);
 	CHECK(op_egress(SET, "lo", "paused=2") < 0);
-	refused(-ERANGE, "", SET, "a-name-that-is-too-long", FIFO);
+	refused(-EINVAL, "", SET, "a-name-that-is-too-long", FIFO);
 	/* Nothing has come of all that; and a change that is refused changes nothing. */
 	refused(-ENOENT, "device 'lo' has no egress domain", DEL, "lo", NULL);
 	op_must_egress(SET, "lo", STRICT " chunk=8192");

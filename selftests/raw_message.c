@@ -175,7 +175,7 @@ const char *raw_verify(const struct mrpc_schema_plan *plan, uint32_t type, const
 		       uint32_t msg_len)
 {
 	struct raw_view view = { root, msg_len };
-	const struct mrpc_msg_src src = { raw_view_at, &view };
+	const struct mrpc_msg_src src = { .at = raw_view_at, .ctx = &view };
 	struct mrpc_msg_buf buf = {
 		.max_total = MRPC_MAX_MESSAGE,
 		.grow_head = raw_grow_head,

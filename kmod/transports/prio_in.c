@@ -583,7 +583,7 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 			prio_in_put_off(link, in, full);
 			continue;
 		}
-		WRITE_ONCE(conn->last_rx, ktime_get_coarse_ns());
+		WRITE_ONCE(conn->last_rx, get_jiffies_64());
 		total = in->core.total;
 		n = prio_in_step(conn, link, in);
 		if (n == -EAGAIN)

@@ -321,7 +321,7 @@ const char *gen_check_canonical(const struct mrpc_schema_plan *plan, u32 type, c
 {
 	u64 head_len = mrpc_msg_head_len(len), total = mrpc_msg_total(len);
 	struct gen_heap heap = { .size = total, .mem = malloc(total) };
-	const struct mrpc_msg_src src = { gen_heap_at, &heap };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
 	struct model_pool pool = { 0 };
 	struct mrpc_msg_len model_len;
 	struct mrpc_msg_error err;
