@@ -303,6 +303,8 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 	MRPC_NL_DUMP(MRPC_CMD_EGRESS_QUEUE_GET, mrpc_nl_egress_queue_start,
 		     mrpc_nl_egress_queue_dump, mrpc_nl_egress_queue_done,
 		     mrpc_nl_egress_queue_policy, MRPC_A_EGRESS_QUEUE_DEV),
+	MRPC_NL_DUMP(MRPC_CMD_TRANSPORT_GET, mrpc_nl_transport_start, mrpc_nl_transport_dump, NULL,
+		     mrpc_nl_transport_policy, MRPC_A_TRANSPORT_NAME),
 };
 
 static struct genl_family mrpc_nl_family __ro_after_init = {

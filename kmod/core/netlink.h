@@ -4,7 +4,7 @@
  * single gets and the notifications, netlink_dump.c the dumps, netlink_fill.c
  * makes objects into attributes; netlink_type.c and netlink_engine.c show
  * engines and their types, netlink_policy.c those that are policies, netlink_change.c changes engines, netlink_queue.c is
- * about queues, netlink_series.c about histograms.
+ * about queues, netlink_series.c about histograms, netlink_transport.c about transports.
  */
 #ifndef MRPC_CORE_NETLINK_H
 #define MRPC_CORE_NETLINK_H
@@ -179,6 +179,11 @@ int mrpc_nl_rpc_done(struct netlink_callback *cb);
 extern const struct nla_policy mrpc_nl_series_policy[];
 int mrpc_nl_series_start(struct netlink_callback *cb);
 int mrpc_nl_series_dump(struct sk_buff *skb, struct netlink_callback *cb);
+
+/* netlink_transport.c */
+extern const struct nla_policy mrpc_nl_transport_policy[];
+int mrpc_nl_transport_start(struct netlink_callback *cb);
+int mrpc_nl_transport_dump(struct sk_buff *skb, struct netlink_callback *cb);
 
 /* netlink_domain.c */
 extern const struct nla_policy mrpc_nl_egress_policy[];

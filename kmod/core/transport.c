@@ -13,7 +13,12 @@
 #define MRPC_NAME_CHARS	"abcdefghijklmnopqrstuvwxyz0123456789_"
 
 static DEFINE_MUTEX(mrpc_transports_lock);
-static LIST_HEAD(mrpc_transports);	/* under mrpc_transports_lock */
+static LIST_HEAD(mrpc_transports);	/* by name and version; under mrpc_transports_lock */
+
+static int mrpc_transport_cmp(const struct mrpc_transport_ops *ops, const char *name, u32 version)
+{
+	return strcmp(ops->name, name) ?: ops->version < version ? -1 : ops->version > version;
+}
 
 static struct mrpc_transport_ops *mrpc_transport_find(const char *name, u32 version)
 {
@@ -23,6 +28,17 @@ static struct mrpc_transport_ops *mrpc_transport_find(const char *name, u32 vers
 		if (ops->version == version && !strcmp(ops->name, name))
 			return ops;
 	return NULL;
+}
+
+static void mrpc_transport_list(struct mrpc_transport_ops *ops)
+{
+	struct list_head *pos;
+
+	list_for_each(pos, &mrpc_transports)
+		if (mrpc_transport_cmp(list_entry(pos, struct mrpc_transport_ops, list),
+				       ops->name, ops->version) > 0)
+			break;
+	list_add_tail(&ops->list, pos);
 }
 
 /**
@@ -36,7 +52,8 @@ int mrpc_transport_register(struct mrpc_transport_ops *ops)
 {
 	int err = 0;
 
-	if (!ops->version || (ops->type ? !ops->decompose || !ops->restore : ops->version > 1))
+	if (!ops->version || strlen(ops->name) >= MRPC_TRANSPORT_LEN ||
+	    (ops->type ? !ops->decompose || !ops->restore : ops->version > 1))
 		return -EINVAL;
 	mutex_lock(&mrpc_transports_lock);
 	if (mrpc_transport_find(ops->name, ops->version))
@@ -46,7 +63,7 @@ int mrpc_transport_register(struct mrpc_transport_ops *ops)
 		err = mrpc_engine_register(ops->type);
 	}
 	if (!err)
-		list_add_tail(&ops->list, &mrpc_transports);
+		mrpc_transport_list(ops);
 	mutex_unlock(&mrpc_transports_lock);
 	return err;
 }
@@ -108,4 +125,26 @@ EXPORT_SYMBOL_GPL(mrpc_transport_get);
 void mrpc_transport_put(const struct mrpc_transport_ops *ops)
 {
 	module_put(ops->owner);
+}
+
+/**
+ * mrpc_transport_next() - those that are loaded, one after the other
+ * @name: of the one before, or ""
+ * @version: likewise
+ *
+ * Context: process; may sleep.
+ * Return: the next one in order of names and versions, with a module reference; or NULL.
+ */
+const struct mrpc_transport_ops *mrpc_transport_next(const char *name, u32 version)
+{
+	struct mrpc_transport_ops *ops, *next = NULL;
+
+	mutex_lock(&mrpc_transports_lock);
+	list_for_each_entry(ops, &mrpc_transports, list)
+		if (mrpc_transport_cmp(ops, name, version) > 0 && try_module_get(ops->owner)) {
+			next = ops;
+			break;
+		}
+	mutex_unlock(&mrpc_transports_lock);
+	return next;
 }

@@ -20,7 +20,25 @@ struct mrpc_conn;
 struct mrpc_engine_ops;
 struct mrpc_group;
 struct mrpc_listener;
+struct net;
 struct netlink_ext_ack;
+
+/**
+ * enum mrpc_stat_kind - what a number of a transport is
+ * @MRPC_STAT_COUNTER: of something that happened: only grows
+ * @MRPC_STAT_DROP: as a counter, of packets that were dropped; the name says why
+ * @MRPC_STAT_GAUGE: as it is now
+ * @MRPC_STAT_SETTING: as it is set
+ */
+enum mrpc_stat_kind {
+	MRPC_STAT_COUNTER,
+	MRPC_STAT_DROP,
+	MRPC_STAT_GAUGE,
+	MRPC_STAT_SETTING,
+};
+
+/* Takes one number. @name: unique among those of the kind. Not 0: no more is wanted. */
+typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *name, u64 value);
 
 /**
  * struct mrpc_transport_ops - a transport, of one version
@@ -74,6 +92,10 @@ struct netlink_ext_ack;
  *	nothing has changed. Also called when only @uses changes, with @from this
  *	version. Returns the link or an ERR_PTR. Both claims are held: be quick, do not
  *	wait. With @type only
+ * @stats: give @emit, with @ctx, what there is to know of @net, a hundred numbers at most;
+ *	nothing if there is no state in it. Stops when @emit wants no more, and returns what it
+ *	returned, else 0. May sleep, as may @emit: no lock of the data path is held meanwhile.
+ *	Optional
  * The rest is for egress domains; a transport without @send_chunk is in none:
  * @send_chunk: as @send, but at most @bytes, which nothing that is sent later joins in one
  *	packet. 0: all of these, or all of @rpc; -EAGAIN: less, see rpc->done, and
@@ -110,6 +132,7 @@ struct mrpc_transport_ops {
 	void *(*decompose)(struct mrpc_conn *conn);
 	void *(*restore)(struct mrpc_conn *conn, const struct mrpc_transport_ops *from,
 			 void *state, u64 uses, struct netlink_ext_ack *extack);
+	int (*stats)(struct net *net, mrpc_stat_emit emit, void *ctx);
 	int (*send_chunk)(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes);
 	u32 (*credit)(struct mrpc_conn *conn, u32 chunk);
 	u64 (*below)(struct mrpc_conn *conn);
@@ -124,6 +147,7 @@ int mrpc_transport_register(struct mrpc_transport_ops *ops);
 void mrpc_transport_unregister(struct mrpc_transport_ops *ops);
 const struct mrpc_transport_ops *mrpc_transport_get(const char *name);
 void mrpc_transport_put(const struct mrpc_transport_ops *ops);
+const struct mrpc_transport_ops *mrpc_transport_next(const char *name, u32 version);
 
 extern struct mrpc_transport_ops mrpc_loop_ops;
 
