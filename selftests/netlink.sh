@@ -180,6 +180,7 @@ test_permission()
 	    n.refused('EPERM', cmd, attr(1, 1), flags=0x300)
 	    if cmd not in (MRPC_CMD_METHOD_GET, MRPC_CMD_SERVICE_GET):
 	        n.refused('EPERM', cmd, attr(1, 1))
+	n.refused('EPERM', MRPC_CMD_TRANSPORT_GET, flags=0x300)
 	try:
 	    n.listen()
 	except PermissionError:
@@ -243,6 +244,75 @@ test_namespaces()
 	n.refused('ENOENT', MRPC_CMD_SCHEMA_GET, attr(MRPC_A_SCHEMA_ID, 1))
 	n.refused('ENOENT', MRPC_CMD_METHOD_GET, attr(MRPC_A_METHOD_SCHEMA, 1), flags=0x300)
 	n.refused('ENOENT', MRPC_CMD_SESSION_GET, attr(1, 1))
+	END
+}
+
+# What transports know of a network namespace is that one's.
+test_transports()
+{
+	nl_client
+	ns_create a b
+	in_ns b kv-server -l prio:10.0.0.2:7000 >"$TEST_TMP/server" 2>&1 &
+	wait_for 10 grep -q 'listening at' "$TEST_TMP/server"
+	for i in {1..100}; do printf 'Package: p%d\nDescription: %0999d\n\n' "$i" "$i"; done \
+		>"$TEST_TMP/records"
+	ip netns exec a kv-client -c prio:10.0.0.2:7000 -n 4 -d 300 load "$TEST_TMP/records" \
+		>/dev/null 2>&1 &
+	cat >"$TEST_TMP/see.py" <<-'END'
+	from nl import *
+	n = Netlink()
+	kinds = dict(counter=MRPC_A_TRANSPORT_COUNTER, drop=MRPC_A_TRANSPORT_DROP,
+	             gauge=MRPC_A_TRANSPORT_GAUGE, setting=MRPC_A_TRANSPORT_SETTING)
+	def numbers(of, kind):
+	    all = [attrs(x) for x in of.get(kinds[kind], [])]
+	    found = {text(x[MRPC_A_COUNTER_NAME][0]): number(x[MRPC_A_COUNTER_VALUE][0]) for x in all}
+	    assert len(found) == len(all), 'a name comes twice'
+	    return found
+	def see():
+	    all = n.dump(MRPC_CMD_TRANSPORT_GET)
+	    keys = [(text(t[MRPC_A_TRANSPORT_NAME][0]), number(t[MRPC_A_TRANSPORT_VERSION][0])) for t in all]
+	    assert keys == sorted(set(keys)) and ('loop', 1) in keys, keys
+	    assert not any(k in t for t, key in zip(all, keys) for k in kinds.values() if key[0] != 'prio')
+	    t = all[keys.index(('prio', 1))]
+	    assert text(t[MRPC_A_TRANSPORT_MODULE][0]) == 'mrpc_prio'
+	    assert number(t[MRPC_A_TRANSPORT_REFERENCES][0]) >= 3, t
+	    return {kind: numbers(t, kind) for kind in kinds}
+	END
+	# Behind the handshake, which each end makes on its own.
+	cat >"$TEST_TMP/busy.py" <<-'END'
+	from see import *
+	end = time.time() + 60
+	while see()['counter'].get('data_bytes', 0) < 4096:
+	    assert time.time() < end, see()
+	    time.sleep(0.1)
+	s, later = see(), see()
+	assert s['gauge']['peers'] == s['gauge']['links'] == 1, s
+	assert len(s['drop']) == 23 and s['setting']['chunk'] == 16384, s
+	assert all(later[kind][k] >= v for kind in ('counter', 'drop') for k, v in s[kind].items())
+	assert [s[kind].keys() for kind in kinds] == [later[kind].keys() for kind in kinds]
+	END
+	in_ns a python3 "$TEST_TMP/busy.py"
+	in_ns b python3 "$TEST_TMP/busy.py"
+	ip netns add c
+	on_exit ip netns delete c
+	in_ns c python3 - <<-'END'
+	from see import *
+	assert not any(see().values()), see()
+	END
+	nl <<-'END'
+	n = Netlink()
+	name = lambda t: text(t[MRPC_A_TRANSPORT_NAME][0])
+	names = [name(t) for t in n.dump(MRPC_CMD_TRANSPORT_GET)]
+	only = n.dump(MRPC_CMD_TRANSPORT_GET, attr(MRPC_A_TRANSPORT_NAME, b'tcp\0'))
+	assert [name(t) for t in only] == names.count('tcp') * ['tcp'] and only
+	egress = lambda t: number(t[MRPC_A_TRANSPORT_FEATURES][0]) & MRPC_TRANSPORT_FEATURES_EGRESS
+	assert all(egress(t) for t in only)
+	for bad in b'', b'tc\0', b'tcp1\0', b'loo\0', 1000 * b'x' + b'\0':
+	    body = attr(MRPC_A_TRANSPORT_NAME, bad or b'\0')
+	    assert 'transport' in n.refused('ENOENT', MRPC_CMD_TRANSPORT_GET, body, flags=0x300)
+	n.refused('EINVAL', MRPC_CMD_TRANSPORT_GET, attr(MRPC_A_TRANSPORT_NAME, b'tcp'), flags=0x300)
+	n.refused('EINVAL', MRPC_CMD_TRANSPORT_GET, attr(MRPC_A_TRANSPORT_VERSION, 1), flags=0x300)
+	n.refused('EOPNOTSUPP', MRPC_CMD_TRANSPORT_GET, attr(MRPC_A_TRANSPORT_NAME, b'tcp\0'))
 	END
 }
 

@@ -490,15 +490,21 @@ int64_t op_conn_stat(uint32_t session, uint32_t conn, unsigned int attr)
 	return nest ? op_value(op_inside(nest, attr)) : -1;
 }
 
-int64_t op_counter(const char *name, const char *counter)
+/* Of the last answer, in which @attr is that of a number with a name. */
+static int64_t op_named(unsigned int attr, const char *name)
 {
 	const struct nlattr *nla = NULL;
 
-	op_get(name);
-	while ((nla = op_find(op.buf, op.len, MRPC_A_ENGINE_COUNTER, nla)))
-		if (!strcmp((const char *)(op_inside(nla, MRPC_A_COUNTER_NAME) + 1), counter))
+	while ((nla = op_find(op.buf, op.len, attr, nla)))
+		if (!strcmp((const char *)(op_inside(nla, MRPC_A_COUNTER_NAME) + 1), name))
 			return op_value(op_inside(nla, MRPC_A_COUNTER_VALUE));
 	return -1;
+}
+
+int64_t op_counter(const char *name, const char *counter)
+{
+	op_get(name);
+	return op_named(MRPC_A_ENGINE_COUNTER, counter);
 }
 
 int64_t op_dir(const char *name, bool rx, unsigned int attr)
@@ -571,6 +577,23 @@ int64_t op_runtime_number(const char *name, unsigned int attr)
 	if (err)
 		op_die("get runtime %s: %s: %s", name, strerror(-err), op_why);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
+}
+
+/* -- transports ------------------------------------------------------------------- */
+
+int64_t op_transport(const char *name, unsigned int attr, const char *number)
+{
+	int err;
+
+	op_open();
+	op_begin(op.family, MRPC_CMD_TRANSPORT_GET, NLM_F_DUMP);
+	op_put_text(MRPC_A_TRANSPORT_NAME, name);
+	err = op_ask();
+	if (err == -ENOENT)
+		return -1;
+	if (err)
+		op_die("get transport %s: %s: %s", name, strerror(-err), op_why);
+	return op_named(attr, number);
 }
 
 /* -- egress domains --------------------------------------------------------------- */

@@ -96,6 +96,13 @@ int op_runtime(uint8_t cmd, const char *name, const char *words);
 int64_t op_runtime_number(const char *name, unsigned int attr);
 
 /*
+ * What a transport of which one version is loaded knows of this network namespace: @attr is
+ * MRPC_A_TRANSPORT_COUNTER, _DROP, _GAUGE or _SETTING; -1: it has no such number here, or is
+ * not loaded.
+ */
+int64_t op_transport(const char *name, unsigned int attr, const char *number);
+
+/*
  * Egress domains: @cmd is MRPC_CMD_EGRESS_SET or _DEL; @dev "" for loop links; @words
  * "key=value" of discipline, fair, paused, chunk, limit, rate. Return: 0 or
  * -errno, and op_why.

@@ -289,17 +289,139 @@ TEST_LIMIT(urgent, 240)
 	CHECK(prio * 4 < tcp);
 }
 
+/* -- what it tells --------------------------------------------------------------------------- */
+
+#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
+
+static int64_t counter(const char *name)
+{
+	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
+}
+
+static int64_t gauge(const char *name)
+{
+	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, name);
+}
+
+/* Waits until a gauge has a value; -1: until the transport has nothing here. */
+static bool gauge_becomes(const char *name, int64_t value, unsigned int ms)
+{
+	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
+
+	while (gauge(name) != value) {
+		if (raw_now() > end) {
+			NOTE("%s is %lld, not %lld", name, (long long)gauge(name),
+			     (long long)value);
+			return false;
+		}
+		raw_sleep(20 * RAW_MS);
+	}
+	return true;
+}
+
+/* Nothing is under way, so nothing is kept of it. */
+static bool becomes_idle(void)
+{
+	static const char *const names[] = {
+		"messages_out", "messages_in", "gap_maps", "staged", "outstanding", "below",
+	};
+	unsigned int i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!gauge_becomes(names[i], 0, 20000))
+			return false;
+	return true;
+}
+
 /* -- hostile packets ------------------------------------------------------------------------ */
+
+/* Packets that were dropped, by reason. */
+static void read_drops(int64_t *drops)
+{
+	unsigned int i;
+
+	for (i = 0; i < MRPC_PRIO_NR_DROPS; i++)
+		drops[i] = op_transport("prio", MRPC_A_TRANSPORT_DROP, mrpc_prio_drop_name(i));
+}
+
+/* Why a packet is dropped that a stranger has made at random. */
+static unsigned int drop_of(const void *buf, size_t len)
+{
+	/* No head is longer than that of a packet with as many entries as one may have. */
+	size_t most = sizeof(struct mrpc_prio_hdr) +
+		      MRPC_PRIO_MAX_CONTROL * sizeof(struct mrpc_prio_entry);
+	struct mrpc_prio_packet packet;
+	uint32_t why;
+
+	if (mrpc_prio_parse(buf, len < most ? len : most, len, &packet, &why))
+		return why;
+	if (packet.flags & MRPC_PRIO_CRC)
+		return MRPC_PRIO_DROP_CRC;
+	return packet.type == MRPC_PRIO_HELLO ? MRPC_PRIO_DROP_COOKIE : MRPC_PRIO_DROP_STRANGER;
+}
+
+/* A packet to which nothing is wrong but its sender and, mostly, a bit. Return: its bytes. */
+static size_t nearly_right(uint8_t *buf)
+{
+	struct mrpc_prio_packet packet = { .type = MRPC_PRIO_DATA, .to = rand(), .from = rand() };
+	struct mrpc_prio_note note = { .op = MRPC_PRIO_ACK, .msg = 1 };
+	size_t len;
+
+	if (rand() % 2) {
+		packet.type = MRPC_PRIO_CONTROL;
+		packet.nr = 1;
+		len = mrpc_prio_encode(&packet, buf);
+		mrpc_prio_note_put(&note, buf + len);
+		len += sizeof(struct mrpc_prio_entry);
+	} else {
+		packet.conn = 1;
+		packet.msg = 1;
+		packet.total = 100;
+		len = mrpc_prio_encode(&packet, buf);
+		memset(buf + len, 0, packet.total);
+		len += packet.total;
+	}
+	if (rand() % 4)
+		buf[rand() % (len < MRPC_PRIO_DATA_HDR ? len : MRPC_PRIO_DATA_HDR)] ^= 1 << rand() % 8;
+	return len;
+}
+
+/* Waits until of each reason for which something is wanted exactly so many were dropped. */
+static bool drops_become(const int64_t *want)
+{
+	uint64_t end = raw_now() + 10 * RAW_S * raw_patience();
+	int64_t drops[MRPC_PRIO_NR_DROPS];
+	unsigned int i;
+
+	do {
+		read_drops(drops);
+		for (i = 0; i < MRPC_PRIO_NR_DROPS; i++)
+			if (want[i] >= 0 && drops[i] != want[i])
+				break;
+		if (i == MRPC_PRIO_NR_DROPS)
+			return true;
+	} while (raw_now() < end);
+	NOTE("%s: %lld were dropped, not %lld", mrpc_prio_drop_name(i), (long long)drops[i],
+	     (long long)want[i]);
+	return false;
+}
 
 /* Anything, beginning like a packet or not, does nothing to those who have connections. */
 TEST_LIMIT(garbage, 120)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
+	int64_t want[MRPC_PRIO_NR_DROPS], peers;
 	uint8_t buf[1400];
 	unsigned int i, k;
 	int fd;
 
 	raw_pair(&p, "prio", 1);
+	read_drops(want);
+	/* Of these reasons the connection's own packets are dropped, too. */
+	for (i = MRPC_PRIO_DROP_TOKEN; i < MRPC_PRIO_NR_DROPS; i++)
+		if (i != MRPC_PRIO_DROP_COOKIE)
+			want[i] = -1;
+	peers = gauge("peers");
 	sin.sin_port = htons(p.srv.s.port);
 	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
 	fd = CHECK_SYS(socket(AF_INET, SOCK_DGRAM, 0));
@@ -318,12 +440,93 @@ TEST_LIMIT(garbage, 120)
 			hdr->type = rand() % (MRPC_PRIO_TYPE_MAX + 2);
 			hdr->flags &= MRPC_PRIO_FLAGS;
 		}
+		if (i % 8 == 1)
+			len = nearly_right(buf);
 		sendto(fd, buf, len, 0, (void *)&sin, sizeof(sin));
+		want[drop_of(buf, len)]++;
+		/* Fewer than lo would hold back. */
+		if (i % 250 == 249)
+			CHECK(drops_become(want));
 	}
+	CHECK_EQ(gauge("peers"), peers);
 	CHECK(load_more(&l, 20, 30000));
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
 	CHECK_EQ(l.wrong, 0);
 	close(fd);
+	raw_pair_end(&p);
+}
+
+/* -- counters and gauges ---------------------------------------------------------------------- */
+
+/* @nr calls or some more, of @len bytes each, have come to their end. */
+static void calls(uint32_t len, unsigned int nr)
+{
+	memset(&l, 0, sizeof(l));
+	l.len = len;
+	load_start(&l, &p.c, p.conn, 8);
+	CHECK(load_more(&l, nr, 60000));
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+}
+
+/* A namespace's numbers come with its first port, grow with its calls and end with its last. */
+TEST_LIMIT(counters, 120)
+{
+	int64_t bytes, packets, acks, grants;
+
+	CHECK(gauge_becomes("peers", -1, 30000));
+	CHECK_EQ(counter("packets"), -1);
+	raw_pair(&p, "prio", 2);
+	CHECK_EQ(gauge("peers"), 2);
+	CHECK_EQ(gauge("links"), 2);
+	bytes = counter("data_bytes");
+	packets = counter("packets");
+	acks = counter("acks");
+	grants = counter("grants");
+	calls(300000, 20);
+	/* There and back. */
+	CHECK(counter("data_bytes") - bytes >= 2 * 20 * 300000);
+	CHECK(counter("packets") - packets >= 2 * 20);
+	CHECK(counter("acks") > acks);
+	CHECK(counter("grants") > grants);
+	CHECK(becomes_idle());
+	CHECK_EQ(gauge("peers"), 2);
+	raw_pair_end(&p);
+	CHECK(gauge_becomes("links", -1, 60000));
+}
+
+static void restore_step(void)
+{
+	raw_file_write(PARAMETER("step"), "16384");
+}
+
+/* What is set holds at once, where there are connections already, too. */
+TEST(settings)
+{
+	raw_pair(&p, "prio", 1);
+	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "step"),
+		 raw_file_number(PARAMETER("step")));
+	atexit(restore_step);
+	CHECK(raw_file_write(PARAMETER("step"), "12345"));
+	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "step"), 12345);
+	restore_step();
+	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "step"), 16384);
+	raw_pair_end(&p);
+}
+
+/* What is kept because packets were lost is given back when they have come. */
+TEST_LIMIT(losses_leave_nothing, 240)
+{
+	int64_t resends, resent;
+
+	netem("loss 3%");
+	raw_pair(&p, "prio", 2);
+	resends = counter("resends");
+	resent = counter("resent");
+	calls(100000, 100);
+	CHECK(counter("resends") > resends);
+	CHECK(counter("resent") > resent);
+	CHECK(becomes_idle());
 	raw_pair_end(&p);
 }

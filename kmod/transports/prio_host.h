@@ -15,8 +15,8 @@
  * (prio_pump.c), one context at a time, which builds and sends packets without the lock.
  * Bytes are copied where they belong by the owner of a connection's receive claim.
  *
- * Layers: prio_main.c > prio_link.c > prio_in.c, prio_out.c > prio_pump.c > prio_packet.c
- * > prio_peers.c > prio_port.c
+ * Layers: prio_main.c > prio_stats.c, prio_link.c > prio_in.c, prio_out.c > prio_pump.c
+ * > prio_packet.c > prio_peers.c > prio_port.c
  */
 #ifndef MRPC_TRANSPORTS_PRIO_HOST_H
 #define MRPC_TRANSPORTS_PRIO_HOST_H
@@ -361,6 +361,32 @@ struct prio_bytes {
 	struct prio_in *last;
 };
 
+/**
+ * struct prio_look - what a host is doing, all at one moment
+ * @rule: its settings
+ * @stats: what it has counted since its first port was opened
+ * @peers: associations, of any state
+ * @links: those that messages are accepted for
+ * @messages_out: being sent
+ * @messages_in: being received
+ * @gap_maps: struct mrpc_prio_gaps that exist
+ * @staged: bytes of packets that wait to be placed
+ * @outstanding: bytes granted, or announced as unscheduled, and not here
+ * @below: bytes of memory of packets that have not left
+ */
+struct prio_look {
+	struct mrpc_prio_rule rule;
+	struct mrpc_prio_stats stats;
+	u32 peers;
+	u32 links;
+	u32 messages_out;
+	u32 messages_in;
+	u32 gap_maps;
+	u64 staged;
+	u64 outstanding;
+	u64 below;
+};
+
 /* prio_main.c */
 void prio_rule(struct mrpc_prio_rule *rule);
 u8 prio_dscp(u32 class);
@@ -371,9 +397,13 @@ struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
 struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
 struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr);
 void prio_port_put(struct prio_port *port);
+bool prio_host_look(struct net *net, struct prio_look *look);
 void prio_ports_apply(void);
 void prio_ports_crowd(void);
 void prio_ports_exit(void);
+
+/* prio_stats.c */
+int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx);
 
 /* prio_peers.c */
 int prio_tables_init(struct prio_host *host);

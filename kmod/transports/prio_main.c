@@ -148,6 +148,7 @@ static struct mrpc_transport_ops prio_ops = {
 	.release	= prio_release,
 	.backlog	= prio_backlog,
 	.slow		= prio_slow,
+	.stats		= prio_stats,
 };
 
 static int __init prio_init(void)

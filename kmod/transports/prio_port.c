@@ -409,6 +409,37 @@ void prio_ports_apply(void)
 	mutex_unlock(&prio_ports_lock);
 }
 
+/**
+ * prio_host_look() - what the transport is doing in a network namespace
+ * @net: the namespace
+ * @look: out
+ *
+ * Context: process; may sleep. Return: whether it has a host there.
+ */
+bool prio_host_look(struct net *net, struct prio_look *look)
+{
+	struct prio_host *host;
+
+	mutex_lock(&prio_ports_lock);
+	host = prio_host_find(net);
+	if (host) {
+		spin_lock_bh(&host->lock);
+		look->rule = host->ep.rule;
+		look->stats = host->ep.stats;
+		look->peers = host->nr_peers;
+		look->links = atomic_read(&host->links.nelems);
+		look->messages_out = host->ep.nr_tx;
+		look->messages_in = host->ep.nr_rx;
+		look->gap_maps = host->ep.nr_gaps;
+		look->staged = host->staged;
+		look->outstanding = host->ep.outstanding;
+		look->below = sk_wmem_alloc_get(host->owner->sk);
+		spin_unlock_bh(&host->lock);
+	}
+	mutex_unlock(&prio_ports_lock);
+	return host;
+}
+
 /* prio_ports_exit() - at module removal: what still lingers ends now */
 void prio_ports_exit(void)
 {
