@@ -112,6 +112,15 @@ listen()
 	wait_for 10 grep -q listening "$TEST_TMP/elsewhere"
 }
 
+# prio_fresh: the transport prio is loaded, for who connects, and has nothing in this namespace:
+# a moment after its last connection it forgets what it has counted.
+prio_fresh()
+{
+	ip link set lo up
+	kv-client -c prio:127.0.0.1:9 get key >/dev/null 2>&1 || :
+	wait_for 30 eval '[[ $(mrpc -j transport show prio) != *counters* ]]'
+}
+
 # json PYTHON: an expression about j, the JSON on standard input, must be true.
 json() { python3 -c 'import json, sys; j = json.load(sys.stdin); assert ('"$1"'), j'; }
 

@@ -113,6 +113,41 @@ for s in json.load(open('$TEST_TMP/series')):
 	check "$TEST_TMP/out" "assert v('mrpc_sessions') == [0] and not v('mrpc_engine_datapaths')"
 }
 
+# What transports know, here and elsewhere.
+test_transport()
+{
+	prio_fresh
+	mrpc metrics >"$TEST_TMP/out"
+	check "$TEST_TMP/out" "
+assert v('mrpc_transport_info', transport='loop', version='1', module='mrpc') == [1]
+assert v('mrpc_transport_module_references', transport='prio') == [0]
+assert not v('mrpc_transport_events_total')"
+	kv-server -l prio:127.0.0.1:7000 >"$TEST_TMP/server" 2>&1 &
+	wait_for 10 grep -q 'listening at' "$TEST_TMP/server"
+	kv-client -c prio:127.0.0.1:7000 put key value
+	printf 'what is this?' >/dev/udp/127.0.0.1/7000
+	printf 'it is neither a packet nor an answer' >/dev/udp/127.0.0.1/7000
+	wait_for 10 eval '[[ $(mrpc metrics) == *reason=\"magic\"}\ 1* ]]'
+	mrpc metrics >"$TEST_TMP/out"
+	grep '^mrpc_transport' "$TEST_TMP/out"
+	check "$TEST_TMP/out" "
+n = dict(transport='prio', version='1')
+assert v('mrpc_transport_dropped_packets_total', reason='short', **n) == [1]
+assert v('mrpc_transport_dropped_packets_total', reason='magic', **n) == [1]
+assert len(v('mrpc_transport_dropped_packets_total')) == 23
+assert v('mrpc_transport_events_total', name='packets', **n)[0] > 0
+assert v('mrpc_transport_events_total', name='data_bytes', **n)[0] > 0
+# The client's end goes a moment after it.
+assert v('mrpc_transport_state', name='peers', **n)[0] in (1, 2)
+assert v('mrpc_transport_setting', name='chunk', **n) == [16384]
+assert v('mrpc_transport_module_references', transport='prio')[0] > 0"
+	ip netns add c
+	on_exit ip netns delete c
+	mrpc -n c metrics >"$TEST_TMP/out"
+	check "$TEST_TMP/out" "assert v('mrpc_transport_info', transport='prio') == [1] and
+		not v('mrpc_transport_events_total')"
+}
+
 test_labels()
 {
 	nl_client

@@ -68,15 +68,16 @@ test_help()
 	local object level
 	mrpc help | has '^Usage: mrpc'
 	[[ $(mrpc help) == "$(mrpc --help)" && $(mrpc help) == "$(mrpc -h)" ]]
-	for object in session qp conn service schema datapath engine queue runtime egress set config plan top \
-		      metrics monitor dump version; do
+	for object in session qp conn service schema datapath engine queue runtime egress transport set \
+		      config plan top metrics monitor dump version; do
 		mrpc help | has "^  $object "
 		mrpc help "$object" | has "^Usage: mrpc .*$object"
 		for level in help --help; do
 			[[ $(mrpc "$object" "$level") == "$(mrpc help "$object")" ]]
 		done
 	done
-	for object in session qp conn service schema datapath engine queue runtime egress set; do
+	for object in session qp conn service schema datapath engine queue runtime egress transport \
+		      set; do
 		[[ $(mrpc "$object" show help) == "$(mrpc help "$object")" ]]
 		grep -q "Cm $object" "$MRPC_TOP/Documentation/man/mrpc.8"
 	done
@@ -117,7 +118,9 @@ test_completion()
 {
 	# shellcheck source=tools/mrpc/bash-completion/mrpc
 	. "$MRPC_TOP/tools/mrpc/bash-completion/mrpc"
-	completes 'mrpc' session egress monitor
+	completes 'mrpc' session egress transport monitor
+	completes 'mrpc transport' show list dump help
+	completes 'mrpc transport show' loop tcp
 	completes 'mrpc egress' show set pause resume del dump
 	completes 'mrpc egress set' dev loop
 	completes 'mrpc egress set dev' lo
@@ -175,7 +178,7 @@ test_json()
 		mrpc dump | has "^$object:"
 	done
 	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "egress", "engine", "qp", "queue", "schema",
-		"service", "session"]'
+		"service", "session", "transport"]'
 	mrpc -j session | json "{s['name'] for s in j} == {'kv-server', 'kv-client'} and
 		all(s['uid'] == 0 and s['age_ns'] > 0 and s['recv']['bytes'] > 0 for s in j) and
 		{s['pid'] for s in j} == {$server, $client}"
@@ -193,7 +196,51 @@ test_json()
 	mrpc -j -n /proc/self/ns/net session | json 'len(j) == 2'
 	ip netns add c
 	on_exit ip netns delete c
-	mrpc -j -n c dump | json 'not any(j.values())'
+	mrpc -j -n c dump | json 'not any(v for k, v in j.items() if k != "transport")'
+}
+
+test_transport()
+{
+	local option
+	prio_fresh
+	for option in '' -s; do
+		# shellcheck disable=SC2086 # nothing or one word
+		mrpc $option transport | tee "$TEST_TMP/table"
+		lines_up "$TEST_TMP/table"
+	done
+	# Here it has nothing to tell, whatever is asked for.
+	mrpc -j transport show prio | json "len(j) == 1 and 'gauges' not in j[0]"
+	[[ $(mrpc -s transport show prio | wc -l) == 2 ]]
+	kv-server -l prio:127.0.0.1:7000 >"$TEST_TMP/server" 2>&1 &
+	wait_for 10 grep -q 'listening at' "$TEST_TMP/server"
+	kv-client -c prio:127.0.0.1:7000 put key value
+	printf 'what is this?' >/dev/udp/127.0.0.1/7000
+	wait_for 10 eval '[[ $(mrpc transport show prio) == *" short "* ]]'
+	mrpc transport show prio | tee "$TEST_TMP/out"
+	sed -n 1,2p "$TEST_TMP/out" >"$TEST_TMP/table"
+	lines_up "$TEST_TMP/table"
+	sed 1,3d "$TEST_TMP/out" >"$TEST_TMP/table"
+	lines_up "$TEST_TMP/table"
+	grep -q '^prio@1  *drop  *short  *1$' "$TEST_TMP/table"
+	grep -q '^prio@1  *counter  *packets  *[1-9]' "$TEST_TMP/table"
+	grep -q '^prio@1  *setting  *chunk  *16384$' "$TEST_TMP/table"
+	! grep -q ' 0$' "$TEST_TMP/table" || fail "there is a 0 without -s"
+	mrpc -s transport show prio | has '^prio@1  *drop  *magic  *0$'
+	mrpc -s transport | has '^prio@1  *drop  *magic  *0$'
+	[[ $(mrpc transport) != *drop* && $(mrpc transport show) == "$(mrpc transport list)" ]]
+	mrpc transport dump prio | has '^        short  *1$'
+	mrpc dump | has '^transport:'
+	for option in -j -jp -js; do
+		mrpc $option transport show prio | json "j[0]['drops']['short'] == 1 and
+			j[0]['counters']['packets'] > 0 and j[0]['settings']['chunk'] == 16384 and
+			j[0]['name'] == 'prio' and j[0]['references'] > 0"
+	done
+	mrpc -j transport dump | json "[t['name'] for t in j] == sorted(t['name'] for t in j) and
+		all('egress' in t['features'] for t in j if t['name'] in ('loop', 'tcp'))"
+	only_refused 1 'no such transport is loaded' transport show nothing
+	only_refused 1 'no such transport is loaded' transport dump "$(printf '%01000d' 1)"
+	only_refused 2 "'more' is one word too many" transport show prio more
+	only_refused 2 "'frob' is not a command: it must be show, dump or help" transport frob
 }
 
 # What an application calls itself must not reach the terminal as it is.

@@ -23,6 +23,7 @@ static const char general[] =
 	"  queue     queues in datapaths: what is in them, pausing them\n"
 	"  runtime   kernel threads that run datapaths\n"
 	"  egress    which datapath sends next where many leave by one device\n"
+	"  transport what carries connections, and what it counts\n"
 	"  set       sets of keys, which rules of engines refer to\n"
 	"  config    the engines and egress domains in a file, and back\n"
 	"  plan      changes of several hosts, step by step, and back\n"
@@ -210,6 +211,18 @@ static const struct {
 	  "limit       what may be on its way to the device, or there, at once (2 chunks)\n"
 	  "rate        bytes a second at most, of messages: for a link that is slower than the\n"
 	  "            device\n" },
+	{ "transport",
+	  "Usage: mrpc transport { show | list | dump } [NAME]\n"
+	  "\n"
+	  "The versions of transports that are loaded, and what they know of this network\n"
+	  "namespace. REFS are the references to the module, of the whole host.\n"
+	  "\n"
+	  "show   the transports; with a name also its numbers that are not 0, and with -s all:\n"
+	  "       counters, packets that were dropped by the reason, gauges, and settings\n"
+	  "dump   everything about them\n"
+	  "\n"
+	  "FEATURES: its links check 'checksums', can be in domains of 'egress', 'exchange'\n"
+	  "their version while calls pass.\n" },
 	{ "set",
 	  "Usage: mrpc set { show | list } [NAME]\n"
 	  "       mrpc set create NAME [text | integer]\n"
@@ -278,7 +291,7 @@ static const struct {
 	  "Usage: mrpc [-j] metrics [--listen [ADDRESS:PORT]]\n"
 	  "\n"
 	  "Prints what is known of sessions, connections, services, queues, engines, runtimes,\n"
-	  "egress domains and sets, and the histograms of engines of the type metrics, in the\n"
+	  "egress domains, transports and sets, and the histograms of engines of the type metrics, in the\n"
 	  "text format of Prometheus. With -j: the histograms, with all their buckets;\n"
 	  "'mrpc -j dump' has the rest.\n"
 	  "\n"
@@ -332,7 +345,7 @@ int do_help(struct args *args)
 	static const struct word objects[] = {
 		{ "session" }, { "qp" }, { "conn" }, { "service" }, { "schema" },
 		{ "datapath" }, { "engine" }, { "queue" }, { "runtime" },
-		{ "egress" },
+		{ "egress" }, { "transport", .whole = true },
 		{ "set", .whole = true }, { "config", .whole = true }, { "plan" },
 		{ "policy", .whole = true }, { "metrics", .whole = true }, { "monitor" },
 		{ "top" }, { "dump" }, { "version" }, { }

@@ -33,6 +33,7 @@ static const struct word objects[] = {
 	{ "queue", do_queue },
 	{ "runtime", do_runtime },
 	{ "egress", do_egress },
+	{ "transport", do_transport, .whole = true },
 	{ "set", do_keyset, .whole = true },
 	{ "config", do_config, .whole = true },
 	{ "plan", do_plan },

@@ -13,27 +13,6 @@
 
 #include "metrics.h"
 
-/**
- * struct family - a metric of a kind of objects
- * @name: its name
- * @type: gauge, counter or untyped
- * @path: where the value is; NULL: it is 1, and the labels are what is to be known
- * @help: what it means
- * @time: the value is in ns, and shown in seconds
- */
-struct family {
-	const char *name;
-	const char *type;
-	const char *path;
-	const char *help;
-	bool time;
-};
-
-#define GAUGE(_name, _path, _help)	{ (_name), "gauge", (_path), (_help), false }
-#define COUNTER(_name, _path, _help)	{ (_name "_total"), "counter", (_path), (_help), false }
-#define TIME(_name, _path, _help)	{ (_name "_seconds"), "gauge", (_path), (_help), true }
-#define INFO(_name, _help)		{ (_name "_info"), "gauge", NULL, (_help), false }
-
 /* -- the format ---------------------------------------------------------------------- */
 
 void print_head(FILE *out, const char *name, const char *type, const char *help)
@@ -103,8 +82,8 @@ static void print_sample(FILE *out, const struct family *f, const struct label *
 	putc('\n', out);
 }
 
-static void print_families(FILE *out, const struct family *families, const struct label *labels,
-			   struct json_object *array)
+void print_families(FILE *out, const struct family *families, const struct label *labels,
+		    struct json_object *array)
 {
 	const struct family *f;
 	struct json_object *object;
@@ -298,7 +277,7 @@ static const struct family engine_dir_families[] = {
 };
 
 static const struct label engine_value_labels[] = {
-	{ "engine", "engine" }, { "type", "type" }, { "name", "name" }, { }
+	{ "engine", "of.name" }, { "type", "of.type" }, { "name", "name" }, { }
 };
 
 static const struct family engine_value_families[] = {
@@ -321,31 +300,6 @@ static struct json_object *engine_dirs(struct json_object *engines)
 		json_object_object_add(dir, "name", json_object_get(json_at(engine, "name")));
 		json_object_object_add(dir, "dir", json_object_new_string(dirs[i % 2]));
 		json_object_array_add(array, json_object_get(dir));
-	}
-	return array;
-}
-
-/* An object for each counter of an engine type's own. */
-static struct json_object *engine_values(struct json_object *engines)
-{
-	struct json_object *array = json_object_new_array(), *counters, *engine, *one;
-	size_t i;
-
-	for (i = 0; i < json_object_array_length(engines); i++) {
-		engine = json_object_array_get_idx(engines, i);
-		counters = json_at(engine, "counters");
-		if (!counters)
-			continue;
-		json_object_object_foreach(counters, name, value) {
-			one = json_object_new_object();
-			json_object_object_add(one, "engine",
-					       json_object_get(json_at(engine, "name")));
-			json_object_object_add(one, "type",
-					       json_object_get(json_at(engine, "type")));
-			json_object_object_add(one, "name", json_object_new_string(name));
-			json_object_object_add(one, "value", json_object_get(value));
-			json_object_array_add(array, one);
-		}
 	}
 	return array;
 }
@@ -378,7 +332,7 @@ static struct json_object *whole_engines(void)
 static void print_engines(FILE *out)
 {
 	struct json_object *engines = whole_engines();
-	struct json_object *dirs = engine_dirs(engines), *values = engine_values(engines);
+	struct json_object *dirs = engine_dirs(engines), *values = entries_of(engines, "counters");
 
 	print_families(out, engine_info, engine_info_labels, engines);
 	print_families(out, engine_families, engine_labels, engines);
@@ -564,6 +518,7 @@ void print_metrics(FILE *out)
 	print_engines(out);
 	print_all(out, MRPC_CMD_RUNTIME_GET, &set_runtime, runtime_families, runtime_labels);
 	print_egress(out);
+	print_transports(out);
 	print_all(out, MRPC_CMD_KEYSET_GET, &set_keyset, set_families, set_labels);
 	series = metrics_series();
 	print_histograms(out, series);

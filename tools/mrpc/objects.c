@@ -298,7 +298,7 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 	return array;
 }
 
-static void print_blocks(const char *name, const struct set *set, struct json_object *array)
+void print_blocks(const char *name, const struct set *set, struct json_object *array)
 {
 	size_t i;
 
@@ -387,6 +387,7 @@ int do_dump(struct args *args)
 	for (o = objects; o->name; o++)
 		dump_all(all, o->name, o->cmd, o->set);
 	dump_all(all, "egress", MRPC_CMD_EGRESS_GET, &set_egress);
+	dump_all(all, "transport", MRPC_CMD_TRANSPORT_GET, &set_transport);
 	array = schema_array(true);
 	if (!options.json)
 		schema_blocks(array);

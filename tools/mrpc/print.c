@@ -74,6 +74,27 @@ struct json_object *json_at(struct json_object *object, const char *path)
 	return object;
 }
 
+struct json_object *entries_of(struct json_object *array, const char *key)
+{
+	struct json_object *all = json_object_new_array(), *object, *map, *entry;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(array); i++) {
+		object = json_object_array_get_idx(array, i);
+		map = json_at(object, key);
+		if (!map)
+			continue;
+		json_object_object_foreach(map, name, value) {
+			entry = json_object_new_object();
+			json_object_object_add(entry, "of", json_object_get(object));
+			json_object_object_add(entry, "name", json_object_new_string(name));
+			json_object_object_add(entry, "value", json_object_get(value));
+			json_object_array_add(all, entry);
+		}
+	}
+	return all;
+}
+
 uint64_t number_at(struct json_object *object, const char *path)
 {
 	return json_object_get_uint64(json_at(object, path));

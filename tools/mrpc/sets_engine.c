@@ -293,3 +293,18 @@ static const struct attr series[] = {
 	[MRPC_A_SERIES_BUCKET] = LIST("buckets", &set_bucket),
 };
 const struct set set_series = SET(series);
+
+static const char *const transport_features[] = { "checksums", "egress", "exchange", NULL };
+
+static const struct attr transport[] = {
+	[MRPC_A_TRANSPORT_NAME] = TEXT("name"),
+	[MRPC_A_TRANSPORT_VERSION] = NUMBER("version"),
+	[MRPC_A_TRANSPORT_MODULE] = TEXT("module"),
+	[MRPC_A_TRANSPORT_REFERENCES] = NUMBER("references"),
+	[MRPC_A_TRANSPORT_FEATURES] = FLAGS("features", transport_features),
+	[MRPC_A_TRANSPORT_COUNTER] = MAP("counters", &set_counter),
+	[MRPC_A_TRANSPORT_DROP] = MAP("drops", &set_counter),
+	[MRPC_A_TRANSPORT_GAUGE] = MAP("gauges", &set_counter),
+	[MRPC_A_TRANSPORT_SETTING] = MAP("settings", &set_counter),
+};
+const struct set set_transport = SET(transport);

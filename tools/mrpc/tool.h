@@ -90,7 +90,7 @@ struct set {
 extern const struct set set_session, set_qp, set_conn, set_service, set_schema, set_method,
 			set_datapath, set_type, set_engine, set_queue, set_rpc, set_fault,
 			set_param, set_series, set_runtime, set_keyset, set_egress,
-			set_egress_queue;
+			set_egress_queue, set_transport;
 
 const struct attr *set_find(const struct set *set, const char *key, size_t len);
 
@@ -161,6 +161,11 @@ char __attribute__((format(printf, 1, 2))) *text_printf(const char *fmt, ...);
 FILE *open_text(char **text, size_t *len);
 char *text_joined(struct json_object *array, const char *between);
 struct json_object *json_at(struct json_object *object, const char *path);
+/*
+ * An object for each entry of the objects' maps at @key: its "name", its "value", and the
+ * object that it is "of".
+ */
+struct json_object *entries_of(struct json_object *array, const char *key);
 uint64_t number_at(struct json_object *object, const char *path);
 const char *string_at(struct json_object *object, const char *path);
 
@@ -249,6 +254,7 @@ int do_qp(struct args *args);
 int do_conn(struct args *args);
 int do_service(struct args *args);
 int do_datapath(struct args *args);
+void print_blocks(const char *name, const struct set *set, struct json_object *array);
 char *text_end(struct json_object *object, const char *key);
 char *conn_services(struct json_object *conn);
 int do_dump(struct args *args);
@@ -272,7 +278,7 @@ void help_object(const char *object);
 int run_command(struct args *args, const char *object, const struct word *commands,
 		const char *preset);
 
-/* -- engine.c, queue.c, runtime.c, egress.c, config.c ------------------------------------------------- */
+/* -- engine.c, queue.c, runtime.c, egress.c, transport.c, config.c ------------------------------------------------- */
 
 int do_engine(struct args *args);
 struct json_object *engine_array(void);
@@ -283,6 +289,7 @@ char *queue_name(struct json_object *queue);
 int do_queue(struct args *args);
 int do_runtime(struct args *args);
 int do_egress(struct args *args);
+int do_transport(struct args *args);
 int do_config(struct args *args);
 
 /* -- policy.c, or policy_none.c -------------------------------------------------------------- */
