@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <dirent.h>
 #include <err.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,8 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 {
 	int opt;
 
-	while ((opt = getopt(argc, argv, "s:r:f:n:t:w:p:k:e:")) != -1) {
+	o->threads = 1;
+	while ((opt = getopt(argc, argv, "s:r:f:j:n:t:w:p:k:e:")) != -1) {
 		switch (opt) {
 		case 's':
 			o->request = strtoul(optarg, NULL, 0);
@@ -41,6 +43,9 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			break;
 		case 'f':
 			o->in_flight = (unsigned int)strtoul(optarg, NULL, 0);
+			break;
+		case 'j':
+			o->threads = (unsigned int)strtoul(optarg, NULL, 0);
 			break;
 		case 'n':
 			o->calls = strtoull(optarg, NULL, 0);
@@ -65,7 +70,8 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			exit(2);
 		}
 	}
-	if (optind == argc || argc - optind > 2 || !o->in_flight || !o->request) {
+	if (optind == argc || argc - optind > 2 || !o->in_flight || !o->request ||
+	    !o->threads) {
 		fputs(usage, stderr);
 		exit(2);
 	}
@@ -117,11 +123,40 @@ static uint64_t process_switches(pid_t pid)
 	return sum;
 }
 
+static uint64_t machine_idle(void)
+{
+	unsigned long long idle = 0;
+	FILE *f = fopen("/proc/stat", "r");
+
+	if (!f || fscanf(f, "cpu %*u %*u %*u %llu", &idle) != 1)
+		errx(1, "/proc/stat is not understood");
+	fclose(f);
+	return idle;
+}
+
+uint64_t memory_used(void)
+{
+	return 1024 * (read_counts("/proc/meminfo", "MemTotal:", NULL) -
+		       read_counts("/proc/meminfo", "MemFree:", NULL) -
+		       read_counts("/proc/meminfo", "Cached:", "Buffers:"));
+}
+
+void memory_report(uint64_t before, uint64_t conns)
+{
+	uint64_t after = memory_used();
+
+	if (!conns)
+		errx(2, "how many connections?");
+	printf("connections=%llu idle_bytes=%.0f\n", (unsigned long long)conns,
+	       ((double)after - (double)before) / (double)conns / 2);
+}
+
 static void take_counts(struct snapshot *s, const struct options *o)
 {
 	s->client_switches = process_switches(getpid());
 	s->server_switches = o->server ? process_switches(o->server) : 0;
 	s->machine_switches = read_counts("/proc/stat", "ctxt ", NULL);
+	s->machine_idle = machine_idle();
 }
 
 static uint64_t now_ns(clockid_t clock)
@@ -134,8 +169,12 @@ static uint64_t now_ns(clockid_t clock)
 
 /* -- a measurement ------------------------------------------------------------------ */
 
+static pthread_barrier_t all_are_warm;
+
 static void start(struct measure *m)
 {
+	if (m->o->threads > 1)
+		pthread_barrier_wait(&all_are_warm);
 	take_counts(&m->start, m->o);
 	mark_start();
 	m->start.ns = now_ns(CLOCK_MONOTONIC);
@@ -195,42 +234,123 @@ static uint64_t percentile(const uint64_t *sorted, uint64_t nr, uint64_t percent
 	return nr ? sorted[(nr * percent + 99) / 100 - 1] : 0;
 }
 
+void measure_end(struct measure *m)
+{
+	m->end.ticks = ticks();
+	m->end.ns = now_ns(CLOCK_MONOTONIC);
+	mark_end();
+	take_counts(&m->end, m->o);
+}
+
+/* -- the figures -------------------------------------------------------------------- */
+
 /* Ticks per call: a median over batches, or the mean if there are too few. */
-static double cost(struct measure *m, const struct snapshot *end)
+static double cost(struct measure *m)
 {
 	uint64_t i;
 
 	if (m->nr_batches < 4)
-		return (double)(end->ticks - m->start.ticks) / (double)m->nr;
+		return (double)(m->end.ticks - m->start.ticks) / (double)m->nr;
 	for (i = 0; i + 1 < m->nr_batches; i++)
 		m->batches[i] = m->batches[i + 1] - m->batches[i];
 	qsort(m->batches, i, sizeof(*m->batches), compare);
 	return (double)percentile(m->batches, i, 50) / (double)m->batch;
 }
 
-void measure_report(struct measure *m)
+/* Makes one of several, which began and ended at about the same time. */
+static void merge(struct measure *all, unsigned int nr)
 {
-	double seconds, ns_per_tick, calls = (double)m->nr;
-	struct snapshot end;
+	uint64_t calls = 0, *samples;
+	unsigned int i;
 
-	end.ticks = ticks();
-	end.ns = now_ns(CLOCK_MONOTONIC);
-	mark_end();
-	take_counts(&end, m->o);
+	for (i = 0; i < nr; i++)
+		calls += all[i].nr;
+	samples = malloc((calls + 1) * sizeof(*samples));
+	if (!samples)
+		err(1, "samples");
+	for (calls = 0, i = 0; i < nr; i++) {
+		memcpy(samples + calls, all[i].samples, all[i].nr * sizeof(*samples));
+		calls += all[i].nr;
+		if (all[i].end.ns > all[0].end.ns)
+			all[0].end = all[i].end;
+	}
+	free(all[0].samples);
+	all[0].samples = samples;
+	all[0].nr = calls;
+	all[0].nr_batches = 0;
+}
+
+/* A process whose threads have ended counts fewer than before. */
+static uint64_t since(uint64_t start, uint64_t end)
+{
+	return end > start ? end - start : 0;
+}
+
+static void report(struct measure *m)
+{
+	const struct snapshot *start = &m->start, *end = &m->end;
+	double seconds, ns_per_tick, busy, calls = (double)m->nr;
+
 	if (!m->nr)
 		errx(1, "nothing was measured");
-	seconds = (double)(end.ns - m->start.ns) / 1e9;
-	ns_per_tick = (double)(end.ns - m->start.ns) / (double)(end.ticks - m->start.ticks);
+	seconds = (double)(end->ns - start->ns) / 1e9;
+	ns_per_tick = (double)(end->ns - start->ns) / (double)(end->ticks - start->ticks);
+	busy = seconds * (double)sysconf(_SC_NPROCESSORS_ONLN) -
+		(double)(end->machine_idle - start->machine_idle) / (double)sysconf(_SC_CLK_TCK);
 	qsort(m->samples, m->nr, sizeof(*m->samples), compare);
 	printf("calls=%llu seconds=%.4f median_ns=%.0f p99_ns=%.0f rate=%.1f bytes_per_s=%.0f cost=%.1f",
 	       (unsigned long long)m->nr, seconds,
 	       (double)percentile(m->samples, m->nr, 50) * ns_per_tick,
 	       (double)percentile(m->samples, m->nr, 99) * ns_per_tick, calls / seconds,
-	       calls * (double)m->o->request / seconds, cost(m, &end));
-	printf(" client_switches=%.3f server_switches=%.3f machine_switches=%.3f\n",
-	       (double)(end.client_switches - m->start.client_switches) / calls,
-	       (double)(end.server_switches - m->start.server_switches) / calls,
-	       (double)(end.machine_switches - m->start.machine_switches) / calls);
-	free(m->samples);
-	free(m->batches);
+	       calls * (double)m->o->request / seconds, cost(m));
+	printf(" busy_us=%.3f client_switches=%.3f server_switches=%.3f machine_switches=%.3f\n",
+	       (busy > 0 ? busy : 0) * 1e6 / calls,
+	       (double)since(start->client_switches, end->client_switches) / calls,
+	       (double)since(start->server_switches, end->server_switches) / calls,
+	       (double)since(start->machine_switches, end->machine_switches) / calls);
+}
+
+/* -- threads ------------------------------------------------------------------------ */
+
+struct thread {
+	pthread_t id;
+	void (*run)(struct measure *m, const struct options *o);
+	struct measure *m;
+	const struct options *o;
+};
+
+static void *run_thread(void *arg)
+{
+	struct thread *t = arg;
+
+	t->run(t->m, t->o);
+	return NULL;
+}
+
+void measure_run(const struct options *o, void (*run)(struct measure *m, const struct options *o))
+{
+	unsigned int i, nr = o->threads;
+	struct measure *all = calloc(nr, sizeof(*all));
+	struct thread *threads = calloc(nr, sizeof(*threads));
+
+	if (!all || !threads)
+		err(1, "threads");
+	pthread_barrier_init(&all_are_warm, NULL, nr);
+	for (i = 0; i < nr; i++) {
+		threads[i] = (struct thread){ .run = run, .m = &all[i], .o = o };
+		if (i && pthread_create(&threads[i].id, NULL, run_thread, &threads[i]))
+			errx(1, "a thread does not start");
+	}
+	run_thread(&threads[0]);
+	for (i = 1; i < nr; i++)
+		pthread_join(threads[i].id, NULL);
+	if (nr > 1)
+		merge(all, nr);
+	report(&all[0]);
+	for (i = 0; i < nr; i++) {
+		free(all[i].samples);
+		free(all[i].batches);
+	}
+	free(all);
+	free(threads);
 }

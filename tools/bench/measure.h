@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What the benchmarks have in common: options, samples and the line of figures
- * that each measurement prints.
+ * What the benchmarks have in common, in C and C++: options, samples, threads and the
+ * line of figures that each measurement prints.
  */
 #ifndef _MEASURE_H
 #define _MEASURE_H
@@ -11,16 +11,21 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#ifdef __cplusplus
+extern "C" {
+#endif
+
 /**
  * struct options - what to measure
  * @mode: first word of the command line
  * @address: second word; NULL if absent
  * @request: bytes of a request's payload
  * @reply: bytes of a reply's payload
- * @in_flight: calls in flight
- * @calls: stop after so many calls; 0 for no limit
+ * @in_flight: calls in flight, of each thread
+ * @threads: of the client, or of the server, each with a connection of its own
+ * @calls: stop after so many calls; 0 for no limit. Each thread
  * @ms: stop after so many milliseconds; 0 for no limit
- * @warm: calls before the measurement
+ * @warm: calls before the measurement. Each thread
  * @server: process whose context switches are counted too; 0 for none
  * @copy_threshold: as text; NULL to leave it alone
  * @engine: to place at the client; NULL for none, and requests without a key
@@ -31,6 +36,7 @@ struct options {
 	size_t request;
 	size_t reply;
 	unsigned int in_flight;
+	unsigned int threads;
 	uint64_t calls;
 	uint64_t ms;
 	uint64_t warm;
@@ -48,8 +54,10 @@ struct snapshot {
 	uint64_t client_switches;
 	uint64_t server_switches;
 	uint64_t machine_switches;
+	uint64_t machine_idle;	/* hundredths of a second, of all processors */
 };
 
+/* What one thread measures. It belongs to that thread until measure_run() has joined it. */
 struct measure {
 	const struct options *o;
 	uint64_t *samples;	/* ticks from a call's start to its end */
@@ -60,6 +68,7 @@ struct measure {
 	uint64_t batch;
 	uint64_t warm;		/* calls until the measurement starts */
 	struct snapshot start;
+	struct snapshot end;
 };
 
 /*
@@ -76,7 +85,24 @@ void measure_init(struct measure *m, const struct options *o);
 /* A call that began at @began has ended. Return: whether to go on. */
 bool measure_call(struct measure *m, uint64_t began);
 
-/* Ends the measurement and prints its figures. */
-void measure_report(struct measure *m);
+/* Ends the measurement. */
+void measure_end(struct measure *m);
+
+/*
+ * Runs @run in as many threads as @o says, and prints their figures. Each calls
+ * measure_init() once connected, measure_call() after each call until it returns false,
+ * and measure_end(). All threads begin to measure at the same time.
+ */
+void measure_run(const struct options *o, void (*run)(struct measure *m, const struct options *o));
+
+/* Bytes of memory that the machine uses, page cache apart. */
+uint64_t memory_used(void);
+
+/* Prints what a connection takes at each end, after @before were used without @conns of them. */
+void memory_report(uint64_t before, uint64_t conns);
+
+#ifdef __cplusplus
+}
+#endif
 
 #endif

@@ -23,13 +23,16 @@ static const char usage[] =
 	"  ring ADDRESS   several calls in flight on a queue pair\n"
 	"  more ADDRESS   as sync: what a call costs more with ENGINE. It comes and\n"
 	"                 goes, for -n CALLS each time (128)\n"
+	"  connect ADDRESS  as sync, each call over a new connection\n"
+	"  idle ADDRESS   memory of -n connections over which one call was made\n"
 	"  bind           time to bind a schema for the first time, and again\n"
 	"\n"
 	"ADDRESS is tcp:HOST:PORT or loop:NAME.\n"
 	"\n"
 	"  -s BYTES   of a request's payload (64)\n"
 	"  -r BYTES   serve: of a reply's payload (8)\n"
-	"  -f NUMBER  of calls in flight (1)\n"
+	"  -f NUMBER  of calls in flight, of each thread (1)\n"
+	"  -j NUMBER  of threads (1)\n"
 	"  -n CALLS   to measure, or times to bind (no limit; 20)\n"
 	"  -t MS      time to measure (no limit)\n"
 	"  -w CALLS   before the measurement (100)\n"
@@ -37,8 +40,8 @@ static const char usage[] =
 	"  -k BYTES   copy_threshold to set once connected: when it was 0 before, the\n"
 	"             kernel alone decides whether to copy\n"
 	"  -e ENGINE  to place at the client: null; ratelimit (unlimited); acl (a text\n"
-	"             looked up among 100000); metrics; bpf_empty, bpf_acl (policies); or\n"
-	"             none. Requests have that text\n";
+	"             looked up among 100000); metrics; bpf_empty, bpf_acl (policies);\n"
+	"             several of these with commas; or none. Requests have that text\n";
 
 /* Content that an application would not make anew for each call. */
 #define CONTENT		4096
@@ -48,17 +51,20 @@ static char content[CONTENT];
 /* Receive heap of the server: 16 calls of 1 MiB, and those not yet released. */
 #define SERVER_HEAP	(128 << 20)
 
+/* Of the server or the client, whose threads each have a queue pair of their own. */
+static struct mrpc_session *session;
+
 static struct mrpc_session *open_session(size_t send, size_t recv)
 {
 	const struct mrpc_session_opts opts = {
 		.send_initial = send,
 		.recv_initial = recv,
 	};
-	struct mrpc_session *session = mrpc_session_open(&opts);
+	struct mrpc_session *opened = mrpc_session_open(&opts);
 
-	if (!session)
+	if (!opened)
 		errx(1, "%s", mrpc_last_error());
-	return session;
+	return opened;
 }
 
 /* -- server ------------------------------------------------------------------------ */
@@ -85,9 +91,9 @@ static const struct bench_Bench_ops ops = { .Call = do_call };
 
 static int serve(struct options *o)
 {
-	struct mrpc_session *session = open_session(0, SERVER_HEAP);
 	int ret;
 
+	session = open_session(0, SERVER_HEAP);
 	if (o->reply > CONTENT)
 		errx(1, "a reply has at most %d bytes", CONTENT);
 	server = mrpc_server_new(session);
@@ -97,7 +103,7 @@ static int serve(struct options *o)
 	signal(SIGTERM, on_term);
 	puts("ready");
 	fflush(stdout);
-	ret = mrpc_server_run(server, 1);
+	ret = mrpc_server_run(server, o->threads);
 	if (ret)
 		warnx("%s", mrpc_last_error());
 	mrpc_session_close(session);
@@ -108,16 +114,15 @@ static int serve(struct options *o)
 
 struct client {
 	const struct options *o;
-	struct mrpc_session *session;
 	struct mrpc_conn *conn;
-	struct measure measure;
+	struct measure *measure;
 	uint64_t *began;	/* of the calls in flight, by slot */
 	bool done;
 };
 
 static void make_request(struct client *c, struct mrpc_msg *msg)
 {
-	struct bench_Request *req = bench_Request_new(msg, c->session);
+	struct bench_Request *req = bench_Request_new(msg, session);
 
 	if (c->o->request <= CONTENT)
 		bench_Request_set_payload(msg, req, content, c->o->request);
@@ -157,7 +162,7 @@ static void run_sync(struct client *c)
 	do {
 		began = ticks();
 		call_once(c);
-	} while (measure_call(&c->measure, began));
+	} while (measure_call(c->measure, began));
 }
 
 /*
@@ -209,7 +214,7 @@ static void run_more(struct client *c)
 
 static void on_done(void *user, struct mrpc_result *res);
 
-static struct client *ring_client;
+static __thread struct client *ring_client;
 
 static void start_call(uint64_t *slot)
 {
@@ -230,7 +235,7 @@ static void on_done(void *user, struct mrpc_result *res)
 	check(res);
 	if (c->done)
 		return;
-	if (measure_call(&c->measure, *slot))
+	if (measure_call(c->measure, *slot))
 		start_call(slot);
 	else
 		c->done = true;
@@ -238,7 +243,7 @@ static void on_done(void *user, struct mrpc_result *res)
 
 static void run_ring(struct client *c)
 {
-	struct mrpc_qp *qp = mrpc_qp_self(c->session);
+	struct mrpc_qp *qp = mrpc_qp_self(session);
 	unsigned int i;
 	int ret;
 
@@ -265,34 +270,101 @@ static void set_copy_threshold(const char *value)
 		err(1, "copy_threshold");
 }
 
-static int call(struct options *o, void (*run)(struct client *c))
+static void connect_client(struct client *c)
 {
-	const struct mrpc_service_desc *const services[] = { &bench_Bench_service };
-	size_t send = 2 * o->in_flight * o->request + (1 << 20), recv = 1 << 20;
-	struct client c = { .o = o, .session = open_session(send & -(1 << 16), recv) };
+	static const struct mrpc_service_desc *const services[] = { &bench_Bench_service };
 
-	c.conn = mrpc_connect(c.session, o->address, services, 1, NULL);
-	if (!c.conn)
+	c->conn = mrpc_connect(session, c->o->address, services, 1, NULL);
+	if (!c->conn)
 		errx(1, "%s", mrpc_last_error());
+}
+
+static void close_client(struct client *c)
+{
+	if (mrpc_conn_close(c->conn, 0))
+		errx(1, "%s", mrpc_last_error());
+}
+
+/* A connection's first call is part of the time that it takes. */
+static void run_connect(struct measure *m, const struct options *o)
+{
+	struct client c = { .o = o };
+	uint64_t began;
+	bool more;
+
+	measure_init(m, o);
+	do {
+		began = ticks();
+		connect_client(&c);
+		call_once(&c);
+		more = measure_call(m, began);
+		close_client(&c);
+	} while (more);
+	measure_end(m);
+}
+
+/* One thread's calls over one connection. */
+static void run_calls(struct measure *m, const struct options *o)
+{
+	struct client c = { .o = o, .measure = m };
+
+	connect_client(&c);
 	if (o->copy_threshold)
 		set_copy_threshold(o->copy_threshold);
+	measure_init(m, o);
+	if (!strcmp(o->mode, "sync"))
+		run_sync(&c);
+	else
+		run_ring(&c);
+	measure_end(m);
+	if (c.began)
+		mrpc_run_all(mrpc_qp_self(session), -1);
+	free(c.began);
+}
+
+static void open_client_session(const struct options *o)
+{
+	size_t send = 2 * o->threads * o->in_flight * o->request + (1 << 20);
+
+	session = open_session(send & -(1 << 16), 1 << 20);
+}
+
+static int call(struct options *o)
+{
+	struct client c = { .o = o };
+
+	open_client_session(o);
 	if (o->engine)
 		place_prepare(o->engine);
-	if (run == run_more) {
-		run(&c);
+	if (!strcmp(o->mode, "more")) {
+		connect_client(&c);
+		run_more(&c);
 	} else {
 		if (o->engine)
 			place(o->engine);
-		measure_init(&c.measure, o);
-		run(&c);
-		measure_report(&c.measure);
+		measure_run(o, strcmp(o->mode, "connect") ? run_calls : run_connect);
 	}
 	if (o->engine)
 		unplace();
-	if (c.began)
-		mrpc_run_all(mrpc_qp_self(c.session), -1);
-	mrpc_session_close(c.session);
-	free(c.began);
+	mrpc_session_close(session);
+	return 0;
+}
+
+static int idle(const struct options *o)
+{
+	struct client c = { .o = o };
+	uint64_t i, before;
+
+	open_client_session(o);
+	connect_client(&c);
+	call_once(&c);
+	before = memory_used();
+	for (i = 0; i < o->calls; i++) {
+		connect_client(&c);
+		call_once(&c);
+	}
+	memory_report(before, o->calls);
+	mrpc_session_close(session);
 	return 0;
 }
 
@@ -356,12 +428,11 @@ int main(int argc, char **argv)
 		errx(2, "which address?");
 	if (!strcmp(o.mode, "serve"))
 		return serve(&o);
-	if (!strcmp(o.mode, "sync"))
-		return call(&o, run_sync);
-	if (!strcmp(o.mode, "ring"))
-		return call(&o, run_ring);
-	if (!strcmp(o.mode, "more") && o.engine)
-		return call(&o, run_more);
+	if (!strcmp(o.mode, "sync") || !strcmp(o.mode, "ring") || !strcmp(o.mode, "connect") ||
+	    (!strcmp(o.mode, "more") && o.engine))
+		return call(&o);
+	if (!strcmp(o.mode, "idle"))
+		return idle(&o);
 	fputs(usage, stderr);
 	return 2;
 }

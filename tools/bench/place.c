@@ -3,6 +3,7 @@
  * Engines for the time of a measurement.
  */
 #include <err.h>
+#include <stdlib.h>
 
 #include "operator.h"
 #include "place.h"
@@ -21,19 +22,40 @@ static void prepare_acl(void)
 	op_cond_in(&rules, "key", 0);
 }
 
-void place_prepare(const char *engine)
+/* The names of a list, one by one; @list is written to. */
+#define for_each_engine(name, list, rest)					\
+	for ((name) = strtok_r(list, ",", &(rest)); (name); (name) = strtok_r(NULL, ",", &(rest)))
+
+static char *copy_of(const char *engines)
 {
-	op_del_all();
-	if (!strcmp(engine, "acl"))
-		prepare_acl();
-	else
-		prepare_policy(engine);
+	char *copy = strdup(engines);
+
+	if (!copy)
+		err(1, "engines");
+	return copy;
 }
 
-void place(const char *engine)
+void place_prepare(const char *engines)
 {
-	if (strcmp(engine, "none"))
-		op_must_add(engine, "side=client", strcmp(engine, "acl") ? NULL : &rules);
+	char *list = copy_of(engines), *name, *rest;
+
+	op_del_all();
+	for_each_engine(name, list, rest)
+		if (!strcmp(name, "acl"))
+			prepare_acl();
+		else
+			prepare_policy(name);
+	free(list);
+}
+
+void place(const char *engines)
+{
+	char *list = copy_of(engines), *name, *rest;
+
+	for_each_engine(name, list, rest)
+		if (strcmp(name, "none"))
+			op_must_add(name, "side=client", strcmp(name, "acl") ? NULL : &rules);
+	free(list);
 }
 
 void displace(void)

@@ -11,9 +11,9 @@
 /* A text that the engines have not heard of. */
 #define PLACE_KEY	"customer-4711"
 
-/* What @engine needs: first. All of these exit if something is wrong. */
-void place_prepare(const char *engine);
-void place(const char *engine);
+/* What @engines, one or several with commas, need: first. All of these exit if something is wrong. */
+void place_prepare(const char *engines);
+void place(const char *engines);
 /* It may be placed again. */
 void displace(void);
 void unplace(void);

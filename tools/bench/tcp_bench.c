@@ -7,7 +7,7 @@
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <signal.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,15 +20,20 @@
 static const char usage[] =
 	"Usage: tcp_bench [OPTION...] MODE ADDRESS\n"
 	"\n"
-	"  serve  answer one connection after the other until SIGTERM\n"
+	"  serve  answer until SIGTERM, with a thread for each connection\n"
+	"  hold   answer each connection once, and keep it\n"
 	"  call   requests and replies; with several in flight not batched\n"
 	"  bulk   requests only\n"
+	"  connect  as call, each over a new connection\n"
+	"  idle   memory of -n connections over which one call was made\n"
 	"\n"
-	"ADDRESS is tcp:HOST:PORT (numbers) or unix:PATH.\n"
+	"ADDRESS is tcp:HOST:PORT, udp:HOST:PORT (numbers) or unix:PATH; of udp only serve\n"
+	"and call, one in flight.\n"
 	"\n"
 	"  -s BYTES   of a request (64)\n"
 	"  -r BYTES   of a reply (8)\n"
-	"  -f NUMBER  of requests in flight (1)\n"
+	"  -f NUMBER  of requests in flight, of each thread (1)\n"
+	"  -j NUMBER  of threads (1)\n"
 	"  -n CALLS   to measure (no limit)\n"
 	"  -t MS      time to measure (no limit)\n"
 	"  -w CALLS   before the measurement (100)\n"
@@ -50,11 +55,17 @@ static char *make_buffer(size_t len)
 	return buf;
 }
 
+static bool is_udp(const char *address)
+{
+	return !strncmp(address, "udp:", 4);
+}
+
 static int make_socket(const char *address, struct sockaddr_storage *addr, socklen_t *len)
 {
 	struct sockaddr_un *un = (struct sockaddr_un *)addr;
+	int type = is_udp(address) ? SOCK_DGRAM : SOCK_STREAM;
 	const struct addrinfo hints = { .ai_flags = AI_NUMERICHOST | AI_NUMERICSERV,
-					.ai_socktype = SOCK_STREAM };
+					.ai_socktype = type };
 	struct addrinfo *found;
 	char host[128], *port;
 	int fd, ret;
@@ -65,7 +76,7 @@ static int make_socket(const char *address, struct sockaddr_storage *addr, sockl
 		snprintf(un->sun_path, sizeof(un->sun_path), "%s", address + 5);
 		*len = sizeof(*un);
 	} else {
-		if (strncmp(address, "tcp:", 4))
+		if (strncmp(address, "tcp:", 4) && !is_udp(address))
 			errx(1, "what kind of address is %s?", address);
 		snprintf(host, sizeof(host), "%s", address + 4);
 		port = strrchr(host, ':');
@@ -79,7 +90,7 @@ static int make_socket(const char *address, struct sockaddr_storage *addr, sockl
 		*len = found->ai_addrlen;
 		freeaddrinfo(found);
 	}
-	fd = socket(addr->ss_family, SOCK_STREAM, 0);
+	fd = socket(addr->ss_family, type, 0);
 	if (fd < 0)
 		err(1, "socket");
 	return fd;
@@ -156,25 +167,75 @@ static void serve_one(int fd)
 	free(out);
 }
 
-static int serve(struct options *o)
+static void *serve_thread(void *arg)
 {
-	struct sockaddr_storage addr;
-	int fd, conn, one = 1;
+	int fd = (int)(long)arg;
+
+	serve_one(fd);
+	close(fd);
+	return NULL;
+}
+
+static void serve_apart(int fd)
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, serve_thread, (void *)(long)fd))
+		errx(1, "a thread does not start");
+	pthread_detach(thread);
+}
+
+/* The connection stays until the process ends. */
+static void answer_once(int fd)
+{
+	static char buf[65536];
+	struct greeting g;
+
+	if (!recv_all(fd, (char *)&g, sizeof(g)) || g.request > sizeof(buf) || g.reply > sizeof(buf) ||
+	    !recv_all(fd, buf, g.request) || !send_all(fd, buf, g.reply))
+		warnx("a connection to hold has ended");
+}
+
+static int listen_at(const struct options *o, struct sockaddr_storage *addr)
+{
+	int fd, one = 1;
 	socklen_t len;
 
-	fd = make_socket(o->address, &addr, &len);
+	fd = make_socket(o->address, addr, &len);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
-	if (bind(fd, (struct sockaddr *)&addr, len) || listen(fd, 8))
+	if (bind(fd, (struct sockaddr *)addr, len) || (!is_udp(o->address) && listen(fd, 128)))
 		err(1, "%s", o->address);
 	puts("ready");
 	fflush(stdout);
+	return fd;
+}
+
+static int serve(const struct options *o, void (*serve_conn)(int fd))
+{
+	struct sockaddr_storage addr;
+	int fd = listen_at(o, &addr), conn;
+
 	for (;;) {
 		conn = accept(fd, NULL, NULL);
 		if (conn < 0)
 			err(1, "accept");
 		no_delay(conn, &addr);
-		serve_one(conn);
-		close(conn);
+		serve_conn(conn);
+	}
+}
+
+static int serve_udp(const struct options *o)
+{
+	struct sockaddr_storage addr, peer;
+	static char buf[65536];
+	int fd = listen_at(o, &addr);
+	socklen_t len;
+
+	for (;;) {
+		len = sizeof(peer);
+		if (recvfrom(fd, buf, sizeof(buf), 0, (struct sockaddr *)&peer, &len) < 0 ||
+		    sendto(fd, buf, o->reply, 0, (struct sockaddr *)&peer, len) < 0)
+			err(1, "%s", o->address);
 	}
 }
 
@@ -190,23 +251,25 @@ static int start_client(const struct options *o)
 	fd = make_socket(o->address, &addr, &len);
 	if (connect(fd, (struct sockaddr *)&addr, len))
 		err(1, "%s", o->address);
+	if (is_udp(o->address))
+		return fd;
 	no_delay(fd, &addr);
 	if (!send_all(fd, (char *)&g, sizeof(g)))
 		lost();
 	return fd;
 }
 
-static int call(struct options *o)
+/* Calls until enough is measured, with several in flight. */
+static void run_calls(struct measure *m, const struct options *o)
 {
 	char *out = make_buffer(o->request), *in = make_buffer(o->reply);
 	uint64_t *began = calloc(o->in_flight, sizeof(*began)), sent = 0, ended = 0;
-	struct measure m;
 	int fd;
 
 	if (!o->reply || !began)
 		errx(1, "calls need a reply, and memory");
 	fd = start_client(o);
-	measure_init(&m, o);
+	measure_init(m, o);
 	do {
 		for (; sent - ended < o->in_flight; sent++) {
 			began[sent % o->in_flight] = ticks();
@@ -215,38 +278,72 @@ static int call(struct options *o)
 		}
 		if (!recv_all(fd, in, o->reply))
 			lost();
-	} while (measure_call(&m, began[ended++ % o->in_flight]));
-	measure_report(&m);
+	} while (measure_call(m, began[ended++ % o->in_flight]));
+	measure_end(m);
 	close(fd);
 	free(began);
 	free(out);
 	free(in);
-	return 0;
 }
 
-static int bulk(struct options *o)
+static void run_bulk(struct measure *m, const struct options *o)
 {
 	char *out = make_buffer(o->request);
-	struct measure m;
 	uint64_t began;
 	int fd;
 
-	o->reply = 0;
 	fd = start_client(o);
-	measure_init(&m, o);
+	measure_init(m, o);
 	do {
 		began = ticks();
 		if (!send_all(fd, out, o->request))
 			lost();
-	} while (measure_call(&m, began));
+	} while (measure_call(m, began));
 	/* Until the last byte has arrived. */
 	shutdown(fd, SHUT_WR);
 	if (!recv_all(fd, out, 1))
 		lost();
-	measure_report(&m);
+	measure_end(m);
 	close(fd);
 	free(out);
-	return 0;
+}
+
+static int connect_and_call(const struct options *o)
+{
+	static char buf[65536];
+	int fd = start_client(o);
+
+	if (o->request > sizeof(buf) || o->reply > sizeof(buf) || !send_all(fd, buf, o->request) ||
+	    !recv_all(fd, buf, o->reply))
+		lost();
+	return fd;
+}
+
+static void run_connect(struct measure *m, const struct options *o)
+{
+	uint64_t began;
+	bool more;
+	int fd;
+
+	measure_init(m, o);
+	do {
+		began = ticks();
+		fd = connect_and_call(o);
+		more = measure_call(m, began);
+		close(fd);
+	} while (more);
+	measure_end(m);
+}
+
+static void idle(const struct options *o)
+{
+	uint64_t i, before;
+
+	connect_and_call(o);
+	before = memory_used();
+	for (i = 0; i < o->calls; i++)
+		connect_and_call(o);
+	memory_report(before, o->calls);
 }
 
 int main(int argc, char **argv)
@@ -257,11 +354,21 @@ int main(int argc, char **argv)
 	if (!o.address)
 		errx(2, "which address?");
 	if (!strcmp(o.mode, "serve"))
-		return serve(&o);
-	if (!strcmp(o.mode, "call"))
-		return call(&o);
-	if (!strcmp(o.mode, "bulk"))
-		return bulk(&o);
-	fputs(usage, stderr);
-	return 2;
+		return is_udp(o.address) ? serve_udp(&o) : serve(&o, serve_apart);
+	if (!strcmp(o.mode, "hold"))
+		return serve(&o, answer_once);
+	if (!strcmp(o.mode, "call")) {
+		measure_run(&o, run_calls);
+	} else if (!strcmp(o.mode, "bulk")) {
+		o.reply = 0;
+		measure_run(&o, run_bulk);
+	} else if (!strcmp(o.mode, "connect")) {
+		measure_run(&o, run_connect);
+	} else if (!strcmp(o.mode, "idle")) {
+		idle(&o);
+	} else {
+		fputs(usage, stderr);
+		return 2;
+	}
+	return 0;
 }
