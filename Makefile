@@ -30,9 +30,12 @@ SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
+# What mrpc is measured beside: for measurements only.
+PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile))
 
 .PHONY: all modules lib tools tests setup run test test-native test-debug \
-	test-install test-runner fuzz sim-faults shell bench check install uninstall clean help $(SUBDIRS)
+	test-install test-runner fuzz sim-faults shell bench bench-quick bench-host peers \
+	check install uninstall clean help $(SUBDIRS) $(PEERS)
 
 all: modules lib tools
 lib: $(filter tools/libmrpc,$(SUBDIRS))
@@ -43,7 +46,7 @@ modules:
 	+@MAKE="$(MAKE)" scripts/build-modules $(KDIR) $(MODULES)
 
 # The lock lets two makes run in one tree. V=1 shows the commands.
-$(SUBDIRS):
+$(SUBDIRS) $(PEERS):
 	@mkdir -p $(BUILD)/$@
 	@echo "  MAKE    $@"
 	+@flock $(BUILD)/$@/.lock $(MAKE) $(if $(V),,-s) -C $@ O=$(BUILD)/$@
@@ -60,9 +63,19 @@ run: setup
 	+@$(MAKE) all
 	@scripts/vm -t 175 scripts/run-demo
 
-bench: setup
-	+@$(MAKE) all
-	@tools/bench/run
+# Without their packages peers are left out, and said to be.
+peers: setup
+	@scripts/setup bench || echo "  peers without packages are left out"
+	+@$(MAKE) all $(PEERS)
+
+bench: peers
+	@tools/bench/run -p
+
+bench-quick: peers
+	@tools/bench/run -p -q
+
+bench-host: peers
+	@tools/bench/run -p --host
 
 shell: setup
 	+@$(MAKE) all

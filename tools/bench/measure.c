@@ -28,11 +28,31 @@ static inline void mark_end(void)
 	asm volatile(".byte 0x0f, 0x1f, 0x84, 0, 'm', 'r', 'p', 2" ::: "memory");
 }
 
+static const char common_usage[] =
+	"\n"
+	"  -s BYTES   of a request's payload (64)\n"
+	"  -r BYTES   of a reply's payload (8)\n"
+	"  -f NUMBER  of calls in flight, of each thread (1)\n"
+	"  -j NUMBER  of threads (1)\n"
+	"  -n CALLS   to measure (no limit)\n"
+	"  -t MS      time to measure (no limit)\n"
+	"  -w CALLS   before the measurement (100)\n"
+	"  -p PID     the server, whose context switches are to be counted too\n";
+
+static void bad_usage(const char *usage)
+{
+	fputs(usage, stderr);
+	fputs(common_usage, stderr);
+	exit(2);
+}
+
 void options_parse(struct options *o, int argc, char **argv, const char *usage)
 {
 	int opt;
 
-	o->threads = 1;
+	*o = (struct options){
+		.request = 64, .reply = 8, .in_flight = 1, .threads = 1, .warm = 100,
+	};
 	while ((opt = getopt(argc, argv, "s:r:f:j:n:t:w:p:k:e:")) != -1) {
 		switch (opt) {
 		case 's':
@@ -66,15 +86,12 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			o->engine = optarg;
 			break;
 		default:
-			fputs(usage, stderr);
-			exit(2);
+			bad_usage(usage);
 		}
 	}
 	if (optind == argc || argc - optind > 2 || !o->in_flight || !o->request ||
-	    !o->threads) {
-		fputs(usage, stderr);
-		exit(2);
-	}
+	    !o->threads)
+		bad_usage(usage);
 	o->mode = argv[optind];
 	o->address = argv[optind + 1];
 }

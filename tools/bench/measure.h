@@ -45,6 +45,7 @@ struct options {
 	const char *engine;
 };
 
+/* Exits with @usage, and what all have in common, if something is wrong. */
 void options_parse(struct options *o, int argc, char **argv, const char *usage);
 
 /* Counts at one moment. */

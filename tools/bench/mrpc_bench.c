@@ -25,18 +25,10 @@ static const char usage[] =
 	"                 goes, for -n CALLS each time (128)\n"
 	"  connect ADDRESS  as sync, each call over a new connection\n"
 	"  idle ADDRESS   memory of -n connections over which one call was made\n"
-	"  bind           time to bind a schema for the first time, and again\n"
+	"  bind           time to bind a schema -n times (20), for the first time and again\n"
 	"\n"
 	"ADDRESS is tcp:HOST:PORT or loop:NAME.\n"
 	"\n"
-	"  -s BYTES   of a request's payload (64)\n"
-	"  -r BYTES   serve: of a reply's payload (8)\n"
-	"  -f NUMBER  of calls in flight, of each thread (1)\n"
-	"  -j NUMBER  of threads (1)\n"
-	"  -n CALLS   to measure, or times to bind (no limit; 20)\n"
-	"  -t MS      time to measure (no limit)\n"
-	"  -w CALLS   before the measurement (100)\n"
-	"  -p PID     the server, whose context switches are to be counted too\n"
 	"  -k BYTES   copy_threshold to set once connected: when it was 0 before, the\n"
 	"             kernel alone decides whether to copy\n"
 	"  -e ENGINE  to place at the client: null; ratelimit (unlimited); acl (a text\n"
@@ -418,7 +410,7 @@ static int bind_times(struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .request = 64, .reply = 8, .in_flight = 1, .warm = 100 };
+	struct options o;
 
 	options_parse(&o, argc, argv, usage);
 	memset(content, 'm', sizeof(content));

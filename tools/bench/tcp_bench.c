@@ -28,16 +28,7 @@ static const char usage[] =
 	"  idle   memory of -n connections over which one call was made\n"
 	"\n"
 	"ADDRESS is tcp:HOST:PORT, udp:HOST:PORT (numbers) or unix:PATH; of udp only serve\n"
-	"and call, one in flight.\n"
-	"\n"
-	"  -s BYTES   of a request (64)\n"
-	"  -r BYTES   of a reply (8)\n"
-	"  -f NUMBER  of requests in flight, of each thread (1)\n"
-	"  -j NUMBER  of threads (1)\n"
-	"  -n CALLS   to measure (no limit)\n"
-	"  -t MS      time to measure (no limit)\n"
-	"  -w CALLS   before the measurement (100)\n"
-	"  -p PID     the server, whose context switches are to be counted too\n";
+	"and call, one in flight.\n";
 
 /* What a client says first. */
 struct greeting {
@@ -203,6 +194,8 @@ static int listen_at(const struct options *o, struct sockaddr_storage *addr)
 
 	fd = make_socket(o->address, addr, &len);
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one));
+	if (addr->ss_family == AF_UNIX)
+		unlink(((struct sockaddr_un *)addr)->sun_path);
 	if (bind(fd, (struct sockaddr *)addr, len) || (!is_udp(o->address) && listen(fd, 128)))
 		err(1, "%s", o->address);
 	puts("ready");
@@ -348,7 +341,7 @@ static void idle(const struct options *o)
 
 int main(int argc, char **argv)
 {
-	struct options o = { .request = 64, .reply = 8, .in_flight = 1, .warm = 100 };
+	struct options o;
 
 	options_parse(&o, argc, argv, usage);
 	if (!o.address)

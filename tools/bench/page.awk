@@ -1,0 +1,461 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# Makes a page in reStructuredText of what stats.awk has read: to the file that variable page
+# names, with the plots as a script for gnuplot, to the file that variable plots names. The
+# plots are beside the page, in benchmarks/. What file about says, in lines "KEY TEXT", is on the page.
+
+function out(text)
+{
+	print text >page
+}
+
+function title(text, under,    line)
+{
+	line = text
+	gsub(/./, under, line)
+	out("")
+	out(text)
+	out(line)
+	out("")
+}
+
+# -- peers -----------------------------------------------------------------------------
+
+function name_peers()
+{
+	name["bare-tcp"] = "bare TCP"
+	name["bare-udp"] = "bare UDP"
+	name["bulk-tcp"] = "bulk TCP stream"
+	name["bare-hold"] = "bare TCP"
+	name["unix"] = "Unix socket"
+	name["mrpc-tcp"] = "mrpc"
+	name["mrpc-tcp+null"] = "mrpc, null engine"
+	name["mrpc-tcp+ratelimit,acl"] = "mrpc, ratelimit and acl"
+	name["mrpc-loop"] = "mrpc, loop"
+	name["thrift"] = "Thrift"
+	name["capnp"] = "Cap'n Proto"
+	name["grpc"] = "gRPC"
+	name["grpc-unix"] = "gRPC, Unix socket"
+	name["grpc-haproxy"] = "gRPC, two HAProxy"
+	name["grpc-nginx"] = "gRPC, two nginx"
+	hosts = "bare-tcp bare-udp mrpc-tcp mrpc-tcp+null mrpc-tcp+ratelimit,acl thrift capnp grpc grpc-haproxy grpc-nginx"
+	host = "unix mrpc-loop grpc-unix"
+}
+
+# gRPC has two interfaces: the one whose median is better is what it is measured by.
+function best(env, test, key, peer,    sync, async)
+{
+	if (peer !~ /^grpc/)
+		return peer
+	sync = look(env " " test " " peer "-sync " key) ? median : -1
+	async = look(env " " test " " peer "-async " key) ? median : -1
+	if (sync < 0 || async < 0)
+		return peer (sync < 0 ? "-async" : "-sync")
+	return peer (((key ~ /rate|bytes_per_s/) == (sync > async)) ? "-sync" : "-async")
+}
+
+function seen(env, test, key, peer)
+{
+	return nr[env " " test " " best(env, test, key, peer) " " key]
+}
+
+# Sets median, q1 and q3 of what stands for @peer. Returns how many there are.
+function figure(env, test, key, peer)
+{
+	return look(env " " test " " best(env, test, key, peer) " " key)
+}
+
+function called(env, test, key, peer,    variant)
+{
+	variant = best(env, test, key, peer)
+	if (peer ~ /^grpc/ && nr[env " " test " " peer "-sync " key])
+		return name[peer] " (" substr(variant, length(peer) + 2) ")"
+	return name[peer]
+}
+
+# A ratio, with the footnote that one of gRPC needs in a machine without KVM.
+function ratio_text(ratio, peer)
+{
+	return sprintf("%.2f", ratio) (peer ~ /^grpc/ && emulated ? " [#emulated]_" : "")
+}
+
+# -- tables ----------------------------------------------------------------------------
+
+function table(caption, widths, nr_heads, heads,    i)
+{
+	out(".. list-table:: " caption)
+	out("   :header-rows: 1")
+	out("   :widths: " widths)
+	out("")
+	for (i = 1; i <= nr_heads; i++)
+		out((i == 1 ? "   * - " : "     - ") heads[i])
+}
+
+function cells(text, n,    i, cell)
+{
+	n = split(text, cell, "|")
+	for (i = 1; i <= n; i++)
+		out((i == 1 ? "   * - " : "     - ") cell[i])
+}
+
+# One row for each of @peers: median, quartiles and the ratios to bare TCP, or what @base is,
+# and to @mrpc.
+function peers_table(caption, env, test, key, scale, unit, peers, base, mrpc,
+		     list, i, n, heads, against, ours, label, runs, variant)
+{
+	if (!figure(env, test, key, mrpc))
+		return
+	ours = median
+	against = figure(env, test, key, base) ? median : 0
+	split("peer|median|quartiles|/ " name[base] "|/ mrpc|runs", heads, "|")
+	table(caption, "30 14 24 14 14 8", 6, heads)
+	n = split(peers, list, " ")
+	for (i = 1; i <= n; i++) {
+		variant = best(env, test, key, list[i])
+		label = called(env, test, key, list[i])
+		runs = figure(env, test, key, list[i])
+		if (!runs)
+			continue
+		cells(label "|" number(median * scale) "|" number(q1 * scale) " .. " number(q3 * scale) "|" \
+		      (against ? ratio_text(median / against, list[i]) : "") "|" \
+		      ratio_text(median / ours, list[i]) "|" runs)
+		entry(variant "." test "." env "." key, median * scale, unit, base,
+		      against ? median / against : "", runs, q1 * scale, q3 * scale)
+	}
+	out("")
+}
+
+# -- targets ---------------------------------------------------------------------------
+
+# @over's median divided by @under's; the range is of their quartiles.
+function goal(label, env, test, key, over, under, wanted, paper,    low, high, m)
+{
+	if (!figure(env, test, key, over))
+		return
+	m = median; low = q1; high = q3
+	if (!figure(env, test, key, under) || !median)
+		return
+	verdict(label, wanted, m / median, sprintf("%.2f .. %.2f", q3 ? low / q3 : 0, q1 ? high / q1 : 0),
+		paper, over under)
+}
+
+function verdict(label, wanted, value, spread, paper, peers,    shown)
+{
+	shown = wanted
+	sub(/^<=/, "at most ", shown)
+	sub(/^>=/, "at least ", shown)
+	sub(/^=/, "", shown)
+	cells(label "|" shown "|" number(value) (peers ~ /grpc/ && emulated ? " [#emulated]_" : "") "|" \
+	      spread "|" (met(value, wanted) ? "met" : "**missed**") "|" paper)
+	entry("target." label, value, "ratio", "", "", 1, value, value)
+}
+
+# The faster of the two kinds of sidecars.
+function sidecars(env, test, key,    other)
+{
+	if (!seen(env, test, key, "grpc-nginx"))
+		return "grpc-haproxy"
+	figure(env, test, key, "grpc-nginx")
+	other = median
+	return figure(env, test, key, "grpc-haproxy") && median < other ? "grpc-haproxy" : "grpc-nginx"
+}
+
+function targets_table(    heads, tcp)
+{
+	title("Targets", "=")
+	out("Instructions, unless it says otherwise; \"paper\" is what mRPC is reported with, in time, in")
+	out("Chen et al., NSDI 2023. Goodput for instructions is their inverse. The spread is of the quartiles.")
+	out("")
+	split("figure|target|measured|spread|verdict|paper", heads, "|")
+	table("Targets", "40 14 14 18 10 8", 6, heads)
+	goal("64 B, 1 in flight / bare TCP", "count", "64/1", "cost", "mrpc-tcp", "bare-tcp", "<=1.15", "1.56")
+	goal("median time / bare TCP", "wall", "64/1", "median_ns", "mrpc-tcp", "bare-tcp", "<=1.2", "1.56")
+	goal("P99 / bare TCP", "wall", "64/1", "p99_ns", "mrpc-tcp", "bare-tcp", "<=1.5", "1.2")
+	goal("with a null engine / without", "count", "64/1", "cost", "mrpc-tcp+null", "mrpc-tcp-null", "<=1.01", "1.02")
+	goal("gRPC / mrpc", "count", "64/1", "cost", "grpc", "mrpc-tcp", ">=4.3", "1.9")
+	goal("gRPC with two sidecars / mrpc with ratelimit and acl", "count", "64/1", "cost",
+	       sidecars("count", "64/1", "cost"), "mrpc-tcp+ratelimit,acl", ">=12", "6.1")
+	if (figure("count", "32/128", "cost", "mrpc-tcp"))
+		verdict("32 B, 128 in flight, per call", "<=6000", median, number(q1) " .. " number(q3), "", "")
+	goal("32 B, 128 in flight, Thrift / mrpc", "count", "32/128", "cost", "thrift", "mrpc-tcp", ">=6", "")
+	goal("32 B, 128 in flight, gRPC / mrpc", "count", "32/128", "cost", "grpc", "mrpc-tcp", ">=20", "")
+	goal("goodput 8 KiB, 16 in flight / gRPC", "count", "8192/16", "cost", "grpc", "mrpc-tcp", ">=3", "")
+	goal("goodput 8 KiB, 16 in flight / gRPC with two sidecars", "count", "8192/16", "cost",
+	       sidecars("count", "8192/16", "cost"), "mrpc-tcp", ">=8", "3.1")
+	goal("goodput 1 MiB, 16 in flight / bulk TCP stream", "count", "1048576/16", "cost", "bulk-tcp",
+	       "mrpc-tcp", ">=0.9", "")
+	goal("the same in time, 64 in flight", "wall", "1048576/64", "bytes_per_s", "mrpc-tcp", "bulk-tcp",
+	       ">=0.9", "")
+	goal("loop / Unix socket", "count", "64/1", "cost", "mrpc-loop", "unix", "<=1", "")
+	if (figure("wall", "idle", "idle_bytes", "bare-hold")) {
+		tcp = median
+		if (figure("wall", "idle", "idle_bytes", "mrpc-tcp"))
+			verdict("idle connection beyond bare TCP's, bytes at each end", "<=2048", median - tcp,
+				number(q1 - tcp) " .. " number(q3 - tcp), "", "")
+	}
+	goal("context switches / bare TCP", "count", "64/1", "switches", "mrpc-tcp", "bare-tcp", "=1", "")
+	if (figure("count", "64/1", "syscalls", "mrpc-tcp"))
+		verdict("system calls of a call, both ends", "<=2.1", median, "", "", "")
+	out("")
+	out("Not measured by this command: the hotel reservation application, the rate at 10,000")
+	out("connections, and what is counted by reading (copies, allocations, atomics; performance.rst).")
+}
+
+# -- plots -----------------------------------------------------------------------------
+
+function gp(text)
+{
+	print text >plots
+}
+
+function plot_begin(file, text, ylabel, size)
+{
+	gp("reset")
+	gp("set terminal svg size " size " font 'sans,12' background '#ffffff'")
+	gp("set output '" file ".svg'")
+	gp("set title '" text "'")
+	gp("set ylabel '" ylabel "'")
+	gp("set grid ytics lc '#dddddd'")
+	gp("set key top left")
+}
+
+# Bars of one figure, or of two.
+function plot_bars(file, text, ylabel, env, test, keys, labels, scale, peers,
+		   list, n, i, k, nk, key, label, line, rows, command)
+{
+	n = split(peers, list, " ")
+	nk = split(keys, key, " ")
+	split(labels, label, "|")
+	for (i = 1; i <= n; i++) {
+		if (!seen(env, test, key[1], list[i]))
+			continue
+		line = "\"" name[list[i]] "\""
+		for (k = 1; k <= nk; k++) {
+			figure(env, test, key[k], list[i])
+			line = line " " median * scale
+		}
+		rows = rows line "\n"
+	}
+	if (rows == "")
+		return
+	plot_begin(file, text, ylabel, "800,420")
+	gp("$data << EOD\n" rows "EOD")
+	gp("set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8")
+	gp("set boxwidth 0.9\nset xtics rotate by -30 nomirror\nset yrange [0:*]")
+	if (nk == 1)
+		gp("unset key")
+	for (k = 1; k <= nk; k++)
+		command = command (k > 1 ? ", " : "plot ") "$data using " k + 1 ":xtic(1) title '" label[k] "'"
+	gp(command)
+	image(file, text)
+}
+
+# A line for each of @peers over the tests that end @tests: those are "X=TEST ...".
+function plot_lines(file, text, xlabel, ylabel, how, key, scale, peers, tests,
+		    list, points, n, np, i, j, pair, rows, command, drawn)
+{
+	n = split(peers, list, " ")
+	np = split(tests, points, " ")
+	for (i = 1; i <= n; i++) {
+		rows = ""
+		for (j = 1; j <= np; j++) {
+			split(points[j], pair, "=")
+			if (figure("wall", pair[2], key, list[i]))
+				rows = rows pair[1] " " median * scale " " q1 * scale " " q3 * scale "\n"
+		}
+		if (rows == "")
+			continue
+		if (!drawn++)
+			plot_begin(file, text, ylabel, "800,480")
+		gp("$peer" drawn " << EOD\n" rows "EOD")
+		command = command (drawn > 1 ? ", " : "plot ") "$peer" drawn \
+			" using 1:2:3:4 with yerrorlines pt 7 ps 0.5 title \"" name[list[i]] "\""
+	}
+	if (!drawn)
+		return
+	gp("set xlabel '" xlabel "'\n" how "\nset key outside right")
+	gp(command)
+	image(file, text)
+}
+
+function image(file, text)
+{
+	out(".. image:: benchmarks/" file ".svg")
+	out("   :alt: " text)
+	out("")
+}
+
+# -- sections --------------------------------------------------------------------------
+
+function calls()
+{
+	title("One call at a time", "=")
+	out("64 bytes there and 8 back.")
+	out("")
+	plot_bars("instructions", "Instructions of a call, 64 B and 8 B, 1 in flight", "instructions",
+		  "count", "64/1", "cost", "", 1, hosts " " host)
+	peers_table("Instructions of a call, both ends and what is between them", "count", "64/1", "cost", 1,
+		    "instructions", hosts, "bare-tcp", "mrpc-tcp")
+	peers_table("The same within one host", "count", "64/1", "cost", 1, "instructions", host, "unix", "mrpc-loop")
+	peers_table("System calls of the client and the server", "count", "64/1", "syscalls", 1, "calls",
+		    hosts " " host, "bare-tcp", "mrpc-tcp")
+	peers_table("Context switches of the client and the server", "count", "64/1", "switches", 1,
+		    "switches", hosts " " host, "bare-tcp", "mrpc-tcp")
+	plot_bars("latency", "Time of a call, 64 B and 8 B, 1 in flight", "us", "wall", "64/1",
+		  "median_ns p99_ns", "median|P99", 0.001, hosts " " host)
+	peers_table("Median time, us", "wall", "64/1", "median_ns", 0.001, "us", hosts, "bare-tcp", "mrpc-tcp")
+	peers_table("P99, us", "wall", "64/1", "p99_ns", 0.001, "us", hosts, "bare-tcp", "mrpc-tcp")
+	peers_table("Median time within one host, us", "wall", "64/1", "median_ns", 0.001, "us", host, "unix", "mrpc-loop")
+	peers_table("P99 within one host, us", "wall", "64/1", "p99_ns", 0.001, "us", host, "unix", "mrpc-loop")
+	peers_table("CPU seconds of a million calls, of the whole machine", "wall", "64/1", "busy_us", 1, "s",
+		    hosts, "bare-tcp", "mrpc-tcp")
+}
+
+function rates(    threads, test)
+{
+	title("Many calls at a time", "=")
+	out("32 bytes there and 8 back, 128 in flight for each client thread, each with a connection. Servers")
+	out("have as many threads. bare TCP and Thrift send each request by itself, and its replies come in order.")
+	out("")
+	peers_table("Instructions of a call", "count", "32/128", "cost", 1, "instructions", hosts " " host,
+		    "bare-tcp", "mrpc-tcp")
+	plot_lines("rate", "Calls per second, 32 B, 128 in flight for each thread", "threads", "calls/s",
+		   "set xrange [0.8:4.2]\nset logscale y", "rate", 1, hosts " " host, "1=32/128 2=32/128/2 4=32/128/4")
+	for (threads = 1; threads <= 4; threads *= 2) {
+		test = "32/128" (threads > 1 ? "/" threads : "")
+		peers_table("Calls per second, " threads (threads > 1 ? " threads" : " thread"), "wall", test, "rate", 1,
+			    "1/s", hosts " " host, "bare-tcp", "mrpc-tcp")
+	}
+	peers_table("CPU seconds of a million calls, 1 thread", "wall", "32/128", "busy_us", 1, "s", hosts " " host,
+		    "bare-tcp", "mrpc-tcp")
+}
+
+function size_text(size)
+{
+	return size >= 1048576 ? size / 1048576 " MiB" : size / 1024 " KiB"
+}
+
+function goodputs(    size, many, one_tests, many_tests, peers, mib)
+{
+	mib = 1 / 1048576
+	peers = "bare-tcp bulk-tcp mrpc-tcp mrpc-loop thrift capnp grpc grpc-haproxy grpc-nginx"
+	title("Goodput", "=")
+	out("Bytes of requests; replies have 8 bytes. With many in flight there are 128, or as many as 64 MiB hold.")
+	out("")
+	for (size = 2048; size <= 8388608; size *= 2) {
+		many = 67108864 / size < 128 ? 67108864 / size : 128
+		one_tests = one_tests " " size "=" size "/1"
+		many_tests = many_tests " " size "=" size "/" many
+	}
+	plot_lines("goodput-one", "Goodput with 1 in flight", "bytes of a request", "MiB/s",
+		   "set logscale x 2\nset logscale y", "bytes_per_s", mib, peers, one_tests)
+	plot_lines("goodput-many", "Goodput with many in flight", "bytes of a request", "MiB/s",
+		   "set logscale x 2\nset logscale y", "bytes_per_s", mib, peers, many_tests)
+	for (size = 2048; size <= 8388608; size *= 2) {
+		many = 67108864 / size < 128 ? 67108864 / size : 128
+		peers_table(size_text(size) ", 1 in flight, MiB/s", "wall", size "/1", "bytes_per_s", mib, "MiB/s",
+			    peers, "bare-tcp", "mrpc-tcp")
+		peers_table(size_text(size) ", " many " in flight, MiB/s", "wall", size "/" many, "bytes_per_s", mib,
+			    "MiB/s", peers, "bare-tcp", "mrpc-tcp")
+		peers_table(size_text(size) ", 16 in flight, instructions of a call", "count", size "/16", "cost", 1,
+			    "instructions", peers, "bare-tcp", "mrpc-tcp")
+	}
+}
+
+function engines(    heads, list, n, i, line, with)
+{
+	if (!seen("count", "64/1", "cost", "mrpc-tcp+none"))
+		return
+	title("Engines", "=")
+	out("An engine at the client comes and goes while calls of one connection are counted: what it costs more.")
+	out("acl and its policy look a text up among 100,000; ratelimit is unlimited.")
+	out("")
+	split("engine|instructions more|quartiles|with / without", heads, "|")
+	table("Engines, 64 B and 8 B, 1 in flight", "30 20 30 20", 4, heads)
+	n = split("none null ratelimit acl ratelimit,acl metrics bpf_empty bpf_acl", list, " ")
+	for (i = 1; i <= n; i++) {
+		if (!figure("count", "64/1", "more", "mrpc-tcp+" list[i]))
+			continue
+		line = list[i] "|" number(median) "|" number(q1) " .. " number(q3)
+		figure("count", "64/1", "cost", "mrpc-tcp+" list[i])
+		with = median
+		figure("count", "64/1", "cost", "mrpc-tcp-" list[i])
+		cells(line "|" sprintf("%.3f", with / median))
+	}
+	out("")
+}
+
+function connections()
+{
+	title("Connections", "=")
+	peers_table("A new connection and its first call, median, us", "wall", "connect", "median_ns", 0.001, "us",
+		    "bare-tcp mrpc-tcp thrift capnp grpc unix mrpc-loop", "bare-tcp", "mrpc-tcp")
+	peers_table("Memory of an idle connection, bytes at each end", "wall", "idle", "idle_bytes", 1, "bytes",
+		    "bare-hold mrpc-tcp grpc", "bare-hold", "mrpc-tcp")
+	if (look("wall bind mrpc miss_ns")) {
+		out("Binding a schema takes " number(median / 1000) " us the first time (quartiles " \
+		    number(q1 / 1000) " .. " number(q3 / 1000) ")")
+		look("wall bind mrpc hit_ns")
+		out("and " number(median / 1000) " us (" number(q1 / 1000) " .. " number(q3 / 1000) \
+		    ") when another session has bound it.")
+	}
+}
+
+function settings_section(    peer, line)
+{
+	title("Settings", "=")
+	out("What is not a library's default, or says which of several ways it is used.")
+	out("")
+	for (peer in settings)
+		out("* " settings[peer])
+	out("* The proxies' configurations are ``tools/bench/peers/haproxy.cfg`` and ``nginx.conf`` there; one of each")
+	out("  is in the client's network namespace and one in the server's.")
+}
+
+function read_about(    line, key)
+{
+	while ((getline line <about) > 0) {
+		key = line
+		sub(/ .*/, "", key)
+		sub(/^[^ ]* /, "", line)
+		told[key] = line
+		told_keys[++nr_told] = key
+	}
+}
+
+# What gRPC takes of one call at a time, as a multiple of bare TCP.
+function share(env, key,    grpc)
+{
+	if (!figure(env, "64/1", key, "grpc"))
+		return "not measured"
+	grpc = median
+	return figure(env, "64/1", key, "bare-tcp") ? sprintf("%.1f", grpc / median) : "not measured"
+}
+
+END {
+	name_peers()
+	read_about()
+	emulated = told["acceleration"] == "emulated"
+	out(".. SPDX-License-Identifier: GPL-2.0")
+	out(".. Made by tools/bench/run: do not edit.")
+	title("Benchmarks", "=")
+	out("mrpc beside its peers, in one run of ``" told["command"] "``. They took turns, in random order, and")
+	out("figures are medians with quartiles. Bare TCP, with ``send`` and ``recv`` for each message, is the yardstick.")
+	out("")
+	for (i = 1; i <= nr_told; i++)
+		out(":" told_keys[i] ": " told[told_keys[i]])
+	if (emulated) {
+		out("")
+		out(".. [#emulated] Emulation flatters kernel code beside peers in user space: gRPC / bare TCP is 3.0 on")
+		out("   the paper's hardware; here it is " share("count", "cost") " in instructions and " \
+		    share("wall", "median_ns") " in time. Bare TCP is the yardstick that counts.")
+	}
+	targets_table()
+	calls()
+	rates()
+	goodputs()
+	engines()
+	connections()
+	settings_section()
+	gp("")
+}

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls through gRPC, measured: client and server, with its synchronous and its
+ * asynchronous interface.
+ */
+#include <err.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <grpcpp/grpcpp.h>
+
+#include "bench.grpc.pb.h"
+#include "measure.h"
+
+static const char usage[] =
+	"Usage: grpc_bench [OPTION...] MODE [ADDRESS]\n"
+	"\n"
+	"  serve ADDRESS        answer calls until SIGTERM: the library's threads\n"
+	"  serve-async ADDRESS  the same: -j threads, each with a completion queue\n"
+	"  sync ADDRESS         one call at a time\n"
+	"  async ADDRESS        several in flight on a completion queue\n"
+	"  connect ADDRESS      as sync, each call over a new connection\n"
+	"  idle ADDRESS         memory of -n connections over which one call was made\n"
+	"  settings             what is not the library's default\n"
+	"\n"
+	"ADDRESS is HOST:PORT or unix:PATH.\n";
+
+/* As many as are measured; HTTP/2 peers in between have to allow them, too. */
+#define STREAMS		1024
+
+/*
+ * A channel for each thread, none shared, as gRPC's guide to performance advises; and
+ * messages of any size. It sets TCP_NODELAY itself. Flow control windows are grown by
+ * its estimate of the bandwidth-delay product, which is on by default.
+ */
+static grpc::ChannelArguments client_arguments(void)
+{
+	grpc::ChannelArguments args;
+
+	args.SetMaxReceiveMessageSize(INT_MAX);
+	args.SetMaxSendMessageSize(INT_MAX);
+	args.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+	args.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+	return args;
+}
+
+static int settings(void)
+{
+	printf("gRPC %s: use_local_subchannel_pool=1 max_receive_message_length=max "
+	       "max_concurrent_streams=%d; servers: sync, the library's threads (at most 2 pollers); "
+	       "async, one completion queue for each thread\n", grpc::Version().c_str(), STREAMS);
+	return 0;
+}
+
+/* -- server ------------------------------------------------------------------------ */
+
+static sigset_t ends;
+
+/* Before any thread starts, so that all have it blocked. */
+static void block_ends(void)
+{
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &ends, nullptr);
+}
+
+static void wait_for_end(void)
+{
+	int sig;
+
+	puts("ready");
+	fflush(stdout);
+	sigwait(&ends, &sig);
+}
+
+static void configure(grpc::ServerBuilder &builder, const struct options &o)
+{
+	builder.AddListeningPort(o.address, grpc::InsecureServerCredentials());
+	builder.SetMaxReceiveMessageSize(INT_MAX);
+	builder.SetMaxSendMessageSize(INT_MAX);
+	builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, STREAMS);
+}
+
+class SyncService final : public bench::Bench::Service {
+public:
+	explicit SyncService(size_t reply) : payload(reply, 'm') {}
+
+	grpc::Status Call(grpc::ServerContext *, const bench::Request *, bench::Reply *reply) override
+	{
+		reply->set_payload(payload);
+		return grpc::Status::OK;
+	}
+
+private:
+	const std::string payload;
+};
+
+static int serve(const struct options &o)
+{
+	SyncService service(o.reply);
+	grpc::ServerBuilder builder;
+
+	configure(builder, o);
+	builder.RegisterService(&service);
+	std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+	if (!server)
+		errx(1, "%s: no server", o.address);
+	wait_for_end();
+	/* Without waiting for connections that clients keep. */
+	_exit(0);
+}
+
+/* A call at an asynchronous server; when it has ended it makes way for its successor. */
+class Served {
+public:
+	Served(bench::Bench::AsyncService *service, grpc::ServerCompletionQueue *queue,
+	       const std::string &payload)
+		: service(service), queue(queue), payload(payload), responder(&context)
+	{
+		service->RequestCall(&context, &request, &responder, queue, queue, this);
+	}
+
+	void proceed(void)
+	{
+		if (answered) {
+			delete this;
+			return;
+		}
+		new Served(service, queue, payload);
+		reply.set_payload(payload);
+		answered = true;
+		responder.Finish(reply, grpc::Status::OK, this);
+	}
+
+private:
+	bench::Bench::AsyncService *service;
+	grpc::ServerCompletionQueue *queue;
+	const std::string &payload;
+	grpc::ServerContext context;
+	bench::Request request;
+	bench::Reply reply;
+	grpc::ServerAsyncResponseWriter<bench::Reply> responder;
+	bool answered = false;
+};
+
+static void serve_queue(grpc::ServerCompletionQueue *queue)
+{
+	void *tag;
+	bool ok;
+
+	while (queue->Next(&tag, &ok)) {
+		if (ok)
+			static_cast<Served *>(tag)->proceed();
+		else
+			delete static_cast<Served *>(tag);
+	}
+}
+
+static int serve_async(const struct options &o)
+{
+	std::vector<std::unique_ptr<grpc::ServerCompletionQueue>> queues;
+	const std::string payload(o.reply, 'm');
+	bench::Bench::AsyncService service;
+	grpc::ServerBuilder builder;
+
+	configure(builder, o);
+	builder.RegisterService(&service);
+	for (unsigned int i = 0; i < o.threads; i++)
+		queues.push_back(builder.AddCompletionQueue());
+	std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
+	if (!server)
+		errx(1, "%s: no server", o.address);
+	for (auto &queue : queues) {
+		for (unsigned int i = 0; i < STREAMS; i++)
+			new Served(&service, queue.get(), payload);
+		std::thread(serve_queue, queue.get()).detach();
+	}
+	wait_for_end();
+	_exit(0);
+}
+
+/* -- client ------------------------------------------------------------------------ */
+
+static std::unique_ptr<bench::Bench::Stub> connect_client(const struct options *o)
+{
+	auto channel = grpc::CreateCustomChannel(o->address, grpc::InsecureChannelCredentials(),
+						 client_arguments());
+
+	if (!channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20)))
+		errx(1, "%s does not answer", o->address);
+	return bench::Bench::NewStub(channel);
+}
+
+static void check(const grpc::Status &status, const bench::Reply &reply)
+{
+	if (!status.ok())
+		errx(1, "%d: %s", status.error_code(), status.error_message().c_str());
+	if (reply.payload().empty())
+		errx(1, "the reply is empty");
+}
+
+/* A large payload is made once, as an application has it; the rest for each call. */
+static void call_once(bench::Bench::Stub *stub, const bench::Request &request)
+{
+	grpc::ClientContext context;
+	bench::Reply reply;
+
+	check(stub->Call(&context, request, &reply), reply);
+}
+
+static bench::Request make_request(const struct options *o)
+{
+	bench::Request request;
+
+	request.set_payload(std::string(o->request, 'm'));
+	return request;
+}
+
+static void run_sync(struct measure *m, const struct options *o)
+{
+	const bench::Request request = make_request(o);
+	auto stub = connect_client(o);
+	uint64_t began;
+
+	measure_init(m, o);
+	do {
+		began = ticks();
+		call_once(stub.get(), request);
+	} while (measure_call(m, began));
+	measure_end(m);
+}
+
+static void run_connect(struct measure *m, const struct options *o)
+{
+	const bench::Request request = make_request(o);
+	uint64_t began;
+	bool more;
+
+	measure_init(m, o);
+	do {
+		began = ticks();
+		auto stub = connect_client(o);
+		call_once(stub.get(), request);
+		more = measure_call(m, began);
+	} while (more);
+	measure_end(m);
+}
+
+struct InFlight {
+	uint64_t began;
+	grpc::ClientContext context;
+	grpc::Status status;
+	bench::Reply reply;
+	std::unique_ptr<grpc::ClientAsyncResponseReader<bench::Reply>> reader;
+};
+
+static void start_call(bench::Bench::Stub *stub, const bench::Request &request,
+		       grpc::CompletionQueue *queue)
+{
+	InFlight *call = new InFlight;
+
+	call->began = ticks();
+	call->reader = stub->AsyncCall(&call->context, request, queue);
+	call->reader->Finish(&call->reply, &call->status, call);
+}
+
+static void run_async(struct measure *m, const struct options *o)
+{
+	const bench::Request request = make_request(o);
+	unsigned int in_flight = o->in_flight;
+	auto stub = connect_client(o);
+	grpc::CompletionQueue queue;
+	bool ok, more = true;
+	void *tag;
+
+	measure_init(m, o);
+	for (unsigned int i = 0; i < o->in_flight; i++)
+		start_call(stub.get(), request, &queue);
+	while (in_flight && queue.Next(&tag, &ok)) {
+		std::unique_ptr<InFlight> call(static_cast<InFlight *>(tag));
+
+		check(call->status, call->reply);
+		if (more) {
+			more = measure_call(m, call->began);
+			if (!more)
+				measure_end(m);
+		}
+		if (more)
+			start_call(stub.get(), request, &queue);
+		else
+			in_flight--;
+	}
+	queue.Shutdown();
+	while (queue.Next(&tag, &ok))
+		;
+}
+
+static int idle(const struct options &o)
+{
+	std::vector<std::unique_ptr<bench::Bench::Stub>> stubs;
+	const bench::Request request = make_request(&o);
+	auto first = connect_client(&o);
+	uint64_t before;
+
+	call_once(first.get(), request);
+	before = memory_used();
+	for (uint64_t i = 0; i < o.calls; i++) {
+		stubs.push_back(connect_client(&o));
+		call_once(stubs.back().get(), request);
+	}
+	memory_report(before, o.calls);
+	fflush(stdout);
+	_exit(0);
+}
+
+int main(int argc, char **argv)
+{
+	struct options o;
+
+	options_parse(&o, argc, argv, usage);
+	if (!strcmp(o.mode, "settings"))
+		return settings();
+	if (!o.address)
+		errx(2, "which address?");
+	block_ends();
+	if (!strcmp(o.mode, "serve"))
+		return serve(o);
+	if (!strcmp(o.mode, "serve-async"))
+		return serve_async(o);
+	if (!strcmp(o.mode, "idle"))
+		return idle(o);
+	pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);
+	if (!strcmp(o.mode, "sync")) {
+		measure_run(&o, run_sync);
+	} else if (!strcmp(o.mode, "async")) {
+		measure_run(&o, run_async);
+	} else if (!strcmp(o.mode, "connect")) {
+		measure_run(&o, run_connect);
+	} else {
+		fputs(usage, stderr);
+		return 2;
+	}
+	return 0;
+}
