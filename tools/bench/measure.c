@@ -51,9 +51,9 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 	int opt;
 
 	*o = (struct options){
-		.request = 64, .reply = 8, .in_flight = 1, .threads = 1, .warm = 100,
+		.request = 64, .reply = 8, .in_flight = 1, .threads = 1, .conns = 1, .warm = 100,
 	};
-	while ((opt = getopt(argc, argv, "s:r:f:j:n:t:w:p:k:e:")) != -1) {
+	while ((opt = getopt(argc, argv, "s:r:f:j:c:n:t:w:p:k:e:")) != -1) {
 		switch (opt) {
 		case 's':
 			o->request = strtoul(optarg, NULL, 0);
@@ -66,6 +66,9 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			break;
 		case 'j':
 			o->threads = (unsigned int)strtoul(optarg, NULL, 0);
+			break;
+		case 'c':
+			o->conns = (unsigned int)strtoul(optarg, NULL, 0);
 			break;
 		case 'n':
 			o->calls = strtoull(optarg, NULL, 0);
@@ -90,7 +93,7 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 		}
 	}
 	if (optind == argc || argc - optind > 2 || !o->in_flight || !o->request ||
-	    !o->threads)
+	    !o->threads || !o->conns)
 		bad_usage(usage);
 	o->mode = argv[optind];
 	o->address = argv[optind + 1];

@@ -23,6 +23,7 @@ extern "C" {
  * @reply: bytes of a reply's payload
  * @in_flight: calls in flight, of each thread
  * @threads: of the client, or of the server, each with a connection of its own
+ * @conns: connections of each thread of mrpc's client, which calls take in turn
  * @calls: stop after so many calls; 0 for no limit. Each thread
  * @ms: stop after so many milliseconds; 0 for no limit
  * @warm: calls before the measurement. Each thread
@@ -37,6 +38,7 @@ struct options {
 	size_t reply;
 	unsigned int in_flight;
 	unsigned int threads;
+	unsigned int conns;
 	uint64_t calls;
 	uint64_t ms;
 	uint64_t warm;

@@ -29,6 +29,7 @@ static const char usage[] =
 	"\n"
 	"ADDRESS is tcp:HOST:PORT or loop:NAME.\n"
 	"\n"
+	"  -c NUMBER  of connections of each thread, which calls take in turn (1)\n"
 	"  -k BYTES   copy_threshold to set once connected: when it was 0 before, the\n"
 	"             kernel alone decides whether to copy\n"
 	"  -e ENGINE  to place at the client: null; ratelimit (unlimited); acl (a text\n"
@@ -106,11 +107,17 @@ static int serve(struct options *o)
 
 struct client {
 	const struct options *o;
-	struct mrpc_conn *conn;
+	struct mrpc_conn **conns;	/* as many as the options say */
+	uint64_t calls;			/* started */
 	struct measure *measure;
 	uint64_t *began;	/* of the calls in flight, by slot */
 	bool done;
 };
+
+static struct mrpc_conn *next_conn(struct client *c)
+{
+	return c->conns[c->calls++ % c->o->conns];
+}
 
 static void make_request(struct client *c, struct mrpc_msg *msg)
 {
@@ -142,7 +149,7 @@ static void call_once(struct client *c)
 	struct mrpc_msg msg;
 
 	make_request(c, &msg);
-	bench_Bench_Call(c->conn, &msg, NULL, &res);
+	bench_Bench_Call(next_conn(c), &msg, NULL, &res);
 	check(&res);
 	mrpc_result_release(&res);
 }
@@ -215,7 +222,7 @@ static void start_call(uint64_t *slot)
 
 	*slot = ticks();
 	make_request(c, &msg);
-	if (bench_Bench_Call_async(c->conn, &msg, NULL, on_done, slot, NULL) != MRPC_OK)
+	if (bench_Bench_Call_async(next_conn(c), &msg, NULL, on_done, slot, NULL) != MRPC_OK)
 		errx(1, "%s", mrpc_last_error());
 }
 
@@ -262,40 +269,48 @@ static void set_copy_threshold(const char *value)
 		err(1, "copy_threshold");
 }
 
-static void connect_client(struct client *c)
+static struct mrpc_conn *connect_one(const struct options *o)
 {
 	static const struct mrpc_service_desc *const services[] = { &bench_Bench_service };
+	struct mrpc_conn *conn = mrpc_connect(session, o->address, services, 1, NULL);
 
-	c->conn = mrpc_connect(session, c->o->address, services, 1, NULL);
-	if (!c->conn)
+	if (!conn)
 		errx(1, "%s", mrpc_last_error());
+	return conn;
 }
 
-static void close_client(struct client *c)
+static void connect_client(struct client *c)
 {
-	if (mrpc_conn_close(c->conn, 0))
-		errx(1, "%s", mrpc_last_error());
+	unsigned int i;
+
+	c->conns = calloc(c->o->conns, sizeof(struct mrpc_conn *));
+	if (!c->conns)
+		err(1, "connections");
+	for (i = 0; i < c->o->conns; i++)
+		c->conns[i] = connect_one(c->o);
 }
 
 /* A connection's first call is part of the time that it takes. */
 static void run_connect(struct measure *m, const struct options *o)
 {
-	struct client c = { .o = o };
+	struct mrpc_conn *conn;
+	struct client c = { .o = o, .conns = &conn };
 	uint64_t began;
 	bool more;
 
 	measure_init(m, o);
 	do {
 		began = ticks();
-		connect_client(&c);
+		conn = connect_one(o);
 		call_once(&c);
 		more = measure_call(m, began);
-		close_client(&c);
+		if (mrpc_conn_close(conn, 0))
+			errx(1, "%s", mrpc_last_error());
 	} while (more);
 	measure_end(m);
 }
 
-/* One thread's calls over one connection. */
+/* One thread's calls. */
 static void run_calls(struct measure *m, const struct options *o)
 {
 	struct client c = { .o = o, .measure = m };
@@ -312,6 +327,7 @@ static void run_calls(struct measure *m, const struct options *o)
 	if (c.began)
 		mrpc_run_all(mrpc_qp_self(session), -1);
 	free(c.began);
+	free(c.conns);
 }
 
 static void open_client_session(const struct options *o)
@@ -331,6 +347,7 @@ static int call(struct options *o)
 	if (!strcmp(o->mode, "more")) {
 		connect_client(&c);
 		run_more(&c);
+		free(c.conns);
 	} else {
 		if (o->engine)
 			place(o->engine);
@@ -342,19 +359,24 @@ static int call(struct options *o)
 	return 0;
 }
 
+/* Calls once over a connection that stays. */
+static void add_idle(const struct options *o)
+{
+	struct mrpc_conn *conn = connect_one(o);
+	struct client c = { .o = o, .conns = &conn };
+
+	call_once(&c);
+}
+
 static int idle(const struct options *o)
 {
-	struct client c = { .o = o };
 	uint64_t i, before;
 
 	open_client_session(o);
-	connect_client(&c);
-	call_once(&c);
+	add_idle(o);
 	before = memory_used();
-	for (i = 0; i < o->calls; i++) {
-		connect_client(&c);
-		call_once(&c);
-	}
+	for (i = 0; i < o->calls; i++)
+		add_idle(o);
 	memory_report(before, o->calls);
 	mrpc_session_close(session);
 	return 0;

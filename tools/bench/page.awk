@@ -21,7 +21,7 @@ function title(text, under,    line)
 
 # -- peers -----------------------------------------------------------------------------
 
-function name_peers()
+function name_peers(    hue, i)
 {
 	name["bare-tcp"] = "bare TCP"
 	name["bare-udp"] = "bare UDP"
@@ -38,6 +38,11 @@ function name_peers()
 	name["grpc-unix"] = "gRPC, Unix socket"
 	name["grpc-haproxy"] = "gRPC, two HAProxy"
 	name["grpc-nginx"] = "gRPC, two nginx"
+	split("bare-tcp #000000 bare-udp #7f7f7f bulk-tcp #bcbd22 unix #8c564b mrpc-tcp #d62728 " \
+	      "mrpc-tcp+null #ff9896 mrpc-tcp+ratelimit,acl #ff7f0e mrpc-loop #e377c2 thrift #2ca02c " \
+	      "capnp #17becf grpc #1f77b4 grpc-unix #aec7e8 grpc-haproxy #9467bd grpc-nginx #c5b0d5", hue, " ")
+	for (i = 1; i in hue; i += 2)
+		colour[hue[i]] = hue[i + 1]
 	hosts = "bare-tcp bare-udp mrpc-tcp mrpc-tcp+null mrpc-tcp+ratelimit,acl thrift capnp grpc grpc-haproxy grpc-nginx"
 	host = "unix mrpc-loop grpc-unix"
 }
@@ -160,6 +165,17 @@ function sidecars(env, test, key,    other)
 	return figure(env, test, key, "grpc-haproxy") && median < other ? "grpc-haproxy" : "grpc-nginx"
 }
 
+# The rate over many connections by that over few, as what instructions allow.
+function many_goal(    few)
+{
+	if (!figure("count", "32/128/1/16", "cost", "mrpc-tcp"))
+		return
+	few = median
+	if (figure("count", "32/128/1/10000", "cost", "mrpc-tcp"))
+		verdict("rate at 10,000 connections / at 16", ">=0.9", few / median,
+			sprintf("%.2f .. %.2f", few / q3, few / q1), "", "")
+}
+
 function targets_table(    heads, tcp)
 {
 	title("Targets", "=")
@@ -193,12 +209,13 @@ function targets_table(    heads, tcp)
 			verdict("idle connection beyond bare TCP's, bytes at each end", "<=2048", median - tcp,
 				number(q1 - tcp) " .. " number(q3 - tcp), "", "")
 	}
+	many_goal()
 	goal("context switches / bare TCP", "count", "64/1", "switches", "mrpc-tcp", "bare-tcp", "=1", "")
 	if (figure("count", "64/1", "syscalls", "mrpc-tcp"))
 		verdict("system calls of a call, both ends", "<=2.1", median, "", "", "")
 	out("")
-	out("Not measured by this command: the hotel reservation application, the rate at 10,000")
-	out("connections, and what is counted by reading (copies, allocations, atomics; performance.rst).")
+	out("Not measured by this command: the hotel reservation application, and what is counted by")
+	out("reading (copies, allocations, atomics; performance.rst).")
 }
 
 # -- plots -----------------------------------------------------------------------------
@@ -215,39 +232,42 @@ function plot_begin(file, text, ylabel, size)
 	gp("set output '" file ".svg'")
 	gp("set title '" text "'")
 	gp("set ylabel '" ylabel "'")
-	gp("set grid ytics lc '#dddddd'")
-	gp("set key top left")
+	gp("set grid ytics lc '#dddddd'\nset format y \"%.0f\"\nset border 3\nset tics nomirror")
 }
 
-# Bars of one figure, or of two.
-function plot_bars(file, text, ylabel, env, test, keys, labels, scale, peers,
-		   list, n, i, k, nk, key, label, line, rows, command)
+# Bars of one figure; of a second one as lines across them.
+function plot_bars(file, text, ylabel, env, test, key, other, scale, peers, how,
+		   list, n, i, at, rows, tics, command)
 {
 	n = split(peers, list, " ")
-	nk = split(keys, key, " ")
-	split(labels, label, "|")
 	for (i = 1; i <= n; i++) {
-		if (!seen(env, test, key[1], list[i]))
+		if (!figure(env, test, key, list[i]))
 			continue
-		line = "\"" name[list[i]] "\""
-		for (k = 1; k <= nk; k++) {
-			figure(env, test, key[k], list[i])
-			line = line " " median * scale
-		}
-		rows = rows line "\n"
+		rows = rows at + 0 " " median * scale " " q1 * scale " " q3 * scale " "
+		rows = rows (other != "" && figure(env, test, other, list[i]) ? median * scale : "NaN")
+		rows = rows " " colour_number(colour[list[i]]) "\n"
+		tics = tics (at ? ", " : "") "\"" name[list[i]] "\" " at++ + 0
 	}
-	if (rows == "")
+	if (!at)
 		return
-	plot_begin(file, text, ylabel, "800,420")
+	plot_begin(file, text, ylabel, "860,460")
 	gp("$data << EOD\n" rows "EOD")
-	gp("set style data histograms\nset style histogram clustered gap 1\nset style fill solid 0.8")
-	gp("set boxwidth 0.9\nset xtics rotate by -30 nomirror\nset yrange [0:*]")
-	if (nk == 1)
-		gp("unset key")
-	for (k = 1; k <= nk; k++)
-		command = command (k > 1 ? ", " : "plot ") "$data using " k + 1 ":xtic(1) title '" label[k] "'"
+	gp("set boxwidth 0.7\nset style fill solid 0.8\nset key top left\nset rmargin 12")
+	gp("set xrange [-0.6:" at - 0.4 "]\nset xtics rotate by -35 (" tics ")\n" how)
+	command = "plot $data using 1:2:6 with boxes lc rgb variable notitle"
+	command = command ", $data using 1:2:3:4 with yerrorbars lc '#555555' ps 0 notitle"
+	if (other != "")
+		command = command ", $data using ($1-0.35):5:(0.7):(0) with vectors nohead lw 2 lc '#333333' title 'P99'"
 	gp(command)
 	image(file, text)
+}
+
+# "#rrggbb" as gnuplot wants it in data.
+function colour_number(text,    i, sum)
+{
+	for (i = 2; i <= 7; i++)
+		sum = 16 * sum + index("0123456789abcdef", substr(text, i, 1)) - 1
+	return sprintf("%d", sum)
 }
 
 # A line for each of @peers over the tests that end @tests: those are "X=TEST ...".
@@ -266,10 +286,11 @@ function plot_lines(file, text, xlabel, ylabel, how, key, scale, peers, tests,
 		if (rows == "")
 			continue
 		if (!drawn++)
-			plot_begin(file, text, ylabel, "800,480")
+			plot_begin(file, text, ylabel, "860,480")
 		gp("$peer" drawn " << EOD\n" rows "EOD")
 		command = command (drawn > 1 ? ", " : "plot ") "$peer" drawn \
-			" using 1:2:3:4 with yerrorlines pt 7 ps 0.5 title \"" name[list[i]] "\""
+			" using 1:2:3:4 with yerrorlines pt 7 ps 0.5 lc rgb '" colour[list[i]] \
+			"' title \"" name[list[i]] "\""
 	}
 	if (!drawn)
 		return
@@ -293,7 +314,7 @@ function calls()
 	out("64 bytes there and 8 back.")
 	out("")
 	plot_bars("instructions", "Instructions of a call, 64 B and 8 B, 1 in flight", "instructions",
-		  "count", "64/1", "cost", "", 1, hosts " " host)
+		  "count", "64/1", "cost", "", 1, hosts " " host, "set yrange [0:*]")
 	peers_table("Instructions of a call, both ends and what is between them", "count", "64/1", "cost", 1,
 		    "instructions", hosts, "bare-tcp", "mrpc-tcp")
 	peers_table("The same within one host", "count", "64/1", "cost", 1, "instructions", host, "unix", "mrpc-loop")
@@ -302,7 +323,7 @@ function calls()
 	peers_table("Context switches of the client and the server", "count", "64/1", "switches", 1,
 		    "switches", hosts " " host, "bare-tcp", "mrpc-tcp")
 	plot_bars("latency", "Time of a call, 64 B and 8 B, 1 in flight", "us", "wall", "64/1",
-		  "median_ns p99_ns", "median|P99", 0.001, hosts " " host)
+		  "median_ns", "p99_ns", 0.001, hosts " " host, "set logscale y")
 	peers_table("Median time, us", "wall", "64/1", "median_ns", 0.001, "us", hosts, "bare-tcp", "mrpc-tcp")
 	peers_table("P99, us", "wall", "64/1", "p99_ns", 0.001, "us", hosts, "bare-tcp", "mrpc-tcp")
 	peers_table("Median time within one host, us", "wall", "64/1", "median_ns", 0.001, "us", host, "unix", "mrpc-loop")
@@ -320,14 +341,29 @@ function rates(    threads, test)
 	peers_table("Instructions of a call", "count", "32/128", "cost", 1, "instructions", hosts " " host,
 		    "bare-tcp", "mrpc-tcp")
 	plot_lines("rate", "Calls per second, 32 B, 128 in flight for each thread", "threads", "calls/s",
-		   "set xrange [0.8:4.2]\nset logscale y", "rate", 1, hosts " " host, "1=32/128 2=32/128/2 4=32/128/4")
+		   "set xrange [0.8:4.2]\nset xtics (1, 2, 4)\nset logscale y", "rate", 1, hosts " " host, "1=32/128 2=32/128/2 4=32/128/4")
 	for (threads = 1; threads <= 4; threads *= 2) {
 		test = "32/128" (threads > 1 ? "/" threads : "")
 		peers_table("Calls per second, " threads (threads > 1 ? " threads" : " thread"), "wall", test, "rate", 1,
 			    "1/s", hosts " " host, "bare-tcp", "mrpc-tcp")
 	}
+	many_connections()
 	peers_table("CPU seconds of a million calls, 1 thread", "wall", "32/128", "busy_us", 1, "s", hosts " " host,
 		    "bare-tcp", "mrpc-tcp")
+}
+
+# What each call costs when the calls of one thread take many connections in turn.
+function many_connections(    heads, list, n, i)
+{
+	if (!figure("count", "32/128/1/16", "cost", "mrpc-tcp"))
+		return
+	split("connections|instructions of a call|quartiles", heads, "|")
+	table("32 B, 128 in flight, over several connections in turn", "30 30 40", 3, heads)
+	n = split("16 1000 10000", list, " ")
+	for (i = 1; i <= n; i++)
+		if (figure("count", "32/128/1/" list[i], "cost", "mrpc-tcp"))
+			cells(list[i] "|" number(median) "|" number(q1) " .. " number(q3))
+	out("")
 }
 
 function size_text(size)
@@ -335,7 +371,7 @@ function size_text(size)
 	return size >= 1048576 ? size / 1048576 " MiB" : size / 1024 " KiB"
 }
 
-function goodputs(    size, many, one_tests, many_tests, peers, mib)
+function goodputs(    size, many, one_tests, many_tests, peers, mib, tics, how)
 {
 	mib = 1 / 1048576
 	peers = "bare-tcp bulk-tcp mrpc-tcp mrpc-loop thrift capnp grpc grpc-haproxy grpc-nginx"
@@ -344,13 +380,15 @@ function goodputs(    size, many, one_tests, many_tests, peers, mib)
 	out("")
 	for (size = 2048; size <= 8388608; size *= 2) {
 		many = 67108864 / size < 128 ? 67108864 / size : 128
+		tics = tics (tics == "" ? "" : ", ") "\"" size_text(size) "\" " size
 		one_tests = one_tests " " size "=" size "/1"
 		many_tests = many_tests " " size "=" size "/" many
 	}
-	plot_lines("goodput-one", "Goodput with 1 in flight", "bytes of a request", "MiB/s",
-		   "set logscale x 2\nset logscale y", "bytes_per_s", mib, peers, one_tests)
-	plot_lines("goodput-many", "Goodput with many in flight", "bytes of a request", "MiB/s",
-		   "set logscale x 2\nset logscale y", "bytes_per_s", mib, peers, many_tests)
+	how = "set logscale x 2\nset logscale y\nset xtics rotate by -35 (" tics ")"
+	plot_lines("goodput-one", "Goodput with 1 in flight", "request", "MiB/s",
+		   how, "bytes_per_s", mib, peers, one_tests)
+	plot_lines("goodput-many", "Goodput with many in flight", "request", "MiB/s",
+		   how, "bytes_per_s", mib, peers, many_tests)
 	for (size = 2048; size <= 8388608; size *= 2) {
 		many = 67108864 / size < 128 ? 67108864 / size : 128
 		peers_table(size_text(size) ", 1 in flight, MiB/s", "wall", size "/1", "bytes_per_s", mib, "MiB/s",
