@@ -74,8 +74,11 @@ bench: peers
 bench-quick: peers
 	@tools/bench/run -p -q
 
-bench-host: peers
-	@tools/bench/run -p --host
+# Asks for leave before anything is installed or built.
+bench-host:
+	@[ "$$MRPC_BENCH_HOST" = yes ] || exec tools/bench/on-host
+	+@$(MAKE) KVER=$(shell uname -r) peers
+	@tools/bench/run --host
 
 shell: setup
 	+@$(MAKE) all
