@@ -2,7 +2,8 @@
 #
 # Makes a page in reStructuredText of what stats.awk has read: to the file that variable page
 # names, with the plots as a script for gnuplot, to the file that variable plots names. The
-# plots are beside the page, in benchmarks/. What file about says, in lines "KEY TEXT", is on the page.
+# plots are beside the page, in benchmarks/. What file about says, in lines "KEY TEXT", is on the page, and the proxies'
+# configurations in directory configs.
 
 function out(text)
 {
@@ -78,10 +79,11 @@ function called(env, test, key, peer,    variant)
 	return name[peer]
 }
 
-# A ratio, with the footnote that one of gRPC needs in a machine without KVM.
-function ratio_text(ratio, peer)
+# A ratio, with the footnote that one of gRPC's time or instructions needs where they are emulated.
+function ratio_text(ratio, peer, key)
 {
-	return sprintf("%.2f", ratio) (peer ~ /^grpc/ && emulated ? " [#emulated]_" : "")
+	return sprintf("%.2f", ratio) \
+		(peer ~ /^grpc/ && emulated && key !~ /idle_bytes|syscalls|switches/ ? " [#emulated]_" : "")
 }
 
 # -- tables ----------------------------------------------------------------------------
@@ -122,8 +124,8 @@ function peers_table(caption, env, test, key, scale, unit, peers, base, mrpc,
 		if (!runs)
 			continue
 		cells(label "|" number(median * scale) "|" number(q1 * scale) " .. " number(q3 * scale) "|" \
-		      (against ? ratio_text(median / against, list[i]) : "") "|" \
-		      ratio_text(median / ours, list[i]) "|" runs)
+		      (against ? ratio_text(median / against, list[i], key) : "") "|" \
+		      ratio_text(median / ours, list[i], key) "|" runs)
 		entry(variant "." test "." env "." key, median * scale, unit, base,
 		      against ? median / against : "", runs, q1 * scale, q3 * scale)
 	}
@@ -439,15 +441,29 @@ function connections()
 	}
 }
 
-function settings_section(    peer, line)
+function settings_section(    list, n, i)
 {
 	title("Settings", "=")
 	out("What is not a library's default, or says which of several ways it is used.")
 	out("")
-	for (peer in settings)
-		out("* " settings[peer])
-	out("* The proxies' configurations are ``tools/bench/peers/haproxy.cfg`` and ``nginx.conf`` there; one of each")
-	out("  is in the client's network namespace and one in the server's.")
+	n = split("grpc_bench thrift_bench capnp_bench haproxy nginx", list, " ")
+	for (i = 1; i <= n; i++)
+		if (list[i] in settings)
+			out("* " settings[list[i]])
+	if ("haproxy" in settings)
+		literal(configs "/haproxy.cfg")
+	if ("nginx" in settings)
+		literal(configs "/nginx.conf")
+}
+
+function literal(file,    line)
+{
+	out("")
+	out("::")
+	out("")
+	while ((getline line <file) > 0)
+		out(line == "" ? "" : "   " line)
+	close(file)
 }
 
 function read_about(    line, key)
