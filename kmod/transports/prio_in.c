@@ -592,8 +592,7 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 			prio_in_put_off(link, in, &link->early);
 		else if (n < 0)
 			return n;
-		else
-			frames += n ? 1 + total / PRIO_FRAME : 1;
+		frames += n > 0 ? 1 + total / PRIO_FRAME : 1;
 	}
 	return budget;
 }

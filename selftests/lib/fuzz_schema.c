@@ -22,7 +22,7 @@ static void try_message(const struct mrpc_schema_plan *plan, u32 type, struct ge
 	struct model_pool pool = { 0 };
 	struct model_msg *msg = gen_message(g, &pool, plan, type, 8);
 	struct gen_heap heap = { 0 };
-	const struct mrpc_msg_src src = { gen_heap_at, &heap };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
 	u32 root = gen_heap_write(g, &heap, plan, msg);
 	struct mrpc_msg_error err;
 	struct mrpc_msg_len len;

@@ -79,7 +79,7 @@ static void fuzz_heap(const struct mrpc_schema_plan *plan, const struct fuzz_ver
 		      const u8 *data, size_t len)
 {
 	struct gen_heap heap = { .mem = malloc(len + 1), .size = len };
-	const struct mrpc_msg_src src = { gen_heap_at, &heap };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
 	u32 type = hdr->type % plan->nr_types;
 	struct gen flip = gen_seeded(hdr->bytes);
 	struct mrpc_msg_error err;

@@ -60,7 +60,7 @@ static int snapshot(const struct mrpc_schema_plan *plan, const u64 *words, u32 n
 		    struct gen_buf *b, struct mrpc_msg_error *err)
 {
 	struct gen_heap heap = { .size = n * 8, .mem = malloc(n * 8) };
-	const struct mrpc_msg_src src = { gen_heap_at, &heap };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
 	int ret;
 
 	memcpy(heap.mem, words, n * 8);
@@ -324,7 +324,7 @@ TEST(roots_outside)
 	static const u64 roots[] = { 8, 1ULL << 31, 1ULL << 32, 1ULL << 63, ~0ULL, ~7ULL };
 	struct mrpc_schema_plan *plan = one_field(MRPC_KIND_BOOL, 0);
 	struct gen_heap heap = { .mem = calloc(1, 8), .size = 8 };
-	const struct mrpc_msg_src src = { gen_heap_at, &heap };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
 	struct mrpc_msg_error err;
 	struct gen_buf b;
 	u32 i;
@@ -480,7 +480,7 @@ TEST(sharing_does_not_explode)
 	struct mrpc_msg_error err;
 	struct gen_buf b;
 	struct gen_heap heap;
-	const struct mrpc_msg_src src = { gen_heap_at, &heap };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
 	u64 *words;
 	u32 i;
 

@@ -32,6 +32,7 @@ function name_peers(    hue, i)
 	name["mrpc-tcp"] = "mrpc"
 	name["mrpc-tcp+null"] = "mrpc, null engine"
 	name["mrpc-tcp+ratelimit,acl"] = "mrpc, ratelimit and acl"
+	name["mrpc-prio"] = "mrpc, prio"
 	name["mrpc-loop"] = "mrpc, loop"
 	name["thrift"] = "Thrift"
 	name["capnp"] = "Cap'n Proto"
@@ -40,11 +41,11 @@ function name_peers(    hue, i)
 	name["grpc-haproxy"] = "gRPC, two HAProxy"
 	name["grpc-nginx"] = "gRPC, two nginx"
 	split("bare-tcp #000000 bare-udp #7f7f7f bulk-tcp #bcbd22 unix #8c564b mrpc-tcp #d62728 " \
-	      "mrpc-tcp+null #ff9896 mrpc-tcp+ratelimit,acl #ff7f0e mrpc-loop #e377c2 thrift #2ca02c " \
+	      "mrpc-tcp+null #ff9896 mrpc-tcp+ratelimit,acl #ff7f0e mrpc-prio #7b2d26 mrpc-loop #e377c2 thrift #2ca02c " \
 	      "capnp #17becf grpc #1f77b4 grpc-unix #aec7e8 grpc-haproxy #9467bd grpc-nginx #c5b0d5", hue, " ")
 	for (i = 1; i in hue; i += 2)
 		colour[hue[i]] = hue[i + 1]
-	hosts = "bare-tcp bare-udp mrpc-tcp mrpc-tcp+null mrpc-tcp+ratelimit,acl thrift capnp grpc grpc-haproxy grpc-nginx"
+	hosts = "bare-tcp bare-udp mrpc-tcp mrpc-prio mrpc-tcp+null mrpc-tcp+ratelimit,acl thrift capnp grpc grpc-haproxy grpc-nginx"
 	host = "unix mrpc-loop grpc-unix"
 }
 
@@ -376,7 +377,7 @@ function size_text(size)
 function goodputs(    size, many, one_tests, many_tests, peers, mib, tics, how)
 {
 	mib = 1 / 1048576
-	peers = "bare-tcp bulk-tcp mrpc-tcp mrpc-loop thrift capnp grpc grpc-haproxy grpc-nginx"
+	peers = "bare-tcp bulk-tcp mrpc-tcp mrpc-prio mrpc-loop thrift capnp grpc grpc-haproxy grpc-nginx"
 	title("Goodput", "=")
 	out("Bytes of requests; replies have 8 bytes. With many in flight there are 128, or as many as 64 MiB hold.")
 	out("")
