@@ -25,7 +25,7 @@ static DEFINE_MUTEX(prio_ports_lock);
 static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
 
 static void prio_reap(struct work_struct *work);
-static DECLARE_DEFERRABLE_WORK(prio_reaper, prio_reap);
+static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
 
 /* -- hosts: under prio_ports_lock ---------------------------------------------------- */
 
