@@ -448,7 +448,7 @@ TEST_LIMIT(garbage, 120)
 		if (i % 250 == 249)
 			CHECK(drops_become(want));
 	}
-	CHECK_EQ(gauge("peers"), peers);
+	CHECK(gauge("peers") <= peers);	/* those of earlier tests may have been forgotten */
 	CHECK(load_more(&l, 20, 30000));
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
