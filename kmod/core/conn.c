@@ -442,7 +442,7 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 /* Probe a silent peer. Return: when to look again. */
 static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 {
-	u64 silent = jiffies64_to_nsecs(get_jiffies_64() - READ_ONCE(conn->last_rx));
+	u64 silent = mrpc_conn_silent(conn);
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
 		if (conn->accepted && now - conn->opened >= mrpc_listener_patience(conn))

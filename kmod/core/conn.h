@@ -295,6 +295,14 @@ struct mrpc_call *mrpc_control_new(struct mrpc_conn *conn, u8 type, u64 call_id,
 void mrpc_control_submit(struct mrpc_conn *conn, struct mrpc_call *call);
 int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target);
 
+/* Since when the peer was not heard, ns. It may be heard just now. */
+static inline u64 mrpc_conn_silent(const struct mrpc_conn *conn)
+{
+	u64 heard = READ_ONCE(conn->last_rx), now = get_jiffies_64();
+
+	return now > heard ? jiffies64_to_nsecs(now - heard) : 0;
+}
+
 /* Nanoseconds of an ioctl's argument in microseconds; 0 is the default. */
 static inline u64 mrpc_us_or(u64 us, u64 fallback)
 {

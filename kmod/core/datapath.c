@@ -630,21 +630,22 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 void mrpc_ready_remove(struct mrpc_conn *conn)
 {
 	struct mrpc_session *session = conn->session;
-	bool listed;
+	u32 refs = 0;
 
-	listed = cmpxchg(&session->ready_first, conn, NULL) == conn;
-	if (listed)
+	if (cmpxchg(&session->ready_first, conn, NULL) == conn) {
 		clear_bit(MRPC_CONN_LISTED, &conn->flags);
+		refs++;
+	}
 	spin_lock_bh(&session->ready_lock);
 	if (!list_empty(&conn->stalled))
 		list_del_init(&conn->stalled);
 	if (!list_empty(&conn->ready)) {
 		list_del_init(&conn->ready);
 		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-		listed = true;
+		refs++;
 	}
 	spin_unlock_bh(&session->ready_lock);
-	if (listed)
+	while (refs--)		/* it may have been listed again in between */
 		mrpc_conn_put(conn);
 }
 

@@ -307,7 +307,7 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 		      struct mrpc_conn *conn)
 {
-	u64 idle = jiffies64_to_nsecs(get_jiffies_64() - READ_ONCE(conn->last_rx));
+	u64 idle = mrpc_conn_silent(conn);
 	void *hdr = mrpc_nl_begin(skb, info);
 	struct mrpc_nl_conn c;
 	int err;

@@ -21,7 +21,8 @@ static bool mrpc_wake_first(struct mrpc_waiters *w)
 
 	rcu_read_lock();
 	one = READ_ONCE(w->one);
-	if (one)
+	/* Not one that runs, or that sleeps elsewhere, in what it does for us. */
+	if (one && READ_ONCE(one->__state) & TASK_INTERRUPTIBLE)
 		woken = wake_up_process(one);
 	rcu_read_unlock();
 	return woken;

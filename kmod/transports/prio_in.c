@@ -574,8 +574,9 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 		if (READ_ONCE(link->down))
 			return -ESHUTDOWN;
 		in = prio_in_next(link, &n);
+		/* What is whole can still be had, if the peer has ended in order. */
 		if (!in && !list_empty(full))
-			return -EAGAIN;
+			return n && n != -ESHUTDOWN ? n : -EAGAIN;
 		if (!in)
 			return n ?: frames;
 		/* Where one finds no room, those that have it go on, but none that is new. */

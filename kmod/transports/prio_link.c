@@ -448,7 +448,7 @@ void prio_release(struct mrpc_conn *conn)
 	prio_link_forget(link);
 	prio_unlock(host);
 	prio_in_drop(link, conn);
-	conn->link = NULL;
+	WRITE_ONCE(conn->link, NULL);	/* prio_slow() may look */
 	spin_lock_bh(&host->lock);
 	prio_out_abort(link);
 	link->ref++;	/* for the bytes of what has been aborted */
@@ -479,5 +479,12 @@ u64 prio_backlog(struct mrpc_conn *conn)
 
 bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience)
 {
-	return prio_in_slow(conn->link, now, patience);
+	struct prio_link *link;
+	bool slow;
+
+	rcu_read_lock();	/* the connection may be ending: its link is freed by RCU */
+	link = READ_ONCE(conn->link);
+	slow = link && prio_in_slow(link, now, patience);
+	rcu_read_unlock();
+	return slow;
 }

@@ -339,6 +339,26 @@ static void prio_fill_put(struct prio_fill *f, const void *data, u32 len)
 		f->sum = crc32c(f->sum, data, len);
 }
 
+/* From the heap, where the application can write: what is summed is what has been copied. */
+static void prio_fill_put_heap(struct prio_fill *f, const u8 *data, u32 len)
+{
+	u8 piece[256];
+
+	if (!f->summed) {
+		prio_fill_put(f, data, len);
+		return;
+	}
+	while (len) {
+		u32 n = min_t(u32, len, sizeof(piece));
+
+		memcpy(piece, data, n);
+		barrier();	/* not read again */
+		prio_fill_put(f, piece, n);
+		data += n;
+		len -= n;
+	}
+}
+
 /* Go to the segment of the byte section that has byte @offset of the message. */
 static const struct mrpc_msg_seg *prio_out_seek(struct prio_out *out, u64 offset)
 {
@@ -373,7 +393,8 @@ static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio
 			in = offset - out->seg_at;
 			if (in < seg->len) {
 				n = min(len, seg->len - in);
-				prio_fill_put(f, mrpc_heap_at(rpc->heap, seg->src + in, n), n);
+				prio_fill_put_heap(f, mrpc_heap_at(rpc->heap, seg->src + in, n),
+						   n);
 			} else {
 				n = min(len, ALIGN(seg->len, 8) - in);
 				prio_fill_put(f, padding, n);

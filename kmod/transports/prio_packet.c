@@ -298,7 +298,8 @@ void prio_errors_came(struct sock *sk)
 
 	rcu_read_lock();
 	port = rcu_dereference_sk_user_data(sk);
-	while (port && (skb = sock_dequeue_err_skb(sk))) {
+	/* sock_dequeue_err_skb() would call us for the next one. */
+	while (port && (skb = skb_dequeue(&sk->sk_error_queue))) {
 		prio_packet_refused(port, skb);
 		consume_skb(skb);
 	}

@@ -189,6 +189,9 @@ static int prio_port_setup(struct prio_port *port)
 	ip_sock_set_recverr(sk);
 	if (port->family == AF_INET6)
 		ip6_sock_set_recverr(sk);
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(sk->sk_ll_usec, 0);	/* who reads is in softirq already */
+#endif
 	write_lock_bh(&sk->sk_callback_lock);
 	err = sk->sk_user_data ? -EALREADY : 0;
 	if (!err) {

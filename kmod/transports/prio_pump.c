@@ -190,6 +190,8 @@ static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 	int sent;
 
 	WRITE_ONCE(host->wants_room, false);
+	if (!mrpc_prio_tx_best(&host->ep))
+		host->full_since = 0;	/* nobody waits for room */
 	while (mrpc_prio_tx_best(&host->ep) && prio_pump_room(host, now)) {
 		if (--*budget < 0)
 			return true;
@@ -210,6 +212,11 @@ static void prio_pump_arm(struct prio_host *host, bool starved)
 {
 	u64 at = mrpc_prio_deadline(&host->ep);
 
+	/* Who was kicked for that has come while we pumped, or comes after us. */
+	if (READ_ONCE(host->timer_due)) {
+		WRITE_ONCE(host->timer_due, false);
+		host->timer_at = U64_MAX;
+	}
 	if (starved)
 		at = min(at, ktime_get_ns() + PRIO_RETRY);
 	if (host->full_since)
@@ -240,10 +247,6 @@ void prio_pump_run(struct prio_host *host)
 	host->pumping = true;
 	do {
 		host->again = false;
-		if (READ_ONCE(host->timer_due)) {
-			WRITE_ONCE(host->timer_due, false);
-			host->timer_at = U64_MAX;
-		}
 		mrpc_prio_timeout(&host->ep, ktime_get_ns());
 		prio_settle(host);
 		prio_pump_answers(host, &budget);

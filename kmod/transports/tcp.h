@@ -53,6 +53,8 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  * version to the other, so it refers to nothing of a module's.
  *
  * @sock: the socket
+ * @prot: what it was made with: where a BPF program has put it into a sockmap, it has others,
+ *	which must be asked
  * @stream: receive state; owner of the receive claim
  * @pages: the socket has been given pages of a heap; owner of the transmit claim
  * @down: send and receive fail
@@ -67,6 +69,7 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  */
 struct mrpc_tcp {
 	struct socket *sock;
+	const struct proto *prot;
 	struct mrpc_stream stream;
 	bool pages;
 	bool down;
@@ -77,6 +80,12 @@ struct mrpc_tcp {
 	u8 *bounce;
 	struct mrpc_sock_hooks hooks;
 };
+
+/* Is it TCP, and nothing else's that TCP is below? */
+static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
+{
+	return READ_ONCE(tcp->sock->sk->sk_prot) == tcp->prot;
+}
 
 /* tcp_link.c */
 int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,

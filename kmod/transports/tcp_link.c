@@ -73,6 +73,7 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	if (!tcp)
 		return -ENOMEM;
 	tcp->sock = sock;
+	tcp->prot = sk->sk_prot;
 	mrpc_tcp_tune(sock);
 	/* A peer that answers window probes, but does not read, would have our
 	 * pages for ever.
@@ -282,7 +283,7 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, si
 
 	if (READ_ONCE(tcp->down))
 		return 0;
-	if (nr == 1 && mrpc_tcp_passed(pass)) {
+	if (nr == 1 && mrpc_tcp_passed(pass) && mrpc_tcp_plain(tcp)) {
 		n = mrpc_tcp_read_some(tcp->sock->sk, vec);
 		if (n)
 			return n;

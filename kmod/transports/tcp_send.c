@@ -87,7 +87,7 @@ static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 	struct sock *sk = tcp->sock->sk;
 	int n;
 
-	if (likely(mrpc_tcp_passed(pass))) {
+	if (likely(mrpc_tcp_passed(pass) && mrpc_tcp_plain(tcp))) {
 		lock_sock(sk);
 		sock_rps_record_flow(sk);
 		n = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
