@@ -463,6 +463,8 @@ test_unload()
 	            return True
 	        time.sleep(0.1)
 	assert removed('mrpc_tcp')
+	# If another test has had it loaded
+	subprocess.call(['rmmod', 'mrpc_prio'], stderr=subprocess.DEVNULL)
 	time.sleep(0.5)
 	assert subprocess.call(['rmmod', 'mrpc'], stderr=subprocess.DEVNULL) != 0
 	n.socket.close()
