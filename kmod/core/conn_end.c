@@ -3,6 +3,7 @@
  * The one way in which connections end.
  */
 #include <linux/delay.h>
+#include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "chain.h"
@@ -80,6 +81,28 @@ void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool a
 	mrpc_conn_get(conn);
 	queue_work(mrpc_end_wq, &conn->close_work);
 }
+
+/* Whoever closes waits 3 s for us. */
+#define MRPC_CONN_LINGER	msecs_to_jiffies(800)
+
+/**
+ * mrpc_conn_linger() - an orderly end: what was sent, the last replies above all, still arrives,
+ * but not at a peer that takes its time
+ * @busy: is something under way?
+ * @ctx: for @busy
+ *
+ * For transports, in release. Context: process; waits.
+ */
+void mrpc_conn_linger(bool (*busy)(void *ctx), void *ctx)
+{
+	unsigned long until = jiffies + MRPC_CONN_LINGER, us = 50;
+
+	while (busy(ctx) && time_before(jiffies, until)) {
+		usleep_range(us, 2 * us);
+		us = min(2 * us, 10UL * USEC_PER_MSEC);
+	}
+}
+EXPORT_SYMBOL_GPL(mrpc_conn_linger);
 
 static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 {

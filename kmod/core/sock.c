@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Socket callbacks: softirq, or a sender's backlog. They only set flags and wake.
+ * What transports with sockets share: how one is made for an application, and its callbacks, which
+ * run in softirq or a sender's backlog, and only set flags and wake.
  */
 #include <linux/tcp.h>
 
@@ -94,3 +95,31 @@ void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks)
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_unhook);
+
+/**
+ * mrpc_sock_new() - a socket for an IP address that an application has given
+ * @net: its namespace
+ * @protocol: IPPROTO_TCP or IPPROTO_UDP
+ * @addr: the address
+ * @addr_len: its bytes, at most those of @ss
+ * @ss: out: the address, zero behind it
+ * @sock: out
+ * @why: out: why not, where the errno does not say it
+ *
+ * A user's: hooks, accounting and a reference to the namespace. Context: process; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
+		  struct sockaddr_storage *ss, struct socket **sock, const char **why)
+{
+	memset(ss, 0, sizeof(*ss));
+	memcpy(ss, addr, min_t(size_t, addr_len, sizeof(*ss)));
+	if (!((ss->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
+	      (ss->ss_family == AF_INET6 && addr_len >= sizeof(struct sockaddr_in6)))) {
+		*why = "the address is no sockaddr_in or sockaddr_in6";
+		return -EAFNOSUPPORT;
+	}
+	return __sock_create(net, ss->ss_family,
+			     protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM, protocol, sock, 0);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_new);

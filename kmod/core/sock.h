@@ -26,6 +26,8 @@ static inline bool mrpc_sock_taken(const struct sock *sk)
 }
 
 int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hooks *hooks);
+int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
+		  struct sockaddr_storage *ss, struct socket **sock, const char **why);
 void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks);
 
 #endif /* MRPC_CORE_SOCK_H */

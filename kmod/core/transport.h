@@ -236,4 +236,6 @@ void mrpc_kick_tx(struct mrpc_conn *conn);
 void mrpc_kick_room(struct mrpc_conn *conn);
 void mrpc_kick_listener(struct mrpc_listener *l);
 
+void mrpc_conn_linger(bool (*busy)(void *ctx), void *ctx);
+
 #endif /* MRPC_CORE_TRANSPORT_H */

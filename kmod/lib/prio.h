@@ -100,7 +100,7 @@ struct mrpc_prio_rule {
 	u32 window;
 	bool proportional;
 	u32 outstanding;
-	u8 overcommit;
+	u32 overcommit;
 	u8 order;
 	bool crc;
 	u32 step;

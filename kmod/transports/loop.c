@@ -9,7 +9,6 @@
  * dropped then, and with it the sender's blocks become free. Nothing is allocated
  * on the way, so nothing but the end of the link can make it fail.
  */
-#include <linux/delay.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
 #include <linux/sched.h>
@@ -26,9 +25,6 @@
 #define MRPC_LOOP_INPUT_MAX	1024	/* messages that wait at one end */
 
 #define MRPC_LOOP_FRAME		SZ_256K	/* bytes that count as one more frame */
-
-/* How long a close waits for the peer to read. Whoever closes waits 1 s for us. */
-#define MRPC_LOOP_LINGER	msecs_to_jiffies(800)
 
 /**
  * struct mrpc_loop_end - one end of a link
@@ -549,18 +545,12 @@ static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
 	WRITE_ONCE(end->down, true);
 }
 
-/*
- * An orderly end: what was sent, the last replies above all, still arrives, but
- * not at a peer that takes its time.
- */
-static void mrpc_loop_linger(struct mrpc_loop_end *end)
+/* Has the peer something to read? */
+static bool mrpc_loop_unread(void *ctx)
 {
-	unsigned long until = jiffies + MRPC_LOOP_LINGER, us = 50;
+	struct mrpc_loop_end *end = ctx;
 
-	while (!READ_ONCE(end->eof) && READ_ONCE(end->peer->nr) && time_before(jiffies, until)) {
-		usleep_range(us, 2 * us);
-		us = min(2 * us, 10UL * USEC_PER_MSEC);
-	}
+	return !READ_ONCE(end->eof) && READ_ONCE(end->peer->nr);
 }
 
 static void mrpc_loop_release(struct mrpc_conn *conn)
@@ -568,7 +558,7 @@ static void mrpc_loop_release(struct mrpc_conn *conn)
 	struct mrpc_loop_end *end = conn->link;
 
 	if (end->linger)
-		mrpc_loop_linger(end);
+		mrpc_conn_linger(mrpc_loop_unread, end);
 	conn->link = NULL;
 	mrpc_loop_hangup(end);
 	mrpc_loop_end_put(end);

@@ -15,8 +15,14 @@
  * (prio_pump.c), one context at a time, which builds and sends packets without the lock.
  * Bytes are copied where they belong by the owner of a connection's receive claim.
  *
- * Layers: prio_main.c > prio_stats.c, prio_link.c > prio_in.c, prio_out.c > prio_pump.c
- * > prio_packet.c > prio_peers.c > prio_port.c
+ *  prio_main.c		the module and its settings
+ *  prio_link.c		connections: what the core asks of a transport
+ *  prio_out.c, prio_in.c messages, and what becomes of them
+ *  prio_pump.c		has done what the protocol wants
+ *  prio_packet.c	datagrams, judged as they come, and sent
+ *  prio_peers.c	peers and the ways to them
+ *  prio_port.c		sockets, hosts and their end
+ *  prio_stats.c	what operators see
  */
 #ifndef MRPC_TRANSPORTS_PRIO_HOST_H
 #define MRPC_TRANSPORTS_PRIO_HOST_H

@@ -4,8 +4,6 @@
  * that both ends share with others. It begins with a HELLO to who listens; a message without
  * content ends it, or the end of the association.
  */
-#include <linux/delay.h>
-#include <linux/jiffies.h>
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/ipv6.h>
@@ -14,9 +12,8 @@
 #include "conn.h"
 #include "prio_host.h"
 #include "session.h"
+#include "sock.h"
 
-/* How long a close waits for what is under way. Whoever closes waits 1 s for us. */
-#define PRIO_LINGER	msecs_to_jiffies(800)
 #define PRIO_BACKLOG	4096
 
 static const struct rhashtable_params prio_link_params = {
@@ -202,20 +199,6 @@ static void prio_unmap(struct sockaddr_storage *ss)
 		prio_sockaddr(ss, AF_INET, &v4, in6.sin6_port, 0);
 }
 
-static int prio_socket(struct net *net, const void *addr, u32 addr_len,
-		       struct sockaddr_storage *ss, struct socket **sock, const char **why)
-{
-	memset(ss, 0, sizeof(*ss));
-	memcpy(ss, addr, min_t(size_t, addr_len, sizeof(*ss)));
-	if (!((ss->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
-	      (ss->ss_family == AF_INET6 && addr_len >= sizeof(struct sockaddr_in6)))) {
-		*why = "a prio address is a sockaddr_in or sockaddr_in6";
-		return -EAFNOSUPPORT;
-	}
-	/* A user socket: hooks, accounting and a namespace reference. */
-	return __sock_create(net, ss->ss_family, SOCK_DGRAM, IPPROTO_UDP, sock, 0);
-}
-
 /*
  * Have a socket of the caller's connect: hooks see it, and may change the address. It also
  * says what our address is.
@@ -228,7 +211,7 @@ static int prio_probe(struct net *net, const void *addr, u32 addr_len, struct pr
 	struct socket *sock;
 	int err;
 
-	err = prio_socket(net, addr, addr_len, &ss, &sock, why);
+	err = mrpc_sock_new(net, IPPROTO_UDP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
 	err = -EINVAL;
@@ -312,7 +295,7 @@ int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 bac
 	struct socket *sock;
 	int err;
 
-	err = prio_socket(net, addr, addr_len, &ss, &sock, why);
+	err = mrpc_sock_new(net, IPPROTO_UDP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
 	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
@@ -420,18 +403,12 @@ void prio_shutdown(struct mrpc_conn *conn, bool abort)
 	WRITE_ONCE(link->down, true);
 }
 
-/*
- * An orderly end: what was sent, the last replies above all, still arrives, but
- * not at a peer that takes its time.
- */
-static void prio_linger(struct prio_link *link)
+/* Has the peer something to acknowledge? */
+static bool prio_unacked(void *ctx)
 {
-	unsigned long until = jiffies + PRIO_LINGER, us = 50;
+	struct prio_link *link = ctx;
 
-	while (READ_ONCE(link->nr_outs) && !READ_ONCE(link->err) && time_before(jiffies, until)) {
-		usleep_range(us, 2 * us);
-		us = min(2 * us, 10UL * USEC_PER_MSEC);
-	}
+	return READ_ONCE(link->nr_outs) && !READ_ONCE(link->err);
 }
 
 void prio_release(struct mrpc_conn *conn)
@@ -442,7 +419,7 @@ void prio_release(struct mrpc_conn *conn)
 	struct prio_out *bye = prio_out_new(GFP_KERNEL);
 
 	if (link->linger)
-		prio_linger(link);
+		mrpc_conn_linger(prio_unacked, link);
 	atomic_inc(&port->users);	/* keeps the host until we are done */
 	spin_lock_bh(&host->lock);
 	prio_link_forget(link);

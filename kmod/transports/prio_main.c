@@ -77,32 +77,9 @@ PRIO_SETTING(chunk, "bytes of one turn of a message at most");
 PRIO_SETTING(unscheduled, "bytes that each peer may send to here without a grant");
 PRIO_SETTING(window, "bytes granted ahead of what has come, for each message");
 PRIO_SETTING(outstanding, "bytes granted and not here, of all messages");
+PRIO_SETTING(overcommit, "peers that are granted at a time, 1 to 64");
 PRIO_SETTING(step, "a grant is for at least so many more bytes");
 PRIO_SETTING(reorder, "bytes that come beyond a gap before it counts as lost");
-
-static int prio_overcommit_set(const char *text, const struct kernel_param *kp)
-{
-	u8 value;
-	int err = kstrtou8(text, 0, &value);
-
-	if (err)
-		return err;
-	if (!value || value > MRPC_PRIO_MAX_OVERCOMMIT)
-		return -EINVAL;
-	mutex_lock(&prio_settings_lock);
-	prio_settings.overcommit = value;
-	mutex_unlock(&prio_settings_lock);
-	prio_ports_apply();
-	return 0;
-}
-
-static const struct kernel_param_ops prio_overcommit_ops = {
-	.set	= prio_overcommit_set,
-	.get	= param_get_byte,
-};
-
-module_param_cb(overcommit, &prio_overcommit_ops, &prio_settings.overcommit, 0644);
-MODULE_PARM_DESC(overcommit, "peers that are granted at a time, 1 to 64");
 
 static int prio_crc_set(const char *text, const struct kernel_param *kp)
 {

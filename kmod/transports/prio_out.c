@@ -7,7 +7,6 @@
  * where one must not come before another, it waits here until that has arrived: CANCEL for
  * what it cancels, the client's BYE for all.
  */
-#include <linux/crc32c.h>
 #include <linux/delay.h>
 #include <linux/slab.h>
 #include <net/dst.h>
@@ -24,6 +23,12 @@ static struct kmem_cache *prio_out_cache;
 static struct prio_out *prio_out_of(struct mrpc_prio_tx *core)
 {
 	return container_of(core, struct prio_out, core);
+}
+
+/* prio_out_new() - memory for a message, or NULL */
+struct prio_out *prio_out_new(gfp_t gfp)
+{
+	return kmem_cache_zalloc(prio_out_cache, gfp | __GFP_ACCOUNT);
 }
 
 /* -- its life: under host->lock ------------------------------------------------------------ */
@@ -202,7 +207,7 @@ static void prio_out_place(struct prio_link *link, struct prio_out *out, bool ac
  */
 int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted)
 {
-	struct prio_out *out = kmem_cache_zalloc(prio_out_cache, GFP_KERNEL_ACCOUNT);
+	struct prio_out *out = prio_out_new(GFP_KERNEL);
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 	struct prio_host *host = link->host;
 	int err = 0;
@@ -243,12 +248,6 @@ void prio_out_bye(struct prio_link *link, struct prio_out *out)
 	out->core.urgent = true;
 	prio_out_add(link, out);
 	prio_out_go(out);
-}
-
-/* prio_out_new() - memory for a message without content, or NULL */
-struct prio_out *prio_out_new(gfp_t gfp)
-{
-	return kmem_cache_zalloc(prio_out_cache, gfp | __GFP_ACCOUNT);
 }
 
 /**
@@ -336,7 +335,7 @@ static void prio_fill_put(struct prio_fill *f, const void *data, u32 len)
 	prio_packet_put(f->skb, f->at, data, len);
 	f->at += len;
 	if (f->summed)
-		f->sum = crc32c(f->sum, data, len);
+		f->sum = mrpc_checksum(f->sum, data, len);
 }
 
 /* From the heap, where the application can write: what is summed is what has been copied. */
@@ -414,7 +413,7 @@ static void prio_out_datagram(struct prio_out *out, const struct mrpc_prio_chunk
 
 	mrpc_prio_chunk_header(chunk, at, head);
 	f->summed = mrpc_prio_has_crc(head);
-	f->sum = ~0;
+	f->sum = MRPC_CHECKSUM_INIT;
 	prio_fill_put(f, head, sizeof(head));
 	if (len)
 		prio_out_copy(out, chunk->offset + at, len, f);

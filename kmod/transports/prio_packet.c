@@ -5,7 +5,6 @@
  * A chunk leaves as one packet that is segmented as late as possible, and what came as
  * segments of one such packet is looked at as one: each segment has a header of its own.
  */
-#include <linux/crc32c.h>
 #include <linux/errqueue.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
@@ -66,12 +65,12 @@ static u32 prio_packet_crc(struct sk_buff *skb, u32 at, u32 len)
 
 	skb_copy_bits(skb, at, head, sizeof(head));
 	mrpc_prio_set_crc(head, 0);
-	crc = crc32c(~0, head, sizeof(head));
+	crc = mrpc_checksum(MRPC_CHECKSUM_INIT, head, sizeof(head));
 	skb_prepare_seq_read(skb, at + sizeof(head), at + len, &st);
 	/* What it returns may go beyond the end; what it has mapped it gives back at the end. */
 	while ((n = skb_seq_read(done, &data, &st))) {
 		if (done < len - sizeof(head))
-			crc = crc32c(crc, data, min_t(u32, n, len - sizeof(head) - done));
+			crc = mrpc_checksum(crc, data, min_t(u32, n, len - sizeof(head) - done));
 		done += n;
 	}
 	return ~crc;
@@ -104,7 +103,8 @@ static void prio_answer(struct prio_host *host, const struct prio_path *path,
 	if (!skb)
 		return;
 	if (mrpc_prio_has_crc(ev->answer))
-		mrpc_prio_set_crc(ev->answer, ~crc32c(~0, ev->answer, ev->answer_len));
+		mrpc_prio_set_crc(ev->answer, ~mrpc_checksum(MRPC_CHECKSUM_INIT, ev->answer,
+							     ev->answer_len));
 	prio_packet_put(skb, 0, ev->answer, ev->answer_len);
 	memcpy(skb->cb, path, sizeof(*path));
 	__skb_queue_tail(&host->answers, skb);

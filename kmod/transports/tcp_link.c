@@ -24,9 +24,6 @@
 #include "session.h"
 #include "tcp.h"
 
-/* How long a close waits for what is under way. Whoever closes waits 1 s for us. */
-#define MRPC_TCP_LINGER	msecs_to_jiffies(800)
-
 /* A listening socket; sk_user_data refers to the listener. */
 struct mrpc_tcp_listener {
 	struct socket *sock;
@@ -90,27 +87,14 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	return err;
 }
 
-static int mrpc_tcp_socket(struct net *net, const struct sockaddr_storage *addr, u32 addr_len,
-			   struct socket **sock, const char **why)
-{
-	if (!((addr->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
-	      (addr->ss_family == AF_INET6 && addr_len >= sizeof(struct sockaddr_in6)))) {
-		*why = "a tcp address is a sockaddr_in or sockaddr_in6";
-		return -EAFNOSUPPORT;
-	}
-	/* A user socket: hooks, accounting and a namespace reference. */
-	return __sock_create(net, addr->ss_family, SOCK_STREAM, IPPROTO_TCP, sock, 0);
-}
-
 int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
 		     const char **why)
 {
-	struct sockaddr_storage ss = {};
+	struct sockaddr_storage ss;
 	struct socket *sock;
 	int err;
 
-	memcpy(&ss, addr, min_t(size_t, addr_len, sizeof(ss)));
-	err = mrpc_tcp_socket(conn->session->net, &ss, addr_len, &sock, why);
+	err = mrpc_sock_new(conn->session->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
 	sock->sk->sk_sndtimeo = clamp_t(u64, nsecs_to_jiffies64(timeout), 1, MAX_SCHEDULE_TIMEOUT - 1);
@@ -130,13 +114,12 @@ int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32
 		    const char **why)
 {
 	struct mrpc_tcp_listener *tl;
-	struct sockaddr_storage ss = {};
+	struct sockaddr_storage ss;
 	struct socket *sock;
 	struct sock *sk;
 	int err;
 
-	memcpy(&ss, addr, min_t(size_t, addr_len, sizeof(ss)));
-	err = mrpc_tcp_socket(l->session->net, &ss, addr_len, &sock, why);
+	err = mrpc_sock_new(l->session->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
 	err = -ENOMEM;
@@ -347,21 +330,19 @@ static bool mrpc_tcp_unacked(const struct sock *sk)
 	       READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una) > 1;
 }
 
-/*
- * An orderly end: what was sent, the last replies above all, still arrives, but
- * not at a peer that takes its time.
- */
-static void mrpc_tcp_linger(struct mrpc_tcp *tcp)
+static bool mrpc_tcp_busy(void *ctx)
 {
-	unsigned long until = jiffies + MRPC_TCP_LINGER, us = 50;
-	struct sock *sk = tcp->sock->sk;
+	struct mrpc_tcp *tcp = ctx;
 
 	mrpc_tcp_discard(tcp->sock);
-	while (mrpc_tcp_unacked(sk) && time_before(jiffies, until)) {
-		usleep_range(us, 2 * us);
-		us = min(2 * us, 10UL * USEC_PER_MSEC);
-		mrpc_tcp_discard(tcp->sock);
-	}
+	return mrpc_tcp_unacked(tcp->sock->sk);
+}
+
+static void mrpc_tcp_linger(struct mrpc_tcp *tcp)
+{
+	struct sock *sk = tcp->sock->sk;
+
+	mrpc_conn_linger(mrpc_tcp_busy, tcp);
 	/* The rest is the network's, unless it holds the pages of a session. */
 	if (tcp->pages && mrpc_tcp_unacked(sk))
 		sock_no_linger(sk);
