@@ -19,7 +19,7 @@
 #include <kj/async-io.h>
 
 #include "bench.capnp.h"
-#include "measure.h"
+#include "peer.h"
 
 static const char usage[] =
 	"Usage: capnp_bench [OPTION...] MODE [ADDRESS]\n"
@@ -260,19 +260,9 @@ int main(int argc, char **argv)
 	struct options o;
 
 	options_parse(&o, argc, argv, usage);
-	if (!strcmp(o.mode, "settings"))
-		return settings();
-	if (!o.address)
-		errx(2, "which address?");
-	if (!strcmp(o.mode, "serve"))
-		return serve(o);
-	if (!strcmp(o.mode, "call")) {
-		measure_run(&o, o.in_flight > 1 ? run_calls : run_sync);
-	} else if (!strcmp(o.mode, "connect")) {
-		measure_run(&o, run_connect);
-	} else {
-		fputs(usage, stderr);
-		return 2;
-	}
-	return 0;
+	return run_mode(o, usage, settings, {
+		{ "serve", serve, nullptr },
+		{ "call", nullptr, o.in_flight > 1 ? run_calls : run_sync },
+		{ "connect", nullptr, run_connect },
+	});
 }

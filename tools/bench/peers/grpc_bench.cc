@@ -7,7 +7,6 @@
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
 
 #include <memory>
 #include <string>
@@ -17,7 +16,7 @@
 #include <grpcpp/grpcpp.h>
 
 #include "bench.grpc.pb.h"
-#include "measure.h"
+#include "peer.h"
 
 static const char usage[] =
 	"Usage: grpc_bench [OPTION...] MODE [ADDRESS]\n"
@@ -63,7 +62,7 @@ static int settings(void)
 
 static sigset_t ends;
 
-/* Before any thread starts, so that all have it blocked. */
+/* Before a server starts threads, so that all have it blocked. */
 static void block_ends(void)
 {
 	sigemptyset(&ends);
@@ -107,6 +106,7 @@ static int serve(const struct options &o)
 	SyncService service(o.reply);
 	grpc::ServerBuilder builder;
 
+	block_ends();
 	configure(builder, o);
 	builder.RegisterService(&service);
 	std::unique_ptr<grpc::Server> server = builder.BuildAndStart();
@@ -170,6 +170,7 @@ static int serve_async(const struct options &o)
 	bench::Bench::AsyncService service;
 	grpc::ServerBuilder builder;
 
+	block_ends();
 	configure(builder, o);
 	builder.RegisterService(&service);
 	for (unsigned int i = 0; i < o.threads; i++)
@@ -325,27 +326,9 @@ int main(int argc, char **argv)
 	struct options o;
 
 	options_parse(&o, argc, argv, usage);
-	if (!strcmp(o.mode, "settings"))
-		return settings();
-	if (!o.address)
-		errx(2, "which address?");
-	block_ends();
-	if (!strcmp(o.mode, "serve"))
-		return serve(o);
-	if (!strcmp(o.mode, "serve-async"))
-		return serve_async(o);
-	if (!strcmp(o.mode, "idle"))
-		return idle(o);
-	pthread_sigmask(SIG_UNBLOCK, &ends, nullptr);
-	if (!strcmp(o.mode, "sync")) {
-		measure_run(&o, run_sync);
-	} else if (!strcmp(o.mode, "async")) {
-		measure_run(&o, run_async);
-	} else if (!strcmp(o.mode, "connect")) {
-		measure_run(&o, run_connect);
-	} else {
-		fputs(usage, stderr);
-		return 2;
-	}
-	return 0;
+	return run_mode(o, usage, settings, {
+		{ "serve", serve, nullptr }, { "serve-async", serve_async, nullptr },
+		{ "idle", idle, nullptr }, { "sync", nullptr, run_sync },
+		{ "async", nullptr, run_async }, { "connect", nullptr, run_connect },
+	});
 }

@@ -22,7 +22,7 @@
 #include <thrift/transport/TSocket.h>
 
 #include "Bench.h"
-#include "measure.h"
+#include "peer.h"
 
 using namespace apache::thrift;
 using namespace apache::thrift::protocol;
@@ -178,34 +178,18 @@ static void run_connect(struct measure *m, const struct options *o)
 	measure_end(m);
 }
 
-static int run(const struct options &o)
-{
-	if (!strcmp(o.mode, "settings"))
-		return settings();
-	if (!o.address)
-		errx(2, "which address?");
-	/* That a client goes is no news. */
-	GlobalOutput.setOutputFunction([](const char *) {});
-	if (!strcmp(o.mode, "serve"))
-		return serve(o);
-	if (!strcmp(o.mode, "call")) {
-		measure_run(&o, run_calls);
-	} else if (!strcmp(o.mode, "connect")) {
-		measure_run(&o, run_connect);
-	} else {
-		fputs(usage, stderr);
-		return 2;
-	}
-	return 0;
-}
-
 int main(int argc, char **argv)
 {
 	struct options o;
 
 	options_parse(&o, argc, argv, usage);
+	/* That a client goes is no news. */
+	GlobalOutput.setOutputFunction([](const char *) {});
 	try {
-		return run(o);
+		return run_mode(o, usage, settings, {
+			{ "serve", serve, nullptr }, { "call", nullptr, run_calls },
+			{ "connect", nullptr, run_connect },
+		});
 	} catch (const TException &e) {
 		errx(1, "%s", e.what());
 	}
