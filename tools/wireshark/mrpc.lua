@@ -72,12 +72,7 @@ local f = {
 	section_bytes = ProtoField.bytes("mrpc.section.bytes", "Bytes"),
 	trailer_crc = ProtoField.uint32("mrpc.trailer.crc", "Checksum of the bytes", base.HEX),
 }
-
-local fields = {}
-for _, field in pairs(f) do
-	fields[#fields + 1] = field
-end
-mrpc.fields = fields
+mrpc.fields = f
 
 local malformed = ProtoExpert.new("mrpc.malformed", "Malformed frame", expert.group.MALFORMED,
 				  expert.severity.ERROR)
@@ -210,11 +205,11 @@ local function sections(tvb, tree, kind)
 	if detail then
 		tree:add(f.detail, detail)
 	end
-	local structs, text = part(tvb(36, 4):le_uint()), tvb(40, 4):le_uint()
+	local structs = part(tvb(36, 4):le_uint())
 	if structs then
 		tree:add(f.section_structs, structs)
 	end
-	text = part(text)
+	local text = part(tvb(40, 4):le_uint())
 	if text then
 		tree:add(f.section_text, text)
 	end

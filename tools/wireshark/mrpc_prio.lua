@@ -98,13 +98,7 @@ local f = {
 	time = ProtoField.relative_time("mrpc_prio.time", "Time since the request"),
 	more = ProtoField.uint32("mrpc_prio.entry.more", "Newly granted bytes"),
 }
-
-local fields = {}
-for _, field in pairs(f) do
-	fields[#fields + 1] = field
-end
-prio.fields = fields
-
+prio.fields = f
 
 local group, severity = expert.group, expert.severity
 local e = {
@@ -133,11 +127,7 @@ local e = {
 	ecn = ProtoExpert.new("mrpc_prio.expert.ecn", "Congestion was experienced",
 			      group.SEQUENCE, severity.NOTE),
 }
-local experts = {}
-for _, x in pairs(e) do
-	experts[#experts + 1] = x
-end
-prio.experts = experts
+prio.experts = e
 
 prio.prefs.ports = Pref.range("UDP ports", "", "Ports of the transport, besides what looks like it",
 			      65535)
