@@ -4,6 +4,7 @@
  * share, that nobody is in others' way, and what that is worth.
  */
 #include "tap.h"
+#include "lo.h"
 #include "load.h"
 #include "operator.h"
 #include "peer.h"
@@ -41,19 +42,11 @@ static struct op_queue client(const char *dev, int conn)
 	raw_die("connection %d is in no domain", conn);
 }
 
-static void fast_lo(void)
-{
-	if (system("tc qdisc del dev lo root; ip link set lo mtu 65536"))
-		printf("# lo stays slow\n");
-}
-
 /* A slow link: lo, with packets as on others. */
 static void slow_lo(void)
 {
-	if (system("modprobe -q sch_tbf 2>/dev/null; ip link set lo mtu 1500;"
-		   "tc qdisc add dev lo root tbf rate 16mbit burst 20000 limit 4m 2>/dev/null"))
+	if (!lo_bend("tbf rate 16mbit burst 20000 limit 4m"))
 		SKIP("there is no tbf here");
-	atexit(fast_lo);
 }
 
 /* Urgent calls beside bulk ones over one slow link: what goes before them is counted. */

@@ -10,6 +10,7 @@
 
 #include "tap.h"
 #include "hosts.h"
+#include "lo.h"
 #include "load.h"
 #include "operator.h"
 #include "prio_wire.h"
@@ -17,22 +18,10 @@
 static struct raw_pair p;
 static struct load l, other;
 
-static void restore_lo(void)
+static void bend_lo(const char *qdisc)
 {
-	if (system("tc qdisc del dev lo root 2>/dev/null; ip link set lo mtu 65536 up"))
-		printf("# lo stays as it is\n");
-}
-
-/* lo with packets as on others, and with @qdisc. */
-static void bend_lo(const char *module, const char *qdisc)
-{
-	char command[300];
-
-	snprintf(command, sizeof(command), "modprobe -q %s; ip link set lo mtu 1500;"
-		 "tc qdisc replace dev lo root %s", module, qdisc);
-	if (system(command))
-		SKIP("there is no %s here", module);
-	atexit(restore_lo);
+	if (!lo_bend(qdisc))
+		SKIP("there is no '%s' here", qdisc);
 }
 
 static void netem(const char *what)
@@ -40,7 +29,7 @@ static void netem(const char *what)
 	char qdisc[200];
 
 	snprintf(qdisc, sizeof(qdisc), "netem limit 10000 %s", what);
-	bend_lo("sch_netem", qdisc);
+	bend_lo(qdisc);
 }
 
 /* Calls of all sizes, each of which must be answered, once, with its own content. */
@@ -92,7 +81,7 @@ TEST_LIMIT(mtu, 180)
 	static const unsigned int mtus[] = { 1500, 9000, 1280, 65536, 1400 };
 	unsigned int i;
 
-	atexit(restore_lo);
+	atexit(lo_restore);
 	raw_pair(&p, "prio6", 2);
 	l.len = 200000;
 	load_start(&l, &p.c, p.conn, 4);
@@ -280,7 +269,7 @@ TEST_LIMIT(urgent, 240)
 {
 	uint64_t tcp, prio;
 
-	bend_lo("sch_tbf", "tbf rate 50mbit burst 20000 limit 4m");
+	bend_lo("tbf rate 50mbit burst 20000 limit 4m");
 	tcp = urgent_beside_bulk("tcp4");
 	prio = urgent_beside_bulk("prio");
 	NOTE("an urgent call takes %llu us over prio, %llu us over tcp: %.1f times",
