@@ -278,7 +278,7 @@ void help_object(const char *object);
 int run_command(struct args *args, const char *object, const struct word *commands,
 		const char *preset);
 
-/* -- engine.c, queue.c, runtime.c, egress.c, transport.c, config.c ------------------------------------------------- */
+/* -- engine.c, queue.c, runtime.c, egress.c, transport.c, config.c -------------------------- */
 
 int do_engine(struct args *args);
 struct json_object *engine_array(void);
