@@ -37,6 +37,14 @@ function row(label, env, test, key, scale, unit, peer, against, target,
 	entry(peer "." test "." label, value, unit, other == "" ? "" : against, ratio, n, low, high)
 }
 
+# One line for each transport, against what it is built on or the host has instead of it.
+function transports(label, env, test, key, scale, unit, target)
+{
+	row(label, env, test, key, scale, unit, "mrpc-tcp", "bare-tcp", target)
+	row(label, env, test, key, scale, unit, "mrpc-prio", "bare-tcp")
+	row(label, env, test, key, scale, unit, "mrpc-loop", "unix")
+}
+
 function judge(ratio, target)
 {
 	targets++
@@ -99,30 +107,16 @@ function copies(    kib, copy, reference, header, from)
 
 END {
 	heading("64 B and 8 B, 1 in flight")
-	row("instructions", "count", "64/1", "cost", 1, "instructions", "mrpc-tcp", "bare-tcp", "<=1.6")
-	row("instructions", "count", "64/1", "cost", 1, "instructions", "mrpc-prio", "bare-tcp")
-	row("instructions", "count", "64/1", "cost", 1, "instructions", "mrpc-loop", "unix")
-	row("context switches", "count", "64/1", "switches", 1, "switches", "mrpc-tcp", "bare-tcp", "=1")
-	row("context switches", "count", "64/1", "switches", 1, "switches", "mrpc-prio", "bare-tcp")
-	row("context switches", "count", "64/1", "switches", 1, "switches", "mrpc-loop", "unix")
+	transports("instructions", "count", "64/1", "cost", 1, "instructions", "<=1.6")
+	transports("context switches", "count", "64/1", "switches", 1, "switches", "=1")
 	row("context switches, 2 CPUs", "wall", "64/1", "switches", 1, "switches", "mrpc-tcp", "bare-tcp")
 	row("context switches, 2 CPUs", "wall", "64/1", "switches", 1, "switches", "mrpc-prio", "bare-tcp")
-	row("system calls", "count", "64/1", "syscalls", 1, "calls", "mrpc-tcp", "bare-tcp")
-	row("system calls", "count", "64/1", "syscalls", 1, "calls", "mrpc-prio", "bare-tcp")
-	row("system calls", "count", "64/1", "syscalls", 1, "calls", "mrpc-loop", "unix")
-	row("median, us", "wall", "64/1", "median_ns", 0.001, "us", "mrpc-tcp", "bare-tcp", "<=1.5")
-	row("median, us", "wall", "64/1", "median_ns", 0.001, "us", "mrpc-prio", "bare-tcp")
-	row("median, us", "wall", "64/1", "median_ns", 0.001, "us", "mrpc-loop", "unix")
-	row("P99, us", "wall", "64/1", "p99_ns", 0.001, "us", "mrpc-tcp", "bare-tcp")
-	row("P99, us", "wall", "64/1", "p99_ns", 0.001, "us", "mrpc-prio", "bare-tcp")
-	row("P99, us", "wall", "64/1", "p99_ns", 0.001, "us", "mrpc-loop", "unix")
+	transports("system calls", "count", "64/1", "syscalls", 1, "calls")
+	transports("median, us", "wall", "64/1", "median_ns", 0.001, "us", "<=1.5")
+	transports("P99, us", "wall", "64/1", "p99_ns", 0.001, "us")
 	heading("32 B and 8 B, 128 in flight")
-	row("calls/s", "wall", "32/128", "rate", 1, "1/s", "mrpc-tcp", "bare-tcp")
-	row("calls/s", "wall", "32/128", "rate", 1, "1/s", "mrpc-prio", "bare-tcp")
-	row("calls/s", "wall", "32/128", "rate", 1, "1/s", "mrpc-loop", "unix")
-	row("instructions", "count", "32/128", "cost", 1, "instructions", "mrpc-tcp", "bare-tcp")
-	row("instructions", "count", "32/128", "cost", 1, "instructions", "mrpc-prio", "bare-tcp")
-	row("instructions", "count", "32/128", "cost", 1, "instructions", "mrpc-loop", "unix")
+	transports("calls/s", "wall", "32/128", "rate", 1, "1/s")
+	transports("instructions", "count", "32/128", "cost", 1, "instructions")
 	heading("an engine at the client, 64 B and 8 B, 1 in flight")
 	engine("none", "none")
 	engine("null", "null", "<=1.01")
@@ -135,9 +129,7 @@ END {
 	goodput(131072, "128 KiB and 8 B")
 	goodput(1048576, "1 MiB and 8 B")
 	heading("a new connection and its first call")
-	row("median, us", "wall", "connect", "median_ns", 0.001, "us", "mrpc-tcp", "bare-tcp")
-	row("median, us", "wall", "connect", "median_ns", 0.001, "us", "mrpc-prio", "bare-tcp")
-	row("median, us", "wall", "connect", "median_ns", 0.001, "us", "mrpc-loop", "unix")
+	transports("median, us", "wall", "connect", "median_ns", 0.001, "us")
 	heading("memory of an idle connection")
 	row("KiB at each end", "wall", "idle", "idle_bytes", 1 / 1024, "KiB", "mrpc-tcp", "bare-hold")
 	heading("binding a schema")
