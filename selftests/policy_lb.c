@@ -631,12 +631,15 @@ TEST(listener)
 	policy_begin(&chooser, "chooser", "listener");
 	op_must_add("lb", members("chooser=listener", 1, 1, 1), NULL);
 	link_all();
+	/* The first call may have found some of them only: the others are owed one. */
+	for (i = 0; i < REPLICAS; i++)
+		echo(2 + i);
 	for (i = 0; i < REPLICAS; i++)
 		before[i] = requests(i);
 	for (i = 0; i < 2 * REPLICAS; i++)
 		echo(10 + i);
 	for (i = 0; i < REPLICAS; i++)
 		CHECK_EQ(requests(i), before[i] + 2);
-	CHECK_EQ(op_counter("lb", "heard"), 2 * REPLICAS + 1);
+	CHECK_EQ(op_counter("lb", "heard"), 3 * REPLICAS + 1);
 	end();
 }
