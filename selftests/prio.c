@@ -485,9 +485,29 @@ TEST_LIMIT(counters, 120)
 	CHECK(gauge_becomes("links", -1, 60000));
 }
 
-static void restore_step(void)
+static void restore_settings(void)
 {
 	raw_file_write(PARAMETER("step"), "16384");
+	raw_file_write(PARAMETER("silence"), "3000000");
+	raw_file_write(PARAMETER("order"), "srpt");
+	raw_file_write(PARAMETER("proportional"), "N");
+}
+
+static void parameter_read(const char *path, char *text, int len)
+{
+	FILE *f = fopen(path, "r");
+
+	CHECK(f && fgets(text, len, f));
+	fclose(f);
+	text[strcspn(text, "\n")] = '\0';
+}
+
+static void check_text(const char *path, const char *text)
+{
+	char got[32];
+
+	parameter_read(path, got, sizeof(got));
+	CHECK_MSG(!strcmp(got, text), "%s is '%s', not '%s'", path, got, text);
 }
 
 /* What is set holds at once, where there are connections already, too. */
@@ -496,11 +516,49 @@ TEST(settings)
 	raw_pair(&p, "prio", 1);
 	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "step"),
 		 raw_file_number(PARAMETER("step")));
-	atexit(restore_step);
+	atexit(restore_settings);
 	CHECK(raw_file_write(PARAMETER("step"), "12345"));
 	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "step"), 12345);
-	restore_step();
+	CHECK(raw_file_write(PARAMETER("silence"), "5000000"));
+	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "silence_ns"), 5000000000LL);
+	check_text(PARAMETER("order"), "srpt");
+	CHECK(raw_file_write(PARAMETER("order"), "fair"));
+	check_text(PARAMETER("order"), "fair");
+	CHECK(raw_file_write(PARAMETER("proportional"), "1"));
+	check_text(PARAMETER("proportional"), "Y");
+	calls(100000, 10);
+	restore_settings();
 	CHECK_EQ(op_transport("prio", MRPC_A_TRANSPORT_SETTING, "step"), 16384);
+	check_text(PARAMETER("order"), "srpt");
+	raw_pair_end(&p);
+}
+
+/* What does not fit the others, or is no value at all, changes nothing. */
+TEST(settings_that_do_not_fit)
+{
+	static const char *const bad[][2] = {
+		{ "silence", "1999" },		/* less than rto_min */
+		{ "rto_min", "199" },		/* ack_delay is more than half of it */
+		{ "rto_max", "1999" },
+		{ "ack_delay", "1001" },
+		{ "overcommit", "0" },
+		{ "overcommit", "65" },
+		{ "max_rx", "0" },
+		{ "max_rx_peer", "-1" },
+		{ "order", "lifo" },
+		{ "proportional", "maybe" },
+		{ "window", "4294967296" },
+	};
+	char path[128], before[32];
+	size_t i;
+
+	raw_pair(&p, "prio", 1);
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		snprintf(path, sizeof(path), PARAMETER("%s"), bad[i][0]);
+		parameter_read(path, before, sizeof(before));
+		CHECK_MSG(!raw_file_write(path, bad[i][1]), "%s takes '%s'", bad[i][0], bad[i][1]);
+		check_text(path, before);
+	}
 	raw_pair_end(&p);
 }
 

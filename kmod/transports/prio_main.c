@@ -39,18 +39,83 @@ u32 prio_skb_priority(u32 class)
 	return READ_ONCE(prio_skb_priorities[class]);
 }
 
+/**
+ * struct prio_setting - a parameter that is a field of prio_settings
+ * @field: the field
+ * @size: of it, in bytes: 8, 4; 1 is a bool, or one of @names
+ * @unit: what 1 is in the field
+ * @names: of its values, or NULL
+ */
+struct prio_setting {
+	void *field;
+	u32 size;
+	u32 unit;
+	const char *const *names;
+};
+
+static const char *const prio_orders[MRPC_PRIO_NR_ORDERS] = {
+	[MRPC_PRIO_SRPT] = "srpt",
+	[MRPC_PRIO_FIFO] = "fifo",
+	[MRPC_PRIO_FAIR] = "fair",
+};
+
+static int prio_setting_parse(const struct prio_setting *s, const char *text, u32 *value)
+{
+	bool yes;
+	int ret;
+
+	if (s->names) {
+		ret = __sysfs_match_string(s->names, MRPC_PRIO_NR_ORDERS, text);
+		*value = ret;
+		return ret < 0 ? ret : 0;
+	}
+	if (s->size > 1)
+		return kstrtou32(text, 0, value);
+	ret = kstrtobool(text, &yes);
+	*value = yes;
+	return ret;
+}
+
+static u64 prio_setting_read(const struct prio_setting *s)
+{
+	switch (s->size) {
+	case 1:
+		return *(u8 *)s->field;
+	case 4:
+		return *(u32 *)s->field;
+	default:
+		return *(u64 *)s->field;
+	}
+}
+
+static void prio_setting_write(const struct prio_setting *s, u64 value)
+{
+	switch (s->size) {
+	case 1:
+		*(u8 *)s->field = value;
+		break;
+	case 4:
+		*(u32 *)s->field = value;
+		break;
+	default:
+		*(u64 *)s->field = value;
+	}
+}
+
 static int prio_setting_set(const char *text, const struct kernel_param *kp)
 {
-	u32 *field = kp->arg, value, before;
-	int err = kstrtou32(text, 0, &value);
+	const struct prio_setting *s = kp->arg;
+	u32 value;
+	u64 before;
+	int err = prio_setting_parse(s, text, &value);
 
 	if (err)
 		return err;
 	mutex_lock(&prio_settings_lock);
-	before = *field;
-	*field = value;
+	before = prio_setting_read(s);
+	prio_setting_write(s, (u64)value * s->unit);
 	if (!mrpc_prio_rule_ok(&prio_settings)) {
-		*field = before;
+		prio_setting_write(s, before);
 		err = -EINVAL;
 	}
 	mutex_unlock(&prio_settings_lock);
@@ -61,7 +126,17 @@ static int prio_setting_set(const char *text, const struct kernel_param *kp)
 
 static int prio_setting_get(char *text, const struct kernel_param *kp)
 {
-	return sysfs_emit(text, "%u\n", READ_ONCE(*(u32 *)kp->arg));
+	const struct prio_setting *s = kp->arg;
+	u64 value;
+
+	mutex_lock(&prio_settings_lock);
+	value = prio_setting_read(s);
+	mutex_unlock(&prio_settings_lock);
+	if (s->names)
+		return sysfs_emit(text, "%s\n", s->names[value]);
+	if (s->size == 1)
+		return sysfs_emit(text, "%c\n", value ? 'Y' : 'N');
+	return sysfs_emit(text, "%llu\n", div_u64(value, s->unit));
 }
 
 static const struct kernel_param_ops prio_setting_ops = {
@@ -69,39 +144,32 @@ static const struct kernel_param_ops prio_setting_ops = {
 	.get	= prio_setting_get,
 };
 
-#define PRIO_SETTING(name, doc)						\
-	module_param_cb(name, &prio_setting_ops, &prio_settings.name, 0644);	\
+#define PRIO_SETTING(name, unit_of, names_of, doc)					\
+	static struct prio_setting prio_setting_##name = {				\
+		.field = &prio_settings.name,						\
+		.size = sizeof(prio_settings.name),					\
+		.unit = unit_of,							\
+		.names = names_of,							\
+	};										\
+	module_param_cb(name, &prio_setting_ops, &prio_setting_##name, 0644);		\
 	MODULE_PARM_DESC(name, doc)
 
-PRIO_SETTING(chunk, "bytes of one turn of a message at most");
-PRIO_SETTING(unscheduled, "bytes that each peer may send to here without a grant");
-PRIO_SETTING(window, "bytes granted ahead of what has come, for each message");
-PRIO_SETTING(outstanding, "bytes granted and not here, of all messages");
-PRIO_SETTING(overcommit, "peers that are granted at a time, 1 to 64");
-PRIO_SETTING(step, "a grant is for at least so many more bytes");
-PRIO_SETTING(reorder, "bytes that come beyond a gap before it counts as lost");
-
-static int prio_crc_set(const char *text, const struct kernel_param *kp)
-{
-	bool value;
-	int err = kstrtobool(text, &value);
-
-	if (err)
-		return err;
-	mutex_lock(&prio_settings_lock);
-	prio_settings.crc = value;
-	mutex_unlock(&prio_settings_lock);
-	prio_ports_apply();
-	return 0;
-}
-
-static const struct kernel_param_ops prio_crc_ops = {
-	.set	= prio_crc_set,
-	.get	= param_get_bool,
-};
-
-module_param_cb(crc, &prio_crc_ops, &prio_settings.crc, 0644);
-MODULE_PARM_DESC(crc, "ask peers for checksums of all packets");
+PRIO_SETTING(chunk, 1, NULL, "bytes of one turn of a message at most");
+PRIO_SETTING(unscheduled, 1, NULL, "bytes that each peer may send to here without a grant");
+PRIO_SETTING(window, 1, NULL, "bytes granted ahead of what has come, for each message");
+PRIO_SETTING(proportional, 1, NULL, "instead: outstanding shared by what remains of each message");
+PRIO_SETTING(outstanding, 1, NULL, "bytes granted and not here, of all messages");
+PRIO_SETTING(overcommit, 1, NULL, "peers that are granted at a time, 1 to 64");
+PRIO_SETTING(order, 1, prio_orders, "of messages of one priority: srpt, fifo or fair");
+PRIO_SETTING(step, 1, NULL, "a grant is for at least so many more bytes");
+PRIO_SETTING(reorder, 1, NULL, "bytes that come beyond a gap before it counts as lost");
+PRIO_SETTING(max_rx, 1, NULL, "messages being received");
+PRIO_SETTING(max_rx_peer, 1, NULL, "messages being received from one peer");
+PRIO_SETTING(ack_delay, NSEC_PER_USEC, NULL, "us that an acknowledgement waits for a packet");
+PRIO_SETTING(rto_min, NSEC_PER_USEC, NULL, "us until something is asked for again");
+PRIO_SETTING(rto_max, NSEC_PER_USEC, NULL, "us between attempts at most");
+PRIO_SETTING(silence, NSEC_PER_USEC, NULL, "us without a packet until a peer is given up");
+PRIO_SETTING(crc, 1, NULL, "ask peers for checksums of all packets");
 
 module_param_array_named(dscp, prio_dscps, byte, NULL, 0644);
 MODULE_PARM_DESC(dscp, "DSCP of the eight network priorities, from the least");

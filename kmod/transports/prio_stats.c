@@ -21,6 +21,8 @@ struct prio_number {
 #define PRIO_COUNTER(_name)	PRIO_NUMBER(MRPC_STAT_COUNTER, #_name, stats._name)
 #define PRIO_GAUGE(_name)	PRIO_NUMBER(MRPC_STAT_GAUGE, #_name, _name)
 #define PRIO_SETTING(_name)	PRIO_NUMBER(MRPC_STAT_SETTING, #_name, rule._name)
+/* The protocol counts nanoseconds. */
+#define PRIO_TIME(_name)	PRIO_NUMBER(MRPC_STAT_SETTING, #_name "_ns", rule._name)
 
 static const struct prio_number prio_numbers[] = {
 	PRIO_COUNTER(packets),
@@ -49,8 +51,13 @@ static const struct prio_number prio_numbers[] = {
 	PRIO_SETTING(step),
 	PRIO_SETTING(reorder),
 	PRIO_SETTING(crc),
+	PRIO_SETTING(proportional),
 	PRIO_SETTING(max_rx),
 	PRIO_SETTING(max_rx_peer),
+	PRIO_TIME(ack_delay),
+	PRIO_TIME(rto_min),
+	PRIO_TIME(rto_max),
+	PRIO_TIME(silence),
 };
 
 static u64 prio_number_of(const struct prio_look *look, const struct prio_number *n)
