@@ -221,7 +221,9 @@ enum mrpc_prio_tx_state {
  * @tries: announcements since the peer said something about it
  * @announce: its first packet, or an empty one, is to be sent
  * @seen: the peer knows it
- * @out: with the caller, between mrpc_prio_tx_next() and mrpc_prio_tx_sent()
+ * @out: with the caller, between mrpc_prio_tx_next() or _turn() and mrpc_prio_tx_sent()
+ * @gated: it sends payload by the caller's turns
+ * @gate: among those of which mrpc_prio_tx_gates() is to tell
  * @begun_at: when it began
  * @sent_at: when a packet of it was sent last
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
@@ -261,6 +263,7 @@ struct mrpc_prio_tx {
 	bool announce;
 	bool seen;
 	bool out;
+	bool gated;
 	u16 say;
 	u64 begun_at;
 	u64 sent_at;
@@ -269,6 +272,7 @@ struct mrpc_prio_tx {
 	struct mrpc_order_link hash;
 	struct mrpc_order_link of_peer;
 	struct mrpc_order_link control;
+	struct mrpc_order_link gate;
 	struct mrpc_timer timer;
 };
 
@@ -549,6 +553,7 @@ struct mrpc_prio_stats {
  * @controls: peers that are to get a packet
  * @events: peers with an event
  * @tx_list: messages sent or failed
+ * @gates: gated messages, see mrpc_prio_tx_gates()
  * @rx_list: messages that will not be completed
  * @stats: counters
  */
@@ -576,6 +581,7 @@ struct mrpc_prio {
 	struct mrpc_order_link controls;
 	struct mrpc_order_link events;
 	struct mrpc_order_link tx_list;
+	struct mrpc_order_link gates;
 	struct mrpc_order_link rx_list;
 	struct mrpc_prio_stats stats;
 };
@@ -703,6 +709,39 @@ void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *b
  */
 void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk, u32 sent,
 		       bool any, u64 now);
+
+/*
+ * The order of what leaves next can be somebody else's, for some messages or all: those that
+ * are gated send payload only in the turns that they are given. What they say without payload
+ * they say as ever. What waits for its turn here is not repeated for that, and the peer hears,
+ * when it asks, that it is.
+ */
+
+/**
+ * mrpc_prio_tx_gate() - @tx is gated from now on, or is not any more
+ * After mrpc_prio_submit(), at any time. A chunk that is with the caller stays.
+ */
+void mrpc_prio_tx_gate(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, bool gated);
+
+/** mrpc_prio_tx_gates() - the next gated message that may want more, or less, than before; or NULL */
+struct mrpc_prio_tx *mrpc_prio_tx_gates(struct mrpc_prio *ep);
+
+/** mrpc_prio_tx_wants() - bytes that @tx could send in a turn now; of one that begins, all of it */
+u32 mrpc_prio_tx_wants(const struct mrpc_prio_tx *tx);
+
+/** mrpc_prio_tx_left() - bytes of @tx that are to be sent, for the first time or again */
+u64 mrpc_prio_tx_left(const struct mrpc_prio_tx *tx);
+
+/**
+ * mrpc_prio_tx_turn() - a chunk of a gated message
+ * @tx: not with the caller
+ * @bytes: of payload at most, not 0
+ *
+ * As mrpc_prio_tx_next(). A message that begins may find that it may not send any payload yet:
+ * then that is announced. Return: false: it has nothing to send any more.
+ */
+bool mrpc_prio_tx_turn(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 bytes, u64 now,
+		       struct mrpc_prio_chunk *chunk);
 
 /* -- receiving ----------------------------------------------------------------- */
 

@@ -15,7 +15,8 @@ static bool window_open(const struct mrpc_prio_peer *peer)
 	return peer->next_msg - peer->tx_base < MRPC_PRIO_WINDOW;
 }
 
-static bool tx_can(const struct mrpc_prio_tx *tx)
+/* Has it anything to send, were it its turn? */
+static bool tx_able(const struct mrpc_prio_tx *tx)
 {
 	if (tx->out || tx->peer->state != MRPC_PRIO_PEER_UP)
 		return false;
@@ -23,6 +24,51 @@ static bool tx_can(const struct mrpc_prio_tx *tx)
 		return window_open(tx->peer);
 	return tx->state == MRPC_PRIO_TX_ACTIVE &&
 	       (tx->announce || tx->nr_again || tx->sent < tx->granted);
+}
+
+/* Lost bytes go before new ones. An announcement that was not heard goes with the first packet. */
+static struct mrpc_prio_range tx_range(const struct mrpc_prio_tx *tx, bool *again)
+{
+	*again = true;
+	if (tx->nr_again)
+		return tx->again[0];
+	*again = tx->tries;
+	if (tx->sent < tx->granted) {
+		*again = false;
+		return (struct mrpc_prio_range){ tx->sent, tx->granted };
+	}
+	if (!tx->seen && tx->tries)
+		return (struct mrpc_prio_range){ 0, mrpc_prio_path_first(tx) };
+	return (struct mrpc_prio_range){ 0, 0 };
+}
+
+u32 mrpc_prio_tx_wants(const struct mrpc_prio_tx *tx)
+{
+	struct mrpc_prio_range r;
+	bool again;
+
+	if (!tx_able(tx))
+		return 0;
+	if (tx->state == MRPC_PRIO_TX_FRESH)
+		return tx->total;
+	r = tx_range(tx, &again);
+	return r.to - r.from;
+}
+
+u64 mrpc_prio_tx_left(const struct mrpc_prio_tx *tx)
+{
+	u64 left = tx->total - tx->sent;
+	u32 i;
+
+	for (i = 0; i < tx->nr_again; i++)
+		left += tx->again[i].to - tx->again[i].from;
+	return max_t(u64, left, mrpc_prio_tx_wants(tx));
+}
+
+/* In the order of those that send by themselves. What has no payload needs no turn. */
+static bool tx_can(const struct mrpc_prio_tx *tx)
+{
+	return tx_able(tx) && !(tx->gated && mrpc_prio_tx_wants(tx));
 }
 
 static void tx_wait(struct mrpc_prio_tx *tx)
@@ -37,14 +83,14 @@ void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
 	bool fresh = tx->state == MRPC_PRIO_TX_FRESH;
 
-	if (tx_can(tx)) {
-		mrpc_lheap_del(&tx->peer->tx_wait, &tx->wait);
+	if (tx->gated && mrpc_link_empty(&tx->gate))
+		mrpc_link_add(&ep->gates, &tx->gate);
+	if (tx_can(tx))
 		mrpc_prio_rank_put(&ep->tx, &tx->entity, tx->priority,
 				   mrpc_levels_size(tx->total - tx->sent), !fresh);
-		return;
-	}
-	mrpc_prio_rank_del(&ep->tx, &tx->entity);
-	if (fresh)
+	else
+		mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	if (fresh && !tx_able(tx))
 		tx_wait(tx);
 	else
 		mrpc_lheap_del(&tx->peer->tx_wait, &tx->wait);
@@ -120,6 +166,7 @@ int mrpc_prio_submit(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct m
 	*tx = m;
 	mrpc_link_init(&tx->hash);
 	mrpc_link_init(&tx->control);
+	mrpc_link_init(&tx->gate);
 	mrpc_link_add(&peer->tx_all, &tx->of_peer);
 	peer->nr_tx++;
 	ep->nr_tx++;
@@ -147,6 +194,7 @@ void mrpc_prio_tx_end(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 status)
 	mrpc_link_del(&tx->hash);
 	mrpc_link_del(&tx->of_peer);
 	mrpc_link_del(&tx->control);
+	mrpc_link_del(&tx->gate);
 	peer->nr_tx--;
 	ep->nr_tx--;
 	if (tx->msg && !tx->seen)
@@ -193,7 +241,7 @@ int mrpc_prio_tx_priority(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 prio
 /* Nothing was heard of it for a while. What only waits for its turn here is not meant. */
 void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
-	if (tx->state == MRPC_PRIO_TX_ABORTING || !(tx->out || tx_can(tx))) {
+	if (tx->state == MRPC_PRIO_TX_ABORTING || !(tx->out || tx_able(tx))) {
 		tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
 		ep->stats.timeouts++;
 	}
@@ -203,7 +251,7 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 			return;
 		}
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
-	} else if (!tx->out && !tx_can(tx)) {
+	} else if (!tx->out && !tx_able(tx)) {
 		tx->announce = true;
 		mrpc_prio_tx_update(ep, tx);
 	}
@@ -261,24 +309,7 @@ static u8 tx_class(const struct mrpc_prio_tx *tx, u32 offset)
 	return tx->total <= SMALL ? 6 : tx->total <= MEDIUM ? 5 : 4;
 }
 
-/* Lost bytes go before new ones. An announcement that was not heard goes with the first packet. */
-static struct mrpc_prio_range tx_range(const struct mrpc_prio_tx *tx, bool *again)
-{
-	*again = true;
-	if (tx->nr_again)
-		return tx->again[0];
-	*again = tx->tries;
-	if (tx->sent < tx->granted) {
-		*again = false;
-		return (struct mrpc_prio_range){ tx->sent, tx->granted };
-	}
-	if (!tx->seen && tx->tries)
-		return (struct mrpc_prio_range){ 0, mrpc_prio_path_first(tx) };
-	return (struct mrpc_prio_range){ 0, 0 };
-}
-
-static void tx_fill(const struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
-		    struct mrpc_prio_chunk *chunk)
+static void tx_fill(struct mrpc_prio_tx *tx, u32 most, struct mrpc_prio_chunk *chunk)
 {
 	struct mrpc_prio_peer *peer = tx->peer;
 	bool again;
@@ -289,7 +320,7 @@ static void tx_fill(const struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 	chunk->tx = tx;
 	chunk->peer = peer;
 	chunk->offset = r.from;
-	chunk->len = mrpc_prio_path_len(tx, r.from, min(r.to - r.from, ep->rule.chunk));
+	chunk->len = mrpc_prio_path_len(tx, r.from, min(r.to - r.from, most));
 	chunk->class = tx_class(tx, r.from);
 	p->type = MRPC_PRIO_DATA;
 	p->flags = peer->crc ? MRPC_PRIO_CRC : 0;
@@ -316,6 +347,17 @@ const struct mrpc_prio_tx *mrpc_prio_tx_best(const struct mrpc_prio *ep)
 	return e ? container_of(e, struct mrpc_prio_tx, entity) : NULL;
 }
 
+/* @tx has its turn, of @most bytes of payload. */
+static void tx_start(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 most, u64 now,
+		     struct mrpc_prio_chunk *chunk)
+{
+	mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	if (tx->state == MRPC_PRIO_TX_FRESH)
+		tx_begin(ep, tx, now);
+	tx->out = true;
+	tx_fill(tx, most, chunk);
+}
+
 /*
  * The window of a peer can have closed since a fresh message was listed: then that one
  * waits for it to open, and the next one is looked at.
@@ -332,14 +374,43 @@ bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *ch
 			mrpc_prio_tx_update(ep, tx);
 			continue;
 		}
-		mrpc_prio_rank_del(&ep->tx, e);
-		if (tx->state == MRPC_PRIO_TX_FRESH)
-			tx_begin(ep, tx, now);
-		tx->out = true;
-		tx_fill(ep, tx, chunk);
+		tx_start(ep, tx, ep->rule.chunk, now, chunk);
 		return true;
 	}
 	return false;
+}
+
+/* -- by turns of the caller's ---------------------------------------------------- */
+
+void mrpc_prio_tx_gate(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, bool gated)
+{
+	if (tx->state == MRPC_PRIO_TX_ENDED)
+		return;
+	tx->gated = gated;
+	mrpc_link_del(&tx->gate);
+	mrpc_prio_tx_update(ep, tx);
+}
+
+struct mrpc_prio_tx *mrpc_prio_tx_gates(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = ep->gates.next;
+
+	if (l == &ep->gates)
+		return NULL;
+	mrpc_link_del(l);
+	return container_of(l, struct mrpc_prio_tx, gate);
+}
+
+bool mrpc_prio_tx_turn(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 bytes, u64 now,
+		       struct mrpc_prio_chunk *chunk)
+{
+	if (!mrpc_prio_tx_wants(tx)) {
+		ep->stats.wasted++;
+		mrpc_prio_tx_update(ep, tx);
+		return false;
+	}
+	tx_start(ep, tx, min(bytes, ep->rule.chunk), now, chunk);
+	return true;
 }
 
 void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *buf)
