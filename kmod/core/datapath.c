@@ -417,7 +417,8 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
 	/* It may get its first one meanwhile. */
-	struct mrpc_domain *d = rcu_dereference_check(conn->port.domain, true);
+	struct mrpc_domain *d = conn->ops->send_chunk ?
+				rcu_dereference_check(conn->port.domain, true) : NULL;
 	u32 turn = READ_ONCE(conn->turn_bytes);
 	struct mrpc_rpc *rpc;
 	bool again;

@@ -41,22 +41,42 @@ static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
 
 /* -- grants: under d->lock --------------------------------------------------------- */
 
+/*
+ * Of what a sender has below, as of other queues, some has gone. It tells in memory, of which
+ * bytes take more or less: what is gone of the one is gone of the other.
+ */
+static bool mrpc_domain_look_pool(struct mrpc_domain *d, bool all)
+{
+	u64 size, below;
+
+	if (!d->pool.below)
+		return false;
+	size = all ? 0 : d->sender->below(d->sender);
+	if (size >= d->pool_size)
+		return false;
+	below = mul_u64_u64_div_u64(d->pool.below, size, d->pool_size);
+	mrpc_egress_gone(&d->core, &d->pool, d->pool.below - below);
+	d->pool_size = size;
+	return true;
+}
+
 /* At those that were not looked at for longest. @all: nothing of theirs counts any more. */
 static bool mrpc_domain_look_some(struct mrpc_domain *d, bool all)
 {
 	u32 i, nr = min(d->nr_below, MRPC_DOMAIN_LOOKS);
-	bool gone = false;
+	bool gone = mrpc_domain_look_pool(d, all);
 
 	for (i = 0; i < nr; i++) {
 		struct mrpc_port *port = list_first_entry(&d->below, struct mrpc_port, below);
 		struct mrpc_conn *conn = mrpc_port_conn(port);
 		u64 now = all ? 0 : conn->ops->below(conn);
 
-		if (now < port->queue.below) {
-			mrpc_egress_gone(&d->core, &port->queue, port->queue.below - now);
+		if (now < port->unit.queue.below) {
+			mrpc_egress_gone(&d->core, &port->unit.queue,
+					 port->unit.queue.below - now);
 			gone = true;
 		}
-		if (port->queue.below) {
+		if (port->unit.queue.below) {
 			list_move_tail(&port->below, &d->below);
 		} else {
 			list_del_init(&port->below);
@@ -80,7 +100,7 @@ bool mrpc_domain_look(struct mrpc_domain *d)
 	u64 now = ktime_get_ns();
 	bool gone = mrpc_domain_look_some(d, false);
 
-	if (!gone && d->nr_below && now - d->moved >= MRPC_DOMAIN_STUCK)
+	if (!gone && (d->nr_below || d->pool.below) && now - d->moved >= MRPC_DOMAIN_STUCK)
 		return mrpc_domain_look_some(d, true);
 	if (gone)
 		d->moved = now;
@@ -116,22 +136,39 @@ void mrpc_domain_rank(struct mrpc_domain *d)
 	mrpc_egress_set(&d->core, &d->core.rule);
 }
 
-static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_port *port)
+static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_unit *u)
 {
-	if (port->waits)
-		port->ahead = max(port->ahead, d->granted - port->mark);
-	port->waits = false;
-	d->granted += port->queue.turn;
+	if (u->waits)
+		u->port->ahead = max(u->port->ahead, d->granted - u->mark);
+	u->waits = false;
+	d->granted += u->queue.turn;
+}
+
+/* A message has a grant: its sender comes and takes it. Return: it is the caller. */
+static bool mrpc_domain_call(struct mrpc_unit *u, const void *self)
+{
+	struct mrpc_sender *sender = u->port->sender;
+
+	spin_lock(&sender->lock);
+	if (list_empty(&u->turn))	/* or it has not come for the last one */
+		list_add_tail(&u->turn, &sender->turns);
+	spin_unlock(&sender->lock);
+	if (sender == self)
+		return true;
+	sender->kick(sender);
+	return false;
 }
 
 /*
  * Grant what can be granted. Return: whom to kick, with a reference, after which
- * this is to be called again; NULL: that is all. @self is the caller's own.
+ * this is to be called again; NULL: that is all. @self is the caller's own: his connection, or he
+ * is a sender; @granted: out: he has a grant.
  */
-static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const struct mrpc_conn *self)
+static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const void *self, bool *granted)
 {
 	struct mrpc_egress_queue *q;
 	struct mrpc_conn *conn;
+	struct mrpc_unit *u;
 	bool gone = false;
 
 	mrpc_domain_rank(d);
@@ -144,29 +181,42 @@ static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const struct m
 		}
 		if (!q)
 			break;
-		conn = mrpc_port_conn(container_of(q, struct mrpc_port, queue));
-		mrpc_domain_granted(d, &conn->port);
-		if (conn == self)
-			continue;
-		mrpc_conn_get(conn);
-		return conn;
+		u = container_of(q, struct mrpc_unit, queue);
+		mrpc_domain_granted(d, u);
+		conn = mrpc_port_conn(u->port);
+		if (u->port->sender) {
+			*granted |= mrpc_domain_call(u, self);
+		} else if (conn == self) {
+			*granted = true;
+		} else {
+			mrpc_conn_get(conn);
+			return conn;
+		}
 	}
 	mrpc_domain_arm(d, gone);
 	return NULL;
 }
 
-/* Grant and kick, with d->lock held at the beginning and at the end. */
-static void mrpc_domain_share(struct mrpc_domain *d, const struct mrpc_conn *self)
+/**
+ * mrpc_domain_share() - grant and kick
+ * @d: the domain; its lock is held at the beginning and at the end
+ * @self: who need not be kicked: the caller's connection, or his sender; or NULL
+ *
+ * Return: @self has a grant.
+ */
+bool mrpc_domain_share(struct mrpc_domain *d, const void *self)
 	__must_hold(&d->lock)
 {
 	struct mrpc_conn *conn;
+	bool granted = false;
 
-	while ((conn = mrpc_domain_grant(d, self))) {
+	while ((conn = mrpc_domain_grant(d, self, &granted))) {
 		spin_unlock_bh(&d->lock);
 		mrpc_kick_tx(conn);
 		mrpc_conn_put(conn);
 		spin_lock_bh(&d->lock);
 	}
+	return granted;
 }
 
 /**
@@ -240,10 +290,9 @@ static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
 
 /* -- the owner of a transmit claim ---------------------------------------------------- */
 
-/* What programs that rank see of the head message; the rest is as of each turn. */
-static void mrpc_domain_show(struct mrpc_port *port, const struct mrpc_rpc *rpc)
+/* What programs that rank see of a message; the rest is as of each turn. */
+static void mrpc_domain_show(struct mrpc_sched_queue *q, const struct mrpc_rpc *rpc)
 {
-	struct mrpc_sched_queue *q = &port->seen.q;
 	const struct mrpc_call *call = rpc->call;
 
 	q->call = call->id;
@@ -254,6 +303,22 @@ static void mrpc_domain_show(struct mrpc_port *port, const struct mrpc_rpc *rpc)
 	q->kind = mrpc_rpc_is_request(rpc) ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
 }
 
+/**
+ * mrpc_domain_came() - a unit has another message
+ * @d: the domain; under its lock
+ * @u: the unit
+ * @rpc: the message, or NULL: it has none
+ */
+void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc)
+{
+	u->waits = rpc;
+	u->mark = d->granted;
+	if (rpc)
+		mrpc_domain_show(&u->seen, rpc);
+	mrpc_egress_work(&d->core, &u->queue, rpc ? mrpc_rpc_rank(rpc) : 0,
+			 rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
+}
+
 /* Under d->lock. @rpc: the head message, or NULL. */
 static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
 				 const struct mrpc_rpc *rpc)
@@ -261,12 +326,7 @@ static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
 	if (port->head == rpc)
 		return;
 	port->head = rpc;
-	port->waits = rpc;
-	port->mark = d->granted;
-	if (rpc)
-		mrpc_domain_show(port, rpc);
-	mrpc_egress_work(&d->core, &port->queue, rpc ? mrpc_rpc_rank(rpc) : 0,
-			 rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
+	mrpc_domain_came(d, &port->unit, rpc);
 }
 
 /**
@@ -286,13 +346,13 @@ u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct
 
 	spin_lock_bh(&d->lock);
 	mrpc_domain_announce(d, port, rpc);
-	bytes = mrpc_egress_take(&d->core, &port->queue);
+	bytes = mrpc_egress_take(&d->core, &port->unit.queue);
 	if (!bytes) {
-		if (port->queue.state == MRPC_EGRESS_IDLE && !port->queue.credit)
-			mrpc_egress_credit(&d->core, &port->queue,
+		if (port->unit.queue.state == MRPC_EGRESS_IDLE && !port->unit.queue.credit)
+			mrpc_egress_credit(&d->core, &port->unit.queue,
 					   conn->ops->credit(conn, d->core.rule.chunk));
 		mrpc_domain_share(d, conn);
-		bytes = mrpc_egress_take(&d->core, &port->queue);
+		bytes = mrpc_egress_take(&d->core, &port->unit.queue);
 	}
 	spin_unlock_bh(&d->lock);
 	return bytes;
@@ -315,16 +375,16 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 
 	spin_lock_bh(&d->lock);
 	/* A link that took nothing has registered for its event: leave that as it is. */
-	mrpc_egress_dequeued(&d->core, &port->queue, sent,
+	mrpc_egress_dequeued(&d->core, &port->unit.queue, sent,
 			     sent ? conn->ops->credit(conn, d->core.rule.chunk) : 0);
 	port->grants++;
 	port->sent += sent;
 	d->sent += sent;
 	if (!conn->ops->below)
-		mrpc_egress_gone(&d->core, &port->queue, U64_MAX);
+		mrpc_egress_gone(&d->core, &port->unit.queue, U64_MAX);
 	else if (sent)
 		d->moved = ktime_get_ns();
-	if (port->queue.below && list_empty(&port->below)) {
+	if (port->unit.queue.below && list_empty(&port->below)) {
 		list_add_tail(&port->below, &d->below);
 		d->nr_below++;
 	}
@@ -368,9 +428,9 @@ bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
 		credit = conn->ops->credit(conn, d->core.rule.chunk);
 		known = port->head;
 		if (known) {
-			if (credit && !port->queue.credit)
-				port->mark = d->granted;
-			mrpc_egress_credit(&d->core, &port->queue, credit);
+			if (credit && !port->unit.queue.credit)
+				port->unit.mark = d->granted;
+			mrpc_egress_credit(&d->core, &port->unit.queue, credit);
 			mrpc_domain_share(d, NULL);
 		}
 	}
@@ -425,7 +485,8 @@ static struct mrpc_domain *mrpc_domain_of(struct mrpc_conn *conn)
 {
 	char dev[IFNAMSIZ];
 
-	if (!conn->ops->send_chunk || !READ_ONCE(mrpc_net(conn->session->net)->nr_domains))
+	if (!(conn->ops->send_chunk || conn->ops->sender) ||
+	    !READ_ONCE(mrpc_net(conn->session->net)->nr_domains))
 		return NULL;
 	mrpc_domain_dev(conn, dev);
 	if (conn->ops->device && !dev[0])
@@ -469,12 +530,25 @@ static struct mrpc_tenant *mrpc_tenant_get(struct mrpc_domain *d, const char *na
 	return t;
 }
 
+/* Under d->lock. */
+static void mrpc_domain_unuse(struct mrpc_domain *d)
+{
+	if (--d->nr_sending)
+		return;
+	d->sender = NULL;
+	d->pool_size = 0;
+	mrpc_egress_gone(&d->core, &d->pool, U64_MAX);
+}
+
 /* Under d->lock. Return: memory to be freed after it, or NULL. */
 static struct mrpc_tenant *mrpc_domain_remove(struct mrpc_domain *d, struct mrpc_port *port)
 {
 	struct mrpc_tenant *t = port->tenant;
 
-	mrpc_egress_remove(&d->core, &port->queue);
+	mrpc_egress_remove(&d->core, &port->unit.queue);
+	if (port->sender)
+		mrpc_domain_unuse(d);
+	port->sender = NULL;
 	list_del_init(&port->list);
 	d->nr_queues--;
 	if (!list_empty(&port->below)) {
@@ -483,7 +557,6 @@ static struct mrpc_tenant *mrpc_domain_remove(struct mrpc_domain *d, struct mrpc
 	}
 	port->tenant = NULL;
 	port->head = NULL;
-	rcu_assign_pointer(port->domain, NULL);
 	if (!t || mrpc_order_tenant_fini(&t->order))
 		return NULL;
 	list_del(&t->list);
@@ -504,6 +577,13 @@ void mrpc_domain_leave(struct mrpc_conn *conn)
 	if (!d)
 		return;
 	spin_lock_bh(&d->lock);
+	rcu_assign_pointer(conn->port.domain, NULL);
+	if (conn->port.sender) {
+		/* Nothing joins any more, and what is here leaves. */
+		spin_unlock_bh(&d->lock);
+		conn->ops->egress(conn, false);
+		spin_lock_bh(&d->lock);
+	}
 	t = mrpc_domain_remove(d, &conn->port);
 	mrpc_domain_share(d, NULL);
 	spin_unlock_bh(&d->lock);
@@ -535,8 +615,8 @@ static void mrpc_domain_describe(struct mrpc_conn *conn, const struct mrpc_domai
 {
 	const struct mrpc_session *session = conn->session;
 
-	memset(conn->port.seen.own, 0, sizeof(conn->port.seen.own));
-	conn->port.seen.q = (struct mrpc_sched_queue) {
+	memset(conn->port.own, 0, sizeof(conn->port.own));
+	conn->port.unit.seen = (struct mrpc_sched_queue) {
 		.datapath = conn->dp_id,
 		.netns = session->net->net_cookie,
 		.cgroup = mrpc_session_cgroup(session),
@@ -552,6 +632,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 			     u32 weight)
 {
 	struct mrpc_tenant *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	struct mrpc_sender *sender = conn->ops->sender ? conn->ops->sender(conn) : NULL;
 	struct mrpc_port *port = &conn->port;
 	bool joined;
 
@@ -559,17 +640,24 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 	joined = !d->dead;
 	if (joined) {
 		port->tenant = mrpc_tenant_get(d, name, weight, &spare);
-		mrpc_egress_add(&d->core, &port->queue,
-				port->tenant ? &port->tenant->order : NULL);
+		mrpc_unit_init(&port->unit, d, port);
+		INIT_LIST_HEAD(&port->units);
 		port->head = NULL;
 		mrpc_domain_describe(conn, d);
 		INIT_LIST_HEAD(&port->below);
 		list_add_tail(&port->list, &d->queues);
 		d->nr_queues++;
+		port->sender = sender;
+		if (sender) {
+			d->sender = sender;
+			d->nr_sending++;
+		}
 		rcu_assign_pointer(port->domain, d);
 	}
 	spin_unlock_bh(&d->lock);
 	kfree(spare);
+	if (joined && sender)
+		conn->ops->egress(conn, true);
 	return joined;
 }
 

@@ -50,39 +50,85 @@ struct mrpc_tenant {
 };
 
 /**
+ * struct mrpc_sender - what sends the messages of many connections by itself
+ *
+ * Embedded in an object of its transport, one of a network namespace, which lasts as long as there
+ * is a link that is in a domain. What it has below of all of them is in one queue.
+ *
+ * @lock: of @turns; innermost
+ * @turns: units that have been granted something, by mrpc_unit.turn
+ * @kick: there are some; called under the domain's lock: only leaves a note
+ * @below: bytes of memory below it; as mrpc_transport_ops.below
+ */
+struct mrpc_sender {
+	spinlock_t lock;
+	struct list_head turns;
+	void (*kick)(struct mrpc_sender *sender);
+	u64 (*below)(struct mrpc_sender *sender);
+};
+
+/**
+ * struct mrpc_unit - what is ordered in a domain: the messages of a datapath, one after the other;
+ * or one message, which a sender has
+ *
+ * A datapath's is embedded in its port. A message's belongs to the sender, whose lock
+ * serializes what it calls (domain_unit.c); a link's are gone before its port is.
+ *
+ * @domain: the domain, which @port keeps; NULL: in none. Under the domain's lock, and a
+ *	message's also under the sender's
+ * The rest is under the domain's lock:
+ * @port: whose
+ * @queue: what is ordered
+ * @list: a message's: entry of mrpc_port.units
+ * @turn: likewise: entry of mrpc_sender.turns; under that one's lock
+ * @seen: what a policy that ranks sees of it
+ * @waits: it has had no grant
+ * @mark: mrpc_domain.granted when it came, or the link could take it again
+ */
+struct mrpc_unit {
+	struct mrpc_domain *domain;
+	struct mrpc_port *port;
+	struct mrpc_egress_queue queue;
+	struct list_head list;
+	struct list_head turn;
+	struct mrpc_sched_queue seen;
+	bool waits;
+	u64 mark;
+};
+
+/**
  * struct mrpc_port - a datapath's place in its domain; embedded in struct mrpc_conn
  *
  * @domain: a reference, or NULL; changes under the domain's lock and with the transmit
  *	claim held, but for the first time, when a connection is about to be READY.
  *	Softirq reads it under RCU
+ * @sender: who sends its messages, or NULL: the owner of the transmit claim
  * The rest is under the domain's lock:
- * @queue: what is ordered
+ * @unit: of its messages; with @sender it never waits for anything
+ * @units: those of messages that @sender has
  * @list: entry of mrpc_domain.queues
- * @below: entry of mrpc_domain.below, while @queue has something below
+ * @below: entry of mrpc_domain.below, while @unit has something below
  * @tenant: whose it is, or NULL: there was no memory for one
- * @head: the message that @queue knows of; compared, never followed
- * @seen: what a policy that ranks sees of it, and has for itself
- * @waits: it has had no grant
- * @mark: mrpc_domain.granted when it came, or the link could take it again
+ * @head: the message that @unit knows of; compared, never followed
+ * @own: what a policy that ranks has for itself
  * @grants, @sent: grants taken, and bytes
- * @ahead: the most bytes that others were granted while a head message waited
+ * @ahead: the most bytes that others were granted while a message waited
+ * @shown: mrpc_domain.shows of the latest dump that has it
  */
 struct mrpc_port {
 	struct mrpc_domain __rcu *domain;
-	struct mrpc_egress_queue queue;
+	struct mrpc_sender *sender;
+	struct mrpc_unit unit;
+	struct list_head units;
 	struct list_head list;
 	struct list_head below;
 	struct mrpc_tenant *tenant;
 	const struct mrpc_rpc *head;
-	struct {
-		struct mrpc_sched_queue q;
-		u8 own[MRPC_SCHED_OWN] __aligned(8);
-	} seen;
-	bool waits;
-	u64 mark;
+	u8 own[MRPC_SCHED_OWN] __aligned(8);
 	u64 grants;
 	u64 sent;
 	u64 ahead;
+	u64 shown;
 };
 
 /**
@@ -97,8 +143,9 @@ struct mrpc_port {
  * @net: the network namespace; lasts until @dead is set and @tell has ended
  * @id: unique in the namespace; 0 is none
  * @dev: name of the device; "": links of the transport loop
- * @lock: everything below. Process and softirq context; nothing is taken inside, and
- *	of transports only credit() and below() are called
+ * @lock: everything below. Process and softirq context; taken inside the lock of a sender's
+ *	transport. Inside it is only mrpc_sender.lock, and of transports only credit() and
+ *	below() are called, and of senders kick() and below()
  * @dead: it is deleted, or its namespace ends: nobody joins, nothing is told
  * @core: order and grants
  * @sched: the policy that ranks, a reference, or NULL
@@ -111,6 +158,11 @@ struct mrpc_port {
  * @nr_queues: how many
  * @below: those with bytes sent and not known to be gone, by mrpc_port.below
  * @nr_below: how many
+ * @sender: who sends what datapaths here have not sent themselves, or NULL: there are none such
+ * @nr_sending: datapaths with it
+ * @pool: of what it has sent here, what is below: all of it in one queue
+ * @pool_size: bytes of memory that was, or of all that it has below, if that is less
+ * @shows: dumps, all in all
  * @moved: when bytes last went below, or were seen to have gone, ns
  * @timer: looks whether bytes have gone, and for grants that are not used
  * @armed: it is set
@@ -141,6 +193,11 @@ struct mrpc_domain {
 	u32 nr_queues;
 	struct list_head below;
 	u32 nr_below;
+	struct mrpc_sender *sender;
+	u32 nr_sending;
+	struct mrpc_egress_queue pool;
+	u64 pool_size;
+	u64 shows;
 	u64 moved;
 	struct hrtimer timer;
 	bool armed;
@@ -239,6 +296,13 @@ void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain);
 bool mrpc_domain_fits(struct mrpc_conn *conn);
 void mrpc_domain_leave(struct mrpc_conn *conn);
 
+/* domain_unit.c: for senders */
+bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
+void mrpc_unit_leave(struct mrpc_unit *u);
+bool mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit);
+struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes);
+bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credit);
+
 /* domain_config.c: for operators */
 int mrpc_discipline_of(const char *name);
 bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type);
@@ -256,6 +320,9 @@ void mrpc_domain_init(struct mrpc_domain *d);
 void mrpc_domain_put(struct mrpc_domain *d);
 void mrpc_domain_die(struct mrpc_domain *d);
 void mrpc_domain_pump(struct mrpc_domain *d);
+bool mrpc_domain_share(struct mrpc_domain *d, const void *self) __must_hold(&d->lock);
+void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
+void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port);
 bool mrpc_domain_look(struct mrpc_domain *d);
 void mrpc_domain_rank(struct mrpc_domain *d);
 

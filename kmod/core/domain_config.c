@@ -246,7 +246,7 @@ static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_po
 	d->measured = 0;
 	d->ran = 0;
 	list_for_each_entry(port, &d->queues, list)
-		memset(port->seen.own, 0, sizeof(port->seen.own));
+		memset(port->own, 0, sizeof(port->own));
 	return old;
 }
 
@@ -438,28 +438,43 @@ bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *t
 	return does;
 }
 
-static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_port *port,
-			     u32 position)
+/* A datapath of which @u is what goes first, or has gone or will. */
+static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit *u, u32 position)
 {
+	const struct mrpc_port *port = u->port;
 	const struct mrpc_conn *conn = container_of(port, struct mrpc_conn, port);
+	const struct mrpc_unit *other;
 
 	*q = (struct mrpc_domain_queue) {
 		.datapath = conn->dp_id,
 		.session = conn->session->id,
 		.conn = conn->id,
 		.weight = port->tenant ? port->tenant->order.weight : MRPC_ORDER_WEIGHT,
-		.state = port->queue.state,
-		.priority = port->queue.order.priority,
-		.credit = port->queue.credit,
+		.state = u->queue.state,
+		.priority = u->queue.order.priority,
+		.credit = u->queue.credit,
 		.position = position,
-		.left = port->queue.order.left,
-		.below = port->queue.below,
+		.left = port->unit.queue.order.left,
+		.below = port->unit.queue.below,
 		.grants = port->grants,
 		.sent = port->sent,
 		.ahead = port->ahead,
 	};
+	list_for_each_entry(other, &port->units, list)
+		q->left += other->queue.order.left;
 	if (port->tenant)
 		strscpy(q->tenant, port->tenant->name, sizeof(q->tenant));
+}
+
+/* Of a datapath without a message that waits: one that has a turn, else any that it has. */
+static const struct mrpc_unit *mrpc_domain_busiest(const struct mrpc_port *port)
+{
+	const struct mrpc_unit *u, *found = &port->unit;
+
+	list_for_each_entry(u, &port->units, list)
+		if (found == &port->unit || u->queue.state > found->queue.state)
+			found = u;
+	return found;
 }
 
 /**
@@ -468,12 +483,15 @@ static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_port
  * @all: out: those that wait, in the order of their next turns, then the others
  * @cap: room in @all
  *
+ * Where a sender has several messages of a datapath, the first is shown of those that wait.
+ *
  * Return: how many there are; if they find no room, nothing is in @all.
  */
 u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap)
 {
 	struct mrpc_order_entity *e;
 	struct mrpc_port *port;
+	struct mrpc_unit *u;
 	u32 nr = 0;
 
 	spin_lock_bh(&d->lock);
@@ -484,15 +502,19 @@ u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32
 	}
 	mrpc_domain_look(d);
 	mrpc_domain_rank(d);
+	d->shows++;
 	for (e = mrpc_order_walk_begin(&d->core.order); e; e = mrpc_order_walk_next(e)) {
-		port = container_of(mrpc_egress_of(e), struct mrpc_port, queue);
-		mrpc_domain_note(&all[nr], port, nr + 1);
+		u = container_of(mrpc_egress_of(e), struct mrpc_unit, queue);
+		if (u->port->shown == d->shows)
+			continue;
+		u->port->shown = d->shows;
+		mrpc_domain_note(&all[nr], u, nr + 1);
 		nr++;
 	}
 	mrpc_order_walk_end(&d->core.order);
 	list_for_each_entry(port, &d->queues, list)
-		if (port->queue.state != MRPC_EGRESS_LISTED)
-			mrpc_domain_note(&all[nr++], port, 0);
+		if (port->shown != d->shows)
+			mrpc_domain_note(&all[nr++], mrpc_domain_busiest(port), 0);
 	spin_unlock_bh(&d->lock);
 	return nr;
 }

@@ -13,26 +13,20 @@
 
 /* -- running ---------------------------------------------------------------------- */
 
-static struct mrpc_port *sched_port(struct mrpc_order_entity *e)
+static struct mrpc_unit *sched_unit(struct mrpc_order_entity *e)
 {
-	return container_of(mrpc_egress_of(e), struct mrpc_port, queue);
-}
-
-/* Whose lock is held. */
-static struct mrpc_domain *sched_domain(const struct mrpc_port *port)
-{
-	return rcu_dereference_protected(port->domain, true);
+	return container_of(mrpc_egress_of(e), struct mrpc_unit, queue);
 }
 
 /* What programs see changes with each turn. */
-static struct mrpc_sched_queue *sched_show(struct mrpc_port *port)
+static struct mrpc_sched_queue *sched_show(struct mrpc_unit *u)
 {
-	struct mrpc_sched_queue *q = &port->seen.q;
+	struct mrpc_sched_queue *q = &u->seen;
 
-	q->left = port->queue.order.left;
-	q->priority = port->queue.order.priority;
-	q->begun = port->queue.begun;
-	q->sent = port->sent;
+	q->left = u->queue.order.left;
+	q->priority = u->queue.order.priority;
+	q->begun = u->queue.begun;
+	q->sent = u->port->sent;
 	return q;
 }
 
@@ -50,8 +44,8 @@ static void sched_end(struct mrpc_domain *d, struct mrpc_policy_prog *prog,
 
 static u64 sched_rank(struct mrpc_order_entity *e)
 {
-	struct mrpc_port *port = sched_port(e);
-	struct mrpc_domain *d = sched_domain(port);
+	struct mrpc_unit *u = sched_unit(e);
+	struct mrpc_domain *d = u->domain;
 	struct mrpc_policy_prog *prog;
 	u64 rank = U8_MAX - e->priority;
 	struct mrpc_policy_clock clock;
@@ -60,7 +54,7 @@ static u64 sched_rank(struct mrpc_order_entity *e)
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.rank) {
 		clock = mrpc_policy_begin(prog, d->runs++);
-		rank = prog->sched.rank(sched_show(port));
+		rank = prog->sched.rank(sched_show(u));
 		sched_end(d, prog, clock);
 	}
 	rcu_read_unlock();
@@ -69,8 +63,8 @@ static u64 sched_rank(struct mrpc_order_entity *e)
 
 static bool sched_again(struct mrpc_order_entity *e)
 {
-	struct mrpc_port *port = sched_port(e);
-	struct mrpc_domain *d = sched_domain(port);
+	struct mrpc_unit *u = sched_unit(e);
+	struct mrpc_domain *d = u->domain;
 	struct mrpc_policy_prog *prog;
 	bool again = false;
 	struct mrpc_policy_clock clock;
@@ -79,7 +73,7 @@ static bool sched_again(struct mrpc_order_entity *e)
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.dequeue) {
 		clock = mrpc_policy_begin(prog, d->runs++);
-		again = prog->sched.dequeue(sched_show(port));
+		again = prog->sched.dequeue(sched_show(u));
 		sched_end(d, prog, clock);
 	}
 	rcu_read_unlock();
@@ -88,8 +82,8 @@ static bool sched_again(struct mrpc_order_entity *e)
 
 static void sched_charge(struct mrpc_order_entity *e, s64 cost)
 {
-	struct mrpc_port *port = sched_port(e);
-	struct mrpc_domain *d = sched_domain(port);
+	struct mrpc_unit *u = sched_unit(e);
+	struct mrpc_domain *d = u->domain;
 	struct mrpc_policy_prog *prog;
 	struct mrpc_policy_clock clock;
 
@@ -97,7 +91,7 @@ static void sched_charge(struct mrpc_order_entity *e, s64 cost)
 	prog = rcu_dereference(d->sched->prog);
 	if (prog && prog->sched.charge) {
 		clock = mrpc_policy_begin(prog, d->runs++);
-		prog->sched.charge(sched_show(port), cost);
+		prog->sched.charge(sched_show(u), cost);
 		sched_end(d, prog, clock);
 	}
 	rcu_read_unlock();
@@ -122,9 +116,9 @@ __bpf_kfunc_start_defs();
  */
 __bpf_kfunc u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const size_t rdwr_buf_size)
 {
-	struct mrpc_port *port = container_of(q, struct mrpc_port, seen.q);
+	struct mrpc_port *port = container_of(q, struct mrpc_unit, seen)->port;
 
-	return rdwr_buf_size && rdwr_buf_size <= sizeof(port->seen.own) ? port->seen.own : NULL;
+	return rdwr_buf_size && rdwr_buf_size <= sizeof(port->own) ? port->own : NULL;
 }
 
 __bpf_kfunc_end_defs();

@@ -20,6 +20,7 @@ struct mrpc_conn;
 struct mrpc_engine_ops;
 struct mrpc_group;
 struct mrpc_listener;
+struct mrpc_sender;
 struct net;
 struct netlink_ext_ack;
 
@@ -96,7 +97,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	nothing if there is no state in it. Stops when @emit wants no more, and returns what it
  *	returned, else 0. May sleep, as may @emit: no lock of the data path is held meanwhile.
  *	Optional
- * The rest is for egress domains; a transport without @send_chunk is in none:
+ * The rest is for egress domains; a transport with neither @send_chunk nor @sender is in none:
  * @send_chunk: as @send, but at most @bytes, which nothing that is sent later joins in one
  *	packet. 0: all of these, or all of @rpc; -EAGAIN: less, see rpc->done, and
  *	mrpc_kick_room() will be called
@@ -107,6 +108,10 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	those that wait for the peer. As @credit. Optional: then there are none
  * @device: name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
  *	Optional: then the domain of loop links is meant
+ * @sender: who sends the messages of @conn's link, which it has taken whole: they are ordered
+ *	one by one (domain_unit.c), and none of @send_chunk, @credit and @below is called
+ * @egress: @conn has a domain: its messages join that; or it has none any more: they leave theirs.
+ *	Both claims are held, as with @device. With @sender only
  */
 struct mrpc_transport_ops {
 	const char *name;
@@ -137,6 +142,8 @@ struct mrpc_transport_ops {
 	u32 (*credit)(struct mrpc_conn *conn, u32 chunk);
 	u64 (*below)(struct mrpc_conn *conn);
 	void (*device)(struct mrpc_conn *conn, char *name);
+	struct mrpc_sender *(*sender)(struct mrpc_conn *conn);
+	void (*egress)(struct mrpc_conn *conn, bool joins);
 };
 
 /* A module that is one version of a transport. */

@@ -201,6 +201,12 @@ void mrpc_egress_rank(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 pri
 	mrpc_order_rank(&d->order, &q->order, priority, q->order.left);
 }
 
+void mrpc_egress_offer(struct mrpc_egress *d, struct mrpc_egress_queue *q, u64 left, u32 credit)
+{
+	mrpc_order_rank(&d->order, &q->order, q->order.priority, left);
+	mrpc_egress_credit(d, q, credit);
+}
+
 void mrpc_egress_credit(struct mrpc_egress *d, struct mrpc_egress_queue *q, u32 credit)
 {
 	q->credit = credit;

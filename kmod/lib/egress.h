@@ -164,6 +164,13 @@ void mrpc_egress_work(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 pri
 void mrpc_egress_rank(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 priority);
 
 /**
+ * mrpc_egress_offer() - the same head message has @left bytes to send, and the transport takes
+ * @credit of them, as of mrpc_egress_credit()
+ * For messages of which bytes can come back: what was lost is to be sent again.
+ */
+void mrpc_egress_offer(struct mrpc_egress *d, struct mrpc_egress_queue *q, u64 left, u32 credit);
+
+/**
  * mrpc_egress_credit() - the transport takes @credit bytes now, all in all
  * A grant is not for more than that: a transport that wants whole chunks says 0
  * until it takes one.
@@ -205,6 +212,17 @@ void mrpc_egress_dequeued(struct mrpc_egress *d, struct mrpc_egress_queue *q, u3
 
 /** mrpc_egress_gone() - @bytes of the queue have left what is below; more than all is all */
 void mrpc_egress_gone(struct mrpc_egress *d, struct mrpc_egress_queue *q, u64 bytes);
+
+/**
+ * mrpc_egress_hand_over() - what @from has below is @to's from now on
+ * Where several queues are one below the scheduler. @to: need not be in the domain, zero at first
+ */
+static inline void mrpc_egress_hand_over(struct mrpc_egress_queue *from,
+					 struct mrpc_egress_queue *to)
+{
+	to->below += from->below;
+	from->below = 0;
+}
 
 /**
  * mrpc_egress_expire() - frees what grants have held for longer than the patience

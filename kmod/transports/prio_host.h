@@ -19,6 +19,7 @@
  *  prio_link.c		connections: what the core asks of a transport
  *  prio_out.c, prio_in.c messages, and what becomes of them
  *  prio_pump.c		has done what the protocol wants
+ *  prio_egress.c	messages whose order is a domain's
  *  prio_packet.c	datagrams, judged as they come, and sent
  *  prio_peers.c	peers and the ways to them
  *  prio_port.c		sockets, hosts and their end
@@ -36,6 +37,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
+#include "domain.h"
 #include "prio.h"
 #include "transport.h"
 
@@ -100,6 +102,9 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @full_since: since when there has been no room, and nothing has gone; 0: there was some
  * @full_with: bytes below us then, but for @stuck
  * @stuck: bytes below us that do not move
+ * @sender: what egress domains know of the host
+ * @starved_until: there was no memory for a packet that a domain had granted: none is made before, ns
+ * @gated_last: of two of one priority, what went last was granted by a domain
  * @pumping: somebody pumps
  * @again: and is to go on: something came up
  * @pump: has it done in softirq
@@ -129,6 +134,9 @@ struct prio_host {
 	u64 full_since;
 	u32 full_with;
 	u32 stuck;
+	struct mrpc_sender sender;
+	u64 starved_until;
+	bool gated_last;
 	bool pumping;
 	bool again;
 	struct work_struct pump;
@@ -289,6 +297,7 @@ struct prio_link {
  * @begun: its first bytes have been sent, and are as they are; the pump's, as the next two
  * @seg: of the byte section, where the pump was
  * @seg_at: byte of the message at which that begins
+ * @unit: its place in an egress domain
  */
 struct prio_out {
 	struct mrpc_prio_tx core;
@@ -300,6 +309,7 @@ struct prio_out {
 	bool begun;
 	u32 seg;
 	u64 seg_at;
+	struct mrpc_unit unit;
 };
 
 /**
@@ -444,6 +454,17 @@ void prio_pump_resume(struct prio_host *host);
 void prio_settle(struct prio_host *host);
 void prio_unlock(struct prio_host *host) __releases(&host->lock);
 
+/* prio_egress.c */
+void prio_egress_init(struct prio_host *host);
+bool prio_egress_waits(struct prio_host *host, u64 now);
+bool prio_egress_turn(struct prio_host *host, u64 now, struct mrpc_prio_chunk *chunk);
+void prio_egress_sent(struct mrpc_prio_tx *tx, u32 sent, u32 size);
+void prio_egress_settle(struct prio_host *host);
+void prio_egress_join(struct prio_out *out);
+void prio_egress(struct mrpc_conn *conn, bool joins);
+struct mrpc_sender *prio_sender(struct mrpc_conn *conn);
+void prio_device(struct mrpc_conn *conn, char *name);
+
 /* prio_out.c */
 int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted);
 struct prio_out *prio_out_new(gfp_t gfp);
@@ -452,7 +473,7 @@ void prio_out_ended(struct prio_host *host);
 void prio_out_abort(struct prio_link *link);
 void prio_out_strip(struct prio_link *link);
 void prio_out_free(struct prio_out *out);
-int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk);
+int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk, u32 *size);
 int prio_out_init(void);
 void prio_out_exit(void);
 

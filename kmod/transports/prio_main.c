@@ -194,6 +194,9 @@ static struct mrpc_transport_ops prio_ops = {
 	.backlog	= prio_backlog,
 	.slow		= prio_slow,
 	.stats		= prio_stats,
+	.device		= prio_device,
+	.sender		= prio_sender,
+	.egress		= prio_egress,
 };
 
 static int __init prio_init(void)

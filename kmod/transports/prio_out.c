@@ -28,7 +28,13 @@ static struct prio_out *prio_out_of(struct mrpc_prio_tx *core)
 /* prio_out_new() - memory for a message, or NULL */
 struct prio_out *prio_out_new(gfp_t gfp)
 {
-	return kmem_cache_zalloc(prio_out_cache, gfp | __GFP_ACCOUNT);
+	struct prio_out *out = kmem_cache_alloc(prio_out_cache, gfp | __GFP_ACCOUNT);
+
+	if (!out)
+		return NULL;
+	memset(out, 0, offsetof(struct prio_out, unit));
+	out->unit.domain = NULL;
+	return out;
 }
 
 /* -- its life: under host->lock ------------------------------------------------------------ */
@@ -38,6 +44,7 @@ static void prio_out_end(struct prio_out *out)
 {
 	struct prio_link *link = out->link;
 
+	mrpc_unit_leave(&out->unit);
 	if (out->call)
 		out->call->sending = NULL;
 	WRITE_ONCE(link->nr_outs, link->nr_outs - 1);
@@ -59,8 +66,10 @@ static void prio_out_go(struct prio_out *out)
 				   ktime_get_ns());
 
 	out->gone = !err;
-	if (!err)
+	if (!err) {
+		prio_egress_join(out);
 		return;
+	}
 	prio_link_fail(link, err);
 	prio_out_end(out);
 }
@@ -427,10 +436,11 @@ static void prio_out_datagram(struct prio_out *out, const struct mrpc_prio_chunk
  * prio_out_chunk() - send a chunk
  * @host: the host
  * @chunk: what
+ * @size: out: bytes of memory of the packet; 0: none has gone
  *
  * Context: softirq, no lock; pumps. Return: bytes that went out, or -ENOMEM: not even a header.
  */
-int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk)
+int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk, u32 *size)
 {
 	struct prio_peer *peer = prio_peer_of(chunk->peer);
 	struct prio_out *out = prio_out_of(chunk->tx);
@@ -441,6 +451,7 @@ int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk)
 	u32 nr = max(DIV_ROUND_UP(len, payload), 1U);
 	struct prio_fill f = {};
 
+	*size = 0;
 	if (!dst)	/* as if it were lost: there may be a way later */
 		return chunk->len;
 	if (!out->begun && !chunk->offset && len) {
@@ -459,6 +470,7 @@ int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk)
 		prio_out_datagram(out, chunk, at, n, &f);
 		at += n;
 	} while (at < len);
+	*size = f.skb->truesize;
 	prio_packet_send(host, f.skb, &peer->path, dst,
 			 nr > 1 ? payload + MRPC_PRIO_DATA_HDR : 0, chunk->class);
 	return len;

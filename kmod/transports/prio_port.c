@@ -128,6 +128,7 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	host->net = get_net(net);
 	prio_rule(&rule);
 	prio_pump_init(host);
+	prio_egress_init(host);
 	*err = mrpc_prio_init(&host->ep, &rule, &prio_small, host, host->hash, PRIO_BUCKETS, key,
 			      ktime_get_ns());
 	if (!*err)

@@ -61,6 +61,7 @@ void prio_settle(struct prio_host *host)
 	prio_peer_events(host);
 	prio_out_ended(host);
 	prio_in_ended(host);
+	prio_egress_settle(host);
 }
 
 /**
@@ -182,28 +183,41 @@ static bool prio_pump_room(struct prio_host *host, u64 now)
 	return false;
 }
 
+/* Somebody waits for room. */
+static bool prio_pump_waits(struct prio_host *host, u64 now)
+{
+	return mrpc_prio_tx_best(&host->ep) || prio_egress_waits(host, now);
+}
+
 /* Return: false: there is no memory for packets. */
 static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 	__must_hold(&host->lock)
 {
 	struct mrpc_prio_chunk chunk;
+	bool turn;
+	u32 size;
 	int sent;
 
 	WRITE_ONCE(host->wants_room, false);
-	if (!mrpc_prio_tx_best(&host->ep))
-		host->full_since = 0;	/* nobody waits for room */
-	while (mrpc_prio_tx_best(&host->ep) && prio_pump_room(host, now)) {
+	if (!prio_pump_waits(host, now))
+		host->full_since = 0;
+	while (prio_pump_waits(host, now) && prio_pump_room(host, now)) {
 		if (--*budget < 0)
 			return true;
-		if (!mrpc_prio_tx_next(&host->ep, now, &chunk))
-			break;
+		turn = prio_egress_turn(host, now, &chunk);
+		if (!turn && !mrpc_prio_tx_next(&host->ep, now, &chunk))
+			continue;
 		spin_unlock(&host->lock);
-		sent = prio_out_chunk(host, &chunk);
+		sent = prio_out_chunk(host, &chunk, &size);
 		spin_lock(&host->lock);
 		now = ktime_get_ns();	/* others may have had the lock */
 		mrpc_prio_tx_sent(&host->ep, &chunk, max(sent, 0), sent >= 0, now);
-		if (sent < 0)
+		if (turn)
+			prio_egress_sent(chunk.tx, max(sent, 0), size);
+		if (sent < 0) {
+			host->starved_until = now + PRIO_RETRY;
 			return false;
+		}
 	}
 	return true;
 }

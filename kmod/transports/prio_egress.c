@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: egress domains. Messages of a connection that has a domain are gated
+ * (lib/prio.h): each is ordered there by itself, and sends a chunk when it has a grant. What
+ * has no payload, which are acknowledgements, grants and announcements, goes as ever.
+ *
+ * host->lock, then the domain's. A grant comes under the domain's lock, from anywhere, so it
+ * only leaves a note: the pump takes it when a packet can go.
+ */
+#include <net/dst.h>
+#include <net/sock.h>
+
+#include "conn.h"
+#include "prio_host.h"
+
+static struct prio_out *prio_out_of_unit(struct mrpc_unit *u)
+{
+	return container_of(u, struct prio_out, unit);
+}
+
+/* -- a host ------------------------------------------------------------------------------ */
+
+static void prio_sender_kick(struct mrpc_sender *sender)
+{
+	prio_pump_kick(container_of(sender, struct prio_host, sender));
+}
+
+/* What is below us, as prio_pump_room() has it. */
+static u64 prio_sender_below(struct mrpc_sender *sender)
+{
+	struct prio_host *host = container_of(sender, struct prio_host, sender);
+	u32 below = sk_wmem_alloc_get(host->owner->sk);
+
+	return below - min(below, READ_ONCE(host->stuck));
+}
+
+/* prio_egress_init() - of a new host */
+void prio_egress_init(struct prio_host *host)
+{
+	spin_lock_init(&host->sender.lock);
+	INIT_LIST_HEAD(&host->sender.turns);
+	host->sender.kick = prio_sender_kick;
+	host->sender.below = prio_sender_below;
+}
+
+/* -- turns: under host->lock ------------------------------------------------------------- */
+
+/* Who has been granted something, or NULL: the first. It may be void. */
+static struct prio_out *prio_egress_first(struct prio_host *host)
+{
+	struct mrpc_unit *u;
+
+	spin_lock(&host->sender.lock);
+	u = list_first_entry_or_null(&host->sender.turns, struct mrpc_unit, turn);
+	spin_unlock(&host->sender.lock);
+	return u ? prio_out_of_unit(u) : NULL;
+}
+
+/* Without memory for packets a while ago? Then it is not asked for again and again. */
+static bool prio_egress_starves(const struct prio_host *host, u64 now)
+{
+	return now < host->starved_until;
+}
+
+/* prio_egress_waits() - does a message have a turn? */
+bool prio_egress_waits(struct prio_host *host, u64 now)
+{
+	return !prio_egress_starves(host, now) && !list_empty_careful(&host->sender.turns);
+}
+
+static bool prio_egress_before(struct prio_host *host, const struct prio_out *out)
+{
+	const struct mrpc_prio_tx *best = mrpc_prio_tx_best(&host->ep);
+
+	if (!best || out->core.priority != best->priority)
+		return !best || out->core.priority > best->priority;
+	host->gated_last = !host->gated_last;	/* the one and the other in turn */
+	return host->gated_last;
+}
+
+/**
+ * prio_egress_turn() - the next chunk, if it is one that a domain has granted
+ * @host: the host; the caller pumps, and there is room below
+ * @now: ns
+ * @chunk: out: to be followed by prio_egress_sent()
+ *
+ * Beside messages of connections without a domain it is priority that decides.
+ *
+ * Return: whether there is one.
+ */
+bool prio_egress_turn(struct prio_host *host, u64 now, struct mrpc_prio_chunk *chunk)
+{
+	struct prio_out *out = prio_egress_starves(host, now) ? NULL : prio_egress_first(host);
+	struct mrpc_unit *u;
+	u32 bytes;
+
+	if (!out || !prio_egress_before(host, out))
+		return false;
+	while ((u = mrpc_unit_turn(&host->sender, &bytes))) {
+		out = prio_out_of_unit(u);
+		if (mrpc_prio_tx_turn(&host->ep, &out->core, bytes, now, chunk))
+			return true;
+		prio_egress_sent(&out->core, 0, 0);
+	}
+	return false;
+}
+
+/**
+ * prio_egress_sent() - the end of a turn
+ * @tx: whose
+ * @sent: bytes of payload
+ * @size: bytes of memory of the packet
+ */
+void prio_egress_sent(struct mrpc_prio_tx *tx, u32 sent, u32 size)
+{
+	struct prio_out *out = container_of(tx, struct prio_out, core);
+
+	mrpc_unit_sent(&out->unit, sent, size, mrpc_prio_tx_left(tx), mrpc_prio_tx_wants(tx));
+}
+
+/* prio_egress_settle() - have domains know what their messages want */
+void prio_egress_settle(struct prio_host *host)
+{
+	struct mrpc_prio_tx *tx;
+	bool turns = false;
+
+	while ((tx = mrpc_prio_tx_gates(&host->ep))) {
+		struct prio_out *out = container_of(tx, struct prio_out, core);
+
+		turns |= mrpc_unit_offer(&out->unit, mrpc_prio_tx_left(tx),
+					 mrpc_prio_tx_wants(tx));
+	}
+	if (turns && !host->pumping)
+		prio_pump_kick(host);
+}
+
+/* -- connections --------------------------------------------------------------------------- */
+
+/**
+ * prio_egress_join() - a message that the protocol has is its connection's domain's, if that has one
+ * @out: the message; under host->lock
+ */
+void prio_egress_join(struct prio_out *out)
+{
+	struct prio_link *link = out->link;
+
+	if (!link->conn || !rcu_access_pointer(link->conn->port.domain))
+		return;
+	if (out->core.state != MRPC_PRIO_TX_FRESH && out->core.state != MRPC_PRIO_TX_ACTIVE)
+		return;
+	if (out->call && mrpc_unit_join(link->conn, &out->unit, &out->call->rpc))
+		mrpc_prio_tx_gate(&link->host->ep, &out->core, true);
+}
+
+void prio_egress(struct mrpc_conn *conn, bool joins)
+{
+	struct prio_link *link = conn->link;
+	struct prio_host *host = link->host;
+	struct prio_out *out;
+
+	spin_lock_bh(&host->lock);
+	list_for_each_entry(out, &link->outs, of_link) {
+		if (!out->gone)
+			continue;
+		if (joins) {
+			prio_egress_join(out);
+		} else if (out->unit.domain) {
+			mrpc_unit_leave(&out->unit);
+			mrpc_prio_tx_gate(&host->ep, &out->core, false);
+		}
+	}
+	prio_unlock(host);
+	prio_pump_run(host);
+}
+
+struct mrpc_sender *prio_sender(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+
+	return &link->host->sender;
+}
+
+void prio_device(struct mrpc_conn *conn, char *name)
+{
+	struct prio_link *link = conn->link;
+	struct dst_entry *dst;
+	struct prio_path path;
+
+	name[0] = 0;
+	spin_lock_bh(&link->host->lock);
+	path = link->key.peer->path;
+	spin_unlock_bh(&link->host->lock);
+	dst = prio_path_route(link->host, &path);
+	if (!dst)
+		return;
+	rcu_read_lock();
+	strscpy(name, READ_ONCE(dst->dev)->name, IFNAMSIZ);
+	rcu_read_unlock();
+	dst_release(dst);
+}
