@@ -41,12 +41,17 @@ struct wave {
 	int conn[NR];
 };
 
-static void begin(void)
+static void begin_over(const char *how)
 {
 	op_del_all();
 	op_egress(DEL, "lo", NULL);
-	raw_pair(&p, "tcp4", 1);
+	raw_pair(&p, how, 1);
 	p.srv.seen = keep_order;
+}
+
+static void begin(void)
+{
+	begin_over("tcp4");
 }
 
 static void end(void)
@@ -135,11 +140,11 @@ static void by_size(struct policy *policy, const char *which)
 /* -- a discipline comes, is replaced, and goes --------------------------------------- */
 
 /* The dump says what will be, and so it is; replaced, it is at once another order. */
-TEST(ranks)
+static void ranks(const char *how)
 {
 	struct wave w;
 
-	begin();
+	begin_over(how);
 	wave_begin(&w);
 	by_size(&small, "small");
 	op_must_egress(SET, "lo", "discipline=by_size");
@@ -169,6 +174,16 @@ TEST(ranks)
 	policy_close(&large);
 	policy_close(&small);
 	end();
+}
+
+TEST(ranks_tcp)
+{
+	ranks("tcp4");
+}
+
+TEST(ranks_prio)
+{
+	ranks("prio");
 }
 
 /* Inside a tenant it ranks, and tenants share as ever. */
@@ -372,12 +387,13 @@ TEST(refused)
 
 /* -- those of bpf/ ------------------------------------------------------------------------ */
 
-TEST(deadline)
+static const uint64_t timeouts[NR] = { 0, 900000000, 100000000, 500000000 };
+
+static void deadline(const char *how)
 {
-	static const uint64_t timeouts[NR] = { 0, 900000000, 100000000, 500000000 };
 	struct wave w;
 
-	begin();
+	begin_over(how);
 	wave_begin(&w);
 	policy_example(&ex, "deadline");
 	policy_start(&ex);
@@ -389,6 +405,43 @@ TEST(deadline)
 	wave_send(&w, lens, NULL);
 	CHECK(wait_in_order(&w, "3210"));
 	wave_end(&w);
+	policy_close(&ex);
+	end();
+}
+
+TEST(deadline_tcp)
+{
+	deadline("tcp4");
+}
+
+TEST(deadline_prio)
+{
+	deadline("prio");
+}
+
+/* Of one connection of prio each message is ranked by itself. */
+TEST(deadline_same_connection)
+{
+	static const uint32_t len[NR] = { 3000, 3000, 3000, 3000 };
+	static const uint32_t want[NR] = { 2, 3, 1, 0 };
+	unsigned int i;
+	struct wave w;
+
+	begin_over("prio");
+	raw_qp(&w.qp, &p.c, 64, 256, 0);
+	for (i = 0; i < NR; i++)
+		w.conn[i] = p.conn;
+	policy_example(&ex, "deadline");
+	policy_start(&ex);
+	op_must_egress(SET, "lo", "discipline=deadline chunk=4096 limit=4096");
+	/* A machine that stands still has grants expire: once more. */
+	for (i = 0; i < 10; i++) {
+		wave_send(&w, len, timeouts);
+		wave_end(&w);
+		if (nr_order == NR && !memcmp(order, want, sizeof(want)))
+			break;
+	}
+	CHECK_MSG(i < 10, "%u %u %u %u", order[0], order[1], order[2], order[3]);
 	policy_close(&ex);
 	end();
 }
