@@ -264,10 +264,11 @@ struct mrpc_lb_ops {
 };
 
 /**
- * struct mrpc_sched_queue - a datapath that waits for its turn in an egress domain
+ * struct mrpc_sched_queue - a datapath that waits for its turn in an egress domain; over prio, each
+ * of its messages by itself
  * @datapath: as of struct mrpc_policy_ctx, as are the others that have the names of its members
  * @netns: the network namespace's cookie
- * @call: of the message that it sends next, as are the next five
+ * @call: of the message that it sends next, or that this is, as are the next five
  * @deadline: CLOCK_MONOTONIC ns; 0 for none
  * @size: bytes of the message, without metadata
  * @left: bytes that are still to be sent, headers included
