@@ -176,7 +176,8 @@ void mrpc_conn_close_work(struct work_struct *work)
 	mrpc_claim_quiesce(&conn->rx);
 	hrtimer_cancel(&conn->timer);
 	mrpc_ready_remove(conn);
-	mrpc_domain_leave(conn);
+	if (!conn->ops->sender || !conn->link)
+		mrpc_domain_leave(conn);
 	if (conn->link)
 		conn->ops->release(conn);
 	conn->link = NULL;

@@ -47,11 +47,16 @@ static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
  */
 static bool mrpc_domain_look_pool(struct mrpc_domain *d, bool all)
 {
-	u64 size, below;
+	u64 queued, below, gone, size;
 
 	if (!d->pool.below)
 		return false;
-	size = all ? 0 : d->sender->below(d->sender);
+	/* In this order: what is counted in @queued is counted below, too, or has gone. */
+	queued = smp_load_acquire(&d->sender->queued);
+	below = d->sender->below(d->sender);
+	d->pool_stuck = all ? below : min(d->pool_stuck, below);
+	gone = queued - min(queued, below - d->pool_stuck);
+	size = d->pool_mark - min(d->pool_mark, gone);
 	if (size >= d->pool_size)
 		return false;
 	below = mul_u64_u64_div_u64(d->pool.below, size, d->pool_size);
@@ -308,15 +313,16 @@ static void mrpc_domain_show(struct mrpc_sched_queue *q, const struct mrpc_rpc *
  * @d: the domain; under its lock
  * @u: the unit
  * @rpc: the message, or NULL: it has none
+ * @left: bytes of it to be sent
  */
-void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc)
+void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc,
+		      u64 left)
 {
 	u->waits = rpc;
 	u->mark = d->granted;
 	if (rpc)
 		mrpc_domain_show(&u->seen, rpc);
-	mrpc_egress_work(&d->core, &u->queue, rpc ? mrpc_rpc_rank(rpc) : 0,
-			 rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
+	mrpc_egress_work(&d->core, &u->queue, rpc ? mrpc_rpc_rank(rpc) : 0, left);
 }
 
 /* Under d->lock. @rpc: the head message, or NULL. */
@@ -326,7 +332,7 @@ static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
 	if (port->head == rpc)
 		return;
 	port->head = rpc;
-	mrpc_domain_came(d, &port->unit, rpc);
+	mrpc_domain_came(d, &port->unit, rpc, rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
 }
 
 /**
@@ -537,6 +543,7 @@ static void mrpc_domain_unuse(struct mrpc_domain *d)
 		return;
 	d->sender = NULL;
 	d->pool_size = 0;
+	d->pool_stuck = 0;
 	mrpc_egress_gone(&d->core, &d->pool, U64_MAX);
 }
 
@@ -590,6 +597,7 @@ void mrpc_domain_leave(struct mrpc_conn *conn)
 	kfree(t);
 	mrpc_domain_put(d);
 }
+EXPORT_SYMBOL_GPL(mrpc_domain_leave);
 
 /* Whose a datapath is, for whom: what the engine nearest to the wire says, or its user. */
 static void mrpc_domain_tenant(const struct mrpc_conn *conn, const struct mrpc_chain *chain,
@@ -643,6 +651,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 		mrpc_unit_init(&port->unit, d, port);
 		INIT_LIST_HEAD(&port->units);
 		port->head = NULL;
+		port->shown = 0;
 		mrpc_domain_describe(conn, d);
 		INIT_LIST_HEAD(&port->below);
 		list_add_tail(&port->list, &d->queues);

@@ -57,12 +57,15 @@ struct mrpc_tenant {
  *
  * @lock: of @turns; innermost
  * @turns: units that have been granted something, by mrpc_unit.turn
+ * @queued: bytes of memory that it has given to what is below it, all in all. Written by it, with
+ *	release, when @below has them already
  * @kick: there are some; called under the domain's lock: only leaves a note
  * @below: bytes of memory below it; as mrpc_transport_ops.below
  */
 struct mrpc_sender {
 	spinlock_t lock;
 	struct list_head turns;
+	u64 queued;
 	void (*kick)(struct mrpc_sender *sender);
 	u64 (*below)(struct mrpc_sender *sender);
 };
@@ -161,7 +164,9 @@ struct mrpc_port {
  * @sender: who sends what datapaths here have not sent themselves, or NULL: there are none such
  * @nr_sending: datapaths with it
  * @pool: of what it has sent here, what is below: all of it in one queue
- * @pool_size: bytes of memory that was, or of all that it has below, if that is less
+ * @pool_size: bytes of memory that they are
+ * @pool_mark: mrpc_sender.queued with the last of these
+ * @pool_stuck: bytes of memory below the sender that do not move, and do not count
  * @shows: dumps, all in all
  * @moved: when bytes last went below, or were seen to have gone, ns
  * @timer: looks whether bytes have gone, and for grants that are not used
@@ -197,6 +202,8 @@ struct mrpc_domain {
 	u32 nr_sending;
 	struct mrpc_egress_queue pool;
 	u64 pool_size;
+	u64 pool_mark;
+	u64 pool_stuck;
 	u64 shows;
 	u64 moved;
 	struct hrtimer timer;
@@ -299,8 +306,9 @@ void mrpc_domain_leave(struct mrpc_conn *conn);
 /* domain_unit.c: for senders */
 bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
 void mrpc_unit_leave(struct mrpc_unit *u);
-bool mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit);
-struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes);
+void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit);
+bool mrpc_unit_share(struct mrpc_unit *u);
+struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *budget);
 bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credit);
 
 /* domain_config.c: for operators */
@@ -321,7 +329,8 @@ void mrpc_domain_put(struct mrpc_domain *d);
 void mrpc_domain_die(struct mrpc_domain *d);
 void mrpc_domain_pump(struct mrpc_domain *d);
 bool mrpc_domain_share(struct mrpc_domain *d, const void *self) __must_hold(&d->lock);
-void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
+void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc,
+		      u64 left);
 void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port);
 bool mrpc_domain_look(struct mrpc_domain *d);
 void mrpc_domain_rank(struct mrpc_domain *d);

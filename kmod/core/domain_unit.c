@@ -50,7 +50,7 @@ bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mr
 			mrpc_unit_init(u, d, port);
 			list_add_tail(&u->list, &port->units);
 			u->seen = port->unit.seen;
-			mrpc_domain_came(d, u, rpc);
+			mrpc_domain_came(d, u, rpc, mrpc_rpc_total(rpc));
 		}
 		spin_unlock_bh(&d->lock);
 	}
@@ -69,11 +69,13 @@ void mrpc_unit_leave(struct mrpc_unit *u)
 {
 	struct mrpc_domain *d = u->domain;
 	struct mrpc_sender *sender;
+	bool held;
 
 	if (!d)
 		return;
 	spin_lock_bh(&d->lock);
 	sender = u->port->sender;
+	held = u->queue.held;
 	mrpc_egress_remove(&d->core, &u->queue);
 	list_del(&u->list);
 	spin_lock(&sender->lock);
@@ -81,20 +83,20 @@ void mrpc_unit_leave(struct mrpc_unit *u)
 	spin_unlock(&sender->lock);
 	u->domain = NULL;
 	/* Whom it has kept waiting; himself, too, as he need not be about to look. */
-	mrpc_domain_share(d, NULL);
+	if (held)
+		mrpc_domain_share(d, NULL);
 	spin_unlock_bh(&d->lock);
 }
 EXPORT_SYMBOL_GPL(mrpc_unit_leave);
 
-/* Under the domain's lock. Return: the sender, who need not be kicked, has a grant. */
-static bool mrpc_unit_has(struct mrpc_unit *u, u64 left, u32 credit)
+/* Under the domain's lock. */
+static void mrpc_unit_has(struct mrpc_unit *u, u64 left, u32 credit)
 {
 	struct mrpc_domain *d = u->domain;
 
 	if (credit && !u->queue.credit)
 		u->mark = d->granted;
 	mrpc_egress_offer(&d->core, &u->queue, left, credit);
-	return mrpc_domain_share(d, u->port->sender);
 }
 
 /**
@@ -103,9 +105,28 @@ static bool mrpc_unit_has(struct mrpc_unit *u, u64 left, u32 credit)
  * @left: bytes, what is to be sent again included
  * @credit: of them those that may be sent now
  *
+ * To be followed by mrpc_unit_share(), of the last of several of a domain. Context: as
+ * mrpc_unit_join().
+ */
+void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit)
+{
+	struct mrpc_domain *d = u->domain;
+
+	if (!d)
+		return;
+	spin_lock_bh(&d->lock);
+	mrpc_unit_has(u, left, credit);
+	spin_unlock_bh(&d->lock);
+}
+EXPORT_SYMBOL_GPL(mrpc_unit_offer);
+
+/**
+ * mrpc_unit_share() - messages have been offered: grant what can be granted
+ * @u: of one of them; nothing happens if it is in no domain
+ *
  * Context: as mrpc_unit_join(). Return: there are turns for the sender, for which it is not kicked.
  */
-bool mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit)
+bool mrpc_unit_share(struct mrpc_unit *u)
 {
 	struct mrpc_domain *d = u->domain;
 	bool turns;
@@ -113,11 +134,11 @@ bool mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit)
 	if (!d)
 		return false;
 	spin_lock_bh(&d->lock);
-	turns = mrpc_unit_has(u, left, credit);
+	turns = mrpc_domain_share(d, u->port->sender);
 	spin_unlock_bh(&d->lock);
 	return turns;
 }
-EXPORT_SYMBOL_GPL(mrpc_unit_offer);
+EXPORT_SYMBOL_GPL(mrpc_unit_share);
 
 static struct mrpc_unit *mrpc_unit_next(struct mrpc_sender *sender)
 {
@@ -135,14 +156,15 @@ static struct mrpc_unit *mrpc_unit_next(struct mrpc_sender *sender)
  * mrpc_unit_turn() - the next message that may send
  * @sender: the sender, who can send at once
  * @bytes: out: how many, to be followed by mrpc_unit_sent()
+ * @budget: what is void costs one; where nothing is left nothing more is looked at
  *
  * Context: as mrpc_unit_join(). Return: it, or NULL: there is none.
  */
-struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes)
+struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *budget)
 {
 	struct mrpc_unit *u;
 
-	while ((u = mrpc_unit_next(sender))) {
+	while (--*budget >= 0 && (u = mrpc_unit_next(sender))) {
 		struct mrpc_domain *d = u->domain;
 
 		spin_lock_bh(&d->lock);
@@ -157,6 +179,21 @@ struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes)
 }
 EXPORT_SYMBOL_GPL(mrpc_unit_turn);
 
+/* Under the domain's lock: what it has sent is @size bytes of memory below the sender. */
+static void mrpc_unit_below(struct mrpc_domain *d, struct mrpc_unit *u, u32 size)
+{
+	if (!size) {
+		mrpc_egress_gone(&d->core, &u->queue, U64_MAX);
+		return;
+	}
+	if (!d->pool.below)
+		d->pool_size = 0;
+	mrpc_egress_hand_over(&u->queue, &d->pool);
+	d->pool_size += size;
+	d->pool_mark = u->port->sender->queued;
+	d->moved = ktime_get_ns();
+}
+
 /**
  * mrpc_unit_sent() - the end of a message's turn
  * @u: of the message; nothing happens if it has left the domain
@@ -165,7 +202,7 @@ EXPORT_SYMBOL_GPL(mrpc_unit_turn);
  * @left: as of mrpc_unit_offer()
  * @credit: likewise
  *
- * Context: as mrpc_unit_join(). Return: as mrpc_unit_offer().
+ * Context: as mrpc_unit_join(). Return: as mrpc_unit_share().
  */
 bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credit)
 {
@@ -175,20 +212,16 @@ bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credi
 	if (!d)
 		return false;
 	spin_lock_bh(&d->lock);
-	mrpc_egress_dequeued(&d->core, &u->queue, sent, 0);
-	if (size) {
-		if (!d->pool.below)
-			d->pool_size = 0;
-		mrpc_egress_hand_over(&u->queue, &d->pool);
-		d->pool_size += size;
-		d->moved = ktime_get_ns();
-	} else {
-		mrpc_egress_gone(&d->core, &u->queue, U64_MAX);
+	/* Unless it has left the domain that granted it, and joined this one, meanwhile. */
+	if (u->queue.state == MRPC_EGRESS_SENDING) {
+		mrpc_egress_dequeued(&d->core, &u->queue, sent, 0);
+		mrpc_unit_below(d, u, size);
+		u->port->grants++;
+		u->port->sent += sent;
+		d->sent += sent;
 	}
-	u->port->grants++;
-	u->port->sent += sent;
-	d->sent += sent;
-	turns = mrpc_unit_has(u, left, credit);
+	mrpc_unit_has(u, left, credit);
+	turns = mrpc_domain_share(d, u->port->sender);
 	spin_unlock_bh(&d->lock);
 	return turns;
 }

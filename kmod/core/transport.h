@@ -109,7 +109,8 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @device: name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
  *	Optional: then the domain of loop links is meant
  * @sender: who sends the messages of @conn's link, which it has taken whole: they are ordered
- *	one by one (domain_unit.c), and none of @send_chunk, @credit and @below is called
+ *	one by one (domain_unit.c), and none of @send_chunk, @credit and @below is called.
+ *	They are in its domain until @release calls mrpc_domain_leave()
  * @egress: @conn has a domain: its messages join that; or it has none any more: they leave theirs.
  *	Both claims are held, as with @device. With @sender only
  */

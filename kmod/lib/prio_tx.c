@@ -404,6 +404,8 @@ struct mrpc_prio_tx *mrpc_prio_tx_gates(struct mrpc_prio *ep)
 bool mrpc_prio_tx_turn(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 bytes, u64 now,
 		       struct mrpc_prio_chunk *chunk)
 {
+	if (tx->state == MRPC_PRIO_TX_ENDED)
+		return false;
 	if (!mrpc_prio_tx_wants(tx)) {
 		ep->stats.wasted++;
 		mrpc_prio_tx_update(ep, tx);

@@ -25,13 +25,11 @@ static void prio_sender_kick(struct mrpc_sender *sender)
 	prio_pump_kick(container_of(sender, struct prio_host, sender));
 }
 
-/* What is below us, as prio_pump_room() has it. */
 static u64 prio_sender_below(struct mrpc_sender *sender)
 {
 	struct prio_host *host = container_of(sender, struct prio_host, sender);
-	u32 below = sk_wmem_alloc_get(host->owner->sk);
 
-	return below - min(below, READ_ONCE(host->stuck));
+	return sk_wmem_alloc_get(host->gated->sk);
 }
 
 /* prio_egress_init() - of a new host */
@@ -50,6 +48,8 @@ static struct prio_out *prio_egress_first(struct prio_host *host)
 {
 	struct mrpc_unit *u;
 
+	if (list_empty_careful(&host->sender.turns))
+		return NULL;	/* who adds one now kicks */
 	spin_lock(&host->sender.lock);
 	u = list_first_entry_or_null(&host->sender.turns, struct mrpc_unit, turn);
 	spin_unlock(&host->sender.lock);
@@ -80,56 +80,67 @@ static bool prio_egress_before(struct prio_host *host, const struct prio_out *ou
 
 /**
  * prio_egress_turn() - the next chunk, if it is one that a domain has granted
- * @host: the host; the caller pumps, and there is room below
+ * @host: the host; the caller pumps
  * @now: ns
+ * @room: there is room below for messages of connections without a domain, and there are such
  * @chunk: out: to be followed by prio_egress_sent()
+ * @budget: of turns; those that have become void count
  *
  * Beside messages of connections without a domain it is priority that decides.
  *
  * Return: whether there is one.
  */
-bool prio_egress_turn(struct prio_host *host, u64 now, struct mrpc_prio_chunk *chunk)
+bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_prio_chunk *chunk,
+		      int *budget)
 {
 	struct prio_out *out = prio_egress_starves(host, now) ? NULL : prio_egress_first(host);
 	struct mrpc_unit *u;
 	u32 bytes;
 
-	if (!out || !prio_egress_before(host, out))
+	if (!out || (room && !prio_egress_before(host, out)))
 		return false;
-	while ((u = mrpc_unit_turn(&host->sender, &bytes))) {
+	while ((u = mrpc_unit_turn(&host->sender, &bytes, budget))) {
 		out = prio_out_of_unit(u);
 		if (mrpc_prio_tx_turn(&host->ep, &out->core, bytes, now, chunk))
 			return true;
-		prio_egress_sent(&out->core, 0, 0);
+		prio_egress_sent(host, &out->core, 0, 0);
 	}
 	return false;
 }
 
 /**
  * prio_egress_sent() - the end of a turn
+ * @host: the host; the caller pumps
  * @tx: whose
  * @sent: bytes of payload
  * @size: bytes of memory of the packet
  */
-void prio_egress_sent(struct mrpc_prio_tx *tx, u32 sent, u32 size)
+void prio_egress_sent(struct prio_host *host, struct mrpc_prio_tx *tx, u32 sent, u32 size)
 {
 	struct prio_out *out = container_of(tx, struct prio_out, core);
 
+	/* What is added here is below already: see struct mrpc_sender. */
+	smp_store_release(&host->sender.queued, host->sender.queued + size);
 	mrpc_unit_sent(&out->unit, sent, size, mrpc_prio_tx_left(tx), mrpc_prio_tx_wants(tx));
 }
 
-/* prio_egress_settle() - have domains know what their messages want */
+/* prio_egress_settle() - have domains know what their messages want. It grants once for all. */
 void prio_egress_settle(struct prio_host *host)
 {
+	struct mrpc_unit *last = NULL;
 	struct mrpc_prio_tx *tx;
 	bool turns = false;
 
 	while ((tx = mrpc_prio_tx_gates(&host->ep))) {
-		struct prio_out *out = container_of(tx, struct prio_out, core);
+		struct mrpc_unit *u = &container_of(tx, struct prio_out, core)->unit;
 
-		turns |= mrpc_unit_offer(&out->unit, mrpc_prio_tx_left(tx),
-					 mrpc_prio_tx_wants(tx));
+		if (last && last->domain != u->domain)
+			turns |= mrpc_unit_share(last);
+		mrpc_unit_offer(u, mrpc_prio_tx_left(tx), mrpc_prio_tx_wants(tx));
+		last = u;
 	}
+	if (last)
+		turns |= mrpc_unit_share(last);
 	if (turns && !host->pumping)
 		prio_pump_kick(host);
 }
@@ -144,7 +155,8 @@ void prio_egress_join(struct prio_out *out)
 {
 	struct prio_link *link = out->link;
 
-	if (!link->conn || !rcu_access_pointer(link->conn->port.domain))
+	/* Who has the connection join may have been overtaken by a message that began. */
+	if (!link->conn || !rcu_access_pointer(link->conn->port.domain) || out->unit.domain)
 		return;
 	if (out->core.state != MRPC_PRIO_TX_FRESH && out->core.state != MRPC_PRIO_TX_ACTIVE)
 		return;
@@ -170,7 +182,7 @@ void prio_egress(struct mrpc_conn *conn, bool joins)
 		}
 	}
 	prio_unlock(host);
-	prio_pump_run(host);
+	prio_pump_kick(host);	/* not at once: they may join another one now, or end */
 }
 
 struct mrpc_sender *prio_sender(struct mrpc_conn *conn)

@@ -83,6 +83,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @owner: the socket that all packets on their way out belong to, bound to nothing: its
  *	sk_wmem_alloc is what lies below us, its write_space says that this is less
  * @write_space: its own
+ * @gated: likewise, of what domains have granted, who see to it themselves that little is below
  * @lock: what follows
  * @ep: the protocol
  * @hash: of @ep
@@ -116,6 +117,7 @@ struct prio_host {
 	struct list_head ports;
 	struct socket *owner;
 	void (*write_space)(struct sock *sk);
+	struct socket *gated;
 
 	spinlock_t lock;
 	struct mrpc_prio ep;
@@ -440,10 +442,10 @@ struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer
 /* prio_packet.c: softirq, no lock needed unless said */
 void prio_packets_came(struct sock *sk);
 void prio_errors_came(struct sock *sk);
-struct sk_buff *prio_packet_new(struct prio_host *host, u32 len, u32 class);
+struct sk_buff *prio_packet_new(struct socket *owner, u32 len, u32 class);
 void prio_packet_put(struct sk_buff *skb, u32 at, const void *data, u32 len);
-void prio_packet_send(struct prio_host *host, struct sk_buff *skb, const struct prio_path *path,
-		      struct dst_entry *dst, u32 segment, u32 class);
+void prio_packet_send(struct sk_buff *skb, const struct prio_path *path, struct dst_entry *dst,
+		      u32 segment, u32 class);
 
 /* prio_pump.c */
 void prio_pump_init(struct prio_host *host);
@@ -457,8 +459,9 @@ void prio_unlock(struct prio_host *host) __releases(&host->lock);
 /* prio_egress.c */
 void prio_egress_init(struct prio_host *host);
 bool prio_egress_waits(struct prio_host *host, u64 now);
-bool prio_egress_turn(struct prio_host *host, u64 now, struct mrpc_prio_chunk *chunk);
-void prio_egress_sent(struct mrpc_prio_tx *tx, u32 sent, u32 size);
+bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_prio_chunk *chunk,
+		      int *budget);
+void prio_egress_sent(struct prio_host *host, struct mrpc_prio_tx *tx, u32 sent, u32 size);
 void prio_egress_settle(struct prio_host *host);
 void prio_egress_join(struct prio_out *out);
 void prio_egress(struct mrpc_conn *conn, bool joins);
@@ -473,7 +476,8 @@ void prio_out_ended(struct prio_host *host);
 void prio_out_abort(struct prio_link *link);
 void prio_out_strip(struct prio_link *link);
 void prio_out_free(struct prio_out *out);
-int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk, u32 *size);
+int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk,
+		   struct socket *owner, u32 *size);
 int prio_out_init(void);
 void prio_out_exit(void);
 

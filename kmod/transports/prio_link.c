@@ -420,6 +420,7 @@ void prio_release(struct mrpc_conn *conn)
 
 	if (link->linger)
 		mrpc_conn_linger(prio_unacked, link);
+	mrpc_domain_leave(conn);
 	atomic_inc(&port->users);	/* keeps the host until we are done */
 	spin_lock_bh(&host->lock);
 	prio_link_forget(link);

@@ -436,11 +436,13 @@ static void prio_out_datagram(struct prio_out *out, const struct mrpc_prio_chunk
  * prio_out_chunk() - send a chunk
  * @host: the host
  * @chunk: what
+ * @owner: the socket that its packet is to belong to
  * @size: out: bytes of memory of the packet; 0: none has gone
  *
  * Context: softirq, no lock; pumps. Return: bytes that went out, or -ENOMEM: not even a header.
  */
-int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk, u32 *size)
+int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk,
+		   struct socket *owner, u32 *size)
 {
 	struct prio_peer *peer = prio_peer_of(chunk->peer);
 	struct prio_out *out = prio_out_of(chunk->tx);
@@ -459,7 +461,7 @@ int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk, 
 		mrpc_rpc_marshal(&out->call->rpc);
 		out->begun = true;
 	}
-	f.skb = prio_packet_new(host, len + nr * MRPC_PRIO_DATA_HDR, chunk->class);
+	f.skb = prio_packet_new(owner, len + nr * MRPC_PRIO_DATA_HDR, chunk->class);
 	if (!f.skb) {
 		dst_release(dst);
 		return -ENOMEM;
@@ -471,8 +473,8 @@ int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk, 
 		at += n;
 	} while (at < len);
 	*size = f.skb->truesize;
-	prio_packet_send(host, f.skb, &peer->path, dst,
-			 nr > 1 ? payload + MRPC_PRIO_DATA_HDR : 0, chunk->class);
+	prio_packet_send(f.skb, &peer->path, dst, nr > 1 ? payload + MRPC_PRIO_DATA_HDR : 0,
+			 chunk->class);
 	return len;
 }
 

@@ -99,7 +99,7 @@ static void prio_answer(struct prio_host *host, const struct prio_path *path,
 
 	if (skb_queue_len(&host->answers) >= PRIO_ANSWERS)
 		return;
-	skb = prio_packet_new(host, ev->answer_len, MRPC_PRIO_CONTROL_CLASS);
+	skb = prio_packet_new(host->owner, ev->answer_len, MRPC_PRIO_CONTROL_CLASS);
 	if (!skb)
 		return;
 	if (mrpc_prio_has_crc(ev->answer))
@@ -310,14 +310,14 @@ void prio_errors_came(struct sock *sk)
 
 /**
  * prio_packet_new() - a packet to be filled and sent
- * @host: the host
+ * @owner: the host's socket that it is to belong to
  * @len: bytes behind the UDP header
  * @class: network priority
  *
  * Until it has left the device it counts as below us. Context: any but hard interrupt.
  * Return: the packet, or NULL.
  */
-struct sk_buff *prio_packet_new(struct prio_host *host, u32 len, u32 class)
+struct sk_buff *prio_packet_new(struct socket *owner, u32 len, u32 class)
 {
 	struct sk_buff *skb;
 	int err;
@@ -337,7 +337,7 @@ struct sk_buff *prio_packet_new(struct prio_host *host, u32 len, u32 class)
 		skb->data_len = len;
 		skb->len = len;
 	}
-	skb_set_owner_w(skb, host->owner->sk);
+	skb_set_owner_w(skb, owner->sk);
 	skb->priority = prio_skb_priority(class);
 	return skb;
 }
@@ -361,7 +361,6 @@ static void prio_packet_segments(struct sk_buff *skb, u32 segment)
 
 /**
  * prio_packet_send() - let a packet go
- * @host: the host
  * @skb: from prio_packet_new(), filled
  * @path: addresses, both
  * @dst: the way, a reference that goes with it
@@ -370,12 +369,12 @@ static void prio_packet_segments(struct sk_buff *skb, u32 segment)
  *
  * Data is ECN-capable, and finds out what the path takes. Context: softirq, no lock.
  */
-void prio_packet_send(struct prio_host *host, struct sk_buff *skb, const struct prio_path *path,
-		      struct dst_entry *dst, u32 segment, u32 class)
+void prio_packet_send(struct sk_buff *skb, const struct prio_path *path, struct dst_entry *dst,
+		      u32 segment, u32 class)
 {
 	bool data = class != MRPC_PRIO_CONTROL_CLASS;
 	u8 tos = prio_dscp(class) << 2 | (data ? INET_ECN_ECT_0 : INET_ECN_NOT_ECT);
-	struct sock *sk = host->owner->sk;
+	struct sock *sk = skb->sk;
 
 	if (segment && segment < skb->len)
 		prio_packet_segments(skb, segment);

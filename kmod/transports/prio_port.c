@@ -60,8 +60,11 @@ static void prio_write_space(struct sock *sk)
 static int prio_owner_open(struct prio_host *host)
 {
 	struct sock *sk;
-	int err = sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &host->owner);
+	int err;
 
+	err = sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &host->gated);
+	if (!err)
+		err = sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &host->owner);
 	if (err)
 		return err;
 	sk = host->owner->sk;
@@ -94,6 +97,8 @@ static void prio_host_free(struct prio_host *host)
 	cancel_work_sync(&host->pump);
 	if (host->owner)
 		sock_release(host->owner);
+	if (host->gated)
+		sock_release(host->gated);
 	__skb_queue_purge(&host->answers);
 	mrpc_prio_fini(&host->ep);
 	prio_tables_free(host);
@@ -437,7 +442,8 @@ bool prio_host_look(struct net *net, struct prio_look *look)
 		look->gap_maps = host->ep.nr_gaps;
 		look->staged = host->staged;
 		look->outstanding = host->ep.outstanding;
-		look->below = sk_wmem_alloc_get(host->owner->sk);
+		look->below = sk_wmem_alloc_get(host->owner->sk) +
+			      sk_wmem_alloc_get(host->gated->sk);
 		spin_unlock_bh(&host->lock);
 	}
 	mutex_unlock(&prio_ports_lock);

@@ -98,7 +98,7 @@ static void prio_pump_answers(struct prio_host *host, int *budget)
 		memcpy(&path, skb->cb, sizeof(path));
 		dst = prio_path_route(host, &path);
 		if (dst)
-			prio_packet_send(host, skb, &path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
+			prio_packet_send(skb, &path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
 		else
 			kfree_skb(skb);
 		spin_lock(&host->lock);
@@ -112,7 +112,7 @@ static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u3
 
 	if (!dst)
 		return;
-	skb = prio_packet_new(host, len, MRPC_PRIO_CONTROL_CLASS);
+	skb = prio_packet_new(host->owner, len, MRPC_PRIO_CONTROL_CLASS);
 	if (!skb) {	/* as if it were lost */
 		dst_release(dst);
 		return;
@@ -120,7 +120,7 @@ static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u3
 	if (mrpc_prio_has_crc(host->says))
 		mrpc_prio_set_crc(host->says, ~mrpc_checksum(MRPC_CHECKSUM_INIT, host->says, len));
 	prio_packet_put(skb, 0, host->says, len);
-	prio_packet_send(host, skb, &peer->path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
+	prio_packet_send(skb, &peer->path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
 }
 
 static void prio_pump_controls(struct prio_host *host, int *budget)
@@ -183,43 +183,42 @@ static bool prio_pump_room(struct prio_host *host, u64 now)
 	return false;
 }
 
-/* Somebody waits for room. */
-static bool prio_pump_waits(struct prio_host *host, u64 now)
-{
-	return mrpc_prio_tx_best(&host->ep) || prio_egress_waits(host, now);
-}
-
-/* Return: false: there is no memory for packets. */
+/*
+ * What domains have granted goes whatever is below us: they have seen to that.
+ * Return: false: there is no memory for packets.
+ */
 static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 	__must_hold(&host->lock)
 {
 	struct mrpc_prio_chunk chunk;
-	bool turn;
+	bool room, turn;
 	u32 size;
 	int sent;
 
 	WRITE_ONCE(host->wants_room, false);
-	if (!prio_pump_waits(host, now))
+	if (!mrpc_prio_tx_best(&host->ep))
 		host->full_since = 0;
-	while (prio_pump_waits(host, now) && prio_pump_room(host, now)) {
+	for (;;) {
+		room = mrpc_prio_tx_best(&host->ep) && prio_pump_room(host, now);
+		if (!room && !prio_egress_waits(host, now))
+			return true;
 		if (--*budget < 0)
 			return true;
-		turn = prio_egress_turn(host, now, &chunk);
-		if (!turn && !mrpc_prio_tx_next(&host->ep, now, &chunk))
+		turn = prio_egress_turn(host, now, room, &chunk, budget);
+		if (!turn && !(room && mrpc_prio_tx_next(&host->ep, now, &chunk)))
 			continue;
 		spin_unlock(&host->lock);
-		sent = prio_out_chunk(host, &chunk, &size);
+		sent = prio_out_chunk(host, &chunk, turn ? host->gated : host->owner, &size);
 		spin_lock(&host->lock);
 		now = ktime_get_ns();	/* others may have had the lock */
 		mrpc_prio_tx_sent(&host->ep, &chunk, max(sent, 0), sent >= 0, now);
 		if (turn)
-			prio_egress_sent(chunk.tx, max(sent, 0), size);
+			prio_egress_sent(host, chunk.tx, size ? sent : 0, size);
 		if (sent < 0) {
 			host->starved_until = now + PRIO_RETRY;
 			return false;
 		}
 	}
-	return true;
 }
 
 static void prio_pump_arm(struct prio_host *host, bool starved)
@@ -235,6 +234,9 @@ static void prio_pump_arm(struct prio_host *host, bool starved)
 		at = min(at, ktime_get_ns() + PRIO_RETRY);
 	if (host->full_since)
 		at = min(at, host->full_since + PRIO_STUCK);
+	/* Whose turn was put off for want of memory has nobody else to wake it. */
+	if (!list_empty_careful(&host->sender.turns))
+		at = min(at, host->starved_until);
 	if (at >= host->timer_at)
 		return;
 	host->timer_at = at;
