@@ -6,7 +6,8 @@
  * the datapath (core/replica.h): in turn, to the one with the fewest calls, by a
  * field of the request, or as a policy in eBPF says (core/chooser.h). Requests
  * for which no replica is fit just now wait in its queue; if none will be soon, they
- * fail. The rest, links, health and what becomes of a call that was given away, is the
+ * fail; or they go by the connection's own link, which is how a connection moves to another
+ * transport and back. The rest, links, health and what becomes of a call that was given away, is the
  * core's.
  */
 #include <linux/inet.h>
@@ -34,12 +35,21 @@ enum {
 	PARAM_FAILURES,
 	PARAM_BACKOFF,
 	PARAM_CHOOSER,
+	PARAM_FALLBACK,
 };
+
+enum { FALLBACK_REJECT, FALLBACK_OWN };
 
 static const char *const lb_policies[] = {
 	[MRPC_BALANCE_WRR] = "wrr",
 	[MRPC_BALANCE_LEAST] = "least",
 	[MRPC_BALANCE_HASH] = "hash",
+	NULL
+};
+
+static const char *const lb_fallbacks[] = {
+	[FALLBACK_REJECT] = "reject",
+	[FALLBACK_OWN] = "own",
 	NULL
 };
 
@@ -87,6 +97,12 @@ static const struct mrpc_param lb_params[] = {
 		.doc	= "policy of type lb, NAME or NAME@VERSION, that is asked first; or none",
 		.max	= MRPC_CHOOSER_NAME,
 	},
+	[PARAM_FALLBACK] = {
+		.name	= "fallback",
+		.type	= MRPC_PARAM_CHOICE,
+		.doc	= "no replica is fit just now: wait, then reject; or the connection's own link",
+		.choices = lb_fallbacks,
+	},
 };
 
 /**
@@ -105,6 +121,7 @@ struct lb_paths {
  * @chooser: who is asked first, a reference; or NULL
  * @paths: for each service of the connection, with policy hash; immutable
  * @unkeyed: requests without the field; of the owner of the transmit claim
+ * @own: requests that went the connection's own way, for want of a replica; likewise
  * @why: what is said to a request that is rejected; likewise
  */
 struct lb {
@@ -112,12 +129,14 @@ struct lb {
 	struct mrpc_chooser *chooser;
 	struct lb_paths *paths[MRPC_MAX_SERVICES];
 	u64 unkeyed;
+	u64 own;
 	char why[192];
 };
 
 /* What the instance of the next configuration goes on with; the set it shares. */
 struct lb_state_1 {
 	u64 unkeyed;
+	u64 own;
 };
 
 /* -- configuration ---------------------------------------------------------------- */
@@ -372,6 +391,7 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 	int wish = rpc->call->wish - 1;	/* of a policy before us */
 	bool keyed = false;
 	u64 key = 0;
+	int err;
 
 	/* Who has held the queue of an instance that has nothing to do has given it a turn. */
 	if (!lb || rpc->drop || rpc->call->via)
@@ -381,7 +401,11 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 		wish = mrpc_chooser_pick(lb->chooser, e, rpc);
 	if (plan->policy == MRPC_BALANCE_HASH)
 		keyed = lb_key(lb, rpc, &key);
-	return mrpc_replicas_pick(lb->set, rpc, wish, keyed, key, wake);
+	err = mrpc_replicas_pick(lb->set, rpc, wish, keyed, key, wake);
+	if (!err || e->group->values[PARAM_FALLBACK].num != FALLBACK_OWN)
+		return err;
+	WRITE_ONCE(lb->own, lb->own + 1);
+	return 0;
 }
 
 static bool lb_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
@@ -467,18 +491,25 @@ static void lb_destroy(struct mrpc_engine *e)
 static void *lb_decompose(struct mrpc_engine *e)
 {
 	const struct lb *lb = e->priv;
-	struct lb_state_1 state = { .unkeyed = lb ? lb->unkeyed : 0 };
+	struct lb_state_1 state = {};
 
+	if (lb) {
+		state.unkeyed = lb->unkeyed;
+		state.own = lb->own;
+	}
 	return kmemdup(&state, sizeof(state), GFP_KERNEL_ACCOUNT) ?: ERR_PTR(-ENOMEM);
 }
 
 static int lb_restore(struct mrpc_engine *e, const struct mrpc_engine_ops *from, u32 version,
 		      const void *state, struct netlink_ext_ack *extack)
 {
+	const struct lb_state_1 *old = state;
 	struct lb *lb = e->priv;
 
-	if (lb)
-		lb->unkeyed = ((const struct lb_state_1 *)state)->unkeyed;
+	if (lb) {
+		lb->unkeyed = old->unkeyed;
+		lb->own = old->own;
+	}
 	return 0;
 }
 
@@ -500,6 +531,7 @@ static int lb_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
 
 	if (lb)
 		return mrpc_engine_put_u64(skb, "unkeyed", READ_ONCE(lb->unkeyed)) ?:
+		       mrpc_engine_put_u64(skb, "own", READ_ONCE(lb->own)) ?:
 		       (lb->chooser ? mrpc_chooser_dump(lb->chooser, skb) : 0) ?:
 		       mrpc_replicas_dump(lb->set, skb);
 	for (i = 0; !e && i < plan->nr; i++) {
