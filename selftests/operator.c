@@ -357,9 +357,16 @@ int op_set(const char *name, const char *words, const struct op_rules *rules,
 
 int op_del(const char *name, struct op_change *change)
 {
+	return op_del_some(name, 100, change);
+}
+
+int op_del_some(const char *name, unsigned int percent, struct op_change *change)
+{
 	op_open();
 	op_begin(op.family, MRPC_CMD_ENGINE_DEL, 0);
 	op_put_text(MRPC_A_ENGINE_NAME, name);
+	if (percent != 100)
+		op_put_u32(MRPC_A_ENGINE_PERCENT, percent);
 	return op_do(change);
 }
 

@@ -61,6 +61,8 @@ int op_add(const char *type, const char *words, const struct op_rules *rules,
 int op_set(const char *name, const char *words, const struct op_rules *rules,
 	   struct op_change *change);
 int op_del(const char *name, struct op_change *change);
+/* From so many percent of the datapaths; op_step() goes on. */
+int op_del_some(const char *name, unsigned int percent, struct op_change *change);
 /* After fork() or unshare(): the next request has a socket of its own. */
 void op_forget(void);
 /* Takes a change further, or at 0 back. */

@@ -60,6 +60,26 @@ int raw_ioctl(int fd, unsigned int cmd, void *arg)
 	return ioctl(fd, cmd, arg) ? -errno : 0;
 }
 
+unsigned int raw_busy_percent(void)
+{
+	static unsigned long long was_busy, was_all;
+	unsigned long long v[8] = { 0 }, busy, all;
+	FILE *stat = fopen("/proc/stat", "re");
+	unsigned int percent, i;
+
+	if (!stat || fscanf(stat, "cpu %llu %llu %llu %llu %llu %llu %llu %llu", &v[0], &v[1], &v[2],
+			    &v[3], &v[4], &v[5], &v[6], &v[7]) != 8)
+		raw_die("no /proc/stat");
+	fclose(stat);
+	for (all = i = 0; i < 8; i++)
+		all += v[i];
+	busy = all - v[3] - v[4];
+	percent = all > was_all ? (busy - was_busy) * 100 / (all - was_all) : 0;
+	was_busy = busy;
+	was_all = all;
+	return percent;
+}
+
 /* -- sessions -------------------------------------------------------------- */
 
 int raw_device(void)

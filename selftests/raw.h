@@ -275,6 +275,8 @@ bool raw_schemas(long long nr, unsigned int ms);
 /* The number in a file, or -1. */
 long long raw_file_number(const char *path);
 bool raw_file_write(const char *path, const char *text);
+/* How busy all processors were since the last call of this. */
+unsigned int raw_busy_percent(void);
 /* Waits until /sys/class/misc/mrpc/sessions says @nr; false: not in @ms. */
 bool raw_sessions(long long nr, unsigned int ms);
 
