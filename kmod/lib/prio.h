@@ -401,6 +401,8 @@ enum mrpc_prio_peer_state {
  * @rx_cut: when @rx_scale was
  * @srtt: ns, smoothed; 0: not known
  * @rttvar: its variation
+ * @late: how often the time that a message may take was doubled since @srtt was last told
+ * @late_until: what is late before then counts no more
  * @heard: when a packet came last
  * @asked: since when it owes an answer; 0: it does not
  * @ack_due: when @acks are sent at the latest; 0: at once
@@ -464,6 +466,7 @@ struct mrpc_prio_peer {
 	u64 rx_cut;
 	u64 srtt;
 	u64 rttvar;
+	u64 late_until;
 	u64 heard;
 	u64 asked;
 	u64 ack_due;
@@ -481,6 +484,7 @@ struct mrpc_prio_peer {
 	struct mrpc_prio_note notes[MRPC_PRIO_NR_NOTES];
 	u8 nr_acks;
 	u8 nr_notes;
+	u8 late;
 	u32 nr_tx;
 	u32 nr_rx;
 	struct mrpc_lheap rx_heap;

@@ -35,6 +35,8 @@ void mrpc_prio_peer_want(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 
 void mrpc_prio_peer_busy(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now);
 void mrpc_prio_peer_arm(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
 void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample);
+void mrpc_prio_peer_late(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 tries,
+			 u64 now);
 void mrpc_prio_peer_cut(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u16 *scale,
 			u64 *last, u64 now);
 void mrpc_prio_peer_grow(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u16 *scale,

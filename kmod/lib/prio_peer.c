@@ -14,7 +14,22 @@ u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 {
 	u64 rto = max(ep->rule.rto_min, peer->srtt + 4 * peer->rttvar + ep->rule.ack_delay);
 
+	tries = max_t(u32, tries, peer->late);
 	return min(rto << min_t(u32, tries, MRPC_PRIO_MAX_TRIES), ep->rule.rto_max);
+}
+
+/*
+ * A message was not heard of in time, @tries times now. What is repeated says nothing of how long
+ * the way is: so all messages wait for longer, until one has told that was sent once (RFC 6298,
+ * 5.5). Those that are late together count once.
+ */
+void mrpc_prio_peer_late(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 tries,
+			 u64 now)
+{
+	if (tries <= peer->late && now < peer->late_until)
+		return;
+	peer->late = min_t(u32, max_t(u32, tries, peer->late + 1), MRPC_PRIO_MAX_TRIES);
+	peer->late_until = now + mrpc_prio_rto(ep, peer, 0);
 }
 
 /* As TCP does it (RFC 6298). */
@@ -22,6 +37,7 @@ void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample)
 {
 	u64 off = sample > peer->srtt ? sample - peer->srtt : peer->srtt - sample;
 
+	peer->late = 0;
 	/* A clock that is off by minutes must not be believed. */
 	sample = min_t(u64, sample, 1ULL << 36);
 	if (!peer->srtt) {

@@ -252,6 +252,8 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 		}
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
 	} else if (!tx->out && !tx_able(tx)) {
+		if (!tx->seen)
+			mrpc_prio_peer_late(ep, tx->peer, tx->tries, now);
 		tx->announce = true;
 		mrpc_prio_tx_update(ep, tx);
 	}

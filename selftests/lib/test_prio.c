@@ -722,6 +722,45 @@ TEST(prio_announced_again)
 	pair_stop();
 }
 
+/* 20 ms pass; what @a sends is lost. Return: packets */
+static u32 repeats(void)
+{
+	struct packet p;
+	u32 n = 0, ms;
+
+	for (ms = 0; ms < 20; ms++) {
+		pass(1000 * PAIR_US);
+		while (out(a, &p))
+			n++;
+	}
+	return n;
+}
+
+/* A way that becomes longer than messages wait for: it is learnt, not all are repeated. */
+TEST(prio_way_becomes_longer)
+{
+	struct packet first, ack;
+	u32 i, n;
+
+	pair_up();
+	for (i = 0; i < 6; i++) {
+		submit(a, i + 1, 100, 0);
+		CHECK(out(a, &first));
+		n = repeats();
+		in(b, &first);
+		pass(200 * PAIR_US);
+		CHECK(out(b, &ack));
+		n += repeats();
+		in(a, &ack);
+		CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[i + 1]);
+		CHECK_MSG(i < 2 ? n : !n, "message %u: %u repetitions", i, n);
+	}
+	CHECK_EQ(a->peer.late, 0);
+	CHECK(a->peer.srtt > 5000 * PAIR_US);
+	CHECK_EQ(b->completed, 6);
+	pair_stop();
+}
+
 /* Entries that nobody who follows the rules would send */
 TEST(prio_hostile_entries)
 {
