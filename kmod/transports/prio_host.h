@@ -435,6 +435,8 @@ void prio_peers_idle(struct prio_host *host, unsigned long until);
 void prio_peer_used(struct prio_peer *peer, struct prio_link *link);
 void prio_peer_unused(struct prio_peer *peer, struct prio_link *link);
 void prio_peer_events(struct prio_host *host);
+int prio_peers_init(void);
+void prio_peers_exit(void);
 void prio_peer_refused(struct prio_peer *peer);
 struct dst_entry *prio_path_route(struct prio_host *host, struct prio_path *path);
 struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer);

@@ -199,20 +199,22 @@ static struct mrpc_transport_ops prio_ops = {
 	.egress		= prio_egress,
 };
 
+/* Also of those that were not made. */
+static void prio_caches_exit(void)
+{
+	prio_peers_exit();
+	prio_in_exit();
+	prio_out_exit();
+}
+
 static int __init prio_init(void)
 {
 	int err;
 
-	err = prio_out_init();
+	err = prio_out_init() ?: prio_in_init() ?: prio_peers_init() ?:
+	      mrpc_transport_register(&prio_ops);
 	if (err)
-		return err;
-	err = prio_in_init();
-	if (!err)
-		err = mrpc_transport_register(&prio_ops);
-	if (err) {
-		prio_in_exit();
-		prio_out_exit();
-	}
+		prio_caches_exit();
 	return err;
 }
 
@@ -220,8 +222,7 @@ static void __exit prio_exit(void)
 {
 	mrpc_transport_unregister(&prio_ops);
 	prio_ports_exit();
-	prio_in_exit();
-	prio_out_exit();
+	prio_caches_exit();
 }
 
 module_init(prio_init);

@@ -46,6 +46,8 @@ static int prio_peer_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 	return !peer->port->connects && !ipv6_addr_equal(&a->local, &b->local);
 }
 
+static struct kmem_cache *prio_peer_cache;	/* of kmalloc() each would be a KiB */
+
 static const struct rhashtable_params prio_peer_params = {
 	.head_offset		= offsetof(struct prio_peer, node),
 	.key_len		= sizeof(struct prio_path),
@@ -103,14 +105,14 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 		return NULL;
 	if (prio_crowded(host))
 		prio_ports_crowd();
-	peer = kzalloc(sizeof(*peer), GFP_ATOMIC | __GFP_NOWARN);
+	peer = kmem_cache_zalloc(prio_peer_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!peer)
 		return NULL;
 	peer->path = *path;
 	peer->port = port;
 	INIT_LIST_HEAD(&peer->links);
 	if (rhashtable_insert_fast(&host->peers, &peer->node, prio_peer_params)) {
-		kfree(peer);
+		kmem_cache_free(prio_peer_cache, peer);
 		return NULL;
 	}
 	peer->since = jiffies;
@@ -364,4 +366,16 @@ struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer
 	}
 	dst_hold(dst);
 	return dst;
+}
+
+int prio_peers_init(void)
+{
+	prio_peer_cache = KMEM_CACHE(prio_peer, 0);
+	return prio_peer_cache ? 0 : -ENOMEM;
+}
+
+/* Waits for those that are to be freed after a grace period. */
+void prio_peers_exit(void)
+{
+	kmem_cache_destroy(prio_peer_cache);
 }
