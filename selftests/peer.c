@@ -123,8 +123,7 @@ bool peer_send(struct peer *p, const void *buf, size_t len)
 	return true;
 }
 
-/* CRC-32C, bit by bit; from ~0, and to be inverted at the end. */
-static u32 peer_sum(u32 sum, const void *data, size_t len)
+u32 peer_sum(u32 sum, const void *data, size_t len)
 {
 	const u8 *at = data;
 	int bit;

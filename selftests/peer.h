@@ -34,6 +34,9 @@ struct peer {
 	u8 body[PEER_BUF];
 };
 
+/* CRC-32C, bit by bit; from ~0, and to be inverted at the end. */
+u32 peer_sum(u32 sum, const void *data, size_t len);
+
 /* SHA-256 of a service's schema, as the kernel computes it. */
 void peer_hash(unsigned int service, u8 *hash);
 
