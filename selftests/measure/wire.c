@@ -1,0 +1,565 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls between hosts on shaped links, over tcp and over prio in turn: see usage(). Each host is
+ * a process in a network namespace of its own; a bridge is the switch between them.
+ */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#include "flow.h"
+#include "hosts.h"
+#include "load.h"
+#include "operator.h"
+
+#define HOSTS		8
+#define PEERS		(HOSTS - 1)
+#define STREAMS		4		/* connections to each other host, over each transport */
+#define SAMPLES		20000		/* of one host in one run */
+#define LARGEST		2500000
+#define SHORT		1400		/* one packet */
+#define LARGE		100000
+#define BULK_LEN	1000000
+#define OVERCOMMIT	"/sys/module/mrpc_prio/parameters/overcommit"
+
+enum { TCP, PRIO, TRANSPORTS };
+
+static const char *const transports[TRANSPORTS] = { "tcp", "prio" };
+
+enum order { CONNECT, MIX, BULK, ECHO, LOSSY, END };
+
+/**
+ * struct result - what a host has measured
+ * @nr: of @samples
+ * @bytes: of requests that have ended in time
+ * @failed: calls that ended otherwise than well
+ * @resent, @dropped: bytes that prio has sent again, that the link has lost
+ */
+struct result {
+	unsigned int nr;
+	uint64_t bytes;
+	uint64_t failed;
+	uint64_t resent;
+	uint64_t dropped;
+	uint64_t gap_maps;
+	uint64_t base;
+	struct flow_sample samples[SAMPLES];
+};
+
+/* What all hosts are to do; written before they are told. */
+static struct shared {
+	enum order order;
+	unsigned int transport;
+	unsigned int seconds;
+	unsigned int mbit;
+	unsigned int load;	/* percent of it */
+	uint64_t begin;
+	char netem[200];
+	struct result of[HOSTS];
+} *shared;
+
+static struct host hosts[HOSTS];
+static unsigned int me;			/* in a host's process */
+static struct raw_server srv;
+static struct raw c;
+static int conns[TRANSPORTS][PEERS * STREAMS];
+
+static void usage(void)
+{
+	fputs("usage: wire mix | overcommit | loss [MBIT [SECONDS [ROUNDS]]]\n\n"
+	      "mix         8 hosts call each other at random times; lengths are those of the\n"
+	      "            workload W4, of at most 2.5 MB; 80 % of each link\n"
+	      "overcommit  8 hosts keep a call of 1 MB to each other one under way, over tcp,\n"
+	      "            and over prio with several degrees of overcommitment\n"
+	      "loss        one host calls another one by a link that loses, repeats, reorders\n",
+	      stderr);
+	exit(2);
+}
+
+/* -- lengths ----------------------------------------------------------------------------- */
+
+/* W4 of Homa's authors, as in tools/sim: of a million, so many are at most so long. */
+static const struct {
+	uint32_t len;
+	uint32_t ppm;
+} lengths[] = {
+	{ 56, 1000 }, { 217, 15000 }, { 300, 52000 }, { 326, 138000 }, { 360, 183000 },
+	{ 480, 264000 }, { 600, 459000 }, { 737, 552000 }, { 808, 578000 },
+	{ 1760, 669000 }, { 9010, 710000 }, { 31900, 721000 }, { 38700, 736000 },
+	{ 44300, 758000 }, { 50600, 812000 }, { 70700, 833000 }, { 83400, 873000 },
+	{ 126000, 903000 }, { 289000, 954000 }, { LARGEST, 1000000 },
+};
+
+/* Of a million, @at are at most so long; between two points the logarithm goes evenly. */
+static double length_at(double at)
+{
+	unsigned int i = 1;
+
+	if (at <= lengths[0].ppm)
+		return lengths[0].len;
+	while (at > lengths[i].ppm)
+		i++;
+	at = (at - lengths[i - 1].ppm) / (lengths[i].ppm - lengths[i - 1].ppm);
+	return lengths[i - 1].len * pow((double)lengths[i].len / lengths[i - 1].len, at);
+}
+
+static uint32_t any_length(struct flow *f)
+{
+	return length_at(flow_random(f) * 1000000);
+}
+
+static double mean_length(void)
+{
+	double sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < 10000; i++)
+		sum += length_at((i + 0.5) * 100);
+	return sum / 10000;
+}
+
+/* Bytes on the line: of each packet 66 to 92 are headers, over either transport. */
+static double on_line(double len)
+{
+	return len + (1 + len / 1400) * 92;
+}
+
+/* -- a host ------------------------------------------------------------------------------ */
+
+static void host_connect(void)
+{
+	unsigned int t, i, k, n;
+	char addr[64];
+
+	for (t = 0; t < TRANSPORTS; t++) {
+		for (i = n = 0; i < HOSTS; i++) {
+			snprintf(addr, sizeof(addr), "%s:10.8.0.%u:7000", transports[t], i + 1);
+			for (k = 0; i != me && k < STREAMS; k++, n++) {
+				conns[t][n] = raw_connect(&c, addr);
+				if (conns[t][n] < 0)
+					raw_die("%s: %s", addr, c.why);
+			}
+		}
+	}
+}
+
+/* The shortest of some calls on links where nothing else is. */
+static void host_echo(struct result *r)
+{
+	struct mrpc_sqe sqe = raw_sqe(conns[shared->transport][0], RAW_ACK,
+				      raw_blob(&c, 1, 100, NULL));
+	struct mrpc_cqe cqe;
+	uint64_t begin;
+	unsigned int i;
+
+	r->base = UINT64_MAX;
+	for (i = 0; i < 50; i++) {
+		begin = raw_now();
+		if (raw_call(&c, &sqe, &cqe) || cqe.status != MRPC_OK)
+			raw_die("a call fails: status %u", cqe.status);
+		if (raw_now() - begin < r->base)
+			r->base = raw_now() - begin;
+		raw_done(&c, &cqe);
+	}
+	raw_free(&c, sqe.root);
+}
+
+static void host_mix(struct result *r)
+{
+	double bytes_per_s = shared->mbit * 1e6 / 8 * shared->load / 100;
+	uint64_t end = shared->begin + shared->seconds * RAW_S;
+	struct flow *f = calloc(1, sizeof(*f));
+	unsigned int i;
+
+	f->s = &c;
+	f->conns = conns[shared->transport];
+	f->nr = PEERS * STREAMS;
+	f->method = RAW_ACK;
+	f->size = any_length;
+	f->max_len = LARGEST;
+	f->gap = on_line(mean_length()) / bytes_per_s * RAW_S;
+	f->until = end;
+	f->seed = 0x9e3779b97f4a7c15ULL * (me + 1);	/* the same over both transports */
+	f->samples = r->samples;
+	f->max_samples = SAMPLES;
+	flow_start(f);
+	flow_wait(f);
+	r->nr = f->nr_samples;
+	for (i = 0; i < r->nr; i++)
+		if (r->samples[i].due + r->samples[i].took <= end)
+			r->bytes += r->samples[i].len;
+	r->failed = f->made - flow_done(f, MRPC_OK);
+	raw_free(&c, f->roots);
+	raw_free(&c, f->data);
+	free(f->next);
+	free(f);
+}
+
+/* Keeps @in_flight calls under way on one connection to each of @nr other hosts. */
+static void host_bulk(struct result *r, unsigned int nr, unsigned int in_flight)
+{
+	uint64_t end = shared->begin + shared->seconds * RAW_S;
+	struct load *l = calloc(nr, sizeof(*l));
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		l[i].len = BULK_LEN;
+		l[i].ack = true;
+		load_start(&l[i], &c, conns[shared->transport][i * STREAMS], in_flight);
+	}
+	raw_sleep(end - raw_now());
+	for (i = 0; i < nr; i++)
+		r->bytes += load_done(&l[i], MRPC_OK) * BULK_LEN;
+	for (i = 0; i < nr; i++) {
+		load_stop(&l[i]);
+		r->failed += load_failed(&l[i]);
+	}
+	free(l);
+}
+
+static int64_t prio(unsigned int attr, const char *name)
+{
+	return op_transport("prio", attr, name);
+}
+
+/* Bytes that netem has lost: packets, at the mean length of those that it has not. */
+static uint64_t lost_bytes(void)
+{
+	unsigned long long bytes = 0, packets = 0, dropped = 0;
+	FILE *tc = popen("tc -s qdisc show dev veth0", "r");
+	bool netem = false;
+	char line[400];
+
+	while (tc && fgets(line, sizeof(line), tc)) {
+		if (!strncmp(line, "qdisc", 5))
+			netem = strstr(line, "qdisc netem");
+		else if (netem && sscanf(line, " Sent %llu bytes %llu pkt (dropped %llu", &bytes,
+					 &packets, &dropped) == 3)
+			break;
+	}
+	if (tc)
+		pclose(tc);
+	return packets ? dropped * bytes / packets : 0;
+}
+
+static void host_lossy(struct result *r)
+{
+	int64_t resent = prio(MRPC_A_TRANSPORT_COUNTER, "resent");
+
+	host_sh("tc qdisc del dev veth0 parent 1:1 2>/dev/null; "
+		"tc qdisc add dev veth0 parent 1:1 netem limit 1000 %s", shared->netem);
+	host_bulk(r, 1, 4);
+	raw_sleep(500 * RAW_MS);
+	r->resent = prio(MRPC_A_TRANSPORT_COUNTER, "resent") - resent;
+	r->dropped = lost_bytes();
+	r->gap_maps = prio(MRPC_A_TRANSPORT_GAUGE, "gap_maps");
+}
+
+static void host_obey(enum order order)
+{
+	struct result *r = &shared->of[me];
+
+	memset(r, 0, offsetof(struct result, samples));
+	switch (order) {
+	case CONNECT:
+		host_connect();
+		break;
+	case MIX:
+		host_mix(r);
+		break;
+	case BULK:
+		host_bulk(r, PEERS, 1);
+		break;
+	case ECHO:
+		if (!me)
+			host_echo(r);
+		break;
+	case LOSSY:
+		if (!me)
+			host_lossy(r);
+		break;
+	case END:
+		break;
+	}
+}
+
+static void host_run(struct host *h)
+{
+	char addr[64];
+
+	op_forget();
+	host_wait(h);		/* its link is there */
+	raw_server_open(&srv, 4 << 20, 64 << 20);
+	snprintf(addr, sizeof(addr), "tcp:10.8.0.%u:7000", me + 1);
+	raw_server_start(&srv, addr, 1);
+	snprintf(addr, sizeof(addr), "prio:10.8.0.%u:7000", me + 1);
+	if (raw_serve(&srv.s, addr) < 0)
+		raw_die("%s: %s", addr, srv.s.why);
+	raw_open(&c, 16 << 20, 4 << 20);
+	host_say(h);
+	do {
+		host_wait(h);
+		host_obey(shared->order);
+		host_say(h);
+	} while (shared->order != END);
+	raw_close(&c);
+	raw_server_stop(&srv);
+	exit(0);
+}
+
+/* -- all of them ------------------------------------------------------------------------- */
+
+static void shape(unsigned int mbit)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOSTS; i++) {
+		host_sh("tc qdisc replace dev h%u root handle 1: tbf rate %umbit burst 3100 "
+			"limit 256k", i, mbit);
+		host_sh("nsenter -t %d -n tc qdisc replace dev veth0 root handle 1: tbf "
+			"rate %umbit burst 3100 limit 256k", hosts[i].pid, mbit);
+	}
+}
+
+static void build(unsigned int mbit)
+{
+	unsigned int i;
+
+	host_sh("ip link add switch type bridge; ip link set switch up");
+	for (i = 0; i < HOSTS; i++) {
+		me = i;
+		if (host_new(&hosts[i]))
+			host_run(&hosts[i]);
+		host_sh("ip link add h%u type veth peer name veth0 netns %d", i, hosts[i].pid);
+		host_sh("ip link set h%u master switch up", i);
+		host_sh("nsenter -t %d -n sh -c 'ip addr add 10.8.0.%u/24 dev veth0; "
+			"ip link set veth0 up; ip link set lo up'", hosts[i].pid, i + 1);
+	}
+	shape(mbit);
+	for (i = 0; i < HOSTS; i++) {
+		host_say(&hosts[i]);
+		host_wait(&hosts[i]);
+	}
+}
+
+static void all_do(enum order order)
+{
+	unsigned int i;
+
+	shared->order = order;
+	shared->begin = raw_now();
+	for (i = 0; i < HOSTS; i++)
+		host_say(&hosts[i]);
+	for (i = 0; i < HOSTS; i++)
+		host_wait(&hosts[i]);
+}
+
+/* -- what is measured ---------------------------------------------------------------------- */
+
+static uint64_t base_ns(void)
+{
+	uint64_t base = UINT64_MAX;
+
+	for (shared->transport = 0; shared->transport < TRANSPORTS; shared->transport++) {
+		all_do(ECHO);
+		printf("%-5s a call on idle links: %llu us\n", transports[shared->transport],
+		       (unsigned long long)shared->of[0].base / 1000);
+		if (shared->of[0].base < base)
+			base = shared->of[0].base;
+	}
+	return base;
+}
+
+/*
+ * Gathers the calls of @from to @to bytes of all hosts, with @took in thousandths of what such a
+ * call takes on idle links. Return: how many.
+ */
+static unsigned int slowdowns(struct flow_sample *all, uint64_t base, uint32_t from, uint32_t to)
+{
+	const struct flow_sample *s;
+	unsigned int i, n = 0;
+
+	for (i = 0; i < HOSTS; i++) {
+		for (s = shared->of[i].samples; s < shared->of[i].samples + shared->of[i].nr; s++) {
+			if (s->len < from || s->len > to)
+				continue;
+			all[n] = *s;
+			all[n++].took = s->took * 1000 /
+					(base + on_line(s->len) * 8000 / shared->mbit);
+		}
+	}
+	flow_sort(all, n);
+	return n;
+}
+
+static double mean_slowdown(const struct flow_sample *s, unsigned int n)
+{
+	double sum = 0;
+	unsigned int i;
+
+	for (i = 0; i < n; i++)
+		sum += s[i].took / 1000.0;
+	return n ? sum / n : 0;
+}
+
+static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
+{
+	static struct flow_sample all[HOSTS * SAMPLES];
+	uint64_t bytes = 0, failed = 0;
+	unsigned int i, n, large;
+
+	for (i = 0; i < HOSTS; i++) {
+		bytes += shared->of[i].bytes;
+		failed += shared->of[i].failed;
+	}
+	n = slowdowns(all, base, 0, SHORT);
+	printf("%5u %-5s %6u %8.1f %8.1f", round, transports[shared->transport], n,
+	       flow_quantile(all, n, 0.5) / 1000.0, flow_quantile(all, n, 0.99) / 1000.0);
+	large = slowdowns(all, base, LARGE, LARGEST);
+	printf(" %6u %8.1f %8.1f %8.1f %6.2f %5u %4llu\n", large,
+	       flow_quantile(all, large, 0.5) / 1000.0, mean_slowdown(all, large),
+	       flow_quantile(all, large, 0.99) / 1000.0,
+	       bytes * 8 / 1e6 / shared->seconds / HOSTS, busy, (unsigned long long)failed);
+	fflush(stdout);
+}
+
+static void measure_mix(unsigned int rounds)
+{
+	uint64_t base = base_ns();
+	unsigned int round;
+
+	printf("%u hosts, links of %u Mbit/s, load %u %%, %u s; slowdowns, Mbit/s of requests of a "
+	       "host\n", HOSTS, shared->mbit, shared->load, shared->seconds);
+	printf("round          short      p50      p99  large      p50     mean      p99 Mbit/s "
+	       "busy%% fail\n");
+	for (round = 1; round <= rounds; round++) {
+		for (shared->transport = 0; shared->transport < TRANSPORTS; shared->transport++) {
+			raw_busy_percent();
+			all_do(MIX);
+			mix_line(base, round, raw_busy_percent());
+		}
+	}
+}
+
+static void bulk_line(const char *what)
+{
+	uint64_t bytes = 0, failed = 0;
+	unsigned int i;
+
+	raw_busy_percent();
+	all_do(BULK);
+	for (i = 0; i < HOSTS; i++) {
+		bytes += shared->of[i].bytes;
+		failed += shared->of[i].failed;
+	}
+	printf("%-20s %6.2f Mbit/s of each link, %u %% busy, %llu failed\n", what,
+	       bytes * 8 / 1e6 / shared->seconds / HOSTS, raw_busy_percent(),
+	       (unsigned long long)failed);
+	fflush(stdout);
+}
+
+static void measure_overcommit(unsigned int rounds)
+{
+	static const char *const degrees[] = { "1", "2", "4", "7" };
+	unsigned int i;
+	char what[40];
+
+	while (rounds--) {
+		shared->transport = TCP;
+		bulk_line("tcp");
+		shared->transport = PRIO;
+		for (i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
+			if (!raw_file_write(OVERCOMMIT, degrees[i]))
+				raw_die("no %s", OVERCOMMIT);
+			snprintf(what, sizeof(what), "prio, overcommit %s", degrees[i]);
+			bulk_line(what);
+		}
+		raw_file_write(OVERCOMMIT, "4");
+	}
+}
+
+static void measure_loss(unsigned int rounds)
+{
+	static const char *const cases[] = {
+		"loss 0%", "loss 0.01%", "loss 0.1%", "loss 1%",
+		"delay 1ms reorder 5% 25% duplicate 0.5%",
+		"delay 1ms reorder 5% 25% duplicate 0.5% loss 0.1%",
+		"delay 1ms reorder 5% 25% duplicate 0.5% loss 1%",
+	};
+	const struct result *r = &shared->of[0];
+	unsigned int i;
+
+	while (rounds--) {
+		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+			snprintf(shared->netem, sizeof(shared->netem), "%s", cases[i]);
+			for (shared->transport = 0; shared->transport < TRANSPORTS;
+			     shared->transport++) {
+				all_do(LOSSY);
+				printf("%-52s %-5s %6.2f Mbit/s", cases[i],
+				       transports[shared->transport],
+				       r->bytes * 8 / 1e6 / shared->seconds);
+				if (shared->transport == PRIO)
+					printf(", %8llu bytes resent, %8llu lost: %.2f; gap maps %llu",
+					       (unsigned long long)r->resent,
+					       (unsigned long long)r->dropped,
+					       r->dropped ? (double)r->resent / r->dropped : 0,
+					       (unsigned long long)r->gap_maps);
+				printf("%s\n", r->failed ? "; CALLS HAVE FAILED" : "");
+				fflush(stdout);
+			}
+		}
+	}
+}
+
+static unsigned int number(int argc, char **argv, int i, unsigned int otherwise)
+{
+	unsigned int n = i < argc ? (unsigned int)atoi(argv[i]) : otherwise;
+
+	if (!n)
+		usage();
+	return n;
+}
+
+int main(int argc, char **argv)
+{
+	static const struct {
+		const char *name;
+		void (*run)(unsigned int rounds);
+		unsigned int mbit;
+		unsigned int seconds;
+		unsigned int rounds;
+	} modes[] = {
+		{ "mix", measure_mix, 10, 40, 3 },
+		{ "overcommit", measure_overcommit, 10, 15, 3 },
+		{ "loss", measure_loss, 40, 8, 3 },
+	};
+	unsigned int i, rounds, status = 0;
+	int died;
+
+	for (i = 0; i < 3 && (argc < 2 || strcmp(argv[1], modes[i].name)); i++)
+		;
+	if (i == 3)
+		usage();
+	shared = mmap(NULL, sizeof(*shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
+		      0);
+	if (shared == MAP_FAILED)
+		raw_die("no memory");
+	shared->load = 80;
+	shared->mbit = number(argc, argv, 2, modes[i].mbit);
+	shared->seconds = number(argc, argv, 3, modes[i].seconds);
+	rounds = number(argc, argv, 4, modes[i].rounds);
+	build(shared->mbit);
+	all_do(CONNECT);
+	modes[i].run(rounds);
+	all_do(END);
+	while (wait(&died) > 0)
+		status |= died;
+	for (i = 0; i < HOSTS; i++)	/* else they go later, with their namespaces */
+		host_sh("ip link del h%u 2>/dev/null || :", i);
+	host_sh("ip link del switch");
+	return status;
+}
