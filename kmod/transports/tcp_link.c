@@ -44,17 +44,6 @@ static void mrpc_tcp_listen_ready(struct sock *sk)
 
 /* -- links ------------------------------------------------------------------ */
 
-static void mrpc_tcp_tune(struct socket *sock)
-{
-	struct sock *sk = sock->sk;
-
-	tcp_sock_set_nodelay(sk);
-	/* Nobody may sleep for memory reclaim that waits for the network. */
-	lock_sock(sk);
-	sk->sk_use_task_frag = false;
-	release_sock(sk);
-}
-
 /*
  * Make @sock the link of @conn; afterwards its events are the connection's.
  * Return: 0; -ENOMEM; -EALREADY: it is somebody else's.
@@ -71,7 +60,11 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 		return -ENOMEM;
 	tcp->sock = sock;
 	tcp->prot = sk->sk_prot;
-	mrpc_tcp_tune(sock);
+	tcp_sock_set_nodelay(sk);
+	/* sk_use_task_frag stays: whoever sends is a task that is in no other send, and
+	 * nothing that reclaims memory waits for us. A fragment of the socket's own would
+	 * be 32 KiB of each idle connection.
+	 */
 	/* A peer that answers window probes, but does not read, would have our
 	 * pages for ever.
 	 */
