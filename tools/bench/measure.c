@@ -53,7 +53,7 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 	*o = (struct options){
 		.request = 64, .reply = 8, .in_flight = 1, .threads = 1, .conns = 1, .warm = 100,
 	};
-	while ((opt = getopt(argc, argv, "s:r:f:j:c:n:t:w:p:k:e:")) != -1) {
+	while ((opt = getopt(argc, argv, "s:r:f:j:c:n:t:w:p:k:e:v")) != -1) {
 		switch (opt) {
 		case 's':
 			o->request = strtoul(optarg, NULL, 0);
@@ -87,6 +87,9 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			break;
 		case 'e':
 			o->engine = optarg;
+			break;
+		case 'v':
+			o->kinds = true;
 			break;
 		default:
 			bad_usage(usage);

@@ -30,6 +30,7 @@ extern "C" {
  * @server: process whose context switches are counted too; 0 for none
  * @copy_threshold: as text; NULL to leave it alone
  * @engine: to place at the client; NULL for none, and requests without a key
+ * @kinds: of memory are to be told apart
  */
 struct options {
 	const char *mode;
@@ -45,6 +46,7 @@ struct options {
 	pid_t server;
 	const char *copy_threshold;
 	const char *engine;
+	bool kinds;
 };
 
 /* Exits with @usage, and what all have in common, if something is wrong. */

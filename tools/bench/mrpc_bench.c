@@ -13,6 +13,7 @@
 
 #include "bench.mrpc.h"
 #include "measure.h"
+#include "memory.h"
 #include "place.h"
 
 static const char usage[] =
@@ -34,7 +35,8 @@ static const char usage[] =
 	"             kernel alone decides whether to copy\n"
 	"  -e ENGINE  to place at the client: null; ratelimit (unlimited); acl (a text\n"
 	"             looked up among 100000); metrics; bpf_empty, bpf_acl (policies);\n"
-	"             several of these with commas; or none. Requests have that text\n";
+	"             several of these with commas; or none. Requests have that text\n"
+	"  -v         idle: also by kind of memory\n";
 
 /* Content that an application would not make anew for each call. */
 #define CONTENT		4096
@@ -370,6 +372,7 @@ static void add_idle(const struct options *o)
 
 static int idle(const struct options *o)
 {
+	struct memory *kinds = o->kinds ? memory_now() : NULL;
 	uint64_t i, before;
 
 	open_client_session(o);
@@ -378,6 +381,9 @@ static int idle(const struct options *o)
 	for (i = 0; i < o->calls; i++)
 		add_idle(o);
 	memory_report(before, o->calls);
+	if (kinds)
+		memory_more(kinds, o->calls);
+	free(kinds);
 	mrpc_session_close(session);
 	return 0;
 }

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "measure.h"
+#include "memory.h"
 
 static const char usage[] =
 	"Usage: tcp_bench [OPTION...] MODE ADDRESS\n"
@@ -28,7 +29,9 @@ static const char usage[] =
 	"  idle   memory of -n connections over which one call was made\n"
 	"\n"
 	"ADDRESS is tcp:HOST:PORT, udp:HOST:PORT (numbers) or unix:PATH; of udp only serve\n"
-	"and call, one in flight.\n";
+	"and call, one in flight.\n"
+	"\n"
+	"  -v         idle: also by kind of memory\n";
 
 /* What a client says first. */
 struct greeting {
@@ -330,6 +333,7 @@ static void run_connect(struct measure *m, const struct options *o)
 
 static void idle(const struct options *o)
 {
+	struct memory *kinds = o->kinds ? memory_now() : NULL;
 	uint64_t i, before;
 
 	connect_and_call(o);
@@ -337,6 +341,9 @@ static void idle(const struct options *o)
 	for (i = 0; i < o->calls; i++)
 		connect_and_call(o);
 	memory_report(before, o->calls);
+	if (kinds)
+		memory_more(kinds, o->calls);
+	free(kinds);
 }
 
 int main(int argc, char **argv)
