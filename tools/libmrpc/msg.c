@@ -187,7 +187,8 @@ void mrpc_msg_free(struct mrpc_msg *msg)
 		blocks_free(msg->session, blocks);
 }
 
-void *mrpc_msg_alloc(struct mrpc_msg *msg, size_t len, size_t align)
+/* What does not fit into the newest chunk, or is to have a block of its own. */
+static __attribute__((noinline)) void *alloc_more(struct mrpc_msg *msg, size_t len, size_t align)
 {
 	void *p;
 
@@ -203,6 +204,16 @@ void *mrpc_msg_alloc(struct mrpc_msg *msg, size_t len, size_t align)
 		msg_fail(msg, -ENOMEM);
 	}
 	return take_or_grow(msg, len, align);
+}
+
+void *mrpc_msg_alloc(struct mrpc_msg *msg, size_t len, size_t align)
+{
+	void *p = len < OWN_BLOCK ? take(msg, len, align) : NULL;
+
+	if (unlikely(!p))
+		return alloc_more(msg, len, align);
+	msg->total += len + WIRE_EXTRA;
+	return p;
 }
 
 void *mrpc_msg_zalloc(struct mrpc_msg *msg, size_t len, size_t align)

@@ -7,7 +7,7 @@
 #include "internal.h"
 #include "qp.h"
 
-static bool add_chunk(struct mrpc_qp *qp)
+static bool add_ops(struct mrpc_qp *qp)
 {
 	u32 base = qp->nr_chunks * OPS_PER_CHUNK, i;
 	struct op **chunks, *ops;
@@ -32,7 +32,7 @@ struct op *op_new(struct mrpc_qp *qp)
 {
 	struct op *op;
 
-	if (!qp->free_ops && !add_chunk(qp))
+	if (!qp->free_ops && !add_ops(qp))
 		return NULL;
 	op = qp->free_ops;
 	qp->free_ops = op->next;
