@@ -14,6 +14,7 @@
 static struct kmem_cache *mrpc_call_cache;
 
 #define MRPC_HDR_LEN	sizeof(struct mrpc_wire_hdr)
+#define MRPC_CALL_SPARES	128	/* objects that a session keeps, of about 1 KiB */
 
 static int mrpc_rpc_grow(struct mrpc_rpc *rpc, u64 need)
 {
@@ -290,26 +291,66 @@ static const struct ubuf_info_ops mrpc_ubuf_ops = {
 	.complete = mrpc_ubuf_complete,
 };
 
-/*
- * Where one call comes after the other they use one object, without the
- * allocator's work, of which zeroing is most. Not where KASAN is to see a use
- * after the end.
+/**
+ * mrpc_call_free_spares() - give objects that nobody uses back to the allocator
+ * @spares: the first of them, by mrpc_call.spare, or NULL
+ *
+ * Context: any but hard interrupt.
  */
+void mrpc_call_free_spares(struct mrpc_call *spares)
+{
+	struct mrpc_call *next;
+
+	for (; spares; spares = next) {
+		next = spares->spare;
+		kmem_cache_free(mrpc_call_cache, spares);
+	}
+}
+
+/*
+ * Calls use the objects of those that have ended, without the allocator's work, of which
+ * zeroing and accounting are most. Not where KASAN is to see a use after the end. Who takes
+ * one or gives one takes them all for a moment, so that no lock is needed and none is seen
+ * by two. The exchanges are full barriers: who takes a chain sees its links. Who finds another
+ * chain in the place of his has met somebody: then his goes to the allocator.
+ */
+static struct mrpc_call *mrpc_call_spares_take(struct mrpc_session *session)
+{
+	return READ_ONCE(session->call_spares) ? xchg(&session->call_spares, NULL) : NULL;
+}
+
+static void mrpc_call_spares_give(struct mrpc_session *session, struct mrpc_call *spares)
+{
+	if (unlikely(cmpxchg(&session->call_spares, NULL, spares)))
+		mrpc_call_free_spares(spares);
+}
+
 static struct mrpc_call *mrpc_call_alloc(struct mrpc_session *session, gfp_t gfp)
 {
-	struct mrpc_call *call = NULL;
+	struct mrpc_call *call = mrpc_call_spares_take(session);
 
-	if (READ_ONCE(session->call_spare))
-		call = xchg(&session->call_spare, NULL);
-	return call ?: kmem_cache_alloc(mrpc_call_cache, gfp | __GFP_ACCOUNT);
+	if (!call)
+		return kmem_cache_alloc(mrpc_call_cache, gfp | __GFP_ACCOUNT);
+	if (call->spare)
+		mrpc_call_spares_give(session, call->spare);
+	return call;
 }
 
 static void mrpc_call_free(struct mrpc_call *call)
 {
-	struct mrpc_call **spare = &call->session->call_spare;
+	struct mrpc_session *session = call->session;
+	struct mrpc_call *spares = mrpc_call_spares_take(session);
+	u32 nr = spares ? spares->spares : 0;
 
-	if (IS_ENABLED(CONFIG_KASAN) || READ_ONCE(*spare) || cmpxchg(spare, NULL, call))
+	if (IS_ENABLED(CONFIG_KASAN) || nr == MRPC_CALL_SPARES) {
 		kmem_cache_free(mrpc_call_cache, call);
+	} else {
+		call->spare = spares;
+		call->spares = nr + 1;
+		spares = call;
+	}
+	if (spares)
+		mrpc_call_spares_give(session, spares);
 }
 
 /**

@@ -201,6 +201,8 @@ enum mrpc_call_role {
  *	Server: the request's completion until it is posted
  * @times: stage time stamps
  * @pending: server: entry of mrpc_session.pending; under its ready_lock
+ * @spare: of one that nobody uses: those that the session keeps besides, see @spares
+ * @spares: how many that makes with it
  * @loop: entry of the input of a loop transport's end; under that end's lock
  * @sending: what a transport that has it until the peer has it keeps it in; under the
  *	transport's lock
@@ -235,7 +237,13 @@ struct mrpc_call {
 	struct ubuf_info ubuf;
 	struct mrpc_cqe cqe;
 	struct mrpc_times times;
-	struct list_head pending;
+	union {
+		struct list_head pending;
+		struct {
+			struct mrpc_call *spare;
+			u32 spares;
+		};
+	};
 	struct list_head loop;
 	void *sending;
 	bool by_ref;
@@ -257,6 +265,7 @@ struct mrpc_call {
 #define MRPC_CALL_ORPHAN 3	/* synchronous: the waiter died; its task is a reference */
 
 struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp);
+void mrpc_call_free_spares(struct mrpc_call *spares);
 void mrpc_call_put(struct mrpc_call *call);
 void mrpc_call_sent_put(struct mrpc_call *call);
 static inline void mrpc_call_get(struct mrpc_call *call)

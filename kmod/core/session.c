@@ -158,7 +158,7 @@ static void mrpc_session_free_work(struct work_struct *work)
 	mrpc_heap_destroy(&session->send);
 	mrpc_heap_destroy(&session->recv);
 	kvfree(session->rx_spare);
-	kfree(session->call_spare);
+	mrpc_call_free_spares(session->call_spares);
 	xa_destroy(&session->conns);
 	mrpc_user_uncharge_heap(session->user, session->charged);
 	mrpc_user_put(session->user);

@@ -100,7 +100,7 @@ struct mrpc_qp {
  * @pollers: threads in enter or call that would run ready connections
  * @poll_wait: poll() and epoll
  * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
- * @call_spare: likewise an object for the next call
+ * @call_spares: likewise objects for the next calls, by mrpc_call.spare
  * @charged: heap bytes charged to @user; under @lock
  * @free_work: the last reference can go in softirq
  */
@@ -140,7 +140,7 @@ struct mrpc_session {
 	struct mrpc_waiters pollers;
 	wait_queue_head_t poll_wait;
 	u8 *rx_spare;
-	struct mrpc_call *call_spare;
+	struct mrpc_call *call_spares;
 	u64 charged;
 	struct work_struct free_work;
 	u64 opened;
