@@ -38,8 +38,7 @@
  *
  * @ref: references
  * @lock: @conn, @peer, @input, @nr, @bytes, @full, @eof, @closed; taken in process
- *	and softirq context. Two ends are never locked at once, and nothing is
- *	taken inside
+ *	context only. Two ends are never locked at once, and nothing is taken inside
  * @conn: the connection; NULL after release
  * @peer: the other end; a reference until release. Cleared by the release of
  *	this end only, when no send or receive runs
@@ -137,11 +136,11 @@ static struct mrpc_conn *mrpc_loop_conn(struct mrpc_loop_end *end)
 {
 	struct mrpc_conn *conn;
 
-	spin_lock_bh(&end->lock);
+	spin_lock(&end->lock);
 	conn = end->conn;
 	if (conn)
 		mrpc_conn_get(conn);
-	spin_unlock_bh(&end->lock);
+	spin_unlock(&end->lock);
 	return conn;
 }
 
@@ -275,20 +274,20 @@ static void mrpc_loop_hangup(struct mrpc_loop_end *end)
 	LIST_HEAD(theirs);
 	LIST_HEAD(mine);
 
-	spin_lock_bh(&end->lock);
+	spin_lock(&end->lock);
 	peer = end->peer;
 	end->peer = NULL;
 	end->conn = NULL;
 	end->closed = true;
 	list_splice_init(&end->input, &theirs);
-	spin_unlock_bh(&end->lock);
+	spin_unlock(&end->lock);
 	mrpc_loop_drop_all(&theirs);
 	if (!peer)
 		return;
-	spin_lock_bh(&peer->lock);
+	spin_lock(&peer->lock);
 	WRITE_ONCE(peer->eof, true);
 	list_splice_init(&peer->input, &mine);
-	spin_unlock_bh(&peer->lock);
+	spin_unlock(&peer->lock);
 	mrpc_loop_drop_all(&mine);
 	mrpc_loop_kick_rx(peer);
 	mrpc_loop_end_put(peer);
@@ -323,9 +322,9 @@ static int mrpc_loop_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 	memcpy(&conn->local, &port->addr, port->addr_len);
 	conn->peer.ss_family = AF_UNIX;
 	conn->link = end;
-	spin_lock_bh(&end->lock);
+	spin_lock(&end->lock);
 	end->conn = conn;
-	spin_unlock_bh(&end->lock);
+	spin_unlock(&end->lock);
 	return 0;
 }
 
@@ -352,11 +351,12 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 	struct mrpc_loop_end *end = conn->link, *peer = end->peer;
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 	u64 total = mrpc_rpc_total(rpc);
+	struct mrpc_conn *to = NULL;
 	int err = 0;
 
 	if (READ_ONCE(end->down))
 		return -EPIPE;
-	spin_lock_bh(&peer->lock);
+	spin_lock(&peer->lock);
 	if (peer->closed) {
 		err = -EPIPE;
 	} else if (peer->nr >= MRPC_LOOP_INPUT_MAX) {
@@ -370,11 +370,17 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 		WRITE_ONCE(peer->nr, peer->nr + 1);
 		WRITE_ONCE(peer->bytes, peer->bytes + total);
 	}
-	spin_unlock_bh(&peer->lock);
+	if (err ? err == -EAGAIN : !more)
+		to = peer->conn;
+	if (to)
+		mrpc_conn_get(to);
+	spin_unlock(&peer->lock);
 	if (!err)
 		rpc->done = total;
-	if (err ? err == -EAGAIN : !more)
-		mrpc_loop_kick_rx(peer);
+	if (to) {
+		mrpc_kick_rx(to);
+		mrpc_conn_put(to);
+	}
 	return err;
 }
 
@@ -403,12 +409,12 @@ static struct mrpc_call *mrpc_loop_take(struct mrpc_loop_end *end, bool *eof)
 {
 	struct mrpc_call *call;
 
-	spin_lock_bh(&end->lock);
+	spin_lock(&end->lock);
 	call = list_first_entry_or_null(&end->input, struct mrpc_call, loop);
 	if (call)
 		list_del(&call->loop);
 	*eof = end->eof;
-	spin_unlock_bh(&end->lock);
+	spin_unlock(&end->lock);
 	return call;
 }
 
@@ -417,11 +423,11 @@ static bool mrpc_loop_untake(struct mrpc_loop_end *end, struct mrpc_call *call)
 {
 	bool eof;
 
-	spin_lock_bh(&end->lock);
+	spin_lock(&end->lock);
 	eof = end->eof;
 	if (!eof)
 		list_add(&call->loop, &end->input);
-	spin_unlock_bh(&end->lock);
+	spin_unlock(&end->lock);
 	return !eof;
 }
 
@@ -433,12 +439,12 @@ static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 	bool full;
 
 	mrpc_loop_drop(call);
-	spin_lock_bh(&end->lock);
+	spin_lock(&end->lock);
 	WRITE_ONCE(end->nr, end->nr - 1);
 	WRITE_ONCE(end->bytes, end->bytes - total);
 	full = end->full;
 	WRITE_ONCE(end->full, false);
-	spin_unlock_bh(&end->lock);
+	spin_unlock(&end->lock);
 	if (!full)
 		return;
 	conn = mrpc_loop_conn(end->peer);
@@ -523,6 +529,12 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 			return budget;
 		if (READ_ONCE(end->down))
 			return -ESHUTDOWN;
+		/* Needs no lock. Who writes these kicks afterwards, by setting RX_READY, and
+		 * we have cleared that before we look, both with full barriers: either this
+		 * sees what he wrote, or there is another round.
+		 */
+		if (!READ_ONCE(end->nr) && !READ_ONCE(end->eof))
+			return frames;
 		call = mrpc_loop_take(end, &eof);
 		if (!call)
 			return eof ? -ESHUTDOWN : frames;
