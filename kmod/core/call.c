@@ -99,22 +99,13 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 	mrpc_qp_wake(qp);
 }
 
-/**
- * mrpc_call_sent_put() - one user of the send blocks is done
- * @call: the call
- *
- * The last one tells the application. Context: any but hard interrupt.
- */
-void mrpc_call_sent_put(struct mrpc_call *call)
+/* Nobody reads the send blocks of a call by reference any more: tell the application. */
+static noinline void mrpc_call_sent(struct mrpc_call *call)
 {
 	struct mrpc_cqe cqe = { .type = MRPC_CQE_SENT };
 	struct mrpc_qp *qp = call->qp;
 	bool post;
 
-	if (!refcount_dec_and_test(&call->ubuf.refcnt))
-		return;
-	if (!call->by_ref)
-		return;
 	if (call->role == MRPC_ROLE_CLIENT && !qp) {
 		mrpc_call_set(call, MRPC_CALL_SENT);
 	} else if (qp) {
@@ -132,6 +123,18 @@ void mrpc_call_sent_put(struct mrpc_call *call)
 			mrpc_qp_wake(qp);
 	}
 	mrpc_call_put(call);	/* the one that mrpc_call_by_ref() took */
+}
+
+/**
+ * mrpc_call_sent_put() - one user of the send blocks is done
+ * @call: the call
+ *
+ * The last one tells the application. Context: any but hard interrupt.
+ */
+void mrpc_call_sent_put(struct mrpc_call *call)
+{
+	if (refcount_dec_and_test(&call->ubuf.refcnt) && call->by_ref)
+		mrpc_call_sent(call);
 }
 EXPORT_SYMBOL_GPL(mrpc_call_sent_put);
 

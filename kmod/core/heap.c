@@ -270,14 +270,8 @@ void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off)
 	set_bit((off - region->base) >> MRPC_BUDDY_SHIFT, region->delivered);
 }
 
-/**
- * mrpc_heap_release() - the application gives a block back
- * @heap: a receive heap
- * @off: what the application says: anything
- *
- * Return: 0, or -EINVAL if no delivered block starts there.
- */
-int mrpc_heap_release(struct mrpc_heap *heap, u32 off)
+/* Under the lock. Return: as mrpc_heap_release(). */
+static int mrpc_heap_release_one(struct mrpc_heap *heap, u32 off)
 {
 	struct mrpc_region *region = mrpc_heap_find(heap, off);
 	s64 freed;
@@ -286,13 +280,32 @@ int mrpc_heap_release(struct mrpc_heap *heap, u32 off)
 	if (!region || !IS_ALIGNED(off - region->base, MRPC_BUDDY_UNIT))
 		return -EINVAL;
 	at = off - region->base;
-	/* Of several that release it one gets it: from here on it is the allocator's. */
+	/* Of several that release it one gets it. Atomic: blocks are delivered without the lock. */
 	if (!test_and_clear_bit(at >> MRPC_BUDDY_SHIFT, region->delivered))
 		return -EINVAL;
-	spin_lock(&heap->lock);
 	freed = mrpc_buddy_free(&region->buddy, at);
 	if (!WARN_ON_ONCE(freed < 0))
 		heap->used -= freed;
-	spin_unlock(&heap->lock);
 	return 0;
+}
+
+/**
+ * mrpc_heap_release() - the application gives blocks back
+ * @heap: a receive heap
+ * @blocks: what the application says, in kernel memory: anything
+ * @nr: how many, few
+ *
+ * Return: 0, or -EINVAL if at any of them no delivered block starts.
+ */
+int mrpc_heap_release(struct mrpc_heap *heap, const u32 *blocks, u32 nr)
+{
+	int err = 0;
+	u32 i;
+
+	spin_lock(&heap->lock);
+	for (i = 0; i < nr; i++)
+		if (mrpc_heap_release_one(heap, blocks[i]))
+			err = -EINVAL;
+	spin_unlock(&heap->lock);
+	return err;
 }

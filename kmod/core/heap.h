@@ -79,6 +79,6 @@ struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off);
 void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never);
 void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty);
 void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off);
-int mrpc_heap_release(struct mrpc_heap *heap, u32 off);
+int mrpc_heap_release(struct mrpc_heap *heap, const u32 *blocks, u32 nr);
 
 #endif /* MRPC_CORE_HEAP_H */

@@ -255,12 +255,8 @@ static void mrpc_enter_nop(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, u16 s
  */
 int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr)
 {
-	int err = 0;
-	u32 i;
+	int err = mrpc_heap_release(&session->recv, blocks, nr);
 
-	for (i = 0; i < nr; i++)
-		if (mrpc_heap_release(&session->recv, blocks[i]))
-			err = -EINVAL;
 	smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
 	if (!list_empty(&session->stalled))
 		mrpc_datapath_unstall(session);
@@ -324,7 +320,7 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 			   const struct mrpc_sqe *sqe, struct mrpc_conn **batch)
 {
 	struct mrpc_conn *touched = NULL;
-	struct mrpc_cqe failed;
+	struct mrpc_cqe failed __uninitialized;
 
 	if (!mrpc_sqe_sane(sqe)) {
 		mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
@@ -368,7 +364,7 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 			     u32 *submitted)
 {
 	struct mrpc_conn *batch = NULL;
-	struct mrpc_sqe sqe;
+	struct mrpc_sqe sqe __uninitialized;
 	int err;
 
 	if (mutex_lock_interruptible(&qp->submit))

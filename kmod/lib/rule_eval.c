@@ -243,7 +243,7 @@ struct mrpc_rule_verdict mrpc_rules_eval_bound(const struct mrpc_rules_binding *
 					       const struct mrpc_rule_ctx *ctx)
 {
 	struct mrpc_rule_verdict verdict = { NULL, NULL };
-	struct rule_eval e;
+	struct rule_eval e __uninitialized;
 	u32 i;
 
 	e.ctx = ctx;
