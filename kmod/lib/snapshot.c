@@ -269,13 +269,11 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 	ret = snap_grow(&w, NULL, none, head_len);
 	if (ret)
 		return ret;
+	/* The padding behind the text: less than these, which the text is written over. */
+	if (w.text)
+		memset(w.head + head_len - 8, 0, 8);
 	w.text = buf->len.structs;
 	w.bytes = head_len;
-	ret = msg_walk(&w, type, snap_visit_leaf);
-	if (ret)
-		return ret;
-	if (w.text < head_len)
-		memset(w.head + w.text, 0, head_len - w.text);
-	return 0;
+	return msg_walk(&w, type, snap_visit_leaf);
 }
 
