@@ -398,14 +398,18 @@ struct mrpc_enter_wait {
 	u32 min;
 };
 
+static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
+{
+	__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
+	mrpc_serve_pull(qp->session, qp);
+}
+
 static bool mrpc_enter_done(void *ctx)
 {
 	struct mrpc_enter_wait *w = ctx;
 
-	if (!list_empty(&w->qp->session->pending)) {
-		__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
-		mrpc_serve_pull(w->qp->session, w->qp);
-	}
+	if (unlikely(!list_empty(&w->qp->session->pending)))
+		mrpc_enter_pull(w->qp);
 	return mrpc_qp_ready(w->qp) >= w->min;
 }
 

@@ -368,7 +368,8 @@ struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 
 	if (!call)
 		return NULL;
-	memset(call, 0, offsetof(struct mrpc_call, rpc.inl));
+	/* What is behind is written before it is read. */
+	memset(call, 0, offsetof(struct mrpc_call, rpc.segs));
 	refcount_set(&call->ref, 1);
 	call->role = role;
 	mrpc_conn_get(conn);
@@ -383,18 +384,10 @@ struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 	return call;
 }
 
-/**
- * mrpc_call_put() - drop a reference
- * @call: the call
- *
- * Context: any but hard interrupt.
- */
-void mrpc_call_put(struct mrpc_call *call)
+static noinline void mrpc_call_end(struct mrpc_call *call)
 {
 	struct mrpc_conn *conn = call->conn;
 
-	if (!refcount_dec_and_test(&call->ref))
-		return;
 	if (test_bit(MRPC_CALL_ORPHAN, &call->flags))
 		put_task_struct(call->waiter);
 	if (call->target)
@@ -404,6 +397,18 @@ void mrpc_call_put(struct mrpc_call *call)
 	mrpc_rpc_free(&call->rpc);
 	mrpc_call_free(call);
 	mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_call_put() - drop a reference
+ * @call: the call
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_call_put(struct mrpc_call *call)
+{
+	if (refcount_dec_and_test(&call->ref))
+		mrpc_call_end(call);
 }
 EXPORT_SYMBOL_GPL(mrpc_call_put);
 

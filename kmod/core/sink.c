@@ -461,8 +461,7 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 
 	if (!mrpc_sink_expects(conn, frame))
 		return -EPROTO;
-	memset(sink, 0, sizeof(*sink));
-	sink->a.frame = *frame;
+	*sink = (struct mrpc_sink){ .a.frame = *frame };
 	trace_mrpc_receive(conn, frame);
 	switch (frame->type) {
 	case MRPC_WIRE_CALL:
