@@ -25,13 +25,13 @@ endif
 MAKEFLAGS += --no-print-directory
 
 # What is there of these, each with its own Makefile that writes to $(O).
-SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools/sim tools/wireshark bpf \
-	   tools/libmrpc/test tools/sim/test selftests selftests/lib
+SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools/hotel tools/sim \
+	   tools/wireshark bpf tools/libmrpc/test tools/hotel/test tools/sim/test selftests selftests/lib
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
 # What mrpc is measured beside: for measurements only.
-PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile))
+PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile tools/hotel/grpc/Makefile))
 
 .PHONY: all modules lib tools tests setup run test test-native test-debug \
 	test-install test-runner fuzz sim-faults shell bench bench-quick bench-host peers \
@@ -52,7 +52,7 @@ $(SUBDIRS) $(PEERS):
 	+@flock $(BUILD)/$@/.lock $(MAKE) $(if $(V),,-s) -C $@ O=$(BUILD)/$@
 
 # Who uses the library and the stub compiler.
-$(filter tools/mrpc tools/examples tools/bench tools/libmrpc/test selftests,$(SUBDIRS)): \
+$(filter tools/mrpc tools/examples tools/bench tools/hotel tools/libmrpc/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
 
 setup:

@@ -1,0 +1,334 @@
+// SPDX-License-Identifier: GPL-2.0
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "data.h"
+#include "random.h"
+#include "sha256.h"
+
+/* Seven to eighty stand on a line; the others, in the town, are these. */
+static const struct {
+	double lat;
+	double lon;
+	double rate;
+	double price;
+	unsigned short description;	/* bytes */
+} town[] = {
+	{ 37.7867, -122.4112, 109, 150, 208 },
+	{ 37.7854, -122.4005, 139, 120, 116 },
+	{ 37.7834, -122.4071, 109, 190, 171 },
+	{ 37.7936, -122.3930, 129, 160, 129 },
+	{ 37.7831, -122.4181, 119, 140, 250 },
+	{ 37.7863, -122.4015, 149, 200, 225 },
+};
+
+#define TOWN	(sizeof(town) / sizeof(*town))
+
+const char *hotel_id(unsigned int hotel)
+{
+	static const char ids[HOTELS + 1][3] = {
+		"", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15",
+		"16", "17", "18", "19", "20", "21", "22", "23", "24", "25", "26", "27", "28", "29",
+		"30", "31", "32", "33", "34", "35", "36", "37", "38", "39", "40", "41", "42", "43",
+		"44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57",
+		"58", "59", "60", "61", "62", "63", "64", "65", "66", "67", "68", "69", "70", "71",
+		"72", "73", "74", "75", "76", "77", "78", "79", "80",
+	};
+
+	return ids[hotel];
+}
+
+unsigned int hotel_number(const char *id)
+{
+	unsigned int hotel = 0;
+	const char *c;
+
+	for (c = id; *c >= '0' && *c <= '9' && c < id + 2; c++)
+		hotel = hotel * 10 + (unsigned int)(*c - '0');
+	return *c || *id == '0' || hotel > HOTELS ? 0 : hotel;
+}
+
+void hotel_position(unsigned int hotel, double *lat, double *lon)
+{
+	if (hotel <= TOWN) {
+		*lat = town[hotel - 1].lat;
+		*lon = town[hotel - 1].lon;
+	} else {
+		*lat = 37.7835 + hotel / 500.0 * 3;
+		*lon = -122.41 + hotel / 500.0 * 4;
+	}
+}
+
+/* Words up to @len bytes. */
+static void words(uint64_t *random, char *text, size_t len)
+{
+	static const char *const some[] = {
+		"a", "quiet", "hotel", "near", "the", "park", "with", "large", "rooms", "and",
+		"view", "of", "bay", "minutes", "from", "station", "by", "foot", "breakfast",
+		"museum", "garden", "in", "old", "district", "for", "travellers",
+	};
+	size_t at = 0, word;
+	const char *next;
+
+	while (at < len) {
+		next = some[random_range(random, 0, sizeof(some) / sizeof(*some) - 1)];
+		if (at)
+			text[at++] = ' ';
+		word = strnlen(next, len - at);
+		memcpy(text + at, next, word);
+		at += word;
+	}
+	text[len] = 0;
+}
+
+void hotel_profile(unsigned int hotel, struct profile *p)
+{
+	uint64_t random = hotel;
+	double lat, lon;
+
+	memset(p, 0, sizeof(*p));
+	words(&random, p->name, hotel < TOWN ? 13 : 23);
+	snprintf(p->phone_number, sizeof(p->phone_number), "(415) 284-40%u", hotel);
+	words(&random, p->description, town[hotel < TOWN ? hotel - 1 : TOWN - 1].description);
+	snprintf(p->street_number, sizeof(p->street_number), "%u",
+		 random_range(&random, 1, 999));
+	words(&random, p->street_name, 6);
+	strcpy(p->city, "San Francisco");
+	strcpy(p->state, "CA");
+	strcpy(p->country, "United States");
+	snprintf(p->postal_code, sizeof(p->postal_code), "941%02u", random_range(&random, 2, 9));
+	hotel_position(hotel, &lat, &lon);
+	p->lat = (float)lat;
+	p->lon = (float)lon;
+}
+
+/* Of hotels on the line that have a rate of their own. */
+static double line_rate(unsigned int hotel, double *inclusive)
+{
+	static const double rates[][2] = {
+		{ 109, 123.17 }, { 120, 140 }, { 124, 144 }, { 132, 158 }, { 232, 258 },
+	};
+
+	*inclusive = rates[hotel % 5][1];
+	return rates[hotel % 5][0];
+}
+
+bool hotel_rate_plan(unsigned int hotel, struct rate_plan *plan)
+{
+	if (hotel > 3 && (hotel <= TOWN || hotel % 3))
+		return false;
+	memset(plan, 0, sizeof(*plan));
+	plan->hotel = hotel;
+	strcpy(plan->code, "RACK");
+	strcpy(plan->in_date, "2015-04-09");
+	if (hotel <= TOWN) {
+		strcpy(plan->out_date, "2015-04-10");
+		plan->total_rate = town[hotel - 1].rate;
+		plan->total_rate_inclusive = plan->total_rate + 14.17;
+	} else {
+		strcpy(plan->out_date, hotel % 2 ? "2015-04-24" : "2015-04-17");
+		plan->total_rate = line_rate(hotel, &plan->total_rate_inclusive);
+	}
+	plan->bookable_rate = plan->total_rate;
+	strcpy(plan->room_code, hotel == 2 ? "QN" : "KNG");
+	strcpy(plan->room_description, hotel == 2 ? "Queen sized bed" : "King sized bed");
+	return true;
+}
+
+int rate_plan_order(const void *a, const void *b)
+{
+	const struct rate_plan *x = a, *y = b;
+
+	if (x->total_rate != y->total_rate)
+		return x->total_rate < y->total_rate ? 1 : -1;
+	return (int)x->hotel - (int)y->hotel;
+}
+
+unsigned int hotel_capacity(unsigned int hotel)
+{
+	static const unsigned short rooms[] = { 200, 300, 250 };
+
+	return hotel <= TOWN ? 200 : rooms[hotel % 3];
+}
+
+/* -- where -------------------------------------------------------------------------- */
+
+static double radians(double degrees)
+{
+	return degrees * (M_PI / 180);
+}
+
+double distance_km(double lat1, double lon1, double lat2, double lon2)
+{
+	double dlat = sin(radians(lat2 - lat1) / 2), dlon = sin(radians(lon2 - lon1) / 2);
+	double a = dlat * dlat + cos(radians(lat1)) * cos(radians(lat2)) * dlon * dlon;
+
+	return 2 * 6371 * asin(sqrt(a));
+}
+
+static double distance_to(unsigned int hotel, double lat, double lon)
+{
+	double hlat, hlon;
+
+	hotel_position(hotel, &hlat, &hlon);
+	return distance_km(lat, lon, hlat, hlon);
+}
+
+unsigned int geo_nearby(double lat, double lon, unsigned int found[GEO_RESULTS])
+{
+	double at[GEO_RESULTS + 1], km;
+	unsigned int hotel, nr = 0, i;
+
+	for (hotel = 1; hotel <= HOTELS; hotel++) {
+		km = distance_to(hotel, lat, lon);
+		/* Not a number is nowhere. */
+		if (!(km <= GEO_RADIUS_KM) || (nr == GEO_RESULTS && km >= at[nr - 1]))
+			continue;
+		if (nr < GEO_RESULTS)
+			nr++;
+		for (i = nr - 1; i && at[i - 1] > km; i--) {
+			at[i] = at[i - 1];
+			found[i] = found[i - 1];
+		}
+		at[i] = km;
+		found[i] = hotel;
+	}
+	return nr;
+}
+
+/* -- recommendations ---------------------------------------------------------------- */
+
+static void recommended(unsigned int hotel, double *rate, double *price)
+{
+	if (hotel <= TOWN) {
+		*rate = town[hotel - 1].rate;
+		*price = town[hotel - 1].price;
+	} else if (hotel % 3 == 0) {
+		*rate = line_rate(hotel, price);
+	} else {
+		*rate = 135;
+		*price = 179;
+	}
+}
+
+int recommend(const char *require, double lat, double lon, unsigned int found[HOTELS])
+{
+	bool by_distance = !strcmp(require, "dis"), by_rate = !strcmp(require, "rate");
+	double best = 0, worth, rate, price;
+	unsigned int hotel, nr = 0;
+
+	if (!by_distance && !by_rate && strcmp(require, "price"))
+		return -1;
+	for (hotel = 1; hotel <= HOTELS; hotel++) {
+		recommended(hotel, &rate, &price);
+		worth = by_distance ? -distance_to(hotel, lat, lon) : by_rate ? rate : -price;
+		if (nr && worth > best)
+			nr = 0;
+		if (nr && worth < best)
+			continue;
+		best = worth;
+		found[nr++] = hotel;
+	}
+	return (int)nr;
+}
+
+/* -- users -------------------------------------------------------------------------- */
+
+#define USER_PREFIX	"Cornell_"
+
+static uint8_t passwords[USERS][SHA256_LEN];
+
+void user_name(unsigned int user, char name[USER_TEXT])
+{
+	snprintf(name, USER_TEXT, USER_PREFIX "%u", user);
+}
+
+/* The number, ten times. */
+void user_password(unsigned int user, char password[USER_TEXT])
+{
+	int at = 0, i;
+
+	for (i = 0; i < 10; i++)
+		at += snprintf(password + at, (size_t)(USER_TEXT - at), "%u", user);
+}
+
+void users_init(void)
+{
+	char password[USER_TEXT];
+	unsigned int user;
+
+	for (user = 0; user < USERS; user++) {
+		user_password(user, password);
+		sha256(password, strlen(password), passwords[user]);
+	}
+}
+
+bool user_check(const char *name, const char *password)
+{
+	char expected[USER_TEXT];
+	uint8_t hash[SHA256_LEN];
+	unsigned long user;
+
+	if (strncmp(name, USER_PREFIX, strlen(USER_PREFIX)))
+		return false;
+	user = strtoul(name + strlen(USER_PREFIX), NULL, 10);
+	if (user >= USERS)
+		return false;
+	user_name((unsigned int)user, expected);
+	sha256(password, strlen(password), hash);
+	return !strcmp(name, expected) && !memcmp(hash, passwords[user], sizeof(hash));
+}
+
+/* -- dates -------------------------------------------------------------------------- */
+
+static const unsigned char month_days[2][12] = {
+	{ 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 },
+	{ 31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 },
+};
+
+static bool is_leap(int year)
+{
+	return year % 4 == 0 && (year % 100 || year % 400 == 0);
+}
+
+static int days_before(int year)
+{
+	year--;
+	return year * 365 + year / 4 - year / 100 + year / 400;
+}
+
+int date_parse(const char *text)
+{
+	int year, month, day, i;
+
+	for (i = 0; i < DATE_LEN; i++)
+		if (i == 4 || i == 7 ? text[i] != '-' : text[i] < '0' || text[i] > '9')
+			return -1;
+	if (text[DATE_LEN])
+		return -1;
+	year = atoi(text);
+	month = atoi(text + 5);
+	day = atoi(text + 8);
+	if (year < 1970 || month < 1 || month > 12 || day < 1 ||
+	    day > month_days[is_leap(year)][month - 1])
+		return -1;
+	for (i = 0; i < month - 1; i++)
+		day += month_days[is_leap(year)][i];
+	return day - 1 + days_before(year) - days_before(1970);
+}
+
+void date_format(int day, char text[DATE_LEN + 1])
+{
+	int year = 1970 + day / 366, month = 0;
+
+	while (days_before(year + 1) - days_before(1970) <= day)
+		year++;
+	day -= days_before(year) - days_before(1970);
+	while (day >= month_days[is_leap(year)][month])
+		day -= month_days[is_leap(year)][month++];
+	/* Years have four digits from 1970 until long after. */
+	snprintf(text, DATE_LEN + 1, "%04u-%02u-%02u", (unsigned int)year % 10000,
+		 (unsigned int)(month + 1) % 100, (unsigned int)(day + 1) % 100);
+}
