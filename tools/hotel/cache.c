@@ -38,29 +38,45 @@ void cache_init(const char *address)
 
 /* -- its answers -------------------------------------------------------------------- */
 
-/* A line "VALUE KEY FLAGS BYTES"; @end is its end. Return: whether it is one. */
-static int parse_value(const char *line, const char *end, char key[CACHE_KEY], size_t *bytes)
+/* Digits up to a space or the end; NULL if there are none or too many. */
+static const char *parse_number(const char *at, const char *end, size_t *number)
 {
-	char text[CACHE_KEY + 64], number[16];
-	unsigned int flags;
+	const char *from = at;
 
-	if ((size_t)(end - line) >= sizeof(text))
-		return 0;
-	memcpy(text, line, (size_t)(end - line));
-	text[end - line] = 0;
-	_Static_assert(CACHE_KEY == 40, "the format");
-	if (sscanf(text, "VALUE %39s %u %15[0-9]", key, &flags, number) != 3)
-		return 0;
-	*bytes = strtoul(number, NULL, 10);
-	return *bytes <= CACHE_BUFFER;
+	for (*number = 0; at < end && *at >= '0' && *at <= '9'; at++)
+		*number = *number * 10 + (size_t)(*at - '0');
+	return at == from || at - from > 10 || (at < end && *at != ' ') ? NULL : at;
+}
+
+/* A line "VALUE KEY FLAGS BYTES"; @end is its end. Return: its key, or NULL. */
+static const char *parse_value(const char *line, const char *end, size_t *key_len, size_t *bytes)
+{
+	const char *key = line + 6, *at;
+	size_t flags;
+
+	if (end - line < 6 || memcmp(line, "VALUE ", 6))
+		return NULL;
+	at = memchr(key, ' ', (size_t)(end - key));
+	if (!at)
+		return NULL;
+	*key_len = (size_t)(at - key);
+	at = parse_number(at + 1, end, &flags);
+	if (!at || at == end)
+		return NULL;
+	at = parse_number(at + 1, end, bytes);
+	return at == end && *bytes <= CACHE_BUFFER ? key : NULL;
+}
+
+static int is_key(const char *key, const char *text, size_t len)
+{
+	return len < CACHE_KEY && !memcmp(key, text, len) && !key[len];
 }
 
 long cache_parse(const char *text, size_t len, char keys[][CACHE_KEY], size_t nr,
 		 struct cached *found)
 {
-	const char *at = text, *end = text + len, *eol;
-	char key[CACHE_KEY];
-	size_t i = 0, bytes;
+	const char *at = text, *end = text + len, *eol, *key;
+	size_t i = 0, key_len, bytes;
 
 	memset(found, 0, nr * sizeof(*found));
 	for (;;) {
@@ -69,14 +85,15 @@ long cache_parse(const char *text, size_t len, char keys[][CACHE_KEY], size_t nr
 			return 0;
 		if (eol - at == 3 && !memcmp(at, "END", 3))
 			return eol + 2 - text;
-		if (!parse_value(at, eol, key, &bytes))
+		key = parse_value(at, eol, &key_len, &bytes);
+		if (!key)
 			return -1;
 		at = eol + 2;
 		if ((size_t)(end - at) < bytes + 2)
 			return 0;
 		if (memcmp(at + bytes, "\r\n", 2))
 			return -1;
-		while (i < nr && strcmp(keys[i], key))
+		while (i < nr && !is_key(keys[i], key, key_len))
 			i++;
 		if (i == nr)
 			return -1;
@@ -157,8 +174,10 @@ void cache_get(char keys[][CACHE_KEY], size_t nr, struct cached *found)
 		return;
 	_Static_assert(CACHE_KEYS * (CACHE_KEY + 1) + 8 < CACHE_BUFFER, "keys fit");
 	memcpy(conn.buffer, "get", 3);
-	for (i = 0; i < nr; i++)
-		len += (size_t)sprintf(conn.buffer + len, " %s", keys[i]);
+	for (i = 0; i < nr; i++) {
+		conn.buffer[len++] = ' ';
+		len = (size_t)(stpcpy(conn.buffer + len, keys[i]) - conn.buffer);
+	}
 	memcpy(conn.buffer + len, "\r\n", 2);
 	if (send_all(conn.buffer, len + 2)) {
 		do {

@@ -155,44 +155,60 @@ unsigned int hotel_capacity(unsigned int hotel)
 
 /* -- where -------------------------------------------------------------------------- */
 
-static double radians(double degrees)
+#define EARTH_KM	6371
+
+/* A point of the unit sphere. The nearer two are, the nearer they are through it, too. */
+struct point {
+	double x;
+	double y;
+	double z;
+};
+
+static struct point points[HOTELS + 1];
+
+static struct point point_of(double lat, double lon)
 {
-	return degrees * (M_PI / 180);
+	double phi = lat * (M_PI / 180), lambda = lon * (M_PI / 180);
+
+	return (struct point){ cos(phi) * cos(lambda), cos(phi) * sin(lambda), sin(phi) };
 }
 
-double distance_km(double lat1, double lon1, double lat2, double lon2)
+static double square_between(const struct point *a, const struct point *b)
 {
-	double dlat = sin(radians(lat2 - lat1) / 2), dlon = sin(radians(lon2 - lon1) / 2);
-	double a = dlat * dlat + cos(radians(lat1)) * cos(radians(lat2)) * dlon * dlon;
+	double x = a->x - b->x, y = a->y - b->y, z = a->z - b->z;
 
-	return 2 * 6371 * asin(sqrt(a));
+	return x * x + y * y + z * z;
 }
 
-static double distance_to(unsigned int hotel, double lat, double lon)
+static void points_init(void)
 {
-	double hlat, hlon;
+	unsigned int hotel;
+	double lat, lon;
 
-	hotel_position(hotel, &hlat, &hlon);
-	return distance_km(lat, lon, hlat, hlon);
+	for (hotel = 1; hotel <= HOTELS; hotel++) {
+		hotel_position(hotel, &lat, &lon);
+		points[hotel] = point_of(lat, lon);
+	}
 }
 
 unsigned int geo_nearby(double lat, double lon, unsigned int found[GEO_RESULTS])
 {
-	double at[GEO_RESULTS + 1], km;
+	double chord = 2 * sin(GEO_RADIUS_KM / 2.0 / EARTH_KM), at[GEO_RESULTS], square;
+	struct point here = point_of(lat, lon);
 	unsigned int hotel, nr = 0, i;
 
 	for (hotel = 1; hotel <= HOTELS; hotel++) {
-		km = distance_to(hotel, lat, lon);
+		square = square_between(&here, &points[hotel]);
 		/* Not a number is nowhere. */
-		if (!(km <= GEO_RADIUS_KM) || (nr == GEO_RESULTS && km >= at[nr - 1]))
+		if (!(square <= chord * chord) || (nr == GEO_RESULTS && square >= at[nr - 1]))
 			continue;
 		if (nr < GEO_RESULTS)
 			nr++;
-		for (i = nr - 1; i && at[i - 1] > km; i--) {
+		for (i = nr - 1; i && at[i - 1] > square; i--) {
 			at[i] = at[i - 1];
 			found[i] = found[i - 1];
 		}
-		at[i] = km;
+		at[i] = square;
 		found[i] = hotel;
 	}
 	return nr;
@@ -216,6 +232,7 @@ static void recommended(unsigned int hotel, double *rate, double *price)
 int recommend(const char *require, double lat, double lon, unsigned int found[HOTELS])
 {
 	bool by_distance = !strcmp(require, "dis"), by_rate = !strcmp(require, "rate");
+	struct point here = point_of(lat, lon);
 	double best = 0, worth, rate, price;
 	unsigned int hotel, nr = 0;
 
@@ -223,7 +240,9 @@ int recommend(const char *require, double lat, double lon, unsigned int found[HO
 		return -1;
 	for (hotel = 1; hotel <= HOTELS; hotel++) {
 		recommended(hotel, &rate, &price);
-		worth = by_distance ? -distance_to(hotel, lat, lon) : by_rate ? rate : -price;
+		worth = by_rate ? rate : -price;
+		if (by_distance)
+			worth = -square_between(&here, &points[hotel]);
 		if (nr && worth > best)
 			nr = 0;
 		if (nr && worth < best)
@@ -252,17 +271,6 @@ void user_password(unsigned int user, char password[USER_TEXT])
 
 	for (i = 0; i < 10; i++)
 		at += snprintf(password + at, (size_t)(USER_TEXT - at), "%u", user);
-}
-
-void users_init(void)
-{
-	char password[USER_TEXT];
-	unsigned int user;
-
-	for (user = 0; user < USERS; user++) {
-		user_password(user, password);
-		sha256(password, strlen(password), passwords[user]);
-	}
 }
 
 bool user_check(const char *name, const char *password)
@@ -319,6 +327,12 @@ int date_parse(const char *text)
 	return day - 1 + days_before(year) - days_before(1970);
 }
 
+static void put_digits(char *text, int nr, int value)
+{
+	for (; nr--; value /= 10)
+		text[nr] = (char)('0' + value % 10);
+}
+
 void date_format(int day, char text[DATE_LEN + 1])
 {
 	int year = 1970 + day / 366, month = 0;
@@ -329,6 +343,24 @@ void date_format(int day, char text[DATE_LEN + 1])
 	while (day >= month_days[is_leap(year)][month])
 		day -= month_days[is_leap(year)][month++];
 	/* Years have four digits from 1970 until long after. */
-	snprintf(text, DATE_LEN + 1, "%04u-%02u-%02u", (unsigned int)year % 10000,
-		 (unsigned int)(month + 1) % 100, (unsigned int)(day + 1) % 100);
+	put_digits(text, 4, year);
+	text[4] = '-';
+	put_digits(text + 5, 2, month + 1);
+	text[7] = '-';
+	put_digits(text + 8, 2, day + 1);
+	text[DATE_LEN] = 0;
+}
+
+/* -- the start ---------------------------------------------------------------------- */
+
+void data_init(void)
+{
+	char password[USER_TEXT];
+	unsigned int user;
+
+	points_init();
+	for (user = 0; user < USERS; user++) {
+		user_password(user, password);
+		sha256(password, strlen(password), passwords[user]);
+	}
 }

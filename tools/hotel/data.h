@@ -50,6 +50,9 @@ struct rate_plan {
 	char room_description[24];
 };
 
+/* Before all else. */
+void data_init(void);
+
 /* "17" for 17, and back: 0 for what is no hotel's. */
 const char *hotel_id(unsigned int hotel);
 unsigned int hotel_number(const char *id);
@@ -61,9 +64,6 @@ bool hotel_rate_plan(unsigned int hotel, struct rate_plan *plan);
 /* For qsort(): the dearest first, then by hotel. */
 int rate_plan_order(const void *a, const void *b);
 unsigned int hotel_capacity(unsigned int hotel);
-
-/* Kilometres on a great circle. */
-double distance_km(double lat1, double lon1, double lat2, double lon2);
 
 /* The nearest hotels within GEO_RADIUS_KM, nearest first. Return: how many. */
 unsigned int geo_nearby(double lat, double lon, unsigned int found[GEO_RESULTS]);
@@ -79,8 +79,6 @@ int recommend(const char *require, double lat, double lon, unsigned int found[HO
 
 void user_name(unsigned int user, char name[USER_TEXT]);
 void user_password(unsigned int user, char password[USER_TEXT]);
-/* Before the first user_check(). */
-void users_init(void);
 bool user_check(const char *name, const char *password);
 
 /* Days since 1970-01-01; negative for what is no date from then on. */

@@ -103,7 +103,6 @@ static int serve(const struct peer *peer, const struct service_options *o, const
 
 	if (!o->listen)
 		errx(2, "where should %s listen?", service_names[o->service]);
-	users_init();
 	stock_init();
 	cache_init(memcached);
 	sigemptyset(&signals);
@@ -193,6 +192,7 @@ int program_main(int argc, char **argv, const struct peer *peer)
 	}
 	if (optind + 1 != argc || !(load.rate > 0))
 		return usage_error(program);
+	data_init();
 	mode = argv[optind];
 	service = service_of(mode, strlen(mode));
 	if (service >= 0) {

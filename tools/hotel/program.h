@@ -35,16 +35,18 @@ struct service_options {
 	const char *addresses[SERVICES];	/* of those that it calls */
 };
 
+struct place {
+	char id[8];
+	struct profile profile;	/* of which the name, the number and where it is */
+};
+
 /* What clients are told in answer. */
 struct answer {
 	int status;		/* as gRPC numbers them */
 	char detail[520];
 	char text[64];
 	unsigned int nr;
-	struct place {
-		char id[8];
-		struct profile profile;	/* of which the name, the number and the place */
-	} places[HOTELS];
+	struct place places[HOTELS];
 };
 
 /* As much of a text as there is room for. */

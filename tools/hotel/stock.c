@@ -182,13 +182,15 @@ static int stay(const char *in, const char *out, int *first)
 	return until - from;
 }
 
+/* "HOTEL_IN_OUT" */
 static void night_key(char key[CACHE_KEY], unsigned int hotel, int night)
 {
-	char in[DATE_LEN + 1], out[DATE_LEN + 1];
+	char *at = stpcpy(key, hotel_id(hotel));
 
-	date_format(taken.first + night, in);
-	date_format(taken.first + night + 1, out);
-	snprintf(key, CACHE_KEY, "%s_%s_%s", hotel_id(hotel), in, out);
+	*at++ = '_';
+	date_format(taken.first + night, at);
+	at[DATE_LEN] = '_';
+	date_format(taken.first + night + 1, at + DATE_LEN + 1);
 }
 
 static bool number_from(const struct cached *cached, int *number)

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: GPL-2.0
+#
+# What the application is made of on both, and in its tests.
+
+hotel_common := program.o check.o load.o workload.o histogram.o stock.o cache.o data.o sha256.o
