@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "check.h"
+#include "random.h"
 
 /* gRPC's numbers. */
 #define OK			0
@@ -157,7 +158,7 @@ static void check_failures(const struct peer *peer)
 bool check_answers(const struct peer *peer, unsigned int nr)
 {
 	unsigned int i, kind, kinds[REQUEST_KINDS] = { 0 };
-	uint64_t random = 1;
+	uint64_t random = sim_seed(1, 0);
 	struct request r;
 
 	/* The rare kinds would not come up. */

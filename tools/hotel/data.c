@@ -73,7 +73,7 @@ static void words(uint64_t *random, char *text, size_t len)
 	const char *next;
 
 	while (at < len) {
-		next = some[random_range(random, 0, sizeof(some) / sizeof(*some) - 1)];
+		next = some[rnd_below(random, sizeof(some) / sizeof(*some))];
 		if (at)
 			text[at++] = ' ';
 		word = strnlen(next, len - at);
@@ -85,7 +85,7 @@ static void words(uint64_t *random, char *text, size_t len)
 
 void hotel_profile(unsigned int hotel, struct profile *p)
 {
-	uint64_t random = hotel;
+	uint64_t random = sim_seed(hotel, 0);
 	double lat, lon;
 
 	memset(p, 0, sizeof(*p));
@@ -93,12 +93,13 @@ void hotel_profile(unsigned int hotel, struct profile *p)
 	snprintf(p->phone_number, sizeof(p->phone_number), "(415) 284-40%u", hotel);
 	words(&random, p->description, town[hotel < TOWN ? hotel - 1 : TOWN - 1].description);
 	snprintf(p->street_number, sizeof(p->street_number), "%u",
-		 random_range(&random, 1, 999));
+		 1 + rnd_below(&random, 999));
 	words(&random, p->street_name, 6);
 	strcpy(p->city, "San Francisco");
 	strcpy(p->state, "CA");
 	strcpy(p->country, "United States");
-	snprintf(p->postal_code, sizeof(p->postal_code), "941%02u", random_range(&random, 2, 9));
+	snprintf(p->postal_code, sizeof(p->postal_code), "941%02u",
+		 2 + rnd_below(&random, 8));
 	hotel_position(hotel, &lat, &lon);
 	p->lat = (float)lat;
 	p->lon = (float)lon;

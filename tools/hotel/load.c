@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0
-#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -122,7 +121,8 @@ static void drain(struct load *load)
 struct load_result *load_run(const struct load_peer *peer, const struct load_options *o)
 {
 	struct load *load = load_new(peer);
-	uint64_t random = o->seed, start, due, end, now;
+	uint64_t random = sim_seed(o->seed, 0);
+	uint64_t start, due, end, now;
 	double at = 0;
 	struct load_call *call;
 
@@ -132,7 +132,7 @@ struct load_result *load_run(const struct load_peer *peer, const struct load_opt
 	load->from = start + o->warm_ns;
 	end = load->from + o->ns;
 	for (;;) {
-		at += -log(1 - random_unit(&random)) / o->rate * 1e9;
+		at += sim_exponential(&random, 1e9 / o->rate);
 		due = start + (uint64_t)at;
 		if (due >= end)
 			break;

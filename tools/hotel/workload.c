@@ -9,13 +9,13 @@ static int april(unsigned int day)
 
 static void somewhere(struct request *r, uint64_t *random)
 {
-	r->lat = 38.0235 + (random_range(random, 0, 481) - 240.5) / 1000;
-	r->lon = -122.095 + (random_range(random, 0, 325) - 157.0) / 1000;
+	r->lat = 38.0235 + (rnd_below(random, 482) - 240.5) / 1000;
+	r->lon = -122.095 + (rnd_below(random, 326) - 157.0) / 1000;
 }
 
 static void somebody(struct request *r, uint64_t *random)
 {
-	unsigned int user = random_range(random, 0, USERS - 1);
+	unsigned int user = rnd_below(random, USERS);
 
 	user_name(user, r->username);
 	user_password(user, r->password);
@@ -23,17 +23,17 @@ static void somebody(struct request *r, uint64_t *random)
 
 static void search(struct request *r, uint64_t *random)
 {
-	unsigned int in = random_range(random, 9, 23);
+	unsigned int in = 9 + rnd_below(random, 15);
 
 	r->kind = REQUEST_HOTELS;
 	date_format(april(in), r->in_date);
-	date_format(april(random_range(random, in + 1, 24)), r->out_date);
+	date_format(april(in + 1 + rnd_below(random, 24 - in)), r->out_date);
 	somewhere(r, random);
 }
 
 static void recommendation(struct request *r, uint64_t *random)
 {
-	double coin = random_unit(random);
+	double coin = sim_uniform(random);
 
 	r->kind = REQUEST_RECOMMEND;
 	r->require = coin < 0.33 ? "dis" : coin < 0.66 ? "rate" : "price";
@@ -42,19 +42,19 @@ static void recommendation(struct request *r, uint64_t *random)
 
 static void reservation(struct request *r, uint64_t *random)
 {
-	unsigned int in = random_range(random, 9, 23);
+	unsigned int in = 9 + rnd_below(random, 15);
 
 	r->kind = REQUEST_RESERVE;
 	date_format(april(in), r->in_date);
-	date_format(april(in + random_range(random, 1, 5)), r->out_date);
-	r->hotel = random_range(random, 1, HOTELS);
+	date_format(april(in + 1 + rnd_below(random, 5)), r->out_date);
+	r->hotel = 1 + rnd_below(random, HOTELS);
 	r->rooms = 1;
 	somebody(r, random);
 }
 
 void request_next(struct request *r, uint64_t *random)
 {
-	double coin = random_unit(random);
+	double coin = sim_uniform(random);
 
 	if (coin < 0.6) {
 		search(r, random);
