@@ -34,7 +34,7 @@ TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
 PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile tools/hotel/grpc/Makefile))
 
 .PHONY: all modules lib tools tests setup run test test-native test-debug \
-	test-install test-runner fuzz sim-faults shell bench bench-quick bench-host peers \
+	test-install test-runner fuzz sim-faults shell bench bench-quick bench-host peers hotel \
 	check install uninstall clean help $(SUBDIRS) $(PEERS)
 
 all: modules lib tools
@@ -73,6 +73,9 @@ bench: peers
 
 bench-quick: peers
 	@tools/bench/run -p -q
+
+hotel: peers
+	@tools/hotel/run
 
 # Asks for leave before anything is installed or built.
 bench-host:

@@ -110,12 +110,27 @@ function by_service(test,    i, s, w, n, cell, key)
 	print ""
 }
 
+# Of the load that mRPC's authors chose.
+function target(    test, mean, p99, verdict)
+{
+	test = "hotel/20"
+	mean = times(test, "grpc-haproxy", "end-to-end.mean_ns")
+	p99 = times(test, "grpc-haproxy", "end-to-end.p99_ns")
+	if (mean == "" || p99 == "")
+		return
+	verdict = (mean + 0 >= 4 && p99 + 0 >= 4) ? "met" : "missed"
+	printf "At 20 requests in a second gRPC with sidecars takes %s times as long as mrpc with the null\n" \
+		"engine in the mean, and %s times at P99. The target is 4 or more: %s.\n\n", mean, p99,
+		verdict
+}
+
 END {
 	init()
 	if (!nr_tests) {
 		print "hotel: nothing was measured" >"/dev/stderr"
 		exit 1
 	}
+	target()
 	print "End to end, in ms: medians of the turns, and the least and the most of them. With a *: how\n" \
 		"many times as long as mrpc with the null engine.\n"
 	for (t = 1; t <= nr_tests; t++)
