@@ -93,8 +93,9 @@ test_a_service_is_killed()
 	cat "$TEST_TMP/load"
 	grep -q ' unanswered=0$' "$TEST_TMP/load" || fail "calls hang"
 	# Searches fail; recommendations do not.
-	awk -F '[ =]' '/^load/ { errors = $5 } /^hotels/ { nr = $3 } END { exit !(nr && errors == nr) }' \
-		"$TEST_TMP/load" || fail "other calls failed, too"
+	awk -F '[ =]' '/^load/ { errors = $5 } /^hotels/ { nr = $3 }
+		END { exit !(nr && errors == nr) }' "$TEST_TMP/load" ||
+		fail "other calls failed, too"
 }
 
 # A call that a dead service has not answered ends, too.
@@ -121,7 +122,8 @@ test_load()
 		wait_for 10 grep -q reported "$TEST_TMP/$service"
 		cat "$TEST_TMP/$service"
 		for callee in ${hotel_calls[$service]}; do
-			[[ $callee == user ]] || grep -q "^$callee nr=[1-9].*p99_ns=[1-9]" "$TEST_TMP/$service" ||
+			[[ $callee != user ]] || continue
+			grep -q "^$callee nr=[1-9].*p99_ns=[1-9]" "$TEST_TMP/$service" ||
 				fail "nothing of $callee"
 		done
 	done

@@ -152,7 +152,9 @@ struct load_result *load_run(const struct load_peer *peer, const struct load_opt
 
 void load_print(const struct load_result *result, FILE *out)
 {
-	static const char *const names[REQUEST_KINDS] = { "hotels", "recommend", "login", "reserve" };
+	static const char *const names[REQUEST_KINDS] = {
+		"hotels", "recommend", "login", "reserve",
+	};
 	int i;
 
 	fprintf(out, "load rate=%.1f errors=%llu unanswered=%llu\n", result->rate,

@@ -60,8 +60,8 @@ static void step_call(struct step *step, enum service to, unsigned int method, s
 	step->to = to;
 	step->next = next;
 	step->began = now_ns();
-	status = mrpc_call_async(mrpc_conns[to], mrpc_services[to], method, msg, NULL, on_done, step,
-				 NULL);
+	status = mrpc_call_async(mrpc_conns[to], mrpc_services[to], method, msg, NULL, on_done,
+				 step, NULL);
 	if (status == MRPC_OK)
 		return;
 	mrpc_call_set_detail(step->call, "%s: %s", service_names[to], mrpc_last_error());

@@ -136,7 +136,8 @@ static int get_recommendations(struct mrpc_call *call,
 			       struct hotel_RecommendationReply *reply)
 {
 	unsigned int found[HOTELS];
-	int nr = recommend(hotel_RecommendationRequest_require(req, req), req->lat, req->lon, found);
+	int nr = recommend(hotel_RecommendationRequest_require(req, req), req->lat, req->lon,
+			   found);
 
 	if (nr < 0)
 		return refuse(call, "recommendations are by dis, rate or price");

@@ -201,8 +201,8 @@ static void ask(const struct request *r, struct answer *a)
 	struct mrpc_msg msg;
 	unsigned int method = build[r->kind](&msg, r);
 
-	a->status = mrpc_call_sync(mrpc_conns[FRONTEND], &hotel_Frontend_service, method, &msg, NULL,
-				   &res);
+	a->status = mrpc_call_sync(mrpc_conns[FRONTEND], &hotel_Frontend_service, method, &msg,
+				   NULL, &res);
 	TAKE(a->detail, res.detail);
 	if (a->status == MRPC_OK && r->kind <= REQUEST_RECOMMEND) {
 		take_places(a, res.reply);

@@ -4,6 +4,7 @@
 #include <getopt.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -28,8 +29,8 @@ static const char usage[] =
 	"\n"
 	"load makes requests at random moments, and prints latencies, counted from when a request\n"
 	"was due. check makes some of each kind, of services that have just been started, and\n"
-	"compares the answers with what they should be. status makes one search, and prints how it\n"
-	"ended.\n"
+	"compares the answers with what they should be. status makes one search, and prints how\n"
+	"it ended.\n"
 	"\n"
 	"  -r RATE             requests in a second (default 100)\n"
 	"  -t MS               how long (default 2000)\n"
@@ -39,6 +40,13 @@ static const char usage[] =
 
 const char *const service_names[SERVICES] = {
 	"frontend", "search", "geo", "rate", "profile", "recommendation", "reservation", "user",
+};
+
+/* Those that each calls. */
+static const unsigned int calls[SERVICES] = {
+	[FRONTEND] = 1U << SEARCH | 1U << PROFILE | 1U << RECOMMENDATION | 1U << RESERVATION |
+		     1U << USER,
+	[SEARCH] = 1U << GEO | 1U << RATE,
 };
 
 /* Of calls made of each. */
@@ -99,10 +107,14 @@ static void *take_signals(void *arg)
 static int serve(const struct peer *peer, const struct service_options *o, const char *memcached)
 {
 	pthread_t thread;
-	int ret;
+	int ret, i;
 
 	if (!o->listen)
 		errx(2, "where should %s listen?", service_names[o->service]);
+	for (i = 0; i < SERVICES; i++)
+		if (calls[o->service] & 1U << i && !o->addresses[i])
+			errx(2, "%s calls %s: where is that?", service_names[o->service],
+			     service_names[i]);
 	stock_init();
 	cache_init(memcached);
 	sigemptyset(&signals);
@@ -168,46 +180,93 @@ static int generate(const struct peer *peer, const struct load_options *o)
 	_Exit(0);
 }
 
-int program_main(int argc, char **argv, const struct peer *peer)
-{
-	struct load_options load = { .rate = 100, .ns = 2000000000, .seed = 1 };
-	const char *program = argv[0], *mode, *memcached = NULL;
-	struct service_options o = { 0 };
-	unsigned int requests = 100;
-	int opt, service;
+/**
+ * struct command - what the command line asks for
+ * @o: of a service
+ * @memcached: of a service
+ * @load: of load
+ * @requests: of check
+ * @mode: the word that is no option
+ */
+struct command {
+	struct service_options o;
+	const char *memcached;
+	struct load_options load;
+	unsigned int requests;
+	const char *mode;
+};
 
-	while ((opt = getopt(argc, argv, "l:d:m:r:t:w:s:n:h")) != -1) {
-		switch (opt) {
-		case 'l': o.listen = optarg; break;
-		case 'd': take_address(&o, optarg); break;
-		case 'm': memcached = optarg; break;
-		case 'r': load.rate = take_number(optarg); break;
-		case 't': load.ns = (uint64_t)(take_number(optarg) * 1e6); break;
-		case 'w': load.warm_ns = (uint64_t)(take_number(optarg) * 1e6); break;
-		case 's': load.seed = (uint64_t)take_number(optarg); break;
-		case 'n': requests = (unsigned int)take_number(optarg); break;
-		case 'h': printf(usage, program, program, program, program); return 0;
-		default: return usage_error(program);
-		}
+/* Return: whether @opt is known. */
+static bool take_option(struct command *c, int opt)
+{
+	switch (opt) {
+	case 'l':
+		c->o.listen = optarg;
+		return true;
+	case 'd':
+		take_address(&c->o, optarg);
+		return true;
+	case 'm':
+		c->memcached = optarg;
+		return true;
+	case 'r':
+		c->load.rate = take_number(optarg);
+		return true;
+	case 't':
+		c->load.ns = (uint64_t)(take_number(optarg) * 1e6);
+		return true;
+	case 'w':
+		c->load.warm_ns = (uint64_t)(take_number(optarg) * 1e6);
+		return true;
+	case 's':
+		c->load.seed = (uint64_t)take_number(optarg);
+		return true;
+	case 'n':
+		c->requests = (unsigned int)take_number(optarg);
+		return true;
+	default:
+		return false;
 	}
-	if (optind + 1 != argc || !(load.rate > 0))
-		return usage_error(program);
-	data_init();
-	mode = argv[optind];
-	service = service_of(mode, strlen(mode));
-	if (service >= 0) {
-		o.service = (enum service)service;
-		return serve(peer, &o, memcached);
-	}
-	if (!o.addresses[FRONTEND])
-		return usage_error(program);
-	peer->connect(o.addresses[FRONTEND]);
-	if (!strcmp(mode, "load"))
-		return generate(peer, &load);
-	if (!strcmp(mode, "check"))
-		return !check_answers(peer, requests);
-	if (strcmp(mode, "status"))
-		return usage_error(program);
+}
+
+/* What needs a frontend. */
+static int be_client(const struct peer *peer, const struct command *c)
+{
+	peer->connect(c->o.addresses[FRONTEND]);
+	if (!strcmp(c->mode, "load"))
+		return generate(peer, &c->load);
+	if (!strcmp(c->mode, "check"))
+		return !check_answers(peer, c->requests);
 	check_status(peer);
 	return 0;
+}
+
+static bool is_client(const char *mode)
+{
+	return !strcmp(mode, "load") || !strcmp(mode, "check") || !strcmp(mode, "status");
+}
+
+int program_main(int argc, char **argv, const struct peer *peer)
+{
+	struct command c = {
+		.load = { .rate = 100, .ns = 2000000000, .seed = 1 },
+		.requests = 100,
+	};
+	int opt, service;
+
+	while ((opt = getopt(argc, argv, "l:d:m:r:t:w:s:n:")) != -1)
+		if (!take_option(&c, opt))
+			return usage_error(argv[0]);
+	if (optind + 1 != argc || !(c.load.rate > 0))
+		return usage_error(argv[0]);
+	data_init();
+	c.mode = argv[optind];
+	service = service_of(c.mode, strlen(c.mode));
+	if (service >= 0) {
+		c.o.service = (enum service)service;
+		return serve(peer, &c.o, c.memcached);
+	}
+	if (!is_client(c.mode) || !c.o.addresses[FRONTEND])
+		return usage_error(argv[0]);
+	return be_client(peer, &c);
 }

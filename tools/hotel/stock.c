@@ -239,7 +239,7 @@ static void taken_rooms(const unsigned int *hotels, size_t nr, int first, int ni
 	bool missed = false;
 
 	for (i = 0; i < nr_keys; i++)
-		night_key(keys[i], hotels[i / (size_t)nights], first + (int)(i % (size_t)nights));
+		night_key(keys[i], hotels[i / (size_t)nights], first + (int)i % nights);
 	cache_get(keys, nr_keys, found);
 	for (i = 0; i < nr_keys; i++) {
 		if (number_from(&found[i], &rooms[i]))
@@ -253,7 +253,7 @@ static void taken_rooms(const unsigned int *hotels, size_t nr, int first, int ni
 	for (i = 0; i < nr_keys; i++) {
 		if (rooms[i] >= 0)
 			continue;
-		rooms[i] = taken.rooms[hotels[i / (size_t)nights]][first + (int)(i % (size_t)nights)];
+		rooms[i] = taken.rooms[hotels[i / (size_t)nights]][first + (int)i % nights];
 		set_number(keys[i], rooms[i]);
 	}
 	pthread_mutex_unlock(&taken.lock);
@@ -262,7 +262,8 @@ static void taken_rooms(const unsigned int *hotels, size_t nr, int first, int ni
 int stock_available(const unsigned int *hotels, size_t nr, const char *in, const char *out,
 		    int rooms, unsigned int *available)
 {
-	int capacity[HOTELS], others[CACHE_KEYS], first, nights = stay(in, out, &first), i, found = 0;
+	int first, nights = stay(in, out, &first), i, found = 0;
+	int capacity[HOTELS], others[CACHE_KEYS];
 	size_t hotel;
 
 	if (nights < 0 || rooms < 1 || rooms > ROOMS || nr > HOTELS ||

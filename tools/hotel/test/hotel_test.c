@@ -62,7 +62,8 @@ TEST(rate_plans)
 /* Kilometres on a great circle, as the textbook has it. */
 static double haversine(double lat1, double lon1, double lat2, double lon2)
 {
-	double rad = M_PI / 180, dlat = sin((lat2 - lat1) * rad / 2), dlon = sin((lon2 - lon1) * rad / 2);
+	double rad = M_PI / 180;
+	double dlat = sin((lat2 - lat1) * rad / 2), dlon = sin((lon2 - lon1) * rad / 2);
 
 	return 2 * 6371 * asin(sqrt(dlat * dlat + cos(lat1 * rad) * cos(lat2 * rad) * dlon * dlon));
 }
@@ -147,8 +148,8 @@ TEST(users)
 TEST(dates)
 {
 	static const char *const none[] = {
-		"", "2015-04-0", "2015-04-099", "2015-13-01", "2015-00-01", "2015-02-29", "2015-04-31",
-		"2015-04-00", "1969-12-31", "2015/04/09", "2015-04-9x", "x015-04-09",
+		"", "2015-04-0", "2015-04-099", "2015-13-01", "2015-00-01", "2015-02-29",
+		"2015-04-31", "2015-04-00", "1969-12-31", "2015/04/09", "2015-04-9x", "x015-04-09",
 	};
 	char text[DATE_LEN + 1];
 	unsigned int i;
@@ -301,7 +302,9 @@ static pthread_t cache_start(const char *const *list)
 TEST(rates_come_from_the_cache)
 {
 	static const char *const list[] = {
-		"VALUE 9 0 65\r\nRACK\t2015-04-09\t2015-04-10\t1.5\t2.5\t3.5\tKNG\tKing sized bed, cached\r\nVALUE 10 0 0\r\n\r\nEND\r\n",
+		"VALUE 9 0 65\r\nRACK\t2015-04-09\t2015-04-10\t1.5\t"
+		"2.5\t3.5\tKNG\tKing sized bed, "
+		"cached\r\nVALUE 10 0 0\r\n\r\nEND\r\n",
 		"STORED\r\n", NULL,
 	};
 	const unsigned int hotels[] = { 9, 10, 12 };
@@ -322,7 +325,9 @@ TEST(rates_come_from_the_cache)
 /* Records that cannot be read are as good as none. */
 TEST(what_the_cache_garbles_is_looked_up)
 {
-	static const char *const list[] = { "VALUE 9 0 5\r\na\tb\tc\r\nEND\r\n", "STORED\r\n", NULL };
+	static const char *const list[] = {
+		"VALUE 9 0 5\r\na\tb\tc\r\nEND\r\n", "STORED\r\n", NULL,
+	};
 	const unsigned int hotel = 9;
 	pthread_t thread = cache_start(list);
 	struct profile profile, expected;

@@ -128,7 +128,7 @@ static const struct load_peer peer = {
 static uint64_t stall_at, stall_for;
 
 /* From the fifth second on, with a new server. */
-static struct load_result *run(const struct load_options *o, uint64_t service)
+static struct load_result *run_with(const struct load_options *o, uint64_t service)
 {
 	memset(&server, 0, sizeof(server));
 	server.now = 5 * SECOND;
@@ -140,6 +140,13 @@ static struct load_result *run(const struct load_options *o, uint64_t service)
 	return load_run(&peer, o);
 }
 
+static struct load_result *run(double rate, uint64_t ns, uint64_t service)
+{
+	struct load_options o = { .rate = rate, .ns = ns, .seed = 3 };
+
+	return run_with(&o, service);
+}
+
 /* Of the next run; times from its start. */
 static void stall(uint64_t at, uint64_t ns)
 {
@@ -149,7 +156,7 @@ static void stall(uint64_t at, uint64_t ns)
 
 TEST(moments_are_those_of_a_poisson_process)
 {
-	struct load_result *r = run(&(struct load_options){ .rate = 1000, .ns = 20 * SECOND, .seed = 3 }, 1);
+	struct load_result *r = run(1000, 20 * SECOND, 1);
 
 	CHECK(server.submitted > 19400 && server.submitted < 20600);
 	CHECK_EQ(r->all.nr, server.submitted);
@@ -170,7 +177,7 @@ TEST(moments_are_those_of_a_poisson_process)
 /* A queue of Poisson arrivals and constant service at load 1/2: half a service of wait. */
 TEST(queueing_is_seen)
 {
-	struct load_result *r = run(&(struct load_options){ .rate = 500, .ns = 60 * SECOND, .seed = 3 }, MS);
+	struct load_result *r = run(500, 60 * SECOND, MS);
 	double mean = (double)r->all.sum / (double)r->all.nr / MS;
 
 	CHECK(mean > 1.4 && mean < 1.6);
@@ -186,7 +193,7 @@ TEST(a_stall_is_in_p99)
 	struct load_result *r;
 
 	stall(3 * SECOND, SECOND);
-	r = run(&(struct load_options){ .rate = 200, .ns = 10 * SECOND, .seed = 3 }, MS / 100);
+	r = run(200, 10 * SECOND, MS / 100);
 	CHECK(histogram_quantile(&r->all, 0.5) < MS);
 	CHECK(histogram_quantile(&r->all, 0.99) > 850 * MS);
 	CHECK(histogram_quantile(&r->all, 0.99) < 1000 * MS);
@@ -200,7 +207,7 @@ TEST(a_stall_beyond_the_limit_is_in_p99)
 	struct load_result *r;
 
 	stall(3 * SECOND, SECOND);
-	r = run(&(struct load_options){ .rate = 5000, .ns = 10 * SECOND, .seed = 3 }, MS / 100);
+	r = run(5000, 10 * SECOND, MS / 100);
 	CHECK_EQ(server.most, LOAD_IN_FLIGHT);
 	CHECK_EQ(r->all.nr, server.submitted);
 	/* Half of those that were due meanwhile are later than half a second. */
@@ -212,7 +219,7 @@ TEST(a_stall_beyond_the_limit_is_in_p99)
 /* Twice what the server can: half of it is done, ever later. */
 TEST(overload_is_seen)
 {
-	struct load_result *r = run(&(struct load_options){ .rate = 200, .ns = 4 * SECOND, .seed = 3 }, 10 * MS);
+	struct load_result *r = run(200, 4 * SECOND, 10 * MS);
 
 	CHECK(r->rate > 90 && r->rate < 110);
 	CHECK(histogram_quantile(&r->all, 0.99) > 3 * SECOND);
@@ -223,7 +230,7 @@ TEST(no_answer_is_late)
 {
 	struct load_result *r;
 
-	r = run(&(struct load_options){ .rate = 100, .ns = SECOND, .seed = 3 }, NEVER);
+	r = run(100, SECOND, NEVER);
 	CHECK_EQ(r->unanswered, server.submitted);
 	CHECK_EQ(r->all.nr, server.submitted);
 	CHECK(histogram_quantile(&r->all, 0.01) >= 9 * SECOND);
@@ -236,7 +243,7 @@ TEST(warming_up_does_not_count)
 	struct load_result *r;
 
 	stall(0, 500 * MS);
-	r = run(&o, 1);
+	r = run_with(&o, 1);
 	CHECK(r->all.nr > 60 && r->all.nr < 140 && server.submitted > r->all.nr + 60);
 	CHECK(r->all.max < MS);
 	free(r);
