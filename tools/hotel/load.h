@@ -17,7 +17,11 @@
 extern "C" {
 #endif
 
-#define LOAD_IN_FLIGHT	512	/* most requests; those that are due then wait, and are late */
+/*
+ * Most requests; those that are due then wait, and are late. Somewhat fewer than the calls that a
+ * connection of mrpc takes by default (256), so that none is refused.
+ */
+#define LOAD_IN_FLIGHT	240
 #define LOAD_DRAIN_NS	10000000000	/* how long the last answers may take */
 
 struct load;

@@ -131,7 +131,7 @@ END {
 		exit 1
 	}
 	target()
-	print "End to end, in ms: medians of the turns, and the least and the most of them. With a *: how\n" \
+	print "End to end, in ms: medians of the turns, and the least and the most of them. With a ``*``: how\n" \
 		"many times as long as mrpc with the null engine.\n"
 	for (t = 1; t <= nr_tests; t++)
 		end_to_end(tests[t])
