@@ -60,9 +60,9 @@ function head(test,    part)
 function end_to_end(test,    i, n, w, rate, key)
 {
 	head(test)
-	n = split("23 5 6 8 8 18 8 18 5 5", w, " ")
+	n = split("23 5 6 8 8 20 8 20 7 7", w, " ")
 	rule(w, n)
-	printf "%-23s %5s %6s %8s %8s %18s %8s %18s %5s %5s\n", "peer", "rate", "failed", "median",
+	printf "%-23s %5s %6s %8s %8s %20s %8s %20s %7s %7s\n", "peer", "rate", "failed", "median",
 		"mean", "of turns", "P99", "of turns", "mean*", "P99*"
 	rule(w, n)
 	for (i = 1; i <= nr_peers; i++) {
@@ -70,7 +70,7 @@ function end_to_end(test,    i, n, w, rate, key)
 		if (rate == "")
 			continue
 		key = "end-to-end."
-		printf "%-23s %5.0f %6d %8s %8s %18s %8s %18s %5s %5s\n", names[i], rate,
+		printf "%-23s %5.0f %6d %8s %8s %20s %8s %20s %7s %7s\n", names[i], rate,
 			of(test, peers[i], "errors") + of(test, peers[i], "unanswered"),
 			ms(of(test, peers[i], key "median_ns")),
 			ms(of(test, peers[i], key "mean_ns")), spread(test, peers[i], key "mean_ns"),
@@ -86,11 +86,11 @@ function by_service(test,    i, s, w, n, cell, key)
 	head(test)
 	w[1] = 14
 	for (n = 1; n <= nr_peers; n++)
-		w[n + 1] = 24
+		w[n + 1] = 29
 	rule(w, n)
 	printf "%-14s", "service"
 	for (i = 1; i <= nr_peers; i++)
-		printf " %24s", names[i]
+		printf " %29s", names[i]
 	print ""
 	rule(w, n)
 	for (s = 1; s <= nr_services; s++) {
@@ -102,7 +102,7 @@ function by_service(test,    i, s, w, n, cell, key)
 				cell = ms(of(test, peers[i], key "mean_ns")) " / " \
 					ms(of(test, peers[i], key "median_ns")) " / " \
 					ms(of(test, peers[i], key "p99_ns"))
-			printf " %24s", cell
+			printf " %29s", cell
 		}
 		print ""
 	}
