@@ -9,10 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <mrpc.h>
-
-#include "bench.mrpc.h"
-#include "measure.h"
+#include "client.h"
 #include "memory.h"
 #include "place.h"
 
@@ -38,29 +35,8 @@ static const char usage[] =
 	"             several of these with commas; or none. Requests have that text\n"
 	"  -v         idle: also by kind of memory\n";
 
-/* Content that an application would not make anew for each call. */
-#define CONTENT		4096
-
-static char content[CONTENT];
-
 /* Receive heap of the server: 16 calls of 1 MiB, and those not yet released. */
 #define SERVER_HEAP	(128 << 20)
-
-/* Of the server or the client, whose threads each have a queue pair of their own. */
-static struct mrpc_session *session;
-
-static struct mrpc_session *open_session(size_t send, size_t recv)
-{
-	const struct mrpc_session_opts opts = {
-		.send_initial = send,
-		.recv_initial = recv,
-	};
-	struct mrpc_session *opened = mrpc_session_open(&opts);
-
-	if (!opened)
-		errx(1, "%s", mrpc_last_error());
-	return opened;
-}
 
 /* -- server ------------------------------------------------------------------------ */
 
@@ -121,36 +97,12 @@ static struct mrpc_conn *next_conn(struct client *c)
 	return c->conns[c->calls++ % c->o->conns];
 }
 
-static void make_request(struct client *c, struct mrpc_msg *msg)
-{
-	struct bench_Request *req = bench_Request_new(msg, session);
-
-	if (c->o->request <= CONTENT)
-		bench_Request_set_payload(msg, req, content, c->o->request);
-	else
-		bench_Request_alloc_payload(msg, req, c->o->request);
-	if (c->o->engine)
-		bench_Request_set_key(msg, req, PLACE_KEY);
-}
-
-static void check(struct mrpc_result *res)
-{
-	const struct bench_Reply *reply = bench_Bench_Call_reply(res);
-	size_t len;
-
-	if (res->status != MRPC_OK)
-		errx(1, "%s: %s", mrpc_status_name(res->status), res->detail);
-	bench_Reply_payload(res->reply, reply, &len);
-	if (!len)
-		errx(1, "the reply is empty");
-}
-
 static void call_once(struct client *c)
 {
 	struct mrpc_result res;
 	struct mrpc_msg msg;
 
-	make_request(c, &msg);
+	make_request(c->o, c->o->request, &msg);
 	bench_Bench_Call(next_conn(c), &msg, NULL, &res);
 	check(&res);
 	mrpc_result_release(&res);
@@ -223,7 +175,7 @@ static void start_call(uint64_t *slot)
 	struct mrpc_msg msg;
 
 	*slot = ticks();
-	make_request(c, &msg);
+	make_request(c->o, c->o->request, &msg);
 	if (bench_Bench_Call_async(next_conn(c), &msg, NULL, on_done, slot, NULL) != MRPC_OK)
 		errx(1, "%s", mrpc_last_error());
 }
@@ -271,27 +223,6 @@ static void set_copy_threshold(const char *value)
 		err(1, "copy_threshold");
 }
 
-static struct mrpc_conn *connect_one(const struct options *o)
-{
-	static const struct mrpc_service_desc *const services[] = { &bench_Bench_service };
-	struct mrpc_conn *conn = mrpc_connect(session, o->address, services, 1, NULL);
-
-	if (!conn)
-		errx(1, "%s", mrpc_last_error());
-	return conn;
-}
-
-static void connect_client(struct client *c)
-{
-	unsigned int i;
-
-	c->conns = calloc(c->o->conns, sizeof(struct mrpc_conn *));
-	if (!c->conns)
-		err(1, "connections");
-	for (i = 0; i < c->o->conns; i++)
-		c->conns[i] = connect_one(c->o);
-}
-
 /* A connection's first call is part of the time that it takes. */
 static void run_connect(struct measure *m, const struct options *o)
 {
@@ -317,7 +248,7 @@ static void run_calls(struct measure *m, const struct options *o)
 {
 	struct client c = { .o = o, .measure = m };
 
-	connect_client(&c);
+	c.conns = connect_all(o);
 	if (o->copy_threshold)
 		set_copy_threshold(o->copy_threshold);
 	measure_init(m, o);
@@ -332,13 +263,6 @@ static void run_calls(struct measure *m, const struct options *o)
 	free(c.conns);
 }
 
-static void open_client_session(const struct options *o)
-{
-	size_t send = 2 * o->threads * o->in_flight * o->request + (1 << 20);
-
-	session = open_session(send & -(1 << 16), 1 << 20);
-}
-
 static int call(struct options *o)
 {
 	struct client c = { .o = o };
@@ -347,7 +271,7 @@ static int call(struct options *o)
 	if (o->engine)
 		place_prepare(o->engine);
 	if (!strcmp(o->mode, "more")) {
-		connect_client(&c);
+		c.conns = connect_all(o);
 		run_more(&c);
 		free(c.conns);
 	} else {
