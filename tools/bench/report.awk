@@ -70,6 +70,16 @@ function goodput(size, text,    mib)
 	row("instructions, 16 in flight", "count", size "/16", "cost", 1, "instructions", "mrpc-loop", "bulk-tcp")
 }
 
+# Many connections, each used in its turn.
+function connections_rows(    conns)
+{
+	heading("32 B and 8 B, 128 in flight, by connections")
+	for (conns = 16; conns <= 10000; conns = conns == 16 ? 1000 : conns * 10) {
+		row("instructions, " conns, "count", "32/128/1/" conns, "cost", 1, "instructions", "mrpc-tcp")
+		row("calls/s, " conns, "wall", "32/128/1/" conns, "rate", 1, "1/s", "mrpc-tcp")
+	}
+}
+
 # Instructions of a call with an engine against those without, and how many that is more.
 function engine(label, name, target)
 {
@@ -128,6 +138,7 @@ END {
 	goodput(8192, "8 KiB and 8 B")
 	goodput(131072, "128 KiB and 8 B")
 	goodput(1048576, "1 MiB and 8 B")
+	connections_rows()
 	heading("a new connection and its first call")
 	transports("median, us", "wall", "connect", "median_ns", 0.001, "us")
 	heading("memory of an idle connection")
