@@ -35,4 +35,10 @@ void make_request(const struct options *o, size_t len, struct mrpc_msg *msg);
 /* That a call has ended well, with a reply that is not empty. */
 void check(struct mrpc_result *res);
 
+/* Engines and all kinds of configuration change while calls run: what becomes of their rate. */
+int timeline(const struct options *o);
+
+/* Urgent small calls beside bulk: how long they take, and what of the bulk is left. */
+int urgent(const struct options *o);
+
 #endif

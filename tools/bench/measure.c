@@ -182,7 +182,7 @@ static void take_counts(struct snapshot *s, const struct options *o)
 	s->machine_idle = machine_idle();
 }
 
-static uint64_t now_ns(clockid_t clock)
+uint64_t now_ns(clockid_t clock)
 {
 	struct timespec ts;
 

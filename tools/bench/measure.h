@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -84,6 +85,8 @@ static inline uint64_t ticks(void)
 {
 	return __builtin_ia32_rdtsc();
 }
+
+uint64_t now_ns(clockid_t clock);
 
 void measure_init(struct measure *m, const struct options *o);
 

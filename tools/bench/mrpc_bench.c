@@ -23,6 +23,11 @@ static const char usage[] =
 	"                 goes, for -n CALLS each time (128)\n"
 	"  connect ADDRESS  as sync, each call over a new connection\n"
 	"  idle ADDRESS   memory of -n connections over which one call was made\n"
+	"  timeline ADDRESS  several calls in flight, counted every 10 ms, while an operator\n"
+	"                 makes changes (-e changes) or none. Each takes -t MS\n"
+	"  urgent ADDRESS  one urgent call at a time, beside bulk: on the same connection,\n"
+	"                 or, with -c 2, on another. With -e ranks urgent ones go first: by\n"
+	"                 a qos engine and an egress domain on the device veth0\n"
 	"  bind           time to bind a schema -n times (20), for the first time and again\n"
 	"\n"
 	"ADDRESS is tcp:HOST:PORT or loop:NAME.\n"
@@ -377,6 +382,10 @@ int main(int argc, char **argv)
 		return call(&o);
 	if (!strcmp(o.mode, "idle"))
 		return idle(&o);
+	if (!strcmp(o.mode, "timeline"))
+		return timeline(&o);
+	if (!strcmp(o.mode, "urgent"))
+		return urgent(&o);
 	fputs(usage, stderr);
 	return 2;
 }

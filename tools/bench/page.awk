@@ -33,6 +33,7 @@ function name_peers(    hue, i)
 	name["mrpc-tcp+null"] = "mrpc, null engine"
 	name["mrpc-tcp+ratelimit,acl"] = "mrpc, ratelimit and acl"
 	name["mrpc-tcp+bpf_acl"] = "mrpc, a BPF policy"
+	name["mrpc-tcp+ranks"] = "mrpc, ranks"
 	name["mrpc-prio"] = "mrpc, prio"
 	name["mrpc-loop"] = "mrpc, loop"
 	name["thrift"] = "Thrift"
@@ -159,6 +160,14 @@ function verdict(label, wanted, value, spread, paper, peers,    shown)
 	entry("target." label, value, "ratio", "", "", 1, value, value)
 }
 
+# Of all samples.
+function total(id,    i, sum)
+{
+	for (i = 1; i <= nr[id]; i++)
+		sum += samples[id, i]
+	return sum + 0
+}
+
 # The faster of the two kinds of sidecars.
 function sidecars(env, test, key,    other)
 {
@@ -186,6 +195,15 @@ function many_goal(    few, many)
 function thousands(n)
 {
 	return int(n / 1000) "," substr(n, length(n) - 2)
+}
+
+# Urgent calls that go first, and what they leave of the bulk.
+function urgent_goals()
+{
+	goal("P99 of an urgent call beside bulk, in time, without ranks / with", "wall", "urgent", "p99_ns",
+	     "mrpc-tcp", "mrpc-tcp+ranks", ">=2.5", "")
+	goal("bandwidth of the bulk, with ranks / without", "wall", "urgent", "bulk_bytes_per_s",
+	     "mrpc-tcp+ranks", "mrpc-tcp", ">=0.95", "")
 }
 
 function targets_table(    heads, tcp)
@@ -222,6 +240,11 @@ function targets_table(    heads, tcp)
 				number(q1 - tcp) " .. " number(q3 - tcp), "", "")
 	}
 	many_goal()
+	urgent_goals()
+	if (seen("wall", "timeline", "lost", "mrpc-tcp+changes"))
+		verdict("calls lost or ended twice under live changes", "=0",
+			total("wall timeline mrpc-tcp+changes lost") + total("wall timeline mrpc-tcp+changes twice"),
+			"", "", "")
 	goal("context switches / bare TCP", "count", "64/1", "switches", "mrpc-tcp", "bare-tcp", "=1", "")
 	if (figure("count", "64/1", "syscalls", "mrpc-tcp"))
 		verdict("system calls of a call, both ends", "<=2.1", median, "", "", "")
@@ -536,6 +559,8 @@ END {
 	goodputs()
 	engines()
 	connections()
+	urgent_calls()
+	changes()
 	settings_section()
 	gp("")
 }

@@ -23,9 +23,16 @@ void unplace(void);
 /* Does nothing if @engine is no policy. */
 #ifdef PLACE_POLICIES
 void prepare_policy(const char *engine);
+/* Gives it other programs, which do the same: the first time it loads them. */
+void replace_policy(const char *engine);
 void forget_policy(void);
 #else
 static inline void prepare_policy(const char *engine)
+{
+	(void)engine;
+}
+
+static inline void replace_policy(const char *engine)
 {
 	(void)engine;
 }

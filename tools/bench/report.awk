@@ -80,6 +80,19 @@ function connections_rows(    conns)
 	}
 }
 
+# An urgent call, with ranks and over prio, against one over TCP without.
+function urgent_rows()
+{
+	heading("32 B beside bulk, 50 Mbit/s")
+	row("median, ms", "wall", "urgent", "median_ns", 0.000001, "ms", "mrpc-tcp+ranks", "mrpc-tcp")
+	row("median, ms", "wall", "urgent", "median_ns", 0.000001, "ms", "mrpc-prio", "mrpc-tcp")
+	row("P99, ms", "wall", "urgent", "p99_ns", 0.000001, "ms", "mrpc-tcp+ranks", "mrpc-tcp", "<=0.4")
+	row("P99, ms", "wall", "urgent", "p99_ns", 0.000001, "ms", "mrpc-prio", "mrpc-tcp")
+	row("bulk, MiB/s", "wall", "urgent", "bulk_bytes_per_s", 1 / 1048576, "MiB/s", "mrpc-tcp+ranks",
+	    "mrpc-tcp", ">=0.95")
+	row("bulk, MiB/s", "wall", "urgent", "bulk_bytes_per_s", 1 / 1048576, "MiB/s", "mrpc-prio", "mrpc-tcp")
+}
+
 # Instructions of a call with an engine against those without, and how many that is more.
 function engine(label, name, target)
 {
@@ -139,6 +152,7 @@ END {
 	goodput(131072, "128 KiB and 8 B")
 	goodput(1048576, "1 MiB and 8 B")
 	connections_rows()
+	urgent_rows()
 	heading("a new connection and its first call")
 	transports("median, us", "wall", "connect", "median_ns", 0.001, "us")
 	heading("memory of an idle connection")

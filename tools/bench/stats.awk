@@ -15,8 +15,12 @@ $1 == "setting" {
 	# One thread is what there is if nothing is said.
 	if (split($2, part, "/") == 3 && part[3] == 1)
 		$2 = part[1] "/" part[2]
+	# One of several things of which a measurement tells.
+	if (sub(/^of=/, "", $4))
+		$2 = $2 "/" $4
 	for (i = 4; i <= NF; i++) {
-		split($i, pair, "=")
+		if (split($i, pair, "=") < 2)
+			continue
 		add($1, $2, $3, pair[1], pair[2])
 		# What the same calls cost without the engine.
 		if (pair[1] == "without") {
@@ -80,6 +84,12 @@ function entry(name, value, unit, against, ratio, n, low, high)
 		ratio == "" ? "null" : sprintf("%.4f", ratio), n, low, high >json
 }
 
+# What one measurement has counted in a row: @values, with commas between them.
+function entry_series(name, values, unit)
+{
+	printf "%s\n  {\"name\": \"%s\", \"values\": [%s], \"unit\": \"%s\"}",
+		entries++ ? "," : "", name, values, unit >json
+}
 
 function met(ratio, wanted)
 {
