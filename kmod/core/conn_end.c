@@ -208,6 +208,7 @@ void mrpc_conn_close_work(struct work_struct *work)
 	}
 	if (conn->replica)
 		mrpc_replica_down(conn);
+	mrpc_call_free_spares(xchg(&conn->session->call_spares, NULL));
 	mrpc_conn_put(conn);
 }
 

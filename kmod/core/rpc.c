@@ -311,8 +311,8 @@ void mrpc_call_free_spares(struct mrpc_call *spares)
  * Calls use the objects of those that have ended, without the allocator's work, of which
  * zeroing and accounting are most. Not where KASAN is to see a use after the end. Who takes
  * one or gives one takes them all for a moment, so that no lock is needed and none is seen
- * by two. The exchanges are full barriers: who takes a chain sees its links. Who finds another
- * chain in the place of his has met somebody: then his goes to the allocator.
+ * by two. The exchanges are full barriers: who takes a chain sees its links. Who gives his back
+ * and finds another one has met somebody, whose chain is short as a rule: that goes to the allocator.
  */
 static struct mrpc_call *mrpc_call_spares_take(struct mrpc_session *session)
 {
@@ -321,8 +321,7 @@ static struct mrpc_call *mrpc_call_spares_take(struct mrpc_session *session)
 
 static void mrpc_call_spares_give(struct mrpc_session *session, struct mrpc_call *spares)
 {
-	if (unlikely(cmpxchg(&session->call_spares, NULL, spares)))
-		mrpc_call_free_spares(spares);
+	mrpc_call_free_spares(xchg(&session->call_spares, spares));
 }
 
 static struct mrpc_call *mrpc_call_alloc(struct mrpc_session *session, gfp_t gfp)

@@ -136,6 +136,7 @@ static struct mrpc_conn *mrpc_loop_conn(struct mrpc_loop_end *end)
 {
 	struct mrpc_conn *conn;
 
+	lockdep_assert(in_task());
 	spin_lock(&end->lock);
 	conn = end->conn;
 	if (conn)
@@ -356,6 +357,7 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 
 	if (READ_ONCE(end->down))
 		return -EPIPE;
+	lockdep_assert(in_task());
 	spin_lock(&peer->lock);
 	if (peer->closed) {
 		err = -EPIPE;
