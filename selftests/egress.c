@@ -289,8 +289,12 @@ static unsigned int departs(const char *how, const char *rule, uint64_t *order)
 	unsigned int c, m, i;
 
 	one_thread(how);
-	/* One message fits below at a time. */
-	snprintf(words, sizeof(words), "%s paused=1 chunk=4096 limit=4096", rule);
+	/*
+	 * One message fits below at a time. What prio sends is gone at once, so it is the rate
+	 * that leaves the server time to see each by itself.
+	 */
+	snprintf(words, sizeof(words), "%s paused=1 chunk=4096 limit=4096%s", rule,
+		 apart(how) ? " rate=200000" : "");
 	op_must_egress(SET, dev, words);
 	for (c = 0; c < CONNS; c++) {
 		for (m = 0; m < EACH; m++)
