@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <limits.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -440,4 +441,121 @@ TEST_LIMIT(failed_loop, 300)
 TEST_LIMIT(failed_prio, 300)
 {
 	failed_calls("prio", 300000);
+}
+
+/* -- failing growth of the tables of calls: by whoever, so told by the stack ------------- */
+
+#define FAILSLAB "/sys/kernel/debug/failslab/"
+
+/* Where a function of the module begins and where the next one does. */
+static bool find_function(const char *name, unsigned long *begin, unsigned long *end)
+{
+	FILE *f = fopen("/proc/kallsyms", "r");
+	unsigned long at;
+	char line[512], symbol[256];
+
+	*begin = 0;
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[mrpc]") && sscanf(line, "%lx %*c %255s", &at, symbol) == 2 &&
+		    !strcmp(symbol, name))
+			*begin = at;
+	*end = ULONG_MAX;
+	if (f)
+		rewind(f);
+	while (f && fgets(line, sizeof(line), f))
+		if (strstr(line, "[mrpc]") && sscanf(line, "%lx", &at) == 1 &&
+		    at > *begin && at < *end)
+			*end = at;
+	if (f)
+		fclose(f);
+	return *begin;
+}
+
+static void growth_works(void)
+{
+	raw_file_write(FAILSLAB "probability", "0");
+	raw_file_write(FAILSLAB "require-start", "0");
+	raw_file_write(FAILSLAB "require-end", "18446744073709551615");
+}
+
+/* Every other growth fails, of a client's table and of a server's. */
+static void growth_fails(void)
+{
+	unsigned long begin, end;
+	char text[32];
+
+	CHECK(find_function("mrpc_conn_grow", &begin, &end));
+	atexit(growth_works);
+	snprintf(text, sizeof(text), "%lu", begin);
+	CHECK(raw_file_write(FAILSLAB "require-start", text));
+	snprintf(text, sizeof(text), "%lu", end);
+	CHECK(raw_file_write(FAILSLAB "require-end", text));
+	CHECK(raw_file_write(FAILSLAB "stacktrace-depth", "32"));
+	CHECK(raw_file_write(FAILSLAB "times", "-1"));
+	CHECK(raw_file_write(FAILSLAB "probability", "50"));
+}
+
+/*
+ * Calls that the client's table has no room for end with a status, and the connection goes on.
+ * It ends where the server's has none; a new one is well.
+ */
+static void failed_growth(const char *how)
+{
+	unsigned int here = 0, there = 0, round, i;
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	struct raw_qp qp;
+	char detail[256];
+	uint32_t root;
+
+	fault_injection();
+	raw_pair(&p, how, 1);
+	raw_qp(&qp, &p.c, 32, 128, 0);
+	root = raw_blob(&p.c, 1, 40, "text");
+	for (round = 0; round < 100 && !(here && there); round++) {
+		growth_fails();
+		sqe = raw_sqe(p.conn, RAW_HANG, root);
+		for (i = 0; i < 20; i++)
+			CHECK(raw_push(&qp, &sqe));
+		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+		/* An answer to each tells that those before it have come. */
+		sqe.method = RAW_ECHO;
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		raw_done(&p.c, &cqe);
+		growth_works();
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		CHECK(cqe.status == MRPC_OK || cqe.status == MRPC_UNAVAILABLE);
+		there += cqe.status == MRPC_UNAVAILABLE;
+		raw_done(&p.c, &cqe);
+		CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+		for (i = 0; i < 20; i++) {
+			raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+			if (cqe.status == MRPC_RESOURCE_EXHAUSTED) {
+				raw_detail(&p.c, &cqe, detail, sizeof(detail));
+				CHECK(!strcmp(detail, "no memory for more calls"));
+				here++;
+			}
+			raw_done(&p.c, &cqe);
+		}
+		p.conn = raw_connect(&p.c, p.addr);
+		CHECK(p.conn > 0);
+	}
+	NOTE("%u calls refused, %u connections ended", here, there);
+	CHECK(here && there);
+	raw_pair_end(&p);
+}
+
+TEST_LIMIT(failed_growth, 300)
+{
+	failed_growth("tcp4");
+}
+
+TEST_LIMIT(failed_growth_loop, 300)
+{
+	failed_growth("loop");
+}
+
+TEST_LIMIT(failed_growth_prio, 300)
+{
+	failed_growth("prio");
 }
