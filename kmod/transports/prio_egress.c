@@ -48,32 +48,28 @@ static struct prio_out *prio_egress_first(struct prio_host *host)
 {
 	struct mrpc_unit *u;
 
-	if (list_empty_careful(&host->sender.turns))
-		return NULL;	/* who adds one now kicks */
 	spin_lock(&host->sender.lock);
 	u = list_first_entry_or_null(&host->sender.turns, struct mrpc_unit, turn);
 	spin_unlock(&host->sender.lock);
 	return u ? prio_out_of_unit(u) : NULL;
 }
 
-/* Without memory for packets a while ago? Then it is not asked for again and again. */
-static bool prio_egress_starves(const struct prio_host *host, u64 now)
-{
-	return now < host->starved_until;
-}
-
-/* prio_egress_waits() - does a message have a turn? */
+/*
+ * prio_egress_waits() - does a message have a turn? Who gives it one now kicks. Without memory
+ * for packets a while ago it is not asked for again and again.
+ */
 bool prio_egress_waits(struct prio_host *host, u64 now)
 {
-	return !prio_egress_starves(host, now) && !list_empty_careful(&host->sender.turns);
+	return now >= host->starved_until && !list_empty_careful(&host->sender.turns);
 }
 
+/* There is a message without a domain that could go: does @out go before it? */
 static bool prio_egress_before(struct prio_host *host, const struct prio_out *out)
 {
 	const struct mrpc_prio_tx *best = mrpc_prio_tx_best(&host->ep);
 
-	if (!best || out->core.priority != best->priority)
-		return !best || out->core.priority > best->priority;
+	if (out->core.priority != best->priority)
+		return out->core.priority > best->priority;
 	host->gated_last = !host->gated_last;	/* the one and the other in turn */
 	return host->gated_last;
 }
@@ -93,7 +89,7 @@ static bool prio_egress_before(struct prio_host *host, const struct prio_out *ou
 bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_prio_chunk *chunk,
 		      int *budget)
 {
-	struct prio_out *out = prio_egress_starves(host, now) ? NULL : prio_egress_first(host);
+	struct prio_out *out = prio_egress_waits(host, now) ? prio_egress_first(host) : NULL;
 	struct mrpc_unit *u;
 	u32 bytes;
 
