@@ -323,26 +323,13 @@ TEST(by_content)
 	end();
 }
 
-/* A port at which nobody listens. */
-static unsigned int closed_port(void)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = CHECK_SYS(socket(AF_INET, SOCK_STREAM, 0));
-	socklen_t len = sizeof(sin);
-
-	CHECK_SYS(bind(fd, (void *)&sin, len));
-	CHECK_SYS(getsockname(fd, (void *)&sin, &len));
-	close(fd);
-	return ntohs(sin.sin_port);
-}
-
 TEST(nobody_fit)
 {
 	char words[128];
 
 	begin("tcp4");
 	snprintf(words, sizeof(words), "members=tcp:127.0.0.1:%u backoff=60000000000",
-		 closed_port());
+		 raw_closed_port(SOCK_STREAM));
 	op_must_add("lb", words, NULL);
 	CHECK_EQ(call_for(RAW_ECHO, 1, 0), MRPC_UNAVAILABLE);
 	CHECK_MSG(strstr(detail, "lb: none of its 1 replicas is fit: tcp:127.0.0.1:"), "%s", detail);

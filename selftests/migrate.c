@@ -4,7 +4,6 @@
  * whose one member is the same server over the other transport, and whose fallback is the
  * connection's own link.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -293,23 +292,10 @@ TEST_LIMIT(with_losses, 300)
 
 /* -- what fails meanwhile ------------------------------------------------------------------ */
 
-/* A port at which nobody listens. */
-static unsigned int closed_port(void)
-{
-	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	int fd = CHECK_SYS(socket(AF_INET, SOCK_DGRAM, 0));
-	socklen_t len = sizeof(sin);
-
-	CHECK_SYS(bind(fd, (void *)&sin, len));
-	CHECK_SYS(getsockname(fd, (void *)&sin, &len));
-	close(fd);
-	return ntohs(sin.sin_port);
-}
-
 /* Nobody listens there: calls stay where they are. Then somebody does: they go. */
 TEST_LIMIT(nobody_there, 200)
 {
-	unsigned int port = closed_port();
+	unsigned int port = raw_closed_port(SOCK_DGRAM);
 
 	begin_server("tcp");
 	snprintf(other, sizeof(other), "prio:127.0.0.1:%u", port);

@@ -23,21 +23,6 @@ static int64_t gauge(const char *name)
 	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, name);
 }
 
-/* Bytes that the kernel has in slabs, for whatever. */
-static long long slabs(void)
-{
-	FILE *info = fopen("/proc/meminfo", "re");
-	long long kib = -1;
-	char line[128];
-
-	CHECK(info);
-	while (kib < 0 && fgets(line, sizeof(line), info))
-		sscanf(line, "Slab: %lld kB", &kib);
-	fclose(info);
-	CHECK(kib > 0);
-	return kib << 10;
-}
-
 static void send_hello(unsigned int i, u64 cookie, u32 epoch)
 {
 	struct mrpc_prio_packet hello = {
@@ -113,10 +98,10 @@ TEST_LIMIT(idle, 200)
 	for (i = 0; i < 100; i++)	/* what is made once */
 		associate(i);
 	peers = gauge("peers");
-	before = slabs();
+	before = raw_meminfo("Slab");
 	for (; i < 100 + PEERS; i++)
 		associate(i);
-	took = slabs() - before;
+	took = (raw_meminfo("Slab") - before) << 10;
 	CHECK_EQ(gauge("peers"), peers + PEERS);
 	CHECK_EQ(gauge("gap_maps"), 0);
 	NOTE("%u idle peers take %lld bytes of slabs, %lld each", PEERS, took, took / PEERS);

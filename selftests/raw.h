@@ -275,6 +275,10 @@ bool raw_schemas(long long nr, unsigned int ms);
 /* The number in a file, or -1. */
 long long raw_file_number(const char *path);
 bool raw_file_write(const char *path, const char *text);
+/* KiB, by a name of /proc/meminfo. */
+long long raw_meminfo(const char *name);
+/* A port of 127.0.0.1 at which nobody listens; @type: SOCK_STREAM or SOCK_DGRAM. */
+unsigned int raw_closed_port(int type);
 /* How busy all processors were since the last call of this. */
 unsigned int raw_busy_percent(void);
 /* Waits until /sys/class/misc/mrpc/sessions says @nr; false: not in @ms. */

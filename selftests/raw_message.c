@@ -2,10 +2,12 @@
 /*
  * Messages of the tests' raw sessions, and what the tests look at besides.
  */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -221,6 +223,35 @@ bool raw_file_write(const char *path, const char *text)
 	n = write(fd, text, strlen(text));
 	close(fd);
 	return n == (ssize_t)strlen(text);
+}
+
+long long raw_meminfo(const char *name)
+{
+	FILE *f = fopen("/proc/meminfo", "re");
+	size_t len = strlen(name);
+	long long kib = -1;
+	char line[128];
+
+	while (f && kib < 0 && fgets(line, sizeof(line), f))
+		if (!strncmp(line, name, len) && line[len] == ':')
+			kib = atoll(line + len + 1);
+	if (f)
+		fclose(f);
+	if (kib < 0)
+		raw_die("/proc/meminfo has no %s", name);
+	return kib;
+}
+
+unsigned int raw_closed_port(int type)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = socket(AF_INET, type, 0);
+	socklen_t len = sizeof(sin);
+
+	if (fd < 0 || bind(fd, (void *)&sin, len) || getsockname(fd, (void *)&sin, &len))
+		raw_die("no port: %m");
+	close(fd);
+	return ntohs(sin.sin_port);
 }
 
 bool raw_sessions(long long nr, unsigned int ms)
