@@ -67,6 +67,7 @@ test_caches()
 	done
 	# Nothing depends on them.
 	kill %1 %2 %3
+	wait %1 %2 %3 || :
 	hotel status | grep -q '^status=0 places=[1-9]'
 }
 

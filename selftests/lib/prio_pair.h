@@ -147,17 +147,23 @@ static inline bool out_control(struct end *e, struct packet *p)
 	return true;
 }
 
+/* All of a chunk that @e has is sent. */
+static inline void out_chunk(struct end *e, const struct mrpc_prio_chunk *c, struct packet *p)
+{
+	mrpc_prio_chunk_header(c, 0, p->buf);
+	memset(p->buf + MRPC_PRIO_DATA_HDR, 0x5a, c->len);
+	p->len = MRPC_PRIO_DATA_HDR + c->len;
+	mrpc_prio_tx_sent(&e->ep, c, c->len, true, now);
+	parse_own(p);
+}
+
 static inline bool out_data(struct end *e, struct packet *p)
 {
 	struct mrpc_prio_chunk c;
 
 	if (!mrpc_prio_tx_next(&e->ep, now, &c))
 		return false;
-	mrpc_prio_chunk_header(&c, 0, p->buf);
-	memset(p->buf + MRPC_PRIO_DATA_HDR, 0x5a, c.len);
-	p->len = MRPC_PRIO_DATA_HDR + c.len;
-	mrpc_prio_tx_sent(&e->ep, &c, c.len, true, now);
-	parse_own(p);
+	out_chunk(e, &c, p);
 	return true;
 }
 

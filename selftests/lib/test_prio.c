@@ -456,11 +456,7 @@ static bool out_turn(struct end *e, struct mrpc_prio_tx *tx, u32 bytes, struct p
 	if (!mrpc_prio_tx_turn(&e->ep, tx, bytes, now, &c))
 		return false;
 	CHECK_EQ(mrpc_prio_tx_wants(tx), 0);
-	mrpc_prio_chunk_header(&c, 0, p->buf);
-	memset(p->buf + MRPC_PRIO_DATA_HDR, 0x5a, c.len);
-	p->len = MRPC_PRIO_DATA_HDR + c.len;
-	mrpc_prio_tx_sent(&e->ep, &c, c.len, true, now);
-	parse_own(p);
+	out_chunk(e, &c, p);
 	return true;
 }
 

@@ -24,6 +24,7 @@
 #define SHORT		1400		/* one packet */
 #define LARGE		100000
 #define BULK_LEN	1000000
+#define LOAD		80		/* percent of each link */
 #define OVERCOMMIT	"/sys/module/mrpc_prio/parameters/overcommit"
 
 enum { TCP, PRIO, TRANSPORTS };
@@ -38,6 +39,8 @@ enum order { CONNECT, MIX, BULK, ECHO, LOSSY, END };
  * @bytes: of requests that have ended in time
  * @failed: calls that ended otherwise than well
  * @resent, @dropped: bytes that prio has sent again, that the link has lost
+ * @gap_maps: gauge of prio, when all is over
+ * @base: the shortest of calls on idle links, ns
  */
 struct result {
 	unsigned int nr;
@@ -56,7 +59,6 @@ static struct shared {
 	unsigned int transport;
 	unsigned int seconds;
 	unsigned int mbit;
-	unsigned int load;	/* percent of it */
 	uint64_t begin;
 	char netem[200];
 	struct result of[HOSTS];
@@ -170,7 +172,7 @@ static void host_echo(struct result *r)
 
 static void host_mix(struct result *r)
 {
-	double bytes_per_s = shared->mbit * 1e6 / 8 * shared->load / 100;
+	double bytes_per_s = shared->mbit * 1e6 / 8 * LOAD / 100;
 	uint64_t end = shared->begin + shared->seconds * RAW_S;
 	struct flow *f = calloc(1, sizeof(*f));
 	unsigned int i;
@@ -433,7 +435,7 @@ static void measure_mix(unsigned int rounds)
 	unsigned int round;
 
 	printf("%u hosts, links of %u Mbit/s, load %u %%, %u s; slowdowns, Mbit/s of requests of a "
-	       "host\n", HOSTS, shared->mbit, shared->load, shared->seconds);
+	       "host\n", HOSTS, shared->mbit, LOAD, shared->seconds);
 	printf("round          short      p50      p99  large      p50     mean      p99 Mbit/s "
 	       "busy%% fail\n");
 	for (round = 1; round <= rounds; round++) {
@@ -548,7 +550,6 @@ int main(int argc, char **argv)
 		      0);
 	if (shared == MAP_FAILED)
 		raw_die("no memory");
-	shared->load = 80;
 	shared->mbit = number(argc, argv, 2, modes[i].mbit);
 	shared->seconds = number(argc, argv, 3, modes[i].seconds);
 	rounds = number(argc, argv, 4, modes[i].rounds);
