@@ -136,7 +136,7 @@ function changes(    heads, i, n, id)
 
 # -- urgent calls ----------------------------------------------------------------------
 
-function urgent_row(label, test, peer,    line, id)
+function urgent_row(label, test, peer,    id)
 {
 	id = "wall " test " " peer " "
 	if (!look(id "median_ns"))
@@ -176,4 +176,3 @@ function urgent_calls(    heads)
 	urgent_row("prio, bulk on the same connection", "urgent-same", "mrpc-prio")
 	out("")
 }
-

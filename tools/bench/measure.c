@@ -104,8 +104,7 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 
 /* -- counts ------------------------------------------------------------------------ */
 
-/* Sum of the numbers in a file's lines that begin with one of two names. */
-static uint64_t read_counts(const char *path, const char *name, const char *other)
+uint64_t read_counts(const char *path, const char *name, const char *other)
 {
 	uint64_t sum = 0;
 	char line[4096];

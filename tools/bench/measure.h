@@ -88,6 +88,9 @@ static inline uint64_t ticks(void)
 
 uint64_t now_ns(clockid_t clock);
 
+/* Sum of the numbers in a file's lines that begin with one of two names; @other may be NULL. */
+uint64_t read_counts(const char *path, const char *name, const char *other);
+
 void measure_init(struct measure *m, const struct options *o);
 
 /* A call that began at @began has ended. Return: whether to go on. */

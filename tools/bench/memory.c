@@ -9,11 +9,13 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "measure.h"
 #include "memory.h"
 
 /* Of /proc/meminfo, none of which contains another. Pages that nobody tells of are the rest. */
 static const char *const apart[] = {
-	"AnonPages", "Mapped", "PageTables", "KernelStack", "VmallocUsed", "Percpu", "Shmem",
+	"AnonPages:", "Mapped:", "PageTables:", "KernelStack:", "VmallocUsed:", "Percpu:",
+	"Shmem:",
 };
 
 static void add(struct memory *m, const char *name, uint64_t bytes)
@@ -41,19 +43,10 @@ static void add_slabs(struct memory *m)
 
 static void add_apart(struct memory *m)
 {
-	FILE *f = fopen("/proc/meminfo", "r");
-	char line[128], name[64];
-	unsigned long long kib;
 	unsigned int i;
 
-	if (!f)
-		err(1, "/proc/meminfo");
-	while (fgets(line, sizeof(line), f))
-		for (i = 0; i < sizeof(apart) / sizeof(*apart); i++)
-			if (sscanf(line, "%63[^:]: %llu", name, &kib) == 2 &&
-			    !strcmp(name, apart[i]))
-				add(m, name, kib * 1024);
-	fclose(f);
+	for (i = 0; i < sizeof(apart) / sizeof(*apart); i++)
+		add(m, apart[i], 1024 * read_counts("/proc/meminfo", apart[i], NULL));
 }
 
 struct memory *memory_now(void)
