@@ -191,7 +191,6 @@ void cache_get(char keys[][CACHE_KEY], size_t nr, struct cached *found)
 	cache_drop();
 }
 
-/* Overwrites what cache_get() has found. */
 void cache_set(const char *key, const char *value, size_t len)
 {
 	size_t head, have = 0;

@@ -27,7 +27,7 @@ struct cached {
  */
 void cache_init(const char *address);
 
-/* Valid until the thread's next cache_get(). @nr is at most CACHE_KEYS. */
+/* Valid until the thread calls either again. @nr is at most CACHE_KEYS. */
 void cache_get(char keys[][CACHE_KEY], size_t nr, struct cached *found);
 void cache_set(const char *key, const char *value, size_t len);
 

@@ -14,6 +14,7 @@
  * @in_flight: calls that are made
  * @last: when the last one that counts has ended
  * @from: those due from here on count
+ * @over: what ends now does not count
  * @calls: all
  *
  * Lives as long as the process: calls that were given up may end at any time.

@@ -118,7 +118,7 @@ function target(    test, mean, p99, verdict)
 	p99 = times(test, "grpc-haproxy", "end-to-end.p99_ns")
 	if (mean == "" || p99 == "")
 		return
-	verdict = (mean + 0 >= 4 && p99 + 0 >= 4) ? "met" : "missed"
+	verdict = met(mean + 0, ">=4") && met(p99 + 0, ">=4") ? "met" : "missed"
 	printf "At 20 requests in a second gRPC with sidecars takes %s times as long as mrpc with the null\n" \
 		"engine in the mean, and %s times at P99. The target is 4 or more: %s.\n\n", mean, p99,
 		verdict
