@@ -26,10 +26,7 @@ std::shared_ptr<grpc::Channel> connect_to(enum service service, const char *addr
 }
 
 /* A call to another service; it lives until that has been answered. */
-template <class Request, class Reply> struct Hop {
-	grpc::ClientContext context;
-	Request request;
-	Reply reply;
+template <class Request, class Reply> struct Hop : Call<Request, Reply> {
 	uint64_t began;
 };
 

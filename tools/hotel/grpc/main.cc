@@ -75,12 +75,6 @@ static void build(const struct request *r, hotel::ReserveRequest *to)
 	to->set_room_number(r->rooms);
 }
 
-template <class Request, class Reply> struct Call {
-	grpc::ClientContext context;
-	Request request;
-	Reply reply;
-};
-
 template <class Request, class Reply, class Method>
 static void submit_as(struct load_call *call, Method method)
 {

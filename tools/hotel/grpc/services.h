@@ -15,6 +15,13 @@
 
 using Ids = google::protobuf::RepeatedPtrField<std::string>;
 
+/* A call on its way. */
+template <class Request, class Reply> struct Call {
+	grpc::ClientContext context;
+	Request request;
+	Reply reply;
+};
+
 /* Each lives as long as the process. NULL for the other kind. */
 std::unique_ptr<grpc::Service> make_leaf(enum service service);
 std::unique_ptr<grpc::Service> make_caller(const struct service_options *o);
