@@ -43,11 +43,13 @@ function name_peers(    hue, i)
 	name["grpc-haproxy"] = "gRPC, two HAProxy"
 	name["grpc-nginx"] = "gRPC, two nginx"
 	split("bare-tcp #000000 bare-udp #7f7f7f bulk-tcp #bcbd22 unix #8c564b mrpc-tcp #d62728 " \
-	      "mrpc-tcp+null #ff9896 mrpc-tcp+ratelimit,acl #ff7f0e mrpc-tcp+bpf_acl #e7ba52 mrpc-prio #7b2d26 mrpc-loop #e377c2 thrift #2ca02c " \
+	      "mrpc-tcp+null #ff9896 mrpc-tcp+ratelimit,acl #ff7f0e mrpc-tcp+bpf_acl #e7ba52 " \
+	      "mrpc-prio #7b2d26 mrpc-loop #e377c2 thrift #2ca02c " \
 	      "capnp #17becf grpc #1f77b4 grpc-unix #aec7e8 grpc-haproxy #9467bd grpc-nginx #c5b0d5", hue, " ")
 	for (i = 1; i in hue; i += 2)
 		colour[hue[i]] = hue[i + 1]
-	hosts = "bare-tcp bare-udp mrpc-tcp mrpc-prio mrpc-tcp+null mrpc-tcp+ratelimit,acl mrpc-tcp+bpf_acl thrift capnp grpc grpc-haproxy grpc-nginx"
+	hosts = "bare-tcp bare-udp mrpc-tcp mrpc-prio mrpc-tcp+null mrpc-tcp+ratelimit,acl mrpc-tcp+bpf_acl " \
+		"thrift capnp grpc grpc-haproxy grpc-nginx"
 	host = "unix mrpc-loop grpc-unix"
 }
 
