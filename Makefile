@@ -118,8 +118,10 @@ test-runner: setup
 	+@$(MAKE) modules
 	@scripts/test-runner
 
+# Peers, too, as far as their packages are there: no test builds them.
 check: setup
 	@scripts/setup check
+	+@$(MAKE) all $(PEERS)
 	+@MAKE="$(MAKE)" scripts/check $(KDIR) $(BUILD)/check/$(KVER)
 
 install: all
