@@ -5,6 +5,7 @@
  * gets a section for each measurement, which begins with "measurement":
  *
  *	ADDRESS instructions N		of the block of code that begins there
+ *	ADDRESS atomics N		of these, which lock memory or the bus
  *	ADDRESS from ADDRESS N		how often control came there from another
  */
 #include <inttypes.h>
@@ -35,6 +36,7 @@ struct block {
 	struct edge *edges;
 	uint64_t addr;
 	uint64_t length;	/* instructions */
+	uint64_t atomics;	/* of these */
 	uint64_t count;		/* executions */
 	bool thunk;
 };
@@ -103,6 +105,9 @@ static void print_block(struct block *b)
 	if (b->count)
 		fprintf(out, "%016" PRIx64 " instructions %" PRIu64 "\n", b->addr,
 			b->count * b->length);
+	if (b->count && b->atomics)
+		fprintf(out, "%016" PRIx64 " atomics %" PRIu64 "\n", b->addr,
+			b->count * b->atomics);
 	for (edge = b->edges; edge; edge = edge->next) {
 		if (edge->count)
 			fprintf(out, "%016" PRIx64 " from %016" PRIx64 " %" PRIu64 "\n", b->addr,
@@ -150,6 +155,23 @@ static bool is_thunk(const struct qemu_plugin_tb *tb)
 	return data[0] == 0xff && data[1] >= 0xe0 && data[1] <= 0xe7;	/* jmp *%reg */
 }
 
+/* With a lock prefix, or an exchange with memory, which needs none. */
+static bool is_atomic(const unsigned char *data, size_t size)
+{
+	static const unsigned char prefixes[] = { 0x66, 0x67, 0xf2, 0xf3, 0x2e, 0x36, 0x3e, 0x26, 0x64, 0x65 };
+	size_t i;
+
+	for (i = 0; i < size && data[i]; i++) {
+		if (data[i] == 0xf0)
+			return true;
+		if (!memchr(prefixes, data[i], sizeof(prefixes)))
+			break;
+	}
+	if (i < size && (data[i] & 0xf0) == 0x40)
+		i++;
+	return i + 1 < size && (data[i] & 0xfe) == 0x86 && data[i + 1] < 0xc0;
+}
+
 static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 {
 	size_t i, nr = qemu_plugin_tb_n_insns(tb);
@@ -159,10 +181,12 @@ static void on_translate(qemu_plugin_id_t id, struct qemu_plugin_tb *tb)
 
 	(void)id;
 	b->thunk = is_thunk(tb);
+	b->atomics = 0;
 	qemu_plugin_register_vcpu_tb_exec_cb(tb, on_block, QEMU_PLUGIN_CB_NO_REGS, b);
 	for (i = 0; i < nr; i++) {
 		insn = qemu_plugin_tb_get_insn(tb, i);
 		data = qemu_plugin_insn_data(insn);
+		b->atomics += is_atomic(data, qemu_plugin_insn_size(insn));
 		if (qemu_plugin_insn_size(insn) != sizeof(mark) + 1 ||
 		    memcmp(data, mark, sizeof(mark)))
 			continue;
