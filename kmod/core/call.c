@@ -133,7 +133,7 @@ static noinline void mrpc_call_sent(struct mrpc_call *call)
  */
 void mrpc_call_sent_put(struct mrpc_call *call)
 {
-	if (refcount_dec_and_test(&call->ubuf.refcnt) && call->by_ref)
+	if (call->by_ref && refcount_dec_and_test(&call->ubuf.refcnt))
 		mrpc_call_sent(call);
 }
 EXPORT_SYMBOL_GPL(mrpc_call_sent_put);
@@ -316,7 +316,7 @@ again:
 	if (id) {
 		call->id = id;
 		call->rpc.frame.call_id = id;
-		refcount_inc(&call->ref);	/* the table's */
+		mrpc_call_get_new(call);	/* the table's; the lock hides it */
 		conn->stats.calls++;
 		conn->services[call->method >> 16].calls++;
 	}
@@ -401,7 +401,7 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	if (call->stamped)
 		call->times.marshal = ktime_get_ns();
 	if (!qp)
-		mrpc_call_get(call);
+		mrpc_call_get_new(call);
 	err = mrpc_call_enter(call, sqe->timeout_us, &r);
 	if (err) {
 		if (!qp)

@@ -40,6 +40,7 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 		spin_lock_bh(&session->ready_lock);
 		list_add_tail(&conn->ready, &session->ready);
 		spin_unlock_bh(&session->ready_lock);
+		smp_mb();	/* as the cmpxchg() that succeeds */
 	}
 	/* The last poller may have left between our look and the entry. Pairs
 	 * with the barrier in mrpc_ready_handoff(): one of us sees the other.
@@ -48,7 +49,10 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 		mrpc_ready_handoff(session);
 }
 
-/* Make somebody run the datapath. Any context but hard interrupt. */
+/*
+ * Make somebody run the datapath. Any context but hard interrupt. The caller has had a full
+ * barrier since he did what is to be seen: a flag was set.
+ */
 static void mrpc_kick(struct mrpc_conn *conn)
 {
 	if (rcu_access_pointer(conn->runtime) && mrpc_runtime_kick(conn))
@@ -115,7 +119,7 @@ EXPORT_SYMBOL_GPL(mrpc_kick_room);
 void mrpc_kick_again(struct mrpc_conn *conn, int flag)
 {
 	set_bit(flag, &conn->flags);
-	smp_mb__after_atomic();	/* before the look at its runtime */
+	smp_mb__after_atomic();	/* for mrpc_kick() */
 	mrpc_kick(conn);
 }
 
@@ -425,7 +429,8 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	int err;
 
 	conn->tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
-	clear_bit(MRPC_CONN_TX_READY, &conn->flags);
+	if (test_bit(MRPC_CONN_TX_READY, &conn->flags))
+		clear_bit(MRPC_CONN_TX_READY, &conn->flags);
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED) {
 		if (d)
 			mrpc_domain_idle(conn, d);
@@ -433,7 +438,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 		return false;
 	}
 	if (d)
-		smp_mb__after_atomic();	/* before the look for a grant */
+		smp_mb();	/* before the look for a grant */
 	again = mrpc_tx_fill(conn);
 	while ((rpc = mrpc_queue_peek(&conn->path[MRPC_TX].out))) {
 		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until ||
@@ -569,7 +574,8 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
  */
 void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)
 {
-	if (test_and_clear_bit(MRPC_CONN_TIMER, &conn->flags))
+	if (test_bit(MRPC_CONN_TIMER, &conn->flags) &&
+	    test_and_clear_bit(MRPC_CONN_TIMER, &conn->flags))
 		mrpc_conn_timeout(conn);
 	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		mrpc_datapath_rx(conn, qp);
@@ -729,9 +735,13 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 	struct mrpc_conn *conn;
 
 	smp_mb();	/* pairs with the one after an entry in mrpc_list_ready() */
-	if (!list_empty(&session->ready_listeners) && !mrpc_wake_one(&session->pollers))
-		mrpc_qp_set_pending(session);
+	if (!list_empty(&session->ready_listeners)) {
+		smp_mb();	/* who did not see this entry is seen */
+		if (!mrpc_wake_one(&session->pollers))
+			mrpc_qp_set_pending(session);
+	}
 	while (mrpc_session_ready(session)) {
+		smp_mb();	/* likewise */
 		if (mrpc_wake_one(&session->pollers))
 			return;
 		conn = mrpc_ready_take(session);

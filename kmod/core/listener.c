@@ -38,7 +38,7 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 	kref_get(&l->ref);
 	list_add_tail(&l->ready, &session->ready_listeners);
 	spin_unlock_bh(&session->ready_lock);
-	/* As in mrpc_list_ready(). */
+	smp_mb();	/* as in mrpc_list_ready() */
 	if (!mrpc_wake_one(&session->pollers))
 		mrpc_qp_set_pending(session);
 }

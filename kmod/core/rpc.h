@@ -196,7 +196,7 @@ enum mrpc_call_role {
  * @deadline: member of the connection's heap; under mrpc_conn.lock
  * @ubuf: the network stack's handle on the pages under way. Its count is the
  *	users of the send heap: the queue, and with zero copy each skb. At zero
- *	the application is told that its blocks are free
+ *	the application is told that its blocks are free. Kept only if @by_ref
  * @cqe: synchronous call: the terminal completion, valid once DONE is set.
  *	Server: the request's completion until it is posted
  * @times: stage time stamps
@@ -207,7 +207,7 @@ enum mrpc_call_role {
  * @sending: what a transport that has it until the peer has it keeps it in; under the
  *	transport's lock
  * @by_ref: byte blocks of the send heap may be read: the application is owed
- *	word that they are free
+ *	word that they are free. Set before it is given to the queue
  * @stamped: @times are kept: the application or an engine wants them
  * @stray: server: it names no method of the connection; @method means nothing
  * @wish: 1 + index of the replica that a policy wants it to go to; 0: none. Of the
@@ -273,11 +273,24 @@ static inline void mrpc_call_get(struct mrpc_call *call)
 	refcount_inc(&call->ref);
 }
 
+/* A reference to one that nobody else can find yet. */
+static inline void mrpc_call_get_new(struct mrpc_call *call)
+{
+	refcount_set(&call->ref, refcount_read(&call->ref) + 1);
+}
+
 /* The application keeps its byte blocks until it is told: until mrpc_call_sent_put(). */
 static inline void mrpc_call_by_ref(struct mrpc_call *call)
 {
 	call->by_ref = true;
 	mrpc_call_get(call);
+}
+
+/* One user more of its byte blocks, if it has any. */
+static inline void mrpc_call_sent_get(struct mrpc_call *call)
+{
+	if (call->by_ref)
+		refcount_inc(&call->ubuf.refcnt);
 }
 
 static inline struct mrpc_call *mrpc_rpc_call(struct mrpc_rpc *rpc)

@@ -56,15 +56,14 @@ static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 	}
 	atomic_inc(&qp->served);
 	call->qp = qp;
-	set_bit(MRPC_CALL_COUNTED, &call->flags);
 	mrpc_heap_deliver(&call->session->recv, call->cqe.block);
 	if (call->stamped)
 		call->times.deliver = ktime_get_ns();
 	trace_mrpc_deliver(call->conn, call);
-	/* Pairs with the acquire in mrpc_serve_take(): then the call has a qp. */
-	smp_mb__before_atomic();
-	set_bit(MRPC_CALL_FINAL, &call->flags);
-	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_abort() */
+	/* A full barrier. It pairs with the acquire in mrpc_serve_take(): then the call has
+	 * a qp; and with the barrier in mrpc_serve_abort().
+	 */
+	set_mask_bits(&call->flags, 0, BIT(MRPC_CALL_COUNTED) | BIT(MRPC_CALL_FINAL));
 	if (test_bit(MRPC_CALL_ABORTED, &call->flags))
 		mrpc_serve_uncount(call, qp);
 	mrpc_qp_post_locked(qp, &call->cqe);
@@ -165,32 +164,33 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 	}
 }
 
-/* Whoever gets the call may answer it: the application or the kernel, once. */
-static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, bool delivered)
+/*
+ * Whoever gets the call may answer it: the application or the kernel, once. It counts as
+ * done, until the application's reply says otherwise.
+ */
+static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id)
 {
 	struct mrpc_call *call;
 
 	spin_lock(&conn->lock);
 	call = mrpc_serve_find(&conn->serves, id);
-	if (call && delivered && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
+	if (call && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		call = NULL;	/* a guessed token */
 	if (call) {
 		mrpc_serve_end(&conn->serves, id);
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		conn->stats.done++;
 	}
 	spin_unlock(&conn->lock);
 	return call;
 }
 
-static void mrpc_serve_count(struct mrpc_conn *conn, u16 status)
+static void mrpc_serve_failed(struct mrpc_conn *conn, bool was_done)
 {
 	spin_lock(&conn->lock);
-	if (status == MRPC_OK)
-		conn->stats.done++;
-	else
-		conn->stats.failed++;
+	conn->stats.done -= was_done;
+	conn->stats.failed++;
 	spin_unlock(&conn->lock);
-	mrpc_conn_drained(conn);
 }
 
 /**
@@ -222,7 +222,8 @@ int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *de
 	call->rpc.frame.call_id = id;
 	call->rpc.frame.status = status;
 	mrpc_tx_submit(conn, &call->rpc);
-	mrpc_serve_count(conn, status);
+	mrpc_serve_failed(conn, false);
+	mrpc_conn_drained(conn);
 	return 0;
 }
 
@@ -364,7 +365,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	*touched = NULL;
 	if (conn && conn->accepted) {
 		mrpc_tx_reserve(conn);
-		call = mrpc_serve_take(conn, sqe->call, true);
+		call = mrpc_serve_take(conn, sqe->call);
 		if (!call)
 			mrpc_tx_unreserve(conn);
 	}
@@ -396,7 +397,9 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	status = call->rpc.frame.status;
 	if (mrpc_chain_ends(conn))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, false);
+	if (status != MRPC_OK)
+		mrpc_serve_failed(conn, true);
 	mrpc_tx_submit_reserved(conn, &call->rpc);
-	mrpc_serve_count(conn, status);
+	mrpc_conn_drained(conn);
 	*touched = conn;
 }

@@ -210,7 +210,7 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	if (!err && f->remaining_us)	/* as much room as calls: never fails */
 		mrpc_deadlines_add(&conn->deadlines, &call->deadline);
 	if (!err) {
-		refcount_inc(&call->ref);	/* the table's */
+		mrpc_call_get_new(call);	/* the table's; the lock hides it */
 		conn->stats.calls++;
 	}
 	spin_unlock(&conn->lock);

@@ -32,14 +32,15 @@ static bool mrpc_wake_first(struct mrpc_waiters *w)
  * mrpc_wake_one() - wake a thread that sleeps, if any does
  * @w: the waiters
  *
- * Those that do not look again before they do. Context: any but hard interrupt.
+ * Those that do not look again before they do. The caller has had the full barrier of
+ * mrpc_waiters_any(). Context: any but hard interrupt.
  * Return: false: there is nobody, asleep or not.
  */
 bool mrpc_wake_one(struct mrpc_waiters *w)
 {
 	if (!mrpc_waiters_any(w))
 		return false;
-	/* After the barrier in mrpc_waiters_any(), as in mrpc_wake_all(). */
+	/* After the caller's barrier. */
 	if (!mrpc_wake_first(w) && waitqueue_active(&w->others))
 		wake_up_interruptible(&w->others);
 	return true;
@@ -53,6 +54,7 @@ bool mrpc_wake_one(struct mrpc_waiters *w)
  */
 void mrpc_wake_all(struct mrpc_waiters *w)
 {
+	smp_mb();	/* see mrpc_waiters_any() */
 	if (!mrpc_waiters_any(w))
 		return;
 	mrpc_wake_first(w);

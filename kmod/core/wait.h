@@ -32,12 +32,12 @@ static inline void mrpc_waiters_init(struct mrpc_waiters *w)
  * mrpc_waiters_any() - is anybody there?
  * @w: the waiters
  *
- * A full barrier comes first: either what the caller did before is seen by who comes to
- * wait, or the caller sees him.
+ * The caller has had a full barrier since he did what they wait for, be it in an atomic
+ * operation. It pairs with the ones of who comes, cmpxchg() and set_current_state(): either
+ * he sees what was done, or the caller sees him.
  */
 static inline bool mrpc_waiters_any(struct mrpc_waiters *w)
 {
-	smp_mb();	/* pairs with the ones of who comes: cmpxchg(), set_current_state() */
 	/* After that barrier. */
 	return READ_ONCE(w->one) || waitqueue_active(&w->others);
 }

@@ -367,7 +367,7 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 	} else {
 		/* Before the receiver can drop them. */
 		mrpc_call_get(call);
-		refcount_inc(&call->ubuf.refcnt);
+		mrpc_call_sent_get(call);
 		list_add_tail(&call->loop, &peer->input);
 		WRITE_ONCE(peer->nr, peer->nr + 1);
 		WRITE_ONCE(peer->bytes, peer->bytes + total);

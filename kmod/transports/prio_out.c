@@ -234,7 +234,7 @@ int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted)
 		kmem_cache_free(prio_out_cache, out);
 	} else {
 		mrpc_call_get(call);
-		refcount_inc(&call->ubuf.refcnt);
+		mrpc_call_sent_get(call);
 		out->call = call;
 		call->sending = out;
 		prio_out_add(link, out);
