@@ -213,7 +213,6 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 {
 	struct mrpc_msg_src src = { .at = mrpc_heap_at, .ctx = heap };
 	struct mrpc_region *near = mrpc_heap_find(heap, root);
-	u64 total;
 	int ret;
 
 	if (near) {
@@ -224,6 +223,7 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 	rpc->buf.head = rpc->data + rpc->data_len;
 	rpc->buf.head_cap = rpc->data_cap - rpc->data_len;
 	rpc->buf.max_total = copy ? min_t(u32, max_total, MRPC_MAX_COPY) : max_total;
+	rpc->buf.max_whole = copy ? MRPC_MAX_COPY : READ_ONCE(mrpc_knobs.copy_threshold);
 	ret = mrpc_msg_snapshot(plan, type, &src, root, &rpc->buf, err);
 	if (ret)
 		return ret;
@@ -232,13 +232,12 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 	rpc->frame.msg = rpc->buf.len;
 	rpc->frame.flags |= MRPC_WIRE_MSG;
 	rpc->data_len += mrpc_msg_head_len(&rpc->buf.len);
-	if (!rpc->buf.nr_segs)
-		return 0;
-	total = mrpc_msg_total(&rpc->buf.len);
-	if (copy || total <= READ_ONCE(mrpc_knobs.copy_threshold))
-		return mrpc_rpc_copy_bytes(rpc, heap);
-	rpc->heap = heap;
-	rpc->have_bytes = false;
+	if (rpc->buf.nr_segs) {
+		rpc->heap = heap;
+		rpc->have_bytes = false;
+	} else {
+		rpc->data_len += rpc->buf.len.bytes;
+	}
 	return 0;
 }
 

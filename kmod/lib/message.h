@@ -105,6 +105,8 @@ struct mrpc_msg_src {
  * @nr_segs: used
  * @segs_cap: room
  * @max_total: largest message allowed (mrpc_msg_total())
+ * @max_whole: a message of at most so many bytes is copied whole: its byte section follows
+ *	in @head, and no block is recorded
  * @grow_head: make @head_cap at least @need, keeping the content
  * @grow_segs: make @segs_cap at least @need, keeping the content
  * @len: out: lengths
@@ -119,6 +121,7 @@ struct mrpc_msg_buf {
 	u32 nr_segs;
 	u32 segs_cap;
 	u32 max_total;
+	u32 max_whole;
 	int (*grow_head)(struct mrpc_msg_buf *buf, u32 need);
 	int (*grow_segs)(struct mrpc_msg_buf *buf, u32 need);
 	struct mrpc_msg_len len;
@@ -136,7 +139,7 @@ struct mrpc_msg_buf {
  * Reads every byte of shared memory exactly once. References in the copy are
  * rewritten to the wire's. Struct blocks and arrays of references must be
  * aligned to 8 in the heap, scalar arrays (bools too) to their element. Byte
- * blocks are only recorded. Normalises what an application may leave undefined
+ * blocks of a message above @buf->max_whole are only recorded. Normalises what an application may leave undefined
  * (bools, absent fields' references, unused has bits, padding before, in and
  * after blocks, values of unset fields). A message never exceeds
  * MRPC_MAX_MESSAGE, whatever @buf->max_total.

@@ -37,6 +37,7 @@ struct msg_walk {
 			struct mrpc_msg_buf *buf;
 			u64 root;
 			u64 max_total;
+			bool whole;	/* byte blocks are copied, too */
 		};
 		struct {	/* verify: ends of the sections */
 			u32 structs_end;

@@ -177,17 +177,11 @@ static int snap_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 	return 0;
 }
 
-static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+/* Record a byte block, which stays in the heap. */
+static int snap_record(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref, u64 len)
 {
-	struct mrpc_ref ref = msg_get_ref(w->head + at);
-	u32 align = f->shape == MRPC_SHAPE_ARRAY ? f->elem_size : 1;
 	struct mrpc_msg_buf *buf = w->buf;
-	u64 len = msg_bytes_len(f, ref.len);
 
-	if (!ref.len)
-		return 0;
-	if (!snap_at(w, f, ref, len, align))
-		return -EINVAL;
 	if (unlikely(buf->nr_segs == buf->segs_cap)) {
 		int ret = buf->grow_segs(buf, buf->nr_segs + 1);
 
@@ -200,6 +194,32 @@ static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 		.src = w->root + (u64)(s64)ref.off,
 		.len = len,
 	};
+	return 0;
+}
+
+static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
+	struct mrpc_ref ref = msg_get_ref(w->head + at);
+	u32 align = f->shape == MRPC_SHAPE_ARRAY ? f->elem_size : 1;
+	u64 len = msg_bytes_len(f, ref.len);
+	u8 *to = w->head + w->bytes;
+	const void *p;
+
+	if (!ref.len)
+		return 0;
+	p = snap_at(w, f, ref, len, align);
+	if (!p)
+		return -EINVAL;
+	if (w->whole) {
+		/* The padding: less than these, which the block is written over. */
+		memset(to + ALIGN(len, 8) - 8, 0, 8);
+		memcpy(to, p, len);
+	} else {
+		int ret = snap_record(w, f, ref, len);
+
+		if (ret)
+			return ret;
+	}
 	msg_put_ref(w->head + at, w->bytes, ref.len);
 	w->bytes += ALIGN(len, 8);
 	return 0;
@@ -266,7 +286,8 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 	if (!w.text && !w.bytes)
 		return 0;
 	head_len = mrpc_msg_head_len(&buf->len);
-	ret = snap_grow(&w, NULL, none, head_len);
+	w.whole = mrpc_msg_total(&buf->len) <= buf->max_whole;
+	ret = snap_grow(&w, NULL, none, w.whole ? mrpc_msg_total(&buf->len) : head_len);
 	if (ret)
 		return ret;
 	/* The padding behind the text: less than these, which the text is written over. */

@@ -295,6 +295,10 @@ u8 *gen_assemble(const struct gen_buf *b, const struct gen_heap *heap)
 
 	assert(wire);
 	memcpy(wire, b->buf.head, head_len);
+	if (!b->buf.nr_segs) {	/* the byte section follows, or there is none */
+		memcpy(wire + head_len, b->buf.head + head_len, b->buf.len.bytes);
+		at += b->buf.len.bytes;
+	}
 	for (i = 0; i < b->buf.nr_segs; i++) {
 		const struct mrpc_msg_seg *seg = &b->buf.segs[i];
 

@@ -155,6 +155,44 @@ TEST_LIMIT(random_messages, 120)
 	CHECK(blocks > 100000);
 }
 
+/* A small message is copied with its byte section: the same bytes, and no block is left behind. */
+TEST(copied_whole)
+{
+	u32 seed, whole = 0, recorded = 0;
+
+	for (seed = 0; seed < 2000; seed++) {
+		struct gen_buf parts, b;
+		struct mrpc_msg_error err;
+		struct given t;
+		u8 *want, *got;
+		u64 total;
+
+		given_schema(&t, seed);
+		given_message(&t, 0, 20);
+		gen_buf_init(&parts, MAX_TOTAL);
+		CHECK_EQ(mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &parts.buf, &err), 0);
+		total = mrpc_msg_total(&parts.buf.len);
+		want = gen_assemble(&parts, &t.heap);
+		gen_buf_init(&b, MAX_TOTAL);
+		/* Exactly enough, or one byte too few. */
+		b.buf.max_whole = total - seed % 2;
+		CHECK_EQ(mrpc_msg_snapshot(t.plan, 0, &t.src, t.root, &b.buf, &err), 0);
+		CHECK(!memcmp(&b.buf.len, &parts.buf.len, sizeof(b.buf.len)));
+		CHECK_EQ(b.buf.nr_segs, seed % 2 ? parts.buf.nr_segs : 0);
+		got = gen_assemble(&b, &t.heap);
+		CHECK_MSG(!memcmp(got, want, total), "seed %u: bytes", seed);
+		whole += parts.buf.nr_segs && !(seed % 2);
+		recorded += parts.buf.nr_segs && seed % 2;
+		free(want);
+		free(got);
+		gen_buf_free(&parts);
+		gen_buf_free(&b);
+		given_end(&t);
+	}
+	CHECK(whole > 500);
+	CHECK(recorded > 500);
+}
+
 /* What lies near the root is reached without a call: a copy that ends where it says it does. */
 TEST(near_the_root)
 {
