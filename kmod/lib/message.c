@@ -307,8 +307,8 @@ int mrpc_msg_verify(const struct mrpc_schema_plan *plan, u32 type, const void *h
 	w.bytes_end = w.bytes + len->bytes;
 
 	ret = msg_tidy(&w, t, 0, 1, false);
-	if (!ret && t->nr_active)
-		ret = msg_walk(&w, type, verify_visit);
+	if (!ret)
+		ret = msg_walk(&w, t, verify_visit);
 	if (!ret)
 		ret = verify_end(&w);
 	return ret;

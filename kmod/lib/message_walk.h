@@ -95,17 +95,36 @@ static __always_inline int msg_tidy(struct msg_walk *w, const struct mrpc_type *
 	return ret;
 }
 
+/* The walk over a type all of whose active fields are plain (mrpc_type.plain): most are. */
+static __always_inline int msg_walk_plain(struct msg_walk *w, const struct mrpc_type *t,
+					  msg_visit_t visit)
+{
+	const struct mrpc_field *fields = w->plan->fields + t->first_field;
+	const u16 *next = w->plan->active + t->first_active, *end = next + t->nr_active;
+
+	for (; next < end; next++) {
+		const struct mrpc_field *f = fields + *next;
+		int ret = visit(w, f, f->offset);
+
+		if (unlikely(ret)) {
+			w->err->type = t - w->plan->types;
+			return ret;
+		}
+	}
+	return 0;
+}
+
 /*
- * Visits every active field of the @type at the head's start and of all struct
+ * Visits every active field of the type @t at the head's start and of all struct
  * blocks it refers to. A visitor leaves the reference to a struct block in the
  * head as it is on the wire, and has checked it: the walk follows it.
  */
-static __always_inline int msg_walk(struct msg_walk *w, u32 type, msg_visit_t visit)
+static __always_inline int msg_walk_nested(struct msg_walk *w, const struct mrpc_type *t,
+					   msg_visit_t visit)
 {
 	const struct mrpc_schema_plan *plan = w->plan;
 	/* Written before it is read; kernels that zero the stack need not. */
 	struct msg_frame stack[MRPC_MAX_DEPTH - 1] __uninitialized;
-	const struct mrpc_type *t = &plan->types[type];
 	const u16 *next = plan->active + t->first_active, *end = next + t->nr_active;
 	const struct mrpc_field *fields = plan->fields + t->first_field;
 	u32 block = 0, left = 1, depth = 0;
@@ -164,6 +183,12 @@ static __always_inline int msg_walk(struct msg_walk *w, u32 type, msg_visit_t vi
 		block = stack[depth].block;
 		left = stack[depth].left;
 	}
+}
+
+static __always_inline int msg_walk(struct msg_walk *w, const struct mrpc_type *t,
+				    msg_visit_t visit)
+{
+	return t->plain ? msg_walk_plain(w, t, visit) : msg_walk_nested(w, t, visit);
 }
 
 /* Any field may be absent but a message that its oneof's case has chosen. */

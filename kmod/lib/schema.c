@@ -321,13 +321,14 @@ static int schema_types(struct schema_compiler *c)
 		out->first_field = nr_fields;
 		out->nr_fields = le16_to_cpu(in.nr_fields);
 		out->nr_oneofs = le16_to_cpu(in.nr_oneofs);
-		out->flags = le16_to_cpu(in.flags);
+		out->flags = le16_to_cpu(in.flags) & MRPC_TYPE_MAP_ENTRY;
 		nr_fields += out->nr_fields;
 		if (nr_fields > c->plan->nr_fields)
 			return schema_refuse(c->err, "type", i, nr_fields,
 					     "fields are more than the schema has");
-		if (out->flags & ~MRPC_TYPE_MAP_ENTRY)
-			return schema_refuse(c->err, "type", i, out->flags, "flags are unknown");
+		if (out->flags != le16_to_cpu(in.flags))
+			return schema_refuse(c->err, "type", i, le16_to_cpu(in.flags),
+					     "flags are unknown");
 		if (in.resv)
 			return schema_refuse(c->err, "type", i, le16_to_cpu(in.resv),
 					     "reserved bytes are not zero");
@@ -561,6 +562,7 @@ static u32 schema_shape(const struct mrpc_field *f)
 static void schema_activate(struct schema_compiler *c, struct mrpc_type *type)
 {
 	struct mrpc_field *fields = c->fields + type->first_field;
+	bool plain = true;
 	u32 oneofs = 0;
 	u32 i;
 
@@ -583,8 +585,10 @@ static void schema_activate(struct schema_compiler *c, struct mrpc_type *type)
 			continue;
 		}
 		c->active[c->nr_active++] = i;
+		plain &= f->oneof == MRPC_SCHEMA_NO_ONEOF && f->kind != MRPC_KIND_MESSAGE;
 	}
 	type->nr_active = c->nr_active - type->first_active;
+	type->plain = plain;
 }
 
 int mrpc_schema_compile(const void *buf, size_t len, void *mem, size_t mem_len,

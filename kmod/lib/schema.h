@@ -210,6 +210,7 @@ struct mrpc_dead {
  * @nr_oneofs: oneofs; case i is the u32 at @oneof_offset + 4 * i
  * @oneof_offset: bytes from the start of the struct block
  * @flags: MRPC_TYPE_*
+ * @plain: no active field is of kind MESSAGE, or stands for a oneof
  */
 struct mrpc_type {
 	u32 name;
@@ -223,7 +224,8 @@ struct mrpc_type {
 	u16 nr_has;
 	u16 nr_oneofs;
 	u16 oneof_offset;
-	u16 flags;
+	u8 flags;
+	bool plain;
 };
 
 struct mrpc_method {

@@ -275,8 +275,8 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 		return ret;
 	}
 	ret = msg_tidy(&w, t, 0, 1, true);
-	if (!ret && t->nr_active)
-		ret = msg_walk(&w, type, snap_visit);
+	if (!ret)
+		ret = msg_walk(&w, t, snap_visit);
 	if (ret)
 		return ret;
 
@@ -295,6 +295,6 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 		memset(w.head + head_len - 8, 0, 8);
 	w.text = buf->len.structs;
 	w.bytes = head_len;
-	return msg_walk(&w, type, snap_visit_leaf);
+	return msg_walk(&w, t, snap_visit_leaf);
 }
 

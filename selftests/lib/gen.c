@@ -393,11 +393,14 @@ static const char *gen_check_dead(const struct mrpc_schema_plan *plan, const str
 
 static const char *gen_check_active(const struct mrpc_schema_plan *plan, const struct mrpc_type *t)
 {
+	bool plain = true;
 	u32 i, j, n = 0;
 
 	for (i = 0; i < t->nr_fields; i++) {
 		const struct mrpc_field *f = &plan->fields[t->first_field + i];
 
+		if (f->oneof != MRPC_SCHEMA_NO_ONEOF || f->kind == MRPC_KIND_MESSAGE)
+			plain = false;
 		if (f->oneof == MRPC_SCHEMA_NO_ONEOF && f->shape == MRPC_SHAPE_SCALAR)
 			continue;
 		for (j = 0; j < i && f->oneof != MRPC_SCHEMA_NO_ONEOF; j++)
@@ -409,6 +412,7 @@ static const char *gen_check_active(const struct mrpc_schema_plan *plan, const s
 		EXPECT(plan->active[t->first_active + n++] == i);
 	}
 	EXPECT(n == t->nr_active);
+	EXPECT(t->plain == plain);
 	return NULL;
 }
 
