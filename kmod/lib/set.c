@@ -61,9 +61,9 @@ struct mrpc_set *mrpc_set_init(void *mem, u32 kind, u32 keys, u64 key_bytes,
 	return set;
 }
 
-static u64 set_hash(const struct mrpc_set *set, const void *key, u32 len)
+static u32 set_hash(const struct mrpc_set *set, const void *key, u32 len)
 {
-	return mrpc_siphash(key, len, set->hash_key);
+	return mrpc_hsiphash(key, len, set->hash_key);
 }
 
 static u8 *set_at(const struct mrpc_set *set, u64 slot)
@@ -90,7 +90,7 @@ static const u8 *set_key(const struct mrpc_set *set, u64 slot, u32 *len)
  * The slot of a key, or mask + 1: it is not there. *@free: the first slot on the
  * way that could take it.
  */
-static u32 set_find(const struct mrpc_set *set, const void *key, u32 len, u64 hash, u32 *free)
+static u32 set_find(const struct mrpc_set *set, const void *key, u32 len, u32 hash, u32 *free)
 {
 	u32 i, have_len;
 
@@ -104,7 +104,7 @@ static u32 set_find(const struct mrpc_set *set, const void *key, u32 len, u64 ha
 				*free = i;
 			if (slot == SET_EMPTY)
 				return set->mask + 1;
-		} else if (slot >> 32 == hash >> 32) {
+		} else if (slot >> 32 == hash) {
 			const u8 *have = set_key(set, slot, &have_len);
 
 			if (have_len == len && !memcmp(have, key, len))
@@ -125,7 +125,8 @@ bool mrpc_set_has(const struct mrpc_set *set, const void *key, u32 len)
 
 int mrpc_set_add(struct mrpc_set *set, const void *key, u32 len)
 {
-	u64 hash, slot;
+	u64 slot;
+	u32 hash;
 	u16 len16 = len;
 	u32 free;
 	u8 *at;
@@ -142,7 +143,7 @@ int mrpc_set_add(struct mrpc_set *set, const void *key, u32 len)
 			return -ENOSPC;
 		set->nr_used++;
 	}
-	slot = hash >> 32 << 32 | (SET_FIRST + set->bytes_used / 2);
+	slot = (u64)hash << 32 | (SET_FIRST + set->bytes_used / 2);
 	at = set_at(set, slot);
 	memcpy(at, &len16, sizeof(len16));
 	memcpy(at + sizeof(len16), key, len);

@@ -39,7 +39,7 @@ enum mrpc_set_kind {
  * @longest: bytes of the longest key there ever was
  * @bytes: room for keys
  * @bytes_used: of that
- * @slots: empty (0), deleted (1), or a key: 32 bits of the hash << 32 | where
+ * @slots: empty (0), deleted (1), or a key: its hash << 32 | where
  *	it is: 2 + offset behind the slots / 2
  *
  * Only @nr_keys is for others, to show.

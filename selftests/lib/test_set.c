@@ -33,6 +33,8 @@ TEST(siphash_is_siphash)
 	CHECK_EQ(mrpc_siphash(data, sizeof(data), hash_key), 0xa129ca6149be45e5ULL);
 	CHECK_EQ(mrpc_siphash(data, 0, hash_key), 0x726fdb47dd0e0e31ULL);
 	CHECK_EQ(mrpc_siphash(data, 8, hash_key), 0x93f5f5799a932462ULL);
+	CHECK_EQ(mrpc_hsiphash(data, 0, hash_key), 0x050fc4dc);
+	CHECK_EQ(mrpc_hsiphash(data, 1, hash_key), 0x7d57ca93);
 }
 
 /* A key of 0 to 40 bytes for each number. */
