@@ -89,8 +89,8 @@ enum mrpc_prio_order {
  * @max_rx: messages being received; twice as many of peers that have few
  * @max_rx_peer: of one peer, at least 1
  * @ack_delay: ns that an acknowledgement waits for a packet to travel with
- * @rto_min: ns until something is asked for again, at least 2 * @ack_delay; doubles with
- *	each try
+ * @rto_min: ns until something is asked for again, at least 2 * @ack_delay, and longer where
+ *	round trips are; doubles with each try
  * @rto_max: and no longer than that
  * @silence: ns without any packet of a peer that owes one, until it is given up
  */
@@ -225,7 +225,7 @@ enum mrpc_prio_tx_state {
  * @gated: it sends payload by the caller's turns
  * @gate: among those of which mrpc_prio_tx_gates() is to tell
  * @begun_at: when it began
- * @sent_at: when a packet of it was sent last
+ * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @entity: in the order of those that can send
  * @wait: among @peer's messages that cannot begin
@@ -401,6 +401,11 @@ enum mrpc_prio_peer_state {
  * @rx_cut: when @rx_scale was
  * @srtt: ns, smoothed; 0: not known
  * @rttvar: its variation
+ * @rtt_max: the longest of this while, in units of 1024 ns; a while is 2.1 s
+ * @rtt_max_before: of the while before
+ * @rtt_while: which while that is
+ * @acked: when it acknowledged a message last
+ * @passed: when the latest of those was sent that it has acknowledged and that were sent once
  * @late: how often the time that a message may take was doubled since @srtt was last told
  * @late_until: what is late before then counts no more
  * @heard: when a packet came last
@@ -447,6 +452,7 @@ struct mrpc_prio_peer {
 	u8 tries;
 	u8 lost_full;
 	u32 say;
+	u32 rtt_while;
 	u64 local;
 	u64 remote;
 	u64 cookie;
@@ -462,10 +468,13 @@ struct mrpc_prio_peer {
 	u64 again_at;
 	u16 tx_scale;
 	u16 rx_scale;
+	u32 rtt_max;
 	u64 tx_cut;
 	u64 rx_cut;
 	u64 srtt;
 	u64 rttvar;
+	u64 acked;
+	u64 passed;
 	u64 late_until;
 	u64 heard;
 	u64 asked;
@@ -485,6 +494,7 @@ struct mrpc_prio_peer {
 	u8 nr_acks;
 	u8 nr_notes;
 	u8 late;
+	u32 rtt_max_before;
 	u32 nr_tx;
 	u32 nr_rx;
 	struct mrpc_lheap rx_heap;

@@ -113,7 +113,7 @@ void mrpc_prio_control(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 			break;
 		case MRPC_PRIO_PONG:
 			if (peer->ping && note.msg == peer->ping)
-				mrpc_prio_peer_rtt(peer, now - peer->ping);
+				mrpc_prio_peer_rtt(peer, now - peer->ping, now);
 			break;
 		case MRPC_PRIO_BUSY:
 		case MRPC_PRIO_ABORT:

@@ -34,7 +34,7 @@ void mrpc_prio_peer_timer(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64
 void mrpc_prio_peer_want(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now);
 void mrpc_prio_peer_busy(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now);
 void mrpc_prio_peer_arm(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
-void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample);
+void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample, u64 now);
 void mrpc_prio_peer_late(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 tries,
 			 u64 now);
 void mrpc_prio_peer_cut(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u16 *scale,
@@ -43,6 +43,7 @@ void mrpc_prio_peer_grow(const struct mrpc_prio *ep, const struct mrpc_prio_peer
 			 u64 *last, u64 now);
 void mrpc_prio_peer_give_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now);
 u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
+u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 
 /* prio_control.c */
 void mrpc_prio_due(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);

@@ -7,15 +7,43 @@
 #include "siphash.h"
 
 #define EPOCH_SHIFT	33	/* 8.6 s */
+#define WHILE_SHIFT	31	/* 2.1 s */
+#define RTT_SHIFT	10
 
 /* -- time ---------------------------------------------------------------------- */
 
-u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
+/* @way: how long a packet and its answer may take */
+static u64 peer_timeout(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u64 way,
+			u32 tries)
 {
-	u64 rto = max(ep->rule.rto_min, peer->srtt + 4 * peer->rttvar + ep->rule.ack_delay);
+	u64 timeout = max(ep->rule.rto_min, way + ep->rule.ack_delay);
 
 	tries = max_t(u32, tries, peer->late);
-	return min(rto << min_t(u32, tries, MRPC_PRIO_MAX_TRIES), ep->rule.rto_max);
+	return min(timeout << min_t(u32, tries, MRPC_PRIO_MAX_TRIES), ep->rule.rto_max);
+}
+
+/* What the latest round trips say (RFC 6298). */
+static u64 peer_way(const struct mrpc_prio_peer *peer)
+{
+	return peer->srtt + 4 * peer->rttvar;
+}
+
+/* Until it is worth a look whether something is lost. */
+u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
+{
+	return peer_timeout(ep, peer, peer_way(peer), tries);
+}
+
+/*
+ * Until something is lost of which there is no other sign. A queue that others fill grows by more
+ * between two messages than these tell: it may become as long as it was in the last seconds,
+ * and a quarter more.
+ */
+u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
+{
+	u64 longest = (u64)max(peer->rtt_max, peer->rtt_max_before) << RTT_SHIFT;
+
+	return peer_timeout(ep, peer, max(peer_way(peer), longest + longest / 4), tries);
 }
 
 /*
@@ -32,14 +60,27 @@ void mrpc_prio_peer_late(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer
 	peer->late_until = now + mrpc_prio_rto(ep, peer, 0);
 }
 
+static void peer_longest(struct mrpc_prio_peer *peer, u64 sample, u64 now)
+{
+	u32 this = now >> WHILE_SHIFT;
+
+	if (this != peer->rtt_while) {
+		peer->rtt_max_before = this - peer->rtt_while == 1 ? peer->rtt_max : 0;
+		peer->rtt_max = 0;
+		peer->rtt_while = this;
+	}
+	peer->rtt_max = max_t(u32, peer->rtt_max, (sample >> RTT_SHIFT) + 1);
+}
+
 /* As TCP does it (RFC 6298). */
-void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample)
+void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample, u64 now)
 {
 	u64 off = sample > peer->srtt ? sample - peer->srtt : peer->srtt - sample;
 
 	peer->late = 0;
 	/* A clock that is off by minutes must not be believed. */
 	sample = min_t(u64, sample, 1ULL << 36);
+	peer_longest(peer, sample, now);
 	if (!peer->srtt) {
 		peer->srtt = max_t(u64, sample, 1);
 		peer->rttvar = sample / 2;
@@ -136,6 +177,10 @@ static void peer_clear(struct mrpc_prio_peer *peer)
 	peer->tx_scale = MRPC_PRIO_SCALE;
 	peer->rx_scale = MRPC_PRIO_SCALE;
 	peer->srtt = 0;
+	peer->rtt_max = 0;
+	peer->rtt_max_before = 0;
+	peer->acked = 0;
+	peer->passed = 0;
 	peer->asked = 0;
 	peer->beat = U64_MAX;
 	peer->next_msg = 1;
@@ -429,7 +474,7 @@ static void answer_in(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		return;
 	}
 	if (peer->ping && p->stamp == peer->ping)
-		mrpc_prio_peer_rtt(peer, now - peer->ping);
+		mrpc_prio_peer_rtt(peer, now - peer->ping, now);
 	if (p->type == MRPC_PRIO_WELCOME) {
 		peer_up(ep, peer, p, now);
 		return;

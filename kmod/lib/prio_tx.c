@@ -238,9 +238,31 @@ int mrpc_prio_tx_priority(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 prio
 	return 0;
 }
 
+/*
+ * When nothing heard of @tx means that it is lost: at once if something was acknowledged that
+ * was sent later, by a quarter of a round trip (as RFC 9002 has it). While what was sent before is
+ * still acknowledged, and for as long as a way could be after that, it is only late.
+ */
+static u64 tx_lost_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
+{
+	const struct mrpc_prio_peer *peer = tx->peer;
+
+	if (tx->state != MRPC_PRIO_TX_ACTIVE || !tx->sent_at ||
+	    peer->passed > tx->sent_at + peer->srtt / 4)
+		return 0;
+	return max(peer->acked, tx->sent_at) + mrpc_prio_pto(ep, peer, tx->tries);
+}
+
 /* Nothing was heard of it for a while. What only waits for its turn here is not meant. */
 void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
+	u64 lost_at = tx_lost_at(ep, tx);
+
+	if (lost_at > now) {
+		mrpc_wheel_arm(&ep->timers, &tx->timer,
+			       min(lost_at, now + mrpc_prio_rto(ep, tx->peer, tx->tries)));
+		return;
+	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING || !(tx->out || tx_able(tx))) {
 		tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
 		ep->stats.timeouts++;

@@ -148,6 +148,7 @@ static void tx_put_off(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	tx->unscheduled = 0;
 	tx->granted = 0;
 	tx->sent = 0;
+	tx->sent_at = 0;
 	tx->nr_again = 0;
 	tx->stuck = 0;
 	tx->announce = false;
@@ -191,8 +192,11 @@ bool mrpc_prio_tx_acked(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 m
 	if (tx->most < tx->total)
 		return false;
 	mrpc_prio_path_seen(ep, tx, tx->total, now);
-	if (!tx->tries && !tx->resent)
-		mrpc_prio_peer_rtt(peer, now - tx->sent_at);
+	peer->acked = now;
+	if (!tx->tries && !tx->resent) {
+		peer->passed = max(peer->passed, tx->sent_at);
+		mrpc_prio_peer_rtt(peer, now - tx->sent_at, now);
+	}
 	mrpc_prio_tx_end(ep, tx, MRPC_PRIO_DONE);
 	return true;
 }

@@ -121,13 +121,23 @@ static void wake(struct pnet_host *h, u8 type, u64 when)
 
 /* -- the wire ------------------------------------------------------------------ */
 
+void pnet_line(struct pnet_net *n, u32 bytes)
+{
+	n->line_until = max(n->line_until, n->now) + (u64)bytes * n->line_ns_per_kb / 1024;
+}
+
 static void deliver_later(struct pnet_net *n, u32 from, u32 to, const u8 *buf, u32 len, bool ce)
 {
 	u64 jitter = n->faults.jitter ? pnet_rnd(n, n->faults.jitter) : 0;
 	u8 *copy = malloc(len);
+	u64 out = n->now;
 
+	if (n->line_ns_per_kb) {
+		pnet_line(n, len);
+		out = n->line_until;
+	}
 	memcpy(copy, buf, len);
-	event_add(n, (struct pnet_event){ .when = n->now + n->delay + jitter, .type = EVENT_PACKET,
+	event_add(n, (struct pnet_event){ .when = out + n->delay + jitter, .type = EVENT_PACKET,
 					  .host = to, .from = from, .packet = copy, .len = len,
 					  .ce = ce });
 }

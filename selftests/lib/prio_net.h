@@ -101,6 +101,8 @@ struct pnet_net {
 	u32 payload;
 	u32 ns_per_kb;
 	u64 delay;
+	u32 line_ns_per_kb;	/* of one line that all packets go through; 0: there is none */
+	u64 line_until;		/* that is what waits before it */
 	struct pnet_faults faults;
 	struct mrpc_prio_rule rule;
 	struct pnet_host host[PNET_HOSTS];
@@ -127,6 +129,8 @@ void pnet_abort(struct pnet_net *n, struct pnet_msg *m);
 void pnet_reject(struct pnet_net *n, struct pnet_rx *r);
 void pnet_limit(struct pnet_net *n, struct pnet_rx *r, u32 limit);
 void pnet_restart(struct pnet_net *n, u32 host);
+/* So many bytes that are not of these hosts go through the line. */
+void pnet_line(struct pnet_net *n, u32 bytes);
 void pnet_pump(struct pnet_net *n, u32 host);
 /* Until that time, or until nothing is left to do. */
 void pnet_run(struct pnet_net *n, u64 until);

@@ -757,6 +757,110 @@ TEST(prio_way_becomes_longer)
 	pair_stop();
 }
 
+/* Message @i is sent, and in @p. */
+static void sends(u32 i, struct packet *p)
+{
+	submit(a, i, 100, 0);
+	CHECK(out(a, p));
+	CHECK_EQ(p->p.len, 100);
+}
+
+/* @p comes to @b, which says so at once, and @a hears it. */
+static void answered(const struct packet *p)
+{
+	struct packet ack;
+
+	in(b, p);
+	pass(200 * PAIR_US);
+	CHECK(out(b, &ack));
+	in(a, &ack);
+	CHECK(mrpc_prio_tx_ended(&a->ep));
+}
+
+/* For so long @a repeats nothing. */
+static void silent(u64 us)
+{
+	struct packet p;
+
+	for (; us; us -= 100) {
+		pass(100 * PAIR_US);
+		CHECK(!out(a, &p));
+	}
+}
+
+/* While what was sent before it is acknowledged, a message is only late. */
+TEST(prio_late_is_not_lost)
+{
+	struct packet first, second, again;
+
+	pair_up();
+	sends(1, &first);
+	silent(1000);
+	sends(2, &second);
+	silent(700);
+	answered(&first);
+	silent(1900);		/* 2.8 ms since the second one */
+	pass(1000 * PAIR_US);
+	CHECK(out(a, &again));
+	CHECK_EQ(again.p.msg, second.p.msg);
+	CHECK_EQ(a->ep.stats.timeouts, 1);
+	answered(&again);
+	pair_stop();
+}
+
+/* When what was sent later is acknowledged, it is lost. */
+TEST(prio_overtaken_is_lost)
+{
+	struct packet first, second, again;
+
+	pair_up();
+	sends(1, &first);
+	silent(1000);
+	sends(2, &second);
+	silent(400);
+	answered(&second);
+	silent(300);
+	pass(200 * PAIR_US);	/* 2.1 ms since the first one, 0.5 since an acknowledgement */
+	CHECK(out(a, &again));
+	CHECK_EQ(again.p.msg, first.p.msg);
+	answered(&again);
+	pair_stop();
+}
+
+/* The way may become as long as it was some seconds ago, without that messages are repeated. */
+TEST(prio_long_ways_are_remembered)
+{
+	struct packet p, again;
+	u32 i;
+
+	pair_up();
+	for (i = 1; i < 8; i++) {
+		sends(i, &p);
+		repeats();
+		answered(&p);
+	}
+	CHECK(a->peer.srtt > 5000 * PAIR_US);
+	for (; i < 50; i++) {
+		sends(i, &p);
+		answered(&p);
+	}
+	CHECK(a->peer.srtt + 4 * a->peer.rttvar < 1000 * PAIR_US);
+	sends(i++, &p);
+	CHECK_EQ(repeats(), 0);
+	answered(&p);
+	for (; i < 90; i++) {
+		pass(200000 * PAIR_US);
+		sends(i, &p);
+		answered(&p);
+	}
+	sends(i, &p);
+	silent(1900);
+	pass(300 * PAIR_US);
+	CHECK(out(a, &again));
+	CHECK_EQ(again.p.msg, p.p.msg);
+	pair_stop();
+}
+
 /* Entries that nobody who follows the rules would send */
 TEST(prio_hostile_entries)
 {

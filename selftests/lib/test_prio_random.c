@@ -308,3 +308,61 @@ TEST(prio_reorder_costs)
 	CHECK_EQ(net.host[0].ep.stats.resent, 0);
 	pnet_fini(&net);
 }
+
+/*
+ * A line of 20 Mbit/s that others fill as well, in bursts, to three quarters in all: what waits
+ * longer in its queue than the messages before did is not sent again. Return: bytes of messages
+ */
+static u64 run_line(u64 seed, u32 loss)
+{
+	struct mrpc_prio_rule rule;
+	u32 ms, side;
+	u64 sent = 0;
+
+	mrpc_prio_rule_default(&rule);
+	pnet_init(&net, 2, seed, &rule);
+	net.faults.loss = loss;
+	net.delay = 50000;
+	net.line_ns_per_kb = 409600;
+	for (ms = 0; ms < 10000; ms++) {
+		pnet_run(&net, net.now + 1000000);
+		if (!pnet_rnd(&net, 10))
+			pnet_line(&net, 4400 + pnet_rnd(&net, 8800));
+		if (pnet_rnd(&net, 100) < 40) {
+			side = pnet_rnd(&net, 2);
+			CHECK(pnet_send(&net, side, !side, 2000, 100, false));
+			pnet_pump(&net, side);
+			sent += 2000;
+		}
+	}
+	pnet_run(&net, net.now + 10000000000ULL);
+	pnet_check(&net);
+	pnet_check_end(&net);
+	CHECK_MSG(!net.wrong[0], "%s", net.wrong);
+	return sent;
+}
+
+TEST(prio_queue_of_others)
+{
+	u64 seed, sent = 0, again = 0, lost = 0;
+
+	for (seed = 0; seed < 4; seed++) {
+		sent += run_line(seed, 0);
+		again += net.host[0].ep.stats.resent + net.host[1].ep.stats.resent;
+		pnet_fini(&net);
+	}
+	NOTE("of %llu bytes %llu were sent again", (unsigned long long)sent,
+	     (unsigned long long)again);
+	CHECK(again < sent / 400);
+	again = 0;
+	for (seed = 0; seed < 4; seed++) {
+		run_line(seed, 100);
+		again += net.host[0].ep.stats.resent + net.host[1].ep.stats.resent;
+		lost += net.lost_bytes;
+		pnet_fini(&net);
+	}
+	NOTE("%llu were lost, and %llu sent again", (unsigned long long)lost,
+	     (unsigned long long)again);
+	/* The acknowledgement may be what was lost. */
+	CHECK(again < 3 * lost);
+}
