@@ -169,7 +169,7 @@ static void write_peer(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct
 }
 
 /* Return: whether all of it fitted. */
-static bool write_rx(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, struct writer *w)
+static bool write_rx(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, struct writer *w, u64 now)
 {
 	struct mrpc_prio_range missing[MRPC_PRIO_NR_RANGES];
 	u32 i, n;
@@ -203,18 +203,22 @@ static bool write_rx(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, struct write
 			write_note(w, &note);
 		}
 		ep->stats.resends += n;
+		/* It has as long to come from now on as it had before. */
+		if (n && missing[0].from == rx->next)
+			mrpc_prio_rx_arm(ep, rx, now);
 	}
 	rx->say = 0;
 	return true;
 }
 
-static void write_messages(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct writer *w)
+static void write_messages(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct writer *w,
+			   u64 now)
 {
 	while (!mrpc_link_empty(&peer->rx_control)) {
 		struct mrpc_prio_rx *rx = container_of(peer->rx_control.next, struct mrpc_prio_rx,
 						       control);
 
-		if (!write_rx(ep, rx, w))
+		if (!write_rx(ep, rx, w, now))
 			return;
 		mrpc_link_del(&rx->control);
 	}
@@ -252,7 +256,7 @@ static u32 write_control(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 
 	};
 
 	write_peer(ep, peer, &w, now);
-	write_messages(ep, peer, &w);
+	write_messages(ep, peer, &w, now);
 	if (!w.nr)
 		return 0;
 	peer->ecn = false;

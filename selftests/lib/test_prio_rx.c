@@ -453,6 +453,46 @@ TEST(prio_gaps_asked)
 	pair_stop();
 }
 
+/* What was asked for has as long to come as it had before, however late it was asked for. */
+TEST(prio_gaps_asked_late)
+{
+	struct mrpc_prio_rule r;
+	struct packet p[8];
+	u32 i;
+
+	pair_up();
+	r = a->ep.rule;
+	r.unscheduled = 16000;
+	r.window = 16000;
+	r.outstanding = 16000;
+	CHECK_EQ(mrpc_prio_set(&b->ep, &r), 0);
+	submit(a, 1, 16000, 5);
+	CHECK(out_data(a, &p[0]));
+	in(b, &p[0]);
+	flow(b);
+	for (i = 0; i < 6; i++)
+		CHECK(out_data(a, &p[i]));
+	/* The first is lost, the others come slowly. */
+	for (i = 1; i < 4; i++)
+		in(b, &p[i]);
+	pass(b->ep.rule.rto_min - 500 * PAIR_US);
+	CHECK_EQ(b->ep.stats.resends, 0);
+	in(b, &p[4]);
+	flow(b);
+	CHECK_EQ(b->ep.stats.resends, 1);
+	CHECK_EQ(a->tx[1].nr_again, 1);
+	pass(b->ep.rule.rto_min - 500 * PAIR_US);
+	in(b, &p[5]);
+	flow(b);
+	CHECK_EQ(b->ep.stats.resends, 1);
+	pass(1000 * PAIR_US);
+	flow(b);
+	CHECK_EQ(b->ep.stats.resends, 2);
+	talk();
+	CHECK_EQ(b->completed, 1);
+	pair_stop();
+}
+
 /* The last packets are lost: time tells. So does the loss of what was sent again. */
 TEST(prio_tail_lost)
 {
