@@ -310,8 +310,8 @@ enum mrpc_prio_rx_state {
  * @tries: times that something was asked for again since something came
  * @stalled: nothing comes: it holds no share of what may be outstanding
  * @moved: something came since the timer fired
- * @cut: something beyond @limit was dropped
- * @tail: ask for what is missing at the end, too
+ * @cut: bytes before this came beyond @limit and were dropped; 0: none
+ * @tail: ask for what is missing at the end before this, too; 0: do not
  * @urge: its sender wants an answer without delay
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @serial: in the order in which they came
@@ -339,13 +339,13 @@ struct mrpc_prio_rx {
 	u32 unasked;
 	u32 counted;
 	u32 left;
+	u32 cut;
+	u32 tail;
 	u8 code;
 	u8 class;
 	u8 tries;
 	bool stalled;
 	bool moved;
-	bool cut;
-	bool tail;
 	bool urge;
 	u16 say;
 	u64 serial;

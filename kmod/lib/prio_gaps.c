@@ -106,14 +106,14 @@ bool mrpc_prio_gaps_add(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 
 /*
  * What is missing and to be asked for now, at most @max ranges: gaps that were not asked
- * for and that others have come far beyond; with rx->tail all, and the end.
+ * for and that others have come far beyond; with rx->tail all, and the end before that.
  * @asked: out: how far that goes
  */
 static u32 gaps_missing(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx,
 			struct mrpc_prio_range *r, u32 max, u32 *asked)
 {
 	const struct mrpc_prio_gaps *g = rx->gaps;
-	u32 i, n = 0, used = 0, from = rx->next, want = min(rx->granted, rx->limit);
+	u32 i, n = 0, used = 0, from = rx->next, end = min(rx->granted, rx->limit);
 
 	for (i = 0; g && i < g->nr && used < max; i++) {
 		struct mrpc_prio_range gap = { from, g->have[i].from };
@@ -128,8 +128,9 @@ static u32 gaps_missing(const struct mrpc_prio *ep, const struct mrpc_prio_rx *r
 	}
 	if (g && i < g->nr)
 		return n;
-	if (rx->tail && used < max && from < want)
-		r[n++] = (struct mrpc_prio_range){ from, want };
+	end = min(end, rx->tail);
+	if (used < max && from < end)
+		r[n++] = (struct mrpc_prio_range){ from, end };
 	return n;
 }
 
@@ -151,6 +152,6 @@ u32 mrpc_prio_gaps_ask(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 
 	if (rx->gaps)
 		rx->gaps->asked = asked;
-	rx->tail = false;
+	rx->tail = 0;
 	return n;
 }

@@ -124,8 +124,8 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 		return;
 	rx->limit = limit;
 	if (rx->cut && rx->next < rx_want(rx)) {
-		rx->cut = false;
-		rx->tail = true;
+		rx->tail = max(rx->tail, rx->cut);
+		rx->cut = 0;
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
 	}
 	mrpc_prio_rx_update(ep, rx);
@@ -140,7 +140,7 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	if (!rx->moved || !rx->gaps) {
-		rx->tail = true;
+		rx->tail = U32_MAX;
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
 	}
 	if (rx->tries >= 2 && !rx->stalled) {
@@ -183,7 +183,7 @@ static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		return;
 	}
 	if (r.to > rx->limit) {
-		rx->cut = true;
+		rx->cut = max(rx->cut, r.to);
 		r.to = rx->limit;
 	}
 	if (rx->total && !mrpc_prio_gaps_new(rx, &r)) {

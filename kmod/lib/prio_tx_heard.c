@@ -131,9 +131,9 @@ static void tx_granted(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 	if (!resend) {
 		tx->here = max(tx->here, note->from);
 		tx->class = note->class;
-	} else if (note->from < tx->sent) {
-		mrpc_prio_path_missing(ep, tx, note->from, min(note->to, tx->sent), now);
-		again_ask(ep, tx, note->from, min(note->to, tx->sent), now);
+	} else if (note->to <= tx->sent) {
+		mrpc_prio_path_missing(ep, tx, note->from, note->to, now);
+		again_ask(ep, tx, note->from, note->to, now);
 	} else {
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_BUSY));
 	}

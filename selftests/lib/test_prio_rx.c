@@ -521,6 +521,40 @@ TEST(prio_tail_lost)
 	pair_stop();
 }
 
+/* A sender that has not had its turn for a while: what it sent before is late, not lost. */
+TEST(prio_sender_late)
+{
+	struct packet p[3], q;
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 5000, 5);
+	for (i = 0; i < 3; i++)
+		CHECK(out_data(a, &p[i]));
+	in(b, &p[0]);
+	flow(b);
+	CHECK_EQ(a->tx[1].granted, 5000);
+	pass(b->ep.rule.rto_min);
+	flow(b);
+	CHECK_EQ(b->ep.stats.resends, 1);
+	CHECK_EQ(a->tx[1].nr_again, 0);
+	CHECK(hears(a, MRPC_PRIO_BUSY, &(struct mrpc_prio_note){}));
+	CHECK(out_data(a, &q));
+	CHECK_EQ(q.p.offset, 3000);
+	CHECK(out_data(a, &p[0]));
+	/* Now nothing more is to come that would tell. */
+	pass(b->ep.rule.rto_min << 2);
+	flow(b);
+	CHECK_EQ(b->ep.stats.resends, 2);
+	CHECK_EQ(a->tx[1].nr_again, 1);
+	for (i = 1; i < 3; i++)
+		in(b, &p[i]);
+	in(b, &q);
+	in(b, &p[0]);
+	CHECK_EQ(b->completed, 1);
+	pair_stop();
+}
+
 /* A message of which nothing comes holds no share of what may be outstanding. */
 TEST(prio_stalled)
 {
