@@ -80,6 +80,27 @@ void host_join(const struct host *h)
 		" ip link set veth0 up; ip link set lo up'", h->pid);
 }
 
+uint64_t host_lost(pid_t pid, const char *dev)
+{
+	unsigned long long bytes = 0, packets = 0, dropped = 0;
+	bool netem = false;
+	char line[400];
+	FILE *tc;
+
+	snprintf(line, sizeof(line), "nsenter -t %d -n tc -s qdisc show dev %s", pid, dev);
+	tc = popen(line, "r");
+	while (tc && fgets(line, sizeof(line), tc)) {
+		if (!strncmp(line, "qdisc", 5))
+			netem = strstr(line, "qdisc netem");
+		else if (netem && sscanf(line, " Sent %llu bytes %llu pkt (dropped %llu", &bytes,
+					 &packets, &dropped) == 3)
+			break;
+	}
+	if (!tc || pclose(tc) || !netem)
+		raw_die("%s has no netem", dev);
+	return packets ? dropped * bytes / packets : 0;
+}
+
 void host_end(struct host *h)
 {
 	int status;

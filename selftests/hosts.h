@@ -7,6 +7,7 @@
 #define HOSTS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #define HOST_ADDR	"10.9.0.2"	/* the other's; ours is 10.9.0.1 */
@@ -34,6 +35,11 @@ void host_say(struct host *h);
 void host_wait(struct host *h);
 /* Lays the cable, "veth0" at both ends. Call it on the test's side, after host_new(). */
 void host_join(const struct host *h);
+/*
+ * Bytes that netem has lost at a device of process @pid's namespace: packets, at the mean length of
+ * those that it let through. It must get packets one by one: a train of segments counts as one lost.
+ */
+uint64_t host_lost(pid_t pid, const char *dev);
 /* Says the last word, and waits for the process; dies unless it ends well. */
 void host_end(struct host *h);
 

@@ -3,7 +3,6 @@
  * Calls between hosts on shaped links, over tcp and over prio in turn: see usage(). Each host is
  * a process in a network namespace of its own; a bridge is the switch between them.
  */
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,31 +14,34 @@
 #include "hosts.h"
 #include "load.h"
 #include "operator.h"
+#include "series.h"
+#include "w4.h"
 
 #define HOSTS		8
 #define PEERS		(HOSTS - 1)
 #define STREAMS		4		/* connections to each other host, over each transport */
 #define SAMPLES		20000		/* of one host in one run */
-#define LARGEST		2500000
 #define SHORT		1400		/* one packet */
 #define LARGE		100000
-#define BULK_LEN	1000000
+#define BULK_LEN	LARGE		/* all calls of a host may end together, so not too large */
+#define OUTSTANDING	"262144"	/* of PEERS messages at most */
 #define LOAD		80		/* percent of each link */
-#define OVERCOMMIT	"/sys/module/mrpc_prio/parameters/overcommit"
+#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
+#define OVERCOMMIT	PARAMETER("overcommit")
 
 enum { TCP, PRIO, TRANSPORTS };
 
 static const char *const transports[TRANSPORTS] = { "tcp", "prio" };
 
-enum order { CONNECT, MIX, BULK, ECHO, LOSSY, END };
+enum order { CONNECT, MIX, BULK, ECHO, PAIR, COUNT, END };
 
 /**
  * struct result - what a host has measured
  * @nr: of @samples
  * @bytes: of requests that have ended in time
  * @failed: calls that ended otherwise than well
- * @resent, @dropped: bytes that prio has sent again, that the link has lost
- * @gap_maps: gauge of prio, when all is over
+ * @resent: counter of prio: bytes of payload sent again
+ * @gap_maps: gauge of prio
  * @base: the shortest of calls on idle links, ns
  */
 struct result {
@@ -47,7 +49,6 @@ struct result {
 	uint64_t bytes;
 	uint64_t failed;
 	uint64_t resent;
-	uint64_t dropped;
 	uint64_t gap_maps;
 	uint64_t base;
 	struct flow_sample samples[SAMPLES];
@@ -60,7 +61,6 @@ static struct shared {
 	unsigned int seconds;
 	unsigned int mbit;
 	uint64_t begin;
-	char netem[200];
 	struct result of[HOSTS];
 } *shared;
 
@@ -75,7 +75,7 @@ static void usage(void)
 	fputs("usage: wire mix | overcommit | loss [MBIT [SECONDS [ROUNDS]]]\n\n"
 	      "mix         8 hosts call each other at random times; lengths are those of the\n"
 	      "            workload W4, of at most 2.5 MB; 80 % of each link\n"
-	      "overcommit  8 hosts keep a call of 1 MB to each other one under way, over tcp,\n"
+	      "overcommit  8 hosts keep a call of 100 KB to each other one under way, over tcp,\n"
 	      "            and over prio with several degrees of overcommitment\n"
 	      "loss        one host calls another one by a link that loses, repeats, reorders\n",
 	      stderr);
@@ -84,44 +84,9 @@ static void usage(void)
 
 /* -- lengths ----------------------------------------------------------------------------- */
 
-/* W4 of Homa's authors, as in tools/sim: of a million, so many are at most so long. */
-static const struct {
-	uint32_t len;
-	uint32_t ppm;
-} lengths[] = {
-	{ 56, 1000 }, { 217, 15000 }, { 300, 52000 }, { 326, 138000 }, { 360, 183000 },
-	{ 480, 264000 }, { 600, 459000 }, { 737, 552000 }, { 808, 578000 },
-	{ 1760, 669000 }, { 9010, 710000 }, { 31900, 721000 }, { 38700, 736000 },
-	{ 44300, 758000 }, { 50600, 812000 }, { 70700, 833000 }, { 83400, 873000 },
-	{ 126000, 903000 }, { 289000, 954000 }, { LARGEST, 1000000 },
-};
-
-/* Of a million, @at are at most so long; between two points the logarithm goes evenly. */
-static double length_at(double at)
-{
-	unsigned int i = 1;
-
-	if (at <= lengths[0].ppm)
-		return lengths[0].len;
-	while (at > lengths[i].ppm)
-		i++;
-	at = (at - lengths[i - 1].ppm) / (lengths[i].ppm - lengths[i - 1].ppm);
-	return lengths[i - 1].len * pow((double)lengths[i].len / lengths[i - 1].len, at);
-}
-
 static uint32_t any_length(struct flow *f)
 {
-	return length_at(flow_random(f) * 1000000);
-}
-
-static double mean_length(void)
-{
-	double sum = 0;
-	unsigned int i;
-
-	for (i = 0; i < 10000; i++)
-		sum += length_at((i + 0.5) * 100);
-	return sum / 10000;
+	return w4_length(flow_random(f) * 1000000);
 }
 
 /* Bytes on the line: of each packet 66 to 92 are headers, over either transport. */
@@ -182,8 +147,8 @@ static void host_mix(struct result *r)
 	f->nr = PEERS * STREAMS;
 	f->method = RAW_ACK;
 	f->size = any_length;
-	f->max_len = LARGEST;
-	f->gap = on_line(mean_length()) / bytes_per_s * RAW_S;
+	f->max_len = W4_LARGEST;
+	f->gap = on_line(w4_mean()) / bytes_per_s * RAW_S;
 	f->until = end;
 	f->seed = 0x9e3779b97f4a7c15ULL * (me + 1);	/* the same over both transports */
 	f->samples = r->samples;
@@ -201,10 +166,22 @@ static void host_mix(struct result *r)
 	free(f);
 }
 
-/* Keeps @in_flight calls under way on one connection to each of @nr other hosts. */
+static uint64_t bulk_done(const struct load *l, unsigned int nr)
+{
+	uint64_t done = 0;
+
+	while (nr--)
+		done += load_done(&l[nr], MRPC_OK);
+	return done;
+}
+
+/*
+ * Keeps @in_flight calls under way on one connection to each of @nr other hosts. Those that end
+ * in the last @seconds count: as much of them was sent before as is sent of others in vain.
+ */
 static void host_bulk(struct result *r, unsigned int nr, unsigned int in_flight)
 {
-	uint64_t end = shared->begin + shared->seconds * RAW_S;
+	uint64_t begin = shared->begin + (1 + shared->seconds / 4) * RAW_S, done;
 	struct load *l = calloc(nr, sizeof(*l));
 	unsigned int i;
 
@@ -213,9 +190,10 @@ static void host_bulk(struct result *r, unsigned int nr, unsigned int in_flight)
 		l[i].ack = true;
 		load_start(&l[i], &c, conns[shared->transport][i * STREAMS], in_flight);
 	}
-	raw_sleep(end - raw_now());
-	for (i = 0; i < nr; i++)
-		r->bytes += load_done(&l[i], MRPC_OK) * BULK_LEN;
+	raw_sleep(begin - raw_now());
+	done = bulk_done(l, nr);
+	raw_sleep(begin + shared->seconds * RAW_S - raw_now());
+	r->bytes = (bulk_done(l, nr) - done) * BULK_LEN;
 	for (i = 0; i < nr; i++) {
 		load_stop(&l[i]);
 		r->failed += load_failed(&l[i]);
@@ -226,39 +204,6 @@ static void host_bulk(struct result *r, unsigned int nr, unsigned int in_flight)
 static int64_t prio(unsigned int attr, const char *name)
 {
 	return op_transport("prio", attr, name);
-}
-
-/* Bytes that netem has lost: packets, at the mean length of those that it has not. */
-static uint64_t lost_bytes(void)
-{
-	unsigned long long bytes = 0, packets = 0, dropped = 0;
-	FILE *tc = popen("tc -s qdisc show dev veth0", "r");
-	bool netem = false;
-	char line[400];
-
-	while (tc && fgets(line, sizeof(line), tc)) {
-		if (!strncmp(line, "qdisc", 5))
-			netem = strstr(line, "qdisc netem");
-		else if (netem && sscanf(line, " Sent %llu bytes %llu pkt (dropped %llu", &bytes,
-					 &packets, &dropped) == 3)
-			break;
-	}
-	if (tc)
-		pclose(tc);
-	return packets ? dropped * bytes / packets : 0;
-}
-
-static void host_lossy(struct result *r)
-{
-	int64_t resent = prio(MRPC_A_TRANSPORT_COUNTER, "resent");
-
-	host_sh("tc qdisc del dev veth0 parent 1:1 2>/dev/null; "
-		"tc qdisc add dev veth0 parent 1:1 netem limit 1000 %s", shared->netem);
-	host_bulk(r, 1, 4);
-	raw_sleep(500 * RAW_MS);
-	r->resent = prio(MRPC_A_TRANSPORT_COUNTER, "resent") - resent;
-	r->dropped = lost_bytes();
-	r->gap_maps = prio(MRPC_A_TRANSPORT_GAUGE, "gap_maps");
 }
 
 static void host_obey(enum order order)
@@ -280,9 +225,13 @@ static void host_obey(enum order order)
 		if (!me)
 			host_echo(r);
 		break;
-	case LOSSY:
+	case PAIR:
 		if (!me)
-			host_lossy(r);
+			host_bulk(r, 1, 4);
+		break;
+	case COUNT:
+		r->resent = prio(MRPC_A_TRANSPORT_COUNTER, "resent");
+		r->gap_maps = prio(MRPC_A_TRANSPORT_GAUGE, "gap_maps");
 		break;
 	case END:
 		break;
@@ -325,6 +274,24 @@ static void shape(unsigned int mbit)
 		host_sh("nsenter -t %d -n tc qdisc replace dev veth0 root handle 1: tbf "
 			"rate %umbit burst 3100 limit 256k", hosts[i].pid, mbit);
 	}
+}
+
+static void set(const char *parameter, const char *value)
+{
+	if (!raw_file_write(parameter, value))
+		raw_die("%s does not take %s", parameter, value);
+}
+
+/* prio's defaults are for links of 10 Gbit/s. A whole round of grants fits the links' queues. */
+static void settle(void)
+{
+	set(PARAMETER("chunk"), "4096");
+	set(PARAMETER("step"), "4096");
+	set(PARAMETER("reorder"), "16384");
+	set(PARAMETER("unscheduled"), "16384");
+	set(PARAMETER("window"), "32768");
+	set(PARAMETER("outstanding"), OUTSTANDING);
+	set(OVERCOMMIT, "4");
 }
 
 static void build(unsigned int mbit)
@@ -408,6 +375,20 @@ static double mean_slowdown(const struct flow_sample *s, unsigned int n)
 	return n ? sum / n : 0;
 }
 
+/* Of requests from LARGE on, those that have ended in time: Mbit/s of each host. */
+static double large_mbit(void)
+{
+	uint64_t end = shared->begin + shared->seconds * RAW_S, bytes = 0;
+	const struct flow_sample *s;
+	unsigned int i;
+
+	for (i = 0; i < HOSTS; i++)
+		for (s = shared->of[i].samples; s < shared->of[i].samples + shared->of[i].nr; s++)
+			if (s->len >= LARGE && s->due + s->took <= end)
+				bytes += s->len;
+	return bytes * 8 / 1e6 / shared->seconds / HOSTS;
+}
+
 static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
 {
 	static struct flow_sample all[HOSTS * SAMPLES];
@@ -421,67 +402,134 @@ static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
 	n = slowdowns(all, base, 0, SHORT);
 	printf("%5u %-5s %6u %8.1f %8.1f", round, transports[shared->transport], n,
 	       flow_quantile(all, n, 0.5) / 1000.0, flow_quantile(all, n, 0.99) / 1000.0);
-	large = slowdowns(all, base, LARGE, LARGEST);
-	printf(" %6u %8.1f %8.1f %8.1f %6.2f %5u %4llu\n", large,
+	large = slowdowns(all, base, LARGE, W4_LARGEST);
+	printf(" %6u %8.1f %8.1f %8.1f %6.2f %6.2f %5u %4llu\n", large,
 	       flow_quantile(all, large, 0.5) / 1000.0, mean_slowdown(all, large),
 	       flow_quantile(all, large, 0.99) / 1000.0,
-	       bytes * 8 / 1e6 / shared->seconds / HOSTS, busy, (unsigned long long)failed);
+	       large_mbit(), bytes * 8 / 1e6 / shared->seconds / HOSTS, busy,
+	       (unsigned long long)failed);
 	fflush(stdout);
 }
 
 static void measure_mix(unsigned int rounds)
 {
+	static struct series large[TRANSPORTS];
 	uint64_t base = base_ns();
 	unsigned int round;
 
 	printf("%u hosts, links of %u Mbit/s, load %u %%, %u s; slowdowns, Mbit/s of requests of a "
-	       "host\n", HOSTS, shared->mbit, LOAD, shared->seconds);
-	printf("round          short      p50      p99  large      p50     mean      p99 Mbit/s "
+	       "host: large ones, all\n", HOSTS, shared->mbit, LOAD, shared->seconds);
+	printf("round          short      p50      p99  large      p50     mean      p99  large    all "
 	       "busy%% fail\n");
 	for (round = 1; round <= rounds; round++) {
 		for (shared->transport = 0; shared->transport < TRANSPORTS; shared->transport++) {
 			raw_busy_percent();
 			all_do(MIX);
 			mix_line(base, round, raw_busy_percent());
+			series_add(&large[shared->transport], transports[shared->transport],
+				   large_mbit());
 		}
+	}
+	series_line(&large[PRIO], &large[TCP]);
+}
+
+/* Of all hosts, now. */
+static void count(uint64_t *resent, uint64_t *gap_maps)
+{
+	unsigned int i;
+
+	all_do(COUNT);
+	for (*resent = *gap_maps = i = 0; i < HOSTS; i++) {
+		*resent += shared->of[i].resent;
+		*gap_maps += shared->of[i].gap_maps;
 	}
 }
 
-static void bulk_line(const char *what)
+static void bulk_line(struct series *s, const char *what)
 {
-	uint64_t bytes = 0, failed = 0;
-	unsigned int i;
+	uint64_t bytes = 0, failed = 0, before, resent, maps;
+	unsigned int i, busy;
 
+	count(&before, &maps);
 	raw_busy_percent();
 	all_do(BULK);
+	busy = raw_busy_percent();
 	for (i = 0; i < HOSTS; i++) {
 		bytes += shared->of[i].bytes;
 		failed += shared->of[i].failed;
 	}
-	printf("%-20s %6.2f Mbit/s of each link, %u %% busy, %llu failed\n", what,
-	       bytes * 8 / 1e6 / shared->seconds / HOSTS, raw_busy_percent(),
+	series_add(s, what, bytes * 8 / 1e6 / shared->seconds / HOSTS);
+	count(&resent, &maps);
+	printf("%-20s %6.2f Mbit/s of each link, resent %5.1f %%, %u %% busy, %llu failed\n", what,
+	       s->of[s->nr - 1], bytes ? 100.0 * (resent - before) / bytes : 0, busy,
 	       (unsigned long long)failed);
 	fflush(stdout);
 }
 
 static void measure_overcommit(unsigned int rounds)
 {
-	static const char *const degrees[] = { "1", "2", "4", "7" };
+	static const char *const degrees[][2] = {
+		{ "1", "prio, overcommit 1" }, { "2", "prio, overcommit 2" },
+		{ "4", "prio, overcommit 4" }, { "8", "prio, overcommit 8" },
+	};
+	static struct series tcp, prio[4];
 	unsigned int i;
-	char what[40];
 
 	while (rounds--) {
 		shared->transport = TCP;
-		bulk_line("tcp");
+		bulk_line(&tcp, "tcp");
 		shared->transport = PRIO;
-		for (i = 0; i < sizeof(degrees) / sizeof(degrees[0]); i++) {
-			if (!raw_file_write(OVERCOMMIT, degrees[i]))
-				raw_die("no %s", OVERCOMMIT);
-			snprintf(what, sizeof(what), "prio, overcommit %s", degrees[i]);
-			bulk_line(what);
+		for (i = 0; i < 4; i++) {
+			set(OVERCOMMIT, degrees[i][0]);
+			bulk_line(&prio[i], degrees[i][1]);
 		}
-		raw_file_write(OVERCOMMIT, "4");
 	}
+	for (i = 0; i < 4; i++)
+		series_line(&prio[i], &tcp);
+}
+
+/* -- losses -------------------------------------------------------------------------------- */
+
+#define PAYLOAD		(1500 - 28 - 64)	/* of prio's packets on such links */
+#define FRAME		1514
+
+/*
+ * The ways to hosts 0 and 1 lose and so on, behind the queues of those who send: a packet that
+ * overtakes does not overtake a queue. Trains of segments end before.
+ */
+static void lossy(const char *netem)
+{
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		host_sh("nsenter -t %d -n ip link set veth0 gso_max_segs 1", hosts[i].pid);
+		host_sh("tc qdisc del dev h%u root; tc qdisc add dev h%u root netem limit 10000 %s", i,
+			i, netem);
+	}
+}
+
+static void loss_line(const char *netem)
+{
+	uint64_t before, resent, maps, lost, failed;
+	double mbit;
+
+	count(&before, &maps);
+	lossy(netem);
+	all_do(PAIR);
+	mbit = shared->of[0].bytes * 8 / 1e6 / shared->seconds;
+	failed = shared->of[0].failed;
+	printf("%-50s %-5s %6.2f Mbit/s", netem, transports[shared->transport], mbit);
+	if (shared->transport == PRIO) {
+		raw_sleep(500 * RAW_MS);
+		lost = host_lost(getpid(), "h0") + host_lost(getpid(), "h1");
+		count(&resent, &maps);
+		resent = (resent - before) * FRAME / PAYLOAD;
+		printf(", resent %8llu of %8llu lost: %.2f; gap maps %llu",
+		       (unsigned long long)resent, (unsigned long long)lost,
+		       lost ? (double)resent / lost : 0, (unsigned long long)maps);
+	}
+	printf("%s\n", failed ? "; CALLS HAVE FAILED" : "");
+	fflush(stdout);
 }
 
 static void measure_loss(unsigned int rounds)
@@ -492,27 +540,13 @@ static void measure_loss(unsigned int rounds)
 		"delay 1ms reorder 5% 25% duplicate 0.5% loss 0.1%",
 		"delay 1ms reorder 5% 25% duplicate 0.5% loss 1%",
 	};
-	const struct result *r = &shared->of[0];
 	unsigned int i;
 
 	while (rounds--) {
 		for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-			snprintf(shared->netem, sizeof(shared->netem), "%s", cases[i]);
 			for (shared->transport = 0; shared->transport < TRANSPORTS;
-			     shared->transport++) {
-				all_do(LOSSY);
-				printf("%-52s %-5s %6.2f Mbit/s", cases[i],
-				       transports[shared->transport],
-				       r->bytes * 8 / 1e6 / shared->seconds);
-				if (shared->transport == PRIO)
-					printf(", %8llu bytes resent, %8llu lost: %.2f; gap maps %llu",
-					       (unsigned long long)r->resent,
-					       (unsigned long long)r->dropped,
-					       r->dropped ? (double)r->resent / r->dropped : 0,
-					       (unsigned long long)r->gap_maps);
-				printf("%s\n", r->failed ? "; CALLS HAVE FAILED" : "");
-				fflush(stdout);
-			}
+			     shared->transport++)
+				loss_line(cases[i]);
 		}
 	}
 }
@@ -521,7 +555,7 @@ static unsigned int number(int argc, char **argv, int i, unsigned int otherwise)
 {
 	unsigned int n = i < argc ? (unsigned int)atoi(argv[i]) : otherwise;
 
-	if (!n)
+	if (!n || n > 10000)
 		usage();
 	return n;
 }
@@ -536,7 +570,7 @@ int main(int argc, char **argv)
 		unsigned int rounds;
 	} modes[] = {
 		{ "mix", measure_mix, 10, 40, 3 },
-		{ "overcommit", measure_overcommit, 10, 15, 3 },
+		{ "overcommit", measure_overcommit, 10, 12, 3 },
 		{ "loss", measure_loss, 40, 8, 3 },
 	};
 	unsigned int i, rounds, status = 0;
@@ -553,7 +587,11 @@ int main(int argc, char **argv)
 	shared->mbit = number(argc, argv, 2, modes[i].mbit);
 	shared->seconds = number(argc, argv, 3, modes[i].seconds);
 	rounds = number(argc, argv, 4, modes[i].rounds);
+	if (rounds > SERIES_MAX)
+		usage();
 	build(shared->mbit);
+	if (modes[i].run != measure_loss)
+		settle();
 	all_do(CONNECT);
 	modes[i].run(rounds);
 	all_do(END);
