@@ -288,6 +288,7 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_refusal *r)
 {
 	struct mrpc_conn *conn = call->conn;
+	const char *why = NULL;
 	u32 more = 0;
 	u64 id = 0;
 	int err = 0;
@@ -306,6 +307,7 @@ again:
 	spin_lock(&conn->lock);
 	if (conn->state != MRPC_CONN_READY) {
 		err = -ENOTCONN;
+		why = conn->why;
 	} else {
 		id = mrpc_call_start(&conn->calls, call);
 		if (id && timeout_us)	/* as much room as calls: never fails */
@@ -324,7 +326,7 @@ again:
 
 	if (err == -ENOTCONN)
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "connection %u is closed: %s", conn->id,
-				   conn->why ?: "by this side");
+				   why ?: "by this side");
 	if (!id && more) {
 		if (mrpc_conn_grow(conn, more))
 			return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for more calls");

@@ -542,6 +542,8 @@ static bool mrpc_conn_is_up(void *ctx)
 /* The link stands: shake hands. */
 static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusal *r)
 {
+	const char *why;
+	bool closed;
 	int err;
 
 	r->status = MRPC_OK;
@@ -553,19 +555,21 @@ static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusa
 	}
 	spin_lock(&conn->lock);
 	conn->refusal = NULL;
+	closed = conn->state == MRPC_CONN_CLOSED;
+	why = conn->why;
 	spin_unlock(&conn->lock);
 	if (err == -ETIME)
 		mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED, "the peer did not answer the handshake");
 	if (err)
 		return err == -ETIME ? -ETIMEDOUT : err;
-	if (READ_ONCE(conn->state) != MRPC_CONN_CLOSED)
+	if (!closed)
 		return 0;
 	if (r->status == MRPC_OK) {
 		if (test_bit(MRPC_CONN_REFUSED, &conn->flags)) {
 			mrpc_refuse_link(r, NULL, -ECONNREFUSED);
 			return -ECONNREFUSED;
 		}
-		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", conn->why);
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", why);
 		return -ECONNRESET;
 	}
 	return -EPROTO;
