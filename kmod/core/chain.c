@@ -241,14 +241,14 @@ static void mrpc_engine_slow(struct mrpc_engine *e, enum mrpc_direction dir, u64
 	char detail[64];
 
 	e->stats[dir].slow++;
-	if (++e->slow < MRPC_SLOW_MAX || e->bypassed)
+	if (++e->slow[dir] < MRPC_SLOW_MAX || READ_ONCE(e->bypassed))
 		return;
 	if (!(e->ops->flags & MRPC_ENGINE_MANDATORY))
 		mrpc_engine_leave_out(e);
 	scnprintf(detail, sizeof(detail), "a turn took %llu us, %lu are allowed",
 		  div_u64(ns, NSEC_PER_USEC), MRPC_TURN_MAX / NSEC_PER_USEC);
 	mrpc_notify_fault(e, "slow", detail);
-	e->slow = 0;
+	e->slow[dir] = 0;
 }
 
 /* Everything goes past it, what it has kept first. */
@@ -272,7 +272,7 @@ static bool mrpc_engine_turn(struct mrpc_engine *e, enum mrpc_direction dir, str
 	u32 before = in->len, taken;
 	bool measure;
 
-	measure = !(stats->turns++ % MRPC_MEASURE) || e->slow;
+	measure = !(stats->turns++ % MRPC_MEASURE) || e->slow[dir];
 	if (measure)
 		start = local_clock();
 	/* No timer can be set to a later time: as a ktime_t it would have passed. */
@@ -283,7 +283,7 @@ static bool mrpc_engine_turn(struct mrpc_engine *e, enum mrpc_direction dir, str
 		if (ns > MRPC_TURN_MAX)
 			mrpc_engine_slow(e, dir, ns);
 		else
-			e->slow = 0;
+			e->slow[dir] = 0;
 	}
 	taken = before - in->len;
 	e->kept[dir] += taken - out->len - (u32)(stats->rejected - rejected);

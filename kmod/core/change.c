@@ -475,7 +475,7 @@ static void mrpc_change_inherit(struct mrpc_change *c)
 			continue;
 		memcpy(item->e->stats, item->old->stats, sizeof(item->e->stats));
 		item->e->bypassed = item->old->bypassed;
-		item->e->slow = item->old->slow;
+		memcpy(item->e->slow, item->old->slow, sizeof(item->e->slow));
 	}
 }
 

@@ -331,8 +331,7 @@ struct mrpc_engine_stats {
  * @paused: the operator holds the queue; both claims held to change
  * @bypassed: rpcs go past it: it misbehaved; set by the owner of a claim
  * @services: the connection's services whose calls it sees, a bit for each
- * @slow: turns in a row that took too long; of the owner of the transmit claim
- *	and that of the receive claim, who may lose one of the other's
+ * @slow: turns in a row that took too long, in each direction; of the owner of its claim
  * @wake: when it wants to be called, ns; 0: when something arrives
  * @stats: counters; of the owner of the direction's claim
  * @free_work: ends it, after a grace period
@@ -352,7 +351,7 @@ struct mrpc_engine {
 	bool paused[MRPC_DIRS];
 	bool bypassed;
 	u32 services;
-	u32 slow;
+	u32 slow[MRPC_DIRS];
 	u64 wake[MRPC_DIRS];
 	struct mrpc_engine_stats stats[MRPC_DIRS];
 	struct rcu_work free_work;

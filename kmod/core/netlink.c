@@ -486,7 +486,7 @@ void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *deta
 
 	pr_notice_ratelimited("mrpc: engine %s (%s version %u) of datapath %u: %s: %s%s\n",
 			      e->placement->name, e->ops->name, e->ops->version, e->conn->dp_id,
-			      what, detail, e->bypassed ? "; it is bypassed" : "");
+			      what, detail, READ_ONCE(e->bypassed) ? "; it is bypassed" : "");
 	if (!mrpc_nl_heard(net))
 		return;
 	genl_info_init_ntf(&info, &mrpc_nl_family, MRPC_CMD_ENGINE_FAULT_NTF);

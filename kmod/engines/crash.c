@@ -19,10 +19,19 @@ enum {
 	PARAM_FAIL_CONFIGURE,
 	PARAM_FAIL_RESTORE,
 	PARAM_OVERRUN,
+	PARAM_OVERRUNS,
 	PARAM_LEAK,
 	PARAM_HOLD,
 	PARAM_WAKE,
 };
+
+/* Choices of "overruns" */
+enum {
+	OVERRUNS_BOTH,
+	OVERRUNS_TX,
+};
+
+static const char *const crash_overruns[] = { "both", "tx", NULL };
 
 static const struct mrpc_param crash_params[] = {
 	[PARAM_FAIL_CREATE] = {
@@ -55,6 +64,13 @@ static const struct mrpc_param crash_params[] = {
 		.unit	= "us",
 		.doc	= "by which each turn is too long",
 		.max	= USEC_PER_SEC,
+	},
+	[PARAM_OVERRUNS] = {
+		.name	= "overruns",
+		.type	= MRPC_PARAM_CHOICE,
+		.doc	= "the directions in which it is",
+		.def	= OVERRUNS_BOTH,
+		.choices = crash_overruns,
 	},
 	[PARAM_LEAK] = {
 		.name	= "leak",
@@ -151,17 +167,24 @@ static int crash_configure(struct mrpc_engine *e, struct mrpc_group *group,
 	return crash_fails(group, PARAM_FAIL_CONFIGURE, &g->configured, extack) ? -EIO : 0;
 }
 
+static u64 crash_overrun(const struct mrpc_value *v, enum mrpc_direction dir)
+{
+	if (v[PARAM_OVERRUNS].num == OVERRUNS_TX && dir != MRPC_TX)
+		return 0;
+	return v[PARAM_OVERRUN].num * NSEC_PER_USEC;
+}
+
 static u64 crash_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
 			 struct mrpc_queue *out, int budget)
 {
 	const struct mrpc_value *v = e->group->values;
-	u64 until = ktime_get_ns() + v[PARAM_OVERRUN].num * NSEC_PER_USEC;
+	u64 overrun = crash_overrun(v, dir), until = ktime_get_ns() + overrun;
 	u64 leak = v[PARAM_LEAK].num;
 	struct crash *c = e->priv;
 	struct mrpc_rpc *rpc;
 	u64 seen;
 
-	while (v[PARAM_OVERRUN].num && ktime_get_ns() < until)
+	while (overrun && ktime_get_ns() < until)
 		cpu_relax();
 	if (v[PARAM_HOLD].num)
 		return v[PARAM_WAKE].num;
