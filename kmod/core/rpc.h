@@ -199,7 +199,8 @@ enum mrpc_call_role {
  *	the application is told that its blocks are free. Kept only if @by_ref
  * @cqe: synchronous call: the terminal completion, valid once DONE is set.
  *	Server: the request's completion until it is posted
- * @times: stage time stamps
+ * @times: stage time stamps. A call can end, and engines be told of that, while whoever has its
+ *	message stamps it: so what comes after submission is written and read at once
  * @pending: server: entry of mrpc_session.pending; under its ready_lock
  * @spare: of one that nobody uses: those that the session keeps besides, see @spares
  * @spares: how many that makes with it

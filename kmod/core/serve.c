@@ -58,7 +58,7 @@ static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 	call->qp = qp;
 	mrpc_heap_deliver(&call->session->recv, call->cqe.block);
 	if (call->stamped)
-		call->times.deliver = ktime_get_ns();
+		WRITE_ONCE(call->times.deliver, ktime_get_ns());
 	trace_mrpc_deliver(call->conn, call);
 	/* A full barrier. It pairs with the acquire in mrpc_serve_take(): then the call has
 	 * a qp; and with the barrier in mrpc_serve_abort().

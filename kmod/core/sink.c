@@ -288,7 +288,7 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 	sink->a.call = call;
 	if (mrpc_chain_stamps(conn)) {
 		call->stamped = true;
-		call->times.receive = ktime_get_ns();
+		WRITE_ONCE(call->times.receive, ktime_get_ns());
 	}
 	if (mrpc_chain_wants(conn, MRPC_RX))
 		return mrpc_rx_enter(conn, prefix);
@@ -395,7 +395,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 		}
 	}
 	if (call->stamped)
-		call->times.receive = ktime_get_ns();
+		WRITE_ONCE(call->times.receive, ktime_get_ns());
 	sink->a.call = call;
 	if (mrpc_chain_wants(conn, MRPC_RX))
 		return mrpc_rx_enter(conn, prefix);

@@ -293,7 +293,7 @@ static void metrics_count(struct metrics_view *view, const struct mrpc_call_end 
 	const struct mrpc_call *call = end->call;
 	struct metrics_service *s = view->services[call->method >> 16];
 	u64 submit = call->times.submit, transmit = READ_ONCE(call->times.transmit);
-	u64 receive = call->times.receive, deliver = call->times.deliver;
+	u64 receive = READ_ONCE(call->times.receive), deliver = READ_ONCE(call->times.deliver);
 	struct metrics_cell *cell = NULL;
 	bool good;
 
