@@ -351,9 +351,12 @@ static void chooser_done(struct mrpc_chooser *chooser, const struct mrpc_call *c
 void mrpc_chooser_done(struct mrpc_replicas *set, const struct mrpc_call *call,
 		       struct mrpc_lb_done *end)
 {
+	struct mrpc_chooser *chooser;
+
 	mutex_lock(&set->chooser_lock);
-	if (set->chooser)
-		chooser_done(set->chooser, call, end);
+	chooser = READ_ONCE(set->chooser);	/* it can change, but none of them ends now */
+	if (chooser)
+		chooser_done(chooser, call, end);
 	mutex_unlock(&set->chooser_lock);
 }
 
