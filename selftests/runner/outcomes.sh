@@ -26,6 +26,14 @@ test_fail_late()
 
 test_fail_warning() { echo "WARNING: CPU: 0 PID: 1 at nowhere" >/dev/kmsg; }
 
+# Of two functions the first is the one whose name is less.
+test_fail_race()
+{
+	echo "BUG: KCSAN: data-race in list_add / mrpc_conn_put [mrpc]" >/dev/kmsg
+}
+
+test_kernel_race() { echo "BUG: KCSAN: data-race in tcp_ack / tcp_poll" >/dev/kmsg; }
+
 test_fail_panic() { echo c >/proc/sysrq-trigger; sleep 5; }
 
 test_fail_timeout() { sleep 1000; }
