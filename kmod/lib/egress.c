@@ -55,6 +55,38 @@ static void grant_void(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 	q->state = MRPC_EGRESS_IDLE;
 }
 
+/*
+ * Bytes of the next chunk of @q, wherever they fit. The end of a message is cut evenly: a last
+ * chunk of a few bytes would be a turn all the same.
+ */
+static u32 egress_wants(const struct mrpc_egress *d, const struct mrpc_egress_queue *q)
+{
+	u32 chunk = d->rule.chunk, rest, nr;
+	u64 left = q->order.left;
+
+	if (left <= chunk)
+		return min_t(u64, left, q->credit);
+	if (left > (u64)MRPC_EGRESS_EVEN * chunk)
+		return min(chunk, q->credit);
+	nr = div_u64_rem(left - 1, chunk, &rest) + 1;
+	return min_t(u64, div_u64_rem(left - 1, nr, &rest) + 1, q->credit);
+}
+
+/*
+ * Bytes that @q may be granted; 0: there is no room below. Most of a chunk goes where all of it
+ * would be too much, lest what little is below beside another chunk keep the link waiting, and
+ * then leave room for two at once, of which one queue can have only one.
+ */
+static u32 egress_room(const struct mrpc_egress *d, const struct mrpc_egress_queue *q)
+{
+	u32 room = d->rule.limit - min_t(u64, d->out, d->rule.limit);
+	u32 want = egress_wants(d, q);
+
+	if (want <= room)
+		return want;
+	return room >= d->rule.chunk - d->rule.chunk / 4 ? room : 0;
+}
+
 /* Whose turn it is, if there is room for what it sends, and the rate allows it; or NULL. */
 static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d, u64 now)
 {
@@ -67,8 +99,8 @@ static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d, u64 now)
 		if (!e)
 			return NULL;
 		q = mrpc_egress_of(e);
-		q->turn = min_t(u64, e->left, min(q->credit, d->rule.chunk));
-		if (d->out + q->turn > d->rule.limit)
+		q->turn = egress_room(d, q);
+		if (!q->turn)
 			return NULL;
 		d->paced = mrpc_bucket_when(&d->pace, now, q->turn);
 		if (d->paced)

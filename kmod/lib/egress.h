@@ -48,6 +48,7 @@
 #define MRPC_EGRESS_CHUNK	(16U << 10)
 #define MRPC_EGRESS_LIMIT	(2 * MRPC_EGRESS_CHUNK)
 #define MRPC_EGRESS_AGAIN	8	/* times that a ranker puts off a grant */
+#define MRPC_EGRESS_EVEN	8	/* chunks at the end of a message, equally long */
 
 /**
  * struct mrpc_egress_rule - the settings of a domain
@@ -181,8 +182,9 @@ void mrpc_egress_credit(struct mrpc_egress *d, struct mrpc_egress_queue *q, u32 
  * mrpc_egress_next() - grants a chunk, if somebody waits and the limit allows it
  * @now: nanoseconds, never less than before
  *
- * Nobody is passed over for a smaller chunk that would fit. Where it is the rate that does
- * not allow it, @d->paced says until when.
+ * Nobody is passed over for a smaller chunk that would fit. Where there is room for three
+ * quarters of a chunk the grant is for what fits. Where it is the rate that does not allow it,
+ * @d->paced says until when.
  *
  * Return: whom to kick, or NULL.
  */

@@ -80,13 +80,55 @@ TEST(egress_limit)
 	CHECK(!mrpc_egress_next(&d, 0));
 	CHECK_EQ(send(q), CHUNK);
 	CHECK(!mrpc_egress_next(&d, 0));
-	mrpc_egress_gone(&d, q, CHUNK - 1);
+	mrpc_egress_gone(&d, q, CHUNK - CHUNK / 4 - 1);
 	CHECK(!mrpc_egress_next(&d, 0));
 	offer(&queues[3], 0, 1);	/* would fit, but it is not its turn */
 	CHECK(!mrpc_egress_next(&d, 0));
 	mrpc_egress_gone(&d, q, 1);
 	CHECK(mrpc_egress_next(&d, 0) == &queues[0]);
+	CHECK_EQ(queues[0].turn, CHUNK - CHUNK / 4);
 	CHECK_EQ(d.out, 2 * CHUNK);
+}
+
+/* A message does not end with a chunk of a few bytes: the last eight are equally long. */
+TEST(egress_even_end)
+{
+	static const u32 few[] = { CHUNK + 1, 2 * CHUNK + 80, 8 * CHUNK - 7 };
+	u32 i, nr, sent;
+
+	for (i = 0; i < ARRAY_SIZE(few); i++) {
+		begin(MRPC_ORDER_FIFO, false, 1);
+		offer(&queues[0], 0, few[i]);
+		for (nr = sent = 0; queues[0].order.left; nr++) {
+			CHECK(mrpc_egress_next(&d, 0));
+			CHECK(queues[0].turn <= CHUNK);
+			CHECK(queues[0].turn >= few[i] / (few[i] / CHUNK + 1));
+			sent += send(&queues[0]);
+			mrpc_egress_gone(&d, &queues[0], CHUNK);
+		}
+		CHECK_EQ(nr, few[i] / CHUNK + 1);
+		CHECK_EQ(sent, few[i]);
+	}
+	offer(&queues[0], 0, U64_MAX);
+	CHECK(turn());
+	CHECK_EQ(queues[0].order.left, U64_MAX - CHUNK);
+}
+
+/* What little is below beside a chunk does not keep another one waiting. */
+TEST(egress_beside_a_little)
+{
+	begin(MRPC_ORDER_FIFO, false, 3);
+	offer(&queues[0], 0, 100);
+	offer(&queues[1], 0, CHUNK);
+	offer(&queues[2], 0, CHUNK);
+	CHECK(mrpc_egress_next(&d, 0) == &queues[0]);
+	CHECK_EQ(send(&queues[0]), 100);
+	CHECK(mrpc_egress_next(&d, 0) == &queues[1]);
+	CHECK_EQ(send(&queues[1]), CHUNK);
+	CHECK(mrpc_egress_next(&d, 0) == &queues[2]);
+	CHECK_EQ(send(&queues[2]), CHUNK - 100);
+	CHECK_EQ(d.out, 2 * CHUNK);
+	CHECK(!mrpc_egress_next(&d, 0));
 }
 
 /* An urgent message goes before the next chunk of the one under way, which resumes first. */
@@ -478,7 +520,7 @@ TEST(egress_ranker_that_never_agrees)
 		q = mrpc_egress_next(&d, 0);
 		CHECK(q);
 		CHECK_EQ(nagged, MRPC_EGRESS_AGAIN);
-		CHECK_EQ(mrpc_egress_take(&d, q), min_t(u64, CHUNK, q->order.left));
+		CHECK_EQ(mrpc_egress_take(&d, q), q->turn);
 		sent += q->turn / 2;
 		mrpc_egress_dequeued(&d, q, q->turn / 2, CHUNK);
 		mrpc_egress_gone(&d, q, U64_MAX);

@@ -83,16 +83,31 @@ static u64 want_out(const struct pair *p)
 	return out;
 }
 
+/* Of a message that is no longer than eight chunks the fewest that are equally long. */
+static u64 want_chunk(u64 left, u64 chunk)
+{
+	u64 nr;
+
+	for (nr = 1; nr <= 8; nr++)
+		if (nr * chunk >= left)
+			return (left + nr - 1) / nr;
+	return chunk;
+}
+
 static u32 want_next(struct pair *p)
 {
 	u32 i = model_first(&p->m);
-	u64 bytes;
+	u64 bytes, out;
 
 	if (p->paused || i == QUEUES)
 		return QUEUES;
-	bytes = min(p->m.entity[i].left, (u64)min(p->want[i].credit, p->rule.chunk));
-	if (want_out(p) + bytes > p->rule.limit)
-		return QUEUES;
+	bytes = min(want_chunk(p->m.entity[i].left, p->rule.chunk), (u64)p->want[i].credit);
+	out = want_out(p);
+	if (out + bytes > p->rule.limit) {
+		if (out > p->rule.limit || p->rule.limit - out < p->rule.chunk - p->rule.chunk / 4)
+			return QUEUES;
+		bytes = p->rule.limit - out;
+	}
 	model_take(&p->m);
 	model_charge(&p->m, i, bytes);
 	p->want[i].turn = GRANTED;
