@@ -465,10 +465,16 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 static void mrpc_tx_own(struct mrpc_conn *conn)
 {
 	int budget = MRPC_TX_BUDGET;
+	u64 frames;
+	bool again;
 
 	/* The budget is for the whole ownership: others may keep coming. */
 	do {
-		if (mrpc_tx_round(conn, &budget)) {
+		frames = conn->stats.tx_frames;
+		again = mrpc_tx_round(conn, &budget);
+		if (conn->ops->flush && conn->stats.tx_frames != frames)
+			conn->ops->flush(conn);
+		if (again) {
 			mrpc_claim_yield(&conn->tx);
 			mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 			return;

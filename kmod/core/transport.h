@@ -70,6 +70,8 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_kick_tx() will
  *	be called when there is room; else the link is dead. @more: another rpc
  *	follows at once; it may take that, too, see mrpc_tx_next()
+ * @flush: what @send has taken in this round of the transmit direction is to leave; called after
+ *	one or more of it, whatever ends the round. Owner of the transmit claim. Optional
  * @recv: receive at most @budget frames and hand them to the sink; owner of the
  *	receive claim. Returns the number of frames (== @budget: call again),
  *	-EAGAIN when it stopped for want of room in the receive heap (the sink
@@ -129,6 +131,7 @@ struct mrpc_transport_ops {
 	int (*accept)(struct mrpc_listener *l, struct mrpc_conn *conn);
 	void (*unlisten)(struct mrpc_listener *l);
 	int (*send)(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
+	void (*flush)(struct mrpc_conn *conn);
 	int (*recv)(struct mrpc_conn *conn, int budget);
 	void (*shutdown)(struct mrpc_conn *conn, bool abort);
 	void (*release)(struct mrpc_conn *conn);

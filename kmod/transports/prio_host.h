@@ -510,6 +510,7 @@ bool prio_waiting(struct mrpc_listener *l);
 int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
 void prio_unlisten(struct mrpc_listener *l);
 int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
+void prio_flush(struct mrpc_conn *conn);
 int prio_recv(struct mrpc_conn *conn, int budget);
 void prio_shutdown(struct mrpc_conn *conn, bool abort);
 void prio_release(struct mrpc_conn *conn);

@@ -382,12 +382,15 @@ int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 	if (err)
 		return err;
 	rpc->done = mrpc_rpc_total(rpc);
-	/* What follows at once goes into the same order first. */
-	if (more)
-		prio_pump_kick(link->host);
-	else
-		prio_pump_run(link->host);
 	return 0;
+}
+
+/* All of a round goes into the same order first. */
+void prio_flush(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+
+	prio_pump_run(link->host);
 }
 
 int prio_recv(struct mrpc_conn *conn, int budget)

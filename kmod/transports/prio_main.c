@@ -188,6 +188,7 @@ static struct mrpc_transport_ops prio_ops = {
 	.accept		= prio_accept,
 	.unlisten	= prio_unlisten,
 	.send		= prio_send,
+	.flush		= prio_flush,
 	.recv		= prio_recv,
 	.shutdown	= prio_shutdown,
 	.release	= prio_release,
