@@ -473,7 +473,7 @@ static void calls(uint32_t len, unsigned int nr)
 /* A namespace's numbers come with its first port, grow with its calls and end with its last. */
 TEST_LIMIT(counters, 120)
 {
-	int64_t bytes, packets, acks, grants;
+	int64_t bytes, packets, acks, grants, joined;
 
 	CHECK(gauge_becomes("peers", -1, 30000));
 	CHECK_EQ(counter("packets"), -1);
@@ -490,6 +490,9 @@ TEST_LIMIT(counters, 120)
 	CHECK(counter("packets") - packets >= 2 * 20);
 	CHECK(counter("acks") > acks);
 	CHECK(counter("grants") > grants);
+	joined = counter("joined");
+	calls(100, 200);
+	CHECK(counter("joined") > joined);
 	CHECK(becomes_idle());
 	CHECK_EQ(gauge("peers"), 2);
 	raw_pair_end(&p);

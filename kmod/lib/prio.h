@@ -525,6 +525,7 @@ static_assert(sizeof(struct mrpc_prio_peer) <= 896);
  * @wasted: turns of the sender that sent nothing
  * @marks: DATA packets with congestion experienced
  * @shrinks: paths that do not take packets as large as they should
+ * @joined: messages that went in the datagram of another one
  * @drops: by enum mrpc_prio_drop
  */
 struct mrpc_prio_stats {
@@ -538,6 +539,7 @@ struct mrpc_prio_stats {
 	u64 wasted;
 	u64 marks;
 	u64 shrinks;
+	u64 joined;
 	u64 drops[MRPC_PRIO_NR_DROPS];
 };
 
@@ -708,6 +710,19 @@ const struct mrpc_prio_tx *mrpc_prio_tx_best(const struct mrpc_prio *ep);
  * Return: whether there is one.
  */
 bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunk);
+
+/**
+ * mrpc_prio_tx_more() - messages that can share the datagram of a chunk
+ * @chunks: the first one is from mrpc_prio_tx_next() just now; out: those behind it
+ * @most: how many there can be, with the first
+ *
+ * Those whose turn it is next, in their order, if all of the first one and of each of them is
+ * to be sent, for the first time, to the same peer in the same network priority, and one
+ * datagram takes it. Each is a packet of its own in it, and needs its mrpc_prio_tx_sent().
+ *
+ * Return: how many there are, with the first.
+ */
+u32 mrpc_prio_tx_more(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunks, u32 most);
 
 /**
  * mrpc_prio_chunk_header() - the header of one packet of @chunk

@@ -326,11 +326,15 @@ static bool tx_pressing(const struct mrpc_prio_peer *peer)
 	       peer->next_msg - peer->tx_base > MRPC_PRIO_WINDOW / 2;
 }
 
+/* Of what is unscheduled. */
+static u8 tx_small_class(const struct mrpc_prio_tx *tx)
+{
+	return tx->total <= SMALL ? 6 : tx->total <= MEDIUM ? 5 : 4;
+}
+
 static u8 tx_class(const struct mrpc_prio_tx *tx, u32 offset)
 {
-	if (offset >= tx->unscheduled && tx->total)
-		return tx->class;
-	return tx->total <= SMALL ? 6 : tx->total <= MEDIUM ? 5 : 4;
+	return offset >= tx->unscheduled && tx->total ? tx->class : tx_small_class(tx);
 }
 
 static void tx_fill(struct mrpc_prio_tx *tx, u32 most, struct mrpc_prio_chunk *chunk)
@@ -383,25 +387,71 @@ static void tx_start(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 most, u6
 }
 
 /*
- * The window of a peer can have closed since a fresh message was listed: then that one
- * waits for it to open, and the next one is looked at.
+ * Whose turn it is, or NULL. The window of a peer can have closed since a fresh message was
+ * listed: then that one waits for it to open, and the next one is looked at.
  */
-bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunk)
+static struct mrpc_prio_tx *tx_first(struct mrpc_prio *ep)
 {
 	struct mrpc_prio_ranked *e;
 
 	while ((e = mrpc_prio_rank_first(&ep->tx))) {
 		struct mrpc_prio_tx *tx = container_of(e, struct mrpc_prio_tx, entity);
 
-		if (!tx_can(tx)) {
-			ep->stats.wasted++;
-			mrpc_prio_tx_update(ep, tx);
-			continue;
-		}
-		tx_start(ep, tx, ep->rule.chunk, now, chunk);
-		return true;
+		if (tx_can(tx))
+			return tx;
+		ep->stats.wasted++;
+		mrpc_prio_tx_update(ep, tx);
 	}
-	return false;
+	return NULL;
+}
+
+bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunk)
+{
+	struct mrpc_prio_tx *tx = tx_first(ep);
+
+	if (!tx)
+		return false;
+	tx_start(ep, tx, ep->rule.chunk, now, chunk);
+	return true;
+}
+
+/* All of a message, for the first time. */
+static bool chunk_whole(const struct mrpc_prio_chunk *chunk)
+{
+	return chunk->len && chunk->len == chunk->tx->total &&
+	       !(chunk->packet.flags & MRPC_PRIO_AGAIN);
+}
+
+/* Can all of @tx go with @chunk, in @room more bytes? */
+static bool tx_joins(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx,
+		     const struct mrpc_prio_chunk *chunk, u32 room)
+{
+	return tx->peer == chunk->peer && tx->state == MRPC_PRIO_TX_FRESH && tx->total &&
+	       room > MRPC_PRIO_DATA_HDR && tx->total <= room - MRPC_PRIO_DATA_HDR &&
+	       tx->total <= ep->rule.chunk && tx_unscheduled(tx) == tx->total &&
+	       tx_small_class(tx) == chunk->class;
+}
+
+/*
+ * A path that takes no large packets is found by messages that are larger than a packet: what
+ * shares a datagram goes in one that every path takes.
+ */
+u32 mrpc_prio_tx_more(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunks, u32 most)
+{
+	u32 room = MRPC_PRIO_DATA_HDR + min(chunks->peer->payload, MRPC_PRIO_BASE_PAYLOAD);
+	u32 used = MRPC_PRIO_DATA_HDR + chunks->len, nr = 1;
+	struct mrpc_prio_tx *tx;
+
+	if (!chunk_whole(chunks) || used > room)
+		return 1;
+	while (nr < most && (tx = tx_first(ep)) && tx_joins(ep, tx, chunks, room - used)) {
+		tx_start(ep, tx, tx->total, now, &chunks[nr]);
+		chunks[nr - 1].packet.nr = chunks[nr - 1].len;
+		used += MRPC_PRIO_DATA_HDR + chunks[nr].len;
+		nr++;
+	}
+	ep->stats.joined += nr - 1;
+	return nr;
 }
 
 /* -- by turns of the caller's ---------------------------------------------------- */

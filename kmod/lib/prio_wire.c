@@ -81,7 +81,7 @@ static int parse_header(const struct mrpc_prio_hdr *h, struct mrpc_prio_packet *
 	if (!(p->flags & MRPC_PRIO_CRC) && (p->crc || !type_is(p->type, WITH_FROM)))
 		return packet_refuse(why, MRPC_PRIO_DROP_FLAGS);
 	if ((p->priority && p->type != MRPC_PRIO_DATA) ||
-	    (p->nr && p->type != MRPC_PRIO_CONTROL) ||
+	    (p->nr && !type_is(p->type, WITH_FROM)) ||
 	    (p->from && !type_is(p->type, WITH_FROM)))
 		return packet_refuse(why, MRPC_PRIO_DROP_RESERVED);
 	if (!p->to != (p->type == MRPC_PRIO_HELLO))
@@ -96,7 +96,8 @@ static int parse_data(const u8 *buf, u32 len, struct mrpc_prio_packet *p, u32 *w
 	if (len < sizeof(d))
 		return packet_refuse(why, MRPC_PRIO_DROP_SHORT);
 	memcpy(&d, buf, sizeof(d));
-	p->len = len - sizeof(d);
+	p->len = p->nr ?: len - sizeof(d);
+	p->size = sizeof(struct mrpc_prio_hdr) + sizeof(d) + p->len;
 	p->conn = le64_to_cpu(d.conn);
 	p->msg = le64_to_cpu(d.msg);
 	p->ack = le64_to_cpu(d.ack);
@@ -112,7 +113,8 @@ static int parse_data(const u8 *buf, u32 len, struct mrpc_prio_packet *p, u32 *w
 	if (!p->conn || !p->msg || p->msg > MRPC_PRIO_MAX_MSG || p->total > MRPC_PRIO_MAX_TOTAL ||
 	    p->unscheduled > p->total || p->behind >= min_t(u64, p->msg, MRPC_PRIO_WINDOW))
 		return packet_refuse(why, MRPC_PRIO_DROP_RANGE);
-	if (p->offset > p->total || p->len > p->total - p->offset)
+	if (p->offset > p->total || p->len > p->total - p->offset ||
+	    (p->nr && p->nr >= len - sizeof(d)))
 		return packet_refuse(why, MRPC_PRIO_DROP_LENGTH);
 	return 0;
 }
@@ -195,6 +197,7 @@ int mrpc_prio_parse(const void *buf, u32 linear, u32 len, struct mrpc_prio_packe
 	memcpy(&h, buf, sizeof(h));
 	if (parse_header(&h, p, why))
 		return -EPROTO;
+	p->size = len;
 	len -= sizeof(h);
 	linear -= sizeof(h);
 	if (linear < (p->type == MRPC_PRIO_DATA ? sizeof(struct mrpc_prio_data) : len))

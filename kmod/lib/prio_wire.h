@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Packets of the prio transport: one UDP datagram each, all integers
- * little-endian. Documentation/prio-protocol.rst describes them for others. All
- * begin with
+ * Packets of the prio transport, all integers little-endian. A UDP datagram has one,
+ * or several, one behind the other: all but the last are DATA.
+ * Documentation/prio-protocol.rst describes them for others. All begin with
  *
  *   struct mrpc_prio_hdr	24 bytes
  *
  * and continue with
  *
- *   DATA			struct mrpc_prio_data, then payload to the end
+ *   DATA			struct mrpc_prio_data, then payload: @nr bytes, or to the end
  *   CONTROL			@nr times struct mrpc_prio_entry
  *   HELLO, COOKIE, WELCOME	struct mrpc_prio_body
  *   RESET			nothing
@@ -54,7 +54,8 @@ enum mrpc_prio_type {
  * @type: enum mrpc_prio_type
  * @flags: MRPC_PRIO_*
  * @priority: DATA: of the message, 0 (least) to 255
- * @nr: CONTROL: entries, 1 to MRPC_PRIO_MAX_CONTROL
+ * @nr: CONTROL: entries, 1 to MRPC_PRIO_MAX_CONTROL. DATA: bytes of payload, which another
+ *	packet follows; 0: the payload goes to the end of the datagram
  * @to: token of the receiver. HELLO: 0. RESET: @to of what it answers
  * @crc: crc32c, or 0
  * @from: DATA and CONTROL: the lower half of the sender's token. Else 0
@@ -221,6 +222,7 @@ const char *mrpc_prio_drop_name(u32 drop);
 /**
  * struct mrpc_prio_packet - a checked packet in host byte order
  * @len: bytes of payload (DATA)
+ * @size: bytes of all of it; if the datagram has more, another packet follows
  * @crc: as received; the caller of the parser checks it, see mrpc_prio_parse()
  * @entries: CONTROL: @nr of them, in the buffer, each checked
  * The rest is as on the wire.
@@ -235,6 +237,7 @@ struct mrpc_prio_packet {
 	u32 crc;
 	u32 from;
 	u32 len;
+	u32 size;
 	u64 to;
 	union {
 		struct {
@@ -278,9 +281,9 @@ void mrpc_prio_note_put(const struct mrpc_prio_note *note, void *buf);
  * mrpc_prio_parse() - check a packet, without any state
  * @buf: its beginning: all but the payload of DATA. Aligned or not
  * @linear: bytes at @buf, at least MRPC_PRIO_DATA_HDR or all there are
- * @len: bytes of the datagram
+ * @len: bytes of the datagram, from here on
  *
- * With MRPC_PRIO_CRC in @p->flags the caller must compare the crc32c of all the packet,
+ * With MRPC_PRIO_CRC in @p->flags the caller must compare the crc32c of @p->size bytes,
  * the field @crc taken as zero, with @p->crc, and count MRPC_PRIO_DROP_CRC.
  *
  * Return: 0, or -EPROTO and *@why is an enum mrpc_prio_drop.
@@ -293,7 +296,7 @@ u32 mrpc_prio_encode(const struct mrpc_prio_packet *p, void *buf);
 /** mrpc_prio_has_crc() - whether a packet that was made here is to have its crc set */
 static inline bool mrpc_prio_has_crc(const void *buf)
 {
-	return ((const struct mrpc_prio_hdr *)buf)->flags & MRPC_PRIO_CRC;
+	return ((const u8 *)buf)[offsetof(struct mrpc_prio_hdr, flags)] & MRPC_PRIO_CRC;
 }
 
 /** mrpc_prio_set_crc() - @crc of all the packet, with that field zero, into its header */

@@ -65,6 +65,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
 	      sizeof(struct prio_path) <= sizeof_field(struct sk_buff, cb));
 
 #define PRIO_MAX_PACKET	60000U	/* below UDP's limit */
+#define PRIO_TOGETHER	16	/* messages that share a datagram, at most */
 #define PRIO_FIRST_PAYLOAD 1200	/* until the way to a new peer is known */
 
 /* The largest packet without payload; and the largest that we make, which any path takes. */
@@ -92,6 +93,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @nr_peers: in @peers
  * @heard: for a packet's head that is not in one piece
  * @says: the pump's: a packet that is being made
+ * @chunks: the pump's: what is being sent
  * @idle: peers without links, the longest idle first
  * @staged: bytes of packets that wait to be placed, all links together
  * @ended: messages that have ended, to be given back by whoever unlocks
@@ -145,6 +147,7 @@ struct prio_host {
 	u64 next_id;
 	u8 heard[PRIO_CONTROL];
 	u8 says[PRIO_SAYS];
+	struct mrpc_prio_chunk chunks[PRIO_TOGETHER];
 };
 
 /**
@@ -478,8 +481,8 @@ void prio_out_ended(struct prio_host *host);
 void prio_out_abort(struct prio_link *link);
 void prio_out_strip(struct prio_link *link);
 void prio_out_free(struct prio_out *out);
-int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk,
-		   struct socket *owner, u32 *size);
+int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
+		    struct socket *owner, u32 *size);
 int prio_out_init(void);
 void prio_out_exit(void);
 

@@ -413,7 +413,7 @@ static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio
 	}
 }
 
-/* One datagram: header and @len bytes of the chunk from @at. */
+/* One packet of the protocol: header and @len bytes of the chunk from @at. */
 static void prio_out_datagram(struct prio_out *out, const struct mrpc_prio_chunk *chunk, u32 at,
 			      u32 len, struct prio_fill *f)
 {
@@ -432,50 +432,72 @@ static void prio_out_datagram(struct prio_out *out, const struct mrpc_prio_chunk
 	prio_packet_put(f->skb, begin, head, sizeof(head));
 }
 
-/**
- * prio_out_chunk() - send a chunk
- * @host: the host
- * @chunk: what
- * @owner: the socket that its packet is to belong to
- * @size: out: bytes of memory of the packet; 0: none has gone
- *
- * Context: softirq, no lock; pumps. Return: bytes that went out, or -ENOMEM: not even a header.
- */
-int prio_out_chunk(struct prio_host *host, const struct mrpc_prio_chunk *chunk,
-		   struct socket *owner, u32 *size)
+/* The first @len bytes of @chunk, in packets of at most @payload bytes of them. */
+static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 payload,
+			 struct prio_fill *f)
 {
-	struct prio_peer *peer = prio_peer_of(chunk->peer);
 	struct prio_out *out = prio_out_of(chunk->tx);
-	struct dst_entry *dst = prio_peer_route(host, peer);
-	u32 payload = READ_ONCE(peer->core.payload), at = 0;
-	u32 most = clamp(PRIO_MAX_PACKET / (payload + MRPC_PRIO_DATA_HDR), 1U, PRIO_SEGMENTS);
-	u32 len = min(chunk->len, payload * most);
-	u32 nr = max(DIV_ROUND_UP(len, payload), 1U);
-	struct prio_fill f = {};
+	u32 at = 0, n;
 
-	*size = 0;
-	if (!dst)	/* as if it were lost: there may be a way later */
-		return chunk->len;
-	if (!out->begun && !chunk->offset && len) {
+	if (!out->begun && !chunk->offset && chunk->len) {
 		/* Time has passed since it was submitted. */
 		mrpc_rpc_marshal(&out->call->rpc);
 		out->begun = true;
 	}
-	f.skb = prio_packet_new(owner, len + nr * MRPC_PRIO_DATA_HDR, chunk->class);
+	do {
+		n = min(payload, len - at);
+		prio_out_datagram(out, chunk, at, n, f);
+		at += n;
+	} while (at < len);
+}
+
+/* Bytes of @chunk that go into one packet, of as many datagrams as it takes. */
+static u32 prio_out_most(const struct mrpc_prio_chunk *chunk, u32 payload)
+{
+	u32 most = clamp(PRIO_MAX_PACKET / (payload + MRPC_PRIO_DATA_HDR), 1U, PRIO_SEGMENTS);
+
+	return min(chunk->len, payload * most);
+}
+
+/**
+ * prio_out_chunks() - send a chunk, or several in one datagram
+ * @host: the host
+ * @chunks: what; the first can need several datagrams if it is the only one
+ * @nr: how many
+ * @owner: the socket that their packet is to belong to
+ * @size: out: bytes of memory of the packet; 0: none has gone
+ *
+ * Context: softirq, no lock; pumps. Return: bytes of the first one that went out, and then all of
+ * the others; or -ENOMEM: not even a header.
+ */
+int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
+		    struct socket *owner, u32 *size)
+{
+	struct prio_peer *peer = prio_peer_of(chunks->peer);
+	struct dst_entry *dst = prio_peer_route(host, peer);
+	/* What shares a datagram has been judged already, and is not cut. */
+	u32 payload = nr > 1 ? MRPC_PRIO_BASE_PAYLOAD : READ_ONCE(peer->core.payload), i;
+	u32 sent = prio_out_most(chunks, payload);
+	u32 segments = max(DIV_ROUND_UP(sent, payload), 1U);
+	u32 bytes = sent + segments * MRPC_PRIO_DATA_HDR;
+	struct prio_fill f = {};
+
+	*size = 0;
+	if (!dst)	/* as if it were lost: there may be a way later */
+		return chunks->len;
+	for (i = 1; i < nr; i++)
+		bytes += MRPC_PRIO_DATA_HDR + chunks[i].len;
+	f.skb = prio_packet_new(owner, bytes, chunks->class);
 	if (!f.skb) {
 		dst_release(dst);
 		return -ENOMEM;
 	}
-	do {
-		u32 n = min(payload, len - at);
-
-		prio_out_datagram(out, chunk, at, n, &f);
-		at += n;
-	} while (at < len);
+	for (i = 0; i < nr; i++)
+		prio_out_put(&chunks[i], i ? chunks[i].len : sent, payload, &f);
 	*size = f.skb->truesize;
-	prio_packet_send(f.skb, &peer->path, dst, nr > 1 ? payload + MRPC_PRIO_DATA_HDR : 0,
-			 chunk->class);
-	return len;
+	prio_packet_send(f.skb, &peer->path, dst, segments > 1 ? payload + MRPC_PRIO_DATA_HDR : 0,
+			 chunks->class);
+	return sent;
 }
 
 int prio_out_init(void)

@@ -139,8 +139,12 @@ static void prio_message(struct prio_arrival *a, struct mrpc_prio_event *ev,
 		mrpc_prio_refuse(&a->port->host->ep, &a->peer->core, p, code);
 }
 
-/* One datagram of those that have come as one packet: @len bytes from @at. */
-static void prio_datagram(struct prio_arrival *a, u32 at, u32 len)
+/*
+ * One packet of the protocol, the first of the @len bytes from @at on.
+ * Return: its bytes; 0: it is malformed, or not of the peer's association, and what follows it
+ * counts no more: who is unknown gets one answer for a datagram.
+ */
+static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
 {
 	struct prio_host *host = a->port->host;
 	u32 linear = min_t(u32, len, sizeof(host->heard)), why;
@@ -152,34 +156,49 @@ static void prio_datagram(struct prio_arrival *a, u32 at, u32 len)
 		.lport = a->path.lport,
 		.scope = a->path.scope,
 	};
-	const void *head;
+	const u8 *head;
 	u64 now;
 
 	if (len >= sizeof(struct mrpc_prio_hdr)) {
 		head = skb_header_pointer(a->bytes.skb, at, sizeof(struct mrpc_prio_hdr), host->heard);
-		if (((const struct mrpc_prio_hdr *)head)->type == MRPC_PRIO_DATA)
+		if (head[offsetof(struct mrpc_prio_hdr, type)] == MRPC_PRIO_DATA)
 			linear = min_t(u32, len, MRPC_PRIO_DATA_HDR);
 	}
 	head = skb_header_pointer(a->bytes.skb, at, linear, host->heard);
 	if (mrpc_prio_parse(head, linear, len, &p, &why)) {
 		mrpc_prio_count(&host->ep, why);
-		return;
+		return 0;
 	}
-	if (p.flags & MRPC_PRIO_CRC && prio_packet_crc(a->bytes.skb, at, len) != p.crc) {
+	if (p.flags & MRPC_PRIO_CRC && prio_packet_crc(a->bytes.skb, at, p.size) != p.crc) {
 		mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_CRC);
-		return;
+		return 0;
 	}
 	now = ktime_get_ns();
 	mrpc_prio_receive(&host->ep, a->peer ? &a->peer->core : NULL, &addr, sizeof(addr), &p,
 			  a->ecn, now, &ev);
-	if (ev.type == MRPC_PRIO_EVENT_ANSWER)
+	if (ev.type == MRPC_PRIO_EVENT_ANSWER) {
 		prio_answer(host, &a->path, &ev);
-	else if (ev.type == MRPC_PRIO_EVENT_PEER)
+		return 0;
+	}
+	if (ev.type == MRPC_PRIO_EVENT_PEER)
 		prio_stranger(a, &p, now);
 	else if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
 		prio_message(a, &ev, &p, now);
 	if (ev.type == MRPC_PRIO_EVENT_DATA)
 		prio_in_data(host, &ev, &a->bytes, at + MRPC_PRIO_DATA_HDR, now);
+	return p.size;
+}
+
+/* One datagram of those that have come as one packet: @len bytes from @at. */
+static void prio_datagram(struct prio_arrival *a, u32 at, u32 len)
+{
+	u32 n;
+
+	do {
+		n = prio_packet_take(a, at, len);
+		at += n;
+		len -= n;
+	} while (n && len);
 }
 
 /* One packet. @skb: behind its UDP header. */

@@ -190,9 +190,9 @@ static bool prio_pump_room(struct prio_host *host, u64 now)
 static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 	__must_hold(&host->lock)
 {
-	struct mrpc_prio_chunk chunk;
+	struct mrpc_prio_chunk *chunks = host->chunks;
+	u32 size, nr, i;
 	bool room, turn;
-	u32 size;
 	int sent;
 
 	WRITE_ONCE(host->wants_room, false);
@@ -204,16 +204,20 @@ static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 			return true;
 		if (--*budget < 0)
 			return true;
-		turn = prio_egress_turn(host, now, room, &chunk, budget);
-		if (!turn && !(room && mrpc_prio_tx_next(&host->ep, now, &chunk)))
+		turn = prio_egress_turn(host, now, room, chunks, budget);
+		if (!turn && !(room && mrpc_prio_tx_next(&host->ep, now, chunks)))
 			continue;
+		nr = turn ? 1 : mrpc_prio_tx_more(&host->ep, now, chunks, PRIO_TOGETHER);
 		spin_unlock(&host->lock);
-		sent = prio_out_chunk(host, &chunk, turn ? host->gated : host->owner, &size);
+		sent = prio_out_chunks(host, chunks, nr, turn ? host->gated : host->owner, &size);
 		spin_lock(&host->lock);
 		now = ktime_get_ns();	/* others may have had the lock */
-		mrpc_prio_tx_sent(&host->ep, &chunk, max(sent, 0), sent >= 0, now);
+		for (i = 0; i < nr; i++)
+			mrpc_prio_tx_sent(&host->ep, &chunks[i],
+					  i && sent >= 0 ? chunks[i].len : max(sent, 0), sent >= 0,
+					  now);
 		if (turn)
-			prio_egress_sent(host, chunk.tx, size ? sent : 0, size);
+			prio_egress_sent(host, chunks->tx, size ? sent : 0, size);
 		if (sent < 0) {
 			host->starved_until = now + PRIO_RETRY;
 			return false;

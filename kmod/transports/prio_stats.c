@@ -35,6 +35,7 @@ static const struct prio_number prio_numbers[] = {
 	PRIO_COUNTER(wasted),
 	PRIO_COUNTER(marks),
 	PRIO_COUNTER(shrinks),
+	PRIO_COUNTER(joined),
 	PRIO_GAUGE(peers),
 	PRIO_GAUGE(links),
 	PRIO_GAUGE(messages_out),

@@ -19,11 +19,13 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		return 0;
 	}
 	n = mrpc_prio_encode(&p, again);
-	for (i = 0; i < p.nr; i++, n += sizeof(struct mrpc_prio_entry)) {
+	for (i = 0; p.type == MRPC_PRIO_CONTROL && i < p.nr; i++, n += sizeof(struct mrpc_prio_entry)) {
 		mrpc_prio_note_get(&p, i, &note);
 		mrpc_prio_note_put(&note, again + n);
 	}
-	check(n + (p.type == MRPC_PRIO_DATA ? p.len : 0) == len, "parser: another length");
+	check(n + (p.type == MRPC_PRIO_DATA ? p.len : 0) == p.size, "parser: another length");
+	check(p.size == len || (p.type == MRPC_PRIO_DATA && p.nr && p.size < len),
+	      "parser: what follows?");
 	check(!memcmp(again, data, n), "parser: another encoding");
 	return 0;
 }

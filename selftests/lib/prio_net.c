@@ -156,11 +156,11 @@ static void forge(struct pnet_net *n, u32 from, u32 to, const u8 *buf, u32 len)
 	deliver_later(n, from, to, copy, len, false);
 }
 
+/* @buf: a datagram; its packets have their sums */
 static void transmit(struct pnet_net *n, u32 from, u32 to, u8 *buf, u32 len, u32 payload)
 {
 	bool ce = payload && chance(n, n->faults.ecn);
 
-	pnet_set_sum(buf, len);
 	n->sent_bytes += payload;
 	if (chance(n, n->faults.forge) && len > 24 && (buf[3] == MRPC_PRIO_DATA ||
 						       buf[3] == MRPC_PRIO_CONTROL))
@@ -320,20 +320,47 @@ static void host_control(struct pnet_host *h)
 		if (len > size)
 			wrong(h->net, "a packet of %u bytes in a buffer of %u", len, size);
 		note_grants(h->net, h, peer_index(h, peer), buf, len);
+		pnet_set_sum(buf, len);
 		transmit(h->net, h->index, peer_index(h, peer), buf, len, 0);
 	}
+}
+
+/* Return: bytes of the packet */
+static u32 chunk_put(const struct mrpc_prio_chunk *c, u32 at, u32 len, u8 *buf)
+{
+	struct pnet_msg *m = container_of(c->tx, struct pnet_msg, tx);
+	u32 i;
+
+	mrpc_prio_chunk_header(c, at, buf);
+	for (i = 0; i < len; i++)
+		buf[MRPC_PRIO_DATA_HDR + i] = byte_of(m->id, c->offset + at + i);
+	pnet_set_sum(buf, MRPC_PRIO_DATA_HDR + len);
+	return MRPC_PRIO_DATA_HDR + len;
 }
 
 static void chunk_packet(struct pnet_host *h, const struct mrpc_prio_chunk *c, u32 at, u32 len)
 {
 	struct pnet_msg *m = container_of(c->tx, struct pnet_msg, tx);
 	u8 buf[PNET_PACKET];
-	u32 i;
 
-	mrpc_prio_chunk_header(c, at, buf);
-	for (i = 0; i < len; i++)
-		buf[MRPC_PRIO_DATA_HDR + i] = byte_of(m->id, c->offset + at + i);
-	transmit(h->net, h->index, m->dst, buf, MRPC_PRIO_DATA_HDR + len, len);
+	transmit(h->net, h->index, m->dst, buf, chunk_put(c, at, len, buf), len);
+}
+
+/* Several in one datagram. */
+static void chunks_packet(struct pnet_host *h, const struct mrpc_prio_chunk *c, u32 nr)
+{
+	u32 to = container_of(c->tx, struct pnet_msg, tx)->dst, len = 0, payload = 0, i;
+	u8 buf[PNET_PACKET];
+
+	for (i = 0; i < nr; i++) {
+		if (len + MRPC_PRIO_DATA_HDR + c[i].len > MRPC_PRIO_DATA_HDR + MRPC_PRIO_BASE_PAYLOAD)
+			wrong(h->net, "a datagram is too large");
+		if (c[i].peer != c->peer || c[i].class != c->class || c[i].len != c[i].tx->total)
+			wrong(h->net, "a message is not to share a datagram");
+		len += chunk_put(&c[i], 0, c[i].len, buf + len);
+		payload += c[i].len;
+	}
+	transmit(h->net, h->index, to, buf, len, payload);
 }
 
 /* Sends all of @c or, when it goes wrong, its first packets. Return: bytes; @any */
@@ -368,26 +395,54 @@ static void chunk_check(struct pnet_host *h, const struct mrpc_prio_chunk *c)
 		      c->offset + c->len, (unsigned long long)may);
 }
 
-static void host_send(struct pnet_host *h)
+/* The end of a turn, perhaps a while later. */
+static void chunk_over(struct pnet_host *h, const struct mrpc_prio_chunk *c, u32 sent, bool any)
 {
 	struct pnet_net *n = h->net;
-	struct mrpc_prio_chunk c;
 
-	while (n->now >= h->free_at && mrpc_prio_tx_next(&h->ep, n->now, &c)) {
+	if (any && !h->deferred && chance(n, n->faults.defer)) {
+		h->deferred = true;
+		h->chunk = *c;
+		h->chunk_sent = sent;
+		wake(h, EVENT_SENT, n->now + pnet_rnd(n, 200000));
+	} else {
+		mrpc_prio_tx_sent(&h->ep, c, sent, any, n->now);
+	}
+}
+
+/* All of them leave, or none does. Return: bytes */
+static u32 chunks_send(struct pnet_host *h, const struct mrpc_prio_chunk *c, u32 nr)
+{
+	bool any = !chance(h->net, h->net->faults.fail);
+	u32 sent = 0, i;
+
+	if (any)
+		chunks_packet(h, c, nr);
+	for (i = 0; i < nr; i++) {
+		sent += any ? c[i].len : 0;
+		chunk_over(h, &c[i], any ? c[i].len : 0, any);
+	}
+	return sent;
+}
+
+static void host_send(struct pnet_host *h)
+{
+	struct mrpc_prio_chunk c[PNET_TOGETHER];
+	struct pnet_net *n = h->net;
+
+	while (n->now >= h->free_at && mrpc_prio_tx_next(&h->ep, n->now, c)) {
+		u32 nr = mrpc_prio_tx_more(&h->ep, n->now, c, 1 + pnet_rnd(n, PNET_TOGETHER)), sent, i;
 		bool any;
-		u32 sent;
 
-		chunk_check(h, &c);
-		sent = chunk_send(h, &c, &any);
-		h->free_at = n->now + (u64)(sent + 64) * n->ns_per_kb / 1024;
-		if (any && !h->deferred && chance(n, n->faults.defer)) {
-			h->deferred = true;
-			h->chunk = c;
-			h->chunk_sent = sent;
-			wake(h, EVENT_SENT, n->now + pnet_rnd(n, 200000));
+		for (i = 0; i < nr; i++)
+			chunk_check(h, &c[i]);
+		if (nr > 1) {
+			sent = chunks_send(h, c, nr);
 		} else {
-			mrpc_prio_tx_sent(&h->ep, &c, sent, any, n->now);
+			sent = chunk_send(h, c, &any);
+			chunk_over(h, c, sent, any);
 		}
+		h->free_at = n->now + (u64)(sent + nr * 64) * n->ns_per_kb / 1024;
 	}
 	if (mrpc_prio_tx_best(&h->ep))
 		wake(h, EVENT_PUMP, max(h->free_at, n->now + 1));
@@ -496,33 +551,35 @@ void pnet_inject(struct pnet_net *n, u32 from, u32 to, const void *buf, u32 len)
 	deliver_later(n, from, to, buf, len, false);
 }
 
-static void host_packet(struct pnet_host *h, const struct pnet_event *e)
+/* The first packet of @len bytes at @buf. Return: its bytes; 0: what follows does not count */
+static u32 host_packet(struct pnet_host *h, const struct pnet_event *e, const u8 *buf, u32 len)
 {
 	struct pnet_peer *pp = &h->peers[e->from];
-	u32 linear = min_t(u32, e->len, MRPC_PRIO_DATA_HDR), why;
-	const u8 *payload = e->packet + MRPC_PRIO_DATA_HDR;
+	u32 linear = min_t(u32, len, MRPC_PRIO_DATA_HDR), why;
+	const u8 *payload = buf + MRPC_PRIO_DATA_HDR;
 	struct mrpc_prio_event ev;
 	struct mrpc_prio_packet p;
 	u8 addr = e->from;
 
-	if (e->len >= 4 && e->packet[3] != MRPC_PRIO_DATA)
-		linear = e->len;
-	if (mrpc_prio_parse(e->packet, linear, e->len, &p, &why)) {
+	if (len >= 4 && buf[3] != MRPC_PRIO_DATA)
+		linear = len;
+	if (mrpc_prio_parse(buf, linear, len, &p, &why)) {
 		mrpc_prio_count(&h->ep, why);
-		return;
+		return 0;
 	}
-	if (p.flags & MRPC_PRIO_CRC && packet_sum(e->packet, e->len) != p.crc) {
+	if (p.flags & MRPC_PRIO_CRC && packet_sum(buf, p.size) != p.crc) {
 		mrpc_prio_count(&h->ep, MRPC_PRIO_DROP_CRC);
-		return;
+		return 0;
 	}
 	mrpc_prio_receive(&h->ep, pp->there ? &pp->peer : NULL, &addr, 1, &p, e->ce, h->net->now,
 			  &ev);
 	switch (ev.type) {
 	case MRPC_PRIO_EVENT_ANSWER:
-		if (ev.answer_len > e->len)
-			wrong(h->net, "an answer of %u bytes to %u", ev.answer_len, e->len);
+		if (ev.answer_len > len)
+			wrong(h->net, "an answer of %u bytes to %u", ev.answer_len, len);
+		pnet_set_sum(ev.answer, ev.answer_len);
 		transmit(h->net, h->index, e->from, ev.answer, ev.answer_len, 0);
-		break;
+		return 0;
 	case MRPC_PRIO_EVENT_PEER:
 		pp->there = true;
 		mrpc_prio_welcome(&h->ep, &pp->peer, h->net->payload, &p, h->net->now);
@@ -534,6 +591,17 @@ static void host_packet(struct pnet_host *h, const struct pnet_event *e)
 		rx_place(h, &ev, payload);
 		break;
 	}
+	return p.size;
+}
+
+static void host_datagram(struct pnet_host *h, const struct pnet_event *e)
+{
+	u32 at = 0, n;
+
+	do {
+		n = host_packet(h, e, e->packet + at, e->len - at);
+		at += n;
+	} while (n && at < e->len);
 }
 
 /* -- the test's side ----------------------------------------------------------- */
@@ -648,7 +716,7 @@ void pnet_run(struct pnet_net *n, u64 until)
 			continue;
 		}
 		if (e.type == EVENT_PACKET) {
-			host_packet(h, &e);
+			host_datagram(h, &e);
 			free(e.packet);
 		} else if (e.gen != h->gen) {
 			continue;

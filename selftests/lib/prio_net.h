@@ -12,6 +12,7 @@
 #define PNET_HOSTS	4
 #define PNET_BUCKETS	64
 #define PNET_PACKET	2048
+#define PNET_TOGETHER	8	/* messages of a datagram */
 
 /* What goes wrong; chances in 10000 */
 struct pnet_faults {

@@ -357,6 +357,26 @@ static void aborts(struct trace *t)
 	talk(t);
 }
 
+static void together(struct trace *t)
+{
+	u32 m, nr;
+
+	start(t, "payload=400");
+	trace_say(t, "these wait for the association; they leave in their order, the last alone");
+	message(t, 'A', 1, 300, 5);
+	for (m = 2; m <= 4; m++)
+		message(t, 'A', m, 20 * m, 9);
+	for (m = 0; m < 4; m++)
+		fly(t);
+	nr = t->nr_packets - 1;
+	alter(t, nr, 64 + 40, 0x6e, "the second one's magic: only the first counts");
+	lose(t, nr);
+	trace_say(t, "what is missing is sent again, each by itself");
+	talk(t);
+	timer(t);
+	talk(t);
+}
+
 #define SCENE(name, about) { #name, about, name }
 const struct prio_scene prio_scenes[] = {
 	SCENE(first_contact, "HELLO, COOKIE, HELLO, WELCOME, each lost once or repeated"),
@@ -368,6 +388,7 @@ const struct prio_scene prio_scenes[] = {
 	SCENE(checksums, "crc32c end to end; wrong and missing ones are dropped"),
 	SCENE(small_call, "a connection and a call: frames of the native wire format"),
 	SCENE(large_call, "a call of several packets, one of which is lost; a reply with a status"),
+	SCENE(together, "several messages in a datagram"),
 	SCENE(large_message, "unscheduled bytes, then grants"),
 	SCENE(priorities, "an urgent message overtakes one that began before"),
 	SCENE(acknowledgements, "ACK of several messages, late and at once"),

@@ -23,7 +23,8 @@ void scene_malformed(struct trace *t)
 	alter(t, data, 4, 0x10, "a flag that does not exist");
 	alter(t, data, 4, 0x08, "a flag of another type: ECN");
 	alter(t, data, 16, 1, "a crc without the flag");
-	alter(t, data, 6, 1, "nr, which DATA does not have");
+	alter(t, data, 6, 100, "nr: nothing follows the payload");
+	alter(t, data, 6, 101, "nr: more than there is");
 	alter(t, data, 60, 4, "kind");
 	alter(t, data, 61, 1, "reserved");
 	alter(t, data, 24, 0, "conn is 0");

@@ -42,6 +42,7 @@ static u32 content_sum(const u8 *p, u32 len)
 	return ~sum;
 }
 
+/* Of the packet that @buf begins with. */
 static bool sum_ok(const u8 *buf, u32 len)
 {
 	u8 copy[TRACE_PACKET] __attribute__((__aligned__(8)));
@@ -66,12 +67,12 @@ static u32 packet_add(struct trace *t, const u8 *buf, u32 len, char from)
 	return t->nr_packets;
 }
 
+/* @buf: a datagram; its packets have their sums */
 static void show_sent(struct trace *t, struct trace_end *e, u8 *buf, u32 len, u32 class)
 {
 	char line[80];
 	u32 nr;
 
-	pnet_set_sum(buf, len);
 	nr = packet_add(t, buf, len, e->name);
 	snprintf(line, sizeof(line), "%c send packet=%u class=%u", e->name, nr, class);
 	trace_show_packet(t->out, line, buf, len);
@@ -87,10 +88,30 @@ static void send_chunk(struct trace *t, struct trace_end *e, const struct mrpc_p
 		len = min(c->len - at, e->peer.payload);
 		mrpc_prio_chunk_header(c, at, buf);
 		memcpy(buf + MRPC_PRIO_DATA_HDR, content + c->offset + at, len);
+		pnet_set_sum(buf, MRPC_PRIO_DATA_HDR + len);
 		show_sent(t, e, buf, MRPC_PRIO_DATA_HDR + len, c->class);
 		at += len;
 	} while (at < c->len);
 	mrpc_prio_tx_sent(&e->ep, c, c->len, true, t->now);
+}
+
+/* Several in one datagram. */
+static void send_chunks(struct trace *t, struct trace_end *e, const struct mrpc_prio_chunk *c,
+			u32 nr)
+{
+	u8 buf[TRACE_PACKET] __attribute__((__aligned__(8)));
+	u32 len = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		mrpc_prio_chunk_header(&c[i], 0, buf + len);
+		memcpy(buf + len + MRPC_PRIO_DATA_HDR,
+		       container_of(c[i].tx, struct trace_tx, tx)->content, c[i].len);
+		pnet_set_sum(buf + len, MRPC_PRIO_DATA_HDR + c[i].len);
+		len += MRPC_PRIO_DATA_HDR + c[i].len;
+	}
+	show_sent(t, e, buf, len, c->class);
+	for (i = 0; i < nr; i++)
+		mrpc_prio_tx_sent(&e->ep, &c[i], c[i].len, true, t->now);
 }
 
 static void show_ended(struct trace *t, struct trace_end *e)
@@ -122,23 +143,33 @@ static void show_ended(struct trace *t, struct trace_end *e)
 static void end_flush(struct trace *t, struct trace_end *e)
 {
 	u32 size = MRPC_PRIO_DATA_HDR + e->payload, len;
-	struct mrpc_prio_chunk chunk;
+	struct mrpc_prio_chunk chunks[TRACE_TOGETHER];
 	struct mrpc_prio_peer *peer;
 	u8 buf[TRACE_PACKET] __attribute__((__aligned__(8)));
+	u32 nr;
 
 	show_ended(t, e);
-	if (e->answer_len)
+	if (e->answer_len) {
+		pnet_set_sum(e->answer, e->answer_len);
 		show_sent(t, e, e->answer, e->answer_len, MRPC_PRIO_CONTROL_CLASS);
+	}
 	e->answer_len = 0;
-	while ((len = mrpc_prio_control_next(&e->ep, t->now, buf, max_t(u32, size, 400), &peer)))
+	while ((len = mrpc_prio_control_next(&e->ep, t->now, buf, max_t(u32, size, 400), &peer))) {
+		pnet_set_sum(buf, len);
 		show_sent(t, e, buf, len, MRPC_PRIO_CONTROL_CLASS);
-	while (mrpc_prio_tx_next(&e->ep, t->now, &chunk))
-		send_chunk(t, e, &chunk);
+	}
+	while (mrpc_prio_tx_next(&e->ep, t->now, chunks)) {
+		nr = mrpc_prio_tx_more(&e->ep, t->now, chunks, TRACE_TOGETHER);
+		if (nr > 1)
+			send_chunks(t, e, chunks, nr);
+		else
+			send_chunk(t, e, chunks);
+	}
 }
 
 /* -- what comes to it ---------------------------------------------------------- */
 
-static void end_place(struct trace *t, struct trace_end *e, const struct trace_packet *p,
+static void end_place(struct trace *t, struct trace_end *e, const u8 *payload,
 		      const struct mrpc_prio_event *ev)
 {
 	struct trace_rx *r;
@@ -146,7 +177,7 @@ static void end_place(struct trace *t, struct trace_end *e, const struct trace_p
 	if (ev->type != MRPC_PRIO_EVENT_DATA)
 		return;
 	r = container_of(ev->rx, struct trace_rx, rx);
-	memcpy(r->content + ev->offset, p->buf + MRPC_PRIO_DATA_HDR + ev->skip, ev->len);
+	memcpy(r->content + ev->offset, payload + ev->skip, ev->len);
 	if (mrpc_prio_taken(&e->ep, ev, t->now))
 		fprintf(t->out, "%c complete msg=%llu conn=%llu kind=%u priority=%u total=%u"
 			" crc32c=0x%x\n", e->name, (unsigned long long)r->rx.msg,
@@ -154,7 +185,7 @@ static void end_place(struct trace *t, struct trace_end *e, const struct trace_p
 			content_sum(r->content, r->rx.total));
 }
 
-static void end_message(struct trace *t, struct trace_end *e, const struct trace_packet *p,
+static void end_message(struct trace *t, struct trace_end *e, const u8 *payload,
 			const struct mrpc_prio_packet *parsed, struct mrpc_prio_event *ev)
 {
 	struct trace_rx *r = &e->rx[e->nr_rx];
@@ -168,42 +199,56 @@ static void end_message(struct trace *t, struct trace_end *e, const struct trace
 	free(r->content);
 	r->content = calloc(1, parsed->total + 1);
 	mrpc_prio_accept(&e->ep, &e->peer, &r->rx, parsed, e->limit, t->now, ev);
-	end_place(t, e, p, ev);
+	end_place(t, e, payload, ev);
 }
 
-/* @from: whose address it has */
-static void end_take(struct trace *t, struct trace_end *e, const struct trace_packet *p, bool ecn,
-		     char from)
+/* The first packet of @len bytes at @buf. Return: its bytes; 0: what follows does not count */
+static u32 end_take_one(struct trace *t, struct trace_end *e, const u8 *buf, u32 len, bool ecn,
+			char from)
 {
+	const u8 *payload = buf + MRPC_PRIO_DATA_HDR;
 	bool known = e->there && (from == 'A' || from == 'B');
 	struct mrpc_prio_packet parsed;
 	struct mrpc_prio_event ev;
 	u32 why;
 
-	if (mrpc_prio_parse(p->buf, p->len, p->len, &parsed, &why)) {
+	if (mrpc_prio_parse(buf, len, len, &parsed, &why)) {
 		mrpc_prio_count(&e->ep, why);
-		return;
+		return 0;
 	}
-	if (!sum_ok(p->buf, p->len)) {
+	if (!sum_ok(buf, parsed.size)) {
 		mrpc_prio_count(&e->ep, MRPC_PRIO_DROP_CRC);
-		return;
+		return 0;
 	}
 	mrpc_prio_receive(&e->ep, known ? &e->peer : NULL, &from, 1, &parsed, ecn, t->now, &ev);
 	switch (ev.type) {
 	case MRPC_PRIO_EVENT_ANSWER:
 		memcpy(e->answer, ev.answer, ev.answer_len);
 		e->answer_len = ev.answer_len;
-		break;
+		return 0;
 	case MRPC_PRIO_EVENT_PEER:
 		mrpc_prio_welcome(&e->ep, &e->peer, e->payload, &parsed, t->now);
 		e->there = true;
 		break;
 	case MRPC_PRIO_EVENT_MESSAGE:
-		end_message(t, e, p, &parsed, &ev);
+		end_message(t, e, payload, &parsed, &ev);
 		break;
 	default:
-		end_place(t, e, p, &ev);
+		end_place(t, e, payload, &ev);
 	}
+	return parsed.size;
+}
+
+/* @from: whose address it has */
+static void end_take(struct trace *t, struct trace_end *e, const struct trace_packet *p, bool ecn,
+		     char from)
+{
+	u32 at = 0, n;
+
+	do {
+		n = end_take_one(t, e, p->buf + at, p->len - at, ecn, from);
+		at += n;
+	} while (n && at < p->len);
 }
 
 /* -- events -------------------------------------------------------------------- */

@@ -16,6 +16,7 @@
 #define TRACE_PACKETS	512	/* of a trace */
 #define TRACE_MESSAGES	128	/* of an end, in each direction */
 #define TRACE_BUCKETS	64
+#define TRACE_TOGETHER	8	/* messages of a datagram */
 
 struct trace_packet {
 	u32 len;

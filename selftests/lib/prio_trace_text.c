@@ -164,17 +164,21 @@ static void show_fields(FILE *out, const struct mrpc_prio_packet *p)
 	}
 }
 
-/* A malformed one has no fields. */
+/* A malformed one has no fields, and what follows it is not looked at. */
 void trace_show_packet(FILE *out, const char *line, const u8 *buf, u32 len)
 {
 	struct mrpc_prio_packet p;
-	u32 why, i;
+	u32 why, i, at = 0;
 
 	fprintf(out, "%s len=%u\n", line, len);
-	if (!mrpc_prio_parse(buf, len, len, &p, &why))
+	do {
+		if (mrpc_prio_parse(buf + at, len - at, len - at, &p, &why)) {
+			fprintf(out, "  malformed why=%s\n", mrpc_prio_drop_name(why));
+			break;
+		}
 		show_fields(out, &p);
-	else
-		fprintf(out, "  malformed why=%s\n", mrpc_prio_drop_name(why));
+		at += p.size;
+	} while (at < len);
 	for (i = 0; i < len; i++)
 		fprintf(out, "%s%02x%s", i % HEX_LINE ? "" : "  | ", buf[i],
 			i % HEX_LINE == HEX_LINE - 1 || i == len - 1 ? "\n" : "");

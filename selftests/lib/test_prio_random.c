@@ -217,12 +217,14 @@ static void run_seeds(bool restarts)
 	const char *one = getenv("PRIO_SEED"), *many = getenv("PRIO_SEEDS");
 	u64 first = one ? strtoull(one, NULL, 0) : 0, seed;
 	u64 nr = one ? 1 : many ? strtoull(many, NULL, 0) : SEEDS;
-	u64 steps = 0, delivered = 0, ended = 0, silent = 0, i;
+	u64 steps = 0, delivered = 0, ended = 0, silent = 0, joined = 0, i;
 
 	for (seed = first; seed < first + nr; seed++) {
 		run_seed(seed, restarts);
 		CHECK_MSG(!net.wrong[0], "seed %llu: %s", (unsigned long long)seed, net.wrong);
 		steps += net.steps;
+		for (i = 0; i < net.hosts; i++)
+			joined += net.host[i].ep.stats.joined;
 		for (i = 0; i < net.nr_msgs; i++) {
 			delivered += net.msgs[i]->delivered;
 			ended += net.msgs[i]->tx.status != MRPC_PRIO_DONE;
@@ -230,6 +232,7 @@ static void run_seeds(bool restarts)
 		}
 		pnet_fini(&net);
 	}
+	CHECK(one || joined);
 	NOTE("%llu seeds, %llu events, %llu messages delivered, %llu ended otherwise (%llu silent)",
 	     (unsigned long long)nr, (unsigned long long)steps, (unsigned long long)delivered,
 	     (unsigned long long)ended, (unsigned long long)silent);

@@ -116,10 +116,27 @@ TEST(prio_wire_data)
 	CHECK(!memcmp(buf, bytes, sizeof(bytes)));
 	CHECK_EQ(parse(64, len), MRPC_PRIO_NR_DROPS);
 	CHECK_EQ(got.len, 100);
+	CHECK_EQ(got.size, len);
 	CHECK_EQ(got.msg, 0x1112131415161718);
 	CHECK_EQ(got.behind, 0x263);
 	CHECK_EQ(got.kind, MRPC_PRIO_REPLY);
 	CHECK_EQ(got.from, 0x99aabbcc);
+}
+
+/* What is behind the payload is another packet's business, whatever it is. */
+TEST(prio_wire_data_followed)
+{
+	u32 len = data_packet(100), n;
+
+	for (n = 1; n < 100; n++) {
+		CHECK_EQ(with(len, 6, n), MRPC_PRIO_NR_DROPS);
+		CHECK_EQ(got.len, n);
+		CHECK_EQ(got.size, MRPC_PRIO_DATA_HDR + n);
+		CHECK_EQ(got.nr, n);
+	}
+	/* An announcement has no payload: nothing can follow it. */
+	len = data_packet(0);
+	CHECK_EQ(with(len, 6, 1), MRPC_PRIO_DROP_LENGTH);
 }
 
 TEST(prio_wire_data_wrong)
@@ -134,7 +151,9 @@ TEST(prio_wire_data_wrong)
 	CHECK_EQ(with(len, 3, MRPC_PRIO_TYPE_MAX + 1), MRPC_PRIO_DROP_TYPE);
 	CHECK_EQ(with(len, 4, MRPC_PRIO_ECN), MRPC_PRIO_DROP_FLAGS);
 	CHECK_EQ(with(len, 4, 0x80), MRPC_PRIO_DROP_FLAGS);
-	CHECK_EQ(with(len, 6, 1), MRPC_PRIO_DROP_RESERVED);
+	CHECK_EQ(with(len, 6, 100), MRPC_PRIO_DROP_LENGTH);	/* nothing follows */
+	CHECK_EQ(with(len, 6, 101), MRPC_PRIO_DROP_LENGTH);
+	CHECK_EQ(with(len, 7, 0xff), MRPC_PRIO_DROP_LENGTH);
 	CHECK_EQ(with(len, 16, 1), MRPC_PRIO_DROP_FLAGS);	/* a crc without the flag */
 	CHECK_EQ(with(len, 60, MRPC_PRIO_KIND_MAX + 1), MRPC_PRIO_DROP_TYPE);
 	CHECK_EQ(with(len, 61, 1), MRPC_PRIO_DROP_RESERVED);

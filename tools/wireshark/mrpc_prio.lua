@@ -47,7 +47,7 @@ local f = {
 	flag_urge = ProtoField.bool("mrpc_prio.flags.urge", "URGE", 8, nil, URGE),
 	flag_ecn = ProtoField.bool("mrpc_prio.flags.ecn", "ECN", 8, nil, ECN),
 	priority = ProtoField.uint8("mrpc_prio.priority", "Priority"),
-	nr = ProtoField.uint16("mrpc_prio.nr", "Entries"),
+	nr = ProtoField.uint16("mrpc_prio.nr", "Entries, or bytes of payload before another packet"),
 	to = ProtoField.uint64("mrpc_prio.to", "Receiver's token", base.HEX),
 	crc = ProtoField.uint32("mrpc_prio.crc", "Checksum", base.HEX),
 	crc_good = ProtoField.bool("mrpc_prio.crc.good", "Checksum is right"),
@@ -135,7 +135,7 @@ prio.prefs.check = Pref.bool("Check checksums", true, "Compute crc32c of packets
 
 -- ---- what is known of messages ----------------------------------------------
 
-local messages, calls, seen, kept	-- by key; by key; by packet's number; bytes
+local messages, calls, seen, kept	-- by key; by key; by packet's number and place in it; bytes
 
 function prio.init()
 	messages, calls, seen, kept = {}, {}, {}, 0
@@ -416,11 +416,11 @@ local function show_data_fields(tvb, tree, acked)
 	end
 end
 
-local function show_data(tvb, pinfo, tree, root)
+local function show_data(tvb, pinfo, tree, root, key)
 	local p = read_data(tvb)
 
-	seen[pinfo.number] = seen[pinfo.number] or learn_data(p, pinfo)
-	local rec = seen[pinfo.number]
+	seen[key] = seen[key] or learn_data(p, pinfo)
+	local rec = seen[key]
 	show_data_fields(tvb, tree, rec.ack)
 	show_message(tree, rec.m, pinfo.number)
 	show_data_marks(tree, rec)
@@ -475,9 +475,9 @@ local function show_entry(tvb, tree, entry, known)
 	end
 end
 
-local function show_control(tvb, pinfo, tree)
+local function show_control(tvb, pinfo, tree, key)
 	local p = { to = tvb(8, 8):le_uint64(), from = tvb(20, 4):le_uint() }
-	local learned, texts = seen[pinfo.number] or {}, {}
+	local learned, texts = seen[key] or {}, {}
 
 	for i = 1, tvb(6, 2):le_uint() do
 		local range = tvb(HEADER + (i - 1) * ENTRY, ENTRY)
@@ -486,7 +486,7 @@ local function show_control(tvb, pinfo, tree)
 		show_entry(range, tree, entry, learned[i])
 		texts[i] = entry_text(entry)
 	end
-	seen[pinfo.number] = learned
+	seen[key] = learned
 	if bit.band(tvb(4, 1):uint(), ECN) ~= 0 then
 		tree:add_proto_expert_info(e.ecn)
 	end
@@ -523,14 +523,17 @@ local function show_malformed(tvb, pinfo, tree, why)
 	end
 end
 
-function prio.dissector(tvb, pinfo, tree)
+-- The packet that @rest of the datagram begins with, @at bytes from its beginning. Returns its bytes,
+-- or nothing if what follows does not count.
+local function show_packet(rest, at, pinfo, tree)
+	local whole = rules().whole_head(rest)
+	local why = whole and rules().check(rest)
+	local size = not why and rules().size(rest)
+	local tvb = size and size < rest:len() and rest(0, size):tvb() or rest
 	local item = tree:add(prio, tvb())
-	local whole = rules().whole_head(tvb)
-	local why = whole and rules().check(tvb)
 	local kind = tvb:len() >= HEADER and tvb(3, 1):uint()
+	local key = string.format("%u:%u", pinfo.number, at)
 
-	pinfo.cols.protocol:set("mRPC-prio")
-	pinfo.cols.info:clear()
 	if kind then
 		show_header(tvb, item)
 	end
@@ -539,15 +542,37 @@ function prio.dissector(tvb, pinfo, tree)
 	elseif not whole then
 		pinfo.cols.info:set("Cut by the capture")
 	elseif kind == DATA then
-		show_data(tvb, pinfo, item, tree)
+		show_data(tvb, pinfo, item, tree, key)
 	elseif kind == CONTROL then
-		show_control(tvb, pinfo, item)
+		show_control(tvb, pinfo, item, key)
 	elseif kind == RESET then
 		item:add_proto_expert_info(e.reset)
 		pinfo.cols.info:set("RESET")
 	else
 		show_body(tvb, pinfo, item)
 	end
+	return whole and size
+end
+
+function prio.dissector(tvb, pinfo, tree)
+	local at, cut = 0, tvb:len() < tvb:reported_len()
+	local size
+
+	pinfo.cols.protocol:set("mRPC-prio")
+	pinfo.cols.info:clear()
+	repeat
+		local rest = at == 0 and tvb or tvb(at):tvb()
+		-- How long the rest was is not known of a part of it.
+		if at > 0 and cut and rules().size(rest) >= rest:len() then
+			break
+		end
+		size = show_packet(rest, at, pinfo, tree)
+		at = at + (size or 0)
+		if size and at < tvb:len() then
+			pinfo.cols.info:append("; ")
+			pinfo.cols.info:fence()
+		end
+	until not size or at >= tvb:len()
 	return tvb:len()
 end
 

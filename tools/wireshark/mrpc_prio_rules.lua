@@ -46,15 +46,15 @@ local function check_header(tvb)
 	elseif not has(flags, CRC) and (not either or not zero(tvb(16, 4))) then
 		return "flags"
 	elseif kind ~= DATA and tvb(5, 1):uint() ~= 0 or
-	       kind ~= CONTROL and tvb(6, 2):le_uint() ~= 0 or
-	       not either and not zero(tvb(20, 4)) then
+	       not either and (tvb(6, 2):le_uint() ~= 0 or not zero(tvb(20, 4))) then
 		return "reserved"
 	elseif zero(tvb(8, 8)) ~= (kind == HELLO) then
 		return "range"
 	end
 end
 
-local function check_data(tvb, len)
+-- @nr: bytes of the payload, if another packet follows, or 0
+local function check_data(tvb, len, nr)
 	if len < BODY then
 		return "short"
 	end
@@ -69,7 +69,8 @@ local function check_data(tvb, len)
 	       tvb(32, 4):le_uint() > total or behind >= WINDOW or
 	       (msg:higher() == 0 and behind >= msg:lower()) then
 		return "range"
-	elseif offset > total or len - BODY > total - offset then
+	elseif offset > total or (nr > 0 and nr or len - BODY) > total - offset or
+	       nr > 0 and nr >= len - BODY then
 		return "length"
 	end
 end
@@ -123,7 +124,15 @@ local function check_body(tvb, len, kind)
 	end
 end
 
--- Why a packet is dropped as malformed, or nothing; of one that has whole_head().
+-- Bytes of the packet that a datagram, or the rest of one, begins with: another one may follow
+function rules.size(tvb)
+	local data = tvb:len() >= HEADER and tvb(3, 1):uint() == DATA
+	local nr = data and tvb(6, 2):le_uint() or 0
+
+	return nr > 0 and HEADER + BODY + nr or tvb:reported_len()
+end
+
+-- Why a packet is dropped as malformed, or nothing; of one that has whole_head(), with what follows.
 function rules.check(tvb)
 	local len = tvb:reported_len()
 
@@ -143,7 +152,7 @@ function rules.check(tvb)
 	end
 	local rest = tvb(HEADER)
 	if kind == DATA then
-		return check_data(rest, len)
+		return check_data(rest, len, tvb(6, 2):le_uint())
 	elseif kind == CONTROL then
 		return check_control(rest, len, tvb(6, 2):le_uint())
 	end
