@@ -30,6 +30,7 @@
 #define PRIO_STAGED_ALL	SZ_256M	/* of a host */
 #define PRIO_STAGED_FEW	SZ_256K	/* of a connection: so much when others have used that up */
 #define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
+#define PRIO_FEW	256	/* bytes that do not keep a packet for their own sake */
 
 static struct kmem_cache *prio_in_cache;
 
@@ -199,13 +200,35 @@ static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes 
 	       at == piece->at + len / piece->each * piece->stride;
 }
 
-/* The packet, if no message has it yet, or another reference to its content; or NULL. */
-static struct sk_buff *prio_in_packet(struct prio_in *in, const struct prio_bytes *bytes)
+/* The @len bytes of a packet from @at, alone. */
+static struct sk_buff *prio_in_copy(const struct sk_buff *from, u32 at, u32 len)
 {
+	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
+
+	if (skb)
+		skb_copy_bits(from, at, skb_put(skb, len), len);
+	return skb;
+}
+
+/*
+ * The packet, if no message has it yet, or another reference to its content; or NULL. A message
+ * of which it has little, as of many in a datagram, has its own: else each would count for all.
+ * @at: in: of the first new byte; out: where that is in what is returned
+ */
+static struct sk_buff *prio_in_packet(struct prio_in *in, const struct prio_bytes *bytes, u32 *at,
+				      u32 len)
+{
+	u32 from = *at;
+
 	if (in->accepted ? in->staged > PRIO_PLACING :
 	    in->link->staged > PRIO_STAGED || prio_in_crowded(in->link))
 		return NULL;
-	return bytes->taken ? skb_clone(bytes->skb, GFP_ATOMIC | __GFP_NOWARN) : bytes->skb;
+	if (!bytes->taken)
+		return bytes->skb;
+	if (len > PRIO_FEW)
+		return skb_clone(bytes->skb, GFP_ATOMIC | __GFP_NOWARN);
+	*at = 0;
+	return prio_in_copy(bytes->skb, from, len);
 }
 
 static void prio_in_stage(struct prio_in *in, struct prio_bytes *bytes, struct sk_buff *skb,
@@ -260,7 +283,8 @@ void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
 	bool complete;
 
 	if (ev->len && !continues) {
-		skb = prio_in_packet(in, bytes);
+		at += ev->skip;
+		skb = prio_in_packet(in, bytes, &at, ev->len);
 		if (!skb) {
 			mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_MEMORY);
 			return;
@@ -275,7 +299,7 @@ void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
 		return;
 	}
 	if (skb)
-		prio_in_stage(in, bytes, skb, ev, at + ev->skip);
+		prio_in_stage(in, bytes, skb, ev, at);
 	else if (continues)
 		prio_piece(in->came)->to += ev->len;
 	if (complete)
