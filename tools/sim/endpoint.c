@@ -5,6 +5,7 @@
 #include "random.h"
 
 #define BUCKETS 512
+#define TOGETHER 16	/* messages of a datagram */
 
 struct endpoint_peer {
 	struct mrpc_prio_peer peer;
@@ -118,12 +119,23 @@ static struct sim_packet *new_packet(struct endpoint *e, u32 to, u8 level)
 	return p;
 }
 
-static void send(struct endpoint *e, struct sim_packet *p)
+static void seal(u8 *packet, u32 bytes)
 {
-	if (mrpc_prio_has_crc(p->data))
-		mrpc_prio_set_crc(p->data, endpoint_crc(p->data, p->bytes_of_data));
+	if (mrpc_prio_has_crc(packet))
+		mrpc_prio_set_crc(packet, endpoint_crc(packet, bytes));
+}
+
+/* All that it has is sealed. */
+static void send_sealed(struct endpoint *e, struct sim_packet *p)
+{
 	p->bytes = max_t(u32, SIM_FRAME + ENDPOINT_IP + p->bytes_of_data + p->length, 84);
 	sim_net_send(e->net, p);
+}
+
+static void send(struct endpoint *e, struct sim_packet *p)
+{
+	seal(p->data, p->bytes_of_data);
+	send_sealed(e, p);
 }
 
 static void send_control(struct endpoint *e)
@@ -169,6 +181,25 @@ static void send_chunk(struct endpoint *e, const struct mrpc_prio_chunk *chunk)
 	} while (at < chunk->len);
 }
 
+/* Several in one datagram. */
+static void send_chunks(struct endpoint *e, const struct mrpc_prio_chunk *chunks, u32 nr)
+{
+	u32 to = container_of(chunks->peer, struct endpoint_peer, peer)->host, i;
+	struct sim_packet *p = new_packet(e, to, chunks->class);
+
+	for (i = 0; i < nr; i++) {
+		const struct endpoint_tx *tx = container_of(chunks[i].tx, struct endpoint_tx, tx);
+		u8 *packet = p->data + p->bytes_of_data;
+
+		mrpc_prio_chunk_header(&chunks[i], 0, packet);
+		e->user->fill(e->context, tx, 0, chunks[i].len, packet + MRPC_PRIO_DATA_HDR);
+		seal(packet, MRPC_PRIO_DATA_HDR + chunks[i].len);
+		p->bytes_of_data += MRPC_PRIO_DATA_HDR + chunks[i].len;
+		p->message = tx->tx.conn;
+	}
+	send_sealed(e, p);
+}
+
 u32 endpoint_chunk_bytes(u32 chunk)
 {
 	u32 packets = (chunk + ENDPOINT_PAYLOAD - 1) / ENDPOINT_PAYLOAD;
@@ -179,12 +210,19 @@ u32 endpoint_chunk_bytes(u32 chunk)
 /* No more than two chunks are in the port: one is let in while there is at most one. */
 static void send_data(struct endpoint *e)
 {
-	struct mrpc_prio_chunk chunk;
+	struct mrpc_prio_chunk chunks[TOGETHER];
+	u32 nr, i;
 
 	while (sim_net_room(e->net, e->host) >= endpoint_chunk_bytes(e->ep.rule.chunk) &&
-	       mrpc_prio_tx_next(&e->ep, now_ns(e), &chunk)) {
-		send_chunk(e, &chunk);
-		mrpc_prio_tx_sent(&e->ep, &chunk, chunk.len, true, now_ns(e));
+	       mrpc_prio_tx_next(&e->ep, now_ns(e), chunks)) {
+		/* Packets without content have one header each. */
+		nr = e->user->fill ? mrpc_prio_tx_more(&e->ep, now_ns(e), chunks, TOGETHER) : 1;
+		if (nr > 1)
+			send_chunks(e, chunks, nr);
+		else
+			send_chunk(e, chunks);
+		for (i = 0; i < nr; i++)
+			mrpc_prio_tx_sent(&e->ep, &chunks[i], chunks[i].len, true, now_ns(e));
 	}
 }
 
@@ -286,15 +324,15 @@ static void accept_message(struct endpoint *e, struct endpoint_peer *peer,
 	mrpc_prio_accept(&e->ep, &peer->peer, &rx->rx, packet, limit, now_ns(e), ev);
 }
 
-static bool checked(struct endpoint *e, const struct sim_packet *p,
+/* The packet @at bytes from the beginning of a datagram. */
+static bool checked(struct endpoint *e, const struct sim_packet *p, u32 at,
 		    struct mrpc_prio_packet *packet)
 {
-	u32 why = 0;
+	u32 linear = p->bytes_of_data - at, why = 0;
 
-	if (!mrpc_prio_parse(p->data, p->bytes_of_data, p->bytes_of_data + p->length, packet,
-			     &why)) {
+	if (!mrpc_prio_parse(p->data + at, linear, linear + p->length, packet, &why)) {
 		if (!(packet->flags & MRPC_PRIO_CRC) ||
-		    packet->crc == endpoint_crc(p->data, p->bytes_of_data))
+		    packet->crc == endpoint_crc(p->data + at, min(packet->size, linear)))
 			return true;
 		why = MRPC_PRIO_DROP_CRC;
 	}
@@ -302,7 +340,8 @@ static bool checked(struct endpoint *e, const struct sim_packet *p,
 	return false;
 }
 
-static void handle(struct endpoint *e, const struct sim_packet *p,
+/* Return: whether what follows it in the datagram counts. */
+static bool handle(struct endpoint *e, const struct sim_packet *p, u32 at,
 		   const struct mrpc_prio_packet *packet)
 {
 	struct endpoint_peer *peer = e->peers[p->from];
@@ -319,16 +358,21 @@ static void handle(struct endpoint *e, const struct sim_packet *p,
 	if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
 		accept_message(e, peer, packet, &ev);
 	if (ev.type == MRPC_PRIO_EVENT_DATA)
-		take(e, &ev, p->data + MRPC_PRIO_DATA_HDR);
+		take(e, &ev, p->data + at + MRPC_PRIO_DATA_HDR);
+	return ev.type != MRPC_PRIO_EVENT_ANSWER;
 }
 
 void endpoint_receive(struct endpoint *e, struct sim_packet *p)
 {
 	struct mrpc_prio_packet packet;
+	u32 at = 0;
 
 	e->busy = true;
-	if (checked(e, p, &packet))
-		handle(e, p, &packet);
+	while (checked(e, p, at, &packet) && handle(e, p, at, &packet)) {
+		at += packet.size;
+		if (at >= p->bytes_of_data)
+			break;
+	}
 	sim_packet_free(e->net, p);
 	e->busy = false;
 	endpoint_work(e);
