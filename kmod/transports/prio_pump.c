@@ -28,7 +28,7 @@ static enum hrtimer_restart prio_pump_timer(struct hrtimer *timer)
 	struct prio_host *host = container_of(timer, struct prio_host, timer);
 
 	WRITE_ONCE(host->timer_due, true);
-	prio_pump_kick(host);
+	prio_pump_run(host);	/* arms it again, if anything is to come */
 	return HRTIMER_NORESTART;
 }
 
