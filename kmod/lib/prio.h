@@ -628,6 +628,17 @@ u64 mrpc_prio_deadline(const struct mrpc_prio *ep);
 /** mrpc_prio_timeout() - it is @now; at any time, harmless if nothing is due */
 void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now);
 
+/**
+ * mrpc_prio_settled() - has nothing come about since all lists were emptied
+ * Of those that are emptied after any event: whether mrpc_prio_peer_event(), _tx_ended(), _rx_ended()
+ * and _tx_gates() would all return NULL.
+ */
+static inline bool mrpc_prio_settled(const struct mrpc_prio *ep)
+{
+	return mrpc_link_empty(&ep->events) && mrpc_link_empty(&ep->tx_list) &&
+	       mrpc_link_empty(&ep->rx_list) && mrpc_link_empty(&ep->gates);
+}
+
 /* -- peers --------------------------------------------------------------------- */
 
 /** mrpc_prio_peer_add() - somebody to send to; no packet is sent before mrpc_prio_submit() */

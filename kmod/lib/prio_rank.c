@@ -54,10 +54,11 @@ void mrpc_prio_rank_del(struct mrpc_prio_rank *r, struct mrpc_prio_ranked *e)
 
 struct mrpc_prio_ranked *mrpc_prio_rank_first(const struct mrpc_prio_rank *r)
 {
-	int slot = mrpc_levels_scan(r->map, 0);
+	int slot;
 
-	if (slot < 0)
+	if (!(r->map[0] | r->map[1] | r->map[2] | r->map[3]))
 		return NULL;
+	slot = mrpc_levels_scan(r->map, 0);
 	return ranked_of(r->of[slot]->first[mrpc_levels_find(r->of[slot], 0)]);
 }
 

@@ -148,7 +148,7 @@ static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
 {
 	struct prio_host *host = a->port->host;
 	u32 linear = min_t(u32, len, sizeof(host->heard)), why;
-	struct mrpc_prio_event ev = {};
+	struct mrpc_prio_event ev;
 	struct mrpc_prio_packet p;
 	struct prio_address addr = {
 		.remote = a->path.remote,
@@ -236,6 +236,13 @@ static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 		consume_skb(skb);
 }
 
+/* Who puts a packet there calls us after that. */
+static bool prio_packets_wait(const struct sock *sk)
+{
+	return !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
+	       !skb_queue_empty_lockless(&udp_sk(sk)->reader_queue);
+}
+
 /**
  * prio_packets_came() - sk_data_ready of a port
  * @sk: its socket
@@ -251,7 +258,7 @@ void prio_packets_came(struct sock *sk)
 
 	rcu_read_lock();
 	port = rcu_dereference_sk_user_data(sk);
-	while (port) {
+	while (port && prio_packets_wait(sk)) {
 		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
 		if (skb)
 			prio_packet_came(port, skb);

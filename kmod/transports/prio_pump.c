@@ -58,6 +58,8 @@ void prio_pump_kick(struct prio_host *host)
  */
 void prio_settle(struct prio_host *host)
 {
+	if (mrpc_prio_settled(&host->ep))
+		return;
 	prio_peer_events(host);
 	prio_out_ended(host);
 	prio_in_ended(host);
@@ -123,19 +125,22 @@ static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u3
 	prio_packet_send(skb, &peer->path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
 }
 
-static void prio_pump_controls(struct prio_host *host, int *budget)
+/* Return: what time it is then. */
+static u64 prio_pump_controls(struct prio_host *host, u64 now, int *budget)
 	__must_hold(&host->lock)
 {
 	struct mrpc_prio_peer *peer;
 	u32 len;
 
-	while (*budget > 0 && (len = mrpc_prio_control_next(&host->ep, ktime_get_ns(), host->says,
+	while (*budget > 0 && (len = mrpc_prio_control_next(&host->ep, now, host->says,
 					     sizeof(host->says), &peer))) {
 		--*budget;
 		spin_unlock(&host->lock);
 		prio_pump_control(host, prio_peer_of(peer), len);
 		spin_lock(&host->lock);
+		now = ktime_get_ns();	/* others may have had the lock */
 	}
+	return now;
 }
 
 /*
@@ -257,6 +262,7 @@ void prio_pump_run(struct prio_host *host)
 {
 	int budget = PRIO_ROUNDS;
 	bool fine = true;
+	u64 now;
 
 	spin_lock_bh(&host->lock);
 	host->again = true;
@@ -267,11 +273,12 @@ void prio_pump_run(struct prio_host *host)
 	host->pumping = true;
 	do {
 		host->again = false;
-		mrpc_prio_timeout(&host->ep, ktime_get_ns());
-		prio_settle(host);
 		prio_pump_answers(host, &budget);
-		prio_pump_controls(host, &budget);
-		fine = prio_pump_data(host, ktime_get_ns(), &budget);
+		now = ktime_get_ns();
+		mrpc_prio_timeout(&host->ep, now);
+		prio_settle(host);
+		now = prio_pump_controls(host, now, &budget);
+		fine = prio_pump_data(host, now, &budget);
 		host->again |= budget <= 0;
 	} while (host->again && budget > 0 && fine);
 	prio_pump_arm(host, !fine);
