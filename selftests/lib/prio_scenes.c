@@ -373,8 +373,10 @@ static void together(struct trace *t)
 	lose(t, nr);
 	trace_say(t, "what is missing is sent again, each by itself");
 	talk(t);
-	timer(t);
-	talk(t);
+	for (m = 0; m < 2; m++) {
+		timer(t);
+		talk(t);
+	}
 }
 
 #define SCENE(name, about) { #name, about, name }
