@@ -49,7 +49,7 @@
 #define MRPC_PRIO_NR_RANGES	4	/* to send again, of one message */
 #define MRPC_PRIO_NR_GAPS	30	/* received pieces beyond a gap, of one message */
 #define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
-#define MRPC_PRIO_NR_NOTES	4
+#define MRPC_PRIO_NR_NOTES	3
 /* Payload of a packet that every path takes: a datagram of 1200 bytes, as RFC 8899 has it. */
 #define MRPC_PRIO_BASE_PAYLOAD	(1200U - 64)
 /* A CONTROL packet of fewer entries might have no room for what one message has to say. */
