@@ -156,8 +156,10 @@ static void chooses(const char *how)
 		echo(i % REPLICAS);
 		CHECK_EQ(requests(i % REPLICAS), before[0] + 1);
 	}
-	/* Any: in turn. */
+	/* Any: in turn, once those have had what they are owed that the first call did not find. */
 	order(CHOOSER_PICK, (struct chooser_order){ .answer = MRPC_LB_ANY });
+	for (k = 0; k < REPLICAS; k++)
+		echo(tag++);
 	for (k = 0; k < REPLICAS; k++)
 		before[k] = requests(k);
 	for (k = 0; k < 5 * REPLICAS; k++)
