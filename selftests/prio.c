@@ -360,7 +360,10 @@ static unsigned int drop_of(const void *buf, size_t len)
 	return packet.type == MRPC_PRIO_HELLO ? MRPC_PRIO_DROP_COOKIE : MRPC_PRIO_DROP_STRANGER;
 }
 
-/* A packet to which nothing is wrong but its sender and, mostly, a bit. Return: its bytes. */
+/*
+ * A packet to which nothing is wrong but its sender and, mostly, a bit; perhaps followed by others,
+ * which do not count then. Return: bytes of the datagram.
+ */
 static size_t nearly_right(uint8_t *buf)
 {
 	struct mrpc_prio_packet packet = { .type = MRPC_PRIO_DATA, .to = rand(), .from = rand() };
@@ -377,9 +380,14 @@ static size_t nearly_right(uint8_t *buf)
 		packet.conn = 1;
 		packet.msg = 1;
 		packet.total = 100;
+		packet.nr = rand() % 2 ? packet.total : 0;
 		len = mrpc_prio_encode(&packet, buf);
 		memset(buf + len, 0, packet.total);
 		len += packet.total;
+		if (packet.nr) {
+			memcpy(buf + len, buf, len);
+			len *= 2;
+		}
 	}
 	if (rand() % 4)
 		buf[rand() % (len < MRPC_PRIO_DATA_HDR ? len : MRPC_PRIO_DATA_HDR)] ^= 1 << rand() % 8;
