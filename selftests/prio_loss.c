@@ -4,6 +4,7 @@
  * These are counts, not times: so its timers are slow, that a machine that stands still for a while
  * does not repeat what is only late.
  */
+#include <sched.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <sys/mman.h>
@@ -119,6 +120,8 @@ static void hosts_begin(const char *netem)
 	other = mmap(NULL, sizeof(*other), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
 		     0);
 	CHECK(other != MAP_FAILED);
+	/* An endpoint that knows nothing of another test's other host. */
+	CHECK_SYS(unshare(CLONE_NEWNET));
 	if (host_new(&h))
 		other_host();
 	bad_switch(netem);
