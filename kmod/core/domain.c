@@ -533,6 +533,7 @@ static struct mrpc_tenant *mrpc_tenant_get(struct mrpc_domain *d, const char *na
 	strscpy(t->name, name, sizeof(t->name));
 	mrpc_order_tenant_init(&d->core.order, &t->order, weight ?: MRPC_ORDER_WEIGHT);
 	list_add_tail(&t->list, &d->tenants);
+	d->nr_tenants++;
 	return t;
 }
 
@@ -567,6 +568,7 @@ static struct mrpc_tenant *mrpc_domain_remove(struct mrpc_domain *d, struct mrpc
 	if (!t || mrpc_order_tenant_fini(&t->order))
 		return NULL;
 	list_del(&t->list);
+	d->nr_tenants--;
 	return t;
 }
 
@@ -650,6 +652,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 		port->tenant = mrpc_tenant_get(d, name, weight, &spare);
 		mrpc_unit_init(&port->unit, d, port);
 		INIT_LIST_HEAD(&port->units);
+		port->left = 0;
 		port->head = NULL;
 		port->shown = 0;
 		mrpc_domain_describe(conn, d);

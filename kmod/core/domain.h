@@ -87,6 +87,7 @@ struct mrpc_sender {
  * @seen: what a policy that ranks sees of it
  * @waits: it has had no grant
  * @mark: mrpc_domain.granted when it came, or the link could take it again
+ * @left: what of its bytes to be sent is in mrpc_port.left
  */
 struct mrpc_unit {
 	struct mrpc_domain *domain;
@@ -97,6 +98,7 @@ struct mrpc_unit {
 	struct mrpc_sched_queue seen;
 	bool waits;
 	u64 mark;
+	u64 left;
 };
 
 /**
@@ -109,6 +111,7 @@ struct mrpc_unit {
  * The rest is under the domain's lock:
  * @unit: of its messages; with @sender it never waits for anything
  * @units: those of messages that @sender has
+ * @left: bytes that these have to send
  * @list: entry of mrpc_domain.queues
  * @below: entry of mrpc_domain.below, while @unit has something below
  * @tenant: whose it is, or NULL: there was no memory for one
@@ -123,6 +126,7 @@ struct mrpc_port {
 	struct mrpc_sender *sender;
 	struct mrpc_unit unit;
 	struct list_head units;
+	u64 left;
 	struct list_head list;
 	struct list_head below;
 	struct mrpc_tenant *tenant;
@@ -157,6 +161,7 @@ struct mrpc_port {
  * @measured: of them
  * @ran: ns, of those measured
  * @tenants: those with datapaths
+ * @nr_tenants: how many
  * @queues: all datapaths in it, by mrpc_port.list
  * @nr_queues: how many
  * @below: those with bytes sent and not known to be gone, by mrpc_port.below
@@ -194,6 +199,7 @@ struct mrpc_domain {
 	u64 measured;
 	u64 ran;
 	struct list_head tenants;
+	u32 nr_tenants;
 	struct list_head queues;
 	u32 nr_queues;
 	struct list_head below;

@@ -395,7 +395,6 @@ void mrpc_domains_end(struct net *net)
 void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 {
 	const struct mrpc_egress *core = &d->core;
-	struct mrpc_tenant *t;
 
 	memset(state, 0, sizeof(*state));
 	strscpy(state->args.dev, d->dev, sizeof(state->args.dev));
@@ -409,8 +408,7 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	state->args.limit = core->rule.limit;
 	state->args.rate = core->rule.rate;
 	state->queues = d->nr_queues;
-	list_for_each_entry(t, &d->tenants, list)
-		state->tenants++;
+	state->tenants = d->nr_tenants;
 	state->waiting = core->order.listed;
 	state->out = core->out;
 	state->grants = core->nr_grants;
@@ -443,7 +441,6 @@ static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit
 {
 	const struct mrpc_port *port = u->port;
 	const struct mrpc_conn *conn = container_of(port, struct mrpc_conn, port);
-	const struct mrpc_unit *other;
 
 	*q = (struct mrpc_domain_queue) {
 		.datapath = conn->dp_id,
@@ -454,14 +451,12 @@ static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit
 		.priority = u->queue.order.priority,
 		.credit = u->queue.credit,
 		.position = position,
-		.left = port->unit.queue.order.left,
+		.left = port->unit.queue.order.left + port->left,
 		.below = port->unit.queue.below,
 		.grants = port->grants,
 		.sent = port->sent,
 		.ahead = port->ahead,
 	};
-	list_for_each_entry(other, &port->units, list)
-		q->left += other->queue.order.left;
 	if (port->tenant)
 		strscpy(q->tenant, port->tenant->name, sizeof(q->tenant));
 }

@@ -25,7 +25,15 @@ void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port
 	INIT_LIST_HEAD(&u->list);
 	INIT_LIST_HEAD(&u->turn);
 	u->waits = false;
+	u->left = 0;
 	mrpc_egress_add(&d->core, &u->queue, port->tenant ? &port->tenant->order : NULL);
+}
+
+/* Under the domain's lock: what a message has to send has changed, and what its datapath has. */
+static void mrpc_unit_count(struct mrpc_unit *u, u64 left)
+{
+	u->port->left += left - u->left;
+	u->left = left;
 }
 
 /**
@@ -51,6 +59,7 @@ bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mr
 			list_add_tail(&u->list, &port->units);
 			u->seen = port->unit.seen;
 			mrpc_domain_came(d, u, rpc, mrpc_rpc_total(rpc));
+			mrpc_unit_count(u, mrpc_rpc_total(rpc));
 		}
 		spin_unlock_bh(&d->lock);
 	}
@@ -76,6 +85,7 @@ void mrpc_unit_leave(struct mrpc_unit *u)
 	spin_lock_bh(&d->lock);
 	sender = u->port->sender;
 	held = u->queue.held;
+	mrpc_unit_count(u, 0);
 	mrpc_egress_remove(&d->core, &u->queue);
 	list_del(&u->list);
 	spin_lock(&sender->lock);
@@ -97,6 +107,7 @@ static void mrpc_unit_has(struct mrpc_unit *u, u64 left, u32 credit)
 	if (credit && !u->queue.credit)
 		u->mark = d->granted;
 	mrpc_egress_offer(&d->core, &u->queue, left, credit);
+	mrpc_unit_count(u, left);
 }
 
 /**
