@@ -13,6 +13,8 @@
 #include "conn.h"
 #include "prio_host.h"
 
+#define PRIO_EGRESS_BATCH	32U	/* messages that come into a domain, or leave it, at once */
+
 static struct prio_out *prio_out_of_unit(struct mrpc_unit *u)
 {
 	return container_of(u, struct prio_out, unit);
@@ -160,22 +162,47 @@ void prio_egress_join(struct prio_out *out)
 		mrpc_prio_tx_gate(&link->host->ep, &out->core, true);
 }
 
+static void prio_egress_move(struct prio_out *out, bool joins)
+{
+	if (!out->gone)
+		return;
+	if (joins) {
+		prio_egress_join(out);
+	} else if (out->unit.domain) {
+		mrpc_unit_leave(&out->unit);
+		mrpc_prio_tx_gate(&out->link->host->ep, &out->core, false);
+	}
+}
+
+/* The first @nr of a link's messages, which go behind the others. */
+static void prio_egress_some(struct prio_link *link, bool joins, u32 nr)
+{
+	struct prio_out *out;
+
+	while (nr-- && (out = list_first_entry_or_null(&link->outs, struct prio_out, of_link))) {
+		list_move_tail(&out->of_link, &link->outs);
+		prio_egress_move(out, joins);
+	}
+}
+
+/*
+ * A link may have thousands of messages: some at a time, with host->lock given up in between.
+ * What comes meanwhile sees by itself whether its connection has a domain, and what ends leaves;
+ * so those that were there at first, which are in front, are all that is to be seen to.
+ */
 void prio_egress(struct mrpc_conn *conn, bool joins)
 {
 	struct prio_link *link = conn->link;
 	struct prio_host *host = link->host;
-	struct prio_out *out;
+	u32 left, some;
 
 	spin_lock_bh(&host->lock);
-	list_for_each_entry(out, &link->outs, of_link) {
-		if (!out->gone)
-			continue;
-		if (joins) {
-			prio_egress_join(out);
-		} else if (out->unit.domain) {
-			mrpc_unit_leave(&out->unit);
-			mrpc_prio_tx_gate(&host->ep, &out->core, false);
-		}
+	for (left = link->nr_outs; left; left -= some) {
+		some = min(left, PRIO_EGRESS_BATCH);
+		prio_egress_some(link, joins, some);
+		prio_unlock(host);
+		cond_resched();
+		spin_lock_bh(&host->lock);
 	}
 	prio_unlock(host);
 	prio_pump_kick(host);	/* not at once: they may join another one now, or end */
