@@ -128,17 +128,63 @@ static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
 }
 
 /**
+ * mrpc_domain_settle() - all that waits is in the order of the present discipline
+ * @d: the domain; its lock is held at the beginning and at the end
+ *
+ * Ten thousands of messages may wait, each a miss of the cache or two, and a run of a program:
+ * so the lock is held for a share of them at a time, and who waits for it, with bottom halves
+ * off, waits for one share. That suffices, as a domain may be used between any two of them: what
+ * comes is ordered by the new discipline, who asks for a grant has another share done, and what
+ * is stale may leave. It ends, as nothing becomes stale while something is; then the lock has
+ * been held since the last look.
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_domain_settle(struct mrpc_domain *d)
+	__must_hold(&d->lock)
+{
+	while (mrpc_order_settle(&d->core.order)) {
+		spin_unlock_bh(&d->lock);
+		cond_resched();
+		spin_lock_bh(&d->lock);
+	}
+}
+
+static void mrpc_domain_settle_work(struct work_struct *work)
+{
+	struct mrpc_domain *d = container_of(work, struct mrpc_domain, settle);
+
+	spin_lock_bh(&d->lock);
+	mrpc_domain_settle(d);
+	spin_unlock_bh(&d->lock);
+	mrpc_domain_put(d);
+}
+
+/* Under d->lock. While it is not dead the list has a reference: neither of these is the last. */
+static void mrpc_domain_queue(struct mrpc_domain *d, struct work_struct *work)
+{
+	if (d->dead)
+		return;
+	refcount_inc(&d->ref);
+	if (!queue_work(mrpc_end_wq, work))
+		refcount_dec(&d->ref);
+}
+
+/**
  * mrpc_domain_rank() - programs may have come or gone: who waits is ranked by those there are
  * @d: the domain; under its lock
+ *
+ * Some at each grant, all soon. While others of its programs have not ranked all yet, later.
  */
 void mrpc_domain_rank(struct mrpc_domain *d)
 {
 	u64 generation = d->sched ? mrpc_sched_generation(d->sched) : d->ranked_by;
 
-	if (likely(generation == d->ranked_by))
+	if (likely(generation == d->ranked_by) || mrpc_egress_set(&d->core, &d->core.rule))
 		return;
 	d->ranked_by = generation;
-	mrpc_egress_set(&d->core, &d->core.rule);
+	if (mrpc_order_settle(&d->core.order))
+		mrpc_domain_queue(d, &d->settle);
 }
 
 static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_unit *u)
@@ -255,10 +301,7 @@ static void mrpc_domain_tell(struct mrpc_domain *d)
 		return;
 	d->told = d->core.nr_expired;
 	d->told_at = now;
-	/* While it is not dead the list has a reference: neither of these is the last. */
-	refcount_inc(&d->ref);
-	if (!queue_work(mrpc_end_wq, &d->tell))
-		refcount_dec(&d->ref);
+	mrpc_domain_queue(d, &d->tell);
 }
 
 /**
@@ -276,6 +319,8 @@ void mrpc_domain_die(struct mrpc_domain *d)
 	mrpc_egress_pause(&d->core, false);
 	spin_unlock_bh(&d->lock);
 	if (cancel_work_sync(&d->tell))
+		mrpc_domain_put(d);
+	if (cancel_work_sync(&d->settle))
 		mrpc_domain_put(d);
 	mrpc_domain_pump(d);
 }
@@ -459,6 +504,7 @@ void mrpc_domain_init(struct mrpc_domain *d)
 	INIT_LIST_HEAD(&d->below);
 	d->poll = MRPC_POLL_MIN;
 	INIT_WORK(&d->tell, mrpc_domain_tell_work);
+	INIT_WORK(&d->settle, mrpc_domain_settle_work);
 	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
 	d->timer.function = mrpc_domain_timer;
 }

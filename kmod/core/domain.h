@@ -142,7 +142,7 @@ struct mrpc_port {
  * struct mrpc_domain - the datapaths that leave by one device
  *
  * Reference counted: the namespace's list holds one, each datapath in it one, each
- * looker-up one, and @tell while it is queued. The last goes in process context.
+ * looker-up one, and @tell and @settle while they are queued. The last goes in process context.
  *
  * @ref: references
  * @rcu: for the free
@@ -152,7 +152,8 @@ struct mrpc_port {
  * @dev: name of the device; "": links of the transport loop
  * @lock: everything below. Process and softirq context; taken inside the lock of a sender's
  *	transport. Inside it is only mrpc_sender.lock, and of transports only credit() and
- *	below() are called, and of senders kick() and below()
+ *	below() are called, and of senders kick() and below(). What is done for all messages is
+ *	done in shares, each with the lock taken anew: mrpc_domain_settle()
  * @dead: it is deleted, or its namespace ends: nobody joins, nothing is told
  * @core: order and grants
  * @sched: the policy that ranks, a reference, or NULL
@@ -182,6 +183,7 @@ struct mrpc_port {
  * @told: how many grants had expired when operators were told of that
  * @told_at: when that was, ns; 0: never
  * @tell: tells them
+ * @settle: has messages ranked anew by programs that have come or gone
  */
 struct mrpc_domain {
 	refcount_t ref;
@@ -220,6 +222,7 @@ struct mrpc_domain {
 	u64 told;
 	u64 told_at;
 	struct work_struct tell;
+	struct work_struct settle;
 };
 
 /* mrpc_domain_args.given: what is not stays, or is as domains begin. */
@@ -279,7 +282,7 @@ struct mrpc_domain_state {
 
 /**
  * struct mrpc_domain_queue - one datapath in a domain, for dumps
- * @position: in the order of next turns, from 1; 0: it does not wait
+ * @position: in the order of next turns, from 1; 0: it does not wait, or behind very many
  * @ahead: see struct mrpc_port
  */
 struct mrpc_domain_queue {
@@ -340,5 +343,6 @@ void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct m
 void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port);
 bool mrpc_domain_look(struct mrpc_domain *d);
 void mrpc_domain_rank(struct mrpc_domain *d);
+void mrpc_domain_settle(struct mrpc_domain *d) __must_hold(&d->lock);
 
 #endif /* MRPC_CORE_DOMAIN_H */

@@ -14,6 +14,7 @@
 
 /* Until a grant that is not used no longer keeps others from theirs. */
 #define MRPC_PATIENCE	(10 * NSEC_PER_MSEC)
+#define MRPC_DOMAIN_WALK	256	/* turns that are looked ahead, with the lock held */
 
 static const char *const mrpc_disciplines[] = {
 	[MRPC_ORDER_FIFO] = "fifo",
@@ -250,7 +251,10 @@ static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_po
 	return old;
 }
 
-/* @args have been checked. Takes the reference to @sched. */
+/*
+ * @args have been checked. Takes the reference to @sched. An earlier change is complete before
+ * this one, and this one is before a domain that was paused goes on.
+ */
 static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args,
 			       struct mrpc_policy *sched)
 {
@@ -258,10 +262,12 @@ static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_a
 	struct mrpc_policy *old;
 
 	spin_lock_bh(&d->lock);
+	mrpc_domain_settle(d);
 	old = mrpc_domain_use(d, sched);
 	WARN_ON_ONCE(mrpc_egress_set(&d->core, &rule));
-	mrpc_egress_pause(&d->core, args->paused);
 	d->armed = false;	/* the rate may be another one: not when it was set for */
+	mrpc_domain_settle(d);
+	mrpc_egress_pause(&d->core, args->paused);
 	spin_unlock_bh(&d->lock);
 	mrpc_sched_put(old);
 	mrpc_domain_pump(d);
@@ -461,15 +467,44 @@ static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit
 		strscpy(q->tenant, port->tenant->name, sizeof(q->tenant));
 }
 
-/* Of a datapath without a message that waits: one that has a turn, else any that it has. */
-static const struct mrpc_unit *mrpc_domain_busiest(const struct mrpc_port *port)
+/* Under d->lock. Likewise, if its datapath is not in @all. Return: how many are. */
+static u32 mrpc_domain_note_new(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 nr,
+				const struct mrpc_unit *u, bool waits)
 {
-	const struct mrpc_unit *u, *found = &port->unit;
+	if (u->port->shown == d->shows)
+		return nr;
+	u->port->shown = d->shows;
+	mrpc_domain_note(&all[nr], u, waits ? nr + 1 : 0);
+	return nr + 1;
+}
 
-	list_for_each_entry(u, &port->units, list)
-		if (found == &port->unit || u->queue.state > found->queue.state)
-			found = u;
-	return found;
+/* Under d->lock: who has the next turns, then who has one now, and then the rest. */
+static u32 mrpc_domain_note_all(struct mrpc_domain *d, struct mrpc_domain_queue *all)
+{
+	const struct mrpc_order_link *l;
+	const struct mrpc_unit *u;
+	struct mrpc_order_entity *e;
+	struct mrpc_port *port;
+	u32 nr = 0, grants = 0;
+
+	d->shows++;
+	e = mrpc_order_walk_begin(&d->core.order, MRPC_DOMAIN_WALK);
+	for (; e; e = mrpc_order_walk_next(e)) {
+		u = container_of(mrpc_egress_of(e), struct mrpc_unit, queue);
+		nr = mrpc_domain_note_new(d, all, nr, u, true);
+	}
+	mrpc_order_walk_end(&d->core.order);
+	for (l = d->core.grants.next; l != &d->core.grants; l = l->next) {
+		u = container_of(l, struct mrpc_unit, queue.grant);
+		nr = mrpc_domain_note_new(d, all, nr, u, false);
+		if (++grants == MRPC_DOMAIN_WALK)
+			break;
+	}
+	list_for_each_entry(port, &d->queues, list) {
+		u = list_first_entry_or_null(&port->units, struct mrpc_unit, list);
+		nr = mrpc_domain_note_new(d, all, nr, u ?: &port->unit, false);
+	}
+	return nr;
 }
 
 /**
@@ -478,38 +513,26 @@ static const struct mrpc_unit *mrpc_domain_busiest(const struct mrpc_port *port)
  * @all: out: those that wait, in the order of their next turns, then the others
  * @cap: room in @all
  *
- * Where a sender has several messages of a datapath, the first is shown of those that wait.
+ * Where a sender has several messages of a datapath, the first is shown of those that wait. With
+ * the lock held it looks ahead MRPC_DOMAIN_WALK turns, and once at each datapath: whose messages
+ * are all behind those is among the others.
  *
+ * Context: process; may sleep.
  * Return: how many there are; if they find no room, nothing is in @all.
  */
 u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap)
 {
-	struct mrpc_order_entity *e;
-	struct mrpc_port *port;
-	struct mrpc_unit *u;
-	u32 nr = 0;
+	u32 nr;
 
 	spin_lock_bh(&d->lock);
-	if (d->nr_queues > cap) {
-		nr = d->nr_queues;
-		spin_unlock_bh(&d->lock);
-		return nr;
-	}
-	mrpc_domain_look(d);
+	mrpc_domain_settle(d);
 	mrpc_domain_rank(d);
-	d->shows++;
-	for (e = mrpc_order_walk_begin(&d->core.order); e; e = mrpc_order_walk_next(e)) {
-		u = container_of(mrpc_egress_of(e), struct mrpc_unit, queue);
-		if (u->port->shown == d->shows)
-			continue;
-		u->port->shown = d->shows;
-		mrpc_domain_note(&all[nr], u, nr + 1);
-		nr++;
+	mrpc_domain_settle(d);
+	nr = d->nr_queues;
+	if (nr <= cap) {
+		mrpc_domain_look(d);
+		nr = mrpc_domain_note_all(d, all);
 	}
-	mrpc_order_walk_end(&d->core.order);
-	list_for_each_entry(port, &d->queues, list)
-		if (port->shown != d->shows)
-			mrpc_domain_note(&all[nr++], mrpc_domain_busiest(port), 0);
 	spin_unlock_bh(&d->lock);
 	return nr;
 }

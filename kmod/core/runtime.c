@@ -294,6 +294,11 @@ static int mrpc_runtime_apply(struct mrpc_runtime *rt, const struct mrpc_runtime
 		return err;
 	}
 	spin_lock_bh(&rt->lock);
+	while (mrpc_order_settle(&rt->order)) {	/* what an earlier change has left */
+		spin_unlock_bh(&rt->lock);
+		cond_resched();
+		spin_lock_bh(&rt->lock);
+	}
 	mrpc_order_set(&rt->order, &rule);
 	spin_unlock_bh(&rt->lock);
 	if (args->fifo)

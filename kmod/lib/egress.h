@@ -136,10 +136,10 @@ struct mrpc_egress {
 int mrpc_egress_init(struct mrpc_egress *d, const struct mrpc_egress_rule *rule);
 
 /**
- * mrpc_egress_set() - other settings, at any time
- * What is listed is ordered anew, in time that is in proportion to its number;
- * grants stay.
- * Return: 0, or -EINVAL if the rule is out of range; then nothing has changed.
+ * mrpc_egress_set() - other settings
+ * What is listed is ordered anew as of mrpc_order_set(), a little in each call; grants stay.
+ * Return: 0; -EINVAL if the rule is out of range; -EBUSY while d->order has something stale:
+ * then nothing has changed.
  */
 int mrpc_egress_set(struct mrpc_egress *d, const struct mrpc_egress_rule *rule);
 

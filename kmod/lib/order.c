@@ -21,7 +21,13 @@ static struct mrpc_order_entity *entity_of_node(struct mrpc_lheap_node *n)
 
 static struct mrpc_order_tenant *tenant_of(struct mrpc_order_link *l)
 {
-	return container_of(l, struct mrpc_order_tenant, link);
+	return container_of(l, struct mrpc_order_bin, link)->tenant;
+}
+
+/* What of @t is in order. */
+static struct mrpc_order_bin *bin_now(const struct mrpc_order *o, struct mrpc_order_tenant *t)
+{
+	return &t->bin[o->now_in];
 }
 
 /* -- the wheel of tenants ------------------------------------------------------ */
@@ -55,17 +61,18 @@ static void wheel_clamp(const struct mrpc_order *o, struct mrpc_order_tenant *t)
  */
 static void wheel_add(struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
+	struct mrpc_order_bin *b = bin_now(o, t);
 	u64 ahead;
 
 	wheel_clamp(o, t);
 	ahead = (t->vtime - o->now) >> o->shift;
-	t->slot = (o->now >> o->shift) + min_t(u64, ahead, MRPC_ORDER_LEVELS - 1);
-	mrpc_levels_add(&o->wheel, &t->link, t->slot, false);
+	b->slot = (o->now >> o->shift) + min_t(u64, ahead, MRPC_ORDER_LEVELS - 1);
+	mrpc_levels_add(&o->wheel[o->now_in], &b->link, b->slot, false);
 }
 
-static void wheel_del(struct mrpc_order *o, struct mrpc_order_tenant *t)
+static void wheel_del(struct mrpc_order *o, struct mrpc_order_bin *b, u8 in)
 {
-	mrpc_levels_del(&o->wheel, &t->link, t->slot);
+	mrpc_levels_del(&o->wheel[in], &b->link, b->slot);
 }
 
 /*
@@ -77,18 +84,18 @@ static struct mrpc_order_tenant *wheel_first(struct mrpc_order *o)
 {
 	for (;;) {
 		u8 base = o->now >> o->shift;
-		int slot = mrpc_levels_find(&o->wheel, base);
+		int slot = mrpc_levels_find(&o->wheel[o->now_in], base);
 		struct mrpc_order_tenant *t;
 		u64 start;
 
 		if (slot < 0)
 			return NULL;
-		t = tenant_of(o->wheel.first[slot]);
+		t = tenant_of(o->wheel[o->now_in].first[slot]);
 		start = o->now + ((u64)(u8)(slot - base) << o->shift);
 		if (likely((t->vtime - start) >> o->shift == 0))
 			return t;
 		o->now = start;
-		wheel_del(o, t);
+		wheel_del(o, bin_now(o, t), o->now_in);
 		wheel_add(o, t);
 	}
 }
@@ -96,8 +103,8 @@ static struct mrpc_order_tenant *wheel_first(struct mrpc_order *o)
 /* @t's time has changed: finds its place anew. */
 static void wheel_move(struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
-	if (t->listed) {
-		wheel_del(o, t);
+	if (bin_now(o, t)->listed) {
+		wheel_del(o, bin_now(o, t), o->now_in);
 		wheel_add(o, t);
 	} else {
 		wheel_clamp(o, t);
@@ -118,6 +125,8 @@ int mrpc_order_tenant_init(struct mrpc_order *o, struct mrpc_order_tenant *t, u3
 	memset(t, 0, sizeof(*t));
 	t->weight = weight;
 	t->vtime = o->now;
+	t->bin[0].tenant = t;
+	t->bin[1].tenant = t;
 	return 0;
 }
 
@@ -179,22 +188,30 @@ static bool order_ranked(const struct mrpc_order *o)
 	return o->rule.within == MRPC_ORDER_RANKED;
 }
 
-/* To its place in @e->on. */
+/* To its place in @e->on, in what is in order. */
 static void entity_add(struct mrpc_order *o, struct mrpc_order_entity *e, bool head)
 {
+	struct mrpc_order_bin *b = bin_now(o, e->on);
+
 	if (order_ranked(o))
-		mrpc_lheap_add(&e->on->ranked, &e->node, e->node.key,
-			      head ? --o->front : ++o->back);
+		mrpc_lheap_add(&b->ranked, &e->node, e->node.key, head ? --o->front : ++o->back);
 	else
-		mrpc_levels_add(&e->on->levels, &e->link, e->slot, head);
+		mrpc_levels_add(&b->levels, &e->link, e->slot, head);
+}
+
+static bool entity_stale(const struct mrpc_order *o, const struct mrpc_order_entity *e)
+{
+	return e->in != o->now_in;
 }
 
 static void entity_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 {
-	if (order_ranked(o))
-		mrpc_lheap_del(&e->on->ranked, &e->node);
+	struct mrpc_order_bin *b = &e->on->bin[e->in];
+
+	if (entity_stale(o, e) ? o->stale_ranked : order_ranked(o))
+		mrpc_lheap_del(&b->ranked, &e->node);
 	else
-		mrpc_levels_del(&e->on->levels, &e->link, e->slot);
+		mrpc_levels_del(&b->levels, &e->link, e->slot);
 }
 
 /* By what it is ordered now, in the one way or the other. Return: that has changed. */
@@ -240,25 +257,28 @@ void mrpc_order_put(struct mrpc_order *o, struct mrpc_order_entity *e, bool head
 		return;
 	e->listed = true;
 	e->on = t;
+	e->in = o->now_in;
 	entity_rank(o, e, &rank);
 	entity_set_rank(o, e, rank);
 	entity_add(o, e, head);
 	o->listed++;
-	if (!t->listed++)
+	if (!bin_now(o, t)->listed++)
 		wheel_add(o, t);
 }
 
 void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 {
-	struct mrpc_order_tenant *t = e->on;
+	struct mrpc_order_bin *b;
 
 	if (!e->listed)
 		return;
+	b = &e->on->bin[e->in];
 	e->listed = false;
 	entity_del(o, e);
 	o->listed--;
-	if (!--t->listed)
-		wheel_del(o, t);
+	o->stale -= entity_stale(o, e);
+	if (!--b->listed)
+		wheel_del(o, b, e->in);
 }
 
 /* Its rank may have changed. Return: it has, and it is behind its new equals. */
@@ -278,7 +298,7 @@ void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 prior
 {
 	e->priority = priority;
 	e->left = left;
-	if (e->listed)
+	if (e->listed && !entity_stale(o, e))
 		entity_move(o, e);
 }
 
@@ -289,19 +309,53 @@ bool mrpc_order_again(struct mrpc_order *o, struct mrpc_order_entity *e)
 	return ranker && ranker->again && ranker->again(e) && entity_move(o, e);
 }
 
-static struct mrpc_order_entity *tenant_first(const struct mrpc_order *o,
-					      const struct mrpc_order_tenant *t)
+static struct mrpc_order_entity *bin_first(const struct mrpc_order_bin *b, bool ranked)
 {
-	if (order_ranked(o))
-		return entity_of_node(mrpc_lheap_first(&t->ranked));
-	return entity_of(t->levels.first[mrpc_levels_find(&t->levels, 0)]);
+	if (ranked)
+		return entity_of_node(mrpc_lheap_first(&b->ranked));
+	return entity_of(b->levels.first[mrpc_levels_find(&b->levels, 0)]);
+}
+
+/*
+ * The first of a tenant whose turn it is gets its place in the new order. A tenant that has more
+ * goes on by a slot, behind those that are there: so they have turns, and no two are further
+ * apart than they were, which is less than the wheel.
+ */
+static void stale_move(struct mrpc_order *o)
+{
+	struct mrpc_order_levels *wheel = &o->wheel[!o->now_in];
+	int slot = mrpc_levels_find(wheel, o->stale_slot);
+	struct mrpc_order_bin *b = container_of(wheel->first[slot], struct mrpc_order_bin, link);
+	struct mrpc_order_entity *e = bin_first(b, o->stale_ranked);
+
+	o->stale_slot = slot;
+	mrpc_order_del(o, e);
+	if (b->listed) {
+		wheel_del(o, b, !o->now_in);
+		b->slot = slot + 1;
+		mrpc_levels_add(wheel, &b->link, b->slot, false);
+	}
+	mrpc_order_put(o, e, false);
+}
+
+bool mrpc_order_settle(struct mrpc_order *o)
+{
+	u32 i;
+
+	for (i = 0; i < MRPC_ORDER_BATCH && o->stale; i++)
+		stale_move(o);
+	o->touched += i;
+	return o->stale;
 }
 
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o)
 {
-	struct mrpc_order_tenant *t = wheel_first(o);
+	struct mrpc_order_tenant *t;
 
-	return t ? tenant_first(o, t) : NULL;
+	if (unlikely(o->stale))
+		mrpc_order_settle(o);
+	t = wheel_first(o);
+	return t ? bin_first(bin_now(o, t), order_ranked(o)) : NULL;
 }
 
 void mrpc_order_start(struct mrpc_order *o, struct mrpc_order_entity *e)
@@ -344,7 +398,7 @@ static void walk_save(struct mrpc_order *o)
 
 	o->saved_now = o->now;
 	for (i = 0; i < MRPC_ORDER_LEVELS; i++) {
-		struct mrpc_order_link *first = o->wheel.first[(u8)(base + i)];
+		struct mrpc_order_link *first = o->wheel[o->now_in].first[(u8)(base + i)];
 		struct mrpc_order_link *l = first;
 
 		if (!first)
@@ -354,7 +408,7 @@ static void walk_save(struct mrpc_order *o)
 
 			t->saved_vtime = t->vtime;
 			t->saved_rem = t->rem;
-			t->saved_slot = t->slot;
+			t->saved_slot = bin_now(o, t)->slot;
 			*next = t;
 			next = &t->saved_next;
 			l = l->next;
@@ -378,13 +432,13 @@ static void walk_restore_times(struct mrpc_order *o)
  * Gives each its turn and chains them by their links: what comes of it is by
  * construction what would happen.
  */
-struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o)
+struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o, u32 most)
 {
 	struct mrpc_order_entity *e, *first = NULL;
 
 	walk_save(o);
 	o->walk_last = NULL;
-	while ((e = mrpc_order_take(o))) {
+	while (most-- && (e = mrpc_order_take(o))) {
 		order_charge(o, e, mrpc_order_turn(o, e));
 		e->link.next = NULL;
 		e->link.prev = NULL;
@@ -395,6 +449,7 @@ struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o)
 			first = e;
 		}
 		o->walk_last = e;
+		o->touched++;
 	}
 	return first;
 }
@@ -402,6 +457,20 @@ struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o)
 struct mrpc_order_entity *mrpc_order_walk_next(const struct mrpc_order_entity *e)
 {
 	return e->link.next ? entity_of(e->link.next) : NULL;
+}
+
+/* Who has been on its way for the walk goes back. */
+static void walk_put_back(struct mrpc_order *o, struct mrpc_order_entity *e)
+{
+	struct mrpc_order_bin *b = bin_now(o, e->on);
+
+	if (order_ranked(o))
+		mrpc_lheap_add(&b->ranked, &e->node, e->node.key, e->node.tie);
+	else
+		mrpc_levels_add(&b->levels, &e->link, e->slot, true);
+	e->listed = true;
+	b->listed++;
+	o->listed++;
 }
 
 /*
@@ -413,22 +482,19 @@ void mrpc_order_walk_end(struct mrpc_order *o)
 	struct mrpc_order_entity *e = o->walk_last;
 	struct mrpc_order_tenant *t;
 
+	for (t = o->saved; t; t = t->saved_next)
+		if (bin_now(o, t)->listed)
+			wheel_del(o, bin_now(o, t), o->now_in);
 	while (e) {
 		struct mrpc_order_link *prev = e->link.prev;
 
-		if (order_ranked(o))
-			mrpc_lheap_add(&e->on->ranked, &e->node, e->node.key, e->node.tie);
-		else
-			mrpc_levels_add(&e->on->levels, &e->link, e->slot, true);
-		e->listed = true;
-		e->on->listed++;
-		o->listed++;
+		walk_put_back(o, e);
 		e = prev ? entity_of(prev) : NULL;
 	}
 	walk_restore_times(o);
 	for (t = o->saved; t; t = t->saved_next) {
-		t->slot = t->saved_slot;
-		mrpc_levels_add(&o->wheel, &t->link, t->slot, false);
+		bin_now(o, t)->slot = t->saved_slot;
+		mrpc_levels_add(&o->wheel[o->now_in], &bin_now(o, t)->link, t->saved_slot, false);
 	}
 }
 
@@ -458,18 +524,25 @@ int mrpc_order_init(struct mrpc_order *o, const struct mrpc_order_rule *rule)
 	return mrpc_order_tenant_init(o, &o->common, MRPC_ORDER_WEIGHT);
 }
 
+/* Of one without a ranker nothing is to be ordered anew. */
+static bool rule_same(const struct mrpc_order_rule *a, const struct mrpc_order_rule *b)
+{
+	return a->within == b->within && a->fair == b->fair && a->quantum == b->quantum &&
+	       !a->ranker && !b->ranker;
+}
+
 int mrpc_order_set(struct mrpc_order *o, const struct mrpc_order_rule *rule)
 {
-	struct mrpc_order_entity *e, *next;
-
 	if (!rule_ok(rule))
 		return -EINVAL;
-	e = mrpc_order_walk_begin(o);
-	walk_restore_times(o);
+	if (o->stale)
+		return -EBUSY;
+	if (rule_same(&o->rule, rule))
+		return 0;
+	o->stale = o->listed;
+	o->stale_ranked = order_ranked(o);
+	o->stale_slot = o->now >> o->shift;
+	o->now_in = !o->now_in;
 	order_apply(o, rule);
-	for (; e; e = next) {
-		next = mrpc_order_walk_next(e);
-		mrpc_order_put(o, e, false);
-	}
 	return 0;
 }

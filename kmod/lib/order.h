@@ -7,7 +7,7 @@
  * An entity is listed if and only if its owner put it here, which the owner
  * does when the entity has work and may do it: nothing is ever chosen and then
  * found unable. Choosing costs the same whatever the number of entities and of
- * tenants.
+ * tenants, while the discipline changes as well.
  *
  * Inside a tenant there are 256 levels, the lowest first, each a list: a bitmap
  * says which are not empty. A discipline that ranks by more than 256 levels
@@ -39,6 +39,16 @@
  * remembered up to MRPC_ORDER_DEBT quanta times the weight; the bound holds for
  * turns that cost less.
  *
+ * Another discipline, at any time, whatever is listed. What is listed then is stale: it stays in
+ * the order that it had and is put into the new one by and by, no more than MRPC_ORDER_BATCH
+ * entities in any one call: before each choice, and by who calls mrpc_order_settle(), giving up
+ * his lock between two calls. Meanwhile what comes is ordered by the new discipline at once; a
+ * choice is made by that one, among what it has; and what is stale comes as it stood with its
+ * tenant, tenants in turn, and goes behind its new equals. So what the new discipline
+ * would have first, and the old one late, waits for at most stale / MRPC_ORDER_BATCH choices, and
+ * what comes meanwhile may overtake those that it equals. So each call is O(MRPC_ORDER_BATCH)
+ * entities, but walks, whose caller says how many.
+ *
  * Starvation. A listed tenant is never starved: one that comes without debt
  * waits for at most one turn of each other tenant. Inside a tenant STRICT
  * starves lower priorities and SMALL larger messages, because that is what they
@@ -58,6 +68,7 @@
 #define MRPC_ORDER_WEIGHT	100		/* of @common */
 #define MRPC_ORDER_MAX_QUANTUM	(1U << 30)
 #define MRPC_ORDER_DEBT		64		/* quanta, times the weight */
+#define MRPC_ORDER_BATCH	32		/* entities that are ordered anew at once */
 
 /**
  * enum mrpc_order_within - the order inside a tenant
@@ -109,35 +120,45 @@ struct mrpc_order_rule {
 };
 
 /**
- * struct mrpc_order_tenant - a party to which cost is charged
+ * struct mrpc_order_bin - what is listed of one tenant, by one discipline
  * @link: in the wheel, if @listed is not 0
+ * @tenant: whose
+ * @listed: entities
+ * @slot: in the wheel
+ * @ranked: those of MRPC_ORDER_RANKED: a heap
+ * @levels: those of the others
+ */
+struct mrpc_order_bin {
+	struct mrpc_order_link link;
+	struct mrpc_order_tenant *tenant;
+	u32 listed;
+	u8 slot;
+	struct mrpc_lheap ranked;
+	struct mrpc_order_levels levels;
+};
+
+/**
+ * struct mrpc_order_tenant - a party to which cost is charged
  * @vtime: virtual time, wraps
  * @rem: remainder of the last division by @weight
  * @weight: 1 to MRPC_ORDER_MAX_WEIGHT
- * @listed: entities in @levels
  * @members: entities that joined
- * @slot: in the wheel
  * @saved_slot: during a walk, as are the other @saved
  * @saved_rem: @rem
  * @saved_vtime: @vtime
  * @saved_next: tenants in the order of the wheel
- * @ranked: the listed entities, of MRPC_ORDER_RANKED: a heap
- * @levels: the listed entities, of the others
+ * @bin: by mrpc_order.now_in: what is in order; the other: what is stale
  */
 struct mrpc_order_tenant {
-	struct mrpc_order_link link;
 	u64 vtime;
 	u32 rem;
 	u32 weight;
-	u32 listed;
 	u32 members;
-	u8 slot;
 	u8 saved_slot;
 	u32 saved_rem;
 	u64 saved_vtime;
 	struct mrpc_order_tenant *saved_next;
-	struct mrpc_lheap ranked;
-	struct mrpc_order_levels levels;
+	struct mrpc_order_bin bin[2];
 };
 
 /**
@@ -145,10 +166,11 @@ struct mrpc_order_tenant {
  * @link: in a level of @on; or in a walk
  * @node: in @on's heap; its key is the rank
  * @home: the tenant it joined
- * @on: the tenant whose levels list it: @home, or @common if tenants are one
+ * @on: the tenant whose bin lists it: @home, or @common if tenants are one
  * @left: what its present piece of work still costs; U64_MAX: not known
  * @priority: 0 (least) to 255
  * @slot: its level in @on
+ * @in: which bin of @on lists it
  * @listed: whether it is listed
  */
 struct mrpc_order_entity {
@@ -159,6 +181,7 @@ struct mrpc_order_entity {
 	u64 left;
 	u8 priority;
 	u8 slot;
+	u8 in;
 	bool listed;
 };
 
@@ -168,12 +191,17 @@ struct mrpc_order_entity {
  * @shift: the wheel's grain is 1 << @shift
  * @rule: the present discipline
  * @listed: entities listed
+ * @stale: those of them that the present discipline has not ordered yet
+ * @touched: entities ordered anew, or walked over, all in all
+ * @now_in: the bin, 0 or 1, of what is in order
+ * @stale_slot: of the tenant whose turn it is to have one ordered anew
+ * @stale_ranked: what is stale is in heaps
  * @front: tie in the heap of the latest that was listed in front of its equals
  * @back: likewise behind them
  * @saved_now: during a walk: @now
  * @saved: during a walk: the tenants that were in the wheel
  * @walk_last: during a walk: the last entity
- * @wheel: the tenants with listed entities
+ * @wheel: the tenants with listed entities, by bin; that of the stale ones is only gone around
  * @common: for entities without a tenant of their own, and for all if not @rule.fair
  */
 struct mrpc_order {
@@ -181,12 +209,17 @@ struct mrpc_order {
 	u32 shift;
 	struct mrpc_order_rule rule;
 	u32 listed;
+	u32 stale;
+	u64 touched;
+	u8 now_in;
+	u8 stale_slot;
+	bool stale_ranked;
 	s64 front;
 	s64 back;
 	u64 saved_now;
 	struct mrpc_order_tenant *saved;
 	struct mrpc_order_entity *walk_last;
-	struct mrpc_order_levels wheel;
+	struct mrpc_order_levels wheel[2];
 	struct mrpc_order_tenant common;
 };
 
@@ -194,13 +227,20 @@ struct mrpc_order {
 int mrpc_order_init(struct mrpc_order *o, const struct mrpc_order_rule *rule);
 
 /**
- * mrpc_order_set() - another discipline, at any time
- * What is listed is ordered anew; those that the new discipline takes for
- * equals keep the order they had. Takes time in proportion to the number of
- * entities listed.
- * Return: 0, or -EINVAL if the rule is out of range; then nothing has changed.
+ * mrpc_order_set() - another discipline
+ * What is listed is stale, unless the rule is the same and has no ranker: then nothing changes.
+ * Of the stale of one tenant those that the new discipline takes for equals keep the order they
+ * had.
+ * Return: 0; -EINVAL if the rule is out of range, or -EBUSY if something is stale still:
+ * mrpc_order_settle() comes first. Then nothing has changed.
  */
 int mrpc_order_set(struct mrpc_order *o, const struct mrpc_order_rule *rule);
+
+/**
+ * mrpc_order_settle() - orders some of what is stale by the present discipline
+ * Return: something is stale still.
+ */
+bool mrpc_order_settle(struct mrpc_order *o);
 
 /** mrpc_order_tenant_init() - Return: 0, or -EINVAL if the weight is out of range */
 int mrpc_order_tenant_init(struct mrpc_order *o, struct mrpc_order_tenant *t, u32 weight);
@@ -241,23 +281,28 @@ void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e);
 
 /**
  * mrpc_order_rank() - sets what @e is ordered by
- * If it is listed and its level changes, it goes behind its new equals.
+ * If it is listed and its level changes, it goes behind its new equals; while it is stale it
+ * keeps its place.
  */
 void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 priority, u64 left);
 
 /**
  * mrpc_order_before() - would @a, which is listed, have its turn before @b?
  * @b: as it was when it was listed last; it need not be now
+ * They have been listed by one discipline.
  *
  * Not for MRPC_ORDER_RANKED. Only inside a tenant is one before the other whatever the present.
  */
 static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
 				     const struct mrpc_order_entity *b)
 {
-	return a->on == b->on && a->slot < b->slot;
+	return a->on == b->on && a->in == b->in && a->slot < b->slot;
 }
 
-/** mrpc_order_peek() - who is next, or NULL; a change of the order may change it */
+/**
+ * mrpc_order_peek() - who is next, or NULL; a change of the order may change it
+ * Settles before it looks.
+ */
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o);
 
 /**
@@ -290,16 +335,16 @@ static inline u32 mrpc_order_turn(const struct mrpc_order *o, const struct mrpc_
 }
 
 /**
- * mrpc_order_walk_begin() - all that are listed, in the order of their next turns
+ * mrpc_order_walk_begin() - the first @most that are listed, in the order of their next turns
  * Exactly the order in which mrpc_order_take() would return them if each were
  * then charged mrpc_order_turn() and not put back.
  *
- * Nothing else may be done with @o before mrpc_order_walk_end(), which must
+ * Nothing is stale. Nothing else may be done with @o before mrpc_order_walk_end(), which must
  * follow and leaves @o exactly as it was.
  *
  * Return: the first, or NULL.
  */
-struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o);
+struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o, u32 most);
 struct mrpc_order_entity *mrpc_order_walk_next(const struct mrpc_order_entity *e);
 void mrpc_order_walk_end(struct mrpc_order *o);
 

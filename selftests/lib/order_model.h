@@ -8,7 +8,7 @@
 #define ORDER_MODEL_H
 
 #define MODEL_TENANTS	6	/* the first is the common one */
-#define MODEL_ENTITIES	24
+#define MODEL_ENTITIES	56	/* more than are ordered anew at once */
 #define MODEL_SCALE	12	/* bits of virtual time below 1 */
 
 struct model {
@@ -23,11 +23,14 @@ struct model {
 		u64 rem;
 		u32 weight;
 		s64 seq;	/* when it came to its slot */
+		u64 stale_slot;	/* likewise of what is stale, from the present on */
+		s64 stale_seq;
 	} tenant[MODEL_TENANTS];
 	struct {
 		u32 home;
 		u32 on;
 		bool listed;
+		bool stale;	/* if it is listed */
 		u8 priority;
 		u64 left;
 		u64 level;
@@ -66,7 +69,7 @@ static bool model_tenant_listed(const struct model *m, u32 t)
 	u32 i;
 
 	for (i = 0; i < MODEL_ENTITIES; i++)
-		if (m->entity[i].listed && m->entity[i].on == t)
+		if (m->entity[i].listed && !m->entity[i].stale && m->entity[i].on == t)
 			return true;
 	return false;
 }
@@ -91,6 +94,7 @@ static void model_put(struct model *m, u32 e, bool head)
 	if (!model_tenant_listed(m, t))
 		model_place(m, t);
 	m->entity[e].listed = true;
+	m->entity[e].stale = false;
 	m->entity[e].on = t;
 	m->entity[e].level = model_level(m, e, m->entity[e].priority, m->entity[e].left);
 	m->entity[e].seq = head ? --m->head_seq : ++m->seq;
@@ -102,7 +106,7 @@ static void model_rank(struct model *m, u32 e, u8 priority, u64 left)
 
 	m->entity[e].priority = priority;
 	m->entity[e].left = left;
-	if (m->entity[e].listed && level != m->entity[e].level) {
+	if (m->entity[e].listed && !m->entity[e].stale && level != m->entity[e].level) {
 		m->entity[e].level = level;
 		m->entity[e].seq = ++m->seq;
 	}
@@ -136,17 +140,71 @@ static void model_weight(struct model *m, u32 t, u32 weight)
 	model_place(m, t);
 }
 
-/* Return: who is next, or MODEL_ENTITIES. */
-static u32 model_first(const struct model *m)
+static u32 model_stale(const struct model *m)
+{
+	u32 nr = 0, i;
+
+	for (i = 0; i < MODEL_ENTITIES; i++)
+		nr += m->entity[i].listed && m->entity[i].stale;
+	return nr;
+}
+
+/* Inside a tenant. */
+static bool model_before(const struct model *m, u32 a, u32 b)
+{
+	return m->entity[a].level < m->entity[b].level ||
+	       (m->entity[a].level == m->entity[b].level && m->entity[a].seq < m->entity[b].seq);
+}
+
+/* Of the tenant whose turn it is the first, or MODEL_ENTITIES: nothing is stale. */
+static u32 model_first_stale(const struct model *m)
 {
 	u32 best = MODEL_ENTITIES;
 	u32 i;
 
 	for (i = 0; i < MODEL_ENTITIES; i++) {
 		u32 a = m->entity[i].on, b;
+
+		if (!m->entity[i].listed || !m->entity[i].stale)
+			continue;
+		b = best < MODEL_ENTITIES ? m->entity[best].on : a;
+		if (best == MODEL_ENTITIES ||
+		    m->tenant[a].stale_slot < m->tenant[b].stale_slot ||
+		    (m->tenant[a].stale_slot == m->tenant[b].stale_slot &&
+		     (a == b ? model_before(m, i, best) :
+			       m->tenant[a].stale_seq < m->tenant[b].stale_seq)))
+			best = i;
+	}
+	return best;
+}
+
+static void model_settle(struct model *m)
+{
+	u32 i, e;
+
+	for (i = 0; i < MRPC_ORDER_BATCH; i++) {
+		e = model_first_stale(m);
+		if (e == MODEL_ENTITIES)
+			return;
+		m->tenant[m->entity[e].on].stale_slot++;
+		m->tenant[m->entity[e].on].stale_seq = ++m->seq;
+		m->entity[e].listed = false;
+		model_put(m, e, false);
+	}
+}
+
+/* Return: who is next, or MODEL_ENTITIES. */
+static u32 model_first(struct model *m)
+{
+	u32 best = MODEL_ENTITIES;
+	u32 i;
+
+	model_settle(m);
+	for (i = 0; i < MODEL_ENTITIES; i++) {
+		u32 a = m->entity[i].on, b;
 		u64 slot_a, slot_b;
 
-		if (!m->entity[i].listed)
+		if (!m->entity[i].listed || m->entity[i].stale)
 			continue;
 		if (best == MODEL_ENTITIES) {
 			best = i;
@@ -159,9 +217,7 @@ static u32 model_first(const struct model *m)
 			if (slot_a < slot_b ||
 			    (slot_a == slot_b && m->tenant[a].seq < m->tenant[b].seq))
 				best = i;
-		} else if (m->entity[i].level < m->entity[best].level ||
-			   (m->entity[i].level == m->entity[best].level &&
-			    m->entity[i].seq < m->entity[best].seq)) {
+		} else if (model_before(m, i, best)) {
 			best = i;
 		}
 	}
@@ -184,19 +240,22 @@ static u32 model_turn(const struct model *m, u32 e)
 	return m->entity[e].left < m->rule.quantum ? m->entity[e].left : m->rule.quantum;
 }
 
-/* Is everybody on the wheel, so that the model knows the order? */
+/* Is everybody on the wheel, or will be when he is ordered anew? So the model knows the order. */
 static bool model_is_exact(const struct model *m)
 {
-	u32 t;
+	u32 i;
 
-	for (t = 0; t < MODEL_TENANTS; t++)
-		if (model_tenant_listed(m, t) && m->tenant[t].vtime > m->now + 250 * m->grain)
+	for (i = 0; i < MODEL_ENTITIES; i++) {
+		u32 t = m->entity[i].stale && m->rule.fair ? m->entity[i].home : m->entity[i].on;
+
+		if (m->entity[i].listed && m->tenant[t].vtime > m->now + 250 * m->grain)
 			return false;
+	}
 	return true;
 }
 
 /* Return: how many; @order: in the order of their turns */
-static u32 model_walk(const struct model *m, u32 *order)
+static __attribute__((__unused__)) u32 model_walk(const struct model *m, u32 *order)
 {
 	struct model copy = *m;
 	u32 nr = 0, e;
@@ -208,15 +267,24 @@ static u32 model_walk(const struct model *m, u32 *order)
 	return nr;
 }
 
+/* Nothing is stale. */
 static void model_set(struct model *m, const struct mrpc_order_rule *rule)
 {
-	u32 order[MODEL_ENTITIES], nr = model_walk(m, order), i;
+	u64 now = m->now / m->grain;
+	u32 i;
 
-	for (i = 0; i < nr; i++)
-		m->entity[order[i]].listed = false;
+	if (rule->within == m->rule.within && rule->fair == m->rule.fair &&
+	    rule->quantum == m->rule.quantum && !rule->ranker)
+		return;
+	for (i = 0; i < MODEL_TENANTS; i++) {
+		u64 slot = m->tenant[i].vtime / m->grain;
+
+		m->tenant[i].stale_slot = slot > now ? slot - now : 0;
+		m->tenant[i].stale_seq = m->tenant[i].seq;
+	}
+	for (i = 0; i < MODEL_ENTITIES; i++)
+		m->entity[i].stale = m->entity[i].listed;
 	model_apply(m, rule);
-	for (i = 0; i < nr; i++)
-		model_put(m, order[i], false);
 }
 
 #endif /* ORDER_MODEL_H */

@@ -311,7 +311,7 @@ static void dump(struct mrpc_egress_queue **list)
 	struct mrpc_order_entity *e;
 	u32 i = 0;
 
-	for (e = mrpc_order_walk_begin(&d.order); e; e = mrpc_order_walk_next(e))
+	for (e = mrpc_order_walk_begin(&d.order, U32_MAX); e; e = mrpc_order_walk_next(e))
 		list[i++] = mrpc_egress_of(e);
 	mrpc_order_walk_end(&d.order);
 	CHECK_EQ(i, SCRIPT);
@@ -398,6 +398,8 @@ TEST(egress_set_while_paused)
 			script(from, CHUNK, tenants, &rnd);
 			CHECK_EQ(mrpc_egress_set(&d, &rule), 0);
 			check_domain(&d, queues, SCRIPT);
+			while (mrpc_order_settle(&d.order))
+				check_domain(&d, queues, SCRIPT);
 			dump(list);
 			for (i = 1; i < SCRIPT && to == 1; i++)
 				CHECK(list[i - 1]->order.priority >= list[i]->order.priority);

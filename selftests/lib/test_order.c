@@ -122,33 +122,43 @@ static u32 check_heap(const struct mrpc_lheap_node *n, const struct mrpc_lheap_n
 
 static void check_order(struct pair *p)
 {
-	u32 per_tenant[MODEL_TENANTS] = { 0 }, listed = 0, tenants = 0;
-	u32 i;
+	u32 in_bin[MODEL_TENANTS][2] = { 0 }, listed = 0, tenants[2] = { 0 };
+	u32 i, in;
 
 	for (i = 0; i < MODEL_ENTITIES; i++) {
 		const struct mrpc_order_entity *e = &p->entity[i];
+		bool stale = p->m.entity[i].stale;
 
 		CHECK_EQ(e->listed, p->m.entity[i].listed);
 		if (!e->listed)
 			continue;
-		CHECK_EQ(p->o.rule.ranker ? e->node.key : e->slot, p->m.entity[i].level);
+		CHECK_EQ(e->in, stale ? !p->o.now_in : p->o.now_in);
+		CHECK_EQ((stale ? p->o.stale_ranked : !!p->o.rule.ranker) ? e->node.key : e->slot,
+			 p->m.entity[i].level);
 		CHECK(e->on == tenant(p, p->m.entity[i].on));
-		per_tenant[p->m.entity[i].on]++;
+		in_bin[p->m.entity[i].on][e->in]++;
 		listed++;
 	}
 	for (i = 0; i < MODEL_TENANTS; i++) {
 		const struct mrpc_order_tenant *t = tenant(p, i);
 
-		CHECK_EQ(t->listed, per_tenant[i]);
-		CHECK_EQ(check_levels(&t->levels) + check_heap(mrpc_lheap_first(&t->ranked), NULL), per_tenant[i]);
-		tenants += !!per_tenant[i];
-		if (p->o.rule.fair && per_tenant[i]) {
+		for (in = 0; in < 2; in++) {
+			const struct mrpc_order_bin *b = &t->bin[in];
+
+			CHECK_EQ(b->listed, in_bin[i][in]);
+			CHECK_EQ(check_levels(&b->levels) + check_heap(mrpc_lheap_first(&b->ranked), NULL),
+				 in_bin[i][in]);
+			tenants[in] += !!in_bin[i][in];
+		}
+		if (p->o.rule.fair && in_bin[i][p->o.now_in]) {
 			CHECK_EQ(t->vtime - ORIGIN, p->m.tenant[i].vtime);
 			CHECK_EQ(t->rem, p->m.tenant[i].rem);
 		}
 	}
 	CHECK_EQ(p->o.listed, listed);
-	CHECK_EQ(check_levels(&p->o.wheel), tenants);
+	CHECK_EQ(p->o.stale, model_stale(&p->m));
+	for (in = 0; in < 2; in++)
+		CHECK_EQ(check_levels(&p->o.wheel[in]), tenants[in]);
 }
 
 static void check_same(const struct mrpc_order_entity *a, const struct mrpc_order_entity *b,
@@ -167,15 +177,15 @@ static void check_same(const struct mrpc_order_entity *a, const struct mrpc_orde
 }
 
 /* The walk's order is the model's, and afterwards nothing is different. */
-static void check_walk(struct pair *p)
+static void check_walk(struct pair *p, u32 most)
 {
 	static struct pair before;
-	u32 order[MODEL_ENTITIES], nr = model_walk(&p->m, order);
+	u32 order[MODEL_ENTITIES], nr = min(most, model_walk(&p->m, order));
 	struct mrpc_order_entity *e, *last = NULL;
 	u32 i = 0;
 
 	before = *p;
-	for (e = mrpc_order_walk_begin(&p->o); e; e = mrpc_order_walk_next(e)) {
+	for (e = mrpc_order_walk_begin(&p->o, most); e; e = mrpc_order_walk_next(e)) {
 		CHECK(i < nr);
 		CHECK_EQ(number(p, e), order[i]);
 		if (last && last->on == e->on && !p->o.rule.ranker) {
@@ -199,11 +209,14 @@ static void check_walk(struct pair *p)
 	for (i = 0; i < MODEL_TENANTS; i++) {
 		const struct mrpc_order_tenant *t = tenant(p, i), *old = tenant(&before, i);
 
-		CHECK(t->vtime == old->vtime && t->rem == old->rem && t->listed == old->listed);
-		CHECK(!memcmp(&t->levels, &old->levels, sizeof(t->levels)));
-		if (t->listed)
-			CHECK(!memcmp(&t->link, &old->link, sizeof(t->link)) &&
-			      t->slot == old->slot);
+		const struct mrpc_order_bin *b = &t->bin[p->o.now_in];
+		const struct mrpc_order_bin *was = &old->bin[p->o.now_in];
+
+		CHECK(t->vtime == old->vtime && t->rem == old->rem && b->listed == was->listed);
+		CHECK(!memcmp(&b->levels, &was->levels, sizeof(b->levels)));
+		if (b->listed)
+			CHECK(!memcmp(&b->link, &was->link, sizeof(b->link)) &&
+			      b->slot == was->slot);
 	}
 }
 
@@ -289,10 +302,10 @@ static void pair_again(struct pair *p, u64 *rnd)
 /* A turn, charged at its beginning, its end, both, or not at all. */
 static void pair_turn(struct pair *p, u64 *rnd)
 {
-	u32 e = model_take(&p->m);
-	u32 turn;
+	u32 e = model_first(&p->m), turn;
 
 	CHECK_EQ(number(p, mrpc_order_peek(&p->o)), e);
+	e = model_take(&p->m);
 	CHECK_EQ(number(p, mrpc_order_take(&p->o)), e);
 	if (e == MODEL_ENTITIES)
 		return;
@@ -319,7 +332,11 @@ static void pair_event(struct pair *p, u64 *rnd)
 	struct mrpc_order_rule rule;
 	u32 weight;
 
-	switch (rnd_below(rnd, 64)) {
+	switch (rnd_below(rnd, 65)) {
+	case 64:
+		model_settle(&p->m);
+		CHECK_EQ(mrpc_order_settle(&p->o), !!model_stale(&p->m));
+		break;
 	case 0:
 		weight = 1 + rnd_below(rnd, rnd_below(rnd, 2) ? 10 : MRPC_ORDER_MAX_WEIGHT);
 		CHECK_EQ(mrpc_order_tenant_weight(&p->o, tenant(p, t), weight), 0);
@@ -327,6 +344,10 @@ static void pair_event(struct pair *p, u64 *rnd)
 		break;
 	case 1:
 		rule = some_rule(rnd);
+		if (model_stale(&p->m)) {
+			CHECK_EQ(mrpc_order_set(&p->o, &rule), -EBUSY);
+			break;
+		}
 		CHECK_EQ(mrpc_order_set(&p->o, &rule), 0);
 		model_set(&p->m, &rule);
 		break;
@@ -365,7 +386,7 @@ TEST(order_random)
 {
 	static struct pair p;
 	u64 rnd = 1;
-	u32 round, i, events = 0;
+	u32 round, i, events = 0, stale = 0;
 
 	for (round = 0; round < 400; round++) {
 		struct mrpc_order_rule rule = some_rule(&rnd);
@@ -377,12 +398,14 @@ TEST(order_random)
 			if (!model_is_exact(&p.m))
 				break;
 			check_order(&p);
-			if (i % 7 == 0)
-				check_walk(&p);
+			stale += !!p.o.stale;
+			if (i % 7 == 0 && !p.o.stale)
+				check_walk(&p, rnd_below(&rnd, 2) ? U32_MAX : rnd_below(&rnd, 10));
 		}
 	}
-	NOTE("%u events", events);
+	NOTE("%u events, after %u of them something is stale", events, stale);
 	CHECK(events > 40000);
+	CHECK(stale > 1000);
 }
 
 TEST(order_levels_of_size)
@@ -461,7 +484,7 @@ TEST(order_refuses)
 	CHECK_EQ(mrpc_order_tenant_fini(&t), 0);
 	CHECK(!mrpc_order_peek(&o));
 	CHECK(!mrpc_order_take(&o));
-	CHECK(!mrpc_order_walk_begin(&o));
+	CHECK(!mrpc_order_walk_begin(&o, U32_MAX));
 	mrpc_order_walk_end(&o);
 	CHECK_EQ(o.listed, 0);
 }

@@ -87,7 +87,7 @@ __attribute__((__noinline__)) void run_walks(unsigned int turns)
 	struct mrpc_order_entity *e;
 
 	for (; turns >= d.order.listed; turns -= d.order.listed) {
-		for (e = mrpc_order_walk_begin(&d.order); e; e = mrpc_order_walk_next(e))
+		for (e = mrpc_order_walk_begin(&d.order, U32_MAX); e; e = mrpc_order_walk_next(e))
 			;
 		mrpc_order_walk_end(&d.order);
 	}
@@ -100,6 +100,8 @@ __attribute__((__noinline__)) void run_sets(unsigned int turns)
 	for (; turns >= d.order.listed; turns -= d.order.listed) {
 		rule.within = MRPC_ORDER_STRICT + MRPC_ORDER_SMALL - rule.within;
 		mrpc_egress_set(&d, &rule);
+		while (mrpc_order_settle(&d.order))
+			;
 	}
 }
 
