@@ -135,19 +135,21 @@ static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
  * so the lock is held for a share of them at a time, and who waits for it, with bottom halves
  * off, waits for one share. That suffices, as a domain may be used between any two of them: what
  * comes is ordered by the new discipline, who asks for a grant has another share done, and what
- * is stale may leave. It ends, as nothing becomes stale while something is; then the lock has
- * been held since the last look.
+ * is stale may leave. It ends, as nothing becomes stale meanwhile; then the lock has been held
+ * since the last look.
  *
  * Context: process; may sleep.
  */
 void mrpc_domain_settle(struct mrpc_domain *d)
 	__must_hold(&d->lock)
 {
-	while (mrpc_order_settle(&d->core.order)) {
+	d->settling++;
+	while (mrpc_order_settle(&d->core.order) && !d->dead) {
 		spin_unlock_bh(&d->lock);
 		cond_resched();
 		spin_lock_bh(&d->lock);
 	}
+	d->settling--;
 }
 
 static void mrpc_domain_settle_work(struct work_struct *work)
@@ -155,7 +157,8 @@ static void mrpc_domain_settle_work(struct work_struct *work)
 	struct mrpc_domain *d = container_of(work, struct mrpc_domain, settle);
 
 	spin_lock_bh(&d->lock);
-	mrpc_domain_settle(d);
+	if (!d->dead)
+		mrpc_domain_settle(d);
 	spin_unlock_bh(&d->lock);
 	mrpc_domain_put(d);
 }
@@ -174,13 +177,13 @@ static void mrpc_domain_queue(struct mrpc_domain *d, struct work_struct *work)
  * mrpc_domain_rank() - programs may have come or gone: who waits is ranked by those there are
  * @d: the domain; under its lock
  *
- * Some at each grant, all soon. While others of its programs have not ranked all yet, later.
+ * Some at each grant, all soon. While others of its programs rank, later.
  */
 void mrpc_domain_rank(struct mrpc_domain *d)
 {
 	u64 generation = d->sched ? mrpc_sched_generation(d->sched) : d->ranked_by;
 
-	if (likely(generation == d->ranked_by) || mrpc_egress_set(&d->core, &d->core.rule))
+	if (likely(generation == d->ranked_by) || d->settling || mrpc_egress_set(&d->core, &d->core.rule))
 		return;
 	d->ranked_by = generation;
 	if (mrpc_order_settle(&d->core.order))

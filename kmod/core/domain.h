@@ -184,6 +184,8 @@ struct mrpc_port {
  * @told_at: when that was, ns; 0: never
  * @tell: tells them
  * @settle: has messages ranked anew by programs that have come or gone
+ * @settling: in how many contexts that, or a change, goes on: programs that come or go meanwhile
+ *	rank afterwards
  */
 struct mrpc_domain {
 	refcount_t ref;
@@ -223,6 +225,7 @@ struct mrpc_domain {
 	u64 told_at;
 	struct work_struct tell;
 	struct work_struct settle;
+	u32 settling;
 };
 
 /* mrpc_domain_args.given: what is not stays, or is as domains begin. */

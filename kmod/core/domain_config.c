@@ -262,6 +262,8 @@ static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_a
 	struct mrpc_policy *old;
 
 	spin_lock_bh(&d->lock);
+	if (args->paused)	/* at once: only to go on has to wait for the order */
+		mrpc_egress_pause(&d->core, true);
 	mrpc_domain_settle(d);
 	old = mrpc_domain_use(d, sched);
 	WARN_ON_ONCE(mrpc_egress_set(&d->core, &rule));

@@ -95,7 +95,7 @@ static struct mrpc_egress_queue *egress_first(struct mrpc_egress *d, u64 now)
 	u32 i;
 
 	for (i = 0; ; i++) {
-		e = mrpc_order_peek(&d->order);
+		e = i ? mrpc_order_first(&d->order) : mrpc_order_peek(&d->order);
 		if (!e)
 			return NULL;
 		q = mrpc_egress_of(e);

@@ -348,14 +348,18 @@ bool mrpc_order_settle(struct mrpc_order *o)
 	return o->stale;
 }
 
+struct mrpc_order_entity *mrpc_order_first(struct mrpc_order *o)
+{
+	struct mrpc_order_tenant *t = wheel_first(o);
+
+	return t ? bin_first(bin_now(o, t), order_ranked(o)) : NULL;
+}
+
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o)
 {
-	struct mrpc_order_tenant *t;
-
 	if (unlikely(o->stale))
 		mrpc_order_settle(o);
-	t = wheel_first(o);
-	return t ? bin_first(bin_now(o, t), order_ranked(o)) : NULL;
+	return mrpc_order_first(o);
 }
 
 void mrpc_order_start(struct mrpc_order *o, struct mrpc_order_entity *e)

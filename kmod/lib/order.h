@@ -289,7 +289,6 @@ void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 prior
 /**
  * mrpc_order_before() - would @a, which is listed, have its turn before @b?
  * @b: as it was when it was listed last; it need not be now
- * They have been listed by one discipline.
  *
  * Not for MRPC_ORDER_RANKED. Only inside a tenant is one before the other whatever the present.
  */
@@ -304,6 +303,9 @@ static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
  * Settles before it looks.
  */
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o);
+
+/** mrpc_order_first() - mrpc_order_peek() for who has just settled: of what is in order */
+struct mrpc_order_entity *mrpc_order_first(struct mrpc_order *o);
 
 /**
  * mrpc_order_again() - is @e, which mrpc_order_peek() has just returned, to be ranked anew?

@@ -174,32 +174,37 @@ static void prio_egress_move(struct prio_out *out, bool joins)
 	}
 }
 
-/* The first @nr of a link's messages, which go behind the others. */
-static void prio_egress_some(struct prio_link *link, bool joins, u32 nr)
+/* Some of a link's messages, the first, which go behind the others. Return: there may be more. */
+static bool prio_egress_some(struct prio_link *link, bool joins)
 {
+	u32 nr = PRIO_EGRESS_BATCH;
 	struct prio_out *out;
 
-	while (nr-- && (out = list_first_entry_or_null(&link->outs, struct prio_out, of_link))) {
+	while (nr--) {
+		out = list_first_entry_or_null(&link->outs, struct prio_out, of_link);
+		if (!out || out->moved == link->moves)
+			return false;
+		out->moved = link->moves;
 		list_move_tail(&out->of_link, &link->outs);
 		prio_egress_move(out, joins);
 	}
+	return true;
 }
 
 /*
  * A link may have thousands of messages: some at a time, with host->lock given up in between.
  * What comes meanwhile sees by itself whether its connection has a domain, and what ends leaves;
- * so those that were there at first, which are in front, are all that is to be seen to.
+ * so those that were there at first, which are in front, are all that is to be seen to. One pass
+ * at a time: whose domain changes has its connection's change to itself.
  */
 void prio_egress(struct mrpc_conn *conn, bool joins)
 {
 	struct prio_link *link = conn->link;
 	struct prio_host *host = link->host;
-	u32 left, some;
 
 	spin_lock_bh(&host->lock);
-	for (left = link->nr_outs; left; left -= some) {
-		some = min(left, PRIO_EGRESS_BATCH);
-		prio_egress_some(link, joins, some);
+	link->moves++;
+	while (prio_egress_some(link, joins)) {
 		prio_unlock(host);
 		cond_resched();
 		spin_lock_bh(&host->lock);

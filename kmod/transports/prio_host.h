@@ -248,6 +248,7 @@ struct prio_link_key {
  * @of_peer: entry of peer->links
  * @outs: messages being sent
  * @nr_outs: how many; read without the lock
+ * @moves: how often they have come into a domain, or left it
  * @out_bytes: of them; read without the lock
  * @full: the core waits for there to be fewer
  * @last: a message to be sent when all others have arrived, or NULL
@@ -273,6 +274,7 @@ struct prio_link {
 	struct list_head of_peer;
 	struct list_head outs;
 	u32 nr_outs;
+	u32 moves;
 	u64 out_bytes;
 	bool full;
 	struct prio_out *last;
@@ -298,6 +300,7 @@ struct prio_link {
  *	that the connection ends
  * @of_link: entry of link->outs; or of host->ended
  * @then: to be sent when this has arrived: what cancels this
+ * @moved: the last of @link's moves that it has taken part in, or has come after
  * @gone: the protocol has it, or has had it
  * @begun: its first bytes have been sent, and are as they are; the pump's, as the next two
  * @seg: of the byte section, where the pump was
@@ -310,6 +313,7 @@ struct prio_out {
 	struct mrpc_call *call;
 	struct list_head of_link;
 	struct prio_out *then;
+	u32 moved;
 	bool gone;
 	bool begun;
 	u32 seg;

@@ -166,6 +166,7 @@ static void prio_out_add(struct prio_link *link, struct prio_out *out)
 	out->link = link;
 	link->ref++;
 	list_add_tail(&out->of_link, &link->outs);
+	out->moved = link->moves;
 	WRITE_ONCE(link->nr_outs, link->nr_outs + 1);
 	WRITE_ONCE(link->out_bytes, link->out_bytes + out->core.total);
 }
