@@ -576,6 +576,9 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
  * @conn: the connection
  * @qp: queue pair of the calling thread, or NULL
  *
+ * Who calls it has had a full barrier, or the lock of who kicks, since he took @conn: what was
+ * done before a kick that came to nothing is seen.
+ *
  * Context: process; may sleep.
  */
 void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)

@@ -165,10 +165,10 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 }
 
 /*
- * Whoever gets the call may answer it: the application or the kernel, once. It counts as
- * done, until the application's reply says otherwise.
+ * Whoever gets the call may answer it: the application or the kernel, once. It counts as what
+ * the application says of it.
  */
-static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id)
+static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 status)
 {
 	struct mrpc_call *call;
 
@@ -179,7 +179,10 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id)
 	if (call) {
 		mrpc_serve_end(&conn->serves, id);
 		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-		conn->stats.done++;
+		if (status == MRPC_OK)
+			conn->stats.done++;
+		else
+			conn->stats.failed++;
 	}
 	spin_unlock(&conn->lock);
 	return call;
@@ -365,7 +368,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	*touched = NULL;
 	if (conn && conn->accepted) {
 		mrpc_tx_reserve(conn);
-		call = mrpc_serve_take(conn, sqe->call);
+		call = mrpc_serve_take(conn, sqe->call, sqe->status);
 		if (!call)
 			mrpc_tx_unreserve(conn);
 	}
@@ -397,7 +400,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	status = call->rpc.frame.status;
 	if (mrpc_chain_ends(conn))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, false);
-	if (status != MRPC_OK)
+	if (status != MRPC_OK && sqe->status == MRPC_OK)	/* it was malformed */
 		mrpc_serve_failed(conn, true);
 	mrpc_tx_submit_reserved(conn, &call->rpc);
 	mrpc_conn_drained(conn);

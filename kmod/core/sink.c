@@ -597,11 +597,19 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	}
 	spin_unlock(&conn->lock);
 	if (mine && mine->stamped)
-		mine->times.deliver = ktime_get_ns();
+		WRITE_ONCE(mine->times.deliver, ktime_get_ns());
 	if (mine && a->base) {
 		if (mine->sqe_flags & MRPC_SQE_TIMES) {
-			memcpy(a->base + a->block_len - sizeof(mine->times), &mine->times,
-			       sizeof(mine->times));
+			/* Who has sent it may stamp it just now. */
+			struct mrpc_times times = {
+				.submit = mine->times.submit,
+				.marshal = mine->times.marshal,
+				.transmit = READ_ONCE(mine->times.transmit),
+				.receive = mine->times.receive,
+				.deliver = mine->times.deliver,
+			};
+
+			memcpy(a->base + a->block_len - sizeof(times), &times, sizeof(times));
 			cqe.flags |= MRPC_CQE_TIMES;
 		}
 		cqe.flags |= MRPC_CQE_BLOCK;
