@@ -84,7 +84,10 @@ static u32 egress_room(const struct mrpc_egress *d, const struct mrpc_egress_que
 
 	if (want <= room)
 		return want;
-	return room >= d->rule.chunk - d->rule.chunk / 4 ? room : 0;
+	if (room < d->rule.chunk - d->rule.chunk / 4)
+		return 0;
+	/* Nor are a few bytes to be left. */
+	return min_t(u64, room, q->order.left - d->rule.chunk / 4);
 }
 
 /* Whose turn it is, if there is room for what it sends, and the rate allows it; or NULL. */

@@ -111,7 +111,7 @@ static u32 want_next(struct pair *p)
 	if (out + bytes > p->rule.limit) {
 		if (out > p->rule.limit || p->rule.limit - out < p->rule.chunk - p->rule.chunk / 4)
 			return QUEUES;
-		bytes = p->rule.limit - out;
+		bytes = min(p->rule.limit - out, p->m.entity[i].left - p->rule.chunk / 4);
 	}
 	model_take(&p->m);
 	model_charge(&p->m, i, bytes);
