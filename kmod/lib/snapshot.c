@@ -214,6 +214,7 @@ static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 		/* The padding: less than these, which the block is written over. */
 		memset(to + ALIGN(len, 8) - 8, 0, 8);
 		memcpy(to, p, len);
+		barrier();	/* nothing reads the heap again for what the copy has */
 	} else {
 		int ret = snap_record(w, f, ref, len);
 
