@@ -125,7 +125,8 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 	rx->limit = limit;
 	if (rx->cut && rx->next < rx_want(rx)) {
 		rx->tail = max(rx->tail, rx->cut);
-		rx->cut = 0;
+		if (rx->cut <= rx->limit)
+			rx->cut = 0;
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
 	}
 	mrpc_prio_rx_update(ep, rx);

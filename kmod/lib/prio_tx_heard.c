@@ -182,6 +182,7 @@ static void tx_refused(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct
 bool mrpc_prio_tx_acked(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 msg, u64 now)
 {
 	struct mrpc_prio_tx *tx = tx_find(ep, peer, msg);
+	bool once;
 
 	if (!tx)
 		return false;
@@ -193,10 +194,11 @@ bool mrpc_prio_tx_acked(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 m
 		return false;
 	mrpc_prio_path_seen(ep, tx, tx->total, now);
 	peer->acked = now;
-	if (!tx->tries && !tx->resent) {
-		peer->passed = max(peer->passed, tx->sent_at);
+	/* Which one of several came is not known; none was sent before it began. */
+	once = !tx->tries && !tx->resent && tx->sent_at;
+	peer->passed = max(peer->passed, once ? tx->sent_at : tx->begun_at);
+	if (once)
 		mrpc_prio_peer_rtt(peer, now - tx->sent_at, now);
-	}
 	mrpc_prio_tx_end(ep, tx, MRPC_PRIO_DONE);
 	return true;
 }

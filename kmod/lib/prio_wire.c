@@ -114,7 +114,8 @@ static int parse_data(const u8 *buf, u32 len, struct mrpc_prio_packet *p, u32 *w
 	    p->unscheduled > p->total || p->behind >= min_t(u64, p->msg, MRPC_PRIO_WINDOW))
 		return packet_refuse(why, MRPC_PRIO_DROP_RANGE);
 	if (p->offset > p->total || p->len > p->total - p->offset ||
-	    (p->nr && p->nr >= len - sizeof(d)))
+	    (p->nr && (p->nr >= len - sizeof(d) ||
+		       len > MRPC_PRIO_MAX_SHARED - sizeof(struct mrpc_prio_hdr))))
 		return packet_refuse(why, MRPC_PRIO_DROP_LENGTH);
 	return 0;
 }

@@ -28,6 +28,7 @@
 #define MRPC_PRIO_MAX_MSG	(1ULL << 62)	/* no number comes near */
 #define MRPC_PRIO_WINDOW	1024		/* messages of a sender not known to be seen */
 #define MRPC_PRIO_MAX_TOTAL	(MRPC_MAX_MESSAGE + 32768)	/* with the upper layer's header */
+#define MRPC_PRIO_MAX_SHARED	1200		/* bytes of a datagram of several packets */
 #define MRPC_PRIO_MAX_CONTROL	56		/* entries of a packet: 1368 bytes */
 
 enum mrpc_prio_type {

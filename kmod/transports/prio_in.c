@@ -31,6 +31,7 @@
 #define PRIO_STAGED_FEW	SZ_256K	/* of a connection: so much when others have used that up */
 #define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
 #define PRIO_FEW	256	/* bytes that do not keep a packet for their own sake */
+#define PRIO_SMALL	2048	/* likewise: all of a message */
 
 static struct kmem_cache *prio_in_cache;
 
@@ -225,7 +226,7 @@ static struct sk_buff *prio_in_packet(struct prio_in *in, const struct prio_byte
 		return NULL;
 	if (!bytes->taken)
 		return bytes->skb;
-	if (len > PRIO_FEW)
+	if (len > PRIO_FEW && in->core.total > PRIO_SMALL)
 		return skb_clone(bytes->skb, GFP_ATOMIC | __GFP_NOWARN);
 	*at = 0;
 	return prio_in_copy(bytes->skb, from, len);

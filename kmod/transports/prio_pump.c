@@ -245,7 +245,8 @@ static void prio_pump_arm(struct prio_host *host, bool starved)
 		at = min(at, host->full_since + PRIO_STUCK);
 	/* Whose turn was put off for want of memory has nobody else to wake it. */
 	if (!list_empty_careful(&host->sender.turns))
-		at = min(at, host->starved_until);
+		/* Not in the past: the timer's softirq would run it again, and not end. */
+		at = min(at, max(host->starved_until, ktime_get_ns() + NSEC_PER_USEC));
 	if (at >= host->timer_at)
 		return;
 	host->timer_at = at;
@@ -260,7 +261,7 @@ static void prio_pump_arm(struct prio_host *host, bool starved)
  */
 void prio_pump_run(struct prio_host *host)
 {
-	int budget = PRIO_ROUNDS;
+	int budget = PRIO_ROUNDS, strangers = PRIO_ROUNDS / 4;
 	bool fine = true;
 	u64 now;
 
@@ -273,7 +274,7 @@ void prio_pump_run(struct prio_host *host)
 	host->pumping = true;
 	do {
 		host->again = false;
-		prio_pump_answers(host, &budget);
+		prio_pump_answers(host, &strangers);
 		now = ktime_get_ns();
 		mrpc_prio_timeout(&host->ep, now);
 		prio_settle(host);
@@ -283,7 +284,7 @@ void prio_pump_run(struct prio_host *host)
 	} while (host->again && budget > 0 && fine);
 	prio_pump_arm(host, !fine);
 	host->pumping = false;
-	if (host->again && fine)
+	if ((host->again || !skb_queue_empty(&host->answers)) && fine)
 		prio_pump_kick(host);
 	prio_unlock(host);
 }

@@ -164,6 +164,11 @@ TEST(prio_wire_data_wrong)
 	put_unaligned_le32(0x31323334 - 99, buf + 52);
 	CHECK_EQ(parse(64, len), MRPC_PRIO_DROP_LENGTH);
 	CHECK_EQ(parse(64, len - 1), MRPC_PRIO_NR_DROPS);
+	/* Others may follow in a small datagram only. */
+	len = data_packet(MRPC_PRIO_MAX_SHARED - 64);
+	buf[6] = 100;
+	CHECK_EQ(parse(64, len), MRPC_PRIO_NR_DROPS);
+	CHECK_EQ(parse(64, len + 1), MRPC_PRIO_DROP_LENGTH);
 	memset(buf + 24, 0, 8);
 	CHECK_EQ(parse(64, len - 1), MRPC_PRIO_DROP_RANGE);	/* conn */
 	len = data_packet(0);

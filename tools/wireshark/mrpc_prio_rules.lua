@@ -14,6 +14,7 @@ local CRC, AGAIN, URGE, ECN = 1, 2, 4, 8
 local GRANT, RESEND, ACK, REFUSE, PING, PONG = 1, 2, 3, 4, 7, 8
 local KIND_MAX, OP_MAX, CODE_MAX = 3, 8, 4
 local WINDOW, MAX_CONTROL, MAX_TOTAL = 1024, 56, 2 ^ 30 + 32768
+local MAX_SHARED = 1200
 
 local function has(flags, flag)
 	return flags % (2 * flag) >= flag
@@ -70,7 +71,7 @@ local function check_data(tvb, len, nr)
 	       (msg:higher() == 0 and behind >= msg:lower()) then
 		return "range"
 	elseif offset > total or (nr > 0 and nr or len - BODY) > total - offset or
-	       nr > 0 and nr >= len - BODY then
+	       nr > 0 and (nr >= len - BODY or HEADER + len > MAX_SHARED) then
 		return "length"
 	end
 end
