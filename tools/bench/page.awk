@@ -251,8 +251,8 @@ function targets_table(    heads, tcp)
 	if (figure("count", "64/1", "syscalls", "mrpc-tcp"))
 		verdict("system calls of a call, both ends", "<=2.1", median, "", "", "")
 	out("")
-	out("Not measured by this command: the hotel reservation application, and what is counted by")
-	out("reading (copies, allocations, atomics; performance.rst).")
+	out("Not measured by this command: the hotel reservation application (``make hotel``), and copies,")
+	out("allocations and atomic instructions of a call, which ``tools/bench/profile`` counts (performance.rst).")
 }
 
 # -- plots -----------------------------------------------------------------------------
