@@ -238,6 +238,9 @@ TEST_LIMIT(below_prio, 120)
 	CHECK(below <= BELOW);
 	load_stop(&other);
 	raw_pair_end(&p);
+	/* What the link still has is out until it has gone. */
+	for (i = 0; i < 500 && op_egress_number("lo", MRPC_A_EGRESS_OUT); i++)
+		raw_sleep(10 * RAW_MS);
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_OUT), 0);
 	op_must_egress(DEL, "lo", NULL);
 }
