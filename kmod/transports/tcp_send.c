@@ -20,7 +20,7 @@
 #include "tcp.h"
 
 #define MRPC_TCP_BVECS	32	/* pages in one send */
-#define MRPC_TCP_KVECS	16	/* pieces to copy in one send */
+#define MRPC_TCP_KVECS	64	/* pieces to copy in one send: 1 KiB of stack */
 #define MRPC_TCP_ZEROCOPY 16384	/* bytes from which pages are worth their notification */
 #define MRPC_TCP_COPIED	8	/* packets whose pages were copied that make us copy */
 #define MRPC_TCP_RETRY	4096	/* messages until the next try */
