@@ -19,6 +19,7 @@
 
 #define MRPC_SQ_MAX	4096
 #define MRPC_CQ_MAX	16384
+#define MRPC_ENTER_CONNS	16	/* connections whose datapaths run together */
 #define MRPC_ENTER_TURNS	16	/* datapaths run by an enter that does not wait */
 
 /**
@@ -224,14 +225,42 @@ void mrpc_qp_set_pending(struct mrpc_session *session)
 
 /* -- submission ----------------------------------------------------------- */
 
-/* Run the datapath that the last entries were put on. */
-static void mrpc_enter_flush(struct mrpc_conn **batch)
+/*
+ * The connections on whose datapaths entries were put that have not run since: what
+ * one gets of several entries leaves together, though others' lie between.
+ *
+ * On the stack of who submits, with a reference to each connection.
+ */
+struct mrpc_enter_batch {
+	u32 nr;
+	struct mrpc_conn *conns[MRPC_ENTER_CONNS];
+};
+
+static void mrpc_enter_flush(struct mrpc_enter_batch *batch)
 {
-	if (!*batch)
-		return;
-	mrpc_datapath_tx(*batch);
-	mrpc_conn_put(*batch);
-	*batch = NULL;
+	u32 i;
+
+	for (i = 0; i < batch->nr; i++) {
+		mrpc_datapath_tx(batch->conns[i]);
+		mrpc_conn_put(batch->conns[i]);
+	}
+	batch->nr = 0;
+}
+
+/* Takes over the reference to @conn. */
+static void mrpc_enter_touch(struct mrpc_enter_batch *batch, struct mrpc_conn *conn)
+{
+	u32 i = batch->nr;
+
+	while (i--) {
+		if (batch->conns[i] == conn) {
+			mrpc_conn_put(conn);
+			return;
+		}
+	}
+	if (batch->nr == MRPC_ENTER_CONNS)
+		mrpc_enter_flush(batch);
+	batch->conns[batch->nr++] = conn;
 }
 
 static void mrpc_enter_nop(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, u16 status)
@@ -317,7 +346,7 @@ static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
 }
 
 static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
-			   const struct mrpc_sqe *sqe, struct mrpc_conn **batch)
+			   const struct mrpc_sqe *sqe, struct mrpc_enter_batch *batch)
 {
 	struct mrpc_conn *touched = NULL;
 	struct mrpc_cqe failed __uninitialized;
@@ -349,27 +378,21 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 		mrpc_enter_nop(qp, sqe, MRPC_UNIMPLEMENTED);
 		return;
 	}
-	if (!touched)
-		return;
-	/* Entries for one connection in a row leave as one batch. */
-	if (touched == *batch) {
-		mrpc_conn_put(touched);
-		return;
-	}
-	mrpc_enter_flush(batch);
-	*batch = touched;
+	if (touched)
+		mrpc_enter_touch(batch, touched);
 }
 
 static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u32 nr,
 			     u32 *submitted)
 {
-	struct mrpc_conn *batch = NULL;
+	struct mrpc_enter_batch batch __uninitialized;
 	struct mrpc_sqe sqe __uninitialized;
 	int err;
 
 	if (mutex_lock_interruptible(&qp->submit))
 		return -EINTR;
 	err = 0;
+	batch.nr = 0;
 	while (*submitted < nr) {
 		err = mrpc_sq_peek(&qp->sq, &sqe);
 		if (err <= 0)
