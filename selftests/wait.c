@@ -371,3 +371,75 @@ TEST(threads)
 	CHECK_EQ(raw_server_requests(&p.srv), 8 * 60);
 	raw_pair_end(&p);
 }
+
+/*
+ * One thread calls over more connections than an enter keeps apart, in turn: what each
+ * gets arrives in order, and all of it without a second enter.
+ */
+#define MANY_CONNS	32
+#define MANY_CALLS	(MANY_CONNS * 8)
+
+static struct {
+	unsigned int requests;
+	unsigned int out_of_order;
+	uint32_t next[MANY_CONNS];
+} many;
+
+static void many_seen(const struct mrpc_cqe *cqe, const void *msg)
+{
+	const struct test_Blob *blob = msg;
+
+	(void)cqe;
+	many.out_of_order += many.next[blob->tag % MANY_CONNS]++ != blob->tag / MANY_CONNS;
+	__atomic_add_fetch(&many.requests, 1, __ATOMIC_RELEASE);
+}
+
+static void many_connections(const char *how)
+{
+	int conns[MANY_CONNS];
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	uint32_t i, root;
+
+	memset(&many, 0, sizeof(many));
+	raw_pair(&p, how, 1);
+	p.srv.seen = many_seen;
+	raw_qp(&qp, &p.c, 512, 1024, 0);
+	for (i = 0; i < MANY_CONNS; i++) {
+		conns[i] = raw_connect(&p.c, p.addr);
+		CHECK(conns[i] > 0);
+	}
+	for (i = 0; i < MANY_CALLS; i++) {
+		root = raw_blob(&p.c, i, 10, NULL);
+		sqe = raw_sqe(conns[i % MANY_CONNS], RAW_ECHO, root);
+		sqe.flags = MRPC_SQE_COPY;
+		sqe.user_data = root;
+		CHECK(raw_push(&qp, &sqe));
+	}
+	CHECK_EQ(raw_enter(&qp, MANY_CALLS, 20 * RAW_S * raw_patience()), 0);
+	CHECK_EQ(qp.submitted, MANY_CALLS);
+	for (i = 0; i < MANY_CALLS; i++) {
+		CHECK(raw_reap(&qp, &cqe));
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+		raw_free(&p.c, cqe.user_data);
+	}
+	CHECK_EQ(__atomic_load_n(&many.requests, __ATOMIC_ACQUIRE), MANY_CALLS);
+	CHECK_EQ(many.out_of_order, 0);
+	raw_pair_end(&p);
+}
+
+TEST(many_connections_tcp)
+{
+	many_connections("tcp4");
+}
+
+TEST(many_connections_prio)
+{
+	many_connections("prio");
+}
+
+TEST(many_connections_loop)
+{
+	many_connections("loop");
+}

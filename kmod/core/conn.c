@@ -551,7 +551,7 @@ static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusa
 	err = mrpc_conn_send_hello(conn);
 	if (!err) {
 		mrpc_datapath_tx(conn);
-		err = mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_up, conn, until);
+		err = mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_up, conn, until);
 	}
 	spin_lock(&conn->lock);
 	conn->refusal = NULL;

@@ -236,7 +236,7 @@ void mrpc_conn_bye(struct mrpc_conn *conn)
 /* Return: 0, -ETIME or -EINTR. */
 static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
 {
-	return mrpc_wait(conn->session, NULL, &conn->wait, mrpc_conn_is_drained, conn, until);
+	return mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_drained, conn, until);
 }
 
 /* All of them stop taking calls before any is waited for. */
@@ -297,7 +297,7 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 			err = mrpc_conn_wait_drained(conn, until);
 		}
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
-		mrpc_wait(session, NULL, &conn->wait, mrpc_conn_is_closed, conn,
+		mrpc_wait(session, &conn->wait, mrpc_conn_is_closed, conn,
 			  ktime_get_ns() + 3 * NSEC_PER_SEC);
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);

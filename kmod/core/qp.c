@@ -20,7 +20,7 @@
 #define MRPC_SQ_MAX	4096
 #define MRPC_CQ_MAX	16384
 #define MRPC_ENTER_CONNS	16	/* connections whose datapaths run together */
-#define MRPC_ENTER_TURNS	16	/* datapaths run by an enter that does not wait */
+#define MRPC_ENTER_WORK	(100 * NSEC_PER_USEC)	/* for what is ready, beside waiting */
 
 /**
  * mrpc_qp_destroy() - free a queue pair that nobody uses any more
@@ -449,16 +449,20 @@ static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
 }
 
-/* Not waiting is no excuse for not working. */
+/*
+ * Not to wait, or not any more, is no excuse for not working: what is ready would need
+ * somebody else, and an entry of its own. But not for long, as nobody looks at the
+ * completions meanwhile.
+ */
 static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
 {
-	int turns = MRPC_ENTER_TURNS;
+	u64 until;
 
-	while (turns-- && mrpc_datapath_poll(session, qp))
-		;
-	if (!list_empty(&session->pending))
-		mrpc_serve_pull(session, qp);
-	mrpc_enter_leave(session, qp);
+	if (!mrpc_session_ready(session) && list_empty(&session->ready_listeners))
+		return;
+	until = ktime_get_ns() + MRPC_ENTER_WORK;
+	while (mrpc_datapath_poll(session, qp) && ktime_get_ns() < until)
+		cond_resched();
 }
 
 /**
@@ -473,28 +477,29 @@ static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
 int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 {
 	struct mrpc_enter_wait w = { .qp = mrpc_qp_find(session, args->qp) };
+	struct mrpc_poller poller __uninitialized;
 	u64 until = U64_MAX;
-	int err;
+	int err = 0;
 
 	if (!w.qp || args->min_complete > w.qp->cq.mask + 1)
 		return -EINVAL;
 	args->submitted = 0;
-	if (args->to_submit) {
+	/* What our own entries make ready is ours, too. */
+	mrpc_poll_begin(session, &poller);
+	if (args->to_submit)
 		err = mrpc_enter_submit(session, w.qp, args->to_submit, &args->submitted);
-		if (err)
-			return err;
-	}
 	w.min = args->min_complete;
-	if (!w.min) {
-		mrpc_enter_work(session, w.qp);
-		return 0;
+	if (!err && w.min) {
+		if (args->timeout_ns != U64_MAX)
+			until = ktime_get_ns() + min_t(u64, args->timeout_ns, S64_MAX / 2);
+		err = mrpc_poll_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
 	}
-	if (args->timeout_ns != U64_MAX)
-		until = ktime_get_ns() + min_t(u64, args->timeout_ns, S64_MAX / 2);
-	/* Completions that are there already must not keep new peers out. */
-	if (!list_empty(&session->ready_listeners))
-		mrpc_datapath_poll(session, w.qp);
-	err = mrpc_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
+	if (!err) {
+		mrpc_enter_work(session, w.qp);
+		if (!list_empty(&session->pending))
+			mrpc_serve_pull(session, w.qp);
+	}
+	mrpc_poll_end(session, &poller);
 	mrpc_enter_leave(session, w.qp);
 	return err;
 }
@@ -567,7 +572,7 @@ int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 		return 0;
 	mrpc_datapath_tx(conn);
 	mrpc_conn_put(conn);
-	err = mrpc_wait(session, NULL, NULL, mrpc_sync_done, call, U64_MAX);
+	err = mrpc_wait(session, NULL, mrpc_sync_done, call, U64_MAX);
 	if (err) {
 		mrpc_sync_cancel(call);
 		mrpc_sync_settle(call);

@@ -127,8 +127,34 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *w
 }
 
 /**
- * mrpc_wait() - wait for a condition, running ready datapaths meanwhile
+ * mrpc_poll_begin() - this thread will look what is ready
  * @session: the session
+ * @p: on the stack, until mrpc_poll_end()
+ *
+ * From now on what becomes ready is left to it, unless another such thread sleeps: it
+ * looks again before it sleeps or ends. Context: process.
+ */
+void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p)
+{
+	p->one = mrpc_waiters_join(&session->pollers, &p->entry);
+	if (!p->one)
+		add_wait_queue_exclusive(&session->pollers.others, &p->entry);
+}
+
+/**
+ * mrpc_poll_end() - this thread looks no longer; what is ready is left to others
+ * @session: the session
+ * @p: of mrpc_poll_begin()
+ */
+void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p)
+{
+	mrpc_waiters_leave(&session->pollers, &p->entry, p->one);
+	mrpc_ready_handoff(session);
+}
+
+/**
+ * mrpc_poll_wait() - wait for a condition, running ready datapaths meanwhile
+ * @session: the session, between mrpc_poll_begin() and mrpc_poll_end()
  * @qp: queue pair of this thread, or NULL
  * @waiters: woken when the condition may have become true, besides the task itself;
  *	or NULL
@@ -139,17 +165,12 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *w
  * Context: process, no lock and no claim held.
  * Return: 0, -ETIME or -EINTR.
  */
-int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
-	      bool (*done)(void *ctx), void *ctx, u64 until)
+int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
+		   bool (*done)(void *ctx), void *ctx, u64 until)
 {
-	struct wait_queue_entry poller __uninitialized;
-	bool polled = false, one;
+	bool polled = false;
 	int ret;
 
-	/* A poller also while it runs a datapath: it looks again before it sleeps. */
-	one = mrpc_waiters_join(&session->pollers, &poller);
-	if (!one)
-		add_wait_queue_exclusive(&session->pollers.others, &poller);
 	for (;;) {
 		ret = 0;
 		if (done(ctx))
@@ -167,7 +188,27 @@ int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_wait
 		else if (!mrpc_wait_sleep(session, waiters, done, ctx, until) && !done(ctx))
 			break;
 	}
-	mrpc_waiters_leave(&session->pollers, &poller, one);
-	mrpc_ready_handoff(session);
 	return ret == -ETIME && done(ctx) ? 0 : ret;
+}
+
+/**
+ * mrpc_wait() - mrpc_poll_wait() of a thread that does nothing else
+ * @session: the session
+ * @waiters: as there
+ * @done: as there
+ * @ctx: as there
+ * @until: as there
+ *
+ * Context and return: as there.
+ */
+int mrpc_wait(struct mrpc_session *session, struct mrpc_waiters *waiters,
+	      bool (*done)(void *ctx), void *ctx, u64 until)
+{
+	struct mrpc_poller poller __uninitialized;
+	int ret;
+
+	mrpc_poll_begin(session, &poller);
+	ret = mrpc_poll_wait(session, NULL, waiters, done, ctx, until);
+	mrpc_poll_end(session, &poller);
+	return ret;
 }

@@ -45,7 +45,17 @@ static inline bool mrpc_waiters_any(struct mrpc_waiters *w)
 bool mrpc_wake_one(struct mrpc_waiters *w);
 void mrpc_wake_all(struct mrpc_waiters *w);
 
-int mrpc_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
+/* A thread among its session's pollers; on its stack. */
+struct mrpc_poller {
+	struct wait_queue_entry entry;	/* among @others */
+	bool one;			/* it is @one, and @entry is not used */
+};
+
+void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p);
+void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p);
+int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
+		   bool (*done)(void *ctx), void *ctx, u64 until);
+int mrpc_wait(struct mrpc_session *session, struct mrpc_waiters *waiters,
 	      bool (*done)(void *ctx), void *ctx, u64 until);
 
 #endif /* MRPC_CORE_WAIT_H */
