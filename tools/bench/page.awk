@@ -28,6 +28,7 @@ function name_peers(    hue, i)
 	name["bare-udp"] = "bare UDP"
 	name["bulk-tcp"] = "bulk TCP stream"
 	name["bare-hold"] = "bare TCP"
+	name["bare-events"] = "bare TCP, epoll"
 	name["unix"] = "Unix socket"
 	name["mrpc-tcp"] = "mrpc"
 	name["mrpc-tcp+null"] = "mrpc, null engine"
@@ -394,32 +395,42 @@ function rates(    threads, test)
 }
 
 # What each call costs, and how many there are, when those of one thread take many connections
-# in turn.
-function many_connections(    heads, list, n, i, test, line)
+# in turn; beside bare TCP, whose packets are as many.
+function many_connections(    heads, list, peers, n, p, i)
 {
 	if (!figure("count", "32/128/1/16", "cost", "mrpc-tcp"))
 		return
-	split("connections|instructions of a call|quartiles|calls/s|quartiles|runs", heads, "|")
-	table("32 B, 128 in flight, over several connections in turn", "16 20 20 16 20 8", 6, heads)
+	split("connections|instructions of a call|quartiles|rate by them / at 16|calls/s|quartiles|runs",
+	      heads, "|")
+	table("32 B, 128 in flight, over several connections in turn", "24 14 20 12 12 20 6", 7, heads)
 	n = split("16 1000 10000", list, " ")
-	for (i = 1; i <= n; i++) {
-		test = "32/128/1/" list[i]
-		if (!figure("count", test, "cost", "mrpc-tcp"))
-			continue
-		line = list[i] "|" number(median) "|" number(q1) " .. " number(q3)
-		entry("mrpc-tcp." test ".count.cost", median, "instructions", "", "",
-		      nr["count " test " mrpc-tcp cost"], q1, q3)
-		if (figure("wall", test, "rate", "mrpc-tcp")) {
-			line = line "|" number(median) "|" number(q1) " .. " number(q3) "|" \
-				nr["wall " test " mrpc-tcp rate"]
-			entry("mrpc-tcp." test ".wall.rate", median, "1/s", "", "",
-			      nr["wall " test " mrpc-tcp rate"], q1, q3)
-		} else {
-			line = line "|||"
-		}
-		cells(line)
-	}
+	split("bare-events mrpc-tcp", peers, " ")
+	for (p = 1; p <= 2; p++)
+		for (i = 1; i <= n; i++)
+			connections_row(peers[p], list[i])
 	out("")
+	out("With few connections a packet takes several messages; with many each message has its own packet,")
+	out("and acknowledgement. bare TCP has one thread and epoll at each end here, and answers in one system call what")
+	out("it has read of a connection.")
+	out("")
+}
+
+function connections_row(peer, conns,    test, few, line)
+{
+	test = "32/128/1/" conns
+	few = figure("count", "32/128/1/16", "cost", peer) ? median : 0
+	if (!figure("count", test, "cost", peer))
+		return
+	line = conns ", " name[peer] "|" number(median) "|" number(q1) " .. " number(q3) "|" \
+		(few ? sprintf("%.2f", few / median) : "")
+	entry(peer "." test ".count.cost", median, "instructions", "", "", nr["count " test " " peer " cost"], q1, q3)
+	if (figure("wall", test, "rate", peer)) {
+		line = line "|" number(median) "|" number(q1) " .. " number(q3) "|" nr["wall " test " " peer " rate"]
+		entry(peer "." test ".wall.rate", median, "1/s", "", "", nr["wall " test " " peer " rate"], q1, q3)
+	} else {
+		line = line "|||"
+	}
+	cells(line)
 }
 
 function size_text(size)

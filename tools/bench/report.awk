@@ -75,8 +75,9 @@ function connections_rows(    conns)
 {
 	heading("32 B and 8 B, 128 in flight, by connections")
 	for (conns = 16; conns <= 10000; conns = conns == 16 ? 1000 : conns * 10) {
-		row("instructions, " conns, "count", "32/128/1/" conns, "cost", 1, "instructions", "mrpc-tcp")
-		row("calls/s, " conns, "wall", "32/128/1/" conns, "rate", 1, "1/s", "mrpc-tcp")
+		row("instructions, " conns, "count", "32/128/1/" conns, "cost", 1, "instructions", "mrpc-tcp",
+		    "bare-events")
+		row("calls/s, " conns, "wall", "32/128/1/" conns, "rate", 1, "1/s", "mrpc-tcp", "bare-events")
 	}
 }
 

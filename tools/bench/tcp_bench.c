@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * What mrpc is compared with: blocking send and recv on a stream socket, one of
- * each per message, with TCP_NODELAY.
+ * each per message, with TCP_NODELAY; or an event loop with many of them.
  */
 #include <err.h>
+#include <errno.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -17,6 +18,7 @@
 
 #include "measure.h"
 #include "memory.h"
+#include "tcp_bench.h"
 
 static const char usage[] =
 	"Usage: tcp_bench [OPTION...] MODE ADDRESS\n"
@@ -24,6 +26,8 @@ static const char usage[] =
 	"  serve  answer until SIGTERM, with a thread for each connection\n"
 	"  hold   answer each connection once, and keep it\n"
 	"  call   requests and replies; with several in flight not batched\n"
+	"  serve-events  as serve, with one thread and epoll\n"
+	"  call-events   as call, over -c connections in turn, with epoll\n"
 	"  bulk   requests only\n"
 	"  connect  as call, each over a new connection\n"
 	"  idle   memory of -n connections over which one call was made\n"
@@ -31,13 +35,8 @@ static const char usage[] =
 	"ADDRESS is tcp:HOST:PORT, udp:HOST:PORT (numbers) or unix:PATH; of udp only serve\n"
 	"and call, one in flight.\n"
 	"\n"
+	"  -c NUMBER  call-events: of connections (1)\n"
 	"  -v         idle: also by kind of memory\n";
-
-/* What a client says first. */
-struct greeting {
-	uint64_t request;
-	uint64_t reply;		/* 0: no replies, but one byte at the end of the stream */
-};
 
 static char *make_buffer(size_t len)
 {
@@ -90,17 +89,15 @@ static int make_socket(const char *address, struct sockaddr_storage *addr, sockl
 	return fd;
 }
 
-static void no_delay(int fd, const struct sockaddr_storage *addr)
+void no_delay(int fd)
 {
 	int one = 1;
 
-	if (addr->ss_family != AF_UNIX &&
-	    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)))
+	if (setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof(one)) && errno != EOPNOTSUPP)
 		err(1, "TCP_NODELAY");
 }
 
-/* Return: false when the peer is gone. */
-static bool send_all(int fd, const char *buf, size_t len)
+bool send_all(int fd, const char *buf, size_t len)
 {
 	ssize_t n;
 
@@ -129,7 +126,7 @@ static bool recv_all(int fd, char *buf, size_t len)
 	return true;
 }
 
-static void lost(void)
+void lost(void)
 {
 	errx(1, "the server has closed the connection");
 }
@@ -215,7 +212,7 @@ static int serve(const struct options *o, void (*serve_conn)(int fd))
 		conn = accept(fd, NULL, NULL);
 		if (conn < 0)
 			err(1, "accept");
-		no_delay(conn, &addr);
+		no_delay(conn);
 		serve_conn(conn);
 	}
 }
@@ -237,7 +234,7 @@ static int serve_udp(const struct options *o)
 
 /* -- client ------------------------------------------------------------------------ */
 
-static int start_client(const struct options *o)
+int start_client(const struct options *o)
 {
 	struct greeting g = { .request = o->request, .reply = o->reply };
 	struct sockaddr_storage addr;
@@ -249,7 +246,7 @@ static int start_client(const struct options *o)
 		err(1, "%s", o->address);
 	if (is_udp(o->address))
 		return fd;
-	no_delay(fd, &addr);
+	no_delay(fd);
 	if (!send_all(fd, (char *)&g, sizeof(g)))
 		lost();
 	return fd;
@@ -357,8 +354,15 @@ int main(int argc, char **argv)
 		return is_udp(o.address) ? serve_udp(&o) : serve(&o, serve_apart);
 	if (!strcmp(o.mode, "hold"))
 		return serve(&o, answer_once);
+	if (!strcmp(o.mode, "serve-events")) {
+		struct sockaddr_storage addr;
+
+		return serve_events(listen_at(&o, &addr));
+	}
 	if (!strcmp(o.mode, "call")) {
 		measure_run(&o, run_calls);
+	} else if (!strcmp(o.mode, "call-events")) {
+		measure_run(&o, run_events);
 	} else if (!strcmp(o.mode, "bulk")) {
 		o.reply = 0;
 		measure_run(&o, run_bulk);
