@@ -517,7 +517,8 @@ static u32 mrpc_domain_note_all(struct mrpc_domain *d, struct mrpc_domain_queue 
  *
  * Where a sender has several messages of a datapath, the first is shown of those that wait. With
  * the lock held it looks ahead MRPC_DOMAIN_WALK turns, and once at each datapath: whose messages
- * are all behind those is among the others.
+ * are all behind those is among the others. So is, where the domain is deleted meanwhile, whose
+ * messages are stale: that nobody waits for.
  *
  * Context: process; may sleep.
  * Return: how many there are; if they find no room, nothing is in @all.

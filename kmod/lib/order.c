@@ -434,7 +434,8 @@ static void walk_restore_times(struct mrpc_order *o)
 
 /*
  * Gives each its turn and chains them by their links: what comes of it is by
- * construction what would happen.
+ * construction what would happen. It does not settle: a tenant that came into the
+ * wheel meanwhile would not be among those that are saved.
  */
 struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o, u32 most)
 {
@@ -442,7 +443,8 @@ struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o, u32 most)
 
 	walk_save(o);
 	o->walk_last = NULL;
-	while (most-- && (e = mrpc_order_take(o))) {
+	while (most-- && (e = mrpc_order_first(o))) {
+		mrpc_order_start(o, e);
 		order_charge(o, e, mrpc_order_turn(o, e));
 		e->link.next = NULL;
 		e->link.prev = NULL;

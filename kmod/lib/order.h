@@ -337,11 +337,12 @@ static inline u32 mrpc_order_turn(const struct mrpc_order *o, const struct mrpc_
 }
 
 /**
- * mrpc_order_walk_begin() - the first @most that are listed, in the order of their next turns
+ * mrpc_order_walk_begin() - the first @most that are in order, in the order of their next turns
  * Exactly the order in which mrpc_order_take() would return them if each were
- * then charged mrpc_order_turn() and not put back.
+ * then charged mrpc_order_turn() and not put back, and what is stale remained so: that is not
+ * walked over. Who wants all settles before.
  *
- * Nothing is stale. Nothing else may be done with @o before mrpc_order_walk_end(), which must
+ * Nothing else may be done with @o before mrpc_order_walk_end(), which must
  * follow and leaves @o exactly as it was.
  *
  * Return: the first, or NULL.

@@ -193,13 +193,12 @@ static void model_settle(struct model *m)
 	}
 }
 
-/* Return: who is next, or MODEL_ENTITIES. */
-static u32 model_first(struct model *m)
+/* Return: who is next of what is in order, or MODEL_ENTITIES. */
+static u32 model_first_now(const struct model *m)
 {
 	u32 best = MODEL_ENTITIES;
 	u32 i;
 
-	model_settle(m);
 	for (i = 0; i < MODEL_ENTITIES; i++) {
 		u32 a = m->entity[i].on, b;
 		u64 slot_a, slot_b;
@@ -224,14 +223,25 @@ static u32 model_first(struct model *m)
 	return best;
 }
 
+/* Return: who is next, or MODEL_ENTITIES. */
+static u32 model_first(struct model *m)
+{
+	model_settle(m);
+	return model_first_now(m);
+}
+
+static void model_start(struct model *m, u32 e)
+{
+	m->now = m->tenant[m->entity[e].on].vtime / m->grain * m->grain;
+	m->entity[e].listed = false;
+}
+
 static u32 model_take(struct model *m)
 {
 	u32 e = model_first(m);
 
-	if (e < MODEL_ENTITIES) {
-		m->now = m->tenant[m->entity[e].on].vtime / m->grain * m->grain;
-		m->entity[e].listed = false;
-	}
+	if (e < MODEL_ENTITIES)
+		model_start(m, e);
 	return e;
 }
 
@@ -254,13 +264,14 @@ static bool model_is_exact(const struct model *m)
 	return true;
 }
 
-/* Return: how many; @order: in the order of their turns */
+/* Return: how many are in order; @order: in the order of their turns */
 static __attribute__((__unused__)) u32 model_walk(const struct model *m, u32 *order)
 {
 	struct model copy = *m;
 	u32 nr = 0, e;
 
-	while ((e = model_take(&copy)) < MODEL_ENTITIES) {
+	while ((e = model_first_now(&copy)) < MODEL_ENTITIES) {
+		model_start(&copy, e);
 		model_charge(&copy, e, model_turn(&copy, e));
 		order[nr++] = e;
 	}
