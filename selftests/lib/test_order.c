@@ -408,6 +408,71 @@ TEST(order_random)
 	CHECK(stale > 1000);
 }
 
+/* All turns, one after the other; what is stale has none. Return: how many. */
+static u32 give_turns(struct pair *p, u32 *order)
+{
+	static struct pair before;
+	struct mrpc_order_entity *e;
+	u32 nr = 0;
+
+	before = *p;
+	while ((e = mrpc_order_first(&p->o))) {
+		mrpc_order_start(&p->o, e);
+		mrpc_order_charge(&p->o, e, mrpc_order_turn(&p->o, e));
+		order[nr++] = number(p, e);
+	}
+	*p = before;
+	return nr;
+}
+
+/* What a walk says comes about, with and without it. */
+static void check_foretold(struct pair *p, u32 most)
+{
+	u32 given[MODEL_ENTITIES], again[MODEL_ENTITIES], nr = give_turns(p, given), i = 0;
+	struct mrpc_order_entity *e;
+
+	for (e = mrpc_order_walk_begin(&p->o, most); e; e = mrpc_order_walk_next(e), i++) {
+		CHECK(i < nr);
+		CHECK_EQ(number(p, e), given[i]);
+	}
+	mrpc_order_walk_end(&p->o);
+	CHECK_EQ(i, min(most, nr));
+	CHECK_EQ(give_turns(p, again), nr);
+	CHECK(!memcmp(given, again, nr * sizeof(*given)));
+}
+
+/* Tenants owe what they like, so some are beyond the wheel's end, where the model ends. */
+TEST(order_walk_foretells)
+{
+	static struct pair p;
+	u64 rnd = 7;
+	u32 round, i, stale = 0;
+
+	for (round = 0; round < 200; round++) {
+		struct mrpc_order_rule rule = some_rule(&rnd);
+
+		pair_begin(&p, &rule, &rnd);
+		for (i = 0; i < 200; i++) {
+			struct mrpc_order_entity *e = &p.entity[rnd_below(&rnd, MODEL_ENTITIES)];
+
+			p.m.entity[e - p.entity].rank = rnd_below(&rnd, 8);
+			mrpc_order_rank(&p.o, e, rnd_below(&rnd, 256), some_left(&rnd));
+			mrpc_order_put(&p.o, e, rnd_below(&rnd, 2));
+			if (!rnd_below(&rnd, 3))
+				mrpc_order_charge(&p.o, e, 1ULL << rnd_below(&rnd, 40));
+			if (!rnd_below(&rnd, 4))
+				mrpc_order_take(&p.o);
+			if (!rnd_below(&rnd, 20)) {
+				rule = some_rule(&rnd);
+				mrpc_order_set(&p.o, &rule);
+			}
+			stale += !!p.o.stale;
+			check_foretold(&p, rnd_below(&rnd, 2) ? U32_MAX : rnd_below(&rnd, 10));
+		}
+	}
+	CHECK(stale > 1000);
+}
+
 TEST(order_levels_of_size)
 {
 	static const struct { u64 left; u8 level; } known[] = {
