@@ -69,10 +69,11 @@ static int grow_recv(struct mrpc_session *session, u64 len)
 	u64 part;
 	int err = 0;
 
-	len = ALIGN_UP(len, (u64)MRPC_REGION_ALIGN);
 	pthread_mutex_lock(&session->lock);
+	/* Both are aligned; a length that is near the end of its type would not stay large. */
 	if (len > session->recv_reserved - session->recv_size)
 		err = -ENOMEM;
+	len = ALIGN_UP(len, (u64)MRPC_REGION_ALIGN);
 	while (!err && len) {
 		part = len < MRPC_REGION_MAX ? len : MRPC_REGION_MAX;
 		err = map_region(session, MRPC_REGION_RECV, session->recv, session->recv_size,

@@ -55,6 +55,8 @@ TEST(receive_heap_grows)
 	CHECK_EQ(mrpc_session_grow_recv(s, more), 0);
 	CHECK_EQ(s->recv_size, more + 65536);
 	CHECK_EQ(mrpc_session_grow_recv(s, 3ull << 30), -ENOMEM);
+	CHECK_EQ(mrpc_session_grow_recv(s, UINT64_MAX), -ENOMEM);
+	CHECK_EQ(s->recv_size, more + 65536);
 	mrpc_session_close(s);
 }
 
