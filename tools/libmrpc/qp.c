@@ -78,6 +78,7 @@ static void qp_destroy(struct mrpc_qp *qp)
 	for (i = 0; i < qp->nr_chunks; i++)
 		free(qp->chunks[i]);
 	free(qp->chunks);
+	requests_drop(qp);
 	free(qp->notes);
 	pthread_mutex_destroy(&qp->lock);
 	free(qp);

@@ -259,6 +259,17 @@ void request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp)
 	}
 }
 
+/* Those whose worker has ended: their connections have, too. */
+void requests_drop(struct mrpc_qp *qp)
+{
+	struct mrpc_call *call;
+
+	while ((call = qp->requests)) {
+		qp->requests = call->next;
+		free(call);
+	}
+}
+
 /* -- what handlers ask ---------------------------------------------------------------- */
 
 struct mrpc_msg *mrpc_call_msg(struct mrpc_call *call)

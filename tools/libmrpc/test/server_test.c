@@ -4,6 +4,7 @@
  */
 #include <signal.h>
 
+#include "qp.h"
 #include "session.h"
 
 struct client {
@@ -393,6 +394,19 @@ TEST(stop_from_a_signal_handler)
 	CHECK_EQ(call(&c, TEST_ECHO, 0, 0, NULL, NULL), 0);
 	client_stop(&c);
 	server_stop(&ts);
+}
+
+/* A worker that ends may take requests off the ring while it submits its last replies. */
+TEST(requests_that_nobody_serves)
+{
+	struct mrpc_session *s = open_session();
+	struct mrpc_cqe cqe = { .type = MRPC_CQE_REQUEST };
+	struct mrpc_qp *qp = mrpc_qp_new(s, NULL);
+
+	CHECK(qp != NULL);
+	request_queue(qp, &cqe);
+	request_queue(qp, &cqe);
+	mrpc_session_close(s);	/* the sanitizer says it if they are lost */
 }
 
 TEST(set_up_in_the_wrong_order)
