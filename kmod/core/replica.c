@@ -532,7 +532,8 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 		mrpc_schema_get(link->services[i].schema);
 	}
 	link->nr_services = conn->nr_services;
-	return mrpc_session_reserve(conn->session, &link->id);
+	/* It is given calls where nobody may sleep. */
+	return mrpc_conn_grow(link, link->calls.limit);
 }
 
 /* From here on its close work tells of its end. */
@@ -569,8 +570,8 @@ static const char *mrpc_link_try(struct mrpc_replica *replica)
 	refcount_inc(&replica->ref);
 	link->replica = replica;
 	err = mrpc_link_like(link, conn);
-	if (!err)	/* it is given calls where nobody may sleep */
-		err = mrpc_conn_grow(link, link->calls.limit);
+	if (!err)
+		err = mrpc_session_reserve(conn->session, &link->id);
 	if (err) {
 		why = "no memory for a connection";
 	} else {
