@@ -172,12 +172,10 @@ struct mrpc_prio_range {
 /**
  * struct mrpc_prio_gaps - what came beyond the first gap; exists only as long as there is one
  * @nr: pieces
- * @asked: gaps before this have been asked for
  * @have: ascending, not adjacent; the first is beyond rx->next
  */
 struct mrpc_prio_gaps {
 	u32 nr;
-	u32 asked;
 	struct mrpc_prio_range have[MRPC_PRIO_NR_GAPS];
 };
 
@@ -308,14 +306,18 @@ enum mrpc_prio_rx_state {
  * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
  * @class: network priority that was granted last
  * @tries: times that something was asked for again since something came
- * @stalled: nothing comes: it holds no share of what may be outstanding
+ * @stalled: nothing comes: it holds no share of what may be outstanding, and no turn
  * @moved: something came since the timer fired
+ * @repeats: what it counts in peer->repeats
  * @cut: bytes before this came beyond @limit and were dropped; 0: none
- * @tail: ask for what is missing at the end before this, too; 0: do not
+ * @lost: what is missing before this is lost, and waits for its turn to be asked for,
+ * @asked: but what is missing before this, which was asked for
+ * @told: what is missing from here to @asked is asked for in the next CONTROL packet
  * @urge: its sender wants an answer without delay
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @serial: in the order in which they came
  * @heap: among the messages of @peer that can be granted more
+ * @line: among those of @peer of which lost bytes are to be asked for
  * @hash: found by peer and number
  * @of_peer: in @peer's list of all
  * @control: in @peer's list of those with @say; or in the list of those ended
@@ -339,8 +341,11 @@ struct mrpc_prio_rx {
 	u32 unasked;
 	u32 counted;
 	u32 left;
+	u32 repeats;
 	u32 cut;
-	u32 tail;
+	u32 lost;
+	u32 asked;
+	u32 told;
 	u8 code;
 	u8 class;
 	u8 tries;
@@ -351,6 +356,7 @@ struct mrpc_prio_rx {
 	u64 serial;
 	struct mrpc_prio_gaps *gaps;
 	struct mrpc_lheap_node heap;
+	struct mrpc_lheap_node line;
 	struct mrpc_order_link hash;
 	struct mrpc_order_link of_peer;
 	struct mrpc_order_link control;
@@ -391,6 +397,7 @@ enum mrpc_prio_peer_state {
  * @rx_granted: bytes that were granted to it and are not here
  * @rx_counted: what it counts in mrpc_prio.outstanding: both, but no more than @offered of
  *	@rx_unasked
+ * @repeats: bytes that it was asked to send again and that are not here
  * @spare: it holds a step that is beyond rule.outstanding
  * @unscheduled_out: bytes under way to it without grants
  * @again_credit: bytes that are sent to it again if it asks
@@ -427,12 +434,14 @@ enum mrpc_prio_peer_state {
  * @nr_tx: messages being sent to it
  * @nr_rx: messages being received from it
  * @rx_heap: those that can be granted more, the first one first
+ * @rx_line: those of which lost bytes are to be asked for, likewise
  * @tx_wait: our fresh messages that cannot begin: no association, or its window is full
  * @tx_all: our messages to it
  * @rx_all: its messages to us
  * @tx_control: ours with something to say
  * @rx_control: its with something to say
  * @entity: in the order of those to be granted, if @rx_heap is not empty
+ * @line: in the line of those to be asked for lost bytes, if @rx_line is not empty
  * @control: in the list of those that are to get a packet
  * @events: in the list of those with an event
  * @of_endpoint: in the list of all
@@ -463,6 +472,7 @@ struct mrpc_prio_peer {
 	u64 rx_unasked;
 	u64 rx_granted;
 	u64 rx_counted;
+	u32 repeats;
 	u32 unscheduled_out;
 	u32 again_credit;
 	u64 again_at;
@@ -498,12 +508,14 @@ struct mrpc_prio_peer {
 	u32 nr_tx;
 	u32 nr_rx;
 	struct mrpc_lheap rx_heap;
+	struct mrpc_lheap rx_line;
 	struct mrpc_lheap tx_wait;
 	struct mrpc_order_link tx_all;
 	struct mrpc_order_link rx_all;
 	struct mrpc_order_link tx_control;
 	struct mrpc_order_link rx_control;
 	struct mrpc_prio_ranked entity;
+	struct mrpc_lheap_node line;
 	struct mrpc_order_link control;
 	struct mrpc_order_link events;
 	struct mrpc_order_link of_endpoint;
@@ -511,7 +523,7 @@ struct mrpc_prio_peer {
 };
 
 /* Room for the address and a hash table's link in a KiB. */
-static_assert(sizeof(struct mrpc_prio_peer) <= 896);
+static_assert(sizeof(struct mrpc_prio_peer) <= 904);
 
 /**
  * struct mrpc_prio_stats - counters; only grow
@@ -560,9 +572,12 @@ struct mrpc_prio_stats {
  * @outstanding: bytes granted, or announced as unscheduled, and not here: the sum of
  *	peer->rx_counted
  * @nr_spare: peers with peer->spare
+ * @repeats: bytes asked for again and not here: the sum of peer->repeats
+ * @nr_asked: peers with peer->repeats
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @rx: peers with messages that can be granted more
+ * @line: peers to be asked for lost bytes, the first one first
  * @grants_due: something has changed that matters for grants
  * @timers: of messages and peers
  * @peers: all
@@ -588,9 +603,12 @@ struct mrpc_prio {
 	u32 nr_gaps;
 	u64 outstanding;
 	u32 nr_spare;
+	u32 nr_asked;
+	u64 repeats;
 	u64 remaining;
 	struct mrpc_prio_rank tx;
 	struct mrpc_prio_rank rx;
+	struct mrpc_lheap line;
 	bool grants_due;
 	struct mrpc_wheel timers;
 	struct mrpc_order_link peers;

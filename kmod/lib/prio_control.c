@@ -191,7 +191,7 @@ static bool write_rx(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, struct write
 		ep->stats.grants++;
 	}
 	if (rx->say & BIT(MRPC_PRIO_RESEND)) {
-		n = mrpc_prio_gaps_ask(ep, rx, missing, MRPC_PRIO_NR_RANGES);
+		n = mrpc_prio_gaps_ranges(rx, rx->told, rx->asked, missing, ARRAY_SIZE(missing));
 		for (i = 0; i < n; i++) {
 			struct mrpc_prio_note note = {
 				.op = MRPC_PRIO_RESEND,

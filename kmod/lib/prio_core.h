@@ -93,12 +93,14 @@ bool mrpc_prio_gaps_new(const struct mrpc_prio_rx *rx, struct mrpc_prio_range *r
 bool mrpc_prio_gaps_add(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 			const struct mrpc_prio_range *r);
 void mrpc_prio_gaps_free(struct mrpc_prio *ep, struct mrpc_prio_rx *rx);
-bool mrpc_prio_gaps_due(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx);
-u32 mrpc_prio_gaps_ask(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
-		       struct mrpc_prio_range *r, u32 max);
+u32 mrpc_prio_gaps_far(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx);
+u32 mrpc_prio_gaps_missing(const struct mrpc_prio_rx *rx, u32 from, u32 to);
+u32 mrpc_prio_gaps_ranges(const struct mrpc_prio_rx *rx, u32 from, u32 to,
+			  struct mrpc_prio_range *r, u32 max);
 
 /* prio_grant.c */
 void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx);
+void mrpc_prio_rx_ask(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u64 now);
 void mrpc_prio_grant(struct mrpc_prio *ep, u64 now);
 
 #endif /* MRPC_LIB_PRIO_CORE_H */

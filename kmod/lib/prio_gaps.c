@@ -96,7 +96,6 @@ bool mrpc_prio_gaps_add(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		}
 		ep->nr_gaps++;
 		rx->gaps->nr = 0;
-		rx->gaps->asked = 0;
 	}
 	if (gaps_insert(rx->gaps, r))
 		return true;
@@ -104,54 +103,42 @@ bool mrpc_prio_gaps_add(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 	return false;
 }
 
-/*
- * What is missing and to be asked for now, at most @max ranges: gaps that were not asked
- * for and that others have come far beyond; with rx->tail all, and the end before that.
- * @asked: out: how far that goes
- */
-static u32 gaps_missing(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx,
-			struct mrpc_prio_range *r, u32 max, u32 *asked)
+/* What is missing before this is lost: others have come far beyond it. 0: nothing is */
+u32 mrpc_prio_gaps_far(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 {
 	const struct mrpc_prio_gaps *g = rx->gaps;
-	u32 i, n = 0, used = 0, from = rx->next, end = min(rx->granted, rx->limit);
+	u32 i = g && ep->rule.reorder ? g->nr : 0;
 
-	for (i = 0; g && i < g->nr && used < max; i++) {
-		struct mrpc_prio_range gap = { from, g->have[i].from };
-		bool far = ep->rule.reorder && g->have[g->nr - 1].to - gap.to >= ep->rule.reorder;
+	while (i--)
+		if (g->have[g->nr - 1].to - g->have[i].from >= ep->rule.reorder)
+			return g->have[i].from;
+	return 0;
+}
 
-		from = g->have[i].to;
-		used++;
-		if (gap.to <= *asked || !(far || rx->tail))
-			continue;
-		*asked = gap.to;
-		r[n++] = gap;
+/* What is missing of [@from, @to), at most the first @max ranges of it. */
+u32 mrpc_prio_gaps_ranges(const struct mrpc_prio_rx *rx, u32 from, u32 to,
+			  struct mrpc_prio_range *r, u32 max)
+{
+	u32 n = 0;
+
+	while (n < max) {
+		r[n] = (struct mrpc_prio_range){ from, to };
+		if (!mrpc_prio_gaps_new(rx, &r[n]))
+			break;
+		from = r[n++].to;
 	}
-	if (g && i < g->nr)
-		return n;
-	end = min(end, rx->tail);
-	if (used < max && from < end)
-		r[n++] = (struct mrpc_prio_range){ from, end };
 	return n;
 }
 
-/* Whether something is to be asked for. */
-bool mrpc_prio_gaps_due(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
+/* Bytes that are missing of [@from, @to). */
+u32 mrpc_prio_gaps_missing(const struct mrpc_prio_rx *rx, u32 from, u32 to)
 {
-	struct mrpc_prio_range r[MRPC_PRIO_NR_RANGES];
-	u32 asked = rx->gaps ? rx->gaps->asked : 0;
+	struct mrpc_prio_range r = { from, to };
+	u32 n = 0;
 
-	return rx->gaps && gaps_missing(ep, rx, r, ARRAY_SIZE(r), &asked);
-}
-
-/* What to ask for; is asked for then. */
-u32 mrpc_prio_gaps_ask(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
-		       struct mrpc_prio_range *r, u32 max)
-{
-	u32 asked = rx->gaps ? rx->gaps->asked : 0;
-	u32 n = gaps_missing(ep, rx, r, max, &asked);
-
-	if (rx->gaps)
-		rx->gaps->asked = asked;
-	rx->tail = 0;
+	while (mrpc_prio_gaps_new(rx, &r)) {
+		n += r.to - r.from;
+		r = (struct mrpc_prio_range){ r.to, to };
+	}
 	return n;
 }

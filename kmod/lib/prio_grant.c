@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The prio transport: who may send to us. Peers are ranked by their first message; the
- * first so many are granted, one message each.
+ * first so many are granted, one message each. What was lost is asked for in turn: if all
+ * that lost something together repeated it together, it would be lost again.
  */
 #include "prio_core.h"
 
 #define GRANTS_AT_ONCE	64	/* before somebody else has a look; more follow */
+#define TURNS		8	/* peers that are asked for lost bytes at a time */
 
 static bool rx_grantable(const struct mrpc_prio_rx *rx)
 {
@@ -65,18 +67,74 @@ static void peer_count(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 	}
 }
 
+static void peer_repeats(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 repeats)
+{
+	ep->repeats += (u64)repeats - peer->repeats;
+	ep->nr_asked += !!repeats - !!peer->repeats;
+	peer->repeats = repeats;
+}
+
+/* Where what is lost and was not asked for begins. */
+static u32 rx_unasked(const struct mrpc_prio_rx *rx)
+{
+	return max(rx->asked, rx->next);
+}
+
+/* What is lost does not count before it is asked for. */
 static void rx_count(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	bool counts = rx->state == MRPC_PRIO_RX_ACTIVE && !rx->stalled;
-	u32 due = counts && rx->granted > rx->got ? rx->granted - rx->got : 0;
-	u32 counted = min(due, rx->granted - rx->unscheduled);
+	u32 repeats = counts ? mrpc_prio_gaps_missing(rx, rx->next, min(rx->asked, rx->lost)) : 0;
+	u32 due = counts ? rx->granted - rx->got -
+		  mrpc_prio_gaps_missing(rx, rx_unasked(rx), min(rx->lost, rx->granted)) : 0;
+	u32 counted = repeats + min(due - repeats, rx->granted - rx->unscheduled);
 	struct mrpc_prio_peer *peer = rx->peer;
 
+	peer_repeats(ep, peer, peer->repeats + repeats - rx->repeats);
+	rx->repeats = repeats;
 	peer->rx_granted += (u64)counted - rx->counted;
 	rx->counted = counted;
 	peer->rx_unasked += (u64)(due - counted) - rx->unasked;
 	rx->unasked = due - counted;
 	peer_count(ep, peer);
+}
+
+static void heap_put(struct mrpc_lheap *heap, struct mrpc_lheap_node *n, u64 key)
+{
+	if (mrpc_lheap_in(n))
+		mrpc_lheap_move(heap, n, key);
+	else
+		mrpc_lheap_add(heap, n, key, 0);
+}
+
+/* Lost bytes that can be asked for: a sender remembers so many ranges of a message. */
+static u32 rx_lost(const struct mrpc_prio_rx *rx)
+{
+	u32 end = min(rx->lost, min(rx->granted, rx->limit));
+
+	if (rx->gaps && rx->gaps->nr >= MRPC_PRIO_NR_RANGES)
+		end = min(end, rx->gaps->have[MRPC_PRIO_NR_RANGES - 1].from);
+	return mrpc_prio_gaps_missing(rx, rx_unasked(rx), end);
+}
+
+/* Who has not been asked for anything goes before who has. */
+static void peer_line(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
+{
+	struct mrpc_lheap_node *first = mrpc_lheap_first(&peer->rx_line);
+
+	if (first)
+		heap_put(&ep->line, &peer->line, (u64)!!peer->repeats << 63 | first->key >> 1);
+	else
+		mrpc_lheap_del(&ep->line, &peer->line);
+}
+
+static void rx_line(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
+{
+	if (rx->state == MRPC_PRIO_RX_ACTIVE && !rx->stalled && rx_lost(rx))
+		heap_put(&rx->peer->rx_line, &rx->line, rx_key(ep, rx));
+	else
+		mrpc_lheap_del(&rx->peer->rx_line, &rx->line);
+	peer_line(ep, rx->peer);
 }
 
 /* The one place where a message counts, and where it and its peer are ranked. */
@@ -90,12 +148,11 @@ void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	rx_count(ep, rx);
 	ep->remaining += (u64)left - rx->left;
 	rx->left = left;
-	if (!grantable)
-		mrpc_lheap_del(&peer->rx_heap, &rx->heap);
-	else if (mrpc_lheap_in(&rx->heap))
-		mrpc_lheap_move(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
+	rx_line(ep, rx);
+	if (grantable)
+		heap_put(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
 	else
-		mrpc_lheap_add(&peer->rx_heap, &rx->heap, rx_key(ep, rx), 0);
+		mrpc_lheap_del(&peer->rx_heap, &rx->heap);
 	first = peer_first(peer);
 	if (first)
 		mrpc_prio_rank_put(&ep->rx, &peer->entity, first->priority, rx_level(ep, first),
@@ -104,18 +161,23 @@ void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 		mrpc_prio_rank_del(&ep->rx, &peer->entity);
 }
 
+static u32 peer_window(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 window,
+		       u64 now)
+{
+	mrpc_prio_peer_grow(ep, peer, &peer->rx_scale, &peer->rx_cut, now);
+	return max_t(u64, window * peer->rx_scale / MRPC_PRIO_SCALE, ep->rule.step);
+}
+
 /* Bytes that may be granted ahead of what is here. */
 static u32 rx_window(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
-	struct mrpc_prio_peer *peer = rx->peer;
 	u64 window = ep->rule.window;
 
 	if (ep->rule.proportional)
 		window = max_t(u64, ep->rule.chunk,
 			       div64_u64((u64)ep->rule.outstanding * (rx->total - rx->got),
 					 ep->remaining));
-	mrpc_prio_peer_grow(ep, peer, &peer->rx_scale, &peer->rx_cut, now);
-	return max_t(u64, window * peer->rx_scale / MRPC_PRIO_SCALE, ep->rule.step);
+	return peer_window(ep, rx->peer, window, now);
 }
 
 /*
@@ -152,6 +214,51 @@ static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u
 	return true;
 }
 
+/* The first @bytes of @rx that are lost and were not asked for are. */
+void mrpc_prio_rx_ask(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u64 now)
+{
+	u32 from = rx_unasked(rx), i, n;
+	struct mrpc_prio_range r[MRPC_PRIO_NR_RANGES];
+
+	n = mrpc_prio_gaps_ranges(rx, from, rx->lost, r, ARRAY_SIZE(r));
+	rx->told = rx->say & BIT(MRPC_PRIO_RESEND) ? min(rx->told, from) : from;
+	for (i = 0; i < n && bytes; i++) {
+		u32 len = min(bytes, r[i].to - r[i].from);
+
+		rx->asked = r[i].from + len;
+		bytes -= len;
+	}
+	mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
+	if (!rx->timer.armed)
+		mrpc_prio_rx_arm(ep, rx, now);
+}
+
+/*
+ * The first peer's first message has its turn, if there is room: a window's bytes for all
+ * together, and one as wide as the way is for each peer. Who was not asked for anything gets
+ * a step all the same, as long as few were asked: those who are may be silent.
+ */
+static bool line_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
+{
+	struct mrpc_prio_rx *rx = container_of(mrpc_lheap_first(&peer->rx_line),
+					       struct mrpc_prio_rx, line);
+	u64 window = peer_window(ep, peer, ep->rule.window, now), room;
+	u32 want = rx_lost(rx), least = min(want, ep->rule.step);
+
+	if (peer->repeats + least > window) {
+		/* Until something of these has come, or was lost again. */
+		mrpc_lheap_del(&ep->line, &peer->line);
+		return true;
+	}
+	room = max(ep->rule.window, ep->repeats) - ep->repeats;
+	if (room < least && (peer->repeats || ep->nr_asked >= TURNS))
+		return false;
+	room = min(max_t(u64, room, least), window - peer->repeats);
+	mrpc_prio_rx_ask(ep, rx, min_t(u64, want, room), now);
+	mrpc_prio_rx_update(ep, rx);
+	return true;
+}
+
 /*
  * Grants until nobody in the first places can be granted more. One that is granted all
  * leaves its place to another, so the search begins anew.
@@ -159,11 +266,19 @@ static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u
 void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 {
 	struct mrpc_prio_ranked *e, *next;
+	struct mrpc_lheap_node *n;
 	u32 place = 0, grants = 0;
 
 	if (!ep->grants_due)
 		return;
 	ep->grants_due = false;
+	while ((n = mrpc_lheap_first(&ep->line)) &&
+	       line_ask(ep, container_of(n, struct mrpc_prio_peer, line), now)) {
+		if (++grants == GRANTS_AT_ONCE) {
+			ep->grants_due = true;
+			return;
+		}
+	}
 	for (e = mrpc_prio_rank_first(&ep->rx); e && place < ep->rule.overcommit; e = next) {
 		struct mrpc_prio_peer *peer = container_of(e, struct mrpc_prio_peer, entity);
 		struct mrpc_prio_rx *rx = peer_first(peer);

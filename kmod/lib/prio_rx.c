@@ -64,10 +64,16 @@ static u32 rx_want(const struct mrpc_prio_rx *rx)
 	return min(rx->granted, rx->limit);
 }
 
+/* Whether the first missing byte is lost, and waits for its turn to be asked for. */
+static bool rx_waits(const struct mrpc_prio_rx *rx)
+{
+	return rx->next < rx->lost && rx->next >= rx->asked;
+}
+
 /* The timer runs while something is missing that could come, or the sender does not know. */
 void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
-	if (rx->state == MRPC_PRIO_RX_REFUSED || rx->next < rx_want(rx))
+	if (rx->state == MRPC_PRIO_RX_REFUSED || (rx->next < rx_want(rx) && !rx_waits(rx)))
 		mrpc_wheel_arm(&ep->timers, &rx->timer,
 			       now + mrpc_prio_rto(ep, rx->peer, rx->tries));
 	else
@@ -111,6 +117,7 @@ void mrpc_prio_rx_reject(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	rx->state = MRPC_PRIO_RX_REFUSED;
 	rx->code = MRPC_PRIO_REJECTED;
 	rx->say = 0;
+	rx->tries = 0;
 	mrpc_prio_rx_update(ep, rx);
 	mrpc_prio_gaps_free(ep, rx);
 	mrpc_prio_rx_arm(ep, rx, now);
@@ -124,10 +131,9 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 		return;
 	rx->limit = limit;
 	if (rx->cut && rx->next < rx_want(rx)) {
-		rx->tail = max(rx->tail, rx->cut);
+		rx->lost = max(rx->lost, rx->cut);
 		if (rx->cut <= rx->limit)
 			rx->cut = 0;
-		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
 	}
 	mrpc_prio_rx_update(ep, rx);
 	mrpc_prio_rx_arm(ep, rx, now);
@@ -135,24 +141,23 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 }
 
 /*
- * The first missing byte has not come for a while. If others came, the gaps are asked for
- * that should be filled by now; if none came, all that was granted.
+ * The first missing byte has not come for a while. What was asked for is lost again; if nothing
+ * came, all that was granted is. Of whom nothing comes is asked for a step now and then, beside
+ * the line: he is in nobody's way.
  */
-static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
+static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	if (!rx->moved || !rx->gaps) {
-		rx->tail = U32_MAX;
+		rx->lost = rx_want(rx);
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
 	}
-	if (rx->tries >= 2 && !rx->stalled) {
-		rx->stalled = true;
-		mrpc_prio_rx_update(ep, rx);
-		ep->grants_due = true;
-	}
+	rx->stalled |= rx->tries >= 2;
 	rx->moved = false;
-	if (rx->gaps)
-		rx->gaps->asked = 0;
-	mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
+	rx->asked = 0;
+	if (rx->stalled)
+		mrpc_prio_rx_ask(ep, rx, ep->rule.step, now);
+	mrpc_prio_rx_update(ep, rx);
+	ep->grants_due = true;
 }
 
 void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
@@ -166,7 +171,7 @@ void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 		}
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));
 	} else {
-		rx_overdue(ep, rx);
+		rx_overdue(ep, rx, now);
 	}
 	mrpc_prio_rx_arm(ep, rx, now);
 }
@@ -345,12 +350,11 @@ bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64
 	rx->tries = 0;
 	rx->moved = true;
 	rx->stalled = false;
+	rx->lost = max(rx->lost, mrpc_prio_gaps_far(ep, rx));
 	mrpc_prio_rx_update(ep, rx);
 	ep->grants_due = true;
 	if (rx->next > next || !rx->timer.armed)
 		mrpc_prio_rx_arm(ep, rx, now);
-	if (mrpc_prio_gaps_due(ep, rx))
-		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_RESEND));
 	return false;
 }
 

@@ -777,21 +777,44 @@ static void check_tx(struct pnet_net *n)
 	}
 }
 
+/* Bytes of [@from, @to) that are not here. */
+static u32 rx_missing(const struct mrpc_prio_rx *x, u32 from, u32 to)
+{
+	u32 n, i;
+
+	from = max(from, x->next);
+	n = to > from ? to - from : 0;
+	for (i = 0; n && x->gaps && i < x->gaps->nr; i++) {
+		u32 a = max(from, x->gaps->have[i].from), b = min(to, x->gaps->have[i].to);
+
+		n -= b > a ? b - a : 0;
+	}
+	return n;
+}
+
 /* What all messages of one peer may still send, as its receiver is to count it. */
 static u64 peer_outstanding(struct pnet_net *n, struct pnet_host *h, u32 from)
 {
 	const struct mrpc_prio_peer *p = &h->peers[from].peer;
-	u64 announced = 0, granted = 0;
+	u64 announced = 0, granted = 0, repeats = 0;
 	struct pnet_rx *r;
 
 	for (r = n->all_rx; r; r = r->next) {
 		const struct mrpc_prio_rx *x = &r->rx;
+		u32 again, first;
 
 		if (x->peer != p || x->state != MRPC_PRIO_RX_ACTIVE || x->stalled)
 			continue;
-		granted += x->granted - max(x->got, x->unscheduled);
-		announced += x->unscheduled - min(x->got, x->unscheduled);
+		again = rx_missing(x, 0, min(x->asked, x->lost));
+		first = rx_missing(x, 0, x->granted) - again -
+			rx_missing(x, x->asked, min(x->lost, x->granted));
+		repeats += again;
+		granted += again + min(first, x->granted - x->unscheduled);
+		announced += first - min(first, x->granted - x->unscheduled);
 	}
+	if (h->peers[from].there && p->repeats != repeats)
+		wrong(n, "host %u is asked for %llu bytes by %u, %u are counted", from,
+		      (unsigned long long)repeats, h->index, p->repeats);
 	if (h->peers[from].there && p->spare && !granted)
 		wrong(n, "host %u has a step of host %u and is granted nothing", from, h->index);
 	return granted + min_t(u64, announced, p->offered);
@@ -825,7 +848,7 @@ static void check_host(struct pnet_net *n, struct pnet_host *h)
 			wrong(n, "message %u has %u bytes, %u in a row", r->msg->id, x->got,
 			      x->next);
 		if (x->state == MRPC_PRIO_RX_ACTIVE && !x->timer.armed &&
-		    x->next < min(x->granted, x->limit))
+		    !mrpc_lheap_in(&x->line) && x->next < min(x->granted, x->limit))
 			wrong(n, "message %u waits for ever", r->msg->id);
 	}
 	if (nr != h->ep.nr_rx || nr != h->incoming || gaps != h->ep.nr_gaps ||

@@ -7,7 +7,7 @@
 
 TEST(prio_sizes)
 {
-	CHECK(sizeof(struct mrpc_prio_peer) <= 896);
+	CHECK(sizeof(struct mrpc_prio_peer) <= 904);
 	CHECK_EQ(MRPC_PRIO_DATA_HDR, 64);
 	CHECK_EQ(MRPC_PRIO_BODY_LEN, 64);
 }

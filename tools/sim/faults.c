@@ -256,7 +256,7 @@ static void judge_peers(struct world *w, const struct endpoint *e)
 
 	for (l = e->ep.peers.next; l != &e->ep.peers; l = l->next) {
 		p = container_of(l, const struct mrpc_prio_peer, of_endpoint);
-		if (p->unscheduled_out || p->nr_tx || p->nr_rx || p->say)
+		if (p->unscheduled_out || p->repeats || p->nr_tx || p->nr_rx || p->say)
 			world_fail(w, "host %u keeps %u unscheduled bytes, or something to say (%#x)",
 				   e->host, p->unscheduled_out, p->say);
 	}
@@ -277,6 +277,9 @@ static void judge_hosts(struct world *w)
 				   i, e->ep.nr_tx, e->ep.nr_rx);
 		if (e->ep.nr_gaps)
 			world_fail(w, "host %u keeps %u bitmaps", i, e->ep.nr_gaps);
+		if (e->ep.repeats || e->ep.nr_asked)
+			world_fail(w, "host %u waits for %llu bytes again, of %u hosts", i,
+				   (unsigned long long)e->ep.repeats, e->ep.nr_asked);
 		if (e->ep.outstanding || e->ep.remaining)
 			world_fail(w, "host %u waits for %llu bytes, %llu of them granted", i,
 				   (unsigned long long)e->ep.remaining,

@@ -1,0 +1,373 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: many peers lose something together, as in an incast. They are asked for it in
+ * turn.
+ */
+#include "tap.h"
+#include "prio_pair.h"
+
+#define NR	20
+#define TURNS	8
+#define SOME	(2 * PAIR_PAYLOAD)	/* of a message, before what is lost */
+
+/* Peers of b that do what the test makes them do, and what b asked of each, ascending. */
+static struct guest {
+	struct mrpc_prio_peer peer;
+	struct mrpc_prio_rx rx[2];
+	u32 nr;
+	u32 done;
+	u32 asks;
+	u32 asked;		/* bytes in all */
+	struct mrpc_prio_note ask;
+	struct mrpc_prio_note grant;
+} guest[NR];
+
+static void guests_start(u32 window)
+{
+	struct mrpc_prio_packet hello = { .type = MRPC_PRIO_HELLO, .max_total = 1 << 20 };
+	struct mrpc_prio_rule r;
+	u32 i;
+
+	pair_up();
+	r = b->ep.rule;
+	r.window = window;
+	r.outstanding = 2 * window;
+	CHECK_EQ(mrpc_prio_set(&b->ep, &r), 0);
+	memset(guest, 0, sizeof(guest));
+	for (i = 0; i < NR; i++) {
+		hello.token = 1000 + i;
+		mrpc_prio_welcome(&b->ep, &guest[i].peer, PAIR_PAYLOAD, &hello, now);
+		guest[i].peer.offered = 40000;
+	}
+}
+
+static void guests_stop(void)
+{
+	u32 i;
+
+	for (i = 0; i < NR; i++)
+		mrpc_prio_peer_remove(&b->ep, &guest[i].peer);
+	while (mrpc_prio_rx_ended(&b->ep))
+		;
+	CHECK_EQ(b->ep.repeats + b->ep.nr_asked + b->ep.outstanding, 0);
+	pair_stop();
+}
+
+/* Bytes of a message come, @msg from 1, of which all is unscheduled. */
+static void comes(u32 i, u32 msg, u32 total, u32 from, u32 to, u8 flags)
+{
+	struct guest *g = &guest[i];
+	struct mrpc_prio_packet p = {
+		.type = MRPC_PRIO_DATA, .to = g->peer.local, .from = g->peer.remote, .conn = 1,
+		.msg = msg, .total = total, .unscheduled = total, .offset = from,
+		.len = to - from, .priority = 5, .flags = flags,
+	};
+	struct mrpc_prio_event ev;
+
+	mrpc_prio_receive(&b->ep, &g->peer, "guest", 5, &p, false, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
+		mrpc_prio_accept(&b->ep, &g->peer, &g->rx[g->nr++], &p, U32_MAX, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_DATA)
+		g->done += mrpc_prio_taken(&b->ep, &ev, now);
+}
+
+/* What b says. */
+static void hear(void)
+{
+	struct mrpc_prio_note note;
+	struct mrpc_prio_peer *peer;
+	struct packet p;
+	u32 i;
+
+	while ((p.len = mrpc_prio_control_next(&b->ep, now, p.buf, sizeof(p.buf), &peer))) {
+		struct guest *g = container_of(peer, struct guest, peer);
+
+		parse_own(&p);
+		if (peer == &b->peer)
+			continue;
+		for (i = 0; p.p.type == MRPC_PRIO_CONTROL && i < p.p.nr; i++) {
+			mrpc_prio_note_get(&p.p, i, &note);
+			if (note.op == MRPC_PRIO_GRANT)
+				g->grant = note;
+			if (note.op != MRPC_PRIO_RESEND)
+				continue;
+			g->asked += note.to - note.from;
+			if (g->asks++)
+				note.from = g->ask.from;
+			g->ask = note;
+		}
+	}
+}
+
+static u32 asked_of(u32 from, u32 to)
+{
+	u32 i, n = 0;
+
+	for (i = from; i < to; i++)
+		n += !!guest[i].asks;
+	return n;
+}
+
+/* @lost bytes of a message of guest @i: what is before them is here. */
+static void loses(u32 i, u32 msg, u32 lost)
+{
+	comes(i, msg, SOME + lost, 0, SOME, 0);
+}
+
+/* What guest @i was asked for comes. */
+static void answers(u32 i)
+{
+	struct guest *g = &guest[i];
+	u32 nr = g->ask.msg - 1;
+
+	g->asks = 0;
+	comes(i, g->ask.msg, g->rx[nr].total, g->ask.from, g->ask.to, MRPC_PRIO_AGAIN);
+}
+
+/*
+ * A window's bytes for all, a step beyond that for who was not asked for anything, and never
+ * more than so many at a time. The least that is left goes first. What waits counts nothing.
+ */
+TEST(prio_lost_together)
+{
+	u32 i, rounds, all = 0;
+
+	guests_start(4000);
+	for (i = 0; i < NR; i++)
+		loses(i, 1, i == NR - 1 ? 500 : 3000);
+	hear();
+	CHECK(b->ep.outstanding > 2 * 4000);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	CHECK_EQ(b->ep.outstanding, 0);
+	hear();
+	CHECK_EQ(asked_of(0, NR), TURNS);
+	CHECK_EQ(guest[NR - 1].asked, 500);
+	CHECK_EQ(b->ep.nr_asked, TURNS);
+	CHECK_EQ(b->ep.repeats, 500 + 3000 + (TURNS - 2) * 1000);
+	CHECK_EQ(b->ep.outstanding, b->ep.repeats);
+	for (rounds = 0; rounds < 100; rounds++) {
+		for (i = 0; i < NR; i++) {
+			if (guest[i].asks)
+				answers(i);
+			hear();
+			CHECK(b->ep.nr_asked <= TURNS);
+			CHECK(b->ep.repeats <= 4000 + TURNS * 1000);
+		}
+	}
+	for (i = 0; i < NR; i++) {
+		CHECK_EQ(guest[i].done, 1);
+		all += guest[i].asked;
+	}
+	/* Each byte was asked for once. */
+	CHECK_EQ(all, (NR - 1) * 3000 + 500);
+	guests_stop();
+}
+
+/* More than a window: in pieces, each when the one before has come. */
+TEST(prio_lost_in_pieces)
+{
+	struct guest *g = &guest[0];
+
+	guests_start(2000);
+	loses(0, 1, 5000);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	hear();
+	CHECK_EQ(g->ask.from, SOME);
+	CHECK_EQ(g->ask.to, SOME + 2000);
+	g->asks = 0;
+	comes(0, 1, SOME + 5000, SOME, SOME + 1000, MRPC_PRIO_AGAIN);
+	hear();
+	CHECK_EQ(g->ask.from, SOME + 2000);
+	CHECK_EQ(g->ask.to, SOME + 3000);
+	/* What was asked for and lost again is all that is lost: it is asked for again. */
+	g->asks = 0;
+	pass(b->ep.rule.rto_min + PAIR_US);
+	hear();
+	CHECK_EQ(g->asked, 3000 + 2000);
+	CHECK_EQ(g->ask.from, SOME + 1000);
+	CHECK_EQ(g->ask.to, SOME + 3000);
+	CHECK_EQ(b->ep.repeats, 2000);
+	guests_stop();
+}
+
+/* Those who hold all turns are silent: they hold them no longer than it takes to see it. */
+TEST(prio_turn_of_the_silent)
+{
+	u64 begun;
+	u32 i;
+
+	guests_start(4000);
+	for (i = 0; i < NR; i++)
+		loses(i, 1, i < TURNS ? 2000 : 3000);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	hear();
+	CHECK_EQ(asked_of(0, TURNS), TURNS);
+	CHECK_EQ(asked_of(TURNS, NR), 0);
+	/* Who waits says that he is there, and is told that his message is, too. */
+	comes(NR - 1, 1, SOME + 3000, 0, 0, MRPC_PRIO_AGAIN | MRPC_PRIO_URGE);
+	hear();
+	CHECK_EQ(guest[NR - 1].grant.from, SOME);
+	for (i = 0; i < TURNS; i++)
+		guest[i].asks = 0;
+	begun = now;
+	while (!asked_of(TURNS, NR) && now < begun + 1000000000) {
+		pass(100 * PAIR_US);
+		hear();
+	}
+	CHECK(now - begun <= 3 * b->ep.rule.rto_min);
+	/* Waiting was no try: what is asked for now has the time of a first one. */
+	for (i = TURNS; i < NR; i++) {
+		CHECK_EQ(guest[i].rx[0].tries, 1);
+		CHECK(!guest[i].rx[0].stalled);
+	}
+	/* They are asked now and then, for a step, beside the others. */
+	for (i = 0; i < TURNS; i++) {
+		CHECK(guest[i].rx[0].stalled);
+		CHECK_EQ(guest[i].ask.to - guest[i].ask.from, 1000);
+		answers(i);
+		CHECK(!guest[i].rx[0].stalled);
+	}
+	guests_stop();
+}
+
+/* One holds all that there is room for: others get a step each. */
+TEST(prio_turn_beside_who_holds_all)
+{
+	u32 i;
+
+	guests_start(4000);
+	loses(0, 1, 4000);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	hear();
+	CHECK_EQ(b->ep.repeats, 4000);
+	for (i = 1; i < NR; i++)
+		loses(i, 1, 1500);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	hear();
+	CHECK_EQ(b->ep.repeats, 4000 + (TURNS - 1) * 1000);
+	CHECK_EQ(asked_of(1, NR), TURNS - 1);
+	guests_stop();
+}
+
+/* Who was asked for something goes behind who was not, and gets nothing beyond what all have. */
+TEST(prio_turn_of_each)
+{
+	guests_start(5000);
+	loses(0, 1, 2000);
+	loses(0, 2, 2000);
+	loses(1, 1, 3000);
+	loses(2, 1, 3000);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	hear();
+	CHECK_EQ(guest[0].asked, 2000);
+	CHECK_EQ(guest[1].asked, 3000);
+	CHECK_EQ(guest[2].asked, 1000);
+	answers(0);
+	hear();
+	CHECK_EQ(guest[0].asked, 3000);
+	guests_stop();
+}
+
+/* Who has as much asked for as his window allows is not in the way of who comes after him. */
+TEST(prio_turn_of_the_next)
+{
+	guests_start(8000);
+	loses(0, 1, 2000);
+	loses(1, 1, 2500);
+	loses(1, 2, 2500);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	guest[0].peer.rx_scale = 64;
+	guest[0].peer.rx_cut = now;
+	hear();
+	CHECK_EQ(guest[0].asked, 1000);
+	CHECK_EQ(guest[1].asked, 5000);
+	answers(0);
+	hear();
+	CHECK_EQ(guest[0].asked, 2000);
+	guests_stop();
+}
+
+/* A sender remembers so many ranges of a message: more are asked for when these have come. */
+TEST(prio_lost_ranges)
+{
+	u32 i;
+
+	guests_start(20000);
+	for (i = 1; i < 16; i += 2)
+		comes(0, 1, 30000, 1000 * i, 1000 * i + 1000, 0);
+	hear();
+	CHECK_EQ(guest[0].asks, MRPC_PRIO_NR_RANGES);
+	CHECK_EQ(guest[0].asked, MRPC_PRIO_NR_RANGES * 1000);
+	comes(0, 1, 30000, 0, 1000, MRPC_PRIO_AGAIN);
+	hear();
+	CHECK_EQ(guest[0].asks, MRPC_PRIO_NR_RANGES + 1);
+	CHECK_EQ(guest[0].ask.to, 9000);
+	guests_stop();
+}
+
+/* What else is found to be lost gives what was asked for no more time to come. */
+TEST(prio_lost_again)
+{
+	struct guest *g = &guest[0];
+	u64 half;
+
+	guests_start(20000);
+	half = b->ep.rule.rto_min * 3 / 4;
+	comes(0, 1, 30000, 1000, 5000, 0);
+	hear();
+	CHECK_EQ(g->asked, 1000);
+	pass(half);
+	comes(0, 1, 30000, 6000, 10000, 0);
+	hear();
+	CHECK_EQ(g->asked, 2000);
+	pass(half);
+	hear();
+	CHECK_EQ(g->asked, 4000);
+	CHECK_EQ(g->rx[0].tries, 0);
+	guests_stop();
+}
+
+/* Of whom nothing comes is asked for a step. If something comes before that is sent, for all. */
+TEST(prio_lost_step_is_told)
+{
+	struct guest *g = &guest[0];
+	u32 i;
+
+	guests_start(20000);
+	loses(0, 1, 5000);
+	for (i = 0; i < 3; i++) {
+		hear();
+		g->asks = 0;
+		pass(b->ep.rule.rto_max + PAIR_US);
+	}
+	CHECK(g->rx[0].stalled);
+	CHECK_EQ(g->rx[0].asked, SOME + 1000);
+	comes(0, 1, SOME + 5000, SOME + 4000, SOME + 5000, 0);
+	hear();
+	CHECK_EQ(g->ask.from, SOME);
+	CHECK_EQ(g->ask.to, SOME + 4000);
+	guests_stop();
+}
+
+/* What it was asked for before, in vain, does not count against the answer to a rejection. */
+TEST(prio_reject_begins_anew)
+{
+	struct mrpc_prio_rx *rx = &guest[0].rx[0];
+	u32 i;
+
+	guests_start(4000);
+	loses(0, 1, 3000);
+	for (i = 0; i < 30; i++) {
+		guest[0].peer.heard = now;
+		guest[0].peer.asked = 0;
+		pass(b->ep.rule.rto_max + PAIR_US);
+		hear();
+	}
+	CHECK(rx->tries > 10);
+	mrpc_prio_rx_reject(&b->ep, rx, now);
+	CHECK_EQ(rx->tries, 0);
+	pass(b->ep.rule.rto_min + PAIR_US);
+	CHECK_EQ(rx->tries, 1);
+	CHECK_EQ(guest[0].peer.state, MRPC_PRIO_PEER_UP);
+	guests_stop();
+}
