@@ -91,7 +91,8 @@ enum mrpc_prio_order {
  * @ack_delay: ns that an acknowledgement waits for a packet to travel with
  * @rto_min: ns until something is asked for again, at least 2 * @ack_delay, and longer where
  *	round trips are; doubles with each try
- * @rto_max: and no longer than that
+ * @rto_max: and no longer than that, but for up to half as long again where repeats are to
+ *	be apart
  * @silence: ns without any packet of a peer that owes one, until it is given up
  */
 struct mrpc_prio_rule {

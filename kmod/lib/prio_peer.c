@@ -35,6 +35,18 @@ u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 }
 
 /*
+ * The same for what is in no line. What was lost twice was perhaps lost together with what others
+ * sent at that time: from then on it takes up to half as long again, by a number that no two
+ * associations share.
+ */
+u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
+{
+	u64 rto = mrpc_prio_rto(ep, peer, tries);
+
+	return tries ? rto + (rto / 2 * (peer->local & 1023) >> 10) : rto;
+}
+
+/*
  * Until something is lost of which there is no other sign. A queue that others fill grows by more
  * between two messages than these tell: it may become as long as it was in the last seconds,
  * and a quarter more.

@@ -73,11 +73,12 @@ static bool rx_waits(const struct mrpc_prio_rx *rx)
 /* The timer runs while something is missing that could come, or the sender does not know. */
 void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
-	if (rx->state == MRPC_PRIO_RX_REFUSED || (rx->next < rx_want(rx) && !rx_waits(rx)))
-		mrpc_wheel_arm(&ep->timers, &rx->timer,
-			       now + mrpc_prio_rto(ep, rx->peer, rx->tries));
-	else
+	if (rx->state != MRPC_PRIO_RX_REFUSED && (rx->next >= rx_want(rx) || rx_waits(rx)))
 		mrpc_wheel_stop(&ep->timers, &rx->timer);
+	else
+		mrpc_wheel_arm(&ep->timers, &rx->timer, now + (rx->stalled ?
+			       mrpc_prio_rto_apart(ep, rx->peer, rx->tries) :
+			       mrpc_prio_rto(ep, rx->peer, rx->tries)));
 }
 
 void mrpc_prio_rx_say(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u16 say)

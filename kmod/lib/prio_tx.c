@@ -140,7 +140,8 @@ void mrpc_prio_tx_arm(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	bool waits = tx->state == MRPC_PRIO_TX_ACTIVE && tx->seen && tx->sent < tx->total;
 
 	mrpc_wheel_arm(&ep->timers, &tx->timer,
-		       now + (waits ? ep->rule.rto_max : mrpc_prio_rto(ep, tx->peer, tx->tries)));
+		       now + (waits ? ep->rule.rto_max :
+			      mrpc_prio_rto_apart(ep, tx->peer, tx->tries)));
 }
 
 /* -- its life ------------------------------------------------------------------ */

@@ -371,3 +371,66 @@ TEST(prio_reject_begins_anew)
 	CHECK_EQ(guest[0].peer.state, MRPC_PRIO_PEER_UP);
 	guests_stop();
 }
+
+/* First packets that were lost together are repeated together, and if they are lost again not. */
+TEST(prio_repeats_spread)
+{
+	static struct mrpc_prio_tx tx[NR];
+	u32 ms_of[2][NR] = { 0 }, most = 0, i, j, ms;
+	struct mrpc_prio_chunk c;
+	struct packet p;
+
+	guests_start(4000);
+	for (i = 0; i < NR; i++) {
+		guest[i].peer.budget = 4000;
+		tx[i] = (struct mrpc_prio_tx){ .conn = 1, .total = 500 };
+		CHECK_EQ(mrpc_prio_submit(&b->ep, &guest[i].peer, &tx[i], now), 0);
+	}
+	hear();
+	while (out_data(b, &p))
+		;
+	for (ms = 1; ms < 10; ms++) {
+		pass(1000 * PAIR_US);
+		while (mrpc_prio_tx_next(&b->ep, now, &c)) {
+			i = c.tx - tx;
+			ms_of[!!ms_of[0][i]][i] = ms;
+			out_chunk(b, &c, &p);
+		}
+	}
+	for (i = 0; i < NR; i++) {
+		u32 same = 0;
+
+		CHECK_EQ(ms_of[0][i], ms_of[0][0]);
+		for (j = 0; j < NR; j++)
+			same += ms_of[1][j] == ms_of[1][i];
+		CHECK(ms_of[1][i] > ms_of[0][i]);
+		most = max(most, same);
+	}
+	CHECK_MSG(most <= NR * 3 / 4, "%u of %u at once", most, NR);
+	guests_stop();
+}
+
+/* Nor is what nobody answers asked for together. */
+TEST(prio_steps_spread)
+{
+	u32 i, ms, most = 0, all = 0;
+
+	guests_start(100000);
+	for (i = 0; i < NR; i++)
+		loses(i, 1, 500);
+	for (ms = 0; ms < 45; ms++) {
+		bool stalled = guest[0].rx[0].stalled;
+
+		for (i = 0; i < NR; i++)
+			guest[i].asks = 0;
+		pass(1000 * PAIR_US);
+		hear();
+		if (stalled) {
+			most = max(most, asked_of(0, NR));
+			all += asked_of(0, NR);
+		}
+	}
+	CHECK(all >= 2 * NR);
+	CHECK_MSG(most <= NR * 3 / 4, "%u of %u at once", most, NR);
+	guests_stop();
+}
