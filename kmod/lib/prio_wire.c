@@ -215,6 +215,20 @@ int mrpc_prio_parse(const void *buf, u32 linear, u32 len, struct mrpc_prio_packe
 	}
 }
 
+bool mrpc_prio_follows(const struct mrpc_prio_packet *p, const void *head, const void *next,
+		       u32 at, u32 len)
+{
+	const u32 behind = MRPC_PRIO_OFFSET_AT + sizeof(__le32);
+	const u8 *a = head, *b = next;
+
+	if (p->type != MRPC_PRIO_DATA || p->nr || p->flags & MRPC_PRIO_CRC || !p->len || !len ||
+	    at > p->total - p->offset || len > p->total - p->offset - at)
+		return false;
+	return get_unaligned_le32(b + MRPC_PRIO_OFFSET_AT) == p->offset + at &&
+	       !memcmp(a, b, MRPC_PRIO_OFFSET_AT) &&
+	       !memcmp(a + behind, b + behind, MRPC_PRIO_DATA_HDR - behind);
+}
+
 void mrpc_prio_note_get(const struct mrpc_prio_packet *p, u32 i, struct mrpc_prio_note *note)
 {
 	struct mrpc_prio_entry e;

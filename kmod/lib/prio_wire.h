@@ -291,6 +291,20 @@ void mrpc_prio_note_put(const struct mrpc_prio_note *note, void *buf);
  */
 int mrpc_prio_parse(const void *buf, u32 linear, u32 len, struct mrpc_prio_packet *p, u32 *why);
 
+/**
+ * mrpc_prio_follows() - whether a packet just goes on where another one ends
+ * @p: a packet that mrpc_prio_parse() has accepted
+ * @head: its MRPC_PRIO_DATA_HDR bytes of header, if it is DATA
+ * @next: so many bytes of another datagram, as they came
+ * @at: bytes of payload from the first of @p to the first of that
+ * @len: bytes of payload of that datagram
+ *
+ * Both are DATA with payload, alone in their datagrams, without a crc, and but for the offset,
+ * which is @at more, the same: mrpc_prio_parse() of the other one would tell nothing else.
+ */
+bool mrpc_prio_follows(const struct mrpc_prio_packet *p, const void *head, const void *next,
+		       u32 at, u32 len);
+
 /** mrpc_prio_encode() - header, and what follows it but payload and entries; Return: its bytes */
 u32 mrpc_prio_encode(const struct mrpc_prio_packet *p, void *buf);
 
@@ -304,6 +318,14 @@ static inline bool mrpc_prio_has_crc(const void *buf)
 static inline void mrpc_prio_set_crc(void *buf, u32 crc)
 {
 	put_unaligned_le32(crc, (u8 *)buf + offsetof(struct mrpc_prio_hdr, crc));
+}
+
+#define MRPC_PRIO_OFFSET_AT	(sizeof(struct mrpc_prio_hdr) + offsetof(struct mrpc_prio_data, offset))
+
+/** mrpc_prio_set_offset() - another @offset into the header of DATA; its crc is not right then */
+static inline void mrpc_prio_set_offset(void *buf, u32 offset)
+{
+	put_unaligned_le32(offset, (u8 *)buf + MRPC_PRIO_OFFSET_AT);
 }
 
 #endif /* MRPC_LIB_PRIO_WIRE_H */

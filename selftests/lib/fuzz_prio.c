@@ -1,9 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport's packets: what is accepted must be encoded to the same bytes again.
+ * The prio transport's packets: what is accepted must be encoded to the same bytes again; and what
+ * follows another packet must be accepted as one that differs in nothing but the offset.
  */
 #include "fuzz.h"
 #include "prio_wire.h"
+
+/* The first half of @data is a packet; the second one says what could be behind it. */
+static void fuzz_follows(const u8 *data, u32 len)
+{
+	struct mrpc_prio_packet p, next;
+	u8 head[MRPC_PRIO_DATA_HDR];
+	u32 why, at, more;
+
+	if (mrpc_prio_parse(data, len / 2, len / 2, &p, &why) || p.type != MRPC_PRIO_DATA)
+		return;
+	/* What is equal but for one byte, which the payload chooses. */
+	memcpy(head, data, sizeof(head));
+	at = p.len + data[len - 1];
+	mrpc_prio_set_offset(head, p.offset + at);
+	head[data[len - 2] % sizeof(head)] ^= data[len - 3];
+	more = len / 2 % 256;
+	if (!mrpc_prio_follows(&p, data, head, at, more))
+		return;
+	check(!data[len - 3], "follows: with another header");
+	check(!mrpc_prio_parse(head, sizeof(head), sizeof(head) + more, &next, &why),
+	      "follows: malformed");
+	check(next.offset == p.offset + at && next.len == more && !next.nr, "follows: elsewhere");
+	next.offset = p.offset;
+	next.len = p.len;
+	next.size = p.size;
+	check(!memcmp(&next, &p, sizeof(p)), "follows: another packet");
+}
 
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
@@ -14,6 +42,7 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 
 	if (len > sizeof(again))
 		return 0;
+	fuzz_follows(data, len);
 	if (mrpc_prio_parse(data, len, len, &p, &why)) {
 		check(mrpc_prio_drop_name(why), "parser: refused without a reason");
 		return 0;

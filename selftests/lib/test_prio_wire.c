@@ -181,6 +181,67 @@ TEST(prio_wire_data_wrong)
 	CHECK_EQ(parse(64, len), MRPC_PRIO_DROP_RANGE);		/* to */
 }
 
+/* Does @next go on @at bytes behind the beginning of the packet in buf, of @len bytes? */
+static bool follows(u32 len, const u8 *next, u32 at, u32 more)
+{
+	CHECK_EQ(parse(len, len), MRPC_PRIO_NR_DROPS);
+	return mrpc_prio_follows(&got, buf, next, at, more);
+}
+
+TEST(prio_wire_follows)
+{
+	u32 len = data_packet(100), i;
+	u8 next[64];
+
+	memcpy(next, buf, sizeof(next));
+	CHECK(!follows(len, next, 100, 100));
+	mrpc_prio_set_offset(next, 0x01424344 + 100);
+	CHECK(follows(len, next, 100, 100));
+	CHECK(follows(len, next, 100, 1));
+	CHECK(!follows(len, next, 100, 0));
+	CHECK(!follows(len, next, 99, 100));
+	CHECK(!follows(len, next, 101, 100));
+	/* Each byte of the header matters. */
+	for (i = 0; i < sizeof(next); i++) {
+		next[i] ^= 0x10;
+		CHECK_MSG(!follows(len, next, 100, 100), "byte %u", i);
+		next[i] ^= 0x10;
+	}
+	/* Up to the end of the message, and not beyond that. */
+	i = 0x31323334 - 0x01424344;
+	mrpc_prio_set_offset(next, 0x31323334 - 7);
+	CHECK(follows(len, next, i - 7, 7));
+	CHECK(!follows(len, next, i - 7, 8));
+	mrpc_prio_set_offset(next, 0x31323334);
+	CHECK(!follows(len, next, i, 1));
+	mrpc_prio_set_offset(next, 0x31323335);
+	CHECK(!follows(len, next, i + 1, 1));
+}
+
+/* Where a datagram is more, or less, than the bytes of one packet: each is judged for itself. */
+TEST(prio_wire_follows_not)
+{
+	struct mrpc_prio_note note = { .op = MRPC_PRIO_PING };
+	u32 len = data_packet(100);
+	u8 next[64];
+
+	buf[6] = 10;		/* another packet is behind it */
+	memcpy(next, buf, sizeof(next));
+	mrpc_prio_set_offset(next, 0x01424344 + 10);
+	CHECK(!follows(len, next, 10, 100));
+	len = data_packet(0);
+	memcpy(next, buf, sizeof(next));
+	CHECK(!follows(len, next, 0, 100));
+	len = data_packet(100);
+	buf[4] |= MRPC_PRIO_CRC;	/* of other payload it is another one */
+	memcpy(next, buf, sizeof(next));
+	mrpc_prio_set_offset(next, 0x01424344 + 100);
+	CHECK(!follows(len, next, 100, 100));
+	len = control_packet(&note, 1);
+	memcpy(next, buf, len);
+	CHECK(!follows(len, next, 0, 100));
+}
+
 TEST(prio_wire_control)
 {
 	static const struct mrpc_prio_note ok[] = {
