@@ -818,6 +818,7 @@ enum mrpc_prio_event_type {
  * @rx: DATA: the message
  * @offset: DATA: where the new bytes belong
  * @len: DATA: how many, 0 only for an empty message
+ * @packets: that this is about: 1, or with so many - 1 of those of its train
  * @skip: DATA: bytes of the payload before the first new one
  * @answer_len: ANSWER: bytes of @answer, never more than the packet had
  * @answer: ANSWER: a packet; the caller sets its crc
@@ -828,6 +829,7 @@ struct mrpc_prio_event {
 	u32 offset;
 	u32 len;
 	u32 skip;
+	u32 packets;
 	u32 answer_len;
 	u8 answer[sizeof(struct mrpc_prio_hdr) + sizeof(struct mrpc_prio_body)];
 };
@@ -842,6 +844,9 @@ void mrpc_prio_count(struct mrpc_prio *ep, u32 drop);
  * @p: from mrpc_prio_parse(), its sum checked
  * @ecn: congestion was experienced
  * @ev: out
+ *
+ * Of a train as many packets are taken with the first one, @ev->packets, as have all together the
+ * effect that each would have by itself. What is left of it is received next.
  */
 void mrpc_prio_receive(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, const void *addr,
 		       u32 addr_len, const struct mrpc_prio_packet *p, bool ecn, u64 now,

@@ -532,6 +532,7 @@ void mrpc_prio_receive(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, const 
 		       struct mrpc_prio_event *ev)
 {
 	ev->type = MRPC_PRIO_EVENT_NONE;
+	ev->packets = 1;
 	ep->stats.packets++;
 	if (p->type == MRPC_PRIO_HELLO) {
 		hello_in(ep, peer, addr, addr_len, p, now, ev);
@@ -559,9 +560,11 @@ void mrpc_prio_receive(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, const 
 		return;
 	}
 	if (ecn) {
-		ep->stats.marks++;
 		peer->ecn = true;
 		mrpc_prio_peer_cut(ep, peer, &peer->rx_scale, &peer->rx_cut, now);
 	}
 	mrpc_prio_rx_data(ep, peer, p, now, ev);
+	ep->stats.packets += ev->packets - 1;
+	if (ecn)
+		ep->stats.marks += ev->packets;
 }

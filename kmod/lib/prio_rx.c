@@ -206,6 +206,29 @@ static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 	ev->skip = r.from - p->offset;
 }
 
+/*
+ * @ev, of all of @p, is of its train too, as far as each of that would be placed like @p: where its
+ * bytes are new and wanted, and sure to be remembered.
+ */
+static void rx_train(const struct mrpc_prio_rx *rx, const struct mrpc_prio_packet *p,
+		     struct mrpc_prio_event *ev)
+{
+	u32 end = p->offset + p->len + p->train_len;
+	const struct mrpc_prio_gaps *g = rx->gaps;
+	struct mrpc_prio_range r = { p->offset, min(end, min(rx->granted, rx->limit)) };
+
+	if (ev->len != p->len || (p->offset != rx->next && (!g || g->nr == MRPC_PRIO_NR_GAPS)))
+		return;
+	mrpc_prio_gaps_new(rx, &r);
+	if (r.to == end) {
+		ev->len = end - p->offset;
+		ev->packets += p->train;
+	} else {
+		ev->packets = (r.to - p->offset) / p->len;
+		ev->len = ev->packets * p->len;
+	}
+}
+
 static bool rx_matches(const struct mrpc_prio_rx *rx, const struct mrpc_prio_packet *p)
 {
 	return rx->total == p->total && rx->conn == p->conn && rx->kind == p->kind;
@@ -278,6 +301,8 @@ void mrpc_prio_rx_data(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 	rx = rx_find(ep, peer, p->msg);
 	if (rx) {
 		rx_more(ep, rx, p, ev);
+		if (p->train && ev->type == MRPC_PRIO_EVENT_DATA)
+			rx_train(rx, p, ev);
 	} else if (seen_test(peer, p->msg)) {
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_DUPLICATE);
 		mrpc_prio_ack(ep, peer, p->msg, true, now);

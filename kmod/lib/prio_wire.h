@@ -224,6 +224,9 @@ const char *mrpc_prio_drop_name(u32 drop);
  * struct mrpc_prio_packet - a checked packet in host byte order
  * @len: bytes of payload (DATA)
  * @size: bytes of all of it; if the datagram has more, another packet follows
+ * @train: datagrams that came with it and go on where it ends, one behind the other, each with @len
+ *	bytes but the last: see mrpc_prio_follows(). Set by who has found them, 0 by the parser
+ * @train_len: bytes of payload of these
  * @crc: as received; the caller of the parser checks it, see mrpc_prio_parse()
  * @entries: CONTROL: @nr of them, in the buffer, each checked
  * The rest is as on the wire.
@@ -239,6 +242,8 @@ struct mrpc_prio_packet {
 	u32 from;
 	u32 len;
 	u32 size;
+	u32 train;
+	u32 train_len;
 	u64 to;
 	union {
 		struct {
