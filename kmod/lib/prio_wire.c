@@ -215,18 +215,29 @@ int mrpc_prio_parse(const void *buf, u32 linear, u32 len, struct mrpc_prio_packe
 	}
 }
 
+/* Two headers of DATA: are they the same but for the offset, the upper half of its word? */
+static bool heads_equal(const u8 *a, const u8 *b)
+{
+	u64 differ = 0;
+	u32 i;
+
+	static_assert(MRPC_PRIO_DATA_HDR % 8 == 0 && MRPC_PRIO_OFFSET_AT % 8 == 4);
+	for (i = 0; i < MRPC_PRIO_DATA_HDR; i += 8) {
+		u64 d = get_unaligned_le64(a + i) ^ get_unaligned_le64(b + i);
+
+		differ |= i == MRPC_PRIO_OFFSET_AT - 4 ? (u32)d : d;
+	}
+	return !differ;
+}
+
 bool mrpc_prio_follows(const struct mrpc_prio_packet *p, const void *head, const void *next,
 		       u32 at, u32 len)
 {
-	const u32 behind = MRPC_PRIO_OFFSET_AT + sizeof(__le32);
-	const u8 *a = head, *b = next;
-
 	if (p->type != MRPC_PRIO_DATA || p->nr || p->flags & MRPC_PRIO_CRC || !p->len || !len ||
 	    at > p->total - p->offset || len > p->total - p->offset - at)
 		return false;
-	return get_unaligned_le32(b + MRPC_PRIO_OFFSET_AT) == p->offset + at &&
-	       !memcmp(a, b, MRPC_PRIO_OFFSET_AT) &&
-	       !memcmp(a + behind, b + behind, MRPC_PRIO_DATA_HDR - behind);
+	return get_unaligned_le32((const u8 *)next + MRPC_PRIO_OFFSET_AT) == p->offset + at &&
+	       heads_equal(head, next);
 }
 
 void mrpc_prio_note_get(const struct mrpc_prio_packet *p, u32 i, struct mrpc_prio_note *note)

@@ -41,6 +41,9 @@
 #include "prio.h"
 #include "transport.h"
 
+#define PRIO_FEW	256	/* bytes of a packet that do not keep it for their own sake */
+#define PRIO_SMALL	2048	/* likewise: all of a message */
+
 /**
  * struct prio_path - between which addresses packets go; the key of a peer, no padding
  * @local: ours; zero: what the route says. IPv4 addresses are in the first word

@@ -30,8 +30,6 @@
 #define PRIO_STAGED_ALL	SZ_256M	/* of a host */
 #define PRIO_STAGED_FEW	SZ_256K	/* of a connection: so much when others have used that up */
 #define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
-#define PRIO_FEW	256	/* bytes that do not keep a packet for their own sake */
-#define PRIO_SMALL	2048	/* likewise: all of a message */
 
 static struct kmem_cache *prio_in_cache;
 
@@ -186,6 +184,12 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 	return 0;
 }
 
+/* Bytes of each datagram but the last of those that @ev is about. */
+static u32 prio_in_each(const struct prio_bytes *bytes, const struct mrpc_prio_event *ev)
+{
+	return ev->packets > 1 ? bytes->stride - MRPC_PRIO_DATA_HDR : ev->len;
+}
+
 /* Is it the continuation of what the message has of this packet? */
 static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes *bytes,
 			      const struct mrpc_prio_event *ev, u32 at)
@@ -197,7 +201,9 @@ static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes 
 		return false;
 	piece = prio_piece(in->came);
 	len = piece->to - piece->from;
-	return ev->offset == piece->to && ev->len <= piece->each && len % piece->each == 0 &&
+	if (ev->packets > 1 ? prio_in_each(bytes, ev) != piece->each : ev->len > piece->each)
+		return false;
+	return ev->offset == piece->to && len % piece->each == 0 &&
 	       at == piece->at + len / piece->each * piece->stride;
 }
 
@@ -239,7 +245,7 @@ static void prio_in_stage(struct prio_in *in, struct prio_bytes *bytes, struct s
 		.from	= ev->offset,
 		.to	= ev->offset + ev->len,
 		.at	= at,
-		.each	= ev->len,
+		.each	= prio_in_each(bytes, ev),
 		.stride	= bytes->stride,
 	};
 	skb->next = in->came;
@@ -280,14 +286,15 @@ void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
 	struct prio_in *in = prio_in_of(ev->rx);
 	bool continues = prio_in_continues(in, bytes, ev, at);
 	struct sk_buff *skb = NULL;
-	u32 got = in->core.got;
+	u32 got = in->core.got, i;
 	bool complete;
 
 	if (ev->len && !continues) {
 		at += ev->skip;
 		skb = prio_in_packet(in, bytes, &at, ev->len);
 		if (!skb) {
-			mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_MEMORY);
+			for (i = 0; i < ev->packets; i++)
+				mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_MEMORY);
 			return;
 		}
 	}

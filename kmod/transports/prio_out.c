@@ -414,23 +414,24 @@ static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio
 	}
 }
 
-/* One packet of the protocol: header and @len bytes of the chunk from @at. */
-static void prio_out_datagram(struct prio_out *out, const struct mrpc_prio_chunk *chunk, u32 at,
-			      u32 len, struct prio_fill *f)
+/* One packet of the protocol: header and @len bytes of the message from @offset. */
+static void prio_out_datagram(struct prio_out *out, u8 *head, u32 offset, u32 len,
+			      struct prio_fill *f)
 {
-	u8 head[MRPC_PRIO_DATA_HDR];
 	u32 begin = f->at;
 
-	mrpc_prio_chunk_header(chunk, at, head);
+	mrpc_prio_set_offset(head, offset);
 	f->summed = mrpc_prio_has_crc(head);
+	if (f->summed)
+		mrpc_prio_set_crc(head, 0);
 	f->sum = MRPC_CHECKSUM_INIT;
-	prio_fill_put(f, head, sizeof(head));
+	prio_fill_put(f, head, MRPC_PRIO_DATA_HDR);
 	if (len)
-		prio_out_copy(out, chunk->offset + at, len, f);
+		prio_out_copy(out, offset, len, f);
 	if (!f->summed)
 		return;
 	mrpc_prio_set_crc(head, ~f->sum);
-	prio_packet_put(f->skb, begin, head, sizeof(head));
+	prio_packet_put(f->skb, begin, head, MRPC_PRIO_DATA_HDR);
 }
 
 /* The first @len bytes of @chunk, in packets of at most @payload bytes of them. */
@@ -438,6 +439,7 @@ static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 paylo
 			 struct prio_fill *f)
 {
 	struct prio_out *out = prio_out_of(chunk->tx);
+	u8 head[MRPC_PRIO_DATA_HDR];
 	u32 at = 0, n;
 
 	if (!out->begun && !chunk->offset && chunk->len) {
@@ -445,9 +447,10 @@ static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 paylo
 		mrpc_rpc_marshal(&out->call->rpc);
 		out->begun = true;
 	}
+	mrpc_prio_chunk_header(chunk, 0, head);		/* but for the offset, of all of them */
 	do {
 		n = min(payload, len - at);
-		prio_out_datagram(out, chunk, at, n, f);
+		prio_out_datagram(out, head, chunk->offset + at, n, f);
 		at += n;
 	} while (at < len);
 }

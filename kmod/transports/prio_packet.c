@@ -82,6 +82,8 @@ static u32 prio_packet_crc(struct sk_buff *skb, u32 at, u32 len)
  * @peer: who sent it, or NULL
  * @path: from where
  * @bytes: it
+ * @train: byte of it up to which each datagram, from the present one on, goes on where the one
+ *	before ends; not beyond the present one: that is not known yet
  * @ecn: congestion was experienced
  */
 struct prio_arrival {
@@ -89,6 +91,7 @@ struct prio_arrival {
 	struct prio_peer *peer;
 	struct prio_path path;
 	struct prio_bytes bytes;
+	u32 train;
 	bool ecn;
 };
 
@@ -140,24 +143,73 @@ static void prio_message(struct prio_arrival *a, struct mrpc_prio_event *ev,
 }
 
 /*
- * One packet of the protocol, the first of the @len bytes from @at on.
- * Return: its bytes; 0: it is malformed, or not of the peer's association, and what follows it
- * counts no more: who is unknown gets one answer for a datagram.
+ * Which datagrams behind that at @at, which is @p alone, go on where that ends. Those of a train
+ * that is known already are not looked at again: each is compared once, whatever becomes of it.
  */
-static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
+static void prio_train(struct prio_arrival *a, u32 at, const u8 *head, struct mrpc_prio_packet *p)
+{
+	u32 stride = a->bytes.stride, all = a->bytes.skb->len, end = a->train, n;
+	u8 buf[MRPC_PRIO_DATA_HDR];
+	const u8 *next;
+
+	if (p->size != stride || p->len <= PRIO_FEW || p->total <= PRIO_SMALL)
+		return;
+	if (end <= at) {
+		for (end = at + stride; end < all; end += n) {
+			n = min(stride, all - end);
+			if (n <= sizeof(buf))
+				break;
+			next = skb_header_pointer(a->bytes.skb, end, sizeof(buf), buf);
+			if (!mrpc_prio_follows(p, head, next, (end - at) / stride * p->len,
+					       n - sizeof(buf)))
+				break;
+		}
+		a->train = end;
+	}
+	p->train = DIV_ROUND_UP(end - at, stride) - 1;
+	p->train_len = end - at - stride - p->train * MRPC_PRIO_DATA_HDR;
+}
+
+/* A packet of the protocol, by itself all right. Return: as prio_packet_take() */
+static u32 prio_packet_judge(struct prio_arrival *a, u32 at, const struct mrpc_prio_packet *p)
 {
 	struct prio_host *host = a->port->host;
-	u32 linear = min_t(u32, len, sizeof(host->heard)), why;
 	struct mrpc_prio_event ev;
-	struct mrpc_prio_packet p;
 	struct prio_address addr = {
 		.remote = a->path.remote,
 		.rport = a->path.rport,
 		.lport = a->path.lport,
 		.scope = a->path.scope,
 	};
+	u64 now = ktime_get_ns();
+
+	mrpc_prio_receive(&host->ep, a->peer ? &a->peer->core : NULL, &addr, sizeof(addr), p,
+			  a->ecn, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_ANSWER) {
+		prio_answer(host, &a->path, &ev);
+		return 0;
+	}
+	if (ev.type == MRPC_PRIO_EVENT_PEER)
+		prio_stranger(a, p, now);
+	else if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
+		prio_message(a, &ev, p, now);
+	if (ev.type == MRPC_PRIO_EVENT_DATA)
+		prio_in_data(host, &ev, &a->bytes, at + MRPC_PRIO_DATA_HDR, now);
+	return ev.packets > 1 ? min(ev.packets * p->size, a->bytes.skb->len - at) : p->size;
+}
+
+/*
+ * One packet of the protocol, the first of the @len bytes from @at on; or as many datagrams, of
+ * which this is the first, as are taken as one.
+ * Return: its bytes, or those of all these; 0: it is malformed, or not of the peer's association,
+ * and what follows it counts no more: who is unknown gets one answer for a datagram.
+ */
+static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
+{
+	struct prio_host *host = a->port->host;
+	u32 linear = min_t(u32, len, sizeof(host->heard)), why;
+	struct mrpc_prio_packet p;
 	const u8 *head;
-	u64 now;
 
 	if (len >= sizeof(struct mrpc_prio_hdr)) {
 		head = skb_header_pointer(a->bytes.skb, at, sizeof(struct mrpc_prio_hdr), host->heard);
@@ -173,32 +225,24 @@ static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
 		mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_CRC);
 		return 0;
 	}
-	now = ktime_get_ns();
-	mrpc_prio_receive(&host->ep, a->peer ? &a->peer->core : NULL, &addr, sizeof(addr), &p,
-			  a->ecn, now, &ev);
-	if (ev.type == MRPC_PRIO_EVENT_ANSWER) {
-		prio_answer(host, &a->path, &ev);
-		return 0;
-	}
-	if (ev.type == MRPC_PRIO_EVENT_PEER)
-		prio_stranger(a, &p, now);
-	else if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
-		prio_message(a, &ev, &p, now);
-	if (ev.type == MRPC_PRIO_EVENT_DATA)
-		prio_in_data(host, &ev, &a->bytes, at + MRPC_PRIO_DATA_HDR, now);
-	return p.size;
+	if (p.type == MRPC_PRIO_DATA)
+		prio_train(a, at, head, &p);
+	return prio_packet_judge(a, at, &p);
 }
 
-/* One datagram of those that have come as one packet: @len bytes from @at. */
-static void prio_datagram(struct prio_arrival *a, u32 at, u32 len)
+/*
+ * One datagram of those that have come as one packet: @len bytes from @at.
+ * Return: bytes that are done with: those, and of others that were taken with it.
+ */
+static u32 prio_datagram(struct prio_arrival *a, u32 at, u32 len)
 {
-	u32 n;
+	u32 done = 0, n;
 
 	do {
-		n = prio_packet_take(a, at, len);
-		at += n;
-		len -= n;
-	} while (n && len);
+		n = prio_packet_take(a, at + done, len - done);
+		done += n;
+	} while (n && done < len);
+	return max(done, len);
 }
 
 /* One packet. @skb: behind its UDP header. */
@@ -225,11 +269,12 @@ static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 	spin_lock_bh(&host->lock);
 	a.peer = prio_peer_find(host, &a.path);
 	do {
-		if (bad)
+		if (bad) {
 			mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_CRC);
-		else
-			prio_datagram(&a, at, min(a.bytes.stride, len - at));
-		at += a.bytes.stride;
+			at += a.bytes.stride;
+		} else {
+			at += prio_datagram(&a, at, min(a.bytes.stride, len - at));
+		}
 	} while (at < len);
 	prio_unlock(host);
 	if (!a.bytes.taken)
