@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The transport prio takes the datagrams of a packet that are each the continuation of the one
+ * before as one. It must not show: whatever somebody sends who knows the tokens, as one packet or
+ * one by one, is placed, counted and dropped the same.
+ */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "tap.h"
+#include "operator.h"
+#include "peer.h"
+#include "stranger.h"
+
+#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
+#define BYTES		23000		/* in the Blob of a call */
+#define EACH		1000U		/* bytes of a message in a datagram */
+#define SEGMENT		(MRPC_PRIO_DATA_HDR + EACH)
+#define MIDDLE		9		/* the datagram that is not as it should be */
+#define CALLS		256
+
+static struct raw_server srv;
+static struct stranger s;
+static struct stranger_train t;
+
+/* Calls that are sent: the message, the fields of its packets and the Blob's tag. */
+static struct call {
+	u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 4096];
+	struct mrpc_prio_packet p;
+	u64 tag;
+} calls[3], *c = calls;
+static u32 total, segments;
+static u64 last_tag;
+static bool singly;
+
+/* How often each call has come to the server. */
+static unsigned int came[CALLS];
+
+/* What the transport counts of packets. */
+struct counts {
+	int64_t packets;
+	int64_t bytes;
+	int64_t marks;
+	int64_t drops[MRPC_PRIO_NR_DROPS];
+};
+
+static struct counts before, want;
+
+/* -- the server's side ----------------------------------------------------------------- */
+
+static int64_t counter(const char *name)
+{
+	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
+}
+
+static int64_t gauge(const char *name)
+{
+	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, name);
+}
+
+static struct counts counts(void)
+{
+	struct counts c = {
+		.packets = counter("packets"),
+		.bytes = counter("data_bytes"),
+		.marks = counter("marks"),
+	};
+	unsigned int i;
+
+	for (i = 0; i < MRPC_PRIO_NR_DROPS; i++)
+		c.drops[i] = op_transport("prio", MRPC_A_TRANSPORT_DROP, mrpc_prio_drop_name(i));
+	return c;
+}
+
+/* A request has come, which is a Blob that is right. */
+static void seen(const struct mrpc_cqe *cqe, const void *msg)
+{
+	u64 of = ((const struct test_Blob *)msg)->tag;
+
+	CHECK(of < CALLS && raw_is_blob(msg, cqe->msg_len, of, BYTES));
+	__atomic_add_fetch(&came[of], 1, __ATOMIC_RELAXED);
+}
+
+static bool calls_come(u64 of)
+{
+	uint64_t end = raw_now() + 10 * RAW_S * raw_patience();
+
+	while (!__atomic_load_n(&came[of], __ATOMIC_RELAXED) && raw_now() < end)
+		raw_sleep(RAW_MS);
+	return came[of] == 1;
+}
+
+static void restore_settings(void)
+{
+	raw_file_write(PARAMETER("silence"), "3000000");
+}
+
+static void begin(void)
+{
+	atexit(restore_settings);
+	raw_server_open(&srv, 4 << 20, 4 << 20);
+	srv.seen = seen;
+	raw_server_start(&srv, "prio:127.0.0.1:0", 1);
+	/* It does not answer who asks whether it lives. */
+	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
+	stranger_new(&s, srv.s.port);
+	stranger_meet(&s);
+}
+
+static void end(void)
+{
+	CHECK_EQ(gauge("messages_in"), 0);
+	CHECK_EQ(gauge("gap_maps"), 0);
+	CHECK_EQ(gauge("staged"), 0);
+	CHECK_EQ(gauge("outstanding"), 0);
+	stranger_leave(&s);
+	raw_server_stop(&srv);
+	CHECK_EQ(srv.bad, 0);
+	restore_settings();
+}
+
+/* -- what is sent ------------------------------------------------------------------------ */
+
+/* A new call, the one that others here are about, of which nothing has been sent. */
+static void call_new(struct call *call)
+{
+	struct mrpc_msg_len len;
+	struct mrpc_wire_hdr hdr;
+	struct mrpc_frame f;
+
+	c = call;
+	c->tag = ++last_tag;
+	total = sizeof(hdr) + peer_blob(c->message + sizeof(hdr), &len, c->tag, BYTES, NULL);
+	f = peer_call_frame(c->tag << 16 | c->tag, RAW_ACK, &len);
+	mrpc_wire_encode(&f, &hdr);
+	memcpy(c->message, &hdr, sizeof(hdr));
+	segments = (total + EACH - 1) / EACH;
+	c->p = stranger_message(&s, MRPC_PRIO_REQUEST, total, EACH);
+	stranger_train(&t, SEGMENT);
+}
+
+/* Datagram @i of the c->p. */
+static u8 *put(u32 i)
+{
+	struct mrpc_prio_packet p = c->p;
+
+	p.offset = i * EACH;
+	p.len = min(total - p.offset, EACH);
+	return stranger_put(&t, &p, c->message);
+}
+
+static void put_some(u32 from, u32 to)
+{
+	for (; from < to; from++)
+		put(from);
+}
+
+/* Begins to count. What is wanted is that all is taken; a scene makes it something else. */
+static void expect_all(void)
+{
+	before = counts();
+	want = before;
+	want.packets += segments;
+	want.bytes += total;
+}
+
+static bool counts_become(struct counts *now)
+{
+	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
+
+	do {
+		*now = counts();
+		if (!memcmp(now, &want, sizeof(want)))
+			return true;
+	} while (raw_now() < until);
+	return false;
+}
+
+/* The train goes out, and is counted as it should be. */
+static void goes_from(const struct stranger *from, const char *what)
+{
+	const char *how = singly ? "singly" : "as one";
+	struct counts now;
+	unsigned int i;
+
+	stranger_send(from, &t, singly);
+	if (counts_become(&now))
+		return;
+	CHECK_MSG(now.packets == want.packets, "%s, %s: %lld packets, not %lld", what, how,
+		  (long long)(now.packets - before.packets),
+		  (long long)(want.packets - before.packets));
+	CHECK_MSG(now.bytes == want.bytes, "%s, %s: %lld bytes, not %lld", what, how,
+		  (long long)(now.bytes - before.bytes), (long long)(want.bytes - before.bytes));
+	CHECK_MSG(now.marks == want.marks, "%s, %s: %lld marks, not %lld", what, how,
+		  (long long)(now.marks - before.marks), (long long)(want.marks - before.marks));
+	for (i = 0; i < MRPC_PRIO_NR_DROPS; i++)
+		CHECK_MSG(now.drops[i] == want.drops[i], "%s, %s: %s: %lld, not %lld", what, how,
+			  mrpc_prio_drop_name(i), (long long)(now.drops[i] - before.drops[i]),
+			  (long long)(want.drops[i] - before.drops[i]));
+}
+
+static void goes(const char *what)
+{
+	goes_from(&s, what);
+}
+
+/* All of the call once more: it comes, once and as it was. */
+static void completes(void)
+{
+	CHECK_EQ(came[c->tag], 0);
+	stranger_train(&t, SEGMENT);
+	put_some(0, segments);
+	stranger_send(&s, &t, true);
+	CHECK(calls_come(c->tag));
+}
+
+/* -- trains ------------------------------------------------------------------------------- */
+
+static void in_order(void)
+{
+	call_new(calls);
+	put_some(0, segments);
+	expect_all();
+	goes("in order");
+	CHECK(calls_come(c->tag));
+	/* The same again, of a message that is over. */
+	before = want;
+	want.packets += segments;
+	want.drops[MRPC_PRIO_DROP_DUPLICATE] += segments;
+	goes("again");
+	CHECK_EQ(came[c->tag], 1);
+}
+
+/* From the middle on first. */
+static void out_of_order(void)
+{
+	call_new(calls);
+	put_some(MIDDLE, segments);
+	expect_all();
+	want.packets -= MIDDLE;
+	want.bytes -= MIDDLE * EACH;
+	goes("the second half");
+	CHECK_EQ(gauge("gap_maps"), 1);
+	stranger_train(&t, SEGMENT);
+	put_some(0, MIDDLE);
+	want.packets += MIDDLE;
+	want.bytes += MIDDLE * EACH;
+	goes("the first half");
+	CHECK(calls_come(c->tag));
+}
+
+/* Some of several calls, one call behind the other. */
+static void several(void)
+{
+	u32 k;
+
+	for (k = 0; k < 3; k++)
+		call_new(&calls[k]);
+	for (c = calls; c < calls + 3; c++)
+		put_some(0, MIDDLE);
+	expect_all();
+	want.packets = before.packets + 3 * MIDDLE;
+	want.bytes = before.bytes + 3 * MIDDLE * EACH;
+	goes("several");
+	for (c = calls; c < calls + 3; c++)
+		completes();
+}
+
+/* Granted to the middle of a datagram: what is beyond has no effect, each for itself. */
+static void ungranted(void)
+{
+	if (singly)	/* between two packets it may be granted more */
+		return;
+	call_new(calls);
+	c->p.unscheduled = MIDDLE * EACH + EACH / 2;
+	put_some(0, segments);
+	expect_all();
+	want.bytes = before.bytes + MIDDLE * EACH;
+	want.drops[MRPC_PRIO_DROP_UNGRANTED] += segments - MIDDLE;
+	goes("ungranted");
+	completes();
+}
+
+static void unknown_connection(void)
+{
+	call_new(calls);
+	c->p.conn = 77;
+	put_some(0, segments);
+	expect_all();
+	want.bytes = before.bytes;
+	want.drops[MRPC_PRIO_DROP_REFUSED] += segments;
+	goes("of no connection");
+}
+
+/* With congestion experienced. */
+static void marked(void)
+{
+	int ce = 3, none = 0;
+
+	CHECK_SYS(setsockopt(s.fd, IPPROTO_IP, IP_TOS, &ce, sizeof(ce)));
+	call_new(calls);
+	put_some(0, segments);
+	expect_all();
+	want.marks += segments;
+	goes("marked");
+	CHECK(calls_come(c->tag));
+	CHECK_SYS(setsockopt(s.fd, IPPROTO_IP, IP_TOS, &none, sizeof(none)));
+}
+
+/* Each with a sum of its own, of which one is wrong. */
+static void summed(void)
+{
+	call_new(calls);
+	c->p.flags = MRPC_PRIO_CRC;
+	put_some(0, MIDDLE);
+	put(MIDDLE)[SEGMENT - 1] ^= 1;
+	put_some(MIDDLE + 1, segments);
+	expect_all();
+	want.packets--;
+	want.bytes -= EACH;
+	want.drops[MRPC_PRIO_DROP_CRC]++;
+	goes("summed");
+	completes();
+}
+
+/* Who knows everything but has another address. */
+static void spoofed(void)
+{
+	struct stranger other;
+
+	stranger_new(&other, s.port);
+	call_new(calls);
+	put_some(0, segments);
+	expect_all();
+	want.bytes = before.bytes;
+	want.drops[MRPC_PRIO_DROP_STRANGER] += segments;
+	goes_from(&other, "spoofed");
+	stranger_close(&other);
+	completes();
+}
+
+static void both_ways(void (*scene)(void))
+{
+	singly = false;
+	scene();
+	singly = true;
+	scene();
+}
+
+static void (*const trains[])(void) = {
+	in_order, out_of_order, several, ungranted, unknown_connection, marked, summed, spoofed,
+};
+
+TEST_LIMIT(trains, 120)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < sizeof(trains) / sizeof(trains[0]); i++)
+		both_ways(trains[i]);
+	end();
+}
+
+/* -- one datagram that does not belong there --------------------------------------------- */
+
+/* A byte of its header is another one: why it has no effect, or that it has. */
+static const struct {
+	const char *what;
+	u8 at;
+	u8 flip;
+	u8 why;		/* MRPC_PRIO_NR_DROPS: it has an effect */
+	bool valid;	/* it is counted as a packet */
+} odd[] = {
+	{ "magic", 0, 1, MRPC_PRIO_DROP_MAGIC, false },
+	{ "version", 2, 4, MRPC_PRIO_DROP_VERSION, false },
+	{ "type", 3, 0x40, MRPC_PRIO_DROP_TYPE, false },
+	{ "flags", 4, 0x80, MRPC_PRIO_DROP_FLAGS, false },
+	{ "again", 4, MRPC_PRIO_AGAIN, MRPC_PRIO_NR_DROPS, true },
+	{ "priority", 5, 1, MRPC_PRIO_NR_DROPS, true },
+	{ "to", 8, 1, MRPC_PRIO_DROP_TOKEN, true },
+	{ "crc", 16, 1, MRPC_PRIO_DROP_FLAGS, false },
+	{ "crc of another packet", 4, MRPC_PRIO_CRC, MRPC_PRIO_DROP_CRC, false },
+	{ "from", 20, 1, MRPC_PRIO_DROP_TOKEN, true },
+	{ "conn", 24, 2, MRPC_PRIO_DROP_MISMATCH, true },
+	{ "msg", 39, 0x80, MRPC_PRIO_DROP_RANGE, false },
+	{ "ack", 47, 1, MRPC_PRIO_NR_DROPS, true },
+	{ "total", 50, 2, MRPC_PRIO_DROP_MISMATCH, true },
+	{ "beyond the message", 54, 1, MRPC_PRIO_DROP_LENGTH, false },
+	{ "unscheduled", 58, 1, MRPC_PRIO_DROP_RANGE, false },
+	{ "kind", 60, 3, MRPC_PRIO_DROP_MISMATCH, true },
+	{ "reserved", 61, 1, MRPC_PRIO_DROP_RESERVED, false },
+	{ "behind", 62, 1, MRPC_PRIO_NR_DROPS, true },
+};
+
+static void odd_one(unsigned int i)
+{
+	bool taken = odd[i].why == MRPC_PRIO_NR_DROPS;
+
+	call_new(calls);
+	put_some(0, MIDDLE);
+	put(MIDDLE)[odd[i].at] ^= odd[i].flip;
+	put_some(MIDDLE + 1, segments);
+	expect_all();
+	want.packets -= !odd[i].valid;
+	if (!taken) {
+		want.bytes -= EACH;
+		want.drops[odd[i].why]++;
+	}
+	goes(odd[i].what);
+	if (taken)
+		CHECK(calls_come(c->tag));
+	else
+		completes();
+}
+
+TEST_LIMIT(odd_one_in_the_middle, 240)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		singly = false;
+		odd_one(i);
+		singly = true;
+		odd_one(i);
+	}
+	end();
+}
+
+/* The same one twice. */
+static void twice(void)
+{
+	call_new(calls);
+	put_some(0, MIDDLE + 1);
+	put_some(MIDDLE, segments);
+	expect_all();
+	want.packets++;
+	want.drops[MRPC_PRIO_DROP_DUPLICATE]++;
+	goes("twice");
+	CHECK(calls_come(c->tag));
+}
+
+/* Half of it was there before. */
+static void overlapping(void)
+{
+	struct mrpc_prio_packet p;
+
+	call_new(calls);
+	put_some(0, MIDDLE);
+	p = c->p;
+	p.offset = MIDDLE * EACH - EACH / 2;
+	stranger_put(&t, &p, c->message);
+	put_some(MIDDLE + 1, segments);
+	expect_all();
+	want.bytes -= EACH / 2;
+	goes("overlapping");
+	completes();
+}
+
+/* It was there before, with other bytes, which do not become those of the message. */
+static void overwriting(void)
+{
+	call_new(calls);
+	put(MIDDLE);
+	stranger_send(&s, &t, true);
+	stranger_train(&t, SEGMENT);
+	expect_all();
+	put_some(0, MIDDLE);
+	memset(put(MIDDLE) + MRPC_PRIO_DATA_HDR, 0x55, EACH);
+	put_some(MIDDLE + 1, segments);
+	want.bytes -= EACH;
+	want.drops[MRPC_PRIO_DROP_DUPLICATE]++;
+	goes("overwriting");
+	CHECK(calls_come(c->tag));
+}
+
+static void missing(void)
+{
+	call_new(calls);
+	put_some(0, MIDDLE);
+	put_some(MIDDLE + 1, segments);
+	expect_all();
+	want.packets--;
+	want.bytes -= EACH;
+	goes("missing");
+	completes();
+}
+
+/* It is two packets, of fewer bytes. */
+static void two_packets(void)
+{
+	struct mrpc_prio_packet p;
+	u8 *at;
+
+	call_new(calls);
+	put_some(0, MIDDLE);
+	at = put(MIDDLE);
+	p = c->p;
+	p.offset = MIDDLE * EACH;
+	p.nr = 400;
+	mrpc_prio_encode(&p, at);
+	at += MRPC_PRIO_DATA_HDR + p.nr;
+	p.offset += p.nr;
+	p.nr = 0;
+	p.len = EACH - 400 - MRPC_PRIO_DATA_HDR;
+	memcpy(at + mrpc_prio_encode(&p, at), c->message + p.offset, p.len);
+	put_some(MIDDLE + 1, segments);
+	expect_all();
+	want.packets++;
+	want.bytes -= MRPC_PRIO_DATA_HDR;
+	goes("two packets");
+	completes();
+}
+
+/* It is of another message, which differs in nothing but its number and its bytes. */
+static void of_another(void)
+{
+	call_new(&calls[0]);
+	call_new(&calls[1]);
+	c = &calls[0];
+	put_some(0, MIDDLE);
+	c = &calls[1];
+	put(MIDDLE);
+	c = &calls[0];
+	put_some(MIDDLE + 1, segments);
+	expect_all();
+	goes("of another message");
+	completes();
+	c = &calls[1];
+	completes();
+}
+
+static void (*const middles[])(void) = {
+	twice, overlapping, overwriting, missing, two_packets, of_another,
+};
+
+TEST_LIMIT(another_in_the_middle, 120)
+{
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < sizeof(middles) / sizeof(middles[0]); i++)
+		both_ways(middles[i]);
+	end();
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A peer of the transport prio, by hand; see stranger.h.
+ */
+#include <arpa/inet.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <linux/udp.h>
+#include <sys/socket.h>
+
+#include "peer.h"
+#include "stranger.h"
+
+static struct sockaddr_in stranger_to(const struct stranger *s)
+{
+	return (struct sockaddr_in){
+		.sin_family = AF_INET,
+		.sin_port = htons(s->port),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+}
+
+void stranger_new(struct stranger *s, u16 port)
+{
+	static u64 tokens = 4711;
+
+	*s = (struct stranger){
+		.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
+		.port = port,
+		.token = tokens++,
+		.conn = 1,
+	};
+	if (s->fd < 0)
+		raw_die("socket: %m");
+}
+
+void stranger_close(struct stranger *s)
+{
+	close(s->fd);
+	s->fd = -1;
+}
+
+/* -- trains ------------------------------------------------------------------------ */
+
+void stranger_train(struct stranger_train *t, u32 segment)
+{
+	t->len = 0;
+	t->nr = 0;
+	t->segment = segment;
+}
+
+u8 *stranger_put(struct stranger_train *t, const struct mrpc_prio_packet *p, const u8 *message)
+{
+	u8 *at = t->buf + t->len;
+	u32 len;
+
+	if (t->len != t->nr * t->segment || t->len + t->segment > sizeof(t->buf))
+		raw_die("no datagram can follow");
+	len = mrpc_prio_encode(p, at);
+	if (len + p->len > t->segment)
+		raw_die("a datagram of %u bytes", len + p->len);
+	memcpy(at + len, message + p->offset, p->len);
+	len += p->len;
+	if (p->flags & MRPC_PRIO_CRC)
+		mrpc_prio_set_crc(at, ~peer_sum(~0U, at, len));
+	t->len += len;
+	t->nr++;
+	return at;
+}
+
+/* One packet, of datagrams of @segment bytes each. */
+static void stranger_packet(const struct stranger *s, const void *buf, u32 len, u32 segment)
+{
+	struct sockaddr_in to = stranger_to(s);
+	int size = len > segment ? segment : 0;
+
+	if (setsockopt(s->fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)))
+		raw_die("segments of %d: %m", size);
+	if (sendto(s->fd, buf, len, 0, (void *)&to, sizeof(to)) != (ssize_t)len)
+		raw_die("%u bytes do not go: %m", len);
+}
+
+void stranger_send(const struct stranger *s, const struct stranger_train *t, bool singly)
+{
+	u32 at, n;
+
+	if (!singly) {
+		stranger_packet(s, t->buf, t->len, t->segment);
+		return;
+	}
+	for (at = 0; at < t->len; at += n) {
+		n = min(t->segment, t->len - at);
+		stranger_packet(s, t->buf + at, n, n);
+	}
+}
+
+/* -- handshakes -------------------------------------------------------------------- */
+
+/* The next packet of @type. @buf: out: all of it; Return: its fields */
+static struct mrpc_prio_packet stranger_hear(const struct stranger *s, u8 type, u8 *buf, u32 size)
+{
+	struct pollfd pfd = { .fd = s->fd, .events = POLLIN };
+	struct mrpc_prio_packet p;
+	ssize_t n;
+	u32 why;
+
+	do {
+		if (poll(&pfd, 1, 10000 * raw_patience()) != 1)
+			raw_die("no packet of type %u has come", type);
+		n = recv(s->fd, buf, size, 0);
+		if (n < 0 || mrpc_prio_parse(buf, n, n, &p, &why))
+			raw_die("a packet of %zd bytes", n);
+	} while (p.type != type);
+	return p;
+}
+
+void stranger_leave(struct stranger *s)
+{
+	const struct mrpc_prio_packet reset = {
+		.type = MRPC_PRIO_RESET, .flags = MRPC_PRIO_CRC, .to = s->token,
+	};
+	u8 buf[sizeof(struct mrpc_prio_hdr)];
+	u32 len = mrpc_prio_encode(&reset, buf);
+
+	mrpc_prio_set_crc(buf, ~peer_sum(~0U, buf, len));
+	stranger_packet(s, buf, len, len);
+	stranger_close(s);
+}
+
+static void stranger_hello(const struct stranger *s, u64 cookie, u32 epoch)
+{
+	struct mrpc_prio_packet hello = {
+		.type = MRPC_PRIO_HELLO, .flags = MRPC_PRIO_CRC, .token = s->token,
+		.cookie = cookie, .epoch = epoch, .budget = 1 << 20, .max_total = 1 << 20,
+	};
+	u8 buf[MRPC_PRIO_BODY_LEN];
+	u32 len = mrpc_prio_encode(&hello, buf);
+
+	mrpc_prio_set_crc(buf, ~peer_sum(~0U, buf, len));
+	stranger_packet(s, buf, len, len);
+}
+
+struct mrpc_prio_packet stranger_message(struct stranger *s, u8 kind, u32 total, u32 len)
+{
+	return (struct mrpc_prio_packet){
+		.type = MRPC_PRIO_DATA,
+		.priority = 128,
+		.to = s->remote,
+		.from = s->token,
+		.conn = s->conn,
+		.msg = ++s->msg,
+		.total = total,
+		.unscheduled = total,
+		.len = len,
+		.kind = kind,
+	};
+}
+
+/* The first message of a connection, and what it is answered. */
+static void stranger_connect(struct stranger *s)
+{
+	static struct stranger_train t;
+	u8 message[sizeof(struct mrpc_wire_hdr) + MRPC_WIRE_MAX_HELLO] = { 0 };
+	struct mrpc_frame f = { .type = MRPC_WIRE_HELLO };
+	struct mrpc_wire_hdr hdr;
+	const char *why;
+	struct mrpc_prio_packet p;
+	u8 buf[2000];
+	u32 total;
+
+	f.meta_len = peer_hello_body(message + sizeof(struct mrpc_wire_hdr));
+	mrpc_wire_encode(&f, &hdr);
+	memcpy(message, &hdr, sizeof(hdr));
+	total = sizeof(struct mrpc_wire_hdr) + ALIGN(f.meta_len, 8);
+	p = stranger_message(s, MRPC_PRIO_OPEN, total, total);
+	stranger_train(&t, MRPC_PRIO_DATA_HDR + total);
+	stranger_put(&t, &p, message);
+	stranger_send(s, &t, true);
+	p = stranger_hear(s, MRPC_PRIO_DATA, buf, sizeof(buf));
+	memcpy(&hdr, buf + MRPC_PRIO_DATA_HDR, sizeof(hdr));
+	if (p.conn != s->conn || mrpc_wire_decode(&hdr, MRPC_MAX_MESSAGE, &f, &why) ||
+	    f.type != MRPC_WIRE_HELLO_ACK)
+		raw_die("another answer to a HELLO, of type %u", f.type);
+}
+
+void stranger_meet(struct stranger *s)
+{
+	u8 buf[2000];
+	struct mrpc_prio_packet p;
+
+	stranger_hello(s, 0, 0);
+	p = stranger_hear(s, MRPC_PRIO_COOKIE, buf, sizeof(buf));
+	stranger_hello(s, p.cookie, p.epoch);
+	p = stranger_hear(s, MRPC_PRIO_WELCOME, buf, sizeof(buf));
+	s->remote = p.token;
+	stranger_connect(s);
+}

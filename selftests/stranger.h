@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * A peer of the transport prio that speaks its protocol by hand over a plain UDP socket: just
+ * enough of it to send messages, as well or as badly as a test wants. What it is sent it does not
+ * read, but for handshakes.
+ */
+#ifndef STRANGER_H
+#define STRANGER_H
+
+#include "raw.h"
+#include "prio_wire.h"
+
+#define STRANGER_BUF	65000	/* bytes of a train */
+
+/**
+ * struct stranger - one association, and a connection over it
+ * @fd: the socket
+ * @port: to which it sends, on 127.0.0.1
+ * @token: its own
+ * @remote: the server's
+ * @conn: of its messages
+ * @msg: number of the last message
+ */
+struct stranger {
+	int fd;
+	u16 port;
+	u64 token;
+	u64 remote;
+	u64 conn;
+	u64 msg;
+};
+
+/**
+ * struct stranger_train - datagrams, to be sent as one packet that is segmented or one by one
+ * @buf: all of them, one behind the other
+ * @len: bytes of these
+ * @segment: bytes of each but the last
+ * @nr: how many
+ */
+struct stranger_train {
+	u8 buf[STRANGER_BUF];
+	u32 len;
+	u32 segment;
+	u32 nr;
+};
+
+/* A socket that nobody knows. */
+void stranger_new(struct stranger *s, u16 port);
+/* The handshakes of the association and of a connection; dies if they fail. */
+void stranger_meet(struct stranger *s);
+/* It has forgotten everything, which it says; or without a word. */
+void stranger_leave(struct stranger *s);
+void stranger_close(struct stranger *s);
+
+/* The first packet of a new message, of @len bytes of it; all of it unscheduled. */
+struct mrpc_prio_packet stranger_message(struct stranger *s, u8 kind, u32 total, u32 len);
+
+/* Begins a train of datagrams of @segment bytes. */
+void stranger_train(struct stranger_train *t, u32 segment);
+/* A datagram more: @p, of the message at @message. Return: where it begins. */
+u8 *stranger_put(struct stranger_train *t, const struct mrpc_prio_packet *p, const u8 *message);
+/* Sends all of it, @singly or as one packet. */
+void stranger_send(const struct stranger *s, const struct stranger_train *t, bool singly);
+
+#endif /* STRANGER_H */
