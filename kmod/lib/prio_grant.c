@@ -84,12 +84,14 @@ static u32 rx_unasked(const struct mrpc_prio_rx *rx)
 static void rx_count(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	bool counts = rx->state == MRPC_PRIO_RX_ACTIVE && !rx->stalled;
-	u32 repeats = counts ? mrpc_prio_gaps_missing(rx, rx->next, min(rx->asked, rx->lost)) : 0;
-	u32 due = counts ? rx->granted - rx->got -
-		  mrpc_prio_gaps_missing(rx, rx_unasked(rx), min(rx->lost, rx->granted)) : 0;
-	u32 counted = repeats + min(due - repeats, rx->granted - rx->unscheduled);
+	u32 due = counts ? rx->granted - rx->got : 0, repeats = 0, counted;
 	struct mrpc_prio_peer *peer = rx->peer;
 
+	if (counts && rx->lost > rx->next) {
+		repeats = mrpc_prio_gaps_missing(rx, rx->next, min(rx->asked, rx->lost));
+		due -= mrpc_prio_gaps_missing(rx, rx_unasked(rx), min(rx->lost, rx->granted));
+	}
+	counted = repeats + min(due - repeats, rx->granted - rx->unscheduled);
 	peer_repeats(ep, peer, peer->repeats + repeats - rx->repeats);
 	rx->repeats = repeats;
 	peer->rx_granted += (u64)counted - rx->counted;
@@ -112,6 +114,8 @@ static u32 rx_lost(const struct mrpc_prio_rx *rx)
 {
 	u32 end = min(rx->lost, min(rx->granted, rx->limit));
 
+	if (end <= rx->next)
+		return 0;
 	if (rx->gaps && rx->gaps->nr >= MRPC_PRIO_NR_RANGES)
 		end = min(end, rx->gaps->have[MRPC_PRIO_NR_RANGES - 1].from);
 	return mrpc_prio_gaps_missing(rx, rx_unasked(rx), end);

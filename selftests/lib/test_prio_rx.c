@@ -314,7 +314,7 @@ TEST(prio_refuse)
 	pass(a->ep.rule.rto_min * 3);
 	CHECK(talk() > 0);
 	b->refuse = 0;
-	pass(a->ep.rule.rto_min * 9);
+	pass(a->ep.rule.rto_min * 13);
 	talk();
 	CHECK_EQ(b->completed, 1);
 	CHECK_EQ(b->bytes, 2000);
