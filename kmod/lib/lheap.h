@@ -16,18 +16,18 @@
  * struct mrpc_lheap_node - embedded
  * @key: the least is the first
  * @tie: among those of the same key, likewise
+ * @dist: nodes on the way to the right, this one included; 0: it is in no heap
  * @up: parent, or NULL
  * @left: child, or NULL
  * @right: child, or NULL
- * @dist: nodes on the way to the right, this one included; 0: it is in no heap
  */
 struct mrpc_lheap_node {
 	u64 key;
-	s64 tie;
+	s64 tie : 56;
+	u64 dist : 8;
 	struct mrpc_lheap_node *up;
 	struct mrpc_lheap_node *left;
 	struct mrpc_lheap_node *right;
-	u32 dist;
 };
 
 struct mrpc_lheap {

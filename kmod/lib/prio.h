@@ -49,7 +49,7 @@
 #define MRPC_PRIO_NR_RANGES	4	/* to send again, of one message */
 #define MRPC_PRIO_NR_GAPS	30	/* received pieces beyond a gap, of one message */
 #define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
-#define MRPC_PRIO_NR_NOTES	3
+#define MRPC_PRIO_NR_NOTES	2
 /* Payload of a packet that every path takes: a datagram of 1200 bytes, as RFC 8899 has it. */
 #define MRPC_PRIO_BASE_PAYLOAD	(1200U - 64)
 /* A CONTROL packet of fewer entries might have no room for what one message has to say. */
@@ -501,7 +501,11 @@ struct mrpc_prio_peer {
 		u64 msg;
 		u64 more;
 	} acks[MRPC_PRIO_NR_ACKS];
-	struct mrpc_prio_note notes[MRPC_PRIO_NR_NOTES];
+	struct {
+		u64 msg;
+		u16 code;
+		u8 op;
+	} notes[MRPC_PRIO_NR_NOTES];
 	u8 nr_acks;
 	u8 nr_notes;
 	u8 late;
@@ -524,7 +528,7 @@ struct mrpc_prio_peer {
 };
 
 /* Room for the address and a hash table's link in a KiB. */
-static_assert(sizeof(struct mrpc_prio_peer) <= 904);
+static_assert(sizeof(struct mrpc_prio_peer) <= 856);
 
 /**
  * struct mrpc_prio_stats - counters; only grow

@@ -26,7 +26,9 @@ void mrpc_prio_note(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u8 op, u6
 			break;
 	if (i == MRPC_PRIO_NR_NOTES || peer->state != MRPC_PRIO_PEER_UP)
 		return;
-	peer->notes[i] = (struct mrpc_prio_note){ .op = op, .msg = msg, .code = code };
+	peer->notes[i].msg = msg;
+	peer->notes[i].code = code;
+	peer->notes[i].op = op;
 	if (i == peer->nr_notes)
 		peer->nr_notes++;
 	mrpc_prio_due(ep, peer);
@@ -154,18 +156,27 @@ static void write_peer(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct
 		write_op(w, MRPC_PRIO_PING, now, 0);
 	}
 	while (peer->nr_acks && w->nr < w->max) {
+		u32 i = --peer->nr_acks;
 		struct mrpc_prio_note note = {
 			.op = MRPC_PRIO_ACK,
-			.msg = peer->acks[--peer->nr_acks].msg,
-			.from = peer->acks[peer->nr_acks].more,
-			.to = peer->acks[peer->nr_acks].more >> 32,
+			.msg = peer->acks[i].msg,
+			.from = peer->acks[i].more,
+			.to = peer->acks[i].more >> 32,
 		};
 
 		write_note(w, &note);
 		ep->stats.acks++;
 	}
-	while (peer->nr_notes && w->nr < w->max)
-		write_note(w, &peer->notes[--peer->nr_notes]);
+	while (peer->nr_notes && w->nr < w->max) {
+		u32 i = --peer->nr_notes;
+		struct mrpc_prio_note note = {
+			.op = peer->notes[i].op,
+			.msg = peer->notes[i].msg,
+			.code = peer->notes[i].code,
+		};
+
+		write_note(w, &note);
+	}
 }
 
 /* Return: whether all of it fitted. */

@@ -216,7 +216,7 @@ struct prio_peer {
 	u32 dst_cookie;
 	struct prio_port *port;
 	struct rhash_head node;
-	struct list_head links;
+	struct hlist_head links;
 	union {
 		struct list_head idle;
 		struct rcu_head rcu;
@@ -225,7 +225,8 @@ struct prio_peer {
 	struct dst_entry *dst;
 };
 
-static_assert(sizeof(struct prio_peer) <= 1024);
+/* 17 in four pages. */
+static_assert(sizeof(struct prio_peer) <= 960);
 
 /* What a link is found by; no padding. */
 struct prio_link_key {
@@ -274,7 +275,7 @@ struct prio_link {
 	u64 token;
 	struct mrpc_conn *conn;
 	struct list_head waiting;
-	struct list_head of_peer;
+	struct hlist_node of_peer;
 	struct list_head outs;
 	u32 nr_outs;
 	u32 moves;

@@ -110,7 +110,7 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 		return NULL;
 	peer->path = *path;
 	peer->port = port;
-	INIT_LIST_HEAD(&peer->links);
+	INIT_HLIST_HEAD(&peer->links);
 	if (rhashtable_insert_fast(&host->peers, &peer->node, prio_peer_params)) {
 		kmem_cache_free(prio_peer_cache, peer);
 		return NULL;
@@ -129,7 +129,7 @@ static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 {
 	mrpc_prio_peer_remove(&host->ep, &peer->core);
 	prio_settle(host);
-	WARN_ON_ONCE(!list_empty(&peer->links));
+	WARN_ON_ONCE(!hlist_empty(&peer->links));
 	rhashtable_remove_fast(&host->peers, &peer->node, prio_peer_params);
 	list_del(&peer->idle);
 	host->nr_peers--;
@@ -196,7 +196,7 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
 	struct prio_host *host = port->host;
 	struct prio_peer *peer = prio_peer_find(host, path);
 
-	if (peer && list_empty(&peer->links) && !host->pumping &&
+	if (peer && hlist_empty(&peer->links) && !host->pumping &&
 	    time_after(jiffies, peer->since + PRIO_FRESH)) {
 		prio_peer_free(host, peer);
 		peer = NULL;
@@ -217,7 +217,7 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
 void prio_peer_used(struct prio_peer *peer, struct prio_link *link)
 {
 	list_del_init(&peer->idle);
-	list_add_tail(&link->of_peer, &peer->links);
+	hlist_add_head(&link->of_peer, &peer->links);
 }
 
 /**
@@ -227,8 +227,8 @@ void prio_peer_used(struct prio_peer *peer, struct prio_link *link)
  */
 void prio_peer_unused(struct prio_peer *peer, struct prio_link *link)
 {
-	list_del(&link->of_peer);
-	if (!list_empty(&peer->links))
+	hlist_del(&link->of_peer);
+	if (!hlist_empty(&peer->links))
 		return;
 	peer->since = jiffies;
 	list_add_tail(&peer->idle, &peer->port->host->idle);
@@ -254,7 +254,7 @@ void prio_peer_events(struct prio_host *host)
 		struct prio_peer *peer = prio_peer_of(core);
 		bool up = core->state == MRPC_PRIO_PEER_UP;
 
-		list_for_each_entry(link, &peer->links, of_peer) {
+		hlist_for_each_entry(link, &peer->links, of_peer) {
 			if (up && !link->token)
 				link->token = core->local;
 			else if (!up || link->token != core->local)
@@ -268,7 +268,7 @@ void prio_peer_refused(struct prio_peer *peer)
 {
 	struct prio_link *link;
 
-	list_for_each_entry(link, &peer->links, of_peer)
+	hlist_for_each_entry(link, &peer->links, of_peer)
 		prio_link_fail(link, -ECONNREFUSED);
 }
 
