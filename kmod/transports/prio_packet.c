@@ -28,6 +28,7 @@ struct prio_address {
 	__be16 rport;
 	__be16 lport;
 	u32 scope;
+	u32 family;
 };
 
 static_assert(sizeof(struct prio_address) <= MRPC_PRIO_MAX_ADDR);
@@ -180,6 +181,7 @@ static u32 prio_packet_judge(struct prio_arrival *a, u32 at, const struct mrpc_p
 		.rport = a->path.rport,
 		.lport = a->path.lport,
 		.scope = a->path.scope,
+		.family = a->path.family,
 	};
 	u64 now = ktime_get_ns();
 
@@ -257,7 +259,10 @@ static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 	prio_path_of(skb, &a.path);
 	tos = a.path.family == AF_INET ? ip_hdr(skb)->tos : ipv6_get_dsfield(ipv6_hdr(skb));
 	a.ecn = INET_ECN_is_ce(tos);
-	a.bytes.stride = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : max(len, 1U);
+	/* What was put together here has segments with more than a header. */
+	a.bytes.stride = max(len, 1U);
+	if (skb_is_gso(skb) && skb_shinfo(skb)->gso_size > sizeof(struct mrpc_prio_hdr))
+		a.bytes.stride = skb_shinfo(skb)->gso_size;
 	/* It may wait for its reader. */
 	skb_dst_drop(skb);
 	skb->dev = NULL;

@@ -145,17 +145,23 @@ static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 void prio_peers_of(struct prio_host *host, const struct prio_port *port)
 {
 	struct mrpc_order_link *l, *next;
+	struct prio_peer *peer;
+	u32 nr;
 
-	spin_lock_bh(&host->lock);
-	for (l = host->ep.peers.next; l != &host->ep.peers; l = next) {
-		struct prio_peer *peer = prio_peer_of(container_of(l, struct mrpc_prio_peer,
-								   of_endpoint));
-
-		next = l->next;
-		if (peer->port == port)
+	/* Others' packets wait meanwhile: not for all of them. No new ones come. */
+	do {
+		nr = 0;
+		spin_lock_bh(&host->lock);
+		for (l = host->ep.peers.next; l != &host->ep.peers && nr < PRIO_FORGET; l = next) {
+			next = l->next;
+			peer = prio_peer_of(container_of(l, struct mrpc_prio_peer, of_endpoint));
+			if (peer->port != port)
+				continue;
 			prio_peer_free(host, peer);
-	}
-	prio_unlock(host);
+			nr++;
+		}
+		prio_unlock(host);
+	} while (nr == PRIO_FORGET);
 }
 
 /**
