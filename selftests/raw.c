@@ -495,8 +495,10 @@ bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns)
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns)
 {
 	ns *= raw_patience();
-	if (!raw_next(qp, cqe, ns))
-		raw_die("no completion in %llu ms", (unsigned long long)(ns / RAW_MS));
+	do
+		if (!raw_next(qp, cqe, ns))
+			raw_die("no completion in %llu ms", (unsigned long long)(ns / RAW_MS));
+	while (type == MRPC_CQE_REPLY && cqe->type == MRPC_CQE_SENT);
 	if (cqe->type != type)
 		raw_die("a completion of type %u, status %u instead of type %u",
 			cqe->type, cqe->status, type);

@@ -182,7 +182,10 @@ int raw_enter(struct raw_qp *qp, uint32_t min, uint64_t ns);
 
 /* The next completion, submitting and waiting for it; false: none came. */
 bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns);
-/* Dies unless it comes; the next one of a type. */
+/*
+ * Dies unless it comes; the next one of a type. Who expects a REPLY may get an earlier call's SENT
+ * first, whose blocks were not free when its reply came: that is skipped.
+ */
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns);
 
 /* -- a server ---------------------------------------------------------------- */
