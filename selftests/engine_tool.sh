@@ -483,29 +483,10 @@ test_monitor()
 	wait_for 10 grep -q '"event":"engine-fault","engine":{' "$TEST_TMP/json"
 }
 
-# late: both clients' messages wait; then they may go, but for a third of a second who sends them
-# cannot run. Real-time tasks may run for 0.95 of each second.
+# late: both clients' messages wait; then they may go, but who sends them cannot run.
 late()
 {
-	mrpc egress pause dev lo
-	wait_for 10 eval '(($(mrpc -j egress show dev lo | grep -o "\"waiting\":[0-9]*" | cut -d: -f2) > 1))'
-	python3 - <<-'END' &
-	import os, time
-	running = os.environ['TEST_TMP'] + '/running'
-	end = time.monotonic() + 0.9
-	os.sched_setaffinity(0, {0})
-	os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(50))
-	open(running, 'w').close()
-	while time.monotonic() < end and os.path.exists(running):
-	    pass
-	end = min(end, time.monotonic() + 0.35)
-	while time.monotonic() < end:
-	    pass
-	END
-	wait_for 10 test -e "$TEST_TMP/running"
-	taskset -c 1 mrpc egress resume dev lo
-	rm "$TEST_TMP/running"
-	wait $!
+	"$MRPC_BUILD/selftests/helper/late" lo
 	grep '^egress expire: dev lo ' "$TEST_TMP/text"
 }
 
