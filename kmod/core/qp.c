@@ -382,16 +382,14 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 		mrpc_enter_touch(batch, touched);
 }
 
+/* With qp->submit held, which it gives back. */
 static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u32 nr,
 			     u32 *submitted)
 {
 	struct mrpc_enter_batch batch __uninitialized;
 	struct mrpc_sqe sqe __uninitialized;
-	int err;
+	int err = 0;
 
-	if (mutex_lock_interruptible(&qp->submit))
-		return -EINTR;
-	err = 0;
 	batch.nr = 0;
 	while (*submitted < nr) {
 		err = mrpc_sq_peek(&qp->sq, &sqe);
@@ -484,6 +482,9 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 	if (!w.qp || args->min_complete > w.qp->cq.mask + 1)
 		return -EINVAL;
 	args->submitted = 0;
+	/* As no poller: one that sleeps must be able to go on when it is woken. */
+	if (args->to_submit && mutex_lock_interruptible(&w.qp->submit))
+		return -EINTR;
 	/* What our own entries make ready is ours, too. */
 	mrpc_poll_begin(session, &poller);
 	if (args->to_submit)

@@ -13,8 +13,9 @@ struct mrpc_session;
  *
  * Mostly it is one, which needs neither lock nor list.
  *
- * @one: a thread, or NULL. It puts itself there and takes itself away before it leaves
- *	mrpc_wait(); who wakes it reads it under RCU, so its task is still there
+ * @one: a thread, or NULL. It puts itself there and takes itself away, as a poller from
+ *	mrpc_poll_begin() to mrpc_poll_end(), else around its sleep; who wakes it reads it
+ *	under RCU, so its task is still there
  * @others: those that found @one taken
  */
 struct mrpc_waiters {
@@ -45,10 +46,18 @@ static inline bool mrpc_waiters_any(struct mrpc_waiters *w)
 bool mrpc_wake_one(struct mrpc_waiters *w);
 void mrpc_wake_all(struct mrpc_waiters *w);
 
-/* A thread among its session's pollers; on its stack. */
+/**
+ * struct mrpc_poller - a thread among its session's pollers
+ *
+ * On its stack, and its own but for @entry, which is under the wait queue's lock; from
+ * mrpc_poll_begin() to mrpc_poll_end().
+ *
+ * @entry: among mrpc_waiters.others
+ * @one: it is mrpc_waiters.one, and @entry is not used
+ */
 struct mrpc_poller {
-	struct wait_queue_entry entry;	/* among @others */
-	bool one;			/* it is @one, and @entry is not used */
+	struct wait_queue_entry entry;
+	bool one;
 };
 
 void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p);
