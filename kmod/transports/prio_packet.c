@@ -259,10 +259,7 @@ static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 	prio_path_of(skb, &a.path);
 	tos = a.path.family == AF_INET ? ip_hdr(skb)->tos : ipv6_get_dsfield(ipv6_hdr(skb));
 	a.ecn = INET_ECN_is_ce(tos);
-	/* What was put together here has segments with more than a header. */
-	a.bytes.stride = max(len, 1U);
-	if (skb_is_gso(skb) && skb_shinfo(skb)->gso_size > sizeof(struct mrpc_prio_hdr))
-		a.bytes.stride = skb_shinfo(skb)->gso_size;
+	a.bytes.stride = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : max(len, 1U);
 	/* It may wait for its reader. */
 	skb_dst_drop(skb);
 	skb->dev = NULL;
