@@ -527,7 +527,7 @@ struct mrpc_prio_peer {
 	struct mrpc_timer timer;
 };
 
-/* Room for the address and a hash table's link in a KiB. */
+/* With the address and a hash table's link it is 960 bytes in the kernel: 17 in four pages. */
 static_assert(sizeof(struct mrpc_prio_peer) <= 856);
 
 /**
