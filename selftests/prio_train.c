@@ -104,7 +104,7 @@ static void begin(void)
 	raw_server_start(&srv, "prio:127.0.0.1:0", 1);
 	/* It does not answer who asks whether it lives. */
 	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
-	stranger_new(&s, srv.s.port);
+	stranger_new(&s, AF_INET, srv.s.port);
 	stranger_meet(&s);
 }
 
@@ -329,7 +329,7 @@ static void spoofed(void)
 {
 	struct stranger other;
 
-	stranger_new(&other, s.port);
+	stranger_new(&other, AF_INET, srv.s.port);
 	call_new(calls);
 	put_some(0, segments);
 	expect_all();
@@ -340,12 +340,17 @@ static void spoofed(void)
 	completes();
 }
 
-static void both_ways(void (*scene)(void))
+/* Each scene, as one packet and one by one. */
+static void both_ways(void (*const scenes[])(void), unsigned int nr)
 {
-	singly = false;
-	scene();
-	singly = true;
-	scene();
+	unsigned int i;
+
+	begin();
+	for (i = 0; i < 2 * nr; i++) {
+		singly = i % 2;
+		scenes[i / 2]();
+	}
+	end();
 }
 
 static void (*const trains[])(void) = {
@@ -354,12 +359,7 @@ static void (*const trains[])(void) = {
 
 TEST_LIMIT(trains, 120)
 {
-	unsigned int i;
-
-	begin();
-	for (i = 0; i < sizeof(trains) / sizeof(trains[0]); i++)
-		both_ways(trains[i]);
-	end();
+	both_ways(trains, ARRAY_SIZE(trains));
 }
 
 /* -- one datagram that does not belong there --------------------------------------------- */
@@ -419,11 +419,9 @@ TEST_LIMIT(odd_one_in_the_middle, 240)
 	unsigned int i;
 
 	begin();
-	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
-		singly = false;
-		odd_one(i);
-		singly = true;
-		odd_one(i);
+	for (i = 0; i < 2 * ARRAY_SIZE(odd); i++) {
+		singly = i % 2;
+		odd_one(i / 2);
 	}
 	end();
 }
@@ -537,10 +535,5 @@ static void (*const middles[])(void) = {
 
 TEST_LIMIT(another_in_the_middle, 120)
 {
-	unsigned int i;
-
-	begin();
-	for (i = 0; i < sizeof(middles) / sizeof(middles[0]); i++)
-		both_ways(middles[i]);
-	end();
+	both_ways(middles, ARRAY_SIZE(middles));
 }

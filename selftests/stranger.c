@@ -8,32 +8,34 @@
 #include <string.h>
 #include <unistd.h>
 #include <linux/udp.h>
-#include <sys/socket.h>
 
 #include "peer.h"
 #include "stranger.h"
 
-static struct sockaddr_in stranger_to(const struct stranger *s)
-{
-	return (struct sockaddr_in){
-		.sin_family = AF_INET,
-		.sin_port = htons(s->port),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
-}
-
-void stranger_new(struct stranger *s, u16 port)
+void stranger_new(struct stranger *s, int family, u16 port)
 {
 	static u64 tokens = 4711;
+	struct sockaddr_in6 *to6 = (void *)&s->to;
+	struct sockaddr_in *to = (void *)&s->to;
 
 	*s = (struct stranger){
-		.fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0),
-		.port = port,
+		.fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0),
 		.token = tokens++,
 		.conn = 1,
 	};
 	if (s->fd < 0)
 		raw_die("socket: %m");
+	if (family == AF_INET)
+		*to = (struct sockaddr_in){
+			.sin_family = AF_INET, .sin_port = htons(port),
+			.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+		};
+	else
+		*to6 = (struct sockaddr_in6){
+			.sin6_family = AF_INET6, .sin6_port = htons(port),
+			.sin6_addr = IN6ADDR_LOOPBACK_INIT,
+		};
+	s->to_len = family == AF_INET ? sizeof(*to) : sizeof(*to6);
 }
 
 void stranger_close(struct stranger *s)
@@ -73,12 +75,28 @@ u8 *stranger_put(struct stranger_train *t, const struct mrpc_prio_packet *p, con
 /* One packet, of datagrams of @segment bytes each. */
 static void stranger_packet(const struct stranger *s, const void *buf, u32 len, u32 segment)
 {
-	struct sockaddr_in to = stranger_to(s);
+	struct in_pktinfo info = { .ipi_spec_dst.s_addr = htonl(s->from) };
+	char control[CMSG_SPACE(sizeof(info))] = "";
+	struct iovec iov = { (void *)buf, len };
+	struct msghdr msg = {
+		.msg_name = (void *)&s->to, .msg_namelen = s->to_len,
+		.msg_iov = &iov, .msg_iovlen = 1,
+	};
 	int size = len > segment ? segment : 0;
+	struct cmsghdr *cmsg;
 
+	if (s->from) {
+		msg.msg_control = control;
+		msg.msg_controllen = sizeof(control);
+		cmsg = CMSG_FIRSTHDR(&msg);
+		cmsg->cmsg_level = IPPROTO_IP;
+		cmsg->cmsg_type = IP_PKTINFO;
+		cmsg->cmsg_len = CMSG_LEN(sizeof(info));
+		memcpy(CMSG_DATA(cmsg), &info, sizeof(info));
+	}
 	if (setsockopt(s->fd, IPPROTO_UDP, UDP_SEGMENT, &size, sizeof(size)))
 		raw_die("segments of %d: %m", size);
-	if (sendto(s->fd, buf, len, 0, (void *)&to, sizeof(to)) != (ssize_t)len)
+	if (sendmsg(s->fd, &msg, 0) != (ssize_t)len)
 		raw_die("%u bytes do not go: %m", len);
 }
 
@@ -129,17 +147,19 @@ void stranger_leave(struct stranger *s)
 	stranger_close(s);
 }
 
-static void stranger_hello(const struct stranger *s, u64 cookie, u32 epoch)
+struct mrpc_prio_packet stranger_ask(const struct stranger *s, u64 cookie, u32 epoch, u8 type)
 {
 	struct mrpc_prio_packet hello = {
 		.type = MRPC_PRIO_HELLO, .flags = MRPC_PRIO_CRC, .token = s->token,
 		.cookie = cookie, .epoch = epoch, .budget = 1 << 20, .max_total = 1 << 20,
 	};
-	u8 buf[MRPC_PRIO_BODY_LEN];
-	u32 len = mrpc_prio_encode(&hello, buf);
+	u32 len;
+	u8 buf[2000];
 
+	len = mrpc_prio_encode(&hello, buf);
 	mrpc_prio_set_crc(buf, ~peer_sum(~0U, buf, len));
 	stranger_packet(s, buf, len, len);
+	return stranger_hear(s, type, buf, sizeof(buf));
 }
 
 struct mrpc_prio_packet stranger_message(struct stranger *s, u8 kind, u32 total, u32 len)
@@ -185,15 +205,15 @@ static void stranger_connect(struct stranger *s)
 		raw_die("another answer to a HELLO, of type %u", f.type);
 }
 
+void stranger_associate(struct stranger *s)
+{
+	struct mrpc_prio_packet p = stranger_ask(s, 0, 0, MRPC_PRIO_COOKIE);
+
+	s->remote = stranger_ask(s, p.cookie, p.epoch, MRPC_PRIO_WELCOME).token;
+}
+
 void stranger_meet(struct stranger *s)
 {
-	u8 buf[2000];
-	struct mrpc_prio_packet p;
-
-	stranger_hello(s, 0, 0);
-	p = stranger_hear(s, MRPC_PRIO_COOKIE, buf, sizeof(buf));
-	stranger_hello(s, p.cookie, p.epoch);
-	p = stranger_hear(s, MRPC_PRIO_WELCOME, buf, sizeof(buf));
-	s->remote = p.token;
+	stranger_associate(s);
 	stranger_connect(s);
 }

@@ -7,6 +7,8 @@
 #ifndef STRANGER_H
 #define STRANGER_H
 
+#include <sys/socket.h>
+
 #include "raw.h"
 #include "prio_wire.h"
 
@@ -14,8 +16,10 @@
 
 /**
  * struct stranger - one association, and a connection over it
- * @fd: the socket
- * @port: to which it sends, on 127.0.0.1
+ * @fd: the socket, which several may have
+ * @to: to which it sends, on lo
+ * @to_len: bytes of that
+ * @from: its address if it is not the socket's, of 127.0.0.0/8 in host byte order, or 0
  * @token: its own
  * @remote: the server's
  * @conn: of its messages
@@ -23,7 +27,9 @@
  */
 struct stranger {
 	int fd;
-	u16 port;
+	struct sockaddr_storage to;
+	socklen_t to_len;
+	u32 from;
 	u64 token;
 	u64 remote;
 	u64 conn;
@@ -44,9 +50,13 @@ struct stranger_train {
 	u32 nr;
 };
 
-/* A socket that nobody knows. */
-void stranger_new(struct stranger *s, u16 port);
-/* The handshakes of the association and of a connection; dies if they fail. */
+/* A socket that nobody knows, of AF_INET or AF_INET6. */
+void stranger_new(struct stranger *s, int family, u16 port);
+/* Asks for an association with this cookie. Return: the answer, which must be of type @type. */
+struct mrpc_prio_packet stranger_ask(const struct stranger *s, u64 cookie, u32 epoch, u8 type);
+/* The handshake of the association; dies if it fails. */
+void stranger_associate(struct stranger *s);
+/* That and the one of a connection. */
 void stranger_meet(struct stranger *s);
 /* It has forgotten everything, which it says; or without a word. */
 void stranger_leave(struct stranger *s);
