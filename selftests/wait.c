@@ -378,6 +378,7 @@ TEST(threads)
  */
 #define MANY_CONNS	32
 #define MANY_CALLS	(MANY_CONNS * 8)
+#define HOUR_US		3600000000ULL
 
 static struct {
 	unsigned int requests;
@@ -397,18 +398,26 @@ static void many_seen(const struct mrpc_cqe *cqe, const void *msg)
 static void many_connections(const char *how)
 {
 	int conns[MANY_CONNS];
+	struct mrpc_connect target;
 	struct mrpc_cqe cqe;
 	struct mrpc_sqe sqe;
 	uint32_t i, root;
 
 	memset(&many, 0, sizeof(many));
-	raw_pair(&p, how, 1);
+	raw_server_open(&p.srv, 4 << 20, 4 << 20);
+	raw_open(&p.c, 4 << 20, 4 << 20);
 	p.srv.seen = many_seen;
+	p.srv.keepalive_us = HOUR_US;	/* no probe sends what nobody else has */
+	raw_pair_start(&p, how, 1);
 	raw_qp(&qp, &p.c, 512, 1024, 0);
 	for (i = 0; i < MANY_CONNS; i++) {
-		conns[i] = raw_connect(&p.c, p.addr);
+		target = raw_target(&p.c, p.addr);
+		target.keepalive_us = HOUR_US;
+		conns[i] = raw_connect_to(&p.c, &target);
 		CHECK(conns[i] > 0);
 	}
+	/* Nor does the timer after its first look, within a second. */
+	raw_sleep(3 * RAW_S / 2);
 	for (i = 0; i < MANY_CALLS; i++) {
 		root = raw_blob(&p.c, i, 10, NULL);
 		sqe = raw_sqe(conns[i % MANY_CONNS], RAW_ECHO, root);
@@ -416,7 +425,7 @@ static void many_connections(const char *how)
 		sqe.user_data = root;
 		CHECK(raw_push(&qp, &sqe));
 	}
-	CHECK_EQ(raw_enter(&qp, MANY_CALLS, 20 * RAW_S * raw_patience()), 0);
+	CHECK_EQ(raw_enter(&qp, MANY_CALLS, 5 * RAW_S * raw_patience()), 0);
 	CHECK_EQ(qp.submitted, MANY_CALLS);
 	for (i = 0; i < MANY_CALLS; i++) {
 		CHECK(raw_reap(&qp, &cqe));
