@@ -454,6 +454,10 @@ bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe)
 	if (__atomic_load_n(&r->tail, __ATOMIC_ACQUIRE) == head)
 		return false;
 	*cqe = qp->cq[head & (qp->cq_entries - 1)];
+	if (cqe->type == MRPC_CQE_REPLY && !(cqe->flags & MRPC_CQE_FREED))
+		qp->owed++;
+	else if (cqe->type == MRPC_CQE_SENT && qp->owed)
+		qp->owed--;
 	__atomic_store_n(&r->head, head + 1, __ATOMIC_RELEASE);
 	return true;
 }
@@ -494,11 +498,14 @@ bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns)
 
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns)
 {
+	uint32_t owed;
+
 	ns *= raw_patience();
-	do
+	do {
+		owed = qp->owed;
 		if (!raw_next(qp, cqe, ns))
 			raw_die("no completion in %llu ms", (unsigned long long)(ns / RAW_MS));
-	while (type == MRPC_CQE_REPLY && cqe->type == MRPC_CQE_SENT);
+	} while (type == MRPC_CQE_REPLY && cqe->type == MRPC_CQE_SENT && owed);
 	if (cqe->type != type)
 		raw_die("a completion of type %u, status %u instead of type %u",
 			cqe->type, cqe->status, type);

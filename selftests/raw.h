@@ -166,6 +166,7 @@ struct raw_qp {
 	size_t len;
 	uint32_t pushed;	/* and not yet taken by the kernel */
 	uint32_t submitted;	/* by the last raw_enter() */
+	uint32_t owed;		/* SENT that are to follow the replies that were reaped */
 };
 
 int raw_qp_setup(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t flags,
@@ -183,8 +184,8 @@ int raw_enter(struct raw_qp *qp, uint32_t min, uint64_t ns);
 /* The next completion, submitting and waiting for it; false: none came. */
 bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns);
 /*
- * Dies unless it comes; the next one of a type. Who expects a REPLY may get an earlier call's SENT
- * first, whose blocks were not free when its reply came: that is skipped.
+ * Dies unless it comes; the next one of a type. Who expects a REPLY may get the SENT first that an
+ * earlier REPLY owes: that is skipped.
  */
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns);
 

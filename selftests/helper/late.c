@@ -73,10 +73,12 @@ int main(int argc, char **argv)
 		hold();
 		_exit(0);
 	}
-	while (!__atomic_load_n(&at->holds, __ATOMIC_ACQUIRE) && !waitpid(pid, &status, WNOHANG))
+	while (!__atomic_load_n(&at->holds, __ATOMIC_ACQUIRE)) {
+		if (waitpid(pid, &status, WNOHANG))
+			return 1;	/* it has said why */
 		usleep(1000);
+	}
 	op_must_egress(MRPC_CMD_EGRESS_SET, argv[1], "paused=0");
 	__atomic_store_n(&at->may_go, true, __ATOMIC_RELEASE);
-	waitpid(pid, &status, 0);
-	return 0;
+	return waitpid(pid, &status, 0) != pid || status;
 }
