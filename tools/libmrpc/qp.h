@@ -130,7 +130,7 @@ struct op *op_new(struct mrpc_qp *qp);
 void op_free(struct mrpc_qp *qp, struct op *op);
 struct op *op_find(struct mrpc_qp *qp, u64 id);
 
-/* server.c: keeps a request that came while something else was waited for. */
+/* request.c: keeps a request that came while something else was waited for. */
 void request_queue(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 void requests_drop(struct mrpc_qp *qp);	/* of a queue pair that is destroyed */
 
