@@ -391,9 +391,9 @@ struct prio_bytes {
 };
 
 /**
- * struct prio_look - what a host is doing, all at one moment
+ * struct prio_look - what the transport is doing in a namespace, all at one moment
  * @rule: its settings
- * @stats: what it has counted since its first port was opened
+ * @stats: what it has counted since the module was loaded
  * @peers: associations, of any state
  * @links: those that messages are accepted for
  * @messages_out: being sent
@@ -426,12 +426,14 @@ struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
 struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
 struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr);
 void prio_port_put(struct prio_port *port);
-bool prio_host_look(struct net *net, struct prio_look *look);
+void prio_look(struct net *net, struct prio_look *look);
+int prio_ports_init(void);
 void prio_ports_apply(void);
 void prio_ports_crowd(void);
 void prio_ports_exit(void);
 
 /* prio_stats.c */
+void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more);
 int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx);
 
 /* prio_peers.c */

@@ -212,10 +212,20 @@ static int __init prio_init(void)
 {
 	int err;
 
-	err = prio_out_init() ?: prio_in_init() ?: prio_peers_init() ?:
-	      mrpc_transport_register(&prio_ops);
+	err = prio_out_init() ?: prio_in_init() ?: prio_peers_init();
 	if (err)
-		prio_caches_exit();
+		goto no_caches;
+	err = prio_ports_init();
+	if (err)
+		goto no_caches;
+	err = mrpc_transport_register(&prio_ops);
+	if (err)
+		goto no_transport;
+	return 0;
+no_transport:
+	prio_ports_exit();
+no_caches:
+	prio_caches_exit();
 	return err;
 }
 

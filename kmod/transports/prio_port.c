@@ -12,6 +12,7 @@
 #include <net/sock.h>
 #include <net/ip.h>
 #include <net/ipv6.h>
+#include <net/netns/generic.h>
 #include <net/udp.h>
 
 #include "prio_host.h"
@@ -21,13 +22,29 @@
 #define PRIO_PERIOD	(10 * HZ)	/* peers without connections are looked at */
 #define PRIO_IDLE	(60 * HZ)	/* and forgotten */
 
+/**
+ * struct prio_net - a network namespace, as long as it or the module lasts
+ * @host: of it, or NULL
+ * @past: what its earlier hosts have counted: counters only grow, whoever opens and closes ports
+ */
+struct prio_net {
+	struct prio_host *host;
+	struct mrpc_prio_stats past;
+};
+
+static unsigned int prio_net_id __read_mostly;
 static DEFINE_MUTEX(prio_ports_lock);
-static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
+static LIST_HEAD(prio_hosts);		/* under prio_ports_lock, and each struct prio_net */
 
 static void prio_reap(struct work_struct *work);
 static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
 
 /* -- hosts: under prio_ports_lock ---------------------------------------------------- */
+
+static struct prio_net *prio_net(struct net *net)
+{
+	return net_generic(net, prio_net_id);
+}
 
 static void *prio_small_alloc(void *ctx, size_t size)
 {
@@ -143,25 +160,20 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 		return NULL;
 	}
 	list_add(&host->list, &prio_hosts);
+	prio_net(net)->host = host;
 	schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
 	return host;
 }
 
-static struct prio_host *prio_host_find(struct net *net)
-{
-	struct prio_host *host;
-
-	list_for_each_entry(host, &prio_hosts, list)
-		if (net_eq(host->net, net))
-			return host;
-	return NULL;
-}
-
 static void prio_host_settle(struct prio_host *host)
 {
+	struct prio_net *pn = prio_net(host->net);
+
 	if (!list_empty(&host->ports))
 		return;
 	list_del(&host->list);
+	pn->host = NULL;
+	prio_stats_add(&pn->past, &host->ep.stats);
 	prio_host_free(host);
 }
 
@@ -235,7 +247,7 @@ static struct prio_port *prio_port_new(struct net *net, struct socket *sock, boo
 	*err = -ENOMEM;
 	if (!port)
 		return NULL;
-	host = prio_host_find(net) ?: prio_host_new(net, err);
+	host = prio_net(net)->host ?: prio_host_new(net, err);
 	if (!host)
 		goto free;
 	port->host = host;
@@ -283,7 +295,7 @@ struct prio_port *prio_port_connects(struct net *net, u16 family, int *err)
 	struct socket *sock;
 
 	mutex_lock(&prio_ports_lock);
-	host = prio_host_find(net);
+	host = prio_net(net)->host;
 	if (host)
 		list_for_each_entry(port, &host->ports, list)
 			if (port->connects && port->family == family) {
@@ -341,7 +353,7 @@ struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage
 	struct prio_host *host;
 
 	mutex_lock(&prio_ports_lock);
-	host = prio_host_find(net);
+	host = prio_net(net)->host;
 	if (host)
 		list_for_each_entry(port, &host->ports, list)
 			if (!port->connects && !READ_ONCE(port->l) &&
@@ -418,36 +430,51 @@ void prio_ports_apply(void)
 	mutex_unlock(&prio_ports_lock);
 }
 
+static void prio_look_host(struct prio_host *host, struct prio_look *look)
+{
+	spin_lock_bh(&host->lock);
+	look->rule = host->ep.rule;
+	prio_stats_add(&look->stats, &host->ep.stats);
+	look->peers = host->nr_peers;
+	look->links = atomic_read(&host->links.nelems);
+	look->messages_out = host->ep.nr_tx;
+	look->messages_in = host->ep.nr_rx;
+	look->gap_maps = host->ep.nr_gaps;
+	look->staged = host->staged;
+	look->outstanding = host->ep.outstanding;
+	look->below = sk_wmem_alloc_get(host->owner->sk) + sk_wmem_alloc_get(host->gated->sk);
+	spin_unlock_bh(&host->lock);
+}
+
 /**
- * prio_host_look() - what the transport is doing in a network namespace
+ * prio_look() - what the transport is doing in a network namespace
  * @net: the namespace
  * @look: out
  *
- * Context: process; may sleep. Return: whether it has a host there.
+ * Context: process; may sleep.
  */
-bool prio_host_look(struct net *net, struct prio_look *look)
+void prio_look(struct net *net, struct prio_look *look)
 {
-	struct prio_host *host;
+	struct prio_net *pn = prio_net(net);
 
+	memset(look, 0, sizeof(*look));
+	prio_rule(&look->rule);
 	mutex_lock(&prio_ports_lock);
-	host = prio_host_find(net);
-	if (host) {
-		spin_lock_bh(&host->lock);
-		look->rule = host->ep.rule;
-		look->stats = host->ep.stats;
-		look->peers = host->nr_peers;
-		look->links = atomic_read(&host->links.nelems);
-		look->messages_out = host->ep.nr_tx;
-		look->messages_in = host->ep.nr_rx;
-		look->gap_maps = host->ep.nr_gaps;
-		look->staged = host->staged;
-		look->outstanding = host->ep.outstanding;
-		look->below = sk_wmem_alloc_get(host->owner->sk) +
-			      sk_wmem_alloc_get(host->gated->sk);
-		spin_unlock_bh(&host->lock);
-	}
+	look->stats = pn->past;
+	if (pn->host)
+		prio_look_host(pn->host, look);
 	mutex_unlock(&prio_ports_lock);
-	return host;
+}
+
+static struct pernet_operations prio_net_ops = {
+	.id	= &prio_net_id,
+	.size	= sizeof(struct prio_net),
+};
+
+/* prio_ports_init() - before the first port */
+int __init prio_ports_init(void)
+{
+	return register_pernet_subsys(&prio_net_ops);
 }
 
 /* prio_ports_exit() - at module removal: what still lingers ends now */
@@ -462,4 +489,5 @@ void prio_ports_exit(void)
 	mutex_unlock(&prio_ports_lock);
 	cancel_delayed_work_sync(&prio_reaper);
 	synchronize_net();	/* with the last callbacks of sockets */
+	unregister_pernet_subsys(&prio_net_ops);
 }

@@ -75,6 +75,18 @@ static u64 prio_number_of(const struct prio_look *look, const struct prio_number
 	}
 }
 
+/* prio_stats_add() - what two have counted together. Any context */
+void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more)
+{
+	const u64 *from = (const u64 *)more;
+	u64 *sum = (u64 *)to;
+	u32 i;
+
+	static_assert(sizeof(*to) % sizeof(*sum) == 0);
+	for (i = 0; i < sizeof(*to) / sizeof(*sum); i++)
+		sum[i] += from[i];
+}
+
 /* prio_stats() - see struct mrpc_transport_ops */
 int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx)
 {
@@ -82,8 +94,7 @@ int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx)
 	int err = 0;
 	u32 i;
 
-	if (!prio_host_look(net, &look))
-		return 0;
+	prio_look(net, &look);
 	for (i = 0; !err && i < ARRAY_SIZE(prio_numbers); i++)
 		err = emit(ctx, prio_numbers[i].kind, prio_numbers[i].name,
 			   prio_number_of(&look, &prio_numbers[i]));
