@@ -326,10 +326,8 @@ static void peer_heard(struct mrpc_prio_peer *peer, u64 now)
 static void peer_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		    const struct mrpc_prio_packet *p, u64 now)
 {
-	if (peer->state == MRPC_PRIO_PEER_IDLE) {
+	if (peer->state == MRPC_PRIO_PEER_IDLE)
 		peer->local = token_draw(ep);
-		peer->offered = ep->rule.unscheduled;
-	}
 	peer->state = MRPC_PRIO_PEER_UP;
 	peer->remote = p->token;
 	peer->budget = min(ep->rule.unscheduled, p->budget);
@@ -346,6 +344,17 @@ static void peer_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 	mrpc_prio_peer_arm(ep, peer);
 	mrpc_prio_tx_refill(ep, peer, U32_MAX);
 	peer_tell(ep, peer);
+}
+
+/* It stands by @p, a HELLO, which a WELCOME answers, also if we had only begun to ask. */
+static void peer_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
+			 const struct mrpc_prio_packet *p, u64 now)
+{
+	peer_up(ep, peer, p, now);
+	peer->offered = max(peer->offered, ep->rule.unscheduled);
+	peer->cookie = p->stamp;
+	peer->say |= BIT(MRPC_PRIO_WELCOME);
+	mrpc_prio_due(ep, peer);
 }
 
 /* Is it there? Only messages make that a question. */
@@ -457,20 +466,14 @@ static void hello_in(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, const vo
 	}
 	if (ours)
 		peer_end(ep, peer, MRPC_PRIO_RESTARTED, now);
-	peer_up(ep, peer, p, now);
-	peer->cookie = p->stamp;
-	peer->say |= BIT(MRPC_PRIO_WELCOME);
-	mrpc_prio_due(ep, peer);
+	peer_welcome(ep, peer, p, now);
 }
 
 void mrpc_prio_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 payload,
 		       const struct mrpc_prio_packet *p, u64 now)
 {
 	mrpc_prio_peer_add(ep, peer, payload, now);
-	peer_up(ep, peer, p, now);
-	peer->cookie = p->stamp;
-	peer->say |= BIT(MRPC_PRIO_WELCOME);
-	mrpc_prio_due(ep, peer);
+	peer_welcome(ep, peer, p, now);
 }
 
 /* COOKIE or WELCOME, which only who asked expects. */
