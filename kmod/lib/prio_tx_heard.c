@@ -206,11 +206,16 @@ bool mrpc_prio_tx_acked(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 m
 static void tx_acks(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		    const struct mrpc_prio_note *note, u64 now)
 {
-	u64 more = (u64)note->to << 32 | note->from;
-	bool known = mrpc_prio_tx_acked(ep, peer, note->msg, now);
+	u64 more = (u64)note->to << 32 | note->from, msg = note->msg;
+	bool known = false;
 
-	for (; more; more &= more - 1)
-		known |= mrpc_prio_tx_acked(ep, peer, note->msg + 1 + __ffs64(more), now);
+	/* No number that there has not been is looked for: a packet has room for thousands. */
+	for (; peer->nr_tx && msg < peer->next_msg; more &= more - 1) {
+		known |= mrpc_prio_tx_acked(ep, peer, msg, now);
+		if (!more)
+			break;
+		msg = note->msg + 1 + __ffs64(more);
+	}
 	if (!known)
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_UNKNOWN);
 }
