@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "tap.h"
@@ -123,6 +124,61 @@ TEST_LIMIT(dead_neighbour, 180)
 	load_stop(&stuck);
 	load_stop(&l);
 	CHECK_EQ(load_failed(&stuck), 0);
+	CHECK_EQ(load_failed(&l), 0);
+	raw_close(&p.c);
+	host_end(&h);
+}
+
+#define ABSENT	12
+
+/* Asks somebody who is not there, until it is killed. */
+static pid_t ask_absent(unsigned int i)
+{
+	char addr[40];
+	struct raw s;
+	pid_t pid;
+
+	pid = CHECK_SYS(fork());
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	raw_open(&s, 65536, 65536);
+	snprintf(addr, sizeof(addr), "prio:10.9.0.%u:7000", 100 + i);
+	for (;;)
+		raw_connect(&s, addr);
+}
+
+/* Over prio nobody waits, domain or not, while packets to them come and go all the time. */
+TEST_LIMIT(dead_neighbours_prio, 180)
+{
+	static struct load l;
+	pid_t pids[ABSENT];
+	unsigned int i;
+
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	server("prio:0.0.0.0:7000", 0);
+	host_join(&h);
+	host_sh("echo 60 > /proc/sys/net/ipv4/neigh/veth0/mcast_solicit");
+	serve();
+	raw_open(&p.c, 8 << 20, 8 << 20);
+	p.conn = raw_connect(&p.c, "prio:10.9.0.2:7000");
+	CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);
+	l.len = 20000;
+	load_start(&l, &p.c, p.conn, 4);
+	for (i = 0; i < ABSENT; i++) {
+		pids[i] = ask_absent(i);
+		raw_sleep(13 * RAW_MS);
+	}
+	raw_sleep(2 * RAW_S);
+	for (i = 0; i < 5; i++) {
+		CHECK_MSG(load_more(&l, 10, 2000), "nothing goes on, turn %u", i);
+		raw_sleep(500 * RAW_MS);
+	}
+	for (i = 0; i < ABSENT; i++) {
+		kill(pids[i], SIGKILL);
+		CHECK_EQ(waitpid(pids[i], NULL, 0), pids[i]);
+	}
+	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
 	raw_close(&p.c);
 	host_end(&h);

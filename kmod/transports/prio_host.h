@@ -84,10 +84,12 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @net: the namespace, a reference
  * @list: entry of prio_hosts; under prio_ports_lock
  * @ports: all of its ports; under prio_ports_lock
- * @owner: the socket that all packets on their way out belong to, bound to nothing: its
+ * @owner: the socket that payload on its way out belongs to, bound to nothing: its
  *	sk_wmem_alloc is what lies below us, its write_space says that this is less
  * @write_space: its own
  * @gated: likewise, of what domains have granted, who see to it themselves that little is below
+ * @control: likewise, of packets without payload: nothing waits until they have gone, as some
+ *	may wait for neighbours that are not there
  * @lock: what follows
  * @ep: the protocol
  * @hash: of @ep
@@ -123,6 +125,7 @@ struct prio_host {
 	struct socket *owner;
 	void (*write_space)(struct sock *sk);
 	struct socket *gated;
+	struct socket *control;
 
 	spinlock_t lock;
 	struct mrpc_prio ep;

@@ -8,6 +8,7 @@
 #include <linux/errqueue.h>
 #include <linux/ip.h>
 #include <linux/ipv6.h>
+#include <linux/sizes.h>
 #include <linux/udp.h>
 #include <net/inet_ecn.h>
 #include <net/ip6_route.h>
@@ -18,6 +19,7 @@
 #include "prio_host.h"
 
 #define PRIO_ANSWERS	256	/* to strangers, that wait to be sent */
+#define PRIO_ANSWERED	SZ_512K	/* bytes of packets without payload below us, and no more answers */
 #define PRIO_LINEAR	2048	/* packets beyond this are not in one piece of memory */
 #define PRIO_PAGE_ORDER	3	/* of the pieces */
 #define PRIO_HEADROOM	(LL_MAX_HEADER + sizeof(struct ipv6hdr) + sizeof(struct udphdr))
@@ -101,9 +103,11 @@ static void prio_answer(struct prio_host *host, const struct prio_path *path,
 {
 	struct sk_buff *skb;
 
-	if (skb_queue_len(&host->answers) >= PRIO_ANSWERS)
+	/* Also of those that wait for the neighbour that a stranger claims to be. */
+	if (skb_queue_len(&host->answers) >= PRIO_ANSWERS ||
+	    sk_wmem_alloc_get(host->control->sk) >= PRIO_ANSWERED)
 		return;
-	skb = prio_packet_new(host->owner, ev->answer_len, MRPC_PRIO_CONTROL_CLASS);
+	skb = prio_packet_new(host->control, ev->answer_len, MRPC_PRIO_CONTROL_CLASS);
 	if (!skb)
 		return;
 	if (mrpc_prio_has_crc(ev->answer))
@@ -387,7 +391,7 @@ void prio_errors_came(struct sock *sk)
  * @len: bytes behind the UDP header
  * @class: network priority
  *
- * Until it has left the device it counts as below us. Context: any but hard interrupt.
+ * Until it has left the device it is @owner's. Context: any but hard interrupt.
  * Return: the packet, or NULL.
  */
 struct sk_buff *prio_packet_new(struct socket *owner, u32 len, u32 class)

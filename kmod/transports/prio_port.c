@@ -74,14 +74,25 @@ static void prio_write_space(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
-static int prio_owner_open(struct prio_host *host)
+/* Packets belong to it, and it to nobody. */
+static int prio_owner_new(struct prio_host *host, struct socket **owner)
+{
+	return sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, owner);
+}
+
+static void prio_owner_free(struct socket *owner)
+{
+	if (owner)
+		sock_release(owner);
+}
+
+static int prio_owners_open(struct prio_host *host)
 {
 	struct sock *sk;
 	int err;
 
-	err = sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &host->gated);
-	if (!err)
-		err = sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, &host->owner);
+	err = prio_owner_new(host, &host->gated) ?: prio_owner_new(host, &host->control) ?:
+	      prio_owner_new(host, &host->owner);
 	if (err)
 		return err;
 	sk = host->owner->sk;
@@ -112,10 +123,9 @@ static void prio_host_free(struct prio_host *host)
 	/* Nobody kicks any more. */
 	hrtimer_cancel(&host->timer);
 	cancel_work_sync(&host->pump);
-	if (host->owner)
-		sock_release(host->owner);
-	if (host->gated)
-		sock_release(host->gated);
+	prio_owner_free(host->owner);
+	prio_owner_free(host->gated);
+	prio_owner_free(host->control);
 	__skb_queue_purge(&host->answers);
 	mrpc_prio_fini(&host->ep);
 	prio_tables_free(host);
@@ -154,7 +164,7 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	*err = mrpc_prio_init(&host->ep, &rule, &prio_small, host, host->hash, PRIO_BUCKETS, key,
 			      ktime_get_ns());
 	if (!*err)
-		*err = prio_owner_open(host);
+		*err = prio_owners_open(host);
 	if (*err) {
 		prio_host_free(host);
 		return NULL;
@@ -442,7 +452,8 @@ static void prio_look_host(struct prio_host *host, struct prio_look *look)
 	look->gap_maps = host->ep.nr_gaps;
 	look->staged = host->staged;
 	look->outstanding = host->ep.outstanding;
-	look->below = sk_wmem_alloc_get(host->owner->sk) + sk_wmem_alloc_get(host->gated->sk);
+	look->below = sk_wmem_alloc_get(host->owner->sk) + sk_wmem_alloc_get(host->gated->sk) +
+		      sk_wmem_alloc_get(host->control->sk);
 	spin_unlock_bh(&host->lock);
 }
 

@@ -114,7 +114,7 @@ static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u3
 
 	if (!dst)
 		return;
-	skb = prio_packet_new(host->owner, len, MRPC_PRIO_CONTROL_CLASS);
+	skb = prio_packet_new(host->control, len, MRPC_PRIO_CONTROL_CLASS);
 	if (!skb) {	/* as if it were lost */
 		dst_release(dst);
 		return;
