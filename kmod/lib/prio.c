@@ -38,6 +38,7 @@ int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
 	mrpc_link_init(&ep->peers);
 	mrpc_link_init(&ep->controls);
 	mrpc_link_init(&ep->events);
+	mrpc_link_init(&ep->tx_since);
 	mrpc_link_init(&ep->tx_list);
 	mrpc_link_init(&ep->gates);
 	mrpc_link_init(&ep->rx_list);

@@ -227,6 +227,7 @@ enum mrpc_prio_tx_state {
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @entity: in the order of those that can send
+ * @since: among those of them that have begun, who has waited longest before the others
  * @wait: among @peer's messages that cannot begin
  * @hash: found by number
  * @of_peer: in @peer's list of all
@@ -267,6 +268,7 @@ struct mrpc_prio_tx {
 	u64 begun_at;
 	u64 sent_at;
 	struct mrpc_prio_ranked entity;
+	struct mrpc_order_link since;
 	struct mrpc_lheap_node wait;
 	struct mrpc_order_link hash;
 	struct mrpc_order_link of_peer;
@@ -581,6 +583,8 @@ struct mrpc_prio_stats {
  * @nr_asked: peers with peer->repeats
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
+ * @tx_since: those of them that have begun, who has waited longest for a turn first
+ * @turns: that there were
  * @rx: peers with messages that can be granted more
  * @line: peers to be asked for lost bytes, the first one first
  * @grants_due: something has changed that matters for grants
@@ -612,6 +616,8 @@ struct mrpc_prio {
 	u64 repeats;
 	u64 remaining;
 	struct mrpc_prio_rank tx;
+	struct mrpc_order_link tx_since;
+	u32 turns;
 	struct mrpc_prio_rank rx;
 	struct mrpc_lheap line;
 	bool grants_due;

@@ -7,6 +7,7 @@
 
 #define SMALL	200	/* bytes; unscheduled messages of so many go in the highest class */
 #define MEDIUM	1400
+#define LONGEST	16	/* of so many turns one is for who has waited longest */
 
 /* -- what can send ------------------------------------------------------------- */
 
@@ -78,6 +79,20 @@ static void tx_wait(struct mrpc_prio_tx *tx)
 			       (u64)(255 - tx->priority) << 56 | tx->total, 0);
 }
 
+static void tx_list(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, bool fresh)
+{
+	mrpc_prio_rank_put(&ep->tx, &tx->entity, tx->priority,
+			   mrpc_levels_size(tx->total - tx->sent), !fresh);
+	if (!fresh && mrpc_link_empty(&tx->since))
+		mrpc_link_add(&ep->tx_since, &tx->since);
+}
+
+static void tx_unlist(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
+{
+	mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	mrpc_link_del(&tx->since);
+}
+
 /* The one place where a message is listed or delisted. What has begun resumes at the head. */
 void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
@@ -86,10 +101,9 @@ void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 	if (tx->gated && mrpc_link_empty(&tx->gate))
 		mrpc_link_add(&ep->gates, &tx->gate);
 	if (tx_can(tx))
-		mrpc_prio_rank_put(&ep->tx, &tx->entity, tx->priority,
-				   mrpc_levels_size(tx->total - tx->sent), !fresh);
+		tx_list(ep, tx, fresh);
 	else
-		mrpc_prio_rank_del(&ep->tx, &tx->entity);
+		tx_unlist(ep, tx);
 	if (fresh && !tx_able(tx))
 		tx_wait(tx);
 	else
@@ -168,6 +182,7 @@ int mrpc_prio_submit(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct m
 	mrpc_link_init(&tx->hash);
 	mrpc_link_init(&tx->control);
 	mrpc_link_init(&tx->gate);
+	mrpc_link_init(&tx->since);
 	mrpc_link_add(&peer->tx_all, &tx->of_peer);
 	peer->nr_tx++;
 	ep->nr_tx++;
@@ -189,7 +204,7 @@ void mrpc_prio_tx_end(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 status)
 	tx->state = MRPC_PRIO_TX_ENDED;
 	tx->status = status;
 	mrpc_prio_tx_release(tx);
-	mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	tx_unlist(ep, tx);
 	mrpc_lheap_del(&peer->tx_wait, &tx->wait);
 	mrpc_wheel_stop(&ep->timers, &tx->timer);
 	mrpc_link_del(&tx->hash);
@@ -380,7 +395,7 @@ const struct mrpc_prio_tx *mrpc_prio_tx_best(const struct mrpc_prio *ep)
 static void tx_start(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 most, u64 now,
 		     struct mrpc_prio_chunk *chunk)
 {
-	mrpc_prio_rank_del(&ep->tx, &tx->entity);
+	tx_unlist(ep, tx);
 	if (tx->state == MRPC_PRIO_TX_FRESH)
 		tx_begin(ep, tx, now);
 	tx->out = true;
@@ -406,9 +421,23 @@ static struct mrpc_prio_tx *tx_first(struct mrpc_prio *ep)
 	return NULL;
 }
 
+/*
+ * Now and then, who has begun and not had a turn for long: others may go before it for as long
+ * as they like, but its receiver does not wait for ever for what it has given room to.
+ */
+static struct mrpc_prio_tx *tx_longest(struct mrpc_prio *ep, u64 now)
+{
+	struct mrpc_prio_tx *tx;
+
+	if (++ep->turns % LONGEST || mrpc_link_empty(&ep->tx_since))
+		return NULL;
+	tx = container_of(ep->tx_since.next, struct mrpc_prio_tx, since);
+	return tx_can(tx) && now - tx->sent_at >= ep->rule.rto_max ? tx : NULL;
+}
+
 bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunk)
 {
-	struct mrpc_prio_tx *tx = tx_first(ep);
+	struct mrpc_prio_tx *tx = tx_longest(ep, now) ?: tx_first(ep);
 
 	if (!tx)
 		return false;

@@ -300,6 +300,9 @@ TEST(prio_restart_asks)
 	CHECK_EQ(b->peer.status, MRPC_PRIO_RESTARTED);
 	CHECK_EQ(b->completed, 1);
 	CHECK_EQ(a->completed, 1);	/* the one that had not been sent */
+	/* Though b had begun to ask, too. */
+	CHECK_EQ(a->peer.budget, b->ep.rule.unscheduled);
+	CHECK_EQ(b->peer.budget, a->ep.rule.unscheduled);
 	pair_stop();
 }
 
@@ -427,6 +430,53 @@ TEST(prio_urgent_first)
 	CHECK(out_data(a, &p));
 	CHECK_EQ(p.p.total, 100000);
 	CHECK_EQ(p.p.priority, 7);
+	pair_stop();
+}
+
+/* Of @turns, those that message @msg has. */
+static u32 turns_of(u64 msg, u32 turns)
+{
+	struct packet p;
+	u32 nr = 0;
+
+	while (turns--) {
+		CHECK(out_data(a, &p));
+		nr += p.p.msg == msg;
+	}
+	return nr;
+}
+
+/* What others always go before has a turn now and then, once it has waited for long. */
+TEST(prio_longest)
+{
+	struct packet p;
+
+	pair_up();
+	submit(a, 1, 100000, 5);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.msg, 2);
+	say(b, MRPC_PRIO_GRANT, 2, 0, 50000, 0);
+	submit(a, 2, 500000, 6);
+	CHECK(out_data(a, &p));
+	say(b, MRPC_PRIO_GRANT, 3, 0, 500000, 0);
+	CHECK_EQ(turns_of(2, 40), 0);
+	now += a->ep.rule.rto_max;
+	CHECK_EQ(turns_of(2, 16), 1);
+	CHECK_EQ(turns_of(2, 64), 0);
+	now += 10 * a->ep.rule.rto_max;
+	CHECK_EQ(turns_of(2, 64), 1);
+	/* Nor do two of them have more. */
+	submit(a, 3, 200000, 7);
+	CHECK_EQ(turns_of(4, 1), 1);
+	say(b, MRPC_PRIO_GRANT, 4, 0, 50000, 0);
+	mrpc_prio_tx_priority(&a->ep, &a->tx[3], 5);
+	now += a->ep.rule.rto_max;
+	CHECK_EQ(turns_of(3, 64), 62);
+	/* What may not send waits for nothing here. */
+	mrpc_prio_tx_abort(&a->ep, &a->tx[1], now);
+	mrpc_prio_tx_abort(&a->ep, &a->tx[3], now);
+	now += a->ep.rule.rto_max;
+	CHECK_EQ(turns_of(3, 32), 32);
 	pair_stop();
 }
 

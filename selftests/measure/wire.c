@@ -40,6 +40,7 @@ enum order { CONNECT, MIX, BULK, ECHO, PAIR, COUNT, END };
  * @nr: of @samples
  * @bytes: of requests that have ended in time
  * @failed: calls that ended otherwise than well
+ * @why: what one of them said
  * @resent: counter of prio: bytes of payload sent again
  * @gap_maps: gauge of prio
  * @base: the shortest of calls on idle links, ns
@@ -48,6 +49,7 @@ struct result {
 	unsigned int nr;
 	uint64_t bytes;
 	uint64_t failed;
+	char why[MRPC_MAX_DETAIL + 1];
 	uint64_t resent;
 	uint64_t gap_maps;
 	uint64_t base;
@@ -160,6 +162,7 @@ static void host_mix(struct result *r)
 		if (r->samples[i].due + r->samples[i].took <= end)
 			r->bytes += r->samples[i].len;
 	r->failed = f->made - flow_done(f, MRPC_OK);
+	memcpy(r->why, f->detail, sizeof(r->why));
 	raw_free(&c, f->roots);
 	raw_free(&c, f->data);
 	free(f->next);
@@ -375,18 +378,26 @@ static double mean_slowdown(const struct flow_sample *s, unsigned int n)
 	return n ? sum / n : 0;
 }
 
-/* Of requests from LARGE on, those that have ended in time: Mbit/s of each host. */
-static double large_mbit(void)
+/*
+ * Of requests from LARGE on, those that have ended in time: Mbit/s of each host; with @all, all of
+ * them in the time until the last one has ended: what an order puts off counts there, too.
+ */
+static double large_mbit(bool all)
 {
-	uint64_t end = shared->begin + shared->seconds * RAW_S, bytes = 0;
+	uint64_t end = shared->begin + shared->seconds * RAW_S, last = end, bytes = 0;
 	const struct flow_sample *s;
 	unsigned int i;
 
-	for (i = 0; i < HOSTS; i++)
-		for (s = shared->of[i].samples; s < shared->of[i].samples + shared->of[i].nr; s++)
-			if (s->len >= LARGE && s->due + s->took <= end)
-				bytes += s->len;
-	return bytes * 8 / 1e6 / shared->seconds / HOSTS;
+	for (i = 0; i < HOSTS; i++) {
+		for (s = shared->of[i].samples; s < shared->of[i].samples + shared->of[i].nr; s++) {
+			if (s->len < LARGE || (!all && s->due + s->took > end))
+				continue;
+			bytes += s->len;
+			if (s->due + s->took > last)
+				last = s->due + s->took;
+		}
+	}
+	return bytes * 8e3 / (all ? last - shared->begin : shared->seconds * RAW_S) / HOSTS;
 }
 
 static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
@@ -403,11 +414,15 @@ static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
 	printf("%5u %-5s %6u %8.1f %8.1f", round, transports[shared->transport], n,
 	       flow_quantile(all, n, 0.5) / 1000.0, flow_quantile(all, n, 0.99) / 1000.0);
 	large = slowdowns(all, base, LARGE, W4_LARGEST);
-	printf(" %6u %8.1f %8.1f %8.1f %6.2f %6.2f %5u %4llu\n", large,
+	printf(" %6u %8.1f %8.1f %8.1f %6.2f %6.2f %6.2f %5u %4llu\n", large,
 	       flow_quantile(all, large, 0.5) / 1000.0, mean_slowdown(all, large),
 	       flow_quantile(all, large, 0.99) / 1000.0,
-	       large_mbit(), bytes * 8 / 1e6 / shared->seconds / HOSTS, busy,
+	       large_mbit(false), large_mbit(true), bytes * 8 / 1e6 / shared->seconds / HOSTS, busy,
 	       (unsigned long long)failed);
+	for (i = 0; i < HOSTS; i++)
+		if (shared->of[i].failed)
+			printf("      host %u: %llu have failed: %s\n", i + 1,
+			       (unsigned long long)shared->of[i].failed, shared->of[i].why);
 	fflush(stdout);
 }
 
@@ -418,16 +433,17 @@ static void measure_mix(unsigned int rounds)
 	unsigned int round;
 
 	printf("%u hosts, links of %u Mbit/s, load %u %%, %u s; slowdowns, Mbit/s of requests of a "
-	       "host: large ones, all\n", HOSTS, shared->mbit, LOAD, shared->seconds);
-	printf("round          short      p50      p99  large      p50     mean      p99  large    all "
-	       "busy%% fail\n");
+	       "host: large ones in time, large ones until all have ended, all in time\n",
+	       HOSTS, shared->mbit, LOAD, shared->seconds);
+	printf("round          short      p50      p99  large      p50     mean      p99  large  ended    "
+	       "all busy%% fail\n");
 	for (round = 1; round <= rounds; round++) {
 		for (shared->transport = 0; shared->transport < TRANSPORTS; shared->transport++) {
 			raw_busy_percent();
 			all_do(MIX);
 			mix_line(base, round, raw_busy_percent());
 			series_add(&large[shared->transport], transports[shared->transport],
-				   large_mbit());
+				   large_mbit(true));
 		}
 	}
 	series_line(&large[PRIO], &large[TCP]);
@@ -463,6 +479,10 @@ static void bulk_line(struct series *s, const char *what)
 	printf("%-20s %6.2f Mbit/s of each link, resent %5.1f %%, %u %% busy, %llu failed\n", what,
 	       s->of[s->nr - 1], bytes ? 100.0 * (resent - before) / bytes : 0, busy,
 	       (unsigned long long)failed);
+	for (i = 0; i < HOSTS; i++)
+		if (shared->of[i].failed)
+			printf("      host %u: %llu have failed: %s\n", i + 1,
+			       (unsigned long long)shared->of[i].failed, shared->of[i].why);
 	fflush(stdout);
 }
 
