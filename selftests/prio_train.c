@@ -96,11 +96,12 @@ static void restore_settings(void)
 	raw_file_write(PARAMETER("silence"), "3000000");
 }
 
-static void begin(void)
+static void begin(uint64_t keepalive_us)
 {
 	atexit(restore_settings);
 	raw_server_open(&srv, 4 << 20, 4 << 20);
 	srv.seen = seen;
+	srv.keepalive_us = keepalive_us;
 	raw_server_start(&srv, "prio:127.0.0.1:0", 1);
 	/* It does not answer who asks whether it lives. */
 	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
@@ -108,12 +109,18 @@ static void begin(void)
 	stranger_meet(&s);
 }
 
-static void end(void)
+/* Nothing is left of what has come. */
+static void nothing_left(void)
 {
 	CHECK_EQ(gauge("messages_in"), 0);
 	CHECK_EQ(gauge("gap_maps"), 0);
 	CHECK_EQ(gauge("staged"), 0);
 	CHECK_EQ(gauge("outstanding"), 0);
+}
+
+static void end(void)
+{
+	nothing_left();
 	stranger_leave(&s);
 	raw_server_stop(&srv);
 	CHECK_EQ(srv.bad, 0);
@@ -345,7 +352,7 @@ static void both_ways(void (*const scenes[])(void), unsigned int nr)
 {
 	unsigned int i;
 
-	begin();
+	begin(0);
 	for (i = 0; i < 2 * nr; i++) {
 		singly = i % 2;
 		scenes[i / 2]();
@@ -418,7 +425,7 @@ TEST_LIMIT(odd_one_in_the_middle, 240)
 {
 	unsigned int i;
 
-	begin();
+	begin(0);
 	for (i = 0; i < 2 * ARRAY_SIZE(odd); i++) {
 		singly = i % 2;
 		odd_one(i / 2);
@@ -536,4 +543,38 @@ static void (*const middles[])(void) = {
 TEST_LIMIT(another_in_the_middle, 120)
 {
 	both_ways(middles, ARRAY_SIZE(middles));
+}
+
+/* -- what never begins --------------------------------------------------------------------- */
+
+#define LIVE_US	2000000ULL	/* keepalive: so long and ten seconds a message is waited for */
+
+/* All of a message but its first byte: it is not waited for for ever, though others come. */
+TEST_LIMIT(no_beginning, 240)
+{
+	uint64_t end;
+
+	begin(LIVE_US);
+	call_new(&calls[1]);
+	put_some(1, segments);
+	stranger_send(&s, &t, true);
+	end = raw_now() + 60 * RAW_S * raw_patience();
+	while (!raw_server_conns(&srv, 0, 0)) {
+		CHECK(raw_now() < end);
+		CHECK(last_tag < CALLS - 1);
+		call_new(calls);
+		put_some(0, segments);
+		stranger_send(&s, &t, true);
+		raw_sleep(RAW_S / 2);
+	}
+	CHECK(came[last_tag - 4] == 1);		/* it was heard until then */
+	CHECK_EQ(came[1], 0);
+	stranger_leave(&s);
+	end = raw_now() + 10 * RAW_S * raw_patience();
+	while (gauge("messages_in") + gauge("staged") && raw_now() < end)
+		raw_sleep(RAW_MS);
+	nothing_left();
+	raw_server_stop(&srv);
+	CHECK_EQ(srv.bad, 0);
+	restore_settings();
 }

@@ -179,6 +179,7 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 	list_add_tail(&in->of_link, &link->ins);
 	INIT_LIST_HEAD(&in->ready);
 	in->limit = min_t(u32, p->total, PRIO_STAGE);
+	in->since = now;
 	mrpc_prio_accept(&host->ep, &link->key.peer->core, &in->core, p, in->limit, now,
 			 ev);
 	return 0;
@@ -417,7 +418,7 @@ static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 			prio_in_skip(in);
 		return err;
 	}
-	in->head = sizeof(hdr) + mrpc_frame_head(f);
+	WRITE_ONCE(in->head, sizeof(hdr) + mrpc_frame_head(f));
 	return 1;
 }
 
@@ -646,6 +647,19 @@ int prio_in_run(struct prio_link *link, int budget)
 	return n;
 }
 
+/*
+ * It waits for us, or for its reader: nothing that its sender could send would help. The sink
+ * wants the head first; what has come behind that is only staged until then.
+ */
+static bool prio_in_ours(const struct prio_in *in)
+{
+	u32 may = min(in->core.granted, in->limit);
+
+	if (in->accepted)
+		return in->core.got >= may;
+	return in->core.next >= min_t(u64, READ_ONCE(in->head) ?: sizeof(struct mrpc_wire_hdr), may);
+}
+
 /**
  * prio_in_slow() - does a message take too long to arrive?
  * @link: a link with a connection
@@ -662,10 +676,9 @@ bool prio_in_slow(struct prio_link *link, u64 now, u64 patience)
 
 	spin_lock_bh(&host->lock);
 	list_for_each_entry(in, &link->ins, of_link) {
-		if (!in->accepted || in->complete || in->cut)
+		if (in->complete || in->cut)
 			continue;
-		/* It waits for us, or for its reader. */
-		if (in->core.got >= min(in->core.granted, in->limit))
+		if (prio_in_ours(in))
 			in->since = now;
 		slow |= now > in->since && now - in->since > patience;
 	}
