@@ -247,16 +247,17 @@ void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct 
 		refuse(qp, cqe, MRPC_RESOURCE_EXHAUSTED);
 }
 
-void request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp)
+bool request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp)
 {
-	struct mrpc_call *call;
+	struct mrpc_call *call = qp->requests;
 
-	while ((call = qp->requests)) {
-		qp->requests = call->next;
-		if (!call->next)
-			qp->last_request = &qp->requests;
-		serve(server, call);
-	}
+	if (!call)
+		return false;
+	qp->requests = call->next;
+	if (!call->next)
+		qp->last_request = &qp->requests;
+	serve(server, call);
+	return true;
 }
 
 /* Those whose worker has ended: their connections have, too. */

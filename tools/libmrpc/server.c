@@ -140,25 +140,40 @@ static bool is_stopping(const struct mrpc_server *server)
 	return __atomic_load_n(&server->stopping, __ATOMIC_ACQUIRE);
 }
 
-/* Serves what is in the completion queue, submitting replies when they have waited enough. */
+/* Serves one request, or takes one completion into account. False if there is neither. */
+static bool serve_next(struct mrpc_server *server, struct mrpc_qp *qp)
+{
+	struct mrpc_cqe cqe;
+
+	if (request_serve_queued(server, qp))
+		return true;
+	if (!ring_cq_pop(&qp->ring, &cqe))
+		return false;
+	if (cqe.type == MRPC_CQE_REQUEST)
+		request_serve(server, qp, &cqe);
+	else
+		qp_complete(qp, &cqe);
+	return true;
+}
+
+/*
+ * Serves what there is, submitting replies when they have waited enough. A handler
+ * or a callback that submits takes what it finds in the completion queue off: so after
+ * each of them there can be more requests that are queued and more calls that have
+ * ended, and none of either is left when the worker goes to sleep.
+ */
 static void serve_batch(struct worker *w)
 {
 	struct mrpc_server *server = w->server;
 	struct mrpc_qp *qp = w->qp;
-	struct mrpc_cqe cqe;
 	u64 since = 0, now;
 	u32 pending;
 
-	while (ring_cq_pop(&qp->ring, &cqe)) {
-		if (cqe.type == MRPC_CQE_REQUEST)
-			request_serve(server, qp, &cqe);
-		else
-			qp_complete(qp, &cqe);
+	while (serve_next(server, qp)) {
 		qp_run_done(qp);
-		request_serve_queued(server, qp);
 
 		/* The last one's reply goes with the wait: no need to know the time. */
-		if (ring_cq_empty(&qp->ring))
+		if (!qp->requests && ring_cq_empty(&qp->ring))
 			continue;
 		pending = qp_pending(qp);
 		if (!pending) {

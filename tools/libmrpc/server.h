@@ -72,7 +72,8 @@ struct mrpc_call {
 
 /* request.c */
 void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
-void request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp);
+/* The first that is queued; false if there is none. */
+bool request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp);
 u64 clock_ns(void);
 
 #endif /* LIBMRPC_SERVER_H */

@@ -352,6 +352,70 @@ TEST(handlers_make_calls)
 	CHECK_EQ(fake_stats().bad, 0);
 }
 
+/* -- a call that ends while a request is served that was queued ---------------------------- */
+
+static pthread_barrier_t gate;
+
+/* The first call's answer comes while the second request is served. */
+static int gated_handler(struct mrpc_call *call, const struct fake_msg *req,
+			 struct fake_msg *reply)
+{
+	pthread_barrier_wait(&gate);
+	return echo_handler(call, req, reply);
+}
+
+static int harvesting_handler(struct mrpc_call *call, const struct fake_msg *req,
+			      struct fake_msg *reply)
+{
+	struct mrpc_session *s = mrpc_call_session(call);
+	struct mrpc_qp *qp = mrpc_qp_self(s);
+	struct mrpc_msg msg;
+
+	if (!req->number) {
+		build(&msg, s, 0, 0);
+		CHECK_EQ(mrpc_call_async(backend, &test_service, TEST_ECHO, &msg, NULL, relayed,
+					 call, NULL), 0);
+		/* Takes the second request off the ring. */
+		CHECK_EQ(mrpc_submit(qp), 0);
+		CHECK(qp->requests != NULL);
+		return MRPC_DEFER;
+	}
+	pthread_barrier_wait(&gate);
+	while (ring_cq_empty(&qp->ring))
+		usleep(100);
+	CHECK_EQ(mrpc_cancel(qp, 1), -ENOENT);
+	return echo_handler(call, req, reply);
+}
+
+TEST(calls_end_while_queued_requests_are_served)
+{
+	static const struct test_ops back_ops = { .echo = gated_handler };
+	static const struct test_ops front_ops = { .echo = harvesting_handler };
+	struct test_server back, front;
+	struct mrpc_msg msg;
+	struct client c;
+	int good = 0;
+	u32 i;
+
+	pthread_barrier_init(&gate, NULL, 2);
+	server_start(&back, &back_ops, NULL, "loop:gated", 1);
+	server_start(&front, &front_ops, NULL, "loop:harvesting", 1);
+	backend = mrpc_connect(front.session, "loop:gated", test_services, 1, NULL);
+	CHECK(backend != NULL);
+	client_start(&c, "loop:harvesting");
+	for (i = 0; i < 2; i++) {
+		build(&msg, c.session, i, i * 700);
+		CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, count,
+					 &good, NULL), 0);
+	}
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+	CHECK_EQ(good, 2);
+	client_stop(&c);
+	server_stop(&front);
+	server_stop(&back);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
 /* -- life ------------------------------------------------------------------------------------ */
 
 static struct mrpc_server *signalled;
