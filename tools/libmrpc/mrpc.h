@@ -635,7 +635,7 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
 /**
  * mrpc_server_run() - serve until mrpc_server_stop()
  * @server: it
- * @nr_threads: worker threads; 0 for one per processor
+ * @nr_threads: worker threads, at most 60; 0 for one per processor, as far as that goes
  *
  * Workers have all signals blocked, so that they go to the program's own threads.
  *

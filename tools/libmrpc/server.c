@@ -287,13 +287,16 @@ static void close_listeners(struct mrpc_server *server)
 	}
 }
 
-static u32 nr_processors(void)
+/* One for each processor, as far as queue pairs go. */
+static u32 default_workers(void)
 {
 	cpu_set_t set;
+	u32 nr;
 
 	if (sched_getaffinity(0, sizeof(set), &set))
 		return 1;
-	return (u32)CPU_COUNT(&set);
+	nr = (u32)CPU_COUNT(&set);
+	return nr < WORKERS_MAX ? nr : WORKERS_MAX;
 }
 
 int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads)
@@ -308,7 +311,7 @@ int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads)
 	if (!server->nr_listeners)
 		return fail(EINVAL, "the server does not listen anywhere");
 	if (!nr_threads)
-		nr_threads = nr_processors();
+		nr_threads = default_workers();
 	if (nr_threads > WORKERS_MAX)
 		return fail(EINVAL, "a server has at most %u threads", WORKERS_MAX);
 	workers = calloc(nr_threads, sizeof(*workers));

@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -16,7 +17,7 @@
 #include "fake.h"
 
 #define SESSIONS	64
-#define QPS		16
+#define QPS		64
 #define CONNS		16
 #define CALLS		4096
 #define SLOTS		4096		/* blocks of a receive heap */
@@ -74,6 +75,7 @@ static struct fcall calls[CALLS];
 static struct fake_stats stats;
 static unsigned int take_at_most;
 static __u32 copy_threshold = 4096;
+static int processors;
 static struct {
 	unsigned long cmd;
 	int err;
@@ -82,6 +84,8 @@ static struct {
 
 int __real_ioctl(int fd, unsigned long cmd, void *arg);
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
+int __real_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
+int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
 
 const char *fake_device(void)
 {
@@ -129,6 +133,23 @@ void fake_copy_threshold(__u32 bytes)
 void fake_take_at_most(unsigned int nr)
 {
 	take_at_most = nr;
+}
+
+void fake_processors(int nr)
+{
+	processors = nr;
+}
+
+int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
+{
+	int i;
+
+	if (!processors)
+		return __real_sched_getaffinity(pid, size, set);
+	CPU_ZERO_S(size, set);
+	for (i = 0; i < processors; i++)
+		CPU_SET_S(i, size, set);
+	return 0;
 }
 
 /* -- memory ------------------------------------------------------------------------- */
@@ -226,7 +247,7 @@ static int do_qp(struct fsession *s, struct mrpc_qp_setup *arg)
 	__u64 off;
 
 	if (s->nr_qps == QPS)
-		return -ENOSPC;
+		return -EDQUOT;
 	arg->sq_off = 4096;
 	arg->cq_off = arg->sq_off + arg->sq_entries * 64;
 	arg->mmap_len = arg->cq_off + arg->cq_entries * 64;

@@ -43,6 +43,9 @@ void fake_copy_threshold(__u32 bytes);
 /* Largest number of submissions that one enter of a client takes; 0: all. */
 void fake_take_at_most(unsigned int nr);
 
+/* How many processors there are from now on; 0: as many as there are. */
+void fake_processors(int nr);
+
 /* Waits until so many threads serve: the stand-in keeps no calls for one to come. */
 void fake_wait_serving(int fd, __u32 threads);
 

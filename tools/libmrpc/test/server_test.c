@@ -460,6 +460,30 @@ TEST(stop_from_a_signal_handler)
 	server_stop(&ts);
 }
 
+/* More than there are queue pairs for. */
+TEST(many_processors)
+{
+	static const struct test_ops ops = { .echo = echo_handler };
+	struct test_server ts;
+	struct mrpc_qp *qp;
+	u32 workers = 0;
+
+	fake_processors(64);
+	server_start(&ts, &ops, NULL, "loop:many", 0);
+	mrpc_server_stop(ts.server);
+	pthread_join(ts.thread, NULL);
+	CHECK_EQ(ts.ret, 0);
+	for (qp = ts.session->qps; qp; qp = qp->next)
+		workers += qp->serve;
+	CHECK_EQ(workers, 60);
+
+	CHECK_EQ(mrpc_server_listen(ts.server, "loop:many", NULL), 0);
+	CHECK_EQ(mrpc_server_run(ts.server, 61), -EINVAL);
+	fake_processors(0);
+	mrpc_server_free(ts.server);
+	mrpc_session_close(ts.session);
+}
+
 /* A worker that ends may take requests off the ring while it submits its last replies. */
 TEST(requests_that_nobody_serves)
 {
