@@ -682,7 +682,17 @@ const char *mrpc_call_peer(const struct mrpc_call *call, char *buf, size_t size)
 /* Explains a status that is not MRPC_OK; cut at MRPC_MAX_DETAIL bytes. */
 void mrpc_call_set_detail(struct mrpc_call *call, const char *fmt, ...) MRPC_PRINTF(2, 3);
 
-/* Ends a call whose handler returned MRPC_DEFER; @call is then gone. 0 or -errno. */
+/**
+ * mrpc_call_reply() - end a call whose handler returned MRPC_DEFER
+ * @call: it
+ * @status: what a handler returns
+ *
+ * Each thread that is not a worker has a queue pair for its replies. One that can get
+ * none (EDQUOT) leaves the call to another thread; an error needs less memory than a reply.
+ *
+ * Return: 0, and @call is gone; or -errno: nothing was sent, @call is as it was, and
+ * this function is to be called again, with any status, as the caller still waits.
+ */
 int mrpc_call_reply(struct mrpc_call *call, int status);
 
 #ifdef __cplusplus

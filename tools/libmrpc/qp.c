@@ -281,6 +281,17 @@ int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
 	return 0;
 }
 
+bool qp_take_back(struct mrpc_qp *qp, u32 pos)
+{
+	static const struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
+
+	if ((s32)(ring_sq_head(&qp->ring) - pos) > 0)
+		return false;
+	qp->ring.sqes[pos & qp->ring.sq_mask] = nop;
+	qp->notes[pos & qp->ring.sq_mask] = NULL;
+	return true;
+}
+
 /* False: the thread will not submit anything soon, or there is no room. */
 bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
 {

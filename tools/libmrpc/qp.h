@@ -104,6 +104,12 @@ void qps_free(struct mrpc_session *session);
 /* Copies an entry in; @blocks are freed when the kernel has taken it. */
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
 
+/*
+ * Makes the entry that was pushed at @pos one that does nothing, and its blocks the
+ * caller's again; false if the kernel has taken it. Not with @serve: others enter, too.
+ */
+bool qp_take_back(struct mrpc_qp *qp, u32 pos);
+
 /* Gives what the thread has collected back with the next entry into the kernel. */
 bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t);
 

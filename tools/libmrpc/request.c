@@ -63,19 +63,23 @@ static int check_reply(struct mrpc_call *call, int status)
 				     call->method->name, status);
 		return MRPC_UNKNOWN;
 	}
-	if (status != MRPC_OK || !err)
+	if (status != MRPC_OK)
 		return status;
+	if (!err)
+		return call->instead;	/* the words may be all that is left of the reply */
 	/* Makes room for the words. */
 	mrpc_msg_free(&call->msg);
 	mrpc_msg_new(&call->msg, call->session, 8, 0);
 	call->detail = NULL;
 	if (err == -ENOMEM) {
 		mrpc_call_set_detail(call, "the reply does not fit in the server's send heap");
-		return MRPC_RESOURCE_EXHAUSTED;
+		call->instead = MRPC_RESOURCE_EXHAUSTED;
+		return call->instead;
 	}
 	mrpc_call_set_detail(call, err == -EMSGSIZE ? "the reply or its metadata is too large" :
 						      "the reply could not be built");
-	return MRPC_INTERNAL;
+	call->instead = MRPC_INTERNAL;
+	return call->instead;
 }
 
 static void fill_reply(struct mrpc_call *call, int status, struct mrpc_sqe *sqe)
@@ -105,13 +109,25 @@ static void fill_reply(struct mrpc_call *call, int status, struct mrpc_sqe *sqe)
 	}
 }
 
+/* Submits all, and in any case the newest entry: if that fails it is not there any more. */
+static int flush_newest(struct mrpc_qp *qp)
+{
+	u32 pos = qp->ring.sq_tail - 1;
+	int err = qp_flush(qp);
+
+	if (err && !qp_take_back(qp, pos))
+		err = 0;
+	qp_harvest(qp);
+	return err;
+}
+
+/* The call keeps its message unless it was sent. */
 static int send_reply(struct mrpc_call *call, int status)
 {
 	struct mrpc_session *session = call->session;
 	struct mrpc_qp *qp = mrpc_qp_self(session);
 	struct mrpc_sqe sqe;
 	struct op *op = NULL;
-	void *blocks;
 	u64 copy;
 	int err;
 
@@ -130,23 +146,17 @@ static int send_reply(struct mrpc_call *call, int status)
 			return fail(ENOMEM, "out of memory");
 		op->wait = OP_WAIT_SENT;
 		op->conn = sqe.conn;
+		op->blocks = call->msg.blocks;
 		sqe.user_data = op->id;
 	}
-	blocks = msg_spend(&call->msg);
-	if (op)
-		op->blocks = blocks;
-	err = qp_push(qp, &sqe, op ? NULL : blocks);
-	if (err) {
-		blocks_free(session, blocks);
-		if (op)
-			op_free(qp, op);
-		return err;
-	}
+	err = qp_push(qp, &sqe, op ? NULL : call->msg.blocks);
 	/* Workers submit with their next wait. */
-	if (!qp->serve) {
-		err = qp_flush(qp);
-		qp_harvest(qp);
-	}
+	if (!err && !qp->serve)
+		err = flush_newest(qp);
+	if (!err)
+		msg_spend(&call->msg);
+	else if (op)
+		op_free(qp, op);
 	return err;
 }
 
@@ -154,11 +164,21 @@ int mrpc_call_reply(struct mrpc_call *call, int status)
 {
 	int err = session_check(call->session);
 
-	if (err)
-		return err;
-	err = send_reply(call, status);
-	call_end(call);
+	if (!err)
+		err = send_reply(call, status);
+	if (!err)
+		call_end(call);
 	return err;
+}
+
+/* A handler has returned: nobody but us can try again, with what needs no memory. */
+static void reply_for_handler(struct mrpc_call *call, int status)
+{
+	if (!mrpc_call_reply(call, status))
+		return;
+	mrpc_call_set_detail(call, "the server cannot send the reply: %s", mrpc_last_error());
+	if (mrpc_call_reply(call, MRPC_RESOURCE_EXHAUSTED))
+		call_end(call);
 }
 
 /* -- serving ----------------------------------------------------------------------- */
@@ -179,6 +199,7 @@ static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe
 	memset(&call->meta, 0, sizeof(call->meta));
 	call->detail = NULL;
 	call->detail_len = 0;
+	call->instead = MRPC_OK;
 	call->arrival_ns = cqe->remaining_us ? clock_ns() : 0;
 	return call;
 }
@@ -234,7 +255,7 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	status = call->method->invoke(call->service->ops, call, call->request, call->reply);
 	/* Deferred: another thread may have ended it already. */
 	if (status != MRPC_DEFER)
-		mrpc_call_reply(call, status);
+		reply_for_handler(call, status);
 }
 
 void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe)

@@ -53,6 +53,7 @@ struct mrpc_server {
  * @meta: metadata of the reply
  * @detail: in @msg, or NULL
  * @detail_len: its bytes
+ * @instead: status of a reply that could not be built
  * @arrival_ns: when it was taken off the queue, if it has a deadline
  */
 struct mrpc_call {
@@ -67,6 +68,7 @@ struct mrpc_call {
 	struct mrpc_meta meta;
 	char *detail;
 	u32 detail_len;
+	int instead;
 	u64 arrival_ns;
 };
 

@@ -120,9 +120,11 @@ void fake_reset_stats(void)
 
 void fake_fail(unsigned long cmd, int err, int times)
 {
+	pthread_mutex_lock(&lock);
 	failing.cmd = cmd;
 	failing.err = err;
 	failing.times = times;
+	pthread_mutex_unlock(&lock);
 }
 
 void fake_copy_threshold(__u32 bytes)

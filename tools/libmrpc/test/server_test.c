@@ -249,6 +249,18 @@ static void *answer_later(void *arg)
 	}
 }
 
+static struct mrpc_call *take_deferred(void)
+{
+	struct mrpc_call *call;
+
+	pthread_mutex_lock(&later.lock);
+	while (!later.nr)
+		pthread_cond_wait(&later.more, &later.lock);
+	call = later.calls[--later.nr];
+	pthread_mutex_unlock(&later.lock);
+	return call;
+}
+
 static void count(void *user, struct mrpc_result *res)
 {
 	const struct fake_msg *reply = res->reply;
@@ -283,6 +295,115 @@ TEST(deferred_replies_from_another_thread)
 	pthread_cond_signal(&later.more);
 	pthread_mutex_unlock(&later.lock);
 	pthread_join(thread, NULL);
+	client_stop(&c);
+	server_stop(&ts);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+/* With one worker, which waits in the kernel. */
+static void server_start_asleep(struct test_server *ts, const struct test_ops *ops,
+				const char *address)
+{
+	fake_reset_stats();
+	server_start(ts, ops, NULL, address, 1);
+	while (!fake_stats().enters)
+		usleep(1000);
+}
+
+static void ended(void *user, struct mrpc_result *res)
+{
+	*(int *)user = res->status;
+}
+
+static struct mrpc_call *defer_one(struct client *c, u32 number, mrpc_done_fn done, int *user)
+{
+	unsigned int enters = fake_stats().enters;
+	struct mrpc_call *call;
+	struct mrpc_msg msg;
+
+	build(&msg, c->session, number, number * 700);
+	CHECK_EQ(mrpc_call_async(c->conn, &test_service, TEST_ECHO, &msg, NULL, done, user, NULL),
+		 0);
+	CHECK_EQ(mrpc_submit(mrpc_qp_self(c->session)), 0);
+	/* Ours, and the worker's, which sleeps from then on. */
+	while (fake_stats().enters < enters + 2)
+		usleep(1000);
+	call = take_deferred();
+	echo_handler(call, mrpc_call_request(call), mrpc_call_reply_root(call));
+	return call;
+}
+
+/* The call is there until its reply has been sent. */
+TEST(replies_that_cannot_be_sent)
+{
+	static const struct test_ops ops = { .echo = deferring_handler };
+	struct mrpc_call *call;
+	struct test_server ts;
+	struct client c;
+	struct mrpc_ref ref;
+	int good = 0, status = -1;
+
+	server_start_asleep(&ts, &ops, "loop:unsent");
+	client_start(&c, "loop:unsent");
+	call = defer_one(&c, 1, count, &good);
+	fake_fail(MRPC_IOC_QP, EDQUOT, 1);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), -EDQUOT);
+	fake_fail(MRPC_IOC_ENTER, EIO, 1);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), -EIO);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), 0);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+
+	/* One that is not copied. */
+	call = defer_one(&c, 200, count, &good);
+	fake_fail(MRPC_IOC_ENTER, EIO, 1);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), -EIO);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), 0);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+	CHECK_EQ(good, 2);
+
+	/* One of which only the reason is left. */
+	call = defer_one(&c, 1, ended, &status);
+	mrpc_msg_alloc_bytes(mrpc_call_msg(call), &ref, (size_t)MRPC_MAX_MESSAGE + 1);
+	fake_fail(MRPC_IOC_ENTER, EIO, 1);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), -EIO);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), 0);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+	CHECK_EQ(status, MRPC_INTERNAL);
+
+	CHECK_EQ(fake_stats().replies, 3);
+	client_stop(&c);
+	server_stop(&ts);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+/* Leaves no room for its reply, which the kernel does not make at once. */
+static int filling_handler(struct mrpc_call *call, const struct fake_msg *req,
+			   struct fake_msg *reply)
+{
+	struct mrpc_qp *qp = mrpc_qp_self(mrpc_call_session(call));
+	struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
+
+	while (qp_pending(qp) <= qp->ring.sq_mask)
+		CHECK_EQ(qp_push(qp, &nop, NULL), 0);
+	fake_fail(MRPC_IOC_ENTER, EIO, 1);
+	return echo_handler(call, req, reply);
+}
+
+TEST(a_handlers_reply_that_cannot_be_sent)
+{
+	static const struct test_ops ops = { .echo = filling_handler };
+	struct test_server ts;
+	struct mrpc_msg msg;
+	struct client c;
+	int status = -1;
+
+	server_start(&ts, &ops, NULL, "loop:filled", 1);
+	client_start(&c, "loop:filled");
+	build(&msg, c.session, 1, 700);
+	CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, ended, &status,
+				 NULL), 0);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+	CHECK_EQ(status, MRPC_RESOURCE_EXHAUSTED);
 	client_stop(&c);
 	server_stop(&ts);
 	CHECK_EQ(fake_stats().bad, 0);
