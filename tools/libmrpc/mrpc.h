@@ -524,7 +524,7 @@ typedef __u64 mrpc_call_id;
  * @id: for mrpc_cancel(); may be NULL
  *
  * Calls are submitted together when the thread next calls mrpc_submit(),
- * mrpc_run() or mrpc_poll(), or the submission queue is full.
+ * mrpc_run() or mrpc_poll(), or ends, or the submission queue is full.
  *
  * Return: MRPC_OK, and @done will be called, never before this returns; any
  * other status: it will not be, and mrpc_last_error() says why.

@@ -160,6 +160,9 @@ void qp_retire(struct mrpc_qp *qp)
 		for (j = 0; j < OPS_PER_CHUNK; j++)
 			qp->chunks[i][j].done = NULL;
 	qp->in_flight = 0;
+	qp->in_callback = false;	/* the thread may have ended in one */
+	/* Not when the next owner happens to submit something. */
+	qp_flush(qp);
 	pthread_mutex_lock(&session->lock);
 	qp->idle_next = session->idle_qps;
 	session->idle_qps = qp;

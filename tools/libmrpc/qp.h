@@ -98,7 +98,7 @@ struct mrpc_qp {
 
 struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
 			  bool serve);
-void qp_retire(struct mrpc_qp *qp);	/* to the idle list; takes no other lock */
+void qp_retire(struct mrpc_qp *qp);	/* submits what waits; to the idle list */
 void qps_free(struct mrpc_session *session);
 
 /* Copies an entry in; @blocks are freed when the kernel has taken it. */

@@ -40,16 +40,16 @@ static void thread_exit(void *arg)
 
 	pthread_mutex_lock(&threads_lock);
 	while ((t = state->ctxs)) {
-		state->ctxs = t->next;
-		if (t->session) {
-			ctx_unlink(t);
-			if (!session_is_foreign(t->session)) {
-				release_flush(t);
-				if (t->qp)
-					qp_retire(t->qp);
-				heap_cache_flush(&t->session->send, &t->cache);
-			}
+		/* While it is the first one: that is found without the lock that we hold. */
+		if (t->session && !session_is_foreign(t->session)) {
+			if (t->qp)
+				qp_retire(t->qp);
+			release_flush(t);
+			heap_cache_flush(&t->session->send, &t->cache);
 		}
+		if (t->session)
+			ctx_unlink(t);
+		state->ctxs = t->next;
 		ctx_free(t);
 	}
 	pthread_mutex_unlock(&threads_lock);

@@ -475,3 +475,66 @@ TEST(threads_share_a_connection)
 		qp_harvest(qp);
 	peer_stop(&p);
 }
+
+static void *start_and_leave(void *arg)
+{
+	struct peer *p = arg;
+	struct mrpc_msg msg;
+
+	build(&msg, p->session, 1, 50);
+	CHECK_EQ(mrpc_call_async(p->conn, &test_service, TEST_ECHO, &msg, NULL, on_done, NULL,
+				 NULL), 0);
+	return NULL;
+}
+
+static void on_done_leave(void *user, struct mrpc_result *res)
+{
+	(void)user;
+	mrpc_result_release(res);
+	pthread_exit(NULL);
+}
+
+static void *leave_in_callback(void *arg)
+{
+	struct peer *p = arg;
+	struct mrpc_msg msg;
+
+	build(&msg, p->session, 1, 1);
+	CHECK_EQ(mrpc_call_async(p->conn, &test_service, TEST_ECHO, &msg, NULL, on_done_leave,
+				 NULL, NULL), 0);
+	mrpc_run_all(mrpc_qp_self(p->session), -1);
+	CHECK_MSG(false, "the callback returned");
+	return NULL;
+}
+
+/* What a thread leaves behind is not the next one's. */
+TEST(threads_leave_their_queue_pairs)
+{
+	struct progress pr = { .len = 50 };
+	pthread_t thread;
+	struct mrpc_msg msg;
+	struct mrpc_qp *qp;
+	struct peer p;
+
+	peer_start(&p);
+	CHECK_EQ(pthread_create(&thread, NULL, start_and_leave, &p), 0);
+	pthread_join(thread, NULL);
+	CHECK_EQ(fake_stats().calls, 1);
+
+	CHECK_EQ(pthread_create(&thread, NULL, leave_in_callback, &p), 0);
+	pthread_join(thread, NULL);
+	CHECK_EQ(fake_stats().calls, 2);
+
+	qp = p.session->idle_qps;
+	CHECK(qp && mrpc_qp_self(p.session) == qp);
+	CHECK_EQ(qp_pending(qp), 0);
+	build(&msg, p.session, 1, pr.len);
+	CHECK_EQ(mrpc_call_async(p.conn, &test_service, TEST_ECHO, &msg, NULL, on_done, &pr, NULL),
+		 0);
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	CHECK_EQ(pr.done, 1);
+	CHECK_EQ(pr.wrong + pr.failed, 0);
+	CHECK_EQ(fake_stats().calls, 3);
+	qp_harvest(qp);
+	peer_stop(&p);
+}
