@@ -42,7 +42,8 @@ static void thread_exit(void *arg)
 	while ((t = state->ctxs)) {
 		/* While it is the first one: that is found without the lock that we hold. */
 		if (t->session && !session_is_foreign(t->session)) {
-			if (t->qp)
+			/* A worker's is the server's, even if a handler ends the thread. */
+			if (t->qp && !t->qp->serve)
 				qp_retire(t->qp);
 			release_flush(t);
 			heap_cache_flush(&t->session->send, &t->cache);

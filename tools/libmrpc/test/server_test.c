@@ -581,6 +581,52 @@ TEST(stop_from_a_signal_handler)
 	server_stop(&ts);
 }
 
+static int leaving_handler(struct mrpc_call *call, const struct fake_msg *req,
+			   struct fake_msg *reply)
+{
+	deferring_handler(call, req, reply);
+	pthread_exit(NULL);
+}
+
+static u32 count_idle(const struct mrpc_session *session)
+{
+	const struct mrpc_qp *qp;
+	u32 nr = 0;
+
+	for (qp = session->idle_qps; qp && nr < 100; qp = qp->idle_next)
+		nr++;
+	return nr;
+}
+
+/* The worker's queue pair is given back once, by the server. */
+TEST(handler_ends_its_thread)
+{
+	static const struct test_ops ops = { .echo = leaving_handler };
+	struct mrpc_call *call;
+	struct test_server ts;
+	struct mrpc_msg msg;
+	struct client c;
+	int status = -1;
+
+	server_start(&ts, &ops, NULL, "loop:leaving", 1);
+	client_start(&c, "loop:leaving");
+	build(&msg, c.session, 1, 1);
+	CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, ended, &status,
+				 NULL), 0);
+	CHECK_EQ(mrpc_submit(mrpc_qp_self(c.session)), 0);
+	call = take_deferred();
+	mrpc_server_stop(ts.server);
+	pthread_join(ts.thread, NULL);
+	CHECK_EQ(ts.ret, 0);
+	CHECK_EQ(count_idle(ts.session), 1);
+	CHECK_EQ(mrpc_call_reply(call, MRPC_ABORTED), 0);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+	CHECK_EQ(status, MRPC_ABORTED);
+	client_stop(&c);
+	mrpc_session_close(ts.session);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
 /* More than there are queue pairs for. */
 TEST(many_processors)
 {
