@@ -235,7 +235,9 @@ static void worker_wake(struct worker *w)
 	}
 	arg.to_submit = ring_sq_pending(ring);
 	pthread_mutex_unlock(&w->qp->lock);
-	session_ioctl(w->server->session, MRPC_IOC_ENTER, &arg);
+	/* A signal can end it before the kernel has taken the entry. */
+	while (session_ioctl(w->server->session, MRPC_IOC_ENTER, &arg) == -EINTR)
+		;
 }
 
 static int start_workers(struct mrpc_server *server, struct worker *workers, u32 nr, u32 *started)

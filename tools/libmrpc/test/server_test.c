@@ -651,6 +651,23 @@ TEST(many_processors)
 	mrpc_session_close(ts.session);
 }
 
+/* The signal that stops the server may be followed by others. */
+TEST(stop_is_interrupted)
+{
+	static const struct test_ops ops = { .echo = echo_handler };
+	struct test_server ts;
+	struct timespec until;
+
+	server_start_asleep(&ts, &ops, "loop:interrupted");
+	fake_fail(MRPC_IOC_ENTER, EINTR, 2);
+	mrpc_server_stop(ts.server);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10;
+	CHECK_EQ(pthread_timedjoin_np(ts.thread, NULL, &until), 0);
+	CHECK_EQ(ts.ret, 0);
+	mrpc_session_close(ts.session);
+}
+
 /* A worker that ends may take requests off the ring while it submits its last replies. */
 TEST(requests_that_nobody_serves)
 {
