@@ -261,6 +261,10 @@ void *mrpc_msg_zalloc(struct mrpc_msg *msg, size_t len, size_t align);
  * @ref: a reference in one of its struct blocks
  * @p: a block of the message
  * @len: as in struct mrpc_ref: bytes, elements, or 1. 0 makes {0, 0}
+ *
+ * The block may have other references: the receiver gets it once for each. The library
+ * does not know what that adds up to, so the message is not sent as a small one, whose
+ * blocks are free at once; the other functions make messages that can be.
  */
 void mrpc_msg_set_ref(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *p, __u32 len);
 

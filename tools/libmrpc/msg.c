@@ -23,6 +23,9 @@
 /* Rounding and the NUL that the wire may add to a piece. */
 #define WIRE_EXTRA	8
 
+/* In mrpc_msg.total: more than all that can be added to it. */
+#define TOTAL_UNKNOWN	(1ull << 62)
+
 /* mrpc_msg.flags: all in ordinary memory, because the session cannot be used. */
 #define MSG_PRIVATE	1
 
@@ -225,7 +228,7 @@ void *mrpc_msg_zalloc(struct mrpc_msg *msg, size_t len, size_t align)
 	return p;
 }
 
-void mrpc_msg_set_ref(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *p, __u32 len)
+static void set_ref(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *p, __u32 len)
 {
 	if (unlikely(!ref))
 		return;
@@ -241,13 +244,24 @@ void mrpc_msg_set_ref(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *p,
 	ref->len = len;
 }
 
+/*
+ * On the wire each reference has content of its own. How much that is, with all that it
+ * will refer to, is known only at the end, and not here.
+ */
+void mrpc_msg_set_ref(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *p, __u32 len)
+{
+	if (p && len)
+		msg->total |= TOTAL_UNKNOWN;
+	set_ref(msg, ref, p, len);
+}
+
 void *mrpc_msg_alloc_bytes(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t len)
 {
 	void *p = NULL;
 
 	if (len)
 		p = mrpc_msg_alloc(msg, len, 1);
-	mrpc_msg_set_ref(msg, ref, p, (u32)len);
+	set_ref(msg, ref, p, (u32)len);
 	return p;
 }
 
@@ -273,7 +287,7 @@ void *mrpc_msg_alloc_struct(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t s
 {
 	void *p = mrpc_msg_zalloc(msg, size, 8);
 
-	mrpc_msg_set_ref(msg, ref, p, 1);
+	set_ref(msg, ref, p, 1);
 	return p;
 }
 
@@ -288,7 +302,7 @@ void *mrpc_msg_alloc_array(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t nr
 	}
 	if (nr)
 		p = mrpc_msg_zalloc(msg, nr * elem_size, align < 8 ? 8 : align);
-	mrpc_msg_set_ref(msg, ref, p, (u32)nr);
+	set_ref(msg, ref, p, (u32)nr);
 	return p;
 }
 
@@ -306,7 +320,7 @@ void mrpc_msg_set_array(struct mrpc_msg *msg, struct mrpc_ref *ref, const void *
 		if (p)
 			memcpy(p, data, nr * elem_size);
 	}
-	mrpc_msg_set_ref(msg, ref, p, (u32)nr);
+	set_ref(msg, ref, p, (u32)nr);
 }
 
 void mrpc_msg_attach(struct mrpc_msg *msg, struct mrpc_ref *ref, void *block, size_t off,
@@ -319,5 +333,5 @@ void mrpc_msg_attach(struct mrpc_msg *msg, struct mrpc_ref *ref, void *block, si
 		block = NULL;
 	}
 	msg->total += bytes + WIRE_EXTRA;
-	mrpc_msg_set_ref(msg, ref, block ? (u8 *)block + off : NULL, len);
+	set_ref(msg, ref, block ? (u8 *)block + off : NULL, len);
 }

@@ -156,6 +156,29 @@ TEST(large_and_attached_fields)
 	mrpc_session_close(s);
 }
 
+/* Each reference is content of its own on the wire, whatever is added to it later. */
+TEST(blocks_with_several_references)
+{
+	struct mrpc_session *s = open_session();
+	struct { struct mrpc_ref a, b; } *root;
+	struct fake_msg *sub;
+	struct mrpc_msg msg;
+
+	root = mrpc_msg_new(&msg, s, sizeof(*root), 0);
+	sub = mrpc_msg_alloc_struct(&msg, &root->a, sizeof(*sub));
+	CHECK(msg.total < 4096);
+	mrpc_msg_set_ref(&msg, &root->b, sub, 0);
+	mrpc_msg_set_ref(&msg, &root->b, NULL, 1);
+	CHECK(msg.total < 4096);
+	mrpc_msg_set_ref(&msg, &root->b, sub, 1);
+	CHECK(mrpc_ref_ptr(root, root->b) == sub);
+	mrpc_msg_alloc_bytes(&msg, &sub->data, 3 << 20);
+	CHECK(msg.total >= 6 << 20);
+	CHECK_EQ(mrpc_msg_error(&msg), 0);
+	mrpc_msg_free(&msg);
+	mrpc_session_close(s);
+}
+
 /* The builder's pointers stay good, and nothing leaks (ASan looks). */
 TEST(heap_full)
 {
