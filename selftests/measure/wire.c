@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Calls between hosts on shaped links, over tcp and over prio in turn: see usage(). Each host is
- * a process in a network namespace of its own; a bridge is the switch between them.
+ * a process in a network namespace of its own; this one routes between them. (Over a bridge a packet
+ * would stay its sender's until it has come, so what a host has below it would be its own queue
+ * and the receiver's.)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -106,7 +108,7 @@ static void host_connect(void)
 
 	for (t = 0; t < TRANSPORTS; t++) {
 		for (i = n = 0; i < HOSTS; i++) {
-			snprintf(addr, sizeof(addr), "%s:10.8.0.%u:7000", transports[t], i + 1);
+			snprintf(addr, sizeof(addr), "%s:10.8.%u.2:7000", transports[t], i + 1);
 			for (k = 0; i != me && k < STREAMS; k++, n++) {
 				conns[t][n] = raw_connect(&c, addr);
 				if (conns[t][n] < 0)
@@ -248,9 +250,9 @@ static void host_run(struct host *h)
 	op_forget();
 	host_wait(h);		/* its link is there */
 	raw_server_open(&srv, 4 << 20, 64 << 20);
-	snprintf(addr, sizeof(addr), "tcp:10.8.0.%u:7000", me + 1);
+	snprintf(addr, sizeof(addr), "tcp:10.8.%u.2:7000", me + 1);
 	raw_server_start(&srv, addr, 1);
-	snprintf(addr, sizeof(addr), "prio:10.8.0.%u:7000", me + 1);
+	snprintf(addr, sizeof(addr), "prio:10.8.%u.2:7000", me + 1);
 	if (raw_serve(&srv.s, addr) < 0)
 		raw_die("%s: %s", addr, srv.s.why);
 	raw_open(&c, 16 << 20, 4 << 20);
@@ -301,15 +303,16 @@ static void build(unsigned int mbit)
 {
 	unsigned int i;
 
-	host_sh("ip link add switch type bridge; ip link set switch up");
+	set("/proc/sys/net/ipv4/ip_forward", "1");
 	for (i = 0; i < HOSTS; i++) {
 		me = i;
 		if (host_new(&hosts[i]))
 			host_run(&hosts[i]);
 		host_sh("ip link add h%u type veth peer name veth0 netns %d", i, hosts[i].pid);
-		host_sh("ip link set h%u master switch up", i);
-		host_sh("nsenter -t %d -n sh -c 'ip addr add 10.8.0.%u/24 dev veth0; "
-			"ip link set veth0 up; ip link set lo up'", hosts[i].pid, i + 1);
+		host_sh("ip addr add 10.8.%u.1/24 dev h%u; ip link set h%u up", i + 1, i, i);
+		host_sh("nsenter -t %d -n sh -c 'ip addr add 10.8.%u.2/24 dev veth0; "
+			"ip link set veth0 up; ip link set lo up; "
+			"ip route add default via 10.8.%u.1'", hosts[i].pid, i + 1, i + 1);
 	}
 	shape(mbit);
 	for (i = 0; i < HOSTS; i++) {
@@ -619,6 +622,5 @@ int main(int argc, char **argv)
 		status |= died;
 	for (i = 0; i < HOSTS; i++)	/* else they go later, with their namespaces */
 		host_sh("ip link del h%u 2>/dev/null || :", i);
-	host_sh("ip link del switch");
 	return status;
 }
