@@ -304,6 +304,78 @@ TEST_LIMIT(unread_replies, 120)
 	end();
 }
 
+/* A message that fills a receive heap of 64 KiB; and what of it is sent at first. */
+#define BIG		33000
+#define BIG_PART	10000
+
+static u8 big[sizeof(struct mrpc_wire_hdr) + BIG + 256];
+
+/* A CALL of Ack in @big. Return: its bytes. */
+static u32 big_call(struct peer *to, u64 tag, u32 remaining_us)
+{
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	u32 size;
+
+	size = peer_blob(big + sizeof(struct mrpc_wire_hdr), &len, tag, BIG, NULL);
+	f = peer_call_frame(peer_id(to, 0), RAW_ACK, &len);
+	f.remaining_us = remaining_us;
+	mrpc_wire_encode(&f, (void *)big);
+	return sizeof(struct mrpc_wire_hdr) + size;
+}
+
+/*
+ * One message holds the whole receive heap, another waits for it with all of its bytes sent. The
+ * first one's block comes back, and nothing else happens: no release, no byte, no keepalive.
+ */
+static void heap_comes_back(bool reset)
+{
+	static struct peer first;
+	u32 size;
+
+	raw_server_open(&p.srv, 1 << 20, 65536);
+	p.srv.keepalive_us = 3600000000ULL;
+	raw_open(&p.c, 1 << 20, 65536);
+	raw_pair_start(&p, "tcp4", 1);
+	peer_shake(&first, p.srv.s.port);
+	peer_shake(&w, p.srv.s.port);
+	raw_sleep(2500 * RAW_MS);	/* connections look after themselves in their first second */
+	size = big_call(&first, 1, reset ? 0 : 700000);
+	CHECK(peer_send(&first, big, BIG_PART));
+	raw_sleep(200 * RAW_MS * raw_scale());
+	CHECK(peer_send(&w, big, big_call(&w, 2, 0)));
+	CHECK_EQ(peer_recv(&w, 500), -1);
+	CHECK_EQ(raw_server_requests(&p.srv), 0);
+	if (reset) {
+		peer_reset(&first);
+	} else {
+		/* Too late: it is received to its end, and not delivered. */
+		peer_expect(&first, MRPC_WIRE_REPLY);
+		CHECK_EQ(first.frame.status, MRPC_DEADLINE_EXCEEDED);
+		CHECK_EQ(peer_recv(&w, 0), -1);
+		big_call(&first, 1, 0);
+		CHECK(peer_send(&first, big + BIG_PART, size - BIG_PART));
+	}
+	CHECK_MSG(peer_recv(&w, 3000 * raw_patience()) == 1, "nobody told it that there is room");
+	CHECK_EQ(w.frame.type, MRPC_WIRE_REPLY);
+	CHECK_EQ(w.frame.status, MRPC_OK);
+	CHECK_EQ(raw_server_requests(&p.srv), 1);
+	if (!reset)
+		peer_close(&first);
+	peer_close(&w);
+	end();
+}
+
+TEST(heap_of_a_reset)
+{
+	heap_comes_back(true);
+}
+
+TEST(heap_of_a_late_one)
+{
+	heap_comes_back(false);
+}
+
 /* FIN and RST after each number of bytes of a conversation. */
 TEST_LIMIT(gone, 180)
 {

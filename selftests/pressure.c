@@ -338,6 +338,62 @@ TEST(heap_full_prio)
 	heap_full("prio");
 }
 
+static int connect_quiet(struct raw *s, const char *addr)
+{
+	struct mrpc_connect c = raw_target(s, addr);
+
+	c.keepalive_us = 3600000000ULL;
+	return raw_connect_to(s, &c);
+}
+
+/*
+ * A request that waits for a completion queue holds its block. When its deadline passes, a
+ * request that waits for the heap gets it, though nothing else happens.
+ */
+TEST(heap_of_one_that_waits)
+{
+	struct mrpc_connect at;
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	struct raw_qp sq;
+	struct raw srv;
+	char addr[64];
+	pthread_t t;
+	int other;
+
+	raw_open(&srv, 1 << 20, 131072);
+	raw_qp(&sq, &srv, 1, 2, MRPC_QP_SERVE);
+	at = raw_target(&srv, "tcp:127.0.0.1:0");
+	at.keepalive_us = 3600000000ULL;
+	CHECK(raw_serve_at(&srv, &at) > 0);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.port);
+	CHECK(!pthread_create(&t, NULL, enter_once, &sq));
+	p.conn = connect_quiet(&p.c, addr);
+	other = connect_quiet(&p.c, addr);
+	CHECK(p.conn > 0 && other > 0);
+	raw_sleep(2500 * RAW_MS);	/* connections look after themselves in their first second */
+	push(RAW_ACK, 0, 50);		/* has the only place */
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	pthread_join(t, NULL);
+	sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, 1, 33000, NULL));
+	sqe.timeout_us = 1000000 * raw_scale();
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	raw_sleep(200 * RAW_MS * raw_scale());
+	p.conn = other;
+	push(RAW_ACK, 2, 33000);
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_sleep(200 * RAW_MS * raw_scale());
+	CHECK(raw_reap(&sq, &cqe));
+	CHECK(raw_is_blob(raw_msg(&srv, &cqe), cqe.msg_len, 0, 50));
+	CHECK_MSG(raw_next(&sq, &cqe, 3 * RAW_S * raw_patience()), "nobody told it of the room");
+	CHECK(raw_is_blob(raw_msg(&srv, &cqe), cqe.msg_len, 2, 33000));
+	forty_end(&srv);
+}
+
 /* Replies wait for the caller's heap, too; nothing else of the session does. */
 static void reply_heap_full(const char *how)
 {

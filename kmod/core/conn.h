@@ -334,7 +334,6 @@ void mrpc_datapath_tx(struct mrpc_conn *conn);
 void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp);
 void mrpc_datapath_purge(struct mrpc_conn *conn);
 bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp);
-void mrpc_datapath_unstall(struct mrpc_session *session);
 void mrpc_ready_handoff(struct mrpc_session *session);
 void mrpc_ready_remove(struct mrpc_conn *conn);
 

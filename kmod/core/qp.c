@@ -286,10 +286,22 @@ int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr)
 {
 	int err = mrpc_heap_release(&session->recv, blocks, nr);
 
-	smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
-	if (!list_empty(&session->stalled))
-		mrpc_datapath_unstall(session);
+	mrpc_recv_freed(session);
 	return err;
+}
+
+/**
+ * mrpc_recv_cancel() - the kernel itself frees a block, which was never delivered
+ * @session: the session
+ * @block: its receive heap offset
+ * @dirty: bytes that may have been written
+ *
+ * Context: process; not under session->ready_lock. Connections may be kicked, the caller's, too.
+ */
+void mrpc_recv_cancel(struct mrpc_session *session, u32 block, u32 dirty)
+{
+	mrpc_heap_cancel(&session->recv, block, dirty);
+	mrpc_recv_freed(session);
 }
 
 /* Room that one entry may need in the completion queue. */

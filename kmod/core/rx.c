@@ -102,7 +102,7 @@ static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
 static void mrpc_rx_abandon(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	if (rx->a.base)
-		mrpc_heap_cancel(&conn->session->recv, rx->a.block, 0);
+		mrpc_recv_cancel(conn->session, rx->a.block, 0);
 	rx->a.base = NULL;
 	if (rx->a.call)
 		mrpc_call_put(rx->a.call);

@@ -97,7 +97,7 @@ static bool mrpc_serve_unlist(struct mrpc_call *call)
 	}
 	spin_unlock_bh(&session->ready_lock);
 	if (waited) {
-		mrpc_heap_cancel(&session->recv, call->cqe.block,
+		mrpc_recv_cancel(session, call->cqe.block,
 				 call->cqe.msg_len + ALIGN(call->cqe.meta_len, 8));
 		mrpc_call_put(call);
 	}

@@ -366,10 +366,8 @@ static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
 		if (!mrpc_heap_at(&session->recv, off, len))
 			return -EINVAL;
 		/* Who is told of a block there waits for the mmap lock, then finds it. */
-		if (mrpc_heap_mapped(&session->recv, off)) {
-			smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
-			mrpc_datapath_unstall(session);
-		}
+		if (mrpc_heap_mapped(&session->recv, off))
+			mrpc_recv_freed(session);
 		vm_flags_clear(vma, VM_MAYWRITE);
 		vma->vm_ops = &mrpc_recv_vm_ops;
 		break;

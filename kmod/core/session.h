@@ -203,6 +203,18 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args);
 int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args);
 void mrpc_qp_set_pending(struct mrpc_session *session);
 int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr);
+void mrpc_recv_cancel(struct mrpc_session *session, u32 block, u32 dirty);
+
+/* datapath.c */
+void mrpc_datapath_unstall(struct mrpc_session *session);
+
+/* There is more room in the receive heap: who waits for some tries again. */
+static inline void mrpc_recv_freed(struct mrpc_session *session)
+{
+	smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
+	if (!list_empty(&session->stalled))
+		mrpc_datapath_unstall(session);
+}
 
 /* main.c */
 struct mrpc_knobs {

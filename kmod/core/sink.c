@@ -55,8 +55,8 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 	if (list_empty(&conn->stalled))
 		list_add_tail(&conn->stalled, &session->stalled);
 	spin_unlock_bh(&session->ready_lock);
-	/* A release may have passed meanwhile and seen an empty list: look again.
-	 * Pairs with the barrier in mrpc_release().
+	/* A block may have come back meanwhile, and who freed it seen an empty list: look
+	 * again. Pairs with the barrier in mrpc_recv_freed().
 	 */
 	smp_mb();
 	sink->a.base = mrpc_heap_alloc(&session->recv, len, &sink->a.block, &never);
@@ -83,7 +83,7 @@ void mrpc_sink_unalloc(struct mrpc_conn *conn)
 	struct mrpc_sink *sink = &conn->sink;
 
 	if (sink->a.base)
-		mrpc_heap_cancel(&conn->session->recv, sink->a.block, 0);
+		mrpc_recv_cancel(conn->session, sink->a.block, 0);
 	sink->a.base = NULL;
 }
 
@@ -560,7 +560,7 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	 * coming, finds a request that has been delivered.
 	 */
 	if (test_bit(MRPC_CALL_ABORTED, &call->flags)) {
-		mrpc_heap_cancel(&conn->session->recv, a->block, a->block_len);
+		mrpc_recv_cancel(conn->session, a->block, a->block_len);
 		mrpc_call_put(call);
 		return;
 	}
@@ -617,7 +617,7 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		mrpc_heap_deliver(&conn->session->recv, a->block);
 		trace_mrpc_deliver(conn, mine);
 	} else if (a->base) {
-		mrpc_heap_cancel(&conn->session->recv, a->block, a->block_len);
+		mrpc_recv_cancel(conn->session, a->block, a->block_len);
 	}
 	if (mine) {
 		mrpc_call_complete(mine, &cqe);
@@ -710,7 +710,7 @@ void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 	if (sink->rx)
 		mrpc_rx_cut(conn, sink->rx);
 	if (sink->a.base)
-		mrpc_heap_cancel(&conn->session->recv, sink->a.block, sink->a.block_len);
+		mrpc_recv_cancel(conn->session, sink->a.block, sink->a.block_len);
 	if (sink->a.call)
 		mrpc_call_put(sink->a.call);
 	memset(sink, 0, sizeof(*sink));
