@@ -198,7 +198,7 @@ void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
  */
 u32 mrpc_qp_ready(struct mrpc_qp *qp)
 {
-	return READ_ONCE(qp->cq.tail) - READ_ONCE(mrpc_qp_head(qp)->cq.head);
+	return mrpc_cq_ready(&qp->cq);
 }
 
 /**

@@ -3,7 +3,8 @@
  * The kernel's side of a queue pair's two rings (struct mrpc_ring).
  *
  * The peer is an application that may write anything into the shared memory at
- * any time. So the kernel keeps its own counters and only ever publishes them;
+ * any time. So the kernel keeps its own counters and only ever publishes them
+ * (it reads one back only to say what the application can see, mrpc_cq_ready());
  * of the other side's counter it reads one value, once, and judges it; and an
  * index is always masked.
  *
@@ -136,6 +137,19 @@ static inline u32 mrpc_cq_used(const struct mrpc_cq *cq)
 	u32 used = cq->tail - READ_ONCE(cq->ring->head);
 
 	return min(used, cq->mask + 1);
+}
+
+/**
+ * mrpc_cq_ready() - completions that the application finds in the ring
+ *
+ * Our own tail is ahead of the published one while an entry is posted; who is told
+ * that he need not wait must find the entry. An application that forges either
+ * counter deceives only itself.
+ */
+static inline u32 mrpc_cq_ready(const struct mrpc_cq *cq)
+{
+	/* Acquire: the application may look at once, at entries and tail. */
+	return smp_load_acquire(&cq->ring->tail) - READ_ONCE(cq->ring->head);
 }
 
 /** mrpc_cq_reserved() - entries promised and not yet posted; who posts is kept out */
