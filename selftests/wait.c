@@ -454,6 +454,106 @@ TEST(many_connections_loop)
 	many_connections("loop");
 }
 
+/* -- requests that wait for room ------------------------------------------------------------ */
+
+static uint64_t cpu_now(void)
+{
+	struct timespec t;
+
+	CHECK_SYS(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t));
+	return t.tv_sec * RAW_S + t.tv_nsec;
+}
+
+/* Waits in ENTER for what does not come: asleep, and until it is time. */
+static void sleeps(struct raw_qp *in, unsigned int min)
+{
+	uint64_t ns = RAW_S * raw_scale(), before = raw_now(), busy = cpu_now();
+
+	CHECK_EQ(raw_enter(in, min, ns), -ETIME);
+	busy = cpu_now() - busy;
+	NOTE("%llu of %llu ms busy", (unsigned long long)(busy / RAW_MS),
+	     (unsigned long long)(ns / RAW_MS));
+	CHECK(busy < ns / 4);
+	CHECK(raw_now() - before < ns + RAW_S * raw_patience());
+}
+
+static void *enter_for_8(void *arg)
+{
+	CHECK_EQ(raw_enter(arg, 8, 20 * RAW_S * raw_patience()), 0);
+	return NULL;
+}
+
+/* While others use the queue pair. */
+static void *enter_for_9(void *arg)
+{
+	const struct raw_qp *in = arg;
+	struct mrpc_enter e = {
+		.size = sizeof(e), .qp = in->id, .min_complete = 9,
+		.timeout_ns = 20 * RAW_S * raw_patience(),
+	};
+
+	CHECK_EQ(raw_ioctl(in->s->fd, MRPC_IOC_ENTER, &e), 0);
+	return NULL;
+}
+
+/*
+ * Twenty requests, and room for eight: who waits for more than can come sleeps, and so does a
+ * queue pair that gets none. Whoever makes room has the others come, in order.
+ */
+TEST(no_room)
+{
+	struct mrpc_sqe release = { .op = MRPC_OP_RELEASE, .nr = 1 };
+	struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
+	struct raw_qp sq, idle;
+	struct mrpc_cqe cqe;
+	struct raw srv;
+	unsigned int i;
+	char addr[64];
+	pthread_t t;
+
+	raw_open(&srv, 1 << 20, 1 << 20);
+	raw_qp(&sq, &srv, 8, 16, MRPC_QP_SERVE);
+	raw_qp(&idle, &srv, 8, 16, 0);
+	CHECK(raw_serve(&srv, "tcp:127.0.0.1:0") > 0);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.port);
+	CHECK(!pthread_create(&t, NULL, enter_for_8, &sq));
+	p.conn = raw_connect(&p.c, addr);
+	CHECK(p.conn > 0);
+	for (i = 0; i < 20; i++) {
+		struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, i, 10, NULL));
+
+		CHECK(raw_push(&qp, &sqe));
+	}
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	pthread_join(t, NULL);
+	raw_sleep(200 * RAW_MS * raw_scale());
+	CHECK(sq.head->flags & MRPC_QP_PENDING);
+	sleeps(&sq, 16);
+	sleeps(&idle, 1);
+	CHECK_EQ(raw_ready(&sq), 8);
+	/* Requests never leave less room than this: it is woken by the last of nine NOPs. */
+	CHECK(!pthread_create(&t, NULL, enter_for_9, &sq));
+	raw_sleep(200 * RAW_MS * raw_scale());
+	for (i = 0; i < 20; i++) {
+		CHECK(raw_next(&sq, &cqe, 5 * RAW_S * raw_patience()));
+		CHECK_EQ(cqe.type, MRPC_CQE_REQUEST);
+		CHECK(raw_is_blob(raw_msg(&srv, &cqe), cqe.msg_len, i, 10));
+		release.blocks[0] = cqe.block;
+		CHECK(raw_push(&sq, &release));
+		CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+	}
+	for (i = 0; i < 9; i++) {
+		CHECK(raw_push(&sq, &nop));
+		CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+	}
+	pthread_join(t, NULL);
+	raw_close(&srv);
+	raw_close(&p.c);
+	CHECK(raw_sessions(0, 5000));
+}
+
 /* -- what a thread leaves behind ------------------------------------------------------------ */
 
 #define LEFT_ROUNDS	200

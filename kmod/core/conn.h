@@ -408,6 +408,7 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 		      struct mrpc_qp *qp, struct mrpc_conn **touched);
 int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);
 void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine);
+bool mrpc_serve_room(struct mrpc_qp *qp);
 void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp);
 void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail);
 

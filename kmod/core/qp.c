@@ -437,11 +437,19 @@ static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
 	mrpc_serve_pull(qp->session, qp);
 }
 
+/*
+ * Of requests that wait only those are taken for which there is room: else a thread that is
+ * about to sleep would never do so. It need not look again by itself:
+ * - a request that comes later wakes it, mrpc_qp_set_pending();
+ * - so does the completion that needs less room than was promised, which is given back before;
+ * - who else makes room is in ENTER, or comes there, and takes them himself: by what he submits,
+ *   or by what he consumes, after which he looks at MRPC_QP_PENDING.
+ */
 static bool mrpc_enter_done(void *ctx)
 {
 	struct mrpc_enter_wait *w = ctx;
 
-	if (unlikely(!list_empty(&w->qp->session->pending)))
+	if (unlikely(!list_empty(&w->qp->session->pending)) && mrpc_serve_room(w->qp))
 		mrpc_enter_pull(w->qp);
 	return mrpc_qp_ready(w->qp) >= w->min;
 }

@@ -72,6 +72,15 @@ static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 	return true;
 }
 
+/**
+ * mrpc_serve_room() - could mrpc_serve_pull() give a queue pair a request now?
+ * @qp: the queue pair
+ */
+bool mrpc_serve_room(struct mrpc_qp *qp)
+{
+	return qp->flags & MRPC_QP_SERVE && mrpc_cq_room(&qp->cq, 1, qp->sq.mask + 1);
+}
+
 static bool mrpc_serve_alive(struct mrpc_call *call)
 {
 	struct mrpc_conn *conn = call->conn;

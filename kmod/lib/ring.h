@@ -158,6 +158,25 @@ static inline u32 mrpc_cq_reserved(const struct mrpc_cq *cq)
 	return (u32)atomic_read(&cq->promised) - cq->tail;
 }
 
+/* Is there room for @n more, and @spare besides, where so much was promised? */
+static inline bool mrpc_cq_fits(const struct mrpc_cq *cq, u32 promised, u32 head, u32 n, u32 spare)
+{
+	u32 size = cq->mask + 1;
+	/* A head that moved back can make it more than the size. */
+	u32 taken = min(promised - head, size);
+
+	return n <= size - taken && spare <= size - taken - n;
+}
+
+/** mrpc_cq_room() - would mrpc_cq_reserve() find room now? Does not promise it */
+static inline bool mrpc_cq_room(const struct mrpc_cq *cq, u32 n, u32 spare)
+{
+	u32 head = smp_load_acquire(&cq->ring->head);	/* as there: before the tail */
+
+	return READ_ONCE(cq->tail) - head <= cq->mask + 1 &&
+	       mrpc_cq_fits(cq, atomic_read(&cq->promised), head, n, spare);
+}
+
 /**
  * mrpc_cq_reserve() - promise room for @n completions
  * @spare: places that must be left besides, at most as many as there are
@@ -169,16 +188,12 @@ static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n, u32 spare)
 	/* Acquire: a slot is written only after the application has read it. */
 	u32 head = smp_load_acquire(&cq->ring->head);
 	int old = atomic_read(&cq->promised);
-	u32 size = cq->mask + 1;
 
 	/* The tail is read later than the head, which it therefore never follows. */
-	if (READ_ONCE(cq->tail) - head > size)
+	if (READ_ONCE(cq->tail) - head > cq->mask + 1)
 		return false;
 	do {
-		/* A head that moved back can make it more than the size. */
-		u32 taken = min((u32)old - head, size);
-
-		if (n > size - taken || spare > size - taken - n)
+		if (!mrpc_cq_fits(cq, old, head, n, spare))
 			return false;
 	} while (!atomic_try_cmpxchg(&cq->promised, &old, old + n));
 	return true;
