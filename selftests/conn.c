@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <signal.h>
 #include <sys/un.h>
 
 #include "tap.h"
@@ -357,6 +358,72 @@ TEST(drain_timeout)
 	raw_done(&p.c, &cqe);
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), -ENOENT);
 	CHECK_EQ(raw_close_id(&p.c, 1, 2, 0), -EINVAL);
+	raw_pair_end(&p);
+}
+
+static void handler(int sig)
+{
+	(void)sig;
+}
+
+static void *interrupt(void *arg)
+{
+	raw_sleep(200 * RAW_MS);
+	pthread_kill(*(pthread_t *)arg, SIGUSR2);
+	return NULL;
+}
+
+static unsigned int unavailable(void)
+{
+	struct mrpc_cqe cqe;
+	unsigned int nr = 0;
+
+	while (raw_reap(&qp, &cqe)) {
+		if (cqe.type != MRPC_CQE_REPLY)
+			continue;
+		CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
+		raw_done(&p.c, &cqe);
+		nr++;
+	}
+	return nr;
+}
+
+/*
+ * A peer without room does not read, and an orderly end waits 0.8 seconds for it. Who is
+ * interrupted meanwhile hears of it, unless his calls have completed.
+ */
+TEST(close_interrupted)
+{
+	struct sigaction sa = { .sa_handler = handler };
+	pthread_t self = pthread_self(), t;
+	unsigned int nr, i;
+	struct mrpc_sqe sqe;
+	uint64_t until;
+	int err;
+
+	CHECK_SYS(sigaction(SIGUSR2, &sa, NULL));
+	raw_server_open(&p.srv, 1 << 20, 131072);
+	raw_open(&p.c, 8 << 20, 1 << 20);
+	p.srv.keep = true;
+	raw_pair_start(&p, "loop", 1);
+	raw_qp(&qp, &p.c, 32, 64, 0);
+	sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, 16000, NULL));
+	for (i = 0; i < 19; i++)
+		CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK(raw_server_hangs(&p.srv, 8));	/* 16 KiB each */
+	CHECK(!pthread_create(&t, NULL, interrupt, &self));
+	err = raw_close_id(&p.c, p.conn, 0, 0);
+	nr = unavailable();
+	NOTE("%d, %u of 19 calls completed", err, nr);
+	CHECK(err == -EINTR || (!err && nr == 19));
+	pthread_join(t, NULL);
+	for (until = raw_now() + 5 * RAW_S * raw_patience(); nr < 19 && raw_now() < until;) {
+		raw_sleep(10 * RAW_MS);
+		nr += unavailable();
+	}
+	CHECK_EQ(nr, 19);
+	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), -ENOENT);
 	raw_pair_end(&p);
 }
 

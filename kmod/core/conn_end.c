@@ -279,7 +279,7 @@ static bool mrpc_conn_is_closed(void *ctx)
  * calls have completed.
  *
  * Context: process; may sleep.
- * Return: 0; -ENOENT; -EINVAL; -EINTR or -ETIME while draining, after which the
+ * Return: 0; -ENOENT; -EINTR or -ETIME while draining, or while its calls complete: the
  * connection is closed all the same.
  */
 int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
@@ -288,7 +288,7 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 	bool drain = args->flags & MRPC_CLOSE_DRAIN;
 	struct mrpc_listener *l;
 	struct mrpc_conn *conn;
-	int err = 0;
+	int err = 0, ended;
 
 	conn = mrpc_conn_find(session, args->id);
 	if (conn) {
@@ -297,8 +297,9 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 			err = mrpc_conn_wait_drained(conn, until);
 		}
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
-		mrpc_wait(session, &conn->wait, mrpc_conn_is_closed, conn,
-			  ktime_get_ns() + 3 * NSEC_PER_SEC);
+		ended = mrpc_wait(session, &conn->wait, mrpc_conn_is_closed, conn,
+				  ktime_get_ns() + 3 * NSEC_PER_SEC);
+		err = err ?: ended;
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);
 		return err;
