@@ -428,15 +428,32 @@ static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
 	}
 }
 
-/* A message that trickles in holds its block of the receive heap. */
-static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
+/* The message being received comes more slowly than any honest one. */
+static bool mrpc_conn_trickles(const struct mrpc_conn *conn, u64 now)
 {
 	u64 since = READ_ONCE(conn->rx_since);
 
-	if (conn->ops->slow)
-		return conn->ops->slow(conn, now, MRPC_SLOW_GRACE + conn->keepalive);
 	return since && now > since && now - since > MRPC_SLOW_GRACE +
 	       div_u64((u64)READ_ONCE(conn->rx_len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
+}
+
+/* A message that trickles in holds its block of the receive heap. */
+static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
+{
+	const struct mrpc_transport_ops *ops;
+	bool slow;
+
+	/* No claim is held: the link may get another version, and who held the last one's module
+	 * let go of it. But a module that is removed stays for a grace period.
+	 */
+	rcu_read_lock();
+	ops = READ_ONCE(conn->ops);
+	if (ops->slow)
+		slow = ops->slow(conn, now, MRPC_SLOW_GRACE + conn->keepalive);
+	else
+		slow = mrpc_conn_trickles(conn, now);
+	rcu_read_unlock();
+	return slow;
 }
 
 /* Probe a silent peer. Return: when to look again. */

@@ -120,7 +120,7 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 	__module_get(to->owner);
 	mrpc_domain_leave(conn);	/* it uses @from; the caller has it join again */
 	spin_lock(&conn->lock);		/* for dumps */
-	conn->ops = to;
+	WRITE_ONCE(conn->ops, to);	/* and for mrpc_conn_too_slow() */
 	conn->link = link;
 	spin_unlock(&conn->lock);
 	module_put(from->owner);

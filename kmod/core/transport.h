@@ -82,8 +82,8 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @release: free the link; nobody is in send or recv, no callback follows
  * @backlog: bytes given to @send that the peer has not acknowledged
  * @slow: does a message take longer than @patience (ns) to arrive, or to get on, by the
- *	peer's fault? By anybody, also while the link ends: it must see that itself.
- *	Optional: mrpc_conn.rx_since says it
+ *	peer's fault? By anybody, also while the link ends or changes its version: it
+ *	must see that itself. Under RCU: does not sleep. Optional: mrpc_conn.rx_since says it
  * @uses: MRPC_FEATURE_* that a configuration of @type wants used in what is sent.
  *	Optional: none
  * @decompose: the state of @conn's link, for another version's @restore: memory
