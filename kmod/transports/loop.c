@@ -48,6 +48,8 @@
  * @full: the peer wants a kick when there is room
  * @eof: nothing more comes: the peer was released
  * @closed: nothing more may be put on @input: this end was released
+ * @unsaid: the peer was not told of the last message, as more were to follow; of the owner
+ *	of the transmit claim
  * @down: send and receive fail
  * @linger: let the peer take what it was sent before this end goes
  * @accept: entry of the listener's list until accepted; under its lock
@@ -63,6 +65,7 @@ struct mrpc_loop_end {
 	bool full;
 	bool eof;
 	bool closed;
+	bool unsaid;
 	bool down;
 	bool linger;
 	struct list_head accept;
@@ -379,11 +382,23 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 	spin_unlock(&peer->lock);
 	if (!err)
 		rpc->done = total;
+	end->unsaid = !err && more;
 	if (to) {
 		mrpc_kick_rx(to);
 		mrpc_conn_put(to);
 	}
 	return err;
+}
+
+/* A round ends. If more was to follow, and does not follow now, nobody has told the peer. */
+static void mrpc_loop_flush(struct mrpc_conn *conn)
+{
+	struct mrpc_loop_end *end = conn->link;
+
+	if (likely(!end->unsaid))
+		return;
+	end->unsaid = false;
+	mrpc_loop_kick_rx(end->peer);
 }
 
 /*
@@ -595,6 +610,7 @@ struct mrpc_transport_ops mrpc_loop_ops = {
 	.accept		= mrpc_loop_accept,
 	.unlisten	= mrpc_loop_unlisten,
 	.send		= mrpc_loop_send,
+	.flush		= mrpc_loop_flush,
 	.recv		= mrpc_loop_recv,
 	.shutdown	= mrpc_loop_shutdown,
 	.release	= mrpc_loop_release,
