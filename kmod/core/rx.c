@@ -350,6 +350,7 @@ static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
 	struct mrpc_conn *conn = call->conn;
 
 	link->path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
+	mrpc_chain_room(link);
 	mrpc_carry_done(link, call, rx->a.frame.status);
 	rx->a.frame.call_id = call->id;
 	rx->rpc.frame.call_id = call->id;
