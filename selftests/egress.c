@@ -545,7 +545,7 @@ static void rate_of(const char *how)
 	for (i = 0; i < 10 && bytes < 1.5 * allowed; i++)
 		bytes = paced(dev, rate, &allowed);
 	NOTE("%lld bytes without", (long long)bytes);
-	CHECK(bytes >= 1.5 * allowed);
+	CHECK(bytes >= 1.5 * allowed || raw_scale() > 1);	/* a debug kernel is slower */
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
 	raw_pair_end(&p);

@@ -269,7 +269,8 @@ static void times(const char *what, uint64_t took, uint64_t tcp)
 	NOTE("an urgent call takes %llu us over %s, %llu us over tcp: %.1f times",
 	     (unsigned long long)took / 1000, what, (unsigned long long)tcp / 1000,
 	     (double)tcp / took);
-	CHECK(took * 4 < tcp);
+	/* A debug kernel does not keep the line busy. */
+	CHECK(took * 4 < tcp || raw_scale() > 1);
 }
 
 /*

@@ -46,7 +46,7 @@ TEST_LIMIT(idle, 200)
 	CHECK_EQ(gauge("peers"), peers + PEERS);
 	CHECK_EQ(gauge("gap_maps"), 0);
 	NOTE("%u idle peers take %lld bytes of slabs, %lld each", PEERS, took, took / PEERS);
-	CHECK(took / PEERS <= 1024);
+	CHECK(took / PEERS <= 1024 || raw_scale() > 1);	/* a debug kernel adds red zones */
 	/* Those that have a connection do not notice. */
 	CHECK_EQ(gauge("links"), 2);
 	stranger_close(&all);
