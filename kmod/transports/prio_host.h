@@ -429,7 +429,7 @@ struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
 struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
 struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr);
 void prio_port_put(struct prio_port *port);
-void prio_look(struct net *net, struct prio_look *look);
+bool prio_look(struct net *net, struct prio_look *look);
 int prio_ports_init(void);
 void prio_ports_apply(void);
 void prio_ports_crowd(void);

@@ -25,10 +25,12 @@
 /**
  * struct prio_net - a network namespace, as long as it or the module lasts
  * @host: of it, or NULL
+ * @used: it has had one
  * @past: what its earlier hosts have counted: counters only grow, whoever opens and closes ports
  */
 struct prio_net {
 	struct prio_host *host;
+	bool used;
 	struct mrpc_prio_stats past;
 };
 
@@ -171,6 +173,7 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	}
 	list_add(&host->list, &prio_hosts);
 	prio_net(net)->host = host;
+	prio_net(net)->used = true;
 	schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
 	return host;
 }
@@ -462,19 +465,22 @@ static void prio_look_host(struct prio_host *host, struct prio_look *look)
  * @net: the namespace
  * @look: out
  *
- * Context: process; may sleep.
+ * Context: process; may sleep. Return: whether it was ever used there.
  */
-void prio_look(struct net *net, struct prio_look *look)
+bool prio_look(struct net *net, struct prio_look *look)
 {
 	struct prio_net *pn = prio_net(net);
+	bool used;
 
 	memset(look, 0, sizeof(*look));
 	prio_rule(&look->rule);
 	mutex_lock(&prio_ports_lock);
+	used = pn->used;
 	look->stats = pn->past;
 	if (pn->host)
 		prio_look_host(pn->host, look);
 	mutex_unlock(&prio_ports_lock);
+	return used;
 }
 
 static struct pernet_operations prio_net_ops = {

@@ -94,7 +94,8 @@ int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx)
 	int err = 0;
 	u32 i;
 
-	prio_look(net, &look);
+	if (!prio_look(net, &look))
+		return 0;
 	for (i = 0; !err && i < ARRAY_SIZE(prio_numbers); i++)
 		err = emit(ctx, prio_numbers[i].kind, prio_numbers[i].name,
 			   prio_number_of(&look, &prio_numbers[i]));
