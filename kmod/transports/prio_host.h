@@ -349,7 +349,7 @@ struct prio_out {
  * @pieces: packets that were taken from @came and have not been placed; of that owner, as what
  *	follows
  * @frame: its header
- * @head: bytes before the byte section; 0: the header has not been read
+ * @head: bytes before the byte section; 0: the header has not been read. prio_in_slow() looks
  * @open: the sink has accepted it
  * @base: where the byte section goes, NULL: nowhere
  * @placed: bytes that have been done with

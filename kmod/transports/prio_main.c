@@ -212,19 +212,14 @@ static int __init prio_init(void)
 {
 	int err;
 
-	err = prio_out_init() ?: prio_in_init() ?: prio_peers_init();
+	err = prio_out_init() ?: prio_in_init() ?: prio_peers_init() ?: prio_ports_init();
 	if (err)
-		goto no_caches;
-	err = prio_ports_init();
-	if (err)
-		goto no_caches;
+		goto no_ports;
 	err = mrpc_transport_register(&prio_ops);
-	if (err)
-		goto no_transport;
-	return 0;
-no_transport:
+	if (!err)
+		return 0;
 	prio_ports_exit();
-no_caches:
+no_ports:
 	prio_caches_exit();
 	return err;
 }

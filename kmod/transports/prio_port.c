@@ -23,7 +23,11 @@
 #define PRIO_IDLE	(60 * HZ)	/* and forgotten */
 
 /**
- * struct prio_net - a network namespace, as long as it or the module lasts
+ * struct prio_net - a network namespace
+ *
+ * Made and freed with the namespace, or with the module if that comes and goes meanwhile. A host
+ * has a reference to its namespace, so there is none at either end. All under prio_ports_lock.
+ *
  * @host: of it, or NULL
  * @used: it has had one
  * @past: what its earlier hosts have counted: counters only grow, whoever opens and closes ports
@@ -36,7 +40,7 @@ struct prio_net {
 
 static unsigned int prio_net_id __read_mostly;
 static DEFINE_MUTEX(prio_ports_lock);
-static LIST_HEAD(prio_hosts);		/* under prio_ports_lock, and each struct prio_net */
+static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
 
 static void prio_reap(struct work_struct *work);
 static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
