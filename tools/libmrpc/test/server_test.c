@@ -261,6 +261,16 @@ static struct mrpc_call *take_deferred(void)
 	return call;
 }
 
+/* An Echo of which @done tells the end. */
+static void call_echo(struct client *c, u32 number, u32 len, mrpc_done_fn done, int *user)
+{
+	struct mrpc_msg msg;
+
+	build(&msg, c->session, number, len);
+	CHECK_EQ(mrpc_call_async(c->conn, &test_service, TEST_ECHO, &msg, NULL, done, user, NULL),
+		 0);
+}
+
 static void count(void *user, struct mrpc_result *res)
 {
 	const struct fake_msg *reply = res->reply;
@@ -273,7 +283,6 @@ TEST(deferred_replies_from_another_thread)
 {
 	static const struct test_ops ops = { .echo = deferring_handler };
 	struct test_server ts;
-	struct mrpc_msg msg;
 	struct client c;
 	pthread_t thread;
 	int good = 0;
@@ -283,11 +292,8 @@ TEST(deferred_replies_from_another_thread)
 	server_start(&ts, &ops, NULL, "loop:later", 2);
 	CHECK_EQ(pthread_create(&thread, NULL, answer_later, NULL), 0);
 	client_start(&c, "loop:later");
-	for (i = 0; i < 200; i++) {
-		build(&msg, c.session, i, i * 700);
-		CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, count,
-					 &good, NULL), 0);
-	}
+	for (i = 0; i < 200; i++)
+		call_echo(&c, i, i * 700, count, &good);
 	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), -1), 0);
 	CHECK_EQ(good, 200);
 	pthread_mutex_lock(&later.lock);
@@ -319,11 +325,8 @@ static struct mrpc_call *defer_one(struct client *c, u32 number, mrpc_done_fn do
 {
 	unsigned int enters = fake_stats().enters;
 	struct mrpc_call *call;
-	struct mrpc_msg msg;
 
-	build(&msg, c->session, number, number * 700);
-	CHECK_EQ(mrpc_call_async(c->conn, &test_service, TEST_ECHO, &msg, NULL, done, user, NULL),
-		 0);
+	call_echo(c, number, number * 700, done, user);
 	CHECK_EQ(mrpc_submit(mrpc_qp_self(c->session)), 0);
 	/* Ours, and the worker's, which sleeps from then on. */
 	while (fake_stats().enters < enters + 2)
@@ -393,15 +396,12 @@ TEST(a_handlers_reply_that_cannot_be_sent)
 {
 	static const struct test_ops ops = { .echo = filling_handler };
 	struct test_server ts;
-	struct mrpc_msg msg;
 	struct client c;
 	int status = -1;
 
 	server_start(&ts, &ops, NULL, "loop:filled", 1);
 	client_start(&c, "loop:filled");
-	build(&msg, c.session, 1, 700);
-	CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, ended, &status,
-				 NULL), 0);
+	call_echo(&c, 1, 700, ended, &status);
 	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
 	CHECK_EQ(status, MRPC_RESOURCE_EXHAUSTED);
 	client_stop(&c);
@@ -450,7 +450,6 @@ TEST(handlers_make_calls)
 	static const struct test_ops back_ops = { .echo = echo_handler };
 	static const struct test_ops front_ops = { .echo = relaying_handler };
 	struct test_server back, front;
-	struct mrpc_msg msg;
 	struct client c;
 	int good = 0;
 	u32 i;
@@ -460,11 +459,8 @@ TEST(handlers_make_calls)
 	backend = mrpc_connect(front.session, "loop:back", test_services, 1, NULL);
 	CHECK(backend != NULL);
 	client_start(&c, "loop:front");
-	for (i = 0; i < 100; i++) {
-		build(&msg, c.session, i, i * 700);
-		CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, count,
-					 &good, NULL), 0);
-	}
+	for (i = 0; i < 100; i++)
+		call_echo(&c, i, i * 700, count, &good);
 	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), -1), 0);
 	CHECK_EQ(good, 100);
 	client_stop(&c);
@@ -513,7 +509,6 @@ TEST(calls_end_while_queued_requests_are_served)
 	static const struct test_ops back_ops = { .echo = gated_handler };
 	static const struct test_ops front_ops = { .echo = harvesting_handler };
 	struct test_server back, front;
-	struct mrpc_msg msg;
 	struct client c;
 	int good = 0;
 	u32 i;
@@ -524,11 +519,8 @@ TEST(calls_end_while_queued_requests_are_served)
 	backend = mrpc_connect(front.session, "loop:gated", test_services, 1, NULL);
 	CHECK(backend != NULL);
 	client_start(&c, "loop:harvesting");
-	for (i = 0; i < 2; i++) {
-		build(&msg, c.session, i, i * 700);
-		CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, count,
-					 &good, NULL), 0);
-	}
+	for (i = 0; i < 2; i++)
+		call_echo(&c, i, i * 700, count, &good);
 	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
 	CHECK_EQ(good, 2);
 	client_stop(&c);
@@ -604,15 +596,12 @@ TEST(handler_ends_its_thread)
 	static const struct test_ops ops = { .echo = leaving_handler };
 	struct mrpc_call *call;
 	struct test_server ts;
-	struct mrpc_msg msg;
 	struct client c;
 	int status = -1;
 
 	server_start(&ts, &ops, NULL, "loop:leaving", 1);
 	client_start(&c, "loop:leaving");
-	build(&msg, c.session, 1, 1);
-	CHECK_EQ(mrpc_call_async(c.conn, &test_service, TEST_ECHO, &msg, NULL, ended, &status,
-				 NULL), 0);
+	call_echo(&c, 1, 1, ended, &status);
 	CHECK_EQ(mrpc_submit(mrpc_qp_self(c.session)), 0);
 	call = take_deferred();
 	mrpc_server_stop(ts.server);
