@@ -475,8 +475,6 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	 */
 	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
-		/* Who runs us receives next: should a wake-up be lost, this is the latest. */
-		set_bit(MRPC_CONN_RX_READY, &conn->flags);
 		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
 		return now + conn->keepalive;
