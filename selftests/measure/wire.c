@@ -202,6 +202,8 @@ static void host_bulk(struct result *r, unsigned int nr, unsigned int in_flight)
 	for (i = 0; i < nr; i++) {
 		load_stop(&l[i]);
 		r->failed += load_failed(&l[i]);
+		if (l[i].detail[0])
+			memcpy(r->why, l[i].detail, sizeof(r->why));
 	}
 	free(l);
 }
@@ -403,6 +405,16 @@ static double large_mbit(bool all)
 	return bytes * 8e3 / (all ? last - shared->begin : shared->seconds * RAW_S) / HOSTS;
 }
 
+static void say_failed(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < HOSTS; i++)
+		if (shared->of[i].failed)
+			printf("      host %u: %llu have failed: %s\n", i + 1,
+			       (unsigned long long)shared->of[i].failed, shared->of[i].why);
+}
+
 static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
 {
 	static struct flow_sample all[HOSTS * SAMPLES];
@@ -422,10 +434,7 @@ static void mix_line(uint64_t base, unsigned int round, unsigned int busy)
 	       flow_quantile(all, large, 0.99) / 1000.0,
 	       large_mbit(false), large_mbit(true), bytes * 8 / 1e6 / shared->seconds / HOSTS, busy,
 	       (unsigned long long)failed);
-	for (i = 0; i < HOSTS; i++)
-		if (shared->of[i].failed)
-			printf("      host %u: %llu have failed: %s\n", i + 1,
-			       (unsigned long long)shared->of[i].failed, shared->of[i].why);
+	say_failed();
 	fflush(stdout);
 }
 
@@ -482,10 +491,7 @@ static void bulk_line(struct series *s, const char *what)
 	printf("%-20s %6.2f Mbit/s of each link, resent %5.1f %%, %u %% busy, %llu failed\n", what,
 	       s->of[s->nr - 1], bytes ? 100.0 * (resent - before) / bytes : 0, busy,
 	       (unsigned long long)failed);
-	for (i = 0; i < HOSTS; i++)
-		if (shared->of[i].failed)
-			printf("      host %u: %llu have failed: %s\n", i + 1,
-			       (unsigned long long)shared->of[i].failed, shared->of[i].why);
+	say_failed();
 	fflush(stdout);
 }
 
