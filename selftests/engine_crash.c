@@ -148,8 +148,6 @@ TEST(leak_at_the_server)
 	end();
 }
 
-#define HOUR_US	3600000000ULL
-
 static int drained;
 
 static void *drain(void *conn)
@@ -161,7 +159,6 @@ static void *drain(void *conn)
 /* BYE waits for a request that was lost, which was given up; it is not forgotten itself. */
 TEST_LIMIT(leak_then_drain, 120)
 {
-	struct mrpc_connect to;
 	struct mrpc_sqe sqe;
 	struct mrpc_cqe cqe;
 	struct raw_qp qp;
@@ -171,11 +168,9 @@ TEST_LIMIT(leak_then_drain, 120)
 	op_del_all();
 	raw_server_open(&p.srv, 1 << 20, 1 << 20);
 	raw_open(&p.c, 1 << 20, 1 << 20);
-	p.srv.keepalive_us = HOUR_US;	/* a probe would have it sent */
+	p.srv.keepalive_us = RAW_HOUR_US;	/* a probe would have it sent */
 	raw_pair_start(&p, "tcp4", 1);
-	to = raw_target(&p.c, p.addr);
-	to.keepalive_us = HOUR_US;
-	conn = raw_connect_to(&p.c, &to);
+	conn = raw_connect_quiet(&p.c, p.addr);
 	raw_qp(&qp, &p.c, 16, 32, 0);
 	op_must_add("crash", "leak=1 side=client", NULL);
 	sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&p.c, 1, 0, NULL));

@@ -334,7 +334,7 @@ static void heap_comes_back(bool reset)
 	u32 size;
 
 	raw_server_open(&p.srv, 1 << 20, 65536);
-	p.srv.keepalive_us = 3600000000ULL;
+	p.srv.keepalive_us = RAW_HOUR_US;
 	raw_open(&p.c, 1 << 20, 65536);
 	raw_pair_start(&p, "tcp4", 1);
 	peer_shake(&first, p.srv.s.port);

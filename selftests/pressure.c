@@ -338,14 +338,6 @@ TEST(heap_full_prio)
 	heap_full("prio");
 }
 
-static int connect_quiet(struct raw *s, const char *addr)
-{
-	struct mrpc_connect c = raw_target(s, addr);
-
-	c.keepalive_us = 3600000000ULL;
-	return raw_connect_to(s, &c);
-}
-
 /*
  * A request that waits for a completion queue holds its block. When its deadline passes, a
  * request that waits for the heap gets it, though nothing else happens.
@@ -364,14 +356,14 @@ TEST(heap_of_one_that_waits)
 	raw_open(&srv, 1 << 20, 131072);
 	raw_qp(&sq, &srv, 1, 2, MRPC_QP_SERVE);
 	at = raw_target(&srv, "tcp:127.0.0.1:0");
-	at.keepalive_us = 3600000000ULL;
+	at.keepalive_us = RAW_HOUR_US;
 	CHECK(raw_serve_at(&srv, &at) > 0);
 	raw_open(&p.c, 1 << 20, 1 << 20);
 	raw_qp(&qp, &p.c, 64, 256, 0);
 	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.port);
 	CHECK(!pthread_create(&t, NULL, enter_once, &sq));
-	p.conn = connect_quiet(&p.c, addr);
-	other = connect_quiet(&p.c, addr);
+	p.conn = raw_connect_quiet(&p.c, addr);
+	other = raw_connect_quiet(&p.c, addr);
 	CHECK(p.conn > 0 && other > 0);
 	raw_sleep(2500 * RAW_MS);	/* connections look after themselves in their first second */
 	push(RAW_ACK, 0, 50);		/* has the only place */

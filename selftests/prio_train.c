@@ -118,13 +118,18 @@ static void nothing_left(void)
 	CHECK_EQ(gauge("outstanding"), 0);
 }
 
+static void server_ends(void)
+{
+	raw_server_stop(&srv);
+	CHECK_EQ(srv.bad, 0);
+	restore_settings();
+}
+
 static void end(void)
 {
 	nothing_left();
 	stranger_leave(&s);
-	raw_server_stop(&srv);
-	CHECK_EQ(srv.bad, 0);
-	restore_settings();
+	server_ends();
 }
 
 /* -- what is sent ------------------------------------------------------------------------ */
@@ -574,7 +579,5 @@ TEST_LIMIT(no_beginning, 240)
 	while (gauge("messages_in") + gauge("staged") && raw_now() < end)
 		raw_sleep(RAW_MS);
 	nothing_left();
-	raw_server_stop(&srv);
-	CHECK_EQ(srv.bad, 0);
-	restore_settings();
+	server_ends();
 }

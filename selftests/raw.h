@@ -23,6 +23,7 @@
 
 #define RAW_S		1000000000ULL	/* ns */
 #define RAW_MS		1000000ULL
+#define RAW_HOUR_US	3600000000ULL	/* a keepalive that no test lives to see */
 
 /* Services in the order in which everybody here binds and numbers them. */
 enum { RAW_BULK, RAW_TYPES, RAW_SERVICES };
@@ -110,6 +111,8 @@ struct mrpc_connect raw_target(struct raw *s, const char *addr);
 int raw_connect_to(struct raw *s, struct mrpc_connect *c);
 int raw_serve_at(struct raw *s, struct mrpc_connect *c);
 int raw_connect(struct raw *s, const char *addr);
+/* No probe sends, or wakes, what nobody else does. */
+int raw_connect_quiet(struct raw *s, const char *addr);
 int raw_serve(struct raw *s, const char *addr);
 int raw_close_id(struct raw *s, uint32_t id, uint32_t flags, uint64_t timeout_us);
 
