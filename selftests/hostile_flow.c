@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include "tap.h"
@@ -14,12 +15,17 @@
 static struct raw_pair p;
 static struct peer w;
 
-static void begin(uint64_t keepalive_us, uint32_t max_message)
+static void open_both(void)
 {
 	raw_server_open(&p.srv, 48 << 20, 8 << 20);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+}
+
+static void begin(uint64_t keepalive_us, uint32_t max_message)
+{
+	open_both();
 	p.srv.keepalive_us = keepalive_us;
 	p.srv.max_message = max_message;
-	raw_open(&p.c, 1 << 20, 1 << 20);
 	raw_pair_start(&p, "tcp4", 1);
 }
 
@@ -281,27 +287,135 @@ TEST(cancel_flood)
 	end();
 }
 
-/* Large replies that nobody reads stop their connection, and no other. */
-TEST_LIMIT(unread_replies, 120)
-{
-	struct mrpc_msg_len len;
-	struct mrpc_frame f;
-	u8 body[64];
-	u32 i, size;
+#define UNREAD_BYTES	(PEER_BUF - 4096)
 
-	begin(0, 0);
+/* Large replies that nobody reads stop their connection, and no other: nor do they take room. */
+static void unread_replies(uint32_t entries)
+{
+	u32 i;
+
+	open_both();
+	p.srv.entries = entries;
+	raw_pair_start(&p, "tcp4", 1);
 	peer_shake(&w, p.srv.s.port);
-	for (i = 0; i < 20; i++) {
-		size = peer_blob(body, &len, 1 << 20, 0, NULL);
-		f = peer_call_frame(peer_id(&w, i), RAW_MAKE, &len);
-		CHECK(peer_send_frame(&w, &f, body, size));
-	}
+	for (i = 0; i < 30; i++)
+		CHECK(peer_call(&w, peer_id(&w, i), RAW_MAKE, UNREAD_BYTES, 0));
 	for (i = 0; i < 10; i++)
 		check_alive();
 	CHECK(!raw_server_idle(&p.srv, 100));
 	peer_reset(&w);
 	CHECK(raw_server_idle(&p.srv, 5000));
 	end();
+}
+
+TEST_LIMIT(unread_replies, 120)
+{
+	unread_replies(0);
+}
+
+TEST_LIMIT(unread_replies_few_entries, 120)
+{
+	unread_replies(2);
+}
+
+#define LATE_CALLS	16		/* with this much each: more than sockets hold */
+
+/* Adds those whose blocks are free to @sent. */
+static void reap_sent(struct raw_qp *sq, u32 *sent)
+{
+	struct mrpc_cqe cqe;
+
+	while (raw_reap(sq, &cqe)) {
+		CHECK_EQ(cqe.type, MRPC_CQE_SENT);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		CHECK(!(*sent & 1U << cqe.user_data));
+		*sent |= 1U << cqe.user_data;
+	}
+}
+
+/* Answers LATE_CALLS calls with more than the peer takes. Return: those that are sent. */
+static u32 answer_unread(struct raw *srv, struct raw_qp *sq)
+{
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	u32 i, sent = 0;
+
+	for (i = 0; i < LATE_CALLS; i++) {
+		CHECK(peer_call(&w, peer_id(&w, i), RAW_ECHO, i, 10));
+		raw_expect(sq, &cqe, MRPC_CQE_REQUEST, 5 * RAW_S);
+		sqe = raw_reply_to(&cqe, MRPC_OK);
+		sqe.root = raw_blob(srv, i, UNREAD_BYTES, NULL);
+		sqe.user_data = i;
+		CHECK(raw_push(sq, &sqe));
+		raw_sleep(50 * RAW_MS * raw_scale());
+		CHECK_EQ(raw_enter(sq, 0, 0), 0);
+		raw_sleep(50 * RAW_MS * raw_scale());
+		reap_sent(sq, &sent);
+	}
+	NOTE("sent: 0x%x", sent);
+	CHECK(__builtin_popcount(sent) < LATE_CALLS - 1);
+	return sent;
+}
+
+/*
+ * A peer reads its replies while the completion queue is full: that their blocks are free is
+ * said when there is room; or never, to who does not look any more.
+ */
+static void late_words(bool leaves)
+{
+	static const struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
+	struct pollfd in = { .events = POLLIN };
+	struct raw_qp sq;
+	struct raw srv;
+	u32 i, sent;
+
+	raw_open(&srv, 48 << 20, 1 << 20);
+	raw_qp(&sq, &srv, 8, 16, MRPC_QP_SERVE);
+	CHECK(raw_serve(&srv, "tcp:127.0.0.1:0") > 0);
+	peer_connect(&w, srv.port);
+	peer_hello(&w);
+	CHECK_EQ(raw_enter(&sq, 1, 200 * RAW_MS * raw_scale()), -ETIME);
+	peer_expect(&w, MRPC_WIRE_HELLO_ACK);
+	sent = answer_unread(&srv, &sq);
+	for (i = 0; i < 16; i++) {
+		CHECK(raw_push(&sq, &nop));
+		CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+	}
+	CHECK_EQ(raw_ready(&sq), 16);
+	CHECK(!(sq.head->flags & MRPC_QP_PENDING));
+	for (i = 0; i < LATE_CALLS; i++) {
+		peer_expect(&w, MRPC_WIRE_REPLY);
+		CHECK(raw_is_blob(w.body, w.body_len, i, UNREAD_BYTES));
+	}
+	raw_sleep(300 * RAW_MS * raw_scale());
+	CHECK_EQ(raw_ready(&sq), 16);
+	CHECK(sq.head->flags & MRPC_QP_PENDING);
+	if (!leaves) {
+		struct mrpc_cqe cqe;
+
+		for (i = 0; i < 16; i++)
+			raw_expect(&sq, &cqe, MRPC_CQE_NOP, RAW_S);
+		CHECK(!raw_ready(&sq));
+		in.fd = srv.fd;
+		CHECK_EQ(poll(&in, 1, 0), 1);
+		CHECK_EQ(raw_enter(&sq, LATE_CALLS - __builtin_popcount(sent), 5 * RAW_S), 0);
+		reap_sent(&sq, &sent);
+		CHECK_EQ(sent, (1U << LATE_CALLS) - 1);
+		CHECK(!(sq.head->flags & MRPC_QP_PENDING));
+	}
+	raw_close(&srv);
+	peer_close(&w);
+	CHECK(raw_sessions(0, 5000));
+}
+
+TEST_LIMIT(sent_late, 60)
+{
+	late_words(false);
+}
+
+TEST_LIMIT(sent_too_late, 60)
+{
+	late_words(true);
 }
 
 /* A message that fills a receive heap of 64 KiB; and what of it is sent at first. */

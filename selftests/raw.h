@@ -233,6 +233,7 @@ struct raw_server {
 	void (*seen)(const struct mrpc_cqe *cqe, const void *msg);
 	uint64_t keepalive_us;
 	uint32_t max_message;
+	uint32_t entries;	/* of each submission queue; 0: enough */
 };
 
 /* At @addr, with @threads threads, each with a queue pair. */
@@ -241,6 +242,7 @@ void raw_server_open(struct raw_server *srv, uint32_t send_len, uint32_t recv_le
 void raw_server_start(struct raw_server *srv, const char *addr, unsigned int threads);
 void raw_server_stop(struct raw_server *srv);
 uint64_t raw_server_requests(struct raw_server *srv);
+struct mrpc_sqe raw_reply_to(const struct mrpc_cqe *request, uint32_t status);
 /* Answers one that hangs with a status, from @qp of the server's session. */
 void raw_server_answer(struct raw_qp *qp, const struct mrpc_cqe *request, uint32_t status);
 /* Waits until @nr connections are left that it accepted; false: more, after @ms. */

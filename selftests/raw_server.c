@@ -36,7 +36,7 @@ static void raw_give_back(struct raw_server *srv, struct raw_qp *qp, uint32_t bl
 		raw_must_push(qp, &sqe);
 }
 
-static struct mrpc_sqe raw_reply_to(const struct mrpc_cqe *c, uint32_t status)
+struct mrpc_sqe raw_reply_to(const struct mrpc_cqe *c, uint32_t status)
 {
 	return (struct mrpc_sqe){
 		.op = MRPC_OP_REPLY, .conn = c->conn, .call = c->call, .status = status,
@@ -202,10 +202,11 @@ void raw_server_start(struct raw_server *srv, const char *addr, unsigned int thr
 {
 	struct mrpc_connect c = raw_target(&srv->s, addr);
 	struct raw_worker *w;
+	uint32_t entries = srv->entries ?: 128;
 	unsigned int i;
 
 	for (i = 0; i < threads; i++)
-		raw_qp(&srv->qps[i], &srv->s, 128, 1024, MRPC_QP_SERVE);
+		raw_qp(&srv->qps[i], &srv->s, entries, 8 * entries, MRPC_QP_SERVE);
 	c.keepalive_us = srv->keepalive_us;
 	c.max_message = srv->max_message;
 	srv->listener = raw_serve_at(&srv->s, &c);

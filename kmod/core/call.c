@@ -102,22 +102,21 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 /* Nobody reads the send blocks of a call by reference any more: tell the application. */
 static noinline void mrpc_call_sent(struct mrpc_call *call)
 {
-	struct mrpc_cqe cqe = { .type = MRPC_CQE_SENT };
 	struct mrpc_qp *qp = call->qp;
 	bool post;
 
-	if (call->role == MRPC_ROLE_CLIENT && !qp) {
+	if (call->role == MRPC_ROLE_SERVER) {
+		mrpc_qp_sent(qp, call);
+		return;
+	}
+	if (!qp) {
 		mrpc_call_set(call, MRPC_CALL_SENT);
-	} else if (qp) {
+	} else {
 		spin_lock_bh(&qp->lock);
 		__set_bit(MRPC_CALL_SENT, &call->flags);
-		post = call->role == MRPC_ROLE_SERVER ||
-		       test_bit(MRPC_CALL_FINAL, &call->flags);
-		if (post) {
-			cqe.user_data = call->user_data;
-			cqe.conn = call->conn->id;
-			mrpc_qp_post_locked(qp, &cqe);
-		}
+		post = test_bit(MRPC_CALL_FINAL, &call->flags);
+		if (post)
+			mrpc_qp_post_sent(qp, call);
 		spin_unlock_bh(&qp->lock);
 		if (post)
 			mrpc_qp_wake(qp);

@@ -60,6 +60,7 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 	qp->mem_len = len;
 	mutex_init(&qp->submit);
 	spin_lock_init(&qp->lock);
+	INIT_LIST_HEAD(&qp->late);
 	mrpc_waiters_init(&qp->wait);
 	mrpc_sq_init(&qp->sq, &mrpc_qp_head(qp)->sq, qp->mem + sq_off, args->sq_entries);
 	mrpc_cq_init(&qp->cq, &mrpc_qp_head(qp)->cq, qp->mem + cq_off, args->cq_entries);
@@ -193,6 +194,104 @@ void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 }
 
 /**
+ * mrpc_qp_post_sent() - say that a call's send blocks are free
+ * @qp: the queue pair, its lock held, with room
+ * @call: the call
+ *
+ * mrpc_qp_wake() follows, after the lock is released.
+ */
+void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call)
+{
+	const struct mrpc_cqe cqe = {
+		.type = MRPC_CQE_SENT,
+		.user_data = call->user_data,
+		.conn = call->conn->id,
+	};
+
+	mrpc_qp_post_locked(qp, &cqe);
+}
+
+/* Work waits for a thread of the application in ENTER. */
+static void mrpc_qp_call_in(struct mrpc_qp *qp)
+{
+	smp_mb();	/* what waits before the flag; pairs with mrpc_enter_leave() */
+	WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
+	if (qp->eventfd)
+		eventfd_signal(qp->eventfd);
+	mrpc_qp_wake(qp);
+}
+
+/**
+ * mrpc_qp_sent() - say that a reply's send blocks are free, now or when there is room
+ * @qp: the queue pair
+ * @call: the reply, and a reference, which is taken over
+ *
+ * No room is promised for this: peers decide when it comes, and replies that they do not read
+ * would take the room from the requests of others.
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call)
+{
+	bool late = false;
+
+	spin_lock_bh(&qp->lock);
+	if (list_empty(&qp->late) && mrpc_cq_reserve(&qp->cq, 1, 0)) {
+		mrpc_qp_post_sent(qp, call);
+	} else if (!READ_ONCE(qp->session->closing)) {
+		mrpc_call_get(call);	/* the list's */
+		list_add_tail(&call->pending, &qp->late);
+		late = true;
+	}
+	spin_unlock_bh(&qp->lock);
+	if (late)
+		mrpc_qp_call_in(qp);
+	else
+		mrpc_qp_wake(qp);
+	mrpc_call_put(call);
+}
+
+/* Say what there was no room for, as far as there is some. Context: process. */
+static void mrpc_qp_say_late(struct mrpc_qp *qp)
+{
+	struct mrpc_call *call;
+
+	while (!list_empty(&qp->late)) {
+		spin_lock_bh(&qp->lock);
+		call = list_first_entry_or_null(&qp->late, struct mrpc_call, pending);
+		if (call && mrpc_cq_reserve(&qp->cq, 1, 0)) {
+			list_del_init(&call->pending);
+			mrpc_qp_post_sent(qp, call);
+		} else {
+			call = NULL;
+		}
+		spin_unlock_bh(&qp->lock);
+		if (!call)
+			return;
+		mrpc_qp_wake(qp);
+		mrpc_call_put(call);
+	}
+}
+
+/**
+ * mrpc_qp_end() - nobody looks at a queue pair any more
+ * @qp: of a session that is closing
+ */
+void mrpc_qp_end(struct mrpc_qp *qp)
+{
+	struct mrpc_call *call, *next;
+	LIST_HEAD(late);
+
+	spin_lock_bh(&qp->lock);
+	list_splice_init(&qp->late, &late);
+	spin_unlock_bh(&qp->lock);
+	list_for_each_entry_safe(call, next, &late, pending) {
+		list_del_init(&call->pending);
+		mrpc_call_put(call);
+	}
+}
+
+/**
  * mrpc_qp_ready() - completions that wait for the application
  * @qp: the queue pair
  */
@@ -211,16 +310,9 @@ void mrpc_qp_set_pending(struct mrpc_session *session)
 	u32 nr = mrpc_qp_count(session), i;
 
 	wake_up_poll(&session->poll_wait, EPOLLIN | EPOLLRDNORM);
-	for (i = 0; i < nr; i++) {
-		struct mrpc_qp *qp = session->qps[i];
-
-		if (!(qp->flags & MRPC_QP_SERVE))
-			continue;
-		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
-		if (qp->eventfd)
-			eventfd_signal(qp->eventfd);
-		mrpc_qp_wake(qp);
-	}
+	for (i = 0; i < nr; i++)
+		if (session->qps[i]->flags & MRPC_QP_SERVE)
+			mrpc_qp_call_in(session->qps[i]);
 }
 
 /* -- submission ----------------------------------------------------------- */
@@ -431,14 +523,25 @@ struct mrpc_enter_wait {
 	u32 min;
 };
 
+/* What waits for room in the completion queue. */
 static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
 {
-	__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
-	mrpc_serve_pull(qp->session, qp);
+	if (!list_empty(&qp->late))
+		mrpc_qp_say_late(qp);
+	if (!list_empty(&qp->session->pending))
+		mrpc_serve_pull(qp->session, qp);
+}
+
+/* Would mrpc_enter_pull() find something, and room for it? */
+static bool mrpc_enter_pulls(struct mrpc_qp *qp)
+{
+	if (!list_empty(&qp->late) && mrpc_cq_room(&qp->cq, 1, 0))
+		return true;
+	return !list_empty(&qp->session->pending) && mrpc_serve_room(qp);
 }
 
 /*
- * Of requests that wait only those are taken for which there is room: else a thread that is
+ * Of what waits only that is taken for which there is room: else a thread that is
  * about to sleep would never do so. It need not look again by itself:
  * - a request that comes later wakes it, mrpc_qp_set_pending();
  * - so does the completion that needs less room than was promised, which is given back before;
@@ -449,21 +552,26 @@ static bool mrpc_enter_done(void *ctx)
 {
 	struct mrpc_enter_wait *w = ctx;
 
-	if (unlikely(!list_empty(&w->qp->session->pending)) && mrpc_serve_room(w->qp))
+	if (unlikely(mrpc_enter_pulls(w->qp))) {
+		__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
 		mrpc_enter_pull(w->qp);
+	}
 	return mrpc_qp_ready(w->qp) >= w->min;
 }
 
 /* Say whether something is left that no completion announces. */
 static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
 {
-	if (!(qp->flags & MRPC_QP_SERVE))
-		return;
+	bool left;
+
 	if (READ_ONCE(mrpc_qp_head(qp)->flags)) {
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, 0);
 		smp_mb();	/* before the look at the lists; who adds then sets the flag */
 	}
-	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
+	left = !list_empty(&qp->late);
+	if (qp->flags & MRPC_QP_SERVE)
+		left |= !list_empty(&session->pending) || !list_empty(&session->ready_listeners);
+	if (left)
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
 }
 
@@ -517,8 +625,7 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 	}
 	if (!err) {
 		mrpc_enter_work(session, w.qp);
-		if (!list_empty(&session->pending))
-			mrpc_serve_pull(session, w.qp);
+		mrpc_enter_pull(w.qp);
 	}
 	mrpc_poll_end(session, &poller);
 	mrpc_enter_leave(session, w.qp);

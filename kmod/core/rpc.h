@@ -201,7 +201,8 @@ enum mrpc_call_role {
  *	Server: the request's completion until it is posted
  * @times: stage time stamps. A call can end, and engines be told of that, while whoever has its
  *	message stamps it: so what comes after submission is written and read at once
- * @pending: server: entry of mrpc_session.pending; under its ready_lock
+ * @pending: server: entry of mrpc_session.pending, under its ready_lock; of one that the
+ *	application has answered, of mrpc_qp.late, under the queue pair's lock
  * @spare: of one that nobody uses: those that the session keeps besides, see @spares
  * @spares: how many that makes with it
  * @loop: entry of the input of a loop transport's end; under that end's lock

@@ -398,12 +398,11 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	if (mrpc_reply_build(call, sqe, &r)) {
 		mrpc_reply_reset(call, &r);
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_ERROR, r.status, r.detail);
-	} else if (!call->by_ref) {
-		/* Copied: free at once. Said only to who did not ask for it. */
-		if (sqe->flags & MRPC_SQE_COPY)
-			mrpc_qp_unreserve(qp, 1);
-		else
-			mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_OK, NULL);
+	} else if (call->by_ref || sqe->flags & MRPC_SQE_COPY) {
+		/* Said by mrpc_qp_sent(), or not at all to who asked for a copy. */
+		mrpc_qp_unreserve(qp, 1);
+	} else {
+		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_OK, NULL);
 	}
 	trace_mrpc_marshal(conn, call);
 	status = call->rpc.frame.status;

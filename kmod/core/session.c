@@ -261,14 +261,17 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	struct mrpc_listener *l;
 	struct mrpc_conn *conn;
 	unsigned long id = 0;
+	u32 i;
 
 	spin_lock(&mrpc_sessions_lock);
 	list_del(&session->list);
 	spin_unlock(&mrpc_sessions_lock);
 	mrpc_user_uncharge_session(session->user);
 	xa_lock(&session->conns);
-	session->closing = true;
+	WRITE_ONCE(session->closing, true);
 	xa_unlock(&session->conns);
+	for (i = 0; i < session->nr_qps; i++)
+		mrpc_qp_end(session->qps[i]);
 	if (session->setup)	/* else nobody was told of it */
 		mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
 	while ((l = mrpc_listener_next(session, &id))) {
@@ -299,7 +302,7 @@ static __poll_t mrpc_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &session->poll_wait, wait);
 	smp_mb();	/* pairs with the one after a completion is posted */
 	for (i = 0; i < nr; i++)
-		if (mrpc_qp_ready(session->qps[i]))
+		if (mrpc_qp_ready(session->qps[i]) || !list_empty(&session->qps[i]->late))
 			return EPOLLIN | EPOLLRDNORM;
 	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
 		return EPOLLIN | EPOLLRDNORM;

@@ -40,6 +40,8 @@ struct mrpc_user;
  * @sq: under @submit
  * @lock: producers of the completion queue, process and softirq context
  * @cq: under @lock; room in it is promised without
+ * @late: replies whose blocks are free, which there was no room to say, by mrpc_call.pending, a
+ *	reference each; under @lock. Empty from mrpc_qp_end() on
  * @wait: threads in enter
  * @eventfd: signalled on empty to non-empty, or NULL
  * @served: requests delivered and not yet answered; balances the threads
@@ -55,6 +57,7 @@ struct mrpc_qp {
 	struct mrpc_sq sq;
 	spinlock_t lock;
 	struct mrpc_cq cq;
+	struct list_head late;
 	struct mrpc_waiters wait;
 	struct eventfd_ctx *eventfd;
 	atomic_t served;
@@ -197,6 +200,9 @@ bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr);
 void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr);
 void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call);
+void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call);
+void mrpc_qp_end(struct mrpc_qp *qp);
 void mrpc_qp_wake(struct mrpc_qp *qp);
 u32 mrpc_qp_ready(struct mrpc_qp *qp);
 int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args);
