@@ -345,6 +345,74 @@ TEST_LIMIT(drained_there, 200)
 	end();
 }
 
+#define DOMAIN_CONNS	20
+
+/* Waits until as many datapaths of the domain are @tenant's. @moved: bytes that those of links sent. */
+static void tenant_becomes(const char *tenant, unsigned int want, int64_t *moved)
+{
+	static struct op_queue all[8 * DOMAIN_CONNS];
+	uint64_t until = raw_now() + 20 * RAW_S * raw_patience();
+	unsigned int i, k, nr, got = 0;
+
+	do {
+		CHECK_MSG(raw_now() < until, "%u are of %s, not %u", got, tenant, want);
+		raw_sleep(20 * RAW_MS);
+		nr = op_egress_queues("lo", all, ARRAY_SIZE(all));
+		for (i = got = *moved = 0; i < nr; i++) {
+			if (strcmp(all[i].tenant, tenant))
+				continue;
+			got++;
+			for (k = 0; k < DOMAIN_CONNS; k++)
+				if (all[i].value[MRPC_A_EGRESS_QUEUE_CONN] == conns[k])
+					break;
+			if (k == DOMAIN_CONNS)
+				*moved += all[i].value[MRPC_A_EGRESS_QUEUE_SENT];
+		}
+	} while (got != want);
+}
+
+/* What the links of replicas carry takes turns in an egress domain, as their connection's tenant. */
+static void in_domain(const char *from, const char *to)
+{
+	int64_t before, after;
+
+	begin(from, to, DOMAIN_CONNS, 3 * RAW_MS);
+	op_must_add("qos", "name=whose side=client tenant=movers", NULL);
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=strict fair=1");
+	tenant_becomes("movers", DOMAIN_CONNS, &before);
+	move_there(100);
+	tenant_becomes("movers", 2 * DOMAIN_CONNS, &before);
+	CHECK(flow_more(&f, 300, 30000));
+	tenant_becomes("movers", 2 * DOMAIN_CONNS, &after);
+	CHECK(after - before >= (300 - FLOW_SLOTS) * 100);
+	/* Their tenant is another now; the domain goes, and comes; so do they. */
+	op_must_set("whose", "tenant=shakers", NULL);
+	tenant_becomes("shakers", 2 * DOMAIN_CONNS, &before);
+	CHECK(flow_more(&f, 100, 30000));
+	op_must_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
+	CHECK(flow_more(&f, 100, 30000));
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "discipline=strict");
+	tenant_becomes("shakers", 2 * DOMAIN_CONNS, &before);
+	CHECK(flow_more(&f, 300, 30000));
+	tenant_becomes("shakers", 2 * DOMAIN_CONNS, &after);
+	CHECK(after - before >= (300 - FLOW_SLOTS) * 100);
+	move_back(100);
+	tenant_becomes("shakers", DOMAIN_CONNS, &after);
+	op_must_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
+	end_flow();
+	end();
+}
+
+TEST_LIMIT(in_domain_to_prio, 120)
+{
+	in_domain("tcp", "prio");
+}
+
+TEST_LIMIT(in_domain_to_tcp, 120)
+{
+	in_domain("prio", "tcp");
+}
+
 /* A transport that the operator names, or that calls go over, stays. */
 TEST_LIMIT(module_stays, 120)
 {

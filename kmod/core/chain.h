@@ -159,6 +159,7 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
 void mrpc_datapath_leave(struct mrpc_conn *conn);
 int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
 			 struct netlink_ext_ack *extack);
+void mrpc_datapath_change_later(struct mrpc_conn *conn);
 void mrpc_engine_free(struct mrpc_engine *e);
 
 /* change_scope.c */

@@ -19,6 +19,7 @@
 #include "link.h"
 #include "notify.h"
 #include "placement.h"
+#include "replica.h"
 #include "runtime.h"
 #include "session.h"
 
@@ -345,6 +346,7 @@ static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
 	mrpc_chain_set(c->conn, now);
 	mrpc_runtime_follow(c->conn, now);
 	mrpc_domain_follow(c->conn, now);
+	mrpc_replicas_place(c->conn);
 }
 
 /* What can fail, the link last. Nothing but configurations is to be taken back. */
@@ -526,6 +528,7 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 	}
 	mrpc_runtime_follow(c->conn, c->chain);
 	mrpc_domain_follow(c->conn, c->chain);
+	mrpc_replicas_place(c->conn);
 	if (now)
 		kfree_rcu(now, rcu);
 }
@@ -588,7 +591,7 @@ out:
 /* -- a datapath begins and ends ---------------------------------------------------- */
 
 /**
- * mrpc_datapath_change_work() - what mrpc_change_later() has queued
+ * mrpc_datapath_change_work() - what mrpc_datapath_change_later() has queued
  * @work: of a connection, a reference
  */
 void mrpc_datapath_change_work(struct work_struct *work)
@@ -598,8 +601,12 @@ void mrpc_datapath_change_work(struct work_struct *work)
 	struct netlink_ext_ack extack = {};
 	u32 leaked = 0;
 	u64 pause;
-	int err = mrpc_datapath_change(conn, true, &pause, &leaked, &extack);
+	int err = 0;
 
+	if (conn->replica)
+		mrpc_replica_place(conn);
+	else
+		err = mrpc_datapath_change(conn, true, &pause, &leaked, &extack);
 	set_active_memcg(old);
 	if (err < 0)
 		pr_warn_ratelimited("mrpc: datapath %u cannot have its version of %s: %s (%pe)\n",
@@ -608,8 +615,13 @@ void mrpc_datapath_change_work(struct work_struct *work)
 	mrpc_conn_put(conn);
 }
 
-/* A link changes with both claims held, and who joins owns one. */
-static void mrpc_change_later(struct mrpc_conn *conn)
+/**
+ * mrpc_datapath_change_later() - have mrpc_datapath_change_work() run
+ * @conn: the connection
+ *
+ * Who joins owns a claim, and a link changes with both held. Context: any but hard interrupt.
+ */
+void mrpc_datapath_change_later(struct mrpc_conn *conn)
 {
 	mrpc_conn_get(conn);
 	if (!queue_work(mrpc_end_wq, &conn->change_work))
@@ -646,7 +658,7 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
 			mrpc_runtime_follow(conn, c->chain);
 			mrpc_domain_follow(conn, c->chain);
 			if (!mrpc_link_follows(conn, &c->link))
-				mrpc_change_later(conn);
+				mrpc_datapath_change_later(conn);
 		}
 		mrpc_change_free(c, !fresh);
 	} while (!fresh);
@@ -668,7 +680,7 @@ void mrpc_datapath_leave(struct mrpc_conn *conn)
 	spin_lock(&mn->lock);
 	if (!list_empty(&conn->datapaths)) {
 		list_del_init(&conn->datapaths);
-		mn->nr_datapaths--;
+		--*(conn->replica ? &mn->nr_links : &mn->nr_datapaths);
 	}
 	spin_unlock(&mn->lock);
 	if (!chain)

@@ -10,23 +10,26 @@
 #include "chain.h"
 #include "domain.h"
 #include "placement.h"
+#include "replica.h"
 #include "session.h"
 
-/* References to all datapaths of a namespace, now. */
-static struct mrpc_conn **mrpc_datapaths_get(struct mrpc_net *mn, u32 *nr)
+/* References to all datapaths of a namespace, now, or to all @links of replicas. */
+static struct mrpc_conn **mrpc_datapaths_get(struct mrpc_net *mn, bool links, u32 *nr)
 {
+	struct list_head *list = links ? &mn->links : &mn->datapaths;
+	const u32 *count = links ? &mn->nr_links : &mn->nr_datapaths;
 	struct mrpc_conn **conns, *conn;
 	u32 cap;
 
 	for (;;) {
-		cap = READ_ONCE(mn->nr_datapaths) + 16;
+		cap = READ_ONCE(*count) + 16;
 		conns = kvmalloc_array(cap, sizeof(*conns), GFP_KERNEL);
 		if (!conns)
 			return NULL;
 		*nr = 0;
 		spin_lock(&mn->lock);
-		if (mn->nr_datapaths <= cap) {
-			list_for_each_entry(conn, &mn->datapaths, datapaths) {
+		if (*count <= cap) {
+			list_for_each_entry(conn, list, datapaths) {
 				mrpc_conn_get(conn);
 				conns[(*nr)++] = conn;
 			}
@@ -87,7 +90,7 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 	int err = 0, ret;
 	u32 nr, i;
 
-	conns = mrpc_datapaths_get(mrpc_net(net), &nr);
+	conns = mrpc_datapaths_get(mrpc_net(net), false, &nr);
 	if (!conns)
 		return -ENOMEM;
 	pauses = kvmalloc_array(nr + 1, sizeof(*pauses), GFP_KERNEL);
@@ -117,39 +120,52 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 	return err;
 }
 
+/* One that is in the right place is not touched. */
+static void mrpc_datapath_follow(struct mrpc_conn *conn)
+{
+	mutex_lock(&conn->change_lock);
+	if (conn->link && !mrpc_domain_fits(conn) && !mrpc_datapath_pause(conn, true)) {
+		mrpc_domain_follow(conn, mrpc_chain_of(conn));
+		mrpc_datapath_resume(conn, false);
+	}
+	mutex_unlock(&conn->change_lock);
+}
+
+static int mrpc_datapaths_follow_all(struct mrpc_net *mn, bool links)
+{
+	struct mrpc_conn **conns;
+	u32 nr, i;
+
+	conns = mrpc_datapaths_get(mn, links, &nr);
+	if (!conns)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		if (READ_ONCE(conns[i]->state) != MRPC_CONN_CLOSED) {
+			if (links)
+				mrpc_replica_place(conns[i]);
+			else
+				mrpc_datapath_follow(conns[i]);
+			cond_resched();
+		}
+		mrpc_conn_put(conns[i]);
+	}
+	kvfree(conns);
+	return 0;
+}
+
 /**
  * mrpc_datapaths_follow() - domains have come or gone: all datapaths go where they belong
  * @net: the network namespace
  *
- * Those that are in the right place are not touched. The others wait for no signal:
- * none is left half-way. Those that have ended leave by themselves.
+ * They wait for no signal: none is left half-way. Those that have ended leave by themselves.
  *
  * Context: process; waits.
  * Return: 0 or -ENOMEM.
  */
 int mrpc_datapaths_follow(struct net *net)
 {
-	struct mrpc_conn **conns;
-	u32 nr, i;
+	struct mrpc_net *mn = mrpc_net(net);
+	int err = mrpc_datapaths_follow_all(mn, false);
 
-	conns = mrpc_datapaths_get(mrpc_net(net), &nr);
-	if (!conns)
-		return -ENOMEM;
-	for (i = 0; i < nr; i++) {
-		struct mrpc_conn *conn = conns[i];
-
-		if (READ_ONCE(conn->state) != MRPC_CONN_CLOSED) {
-			mutex_lock(&conn->change_lock);
-			if (conn->link && !mrpc_domain_fits(conn) &&
-			    !mrpc_datapath_pause(conn, true)) {
-				mrpc_domain_follow(conn, mrpc_chain_of(conn));
-				mrpc_datapath_resume(conn, false);
-			}
-			mutex_unlock(&conn->change_lock);
-			cond_resched();
-		}
-		mrpc_conn_put(conn);
-	}
-	kvfree(conns);
-	return 0;
+	return mrpc_datapaths_follow_all(mn, true) ?: err;
 }

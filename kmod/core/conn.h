@@ -71,6 +71,7 @@ enum {
 	MRPC_CONN_REFUSED,	/* nobody serves where it leads */
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
 	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
+	MRPC_CONN_CARRIES,	/* the link of a replica that may be given calls */
 };
 
 /**
@@ -140,7 +141,7 @@ struct mrpc_path {
  *	connection is READY; readers without a claim use RCU
  * @wants: mrpc_chain.flags of @chain, 0 without one; for who reads no more of it
  * @change_lock: whoever changes @chain, or ends the connection
- * @datapaths: entry of mrpc_net.datapaths; under its lock
+ * @datapaths: entry of mrpc_net.datapaths, of a link of a replica of mrpc_net.links; under its lock
  * @runtime: the kernel thread that runs it, a reference, or NULL; changes like
  *	@chain
  * @turn: it waits there for its turn; under the runtime's lock

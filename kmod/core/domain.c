@@ -740,7 +740,7 @@ static bool mrpc_domain_stays(struct mrpc_conn *conn, struct mrpc_domain *d, con
 /**
  * mrpc_domain_follow() - put a datapath in the domain in which it belongs
  * @conn: the connection; both claims are held, or no call has passed it
- * @chain: its engines, or NULL
+ * @chain: its engines, or NULL; of a link of a replica those of its connection
  *
  * Without memory for a tenant it is one of those that have none.
  *

@@ -330,7 +330,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	if (!fine)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
 	else if (conn->replica)
-		mrpc_replica_up(conn);
+		mrpc_replica_join(conn);
 	mrpc_wake_all(&conn->wait);
 	return fine ? mrpc_conn_announce(conn) : 0;
 }

@@ -32,10 +32,13 @@ const struct nla_policy mrpc_nl_rpc_policy[] = {
 	[MRPC_A_RPC_DIR] = NLA_POLICY_MAX(NLA_U32, MRPC_QUEUE_DIR_RX),
 };
 
-/* Connections that are being made, or have ended, have no datapath that one could hold. */
+/*
+ * Connections that are being made, or have ended, have no datapath that one could hold; nor have
+ * links of replicas, whose calls are held where they were made.
+ */
 static bool mrpc_nl_has_datapath(struct mrpc_conn *conn)
 {
-	return !list_empty_careful(&conn->datapaths);
+	return !conn->replica && !list_empty_careful(&conn->datapaths);
 }
 
 static u64 mrpc_nl_rpc_size(const struct mrpc_rpc *rpc)

@@ -30,6 +30,7 @@ static int __net_init mrpc_net_start(struct net *net)
 	INIT_LIST_HEAD(&mn->placements);
 	INIT_LIST_HEAD(&mn->domains);
 	INIT_LIST_HEAD(&mn->datapaths);
+	INIT_LIST_HEAD(&mn->links);
 	return 0;
 }
 

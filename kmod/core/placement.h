@@ -90,7 +90,7 @@ struct mrpc_placement {
  *
  * @change: one command changes placements at a time; taken interruptibly, held
  *	while datapaths are changed; never taken by the data path
- * @lock: @placements, @domains, @datapaths, @gen; short
+ * @lock: @placements, @domains, @datapaths, @links, @gen; short
  * @placements: in order
  * @nr_placements: how many
  * @next_id: for placements
@@ -99,6 +99,8 @@ struct mrpc_placement {
  * @next_domain: id of the latest
  * @datapaths: connections that calls can pass, by mrpc_conn.datapaths
  * @nr_datapaths: how many
+ * @links: links of replicas that have shaken hands, by mrpc_conn.datapaths
+ * @nr_links: how many
  * @gen: raised with every change of @placements
  * @checksum_errors: connections that have ended because of one
  */
@@ -113,6 +115,8 @@ struct mrpc_net {
 	u32 next_domain;
 	struct list_head datapaths;
 	u32 nr_datapaths;
+	struct list_head links;
+	u32 nr_links;
 	u64 gen;
 	atomic64_t checksum_errors;
 };

@@ -328,10 +328,10 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 }
 
 /**
- * mrpc_replica_up() - a link has shaken hands
- * @link: the link
+ * mrpc_replica_up() - a link may be given calls
+ * @link: the link; it has shaken hands, and its end has not been told
  *
- * Context: owner of its receive claim.
+ * Once. Context: process.
  */
 void mrpc_replica_up(struct mrpc_conn *link)
 {

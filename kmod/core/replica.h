@@ -180,6 +180,11 @@ void mrpc_replica_free(struct mrpc_conn *link);
 void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, bool sent,
 			  u16 status);
 
+/* replica_place.c: links in egress domains */
+void mrpc_replica_place(struct mrpc_conn *link);
+void mrpc_replica_join(struct mrpc_conn *link);
+void mrpc_replicas_place(struct mrpc_conn *conn);
+
 /* carry.c: calls that another connection's link carries */
 int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link);
 void mrpc_carry_undo(struct mrpc_call *call);
