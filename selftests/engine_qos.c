@@ -75,6 +75,35 @@ TEST(ranks)
 	raw_pair_end(&p);
 }
 
+/* What applications say counts within what the operator allows; what he says himself, anyway. */
+TEST(most)
+{
+	struct op_rules r;
+
+	start("tcp4");
+	op_must_add("qos", "most=100 side=client", NULL);
+	CHECK_EQ(arrives(RAW_ACK, 200, 10, 0), 100);
+	CHECK_EQ(arrives(RAW_ACK, 101, 10, 0), 100);
+	CHECK_EQ(arrives(RAW_ACK, 100, 10, 0), 100);
+	CHECK_EQ(arrives(RAW_ACK, 7, 10, 0), 7);
+	CHECK_EQ(op_counter("qos", "lowered"), 2);
+	CHECK_EQ(op_counter("qos", "kept"), 2);
+	op_rules_begin(&r);
+	op_rule(&r, 0, 0, NULL);
+	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Make");
+	op_rule(&r, 1, 0, NULL);
+	op_rule_more(&r, MRPC_RULE_SHARE_ALL, 200);
+	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Echo");
+	op_must_set("qos", "", &r);
+	CHECK_EQ(arrives(RAW_ECHO, 7, 10, 0), 200);
+	CHECK_EQ(arrives(RAW_MAKE, 120, 10, 0), 100);
+	op_must_set("qos", "most=0", NULL);
+	CHECK_EQ(arrives(RAW_ACK, 200, 10, 0), 0);
+	op_must_del("qos");
+	CHECK_EQ(arrives(RAW_ACK, 200, 10, 0), 200);
+	raw_pair_end(&p);
+}
+
 /* The less time is left the higher; no deadline is last. */
 TEST(deadlines)
 {
@@ -211,6 +240,7 @@ TEST(bad_input)
 
 	op_del_all();
 	refused("rank", "rank=256", NULL);
+	refused("most", "most=256", NULL);
 	refused("small_rank", "small=10 small_rank=256", NULL);
 	refused("small_rank is given, but small is 0", "small_rank=5", NULL);
 	refused("weight is given, but no tenant", "weight=5", NULL);

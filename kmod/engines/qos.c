@@ -18,6 +18,7 @@ enum {
 	PARAM_SMALL,
 	PARAM_SMALL_RANK,
 	PARAM_RANK,
+	PARAM_MOST,
 	PARAM_TENANT,
 	PARAM_WEIGHT,
 };
@@ -59,6 +60,13 @@ static const struct mrpc_param qos_params[] = {
 		.doc	= "of the others; if not given, the application's priority",
 		.max	= QOS_RANK_MAX,
 	},
+	[PARAM_MOST] = {
+		.name	= "most",
+		.type	= MRPC_PARAM_U64,
+		.doc	= "the highest rank that an application's priority gets",
+		.max	= QOS_RANK_MAX,
+		.def	= QOS_RANK_MAX,
+	},
 	[PARAM_TENANT] = {
 		.name	= "tenant",
 		.type	= MRPC_PARAM_STRING,
@@ -80,11 +88,13 @@ static const struct mrpc_param qos_params[] = {
  * struct qos - an instance; of the owner of the transmit claim
  * @bound: the rules, if there are any
  * @ranked: messages of which it has said the rank
+ * @lowered: those that wanted more than the operator allows
  * @kept: the others
  */
 struct qos {
 	struct mrpc_bound_conn bound;
 	u64 ranked;
+	u64 lowered;
 	u64 kept;
 };
 
@@ -230,11 +240,15 @@ static int qos_rank(const struct mrpc_engine *e, const struct qos *qos, struct m
 
 static void qos_judge(const struct mrpc_engine *e, struct qos *qos, struct mrpc_rpc *rpc)
 {
+	u64 most = e->group->values[PARAM_MOST].num;
 	int rank = qos_rank(e, qos, rpc);
 
 	if (rank >= 0) {
 		mrpc_rpc_set_rank(rpc, rank);
 		WRITE_ONCE(qos->ranked, qos->ranked + 1);
+	} else if (mrpc_rpc_rank(rpc) > most) {
+		mrpc_rpc_set_rank(rpc, most);
+		WRITE_ONCE(qos->lowered, qos->lowered + 1);
 	} else {
 		WRITE_ONCE(qos->kept, qos->kept + 1);
 	}
@@ -269,6 +283,7 @@ static int qos_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
 		return 0;
 	qos = e->priv;
 	if (mrpc_engine_put_u64(skb, "ranked", READ_ONCE(qos->ranked)) ||
+	    mrpc_engine_put_u64(skb, "lowered", READ_ONCE(qos->lowered)) ||
 	    mrpc_engine_put_u64(skb, "kept", READ_ONCE(qos->kept)))
 		return -EMSGSIZE;
 	return 0;
