@@ -4,7 +4,9 @@
  * time: calls complete with UNAVAILABLE and their memory comes back, in bounded
  * time.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -130,6 +132,109 @@ TEST(reset_unread)
 TEST(reset_read)
 {
 	vanish(true, true);
+}
+
+/* It ends in order, and does not read: what is under way lingers, but no call waits for that. */
+TEST(half_closed)
+{
+	struct mrpc_cqe cqe;
+
+	begin();
+	start(shake(0), 1, 900000, 0);
+	CHECK_SYS(shutdown(w.fd, SHUT_WR));
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
+	CHECK(!(cqe.flags & MRPC_CQE_FREED));
+	raw_done(&c, &cqe);
+	raw_expect(&qp, &cqe, MRPC_CQE_SENT, BOUND);
+	peer_close(&w);
+	end();
+}
+
+/* -- beside others ------------------------------------------------------------- */
+
+#define OTHERS		600
+#define OTHERS_REPLY	(64 << 10)
+
+/* A peer with little room that wants more than it has room for. Return: the socket. */
+static int other(u16 at)
+{
+	const int room = 4096;
+	static struct peer p;
+	struct sockaddr_in sin = {
+		.sin_family = AF_INET, .sin_port = htons(at),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+
+	p.seq = 0;
+	p.fd = CHECK_SYS(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	CHECK_SYS(setsockopt(p.fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)));
+	CHECK_SYS(connect(p.fd, (void *)&sin, sizeof(sin)));
+	peer_hello(&p);
+	peer_expect(&p, MRPC_WIRE_HELLO_ACK);
+	CHECK(peer_call(&p, peer_id(&p, 0), RAW_MAKE, OTHERS_REPLY, 0));
+	return p.fd;
+}
+
+/* How many connections a server has that have not ended, or that linger. */
+static unsigned int others(struct raw_server *srv, bool linger)
+{
+	unsigned int nr = 0, id;
+
+	for (id = 1; id <= OTHERS + 1; id++) {
+		struct mrpc_conn_info info = { .size = sizeof(info), .conn = id };
+
+		if (!raw_ioctl(srv->s.fd, MRPC_IOC_CONN_INFO, &info))
+			nr += (info.state == MRPC_CONN_CLOSED) == linger;
+	}
+	return nr;
+}
+
+/*
+ * Hundreds of peers end in order and never acknowledge the last of their replies. An end that
+ * has nothing to do with them does not wait for theirs.
+ */
+TEST_LIMIT(beside_others, 120)
+{
+	static struct raw_server srv;
+	static int fds[OTHERS];
+	struct pollfd pfd = { .events = POLLIN };
+	uint64_t until, before, took;
+	struct mrpc_cqe cqe;
+	int conn, i;
+
+	begin();
+	raw_server(&srv, "tcp:127.0.0.1:0", 2);
+	for (i = 0; i < OTHERS; i++)
+		fds[i] = other(srv.s.port);
+	for (i = 0; i < OTHERS; i++) {
+		pfd.fd = fds[i];
+		CHECK_EQ(poll(&pfd, 1, 10000 * raw_patience()), 1);
+	}
+	CHECK_EQ(others(&srv, false), OTHERS);
+	conn = shake(0);
+	start(conn, 1, 100, 0);
+	peer_expect(&w, MRPC_WIRE_CALL);
+	for (i = 0; i < OTHERS; i++)
+		CHECK_SYS(shutdown(fds[i], SHUT_WR));
+	for (until = raw_now() + BOUND * raw_patience(); others(&srv, false);)
+		CHECK(raw_now() < until);
+	NOTE("%u of %u linger", others(&srv, true), OTHERS);
+	before = raw_now();
+	peer_reset(&w);
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
+	raw_done(&c, &cqe);
+	CHECK_EQ(raw_close_id(&c, conn, 0, 0), 0);
+	took = raw_now() - before;
+	NOTE("a call over a link that is reset, and its connection, end after %llu ms",
+	     (unsigned long long)(took / RAW_MS));
+	CHECK(took < RAW_S * raw_scale());
+	CHECK(raw_server_conns(&srv, 0, 5000));
+	for (i = 0; i < OTHERS; i++)
+		close(fds[i]);
+	raw_server_stop(&srv);
+	end();
 }
 
 /* In the middle of a reply, at any byte of it. */

@@ -554,7 +554,7 @@ int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *
 	u64 start;
 	int err;
 
-	/* Who ends it holds the lock for as long as the link lingers. */
+	/* Nothing passes one that ends: what it could not have is no failure. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return 0;
 	if (patient)

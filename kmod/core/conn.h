@@ -158,7 +158,8 @@ struct mrpc_path {
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @rxq: replies that links of replicas have received for the engines here, by
  *	mrpc_rx.rpc
- * @timer: fires at the earliest of the first deadline and the next keepalive
+ * @timer: fires at the earliest of the first deadline and the next keepalive; at the end has
+ *	the close work look at a link that lingers
  * @timer_at: when it will; under @lock
  * @last_rx: when the peer was last heard, jiffies64; owner of @rx
  * @rx_since: when the message being received turned out to be incomplete, 0 for none;
@@ -169,7 +170,8 @@ struct mrpc_path {
  * @ready: entry of the session's ready list; under its ready_lock
  * @stalled: entry of the session's stalled list; under its ready_lock
  * @work: runs the datapath where no thread waits
- * @close_work: ends the link
+ * @close_work: ends it
+ * @down_since: when that began, ns, 0 before; under @change_lock
  * @change_work: brings it to what the placements say, where nobody could who noticed
  * @services: what it negotiated
  * @map: server: wire numbering to the listener's numbering
@@ -248,6 +250,7 @@ struct mrpc_conn {
 	struct list_head stalled;
 	struct work_struct work;
 	struct work_struct close_work;
+	u64 down_since;
 	struct work_struct change_work;
 
 	struct mrpc_service *services;

@@ -3,7 +3,6 @@
  * The one way in which connections end.
  */
 #include <linux/delay.h>
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 
 #include "chain.h"
@@ -82,28 +81,6 @@ void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool a
 	queue_work(mrpc_end_wq, &conn->close_work);
 }
 
-/* Whoever closes waits 3 s for us. */
-#define MRPC_CONN_LINGER	msecs_to_jiffies(800)
-
-/**
- * mrpc_conn_linger() - an orderly end: what was sent, the last replies above all, still arrives,
- * but not at a peer that takes its time
- * @busy: is something under way?
- * @ctx: for @busy
- *
- * For transports, in release. Context: process; waits.
- */
-void mrpc_conn_linger(bool (*busy)(void *ctx), void *ctx)
-{
-	unsigned long until = jiffies + MRPC_CONN_LINGER, us = 50;
-
-	while (busy(ctx) && time_before(jiffies, until)) {
-		usleep_range(us, 2 * us);
-		us = min(2 * us, 10UL * USEC_PER_MSEC);
-	}
-}
-EXPORT_SYMBOL_GPL(mrpc_conn_linger);
-
 static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 {
 	struct mrpc_call *call;
@@ -161,27 +138,66 @@ static bool mrpc_conn_aborts(struct mrpc_conn *conn)
 	       !(test_bit(MRPC_CONN_LEFT, &conn->flags) && mrpc_conn_idle(conn));
 }
 
-/**
- * mrpc_conn_close_work() - what mrpc_conn_close() has queued
- * @work: of a connection, a reference
- */
-void mrpc_conn_close_work(struct work_struct *work)
-{
-	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
+/* Whoever closes waits 3 s for us. */
+#define MRPC_CONN_LINGER	(800 * NSEC_PER_MSEC)
+#define MRPC_CONN_LOOK_MIN	(50 * NSEC_PER_USEC)
+#define MRPC_CONN_LOOK_MAX	(50 * NSEC_PER_MSEC)
 
-	mutex_lock(&conn->change_lock);
-	if (conn->link)
-		conn->ops->shutdown(conn, mrpc_conn_aborts(conn));
-	mrpc_claim_quiesce(&conn->tx);
-	mrpc_claim_quiesce(&conn->rx);
-	hrtimer_cancel(&conn->timer);
-	mrpc_ready_remove(conn);
-	if (!conn->ops->sender || !conn->link)
-		mrpc_domain_leave(conn);
+static enum hrtimer_restart mrpc_conn_look_again(struct hrtimer *timer)
+{
+	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
+
+	queue_work(mrpc_end_wq, &conn->close_work);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * An orderly end: what was sent, the last replies above all, still arrives, but not at a peer
+ * that takes its time. Thousands may be waiting for such peers: none keeps a worker from the
+ * ends of others meanwhile, and each is looked at less and less often.
+ * Return: true: the close work comes again.
+ */
+static bool mrpc_conn_lingers(struct mrpc_conn *conn)
+{
+	u64 waited = ktime_get_ns() - conn->down_since, wait;
+
+	if (!conn->ops->busy(conn) || waited >= MRPC_CONN_LINGER)
+		return false;
+	wait = clamp_t(u64, waited, MRPC_CONN_LOOK_MIN, MRPC_CONN_LOOK_MAX);
+	hrtimer_start(&conn->timer, ns_to_ktime(wait), HRTIMER_MODE_REL_SOFT);
+	return true;
+}
+
+static void mrpc_conn_unlink(struct mrpc_conn *conn)
+{
 	if (conn->link)
 		conn->ops->release(conn);
 	conn->link = NULL;
-	mrpc_ready_remove(conn);	/* a callback may have been on its way */
+	/* Callbacks may have been on their way. */
+	hrtimer_cancel(&conn->timer);
+	mrpc_ready_remove(conn);
+}
+
+/*
+ * All of it ends but a link that lingers. Calls do not wait for that; where none lingers they
+ * complete after it, and hear at once that their blocks are free.
+ */
+static void mrpc_conn_down(struct mrpc_conn *conn)
+{
+	bool abort = !conn->link || mrpc_conn_aborts(conn);
+
+	if (conn->link)
+		conn->ops->shutdown(conn, abort);
+	mrpc_claim_quiesce(&conn->tx);
+	mrpc_claim_quiesce(&conn->rx);
+	hrtimer_cancel(&conn->timer);
+	conn->timer.function = mrpc_conn_look_again;	/* nobody else arms it any more */
+	conn->down_since = ktime_get_ns();
+	mrpc_ready_remove(conn);
+	if (!conn->ops->sender || !conn->link)
+		mrpc_domain_leave(conn);
+	if (abort || !mrpc_conn_lingers(conn))
+		mrpc_conn_unlink(conn);
 	mrpc_datapath_purge(conn);
 	if (conn->replica)
 		mrpc_carry_fail_all(conn);
@@ -189,13 +205,11 @@ void mrpc_conn_close_work(struct work_struct *work)
 		mrpc_conn_fail_calls(conn);
 	mrpc_datapath_leave(conn);
 	mrpc_replicas_end(conn);
-	mutex_unlock(&conn->change_lock);
-	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
-	 * ago may have left it to a runtime.
-	 */
-	if (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq))
-		mrpc_datapath_tx(conn);
-	mrpc_carry_flush(conn);
+}
+
+/* Its link is gone, too. */
+static void mrpc_conn_ended(struct mrpc_conn *conn)
+{
 	set_bit(MRPC_CONN_DEAD, &conn->flags);
 	smp_mb__after_atomic();	/* before the look at the waiters */
 	mrpc_wake_all(&conn->wait);
@@ -210,6 +224,36 @@ void mrpc_conn_close_work(struct work_struct *work)
 		mrpc_replica_down(conn);
 	mrpc_call_free_spares(xchg(&conn->session->call_spares, NULL));
 	mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_conn_close_work() - what mrpc_conn_close() has queued
+ * @work: of a connection, a reference
+ *
+ * Runs again and again while the link lingers.
+ */
+void mrpc_conn_close_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
+	bool first, lingers;
+
+	mutex_lock(&conn->change_lock);
+	first = !conn->down_since;
+	if (first)
+		mrpc_conn_down(conn);
+	else if (!mrpc_conn_lingers(conn))
+		mrpc_conn_unlink(conn);
+	lingers = conn->link;
+	mutex_unlock(&conn->change_lock);
+	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
+	 * ago may have left it to a runtime.
+	 */
+	if (first && (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq)))
+		mrpc_datapath_tx(conn);
+	if (first)
+		mrpc_carry_flush(conn);
+	if (!lingers)
+		mrpc_conn_ended(conn);
 }
 
 /**

@@ -79,6 +79,9 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	stream is -ESHUTDOWN)
  * @shutdown: make the peer see the end; send and recv fail from now on. With
  *	@abort unsent data is thrown away and zero-copy pages come back at once
+ * @busy: after a @shutdown in order: has the peer still something to take, or to acknowledge?
+ *	Asked again and again, for 800 ms at most, before @release. Nobody is in send or recv;
+ *	callbacks may come. Context: process; may sleep
  * @release: free the link; nobody is in send or recv, no callback follows
  * @backlog: bytes given to @send that the peer has not acknowledged
  * @slow: does a message take longer than @patience (ns) to arrive, or to get on, by the
@@ -134,6 +137,7 @@ struct mrpc_transport_ops {
 	void (*flush)(struct mrpc_conn *conn);
 	int (*recv)(struct mrpc_conn *conn, int budget);
 	void (*shutdown)(struct mrpc_conn *conn, bool abort);
+	bool (*busy)(struct mrpc_conn *conn);
 	void (*release)(struct mrpc_conn *conn);
 	u64 (*backlog)(struct mrpc_conn *conn);
 	bool (*slow)(struct mrpc_conn *conn, u64 now, u64 patience);
@@ -246,7 +250,5 @@ void mrpc_kick_rx(struct mrpc_conn *conn);
 void mrpc_kick_tx(struct mrpc_conn *conn);
 void mrpc_kick_room(struct mrpc_conn *conn);
 void mrpc_kick_listener(struct mrpc_listener *l);
-
-void mrpc_conn_linger(bool (*busy)(void *ctx), void *ctx);
 
 #endif /* MRPC_CORE_TRANSPORT_H */

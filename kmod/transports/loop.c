@@ -51,7 +51,6 @@
  * @unsaid: the peer was not told of the last message, as more were to follow; of the owner
  *	of the transmit claim
  * @down: send and receive fail
- * @linger: let the peer take what it was sent before this end goes
  * @accept: entry of the listener's list until accepted; under its lock
  */
 struct mrpc_loop_end {
@@ -67,7 +66,6 @@ struct mrpc_loop_end {
 	bool closed;
 	bool unsaid;
 	bool down;
-	bool linger;
 	struct list_head accept;
 };
 
@@ -570,14 +568,13 @@ static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
 {
 	struct mrpc_loop_end *end = conn->link;
 
-	end->linger = !abort;
 	WRITE_ONCE(end->down, true);
 }
 
 /* Has the peer something to read? */
-static bool mrpc_loop_unread(void *ctx)
+static bool mrpc_loop_busy(struct mrpc_conn *conn)
 {
-	struct mrpc_loop_end *end = ctx;
+	struct mrpc_loop_end *end = conn->link;
 
 	return !READ_ONCE(end->eof) && READ_ONCE(end->peer->nr);
 }
@@ -586,8 +583,6 @@ static void mrpc_loop_release(struct mrpc_conn *conn)
 {
 	struct mrpc_loop_end *end = conn->link;
 
-	if (end->linger)
-		mrpc_conn_linger(mrpc_loop_unread, end);
 	conn->link = NULL;
 	mrpc_loop_hangup(end);
 	mrpc_loop_end_put(end);
@@ -613,6 +608,7 @@ struct mrpc_transport_ops mrpc_loop_ops = {
 	.flush		= mrpc_loop_flush,
 	.recv		= mrpc_loop_recv,
 	.shutdown	= mrpc_loop_shutdown,
+	.busy		= mrpc_loop_busy,
 	.release	= mrpc_loop_release,
 	.backlog	= mrpc_loop_backlog,
 	.send_chunk	= mrpc_loop_send_chunk,

@@ -265,7 +265,6 @@ struct prio_link_key {
  * @staged: memory of messages that wait to be accepted
  * @err: negative: nothing more comes. -ESHUTDOWN: the peer has ended it in order
  * @down: send and receive fail; set by shutdown
- * @linger: what was sent is to arrive
  * @rcu: when it is freed
  */
 struct prio_link {
@@ -291,7 +290,6 @@ struct prio_link {
 	u64 staged;
 	int err;
 	bool down;
-	bool linger;
 	struct rcu_head rcu;
 };
 
@@ -529,6 +527,7 @@ int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
 void prio_flush(struct mrpc_conn *conn);
 int prio_recv(struct mrpc_conn *conn, int budget);
 void prio_shutdown(struct mrpc_conn *conn, bool abort);
+bool prio_busy(struct mrpc_conn *conn);
 void prio_release(struct mrpc_conn *conn);
 u64 prio_backlog(struct mrpc_conn *conn);
 bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience);

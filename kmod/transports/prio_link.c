@@ -402,14 +402,13 @@ void prio_shutdown(struct mrpc_conn *conn, bool abort)
 {
 	struct prio_link *link = conn->link;
 
-	link->linger = !abort;
 	WRITE_ONCE(link->down, true);
 }
 
 /* Has the peer something to acknowledge? */
-static bool prio_unacked(void *ctx)
+bool prio_busy(struct mrpc_conn *conn)
 {
-	struct prio_link *link = ctx;
+	struct prio_link *link = conn->link;
 
 	return READ_ONCE(link->nr_outs) && !READ_ONCE(link->err);
 }
@@ -421,8 +420,6 @@ void prio_release(struct mrpc_conn *conn)
 	struct prio_port *port = link->port;
 	struct prio_out *bye = prio_out_new(GFP_KERNEL);
 
-	if (link->linger)
-		mrpc_conn_linger(prio_unacked, link);
 	mrpc_domain_leave(conn);
 	atomic_inc(&port->users);	/* keeps the host until we are done */
 	spin_lock_bh(&host->lock);

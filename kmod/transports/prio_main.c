@@ -191,6 +191,7 @@ static struct mrpc_transport_ops prio_ops = {
 	.flush		= prio_flush,
 	.recv		= prio_recv,
 	.shutdown	= prio_shutdown,
+	.busy		= prio_busy,
 	.release	= prio_release,
 	.backlog	= prio_backlog,
 	.slow		= prio_slow,

@@ -62,7 +62,6 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  *	transmit claim, as the next
  * @copying: the message under way is copied
  * @pass: for each direction; owner of its claim
- * @linger: let the peer have what it was sent before the socket goes
  * @bounce: MRPC_TCP_BOUNCE bytes, where byte blocks are copied that have a checksum;
  *	NULL until the first; owner of the transmit claim
  * @hooks: the socket's own callbacks, put back at release
@@ -76,7 +75,6 @@ struct mrpc_tcp {
 	u32 copies;
 	bool copying;
 	struct mrpc_tcp_pass pass[MRPC_DIRS];
-	bool linger;
 	u8 *bounce;
 	struct mrpc_sock_hooks hooks;
 };
@@ -97,6 +95,7 @@ int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
 void mrpc_tcp_unlisten(struct mrpc_listener *l);
 int mrpc_tcp_recv(struct mrpc_conn *conn, int budget);
 void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort);
+bool mrpc_tcp_busy(struct mrpc_conn *conn);
 void mrpc_tcp_release(struct mrpc_conn *conn);
 u64 mrpc_tcp_backlog(struct mrpc_conn *conn);
 void *mrpc_tcp_decompose(struct mrpc_conn *conn);
@@ -124,6 +123,7 @@ void mrpc_tcp_device(struct mrpc_conn *conn, char *name);
 	.send		= mrpc_tcp_send,				\
 	.recv		= mrpc_tcp_recv,				\
 	.shutdown	= mrpc_tcp_shutdown,				\
+	.busy		= mrpc_tcp_busy,				\
 	.release	= mrpc_tcp_release,				\
 	.backlog	= mrpc_tcp_backlog,				\
 	.send_chunk	= mrpc_tcp_send_chunk,				\

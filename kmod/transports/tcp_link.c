@@ -293,7 +293,6 @@ void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
 	struct mrpc_tcp *tcp = conn->link;
 
 	WRITE_ONCE(tcp->down, true);
-	tcp->linger = !abort;
 	/* A reset frees the send queue, and pages under way with it. In the orderly
 	 * case the receiving side stays open: where it is shut, input that still
 	 * arrives makes TCP reset, and the last replies would not.
@@ -323,22 +322,12 @@ static bool mrpc_tcp_unacked(const struct sock *sk)
 	       READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una) > 1;
 }
 
-static bool mrpc_tcp_busy(void *ctx)
+bool mrpc_tcp_busy(struct mrpc_conn *conn)
 {
-	struct mrpc_tcp *tcp = ctx;
+	struct mrpc_tcp *tcp = conn->link;
 
 	mrpc_tcp_discard(tcp->sock);
 	return mrpc_tcp_unacked(tcp->sock->sk);
-}
-
-static void mrpc_tcp_linger(struct mrpc_tcp *tcp)
-{
-	struct sock *sk = tcp->sock->sk;
-
-	mrpc_conn_linger(mrpc_tcp_busy, tcp);
-	/* The rest is the network's, unless it holds the pages of a session. */
-	if (tcp->pages && mrpc_tcp_unacked(sk))
-		sock_no_linger(sk);
 }
 
 void mrpc_tcp_release(struct mrpc_conn *conn)
@@ -347,8 +336,9 @@ void mrpc_tcp_release(struct mrpc_conn *conn)
 	struct sock *sk = tcp->sock->sk;
 
 	mrpc_sock_unhook(sk, &tcp->hooks);
-	if (tcp->linger)
-		mrpc_tcp_linger(tcp);
+	/* What is unsent is the network's now, unless it holds the pages of a session. */
+	if (tcp->pages && mrpc_tcp_unacked(sk))
+		sock_no_linger(sk);
 	conn->link = NULL;
 	sock_release(tcp->sock);
 	mrpc_stream_free(&tcp->stream);
