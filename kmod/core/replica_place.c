@@ -35,7 +35,7 @@ void mrpc_replica_place(struct mrpc_conn *link)
 {
 	struct mrpc_conn *conn = link->replica->set->conn;
 
-	/* Who ends it holds the lock for as long as its own link lingers; and this one ends, too. */
+	/* Its engines go, and this one ends with it. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return;
 	mutex_lock(&conn->change_lock);
