@@ -342,15 +342,15 @@ static bool tx_pressing(const struct mrpc_prio_peer *peer)
 	       peer->next_msg - peer->tx_base > MRPC_PRIO_WINDOW / 2;
 }
 
-/* Of what is unscheduled. */
+/* Of what is unscheduled, and of what has no payload: who announces waits for nobody's bytes. */
 static u8 tx_small_class(const struct mrpc_prio_tx *tx)
 {
 	return tx->total <= SMALL ? 6 : tx->total <= MEDIUM ? 5 : 4;
 }
 
-static u8 tx_class(const struct mrpc_prio_tx *tx, u32 offset)
+static u8 tx_class(const struct mrpc_prio_tx *tx, u32 offset, u32 len)
 {
-	return offset >= tx->unscheduled && tx->total ? tx->class : tx_small_class(tx);
+	return len && offset >= tx->unscheduled ? tx->class : tx_small_class(tx);
 }
 
 static void tx_fill(struct mrpc_prio_tx *tx, u32 most, struct mrpc_prio_chunk *chunk)
@@ -365,7 +365,7 @@ static void tx_fill(struct mrpc_prio_tx *tx, u32 most, struct mrpc_prio_chunk *c
 	chunk->peer = peer;
 	chunk->offset = r.from;
 	chunk->len = mrpc_prio_path_len(tx, r.from, min(r.to - r.from, most));
-	chunk->class = tx_class(tx, r.from);
+	chunk->class = tx_class(tx, r.from, chunk->len);
 	p->type = MRPC_PRIO_DATA;
 	p->flags = peer->crc ? MRPC_PRIO_CRC : 0;
 	if (again)

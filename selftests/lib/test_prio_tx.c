@@ -34,6 +34,39 @@ TEST(prio_urgent_first)
 	pair_stop();
 }
 
+/* The network priority of the next packet, of @len bytes of payload. */
+static u8 out_class(u32 len)
+{
+	struct mrpc_prio_chunk c;
+	struct packet p;
+
+	CHECK(mrpc_prio_tx_next(&a->ep, now, &c));
+	CHECK_EQ(c.len, len);
+	out_chunk(a, &c, &p);
+	return c.class;
+}
+
+/* By size, what nobody has granted: bytes, or the word that there are some. */
+TEST(prio_classes)
+{
+	pair_up();
+	submit(a, 1, 200, 5);
+	CHECK_EQ(out_class(200), 6);
+	submit(a, 2, 201, 5);
+	CHECK_EQ(out_class(201), 5);
+	submit(a, 3, 100000, 5);
+	CHECK_EQ(out_class(1000), 4);
+	CHECK_EQ(out_class(1000), 4);
+	submit(a, 4, 50000, 5);
+	CHECK_EQ(out_class(0), 4);	/* nothing is left of the budget */
+	submit(a, 5, 0, 5);
+	CHECK_EQ(out_class(0), 6);
+	say(b, MRPC_PRIO_GRANT, 4, 0, 3000, 0);
+	CHECK_EQ(a->tx[3].granted, 3000);
+	CHECK_EQ(out_class(1000), 0);
+	pair_stop();
+}
+
 /* Of @turns, those that message @msg has. */
 static u32 turns_of(u64 msg, u32 turns)
 {
