@@ -80,25 +80,43 @@ void host_join(const struct host *h)
 		" ip link set veth0 up; ip link set lo up'", h->pid);
 }
 
-uint64_t host_lost(pid_t pid, const char *dev)
+struct host_queue host_queue(pid_t pid, const char *dev, const char *kind)
 {
-	unsigned long long bytes = 0, packets = 0, dropped = 0;
-	bool netem = false;
-	char line[400];
+	unsigned long long bytes, packets, dropped, backlog;
+	struct host_queue q = {};
+	bool found = false;
+	char line[400], unit;
 	FILE *tc;
 
 	snprintf(line, sizeof(line), "nsenter -t %d -n tc -s qdisc show dev %s", pid, dev);
 	tc = popen(line, "r");
 	while (tc && fgets(line, sizeof(line), tc)) {
-		if (!strncmp(line, "qdisc", 5))
-			netem = strstr(line, "qdisc netem");
-		else if (netem && sscanf(line, " Sent %llu bytes %llu pkt (dropped %llu", &bytes,
-					 &packets, &dropped) == 3)
-			break;
+		if (!strncmp(line, "qdisc ", 6)) {
+			if (found)
+				break;
+			found = !strncmp(line + 6, kind, strlen(kind)) &&
+				line[6 + strlen(kind)] == ' ';
+		} else if (found && sscanf(line, " Sent %llu bytes %llu pkt (dropped %llu", &bytes,
+					   &packets, &dropped) == 3) {
+			q.bytes = bytes;
+			q.packets = packets;
+			q.dropped = dropped;
+		} else if (found && sscanf(line, " backlog %llu%c", &backlog, &unit) == 2) {
+			q.backlog = unit == 'K' ? backlog << 10 : backlog;
+		}
 	}
-	if (!tc || pclose(tc) || !netem)
-		raw_die("%s has no netem", dev);
-	return packets ? dropped * bytes / packets : 0;
+	while (tc && fgets(line, sizeof(line), tc))
+		;
+	if (!tc || pclose(tc) || !found)
+		raw_die("%s has no %s", dev, kind);
+	return q;
+}
+
+uint64_t host_lost(pid_t pid, const char *dev, const char *kind)
+{
+	struct host_queue q = host_queue(pid, dev, kind);
+
+	return q.packets ? q.dropped * q.bytes / q.packets : 0;
 }
 
 void host_end(struct host *h)

@@ -35,11 +35,27 @@ void host_say(struct host *h);
 void host_wait(struct host *h);
 /* Lays the cable, "veth0" at both ends. Call it on the test's side, after host_new(). */
 void host_join(const struct host *h);
-/*
- * Bytes that netem has lost at a device of process @pid's namespace: packets, at the mean length of
- * those that it let through. It must get packets one by one: a train of segments counts as one lost.
+
+/**
+ * struct host_queue - what a queueing discipline says of itself
+ * @bytes, @packets: that it has sent
+ * @dropped: packets; a train of segments counts as one
+ * @backlog: bytes that it has now
  */
-uint64_t host_lost(pid_t pid, const char *dev);
+struct host_queue {
+	uint64_t bytes;
+	uint64_t packets;
+	uint64_t dropped;
+	uint64_t backlog;
+};
+
+/* The first discipline of this @kind at a device of process @pid's namespace; dies if there is none. */
+struct host_queue host_queue(pid_t pid, const char *dev, const char *kind);
+/*
+ * Bytes that such a one has lost: packets, at the mean length of those that it let through. It must
+ * get packets one by one.
+ */
+uint64_t host_lost(pid_t pid, const char *dev, const char *kind);
 /* Says the last word, and waits for the process; dies unless it ends well. */
 void host_end(struct host *h);
 

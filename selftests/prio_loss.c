@@ -76,7 +76,7 @@ static uint64_t resent(void)
 
 static uint64_t lost(void)
 {
-	return host_lost(getpid(), "left") + host_lost(getpid(), "right");
+	return host_lost(getpid(), "left", "netem") + host_lost(getpid(), "right", "netem");
 }
 
 /*

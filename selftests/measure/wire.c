@@ -550,7 +550,7 @@ static void loss_line(const char *netem)
 	printf("%-50s %-5s %6.2f Mbit/s", netem, transports[shared->transport], mbit);
 	if (shared->transport == PRIO) {
 		raw_sleep(500 * RAW_MS);
-		lost = host_lost(getpid(), "h0") + host_lost(getpid(), "h1");
+		lost = host_lost(getpid(), "h0", "netem") + host_lost(getpid(), "h1", "netem");
 		count(&resent, &maps);
 		resent = (resent - before) * FRAME / PAYLOAD;
 		printf(", resent %8llu of %8llu lost: %.2f; gap maps %llu",
