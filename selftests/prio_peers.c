@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Many peers of the prio transport: what one takes that has nothing to say, and that all of them
- * are forgotten.
+ * Many peers of the prio transport: what one takes that has nothing to say, that all of them
+ * are forgotten, and that those who have restarted are known anew.
  */
+#include <stdio.h>
+
 #include "tap.h"
+#include "load.h"
 #include "operator.h"
 #include "stranger.h"
 
 #define PEERS	10000
+#define SERVERS	20
 
 static struct raw_pair p;
 static struct stranger all;	/* each of them is an address of lo */
@@ -52,4 +56,78 @@ TEST_LIMIT(idle, 200)
 	stranger_close(&all);
 	raw_pair_end(&p);
 	raw_must_unload("mrpc_prio");
+}
+
+/* Waits until there are so many. */
+static bool peers_become(int64_t nr)
+{
+	uint64_t end = raw_now() + 20 * RAW_S * raw_patience();
+
+	while (gauge("peers") != nr && raw_now() < end)
+		raw_sleep(100 * RAW_MS);
+	CHECK_EQ(gauge("peers"), nr);
+	return gauge("peers") == nr;
+}
+
+/* One session that listens at so many ports. */
+static struct raw_server servers;
+
+static void servers_start(unsigned int port)
+{
+	char addr[64];
+	unsigned int i;
+
+	for (i = 0; i < SERVERS; i++) {
+		snprintf(addr, sizeof(addr), "prio:127.0.0.1:%u", port + i);
+		if (!i)
+			raw_server(&servers, addr, 1);
+		else
+			CHECK(raw_serve(&servers.s, addr) > 0);
+	}
+}
+
+/* A connection to each, and its end. Return: how many there were */
+static unsigned int servers_are_there(struct raw *c, unsigned int port)
+{
+	unsigned int i, there = 0;
+	char addr[64];
+	int conn;
+
+	for (i = 0; i < SERVERS; i++) {
+		snprintf(addr, sizeof(addr), "prio:127.0.0.1:%u", port + i);
+		conn = raw_connect(c, addr);
+		if (conn > 0) {
+			there++;
+			raw_close_id(c, conn, 0, 0);
+		} else {
+			NOTE("%s: %s", addr, c->why);
+		}
+	}
+	return there;
+}
+
+/* Who has restarted while nobody was connected is known anew, also by a client that is busy. */
+TEST_LIMIT(restarted_beside_load, 120)
+{
+	static struct load l;
+	unsigned int port;
+	int64_t peers;
+
+	raw_pair(&p, "prio", 1);
+	l.len = 100000;
+	load_start(&l, &p.c, p.conn, 16);
+	CHECK(load_more(&l, 20, 30000));
+	peers = gauge("peers");
+	port = 20000 + p.srv.s.port % 20000;
+	servers_start(port);
+	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);
+	raw_server_stop(&servers);
+	/* Their peers go with their ports; the client has its own for a minute. */
+	CHECK(peers_become(peers + SERVERS));
+	servers_start(port);
+	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+	raw_server_stop(&servers);
+	raw_pair_end(&p);
 }

@@ -112,6 +112,8 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @stuck: bytes below us that do not move
  * @sender: what egress domains know of the host
  * @starved_until: there was no memory for a packet that a domain had granted: none is made before, ns
+ * @told: the peer for which a packet without payload is being made, without the lock: it is not
+ *	freed now. Who has data under way has links
  * @gated_last: of two of one priority, what went last was granted by a domain
  * @pumping: somebody pumps
  * @again: and is to go on: something came up
@@ -146,6 +148,7 @@ struct prio_host {
 	u32 stuck;
 	struct mrpc_sender sender;
 	u64 starved_until;
+	struct prio_peer *told;
 	bool gated_last;
 	bool pumping;
 	bool again;

@@ -122,8 +122,8 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 }
 
 /*
- * The protocol forgets it, and so do its messages' links. Nobody pumps: no chunk is under
- * way. Connections have left their links before.
+ * The protocol forgets it. It has no links, so none of its chunks is under way, and it is not
+ * host->told.
  */
 static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 {
@@ -202,7 +202,7 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
 	struct prio_host *host = port->host;
 	struct prio_peer *peer = prio_peer_find(host, path);
 
-	if (peer && hlist_empty(&peer->links) && !host->pumping &&
+	if (peer && hlist_empty(&peer->links) && peer != host->told &&
 	    time_after(jiffies, peer->since + PRIO_FRESH)) {
 		prio_peer_free(host, peer);
 		peer = NULL;

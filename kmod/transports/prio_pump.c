@@ -135,9 +135,11 @@ static u64 prio_pump_controls(struct prio_host *host, u64 now, int *budget)
 	while (*budget > 0 && (len = mrpc_prio_control_next(&host->ep, now, host->says,
 					     sizeof(host->says), &peer))) {
 		--*budget;
+		host->told = prio_peer_of(peer);
 		spin_unlock(&host->lock);
-		prio_pump_control(host, prio_peer_of(peer), len);
+		prio_pump_control(host, host->told, len);
 		spin_lock(&host->lock);
+		host->told = NULL;
 		now = ktime_get_ns();	/* others may have had the lock */
 	}
 	return now;
