@@ -12,6 +12,8 @@
 
 #define PEERS	10000
 #define SERVERS	20
+#define CLOSED	700	/* peers of a port; it forgets fewer at a time */
+#define OTHERS	300
 
 static struct raw_pair p;
 static struct stranger all;	/* each of them is an address of lo */
@@ -69,6 +71,38 @@ static bool peers_become(int64_t nr)
 	return gauge("peers") == nr;
 }
 
+/* The peers of a port that is closed go with it, be they many; others stay, and those of others. */
+TEST_LIMIT(closed_port, 120)
+{
+	static struct raw_server closed;
+	static struct load l;
+	unsigned int i;
+	int64_t peers;
+
+	raw_pair(&p, "prio", 1);
+	stranger_new(&all, AF_INET, p.srv.s.port);
+	for (i = 0; i < OTHERS; i++)
+		associate(i);
+	peers = gauge("peers");
+	raw_server(&closed, "prio:127.0.0.1:0", 1);
+	stranger_close(&all);
+	stranger_new(&all, AF_INET, closed.s.port);
+	for (; i < OTHERS + CLOSED; i++)
+		associate(i);
+	CHECK_EQ(gauge("peers"), peers + CLOSED);
+	l.len = 20000;
+	load_start(&l, &p.c, p.conn, 4);
+	raw_server_stop(&closed);
+	CHECK(peers_become(peers));
+	CHECK(load_more(&l, 20, 30000));
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+	CHECK_EQ(gauge("peers"), peers);
+	stranger_close(&all);
+	raw_pair_end(&p);
+	raw_must_unload("mrpc_prio");
+}
+
 /* One session that listens at so many ports. */
 static struct raw_server servers;
 
@@ -118,7 +152,7 @@ TEST_LIMIT(restarted_beside_load, 120)
 	load_start(&l, &p.c, p.conn, 16);
 	CHECK(load_more(&l, 20, 30000));
 	peers = gauge("peers");
-	port = 20000 + p.srv.s.port % 20000;
+	port = 20000 + p.srv.s.port % 10000;	/* no port that others are given */
 	servers_start(port);
 	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);
 	raw_server_stop(&servers);

@@ -99,7 +99,6 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @heard: for a packet's head that is not in one piece
  * @says: the pump's: a packet that is being made
  * @chunks: the pump's: what is being sent
- * @idle: peers without links, the longest idle first
  * @staged: bytes of packets that wait to be placed, all links together
  * @ended: messages that have ended, to be given back by whoever unlocks
  * @answers: packets for those who are not peers; a path in skb->cb
@@ -135,7 +134,6 @@ struct prio_host {
 	struct rhashtable peers;
 	struct rhashtable links;
 	u32 nr_peers;
-	struct list_head idle;
 	u64 staged;
 	struct list_head ended;
 	struct sk_buff_head answers;
@@ -176,6 +174,7 @@ struct prio_host {
  * @family: of the socket: AF_INET6 may have IPv4 peers
  * @addr: bound address, as getsockname() gives it
  * @connects: for those who connect: their peers' paths have no local address
+ * @idle: peers without links, the longest idle first; under host->lock
  * @l: who accepts here, or NULL; under host->lock
  * @waiting: links that wait to be accepted; under host->lock
  * @nr_waiting: how many; read without a lock
@@ -193,6 +192,7 @@ struct prio_port {
 	u16 family;
 	struct sockaddr_storage addr;
 	bool connects;
+	struct list_head idle;
 	struct mrpc_listener *l;
 	struct list_head waiting;
 	u32 nr_waiting;
@@ -210,7 +210,7 @@ struct prio_port {
  * @port: through which it is reached
  * @node: in host->peers
  * @links: connections over it
- * @idle: entry of host->idle, while there are none
+ * @idle: entry of port->idle, while there are none
  * @rcu: when it is freed
  * @since: when it became idle, jiffies
  * @dst: where packets go, or NULL; the pump's
@@ -446,9 +446,8 @@ void prio_tables_free(struct prio_host *host);
 struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path *path);
 struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *path);
 struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path);
-void prio_peers_of(struct prio_host *host, const struct prio_port *port);
 bool prio_crowded(const struct prio_host *host);
-void prio_peers_idle(struct prio_host *host, unsigned long until);
+void prio_peers_idle(struct prio_port *port, unsigned long until);
 void prio_peer_used(struct prio_peer *peer, struct prio_link *link);
 void prio_peer_unused(struct prio_peer *peer, struct prio_link *link);
 void prio_peer_events(struct prio_host *host);
@@ -471,7 +470,6 @@ void prio_pump_init(struct prio_host *host);
 void prio_pump_kick(struct prio_host *host);
 void prio_pump_run(struct prio_host *host);
 void prio_pump_stop(struct prio_host *host);
-void prio_pump_resume(struct prio_host *host);
 void prio_settle(struct prio_host *host);
 void prio_unlock(struct prio_host *host) __releases(&host->lock);
 

@@ -116,7 +116,7 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 		return NULL;
 	}
 	peer->since = jiffies;
-	list_add_tail(&peer->idle, &host->idle);
+	list_add_tail(&peer->idle, &port->idle);
 	host->nr_peers++;
 	return peer;
 }
@@ -137,54 +137,38 @@ static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 	kfree_rcu(peer, rcu);	/* a table that grows may be looking at it */
 }
 
-/**
- * prio_peers_of() - a port is closed: its peers are forgotten
- * @host: its host, which nobody pumps
- * @port: a port without packets to come, and without connections
- */
-void prio_peers_of(struct prio_host *host, const struct prio_port *port)
+/* Some of those idle since @until at the latest. Return: whether others are left of these. */
+static bool prio_peers_some(struct prio_port *port, unsigned long until)
 {
-	struct mrpc_order_link *l, *next;
+	struct prio_host *host = port->host;
 	struct prio_peer *peer;
-	u32 nr;
+	bool left;
+	u32 nr = 0;
 
-	/* Others' packets wait meanwhile: not for all of them. No new ones come. */
-	do {
-		nr = 0;
-		spin_lock_bh(&host->lock);
-		for (l = host->ep.peers.next; l != &host->ep.peers && nr < PRIO_FORGET; l = next) {
-			next = l->next;
-			peer = prio_peer_of(container_of(l, struct mrpc_prio_peer, of_endpoint));
-			if (peer->port != port)
-				continue;
-			prio_peer_free(host, peer);
-			nr++;
-		}
-		prio_unlock(host);
-	} while (nr == PRIO_FORGET);
+	spin_lock_bh(&host->lock);
+	for (;;) {
+		peer = list_first_entry_or_null(&port->idle, struct prio_peer, idle);
+		left = peer && !time_after(peer->since, until);
+		if (!left || nr >= PRIO_FORGET || peer == host->told)
+			break;
+		nr += 1 + peer->core.nr_rx;	/* those that were rejected, and that it still sends */
+		prio_peer_free(host, peer);
+	}
+	prio_unlock(host);
+	return left;
 }
 
 /**
  * prio_peers_idle() - forget who has had no connection for long
- * @host: a host that nobody pumps
+ * @port: a port: its peers. If it is about to be closed there are no connections, and none come
  * @until: and since when, jiffies
+ *
+ * Others' packets wait meanwhile: for some at a time. Context: process; may sleep.
  */
-void prio_peers_idle(struct prio_host *host, unsigned long until)
+void prio_peers_idle(struct prio_port *port, unsigned long until)
 {
-	struct prio_peer *peer;
-	u32 nr;
-
-	do {
-		nr = 0;
-		spin_lock_bh(&host->lock);
-		while (nr < PRIO_FORGET &&
-		       (peer = list_first_entry_or_null(&host->idle, struct prio_peer, idle)) &&
-		       !time_after(peer->since, until)) {
-			prio_peer_free(host, peer);
-			nr++;
-		}
-		prio_unlock(host);
-	} while (nr == PRIO_FORGET);
+	while (prio_peers_some(port, until))
+		usleep_range(20, 100);
 }
 
 /**
@@ -237,7 +221,7 @@ void prio_peer_unused(struct prio_peer *peer, struct prio_link *link)
 	if (!hlist_empty(&peer->links))
 		return;
 	peer->since = jiffies;
-	list_add_tail(&peer->idle, &peer->port->host->idle);
+	list_add_tail(&peer->idle, &peer->port->idle);
 }
 
 static int prio_peer_end(const struct prio_peer *peer)

@@ -157,7 +157,6 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	}
 	spin_lock_init(&host->lock);
 	INIT_LIST_HEAD(&host->ports);
-	INIT_LIST_HEAD(&host->idle);
 	INIT_LIST_HEAD(&host->ended);
 	__skb_queue_head_init(&host->answers);
 	get_random_bytes(key, sizeof(key));
@@ -272,6 +271,7 @@ static struct prio_port *prio_port_new(struct net *net, struct socket *sock, boo
 	port->connects = connects;
 	atomic_set(&port->users, 1);
 	INIT_LIST_HEAD(&port->waiting);
+	INIT_LIST_HEAD(&port->idle);
 	*err = prio_port_setup(port);
 	if (*err)
 		goto settle;
@@ -286,12 +286,8 @@ free:
 
 static void prio_port_close(struct prio_port *port)
 {
-	struct prio_host *host = port->host;
-
 	prio_port_shut(port);
-	prio_pump_stop(host);
-	prio_peers_of(host, port);
-	prio_pump_resume(host);
+	prio_peers_idle(port, jiffies);
 	list_del(&port->list);
 	kfree(port);
 }
@@ -404,11 +400,8 @@ static void prio_reap_host(struct prio_host *host, bool all)
 		if (all || (!atomic_read(&port->users) &&
 			    time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE)))
 			prio_port_close(port);
-	if (!list_empty(&host->ports)) {
-		prio_pump_stop(host);
-		prio_peers_idle(host, jiffies - (prio_crowded(host) ? PRIO_GRACE : PRIO_IDLE));
-		prio_pump_resume(host);
-	}
+		else
+			prio_peers_idle(port, jiffies - (prio_crowded(host) ? PRIO_GRACE : PRIO_IDLE));
 	prio_host_settle(host);
 }
 

@@ -292,10 +292,10 @@ void prio_pump_run(struct prio_host *host)
 }
 
 /**
- * prio_pump_stop() - nobody pumps from now on
- * @host: the host
+ * prio_pump_stop() - nobody pumps any more
+ * @host: the host, about to be freed
  *
- * Context: process; may sleep. Under prio_ports_lock.
+ * Context: process; may sleep.
  */
 void prio_pump_stop(struct prio_host *host)
 {
@@ -309,13 +309,4 @@ void prio_pump_stop(struct prio_host *host)
 		if (busy)
 			usleep_range(20, 100);
 	} while (busy);
-}
-
-/* prio_pump_resume() - ends what prio_pump_stop() began */
-void prio_pump_resume(struct prio_host *host)
-{
-	spin_lock_bh(&host->lock);
-	host->pumping = false;
-	prio_unlock(host);
-	prio_pump_kick(host);
 }
