@@ -308,9 +308,14 @@ enum mrpc_prio_rx_state {
  * @status: enum mrpc_prio_status, when it has ended
  * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
  * @class: network priority that was granted last
- * @tries: times that something was asked for again since something came
- * @stalled: nothing comes: it holds no share of what may be outstanding, and no turn
+ * @tries: times that something was asked for again since something came, or, while it is
+ *	@stalled, since it got on: since a step came of it, an eighth of what was missing, or all
+ *	that was asked for
+ * @stalled: it does not get on: it holds no share of what may be outstanding, and no turn
  * @moved: something came since the timer fired
+ * @got_on: since then it got on
+ * @mark: bytes that were here when it got on last, or stalled
+ * @mark_at: when it got on; or since when something is missing that could come
  * @repeats: what it counts in peer->repeats
  * @cut: bytes before this came beyond @limit and were dropped; 0: none
  * @lost: what is missing before this is lost, and waits for its turn to be asked for,
@@ -354,8 +359,11 @@ struct mrpc_prio_rx {
 	u8 tries;
 	bool stalled;
 	bool moved;
+	bool got_on;
 	bool urge;
 	u16 say;
+	u32 mark;
+	u64 mark_at;
 	u64 serial;
 	struct mrpc_prio_gaps *gaps;
 	struct mrpc_lheap_node heap;
@@ -385,7 +393,6 @@ enum mrpc_prio_peer_state {
  * @shrunk: when @payload was made less than @path
  * @state: enum mrpc_prio_peer_state
  * @status: enum mrpc_prio_status: why the last association ended
- * @event: it is in the list of those with an event
  * @crc: packets to and from it have checksums
  * @ecn: congestion was experienced by what it sent: it will be told
  * @say: BIT(enum mrpc_prio_type or 16 + enum mrpc_prio_op) to be sent
@@ -401,7 +408,11 @@ enum mrpc_prio_peer_state {
  * @rx_counted: what it counts in mrpc_prio.outstanding: both, but no more than @offered of
  *	@rx_unasked
  * @repeats: bytes that it was asked to send again and that are not here
+ * @vain: it was waited for in vain since all came that it was asked for: which time that was,
+ *	counted over all peers; else 0
  * @spare: it holds a step that is beyond rule.outstanding
+ * @tardy: a message of it has stalled: it is granted after all others, until a step has come of
+ *	it; how much of that is to come, in 255ths
  * @unscheduled_out: bytes under way to it without grants
  * @again_credit: bytes that are sent to it again if it asks
  * @again_at: when time last added to @again_credit
@@ -457,10 +468,10 @@ struct mrpc_prio_peer {
 	u64 shrunk;
 	u8 state;
 	u8 status;
-	bool event;
 	bool crc;
 	bool ecn;
 	bool spare;
+	u8 tardy;
 	u8 tries;
 	u8 lost_full;
 	u32 say;
@@ -476,6 +487,7 @@ struct mrpc_prio_peer {
 	u64 rx_granted;
 	u64 rx_counted;
 	u32 repeats;
+	u32 vain;
 	u32 unscheduled_out;
 	u32 again_credit;
 	u64 again_at;
@@ -581,6 +593,7 @@ struct mrpc_prio_stats {
  * @nr_spare: peers with peer->spare
  * @repeats: bytes asked for again and not here: the sum of peer->repeats
  * @nr_asked: peers with peer->repeats
+ * @vain: times that a peer was waited for in vain, see peer->vain
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @tx_since: those of them that have begun, who has waited longest for a turn first
@@ -613,6 +626,7 @@ struct mrpc_prio {
 	u64 outstanding;
 	u32 nr_spare;
 	u32 nr_asked;
+	u32 vain;
 	u64 repeats;
 	u64 remaining;
 	struct mrpc_prio_rank tx;
@@ -828,6 +842,7 @@ enum mrpc_prio_event_type {
  * @rx: DATA: the message
  * @offset: DATA: where the new bytes belong
  * @len: DATA: how many, 0 only for an empty message
+ * @each: DATA: bytes of each of @packets but the last, if there are several
  * @packets: that this is about: 1, or with so many - 1 of those of its train
  * @skip: DATA: bytes of the payload before the first new one
  * @answer_len: ANSWER: bytes of @answer, never more than the packet had
@@ -839,6 +854,7 @@ struct mrpc_prio_event {
 	u32 offset;
 	u32 len;
 	u32 skip;
+	u32 each;
 	u32 packets;
 	u32 answer_len;
 	u8 answer[sizeof(struct mrpc_prio_hdr) + sizeof(struct mrpc_prio_body)];

@@ -16,6 +16,7 @@ enum {
 
 #define MRPC_PRIO_SCALE		1024	/* of windows and budgets: all of it */
 #define MRPC_PRIO_MIN_SCALE	64
+#define MRPC_PRIO_TARDY		255	/* parts of a step */
 #define MRPC_PRIO_MAX_TRIES	20
 #define MRPC_PRIO_SMALL_TRIES	2	/* announcements, until the first packet is made small */
 

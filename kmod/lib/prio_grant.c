@@ -121,15 +121,21 @@ static u32 rx_lost(const struct mrpc_prio_rx *rx)
 	return mrpc_prio_gaps_missing(rx, rx_unasked(rx), end);
 }
 
-/* Who has not been asked for anything goes before who has. */
+/*
+ * Who has not been asked for anything goes before who has. Who was asked and did not get on goes
+ * behind all whom he has kept waiting, whatever his messages say of their own importance.
+ */
 static void peer_line(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
 	struct mrpc_lheap_node *first = mrpc_lheap_first(&peer->rx_line);
+	u64 key;
 
-	if (first)
-		heap_put(&ep->line, &peer->line, (u64)!!peer->repeats << 63 | first->key >> 1);
-	else
+	if (!first) {
 		mrpc_lheap_del(&ep->line, &peer->line);
+		return;
+	}
+	key = peer->vain ? 1ULL << 62 | peer->vain : first->key >> 2;
+	heap_put(&ep->line, &peer->line, (u64)!!peer->repeats << 63 | key);
 }
 
 static void rx_line(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
@@ -141,13 +147,28 @@ static void rx_line(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	peer_line(ep, rx->peer);
 }
 
+/*
+ * By its first message. Who announces and does not send would hold a place with one message after
+ * the other, all of them urgent: he comes last until he sends.
+ */
+static void peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
+{
+	const struct mrpc_prio_rx *first = peer_first(peer);
+	bool last = peer->tardy && mrpc_prio_rank_has(&ep->rx, 0);
+
+	if (first)
+		mrpc_prio_rank_put(&ep->rx, &peer->entity, last ? 0 : first->priority,
+				   last ? MRPC_ORDER_LEVELS - 1 : rx_level(ep, first), false);
+	else
+		mrpc_prio_rank_del(&ep->rx, &peer->entity);
+}
+
 /* The one place where a message counts, and where it and its peer are ranked. */
 void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	struct mrpc_prio_peer *peer = rx->peer;
 	bool grantable = rx_grantable(rx);
 	u32 left = grantable ? rx->total - rx->got : 0;
-	struct mrpc_prio_rx *first;
 
 	rx_count(ep, rx);
 	ep->remaining += (u64)left - rx->left;
@@ -157,12 +178,7 @@ void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 		heap_put(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
 	else
 		mrpc_lheap_del(&peer->rx_heap, &rx->heap);
-	first = peer_first(peer);
-	if (first)
-		mrpc_prio_rank_put(&ep->rx, &peer->entity, first->priority, rx_level(ep, first),
-				   false);
-	else
-		mrpc_prio_rank_del(&ep->rx, &peer->entity);
+	peer_rank(ep, peer);
 }
 
 static u32 peer_window(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 window,

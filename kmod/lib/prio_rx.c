@@ -6,6 +6,9 @@
 #include "prio_core.h"
 
 #define FEW	8	/* messages of a peer */
+#define STALLED	2	/* tries in vain */
+#define MUCH	8	/* the part of what is missing that is as good as a step */
+#define SLOW	4	/* times in which something should have come, and a message has not got on */
 
 static struct mrpc_prio_rx *rx_find(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 				    u64 msg)
@@ -67,16 +70,19 @@ static u32 rx_want(const struct mrpc_prio_rx *rx)
 /* Whether the first missing byte is lost, and waits for its turn to be asked for. */
 static bool rx_waits(const struct mrpc_prio_rx *rx)
 {
-	return rx->next < rx->lost && rx->next >= rx->asked;
+	return !rx->stalled && rx->next < rx->lost && rx->next >= rx->asked;
 }
 
 /* The timer runs while something is missing that could come, or the sender does not know. */
 void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
-	if (rx->state != MRPC_PRIO_RX_REFUSED && (rx->next >= rx_want(rx) || rx_waits(rx)))
+	if (rx->state != MRPC_PRIO_RX_REFUSED && (rx->next >= rx_want(rx) || rx_waits(rx))) {
 		mrpc_wheel_stop(&ep->timers, &rx->timer);
-	else
-		mrpc_wheel_arm(&ep->timers, &rx->timer, now + (rx->stalled ?
+		return;
+	}
+	if (!rx->timer.armed)
+		rx->mark_at = now;
+	mrpc_wheel_arm(&ep->timers, &rx->timer, now + (rx->stalled ?
 			       mrpc_prio_rto_apart(ep, rx->peer, rx->tries) :
 			       mrpc_prio_rto(ep, rx->peer, rx->tries)));
 }
@@ -141,6 +147,25 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 	ep->grants_due = true;
 }
 
+/* It was waited for in vain: others who wait go before its sender. */
+static void rx_vain(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
+{
+	ep->vain = ep->vain + 1 ?: 1;
+	rx->peer->vain = ep->vain;
+}
+
+static void rx_stall(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
+{
+	if (rx->stalled)
+		return;
+	rx->stalled = true;
+	rx->mark = rx->got;
+	rx->tries = STALLED;
+	rx->peer->tardy = MRPC_PRIO_TARDY;
+	mrpc_prio_rank_ready(ep, &ep->rx, 0);
+	rx_vain(ep, rx);
+}
+
 /*
  * The first missing byte has not come for a while. What was asked for is lost again; if nothing
  * came, all that was granted is. Of whom nothing comes is asked for a step now and then, beside
@@ -152,13 +177,79 @@ static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 		rx->lost = rx_want(rx);
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
 	}
-	rx->stalled |= rx->tries >= 2;
+	if (rx->tries >= STALLED)
+		rx_stall(ep, rx);
+	else if (rx->moved && !rx->got_on)
+		rx_vain(ep, rx);
 	rx->moved = false;
+	rx->got_on = false;
 	rx->asked = 0;
 	if (rx->stalled)
 		mrpc_prio_rx_ask(ep, rx, ep->rule.step, now);
 	mrpc_prio_rx_update(ep, rx);
 	ep->grants_due = true;
+}
+
+/* The peer does what it was waited for to do: @bytes, and perhaps all that was @asked for. */
+static void rx_forgive(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx, u32 bytes,
+		       bool asked)
+{
+	struct mrpc_prio_peer *peer = rx->peer;
+
+	if (peer->tardy)
+		peer->tardy -= min_t(u64, peer->tardy, div64_u64((u64)bytes * MRPC_PRIO_TARDY,
+								 ep->rule.step) + 1);
+	if (asked && !rx->stalled)
+		peer->vain = 0;
+}
+
+/* A step, or an eighth of what was missing: it gets on. */
+static bool rx_much(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
+{
+	u32 missing = rx_want(rx) - min(rx->mark, rx_want(rx));
+
+	return rx->got - rx->mark >= min(ep->rule.step, missing / MUCH);
+}
+
+/*
+ * A packet of @bytes came; all before @before was here, and is before @here now. That is no reason
+ * to wait for more for long if it is little: who sends a few bytes now and then would hold a turn
+ * for as long as he likes.
+ */
+static void rx_came(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u32 before,
+		    u32 here, u64 now)
+{
+	bool asked = rx->asked > before;
+
+	rx->got += bytes;
+	rx_forgive(ep, rx, bytes, asked && here >= rx->asked);
+	rx->moved = true;
+	if (!rx->stalled)
+		rx->tries = 0;
+	if (here < (asked ? rx->asked : rx_want(rx)) && !rx_much(ep, rx)) {
+		if (rx->timer.armed && now - rx->mark_at > SLOW * mrpc_prio_rto(ep, rx->peer, 0))
+			rx_stall(ep, rx);
+		return;
+	}
+	rx->tries = 0;
+	rx->stalled = false;
+	rx->got_on = true;
+	rx->mark = rx->got;
+	rx->mark_at = now;
+}
+
+/* The packets of @ev, which brought @r: each counts as if it had come by itself. */
+static void rx_came_all(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
+			const struct mrpc_prio_event *ev, const struct mrpc_prio_range *r,
+			u32 before, u64 now)
+{
+	u32 each = ev->packets > 1 ? ev->each : ev->len, at, end, here;
+
+	for (at = r->from; at < r->to; at = end) {
+		end = at + min(each, r->to - at);
+		here = r->from > before ? before : end < r->to ? end : rx->next;
+		rx_came(ep, rx, end - at, r->from > before ? before : at, here, now);
+	}
 }
 
 void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
@@ -200,6 +291,7 @@ static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		return;
 	}
 	ev->type = MRPC_PRIO_EVENT_DATA;
+	ev->packets = 1;	/* who accepts a message has an event of his own */
 	ev->rx = rx;
 	ev->offset = r.from;
 	ev->len = r.to - r.from;
@@ -220,6 +312,7 @@ static void rx_train(const struct mrpc_prio_rx *rx, const struct mrpc_prio_packe
 	if (ev->len != p->len || (p->offset != rx->next && (!g || g->nr == MRPC_PRIO_NR_GAPS)))
 		return;
 	mrpc_prio_gaps_new(rx, &r);
+	ev->each = p->len;
 	if (r.to == end) {
 		ev->len = end - p->offset;
 		ev->packets += p->train;
@@ -368,18 +461,15 @@ bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64
 	if (ev->len && (!mrpc_prio_gaps_new(rx, &r) || !mrpc_prio_gaps_add(ep, rx, &r)))
 		return false;
 	ep->stats.data_bytes += r.to - r.from;
-	rx->got += r.to - r.from;
+	rx_came_all(ep, rx, ev, &r, next, now);
 	if (rx->got == rx->total) {
 		rx_complete(ep, rx, now);
 		return true;
 	}
-	rx->tries = 0;
-	rx->moved = true;
-	rx->stalled = false;
 	rx->lost = max(rx->lost, mrpc_prio_gaps_far(ep, rx));
 	mrpc_prio_rx_update(ep, rx);
 	ep->grants_due = true;
-	if (rx->next > next || !rx->timer.armed)
+	if (rx->next > next || !rx->timer.armed || rx_waits(rx))
 		mrpc_prio_rx_arm(ep, rx, now);
 	return false;
 }

@@ -130,6 +130,64 @@ TEST(prio_grants_withheld)
 	CHECK_EQ(b->ep.outstanding, 0);
 }
 
+/*
+ * Two who announce urgent messages and send nothing of them: when one has stalled the next would be
+ * granted, and all places were theirs. Who sends has his place again.
+ */
+TEST(prio_places_withheld)
+{
+	struct mrpc_prio_packet hello = { .type = MRPC_PRIO_HELLO, .max_total = 1 << 20 };
+	static struct mrpc_prio_peer peers[2];
+	static struct mrpc_prio_rx rx[2][NR];
+	struct mrpc_prio_packet p;
+	struct mrpc_prio_event ev;
+	u32 i, k;
+
+	two_places();
+	/* Of the least priority there was no message yet. */
+	pair_free(b, b->ep.rx.of[255], sizeof(*b->ep.rx.of[255]));
+	b->ep.rx.of[255] = NULL;
+	for (k = 0; k < 2; k++) {
+		hello.token = 200 + k;
+		mrpc_prio_welcome(&b->ep, &peers[k], PAIR_PAYLOAD, &hello, now);
+		for (i = 0; i < NR; i++) {
+			p = (struct mrpc_prio_packet){
+				.type = MRPC_PRIO_DATA, .to = peers[k].local, .conn = 1,
+				.from = peers[k].remote, .msg = 1 + i, .total = 40000,
+				.priority = 255,
+			};
+			mrpc_prio_receive(&b->ep, &peers[k], "places", 6, &p, false, now, &ev);
+			CHECK_EQ(ev.type, MRPC_PRIO_EVENT_MESSAGE);
+			mrpc_prio_accept(&b->ep, &peers[k], &rx[k][i], &p, U32_MAX, now, &ev);
+		}
+	}
+	a_sends(20000);
+	CHECK_EQ(b->completed, 0);
+	for (i = 0; i < 10; i++) {
+		pass(b->ep.rule.rto_min);
+		while (flow(a) + flow_to_a())
+			;
+	}
+	CHECK_EQ(b->completed, 1);
+	CHECK(peers[0].tardy && peers[1].tardy);
+	CHECK_EQ(peers[0].entity.priority, 0);
+	p.msg = rx[1][0].msg;
+	for (i = 0; i < 2; i++) {
+		p.len = PAIR_PAYLOAD / 2;
+		p.offset = i * p.len;
+		CHECK_EQ(peers[1].entity.priority, 0);
+		mrpc_prio_receive(&b->ep, &peers[1], "places", 6, &p, false, now, &ev);
+		CHECK_EQ(ev.type, MRPC_PRIO_EVENT_DATA);
+		CHECK(!mrpc_prio_taken(&b->ep, &ev, now));
+	}
+	CHECK_EQ(peers[1].entity.priority, 255);
+	for (k = 0; k < 2; k++)
+		mrpc_prio_peer_remove(&b->ep, &peers[k]);
+	while (mrpc_prio_rx_ended(&b->ep))
+		;
+	pair_stop();
+}
+
 /* Steps beyond what may be outstanding are for so many peers as are granted at a time. */
 TEST(prio_spare_is_bounded)
 {
