@@ -259,3 +259,50 @@ TEST(prio_repeats_what_is_lost_and_little_else)
 	CHECK_EQ(r.counters.bitmaps, 0);
 	CHECK(r.counters.max_bitmaps > 0);
 }
+
+/* Racks that have more to send than the core takes: who is told of it sends less, and nothing is lost. */
+TEST(prio_heeds_marks)
+{
+	struct sim_config c = small(&sim_prio);
+	struct sim_result deaf, r;
+
+	c.workload = sim_workload_find("w4");
+	c.messages = 4000;
+	c.load = 0.6;
+	c.topology.spines = 1;
+	c.topology.core_mbps = 15000;
+	c.topology.buffer = 300000;
+	deaf = result_of(&c);
+	CHECK_EQ(deaf.marked, 0);
+	CHECK_EQ(deaf.unfinished, 0);
+	CHECK_MSG(deaf.dropped > 1000, "%llu dropped", (unsigned long long)deaf.dropped);
+	c.topology.mark = 80000;
+	r = result_of(&c);
+	CHECK(r.marked > 1000);
+	CHECK_EQ(r.unfinished, 0);
+	CHECK_MSG(r.core_p99 < deaf.core_p99 * 3 / 4, "%llu, %llu",
+		  (unsigned long long)r.core_p99, (unsigned long long)deaf.core_p99);
+	CHECK_MSG(r.dropped < deaf.dropped / 10, "%llu dropped", (unsigned long long)r.dropped);
+	CHECK(r.counters.again < deaf.counters.again / 2);
+}
+
+/* As long as messages may be: all of it at the cable's rate, and the state of one message. */
+TEST(prio_sends_a_gib)
+{
+	struct sim_config c = small(&sim_prio);
+	struct sim_result r;
+
+	c.topology.hosts = 2;
+	c.topology.racks = 1;
+	c.topology.spines = 0;
+	c.pattern = SIM_INCAST;
+	c.fan = 1;
+	c.size = 1U << 30;
+	r = result_of(&c);
+	CHECK_EQ(r.unfinished, 0);
+	CHECK_EQ(r.counters.again, 0);
+	CHECK_EQ(r.counters.max_bitmaps, 0);
+	/* 8.6 Gbit, and headers of 64, 8, 20 and 38 bytes for each 1408 */
+	CHECK_MSG(r.milliseconds > 930 && r.milliseconds < 945, "%f ms", r.milliseconds);
+	CHECK_MSG(r.counters.memory < 20000, "%llu bytes", (unsigned long long)r.counters.memory);
+}
