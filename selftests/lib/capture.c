@@ -4,7 +4,11 @@
  * it would be seen beside the sender: "capture 4|6 VECTOR OUT.pcap". UDP over IPv4 or IPv6 with
  * right checksums, link type "raw IP", nanoseconds. A packet that comes a second time, and one
  * of a third party, is there where it comes. The port of A is 50000, that of B 51000. Prints the
- * packets' numbers in the vector, in the order of the capture.
+ * packets' numbers in the vector, in the order of the capture: those of a packet on one line.
+ *
+ * "capture 4|6 VECTOR OUT.pcap joined" makes one packet of those that one end sends at the same
+ * time, if they are equally long but for the last, which may be shorter: as a host sees them that
+ * has the network cut what it sends, and join what comes.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +20,19 @@
 #define LINKTYPE_RAW	101
 #define ECN_CAPABLE	2
 #define ECN_EXPERIENCED	3
+#define JOINED		60000	/* bytes at most */
+
+/* A packet that is to be written. */
+struct pending {
+	u8 buf[JOINED];
+	u32 datagrams;		/* 0: there is none */
+	u32 len;
+	u32 stride;
+	u32 last;		/* bytes of the datagram that was added last */
+	u32 ecn;
+	char from;
+	char to;
+};
 
 struct vector {
 	struct {
@@ -25,8 +42,10 @@ struct vector {
 		bool marked;
 		char from;
 	} packets[TRACE_PACKETS + 1];
+	struct pending pending;
 	u64 now;
 	bool ipv6;
+	bool join;
 	FILE *out;
 };
 
@@ -119,15 +138,16 @@ static void put_udp(const struct vector *v, const u8 *ip, u8 *udp, char from, ch
 	put16(udp + 6, sum ? sum : 0xffff);
 }
 
-static void write_packet(struct vector *v, u32 nr, char from, char to)
+static void write_pending(struct vector *v)
 {
-	u32 len = v->packets[nr].len, udp_len = 8 + len, ip_len, record[4];
-	bool data = len > 3 && v->packets[nr].buf[3] == MRPC_PRIO_DATA;
-	u32 ecn = v->packets[nr].marked ? ECN_EXPERIENCED : data ? ECN_CAPABLE : 0;
-	u8 buf[TRACE_PACKET + 48];
+	u32 len = v->pending.len, udp_len = 8 + len, ip_len, record[4];
+	char from = v->pending.from, to = v->pending.to;
+	u8 buf[JOINED + 48];
 
-	ip_len = put_ip(v, buf, from, to, udp_len, ecn);
-	memcpy(buf + ip_len + 8, v->packets[nr].buf, len);
+	if (!v->pending.datagrams)
+		return;
+	ip_len = put_ip(v, buf, from, to, udp_len, v->pending.ecn);
+	memcpy(buf + ip_len + 8, v->pending.buf, len);
 	put_udp(v, buf, buf + ip_len, from, to, udp_len);
 	record[0] = v->now / 1000000000;
 	record[1] = v->now % 1000000000;
@@ -135,7 +155,43 @@ static void write_packet(struct vector *v, u32 nr, char from, char to)
 	record[3] = record[2];
 	fwrite(record, sizeof(record), 1, v->out);
 	fwrite(buf, record[2], 1, v->out);
-	printf("%u\n", nr);
+	printf("\n");
+	v->pending.datagrams = 0;
+}
+
+/* What no end made would not have come with others. */
+static bool joins(const struct vector *v, u32 nr, u32 ecn, char from)
+{
+	const struct pending *p = &v->pending;
+	u32 len = v->packets[nr].len;
+
+	return v->join && v->packets[nr].from != 'X' && p->datagrams && p->from == from && p->ecn == ecn && p->last == p->stride &&
+	       len <= p->stride && p->len + len <= JOINED;
+}
+
+static void write_packet(struct vector *v, u32 nr, char from, char to)
+{
+	const u8 *buf = v->packets[nr].buf;
+	u32 len = v->packets[nr].len;
+	bool data = len > 3 && buf[3] == MRPC_PRIO_DATA;
+	u32 ecn = v->packets[nr].marked ? ECN_EXPERIENCED : data ? ECN_CAPABLE : 0;
+	struct pending *p = &v->pending;
+
+	if (joins(v, nr, ecn, from)) {
+		printf(" ");
+	} else {
+		write_pending(v);
+		p->stride = len;
+		p->len = 0;
+	}
+	p->datagrams++;
+	memcpy(p->buf + p->len, buf, len);
+	p->len += len;
+	p->last = v->packets[nr].from == 'X' ? 0 : len;
+	p->ecn = ecn;
+	p->from = from;
+	p->to = to;
+	printf("%u", nr);
 }
 
 /* -- the vector ---------------------------------------------------------------- */
@@ -179,8 +235,10 @@ static void write_packets(struct vector *v, const char *text)
 	u32 nr;
 
 	while ((text = trace_line(text, line, sizeof(line)))) {
-		if (!strncmp(line, "time ", 5))
+		if (!strncmp(line, "time ", 5)) {
+			write_pending(v);
 			v->now = strtoull(line + 5, NULL, 10);
+		}
 		if (line[0] != 'X' && !strncmp(line + 1, " send ", 6))
 			write_packet(v, packet_of(line), line[0], line[0] == 'A' ? 'B' : 'A');
 		if (strncmp(line + 1, " take ", 6))
@@ -191,6 +249,7 @@ static void write_packets(struct vector *v, const char *text)
 		if (v->packets[nr].taken++ || v->packets[nr].from == 'X')
 			write_packet(v, nr, from[0], line[0]);
 	}
+	write_pending(v);
 }
 
 int main(int argc, char **argv)
@@ -200,10 +259,11 @@ int main(int argc, char **argv)
 	static struct vector v;
 	char *text;
 
-	if (argc != 4) {
-		fprintf(stderr, "usage: %s 4|6 VECTOR OUT.pcap\n", argv[0]);
+	if (argc != 4 && (argc != 5 || strcmp(argv[4], "joined"))) {
+		fprintf(stderr, "usage: %s 4|6 VECTOR OUT.pcap [joined]\n", argv[0]);
 		return 2;
 	}
+	v.join = argc == 5;
 	v.ipv6 = argv[1][0] == '6';
 	text = read_all(argv[2]);
 	v.out = fopen(argv[3], "w");

@@ -240,7 +240,7 @@ local function learn_payload(rec, m, p, number)
 		keep(m, p.offset, p.bytes)
 	end
 	if m.got == m.total and not m.complete then
-		m.complete = number
+		m.complete, rec.completes = number, true
 		put_together(m)
 	end
 	if p.offset + p.len > math.min(p.unscheduled, p.total) then
@@ -374,10 +374,10 @@ local function show_data_marks(tree, rec)
 end
 
 -- The upper layer's frame, when the message is complete
-local function show_content(tvb, pinfo, tree, p, m)
-	local native = Dissector.get("mrpc")
+local function show_content(tvb, pinfo, tree, p, rec)
+	local native, m = Dissector.get("mrpc"), rec.m
 
-	if m.complete ~= pinfo.number or not m.head or m.head:sub(1, 4) ~= "mPRC" then
+	if not rec.completes or not m.head or m.head:sub(1, 4) ~= "mPRC" then
 		return
 	elseif p.offset == 0 and p.len == p.total then
 		native:call(tvb(HEADER + BODY):tvb(), pinfo, tree)
@@ -424,10 +424,12 @@ local function show_data(tvb, pinfo, tree, root, key)
 	show_data_fields(tvb, tree, rec.ack)
 	show_message(tree, rec.m, pinfo.number)
 	show_data_marks(tree, rec)
-	pinfo.cols.info:set(string.format("%sDATA %s %s [%u, %u) of %u",
+	-- What is cut may have been several datagrams.
+	pinfo.cols.info:set(string.format("%sDATA %s %s [%u, %s) of %u",
 		rec.before and "[sent before] " or rec.announced and "[announced again] " or "",
-		kinds[p.kind], tostring(p.msg), p.offset, p.offset + p.len, p.total))
-	show_content(tvb, pinfo, root, p, rec.m)
+		kinds[p.kind], tostring(p.msg), p.offset,
+		p.bytes and tostring(p.offset + p.len) or "?", p.total))
+	show_content(tvb, pinfo, root, p, rec)
 end
 
 local function entry_text(entry)
@@ -554,26 +556,50 @@ local function show_packet(rest, at, pinfo, tree)
 	return whole and size
 end
 
-function prio.dissector(tvb, pinfo, tree)
-	local at, cut = 0, tvb:len() < tvb:reported_len()
+-- A datagram, @base bytes from the beginning of the captured packet
+local function show_datagram(tvb, base, cut, pinfo, tree)
+	local at = 0
 	local size
 
-	pinfo.cols.protocol:set("mRPC-prio")
-	pinfo.cols.info:clear()
 	repeat
 		local rest = at == 0 and tvb or tvb(at):tvb()
 		-- How long the rest was is not known of a part of it.
 		if at > 0 and cut and rules().size(rest) >= rest:len() then
 			break
 		end
-		size = show_packet(rest, at, pinfo, tree)
+		size = show_packet(rest, base + at, pinfo, tree)
 		at = at + (size or 0)
 		if size and at < tvb:len() then
 			pinfo.cols.info:append("; ")
 			pinfo.cols.info:fence()
 		end
 	until not size or at >= tvb:len()
-	return tvb:len()
+end
+
+function prio.dissector(tvb, pinfo, tree)
+	local len, cut = tvb:len(), tvb:len() < tvb:reported_len()
+	local stride = rules().stride(tvb)
+
+	pinfo.cols.protocol:set("mRPC-prio")
+	pinfo.cols.info:clear()
+	if stride >= len then
+		show_datagram(tvb, 0, cut, pinfo, tree)
+		return len
+	end
+	-- The last may be shorter than the others, so it must be there to be known.
+	for at = 0, len - 1, stride do
+		local whole = len - at >= stride or not cut
+		if at > 0 then
+			pinfo.cols.info:append("; ")
+			pinfo.cols.info:fence()
+		end
+		if not whole then
+			pinfo.cols.info:set("Cut by the capture")
+			break
+		end
+		show_datagram(tvb(at, math.min(stride, len - at)):tvb(), at, false, pinfo, tree)
+	end
+	return len
 end
 
 -- ---- which packets ----------------------------------------------------------

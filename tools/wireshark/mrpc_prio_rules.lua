@@ -54,8 +54,8 @@ local function check_header(tvb)
 	end
 end
 
--- @nr: bytes of the payload, if another packet follows, or 0
-local function check_data(tvb, len, nr)
+-- @nr: bytes of the payload, if another packet follows, or 0; @cut: so others may be joined to it
+local function check_data(tvb, len, nr, cut)
 	if len < BODY then
 		return "short"
 	end
@@ -70,7 +70,7 @@ local function check_data(tvb, len, nr)
 	       tvb(32, 4):le_uint() > total or behind >= WINDOW or
 	       (msg:higher() == 0 and behind >= msg:lower()) then
 		return "range"
-	elseif offset > total or (nr > 0 and nr or len - BODY) > total - offset or
+	elseif offset > total or (nr > 0 and nr or cut and 0 or len - BODY) > total - offset or
 	       nr > 0 and (nr >= len - BODY or HEADER + len > MAX_SHARED) then
 		return "length"
 	end
@@ -133,6 +133,49 @@ function rules.size(tvb)
 	return nr > 0 and HEADER + BODY + nr or tvb:reported_len()
 end
 
+-- Whether a packet of the same association begins each @stride bytes
+local function repeats(tvb, stride)
+	for at = stride, tvb:len() - 1, stride do
+		if tvb:len() - at < HEADER or not rules.plausible(tvb(at, HEADER)) or
+		   tvb(at + 8, 8):uint64() ~= tvb(8, 8):uint64() then
+			return false
+		end
+	end
+	return true
+end
+
+-- Bytes of each datagram but the last, if the host that captured has joined several: it cuts what
+-- it sends as late as it can, and what comes it joins as soon as it can, where lengths are equal.
+function rules.stride(tvb)
+	local at, len = 0, tvb:len()
+	local stride
+
+	if not rules.plausible(tvb) then
+		return tvb:reported_len()
+	end
+	while len - at >= HEADER and tvb(at + 3, 1):uint() == DATA and tvb(at + 6, 2):le_uint() > 0 do
+		at = at + HEADER + BODY + tvb(at + 6, 2):le_uint()
+	end
+	if len - at < HEADER then
+		return tvb:reported_len()
+	end
+	local kind = tvb(at + 3, 1):uint()
+	if kind == CONTROL then
+		stride = at + HEADER + tvb(at + 6, 2):le_uint() * ENTRY
+	elseif kind ~= DATA then
+		stride = at + HEADER + (kind == RESET and 0 or BODY)
+	else
+		-- Its payload goes on until another header.
+		local bytes = tvb:raw()
+		stride = bytes:find(bytes:sub(1, 3), at + HEADER + BODY + 1, true)
+		while stride and not repeats(tvb, stride - 1) do
+			stride = bytes:find(bytes:sub(1, 3), stride + 1, true)
+		end
+		stride = stride and stride - 1 or len
+	end
+	return stride < len and repeats(tvb, stride) and stride or tvb:reported_len()
+end
+
 -- Why a packet is dropped as malformed, or nothing; of one that has whole_head(), with what follows.
 function rules.check(tvb)
 	local len = tvb:reported_len()
@@ -153,7 +196,7 @@ function rules.check(tvb)
 	end
 	local rest = tvb(HEADER)
 	if kind == DATA then
-		return check_data(rest, len, tvb(6, 2):le_uint())
+		return check_data(rest, len, tvb(6, 2):le_uint(), tvb:len() < tvb:reported_len())
 	elseif kind == CONTROL then
 		return check_control(rest, len, tvb(6, 2):le_uint())
 	end
