@@ -92,7 +92,7 @@ test: setup
 	@scripts/test
 
 test-native: setup
-	+@$(MAKE) $(filter-out selftests,$(TESTS)) $(filter tools/mrpcc tools/sim,$(TOOLS))
+	+@$(MAKE) $(filter-out selftests,$(TESTS)) $(filter tools/mrpcc tools/sim tools/bench,$(TOOLS))
 	@scripts/test native
 
 fuzz: setup
