@@ -148,6 +148,8 @@ static void hosts_end(void)
 			  (long long)left_here(), (long long)other->left);
 		raw_sleep(20 * RAW_MS);
 	}
+	/* Both hosts are of this kernel. */
+	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), 0);
 }
 
 static void all_end(void)

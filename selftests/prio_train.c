@@ -114,6 +114,7 @@ static void nothing_left(void)
 {
 	CHECK_EQ(gauge("messages_in"), 0);
 	CHECK_EQ(gauge("gap_maps"), 0);
+	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), 0);
 	CHECK_EQ(gauge("staged"), 0);
 	CHECK_EQ(gauge("outstanding"), 0);
 }
@@ -254,6 +255,7 @@ static void out_of_order(void)
 	want.bytes -= MIDDLE * EACH;
 	goes("the second half");
 	CHECK_EQ(gauge("gap_maps"), 1);
+	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), 1);
 	stranger_train(&t, SEGMENT);
 	put_some(0, MIDDLE);
 	want.packets += MIDDLE;

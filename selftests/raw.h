@@ -286,6 +286,8 @@ long long raw_file_number(const char *path);
 bool raw_file_write(const char *path, const char *text);
 /* KiB, by a name of /proc/meminfo. */
 long long raw_meminfo(const char *name);
+/* Those in use of a cache of the kernel's slab allocator. */
+long long raw_slab_objects(const char *name);
 /* A port of 127.0.0.1 at which nobody listens; @type: SOCK_STREAM or SOCK_DGRAM. */
 unsigned int raw_closed_port(int type);
 /* How busy all processors were since the last call of this. */

@@ -41,6 +41,7 @@ struct prio_net {
 static unsigned int prio_net_id __read_mostly;
 static DEFINE_MUTEX(prio_ports_lock);
 static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
+static struct kmem_cache *prio_gaps_cache;	/* of its own name: who looks sees what loss takes */
 
 static void prio_reap(struct work_struct *work);
 static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
@@ -52,11 +53,18 @@ static struct prio_net *prio_net(struct net *net)
 	return net_generic(net, prio_net_id);
 }
 
+/* By their size two kinds are told apart. */
+static_assert(sizeof(struct mrpc_prio_gaps) != sizeof(struct mrpc_order_levels));
+
 static void *prio_small_alloc(void *ctx, size_t size)
 {
-	return kmalloc(size, GFP_ATOMIC | __GFP_NOWARN);
+	gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+
+	return size == sizeof(struct mrpc_prio_gaps) ? kmem_cache_alloc(prio_gaps_cache, gfp) :
+						       kmalloc(size, gfp);
 }
 
+/* Takes objects of caches as well. */
 static void prio_small_free(void *ctx, void *p, size_t size)
 {
 	kfree(p);
@@ -488,7 +496,15 @@ static struct pernet_operations prio_net_ops = {
 /* prio_ports_init() - before the first port */
 int __init prio_ports_init(void)
 {
-	return register_pernet_subsys(&prio_net_ops);
+	int err;
+
+	prio_gaps_cache = KMEM_CACHE(mrpc_prio_gaps, SLAB_NO_MERGE);
+	if (!prio_gaps_cache)
+		return -ENOMEM;
+	err = register_pernet_subsys(&prio_net_ops);
+	if (err)
+		kmem_cache_destroy(prio_gaps_cache);
+	return err;
 }
 
 /* prio_ports_exit() - at module removal: what still lingers ends now */
@@ -504,4 +520,5 @@ void prio_ports_exit(void)
 	cancel_delayed_work_sync(&prio_reaper);
 	synchronize_net();	/* with the last callbacks of sockets */
 	unregister_pernet_subsys(&prio_net_ops);
+	kmem_cache_destroy(prio_gaps_cache);
 }
