@@ -263,7 +263,8 @@ static void prio_pump_arm(struct prio_host *host, bool starved)
  */
 void prio_pump_run(struct prio_host *host)
 {
-	int budget = PRIO_ROUNDS, strangers = PRIO_ROUNDS / 4;
+	/* Of their own: who always has to be told something keeps no data from leaving. */
+	int budget = PRIO_ROUNDS, tell = PRIO_ROUNDS, strangers = PRIO_ROUNDS / 4;
 	bool fine = true;
 	u64 now;
 
@@ -280,10 +281,10 @@ void prio_pump_run(struct prio_host *host)
 		now = ktime_get_ns();
 		mrpc_prio_timeout(&host->ep, now);
 		prio_settle(host);
-		now = prio_pump_controls(host, now, &budget);
+		now = prio_pump_controls(host, now, &tell);
 		fine = prio_pump_data(host, now, &budget);
-		host->again |= budget <= 0;
-	} while (host->again && budget > 0 && fine);
+		host->again |= budget <= 0 || tell <= 0;
+	} while (host->again && budget > 0 && tell > 0 && fine);
 	prio_pump_arm(host, !fine);
 	host->pumping = false;
 	if ((host->again || !skb_queue_empty(&host->answers)) && fine)
