@@ -284,6 +284,8 @@ TEST(prio_heeds_marks)
 		  (unsigned long long)r.core_p99, (unsigned long long)deaf.core_p99);
 	CHECK_MSG(r.dropped < deaf.dropped / 10, "%llu dropped", (unsigned long long)r.dropped);
 	CHECK(r.counters.again < deaf.counters.again / 2);
+	/* What may not begin without a grant gets one soon. */
+	CHECK_MSG(r.large.p99 < 30, "%f, %f", r.large.p99, deaf.large.p99);
 }
 
 /* As long as messages may be: all of it at the cable's rate, and the state of one message. */
