@@ -85,11 +85,15 @@ function called(env, test, key, peer,    variant)
 	return name[peer]
 }
 
-# A ratio, with the footnote that one of gRPC's time or instructions needs where they are emulated.
+# The footnote that times and instructions of these peers need where they are emulated.
+function footnote(peers)
+{
+	return peers ~ /grpc|thrift|capnp/ && emulated ? " [#emulated]_" : ""
+}
+
 function ratio_text(ratio, peer, key)
 {
-	return sprintf("%.2f", ratio) \
-		(peer ~ /^grpc/ && emulated && key !~ /idle_bytes|syscalls|switches/ ? " [#emulated]_" : "")
+	return sprintf("%.2f", ratio) (key ~ /idle_bytes|syscalls|switches/ ? "" : footnote(peer))
 }
 
 # -- tables ----------------------------------------------------------------------------
@@ -141,26 +145,31 @@ function peers_table(caption, env, test, key, scale, unit, peers, base, mrpc,
 # -- targets ---------------------------------------------------------------------------
 
 # @over's median divided by @under's; the range is of their quartiles.
-function goal(label, env, test, key, over, under, wanted, paper,    low, high, m)
+function goal(label, env, test, key, over, under, wanted, paper,    low, high, m, runs, others)
 {
-	if (!figure(env, test, key, over))
+	runs = figure(env, test, key, over)
+	if (!runs)
 		return
 	m = median; low = q1; high = q3
-	if (!figure(env, test, key, under) || !median)
+	others = figure(env, test, key, under)
+	if (!others || !median)
 		return
-	verdict(label, wanted, m / median, sprintf("%.2f .. %.2f", q3 ? low / q3 : 0, q1 ? high / q1 : 0),
-		paper, over under)
+	verdict(label, wanted, m / median, "ratio", runs < others ? runs : others, q3 ? low / q3 : 0,
+		q1 ? high / q1 : 0, paper, over under)
 }
 
-function verdict(label, wanted, value, spread, paper, peers,    shown)
+# @low and @high are empty where there is no spread.
+function verdict(label, wanted, value, unit, runs, low, high, paper, peers,    shown, spread)
 {
 	shown = wanted
 	sub(/^<=/, "at most ", shown)
 	sub(/^>=/, "at least ", shown)
 	sub(/^=/, "", shown)
-	cells(label "|" shown "|" number(value) (peers ~ /grpc/ && emulated ? " [#emulated]_" : "") "|" \
-	      spread "|" (met(value, wanted) ? "met" : "**missed**") "|" paper)
-	entry("target." label, value, "ratio", "", "", 1, value, value)
+	if (low != "")
+		spread = unit == "ratio" ? sprintf("%.2f .. %.2f", low, high) : number(low) " .. " number(high)
+	cells(label "|" shown "|" number(value) footnote(peers) "|" spread "|" \
+	      (met(value, wanted) ? "met" : "**missed**") "|" paper)
+	entry("target." label, value, unit, "", "", runs, low, high)
 }
 
 # Of all samples.
@@ -182,22 +191,22 @@ function sidecars(env, test, key,    other)
 }
 
 # The rate over many connections by that over 16, as what instructions allow.
-function many_goal(    few, many)
+function many_goal(    few, many, runs)
 {
 	if (!figure("count", "32/128/1/16", "cost", "mrpc-tcp"))
 		return
 	few = median
 	for (many = 10000; many >= 1000; many /= 10)
-		if (figure("count", "32/128/1/" many, "cost", "mrpc-tcp")) {
+		if ((runs = figure("count", "32/128/1/" many, "cost", "mrpc-tcp"))) {
 			verdict("rate at " thousands(many) " connections / at 16", ">=0.9", few / median,
-				sprintf("%.2f .. %.2f", few / q3, few / q1), "", "")
+				"ratio", runs, few / q3, few / q1, "", "")
 			return
 		}
 }
 
 function thousands(n)
 {
-	return int(n / 1000) "," substr(n, length(n) - 2)
+	return n < 1000 ? n "" : int(n / 1000) "," substr(n, length(n) - 2)
 }
 
 # Urgent calls that go first, and what they leave of the bulk.
@@ -209,7 +218,7 @@ function urgent_goals()
 	     "mrpc-tcp+ranks", "mrpc-tcp", ">=0.95", "")
 }
 
-function targets_table(    heads, tcp)
+function targets_table(    heads, tcp, runs)
 {
 	title("Targets", "=")
 	out("Instructions, unless it says otherwise; \"paper\" is what mRPC is reported with, in time, in")
@@ -228,8 +237,8 @@ function targets_table(    heads, tcp)
 	goal("gRPC / mrpc", "count", "64/1", "cost", "grpc", "mrpc-tcp", ">=4.3", "1.9")
 	goal("gRPC with two sidecars / mrpc with ratelimit and acl", "count", "64/1", "cost",
 	       sidecars("count", "64/1", "cost"), "mrpc-tcp+ratelimit,acl", ">=12", "6.1")
-	if (figure("count", "32/128", "cost", "mrpc-tcp"))
-		verdict("32 B, 128 in flight, per call", "<=6000", median, number(q1) " .. " number(q3), "", "")
+	if ((runs = figure("count", "32/128", "cost", "mrpc-tcp")))
+		verdict("32 B, 128 in flight, per call", "<=6000", median, "instructions", runs, q1, q3, "", "")
 	goal("32 B, 128 in flight, Thrift / mrpc", "count", "32/128", "cost", "thrift", "mrpc-tcp", ">=6", "")
 	goal("32 B, 128 in flight, gRPC / mrpc", "count", "32/128", "cost", "grpc", "mrpc-tcp", ">=20", "")
 	goal("goodput 8 KiB, 16 in flight / gRPC", "count", "8192/16", "cost", "grpc", "mrpc-tcp", ">=3", "")
@@ -242,19 +251,19 @@ function targets_table(    heads, tcp)
 	goal("loop / Unix socket", "count", "64/1", "cost", "mrpc-loop", "unix", "<=1", "")
 	if (figure("wall", "idle", "idle_bytes", "bare-hold")) {
 		tcp = median
-		if (figure("wall", "idle", "idle_bytes", "mrpc-tcp"))
+		if ((runs = figure("wall", "idle", "idle_bytes", "mrpc-tcp")))
 			verdict("idle connection beyond bare TCP's, bytes at each end", "<=2048", median - tcp,
-				number(q1 - tcp) " .. " number(q3 - tcp), "", "")
+				"bytes", runs, q1 - tcp, q3 - tcp, "", "")
 	}
 	many_goal()
 	urgent_goals()
-	if (seen("wall", "timeline", "lost", "mrpc-tcp+changes"))
+	if ((runs = seen("wall", "timeline", "lost", "mrpc-tcp+changes")))
 		verdict("calls lost or ended twice under live changes", "=0",
 			total("wall timeline mrpc-tcp+changes lost") + total("wall timeline mrpc-tcp+changes twice"),
-			"", "", "")
+			"calls", runs, "", "", "", "")
 	goal("context switches / bare TCP", "count", "64/1", "switches", "mrpc-tcp", "bare-tcp", "=1", "")
-	if (figure("count", "64/1", "syscalls", "mrpc-tcp"))
-		verdict("system calls of a call, both ends", "<=2.1", median, "", "", "")
+	if ((runs = figure("count", "64/1", "syscalls", "mrpc-tcp")))
+		verdict("system calls of a call, both ends", "<=2", median, "calls", runs, "", "", "", "")
 	out("")
 	out("Not measured by this command: the hotel reservation application (``make hotel``), and copies,")
 	out("allocations and atomic instructions of a call, which ``tools/bench/profile`` counts (performance.rst).")
@@ -360,7 +369,7 @@ function calls()
 	peers_table("Instructions of a call, both ends and what is between them", "count", "64/1", "cost", 1,
 		    "instructions", hosts, "bare-tcp", "mrpc-tcp")
 	peers_table("The same within one host", "count", "64/1", "cost", 1, "instructions", host, "unix", "mrpc-loop")
-	peers_table("System calls of the client and the server", "count", "64/1", "syscalls", 1, "calls",
+	peers_table("System calls of the client and the server, counted in one run", "count", "64/1", "syscalls", 1, "calls",
 		    hosts " " host, "bare-tcp", "mrpc-tcp")
 	peers_table("Context switches of the client and the server", "count", "64/1", "switches", 1,
 		    "switches", hosts " " host, "bare-tcp", "mrpc-tcp")
@@ -444,6 +453,7 @@ function goodputs(    size, many, one_tests, many_tests, peers, mib, tics, how)
 	peers = "bare-tcp bulk-tcp mrpc-tcp mrpc-prio mrpc-loop thrift capnp grpc grpc-haproxy grpc-nginx"
 	title("Goodput", "=")
 	out("Bytes of requests; replies have 8 bytes. With many in flight there are 128, or as many as 64 MiB hold.")
+	out("gRPC through nginx is not measured in time here.")
 	out("")
 	for (size = 2048; size <= 8388608; size *= 2) {
 		many = 67108864 / size < 128 ? 67108864 / size : 128
@@ -491,13 +501,27 @@ function engines(    heads, list, n, i, line, with)
 	out("")
 }
 
-function connections()
+# How many connections of each of @peers there were: of all but those in brackets.
+function idle_numbers(peers,    list, n, i, most, text)
+{
+	n = split(peers, list, " ")
+	for (i = 1; i <= n; i++)
+		if (figure("wall", "idle", "connections", list[i]) && median > most)
+			most = median
+	for (i = 1; i <= n; i++)
+		if (figure("wall", "idle", "connections", list[i]) && median < most)
+			text = text (text == "" ? " (" : ", ") name[list[i]] " " thousands(median)
+	return thousands(most + 0) " connections" text (text == "" ? "" : ")")
+}
+
+function connections(    peers)
 {
 	title("Connections", "=")
 	peers_table("A new connection and its first call, median, us", "wall", "connect", "median_ns", 0.001, "us",
 		    "bare-tcp mrpc-tcp mrpc-prio thrift capnp grpc unix mrpc-loop", "bare-tcp", "mrpc-tcp")
-	peers_table("Memory of an idle connection, bytes at each end", "wall", "idle", "idle_bytes", 1, "bytes",
-		    "bare-hold mrpc-tcp grpc", "bare-hold", "mrpc-tcp")
+	peers = "bare-hold mrpc-tcp grpc"
+	peers_table("Memory of an idle connection, bytes at each end; " idle_numbers(peers), "wall", "idle",
+		    "idle_bytes", 1, "bytes", peers, "bare-hold", "mrpc-tcp")
 	if (look("wall bind mrpc miss_ns")) {
 		out("Binding a schema takes " number(median / 1000) " us the first time (quartiles " \
 		    number(q1 / 1000) " .. " number(q3 / 1000) ")")
@@ -512,7 +536,7 @@ function settings_section(    list, n, i)
 	title("Settings", "=")
 	out("What is not a library's default, or says which of several ways it is used.")
 	out("")
-	n = split("grpc_bench thrift_bench capnp_bench haproxy nginx", list, " ")
+	n = split("mrpc_bench tcp_bench grpc_bench thrift_bench capnp_bench haproxy nginx", list, " ")
 	for (i = 1; i <= n; i++)
 		if (list[i] in settings)
 			out("* " settings[list[i]])

@@ -79,9 +79,10 @@ function entry(name, value, unit, against, ratio, n, low, high)
 	if ((name, against) in written)
 		return
 	written[name, against] = 1
-	printf "%s\n  {\"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", \"against\": %s, \"ratio\": %s, \"repetitions\": %d, \"q1\": %.6g, \"q3\": %.6g}",
+	printf "%s\n  {\"name\": \"%s\", \"value\": %.6g, \"unit\": \"%s\", \"against\": %s, \"ratio\": %s, \"repetitions\": %d, \"q1\": %s, \"q3\": %s}",
 		entries++ ? "," : "", name, value, unit, against == "" ? "null" : "\"" against "\"",
-		ratio == "" ? "null" : sprintf("%.4f", ratio), n, low, high >json
+		ratio == "" ? "null" : sprintf("%.4f", ratio), n, low == "" ? "null" : sprintf("%.6g", low),
+		high == "" ? "null" : sprintf("%.6g", high) >json
 }
 
 # What one measurement has counted in a row: @values, with commas between them.
