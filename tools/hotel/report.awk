@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 #
 # Tables, as reStructuredText, of what tools/hotel/guest has printed and stats.awk, which
-# comes last, has read. Times are the medians of the repetitions.
+# comes last, has read. Times are the medians of the repetitions. What file about says, in
+# lines "KEY TEXT", goes before them.
 
 $2 ~ /^hotel\// && !($2 in seen) {
 	seen[$2] = 1
@@ -110,6 +111,21 @@ function by_service(test,    i, s, w, n, cell, key)
 	print ""
 }
 
+function tell_about(    line, key, text, emulated)
+{
+	while ((getline line <about) > 0) {
+		key = text = line
+		sub(/ .*/, "", key)
+		sub(/^[^ ]* /, "", text)
+		print ":" key ": " text
+		emulated = emulated || line == "acceleration emulated"
+	}
+	print ""
+	if (emulated)
+		print "Emulation flatters kernel code beside peers in user space: these are no figures of what gRPC and\n" \
+			"mrpc are to each other on hardware.\n"
+}
+
 # Of the load that mRPC's authors chose.
 function target(    test, mean, p99, verdict)
 {
@@ -130,6 +146,7 @@ END {
 		print "hotel: nothing was measured" >"/dev/stderr"
 		exit 1
 	}
+	tell_about()
 	target()
 	print "End to end, in ms: medians of the turns, and the least and the most of them. With a ``*``: how\n" \
 		"many times as long as mrpc with the null engine.\n"
