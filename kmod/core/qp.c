@@ -273,9 +273,20 @@ static void mrpc_qp_say_late(struct mrpc_qp *qp)
 	}
 }
 
+/* Is there still something to be said, and no room? */
+static bool mrpc_qp_is_late(struct mrpc_qp *qp)
+{
+	if (likely(list_empty(&qp->late)))
+		return false;
+	mrpc_qp_say_late(qp);
+	return !list_empty(&qp->late);
+}
+
 /**
  * mrpc_qp_end() - nobody looks at a queue pair any more
  * @qp: of a session that is closing
+ *
+ * Context: process; may sleep.
  */
 void mrpc_qp_end(struct mrpc_qp *qp)
 {
@@ -288,6 +299,7 @@ void mrpc_qp_end(struct mrpc_qp *qp)
 	list_for_each_entry_safe(call, next, &late, pending) {
 		list_del_init(&call->pending);
 		mrpc_call_put(call);
+		cond_resched();
 	}
 }
 
@@ -500,6 +512,9 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 		if (err <= 0)
 			break;
 		err = 0;
+		/* What waits to be said is bounded by what is under way. */
+		if (sqe.op == MRPC_OP_REPLY && mrpc_qp_is_late(qp))
+			break;
 		if (!mrpc_qp_reserve(qp, mrpc_enter_room(&sqe)))
 			break;
 		mrpc_sq_consume(&qp->sq);
@@ -532,10 +547,19 @@ static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
 		mrpc_serve_pull(qp->session, qp);
 }
 
+/**
+ * mrpc_qp_says() - would ENTER have something to say that there was no room for?
+ * @qp: the queue pair
+ */
+bool mrpc_qp_says(struct mrpc_qp *qp)
+{
+	return !list_empty(&qp->late) && mrpc_cq_room(&qp->cq, 1, 0);
+}
+
 /* Would mrpc_enter_pull() find something, and room for it? */
 static bool mrpc_enter_pulls(struct mrpc_qp *qp)
 {
-	if (!list_empty(&qp->late) && mrpc_cq_room(&qp->cq, 1, 0))
+	if (mrpc_qp_says(qp))
 		return true;
 	return !list_empty(&qp->session->pending) && mrpc_serve_room(qp);
 }

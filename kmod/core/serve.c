@@ -92,14 +92,17 @@ static bool mrpc_serve_alive(struct mrpc_call *call)
 	return alive;
 }
 
-/* A request that waited will not be delivered. Return: false: it did not wait. */
+/*
+ * A request that waited will not be delivered. Return: false: it did not wait. One that was
+ * delivered meanwhile, FINAL, may wait in another list by now: see mrpc_qp.late.
+ */
 static bool mrpc_serve_unlist(struct mrpc_call *call)
 {
 	struct mrpc_session *session = call->session;
 	bool waited = false;
 
 	spin_lock_bh(&session->ready_lock);
-	if (!list_empty(&call->pending)) {
+	if (!test_bit(MRPC_CALL_FINAL, &call->flags) && !list_empty(&call->pending)) {
 		list_del_init(&call->pending);
 		session->nr_pending--;
 		waited = true;

@@ -302,7 +302,7 @@ static __poll_t mrpc_poll(struct file *file, poll_table *wait)
 	poll_wait(file, &session->poll_wait, wait);
 	smp_mb();	/* pairs with the one after a completion is posted */
 	for (i = 0; i < nr; i++)
-		if (mrpc_qp_ready(session->qps[i]) || !list_empty(&session->qps[i]->late))
+		if (mrpc_qp_ready(session->qps[i]) || mrpc_qp_says(session->qps[i]))
 			return EPOLLIN | EPOLLRDNORM;
 	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
 		return EPOLLIN | EPOLLRDNORM;

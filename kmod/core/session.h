@@ -203,6 +203,7 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call);
 void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call);
 void mrpc_qp_end(struct mrpc_qp *qp);
+bool mrpc_qp_says(struct mrpc_qp *qp);
 void mrpc_qp_wake(struct mrpc_qp *qp);
 u32 mrpc_qp_ready(struct mrpc_qp *qp);
 int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args);
