@@ -254,6 +254,8 @@ static void rx_came_all(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 
 void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
+	u64 mark = rx->mark_at;
+
 	ep->stats.timeouts++;
 	if (rx->state == MRPC_PRIO_RX_REFUSED) {
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
@@ -266,6 +268,8 @@ void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 		rx_overdue(ep, rx, now);
 	}
 	mrpc_prio_rx_arm(ep, rx, now);
+	if (rx->timer.armed)	/* what is missing was so before */
+		rx->mark_at = mark;
 }
 
 /* -- data ---------------------------------------------------------------------- */

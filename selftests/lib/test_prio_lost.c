@@ -541,6 +541,23 @@ static void stalls(u32 i)
 	CHECK_EQ(rx->lost, 0);
 }
 
+/* So does who never sends the first missing byte, but others, however often the timer runs. */
+TEST(prio_stalls_who_trickles_beyond)
+{
+	struct mrpc_prio_rx *rx = &guest[0].rx[0];
+	u32 rounds = 0, at = SOME + 2;
+
+	guests_start(8000);
+	comes(0, 1, 30000, 0, SOME, 0);
+	for (; !rx->stalled && rounds < 100; rounds++, at++) {
+		pass(b->ep.rule.rto_min / 2);
+		comes(0, 1, 30000, at, at + 1, 0);
+	}
+	NOTE("after %u bytes", rounds);
+	CHECK(rx->stalled);
+	guests_stop();
+}
+
 /* What has stalled is asked for by its timer, also when more of it is found to be lost. */
 TEST(prio_stalled_is_asked)
 {
