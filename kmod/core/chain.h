@@ -165,6 +165,7 @@ void mrpc_engine_free(struct mrpc_engine *e);
 /* change_scope.c */
 int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 		      struct mrpc_change_result *result, struct netlink_ext_ack *extack);
+void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain);
 int mrpc_datapaths_follow(struct net *net);
 
 /* hold.c */

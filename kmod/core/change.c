@@ -680,7 +680,10 @@ void mrpc_datapath_leave(struct mrpc_conn *conn)
 	spin_lock(&mn->lock);
 	if (!list_empty(&conn->datapaths)) {
 		list_del_init(&conn->datapaths);
-		--*(conn->replica ? &mn->nr_links : &mn->nr_datapaths);
+		if (conn->replica)
+			mn->nr_links--;
+		else
+			mn->nr_datapaths--;
 	}
 	spin_unlock(&mn->lock);
 	if (!chain)

@@ -120,14 +120,27 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 	return err;
 }
 
+/**
+ * mrpc_datapath_place() - put a datapath in the domain in which it belongs
+ * @conn: the connection; under its change_lock
+ * @chain: as of mrpc_domain_follow()
+ *
+ * Not one that ends. Context: process; waits.
+ */
+void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain)
+{
+	if (!conn->link || mrpc_datapath_pause(conn, true))
+		return;
+	mrpc_domain_follow(conn, chain);
+	mrpc_datapath_resume(conn, false);
+}
+
 /* One that is in the right place is not touched. */
 static void mrpc_datapath_follow(struct mrpc_conn *conn)
 {
 	mutex_lock(&conn->change_lock);
-	if (conn->link && !mrpc_domain_fits(conn) && !mrpc_datapath_pause(conn, true)) {
-		mrpc_domain_follow(conn, mrpc_chain_of(conn));
-		mrpc_datapath_resume(conn, false);
-	}
+	if (conn->link && !mrpc_domain_fits(conn))
+		mrpc_datapath_place(conn, mrpc_chain_of(conn));
 	mutex_unlock(&conn->change_lock);
 }
 

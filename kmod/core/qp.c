@@ -541,10 +541,8 @@ struct mrpc_enter_wait {
 /* What waits for room in the completion queue. */
 static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
 {
-	if (!list_empty(&qp->late))
-		mrpc_qp_say_late(qp);
-	if (!list_empty(&qp->session->pending))
-		mrpc_serve_pull(qp->session, qp);
+	mrpc_qp_say_late(qp);
+	mrpc_serve_pull(qp->session, qp);
 }
 
 /**
@@ -649,7 +647,8 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 	}
 	if (!err) {
 		mrpc_enter_work(session, w.qp);
-		mrpc_enter_pull(w.qp);
+		if (mrpc_enter_pulls(w.qp))
+			mrpc_enter_pull(w.qp);
 	}
 	mrpc_poll_end(session, &poller);
 	mrpc_enter_leave(session, w.qp);

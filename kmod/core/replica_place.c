@@ -10,20 +10,9 @@
  * before the link's, and both before claims. Who owns a claim leaves it to the link's change_work.
  */
 #include "chain.h"
-#include "domain.h"
-#include "notify.h"
 #include "placement.h"
 #include "replica.h"
 #include "session.h"
-
-/* Under link->change_lock, and that of the connection, whose engines are @chain. */
-static void mrpc_link_follow(struct mrpc_conn *link, const struct mrpc_chain *chain)
-{
-	if (!link->link || mrpc_datapath_pause(link, true))
-		return;
-	mrpc_domain_follow(link, chain);
-	mrpc_datapath_resume(link, false);
-}
 
 /**
  * mrpc_replica_place() - put a link in the domain in which it belongs, as the tenant that it is
@@ -40,7 +29,7 @@ void mrpc_replica_place(struct mrpc_conn *link)
 		return;
 	mutex_lock(&conn->change_lock);
 	mutex_lock_nested(&link->change_lock, SINGLE_DEPTH_NESTING);
-	mrpc_link_follow(link, mrpc_chain_of(conn));
+	mrpc_datapath_place(link, mrpc_chain_of(conn));
 	/* Under the lock: its end comes later, and is told later. */
 	if (READ_ONCE(link->state) == MRPC_CONN_READY &&
 	    !test_and_set_bit(MRPC_CONN_CARRIES, &link->flags))

@@ -842,7 +842,7 @@ enum mrpc_prio_event_type {
  * @rx: DATA: the message
  * @offset: DATA: where the new bytes belong
  * @len: DATA: how many, 0 only for an empty message
- * @each: DATA: bytes of each of @packets but the last, if there are several
+ * @each: DATA: bytes of each of @packets, of which the last may have fewer
  * @packets: that this is about: 1, or with so many - 1 of those of its train
  * @skip: DATA: bytes of the payload before the first new one
  * @answer_len: ANSWER: bytes of @answer, never more than the packet had

@@ -82,9 +82,9 @@ void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	}
 	if (!rx->timer.armed)
 		rx->mark_at = now;
-	mrpc_wheel_arm(&ep->timers, &rx->timer, now + (rx->stalled ?
-			       mrpc_prio_rto_apart(ep, rx->peer, rx->tries) :
-			       mrpc_prio_rto(ep, rx->peer, rx->tries)));
+	mrpc_wheel_arm(&ep->timers, &rx->timer, now +
+		       (rx->stalled ? mrpc_prio_rto_apart(ep, rx->peer, rx->tries) :
+				      mrpc_prio_rto(ep, rx->peer, rx->tries)));
 }
 
 void mrpc_prio_rx_say(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u16 say)
@@ -243,10 +243,10 @@ static void rx_came_all(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 			const struct mrpc_prio_event *ev, const struct mrpc_prio_range *r,
 			u32 before, u64 now)
 {
-	u32 each = ev->packets > 1 ? ev->each : ev->len, at, end, here;
+	u32 at, end, here;
 
 	for (at = r->from; at < r->to; at = end) {
-		end = at + min(each, r->to - at);
+		end = at + min(ev->each, r->to - at);
 		here = r->from > before ? before : end < r->to ? end : rx->next;
 		rx_came(ep, rx, end - at, r->from > before ? before : at, here, now);
 	}
@@ -299,6 +299,7 @@ static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 	ev->rx = rx;
 	ev->offset = r.from;
 	ev->len = r.to - r.from;
+	ev->each = ev->len;
 	ev->skip = r.from - p->offset;
 }
 
@@ -316,7 +317,6 @@ static void rx_train(const struct mrpc_prio_rx *rx, const struct mrpc_prio_packe
 	if (ev->len != p->len || (p->offset != rx->next && (!g || g->nr == MRPC_PRIO_NR_GAPS)))
 		return;
 	mrpc_prio_gaps_new(rx, &r);
-	ev->each = p->len;
 	if (r.to == end) {
 		ev->len = end - p->offset;
 		ev->packets += p->train;

@@ -185,12 +185,6 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 	return 0;
 }
 
-/* Bytes of each datagram but the last of those that @ev is about. */
-static u32 prio_in_each(const struct prio_bytes *bytes, const struct mrpc_prio_event *ev)
-{
-	return ev->packets > 1 ? bytes->stride - MRPC_PRIO_DATA_HDR : ev->len;
-}
-
 /* Is it the continuation of what the message has of this packet? */
 static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes *bytes,
 			      const struct mrpc_prio_event *ev, u32 at)
@@ -202,7 +196,7 @@ static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes 
 		return false;
 	piece = prio_piece(in->came);
 	len = piece->to - piece->from;
-	if (ev->packets > 1 ? prio_in_each(bytes, ev) != piece->each : ev->len > piece->each)
+	if (ev->packets > 1 ? ev->each != piece->each : ev->len > piece->each)
 		return false;
 	return ev->offset == piece->to && len % piece->each == 0 &&
 	       at == piece->at + len / piece->each * piece->stride;
@@ -246,7 +240,7 @@ static void prio_in_stage(struct prio_in *in, struct prio_bytes *bytes, struct s
 		.from	= ev->offset,
 		.to	= ev->offset + ev->len,
 		.at	= at,
-		.each	= prio_in_each(bytes, ev),
+		.each	= ev->each,
 		.stride	= bytes->stride,
 	};
 	skb->next = in->came;
