@@ -7,6 +7,7 @@
 #include "lo.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "peer.h"
 
 #define STRICT	"discipline=strict"
@@ -245,11 +246,6 @@ TEST_LIMIT(below_prio, 120)
 	op_must_egress(DEL, "lo", NULL);
 }
 
-static int64_t prio(const char *counter)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, counter);
-}
-
 /* Bytes of connections that begin: these are in no domain yet. */
 #define HANDSHAKES	4096
 
@@ -264,8 +260,8 @@ TEST_LIMIT(losses_prio, 180)
 	op_must_egress(SET, "lo", STRICT " fair=1");
 	raw_pair(&p, "prio", 2);
 	sent = op_egress_number("lo", MRPC_A_EGRESS_SENT);
-	arrived = prio("data_bytes");
-	resent = prio("resent");
+	arrived = counter("data_bytes");
+	resent = counter("resent");
 	l.len = 300000;
 	load_start(&l, &p.c, p.conn, 4);
 	other.len = 3000;
@@ -273,8 +269,8 @@ TEST_LIMIT(losses_prio, 180)
 	CHECK(load_more(&l, 100, 120000));
 	CHECK(load_more(&other, 300, 120000));
 	end_loads();
-	arrived = prio("data_bytes") - arrived;
-	resent = prio("resent") - resent;
+	arrived = counter("data_bytes") - arrived;
+	resent = counter("resent") - resent;
 	sent = op_egress_number("lo", MRPC_A_EGRESS_SENT) - sent;
 	NOTE("%lld bytes by grants: %lld arrived, %lld were resent", (long long)sent,
 	     (long long)arrived, (long long)resent);

@@ -42,10 +42,22 @@ static uint32_t arrives(uint32_t method, uint8_t with, uint32_t len, uint64_t ti
 	return __atomic_load_n(&priority, __ATOMIC_ACQUIRE);
 }
 
-TEST(ranks)
+/* "Make" keeps the rank that it has, "Echo" gets 200. */
+static void set_rules(void)
 {
 	struct op_rules r;
 
+	op_rules_begin(&r);
+	op_rule(&r, 0, 0, NULL);
+	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Make");
+	op_rule(&r, 1, 0, NULL);
+	op_rule_more(&r, MRPC_RULE_SHARE_ALL, 200);
+	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Echo");
+	op_must_set("qos", "", &r);
+}
+
+TEST(ranks)
+{
 	start("tcp4");
 	CHECK_EQ(arrives(RAW_ACK, 7, 10, 0), 7);
 	op_must_add("qos", "side=client", NULL);
@@ -59,13 +71,7 @@ TEST(ranks)
 	op_must_set("qos", "small_rank=99", NULL);
 	CHECK_EQ(arrives(RAW_ACK, 7, 10, 0), 99);
 	/* Rules go before. */
-	op_rules_begin(&r);
-	op_rule(&r, 0, 0, NULL);
-	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Make");
-	op_rule(&r, 1, 0, NULL);
-	op_rule_more(&r, MRPC_RULE_SHARE_ALL, 200);
-	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Echo");
-	op_must_set("qos", "", &r);
+	set_rules();
 	CHECK_EQ(arrives(RAW_ECHO, 7, 10, 0), 200);
 	CHECK_EQ(arrives(RAW_MAKE, 7, 10, 0), 7);
 	CHECK_EQ(arrives(RAW_ACK, 7, 10, 0), 99);
@@ -78,8 +84,6 @@ TEST(ranks)
 /* What applications say counts within what the operator allows; what he says himself, anyway. */
 TEST(most)
 {
-	struct op_rules r;
-
 	start("tcp4");
 	op_must_add("qos", "most=100 side=client", NULL);
 	CHECK_EQ(arrives(RAW_ACK, 200, 10, 0), 100);
@@ -88,13 +92,7 @@ TEST(most)
 	CHECK_EQ(arrives(RAW_ACK, 7, 10, 0), 7);
 	CHECK_EQ(op_counter("qos", "lowered"), 2);
 	CHECK_EQ(op_counter("qos", "kept"), 2);
-	op_rules_begin(&r);
-	op_rule(&r, 0, 0, NULL);
-	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Make");
-	op_rule(&r, 1, 0, NULL);
-	op_rule_more(&r, MRPC_RULE_SHARE_ALL, 200);
-	op_cond_text(&r, MRPC_COND_METHOD, MRPC_MATCH_EQUAL, NULL, "Echo");
-	op_must_set("qos", "", &r);
+	set_rules();
 	CHECK_EQ(arrives(RAW_ECHO, 7, 10, 0), 200);
 	CHECK_EQ(arrives(RAW_MAKE, 120, 10, 0), 100);
 	op_must_set("qos", "most=0", NULL);

@@ -4,7 +4,6 @@
  * time: calls complete with UNAVAILABLE and their memory comes back, in bounded
  * time.
  */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <poll.h>
 #include <sys/socket.h>
@@ -159,17 +158,9 @@ TEST(half_closed)
 /* A peer with little room that wants more than it has room for. Return: the socket. */
 static int other(u16 at)
 {
-	const int room = 4096;
 	static struct peer p;
-	struct sockaddr_in sin = {
-		.sin_family = AF_INET, .sin_port = htons(at),
-		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
-	};
 
-	p.seq = 0;
-	p.fd = CHECK_SYS(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-	CHECK_SYS(setsockopt(p.fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)));
-	CHECK_SYS(connect(p.fd, (void *)&sin, sizeof(sin)));
+	peer_connect_small(&p, at, 4096);
 	peer_hello(&p);
 	peer_expect(&p, MRPC_WIRE_HELLO_ACK);
 	CHECK(peer_call(&p, peer_id(&p, 0), RAW_MAKE, OTHERS_REPLY, 0));

@@ -359,12 +359,14 @@ static u32 answer_unread(struct raw *srv, struct raw_qp *sq)
 
 /*
  * A peer reads its replies while the completion queue is full: that their blocks are free is
- * said when there is room; or never, to who does not look any more.
+ * said when there is room, before another reply is taken; or never, to who does not look any more.
  */
 static void late_words(bool leaves)
 {
 	static const struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
 	struct pollfd in = { .events = POLLIN };
+	struct mrpc_sqe reply;
+	struct mrpc_cqe cqe;
 	struct raw_qp sq;
 	struct raw srv;
 	u32 i, sent;
@@ -377,6 +379,10 @@ static void late_words(bool leaves)
 	CHECK_EQ(raw_enter(&sq, 1, 200 * RAW_MS * raw_scale()), -ETIME);
 	peer_expect(&w, MRPC_WIRE_HELLO_ACK);
 	sent = answer_unread(&srv, &sq);
+	CHECK(peer_call(&w, peer_id(&w, LATE_CALLS), RAW_ECHO, 1, 10));
+	raw_expect(&sq, &cqe, MRPC_CQE_REQUEST, 5 * RAW_S);
+	reply = raw_reply_to(&cqe, MRPC_NOT_FOUND);
+	reply.flags = MRPC_SQE_COPY;
 	for (i = 0; i < 16; i++) {
 		CHECK(raw_push(&sq, &nop));
 		CHECK_EQ(raw_enter(&sq, 0, 0), 0);
@@ -390,17 +396,22 @@ static void late_words(bool leaves)
 	raw_sleep(300 * RAW_MS * raw_scale());
 	CHECK_EQ(raw_ready(&sq), 16);
 	CHECK(sq.head->flags & MRPC_QP_PENDING);
+	raw_expect(&sq, &cqe, MRPC_CQE_NOP, RAW_S);
+	CHECK(raw_push(&sq, &reply));
+	CHECK_EQ(raw_enter(&sq, 0, 0), 0);
+	CHECK_EQ(sq.submitted, 0);
+	CHECK_EQ(raw_ready(&sq), 16);
 	if (!leaves) {
-		struct mrpc_cqe cqe;
-
-		for (i = 0; i < 16; i++)
+		for (i = 1; i < 16; i++)
 			raw_expect(&sq, &cqe, MRPC_CQE_NOP, RAW_S);
-		CHECK(!raw_ready(&sq));
+		reap_sent(&sq, &sent);
 		in.fd = srv.fd;
 		CHECK_EQ(poll(&in, 1, 0), 1);
 		CHECK_EQ(raw_enter(&sq, LATE_CALLS - __builtin_popcount(sent), 5 * RAW_S), 0);
 		reap_sent(&sq, &sent);
 		CHECK_EQ(sent, (1U << LATE_CALLS) - 1);
+		peer_expect(&w, MRPC_WIRE_REPLY);
+		CHECK_EQ(w.frame.status, MRPC_NOT_FOUND);
 		CHECK(!(sq.head->flags & MRPC_QP_PENDING));
 	}
 	raw_close(&srv);

@@ -15,6 +15,7 @@
 #include "flow.h"
 #include "lo.h"
 #include "operator.h"
+#include "prio_tells.h"
 
 #define CONNS		1000
 #define CALLS		256		/* of one connection, at most */
@@ -196,11 +197,6 @@ static void move_back(unsigned int calls)
 	step(100, calls);
 }
 
-static int64_t prio(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
-}
-
 /* Segments of all TCP connections here that have left. */
 static uint64_t segments(void)
 {
@@ -226,15 +222,15 @@ static void check_over(bool over_prio)
 	CHECK(flow_more(&f, 400, 60000));	/* those that were under way have ended */
 	raw_sleep(300 * RAW_MS * raw_scale());	/* and their last acknowledgements */
 	before_tcp = segments();
-	before_prio = prio("data_bytes");
+	before_prio = counter("data_bytes");
 	before_calls = flow_all(&f);
 	CHECK(flow_more(&f, 500, 60000));
 	if (over_prio) {
 		CHECK_EQ(segments(), before_tcp);
-		CHECK(prio("data_bytes") - before_prio >=
+		CHECK(counter("data_bytes") - before_prio >=
 		      (int64_t)(flow_all(&f) - before_calls - FLOW_SLOTS) * 100 + 500 * 2 * 100);
 	} else {
-		CHECK_EQ(prio("data_bytes"), before_prio);
+		CHECK_EQ(counter("data_bytes"), before_prio);
 		CHECK(segments() - before_tcp >= 500);
 	}
 }
@@ -603,8 +599,8 @@ TEST_LIMIT(pace_of_calls, 300)
 	}
 	NOTE("%lld of %u have a link", (long long)member("linked"), CONNS);
 	raw_sleep(2 * RAW_S);
-	NOTE("over prio: %lld bytes, %lld of them again", (long long)prio("data_bytes"),
-	     (long long)prio("resent"));
+	NOTE("over prio: %lld bytes, %lld of them again", (long long)counter("data_bytes"),
+	     (long long)counter("resent"));
 	CHECK_EQ(op_del_some("move", 5, NULL), 0);
 	for (unsigned int percent = 10; percent <= 100; percent += 5) {
 		raw_sleep(PACE_S * RAW_S / 20);

@@ -79,13 +79,20 @@ bool peer_accept(struct peer *p, int listener, unsigned int ms)
 	return true;
 }
 
-void peer_connect(struct peer *p, u16 port)
+void peer_connect_small(struct peer *p, u16 port, int room)
 {
 	struct sockaddr_in sin = peer_loopback(port);
 
 	peer_init(p, socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+	if (room && setsockopt(p->fd, SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)))
+		raw_die("a receive buffer of %d bytes: %m", room);
 	if (connect(p->fd, (void *)&sin, sizeof(sin)))
 		raw_die("connect to port %u: %m", port);
+}
+
+void peer_connect(struct peer *p, u16 port)
+{
+	peer_connect_small(p, port, 0);
 }
 
 void peer_close(struct peer *p)

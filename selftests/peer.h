@@ -43,6 +43,7 @@ void peer_hash(unsigned int service, u8 *hash);
 int peer_listen(u16 *port);			/* on 127.0.0.1; the socket */
 bool peer_accept(struct peer *p, int listener, unsigned int ms);
 void peer_connect(struct peer *p, u16 port);	/* TCP only */
+void peer_connect_small(struct peer *p, u16 port, int room);	/* a receive buffer of @room bytes */
 void peer_close(struct peer *p);
 void peer_reset(struct peer *p);		/* with a RST */
 

@@ -13,6 +13,7 @@
 #include "lo.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "prio_wire.h"
 
 static struct raw_pair p;
@@ -278,7 +279,7 @@ static uint64_t urgent_calls(unsigned int nr, int64_t *below)
 		raw_done(&p.c, &cqe);
 		raw_free(&p.c, sqe.root);
 		for (k = 0; k < 5; k++) {
-			now = op_transport("prio", MRPC_A_TRANSPORT_GAUGE, "below");
+			now = gauge("below");
 			*below = now > *below ? now : *below;
 			raw_sleep(RAW_MS);
 		}
@@ -337,34 +338,6 @@ TEST_LIMIT(urgent, 240)
 }
 
 /* -- what it tells --------------------------------------------------------------------------- */
-
-#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
-
-static int64_t counter(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
-}
-
-static int64_t gauge(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, name);
-}
-
-/* Waits until a gauge has a value. */
-static bool gauge_becomes(const char *name, int64_t value, unsigned int ms)
-{
-	uint64_t end = raw_now() + ms * RAW_MS * raw_patience();
-
-	while (gauge(name) != value) {
-		if (raw_now() > end) {
-			NOTE("%s is %lld, not %lld", name, (long long)gauge(name),
-			     (long long)value);
-			return false;
-		}
-		raw_sleep(20 * RAW_MS);
-	}
-	return true;
-}
 
 /* Nothing is under way, so nothing is kept of it. */
 static bool becomes_idle(void)

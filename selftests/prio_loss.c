@@ -13,8 +13,8 @@
 #include "hosts.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 
-#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
 #define MTU		1500
 #define FRAME		(MTU + 14)
 #define PAYLOAD		(MTU - 20 - 8 - 64)	/* of a full packet */
@@ -32,17 +32,10 @@ static struct shared {
 	int64_t left;
 } *other;
 
-static int64_t counter(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
-}
-
 /* What is kept of messages that are under way. */
 static int64_t left_here(void)
 {
-	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, "gap_maps") +
-	       op_transport("prio", MRPC_A_TRANSPORT_GAUGE, "messages_in") +
-	       op_transport("prio", MRPC_A_TRANSPORT_GAUGE, "messages_out");
+	return gauge("gap_maps") + gauge("messages_in") + gauge("messages_out");
 }
 
 static void other_host(void)

@@ -12,9 +12,9 @@
 #include "hosts.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "sniff.h"
 
-#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
 #define DSCPS		"8,8,0,0,16,24,32,48"
 #define APART		"10,11,12,13,14,15,17,18"	/* each network priority is another one */
 #define PRIORITIES	"2,2,0,0,0,6,6,7"

@@ -12,9 +12,9 @@
 #include "hosts.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "sniff.h"
 
-#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
 #define PORT		7000
 #define SERVER		"10.9.2.1"
 #define SERVER6		"fd09:2::1"
@@ -34,11 +34,6 @@ static struct shared {
 	int64_t shrinks;
 	int64_t marks;
 } *server;
-
-static int64_t counter(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
-}
 
 /* -- the three of them ---------------------------------------------------------------------- */
 

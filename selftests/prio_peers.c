@@ -8,6 +8,7 @@
 #include "tap.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "stranger.h"
 
 #define PEERS	10000
@@ -17,11 +18,6 @@
 
 static struct raw_pair p;
 static struct stranger all;	/* each of them is an address of lo */
-
-static int64_t gauge(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, name);
-}
 
 /* One end that will say nothing more. */
 static void associate(unsigned int i)
@@ -60,17 +56,6 @@ TEST_LIMIT(idle, 200)
 	raw_must_unload("mrpc_prio");
 }
 
-/* Waits until there are so many. */
-static bool peers_become(int64_t nr)
-{
-	uint64_t end = raw_now() + 20 * RAW_S * raw_patience();
-
-	while (gauge("peers") != nr && raw_now() < end)
-		raw_sleep(100 * RAW_MS);
-	CHECK_EQ(gauge("peers"), nr);
-	return gauge("peers") == nr;
-}
-
 /* The peers of a port that is closed go with it, be they many; others stay, and those of others. */
 TEST_LIMIT(closed_port, 120)
 {
@@ -93,7 +78,7 @@ TEST_LIMIT(closed_port, 120)
 	l.len = 20000;
 	load_start(&l, &p.c, p.conn, 4);
 	raw_server_stop(&closed);
-	CHECK(peers_become(peers));
+	CHECK(gauge_becomes("peers", peers, 20000));
 	CHECK(load_more(&l, 20, 30000));
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
@@ -157,7 +142,7 @@ TEST_LIMIT(restarted_beside_load, 120)
 	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);
 	raw_server_stop(&servers);
 	/* Their peers go with their ports; the client has its own for a minute. */
-	CHECK(peers_become(peers + SERVERS));
+	CHECK(gauge_becomes("peers", peers + SERVERS, 20000));
 	servers_start(port);
 	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);
 	load_stop(&l);

@@ -10,10 +10,10 @@
 
 #include "tap.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "peer.h"
 #include "stranger.h"
 
-#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
 #define BYTES		23000		/* in the Blob of a call */
 #define EACH		1000U		/* bytes of a message in a datagram */
 #define SEGMENT		(MRPC_PRIO_DATA_HDR + EACH)
@@ -48,16 +48,6 @@ struct counts {
 static struct counts before, want;
 
 /* -- the server's side ----------------------------------------------------------------- */
-
-static int64_t counter(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_COUNTER, name);
-}
-
-static int64_t gauge(const char *name)
-{
-	return op_transport("prio", MRPC_A_TRANSPORT_GAUGE, name);
-}
 
 static struct counts counts(void)
 {

@@ -165,8 +165,9 @@ static bool joins(const struct vector *v, u32 nr, u32 ecn, char from)
 	const struct pending *p = &v->pending;
 	u32 len = v->packets[nr].len;
 
-	return v->join && v->packets[nr].from != 'X' && p->datagrams && p->from == from && p->ecn == ecn && p->last == p->stride &&
-	       len <= p->stride && p->len + len <= JOINED;
+	return v->join && v->packets[nr].from != 'X' && p->datagrams && p->from == from &&
+	       p->ecn == ecn && p->last == p->stride && len <= p->stride &&
+	       p->len + len <= JOINED;
 }
 
 static void write_packet(struct vector *v, u32 nr, char from, char to)

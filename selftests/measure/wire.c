@@ -16,6 +16,7 @@
 #include "hosts.h"
 #include "load.h"
 #include "operator.h"
+#include "prio_tells.h"
 #include "series.h"
 #include "w4.h"
 
@@ -28,7 +29,6 @@
 #define BULK_LEN	LARGE		/* all calls of a host may end together, so not too large */
 #define OUTSTANDING	"262144"	/* of PEERS messages at most */
 #define LOAD		80		/* percent of each link */
-#define PARAMETER(name)	"/sys/module/mrpc_prio/parameters/" name
 #define OVERCOMMIT	PARAMETER("overcommit")
 
 enum { TCP, PRIO, TRANSPORTS };
