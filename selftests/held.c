@@ -431,6 +431,73 @@ TEST(removal)
 	}
 }
 
+/* -- more than the receiver has room for --------------------------------------------------- */
+
+#define MANY	600
+#define MEDIUM	5000	/* 512 of them fill the server's receive heap */
+
+/* Nothing more comes: the heap is full. More are queued than one turn lets pass. */
+static void queue_is_full(void)
+{
+	uint64_t until = raw_now() + WAIT * raw_patience();
+	int64_t before = -1, nr;
+
+	while ((nr = op_dir("null", true, MRPC_A_ENGINE_DIR_QUEUED)) != before || nr < 300) {
+		CHECK_MSG(raw_now() < until, "%lld rpcs are queued", (long long)nr);
+		before = nr;
+		raw_sleep(300 * RAW_MS);
+	}
+	CHECK_MSG(nr < MANY, "all %lld requests found room", (long long)nr);
+}
+
+/*
+ * When they are let go a turn ends with some of them in the queue, and with a message that
+ * finds no room. Whatever frees some has to be heard of then: nothing else comes.
+ */
+static void let_go_of_many(const char *transport)
+{
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	unsigned int i, done = 0;
+
+	op_del_all();
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", "1024"));
+	raw_server_open(&p.srv, 8 << 20, 4 << 20);
+	p.srv.keepalive_us = 3600000000ULL;
+	p.srv.copy = true;
+	raw_open(&p.c, 8 << 20, 8 << 20);
+	raw_pair_start(&p, transport, 1);
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", "256"));
+	raw_qp(&qp, &p.c, 1024, 4096, 0);
+	op_must_add("null", "side=server", NULL);
+	hold(RX);
+	for (i = 0; i < MANY; i++) {
+		sqe = request(i, MEDIUM, 0);
+		raw_push(&qp, &sqe);
+	}
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	queue_is_full();
+	raw_sleep(2000 * RAW_MS);	/* the first look whether the peer is there has passed */
+	let_go(RX);
+	while (done < MANY) {
+		CHECK_MSG(raw_next(&qp, &cqe, WAIT / 2 * raw_patience()),
+			  "%s: %u of %u calls have ended", transport, done, MANY);
+		if (cqe.type != MRPC_CQE_REPLY)
+			continue;
+		CHECK_EQ(cqe.status, MRPC_OK);
+		done++;
+		raw_done(&p.c, &cqe);
+	}
+	CHECK_EQ(raw_server_requests(&p.srv), MANY);
+	end();
+}
+
+TEST(more_than_fits)
+{
+	let_go_of_many("tcp4");
+	let_go_of_many("loop");
+}
+
 /* -- calls that name no method ------------------------------------------------------------- */
 
 static struct peer w;

@@ -522,7 +522,8 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	n = conn->ops->recv(conn, budget);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 		set_bit(MRPC_CONN_RX_READY, &conn->flags);
-	return again && n >= 0 ? budget : n;
+	/* What waits for room is kicked only where the flag is not set. */
+	return again && (n >= 0 || n == -EAGAIN) ? budget : n;
 }
 
 /* The link, or what came over it, makes the connection end. */
