@@ -136,10 +136,10 @@ void mrpc_carry_flush(struct mrpc_conn *conn)
 		struct mrpc_conn *link = llist_entry(node, struct mrpc_conn, touch);
 
 		node = node->next;
-		/* Who adds something from now on lists it again. The claim's barrier
-		 * orders this before the look at the queue.
+		/* Who adds something from now on lists it again, after we have read where
+		 * it was. The claim's barrier orders this before the look at the queue.
 		 */
-		clear_bit(MRPC_CONN_TOUCHED, &link->flags);
+		clear_bit_unlock(MRPC_CONN_TOUCHED, &link->flags);
 		mrpc_datapath_tx(link);
 		mrpc_conn_put(link);
 	}
