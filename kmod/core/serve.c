@@ -47,13 +47,18 @@ static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
  * Requests leave room in the completion queue for as many entries as can be
  * submitted: else those that come could keep the application from answering.
  */
-static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
+static bool mrpc_serve_reserve(struct mrpc_qp *qp)
+{
+	return mrpc_cq_reserve(&qp->cq, 1, qp->sq.mask + 1);
+}
+
+/*
+ * There is room, and @call is in no list: from FINAL on it is whoever answers it who lists it.
+ * mrpc_qp_wake() follows.
+ */
+static void mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 {
 	spin_lock_bh(&qp->lock);
-	if (!mrpc_cq_reserve(&qp->cq, 1, qp->sq.mask + 1)) {
-		spin_unlock_bh(&qp->lock);
-		return false;
-	}
 	atomic_inc(&qp->served);
 	call->qp = qp;
 	mrpc_heap_deliver(&call->session->recv, call->cqe.block);
@@ -68,8 +73,6 @@ static bool mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 		mrpc_serve_uncount(call, qp);
 	mrpc_qp_post_locked(qp, &call->cqe);
 	spin_unlock_bh(&qp->lock);
-	mrpc_qp_wake(qp);
-	return true;
 }
 
 /**
@@ -130,7 +133,9 @@ void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine)
 
 	if (list_empty(&session->pending))
 		qp = mrpc_serve_choose(session, mine);
-	if (qp && mrpc_serve_post(qp, call)) {
+	if (qp && mrpc_serve_reserve(qp)) {
+		mrpc_serve_post(qp, call);
+		mrpc_qp_wake(qp);
 		mrpc_call_put(call);
 		return;
 	}
@@ -163,15 +168,17 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 	while (!list_empty(&session->pending)) {
 		spin_lock_bh(&session->ready_lock);
 		call = list_first_entry_or_null(&session->pending, struct mrpc_call, pending);
-		if (call && mrpc_serve_post(qp, call)) {
+		if (call && mrpc_serve_reserve(qp)) {
 			list_del_init(&call->pending);
 			session->nr_pending--;
+			mrpc_serve_post(qp, call);
 		} else {
 			call = NULL;
 		}
 		spin_unlock_bh(&session->ready_lock);
 		if (!call)
 			return;
+		mrpc_qp_wake(qp);
 		mrpc_call_put(call);
 	}
 }
