@@ -317,8 +317,42 @@ TEST(operations)
 		CHECK_EQ(cqe.status, op ? MRPC_UNIMPLEMENTED : MRPC_OK);
 		CHECK_EQ(cqe.user_data, op);
 	}
-	c = (struct mrpc_call_sync){ .size = sizeof(c), .flags = 1, .sqe = good() };
+	c = (struct mrpc_call_sync){ .size = sizeof(c), .nr = 13, .sqe = good() };
 	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CALL, &c), -EINVAL);
+	check_good();
+	raw_pair_end(&p);
+}
+
+/* A call takes the blocks of others along: they are free before it begins. */
+TEST(call_releases)
+{
+	uint32_t large, held[2] = { 0 }, nr = 0, i;
+	struct mrpc_call_sync c;
+
+	begin("tcp4");
+	large = raw_blob(&p.c, 2, 100000, NULL);
+	/* More than the receive heap holds; of two calls one gives both blocks back. */
+	for (i = 0; i < 600; i++) {
+		c = (struct mrpc_call_sync){ .size = sizeof(c), .sqe = good() };
+		c.sqe.root = large;
+		if (nr == 2) {
+			c.nr = nr;
+			memcpy(c.blocks, held, sizeof(held));
+			nr = 0;
+		}
+		CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CALL, &c), 0);
+		CHECK_EQ(c.cqe.status, MRPC_OK);
+		CHECK(raw_is_blob(raw_msg(&p.c, &c.cqe), c.cqe.msg_len, 2, 100000));
+		held[nr++] = c.cqe.block;
+	}
+	CHECK_EQ(raw_server_requests(&p.srv), 600);
+	/* The good one comes back, for the other there is no call. */
+	c = (struct mrpc_call_sync){ .size = sizeof(c), .nr = 2, .sqe = good() };
+	c.blocks[0] = 12345;
+	c.blocks[1] = held[0];
+	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CALL, &c), -EINVAL);
+	CHECK_EQ(raw_release(&p.c, held[0]), -EINVAL);
+	CHECK_EQ(raw_server_requests(&p.srv), 600);
 	check_good();
 	raw_pair_end(&p);
 }

@@ -342,8 +342,6 @@ static int mrpc_ioc_call(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&c, sizeof(c), arg);
 	if (err)
 		return err;
-	if (c.flags)
-		return -EINVAL;
 	err = mrpc_qp_call(session, &c);
 	if (err)
 		return err;

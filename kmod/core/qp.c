@@ -707,9 +707,9 @@ static void mrpc_sync_settle(struct mrpc_call *call)
 /**
  * mrpc_qp_call() - MRPC_IOC_CALL: one call, start to end, in this thread
  * @session: the session
- * @args: the call; the completion is filled
+ * @args: the call, and blocks that come back first; the completion is filled
  *
- * Context: process. Return: 0 (the status is in the completion) or -EINTR.
+ * Context: process. Return: 0 (the status is in the completion); -EINTR; -EINVAL: there is no call.
  */
 int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 {
@@ -717,8 +717,13 @@ int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 	struct mrpc_call *call;
 	int err;
 
-	if (args->sqe.op != MRPC_OP_CALL)
+	if (args->sqe.op != MRPC_OP_CALL || args->nr > MRPC_RELEASE_MAX)
 		return -EINVAL;
+	if (args->nr) {
+		err = mrpc_release(session, args->blocks, args->nr);
+		if (err)
+			return err;
+	}
 	if (mrpc_call_submit(session, &args->sqe, NULL, &call, &conn, &args->cqe))
 		return 0;
 	mrpc_datapath_tx(conn);

@@ -184,6 +184,11 @@ static int call_ioctl(struct mrpc_session *session, struct mrpc_call_sync *arg,
 {
 	int err = session_ioctl(session, MRPC_IOC_CALL, arg);
 
+	/* One that the application had given back itself: no reason not to call. */
+	if (err == -EINVAL && arg->nr) {
+		arg->nr = 0;
+		err = session_ioctl(session, MRPC_IOC_CALL, arg);
+	}
 	if (likely(!err)) {
 		result_fill(session, res, &arg->cqe);
 	} else {
@@ -219,6 +224,8 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 		t = tctx_get(session);
 		if (t && t->qp && qp_pending(t->qp))
 			qp_flush(t->qp);
+		if (t && t->nr_release >= RELEASE_WITH_CALL)
+			arg.nr = release_take(t, arg.blocks);
 		status = call_ioctl(session, &arg, res);
 	}
 	if (meta)

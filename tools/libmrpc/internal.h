@@ -37,6 +37,7 @@ typedef int64_t s64;
 
 /* Blocks that a thread holds back before it returns them all at once. */
 #define RELEASE_BYTES	(64u << 10)
+#define RELEASE_WITH_CALL 8	/* blocks: fewer do not go with a synchronous call */
 
 /**
  * struct bind - one service's schema, bound in a session
@@ -179,6 +180,7 @@ static inline int session_check(const struct mrpc_session *session)
 
 int session_ioctl(const struct mrpc_session *session, unsigned long cmd, void *arg);
 void release_block(struct mrpc_session *session, u32 block, u32 bytes);
+u32 release_take(struct tctx *t, u32 *blocks);
 void release_flush(struct tctx *t);
 void result_fill(struct mrpc_session *session, struct mrpc_result *res,
 		 const struct mrpc_cqe *cqe);

@@ -309,21 +309,31 @@ void mrpc_send_heap_stats(struct mrpc_session *session, struct mrpc_heap_stats *
 
 /* -- blocks of the receive heap ------------------------------------------------------- */
 
+/* What the thread has collected, to be given back by the caller. Return: how many. */
+u32 release_take(struct tctx *t, u32 *blocks)
+{
+	u32 nr = t->nr_release;
+
+	memcpy(blocks, t->release, nr * sizeof(*blocks));
+	t->nr_release = 0;
+	t->release_bytes = 0;
+	return nr;
+}
+
 void release_flush(struct tctx *t)
 {
-	struct mrpc_release arg = { .size = sizeof(arg), .nr = t->nr_release };
+	struct mrpc_release arg = { .size = sizeof(arg) };
 
 	if (!t->nr_release)
 		return;
-	memcpy(arg.blocks, t->release, t->nr_release * sizeof(arg.blocks[0]));
-	t->nr_release = 0;
-	t->release_bytes = 0;
+	arg.nr = release_take(t, arg.blocks);
 	session_ioctl(t->session, MRPC_IOC_RELEASE, &arg);
 }
 
 /*
  * Collects blocks until there are enough. They then travel with what the thread
- * submits next, if it is going to submit something.
+ * submits next, if it is going to submit something; before there are so many, with
+ * a synchronous call.
  */
 void release_block(struct mrpc_session *session, u32 block, u32 bytes)
 {

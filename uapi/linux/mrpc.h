@@ -504,8 +504,10 @@ struct mrpc_enter {
 /**
  * struct mrpc_call_sync - MRPC_IOC_CALL: one call, start to end
  * @size: sizeof(struct mrpc_call_sync)
- * @flags: zero
+ * @nr: number of @blocks
  * @sqe: an MRPC_OP_CALL
+ * @blocks: receive blocks that come back first, as with MRPC_IOC_RELEASE; those
+ *	beyond @nr are not looked at
  * @cqe: out: its MRPC_CQE_REPLY. The ioctl returns only when the send blocks
  *	are free, so MRPC_CQE_FREED is always set
  *
@@ -513,9 +515,12 @@ struct mrpc_enter {
  */
 struct mrpc_call_sync {
 	__u32 size;
-	__u32 flags;
+	__u32 nr;
 	struct mrpc_sqe sqe;
-	struct mrpc_cqe cqe;
+	union {
+		__u32 blocks[MRPC_RELEASE_MAX];
+		struct mrpc_cqe cqe;
+	};
 };
 
 /**

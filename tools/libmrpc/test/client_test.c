@@ -88,11 +88,26 @@ TEST(synchronous_calls)
 		mrpc_result_release(&res);
 		mrpc_result_release(&res);
 	}
-	/* One ioctl per call, and one per twelve small replies. */
 	CHECK_EQ(fake_stats().sync_calls, 500);
 	CHECK(fake_stats().release_ioctls < 500 / 8);
+	/* One ioctl per call: blocks of small replies go with the next ones. */
+	release_flush(tctx_get(p.session));
+	fake_reset_stats();
+	for (i = 0; i < 500; i++) {
+		build(&msg, p.session, 1, 1);
+		CHECK_EQ(mrpc_call_sync(p.conn, &test_service, TEST_ECHO, &msg, NULL, NULL), 0);
+	}
+	CHECK_EQ(fake_stats().sync_calls, 500);
+	CHECK_EQ(fake_stats().release_ioctls, 0);
+	/* The application gave one of them back itself: the call is made without them. */
+	while (tctx_get(p.session)->nr_release < RELEASE_WITH_CALL) {
+		build(&msg, p.session, 1, 1);
+		CHECK_EQ(mrpc_call_sync(p.conn, &test_service, TEST_ECHO, &msg, NULL, NULL), 0);
+	}
+	fake_fail(MRPC_IOC_CALL, EINVAL, 1);
 	build(&msg, p.session, 1, 1);
 	CHECK_EQ(mrpc_call_sync(p.conn, &test_service, TEST_ECHO, &msg, NULL, NULL), 0);
+	CHECK_EQ(tctx_get(p.session)->nr_release, 1);
 	peer_stop(&p);
 }
 

@@ -496,7 +496,11 @@ static int do_call(struct fsession *s, struct mrpc_call_sync *arg)
 {
 	struct fcall *c;
 
+	__u32 i;
+
 	stats.sync_calls++;
+	for (i = 0; i < arg->nr; i++)
+		slot_release(s, arg->blocks[i]);
 	c = call_start(s, -1, &arg->sqe);
 	while (!c->done)
 		pthread_cond_wait(&changed, &lock);
