@@ -127,13 +127,12 @@ static struct mrpc_bound_schema *mrpc_bound_find(struct list_head *list,
 	return NULL;
 }
 
-static struct mrpc_bound_schema *mrpc_ruleset_find(struct mrpc_ruleset *rs,
-						   const struct mrpc_schema *schema, u32 users)
+/* With so many users more, if it is there. Under rs->lock. */
+static struct mrpc_bound_schema *mrpc_ruleset_use(struct mrpc_ruleset *rs,
+						  const struct mrpc_schema *schema, u32 users)
 {
-	struct mrpc_bound_schema *b;
+	struct mrpc_bound_schema *b = mrpc_bound_find(&rs->schemas, schema);
 
-	spin_lock(&rs->lock);
-	b = mrpc_bound_find(&rs->schemas, schema);
 	if (!b) {
 		b = mrpc_bound_find(&rs->unused, schema);
 		if (b) {
@@ -145,31 +144,38 @@ static struct mrpc_bound_schema *mrpc_ruleset_find(struct mrpc_ruleset *rs,
 	}
 	if (b)
 		b->users += users;
-	spin_unlock(&rs->lock);
 	return b;
 }
 
-/* With so many users more: without any, what is found is not to be looked at. */
+/*
+ * With so many users more: without any, what is found is not to be looked at. To bind a schema
+ * that somebody has chosen may take seconds: nobody waits for that but who brought it, who may
+ * have bound it in vain.
+ */
 static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 						   struct mrpc_schema *schema, u32 users)
 {
-	struct mrpc_bound_schema *b = mrpc_ruleset_find(rs, schema, users);
+	struct mrpc_bound_schema *b, *mine;
 
+	spin_lock(&rs->lock);
+	b = mrpc_ruleset_use(rs, schema, users);
+	spin_unlock(&rs->lock);
 	if (b)
 		return b;
-	mutex_lock(&rs->binding);
-	b = mrpc_ruleset_find(rs, schema, users);
+	mine = mrpc_bound_new(rs->rules, schema);
+	if (!mine)
+		return NULL;
+	mine->users = users;
+	spin_lock(&rs->lock);
+	b = mrpc_ruleset_use(rs, schema, users);
 	if (!b) {
-		b = mrpc_bound_new(rs->rules, schema);
-		if (b) {
-			b->users = users;
-			spin_lock(&rs->lock);
-			list_add_tail(&b->list, &rs->schemas);
-			rs->nr_schemas++;
-			spin_unlock(&rs->lock);
-		}
+		list_add_tail(&mine->list, &rs->schemas);
+		rs->nr_schemas++;
 	}
-	mutex_unlock(&rs->binding);
+	spin_unlock(&rs->lock);
+	if (!b)
+		return mine;
+	mrpc_bound_free(mine);
 	return b;
 }
 
@@ -308,7 +314,6 @@ struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
 	}
 	rs->rules = rules;
 	rs->id = atomic64_inc_return(&mrpc_next_ruleset);
-	mutex_init(&rs->binding);
 	spin_lock_init(&rs->lock);
 	INIT_LIST_HEAD(&rs->schemas);
 	INIT_LIST_HEAD(&rs->unused);

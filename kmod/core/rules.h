@@ -7,7 +7,6 @@
 #define MRPC_CORE_RULES_H
 
 #include <linux/list.h>
-#include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/spinlock.h>
 
@@ -48,7 +47,6 @@ struct mrpc_bound_schema {
  * @rules: the rules
  * @uses: of sets, as many as @rules->nr_sets
  * @id: of no other ruleset, ever
- * @binding: one schema is bound at a time, which may take seconds
  * @lock: all below; short, process context only
  * @schemas: struct mrpc_bound_schema: those in use, and those bound ahead
  * @nr_schemas: how many
@@ -60,7 +58,6 @@ struct mrpc_ruleset {
 	struct mrpc_rules *rules;
 	struct mrpc_set_use *uses;
 	u64 id;
-	struct mutex binding;
 	spinlock_t lock;
 	struct list_head schemas;
 	u32 nr_schemas;
