@@ -3,6 +3,7 @@
  * Netlink: runtimes.
  */
 #include <linux/cpumask.h>
+#include <linux/mutex.h>
 #include <linux/pid_namespace.h>
 
 #include "netlink.h"
@@ -165,6 +166,9 @@ int mrpc_nl_runtime_add(struct sk_buff *request, struct genl_info *info)
 	return err;
 }
 
+/* What is not said stays as it is, and nobody changes that meanwhile. */
+static DEFINE_MUTEX(mrpc_nl_runtime_setting);
+
 int mrpc_nl_runtime_set(struct sk_buff *request, struct genl_info *info)
 {
 	struct mrpc_runtime *rt = mrpc_nl_runtime(info);
@@ -174,10 +178,12 @@ int mrpc_nl_runtime_set(struct sk_buff *request, struct genl_info *info)
 	if (IS_ERR(rt))
 		return PTR_ERR(rt);
 	if (zalloc_cpumask_var(&args.cpus, GFP_KERNEL)) {
+		mutex_lock(&mrpc_nl_runtime_setting);
 		mrpc_runtime_describe(rt, &args);
 		err = mrpc_nl_runtime_args(info, &args);
 		if (!err)
 			err = mrpc_runtime_set(&args, info->extack);
+		mutex_unlock(&mrpc_nl_runtime_setting);
 		free_cpumask_var(args.cpus);
 	}
 	mrpc_runtime_put(rt);
