@@ -824,6 +824,10 @@ TEST(bad_input)
 	refused("members=tcp", "'tcp' is no member: like tcp:10.0.0.1:7000");
 	refused("members=tcp:10.0.0.1", "'tcp:10.0.0.1' is no member");
 	refused("members=tcp:10.0.0.1:0", "is no member");
+	refused("members=tcp:10.0.0.1:00", "is no member");
+	refused("members=tcp:10.0.0.1:010", "is no member");
+	refused("members=tcp:10.0.0.1:0x50", "is no member");
+	refused("members=tcp:10.0.0.1:", "is no member");
 	refused("members=tcp:10.0.0.1:70000", "is no member");
 	refused("members=tcp:10.0.0.300:7", "is no member");
 	refused("members=tcp:::1:7", "is no member");

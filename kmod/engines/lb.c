@@ -169,7 +169,8 @@ static int lb_addr_inet(struct mrpc_replica_place *place, struct net *net, char 
 	} else if (strchr(host, ':')) {
 		return -EINVAL;
 	}
-	if (!*host || !*port || !strcmp(port, "0") ||
+	/* Decimal: what begins with 0 would be read as something else. */
+	if (!*host || *port == '0' || strspn(port, "0123456789") != strlen(port) ||
 	    inet_pton_with_scope(net, AF_UNSPEC, host, port, &place->addr))
 		return -EINVAL;
 	place->addr_len = place->addr.ss_family == AF_INET ? sizeof(struct sockaddr_in) :
