@@ -63,7 +63,8 @@ struct mrpc_cq {
 
 /*
  * Copies an entry, each byte read once and written once, whatever the compiler
- * would like to do with shared memory.
+ * would like to do with shared memory. It would also leave this a loop, 42
+ * instructions instead of 16.
  */
 static inline void mrpc_ring_copy(void *to, const void *from)
 {
@@ -72,6 +73,7 @@ static inline void mrpc_ring_copy(void *to, const void *from)
 	word *dst = to;
 	u32 i;
 
+#pragma GCC unroll 8
 	for (i = 0; i < MRPC_RING_ENTRY / sizeof(word); i++)
 		WRITE_ONCE(dst[i], READ_ONCE(src[i]));
 }
