@@ -261,7 +261,7 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	u32 type = plan->methods[array_index_nospec(sqe->method & 0xffff,
 						    plan->nr_methods)].request;
 	bool copy = sqe->flags & MRPC_SQE_COPY;
-	struct mrpc_msg_error me;
+	struct mrpc_msg_error me __uninitialized;
 	int err;
 
 	err = mrpc_rpc_prefix(&call->rpc, sqe->meta_len, 0);

@@ -16,8 +16,6 @@
 #include "session.h"
 
 #define MRPC_ENGINE_BUDGET	256	/* rpcs in one turn of an engine */
-#define MRPC_RX_HELD_MAX	1024	/* received rpcs among the engines */
-#define MRPC_RX_HELD_BYTES	(32U << 20)	/* and the memory that they take */
 
 /* One turn in 64 is measured: an engine that is slow is so again. */
 #define MRPC_MEASURE		64
@@ -371,22 +369,6 @@ void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next)
 		spin_unlock(&conn->lock);
 		set_bit(flag[dir], &conn->flags);
 	}
-}
-
-/**
- * mrpc_chain_full() - must reception wait for the engines?
- * @conn: the connection
- *
- * If so mrpc_chain_room() will kick it. Context: owner of the receive claim.
- */
-bool mrpc_chain_full(struct mrpc_conn *conn)
-{
-	struct mrpc_path *path = &conn->path[MRPC_RX];
-
-	if (path->held < MRPC_RX_HELD_MAX && path->held_bytes < MRPC_RX_HELD_BYTES)
-		return false;
-	set_bit(MRPC_CONN_RX_FULL, &conn->flags);
-	return true;
 }
 
 /**

@@ -132,7 +132,6 @@ void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrp
 bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir);
 void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, enum mrpc_direction dir,
 			u32 from, struct mrpc_queue *q);
-bool mrpc_chain_full(struct mrpc_conn *conn);
 void mrpc_chain_room(struct mrpc_conn *conn);
 void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next);
 bool mrpc_chain_withdraw(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
@@ -152,6 +151,23 @@ static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_d
 	if (unlikely(e))
 		mrpc_chain_wait(conn, dir, rpc, e);
 	return !e;
+}
+
+#define MRPC_RX_HELD_MAX	1024	/* received rpcs among the engines */
+#define MRPC_RX_HELD_BYTES	(32U << 20)	/* and the memory that they take */
+
+/*
+ * Must reception wait for the engines? If so mrpc_chain_room() will kick it. Context: owner
+ * of the receive claim.
+ */
+static inline bool mrpc_chain_full(struct mrpc_conn *conn)
+{
+	struct mrpc_path *path = &conn->path[MRPC_RX];
+
+	if (likely(path->held < MRPC_RX_HELD_MAX && path->held_bytes < MRPC_RX_HELD_BYTES))
+		return false;
+	set_bit(MRPC_CONN_RX_FULL, &conn->flags);
+	return true;
 }
 
 /* change.c */

@@ -315,7 +315,14 @@ static inline u64 mrpc_us_or(u64 us, u64 fallback)
 
 /* conn_end.c */
 u32 mrpc_conn_active(struct mrpc_conn *conn);
-void mrpc_conn_drained(struct mrpc_conn *conn);
+void mrpc_conn_wake_drain(struct mrpc_conn *conn);
+/* A call has ended: wake who waits for the last one. */
+static inline void mrpc_conn_drained(struct mrpc_conn *conn)
+{
+	if (unlikely(READ_ONCE(conn->state) == MRPC_CONN_DRAINING))
+		mrpc_conn_wake_drain(conn);
+}
+
 void mrpc_conn_bye(struct mrpc_conn *conn);
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
 void mrpc_conn_close_work(struct work_struct *work);

@@ -35,13 +35,11 @@ static bool mrpc_conn_is_drained(void *ctx)
 }
 
 /**
- * mrpc_conn_drained() - a call has ended: wake who waits for the last one
+ * mrpc_conn_wake_drain() - mrpc_conn_drained() of a connection that is being drained
  * @conn: the connection
  */
-void mrpc_conn_drained(struct mrpc_conn *conn)
+void mrpc_conn_wake_drain(struct mrpc_conn *conn)
 {
-	if (READ_ONCE(conn->state) != MRPC_CONN_DRAINING)
-		return;
 	mrpc_wake_all(&conn->wait);
 	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
 	 * its last rpc, one sees what the other did.

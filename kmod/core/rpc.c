@@ -81,17 +81,14 @@ static void mrpc_rpc_setup(struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_rpc_prefix() - make room for metadata and detail
- * @rpc: a new rpc
- * @meta_len: bytes of metadata
- * @detail_len: bytes of detail
+ * mrpc_rpc_put_prefix() - mrpc_rpc_prefix() where there is one
+ * @rpc: as there
+ * @meta_len: as there
+ * @detail_len: as there
  *
- * The caller fills rpc->data from offset 64 and, for the detail, from
- * 64 + ALIGN(meta_len, 8); padding is zeroed here.
- *
- * Return: 0 or -ENOMEM.
+ * Return: as there.
  */
-int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
+int mrpc_rpc_put_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
 {
 	u32 meta_end = MRPC_HDR_LEN + ALIGN(meta_len, 8);
 	u32 end = meta_end + ALIGN(detail_len, 8);
@@ -101,12 +98,10 @@ int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
 		return err;
 	rpc->frame.meta_len = meta_len;
 	rpc->frame.detail_len = detail_len;
-	if (end > MRPC_HDR_LEN) {
-		if (meta_len)
-			memset(rpc->data + meta_end - 8, 0, 8);
-		if (detail_len)
-			memset(rpc->data + end - 8, 0, 8);
-	}
+	if (meta_len)
+		memset(rpc->data + meta_end - 8, 0, 8);
+	if (detail_len)
+		memset(rpc->data + end - 8, 0, 8);
 	rpc->data_len = end;
 	return 0;
 }
@@ -178,15 +173,14 @@ void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail)
 	rpc->frame.flags &= ~MRPC_WIRE_MSG;
 	rpc->frame.msg = (struct mrpc_msg_len){};
 	rpc->frame.status = status;
+	rpc->frame.meta_len = 0;
+	rpc->frame.detail_len = 0;
 	rpc->data_len = MRPC_HDR_LEN;
 	rpc->heap = NULL;
 	rpc->buf.nr_segs = 0;
 	/* Room was there for more, so this fails only without memory. */
-	if (mrpc_rpc_prefix(rpc, 0, len)) {
-		rpc->frame.meta_len = 0;
-		rpc->frame.detail_len = 0;
+	if (mrpc_rpc_prefix(rpc, 0, len))
 		return;
-	}
 	memcpy(rpc->data + MRPC_HDR_LEN, detail, len);
 }
 

@@ -358,7 +358,7 @@ struct mrpc_rx {
 	bool carried;
 };
 
-int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len);
+int mrpc_rpc_put_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len);
 int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 		      const struct mrpc_schema_plan *plan, u32 type, u64 root,
 		      u32 max_total, bool copy, struct mrpc_msg_error *err);
@@ -369,6 +369,22 @@ void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail);
 
 int mrpc_rpc_init(void);
 void mrpc_rpc_exit(void);
+
+/**
+ * mrpc_rpc_prefix() - make room for metadata and detail
+ * @rpc: a new rpc: it has neither
+ * @meta_len: bytes of metadata
+ * @detail_len: bytes of detail
+ *
+ * The caller fills rpc->data from offset 64 and, for the detail, from
+ * 64 + ALIGN(meta_len, 8); padding is zeroed here.
+ *
+ * Return: 0 or -ENOMEM.
+ */
+static inline int mrpc_rpc_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
+{
+	return meta_len | detail_len ? mrpc_rpc_put_prefix(rpc, meta_len, detail_len) : 0;
+}
 
 static inline u64 mrpc_rpc_total(const struct mrpc_rpc *rpc)
 {

@@ -149,7 +149,7 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	const struct mrpc_frame *f = &conn->sink.a.frame;
 	u32 svc = f->method >> 16, method = f->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
-	struct mrpc_msg_error me;
+	struct mrpc_msg_error me __uninitialized;
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING &&
 	    test_bit(MRPC_CONN_BYE, &conn->flags))
@@ -332,7 +332,7 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 	const struct mrpc_frame *f = &conn->sink.a.frame;
 	const struct mrpc_schema_plan *plan = conn->services[call->method >> 16].schema->plan;
 	u32 type = plan->methods[call->method & 0xffff].reply;
-	struct mrpc_msg_error me;
+	struct mrpc_msg_error me __uninitialized;
 
 	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
 		return mrpc_refuse(r, MRPC_INTERNAL, "the reply's metadata is malformed");

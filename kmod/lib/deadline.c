@@ -62,16 +62,13 @@ struct mrpc_deadline **mrpc_deadlines_grow(struct mrpc_deadlines *d, struct mrpc
 	return old;
 }
 
-void mrpc_deadlines_del(struct mrpc_deadlines *d, struct mrpc_deadline *e)
+/* mrpc_deadlines_del() of one that is in the heap. */
+void mrpc_deadlines_take(struct mrpc_deadlines *d, struct mrpc_deadline *e)
 {
-	struct mrpc_deadline *last;
-	u32 i;
+	struct mrpc_deadline *last = d->heap[--d->nr];
+	u32 i = e->pos - 1;
 
-	if (!e->pos)
-		return;
-	i = e->pos - 1;
 	e->pos = 0;
-	last = d->heap[--d->nr];
 	if (last == e)
 		return;
 

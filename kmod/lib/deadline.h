@@ -30,8 +30,14 @@ int mrpc_deadlines_add(struct mrpc_deadlines *d, struct mrpc_deadline *e);
  */
 struct mrpc_deadline **mrpc_deadlines_grow(struct mrpc_deadlines *d, struct mrpc_deadline **heap,
 					   u32 cap);
-/** mrpc_deadlines_del() - harmless if @e is not in the heap */
-void mrpc_deadlines_del(struct mrpc_deadlines *d, struct mrpc_deadline *e);
+void mrpc_deadlines_take(struct mrpc_deadlines *d, struct mrpc_deadline *e);
+/** mrpc_deadlines_del() - harmless if @e is not in the heap: most calls have no deadline */
+static inline void mrpc_deadlines_del(struct mrpc_deadlines *d, struct mrpc_deadline *e)
+{
+	if (e->pos)
+		mrpc_deadlines_take(d, e);
+}
+
 /** mrpc_deadlines_first() - the earliest, or NULL */
 struct mrpc_deadline *mrpc_deadlines_first(const struct mrpc_deadlines *d);
 
