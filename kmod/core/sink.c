@@ -21,16 +21,10 @@
 
 #define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
 
-/* Where the parts of a block are. */
-static u32 mrpc_block_meta(const struct mrpc_frame *f)
-{
-	return f->flags & MRPC_WIRE_MSG ? mrpc_msg_total(&f->msg) : 0;
-}
-
+/* A block has the message, which may be none, metadata and detail, and what is added here. */
 static u64 mrpc_block_len(const struct mrpc_frame *f, bool times)
 {
-	return (u64)mrpc_block_meta(f) + mrpc_frame_prefix(f) +
-	       (times ? sizeof(struct mrpc_times) : 0);
+	return (u64)mrpc_frame_msg_known(f) + f->prefix + (times ? sizeof(struct mrpc_times) : 0);
 }
 
 /*
@@ -95,11 +89,10 @@ void mrpc_sink_unalloc(struct mrpc_conn *conn)
 void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix)
 {
 	const struct mrpc_frame *f = &a->frame;
-	u32 plen = mrpc_frame_prefix(f);
 
-	memcpy(a->base, prefix + plen, mrpc_msg_head_len(&f->msg));
-	if (plen)
-		memcpy(a->base + mrpc_block_meta(f), prefix, plen);
+	memcpy(a->base, prefix + f->prefix, f->head_len);
+	if (f->prefix)
+		memcpy(a->base + mrpc_frame_msg_known(f), prefix, f->prefix);
 }
 
 /**
@@ -115,7 +108,7 @@ void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 	if (!sink->a.base)	/* a status without a word */
 		return;
 	mrpc_arrival_place(&sink->a, prefix);
-	sink->addr = sink->a.base + mrpc_msg_head_len(&f->msg);
+	sink->addr = sink->a.base + f->head_len;
 	sink->left = f->msg.bytes;
 }
 
@@ -164,7 +157,7 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	method = array_index_nospec(method, plan->nr_methods);
 	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "malformed metadata");
-	if (mrpc_msg_verify(plan, plan->methods[method].request, prefix + mrpc_frame_prefix(f),
+	if (mrpc_msg_verify(plan, plan->methods[method].request, prefix + f->prefix,
 			    &f->msg, &me)) {
 		r->status = MRPC_INVALID_ARGUMENT;
 		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
@@ -201,7 +194,7 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	call->stray = !mrpc_sink_knows(conn, f);
 	call->priority = f->priority;
 	call->max_reply = f->max_reply;
-	call->cqe.msg_len = mrpc_msg_total(&f->msg);
+	call->cqe.msg_len = mrpc_frame_msg_known(f);
 	if (f->remaining_us)
 		call->deadline.when = ktime_get_ns() +
 			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
@@ -338,11 +331,11 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 		return mrpc_refuse(r, MRPC_INTERNAL, "the reply's metadata is malformed");
 	if (!(f->flags & MRPC_WIRE_MSG))
 		return 0;
-	if (mrpc_msg_total(&f->msg) > call->max_reply)
+	if (mrpc_frame_msg_known(f) > call->max_reply)
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
-				   "a reply of %llu bytes, at most %u were wanted",
-				   mrpc_msg_total(&f->msg), call->max_reply);
-	if (mrpc_msg_verify(plan, type, prefix + mrpc_frame_prefix(f), &f->msg, &me)) {
+				   "a reply of %u bytes, at most %u were wanted",
+				   mrpc_frame_msg_known(f), call->max_reply);
+	if (mrpc_msg_verify(plan, type, prefix + f->prefix, &f->msg, &me)) {
 		r->status = MRPC_INTERNAL;
 		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
 		return -EINVAL;
@@ -461,7 +454,14 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 
 	if (!mrpc_sink_expects(conn, frame))
 		return -EPROTO;
-	*sink = (struct mrpc_sink){ .a.frame = *frame };
+	/* Not @a.block and its length, which say something only beside @a.base. */
+	sink->addr = NULL;
+	sink->left = 0;
+	sink->active = false;
+	sink->rx = NULL;
+	sink->a.frame = *frame;
+	sink->a.call = NULL;
+	sink->a.base = NULL;
 	trace_mrpc_receive(conn, frame);
 	switch (frame->type) {
 	case MRPC_WIRE_CALL:
@@ -485,7 +485,7 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 		return err;
 	sink->active = true;
 	conn->stats.rx_frames++;
-	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(frame) +
+	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(frame) +
 				frame->msg.bytes + mrpc_frame_trailer(frame);
 	return 0;
 }
@@ -546,7 +546,7 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		.call = call->id,
 		.method = call->method,
 		.block = a->block,
-		.msg_len = mrpc_msg_total(&a->frame.msg),
+		.msg_len = mrpc_frame_msg_known(&a->frame),
 		.meta_len = a->frame.meta_len,
 		.priority = call->priority,
 	};
@@ -574,7 +574,7 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	struct mrpc_call *mine;
 	struct mrpc_cqe cqe = {
 		.status = f->status,
-		.msg_len = mrpc_block_meta(f),
+		.msg_len = mrpc_frame_msg_known(f),
 		.meta_len = f->meta_len,
 		.detail_len = f->detail_len,
 	};

@@ -172,10 +172,10 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* A frame whose head is there is asked about with it. */
-	if (st->end - st->start < sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&st->frame) &&
+	if (st->end - st->start < sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(&st->frame) &&
 	    !mrpc_sink_expects(conn, &st->frame))
 		return -EPROTO;
-	st->too_big = err || mrpc_msg_head_len(&st->frame.msg) > MRPC_MAX_HEAD;
+	st->too_big = err || st->frame.head_len > MRPC_MAX_HEAD;
 	st->have_frame = true;
 	if (st->frame.msg.bytes >= MRPC_STREAM_LARGE)
 		st->ahead = MRPC_STREAM_AHEAD;
@@ -205,7 +205,7 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 			if (err)
 				return err;
 		}
-		head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&st->frame);
+		head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(&st->frame);
 		if (st->too_big) {
 			err = mrpc_sink_too_big(conn, &st->frame);
 			if (err)
@@ -295,7 +295,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 		return mrpc_stream_fill_body(conn, st, read, more);
 	/* A header claims; memory follows what has really come. */
 	if (st->have_frame && !st->too_big)
-		need = min_t(u64, need + mrpc_frame_head(&st->frame),
+		need = min_t(u64, need + mrpc_frame_head_known(&st->frame),
 			     max_t(u64, MRPC_STREAM_BUF, 2ULL * have));
 	n = mrpc_stream_room(conn->session, st, need);
 	if (n)

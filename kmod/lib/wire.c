@@ -35,7 +35,7 @@ static bool wire_no_message(const struct mrpc_frame *f)
 }
 
 /* What every type but CALL and REPLY leaves at zero. */
-static int wire_check_control(const struct mrpc_frame *f, const char **why)
+static int wire_check_control(struct mrpc_frame *f, const char **why)
 {
 	bool hello = f->type == MRPC_WIRE_HELLO || f->type == MRPC_WIRE_HELLO_ACK;
 
@@ -51,12 +51,14 @@ static int wire_check_control(const struct mrpc_frame *f, const char **why)
 				   "a control frame has a body");
 	if (f->meta_len > MRPC_WIRE_MAX_HELLO)
 		return wire_refuse(why, "a hello is too long");
+	f->prefix = mrpc_frame_prefix(f);
 	return 0;
 }
 
-static int wire_check_message(const struct mrpc_frame *f, u32 max_message, const char **why)
+static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char **why)
 {
 	bool call = f->type == MRPC_WIRE_CALL;
+	u64 total;
 
 	if (!(f->flags & MRPC_WIRE_END) || f->msg_no)
 		return wire_refuse(why, "a call or reply has more than one message");
@@ -64,6 +66,7 @@ static int wire_check_message(const struct mrpc_frame *f, u32 max_message, const
 		return wire_refuse(why, "metadata is too long");
 	if (f->detail_len > MRPC_MAX_DETAIL)
 		return wire_refuse(why, "a status detail is too long");
+	f->prefix = mrpc_frame_prefix(f);
 	if (f->status > MRPC_STATUS_MAX)
 		return wire_refuse(why, "a status is unknown");
 	if (call && (f->status || f->detail_len))
@@ -77,9 +80,11 @@ static int wire_check_message(const struct mrpc_frame *f, u32 max_message, const
 		return wire_no_message(f) ? 0 : wire_refuse(why, "an absent message has lengths");
 	if (!f->msg.structs || !IS_ALIGNED(f->msg.structs, 8) || !IS_ALIGNED(f->msg.bytes, 8))
 		return wire_refuse(why, "a section's length is not a multiple of 8");
-	if (mrpc_msg_total(&f->msg) > MRPC_MAX_MESSAGE)
+	total = mrpc_msg_total(&f->msg);
+	if (total > MRPC_MAX_MESSAGE)
 		return wire_refuse(why, "a message is larger than any may be");
-	if (mrpc_msg_total(&f->msg) > max_message) {
+	f->head_len = total - f->msg.bytes;
+	if (total > max_message) {
 		*why = "a message is larger than accepted here";
 		return -EMSGSIZE;
 	}
@@ -106,6 +111,7 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 	f->msg.text = le32_to_cpu(hdr->text);
 	f->msg.bytes = le32_to_cpu(hdr->bytes);
 	f->remaining_us = le64_to_cpu(hdr->remaining_us);
+	f->head_len = 0;
 
 	if (le32_to_cpu(hdr->magic) != MRPC_WIRE_MAGIC)
 		return wire_refuse(why, "the peer does not speak mrpc");

@@ -104,12 +104,16 @@ struct mrpc_wire_trailer {
 
 /**
  * struct mrpc_frame - a checked header in host byte order
+ * @prefix: mrpc_frame_prefix(), and
+ * @head_len: mrpc_msg_head_len(), of a frame that mrpc_wire_decode() has accepted, whose
+ *	lengths therefore fit, and do not change. Nothing in any other
  */
 struct mrpc_frame {
 	u8 type;
 	u8 priority;
 	u16 flags;
 	u16 status;
+	u16 prefix;
 	u64 call_id;
 	u32 msg_no;
 	u32 method;
@@ -118,8 +122,11 @@ struct mrpc_frame {
 	u32 max_reply;
 	u32 crc;
 	struct mrpc_msg_len msg;
+	u32 head_len;
 	u64 remaining_us;
 };
+
+static_assert(MRPC_WIRE_MAX_HELLO <= U16_MAX && MRPC_MAX_META + MRPC_MAX_DETAIL <= U16_MAX);
 
 /* Bytes from the end of the header to the start of the message. */
 static inline u32 mrpc_frame_prefix(const struct mrpc_frame *f)
@@ -131,6 +138,17 @@ static inline u32 mrpc_frame_prefix(const struct mrpc_frame *f)
 static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
 {
 	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
+}
+
+/* The same, and the message's, of a frame that mrpc_wire_decode() has accepted. */
+static inline u32 mrpc_frame_head_known(const struct mrpc_frame *f)
+{
+	return f->prefix + f->head_len;
+}
+
+static inline u32 mrpc_frame_msg_known(const struct mrpc_frame *f)
+{
+	return f->head_len + f->msg.bytes;
 }
 
 /* Bytes behind the byte section. */
@@ -159,7 +177,7 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  *
  * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
  * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds
- * @max_message: @frame is valid, so the caller can skip it and answer).
+ * @max_message: @frame is valid, with all of its lengths, so the caller can skip it and answer).
  */
 int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 		     struct mrpc_frame *frame, const char **why);

@@ -46,6 +46,10 @@ static void fuzz_header(const u8 *data, size_t len)
 	mrpc_wire_encode(&f, &again);
 	check(!memcmp(&hdr, &again, sizeof(hdr)), "header: another encoding");
 	check(mrpc_frame_prefix(&f) <= MRPC_WIRE_MAX_HELLO + MRPC_MAX_META, "header: prefix");
+	check(f.prefix == mrpc_frame_prefix(&f), "header: prefix kept");
+	check(f.head_len == mrpc_msg_head_len(&f.msg), "header: head kept");
+	check(mrpc_frame_msg_known(&f) == mrpc_msg_total(&f.msg), "header: message kept");
+	check(mrpc_frame_head_known(&f) == mrpc_frame_head(&f), "header: prefix and head kept");
 	check(mrpc_msg_total(&f.msg) <= (ret ? MRPC_MAX_MESSAGE : 1 << 20), "header: size");
 }
 

@@ -50,6 +50,15 @@ static bool same(const struct mrpc_frame *a, const struct mrpc_frame *b)
 	       a->remaining_us == b->remaining_us;
 }
 
+/* What is kept of an accepted header's lengths is what they make. */
+static void check_lengths(const struct mrpc_frame *f)
+{
+	CHECK_EQ(f->prefix, mrpc_frame_prefix(f));
+	CHECK_EQ(f->head_len, mrpc_msg_head_len(&f->msg));
+	CHECK_EQ(mrpc_frame_head_known(f), mrpc_frame_head(f));
+	CHECK_EQ(mrpc_frame_msg_known(f), mrpc_msg_total(&f->msg));
+}
+
 TEST(every_type_and_back)
 {
 	const struct mrpc_frame *const frames[] = {
@@ -70,10 +79,12 @@ TEST(every_type_and_back)
 		int ret;
 
 		memset(&hdr, 0xff, sizeof(hdr));
+		memset(&back, 0xff, sizeof(back));
 		mrpc_wire_encode(frames[i], &hdr);
 		ret = decode_hdr(&hdr, &back);
 		CHECK_MSG(!ret, "frame %u: %d, %s", i, ret, why);
 		CHECK_MSG(same(&back, frames[i]), "frame %u", i);
+		check_lengths(&back);
 		mrpc_wire_encode(&back, &again);
 		CHECK(!memcmp(&hdr, &again, sizeof(hdr)));
 	}
@@ -127,6 +138,7 @@ TEST(every_byte_changed)
 				struct mrpc_frame back;
 				int ret;
 
+				memset(&back, 0xff, sizeof(back));
 				bytes[at] = value;
 				ret = decode_hdr(&hdr, &back);
 				CHECK(!ret == !why);
@@ -134,6 +146,7 @@ TEST(every_byte_changed)
 				      ret == -EPROTONOSUPPORT);
 				if (ret && ret != -EMSGSIZE)
 					continue;
+				check_lengths(&back);
 				mrpc_wire_encode(&back, &again);
 				CHECK(!memcmp(&hdr, &again, sizeof(hdr)));
 			}
@@ -236,8 +249,10 @@ TEST(sizes)
 	/* Valid all the same, to be skipped. */
 	f.msg = (struct mrpc_msg_len){ .structs = 8, .bytes = MRPC_MAX_MESSAGE - 8 };
 	mrpc_wire_encode(&f, &hdr);
+	memset(&back, 0xff, sizeof(back));
 	CHECK_EQ(decode_hdr(&hdr, &back), -EMSGSIZE);
 	CHECK(same(&f, &back));
+	check_lengths(&back);
 	f = reply;
 	f.msg.structs = 2 * MAX;
 	CHECK_EQ(decode(&f), -EMSGSIZE);
