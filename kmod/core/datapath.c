@@ -341,8 +341,12 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	int err;
 
-	if (!rpc->done)
+	if (!rpc->done) {
 		mrpc_rpc_marshal(rpc);
+	} else if (rpc->done == mrpc_rpc_total(rpc)) {
+		mrpc_tx_complete(conn, rpc);	/* all of it has gone with another */
+		return 0;
+	}
 	err = conn->ops->send(conn, rpc, !list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list));
 	if (!err)
 		mrpc_tx_complete(conn, rpc);
@@ -401,7 +405,7 @@ static void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
  * @bytes: what the transport has gathered since ops->send was called
  *
  * For transports that send several at once. What they take of an rpc they add to
- * its done; ops->send is called for it in its turn all the same.
+ * its done; in its turn ops->send is called for it only if something of it is left.
  *
  * Context: owner of the transmit claim. Return: the rpc, marshalled; NULL: there
  * is none, or it is the turn of others.

@@ -69,7 +69,8 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @send: give @rpc (marshalled) to the link; owner of the transmit claim.
  *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_kick_tx() will
  *	be called when there is room; else the link is dead. @more: another rpc
- *	follows at once; it may take that, too, see mrpc_tx_next()
+ *	follows at once; it may take that, too, see mrpc_tx_next(), and is not called for it if it
+ *	has taken all of it
  * @flush: what @send has taken in this round of the transmit direction is to leave; called after
  *	one or more of it, whatever ends the round. Owner of the transmit claim. Optional
  * @recv: receive at most @budget frames and hand them to the sink; owner of the
