@@ -216,11 +216,12 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 	spin_lock(&heap->lock);
 	for (i = 0; i < nr; i++) {
 		struct mrpc_region *region = heap->regions[i];
+		u32 taken;
 		s64 at;
 
 		if (!READ_ONCE(region->mapped))
 			continue;
-		at = mrpc_buddy_alloc(&region->buddy, bytes);
+		at = mrpc_buddy_alloc(&region->buddy, bytes, &taken);
 		if (at < 0) {
 			/* Buddies: an empty region surely holds half its size. */
 			if (bytes <= rounddown_pow_of_two(region->len))
@@ -228,7 +229,7 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 			continue;
 		}
 		*off = region->base + at;
-		heap->used += mrpc_buddy_used(&region->buddy, at);
+		heap->used += taken;
 		addr = region->addr + at;
 		break;
 	}

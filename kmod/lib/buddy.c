@@ -10,20 +10,13 @@
 
 #define BUDDY_NONE	U32_MAX
 
-enum buddy_state {
-	BUDDY_INSIDE = 0,	/* not the first unit of a block */
-	BUDDY_FREE,		/* first unit, in the free list of its order */
-	BUDDY_RESTING,		/* first unit, in the stack of its order */
-	BUDDY_USED,		/* first unit, the application's */
-};
-
 static void buddy_push(struct mrpc_buddy *b, u32 u, u32 order)
 {
 	struct mrpc_buddy_unit *unit = &b->units[u];
 	u32 head = b->heads[order];
 
 	unit->order = order;
-	unit->state = BUDDY_FREE;
+	unit->state = MRPC_BUDDY_FREE;
 	unit->prev = BUDDY_NONE;
 	unit->next = head;
 	if (head != BUDDY_NONE)
@@ -47,31 +40,42 @@ static void buddy_unlink(struct mrpc_buddy *b, u32 u)
 /* Frees a block that is in no list, merged with every free buddy it meets. */
 static void buddy_merge(struct mrpc_buddy *b, u32 u, u32 order)
 {
-	b->units[u].state = BUDDY_INSIDE;
+	b->units[u].state = MRPC_BUDDY_INSIDE;
 	while (order < MRPC_BUDDY_ORDERS - 1) {
 		u32 buddy = u ^ (1U << order);
 
 		/* A FREE unit of this order lies wholly in the region, so the
 		 * region's ragged end needs no further check.
 		 */
-		if (buddy >= b->nr_units || b->units[buddy].state != BUDDY_FREE ||
+		if (buddy >= b->nr_units || b->units[buddy].state != MRPC_BUDDY_FREE ||
 		    b->units[buddy].order != order)
 			break;
 		buddy_unlink(b, buddy);
-		b->units[buddy].state = BUDDY_INSIDE;
+		b->units[buddy].state = MRPC_BUDDY_INSIDE;
 		u &= ~(1U << order);
 		order++;
 	}
 	buddy_push(b, u, order);
 }
 
+/* The block that came to rest last, of an order of which one rests; its state is the caller's. */
+static u32 buddy_wake(struct mrpc_buddy *b, u32 order)
+{
+	u32 u = b->rest[order];
+
+	b->rest[order] = b->units[u].next;
+	b->nr_rest[order]--;
+	return u;
+}
+
+/* At most 2 * MRPC_BUDDY_REST blocks, each of which has come to rest since the last time. */
 static void buddy_wake_resting(struct mrpc_buddy *b)
 {
 	u32 order;
 
 	for (order = 0; order < MRPC_BUDDY_REST_ORDERS; order++)
 		while (b->nr_rest[order])
-			buddy_merge(b, b->rest[order][--b->nr_rest[order]], order);
+			buddy_merge(b, buddy_wake(b, order), order);
 }
 
 /* Takes a block of @order from the free lists. Return: its unit, or BUDDY_NONE. */
@@ -107,7 +111,7 @@ void mrpc_buddy_init(struct mrpc_buddy *b, struct mrpc_buddy_unit *units, u32 by
 		b->heads[u] = BUDDY_NONE;
 	for (u = 0; u < b->nr_units; u++)
 		units[u] = (struct mrpc_buddy_unit){
-			.next = BUDDY_NONE, .prev = BUDDY_NONE, .state = BUDDY_INSIDE,
+			.next = BUDDY_NONE, .prev = BUDDY_NONE, .state = MRPC_BUDDY_INSIDE,
 		};
 
 	/* From the start, the largest block that still fits; the orders only
@@ -120,7 +124,7 @@ void mrpc_buddy_init(struct mrpc_buddy *b, struct mrpc_buddy_unit *units, u32 by
 	}
 }
 
-s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes)
+s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes, u32 *taken)
 {
 	u32 units = bytes ? ((bytes - 1) >> MRPC_BUDDY_SHIFT) + 1 : 1;
 	u32 order = 0;
@@ -132,7 +136,7 @@ s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes)
 		return -ENOSPC;
 
 	if (order < MRPC_BUDDY_REST_ORDERS && b->nr_rest[order]) {
-		u = b->rest[order][--b->nr_rest[order]];
+		u = buddy_wake(b, order);
 	} else {
 		u = buddy_take(b, order);
 		if (u == BUDDY_NONE) {
@@ -145,8 +149,9 @@ s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes)
 	}
 
 	b->units[u].order = order;
-	b->units[u].state = BUDDY_USED;
+	b->units[u].state = MRPC_BUDDY_USED;
 	b->free_units -= 1U << order;
+	*taken = MRPC_BUDDY_UNIT << order;
 	return (s64)u << MRPC_BUDDY_SHIFT;
 }
 
@@ -156,7 +161,7 @@ static u32 buddy_lookup(const struct mrpc_buddy *b, u32 off)
 	u32 u = off >> MRPC_BUDDY_SHIFT;
 
 	if (!IS_ALIGNED(off, MRPC_BUDDY_UNIT) || u >= b->nr_units ||
-	    b->units[u].state != BUDDY_USED)
+	    b->units[u].state != MRPC_BUDDY_USED)
 		return BUDDY_NONE;
 	return u;
 }
@@ -171,18 +176,13 @@ s64 mrpc_buddy_free(struct mrpc_buddy *b, u32 off)
 
 	order = b->units[u].order;
 	b->free_units += 1U << order;
-	if (order < MRPC_BUDDY_REST_ORDERS && b->nr_rest[order] < MRPC_BUDDY_REST) {
-		b->units[u].state = BUDDY_RESTING;
-		b->rest[order][b->nr_rest[order]++] = u;
+	if (order < MRPC_BUDDY_REST_ORDERS && b->nr_rest[order] < MRPC_BUDDY_REST >> order) {
+		b->units[u].state = MRPC_BUDDY_RESTING;
+		b->units[u].next = b->rest[order];
+		b->rest[order] = u;
+		b->nr_rest[order]++;
 	} else {
 		buddy_merge(b, u, order);
 	}
 	return (s64)MRPC_BUDDY_UNIT << order;
-}
-
-u32 mrpc_buddy_used(const struct mrpc_buddy *b, u32 off)
-{
-	u32 u = buddy_lookup(b, off);
-
-	return u == BUDDY_NONE ? 0 : MRPC_BUDDY_UNIT << b->units[u].order;
 }

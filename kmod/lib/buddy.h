@@ -4,8 +4,8 @@
  * outside the region: nothing an application does can touch them.
  *
  * Binary buddies of MRPC_BUDDY_UNIT << order bytes. Freed blocks of small
- * orders rest unmerged in a short per-order stack, so the steady state of
- * one call after another costs no splitting and merging.
+ * orders rest unmerged in a bounded per-order stack, so the steady state of
+ * calls that come and go costs no splitting and merging.
  *
  * Not locked: the heap's lock protects it.
  */
@@ -17,15 +17,22 @@
 #define MRPC_BUDDY_SHIFT	8
 #define MRPC_BUDDY_UNIT		(1U << MRPC_BUDDY_SHIFT)
 #define MRPC_BUDDY_ORDERS	21	/* up to 256 MiB */
-#define MRPC_BUDDY_REST		8	/* blocks resting per order */
+#define MRPC_BUDDY_REST		128	/* blocks resting, half as many with each order */
 #define MRPC_BUDDY_REST_ORDERS	6	/* orders that rest */
+
+enum mrpc_buddy_state {
+	MRPC_BUDDY_INSIDE = 0,	/* not the first unit of a block */
+	MRPC_BUDDY_FREE,	/* first unit, in the free list of its order */
+	MRPC_BUDDY_RESTING,	/* first unit, in the stack of its order */
+	MRPC_BUDDY_USED,	/* first unit, the application's */
+};
 
 /* One per unit; meaningful for the first unit of a block. */
 struct mrpc_buddy_unit {
-	u32 next;	/* free list; U32_MAX ends */
-	u32 prev;
+	u32 next;	/* free list, or stack of those that rest, where their number ends it */
+	u32 prev;	/* free list; U32_MAX begins, and ends */
 	u8 order;
-	u8 state;	/* free, used, resting, or inside a block */
+	u8 state;	/* enum mrpc_buddy_state */
 };
 
 struct mrpc_buddy {
@@ -33,7 +40,7 @@ struct mrpc_buddy {
 	u32 nr_units;
 	u32 free_units;		/* resting ones included */
 	u32 heads[MRPC_BUDDY_ORDERS];
-	u32 rest[MRPC_BUDDY_REST_ORDERS][MRPC_BUDDY_REST];
+	u32 rest[MRPC_BUDDY_REST_ORDERS];	/* what came to rest last */
 	u8 nr_rest[MRPC_BUDDY_REST_ORDERS];
 };
 
@@ -45,17 +52,15 @@ void mrpc_buddy_init(struct mrpc_buddy *b, struct mrpc_buddy_unit *units, u32 by
 
 /**
  * mrpc_buddy_alloc() - Return: offset in the region, or -ENOSPC (also for
- * sizes beyond the region; 0 is rounded up to one unit).
+ * sizes beyond the region; 0 is rounded up to one unit). @taken: out: bytes
+ * of the block
  */
-s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes);
+s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes, u32 *taken);
 
 /**
  * mrpc_buddy_free() - @off comes from the application: anything is possible
  * Return: bytes of the freed block, or -EINVAL if no used block starts there.
  */
 s64 mrpc_buddy_free(struct mrpc_buddy *b, u32 off);
-
-/** mrpc_buddy_used() - bytes of the used block at @off, or 0 if none starts there */
-u32 mrpc_buddy_used(const struct mrpc_buddy *b, u32 off);
 
 #endif /* MRPC_LIB_BUDDY_H */

@@ -43,6 +43,16 @@ static void heap_delete(struct heap *h)
 	free(h);
 }
 
+/* Bytes of the used block at @off, or 0 if none starts there. */
+static u32 used(const struct mrpc_buddy *b, u32 off)
+{
+	u32 u = off / MRPC_BUDDY_UNIT;
+
+	if (off % MRPC_BUDDY_UNIT || u >= b->nr_units || b->units[u].state != MRPC_BUDDY_USED)
+		return 0;
+	return MRPC_BUDDY_UNIT << b->units[u].order;
+}
+
 static u32 units_for(u32 bytes)
 {
 	u32 n = 1;
@@ -69,7 +79,8 @@ static bool heap_has_room(const struct heap *h, u32 n)
 /* Return: the block's first unit, or U32_MAX if there was no room. */
 static u32 heap_alloc(struct heap *h, u32 bytes)
 {
-	s64 off = mrpc_buddy_alloc(&h->b, bytes);
+	u32 taken = 0;
+	s64 off = mrpc_buddy_alloc(&h->b, bytes, &taken);
 	u32 n = units_for(bytes);
 	u32 u, i;
 
@@ -89,7 +100,8 @@ static u32 heap_alloc(struct heap *h, u32 bytes)
 	h->size[u] = n;
 	h->free -= n;
 	CHECK_EQ(h->b.free_units, h->free);
-	CHECK_EQ(mrpc_buddy_used(&h->b, off), n * MRPC_BUDDY_UNIT);
+	CHECK_EQ(taken, n * MRPC_BUDDY_UNIT);
+	CHECK_EQ(used(&h->b, off), n * MRPC_BUDDY_UNIT);
 	return u;
 }
 
@@ -99,9 +111,9 @@ static void heap_free(struct heap *h, u32 off)
 	u32 u = off / MRPC_BUDDY_UNIT;
 	u32 n = off % MRPC_BUDDY_UNIT || u >= h->nr ? 0 : h->size[u];
 
-	CHECK_EQ(mrpc_buddy_used(&h->b, off), n * MRPC_BUDDY_UNIT);
+	CHECK_EQ(used(&h->b, off), n * MRPC_BUDDY_UNIT);
 	CHECK_EQ(mrpc_buddy_free(&h->b, off), n ? (s64)n * MRPC_BUDDY_UNIT : -EINVAL);
-	CHECK_EQ(mrpc_buddy_used(&h->b, off), 0);
+	CHECK_EQ(used(&h->b, off), 0);
 	if (n) {
 		h->size[u] = 0;
 		memset(&h->taken[u], 0, n * sizeof(h->taken[0]));
@@ -115,7 +127,7 @@ static void heap_check_used(const struct heap *h)
 	u32 u;
 
 	for (u = 0; u < h->nr; u++)
-		CHECK_EQ(mrpc_buddy_used(&h->b, u * MRPC_BUDDY_UNIT),
+		CHECK_EQ(used(&h->b, u * MRPC_BUDDY_UNIT),
 			 h->size[u] * MRPC_BUDDY_UNIT);
 }
 
@@ -265,11 +277,40 @@ TEST(buddy_steady_state)
 	heap_delete(h);
 }
 
+/* As many blocks as rest, of each order, neither; one more is merged. */
+TEST(buddy_many_rest)
+{
+	u32 blocks[MRPC_BUDDY_REST + 1], heads[MRPC_BUDDY_ORDERS], order, i, round;
+	struct heap *h = heap_new(1024);
+
+	for (order = 0; order < MRPC_BUDDY_REST_ORDERS; order++) {
+		u32 nr = MRPC_BUDDY_REST >> order;
+
+		for (i = 0; i <= nr; i++)
+			blocks[i] = heap_alloc(h, MRPC_BUDDY_UNIT << order);
+		for (i = 0; i <= nr; i++)
+			heap_free(h, blocks[i] * MRPC_BUDDY_UNIT);
+		CHECK_EQ(h->b.nr_rest[order], nr);
+		memcpy(heads, h->b.heads, sizeof(heads));
+		for (round = 0; round < 3; round++) {
+			for (i = 0; i < nr; i++)	/* the latest first */
+				CHECK_EQ(heap_alloc(h, MRPC_BUDDY_UNIT << order),
+					 blocks[nr - 1 - i]);
+			for (i = 0; i < nr; i++)
+				heap_free(h, blocks[i] * MRPC_BUDDY_UNIT);
+			CHECK(!memcmp(heads, h->b.heads, sizeof(heads)));
+		}
+	}
+	heap_check_used(h);
+	heap_check_whole(h);
+	heap_delete(h);
+}
+
 TEST(buddy_large)
 {
 	static const u64 sizes[] = { 1ULL << 28, (1ULL << 28) + 65536, (1ULL << 30) + 768 };
 	struct mrpc_buddy b;
-	u32 i;
+	u32 i, taken;
 
 	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
 		u32 nr = sizes[i] / MRPC_BUDDY_UNIT;
@@ -278,16 +319,16 @@ TEST(buddy_large)
 
 		CHECK(units);
 		mrpc_buddy_init(&b, units, sizes[i]);
-		CHECK_EQ(mrpc_buddy_alloc(&b, U32_MAX), -ENOSPC);
-		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 29) + 1), -ENOSPC);
-		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 28) + 1), -ENOSPC);
-		for (off = 0; off >= 0; off = mrpc_buddy_alloc(&b, 1U << 28))
+		CHECK_EQ(mrpc_buddy_alloc(&b, U32_MAX, &taken), -ENOSPC);
+		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 29) + 1, &taken), -ENOSPC);
+		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 28) + 1, &taken), -ENOSPC);
+		for (off = 0; off >= 0; off = mrpc_buddy_alloc(&b, 1U << 28, &taken))
 			end = max(end, off);
 		CHECK_EQ(off, -ENOSPC);
 		CHECK_EQ(end, (s64)(((sizes[i] >> 28) - 1) << 28));
 		CHECK_EQ(mrpc_buddy_free(&b, end), 1LL << 28);
 		CHECK_EQ(mrpc_buddy_free(&b, end), -EINVAL);
-		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 28) - 1), end);
+		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 28) - 1, &taken), end);
 		free(units);
 	}
 }
