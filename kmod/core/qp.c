@@ -157,12 +157,15 @@ void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr)
  * @qp: the queue pair, its lock held
  * @cqe: the completion
  *
- * mrpc_qp_wake() follows, after the lock is released.
+ * mrpc_qp_wake() follows, after the lock is released. It has the full barrier between the
+ * new tail and the looks for who sleeps in ENTER or poll(), each of which looks at tail after
+ * one of its own. Only who sleeps on the eventfd is not looked for there.
  */
 void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
 	qp->completed++;
-	if (mrpc_cq_post(&qp->cq, cqe) && qp->eventfd)
+	mrpc_cq_post(&qp->cq, cqe);
+	if (qp->eventfd && mrpc_cq_was_empty(&qp->cq))
 		eventfd_signal(qp->eventfd);
 }
 

@@ -210,13 +210,10 @@ static inline void mrpc_cq_unreserve(struct mrpc_cq *cq, u32 n)
 /**
  * mrpc_cq_post() - post a completion, for which room was reserved
  *
- * Return: true if the queue went from empty to non-empty: signal the eventfd.
- *
- * An application that wants to sleep stores its head, executes a full barrier
- * and reads tail again; it sleeps only if they are equal. Of its store of head
- * and ours of tail at least one is then seen by the other side.
+ * Who may sleep until there is one is looked for after a full barrier: that of
+ * mrpc_cq_was_empty(), or one of the caller's.
  */
-static inline bool mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
+static inline void mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
 {
 	u32 old = cq->tail;
 
@@ -226,8 +223,21 @@ static inline bool mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
 	mrpc_ring_copy(&cq->entries[old & cq->mask], cqe);
 	WRITE_ONCE(cq->tail, old + 1);
 	smp_store_release(&cq->ring->tail, old + 1); /* the entry's bytes come first */
+}
+
+/**
+ * mrpc_cq_was_empty() - must the eventfd be signalled for what was just posted?
+ *
+ * Return: true if the queue went from empty to non-empty; who posts is kept out.
+ *
+ * An application that wants to sleep on the eventfd stores its head, executes a
+ * full barrier and reads tail again; it sleeps only if they are equal. Of its
+ * store of head and ours of tail at least one is then seen by the other side.
+ */
+static inline bool mrpc_cq_was_empty(const struct mrpc_cq *cq)
+{
 	smp_mb(); /* pairs with the one before the application's second look at tail */
-	return READ_ONCE(cq->ring->head) == old;
+	return READ_ONCE(cq->ring->head) == cq->tail - 1;
 }
 
 #endif /* MRPC_LIB_RING_H */
