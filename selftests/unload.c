@@ -3,12 +3,19 @@
  * Module removal: refused while something uses the module, possible soon after,
  * and no danger to who comes at that moment. The runner loads the modules again.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <unistd.h>
 #include <sys/wait.h>
 
 #include "tap.h"
+#include "hosts.h"
+#include "operator.h"
+#include "prio_tells.h"
 #include "raw.h"
+#include "stranger.h"
 
 static struct raw_pair p;
 
@@ -38,6 +45,50 @@ TEST_LIMIT(prio, 120)
 	check_echo();
 	CHECK_EQ(raw_unload("mrpc_prio"), -EAGAIN);
 	check_echo();
+	raw_pair_end(&p);
+	raw_must_unload("mrpc_prio");
+}
+
+/* A connection to somebody who does not answer, and its end. Return: his socket */
+static int try_silent(void)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	int fd = CHECK_SYS(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+	socklen_t len = sizeof(at);
+	struct mrpc_connect connect;
+	char addr[64];
+
+	CHECK_SYS(bind(fd, (void *)&at, len));
+	CHECK_SYS(getsockname(fd, (void *)&at, &len));
+	snprintf(addr, sizeof(addr), "prio:127.0.0.1:%u", ntohs(at.sin_port));
+	connect = raw_target(&p.c, addr);
+	connect.timeout_us = 100000;
+	CHECK(raw_connect_to(&p.c, &connect) < 0);
+	return fd;
+}
+
+/* Nor do those to whom it was said in vain that it ends, and who would be told again for long. */
+TEST_LIMIT(prio_unheard, 120)
+{
+	int fd;
+
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	op_forget();
+	host_sh("ip link set lo up");
+	raw_pair(&p, "prio", 1);
+	check_echo();
+	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
+	fd = try_silent();
+	host_sh("ip link set lo down");
+	raw_pair_end(&p);
+	CHECK(gauge_becomes("messages_out", 3, 5000));
+	close(fd);
+	raw_must_unload("mrpc_prio");
+	/* A listener of the next one finds nothing of that. */
+	host_sh("ip link set lo up");
+	raw_pair(&p, "prio", 1);
+	check_echo();
+	CHECK_EQ(gauge("peers"), 2);
 	raw_pair_end(&p);
 	raw_must_unload("mrpc_prio");
 }

@@ -694,6 +694,9 @@ void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 p
  */
 void mrpc_prio_peer_remove(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
 
+/** mrpc_prio_peer_give_up() - its association ends, and all messages, as if it were silent */
+void mrpc_prio_peer_give_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now);
+
 /**
  * mrpc_prio_peer_payload() - the path's MTU is known: bytes of payload in one packet, 1 or more
  * peer->payload is that, until it turns out that the path does not take so many: then the core

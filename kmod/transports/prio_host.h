@@ -174,6 +174,7 @@ struct prio_host {
  * @family: of the socket: AF_INET6 may have IPv4 peers
  * @addr: bound address, as getsockname() gives it
  * @connects: for those who connect: their peers' paths have no local address
+ * @linked: peers with links; under host->lock
  * @idle: peers without links, the longest idle first; under host->lock
  * @l: who accepts here, or NULL; under host->lock
  * @waiting: links that wait to be accepted; under host->lock
@@ -192,6 +193,7 @@ struct prio_port {
 	u16 family;
 	struct sockaddr_storage addr;
 	bool connects;
+	struct list_head linked;
 	struct list_head idle;
 	struct mrpc_listener *l;
 	struct list_head waiting;
@@ -210,7 +212,7 @@ struct prio_port {
  * @port: through which it is reached
  * @node: in host->peers
  * @links: connections over it
- * @idle: entry of port->idle, while there are none
+ * @of_port: entry of port->linked or, while there are none, of port->idle
  * @rcu: when it is freed
  * @since: when it became idle, jiffies
  * @dst: where packets go, or NULL; the pump's
@@ -224,7 +226,7 @@ struct prio_peer {
 	struct rhash_head node;
 	struct hlist_head links;
 	union {
-		struct list_head idle;
+		struct list_head of_port;
 		struct rcu_head rcu;
 	};
 	unsigned long since;
@@ -448,6 +450,7 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
 struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path);
 bool prio_crowded(const struct prio_host *host);
 void prio_peers_idle(struct prio_port *port, unsigned long until);
+void prio_peers_cut(struct prio_port *port);
 void prio_peer_used(struct prio_peer *peer, struct prio_link *link);
 void prio_peer_unused(struct prio_peer *peer, struct prio_link *link);
 void prio_peer_events(struct prio_host *host);

@@ -116,7 +116,7 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 		return NULL;
 	}
 	peer->since = jiffies;
-	list_add_tail(&peer->idle, &port->idle);
+	list_add_tail(&peer->of_port, &port->idle);
 	host->nr_peers++;
 	return peer;
 }
@@ -131,7 +131,7 @@ static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 	prio_settle(host);
 	WARN_ON_ONCE(!hlist_empty(&peer->links));
 	rhashtable_remove_fast(&host->peers, &peer->node, prio_peer_params);
-	list_del(&peer->idle);
+	list_del(&peer->of_port);
 	host->nr_peers--;
 	dst_release(peer->dst);
 	kfree_rcu(peer, rcu);	/* a table that grows may be looking at it */
@@ -147,7 +147,7 @@ static bool prio_peers_some(struct prio_port *port, unsigned long until)
 
 	spin_lock_bh(&host->lock);
 	for (;;) {
-		peer = list_first_entry_or_null(&port->idle, struct prio_peer, idle);
+		peer = list_first_entry_or_null(&port->idle, struct prio_peer, of_port);
 		left = peer && !time_after(peer->since, until);
 		if (!left || nr >= PRIO_FORGET || peer == host->told)
 			break;
@@ -158,9 +158,42 @@ static bool prio_peers_some(struct prio_port *port, unsigned long until)
 	return left;
 }
 
+/* Some of those with links. Return: whether there are such, also those that it took just now. */
+static bool prio_peers_cut_some(struct prio_port *port)
+{
+	struct prio_host *host = port->host;
+	struct prio_peer *peer;
+	bool left;
+	u32 nr = 0;
+
+	spin_lock_bh(&host->lock);
+	left = !list_empty(&port->linked);
+	list_for_each_entry(peer, &port->linked, of_port) {
+		if (nr >= PRIO_FORGET)
+			break;
+		nr += 1 + peer->core.nr_tx + peer->core.nr_rx;
+		mrpc_prio_peer_give_up(&host->ep, &peer->core, ktime_get_ns());
+	}
+	prio_unlock(host);
+	return left;
+}
+
+/**
+ * prio_peers_cut() - no peer of a port has links any more
+ * @port: a port without connections, at which no packet comes any more
+ *
+ * A connection's end leaves its link behind until the peer has heard of it. Whoever makes the
+ * last packet for it just now, without the lock, is waited for. Context: process; may sleep.
+ */
+void prio_peers_cut(struct prio_port *port)
+{
+	while (prio_peers_cut_some(port))
+		usleep_range(20, 100);
+}
+
 /**
  * prio_peers_idle() - forget who has had no connection for long
- * @port: a port: its peers. If it is about to be closed there are no connections, and none come
+ * @port: a port: its peers. If it is about to be closed there are no links, and none come
  * @until: and since when, jiffies
  *
  * Others' packets wait meanwhile: for some at a time. Context: process; may sleep.
@@ -206,7 +239,7 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
  */
 void prio_peer_used(struct prio_peer *peer, struct prio_link *link)
 {
-	list_del_init(&peer->idle);
+	list_move_tail(&peer->of_port, &peer->port->linked);
 	hlist_add_head(&link->of_peer, &peer->links);
 }
 
@@ -221,7 +254,7 @@ void prio_peer_unused(struct prio_peer *peer, struct prio_link *link)
 	if (!hlist_empty(&peer->links))
 		return;
 	peer->since = jiffies;
-	list_add_tail(&peer->idle, &peer->port->idle);
+	list_move_tail(&peer->of_port, &peer->port->idle);
 }
 
 static int prio_peer_end(const struct prio_peer *peer)

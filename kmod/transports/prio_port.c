@@ -279,6 +279,7 @@ static struct prio_port *prio_port_new(struct net *net, struct socket *sock, boo
 	port->connects = connects;
 	atomic_set(&port->users, 1);
 	INIT_LIST_HEAD(&port->waiting);
+	INIT_LIST_HEAD(&port->linked);
 	INIT_LIST_HEAD(&port->idle);
 	*err = prio_port_setup(port);
 	if (*err)
@@ -295,6 +296,7 @@ free:
 static void prio_port_close(struct prio_port *port)
 {
 	prio_port_shut(port);
+	prio_peers_cut(port);
 	prio_peers_idle(port, jiffies);
 	list_del(&port->list);
 	kfree(port);
