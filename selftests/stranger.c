@@ -134,6 +134,27 @@ static struct mrpc_prio_packet stranger_hear(const struct stranger *s, u8 type, 
 	return p;
 }
 
+bool stranger_heard(const struct stranger *s, struct mrpc_prio_packet *p)
+{
+	u8 buf[2000];
+	ssize_t n = recv(s->fd, buf, sizeof(buf), MSG_DONTWAIT);
+	u32 why;
+
+	return n >= 0 && !mrpc_prio_parse(buf, n, n, p, &why);
+}
+
+void stranger_say(const struct stranger *s, const struct mrpc_prio_note *note)
+{
+	const struct mrpc_prio_packet control = {
+		.type = MRPC_PRIO_CONTROL, .to = s->remote, .from = s->token, .nr = 1,
+	};
+	u8 buf[sizeof(struct mrpc_prio_hdr) + sizeof(struct mrpc_prio_entry)];
+	u32 len = mrpc_prio_encode(&control, buf);
+
+	mrpc_prio_note_put(note, buf + len);
+	stranger_packet(s, buf, sizeof(buf), sizeof(buf));
+}
+
 void stranger_leave(struct stranger *s)
 {
 	const struct mrpc_prio_packet reset = {

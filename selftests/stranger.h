@@ -65,6 +65,11 @@ void stranger_close(struct stranger *s);
 /* The first packet of a new message, of @len bytes of it; all of it unscheduled. */
 struct mrpc_prio_packet stranger_message(struct stranger *s, u8 kind, u32 total, u32 len);
 
+/* A packet of one entry, without payload. */
+void stranger_say(const struct stranger *s, const struct mrpc_prio_note *note);
+/* A packet that has come, or none. Return: whether there was one that can be read. */
+bool stranger_heard(const struct stranger *s, struct mrpc_prio_packet *p);
+
 /* Begins a train of datagrams of @segment bytes. */
 void stranger_train(struct stranger_train *t, u32 segment);
 /* A datagram more: @p, of the message at @message. Return: where it begins. */

@@ -199,7 +199,8 @@ enum mrpc_prio_tx_state {
  * @total: bytes
  * @priority: 0 (least) to 255
  * @kind: enum mrpc_prio_kind
- * @urgent: have it acknowledged without delay
+ * @urgent: have it acknowledged without delay. Without content, it is aborted when it has not been
+ *	after twice the time for which a peer may be silent
  * @peer: to whom
  * @msg: its number, 0 while it is fresh
  * @sent: bytes from 0 that were sent, since it was last put off

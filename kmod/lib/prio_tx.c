@@ -149,13 +149,24 @@ void mrpc_prio_tx_release(struct mrpc_prio_tx *tx)
 	tx->debt = 0;
 }
 
+/*
+ * An urgent message without content has no grant to wait for. Whose receiver has not taken it by
+ * then, though it may have been silent for a while, does not want to, whatever else it says of it.
+ */
+static u64 tx_spurned_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
+{
+	bool empty = tx->urgent && !tx->total;
+
+	return empty && tx->state == MRPC_PRIO_TX_ACTIVE ? tx->begun_at + 2 * ep->rule.silence :
+							   U64_MAX;
+}
+
 void mrpc_prio_tx_arm(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
 	bool waits = tx->state == MRPC_PRIO_TX_ACTIVE && tx->seen && tx->sent < tx->total;
+	u64 look = now + (waits ? ep->rule.rto_max : mrpc_prio_rto_apart(ep, tx->peer, tx->tries));
 
-	mrpc_wheel_arm(&ep->timers, &tx->timer,
-		       now + (waits ? ep->rule.rto_max :
-			      mrpc_prio_rto_apart(ep, tx->peer, tx->tries)));
+	mrpc_wheel_arm(&ep->timers, &tx->timer, min(look, tx_spurned_at(ep, tx)));
 }
 
 /* -- its life ------------------------------------------------------------------ */
@@ -274,6 +285,10 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
 	u64 lost_at = tx_lost_at(ep, tx);
 
+	if (tx_spurned_at(ep, tx) <= now) {
+		mrpc_prio_tx_abort(ep, tx, now);
+		return;
+	}
 	if (lost_at > now) {
 		mrpc_wheel_arm(&ep->timers, &tx->timer,
 			       min(lost_at, now + mrpc_prio_rto(ep, tx->peer, tx->tries)));

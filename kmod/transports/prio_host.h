@@ -96,6 +96,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @peers: by path
  * @links: by peer and id
  * @nr_peers: in @peers
+ * @nr_byes: messages that say that a connection ends
  * @heard: for a packet's head that is not in one piece
  * @says: the pump's: a packet that is being made
  * @chunks: the pump's: what is being sent
@@ -134,6 +135,7 @@ struct prio_host {
 	struct rhashtable peers;
 	struct rhashtable links;
 	u32 nr_peers;
+	u32 nr_byes;
 	u64 staged;
 	struct list_head ended;
 	struct sk_buff_head answers;
@@ -215,6 +217,7 @@ struct prio_port {
  * @of_port: entry of port->linked or, while there are none, of port->idle
  * @rcu: when it is freed
  * @since: when it became idle, jiffies
+ * @nr_byes: messages to it that say that a connection ends
  * @dst: where packets go, or NULL; the pump's
  * @dst_cookie: of @dst; the pump's
  */
@@ -229,7 +232,8 @@ struct prio_peer {
 		struct list_head of_port;
 		struct rcu_head rcu;
 	};
-	unsigned long since;
+	u32 since;
+	u32 nr_byes;
 	struct dst_entry *dst;
 };
 
@@ -491,7 +495,7 @@ void prio_device(struct mrpc_conn *conn, char *name);
 /* prio_out.c */
 int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted);
 struct prio_out *prio_out_new(gfp_t gfp);
-void prio_out_bye(struct prio_link *link, struct prio_out *out);
+bool prio_out_bye(struct prio_link *link, struct prio_out *out);
 void prio_out_ended(struct prio_host *host);
 void prio_out_abort(struct prio_link *link);
 void prio_out_strip(struct prio_link *link);

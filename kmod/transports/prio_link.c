@@ -145,8 +145,8 @@ static void prio_link_turn_away(struct prio_link *link)
 
 	prio_link_forget(link);
 	prio_in_forget(link);
-	if (bye)
-		prio_out_bye(link, bye);
+	if (bye && !prio_out_bye(link, bye))
+		prio_out_free(bye);
 	prio_link_fail(link, -ECONNRESET);
 	prio_link_put(link);
 }
@@ -431,10 +431,8 @@ void prio_release(struct mrpc_conn *conn)
 	prio_out_abort(link);
 	link->ref++;	/* for the bytes of what has been aborted */
 	/* Without memory for it the peer finds out when it sends something. */
-	if (bye && !link->err) {
-		prio_out_bye(link, bye);
+	if (bye && !link->err && prio_out_bye(link, bye))
 		bye = NULL;
-	}
 	prio_link_fail(link, -ESHUTDOWN);
 	prio_link_put(link);
 	prio_unlock(host);

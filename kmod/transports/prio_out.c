@@ -17,6 +17,9 @@
 
 #define PRIO_SEGMENTS	64U	/* datagrams of one packet */
 #define PRIO_OUTS	4096	/* messages of a server that a client has not acknowledged */
+#define PRIO_BYES	512	/* ends of connections that a peer has not acknowledged */
+#define PRIO_BYES_ALL	4096	/* of all peers of a host */
+#define PRIO_BYES_FEW	4	/* of a peer: so many when others have used that up */
 
 static struct kmem_cache *prio_out_cache;
 
@@ -39,11 +42,20 @@ struct prio_out *prio_out_new(gfp_t gfp)
 
 /* -- its life: under host->lock ------------------------------------------------------------ */
 
+/* One more or less says that a connection ends. */
+static void prio_byes_add(struct prio_link *link, int nr)
+{
+	link->key.peer->nr_byes += nr;
+	link->host->nr_byes += nr;
+}
+
 /* It is over, sent or not. */
 static void prio_out_end(struct prio_out *out)
 {
 	struct prio_link *link = out->link;
 
+	if (out->core.urgent)
+		prio_byes_add(link, -1);
 	mrpc_unit_leave(&out->unit);
 	if (out->call)
 		out->call->sending = NULL;
@@ -249,15 +261,27 @@ int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted)
  * prio_out_bye() - tell the peer that the connection ends
  * @link: a link of which nothing else is sent any more
  * @out: from prio_out_new()
+ *
+ * Its link lives as long as that, for which nobody is charged. Where there are too many already
+ * the peer finds out when it sends something.
+ *
+ * Return: false: it is not told, and @out is still the caller's.
  */
-void prio_out_bye(struct prio_link *link, struct prio_out *out)
+bool prio_out_bye(struct prio_link *link, struct prio_out *out)
 {
+	const struct prio_peer *peer = link->key.peer;
+	u32 most = link->host->nr_byes < PRIO_BYES_ALL ? PRIO_BYES : PRIO_BYES_FEW;
+
+	if (peer->nr_byes >= most)
+		return false;
+	prio_byes_add(link, 1);
 	out->core.conn = link->key.id;
 	out->core.priority = MRPC_RANK_CONTROL;
 	out->core.kind = MRPC_PRIO_OTHER;
-	out->core.urgent = true;
+	out->core.urgent = true;	/* nothing else is */
 	prio_out_add(link, out);
 	prio_out_go(out);
+	return true;
 }
 
 /**

@@ -148,7 +148,7 @@ static bool prio_peers_some(struct prio_port *port, unsigned long until)
 	spin_lock_bh(&host->lock);
 	for (;;) {
 		peer = list_first_entry_or_null(&port->idle, struct prio_peer, of_port);
-		left = peer && !time_after(peer->since, until);
+		left = peer && !time_after32(peer->since, until);
 		if (!left || nr >= PRIO_FORGET || peer == host->told)
 			break;
 		nr += 1 + peer->core.nr_rx;	/* those that were rejected, and that it still sends */
@@ -220,7 +220,7 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
 	struct prio_peer *peer = prio_peer_find(host, path);
 
 	if (peer && hlist_empty(&peer->links) && peer != host->told &&
-	    time_after(jiffies, peer->since + PRIO_FRESH)) {
+	    time_after32(jiffies, peer->since + PRIO_FRESH)) {
 		prio_peer_free(host, peer);
 		peer = NULL;
 	}

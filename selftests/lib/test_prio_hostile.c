@@ -315,3 +315,42 @@ TEST(prio_refusal_unheard)
 	CHECK(mrpc_prio_rx_ended(&b->ep) == &hostile.rx[0]);
 	hostile_stop();
 }
+
+/* An urgent message without content is never taken, but the peer says so much of it every ms. */
+static void empty_not_taken(u8 op, u16 code)
+{
+	struct mrpc_prio_tx *tx, *waits;
+	struct packet p;
+	u32 ms, silence;
+
+	pair_up();
+	silence = 2 * a->ep.rule.silence / (1000 * PAIR_US);
+	a->tx[1] = (struct mrpc_prio_tx){ .conn = 1, .urgent = true };
+	tx = &a->tx[1];
+	CHECK_EQ(mrpc_prio_submit(&a->ep, &a->peer, tx, now), 0);
+	waits = submit(a, 2, 100 * PAIR_PAYLOAD, 5);
+	for (ms = 0; a->peer.state == MRPC_PRIO_PEER_UP && ms < 20000; ms++) {
+		while (out(a, &p))
+			;
+		if (!ms)
+			say(b, MRPC_PRIO_GRANT, waits->msg, 0, 0, 0);
+		say(b, op, tx->msg, 0, 0, code);
+		CHECK_EQ(waits->state, MRPC_PRIO_TX_ACTIVE);
+		CHECK(tx->state == MRPC_PRIO_TX_ACTIVE ? ms < silence + 10 : ms >= silence);
+		now += 1000 * PAIR_US;
+		mrpc_prio_timeout(&a->ep, now);
+	}
+	CHECK(a->peer.state != MRPC_PRIO_PEER_UP);
+	CHECK_EQ(a->peer.status, MRPC_PRIO_SILENT);
+	CHECK_EQ(tx->status, MRPC_PRIO_ABORTED);
+	CHECK_EQ(waits->status, MRPC_PRIO_SILENT);
+	pair_stop();
+}
+
+/* Nobody keeps it for that. One of which a part is not granted may wait. */
+TEST(prio_empty_not_taken)
+{
+	empty_not_taken(MRPC_PRIO_GRANT, 0);
+	empty_not_taken(MRPC_PRIO_REFUSE, MRPC_PRIO_LATER);
+	empty_not_taken(MRPC_PRIO_PONG, 0);
+}
