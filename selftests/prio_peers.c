@@ -88,6 +88,34 @@ TEST_LIMIT(closed_port, 120)
 	raw_must_unload("mrpc_prio");
 }
 
+/* So are those of a port that nobody uses any more, whoever comes and goes at others all the time. */
+TEST_LIMIT(closed_port_beside_others, 120)
+{
+	static struct raw_server closed;
+	unsigned int i, n;
+	int64_t peers;
+
+	raw_pair(&p, "prio", 1);
+	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+	peers = gauge("peers");
+	raw_server(&closed, "prio:127.0.0.1:0", 1);
+	stranger_new(&all, AF_INET, closed.s.port);
+	for (i = 0; i < OTHERS; i++)
+		associate(i);
+	CHECK_EQ(gauge("peers"), peers + OTHERS);
+	raw_server_stop(&closed);
+	for (n = 0; n < 100 * raw_patience() && gauge("peers") > peers; n++) {
+		p.conn = raw_connect(&p.c, p.addr);
+		CHECK_MSG(p.conn > 0, "%s: %s", p.addr, p.c.why);
+		CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+		raw_sleep(100 * RAW_MS);
+	}
+	CHECK_EQ(gauge("peers"), peers);
+	stranger_close(&all);
+	raw_pair_end(&p);
+	raw_must_unload("mrpc_prio");
+}
+
 /* One session that listens at so many ports. */
 static struct raw_server servers;
 

@@ -43,8 +43,13 @@ static DEFINE_MUTEX(prio_ports_lock);
 static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
 static struct kmem_cache *prio_gaps_cache;	/* of its own name: who looks sees what loss takes */
 
+/*
+ * Both do the same, for all namespaces: now and then while there are hosts, and a moment after
+ * a port has lost its last user. Nobody puts them off.
+ */
 static void prio_reap(struct work_struct *work);
 static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
+static DECLARE_DELAYED_WORK(prio_closer, prio_reap);
 
 /* -- hosts: under prio_ports_lock ---------------------------------------------------- */
 
@@ -399,29 +404,39 @@ void prio_port_put(struct prio_port *port)
 {
 	WRITE_ONCE(port->unused, jiffies);
 	if (atomic_dec_and_test(&port->users))
-		mod_delayed_work(system_wq, &prio_reaper, PRIO_GRACE);
+		schedule_delayed_work(&prio_closer, PRIO_GRACE);
 }
 
-static void prio_reap_host(struct prio_host *host, bool all)
+/* Return: whether a port stays that has no users: one may still come. */
+static bool prio_reap_host(struct prio_host *host, bool all)
 {
 	struct prio_port *port, *next;
+	bool unused, left = false;
 
-	list_for_each_entry_safe(port, next, &host->ports, list)
-		if (all || (!atomic_read(&port->users) &&
-			    time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE)))
+	list_for_each_entry_safe(port, next, &host->ports, list) {
+		unused = !atomic_read(&port->users);
+		if (all || (unused &&
+			    time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE))) {
 			prio_port_close(port);
-		else
-			prio_peers_idle(port, jiffies - (prio_crowded(host) ? PRIO_GRACE : PRIO_IDLE));
+			continue;
+		}
+		left |= unused;
+		prio_peers_idle(port, jiffies - (prio_crowded(host) ? PRIO_GRACE : PRIO_IDLE));
+	}
 	prio_host_settle(host);
+	return left;
 }
 
 static void prio_reap(struct work_struct *work)
 {
 	struct prio_host *host, *next;
+	bool unused = false;
 
 	mutex_lock(&prio_ports_lock);
 	list_for_each_entry_safe(host, next, &prio_hosts, list)
-		prio_reap_host(host, false);
+		unused |= prio_reap_host(host, false);
+	if (unused)
+		schedule_delayed_work(&prio_closer, PRIO_GRACE);
 	if (!list_empty(&prio_hosts))
 		schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
 	mutex_unlock(&prio_ports_lock);
@@ -514,11 +529,12 @@ void prio_ports_exit(void)
 {
 	struct prio_host *host, *next;
 
-	cancel_delayed_work_sync(&prio_reaper);
 	mutex_lock(&prio_ports_lock);
 	list_for_each_entry_safe(host, next, &prio_hosts, list)
 		prio_reap_host(host, true);
 	mutex_unlock(&prio_ports_lock);
+	/* Where there is no host they do not come again. */
+	cancel_delayed_work_sync(&prio_closer);
 	cancel_delayed_work_sync(&prio_reaper);
 	synchronize_net();	/* with the last callbacks of sockets */
 	unregister_pernet_subsys(&prio_net_ops);
