@@ -337,6 +337,40 @@ TEST_LIMIT(urgent, 240)
 	op_must_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
 }
 
+/*
+ * A device stands still for a while. What is below it does not keep others from being sent, and no
+ * longer counts; but when it has left, no more is below than before, under load without a pause.
+ */
+TEST_LIMIT(device_stands_still, 120)
+{
+	int64_t most, below = 0;
+
+	op_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
+	bend_lo("tbf rate 50mbit burst 20000 limit 4m");
+	raw_server_open(&p.srv, 32 << 20, 32 << 20);
+	raw_open(&p.c, 32 << 20, 8 << 20);
+	raw_pair_start(&p, "prio", 2);
+	memset(&other, 0, sizeof(other));
+	other.len = 1 << 20;
+	other.ack = true;
+	load_start(&other, &p.c, p.conn, 8);
+	CHECK(load_more(&other, 3, 60000));
+	CHECK(raw_file_write(PARAMETER("silence"), "30000000"));
+	bend_lo("tbf rate 1kbit burst 20000 limit 4m");
+	raw_sleep(1500 * RAW_MS);
+	most = gauge("below");
+	CHECK(most > 3 * BELOW);
+	bend_lo("tbf rate 50mbit burst 20000 limit 4m");
+	CHECK(load_more(&other, 3, 60000));
+	urgent_calls(5, &below);
+	NOTE("%lld bytes of memory were below, %lld are", (long long)most, (long long)below);
+	CHECK(below > 0 && below <= BELOW);
+	load_stop(&other);
+	CHECK_EQ(load_failed(&other), 0);
+	CHECK(raw_file_write(PARAMETER("silence"), "3000000"));
+	raw_pair_end(&p);
+}
+
 /* -- what it tells --------------------------------------------------------------------------- */
 
 /* Nothing is under way, so nothing is kept of it. */

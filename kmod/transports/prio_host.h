@@ -86,7 +86,8 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @ports: all of its ports; under prio_ports_lock
  * @owner: the socket that payload on its way out belongs to, bound to nothing: its
  *	sk_wmem_alloc is what lies below us, its write_space says that this is less
- * @write_space: its own
+ * @other: the same as @owner, which each was before the other: see prio_below()
+ * @write_space: their own
  * @gated: likewise, of what domains have granted, who see to it themselves that little is below
  * @control: likewise, of packets without payload: nothing waits until they have gone, as some
  *	may wait for neighbours that are not there
@@ -109,7 +110,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @wants_room: the pump stopped for what lies below us; set by it, cleared by write_space
  * @full_since: since when there has been no room, and nothing has gone; 0: there was some
  * @full_with: bytes below us then, but for @stuck
- * @stuck: bytes below us that do not move
+ * @stuck: bytes of @owner below us that do not move
  * @sender: what egress domains know of the host
  * @starved_until: there was no memory for a packet that a domain had granted: none is made before, ns
  * @told: the peer for which a packet without payload is being made, without the lock: it is not
@@ -125,6 +126,7 @@ struct prio_host {
 	struct list_head list;
 	struct list_head ports;
 	struct socket *owner;
+	struct socket *other;
 	void (*write_space)(struct sock *sk);
 	struct socket *gated;
 	struct socket *control;

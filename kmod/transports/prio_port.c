@@ -105,29 +105,31 @@ static void prio_owner_free(struct socket *owner)
 		sock_release(owner);
 }
 
-static int prio_owners_open(struct prio_host *host)
+static void prio_owner_hook(struct prio_host *host, struct sock *sk)
 {
-	struct sock *sk;
-	int err;
-
-	err = prio_owner_new(host, &host->gated) ?: prio_owner_new(host, &host->control) ?:
-	      prio_owner_new(host, &host->owner);
-	if (err)
-		return err;
-	sk = host->owner->sk;
 	write_lock_bh(&sk->sk_callback_lock);
 	host->write_space = sk->sk_write_space;
 	sk->sk_user_data = host;
 	sk->sk_write_space = prio_write_space;
 	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static int prio_owners_open(struct prio_host *host)
+{
+	int err;
+
+	err = prio_owner_new(host, &host->gated) ?: prio_owner_new(host, &host->control) ?:
+	      prio_owner_new(host, &host->other) ?: prio_owner_new(host, &host->owner);
+	if (err)
+		return err;
+	prio_owner_hook(host, host->other->sk);
+	prio_owner_hook(host, host->owner->sk);
 	return 0;
 }
 
 /* Packets that are still under way keep the socket, and nothing of ours. */
-static void prio_owner_unhook(struct prio_host *host)
+static void prio_owner_unhook(struct prio_host *host, struct sock *sk)
 {
-	struct sock *sk = host->owner->sk;
-
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_user_data = NULL;
 	sk->sk_write_space = host->write_space;
@@ -137,12 +139,15 @@ static void prio_owner_unhook(struct prio_host *host)
 static void prio_host_free(struct prio_host *host)
 {
 	prio_pump_stop(host);
-	if (host->owner)
-		prio_owner_unhook(host);
+	if (host->owner) {	/* the last one that was made */
+		prio_owner_unhook(host, host->owner->sk);
+		prio_owner_unhook(host, host->other->sk);
+	}
 	/* Nobody kicks any more. */
 	hrtimer_cancel(&host->timer);
 	cancel_work_sync(&host->pump);
 	prio_owner_free(host->owner);
+	prio_owner_free(host->other);
 	prio_owner_free(host->gated);
 	prio_owner_free(host->control);
 	__skb_queue_purge(&host->answers);
@@ -477,8 +482,8 @@ static void prio_look_host(struct prio_host *host, struct prio_look *look)
 	look->gap_maps = host->ep.nr_gaps;
 	look->staged = host->staged;
 	look->outstanding = host->ep.outstanding;
-	look->below = sk_wmem_alloc_get(host->owner->sk) + sk_wmem_alloc_get(host->gated->sk) +
-		      sk_wmem_alloc_get(host->control->sk);
+	look->below = sk_wmem_alloc_get(host->owner->sk) + sk_wmem_alloc_get(host->other->sk) +
+		      sk_wmem_alloc_get(host->gated->sk) + sk_wmem_alloc_get(host->control->sk);
 	spin_unlock_bh(&host->lock);
 }
 

@@ -149,12 +149,20 @@ static u64 prio_pump_controls(struct prio_host *host, u64 now, int *budget)
  * Bytes below us. Where they do not get less for long it is not the device that they wait for:
  * packets to a neighbour that does not answer wait for seconds, and nobody else may wait for
  * them. These count no more.
+ *
+ * If they leave after all, others are sent behind them, and it does not show. So what is sent from
+ * then on belongs to the other socket, if nothing of what that had is left.
  */
 static u32 prio_below(struct prio_host *host)
 {
 	u32 below = sk_wmem_alloc_get(host->owner->sk);
 
-	WRITE_ONCE(host->stuck, min(host->stuck, below));
+	host->stuck = min(host->stuck, below);
+	if (host->stuck && !sk_wmem_alloc_get(host->other->sk)) {
+		swap(host->owner, host->other);
+		host->stuck = 0;
+		return 0;
+	}
 	return below - host->stuck;
 }
 
@@ -183,7 +191,7 @@ static bool prio_pump_room(struct prio_host *host, u64 now)
 		host->full_since = now;
 		host->full_with = prio_below(host);
 	} else if (now - host->full_since >= PRIO_STUCK) {
-		WRITE_ONCE(host->stuck, host->stuck + host->full_with);
+		host->stuck += host->full_with;
 		host->full_since = 0;
 		return true;
 	}
