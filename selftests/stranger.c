@@ -21,7 +21,6 @@ void stranger_new(struct stranger *s, int family, u16 port)
 	*s = (struct stranger){
 		.fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0),
 		.token = tokens++,
-		.conn = 1,
 	};
 	if (s->fd < 0)
 		raw_die("socket: %m");
@@ -199,8 +198,7 @@ struct mrpc_prio_packet stranger_message(struct stranger *s, u8 kind, u32 total,
 	};
 }
 
-/* The first message of a connection, and what it is answered. */
-static void stranger_connect(struct stranger *s)
+void stranger_connect(struct stranger *s)
 {
 	static struct stranger_train t;
 	u8 message[sizeof(struct mrpc_wire_hdr) + MRPC_WIRE_MAX_HELLO] = { 0 };
@@ -211,6 +209,7 @@ static void stranger_connect(struct stranger *s)
 	u8 buf[2000];
 	u32 total;
 
+	s->conn++;
 	f.meta_len = peer_hello_body(message + sizeof(struct mrpc_wire_hdr));
 	mrpc_wire_encode(&f, &hdr);
 	memcpy(message, &hdr, sizeof(hdr));
@@ -219,10 +218,11 @@ static void stranger_connect(struct stranger *s)
 	stranger_train(&t, MRPC_PRIO_DATA_HDR + total);
 	stranger_put(&t, &p, message);
 	stranger_send(s, &t, true);
-	p = stranger_hear(s, MRPC_PRIO_DATA, buf, sizeof(buf));
+	do {	/* what others were answered is repeated */
+		p = stranger_hear(s, MRPC_PRIO_DATA, buf, sizeof(buf));
+	} while (p.conn != s->conn);
 	memcpy(&hdr, buf + MRPC_PRIO_DATA_HDR, sizeof(hdr));
-	if (p.conn != s->conn || mrpc_wire_decode(&hdr, MRPC_MAX_MESSAGE, &f, &why) ||
-	    f.type != MRPC_WIRE_HELLO_ACK)
+	if (mrpc_wire_decode(&hdr, MRPC_MAX_MESSAGE, &f, &why) || f.type != MRPC_WIRE_HELLO_ACK)
 		raw_die("another answer to a HELLO, of type %u", f.type);
 }
 

@@ -22,7 +22,7 @@
  * @from: its address if it is not the socket's, of 127.0.0.0/8 in host byte order, or 0
  * @token: its own
  * @remote: the server's
- * @conn: of its messages
+ * @conn: of its messages: the last connection
  * @msg: number of the last message
  */
 struct stranger {
@@ -56,7 +56,9 @@ void stranger_new(struct stranger *s, int family, u16 port);
 struct mrpc_prio_packet stranger_ask(const struct stranger *s, u64 cookie, u32 epoch, u8 type);
 /* The handshake of the association; dies if it fails. */
 void stranger_associate(struct stranger *s);
-/* That and the one of a connection. */
+/* The handshake of a connection over it, of which further messages are. */
+void stranger_connect(struct stranger *s);
+/* Both. */
 void stranger_meet(struct stranger *s);
 /* It has forgotten everything, which it says; or without a word. */
 void stranger_leave(struct stranger *s);

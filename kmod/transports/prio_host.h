@@ -273,6 +273,9 @@ struct prio_link_key {
  * @ins: messages being received, and those that are complete and not delivered
  * @ready: of these, those with something new for the owner of the receive claim
  * @early: those that came before the handshake's; of that owner
+ * @heads: of these, those that wait to be @first, for their heads are large
+ * @first: the message that has room even when @staged is used up, or NULL: else all that wait to be
+ *	accepted could be kept incomplete by each other
  * @staged: memory of messages that wait to be accepted
  * @err: negative: nothing more comes. -ESHUTDOWN: the peer has ended it in order
  * @down: send and receive fail; set by shutdown
@@ -298,6 +301,8 @@ struct prio_link {
 	struct list_head ins;
 	struct list_head ready;
 	struct list_head early;
+	struct list_head heads;
+	struct prio_in *first;
 	u64 staged;
 	int err;
 	bool down;
@@ -347,7 +352,7 @@ struct prio_out {
  * @core: the protocol's part
  * @link: a reference; NULL: nobody wants it any more
  * @of_link: entry of link->ins
- * @ready: entry of link->ready or link->early
+ * @ready: entry of link->ready, link->early or link->heads
  * @came: packets, by skb->next, the latest first; see prio_in.c
  * @staged: memory that waits to be placed
  * @accepted: the sink has it
@@ -359,6 +364,8 @@ struct prio_out {
  *	follows
  * @frame: its header
  * @head: bytes before the byte section; 0: the header has not been read. prio_in_slow() looks
+ * @buf: of a large head, what has been placed; NULL: not yet, not any more, or it is small
+ * @cap: bytes that it has room for
  * @open: the sink has accepted it
  * @base: where the byte section goes, NULL: nowhere
  * @placed: bytes that have been done with
@@ -381,6 +388,8 @@ struct prio_in {
 	struct sk_buff *pieces;
 	struct mrpc_frame frame;
 	u64 head;
+	u8 *buf;
+	u32 cap;
 	bool open;
 	u8 *base;
 	u32 placed;

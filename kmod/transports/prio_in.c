@@ -9,9 +9,11 @@
  *
  * Memory: a message is granted no more than PRIO_STAGE bytes before the sink has accepted
  * it, and PRIO_AHEAD beyond what has been placed after that. So who does not read is not
- * sent to. Bytes can come in packets that are mostly empty, so what waits is bounded in
- * memory besides: for all messages of a connection that wait to be accepted, for each that has
- * been, and for the host. Beyond that packets count as lost.
+ * sent to. A head that is larger is copied as it comes, to memory that has an owner, one of a
+ * connection at a time: the others wait for their turn. Bytes can come in packets that are mostly
+ * empty, so what waits is bounded in memory besides: for all messages of a connection that wait to
+ * be accepted, for each that has been, and for the host. Beyond that packets count as lost. But one
+ * message of a connection always has room, or those that wait could keep each other incomplete.
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -96,12 +98,34 @@ static void prio_in_unstage(struct prio_in *in, u64 bytes)
 	in->link->host->staged -= bytes;
 }
 
+/* It does not need to be the first any more: another one's turn. */
+static void prio_in_not_first(struct prio_in *in)
+{
+	struct prio_link *link = in->link;
+
+	if (link->first != in)
+		return;
+	link->first = list_first_entry_or_null(&link->heads, struct prio_in, ready);
+	if (link->first)
+		list_move_tail(&link->first->ready, &link->ready);
+}
+
 /* The sink has it: it is not one of those any more that wait. */
 static void prio_in_accepted(struct prio_in *in)
 {
 	in->accepted = true;
 	in->since = ktime_get_ns();
 	in->link->staged -= in->staged;
+	prio_in_not_first(in);
+}
+
+/* Its connection is done with it. */
+static void prio_in_unlist(struct prio_in *in)
+{
+	prio_in_unstage(in, prio_pieces_free(in->came) + prio_pieces_free(in->pieces));
+	prio_in_not_first(in);
+	list_del(&in->of_link);
+	list_del(&in->ready);
 }
 
 /* Nothing is left of it. */
@@ -110,9 +134,7 @@ static void prio_in_free(struct prio_in *in)
 	struct prio_link *link = in->link;
 
 	if (link) {
-		prio_in_unstage(in, prio_pieces_free(in->came) + prio_pieces_free(in->pieces));
-		list_del(&in->of_link);
-		list_del(&in->ready);
+		prio_in_unlist(in);
 		prio_link_put(link);
 	}
 	kmem_cache_free(prio_in_cache, in);
@@ -127,11 +149,9 @@ static void prio_in_leave(struct prio_in *in)
 		prio_in_free(in);
 		return;
 	}
-	prio_in_unstage(in, prio_pieces_free(in->came) + prio_pieces_free(in->pieces));
+	prio_in_unlist(in);
 	in->came = NULL;
 	in->pieces = NULL;
-	list_del(&in->of_link);
-	list_del(&in->ready);
 	in->link = NULL;
 	mrpc_prio_rx_reject(&link->host->ep, &in->core, ktime_get_ns());
 	prio_link_put(link);
@@ -146,10 +166,10 @@ void prio_in_forget(struct prio_link *link)
 		prio_in_leave(in);
 }
 
-/* Others have used up what the host has for this, and it has its share. */
-static bool prio_in_crowded(const struct prio_link *link)
+/* Whether there is room where @staged waits, which has a bound of its own. */
+static bool prio_in_room(const struct prio_host *host, u64 staged, u64 bound)
 {
-	return link->host->staged > PRIO_STAGED_ALL && link->staged > PRIO_STAGED_FEW;
+	return staged <= (host->staged > PRIO_STAGED_ALL ? PRIO_STAGED_FEW : bound);
 }
 
 /**
@@ -169,7 +189,7 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 
 	if (link->err)
 		return MRPC_PRIO_UNKNOWN;
-	if (link->staged > PRIO_STAGED / 2 || prio_in_crowded(link))
+	if (!prio_in_room(host, link->staged, PRIO_STAGED / 2))
 		return MRPC_PRIO_LATER;
 	in = kmem_cache_zalloc(prio_in_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!in)
@@ -212,6 +232,19 @@ static struct sk_buff *prio_in_copy(const struct sk_buff *from, u32 at, u32 len)
 	return skb;
 }
 
+/* Whether more of it may wait. Who is the first to find no room among those to be accepted has it. */
+static bool prio_in_may(struct prio_in *in)
+{
+	struct prio_link *link = in->link;
+
+	if (!in->accepted && prio_in_room(link->host, link->staged, PRIO_STAGED))
+		return true;
+	if (!in->accepted && !link->first)
+		link->first = in;
+	return in->accepted ? in->staged <= PRIO_PLACING :
+	       link->first == in && prio_in_room(link->host, in->staged, PRIO_PLACING);
+}
+
 /*
  * The packet, if no message has it yet, or another reference to its content; or NULL. A message
  * of which it has little, as of many in a datagram, has its own: else each would count for all.
@@ -222,8 +255,7 @@ static struct sk_buff *prio_in_packet(struct prio_in *in, const struct prio_byte
 {
 	u32 from = *at;
 
-	if (in->accepted ? in->staged > PRIO_PLACING :
-	    in->link->staged > PRIO_STAGED || prio_in_crowded(in->link))
+	if (!prio_in_may(in))
 		return NULL;
 	if (!bytes->taken)
 		return bytes->skb;
@@ -368,11 +400,18 @@ static void prio_in_allow(struct prio_in *in, u32 limit)
 	struct prio_host *host = in->link->host;
 
 	spin_lock_bh(&host->lock);
-	in->limit = min(limit, in->core.total);
+	in->limit = limit;
 	if (!in->complete && !in->cut)
 		mrpc_prio_rx_limit(&host->ep, &in->core, in->limit, ktime_get_ns());
 	prio_unlock(host);
 	prio_pump_run(host);
+}
+
+/* So much, of what is before @end, that not too much waits to be placed. */
+static void prio_in_go_on(struct prio_in *in, u32 end)
+{
+	if (in->limit < end && in->placed + PRIO_AHEAD >= in->limit + PRIO_TELL)
+		prio_in_allow(in, min_t(u64, (u64)in->placed + PRIO_AHEAD, end));
 }
 
 /* Nobody wants what is left of it. */
@@ -416,26 +455,7 @@ static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 	return 1;
 }
 
-/* All of the head is here: have the sink judge it. Return: 0 or -errno. */
-static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
-{
-	u32 cap = in->head;
-	u8 *buf = mrpc_stream_alloc(conn->session, &cap);
-	int err;
-
-	if (!buf)
-		return -ENOMEM;
-	prio_in_gather(in, in->head, buf);
-	err = mrpc_sink_head(conn, &in->frame, buf + sizeof(struct mrpc_wire_hdr));
-	mrpc_stream_recycle(conn->session, buf, cap);
-	if (err)
-		return err;
-	in->open = true;
-	in->base = conn->sink.addr;
-	return 0;
-}
-
-/* Copy what has come to its place. */
+/* Copy what has come to its place. Of a head only that of a large one has one, in->buf. */
 static void prio_in_place(struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
@@ -446,6 +466,9 @@ static void prio_in_place(struct prio_in *in)
 		const struct prio_piece *p = prio_piece(skb);
 		u32 from = max_t(u32, p->from, in->head);
 
+		if (in->buf && p->from < in->head)
+			prio_piece_copy(skb, p->from, min_t(u32, p->to, in->head),
+					in->buf + p->from);
 		if (in->base && from < p->to)
 			prio_piece_copy(skb, from, p->to, in->base + (from - in->head));
 		in->placed += p->to - p->from;
@@ -453,10 +476,87 @@ static void prio_in_place(struct prio_in *in)
 	in->pieces = NULL;
 	bytes = prio_pieces_free(pieces);
 	spin_lock_bh(&host->lock);
-	if (!in->accepted)
+	if (in->open && !in->accepted)
 		prio_in_accepted(in);
 	prio_in_unstage(in, bytes);
 	spin_unlock_bh(&host->lock);
+}
+
+/* It is the link's first; or it is not, and waits to be. */
+static bool prio_in_turn(struct prio_in *in)
+{
+	struct prio_link *link = in->link;
+	bool first;
+
+	spin_lock_bh(&link->host->lock);
+	if (!link->first)
+		link->first = in;
+	first = link->first == in;
+	if (!first)
+		list_move_tail(&in->ready, &link->heads);
+	spin_unlock_bh(&link->host->lock);
+	return first;
+}
+
+/* Room for @need bytes of the head: in->buf grows with what comes. Return: 0 or -ENOMEM. */
+static int prio_in_grow(struct mrpc_conn *conn, struct prio_in *in, u32 need)
+{
+	u32 cap = min_t(u64, in->head, max(need, 2 * in->cap));
+	u8 *buf;
+
+	if (need <= in->cap)
+		return 0;
+	buf = mrpc_stream_alloc(conn->session, &cap);
+	if (!buf)
+		return -ENOMEM;
+	if (in->buf) {
+		memcpy(buf, in->buf, in->limit);
+		mrpc_stream_recycle(conn->session, in->buf, in->cap);
+	}
+	in->buf = buf;
+	in->cap = cap;
+	return 0;
+}
+
+/* Not all of the head is here. Return: 0 or -errno. */
+static int prio_in_part(struct mrpc_conn *conn, struct prio_in *in)
+{
+	int err;
+
+	/* A small one comes without our help. */
+	if (in->head <= PRIO_STAGE || !prio_in_turn(in))
+		return 0;
+	err = prio_in_grow(conn, in, min_t(u64, (u64)in->limit + PRIO_AHEAD, in->head));
+	if (err)
+		return err;
+	prio_in_place(in);
+	prio_in_go_on(in, in->head);
+	return 0;
+}
+
+/* All of the head is here: have the sink judge it. Return: 0 or -errno. */
+static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
+{
+	u32 cap = in->head;
+	u8 *buf = in->buf ?: mrpc_stream_alloc(conn->session, &cap);
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	if (in->buf)
+		prio_in_place(in);
+	else
+		prio_in_gather(in, in->head, buf);
+	err = mrpc_sink_head(conn, &in->frame, buf + sizeof(struct mrpc_wire_hdr));
+	if (err == -EAGAIN && in->buf)
+		return err;
+	mrpc_stream_recycle(conn->session, buf, in->buf ? in->cap : cap);
+	in->buf = NULL;
+	if (err)
+		return err;
+	in->open = true;
+	in->base = conn->sink.addr;
+	return 0;
 }
 
 static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
@@ -521,11 +621,8 @@ static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct p
 		if (err <= 0)
 			return err ?: 1;
 	}
-	if (here < in->head) {
-		if (in->limit < in->head)
-			prio_in_allow(in, in->head);
-		return 0;
-	}
+	if (here < in->head)
+		return prio_in_part(conn, in);
 	if (fresh) {
 		err = prio_in_head(conn, in);
 		if (err)
@@ -542,8 +639,7 @@ static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct p
 	}
 	if (fresh)
 		mrpc_sink_park(conn, &in->sink);
-	if (in->limit < in->core.total && in->placed + PRIO_AHEAD >= in->limit + PRIO_TELL)
-		prio_in_allow(in, min_t(u64, (u64)in->placed + PRIO_AHEAD, U32_MAX));
+	prio_in_go_on(in, in->core.total);
 	return 0;
 }
 
@@ -643,7 +739,8 @@ int prio_in_run(struct prio_link *link, int budget)
 
 /*
  * It waits for us, or for its reader: nothing that its sender could send would help. The sink
- * wants the head first; what has come behind that is only staged until then.
+ * wants the head first; what has come behind that is only staged until then. There may be no room
+ * for what one sends that is not the first.
  */
 static bool prio_in_ours(const struct prio_in *in)
 {
@@ -651,6 +748,8 @@ static bool prio_in_ours(const struct prio_in *in)
 
 	if (in->accepted)
 		return in->core.got >= may;
+	if (in->link->first && in->link->first != in)
+		return true;
 	return in->core.next >= min_t(u64, READ_ONCE(in->head) ?: sizeof(struct mrpc_wire_hdr), may);
 }
 
@@ -695,16 +794,23 @@ void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
 	if (conn->sink.active || conn->sink.rx)
 		mrpc_sink_drop(conn, &conn->sink);
 	for (;;) {
+		u8 *buf = NULL;
+		u32 cap = 0;
+
 		spin_lock_bh(&host->lock);
 		in = list_first_entry_or_null(&link->ins, struct prio_in, of_link);
 		if (in) {
 			if (in->sink.active)
 				mrpc_sink_resume(conn, &in->sink);
+			buf = in->buf;
+			cap = in->cap;
 			prio_in_leave(in);
 		}
 		prio_unlock(host);
 		if (!in)
 			return;
+		if (buf)
+			mrpc_stream_recycle(conn->session, buf, cap);
 		if (conn->sink.active)
 			mrpc_sink_drop(conn, &conn->sink);
 	}

@@ -61,6 +61,7 @@ static int prio_link_setup(struct prio_link *link, struct prio_peer *peer, u64 i
 	INIT_LIST_HEAD(&link->ins);
 	INIT_LIST_HEAD(&link->ready);
 	INIT_LIST_HEAD(&link->early);
+	INIT_LIST_HEAD(&link->heads);
 	if (peer->core.state == MRPC_PRIO_PEER_UP)
 		link->token = peer->core.local;
 	if (rhashtable_insert_fast(&link->host->links, &link->node, prio_link_params))

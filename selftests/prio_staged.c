@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Packets that wait at a receiver of the transport prio have bounds in memory: of a connection, of
+ * each message that was accepted, and of a namespace. What an honest sender needs they leave him,
+ * and what a dishonest one can take they are.
+ */
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+#include "tap.h"
+#include "hosts.h"
+#include "load.h"
+#include "prio_tells.h"
+#include "peer.h"
+#include "stranger.h"
+
+#define KIB		1024LL
+#define MIB		(1024 * KIB)
+#define STAGED		(8 * MIB)	/* of a connection, for what waits to be accepted */
+#define PLACING		(4 * MIB)	/* of a message */
+#define STAGED_ALL	(256 * MIB)	/* of a namespace */
+#define STAGED_FEW	(256 * KIB)	/* of a message or a connection, when that is used up */
+#define PACKET		(96 * KIB)	/* the memory of any packet here, and more */
+
+#define HEAP		(40U << 20)
+
+static struct raw_server srv;
+static struct raw c;
+static int conn;
+static struct stranger s;
+static struct stranger_train t;
+
+static void restore_settings(void)
+{
+	raw_file_write(PARAMETER("order"), "srpt");
+	raw_file_write(PARAMETER("silence"), "3000000");
+}
+
+/* A server, and an honest client, on lo of a new namespace. */
+static void begin(u32 heap)
+{
+	char addr[64];
+
+	CHECK_SYS(unshare(CLONE_NEWNET));
+	op_forget();
+	host_sh("ip link set lo up");
+	atexit(restore_settings);
+	raw_server_open(&srv, heap, heap);
+	raw_server_start(&srv, "prio:127.0.0.1:0", 2);
+	raw_open(&c, heap, heap);
+	snprintf(addr, sizeof(addr), "prio:127.0.0.1:%u", srv.s.port);
+	conn = raw_connect(&c, addr);
+	CHECK_MSG(conn > 0, "%s: %s", addr, c.why);
+}
+
+static void end(void)
+{
+	raw_close(&c);
+	raw_server_stop(&srv);
+	CHECK_EQ(srv.bad, 0);
+	restore_settings();
+}
+
+/* -- heads that are large -------------------------------------------------------------------- */
+
+/* A text of @len bytes with its end, which is in a message's head. */
+static char *text_of(u32 len)
+{
+	char *text = malloc(len);
+
+	CHECK(text);
+	memset(text, 'a', len - 1);
+	text[len - 1] = '\0';
+	return text;
+}
+
+/* A call that is all head, and more than may wait on a connection. */
+TEST_LIMIT(large_head, 120)
+{
+	static const u32 sizes[] = { 10 << 20, (16 << 20) - 4096, 1 << 20, 130000 };
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	unsigned int i;
+	char *text;
+
+	begin(HEAP);
+	for (i = 0; i < ARRAY_SIZE(sizes); i++) {
+		text = text_of(sizes[i]);
+		sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&c, i, 70000, text));
+		sqe.timeout_us = 20000000ULL * raw_patience();
+		CHECK_EQ(raw_call(&c, &sqe, &cqe), 0);
+		CHECK_MSG(cqe.status == MRPC_OK, "a head of %u bytes: status %u", sizes[i], cqe.status);
+		CHECK(raw_is_blob(raw_msg(&c, &cqe), cqe.msg_len, i, 70000));
+		raw_done(&c, &cqe);
+		raw_free(&c, sqe.root);
+		free(text);
+	}
+	CHECK(gauge_becomes("staged", 0, 2000));
+	end();
+}
+
+/* Many at once: none of them keeps all others from being complete. */
+static void heads(u32 len, unsigned int nr)
+{
+	struct load l = { .text = text_of(len) };
+
+	load_start(&l, &c, conn, nr);
+	CHECK(load_more(&l, 2 * nr, 60000));
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+	CHECK_EQ(l.wrong, 0);
+	CHECK(gauge_becomes("staged", 0, 2000));
+	free((char *)l.text);
+}
+
+TEST_LIMIT(several_heads, 240)
+{
+	begin(HEAP);
+	CHECK(raw_file_write(PARAMETER("order"), "fair"));
+	host_sh("ip link set lo mtu 1500");
+	heads(1000000, 32);
+	heads(120000, 200);
+	end();
+}
+
+/* -- a stranger ------------------------------------------------------------------------------- */
+
+#define EACH		1000U		/* bytes of a message in a datagram */
+#define BYTES		130000U		/* in the Blob of a call, all of which is unscheduled */
+
+static struct call {
+	u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 512];
+	struct mrpc_prio_packet p;
+	u32 at;			/* what has been sent */
+} calls[16];
+
+static void meet(void)
+{
+	/* It does not answer who asks whether it lives. */
+	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
+	stranger_new(&s, AF_INET, srv.s.port);
+	stranger_meet(&s);
+}
+
+static void leave(void)
+{
+	stranger_leave(&s);
+	CHECK(gauge_becomes("staged", 0, 5000));
+	CHECK_EQ(gauge("messages_in"), 0);
+}
+
+static void call_new(struct call *call, u64 tag)
+{
+	struct mrpc_msg_len len;
+	struct mrpc_wire_hdr hdr;
+	struct mrpc_frame f;
+	u32 total;
+
+	total = sizeof(hdr) + peer_blob(call->message + sizeof(hdr), &len, tag, BYTES, NULL);
+	f = peer_call_frame((tag + 1) << 16 | tag, RAW_ACK, &len);
+	mrpc_wire_encode(&f, &hdr);
+	memcpy(call->message, &hdr, sizeof(hdr));
+	call->p = stranger_message(&s, MRPC_PRIO_REQUEST, total, EACH);
+	call->at = 0;
+}
+
+/* The next @len bytes at most of a call, as a datagram of the train. */
+static void put(struct call *call, u32 len)
+{
+	call->p.offset = call->at;
+	call->p.len = min(len, call->p.total - call->at);
+	stranger_put(&t, &call->p, call->message);
+	call->at += call->p.len;
+}
+
+/*
+ * @nr datagrams of @len bytes each as one packet, in turn of each of @of calls: each of these has
+ * its own reference to it, or its own copy.
+ */
+static void in_turn(unsigned int of, unsigned int nr, u32 len)
+{
+	unsigned int i;
+
+	stranger_train(&t, MRPC_PRIO_DATA_HDR + len);
+	for (i = 0; i < nr; i++)
+		put(&calls[i % of], len);
+	stranger_send(&s, &t, false);
+}
+
+#define NR_HELD		10		/* messages of a connection that nobody can look at */
+#define REFERENCES	120		/* to one packet: more than 8 MiB together */
+
+/* A connection that has all that it can get. A packet's memory counts for each message in it. */
+static void fill(void)
+{
+	unsigned int i;
+
+	for (i = 0; i < NR_HELD; i++) {
+		call_new(&calls[i], i);
+		calls[i].at = EACH;	/* its header does not come */
+	}
+	for (i = 0; i < 3; i++)
+		in_turn(NR_HELD, REFERENCES, 300);
+}
+
+TEST(of_a_connection)
+{
+	int64_t drops;
+
+	begin(4 << 20);
+	meet();
+	drops = op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory");
+	fill();
+	NOTE("%lld KiB wait", (long long)(gauge("staged") / KIB));
+	CHECK(gauge("staged") > STAGED);
+	CHECK(gauge("staged") < STAGED + PLACING + 2 * PACKET);
+	CHECK(op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory") > drops);
+	leave();
+	end();
+}
+
+/* An honest call, with its bytes where there is a place for them, or in its head. */
+static void honest(u32 len, const char *text)
+{
+	struct mrpc_sqe sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&c, 1, len, text));
+	struct mrpc_cqe cqe;
+
+	sqe.timeout_us = 10000000ULL * raw_patience();
+	CHECK_EQ(raw_call(&c, &sqe, &cqe), 0);
+	CHECK_MSG(cqe.status == MRPC_OK, "%u bytes: status %u", len, cqe.status);
+	CHECK(raw_is_blob(raw_msg(&c, &cqe), cqe.msg_len, 1, len));
+	raw_done(&c, &cqe);
+	raw_free(&c, sqe.root);
+}
+
+#define NR_FULL		40
+
+/* Who comes when others have used up what there is has little, which suffices. */
+TEST_LIMIT(of_a_namespace, 240)
+{
+	char *text = text_of(1 << 20);
+	unsigned int i;
+
+	begin(8 << 20);
+	meet();
+	for (i = 0; i < NR_FULL; i++) {
+		fill();
+		stranger_connect(&s);
+	}
+	NOTE("%lld KiB wait", (long long)(gauge("staged") / KIB));
+	CHECK(gauge("staged") > STAGED_ALL);
+	CHECK(gauge("staged") < STAGED_ALL + STAGED + PLACING +
+	      (NR_FULL - STAGED_ALL / STAGED) * 2 * (STAGED_FEW + PACKET));
+	honest(3000000, NULL);
+	honest(1000, text);
+	leave();
+	free(text);
+	end();
+}
