@@ -128,6 +128,7 @@ TEST_LIMIT(several_heads, 240)
 
 #define EACH		1000U		/* bytes of a message in a datagram */
 #define BYTES		130000U		/* in the Blob of a call, all of which is unscheduled */
+#define LOOKED_AT	66		/* datagrams of it until it has been looked at */
 
 static struct call {
 	u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 512];
@@ -174,6 +175,16 @@ static void put(struct call *call, u32 len)
 	call->at += call->p.len;
 }
 
+/* All up to the byte @to, as it should be. */
+static void send_to(struct call *call, u32 to)
+{
+	while (call->at < to) {
+		stranger_train(&t, MRPC_PRIO_DATA_HDR + EACH);
+		put(call, EACH);
+		stranger_send(&s, &t, true);
+	}
+}
+
 /*
  * @nr datagrams of @len bytes each as one packet, in turn of each of @of calls: each of these has
  * its own reference to it, or its own copy.
@@ -186,6 +197,59 @@ static void in_turn(unsigned int of, unsigned int nr, u32 len)
 	for (i = 0; i < nr; i++)
 		put(&calls[i % of], len);
 	stranger_send(&s, &t, false);
+}
+
+/* Calls that have been accepted, of which nothing waits. */
+static void accepted(unsigned int nr)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr; i++) {
+		call_new(&calls[i], i);
+		send_to(&calls[i], LOOKED_AT * EACH);
+	}
+}
+
+/* They come, whatever was sent of them, if all of it is sent often enough. */
+static void complete(unsigned int nr)
+{
+	uint64_t until = raw_now() + 20 * RAW_S * raw_patience();
+	u64 before = raw_server_requests(&srv);
+	unsigned int i;
+
+	do {
+		CHECK(raw_now() < until);
+		for (i = 0; i < nr; i++) {
+			calls[i].at = 0;
+			send_to(&calls[i], calls[i].p.total);
+		}
+		raw_sleep(100 * RAW_MS);
+	} while (raw_server_requests(&srv) < before + nr);
+}
+
+#define CRUMBS		128		/* packets of one byte in a datagram */
+#define NR_CRUMBLED	8
+
+/* Packets of one byte are placed for the memory that they take, not for what they bring. */
+TEST_LIMIT(crumbs, 240)
+{
+	int64_t most = 0, now;
+	unsigned int i;
+
+	begin(4 << 20);
+	meet();
+	accepted(NR_CRUMBLED);
+	CHECK(gauge_becomes("staged", 0, 2000));
+	for (i = 0; i < 6000 * NR_CRUMBLED / CRUMBS; i++) {
+		in_turn(NR_CRUMBLED, CRUMBS, 1);
+		now = gauge("staged");
+		most = now > most ? now : most;
+	}
+	NOTE("at most %lld KiB waited, %lld in the end", (long long)(most / KIB), (long long)now);
+	CHECK(most < NR_CRUMBLED * PLACING / 4);	/* its owner may be late */
+	complete(NR_CRUMBLED);
+	leave();
+	end();
 }
 
 #define NR_HELD		10		/* messages of a connection that nobody can look at */
@@ -204,7 +268,7 @@ static void fill(void)
 		in_turn(NR_HELD, REFERENCES, 300);
 }
 
-TEST(of_a_connection)
+TEST_LIMIT(of_a_connection, 120)
 {
 	int64_t drops;
 
@@ -216,6 +280,8 @@ TEST(of_a_connection)
 	CHECK(gauge("staged") > STAGED);
 	CHECK(gauge("staged") < STAGED + PLACING + 2 * PACKET);
 	CHECK(op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory") > drops);
+	/* One of them at a time gets on all the same. */
+	complete(NR_HELD);
 	leave();
 	end();
 }
@@ -240,6 +306,7 @@ static void honest(u32 len, const char *text)
 TEST_LIMIT(of_a_namespace, 240)
 {
 	char *text = text_of(1 << 20);
+	int64_t before, drops;
 	unsigned int i;
 
 	begin(8 << 20);
@@ -254,6 +321,17 @@ TEST_LIMIT(of_a_namespace, 240)
 	      (NR_FULL - STAGED_ALL / STAGED) * 2 * (STAGED_FEW + PACKET));
 	honest(3000000, NULL);
 	honest(1000, text);
+	/* What has been accepted has no more, and what it has is placed as it comes. */
+	before = gauge("staged");
+	accepted(2);
+	in_turn(2, CRUMBS, 1);
+	CHECK(gauge_becomes("staged", before, 2000));
+	drops = op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory");
+	in_turn(2, REFERENCES / 2, 300);
+	drops = op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory") - drops;
+	NOTE("%lld of %d packets are dropped", (long long)drops, REFERENCES / 2);
+	CHECK(drops > REFERENCES / 8);
+	complete(2);
 	leave();
 	free(text);
 	end();

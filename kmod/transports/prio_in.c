@@ -30,7 +30,7 @@
 #define PRIO_STAGED	SZ_8M	/* memory of what waits to be accepted, of a connection */
 #define PRIO_PLACING	SZ_4M	/* of what waits to be placed, of a message */
 #define PRIO_STAGED_ALL	SZ_256M	/* of a host */
-#define PRIO_STAGED_FEW	SZ_256K	/* of a connection: so much when others have used that up */
+#define PRIO_STAGED_FEW	SZ_256K	/* of either: so much when others have used that up */
 #define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
 
 static struct kmem_cache *prio_in_cache;
@@ -166,10 +166,15 @@ void prio_in_forget(struct prio_link *link)
 		prio_in_leave(in);
 }
 
+static bool prio_in_crowded(const struct prio_host *host)
+{
+	return host->staged > PRIO_STAGED_ALL;
+}
+
 /* Whether there is room where @staged waits, which has a bound of its own. */
 static bool prio_in_room(const struct prio_host *host, u64 staged, u64 bound)
 {
-	return staged <= (host->staged > PRIO_STAGED_ALL ? PRIO_STAGED_FEW : bound);
+	return staged <= (prio_in_crowded(host) ? PRIO_STAGED_FEW : bound);
 }
 
 /**
@@ -241,8 +246,15 @@ static bool prio_in_may(struct prio_in *in)
 		return true;
 	if (!in->accepted && !link->first)
 		link->first = in;
-	return in->accepted ? in->staged <= PRIO_PLACING :
-	       link->first == in && prio_in_room(link->host, in->staged, PRIO_PLACING);
+	return (in->accepted || link->first == in) &&
+	       prio_in_room(link->host, in->staged, PRIO_PLACING);
+}
+
+/* It could be placed, and takes much memory for few bytes; or there is little left for anybody. */
+static bool prio_in_heavy(const struct prio_in *in)
+{
+	return (in->accepted || (in->link->first == in && READ_ONCE(in->head) > PRIO_STAGE)) &&
+	       (in->staged > PRIO_STAGED_FEW || prio_in_crowded(in->link->host));
 }
 
 /*
@@ -339,7 +351,8 @@ void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
 		prio_piece(in->came)->to += ev->len;
 	if (complete)
 		prio_in_complete(in);
-	else if (in->core.got - in->told >= PRIO_TELL || in->core.got >= in->limit)
+	else if (in->core.got - in->told >= PRIO_TELL || in->core.got >= in->limit ||
+		 prio_in_heavy(in))
 		prio_in_tell(in);
 }
 
