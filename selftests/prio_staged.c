@@ -28,6 +28,7 @@
 static struct raw_server srv;
 static struct raw c;
 static int conn;
+static uint64_t keepalive_us;	/* of the server */
 static struct stranger s;
 static struct stranger_train t;
 
@@ -47,6 +48,7 @@ static void begin(u32 heap)
 	host_sh("ip link set lo up");
 	atexit(restore_settings);
 	raw_server_open(&srv, heap, heap);
+	srv.keepalive_us = keepalive_us;
 	raw_server_start(&srv, "prio:127.0.0.1:0", 2);
 	raw_open(&c, heap, heap);
 	snprintf(addr, sizeof(addr), "prio:127.0.0.1:%u", srv.s.port);
@@ -128,10 +130,12 @@ TEST_LIMIT(several_heads, 240)
 
 #define EACH		1000U		/* bytes of a message in a datagram */
 #define BYTES		130000U		/* in the Blob of a call, all of which is unscheduled */
+#define LARGE		(1U << 20)	/* in the head of another one */
+#define UNSCHEDULED	(128U << 10)
 #define LOOKED_AT	66		/* datagrams of it until it has been looked at */
 
 static struct call {
-	u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 512];
+	u8 message[sizeof(struct mrpc_wire_hdr) + LARGE + 512];
 	struct mrpc_prio_packet p;
 	u32 at;			/* what has been sent */
 } calls[16];
@@ -151,18 +155,20 @@ static void leave(void)
 	CHECK_EQ(gauge("messages_in"), 0);
 }
 
-static void call_new(struct call *call, u64 tag)
+/* @text: NULL: with BYTES instead */
+static void call_new(struct call *call, u64 tag, const char *text)
 {
 	struct mrpc_msg_len len;
 	struct mrpc_wire_hdr hdr;
 	struct mrpc_frame f;
 	u32 total;
 
-	total = sizeof(hdr) + peer_blob(call->message + sizeof(hdr), &len, tag, BYTES, NULL);
+	total = sizeof(hdr) + peer_blob(call->message + sizeof(hdr), &len, tag, text ? 0 : BYTES, text);
 	f = peer_call_frame((tag + 1) << 16 | tag, RAW_ACK, &len);
 	mrpc_wire_encode(&f, &hdr);
 	memcpy(call->message, &hdr, sizeof(hdr));
 	call->p = stranger_message(&s, MRPC_PRIO_REQUEST, total, EACH);
+	call->p.unscheduled = min(total, UNSCHEDULED);
 	call->at = 0;
 }
 
@@ -205,7 +211,7 @@ static void accepted(unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		call_new(&calls[i], i);
+		call_new(&calls[i], i, NULL);
 		send_to(&calls[i], LOOKED_AT * EACH);
 	}
 }
@@ -261,7 +267,7 @@ static void fill(void)
 	unsigned int i;
 
 	for (i = 0; i < NR_HELD; i++) {
-		call_new(&calls[i], i);
+		call_new(&calls[i], i, NULL);
 		calls[i].at = EACH;	/* its header does not come */
 	}
 	for (i = 0; i < 3; i++)
@@ -283,6 +289,36 @@ TEST_LIMIT(of_a_connection, 120)
 	/* One of them at a time gets on all the same. */
 	complete(NR_HELD);
 	leave();
+	end();
+}
+
+#define LIVE_US	2000000ULL	/* keepalive: so long and ten seconds a message is waited for */
+
+/* While a large head comes, those that may find no room for that are not taken to be slow. */
+TEST_LIMIT(behind_a_large_head, 120)
+{
+	char *text = text_of(LARGE);
+	unsigned int i;
+
+	keepalive_us = LIVE_US;
+	begin(8 << 20);
+	meet();
+	call_new(&calls[0], 0, text);
+	send_to(&calls[0], LOOKED_AT * EACH);
+	call_new(&calls[1], 1, NULL);
+	calls[1].at = EACH;	/* its header does not come for a while */
+	send_to(&calls[1], 2 * EACH);
+	for (i = 0; i < 40; i++) {
+		raw_sleep(RAW_S / 2);
+		if (i % 8 == 7)
+			send_to(&calls[0], calls[0].at + LOOKED_AT * EACH);
+		call_new(&calls[2], 2 + i, NULL);	/* it is alive */
+		send_to(&calls[2], calls[2].p.total);
+	}
+	CHECK(raw_server_conns(&srv, 2, 0) && !raw_server_conns(&srv, 1, 0));
+	complete(2);
+	leave();
+	free(text);
 	end();
 }
 
