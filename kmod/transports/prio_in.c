@@ -237,7 +237,7 @@ static struct sk_buff *prio_in_copy(const struct sk_buff *from, u32 at, u32 len)
 	return skb;
 }
 
-/* Whether more of it may wait. Who is the first to find no room among those to be accepted has it. */
+/* Whether more of it may wait. The first that finds no room before it is accepted has some. */
 static bool prio_in_may(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
