@@ -204,7 +204,7 @@ enum mrpc_prio_tx_state {
  * @peer: to whom
  * @msg: its number, 0 while it is fresh
  * @sent: bytes from 0 that were sent, since it was last put off
- * @most: the most that @sent has been
+ * @most: bytes from 0 that were sent, ever
  * @granted: bytes from 0 that may be sent
  * @unscheduled: as announced
  * @here: bytes from 0 that the peer is known to have

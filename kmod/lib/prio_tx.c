@@ -542,20 +542,31 @@ void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *b
 	mrpc_prio_encode(&p, buf);
 }
 
+/*
+ * Packets of @chunk went out, with so many bytes of payload. They may have come even if the message
+ * was put off since, but then it begins anew.
+ */
 static void tx_advance(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
-		       const struct mrpc_prio_chunk *chunk, u32 sent)
+		       const struct mrpc_prio_chunk *chunk, u32 sent, u64 now)
 {
+	u32 end = chunk->offset + sent;
+
+	if (end > tx->most) {
+		mrpc_prio_again_earn(ep, tx->peer, end - tx->most);
+		tx->most = end;
+	}
+	if (chunk->packet.unscheduled != tx->unscheduled)
+		return;
 	if (chunk->packet.flags & MRPC_PRIO_AGAIN) {
-		mrpc_prio_again_cut(tx, chunk->offset, chunk->offset + sent);
+		mrpc_prio_again_cut(tx, chunk->offset, end);
 		tx->resent += sent;
 		ep->stats.resent += sent;
-	} else if (chunk->offset == tx->sent) {
-		tx->sent += sent;
-		if (tx->sent > tx->most) {
-			mrpc_prio_again_earn(ep, tx->peer, tx->sent - tx->most);
-			tx->most = tx->sent;
-		}
+	} else {
+		tx->sent = end;
 	}
+	tx->announce = false;
+	tx->sent_at = now;
+	mrpc_prio_tx_arm(ep, tx, now);
 }
 
 void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk, u32 sent,
@@ -575,11 +586,7 @@ void mrpc_prio_tx_sent(struct mrpc_prio *ep, const struct mrpc_prio_chunk *chunk
 	}
 	if (tx->state != MRPC_PRIO_TX_ACTIVE)
 		return;
-	if (any) {
-		tx->announce = false;
-		tx->sent_at = now;
-		tx_advance(ep, tx, chunk, sent);
-		mrpc_prio_tx_arm(ep, tx, now);
-	}
+	if (any)
+		tx_advance(ep, tx, chunk, sent, now);
 	mrpc_prio_tx_update(ep, tx);
 }

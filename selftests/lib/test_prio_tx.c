@@ -579,6 +579,55 @@ TEST(prio_hostile_entries)
 	pair_stop();
 }
 
+/* Refused until later while its first chunk is with the caller: it begins anew all the same. */
+TEST(prio_put_off_while_out)
+{
+	struct mrpc_prio_chunk c;
+	struct packet p;
+
+	pair_up();
+	submit(a, 1, 20000, 5);
+	CHECK(mrpc_prio_tx_next(&a->ep, now, &c));
+	CHECK(c.len > 0);
+	say(b, MRPC_PRIO_REFUSE, 2, 0, 0, MRPC_PRIO_LATER);
+	out_chunk(a, &c, &p);
+	CHECK_EQ(a->tx[1].sent, 0);
+	CHECK(!out_data(a, &p));
+	pass(2 * a->ep.rule.rto_max);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.unscheduled, 0);
+	CHECK_EQ(p.p.len, 0);
+	in(b, &p);
+	flow(b);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.offset, 0);
+	CHECK(p.p.len > 0);
+	pair_stop();
+}
+
+/* The last chunk came nevertheless: what says that all is here is believed. */
+TEST(prio_put_off_and_came)
+{
+	struct mrpc_prio_chunk c;
+	struct packet p;
+
+	pair_up();
+	submit(a, 1, 2 * PAIR_PAYLOAD, 5);
+	CHECK(out_data(a, &p));
+	CHECK(mrpc_prio_tx_next(&a->ep, now, &c));
+	say(b, MRPC_PRIO_REFUSE, 2, 0, 0, MRPC_PRIO_LATER);
+	out_chunk(a, &c, &p);
+	in(b, &p);
+	say(b, MRPC_PRIO_RESEND, 2, 0, PAIR_PAYLOAD, 0);
+	flow(a);
+	CHECK_EQ(b->completed, 1);
+	pass(a->ep.rule.rto_max);
+	talk();
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK_EQ(a->tx[1].status, MRPC_PRIO_DONE);
+	pair_stop();
+}
+
 /* What is asked for is sent again, before new bytes, once; the ranges are joined. */
 TEST(prio_sent_again)
 {
