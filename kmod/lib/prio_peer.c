@@ -189,6 +189,9 @@ static void peer_clear(struct mrpc_prio_peer *peer)
 	peer->tx_scale = MRPC_PRIO_SCALE;
 	peer->rx_scale = MRPC_PRIO_SCALE;
 	peer->srtt = 0;
+	peer->rttvar = 0;
+	peer->late = 0;
+	peer->ping = 0;
 	peer->rtt_max = 0;
 	peer->rtt_max_before = 0;
 	peer->acked = 0;

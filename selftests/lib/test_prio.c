@@ -401,3 +401,29 @@ TEST(prio_silence)
 	CHECK_EQ(b->ep.outstanding, 0);
 	pair_stop();
 }
+
+/* What the last association told of time is no word about the next one. */
+TEST(prio_times_end_with_it)
+{
+	struct packet p;
+	u32 i;
+
+	pair_up();
+	submit(a, 1, 100, 5);
+	for (i = 0; i < 2000 && a->peer.state == MRPC_PRIO_PEER_UP; i++) {
+		while (out(a, &p))
+			;
+		pass(10000 * PAIR_US);
+	}
+	CHECK_EQ(a->peer.status, MRPC_PRIO_SILENT);
+	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
+	CHECK(!out(a, &p));
+	submit(a, 2, 100, 5);
+	CHECK(out_control(a, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_HELLO);
+	CHECK(!out(a, &p));
+	pass(a->ep.rule.rto_min + PAIR_US);
+	CHECK(out_control(a, &p));
+	CHECK_EQ(p.p.type, MRPC_PRIO_HELLO);
+	pair_stop();
+}
