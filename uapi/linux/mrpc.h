@@ -507,7 +507,8 @@ struct mrpc_enter {
  * @nr: number of @blocks
  * @sqe: an MRPC_OP_CALL
  * @blocks: receive blocks that come back first, as with MRPC_IOC_RELEASE; those
- *	beyond @nr are not looked at
+ *	beyond @nr are not looked at. They have come back with -EINTR, too: who
+ *	tries again sets @nr to 0, which the kernel does not
  * @cqe: out: its MRPC_CQE_REPLY. The ioctl returns only when the send blocks
  *	are free, so MRPC_CQE_FREED is always set
  *
