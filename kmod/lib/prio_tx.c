@@ -561,7 +561,7 @@ static void tx_advance(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 		mrpc_prio_again_cut(tx, chunk->offset, end);
 		tx->resent += sent;
 		ep->stats.resent += sent;
-	} else {
+	} else if (chunk->offset == tx->sent) {	/* an announcement is at 0 */
 		tx->sent = end;
 	}
 	tx->announce = false;

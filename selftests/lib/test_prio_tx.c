@@ -579,6 +579,28 @@ TEST(prio_hostile_entries)
 	pair_stop();
 }
 
+/* An answer comes after the time to announce it once more, and before that is done. */
+TEST(prio_announced_after_answer)
+{
+	struct packet p;
+	u32 sent;
+
+	pair_up();
+	submit(a, 1, 200000, 5);
+	while (out_data(a, &p))
+		in(b, &p);
+	sent = a->tx[1].sent;
+	CHECK(sent > 0 && sent == a->tx[1].granted);
+	pass(2 * a->ep.rule.rto_max);
+	CHECK(a->tx[1].announce);
+	say(b, MRPC_PRIO_GRANT, 2, 0, sent, 0);
+	CHECK(out_data(a, &p));
+	CHECK_EQ(p.p.len, 0);
+	CHECK_EQ(a->tx[1].sent, sent);
+	CHECK(!out_data(a, &p));
+	pair_stop();
+}
+
 /* Refused until later while its first chunk is with the caller: it begins anew all the same. */
 TEST(prio_put_off_while_out)
 {
