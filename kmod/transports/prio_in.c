@@ -13,7 +13,8 @@
  * connection at a time: the others wait for their turn. Bytes can come in packets that are mostly
  * empty, so what waits is bounded in memory besides: for all messages of a connection that wait to
  * be accepted, for each that has been, and for the host. Beyond that packets count as lost. But one
- * message of a connection always has room, or those that wait could keep each other incomplete.
+ * message of a connection always has some, or those that wait could keep each other incomplete:
+ * where the host's is used up, too little for a head of about 100 KiB that comes in small packets.
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -194,7 +195,8 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 
 	if (link->err)
 		return MRPC_PRIO_UNKNOWN;
-	if (!prio_in_room(host, link->staged, PRIO_STAGED / 2))
+	/* What has no content takes no room: who ends the connection does not try for ever. */
+	if (p->total && !prio_in_room(host, link->staged, PRIO_STAGED / 2))
 		return MRPC_PRIO_LATER;
 	in = kmem_cache_zalloc(prio_in_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!in)
