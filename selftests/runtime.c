@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "tap.h"
@@ -351,6 +352,43 @@ TEST(settings)
 	CHECK_EQ(load_failed(&l), 0);
 	raw_pair_end(&p);
 	op_must_del("runtime");
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
+
+#define ROUNDS	400
+
+/* Sets one property again and again, and looks whether it is so. */
+static void set_again(const char *word, unsigned int attr, unsigned int least)
+{
+	char words[32];
+	unsigned int i, v;
+
+	for (i = 0; i < ROUNDS; i++) {
+		v = least + i % 2;
+		snprintf(words, sizeof(words), "%s=%u", word, v);
+		must(MRPC_CMD_RUNTIME_SET, "a", words);
+		CHECK_MSG(op_runtime_number("a", attr) == v, "%s is not %u", word, v);
+	}
+}
+
+/* Who sets one property does not undo what somebody else does to another one meanwhile. */
+TEST(set_at_once)
+{
+	int status;
+	pid_t other;
+
+	begin();
+	must(MRPC_CMD_RUNTIME_ADD, "a", "");
+	other = fork();
+	CHECK_SYS(other);
+	op_forget();
+	if (!other) {
+		set_again("nice", MRPC_A_RUNTIME_NICE, 3);
+		_exit(0);
+	}
+	set_again("turn", MRPC_A_RUNTIME_TURN, 65536);
+	CHECK_SYS(waitpid(other, &status, 0));
+	CHECK_EQ(status, 0);
 	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
 }
 

@@ -182,7 +182,7 @@ int mrpc_nl_runtime_set(struct sk_buff *request, struct genl_info *info)
 		mrpc_runtime_describe(rt, &args);
 		err = mrpc_nl_runtime_args(info, &args);
 		if (!err)
-			err = mrpc_runtime_set(&args, info->extack);
+			err = mrpc_runtime_set(rt, &args, info->extack);
 		mutex_unlock(&mrpc_nl_runtime_setting);
 		free_cpumask_var(args.cpus);
 	}

@@ -385,25 +385,25 @@ int mrpc_runtime_add(const struct mrpc_runtime_args *args, struct netlink_ext_ac
 
 /**
  * mrpc_runtime_set() - change a runtime, which goes on running
+ * @rt: the runtime; it may have been deleted
  * @args: what it is to be
  * @extack: why not
  *
  * Context: process; may sleep.
  * Return: 0 or a negative errno.
  */
-int mrpc_runtime_set(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack)
+int mrpc_runtime_set(struct mrpc_runtime *rt, const struct mrpc_runtime_args *args,
+		     struct netlink_ext_ack *extack)
 {
-	struct mrpc_runtime *rt;
 	int err;
 
 	err = mrpc_runtime_check(args, extack);
 	if (err)
 		return err;
 	mutex_lock(&mrpc_runtimes_lock);
-	rt = mrpc_runtime_lookup(args->name);
 	err = -ENOENT;
-	if (!rt) {
-		NL_SET_ERR_MSG_FMT(extack, "there is no runtime '%s'", args->name);
+	if (list_empty(&rt->list)) {
+		NL_SET_ERR_MSG_FMT(extack, "runtime '%s' has been deleted", rt->name);
 	} else if (args->dedicated && rt->users > 1) {
 		NL_SET_ERR_MSG_FMT(extack, "runtime '%s' has %u datapaths: too many for a dedicated one",
 				   rt->name, rt->users);

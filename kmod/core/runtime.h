@@ -112,7 +112,8 @@ static inline bool mrpc_runtime_hurries(const struct mrpc_conn *conn)
 }
 
 int mrpc_runtime_add(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack);
-int mrpc_runtime_set(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack);
+int mrpc_runtime_set(struct mrpc_runtime *rt, const struct mrpc_runtime_args *args,
+		     struct netlink_ext_ack *extack);
 int mrpc_runtime_del(const char *name, struct netlink_ext_ack *extack);
 void mrpc_runtime_describe(struct mrpc_runtime *rt, struct mrpc_runtime_args *args);
 struct mrpc_runtime *mrpc_runtime_find(const char *name);
