@@ -172,6 +172,16 @@ static void call_new(struct call *call, u64 tag, const char *text)
 	call->at = 0;
 }
 
+/* The last message of the connection, which has no content. */
+static void say_end(void)
+{
+	struct mrpc_prio_packet p = stranger_message(&s, MRPC_PRIO_OTHER, 0, 0);
+
+	stranger_train(&t, MRPC_PRIO_DATA_HDR);
+	stranger_put(&t, &p, (const u8 *)"");
+	stranger_send(&s, &t, true);
+}
+
 /* The next @len bytes at most of a call, as a datagram of the train. */
 static void put(struct call *call, u32 len)
 {
@@ -288,6 +298,19 @@ TEST_LIMIT(of_a_connection, 120)
 	CHECK(op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory") > drops);
 	/* One of them at a time gets on all the same. */
 	complete(NR_HELD);
+	leave();
+	end();
+}
+
+/* It ends in order all the same: what says so brings nothing that would need room. */
+TEST_LIMIT(end_of_a_full_connection, 120)
+{
+	begin(4 << 20);
+	meet();
+	fill();
+	CHECK(gauge("staged") > STAGED);
+	say_end();
+	CHECK(raw_server_conns(&srv, 1, 5000));
 	leave();
 	end();
 }

@@ -244,12 +244,15 @@ static bool prio_in_may(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
 
-	if (!in->accepted && prio_in_room(link->host, link->staged, PRIO_STAGED))
-		return true;
-	if (!in->accepted && !link->first)
-		link->first = in;
-	return (in->accepted || link->first == in) &&
-	       prio_in_room(link->host, in->staged, PRIO_PLACING);
+	if (!in->accepted) {
+		if (prio_in_room(link->host, link->staged, PRIO_STAGED))
+			return true;
+		if (!link->first)
+			link->first = in;
+		if (link->first != in)
+			return false;
+	}
+	return prio_in_room(link->host, in->staged, PRIO_PLACING);
 }
 
 /* It could be placed, and takes much memory for few bytes; or there is little left for anybody. */
