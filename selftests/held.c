@@ -23,18 +23,25 @@ static struct raw_pair p;
 static struct raw_qp qp;
 static const char *how;
 
-/* One call at a time: the next one needs the slot of the one before. */
-static void begin(const char *transport, const char *words)
+/* So many calls at a time. What is not told to the server it does not find out by keepalive. */
+static void begin_with(const char *transport, const char *words, const char *calls)
 {
 	how = transport;
 	op_del_all();
-	CHECK(raw_file_write(RAW_KNOBS "max_calls", "1"));
-	raw_server_open(&p.srv, 4 << 20, 4 << 20);
-	raw_open(&p.c, 4 << 20, 4 << 20);
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", calls));
+	raw_server_open(&p.srv, 8 << 20, 4 << 20);
+	p.srv.keepalive_us = 3600000000ULL;
+	raw_open(&p.c, 8 << 20, 8 << 20);
 	raw_pair_start(&p, how, 1);
 	CHECK(raw_file_write(RAW_KNOBS "max_calls", "256"));
-	raw_qp(&qp, &p.c, 64, 256, 0);
+	raw_qp(&qp, &p.c, 1024, 4096, 0);
 	op_must_add("null", words, NULL);
+}
+
+/* One call at a time: the next one needs the slot of the one before. */
+static void begin(const char *transport, const char *words)
+{
+	begin_with(transport, words, "1");
 }
 
 static void end(void)
@@ -460,16 +467,7 @@ static void let_go_of_many(const char *transport)
 	struct mrpc_cqe cqe;
 	unsigned int i, done = 0;
 
-	op_del_all();
-	CHECK(raw_file_write(RAW_KNOBS "max_calls", "1024"));
-	raw_server_open(&p.srv, 8 << 20, 4 << 20);
-	p.srv.keepalive_us = 3600000000ULL;
-	p.srv.copy = true;
-	raw_open(&p.c, 8 << 20, 8 << 20);
-	raw_pair_start(&p, transport, 1);
-	CHECK(raw_file_write(RAW_KNOBS "max_calls", "256"));
-	raw_qp(&qp, &p.c, 1024, 4096, 0);
-	op_must_add("null", "side=server", NULL);
+	begin_with(transport, "side=server", "1024");
 	hold(RX);
 	for (i = 0; i < MANY; i++) {
 		sqe = request(i, MEDIUM, 0);

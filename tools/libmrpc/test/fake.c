@@ -495,7 +495,6 @@ static int do_enter(struct fsession *s, struct mrpc_enter *arg)
 static int do_call(struct fsession *s, struct mrpc_call_sync *arg)
 {
 	struct fcall *c;
-
 	__u32 i;
 
 	stats.sync_calls++;
