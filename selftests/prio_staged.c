@@ -215,12 +215,17 @@ static void in_turn(unsigned int of, unsigned int nr, u32 len)
 	stranger_send(&s, &t, false);
 }
 
-/* Calls that have been accepted, of which nothing waits. */
+/*
+ * Calls that have been accepted, of which nothing waits; the last may be so in a moment. One at a
+ * time: where little may wait, bytes of two are too many.
+ */
 static void accepted(unsigned int nr)
 {
+	int64_t before = gauge("staged");
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
+		CHECK(gauge_becomes("staged", before, 2000));
 		call_new(&calls[i], i, NULL);
 		send_to(&calls[i], LOOKED_AT * EACH);
 	}

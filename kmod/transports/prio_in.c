@@ -497,6 +497,9 @@ static void prio_in_place(struct prio_in *in)
 	if (in->open && !in->accepted)
 		prio_in_accepted(in);
 	prio_in_unstage(in, bytes);
+	/* What has come meanwhile could not be placed yet: it was not worth a look. */
+	if (in->came && prio_in_heavy(in))
+		prio_in_tell(in);
 	spin_unlock_bh(&host->lock);
 }
 
