@@ -6,15 +6,6 @@
 #include "message_walk.h"
 #include "utf8.h"
 
-void mrpc_msg_error_init(struct mrpc_msg_error *err)
-{
-	err->what = NULL;
-	err->type = U32_MAX;
-	err->field = U32_MAX;
-	err->off = 0;
-	err->len = 0;
-}
-
 /* About a field's reference or value; the walk adds the type. */
 int mrpc_msg_refuse(struct msg_walk *w, const struct mrpc_field *f, s64 off, u64 len,
 		    const char *what)
@@ -148,17 +139,17 @@ static int verify_bool(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 }
 
 /* The block of @len bytes that a reference names must be at the cursor. */
-static int verify_place(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
-			u64 len, const u32 *cursor, u32 end)
+static __always_inline int verify_place(struct msg_walk *w, const struct mrpc_field *f,
+					struct mrpc_ref ref, u64 len, const u32 *cursor, u32 end)
 {
-	if ((u32)ref.off != *cursor)
+	if (unlikely((u32)ref.off != *cursor))
 		return mrpc_msg_refuse_ref(w, f, ref, "is not where the block before it ends");
-	if (len > end - *cursor)
+	if (unlikely(len > end - *cursor))
 		return mrpc_msg_refuse_ref(w, f, ref, "runs beyond its section's end");
 	return 0;
 }
 
-static int verify_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static __always_inline int verify_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
 	const u8 *text = w->head + w->text;
@@ -177,7 +168,7 @@ static int verify_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 	return 0;
 }
 
-static int verify_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static __always_inline int verify_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
 	u64 len = msg_bytes_len(f, ref.len);
@@ -207,7 +198,7 @@ static int verify_bools(struct msg_walk *w, const struct mrpc_field *f, struct m
 	return 0;
 }
 
-static int verify_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static noinline int verify_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
 	u64 len = msg_structs_len(f, ref.len);
@@ -240,7 +231,7 @@ static int verify_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 	}
 }
 
-static int verify_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static __always_inline int verify_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	switch (f->shape) {
 	case MRPC_SHAPE_SCALAR:
@@ -257,11 +248,28 @@ static int verify_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 	}
 }
 
+static noinline int verify_nested(struct msg_walk *w, const struct mrpc_type *t)
+{
+	return msg_walk_nested(w, t, verify_visit);
+}
+
+/* Behind text that does not end at a multiple of 8 are the last bytes of the head. */
+static int verify_padding(struct msg_walk *w)
+{
+	u64 last;
+
+	if (IS_ALIGNED(w->text, 8))
+		return 0;
+	last = get_unaligned_le64(w->head + ALIGN(w->text, 8) - 8) >> 8 * (w->text % 8);
+	if (!last)
+		return 0;
+	return mrpc_msg_refuse_value(w, U32_MAX, w->text + __ffs64(last) / 8,
+				     "is where padding is not zero");
+}
+
 /* The sections must end where the walk has ended. */
 static int verify_end(struct msg_walk *w)
 {
-	u32 i;
-
 	if (w->structs != w->structs_end)
 		return mrpc_msg_refuse_value(w, U32_MAX, w->structs,
 					     "is where struct blocks end, not their section");
@@ -271,22 +279,20 @@ static int verify_end(struct msg_walk *w)
 	if (w->bytes != w->bytes_end)
 		return mrpc_msg_refuse_value(w, U32_MAX, w->bytes,
 					     "is where byte blocks end, not their section");
-	for (i = w->text; !IS_ALIGNED(i, 8); i++)
-		if (w->head[i])
-			return mrpc_msg_refuse_value(w, U32_MAX, i,
-						     "is where padding is not zero");
-	return 0;
+	return verify_padding(w);
 }
 
 int mrpc_msg_verify(const struct mrpc_schema_plan *plan, u32 type, const void *head,
 		    const struct mrpc_msg_len *len, struct mrpc_msg_error *err)
 {
-	/* The walk writes only in the snapshot's visitors. */
-	struct msg_walk w = { .plan = plan, .err = err, .head = (u8 *)head };
+	struct msg_walk w __uninitialized;	/* written before it is read */
 	const struct mrpc_type *t;
 	int ret;
 
-	mrpc_msg_error_init(err);
+	w.plan = plan;
+	w.err = err;
+	w.head = (u8 *)head;	/* the walk writes only in the snapshot's visitors */
+	msg_error_init(err);
 	if (type >= plan->nr_types)
 		return mrpc_msg_refuse_value(&w, U32_MAX, type, "is not a type of the schema");
 	t = &plan->types[type];
@@ -308,7 +314,7 @@ int mrpc_msg_verify(const struct mrpc_schema_plan *plan, u32 type, const void *h
 
 	ret = msg_tidy(&w, t, 0, 1, false);
 	if (!ret)
-		ret = msg_walk(&w, t, verify_visit);
+		ret = t->plain ? msg_walk_plain(&w, t, verify_visit) : verify_nested(&w, t);
 	if (!ret)
 		ret = verify_end(&w);
 	return ret;

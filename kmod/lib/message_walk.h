@@ -21,8 +21,9 @@ struct msg_frame {
 };
 
 /*
- * @structs, @text and @bytes are what the first walk of a snapshot has counted;
- * for the other walks they are the offsets where the next block must stand.
+ * @structs, @text and @bytes are what the first walk of a snapshot has counted, and @room what that
+ * leaves of the largest message; for the other walks they are the offsets where the next block must
+ * stand.
  */
 struct msg_walk {
 	const struct mrpc_schema_plan *plan;
@@ -36,7 +37,7 @@ struct msg_walk {
 			const struct mrpc_msg_src *src;
 			struct mrpc_msg_buf *buf;
 			u64 root;
-			u64 max_total;
+			u32 room;
 			bool whole;	/* byte blocks are copied, too */
 		};
 		struct {	/* verify: ends of the sections */
@@ -50,7 +51,6 @@ struct msg_walk {
 typedef int (*msg_visit_t)(struct msg_walk *w, const struct mrpc_field *f, u32 at);
 
 /* message.c */
-void mrpc_msg_error_init(struct mrpc_msg_error *err);
 int mrpc_msg_refuse(struct msg_walk *w, const struct mrpc_field *f, s64 off, u64 len,
 		    const char *what);
 int mrpc_msg_refuse_ref(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
@@ -59,6 +59,15 @@ int mrpc_msg_refuse_value(struct msg_walk *w, u32 type, s64 value, const char *w
 const struct mrpc_field *mrpc_msg_member(const struct mrpc_schema_plan *plan,
 					 const struct mrpc_type *t, const u8 *block, u32 oneof);
 int mrpc_msg_tidy_block(struct msg_walk *w, const struct mrpc_type *t, u32 at, bool fix);
+
+static inline void msg_error_init(struct mrpc_msg_error *err)
+{
+	err->what = NULL;
+	err->type = U32_MAX;
+	err->field = U32_MAX;
+	err->off = 0;
+	err->len = 0;
+}
 
 static inline u32 msg_get_u32(const u8 *p)
 {
@@ -183,12 +192,6 @@ static __always_inline int msg_walk_nested(struct msg_walk *w, const struct mrpc
 		block = stack[depth].block;
 		left = stack[depth].left;
 	}
-}
-
-static __always_inline int msg_walk(struct msg_walk *w, const struct mrpc_type *t,
-				    msg_visit_t visit)
-{
-	return t->plain ? msg_walk_plain(w, t, visit) : msg_walk_nested(w, t, visit);
 }
 
 /* Any field may be absent but a message that its oneof's case has chosen. */

@@ -11,38 +11,29 @@
 #include "message_walk.h"
 #include "utf8.h"
 
-/* Adds to the lengths, before anything of that size is copied. */
-static int snap_count(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
-		      u64 structs, u64 text, u64 bytes)
+/*
+ * Takes @len bytes, before anything of that size is copied. Only text is no multiple of 8, as room
+ * for all of it is: so what fits does so with the padding behind the text, too.
+ */
+static __always_inline int snap_take(struct msg_walk *w, const struct mrpc_field *f,
+				     struct mrpc_ref ref, u64 len)
 {
-	u64 head;
-
-	/* Each term is below 2^48, so the sum cannot overflow. */
-	structs = w->structs + ALIGN(structs, 8);
-	text += w->text;
-	bytes = w->bytes + ALIGN(bytes, 8);
-	head = ALIGN(structs + text, 8);
-	if (head + bytes > w->max_total) {
+	if (unlikely(len > w->room)) {
 		mrpc_msg_refuse_ref(w, f, ref, "makes the message too large");
 		return -EMSGSIZE;
 	}
-	w->structs = structs;
-	w->text = text;
-	w->bytes = bytes;
+	w->room -= len;
 	return 0;
 }
 
-static const void *snap_at(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
-			   u64 len, u32 align)
+/* What is not in the region of the root, or nowhere. */
+static noinline const void *snap_far(struct msg_walk *w, const struct mrpc_field *f,
+				     struct mrpc_ref ref, u64 len, u32 align)
 {
-	/* A negative distance beyond the heap's start wraps to a huge offset. */
 	u64 off = w->root + (u64)(s64)ref.off;
 	const void *p = NULL;
 
-	if (off - w->src->near_off < w->src->near_len &&
-	    len <= w->src->near_len - (off - w->src->near_off))
-		p = w->src->near + (off - w->src->near_off);
-	else if (off <= MRPC_MAX_HEAP && len <= MRPC_MAX_HEAP - off)
+	if (off <= MRPC_MAX_HEAP && len <= MRPC_MAX_HEAP - off)
 		p = w->src->at(w->src->ctx, off, len);
 	if (!p)
 		mrpc_msg_refuse_ref(w, f, ref, "is outside the send heap");
@@ -53,12 +44,24 @@ static const void *snap_at(struct msg_walk *w, const struct mrpc_field *f, struc
 	return NULL;
 }
 
-static int snap_grow(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref, u64 need)
+static __always_inline const void *snap_at(struct msg_walk *w, const struct mrpc_field *f,
+					   struct mrpc_ref ref, u64 len, u32 align)
+{
+	/* A negative distance beyond the heap's start wraps to a huge offset. */
+	u64 off = w->root + (u64)(s64)ref.off;
+	u64 in = off - w->src->near_off;
+
+	if (likely(in < w->src->near_len && len <= w->src->near_len - in &&
+		   IS_ALIGNED(off, align)))
+		return w->src->near + in;
+	return snap_far(w, f, ref, len, align);
+}
+
+static noinline int snap_grow_to(struct msg_walk *w, const struct mrpc_field *f,
+				 struct mrpc_ref ref, u64 need)
 {
 	int ret;
 
-	if (likely(need <= w->buf->head_cap))
-		return 0;
 	ret = w->buf->grow_head(w->buf, need);
 	w->head = w->buf->head;
 	if (ret)
@@ -66,17 +69,25 @@ static int snap_grow(struct msg_walk *w, const struct mrpc_field *f, struct mrpc
 	return ret;
 }
 
+static __always_inline int snap_grow(struct msg_walk *w, const struct mrpc_field *f,
+				     struct mrpc_ref ref, u64 need)
+{
+	return likely(need <= w->buf->head_cap) ? 0 : snap_grow_to(w, f, ref, need);
+}
+
 /* Copies @len bytes to the end of the struct section, which is at *@at. */
-static int snap_struct(struct msg_walk *w, const struct mrpc_field *f, struct mrpc_ref ref,
-		       u64 len, u32 align, u32 *at)
+static __always_inline int snap_struct(struct msg_walk *w, const struct mrpc_field *f,
+				       struct mrpc_ref ref, u64 len, u32 align, u32 *at)
 {
 	const void *p;
 	int ret;
 
 	*at = w->structs;
-	ret = snap_count(w, f, ref, len, 0, 0);
-	if (!ret)
-		ret = snap_grow(w, f, ref, w->structs);
+	ret = snap_take(w, f, ref, ALIGN(len, 8));
+	if (ret)
+		return ret;
+	w->structs += ALIGN(len, 8);
+	ret = snap_grow(w, f, ref, w->structs);
 	if (ret)
 		return ret;
 	p = snap_at(w, f, ref, len, align);
@@ -91,20 +102,28 @@ static int snap_struct(struct msg_walk *w, const struct mrpc_field *f, struct mr
 }
 
 /* What a reference in the head adds to the text or byte section. */
-static int snap_count_leaf(struct msg_walk *w, const struct mrpc_field *f, u32 at, bool text)
+static __always_inline int snap_count(struct msg_walk *w, const struct mrpc_field *f, u32 at,
+				      bool text)
 {
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
+	u64 len = text ? (u64)ref.len + 1 : ALIGN(msg_bytes_len(f, ref.len), 8);
+	int ret;
 
 	if (!ref.len) {
 		msg_put_ref(w->head + at, 0, 0);
 		return 0;
 	}
+	ret = snap_take(w, f, ref, len);
+	if (ret)
+		return ret;
 	if (text)
-		return snap_count(w, f, ref, 0, (u64)ref.len + 1, 0);
-	return snap_count(w, f, ref, 0, 0, msg_bytes_len(f, ref.len));
+		w->text += len;
+	else
+		w->bytes += len;
+	return 0;
 }
 
-static int snap_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static noinline int snap_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	bool bools = f->shape == MRPC_SHAPE_BOOLS;
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
@@ -130,7 +149,7 @@ static int snap_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 	case MRPC_SHAPE_TEXTS:
 	case MRPC_SHAPE_BYTESS:
 		for (i = 0; i < ref.len && !ret; i++, pos += sizeof(ref))
-			ret = snap_count_leaf(w, f, pos, f->shape == MRPC_SHAPE_TEXTS);
+			ret = snap_count(w, f, pos, f->shape == MRPC_SHAPE_TEXTS);
 		return ret;
 	default:
 		return msg_tidy(w, &w->plan->types[f->type], pos, ref.len, true);
@@ -138,7 +157,7 @@ static int snap_block(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 }
 
 /* The first walk: struct blocks, and the lengths of the other sections. */
-static int snap_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static __always_inline int snap_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	switch (f->shape) {
 	case MRPC_SHAPE_SCALAR:
@@ -147,16 +166,16 @@ static int snap_visit(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 		w->head[at] = !!w->head[at];
 		return 0;
 	case MRPC_SHAPE_TEXT:
-		return snap_count_leaf(w, f, at, true);
+		return snap_count(w, f, at, true);
 	case MRPC_SHAPE_BYTES:
 	case MRPC_SHAPE_ARRAY:
-		return snap_count_leaf(w, f, at, false);
+		return snap_count(w, f, at, false);
 	default:
 		return snap_block(w, f, at);
 	}
 }
 
-static int snap_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static __always_inline int snap_text(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
 	u8 *to = w->head + w->text;
@@ -197,7 +216,7 @@ static int snap_record(struct msg_walk *w, const struct mrpc_field *f, struct mr
 	return 0;
 }
 
-static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+static __always_inline int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
 	struct mrpc_ref ref = msg_get_ref(w->head + at);
 	u32 align = f->shape == MRPC_SHAPE_ARRAY ? f->elem_size : 1;
@@ -226,12 +245,20 @@ static int snap_bytes(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 	return 0;
 }
 
-/* The second walk: text and byte blocks, whose places are known now. */
-static int snap_visit_leaf(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+/* The text or byte blocks of an array of references. */
+static noinline int snap_leaves(struct msg_walk *w, const struct mrpc_field *f, u32 at)
 {
-	struct mrpc_ref ref;
+	struct mrpc_ref ref = msg_get_ref(w->head + at);
 	int ret = 0;
 
+	for (at = ref.off; ref.len && !ret; ref.len--, at += sizeof(ref))
+		ret = f->shape == MRPC_SHAPE_TEXTS ? snap_text(w, f, at) : snap_bytes(w, f, at);
+	return ret;
+}
+
+/* The second walk: text and byte blocks, whose places are known now. */
+static __always_inline int snap_visit_leaf(struct msg_walk *w, const struct mrpc_field *f, u32 at)
+{
 	switch (f->shape) {
 	case MRPC_SHAPE_TEXT:
 		return snap_text(w, f, at);
@@ -240,32 +267,40 @@ static int snap_visit_leaf(struct msg_walk *w, const struct mrpc_field *f, u32 a
 		return snap_bytes(w, f, at);
 	case MRPC_SHAPE_TEXTS:
 	case MRPC_SHAPE_BYTESS:
-		ref = msg_get_ref(w->head + at);
-		for (at = ref.off; ref.len && !ret; ref.len--, at += sizeof(ref))
-			ret = f->shape == MRPC_SHAPE_TEXTS ? snap_text(w, f, at) :
-							     snap_bytes(w, f, at);
-		return ret;
+		return snap_leaves(w, f, at);
 	default:
 		return 0;
 	}
+}
+
+static noinline int snap_nested(struct msg_walk *w, const struct mrpc_type *t, bool leaves)
+{
+	return leaves ? msg_walk_nested(w, t, snap_visit_leaf) : msg_walk_nested(w, t, snap_visit);
 }
 
 int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 		      const struct mrpc_msg_src *src, u64 root,
 		      struct mrpc_msg_buf *buf, struct mrpc_msg_error *err)
 {
-	struct msg_walk w = {
-		.plan = plan, .err = err, .head = buf->head, .src = src, .buf = buf,
-		.root = root, .max_total = min_t(u32, buf->max_total, MRPC_MAX_MESSAGE),
-	};
+	struct msg_walk w __uninitialized;	/* written before it is read */
 	struct mrpc_ref none = { 0 };
 	const struct mrpc_type *t;
 	u32 head_len, at;
 	int ret;
 
+	w.plan = plan;
+	w.err = err;
+	w.head = buf->head;
+	w.structs = 0;
+	w.text = 0;
+	w.bytes = 0;
+	w.src = src;
+	w.buf = buf;
+	w.root = root;
+	w.room = min_t(u32, buf->max_total, MRPC_MAX_MESSAGE) & ~7U;
 	buf->nr_segs = 0;
 	memset(&buf->len, 0, sizeof(buf->len));
-	mrpc_msg_error_init(err);
+	msg_error_init(err);
 	if (type >= plan->nr_types)
 		return mrpc_msg_refuse_value(&w, U32_MAX, type, "is not a type of the schema");
 	t = &plan->types[type];
@@ -277,7 +312,7 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 	}
 	ret = msg_tidy(&w, t, 0, 1, true);
 	if (!ret)
-		ret = msg_walk(&w, t, snap_visit);
+		ret = t->plain ? msg_walk_plain(&w, t, snap_visit) : snap_nested(&w, t, false);
 	if (ret)
 		return ret;
 
@@ -296,6 +331,6 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 		memset(w.head + head_len - 8, 0, 8);
 	w.text = buf->len.structs;
 	w.bytes = head_len;
-	return msg_walk(&w, t, snap_visit_leaf);
+	return t->plain ? msg_walk_plain(&w, t, snap_visit_leaf) : snap_nested(&w, t, true);
 }
 

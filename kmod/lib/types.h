@@ -60,6 +60,7 @@ typedef int64_t s64;
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
+#define noinline	__attribute_noinline__
 #define __uninitialized
 #define barrier()	({ __asm__ __volatile__("" : : : "memory"); })
 #define S32_MAX		INT32_MAX

@@ -33,10 +33,29 @@ static size_t utf8_char(const u8 *s, size_t len)
 	return n;
 }
 
+/* Most text is: in words, of which the last may begin in the one before. */
+static bool utf8_ascii(const u8 *s, size_t len)
+{
+	u64 any = 0;
+	size_t i;
+
+	if (len < 8) {
+		for (i = 0; i < len; i++)
+			any |= s[i];
+		return any < 0x80;
+	}
+	for (i = 0; i < len - 8; i += 8)
+		any |= get_unaligned_le64(s + i);
+	any |= get_unaligned_le64(s + len - 8);
+	return !(any & UTF8_HIGH_BITS);
+}
+
 bool mrpc_utf8_valid(const void *p, size_t len)
 {
 	const u8 *s = p;
 
+	if (utf8_ascii(s, len))
+		return true;
 	while (len) {
 		size_t n;
 
