@@ -227,6 +227,50 @@ TEST(dedicated)
 	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
 }
 
+static void cannot_connect(void)
+{
+	CHECK(raw_connect(&p.c, p.addr) < 0);
+	CHECK_MSG(strstr(p.c.why, "cannot be made"), "'%s'", p.c.why);
+}
+
+/* Of one datapath it may be said as often as one likes that it is on it; of no other one. */
+TEST(dedicated_again)
+{
+	unsigned int i;
+	int id;
+
+	begin();
+	raw_pair(&p, "tcp4", 1);
+	must(MRPC_CMD_RUNTIME_ADD, "a", "dedicated=1");
+	op_must_add("runtime", "on=a side=client", NULL);
+	load_start(&l, &p.c, p.conn, 8);
+	for (i = 0; i < 5; i++) {
+		op_must_set("runtime", "on=a", NULL);
+		CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 1);
+		CHECK(load_more(&l, 10, 20000));
+	}
+	op_must_add("runtime", "on=a name=second side=client", NULL);
+	must(MRPC_CMD_RUNTIME_SET, "a", "dedicated=1 nice=1");
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 1);
+	cannot_connect();
+	op_must_del("runtime");
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 1);
+	cannot_connect();
+	load_stop(&l);
+	CHECK_EQ(load_failed(&l), 0);
+	/* A new one has both at once. */
+	op_must_add("runtime", "on=a side=client", NULL);
+	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 0);
+	id = raw_connect(&p.c, p.addr);
+	CHECK_MSG(id > 0, "%d: %s", id, p.c.why);
+	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 1);
+	op_must_del("second");
+	op_must_del("runtime");
+	raw_pair_end(&p);
+	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
+}
+
 static struct peer silent;
 static int listener;
 

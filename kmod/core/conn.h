@@ -143,6 +143,7 @@ struct mrpc_path {
  * @change_lock: whoever changes @chain, or ends the connection
  * @datapaths: entry of mrpc_net.datapaths, of a link of a replica of mrpc_net.links; under its lock
  * @runtime: the kernel thread that runs it, a reference, or NULL; changes like
+ * @runtime_uses: instances of type "runtime", which say where it belongs; of runtime.c
  *	@chain
  * @turn: it waits there for its turn; under the runtime's lock
  * @turn_bytes: after so many others go first; 0: after those of MRPC_STREAM_TURN
@@ -224,6 +225,7 @@ struct mrpc_conn {
 	u32 wants;
 	struct mutex change_lock;
 	struct list_head datapaths;
+	struct list_head runtime_uses;
 	struct mrpc_runtime __rcu *runtime;
 	struct mrpc_order_entity turn;
 	u32 turn_bytes;

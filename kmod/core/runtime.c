@@ -458,6 +458,16 @@ int mrpc_runtime_del(const char *name, struct netlink_ext_ack *extack)
 
 /* -- the engine type "runtime" ------------------------------------------------------ */
 
+/**
+ * struct mrpc_runtime_use - what an instance says of its datapath
+ * @list: entry of mrpc_conn.runtime_uses; under mrpc_runtimes_lock
+ * @rt: the runtime, a reference
+ */
+struct mrpc_runtime_use {
+	struct list_head list;
+	struct mrpc_runtime *rt;
+};
+
 enum {
 	MRPC_RUNTIME_ON,
 };
@@ -509,21 +519,40 @@ static void mrpc_runtime_group_end(struct mrpc_group *g)
 	mrpc_runtime_put(rt);
 }
 
-/* A datapath counts as its runtime's user from before it is on it until after. */
-static int mrpc_runtime_join(struct mrpc_runtime *rt, struct netlink_ext_ack *extack)
+/* Another instance says the same of @conn. Under mrpc_runtimes_lock. */
+static bool mrpc_runtime_has(const struct mrpc_runtime *rt, const struct mrpc_conn *conn)
 {
+	const struct mrpc_runtime_use *use;
+
+	list_for_each_entry(use, &conn->runtime_uses, list)
+		if (use->rt == rt)
+			return true;
+	return false;
+}
+
+/*
+ * A datapath counts as its runtime's user from before it is on it until after, and once:
+ * what is set again has a new instance before the present one goes.
+ */
+static int mrpc_runtime_join(struct mrpc_runtime_use *use, struct mrpc_conn *conn,
+			     struct netlink_ext_ack *extack)
+{
+	struct mrpc_runtime *rt = use->rt;
 	int err = 0;
+	bool has;
 
 	mutex_lock(&mrpc_runtimes_lock);
+	has = mrpc_runtime_has(rt, conn);
 	if (list_empty(&rt->list)) {
 		NL_SET_ERR_MSG_FMT(extack, "runtime '%s' has been deleted", rt->name);
 		err = -ENOENT;
-	} else if (rt->dedicated && rt->users) {
+	} else if (rt->dedicated && rt->users && !has) {
 		NL_SET_ERR_MSG_FMT(extack, "runtime '%s' is dedicated, and has its datapath", rt->name);
 		err = -EBUSY;
 	} else {
-		rt->users++;
+		rt->users += !has;
 		refcount_inc(&rt->ref);
+		list_add(&use->list, &conn->runtime_uses);
 	}
 	mutex_unlock(&mrpc_runtimes_lock);
 	return err;
@@ -531,16 +560,26 @@ static int mrpc_runtime_join(struct mrpc_runtime *rt, struct netlink_ext_ack *ex
 
 static int mrpc_runtime_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 {
-	int err = mrpc_runtime_join(e->group->priv, extack);
+	struct mrpc_runtime_use *use = kmalloc(sizeof(*use), GFP_KERNEL_ACCOUNT);
+	int err;
 
-	if (!err)
-		e->priv = e->group->priv;
+	if (!use)
+		return -ENOMEM;
+	use->rt = e->group->priv;
+	err = mrpc_runtime_join(use, e->conn, extack);
+	if (err)
+		kfree(use);
+	else
+		e->priv = use;
 	return err;
 }
 
 static void mrpc_runtime_destroy(struct mrpc_engine *e)
 {
-	mrpc_runtime_put(e->priv);
+	struct mrpc_runtime_use *use = e->priv;
+
+	mrpc_runtime_put(use->rt);
+	kfree(use);
 }
 
 static struct mrpc_engine_ops mrpc_runtime_ops = {
@@ -559,7 +598,7 @@ static struct mrpc_engine_ops mrpc_runtime_ops = {
 
 /**
  * mrpc_runtime_unuse() - an engine is out of its chain
- * @e: the engine; if it named a runtime, that has a datapath less
+ * @e: the engine; if it was the last that named a runtime for its datapath, that has one less
  *
  * At once, not when the instance is freed: a dedicated one takes the next.
  *
@@ -567,12 +606,13 @@ static struct mrpc_engine_ops mrpc_runtime_ops = {
  */
 void mrpc_runtime_unuse(const struct mrpc_engine *e)
 {
-	struct mrpc_runtime *rt = e->priv;
+	struct mrpc_runtime_use *use = e->priv;
 
 	if (e->ops != &mrpc_runtime_ops)
 		return;
 	mutex_lock(&mrpc_runtimes_lock);
-	rt->users--;
+	list_del(&use->list);
+	use->rt->users -= !mrpc_runtime_has(use->rt, e->conn);
 	mutex_unlock(&mrpc_runtimes_lock);
 }
 
@@ -604,11 +644,15 @@ static void mrpc_runtime_leave(struct mrpc_conn *conn, struct mrpc_runtime *rt)
 void mrpc_runtime_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 {
 	struct mrpc_runtime *now = rcu_dereference_protected(conn->runtime, true), *rt = NULL;
+	const struct mrpc_runtime_use *use;
 	u32 i;
 
-	for (i = 0; chain && i < chain->nr; i++)
-		if (chain->engines[i]->ops == &mrpc_runtime_ops)
-			rt = chain->engines[i]->priv;
+	for (i = 0; chain && i < chain->nr; i++) {
+		if (chain->engines[i]->ops != &mrpc_runtime_ops)
+			continue;
+		use = chain->engines[i]->priv;
+		rt = use->rt;
+	}
 	if (rt == now)
 		return;
 	rcu_assign_pointer(conn->runtime, NULL);
