@@ -297,6 +297,39 @@ TEST_LIMIT(head_bits, 120)
 	end();
 }
 
+/*
+ * A reply waits for the receive heap until its call is given up. Then we wait for the peer
+ * again, no longer it for us: so its silence ends the connection.
+ */
+TEST_LIMIT(silent_when_given_up, 120)
+{
+	uint64_t keepalive_us = 500000 * raw_scale();
+	struct mrpc_cqe kept, cqe;
+	struct mrpc_sqe sqe;
+	u64 id;
+	int conn;
+
+	raw_open(&p.c, 1 << 20, 131072);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	listener = peer_listen(&port);
+	conn = shake_opts(0, keepalive_us);
+	id = start(conn, RAW_ECHO);
+	peer_reply(&w, id, 1, 70000);
+	raw_expect(&qp, &kept, MRPC_CQE_REPLY, 5 * RAW_S);
+	CHECK_EQ(kept.status, MRPC_OK);
+	sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&p.c, 1, 100, NULL));
+	sqe.timeout_us = keepalive_us;
+	id = start_sqe(&sqe);
+	peer_reply(&w, id, 1, 70000);
+	CHECK(!raw_next(&qp, &cqe, 0));
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	CHECK(peer_closed(&w, 6 * keepalive_us / 1000));
+	drop(conn);
+	close(listener);
+	raw_close(&p.c);
+}
+
 /* Replies to calls that were never made, have ended, or were given up twice. */
 TEST(unknown_ids)
 {

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "tap.h"
+#include "operator.h"
 #include "raw.h"
 
 static struct raw_pair p;
@@ -444,6 +445,95 @@ TEST(reply_heap_full_loop)
 TEST(reply_heap_full_prio)
 {
 	reply_heap_full("prio");
+}
+
+static void make(uint64_t user_data, uint32_t len, uint64_t timeout_us)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_MAKE, raw_blob(&p.c, len, 0, NULL));
+
+	sqe.user_data = user_data;
+	sqe.timeout_us = timeout_us;
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+}
+
+static void give_up(uint64_t user_data)
+{
+	struct mrpc_sqe sqe = {
+		.op = MRPC_OP_CANCEL, .conn = p.conn, .call = user_data,
+	};
+
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+}
+
+/*
+ * A reply waits for the caller's heap. When its call is given up, what has come behind it and
+ * finds room is delivered, though nothing else happens: no release, no byte, no keepalive.
+ */
+static void reply_given_up(const char *how, bool balanced)
+{
+	uint64_t timeout_us = 1000000 * raw_scale();
+	char words[96];
+	struct mrpc_cqe cqe, status;
+	unsigned int i;
+
+	op_del_all();
+	raw_server_open(&p.srv, 8 << 20, 1 << 20);
+	raw_open(&p.c, 1 << 20, 131072);
+	p.srv.keepalive_us = RAW_HOUR_US;
+	raw_pair_start(&p, how, 1);
+	p.conn = raw_connect_quiet(&p.c, p.addr);
+	CHECK(p.conn > 0);
+	snprintf(words, sizeof(words), "members=%s side=client", p.addr);
+	if (balanced)
+		op_must_add("lb", words, NULL);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	for (i = 0; i < 3; i++)
+		make(i, 30000, 0);	/* three quarters of the heap, and kept */
+	CHECK_EQ(raw_enter(&qp, 3, 5 * RAW_S), 0);
+	raw_sleep(2500 * RAW_MS);	/* connections look after themselves in their first second */
+	for (i = 0; i < 3; i++)
+		CHECK(raw_reap(&qp, &cqe) && cqe.status == MRPC_OK);
+	for (i = 0; i < 2; i++) {
+		make(10, 40000, i ? 0 : timeout_us);
+		raw_sleep(timeout_us * 250);
+		make(11, 100, 0);
+		raw_sleep(timeout_us * 250);
+		CHECK_EQ(raw_ready(&qp), 0);
+		if (i)
+			give_up(10);
+		raw_expect(&qp, &status, MRPC_CQE_REPLY, 5 * RAW_S);
+		CHECK_EQ(status.user_data, 10);
+		CHECK_EQ(status.status, i ? MRPC_CANCELLED : MRPC_DEADLINE_EXCEEDED);
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+		CHECK_EQ(cqe.user_data, 11);
+		CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, 100, 100));
+		raw_done(&p.c, &cqe);
+		raw_done(&p.c, &status);
+	}
+	op_del_all();
+	raw_pair_end(&p);
+}
+
+TEST(reply_given_up_tcp)
+{
+	reply_given_up("tcp4", false);
+}
+
+TEST(reply_given_up_loop)
+{
+	reply_given_up("loop", false);
+}
+
+TEST(reply_given_up_prio)
+{
+	reply_given_up("prio", false);
+}
+
+TEST(reply_given_up_lb)
+{
+	reply_given_up("tcp4", true);
 }
 
 /* What can never fit is refused, and the connection goes on. */

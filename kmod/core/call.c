@@ -151,6 +151,15 @@ void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail)
 	mrpc_call_complete(call, &cqe);
 }
 
+/* A reply that waits for heap may be its own, and what is behind that needs none. */
+static void mrpc_call_unblock(struct mrpc_call *call)
+{
+	struct mrpc_conn *link = READ_ONCE(call->via) ?: call->conn;
+
+	if (!list_empty_careful(&link->stalled))
+		mrpc_kick_rx(link);
+}
+
 /**
  * mrpc_call_abort() - end a call without the peer: deadline, cancel, dead link
  * @call: a call that the caller has taken out of the table
@@ -164,8 +173,24 @@ void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail)
 	struct mrpc_conn *conn = call->conn;
 
 	mrpc_call_fail(call, status, detail);
+	mrpc_call_unblock(call);
 	mrpc_conn_drained(conn);
 	mrpc_call_put(call);
+}
+
+/**
+ * mrpc_call_wanted() - does somebody still wait for the reply?
+ * @call: a call of this side; a reference
+ */
+bool mrpc_call_wanted(struct mrpc_call *call)
+{
+	struct mrpc_conn *conn = call->conn;
+	bool wanted;
+
+	spin_lock(&conn->lock);
+	wanted = mrpc_call_find(&conn->calls, call->id);
+	spin_unlock(&conn->lock);
+	return wanted;
 }
 
 /**

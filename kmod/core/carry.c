@@ -41,7 +41,7 @@ int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
 			mrpc_call_get(call);
 			link->stats.calls++;
 			mrpc_conn_get(link);
-			call->via = link;
+			WRITE_ONCE(call->via, link);
 			call->rpc.frame.call_id = id;
 		}
 	}
@@ -143,21 +143,6 @@ void mrpc_carry_flush(struct mrpc_conn *conn)
 		mrpc_datapath_tx(link);
 		mrpc_conn_put(link);
 	}
-}
-
-/**
- * mrpc_carry_wanted() - does somebody still wait for the reply?
- * @call: a call that a link carries
- */
-bool mrpc_carry_wanted(struct mrpc_call *call)
-{
-	struct mrpc_conn *conn = call->conn;
-	bool wanted;
-
-	spin_lock(&conn->lock);
-	wanted = mrpc_call_find(&conn->calls, call->id);
-	spin_unlock(&conn->lock);
-	return wanted;
 }
 
 /**

@@ -58,7 +58,6 @@ enum {
 	MRPC_CONN_TX_READY,	/* the link has room, or the queue has entries */
 	MRPC_CONN_TIMER,	/* the timer has fired */
 	MRPC_CONN_LISTED,	/* on the session's ready list */
-	MRPC_CONN_STALLED,	/* receive waits for heap: on the stalled list */
 	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
 	MRPC_CONN_RX_FULL,	/* receive waits for the engines */
 	MRPC_CONN_CHANGING,	/* who owns a claim is to give it back soon */
@@ -143,8 +142,8 @@ struct mrpc_path {
  * @change_lock: whoever changes @chain, or ends the connection
  * @datapaths: entry of mrpc_net.datapaths, of a link of a replica of mrpc_net.links; under its lock
  * @runtime: the kernel thread that runs it, a reference, or NULL; changes like
- * @runtime_uses: instances of type "runtime", which say where it belongs; of runtime.c
  *	@chain
+ * @runtime_uses: instances of type "runtime", which say where it belongs; of runtime.c
  * @turn: it waits there for its turn; under the runtime's lock
  * @turn_bytes: after so many others go first; 0: after those of MRPC_STREAM_TURN
  * @turn_left: of a turn there that was cut short; under the runtime's lock
@@ -225,8 +224,8 @@ struct mrpc_conn {
 	u32 wants;
 	struct mutex change_lock;
 	struct list_head datapaths;
-	struct list_head runtime_uses;
 	struct mrpc_runtime __rcu *runtime;
+	struct list_head runtime_uses;
 	struct mrpc_order_entity turn;
 	u32 turn_bytes;
 	u32 turn_left;
@@ -411,6 +410,7 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 		     struct mrpc_cqe *failed);
 void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe);
 void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail);
+bool mrpc_call_wanted(struct mrpc_call *call);
 bool mrpc_call_give_up(struct mrpc_call *call);
 int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp);
 void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);

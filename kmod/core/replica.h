@@ -191,7 +191,6 @@ void mrpc_carry_undo(struct mrpc_call *call);
 void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_carry_cancel(struct mrpc_call *cancel);
 void mrpc_carry_flush(struct mrpc_conn *conn);
-bool mrpc_carry_wanted(struct mrpc_call *call);
 void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status);
 void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
 		     const char *detail);

@@ -59,13 +59,20 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 		return -EAGAIN;
 	}
 out:
-	if (!list_empty_careful(&conn->stalled)) {
-		spin_lock_bh(&session->ready_lock);
-		list_del_init(&conn->stalled);
-		spin_unlock_bh(&session->ready_lock);
-	}
 	sink->a.block_len = len;
 	return 0;
+}
+
+/* What has waited for a block has one, or needs none any more. */
+static void mrpc_sink_unstall(struct mrpc_conn *conn)
+{
+	struct mrpc_session *session = conn->session;
+
+	if (list_empty_careful(&conn->stalled))
+		return;
+	spin_lock_bh(&session->ready_lock);
+	list_del_init(&conn->stalled);
+	spin_unlock_bh(&session->ready_lock);
 }
 
 /**
@@ -370,7 +377,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 		return 0;
 	}
 	err = mrpc_sink_check_reply(conn, call, prefix, &r);
-	if (!err && conn->replica && !mrpc_carry_wanted(call))
+	if (!err && conn->replica && !mrpc_call_wanted(call))
 		err = mrpc_refuse(&r, f->status, "given up");
 	if (err)
 		goto fail;
@@ -378,6 +385,9 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (len) {
 		err = mrpc_sink_alloc(conn, len);
 		if (err == -EAGAIN) {
+			/* Who gives it up from now on finds us on the stalled list. */
+			if (!mrpc_call_wanted(call))
+				mrpc_kick_rx(conn);
 			mrpc_call_put(call);
 			return err;
 		}
@@ -481,6 +491,8 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	default:
 		err = mrpc_conn_control(conn, frame);
 	}
+	if (err != -EAGAIN)
+		mrpc_sink_unstall(conn);
 	if (err)
 		return err;
 	sink->active = true;
