@@ -21,6 +21,8 @@
 
 #define POLICY_DELAY_MAX	(60 * NSEC_PER_SEC)
 
+static_assert(MRPC_POLICY_ENTRIES == MRPC_FIELD_MAX_ENTRIES);
+
 static struct mrpc_policy_run *policy_run_of(struct mrpc_policy_ctx *ctx)
 {
 	return container_of(ctx, struct mrpc_policy_run, ctx);

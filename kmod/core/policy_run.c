@@ -130,7 +130,6 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 	view->head = mrpc_rpc_head(rpc);
 	view->head_len = mrpc_msg_head_len(&rpc->frame.msg);
 	view->bytes = mrpc_rpc_bytes(rpc);
-	view->max_entries = MRPC_POLICY_ENTRIES;
 }
 
 /**

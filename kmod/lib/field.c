@@ -204,7 +204,7 @@ static int field_follow(const struct mrpc_field_path *path, const struct mrpc_vi
 			block = head + ref.off + s->arg * s->stride;
 			break;
 		default:	/* STEP_ENTRY */
-			if (view->max_entries && ref.len > view->max_entries)
+			if (ref.len > MRPC_FIELD_MAX_ENTRIES)
 				return -E2BIG;
 			block = field_entry(path, s, head, ref);
 			if (!block)
@@ -277,7 +277,6 @@ int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view 
 	/* A piece may be a copy. */
 	const struct mrpc_view own = {
 		.head = view->head, .head_len = view->head_len, .bytes = view->bytes,
-		.max_entries = view->max_entries,
 	};
 	struct mrpc_field_value is = {};
 	const struct mrpc_step *s;

@@ -72,13 +72,15 @@ struct mrpc_field_value {
 	u8 kind;
 };
 
+/* Maps of more are not searched for a key: they are as long as who sends them likes. */
+#define MRPC_FIELD_MAX_ENTRIES	1024
+
 /**
  * struct mrpc_view - a message to read from
  * @head: struct and text sections, aligned to 8; NULL: there is no message, and
  *	so no field
  * @head_len: mrpc_msg_head_len(): where the byte section starts
  * @bytes: the whole byte section, or NULL
- * @max_entries: maps of more are not searched for a key; 0: all are
  * @piece: if @bytes is NULL: the memory with the message's bytes [off,
  *	off + len), or NULL if they are not at hand. The range lies within one
  *	block of the byte section. May be NULL
@@ -90,7 +92,6 @@ struct mrpc_view {
 	const void *head;
 	u64 head_len;
 	const void *bytes;
-	u32 max_entries;
 	const void *(*piece)(const struct mrpc_view *view, u32 off, u32 len);
 };
 
@@ -193,8 +194,8 @@ int mrpc_path_explain(const struct mrpc_schema_plan *plan, const char *text, u32
  * Bounded time: a constant for each step, but for a map linear in its entries.
  *
  * Return: 0; -ENOENT: the field is not there; -ENODATA: it is, but its content
- * is in the byte section and not at hand: @value says where; -E2BIG: a map has more than
- * mrpc_view.max_entries.
+ * is in the byte section and not at hand: @value says where; -E2BIG: it would be in a map
+ * of more than MRPC_FIELD_MAX_ENTRIES.
  */
 int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *view,
 		    struct mrpc_field_value *value);

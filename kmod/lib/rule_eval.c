@@ -177,10 +177,10 @@ static enum outcome eval_field(struct rule_eval *e, const struct rule_test *t)
 
 	if (ret == -ENOENT)
 		return NO;
+	if (ret && ret != -ENODATA)	/* nothing is known of it */
+		return UNKNOWN;
 	if (t->test == TEST_FIELD_PRESENT)
 		return YES;
-	if (ret && ret != -ENODATA)	/* its length is not known either */
-		return UNKNOWN;
 	if (t->test == TEST_FIELD_EQUAL || t->test == TEST_FIELD_PREFIX) {
 		if (!eval_length_fits(t, v->len))
 			return NO;

@@ -304,6 +304,44 @@ TEST(longest_paths)
 	free(s);
 }
 
+/* A map is searched to its end, but not one that has no end in sight. */
+TEST(maps_of_too_many)
+{
+	static const struct { u32 entries; const char *text; int read; } cases[] = {
+		{ MRPC_FIELD_MAX_ENTRIES, "f9[7]", 0 },
+		{ MRPC_FIELD_MAX_ENTRIES, "f9[8]", -ENOENT },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "f9[7]", -E2BIG },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "f9[8]", -E2BIG },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "f9#", 0 },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "f9", 0 },
+	};
+	struct mrpc_schema_plan *plan = by_hand();
+	u32 at = ALIGN(plan->types[0].size, 8), i;
+	u32 size = at + (MRPC_FIELD_MAX_ENTRIES + 1) * plan->types[3].size;
+	u8 *head = calloc(1, size);
+	struct mrpc_view view = { .head = head, .head_len = size };
+	struct mrpc_ref *ref = (void *)(head + plan->fields[9].offset);
+	struct mrpc_field_value value = { 0 };
+	struct mrpc_path_error err;
+	union path_mem mem;
+	u32 key = 7;
+
+	memcpy(head + at, &key, sizeof(key));	/* the last that is looked at */
+	ref->off = at;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		const char *text = cases[i].text;
+
+		ref->len = cases[i].entries;
+		CHECK_EQ(mrpc_field_compile(plan, 0, text, strlen(text), &mem.path, sizeof(mem),
+					    &err), 0);
+		CHECK_EQ(mrpc_field_read(&mem.path, &view, &value), cases[i].read);
+		if (cases[i].read)
+			CHECK_EQ(mrpc_field_write(&mem.path, &view, &value), cases[i].read);
+	}
+	free(head);
+	free(plan);
+}
+
 /* Floats become the doubles that the processor makes of them. */
 TEST(floats)
 {

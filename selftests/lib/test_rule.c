@@ -326,7 +326,8 @@ TEST(malformed_conditions)
 /*
  * Service t.S, methods M0000 (t.T0 -> t.T1) and M0001 (t.T1 -> t.T1).
  * t.T0: f0 string, f1 int32, f2 bytes, f3 double, f4 bool, f5 uint64, f6 repeated uint32
- * t.T1: f7 string
+ * t.T1: f7 string, f8 map T2
+ * t.T2: int32 -> bool
  */
 static struct mrpc_schema_plan *by_hand(void)
 {
@@ -349,6 +350,11 @@ static struct mrpc_schema_plan *by_hand(void)
 			      MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
 	gen_add_type(s);
 	gen_add_field(s, 1, MRPC_KIND_STRING, 0, MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
+	gen_add_field(s, 2, MRPC_KIND_MESSAGE, MRPC_FIELD_REPEATED, 2, MRPC_SCHEMA_NO_ONEOF);
+	gen_add_type(s);
+	s->types[2].flags = cpu_to_le16(MRPC_TYPE_MAP_ENTRY);
+	gen_add_field(s, 1, MRPC_KIND_INT32, 0, MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
+	gen_add_field(s, 2, MRPC_KIND_BOOL, 0, MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
 	buf = gen_schema_binary(s, &len);
 	plan = gen_compile(buf, len, &err);
 	CHECK(plan);
@@ -619,6 +625,39 @@ TEST(doubles)
 	CHECK_EQ(first_of_double(any, -INFINITY), 0);
 	CHECK_EQ(first_of_double(any, (double)NAN), -1);
 	CHECK_EQ(first_of_double(any, -(double)NAN), -1);
+}
+
+/* Of a map with more entries than are searched it is not known which keys it has. */
+TEST(maps_of_too_many)
+{
+	static const struct { u32 entries; const char *text; int rule, undecided; } cases[] = {
+		{ MRPC_FIELD_MAX_ENTRIES, "deny if field f8[7] present", 0, -1 },
+		{ MRPC_FIELD_MAX_ENTRIES, "deny if field f8[8] present", -1, -1 },
+		{ MRPC_FIELD_MAX_ENTRIES, "deny if field f8[7] false", 0, -1 },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "deny if field f8[7] present", -1, 0 },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "deny if field f8[8] present", -1, 0 },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "deny if field f8[7] false", -1, 0 },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "deny if field f8# > 1024", 0, -1 },
+		{ MRPC_FIELD_MAX_ENTRIES + 1, "deny if field f8 present", 0, -1 },
+	};
+	struct mrpc_schema_plan *plan = by_hand();
+	u32 at = ALIGN(plan->types[1].size, 8), key = 7, i;
+	u32 size = at + (MRPC_FIELD_MAX_ENTRIES + 1) * plan->types[2].size;
+	u8 *head = calloc(1, size);
+	struct mrpc_view view = { .head = head, .head_len = size };
+	struct mrpc_rule_ctx ctx = { .kind = MRPC_RULE_REPLY, .msg = &view };
+	struct mrpc_ref *ref = (void *)(head + plan->fields[8].offset);
+	int undecided;
+
+	memcpy(head + at, &key, sizeof(key));
+	ref->off = at;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		ref->len = cases[i].entries;
+		CHECK_EQ(first_of(cases[i].text, &ctx, &undecided), cases[i].rule);
+		CHECK_EQ(undecided, cases[i].undecided);
+	}
+	free(head);
+	free(plan);
 }
 
 /* What comes after a rule that always matches costs nothing. */
