@@ -3,6 +3,9 @@
  * The metrics engine: what it counts is what has happened.
  */
 #include <errno.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "tap.h"
 #include "load.h"
@@ -163,6 +166,74 @@ TEST(too_many_series)
 	CHECK_EQ(op_add("metrics", "name=more series=16385", NULL, NULL), -ERANGE);
 	op_must_del("metrics");
 	raw_pair_end(&p);
+}
+
+#define CGROUP	"/sys/fs/cgroup/mrpc-metrics"
+#define CONNS	16
+
+static void every_status(const int *conns)
+{
+	unsigned int i, status;
+
+	for (i = 0; i < CONNS; i++) {
+		p.conn = conns[i];
+		for (status = 1; status <= MRPC_STATUS_MAX; status++)
+			call(RAW_FAIL, status, 0, status);
+	}
+}
+
+/* In the group only while it opens its session. */
+static void charged_to(void)
+{
+	long long before, after;
+	int conns[CONNS];
+	unsigned int i;
+
+	CHECK(raw_file_write(CGROUP "/cgroup.procs", "0"));
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	CHECK(raw_file_write("/sys/fs/cgroup/cgroup.procs", "0"));
+	for (i = 0; i < CONNS; i++) {
+		conns[i] = raw_connect(&p.c, p.addr);
+		CHECK(conns[i] > 0);
+	}
+	every_status(conns);
+	op_must_add("metrics", "side=client per_connection=1", NULL);
+	before = raw_file_number(CGROUP "/memory.current");
+	every_status(conns);
+	after = raw_file_number(CGROUP "/memory.current");
+	NOTE("%lld KiB charged, then %lld KiB", before >> 10, after >> 10);
+	/* Of each connection 16 series of 5 histograms of 2 KiB, less what is counted in advance. */
+	CHECK(after - before > CONNS * 16 * 5 * 2048 / 2);
+	CHECK_EQ(op_counter("metrics", "uncounted"), 0);
+	op_must_del("metrics");
+	_exit(0);
+}
+
+/* What there is for each method, status and connection is charged to whose calls they are. */
+TEST(charged)
+{
+	int status, i;
+	pid_t pid;
+
+	raw_file_write("/sys/fs/cgroup/cgroup.subtree_control", "+memory");
+	mkdir(CGROUP, 0755);
+	if (raw_file_number(CGROUP "/memory.current") < 0) {
+		rmdir(CGROUP);
+		SKIP("no memory controller");
+	}
+	op_del_all();
+	raw_server_open(&p.srv, 1 << 20, 1 << 20);
+	raw_server_start(&p.srv, "tcp:127.0.0.1:0", 1);
+	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
+	pid = CHECK_SYS(fork());
+	op_forget();
+	if (!pid)
+		charged_to();
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(status, 0);
+	raw_server_stop(&p.srv);
+	for (i = 0; rmdir(CGROUP) && i < 100; i++)
+		raw_sleep(20 * RAW_MS);
 }
 
 /* Those who come with ever new services do not fill the memory: some are not counted. */

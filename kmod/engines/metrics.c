@@ -12,11 +12,13 @@
 #include <linux/kref.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "bind.h"
 #include "engine.h"
 #include "hist.h"
+#include "session.h"
 
 enum {
 	PARAM_PER_CONNECTION,
@@ -55,6 +57,9 @@ static const char *const metrics_names[NR_HISTS] = {
 };
 
 #define NR_STATUSES	(MRPC_STATUS_MAX + 1)
+
+/* Of what a call makes when it ends, see metrics_call_end(). */
+#define METRICS_GFP	(GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT)
 
 /* For each series, so much for what its service needs, whether it is called or not. */
 #define METRICS_SERVICE_BYTES	16384
@@ -254,7 +259,7 @@ static struct metrics_cell *metrics_cell_get(struct metrics_store *store,
 		return cell;
 	if (atomic_read(&store->nr_cells) >= max)
 		return NULL;
-	cell = kzalloc(struct_size(cell, hist, nr_cpu_ids * NR_HISTS), GFP_ATOMIC | __GFP_NOWARN);
+	cell = kzalloc(struct_size(cell, hist, nr_cpu_ids * NR_HISTS), METRICS_GFP);
 	if (!cell)
 		return NULL;
 	other = cmpxchg_release(&s->cell[index], NULL, cell);
@@ -272,7 +277,7 @@ static bool metrics_record(struct metrics_cell *cell, u32 which, u64 value)
 	struct mrpc_hist **slot = &cell->hist[smp_processor_id() * NR_HISTS + which];
 
 	if (!*slot) {
-		struct mrpc_hist *h = kzalloc(sizeof(*h), GFP_ATOMIC | __GFP_NOWARN);
+		struct mrpc_hist *h = kzalloc(sizeof(*h), METRICS_GFP);
 
 		if (!h)
 			return false;
@@ -324,6 +329,8 @@ static void metrics_count(struct metrics_view *view, const struct mrpc_call_end 
 
 static void metrics_call_end(struct mrpc_engine *e, const struct mrpc_call_end *end)
 {
+	/* In whatever thread, or none, it ends: whose call it is pays for what it makes. */
+	struct mem_cgroup *old = set_active_memcg(e->conn->session->memcg);
 	struct metrics *m = e->priv;
 	u32 max = READ_ONCE(m->series);
 	u64 now = ktime_get_ns();
@@ -332,6 +339,7 @@ static void metrics_call_end(struct mrpc_engine *e, const struct mrpc_call_end *
 	/* Pairs with the release in metrics_apply(): then there is one. */
 	if (smp_load_acquire(&m->per_connection))
 		metrics_count(m->own, end, now, max);
+	set_active_memcg(old);
 }
 
 /* -- configuration --------------------------------------------------------------- */
