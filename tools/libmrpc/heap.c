@@ -328,7 +328,7 @@ static void slab_put(struct heap *heap, void *block)
 
 /* -- blocks ------------------------------------------------------------------ */
 
-static void *alloc_run(struct heap *heap, size_t len)
+static RARE void *alloc_run(struct heap *heap, size_t len)
 {
 	void *block = NULL;
 	u32 page;
@@ -346,7 +346,7 @@ static void *alloc_run(struct heap *heap, size_t len)
 }
 
 /* Fills the cache by half of what it may hold, and takes one more. */
-static void *refill(struct heap *heap, struct heap_cache *cache, u32 cls)
+static RARE void *refill(struct heap *heap, struct heap_cache *cache, u32 cls)
 {
 	u32 nr = cache ? cache_max[cls] / 2 : 0;
 	void *block, *more;
@@ -382,7 +382,7 @@ void *heap_alloc(struct heap *heap, struct heap_cache *cache, size_t len)
 	return block;
 }
 
-static void cache_shrink(struct heap *heap, struct heap_cache *cache, u32 cls, u32 keep)
+static RARE void cache_shrink(struct heap *heap, struct heap_cache *cache, u32 cls, u32 keep)
 {
 	void *block;
 
@@ -396,22 +396,11 @@ static void cache_shrink(struct heap *heap, struct heap_cache *cache, u32 cls, u
 	pthread_mutex_unlock(&heap->lock);
 }
 
-void heap_free(struct heap *heap, struct heap_cache *cache, void *block)
+static RARE void free_locked(struct heap *heap, void *block)
 {
-	struct heap_page *p;
-	u32 page;
+	u32 page = page_of(heap, block);
+	struct heap_page *p = &heap->pages[page];
 
-	if (!block)
-		return;
-	page = page_of(heap, block);
-	p = &heap->pages[page];
-	if (likely(p->state == PAGE_SLAB && cache)) {
-		*(void **)block = cache->bins[p->cls].first;
-		cache->bins[p->cls].first = block;
-		if (unlikely(++cache->bins[p->cls].nr > cache_max[p->cls]))
-			cache_shrink(heap, cache, p->cls, cache_max[p->cls] / 2);
-		return;
-	}
 	pthread_mutex_lock(&heap->lock);
 	if (p->state == PAGE_SLAB)
 		slab_put(heap, block);
@@ -420,6 +409,23 @@ void heap_free(struct heap *heap, struct heap_cache *cache, void *block)
 	else
 		abort();	/* not a block, or freed twice */
 	pthread_mutex_unlock(&heap->lock);
+}
+
+void heap_free(struct heap *heap, struct heap_cache *cache, void *block)
+{
+	struct heap_page *p;
+
+	if (!block)
+		return;
+	p = &heap->pages[page_of(heap, block)];
+	if (unlikely(p->state != PAGE_SLAB || !cache)) {
+		free_locked(heap, block);
+		return;
+	}
+	*(void **)block = cache->bins[p->cls].first;
+	cache->bins[p->cls].first = block;
+	if (unlikely(++cache->bins[p->cls].nr > cache_max[p->cls]))
+		cache_shrink(heap, cache, p->cls, cache_max[p->cls] / 2);
 }
 
 void heap_cache_flush(struct heap *heap, struct heap_cache *cache)

@@ -31,6 +31,8 @@ typedef int64_t s64;
 #define likely(x)	__builtin_expect(!!(x), 1)
 #define unlikely(x)	__builtin_expect(!!(x), 0)
 #define UNUSED		__attribute__((unused))
+/* What is rare: inline it would take registers, which the usual way would have to save. */
+#define RARE		__attribute__((noinline, cold))
 
 #define SEND_INITIAL	(1u << 20)
 #define RECV_INITIAL	(16u << 20)
@@ -150,8 +152,9 @@ struct thread_state {
 /* thread.c */
 extern u32 fork_gen;
 /* One pointer fits in the static TLS block, which is quicker to reach. */
-extern __thread struct thread_state *thread_self __attribute__((tls_model("initial-exec")));
-struct tctx *tctx_find_or_new(struct mrpc_session *session);	/* NULL without memory */
+#define STATIC_TLS	__attribute__((tls_model("initial-exec")))
+extern __thread struct thread_state *thread_self STATIC_TLS;
+RARE struct tctx *tctx_find_or_new(struct mrpc_session *session);	/* NULL without memory */
 void tctx_forget(struct mrpc_session *session);
 char *error_buffer(size_t *size);
 
@@ -170,7 +173,7 @@ static inline struct tctx *tctx_get(struct mrpc_session *session)
 }
 
 /* session.c */
-int session_refuse(const struct mrpc_session *session);	/* says why it cannot be used */
+RARE int session_refuse(const struct mrpc_session *session);	/* says why it cannot be used */
 
 /* 0, or -EPERM after fork */
 static inline int session_check(const struct mrpc_session *session)

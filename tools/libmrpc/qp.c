@@ -237,7 +237,7 @@ static void sq_unlock(struct mrpc_qp *qp)
 		pthread_mutex_unlock(&qp->lock);
 }
 
-static void collect_notes(struct mrpc_qp *qp)
+static __attribute__((noinline)) void collect_notes(struct mrpc_qp *qp)
 {
 	u32 head = ring_sq_head(&qp->ring), i;
 	void **note;
@@ -253,23 +253,28 @@ static void collect_notes(struct mrpc_qp *qp)
 	__atomic_store_n(&qp->note_head, head, __ATOMIC_RELEASE);
 }
 
+/* Is there a slot, and no note in it of an entry that the kernel has taken? */
+static bool sq_room(const struct mrpc_qp *qp)
+{
+	return qp->ring.sq_tail - qp->note_head <= qp->ring.sq_mask;
+}
+
 static bool try_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
 {
-	struct mrpc_sqe *slot;
+	bool room;
 
-	collect_notes(qp);
+	/* Who enters collects them; but the server's stop enters, too, and does not. */
+	if (unlikely(!sq_room(qp)))
+		collect_notes(qp);
 	sq_lock(qp);
-	slot = ring_sq_slot(&qp->ring);
-	/* A slot that the kernel took just now may still have its note. */
-	if (slot && qp->ring.sq_tail - qp->note_head <= qp->ring.sq_mask) {
-		*slot = *sqe;
+	room = sq_room(qp);
+	if (likely(room)) {
+		qp->ring.sqes[qp->ring.sq_tail & qp->ring.sq_mask] = *sqe;
 		qp->notes[qp->ring.sq_tail & qp->ring.sq_mask] = blocks;
 		ring_sq_publish(&qp->ring);
-	} else {
-		slot = NULL;
 	}
 	sq_unlock(qp);
-	return slot;
+	return room;
 }
 
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)

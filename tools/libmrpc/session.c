@@ -257,19 +257,11 @@ int mrpc_session_fd(const struct mrpc_session *session)
 
 /* -- blocks of the send heap -------------------------------------------------------- */
 
-void *mrpc_alloc(struct mrpc_session *session, size_t len)
+/* The heap is full. Blocks of calls that have been sent may only wait to be collected. */
+static RARE void *alloc_again(struct mrpc_session *session, struct tctx *t, size_t len)
 {
-	struct tctx *t;
-	void *block;
+	void *block = NULL;
 
-	if (session_check(session))
-		return NULL;
-	t = tctx_get(session);
-	block = heap_alloc(&session->send, t ? &t->cache : NULL, len ? len : 1);
-	if (likely(block))
-		return block;
-
-	/* Blocks of calls that have been sent may only wait to be collected. */
 	if (t) {
 		heap_cache_flush(&session->send, &t->cache);
 		if (t->qp)
@@ -281,6 +273,18 @@ void *mrpc_alloc(struct mrpc_session *session, size_t len)
 		     len, (unsigned long long)session->send.size,
 		     (unsigned long long)session->send.limit);
 	return block;
+}
+
+void *mrpc_alloc(struct mrpc_session *session, size_t len)
+{
+	struct tctx *t;
+	void *block;
+
+	if (session_check(session))
+		return NULL;
+	t = tctx_get(session);
+	block = heap_alloc(&session->send, t ? &t->cache : NULL, len ? len : 1);
+	return likely(block) ? block : alloc_again(session, t, len);
 }
 
 void mrpc_free(struct mrpc_session *session, void *block)
@@ -330,6 +334,20 @@ void release_flush(struct tctx *t)
 	session_ioctl(t->session, MRPC_IOC_RELEASE, &arg);
 }
 
+/* Without memory for more: at once. */
+static RARE void release_now(struct mrpc_session *session, u32 block)
+{
+	struct mrpc_release arg = { .size = sizeof(arg), .nr = 1, .blocks = { block } };
+
+	session_ioctl(session, MRPC_IOC_RELEASE, &arg);
+}
+
+static __attribute__((noinline)) void release_some(struct tctx *t)
+{
+	if (!t->qp || !qp_push_releases(t->qp, t))
+		release_flush(t);
+}
+
 /*
  * Collects blocks until there are enough. They then travel with what the thread
  * submits next, if it is going to submit something; before there are so many, with
@@ -342,16 +360,12 @@ void release_block(struct mrpc_session *session, u32 block, u32 bytes)
 	if (session_is_foreign(session))
 		return;
 	t = tctx_get(session);
-	if (!t) {
-		struct mrpc_release arg = { .size = sizeof(arg), .nr = 1, .blocks = { block } };
-
-		session_ioctl(session, MRPC_IOC_RELEASE, &arg);
+	if (unlikely(!t)) {
+		release_now(session, block);
 		return;
 	}
 	t->release[t->nr_release++] = block;
 	t->release_bytes += bytes;
-	if (t->nr_release < MRPC_RELEASE_MAX && t->release_bytes < session->release_bytes)
-		return;
-	if (!t->qp || !qp_push_releases(t->qp, t))
-		release_flush(t);
+	if (t->nr_release == MRPC_RELEASE_MAX || t->release_bytes >= session->release_bytes)
+		release_some(t);
 }

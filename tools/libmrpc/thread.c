@@ -9,7 +9,7 @@
 #include "internal.h"
 #include "qp.h"
 
-__thread struct thread_state *thread_self;
+__thread struct thread_state *thread_self STATIC_TLS;
 
 static pthread_key_t exit_key;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
