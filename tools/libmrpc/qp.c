@@ -225,16 +225,16 @@ unsigned int mrpc_qp_in_flight(const struct mrpc_qp *qp)
 
 /* -- submitting --------------------------------------------------------------------- */
 
-static void sq_lock(struct mrpc_qp *qp)
+void qp_hold(struct mrpc_qp *qp)
 {
-	if (qp->serve)
-		pthread_mutex_lock(&qp->lock);
+	pthread_mutex_lock(&qp->lock);
+	qp->held = true;
 }
 
-static void sq_unlock(struct mrpc_qp *qp)
+void qp_let_go(struct mrpc_qp *qp)
 {
-	if (qp->serve)
-		pthread_mutex_unlock(&qp->lock);
+	qp->held = false;
+	pthread_mutex_unlock(&qp->lock);
 }
 
 static __attribute__((noinline)) void collect_notes(struct mrpc_qp *qp)
@@ -259,22 +259,22 @@ static bool sq_room(const struct mrpc_qp *qp)
 	return qp->ring.sq_tail - qp->note_head <= qp->ring.sq_mask;
 }
 
+/* With @serve the worker's thread, which has the lock: see worker_main(). */
 static bool try_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
 {
-	bool room;
+	u32 at;
 
-	/* Who enters collects them; but the server's stop enters, too, and does not. */
-	if (unlikely(!sq_room(qp)))
+	if (unlikely(!sq_room(qp))) {
+		/* Who enters collects them; but the server's stop enters, and does not. */
 		collect_notes(qp);
-	sq_lock(qp);
-	room = sq_room(qp);
-	if (likely(room)) {
-		qp->ring.sqes[qp->ring.sq_tail & qp->ring.sq_mask] = *sqe;
-		qp->notes[qp->ring.sq_tail & qp->ring.sq_mask] = blocks;
-		ring_sq_publish(&qp->ring);
+		if (!sq_room(qp))
+			return false;
 	}
-	sq_unlock(qp);
-	return room;
+	at = qp->ring.sq_tail & qp->ring.sq_mask;
+	qp->ring.sqes[at] = *sqe;
+	qp->notes[at] = blocks;
+	ring_sq_publish(&qp->ring);
+	return true;
 }
 
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)

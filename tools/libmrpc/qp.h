@@ -70,7 +70,9 @@ struct op_list {
  * @requests: requests taken off the ring while the worker was inside a handler
  * @in_flight: calls whose callback has not been called
  * @in_callback: a callback runs
- * @lock: with @serve: submission queue, which the server's stop also adds to
+ * @held: with @serve: its worker has @lock
+ * @lock: with @serve: submission queue, which the server's stop also adds to. The worker has it
+ *	but while he waits in the kernel
  */
 struct mrpc_qp {
 	struct mrpc_session *session;
@@ -93,6 +95,7 @@ struct mrpc_qp {
 	struct mrpc_call **last_request;
 	u32 in_flight;
 	bool in_callback;
+	bool held;
 	pthread_mutex_t lock;
 };
 
@@ -100,6 +103,10 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 			  bool serve);
 void qp_retire(struct mrpc_qp *qp);	/* submits what waits; to the idle list */
 void qps_free(struct mrpc_session *session);
+
+/* With @serve: the worker's, for itself. */
+void qp_hold(struct mrpc_qp *qp);
+void qp_let_go(struct mrpc_qp *qp);
 
 /* Copies an entry in; @blocks are freed when the kernel has taken it. */
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);

@@ -203,8 +203,12 @@ static void *worker_main(void *arg)
 		return NULL;
 	}
 	t->qp = w->qp;
+	/* Who stops the server may submit only while we wait: else we look at @stopping. */
+	qp_hold(w->qp);
 	while (!is_stopping(w->server)) {
+		qp_let_go(w->qp);
 		err = qp_enter(w->qp, 1, -1);
+		qp_hold(w->qp);
 		if (err && err != -EINTR && err != -EBUSY && err != -EAGAIN && err != -ETIME) {
 			w->err = err;
 			mrpc_server_stop(w->server);
@@ -214,6 +218,7 @@ static void *worker_main(void *arg)
 	}
 	serve_batch(w);
 	qp_flush(w->qp);
+	qp_let_go(w->qp);
 	t->qp = NULL;
 	return NULL;
 }

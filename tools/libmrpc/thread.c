@@ -45,6 +45,8 @@ static void thread_exit(void *arg)
 			/* A worker's is the server's, even if a handler ends the thread. */
 			if (t->qp && !t->qp->serve)
 				qp_retire(t->qp);
+			else if (t->qp && t->qp->held)
+				qp_let_go(t->qp);
 			release_flush(t);
 			heap_cache_flush(&t->session->send, &t->cache);
 		}
