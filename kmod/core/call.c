@@ -369,29 +369,26 @@ again:
 /**
  * mrpc_call_submit() - start a call
  * @session: the session
+ * @conn: what @sqe->conn names, a reference of the caller's; NULL if that is nothing
  * @sqe: private copy of the descriptor
  * @qp: where its completions go, with 2 entries reserved (1 with
  *	MRPC_SQE_COPY); NULL for a synchronous call
  * @sync: synchronous call: out: the call, with a reference
- * @touched: out: the connection, with a reference, whose datapath the caller
- *	runs next; NULL if there is nothing to run
  * @failed: out, on failure: the terminal completion. With @qp it is posted
  *	already, and the reservations are used up
  *
  * The submit function: every entry point is an adapter of it.
  * Context: process; may sleep.
- * Return: 0 or a negative errno.
+ * Return: 0: the caller runs the datapath next, mrpc_datapath_tx(); or a negative errno.
  */
-int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
-		     struct mrpc_qp *qp, struct mrpc_call **sync, struct mrpc_conn **touched,
+int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
+		     const struct mrpc_sqe *sqe, struct mrpc_qp *qp, struct mrpc_call **sync,
 		     struct mrpc_cqe *failed)
 {
-	struct mrpc_conn *conn = mrpc_conn_find(session, sqe->conn);
 	struct mrpc_call *call = NULL;
 	struct mrpc_refusal r __uninitialized;
 	int err;
 
-	*touched = NULL;
 	if (!conn) {
 		err = mrpc_refuse(&r, MRPC_INVALID_ARGUMENT, "there is no connection %u",
 				  sqe->conn);
@@ -440,7 +437,6 @@ int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 	if (!qp)
 		*sync = call;
 	mrpc_tx_submit(conn, &call->rpc);
-	*touched = conn;
 	return 0;
 
 fail:
@@ -459,7 +455,5 @@ fail:
 	}
 	if (call)
 		mrpc_call_put(call);
-	if (conn)
-		mrpc_conn_put(conn);
 	return err;
 }

@@ -405,8 +405,8 @@ void mrpc_listener_fold(struct mrpc_conn *conn);
 void mrpc_listener_close(struct mrpc_listener *l);
 
 /* call.c: the client's side */
-int mrpc_call_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
-		     struct mrpc_qp *qp, struct mrpc_call **sync, struct mrpc_conn **touched,
+int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
+		     const struct mrpc_sqe *sqe, struct mrpc_qp *qp, struct mrpc_call **sync,
 		     struct mrpc_cqe *failed);
 void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe);
 void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail);
@@ -417,8 +417,8 @@ void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);
 void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail);
 
 /* serve.c: the server's side */
-void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
-		      struct mrpc_qp *qp, struct mrpc_conn **touched);
+void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
+		      const struct mrpc_sqe *sqe, struct mrpc_qp *qp);
 int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);
 void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine);
 bool mrpc_serve_room(struct mrpc_qp *qp);

@@ -333,7 +333,7 @@ void mrpc_qp_set_pending(struct mrpc_session *session)
 /* -- submission ----------------------------------------------------------- */
 
 /*
- * The connections on whose datapaths entries were put that have not run since: what
+ * The connections that entries have named, whose datapaths have not run since: what
  * one gets of several entries leaves together, though others' lie between.
  *
  * On the stack of who submits, with a reference to each connection.
@@ -354,20 +354,37 @@ static void mrpc_enter_flush(struct mrpc_enter_batch *batch)
 	batch->nr = 0;
 }
 
-/* Takes over the reference to @conn. */
-static void mrpc_enter_touch(struct mrpc_enter_batch *batch, struct mrpc_conn *conn)
+/* What the application means by @id, into the batch. */
+static noinline struct mrpc_conn *mrpc_enter_find(struct mrpc_session *session,
+						  struct mrpc_enter_batch *batch, u32 id)
+{
+	struct mrpc_conn *conn = mrpc_conn_find(session, id);
+
+	if (!conn)
+		return NULL;
+	if (batch->nr == MRPC_ENTER_CONNS)
+		mrpc_enter_flush(batch);
+	batch->conns[batch->nr++] = conn;
+	return conn;
+}
+
+/*
+ * The same. One that is in the batch keeps its id, and is what that means until it is
+ * forgotten: it need not be looked up again. Return: the connection, whose reference is the
+ * batch's, so that its datapath will run; or NULL.
+ */
+static struct mrpc_conn *mrpc_enter_conn(struct mrpc_session *session,
+					 struct mrpc_enter_batch *batch, u32 id)
 {
 	u32 i = batch->nr;
 
 	while (i--) {
-		if (batch->conns[i] == conn) {
-			mrpc_conn_put(conn);
-			return;
-		}
+		struct mrpc_conn *conn = batch->conns[i];
+
+		if (conn->id == id && !test_bit(MRPC_CONN_FORGOTTEN, &conn->flags))
+			return conn;
 	}
-	if (batch->nr == MRPC_ENTER_CONNS)
-		mrpc_enter_flush(batch);
-	batch->conns[batch->nr++] = conn;
+	return mrpc_enter_find(session, batch, id);
 }
 
 static void mrpc_enter_nop(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, u16 status)
@@ -467,8 +484,8 @@ static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
 static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 			   const struct mrpc_sqe *sqe, struct mrpc_enter_batch *batch)
 {
-	struct mrpc_conn *touched = NULL;
 	struct mrpc_cqe failed __uninitialized;
+	struct mrpc_conn *conn;
 
 	if (!mrpc_sqe_sane(sqe)) {
 		mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
@@ -479,11 +496,13 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 		mrpc_enter_nop(qp, sqe, MRPC_OK);
 		return;
 	case MRPC_OP_CALL:
-		mrpc_call_submit(session, sqe, qp, NULL, &touched, &failed);
-		break;
+		conn = mrpc_enter_conn(session, batch, sqe->conn);
+		mrpc_call_submit(session, conn, sqe, qp, NULL, &failed);
+		return;
 	case MRPC_OP_REPLY:
-		mrpc_serve_reply(session, sqe, qp, &touched);
-		break;
+		conn = mrpc_enter_conn(session, batch, sqe->conn);
+		mrpc_serve_reply(session, conn, sqe, qp);
+		return;
 	case MRPC_OP_CANCEL:
 		mrpc_enter_cancel(session, qp, sqe);
 		return;
@@ -495,10 +514,7 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 		return;
 	default:
 		mrpc_enter_nop(qp, sqe, MRPC_UNIMPLEMENTED);
-		return;
 	}
-	if (touched)
-		mrpc_enter_touch(batch, touched);
 }
 
 /* With qp->submit held, which it gives back. */
@@ -727,10 +743,14 @@ int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 		if (err)
 			return err;
 	}
-	if (mrpc_call_submit(session, &args->sqe, NULL, &call, &conn, &args->cqe))
+	conn = mrpc_conn_find(session, args->sqe.conn);
+	err = mrpc_call_submit(session, conn, &args->sqe, NULL, &call, &args->cqe);
+	if (!err)
+		mrpc_datapath_tx(conn);
+	if (conn)
+		mrpc_conn_put(conn);
+	if (err)
 		return 0;
-	mrpc_datapath_tx(conn);
-	mrpc_conn_put(conn);
 	err = mrpc_wait(session, NULL, mrpc_sync_done, call, U64_MAX);
 	if (err) {
 		mrpc_sync_cancel(call);

@@ -365,26 +365,23 @@ static void mrpc_reply_complete(struct mrpc_session *session, const struct mrpc_
 /**
  * mrpc_serve_reply() - answer a request
  * @session: the session
+ * @conn: what @sqe->conn names, a reference of the caller's; NULL if that is nothing
  * @sqe: private copy of the descriptor
  * @qp: where its completion goes, with 1 entry reserved
- * @touched: out: the connection, with a reference, whose datapath the caller
- *	runs next; NULL if there is nothing to run
  *
  * A reply that comes too late (deadline, cancel, dead connection) completes as
  * MRPC_CQE_SENT with MRPC_CANCELLED. A reply that is malformed completes as
  * MRPC_CQE_ERROR, and the caller gets MRPC_INTERNAL.
  *
- * Context: process; may sleep.
+ * The caller runs the datapath next. Context: process; may sleep.
  */
-void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
-		      struct mrpc_qp *qp, struct mrpc_conn **touched)
+void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
+		      const struct mrpc_sqe *sqe, struct mrpc_qp *qp)
 {
-	struct mrpc_conn *conn = mrpc_conn_find(session, sqe->conn);
 	struct mrpc_call *call = NULL;
 	struct mrpc_refusal r __uninitialized;
 	u16 status;
 
-	*touched = NULL;
 	if (conn && conn->accepted) {
 		mrpc_tx_reserve(conn);
 		call = mrpc_serve_take(conn, sqe->call, sqe->status);
@@ -422,5 +419,4 @@ void mrpc_serve_reply(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 		mrpc_serve_failed(conn, true);
 	mrpc_tx_submit_reserved(conn, &call->rpc);
 	mrpc_conn_drained(conn);
-	*touched = conn;
 }
