@@ -360,8 +360,9 @@ struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 
 	if (!call)
 		return NULL;
-	/* What is behind is written before it is read. */
-	memset(call, 0, offsetof(struct mrpc_call, rpc.segs));
+	/* What is before and behind is written before it is read. */
+	memset((u8 *)call + offsetof(struct mrpc_call, flags), 0,
+	       offsetof(struct mrpc_call, rpc.segs) - offsetof(struct mrpc_call, flags));
 	refcount_set(&call->ref, 1);
 	call->role = role;
 	mrpc_conn_get(conn);
@@ -399,10 +400,22 @@ static noinline void mrpc_call_end(struct mrpc_call *call)
  */
 void mrpc_call_put(struct mrpc_call *call)
 {
-	if (refcount_dec_and_test(&call->ref))
-		mrpc_call_end(call);
+	mrpc_call_put_some(call, 1);
 }
 EXPORT_SYMBOL_GPL(mrpc_call_put);
+
+/**
+ * mrpc_call_put_some() - drop several references at once
+ * @call: the call
+ * @nr: how many
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_call_put_some(struct mrpc_call *call, int nr)
+{
+	if (refcount_sub_and_test(nr, &call->ref))
+		mrpc_call_end(call);
+}
 
 int __init mrpc_rpc_init(void)
 {

@@ -222,23 +222,13 @@ enum mrpc_call_role {
  * @rpc: the message
  */
 struct mrpc_call {
+	/* Written before they are read, not zeroed for each call. */
 	refcount_t ref;
 	u8 role;
-	u8 sqe_flags;
-	u8 priority;
-	unsigned long flags;
 	struct mrpc_conn *conn;
 	struct mrpc_session *session;
-	struct mrpc_qp *qp;
-	struct task_struct *waiter;
-	u64 id;
-	u64 user_data;
-	u32 method;
-	u32 max_reply;
-	struct mrpc_deadline deadline;
 	struct ubuf_info ubuf;
 	struct mrpc_cqe cqe;
-	struct mrpc_times times;
 	union {
 		struct list_head pending;
 		struct {
@@ -246,12 +236,24 @@ struct mrpc_call {
 			u32 spares;
 		};
 	};
-	struct list_head loop;
-	void *sending;
+
+	unsigned long flags;	/* what is zeroed begins here */
+	u8 sqe_flags;
+	u8 priority;
 	bool by_ref;
 	bool stamped;
 	bool stray;
 	u8 wish;
+	struct mrpc_qp *qp;
+	struct task_struct *waiter;
+	u64 id;
+	u64 user_data;
+	u32 method;
+	u32 max_reply;
+	struct mrpc_deadline deadline;
+	struct mrpc_times times;
+	struct list_head loop;
+	void *sending;
 	struct mrpc_call *target;
 	struct mrpc_conn *via;
 	u64 given;
@@ -269,6 +271,7 @@ struct mrpc_call {
 struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp);
 void mrpc_call_free_spares(struct mrpc_call *spares);
 void mrpc_call_put(struct mrpc_call *call);
+void mrpc_call_put_some(struct mrpc_call *call, int nr);
 void mrpc_call_sent_put(struct mrpc_call *call);
 static inline void mrpc_call_get(struct mrpc_call *call)
 {

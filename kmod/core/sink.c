@@ -631,12 +631,10 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	} else if (a->base) {
 		mrpc_recv_cancel(conn->session, a->block, a->block_len);
 	}
-	if (mine) {
+	if (mine)
 		mrpc_call_complete(mine, &cqe);
-		mrpc_call_put(mine);
-	}
 	mrpc_conn_drained(conn);
-	mrpc_call_put(a->call);
+	mrpc_call_put_some(a->call, mine ? 2 : 1);	/* the table's was @mine */
 }
 
 /**
