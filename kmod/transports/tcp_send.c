@@ -149,7 +149,8 @@ static bool mrpc_tcp_joins(const struct mrpc_rpc *rpc)
  * and the byte section straight from the heap, as far as there is room.
  * Return: number of entries; @bytes: what was appended.
  */
-static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u32 *bytes)
+static noinline u32 mrpc_tcp_vector_heap(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n,
+					 u32 *bytes)
 {
 	static const u8 zeros[8];
 	u32 i, at = rpc->seg_done;
@@ -176,6 +177,16 @@ static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u
 		at = 0;
 	}
 	return n;
+}
+
+/* The same; most of those that are sent with others were copied whole: they are one piece. */
+static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u32 *bytes)
+{
+	if (unlikely(rpc->buf.nr_segs))
+		return mrpc_tcp_vector_heap(rpc, kv, n, bytes);
+	*bytes = rpc->data_len - rpc->done;
+	mrpc_tcp_kvec(&kv[n], rpc->data + rpc->done, *bytes);
+	return n + 1;
 }
 
 /*
