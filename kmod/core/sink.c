@@ -445,7 +445,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_expects);
 /**
  * mrpc_sink_head() - a frame's head has arrived
  * @conn: the connection
- * @frame: its decoded header
+ * @frame: its decoded header; may be that in conn->sink
  * @prefix: metadata, detail, struct and text sections with padding
  *	(mrpc_frame_head() bytes), aligned to 8, in memory nobody else can write
  *
@@ -469,7 +469,8 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 	sink->left = 0;
 	sink->active = false;
 	sink->rx = NULL;
-	sink->a.frame = *frame;
+	if (frame != &sink->a.frame)
+		sink->a.frame = *frame;
 	sink->a.call = NULL;
 	sink->a.base = NULL;
 	trace_mrpc_receive(conn, frame);

@@ -139,7 +139,7 @@ static int mrpc_stream_check(struct mrpc_conn *conn, struct mrpc_stream *st, u32
 	struct mrpc_wire_hdr *hdr = (void *)(st->buf + st->start);
 
 	hdr->crc = 0;
-	if (~mrpc_checksum(MRPC_CHECKSUM_INIT, hdr, head) != st->frame.crc)
+	if (~mrpc_checksum(MRPC_CHECKSUM_INIT, hdr, head) != conn->sink.a.frame.crc)
 		return -EBADMSG;
 	st->checked = true;	/* room for the message may come later */
 	WRITE_ONCE(conn->stats.rx_summed, conn->stats.rx_summed + 1);
@@ -164,20 +164,20 @@ static int mrpc_stream_trailer(struct mrpc_stream *st)
 
 static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 {
+	struct mrpc_frame *f = &conn->sink.a.frame;	/* the sink is not active: it is ours */
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->max_message,
-			       &st->frame, &why);
+	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->max_message, f, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* A frame whose head is there is asked about with it. */
-	if (st->end - st->start < sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(&st->frame) &&
-	    !mrpc_sink_expects(conn, &st->frame))
+	if (st->end - st->start < sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(f) &&
+	    !mrpc_sink_expects(conn, f))
 		return -EPROTO;
-	st->too_big = err || st->frame.head_len > MRPC_MAX_HEAD;
+	st->too_big = err || f->head_len > MRPC_MAX_HEAD;
 	st->have_frame = true;
-	if (st->frame.msg.bytes >= MRPC_STREAM_LARGE)
+	if (f->msg.bytes >= MRPC_STREAM_LARGE)
 		st->ahead = MRPC_STREAM_AHEAD;
 	else if (st->ahead < MRPC_STREAM_BUF)
 		st->ahead = max(2 * st->ahead, MRPC_STREAM_AHEAD);
@@ -191,6 +191,7 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 {
 	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_frame *f = &sink->a.frame;	/* kept there until it is active */
 	u32 head;
 	int err;
 
@@ -205,31 +206,30 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 			if (err)
 				return err;
 		}
-		head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(&st->frame);
+		head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(f);
 		if (st->too_big) {
-			err = mrpc_sink_too_big(conn, &st->frame);
+			err = mrpc_sink_too_big(conn, f);
 			if (err)
 				return err;
-			st->skip = (u64)head + st->frame.msg.bytes +
-				   mrpc_frame_trailer(&st->frame);
+			st->skip = (u64)head + f->msg.bytes + mrpc_frame_trailer(f);
 			st->have_frame = false;
 			return 1;
 		}
 		if (st->end - st->start < head)
 			return 0;
-		if (unlikely(st->frame.flags & MRPC_WIRE_CRC) && !st->checked) {
+		if (unlikely(f->flags & MRPC_WIRE_CRC) && !st->checked) {
 			err = mrpc_stream_check(conn, st, head);
 			if (err)
 				return err;
 		}
-		err = mrpc_sink_head(conn, &st->frame,
+		st->trailer = mrpc_frame_trailer(f);
+		err = mrpc_sink_head(conn, f,
 				     st->buf + st->start + sizeof(struct mrpc_wire_hdr));
 		if (err)
 			return err;
 		st->start += head;
 		st->have_frame = false;
 		st->checked = false;
-		st->trailer = mrpc_frame_trailer(&st->frame);
 		st->sum = MRPC_CHECKSUM_INIT;
 	}
 	mrpc_stream_body(st, sink);
@@ -295,7 +295,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 		return mrpc_stream_fill_body(conn, st, read, more);
 	/* A header claims; memory follows what has really come. */
 	if (st->have_frame && !st->too_big)
-		need = min_t(u64, need + mrpc_frame_head_known(&st->frame),
+		need = min_t(u64, need + mrpc_frame_head_known(&sink->a.frame),
 			     max_t(u64, MRPC_STREAM_BUF, 2ULL * have));
 	n = mrpc_stream_room(conn->session, st, need);
 	if (n)

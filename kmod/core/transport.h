@@ -216,10 +216,9 @@ struct mrpc_stream {
 	u64 skip;		/* bytes to throw away */
 	u32 trailer;		/* bytes of a checksum behind the byte section */
 	u32 sum;		/* of the byte section so far */
-	bool have_frame;	/* @frame is decoded, its head is not complete */
+	bool have_frame;	/* the frame in conn->sink is decoded, its head not complete */
 	bool checked;		/* the checksum of the head is right */
-	bool too_big;		/* @frame is to be refused, not read */
-	struct mrpc_frame frame;
+	bool too_big;		/* it is to be refused, not read */
 };
 
 typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len);
