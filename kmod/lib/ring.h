@@ -73,6 +73,9 @@ static inline void mrpc_ring_copy(void *to, const void *from)
 	word *dst = to;
 	u32 i;
 
+	/* Else it works each word's address out before it reads or writes it. */
+	OPTIMIZER_HIDE_VAR(src);
+	OPTIMIZER_HIDE_VAR(dst);
 #pragma GCC unroll 8
 	for (i = 0; i < MRPC_RING_ENTRY / sizeof(word); i++)
 		WRITE_ONCE(dst[i], READ_ONCE(src[i]));

@@ -62,6 +62,7 @@ typedef int64_t s64;
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
 #define noinline	__attribute_noinline__
 #define __uninitialized
+#define OPTIMIZER_HIDE_VAR(v) __asm__("" : "=r"(v) : "0"(v))
 #define barrier()	({ __asm__ __volatile__("" : : : "memory"); })
 #define S32_MAX		INT32_MAX
 #define S64_MAX		INT64_MAX
