@@ -119,6 +119,24 @@ static bool mrpc_serve_unlist(struct mrpc_call *call)
 	return waited;
 }
 
+/* Nobody has room for a request: it waits. Consumes a reference. */
+static noinline void mrpc_serve_wait(struct mrpc_call *call)
+{
+	struct mrpc_session *session = call->session;
+
+	mrpc_call_get(call);	/* the list's */
+	spin_lock_bh(&session->ready_lock);
+	list_add_tail(&call->pending, &session->pending);
+	session->nr_pending++;
+	spin_unlock_bh(&session->ready_lock);
+	/* Its end may have passed meanwhile, and found the list without it. */
+	if (mrpc_serve_alive(call))
+		mrpc_qp_set_pending(session);
+	else
+		mrpc_serve_unlist(call);
+	mrpc_call_put(call);
+}
+
 /**
  * mrpc_serve_deliver() - give a request to the application
  * @call: a call in the serve table, its request placed; @call->cqe describes it
@@ -137,19 +155,9 @@ void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine)
 		mrpc_serve_post(qp, call);
 		mrpc_qp_wake(qp);
 		mrpc_call_put(call);
-		return;
+	} else {
+		mrpc_serve_wait(call);
 	}
-	mrpc_call_get(call);	/* the list's */
-	spin_lock_bh(&session->ready_lock);
-	list_add_tail(&call->pending, &session->pending);
-	session->nr_pending++;
-	spin_unlock_bh(&session->ready_lock);
-	/* Its end may have passed meanwhile, and found the list without it. */
-	if (mrpc_serve_alive(call))
-		mrpc_qp_set_pending(session);
-	else
-		mrpc_serve_unlist(call);
-	mrpc_call_put(call);
 }
 
 /**
@@ -295,7 +303,7 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	struct mrpc_session *session = call->session;
 	struct mrpc_rpc *rpc = &call->rpc;
 	const struct mrpc_schema_plan *plan;
-	struct mrpc_msg_error me;
+	struct mrpc_msg_error me __uninitialized;
 	const void *detail;
 	u32 type, max;
 	int err;
@@ -390,8 +398,6 @@ void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 	}
 	if (!call) {
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_CANCELLED, NULL);
-		if (conn)
-			mrpc_conn_put(conn);
 		return;
 	}
 	mrpc_serve_uncount(call, call->qp);
