@@ -249,8 +249,7 @@ static __attribute__((noinline)) void collect_notes(struct mrpc_qp *qp)
 			*note = NULL;
 		}
 	}
-	/* The server's stop looks at it, too. */
-	__atomic_store_n(&qp->note_head, head, __ATOMIC_RELEASE);
+	qp->note_head = head;
 }
 
 /* Is there a slot, and no note in it of an entry that the kernel has taken? */

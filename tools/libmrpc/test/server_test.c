@@ -657,6 +657,66 @@ TEST(stop_is_interrupted)
 	mrpc_session_close(ts.session);
 }
 
+static struct mrpc_call *queueing;
+
+/* All that its submission queue holds goes with the worker's next wait. */
+static int queueing_handler(struct mrpc_call *call, const struct fake_msg *req,
+			    struct fake_msg *reply)
+{
+	struct mrpc_session *s = mrpc_call_session(call);
+	struct mrpc_qp *qp = mrpc_qp_self(s);
+	static int ignored;
+	struct mrpc_msg msg;
+	u32 i;
+
+	(void)req;
+	(void)reply;
+	for (i = 0; i <= qp->ring.sq_mask; i++) {
+		build(&msg, s, 0, 0);
+		CHECK_EQ(mrpc_call_async(backend, &test_service, TEST_ECHO, &msg, NULL, ended,
+					 &ignored, NULL), 0);
+	}
+	CHECK_EQ(ring_sq_pending(&qp->ring), i);
+	queueing = call;
+	return MRPC_DEFER;
+}
+
+/* Nobody has looked yet at what the sleeping worker gave with its entries. */
+TEST(stop_behind_a_full_queue)
+{
+	static const struct test_ops back_ops = { .echo = deferring_handler };
+	static const struct test_ops front_ops = { .echo = queueing_handler };
+	struct mrpc_call *calls[ARRAY_SIZE(later.calls)];
+	struct test_server back, front;
+	struct timespec until;
+	struct client c;
+	int status = -1;
+	u32 i;
+
+	server_start(&back, &back_ops, NULL, "loop:silent", 1);
+	server_start(&front, &front_ops, NULL, "loop:full", 1);
+	backend = mrpc_connect(front.session, "loop:silent", test_services, 1, NULL);
+	CHECK(backend != NULL);
+	client_start(&c, "loop:full");
+	call_echo(&c, 1, 1, ended, &status);
+	CHECK_EQ(mrpc_submit(mrpc_qp_self(c.session)), 0);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		calls[i] = take_deferred();
+	fake_wait_serving(mrpc_session_fd(front.session), 1);
+	mrpc_server_stop(front.server);
+	clock_gettime(CLOCK_REALTIME, &until);
+	until.tv_sec += 10;
+	CHECK_EQ(pthread_timedjoin_np(front.thread, NULL, &until), 0);
+	CHECK_EQ(front.ret, 0);
+	CHECK_EQ(mrpc_call_reply(queueing, MRPC_ABORTED), 0);
+	for (i = 0; i < ARRAY_SIZE(calls); i++)
+		CHECK_EQ(mrpc_call_reply(calls[i], MRPC_ABORTED), 0);
+	client_stop(&c);
+	mrpc_session_close(front.session);
+	server_stop(&back);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
 /* A worker that ends may take requests off the ring while it submits its last replies. */
 TEST(requests_that_nobody_serves)
 {
