@@ -110,8 +110,8 @@ static void heads(u32 len, unsigned int nr)
 	load_start(&l, &c, conn, nr);
 	CHECK(load_more(&l, 2 * nr, 60000));
 	load_stop(&l);
-	CHECK_EQ(load_failed(&l), 0);
-	CHECK_EQ(l.wrong, 0);
+	CHECK_MSG(!load_failed(&l), "%llu calls failed: %s", (unsigned long long)load_failed(&l),
+		  l.detail);
 	CHECK(gauge_becomes("staged", 0, 2000));
 	free((char *)l.text);
 }
