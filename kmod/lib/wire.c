@@ -3,24 +3,10 @@
 
 void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
 {
+	memcpy(hdr, frame, sizeof(*hdr));
 	hdr->magic = cpu_to_le32(MRPC_WIRE_MAGIC);
 	hdr->version = MRPC_WIRE_VERSION;
-	hdr->type = frame->type;
-	hdr->flags = cpu_to_le16(frame->flags);
-	hdr->call_id = cpu_to_le64(frame->call_id);
-	hdr->msg_no = cpu_to_le32(frame->msg_no);
-	hdr->method = cpu_to_le32(frame->method);
-	hdr->status = cpu_to_le16(frame->status);
-	hdr->priority = frame->priority;
 	hdr->resv = 0;
-	hdr->detail_len = cpu_to_le32(frame->detail_len);
-	hdr->meta_len = cpu_to_le32(frame->meta_len);
-	hdr->structs = cpu_to_le32(frame->msg.structs);
-	hdr->text = cpu_to_le32(frame->msg.text);
-	hdr->bytes = cpu_to_le32(frame->msg.bytes);
-	hdr->max_reply = cpu_to_le32(frame->max_reply);
-	hdr->crc = cpu_to_le32(frame->crc);
-	hdr->remaining_us = cpu_to_le64(frame->remaining_us);
 }
 
 static int wire_refuse(const char **why, const char *what)
@@ -69,16 +55,16 @@ static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char 
 	f->prefix = mrpc_frame_prefix(f);
 	if (f->status > MRPC_STATUS_MAX)
 		return wire_refuse(why, "a status is unknown");
-	if (call && (f->status || f->detail_len))
+	if (call && (f->status | f->detail_len))
 		return wire_refuse(why, "a call has fields of a reply");
-	if (!call && (f->method || f->priority || f->max_reply || f->remaining_us))
+	if (!call && (f->method | f->priority | f->max_reply | f->remaining_us))
 		return wire_refuse(why, "a reply has fields of a call");
 	if (!(f->flags & MRPC_WIRE_MSG) == (f->status == MRPC_OK))
 		return wire_refuse(why, call ? "a call has no message" :
 				   "a reply has no message but is OK, or the reverse");
 	if (!(f->flags & MRPC_WIRE_MSG))
 		return wire_no_message(f) ? 0 : wire_refuse(why, "an absent message has lengths");
-	if (!f->msg.structs || !IS_ALIGNED(f->msg.structs, 8) || !IS_ALIGNED(f->msg.bytes, 8))
+	if (!f->msg.structs || !IS_ALIGNED(f->msg.structs | f->msg.bytes, 8))
 		return wire_refuse(why, "a section's length is not a multiple of 8");
 	total = mrpc_msg_total(&f->msg);
 	if (total > MRPC_MAX_MESSAGE)
@@ -96,32 +82,18 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 {
 	struct mrpc_frame *f = frame;
 
-	f->type = hdr->type;
-	f->priority = hdr->priority;
-	f->flags = le16_to_cpu(hdr->flags);
-	f->status = le16_to_cpu(hdr->status);
-	f->call_id = le64_to_cpu(hdr->call_id);
-	f->msg_no = le32_to_cpu(hdr->msg_no);
-	f->method = le32_to_cpu(hdr->method);
-	f->meta_len = le32_to_cpu(hdr->meta_len);
-	f->detail_len = le32_to_cpu(hdr->detail_len);
-	f->max_reply = le32_to_cpu(hdr->max_reply);
-	f->crc = le32_to_cpu(hdr->crc);
-	f->msg.structs = le32_to_cpu(hdr->structs);
-	f->msg.text = le32_to_cpu(hdr->text);
-	f->msg.bytes = le32_to_cpu(hdr->bytes);
-	f->remaining_us = le64_to_cpu(hdr->remaining_us);
+	memcpy(f, hdr, sizeof(*hdr));
 	f->head_len = 0;
 
-	if (le32_to_cpu(hdr->magic) != MRPC_WIRE_MAGIC)
+	if (f->magic != MRPC_WIRE_MAGIC)
 		return wire_refuse(why, "the peer does not speak mrpc");
-	if (hdr->version != MRPC_WIRE_VERSION) {
+	if (f->version != MRPC_WIRE_VERSION) {
 		*why = "the peer speaks another version of mrpc";
 		return -EPROTONOSUPPORT;
 	}
 	if (f->flags & ~MRPC_WIRE_FLAGS)
 		return wire_refuse(why, "a frame has unknown flags");
-	if (hdr->resv)
+	if (f->resv)
 		return wire_refuse(why, "a frame has reserved bytes that are not zero");
 	if (f->crc && !(f->flags & MRPC_WIRE_CRC))
 		return wire_refuse(why, "a frame has a checksum without the flag");

@@ -104,27 +104,56 @@ struct mrpc_wire_trailer {
 
 /**
  * struct mrpc_frame - a checked header in host byte order
+ * @magic: nothing that is read: where the wire has its magic, and so are
+ * @version: and
+ * @resv: likewise
  * @prefix: mrpc_frame_prefix(), and
  * @head_len: mrpc_msg_head_len(), of a frame that mrpc_wire_decode() has accepted, whose
  *	lengths therefore fit, and do not change. Nothing in any other
+ *
+ * Up to @remaining_us its layout is that of struct mrpc_wire_hdr, so that on the hosts that
+ * there are, which are little-endian, one is made of the other by a few wide moves.
  */
 struct mrpc_frame {
+	u32 magic;
+	u8 version;
 	u8 type;
-	u8 priority;
 	u16 flags;
-	u16 status;
-	u16 prefix;
 	u64 call_id;
 	u32 msg_no;
 	u32 method;
-	u32 meta_len;
+	u16 status;
+	u8 priority;
+	u8 resv;
 	u32 detail_len;
+	u32 meta_len;
+	struct mrpc_msg_len msg;
 	u32 max_reply;
 	u32 crc;
-	struct mrpc_msg_len msg;
-	u32 head_len;
 	u64 remaining_us;
+	u32 head_len;
+	u16 prefix;
 };
+
+#define MRPC_FRAME_AS_WIRE(frame_field, wire_field)				\
+	static_assert(offsetof(struct mrpc_frame, frame_field) ==		\
+		      offsetof(struct mrpc_wire_hdr, wire_field))
+MRPC_FRAME_AS_WIRE(type, type);
+MRPC_FRAME_AS_WIRE(flags, flags);
+MRPC_FRAME_AS_WIRE(call_id, call_id);
+MRPC_FRAME_AS_WIRE(msg_no, msg_no);
+MRPC_FRAME_AS_WIRE(method, method);
+MRPC_FRAME_AS_WIRE(status, status);
+MRPC_FRAME_AS_WIRE(priority, priority);
+MRPC_FRAME_AS_WIRE(detail_len, detail_len);
+MRPC_FRAME_AS_WIRE(meta_len, meta_len);
+MRPC_FRAME_AS_WIRE(msg.structs, structs);
+MRPC_FRAME_AS_WIRE(msg.text, text);
+MRPC_FRAME_AS_WIRE(msg.bytes, bytes);
+MRPC_FRAME_AS_WIRE(max_reply, max_reply);
+MRPC_FRAME_AS_WIRE(crc, crc);
+MRPC_FRAME_AS_WIRE(remaining_us, remaining_us);
+#undef MRPC_FRAME_AS_WIRE
 
 static_assert(MRPC_WIRE_MAX_HELLO <= U16_MAX && MRPC_MAX_META + MRPC_MAX_DETAIL <= U16_MAX);
 
