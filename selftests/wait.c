@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 
 #include "tap.h"
@@ -636,4 +637,85 @@ TEST(left_to_others)
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 	CHECK_EQ(status, 0);
 	raw_close(&srv);
+}
+
+#define BUSY_CALLS	200
+#define BUSY_TRIES	10
+
+/* How often this thread has slept in calls of a server that answers at once. */
+static long busy_sleeps(void)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, 1, 10, NULL));
+	struct rusage before, after;
+	struct mrpc_cqe cqe;
+	unsigned int i;
+
+	CHECK_SYS(getrusage(RUSAGE_THREAD, &before));
+	for (i = 0; i < BUSY_CALLS; i++) {
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		CHECK_EQ(cqe.status, MRPC_OK);
+		raw_done(&p.c, &cqe);
+	}
+	CHECK_SYS(getrusage(RUSAGE_THREAD, &after));
+	return after.ru_nvcsw - before.ru_nvcsw;
+}
+
+static void busy_poll(const char *us)
+{
+	CHECK(raw_file_write(RAW_KNOBS "busy_poll", us));
+}
+
+/*
+ * With busy_poll a thread looks for its reply instead of sleeping, wherever that comes from; its
+ * time limit and signals end that as well, and what it runs meanwhile is complete.
+ */
+static void busy(const char *how)
+{
+	struct sigaction sa = { .sa_handler = handler };
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	unsigned int i;
+	uint64_t before;
+	long slept;
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		SKIP("one processor: who does not sleep keeps others from answering");
+	raw_pair(&p, how, 1);
+	raw_qp(&qp, &p.c, 8, 16, 0);
+	CHECK_SYS(sigaction(SIGUSR2, &sa, NULL));
+	slept = busy_sleeps();
+	CHECK(slept >= BUSY_CALLS / 2);
+	busy_poll("10000");
+	/* A busy host gives the processors to others: who answers is late then, and some sleep. */
+	for (i = 0, slept = BUSY_CALLS; i < BUSY_TRIES && slept > BUSY_CALLS / 2; i++)
+		slept = busy_sleeps();
+	CHECK_MSG(slept <= BUSY_CALLS / 2, "slept %ld times in %d calls", slept, BUSY_CALLS);
+	push_call(RAW_HANG, 1);
+	before = raw_now();
+	CHECK_EQ(raw_enter(&qp, 1, 3 * RAW_MS), -ETIME);
+	CHECK(raw_now() - before >= 3 * RAW_MS);
+	busy_poll("1000000");	/* as much as there is */
+	interrupted(NULL, 20 * RAW_S * raw_scale(), -EINTR);
+	/* The deadline of a call is told of by whoever looks. */
+	sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, 10, NULL));
+	sqe.timeout_us = 5000;
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	busy_poll("0");
+	raw_pair_end(&p);
+}
+
+TEST(busy_tcp)
+{
+	busy("tcp4");
+}
+
+TEST(busy_loop)
+{
+	busy("loop");
+}
+
+TEST(busy_prio)
+{
+	busy("prio");
 }

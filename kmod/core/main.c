@@ -44,6 +44,8 @@ module_param_named(max_conns, mrpc_knobs.max_conns, uint, 0644);
 MODULE_PARM_DESC(max_conns, "Connections of one user");
 module_param_named(max_heap, mrpc_knobs.max_heap, ulong, 0644);
 MODULE_PARM_DESC(max_heap, "Bytes of heap of one user");
+module_param_named(busy_poll, mrpc_knobs.busy_poll, uint, 0644);
+MODULE_PARM_DESC(busy_poll, "Microseconds that a thread that waits looks before it sleeps");
 
 static struct miscdevice mrpc_device = {
 	.minor	= MISC_DYNAMIC_MINOR,

@@ -230,6 +230,7 @@ struct mrpc_knobs {
 	uint max_sessions;	/* per user */
 	uint max_conns;		/* per user */
 	ulong max_heap;		/* bytes per user */
+	uint busy_poll;		/* us that a thread looks before it sleeps */
 };
 extern struct mrpc_knobs mrpc_knobs;
 extern struct workqueue_struct *mrpc_wq;	/* runs datapaths */

@@ -7,6 +7,7 @@
 #include <linux/ktime.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
 #include <linux/wait.h>
 
 #include "conn.h"
@@ -126,6 +127,30 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *w
 	return woken;
 }
 
+#define MRPC_BUSY_MAX	(10 * USEC_PER_MSEC)
+
+/*
+ * Look for a while instead of sleeping (busy_poll): a thread that does not sleep need not be
+ * woken. It is a poller, so what becomes ready is left to it; the rest it sees by itself. Not
+ * where somebody else wants the processor, who may be the one that is waited for.
+ * Return: true: there is something to do.
+ */
+static noinline bool mrpc_wait_busy(struct mrpc_session *session, bool (*done)(void *ctx),
+				    void *ctx, u64 until, u32 us)
+{
+	u64 now = ktime_get_ns();
+
+	until = min(until, now + min_t(u64, us, MRPC_BUSY_MAX) * NSEC_PER_USEC);
+	for (; now < until; now = ktime_get_ns()) {
+		if (!single_task_running() || need_resched() || signal_pending(current))
+			break;
+		if (mrpc_wait_ready(session) || done(ctx))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
 /**
  * mrpc_poll_begin() - this thread will look what is ready
  * @session: the session
@@ -168,6 +193,7 @@ void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p)
 int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
 		   bool (*done)(void *ctx), void *ctx, u64 until)
 {
+	u32 busy = READ_ONCE(mrpc_knobs.busy_poll);
 	bool polled = false;
 	int ret;
 
@@ -185,6 +211,8 @@ int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc
 		polled = mrpc_datapath_poll(session, qp);
 		if (polled)
 			cond_resched();
+		else if (unlikely(busy) && mrpc_wait_busy(session, done, ctx, until, busy))
+			continue;
 		else if (!mrpc_wait_sleep(session, waiters, done, ctx, until) && !done(ctx))
 			break;
 	}
