@@ -392,8 +392,8 @@ struct mrpc_conn_opts {
 /**
  * mrpc_connect() - connect to a server
  * @session: the session
- * @address: "tcp:10.0.0.2:7000", "tcp:[fd00::2]:7000", "tcp:host:port" or
- *	"loop:name" (another session on this host)
+ * @address: "tcp:10.0.0.2:7000", "tcp:[fd00::2]:7000", "tcp:host:port", the same with
+ *	"prio:", or "loop:name" (another session on this host)
  * @services: what the peer must offer, with the same schema
  * @nr: how many, up to MRPC_MAX_SERVICES
  * @opts: or NULL

@@ -389,8 +389,8 @@ struct mrpc_bind {
  * struct mrpc_connect - MRPC_IOC_CONNECT and MRPC_IOC_SERVE
  * @size: sizeof(struct mrpc_connect)
  * @flags: zero
- * @transport: "tcp", "loop", ...
- * @addr: tcp: struct sockaddr_in or sockaddr_in6; loop: struct sockaddr_un with
+ * @transport: "tcp", "prio", "loop", ...
+ * @addr: tcp, prio: struct sockaddr_in or sockaddr_in6; loop: struct sockaddr_un with
  *	an abstract name (sun_path[0] == 0). SERVE writes the bound address back
  * @addr_len: bytes of @addr
  * @nr_schemas: how many of @schemas
