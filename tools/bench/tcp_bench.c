@@ -28,6 +28,7 @@ static const char usage[] =
 	"  call   requests and replies; with several in flight not batched\n"
 	"  serve-events  as serve, with one thread and epoll\n"
 	"  call-events   as call, over -c connections in turn, with epoll\n"
+	"  serve-busy, call-busy  as serve and call, looking for input without sleeping\n"
 	"  bulk   requests only\n"
 	"  connect  as call, each over a new connection\n"
 	"  idle   memory of -n connections over which one call was made\n"
@@ -111,13 +112,17 @@ bool send_all(int fd, const char *buf, size_t len)
 	return true;
 }
 
+static int recv_flags;	/* MSG_DONTWAIT: does not sleep */
+
 /* Return: false at the end of the stream, or when the peer is gone. */
 static bool recv_all(int fd, char *buf, size_t len)
 {
 	ssize_t n;
 
 	while (len) {
-		n = recv(fd, buf, len, 0);
+		n = recv(fd, buf, len, recv_flags);
+		if (n < 0 && errno == EAGAIN)
+			continue;
 		if (n <= 0)
 			return false;
 		buf += n;
@@ -350,7 +355,9 @@ int main(int argc, char **argv)
 	options_parse(&o, argc, argv, usage);
 	if (!o.address)
 		errx(2, "which address?");
-	if (!strcmp(o.mode, "serve"))
+	if (!strcmp(o.mode, "serve-busy") || !strcmp(o.mode, "call-busy"))
+		recv_flags = MSG_DONTWAIT;
+	if (!strcmp(o.mode, "serve") || !strcmp(o.mode, "serve-busy"))
 		return is_udp(o.address) ? serve_udp(&o) : serve(&o, serve_apart);
 	if (!strcmp(o.mode, "hold"))
 		return serve(&o, answer_once);
@@ -359,7 +366,7 @@ int main(int argc, char **argv)
 
 		return serve_events(listen_at(&o, &addr));
 	}
-	if (!strcmp(o.mode, "call")) {
+	if (!strcmp(o.mode, "call") || !strcmp(o.mode, "call-busy")) {
 		measure_run(&o, run_calls);
 	} else if (!strcmp(o.mode, "call-events")) {
 		measure_run(&o, run_events);
