@@ -68,6 +68,76 @@ TEST(sync_prio)
 	sync_sizes("prio");
 }
 
+/* -- the largest message: no block of a receive heap is larger than a region may be ------------ */
+
+#define LARGEST		(256U << 20)
+#define LARGE_TAG	4711
+
+static uint32_t large_len;	/* bytes of data in it, which begin behind the Blob */
+static bool large_came;
+
+static void large_seen(const struct mrpc_cqe *cqe, const void *msg)
+{
+	large_came = raw_is_blob(msg, cqe->msg_len, LARGE_TAG, large_len);
+}
+
+/* A pair whose heaps hold one such message, on its way there or back. */
+static void large_pair(const char *how, bool there)
+{
+	uint32_t small = 1 << 20, large = large_len + sizeof(struct test_Blob);
+	struct mrpc_connect to;
+
+	raw_server_open(&p.srv, there ? small : large, there ? large : small);
+	raw_open(&p.c, there ? large : small, there ? small : large);
+	p.srv.max_message = MRPC_MAX_MESSAGE;
+	p.srv.seen = large_seen;
+	raw_pair_start(&p, how, 1);
+	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
+	to = raw_target(&p.c, p.addr);
+	to.max_message = MRPC_MAX_MESSAGE;
+	p.conn = raw_connect_to(&p.c, &to);
+	CHECK_MSG(p.conn > 0, "%s: %s", p.addr, p.c.why);
+}
+
+static void large_call(uint32_t method, uint32_t root, uint64_t tag, uint32_t len)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, method, root);
+	uint64_t begin = raw_now();
+	struct mrpc_cqe cqe;
+
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	NOTE("%u MiB %s in %llu ms", (large_len + 32) >> 20, len ? "back" : "there",
+	     (unsigned long long)((raw_now() - begin) / RAW_MS));
+	CHECK_EQ(cqe.status, MRPC_OK);
+	CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, tag, len));
+	raw_done(&p.c, &cqe);
+}
+
+/* Every byte is compared, by the server and then by the client. */
+static void large(const char *how)
+{
+	bool room = raw_meminfo("MemAvailable") > 3 * (LARGEST >> 10) && raw_scale() == 1;
+
+	large_len = (room ? LARGEST : LARGEST / 4) - sizeof(struct test_Blob);
+	large_pair(how, true);
+	large_call(RAW_ACK, raw_blob(&p.c, LARGE_TAG, large_len, NULL), LARGE_TAG, 0);
+	CHECK(large_came);
+	raw_pair_end(&p);
+	large_pair(how, false);
+	large_call(RAW_MAKE, raw_blob(&p.c, large_len, 0, NULL), large_len, large_len);
+	raw_pair_end(&p);
+}
+
+TEST_LIMIT(large_tcp, 180)
+{
+	large("tcp4");
+}
+
+TEST_LIMIT(large_prio, 180)
+{
+	large("prio");
+}
+
 /* Each call has one REPLY, and one of FREED and SENT. */
 static void ring_sizes(const char *how, unsigned int threads)
 {

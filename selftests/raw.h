@@ -19,7 +19,8 @@
 #include "message.h"
 
 #define RAW_BLOCKS	1024
-#define RAW_HEAP_MAX	(96U << 20)
+/* Addresses that are set aside for a heap; a program of 32 bits has few. */
+#define RAW_HEAP_MAX	(sizeof(void *) > 4 ? 512U << 20 : 96U << 20)
 
 #define RAW_S		1000000000ULL	/* ns */
 #define RAW_MS		1000000ULL
