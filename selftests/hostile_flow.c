@@ -11,6 +11,7 @@
 #include "tap.h"
 #include "peer.h"
 #include "gen.h"
+#include "prio_tells.h"
 
 static struct raw_pair p;
 static struct peer w;
@@ -316,6 +317,60 @@ TEST_LIMIT(unread_replies, 120)
 TEST_LIMIT(unread_replies_few_entries, 120)
 {
 	unread_replies(2);
+}
+
+#define UNREAD		200000		/* bytes of a reply */
+#define UNREAD_CALLS	30
+#define STAGED		(8 << 20)	/* bytes of memory of a connection for what has no place */
+
+/*
+ * The same over prio, where all who connect share an association: a session whose application takes
+ * nothing from its queue, beside an honest one. Its receive heap has room for few of its replies.
+ */
+static void unread_replies_prio(uint32_t entries)
+{
+	static struct raw unread;
+	struct mrpc_sqe sqe;
+	struct raw_qp qp;
+	u64 before;
+	u32 i;
+	int conn;
+
+	open_both();
+	p.srv.entries = entries;
+	raw_pair_start(&p, "prio", 1);
+	raw_open(&unread, 1 << 20, 1 << 20);
+	conn = raw_connect(&unread, p.addr);
+	CHECK_MSG(conn > 0, "%s: %s", p.addr, unread.why);
+	raw_qp(&qp, &unread, 64, 256, 0);
+	for (i = 0; i < UNREAD_CALLS; i++) {
+		sqe = raw_sqe(conn, RAW_MAKE, raw_blob(&unread, UNREAD, 0, NULL));
+		CHECK(raw_push(&qp, &sqe));
+	}
+	CHECK(raw_enter(&qp, 0, 0) >= 0);
+	before = raw_server_requests(&p.srv);
+	for (i = 0; i < 100; i++)
+		check_alive();
+	/* Replies that find no room wait at their sender, whose application has them. */
+	CHECK(!raw_server_idle(&p.srv, 100));
+	CHECK(raw_server_requests(&p.srv) >= before + 100);
+	NOTE("%lld KiB wait in its receiver's kernel, %u replies in its queue",
+	     (long long)gauge("staged") >> 10, raw_ready(&qp));
+	CHECK(raw_ready(&qp) > 0 && raw_ready(&qp) < UNREAD_CALLS);
+	CHECK(gauge("staged") <= STAGED);
+	raw_close(&unread);
+	CHECK(raw_server_idle(&p.srv, 5000));
+	end();
+}
+
+TEST_LIMIT(unread_replies_prio, 120)
+{
+	unread_replies_prio(0);
+}
+
+TEST_LIMIT(unread_replies_few_entries_prio, 120)
+{
+	unread_replies_prio(2);
 }
 
 #define LATE_CALLS	16		/* with this much each: more than sockets hold */
