@@ -4,10 +4,12 @@
  * are forgotten, and that those who have restarted are known anew.
  */
 #include <stdio.h>
+#include <unistd.h>
 
 #include "tap.h"
 #include "load.h"
 #include "operator.h"
+#include "peer.h"
 #include "prio_tells.h"
 #include "stranger.h"
 
@@ -52,6 +54,111 @@ TEST_LIMIT(idle, 200)
 	/* Those that have a connection do not notice. */
 	CHECK_EQ(gauge("links"), 2);
 	stranger_close(&all);
+	raw_pair_end(&p);
+	raw_must_unload("mrpc_prio");
+}
+
+/* -- who has left a gap ------------------------------------------------------------------- */
+
+#define EACH	100U		/* bytes of the first datagram of two */
+#define BYTES	200U		/* of the Blob in a call */
+
+static struct stranger each[PEERS];
+
+/* An association, a connection over it, and nothing under way any more. */
+static void meet(unsigned int i)
+{
+	struct mrpc_prio_note ack = { .op = MRPC_PRIO_ACK };
+	struct stranger *s = &each[i];
+
+	*s = all;
+	s->token = 1000 + i;
+	s->from = 0x7f010000 + i;
+	stranger_meet(s);
+	ack.msg = s->answer;
+	stranger_say(s, &ack);
+}
+
+/* One of the two datagrams of the peer's only call. */
+static void send_half(struct stranger *s, bool second)
+{
+	static u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 512];
+	static struct stranger_train t;
+	struct mrpc_prio_packet packet;
+	struct mrpc_msg_len len;
+	struct mrpc_frame f;
+	u32 total;
+
+	total = sizeof(struct mrpc_wire_hdr) +
+		peer_blob(message + sizeof(struct mrpc_wire_hdr), &len, 1, BYTES, NULL);
+	f = peer_call_frame(1 << 16, RAW_ACK, &len);
+	mrpc_wire_encode(&f, (void *)message);
+	packet = stranger_message(s, MRPC_PRIO_REQUEST, total, EACH);
+	s->msg--;	/* both are of one message */
+	if (second) {
+		packet.offset = EACH;
+		packet.len = total - EACH;
+	}
+	stranger_train(&t, MRPC_PRIO_DATA_HDR + packet.len);
+	stranger_put(&t, &packet, message);
+	stranger_send(s, &t, true);
+}
+
+/* It has forgotten everything, and says so; the others have the same socket. */
+static void forget(const struct stranger *s)
+{
+	struct stranger one = *s;
+
+	one.fd = CHECK_SYS(dup(s->fd));
+	stranger_leave(&one);
+}
+
+/*
+ * As many peers as may be have each lost the first packet of a call: each has a gap map, which goes
+ * when the packet has come, or the peer has gone. What the endpoint counts is what there is.
+ */
+TEST_LIMIT(gaps, 400)
+{
+	uint64_t begin = raw_now(), until;
+	unsigned int rounds, i;
+
+	raw_server_open(&p.srv, 48 << 20, 48 << 20);
+	raw_open(&p.c, 1 << 20, 1 << 20);
+	p.srv.keepalive_us = RAW_HOUR_US;
+	raw_pair_start(&p, "prio", 2);
+	/* They do not answer who asks whether they live. */
+	CHECK(raw_file_write(PARAMETER("silence"), "600000000"));
+	stranger_new(&all, AF_INET, p.srv.s.port);
+	for (i = 0; i < PEERS; i++)
+		meet(i);
+	NOTE("%u peers in %llu ms", i, (unsigned long long)((raw_now() - begin) / RAW_MS));
+	CHECK(gauge("peers") >= PEERS);
+	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), 0);
+	for (i = 0; i < PEERS; i++)
+		send_half(&each[i], true);
+	CHECK(gauge_becomes("gap_maps", PEERS, 20000));
+	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), PEERS);
+	until = raw_now() + 30 * RAW_S * raw_patience();
+	for (rounds = 0; gauge("gap_maps") && raw_now() < until; rounds++) {
+		/* A socket that is full loses some: a peer that lives would be asked again. */
+		for (i = 0; i < PEERS; i++)
+			if (i % 2)
+				send_half(&each[i], false);
+			else
+				forget(&each[i]);
+		raw_sleep(RAW_S);
+	}
+	NOTE("%u rounds, %lld packets found no memory", rounds,
+	     (long long)op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory"));
+	CHECK_EQ(gauge("gap_maps"), 0);
+	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), 0);
+	CHECK(gauge_becomes("messages_in", 0, 20000));
+	CHECK_EQ(raw_server_requests(&p.srv), PEERS / 2);
+	for (i = 1; i < PEERS; i += 2)
+		forget(&each[i]);
+	CHECK(raw_server_conns(&p.srv, 1, 60000));
+	stranger_close(&all);
+	CHECK(raw_file_write(PARAMETER("silence"), "3000000"));
 	raw_pair_end(&p);
 	raw_must_unload("mrpc_prio");
 }

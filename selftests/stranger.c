@@ -220,7 +220,8 @@ void stranger_connect(struct stranger *s)
 	stranger_send(s, &t, true);
 	do {	/* what others were answered is repeated */
 		p = stranger_hear(s, MRPC_PRIO_DATA, buf, sizeof(buf));
-	} while (p.conn != s->conn);
+	} while (p.conn != s->conn || p.to != s->token);
+	s->answer = p.msg;
 	memcpy(&hdr, buf + MRPC_PRIO_DATA_HDR, sizeof(hdr));
 	if (mrpc_wire_decode(&hdr, MRPC_MAX_MESSAGE, &f, &why) || f.type != MRPC_WIRE_HELLO_ACK)
 		raw_die("another answer to a HELLO, of type %u", f.type);

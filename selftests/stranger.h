@@ -24,6 +24,7 @@
  * @remote: the server's
  * @conn: of its messages: the last connection
  * @msg: number of the last message
+ * @answer: that of the answer to its last handshake, which is repeated until it is acknowledged
  */
 struct stranger {
 	int fd;
@@ -34,6 +35,7 @@ struct stranger {
 	u64 remote;
 	u64 conn;
 	u64 msg;
+	u64 answer;
 };
 
 /**
