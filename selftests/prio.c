@@ -244,6 +244,7 @@ static int by_size(const void *a, const void *b)
 #define LINE_MBIT	50
 #define CHUNK_NS	(16384 * 8 * 1000ULL / LINE_MBIT)
 #define CALLS		21
+#define URGENT		64		/* bytes of an urgent call */
 /* Two chunks, as packets in memory, and a few small ones. */
 #define BELOW		(2 * 24576 + 4096)
 
@@ -271,7 +272,7 @@ static uint64_t urgent_calls(unsigned int nr, int64_t *below)
 	for (i = 0; i < nr; i++) {
 		uint64_t begin = raw_now();
 
-		sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, i, 32, NULL));
+		sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, i, URGENT, NULL));
 		sqe.priority = 250;
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 		CHECK_EQ(cqe.status, MRPC_OK);
