@@ -46,6 +46,8 @@ void raw_die_at(const char *file, int line, const char *fmt, ...);
 unsigned int raw_scale(void);
 /* Limits of waits for what a quiet machine does at once: a busy one gets several times as long. */
 unsigned int raw_patience(void);
+/* Time counts instructions (scripts/vm -i): what takes how long does not depend on the host. */
+bool raw_counted(void);
 uint64_t raw_now(void);		/* CLOCK_MONOTONIC, ns */
 void raw_sleep(uint64_t ns);
 
