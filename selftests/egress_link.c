@@ -3,6 +3,14 @@
  * Egress domains and the link below them: what goes before urgent messages, who has which
  * share, that nobody is in others' way, and what that is worth.
  */
+#include <linux/inet_diag.h>
+#include <linux/pkt_sched.h>
+#include <linux/rtnetlink.h>
+#include <linux/sock_diag.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
 #include "tap.h"
 #include "lo.h"
 #include "load.h"
@@ -209,41 +217,227 @@ TEST_LIMIT(shares_prio, 240)
 
 /* -- what is below ---------------------------------------------------------------------- */
 
-/* Two chunks, as packets in memory, and a few small ones. */
-#define BELOW	(2 * 24576 + 16384)
+#define BULK	8	/* loads beside small calls */
 
-TEST_LIMIT(below_prio, 120)
+static struct load bulk[BULK];
+static unsigned int nr_bulk;
+
+/* @nr loads, each on a connection of its own, of @in_flight calls of @len bytes. */
+static void bulk_start(struct raw_pair *pair, unsigned int nr, uint32_t len, unsigned int in_flight)
 {
-	int64_t out = 0, below = 0, now;
+	for (nr_bulk = 0; nr_bulk < nr; nr_bulk++) {
+		struct load *b = &bulk[nr_bulk];
+
+		b->len = len;
+		b->ack = true;
+		load_start(b, &pair->c, raw_connect(&pair->c, pair->addr), in_flight);
+	}
+}
+
+static void bulk_stop(void)
+{
+	while (nr_bulk)
+		load_stop(&bulk[--nr_bulk]);
+}
+
+/**
+ * struct below - what was below the scheduler at most
+ * @out: bytes that the domain knows to be granted, or sent and not gone
+ * @memory: bytes of memory that the transport's sockets say
+ * @queued: bytes in the device's queue, with all headers
+ */
+struct below {
+	int64_t out;
+	int64_t memory;
+	int64_t queued;
+};
+
+/* What @part makes of each message of a dump, summed up. */
+static int64_t dump(int protocol, const void *ask, size_t len,
+		    int64_t (*part)(const struct nlmsghdr *n))
+{
+	static char buf[32768] __attribute__((__aligned__(8)));
+	static int fds[NETLINK_SOCK_DIAG + 1];
+	const struct nlmsghdr *n;
+	int64_t sum = 0;
+	int left;
+
+	if (!fds[protocol])
+		fds[protocol] = CHECK_SYS(socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, protocol));
+	CHECK_EQ(send(fds[protocol], ask, len, 0), len);
+	for (;;) {
+		left = CHECK_SYS(recv(fds[protocol], buf, sizeof(buf), 0));
+		for (n = (const void *)buf; NLMSG_OK(n, left); n = NLMSG_NEXT(n, left)) {
+			if (n->nlmsg_type == NLMSG_DONE)
+				return sum;
+			CHECK(n->nlmsg_type != NLMSG_ERROR);
+			sum += part(n);
+		}
+	}
+}
+
+/* A socket's memory in queues and devices, and what follows it at once; see below() of tcp. */
+static int64_t below_of_socket(const struct nlmsghdr *n)
+{
+	const struct inet_diag_msg *m = NLMSG_DATA(n);
+	const struct rtattr *a = (const void *)(m + 1);
+	int len = n->nlmsg_len - NLMSG_LENGTH(sizeof(*m));
+	int64_t queued = 0, unsent = 0;
+
+	for (; RTA_OK(a, len); a = RTA_NEXT(a, len)) {
+		if (a->rta_type == INET_DIAG_SKMEMINFO)
+			queued = ((const uint32_t *)RTA_DATA(a))[SK_MEMINFO_WMEM_ALLOC];
+		else if (a->rta_type == INET_DIAG_INFO)
+			unsent = ((const struct tcp_info *)RTA_DATA(a))->tcpi_notsent_bytes;
+	}
+	return queued ? queued + unsent : 0;
+}
+
+/* Of all TCP connections here, as the kernel tells everybody (ss -tm). */
+static int64_t below_of_tcp(void)
+{
+	const struct {
+		struct nlmsghdr n;
+		struct inet_diag_req_v2 r;
+	} ask = {
+		.n = {
+			.nlmsg_len = sizeof(ask), .nlmsg_type = SOCK_DIAG_BY_FAMILY,
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+		},
+		.r = {
+			.sdiag_family = AF_INET, .sdiag_protocol = IPPROTO_TCP,
+			.idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1) | 1 << (INET_DIAG_INFO - 1),
+			.idiag_states = ~0U,
+		},
+	};
+
+	return dump(NETLINK_SOCK_DIAG, &ask, sizeof(ask), below_of_socket);
+}
+
+/* What the discipline at the root of lo has. */
+static int64_t queue_of_lo(const struct nlmsghdr *n)
+{
+	const struct tcmsg *m = NLMSG_DATA(n);
+	const struct rtattr *a = TCA_RTA(m);
+	int len = TCA_PAYLOAD(n);
+
+	if (m->tcm_ifindex != 1 || m->tcm_parent != TC_H_ROOT)
+		return 0;
+	for (; RTA_OK(a, len); a = RTA_NEXT(a, len))
+		if (a->rta_type == TCA_STATS)
+			return ((const struct tc_stats *)RTA_DATA(a))->backlog;
+	return 0;
+}
+
+static int64_t queued_at_lo(void)
+{
+	const struct {
+		struct nlmsghdr n;
+		struct tcmsg m;
+	} ask = {
+		.n = {
+			.nlmsg_len = sizeof(ask), .nlmsg_type = RTM_GETQDISC,
+			.nlmsg_flags = NLM_F_REQUEST | NLM_F_DUMP,
+		},
+		.m = { .tcm_family = AF_UNSPEC, .tcm_ifindex = 1 },
+	};
+
+	return dump(NETLINK_ROUTE, &ask, sizeof(ask), queue_of_lo);
+}
+
+static void most(int64_t *most, int64_t now)
+{
+	*most = now > *most ? now : *most;
+}
+
+/*
+ * What is below at most while @nr connections send all the time, messages of @len bytes, so many of
+ * each in flight that 4 MiB are. @rule: of the domain, or NULL
+ */
+static struct below most_below(const char *how, const char *rule, unsigned int nr, uint32_t len)
+{
+	struct below b = {};
 	unsigned int i;
+
+	if (rule)
+		op_must_egress(SET, "lo", rule);
+	raw_server_open(&p.srv, 64 << 20, 32 << 20);
+	raw_open(&p.c, 64 << 20, 8 << 20);
+	raw_pair_start(&p, how, 2);
+	bulk_start(&p, nr, len, (4 << 20) / nr / len);
+	CHECK(load_more(&bulk[0], 2, 60000));
+	for (i = 0; i < 500; i++) {
+		most(&b.memory, strcmp(how, "prio") ? below_of_tcp() : gauge("below"));
+		most(&b.queued, queued_at_lo());
+		if (rule)
+			most(&b.out, op_egress_number("lo", MRPC_A_EGRESS_OUT));
+		raw_sleep(RAW_MS);
+	}
+	bulk_stop();
+	raw_pair_end(&p);
+	NOTE("%s, %u connections, %s: at most %lld bytes out, %lld queued at the device, %lld of "
+	     "memory below", how, nr, rule ? "a domain" : "none", (long long)b.out,
+	     (long long)b.queued, (long long)b.memory);
+	if (rule) {
+		/* What the link still has is out until it has gone. */
+		for (i = 0; i < 500 && op_egress_number("lo", MRPC_A_EGRESS_OUT); i++)
+			raw_sleep(10 * RAW_MS);
+		CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_OUT), 0);
+		op_must_egress(DEL, "lo", NULL);
+	}
+	return b;
+}
+
+#define CHUNK	16384
+#define LIMIT	(2 * CHUNK)
+
+/* A chunk with the headers of its packets, of 1500 bytes on the line. */
+#define LINE	(CHUNK + CHUNK / 16)
+/* As packets in the memory of either transport. */
+#define CHUNK_PRIO	24576
+#define CHUNK_TCP	20480
+/* A few packets without payload, and of other messages, beside all of them. */
+#define SMALL		16384
+
+/* @late: owners that have not reported what they have sent */
+static void check_below(const struct below *b, unsigned int late)
+{
+	CHECK(b->out > 0 && b->queued > 0 && b->memory > 0);
+	CHECK(b->out <= LIMIT + late * CHUNK);
+	CHECK(b->queued <= (2 + late) * LINE + SMALL);
+}
+
+/* On a machine that stands still an owner is late with one chunk. */
+TEST_LIMIT(below_prio, 240)
+{
+	struct below b;
 
 	begin();
 	slow_lo();
-	op_must_egress(SET, "lo", STRICT);
-	raw_pair(&p, "prio", 1);
-	other.len = 1 << 20;
-	load_start(&other, &p.c, p.conn, 4);
-	CHECK(load_more(&other, 1, 60000));
-	for (i = 0; i < 500; i++) {
-		now = op_egress_number("lo", MRPC_A_EGRESS_OUT);
-		out = now > out ? now : out;
-		now = op_transport("prio", MRPC_A_TRANSPORT_GAUGE, "below");
-		below = now > below ? now : below;
-		raw_sleep(RAW_MS);
-	}
-	NOTE("at most %lld bytes out, %lld bytes of memory below", (long long)out,
-	     (long long)below);
-	CHECK(out > 0 && below > 0);
-	/* On a machine that stands still an owner is late with one chunk. */
-	CHECK(out <= 32768 + 16384);
-	CHECK(below <= BELOW);
-	load_stop(&other);
-	raw_pair_end(&p);
-	/* What the link still has is out until it has gone. */
-	for (i = 0; i < 500 && op_egress_number("lo", MRPC_A_EGRESS_OUT); i++)
-		raw_sleep(10 * RAW_MS);
-	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_OUT), 0);
-	op_must_egress(DEL, "lo", NULL);
+	b = most_below("prio", STRICT, 1, 1 << 20);
+	check_below(&b, 1);
+	CHECK(b.memory <= 2 * CHUNK_PRIO + SMALL);
+	b = most_below("prio", STRICT, BULK, 256 << 10);
+	check_below(&b, 1);
+	most_below("prio", NULL, BULK, 256 << 10);
+}
+
+/*
+ * Each connection is an owner of its own, which on such a machine several are late with. The sum
+ * over all sockets is not of one moment: what has left one may be in another.
+ */
+TEST_LIMIT(below_tcp, 240)
+{
+	unsigned int late = raw_counted() ? 1 : 3;
+	struct below b, without;
+
+	begin();
+	slow_lo();
+	b = most_below("tcp4", STRICT, BULK, 256 << 10);
+	check_below(&b, late);
+	CHECK(b.memory <= (2 + late) * CHUNK_TCP + SMALL);
+	without = most_below("tcp4", NULL, BULK, 256 << 10);
+	CHECK(without.memory > 4 * b.memory && without.queued > 2 * b.queued);
 }
 
 /* Bytes of connections that begin: these are in no domain yet. */
@@ -513,29 +707,6 @@ static int cmp_ns(const void *a, const void *b)
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
 	return x < y ? -1 : x > y;
-}
-
-#define BULK	8	/* loads beside small calls */
-
-static struct load bulk[BULK];
-static unsigned int nr_bulk;
-
-/* @nr loads, each on a connection of its own, of @in_flight calls of @len bytes. */
-static void bulk_start(struct raw_pair *pair, unsigned int nr, uint32_t len, unsigned int in_flight)
-{
-	for (nr_bulk = 0; nr_bulk < nr; nr_bulk++) {
-		struct load *b = &bulk[nr_bulk];
-
-		b->len = len;
-		b->ack = true;
-		load_start(b, &pair->c, raw_connect(&pair->c, pair->addr), in_flight);
-	}
-}
-
-static void bulk_stop(void)
-{
-	while (nr_bulk)
-		load_stop(&bulk[--nr_bulk]);
 }
 
 static uint64_t bulk_done(void)
