@@ -174,7 +174,9 @@ void raw_open(struct raw *s, uint32_t send_len, uint32_t recv_len)
 	memset(s, 0, sizeof(*s));
 	pthread_mutex_init(&s->lock, NULL);
 	s->fd = raw_device();
-	err = raw_setup(s, 0, 0);
+	/* By default a heap may have as much, too. */
+	err = raw_setup(s, send_len > RAW_HEAP_USUAL ? send_len : 0,
+			recv_len > RAW_HEAP_USUAL ? recv_len : 0);
 	if (err)
 		raw_die("setup: %s", strerror(-err));
 	raw_grow(s, MRPC_REGION_SEND, send_len);

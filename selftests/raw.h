@@ -20,7 +20,8 @@
 
 #define RAW_BLOCKS	1024
 /* Addresses that are set aside for a heap; a program of 32 bits has few. */
-#define RAW_HEAP_MAX	(sizeof(void *) > 4 ? 512U << 20 : 96U << 20)
+#define RAW_HEAP_MAX	(sizeof(void *) > 4 ? 2U << 30 : 96U << 20)
+#define RAW_HEAP_USUAL	(256U << 20)	/* without another limit */
 
 #define RAW_S		1000000000ULL	/* ns */
 #define RAW_MS		1000000ULL

@@ -16,7 +16,7 @@
 
 #define MRPC_BUDDY_SHIFT	8
 #define MRPC_BUDDY_UNIT		(1U << MRPC_BUDDY_SHIFT)
-#define MRPC_BUDDY_ORDERS	21	/* up to 256 MiB */
+#define MRPC_BUDDY_ORDERS	23	/* up to 1 GiB, MRPC_REGION_MAX */
 #define MRPC_BUDDY_REST		128	/* blocks resting, half as many with each order */
 #define MRPC_BUDDY_REST_ORDERS	6	/* orders that rest */
 

@@ -30,7 +30,7 @@
 #define MRPC_MAX_SCHEMAS	256	/* schemas of a session */
 #define MRPC_MAX_REGIONS	64	/* regions of one heap of a session */
 #define MRPC_REGION_ALIGN	(64U << 10)	/* a region's length is a multiple of it */
-#define MRPC_REGION_MAX		(256U << 20)	/* bytes of one region */
+#define MRPC_REGION_MAX		(1U << 30)	/* bytes of one region */
 #define MRPC_MAX_HEAP		(1U << 31)	/* bytes of one heap of a session */
 #define MRPC_MAX_MESSAGE	(1U << 30)	/* bytes of one message */
 #define MRPC_MAX_HEAD		(16U << 20)	/* of these, struct blocks and text */
