@@ -365,9 +365,35 @@ int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, cons
 	return err;
 }
 
+/*
+ * A CANCEL of no call that is being served. If the call has not come, its request was given up on
+ * its way: should it come all the same it is not executed, and this is its reply.
+ */
+static int mrpc_hear_skip(struct mrpc_conn *conn, u64 id)
+{
+	u32 slot = mrpc_call_slot(id);
+	bool fresh;
+
+	if (!mrpc_features_accept(&conn->features, MRPC_FEATURE_ABORT))
+		return 0;
+	/* Only the owner of the receive claim has the table grow. */
+	if (slot >= conn->serves.nr && slot < conn->serves.limit && mrpc_conn_grow(conn, slot + 1))
+		return -ENOMEM;
+	spin_lock(&conn->lock);
+	fresh = !mrpc_serve_start(&conn->serves, id, conn);	/* nobody sees that it is no call */
+	if (fresh) {
+		mrpc_serve_end(&conn->serves, id);
+		conn->stats.calls++;
+	}
+	spin_unlock(&conn->lock);
+	return fresh ? mrpc_serve_status(conn, id, MRPC_CANCELLED,
+					 "cancelled by the caller before it came") : 0;
+}
+
 static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 {
 	struct mrpc_call *call;
+	int err = 0;
 
 	spin_lock(&conn->lock);
 	call = mrpc_serve_end(&conn->serves, id);
@@ -376,8 +402,10 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 	spin_unlock(&conn->lock);
 	if (call)
 		mrpc_serve_abort(call, MRPC_CANCELLED, "cancelled by the caller");
+	else
+		err = mrpc_hear_skip(conn, id);
 	set_bit(MRPC_CONN_TX_READY, &conn->flags);
-	return 0;
+	return err;
 }
 
 /*

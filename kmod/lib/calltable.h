@@ -6,9 +6,9 @@
  * A call id is sequence << 16 | slot. The caller's kernel owns the slots: a
  * slot carries one call at a time, and each use has a higher sequence. The
  * slot is free again only when the peer's terminal REPLY has come (the peer
- * always sends one, for cancelled calls too), so a peer that sees a slot's
- * sequence not rise, or a busy slot used again, sees a duplicate, whatever
- * was reordered.
+ * always sends one, for cancelled calls too, of which it need not have heard
+ * before: CANCEL takes their place), so a peer that sees a slot's sequence not
+ * rise, or a busy slot used again, sees a duplicate, whatever was reordered.
  *
  * Neither table locks: the owner holds its call-table lock, except where said.
  */

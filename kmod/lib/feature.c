@@ -54,7 +54,7 @@ int mrpc_features_hear(struct mrpc_features *f, u64 mask, u64 *answer)
 
 void mrpc_features_answer(struct mrpc_features *f, u64 answer)
 {
-	f->may = answer;
+	f->may = (f->may & ~MRPC_FEATURES_LINK) | answer;
 }
 
 void mrpc_features_answered(struct mrpc_features *f)

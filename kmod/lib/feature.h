@@ -19,6 +19,8 @@
 #define MRPC_FEATURE_CHANGE	BIT(0)
 /* Frames may have a CRC-32C */
 #define MRPC_FEATURE_CRC	BIT(1)
+/* A CANCEL may come although its call does not: it is answered. As the handshake has chosen */
+#define MRPC_FEATURE_ABORT	BIT(2)
 /* Those that a link may have, and that FEATURES is about */
 #define MRPC_FEATURES_LINK	MRPC_FEATURE_CRC
 

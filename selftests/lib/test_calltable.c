@@ -329,6 +329,7 @@ static struct {
 	u32 duplicates;
 	u32 late_cancels;
 	u32 early_cancels;
+	u32 aborted;
 } sim;
 
 static void sim_send(enum packet_type type, u64 id)
@@ -379,6 +380,21 @@ static void sim_start(void)
 	sim_send(CALL, c->id);
 }
 
+/* The transport gives a CALL up: from now on it need not arrive, but may. */
+static void sim_abort(u64 id)
+{
+	u32 i;
+
+	for (i = 0; i < sim.nr_net; i++) {
+		struct packet *p = &sim.net[i];
+
+		if (p->type != CALL || p->id != id || p->delivered)
+			continue;
+		p->delivered = true;
+		sim.aborted++;
+	}
+}
+
 /* Deadline or cancel at the caller; often for calls that are long over. */
 static void sim_abandon(void)
 {
@@ -394,6 +410,8 @@ static void sim_abandon(void)
 		return;
 	CHECK(call == c);
 	sim_complete(call);
+	if (rnd_below(&sim.rnd, 2))
+		sim_abort(c->id);
 	sim_send(CANCEL, c->id);
 }
 
@@ -562,7 +580,7 @@ static void sim_run(u32 seed, u32 caller_slots, u32 server_slots, bool dies)
 
 TEST(calltable_bad_network)
 {
-	u32 seed, duplicates = 0, early = 0, late = 0;
+	u32 seed, duplicates = 0, early = 0, late = 0, aborted = 0;
 
 	for (seed = 1; seed <= 40; seed++) {
 		sim_run(seed, 1 + seed % SLOTS, 1 + seed * 7 % SLOTS, false);
@@ -570,11 +588,13 @@ TEST(calltable_bad_network)
 		duplicates += sim.duplicates;
 		early += sim.early_cancels;
 		late += sim.late_cancels;
+		aborted += sim.aborted;
 	}
 	/* The simulation did what it is for. */
 	CHECK(duplicates > 10000);
 	CHECK(early > 100);
 	CHECK(late > 100);
+	CHECK(aborted > 100);
 }
 
 TEST(calltable_connection_dies)

@@ -57,6 +57,12 @@ TEST(newer_peers)
 	CHECK_EQ(mrpc_features_choose(&f, ~0ULL), CHANGE | CRC);
 	CHECK_EQ(mrpc_features_hear(&f, ~0ULL, &answer), 0);
 	CHECK_EQ(answer, CRC);
+	/* What is of the connection stays. */
+	f = (struct mrpc_features){ .want = MRPC_FEATURE_ABORT };
+	CHECK_EQ(mrpc_features_choose(&f, ~0ULL), CHANGE | MRPC_FEATURE_ABORT);
+	CHECK_EQ(mrpc_features_hear(&f, CRC, &answer), 0);
+	mrpc_features_answer(&f, answer);
+	CHECK_EQ(f.may, MRPC_FEATURE_ABORT | CRC);
 	f = (struct mrpc_features){ .want = CRC };
 	mrpc_features_offer(&f);
 	CHECK_EQ(mrpc_features_chosen(&f, CHANGE | CRC << 1), -EPROTO);

@@ -56,6 +56,7 @@ local f = {
 	features = ProtoField.uint64("mrpc.hello.features", "Features", base.HEX),
 	feature_change = ProtoField.bool("mrpc.hello.features.change", "CHANGE", 64, nil, 1),
 	feature_crc = ProtoField.bool("mrpc.hello.features.crc", "CRC", 64, nil, 2),
+	feature_abort = ProtoField.bool("mrpc.hello.features.abort", "ABORT", 64, nil, 4),
 	max_calls = ProtoField.uint32("mrpc.hello.max_calls", "Calls in flight"),
 	hello_status = ProtoField.uint16("mrpc.hello.status", "Status", base.DEC, statuses),
 	identity_len = ProtoField.uint16("mrpc.hello.identity_len", "Bytes of identity"),
@@ -153,6 +154,7 @@ local function hello(tvb, tree)
 	local features = item:add_le(f.features, tvb(8, 8))
 	features:add_le(f.feature_change, tvb(8, 8))
 	features:add_le(f.feature_crc, tvb(8, 8))
+	features:add_le(f.feature_abort, tvb(8, 8))
 	item:add_le(f.max_calls, tvb(16, 4))
 	item:add_le(f.hello_status, tvb(20, 2))
 	item:add_le(f.identity_len, tvb(22, 2))
