@@ -350,6 +350,7 @@ struct mrpc_arrival {
  * @passed: it came out of the engines
  * @refused: an engine rejected it
  * @carried: it is for the engines of another connection, see carry.c
+ * @cut: the rest of it will not come, and an engine keeps it: it is dropped when it is out
  */
 struct mrpc_rx {
 	struct mrpc_rpc rpc;
@@ -359,6 +360,7 @@ struct mrpc_rx {
 	bool passed;
 	bool refused;
 	bool carried;
+	bool cut;
 };
 
 int mrpc_rpc_put_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len);

@@ -135,6 +135,10 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
 
+	if (unlikely(rx->cut)) {
+		mrpc_rx_drop(conn, rpc);
+		return;
+	}
 	rx->passed = true;
 	if (!rx->sink)	/* else who has its bytes goes on */
 		mrpc_rx_place(conn, rx);
@@ -165,9 +169,11 @@ void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_rx_drop() - the connection ends with an rpc among its engines
- * @conn: a CLOSED connection
- * @rpc: the rpc
+ * mrpc_rx_drop() - a received rpc will not be delivered
+ * @conn: the connection
+ * @rpc: the rpc, no engine's
+ *
+ * Context: owner of the receive claim; may sleep.
  */
 void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
@@ -179,16 +185,28 @@ void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_rx_free(conn, rx);
 }
 
+/* Is it an engine's, of which it cannot be had back now? */
+static bool mrpc_rx_is_kept(struct mrpc_conn *conn, struct mrpc_rx *rx)
+{
+	bool among = !rx->carried && !rx->passed && !rx->refused && rx->rpc.born;
+
+	return among && !mrpc_chain_withdraw(conn, &rx->rpc);
+}
+
 /**
- * mrpc_rx_cut() - the connection ends with a message half received
- * @conn: a CLOSED connection
+ * mrpc_rx_cut() - the rest of a message will not come
+ * @conn: the connection
  * @rx: what has come of it
+ *
+ * Context: owner of the receive claim; may sleep.
  */
 void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	rx->sink = NULL;
-	/* What is among the engines goes with them: mrpc_rx_drop(). */
-	if (rx->carried || rx->passed || rx->refused || !rx->rpc.born)
+	/* Who keeps it lets it pass some time, or has it taken away with the connection. */
+	if (mrpc_rx_is_kept(conn, rx))
+		rx->cut = true;
+	else
 		mrpc_rx_drop(conn, &rx->rpc);
 }
 
@@ -220,6 +238,7 @@ static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	rx->passed = false;
 	rx->refused = false;
 	rx->carried = false;
+	rx->cut = false;
 	sink->a.base = NULL;
 	sink->a.call = NULL;
 	sink->rx = rx;

@@ -711,10 +711,10 @@ EXPORT_SYMBOL_GPL(mrpc_sink_resume);
 
 /**
  * mrpc_sink_drop() - an active message will not be completed
- * @conn: a CLOSED connection; the caller owns both claims
+ * @conn: the connection; the caller owns the receive claim
  * @sink: the connection's own, or a parked one; empty afterwards
  *
- * What an engine has is dropped with its queue.
+ * The call of a request stays in the serve table. Context: process; may sleep.
  */
 void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 {
@@ -727,3 +727,26 @@ void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 	memset(sink, 0, sizeof(*sink));
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_drop);
+
+/**
+ * mrpc_sink_abort() - the peer has given up the request that the sink has
+ * @conn: the connection, whose sink has an active message
+ *
+ * Nothing of it has been delivered, and nothing will be. Its call ends as if CANCEL had come.
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0; -EPROTO: it is no request; -ENOMEM. Then the connection must end.
+ */
+int mrpc_sink_abort(struct mrpc_conn *conn)
+{
+	const struct mrpc_frame cancel = {
+		.type = MRPC_WIRE_CANCEL,
+		.call_id = conn->sink.a.frame.call_id,
+	};
+
+	if (conn->sink.a.frame.type != MRPC_WIRE_CALL)
+		return -EPROTO;
+	mrpc_sink_drop(conn, &conn->sink);
+	return mrpc_conn_control(conn, &cancel);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_abort);
