@@ -360,6 +360,7 @@ struct prio_out {
  * @told: bytes that had come when the owner was told last
  * @complete: all of it has come
  * @cut: it has ended incomplete
+ * @given_up: so, and its connection goes on
  * @pieces: packets that were taken from @came and have not been placed; of that owner, as what
  *	follows
  * @frame: its header
@@ -384,6 +385,7 @@ struct prio_in {
 	u32 told;
 	bool complete;
 	bool cut;
+	bool given_up;
 
 	struct sk_buff *pieces;
 	struct mrpc_frame frame;

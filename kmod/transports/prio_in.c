@@ -361,6 +361,18 @@ void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
 		prio_in_tell(in);
 }
 
+/* Its sender has given it up, and it only: who owns the receive claim is to drop it. */
+static void prio_in_given_up(struct prio_in *in)
+{
+	struct prio_link *link = in->link;
+
+	in->cut = true;
+	WRITE_ONCE(in->given_up, true);
+	list_move_tail(&in->ready, &link->ready);	/* it waits for nothing any more */
+	if (link->conn)
+		mrpc_kick_rx(link->conn);
+}
+
 /**
  * prio_in_ended() - see which messages have ended incomplete
  * @host: the host; under its lock
@@ -376,7 +388,11 @@ void prio_in_ended(struct prio_host *host)
 			prio_in_free(in);
 			continue;
 		}
-		/* A sender gives up what it has begun only when its connection ends. */
+		if (rx->status == MRPC_PRIO_ABORTED && rx->kind == MRPC_PRIO_REQUEST) {
+			prio_in_given_up(in);
+			continue;
+		}
+		/* Anything else is given up only when its connection ends. */
 		in->cut = true;
 		prio_link_fail(in->link, rx->status == MRPC_PRIO_SILENT ? -ETIMEDOUT : -ECONNRESET);
 	}
@@ -591,6 +607,24 @@ static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
 	spin_unlock_bh(&host->lock);
 }
 
+/* Nothing of it has been delivered. Return: 1, or -errno. */
+static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
+{
+	struct prio_host *host = in->link->host;
+	int err = 0;
+
+	if (in->open) {
+		mrpc_sink_resume(conn, &in->sink);
+		err = mrpc_sink_abort(conn);
+	}
+	if (in->buf)
+		mrpc_stream_recycle(conn->session, in->buf, in->cap);
+	spin_lock_bh(&host->lock);
+	prio_in_free(in);
+	spin_unlock_bh(&host->lock);
+	return err ?: 1;
+}
+
 /* What came before the handshake can be looked at now. */
 static void prio_in_late(struct prio_link *link)
 {
@@ -632,9 +666,12 @@ static u32 prio_in_fetch(struct prio_in *in, bool *complete)
 static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct prio_in *in)
 {
 	bool complete, fresh = !in->open;
-	u32 here = prio_in_fetch(in, &complete);
+	u32 here;
 	int err;
 
+	if (READ_ONCE(in->given_up))
+		return prio_in_abandon(conn, in);
+	here = prio_in_fetch(in, &complete);
 	if (!in->head) {
 		if (here < sizeof(struct mrpc_wire_hdr))
 			return complete ? -EPROTO : 0;
@@ -724,7 +761,7 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 		if (!in)
 			return n ?: frames;
 		/* Where one finds no room, those that have it go on, but none that is new. */
-		if (!list_empty(full) && !in->open) {
+		if (!list_empty(full) && !in->open && !READ_ONCE(in->given_up)) {
 			prio_in_put_off(link, in, full);
 			continue;
 		}
