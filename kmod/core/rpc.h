@@ -206,6 +206,8 @@ enum mrpc_call_role {
  * @spare: of one that nobody uses: those that the session keeps besides, see @spares
  * @spares: how many that makes with it
  * @loop: entry of the input of a loop transport's end; under that end's lock
+ * @freed: entry of those whose blocks a transport does not read any more, and has not said so yet;
+ *	under the transport's lock
  * @sending: what a transport that has it until the peer has it keeps it in; under the
  *	transport's lock
  * @by_ref: byte blocks of the send heap may be read: the application is owed
@@ -252,7 +254,10 @@ struct mrpc_call {
 	u32 max_reply;
 	struct mrpc_deadline deadline;
 	struct mrpc_times times;
-	struct list_head loop;
+	union {
+		struct list_head loop;
+		struct list_head freed;
+	};
 	void *sending;
 	struct mrpc_call *target;
 	struct mrpc_conn *via;

@@ -162,16 +162,23 @@ void prio_egress_join(struct prio_out *out)
 		mrpc_prio_tx_gate(&link->host->ep, &out->core, true);
 }
 
+/* prio_egress_leave() - nobody orders a message any more, if a domain did; under host->lock */
+void prio_egress_leave(struct prio_out *out)
+{
+	if (!out->unit.domain)
+		return;
+	mrpc_unit_leave(&out->unit);
+	mrpc_prio_tx_gate(&out->link->host->ep, &out->core, false);
+}
+
 static void prio_egress_move(struct prio_out *out, bool joins)
 {
 	if (!out->gone)
 		return;
-	if (joins) {
+	if (joins)
 		prio_egress_join(out);
-	} else if (out->unit.domain) {
-		mrpc_unit_leave(&out->unit);
-		mrpc_prio_tx_gate(&out->link->host->ep, &out->core, false);
-	}
+	else
+		prio_egress_leave(out);
 }
 
 /* Some of a link's messages, the first, which go behind the others. Return: there may be more. */

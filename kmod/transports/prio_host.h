@@ -103,6 +103,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @chunks: the pump's: what is being sent
  * @staged: bytes of packets that wait to be placed, all links together
  * @ended: messages that have ended, to be given back by whoever unlocks
+ * @freed: calls of messages that are not sent any more, by mrpc_call.freed; likewise
  * @answers: packets for those who are not peers; a path in skb->cb
  * @timer: fires at @timer_at at the latest
  * @timer_at: U64_MAX: not armed
@@ -140,6 +141,7 @@ struct prio_host {
 	u32 nr_byes;
 	u64 staged;
 	struct list_head ended;
+	struct list_head freed;
 	struct sk_buff_head answers;
 	struct hrtimer timer;
 	u64 timer_at;
@@ -501,18 +503,20 @@ bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_pr
 void prio_egress_sent(struct prio_host *host, struct mrpc_prio_tx *tx, u32 sent, u32 size);
 void prio_egress_settle(struct prio_host *host);
 void prio_egress_join(struct prio_out *out);
+void prio_egress_leave(struct prio_out *out);
 void prio_egress(struct mrpc_conn *conn, bool joins);
 struct mrpc_sender *prio_sender(struct mrpc_conn *conn);
 void prio_device(struct mrpc_conn *conn, char *name);
 
 /* prio_out.c */
-int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted);
+int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 struct prio_out *prio_out_new(gfp_t gfp);
 bool prio_out_bye(struct prio_link *link, struct prio_out *out);
 void prio_out_ended(struct prio_host *host);
 void prio_out_abort(struct prio_link *link);
 void prio_out_strip(struct prio_link *link);
 void prio_out_free(struct prio_out *out);
+void prio_out_sent(struct mrpc_prio_tx *core);
 int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
 		    struct socket *owner, u32 *size);
 int prio_out_init(void);

@@ -379,7 +379,7 @@ int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 
 	if (READ_ONCE(link->down))
 		return -EPIPE;
-	err = prio_out_submit(link, rpc, conn->accepted);
+	err = prio_out_submit(conn, rpc);
 	if (err)
 		return err;
 	rpc->done = mrpc_rpc_total(rpc);

@@ -5,6 +5,7 @@
 #include <linux/module.h>
 #include <linux/pkt_sched.h>
 
+#include "feature.h"
 #include "prio_host.h"
 
 /* -- settings: parameters of the module, for all namespaces ------------------------------ */
@@ -181,6 +182,7 @@ MODULE_PARM_DESC(skb_priority, "packet priority of the eight network priorities,
 static struct mrpc_transport_ops prio_ops = {
 	.name		= "prio",
 	.version	= 1,
+	.features	= MRPC_FEATURE_ABORT,
 	.owner		= THIS_MODULE,
 	.connect	= prio_connect,
 	.listen		= prio_listen,

@@ -5,7 +5,8 @@
  * A message is given to the protocol whole, with its call and, through that, its blocks in the
  * application's send heap, until the peer has all of it. There is no order between messages;
  * where one must not come before another, it waits here until that has arrived: CANCEL for
- * what it cancels, the client's BYE for all.
+ * what it cancels, the client's BYE for all. A request whose CANCEL is here is aborted, wherever it
+ * is: its CANCEL follows when the receiver knows of that, or has it.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -158,6 +159,31 @@ void prio_out_ended(struct prio_host *host)
 	}
 }
 
+/*
+ * It is not sent any more, and its receiver will hear of that: then its blocks are the
+ * application's again, unless they are being read just now.
+ */
+static void prio_out_let_go(struct prio_out *out)
+{
+	struct mrpc_call *call = out->call;
+
+	if (!call || out->core.state != MRPC_PRIO_TX_ABORTING || out->core.out)
+		return;
+	prio_egress_leave(out);
+	call->sending = NULL;
+	out->call = NULL;
+	list_add_tail(&call->freed, &out->link->host->freed);
+}
+
+/**
+ * prio_out_sent() - packets of a message have been made
+ * @core: the message; under host->lock
+ */
+void prio_out_sent(struct mrpc_prio_tx *core)
+{
+	prio_out_let_go(prio_out_of(core));
+}
+
 /**
  * prio_out_free() - give back what a message had
  * @out: a message that has ended
@@ -197,16 +223,30 @@ static u8 prio_out_kind(const struct mrpc_rpc *rpc)
 	}
 }
 
-/* Behind what it cancels, if that has not arrived; at the end, if nothing may follow. */
-static void prio_out_place(struct prio_link *link, struct prio_out *out, bool accepted)
+/*
+ * The caller of a request has gone, and its CANCEL waits for it. Whether all of it has come is the
+ * receiver's to know, which answers CANCEL in either case.
+ */
+static void prio_out_give_up(struct prio_out *out)
+{
+	mrpc_prio_tx_abort(&out->link->host->ep, &out->core, ktime_get_ns());
+	prio_out_let_go(out);
+}
+
+/*
+ * Behind what it cancels, if that has not arrived; at the end, if nothing may follow. @aborts: the
+ * peer answers a CANCEL whose call does not come.
+ */
+static void prio_out_place(struct prio_link *link, struct prio_out *out, bool accepted, bool aborts)
 {
 	const struct mrpc_call *target = out->call->target;
 	struct prio_out *at = target ? target->sending : NULL;
 
 	if (at && at->link == link) {
-		while (at->then)
-			at = at->then;
+		out->then = at->then;
 		at->then = out;
+		if (aborts && at->gone)
+			prio_out_give_up(at);
 	} else if (out->call->rpc.frame.type == MRPC_WIRE_BYE && !accepted && !link->last) {
 		link->last = out;
 		prio_out_last(link);
@@ -217,20 +257,21 @@ static void prio_out_place(struct prio_link *link, struct prio_out *out, bool ac
 
 /**
  * prio_out_submit() - send a message
- * @link: the link
+ * @conn: the connection
  * @rpc: the message, marshalled
- * @accepted: at the server's end
  *
  * A client has as many as it has calls. Where it does not let go of what it is answered, no more
  * of its calls are read: the core sees to that.
  *
- * Context: process; may sleep. Return: 0; -EAGAIN: mrpc_kick_tx() will be called, or the end of
- * the connection comes to light as it receives; -ENOMEM.
+ * Context: owner of the transmit claim; may sleep. Return: 0; -EAGAIN: mrpc_kick_tx() will be
+ * called, or the end of the connection comes to light as it receives; -ENOMEM.
  */
-int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted)
+int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
+	bool accepted = conn->accepted, aborts = conn->features.may & MRPC_FEATURE_ABORT;
 	struct prio_out *out = prio_out_new(GFP_KERNEL);
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
+	struct prio_link *link = conn->link;
 	struct prio_host *host = link->host;
 	int err = 0;
 
@@ -251,7 +292,7 @@ int prio_out_submit(struct prio_link *link, struct mrpc_rpc *rpc, bool accepted)
 		out->call = call;
 		call->sending = out;
 		prio_out_add(link, out);
-		prio_out_place(link, out, accepted);
+		prio_out_place(link, out, accepted, aborts);
 	}
 	prio_unlock(host);
 	return err;

@@ -176,6 +176,7 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	spin_lock_init(&host->lock);
 	INIT_LIST_HEAD(&host->ports);
 	INIT_LIST_HEAD(&host->ended);
+	INIT_LIST_HEAD(&host->freed);
 	__skb_queue_head_init(&host->answers);
 	get_random_bytes(key, sizeof(key));
 	/* Never again, whatever becomes of this host: not after 2^64 connections. */

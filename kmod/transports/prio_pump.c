@@ -70,17 +70,25 @@ void prio_settle(struct prio_host *host)
  * prio_unlock() - the end of whatever has been done under host->lock
  * @host: the host
  *
- * Gives back the messages that have ended. Context: any but hard interrupt.
+ * Gives back the messages that have ended, and what those have that are not sent any more.
+ * Context: any but hard interrupt.
  */
 void prio_unlock(struct prio_host *host)
 	__releases(&host->lock)
 {
+	struct mrpc_call *call, *then;
 	struct prio_out *out, *next;
 	LIST_HEAD(ended);
+	LIST_HEAD(freed);
 
 	prio_settle(host);
 	list_splice_init(&host->ended, &ended);
+	list_splice_init(&host->freed, &freed);
 	spin_unlock_bh(&host->lock);
+	list_for_each_entry_safe(call, then, &freed, freed) {
+		mrpc_call_sent_put(call);
+		mrpc_call_put(call);
+	}
 	list_for_each_entry_safe(out, next, &ended, of_link)
 		prio_out_free(out);
 }
@@ -233,6 +241,8 @@ static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 					  now);
 		if (turn)
 			prio_egress_sent(host, chunks->tx, size ? sent : 0, size);
+		for (i = 0; i < nr; i++)
+			prio_out_sent(chunks[i].tx);
 		if (sent < 0) {
 			host->starved_until = now + PRIO_RETRY;
 			return false;

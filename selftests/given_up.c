@@ -1,0 +1,460 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls over prio that end while their requests are being sent: their callers wait for nobody, their
+ * blocks come back at once, nothing more of them is sent, the server never runs what it has half,
+ * and their slots are free again.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "tap.h"
+#include "gen.h"
+#include "hosts.h"
+#include "lo.h"
+#include "operator.h"
+#include "prio_tells.h"
+
+#define LARGE	(4 << 20)
+#define WAIT	(10 * RAW_S)
+
+static struct raw_pair p;
+static struct raw_qp qp;
+
+static void bend(const char *qdisc)
+{
+	if (!lo_bend(qdisc))
+		SKIP("there is no '%s' here", qdisc);
+}
+
+/* So many calls at a time. */
+static void begin(const char *qdisc, const char *calls)
+{
+	op_del_all();
+	op_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);	/* of a test that has failed */
+	bend(qdisc);
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", calls));
+	raw_server_open(&p.srv, 8 << 20, 32 << 20);
+	raw_open(&p.c, 32 << 20, 8 << 20);
+	raw_pair_start(&p, "prio", 1);
+	CHECK(raw_file_write(RAW_KNOBS "max_calls", "256"));
+	raw_qp(&qp, &p.c, 64, 256, 0);
+}
+
+static void end(void)
+{
+	raw_pair_end(&p);
+	CHECK(raw_sessions(0, 10000));
+}
+
+static struct mrpc_sqe request(uint64_t tag, uint32_t len, uint64_t timeout_us)
+{
+	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, tag, len, NULL));
+
+	sqe.user_data = tag;
+	sqe.timeout_us = timeout_us;
+	return sqe;
+}
+
+static void start(const struct mrpc_sqe *sqe)
+{
+	CHECK(raw_push(&qp, sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+}
+
+static void cancel(uint64_t tag)
+{
+	struct mrpc_sqe sqe = { .op = MRPC_OP_CANCEL, .conn = p.conn, .call = tag };
+
+	start(&sqe);
+}
+
+/* A call completes once, and its blocks come back, both soon: long before a peer counts as silent. */
+static void completes(uint64_t tag, uint32_t status)
+{
+	uint64_t until = raw_now() + 300 * RAW_MS * raw_patience();
+	bool done = false, freed = false;
+	struct mrpc_cqe cqe;
+
+	while (!done || !freed) {
+		CHECK_MSG(raw_next(&qp, &cqe, WAIT), "done %d, freed %d", done, freed);
+		CHECK_EQ(cqe.user_data, tag);
+		if (cqe.type == MRPC_CQE_REPLY) {
+			CHECK(!done);
+			CHECK_EQ(cqe.status, status);
+			done = true;
+			raw_done(&p.c, &cqe);
+		}
+		if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
+			CHECK(!freed);
+			freed = true;
+		}
+	}
+	CHECK_MSG(raw_now() < until, "%llu ms late",
+		  (unsigned long long)((raw_now() - until) / RAW_MS));
+}
+
+/* The connection goes on, and a slot is free, if need be after a while. */
+static void works(void)
+{
+	uint64_t until = raw_now() + WAIT * raw_patience();
+	struct mrpc_cqe cqe;
+
+	do {
+		struct mrpc_sqe sqe = request(999, 100, 0);
+
+		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+		raw_done(&p.c, &cqe);
+		raw_free(&p.c, sqe.root);
+		CHECK_MSG(raw_now() < until, "the slot does not come back: status %u", cqe.status);
+	} while (cqe.status == MRPC_RESOURCE_EXHAUSTED);
+	CHECK_EQ(cqe.status, MRPC_OK);
+}
+
+/* The server has run nothing but these. */
+static void has_run(uint64_t nr)
+{
+	CHECK(raw_server_calls(&p.srv, 0, 10000));
+	CHECK_EQ(raw_server_requests(&p.srv), nr);
+}
+
+/* Nothing is left of a message at either end. */
+static void nothing_left(void)
+{
+	CHECK(gauge_becomes("messages_out", 0, 5000));
+	CHECK(gauge_becomes("messages_in", 0, 5000));
+	CHECK(gauge_becomes("staged", 0, 5000));
+	CHECK(gauge_becomes("outstanding", 0, 5000));
+}
+
+/* Bytes that leave lo in half a second. */
+static uint64_t leaves_lo(const char *kind)
+{
+	uint64_t before = host_queue(getpid(), "lo", kind).bytes;
+
+	raw_sleep(500 * RAW_MS);
+	return host_queue(getpid(), "lo", kind).bytes - before;
+}
+
+/* -- a peer that is dead --------------------------------------------------------------------- */
+
+static void sync_late(uint32_t len, uint64_t timeout_us)
+{
+	struct mrpc_sqe sqe = request(1, len, timeout_us);
+	uint64_t before = raw_now(), ns;
+	struct mrpc_cqe cqe;
+
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	ns = raw_now() - before;
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	CHECK(cqe.flags & MRPC_CQE_FREED);
+	CHECK_MSG(ns + RAW_MS >= timeout_us * 1000 &&
+		  ns < timeout_us * 1000 + 300 * RAW_MS * raw_patience(),
+		  "%u bytes: it took %llu ms", len, (unsigned long long)(ns / RAW_MS));
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, sqe.root);
+}
+
+/* A synchronous call is over at its deadline, whatever of it has been sent. */
+TEST_LIMIT(dead_sync, 120)
+{
+	begin("netem limit 10000 delay 0", "64");
+	works();
+	bend("netem limit 10000 loss 100%");
+	sync_late(100, 200000);
+	sync_late(20000, 200000);	/* all of it is sent at once */
+	sync_late(LARGE, 200000);	/* waits for grants */
+	sync_late(20000, 1000);
+	bend("netem limit 10000 delay 0");
+	works();
+	works();
+	has_run(3);
+	nothing_left();
+	end();
+}
+
+static void nothing(int sig)
+{
+	(void)sig;
+}
+
+/* So it is after a signal. */
+TEST_LIMIT(dead_signal, 120)
+{
+	struct sigaction sa = { .sa_handler = nothing };
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	uint64_t before, ns;
+
+	begin("netem limit 10000 delay 0", "64");
+	bend("netem limit 10000 loss 100%");
+	CHECK_SYS(sigaction(SIGALRM, &sa, NULL));
+	sqe = request(1, 20000, 0);
+	before = raw_now();
+	alarm(1);
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), -EINTR);
+	ns = raw_now() - before;
+	CHECK_MSG(ns < RAW_S + 300 * RAW_MS * raw_patience(), "it took %llu ms",
+		  (unsigned long long)(ns / RAW_MS));
+	bend("netem limit 10000 delay 0");
+	works();
+	has_run(1);
+	end();
+}
+
+/* And with a queue pair the blocks come back at once. */
+TEST_LIMIT(dead_ring, 120)
+{
+	struct mrpc_sqe sqe;
+	unsigned int i;
+
+	begin("netem limit 10000 delay 0", "64");
+	bend("netem limit 10000 loss 100%");
+	for (i = 0; i < 4; i++) {
+		sqe = request(1, i % 2 ? LARGE : 20000, i / 2 ? 0 : 100000);
+		start(&sqe);
+		if (i / 2) {
+			raw_sleep(20 * RAW_MS);
+			cancel(1);
+		} else {
+			raw_sleep(100 * RAW_MS);
+		}
+		completes(1, i / 2 ? MRPC_CANCELLED : MRPC_DEADLINE_EXCEEDED);
+		raw_free(&p.c, sqe.root);
+	}
+	bend("netem limit 10000 delay 0");
+	works();
+	has_run(1);
+	nothing_left();
+	end();
+}
+
+/* -- a line that is slow ---------------------------------------------------------------------- */
+
+#define SLOW	"tbf rate 8mbit burst 20000 limit 4m"
+
+/* The line is free as soon as nobody wants what is sent there. */
+TEST_LIMIT(line_is_free, 120)
+{
+	struct mrpc_sqe sqe;
+	uint64_t busy, idle;
+
+	begin(SLOW, "1");
+	sqe = request(1, LARGE, 0);
+	start(&sqe);
+	busy = leaves_lo("tbf");
+	cancel(1);
+	completes(1, MRPC_CANCELLED);
+	works();
+	idle = leaves_lo("tbf");
+	NOTE("%llu bytes leave while it is sent, %llu when it has been given up",
+	     (unsigned long long)busy, (unsigned long long)idle);
+	CHECK(busy > 100000);
+	CHECK(idle < busy / 4);
+	has_run(1);
+	nothing_left();
+	end();
+}
+
+/* In an egress domain too, whose turn it may be just then. */
+TEST_LIMIT(line_is_free_domain, 120)
+{
+	struct mrpc_sqe sqe;
+	unsigned int i;
+
+	begin("netem limit 10000 delay 0", "1");
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "rate=1000000");
+	for (i = 0; i < 20; i++) {
+		sqe = request(1, LARGE, 0);
+		start(&sqe);
+		raw_sleep(i * 5 * RAW_MS);
+		cancel(1);
+		completes(1, MRPC_CANCELLED);
+		raw_free(&p.c, sqe.root);
+		works();
+	}
+	CHECK(leaves_lo("netem") < 100000);
+	has_run(20);
+	nothing_left();
+	op_must_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
+	end();
+}
+
+/* A paused domain gives nothing a turn: what waits there goes at once, and is never sent. */
+TEST_LIMIT(domain_is_paused, 120)
+{
+	struct mrpc_sqe sqe;
+
+	begin("netem limit 10000 delay 0", "2");
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "paused=1");
+	sqe = request(1, LARGE, 100000);
+	start(&sqe);
+	completes(1, MRPC_DEADLINE_EXCEEDED);
+	op_must_egress(MRPC_CMD_EGRESS_SET, "lo", "paused=0");
+	works();
+	has_run(1);
+	nothing_left();
+	op_must_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);
+	end();
+}
+
+/* -- what the server has of it ------------------------------------------------------------------ */
+
+static void queued(unsigned int nr)
+{
+	uint64_t until = raw_now() + WAIT * raw_patience();
+
+	while (op_dir("null", true, MRPC_A_ENGINE_DIR_QUEUED) != nr) {
+		CHECK_MSG(raw_now() < until, "%lld rpcs are queued, not %u",
+			  (long long)op_dir("null", true, MRPC_A_ENGINE_DIR_QUEUED), nr);
+		raw_sleep(RAW_MS);
+	}
+}
+
+/* Is there anything of a message with this tag in the server's receive heap? */
+static bool visible(uint64_t tag)
+{
+	uint8_t want[64];
+	uint32_t at;
+
+	raw_fill(want, tag, sizeof(want));
+	for (at = 0; at + sizeof(want) <= p.srv.s.recv_len; at += 8)
+		if (!memcmp(p.srv.s.recv + at, want, sizeof(want)))
+			return true;
+	return false;
+}
+
+/* Its head is among the server's engines while its bytes still come. */
+TEST_LIMIT(among_engines, 120)
+{
+	struct mrpc_sqe sqe;
+
+	begin(SLOW, "1");
+	op_must_add("null", "side=server", NULL);
+	CHECK_EQ(op_pause("null", 2, true), 0);
+	sqe = request(1, LARGE, 0);
+	start(&sqe);
+	queued(1);
+	cancel(1);
+	completes(1, MRPC_CANCELLED);
+	queued(0);
+	CHECK_EQ(op_pause("null", 2, false), 0);
+	works();
+	has_run(1);
+	nothing_left();
+	CHECK(!visible(1));
+	op_must_del("null");
+	end();
+}
+
+/* An engine that keeps it for a while lets it pass to nobody. */
+TEST_LIMIT(kept_by_engine, 120)
+{
+	struct mrpc_sqe sqe;
+
+	begin(SLOW, "1");
+	op_must_add("fault", "delay_percent=10000 delay=1000000000 side=server", NULL);
+	sqe = request(1, LARGE, 0);
+	start(&sqe);
+	raw_sleep(300 * RAW_MS);
+	cancel(1);
+	completes(1, MRPC_CANCELLED);
+	works();
+	raw_sleep(1500 * RAW_MS);
+	has_run(1);
+	nothing_left();
+	CHECK(!visible(1));
+	op_must_del("fault");
+	end();
+}
+
+/* Its blocks in the receive heap come back. */
+TEST_LIMIT(heap_comes_back, 120)
+{
+	struct mrpc_sqe sqe;
+	unsigned int i;
+
+	begin(SLOW, "1");
+	for (i = 0; i < 30; i++) {
+		sqe = request(1, LARGE, 0);
+		start(&sqe);
+		raw_sleep(30 * RAW_MS);
+		cancel(1);
+		completes(1, MRPC_CANCELLED);
+		raw_free(&p.c, sqe.root);
+		works();
+	}
+	has_run(30);
+	nothing_left();
+	CHECK(!visible(1));
+	end();
+}
+
+/* -- at any moment -------------------------------------------------------------------------------- */
+
+static const uint32_t sizes[] = { 100, 2000, 20000, 100000, 1000000 };
+
+static uint32_t size_of(uint64_t tag)
+{
+	return tag == 999 ? 100 : sizes[tag % 5];
+}
+
+/* What the server runs is what was called: its bytes are those of its tag. */
+static void is_whole(const struct mrpc_cqe *cqe, const void *msg)
+{
+	const struct test_Blob *blob = msg;
+
+	if (!raw_is_blob(msg, cqe->msg_len, blob->tag, size_of(blob->tag)))
+		raw_die("the server runs a request whose content is another's");
+}
+
+/*
+ * Requests of all sizes are given up at random moments, and their blocks used again as soon as they
+ * come back, on a line that loses, repeats and reorders.
+ */
+TEST_LIMIT(at_any_moment, 300)
+{
+	struct gen g = gen_seeded(1);
+	unsigned int i, ok = 0;
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+
+	begin("netem limit 10000 delay 2ms 1ms loss 3% duplicate 3% reorder 10%", "4");
+	p.srv.seen = is_whole;
+	for (i = 1; i <= 150; i++) {
+		bool freed = false, done = false;
+
+		sqe = request(i, size_of(i), gen_below(&g, 3) ? 0 : 1 + gen_below(&g, 30000));
+		start(&sqe);
+		raw_sleep(gen_below(&g, 30) * RAW_MS);
+		cancel(i);
+		while (!done || !freed) {
+			CHECK_MSG(raw_next(&qp, &cqe, WAIT), "%u: done %d, freed %d", i, done, freed);
+			if (cqe.type == MRPC_CQE_ERROR) {	/* it was over */
+				CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
+				continue;
+			}
+			CHECK_EQ(cqe.user_data, i);
+			if (cqe.type == MRPC_CQE_REPLY) {
+				CHECK(!done);
+				done = true;
+				ok += cqe.status == MRPC_OK;
+				CHECK(cqe.status == MRPC_OK || cqe.status == MRPC_CANCELLED ||
+				      cqe.status == MRPC_DEADLINE_EXCEEDED);
+				raw_done(&p.c, &cqe);
+			}
+			if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
+				CHECK(!freed);
+				freed = true;
+			}
+		}
+		memset(p.c.send + sqe.root, 0xee, raw_blob_size(size_of(i), NULL));
+		raw_free(&p.c, sqe.root);
+		works();
+	}
+	NOTE("%u of 150 were answered", ok);
+	nothing_left();
+	end();
+}
