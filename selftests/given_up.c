@@ -37,7 +37,7 @@ static void begin(const char *qdisc, const char *calls)
 	bend(qdisc);
 	CHECK(raw_file_write(RAW_KNOBS "max_calls", calls));
 	raw_server_open(&p.srv, 8 << 20, 32 << 20);
-	raw_open(&p.c, 32 << 20, 8 << 20);
+	raw_open(&p.c, 32 << 20, 32 << 20);
 	raw_pair_start(&p, "prio", 1);
 	CHECK(raw_file_write(RAW_KNOBS "max_calls", "256"));
 	raw_qp(&qp, &p.c, 64, 256, 0);
@@ -389,6 +389,58 @@ TEST_LIMIT(heap_comes_back, 120)
 	has_run(30);
 	nothing_left();
 	CHECK(!visible(1));
+	end();
+}
+
+/* -- replies ------------------------------------------------------------------------------------- */
+
+/* Its reply is on its way: what is left of that is not sent, and the server's blocks come back. */
+static void reply_comes(unsigned int nr)
+{
+	struct mrpc_sqe sqe = request(LARGE, 10, 0);
+	unsigned int i;
+
+	sqe.method = RAW_MAKE;
+	for (i = 1; i <= nr; i++) {
+		start(&sqe);
+		CHECK(leaves_lo("tbf") > 50000);
+		cancel(LARGE);
+		completes(LARGE, MRPC_CANCELLED);
+		works();
+		CHECK(leaves_lo("tbf") < 50000);
+		CHECK(raw_server_idle(&p.srv, 100));
+		has_run(2 * i);
+	}
+	nothing_left();
+}
+
+TEST_LIMIT(reply_comes_not, 120)
+{
+	begin(SLOW, "1");
+	reply_comes(3);
+	end();
+}
+
+/* Its head is among the client's engines. */
+TEST_LIMIT(reply_among_engines, 120)
+{
+	struct mrpc_sqe sqe;
+
+	begin(SLOW, "1");
+	op_must_add("null", "side=client", NULL);
+	reply_comes(1);
+	CHECK_EQ(op_pause("null", 2, true), 0);
+	sqe = request(LARGE, 10, 0);
+	sqe.method = RAW_MAKE;
+	start(&sqe);
+	queued(1);
+	cancel(LARGE);
+	completes(LARGE, MRPC_CANCELLED);
+	queued(0);
+	CHECK_EQ(op_pause("null", 2, false), 0);
+	works();
+	nothing_left();
+	op_must_del("null");
 	end();
 }
 

@@ -728,6 +728,49 @@ void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_drop);
 
+/* Whose message is it? NULL: it was refused, or is nobody's. */
+static struct mrpc_call *mrpc_sink_owner(const struct mrpc_sink *sink)
+{
+	return sink->rx ? sink->rx->a.call : sink->a.call;
+}
+
+/**
+ * mrpc_sink_wanted() - does anybody want the rest of a message?
+ * @sink: the connection's own, or a parked one; active
+ *
+ * Context: owner of the receive claim. Return: false: it was refused, or its call has ended.
+ */
+bool mrpc_sink_wanted(const struct mrpc_sink *sink)
+{
+	struct mrpc_call *call = mrpc_sink_owner(sink);
+
+	if (!call)
+		return false;
+	return call->role == MRPC_ROLE_SERVER ? !test_bit(MRPC_CALL_ABORTED, &call->flags) :
+						mrpc_call_wanted(call);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
+
+/**
+ * mrpc_sink_give_up() - the rest of a message that nobody wants will not come
+ * @conn: the connection, whose sink has an active message that is not wanted
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0 or -EPROTO, after which the connection must end.
+ */
+int mrpc_sink_give_up(struct mrpc_conn *conn)
+{
+	struct mrpc_call *call = mrpc_sink_owner(&conn->sink);
+	bool reply = call && call->role == MRPC_ROLE_CLIENT;
+	u64 id = conn->sink.a.frame.call_id;
+	u16 status = conn->sink.a.frame.status;
+
+	mrpc_sink_drop(conn, &conn->sink);
+	/* It was the last of the call: its slot is free. */
+	return reply ? mrpc_sink_fail_reply(conn, id, status, "given up") : 0;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
+
 /**
  * mrpc_sink_abort() - the peer has given up the request that the sink has
  * @conn: the connection, whose sink has an active message

@@ -199,6 +199,8 @@ void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to);
 void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from);
 void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink);
 int mrpc_sink_abort(struct mrpc_conn *conn);
+bool mrpc_sink_wanted(const struct mrpc_sink *sink);
+int mrpc_sink_give_up(struct mrpc_conn *conn);
 
 bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);

@@ -607,6 +607,27 @@ static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
 	spin_unlock_bh(&host->lock);
 }
 
+/* More of it is to come. Return: whether anybody wants that. */
+static bool prio_in_wanted(const struct mrpc_conn *conn, const struct prio_in *in, bool fresh)
+{
+	const struct mrpc_sink *sink = fresh ? &conn->sink : &in->sink;
+
+	/* What has no bytes behind its head is complete in a moment. */
+	return !sink->a.frame.msg.bytes || mrpc_sink_wanted(sink);
+}
+
+/* Nobody wants the rest: it is refused. Return: 1, or -errno. */
+static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh)
+{
+	int err;
+
+	if (!fresh)
+		mrpc_sink_resume(conn, &in->sink);
+	err = mrpc_sink_give_up(conn);
+	prio_in_skip(in);
+	return err ?: 1;
+}
+
 /* Nothing of it has been delivered. Return: 1, or -errno. */
 static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
 {
@@ -695,6 +716,8 @@ static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct p
 		prio_in_deliver(conn, in);
 		return 1;
 	}
+	if (!prio_in_wanted(conn, in, fresh))
+		return prio_in_refuse(conn, in, fresh);
 	if (fresh)
 		mrpc_sink_park(conn, &in->sink);
 	prio_in_go_on(in, in->core.total);
