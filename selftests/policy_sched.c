@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Egress disciplines in eBPF: what they say goes first, what becomes of a domain that loses
- * its discipline, and those of bpf/: deadline, user_fair.
+ * its discipline, and those of bpf/: earliest, user_fair.
  */
 #include <errno.h>
 #include <poll.h>
@@ -389,15 +389,15 @@ TEST(refused)
 
 static const uint64_t timeouts[NR] = { 0, 900000000, 100000000, 500000000 };
 
-static void deadline(const char *how)
+static void earliest(const char *how)
 {
 	struct wave w;
 
 	begin_over(how);
 	wave_begin(&w);
-	policy_example(&ex, "deadline");
+	policy_example(&ex, "earliest");
 	policy_start(&ex);
-	op_must_egress(SET, "lo", "discipline=deadline");
+	op_must_egress(SET, "lo", "discipline=earliest");
 	wave_send(&w, lens, timeouts);
 	CHECK(wait_in_order(&w, "2310"));
 	wave_end(&w);
@@ -409,18 +409,18 @@ static void deadline(const char *how)
 	end();
 }
 
-TEST(deadline_tcp)
+TEST(earliest_tcp)
 {
-	deadline("tcp4");
+	earliest("tcp4");
 }
 
-TEST(deadline_prio)
+TEST(earliest_prio)
 {
-	deadline("prio");
+	earliest("prio");
 }
 
 /* Of one connection of prio each message is ranked by itself. */
-TEST(deadline_same_connection)
+TEST(earliest_same_connection)
 {
 	static const uint32_t len[NR] = { 3000, 3000, 3000, 3000 };
 	static const uint32_t want[NR] = { 2, 3, 1, 0 };
@@ -431,9 +431,9 @@ TEST(deadline_same_connection)
 	raw_qp(&w.qp, &p.c, 64, 256, 0);
 	for (i = 0; i < NR; i++)
 		w.conn[i] = p.conn;
-	policy_example(&ex, "deadline");
+	policy_example(&ex, "earliest");
 	policy_start(&ex);
-	op_must_egress(SET, "lo", "discipline=deadline chunk=4096 limit=4096");
+	op_must_egress(SET, "lo", "discipline=earliest chunk=4096 limit=4096");
 	/* A machine that stands still has grants expire: once more. */
 	for (i = 0; i < 10; i++) {
 		wave_send(&w, len, timeouts);

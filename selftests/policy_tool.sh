@@ -378,30 +378,30 @@ test_sched()
 	serve 1
 	bad rank_write 'cannot write\|only read is supported\|may only read'
 	bad rank_name "'strict' is the name of a discipline that is no policy"
-	mrpc policy load "$MRPC_BUILD/bpf/deadline.bpf.o"
-	policy deadline "p['type'] == 'sched' and p['hooks'] == ['rank'] and p['users'] == []"
-	refused 1 "policy 'deadline' is an egress discipline: mrpc egress set" engine add deadline
+	mrpc policy load "$MRPC_BUILD/bpf/earliest.bpf.o"
+	policy earliest "p['type'] == 'sched' and p['hooks'] == ['rank'] and p['users'] == []"
+	refused 1 "policy 'earliest' is an egress discipline: mrpc egress set" engine add earliest
 	refused 2 "'a-name-that-is-too-long-for-a-policy' is no name of a discipline: it must be at most 31 characters" \
 		egress set dev lo discipline a-name-that-is-too-long-for-a-policy
-	mrpc egress set dev lo discipline deadline
-	mrpc egress | has '^dev lo  *deadline ' || mrpc egress | has '^lo  *deadline '
-	policy deadline "p['users'] == ['egress dev lo']"
+	mrpc egress set dev lo discipline earliest
+	mrpc egress | has '^dev lo  *earliest ' || mrpc egress | has '^lo  *earliest '
+	policy earliest "p['users'] == ['egress dev lo']"
 	kv-client put a b
-	policy deadline "p['runs'] > 0 and p['mean_ns'] > 0"
-	refused 1 "egress domains go by the policy 'deadline': 'egress dev lo' (which would go by priority); give them another discipline with 'mrpc egress set', or say 'force'" \
-		policy unload deadline
-	mrpc policy replace deadline "$MRPC_BUILD/bpf/deadline.bpf.o"
-	policy deadline "p['generation'] == 2"
+	policy earliest "p['runs'] > 0 and p['mean_ns'] > 0"
+	refused 1 "egress domains go by the policy 'earliest': 'egress dev lo' (which would go by priority); give them another discipline with 'mrpc egress set', or say 'force'" \
+		policy unload earliest
+	mrpc policy replace earliest "$MRPC_BUILD/bpf/earliest.bpf.o"
+	policy earliest "p['generation'] == 2"
 	mrpc config save "$file"
 	mrpc egress set dev lo discipline fifo
 	mrpc config restore "$file" | has 'egress dev lo: changed'
-	mrpc -j egress | json 'j[0]["discipline"] == "deadline"'
-	mrpc policy unload deadline force | has 'egress dev lo: goes by priority from now on'
-	policy deadline "p['state'] == 'detached'"
+	mrpc -j egress | json 'j[0]["discipline"] == "earliest"'
+	mrpc policy unload earliest force | has 'egress dev lo: goes by priority from now on'
+	policy earliest "p['state'] == 'detached'"
 	kv-client put a c
 	mrpc egress set dev lo discipline strict
 	mrpc -j policy | json 'j == []'
-	refused 1 "'dev lo' could not be changed: there is no discipline 'deadline'" \
+	refused 1 "'dev lo' could not be changed: there is no discipline 'earliest'" \
 		config restore "$file"
 }
 

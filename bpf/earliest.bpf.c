@@ -3,8 +3,8 @@
  * An egress discipline: the earliest deadline first, to the nanosecond. What has none goes
  * behind all that has, the highest priority first.
  *
- *	mrpc policy load deadline.bpf.o
- *	mrpc egress set dev eth0 discipline deadline
+ *	mrpc policy load earliest.bpf.o
+ *	mrpc egress set dev eth0 discipline earliest
  *
  * A call's deadline is that of its application, or what a policy has set; a reply has that of
  * its request.
@@ -15,12 +15,12 @@
 
 char _license[] SEC("license") = "GPL";
 
-MRPC_SCHED_RANK(deadline_rank)
+MRPC_SCHED_RANK(earliest_rank)
 {
 	return q->deadline ?: NEVER + 255 - q->priority;
 }
 
-MRPC_POLICY_OPS struct mrpc_sched_ops deadline = {
-	.rank	= (void *)deadline_rank,
-	.name	= "deadline",
+MRPC_POLICY_OPS struct mrpc_sched_ops earliest = {
+	.rank	= (void *)earliest_rank,
+	.name	= "earliest",
 };
