@@ -349,7 +349,7 @@ static void mrpc_domain_show(struct mrpc_sched_queue *q, const struct mrpc_rpc *
 	const struct mrpc_call *call = rpc->call;
 
 	q->call = call->id;
-	q->deadline = rpc->deadline;
+	q->deadline = mrpc_rpc_deadline(rpc);
 	q->size = mrpc_rpc_size(rpc);
 	q->service = call->method >> 16;
 	q->method = call->method & 0xffff;

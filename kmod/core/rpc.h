@@ -318,6 +318,12 @@ static inline u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
 	return rpc->call->role == MRPC_ROLE_SERVER ? rpc->call->priority : MRPC_RANK_CONTROL;
 }
 
+/* Until when a message is of use, CLOCK_MONOTONIC ns; 0: for ever. A reply's deadline is its call's. */
+static inline u64 mrpc_rpc_deadline(const struct mrpc_rpc *rpc)
+{
+	return rpc->deadline ?: READ_ONCE(rpc->call->deadline.when);
+}
+
 static inline void mrpc_rpc_set_rank(struct mrpc_rpc *rpc, u8 rank)
 {
 	if (rpc->call->role == MRPC_ROLE_CLIENT)

@@ -203,7 +203,7 @@ static int qos_configure(struct mrpc_engine *e, struct mrpc_group *group,
 /* Four ranks for each power of two of microseconds: who has less left goes first. */
 static u8 qos_deadline_rank(const struct mrpc_rpc *rpc)
 {
-	u64 at = rpc->deadline ?: READ_ONCE(rpc->call->deadline.when), now = ktime_get_ns(), us;
+	u64 at = mrpc_rpc_deadline(rpc), now = ktime_get_ns(), us;
 	u32 log;
 
 	if (!at)
