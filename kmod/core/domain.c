@@ -366,11 +366,15 @@ static void mrpc_domain_show(struct mrpc_sched_queue *q, const struct mrpc_rpc *
 void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc,
 		      u64 left)
 {
+	u64 deadline = U64_MAX;
+
 	u->waits = rpc;
 	u->mark = d->granted;
-	if (rpc)
+	if (rpc) {
 		mrpc_domain_show(&u->seen, rpc);
-	mrpc_egress_work(&d->core, &u->queue, rpc ? mrpc_rpc_rank(rpc) : 0, left);
+		deadline = u->seen.deadline ?: U64_MAX;
+	}
+	mrpc_egress_work(&d->core, &u->queue, rpc ? mrpc_rpc_rank(rpc) : 0, deadline, left);
 }
 
 /* Under d->lock. @rpc: the head message, or NULL. */

@@ -222,11 +222,13 @@ static void queue_changed(struct mrpc_egress *d, struct mrpc_egress_queue *q)
 	queue_update(d, q);
 }
 
-void mrpc_egress_work(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 priority, u64 left)
+void mrpc_egress_work(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 priority,
+		      u64 deadline, u64 left)
 {
 	q->late = false;
 	q->begun = false;
 	mrpc_order_del(&d->order, &q->order);
+	mrpc_order_due(&d->order, &q->order, deadline);
 	mrpc_order_rank(&d->order, &q->order, priority, left);
 	queue_changed(d, q);
 }

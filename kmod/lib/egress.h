@@ -80,7 +80,7 @@ enum mrpc_egress_state {
 
 /**
  * struct mrpc_egress_queue - one datapath's transmit direction; embedded
- * @order: @order.left and @order.priority are the head message's
+ * @order: @order.left, @order.priority and @order.deadline are the head message's
  * @grant: in the domain's list of grants, while @held
  * @granted_at: when
  * @credit: bytes that the transport takes now; SENDING: only what it has said since
@@ -155,11 +155,13 @@ void mrpc_egress_remove(struct mrpc_egress *d, struct mrpc_egress_queue *q);
 
 /**
  * mrpc_egress_work() - the queue has a new head message, or none
+ * @deadline: of the message, U64_MAX: it has none
  * @left: bytes to send, headers included; 0: none
  *
  * For each message once: a listed queue goes behind its equals.
  */
-void mrpc_egress_work(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 priority, u64 left);
+void mrpc_egress_work(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 priority,
+		      u64 deadline, u64 left);
 
 /** mrpc_egress_rank() - another priority for the same head message */
 void mrpc_egress_rank(struct mrpc_egress *d, struct mrpc_egress_queue *q, u8 priority);

@@ -183,9 +183,10 @@ static u8 entity_level(const struct mrpc_order *o, const struct mrpc_order_entit
 	}
 }
 
+/* In heaps, by more than levels. */
 static bool order_ranked(const struct mrpc_order *o)
 {
-	return o->rule.within == MRPC_ORDER_RANKED;
+	return o->rule.within >= MRPC_ORDER_DEADLINE;
 }
 
 /* To its place in @e->on, in what is in order. */
@@ -218,7 +219,7 @@ static void entity_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 static bool entity_rank(const struct mrpc_order *o, struct mrpc_order_entity *e, u64 *rank)
 {
 	if (order_ranked(o)) {
-		*rank = o->rule.ranker->rank(e);
+		*rank = o->rule.ranker ? o->rule.ranker->rank(e) : e->deadline;
 		return *rank != e->node.key;
 	}
 	*rank = entity_level(o, e);
@@ -237,6 +238,7 @@ void mrpc_order_join(struct mrpc_order *o, struct mrpc_order_entity *e,
 		     struct mrpc_order_tenant *t)
 {
 	memset(e, 0, sizeof(*e));
+	e->deadline = U64_MAX;
 	e->home = t ? t : &o->common;
 	e->home->members++;
 }
@@ -300,6 +302,12 @@ void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 prior
 	e->left = left;
 	if (e->listed && !entity_stale(o, e))
 		entity_move(o, e);
+}
+
+void mrpc_order_due(struct mrpc_order *o, struct mrpc_order_entity *e, u64 deadline)
+{
+	e->deadline = deadline;
+	mrpc_order_rank(o, e, e->priority, e->left);
 }
 
 bool mrpc_order_again(struct mrpc_order *o, struct mrpc_order_entity *e)

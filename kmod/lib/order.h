@@ -10,8 +10,8 @@
  * tenants, while the discipline changes as well.
  *
  * Inside a tenant there are 256 levels, the lowest first, each a list: a bitmap
- * says which are not empty. A discipline that ranks by more than 256 levels
- * (struct mrpc_order_ranker) has a heap there instead, where a choice costs as
+ * says which are not empty. A discipline that tells more than 256 levels apart (deadlines, and
+ * what a struct mrpc_order_ranker says) has a heap there instead, where a choice costs as
  * the logarithm of what is listed in the tenant. Between tenants the same structure is a wheel of
  * virtual time. A tenant's virtual time is what it was charged, divided by its
  * weight; its slot in the wheel is that time in units of the wheel's grain, and
@@ -51,8 +51,9 @@
  *
  * Starvation. A listed tenant is never starved: one that comes without debt
  * waits for at most one turn of each other tenant. Inside a tenant STRICT
- * starves lower priorities and SMALL larger messages, because that is what they
- * are asked for; FIFO starves nobody. Caps on priorities are the caller's.
+ * starves lower priorities, SMALL larger messages and DEADLINE those without a deadline,
+ * because that is what they are asked for; FIFO starves nobody. Caps on priorities are the
+ * caller's. What has a deadline waits under DEADLINE for those only that are earlier.
  *
  * Everything is embedded: nothing is allocated, nothing fails for lack of
  * memory. Not locked: the owner holds a lock, for the order and everything
@@ -76,12 +77,16 @@
  * @MRPC_ORDER_STRICT: the highest priority first
  * @MRPC_ORDER_SMALL: the least left first; amounts that differ by less than an
  *	eighth may count as equal
+ * @MRPC_ORDER_DEADLINE: the earliest deadline first; then those without one, as they came
  * @MRPC_ORDER_RANKED: the lowest rank first, which the rule's ranker gives
+ *
+ * From @MRPC_ORDER_DEADLINE on what is listed is in heaps.
  */
 enum mrpc_order_within {
 	MRPC_ORDER_FIFO,
 	MRPC_ORDER_STRICT,
 	MRPC_ORDER_SMALL,
+	MRPC_ORDER_DEADLINE,
 	MRPC_ORDER_RANKED,
 	MRPC_ORDER_NR_WITHIN,
 };
@@ -125,7 +130,7 @@ struct mrpc_order_rule {
  * @tenant: whose
  * @listed: entities
  * @slot: in the wheel
- * @ranked: those of MRPC_ORDER_RANKED: a heap
+ * @ranked: those of MRPC_ORDER_DEADLINE and MRPC_ORDER_RANKED: a heap
  * @levels: those of the others
  */
 struct mrpc_order_bin {
@@ -168,6 +173,7 @@ struct mrpc_order_tenant {
  * @home: the tenant it joined
  * @on: the tenant whose bin lists it: @home, or @common if tenants are one
  * @left: what its present piece of work still costs; U64_MAX: not known
+ * @deadline: until when that is to be done; U64_MAX: it has none
  * @priority: 0 (least) to 255
  * @slot: its level in @on
  * @in: which bin of @on lists it
@@ -179,6 +185,7 @@ struct mrpc_order_entity {
 	struct mrpc_order_tenant *home;
 	struct mrpc_order_tenant *on;
 	u64 left;
+	u64 deadline;
 	u8 priority;
 	u8 slot;
 	u8 in;
@@ -259,7 +266,7 @@ int mrpc_order_tenant_weight(struct mrpc_order *o, struct mrpc_order_tenant *t, 
 int mrpc_order_tenant_fini(const struct mrpc_order_tenant *t);
 
 /**
- * mrpc_order_join() - a new entity, not listed, with priority 0 and nothing left
+ * mrpc_order_join() - a new entity, not listed, with priority 0, nothing left and no deadline
  * @t: its tenant, which outlives it; NULL: @o's common one
  */
 void mrpc_order_join(struct mrpc_order *o, struct mrpc_order_entity *e,
@@ -286,11 +293,14 @@ void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e);
  */
 void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 priority, u64 left);
 
+/** mrpc_order_due() - likewise: another deadline; U64_MAX: none */
+void mrpc_order_due(struct mrpc_order *o, struct mrpc_order_entity *e, u64 deadline);
+
 /**
  * mrpc_order_before() - would @a, which is listed, have its turn before @b?
  * @b: as it was when it was listed last; it need not be now
  *
- * Not for MRPC_ORDER_RANKED. Only inside a tenant is one before the other whatever the present.
+ * Not where they are in heaps. Only inside a tenant is one before the other whatever the present.
  */
 static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
 				     const struct mrpc_order_entity *b)

@@ -33,11 +33,19 @@ struct model {
 		bool stale;	/* if it is listed */
 		u8 priority;
 		u64 left;
+		u64 deadline;
 		u64 level;
 		u64 rank;	/* what its ranker says */
 		s64 seq;
 	} entity[MODEL_ENTITIES];
 };
+
+static void model_join(struct model *m, u32 e, u32 tenant)
+{
+	memset(&m->entity[e], 0, sizeof(m->entity[e]));
+	m->entity[e].home = tenant;
+	m->entity[e].deadline = ~0ULL;
+}
 
 static u64 model_level(const struct model *m, u32 e, u8 priority, u64 left)
 {
@@ -45,7 +53,8 @@ static u64 model_level(const struct model *m, u32 e, u8 priority, u64 left)
 
 	if (m->rule.within == MRPC_ORDER_RANKED)
 		return m->ranker ? m->ranker(priority, left) : m->entity[e].rank;
-
+	if (m->rule.within == MRPC_ORDER_DEADLINE)
+		return m->entity[e].deadline;
 	if (m->rule.within == MRPC_ORDER_FIFO)
 		return 0;
 	if (m->rule.within == MRPC_ORDER_STRICT)
@@ -110,6 +119,12 @@ static void model_rank(struct model *m, u32 e, u8 priority, u64 left)
 		m->entity[e].level = level;
 		m->entity[e].seq = ++m->seq;
 	}
+}
+
+static void model_due(struct model *m, u32 e, u64 deadline)
+{
+	m->entity[e].deadline = deadline;
+	model_rank(m, e, m->entity[e].priority, m->entity[e].left);
 }
 
 static void model_charge(struct model *m, u32 e, s64 cost)

@@ -24,10 +24,15 @@ static void begin(u8 within, bool fair, u32 nr)
 		mrpc_egress_add(&d, &queues[i], NULL);
 }
 
+static void offer_until(struct mrpc_egress_queue *q, u8 priority, u64 deadline, u64 left)
+{
+	mrpc_egress_work(&d, q, priority, deadline, left);
+	mrpc_egress_credit(&d, q, U32_MAX);
+}
+
 static void offer(struct mrpc_egress_queue *q, u8 priority, u64 left)
 {
-	mrpc_egress_work(&d, q, priority, left);
-	mrpc_egress_credit(&d, q, U32_MAX);
+	offer_until(q, priority, U64_MAX, left);
 }
 
 /* The owner comes, sends all that it may, and it stays below. Return: bytes. */
@@ -56,7 +61,7 @@ TEST(egress_without_credit_no_turn)
 
 	begin(MRPC_ORDER_STRICT, false, MANY + 1);
 	for (i = 0; i < MANY; i++)
-		mrpc_egress_work(&d, &queues[i], 255, CHUNK);
+		mrpc_egress_work(&d, &queues[i], 255, U64_MAX, CHUNK);
 	offer(&queues[MANY], 0, 10000ULL * CHUNK);
 	for (i = 0; i < 10000; i++)
 		CHECK(turn() == &queues[MANY]);
@@ -184,6 +189,62 @@ TEST(egress_small_first)
 	CHECK(turn() == &queues[1]);
 }
 
+/* The earliest deadline first, whatever the priority; it is not passed by what came before it. */
+TEST(egress_deadline)
+{
+	begin(MRPC_ORDER_DEADLINE, false, 7);
+	offer(&queues[0], 255, 2 * CHUNK);
+	CHECK(turn() == &queues[0]);
+	offer(&queues[1], 255, CHUNK);
+	offer_until(&queues[2], 100, 70, 3 * CHUNK);
+	CHECK(turn() == &queues[2]);
+	offer_until(&queues[3], 100, 70, CHUNK);
+	offer_until(&queues[4], 0, 69, CHUNK);
+	offer_until(&queues[5], 255, 71, CHUNK);
+	offer_until(&queues[6], 0, U64_MAX - 1, CHUNK);
+	CHECK(turn() == &queues[4]);
+	CHECK(turn() == &queues[2]);
+	CHECK(turn() == &queues[2]);
+	CHECK(turn() == &queues[3]);
+	CHECK(turn() == &queues[5]);
+	CHECK(turn() == &queues[6]);
+	/* Without one, as they came: the first has begun. */
+	CHECK(turn() == &queues[0]);
+	CHECK(turn() == &queues[1]);
+	/* The next message of a queue need not have one. */
+	offer_until(&queues[0], 0, 5, CHUNK);
+	offer(&queues[2], 255, CHUNK);
+	CHECK(turn() == &queues[0]);
+	offer(&queues[0], 255, CHUNK);
+	CHECK(turn() == &queues[2]);
+	CHECK(turn() == &queues[0]);
+}
+
+/* Tenants have their shares; a deadline is worth something inside one only. */
+TEST(egress_deadline_fair)
+{
+	struct mrpc_egress_rule rule = plain_rule(MRPC_ORDER_DEADLINE, true);
+	static struct mrpc_order_tenant tenants[2];
+	u32 i, turns[4] = { 0 };
+
+	CHECK_EQ(mrpc_egress_init(&d, &rule), 0);
+	for (i = 0; i < 2; i++)
+		CHECK_EQ(mrpc_order_tenant_init(&d.order, &tenants[i], i ? 300 : 100), 0);
+	for (i = 0; i < 4; i++) {
+		mrpc_egress_add(&d, &queues[i], &tenants[i / 2]);
+		offer_until(&queues[i], 0, i / 2 ? U64_MAX : 9 - i, 1000 * CHUNK);
+	}
+	for (i = 0; i < 400; i++)
+		turns[turn() - queues]++;
+	CHECK_EQ(turns[0], 0);
+	CHECK_EQ(turns[3], 0);
+	CHECK(turns[1] >= 99 && turns[1] <= 101);
+	/* The same discipline with another limit: nothing is ordered anew. */
+	rule.limit *= 2;
+	CHECK_EQ(mrpc_egress_set(&d, &rule), 0);
+	CHECK_EQ(d.order.stale, 0);
+}
+
 /* Owners that never come hold their shares for the patience, and once. */
 TEST(egress_void_grant)
 {
@@ -284,6 +345,7 @@ TEST(egress_refuses)
 
 static const struct { u8 within; bool fair; } disciplines[] = {
 	{ MRPC_ORDER_FIFO, false }, { MRPC_ORDER_STRICT, false }, { MRPC_ORDER_SMALL, false },
+	{ MRPC_ORDER_DEADLINE, false }, { MRPC_ORDER_DEADLINE, true },
 	{ MRPC_ORDER_RANKED, false }, { MRPC_ORDER_RANKED, true },
 	{ MRPC_ORDER_FIFO, true }, { MRPC_ORDER_STRICT, true }, { MRPC_ORDER_SMALL, true },
 };
@@ -301,7 +363,9 @@ static void script(u32 k, u32 most, struct mrpc_order_tenant *tenants, u64 *rnd)
 	mrpc_egress_pause(&d, true);
 	for (i = 0; i < SCRIPT; i++) {
 		mrpc_egress_add(&d, &queues[i], &tenants[rnd_below(rnd, 3)]);
-		offer(&queues[i], rnd_below(rnd, 4), 1 + rnd_below(rnd, most));
+		offer_until(&queues[i], rnd_below(rnd, 4),
+			    rnd_below(rnd, 3) ? rnd_below(rnd, 20) : U64_MAX,
+			    1 + rnd_below(rnd, most));
 	}
 	CHECK(!mrpc_egress_next(&d, 0));
 }
@@ -345,7 +409,7 @@ TEST(egress_dump_is_right)
 	u64 rnd = 10;
 	u32 k, i;
 
-	for (k = 0; k < 3; k++) {
+	for (k = 0; k < 4; k++) {
 		script(k, 1000, tenants, &rnd);
 		dump(list);
 		for (i = 1; i < SCRIPT; i++) {
@@ -356,8 +420,11 @@ TEST(egress_dump_is_right)
 			else if (k == 1)
 				CHECK(a->order.priority > b->order.priority ||
 				      (a->order.priority == b->order.priority && a < b));
-			else
+			else if (k == 2)
 				CHECK(a->order.left < b->order.left + b->order.left / 8 + 1);
+			else
+				CHECK(a->order.deadline < b->order.deadline ||
+				      (a->order.deadline == b->order.deadline && a < b));
 		}
 	}
 }
@@ -370,7 +437,7 @@ TEST(egress_pause_dump_resume_long)
 	u64 rnd = 11;
 	u32 k, i;
 
-	for (k = 0; k < 3; k++) {
+	for (k = 0; k < 4; k++) {
 		script(k, 20 * CHUNK, tenants, &rnd);
 		dump(list);
 		mrpc_egress_pause(&d, false);

@@ -69,7 +69,7 @@ static void line_begin(struct line *l, u64 message, u64 reaction)
 	for (i = 0; i < QUEUES; i++) {
 		CHECK_EQ(mrpc_order_tenant_init(&l->d.order, &l->tenant[i], i ? 100 : 300), 0);
 		mrpc_egress_add(&l->d, &l->queue[i], &l->tenant[i]);
-		mrpc_egress_work(&l->d, &l->queue[i], 0, message);
+		mrpc_egress_work(&l->d, &l->queue[i], 0, U64_MAX, message);
 		mrpc_egress_credit(&l->d, &l->queue[i], U32_MAX);
 	}
 }
@@ -149,7 +149,7 @@ static void line_owner(struct line *l, u32 i)
 		line_put(l, i, turn);
 		mrpc_egress_dequeued(&l->d, q, turn, U32_MAX);
 		if (!q->order.left)
-			mrpc_egress_work(&l->d, q, 0, l->message);
+			mrpc_egress_work(&l->d, q, 0, U64_MAX, l->message);
 		line_grant(l, q);
 	}
 }

@@ -52,7 +52,7 @@ static void pair_begin(struct pair *p, u64 *rnd)
 	for (i = 0; i < QUEUES; i++) {
 		u32 t = rnd_below(rnd, MODEL_TENANTS);
 
-		p->m.entity[i].home = t;
+		model_join(&p->m, i, t);
 		mrpc_egress_add(&p->d, &p->queue[i], t ? &p->tenant[t] : NULL);
 	}
 }
@@ -139,14 +139,16 @@ static bool pair_next(struct pair *p)
 static void pair_work(struct pair *p, u32 i, u64 *rnd)
 {
 	u64 left = rnd_below(rnd, 4) ? 1 + rnd_below(rnd, 5 * CHUNK) : 0;
+	u64 deadline = rnd_below(rnd, 3) ? rnd_below(rnd, 100) : U64_MAX;
 	u8 priority = rnd_below(rnd, 2) ? 128 : rnd_below(rnd, 256);
 
 	if (p->want[i].turn == SENDING)
 		return;
-	mrpc_egress_work(&p->d, &p->queue[i], priority, left);
+	mrpc_egress_work(&p->d, &p->queue[i], priority, deadline, left);
 	p->want[i].late = false;
 	p->want[i].begun = false;
 	p->m.entity[i].listed = false;
+	model_due(&p->m, i, deadline);
 	model_rank(&p->m, i, priority, left);
 	want_update(p, i);
 }
@@ -289,9 +291,8 @@ static void pair_event(struct pair *p, u64 *rnd)
 			model_charge(&p->m, i, -(s64)p->want[i].bytes);
 		mrpc_egress_remove(&p->d, &p->queue[i]);
 		mrpc_egress_add(&p->d, &p->queue[i], t ? &p->tenant[t] : NULL);
-		memset(&p->m.entity[i], 0, sizeof(p->m.entity[i]));
+		model_join(&p->m, i, t);
 		memset(&p->want[i], 0, sizeof(p->want[i]));
-		p->m.entity[i].home = t;
 		break;
 	case 9 ... 11:
 		priority = rnd_next(rnd);
@@ -362,6 +363,12 @@ struct small {
 
 #define SMALL_EVENTS	12
 
+/* The second has the higher priority; the first alone has a deadline. */
+static void small_work(struct small *s, u32 k, u64 left)
+{
+	mrpc_egress_work(&s->d, &s->queue[k], k, k ? U64_MAX : 5, left);
+}
+
 /* Return: false if event @n cannot happen now. */
 static bool small_event(struct small *s, u32 n, u32 k)
 {
@@ -372,12 +379,12 @@ static bool small_event(struct small *s, u32 n, u32 k)
 	case 0:
 		if (q->order.left)
 			return false;
-		mrpc_egress_work(&s->d, q, k, 3);
+		small_work(s, k, 3);
 		return true;
 	case 1:		/* given up */
 		if (!q->order.left || q->state == MRPC_EGRESS_SENDING)
 			return false;
-		mrpc_egress_work(&s->d, q, k, 0);
+		small_work(s, k, 0);
 		return true;
 	case 2:
 		if (q->credit >= 2)
@@ -422,7 +429,7 @@ static bool small_event(struct small *s, u32 n, u32 k)
 		if (k)
 			return false;
 		rule.fair = !rule.fair;
-		rule.within = MRPC_ORDER_STRICT - rule.within;
+		rule.within = MRPC_ORDER_STRICT + MRPC_ORDER_DEADLINE - rule.within;
 		mrpc_egress_set(&s->d, &rule);
 		return true;
 	default:
@@ -502,7 +509,7 @@ TEST_LIMIT(egress_all_sequences, 300)
 		CHECK_EQ(mrpc_order_tenant_init(&small.d.order, &small.tenant, 1), 0);
 		for (k = 0; k < 2; k++) {
 			mrpc_egress_add(&small.d, &small.queue[k], k ? &small.tenant : NULL);
-			mrpc_egress_work(&small.d, &small.queue[k], k, 3);
+			small_work(&small, k, 3);
 			mrpc_egress_credit(&small.d, &small.queue[k], 3);
 		}
 		small_search(7);

@@ -72,7 +72,7 @@ static void pair_begin(struct pair *p, const struct mrpc_order_rule *rule, u64 *
 		p->m.tenant[i].weight = weight;
 	}
 	for (i = 0; i < MODEL_ENTITIES; i++) {
-		p->m.entity[i].home = rnd_below(rnd, MODEL_TENANTS);
+		model_join(&p->m, i, rnd_below(rnd, MODEL_TENANTS));
 		mrpc_order_join(&p->o, &p->entity[i],
 				p->m.entity[i].home ? tenant(p, p->m.entity[i].home) : NULL);
 	}
@@ -120,6 +120,11 @@ static u32 check_heap(const struct mrpc_lheap_node *n, const struct mrpc_lheap_n
 	return 1 + check_heap(n->left, n) + check_heap(n->right, n);
 }
 
+static bool in_heap(const struct mrpc_order_rule *rule)
+{
+	return rule->within == MRPC_ORDER_DEADLINE || rule->within == MRPC_ORDER_RANKED;
+}
+
 static void check_order(struct pair *p)
 {
 	u32 in_bin[MODEL_TENANTS][2] = { 0 }, listed = 0, tenants[2] = { 0 };
@@ -133,7 +138,7 @@ static void check_order(struct pair *p)
 		if (!e->listed)
 			continue;
 		CHECK_EQ(e->in, stale ? !p->o.now_in : p->o.now_in);
-		CHECK_EQ((stale ? p->o.stale_ranked : !!p->o.rule.ranker) ? e->node.key : e->slot,
+		CHECK_EQ((stale ? p->o.stale_ranked : in_heap(&p->o.rule)) ? e->node.key : e->slot,
 			 p->m.entity[i].level);
 		CHECK(e->on == tenant(p, p->m.entity[i].on));
 		in_bin[p->m.entity[i].on][e->in]++;
@@ -162,11 +167,11 @@ static void check_order(struct pair *p)
 }
 
 static void check_same(const struct mrpc_order_entity *a, const struct mrpc_order_entity *b,
-		       bool in_heap)
+		       bool heap)
 {
 	struct mrpc_order_entity x = *a, y = *b;
 
-	if (in_heap) {		/* which may have another shape */
+	if (heap) {		/* which may have another shape */
 		CHECK(x.node.key == y.node.key && x.node.tie == y.node.tie);
 		memset(&x.node, 0, sizeof(x.node));
 		memset(&y.node, 0, sizeof(y.node));
@@ -188,7 +193,7 @@ static void check_walk(struct pair *p, u32 most)
 	for (e = mrpc_order_walk_begin(&p->o, most); e; e = mrpc_order_walk_next(e)) {
 		CHECK(i < nr);
 		CHECK_EQ(number(p, e), order[i]);
-		if (last && last->on == e->on && !p->o.rule.ranker) {
+		if (last && last->on == e->on && !in_heap(&p->o.rule)) {
 			CHECK(!mrpc_order_before(e, last));
 			CHECK_EQ(mrpc_order_before(last, e),
 				 p->m.entity[order[i - 1]].level < p->m.entity[order[i]].level);
@@ -205,7 +210,7 @@ static void check_walk(struct pair *p, u32 most)
 	CHECK(!memcmp(&p->o.wheel, &before.o.wheel, sizeof(p->o.wheel)));
 	for (i = 0; i < MODEL_ENTITIES; i++)
 		if (p->entity[i].listed)
-			check_same(&p->entity[i], &before.entity[i], p->o.rule.ranker);
+			check_same(&p->entity[i], &before.entity[i], in_heap(&p->o.rule));
 	for (i = 0; i < MODEL_TENANTS; i++) {
 		const struct mrpc_order_tenant *t = tenant(p, i), *old = tenant(&before, i);
 
@@ -247,6 +252,20 @@ static u64 some_left(u64 *rnd)
 	}
 }
 
+/* Few, so that there are equals; none; or any. */
+static u64 some_deadline(u64 *rnd)
+{
+	return rnd_below(rnd, 3) ? rnd_below(rnd, 8) : ~0ULL >> rnd_below(rnd, 64);
+}
+
+static void pair_due(struct pair *p, u32 e, u64 *rnd)
+{
+	u64 deadline = some_deadline(rnd);
+
+	mrpc_order_due(&p->o, &p->entity[e], deadline);
+	model_due(&p->m, e, deadline);
+}
+
 static void pair_put(struct pair *p, u32 e, u64 *rnd)
 {
 	bool head = !rnd_below(rnd, 3);
@@ -261,6 +280,8 @@ static void pair_put(struct pair *p, u32 e, u64 *rnd)
 		mrpc_order_rank(&p->o, &p->entity[e], priority, left);
 		model_rank(&p->m, e, priority, left);
 	}
+	if (rnd_below(rnd, 2))
+		pair_due(p, e, rnd);
 	mrpc_order_put(&p->o, &p->entity[e], head);
 	model_put(&p->m, e, head);
 }
@@ -332,7 +353,10 @@ static void pair_event(struct pair *p, u64 *rnd)
 	struct mrpc_order_rule rule;
 	u32 weight;
 
-	switch (rnd_below(rnd, 65)) {
+	switch (rnd_below(rnd, 68)) {
+	case 65 ... 67:
+		pair_due(p, e, rnd);
+		break;
 	case 64:
 		model_settle(&p->m);
 		CHECK_EQ(mrpc_order_settle(&p->o), !!model_stale(&p->m));
@@ -354,8 +378,7 @@ static void pair_event(struct pair *p, u64 *rnd)
 	case 2:		/* moves to another tenant */
 		mrpc_order_leave(&p->o, &p->entity[e]);
 		mrpc_order_join(&p->o, &p->entity[e], t ? tenant(p, t) : NULL);
-		memset(&p->m.entity[e], 0, sizeof(p->m.entity[e]));
-		p->m.entity[e].home = t;
+		model_join(&p->m, e, t);
 		break;
 	case 3 ... 8:
 		mrpc_order_del(&p->o, &p->entity[e]);
@@ -457,6 +480,7 @@ TEST(order_walk_foretells)
 
 			p.m.entity[e - p.entity].rank = rnd_below(&rnd, 8);
 			mrpc_order_rank(&p.o, e, rnd_below(&rnd, 256), some_left(&rnd));
+			mrpc_order_due(&p.o, e, some_deadline(&rnd));
 			mrpc_order_put(&p.o, e, rnd_below(&rnd, 2));
 			if (!rnd_below(&rnd, 3))
 				mrpc_order_charge(&p.o, e, 1ULL << rnd_below(&rnd, 40));
@@ -518,6 +542,7 @@ TEST(order_refuses)
 		{ .within = MRPC_ORDER_NR_WITHIN, .quantum = 100 },
 		{ .within = MRPC_ORDER_RANKED, .quantum = 100 },
 		{ .within = MRPC_ORDER_STRICT, .quantum = 100, .ranker = &ranker },
+		{ .within = MRPC_ORDER_DEADLINE, .quantum = 100, .ranker = &ranker },
 		{ .within = MRPC_ORDER_FIFO, .quantum = 0 },
 		{ .within = MRPC_ORDER_FIFO, .quantum = MRPC_ORDER_MAX_QUANTUM + 1 },
 	};

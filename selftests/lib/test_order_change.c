@@ -53,6 +53,8 @@ static void begin(u8 within, bool fair)
 		mrpc_order_join(&all.o, &all.entity[i], &all.tenant[rnd_below(&rnd, TENANTS)]);
 		mrpc_order_rank(&all.o, &all.entity[i], rnd_below(&rnd, URGENT),
 				1 + rnd_below(&rnd, 100000));
+		mrpc_order_due(&all.o, &all.entity[i],
+			       rnd_below(&rnd, 4) ? 1 + rnd_below(&rnd, 1000) : U64_MAX);
 		if (i < MANY)
 			mrpc_order_put(&all.o, &all.entity[i], false);
 	}
@@ -110,6 +112,7 @@ TEST(change_share)
 			some_turns(20);
 			for (i = 0; i < MANY / 2; i += 7) {
 				SHARE(mrpc_order_rank(&all.o, &all.entity[i], i, i + 1));
+				SHARE(mrpc_order_due(&all.o, &all.entity[i], i));
 				SHARE(mrpc_order_del(&all.o, &all.entity[i]));
 			}
 			SHARE(mrpc_order_tenant_weight(&all.o, &all.tenant[to], 1000));
@@ -140,6 +143,13 @@ TEST(walk_share)
 	}
 }
 
+/* The last, which is the first in each discipline but the order of arrival. */
+static void make_urgent(void)
+{
+	mrpc_order_rank(&all.o, &all.entity[MANY], URGENT, 1);
+	mrpc_order_due(&all.o, &all.entity[MANY], 0);
+}
+
 /* What comes while the discipline changes is ordered by the new one, at once. */
 TEST(urgent_newcomer)
 {
@@ -149,7 +159,7 @@ TEST(urgent_newcomer)
 		struct mrpc_order_rule rule = rule_of(within, false);
 
 		begin(MRPC_ORDER_FIFO, false);
-		mrpc_order_rank(&all.o, &all.entity[MANY], URGENT, 1);
+		make_urgent();
 		CHECK_EQ(mrpc_order_set(&all.o, &rule), 0);
 		some_turns(2);
 		mrpc_order_put(&all.o, &all.entity[MANY], false);
@@ -168,7 +178,7 @@ TEST(urgent_stale)
 		struct mrpc_order_rule rule = rule_of(within, false);
 
 		begin(MRPC_ORDER_FIFO, false);
-		mrpc_order_rank(&all.o, &all.entity[MANY], URGENT, 1);
+		make_urgent();
 		mrpc_order_put(&all.o, &all.entity[MANY], false);
 		CHECK_EQ(mrpc_order_set(&all.o, &rule), 0);
 		for (choices = 1; mrpc_order_take(&all.o) != &all.entity[MANY]; choices++)

@@ -44,7 +44,7 @@ static void offer(struct mrpc_egress_queue *q)
 {
 	u32 r = rnd();
 
-	mrpc_egress_work(&d, q, r, 1 + (r >> 8) % (3 * MRPC_EGRESS_CHUNK));
+	mrpc_egress_work(&d, q, r, U64_MAX, 1 + (r >> 8) % (3 * MRPC_EGRESS_CHUNK));
 }
 
 /* The loops are not inlined: their names tell a profiler what to count. */
