@@ -6,6 +6,9 @@
  *	mrpc policy load earliest.bpf.o
  *	mrpc egress set dev eth0 discipline earliest
  *
+ * The discipline "deadline", which needs no policy, does so, too; but what has none leaves as it
+ * came there.
+ *
  * A call's deadline is that of its application, or what a policy has set; a reply has that of
  * its request.
  */

@@ -4,6 +4,7 @@
  * nothing is lost whatever happens to the domain or to who waits in it.
  */
 #include <errno.h>
+#include <limits.h>
 #include <sched.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -15,6 +16,7 @@
 #define FIFO	"discipline=fifo"
 #define STRICT	"discipline=strict"
 #define SMALL	"discipline=small-first"
+#define DEADLINE	"discipline=deadline"
 
 #define SET	MRPC_CMD_EGRESS_SET
 #define DEL	MRPC_CMD_EGRESS_DEL
@@ -66,7 +68,7 @@ static bool quiet(const char *dev)
 static void passes(const char *how)
 {
 	static const char *const words[] = { FIFO, STRICT " chunk=4096 limit=4096", SMALL " fair=1",
-					     FIFO " fair=0 chunk=65536 limit=131072" };
+					     DEADLINE " fair=0 chunk=65536 limit=131072" };
 	const char *dev = dev_of(how);
 	unsigned int i;
 
@@ -74,6 +76,7 @@ static void passes(const char *how)
 	raw_pair(&p, how, 2);
 	load_start(&l, &p.c, p.conn, 32);
 	other.len = 100000;
+	other.timeout_us = 900000000;
 	load_start(&other, &p.c, raw_connect(&p.c, p.addr), 8);
 	for (i = 0; i < 12; i++) {
 		op_must_egress(SET, dev, words[i % 4]);
@@ -167,11 +170,12 @@ static void one_thread_end(const char *dev)
 	op_must_del("runtime");
 }
 
-static void call(int conn, uint64_t tag, uint8_t priority, uint32_t len)
+static void call(int conn, uint64_t tag, uint8_t priority, unsigned int seconds, uint32_t len)
 {
 	struct mrpc_sqe sqe = raw_sqe(conn, RAW_ACK, raw_blob(&p.c, tag, len, NULL));
 
 	sqe.priority = priority;
+	sqe.timeout_us = seconds * 1000000ULL;
 	sqe.user_data = tag;
 	CHECK(raw_push(&qp, &sqe));
 	CHECK(raw_enter(&qp, 0, 0) >= 0);
@@ -190,42 +194,67 @@ static uint32_t len_of(unsigned int c, unsigned int m)
 	return lens[(c + m * 2) % 3];
 }
 
+/* Until its deadline; 0: it has none. */
+static unsigned int seconds_of(unsigned int c, unsigned int m)
+{
+	static const unsigned int seconds[] = { 3000, 0, 1000, 2000 };
+
+	return seconds[(c * 3 + m) % 4];
+}
+
+/* Who is called later has a later deadline, by less than a second. */
+static int deadline_of(unsigned int c, unsigned int m)
+{
+	return seconds_of(c, m) ? seconds_of(c, m) * 1000 + c * EACH + m : INT_MAX;
+}
+
 /* Less is earlier. */
 static int key_of(const char *rule, unsigned int c, unsigned int m)
 {
 	if (!strcmp(rule, STRICT))
 		return -priority_of(c, m);
+	if (!strcmp(rule, DEADLINE))
+		return deadline_of(c, m);
 	return strcmp(rule, SMALL) ? 0 : (int)len_of(c, m);
 }
 
-/* The model where each message is ordered by itself: the least key, of equals the first. */
-static void model_apart(const char *rule, uint64_t *order)
+/*
+ * Where those that wait stand by a rule, where equals stay as they stood: connections by their
+ * first messages, or messages. @at: in and out.
+ */
+static void stand(const char *how, const char *rule, unsigned int *at)
 {
-	bool went[CONNS * EACH] = { false };
-	unsigned int done, i, best;
+	unsigned int each = apart(how) ? EACH : 1, nr = CONNS * each, was[CONNS * EACH], i, k;
 
-	for (done = 0; done < CONNS * EACH; done++) {
-		best = CONNS * EACH;
-		for (i = 0; i < CONNS * EACH; i++)
-			if (!went[i] && (best == CONNS * EACH ||
-					 key_of(rule, i / EACH, i % EACH) <
-					 key_of(rule, best / EACH, best % EACH)))
-				best = i;
-		went[best] = true;
-		order[done] = best;
+	memcpy(was, at, nr * sizeof(*at));
+	for (i = 0; i < nr; i++) {
+		at[i] = 0;
+		for (k = 0; k < nr; k++) {
+			int a = key_of(rule, k / each, k % each);
+			int b = key_of(rule, i / each, i % each);
+
+			at[i] += a < b || (a == b && was[k] < was[i]);
+		}
 	}
+}
+
+/* The model where each message is ordered by itself: as they stand. */
+static void model_apart(const unsigned int *at, uint64_t *order)
+{
+	unsigned int i;
+
+	for (i = 0; i < CONNS * EACH; i++)
+		order[at[i]] = i;
 }
 
 /*
  * The model: of those that wait the least key is next, among equals who has waited
  * longest; then it waits with its next message. @order: tags.
  */
-static void model(const char *rule, uint64_t *order)
+static void model(const char *rule, unsigned int *at, uint64_t *order)
 {
-	unsigned int at[CONNS], next[CONNS] = { 0 }, clock, done, c, best;
+	unsigned int next[CONNS] = { 0 }, clock, done, c, best;
 
-	for (c = 0; c < CONNS; c++)
-		at[c] = c;
 	clock = CONNS;
 	for (done = 0; done < CONNS * EACH; done++) {
 		best = CONNS;
@@ -245,18 +274,24 @@ static void model(const char *rule, uint64_t *order)
 }
 
 /* Of a connection that waits: which message is first. */
-static unsigned int first_of(const char *how, const char *rule, unsigned int c)
+static unsigned int first_of(const char *how, const unsigned int *at, unsigned int c)
 {
 	unsigned int m, first = 0;
 
 	for (m = 1; m < EACH && apart(how); m++)
-		if (key_of(rule, c, m) < key_of(rule, c, first))
+		if (at[c * EACH + m] < at[c * EACH + first])
 			first = m;
 	return first;
 }
 
+/* Where that one stands. */
+static unsigned int place_of(const char *how, const unsigned int *at, unsigned int c)
+{
+	return apart(how) ? at[c * EACH + first_of(how, at, c)] : at[c];
+}
+
 /* The dump of a domain that stands still, against the model's first turn of each. */
-static void check_dump(const char *how, const char *rule)
+static void check_dump(const char *how, const unsigned int *at)
 {
 	const char *dev = dev_of(how);
 	static struct op_queue all[64];
@@ -272,44 +307,61 @@ static void check_dump(const char *how, const char *rule)
 		had[k] = true;
 		CHECK_EQ(all[i].value[MRPC_A_EGRESS_QUEUE_POSITION], i + 1);
 		CHECK_EQ(all[i].value[MRPC_A_EGRESS_QUEUE_PRIORITY],
-			 priority_of(k, first_of(how, rule, k)));
+			 priority_of(k, first_of(how, at, k)));
 		if (i)
-			CHECK(key_of(rule, listed, first_of(how, rule, listed)) <=
-			      key_of(rule, k, first_of(how, rule, k)));
+			CHECK(place_of(how, at, listed) < place_of(how, at, k));
 		listed = k;
 	}
 	CHECK_EQ(i, CONNS);
 }
 
+/* All messages, into a domain that stands still. */
+static void call_all(const char *how, const char *dev)
+{
+	unsigned int c, m;
+
+	for (c = 0; c < CONNS; c++) {
+		for (m = 0; m < EACH; m++)
+			call(conns[c], c * EACH + m, priority_of(c, m), seconds_of(c, m),
+			     len_of(c, m));
+		CHECK(op_egress_reaches(dev, MRPC_A_EGRESS_WAITING,
+					apart(how) ? (c + 1) * EACH : c + 1));
+	}
+	CHECK_EQ(nr_seen, 0);
+}
+
+/* The rules that a domain has, one after the other, while messages wait. */
+#define RULES	4
+
 /* Where what was seen departs from the model first; CONNS * EACH: nowhere. */
-static unsigned int departs(const char *how, const char *rule, uint64_t *order)
+static unsigned int departs(const char *how, const char *const *rules, uint64_t *order)
 {
 	const char *dev = dev_of(how);
+	unsigned int at[CONNS * EACH], i;
 	char words[100];
-	unsigned int c, m, i;
 
 	one_thread(how);
 	/*
 	 * One message fits below at a time. What prio sends is gone at once, so it is the rate
 	 * that leaves the server time to see each by itself.
 	 */
-	snprintf(words, sizeof(words), "%s paused=1 chunk=4096 limit=4096%s", rule,
+	snprintf(words, sizeof(words), "%s paused=1 chunk=4096 limit=4096%s", rules[0],
 		 apart(how) ? " rate=200000" : "");
 	op_must_egress(SET, dev, words);
-	for (c = 0; c < CONNS; c++) {
-		for (m = 0; m < EACH; m++)
-			call(conns[c], c * EACH + m, priority_of(c, m), len_of(c, m));
-		CHECK(op_egress_reaches(dev, MRPC_A_EGRESS_WAITING,
-					apart(how) ? (c + 1) * EACH : c + 1));
+	call_all(how, dev);
+	for (i = 0; i < CONNS * EACH; i++)
+		at[i] = i;
+	for (i = 0; i < RULES && rules[i]; i++) {
+		op_must_egress(SET, dev, rules[i]);
+		stand(how, rules[i], at);
+		check_dump(how, at);
 	}
-	CHECK_EQ(nr_seen, 0);
-	check_dump(how, rule);
 	op_must_egress(SET, dev, "paused=0");
 	CHECK(saw(CONNS * EACH));
 	if (apart(how))
-		model_apart(rule, order);
+		model_apart(at, order);
 	else
-		model(rule, order);
+		model(rules[i - 1], at, order);
 	for (i = 0; i < CONNS * EACH && seen[i] == order[i]; i++)
 		;
 	CHECK(quiet(dev));
@@ -324,16 +376,23 @@ static unsigned int departs(const char *how, const char *rule, uint64_t *order)
  */
 #define ATTEMPTS	20
 
-static void orders(const char *how, const char *rule)
+static void orders_by(const char *how, const char *const *rules)
 {
 	uint64_t order[CONNS * EACH + 1] = { 0 };
 	unsigned int i, at = 0;
 
 	for (i = 0; i < ATTEMPTS && at < CONNS * EACH; i++)
-		at = departs(how, rule, order);
+		at = departs(how, rules, order);
 	CHECK_MSG(at == CONNS * EACH, "%u: message %u of connection %u, not %u of %u", at,
 		  (unsigned int)seen[at] % EACH, (unsigned int)seen[at] / EACH,
 		  (unsigned int)order[at] % EACH, (unsigned int)order[at] / EACH);
+}
+
+static void orders(const char *how, const char *rule)
+{
+	const char *const rules[RULES] = { rule };
+
+	orders_by(how, rules);
 }
 
 TEST(fifo_loop)
@@ -371,19 +430,116 @@ TEST(small_prio)
 	orders("prio", SMALL);
 }
 
+TEST(deadline_loop)
+{
+	orders("loop", DEADLINE);
+}
+
+TEST(deadline_tcp)
+{
+	orders("tcp4", DEADLINE);
+}
+
+TEST(deadline_prio)
+{
+	orders("prio", DEADLINE);
+}
+
+/* To deadlines and away from them while messages wait; then they leave by the last. */
+static const char *const to_deadline[RULES] = { STRICT, FIFO, DEADLINE };
+static const char *const from_deadline[RULES] = { STRICT, DEADLINE, FIFO };
+static const char *const past_deadline[RULES] = { SMALL, DEADLINE, STRICT };
+
+TEST(deadline_switch_tcp)
+{
+	orders_by("tcp4", to_deadline);
+	orders_by("tcp4", from_deadline);
+}
+
+TEST(deadline_switch_loop)
+{
+	orders_by("loop", past_deadline);
+}
+
+TEST(deadline_switch_prio)
+{
+	orders_by("prio", to_deadline);
+	orders_by("prio", from_deadline);
+}
+
+/* Replies have the deadlines of their calls; their server's connections wait by them. */
+static void replies(const char *how)
+{
+	static struct op_queue all[64];
+	struct raw_qp answers;
+	struct mrpc_sqe sqe;
+	struct mrpc_cqe cqe;
+	unsigned int nr, i;
+
+	one_thread(how);
+	raw_qp(&answers, &p.srv.s, 64, 256, 0);
+	op_must_egress(SET, "lo", DEADLINE " paused=0");
+	/* The fourth has none; of the others who was called last has least time. */
+	for (i = 0; i < 4; i++) {
+		sqe = raw_sqe(conns[i], RAW_HANG, raw_blob(&p.c, i, 10, NULL));
+		sqe.timeout_us = i < 3 ? 900000000 - i * 100000000 : 0;
+		CHECK(raw_push(&qp, &sqe));
+		CHECK(raw_enter(&qp, 0, 0) >= 0);
+		CHECK(raw_server_hangs(&p.srv, i + 1));
+	}
+	CHECK(quiet("lo"));
+	op_must_egress(SET, "lo", "paused=1");
+	for (i = 0; i < 4; i++)
+		raw_server_answer(&answers, &p.srv.hung[3 - i], MRPC_ABORTED);
+	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, 4));
+	nr = op_egress_queues("lo", all, 64);
+	CHECK_EQ(nr, 2 * CONNS);
+	for (i = 0; i < 4; i++) {
+		CHECK_EQ(all[i].value[MRPC_A_EGRESS_QUEUE_POSITION], i + 1);
+		CHECK_EQ(all[i].value[MRPC_A_EGRESS_QUEUE_CONN],
+			 p.srv.hung[i < 3 ? 2 - i : 3].conn);
+	}
+	op_must_egress(SET, "lo", "paused=0");
+	for (i = 0; i < 4; i++) {
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 20 * RAW_S);
+		CHECK_EQ(cqe.status, MRPC_ABORTED);
+	}
+	one_thread_end("lo");
+}
+
+TEST(deadline_replies_tcp)
+{
+	replies("tcp4");
+}
+
+TEST(deadline_replies_prio)
+{
+	replies("prio");
+}
+
+/* What is long, and waits, beside what is urgent by @rule. */
+static void call_long(const char *rule, int conn, uint64_t tag)
+{
+	call(conn, tag, 10, strcmp(rule, DEADLINE) ? 0 : tag % 2 * 1000, 100000);
+}
+
 /* @conn: of the urgent message. */
-static bool urgent_first(const char *how, unsigned int conn)
+static bool urgent_first(const char *how, const char *rule, unsigned int conn)
 {
 	bool first;
 	unsigned int i;
 
 	one_thread(how);
-	op_must_egress(SET, "lo", STRICT " paused=1 chunk=16384 limit=16384");
+	op_must_egress(SET, "lo", rule);
+	op_must_egress(SET, "lo", "paused=1 chunk=16384 limit=16384");
 	for (i = 0; i < 8; i++)
-		call(conns[0], 100 + i, 10, 100000);
-	call(conns[1], 200, 10, 100000);
+		call_long(rule, conns[0], 100 + i);
+	call_long(rule, conns[1], 201);
 	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, apart(how) ? 9 : 2));
-	call(conns[conn], 1, 200, 32);
+	if (strcmp(rule, DEADLINE))
+		call(conns[conn], 1, 200, 0, 32);
+	else
+		call(conns[conn], 1, 0, 500, 32);
 	CHECK(op_egress_reaches("lo", MRPC_A_EGRESS_WAITING, apart(how) ? 10 : 3));
 	op_must_egress(SET, "lo", "paused=0");
 	CHECK(saw(10));
@@ -397,30 +553,40 @@ static bool urgent_first(const char *how, unsigned int conn)
  * A long message is under way when an urgent one comes: that goes after the chunk
  * which has been granted, not after the message, and not after those that wait.
  */
-static void urgent(const char *how, unsigned int conn)
+static void urgent(const char *how, const char *rule, unsigned int conn)
 {
 	unsigned int i;
 
 	for (i = 0; i < ATTEMPTS; i++)
-		if (urgent_first(how, conn))
+		if (urgent_first(how, rule, conn))
 			return;
 	CHECK_MSG(false, "an urgent message came behind others %u times", ATTEMPTS);
 }
 
 TEST(urgent_tcp)
 {
-	urgent("tcp4", 2);
+	urgent("tcp4", STRICT, 2);
 }
 
 TEST(urgent_prio)
 {
-	urgent("prio", 2);
+	urgent("prio", STRICT, 2);
 }
 
 /* Behind eight long messages of its own connection. */
 TEST(urgent_prio_same)
 {
-	urgent("prio", 0);
+	urgent("prio", STRICT, 0);
+}
+
+TEST(deadline_urgent_tcp)
+{
+	urgent("tcp4", DEADLINE, 2);
+}
+
+TEST(deadline_urgent_prio)
+{
+	urgent("prio", DEADLINE, 0);
 }
 
 /* -- ends ---------------------------------------------------------------------------------- */

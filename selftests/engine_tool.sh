@@ -334,7 +334,7 @@ test_egress()
 	refused 2 "'dev NAME' or 'loop' is missing" egress set
 	refused 2 'the name of the device is missing' egress set dev
 	refused 2 "'eth' is not a domain" egress set eth
-	refused 1 "there is no discipline 'red': fifo, strict, small-first or a policy" \
+	refused 1 "there is no discipline 'red': fifo, strict, small-first, deadline or a policy" \
 		egress set loop discipline red
 	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
 	refused 1 'rate 999 bytes/s' egress set loop rate 999
@@ -346,7 +346,10 @@ test_egress()
 	[[ $(mrpc egress | column DEV) == 'lo
 (loop)' ]]
 	mrpc -j egress show dev lo | json 'j[0]["discipline"] == "strict" and j[0]["fair"] and j[0]["limit"] == 16384 and j[0]["datapaths"] == 2'
+	mrpc egress set dev lo discipline deadline
+	mrpc egress show dev lo | has ' deadline '
 	mrpc egress set dev lo fair off limit 32KiB
+	mrpc -j egress show dev lo | json 'j[0]["discipline"] == "deadline"'
 	mrpc -j egress show dev lo | json 'not j[0]["fair"] and j[0]["chunk"] == 8192 and j[0]["limit"] == 32768'
 	mrpc egress pause dev lo
 	mrpc -j egress show dev lo | json 'j[0]["paused"]'
@@ -379,7 +382,7 @@ test_egress_config()
 	serve 1
 	ip link add mv0 type veth peer name mv1
 	mrpc egress set dev lo discipline strict fair on chunk 8KiB limit 64KiB rate 64MiB
-	mrpc egress set loop
+	mrpc egress set loop discipline deadline
 	mrpc egress set dev mv0 discipline small-first
 	domains >"$TEST_TMP/before"
 	mrpc egress pause dev mv0

@@ -179,7 +179,7 @@ test_egress()
 	ip link add "$odd" type veth peer name mv1
 	mrpc egress set dev lo discipline strict fair on limit 64KiB
 	mrpc egress set loop discipline small-first
-	mrpc egress set dev "$odd"
+	mrpc egress set dev "$odd" discipline deadline
 	wait_for 10 eval '(($(sum mrpc_egress_sent_bytes_total) > 0))'
 	kill -STOP "${clients[0]}"
 	wait_for 20 nothing_moves

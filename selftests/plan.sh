@@ -245,7 +245,7 @@ test_egress()
 	  - { run: egress set dev lo discipline fifo chunk 1MiB limit 2MiB }
 	  - { run: egress pause loop }
 	  - { run: egress del dev lo }
-	  - { run: egress set loop discipline fifo fair off }
+	  - { run: egress set loop discipline deadline fair off }
 	  - { name: it goes wrong, run: egress set dev nil }
 	END
 	plan 0 '' apply --dry-run "$plan"

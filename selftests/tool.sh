@@ -125,7 +125,7 @@ test_completion()
 	completes 'mrpc egress set' dev loop
 	completes 'mrpc egress set dev' lo
 	completes 'mrpc egress set dev lo' discipline fair chunk limit rate
-	completes 'mrpc egress set loop discipline' fifo strict small-first
+	completes 'mrpc egress set loop discipline' fifo strict small-first deadline
 	completes 'mrpc egress set loop fair' on off
 	completes 'mrpc -j monitor' all conn engine egress --ts
 	completes 'mrpc engine add null scope side' client server

@@ -240,7 +240,7 @@ struct mrpc_domain {
  * struct mrpc_domain_args - what an operator says of a domain
  * @dev: the device, "": loop links
  * @given: MRPC_DOMAIN_...: which of the others the operator has said
- * @discipline: fifo, strict, small-first, or the name of a policy
+ * @discipline: fifo, strict, small-first, deadline, or the name of a policy
  * @fair: tenants share by weight
  * @paused: no grants
  * @chunk: bytes of a grant at most

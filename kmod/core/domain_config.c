@@ -20,6 +20,7 @@ static const char *const mrpc_disciplines[] = {
 	[MRPC_ORDER_FIFO] = "fifo",
 	[MRPC_ORDER_STRICT] = "strict",
 	[MRPC_ORDER_SMALL] = "small-first",
+	[MRPC_ORDER_DEADLINE] = "deadline",
 };
 
 /**

@@ -29,7 +29,7 @@ static const char *const sched_hooks[] = { "rank", "dequeue", "charge" };
 
 static char *check_sched(const struct policy *p)
 {
-	static const char *const ours[] = { "fifo", "strict", "small-first" };
+	static const char *const ours[] = { "fifo", "strict", "small-first", "deadline" };
 	size_t i;
 
 	for (i = 0; i < sizeof(ours) / sizeof(ours[0]); i++)
