@@ -23,8 +23,8 @@ static void usage(void)
 {
 	fputs("usage: sched_bench DISCIPLINE QUEUES ACTIVE TURNS\n\n"
 	      "Prints the nanoseconds of a turn, the best of five rounds of TURNS. ACTIVE of\n"
-	      "the QUEUES have work and credit. DISCIPLINE: fifo, strict, small; fair: 16\n"
-	      "tenants, strict inside; tenants: as many tenants as queues; ranked: by a heap,\n"
+	      "the QUEUES have work and credit. DISCIPLINE: fifo, strict, small, deadline; fair:\n"
+	      "16 tenants, strict inside; tenants: as many tenants as queues; ranked: by a heap,\n"
 	      "as under a policy; scan: strict by looking at every queue, for comparison.\n"
 	      "walk, set: of one queue in a dump or a change of the discipline. prio: QUEUES\n"
 	      "messages of the prio transport, to 64 peers; a turn is the choice of a chunk, its\n"
@@ -40,11 +40,15 @@ static u32 rnd(void)
 	return seed >> 32;
 }
 
+/* A message each microsecond, of which each is to be there in one to 65 ms. */
 static void offer(struct mrpc_egress_queue *q)
 {
+	static u64 now;
 	u32 r = rnd();
 
-	mrpc_egress_work(&d, q, r, U64_MAX, 1 + (r >> 8) % (3 * MRPC_EGRESS_CHUNK));
+	now += 1000;
+	mrpc_egress_work(&d, q, r, now + 1000000 + (u64)(r >> 16) * 1000,
+			 1 + (r >> 8) % (3 * MRPC_EGRESS_CHUNK));
 }
 
 /* The loops are not inlined: their names tell a profiler what to count. */
@@ -215,6 +219,7 @@ static const struct discipline {
 	{ "fifo", run_turns, MRPC_ORDER_FIFO, false, 16 },
 	{ "strict", run_turns, MRPC_ORDER_STRICT, false, 16 },
 	{ "small", run_turns, MRPC_ORDER_SMALL, false, 16 },
+	{ "deadline", run_turns, MRPC_ORDER_DEADLINE, false, 16 },
 	{ "fair", run_turns, MRPC_ORDER_STRICT, true, 16 },
 	{ "tenants", run_turns, MRPC_ORDER_STRICT, true, U32_MAX },
 	{ "ranked", run_turns, MRPC_ORDER_RANKED, false, 16 },
