@@ -444,8 +444,10 @@ enum mrpc_prio_peer_state {
  * @acks: completed messages that it has not been told: the first, and which of the 64
  *	numbers after it
  * @nr_acks: of @acks
- * @notes: answers about messages that are not there
- * @nr_notes: of @notes
+ * @note_msg: answers about messages that are not there: of each which one, as of the next two
+ * @note_code: why
+ * @note_op: enum mrpc_prio_op
+ * @nr_notes: of these
  * @nr_tx: messages being sent to it
  * @nr_rx: messages being received from it
  * @rx_heap: those that can be granted more, the first one first
@@ -463,8 +465,8 @@ enum mrpc_prio_peer_state {
  * @timer: until the handshake, a delayed acknowledgement or a PING is due
  */
 struct mrpc_prio_peer {
-	u32 payload;
-	u32 path;
+	u16 payload;
+	u16 path;
 	u64 lost_at;
 	u64 shrunk;
 	u8 state;
@@ -485,8 +487,8 @@ struct mrpc_prio_peer {
 	u32 max_total;
 	u32 offered;
 	u64 rx_unasked;
-	u64 rx_granted;
-	u64 rx_counted;
+	u32 rx_granted;
+	u32 rx_counted;
 	u32 repeats;
 	u32 vain;
 	u32 unscheduled_out;
@@ -516,11 +518,9 @@ struct mrpc_prio_peer {
 		u64 msg;
 		u64 more;
 	} acks[MRPC_PRIO_NR_ACKS];
-	struct {
-		u64 msg;
-		u16 code;
-		u8 op;
-	} notes[MRPC_PRIO_NR_NOTES];
+	u64 note_msg[MRPC_PRIO_NR_NOTES];
+	u16 note_code[MRPC_PRIO_NR_NOTES];
+	u8 note_op[MRPC_PRIO_NR_NOTES];
 	u8 nr_acks;
 	u8 nr_notes;
 	u8 late;

@@ -22,13 +22,13 @@ void mrpc_prio_note(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u8 op, u6
 	u32 i;
 
 	for (i = 0; i < peer->nr_notes; i++)
-		if (peer->notes[i].op == op && peer->notes[i].msg == msg)
+		if (peer->note_op[i] == op && peer->note_msg[i] == msg)
 			break;
 	if (i == MRPC_PRIO_NR_NOTES || peer->state != MRPC_PRIO_PEER_UP)
 		return;
-	peer->notes[i].msg = msg;
-	peer->notes[i].code = code;
-	peer->notes[i].op = op;
+	peer->note_msg[i] = msg;
+	peer->note_code[i] = code;
+	peer->note_op[i] = op;
 	if (i == peer->nr_notes)
 		peer->nr_notes++;
 	mrpc_prio_due(ep, peer);
@@ -170,9 +170,9 @@ static void write_peer(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct
 	while (peer->nr_notes && w->nr < w->max) {
 		u32 i = --peer->nr_notes;
 		struct mrpc_prio_note note = {
-			.op = peer->notes[i].op,
-			.msg = peer->notes[i].msg,
-			.code = peer->notes[i].code,
+			.op = peer->note_op[i],
+			.msg = peer->note_msg[i],
+			.code = peer->note_code[i],
 		};
 
 		write_note(w, &note);

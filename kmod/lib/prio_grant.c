@@ -56,9 +56,9 @@ static struct mrpc_prio_rx *peer_first(const struct mrpc_prio_peer *peer)
  */
 static void peer_count(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
-	u64 counted = min_t(u64, peer->rx_unasked, peer->offered) + peer->rx_granted;
+	u32 counted = min_t(u64, peer->rx_unasked, peer->offered) + peer->rx_granted;
 
-	ep->outstanding += counted - peer->rx_counted;
+	ep->outstanding += (u64)counted - peer->rx_counted;
 	peer->rx_counted = counted;
 	if (peer->spare && !peer->rx_granted) {
 		peer->spare = false;
@@ -94,7 +94,7 @@ static void rx_count(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	counted = repeats + min(due - repeats, rx->granted - rx->unscheduled);
 	peer_repeats(ep, peer, peer->repeats + repeats - rx->repeats);
 	rx->repeats = repeats;
-	peer->rx_granted += (u64)counted - rx->counted;
+	peer->rx_granted += counted - rx->counted;
 	rx->counted = counted;
 	peer->rx_unasked += (u64)(due - counted) - rx->unasked;
 	rx->unasked = due - counted;
