@@ -42,6 +42,10 @@ int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
 	mrpc_link_init(&ep->tx_list);
 	mrpc_link_init(&ep->gates);
 	mrpc_link_init(&ep->rx_list);
+	mrpc_link_init(&ep->holders);
+	mrpc_link_init(&ep->slow);
+	ep->places.kind = MRPC_PRIO_TIMER_PLACES;
+	ep->pace_at = now;
 	return 0;
 }
 
@@ -122,6 +126,9 @@ static void timer_fire(struct mrpc_prio *ep, struct mrpc_timer *t, u64 now)
 		break;
 	case MRPC_PRIO_TIMER_RX:
 		mrpc_prio_rx_timer(ep, container_of(t, struct mrpc_prio_rx, timer), now);
+		break;
+	case MRPC_PRIO_TIMER_PLACES:
+		mrpc_prio_places_timer(ep, now);
 		break;
 	default:
 		mrpc_prio_peer_timer(ep, container_of(t, struct mrpc_prio_peer, timer), now);

@@ -80,7 +80,9 @@ enum mrpc_prio_order {
  * @outstanding: bytes granted and not here, of all messages together. What comes
  *	unscheduled counts, but is not held back. A peer that holds none of it gets @step all the
  *	same, @overcommit peers at a time: nobody keeps others out by holding all of it
- * @overcommit: peers that are granted at a time, one message each, 1 to MRPC_PRIO_MAX_OVERCOMMIT
+ * @overcommit: peers that are granted at a time, one message each, 1 to
+ *	MRPC_PRIO_MAX_OVERCOMMIT; and beside them those that do not send what they were granted
+ *	while others wait and less comes than could
  * @order: enum mrpc_prio_order
  * @crc: ask peers for checksums
  * @step: a grant is for at least so many more bytes, or the rest of the message
@@ -406,14 +408,17 @@ enum mrpc_prio_peer_state {
  * @offered: bytes that it was told it may have under way to here without grants
  * @rx_unasked: bytes that it announced as unscheduled and that are not here
  * @rx_granted: bytes that were granted to it and are not here
- * @rx_counted: what it counts in mrpc_prio.outstanding: both, but no more than @offered of
- *	@rx_unasked
+ * @rx_counted: what it counts in mrpc_prio.outstanding, or .slow_held: both, but no more than
+ *	@offered of @rx_unasked
  * @repeats: bytes that it was asked to send again and that are not here
  * @vain: it was waited for in vain since all came that it was asked for: which time that was,
  *	counted over all peers; else 0
  * @spare: it holds a step that is beyond rule.outstanding
  * @tardy: a message of it has stalled: it is granted after all others, until a step has come of
  *	it; how much of that is to come, in 255ths
+ * @slow: it held others up and has not paid for it: its place does not count, nor what it holds
+ * @owes: bytes that could have come while others waited and it held something. While it does
+ *	and is not @slow: what mrpc_prio.lost was when it owed nothing
  * @unscheduled_out: bytes under way to it without grants
  * @again_credit: bytes that are sent to it again if it asks
  * @again_at: when time last added to @again_credit
@@ -459,6 +464,8 @@ enum mrpc_prio_peer_state {
  * @rx_control: its with something to say
  * @entity: in the order of those to be granted, if @rx_heap is not empty
  * @line: in the line of those to be asked for lost bytes, if @rx_line is not empty
+ * @holds: in the list of those that hold something and are not @slow; or of those that are, and
+ *	could be granted something
  * @control: in the list of those that are to get a packet
  * @events: in the list of those with an event
  * @of_endpoint: in the list of all
@@ -467,6 +474,7 @@ enum mrpc_prio_peer_state {
 struct mrpc_prio_peer {
 	u16 payload;
 	u16 path;
+	u32 owes;
 	u64 lost_at;
 	u64 shrunk;
 	u8 state;
@@ -524,6 +532,7 @@ struct mrpc_prio_peer {
 	u8 nr_acks;
 	u8 nr_notes;
 	u8 late;
+	bool slow;
 	u32 rtt_max_before;
 	u32 nr_tx;
 	u32 nr_rx;
@@ -536,6 +545,7 @@ struct mrpc_prio_peer {
 	struct mrpc_order_link rx_control;
 	struct mrpc_prio_ranked entity;
 	struct mrpc_lheap_node line;
+	struct mrpc_order_link holds;
 	struct mrpc_order_link control;
 	struct mrpc_order_link events;
 	struct mrpc_order_link of_endpoint;
@@ -590,7 +600,8 @@ struct mrpc_prio_stats {
  * @nr_rx: messages being received
  * @nr_gaps: struct mrpc_prio_gaps that exist
  * @outstanding: bytes granted, or announced as unscheduled, and not here: the sum of
- *	peer->rx_counted
+ *	peer->rx_counted of those that are not slow
+ * @slow_held: the same of those that are
  * @nr_spare: peers with peer->spare
  * @repeats: bytes asked for again and not here: the sum of peer->repeats
  * @nr_asked: peers with peer->repeats
@@ -601,6 +612,17 @@ struct mrpc_prio_stats {
  * @turns: that there were
  * @rx: peers with messages that can be granted more
  * @line: peers to be asked for lost bytes, the first one first
+ * @holders: peers that hold something and are not slow, who was looked at longest ago first
+ * @slow: peers that are, and have messages that can be granted more, in turn
+ * @lost: bytes that could have come while somebody waited for what others hold, divided by
+ *	rule.overcommit
+ * @pace: bytes in 2^20 ns that came when most came, and how that was measured last:
+ * @pace_at: since then
+ * @pace_bytes: and since so many had come
+ * @places: the next look at how much comes while somebody waits
+ * @look_at: and the last one
+ * @look_bytes: and what had come then
+ * @waits: somebody waits for what others hold
  * @grants_due: something has changed that matters for grants
  * @timers: of messages and peers
  * @peers: all
@@ -635,6 +657,17 @@ struct mrpc_prio {
 	u32 turns;
 	struct mrpc_prio_rank rx;
 	struct mrpc_lheap line;
+	struct mrpc_order_link holders;
+	struct mrpc_order_link slow;
+	u64 slow_held;
+	u32 lost;
+	u32 pace;
+	u64 pace_at;
+	u64 pace_bytes;
+	struct mrpc_timer places;
+	u64 look_at;
+	u64 look_bytes;
+	bool waits;
 	bool grants_due;
 	struct mrpc_wheel timers;
 	struct mrpc_order_link peers;

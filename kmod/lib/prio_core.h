@@ -12,6 +12,7 @@ enum {
 	MRPC_PRIO_TIMER_TX,
 	MRPC_PRIO_TIMER_RX,
 	MRPC_PRIO_TIMER_PEER,
+	MRPC_PRIO_TIMER_PLACES,
 };
 
 #define MRPC_PRIO_SCALE		1024	/* of windows and budgets: all of it */
@@ -102,6 +103,15 @@ u32 mrpc_prio_gaps_ranges(const struct mrpc_prio_rx *rx, u32 from, u32 to,
 /* prio_grant.c */
 void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx);
 void mrpc_prio_rx_ask(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u64 now);
+void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
 void mrpc_prio_grant(struct mrpc_prio *ep, u64 now);
+
+/* prio_places.c */
+void mrpc_prio_places_came(struct mrpc_prio *ep, u64 now);
+void mrpc_prio_places_hold(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes);
+void mrpc_prio_places_pay(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes);
+void mrpc_prio_places_back(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes);
+void mrpc_prio_places_wait(struct mrpc_prio *ep, bool waits, bool more, u64 now);
+void mrpc_prio_places_timer(struct mrpc_prio *ep, u64 now);
 
 #endif /* MRPC_LIB_PRIO_CORE_H */

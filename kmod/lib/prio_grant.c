@@ -8,6 +8,7 @@
 
 #define GRANTS_AT_ONCE	64	/* before somebody else has a look; more follow */
 #define TURNS		8	/* peers that are asked for lost bytes at a time */
+#define SLOW_AT_ONCE	4	/* peers that are slow and have a turn */
 
 static bool rx_grantable(const struct mrpc_prio_rx *rx)
 {
@@ -58,8 +59,7 @@ static void peer_count(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
 	u32 counted = min_t(u64, peer->rx_unasked, peer->offered) + peer->rx_granted;
 
-	ep->outstanding += (u64)counted - peer->rx_counted;
-	peer->rx_counted = counted;
+	mrpc_prio_places_hold(ep, peer, counted);
 	if (peer->spare && !peer->rx_granted) {
 		peer->spare = false;
 		ep->nr_spare--;
@@ -151,16 +151,23 @@ static void rx_line(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
  * By its first message. Who announces and does not send would hold a place with one message after
  * the other, all of them urgent: he comes last until he sends.
  */
-static void peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
+void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
 	const struct mrpc_prio_rx *first = peer_first(peer);
 	bool last = peer->tardy && mrpc_prio_rank_has(&ep->rx, 0);
 
-	if (first)
+	if (peer->slow) {
+		mrpc_prio_rank_del(&ep->rx, &peer->entity);
+		if (!first)
+			mrpc_link_del(&peer->holds);
+		else if (mrpc_link_empty(&peer->holds))
+			mrpc_link_add(&ep->slow, &peer->holds);
+	} else if (first) {
 		mrpc_prio_rank_put(&ep->rx, &peer->entity, last ? 0 : first->priority,
 				   last ? MRPC_ORDER_LEVELS - 1 : rx_level(ep, first), false);
-	else
+	} else {
 		mrpc_prio_rank_del(&ep->rx, &peer->entity);
+	}
 }
 
 /* The one place where a message counts, and where it and its peer are ranked. */
@@ -178,7 +185,7 @@ void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 		heap_put(&peer->rx_heap, &rx->heap, rx_key(ep, rx));
 	else
 		mrpc_lheap_del(&peer->rx_heap, &rx->heap);
-	peer_rank(ep, peer);
+	mrpc_prio_peer_rank(ep, peer);
 }
 
 static u32 peer_window(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 window,
@@ -202,18 +209,35 @@ static u32 rx_window(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 no
 
 /*
  * Others may hold all that may be outstanding, for as long as they like: who holds nothing
- * gets a step, but not so many peers at once that there is no bound.
+ * gets a step, but not so many peers at once that there is no bound. Who is slow waits for
+ * others that are, who may never send.
  */
 static bool rx_spare(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
 {
-	return !peer->rx_granted && ep->nr_spare < ep->rule.overcommit;
+	return !peer->rx_granted && (peer->slow || ep->nr_spare < ep->rule.overcommit);
+}
+
+/* Beyond that. */
+static u64 rx_room(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
+{
+	u64 held = peer->slow ? ep->slow_held : ep->outstanding;
+
+	return ep->rule.outstanding > held ? ep->rule.outstanding - held : 0;
+}
+
+/* Whether it would be granted more, if others did not hold what may be outstanding. */
+static bool rx_waits_for_room(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
+{
+	const struct mrpc_prio_peer *peer = rx->peer;
+
+	return rx_room(ep, peer) < ep->rule.step && (!peer->rx_granted || peer->spare) &&
+	       (u64)rx->got + rx_window(ep, rx, now) > rx->granted;
 }
 
 /* @place: in the order of those that are granted. Return: whether it was */
 static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u64 now)
 {
-	u64 room = ep->rule.outstanding > ep->outstanding ?
-		   ep->rule.outstanding - ep->outstanding : 0;
+	u64 room = rx_room(ep, rx->peer);
 	u32 end = min(rx->limit, rx->total);
 	u64 to = min_t(u64, (u64)rx->got + rx_window(ep, rx, now), end);
 	bool spare = to > rx->granted + room && room < ep->rule.step && rx_spare(ep, rx->peer);
@@ -221,7 +245,7 @@ static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u
 	to = min_t(u64, to, rx->granted + (spare ? ep->rule.step : room));
 	if (to <= rx->granted || (to - rx->granted < ep->rule.step && to < end))
 		return false;
-	if (spare) {
+	if (spare && !rx->peer->slow) {
 		rx->peer->spare = true;
 		ep->nr_spare++;
 	}
@@ -279,6 +303,28 @@ static bool line_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 	return true;
 }
 
+/* Those that are slow, some of them. @grants: that there were. Return: whether others may be left */
+static bool grant_slow(struct mrpc_prio *ep, u32 grants, u64 now)
+{
+	u32 i;
+
+	for (i = 0; i < SLOW_AT_ONCE && !mrpc_link_empty(&ep->slow); i++) {
+		struct mrpc_prio_peer *peer = container_of(ep->slow.next, struct mrpc_prio_peer,
+							   holds);
+		struct mrpc_prio_rx *rx;
+
+		mrpc_link_del(&peer->holds);
+		mrpc_link_add(&ep->slow, &peer->holds);
+		while ((rx = peer_first(peer)) && rx_grant(ep, rx, U32_MAX, now)) {
+			if (++grants == GRANTS_AT_ONCE) {
+				ep->grants_due = true;
+				return true;
+			}
+		}
+	}
+	return i == SLOW_AT_ONCE;
+}
+
 /*
  * Grants until nobody in the first places can be granted more. One that is granted all
  * leaves its place to another, so the search begins anew.
@@ -288,6 +334,7 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 	struct mrpc_prio_ranked *e, *next;
 	struct mrpc_lheap_node *n;
 	u32 place = 0, grants = 0;
+	bool waits = false;
 
 	if (!ep->grants_due)
 		return;
@@ -302,8 +349,10 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 	for (e = mrpc_prio_rank_first(&ep->rx); e && place < ep->rule.overcommit; e = next) {
 		struct mrpc_prio_peer *peer = container_of(e, struct mrpc_prio_peer, entity);
 		struct mrpc_prio_rx *rx = peer_first(peer);
-		bool granted = rx_grant(ep, rx, place, now);
+		bool granted;
 
+		waits |= rx_waits_for_room(ep, rx, now);
+		granted = rx_grant(ep, rx, place, now);
 		if (granted && ++grants == GRANTS_AT_ONCE) {
 			ep->grants_due = true;
 			return;
@@ -316,4 +365,5 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 		next = mrpc_prio_rank_next(&ep->rx, e);
 		place++;
 	}
+	mrpc_prio_places_wait(ep, waits || e, grant_slow(ep, grants, now), now);
 }

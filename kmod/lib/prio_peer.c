@@ -220,6 +220,7 @@ void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 p
 	mrpc_link_init(&peer->rx_all);
 	mrpc_link_init(&peer->tx_control);
 	mrpc_link_init(&peer->rx_control);
+	mrpc_link_init(&peer->holds);
 	mrpc_link_init(&peer->control);
 	mrpc_link_init(&peer->events);
 	mrpc_link_add(&ep->peers, &peer->of_endpoint);

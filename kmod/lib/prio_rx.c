@@ -112,8 +112,11 @@ static void rx_forget(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 
 void mrpc_prio_rx_end(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u8 status)
 {
+	u32 held = rx->counted + rx->unasked;
+
 	rx->status = status;
 	rx_forget(ep, rx);
+	mrpc_prio_places_back(ep, rx->peer, held);
 	mrpc_link_add(&ep->rx_list, &rx->control);
 }
 
@@ -222,6 +225,7 @@ static void rx_came(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u3
 	bool asked = rx->asked > before;
 
 	rx->got += bytes;
+	mrpc_prio_places_pay(ep, rx->peer, bytes);
 	rx_forgive(ep, rx, bytes, asked && here >= rx->asked);
 	rx->moved = true;
 	if (!rx->stalled)
@@ -465,6 +469,7 @@ bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64
 	if (ev->len && (!mrpc_prio_gaps_new(rx, &r) || !mrpc_prio_gaps_add(ep, rx, &r)))
 		return false;
 	ep->stats.data_bytes += r.to - r.from;
+	mrpc_prio_places_came(ep, now);
 	rx_came_all(ep, rx, ev, &r, next, now);
 	if (rx->got == rx->total) {
 		rx_complete(ep, rx, now);

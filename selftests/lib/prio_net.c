@@ -822,12 +822,12 @@ static u64 peer_outstanding(struct pnet_net *n, struct pnet_host *h, u32 from)
 
 static void check_host(struct pnet_net *n, struct pnet_host *h)
 {
-	u64 outstanding = 0, remaining = 0;
+	u64 held[2] = { 0, 0 }, remaining = 0;
 	u32 gaps = 0, nr = 0, spare = 0, i;
 	struct pnet_rx *r;
 
 	for (i = 0; i < n->hosts; i++) {
-		outstanding += peer_outstanding(n, h, i);
+		held[h->peers[i].peer.slow] += peer_outstanding(n, h, i);
 		spare += h->peers[i].there && h->peers[i].peer.spare;
 	}
 	if (spare != h->ep.nr_spare)
@@ -852,10 +852,11 @@ static void check_host(struct pnet_net *n, struct pnet_host *h)
 			wrong(n, "message %u waits for ever", r->msg->id);
 	}
 	if (nr != h->ep.nr_rx || nr != h->incoming || gaps != h->ep.nr_gaps ||
-	    outstanding != h->ep.outstanding || remaining != h->ep.remaining)
+	    held[0] != h->ep.outstanding || held[1] != h->ep.slow_held || remaining != h->ep.remaining)
 		wrong(n, "host %u counts %u messages, %u gaps, %llu bytes: %u, %u, %llu", h->index,
-		      h->ep.nr_rx, h->ep.nr_gaps, (unsigned long long)h->ep.outstanding, nr, gaps,
-		      (unsigned long long)outstanding);
+		      h->ep.nr_rx, h->ep.nr_gaps,
+		      (unsigned long long)(h->ep.outstanding + h->ep.slow_held), nr, gaps,
+		      (unsigned long long)(held[0] + held[1]));
 	if (nr > 2 * h->ep.rule.max_rx)
 		wrong(n, "host %u has %u messages", h->index, nr);
 }
@@ -885,7 +886,9 @@ static void check_peers(struct pnet_net *n, struct pnet_host *h)
 			      debt, p->unscheduled_out);
 		if (p->next_msg - p->tx_base > MRPC_PRIO_WINDOW)
 			wrong(n, "host %u, peer %u: window", h->index, i);
-		if (p->entity.listed != !!mrpc_lheap_first(&p->rx_heap))
+		if (p->entity.listed != (!p->slow && mrpc_lheap_first(&p->rx_heap)) ||
+		    mrpc_link_empty(&p->holds) == (p->slow ? !!mrpc_lheap_first(&p->rx_heap) :
+						   !!p->rx_counted))
 			wrong(n, "host %u, peer %u: listed wrongly", h->index, i);
 	}
 }
@@ -917,7 +920,7 @@ void pnet_check_end(struct pnet_net *n)
 		struct pnet_host *h = &n->host[i];
 
 		if (h->ep.nr_gaps || h->ep.nr_rx || h->ep.nr_tx || h->ep.outstanding ||
-		    h->ep.remaining || h->incoming)
+		    h->ep.slow_held || h->ep.remaining || h->incoming)
 			wrong(n, "host %u is left with %u gaps, %u and %u messages, %llu bytes", i,
 			      h->ep.nr_gaps, h->ep.nr_rx, h->ep.nr_tx,
 			      (unsigned long long)h->ep.outstanding);

@@ -280,7 +280,7 @@ static void judge_hosts(struct world *w)
 		if (e->ep.repeats || e->ep.nr_asked)
 			world_fail(w, "host %u waits for %llu bytes again, of %u hosts", i,
 				   (unsigned long long)e->ep.repeats, e->ep.nr_asked);
-		if (e->ep.outstanding || e->ep.remaining)
+		if (e->ep.outstanding || e->ep.slow_held || e->ep.remaining)
 			world_fail(w, "host %u waits for %llu bytes, %llu of them granted", i,
 				   (unsigned long long)e->ep.remaining,
 				   (unsigned long long)e->ep.outstanding);

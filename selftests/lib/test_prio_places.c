@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: one endpoint that receives over a line from peers that send what they are
+ * granted, beside others that hold what they are granted, go first, and send next to nothing.
+ */
+#include "tap.h"
+#include "prio_core.h"
+
+#define BUCKETS		4096
+#define HONEST		8
+#define HOSTILE		16
+#define PEERS		(HONEST + HOSTILE)
+#define QUEUE		4096	/* packets */
+#define KNOWN		4000000	/* ns that a line is in use before somebody hostile comes */
+
+struct line {
+	u32 rate;	/* bytes in 1 ms */
+	u32 way;	/* ns from a grant to the queue before the line */
+	u32 piece;	/* bytes of a packet */
+	u32 overcommit;
+	u32 step;
+	u32 window;
+	u32 outstanding;
+};
+
+static const struct line lines[] = {
+	{ 1250000, 100000, 8192, 4, 16384, 131072, 524288 },	/* 10 Gb/s, default settings */
+	{ 125000, 1000000, 8192, 4, 16384, 131072, 524288 },
+	{ 1250, 1000000, 2048, 4, 4096, 32768, 262144 },	/* its settings */
+};
+
+/* What a hostile peer does. */
+enum hostile {
+	TRICKLE,	/* a packet now and then */
+	RENEW,		/* nothing: its messages are given up all the time, and others come */
+	ALL_GRANTED,	/* many that are granted all, and trickle */
+	ANNOUNCE,	/* what it announces as unscheduled does not come */
+	PAY,		/* all that it is granted, long after */
+	SEND,		/* all that it is granted, at once */
+};
+
+struct sender {
+	struct mrpc_prio_peer peer;
+	struct mrpc_prio_rx rx[4];	/* by number */
+	u64 msg;			/* the last one */
+	u64 sends_at;
+	u32 total;
+	u32 sent;			/* of the last one, into the queue */
+	u32 granted;
+};
+
+struct piece {
+	u64 at;		/* the queue */
+	struct sender *s;
+	u64 msg;
+	u32 from;
+	u32 to;
+};
+
+static struct mrpc_prio ep;
+static struct mrpc_order_link hash[BUCKETS];
+static struct sender senders[PEERS];
+static struct piece queue[QUEUE];
+static u32 head, tail;
+static const struct line *line;
+static u64 now, honest_bytes, hostile_bytes;
+static u32 nr_hostile, hostile_share;
+
+static void *small_alloc(void *ctx, size_t size)
+{
+	(void)ctx;
+	return malloc(size);
+}
+
+static void small_free(void *ctx, void *p, size_t size)
+{
+	(void)ctx;
+	(void)size;
+	free(p);
+}
+
+static const struct mrpc_prio_ops ops = { .alloc = small_alloc, .free = small_free };
+
+static bool is_honest(const struct sender *s)
+{
+	return s < senders + HONEST;
+}
+
+static struct mrpc_prio_rx *rx_of(struct sender *s, u64 msg)
+{
+	return &s->rx[msg % ARRAY_SIZE(s->rx)];
+}
+
+static void came(struct sender *s, u64 msg, u32 unscheduled, u32 from, u32 len)
+{
+	struct mrpc_prio_packet p = {
+		.type = MRPC_PRIO_DATA,
+		.to = s->peer.local,
+		.from = s->peer.remote,
+		.conn = 1,
+		.msg = msg,
+		.behind = min_t(u64, msg - 1, ARRAY_SIZE(s->rx)),
+		.priority = is_honest(s) ? 5 : 255,
+		.total = s->total,
+		.unscheduled = unscheduled,
+		.offset = from,
+		.len = len,
+	};
+	struct mrpc_prio_event ev;
+
+	mrpc_prio_receive(&ep, &s->peer, "address", 7, &p, false, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
+		mrpc_prio_accept(&ep, &s->peer, rx_of(s, msg), &p, U32_MAX, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_DATA) {
+		*(is_honest(s) ? &honest_bytes : &hostile_bytes) += ev.len;
+		mrpc_prio_taken(&ep, &ev, now);
+	}
+}
+
+static void begins(struct sender *s, u32 unscheduled)
+{
+	s->msg++;
+	s->sent = 0;
+	s->granted = unscheduled;
+	came(s, s->msg, unscheduled, 0, 0);
+}
+
+static void gives_up(struct sender *s)
+{
+	struct mrpc_prio_rx *rx = rx_of(s, s->msg);
+	struct mrpc_prio_note note = { .op = MRPC_PRIO_ABORT, .msg = s->msg };
+
+	mrpc_prio_rx_heard(&ep, &s->peer, &note, now);
+	while ((rx = mrpc_prio_rx_ended(&ep)))
+		;
+}
+
+static void send_piece(struct sender *s, u32 from, u32 to)
+{
+	CHECK(tail - head < QUEUE);
+	queue[tail++ % QUEUE] = (struct piece){ now + line->way, s, s->msg, from, to };
+}
+
+/* So much at most of what is granted of the last message is soon before the line. */
+static void sends(struct sender *s, u32 most)
+{
+	u32 end = min(s->granted, s->sent + most), to;
+
+	for (; s->sent < end; s->sent = to) {
+		to = min(s->sent + line->piece, end);
+		send_piece(s, s->sent, to);
+	}
+}
+
+static void honest_begins(struct sender *s)
+{
+	begins(s, line->window / 4);
+	sends(s, s->total);
+}
+
+static void granted(struct sender *s, const struct mrpc_prio_note *note)
+{
+	if (note->msg != s->msg)
+		return;
+	s->granted = max(s->granted, note->to);
+	if (is_honest(s))
+		sends(s, s->total);
+}
+
+static void hears(void)
+{
+	u8 buf[MRPC_PRIO_MAX_CONTROL * 24 + 24] __attribute__((__aligned__(8)));
+	struct mrpc_prio_packet p;
+	struct mrpc_prio_peer *peer;
+	u32 len, why, i;
+
+	while ((len = mrpc_prio_control_next(&ep, now, buf, sizeof(buf), &peer))) {
+		CHECK(!mrpc_prio_parse(buf, len, len, &p, &why));
+		peer->heard = now;
+		peer->asked = 0;
+		for (i = 0; p.type == MRPC_PRIO_CONTROL && i < p.nr; i++) {
+			struct mrpc_prio_note note;
+
+			mrpc_prio_note_get(&p, i, &note);
+			if (note.op == MRPC_PRIO_GRANT)
+				granted(container_of(peer, struct sender, peer), &note);
+		}
+	}
+}
+
+/* A packet's time passes, and one comes if there is one. */
+static void pass(void)
+{
+	struct piece *q = &queue[head % QUEUE];
+
+	now += (u64)line->piece * 1000000 / line->rate;
+	mrpc_prio_timeout(&ep, now);
+	if (head != tail && q->at <= now) {
+		head++;
+		came(q->s, q->msg, rx_of(q->s, q->msg)->unscheduled, q->from, q->to - q->from);
+		if (is_honest(q->s) && q->to == q->s->total && q->msg == q->s->msg)
+			honest_begins(q->s);
+	}
+	hears();
+}
+
+static void start(const struct line *l)
+{
+	static const u64 key[2] = { 3, 4 };
+	struct mrpc_prio_rule r;
+	u32 i;
+
+	mrpc_prio_rule_default(&r);
+	line = l;
+	r.chunk = l->step;
+	r.step = l->step;
+	r.unscheduled = l->window;
+	r.window = l->window;
+	r.outstanding = l->outstanding;
+	r.overcommit = l->overcommit;
+	now = 1000000;
+	head = tail = nr_hostile = 0;
+	honest_bytes = 0;
+	memset(senders, 0, sizeof(senders));
+	CHECK_EQ(mrpc_prio_init(&ep, &r, &ops, NULL, hash, BUCKETS, key, now), 0);
+	for (i = 0; i < PEERS; i++) {
+		struct mrpc_prio_packet hello = {
+			.token = i + 1, .budget = U32_MAX, .max_total = U32_MAX,
+		};
+
+		mrpc_prio_welcome(&ep, &senders[i].peer, l->piece, &hello, now);
+		senders[i].total = (4 + i % 3) * l->window;
+	}
+	hears();
+}
+
+static void stop(void)
+{
+	u32 i;
+
+	for (i = 0; i < PEERS; i++)
+		mrpc_prio_peer_remove(&ep, &senders[i].peer);
+	while (mrpc_prio_rx_ended(&ep))
+		;
+	CHECK_EQ(ep.nr_rx, 0);
+	CHECK_EQ(ep.outstanding, 0);
+	mrpc_prio_fini(&ep);
+}
+
+static void honest_begin(void)
+{
+	u32 i;
+
+	for (i = 0; i < HONEST; i++)
+		honest_begins(&senders[i]);
+}
+
+/* So many packets' time */
+static u32 packets(u64 ns)
+{
+	return ns * line->rate / 1000000 / line->piece + 1;
+}
+
+/* In the time of all that may be outstanding, and the way's */
+static u64 round_of(void)
+{
+	return (u64)line->outstanding * 1000000 / line->rate + line->way;
+}
+
+static void hostile_begin(struct sender *s, enum hostile what)
+{
+	u32 i;
+
+	s->total = what == ALL_GRANTED ? line->window / 4 : 2 * line->window;
+	/* It answers late, always. */
+	s->peer.srtt = 150000000;
+	for (i = 0; i < (what == ALL_GRANTED ? ARRAY_SIZE(s->rx) : 1); i++)
+		begins(s, what == ANNOUNCE ? min(s->total, line->window) : 0);
+}
+
+/* Of each message an eighth of a window, or of the message, in the time in which it would stall. */
+static void trickle(struct sender *s)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(s->rx) && s->msg > i; i++) {
+		struct mrpc_prio_rx *rx = rx_of(s, s->msg - i);
+		u32 missing = rx->granted - rx->next;
+
+		if (rx->peer && rx->state == MRPC_PRIO_RX_ACTIVE && missing)
+			came(s, rx->msg, rx->unscheduled, rx->next,
+			     min(missing, min(s->total, line->window) / 32));
+	}
+}
+
+static void hostile_act(struct sender *s, enum hostile what)
+{
+	if (now < s->sends_at)
+		return;
+	switch (what) {
+	case RENEW:
+		s->sends_at = now + 3000000 + (now & 0xffff);
+		gives_up(s);
+		begins(s, 0);
+		break;
+	case PAY:
+		s->sends_at = now + 4 * round_of();
+		sends(s, s->total);
+		break;
+	case SEND:
+		sends(s, s->total);
+		break;
+	default:
+		s->sends_at = now + 100000000 + (now & 0xfffff);
+		trickle(s);
+	}
+	if (rx_of(s, s->msg)->state != MRPC_PRIO_RX_ACTIVE)
+		begins(s, what == ANNOUNCE ? min(s->total, line->window) : 0);
+}
+
+/* Return: of the line's bytes, those that came of who is honest in @ns, in % */
+static u32 share(u64 ns, enum hostile what)
+{
+	u64 honest = honest_bytes, hostile = hostile_bytes, all;
+	u32 n = packets(ns), i, k;
+
+	for (i = 0; i < n; i++) {
+		for (k = 0; k < nr_hostile; k++)
+			hostile_act(&senders[HONEST + k], what);
+		pass();
+	}
+	all = (u64)n * line->piece;
+	hostile_share = (hostile_bytes - hostile) * 100 / all;
+	return (honest_bytes - honest) * 100 / all;
+}
+
+/*
+ * @nr hostile peers, on a line that was in use before or (@cold) was not. Return: the share of
+ * those who are honest, after a bounded time.
+ */
+static u32 beside(const struct line *l, u32 nr, enum hostile what, bool cold)
+{
+	u64 settle;
+	u32 k, all;
+
+	start(l);
+	settle = (nr / l->overcommit + 2) * 2 * round_of();
+	if (cold)
+		settle += (nr / l->overcommit + 1) * 3 * ep.rule.rto_max;
+	if (!cold) {
+		honest_begin();
+		share(5 * round_of() + KNOWN, what);
+		CHECK(share(5 * round_of(), what) >= 95);
+	}
+	for (k = 0; k < nr; k++)
+		hostile_begin(&senders[HONEST + k], what);
+	nr_hostile = nr;
+	hears();
+	if (cold)
+		honest_begin();
+	share(settle, what);
+	all = share(20 * round_of() + 1000000000ULL * (l->rate < 10000), what);
+	NOTE("%u bytes in 1 ms, %u hostile%s: %u %%, and these %u %%", l->rate, nr,
+	     cold ? ", at first" : "", all, hostile_share);
+	stop();
+	return what == PAY ? all + hostile_share : all;
+}
+
+static void at_least(u32 percent, enum hostile what)
+{
+	u32 least = 100, i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++)
+		for (k = lines[i].overcommit; k <= HOSTILE; k *= 4) {
+			least = min(least, beside(&lines[i], k, what, false));
+			least = min(least, beside(&lines[i], k, what, true));
+		}
+	CHECK_MSG(least >= percent, "%u %%", least);
+}
+
+/* Nobody hostile */
+TEST(prio_places_alone)
+{
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		start(&lines[i]);
+		honest_begin();
+		share(2 * round_of() + KNOWN, SEND);
+		CHECK(share(20 * round_of(), SEND) >= 95);
+		for (k = 0; k < HONEST; k++)
+			CHECK(!senders[k].peer.slow);
+		stop();
+	}
+}
+
+TEST(prio_places_trickle)
+{
+	at_least(70, TRICKLE);
+}
+
+TEST(prio_places_renewed)
+{
+	at_least(70, RENEW);
+}
+
+TEST(prio_places_all_granted)
+{
+	at_least(70, ALL_GRANTED);
+}
+
+TEST(prio_places_announced)
+{
+	at_least(70, ANNOUNCE);
+}
+
+/* Who pays takes part of the line, and the others have the rest. */
+TEST(prio_places_paid)
+{
+	at_least(70, PAY);
+}
+
+/* Who was slow and sends has what is due to what its messages say of themselves. */
+TEST(prio_places_again)
+{
+	u32 i, k;
+
+	for (i = 0; i < ARRAY_SIZE(lines); i++) {
+		start(&lines[i]);
+		honest_begin();
+		share(2 * round_of() + KNOWN, SEND);
+		nr_hostile = HOSTILE;
+		for (k = 0; k < HOSTILE; k++)
+			hostile_begin(&senders[HONEST + k], TRICKLE);
+		share(20 * round_of(), TRICKLE);
+		for (k = 0; k < HOSTILE; k++)
+			CHECK(senders[HONEST + k].peer.slow);
+		CHECK(ep.outstanding <= line->outstanding + line->overcommit * line->step +
+		      HONEST * line->window / 4);
+		CHECK(ep.slow_held <= HOSTILE * line->window);
+		for (k = 0; k < HOSTILE; k++) {
+			gives_up(&senders[HONEST + k]);
+			begins(&senders[HONEST + k], 0);
+			senders[HONEST + k].sends_at = 0;
+		}
+		share(100 * round_of(), SEND);
+		for (k = 0; k < HOSTILE; k++)
+			CHECK_MSG(!senders[HONEST + k].peer.slow, "%u bytes in 1 ms: %u owes %u",
+				  line->rate, k, senders[HONEST + k].peer.owes);
+		CHECK_EQ(ep.slow_held, 0);
+		CHECK(share(20 * round_of(), SEND) < 10);
+		CHECK(hostile_share > 90);
+		stop();
+	}
+}
