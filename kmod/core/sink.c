@@ -251,6 +251,18 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 	return 0;
 }
 
+/*
+ * There was no memory for a call, or it is a duplicate. Streams have none; but where a CANCEL may
+ * take the place of its call, and was quicker, that has been answered, and this is nothing.
+ */
+static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
+{
+	if (err != -EALREADY || !mrpc_features_accept(&conn->features, MRPC_FEATURE_ABORT))
+		return err == -ENOMEM ? err : -EPROTO;
+	mrpc_sink_skip(conn);
+	return 0;
+}
+
 static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->sink;
@@ -272,11 +284,10 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
 	started = call ? mrpc_sink_start(conn, call) : -ENOMEM;
 	if (started) {
-		/* No memory, or a duplicate, which a stream cannot have. */
 		mrpc_sink_unalloc(conn);
 		if (call)
 			mrpc_call_put(call);
-		return started == -ENOMEM ? -ENOMEM : -EPROTO;
+		return mrpc_sink_unstarted(conn, started);
 	}
 	if (err) {
 		mrpc_sink_unalloc(conn);
