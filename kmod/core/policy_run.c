@@ -105,7 +105,7 @@ static __always_inline void policy_show(struct mrpc_policy_run *run, struct mrpc
 	run->status = 0;
 	run->delay = 0;
 	ctx->call = call->id;
-	ctx->deadline = rpc->deadline;
+	ctx->deadline = mrpc_rpc_deadline(rpc);
 	ctx->size = mrpc_rpc_size(rpc);
 	ctx->meta_len = rpc->frame.meta_len;
 	ctx->service = call->method >> 16;
