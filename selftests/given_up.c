@@ -75,23 +75,8 @@ static void cancel(uint64_t tag)
 static void completes(uint64_t tag, uint32_t status)
 {
 	uint64_t until = raw_now() + 300 * RAW_MS * raw_patience();
-	bool done = false, freed = false;
-	struct mrpc_cqe cqe;
 
-	while (!done || !freed) {
-		CHECK_MSG(raw_next(&qp, &cqe, WAIT), "done %d, freed %d", done, freed);
-		CHECK_EQ(cqe.user_data, tag);
-		if (cqe.type == MRPC_CQE_REPLY) {
-			CHECK(!done);
-			CHECK_EQ(cqe.status, status);
-			done = true;
-			raw_done(&p.c, &cqe);
-		}
-		if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
-			CHECK(!freed);
-			freed = true;
-		}
-	}
+	raw_ends(&qp, tag, status, WAIT);
 	CHECK_MSG(raw_now() < until, "%llu ms late",
 		  (unsigned long long)((raw_now() - until) / RAW_MS));
 }

@@ -119,23 +119,7 @@ static bool visible(uint64_t tag)
 /* A call completes once, and its blocks come back. */
 static void completes(uint64_t tag, uint32_t status)
 {
-	bool done = false, freed = false;
-	struct mrpc_cqe cqe;
-
-	while (!done || !freed) {
-		CHECK_MSG(raw_next(&qp, &cqe, WAIT * raw_patience()), "done %d, freed %d", done, freed);
-		CHECK_EQ(cqe.user_data, tag);
-		if (cqe.type == MRPC_CQE_REPLY) {
-			CHECK(!done);
-			CHECK_EQ(cqe.status, status);
-			done = true;
-			raw_done(&p.c, &cqe);
-		}
-		if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
-			CHECK(!freed);
-			freed = true;
-		}
-	}
+	raw_ends(&qp, tag, status, WAIT);
 }
 
 static void nothing_more(void)

@@ -525,3 +525,29 @@ void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint
 		raw_die("a completion of type %u, status %u instead of type %u",
 			cqe->type, cqe->status, type);
 }
+
+void raw_ends(struct raw_qp *qp, uint64_t user_data, uint32_t status, uint64_t ns)
+{
+	bool done = false, freed = false;
+	struct mrpc_cqe cqe;
+
+	while (!done || !freed) {
+		if (!raw_next(qp, &cqe, ns * raw_patience()))
+			raw_die("in %llu ms: completed %d, blocks free %d",
+				(unsigned long long)(ns / RAW_MS), done, freed);
+		if (cqe.user_data != user_data)
+			raw_die("a completion of %llu", (unsigned long long)cqe.user_data);
+		if (cqe.type == MRPC_CQE_REPLY) {
+			if (done || cqe.status != status)
+				raw_die("completed %d, with status %u instead of %u", done + 1,
+					cqe.status, status);
+			done = true;
+			raw_done(qp->s, &cqe);
+		}
+		if (cqe.type == MRPC_CQE_SENT || cqe.flags & MRPC_CQE_FREED) {
+			if (freed)
+				raw_die("blocks are free twice");
+			freed = true;
+		}
+	}
+}

@@ -195,6 +195,8 @@ bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns);
  * earlier REPLY owes: that is skipped.
  */
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns);
+/* Dies unless the call completes, once, and its blocks come back, and nothing else comes before. */
+void raw_ends(struct raw_qp *qp, uint64_t user_data, uint32_t status, uint64_t ns);
 
 /* -- a server ---------------------------------------------------------------- */
 
