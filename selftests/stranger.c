@@ -211,6 +211,8 @@ void stranger_connect(struct stranger *s)
 
 	s->conn++;
 	f.meta_len = peer_hello_body(message + sizeof(struct mrpc_wire_hdr));
+	put_unaligned_le64(s->features, message + sizeof(struct mrpc_wire_hdr) +
+			   offsetof(struct mrpc_hello_hdr, features));
 	mrpc_wire_encode(&f, &hdr);
 	memcpy(message, &hdr, sizeof(hdr));
 	total = sizeof(struct mrpc_wire_hdr) + ALIGN(f.meta_len, 8);

@@ -25,6 +25,7 @@
  * @conn: of its messages: the last connection
  * @msg: number of the last message
  * @answer: that of the answer to its last handshake, which is repeated until it is acknowledged
+ * @features: what its hellos offer
  */
 struct stranger {
 	int fd;
@@ -36,6 +37,7 @@ struct stranger {
 	u64 conn;
 	u64 msg;
 	u64 answer;
+	u64 features;
 };
 
 /**
