@@ -435,6 +435,7 @@ TEST_LIMIT(reply_among_engines, 120)
 /* -- calls that their CANCELs have overtaken -------------------------------------------------- */
 
 #define EACH	1000U		/* bytes of a message in a datagram */
+#define LOOKED_AT	100000U	/* so much has come of a message when it is looked at */
 #define SLOT	3
 #define NEVER	777		/* tag of what is not to be run */
 
@@ -644,6 +645,40 @@ TEST_LIMIT(cancel_overtakes, 120)
 	}
 	CHECK_EQ(nr_replies, 3 * ARRAY_SIZE(of));
 	stranger_goes(2 * ARRAY_SIZE(of));
+}
+
+/* It is larger than anybody takes, which is known before all of it has come. */
+TEST_LIMIT(cancel_overtakes_too_big, 120)
+{
+	const struct mrpc_msg_len lens = {
+		.structs = sizeof(struct test_Blob), .text = MRPC_MAX_HEAD,
+	};
+	struct mrpc_frame f = peer_call_frame(0, RAW_ACK, &lens);
+	struct mrpc_prio_packet one;
+	struct mrpc_wire_hdr hdr;
+	unsigned int i;
+	u16 status;
+
+	stranger_comes();
+	for (i = 0; i < 2; i++) {
+		f.call_id = next_id();
+		if (i) {
+			send_cancel(f.call_id);
+			is_answered(f.call_id, MRPC_CANCELLED);
+		}
+		mrpc_wire_encode(&f, &hdr);
+		memcpy(message, &hdr, sizeof(hdr));
+		one = stranger_message(&s, MRPC_PRIO_REQUEST, sizeof(hdr) + mrpc_msg_total(&lens),
+				       EACH);
+		one.unscheduled = LOOKED_AT;
+		send_part(one, 0, LOOKED_AT);
+		if (!i)
+			is_answered(f.call_id, MRPC_RESOURCE_EXHAUSTED);
+		next_is_run();
+	}
+	raw_sleep(100 * RAW_MS);
+	CHECK_EQ(hear(f.call_id, &status), 1);
+	stranger_goes(2);
 }
 
 /* -- at any moment -------------------------------------------------------------------------------- */

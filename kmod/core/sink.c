@@ -551,8 +551,8 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	err = mrpc_sink_start(conn, call);
 	if (!err)
 		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
-	else if (err != -ENOMEM)
-		err = -EPROTO;
+	else
+		err = mrpc_sink_unstarted(conn, err);
 	mrpc_call_put(call);
 	return err;
 }
