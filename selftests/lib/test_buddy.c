@@ -308,7 +308,7 @@ TEST(buddy_many_rest)
 
 TEST(buddy_large)
 {
-	static const u64 sizes[] = { 1ULL << 28, (1ULL << 28) + 65536, (1ULL << 30) + 768 };
+	static const u64 sizes[] = { 1ULL << 30, (1ULL << 30) + 65536, (3ULL << 30) + 768 };
 	struct mrpc_buddy b;
 	u32 i, taken;
 
@@ -320,15 +320,15 @@ TEST(buddy_large)
 		CHECK(units);
 		mrpc_buddy_init(&b, units, sizes[i]);
 		CHECK_EQ(mrpc_buddy_alloc(&b, U32_MAX, &taken), -ENOSPC);
-		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 29) + 1, &taken), -ENOSPC);
-		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 28) + 1, &taken), -ENOSPC);
-		for (off = 0; off >= 0; off = mrpc_buddy_alloc(&b, 1U << 28, &taken))
+		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 31) + 1, &taken), -ENOSPC);
+		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 30) + 1, &taken), -ENOSPC);
+		for (off = 0; off >= 0; off = mrpc_buddy_alloc(&b, 1U << 30, &taken))
 			end = max(end, off);
 		CHECK_EQ(off, -ENOSPC);
-		CHECK_EQ(end, (s64)(((sizes[i] >> 28) - 1) << 28));
-		CHECK_EQ(mrpc_buddy_free(&b, end), 1LL << 28);
+		CHECK_EQ(end, (s64)(((sizes[i] >> 30) - 1) << 30));
+		CHECK_EQ(mrpc_buddy_free(&b, end), 1LL << 30);
 		CHECK_EQ(mrpc_buddy_free(&b, end), -EINVAL);
-		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 28) - 1, &taken), end);
+		CHECK_EQ(mrpc_buddy_alloc(&b, (1U << 30) - 1, &taken), end);
 		free(units);
 	}
 }

@@ -66,23 +66,19 @@ static int map_send_region(struct heap *heap, u64 len)
 
 static int grow_recv(struct mrpc_session *session, u64 len)
 {
-	u64 part;
 	int err = 0;
 
+	_Static_assert(RESERVE_MAX <= MRPC_REGION_MAX, "a region can have all of a heap");
 	pthread_mutex_lock(&session->lock);
 	/* Both are aligned; a length that is near the end of its type would not stay large. */
 	if (len > session->recv_reserved - session->recv_size)
 		err = -ENOMEM;
 	len = ALIGN_UP(len, (u64)MRPC_REGION_ALIGN);
-	while (!err && len) {
-		part = len < MRPC_REGION_MAX ? len : MRPC_REGION_MAX;
+	if (!err && len)
 		err = map_region(session, MRPC_REGION_RECV, session->recv, session->recv_size,
-				 session->recv_reserved, part);
-		if (err)
-			break;
-		session->recv_size += part;
-		len -= part;
-	}
+				 session->recv_reserved, len);
+	if (!err)
+		session->recv_size += len;
 	session->release_bytes = session->recv_size / 256 < RELEASE_BYTES ?
 				 session->recv_size / 256 : RELEASE_BYTES;
 	pthread_mutex_unlock(&session->lock);

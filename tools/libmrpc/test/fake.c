@@ -175,7 +175,7 @@ static int do_region(struct fsession *s, struct mrpc_region_add *arg)
 				     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (s->heap[kind] == MAP_FAILED)
 		abort();
-	if (arg->len % 65536 || arg->len > 256u << 20 || s->heap_len[kind] + arg->len > RESERVE)
+	if (arg->len % 65536 || arg->len > MRPC_REGION_MAX || s->heap_len[kind] + arg->len > RESERVE)
 		return -EINVAL;
 	arg->base = s->heap_len[kind];
 	p = file_map(s, arg->len, &arg->mmap_off);

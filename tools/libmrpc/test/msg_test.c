@@ -48,7 +48,6 @@ TEST(open_fails_clearly)
 TEST(receive_heap_grows)
 {
 	struct mrpc_session *s = open_with((struct mrpc_session_opts){ .recv_initial = 1 });
-	/* More than one region can hold, where there is address space for it. */
 	u64 more = sizeof(void *) > 4 ? 300u << 20 : 100u << 20;
 
 	CHECK_EQ(s->recv_size, 65536);
