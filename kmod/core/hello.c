@@ -166,7 +166,8 @@ int mrpc_conn_announce(struct mrpc_conn *conn)
 
 	if (!mrpc_features_due(&conn->features))
 		return 0;
-	err = mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES, conn->features.want);
+	err = mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES,
+				     mrpc_features_wanted(&conn->features));
 	if (!err)
 		mrpc_features_announced(&conn->features);
 	return err;

@@ -104,7 +104,8 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 
 	conn->features.want = to->features;
 	if (mrpc_features_due(&conn->features)) {
-		announce = mrpc_control_new(conn, MRPC_WIRE_FEATURES, to->features, NULL, 0);
+		announce = mrpc_control_new(conn, MRPC_WIRE_FEATURES,
+					    mrpc_features_wanted(&conn->features), NULL, 0);
 		if (!announce) {
 			conn->features.want = from->features;
 			return -ENOMEM;

@@ -33,13 +33,13 @@ int mrpc_features_chosen(struct mrpc_features *f, u64 chosen)
 
 bool mrpc_features_due(const struct mrpc_features *f)
 {
-	return f->change && !f->waiting && f->want != f->said;
+	return f->change && !f->waiting && mrpc_features_wanted(f) != f->said;
 }
 
 void mrpc_features_announced(struct mrpc_features *f)
 {
 	f->before = f->said;
-	f->said = f->want;
+	f->said = mrpc_features_wanted(f);
 	f->waiting = true;
 }
 

@@ -67,9 +67,15 @@ u64 mrpc_features_choose(struct mrpc_features *f, u64 offered);
  */
 int mrpc_features_chosen(struct mrpc_features *f, u64 chosen);
 
+/* What there is to announce: of the link; the rest stays as the handshake has chosen. */
+static inline u64 mrpc_features_wanted(const struct mrpc_features *f)
+{
+	return (f->want & MRPC_FEATURES_LINK) | (f->said & ~(u64)MRPC_FEATURES_LINK);
+}
+
 /**
  * mrpc_features_due() - is there something to announce?
- * The caller sends FEATURES of @f->want, and says so by mrpc_features_announced().
+ * The caller sends FEATURES of mrpc_features_wanted(), and says so by mrpc_features_announced().
  */
 bool mrpc_features_due(const struct mrpc_features *f);
 void mrpc_features_announced(struct mrpc_features *f);
