@@ -226,7 +226,7 @@ enum mrpc_prio_tx_state {
  * @out: with the caller, between mrpc_prio_tx_next() or _turn() and mrpc_prio_tx_sent()
  * @gated: it sends payload by the caller's turns
  * @gate: among those of which mrpc_prio_tx_gates() is to tell
- * @begun_at: when it began
+ * @begun_at: when it began; ABORTING: to be that
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @entity: in the order of those that can send

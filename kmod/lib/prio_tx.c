@@ -246,6 +246,7 @@ void mrpc_prio_tx_abort(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 		mrpc_prio_tx_end(ep, tx, MRPC_PRIO_ABORTED);
 	} else if (tx->state == MRPC_PRIO_TX_ACTIVE) {
 		tx->state = MRPC_PRIO_TX_ABORTING;
+		tx->begun_at = now;
 		tx->tries = 0;
 		mrpc_prio_tx_update(ep, tx);
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
@@ -299,7 +300,9 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 		ep->stats.timeouts++;
 	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING) {
-		if (tx->tries == MRPC_PRIO_MAX_TRIES) {
+		/* Times between may be short: a pause of the way is not the end of all. */
+		if (tx->tries == MRPC_PRIO_MAX_TRIES &&
+		    now >= tx->begun_at + 2 * ep->rule.silence) {
 			mrpc_prio_peer_give_up(ep, tx->peer, now);
 			return;
 		}
