@@ -132,16 +132,18 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *w
 /*
  * Look for a while instead of sleeping (busy_poll): a thread that does not sleep need not be
  * woken. It is a poller, so what becomes ready is left to it; the rest it sees by itself. Not
- * where somebody else wants the processor, who may be the one that is waited for.
+ * where somebody else wants the processor, who may be the one that is waited for. @end: until
+ * when, 0 at first: others may take again and again what it sees.
  * Return: true: there is something to do.
  */
 static noinline bool mrpc_wait_busy(struct mrpc_session *session, bool (*done)(void *ctx),
-				    void *ctx, u64 until, u32 us)
+				    void *ctx, u32 us, u64 until, u64 *end)
 {
 	u64 now = ktime_get_ns();
 
-	until = min(until, now + min_t(u64, us, MRPC_BUSY_MAX) * NSEC_PER_USEC);
-	for (; now < until; now = ktime_get_ns()) {
+	if (!*end)
+		*end = min(until, now + min_t(u64, us, MRPC_BUSY_MAX) * NSEC_PER_USEC);
+	for (; now < *end; now = ktime_get_ns()) {
 		if (!single_task_running() || need_resched() || signal_pending(current))
 			break;
 		if (mrpc_wait_ready(session) || done(ctx))
@@ -194,6 +196,7 @@ int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc
 		   bool (*done)(void *ctx), void *ctx, u64 until)
 {
 	u32 busy = READ_ONCE(mrpc_knobs.busy_poll);
+	u64 busy_end = 0;
 	bool polled = false;
 	int ret;
 
@@ -209,11 +212,14 @@ int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc
 		if (polled && until != U64_MAX && ktime_get_ns() >= until)
 			break;
 		polled = mrpc_datapath_poll(session, qp);
-		if (polled)
+		if (polled) {
+			busy_end = 0;
 			cond_resched();
-		else if (unlikely(busy) && mrpc_wait_busy(session, done, ctx, until, busy))
 			continue;
-		else if (!mrpc_wait_sleep(session, waiters, done, ctx, until) && !done(ctx))
+		}
+		if (unlikely(busy) && mrpc_wait_busy(session, done, ctx, busy, until, &busy_end))
+			continue;
+		if (!mrpc_wait_sleep(session, waiters, done, ctx, until) && !done(ctx))
 			break;
 	}
 	return ret == -ETIME && done(ctx) ? 0 : ret;
