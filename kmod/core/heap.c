@@ -62,7 +62,7 @@ static struct mrpc_region *mrpc_region_new(u32 kind, u64 base, u64 len)
 		return NULL;
 	region->base = base;
 	region->len = len;
-	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
+	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
 	if (!region->addr)
 		goto err;
 	if (kind == MRPC_REGION_RECV) {
@@ -249,9 +249,17 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty)
 {
 	struct mrpc_region *region = mrpc_heap_find(heap, off);
+	u8 *addr = region->addr + (off - region->base);
+	u32 done, n;
 	s64 freed;
 
-	memset(region->addr + (off - region->base), 0, dirty);
+	/* It may be 1 GiB: let others run meanwhile. */
+	for (done = 0; done < dirty; done += n) {
+		n = min_t(u32, dirty - done, SZ_1M);
+		memset(addr + done, 0, n);
+		if (n == SZ_1M)
+			cond_resched();
+	}
 	spin_lock(&heap->lock);
 	freed = mrpc_buddy_free(&region->buddy, off - region->base);
 	if (!WARN_ON_ONCE(freed < 0))

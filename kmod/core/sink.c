@@ -720,6 +720,19 @@ void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from)
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_resume);
 
+/*
+ * Free the block of a message that was placed in part. What is to come, at the end of the byte
+ * section, has not been written, and would take long: a message is announced by a few bytes.
+ */
+static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
+{
+	struct mrpc_arrival *a = &sink->a;
+	u32 msg = mrpc_frame_msg_known(&a->frame);
+
+	memset(a->base + msg, 0, a->block_len - msg);
+	mrpc_recv_cancel(conn->session, a->block, msg - sink->left);
+}
+
 /**
  * mrpc_sink_drop() - an active message will not be completed
  * @conn: the connection; the caller owns the receive claim
@@ -732,7 +745,7 @@ void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 	if (sink->rx)
 		mrpc_rx_cut(conn, sink->rx);
 	if (sink->a.base)
-		mrpc_recv_cancel(conn->session, sink->a.block, sink->a.block_len);
+		mrpc_sink_cancel(conn, sink);
 	if (sink->a.call)
 		mrpc_call_put(sink->a.call);
 	memset(sink, 0, sizeof(*sink));

@@ -279,6 +279,7 @@ struct prio_link_key {
  * @first: the message that has room even when @staged is used up, or NULL: else all that wait to be
  *	accepted could be kept incomplete by each other
  * @staged: memory of messages that wait to be accepted
+ * @nr_given_up: of @ins, those that their sender has given up: the protocol does not count them
  * @err: negative: nothing more comes. -ESHUTDOWN: the peer has ended it in order
  * @down: send and receive fail; set by shutdown
  * @rcu: when it is freed
@@ -306,6 +307,7 @@ struct prio_link {
 	struct list_head heads;
 	struct prio_in *first;
 	u64 staged;
+	u32 nr_given_up;
 	int err;
 	bool down;
 	struct rcu_head rcu;
@@ -372,6 +374,7 @@ struct prio_out {
  * @open: the sink has accepted it
  * @base: where the byte section goes, NULL: nowhere
  * @placed: bytes that have been done with
+ * @written: where the last of them ends
  * @limit: what the sender may be granted; host->lock
  * @sink: the core's, while it is not the connection's
  */
@@ -397,6 +400,7 @@ struct prio_in {
 	bool open;
 	u8 *base;
 	u32 placed;
+	u32 written;
 	u32 limit;
 	struct mrpc_sink sink;
 };

@@ -31,6 +31,7 @@
 #define PRIO_STAGED	SZ_8M	/* memory of what waits to be accepted, of a connection */
 #define PRIO_PLACING	SZ_4M	/* of what waits to be placed, of a message */
 #define PRIO_STAGED_ALL	SZ_256M	/* of a host */
+#define PRIO_GIVEN_UP	256	/* messages of a connection that are to be dropped by its owner */
 #define PRIO_STAGED_FEW	SZ_256K	/* of either: so much when others have used that up */
 #define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
 
@@ -125,6 +126,7 @@ static void prio_in_unlist(struct prio_in *in)
 {
 	prio_in_unstage(in, prio_pieces_free(in->came) + prio_pieces_free(in->pieces));
 	prio_in_not_first(in);
+	in->link->nr_given_up -= in->given_up;
 	list_del(&in->of_link);
 	list_del(&in->ready);
 }
@@ -196,7 +198,8 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 	if (link->err)
 		return MRPC_PRIO_UNKNOWN;
 	/* What has no content takes no room: who ends the connection does not try for ever. */
-	if (p->total && !prio_in_room(host, link->staged, PRIO_STAGED / 2))
+	if (p->total && (link->nr_given_up >= PRIO_GIVEN_UP ||
+			 !prio_in_room(host, link->staged, PRIO_STAGED / 2)))
 		return MRPC_PRIO_LATER;
 	in = kmem_cache_zalloc(prio_in_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!in)
@@ -368,6 +371,7 @@ static void prio_in_given_up(struct prio_in *in)
 
 	in->cut = true;
 	WRITE_ONCE(in->given_up, true);
+	link->nr_given_up++;
 	list_move_tail(&in->ready, &link->ready);	/* it waits for nothing any more */
 	if (link->conn)
 		mrpc_kick_rx(link->conn);
@@ -506,6 +510,7 @@ static void prio_in_place(struct prio_in *in)
 		if (in->base && from < p->to)
 			prio_piece_copy(skb, from, p->to, in->base + (from - in->head));
 		in->placed += p->to - p->from;
+		in->written = max(in->written, p->to);
 	}
 	in->pieces = NULL;
 	bytes = prio_pieces_free(pieces);
@@ -616,13 +621,29 @@ static bool prio_in_wanted(const struct mrpc_conn *conn, const struct prio_in *i
 	return !sink->a.frame.msg.bytes || mrpc_sink_wanted(sink);
 }
 
+/* For who drops it: what of its bytes has not been written, behind all that has. */
+static void prio_in_untouched(const struct prio_in *in, struct mrpc_sink *sink)
+{
+	u64 end = in->head + sink->a.frame.msg.bytes;
+
+	sink->left = end - clamp_t(u64, in->written, in->head, end);
+}
+
+static void prio_in_resume(struct mrpc_conn *conn, struct prio_in *in)
+{
+	prio_in_untouched(in, &in->sink);
+	mrpc_sink_resume(conn, &in->sink);
+}
+
 /* Nobody wants the rest: it is refused. Return: 1, or -errno. */
 static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh)
 {
 	int err;
 
-	if (!fresh)
-		mrpc_sink_resume(conn, &in->sink);
+	if (fresh)
+		prio_in_untouched(in, &conn->sink);
+	else
+		prio_in_resume(conn, in);
 	err = mrpc_sink_give_up(conn);
 	prio_in_skip(in);
 	return err ?: 1;
@@ -635,7 +656,7 @@ static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
 	int err = 0;
 
 	if (in->open) {
-		mrpc_sink_resume(conn, &in->sink);
+		prio_in_resume(conn, in);
 		err = mrpc_sink_abort(conn);
 	}
 	if (in->buf)
@@ -882,7 +903,7 @@ void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
 		in = list_first_entry_or_null(&link->ins, struct prio_in, of_link);
 		if (in) {
 			if (in->sink.active)
-				mrpc_sink_resume(conn, &in->sink);
+				prio_in_resume(conn, in);
 			buf = in->buf;
 			cap = in->cap;
 			prio_in_leave(in);
