@@ -89,7 +89,7 @@ enum mrpc_prio_order {
  * @reorder: bytes that come beyond a gap before it counts as lost; 0: only time tells
  * @max_total: largest message accepted, at most MRPC_PRIO_MAX_TOTAL
  * @max_rx: messages being received; twice as many of peers that have few
- * @max_rx_peer: of one peer, at least 1
+ * @max_rx_peer: of one peer, at least 1; times @step no more than 2 GiB
  * @ack_delay: ns that an acknowledgement waits for a packet to travel with
  * @rto_min: ns until something is asked for again, at least 2 * @ack_delay, and longer where
  *	round trips are; doubles with each try
@@ -409,14 +409,18 @@ enum mrpc_prio_peer_state {
  * @rx_unasked: bytes that it announced as unscheduled and that are not here
  * @rx_granted: bytes that were granted to it and are not here
  * @rx_counted: what it counts in mrpc_prio.outstanding, or .slow_held: both, but no more than
- *	@offered of @rx_unasked
+ *	@offered of @rx_unasked, nothing of that if it is @fresh, and not more than U32_MAX
  * @repeats: bytes that it was asked to send again and that are not here
  * @vain: it was waited for in vain since all came that it was asked for: which time that was,
  *	counted over all peers; else 0
  * @spare: it holds a step that is beyond rule.outstanding
- * @tardy: a message of it has stalled: it is granted after all others, until a step has come of
- *	it; how much of that is to come, in 255ths
+ * @tardy: a message of it has stalled, or it came to us and has sent nothing yet: it is granted
+ *	after all others, until a step has come of it; how much of that is to come, in 255ths
  * @slow: it held others up and has not paid for it: its place does not count, nor what it holds
+ * @pays: it is @slow, and something came of it since
+ * @near: mrpc_prio_peer_near()
+ * @wants: it counts in mrpc_prio.nr_wants
+ * @fresh: it is @tardy as it has sent nothing yet: what it announces does not count
  * @owes: bytes that could have come while others waited and it held something. While it does
  *	and is not @slow: what mrpc_prio.lost was when it owed nothing
  * @unscheduled_out: bytes under way to it without grants
@@ -479,12 +483,19 @@ struct mrpc_prio_peer {
 	u64 shrunk;
 	u8 state;
 	u8 status;
-	bool crc;
-	bool ecn;
-	bool spare;
+	bool crc : 1;
+	bool ecn : 1;
+	bool spare : 1;
+	bool slow : 1;
+	bool pays : 1;
+	bool near : 1;
+	bool wants : 1;
+	bool fresh : 1;
 	u8 tardy;
 	u8 tries;
 	u8 lost_full;
+	u8 late;
+	u8 nr_notes;
 	u32 say;
 	u32 rtt_while;
 	u64 local;
@@ -495,12 +506,13 @@ struct mrpc_prio_peer {
 	u32 max_total;
 	u32 offered;
 	u64 rx_unasked;
-	u32 rx_granted;
+	u64 rx_granted;
 	u32 rx_counted;
 	u32 repeats;
 	u32 vain;
 	u32 unscheduled_out;
 	u32 again_credit;
+	u32 rtt_max_before;
 	u64 again_at;
 	u16 tx_scale;
 	u16 rx_scale;
@@ -530,10 +542,6 @@ struct mrpc_prio_peer {
 	u16 note_code[MRPC_PRIO_NR_NOTES];
 	u8 note_op[MRPC_PRIO_NR_NOTES];
 	u8 nr_acks;
-	u8 nr_notes;
-	u8 late;
-	bool slow;
-	u32 rtt_max_before;
 	u32 nr_tx;
 	u32 nr_rx;
 	struct mrpc_lheap rx_heap;
@@ -612,17 +620,27 @@ struct mrpc_prio_stats {
  * @turns: that there were
  * @rx: peers with messages that can be granted more
  * @line: peers to be asked for lost bytes, the first one first
- * @holders: peers that hold something and are not slow, who was looked at longest ago first
+ * @nr_wants: peers with messages that can be granted more that were granted nothing, and are not slow
+ * @nr_near: peers that are near and hold something
+ * @holders: peers that hold something and are neither slow nor near, who was looked at longest ago
+ *	first
  * @slow: peers that are, and have messages that can be granted more, in turn
  * @lost: bytes that could have come while somebody waited for what others hold, divided by
  *	rule.overcommit
- * @pace: bytes in 2^20 ns that came when most came, and how that was measured last:
+ * @came: payload that was new, of peers that are not near
+ * @pace: bytes in 2^20 ns that came when most came in this while, a while is 0.27 s; of any two
+ *	measurements in a row the lesser counts
+ * @pace_before: in the last while before in which it was measured
+ * @pace_while: which while that is
+ * @pace_last: what was measured last; and how:
  * @pace_at: since then
  * @pace_bytes: and since so many had come
  * @places: the next look at how much comes while somebody waits
  * @look_at: and the last one
  * @look_bytes: and what had come then
+ * @look_drops: and how many packets had been dropped as there was no memory
  * @waits: somebody waits for what others hold
+ * @lacks: and when that was looked at last, less came than could
  * @grants_due: something has changed that matters for grants
  * @timers: of messages and peers
  * @peers: all
@@ -657,17 +675,25 @@ struct mrpc_prio {
 	u32 turns;
 	struct mrpc_prio_rank rx;
 	struct mrpc_lheap line;
+	u32 nr_wants;
+	u32 nr_near;
 	struct mrpc_order_link holders;
 	struct mrpc_order_link slow;
 	u64 slow_held;
 	u32 lost;
+	u64 came;
 	u32 pace;
+	u32 pace_before;
+	u32 pace_while;
+	u32 pace_last;
 	u64 pace_at;
 	u64 pace_bytes;
 	struct mrpc_timer places;
 	u64 look_at;
 	u64 look_bytes;
+	u64 look_drops;
 	bool waits;
+	bool lacks;
 	bool grants_due;
 	struct mrpc_wheel timers;
 	struct mrpc_order_link peers;
@@ -738,6 +764,14 @@ void mrpc_prio_peer_give_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u
  * changes nothing.
  */
 void mrpc_prio_peer_payload(struct mrpc_prio_peer *peer, u32 payload);
+
+/**
+ * mrpc_prio_peer_near() - whether @peer is on this machine
+ * Then what comes of it does not come by the way that others come by, and says nothing about it:
+ * the peer is never taken to hold anybody up, nor is anybody as long as it holds something. It is
+ * not, at first.
+ */
+void mrpc_prio_peer_near(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool near);
 
 /**
  * mrpc_prio_peer_event() - the next peer whose state has changed, or NULL

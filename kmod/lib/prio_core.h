@@ -107,7 +107,8 @@ void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer);
 void mrpc_prio_grant(struct mrpc_prio *ep, u64 now);
 
 /* prio_places.c */
-void mrpc_prio_places_came(struct mrpc_prio *ep, u64 now);
+void mrpc_prio_places_came(struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 bytes,
+			   u64 now);
 void mrpc_prio_places_hold(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes);
 void mrpc_prio_places_pay(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes);
 void mrpc_prio_places_back(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes);

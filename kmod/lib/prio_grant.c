@@ -9,6 +9,7 @@
 #define GRANTS_AT_ONCE	64	/* before somebody else has a look; more follow */
 #define TURNS		8	/* peers that are asked for lost bytes at a time */
 #define SLOW_AT_ONCE	4	/* peers that are slow and have a turn */
+#define SLOW_PART	4	/* what one of them may hold, beside others, is of a place's part */
 
 static bool rx_grantable(const struct mrpc_prio_rx *rx)
 {
@@ -53,13 +54,16 @@ static struct mrpc_prio_rx *peer_first(const struct mrpc_prio_peer *peer)
 
 /*
  * What is announced need not come. So all that one peer announces counts no more than what
- * it was offered, which is as much as it may really have under way.
+ * it was offered, which is as much as it may really have under way; and not before it has ever
+ * sent anything, as it may come under many addresses.
  */
 static void peer_count(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
-	u32 counted = min_t(u64, peer->rx_unasked, peer->offered) + peer->rx_granted;
+	u64 counted = peer->rx_granted;
 
-	mrpc_prio_places_hold(ep, peer, counted);
+	if (!peer->fresh)
+		counted += min_t(u64, peer->rx_unasked, peer->offered);
+	mrpc_prio_places_hold(ep, peer, min_t(u64, counted, U32_MAX));
 	if (peer->spare && !peer->rx_granted) {
 		peer->spare = false;
 		ep->nr_spare--;
@@ -80,21 +84,27 @@ static u32 rx_unasked(const struct mrpc_prio_rx *rx)
 	return max(rx->asked, rx->next);
 }
 
-/* What is lost does not count before it is asked for. */
+/*
+ * What is lost does not count before it is asked for; what is thrown away when it comes, as the
+ * upper layer does not take it, does not count before it does.
+ */
 static void rx_count(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	bool counts = rx->state == MRPC_PRIO_RX_ACTIVE && !rx->stalled;
-	u32 due = counts ? rx->granted - rx->got : 0, repeats = 0, counted;
+	u32 want = max(min(rx->granted, rx->limit), rx->got);
+	u32 due = counts ? want - rx->got : 0, repeats = 0, counted;
 	struct mrpc_prio_peer *peer = rx->peer;
 
 	if (counts && rx->lost > rx->next) {
-		repeats = mrpc_prio_gaps_missing(rx, rx->next, min(rx->asked, rx->lost));
-		due -= mrpc_prio_gaps_missing(rx, rx_unasked(rx), min(rx->lost, rx->granted));
+		u32 lost = min(rx->lost, want);
+
+		repeats = min(due, mrpc_prio_gaps_missing(rx, rx->next, min(rx->asked, lost)));
+		due -= min(due - repeats, mrpc_prio_gaps_missing(rx, rx_unasked(rx), lost));
 	}
 	counted = repeats + min(due - repeats, rx->granted - rx->unscheduled);
 	peer_repeats(ep, peer, peer->repeats + repeats - rx->repeats);
 	rx->repeats = repeats;
-	peer->rx_granted += counted - rx->counted;
+	peer->rx_granted += (u64)counted - rx->counted;
 	rx->counted = counted;
 	peer->rx_unasked += (u64)(due - counted) - rx->unasked;
 	rx->unasked = due - counted;
@@ -155,13 +165,16 @@ void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
 	const struct mrpc_prio_rx *first = peer_first(peer);
 	bool last = peer->tardy && mrpc_prio_rank_has(&ep->rx, 0);
+	bool wants = first && !peer->slow && !peer->rx_granted;
 
+	ep->nr_wants += (u32)wants - peer->wants;
+	peer->wants = wants;
 	if (peer->slow) {
 		mrpc_prio_rank_del(&ep->rx, &peer->entity);
 		if (!first)
 			mrpc_link_del(&peer->holds);
 		else if (mrpc_link_empty(&peer->holds))
-			mrpc_link_add(&ep->slow, &peer->holds);
+			mrpc_link_add(peer->pays ? ep->slow.next : &ep->slow, &peer->holds);
 	} else if (first) {
 		mrpc_prio_rank_put(&ep->rx, &peer->entity, last ? 0 : first->priority,
 				   last ? MRPC_ORDER_LEVELS - 1 : rx_level(ep, first), false);
@@ -217,12 +230,16 @@ static bool rx_spare(const struct mrpc_prio *ep, const struct mrpc_prio_peer *pe
 	return !peer->rx_granted && (peer->slow || ep->nr_spare < ep->rule.overcommit);
 }
 
-/* Beyond that. */
+/* Beyond that. Of those that are slow nobody holds what all may, while others wait. */
 static u64 rx_room(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
 {
 	u64 held = peer->slow ? ep->slow_held : ep->outstanding;
+	u64 room = max_t(u64, ep->rule.outstanding, held) - held;
+	u32 part = max(ep->rule.outstanding / (SLOW_PART * ep->rule.overcommit), ep->rule.step);
 
-	return ep->rule.outstanding > held ? ep->rule.outstanding - held : 0;
+	if (peer->slow && ep->slow.next != ep->slow.prev)
+		room = min_t(u64, room, max(part, peer->rx_counted) - peer->rx_counted);
+	return room;
 }
 
 /* Whether it would be granted more, if others did not hold what may be outstanding. */
@@ -306,8 +323,11 @@ static bool line_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 /* Those that are slow, some of them. @grants: that there were. Return: whether others may be left */
 static bool grant_slow(struct mrpc_prio *ep, u32 grants, u64 now)
 {
-	u32 i;
+	const struct mrpc_order_link *l;
+	u32 before = grants, nr = 0, i;
 
+	for (l = ep->slow.next; l != &ep->slow && nr <= SLOW_AT_ONCE; l = l->next)
+		nr++;
 	for (i = 0; i < SLOW_AT_ONCE && !mrpc_link_empty(&ep->slow); i++) {
 		struct mrpc_prio_peer *peer = container_of(ep->slow.next, struct mrpc_prio_peer,
 							   holds);
@@ -322,7 +342,7 @@ static bool grant_slow(struct mrpc_prio *ep, u32 grants, u64 now)
 			}
 		}
 	}
-	return i == SLOW_AT_ONCE;
+	return grants > before || nr > SLOW_AT_ONCE;
 }
 
 /*
@@ -333,7 +353,7 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 {
 	struct mrpc_prio_ranked *e, *next;
 	struct mrpc_lheap_node *n;
-	u32 place = 0, grants = 0;
+	u32 place = 0, grants = 0, idle = 0;
 	bool waits = false;
 
 	if (!ep->grants_due)
@@ -360,10 +380,14 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 		if (granted && !mrpc_lheap_in(&rx->heap)) {
 			next = mrpc_prio_rank_first(&ep->rx);
 			place = 0;
+			idle = 0;
 			continue;
 		}
 		next = mrpc_prio_rank_next(&ep->rx, e);
 		place++;
+		idle += peer->wants;
 	}
-	mrpc_prio_places_wait(ep, waits || e, grant_slow(ep, grants, now), now);
+	/* Beyond the places, who was granted something is not kept waiting by those that have one. */
+	waits |= e && ep->nr_wants > idle;
+	mrpc_prio_places_wait(ep, waits, grant_slow(ep, grants, now), now);
 }

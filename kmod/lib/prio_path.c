@@ -59,6 +59,7 @@ void mrpc_prio_path_raise(struct mrpc_prio_peer *peer, u64 now)
 
 void mrpc_prio_peer_payload(struct mrpc_prio_peer *peer, u32 payload)
 {
+	payload = min_t(u32, payload, U16_MAX);
 	if (payload == peer->path)
 		return;
 	peer->path = payload;

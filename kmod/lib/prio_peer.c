@@ -210,8 +210,7 @@ static void peer_clear(struct mrpc_prio_peer *peer)
 void mrpc_prio_peer_add(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 payload, u64 now)
 {
 	memset(peer, 0, sizeof(*peer));
-	peer->payload = payload;
-	peer->path = payload;
+	mrpc_prio_peer_payload(peer, payload);
 	peer->heard = now;
 	peer->max_total = MRPC_PRIO_MAX_TOTAL;
 	peer->timer.kind = MRPC_PRIO_TIMER_PEER;
@@ -477,6 +476,10 @@ void mrpc_prio_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 pa
 		       const struct mrpc_prio_packet *p, u64 now)
 {
 	mrpc_prio_peer_add(ep, peer, payload, now);
+	/* Who comes again and again under new addresses owes nothing, but is the last each time. */
+	peer->tardy = MRPC_PRIO_TARDY;
+	peer->fresh = true;
+	mrpc_prio_rank_ready(ep, &ep->rx, 0);
 	peer_welcome(ep, peer, p, now);
 }
 

@@ -202,6 +202,7 @@ static void rx_forgive(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx
 	if (peer->tardy)
 		peer->tardy -= min_t(u64, peer->tardy, div64_u64((u64)bytes * MRPC_PRIO_TARDY,
 								 ep->rule.step) + 1);
+	peer->fresh &= !!peer->tardy;
 	if (asked && !rx->stalled)
 		peer->vain = 0;
 }
@@ -469,7 +470,7 @@ bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64
 	if (ev->len && (!mrpc_prio_gaps_new(rx, &r) || !mrpc_prio_gaps_add(ep, rx, &r)))
 		return false;
 	ep->stats.data_bytes += r.to - r.from;
-	mrpc_prio_places_came(ep, now);
+	mrpc_prio_places_came(ep, rx->peer, r.to - r.from, now);
 	rx_came_all(ep, rx, ev, &r, next, now);
 	if (rx->got == rx->total) {
 		rx_complete(ep, rx, now);

@@ -361,13 +361,14 @@ static u32 prio_dst_payload(const struct prio_path *path, const struct dst_entry
  * @host: the host; the caller pumps
  * @peer: the peer
  *
- * Also has the protocol know how much a packet takes. Context: softirq, no lock.
+ * Also has the protocol know how much a packet takes, and who is near. Context: softirq, no lock.
  * Return: a reference, or NULL: there is none now.
  */
 struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer)
 {
 	struct dst_entry *dst = peer->dst;
 	u32 payload;
+	bool near;
 
 	if (dst && !dst_check(dst, peer->dst_cookie)) {
 		dst_release(dst);
@@ -382,9 +383,11 @@ struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer
 	if (!dst)
 		return NULL;
 	payload = prio_dst_payload(&peer->path, dst);
-	if (payload != peer->core.path) {
+	near = dst->dev->flags & IFF_LOOPBACK;
+	if (payload != peer->core.path || near != peer->core.near) {
 		spin_lock(&host->lock);
 		mrpc_prio_peer_payload(&peer->core, payload);
+		mrpc_prio_peer_near(&host->ep, &peer->core, near);
 		spin_unlock(&host->lock);
 	}
 	dst_hold(dst);

@@ -801,13 +801,13 @@ static u64 peer_outstanding(struct pnet_net *n, struct pnet_host *h, u32 from)
 
 	for (r = n->all_rx; r; r = r->next) {
 		const struct mrpc_prio_rx *x = &r->rx;
-		u32 again, first;
+		u32 want = max(min(x->granted, x->limit), x->got), again, first;
 
 		if (x->peer != p || x->state != MRPC_PRIO_RX_ACTIVE || x->stalled)
 			continue;
-		again = rx_missing(x, 0, min(x->asked, x->lost));
-		first = rx_missing(x, 0, x->granted) - again -
-			rx_missing(x, x->asked, min(x->lost, x->granted));
+		again = rx_missing(x, 0, min(x->asked, min(x->lost, want)));
+		first = rx_missing(x, 0, want) - again -
+			rx_missing(x, x->asked, min(x->lost, want));
 		repeats += again;
 		granted += again + min(first, x->granted - x->unscheduled);
 		announced += first - min(first, x->granted - x->unscheduled);
@@ -817,7 +817,7 @@ static u64 peer_outstanding(struct pnet_net *n, struct pnet_host *h, u32 from)
 		      (unsigned long long)repeats, h->index, p->repeats);
 	if (h->peers[from].there && p->spare && !granted)
 		wrong(n, "host %u has a step of host %u and is granted nothing", from, h->index);
-	return granted + min_t(u64, announced, p->offered);
+	return granted + (p->fresh ? 0 : min_t(u64, announced, p->offered));
 }
 
 static void check_host(struct pnet_net *n, struct pnet_host *h)

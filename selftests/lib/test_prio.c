@@ -42,12 +42,30 @@ TEST(prio_rules)
 	REFUSES(max_total, MRPC_PRIO_MAX_TOTAL + 1);
 	REFUSES(max_rx, 0);
 	REFUSES(max_rx_peer, 0);
+	REFUSES(max_rx_peer, (1U << 31) / ok.step + 1);
 	REFUSES(rto_min, 0);
 	REFUSES(ack_delay, ok.rto_min);
 	REFUSES(rto_max, ok.rto_min - 1);
 	REFUSES(silence, 1);
 	REFUSES(silence, U64_MAX);
 	CHECK_EQ(mrpc_prio_set(&ep, &ok), 0);
+}
+
+/* What a path takes is more than any packet has. */
+TEST(prio_wide_path)
+{
+	struct mrpc_prio_peer peer;
+
+	pair_start();
+	mrpc_prio_peer_add(&a->ep, &peer, 65536, now);
+	CHECK_EQ(peer.payload, U16_MAX);
+	CHECK_EQ(peer.path, U16_MAX);
+	mrpc_prio_peer_payload(&peer, 1000);
+	CHECK_EQ(peer.payload, 1000);
+	mrpc_prio_peer_payload(&peer, 65536 + 1000);
+	CHECK_EQ(peer.payload, U16_MAX);
+	mrpc_prio_peer_remove(&a->ep, &peer);
+	pair_stop();
 }
 
 /* -- associations -------------------------------------------------------------- */

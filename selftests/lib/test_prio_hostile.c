@@ -100,8 +100,11 @@ TEST(prio_unscheduled_withheld)
 
 	two_places();
 	hostile_start();
-	for (i = 0; i < NR; i++)
+	for (i = 0; i < NR - 1; i++)
 		hostile_begins(50000, hostile.peer.offered, i & 1);
+	/* It has not sent anything yet, so that does not count. */
+	CHECK_EQ(b->ep.outstanding, 0);
+	hostile_begins(50000, hostile.peer.offered, PAIR_PAYLOAD);
 	CHECK_EQ(b->ep.outstanding, hostile.peer.offered);
 	a_sends(20000);
 	CHECK_EQ(b->completed, 1);
@@ -150,6 +153,7 @@ TEST(prio_places_withheld)
 	for (k = 0; k < 2; k++) {
 		hello.token = 200 + k;
 		mrpc_prio_welcome(&b->ep, &peers[k], PAIR_PAYLOAD, &hello, now);
+		peers[k].tardy = 0;	/* it has sent something */
 		for (i = 0; i < NR; i++) {
 			p = (struct mrpc_prio_packet){
 				.type = MRPC_PRIO_DATA, .to = peers[k].local, .conn = 1,
@@ -208,6 +212,7 @@ TEST(prio_spare_is_bounded)
 
 		hello.token = 1000 + i;
 		mrpc_prio_welcome(&b->ep, &peers[i], PAIR_PAYLOAD, &hello, now);
+		peers[i].tardy = 0;
 		CHECK(mrpc_prio_rank_has(&b->ep.rx, p.priority));
 		mrpc_prio_accept(&b->ep, &peers[i], &rx[i], &p, U32_MAX, now, &ev);
 	}

@@ -37,6 +37,8 @@ enum hostile {
 	ANNOUNCE,	/* what it announces as unscheduled does not come */
 	PAY,		/* all that it is granted, long after */
 	SEND,		/* all that it is granted, at once */
+	STRANGER,	/* nothing, and comes again under another address */
+	STRANGER_SAYS,	/* likewise, and announces as well */
 };
 
 struct sender {
@@ -204,6 +206,16 @@ static void pass(void)
 	hears();
 }
 
+static void welcome(struct sender *s)
+{
+	static u64 token;
+	struct mrpc_prio_packet hello = {
+		.token = ++token, .budget = U32_MAX, .max_total = U32_MAX,
+	};
+
+	mrpc_prio_welcome(&ep, &s->peer, line->piece, &hello, now);
+}
+
 static void start(const struct line *l)
 {
 	static const u64 key[2] = { 3, 4 };
@@ -224,11 +236,9 @@ static void start(const struct line *l)
 	memset(senders, 0, sizeof(senders));
 	CHECK_EQ(mrpc_prio_init(&ep, &r, &ops, NULL, hash, BUCKETS, key, now), 0);
 	for (i = 0; i < PEERS; i++) {
-		struct mrpc_prio_packet hello = {
-			.token = i + 1, .budget = U32_MAX, .max_total = U32_MAX,
-		};
-
-		mrpc_prio_welcome(&ep, &senders[i].peer, l->piece, &hello, now);
+		welcome(&senders[i]);
+		senders[i].peer.tardy = 0;	/* it has sent something */
+		senders[i].peer.fresh = false;
 		senders[i].total = (4 + i % 3) * l->window;
 	}
 	hears();
@@ -293,6 +303,18 @@ static void trickle(struct sender *s)
 	}
 }
 
+/* All that is known of it is forgotten. */
+static void comes_anew(struct sender *s, u32 unscheduled)
+{
+	mrpc_prio_peer_remove(&ep, &s->peer);
+	while (mrpc_prio_rx_ended(&ep))
+		;
+	s->msg = 0;
+	memset(s->rx, 0, sizeof(s->rx));
+	welcome(s);
+	begins(s, unscheduled);
+}
+
 static void hostile_act(struct sender *s, enum hostile what)
 {
 	if (now < s->sends_at)
@@ -309,6 +331,11 @@ static void hostile_act(struct sender *s, enum hostile what)
 		break;
 	case SEND:
 		sends(s, s->total);
+		break;
+	case STRANGER:
+	case STRANGER_SAYS:
+		s->sends_at = now + round_of() / 2;
+		comes_anew(s, what == STRANGER ? 0 : line->window);
 		break;
 	default:
 		s->sends_at = now + 100000000 + (now & 0xfffff);
@@ -346,7 +373,7 @@ static u32 beside(const struct line *l, u32 nr, enum hostile what, bool cold)
 	start(l);
 	settle = (nr / l->overcommit + 2) * 2 * round_of();
 	if (cold)
-		settle += (nr / l->overcommit + 1) * 3 * ep.rule.rto_max;
+		settle += (nr / l->overcommit + 1) * 8 * ep.rule.rto_max;
 	if (!cold) {
 		honest_begin();
 		share(5 * round_of() + KNOWN, what);
@@ -418,6 +445,338 @@ TEST(prio_places_announced)
 TEST(prio_places_paid)
 {
 	at_least(70, PAY);
+}
+
+/* Under new addresses, again and again. */
+TEST(prio_places_strangers)
+{
+	at_least(70, STRANGER);
+	at_least(70, STRANGER_SAYS);
+}
+
+/* Who has not sent anything yet, and is not to before it is granted something, is alone. */
+TEST(prio_places_stranger_alone)
+{
+	struct sender *s = &senders[0];
+
+	start(&lines[0]);
+	comes_anew(s, 0);
+	CHECK_EQ(s->peer.tardy, MRPC_PRIO_TARDY);
+	hears();
+	CHECK_EQ(s->granted, line->window);
+	sends(s, line->step);
+	share(line->way + 1000000, SEND);
+	CHECK_EQ(s->peer.tardy, 0);
+	CHECK_EQ(s->peer.entity.priority, 5);
+	stop();
+}
+
+/* What a pause of ours has kept comes at once, and that is no pace. */
+TEST(prio_places_pause)
+{
+	u32 i;
+
+	start(&lines[1]);
+	honest_begin();
+	share(200000000, SEND);
+	for (i = 0; i < 20; i++) {
+		u64 until = now + 8000000;
+
+		/* All that was under way meanwhile is here when it ends. */
+		for (now = until; head != tail; head++) {
+			struct piece *q = &queue[head % QUEUE];
+
+			came(q->s, q->msg, rx_of(q->s, q->msg)->unscheduled, q->from,
+			     q->to - q->from);
+			if (q->to == q->s->total && q->msg == q->s->msg)
+				honest_begins(q->s);
+		}
+		hears();
+		share(6000000, SEND);
+	}
+	CHECK_MSG(max(ep.pace, ep.pace_before) < line->rate * 21 / 20, "%u", ep.pace);
+	for (i = 0; i < HONEST; i++)
+		CHECK(!senders[i].peer.slow);
+	stop();
+}
+
+/* The line has become slower: that is known soon. */
+TEST(prio_places_slower)
+{
+	struct line slower = lines[1];
+	u32 i;
+
+	slower.rate /= 20;
+	start(&lines[1]);
+	honest_begin();
+	share(200000000, SEND);
+	CHECK(ep.pace > line->rate * 9 / 10);
+	line = &slower;
+	share(700000000, SEND);
+	CHECK_MSG(max(ep.pace, ep.pace_before) < line->rate * 11 / 10, "%u", ep.pace);
+	for (i = 0; i < HONEST; i++)
+		CHECK(!senders[i].peer.slow);
+	stop();
+}
+
+/* What comes from this machine says nothing of the line: by it nobody is slow, nor is who is near. */
+TEST(prio_places_near)
+{
+	struct sender *s = &senders[HONEST];
+	u32 i, k, pace;
+
+	start(&lines[1]);
+	mrpc_prio_peer_near(&ep, &s->peer, true);
+	honest_begin();
+	share(20000000, SEND);
+	pace = ep.pace;
+	s->total = 1 << 30;
+	begins(s, line->window);
+	for (i = 0; i < 20000; i++) {
+		u32 len = min(line->piece, s->granted - s->sent);
+
+		if (len)
+			came(s, s->msg, line->window, s->sent, len);
+		s->sent += len;
+		hears();
+		if (i % 16 == 0)
+			pass();
+	}
+	CHECK(s->sent > 50000000);
+	CHECK_MSG(ep.pace < pace + pace / 10, "%u", ep.pace);
+	/* It sends nothing any more, and has its place. */
+	for (i = 0; i < 4; i++) {
+		mrpc_prio_peer_near(&ep, &senders[HONEST + i].peer, true);
+		hostile_begin(&senders[HONEST + i], TRICKLE);
+	}
+	share(20 * round_of(), SEND);
+	CHECK_EQ(ep.nr_near, 4);
+	for (k = 0; k < PEERS; k++)
+		CHECK(!senders[k].peer.slow);
+	/* Who is not near after all is like others. */
+	for (i = 0; i < 4; i++)
+		mrpc_prio_peer_near(&ep, &senders[HONEST + i].peer, false);
+	CHECK_EQ(ep.nr_near, 0);
+	share(20 * round_of(), SEND);
+	for (i = 0; i < 4; i++)
+		CHECK(senders[HONEST + i].peer.slow);
+	mrpc_prio_peer_near(&ep, &senders[HONEST].peer, true);
+	CHECK(!senders[HONEST].peer.slow && senders[HONEST].peer.entity.listed);
+	stop();
+}
+
+/* Who gives up what it began, on a line that is in use, harms nobody. */
+TEST(prio_places_given_up)
+{
+	struct sender *s = &senders[HONEST];
+	u32 i;
+
+	start(&lines[1]);
+	honest_begin();
+	share(20000000, SEND);
+	hostile_begin(s, RENEW);
+	for (i = 0; i < 200; i++) {
+		share(2000000, SEND);
+		gives_up(s);
+		begins(s, 0);
+		CHECK(!s->peer.slow);
+	}
+	CHECK(share(20 * round_of(), SEND) >= 95);
+	stop();
+}
+
+/* A look in which something found no memory is nobody's debt. */
+TEST(prio_places_memory)
+{
+	u32 i;
+
+	start(&lines[1]);
+	honest_begin();
+	share(20000000, SEND);
+	for (i = 0; i < 4; i++)
+		hostile_begin(&senders[HONEST + i], TRICKLE);
+	for (i = 0; i < packets(20 * round_of()); i++) {
+		mrpc_prio_count(&ep, MRPC_PRIO_DROP_MEMORY);
+		pass();
+	}
+	for (i = 0; i < 4; i++)
+		CHECK(!senders[HONEST + i].peer.slow);
+	share(20 * round_of(), SEND);
+	for (i = 0; i < 4; i++)
+		CHECK(senders[HONEST + i].peer.slow);
+	stop();
+}
+
+/* A reader that does not read takes what it takes, and what comes beyond that is not waited for. */
+TEST(prio_places_limit)
+{
+	struct sender *s = &senders[HONEST];
+	struct mrpc_prio_rx *rx;
+
+	start(&lines[1]);
+	s->total = 4 * line->window;
+	begins(s, line->window);
+	rx = rx_of(s, 1);
+	CHECK_EQ(s->peer.rx_counted, line->window);
+	mrpc_prio_rx_limit(&ep, rx, line->window / 2, now);
+	CHECK_EQ(s->peer.rx_counted, line->window / 2);
+	sends(s, s->total);
+	share(line->way + 20000000, SEND);
+	CHECK_EQ(rx->got, line->window / 2);
+	CHECK_EQ(s->peer.rx_counted, 0);
+	CHECK_EQ(ep.outstanding, 0);
+	CHECK(!ep.places.armed);
+	mrpc_prio_rx_limit(&ep, rx, U32_MAX, now);
+	hears();
+	CHECK(s->peer.rx_counted > 0);
+	stop();
+}
+
+/* Who has been granted something is not kept waiting by those who have a place. */
+TEST(prio_places_granted)
+{
+	u32 i;
+
+	start(&lines[1]);
+	for (i = 0; i < line->overcommit; i++) {
+		senders[i].total = 2 * line->window;
+		begins(&senders[i], 0);
+		hears();
+		CHECK_EQ(senders[i].granted, line->window);
+	}
+	CHECK(!ep.places.armed);
+	/* Who goes first takes a place. */
+	hostile_begin(&senders[HONEST], TRICKLE);
+	hears();
+	CHECK(ep.waits);	/* for room */
+	mrpc_prio_peer_remove(&ep, &senders[HONEST].peer);
+	while (mrpc_prio_rx_ended(&ep))
+		;
+	welcome(&senders[HONEST]);
+	senders[HONEST].peer.tardy = 0;
+	senders[HONEST].peer.fresh = false;
+	ep.rule.outstanding *= 2;
+	senders[HONEST].msg = 0;
+	hostile_begin(&senders[HONEST], TRICKLE);
+	hears();
+	CHECK_EQ(senders[HONEST].granted, line->window);
+	CHECK(!ep.waits && !ep.places.armed);
+	begins(&senders[HONEST + 1], 0);
+	hears();
+	CHECK(!ep.waits);	/* it has a place, as it goes first */
+	senders[HONEST - 1].total = 4 * line->window;
+	begins(&senders[HONEST - 1], 0);
+	hears();
+	CHECK(ep.waits && ep.places.armed);
+	stop();
+}
+
+static void all_slow(u32 nr)
+{
+	u32 i;
+
+	honest_begin();
+	share(20000000, SEND);
+	for (i = 0; i < nr; i++)
+		hostile_begin(&senders[HONEST + i], TRICKLE);
+	share(20 * round_of(), SEND);
+	for (i = 0; i < nr; i++)
+		CHECK(senders[HONEST + i].peer.slow);
+}
+
+/* Of those that are slow one that sends goes first, also with its next message; none holds much. */
+TEST(prio_places_slow_first)
+{
+	struct sender *s = &senders[PEERS - 2];
+	u32 i, k, part = max(lines[1].outstanding / (4 * lines[1].overcommit), lines[1].step);
+
+	start(&lines[1]);
+	all_slow(HOSTILE);
+	for (i = 0; i < HOSTILE; i++) {
+		gives_up(&senders[HONEST + i]);
+		begins(&senders[HONEST + i], 0);
+	}
+	for (k = 0; k < 200; k++) {
+		hears();
+		sends(s, s->total);
+		share(1000000, SEND);
+		for (i = 0; i < HOSTILE; i++)
+			CHECK_MSG(senders[HONEST + i].peer.rx_counted <= part, "%u",
+				  senders[HONEST + i].peer.rx_counted);
+		if (s->peer.pays)
+			break;
+	}
+	CHECK(s->peer.slow && s->peer.pays);
+	gives_up(s);
+	CHECK(mrpc_link_empty(&s->peer.holds));
+	begins(s, 0);
+	CHECK(ep.slow.next == &s->peer.holds || s->granted);
+	stop();
+}
+
+/* A few that are slow, and are granted what they may be, keep no timer running. */
+TEST(prio_places_slow_quiet)
+{
+	u32 i;
+
+	start(&lines[1]);
+	all_slow(4);
+	for (i = 0; i < HONEST; i++)
+		gives_up(&senders[i]);
+	for (i = 0; i < 20; i++) {
+		now += 100000;
+		mrpc_prio_timeout(&ep, now);
+		hears();
+	}
+	for (i = 0; i < 4; i++)
+		CHECK(senders[HONEST + i].peer.slow);
+	CHECK(!mrpc_link_empty(&ep.slow));
+	CHECK(!ep.places.armed);
+	stop();
+}
+
+/* More than 32 bits count: of messages that have stalled, and all get on. */
+TEST(prio_places_much)
+{
+	struct line wide = { 12500000, 10000, 8192, 4, 16384, 1 << 30, 1 << 30 };
+	struct sender *s = &senders[HONEST];
+	u32 i;
+
+	start(&wide);
+	s->total = 1 << 30;
+	for (i = 0; i < ARRAY_SIZE(s->rx); i++) {
+		begins(s, 0);
+		hears();
+		CHECK_EQ(s->granted, 1 << 30);
+		rx_of(s, s->msg)->stalled = true;
+		mrpc_prio_rx_update(&ep, rx_of(s, s->msg));
+		CHECK_EQ(ep.outstanding, 0);
+	}
+	for (i = 0; i < ARRAY_SIZE(s->rx); i++) {
+		s->rx[i].stalled = false;
+		mrpc_prio_rx_update(&ep, &s->rx[i]);
+	}
+	CHECK_EQ(s->peer.rx_granted, 1ULL << 32);
+	CHECK_EQ(ep.outstanding, U32_MAX);
+	stop();
+}
+
+/* Looks are no more often than that, whatever the shortest time is. */
+TEST(prio_places_looks)
+{
+	struct line fast = { 12500000, 10000, 8192, 64, 8192, 8192, 16384 };
+	u32 i;
+
+	start(&fast);
+	ep.rule.ack_delay = 0;
+	ep.rule.rto_min = 1;
+	ep.pace = U32_MAX;
+	for (i = 0; i < PEERS; i++)
+		begins(&senders[i], 0);
+	hears();
+	CHECK(ep.places.armed && ep.waits);
+	CHECK((ep.places.when << MRPC_WHEEL_TICK_SHIFT) - now >= 48000);
+	stop();
 }
 
 /* Who was slow and sends has what is due to what its messages say of themselves. */
