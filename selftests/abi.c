@@ -241,7 +241,7 @@ TEST(order)
 
 TEST(regions)
 {
-	static const uint64_t lens[] = { 0, 1, 4096, 65535, 65537, (256ULL << 20) + 65536,
+	static const uint64_t lens[] = { 0, 1, 4096, 65535, 65537, MRPC_REGION_MAX + 65536ULL,
 					 1ULL << 32, ~0ULL, ~0ULL << 16 };
 	uint64_t base, off;
 	struct raw s = { 0 };
