@@ -301,19 +301,6 @@ static void queued(unsigned int nr)
 	}
 }
 
-/* Is there anything of a message with this tag in the server's receive heap? */
-static bool visible(uint64_t tag)
-{
-	uint8_t want[64];
-	uint32_t at;
-
-	raw_fill(want, tag, sizeof(want));
-	for (at = 0; at + sizeof(want) <= p.srv.s.recv_len; at += 8)
-		if (!memcmp(p.srv.s.recv + at, want, sizeof(want)))
-			return true;
-	return false;
-}
-
 /* Its head is among the server's engines while its bytes still come. */
 TEST_LIMIT(among_engines, 120)
 {
@@ -332,7 +319,7 @@ TEST_LIMIT(among_engines, 120)
 	works();
 	has_run(1);
 	nothing_left();
-	CHECK(!visible(1));
+	CHECK(!raw_visible(&p.srv.s, 1));
 	op_must_del("null");
 	end();
 }
@@ -353,7 +340,7 @@ TEST_LIMIT(kept_by_engine, 120)
 	raw_sleep(1500 * RAW_MS);
 	has_run(1);
 	nothing_left();
-	CHECK(!visible(1));
+	CHECK(!raw_visible(&p.srv.s, 1));
 	op_must_del("fault");
 	end();
 }
@@ -376,7 +363,7 @@ TEST_LIMIT(heap_comes_back, 120)
 	}
 	has_run(30);
 	nothing_left();
-	CHECK(!visible(1));
+	CHECK(!raw_visible(&p.srv.s, 1));
 	end();
 }
 

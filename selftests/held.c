@@ -103,19 +103,6 @@ static void works(uint64_t executed)
 	CHECK_EQ(raw_server_requests(&p.srv), executed + 1);
 }
 
-/* Is there anything of a message with this tag in the server's receive heap? */
-static bool visible(uint64_t tag)
-{
-	uint8_t want[64];
-	uint32_t at;
-
-	raw_fill(want, tag, sizeof(want));
-	for (at = 0; at + sizeof(want) <= p.srv.s.recv_len; at += 8)
-		if (!memcmp(p.srv.s.recv + at, want, sizeof(want)))
-			return true;
-	return false;
-}
-
 /* A call completes once, and its blocks come back. */
 static void completes(uint64_t tag, uint32_t status)
 {
@@ -254,16 +241,16 @@ static void at_receiver(const char *transport, bool cancel, uint32_t len)
 	raw_push(&qp, &sqe);
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	queued(true, 1);
-	CHECK(!visible(77));
+	CHECK(!raw_visible(&p.srv.s, 77));
 	if (cancel)
 		cancel_it(77);
 	completes(77, cancel ? MRPC_CANCELLED : MRPC_DEADLINE_EXCEEDED);
 	/* The server answers it, so the slot can be used, and that is behind in the queue. */
-	CHECK(!visible(77));
+	CHECK(!raw_visible(&p.srv.s, 77));
 	CHECK(raw_server_calls(&p.srv, 0, 5000));
 	let_go(RX);
 	works(0);
-	CHECK(!visible(77));
+	CHECK(!raw_visible(&p.srv.s, 77));
 	nothing_more();
 	end();
 }

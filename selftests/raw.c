@@ -551,3 +551,15 @@ void raw_ends(struct raw_qp *qp, uint64_t user_data, uint32_t status, uint64_t n
 		}
 	}
 }
+
+bool raw_visible(const struct raw *s, uint64_t tag)
+{
+	uint8_t want[64];
+	uint32_t at;
+
+	raw_fill(want, tag, sizeof(want));
+	for (at = 0; at + sizeof(want) <= s->recv_len; at += 8)
+		if (!memcmp(s->recv + at, want, sizeof(want)))
+			return true;
+	return false;
+}

@@ -134,6 +134,8 @@ uint32_t raw_blob(struct raw *s, uint64_t tag, uint32_t len, const char *text);
 uint32_t raw_blob_size(uint32_t len, const char *text);
 void raw_fill(uint8_t *p, uint64_t tag, uint32_t len);
 bool raw_filled(const uint8_t *p, uint64_t tag, uint32_t len);
+/* Is there anything of a Blob with this tag in the receive heap? */
+bool raw_visible(const struct raw *s, uint64_t tag);
 /* Is a message that arrived a Blob with these? */
 bool raw_is_blob(const void *root, uint32_t msg_len, uint64_t tag, uint32_t len);
 
