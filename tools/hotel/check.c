@@ -158,14 +158,15 @@ static void check_failures(const struct peer *peer)
 bool check_answers(const struct peer *peer, unsigned int nr)
 {
 	unsigned int i, kind, kinds[REQUEST_KINDS] = { 0 };
-	uint64_t random = sim_seed(1, 0);
+	struct request_mix mix;
 	struct request r;
 
-	/* The rare kinds would not come up. */
+	mix_init(&mix, sim_seed(1, 0));
+	/* Some kinds are rare. */
 	for (i = 0; i < nr; i++) {
 		kind = i % REQUEST_KINDS;
 		do {
-			request_next(&r, &random);
+			request_next(&r, &mix);
 		} while (r.kind != kind);
 		kinds[kind]++;
 		check_request(peer, &r);

@@ -123,28 +123,38 @@ struct load_result *load_run(const struct load_peer *peer, const struct load_opt
 {
 	struct load *load = load_new(peer);
 	uint64_t random = sim_seed(o->seed, 0);
-	uint64_t start, due, end, now;
-	double at = 0;
+	uint64_t start, due, now, last = 0;
+	struct request_mix warm, mix;
 	struct load_call *call;
+	unsigned int nr = 0;
+	double at = 0;
 
 	if (!load)
 		return NULL;
 	start = peer->now();
 	load->from = start + o->warm_ns;
-	end = load->from + o->ns;
+	/* Those that count begin with a deck of their own. */
+	mix_init(&warm, sim_seed(o->seed, 1));
+	mix_init(&mix, sim_seed(o->seed, 2));
 	for (;;) {
 		at += sim_exponential(&random, 1e9 / o->rate);
 		due = start + (uint64_t)at;
-		if (due >= end)
+		if (o->requests ? nr == o->requests : due >= load->from + o->ns)
 			break;
 		for (now = peer->now(); now < due; now = peer->now())
 			peer->wait(due);
 		call = get_call(load);
-		request_next(&call->request, &random);
+		request_next(&call->request, due < load->from ? &warm : &mix);
+		if (due >= load->from) {
+			nr++;
+			last = due;
+		}
 		call->due = due;
 		peer->submit(call);
 	}
 	drain(load);
+	if (last > load->from)
+		load->result.offered = nr / ((double)(last - load->from) / 1e9);
 	if (load->last > load->from)
 		load->result.rate = (double)(load->result.all.nr - load->result.unanswered) /
 				    ((double)(load->last - load->from) / 1e9);
@@ -158,8 +168,9 @@ void load_print(const struct load_result *result, FILE *out)
 	};
 	int i;
 
-	fprintf(out, "load rate=%.1f errors=%llu unanswered=%llu\n", result->rate,
-		(unsigned long long)result->errors, (unsigned long long)result->unanswered);
+	fprintf(out, "load offered=%.1f rate=%.1f errors=%llu unanswered=%llu\n", result->offered,
+		result->rate, (unsigned long long)result->errors,
+		(unsigned long long)result->unanswered);
 	histogram_print(&result->all, "end-to-end", out);
 	for (i = 0; i < REQUEST_KINDS; i++)
 		histogram_print(&result->kinds[i], names[i], out);

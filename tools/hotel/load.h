@@ -53,12 +53,14 @@ struct load_peer {
  * @rate: requests in a second
  * @warm_ns: time before those that count
  * @ns: time of those that count
+ * @requests: so many count, however long that takes; 0: those of @ns
  * @seed: of the requests and their moments
  */
 struct load_options {
 	double rate;
 	uint64_t warm_ns;
 	uint64_t ns;
+	unsigned int requests;
 	uint64_t seed;
 };
 
@@ -68,6 +70,7 @@ struct load_result {
 	struct histogram kinds[REQUEST_KINDS];
 	uint64_t errors;	/* answers with a status */
 	uint64_t unanswered;
+	double offered;		/* rate at which those that count were due */
 	double rate;		/* of answers, until the last one that counts came */
 };
 

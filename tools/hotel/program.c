@@ -15,7 +15,8 @@
 
 static const char usage[] =
 	"Usage: %s SERVICE -l ADDRESS [-d SERVICE=ADDRESS]... [-m HOST:PORT]\n"
-	"       %s load -d frontend=ADDRESS [-r RATE] [-t MS] [-w MS] [-s SEED]\n"
+	"       %s load -d frontend=ADDRESS [-r RATE] [-t MS | -n REQUESTS] [-w MS]\n"
+	"            [-s SEED]\n"
 	"       %s check -d frontend=ADDRESS [-n REQUESTS]\n"
 	"       %s status -d frontend=ADDRESS\n"
 	"\n"
@@ -36,7 +37,7 @@ static const char usage[] =
 	"  -t MS               how long (default 2000)\n"
 	"  -w MS               how long before, which does not count (default 0)\n"
 	"  -s SEED             of the requests and their moments (default 1)\n"
-	"  -n REQUESTS         (default 100)\n";
+	"  -n REQUESTS         how many: of load, instead of -t; of check (default 100)\n";
 
 const char *const service_names[SERVICES] = {
 	"frontend", "search", "geo", "rate", "profile", "recommendation", "reservation", "user",
@@ -223,6 +224,7 @@ static bool take_option(struct command *c, int opt)
 		return true;
 	case 'n':
 		c->requests = (unsigned int)take_number(optarg);
+		c->load.requests = c->requests;
 		return true;
 	default:
 		return false;

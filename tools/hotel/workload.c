@@ -25,7 +25,6 @@ static void search(struct request *r, uint64_t *random)
 {
 	unsigned int in = 9 + rnd_below(random, 15);
 
-	r->kind = REQUEST_HOTELS;
 	date_format(april(in), r->in_date);
 	date_format(april(in + 1 + rnd_below(random, 24 - in)), r->out_date);
 	somewhere(r, random);
@@ -35,7 +34,6 @@ static void recommendation(struct request *r, uint64_t *random)
 {
 	double coin = sim_uniform(random);
 
-	r->kind = REQUEST_RECOMMEND;
 	r->require = coin < 0.33 ? "dis" : coin < 0.66 ? "rate" : "price";
 	somewhere(r, random);
 }
@@ -44,7 +42,6 @@ static void reservation(struct request *r, uint64_t *random)
 {
 	unsigned int in = 9 + rnd_below(random, 15);
 
-	r->kind = REQUEST_RESERVE;
 	date_format(april(in), r->in_date);
 	date_format(april(in + 1 + rnd_below(random, 5)), r->out_date);
 	r->hotel = 1 + rnd_below(random, HOTELS);
@@ -52,18 +49,54 @@ static void reservation(struct request *r, uint64_t *random)
 	somebody(r, random);
 }
 
-void request_next(struct request *r, uint64_t *random)
-{
-	double coin = sim_uniform(random);
+static const unsigned int cards[REQUEST_KINDS] = {
+	[REQUEST_HOTELS] = 120,
+	[REQUEST_RECOMMEND] = 78,
+	[REQUEST_LOGIN] = 1,
+	[REQUEST_RESERVE] = 1,
+};
 
-	if (coin < 0.6) {
-		search(r, random);
-	} else if (coin < 0.99) {
-		recommendation(r, random);
-	} else if (coin < 0.995) {
-		r->kind = REQUEST_LOGIN;
-		somebody(r, random);
-	} else {
-		reservation(r, random);
+void mix_init(struct request_mix *mix, uint64_t random)
+{
+	unsigned int nr = 0, kind, i;
+
+	mix->random = random;
+	mix->left = 0;
+	for (kind = 0; kind < REQUEST_KINDS; kind++)
+		for (i = 0; i < cards[kind]; i++)
+			mix->deck[nr++] = (unsigned char)kind;
+}
+
+static void shuffle(struct request_mix *mix)
+{
+	unsigned int i, other;
+	unsigned char card;
+
+	for (i = MIX_DECK - 1; i; i--) {
+		other = rnd_below(&mix->random, i + 1);
+		card = mix->deck[i];
+		mix->deck[i] = mix->deck[other];
+		mix->deck[other] = card;
+	}
+	mix->left = MIX_DECK;
+}
+
+void request_next(struct request *r, struct request_mix *mix)
+{
+	if (!mix->left)
+		shuffle(mix);
+	r->kind = (enum request_kind)mix->deck[--mix->left];
+	switch (r->kind) {
+	case REQUEST_HOTELS:
+		search(r, &mix->random);
+		break;
+	case REQUEST_RECOMMEND:
+		recommendation(r, &mix->random);
+		break;
+	case REQUEST_RESERVE:
+		reservation(r, &mix->random);
+		break;
+	default:
+		somebody(r, &mix->random);
 	}
 }

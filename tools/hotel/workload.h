@@ -2,6 +2,7 @@
 /*
  * What clients ask for: the mix of the original's generator (60 % searches, 39 %
  * recommendations, 0.5 % logins, 0.5 % reservations), the same sequence for the same seed.
+ * Kinds are not drawn independently: then a short measurement would often lack the rare ones.
  */
 #ifndef _HOTEL_WORKLOAD_H
 #define _HOTEL_WORKLOAD_H
@@ -34,7 +35,24 @@ struct request {
 	char password[USER_TEXT];
 };
 
-void request_next(struct request *request, uint64_t *random);
+#define MIX_DECK	200
+
+/**
+ * struct request_mix - where a sequence of requests is
+ * @random: for all that is drawn
+ * @left: cards of the deck that are not used up
+ * @deck: kinds, shuffled again when they are used up: each MIX_DECK requests have the exact mix
+ */
+struct request_mix {
+	uint64_t random;
+	unsigned int left;
+	unsigned char deck[MIX_DECK];
+};
+
+/* @random is from sim_seed(). */
+void mix_init(struct request_mix *mix, uint64_t random);
+
+void request_next(struct request *request, struct request_mix *mix);
 
 #ifdef __cplusplus
 }

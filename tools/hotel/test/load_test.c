@@ -163,16 +163,79 @@ TEST(moments_are_those_of_a_poisson_process)
 	CHECK_EQ(r->unanswered, 0);
 	CHECK(r->rate > 970 && r->rate < 1030);
 	CHECK(histogram_quantile(&r->all, 0.99) <= 1);
-	/* 60, 39, 0.5 and 0.5 of a hundred. */
-	CHECK(server.kinds[REQUEST_HOTELS] > 0.58 * server.submitted);
-	CHECK(server.kinds[REQUEST_HOTELS] < 0.62 * server.submitted);
-	CHECK(server.kinds[REQUEST_RECOMMEND] > 0.37 * server.submitted);
-	CHECK(server.kinds[REQUEST_LOGIN] > 60 && server.kinds[REQUEST_LOGIN] < 150);
-	CHECK(server.kinds[REQUEST_RESERVE] > 60 && server.kinds[REQUEST_RESERVE] < 150);
+	CHECK(r->offered > 970 && r->offered < 1030);
 	CHECK_EQ(r->errors, server.kinds[REQUEST_LOGIN]);
 	CHECK_EQ(r->kinds[REQUEST_LOGIN].nr, server.kinds[REQUEST_LOGIN]);
 	free(r);
 }
+
+/* -- what is asked for --------------------------------------------------------------- */
+
+/* Of each deck 60, 39, 0.5 and 0.5 of a hundred; in an order that is each time another. */
+TEST(each_deck_has_the_mix)
+{
+	unsigned int deck, i, kinds[REQUEST_KINDS], login = 0, moved = 0;
+	struct request_mix mix;
+	struct request r;
+
+	mix_init(&mix, sim_seed(9, 0));
+	for (deck = 0; deck < 100; deck++) {
+		unsigned int before = login;
+
+		memset(kinds, 0, sizeof(kinds));
+		for (i = 0; i < MIX_DECK; i++) {
+			request_next(&r, &mix);
+			kinds[r.kind]++;
+			if (r.kind == REQUEST_LOGIN)
+				login = i;
+		}
+		moved += login != before;
+		CHECK_EQ(kinds[REQUEST_HOTELS], 120);
+		CHECK_EQ(kinds[REQUEST_RECOMMEND], 78);
+		CHECK_EQ(kinds[REQUEST_LOGIN], 1);
+		CHECK_EQ(kinds[REQUEST_RESERVE], 1);
+	}
+	CHECK(moved > 90);
+}
+
+/* Each place of the deck is a search in 240 of 400, within six standard deviations. */
+TEST(decks_are_shuffled_well)
+{
+	unsigned int deck, i, searches[MIX_DECK] = { 0 };
+	struct request_mix mix;
+	struct request r;
+
+	mix_init(&mix, sim_seed(11, 0));
+	for (deck = 0; deck < 400; deck++) {
+		for (i = 0; i < MIX_DECK; i++) {
+			request_next(&r, &mix);
+			searches[i] += r.kind == REQUEST_HOTELS;
+		}
+	}
+	for (i = 0; i < MIX_DECK; i++)
+		CHECK(searches[i] > 240 - 60 && searches[i] < 240 + 60);
+}
+
+/* Whatever was asked for while it was warming up. */
+TEST(requests_that_count_are_whole_decks)
+{
+	struct load_options o = { .rate = 20, .warm_ns = SECOND, .requests = 2 * MIX_DECK };
+	struct load_result *r;
+
+	for (o.seed = 1; o.seed <= 20; o.seed++) {
+		r = run_with(&o, 1);
+		CHECK_EQ(r->all.nr, 400);
+		CHECK(server.submitted > 400);
+		CHECK_EQ(r->kinds[REQUEST_HOTELS].nr, 240);
+		CHECK_EQ(r->kinds[REQUEST_RECOMMEND].nr, 156);
+		CHECK_EQ(r->kinds[REQUEST_LOGIN].nr, 2);
+		CHECK_EQ(r->kinds[REQUEST_RESERVE].nr, 2);
+		CHECK(r->offered > 16 && r->offered < 24);
+		free(r);
+	}
+}
+
+/* -- servers that are late ----------------------------------------------------------- */
 
 /* A queue of Poisson arrivals and constant service at load 1/2: half a service of wait. */
 TEST(queueing_is_seen)
@@ -222,6 +285,7 @@ TEST(overload_is_seen)
 	struct load_result *r = run(200, 4 * SECOND, 10 * MS);
 
 	CHECK(r->rate > 90 && r->rate < 110);
+	CHECK(r->offered > 180 && r->offered < 220);
 	CHECK(histogram_quantile(&r->all, 0.99) > 3 * SECOND);
 	free(r);
 }
