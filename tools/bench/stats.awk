@@ -92,6 +92,14 @@ function entry_series(name, values, unit)
 		entries++ ? "," : "", name, values, unit >json
 }
 
+# What is no figure.
+function entry_text(name, text)
+{
+	gsub(/\\/, "\\\\\\\\", text)
+	gsub(/"/, "\\\\\"", text)
+	printf "%s\n  {\"name\": \"%s\", \"text\": \"%s\"}", entries++ ? "," : "", name, text >json
+}
+
 function met(ratio, wanted)
 {
 	if (wanted ~ /^<=/)
