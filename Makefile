@@ -75,7 +75,7 @@ bench-quick: peers
 	@tools/bench/run -p -q
 
 hotel: peers
-	@tools/hotel/run
+	@tools/hotel/run -p
 
 # Asks for leave before anything is installed or built.
 bench-host:
