@@ -7,6 +7,7 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "block.h"
 #include "conn.h"
 #include "rpc.h"
 #include "session.h"
@@ -121,7 +122,7 @@ static int mrpc_rpc_copy_bytes(struct mrpc_rpc *rpc, struct mrpc_heap *heap)
 		const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
 		u32 padded = ALIGN(seg->len, 8);
 
-		memcpy(to, mrpc_heap_at(heap, seg->src, seg->len), seg->len);
+		mrpc_block_copy(to, mrpc_heap_at(heap, seg->src, seg->len), seg->len);
 		if (padded > seg->len)
 			memset(to + seg->len, 0, padded - seg->len);
 		to += padded;

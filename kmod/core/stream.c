@@ -14,6 +14,7 @@
 #include <linux/mm.h>
 #include <linux/slab.h>
 
+#include "block.h"
 #include "conn.h"
 #include "runtime.h"
 #include "session.h"
@@ -123,7 +124,7 @@ static void mrpc_stream_body(struct mrpc_stream *st, struct mrpc_sink *sink)
 	if (st->trailer)
 		st->sum = mrpc_checksum(st->sum, st->buf + st->start, n);
 	if (sink->addr) {
-		memcpy(sink->addr, st->buf + st->start, n);
+		mrpc_block_copy(sink->addr, st->buf + st->start, n);
 		sink->addr += n;
 	}
 	sink->left -= n;

@@ -17,6 +17,7 @@
 #include <linux/un.h>
 #include <net/net_namespace.h>
 
+#include "block.h"
 #include "conn.h"
 #include "runtime.h"
 #include "session.h"
@@ -475,7 +476,7 @@ static void mrpc_loop_copy(struct mrpc_sink *sink, const u8 *from, u32 len, u32 
 	while (len) {
 		u32 n = min_t(u32, len, SZ_1M - *since);
 
-		memcpy(sink->addr, from, n);
+		mrpc_block_copy(sink->addr, from, n);
 		sink->addr += n;
 		from += n;
 		len -= n;

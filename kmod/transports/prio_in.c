@@ -20,6 +20,7 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
+#include "block.h"
 #include "conn.h"
 #include "prio_host.h"
 #include "runtime.h"
@@ -413,7 +414,7 @@ static void prio_piece_copy(struct sk_buff *skb, u32 from, u32 to, u8 *dst)
 		u32 datagram = (from - p->from) / p->each, in = (from - p->from) % p->each;
 		u32 n = min(p->each - in, to - from);
 
-		skb_copy_bits(skb, p->at + datagram * p->stride + in, dst, n);
+		mrpc_block_from_skb(skb, p->at + datagram * p->stride + in, dst, n);
 		dst += n;
 		from += n;
 	}

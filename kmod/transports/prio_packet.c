@@ -16,6 +16,7 @@
 #include <net/udp.h>
 #include <net/udp_tunnel.h>
 
+#include "block.h"
 #include "prio_host.h"
 
 #define PRIO_ANSWERS	256	/* to strangers, that wait to be sent */
@@ -422,7 +423,7 @@ struct sk_buff *prio_packet_new(struct socket *owner, u32 len, u32 class)
 /* prio_packet_put() - @len bytes from @data to @at */
 void prio_packet_put(struct sk_buff *skb, u32 at, const void *data, u32 len)
 {
-	skb_store_bits(skb, at, data, len);
+	mrpc_block_to_skb(skb, at, data, len);
 }
 
 /* Segments have checksums of their own, made where they are made. */

@@ -20,6 +20,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "block.h"
 #include "conn.h"
 #include "session.h"
 #include "tcp.h"
@@ -206,8 +207,11 @@ void mrpc_tcp_unlisten(struct mrpc_listener *l)
 
 /* -- receiving -------------------------------------------------------------- */
 
-/* Copy what has come, at most @len bytes. Return: how many. The socket is locked. */
-static u32 mrpc_tcp_copy(struct sock *sk, u8 *to, u32 len)
+/*
+ * Copy what has come behind the first @behind bytes, at most @len. Return: how many. The
+ * socket is locked.
+ */
+static u32 mrpc_tcp_copy(struct sock *sk, u32 behind, u8 *to, u32 len)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
 	struct sk_buff *skb;
@@ -217,14 +221,14 @@ static u32 mrpc_tcp_copy(struct sock *sk, u8 *to, u32 len)
 		return 0;
 	skb_queue_walk(&sk->sk_receive_queue, skb) {
 		/* A packet may begin with what the one before it has, too. */
-		u32 at = tp->copied_seq + done - TCP_SKB_CB(skb)->seq, n;
+		u32 at = tp->copied_seq + behind + done - TCP_SKB_CB(skb)->seq, n;
 
 		if (unlikely(TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN))
 			break;
 		if (at >= skb->len)
 			continue;
 		n = min(skb->len - at, len - done);
-		if (skb_copy_bits(skb, at, to + done, n))
+		if (mrpc_block_from_skb(skb, at, to + done, n))
 			break;
 		done += n;
 		if (done == len)
@@ -234,20 +238,38 @@ static u32 mrpc_tcp_copy(struct sock *sk, u8 *to, u32 len)
 }
 
 /*
- * To one place, where the LSM hook has passed us, without the layers above TCP. Return:
- * bytes; 0: there are none, or it is not as usual: ask the socket.
+ * Where the LSM hook has passed us, without the layers above TCP. Return: bytes; 0: there
+ * are none, or it is not as usual: ask the socket.
  */
-static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to)
+static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to, size_t nr)
 {
-	u32 n;
+	u32 n, done = 0;
 
 	lock_sock(sk);
 	sock_rps_record_flow(sk);
-	n = mrpc_tcp_copy(sk, to->iov_base, to->iov_len);
-	if (n)
-		tcp_read_done(sk, n);
+	do {
+		n = mrpc_tcp_copy(sk, done, to->iov_base, to->iov_len);
+		done += n;
+	} while (unlikely(--nr) && n == to++->iov_len);
+	if (done)
+		tcp_read_done(sk, done);
 	release_sock(sk);
-	return n;
+	return done;
+}
+
+/* Does the LSM hook let us pass? It is asked where there is something to be read. */
+static bool mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
+{
+	struct msghdr msg = {};
+	struct kvec kv;
+	u8 first;
+
+	kv.iov_base = &first;
+	kv.iov_len = 1;
+	if (kernel_recvmsg(tcp->sock, &msg, &kv, 1, 1, MSG_DONTWAIT | MSG_PEEK) != 1)
+		return false;
+	mrpc_tcp_pass(pass);
+	return true;
 }
 
 static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len)
@@ -259,15 +281,12 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, si
 
 	if (READ_ONCE(tcp->down))
 		return 0;
-	if (nr == 1 && mrpc_tcp_passed(pass) && mrpc_tcp_plain(tcp)) {
-		n = mrpc_tcp_read_some(tcp->sock->sk, vec);
+	if (mrpc_tcp_plain(tcp) && (mrpc_tcp_passed(pass) || mrpc_tcp_ask(tcp, pass))) {
+		n = mrpc_tcp_read_some(tcp->sock->sk, vec, nr);
 		if (n)
 			return n;
 	}
-	n = kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
-	if (n >= 0)
-		mrpc_tcp_pass(pass);
-	return n;
+	return kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
 }
 
 int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
