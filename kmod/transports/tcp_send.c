@@ -15,6 +15,7 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
+#include "block.h"
 #include "conn.h"
 #include "session.h"
 #include "tcp.h"
@@ -22,6 +23,10 @@
 #define MRPC_TCP_BVECS	32	/* pages in one send */
 #define MRPC_TCP_KVECS	64	/* pieces to copy in one send: 1 KiB of stack */
 #define MRPC_TCP_ZEROCOPY 16384	/* bytes from which pages are worth their notification */
+#define MRPC_TCP_BLOCKS	4096	/* bytes in one send that are worth being copied by us */
+#define MRPC_TCP_ASK	64	/* bytes of these that the LSM hook is asked with */
+#define MRPC_TCP_PARTS	4	/* pieces of them at once: 128 KiB, two of TCP's packets */
+#define MRPC_TCP_LEAST	16384	/* bytes of them that are tried where there may be no room */
 #define MRPC_TCP_COPIED	8	/* packets whose pages were copied that make us copy */
 #define MRPC_TCP_RETRY	4096	/* messages until the next try */
 
@@ -100,18 +105,127 @@ static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 	return n;
 }
 
-/* The same of @len bytes that are copied from @kv. */
-static int mrpc_tcp_put_kvec(struct mrpc_tcp *tcp, struct msghdr *msg, struct kvec *kv, size_t nr,
-			     size_t len)
-{
-	iov_iter_kvec(&msg->msg_iter, ITER_SOURCE, kv, nr, len);
-	return mrpc_tcp_put(tcp, msg);
-}
-
 static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
 {
 	kv->iov_base = (void *)base;
 	kv->iov_len = len;
+}
+
+/* Go @len bytes on in @kv, which has as many. They are copied to @to, unless that is NULL. */
+static struct kvec *mrpc_tcp_kvec_take(struct kvec *kv, u8 *to, u32 len)
+{
+	while (len) {
+		u32 n = min_t(size_t, kv->iov_len, len);
+
+		if (to) {
+			mrpc_block_copy(to, kv->iov_base, n);
+			to += n;
+		}
+		len -= n;
+		if (n == kv->iov_len)
+			kv++;
+		else
+			mrpc_tcp_kvec(kv, kv->iov_base + n, kv->iov_len - n);
+	}
+	return kv;
+}
+
+/* Would the socket copy worse than we do (block.h), and can it take pages? */
+static bool mrpc_tcp_blocks(const struct mrpc_tcp *tcp, size_t len)
+{
+	return len >= MRPC_TCP_BLOCKS && !mrpc_block_memcpy_is_best() && mrpc_tcp_plain(tcp) &&
+	       tcp->sock->sk->sk_route_caps & NETIF_F_SG;
+}
+
+/*
+ * Copy up to @most bytes of @kv into the pages where the socket would have copied them itself.
+ * Return: how many; @bv: where they are, with a reference to each page, @nr of these.
+ */
+static u32 mrpc_tcp_fill(struct sock *sk, struct kvec **kv, u32 most, struct bio_vec *bv, u32 *nr)
+{
+	struct page_frag *frag = sk_page_frag(sk);
+	u32 n, done = 0;
+
+	for (*nr = 0; done < most && *nr < MRPC_TCP_PARTS; done += n) {
+		n = min_t(u32, most - done, PAGE_SIZE);
+		if (!skb_page_frag_refill(n, frag, sk->sk_allocation))
+			break;
+		n = min(most - done, frag->size - frag->offset);
+		*kv = mrpc_tcp_kvec_take(*kv, page_address(frag->page) + frag->offset, n);
+		get_page(frag->page);
+		bvec_set_page(&bv[(*nr)++], frag->page, n, frag->offset);
+		frag->offset += n;
+	}
+	return done;
+}
+
+/*
+ * Some of the @len bytes of @kv. Return: how many the socket took; @want: how many it was
+ * given; or a negative errno. The socket is locked.
+ */
+static int mrpc_tcp_put_block(struct sock *sk, struct kvec **kv, const struct kvec *end, u32 len,
+			      int flags, u32 *want)
+{
+	struct bio_vec bv[MRPC_TCP_PARTS] __uninitialized;
+	u32 nr, most = max(sk_stream_wspace(sk), MRPC_TCP_LEAST);
+	struct msghdr msg = { .msg_flags = flags };
+	int n;
+
+	*want = mrpc_tcp_fill(sk, kv, min(len, most), bv, &nr);
+	if (likely(nr)) {
+		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
+		if (*want < len)
+			msg.msg_flags = (flags | MSG_MORE) & ~MSG_EOR;
+		msg.msg_flags |= MSG_SPLICE_PAGES | MSG_NO_SHARED_FRAGS;
+	} else {
+		*want = len;
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, *kv, end - *kv, len);
+	}
+	n = tcp_sendmsg_locked(sk, &msg, *want);
+	while (nr)
+		put_page(bv[--nr].bv_page);
+	return n;
+}
+
+static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, int flags, struct kvec *kv,
+					size_t nr, u32 len)
+{
+	struct sock *sk = tcp->sock->sk;
+	const struct kvec *end = kv + nr;
+	u32 done = 0, want;
+	int n;
+
+	if (!mrpc_tcp_passed(&tcp->pass[MRPC_TX])) {
+		/* The first bytes ask the LSM hook. */
+		struct msghdr msg = { .msg_flags = (flags | MSG_MORE) & ~MSG_EOR };
+
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, MRPC_TCP_ASK);
+		n = mrpc_tcp_put(tcp, &msg);
+		if (n < MRPC_TCP_ASK)
+			return n;
+		kv = mrpc_tcp_kvec_take(kv, NULL, n);
+		done = n;
+	}
+	lock_sock(sk);
+	sock_rps_record_flow(sk);
+	do {
+		n = mrpc_tcp_put_block(sk, &kv, end, len - done, flags, &want);
+		if (n < 0)
+			break;
+		done += n;
+	} while (n == want && done < len);
+	release_sock(sk);
+	return done ?: n;
+}
+
+/* The same of @len bytes that are copied from @kv, which may be changed. */
+static inline int mrpc_tcp_put_kvec(struct mrpc_tcp *tcp, struct msghdr *msg, struct kvec *kv,
+				    size_t nr, size_t len)
+{
+	if (mrpc_tcp_blocks(tcp, len))
+		return mrpc_tcp_put_blocks(tcp, msg->msg_flags, kv, nr, len);
+	iov_iter_kvec(&msg->msg_iter, ITER_SOURCE, kv, nr, len);
+	return mrpc_tcp_put(tcp, msg);
 }
 
 /* The head, or the whole of a copied message. Return: 0 or a negative errno. */
@@ -286,14 +400,11 @@ static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool 
 static u32 mrpc_tcp_piece(const struct mrpc_rpc *rpc, u8 *to)
 {
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
-	u32 i, nr, all, n, len = 0;
+	u32 len;
 
-	nr = mrpc_tcp_vector(rpc, kv, 0, &all);
-	for (i = 0; i < nr && len < MRPC_TCP_BOUNCE; i++) {
-		n = min_t(size_t, kv[i].iov_len, MRPC_TCP_BOUNCE - len);
-		memcpy(to + len, kv[i].iov_base, n);
-		len += n;
-	}
+	mrpc_tcp_vector(rpc, kv, 0, &len);
+	len = min_t(u32, len, MRPC_TCP_BOUNCE);
+	mrpc_tcp_kvec_take(kv, to, len);
 	return len;
 }
 
@@ -457,9 +568,8 @@ static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 
 	/* Pages after the head are of the same chunk; nothing else is. */
 	msg.msg_flags |= *want < bytes ? MSG_MORE : MSG_EOR;
 	if (copy)
-		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, *want);
-	else
-		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
+		return mrpc_tcp_put_kvec(tcp, &msg, kv, nr, *want);
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
 	return mrpc_tcp_put(tcp, &msg);
 }
 
