@@ -393,14 +393,14 @@ struct mrpc_prio_peer {
 	u64 shrunk;
 	u8 state;
 	u8 status;
-	bool crc : 1;
-	bool ecn : 1;
-	bool spare : 1;
-	bool slow : 1;
-	bool pays : 1;
-	bool near : 1;
-	bool wants : 1;
-	bool fresh : 1;
+	u8 crc : 1;	/* no bool, of which sparse gives each a byte of its own */
+	u8 ecn : 1;
+	u8 spare : 1;
+	u8 slow : 1;
+	u8 pays : 1;
+	u8 near : 1;
+	u8 wants : 1;
+	u8 fresh : 1;
 	u8 tardy;
 	u8 tries;
 	u8 lost_full;
