@@ -226,10 +226,6 @@ function targets_table(    heads, tcp, runs)
 	title("Targets", "=")
 	out("Instructions, unless it says otherwise; \"paper\" is what mRPC is reported with, in time, in")
 	out("Chen et al., NSDI 2023. Goodput for instructions is their inverse. The spread is of the quartiles.")
-	if (emulated)
-		out("A byte that the kernel's memcpy moves counts as 0.4 instructions, one that goes from or to user\n" \
-		    "memory as 0.13, for want of fast string instructions; on real processors they cost about the\n" \
-		    "same. With 1 MiB, which mrpc copies by the one and TCP by the other, that is the difference.")
 	out("")
 	split("figure|target|measured|spread|verdict|paper", heads, "|")
 	table("Targets", "40 14 14 18 10 8", 6, heads)
