@@ -333,6 +333,7 @@ TEST(nobody_fit)
 	op_must_add("lb", words, NULL);
 	CHECK_EQ(call_for(RAW_ECHO, 1, 0), MRPC_UNAVAILABLE);
 	CHECK_MSG(strstr(detail, "lb: none of its 1 replicas is fit: tcp:127.0.0.1:"), "%s", detail);
+	CHECK_MSG(strstr(detail, "nobody serves this address"), "%s", detail);
 	CHECK_EQ(call_for(RAW_ECHO, 1, 0), MRPC_UNAVAILABLE);
 	/* Its weight is 0, so it is not asked. */
 	op_must_set("lb", members(0, -1, -1), NULL);

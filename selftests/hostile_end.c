@@ -133,6 +133,34 @@ TEST(reset_read)
 	vanish(true, true);
 }
 
+/* A caller hears how the link ended, which the socket says once, long after the last read. */
+static void told(void (*go)(struct peer *p), const char *why)
+{
+	char detail[MRPC_MAX_DETAIL + 1];
+	struct mrpc_cqe cqe;
+
+	begin();
+	start(shake(0), 1, 100, 0);
+	peer_expect(&w, MRPC_WIRE_CALL);
+	usleep(50000);
+	go(&w);
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
+	CHECK_STR(raw_detail(&c, &cqe, detail, sizeof(detail)), why);
+	raw_done(&c, &cqe);
+	end();
+}
+
+TEST(fin_told)
+{
+	told(peer_close, "the peer closed the connection");
+}
+
+TEST(reset_told)
+{
+	told(peer_reset, "the link failed while receiving");
+}
+
 /* It ends in order, and does not read: what is under way lingers, but no call waits for that. */
 TEST(half_closed)
 {

@@ -257,19 +257,23 @@ static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to, size_t nr)
 	return done;
 }
 
-/* Does the LSM hook let us pass? It is asked where there is something to be read. */
-static bool mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
+/*
+ * Does the LSM hook let us pass? Return: 1, or why there is nothing to be read, which the
+ * socket says only once: 0: the stream has ended, or a negative errno.
+ */
+static int mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
 {
 	struct msghdr msg = {};
 	struct kvec kv;
 	u8 first;
+	int n;
 
 	kv.iov_base = &first;
 	kv.iov_len = 1;
-	if (kernel_recvmsg(tcp->sock, &msg, &kv, 1, 1, MSG_DONTWAIT | MSG_PEEK) != 1)
-		return false;
-	mrpc_tcp_pass(pass);
-	return true;
+	n = kernel_recvmsg(tcp->sock, &msg, &kv, 1, 1, MSG_DONTWAIT | MSG_PEEK);
+	if (n == 1)
+		mrpc_tcp_pass(pass);
+	return n;
 }
 
 static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len)
@@ -281,7 +285,10 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, si
 
 	if (READ_ONCE(tcp->down))
 		return 0;
-	if (mrpc_tcp_plain(tcp) && (mrpc_tcp_passed(pass) || mrpc_tcp_ask(tcp, pass))) {
+	if (likely(mrpc_tcp_plain(tcp))) {
+		n = mrpc_tcp_passed(pass) ? 1 : mrpc_tcp_ask(tcp, pass);
+		if (n != 1)
+			return n;
 		n = mrpc_tcp_read_some(tcp->sock->sk, vec, nr);
 		if (n)
 			return n;

@@ -166,12 +166,14 @@ static u32 mrpc_tcp_fill(struct sock *sk, struct kvec **kv, u32 most, struct bio
 static int mrpc_tcp_put_block(struct sock *sk, struct kvec **kv, const struct kvec *end, u32 len,
 			      int flags, u32 *want)
 {
+	u32 nr = 0, most = max(sk_stream_wspace(sk), MRPC_TCP_LEAST);
 	struct bio_vec bv[MRPC_TCP_PARTS] __uninitialized;
-	u32 nr, most = max(sk_stream_wspace(sk), MRPC_TCP_LEAST);
 	struct msghdr msg = { .msg_flags = flags };
 	int n;
 
-	*want = mrpc_tcp_fill(sk, kv, min(len, most), bv, &nr);
+	/* Where the socket has said that there is no room nothing is copied to hear it again. */
+	if (likely(sk_stream_memory_free(sk) || !test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)))
+		*want = mrpc_tcp_fill(sk, kv, min(len, most), bv, &nr);
 	if (likely(nr)) {
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
 		if (*want < len)
@@ -213,9 +215,12 @@ static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, int flags, struct 
 		if (n < 0)
 			break;
 		done += n;
+		/* What has been acknowledged meanwhile makes room. */
+		sk_flush_backlog(sk);
 	} while (n == want && done < len);
 	release_sock(sk);
-	return done ?: n;
+	/* An error is said only once. */
+	return done && (n >= 0 || n == -EAGAIN) ? done : n;
 }
 
 /* The same of @len bytes that are copied from @kv, which may be changed. */
