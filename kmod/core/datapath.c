@@ -421,6 +421,28 @@ struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 
 }
 EXPORT_SYMBOL_GPL(mrpc_tx_next);
 
+/*
+ * The link, or what came over it, makes the connection end. @why is what is said where
+ * @err says no more.
+ */
+static void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
+{
+	if (err == -ESHUTDOWN) {
+		why = "the peer closed the connection";
+	} else if (err == -ECONNREFUSED) {
+		why = "nobody serves this address";
+		set_bit(MRPC_CONN_REFUSED, &conn->flags);
+	} else if (err == -ETIMEDOUT) {
+		why = "the peer does not answer";
+	} else if (err == -EPROTO) {
+		why = "the peer broke the protocol";
+	} else if (err == -EBADMSG) {
+		why = "a checksum was wrong: what the peer sent is not what came";
+		atomic64_inc(&mrpc_net(conn->session->net)->checksum_errors);
+	}
+	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
+}
+
 /* One round of the transmit chain. True: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
@@ -456,8 +478,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 		if (err == -EAGAIN)
 			return false;
 		if (err) {
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the link failed while sending",
-					true);
+			mrpc_link_failed(conn, err, "the link failed while sending");
 			return false;
 		}
 		if (mrpc_queue_empty(&conn->path[MRPC_TX].out))
@@ -530,27 +551,6 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	return again && (n >= 0 || n == -EAGAIN) ? budget : n;
 }
 
-/* The link, or what came over it, makes the connection end. */
-static void mrpc_rx_failed(struct mrpc_conn *conn, int err)
-{
-	const char *why = "the link failed while receiving";
-
-	if (err == -ESHUTDOWN) {
-		why = "the peer closed the connection";
-	} else if (err == -ECONNREFUSED) {
-		why = "nobody serves this address";
-		set_bit(MRPC_CONN_REFUSED, &conn->flags);
-	} else if (err == -ETIMEDOUT) {
-		why = "the peer does not answer";
-	} else if (err == -EPROTO) {
-		why = "the peer broke the protocol";
-	} else if (err == -EBADMSG) {
-		why = "a checksum was wrong: what the peer sent is not what came";
-		atomic64_inc(&mrpc_net(conn->session->net)->checksum_errors);
-	}
-	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
-}
-
 static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 {
 	int budget = MRPC_RX_BUDGET, n;
@@ -572,7 +572,7 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		}
 		if (n >= 0 || n == -EAGAIN)
 			continue;
-		mrpc_rx_failed(conn, n);
+		mrpc_link_failed(conn, n, "the link failed while receiving");
 	} while (mrpc_claim_end(&conn->rx));
 }
 
