@@ -125,8 +125,6 @@ function copies(    kib, copy, reference, header, from)
 	look("copy default mrpc-tcp threshold")
 	printf "  By reference costs less from %d KiB on; the default of copy_threshold is %g KiB.\n",
 		from, median / 1024
-	print "  A byte that the kernel's memcpy moves counts as 0.4 instructions, one that goes"
-	print "  from or to user memory as 0.13: on real processors they cost about the same."
 }
 
 END {
