@@ -9,6 +9,7 @@
  * Part of every version of the transport: tcp.h.
  */
 #include <linux/bvec.h>
+#include <linux/iov_iter.h>
 #include <linux/mm.h>
 #include <linux/net.h>
 #include <net/rps.h>
@@ -105,29 +106,17 @@ static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 	return n;
 }
 
-static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
+/* As iov_iter's functions have it: all of it is done. */
+static size_t mrpc_tcp_copy_part(void *from, size_t at, size_t len, void *to, void *unused)
 {
-	kv->iov_base = (void *)base;
-	kv->iov_len = len;
+	mrpc_block_copy(to + at, from, len);
+	return 0;
 }
 
-/* Go @len bytes on in @kv, which has as many. They are copied to @to, unless that is NULL. */
-static struct kvec *mrpc_tcp_kvec_take(struct kvec *kv, u8 *to, u32 len)
+/* Copy the next @len bytes of @from, which has as many. */
+static void mrpc_tcp_copy_iter(void *to, struct iov_iter *from, u32 len)
 {
-	while (len) {
-		u32 n = min_t(size_t, kv->iov_len, len);
-
-		if (to) {
-			mrpc_block_copy(to, kv->iov_base, n);
-			to += n;
-		}
-		len -= n;
-		if (n == kv->iov_len)
-			kv++;
-		else
-			mrpc_tcp_kvec(kv, kv->iov_base + n, kv->iov_len - n);
-	}
-	return kv;
+	iterate_and_advance_kernel(from, len, to, NULL, mrpc_tcp_copy_part);
 }
 
 /* Would the socket copy worse than we do (block.h), and can it take pages? */
@@ -138,10 +127,11 @@ static bool mrpc_tcp_blocks(const struct mrpc_tcp *tcp, size_t len)
 }
 
 /*
- * Copy up to @most bytes of @kv into the pages where the socket would have copied them itself.
+ * Copy up to @most bytes of @from into the pages where the socket would have copied them itself.
  * Return: how many; @bv: where they are, with a reference to each page, @nr of these.
  */
-static u32 mrpc_tcp_fill(struct sock *sk, struct kvec **kv, u32 most, struct bio_vec *bv, u32 *nr)
+static u32 mrpc_tcp_fill(struct sock *sk, struct iov_iter *from, u32 most, struct bio_vec *bv,
+			 u32 *nr)
 {
 	struct page_frag *frag = sk_page_frag(sk);
 	u32 n, done = 0;
@@ -151,7 +141,7 @@ static u32 mrpc_tcp_fill(struct sock *sk, struct kvec **kv, u32 most, struct bio
 		if (!skb_page_frag_refill(n, frag, sk->sk_allocation))
 			break;
 		n = min(most - done, frag->size - frag->offset);
-		*kv = mrpc_tcp_kvec_take(*kv, page_address(frag->page) + frag->offset, n);
+		mrpc_tcp_copy_iter(page_address(frag->page) + frag->offset, from, n);
 		get_page(frag->page);
 		bvec_set_page(&bv[(*nr)++], frag->page, n, frag->offset);
 		frag->offset += n;
@@ -160,28 +150,26 @@ static u32 mrpc_tcp_fill(struct sock *sk, struct kvec **kv, u32 most, struct bio
 }
 
 /*
- * Some of the @len bytes of @kv. Return: how many the socket took; @want: how many it was
- * given; or a negative errno. The socket is locked.
+ * Some of @from. Return: how many bytes the socket took; @want: how many it was given; or a
+ * negative errno. The socket is locked.
  */
-static int mrpc_tcp_put_block(struct sock *sk, struct kvec **kv, const struct kvec *end, u32 len,
-			      int flags, u32 *want)
+static int mrpc_tcp_put_block(struct sock *sk, struct iov_iter *from, int flags, u32 *want)
 {
-	u32 nr = 0, most = max(sk_stream_wspace(sk), MRPC_TCP_LEAST);
+	u32 nr = 0, len = iov_iter_count(from), most = max(sk_stream_wspace(sk), MRPC_TCP_LEAST);
+	struct msghdr msg = { .msg_flags = flags, .msg_iter = *from };
 	struct bio_vec bv[MRPC_TCP_PARTS] __uninitialized;
-	struct msghdr msg = { .msg_flags = flags };
 	int n;
 
 	/* Where the socket has said that there is no room nothing is copied to hear it again. */
 	if (likely(sk_stream_memory_free(sk) || !test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)))
-		*want = mrpc_tcp_fill(sk, kv, min(len, most), bv, &nr);
-	if (likely(nr)) {
+		*want = mrpc_tcp_fill(sk, from, min(len, most), bv, &nr);
+	if (unlikely(!nr)) {
+		*want = len;
+	} else {
 		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
 		if (*want < len)
 			msg.msg_flags = (flags | MSG_MORE) & ~MSG_EOR;
 		msg.msg_flags |= MSG_SPLICE_PAGES | MSG_NO_SHARED_FRAGS;
-	} else {
-		*want = len;
-		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, *kv, end - *kv, len);
 	}
 	n = tcp_sendmsg_locked(sk, &msg, *want);
 	while (nr)
@@ -189,29 +177,31 @@ static int mrpc_tcp_put_block(struct sock *sk, struct kvec **kv, const struct kv
 	return n;
 }
 
-static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, int flags, struct kvec *kv,
-					size_t nr, u32 len)
+static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, const struct msghdr *all)
 {
+	struct iov_iter from = all->msg_iter;
+	u32 done = 0, want, len = iov_iter_count(&from);
 	struct sock *sk = tcp->sock->sk;
-	const struct kvec *end = kv + nr;
-	u32 done = 0, want;
 	int n;
 
 	if (!mrpc_tcp_passed(&tcp->pass[MRPC_TX])) {
 		/* The first bytes ask the LSM hook. */
-		struct msghdr msg = { .msg_flags = (flags | MSG_MORE) & ~MSG_EOR };
+		struct msghdr msg = {
+			.msg_flags = (all->msg_flags | MSG_MORE) & ~MSG_EOR,
+			.msg_iter = from,
+		};
 
-		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, MRPC_TCP_ASK);
+		iov_iter_truncate(&msg.msg_iter, MRPC_TCP_ASK);
 		n = mrpc_tcp_put(tcp, &msg);
 		if (n < MRPC_TCP_ASK)
 			return n;
-		kv = mrpc_tcp_kvec_take(kv, NULL, n);
+		iov_iter_advance(&from, n);
 		done = n;
 	}
 	lock_sock(sk);
 	sock_rps_record_flow(sk);
 	do {
-		n = mrpc_tcp_put_block(sk, &kv, end, len - done, flags, &want);
+		n = mrpc_tcp_put_block(sk, &from, all->msg_flags, &want);
 		if (n < 0)
 			break;
 		done += n;
@@ -223,14 +213,18 @@ static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, int flags, struct 
 	return done && (n >= 0 || n == -EAGAIN) ? done : n;
 }
 
-/* The same of @len bytes that are copied from @kv, which may be changed. */
-static inline int mrpc_tcp_put_kvec(struct mrpc_tcp *tcp, struct msghdr *msg, struct kvec *kv,
-				    size_t nr, size_t len)
+/* The same of @len bytes that are copied from @kv. */
+static inline int mrpc_tcp_put_kvec(struct mrpc_tcp *tcp, struct msghdr *msg,
+				    const struct kvec *kv, size_t nr, size_t len)
 {
-	if (mrpc_tcp_blocks(tcp, len))
-		return mrpc_tcp_put_blocks(tcp, msg->msg_flags, kv, nr, len);
 	iov_iter_kvec(&msg->msg_iter, ITER_SOURCE, kv, nr, len);
-	return mrpc_tcp_put(tcp, msg);
+	return mrpc_tcp_blocks(tcp, len) ? mrpc_tcp_put_blocks(tcp, msg) : mrpc_tcp_put(tcp, msg);
+}
+
+static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
+{
+	kv->iov_base = (void *)base;
+	kv->iov_len = len;
 }
 
 /* The head, or the whole of a copied message. Return: 0 or a negative errno. */
@@ -405,11 +399,13 @@ static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool 
 static u32 mrpc_tcp_piece(const struct mrpc_rpc *rpc, u8 *to)
 {
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
-	u32 len;
+	struct iov_iter from;
+	u32 nr, len;
 
-	mrpc_tcp_vector(rpc, kv, 0, &len);
+	nr = mrpc_tcp_vector(rpc, kv, 0, &len);
 	len = min_t(u32, len, MRPC_TCP_BOUNCE);
-	mrpc_tcp_kvec_take(kv, to, len);
+	iov_iter_kvec(&from, ITER_SOURCE, kv, nr, len);
+	mrpc_tcp_copy_iter(to, &from, len);
 	return len;
 }
 
