@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "prio_malloc.h"
 #include "prio_net.h"
 #include "prio_trace.h"
 
@@ -16,21 +17,6 @@ static __attribute__((__noreturn__)) void bad(const char *line)
 	fprintf(stderr, "prio trace: %s\n", line);
 	abort();
 }
-
-static void *end_alloc(void *ctx, size_t size)
-{
-	(void)ctx;
-	return malloc(size);
-}
-
-static void end_free(void *ctx, void *p, size_t size)
-{
-	(void)ctx;
-	(void)size;
-	free(p);
-}
-
-static const struct mrpc_prio_ops end_ops = { .alloc = end_alloc, .free = end_free };
 
 static u32 content_sum(const u8 *p, u32 len)
 {
@@ -315,7 +301,7 @@ static void do_start(struct trace *t, struct trace_end *e, const char *line)
 	r.max_total = number(line, "max_total", 1 << 20);
 	r.max_rx_peer = number(line, "max_rx", 64);
 	r.silence = number(line, "silence", r.silence);
-	if (mrpc_prio_init(&e->ep, &r, &end_ops, e, e->hash, TRACE_BUCKETS, key, t->now))
+	if (mrpc_prio_init(&e->ep, &r, &prio_malloc_ops, e, e->hash, TRACE_BUCKETS, key, t->now))
 		bad(line);
 	if (number(line, "knows", 0)) {
 		mrpc_prio_peer_add(&e->ep, &e->peer, e->payload, t->now);

@@ -5,6 +5,7 @@
  */
 #include "tap.h"
 #include "prio_core.h"
+#include "prio_malloc.h"
 
 #define BUCKETS		4096
 #define HONEST		8
@@ -67,21 +68,6 @@ static u32 head, tail;
 static const struct line *line;
 static u64 now, honest_bytes, hostile_bytes;
 static u32 nr_hostile, hostile_share;
-
-static void *small_alloc(void *ctx, size_t size)
-{
-	(void)ctx;
-	return malloc(size);
-}
-
-static void small_free(void *ctx, void *p, size_t size)
-{
-	(void)ctx;
-	(void)size;
-	free(p);
-}
-
-static const struct mrpc_prio_ops ops = { .alloc = small_alloc, .free = small_free };
 
 static bool is_honest(const struct sender *s)
 {
@@ -234,7 +220,7 @@ static void start(const struct line *l)
 	head = tail = nr_hostile = 0;
 	honest_bytes = 0;
 	memset(senders, 0, sizeof(senders));
-	CHECK_EQ(mrpc_prio_init(&ep, &r, &ops, NULL, hash, BUCKETS, key, now), 0);
+	CHECK_EQ(mrpc_prio_init(&ep, &r, &prio_malloc_ops, NULL, hash, BUCKETS, key, now), 0);
 	for (i = 0; i < PEERS; i++) {
 		welcome(&senders[i]);
 		senders[i].peer.tardy = 0;	/* it has sent something */

@@ -3,6 +3,8 @@
 #ifndef SCALE_H
 #define SCALE_H
 
+#include <stdlib.h>
+
 #include "types.h"
 
 /**
@@ -30,6 +32,12 @@ enum scale_growth {
 
 /** scale_alloc() - zeroed array, or the end */
 void *scale_alloc(size_t nr, size_t size);
+
+static inline void expect(bool is)
+{
+	if (!is)
+		abort();
+}
 
 /* scale_prio.c */
 extern const struct scale_case scale_prio_calls, scale_prio_receive, scale_prio_send;

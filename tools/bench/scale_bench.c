@@ -42,12 +42,6 @@ void *scale_alloc(size_t n, size_t size)
 	return p;
 }
 
-static void expect(bool is)
-{
-	if (!is)
-		abort();
-}
-
 /* -- what every case costs, and is taken off; and what must not be found flat ---- */
 
 static void nothing_set_up(u32 n)

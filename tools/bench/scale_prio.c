@@ -4,10 +4,10 @@
  * who a packet is from is found by the kernel's hash table, which is not. The peers are played by
  * what is put into packets that nobody has sent.
  */
-#include <stdlib.h>
-
 #include "prio.h"
+#include "prio_hear.h"
 #include "scale.h"
+#include "../../selftests/lib/prio_malloc.h"
 
 #define BUCKETS	8192	/* as in prio_port.c */
 #define SMALL	64	/* bytes of a call's messages */
@@ -26,27 +26,6 @@ static struct scale_peer {
 	u64 msg;
 	bool granted;
 } *peers, *first, **last;
-
-static void *small_alloc(void *ctx, size_t size)
-{
-	(void)ctx;
-	return malloc(size);
-}
-
-static void small_free(void *ctx, void *p, size_t size)
-{
-	(void)ctx;
-	(void)size;
-	free(p);
-}
-
-static const struct mrpc_prio_ops ops = { .alloc = small_alloc, .free = small_free };
-
-static void expect(bool is)
-{
-	if (!is)
-		abort();
-}
 
 /* -- what the peers send ----------------------------------------------------------- */
 
@@ -74,27 +53,20 @@ static bool data_in(struct scale_peer *s, u32 total, u32 unscheduled, u32 offset
 	return ev.type == MRPC_PRIO_EVENT_DATA && mrpc_prio_taken(&ep, &ev, now);
 }
 
-/* All of what is sent to @s may be, or is there. */
-static void note_in(struct scale_peer *s, u8 op)
-{
-	struct mrpc_prio_note note = {
-		.op = op, .msg = s->tx.msg, .to = op == MRPC_PRIO_GRANT ? s->tx.total : 0,
-	};
-	u8 entry[sizeof(struct mrpc_prio_entry)];
-	struct mrpc_prio_packet p = {
-		.type = MRPC_PRIO_CONTROL,
-		.to = s->peer.local,
-		.from = s->peer.remote,
-		.nr = 1,
-		.entries = entry,
-	};
-	struct mrpc_prio_event ev;
+/* -- what is sent to them ---------------------------------------------------------- */
 
-	mrpc_prio_note_put(&note, entry);
-	mrpc_prio_receive(&ep, &s->peer, "", 0, &p, false, now, &ev);
+static bool may_send(const struct scale_peer *s)
+{
+	return s->rx.granted > s->rx.next;
 }
 
-/* -- what is sent to them ---------------------------------------------------------- */
+static void line_up(struct scale_peer *s)
+{
+	s->granted = true;
+	s->next = NULL;
+	*last = s;
+	last = &s->next;
+}
 
 /* Who is granted something is in line to send it. */
 static void controls_out(void)
@@ -105,13 +77,8 @@ static void controls_out(void)
 	while (mrpc_prio_control_next(&ep, now, buf, sizeof(buf), &peer)) {
 		struct scale_peer *s = container_of(peer, struct scale_peer, peer);
 
-		if (s->granted || s->rx.state != MRPC_PRIO_RX_ACTIVE ||
-		    s->rx.granted <= s->rx.next)
-			continue;
-		s->granted = true;
-		s->next = NULL;
-		*last = s;
-		last = &s->next;
+		if (!s->granted && s->rx.state == MRPC_PRIO_RX_ACTIVE && may_send(s))
+			line_up(s);
 	}
 }
 
@@ -144,7 +111,7 @@ static void set_up(u32 n)
 	struct scale_peer *s;
 
 	mrpc_prio_rule_default(&rule);
-	expect(!mrpc_prio_init(&ep, &rule, &ops, NULL, hash, BUCKETS, key, now));
+	expect(!mrpc_prio_init(&ep, &rule, &prio_malloc_ops, NULL, hash, BUCKETS, key, now));
 	peers = scale_alloc(n, sizeof(*peers));
 	first = NULL;
 	last = &first;
@@ -170,7 +137,7 @@ static void calls_turn(u32 i, u32 r)
 	expect(data_in(s, SMALL, SMALL, 0, SMALL));
 	submit(s, SMALL);
 	expect(chunk_out() == s);
-	note_in(s, MRPC_PRIO_ACK);
+	prio_hear(&ep, &s->tx, MRPC_PRIO_ACK, now);
 	expect(mrpc_prio_tx_ended(&ep) == &s->tx);
 	controls_out();
 }
@@ -205,12 +172,8 @@ static void receive_turn(u32 i, u32 r)
 	if (!first)
 		last = &first;
 	s->granted = false;
-	if (s->rx.granted > s->rx.next) {
-		s->granted = true;
-		s->next = NULL;
-		*last = s;
-		last = &s->next;
-	}
+	if (may_send(s))
+		line_up(s);
 	controls_out();
 }
 
@@ -233,10 +196,10 @@ static void send_turn(u32 i, u32 r)
 	now += TURN_NS;
 	s = chunk_out();
 	if (s->tx.granted < s->tx.total)
-		note_in(s, MRPC_PRIO_GRANT);
+		prio_hear(&ep, &s->tx, MRPC_PRIO_GRANT, now);
 	if (s->tx.sent < s->tx.total)
 		return;
-	note_in(s, MRPC_PRIO_ACK);
+	prio_hear(&ep, &s->tx, MRPC_PRIO_ACK, now);
 	expect(mrpc_prio_tx_ended(&ep) == &s->tx);
 	submit(s, LARGE);
 }

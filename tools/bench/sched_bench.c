@@ -10,6 +10,8 @@
 
 #include "egress.h"
 #include "prio.h"
+#include "prio_hear.h"
+#include "../../selftests/lib/prio_malloc.h"
 
 #define ROUNDS	5
 
@@ -126,40 +128,6 @@ static struct mrpc_prio_peer prio_peers[PRIO_PEERS];
 static struct mrpc_order_link prio_hash[PRIO_BUCKETS];
 static struct mrpc_prio_tx *messages;
 
-static void *prio_alloc(void *ctx, size_t size)
-{
-	(void)ctx;
-	return malloc(size);
-}
-
-static void prio_free(void *ctx, void *p, size_t size)
-{
-	(void)ctx;
-	(void)size;
-	free(p);
-}
-
-static const struct mrpc_prio_ops prio_ops = { .alloc = prio_alloc, .free = prio_free };
-
-/* As its peer would, without the peer: all may be sent, or all is there. */
-static void prio_hear(struct mrpc_prio_tx *tx, u8 op)
-{
-	struct mrpc_prio_note note = { .op = op, .msg = tx->msg };
-	u8 entry[sizeof(struct mrpc_prio_entry)];
-	struct mrpc_prio_packet p = {
-		.type = MRPC_PRIO_CONTROL,
-		.to = tx->peer->local,
-		.from = tx->peer->remote,
-		.nr = 1,
-		.entries = entry,
-	};
-	struct mrpc_prio_event ev;
-
-	note.to = op == MRPC_PRIO_GRANT ? tx->total : 0;
-	mrpc_prio_note_put(&note, entry);
-	mrpc_prio_receive(&prio, tx->peer, "", 0, &p, false, 0, &ev);
-}
-
 static void prio_offer(struct mrpc_prio_tx *tx)
 {
 	u32 r = rnd();
@@ -180,7 +148,7 @@ static void set_up_prio(unsigned int active)
 
 	mrpc_prio_rule_default(&rule);
 	messages = calloc(nr_queues, sizeof(*messages));
-	if (!messages || mrpc_prio_init(&prio, &rule, &prio_ops, NULL, prio_hash, PRIO_BUCKETS,
+	if (!messages || mrpc_prio_init(&prio, &rule, &prio_malloc_ops, NULL, prio_hash, PRIO_BUCKETS,
 					key, 0))
 		abort();
 	for (i = 0; i < PRIO_PEERS; i++)
@@ -200,10 +168,10 @@ __attribute__((__noinline__)) void run_messages(unsigned int turns)
 		tx = chunk.tx;
 		mrpc_prio_tx_sent(&prio, &chunk, chunk.len, true, 0);
 		if (tx->granted < tx->total)
-			prio_hear(tx, MRPC_PRIO_GRANT);
+			prio_hear(&prio, tx, MRPC_PRIO_GRANT, 0);
 		if (tx->sent < tx->total)
 			continue;
-		prio_hear(tx, MRPC_PRIO_ACK);
+		prio_hear(&prio, tx, MRPC_PRIO_ACK, 0);
 		while ((tx = mrpc_prio_tx_ended(&prio)))
 			prio_offer(tx);
 	}
