@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "tap.h"
-#include "feature.h"
+#include "lib/message/feature.h"
 #include "gen.h"
 #include "hosts.h"
 #include "lo.h"

@@ -10,7 +10,7 @@
 
 #include <linux/mrpc_netlink.h>
 
-#include "rule.h"
+#include "lib/rule/rule.h"
 
 /* Why the last request was refused, or "". */
 extern char op_why[512];

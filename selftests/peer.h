@@ -7,8 +7,8 @@
 #define PEER_H
 
 #include "raw.h"
-#include "handshake.h"
-#include "wire.h"
+#include "lib/message/handshake.h"
+#include "lib/message/wire.h"
 
 #define PEER_BUF	(1 << 20)
 

@@ -14,7 +14,7 @@
 #include "load.h"
 #include "operator.h"
 #include "prio_tells.h"
-#include "prio_wire.h"
+#include "lib/prio/wire.h"
 
 static struct raw_pair p;
 static struct load l, other;

@@ -16,7 +16,7 @@
 #include <linux/mrpc.h>
 
 #include "test.mrpc.h"
-#include "message.h"
+#include "lib/message/message.h"
 
 #define RAW_BLOCKS	1024
 /* Addresses that are set aside for a heap; a program of 32 bits has few. */

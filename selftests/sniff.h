@@ -5,7 +5,7 @@
 #ifndef SNIFF_H
 #define SNIFF_H
 
-#include "prio_wire.h"
+#include "lib/prio/wire.h"
 
 /**
  * struct sniffed - an IP packet, or several that go as one and are segmented below

@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 
 #include "raw.h"
-#include "prio_wire.h"
+#include "lib/prio/wire.h"
 
 #define STRANGER_BUF	65000	/* bytes of a train */
 

@@ -8,7 +8,7 @@
 #include <sys/socket.h>
 
 #include "tap.h"
-#include "feature.h"
+#include "lib/message/feature.h"
 #include "operator.h"
 #include "peer.h"
 

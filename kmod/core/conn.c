@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections: creation, look-up, timers. How they end is conn_end.c's.
+ * Connections: creation, look-up, timers. How they end is conn/close.c's.
  */
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "bind.h"
-#include "chain.h"
-#include "conn.h"
-#include "link.h"
-#include "notify.h"
-#include "refusal.h"
-#include "replica.h"
-#include "session.h"
-#include "wait.h"
+#include "core/schema.h"
+#include "chain/chain.h"
+#include "core/conn.h"
+#include "change/link_version.h"
+#include "core/notify.h"
+#include "core/refusal.h"
+#include "replica/replica.h"
+#include "core/session.h"
+#include "core/waiters.h"
 
 #define MRPC_DEFAULT_MESSAGE	(64U << 20)
 #define MRPC_DEFAULT_KEEPALIVE	(10 * NSEC_PER_SEC)

@@ -10,16 +10,16 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "calltable.h"
-#include "claim.h"
-#include "deadline.h"
-#include "domain.h"
-#include "feature.h"
-#include "handshake.h"
-#include "order.h"
-#include "rpc.h"
-#include "transport.h"
-#include "wait.h"
+#include "lib/message/calltable.h"
+#include "lib/ds/claim.h"
+#include "lib/ds/deadline.h"
+#include "egress/domain.h"
+#include "lib/message/feature.h"
+#include "lib/message/handshake.h"
+#include "lib/ds/order.h"
+#include "core/rpc.h"
+#include "core/transport.h"
+#include "core/waiters.h"
 
 struct mrpc_chain;
 struct mrpc_refusal;
@@ -314,7 +314,7 @@ static inline u64 mrpc_us_or(u64 us, u64 fallback)
 	return us ? min_t(u64, us, S64_MAX / 8 / NSEC_PER_USEC) * NSEC_PER_USEC : fallback;
 }
 
-/* conn_end.c */
+/* conn/close.c */
 u32 mrpc_conn_active(struct mrpc_conn *conn);
 void mrpc_conn_wake_drain(struct mrpc_conn *conn);
 /* A call has ended: wake who waits for the last one. */
@@ -329,7 +329,7 @@ void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool a
 void mrpc_conn_close_work(struct work_struct *work);
 int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
 
-/* datapath.c */
+/* call/tx.c */
 void mrpc_datapath_init(struct mrpc_conn *conn);
 void mrpc_datapath_kick(struct mrpc_conn *conn);
 void mrpc_kick_again(struct mrpc_conn *conn, int flag);
@@ -349,7 +349,7 @@ bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp);
 void mrpc_ready_handoff(struct mrpc_session *session);
 void mrpc_ready_remove(struct mrpc_conn *conn);
 
-/* server side of a session: listener.c */
+/* server side of a session: conn/accept.c */
 
 /**
  * struct mrpc_listener - where a session accepts connections
@@ -404,7 +404,7 @@ u64 mrpc_listener_patience(struct mrpc_conn *conn);
 void mrpc_listener_fold(struct mrpc_conn *conn);
 void mrpc_listener_close(struct mrpc_listener *l);
 
-/* call.c: the client's side */
+/* call/client.c: the client's side */
 int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 		     const struct mrpc_sqe *sqe, struct mrpc_qp *qp, struct mrpc_call **sync,
 		     struct mrpc_cqe *failed);
@@ -416,7 +416,7 @@ int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp);
 void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);
 void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail);
 
-/* serve.c: the server's side */
+/* call/server.c: the server's side */
 void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 		      const struct mrpc_sqe *sqe, struct mrpc_qp *qp);
 int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);

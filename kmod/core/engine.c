@@ -8,8 +8,8 @@
 #include <linux/mutex.h>
 #include <linux/slab.h>
 
-#include "engine.h"
-#include "placement.h"
+#include "core/engine.h"
+#include "core/placement.h"
 
 static DEFINE_MUTEX(mrpc_engines_lock);
 static LIST_HEAD(mrpc_engines);		/* under mrpc_engines_lock */

@@ -19,10 +19,10 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "bind.h"
-#include "conn.h"
-#include "hist.h"
-#include "rpc.h"
+#include "core/schema.h"
+#include "core/conn.h"
+#include "lib/ds/hist.h"
+#include "core/rpc.h"
 
 struct mrpc_engine;
 struct mrpc_placement;

@@ -5,11 +5,11 @@
  */
 #include <linux/export.h>
 
-#include "bucket.h"
-#include "field.h"
-#include "hist.h"
-#include "lheap.h"
-#include "wire.h"
+#include "lib/ds/bucket.h"
+#include "lib/message/field.h"
+#include "lib/ds/hist.h"
+#include "lib/ds/lheap.h"
+#include "lib/message/wire.h"
 
 #define MRPC_EXPORT	EXPORT_SYMBOL_GPL
 

@@ -12,7 +12,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "heap.h"
+#include "core/heap.h"
 
 /**
  * mrpc_heap_init() - an empty heap

@@ -8,8 +8,8 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "buddy.h"
-#include "message.h"
+#include "lib/ds/buddy.h"
+#include "lib/message/message.h"
 
 /**
  * struct mrpc_region - one piece of shared memory

@@ -17,7 +17,7 @@
 #include <linux/uidgid.h>
 #include <net/net_namespace.h>
 
-#include "engine.h"
+#include "core/engine.h"
 
 #define MRPC_PLACEMENT_NAME	32	/* with NUL */
 #define MRPC_PLACEMENTS_MAX	32	/* of one network namespace */
@@ -180,7 +180,7 @@ static inline bool mrpc_placement_uses(const struct mrpc_placement *p,
 	       (p->next && mrpc_group_uses(p->next, ops));
 }
 
-/* placement.c */
+/* control/place.c */
 struct mrpc_net *mrpc_net(struct net *net);
 bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
 u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn);

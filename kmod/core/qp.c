@@ -13,9 +13,9 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "conn.h"
-#include "session.h"
-#include "wait.h"
+#include "core/conn.h"
+#include "core/session.h"
+#include "core/waiters.h"
 
 #define MRPC_SQ_MAX	4096
 #define MRPC_CQ_MAX	16384

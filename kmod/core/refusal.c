@@ -5,10 +5,10 @@
  */
 #include <linux/kernel.h>
 
-#include "meta.h"
-#include "refusal.h"
-#include "rpc.h"
-#include "session.h"
+#include "lib/message/meta.h"
+#include "core/refusal.h"
+#include "core/rpc.h"
+#include "core/session.h"
 
 /**
  * mrpc_refuse() - note why

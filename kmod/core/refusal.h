@@ -4,7 +4,7 @@
 
 #include <linux/mrpc.h>
 
-#include "message.h"
+#include "lib/message/message.h"
 
 struct mrpc_rpc;
 struct mrpc_session;

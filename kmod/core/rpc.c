@@ -7,10 +7,10 @@
 #include <linux/sched/task.h>
 #include <linux/slab.h>
 
-#include "block.h"
-#include "conn.h"
-#include "rpc.h"
-#include "session.h"
+#include "core/memcopy.h"
+#include "core/conn.h"
+#include "core/rpc.h"
+#include "core/session.h"
 
 static struct kmem_cache *mrpc_call_cache;
 

@@ -6,9 +6,9 @@
 #include <linux/skbuff.h>
 #include <linux/types.h>
 
-#include "deadline.h"
-#include "message.h"
-#include "wire.h"
+#include "lib/ds/deadline.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
 
 struct mrpc_call;
 struct mrpc_conn;

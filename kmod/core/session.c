@@ -13,11 +13,11 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "bind.h"
-#include "conn.h"
-#include "notify.h"
-#include "refusal.h"
-#include "session.h"
+#include "core/schema.h"
+#include "core/conn.h"
+#include "core/notify.h"
+#include "core/refusal.h"
+#include "core/session.h"
 
 /* Offsets for mmap: the kind above, the heap offset or queue pair below. */
 #define MRPC_MMAP_SHIFT		40

@@ -11,9 +11,9 @@
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
-#include "heap.h"
-#include "ring.h"
-#include "wait.h"
+#include "core/heap.h"
+#include "lib/ds/ring.h"
+#include "core/waiters.h"
 
 struct mrpc_conn;
 struct mrpc_call;
@@ -212,7 +212,7 @@ void mrpc_qp_set_pending(struct mrpc_session *session);
 int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr);
 void mrpc_recv_cancel(struct mrpc_session *session, u32 block, u32 dirty);
 
-/* datapath.c */
+/* call/tx.c */
 void mrpc_datapath_unstall(struct mrpc_session *session);
 
 /* There is more room in the receive heap: who waits for some tries again. */
@@ -245,7 +245,7 @@ static inline u32 mrpc_max_calls(void)
 /* sysfs.c */
 extern const struct attribute_group *mrpc_groups[];
 
-/* limits.c */
+/* core/user.c */
 struct mrpc_user *mrpc_user_get(kuid_t uid);
 void mrpc_user_put(struct mrpc_user *user);
 int mrpc_user_charge_session(struct mrpc_user *user);

@@ -11,8 +11,8 @@
 #include <linux/mrpc_policy.h>
 #include <linux/tracepoint.h>
 
-#include "conn.h"
-#include "session.h"
+#include "core/conn.h"
+#include "core/session.h"
 
 DECLARE_EVENT_CLASS(mrpc_call_class,
 	TP_PROTO(const struct mrpc_conn *conn, const struct mrpc_call *call),
@@ -163,7 +163,7 @@ TRACE_EVENT(mrpc_complete,
 #endif /* MRPC_CORE_TRACE_H */
 
 #undef TRACE_INCLUDE_PATH
-#define TRACE_INCLUDE_PATH .
+#define TRACE_INCLUDE_PATH core
 #undef TRACE_INCLUDE_FILE
 #define TRACE_INCLUDE_FILE trace
 #include <trace/define_trace.h>

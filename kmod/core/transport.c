@@ -7,8 +7,8 @@
 #include <linux/kmod.h>
 #include <linux/mutex.h>
 
-#include "engine.h"
-#include "transport.h"
+#include "core/engine.h"
+#include "core/transport.h"
 
 #define MRPC_NAME_CHARS	"abcdefghijklmnopqrstuvwxyz0123456789_"
 

@@ -13,8 +13,8 @@
 #include <linux/types.h>
 #include <linux/uio.h>
 
-#include "rpc.h"
-#include "wire.h"
+#include "core/rpc.h"
+#include "lib/message/wire.h"
 
 struct mrpc_conn;
 struct mrpc_engine_ops;
@@ -115,7 +115,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @device: name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
  *	Optional: then the domain of loop links is meant
  * @sender: who sends the messages of @conn's link, which it has taken whole: they are ordered
- *	one by one (domain_unit.c), and none of @send_chunk, @credit and @below is called.
+ *	one by one (egress/unit.c), and none of @send_chunk, @credit and @below is called.
  *	They are in its domain until @release calls mrpc_domain_leave()
  * @egress: @conn has a domain: its messages join that; or it has none any more: they leave theirs.
  *	Both claims are held, as with @device. With @sender only

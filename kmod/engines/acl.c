@@ -7,8 +7,8 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "engine.h"
-#include "rules.h"
+#include "core/engine.h"
+#include "rules/rules.h"
 
 enum {
 	PARAM_RULES,

@@ -8,7 +8,7 @@
 #include <linux/ktime.h>
 #include <linux/slab.h>
 
-#include "engine.h"
+#include "core/engine.h"
 
 #ifndef CRASH_VERSION
 #define CRASH_VERSION 1

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
 #define CRASH_VERSION 2
-#include "crash.c"
+#include "engines/crash.c"

@@ -9,9 +9,9 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "engine.h"
-#include "late.h"
-#include "rules.h"
+#include "core/engine.h"
+#include "chain/delay.h"
+#include "rules/rules.h"
 
 enum {
 	PARAM_ABORT_PERCENT,

@@ -16,13 +16,13 @@
 #include <linux/socket.h>
 #include <linux/un.h>
 
-#include "bind.h"
-#include "chooser.h"
-#include "engine.h"
-#include "field.h"
-#include "placement.h"
-#include "replica.h"
-#include "siphash.h"
+#include "core/schema.h"
+#include "policy/choose.h"
+#include "core/engine.h"
+#include "lib/message/field.h"
+#include "core/placement.h"
+#include "replica/replica.h"
+#include "lib/ds/siphash.h"
 
 #ifndef LB_VERSION
 #define LB_VERSION 1

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
 #define LB_VERSION 2
-#include "lb.c"
+#include "engines/lb.c"

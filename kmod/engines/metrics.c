@@ -15,10 +15,10 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "bind.h"
-#include "engine.h"
-#include "hist.h"
-#include "session.h"
+#include "core/schema.h"
+#include "core/engine.h"
+#include "lib/ds/hist.h"
+#include "core/session.h"
 
 enum {
 	PARAM_PER_CONNECTION,

@@ -3,7 +3,7 @@
  * null: lets everything pass. What having an engine costs at all; something
  * to practise changes with, so there are two versions of it.
  */
-#include "engine.h"
+#include "core/engine.h"
 
 #ifndef NULL_VERSION
 #define NULL_VERSION 1

@@ -1,3 +1,3 @@
 // SPDX-License-Identifier: GPL-2.0
 #define NULL_VERSION 2
-#include "null.c"
+#include "engines/null.c"

@@ -10,8 +10,8 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
-#include "engine.h"
-#include "rules.h"
+#include "core/engine.h"
+#include "rules/rules.h"
 
 enum {
 	PARAM_RULES,

@@ -13,9 +13,9 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "bucket.h"
-#include "engine.h"
-#include "placement.h"
+#include "lib/ds/bucket.h"
+#include "core/engine.h"
+#include "core/placement.h"
 
 enum {
 	PARAM_RATE,

@@ -2,8 +2,8 @@
 /*
  * Choosing among replicas: see balance.h for what is promised.
  */
-#include "balance.h"
-#include "siphash.h"
+#include "lib/balance.h"
+#include "lib/ds/siphash.h"
 
 #define LOG_BITS	24	/* of the fraction of a logarithm */
 

@@ -23,7 +23,7 @@
 #ifndef MRPC_LIB_BALANCE_H
 #define MRPC_LIB_BALANCE_H
 
-#include "types.h"
+#include "lib/ds/types.h"
 
 #define MRPC_BALANCE_MEMBERS	16	/* what fits into one answer to the operator */
 #define MRPC_BALANCE_WEIGHT	100	/* the largest */

@@ -2,7 +2,7 @@
 /*
  * Grants over an order of queues: see egress.h for the contract.
  */
-#include "egress.h"
+#include "lib/egress.h"
 
 static bool queue_eligible(const struct mrpc_egress_queue *q)
 {

@@ -42,8 +42,8 @@
 #ifndef MRPC_LIB_EGRESS_H
 #define MRPC_LIB_EGRESS_H
 
-#include "bucket.h"
-#include "order.h"
+#include "lib/ds/bucket.h"
+#include "lib/ds/order.h"
 
 #define MRPC_EGRESS_CHUNK	(16U << 10)
 #define MRPC_EGRESS_LIMIT	(2 * MRPC_EGRESS_CHUNK)

@@ -17,11 +17,11 @@
 #include <linux/un.h>
 #include <net/net_namespace.h>
 
-#include "block.h"
-#include "conn.h"
-#include "runtime.h"
-#include "session.h"
-#include "transport.h"
+#include "core/memcopy.h"
+#include "core/conn.h"
+#include "exec/runtime.h"
+#include "core/session.h"
+#include "core/transport.h"
 
 #define MRPC_LOOP_INPUT_MAX	1024	/* messages that wait at one end */
 

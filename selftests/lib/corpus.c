@@ -9,12 +9,12 @@
 
 #include "fuzz_verify.h"
 #include "gen.h"
-#include "handshake.h"
+#include "lib/message/handshake.h"
 #include "paths.h"
-#include "prio_wire.h"
-#include "rule.h"
+#include "lib/prio/wire.h"
+#include "lib/rule/rule.h"
 #include "rule_text.h"
-#include "wire.h"
+#include "lib/message/wire.h"
 
 #define SEEDS	16
 

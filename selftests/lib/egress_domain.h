@@ -3,7 +3,7 @@
 #ifndef EGRESS_DOMAIN_H
 #define EGRESS_DOMAIN_H
 
-#include "egress.h"
+#include "lib/egress.h"
 
 #define CHUNK		MRPC_EGRESS_CHUNK
 #define PATIENCE	1000

@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <stdio.h>
 
-#include "feature.h"
+#include "lib/message/feature.h"
 #include "fuzz.h"
-#include "handshake.h"
-#include "meta.h"
-#include "utf8.h"
-#include "wire.h"
+#include "lib/message/handshake.h"
+#include "lib/message/meta.h"
+#include "lib/message/utf8.h"
+#include "lib/message/wire.h"
 
 static void fuzz_hello(const u8 *data, size_t len)
 {

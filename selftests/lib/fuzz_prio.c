@@ -4,7 +4,7 @@
  * follows another packet must be accepted as one that differs in nothing but the offset.
  */
 #include "fuzz.h"
-#include "prio_wire.h"
+#include "lib/prio/wire.h"
 
 /* The first half of @data is a packet; the second one says what could be behind it. */
 static void fuzz_follows(const u8 *data, u32 len)

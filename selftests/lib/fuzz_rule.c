@@ -6,7 +6,7 @@
  * random messages.
  */
 #include "fuzz.h"
-#include "rule.h"
+#include "lib/rule/rule.h"
 #include "rule_text.h"
 
 #define SCHEMAS	32

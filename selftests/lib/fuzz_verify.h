@@ -3,7 +3,7 @@
 #ifndef FUZZ_VERIFY_H
 #define FUZZ_VERIFY_H
 
-#include "types.h"
+#include "lib/ds/types.h"
 
 #define FUZZ_SCHEMAS	64
 

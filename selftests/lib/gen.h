@@ -6,7 +6,7 @@
 #ifndef GEN_H
 #define GEN_H
 
-#include "message.h"
+#include "lib/message/message.h"
 #include "model.h"
 
 /**

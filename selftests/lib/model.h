@@ -7,7 +7,7 @@
 #ifndef MODEL_H
 #define MODEL_H
 
-#include "message.h"
+#include "lib/message/message.h"
 
 /* Memory that is freed at once. */
 struct model_pool {

@@ -6,7 +6,7 @@
 #ifndef PATHS_H
 #define PATHS_H
 
-#include "field.h"
+#include "lib/message/field.h"
 #include "gen.h"
 
 /* In schemas written by hand. */

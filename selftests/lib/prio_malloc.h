@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 static void *prio_malloc(void *ctx, size_t size)
 {

@@ -7,7 +7,7 @@
 #ifndef PRIO_NET_H
 #define PRIO_NET_H
 
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 #define PNET_HOSTS	4
 #define PNET_BUCKETS	64

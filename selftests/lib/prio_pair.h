@@ -3,7 +3,7 @@
 #ifndef PRIO_PAIR_H
 #define PRIO_PAIR_H
 
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 #define PAIR_BUCKETS	64
 #define PAIR_MSGS	2000

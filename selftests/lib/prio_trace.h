@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 #define TRACE_PACKET	1500	/* bytes at most */
 #define TRACE_PACKETS	512	/* of a trace */

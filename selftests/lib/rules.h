@@ -3,7 +3,7 @@
 #ifndef RULES_H
 #define RULES_H
 
-#include "rule.h"
+#include "lib/rule/rule.h"
 #include "rule_text.h"
 #include "tap.h"
 

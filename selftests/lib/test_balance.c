@@ -2,7 +2,7 @@
 /*
  * Choosing among replicas: kmod/lib/balance.c, against what each policy promises.
  */
-#include "balance.h"
+#include "lib/balance.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Token buckets: kmod/lib/bucket.c, against a model that counts billionths of
+ * Token buckets: kmod/lib/ds/bucket.c, against a model that counts billionths of
  * tokens in 128 bits.
  */
-#include "bucket.h"
+#include "lib/ds/bucket.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * records are allocated to their exact size, so the sanitizer sees a step
  * outside.
  */
-#include "buddy.h"
+#include "lib/ds/buddy.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -3,7 +3,7 @@
  * The call tables against simple models, and against each other over a network
  * that loses, duplicates and reorders.
  */
-#include "calltable.h"
+#include "lib/message/calltable.h"
 #include "rnd.h"
 #include "tap.h"
 

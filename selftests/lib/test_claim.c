@@ -7,7 +7,7 @@
  *   and says by MISSED that enable has to look.
  */
 #define MRPC_CLAIM_MODEL
-#include "claim.h"
+#include "lib/ds/claim.h"
 #include "interleave.h"
 #include "tap.h"
 

@@ -2,7 +2,7 @@
 /*
  * The heap of deadlines against a search over all of them.
  */
-#include "deadline.h"
+#include "lib/ds/deadline.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The agreement of two ends on features: kmod/lib/feature.c. */
-#include "feature.h"
+/* The agreement of two ends on features: kmod/lib/message/feature.c. */
+#include "lib/message/feature.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Fields read by paths: kmod/lib/field.c and field_compile.c, against paths
+ * Fields read by paths: kmod/lib/message/field.c and field_compile.c, against paths
  * followed through trees.
  */
 #include "gen.h"

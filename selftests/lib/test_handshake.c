@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The bodies of HELLO and HELLO_ACK: kmod/lib/handshake.c. */
-#include "handshake.h"
+/* The bodies of HELLO and HELLO_ACK: kmod/lib/message/handshake.c. */
+#include "lib/message/handshake.h"
 #include "tap.h"
 
 static u8 body[MRPC_WIRE_MAX_HELLO];

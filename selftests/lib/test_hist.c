@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Histograms: kmod/lib/hist.c, against sorted lists of the values themselves. */
-#include "hist.h"
+/* Histograms: kmod/lib/ds/hist.c, against sorted lists of the values themselves. */
+#include "lib/ds/hist.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Snapshot and verification of messages: kmod/lib/message.c and snapshot.c. */
+/* Snapshot and verification of messages: kmod/lib/message/message.c and snapshot.c. */
 #include <time.h>
 
 #include "gen.h"

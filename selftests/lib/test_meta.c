@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Encoded metadata: kmod/lib/meta.c. */
-#include "meta.h"
+/* Encoded metadata: kmod/lib/message/meta.c. */
+#include "lib/message/meta.h"
 #include "tap.h"
 
 static u8 block[MRPC_MAX_META + 600];

@@ -3,7 +3,7 @@
  * The order against a model that searches all entities for each decision, and
  * against the bounds that order.h states.
  */
-#include "order.h"
+#include "lib/ds/order.h"
 #include "order_model.h"
 #include "rnd.h"
 #include "tap.h"

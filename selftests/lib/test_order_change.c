@@ -3,7 +3,7 @@
  * Another discipline while very many are listed: no call touches more than its share, and what
  * is urgent by the new discipline does not wait for those that it has not ordered yet.
  */
-#include "order.h"
+#include "lib/ds/order.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -4,7 +4,7 @@
  * grants first and how much, in how many packets, and what it keeps of what is missing.
  */
 #include "tap.h"
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 #define BUCKETS		8192
 #define PEERS		10000

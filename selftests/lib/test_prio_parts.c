@@ -5,11 +5,11 @@
  */
 #include <stdlib.h>
 
-#include "lheap.h"
-#include "prio_rank.h"
+#include "lib/ds/lheap.h"
+#include "lib/prio/rank.h"
 #include "rnd.h"
 #include "tap.h"
-#include "wheel.h"
+#include "lib/ds/wheel.h"
 
 #define NR	60
 

@@ -4,7 +4,7 @@
  * granted, beside others that hold what they are granted, go first, and send next to nothing.
  */
 #include "tap.h"
-#include "prio_core.h"
+#include "lib/prio/core.h"
 #include "prio_malloc.h"
 
 #define BUCKETS		4096

@@ -3,7 +3,7 @@
  * The prio transport's packets: each field, right and wrong; and three that a peer written
  * from the document must make, byte for byte.
  */
-#include "prio_wire.h"
+#include "lib/prio/wire.h"
 #include "tap.h"
 
 #define LEN_ENTRY	24

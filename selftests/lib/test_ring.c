@@ -4,7 +4,7 @@
  * every interleaving, and a hostile one.
  */
 #define MRPC_CLAIM_MODEL
-#include "ring.h"
+#include "lib/ds/ring.h"
 #include "interleave.h"
 #include "rnd.h"
 #include "tap.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The schema verifier and compiler: kmod/lib/schema.c. */
+/* The schema verifier and compiler: kmod/lib/message/schema.c. */
 #include "gen.h"
 #include "tap.h"
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sets: kmod/lib/set.c, against a table of which keys are in. */
+/* Sets: kmod/lib/ds/set.c, against a table of which keys are in. */
 #include <pthread.h>
 
-#include "claim_native.h"
+#include "lib/ds/claim_native.h"
 #include "rnd.h"
-#include "set.h"
-#include "siphash.h"
+#include "lib/ds/set.h"
+#include "lib/ds/siphash.h"
 #include "tap.h"
 
 static const u64 hash_key[2] = { 0x0706050403020100, 0x0f0e0d0c0b0a0908 };

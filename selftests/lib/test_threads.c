@@ -13,8 +13,8 @@
 #include <pthread.h>
 #include <sched.h>
 
-#include "claim.h"
-#include "ring.h"
+#include "lib/ds/claim.h"
+#include "lib/ds/ring.h"
 #include "rnd.h"
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* UTF-8 validation: kmod/lib/utf8.c. */
+/* UTF-8 validation: kmod/lib/message/utf8.c. */
 #include "tap.h"
-#include "utf8.h"
+#include "lib/message/utf8.h"
 
 /* At the end of a block of its own, so that reading beyond it is caught. */
 static bool valid(const void *s, size_t len)

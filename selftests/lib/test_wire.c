@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frame headers: kmod/lib/wire.c. */
+/* Frame headers: kmod/lib/message/wire.c. */
 #include "tap.h"
-#include "wire.h"
+#include "lib/message/wire.h"
 
 #define MAX	(1U << 20)
 

@@ -3,7 +3,7 @@
 #ifndef PRIO_HEAR_H
 #define PRIO_HEAR_H
 
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 /* Who @tx is sent to says @op: all of it may be sent (MRPC_PRIO_GRANT), or is there (_ACK). */
 static inline void prio_hear(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 op, u64 now)

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-#include "types.h"
+#include "lib/ds/types.h"
 
 /**
  * struct scale_case - what a call does with one structure

@@ -4,7 +4,7 @@
  * who a packet is from is found by the kernel's hash table, which is not. The peers are played by
  * what is put into packets that nobody has sent.
  */
-#include "prio.h"
+#include "lib/prio/prio.h"
 #include "prio_hear.h"
 #include "scale.h"
 #include "../../selftests/lib/prio_malloc.h"

@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "egress.h"
-#include "prio.h"
+#include "lib/egress.h"
+#include "lib/prio/prio.h"
 #include "prio_hear.h"
 #include "../../selftests/lib/prio_malloc.h"
 

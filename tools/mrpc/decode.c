@@ -11,7 +11,7 @@
 #include <netlink/attr.h>
 
 #include "tool.h"
-#include "utf8.h"
+#include "lib/message/utf8.h"
 
 /**
  * clean_text() - text that cannot do harm to a terminal or to JSON

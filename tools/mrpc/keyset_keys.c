@@ -14,8 +14,8 @@
 #include <linux/mrpc_netlink.h>
 
 #include "keyset.h"
-#include "set.h"
-#include "utf8.h"
+#include "lib/ds/set.h"
+#include "lib/message/utf8.h"
 
 /* -- keys as text -------------------------------------------------------------------- */
 

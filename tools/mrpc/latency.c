@@ -13,7 +13,7 @@
 
 #include <linux/mrpc_netlink.h>
 
-#include "hist.h"
+#include "lib/ds/hist.h"
 #include "tool.h"
 
 #define ENOUGH	100	/* calls to judge by; with fewer one goes on, and judges later */

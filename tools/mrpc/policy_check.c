@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "policy.h"
-#include "schema.h"
+#include "lib/message/schema.h"
 
 #define MSEC	1000000ULL
 #define HOUR	3600000000000ULL

@@ -6,10 +6,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "rule_cond.h"
+#include "lib/rule/cond.h"
 #include "rule_text.h"
 #include "status.h"
-#include "utf8.h"
+#include "lib/message/utf8.h"
 
 struct text {
 	char *p;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules as people write them, and the binary form of kmod/lib/rule.h. The
+ * Rules as people write them, and the binary form of kmod/lib/rule/rule.h. The
  * grammar is in Documentation/rules.rst.
  */
 #ifndef MRPC_RULE_TEXT_H

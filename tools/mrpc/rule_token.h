@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "rule.h"
+#include "lib/rule/rule.h"
 #include "rule_text.h"
 
 /**

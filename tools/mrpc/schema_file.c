@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "schema.h"
+#include "lib/message/schema.h"
 #include "sha256.h"
 #include "tool.h"
 

@@ -3,7 +3,7 @@
 #ifndef MRPC_TOOL_TOP_SAMPLE_H
 #define MRPC_TOOL_TOP_SAMPLE_H
 
-#include "hist.h"
+#include "lib/ds/hist.h"
 #include "top.h"
 
 /**

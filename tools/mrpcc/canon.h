@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The canonical binary schema of a service (kmod/lib/schema.h has its format),
+ * The canonical binary schema of a service (kmod/lib/message/schema.h has its format),
  * and the layout of struct blocks, which the kernel's own schema compiler
  * computes from it: there is no second copy of that algorithm here.
  */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Enums and struct blocks. The members stand in an order that gives the layout
- * of kmod/lib/schema.h by the compiler's own rules, once everything of 8 bytes
+ * of kmod/lib/message/schema.h by the compiler's own rules, once everything of 8 bytes
  * is aligned to 8 (which 32-bit x86 does not do by itself). Assertions in the
  * generated source compare the result with what the schema compiler said.
  */

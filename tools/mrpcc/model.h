@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "place.h"
-#include "schema.h"
+#include "lib/message/schema.h"
 
 /**
  * struct enumeration - an enum

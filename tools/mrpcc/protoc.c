@@ -10,7 +10,7 @@
 
 #include "protoc.h"
 #include "slurp.h"
-#include "types.h"
+#include "lib/ds/types.h"
 
 extern char **environ;
 

@@ -7,7 +7,7 @@
 #define SIM_ENDPOINT_H
 
 #include "net.h"
-#include "prio.h"
+#include "lib/prio/prio.h"
 
 #define ENDPOINT_IP	28	/* IPv4 and UDP */
 #define ENDPOINT_MTU	1500

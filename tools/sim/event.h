@@ -7,7 +7,7 @@
 #ifndef SIM_EVENT_H
 #define SIM_EVENT_H
 
-#include "types.h"
+#include "lib/ds/types.h"
 
 /* Times are in picoseconds: a byte at 100 Gb/s is 80. They last for 213 days. */
 #define SIM_NS	1000ULL

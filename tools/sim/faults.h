@@ -11,7 +11,7 @@
 #ifndef SIM_FAULTS_H
 #define SIM_FAULTS_H
 
-#include "types.h"
+#include "lib/ds/types.h"
 
 /**
  * struct fault_report - of one seed

@@ -13,7 +13,7 @@
 #define SIM_NET_H
 
 #include "event.h"
-#include "hist.h"
+#include "lib/ds/hist.h"
 
 #define SIM_LEVELS	8	/* the highest number goes first */
 #define SIM_FRAME	38	/* Ethernet: preamble, header, checksum and gap */

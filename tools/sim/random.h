@@ -6,7 +6,7 @@
 #include <math.h>
 
 #include "rnd.h"
-#include "types.h"
+#include "lib/ds/types.h"
 
 /** sim_seed() - a state for stream @stream of a run; neighbouring seeds share nothing */
 static inline u64 sim_seed(u64 seed, u64 stream)

@@ -3,7 +3,7 @@
 #ifndef SIM_WORKLOAD_H
 #define SIM_WORKLOAD_H
 
-#include "types.h"
+#include "lib/ds/types.h"
 
 #define SIM_QUANTILES	21
 

@@ -10,8 +10,8 @@
 
 #include <linux/mrpc_policy.h>
 
-#include "field.h"
-#include "schema.h"
+#include "lib/message/field.h"
+#include "lib/message/schema.h"
 
 static u64 path_mem[MRPC_PATH_MAX_SIZE / 8 + 1];
 

@@ -7,7 +7,7 @@
 
 #include "all_types.mrpc.h"
 #include "heap.h"
-#include "message.h"
+#include "lib/message/message.h"
 #include "tap.h"
 
 /* -- sending and receiving ----------------------------------------------------------- */

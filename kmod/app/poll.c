@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Waiting: a thread that waits runs its session's ready datapaths itself, so
+ * that what it waits for needs no second wake-up.
+ */
+#include <linux/hrtimer.h>
+#include <linux/ktime.h>
+#include <linux/sched.h>
+#include <linux/sched/signal.h>
+#include <linux/sched/stat.h>
+#include <linux/wait.h>
+
+#include "core/conn.h"
+#include "core/session.h"
+#include "core/waiters.h"
+
+/* Return: @w->one slept and does not any more. */
+static bool mrpc_wake_first(struct mrpc_waiters *w)
+{
+	struct task_struct *one;
+	bool woken = false;
+
+	rcu_read_lock();
+	one = READ_ONCE(w->one);
+	/* Not one that runs, or that sleeps elsewhere, in what it does for us. */
+	if (one && READ_ONCE(one->__state) & TASK_INTERRUPTIBLE)
+		woken = wake_up_process(one);
+	rcu_read_unlock();
+	return woken;
+}
+
+/**
+ * mrpc_wake_one() - wake a thread that sleeps, if any does
+ * @w: the waiters
+ *
+ * Those that do not look again before they do. The caller has had the full barrier of
+ * mrpc_waiters_any(). Context: any but hard interrupt.
+ * Return: false: there is nobody, asleep or not.
+ */
+bool mrpc_wake_one(struct mrpc_waiters *w)
+{
+	if (!mrpc_waiters_any(w))
+		return false;
+	/* After the caller's barrier. */
+	if (!mrpc_wake_first(w) && waitqueue_active(&w->others))
+		wake_up_interruptible(&w->others);
+	return true;
+}
+
+/**
+ * mrpc_wake_all() - wake all threads that sleep
+ * @w: the waiters
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_wake_all(struct mrpc_waiters *w)
+{
+	smp_mb();	/* see mrpc_waiters_any() */
+	if (!mrpc_waiters_any(w))
+		return;
+	mrpc_wake_first(w);
+	/* After the barrier. */
+	if (waitqueue_active(&w->others))
+		wake_up_all(&w->others);
+}
+
+/* Return: false: @entry was needed. Full barrier. */
+static bool mrpc_waiters_join(struct mrpc_waiters *w, struct wait_queue_entry *entry)
+{
+	if (!READ_ONCE(w->one) && !cmpxchg(&w->one, NULL, current))
+		return true;
+	init_waitqueue_entry(entry, current);
+	return false;
+}
+
+static void mrpc_waiters_leave(struct mrpc_waiters *w, struct wait_queue_entry *entry, bool one)
+{
+	if (one)
+		smp_store_release(&w->one, NULL);	/* who waits here next sees what we did */
+	else
+		remove_wait_queue(&w->others, entry);
+}
+
+static bool mrpc_wait_ready(const struct mrpc_session *session)
+{
+	return mrpc_session_ready(session) || !list_empty_careful(&session->ready_listeners);
+}
+
+/* Return: false: it is @until. */
+static bool mrpc_wait_schedule(u64 until)
+{
+	ktime_t expires;
+
+	if (until == U64_MAX) {
+		schedule();
+		return true;
+	}
+	expires = ns_to_ktime(min_t(u64, until, KTIME_MAX));
+	return schedule_hrtimeout_range(&expires, current->timer_slack_ns, HRTIMER_MODE_ABS);
+}
+
+/*
+ * Sleep, unless there is something to do. It is among @waiters only meanwhile: a thread
+ * that makes the condition true itself, by running a datapath, has nobody to
+ * wake. Return: false: it is @until.
+ */
+static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *waiters,
+			    bool (*done)(void *ctx), void *ctx, u64 until)
+{
+	struct wait_queue_entry entry __uninitialized;
+	bool woken = true, one = false;
+
+	if (waiters) {
+		one = mrpc_waiters_join(waiters, &entry);
+		if (!one)
+			add_wait_queue(&waiters->others, &entry);
+	}
+	/* The barrier pairs with the one of mrpc_waiters_any(): either they see the
+	 * sleeper, or it sees what they did.
+	 */
+	set_current_state(TASK_INTERRUPTIBLE);
+	if (!done(ctx) && !mrpc_wait_ready(session))
+		woken = mrpc_wait_schedule(until);
+	__set_current_state(TASK_RUNNING);
+	if (waiters)
+		mrpc_waiters_leave(waiters, &entry, one);
+	return woken;
+}
+
+#define MRPC_BUSY_MAX	(10 * USEC_PER_MSEC)
+
+/*
+ * Look for a while instead of sleeping (busy_poll): a thread that does not sleep need not be
+ * woken. It is a poller, so what becomes ready is left to it; the rest it sees by itself. Not
+ * where somebody else wants the processor, who may be the one that is waited for. @end: until
+ * when, 0 at first: others may take again and again what it sees.
+ * Return: true: there is something to do.
+ */
+static noinline bool mrpc_wait_busy(struct mrpc_session *session, bool (*done)(void *ctx),
+				    void *ctx, u32 us, u64 until, u64 *end)
+{
+	u64 now = ktime_get_ns();
+
+	if (!*end)
+		*end = min(until, now + min_t(u64, us, MRPC_BUSY_MAX) * NSEC_PER_USEC);
+	for (; now < *end; now = ktime_get_ns()) {
+		if (!single_task_running() || need_resched() || signal_pending(current))
+			break;
+		if (mrpc_wait_ready(session) || done(ctx))
+			return true;
+		cpu_relax();
+	}
+	return false;
+}
+
+/**
+ * mrpc_poll_begin() - this thread will look what is ready
+ * @session: the session
+ * @p: on the stack, until mrpc_poll_end()
+ *
+ * From now on what becomes ready is left to it, unless another such thread sleeps: it
+ * looks again before it sleeps or ends. Context: process.
+ */
+void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p)
+{
+	p->one = mrpc_waiters_join(&session->pollers, &p->entry);
+	if (!p->one)
+		add_wait_queue_exclusive(&session->pollers.others, &p->entry);
+}
+
+/**
+ * mrpc_poll_end() - this thread looks no longer; what is ready is left to others
+ * @session: the session
+ * @p: of mrpc_poll_begin()
+ */
+void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p)
+{
+	mrpc_waiters_leave(&session->pollers, &p->entry, p->one);
+	mrpc_ready_handoff(session);
+}
+
+/**
+ * mrpc_poll_wait() - wait for a condition, running ready datapaths meanwhile
+ * @session: the session, between mrpc_poll_begin() and mrpc_poll_end()
+ * @qp: queue pair of this thread, or NULL
+ * @waiters: woken when the condition may have become true, besides the task itself;
+ *	or NULL
+ * @done: the condition
+ * @ctx: for @done
+ * @until: CLOCK_MONOTONIC ns, U64_MAX for ever
+ *
+ * Context: process, no lock and no claim held.
+ * Return: 0, -ETIME or -EINTR.
+ */
+int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
+		   bool (*done)(void *ctx), void *ctx, u64 until)
+{
+	u32 busy = READ_ONCE(mrpc_knobs.busy_poll);
+	u64 busy_end = 0;
+	bool polled = false;
+	int ret;
+
+	for (;;) {
+		ret = 0;
+		if (done(ctx))
+			break;
+		ret = -EINTR;
+		if (signal_pending(current))
+			break;
+		/* The clock is read only when it may matter: after a poll. */
+		ret = -ETIME;
+		if (polled && until != U64_MAX && ktime_get_ns() >= until)
+			break;
+		polled = mrpc_datapath_poll(session, qp);
+		if (polled) {
+			busy_end = 0;
+			cond_resched();
+			continue;
+		}
+		if (unlikely(busy) && mrpc_wait_busy(session, done, ctx, busy, until, &busy_end))
+			continue;
+		if (!mrpc_wait_sleep(session, waiters, done, ctx, until) && !done(ctx))
+			break;
+	}
+	return ret == -ETIME && done(ctx) ? 0 : ret;
+}
+
+/**
+ * mrpc_wait() - mrpc_poll_wait() of a thread that does nothing else
+ * @session: the session
+ * @waiters: as there
+ * @done: as there
+ * @ctx: as there
+ * @until: as there
+ *
+ * Context and return: as there.
+ */
+int mrpc_wait(struct mrpc_session *session, struct mrpc_waiters *waiters,
+	      bool (*done)(void *ctx), void *ctx, u64 until)
+{
+	struct mrpc_poller poller __uninitialized;
+	int ret;
+
+	mrpc_poll_begin(session, &poller);
+	ret = mrpc_poll_wait(session, NULL, waiters, done, ctx, until);
+	mrpc_poll_end(session, &poller);
+	return ret;
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Calls that another connection's link carries: see replica.h.
+ *
+ * Such a call is in two tables. That of the connection it was made on decides who
+ * completes it: whoever takes it out there, once. That of the link gives it its id
+ * on the wire, and says how many are outstanding; it is left when the reply has
+ * come, when the link has ended, or when the request will not be sent after all.
+ * Each table holds a reference. The locks of the two are never held together.
+ *
+ * The owner of the connection's transmit claim gives a request to the link's queue
+ * and never to another's: so it runs at most once. Nobody holds two claims: the
+ * link's own direction runs when that of the connection has been given back.
+ */
+#include "chain/chain.h"
+#include "core/conn.h"
+#include "replica/replica.h"
+
+/**
+ * mrpc_carry() - have a link carry a call
+ * @call: a call whose request is among the engines of its connection
+ * @link: the link; its replica keeps it
+ *
+ * The request goes to the link when it comes out of the engines.
+ *
+ * Context: owner of the transmit claim of the call's connection; its set's lock is
+ * held.
+ * Return: 0; -ENOTCONN: the link takes no more calls; -EBUSY: not now.
+ */
+int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
+{
+	int err = -ENOTCONN;
+	u64 id;
+
+	spin_lock(&link->lock);
+	if (link->state == MRPC_CONN_READY) {
+		err = -EBUSY;
+		id = mrpc_call_start(&link->calls, call);
+		if (id) {
+			err = 0;
+			mrpc_call_get(call);
+			link->stats.calls++;
+			mrpc_conn_get(link);
+			WRITE_ONCE(call->via, link);
+			call->rpc.frame.call_id = id;
+		}
+	}
+	spin_unlock(&link->lock);
+	return err;
+}
+
+/* Out of the link's table. Return: it was there; its reference is the caller's now. */
+static bool mrpc_carry_take(struct mrpc_conn *link, u64 id, u16 status)
+{
+	struct mrpc_call *mine;
+	bool known;
+
+	spin_lock(&link->lock);
+	mine = mrpc_call_finish(&link->calls, id, &known);
+	if (mine) {
+		if (status == MRPC_OK)
+			link->stats.done++;
+		else
+			link->stats.failed++;
+	}
+	spin_unlock(&link->lock);
+	return mine;
+}
+
+/**
+ * mrpc_carry_undo() - a request that a link was to carry will not be sent
+ * @call: the call
+ *
+ * Context: owner of the transmit claim of the call's connection.
+ */
+void mrpc_carry_undo(struct mrpc_call *call)
+{
+	struct mrpc_conn *link = call->via;
+
+	if (!mrpc_carry_take(link, call->rpc.frame.call_id, MRPC_CANCELLED))
+		return;
+	mrpc_replica_outcome(link, call, false, MRPC_CANCELLED);
+	mrpc_conn_drained(link);
+	mrpc_call_put(call);
+}
+
+/**
+ * mrpc_carry_send() - give an rpc to the link that carries its call
+ * @conn: the connection
+ * @rpc: an rpc on no queue
+ *
+ * Whoever owns the claim calls mrpc_carry_flush() when he has given it back.
+ * Context: owner of the transmit claim of @conn.
+ */
+void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	struct mrpc_conn *link = rpc->call->via;
+
+	mrpc_conn_get(link);
+	mrpc_tx_submit(link, rpc);
+	if (test_and_set_bit(MRPC_CONN_TOUCHED, &link->flags))
+		mrpc_conn_put(link);
+	else
+		llist_add(&link->touch, &conn->touched);
+	mrpc_tx_unreserve(conn);
+}
+
+/**
+ * mrpc_carry_cancel() - a CANCEL goes where the call has gone
+ * @cancel: the CANCEL
+ *
+ * Context: owner of the transmit claim that has the CANCEL.
+ */
+void mrpc_carry_cancel(struct mrpc_call *cancel)
+{
+	struct mrpc_call *target = cancel->target;
+
+	if (!target->via || cancel->via)
+		return;
+	mrpc_conn_get(target->via);
+	cancel->via = target->via;
+	cancel->rpc.frame.call_id = target->rpc.frame.call_id;
+}
+
+/**
+ * mrpc_carry_flush() - run the links that were given something
+ * @conn: the connection
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_carry_flush(struct mrpc_conn *conn)
+{
+	struct llist_node *node = llist_del_all(&conn->touched);
+
+	while (node) {
+		struct mrpc_conn *link = llist_entry(node, struct mrpc_conn, touch);
+
+		node = node->next;
+		/* Who adds something from now on lists it again, after we have read where
+		 * it was. The claim's barrier orders this before the look at the queue.
+		 */
+		clear_bit_unlock(MRPC_CONN_TOUCHED, &link->flags);
+		mrpc_datapath_tx(link);
+		mrpc_conn_put(link);
+	}
+}
+
+/**
+ * mrpc_carry_done() - a link has received the reply of a call
+ * @link: the link
+ * @call: the call; the caller has a reference, and completes it
+ * @status: of the reply
+ *
+ * Context: owner of the link's receive claim.
+ */
+void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
+{
+	if (!mrpc_carry_take(link, call->rpc.frame.call_id, status))
+		return;
+	mrpc_replica_outcome(link, call, true, status);
+	mrpc_conn_drained(link);
+	mrpc_call_put(call);
+}
+
+/**
+ * mrpc_carry_fail() - a call ends because of what its link did
+ * @link: the link
+ * @call: taken out of the link's table, with that table's reference
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ *
+ * Context: process.
+ */
+void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
+		     const char *detail)
+{
+	mrpc_replica_outcome(link, call, true, status);
+	if (mrpc_call_give_up(call))
+		mrpc_call_abort(call, status, detail);
+	else
+		mrpc_conn_drained(call->conn);
+	mrpc_conn_drained(link);
+	mrpc_call_put(call);
+}
+
+/**
+ * mrpc_carry_fail_all() - a link has ended: so do the calls that it carried
+ * @link: the link; CLOSED, its claims are the caller's
+ */
+void mrpc_carry_fail_all(struct mrpc_conn *link)
+{
+	struct mrpc_call *call;
+	u32 pos = 0;
+	u64 id;
+
+	for (;;) {
+		call = NULL;
+		spin_lock(&link->lock);
+		id = mrpc_call_next(&link->calls, &pos);
+		if (id) {
+			call = mrpc_call_abandon(&link->calls, id);
+			link->stats.failed++;
+		}
+		spin_unlock(&link->lock);
+		if (!id)
+			return;
+		mrpc_carry_fail(link, call, link->close_status, link->why);
+	}
+}

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The client's side of a call: submission, its one completion, cancellation.
+ */
+#include <linux/ktime.h>
+#include <linux/nospec.h>
+#include <linux/slab.h>
+
+#include "core/schema.h"
+#include "chain/chain.h"
+#include "core/conn.h"
+#include "core/refusal.h"
+#include "core/session.h"
+#include "core/trace.h"
+
+/**
+ * mrpc_cqe_explain() - attach a sentence to a completion made by this host
+ * @session: whose receive heap to use
+ * @cqe: a completion without a block
+ * @detail: the sentence; left out if there is no room for it
+ *
+ * Context: process.
+ */
+void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail)
+{
+	u32 len = min_t(size_t, strlen(detail), MRPC_MAX_DETAIL), off;
+	bool never;
+	u8 *addr;
+
+	cqe->flags |= MRPC_CQE_LOCAL;
+	if (!len)
+		return;
+	addr = mrpc_heap_alloc(&session->recv, ALIGN(len, 8), &off, &never);
+	if (!addr)
+		return;
+	memcpy(addr, detail, len);
+	memset(addr + len, 0, ALIGN(len, 8) - len);
+	mrpc_heap_deliver(&session->recv, off);
+	cqe->block = off;
+	cqe->detail_len = len;
+	cqe->flags |= MRPC_CQE_BLOCK;
+}
+
+static void mrpc_call_set(struct mrpc_call *call, int bit)
+{
+	struct task_struct *waiter = call->waiter;
+
+	/* A waiter that runs the datapath itself looks before it sleeps. */
+	if (waiter == current && in_task()) {
+		set_bit(bit, &call->flags);
+		return;
+	}
+	/* With both bits set the waiter can leave, and exit: its task is freed
+	 * after a grace period.
+	 */
+	rcu_read_lock();
+	set_bit(bit, &call->flags);
+	wake_up_process(waiter);	/* a full barrier comes first */
+	rcu_read_unlock();
+}
+
+/**
+ * mrpc_call_complete() - deliver a call's terminal completion
+ * @call: a call that the caller has taken out of the call table, so this
+ *	happens once; the table's reference is still the caller's to put
+ * @cqe: everything but user_data, type and MRPC_CQE_FREED
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
+{
+	struct mrpc_qp *qp = call->qp;
+
+	cqe->user_data = call->user_data;
+	cqe->type = MRPC_CQE_REPLY;
+	cqe->method = call->method;
+	cqe->conn = call->conn->id;
+	cqe->priority = call->priority;
+	trace_mrpc_complete(call->conn, call, cqe->status);
+	if (mrpc_chain_ends(call->conn))
+		mrpc_chain_call_end(call, cqe->msg_len, cqe->status, cqe->flags & MRPC_CQE_LOCAL);
+	if (!qp) {
+		cqe->flags |= MRPC_CQE_FREED;
+		call->cqe = *cqe;
+		smp_mb__before_atomic();	/* pairs with the acquire in mrpc_sync_done() */
+		mrpc_call_set(call, MRPC_CALL_DONE);
+		return;
+	}
+	/* The queue pair's lock orders us with mrpc_call_sent_put(). */
+	spin_lock_bh(&qp->lock);
+	if (test_bit(MRPC_CALL_SENT, &call->flags)) {
+		cqe->flags |= MRPC_CQE_FREED;
+		if (!(call->sqe_flags & MRPC_SQE_COPY))
+			mrpc_cq_unreserve(&qp->cq, 1);
+	}
+	__set_bit(MRPC_CALL_FINAL, &call->flags);
+	mrpc_qp_post_locked(qp, cqe);
+	spin_unlock_bh(&qp->lock);
+	mrpc_qp_wake(qp);
+}
+
+/* Nobody reads the send blocks of a call by reference any more: tell the application. */
+static noinline void mrpc_call_sent(struct mrpc_call *call)
+{
+	struct mrpc_qp *qp = call->qp;
+	bool post;
+
+	if (call->role == MRPC_ROLE_SERVER) {
+		mrpc_qp_sent(qp, call);
+		return;
+	}
+	if (!qp) {
+		mrpc_call_set(call, MRPC_CALL_SENT);
+	} else {
+		spin_lock_bh(&qp->lock);
+		__set_bit(MRPC_CALL_SENT, &call->flags);
+		post = test_bit(MRPC_CALL_FINAL, &call->flags);
+		if (post)
+			mrpc_qp_post_sent(qp, call);
+		spin_unlock_bh(&qp->lock);
+		if (post)
+			mrpc_qp_wake(qp);
+	}
+	mrpc_call_put(call);	/* the one that mrpc_call_by_ref() took */
+}
+
+/**
+ * mrpc_call_sent_put() - one user of the send blocks is done
+ * @call: the call
+ *
+ * The last one tells the application. Context: any but hard interrupt.
+ */
+void mrpc_call_sent_put(struct mrpc_call *call)
+{
+	if (call->by_ref && refcount_dec_and_test(&call->ubuf.refcnt))
+		mrpc_call_sent(call);
+}
+EXPORT_SYMBOL_GPL(mrpc_call_sent_put);
+
+/**
+ * mrpc_call_fail() - complete a call with a status of this host
+ * @call: as for mrpc_call_complete()
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ */
+void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail)
+{
+	struct mrpc_cqe cqe = { .status = status };
+
+	mrpc_cqe_explain(call->session, &cqe, detail);
+	mrpc_call_complete(call, &cqe);
+}
+
+/* A reply that waits for heap may be its own, and what is behind that needs none. */
+static void mrpc_call_unblock(struct mrpc_call *call)
+{
+	struct mrpc_conn *link = READ_ONCE(call->via) ?: call->conn;
+
+	if (!list_empty_careful(&link->stalled))
+		mrpc_kick_rx(link);
+}
+
+/**
+ * mrpc_call_abort() - end a call without the peer: deadline, cancel, dead link
+ * @call: a call that the caller has taken out of the table
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ *
+ * Puts the table's reference.
+ */
+void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail)
+{
+	struct mrpc_conn *conn = call->conn;
+
+	mrpc_call_fail(call, status, detail);
+	mrpc_call_unblock(call);
+	mrpc_conn_drained(conn);
+	mrpc_call_put(call);
+}
+
+/**
+ * mrpc_call_wanted() - does somebody still wait for the reply?
+ * @call: a call of this side; a reference
+ */
+bool mrpc_call_wanted(struct mrpc_call *call)
+{
+	struct mrpc_conn *conn = call->conn;
+	bool wanted;
+
+	spin_lock(&conn->lock);
+	wanted = mrpc_call_find(&conn->calls, call->id);
+	spin_unlock(&conn->lock);
+	return wanted;
+}
+
+/**
+ * mrpc_call_give_up() - a call has failed, and its peer will not answer: its slot is free
+ * @call: the call, or what is left of it, in its connection's table
+ *
+ * Return: it was still waited for: the caller aborts it.
+ */
+bool mrpc_call_give_up(struct mrpc_call *call)
+{
+	struct mrpc_conn *conn = call->conn;
+	struct mrpc_call *mine;
+	bool known;
+
+	spin_lock(&conn->lock);
+	mine = mrpc_call_finish(&conn->calls, call->id, &known);
+	if (mine) {
+		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		conn->stats.failed++;
+	}
+	spin_unlock(&conn->lock);
+	return mine;
+}
+
+/**
+ * mrpc_call_cancel() - the application gives a call up
+ * @conn: its connection
+ * @user_data: names the call
+ * @qp: the queue pair it was submitted on, or NULL for a synchronous one
+ *
+ * Return: 0, or -ENOENT: it has completed or never was.
+ */
+int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
+{
+	struct mrpc_call *call = NULL;
+	u32 pos = 0;
+	u64 id;
+
+	spin_lock(&conn->lock);
+	while ((id = mrpc_call_next(&conn->calls, &pos))) {
+		call = mrpc_call_find(&conn->calls, id);
+		if (call->user_data == user_data && call->qp == qp)
+			break;
+	}
+	if (id) {
+		mrpc_call_abandon(&conn->calls, id);
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		conn->stats.failed++;
+	}
+	spin_unlock(&conn->lock);
+	if (!id)
+		return -ENOENT;
+	if (!mrpc_conn_send_cancel(conn, call))
+		mrpc_datapath_tx(conn);
+	mrpc_call_abort(call, MRPC_CANCELLED, "cancelled by the application");
+	return 0;
+}
+
+static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
+			   struct mrpc_refusal *r)
+{
+	u32 svc = sqe->method >> 16, method = sqe->method & 0xffff;
+	const struct mrpc_schema_plan *plan;
+
+	if (sqe->flags & ~MRPC_SQE_FLAGS)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
+	if (sqe->resv || sqe->call || sqe->status || sqe->detail || sqe->detail_len)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "a reserved field is not zero");
+	if (conn->accepted)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+				   "connection %u was accepted: calls go the other way", conn->id);
+	if (svc >= conn->nr_services)
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED,
+				   "connection %u has no service %u (it has %u)", conn->id, svc,
+				   conn->nr_services);
+	svc = array_index_nospec(svc, conn->nr_services);
+	plan = conn->services[svc].schema->plan;
+	if (method >= plan->nr_methods)
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u (it has %u)",
+				   mrpc_schema_service(plan), method, plan->nr_methods);
+	if (sqe->meta_len > MRPC_MAX_META)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u bytes of metadata, at most %u",
+				   sqe->meta_len, MRPC_MAX_META);
+	return 0;
+}
+
+static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
+			   struct mrpc_refusal *r)
+{
+	struct mrpc_conn *conn = call->conn;
+	u32 svc = array_index_nospec(sqe->method >> 16, conn->nr_services);
+	const struct mrpc_schema_plan *plan = conn->services[svc].schema->plan;
+	u32 type = plan->methods[array_index_nospec(sqe->method & 0xffff,
+						    plan->nr_methods)].request;
+	bool copy = sqe->flags & MRPC_SQE_COPY;
+	struct mrpc_msg_error me __uninitialized;
+	int err;
+
+	err = mrpc_rpc_prefix(&call->rpc, sqe->meta_len, 0);
+	if (err)
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for metadata");
+	if (sqe->meta_len) {
+		err = mrpc_refuse_meta(call->session, &call->rpc, sqe->meta, sqe->meta_len, r);
+		if (err)
+			return err;
+	}
+	err = mrpc_rpc_snapshot(&call->rpc, &call->session->send, plan, type, sqe->root,
+				conn->peer_max_message, copy, &me);
+	if (err)
+		return mrpc_refuse_message(err, plan, &me, conn->peer_max_message, copy, r);
+	if (call->rpc.heap)
+		mrpc_call_by_ref(call);
+	else
+		__set_bit(MRPC_CALL_SENT, &call->flags);
+	return 0;
+}
+
+/* Give the call an id and enter it into the table. */
+static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_refusal *r)
+{
+	struct mrpc_conn *conn = call->conn;
+	const char *why = NULL;
+	u32 more = 0;
+	u64 id = 0;
+	int err = 0;
+
+	if (timeout_us) {
+		u64 ns;
+
+		if (check_mul_overflow(timeout_us, (u64)NSEC_PER_USEC, &ns) || ns > S64_MAX / 2)
+			timeout_us = 0;
+		else
+			call->deadline.when = ktime_get_ns() + ns;
+	}
+	call->rpc.deadline = call->deadline.when;
+
+again:
+	spin_lock(&conn->lock);
+	if (conn->state != MRPC_CONN_READY) {
+		err = -ENOTCONN;
+		why = conn->why;
+	} else {
+		id = mrpc_call_start(&conn->calls, call);
+		if (id && timeout_us)	/* as much room as calls: never fails */
+			mrpc_deadlines_add(&conn->deadlines, &call->deadline);
+		if (!id && conn->calls.nr < conn->calls.limit)
+			more = conn->calls.nr + 1;
+	}
+	if (id) {
+		call->id = id;
+		call->rpc.frame.call_id = id;
+		mrpc_call_get_new(call);	/* the table's; the lock hides it */
+		conn->stats.calls++;
+		conn->services[call->method >> 16].calls++;
+	}
+	spin_unlock(&conn->lock);
+
+	if (err == -ENOTCONN)
+		return mrpc_refuse(r, MRPC_UNAVAILABLE, "connection %u is closed: %s", conn->id,
+				   why ?: "by this side");
+	if (!id && more) {
+		if (mrpc_conn_grow(conn, more))
+			return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for more calls");
+		more = 0;
+		goto again;
+	}
+	if (!id)
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "%u calls in flight on connection %u, the most it takes",
+				   conn->calls.limit, conn->id);
+	if (timeout_us)
+		mrpc_conn_arm(conn, call->deadline.when);
+	return 0;
+}
+
+/**
+ * mrpc_call_submit() - start a call
+ * @session: the session
+ * @conn: what @sqe->conn names, a reference of the caller's; NULL if that is nothing
+ * @sqe: private copy of the descriptor
+ * @qp: where its completions go, with 2 entries reserved (1 with
+ *	MRPC_SQE_COPY); NULL for a synchronous call
+ * @sync: synchronous call: out: the call, with a reference
+ * @failed: out, on failure: the terminal completion. With @qp it is posted
+ *	already, and the reservations are used up
+ *
+ * The submit function: every entry point is an adapter of it.
+ * Context: process; may sleep.
+ * Return: 0: the caller runs the datapath next, mrpc_datapath_tx(); or a negative errno.
+ */
+int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
+		     const struct mrpc_sqe *sqe, struct mrpc_qp *qp, struct mrpc_call **sync,
+		     struct mrpc_cqe *failed)
+{
+	struct mrpc_call *call = NULL;
+	struct mrpc_refusal r __uninitialized;
+	int err;
+
+	if (!conn) {
+		err = mrpc_refuse(&r, MRPC_INVALID_ARGUMENT, "there is no connection %u",
+				  sqe->conn);
+		goto fail;
+	}
+	err = mrpc_call_check(conn, sqe, &r);
+	if (err)
+		goto fail;
+	call = mrpc_call_new(conn, MRPC_ROLE_CLIENT, GFP_KERNEL);
+	if (!call) {
+		err = mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED, "no memory for the call");
+		goto fail;
+	}
+	call->qp = qp;
+	call->waiter = qp ? NULL : current;
+	call->user_data = sqe->user_data;
+	call->method = sqe->method;
+	call->sqe_flags = sqe->flags;
+	call->priority = sqe->priority;
+	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->max_message);
+	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(conn);
+	if (call->stamped)
+		call->times.submit = ktime_get_ns();
+	trace_mrpc_submit(conn, call);
+	call->rpc.frame.type = MRPC_WIRE_CALL;
+	call->rpc.frame.flags = MRPC_WIRE_END;
+	call->rpc.frame.method = sqe->method;
+	call->rpc.frame.priority = sqe->priority;
+	call->rpc.frame.max_reply = call->max_reply;
+	err = mrpc_call_build(call, sqe, &r);
+	if (err)
+		goto fail;
+	if (call->stamped)
+		call->times.marshal = ktime_get_ns();
+	if (!qp)
+		mrpc_call_get_new(call);
+	err = mrpc_call_enter(call, sqe->timeout_us, &r);
+	if (err) {
+		if (!qp)
+			mrpc_call_put(call);
+		if (call->by_ref)
+			mrpc_call_put(call);
+		goto fail;
+	}
+	trace_mrpc_marshal(conn, call);
+	if (!qp)
+		*sync = call;
+	mrpc_tx_submit(conn, &call->rpc);
+	return 0;
+
+fail:
+	memset(failed, 0, sizeof(*failed));
+	failed->user_data = sqe->user_data;
+	failed->type = MRPC_CQE_REPLY;
+	failed->flags = MRPC_CQE_FREED;
+	failed->status = r.status;
+	failed->conn = sqe->conn;
+	failed->method = sqe->method;
+	mrpc_cqe_explain(session, failed, r.detail);
+	if (qp) {
+		if (!(sqe->flags & MRPC_SQE_COPY))
+			mrpc_qp_unreserve(qp, 1);
+		mrpc_qp_post(qp, failed);
+	}
+	if (call)
+		mrpc_call_put(call);
+	return err;
+}

@@ -1,0 +1,819 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The sink: frames from a transport become requests and replies in the receive
+ * heap.
+ *
+ * Everything in a frame's head is checked in kernel memory before a byte of it
+ * is placed; only then the byte section is read, straight to its place.
+ */
+#include <linux/ktime.h>
+#include <linux/nospec.h>
+
+#include "core/schema.h"
+#include "chain/chain.h"
+#include "core/conn.h"
+#include "lib/message/meta.h"
+#include "core/refusal.h"
+#include "replica/replica.h"
+#include "core/session.h"
+#include "call/receive.h"
+#include "core/trace.h"
+
+#define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
+
+/* A block has the message, which may be none, metadata and detail, and what is added here. */
+static u64 mrpc_block_len(const struct mrpc_frame *f, bool times)
+{
+	return (u64)mrpc_frame_msg_known(f) + f->prefix + (times ? sizeof(struct mrpc_times) : 0);
+}
+
+/*
+ * Allocate the block of the frame being received.
+ * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC:
+ * never, the receive heap is too small for it.
+ */
+static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
+{
+	struct mrpc_session *session = conn->session;
+	struct mrpc_sink *sink = &conn->sink;
+	bool never;
+
+	if (len > MRPC_MAX_MESSAGE)
+		return -ENOSPC;
+	sink->a.base = mrpc_heap_alloc(&session->recv, len, &sink->a.block, &never);
+	if (sink->a.base)
+		goto out;
+	if (never)
+		return -ENOSPC;
+	spin_lock_bh(&session->ready_lock);
+	if (list_empty(&conn->stalled))
+		list_add_tail(&conn->stalled, &session->stalled);
+	spin_unlock_bh(&session->ready_lock);
+	/* A block may have come back meanwhile, and who freed it seen an empty list: look
+	 * again. Pairs with the barrier in mrpc_recv_freed().
+	 */
+	smp_mb();
+	sink->a.base = mrpc_heap_alloc(&session->recv, len, &sink->a.block, &never);
+	if (!sink->a.base) {
+		conn->stats.heap_stalls++;
+		return -EAGAIN;
+	}
+out:
+	sink->a.block_len = len;
+	return 0;
+}
+
+/* What has waited for a block has one, or needs none any more. */
+static void mrpc_sink_unstall(struct mrpc_conn *conn)
+{
+	struct mrpc_session *session = conn->session;
+
+	if (list_empty_careful(&conn->stalled))
+		return;
+	spin_lock_bh(&session->ready_lock);
+	list_del_init(&conn->stalled);
+	spin_unlock_bh(&session->ready_lock);
+}
+
+/**
+ * mrpc_sink_unalloc() - give back the block of the frame being received, unwritten
+ * @conn: the connection
+ */
+void mrpc_sink_unalloc(struct mrpc_conn *conn)
+{
+	struct mrpc_sink *sink = &conn->sink;
+
+	if (sink->a.base)
+		mrpc_recv_cancel(conn->session, sink->a.block, 0);
+	sink->a.base = NULL;
+}
+
+/**
+ * mrpc_arrival_place() - write what has been judged into its block, but the byte section
+ * @a: the message, which has a block
+ * @prefix: its metadata, detail and head
+ */
+void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix)
+{
+	const struct mrpc_frame *f = &a->frame;
+
+	memcpy(a->base, prefix + f->prefix, f->head_len);
+	if (f->prefix)
+		memcpy(a->base + mrpc_frame_msg_known(f), prefix, f->prefix);
+}
+
+/**
+ * mrpc_sink_place() - accepted: place the head, and tell the transport where the rest goes
+ * @conn: the connection
+ * @prefix: metadata, detail and head
+ */
+void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	const struct mrpc_frame *f = &sink->a.frame;
+
+	if (!sink->a.base)	/* a status without a word */
+		return;
+	mrpc_arrival_place(&sink->a, prefix);
+	sink->addr = sink->a.base + f->head_len;
+	sink->left = f->msg.bytes;
+}
+
+/**
+ * mrpc_sink_skip() - refused: have the byte section thrown away
+ * @conn: the connection
+ */
+void mrpc_sink_skip(struct mrpc_conn *conn)
+{
+	struct mrpc_sink *sink = &conn->sink;
+
+	sink->addr = NULL;
+	sink->left = sink->a.frame.msg.bytes;
+}
+
+/* Answers pile up because the peer does not read them: stop reading too. */
+static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
+{
+	if (atomic_read(&conn->tx_queued) < MRPC_TX_QUEUE_MAX)
+		return false;
+	set_bit(MRPC_CONN_TX_FULL, &conn->flags);
+	smp_mb__after_atomic();		/* pairs with the atomics in mrpc_tx_unreserve() */
+	if (atomic_read(&conn->tx_queued) >= MRPC_TX_QUEUE_MAX)
+		return true;
+	clear_bit(MRPC_CONN_TX_FULL, &conn->flags);
+	return false;
+}
+
+static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct mrpc_refusal *r)
+{
+	const struct mrpc_frame *f = &conn->sink.a.frame;
+	u32 svc = f->method >> 16, method = f->method & 0xffff;
+	const struct mrpc_schema_plan *plan;
+	struct mrpc_msg_error me __uninitialized;
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING &&
+	    test_bit(MRPC_CONN_BYE, &conn->flags))
+		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server is shutting down");
+	if (svc >= conn->nr_wire)
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "no service %u on this connection", svc);
+	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
+	plan = conn->services[conn->map[svc]].schema->plan;
+	if (method >= plan->nr_methods)
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u",
+				   mrpc_schema_service(plan), method);
+	method = array_index_nospec(method, plan->nr_methods);
+	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "malformed metadata");
+	if (mrpc_msg_verify(plan, plan->methods[method].request, prefix + f->prefix,
+			    &f->msg, &me)) {
+		r->status = MRPC_INVALID_ARGUMENT;
+		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+/* Does a CALL name a method that there is? */
+static bool mrpc_sink_knows(const struct mrpc_conn *conn, const struct mrpc_frame *f)
+{
+	u32 svc = f->method >> 16;
+
+	if (svc >= conn->nr_wire)
+		return false;
+	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
+	return (f->method & 0xffff) < conn->services[conn->map[svc]].schema->plan->nr_methods;
+}
+
+/* Enter a call into the serve table, where its duplicates are found. */
+static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
+{
+	const struct mrpc_frame *f = &conn->sink.a.frame;
+	u32 slot = mrpc_call_slot(f->call_id);
+	int err;
+
+	/* Only the owner of the receive claim has the table grow. */
+	if (unlikely(slot >= conn->serves.nr && slot < conn->serves.limit) &&
+	    mrpc_conn_grow(conn, slot + 1))
+		return -ENOMEM;
+	call->id = f->call_id;
+	call->method = conn->map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
+		       (f->method & 0xffff);
+	call->stray = !mrpc_sink_knows(conn, f);
+	call->priority = f->priority;
+	call->max_reply = f->max_reply;
+	call->cqe.msg_len = mrpc_frame_msg_known(f);
+	if (f->remaining_us)
+		call->deadline.when = ktime_get_ns() +
+			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
+	spin_lock(&conn->lock);
+	err = mrpc_serve_start(&conn->serves, f->call_id, call);
+	if (!err && f->remaining_us)	/* as much room as calls: never fails */
+		mrpc_deadlines_add(&conn->deadlines, &call->deadline);
+	if (!err) {
+		mrpc_call_get_new(call);	/* the table's; the lock hides it */
+		conn->stats.calls++;
+	}
+	spin_unlock(&conn->lock);
+	if (!err && f->remaining_us)
+		mrpc_conn_arm(conn, call->deadline.when);
+	return err;
+}
+
+/**
+ * mrpc_sink_refuse() - answer a call that will not be delivered
+ * @conn: the connection
+ * @call: the call; the caller keeps its own reference
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0 or -ENOMEM, after which the connection must end.
+ */
+int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
+		     const char *detail)
+{
+	bool ours;
+
+	conn->stats.rx_refused++;
+	spin_lock(&conn->lock);
+	ours = mrpc_serve_end(&conn->serves, call->id);
+	if (ours)
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+	spin_unlock(&conn->lock);
+	if (!ours)	/* the deadline was faster: answered */
+		return 0;
+	if (mrpc_chain_ends(conn))
+		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
+	mrpc_call_put(call);
+	if (mrpc_serve_status(conn, call->id, status, detail))
+		return -ENOMEM;
+	set_bit(MRPC_CONN_TX_READY, &conn->flags);
+	return 0;
+}
+
+/*
+ * There was no memory for a call, or it is a duplicate. Streams have none; but where a CANCEL may
+ * take the place of its call, and was quicker, that has been answered, and this is nothing.
+ */
+static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
+{
+	if (err != -EALREADY || !mrpc_features_accept(&conn->features, MRPC_FEATURE_ABORT))
+		return err == -ENOMEM ? err : -EPROTO;
+	mrpc_sink_skip(conn);
+	return 0;
+}
+
+static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_call *call;
+	struct mrpc_refusal r __uninitialized;
+	int err, started;
+
+	if (mrpc_sink_tx_full(conn) || mrpc_chain_full(conn))
+		return -EAGAIN;
+	err = mrpc_sink_alloc(conn, mrpc_block_len(&sink->a.frame, false));
+	if (err == -EAGAIN)
+		return err;
+	if (err)
+		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+			    "the request is too large for the server's receive heap");
+	else
+		err = mrpc_sink_check_call(conn, prefix, &r);
+
+	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
+	started = call ? mrpc_sink_start(conn, call) : -ENOMEM;
+	if (started) {
+		mrpc_sink_unalloc(conn);
+		if (call)
+			mrpc_call_put(call);
+		return mrpc_sink_unstarted(conn, started);
+	}
+	if (err) {
+		mrpc_sink_unalloc(conn);
+		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
+		mrpc_call_put(call);
+		mrpc_sink_skip(conn);
+		return err;
+	}
+	sink->a.call = call;
+	if (mrpc_chain_stamps(conn)) {
+		call->stamped = true;
+		WRITE_ONCE(call->times.receive, ktime_get_ns());
+	}
+	if (mrpc_chain_wants(conn, MRPC_RX))
+		return mrpc_rx_enter(conn, prefix);
+	mrpc_sink_place(conn, prefix);
+	return 0;
+}
+
+/**
+ * mrpc_sink_fail_reply() - a reply ends its call without a block: something is wrong with it
+ * @conn: the connection
+ * @id: of the call
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ *
+ * Return: 0, or -EPROTO if there was no such call.
+ */
+int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
+{
+	struct mrpc_call *call;
+	bool known;
+
+	conn->stats.rx_refused++;
+	spin_lock(&conn->lock);
+	call = mrpc_call_finish(&conn->calls, id, &known);
+	if (call)
+		conn->stats.failed++;
+	if (call && !conn->replica)
+		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+	spin_unlock(&conn->lock);
+	if (call && conn->replica)
+		mrpc_carry_fail(conn, call, status, detail);
+	else if (call)
+		mrpc_call_abort(call, status, detail);
+	mrpc_conn_drained(conn);
+	return known ? 0 : -EPROTO;
+}
+
+static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
+				 struct mrpc_refusal *r)
+{
+	const struct mrpc_frame *f = &conn->sink.a.frame;
+	const struct mrpc_schema_plan *plan = conn->services[call->method >> 16].schema->plan;
+	u32 type = plan->methods[call->method & 0xffff].reply;
+	struct mrpc_msg_error me __uninitialized;
+
+	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
+		return mrpc_refuse(r, MRPC_INTERNAL, "the reply's metadata is malformed");
+	if (!(f->flags & MRPC_WIRE_MSG))
+		return 0;
+	if (mrpc_frame_msg_known(f) > call->max_reply)
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "a reply of %u bytes, at most %u were wanted",
+				   mrpc_frame_msg_known(f), call->max_reply);
+	if (mrpc_msg_verify(plan, type, prefix + f->prefix, &f->msg, &me)) {
+		r->status = MRPC_INTERNAL;
+		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	const struct mrpc_frame *f = &sink->a.frame;
+	struct mrpc_call *call;
+	struct mrpc_refusal r __uninitialized;
+	bool known = true;
+	u64 len;
+	int err;
+
+	if (mrpc_chain_full(conn))
+		return -EAGAIN;
+	spin_lock(&conn->lock);
+	call = mrpc_call_find(&conn->calls, f->call_id);
+	if (call)
+		mrpc_call_get(call);
+	else
+		mrpc_call_finish(&conn->calls, f->call_id, &known);
+	spin_unlock(&conn->lock);
+	if (!known)
+		return -EPROTO;
+	mrpc_sink_skip(conn);
+	if (!call) {	/* given up meanwhile; its slot is free now */
+		mrpc_conn_drained(conn);
+		return 0;
+	}
+	err = mrpc_sink_check_reply(conn, call, prefix, &r);
+	if (!err && conn->replica && !mrpc_call_wanted(call))
+		err = mrpc_refuse(&r, f->status, "given up");
+	if (err)
+		goto fail;
+	len = mrpc_block_len(f, call->sqe_flags & MRPC_SQE_TIMES);
+	if (len) {
+		err = mrpc_sink_alloc(conn, len);
+		if (err == -EAGAIN) {
+			/* Who gives it up from now on finds us on the stalled list. */
+			if (!mrpc_call_wanted(call))
+				mrpc_kick_rx(conn);
+			mrpc_call_put(call);
+			return err;
+		}
+		if (err) {
+			mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+				    "a reply of %llu bytes is too large for the receive heap", len);
+			goto fail;
+		}
+	}
+	if (call->stamped)
+		WRITE_ONCE(call->times.receive, ktime_get_ns());
+	sink->a.call = call;
+	if (mrpc_chain_wants(conn, MRPC_RX))
+		return mrpc_rx_enter(conn, prefix);
+	if (conn->replica && mrpc_chain_judges(call->conn))
+		return mrpc_rx_carry(conn, prefix);
+	mrpc_sink_place(conn, prefix);
+	return 0;
+fail:
+	err = mrpc_sink_fail_reply(conn, f->call_id, r.status, r.detail);
+	mrpc_call_put(call);
+	return err;
+}
+
+/**
+ * mrpc_sink_expects() - may this frame come now, on this side?
+ * @conn: the connection
+ * @frame: its decoded header
+ *
+ * Asked before memory is spent on the rest of it.
+ */
+bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+{
+	bool connecting = READ_ONCE(conn->state) == MRPC_CONN_CONNECTING;
+
+	if (unlikely(frame->flags & MRPC_WIRE_CRC) &&
+	    (connecting || !mrpc_features_accept(&conn->features, MRPC_FEATURE_CRC)))
+		return false;
+	switch (frame->type) {
+	case MRPC_WIRE_HELLO:
+		return connecting && conn->accepted;
+	case MRPC_WIRE_HELLO_ACK:
+		return connecting && !conn->accepted;
+	case MRPC_WIRE_CALL:
+	case MRPC_WIRE_CANCEL:
+		return !connecting && conn->accepted;
+	case MRPC_WIRE_REPLY:
+		return !connecting && !conn->accepted;
+	default:
+		return !connecting;
+	}
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_expects);
+
+/**
+ * mrpc_sink_head() - a frame's head has arrived
+ * @conn: the connection
+ * @frame: its decoded header; may be that in conn->sink
+ * @prefix: metadata, detail, struct and text sections with padding
+ *	(mrpc_frame_head() bytes), aligned to 8, in memory nobody else can write
+ *
+ * Afterwards the transport copies conn->sink.left bytes to conn->sink.addr
+ * (advancing both; throwing them away if it is NULL) and calls
+ * mrpc_sink_done().
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0; -EAGAIN: call again with the same frame after the next kick;
+ * another negative errno: the connection must end.
+ */
+int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix)
+{
+	struct mrpc_sink *sink = &conn->sink;
+	int err;
+
+	if (!mrpc_sink_expects(conn, frame))
+		return -EPROTO;
+	/* Not @a.block and its length, which say something only beside @a.base. */
+	sink->addr = NULL;
+	sink->left = 0;
+	sink->active = false;
+	sink->rx = NULL;
+	if (frame != &sink->a.frame)
+		sink->a.frame = *frame;
+	sink->a.call = NULL;
+	sink->a.base = NULL;
+	trace_mrpc_receive(conn, frame);
+	switch (frame->type) {
+	case MRPC_WIRE_CALL:
+		err = mrpc_sink_call(conn, prefix);
+		break;
+	case MRPC_WIRE_REPLY:
+		err = mrpc_sink_reply(conn, prefix);
+		break;
+	case MRPC_WIRE_HELLO:
+	case MRPC_WIRE_HELLO_ACK:
+		err = mrpc_conn_hello(conn, frame, prefix);
+		break;
+	case MRPC_WIRE_CANCEL:
+		if (mrpc_sink_tx_full(conn))
+			return -EAGAIN;
+		fallthrough;
+	default:
+		err = mrpc_conn_control(conn, frame);
+	}
+	if (err != -EAGAIN)
+		mrpc_sink_unstall(conn);
+	if (err)
+		return err;
+	sink->active = true;
+	conn->stats.rx_frames++;
+	conn->stats.rx_bytes += sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(frame) +
+				frame->msg.bytes + mrpc_frame_trailer(frame);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_head);
+
+/**
+ * mrpc_sink_too_big() - a frame exceeds the limit: answer it unread
+ * @conn: the connection
+ * @frame: its header, from a failed mrpc_wire_decode()
+ *
+ * The transport throws the whole frame away. Return: as mrpc_sink_head().
+ */
+int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+{
+	struct mrpc_refusal r __uninitialized;
+	struct mrpc_call *call;
+	int err;
+
+	if (!mrpc_sink_expects(conn, frame))
+		return -EPROTO;
+	if (mrpc_msg_head_len(&frame->msg) > MRPC_MAX_HEAD)
+		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+			    "%llu bytes of structures and text, at most %u are accepted",
+			    mrpc_msg_head_len(&frame->msg), MRPC_MAX_HEAD);
+	else
+		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
+			    "a message of %llu bytes, at most %u are accepted",
+			    mrpc_msg_total(&frame->msg), conn->max_message);
+	if (frame->type == MRPC_WIRE_REPLY)
+		return mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
+	if (frame->type != MRPC_WIRE_CALL)
+		return -EPROTO;
+	if (mrpc_sink_tx_full(conn))
+		return -EAGAIN;
+	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
+	if (!call)
+		return -ENOMEM;
+	conn->sink.a.frame = *frame;
+	err = mrpc_sink_start(conn, call);
+	if (!err)
+		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
+	else
+		err = mrpc_sink_unstarted(conn, err);
+	mrpc_call_put(call);
+	return err;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
+
+static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
+{
+	struct mrpc_call *call = a->call;
+	u64 *calls = &conn->services[call->method >> 16].calls;
+
+	call->cqe = (struct mrpc_cqe) {
+		.type = MRPC_CQE_REQUEST,
+		.flags = MRPC_CQE_BLOCK,
+		.conn = conn->id,
+		.call = call->id,
+		.method = call->method,
+		.block = a->block,
+		.msg_len = mrpc_frame_msg_known(&a->frame),
+		.meta_len = a->frame.meta_len,
+		.priority = call->priority,
+	};
+	if (call->deadline.when) {
+		u64 now = ktime_get_ns();
+
+		call->cqe.remaining_us = now < call->deadline.when ?
+			max_t(u64, (call->deadline.when - now) / NSEC_PER_USEC, 1) : 1;
+	}
+	/* A deadline or cancel while the rest arrived? One that comes later, or is just
+	 * coming, finds a request that has been delivered.
+	 */
+	if (test_bit(MRPC_CALL_ABORTED, &call->flags)) {
+		mrpc_recv_cancel(conn->session, a->block, a->block_len);
+		mrpc_call_put(call);
+		return;
+	}
+	WRITE_ONCE(*calls, *calls + 1);
+	mrpc_serve_deliver(call, conn->rx_qp);
+}
+
+static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
+{
+	const struct mrpc_frame *f = &a->frame;
+	struct mrpc_call *mine;
+	struct mrpc_cqe cqe = {
+		.status = f->status,
+		.msg_len = mrpc_frame_msg_known(f),
+		.meta_len = f->meta_len,
+		.detail_len = f->detail_len,
+	};
+	u64 id = f->call_id;
+	bool known;
+
+	if (conn->replica) {	/* it ends where it was made */
+		mrpc_carry_done(conn, a->call, f->status);
+		conn = a->call->conn;
+		id = a->call->id;
+	}
+	spin_lock(&conn->lock);
+	mine = mrpc_call_finish(&conn->calls, id, &known);
+	if (mine) {
+		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		if (f->status == MRPC_OK)
+			conn->stats.done++;
+		else
+			conn->stats.failed++;
+	}
+	spin_unlock(&conn->lock);
+	if (mine && mine->stamped)
+		WRITE_ONCE(mine->times.deliver, ktime_get_ns());
+	if (mine && a->base) {
+		if (mine->sqe_flags & MRPC_SQE_TIMES) {
+			/* Who has sent it may stamp it just now. */
+			struct mrpc_times times = {
+				.submit = mine->times.submit,
+				.marshal = mine->times.marshal,
+				.transmit = READ_ONCE(mine->times.transmit),
+				.receive = mine->times.receive,
+				.deliver = mine->times.deliver,
+			};
+
+			memcpy(a->base + a->block_len - sizeof(times), &times, sizeof(times));
+			cqe.flags |= MRPC_CQE_TIMES;
+		}
+		cqe.flags |= MRPC_CQE_BLOCK;
+		cqe.block = a->block;
+		mrpc_heap_deliver(&conn->session->recv, a->block);
+		trace_mrpc_deliver(conn, mine);
+	} else if (a->base) {
+		mrpc_recv_cancel(conn->session, a->block, a->block_len);
+	}
+	if (mine)
+		mrpc_call_complete(mine, &cqe);
+	mrpc_conn_drained(conn);
+	mrpc_call_put_some(a->call, mine ? 2 : 1);	/* the table's was @mine */
+}
+
+/**
+ * mrpc_arrival_done() - a message is complete in its block: deliver it
+ * @conn: the connection
+ * @a: the message; its reference to the call is consumed
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_arrival_done(struct mrpc_conn *conn, struct mrpc_arrival *a)
+{
+	if (a->call->role == MRPC_ROLE_SERVER)
+		mrpc_arrival_request(conn, a);
+	else
+		mrpc_arrival_reply(conn, a);
+}
+
+/**
+ * mrpc_sink_done() - a frame is complete: deliver it
+ * @conn: the connection
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_sink_done(struct mrpc_conn *conn)
+{
+	struct mrpc_sink *sink = &conn->sink;
+
+	sink->active = false;
+	WRITE_ONCE(conn->rx_since, 0);
+	if (sink->rx)
+		mrpc_rx_arrived(conn);
+	else if (sink->a.call)
+		mrpc_arrival_done(conn, &sink->a);
+	sink->a.call = NULL;
+	sink->a.base = NULL;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_done);
+
+/* The same message, elsewhere. */
+static void mrpc_sink_move(struct mrpc_sink *from, struct mrpc_sink *to)
+{
+	*to = *from;
+	if (to->rx)
+		to->rx->sink = to;
+	memset(from, 0, sizeof(*from));
+}
+
+/**
+ * mrpc_sink_park() - the bytes of another message come first
+ * @conn: the connection, whose sink has an active message
+ * @to: keeps it, until mrpc_sink_resume() or mrpc_sink_drop()
+ *
+ * Context: owner of the receive claim.
+ */
+void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to)
+{
+	mrpc_sink_move(&conn->sink, to);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_park);
+
+/**
+ * mrpc_sink_resume() - go on with a message that was parked
+ * @conn: the connection, whose sink is not active
+ * @from: from mrpc_sink_park(); empty afterwards
+ *
+ * Context: owner of the receive claim.
+ */
+void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from)
+{
+	mrpc_sink_move(from, &conn->sink);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_resume);
+
+/*
+ * Free the block of a message that was placed in part. What is to come, at the end of the byte
+ * section, has not been written, and would take long: a message is announced by a few bytes.
+ */
+static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
+{
+	struct mrpc_arrival *a = &sink->a;
+	u32 msg = mrpc_frame_msg_known(&a->frame);
+
+	memset(a->base + msg, 0, a->block_len - msg);
+	mrpc_recv_cancel(conn->session, a->block, msg - sink->left);
+}
+
+/**
+ * mrpc_sink_drop() - an active message will not be completed
+ * @conn: the connection; the caller owns the receive claim
+ * @sink: the connection's own, or a parked one; empty afterwards
+ *
+ * The call of a request stays in the serve table. Context: process; may sleep.
+ */
+void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
+{
+	if (sink->rx)
+		mrpc_rx_cut(conn, sink->rx);
+	if (sink->a.base)
+		mrpc_sink_cancel(conn, sink);
+	if (sink->a.call)
+		mrpc_call_put(sink->a.call);
+	memset(sink, 0, sizeof(*sink));
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_drop);
+
+/* Whose message is it? NULL: it was refused, or is nobody's. */
+static struct mrpc_call *mrpc_sink_owner(const struct mrpc_sink *sink)
+{
+	return sink->rx ? sink->rx->a.call : sink->a.call;
+}
+
+/**
+ * mrpc_sink_wanted() - does anybody want the rest of a message?
+ * @sink: the connection's own, or a parked one; active
+ *
+ * Context: owner of the receive claim. Return: false: it was refused, or its call has ended.
+ */
+bool mrpc_sink_wanted(const struct mrpc_sink *sink)
+{
+	struct mrpc_call *call = mrpc_sink_owner(sink);
+
+	if (!call)
+		return false;
+	return call->role == MRPC_ROLE_SERVER ? !test_bit(MRPC_CALL_ABORTED, &call->flags) :
+						mrpc_call_wanted(call);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
+
+/**
+ * mrpc_sink_give_up() - the rest of a message that nobody wants will not come
+ * @conn: the connection, whose sink has an active message that is not wanted
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0 or -EPROTO, after which the connection must end.
+ */
+int mrpc_sink_give_up(struct mrpc_conn *conn)
+{
+	struct mrpc_call *call = mrpc_sink_owner(&conn->sink);
+	bool reply = call && call->role == MRPC_ROLE_CLIENT;
+	u64 id = conn->sink.a.frame.call_id;
+	u16 status = conn->sink.a.frame.status;
+
+	mrpc_sink_drop(conn, &conn->sink);
+	/* It was the last of the call: its slot is free. */
+	return reply ? mrpc_sink_fail_reply(conn, id, status, "given up") : 0;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
+
+/**
+ * mrpc_sink_abort() - the peer has given up the request that the sink has
+ * @conn: the connection, whose sink has an active message
+ *
+ * Nothing of it has been delivered, and nothing will be. Its call ends as if CANCEL had come.
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0; -EPROTO: it is no request; -ENOMEM. Then the connection must end.
+ */
+int mrpc_sink_abort(struct mrpc_conn *conn)
+{
+	const struct mrpc_frame cancel = {
+		.type = MRPC_WIRE_CANCEL,
+		.call_id = conn->sink.a.frame.call_id,
+	};
+
+	if (conn->sink.a.frame.type != MRPC_WIRE_CALL)
+		return -EPROTO;
+	mrpc_sink_drop(conn, &conn->sink);
+	return mrpc_conn_control(conn, &cancel);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_abort);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The engines of one datapath, and what passes them.
+ */
+#ifndef MRPC_CHAIN_CHAIN_H
+#define MRPC_CHAIN_CHAIN_H
+
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+
+#include "core/conn.h"
+#include "core/engine.h"
+
+struct mrpc_change;
+struct mrpc_change_result;
+struct mrpc_scope;
+
+/**
+ * struct mrpc_stage - an engine in one direction
+ * @engine: the engine; NULL behind the last
+ * @pass: what lets rpcs pass at once, or NULL: nothing. Where the engine is bypassed
+ *	everything passes; then the owner of either claim changes it
+ */
+struct mrpc_stage {
+	struct mrpc_engine *engine;
+	bool (*pass)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+};
+
+/**
+ * struct mrpc_chain - the engines of a datapath, in order
+ *
+ * Immutable; replaced as a whole, freed after a grace period. The engines are
+ * not its own: an engine can be in the next chain too.
+ *
+ * @rcu: for the free
+ * @flags: MRPC_ENGINE_*, of any of them, and MRPC_CHAIN_*
+ * @nr: engines
+ * @stages: those that have something to do in a direction, as rpcs pass them
+ * @nr_stages: how many
+ * @engines: from application to wire
+ */
+struct mrpc_chain {
+	struct rcu_head rcu;
+	u32 flags;
+	u32 nr;
+	u32 nr_stages[MRPC_DIRS];
+	struct mrpc_stage *stages[MRPC_DIRS];
+	struct mrpc_engine *engines[];
+};
+
+/* mrpc_chain.flags: an engine has call_end() */
+#define MRPC_CHAIN_ENDS		BIT(31)
+/* mrpc_chain.flags: an engine has something to do with what is received */
+#define MRPC_CHAIN_RX		BIT(30)
+
+/* It is among the stages of a direction. One that is paused stays until it is not. */
+static inline bool mrpc_engine_stands(const struct mrpc_engine *e, enum mrpc_direction dir)
+{
+	return READ_ONCE(e->dirs) & BIT(dir) || READ_ONCE(e->paused[dir]);
+}
+
+/* For who owns a claim of the connection, or changes it. */
+static inline struct mrpc_chain *mrpc_chain_of(const struct mrpc_conn *conn)
+{
+	return rcu_dereference_protected(conn->chain, true);
+}
+
+static inline bool mrpc_chain_wants(const struct mrpc_conn *conn, enum mrpc_direction dir)
+{
+	const struct mrpc_chain *chain = mrpc_chain_of(conn);
+
+	return chain && chain->nr_stages[dir];
+}
+
+/*
+ * Return: the engine in whose queue an rpc must wait, or NULL: it has passed all from @from on.
+ * One that has something before it lets nothing pass, and none has while no rpc is held.
+ */
+static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_conn *conn,
+							   const struct mrpc_chain *chain,
+							   enum mrpc_direction dir, u32 from,
+							   struct mrpc_rpc *rpc)
+{
+	const struct mrpc_stage *s;
+	struct mrpc_engine *e;
+
+	for (s = &chain->stages[dir][from]; (e = s->engine); s++) {
+		bool (*pass)(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc);
+
+		if (!(e->services & BIT(rpc->call->method >> 16)))
+			continue;
+		if (unlikely(conn->path[dir].held) &&
+		    (!mrpc_queue_empty(&e->in[dir]) || e->kept[dir]))
+			break;
+		pass = READ_ONCE(s->pass);
+		if (unlikely(!pass) || !pass(e, dir, rpc))
+			break;
+		e->stats[dir].rpcs++;
+	}
+	return e;
+}
+
+/* Somebody wants the stage time stamps of calls. Any context. */
+static inline bool mrpc_chain_stamps(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->wants) & MRPC_ENGINE_TIMES;
+}
+
+/* Somebody wants to be told of the end of calls. Any context. */
+static inline bool mrpc_chain_ends(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->wants) & MRPC_CHAIN_ENDS;
+}
+
+/*
+ * Replies that another connection's link receives go through the engines: there are
+ * some, or there were, and earlier ones are still among them. Any context.
+ */
+static inline bool mrpc_chain_judges(const struct mrpc_conn *conn)
+{
+	return READ_ONCE(conn->wants) & MRPC_CHAIN_RX || READ_ONCE(conn->path[MRPC_RX].held) ||
+	       !llist_empty(&conn->rxq);
+}
+
+/* chain.c */
+struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr);
+void mrpc_chain_sum_up(struct mrpc_chain *chain);
+void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain);
+void mrpc_chain_init(struct mrpc_conn *conn);
+void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc,
+		     struct mrpc_engine *e);
+bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir);
+void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, enum mrpc_direction dir,
+			u32 from, struct mrpc_queue *q);
+void mrpc_chain_room(struct mrpc_conn *conn);
+void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next);
+bool mrpc_chain_withdraw(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir);
+void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool local);
+
+/*
+ * An rpc comes to the engines, of which there are some. The caller runs the chain afterwards,
+ * unless it has passed. Context: as do_work(). Return: true: it has passed them all at once,
+ * and is still the caller's.
+ */
+static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir,
+					     struct mrpc_rpc *rpc)
+{
+	struct mrpc_engine *e = mrpc_chain_next(conn, mrpc_chain_of(conn), dir, 0, rpc);
+
+	if (unlikely(e))
+		mrpc_chain_wait(conn, dir, rpc, e);
+	return !e;
+}
+
+#define MRPC_RX_HELD_MAX	1024	/* received rpcs among the engines */
+#define MRPC_RX_HELD_BYTES	(32U << 20)	/* and the memory that they take */
+
+/*
+ * Must reception wait for the engines? If so mrpc_chain_room() will kick it. Context: owner
+ * of the receive claim.
+ */
+static inline bool mrpc_chain_full(struct mrpc_conn *conn)
+{
+	struct mrpc_path *path = &conn->path[MRPC_RX];
+
+	if (likely(path->held < MRPC_RX_HELD_MAX && path->held_bytes < MRPC_RX_HELD_BYTES))
+		return false;
+	set_bit(MRPC_CONN_RX_FULL, &conn->flags);
+	return true;
+}
+
+/* change.c */
+int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
+void mrpc_datapath_leave(struct mrpc_conn *conn);
+int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
+			 struct netlink_ext_ack *extack);
+void mrpc_datapath_change_later(struct mrpc_conn *conn);
+void mrpc_engine_free(struct mrpc_engine *e);
+
+/* control/rollout.c */
+int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
+		      struct mrpc_change_result *result, struct netlink_ext_ack *extack);
+void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain);
+int mrpc_datapaths_follow(struct net *net);
+
+/* exec/pause.c */
+int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient);
+void mrpc_datapath_resume(struct mrpc_conn *conn, bool all);
+int mrpc_datapath_hold(struct mrpc_conn *conn);
+void mrpc_datapath_release(struct mrpc_conn *conn);
+
+/* call/receive_staged.c */
+int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix);
+void mrpc_rx_arrived(struct mrpc_conn *conn);
+void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx);
+void mrpc_rx_end(struct mrpc_conn *conn);
+int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix);
+void mrpc_rx_take(struct mrpc_conn *conn);
+void mrpc_rx_purge(struct mrpc_conn *conn);
+int mrpc_rx_init(void);
+void mrpc_rx_exit(void);
+
+/* call/tx.c: what happens to rpcs behind the engines; owner of the transmit claim */
+void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+
+#endif /* MRPC_CHAIN_CHAIN_H */

@@ -1,0 +1,696 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Changing datapaths while calls pass them.
+ *
+ * A datapath is brought to what the placements say: what it needs is made
+ * while it runs; then both its claims are taken, which waits until their
+ * owners are between two rpcs; engines are configured, hand their state over, or
+ * leave; the claims are given back. If something fails meanwhile the datapath is
+ * as before. Nothing that is global is held while a claim is waited for, but the
+ * right to change this network namespace's placements.
+ */
+#include <linux/ktime.h>
+#include <linux/mm.h>
+#include <linux/sched/mm.h>
+#include <linux/slab.h>
+
+#include "chain/chain.h"
+#include "egress/domain.h"
+#include "change/link_version.h"
+#include "core/notify.h"
+#include "core/placement.h"
+#include "replica/replica.h"
+#include "exec/runtime.h"
+#include "core/session.h"
+
+/**
+ * struct mrpc_item - one engine of a datapath's next chain
+ * @p: its placement, a reference
+ * @group: its configuration, a reference
+ * @services: of the connection, that it sees
+ * @e: the instance
+ * @old: the present instance of the same placement, or NULL
+ * @dirs: what @e->dirs was before @e->ops->configure()
+ * @fresh: @e is new
+ * @configured: @e->ops->configure() has accepted @group
+ */
+struct mrpc_item {
+	struct mrpc_placement *p;
+	struct mrpc_group *group;
+	u32 services;
+	struct mrpc_engine *e;
+	struct mrpc_engine *old;
+	u32 dirs;
+	bool fresh;
+	bool configured;
+};
+
+/**
+ * struct mrpc_change - from one chain to the next
+ * @conn: the connection
+ * @gen: of the placements that it follows
+ * @nr: items
+ * @chain: the next chain, or NULL: no engines
+ * @link: what is to be below it
+ * @differs: there is something to do
+ * @leaked: rpcs that engines had lost
+ * @items: in order
+ */
+struct mrpc_change {
+	struct mrpc_conn *conn;
+	u64 gen;
+	u32 nr;
+	struct mrpc_chain *chain;
+	struct mrpc_link_plan link;
+	bool differs;
+	u32 leaked;
+	struct mrpc_item items[MRPC_PLACEMENTS_MAX];
+};
+
+/* -- instances -------------------------------------------------------------------- */
+
+static void mrpc_engine_free_work(struct work_struct *work)
+{
+	struct mrpc_engine *e = container_of(to_rcu_work(work), struct mrpc_engine, free_work);
+
+	if (e->ops->destroy)
+		e->ops->destroy(e);
+	mrpc_group_put(e->group);
+	mrpc_placement_put(e->placement);
+	kfree(e);
+}
+
+/**
+ * mrpc_engine_free() - an instance is out of its chain: end it
+ * @e: the instance, its queues empty
+ *
+ * After a grace period, for call_end() may be running.
+ */
+void mrpc_engine_free(struct mrpc_engine *e)
+{
+	mrpc_runtime_unuse(e);
+	queue_rcu_work(mrpc_end_wq, &e->free_work);
+}
+
+static struct mrpc_engine *mrpc_engine_new(struct mrpc_conn *conn, const struct mrpc_item *item,
+					   struct netlink_ext_ack *extack)
+{
+	struct mrpc_engine *e = kzalloc(sizeof(*e), GFP_KERNEL_ACCOUNT);
+	int dir, err;
+
+	if (!e)
+		return ERR_PTR(-ENOMEM);
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		mrpc_queue_init(&e->in[dir]);
+	INIT_RCU_WORK(&e->free_work, mrpc_engine_free_work);
+	e->ops = item->group->ops;
+	e->flags = e->ops->flags;
+	e->dirs = e->ops->dirs;
+	e->placement = item->p;
+	e->group = item->group;
+	e->conn = conn;
+	e->services = item->services;
+	if (e->ops->create) {
+		err = e->ops->create(e, extack);
+		if (err) {
+			kfree(e);
+			return ERR_PTR(err);
+		}
+	}
+	mrpc_placement_get(e->placement);
+	mrpc_group_get(e->group);
+	return e;
+}
+
+/* -- what is to be done --------------------------------------------------------- */
+
+/* Take down what the placements want of this datapath now. */
+static void mrpc_change_collect(struct mrpc_change *c)
+{
+	struct mrpc_net *mn = mrpc_net(c->conn->session->net);
+	struct mrpc_placement *p;
+	struct mrpc_group *g;
+
+	c->nr = 0;
+	mrpc_link_plan(c->conn, &c->link);
+	spin_lock(&mn->lock);
+	c->gen = mn->gen;
+	list_for_each_entry(p, &mn->placements, list) {
+		if (!mrpc_scope_matches(&p->scope, c->conn))
+			continue;
+		g = mrpc_placement_choose(p, c->conn);
+		if (!g || !mrpc_link_plan_add(c->conn, &c->link, g))
+			continue;
+		mrpc_placement_get(p);
+		mrpc_group_get(g);
+		c->items[c->nr++] = (struct mrpc_item) {
+			.p = p,
+			.group = g,
+			.services = mrpc_scope_services(&p->scope, c->conn),
+		};
+	}
+	spin_unlock(&mn->lock);
+}
+
+static bool mrpc_engine_understands(const struct mrpc_engine_ops *ops,
+				    const struct mrpc_engine_ops *from)
+{
+	const char *const *name;
+
+	if (!ops->restore || !from->decompose)
+		return false;
+	if (!strcmp(ops->name, from->name))
+		return true;
+	for (name = ops->takes; name && *name; name++)
+		if (!strcmp(*name, from->name))
+			return true;
+	return false;
+}
+
+/* Of one type, state of a version that is not understood would be lost silently. */
+static int mrpc_change_check(const struct mrpc_engine_ops *ops, const struct mrpc_engine_ops *from,
+			     struct netlink_ext_ack *extack)
+{
+	if (!mrpc_engine_understands(ops, from) ||
+	    (from->state_version >= ops->oldest && from->state_version <= ops->state_version))
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "%s@%u takes state of version %u to %u, %s@%u has version %u",
+			   ops->name, ops->version, ops->oldest, ops->state_version, from->name,
+			   from->version, from->state_version);
+	return -EOPNOTSUPP;
+}
+
+static int mrpc_change_item(struct mrpc_change *c, struct mrpc_item *item,
+			    struct netlink_ext_ack *extack)
+{
+	const struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	int err;
+	u32 i;
+
+	for (i = 0; now && i < now->nr; i++)
+		if (now->engines[i]->placement == item->p)
+			item->old = now->engines[i];
+	if (item->old && item->old->group == item->group) {
+		item->e = item->old;
+		return 0;
+	}
+	c->differs = true;
+	if (item->old && item->old->ops == item->group->ops &&
+	    !(item->old->ops->flags & MRPC_ENGINE_REMAKE)) {
+		item->e = item->old;
+		return 0;
+	}
+	if (item->old && extack) {	/* going back is worth more than state */
+		err = mrpc_change_check(item->group->ops, item->old->ops, extack);
+		if (err)
+			return err;
+	}
+	item->e = mrpc_engine_new(c->conn, item, extack);
+	if (IS_ERR(item->e)) {
+		err = PTR_ERR(item->e);
+		item->e = NULL;
+		return err;
+	}
+	item->fresh = true;
+	return 0;
+}
+
+static void mrpc_change_free(struct mrpc_change *c, bool undo)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr; i++) {
+		struct mrpc_item *item = &c->items[i];
+
+		if (undo && item->fresh && item->e)
+			mrpc_engine_free(item->e);
+		mrpc_placement_put(item->p);
+		mrpc_group_put(item->group);
+	}
+	if (undo)
+		kfree(c->chain);
+	kfree(c);
+}
+
+/* Make everything that the next chain needs. Under change_lock, or nobody else knows @conn. */
+static struct mrpc_change *mrpc_change_prepare(struct mrpc_conn *conn,
+					       struct netlink_ext_ack *extack)
+{
+	const struct mrpc_chain *now = mrpc_chain_of(conn);
+	struct mrpc_engine *engines[MRPC_PLACEMENTS_MAX];
+	struct mrpc_change *c;
+	u32 i, kept = 0;
+	int err;
+
+	c = kzalloc(sizeof(*c), GFP_KERNEL_ACCOUNT);
+	if (!c)
+		return ERR_PTR(-ENOMEM);
+	c->conn = conn;
+	mrpc_change_collect(c);
+	for (i = 0; i < c->nr; i++) {
+		err = mrpc_change_item(c, &c->items[i], extack);
+		if (err)
+			goto fail;
+		kept += !!c->items[i].old;
+		engines[i] = c->items[i].e;
+	}
+	if (kept != (now ? now->nr : 0))
+		c->differs = true;	/* some leave */
+	if (!mrpc_link_follows(conn, &c->link))
+		c->differs = true;
+	if (!c->differs || !c->nr)
+		return c;
+	err = -ENOMEM;
+	c->chain = mrpc_chain_new(engines, c->nr);
+	if (c->chain)
+		return c;
+fail:
+	mrpc_change_free(c, true);
+	return ERR_PTR(err);
+}
+
+/* -- doing it: both claims are held ------------------------------------------------ */
+
+static int mrpc_change_restore(struct mrpc_item *item, struct netlink_ext_ack *extack)
+{
+	const struct mrpc_engine_ops *from = item->old->ops;
+	void *state;
+	int err;
+
+	if (!mrpc_engine_understands(item->e->ops, from) ||
+	    mrpc_change_check(item->e->ops, from, NULL))
+		return 0;
+	state = from->decompose(item->old);
+	if (IS_ERR(state))
+		return PTR_ERR(state);
+	err = item->e->ops->restore(item->e, from, from->state_version, state, extack);
+	kvfree(state);
+	return err;
+}
+
+static void mrpc_change_refused(struct mrpc_engine *e, int err)
+{
+	char detail[80];
+
+	scnprintf(detail, sizeof(detail), "it cannot go back to what it had (%pe): it stays as it is",
+		  ERR_PTR(err));
+	mrpc_notify_fault(e, "error", detail);
+}
+
+static int mrpc_change_configure(struct mrpc_item *item, struct netlink_ext_ack *extack)
+{
+	int err;
+
+	item->dirs = item->e->dirs;
+	err = item->e->ops->configure(item->e, item->group, extack);
+	item->configured = !err;
+	if (err && !extack)
+		mrpc_change_refused(item->e, err);
+	return err;
+}
+
+/*
+ * An engine does not take back the configuration that it had. What it has made of the
+ * other is of that other's memory, so it keeps that, and differs from its placement
+ * until the next change. It may have rpcs in directions that it does not want any more.
+ */
+static void mrpc_change_keep(struct mrpc_item *item, int err)
+{
+	swap(item->e->group, item->group);	/* the old one is put later */
+	item->e->dirs |= item->dirs;
+	if (item->e->ops->settle)
+		item->e->ops->settle(item->e);
+	mrpc_change_refused(item->e, err);
+}
+
+/* Configurations go back. */
+static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
+{
+	struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	bool kept = false;
+	int err;
+
+	while (nr--) {
+		struct mrpc_item *item = &c->items[nr];
+
+		if (!item->configured)
+			continue;
+		err = item->e->ops->configure(item->e, item->e->group, NULL);
+		if (err)
+			mrpc_change_keep(item, err);
+		kept |= err;
+	}
+	if (!kept)
+		return;
+	mrpc_chain_sum_up(now);
+	mrpc_chain_set(c->conn, now);
+	mrpc_runtime_follow(c->conn, now);
+	mrpc_domain_follow(c->conn, now);
+	mrpc_replicas_place(c->conn);
+}
+
+/* What can fail, the link last. Nothing but configurations is to be taken back. */
+static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack)
+{
+	int err = 0;
+	u32 i;
+
+	for (i = 0; i < c->nr && !err; i++) {
+		struct mrpc_item *item = &c->items[i];
+
+		if (item->fresh) {
+			if (item->old)
+				err = mrpc_change_restore(item, extack);
+		} else if (item->e->group != item->group && item->e->ops->configure) {
+			err = mrpc_change_configure(item, extack);
+		}
+	}
+	if (!err && !mrpc_link_follows(c->conn, &c->link))
+		err = mrpc_link_change(c->conn, &c->link, extack);
+	if (err)
+		mrpc_change_undo(c, i);
+	return err;
+}
+
+/* Collect what an engine that leaves has, in the order in which it came. */
+static void mrpc_change_drain(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
+			      struct mrpc_queue *q)
+{
+	struct mrpc_path *path = &c->conn->path[dir];
+	struct mrpc_rpc *rpc;
+	u32 lost = 0;
+
+	if (e->ops->flush)
+		e->ops->flush(e, dir, q);
+	mrpc_queue_splice(&e->in[dir], q);
+	list_for_each_entry(rpc, &q->list, list)
+		rpc->at = NULL;
+	list_for_each_entry(rpc, &path->all, all) {
+		if (rpc->at != e)
+			continue;
+		rpc->at = NULL;
+		INIT_LIST_HEAD(&rpc->list);
+		mrpc_queue_push(q, rpc);
+		lost++;
+	}
+	e->kept[dir] = 0;
+	c->leaked += lost;
+	if (lost) {
+		char detail[64];
+
+		scnprintf(detail, sizeof(detail), "it had lost %u calls, which go on", lost);
+		mrpc_notify_fault(e, "leak", detail);
+	}
+}
+
+/* Index of the first stage behind the place between items @at - 1 and @at. */
+static u32 mrpc_change_stage(const struct mrpc_change *c, enum mrpc_direction dir, u32 at)
+{
+	u32 i, n = 0;
+
+	for (i = dir == MRPC_TX ? 0 : at; i < (dir == MRPC_TX ? at : c->nr); i++)
+		n += mrpc_engine_stands(c->items[i].e, dir);
+	return n;
+}
+
+/* An engine's rpcs go to its successor, or past the place where it was. */
+static void mrpc_change_pass(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
+			     struct mrpc_engine *next, u32 at)
+{
+	struct mrpc_rpc *rpc;
+	struct mrpc_queue q;
+
+	mrpc_queue_init(&q);
+	mrpc_change_drain(c, e, dir, &q);
+	if (next && next->dirs & BIT(dir)) {
+		list_for_each_entry(rpc, &q.list, list)
+			rpc->at = next;
+		mrpc_queue_splice(&q, &next->in[dir]);
+	} else {
+		mrpc_chain_forward(c->conn, c->chain, dir, mrpc_change_stage(c, dir, at), &q);
+	}
+}
+
+static struct mrpc_item *mrpc_change_of(struct mrpc_change *c, const struct mrpc_engine *old)
+{
+	u32 i;
+
+	for (i = 0; i < c->nr; i++)
+		if (c->items[i].old == old)
+			return &c->items[i];
+	return NULL;
+}
+
+/* Index of the item behind the place where engine @i of @now was. */
+static u32 mrpc_change_place(struct mrpc_change *c, const struct mrpc_chain *now, u32 i)
+{
+	struct mrpc_item *item;
+
+	for (;;) {
+		item = mrpc_change_of(c, now->engines[i]);
+		if (item)
+			return item - c->items + 1;
+		if (!i--)
+			return 0;
+	}
+}
+
+static void mrpc_change_leave(struct mrpc_change *c, const struct mrpc_chain *now, u32 i,
+			      enum mrpc_direction dir)
+{
+	struct mrpc_item *item = mrpc_change_of(c, now->engines[i]);
+
+	if (!item || item->fresh)
+		mrpc_change_pass(c, now->engines[i], dir, item ? item->e : NULL,
+				 mrpc_change_place(c, now, i));
+	else if (!mrpc_engine_stands(item->e, dir))
+		mrpc_change_pass(c, item->e, dir, NULL, mrpc_change_place(c, now, i));
+}
+
+/* An instance that only another configuration has made is what the one before was. */
+static void mrpc_change_inherit(struct mrpc_change *c)
+{
+	struct mrpc_item *item;
+
+	for (item = c->items; item < c->items + c->nr; item++) {
+		if (!item->fresh || !item->old || item->old->ops != item->e->ops)
+			continue;
+		memcpy(item->e->stats, item->old->stats, sizeof(item->e->stats));
+		item->e->bypassed = item->old->bypassed;
+		memcpy(item->e->slow, item->old->slow, sizeof(item->e->slow));
+	}
+}
+
+/* What the operator holds stays held when another takes its place. */
+static void mrpc_change_hold(struct mrpc_change *c)
+{
+	struct mrpc_item *item;
+	int dir;
+
+	for (item = c->items; item < c->items + c->nr; item++) {
+		for (dir = 0; item->fresh && item->old && dir < MRPC_DIRS; dir++) {
+			if (!item->old->paused[dir] || !(item->e->ops->dirs & BIT(dir)))
+				continue;
+			item->e->paused[dir] = true;
+			item->e->dirs |= BIT(dir);
+		}
+	}
+}
+
+/* What cannot fail. */
+static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone, u32 *nr_gone)
+{
+	struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	struct mrpc_item *item;
+	u32 i;
+
+	mrpc_change_inherit(c);
+	mrpc_change_hold(c);
+	if (c->chain)
+		mrpc_chain_sum_up(c->chain);
+	mrpc_chain_set(c->conn, c->chain);
+	for (i = 0; i < c->nr; i++) {
+		item = &c->items[i];
+		if (item->e->group != item->group)
+			swap(item->e->group, item->group);	/* the old one is put later */
+		else if (!item->fresh)
+			continue;
+		if (item->e->ops->settle)
+			item->e->ops->settle(item->e);
+	}
+	/* What is further on its way goes on first. */
+	for (i = 0; now && i < now->nr; i++) {
+		mrpc_change_leave(c, now, now->nr - 1 - i, MRPC_TX);
+		mrpc_change_leave(c, now, i, MRPC_RX);
+		item = mrpc_change_of(c, now->engines[i]);
+		if (!item || item->fresh)
+			gone[(*nr_gone)++] = now->engines[i];
+	}
+	mrpc_runtime_follow(c->conn, c->chain);
+	mrpc_domain_follow(c->conn, c->chain);
+	mrpc_replicas_place(c->conn);
+	if (now)
+		kfree_rcu(now, rcu);
+}
+
+/**
+ * mrpc_datapath_change() - bring one datapath to what the placements say
+ * @conn: the connection
+ * @patient: no signal ends it
+ * @pause: out: ns that it stood still
+ * @leaked: raised by the rpcs that engines had lost
+ * @extack: why not; NULL: this takes something back
+ *
+ * Context: process; waits.
+ * Return: 1: changed; 0: nothing to do, or the connection has ended; else a negative
+ * errno, and nothing has changed.
+ */
+int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
+			 struct netlink_ext_ack *extack)
+{
+	struct mrpc_engine *gone[MRPC_PLACEMENTS_MAX];
+	struct mrpc_change *c;
+	u32 nr_gone = 0, i;
+	u64 start;
+	int err;
+
+	/* Nothing passes one that ends: what it could not have is no failure. */
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return 0;
+	if (patient)
+		mutex_lock(&conn->change_lock);
+	else if (mutex_lock_interruptible(&conn->change_lock))
+		return -EINTR;
+	c = mrpc_change_prepare(conn, extack);
+	if (IS_ERR(c)) {
+		mutex_unlock(&conn->change_lock);
+		return PTR_ERR(c);
+	}
+	err = c->differs ? 1 : 0;
+	if (!c->differs)
+		goto out;
+	start = ktime_get_ns();
+	err = mrpc_datapath_pause(conn, patient);
+	if (err)
+		goto out;
+	err = mrpc_change_try(c, extack);
+	if (!err)
+		mrpc_change_commit(c, gone, &nr_gone);
+	mrpc_datapath_resume(conn, false);
+	*pause = ktime_get_ns() - start;
+	*leaked += c->leaked;
+	err = err ?: 1;
+out:
+	mutex_unlock(&conn->change_lock);
+	for (i = 0; i < nr_gone; i++)
+		mrpc_engine_free(gone[i]);
+	mrpc_change_free(c, err != 1);
+	return err == -ESHUTDOWN ? 0 : err;
+}
+
+/* -- a datapath begins and ends ---------------------------------------------------- */
+
+/**
+ * mrpc_datapath_change_work() - what mrpc_datapath_change_later() has queued
+ * @work: of a connection, a reference
+ */
+void mrpc_datapath_change_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, change_work);
+	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
+	struct netlink_ext_ack extack = {};
+	u32 leaked = 0;
+	u64 pause;
+	int err = 0;
+
+	if (conn->replica)
+		mrpc_replica_place(conn);
+	else
+		err = mrpc_datapath_change(conn, true, &pause, &leaked, &extack);
+	set_active_memcg(old);
+	if (err < 0)
+		pr_warn_ratelimited("mrpc: datapath %u cannot have its version of %s: %s (%pe)\n",
+				    conn->dp_id, conn->home->name, extack._msg ?: "no memory",
+				    ERR_PTR(err));
+	mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_datapath_change_later() - have mrpc_datapath_change_work() run
+ * @conn: the connection
+ *
+ * Who joins owns a claim, and a link changes with both held. Context: any but hard interrupt.
+ */
+void mrpc_datapath_change_later(struct mrpc_conn *conn)
+{
+	mrpc_conn_get(conn);
+	if (!queue_work(mrpc_end_wq, &conn->change_work))
+		mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_datapath_join() - a connection is about to be READY: give it its engines
+ * @conn: the connection, its services known
+ * @extack: why not
+ *
+ * Context: owner of the receive claim; may sleep. No call has passed yet.
+ * Return: 0 or a negative errno; then the connection must not become READY.
+ */
+int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(conn->session->net);
+	struct mrpc_change *c;
+	bool fresh;
+
+	do {
+		c = mrpc_change_prepare(conn, extack);
+		if (IS_ERR(c))
+			return PTR_ERR(c);
+		spin_lock(&mn->lock);
+		fresh = c->gen == mn->gen;
+		if (fresh) {
+			mrpc_chain_set(conn, c->chain);
+			list_add_tail(&conn->datapaths, &mn->datapaths);
+			mn->nr_datapaths++;
+		}
+		spin_unlock(&mn->lock);
+		if (fresh) {	/* no change gets past our claim */
+			mrpc_runtime_follow(conn, c->chain);
+			mrpc_domain_follow(conn, c->chain);
+			if (!mrpc_link_follows(conn, &c->link))
+				mrpc_datapath_change_later(conn);
+		}
+		mrpc_change_free(c, !fresh);
+	} while (!fresh);
+	return 0;
+}
+
+/**
+ * mrpc_datapath_leave() - a connection has ended, and so its engines do
+ * @conn: the connection; purged, its claims are the caller's
+ *
+ * Under conn->change_lock.
+ */
+void mrpc_datapath_leave(struct mrpc_conn *conn)
+{
+	struct mrpc_net *mn = mrpc_net(conn->session->net);
+	struct mrpc_chain *chain = mrpc_chain_of(conn);
+	u32 i;
+
+	spin_lock(&mn->lock);
+	if (!list_empty(&conn->datapaths)) {
+		list_del_init(&conn->datapaths);
+		if (conn->replica)
+			mn->nr_links--;
+		else
+			mn->nr_datapaths--;
+	}
+	spin_unlock(&mn->lock);
+	if (!chain)
+		return;
+	mrpc_runtime_follow(conn, NULL);
+	mrpc_chain_set(conn, NULL);
+	for (i = 0; i < chain->nr; i++)
+		mrpc_engine_free(chain->engines[i]);
+	kfree_rcu(chain, rcu);
+}

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The version of the transport below a connection, and its exchange.
+ *
+ * A link begins with version 1 of its transport. Where placements say that another one
+ * is to carry it, the link goes over to that with all that is in it: unsent and
+ * unparsed data, pages under way. Nothing of the peer's is needed for that. What the
+ * new version can do beyond the old one is used as far as the peer has announced that
+ * it accepts it (lib/feature.h).
+ */
+#include <linux/crc32c.h>
+
+#include "core/conn.h"
+#include "egress/domain.h"
+#include "core/engine.h"
+#include "change/link_version.h"
+#include "core/placement.h"
+#include "core/session.h"
+
+/**
+ * mrpc_checksum() - CRC-32C
+ * @sum: MRPC_CHECKSUM_INIT, or what this has returned for what is before @data
+ * @data: kernel memory that nobody writes
+ * @len: bytes of it
+ *
+ * Context: any.
+ */
+u32 mrpc_checksum(u32 sum, const void *data, size_t len)
+{
+	return crc32c(sum, data, len);
+}
+EXPORT_SYMBOL_GPL(mrpc_checksum);
+
+/**
+ * mrpc_link_plan() - begin a plan: what is below a connection without placements
+ * @conn: the connection
+ * @plan: out
+ */
+void mrpc_link_plan(const struct mrpc_conn *conn, struct mrpc_link_plan *plan)
+{
+	plan->ops = conn->home;
+	plan->uses = 0;
+}
+
+/**
+ * mrpc_link_plan_add() - what a configuration says about the link; the last one counts
+ * @conn: the connection
+ * @plan: the plan
+ * @g: the configuration
+ *
+ * Return: false: it is of another transport than the connection's, so that it is nothing
+ * for its datapath.
+ */
+bool mrpc_link_plan_add(const struct mrpc_conn *conn, struct mrpc_link_plan *plan,
+			const struct mrpc_group *g)
+{
+	const struct mrpc_transport_ops *ops = g->ops->transport;
+
+	if (!ops)
+		return true;
+	if (strcmp(ops->name, conn->home->name))
+		return false;
+	plan->ops = ops;
+	plan->uses = ops->uses ? ops->uses(g) : 0;
+	return true;
+}
+
+/**
+ * mrpc_link_follows() - is the link what a plan says?
+ * @conn: the connection; the caller owns a claim, or holds conn->change_lock
+ * @plan: the plan
+ */
+bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan *plan)
+{
+	return conn->ops == plan->ops && conn->uses == plan->uses;
+}
+
+/**
+ * mrpc_link_agreed() - what the operator wants or the peer accepts has changed
+ * @conn: the connection; the caller owns the transmit claim, or it is not READY yet
+ */
+void mrpc_link_agreed(struct mrpc_conn *conn)
+{
+	WRITE_ONCE(conn->adds, conn->features.may & conn->uses);
+}
+
+/**
+ * mrpc_link_change() - bring a link to what a plan says
+ * @conn: the connection; both claims are held, or nobody else knows it
+ * @plan: the plan; something keeps its module
+ * @extack: why not
+ *
+ * If the peer is to be told it is queued; the caller kicks the datapath afterwards.
+ *
+ * Context: process; may sleep.
+ * Return: 0 or a negative errno, and nothing has changed.
+ */
+int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
+		     struct netlink_ext_ack *extack)
+{
+	const struct mrpc_transport_ops *from = conn->ops, *to = plan->ops;
+	struct mrpc_call *announce = NULL;
+	void *link;
+
+	conn->features.want = to->features;
+	if (mrpc_features_due(&conn->features)) {
+		announce = mrpc_control_new(conn, MRPC_WIRE_FEATURES,
+					    mrpc_features_wanted(&conn->features), NULL, 0);
+		if (!announce) {
+			conn->features.want = from->features;
+			return -ENOMEM;
+		}
+	}
+	link = to->restore(conn, from, from->decompose(conn), plan->uses, extack);
+	if (IS_ERR(link)) {
+		conn->features.want = from->features;
+		if (announce)
+			mrpc_call_put(announce);
+		return PTR_ERR(link);
+	}
+	__module_get(to->owner);
+	mrpc_domain_leave(conn);	/* it uses @from; the caller has it join again */
+	spin_lock(&conn->lock);		/* for dumps */
+	WRITE_ONCE(conn->ops, to);	/* and for mrpc_conn_too_slow() */
+	conn->link = link;
+	spin_unlock(&conn->lock);
+	module_put(from->owner);
+	conn->uses = plan->uses;
+	mrpc_link_agreed(conn);
+	if (announce) {
+		mrpc_features_announced(&conn->features);
+		mrpc_control_submit(conn, announce);
+	}
+	return 0;
+}
+
+/* What the placements want now. Return: what keeps the module, a reference, or NULL. */
+static struct mrpc_group *mrpc_link_wanted(struct mrpc_conn *conn, struct mrpc_link_plan *plan)
+{
+	struct mrpc_net *mn = mrpc_net(conn->session->net);
+	struct mrpc_group *g, *last = NULL;
+	struct mrpc_placement *p;
+
+	mrpc_link_plan(conn, plan);
+	spin_lock(&mn->lock);
+	list_for_each_entry(p, &mn->placements, list) {
+		if (!mrpc_scope_matches(&p->scope, conn))
+			continue;
+		g = mrpc_placement_choose(p, conn);
+		if (g && g->ops->transport && mrpc_link_plan_add(conn, plan, g))
+			last = g;
+	}
+	if (last)
+		mrpc_group_get(last);
+	spin_unlock(&mn->lock);
+	return last;
+}
+
+/**
+ * mrpc_link_begin() - a link has been made: have it begin with the right version
+ * @conn: the connection, its services known, not published yet
+ *
+ * So its handshake offers what it can do. If that fails, or the placements change until
+ * calls can pass, it is made up for then (mrpc_datapath_join()).
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_link_begin(struct mrpc_conn *conn)
+{
+	struct mrpc_link_plan plan;
+	struct mrpc_group *g = mrpc_link_wanted(conn, &plan);
+
+	if (!g)
+		return;
+	if (!mrpc_link_follows(conn, &plan))
+		mrpc_link_change(conn, &plan, NULL);
+	mrpc_group_put(g);
+}
+
+/**
+ * mrpc_link_dress() - give a message what the link is to add
+ * @conn: the connection
+ * @rpc: an rpc that is put on the link's queue
+ *
+ * Here and not when it is sent, because that may begin twice; what is on the queue stays
+ * as it is in whatever order the peer's wishes change. Owner of the transmit claim.
+ */
+void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	if (rpc->frame.type <= MRPC_WIRE_HELLO_ACK)
+		return;		/* nothing is agreed on before it has been read */
+	if (conn->adds & MRPC_FEATURE_CRC) {
+		rpc->frame.flags |= MRPC_WIRE_CRC;
+		WRITE_ONCE(conn->stats.tx_summed, conn->stats.tx_summed + 1);
+	}
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The one way in which connections end.
+ */
+#include <linux/delay.h>
+#include <linux/ktime.h>
+
+#include "chain/chain.h"
+#include "core/conn.h"
+#include "egress/domain.h"
+#include "core/notify.h"
+#include "replica/replica.h"
+#include "core/session.h"
+#include "core/waiters.h"
+
+/**
+ * mrpc_conn_active() - calls in flight
+ * @conn: the connection
+ */
+u32 mrpc_conn_active(struct mrpc_conn *conn)
+{
+	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
+}
+
+static bool mrpc_conn_is_drained(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return true;
+	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
+}
+
+/**
+ * mrpc_conn_wake_drain() - mrpc_conn_drained() of a connection that is being drained
+ * @conn: the connection
+ */
+void mrpc_conn_wake_drain(struct mrpc_conn *conn)
+{
+	mrpc_wake_all(&conn->wait);
+	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
+	 * its last rpc, one sees what the other did.
+	 */
+	smp_mb();
+	if (conn->replica && mrpc_conn_is_drained(conn))
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the replica was drained", false);
+}
+
+/**
+ * mrpc_conn_close() - end a connection
+ * @conn: the connection
+ * @status: what its calls complete with
+ * @why: static text: what its calls are told
+ * @abort: throw away what is queued
+ *
+ * The first caller decides; the work is done later, in process context.
+ * Context: process.
+ */
+void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)
+{
+	bool first;
+
+	spin_lock(&conn->lock);
+	first = conn->state != MRPC_CONN_CLOSED;
+	if (first) {
+		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
+		conn->close_status = status;
+		conn->why = why;
+		if (abort)
+			set_bit(MRPC_CONN_ABORT, &conn->flags);
+	}
+	spin_unlock(&conn->lock);
+	if (!first)
+		return;
+	mrpc_conn_get(conn);
+	queue_work(mrpc_end_wq, &conn->close_work);
+}
+
+static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
+{
+	struct mrpc_call *call;
+	u32 pos = 0;
+	u64 id;
+
+	for (;;) {
+		call = NULL;
+		spin_lock(&conn->lock);
+		if (conn->accepted) {
+			id = mrpc_serve_next(&conn->serves, &pos);
+			if (id)
+				call = mrpc_serve_end(&conn->serves, id);
+		} else {
+			id = mrpc_call_next(&conn->calls, &pos);
+			if (id)
+				call = mrpc_call_abandon(&conn->calls, id);
+		}
+		if (call) {
+			mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+			conn->stats.failed++;
+		}
+		spin_unlock(&conn->lock);
+		if (!id)
+			return;
+		if (conn->accepted)
+			mrpc_serve_abort(call, conn->close_status, NULL);
+		else
+			mrpc_call_abort(call, conn->close_status, conn->why);
+	}
+}
+
+static void mrpc_claim_quiesce(struct mrpc_claim *claim)
+{
+	if (mrpc_claim_disable(claim))
+		return;
+	/* The owner is within a budget, and the link has been shut down. */
+	while (!mrpc_claim_idle(claim))
+		usleep_range(20, 100);
+}
+
+/* Nothing is under way: an orderly end takes no time, and leaves no page behind. */
+static bool mrpc_conn_idle(struct mrpc_conn *conn)
+{
+	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued) &&
+	       !READ_ONCE(conn->rx_since) && !conn->ops->backlog(conn);
+}
+
+/* A peer that did nothing wrong need not see a process exit as a broken link. */
+static bool mrpc_conn_aborts(struct mrpc_conn *conn)
+{
+	return test_bit(MRPC_CONN_ABORT, &conn->flags) &&
+	       !(test_bit(MRPC_CONN_LEFT, &conn->flags) && mrpc_conn_idle(conn));
+}
+
+/* Whoever closes waits 3 s for us. */
+#define MRPC_CONN_LINGER	(800 * NSEC_PER_MSEC)
+#define MRPC_CONN_LOOK_MIN	(50 * NSEC_PER_USEC)
+#define MRPC_CONN_LOOK_MAX	(50 * NSEC_PER_MSEC)
+
+static enum hrtimer_restart mrpc_conn_look_again(struct hrtimer *timer)
+{
+	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
+
+	queue_work(mrpc_end_wq, &conn->close_work);
+	return HRTIMER_NORESTART;
+}
+
+/*
+ * An orderly end: what was sent, the last replies above all, still arrives, but not at a peer
+ * that takes its time. Thousands may be waiting for such peers: none keeps a worker from the
+ * ends of others meanwhile, and each is looked at less and less often.
+ * Return: true: the close work comes again.
+ */
+static bool mrpc_conn_lingers(struct mrpc_conn *conn)
+{
+	u64 waited = ktime_get_ns() - conn->down_since, wait;
+
+	if (!conn->ops->busy(conn) || waited >= MRPC_CONN_LINGER)
+		return false;
+	wait = clamp_t(u64, waited, MRPC_CONN_LOOK_MIN, MRPC_CONN_LOOK_MAX);
+	hrtimer_start(&conn->timer, ns_to_ktime(wait), HRTIMER_MODE_REL_SOFT);
+	return true;
+}
+
+static void mrpc_conn_unlink(struct mrpc_conn *conn)
+{
+	if (conn->link)
+		conn->ops->release(conn);
+	conn->link = NULL;
+	/* Callbacks may have been on their way. */
+	hrtimer_cancel(&conn->timer);
+	mrpc_ready_remove(conn);
+}
+
+/*
+ * All of it ends but a link that lingers. Calls do not wait for that; where none lingers they
+ * complete after it, and hear at once that their blocks are free.
+ */
+static void mrpc_conn_down(struct mrpc_conn *conn)
+{
+	bool abort = !conn->link || mrpc_conn_aborts(conn);
+
+	if (conn->link)
+		conn->ops->shutdown(conn, abort);
+	mrpc_claim_quiesce(&conn->tx);
+	mrpc_claim_quiesce(&conn->rx);
+	hrtimer_cancel(&conn->timer);
+	conn->timer.function = mrpc_conn_look_again;	/* nobody else arms it any more */
+	conn->down_since = ktime_get_ns();
+	mrpc_ready_remove(conn);
+	if (!conn->ops->sender || !conn->link)
+		mrpc_domain_leave(conn);
+	if (abort || !mrpc_conn_lingers(conn))
+		mrpc_conn_unlink(conn);
+	mrpc_datapath_purge(conn);
+	if (conn->replica)
+		mrpc_carry_fail_all(conn);
+	else
+		mrpc_conn_fail_calls(conn);
+	mrpc_datapath_leave(conn);
+	mrpc_replicas_end(conn);
+}
+
+/* Its link is gone, too. */
+static void mrpc_conn_ended(struct mrpc_conn *conn)
+{
+	set_bit(MRPC_CONN_DEAD, &conn->flags);
+	smp_mb__after_atomic();	/* before the look at the waiters */
+	mrpc_wake_all(&conn->wait);
+	mrpc_notify_conn(conn, MRPC_EVENT_CONN_CLOSE);
+	if (conn->accepted) {
+		if (!test_bit(MRPC_CONN_SHOOK, &conn->flags))
+			mrpc_listener_settled(conn);
+		mrpc_conn_forget(conn);
+		mrpc_listener_fold(conn);
+	}
+	if (conn->replica)
+		mrpc_replica_down(conn);
+	mrpc_call_free_spares(xchg(&conn->session->call_spares, NULL));
+	mrpc_conn_put(conn);
+}
+
+/**
+ * mrpc_conn_close_work() - what mrpc_conn_close() has queued
+ * @work: of a connection, a reference
+ *
+ * Runs again and again while the link lingers.
+ */
+void mrpc_conn_close_work(struct work_struct *work)
+{
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
+	bool first, lingers;
+
+	mutex_lock(&conn->change_lock);
+	first = !conn->down_since;
+	if (first)
+		mrpc_conn_down(conn);
+	else if (!mrpc_conn_lingers(conn))
+		mrpc_conn_unlink(conn);
+	lingers = conn->link;
+	mutex_unlock(&conn->change_lock);
+	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
+	 * ago may have left it to a runtime.
+	 */
+	if (first && (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq)))
+		mrpc_datapath_tx(conn);
+	if (first)
+		mrpc_carry_flush(conn);
+	if (!lingers)
+		mrpc_conn_ended(conn);
+}
+
+/**
+ * mrpc_conn_bye() - no new calls from now on; those in flight finish
+ * @conn: the connection
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_conn_bye(struct mrpc_conn *conn)
+{
+	spin_lock(&conn->lock);
+	if (conn->state == MRPC_CONN_READY)
+		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
+	spin_unlock(&conn->lock);
+	/* The link of a replica ends with its last call. Engines may still hold some back
+	 * that it has been given: these must not come behind a BYE.
+	 */
+	if (conn->replica)
+		mrpc_conn_drained(conn);
+	else if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
+		mrpc_datapath_tx(conn);
+}
+
+/* Return: 0, -ETIME or -EINTR. */
+static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
+{
+	return mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_drained, conn, until);
+}
+
+/* All of them stop taking calls before any is waited for. */
+static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
+{
+	struct mrpc_session *session = l->session;
+	struct mrpc_conn *conn;
+	unsigned long id;
+	int err = 0;
+
+	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
+		if (conn->listener_id == l->id)
+			mrpc_conn_bye(conn);
+		mrpc_conn_put(conn);
+	}
+	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
+		if (conn->listener_id == l->id) {
+			err = mrpc_conn_wait_drained(conn, until) ?: err;
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
+		}
+		mrpc_conn_put(conn);
+	}
+	return err;
+}
+
+static bool mrpc_conn_is_closed(void *ctx)
+{
+	struct mrpc_conn *conn = ctx;
+
+	return test_bit(MRPC_CONN_DEAD, &conn->flags);
+}
+
+/**
+ * mrpc_conn_end() - MRPC_IOC_CLOSE
+ * @session: the session
+ * @args: what to close
+ *
+ * A listener stops accepting; with MRPC_CLOSE_DRAIN the connections that it
+ * accepted are drained and closed too. When this returns 0, the connection's
+ * calls have completed.
+ *
+ * Context: process; may sleep.
+ * Return: 0; -ENOENT; -EINTR or -ETIME while draining, or while its calls complete: the
+ * connection is closed all the same.
+ */
+int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
+{
+	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, 5 * NSEC_PER_SEC);
+	bool drain = args->flags & MRPC_CLOSE_DRAIN;
+	struct mrpc_listener *l;
+	struct mrpc_conn *conn;
+	int err = 0, ended;
+
+	conn = mrpc_conn_find(session, args->id);
+	if (conn) {
+		if (drain) {
+			mrpc_conn_bye(conn);
+			err = mrpc_conn_wait_drained(conn, until);
+		}
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
+		ended = mrpc_wait(session, &conn->wait, mrpc_conn_is_closed, conn,
+				  ktime_get_ns() + 3 * NSEC_PER_SEC);
+		err = err ?: ended;
+		mrpc_conn_forget(conn);
+		mrpc_conn_put(conn);
+		return err;
+	}
+	l = mrpc_listener_find(session, args->id);
+	if (!l)
+		return -ENOENT;
+	mrpc_listener_close(l);
+	if (drain)
+		err = mrpc_listener_drain(l, until);
+	mrpc_listener_put(l);
+	return err;
+}

@@ -1,0 +1,542 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Egress domains, as operators see them: made, changed, looked at, deleted.
+ */
+#include <linux/netdevice.h>
+#include <linux/slab.h>
+
+#include "chain/chain.h"
+#include "egress/domain.h"
+#include "core/notify.h"
+#include "core/placement.h"
+#include "policy/rank.h"
+#include "core/session.h"
+
+/* Until a grant that is not used no longer keeps others from theirs. */
+#define MRPC_PATIENCE	(10 * NSEC_PER_MSEC)
+#define MRPC_DOMAIN_WALK	256	/* turns that are looked ahead, with the lock held */
+
+static const char *const mrpc_disciplines[] = {
+	[MRPC_ORDER_FIFO] = "fifo",
+	[MRPC_ORDER_STRICT] = "strict",
+	[MRPC_ORDER_SMALL] = "small-first",
+	[MRPC_ORDER_DEADLINE] = "deadline",
+};
+
+/**
+ * mrpc_discipline_of() - one of those that need no policy
+ * @name: its name
+ *
+ * Return: enum mrpc_order_within, or -ENOENT.
+ */
+int mrpc_discipline_of(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mrpc_disciplines); i++)
+		if (!strcmp(mrpc_disciplines[i], name))
+			return i;
+	return -ENOENT;
+}
+
+/* What is no name of ours is that of the policy that the domain has then. */
+static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *args)
+{
+	int within = mrpc_discipline_of(args->discipline);
+
+	return (struct mrpc_egress_rule) {
+		.within = within < 0 ? MRPC_ORDER_RANKED : within,
+		.ranker = within < 0 ? &mrpc_sched_ranker : NULL,
+		.fair = args->fair,
+		.chunk = args->chunk,
+		.limit = args->limit,
+		.rate = args->rate,
+		.patience = MRPC_PATIENCE,
+	};
+}
+
+static const char *mrpc_domain_name(const char *dev)
+{
+	return *dev ? dev : "loop links";
+}
+
+/* Under mn->lock. */
+static struct mrpc_domain *mrpc_domain_lookup(struct mrpc_net *mn, const char *dev)
+{
+	struct mrpc_domain *d;
+
+	list_for_each_entry(d, &mn->domains, list)
+		if (!strcmp(d->dev, dev))
+			return d;
+	return NULL;
+}
+
+/**
+ * mrpc_domain_find() - look a domain up
+ * @net: the network namespace
+ * @dev: the device, or "" for loop links
+ *
+ * Return: the domain with a reference, or NULL.
+ */
+struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+
+	spin_lock(&mn->lock);
+	d = mrpc_domain_lookup(mn, dev);
+	if (d)
+		refcount_inc(&d->ref);
+	spin_unlock(&mn->lock);
+	return d;
+}
+
+/**
+ * mrpc_domain_next() - iterate over a namespace's domains, for dumps
+ * @net: the network namespace
+ * @after: id of the last one, 0 for the first
+ *
+ * Return: the domain with a reference, or NULL.
+ */
+struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d, *found = NULL;
+
+	spin_lock(&mn->lock);
+	list_for_each_entry(d, &mn->domains, list) {
+		if (d->id <= after)
+			continue;
+		refcount_inc(&d->ref);
+		found = d;
+		break;
+	}
+	spin_unlock(&mn->lock);
+	return found;
+}
+
+/* -- changes: under mn->change ------------------------------------------------------ */
+
+/* All that @d, or a new one, is to be; only who holds mn->change knows what it is now. */
+static struct mrpc_domain_args mrpc_domain_merge(struct mrpc_domain *d,
+						 const struct mrpc_domain_args *said)
+{
+	struct mrpc_domain_state state = {
+		.args = {
+			.discipline = "fifo",
+			.chunk = MRPC_EGRESS_CHUNK,
+			.limit = MRPC_EGRESS_LIMIT,
+		},
+	};
+	struct mrpc_domain_args args;
+
+	if (d)
+		mrpc_domain_state(d, &state);
+	args = state.args;
+	strscpy(args.dev, said->dev, sizeof(args.dev));
+	if (said->given & MRPC_DOMAIN_DISCIPLINE)
+		strscpy(args.discipline, said->discipline);
+	if (said->given & MRPC_DOMAIN_FAIR)
+		args.fair = said->fair;
+	if (said->given & MRPC_DOMAIN_PAUSED)
+		args.paused = said->paused;
+	if (said->given & MRPC_DOMAIN_CHUNK)
+		args.chunk = said->chunk;
+	if (said->given & MRPC_DOMAIN_LIMIT)
+		args.limit = said->limit;
+	else if (said->given & MRPC_DOMAIN_CHUNK && !d)
+		args.limit = min_t(u64, 2ULL * args.chunk, U32_MAX);
+	if (said->given & MRPC_DOMAIN_RATE)
+		args.rate = said->rate;
+	return args;
+}
+
+static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *args, bool fresh,
+			     struct netlink_ext_ack *extack)
+{
+	struct net_device *dev;
+
+	if (args->chunk < MRPC_CHUNK_MIN || args->chunk > MRPC_CHUNK_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "a chunk of %u bytes; %u to %u are allowed",
+				   args->chunk, MRPC_CHUNK_MIN, MRPC_CHUNK_MAX);
+		return -ERANGE;
+	}
+	if (args->limit < args->chunk || args->limit > MRPC_LIMIT_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "a limit of %u bytes; a chunk (%u) to %u are allowed",
+				   args->limit, args->chunk, MRPC_LIMIT_MAX);
+		return -ERANGE;
+	}
+	if (args->rate && (args->rate < MRPC_PACE_MIN || args->rate > MRPC_BUCKET_MAX_RATE)) {
+		NL_SET_ERR_MSG_FMT(extack, "rate %llu bytes/s: %u to %llu are allowed, 0 is none",
+				   args->rate, MRPC_PACE_MIN, MRPC_BUCKET_MAX_RATE);
+		return -ERANGE;
+	}
+	if (!fresh || !args->dev[0])
+		return 0;
+	dev = dev_get_by_name(net, args->dev);
+	if (!dev) {
+		NL_SET_ERR_MSG_FMT(extack, "there is no device '%s' in this network namespace",
+				   args->dev);
+		return -ENODEV;
+	}
+	dev_put(dev);
+	return 0;
+}
+
+/*
+ * The policy that ranks by @args, with a reference; NULL: none does; or an ERR_PTR. That
+ * which @d has need not have programs.
+ */
+static struct mrpc_policy *mrpc_domain_sched(const struct mrpc_domain *d,
+					     const struct mrpc_domain_args *args,
+					     struct netlink_ext_ack *extack)
+{
+	if (mrpc_discipline_of(args->discipline) >= 0)
+		return NULL;
+	if (d && d->sched && !strcmp(d->sched->name, args->discipline) &&
+	    mrpc_engine_hold(&d->sched->engine))
+		return d->sched;
+	return mrpc_sched_get(args->discipline, extack);
+}
+
+static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
+			   struct mrpc_policy *sched, struct netlink_ext_ack *extack)
+{
+	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+	int err;
+
+	if (mn->nr_domains >= MRPC_DOMAINS_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "%u domains are in this network namespace, the most it takes",
+				   mn->nr_domains);
+		return -ENOSPC;
+	}
+	d = kzalloc(sizeof(*d), GFP_KERNEL_ACCOUNT);
+	if (!d)
+		return -ENOMEM;
+	mrpc_domain_init(d);
+	d->net = net;
+	strscpy(d->dev, args->dev, sizeof(d->dev));
+	err = mrpc_egress_init(&d->core, &rule);
+	if (err) {
+		kfree(d);
+		return err;
+	}
+	d->sched = sched;
+	mrpc_egress_pause(&d->core, args->paused);
+	spin_lock(&mn->lock);
+	d->id = ++mn->next_domain;
+	list_add_tail(&d->list, &mn->domains);
+	WRITE_ONCE(mn->nr_domains, mn->nr_domains + 1);
+	spin_unlock(&mn->lock);
+	return 0;
+}
+
+/* Under d->lock. Return: the policy that ranked before. */
+static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_policy *sched)
+{
+	struct mrpc_policy *old = d->sched;
+	struct mrpc_port *port;
+
+	d->sched = sched;
+	if (sched)
+		d->ranked_by = mrpc_sched_generation(sched);
+	if (sched == old)
+		return old;
+	d->runs = 0;
+	d->measured = 0;
+	d->ran = 0;
+	list_for_each_entry(port, &d->queues, list)
+		memset(port->own, 0, sizeof(port->own));
+	return old;
+}
+
+/*
+ * @args have been checked. Takes the reference to @sched. An earlier change is complete before
+ * this one, and this one is before a domain that was paused goes on.
+ */
+static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args,
+			       struct mrpc_policy *sched)
+{
+	struct mrpc_egress_rule rule = mrpc_domain_rule(args);
+	struct mrpc_policy *old;
+
+	spin_lock_bh(&d->lock);
+	if (args->paused)	/* at once: only to go on has to wait for the order */
+		mrpc_egress_pause(&d->core, true);
+	mrpc_domain_settle(d);
+	old = mrpc_domain_use(d, sched);
+	WARN_ON_ONCE(mrpc_egress_set(&d->core, &rule));
+	d->armed = false;	/* the rate may be another one: not when it was set for */
+	mrpc_domain_settle(d);
+	mrpc_egress_pause(&d->core, args->paused);
+	spin_unlock_bh(&d->lock);
+	mrpc_sched_put(old);
+	mrpc_domain_pump(d);
+}
+
+/* Under mn->change: makes @d be so, or a new one if there is none. */
+static int mrpc_domain_make(struct net *net, struct mrpc_domain *d,
+			    const struct mrpc_domain_args *args, struct netlink_ext_ack *extack)
+{
+	struct mrpc_policy *sched;
+	int err = mrpc_domain_check(net, args, !d, extack);
+
+	if (err)
+		return err;
+	sched = mrpc_domain_sched(d, args, extack);
+	if (IS_ERR(sched))
+		return PTR_ERR(sched);
+	if (d) {
+		mrpc_domain_change(d, args, sched);
+		return 0;
+	}
+	err = mrpc_domain_new(net, args, sched, extack);
+	if (err)
+		mrpc_sched_put(sched);
+	return err;
+}
+
+/**
+ * mrpc_domain_set() - make a domain, or change it
+ * @net: the network namespace
+ * @said: what the operator wants of it
+ * @extack: why not
+ *
+ * Datapaths are in it before this returns: also those whose route has changed since they
+ * began, and those for which there was no memory last time.
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno; -ENOMEM: it may have been made, or changed, all the same.
+ */
+int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
+		    struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain_args args;
+	struct mrpc_domain *d;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		return err;
+	d = mrpc_domain_find(net, said->dev);
+	args = mrpc_domain_merge(d, said);
+	err = mrpc_domain_make(net, d, &args, extack);
+	if (!err) {
+		err = mrpc_datapaths_follow(net);
+		d = d ?: mrpc_domain_find(net, said->dev);
+		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_SET);
+	}
+	mutex_unlock(&mn->change);
+	if (d)
+		mrpc_domain_put(d);
+	return err;
+}
+
+/* Under mn->lock, but when nobody else can see it. */
+static void mrpc_domain_unlist(struct mrpc_net *mn, struct mrpc_domain *d)
+{
+	list_del(&d->list);
+	WRITE_ONCE(mn->nr_domains, mn->nr_domains - 1);
+}
+
+/**
+ * mrpc_domain_del() - delete a domain; its datapaths send as they like
+ * @net: the network namespace
+ * @dev: the device, or "" for loop links
+ * @extack: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		return err;
+	spin_lock(&mn->lock);
+	d = mrpc_domain_lookup(mn, dev);
+	if (d)
+		mrpc_domain_unlist(mn, d);
+	spin_unlock(&mn->lock);
+	if (d) {
+		mrpc_domain_die(d);
+		err = mrpc_datapaths_follow(net);
+		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_DEL);
+		mrpc_domain_put(d);
+	} else {
+		NL_SET_ERR_MSG_FMT(extack, "there is no domain of %s", mrpc_domain_name(dev));
+		err = -ENOENT;
+	}
+	mutex_unlock(&mn->change);
+	return err;
+}
+
+/**
+ * mrpc_domains_end() - a network namespace ends
+ * @net: the namespace, without sessions: no datapath is in a domain
+ */
+void mrpc_domains_end(struct net *net)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d, *next;
+
+	list_for_each_entry_safe(d, next, &mn->domains, list) {
+		mrpc_domain_unlist(mn, d);
+		mrpc_domain_die(d);
+		mrpc_domain_put(d);
+	}
+}
+
+/* -- looking ------------------------------------------------------------------------ */
+
+/**
+ * mrpc_domain_state() - what a domain is, and does
+ * @d: the domain
+ * @state: out
+ */
+void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
+{
+	const struct mrpc_egress *core = &d->core;
+
+	memset(state, 0, sizeof(*state));
+	strscpy(state->args.dev, d->dev, sizeof(state->args.dev));
+	spin_lock_bh(&d->lock);
+	mrpc_domain_look(d);
+	strscpy(state->args.discipline,
+		d->sched ? d->sched->name : mrpc_disciplines[core->rule.within]);
+	state->args.fair = core->rule.fair;
+	state->args.paused = core->paused;
+	state->args.chunk = core->rule.chunk;
+	state->args.limit = core->rule.limit;
+	state->args.rate = core->rule.rate;
+	state->queues = d->nr_queues;
+	state->tenants = d->nr_tenants;
+	state->waiting = core->order.listed;
+	state->out = core->out;
+	state->grants = core->nr_grants;
+	state->expired = core->nr_expired;
+	state->wasted = core->nr_wasted;
+	state->sent = d->sent;
+	state->runs = d->runs;
+	state->measured = d->measured;
+	state->ran = d->ran;
+	spin_unlock_bh(&d->lock);
+}
+
+/**
+ * mrpc_domain_ranks_by() - does a policy rank the datapaths of a domain?
+ * @d: the domain
+ * @type: the policy, as a type of engines
+ */
+bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type)
+{
+	bool does;
+
+	spin_lock_bh(&d->lock);
+	does = d->sched && &d->sched->engine == type;
+	spin_unlock_bh(&d->lock);
+	return does;
+}
+
+/* A datapath of which @u is what goes first, or has gone or will. */
+static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit *u, u32 position)
+{
+	const struct mrpc_port *port = u->port;
+	const struct mrpc_conn *conn = container_of(port, struct mrpc_conn, port);
+
+	*q = (struct mrpc_domain_queue) {
+		.datapath = conn->dp_id,
+		.session = conn->session->id,
+		.conn = conn->id,
+		.weight = port->tenant ? port->tenant->order.weight : MRPC_ORDER_WEIGHT,
+		.state = u->queue.state,
+		.priority = u->queue.order.priority,
+		.credit = u->queue.credit,
+		.position = position,
+		.left = port->unit.queue.order.left + port->left,
+		.below = port->unit.queue.below,
+		.grants = port->grants,
+		.sent = port->sent,
+		.ahead = port->ahead,
+	};
+	if (port->tenant)
+		strscpy(q->tenant, port->tenant->name, sizeof(q->tenant));
+}
+
+/* Under d->lock. Likewise, if its datapath is not in @all. Return: how many are. */
+static u32 mrpc_domain_note_new(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 nr,
+				const struct mrpc_unit *u, bool waits)
+{
+	if (u->port->shown == d->shows)
+		return nr;
+	u->port->shown = d->shows;
+	mrpc_domain_note(&all[nr], u, waits ? nr + 1 : 0);
+	return nr + 1;
+}
+
+/* Under d->lock: who has the next turns, then who has one now, and then the rest. */
+static u32 mrpc_domain_note_all(struct mrpc_domain *d, struct mrpc_domain_queue *all)
+{
+	const struct mrpc_order_link *l;
+	const struct mrpc_unit *u;
+	struct mrpc_order_entity *e;
+	struct mrpc_port *port;
+	u32 nr = 0, grants = 0;
+
+	d->shows++;
+	e = mrpc_order_walk_begin(&d->core.order, MRPC_DOMAIN_WALK);
+	for (; e; e = mrpc_order_walk_next(e)) {
+		u = container_of(mrpc_egress_of(e), struct mrpc_unit, queue);
+		nr = mrpc_domain_note_new(d, all, nr, u, true);
+	}
+	mrpc_order_walk_end(&d->core.order);
+	for (l = d->core.grants.next; l != &d->core.grants; l = l->next) {
+		u = container_of(l, struct mrpc_unit, queue.grant);
+		nr = mrpc_domain_note_new(d, all, nr, u, false);
+		if (++grants == MRPC_DOMAIN_WALK)
+			break;
+	}
+	list_for_each_entry(port, &d->queues, list) {
+		u = list_first_entry_or_null(&port->units, struct mrpc_unit, list);
+		nr = mrpc_domain_note_new(d, all, nr, u ?: &port->unit, false);
+	}
+	return nr;
+}
+
+/**
+ * mrpc_domain_queues() - the datapaths of a domain, at one moment
+ * @d: the domain
+ * @all: out: those that wait, in the order of their next turns, then the others
+ * @cap: room in @all
+ *
+ * Where a sender has several messages of a datapath, the first is shown of those that wait. With
+ * the lock held it looks ahead MRPC_DOMAIN_WALK turns, and once at each datapath: whose messages
+ * are all behind those is among the others. So is, where the domain is deleted meanwhile, whose
+ * messages are stale: that nobody waits for.
+ *
+ * Context: process; may sleep.
+ * Return: how many there are; if they find no room, nothing is in @all.
+ */
+u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap)
+{
+	u32 nr;
+
+	spin_lock_bh(&d->lock);
+	mrpc_domain_settle(d);
+	mrpc_domain_rank(d);
+	mrpc_domain_settle(d);
+	nr = d->nr_queues;
+	if (nr <= cap) {
+		mrpc_domain_look(d);
+		nr = mrpc_domain_note_all(d, all);
+	}
+	spin_unlock_bh(&d->lock);
+	return nr;
+}

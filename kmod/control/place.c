@@ -1,0 +1,545 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Placements: the engines that an operator wants in a network namespace.
+ */
+#include <linux/slab.h>
+#include <net/netns/generic.h>
+
+#include "chain/chain.h"
+#include "egress/domain.h"
+#include "core/placement.h"
+#include "core/session.h"
+
+static unsigned int mrpc_net_id;
+
+/**
+ * mrpc_net() - what a network namespace has
+ * @net: the namespace
+ */
+struct mrpc_net *mrpc_net(struct net *net)
+{
+	return net_generic(net, mrpc_net_id);
+}
+
+static int __net_init mrpc_net_start(struct net *net)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+
+	mutex_init(&mn->change);
+	spin_lock_init(&mn->lock);
+	INIT_LIST_HEAD(&mn->placements);
+	INIT_LIST_HEAD(&mn->domains);
+	INIT_LIST_HEAD(&mn->datapaths);
+	INIT_LIST_HEAD(&mn->links);
+	return 0;
+}
+
+void mrpc_placement_put(struct mrpc_placement *p)
+{
+	if (!refcount_dec_and_test(&p->ref))
+		return;
+	if (p->now)
+		mrpc_group_put(p->now);
+	if (p->next && p->next != p->now)
+		mrpc_group_put(p->next);
+	kfree(p);
+}
+
+/* No session is left: each keeps its namespace. */
+static void __net_exit mrpc_net_stop(struct net *net)
+{
+	struct mrpc_placement *p, *next;
+	struct mrpc_net *mn = mrpc_net(net);
+
+	list_for_each_entry_safe(p, next, &mn->placements, list) {
+		list_del(&p->list);
+		mrpc_placement_put(p);
+	}
+	mrpc_domains_end(net);
+}
+
+static struct pernet_operations mrpc_net_ops = {
+	.init	= mrpc_net_start,
+	.exit	= mrpc_net_stop,
+	.id	= &mrpc_net_id,
+	.size	= sizeof(struct mrpc_net),
+};
+
+int __init mrpc_net_init(void)
+{
+	return register_pernet_subsys(&mrpc_net_ops);
+}
+
+void mrpc_net_exit(void)
+{
+	unregister_pernet_subsys(&mrpc_net_ops);
+}
+
+/* -- scopes ------------------------------------------------------------------ */
+
+/**
+ * mrpc_scope_services() - the services of a connection that a scope is about
+ * @scope: the scope
+ * @conn: a connection whose services are known
+ *
+ * Return: a bit for each of conn->services.
+ */
+u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn)
+{
+	u32 i, all = 0;
+
+	for (i = 0; i < conn->nr_services; i++)
+		if (!scope->service[0] ||
+		    !strcmp(scope->service, mrpc_schema_service(conn->services[i].schema->plan)))
+			all |= BIT(i);
+	return all;
+}
+
+/**
+ * mrpc_scope_matches() - is this connection's datapath in a scope?
+ * @scope: the scope
+ * @conn: a connection whose services are known
+ */
+bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn)
+{
+	const struct mrpc_session *s = conn->session;
+
+	if (!(scope->side & (conn->accepted ? MRPC_SIDE_SERVER : MRPC_SIDE_CLIENT)))
+		return false;
+	if (scope->datapath && scope->datapath != conn->dp_id)
+		return false;
+	if (scope->session && scope->session != s->id)
+		return false;
+	if (scope->pid && scope->pid != s->pid)
+		return false;
+	if (scope->has_uid && !uid_eq(scope->uid, s->uid))
+		return false;
+	if (scope->cgroup && !mrpc_session_in_cgroup(s, scope->cgroup))
+		return false;
+	return mrpc_scope_services(scope, conn);
+}
+
+/* Something that can never match is a mistake: ids are not used twice. */
+static int mrpc_scope_check(struct net *net, const struct mrpc_scope *scope,
+			    struct netlink_ext_ack *extack)
+{
+	bool session = !scope->session, pid = !scope->pid, dp = !scope->datapath;
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_session *s = NULL;
+	struct mrpc_conn *conn;
+	u32 id = 0;
+
+	while ((!session || !pid) && (s = mrpc_session_next(net, id))) {
+		id = s->id;
+		session |= s->id == scope->session;
+		pid |= s->pid == scope->pid;
+		mrpc_session_put(s);
+	}
+	spin_lock(&mn->lock);
+	list_for_each_entry(conn, &mn->datapaths, datapaths)
+		dp |= conn->dp_id == scope->datapath;
+	spin_unlock(&mn->lock);
+	if (!session)
+		NL_SET_ERR_MSG_FMT(extack, "the scope matches nothing: there is no session %u",
+				   scope->session);
+	else if (!pid)
+		NL_SET_ERR_MSG_FMT(extack, "the scope matches nothing: process %d has no session",
+				   scope->pid);
+	else if (!dp)
+		NL_SET_ERR_MSG_FMT(extack, "the scope matches nothing: there is no datapath %u",
+				   scope->datapath);
+	return session && pid && dp ? 0 : -ENOENT;
+}
+
+/* -- changes ----------------------------------------------------------------- */
+
+/* Under mn->change or mn->lock. */
+static struct mrpc_placement *mrpc_placement_find(struct mrpc_net *mn, const char *name)
+{
+	struct mrpc_placement *p;
+
+	list_for_each_entry(p, &mn->placements, list)
+		if (!strcmp(p->name, name))
+			return p;
+	return NULL;
+}
+
+static struct mrpc_placement *mrpc_placement_need(struct mrpc_net *mn, const char *name,
+						  struct netlink_ext_ack *extack)
+{
+	struct mrpc_placement *p = mrpc_placement_find(mn, name);
+
+	if (!p)
+		NL_SET_ERR_MSG_FMT(extack, "there is no engine named '%s'", name);
+	return p;
+}
+
+static void mrpc_placement_percent(struct mrpc_net *mn, struct mrpc_placement *p, u8 percent)
+{
+	spin_lock(&mn->lock);
+	p->percent = percent;
+	mn->gen++;
+	spin_unlock(&mn->lock);
+}
+
+/* A change is over: @group is what all have now. */
+static void mrpc_placement_settle(struct mrpc_net *mn, struct mrpc_placement *p,
+				  struct mrpc_group *group)
+{
+	struct mrpc_group *drop = group == p->next ? p->now : p->next;
+
+	spin_lock(&mn->lock);
+	p->now = group;
+	p->next = NULL;
+	p->changing = false;
+	p->percent = 0;
+	mn->gen++;
+	if (!group) {
+		list_del(&p->list);
+		mn->nr_placements--;
+	}
+	spin_unlock(&mn->lock);
+	if (drop)
+		mrpc_group_put(drop);
+	if (!group)
+		mrpc_placement_put(p);
+}
+
+/*
+ * Bring @percent of the datapaths in scope to the next configuration. At 100
+ * the change is over, at 0 it is taken back. If it fails the datapaths go back
+ * to what they had before this step. Under mn->change.
+ */
+static int mrpc_placement_move(struct net *net, struct mrpc_placement *p, u8 percent,
+			       struct mrpc_change_result *result, struct netlink_ext_ack *extack)
+{
+	struct mrpc_change_result back = {};
+	struct mrpc_net *mn = mrpc_net(net);
+	u8 before = p->percent;
+	int err;
+
+	mrpc_placement_percent(mn, p, percent);
+	err = mrpc_change_apply(net, &p->scope, result, extack);
+	if (err) {
+		mrpc_placement_percent(mn, p, before);
+		result->rolled_back = !mrpc_change_apply(net, &p->scope, &back, NULL);
+		percent = before;
+	}
+	if (percent == 100)
+		mrpc_placement_settle(mn, p, p->next);
+	else if (!percent)
+		mrpc_placement_settle(mn, p, p->now);
+	return err;
+}
+
+/* Under mn->change: begin a change of a placement to @group, a reference. */
+static int mrpc_placement_begin(struct mrpc_net *mn, struct mrpc_placement *p,
+				struct mrpc_group *group, struct netlink_ext_ack *extack)
+{
+	if (p->changing) {
+		NL_SET_ERR_MSG_FMT(extack, "'%s' is changing, at %u %%: step it to 100 or 0 first",
+				   p->name, p->percent);
+		return -EBUSY;
+	}
+	spin_lock(&mn->lock);
+	p->next = group;
+	p->changing = true;
+	p->percent = 0;
+	spin_unlock(&mn->lock);
+	return 0;
+}
+
+static int mrpc_placement_insert(struct mrpc_net *mn, struct mrpc_placement *p,
+				 const struct mrpc_placement_args *args,
+				 struct netlink_ext_ack *extack)
+{
+	struct mrpc_placement *at = NULL;
+	struct list_head *where = mn->placements.prev;
+
+	if (mrpc_placement_find(mn, p->name)) {
+		NL_SET_ERR_MSG_FMT(extack, "there is an engine '%s' already: choose another name",
+				   p->name);
+		return -EEXIST;
+	}
+	if (mn->nr_placements >= MRPC_PLACEMENTS_MAX) {
+		NL_SET_ERR_MSG_FMT(extack, "%u engines are placed in this network namespace, the most it takes",
+				   mn->nr_placements);
+		return -ENOSPC;
+	}
+	if (args->before || args->after) {
+		at = mrpc_placement_need(mn, args->before ?: args->after, extack);
+		if (!at)
+			return -ENOENT;
+		where = args->before ? at->list.prev : &at->list;
+	}
+	spin_lock(&mn->lock);
+	p->id = ++mn->next_id;
+	list_add(&p->list, where);
+	mn->nr_placements++;
+	spin_unlock(&mn->lock);
+	return 0;
+}
+
+/**
+ * mrpc_placement_add() - place an engine type on a scope
+ * @net: the network namespace
+ * @args: where
+ * @group: the configuration; a reference is taken over in any case
+ * @result: what was done
+ * @id: out: the placement's number
+ * @extack: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno, after which nothing has changed.
+ */
+int mrpc_placement_add(struct net *net, const struct mrpc_placement_args *args,
+		       struct mrpc_group *group, struct mrpc_change_result *result, u32 *id,
+		       struct netlink_ext_ack *extack)
+{
+	const char *name = args->name ?: group->ops->name;
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p = NULL;
+	int err;
+
+	err = mrpc_scope_check(net, &args->scope, extack);
+	if (err)
+		goto out;
+	err = -ENOMEM;
+	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	if (!p)
+		goto out;
+	refcount_set(&p->ref, 1);
+	strscpy(p->name, name, sizeof(p->name));
+	p->scope = args->scope;
+	p->changing = true;
+	p->next = group;
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		goto out;
+	err = mrpc_placement_insert(mn, p, args, extack);
+	if (!err) {
+		*id = p->id;
+		group = NULL;
+		err = mrpc_placement_move(net, p, args->percent, result, extack);
+		p = NULL;	/* the list's, or gone */
+	} else {
+		p->next = NULL;
+	}
+	mutex_unlock(&mn->change);
+out:
+	kfree(p);
+	if (group)
+		mrpc_group_put(group);
+	return err;
+}
+
+/**
+ * mrpc_placement_set() - give a placement another configuration, or type
+ * @net: the network namespace
+ * @name: of the placement
+ * @from: the configuration that @group takes over what is not given from
+ * @group: the configuration; a reference is taken over in any case
+ * @percent: of the datapaths, 1 to 100
+ * @result: what was done
+ * @extack: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno, after which nothing has changed. -ESTALE: somebody else
+ * has set it meanwhile, so @group stands on what is no more.
+ */
+int mrpc_placement_set(struct net *net, const char *name, const struct mrpc_group *from,
+		       struct mrpc_group *group, u8 percent,
+		       struct mrpc_change_result *result, struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err) {
+		mrpc_group_put(group);
+		return err;
+	}
+	p = mrpc_placement_need(mn, name, extack);
+	err = !p ? -ENOENT : !p->changing && p->now != from ? -ESTALE :
+	      mrpc_placement_begin(mn, p, group, extack);
+	if (err)
+		mrpc_group_put(group);
+	else
+		err = mrpc_placement_move(net, p, percent, result, extack);
+	mutex_unlock(&mn->change);
+	return err;
+}
+
+static int mrpc_placement_leaves(struct mrpc_net *mn, struct mrpc_placement *p,
+				 struct netlink_ext_ack *extack)
+{
+	return mrpc_placement_begin(mn, p, NULL, extack);
+}
+
+static int mrpc_placement_goes_on(struct mrpc_net *mn, struct mrpc_placement *p,
+				  struct netlink_ext_ack *extack)
+{
+	if (p->changing)
+		return 0;
+	NL_SET_ERR_MSG_FMT(extack, "no change of '%s' is in progress", p->name);
+	return -EINVAL;
+}
+
+/* @begin: what makes it a change in progress, under mn->change. */
+static int mrpc_placement_take(struct net *net, const char *name,
+			       int (*begin)(struct mrpc_net *mn, struct mrpc_placement *p,
+					    struct netlink_ext_ack *extack),
+			       u8 percent, struct mrpc_change_result *result,
+			       struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p;
+	int err;
+
+	err = mutex_lock_interruptible(&mn->change);
+	if (err)
+		return err;
+	p = mrpc_placement_need(mn, name, extack);
+	err = p ? begin(mn, p, extack) : -ENOENT;
+	if (!err)
+		err = mrpc_placement_move(net, p, percent, result, extack);
+	mutex_unlock(&mn->change);
+	return err;
+}
+
+/**
+ * mrpc_placement_del() - remove a placement
+ * @net: the network namespace
+ * @name: of the placement
+ * @percent: of the datapaths, 1 to 100
+ * @result: what was done
+ * @extack: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno, after which nothing has changed.
+ */
+int mrpc_placement_del(struct net *net, const char *name, u8 percent,
+		       struct mrpc_change_result *result, struct netlink_ext_ack *extack)
+{
+	return mrpc_placement_take(net, name, mrpc_placement_leaves, percent, result, extack);
+}
+
+/**
+ * mrpc_placement_step() - take a change in progress further, or back
+ * @net: the network namespace
+ * @name: of the placement
+ * @percent: of the datapaths; 100 completes the change, 0 takes it back
+ * @result: what was done
+ * @extack: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno, after which nothing has changed.
+ */
+int mrpc_placement_step(struct net *net, const char *name, u8 percent,
+			struct mrpc_change_result *result, struct netlink_ext_ack *extack)
+{
+	return mrpc_placement_take(net, name, mrpc_placement_goes_on, percent, result, extack);
+}
+
+/**
+ * mrpc_placement_group() - the present configuration of a placement
+ * @net: the network namespace
+ * @name: of the placement
+ * @extack: why not
+ *
+ * Return: the group with a reference, or an ERR_PTR.
+ */
+struct mrpc_group *mrpc_placement_group(struct net *net, const char *name,
+					struct netlink_ext_ack *extack)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_group *g = ERR_PTR(-ENOENT);
+	struct mrpc_placement *p;
+
+	spin_lock(&mn->lock);
+	p = mrpc_placement_find(mn, name);
+	if (p && p->now) {
+		g = p->now;
+		mrpc_group_get(g);
+	}
+	spin_unlock(&mn->lock);
+	if (!p)
+		NL_SET_ERR_MSG_FMT(extack, "there is no engine named '%s'", name);
+	else if (IS_ERR(g))
+		NL_SET_ERR_MSG_FMT(extack, "'%s' is being added", name);
+	return g;
+}
+
+/**
+ * mrpc_placement_list() - a namespace's placements, in order
+ * @net: the network namespace
+ * @ids: room for the numbers of MRPC_PLACEMENTS_MAX
+ *
+ * All as they are at one moment.
+ *
+ * Return: how many there are.
+ */
+u32 mrpc_placement_list(struct net *net, u32 *ids)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p;
+	u32 nr = 0;
+
+	spin_lock(&mn->lock);
+	list_for_each_entry(p, &mn->placements, list)
+		ids[nr++] = p->id;
+	spin_unlock(&mn->lock);
+	return nr;
+}
+
+/* Return: the placement of that name with a reference, or NULL. */
+struct mrpc_placement *mrpc_placement_by_name(struct net *net, const char *name)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p;
+
+	spin_lock(&mn->lock);
+	p = mrpc_placement_find(mn, name);
+	if (p)
+		mrpc_placement_get(p);
+	spin_unlock(&mn->lock);
+	return p;
+}
+
+/* Numbers are unique, names are not for ever. Return: with a reference, or NULL. */
+struct mrpc_placement *mrpc_placement_by_id(struct net *net, u32 id)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_placement *p, *found = NULL;
+
+	spin_lock(&mn->lock);
+	list_for_each_entry(p, &mn->placements, list) {
+		if (p->id != id)
+			continue;
+		mrpc_placement_get(p);
+		found = p;
+		break;
+	}
+	spin_unlock(&mn->lock);
+	return found;
+}
+
+/**
+ * mrpc_placement_choose() - what a placement wants on a datapath
+ * @p: the placement; under mn->lock
+ * @conn: a connection in its scope
+ *
+ * Datapaths are numbered one after the other, so that any share of them gets
+ * a change of that share.
+ *
+ * Return: the configuration, without a reference, or NULL: no engine.
+ */
+struct mrpc_group *mrpc_placement_choose(const struct mrpc_placement *p,
+					 const struct mrpc_conn *conn)
+{
+	/* 61 has no divisor in common with 100: neighbours are spread evenly. */
+	bool next = p->changing && conn->dp_id * 61ULL % 100 < p->percent;
+
+	return next ? p->next : p->now;
+}

@@ -1,9 +1,0 @@
-// SPDX-License-Identifier: GPL-2.0
-/*
- * What rules cost each message that they judge, built in one compilation unit, so that the
- * compiler sees through the calls between these files.
- */
-#include "rules.c"
-#include "rule_eval.c"
-#include "field.c"
-#include "set.c"

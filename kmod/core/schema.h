@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CORE_SCHEMA_H
+#define MRPC_CORE_SCHEMA_H
+
+#include <linux/list.h>
+#include <linux/mrpc.h>
+#include <linux/refcount.h>
+#include <linux/types.h>
+
+#include "lib/message/schema.h"
+
+/**
+ * struct mrpc_schema - a compiled schema, shared by all who bind the same bytes
+ *
+ * Immutable after publication. @ref counts users; at zero the schema stays in
+ * the cache, found again by hash, until it is the oldest of too many.
+ *
+ * @ref: users; 0 to 1 and back under mrpc_schemas_lock
+ * @node: entry of the hash table; under mrpc_schemas_lock
+ * @lru: entry of the list of unused schemas; under mrpc_schemas_lock
+ * @hash: SHA-256 of the binary form
+ * @len: bytes of the binary form
+ * @size: bytes of the plan
+ * @binds: how often it was bound; under mrpc_schemas_lock
+ * @compile_ns: what the first bind cost
+ * @plan: the compiled form, the start of one allocation
+ */
+struct mrpc_schema {
+	u32 ref;
+	u32 id;
+	struct hlist_node node;
+	struct list_head lru;
+	u8 hash[MRPC_HASH_LEN];
+	u32 len;
+	u32 size;
+	u64 binds;
+	u64 compile_ns;
+	const struct mrpc_schema_plan *plan;
+};
+
+struct mrpc_schema *mrpc_schema_bind(const void *buf, u32 len, bool *hit,
+				     struct mrpc_schema_error *err);
+void mrpc_schema_get(struct mrpc_schema *schema);
+void mrpc_schema_put(struct mrpc_schema *schema);
+void mrpc_schemas_exit(void);
+
+/**
+ * mrpc_schemas_each() - call @fn for each schema, used or not
+ * Holds mrpc_schemas_lock: @fn must not sleep. Stops when @fn returns non-zero.
+ */
+int mrpc_schemas_each(int (*fn)(struct mrpc_schema *schema, void *ctx), void *ctx);
+
+#endif /* MRPC_CORE_SCHEMA_H */

@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Egress domains: which of the datapaths that leave by one device sends next.
+ *
+ * The order, the grants and their limit are lib/egress.h; this is what connects
+ * datapaths to it. A domain exists only where the operator has made one: for a
+ * device of a network namespace, or for its loop links.
+ */
+#ifndef MRPC_EGRESS_DOMAIN_H
+#define MRPC_EGRESS_DOMAIN_H
+
+#include <linux/hrtimer.h>
+#include <linux/if.h>
+#include <linux/list.h>
+#include <linux/mrpc_policy.h>
+#include <linux/netlink.h>
+#include <linux/rcupdate.h>
+#include <linux/refcount.h>
+#include <linux/spinlock.h>
+#include <linux/types.h>
+#include <linux/workqueue.h>
+
+#include "lib/egress.h"
+
+struct mrpc_chain;
+struct mrpc_conn;
+struct mrpc_domain;
+struct mrpc_engine_ops;
+struct mrpc_policy;
+struct mrpc_rpc;
+struct net;
+
+#define MRPC_TENANT_NAME	32	/* with NUL */
+#define MRPC_DOMAINS_MAX	64	/* of one network namespace */
+#define MRPC_CHUNK_MIN		1024	/* bytes */
+#define MRPC_CHUNK_MAX		(1U << 20)
+#define MRPC_LIMIT_MAX		(64U << 20)
+#define MRPC_PACE_MIN		1000		/* bytes a second */
+
+/**
+ * struct mrpc_tenant - who shares the link of a domain with others
+ * @list: entry of mrpc_domain.tenants; under the domain's lock, as everything
+ * @name: what the operator calls it, or "uid NUMBER"
+ * @order: its queues
+ */
+struct mrpc_tenant {
+	struct list_head list;
+	char name[MRPC_TENANT_NAME];
+	struct mrpc_order_tenant order;
+};
+
+/**
+ * struct mrpc_sender - what sends the messages of many connections by itself
+ *
+ * Embedded in an object of its transport, one of a network namespace, which lasts as long as there
+ * is a link that is in a domain. What it has below of all of them is in one queue.
+ *
+ * @lock: of @turns; innermost
+ * @turns: units that have been granted something, by mrpc_unit.turn
+ * @queued: bytes of memory that it has given to what is below it, all in all. Written by it, with
+ *	release, when @below has them already
+ * @kick: there are some; called under the domain's lock: only leaves a note
+ * @below: bytes of memory below it; as mrpc_transport_ops.below
+ */
+struct mrpc_sender {
+	spinlock_t lock;
+	struct list_head turns;
+	u64 queued;
+	void (*kick)(struct mrpc_sender *sender);
+	u64 (*below)(struct mrpc_sender *sender);
+};
+
+/**
+ * struct mrpc_unit - what is ordered in a domain: the messages of a datapath, one after the other;
+ * or one message, which a sender has
+ *
+ * A datapath's is embedded in its port. A message's belongs to the sender, whose lock
+ * serializes what it calls (egress/unit.c); a link's are gone before its port is.
+ *
+ * @domain: the domain, which @port keeps; NULL: in none. Under the domain's lock, and a
+ *	message's also under the sender's
+ * The rest is under the domain's lock:
+ * @port: whose
+ * @queue: what is ordered
+ * @list: a message's: entry of mrpc_port.units
+ * @turn: likewise: entry of mrpc_sender.turns; under that one's lock
+ * @seen: what a policy that ranks sees of it
+ * @waits: it has had no grant
+ * @mark: mrpc_domain.granted when it came, or the link could take it again
+ * @left: what of its bytes to be sent is in mrpc_port.left
+ */
+struct mrpc_unit {
+	struct mrpc_domain *domain;
+	struct mrpc_port *port;
+	struct mrpc_egress_queue queue;
+	struct list_head list;
+	struct list_head turn;
+	struct mrpc_sched_queue seen;
+	bool waits;
+	u64 mark;
+	u64 left;
+};
+
+/**
+ * struct mrpc_port - a datapath's place in its domain; embedded in struct mrpc_conn
+ *
+ * @domain: a reference, or NULL; changes under the domain's lock and with the transmit
+ *	claim held, but for the first time, when a connection is about to be READY.
+ *	Softirq reads it under RCU
+ * @sender: who sends its messages, or NULL: the owner of the transmit claim
+ * The rest is under the domain's lock:
+ * @unit: of its messages; with @sender it never waits for anything
+ * @units: those of messages that @sender has
+ * @left: bytes that these have to send
+ * @list: entry of mrpc_domain.queues
+ * @below: entry of mrpc_domain.below, while @unit has something below
+ * @tenant: whose it is, or NULL: there was no memory for one
+ * @head: the message that @unit knows of; compared, never followed
+ * @own: what a policy that ranks has for itself
+ * @grants, @sent: grants taken, and bytes
+ * @ahead: the most bytes that others were granted while a message waited
+ * @shown: mrpc_domain.shows of the latest dump that has it
+ */
+struct mrpc_port {
+	struct mrpc_domain __rcu *domain;
+	struct mrpc_sender *sender;
+	struct mrpc_unit unit;
+	struct list_head units;
+	u64 left;
+	struct list_head list;
+	struct list_head below;
+	struct mrpc_tenant *tenant;
+	const struct mrpc_rpc *head;
+	u8 own[MRPC_SCHED_OWN] __aligned(8);
+	u64 grants;
+	u64 sent;
+	u64 ahead;
+	u64 shown;
+};
+
+/**
+ * struct mrpc_domain - the datapaths that leave by one device
+ *
+ * Reference counted: the namespace's list holds one, each datapath in it one, each
+ * looker-up one, and @tell and @settle while they are queued. The last goes in process context.
+ *
+ * @ref: references
+ * @rcu: for the free
+ * @list: entry of mrpc_net.domains; under mrpc_net.lock
+ * @net: the network namespace; lasts until @dead is set and @tell has ended
+ * @id: unique in the namespace; 0 is none
+ * @dev: name of the device; "": links of the transport loop
+ * @lock: everything below. Process and softirq context; taken inside the lock of a sender's
+ *	transport. Inside it is only mrpc_sender.lock, and of transports only credit() and
+ *	below() are called, and of senders kick() and below(). What is done for all messages is
+ *	done in shares, each with the lock taken anew: mrpc_domain_settle()
+ * @dead: it is deleted, or its namespace ends: nobody joins, nothing is told
+ * @core: order and grants
+ * @sched: the policy that ranks, a reference, or NULL
+ * @ranked_by: generation of the programs by which it has ranked what is listed
+ * @runs: of its programs
+ * @measured: of them
+ * @ran: ns, of those measured
+ * @tenants: those with datapaths
+ * @nr_tenants: how many
+ * @queues: all datapaths in it, by mrpc_port.list
+ * @nr_queues: how many
+ * @below: those with bytes sent and not known to be gone, by mrpc_port.below
+ * @nr_below: how many
+ * @sender: who sends what datapaths here have not sent themselves, or NULL: there are none such
+ * @nr_sending: datapaths with it
+ * @pool: of what it has sent here, what is below: all of it in one queue
+ * @pool_size: bytes of memory that they are
+ * @pool_mark: mrpc_sender.queued with the last of these
+ * @pool_stuck: bytes of memory below the sender that do not move, and do not count
+ * @shows: dumps, all in all
+ * @moved: when bytes last went below, or were seen to have gone, ns
+ * @timer: looks whether bytes have gone, and for grants that are not used
+ * @armed: it is set
+ * @poll: until it looks again, ns
+ * @granted: bytes, all in all
+ * @sent: likewise
+ * @told: how many grants had expired when operators were told of that
+ * @told_at: when that was, ns; 0: never
+ * @tell: tells them
+ * @settle: has messages ranked anew by programs that have come or gone
+ * @settling: in how many contexts that, or a change, goes on: programs that come or go meanwhile
+ *	rank afterwards
+ */
+struct mrpc_domain {
+	refcount_t ref;
+	struct rcu_head rcu;
+	struct list_head list;
+	struct net *net;
+	u32 id;
+	char dev[IFNAMSIZ];
+	spinlock_t lock;
+	bool dead;
+	struct mrpc_egress core;
+	struct mrpc_policy *sched;
+	u64 ranked_by;
+	u64 runs;
+	u64 measured;
+	u64 ran;
+	struct list_head tenants;
+	u32 nr_tenants;
+	struct list_head queues;
+	u32 nr_queues;
+	struct list_head below;
+	u32 nr_below;
+	struct mrpc_sender *sender;
+	u32 nr_sending;
+	struct mrpc_egress_queue pool;
+	u64 pool_size;
+	u64 pool_mark;
+	u64 pool_stuck;
+	u64 shows;
+	u64 moved;
+	struct hrtimer timer;
+	bool armed;
+	u64 poll;
+	u64 granted;
+	u64 sent;
+	u64 told;
+	u64 told_at;
+	struct work_struct tell;
+	struct work_struct settle;
+	u32 settling;
+};
+
+/* mrpc_domain_args.given: what is not stays, or is as domains begin. */
+#define MRPC_DOMAIN_DISCIPLINE	BIT(0)
+#define MRPC_DOMAIN_FAIR	BIT(1)
+#define MRPC_DOMAIN_PAUSED	BIT(2)
+#define MRPC_DOMAIN_CHUNK	BIT(3)
+#define MRPC_DOMAIN_LIMIT	BIT(4)
+#define MRPC_DOMAIN_RATE	BIT(5)
+
+/**
+ * struct mrpc_domain_args - what an operator says of a domain
+ * @dev: the device, "": loop links
+ * @given: MRPC_DOMAIN_...: which of the others the operator has said
+ * @discipline: fifo, strict, small-first, deadline, or the name of a policy
+ * @fair: tenants share by weight
+ * @paused: no grants
+ * @chunk: bytes of a grant at most
+ * @limit: bytes granted, or sent and not gone, at most
+ * @rate: bytes a second at most; 0: as many as there are
+ */
+struct mrpc_domain_args {
+	char dev[IFNAMSIZ];
+	u8 given;
+	char discipline[MRPC_POLICY_NAME];
+	bool fair;
+	bool paused;
+	u32 chunk;
+	u32 limit;
+	u64 rate;
+};
+
+/**
+ * struct mrpc_domain_state - what a domain is doing
+ * @queues: datapaths in it
+ * @tenants: of them
+ * @waiting: that could send
+ * @out: bytes granted, or sent and not gone
+ * @grants, @expired, @wasted: as in struct mrpc_egress
+ * @sent: bytes
+ * @runs, @measured, @ran: as in struct mrpc_domain
+ */
+struct mrpc_domain_state {
+	struct mrpc_domain_args args;
+	u32 queues;
+	u32 tenants;
+	u32 waiting;
+	u64 out;
+	u64 grants;
+	u64 expired;
+	u64 wasted;
+	u64 sent;
+	u64 runs;
+	u64 measured;
+	u64 ran;
+};
+
+/**
+ * struct mrpc_domain_queue - one datapath in a domain, for dumps
+ * @position: in the order of next turns, from 1; 0: it does not wait, or behind very many
+ * @ahead: see struct mrpc_port
+ */
+struct mrpc_domain_queue {
+	u32 datapath;
+	u32 session;
+	u32 conn;
+	char tenant[MRPC_TENANT_NAME];
+	u32 weight;
+	u8 state;
+	u8 priority;
+	bool credit;
+	u32 position;
+	u64 left;
+	u64 below;
+	u64 grants;
+	u64 sent;
+	u64 ahead;
+};
+
+/* domain.c: for datapaths */
+u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct mrpc_rpc *rpc);
+void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
+		      const struct mrpc_rpc *next);
+void mrpc_domain_idle(struct mrpc_conn *conn, struct mrpc_domain *d);
+bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d);
+void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain);
+bool mrpc_domain_fits(struct mrpc_conn *conn);
+void mrpc_domain_leave(struct mrpc_conn *conn);
+
+/* egress/unit.c: for senders */
+bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
+void mrpc_unit_leave(struct mrpc_unit *u);
+void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit);
+bool mrpc_unit_share(struct mrpc_unit *u);
+struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *budget);
+bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credit);
+
+/* control/egress_config.c: for operators */
+int mrpc_discipline_of(const char *name);
+bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type);
+int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
+		    struct netlink_ext_ack *extack);
+int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack);
+struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev);
+struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after);
+void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state);
+u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap);
+void mrpc_domains_end(struct net *net);
+
+/* Between the two */
+void mrpc_domain_init(struct mrpc_domain *d);
+void mrpc_domain_put(struct mrpc_domain *d);
+void mrpc_domain_die(struct mrpc_domain *d);
+void mrpc_domain_pump(struct mrpc_domain *d);
+bool mrpc_domain_share(struct mrpc_domain *d, const void *self) __must_hold(&d->lock);
+void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc,
+		      u64 left);
+void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port);
+bool mrpc_domain_look(struct mrpc_domain *d);
+void mrpc_domain_rank(struct mrpc_domain *d);
+void mrpc_domain_settle(struct mrpc_domain *d) __must_hold(&d->lock);
+
+#endif /* MRPC_EGRESS_DOMAIN_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A datapath stands still: somebody who is no owner of its claims has both.
+ */
+#include <linux/delay.h>
+#include <linux/sched/signal.h>
+
+#include "chain/chain.h"
+#include "core/conn.h"
+
+/* Wait for one claim. Under conn->change_lock. */
+static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
+{
+	if (mrpc_claim_disable(claim))
+		return 0;
+	while (!mrpc_claim_idle(claim)) {
+		if (!patient && signal_pending(current))
+			return -EINTR;
+		usleep_range(10, 50);
+	}
+	return 0;
+}
+
+/**
+ * mrpc_datapath_resume() - both claims of a datapath go back
+ * @conn: the connection; under its change_lock
+ * @all: whoever wanted them or not: an owner may be leaving early right now, and not know
+ *	that nobody waits any more
+ *
+ * Who was turned away, or left early, comes again.
+ */
+void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
+{
+	const struct mrpc_path *out = &conn->path[MRPC_TX], *in = &conn->path[MRPC_RX];
+	bool tx = all || out->held || out->late || !mrpc_queue_empty(&out->out) ||
+		  !llist_empty(&conn->touched);
+	bool rx = all || in->held;
+
+	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
+	tx |= mrpc_claim_enable(&conn->tx);
+	rx |= mrpc_claim_enable(&conn->rx);
+	/* The timer may have put it on a runtime that it has left before its turn came. */
+	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags);
+	if (tx || test_bit(MRPC_CONN_TX_READY, &conn->flags))
+		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
+	if (rx || test_bit(MRPC_CONN_RX_READY, &conn->flags))
+		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+}
+
+/**
+ * mrpc_datapath_pause() - take both claims of a datapath
+ * @conn: the connection; under its change_lock
+ * @patient: no signal ends it
+ *
+ * Context: process; waits until their owners are between two rpcs.
+ * Return: 0: mrpc_datapath_resume() gives them back; -EINTR; -ESHUTDOWN: the connection
+ * has ended.
+ */
+int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
+{
+	int err;
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return -ESHUTDOWN;
+	set_bit(MRPC_CONN_CHANGING, &conn->flags);
+	err = mrpc_claim_take(&conn->tx, patient);
+	if (!err)
+		err = mrpc_claim_take(&conn->rx, patient);
+	/* Who had them may have ended it, and left a message whose head is not ours. */
+	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		err = -ESHUTDOWN;
+	if (err)
+		mrpc_datapath_resume(conn, true);
+	return err;
+}
+
+/**
+ * mrpc_datapath_hold() - own both claims of a datapath
+ * @conn: a connection of mrpc_net.datapaths
+ *
+ * Nothing passes the datapath until mrpc_datapath_release(): be quick.
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0; -EINTR; -ESHUTDOWN: the connection has ended.
+ */
+int mrpc_datapath_hold(struct mrpc_conn *conn)
+{
+	int err = mutex_lock_interruptible(&conn->change_lock);
+
+	if (err)
+		return err;
+	err = mrpc_datapath_pause(conn, false);
+	if (err)
+		mutex_unlock(&conn->change_lock);
+	return err;
+}
+
+/**
+ * mrpc_datapath_release() - end of mrpc_datapath_hold()
+ * @conn: the connection
+ */
+void mrpc_datapath_release(struct mrpc_conn *conn)
+{
+	mrpc_datapath_resume(conn, false);
+	mutex_unlock(&conn->change_lock);
+}

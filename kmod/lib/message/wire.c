@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: GPL-2.0
+#include "lib/message/wire.h"
+
+void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
+{
+	memcpy(hdr, frame, sizeof(*hdr));
+	hdr->magic = cpu_to_le32(MRPC_WIRE_MAGIC);
+	hdr->version = MRPC_WIRE_VERSION;
+	hdr->resv = 0;
+}
+
+static int wire_refuse(const char **why, const char *what)
+{
+	*why = what;
+	return -EPROTO;
+}
+
+static bool wire_no_message(const struct mrpc_frame *f)
+{
+	return !f->msg.structs && !f->msg.text && !f->msg.bytes;
+}
+
+/* What every type but CALL and REPLY leaves at zero. */
+static int wire_check_control(struct mrpc_frame *f, const char **why)
+{
+	bool hello = f->type == MRPC_WIRE_HELLO || f->type == MRPC_WIRE_HELLO_ACK;
+
+	if (f->flags & ~MRPC_WIRE_CRC)
+		return wire_refuse(why, "a control frame has flags of a message");
+	if (f->call_id && (hello || f->type == MRPC_WIRE_BYE))
+		return wire_refuse(why, "a frame without a call has a call id");
+	if (f->msg_no || f->method || f->status || f->priority || f->detail_len ||
+	    f->max_reply || f->remaining_us || !wire_no_message(f))
+		return wire_refuse(why, "a control frame has fields of a message");
+	if (hello ? !f->meta_len : f->meta_len)
+		return wire_refuse(why, hello ? "a hello has no body" :
+				   "a control frame has a body");
+	if (f->meta_len > MRPC_WIRE_MAX_HELLO)
+		return wire_refuse(why, "a hello is too long");
+	f->prefix = mrpc_frame_prefix(f);
+	return 0;
+}
+
+static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char **why)
+{
+	bool call = f->type == MRPC_WIRE_CALL;
+	u64 total;
+
+	if (!(f->flags & MRPC_WIRE_END) || f->msg_no)
+		return wire_refuse(why, "a call or reply has more than one message");
+	if (f->meta_len > MRPC_MAX_META)
+		return wire_refuse(why, "metadata is too long");
+	if (f->detail_len > MRPC_MAX_DETAIL)
+		return wire_refuse(why, "a status detail is too long");
+	f->prefix = mrpc_frame_prefix(f);
+	if (f->status > MRPC_STATUS_MAX)
+		return wire_refuse(why, "a status is unknown");
+	if (call && (f->status | f->detail_len))
+		return wire_refuse(why, "a call has fields of a reply");
+	if (!call && (f->method | f->priority | f->max_reply | f->remaining_us))
+		return wire_refuse(why, "a reply has fields of a call");
+	if (!(f->flags & MRPC_WIRE_MSG) == (f->status == MRPC_OK))
+		return wire_refuse(why, call ? "a call has no message" :
+				   "a reply has no message but is OK, or the reverse");
+	if (!(f->flags & MRPC_WIRE_MSG))
+		return wire_no_message(f) ? 0 : wire_refuse(why, "an absent message has lengths");
+	if (!f->msg.structs || !IS_ALIGNED(f->msg.structs | f->msg.bytes, 8))
+		return wire_refuse(why, "a section's length is not a multiple of 8");
+	total = mrpc_msg_total(&f->msg);
+	if (total > MRPC_MAX_MESSAGE)
+		return wire_refuse(why, "a message is larger than any may be");
+	f->head_len = total - f->msg.bytes;
+	if (total > max_message) {
+		*why = "a message is larger than accepted here";
+		return -EMSGSIZE;
+	}
+	return 0;
+}
+
+int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
+		     struct mrpc_frame *frame, const char **why)
+{
+	struct mrpc_frame *f = frame;
+
+	memcpy(f, hdr, sizeof(*hdr));
+	f->head_len = 0;
+
+	if (f->magic != MRPC_WIRE_MAGIC)
+		return wire_refuse(why, "the peer does not speak mrpc");
+	if (f->version != MRPC_WIRE_VERSION) {
+		*why = "the peer speaks another version of mrpc";
+		return -EPROTONOSUPPORT;
+	}
+	if (f->flags & ~MRPC_WIRE_FLAGS)
+		return wire_refuse(why, "a frame has unknown flags");
+	if (f->resv)
+		return wire_refuse(why, "a frame has reserved bytes that are not zero");
+	if (f->crc && !(f->flags & MRPC_WIRE_CRC))
+		return wire_refuse(why, "a frame has a checksum without the flag");
+
+	switch (f->type) {
+	case MRPC_WIRE_CALL:
+	case MRPC_WIRE_REPLY:
+		return wire_check_message(f, max_message, why);
+	case MRPC_WIRE_HELLO:
+	case MRPC_WIRE_HELLO_ACK:
+	case MRPC_WIRE_CANCEL:
+	case MRPC_WIRE_PING:
+	case MRPC_WIRE_PONG:
+	case MRPC_WIRE_BYE:
+	case MRPC_WIRE_FEATURES:
+	case MRPC_WIRE_FEATURES_ACK:
+		return wire_check_control(f, why);
+	default:
+		return wire_refuse(why, "a frame's type is unknown");
+	}
+}

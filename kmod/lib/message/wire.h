@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The native wire format: frames on a reliable byte stream (and, unchanged, in
+ * other transports). All integers are little-endian. A frame is
+ *
+ *   struct mrpc_wire_hdr
+ *   metadata		meta_len bytes, zero padding to 8
+ *   detail		detail_len bytes, zero padding to 8
+ *   message		struct, text (padding to 8) and byte sections (message.h)
+ *   trailer		with MRPC_WIRE_CRC and a byte section: crc32c of that, 4 zero bytes
+ *
+ * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata.
+ */
+#ifndef MRPC_LIB_MESSAGE_WIRE_H
+#define MRPC_LIB_MESSAGE_WIRE_H
+
+#include <linux/mrpc.h>
+#include "lib/message/message.h"
+#include "lib/ds/types.h"
+
+#define MRPC_WIRE_MAGIC		0x4352506d	/* "mPRC" */
+#define MRPC_WIRE_VERSION	1
+#define MRPC_WIRE_MAX_HELLO	16384
+
+enum mrpc_wire_type {
+	MRPC_WIRE_HELLO = 1,	/* client's first frame */
+	MRPC_WIRE_HELLO_ACK,	/* server's answer */
+	MRPC_WIRE_CALL,		/* one message of a request */
+	MRPC_WIRE_REPLY,	/* one message of a reply, or the status */
+	MRPC_WIRE_CANCEL,	/* client gives a call up; a REPLY still follows */
+	MRPC_WIRE_PING,		/* answered by PONG with the same call_id */
+	MRPC_WIRE_PONG,
+	MRPC_WIRE_BYE,		/* no new calls from here; those in flight finish */
+	MRPC_WIRE_FEATURES,	/* call_id: what is accepted from now on (feature.h) */
+	MRPC_WIRE_FEATURES_ACK,	/* call_id: what is used at most from here on */
+	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_FEATURES_ACK,
+};
+
+/* mrpc_wire_hdr.flags */
+/* Last message of this direction; always set for unary CALL and REPLY */
+#define MRPC_WIRE_END	BIT(0)
+/* A message is present (its lengths may be of an empty root: 8 bytes) */
+#define MRPC_WIRE_MSG	BIT(1)
+/*
+ * @crc covers header (crc = 0) to text section; a byte section is followed by a
+ * trailer of its own. Only where MRPC_FEATURE_CRC is agreed on
+ */
+#define MRPC_WIRE_CRC	BIT(2)
+#define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
+
+/**
+ * struct mrpc_wire_hdr - 64 bytes
+ * @magic: MRPC_WIRE_MAGIC
+ * @version: MRPC_WIRE_VERSION
+ * @type: enum mrpc_wire_type
+ * @flags: MRPC_WIRE_*
+ * @call_id: sequence << 16 | slot (calltable.h); PING: any value; FEATURES: a mask
+ * @msg_no: number of this message in its direction; 0 for unary
+ * @method: CALL: index of the service in HELLO << 16 | index of the method
+ * @status: REPLY: enum mrpc_status
+ * @priority: CALL: 0 to 255
+ * @resv: zero
+ * @detail_len: REPLY: bytes, at most MRPC_MAX_DETAIL
+ * @meta_len: bytes, at most MRPC_MAX_META (hello: MRPC_WIRE_MAX_HELLO)
+ * @structs: message: see struct mrpc_msg_len
+ * @text: message
+ * @bytes: message
+ * @max_reply: CALL: largest reply the caller accepts
+ * @crc: crc32c, or 0
+ * @remaining_us: CALL: time until the deadline when the header was made, 0: none
+ */
+struct mrpc_wire_hdr {
+	__le32 magic;
+	u8 version;
+	u8 type;
+	__le16 flags;
+	__le64 call_id;
+	__le32 msg_no;
+	__le32 method;
+	__le16 status;
+	u8 priority;
+	u8 resv;
+	__le32 detail_len;
+	__le32 meta_len;
+	__le32 structs;
+	__le32 text;
+	__le32 bytes;
+	__le32 max_reply;
+	__le32 crc;
+	__le64 remaining_us;
+};
+
+static_assert(sizeof(struct mrpc_wire_hdr) == 64);
+
+/**
+ * struct mrpc_wire_trailer - behind a byte section, if there is a checksum
+ * @crc: crc32c of the byte section
+ * @resv: zero
+ */
+struct mrpc_wire_trailer {
+	__le32 crc;
+	__le32 resv;
+};
+
+/**
+ * struct mrpc_frame - a checked header in host byte order
+ * @magic: nothing that is read: where the wire has its magic, and so are
+ * @version: and
+ * @resv: likewise
+ * @prefix: mrpc_frame_prefix(), and
+ * @head_len: mrpc_msg_head_len(), of a frame that mrpc_wire_decode() has accepted, whose
+ *	lengths therefore fit, and do not change. Nothing in any other
+ *
+ * Up to @remaining_us its layout is that of struct mrpc_wire_hdr, so that on the hosts that
+ * there are, which are little-endian, one is made of the other by a few wide moves.
+ */
+struct mrpc_frame {
+	u32 magic;
+	u8 version;
+	u8 type;
+	u16 flags;
+	u64 call_id;
+	u32 msg_no;
+	u32 method;
+	u16 status;
+	u8 priority;
+	u8 resv;
+	u32 detail_len;
+	u32 meta_len;
+	struct mrpc_msg_len msg;
+	u32 max_reply;
+	u32 crc;
+	u64 remaining_us;
+	u32 head_len;
+	u16 prefix;
+};
+
+#define MRPC_FRAME_AS_WIRE(frame_field, wire_field)				\
+	static_assert(offsetof(struct mrpc_frame, frame_field) ==		\
+		      offsetof(struct mrpc_wire_hdr, wire_field))
+MRPC_FRAME_AS_WIRE(type, type);
+MRPC_FRAME_AS_WIRE(flags, flags);
+MRPC_FRAME_AS_WIRE(call_id, call_id);
+MRPC_FRAME_AS_WIRE(msg_no, msg_no);
+MRPC_FRAME_AS_WIRE(method, method);
+MRPC_FRAME_AS_WIRE(status, status);
+MRPC_FRAME_AS_WIRE(priority, priority);
+MRPC_FRAME_AS_WIRE(detail_len, detail_len);
+MRPC_FRAME_AS_WIRE(meta_len, meta_len);
+MRPC_FRAME_AS_WIRE(msg.structs, structs);
+MRPC_FRAME_AS_WIRE(msg.text, text);
+MRPC_FRAME_AS_WIRE(msg.bytes, bytes);
+MRPC_FRAME_AS_WIRE(max_reply, max_reply);
+MRPC_FRAME_AS_WIRE(crc, crc);
+MRPC_FRAME_AS_WIRE(remaining_us, remaining_us);
+#undef MRPC_FRAME_AS_WIRE
+
+static_assert(MRPC_WIRE_MAX_HELLO <= U16_MAX && MRPC_MAX_META + MRPC_MAX_DETAIL <= U16_MAX);
+
+/* Bytes from the end of the header to the start of the message. */
+static inline u32 mrpc_frame_prefix(const struct mrpc_frame *f)
+{
+	return ALIGN(f->meta_len, 8) + ALIGN(f->detail_len, 8);
+}
+
+/* Bytes from the end of the header to the end of the text section's padding. */
+static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
+{
+	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
+}
+
+/* The same, and the message's, of a frame that mrpc_wire_decode() has accepted. */
+static inline u32 mrpc_frame_head_known(const struct mrpc_frame *f)
+{
+	return f->prefix + f->head_len;
+}
+
+static inline u32 mrpc_frame_msg_known(const struct mrpc_frame *f)
+{
+	return f->head_len + f->msg.bytes;
+}
+
+/* Bytes behind the byte section. */
+static inline u32 mrpc_frame_trailer(const struct mrpc_frame *f)
+{
+	return f->flags & MRPC_WIRE_CRC && f->msg.bytes ? sizeof(struct mrpc_wire_trailer) : 0;
+}
+
+/**
+ * mrpc_wire_encode() - make a header
+ */
+void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr);
+
+/**
+ * mrpc_wire_decode() - check a header and bring it into host byte order
+ * @hdr: 64 bytes from the wire, already copied
+ * @max_message: largest message accepted
+ * @frame: out
+ * @why: out: static text on failure
+ *
+ * Checks magic, version, type, flags, reserved fields, that each type carries
+ * only what it may (a CALL needs END, MSG and msg_no 0 until streams come; a
+ * REPLY needs END, has MSG if and only if its status is OK; PING, PONG, CANCEL,
+ * BYE and FEATURES carry nothing; HELLO and BYE have no call_id; CRC may be on any),
+ * and every length and their sum. A message above MRPC_MAX_MESSAGE is malformed.
+ *
+ * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
+ * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds
+ * @max_message: @frame is valid, with all of its lengths, so the caller can skip it and answer).
+ */
+int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
+		     struct mrpc_frame *frame, const char **why);
+
+#endif /* MRPC_LIB_MESSAGE_WIRE_H */

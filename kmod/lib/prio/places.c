@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: peers that hold what they were granted and do not send. Places among
+ * those who are granted, and bytes that may be outstanding, are there to keep the way to here
+ * busy. While it is, nobody harms anybody; how long a peer takes is not looked at, as it may be
+ * the way's fault, and times are the peers' word. While somebody waits and less comes than
+ * could, what could have come is a debt of all who hold something, in equal parts; what comes
+ * of a peer pays its own. Who owes too much is slow: it takes no place and none of what may be
+ * outstanding, and is granted beside the others, in turn, until it has paid.
+ */
+#include "lib/prio/core.h"
+
+#define PACE_SHIFT	20	/* mrpc_prio.pace: bytes in so many ns */
+#define WHILE_SHIFT	28	/* 0.27 s: the pace of this and of the last one are known */
+#define BUSY		4	/* the part of the pace that may be missing */
+#define LOOKS		4	/* until a peer of which nothing comes is slow */
+#define LOOK_MIN	50000	/* ns */
+#define AT_ONCE		16	/* holders in a look */
+
+/* Bytes that come in 2^20 ns while the way to here is busy. */
+static u64 places_pace(const struct mrpc_prio *ep)
+{
+	/* Nothing is known at first, and later what comes tells little if it is little. */
+	u64 least = div64_u64((u64)ep->rule.outstanding << PACE_SHIFT, ep->rule.rto_max) / 2;
+	u64 pace = max_t(u64, max_t(u64, max(ep->pace, ep->pace_before), least), 1);
+
+	return pace - pace / BUSY;
+}
+
+static u64 places_look(const struct mrpc_prio *ep)
+{
+	u64 look = div64_u64((u64)ep->rule.outstanding << PACE_SHIFT, LOOKS * places_pace(ep));
+
+	return max_t(u64, max(look, ep->rule.rto_min / 16), LOOK_MIN);
+}
+
+/* What a peer may owe. */
+static u32 places_credit(const struct mrpc_prio *ep)
+{
+	return max(ep->rule.outstanding / ep->rule.overcommit, 1U);
+}
+
+static bool places_holds(const struct mrpc_prio_peer *peer)
+{
+	return !peer->slow && !peer->near && peer->rx_counted;
+}
+
+static u32 places_owes(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
+{
+	return places_holds(peer) ? ep->lost - peer->owes : peer->owes;
+}
+
+/* What it owes, and from now on by how much it is behind mrpc_prio.lost; or the other way round. */
+static void places_turn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
+{
+	peer->owes = ep->lost - peer->owes;
+}
+
+/* @peer has so many bytes that were granted or announced, and that are not here. */
+void mrpc_prio_places_hold(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes)
+{
+	bool held = places_holds(peer);
+
+	*(peer->slow ? &ep->slow_held : &ep->outstanding) += (u64)bytes - peer->rx_counted;
+	if (peer->near)
+		ep->nr_near += !!bytes - !!peer->rx_counted;
+	peer->rx_counted = bytes;
+	if (places_holds(peer) == held)
+		return;
+	places_turn(ep, peer);
+	mrpc_link_del(&peer->holds);
+	if (!held)
+		mrpc_link_add(&ep->holders, &peer->holds);
+}
+
+/* @peer is slow, or not any more. Its rank is the caller's. */
+static void places_slow(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool slow)
+{
+	u32 bytes = peer->rx_counted;
+
+	mrpc_prio_places_hold(ep, peer, 0);
+	mrpc_link_del(&peer->holds);
+	peer->slow = slow;
+	peer->pays = false;
+	peer->owes = slow ? ep->rule.outstanding : 0;
+	mrpc_prio_places_hold(ep, peer, bytes);
+	if (peer->spare) {
+		peer->spare = false;
+		ep->nr_spare--;
+	}
+}
+
+/* It owes nothing, and will not. */
+void mrpc_prio_peer_near(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool near)
+{
+	u32 bytes = peer->rx_counted;
+
+	if (near == peer->near)
+		return;
+	if (peer->slow)
+		places_slow(ep, peer, false);
+	mrpc_prio_places_hold(ep, peer, 0);
+	peer->near = near;
+	peer->owes = 0;
+	mrpc_prio_places_hold(ep, peer, bytes);
+	mrpc_prio_peer_rank(ep, peer);
+	ep->grants_due = true;
+}
+
+/* Bytes of @peer came. Its rank is the caller's. */
+void mrpc_prio_places_pay(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes)
+{
+	u32 owes = places_owes(ep, peer);
+
+	bytes = min(bytes, owes);
+	peer->owes += places_holds(peer) ? bytes : -bytes;
+	if (!peer->slow)
+		return;
+	peer->pays = true;
+	if (bytes == owes) {
+		places_slow(ep, peer, false);
+	} else if (!mrpc_link_empty(&peer->holds)) {
+		/* It sends: others of these may not. */
+		mrpc_link_del(&peer->holds);
+		mrpc_link_add(ep->slow.next, &peer->holds);
+	}
+}
+
+static bool places_owes_much(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
+{
+	return !peer->slow && places_owes(ep, peer) >= places_credit(ep);
+}
+
+/*
+ * A message of @peer has ended early, and so many bytes that it held are not to come: who begins
+ * another, and is in time for that before each look, holds them as well. Where the way is busy
+ * all the same that harms nobody.
+ */
+void mrpc_prio_places_back(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes)
+{
+	if (!ep->waits || !ep->lacks || peer->slow || peer->near)
+		return;
+	bytes = min(bytes, places_credit(ep) / LOOKS);
+	peer->owes += places_holds(peer) ? -bytes : bytes;
+	if (!places_owes_much(ep, peer))
+		return;
+	places_slow(ep, peer, true);
+	mrpc_prio_peer_rank(ep, peer);
+}
+
+/* Those who hold something have their turn, so that each does again and again. */
+static void places_charge(struct mrpc_prio *ep)
+{
+	u32 i;
+
+	for (i = 0; i < AT_ONCE && !mrpc_link_empty(&ep->holders); i++) {
+		struct mrpc_prio_peer *peer = container_of(ep->holders.next, struct mrpc_prio_peer,
+							   holds);
+
+		mrpc_link_del(&peer->holds);
+		mrpc_link_add(&ep->holders, &peer->holds);
+		if (!places_owes_much(ep, peer))
+			continue;
+		places_slow(ep, peer, true);
+		mrpc_prio_peer_rank(ep, peer);
+	}
+}
+
+static void places_begin(struct mrpc_prio *ep, bool waits, u64 now)
+{
+	u64 look = places_look(ep);
+
+	ep->waits = waits;
+	ep->look_at = now;
+	ep->look_bytes = ep->came;
+	ep->look_drops = ep->stats.drops[MRPC_PRIO_DROP_MEMORY];
+	mrpc_wheel_arm(&ep->timers, &ep->places, now + (waits ? look : max(look, ep->rule.rto_min)));
+}
+
+/*
+ * @pace was measured. What a pause of ours has kept makes one too great, so of two in a row the
+ * lesser counts. Return: whether it is the greatest there was
+ */
+static bool places_pace_is(struct mrpc_prio *ep, u32 pace, u64 now)
+{
+	u32 this = now >> WHILE_SHIFT, both = min(pace, ep->pace_last);
+	u32 before = max(ep->pace, ep->pace_before);
+
+	if (this != ep->pace_while) {
+		ep->pace_before = ep->pace;
+		ep->pace = 0;
+		ep->pace_while = this;
+	}
+	ep->pace_last = pace;
+	ep->pace = max(ep->pace, both);
+	return both > before;
+}
+
+/* @bytes came of @peer: how fast they do, of a window's bytes, or for longer. */
+void mrpc_prio_places_came(struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 bytes,
+			   u64 now)
+{
+	u64 ns = now - ep->pace_at, all;
+
+	if (peer->near)
+		return;
+	ep->came += bytes;
+	all = ep->came - ep->pace_bytes;
+	if (all < ep->rule.window || ns < ep->rule.rto_min)
+		return;
+	ep->pace_bytes = ep->came;
+	ep->pace_at = now;
+	if (places_pace_is(ep, min_t(u64, div64_u64(all << PACE_SHIFT, ns), U32_MAX), now) &&
+	    ep->places.armed)
+		places_begin(ep, ep->waits, now);
+}
+
+/*
+ * It was granted what could be. @waits: and somebody waits for others; @more: or of those who are
+ * slow some may have had no turn.
+ */
+void mrpc_prio_places_wait(struct mrpc_prio *ep, bool waits, bool more, u64 now)
+{
+	if (!waits && !more)
+		mrpc_wheel_stop(&ep->timers, &ep->places);
+	else if (!ep->places.armed || (waits && !ep->waits))
+		places_begin(ep, waits, now);
+	ep->waits = waits;
+	ep->lacks &= ep->places.armed;
+}
+
+/*
+ * While somebody waited. What a pause of ours has kept from coming is nobody's debt, nor is what
+ * came and found no memory; and who is near may have had the places of who is not.
+ */
+void mrpc_prio_places_timer(struct mrpc_prio *ep, u64 now)
+{
+	u64 ns = min(now - ep->look_at, 2 * places_look(ep));
+	u64 could = min_t(u64, ns, U32_MAX) * places_pace(ep) >> PACE_SHIFT;
+	u64 came = ep->came - ep->look_bytes;
+
+	ep->lacks = ep->waits && could > came && !ep->nr_near &&
+		    ep->look_drops == ep->stats.drops[MRPC_PRIO_DROP_MEMORY];
+	if (ep->lacks) {
+		ep->lost += min_t(u64, could - came, ep->rule.outstanding / LOOKS) /
+			    ep->rule.overcommit;
+		places_charge(ep);
+	}
+	ep->waits = false;
+	ep->grants_due = true;
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: an endpoint as a whole. See prio.h for the contract.
+ */
+#include "lib/prio/core.h"
+
+int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
+		   const struct mrpc_prio_ops *ops, void *ctx, struct mrpc_order_link *hash,
+		   u32 buckets, const u64 key[2], u64 now)
+{
+	u32 i;
+
+	if (!mrpc_prio_rule_ok(rule) || buckets < 2 || buckets & (buckets - 1))
+		return -EINVAL;
+	memset(ep, 0, sizeof(*ep));
+	ep->rule = *rule;
+	ep->ops = ops;
+	ep->ctx = ctx;
+	ep->key[0] = key[0];
+	ep->key[1] = key[1];
+	ep->hash = hash;
+	ep->buckets = buckets;
+	for (i = 0; i < buckets; i++)
+		mrpc_link_init(&hash[i]);
+	mrpc_wheel_init(&ep->timers, now);
+	mrpc_link_init(&ep->peers);
+	mrpc_link_init(&ep->controls);
+	mrpc_link_init(&ep->events);
+	mrpc_link_init(&ep->tx_since);
+	mrpc_link_init(&ep->tx_list);
+	mrpc_link_init(&ep->gates);
+	mrpc_link_init(&ep->rx_list);
+	mrpc_link_init(&ep->holders);
+	mrpc_link_init(&ep->slow);
+	ep->places.kind = MRPC_PRIO_TIMER_PLACES;
+	ep->pace_at = now;
+	return 0;
+}
+
+/* What is being received is ordered anew. */
+int mrpc_prio_set(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule)
+{
+	struct mrpc_order_link *p, *m;
+
+	if (!mrpc_prio_rule_ok(rule))
+		return -EINVAL;
+	ep->rule = *rule;
+	for (p = ep->peers.next; p != &ep->peers; p = p->next) {
+		struct mrpc_prio_peer *peer = container_of(p, struct mrpc_prio_peer, of_endpoint);
+
+		for (m = peer->rx_all.next; m != &peer->rx_all; m = m->next)
+			mrpc_prio_rx_update(ep, container_of(m, struct mrpc_prio_rx, of_peer));
+	}
+	ep->grants_due = true;
+	return 0;
+}
+
+static void rank_free(struct mrpc_prio *ep, struct mrpc_prio_rank *r)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(r->of); i++)
+		if (r->of[i])
+			ep->ops->free(ep->ctx, r->of[i], sizeof(*r->of[i]));
+}
+
+void mrpc_prio_fini(struct mrpc_prio *ep)
+{
+	rank_free(ep, &ep->tx);
+	rank_free(ep, &ep->rx);
+}
+
+bool mrpc_prio_rank_ready(struct mrpc_prio *ep, struct mrpc_prio_rank *r, u8 priority)
+{
+	struct mrpc_order_levels *ls;
+
+	if (mrpc_prio_rank_has(r, priority))
+		return true;
+	ls = ep->ops->alloc(ep->ctx, sizeof(*ls));
+	if (!ls)
+		return false;
+	mrpc_prio_rank_give(r, priority, ls);
+	return true;
+}
+
+/*
+ * Numbers are the peer's choice: which of them share a bucket is not to be guessed. What they
+ * are multiplied with is secret (Dietzfelbinger et al., 1997: two of them do so by chance only).
+ */
+struct mrpc_order_link *mrpc_prio_bucket(const struct mrpc_prio *ep,
+					 const struct mrpc_prio_peer *peer, u64 msg, bool rx)
+{
+	u32 half = ep->buckets / 2;
+	u32 at = ((peer->local + msg) * (ep->key[0] | 1)) >> 32 & (half - 1);
+
+	return &ep->hash[rx ? half + at : at];
+}
+
+void mrpc_prio_count(struct mrpc_prio *ep, u32 drop)
+{
+	mrpc_prio_drop(ep, drop);
+}
+
+u64 mrpc_prio_deadline(const struct mrpc_prio *ep)
+{
+	return mrpc_wheel_next(&ep->timers);
+}
+
+static void timer_fire(struct mrpc_prio *ep, struct mrpc_timer *t, u64 now)
+{
+	switch (t->kind) {
+	case MRPC_PRIO_TIMER_TX:
+		mrpc_prio_tx_timer(ep, container_of(t, struct mrpc_prio_tx, timer), now);
+		break;
+	case MRPC_PRIO_TIMER_RX:
+		mrpc_prio_rx_timer(ep, container_of(t, struct mrpc_prio_rx, timer), now);
+		break;
+	case MRPC_PRIO_TIMER_PLACES:
+		mrpc_prio_places_timer(ep, now);
+		break;
+	default:
+		mrpc_prio_peer_timer(ep, container_of(t, struct mrpc_prio_peer, timer), now);
+	}
+}
+
+void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now)
+{
+	struct mrpc_timer *t;
+
+	while ((t = mrpc_wheel_expire(&ep->timers, now)))
+		timer_fire(ep, t, now);
+}
+
+static struct mrpc_order_link *list_pop(struct mrpc_order_link *head)
+{
+	struct mrpc_order_link *l = head->next;
+
+	if (mrpc_link_empty(head))
+		return NULL;
+	mrpc_link_del(l);
+	return l;
+}
+
+struct mrpc_prio_tx *mrpc_prio_tx_ended(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = list_pop(&ep->tx_list);
+
+	return l ? container_of(l, struct mrpc_prio_tx, control) : NULL;
+}
+
+struct mrpc_prio_rx *mrpc_prio_rx_ended(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = list_pop(&ep->rx_list);
+
+	return l ? container_of(l, struct mrpc_prio_rx, control) : NULL;
+}
+
+struct mrpc_prio_peer *mrpc_prio_peer_event(struct mrpc_prio *ep)
+{
+	struct mrpc_order_link *l = list_pop(&ep->events);
+
+	return l ? container_of(l, struct mrpc_prio_peer, events) : NULL;
+}

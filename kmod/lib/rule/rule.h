@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * Rules of an engine (acl, fault, qos, ...): a list of rules, of which the first
+ * that matches counts; a rule is an action and conditions that must all hold.
+ *
+ * Three forms:
+ *  - the binary form, which the operator's command sends (struct mrpc_rules_hdr);
+ *  - struct mrpc_rules: that, verified;
+ *  - struct mrpc_rules_binding: the rules that can apply to one method of one
+ *    schema, with the field paths compiled for it. A call is evaluated against
+ *    its method's binding only, so rules of other methods cost nothing. A method
+ *    to which no rule can apply has no binding (NULL), which costs a compare.
+ *
+ * Bindings are made when rules are set and when a connection with a new schema
+ * comes, where memory can be allocated and waited for; not by a call.
+ */
+#ifndef MRPC_LIB_RULE_RULE_H
+#define MRPC_LIB_RULE_RULE_H
+
+#include "lib/message/field.h"
+#include "lib/ds/set.h"
+
+#define MRPC_RULES_MAGIC	0x5252524d	/* "MRRR" */
+#define MRPC_RULES_VERSION	1
+
+#define MRPC_RULES_MAX_LEN	(1U << 20)
+#define MRPC_RULES_MAX		4096	/* rules */
+#define MRPC_RULES_MAX_SETS	64
+#define MRPC_RULE_MAX_CONDS	16
+#define MRPC_RULE_MAX_VALUE	1024	/* bytes of a condition's text */
+#define MRPC_RULE_SHARE_ALL	1000000
+
+/*
+ * The binary form. All integers little-endian; everything is padded with zeros to
+ * a multiple of 8:
+ *
+ *	struct mrpc_rules_hdr
+ *	nr_sets times:	struct mrpc_rules_set, the name
+ *	nr_rules times:	struct mrpc_rule_rec, the detail,
+ *			nr_conds times: struct mrpc_cond_rec, the name, the value
+ */
+struct mrpc_rules_hdr {
+	__le32 magic;
+	__le16 version;
+	__le16 flags;		/* zero */
+	__le32 len;		/* of everything */
+	__le16 nr_rules;
+	__le16 nr_sets;
+};
+
+/* A set that rules refer to. Names are unique; every set is referred to. */
+struct mrpc_rules_set {
+	__le16 name_len;	/* 1 to MRPC_SCHEMA_MAX_NAME, [A-Za-z0-9_.-] */
+	__le16 resv[3];
+};
+
+struct mrpc_rule_rec {
+	__le32 action;		/* these four: as the engine understands them */
+	__le32 share;		/* parts in a million to act on, 1 to SHARE_ALL */
+	__le64 arg;
+	__le16 status;		/* enum mrpc_status */
+	__le16 detail_len;	/* at most MRPC_MAX_DETAIL; UTF-8 */
+	__le16 nr_conds;	/* at most MRPC_RULE_MAX_CONDS; 0: always matches */
+	__le16 resv;
+};
+
+enum mrpc_cond_what {		/* name; operators */
+	MRPC_COND_SERVICE = 1,	/* -; EQUAL */
+	MRPC_COND_METHOD,	/* -; EQUAL, PREFIX */
+	MRPC_COND_PEER,		/* -; NET */
+	MRPC_COND_PORT,		/* -; RANGE. The peer's */
+	MRPC_COND_UID,		/* -; RANGE. Of the application on this host */
+	MRPC_COND_CGROUP,	/* -; RANGE. Its id, likewise */
+	MRPC_COND_KIND,		/* -; RANGE of enum mrpc_rule_kind */
+	MRPC_COND_SIZE,		/* -; RANGE. Bytes of the message */
+	MRPC_COND_META,		/* key; PRESENT, EQUAL, PREFIX, IN. Any entry with the key */
+	MRPC_COND_FIELD,	/* path; PRESENT, EQUAL, PREFIX, RANGE, DOUBLES, IN */
+	MRPC_COND_MAX = MRPC_COND_FIELD,
+};
+
+enum mrpc_cond_op {		/* value */
+	MRPC_MATCH_PRESENT = 1,	/* - */
+	MRPC_MATCH_EQUAL,		/* bytes */
+	MRPC_MATCH_PREFIX,		/* bytes */
+	MRPC_MATCH_RANGE,		/* struct mrpc_cond_range: of integers */
+	MRPC_MATCH_DOUBLES,	/* struct mrpc_cond_range: of doubles' bits */
+	MRPC_MATCH_IN,		/* __le32: index of a set */
+	MRPC_MATCH_NET,		/* struct mrpc_cond_net */
+	MRPC_MATCH_MAX = MRPC_MATCH_NET,
+};
+
+struct mrpc_cond_rec {
+	u8 what;		/* enum mrpc_cond_what */
+	u8 op;			/* enum mrpc_cond_op */
+	__le16 name_len;
+	__le16 value_len;
+	__le16 resv;
+};
+
+#define MRPC_RANGE_FROM		BIT(0)	/* has a lower end; else it is open */
+#define MRPC_RANGE_TO		BIT(1)
+#define MRPC_RANGE_FROM_NEG	BIT(2)	/* @from is negative: its two's complement */
+#define MRPC_RANGE_TO_NEG	BIT(3)
+
+/* Both ends belong to it. DOUBLES: binary64, not NaN, and no NEG flags. */
+struct mrpc_cond_range {
+	__le64 from;		/* zero if open */
+	__le64 to;
+	__le32 flags;
+	__le32 resv;
+};
+
+/* Bits of the address behind the prefix are zero. */
+struct mrpc_cond_net {
+	u8 addr[16];		/* version 4: the first four */
+	u8 version;		/* 4 or 6 */
+	u8 prefix;		/* bits */
+	u8 resv[6];
+};
+
+/**
+ * struct mrpc_rule - one rule, for its engine
+ * @action: the four: from the binary form
+ * @share: parts in a million
+ * @arg: a number
+ * @status: enum mrpc_status
+ * @detail_len: bytes at @detail
+ * @nr_conds: in the binary form
+ * @first_cond: index in the set's conditions
+ * @detail: text, not NUL-terminated
+ */
+struct mrpc_rule {
+	u32 action;
+	u32 share;
+	u64 arg;
+	u16 status;
+	u16 detail_len;
+	u16 nr_conds;
+	u32 first_cond;
+	const char *detail;
+};
+
+struct mrpc_cond;
+
+/**
+ * struct mrpc_rules - a verified set of rules, in one allocation
+ * @nr_rules: how many
+ * @nr_sets: sets referred to
+ * @nr_conds: of all rules
+ * @binary_len: bytes at @binary
+ * @rules: in order
+ * @conds: of all rules, in order
+ * @sets: who owns the rules puts the sets here, by mrpc_rules_set_put()
+ * @set_names: NUL-terminated
+ * @binary: what it was made of, for dumps
+ *
+ * Immutable but for @sets. Bindings point into it.
+ */
+struct mrpc_rules {
+	u32 nr_rules;
+	u32 nr_sets;
+	u32 nr_conds;
+	u32 binary_len;
+	const struct mrpc_rule *rules;
+	const struct mrpc_cond *conds;
+	const struct mrpc_set **sets;
+	const char **set_names;
+	const u8 *binary;
+};
+
+/**
+ * struct mrpc_rules_error - why rules were refused
+ * @what: a sentence without its subject, static
+ * @rule: index, or U32_MAX: not about one
+ * @cond: index in the rule, or U32_MAX
+ * @value: the offending value
+ */
+struct mrpc_rules_error {
+	const char *what;
+	u32 rule;
+	u32 cond;
+	u64 value;
+};
+
+/**
+ * mrpc_rules_size() - memory that mrpc_rules_compile() needs
+ * @buf: binary form, in memory that nobody else can write
+ * @len: its bytes
+ * @err: filled on failure
+ *
+ * Return: bytes, -EINVAL, or -E2BIG (a limit).
+ */
+s64 mrpc_rules_size(const void *buf, size_t len, struct mrpc_rules_error *err);
+
+/**
+ * mrpc_rules_compile() - verify the binary form
+ * @buf: binary form, as for mrpc_rules_size(); copied
+ * @len: its bytes
+ * @mem: mrpc_rules_size() bytes, aligned to 8; the rules are its start
+ * @mem_len: its bytes
+ * @err: filled on failure
+ *
+ * No sets are there at first: mrpc_rules_set_put(). Field paths are only known to
+ * be at most MRPC_PATH_MAX_TEXT long: what they mean depends on the method.
+ *
+ * Return: 0, -EINVAL or -E2BIG.
+ */
+int mrpc_rules_compile(const void *buf, size_t len, void *mem, size_t mem_len,
+		       struct mrpc_rules_error *err);
+
+/**
+ * mrpc_rules_set_put() - give the rules a set, or another
+ * @rules: the rules; may be in use
+ * @index: below @nr_sets; its name is @set_names[index]
+ * @set: or NULL: conditions that refer to it are undecided
+ *
+ * The owner keeps one that was there before until all evaluations that may have
+ * seen it have ended (RCU).
+ */
+void mrpc_rules_set_put(struct mrpc_rules *rules, u32 index, const struct mrpc_set *set);
+
+/* -- binding ---------------------------------------------------------------- */
+
+enum mrpc_rule_kind {
+	MRPC_RULE_REQUEST = 0,
+	MRPC_RULE_REPLY = 1,
+};
+
+/**
+ * enum mrpc_rule_fit - whether a rule can apply to a message of a method
+ * @MRPC_FIT: bound
+ * @MRPC_FIT_NOT_MEANT: it names another service, method or kind
+ * @MRPC_FIT_NO_FIELD: the message has no field of a path: the error says which
+ * @MRPC_FIT_KIND: the field is there, but cannot be compared so: a number with
+ *	a text, a range with a bool's impossible values
+ * @MRPC_FIT_BEHIND: a rule before it always matches
+ */
+enum mrpc_rule_fit {
+	MRPC_FIT,
+	MRPC_FIT_NOT_MEANT,
+	MRPC_FIT_NO_FIELD,
+	MRPC_FIT_KIND,
+	MRPC_FIT_BEHIND,
+};
+
+struct mrpc_rules_binding;
+
+/**
+ * mrpc_rules_bind_size() - memory that mrpc_rules_bind() needs
+ * @rules: the rules
+ * @plan: the schema
+ * @method: index of the method
+ * @scratch: MRPC_PATH_MAX_SIZE bytes, aligned to 8
+ *
+ * Return: bytes, or 0: no rule can apply to the method: its binding is NULL.
+ */
+size_t mrpc_rules_bind_size(const struct mrpc_rules *rules, const struct mrpc_schema_plan *plan,
+			    u32 method, void *scratch);
+
+/**
+ * mrpc_rules_bind() - the rules that can apply to a method
+ * @rules: the rules; must outlive the binding
+ * @plan: the schema; need not
+ * @method: index of the method
+ * @scratch: MRPC_PATH_MAX_SIZE bytes, aligned to 8
+ * @mem: mrpc_rules_bind_size() bytes, aligned to 8
+ *
+ * Leaves out rules that cannot match any call of the method and conditions that
+ * always hold. A binding is immutable and in one allocation.
+ *
+ * Return: @mem.
+ */
+struct mrpc_rules_binding *mrpc_rules_bind(const struct mrpc_rules *rules,
+					   const struct mrpc_schema_plan *plan, u32 method,
+					   void *scratch, void *mem);
+
+/**
+ * mrpc_rule_fits() - can a rule apply to a message of a method? If not, why?
+ * @rules: the rules
+ * @index: of the rule
+ * @plan: the schema
+ * @method: index of the method
+ * @kind: enum mrpc_rule_kind
+ * @scratch: MRPC_PATH_MAX_SIZE bytes, aligned to 8
+ * @cond: out: index in the rule of the condition that can never hold
+ * @err: out: filled with MRPC_FIT_NO_FIELD
+ *
+ * For who sets rules: one that fits nothing is probably a mistake in a name, and
+ * a deny rule that never matches is a hole. Does not return MRPC_FIT_BEHIND.
+ *
+ * Return: enum mrpc_rule_fit.
+ */
+u32 mrpc_rule_fits(const struct mrpc_rules *rules, u32 index,
+		   const struct mrpc_schema_plan *plan, u32 method, u32 kind, void *scratch,
+		   u32 *cond, struct mrpc_path_error *err);
+
+/**
+ * mrpc_rules_reads() - which content do the rules look at?
+ * @binding: of the method; may be NULL
+ * @kind: enum mrpc_rule_kind
+ * @index: from 0
+ *
+ * Return: the path of the @index'th field whose content is in the byte section,
+ * or NULL: no more. mrpc_field_read() with it says where, so that the content can
+ * be copied before the rules are evaluated.
+ */
+const struct mrpc_field_path *mrpc_rules_reads(const struct mrpc_rules_binding *binding, u32 kind,
+					       u32 index);
+
+/**
+ * mrpc_rules_need_head() - does any rule read a field?
+ * @binding: of the method; may be NULL
+ * @kind: enum mrpc_rule_kind
+ */
+bool mrpc_rules_need_head(const struct mrpc_rules_binding *binding, u32 kind);
+
+/* -- evaluation ------------------------------------------------------------- */
+
+#define MRPC_RULE_NO_UID	(~0U)
+
+/**
+ * struct mrpc_rule_ctx - what conditions look at
+ * @kind: enum mrpc_rule_kind
+ * @uid: of the application on this host, or MRPC_RULE_NO_UID: unknown
+ * @cgroup: id, or 0: unknown
+ * @size: bytes of the message, 0 for none
+ * @peer: struct sockaddr of the peer; any family: no network has one that is
+ *	neither IPv4 nor IPv6
+ * @peer_len: its bytes; 0: unknown
+ * @meta_len: bytes at @meta
+ * @meta: metadata that mrpc_meta_valid() has accepted
+ * @msg: the message: of the request or reply type of the binding's method
+ *
+ * What is unknown makes a condition on it undecided.
+ */
+struct mrpc_rule_ctx {
+	u32 kind;
+	u32 uid;
+	u64 cgroup;
+	u64 size;
+	const void *peer;
+	u32 peer_len;
+	u32 meta_len;
+	const void *meta;
+	const struct mrpc_view *msg;
+};
+
+/**
+ * struct mrpc_rule_verdict - what the rules say
+ * @rule: the first rule that matches, or NULL
+ * @undecided: a rule before that would have come first if what was unknown or
+ *	not at hand (content, a set, see struct mrpc_rule_ctx) had been as its
+ *	conditions want it: the first such, or NULL. An engine that must not let
+ *	anything slip refuses then
+ */
+struct mrpc_rule_verdict {
+	const struct mrpc_rule *rule;
+	const struct mrpc_rule *undecided;
+};
+
+struct mrpc_rule_verdict mrpc_rules_eval_bound(const struct mrpc_rules_binding *binding,
+					       const struct mrpc_rule_ctx *ctx);
+
+#define MRPC_RULES_CACHED	8
+
+/**
+ * mrpc_rules_eval() - the first rule that matches
+ * @binding: of the method; may be NULL
+ * @ctx: the message and the call
+ *
+ * A field or metadata key that is not there makes its condition false. No
+ * allocation, no lock; under RCU if sets can be replaced. Time: rules of the
+ * method times their conditions. Each of the first MRPC_RULES_CACHED different
+ * fields is read once, however many rules look at it. Stack: about 400 bytes.
+ *
+ * Return: no rule, or the first.
+ */
+static inline struct mrpc_rule_verdict mrpc_rules_eval(const struct mrpc_rules_binding *binding,
+						       const struct mrpc_rule_ctx *ctx)
+{
+	if (!binding)
+		return (struct mrpc_rule_verdict){ NULL, NULL };
+	return mrpc_rules_eval_bound(binding, ctx);
+}
+
+#endif /* MRPC_LIB_RULE_RULE_H */

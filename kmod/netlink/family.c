@@ -1,0 +1,533 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The generic netlink family "mrpc": what it can be asked, and what it tells.
+ * Documentation/netlink/specs/mrpc.yaml describes it, and uapi/linux/mrpc_netlink.h
+ * is made from that by the kernel's tools/net/ynl/ynl-gen-c.py.
+ *
+ * Everybody's activity is in it, so reading needs CAP_NET_ADMIN in the user
+ * namespace that owns the reader's network namespace, and shows that network
+ * namespace only.
+ */
+#include <linux/slab.h>
+
+#include "core/conn.h"
+#include "egress/domain.h"
+#include "netlink/netlink.h"
+#include "core/notify.h"
+#include "core/placement.h"
+#include "core/session.h"
+
+enum {
+	MRPC_NL_EVENTS,
+};
+
+static const struct genl_multicast_group mrpc_nl_groups[] = {
+	[MRPC_NL_EVENTS] = {
+		.name	= MRPC_MCGRP_EVENTS,
+		.flags	= GENL_MCAST_CAP_NET_ADMIN,
+	},
+};
+
+static struct genl_family mrpc_nl_family;
+
+/* -- single objects -------------------------------------------------------- */
+
+/* With @more bytes than are known to be enough. */
+struct sk_buff *mrpc_nl_new(u32 more)
+{
+	return genlmsg_new(MRPC_NL_SIZE - GENL_HDRLEN - NLMSG_HDRLEN + more, GFP_KERNEL);
+}
+
+/* The answer is in @skb, or @err says why not. */
+int mrpc_nl_reply(struct sk_buff *skb, struct genl_info *info, int err)
+{
+	if (!err)
+		return genlmsg_reply(skb, info);
+	nlmsg_free(skb);
+	return err;
+}
+
+static int mrpc_nl_session_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct mrpc_session *session;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (GENL_REQ_ATTR_CHECK(info, MRPC_A_SESSION_ID))
+		return -EINVAL;
+	session = mrpc_nl_session(info, MRPC_A_SESSION_ID);
+	if (!session)
+		return -ENOENT;
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_reply(skb, info, mrpc_nl_fill_session(skb, info, session));
+	mrpc_session_put(session);
+	return err;
+}
+
+static int mrpc_nl_qp_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct mrpc_session *session;
+	struct mrpc_qp *qp;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, MRPC_A_QP_SESSION) ||
+	    GENL_REQ_ATTR_CHECK(info, MRPC_A_QP_ID))
+		return -EINVAL;
+	session = mrpc_nl_session(info, MRPC_A_QP_SESSION);
+	if (!session)
+		return -ENOENT;
+	id = nla_get_u32(info->attrs[MRPC_A_QP_ID]);
+	qp = mrpc_qp_find(session, id);
+	if (!qp) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[MRPC_A_QP_ID],
+					"session %u has no queue pair %u", session->id, id);
+		err = -ENOENT;
+		goto out;
+	}
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_reply(skb, info, mrpc_nl_fill_qp(skb, info, qp));
+out:
+	mrpc_session_put(session);
+	return err;
+}
+
+/* A connection, or its datapath: @attr names the connection in the session. */
+static int mrpc_nl_conn_do(struct genl_info *info, int attr_session, int attr,
+			   int (*fill)(struct sk_buff *skb, const struct genl_info *info,
+				       struct mrpc_conn *conn))
+{
+	struct mrpc_session *session;
+	struct mrpc_conn *conn;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, attr_session) || GENL_REQ_ATTR_CHECK(info, attr))
+		return -EINVAL;
+	session = mrpc_nl_session(info, attr_session);
+	if (!session)
+		return -ENOENT;
+	id = nla_get_u32(info->attrs[attr]);
+	conn = mrpc_conn_find_any(session, id);
+	if (!conn) {
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
+					"session %u has no connection %u", session->id, id);
+		err = -ENOENT;
+		goto out;
+	}
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_reply(skb, info, fill(skb, info, conn));
+	mrpc_conn_put(conn);
+out:
+	mrpc_session_put(session);
+	return err;
+}
+
+static int mrpc_nl_conn_get(struct sk_buff *request, struct genl_info *info)
+{
+	return mrpc_nl_conn_do(info, MRPC_A_CONN_SESSION, MRPC_A_CONN_ID, mrpc_nl_fill_conn);
+}
+
+static int mrpc_nl_datapath_get(struct sk_buff *request, struct genl_info *info)
+{
+	return mrpc_nl_conn_do(info, MRPC_A_DATAPATH_SESSION, MRPC_A_DATAPATH_CONN,
+			       mrpc_nl_fill_datapath);
+}
+
+static int mrpc_nl_schema_get(struct sk_buff *request, struct genl_info *info)
+{
+	struct nlattr *id = info->attrs[MRPC_A_SCHEMA_ID];
+	struct nlattr *hash = info->attrs[MRPC_A_SCHEMA_HASH];
+	struct mrpc_nl_schema found;
+	struct sk_buff *skb;
+	int err;
+
+	if (!id && !hash) {
+		NL_SET_ERR_MSG(info->extack, "a schema's id or hash is needed");
+		return -EINVAL;
+	}
+	err = mrpc_nl_find_schema(genl_info_net(info), id ? nla_get_u32(id) : 0,
+				  hash ? nla_data(hash) : NULL, &found);
+	if (err == -ENOENT)
+		NL_SET_ERR_MSG_ATTR(info->extack, id ?: hash,
+				    "there is no such schema in this network namespace");
+	if (err)
+		return err;
+	skb = mrpc_nl_new(0);
+	if (!skb)
+		return -ENOMEM;
+	return mrpc_nl_reply(skb, info, mrpc_nl_fill_schema(skb, info, &found));
+}
+
+/* -- what can be asked ----------------------------------------------------- */
+
+static const struct nla_policy mrpc_nl_session_policy[] = {
+	[MRPC_A_SESSION_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_qp_policy[] = {
+	[MRPC_A_QP_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_QP_ID] = { .type = NLA_U32 },
+};
+
+static const struct nla_policy mrpc_nl_conn_policy[] = {
+	[MRPC_A_CONN_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_CONN_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_service_policy[] = {
+	[MRPC_A_SERVICE_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_schema_policy[] = {
+	[MRPC_A_SCHEMA_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_SCHEMA_HASH] = NLA_POLICY_EXACT_LEN(MRPC_HASH_LEN),
+};
+
+/* A filter that we do not know is refused, not ignored. */
+static const struct nla_policy mrpc_nl_nothing_policy[] = {
+	[1] = { .type = NLA_REJECT },
+};
+
+static const struct nla_policy mrpc_nl_method_policy[] = {
+	[MRPC_A_METHOD_SCHEMA] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+/* What a dump of queues can be limited to; what else is said of them is refused. */
+static const struct nla_policy mrpc_nl_queues_policy[] = {
+	[MRPC_A_QUEUE_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_QUEUE_CONN] = { .type = NLA_REJECT },
+	[MRPC_A_QUEUE_DATAPATH] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_datapath_policy[] = {
+	[MRPC_A_DATAPATH_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_DATAPATH_CONN] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+#define MRPC_NL_DO(_cmd, _doit, _policy, _max) {			\
+	.cmd = (_cmd), .doit = (_doit), .policy = (_policy), .maxattr = (_max), \
+	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,			\
+}
+
+#define MRPC_NL_DUMP(_cmd, _start, _dumpit, _done, _policy, _max) {	\
+	.cmd = (_cmd), .start = (_start), .dumpit = (_dumpit), .done = (_done), \
+	.policy = (_policy), .maxattr = (_max),				\
+	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DUMP,		\
+}
+
+static const struct genl_split_ops mrpc_nl_ops[] = {
+	MRPC_NL_DO(MRPC_CMD_SESSION_GET, mrpc_nl_session_get,
+		   mrpc_nl_session_policy, MRPC_A_SESSION_ID),
+	MRPC_NL_DUMP(MRPC_CMD_SESSION_GET, mrpc_nl_start, mrpc_nl_session_dump, NULL,
+		     mrpc_nl_session_policy, MRPC_A_SESSION_ID),
+	MRPC_NL_DO(MRPC_CMD_QP_GET, mrpc_nl_qp_get,
+		   mrpc_nl_qp_policy, MRPC_A_QP_ID),
+	MRPC_NL_DUMP(MRPC_CMD_QP_GET, mrpc_nl_start, mrpc_nl_qp_dump, NULL,
+		     mrpc_nl_qp_policy, MRPC_A_QP_SESSION),
+	MRPC_NL_DO(MRPC_CMD_CONN_GET, mrpc_nl_conn_get,
+		   mrpc_nl_conn_policy, MRPC_A_CONN_ID),
+	MRPC_NL_DUMP(MRPC_CMD_CONN_GET, mrpc_nl_start, mrpc_nl_conn_dump, NULL,
+		     mrpc_nl_conn_policy, MRPC_A_CONN_SESSION),
+	MRPC_NL_DUMP(MRPC_CMD_SERVICE_GET, mrpc_nl_start, mrpc_nl_service_dump, NULL,
+		     mrpc_nl_service_policy, MRPC_A_SERVICE_SESSION),
+	MRPC_NL_DO(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_get,
+		   mrpc_nl_schema_policy, MRPC_A_SCHEMA_HASH),
+	MRPC_NL_DUMP(MRPC_CMD_SCHEMA_GET, mrpc_nl_schema_start, mrpc_nl_schema_dump,
+		     mrpc_nl_schema_done, mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DUMP(MRPC_CMD_METHOD_GET, mrpc_nl_method_start, mrpc_nl_method_dump, NULL,
+		     mrpc_nl_method_policy, MRPC_A_METHOD_SCHEMA),
+	MRPC_NL_DO(MRPC_CMD_DATAPATH_GET, mrpc_nl_datapath_get,
+		   mrpc_nl_datapath_policy, MRPC_A_DATAPATH_CONN),
+	MRPC_NL_DUMP(MRPC_CMD_DATAPATH_GET, mrpc_nl_start, mrpc_nl_datapath_dump, NULL,
+		     mrpc_nl_datapath_policy, MRPC_A_DATAPATH_SESSION),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_TYPE_GET, mrpc_nl_type_get,
+		   mrpc_nl_type_policy, MRPC_A_ENGINE_TYPE_VERSION),
+	MRPC_NL_DUMP(MRPC_CMD_ENGINE_TYPE_GET, mrpc_nl_type_start, mrpc_nl_type_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_GET, mrpc_nl_engine_get,
+		   mrpc_nl_engine_policy, MRPC_A_ENGINE_DATAPATH),
+	MRPC_NL_DUMP(MRPC_CMD_ENGINE_GET, mrpc_nl_engine_start, mrpc_nl_engine_dump,
+		     mrpc_nl_engine_done, mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_ADD, mrpc_nl_engine_add,
+		   mrpc_nl_add_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_SET, mrpc_nl_engine_set,
+		   mrpc_nl_set_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_DEL, mrpc_nl_engine_del,
+		   mrpc_nl_set_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DO(MRPC_CMD_ENGINE_STEP, mrpc_nl_engine_step,
+		   mrpc_nl_set_policy, MRPC_A_ENGINE_PERCENT),
+	MRPC_NL_DUMP(MRPC_CMD_QUEUE_GET, mrpc_nl_start, mrpc_nl_queue_dump, NULL,
+		     mrpc_nl_queues_policy, MRPC_A_QUEUE_DATAPATH),
+	MRPC_NL_DO(MRPC_CMD_QUEUE_SET, mrpc_nl_queue_set,
+		   mrpc_nl_queue_policy, MRPC_A_QUEUE_PAUSED),
+	MRPC_NL_DUMP(MRPC_CMD_RPC_GET, mrpc_nl_rpc_start, mrpc_nl_rpc_dump,
+		     mrpc_nl_rpc_done, mrpc_nl_rpc_policy, MRPC_A_RPC_DIR),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_GET, mrpc_nl_runtime_get,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
+	MRPC_NL_DUMP(MRPC_CMD_RUNTIME_GET, NULL, mrpc_nl_runtime_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_ADD, mrpc_nl_runtime_add,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_SET, mrpc_nl_runtime_set,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
+	MRPC_NL_DO(MRPC_CMD_RUNTIME_DEL, mrpc_nl_runtime_del,
+		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
+	MRPC_NL_DUMP(MRPC_CMD_SERIES_GET, mrpc_nl_series_start, mrpc_nl_series_dump, NULL,
+		     mrpc_nl_series_policy, MRPC_A_SERIES_DATAPATH),
+	MRPC_NL_DUMP(MRPC_CMD_KEYSET_GET, NULL, mrpc_nl_keyset_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_NEW, mrpc_nl_keyset_new,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KIND),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_DEL, mrpc_nl_keyset_del,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_NAME),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_INSERT, mrpc_nl_keyset_insert,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KEY),
+	MRPC_NL_DO(MRPC_CMD_KEYSET_REMOVE, mrpc_nl_keyset_remove,
+		   mrpc_nl_keyset_policy, MRPC_A_KEYSET_KEY),
+	MRPC_NL_DUMP(MRPC_CMD_KEY_GET, mrpc_nl_key_start, mrpc_nl_key_dump, mrpc_nl_key_done,
+		     mrpc_nl_keyset_policy, MRPC_A_KEYSET_NAME),
+	MRPC_NL_DO(MRPC_CMD_EGRESS_GET, mrpc_nl_egress_get,
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_DEV),
+	MRPC_NL_DUMP(MRPC_CMD_EGRESS_GET, NULL, mrpc_nl_egress_dump, NULL,
+		     mrpc_nl_nothing_policy, 1),
+	MRPC_NL_DO(MRPC_CMD_EGRESS_SET, mrpc_nl_egress_set,
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_RATE),
+	MRPC_NL_DO(MRPC_CMD_EGRESS_DEL, mrpc_nl_egress_del,
+		   mrpc_nl_egress_policy, MRPC_A_EGRESS_DEV),
+	MRPC_NL_DUMP(MRPC_CMD_EGRESS_QUEUE_GET, mrpc_nl_egress_queue_start,
+		     mrpc_nl_egress_queue_dump, mrpc_nl_egress_queue_done,
+		     mrpc_nl_egress_queue_policy, MRPC_A_EGRESS_QUEUE_DEV),
+	MRPC_NL_DUMP(MRPC_CMD_TRANSPORT_GET, mrpc_nl_transport_start, mrpc_nl_transport_dump, NULL,
+		     mrpc_nl_transport_policy, MRPC_A_TRANSPORT_NAME),
+};
+
+static struct genl_family mrpc_nl_family __ro_after_init = {
+	.name		= MRPC_FAMILY_NAME,
+	.version	= MRPC_FAMILY_VERSION,
+	.netnsok	= true,
+	.parallel_ops	= true,
+	.module		= THIS_MODULE,
+	.split_ops	= mrpc_nl_ops,
+	.n_split_ops	= ARRAY_SIZE(mrpc_nl_ops),
+	.mcgrps		= mrpc_nl_groups,
+	.n_mcgrps	= ARRAY_SIZE(mrpc_nl_groups),
+};
+
+/* -- notifications --------------------------------------------------------- */
+
+static bool mrpc_nl_heard(struct net *net)
+{
+	return genl_has_listeners(&mrpc_nl_family, net, MRPC_NL_EVENTS);
+}
+
+/* Send what is in @skb, or, with @err, have the listeners learn of a loss. */
+static void mrpc_nl_multicast(struct net *net, struct sk_buff *skb, int err)
+{
+	if (!err) {
+		genlmsg_multicast_netns(&mrpc_nl_family, net, skb, 0, MRPC_NL_EVENTS, GFP_KERNEL);
+		return;
+	}
+	nlmsg_free(skb);
+	genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+}
+
+/**
+ * mrpc_notify_session() - a session was set up, or has ended
+ * @session: the session
+ * @event: MRPC_EVENT_SESSION_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_session(struct mrpc_session *session, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(session->net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_session(skb, &info, session);
+	mrpc_nl_multicast(session->net, skb, err);
+}
+
+/**
+ * mrpc_notify_conn() - a connection is ready, or has ended
+ * @conn: the connection
+ * @event: MRPC_EVENT_CONN_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_conn(struct mrpc_conn *conn, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(conn->session->net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_conn(skb, &info, conn);
+	mrpc_nl_multicast(conn->session->net, skb, err);
+}
+
+/**
+ * mrpc_notify_listener() - services are offered, or no longer
+ * @l: the listener; each of its services is told of
+ * @event: MRPC_EVENT_LISTENER_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_listener(struct mrpc_listener *l, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err;
+	u32 i;
+
+	if (!mrpc_nl_heard(l->session->net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	for (i = 0; i < l->nr_services; i++) {
+		skb = mrpc_nl_new(0);
+		err = skb ? mrpc_nl_fill_served(skb, &info, l, i) : -ENOMEM;
+		mrpc_nl_multicast(l->session->net, skb, err);
+	}
+}
+
+/**
+ * mrpc_notify_engine() - an engine was placed, changed or removed
+ * @net: the network namespace
+ * @p: its placement
+ * @event: MRPC_EVENT_ENGINE_*
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_engine(skb, &info, net, p);
+	mrpc_nl_multicast(net, skb, err);
+}
+
+/**
+ * mrpc_notify_domain() - an egress domain was set or deleted, or its grants have expired
+ * @d: the domain
+ * @event: MRPC_EVENT_EGRESS_*
+ *
+ * Context: process; may sleep. The domain's network namespace must last meanwhile.
+ */
+void mrpc_notify_domain(struct mrpc_domain *d, u8 event)
+{
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	if (!mrpc_nl_heard(d->net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_egress(skb, &info, d);
+	mrpc_nl_multicast(d->net, skb, err);
+}
+
+static int mrpc_nl_fill_fault(struct sk_buff *skb, const struct genl_info *info,
+			      const struct mrpc_engine *e, const char *what, const char *detail)
+{
+	void *hdr = mrpc_nl_begin(skb, info);
+	int err;
+
+	if (!hdr)
+		return -EMSGSIZE;
+	err = nla_put_u32(skb, MRPC_A_FAULT_ID, e->placement->id) ||
+	      nla_put_string(skb, MRPC_A_FAULT_ENGINE, e->placement->name) ||
+	      nla_put_string(skb, MRPC_A_FAULT_TYPE, e->ops->name) ||
+	      nla_put_u32(skb, MRPC_A_FAULT_VERSION, e->ops->version) ||
+	      nla_put_u32(skb, MRPC_A_FAULT_DATAPATH, e->conn->dp_id) ||
+	      nla_put_string(skb, MRPC_A_FAULT_WHAT, what) ||
+	      nla_put_string(skb, MRPC_A_FAULT_DETAIL, detail) ||
+	      (READ_ONCE(e->bypassed) && nla_put_flag(skb, MRPC_A_FAULT_BYPASSED));
+	return mrpc_nl_end(skb, hdr, err);
+}
+
+/**
+ * mrpc_notify_fault() - an engine misbehaves
+ * @e: the engine
+ * @what: "slow", "leak" or "error"
+ * @detail: a sentence
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail)
+{
+	struct net *net = e->conn->session->net;
+	struct genl_info info;
+	struct sk_buff *skb;
+	int err = -ENOMEM;
+
+	pr_notice_ratelimited("mrpc: engine %s (%s version %u) of datapath %u: %s: %s%s\n",
+			      e->placement->name, e->ops->name, e->ops->version, e->conn->dp_id,
+			      what, detail, READ_ONCE(e->bypassed) ? "; it is bypassed" : "");
+	if (!mrpc_nl_heard(net))
+		return;
+	genl_info_init_ntf(&info, &mrpc_nl_family, MRPC_CMD_ENGINE_FAULT_NTF);
+	skb = mrpc_nl_new(0);
+	if (skb)
+		err = mrpc_nl_fill_fault(skb, &info, e, what, detail);
+	mrpc_nl_multicast(net, skb, err);
+}
+
+/**
+ * mrpc_notify_policy() - a policy has got programs, others, or has them no more
+ * @ops: the type that it is
+ * @event: MRPC_EVENT_POLICY_*
+ *
+ * Policies are the host's, so all network namespaces learn it.
+ * Context: process; may sleep.
+ */
+void mrpc_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
+{
+	struct sk_buff *skb = mrpc_nl_new(0);
+	struct genl_info info;
+	struct net *net;
+
+	genl_info_init_ntf(&info, &mrpc_nl_family, event);
+	if (skb && !mrpc_nl_fill_policy(skb, &info, ops)) {
+		genlmsg_multicast_allns(&mrpc_nl_family, skb, 0, MRPC_NL_EVENTS);
+		return;
+	}
+	nlmsg_free(skb);
+	rcu_read_lock();
+	for_each_net_rcu(net)
+		genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+	rcu_read_unlock();
+}
+
+int mrpc_netlink_init(void)
+{
+	return genl_register_family(&mrpc_nl_family);
+}
+
+void mrpc_netlink_exit(void)
+{
+	genl_unregister_family(&mrpc_nl_family);
+}

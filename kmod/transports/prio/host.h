@@ -1,0 +1,569 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The prio transport: what lies between the protocol (kmod/lib/prio/prio.h), the network
+ * stack and connections.
+ *
+ *  struct prio_host	a network namespace: one endpoint of the protocol, so that one
+ *			order decides what leaves next, whoever sends
+ *  struct prio_port	a UDP port of it: a listener's, or that of all who connect
+ *  struct prio_peer	somebody at the other end of a port: one association
+ *  struct prio_link	one end of a connection
+ *  struct prio_out	a message being sent; struct prio_in: one being received
+ *
+ * One lock per host, host->lock, is for the protocol's state and all lists here. Packets
+ * are taken up in softirq, under it. What they make necessary is done by the pump
+ * (transports/prio/pump.c), one context at a time, which builds and sends packets without the lock.
+ * Bytes are copied where they belong by the owner of a connection's receive claim.
+ *
+ *  transports/prio/main.c		the module and its settings
+ *  transports/prio/link.c		connections: what the core asks of a transport
+ *  transports/prio/out.c, transports/prio/in.c messages, and what becomes of them
+ *  transports/prio/pump.c		has done what the protocol wants
+ *  transports/prio/egress.c	messages whose order is a domain's
+ *  transports/prio/packet.c	datagrams, judged as they come, and sent
+ *  transports/prio/peers.c	peers and the ways to them
+ *  transports/prio/port.c		sockets, hosts and their end
+ *  transports/prio/stats.c	what operators see
+ */
+#ifndef MRPC_TRANSPORTS_PRIO_HOST_H
+#define MRPC_TRANSPORTS_PRIO_HOST_H
+
+#include <linux/hrtimer.h>
+#include <linux/in6.h>
+#include <linux/list.h>
+#include <linux/rhashtable-types.h>
+#include <linux/skbuff.h>
+#include <linux/spinlock.h>
+#include <linux/workqueue.h>
+#include <net/net_namespace.h>
+
+#include "egress/domain.h"
+#include "lib/prio/prio.h"
+#include "core/transport.h"
+
+#define PRIO_FEW	256	/* bytes of a packet that do not keep it for their own sake */
+#define PRIO_SMALL	2048	/* likewise: all of a message */
+
+/**
+ * struct prio_path - between which addresses packets go; the key of a peer, no padding
+ * @local: ours; zero: what the route says. IPv4 addresses are in the first word
+ * @remote: the other end's
+ * @lport: our port
+ * @rport: its port
+ * @family: AF_INET or AF_INET6 of the packets
+ * @resv: zero
+ * @scope: device of link-local addresses, or 0
+ */
+struct prio_path {
+	struct in6_addr local;
+	struct in6_addr remote;
+	__be16 lport;
+	__be16 rport;
+	u16 family;
+	u16 resv;
+	u32 scope;
+};
+
+static_assert(sizeof(struct prio_path) == 44 &&
+	      sizeof(struct prio_path) <= sizeof_field(struct sk_buff, cb));
+
+#define PRIO_MAX_PACKET	60000U	/* below UDP's limit */
+#define PRIO_TOGETHER	16	/* messages that share a datagram, at most */
+#define PRIO_FIRST_PAYLOAD 1200	/* until the way to a new peer is known */
+
+/* The largest packet without payload; and the largest that we make, which any path takes. */
+#define PRIO_CONTROL	(sizeof(struct mrpc_prio_hdr) + \
+			 MRPC_PRIO_MAX_CONTROL * sizeof(struct mrpc_prio_entry))
+#define PRIO_SAYS	(sizeof(struct mrpc_prio_hdr) + 49 * sizeof(struct mrpc_prio_entry))
+
+/**
+ * struct prio_host - the transport in a network namespace
+ *
+ * Made for the first port, ends with the last one (transports/prio/port.c), under prio_ports_lock.
+ *
+ * @net: the namespace, a reference
+ * @list: entry of prio_hosts; under prio_ports_lock
+ * @ports: all of its ports; under prio_ports_lock
+ * @owner: the socket that payload on its way out belongs to, bound to nothing: its
+ *	sk_wmem_alloc is what lies below us, its write_space says that this is less
+ * @other: the same as @owner, which each was before the other: see prio_below()
+ * @write_space: their own
+ * @gated: likewise, of what domains have granted, who see to it themselves that little is below
+ * @control: likewise, of packets without payload: nothing waits until they have gone, as some
+ *	may wait for neighbours that are not there
+ * @lock: what follows
+ * @ep: the protocol
+ * @hash: of @ep
+ * @peers: by path
+ * @links: by peer and id
+ * @nr_peers: in @peers
+ * @nr_byes: messages that say that a connection ends
+ * @heard: for a packet's head that is not in one piece
+ * @says: the pump's: a packet that is being made
+ * @chunks: the pump's: what is being sent
+ * @staged: bytes of packets that wait to be placed, all links together
+ * @ended: messages that have ended, to be given back by whoever unlocks
+ * @freed: calls of messages that are not sent any more, by mrpc_call.freed; likewise
+ * @answers: packets for those who are not peers; a path in skb->cb
+ * @timer: fires at @timer_at at the latest
+ * @timer_at: U64_MAX: not armed
+ * @timer_due: it has fired
+ * @wants_room: the pump stopped for what lies below us; set by it, cleared by write_space
+ * @full_since: since when there has been no room, and nothing has gone; 0: there was some
+ * @full_with: bytes below us then, but for @stuck
+ * @stuck: bytes of @owner below us that do not move
+ * @sender: what egress domains know of the host
+ * @starved_until: there was no memory for a packet that a domain had granted: none is made before, ns
+ * @told: the peer for which a packet without payload is being made, without the lock: it is not
+ *	freed now. Who has data under way has links
+ * @gated_last: of two of one priority, what went last was granted by a domain
+ * @pumping: somebody pumps
+ * @again: and is to go on: something came up
+ * @pump: has it done in softirq
+ * @next_id: of the next connection made here
+ */
+struct prio_host {
+	struct net *net;
+	struct list_head list;
+	struct list_head ports;
+	struct socket *owner;
+	struct socket *other;
+	void (*write_space)(struct sock *sk);
+	struct socket *gated;
+	struct socket *control;
+
+	spinlock_t lock;
+	struct mrpc_prio ep;
+	struct mrpc_order_link *hash;
+	struct rhashtable peers;
+	struct rhashtable links;
+	u32 nr_peers;
+	u32 nr_byes;
+	u64 staged;
+	struct list_head ended;
+	struct list_head freed;
+	struct sk_buff_head answers;
+	struct hrtimer timer;
+	u64 timer_at;
+	bool timer_due;
+	bool wants_room;
+	u64 full_since;
+	u32 full_with;
+	u32 stuck;
+	struct mrpc_sender sender;
+	u64 starved_until;
+	struct prio_peer *told;
+	bool gated_last;
+	bool pumping;
+	bool again;
+	struct work_struct pump;
+	u64 next_id;
+	u8 heard[PRIO_CONTROL];
+	u8 says[PRIO_SAYS];
+	struct mrpc_prio_chunk chunks[PRIO_TOGETHER];
+};
+
+/**
+ * struct prio_port - a bound UDP socket
+ *
+ * @users are its listener and its links; where there are none it is closed a moment later, with
+ * its peers (transports/prio/port.c). New users come under prio_ports_lock, or under host->lock where
+ * there is a listener.
+ *
+ * @host: its host
+ * @list: entry of host->ports; under prio_ports_lock
+ * @users: see above
+ * @unused: since when there are none, jiffies; under prio_ports_lock
+ * @sock: the socket
+ * @data_ready, @error_report: its own
+ * @number: port, as bound
+ * @family: of the socket: AF_INET6 may have IPv4 peers
+ * @addr: bound address, as getsockname() gives it
+ * @connects: for those who connect: their peers' paths have no local address
+ * @linked: peers with links; under host->lock
+ * @idle: peers without links, the longest idle first; under host->lock
+ * @l: who accepts here, or NULL; under host->lock
+ * @waiting: links that wait to be accepted; under host->lock
+ * @nr_waiting: how many; read without a lock
+ * @backlog: most of them
+ */
+struct prio_port {
+	struct prio_host *host;
+	struct list_head list;
+	atomic_t users;
+	unsigned long unused;
+	struct socket *sock;
+	void (*data_ready)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
+	__be16 number;
+	u16 family;
+	struct sockaddr_storage addr;
+	bool connects;
+	struct list_head linked;
+	struct list_head idle;
+	struct mrpc_listener *l;
+	struct list_head waiting;
+	u32 nr_waiting;
+	u32 backlog;
+};
+
+/**
+ * struct prio_peer - one association; not more than a KiB
+ *
+ * Under host->lock, but for what is the pump's. Freed when it has had no link for a while, or
+ * its port is closed.
+ *
+ * @core: the protocol's part
+ * @path: its addresses
+ * @port: through which it is reached
+ * @node: in host->peers
+ * @links: connections over it
+ * @of_port: entry of port->linked or, while there are none, of port->idle
+ * @rcu: when it is freed
+ * @since: when it became idle, jiffies
+ * @nr_byes: messages to it that say that a connection ends
+ * @dst: where packets go, or NULL; the pump's
+ * @dst_cookie: of @dst; the pump's
+ */
+struct prio_peer {
+	struct mrpc_prio_peer core;
+	struct prio_path path;
+	u32 dst_cookie;
+	struct prio_port *port;
+	struct rhash_head node;
+	struct hlist_head links;
+	union {
+		struct list_head of_port;
+		struct rcu_head rcu;
+	};
+	u32 since;
+	u32 nr_byes;
+	struct dst_entry *dst;
+};
+
+/* 17 in four pages. */
+static_assert(sizeof(struct prio_peer) <= 960);
+
+/* What a link is found by; no padding. */
+struct prio_link_key {
+	struct prio_peer *peer;
+	u64 id;
+};
+
+/**
+ * struct prio_link - one end of a connection
+ *
+ * Under host->lock but for what is said. Its connection, or before that the port's list of
+ * those that wait, holds a reference, each message in either direction one.
+ *
+ * @ref: references
+ * @host: immutable
+ * @port: a user of it, immutable
+ * @key: its peer, immutable while the link exists: a peer with links is not freed
+ * @node: in host->links, while @known
+ * @known: messages for it are accepted
+ * @token: which association it belongs to: our token in it; 0: none yet
+ * @conn: the connection; NULL before it is accepted, and from release on
+ * @waiting: entry of port->waiting until accepted
+ * @of_peer: entry of peer->links
+ * @outs: messages being sent
+ * @nr_outs: how many; read without the lock
+ * @moves: how often they have come into a domain, or left it
+ * @out_bytes: of them; read without the lock
+ * @full: the core waits for there to be fewer
+ * @last: a message to be sent when all others have arrived, or NULL
+ * @ins: messages being received, and those that are complete and not delivered
+ * @ready: of these, those with something new for the owner of the receive claim
+ * @early: those that came before the handshake's; of that owner
+ * @heads: of these, those that wait to be @first, for their heads are large
+ * @first: the message that has room even when @staged is used up, or NULL: else all that wait to be
+ *	accepted could be kept incomplete by each other
+ * @staged: memory of messages that wait to be accepted
+ * @nr_given_up: of @ins, those that their sender has given up: the protocol does not count them
+ * @err: negative: nothing more comes. -ESHUTDOWN: the peer has ended it in order
+ * @down: send and receive fail; set by shutdown
+ * @rcu: when it is freed
+ */
+struct prio_link {
+	u32 ref;
+	struct prio_host *host;
+	struct prio_port *port;
+	struct prio_link_key key;
+	struct rhash_head node;
+	bool known;
+	u64 token;
+	struct mrpc_conn *conn;
+	struct list_head waiting;
+	struct hlist_node of_peer;
+	struct list_head outs;
+	u32 nr_outs;
+	u32 moves;
+	u64 out_bytes;
+	bool full;
+	struct prio_out *last;
+	struct list_head ins;
+	struct list_head ready;
+	struct list_head early;
+	struct list_head heads;
+	struct prio_in *first;
+	u64 staged;
+	u32 nr_given_up;
+	int err;
+	bool down;
+	struct rcu_head rcu;
+};
+
+/**
+ * struct prio_out - a message being sent
+ *
+ * The protocol's until it has ended, then on host->ended. Before that it can wait for another
+ * one to arrive: then it is that one's @then, or the link's last.
+ *
+ * @core: the protocol's part
+ * @link: a reference
+ * @call: the message; holds a reference, and one to its blocks in the send heap. NULL: says
+ *	that the connection ends
+ * @of_link: entry of link->outs; or of host->ended
+ * @then: to be sent when this has arrived: what cancels this
+ * @moved: the last of @link's moves that it has taken part in, or has come after
+ * @gone: the protocol has it, or has had it
+ * @begun: its first bytes have been sent, and are as they are; the pump's, as the next two
+ * @seg: of the byte section, where the pump was
+ * @seg_at: byte of the message at which that begins
+ * @unit: its place in an egress domain
+ */
+struct prio_out {
+	struct mrpc_prio_tx core;
+	struct prio_link *link;
+	struct mrpc_call *call;
+	struct list_head of_link;
+	struct prio_out *then;
+	u32 moved;
+	bool gone;
+	bool begun;
+	u32 seg;
+	u64 seg_at;
+	struct mrpc_unit unit;
+};
+
+/**
+ * struct prio_in - a message being received
+ *
+ * The protocol's until it is complete or has ended; then its link's. What has come of it waits
+ * in @came until the owner of the receive claim places it. Under host->lock but for what is
+ * that owner's.
+ *
+ * @core: the protocol's part
+ * @link: a reference; NULL: nobody wants it any more
+ * @of_link: entry of link->ins
+ * @ready: entry of link->ready, link->early or link->heads
+ * @came: packets, by skb->next, the latest first; see transports/prio/in.c
+ * @staged: memory that waits to be placed
+ * @accepted: the sink has it
+ * @since: when PRIO_TELL bytes had come last, or when nothing could come, ns
+ * @told: bytes that had come when the owner was told last
+ * @complete: all of it has come
+ * @cut: it has ended incomplete
+ * @given_up: so, and its connection goes on
+ * @pieces: packets that were taken from @came and have not been placed; of that owner, as what
+ *	follows
+ * @frame: its header
+ * @head: bytes before the byte section; 0: the header has not been read. prio_in_slow() looks
+ * @buf: of a large head, what has been placed; NULL: not yet, not any more, or it is small
+ * @cap: bytes that it has room for
+ * @open: the sink has accepted it
+ * @base: where the byte section goes, NULL: nowhere
+ * @placed: bytes that have been done with
+ * @written: where the last of them ends
+ * @limit: what the sender may be granted; host->lock
+ * @sink: the core's, while it is not the connection's
+ */
+struct prio_in {
+	struct mrpc_prio_rx core;
+	struct prio_link *link;
+	struct list_head of_link;
+	struct list_head ready;
+	struct sk_buff *came;
+	u64 staged;
+	bool accepted;
+	u64 since;
+	u32 told;
+	bool complete;
+	bool cut;
+	bool given_up;
+
+	struct sk_buff *pieces;
+	struct mrpc_frame frame;
+	u64 head;
+	u8 *buf;
+	u32 cap;
+	bool open;
+	u8 *base;
+	u32 placed;
+	u32 written;
+	u32 limit;
+	struct mrpc_sink sink;
+};
+
+/**
+ * struct prio_bytes - a packet of one or several datagrams, while it is looked at
+ * @skb: the packet; its messages' once @taken
+ * @stride: bytes of each datagram but the last
+ * @taken: a message has it
+ * @last: the message that has the bytes of the datagram before, or NULL
+ */
+struct prio_bytes {
+	struct sk_buff *skb;
+	u32 stride;
+	bool taken;
+	struct prio_in *last;
+};
+
+/**
+ * struct prio_look - what the transport is doing in a namespace, all at one moment
+ * @rule: its settings
+ * @stats: what it has counted since the module was loaded
+ * @peers: associations, of any state
+ * @links: those that messages are accepted for
+ * @messages_out: being sent
+ * @messages_in: being received
+ * @gap_maps: struct mrpc_prio_gaps that exist
+ * @staged: bytes of packets that wait to be placed
+ * @outstanding: bytes granted, or announced as unscheduled, and not here
+ * @below: bytes of memory of packets that have not left
+ */
+struct prio_look {
+	struct mrpc_prio_rule rule;
+	struct mrpc_prio_stats stats;
+	u32 peers;
+	u32 links;
+	u32 messages_out;
+	u32 messages_in;
+	u32 gap_maps;
+	u64 staged;
+	u64 outstanding;
+	u64 below;
+};
+
+/* transports/prio/main.c */
+void prio_rule(struct mrpc_prio_rule *rule);
+u8 prio_dscp(u32 class);
+u32 prio_skb_priority(u32 class);
+
+/* transports/prio/port.c */
+struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
+struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
+struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr);
+void prio_port_put(struct prio_port *port);
+bool prio_look(struct net *net, struct prio_look *look);
+int prio_ports_init(void);
+void prio_ports_apply(void);
+void prio_ports_crowd(void);
+void prio_ports_exit(void);
+
+/* transports/prio/stats.c */
+void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more);
+int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx);
+
+/* transports/prio/peers.c */
+int prio_tables_init(struct prio_host *host);
+void prio_tables_free(struct prio_host *host);
+struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path *path);
+struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *path);
+struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path);
+bool prio_crowded(const struct prio_host *host);
+void prio_peers_idle(struct prio_port *port, unsigned long until);
+void prio_peers_cut(struct prio_port *port);
+void prio_peer_used(struct prio_peer *peer, struct prio_link *link);
+void prio_peer_unused(struct prio_peer *peer, struct prio_link *link);
+void prio_peer_events(struct prio_host *host);
+int prio_peers_init(void);
+void prio_peers_exit(void);
+void prio_peer_refused(struct prio_peer *peer);
+struct dst_entry *prio_path_route(struct prio_host *host, struct prio_path *path);
+struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer);
+
+/* transports/prio/packet.c: softirq, no lock needed unless said */
+void prio_packets_came(struct sock *sk);
+void prio_errors_came(struct sock *sk);
+struct sk_buff *prio_packet_new(struct socket *owner, u32 len, u32 class);
+void prio_packet_put(struct sk_buff *skb, u32 at, const void *data, u32 len);
+void prio_packet_send(struct sk_buff *skb, const struct prio_path *path, struct dst_entry *dst,
+		      u32 segment, u32 class);
+
+/* transports/prio/pump.c */
+void prio_pump_init(struct prio_host *host);
+void prio_pump_kick(struct prio_host *host);
+void prio_pump_run(struct prio_host *host);
+void prio_pump_stop(struct prio_host *host);
+void prio_settle(struct prio_host *host);
+void prio_unlock(struct prio_host *host) __releases(&host->lock);
+
+/* transports/prio/egress.c */
+void prio_egress_init(struct prio_host *host);
+bool prio_egress_waits(struct prio_host *host, u64 now);
+bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_prio_chunk *chunk,
+		      int *budget);
+void prio_egress_sent(struct prio_host *host, struct mrpc_prio_tx *tx, u32 sent, u32 size);
+void prio_egress_settle(struct prio_host *host);
+void prio_egress_join(struct prio_out *out);
+void prio_egress_leave(struct prio_out *out);
+void prio_egress(struct mrpc_conn *conn, bool joins);
+struct mrpc_sender *prio_sender(struct mrpc_conn *conn);
+void prio_device(struct mrpc_conn *conn, char *name);
+
+/* transports/prio/out.c */
+int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+struct prio_out *prio_out_new(gfp_t gfp);
+bool prio_out_bye(struct prio_link *link, struct prio_out *out);
+void prio_out_ended(struct prio_host *host);
+void prio_out_abort(struct prio_link *link);
+void prio_out_strip(struct prio_link *link);
+void prio_out_free(struct prio_out *out);
+void prio_out_sent(struct mrpc_prio_tx *core);
+int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
+		    struct socket *owner, u32 *size);
+int prio_out_init(void);
+void prio_out_exit(void);
+
+/* transports/prio/in.c */
+u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
+		  const struct mrpc_prio_packet *p, u64 now);
+void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
+		  struct prio_bytes *bytes, u32 at, u64 now);
+void prio_in_ended(struct prio_host *host);
+int prio_in_run(struct prio_link *link, int budget);
+bool prio_in_slow(struct prio_link *link, u64 now, u64 patience);
+void prio_in_forget(struct prio_link *link);
+void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn);
+int prio_in_init(void);
+void prio_in_exit(void);
+
+/* transports/prio/link.c */
+int prio_links_init(struct prio_host *host);
+struct prio_link *prio_link_find(struct prio_peer *peer, u64 id);
+struct prio_link *prio_link_arrives(struct prio_peer *peer, u64 id, u32 *code);
+void prio_link_fail(struct prio_link *link, int err);
+void prio_link_put(struct prio_link *link);
+int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+		 const char **why);
+int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
+		const char **why);
+bool prio_waiting(struct mrpc_listener *l);
+int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
+void prio_unlisten(struct mrpc_listener *l);
+int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
+void prio_flush(struct mrpc_conn *conn);
+int prio_recv(struct mrpc_conn *conn, int budget);
+void prio_shutdown(struct mrpc_conn *conn, bool abort);
+bool prio_busy(struct mrpc_conn *conn);
+void prio_release(struct mrpc_conn *conn);
+u64 prio_backlog(struct mrpc_conn *conn);
+bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience);
+
+static inline struct prio_peer *prio_peer_of(struct mrpc_prio_peer *core)
+{
+	return container_of(core, struct prio_peer, core);
+}
+
+#endif /* MRPC_TRANSPORTS_PRIO_HOST_H */

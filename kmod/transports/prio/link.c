@@ -1,0 +1,467 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: connections. One is an id that its client has chosen, over an association
+ * that both ends share with others. It begins with a HELLO to who listens; a message without
+ * content ends it, or the end of the association.
+ */
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/ipv6.h>
+#include <net/sock.h>
+
+#include "core/conn.h"
+#include "transports/prio/host.h"
+#include "core/session.h"
+#include "transports/sock.h"
+
+#define PRIO_BACKLOG	4096
+
+static const struct rhashtable_params prio_link_params = {
+	.head_offset		= offsetof(struct prio_link, node),
+	.key_offset		= offsetof(struct prio_link, key),
+	.key_len		= sizeof(struct prio_link_key),
+	.automatic_shrinking	= true,
+};
+
+int prio_links_init(struct prio_host *host)
+{
+	return rhashtable_init(&host->links, &prio_link_params);
+}
+
+/* -- links: under host->lock ----------------------------------------------------------------- */
+
+/* prio_link_find() - the link for a message, or NULL */
+struct prio_link *prio_link_find(struct prio_peer *peer, u64 id)
+{
+	struct prio_link_key key = { .peer = peer, .id = id };
+
+	return rhashtable_lookup_fast(&peer->port->host->links, &key, prio_link_params);
+}
+
+/* prio_link_put() - one reference less */
+void prio_link_put(struct prio_link *link)
+{
+	if (--link->ref)
+		return;
+	prio_peer_unused(link->key.peer, link);
+	prio_port_put(link->port);
+	kfree_rcu(link, rcu);	/* a table that grows may be looking at it */
+}
+
+/* A link becomes one of @peer's; the caller is already a user of its port. */
+static int prio_link_setup(struct prio_link *link, struct prio_peer *peer, u64 id)
+{
+	link->ref = 1;
+	link->port = peer->port;
+	link->host = peer->port->host;
+	link->key.peer = peer;
+	link->key.id = id;
+	INIT_LIST_HEAD(&link->waiting);
+	INIT_LIST_HEAD(&link->outs);
+	INIT_LIST_HEAD(&link->ins);
+	INIT_LIST_HEAD(&link->ready);
+	INIT_LIST_HEAD(&link->early);
+	INIT_LIST_HEAD(&link->heads);
+	if (peer->core.state == MRPC_PRIO_PEER_UP)
+		link->token = peer->core.local;
+	if (rhashtable_insert_fast(&link->host->links, &link->node, prio_link_params))
+		return -ENOMEM;
+	link->known = true;
+	prio_peer_used(peer, link);
+	return 0;
+}
+
+/* No message comes for it any more. */
+static void prio_link_forget(struct prio_link *link)
+{
+	if (link->known)
+		rhashtable_remove_fast(&link->host->links, &link->node, prio_link_params);
+	link->known = false;
+	link->conn = NULL;
+}
+
+/**
+ * prio_link_fail() - nothing more comes
+ * @link: the link
+ * @err: why; the first one counts
+ */
+void prio_link_fail(struct prio_link *link, int err)
+{
+	if (link->err)
+		return;
+	WRITE_ONCE(link->err, err);
+	if (link->conn)
+		mrpc_kick_rx(link->conn);
+}
+
+/**
+ * prio_link_arrives() - somebody wants a connection
+ * @peer: who
+ * @id: of the connection
+ * @code: out: why not: enum mrpc_prio_refusal
+ *
+ * Return: the link, which waits to be accepted; or NULL.
+ */
+struct prio_link *prio_link_arrives(struct prio_peer *peer, u64 id, u32 *code)
+{
+	struct prio_port *port = peer->port;
+	struct prio_link *link;
+
+	if (!port->l)
+		return NULL;
+	*code = MRPC_PRIO_LATER;
+	if (port->nr_waiting >= port->backlog)
+		return NULL;
+	link = kzalloc(sizeof(*link), GFP_ATOMIC | __GFP_NOWARN);
+	if (!link)
+		return NULL;
+	if (prio_link_setup(link, peer, id)) {
+		kfree(link);
+		return NULL;
+	}
+	atomic_inc(&port->users);
+	list_add_tail(&link->waiting, &port->waiting);
+	WRITE_ONCE(port->nr_waiting, port->nr_waiting + 1);
+	mrpc_kick_listener(port->l);
+	return link;
+}
+
+/* The next that waits to be accepted, or NULL. */
+static struct prio_link *prio_link_waiting(struct prio_port *port)
+{
+	struct prio_link *link = list_first_entry_or_null(&port->waiting, struct prio_link,
+							  waiting);
+
+	if (!link)
+		return NULL;
+	list_del_init(&link->waiting);
+	WRITE_ONCE(port->nr_waiting, port->nr_waiting - 1);
+	return link;
+}
+
+/* Nobody will accept it. Messages of its peer are refused from now on. */
+static void prio_link_turn_away(struct prio_link *link)
+{
+	struct prio_out *bye = link->err ? NULL : prio_out_new(GFP_ATOMIC | __GFP_NOWARN);
+
+	prio_link_forget(link);
+	prio_in_forget(link);
+	if (bye && !prio_out_bye(link, bye))
+		prio_out_free(bye);
+	prio_link_fail(link, -ECONNRESET);
+	prio_link_put(link);
+}
+
+/* -- addresses ----------------------------------------------------------------------------- */
+
+static void prio_sockaddr(struct sockaddr_storage *ss, u16 family, const struct in6_addr *addr,
+			  __be16 port, u32 scope)
+{
+	struct sockaddr_in6 *in6 = (struct sockaddr_in6 *)ss;
+	struct sockaddr_in *in = (struct sockaddr_in *)ss;
+
+	memset(ss, 0, sizeof(*ss));
+	ss->ss_family = family;
+	if (family == AF_INET) {
+		in->sin_port = port;
+		in->sin_addr.s_addr = addr->s6_addr32[0];
+	} else {
+		in6->sin6_port = port;
+		in6->sin6_addr = *addr;
+		in6->sin6_scope_id = scope;
+	}
+}
+
+static void prio_path_to(const struct sockaddr_storage *ss, struct prio_path *path)
+{
+	const struct sockaddr_in6 *in6 = (const void *)ss;
+	const struct sockaddr_in *in = (const void *)ss;
+
+	memset(path, 0, sizeof(*path));
+	path->family = ss->ss_family;
+	if (ss->ss_family == AF_INET) {
+		path->rport = in->sin_port;
+		path->remote.s6_addr32[0] = in->sin_addr.s_addr;
+	} else {
+		path->rport = in6->sin6_port;
+		path->remote = in6->sin6_addr;
+		if (ipv6_addr_type(&path->remote) & IPV6_ADDR_LINKLOCAL)
+			path->scope = in6->sin6_scope_id;
+	}
+}
+
+/* An IPv4 address in an IPv6 one is an IPv4 address: packets have no other. */
+static void prio_unmap(struct sockaddr_storage *ss)
+{
+	struct sockaddr_in6 in6 = *(struct sockaddr_in6 *)ss;
+	struct in6_addr v4 = { .s6_addr32[0] = in6.sin6_addr.s6_addr32[3] };
+
+	if (ss->ss_family == AF_INET6 && ipv6_addr_v4mapped(&in6.sin6_addr))
+		prio_sockaddr(ss, AF_INET, &v4, in6.sin6_port, 0);
+}
+
+/*
+ * Have a socket of the caller's connect: hooks see it, and may change the address. It also
+ * says what our address is.
+ */
+static int prio_probe(struct net *net, const void *addr, u32 addr_len, struct prio_path *path,
+		      const char **why)
+{
+	struct sockaddr_storage ss, ours;
+	struct prio_path local;
+	struct socket *sock;
+	int err;
+
+	err = mrpc_sock_new(net, IPPROTO_UDP, addr, addr_len, &ss, &sock, why);
+	if (err)
+		return err;
+	err = -EINVAL;
+	if (!((struct sockaddr_in *)&ss)->sin_port) {	/* in IPv6 addresses at the same place */
+		*why = "the port of a prio address is not 0";
+		goto out;
+	}
+	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, 0);
+	if (!err)
+		err = kernel_getpeername(sock, (struct sockaddr *)&ss);
+	if (err >= 0)
+		err = kernel_getsockname(sock, (struct sockaddr *)&ours);
+out:
+	sock_release(sock);
+	if (err < 0)
+		return err;
+	prio_unmap(&ss);
+	prio_unmap(&ours);
+	prio_path_to(&ours, &local);
+	prio_path_to(&ss, path);
+	path->local = local.remote;
+	return 0;
+}
+
+/* -- the transport's operations --------------------------------------------------------------- */
+
+/* A link to @path. The caller is a user of @port, the link becomes it. */
+static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
+			const struct prio_path *path)
+{
+	struct prio_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
+	struct prio_host *host = port->host;
+	struct prio_peer *peer;
+	int err = -ENOMEM;
+
+	if (!link)
+		return -ENOMEM;
+	spin_lock_bh(&host->lock);
+	peer = prio_peer_to(port, path);
+	if (peer)
+		err = prio_link_setup(link, peer, ++host->next_id ?: ++host->next_id);
+	if (!err) {
+		link->conn = conn;
+		conn->link = link;
+	}
+	prio_unlock(host);
+	if (err)
+		kfree(link);
+	return err;
+}
+
+int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+		 const char **why)
+{
+	struct net *net = conn->session->net;
+	struct prio_path path;
+	struct prio_port *port;
+	int err;
+
+	err = prio_probe(net, addr, addr_len, &path, why);
+	if (err)
+		return err;
+	port = prio_port_connects(net, path.family, &err);
+	if (!port)
+		return err;
+	path.lport = port->number;
+	prio_sockaddr(&conn->peer, path.family, &path.remote, path.rport, path.scope);
+	prio_sockaddr(&conn->local, path.family, &path.local, path.lport, path.scope);
+	err = prio_link_to(conn, port, &path);
+	if (err)
+		prio_port_put(port);
+	return err;
+}
+
+int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
+		const char **why)
+{
+	struct net *net = l->session->net;
+	struct sockaddr_storage ss;
+	struct prio_port *port;
+	struct socket *sock;
+	int err;
+
+	err = mrpc_sock_new(net, IPPROTO_UDP, addr, addr_len, &ss, &sock, why);
+	if (err)
+		return err;
+	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
+	port = NULL;
+	if (!err)
+		port = prio_port_listens(net, sock, &err);
+	if (!port)
+		sock_release(sock);
+	if (err == -EADDRINUSE)
+		port = prio_port_adopt(net, &ss);
+	if (!port)
+		return err;
+	spin_lock_bh(&port->host->lock);
+	err = port->l ? -EADDRINUSE : 0;
+	if (!err) {
+		port->backlog = clamp(backlog, 1U, PRIO_BACKLOG);
+		l->link = port;
+		memcpy(&l->addr, &port->addr, sizeof(l->addr));
+		l->addr_len = port->family == AF_INET ? sizeof(struct sockaddr_in) :
+			      sizeof(struct sockaddr_in6);
+		port->l = l;
+	}
+	prio_unlock(port->host);
+	if (err)
+		prio_port_put(port);
+	return err;
+}
+
+bool prio_waiting(struct mrpc_listener *l)
+{
+	struct prio_port *port = l->link;
+
+	return READ_ONCE(port->nr_waiting);
+}
+
+int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
+{
+	struct prio_port *port = l->link;
+	struct prio_link *link;
+
+	spin_lock_bh(&port->host->lock);
+	link = prio_link_waiting(port);
+	if (link && conn) {
+		const struct prio_path *path = &link->key.peer->path;
+
+		prio_sockaddr(&conn->local, path->family, &path->local, path->lport, path->scope);
+		prio_sockaddr(&conn->peer, path->family, &path->remote, path->rport, path->scope);
+		conn->link = link;
+		link->conn = conn;
+	} else if (link) {
+		prio_link_turn_away(link);
+	}
+	prio_unlock(port->host);
+	if (link && !conn)
+		prio_pump_run(port->host);
+	return link ? 0 : -EAGAIN;
+}
+
+void prio_unlisten(struct mrpc_listener *l)
+{
+	struct prio_port *port = l->link;
+	struct prio_link *link;
+
+	if (!port)
+		return;
+	spin_lock_bh(&port->host->lock);
+	port->l = NULL;
+	while ((link = prio_link_waiting(port)))
+		prio_link_turn_away(link);
+	prio_unlock(port->host);
+	prio_pump_run(port->host);
+	l->link = NULL;
+	prio_port_put(port);
+}
+
+int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
+{
+	struct prio_link *link = conn->link;
+	int err;
+
+	if (READ_ONCE(link->down))
+		return -EPIPE;
+	err = prio_out_submit(conn, rpc);
+	if (err)
+		return err;
+	rpc->done = mrpc_rpc_total(rpc);
+	return 0;
+}
+
+/* All of a round goes into the same order first. */
+void prio_flush(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+
+	prio_pump_run(link->host);
+}
+
+int prio_recv(struct mrpc_conn *conn, int budget)
+{
+	return prio_in_run(conn->link, budget);
+}
+
+void prio_shutdown(struct mrpc_conn *conn, bool abort)
+{
+	struct prio_link *link = conn->link;
+
+	WRITE_ONCE(link->down, true);
+}
+
+/* Has the peer something to acknowledge? */
+bool prio_busy(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+
+	return READ_ONCE(link->nr_outs) && !READ_ONCE(link->err);
+}
+
+void prio_release(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+	struct prio_host *host = link->host;
+	struct prio_port *port = link->port;
+	struct prio_out *bye = prio_out_new(GFP_KERNEL);
+
+	mrpc_domain_leave(conn);
+	atomic_inc(&port->users);	/* keeps the host until we are done */
+	spin_lock_bh(&host->lock);
+	prio_link_forget(link);
+	prio_unlock(host);
+	prio_in_drop(link, conn);
+	WRITE_ONCE(conn->link, NULL);	/* prio_slow() may look */
+	spin_lock_bh(&host->lock);
+	prio_out_abort(link);
+	link->ref++;	/* for the bytes of what has been aborted */
+	/* Without memory for it the peer finds out when it sends something. */
+	if (bye && !link->err && prio_out_bye(link, bye))
+		bye = NULL;
+	prio_link_fail(link, -ESHUTDOWN);
+	prio_link_put(link);
+	prio_unlock(host);
+	if (bye)
+		prio_out_free(bye);
+	prio_pump_run(host);
+	prio_out_strip(link);
+	spin_lock_bh(&host->lock);
+	prio_link_put(link);
+	prio_unlock(host);
+	prio_port_put(port);
+}
+
+u64 prio_backlog(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+
+	return READ_ONCE(link->out_bytes);
+}
+
+bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience)
+{
+	struct prio_link *link;
+	bool slow;
+
+	rcu_read_lock();	/* the connection may be ending: its link is freed by RCU */
+	link = READ_ONCE(conn->link);
+	slow = link && prio_in_slow(link, now, patience);
+	rcu_read_unlock();
+	return slow;
+}

@@ -1,0 +1,581 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: messages on their way out.
+ *
+ * A message is given to the protocol whole, with its call and, through that, its blocks in the
+ * application's send heap, until the peer has all of it. There is no order between messages;
+ * where one must not come before another, it waits here until that has arrived: CANCEL for
+ * what it cancels, the client's BYE for all. A request whose CANCEL is here is aborted, wherever it
+ * is: its CANCEL follows when the receiver knows of that, or has it.
+ */
+#include <linux/delay.h>
+#include <linux/slab.h>
+#include <net/dst.h>
+
+#include "core/conn.h"
+#include "transports/prio/host.h"
+#include "core/session.h"
+
+#define PRIO_SEGMENTS	64U	/* datagrams of one packet */
+#define PRIO_OUTS	4096	/* messages of a server that a client has not acknowledged */
+#define PRIO_BYES	512	/* ends of connections that a peer has not acknowledged */
+#define PRIO_BYES_ALL	4096	/* of all peers of a host */
+#define PRIO_BYES_FEW	4	/* of a peer: so many when others have used that up */
+
+static struct kmem_cache *prio_out_cache;
+
+static struct prio_out *prio_out_of(struct mrpc_prio_tx *core)
+{
+	return container_of(core, struct prio_out, core);
+}
+
+/* prio_out_new() - memory for a message, or NULL */
+struct prio_out *prio_out_new(gfp_t gfp)
+{
+	struct prio_out *out = kmem_cache_alloc(prio_out_cache, gfp | __GFP_ACCOUNT);
+
+	if (!out)
+		return NULL;
+	memset(out, 0, offsetof(struct prio_out, unit));
+	out->unit.domain = NULL;
+	return out;
+}
+
+/* -- its life: under host->lock ------------------------------------------------------------ */
+
+/* One more or less says that a connection ends. */
+static void prio_byes_add(struct prio_link *link, int nr)
+{
+	link->key.peer->nr_byes += nr;
+	link->host->nr_byes += nr;
+}
+
+/* It is over, sent or not. */
+static void prio_out_end(struct prio_out *out)
+{
+	struct prio_link *link = out->link;
+
+	if (out->core.urgent)
+		prio_byes_add(link, -1);
+	mrpc_unit_leave(&out->unit);
+	if (out->call)
+		out->call->sending = NULL;
+	WRITE_ONCE(link->nr_outs, link->nr_outs - 1);
+	WRITE_ONCE(link->out_bytes, link->out_bytes - out->core.total);
+	if (link->full && link->nr_outs < PRIO_OUTS / 2) {
+		link->full = false;
+		if (link->conn)
+			mrpc_kick_tx(link->conn);
+	}
+	list_move_tail(&out->of_link, &link->host->ended);
+	out->link = NULL;
+	prio_link_put(link);
+}
+
+static void prio_out_go(struct prio_out *out)
+{
+	struct prio_link *link = out->link;
+	int err = mrpc_prio_submit(&link->host->ep, &link->key.peer->core, &out->core,
+				   ktime_get_ns());
+
+	out->gone = !err;
+	if (!err) {
+		prio_egress_join(out);
+		return;
+	}
+	prio_link_fail(link, err);
+	prio_out_end(out);
+}
+
+/* What waited for @out: it goes now, or never. */
+static void prio_out_follow(struct prio_out *out, bool arrived)
+{
+	struct prio_out *then = out->then, *next;
+
+	out->then = NULL;
+	for (; then; then = next) {
+		next = then->then;
+		then->then = NULL;
+		if (arrived)
+			prio_out_go(then);
+		else
+			prio_out_end(then);
+	}
+}
+
+/* Has what was sent last of a connection nothing before it any more? */
+static void prio_out_last(struct prio_link *link)
+{
+	struct prio_out *last = link->last;
+
+	if (!last || (link->nr_outs > 1 && !link->err))
+		return;
+	link->last = NULL;
+	if (link->err)
+		prio_out_end(last);
+	else
+		prio_out_go(last);
+}
+
+/* What the end of a message says about its connection. */
+static int prio_out_verdict(const struct mrpc_prio_tx *tx)
+{
+	switch (tx->status) {
+	case MRPC_PRIO_DONE:
+	case MRPC_PRIO_ABORTED:
+		return 0;
+	case MRPC_PRIO_REFUSED:
+		if (tx->kind == MRPC_PRIO_OPEN)
+			return -ECONNREFUSED;
+		/* Too large: it has answered that. */
+		return tx->code == MRPC_PRIO_REJECTED ? 0 : -ECONNRESET;
+	case MRPC_PRIO_SILENT:
+		return -ETIMEDOUT;
+	default:
+		return -ECONNRESET;
+	}
+}
+
+/**
+ * prio_out_ended() - see which messages have ended
+ * @host: the host; under its lock
+ */
+void prio_out_ended(struct prio_host *host)
+{
+	struct mrpc_prio_tx *tx;
+
+	while ((tx = mrpc_prio_tx_ended(&host->ep))) {
+		struct prio_out *out = prio_out_of(tx);
+		struct prio_link *link = out->link;
+		int err = prio_out_verdict(tx);
+
+		link->ref++;	/* until the last look */
+		if (err)
+			prio_link_fail(link, err);
+		prio_out_follow(out, !link->err);
+		prio_out_end(out);
+		prio_out_last(link);
+		prio_link_put(link);
+	}
+}
+
+/*
+ * It is not sent any more, and its receiver will hear of that: then its blocks are the
+ * application's again, unless they are being read just now.
+ */
+static void prio_out_let_go(struct prio_out *out)
+{
+	struct mrpc_call *call = out->call;
+
+	if (!call || out->core.state != MRPC_PRIO_TX_ABORTING || out->core.out)
+		return;
+	prio_egress_leave(out);
+	call->sending = NULL;
+	out->call = NULL;
+	list_add_tail(&call->freed, &out->link->host->freed);
+}
+
+/**
+ * prio_out_sent() - packets of a message have been made
+ * @core: the message; under host->lock
+ */
+void prio_out_sent(struct mrpc_prio_tx *core)
+{
+	prio_out_let_go(prio_out_of(core));
+}
+
+/**
+ * prio_out_free() - give back what a message had
+ * @out: a message that has ended
+ *
+ * Context: any but hard interrupt, no lock.
+ */
+void prio_out_free(struct prio_out *out)
+{
+	if (out->call) {
+		mrpc_call_sent_put(out->call);
+		mrpc_call_put(out->call);
+	}
+	kmem_cache_free(prio_out_cache, out);
+}
+
+static void prio_out_add(struct prio_link *link, struct prio_out *out)
+{
+	out->link = link;
+	link->ref++;
+	list_add_tail(&out->of_link, &link->outs);
+	out->moved = link->moves;
+	WRITE_ONCE(link->nr_outs, link->nr_outs + 1);
+	WRITE_ONCE(link->out_bytes, link->out_bytes + out->core.total);
+}
+
+static u8 prio_out_kind(const struct mrpc_rpc *rpc)
+{
+	switch (rpc->frame.type) {
+	case MRPC_WIRE_HELLO:
+		return MRPC_PRIO_OPEN;
+	case MRPC_WIRE_CALL:
+		return MRPC_PRIO_REQUEST;
+	case MRPC_WIRE_REPLY:
+		return MRPC_PRIO_REPLY;
+	default:
+		return MRPC_PRIO_OTHER;
+	}
+}
+
+/*
+ * The caller of a request has gone, and its CANCEL waits for it. Whether all of it has come is the
+ * receiver's to know, which answers CANCEL in either case.
+ */
+static void prio_out_give_up(struct prio_out *out)
+{
+	mrpc_prio_tx_abort(&out->link->host->ep, &out->core, ktime_get_ns());
+	prio_out_let_go(out);
+}
+
+/*
+ * Behind what it cancels, if that has not arrived; at the end, if nothing may follow. @aborts: the
+ * peer answers a CANCEL whose call does not come.
+ */
+static void prio_out_place(struct prio_link *link, struct prio_out *out, bool accepted, bool aborts)
+{
+	const struct mrpc_call *target = out->call->target;
+	struct prio_out *at = target ? target->sending : NULL;
+
+	if (at && at->link == link) {
+		out->then = at->then;
+		at->then = out;
+		if (aborts && at->gone)
+			prio_out_give_up(at);
+	} else if (out->call->rpc.frame.type == MRPC_WIRE_BYE && !accepted && !link->last) {
+		link->last = out;
+		prio_out_last(link);
+	} else {
+		prio_out_go(out);
+	}
+}
+
+/**
+ * prio_out_submit() - send a message
+ * @conn: the connection
+ * @rpc: the message, marshalled
+ *
+ * A client has as many as it has calls. Where it does not let go of what it is answered, no more
+ * of its calls are read: the core sees to that.
+ *
+ * Context: owner of the transmit claim; may sleep. Return: 0; -EAGAIN: mrpc_kick_tx() will be
+ * called, or the end of the connection comes to light as it receives; -ENOMEM.
+ */
+int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	bool accepted = conn->accepted, aborts = conn->features.may & MRPC_FEATURE_ABORT;
+	struct prio_out *out = prio_out_new(GFP_KERNEL);
+	struct mrpc_call *call = mrpc_rpc_call(rpc);
+	struct prio_link *link = conn->link;
+	struct prio_host *host = link->host;
+	int err = 0;
+
+	if (!out)
+		return -ENOMEM;
+	out->core.conn = link->key.id;
+	out->core.total = mrpc_rpc_total(rpc);
+	out->core.priority = mrpc_rpc_rank(rpc);
+	out->core.kind = prio_out_kind(rpc);
+	spin_lock_bh(&host->lock);
+	if (link->err || (accepted && link->nr_outs >= PRIO_OUTS)) {
+		link->full = !link->err;
+		err = -EAGAIN;
+		kmem_cache_free(prio_out_cache, out);
+	} else {
+		mrpc_call_get(call);
+		mrpc_call_sent_get(call);
+		out->call = call;
+		call->sending = out;
+		prio_out_add(link, out);
+		prio_out_place(link, out, accepted, aborts);
+	}
+	prio_unlock(host);
+	return err;
+}
+
+/**
+ * prio_out_bye() - tell the peer that the connection ends
+ * @link: a link of which nothing else is sent any more
+ * @out: from prio_out_new()
+ *
+ * Its link lives as long as that, for which nobody is charged. Where there are too many already
+ * the peer finds out when it sends something.
+ *
+ * Return: false: it is not told, and @out is still the caller's.
+ */
+bool prio_out_bye(struct prio_link *link, struct prio_out *out)
+{
+	const struct prio_peer *peer = link->key.peer;
+	u32 most = link->host->nr_byes < PRIO_BYES_ALL ? PRIO_BYES : PRIO_BYES_FEW;
+
+	if (peer->nr_byes >= most)
+		return false;
+	prio_byes_add(link, 1);
+	out->core.conn = link->key.id;
+	out->core.priority = MRPC_RANK_CONTROL;
+	out->core.kind = MRPC_PRIO_OTHER;
+	out->core.urgent = true;	/* nothing else is */
+	prio_out_add(link, out);
+	prio_out_go(out);
+	return true;
+}
+
+/**
+ * prio_out_abort() - a connection ends: what the peer does not have is not wanted
+ * @link: the link; under host->lock
+ */
+void prio_out_abort(struct prio_link *link)
+{
+	struct prio_out *out;
+	u64 now = ktime_get_ns();
+
+	/* What was never given to the protocol goes with what it waits for. */
+	list_for_each_entry(out, &link->outs, of_link)
+		if (out->gone)
+			mrpc_prio_tx_abort(&link->host->ep, &out->core, now);
+}
+
+/* A call whose bytes are not wanted any more. @wait: out: they are being read just now. */
+static struct mrpc_call *prio_out_strip_one(struct prio_link *link, bool *wait)
+{
+	struct mrpc_call *call = NULL;
+	struct prio_out *out;
+
+	*wait = false;
+	spin_lock_bh(&link->host->lock);
+	list_for_each_entry(out, &link->outs, of_link) {
+		if (!out->call)
+			continue;
+		if (out->core.out) {
+			*wait = true;
+			continue;
+		}
+		call = out->call;
+		call->sending = NULL;
+		out->call = NULL;
+		list_move_tail(&out->of_link, &link->outs);
+		break;
+	}
+	spin_unlock_bh(&link->host->lock);
+	return call;
+}
+
+/**
+ * prio_out_strip() - give back the calls of messages that were aborted
+ * @link: a link that was aborted
+ *
+ * When the peer has heard of it is its own business: no session is kept by that.
+ *
+ * Context: process; may sleep; no lock.
+ */
+void prio_out_strip(struct prio_link *link)
+{
+	struct mrpc_call *call;
+	bool wait;
+
+	do {
+		call = prio_out_strip_one(link, &wait);
+		if (call) {
+			mrpc_call_sent_put(call);
+			mrpc_call_put(call);
+		} else if (wait) {
+			usleep_range(20, 100);
+		}
+	} while (call || wait);
+}
+
+/* -- packets: of the context that pumps ---------------------------------------------------- */
+
+/**
+ * struct prio_fill - where the bytes of a packet go
+ * @skb: the packet
+ * @at: next
+ * @sum: crc32c of what has gone there, if @summed
+ * @summed: it is wanted
+ */
+struct prio_fill {
+	struct sk_buff *skb;
+	u32 at;
+	u32 sum;
+	bool summed;
+};
+
+static void prio_fill_put(struct prio_fill *f, const void *data, u32 len)
+{
+	prio_packet_put(f->skb, f->at, data, len);
+	f->at += len;
+	if (f->summed)
+		f->sum = mrpc_checksum(f->sum, data, len);
+}
+
+/* From the heap, where the application can write: what is summed is what has been copied. */
+static void prio_fill_put_heap(struct prio_fill *f, const u8 *data, u32 len)
+{
+	u8 piece[256];
+
+	if (!f->summed) {
+		prio_fill_put(f, data, len);
+		return;
+	}
+	while (len) {
+		u32 n = min_t(u32, len, sizeof(piece));
+
+		memcpy(piece, data, n);
+		barrier();	/* not read again */
+		prio_fill_put(f, piece, n);
+		data += n;
+		len -= n;
+	}
+}
+
+/* Go to the segment of the byte section that has byte @offset of the message. */
+static const struct mrpc_msg_seg *prio_out_seek(struct prio_out *out, u64 offset)
+{
+	const struct mrpc_msg_buf *buf = &out->call->rpc.buf;
+
+	if (!out->seg_at || offset < out->seg_at) {
+		out->seg = 0;
+		out->seg_at = out->call->rpc.data_len;
+	}
+	while (offset >= out->seg_at + ALIGN(buf->segs[out->seg].len, 8)) {
+		out->seg_at += ALIGN(buf->segs[out->seg].len, 8);
+		out->seg++;
+	}
+	return &buf->segs[out->seg];
+}
+
+/* Bytes [@offset, @offset + @len) of a message, which is as long. */
+static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio_fill *f)
+{
+	static const u8 padding[8];
+	const struct mrpc_rpc *rpc = &out->call->rpc;
+
+	while (len) {
+		const struct mrpc_msg_seg *seg;
+		u32 n, in;
+
+		if (offset < rpc->data_len) {
+			n = min_t(u64, len, rpc->data_len - offset);
+			prio_fill_put(f, rpc->data + offset, n);
+		} else {
+			seg = prio_out_seek(out, offset);
+			in = offset - out->seg_at;
+			if (in < seg->len) {
+				n = min(len, seg->len - in);
+				prio_fill_put_heap(f, mrpc_heap_at(rpc->heap, seg->src + in, n),
+						   n);
+			} else {
+				n = min(len, ALIGN(seg->len, 8) - in);
+				prio_fill_put(f, padding, n);
+			}
+		}
+		offset += n;
+		len -= n;
+	}
+}
+
+/* One packet of the protocol: header and @len bytes of the message from @offset. */
+static void prio_out_datagram(struct prio_out *out, u8 *head, u32 offset, u32 len,
+			      struct prio_fill *f)
+{
+	u32 begin = f->at;
+
+	mrpc_prio_set_offset(head, offset);
+	f->summed = mrpc_prio_has_crc(head);
+	if (f->summed)
+		mrpc_prio_set_crc(head, 0);
+	f->sum = MRPC_CHECKSUM_INIT;
+	prio_fill_put(f, head, MRPC_PRIO_DATA_HDR);
+	if (len)
+		prio_out_copy(out, offset, len, f);
+	if (!f->summed)
+		return;
+	mrpc_prio_set_crc(head, ~f->sum);
+	prio_packet_put(f->skb, begin, head, MRPC_PRIO_DATA_HDR);
+}
+
+/* The first @len bytes of @chunk, in packets of at most @payload bytes of them. */
+static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 payload,
+			 struct prio_fill *f)
+{
+	struct prio_out *out = prio_out_of(chunk->tx);
+	u8 head[MRPC_PRIO_DATA_HDR];
+	u32 at = 0, n;
+
+	if (!out->begun && !chunk->offset && chunk->len) {
+		/* Time has passed since it was submitted. */
+		mrpc_rpc_marshal(&out->call->rpc);
+		out->begun = true;
+	}
+	mrpc_prio_chunk_header(chunk, 0, head);		/* but for the offset, of all of them */
+	do {
+		n = min(payload, len - at);
+		prio_out_datagram(out, head, chunk->offset + at, n, f);
+		at += n;
+	} while (at < len);
+}
+
+/* Bytes of @chunk that go into one packet, of as many datagrams as it takes. */
+static u32 prio_out_most(const struct mrpc_prio_chunk *chunk, u32 payload)
+{
+	u32 most = clamp(PRIO_MAX_PACKET / (payload + MRPC_PRIO_DATA_HDR), 1U, PRIO_SEGMENTS);
+
+	return min(chunk->len, payload * most);
+}
+
+/**
+ * prio_out_chunks() - send a chunk, or several in one datagram
+ * @host: the host
+ * @chunks: what; the first can need several datagrams if it is the only one
+ * @nr: how many
+ * @owner: the socket that their packet is to belong to
+ * @size: out: bytes of memory of the packet; 0: none has gone
+ *
+ * Context: softirq, no lock; pumps. Return: bytes of the first one that went out, and then all of
+ * the others; or -ENOMEM: not even a header.
+ */
+int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
+		    struct socket *owner, u32 *size)
+{
+	struct prio_peer *peer = prio_peer_of(chunks->peer);
+	struct dst_entry *dst = prio_peer_route(host, peer);
+	/* What shares a datagram has been judged already, and is not cut. */
+	u32 payload = nr > 1 ? MRPC_PRIO_BASE_PAYLOAD : READ_ONCE(peer->core.payload), i;
+	u32 sent = prio_out_most(chunks, payload);
+	u32 segments = max(DIV_ROUND_UP(sent, payload), 1U);
+	u32 bytes = sent + segments * MRPC_PRIO_DATA_HDR;
+	struct prio_fill f = {};
+
+	*size = 0;
+	if (!dst)	/* as if it were lost: there may be a way later */
+		return chunks->len;
+	for (i = 1; i < nr; i++)
+		bytes += MRPC_PRIO_DATA_HDR + chunks[i].len;
+	f.skb = prio_packet_new(owner, bytes, chunks->class);
+	if (!f.skb) {
+		dst_release(dst);
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr; i++)
+		prio_out_put(&chunks[i], i ? chunks[i].len : sent, payload, &f);
+	*size = f.skb->truesize;
+	prio_packet_send(f.skb, &peer->path, dst, segments > 1 ? payload + MRPC_PRIO_DATA_HDR : 0,
+			 chunks->class);
+	return sent;
+}
+
+int prio_out_init(void)
+{
+	prio_out_cache = KMEM_CACHE(prio_out, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
+	return prio_out_cache ? 0 : -ENOMEM;
+}
+
+void prio_out_exit(void)
+{
+	kmem_cache_destroy(prio_out_cache);
+}

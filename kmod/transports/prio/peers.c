@@ -1,0 +1,407 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: peers, how they are found, and the way to them.
+ */
+#include <linux/jhash.h>
+#include <linux/rhashtable.h>
+#include <linux/slab.h>
+#include <net/ip6_fib.h>
+#include <net/ip6_route.h>
+#include <net/ipv6_stubs.h>
+#include <net/route.h>
+
+#include "transports/prio/host.h"
+
+#define PRIO_MAX_PEERS	65536	/* of a host; who connects finds room when strangers do not */
+#define PRIO_FORGET	256	/* peers at a time */
+#define PRIO_FRESH	HZ	/* an idle association is believed in */
+#define PRIO_HEADERS	(sizeof(struct udphdr) + MRPC_PRIO_DATA_HDR)
+
+/* -- tables ------------------------------------------------------------------------------ */
+
+/* Without the local address: at ports of those who connect it is what a route once said. */
+static u32 prio_path_hash(const void *data, u32 len, u32 seed)
+{
+	const struct prio_path *path = data;
+
+	return jhash(&path->remote, sizeof(path->remote), seed ^
+		     ((__force u32)path->rport << 16 | (__force u32)path->lport));
+}
+
+static u32 prio_peer_hash(const void *data, u32 len, u32 seed)
+{
+	const struct prio_peer *peer = data;
+
+	return prio_path_hash(&peer->path, len, seed);
+}
+
+static int prio_peer_cmp(struct rhashtable_compare_arg *arg, const void *obj)
+{
+	const struct prio_peer *peer = obj;
+	const struct prio_path *a = &peer->path, *b = arg->key;
+	size_t far = offsetof(struct prio_path, remote);
+
+	if (memcmp((const u8 *)a + far, (const u8 *)b + far, sizeof(*a) - far))
+		return 1;
+	return !peer->port->connects && !ipv6_addr_equal(&a->local, &b->local);
+}
+
+static struct kmem_cache *prio_peer_cache;	/* of kmalloc() each would be a KiB */
+
+static const struct rhashtable_params prio_peer_params = {
+	.head_offset		= offsetof(struct prio_peer, node),
+	.key_len		= sizeof(struct prio_path),
+	.hashfn			= prio_path_hash,
+	.obj_hashfn		= prio_peer_hash,
+	.obj_cmpfn		= prio_peer_cmp,
+	.automatic_shrinking	= true,
+};
+
+int prio_tables_init(struct prio_host *host)
+{
+	int err = rhashtable_init(&host->peers, &prio_peer_params);
+
+	if (err)
+		return err;
+	err = prio_links_init(host);
+	if (err)
+		rhashtable_destroy(&host->peers);
+	return err;
+}
+
+void prio_tables_free(struct prio_host *host)
+{
+	rhashtable_destroy(&host->links);
+	rhashtable_destroy(&host->peers);
+}
+
+/* -- peers: under host->lock --------------------------------------------------------------- */
+
+struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path *path)
+{
+	return rhashtable_lookup_fast(&host->peers, path, prio_peer_params);
+}
+
+/* prio_crowded() - are there so many that those without connections are to go soon? */
+bool prio_crowded(const struct prio_host *host)
+{
+	return READ_ONCE(host->nr_peers) >= PRIO_MAX_PEERS / 2;
+}
+
+/**
+ * prio_peer_new() - a peer, not yet known to the protocol
+ * @port: through which it is reached
+ * @path: its addresses
+ *
+ * Return: the peer, without links; the caller gives it to the protocol at once. Or NULL: no
+ * memory, or too many.
+ */
+struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path)
+{
+	struct prio_host *host = port->host;
+	struct prio_peer *peer;
+
+	if (host->nr_peers >= (port->connects ? PRIO_MAX_PEERS : PRIO_MAX_PEERS / 4 * 3))
+		return NULL;
+	if (prio_crowded(host))
+		prio_ports_crowd();
+	peer = kmem_cache_zalloc(prio_peer_cache, GFP_ATOMIC | __GFP_NOWARN);
+	if (!peer)
+		return NULL;
+	peer->path = *path;
+	peer->port = port;
+	INIT_HLIST_HEAD(&peer->links);
+	if (rhashtable_insert_fast(&host->peers, &peer->node, prio_peer_params)) {
+		kmem_cache_free(prio_peer_cache, peer);
+		return NULL;
+	}
+	peer->since = jiffies;
+	list_add_tail(&peer->of_port, &port->idle);
+	host->nr_peers++;
+	return peer;
+}
+
+/*
+ * The protocol forgets it. It has no links, so none of its chunks is under way, and it is not
+ * host->told.
+ */
+static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
+{
+	mrpc_prio_peer_remove(&host->ep, &peer->core);
+	prio_settle(host);
+	WARN_ON_ONCE(!hlist_empty(&peer->links));
+	rhashtable_remove_fast(&host->peers, &peer->node, prio_peer_params);
+	list_del(&peer->of_port);
+	host->nr_peers--;
+	dst_release(peer->dst);
+	kfree_rcu(peer, rcu);	/* a table that grows may be looking at it */
+}
+
+/* Some of those idle since @until at the latest. Return: whether others are left of these. */
+static bool prio_peers_some(struct prio_port *port, unsigned long until)
+{
+	struct prio_host *host = port->host;
+	struct prio_peer *peer;
+	bool left;
+	u32 nr = 0;
+
+	spin_lock_bh(&host->lock);
+	for (;;) {
+		peer = list_first_entry_or_null(&port->idle, struct prio_peer, of_port);
+		left = peer && !time_after32(peer->since, until);
+		if (!left || nr >= PRIO_FORGET || peer == host->told)
+			break;
+		nr += 1 + peer->core.nr_rx;	/* those that were rejected, and that it still sends */
+		prio_peer_free(host, peer);
+	}
+	prio_unlock(host);
+	return left;
+}
+
+/* Some of those with links. Return: whether there are such, also those that it took just now. */
+static bool prio_peers_cut_some(struct prio_port *port)
+{
+	struct prio_host *host = port->host;
+	struct prio_peer *peer;
+	bool left;
+	u32 nr = 0;
+
+	spin_lock_bh(&host->lock);
+	left = !list_empty(&port->linked);
+	list_for_each_entry(peer, &port->linked, of_port) {
+		if (nr >= PRIO_FORGET)
+			break;
+		nr += 1 + peer->core.nr_tx + peer->core.nr_rx;
+		mrpc_prio_peer_give_up(&host->ep, &peer->core, ktime_get_ns());
+	}
+	prio_unlock(host);
+	return left;
+}
+
+/**
+ * prio_peers_cut() - no peer of a port has links any more
+ * @port: a port without connections, at which no packet comes any more
+ *
+ * A connection's end leaves its link behind until the peer has heard of it. Whoever makes the
+ * last packet for it just now, without the lock, is waited for. Context: process; may sleep.
+ */
+void prio_peers_cut(struct prio_port *port)
+{
+	while (prio_peers_cut_some(port))
+		usleep_range(20, 100);
+}
+
+/**
+ * prio_peers_idle() - forget who has had no connection for long
+ * @port: a port: its peers. If it is about to be closed there are no links, and none come
+ * @until: and since when, jiffies
+ *
+ * Others' packets wait meanwhile: for some at a time. Context: process; may sleep.
+ */
+void prio_peers_idle(struct prio_port *port, unsigned long until)
+{
+	while (prio_peers_some(port, until))
+		usleep_range(20, 100);
+}
+
+/**
+ * prio_peer_to() - somebody to connect to
+ * @port: of those who connect
+ * @path: addresses
+ *
+ * One without connections may have restarted since: what is sent first would be lost with the old
+ * association. So there is a new one, unless it has been used just now.
+ *
+ * Return: the peer, or NULL: as prio_peer_new().
+ */
+struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *path)
+{
+	struct prio_host *host = port->host;
+	struct prio_peer *peer = prio_peer_find(host, path);
+
+	if (peer && hlist_empty(&peer->links) && peer != host->told &&
+	    time_after32(jiffies, peer->since + PRIO_FRESH)) {
+		prio_peer_free(host, peer);
+		peer = NULL;
+	}
+	if (peer)
+		return peer;
+	peer = prio_peer_new(port, path);
+	if (peer)
+		mrpc_prio_peer_add(&host->ep, &peer->core, PRIO_FIRST_PAYLOAD, ktime_get_ns());
+	return peer;
+}
+
+/**
+ * prio_peer_used() - a peer has a link more
+ * @peer: the peer
+ * @link: the link, new
+ */
+void prio_peer_used(struct prio_peer *peer, struct prio_link *link)
+{
+	list_move_tail(&peer->of_port, &peer->port->linked);
+	hlist_add_head(&link->of_peer, &peer->links);
+}
+
+/**
+ * prio_peer_unused() - and one less
+ * @peer: the peer
+ * @link: the link, about to be freed
+ */
+void prio_peer_unused(struct prio_peer *peer, struct prio_link *link)
+{
+	hlist_del(&link->of_peer);
+	if (!hlist_empty(&peer->links))
+		return;
+	peer->since = jiffies;
+	list_move_tail(&peer->of_port, &peer->port->idle);
+}
+
+static int prio_peer_end(const struct prio_peer *peer)
+{
+	return peer->core.status == MRPC_PRIO_SILENT ? -ETIMEDOUT : -ECONNRESET;
+}
+
+/**
+ * prio_peer_events() - associations have come about, or ended: so have links
+ * @host: the host
+ *
+ * A connection belongs to one association: the other end of the next one knows nothing of it.
+ */
+void prio_peer_events(struct prio_host *host)
+{
+	struct mrpc_prio_peer *core;
+	struct prio_link *link;
+
+	while ((core = mrpc_prio_peer_event(&host->ep))) {
+		struct prio_peer *peer = prio_peer_of(core);
+		bool up = core->state == MRPC_PRIO_PEER_UP;
+
+		hlist_for_each_entry(link, &peer->links, of_peer) {
+			if (up && !link->token)
+				link->token = core->local;
+			else if (!up || link->token != core->local)
+				prio_link_fail(link, prio_peer_end(peer));
+		}
+	}
+}
+
+/* prio_peer_refused() - nobody is there who could answer our HELLO */
+void prio_peer_refused(struct prio_peer *peer)
+{
+	struct prio_link *link;
+
+	hlist_for_each_entry(link, &peer->links, of_peer)
+		prio_link_fail(link, -ECONNREFUSED);
+}
+
+/* -- ways -------------------------------------------------------------------------------- */
+
+static struct dst_entry *prio_route4(struct prio_host *host, struct prio_path *path)
+{
+	struct flowi4 fl = {
+		.flowi4_proto	= IPPROTO_UDP,
+		.saddr		= path->local.s6_addr32[0],
+		.daddr		= path->remote.s6_addr32[0],
+		.fl4_sport	= path->lport,
+		.fl4_dport	= path->rport,
+	};
+	struct rtable *rt = ip_route_output_flow(host->net, &fl, host->owner->sk);
+
+	if (IS_ERR(rt))
+		return NULL;
+	path->local.s6_addr32[0] = fl.saddr;
+	return &rt->dst;
+}
+
+static struct dst_entry *prio_route6(struct prio_host *host, struct prio_path *path)
+{
+	struct flowi6 fl = {
+		.flowi6_proto	= IPPROTO_UDP,
+		.flowi6_oif	= path->scope,
+		.saddr		= path->local,
+		.daddr		= path->remote,
+		.fl6_sport	= path->lport,
+		.fl6_dport	= path->rport,
+	};
+	struct dst_entry *dst;
+
+	if (!ipv6_mod_enabled())
+		return NULL;
+	dst = ipv6_stub->ipv6_dst_lookup_flow(host->net, NULL, &fl, NULL);
+	if (IS_ERR(dst))
+		return NULL;
+	path->local = fl.saddr;
+	return dst;
+}
+
+/**
+ * prio_path_route() - the way to an address
+ * @host: the host
+ * @path: the addresses; the local one is filled if it is zero
+ *
+ * Context: any but hard interrupt, no lock. Return: a reference, or NULL: there is none.
+ */
+struct dst_entry *prio_path_route(struct prio_host *host, struct prio_path *path)
+{
+	return path->family == AF_INET ? prio_route4(host, path) : prio_route6(host, path);
+}
+
+/* Bytes of payload in one packet: of the protocol's own packets there is always room for some. */
+static u32 prio_dst_payload(const struct prio_path *path, const struct dst_entry *dst)
+{
+	u32 headers = PRIO_HEADERS + (path->family == AF_INET ? sizeof(struct iphdr) :
+				      sizeof(struct ipv6hdr));
+
+	return clamp(dst_mtu(dst), headers + 256, PRIO_MAX_PACKET) - headers;
+}
+
+/**
+ * prio_peer_route() - the way to a peer
+ * @host: the host; the caller pumps
+ * @peer: the peer
+ *
+ * Also has the protocol know how much a packet takes, and who is near. Context: softirq, no lock.
+ * Return: a reference, or NULL: there is none now.
+ */
+struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer)
+{
+	struct dst_entry *dst = peer->dst;
+	u32 payload;
+	bool near;
+
+	if (dst && !dst_check(dst, peer->dst_cookie)) {
+		dst_release(dst);
+		dst = NULL;
+	}
+	if (!dst) {
+		dst = prio_path_route(host, &peer->path);
+		peer->dst_cookie = dst && peer->path.family == AF_INET6 ?
+				   rt6_get_cookie(dst_rt6_info(dst)) : 0;
+	}
+	peer->dst = dst;
+	if (!dst)
+		return NULL;
+	payload = prio_dst_payload(&peer->path, dst);
+	near = dst->dev->flags & IFF_LOOPBACK;
+	if (payload != peer->core.path || near != peer->core.near) {
+		spin_lock(&host->lock);
+		mrpc_prio_peer_payload(&peer->core, payload);
+		mrpc_prio_peer_near(&host->ep, &peer->core, near);
+		spin_unlock(&host->lock);
+	}
+	dst_hold(dst);
+	return dst;
+}
+
+int prio_peers_init(void)
+{
+	prio_peer_cache = KMEM_CACHE(prio_peer, 0);
+	return prio_peer_cache ? 0 : -ENOMEM;
+}
+
+/* Waits for those that are to be freed after a grace period. */
+void prio_peers_exit(void)
+{
+	kmem_cache_destroy(prio_peer_cache);
+}

@@ -1,0 +1,548 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: UDP ports, and the hosts that have them.
+ *
+ * A listener's socket is a user's, so that the hooks of his namespaces and cgroups apply
+ * to what he binds. The port outlives the listener as long as there are connections over it:
+ * their packets come from there. All who connect in a namespace share one port for each
+ * family; it is the kernel's.
+ */
+#include <linux/random.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+#include <net/ip.h>
+#include <net/ipv6.h>
+#include <net/netns/generic.h>
+#include <net/udp.h>
+
+#include "transports/prio/host.h"
+
+#define PRIO_BUCKETS	8192
+#define PRIO_GRACE	(2 * HZ)	/* a port without users: the next one may come soon */
+#define PRIO_PERIOD	(10 * HZ)	/* peers without connections are looked at */
+#define PRIO_IDLE	(60 * HZ)	/* and forgotten */
+
+/**
+ * struct prio_net - a network namespace
+ *
+ * Made and freed with the namespace, or with the module if that comes and goes meanwhile. A host
+ * has a reference to its namespace, so there is none at either end. All under prio_ports_lock.
+ *
+ * @host: of it, or NULL
+ * @used: it has had one
+ * @past: what its earlier hosts have counted: counters only grow, whoever opens and closes ports
+ */
+struct prio_net {
+	struct prio_host *host;
+	bool used;
+	struct mrpc_prio_stats past;
+};
+
+static unsigned int prio_net_id __read_mostly;
+static DEFINE_MUTEX(prio_ports_lock);
+static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
+static struct kmem_cache *prio_gaps_cache;	/* of its own name: who looks sees what loss takes */
+
+/*
+ * Both do the same, for all namespaces: now and then while there are hosts, and a moment after
+ * a port has lost its last user. Nobody puts them off.
+ */
+static void prio_reap(struct work_struct *work);
+static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
+static DECLARE_DELAYED_WORK(prio_closer, prio_reap);
+
+/* -- hosts: under prio_ports_lock ---------------------------------------------------- */
+
+static struct prio_net *prio_net(struct net *net)
+{
+	return net_generic(net, prio_net_id);
+}
+
+/* By their size two kinds are told apart. */
+static_assert(sizeof(struct mrpc_prio_gaps) != sizeof(struct mrpc_order_levels));
+
+static void *prio_small_alloc(void *ctx, size_t size)
+{
+	gfp_t gfp = GFP_ATOMIC | __GFP_NOWARN;
+
+	return size == sizeof(struct mrpc_prio_gaps) ? kmem_cache_alloc(prio_gaps_cache, gfp) :
+						       kmalloc(size, gfp);
+}
+
+/* Takes objects of caches as well. */
+static void prio_small_free(void *ctx, void *p, size_t size)
+{
+	kfree(p);
+}
+
+static const struct mrpc_prio_ops prio_small = {
+	.alloc	= prio_small_alloc,
+	.free	= prio_small_free,
+};
+
+/* Softirq, or wherever a packet is freed. */
+static void prio_write_space(struct sock *sk)
+{
+	struct prio_host *host;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	host = sk->sk_user_data;
+	smp_mb();	/* what has gone is counted; pairs with prio_pump_room() */
+	if (host && READ_ONCE(host->wants_room))
+		prio_pump_kick(host);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* Packets belong to it, and it to nobody. */
+static int prio_owner_new(struct prio_host *host, struct socket **owner)
+{
+	return sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, owner);
+}
+
+static void prio_owner_free(struct socket *owner)
+{
+	if (owner)
+		sock_release(owner);
+}
+
+static void prio_owner_hook(struct prio_host *host, struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	host->write_space = sk->sk_write_space;
+	sk->sk_user_data = host;
+	sk->sk_write_space = prio_write_space;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static int prio_owners_open(struct prio_host *host)
+{
+	int err;
+
+	err = prio_owner_new(host, &host->gated) ?: prio_owner_new(host, &host->control) ?:
+	      prio_owner_new(host, &host->other) ?: prio_owner_new(host, &host->owner);
+	if (err)
+		return err;
+	prio_owner_hook(host, host->other->sk);
+	prio_owner_hook(host, host->owner->sk);
+	return 0;
+}
+
+/* Packets that are still under way keep the socket, and nothing of ours. */
+static void prio_owner_unhook(struct prio_host *host, struct sock *sk)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_write_space = host->write_space;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void prio_host_free(struct prio_host *host)
+{
+	prio_pump_stop(host);
+	if (host->owner) {	/* the last one that was made */
+		prio_owner_unhook(host, host->owner->sk);
+		prio_owner_unhook(host, host->other->sk);
+	}
+	/* Nobody kicks any more. */
+	hrtimer_cancel(&host->timer);
+	cancel_work_sync(&host->pump);
+	prio_owner_free(host->owner);
+	prio_owner_free(host->other);
+	prio_owner_free(host->gated);
+	prio_owner_free(host->control);
+	__skb_queue_purge(&host->answers);
+	mrpc_prio_fini(&host->ep);
+	prio_tables_free(host);
+	kvfree(host->hash);
+	put_net(host->net);
+	kfree(host);
+}
+
+static struct prio_host *prio_host_new(struct net *net, int *err)
+{
+	struct prio_host *host = kzalloc(sizeof(*host), GFP_KERNEL_ACCOUNT);
+	struct mrpc_prio_rule rule;
+	u64 key[2];
+
+	*err = -ENOMEM;
+	if (!host)
+		return NULL;
+	host->hash = kvcalloc(PRIO_BUCKETS, sizeof(*host->hash), GFP_KERNEL_ACCOUNT);
+	if (!host->hash || prio_tables_init(host)) {
+		kvfree(host->hash);
+		kfree(host);
+		return NULL;
+	}
+	spin_lock_init(&host->lock);
+	INIT_LIST_HEAD(&host->ports);
+	INIT_LIST_HEAD(&host->ended);
+	INIT_LIST_HEAD(&host->freed);
+	__skb_queue_head_init(&host->answers);
+	get_random_bytes(key, sizeof(key));
+	/* Never again, whatever becomes of this host: not after 2^64 connections. */
+	get_random_bytes(&host->next_id, sizeof(host->next_id));
+	host->net = get_net(net);
+	prio_rule(&rule);
+	prio_pump_init(host);
+	prio_egress_init(host);
+	*err = mrpc_prio_init(&host->ep, &rule, &prio_small, host, host->hash, PRIO_BUCKETS, key,
+			      ktime_get_ns());
+	if (!*err)
+		*err = prio_owners_open(host);
+	if (*err) {
+		prio_host_free(host);
+		return NULL;
+	}
+	list_add(&host->list, &prio_hosts);
+	prio_net(net)->host = host;
+	prio_net(net)->used = true;
+	schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
+	return host;
+}
+
+static void prio_host_settle(struct prio_host *host)
+{
+	struct prio_net *pn = prio_net(host->net);
+
+	if (!list_empty(&host->ports))
+		return;
+	list_del(&host->list);
+	pn->host = NULL;
+	prio_stats_add(&pn->past, &host->ep.stats);
+	prio_host_free(host);
+}
+
+static bool prio_same_address(const struct sockaddr_storage *a, const struct sockaddr_storage *b)
+{
+	const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+	const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+
+	if (a->ss_family != b->ss_family)
+		return false;
+	if (a->ss_family == AF_INET)
+		return a4->sin_port == b4->sin_port && a4->sin_addr.s_addr == b4->sin_addr.s_addr;
+	return a6->sin6_port == b6->sin6_port && a6->sin6_scope_id == b6->sin6_scope_id &&
+	       ipv6_addr_equal(&a6->sin6_addr, &b6->sin6_addr);
+}
+
+/* -- ports: under prio_ports_lock ------------------------------------------------------ */
+
+static int prio_port_setup(struct prio_port *port)
+{
+	struct sock *sk = port->sock->sk;
+	int on = 1, err;
+
+	err = kernel_getsockname(port->sock, (struct sockaddr *)&port->addr);
+	if (err < 0)
+		return err;
+	port->number = inet_sk(sk)->inet_sport;
+	port->family = port->addr.ss_family;
+	/* Packets of one size come as one. Without that they come all the same. */
+	port->sock->ops->setsockopt(port->sock, SOL_UDP, UDP_GRO, KERNEL_SOCKPTR(&on), sizeof(on));
+	ip_sock_set_recverr(sk);
+	if (port->family == AF_INET6)
+		ip6_sock_set_recverr(sk);
+#ifdef CONFIG_NET_RX_BUSY_POLL
+	WRITE_ONCE(sk->sk_ll_usec, 0);	/* who reads is in softirq already */
+#endif
+	write_lock_bh(&sk->sk_callback_lock);
+	err = sk->sk_user_data ? -EALREADY : 0;
+	if (!err) {
+		port->data_ready = sk->sk_data_ready;
+		port->error_report = sk->sk_error_report;
+		sk->sk_data_ready = prio_packets_came;
+		sk->sk_error_report = prio_errors_came;
+		rcu_assign_sk_user_data(sk, port);
+	}
+	write_unlock_bh(&sk->sk_callback_lock);
+	return err;
+}
+
+/* No packet comes any more. */
+static void prio_port_shut(struct prio_port *port)
+{
+	struct sock *sk = port->sock->sk;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	rcu_assign_sk_user_data(sk, NULL);
+	sk->sk_data_ready = port->data_ready;
+	sk->sk_error_report = port->error_report;
+	write_unlock_bh(&sk->sk_callback_lock);
+	synchronize_rcu();	/* with who is in there */
+	sock_release(port->sock);
+}
+
+/* Takes over @sock, unless it fails. The caller is its first user. */
+static struct prio_port *prio_port_new(struct net *net, struct socket *sock, bool connects,
+				       int *err)
+{
+	struct prio_port *port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
+	struct prio_host *host;
+
+	*err = -ENOMEM;
+	if (!port)
+		return NULL;
+	host = prio_net(net)->host ?: prio_host_new(net, err);
+	if (!host)
+		goto free;
+	port->host = host;
+	port->sock = sock;
+	port->connects = connects;
+	atomic_set(&port->users, 1);
+	INIT_LIST_HEAD(&port->waiting);
+	INIT_LIST_HEAD(&port->linked);
+	INIT_LIST_HEAD(&port->idle);
+	*err = prio_port_setup(port);
+	if (*err)
+		goto settle;
+	list_add(&port->list, &host->ports);
+	return port;
+settle:
+	prio_host_settle(host);
+free:
+	kfree(port);
+	return NULL;
+}
+
+static void prio_port_close(struct prio_port *port)
+{
+	prio_port_shut(port);
+	prio_peers_cut(port);
+	prio_peers_idle(port, jiffies);
+	list_del(&port->list);
+	kfree(port);
+}
+
+/**
+ * prio_port_connects() - the port of those who connect
+ * @net: in this namespace
+ * @family: AF_INET or AF_INET6
+ * @err: out: why not
+ *
+ * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
+ */
+struct prio_port *prio_port_connects(struct net *net, u16 family, int *err)
+{
+	struct sockaddr_storage any = { .ss_family = family };
+	struct prio_host *host;
+	struct prio_port *port;
+	struct socket *sock;
+
+	mutex_lock(&prio_ports_lock);
+	host = prio_net(net)->host;
+	if (host)
+		list_for_each_entry(port, &host->ports, list)
+			if (port->connects && port->family == family) {
+				atomic_inc(&port->users);
+				goto out;
+			}
+	port = NULL;
+	*err = sock_create_kern(net, family, SOCK_DGRAM, IPPROTO_UDP, &sock);
+	if (*err)
+		goto out;
+	if (family == AF_INET6)
+		ip6_sock_set_v6only(sock->sk);
+	*err = kernel_bind(sock, (struct sockaddr *)&any, family == AF_INET6 ?
+			   sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in));
+	if (!*err)
+		port = prio_port_new(net, sock, true, err);
+	if (!port)
+		sock_release(sock);
+out:
+	mutex_unlock(&prio_ports_lock);
+	return port;
+}
+
+/**
+ * prio_port_listens() - make a bound socket a port
+ * @net: its namespace
+ * @sock: the socket; the port's afterwards, unless it fails
+ * @err: out: why not
+ *
+ * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
+ */
+struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err)
+{
+	struct prio_port *port;
+
+	mutex_lock(&prio_ports_lock);
+	port = prio_port_new(net, sock, false, err);
+	mutex_unlock(&prio_ports_lock);
+	return port;
+}
+
+/**
+ * prio_port_adopt() - the port that has an address, if its listener has gone
+ * @net: the namespace
+ * @addr: the address, as it was to be bound
+ *
+ * Connections outlive their listener, and their port is in use as long. Who listens there
+ * next has the same one.
+ *
+ * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
+ */
+struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr)
+{
+	struct prio_port *port, *found = NULL;
+	struct prio_host *host;
+
+	mutex_lock(&prio_ports_lock);
+	host = prio_net(net)->host;
+	if (host)
+		list_for_each_entry(port, &host->ports, list)
+			if (!port->connects && !READ_ONCE(port->l) &&
+			    prio_same_address(&port->addr, addr)) {
+				atomic_inc(&port->users);
+				found = port;
+				break;
+			}
+	mutex_unlock(&prio_ports_lock);
+	return found;
+}
+
+/**
+ * prio_port_put() - one user less
+ * @port: the port
+ *
+ * Context: any but hard interrupt.
+ */
+void prio_port_put(struct prio_port *port)
+{
+	WRITE_ONCE(port->unused, jiffies);
+	if (atomic_dec_and_test(&port->users))
+		schedule_delayed_work(&prio_closer, PRIO_GRACE);
+}
+
+/* Return: whether a port stays that has no users: one may still come. */
+static bool prio_reap_host(struct prio_host *host, bool all)
+{
+	struct prio_port *port, *next;
+	bool unused, left = false;
+
+	list_for_each_entry_safe(port, next, &host->ports, list) {
+		unused = !atomic_read(&port->users);
+		if (all || (unused &&
+			    time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE))) {
+			prio_port_close(port);
+			continue;
+		}
+		left |= unused;
+		prio_peers_idle(port, jiffies - (prio_crowded(host) ? PRIO_GRACE : PRIO_IDLE));
+	}
+	prio_host_settle(host);
+	return left;
+}
+
+static void prio_reap(struct work_struct *work)
+{
+	struct prio_host *host, *next;
+	bool unused = false;
+
+	mutex_lock(&prio_ports_lock);
+	list_for_each_entry_safe(host, next, &prio_hosts, list)
+		unused |= prio_reap_host(host, false);
+	if (unused)
+		schedule_delayed_work(&prio_closer, PRIO_GRACE);
+	if (!list_empty(&prio_hosts))
+		schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
+	mutex_unlock(&prio_ports_lock);
+}
+
+/* prio_ports_crowd() - there are many peers: see which can be forgotten. Softirq */
+void prio_ports_crowd(void)
+{
+	mod_delayed_work(system_wq, &prio_reaper, 0);
+}
+
+/* prio_ports_apply() - settings have changed */
+void prio_ports_apply(void)
+{
+	struct mrpc_prio_rule rule;
+	struct prio_host *host;
+
+	prio_rule(&rule);
+	mutex_lock(&prio_ports_lock);
+	list_for_each_entry(host, &prio_hosts, list) {
+		spin_lock_bh(&host->lock);
+		mrpc_prio_set(&host->ep, &rule);
+		prio_unlock(host);
+		prio_pump_kick(host);
+	}
+	mutex_unlock(&prio_ports_lock);
+}
+
+static void prio_look_host(struct prio_host *host, struct prio_look *look)
+{
+	spin_lock_bh(&host->lock);
+	look->rule = host->ep.rule;
+	prio_stats_add(&look->stats, &host->ep.stats);
+	look->peers = host->nr_peers;
+	look->links = atomic_read(&host->links.nelems);
+	look->messages_out = host->ep.nr_tx;
+	look->messages_in = host->ep.nr_rx;
+	look->gap_maps = host->ep.nr_gaps;
+	look->staged = host->staged;
+	look->outstanding = host->ep.outstanding;
+	look->below = sk_wmem_alloc_get(host->owner->sk) + sk_wmem_alloc_get(host->other->sk) +
+		      sk_wmem_alloc_get(host->gated->sk) + sk_wmem_alloc_get(host->control->sk);
+	spin_unlock_bh(&host->lock);
+}
+
+/**
+ * prio_look() - what the transport is doing in a network namespace
+ * @net: the namespace
+ * @look: out
+ *
+ * Context: process; may sleep. Return: whether it was ever used there.
+ */
+bool prio_look(struct net *net, struct prio_look *look)
+{
+	struct prio_net *pn = prio_net(net);
+	bool used;
+
+	memset(look, 0, sizeof(*look));
+	prio_rule(&look->rule);
+	mutex_lock(&prio_ports_lock);
+	used = pn->used;
+	look->stats = pn->past;
+	if (pn->host)
+		prio_look_host(pn->host, look);
+	mutex_unlock(&prio_ports_lock);
+	return used;
+}
+
+static struct pernet_operations prio_net_ops = {
+	.id	= &prio_net_id,
+	.size	= sizeof(struct prio_net),
+};
+
+/* prio_ports_init() - before the first port */
+int __init prio_ports_init(void)
+{
+	int err;
+
+	prio_gaps_cache = KMEM_CACHE(mrpc_prio_gaps, SLAB_NO_MERGE);
+	if (!prio_gaps_cache)
+		return -ENOMEM;
+	err = register_pernet_subsys(&prio_net_ops);
+	if (err)
+		kmem_cache_destroy(prio_gaps_cache);
+	return err;
+}
+
+/* prio_ports_exit() - at module removal: what still lingers ends now */
+void prio_ports_exit(void)
+{
+	struct prio_host *host, *next;
+
+	mutex_lock(&prio_ports_lock);
+	list_for_each_entry_safe(host, next, &prio_hosts, list)
+		prio_reap_host(host, true);
+	mutex_unlock(&prio_ports_lock);
+	/* Where there is no host they do not come again. */
+	cancel_delayed_work_sync(&prio_closer);
+	cancel_delayed_work_sync(&prio_reaper);
+	synchronize_net();	/* with the last callbacks of sockets */
+	unregister_pernet_subsys(&prio_net_ops);
+	kmem_cache_destroy(prio_gaps_cache);
+}

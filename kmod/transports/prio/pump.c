@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: what the protocol wants done is done.
+ *
+ * One context at a time pumps: who submits a message, or a softirq's work after packets came,
+ * the timer fired, or packets have left the device. Others leave a note. Packets are made
+ * and sent without the lock, but with bottom halves off, so whoever pumps is soon done.
+ *
+ * A chunk is sent only while at most one is below us, in the queueing discipline and the
+ * device: what is there cannot be overtaken.
+ */
+#include <linux/delay.h>
+#include <net/sock.h>
+
+#include "transports/prio/host.h"
+
+#define PRIO_ROUNDS	32	/* packets before others get a turn */
+#define PRIO_RETRY	NSEC_PER_MSEC	/* without memory for a packet */
+#define PRIO_STUCK	(100 * NSEC_PER_MSEC)	/* packets that do not move are in nobody's way */
+
+static void prio_pump_work(struct work_struct *work)
+{
+	prio_pump_run(container_of(work, struct prio_host, pump));
+}
+
+static enum hrtimer_restart prio_pump_timer(struct hrtimer *timer)
+{
+	struct prio_host *host = container_of(timer, struct prio_host, timer);
+
+	WRITE_ONCE(host->timer_due, true);
+	prio_pump_run(host);	/* arms it again, if anything is to come */
+	return HRTIMER_NORESTART;
+}
+
+/* prio_pump_init() - of a new host */
+void prio_pump_init(struct prio_host *host)
+{
+	host->timer_at = U64_MAX;
+	INIT_WORK(&host->pump, prio_pump_work);
+	hrtimer_init(&host->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	host->timer.function = prio_pump_timer;
+}
+
+/**
+ * prio_pump_kick() - there may be something to do
+ * @host: the host
+ *
+ * Context: any; in softirq it is done when this one is over.
+ */
+void prio_pump_kick(struct prio_host *host)
+{
+	queue_work(system_bh_wq, &host->pump);
+}
+
+/**
+ * prio_settle() - see what has become of peers and messages
+ * @host: the host; under its lock
+ */
+void prio_settle(struct prio_host *host)
+{
+	if (mrpc_prio_settled(&host->ep))
+		return;
+	prio_peer_events(host);
+	prio_out_ended(host);
+	prio_in_ended(host);
+	prio_egress_settle(host);
+}
+
+/**
+ * prio_unlock() - the end of whatever has been done under host->lock
+ * @host: the host
+ *
+ * Gives back the messages that have ended, and what those have that are not sent any more.
+ * Context: any but hard interrupt.
+ */
+void prio_unlock(struct prio_host *host)
+	__releases(&host->lock)
+{
+	struct mrpc_call *call, *then;
+	struct prio_out *out, *next;
+	LIST_HEAD(ended);
+	LIST_HEAD(freed);
+
+	prio_settle(host);
+	list_splice_init(&host->ended, &ended);
+	list_splice_init(&host->freed, &freed);
+	spin_unlock_bh(&host->lock);
+	list_for_each_entry_safe(call, then, &freed, freed) {
+		mrpc_call_sent_put(call);
+		mrpc_call_put(call);
+	}
+	list_for_each_entry_safe(out, next, &ended, of_link)
+		prio_out_free(out);
+}
+
+/* -- packets: of the context that pumps ---------------------------------------------------- */
+
+static void prio_pump_answers(struct prio_host *host, int *budget)
+	__must_hold(&host->lock)
+{
+	struct dst_entry *dst;
+	struct prio_path path;
+	struct sk_buff *skb;
+
+	while (*budget > 0 && (skb = __skb_dequeue(&host->answers))) {
+		--*budget;
+		spin_unlock(&host->lock);
+		memcpy(&path, skb->cb, sizeof(path));
+		dst = prio_path_route(host, &path);
+		if (dst)
+			prio_packet_send(skb, &path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
+		else
+			kfree_skb(skb);
+		spin_lock(&host->lock);
+	}
+}
+
+static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u32 len)
+{
+	struct dst_entry *dst = prio_peer_route(host, peer);
+	struct sk_buff *skb;
+
+	if (!dst)
+		return;
+	skb = prio_packet_new(host->control, len, MRPC_PRIO_CONTROL_CLASS);
+	if (!skb) {	/* as if it were lost */
+		dst_release(dst);
+		return;
+	}
+	if (mrpc_prio_has_crc(host->says))
+		mrpc_prio_set_crc(host->says, ~mrpc_checksum(MRPC_CHECKSUM_INIT, host->says, len));
+	prio_packet_put(skb, 0, host->says, len);
+	prio_packet_send(skb, &peer->path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
+}
+
+/* Return: what time it is then. */
+static u64 prio_pump_controls(struct prio_host *host, u64 now, int *budget)
+	__must_hold(&host->lock)
+{
+	struct mrpc_prio_peer *peer;
+	u32 len;
+
+	while (*budget > 0 && (len = mrpc_prio_control_next(&host->ep, now, host->says,
+					     sizeof(host->says), &peer))) {
+		--*budget;
+		host->told = prio_peer_of(peer);
+		spin_unlock(&host->lock);
+		prio_pump_control(host, host->told, len);
+		spin_lock(&host->lock);
+		host->told = NULL;
+		now = ktime_get_ns();	/* others may have had the lock */
+	}
+	return now;
+}
+
+/*
+ * Bytes below us. Where they do not get less for long it is not the device that they wait for:
+ * packets to a neighbour that does not answer wait for seconds, and nobody else may wait for
+ * them. These count no more.
+ *
+ * If they leave after all, others are sent behind them, and it does not show. So what is sent from
+ * then on belongs to the other socket, if nothing of what that had is left.
+ */
+static u32 prio_below(struct prio_host *host)
+{
+	u32 below = sk_wmem_alloc_get(host->owner->sk);
+
+	host->stuck = min(host->stuck, below);
+	if (host->stuck && !sk_wmem_alloc_get(host->other->sk)) {
+		swap(host->owner, host->other);
+		host->stuck = 0;
+		return 0;
+	}
+	return below - host->stuck;
+}
+
+static bool prio_room(struct prio_host *host)
+{
+	u32 chunk = READ_ONCE(host->ep.rule.chunk);
+
+	return prio_below(host) <= SKB_TRUESIZE(chunk + chunk / 8);
+}
+
+/* Is at most one chunk below us? If not, write_space will kick. */
+static bool prio_pump_room(struct prio_host *host, u64 now)
+{
+	if (prio_room(host)) {
+		host->full_since = 0;
+		return true;
+	}
+	WRITE_ONCE(host->wants_room, true);
+	smp_mb();	/* before the second look; pairs with prio_write_space() */
+	if (prio_room(host)) {
+		WRITE_ONCE(host->wants_room, false);
+		host->full_since = 0;
+		return true;
+	}
+	if (!host->full_since || prio_below(host) != host->full_with) {
+		host->full_since = now;
+		host->full_with = prio_below(host);
+	} else if (now - host->full_since >= PRIO_STUCK) {
+		host->stuck += host->full_with;
+		host->full_since = 0;
+		return true;
+	}
+	return false;
+}
+
+/*
+ * What domains have granted goes whatever is below us: they have seen to that.
+ * Return: false: there is no memory for packets.
+ */
+static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
+	__must_hold(&host->lock)
+{
+	struct mrpc_prio_chunk *chunks = host->chunks;
+	u32 size, nr, i;
+	bool room, turn;
+	int sent;
+
+	WRITE_ONCE(host->wants_room, false);
+	if (!mrpc_prio_tx_best(&host->ep))
+		host->full_since = 0;
+	for (;;) {
+		room = mrpc_prio_tx_best(&host->ep) && prio_pump_room(host, now);
+		if (!room && !prio_egress_waits(host, now))
+			return true;
+		if (--*budget < 0)
+			return true;
+		turn = prio_egress_turn(host, now, room, chunks, budget);
+		if (!turn && !(room && mrpc_prio_tx_next(&host->ep, now, chunks)))
+			continue;
+		nr = turn ? 1 : mrpc_prio_tx_more(&host->ep, now, chunks, PRIO_TOGETHER);
+		spin_unlock(&host->lock);
+		sent = prio_out_chunks(host, chunks, nr, turn ? host->gated : host->owner, &size);
+		spin_lock(&host->lock);
+		now = ktime_get_ns();	/* others may have had the lock */
+		for (i = 0; i < nr; i++)
+			mrpc_prio_tx_sent(&host->ep, &chunks[i],
+					  i && sent >= 0 ? chunks[i].len : max(sent, 0), sent >= 0,
+					  now);
+		if (turn)
+			prio_egress_sent(host, chunks->tx, size ? sent : 0, size);
+		for (i = 0; i < nr; i++)
+			prio_out_sent(chunks[i].tx);
+		if (sent < 0) {
+			host->starved_until = now + PRIO_RETRY;
+			return false;
+		}
+	}
+}
+
+static void prio_pump_arm(struct prio_host *host, bool starved)
+{
+	u64 at = mrpc_prio_deadline(&host->ep);
+
+	/* Who was kicked for that has come while we pumped, or comes after us. */
+	if (READ_ONCE(host->timer_due)) {
+		WRITE_ONCE(host->timer_due, false);
+		host->timer_at = U64_MAX;
+	}
+	if (starved)
+		at = min(at, ktime_get_ns() + PRIO_RETRY);
+	if (host->full_since)
+		at = min(at, host->full_since + PRIO_STUCK);
+	/* Whose turn was put off for want of memory has nobody else to wake it. */
+	if (!list_empty_careful(&host->sender.turns))
+		/* Not in the past: the timer's softirq would run it again, and not end. */
+		at = min(at, max(host->starved_until, ktime_get_ns() + NSEC_PER_USEC));
+	if (at >= host->timer_at)
+		return;
+	host->timer_at = at;
+	hrtimer_start(&host->timer, ns_to_ktime(at), HRTIMER_MODE_ABS_SOFT);
+}
+
+/**
+ * prio_pump_run() - do what is to be done, unless somebody does
+ * @host: the host; a port, and so its user, keeps it
+ *
+ * Context: any but hard interrupt, no lock.
+ */
+void prio_pump_run(struct prio_host *host)
+{
+	/* Of their own: who always has to be told something keeps no data from leaving. */
+	int budget = PRIO_ROUNDS, tell = PRIO_ROUNDS, strangers = PRIO_ROUNDS / 4;
+	bool fine = true;
+	u64 now;
+
+	spin_lock_bh(&host->lock);
+	host->again = true;
+	if (host->pumping) {
+		spin_unlock_bh(&host->lock);
+		return;
+	}
+	host->pumping = true;
+	do {
+		host->again = false;
+		prio_pump_answers(host, &strangers);
+		now = ktime_get_ns();
+		mrpc_prio_timeout(&host->ep, now);
+		prio_settle(host);
+		now = prio_pump_controls(host, now, &tell);
+		fine = prio_pump_data(host, now, &budget);
+		host->again |= budget <= 0 || tell <= 0;
+	} while (host->again && budget > 0 && tell > 0 && fine);
+	prio_pump_arm(host, !fine);
+	host->pumping = false;
+	if ((host->again || !skb_queue_empty(&host->answers)) && fine)
+		prio_pump_kick(host);
+	prio_unlock(host);
+}
+
+/**
+ * prio_pump_stop() - nobody pumps any more
+ * @host: the host, about to be freed
+ *
+ * Context: process; may sleep.
+ */
+void prio_pump_stop(struct prio_host *host)
+{
+	bool busy;
+
+	do {
+		spin_lock_bh(&host->lock);
+		busy = host->pumping;
+		host->pumping = true;
+		spin_unlock_bh(&host->lock);
+		if (busy)
+			usleep_range(20, 100);
+	} while (busy);
+}

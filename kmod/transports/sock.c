@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What transports with sockets share: how one is made for an application, and its callbacks, which
+ * run in softirq or a sender's backlog, and only set flags and wake.
+ */
+#include <linux/tcp.h>
+
+#include "core/conn.h"
+#include "transports/sock.h"
+#include "core/transport.h"
+
+static void mrpc_sock_data_ready(struct sock *sk)
+{
+	struct mrpc_conn *conn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	conn = sk->sk_user_data;
+	if (conn)
+		mrpc_kick_rx(conn);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+static void mrpc_sock_write_space(struct sock *sk)
+{
+	struct mrpc_conn *conn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	conn = sk->sk_user_data;
+	if (conn && rcu_access_pointer(conn->port.domain))
+		mrpc_kick_room(conn);
+	else if (conn && sk_stream_is_writeable(sk) &&
+		 test_and_clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
+		mrpc_kick_tx(conn);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/* Connected; or reset, or the end of the stream: the receive side finds out which. */
+static void mrpc_sock_state_change(struct sock *sk)
+{
+	struct mrpc_conn *conn;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	conn = sk->sk_user_data;
+	if (conn && inet_sk_state_load(sk) == TCP_ESTABLISHED)
+		mrpc_kick_tx(conn);
+	else if (conn)
+		mrpc_kick_rx(conn);
+	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/**
+ * mrpc_sock_hook() - make a socket's events a connection's
+ * @conn: the connection
+ * @sk: the socket; its sk_user_data refers to @conn until mrpc_sock_unhook()
+ * @hooks: out: what to give to that
+ *
+ * Context: process.
+ * Return: 0; -EALREADY: it is somebody else's.
+ */
+int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hooks *hooks)
+{
+	int err = 0;
+
+	write_lock_bh(&sk->sk_callback_lock);
+	if (mrpc_sock_taken(sk)) {
+		err = -EALREADY;
+	} else {
+		hooks->data_ready = sk->sk_data_ready;
+		hooks->write_space = sk->sk_write_space;
+		hooks->state_change = sk->sk_state_change;
+		sk->sk_user_data = conn;
+		sk->sk_data_ready = mrpc_sock_data_ready;
+		sk->sk_write_space = mrpc_sock_write_space;
+		sk->sk_state_change = mrpc_sock_state_change;
+	}
+	write_unlock_bh(&sk->sk_callback_lock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_hook);
+
+/**
+ * mrpc_sock_unhook() - put a socket's own callbacks back
+ * @sk: the socket
+ * @hooks: from mrpc_sock_hook()
+ *
+ * No callback into the connection follows. Context: process.
+ */
+void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks)
+{
+	write_lock_bh(&sk->sk_callback_lock);
+	sk->sk_user_data = NULL;
+	sk->sk_data_ready = hooks->data_ready;
+	sk->sk_write_space = hooks->write_space;
+	sk->sk_state_change = hooks->state_change;
+	write_unlock_bh(&sk->sk_callback_lock);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_unhook);
+
+/**
+ * mrpc_sock_new() - a socket for an IP address that an application has given
+ * @net: its namespace
+ * @protocol: IPPROTO_TCP or IPPROTO_UDP
+ * @addr: the address
+ * @addr_len: its bytes, at most those of @ss
+ * @ss: out: the address, zero behind it
+ * @sock: out
+ * @why: out: why not, where the errno does not say it
+ *
+ * A user's: hooks, accounting and a reference to the namespace. Context: process; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
+		  struct sockaddr_storage *ss, struct socket **sock, const char **why)
+{
+	memset(ss, 0, sizeof(*ss));
+	memcpy(ss, addr, min_t(size_t, addr_len, sizeof(*ss)));
+	if (!((ss->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
+	      (ss->ss_family == AF_INET6 && addr_len >= sizeof(struct sockaddr_in6)))) {
+		*why = "the address is no sockaddr_in or sockaddr_in6";
+		return -EAFNOSUPPORT;
+	}
+	return __sock_create(net, ss->ss_family,
+			     protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM, protocol, sock, 0);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_new);

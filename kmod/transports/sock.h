@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The wake-ups of a link that is a socket, for every transport that has one. They
+ * are the core's, so that they stay when another version of the transport takes the
+ * socket over.
+ */
+#ifndef MRPC_TRANSPORTS_SOCK_H
+#define MRPC_TRANSPORTS_SOCK_H
+
+#include <net/inet_connection_sock.h>
+#include <net/sock.h>
+
+struct mrpc_conn;
+
+/* The socket's own callbacks, to be put back. */
+struct mrpc_sock_hooks {
+	void (*data_ready)(struct sock *sk);
+	void (*write_space)(struct sock *sk);
+	void (*state_change)(struct sock *sk);
+};
+
+/* A BPF program may have given the socket to a sockmap or a ULP. Under sk_callback_lock. */
+static inline bool mrpc_sock_taken(const struct sock *sk)
+{
+	return sk->sk_user_data || inet_csk_has_ulp(sk);
+}
+
+int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hooks *hooks);
+int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
+		  struct sockaddr_storage *ss, struct socket **sock, const char **why);
+void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks);
+
+#endif /* MRPC_TRANSPORTS_SOCK_H */

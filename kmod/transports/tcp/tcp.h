@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/*
+ * The TCP transport, in versions that can be loaded at once. Each is a module with
+ * all of the code: transports/tcp/link.c, transports/tcp/send.c, transports/tcp/egress.c, and a file that says what
+ * it is. So both can finish what the other one has begun.
+ */
+#ifndef MRPC_TRANSPORTS_TCP_TCP_H
+#define MRPC_TRANSPORTS_TCP_TCP_H
+
+#include <linux/cred.h>
+#include <linux/jiffies.h>
+#include <linux/net.h>
+
+#include "core/engine.h"
+#include "transports/sock.h"
+#include "core/transport.h"
+
+#define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
+
+/**
+ * struct mrpc_tcp_pass - the LSM hook of one direction has let somebody pass
+ *
+ * It judges by the socket, by the credentials of who runs the datapath, and by a policy
+ * that may change. So the same credentials need not ask again before the clock ticks.
+ *
+ * @cred: whose, a reference; NULL: nobody has asked yet
+ * @when: jiffies
+ */
+struct mrpc_tcp_pass {
+	const struct cred *cred;
+	unsigned long when;
+};
+
+static inline bool mrpc_tcp_passed(const struct mrpc_tcp_pass *pass)
+{
+	return pass->cred == current_cred() && time_before_eq(jiffies, pass->when);
+}
+
+static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
+{
+	if (pass->cred != current_cred()) {
+		put_cred(pass->cred);
+		pass->cred = get_current_cred();
+	}
+	pass->when = jiffies;
+}
+
+/**
+ * struct mrpc_tcp - one link
+ *
+ * Owned by its connection. @sock->sk->sk_user_data refers back to the
+ * connection, under sk_callback_lock, until release. Goes as it is from one
+ * version to the other, so it refers to nothing of a module's.
+ *
+ * @sock: the socket
+ * @prot: what it was made with: where a BPF program has put it into a sockmap, it has others,
+ *	which must be asked
+ * @stream: receive state; owner of the receive claim
+ * @pages: the socket has been given pages of a heap; owner of the transmit claim
+ * @down: send and receive fail
+ * @copies: messages copied since the last try by reference; owner of the
+ *	transmit claim, as the next
+ * @copying: the message under way is copied
+ * @pass: for each direction; owner of its claim
+ * @bounce: MRPC_TCP_BOUNCE bytes, where byte blocks are copied that have a checksum;
+ *	NULL until the first; owner of the transmit claim
+ * @hooks: the socket's own callbacks, put back at release
+ */
+struct mrpc_tcp {
+	struct socket *sock;
+	const struct proto *prot;
+	struct mrpc_stream stream;
+	bool pages;
+	bool down;
+	u32 copies;
+	bool copying;
+	struct mrpc_tcp_pass pass[MRPC_DIRS];
+	u8 *bounce;
+	struct mrpc_sock_hooks hooks;
+};
+
+/* Is it TCP, and nothing else's that TCP is below? */
+static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
+{
+	return READ_ONCE(tcp->sock->sk->sk_prot) == tcp->prot;
+}
+
+/* transports/tcp/link.c */
+int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+		     const char **why);
+int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
+		    const char **why);
+bool mrpc_tcp_waiting(struct mrpc_listener *l);
+int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
+void mrpc_tcp_unlisten(struct mrpc_listener *l);
+int mrpc_tcp_recv(struct mrpc_conn *conn, int budget);
+void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort);
+bool mrpc_tcp_busy(struct mrpc_conn *conn);
+void mrpc_tcp_release(struct mrpc_conn *conn);
+u64 mrpc_tcp_backlog(struct mrpc_conn *conn);
+void *mrpc_tcp_decompose(struct mrpc_conn *conn);
+void *mrpc_tcp_restore(struct mrpc_conn *conn, const struct mrpc_transport_ops *from, void *state,
+		       u64 uses, struct netlink_ext_ack *extack);
+
+/* transports/tcp/send.c */
+int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
+int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes);
+
+/* transports/tcp/egress.c */
+u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk);
+u64 mrpc_tcp_below(struct mrpc_conn *conn);
+void mrpc_tcp_device(struct mrpc_conn *conn, char *name);
+
+/* What is the same in all versions, but for restore(). */
+#define MRPC_TCP_OPS							\
+	.name		= "tcp",					\
+	.owner		= THIS_MODULE,					\
+	.connect	= mrpc_tcp_connect,				\
+	.listen		= mrpc_tcp_listen,				\
+	.waiting	= mrpc_tcp_waiting,				\
+	.accept		= mrpc_tcp_accept,				\
+	.unlisten	= mrpc_tcp_unlisten,				\
+	.send		= mrpc_tcp_send,				\
+	.recv		= mrpc_tcp_recv,				\
+	.shutdown	= mrpc_tcp_shutdown,				\
+	.busy		= mrpc_tcp_busy,				\
+	.release	= mrpc_tcp_release,				\
+	.backlog	= mrpc_tcp_backlog,				\
+	.send_chunk	= mrpc_tcp_send_chunk,				\
+	.credit		= mrpc_tcp_credit,				\
+	.below		= mrpc_tcp_below,				\
+	.device		= mrpc_tcp_device,				\
+	.decompose	= mrpc_tcp_decompose
+
+#define MRPC_TCP_TYPE							\
+	.name		= "tcp",					\
+	.owner		= THIS_MODULE,					\
+	.flags		= MRPC_ENGINE_NO_STAGE
+
+#endif /* MRPC_TRANSPORTS_TCP_TCP_H */
