@@ -18,7 +18,9 @@
 /* mrpc_block_memcpy_is_best() - does memcpy() use string instructions itself? */
 static __always_inline bool mrpc_block_memcpy_is_best(void)
 {
-#ifdef CONFIG_X86_64
+#if defined(CONFIG_UML)
+	return false;	/* its memcpy() is not patched for the processor: a loop of moves */
+#elif defined(CONFIG_X86_64)
 	return cpu_feature_enabled(X86_FEATURE_FSRM);
 #else
 	return true;
