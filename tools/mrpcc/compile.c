@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From descriptors to generated files. */
 #include "canon.h"
+#include "check.h"
 #include "compile.h"
 #include "names.h"
 
 struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted)
 {
 	struct model *model = model_build(protos, nr, wanted, nr_wanted);
+	size_t i;
 
+	for (i = 0; i < model->nr_files; i++)
+		if (model->files[i].generate)
+			check_file(&model->files[i]);
 	canon_model(model);
 	return nr_complaints() ? NULL : model;
 }

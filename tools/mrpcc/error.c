@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "error.h"
+#include "model.h"
 
 struct complaint {
 	struct where at;
@@ -12,6 +13,11 @@ struct complaint {
 
 static struct complaint *all;
 static unsigned int count;
+
+struct where file_where(const struct file *file, struct path path)
+{
+	return places_where(&file->places, path);
+}
 
 void complain(struct where at, const char *fmt, ...)
 {

@@ -17,6 +17,12 @@ struct where {
 	unsigned int column;
 };
 
+struct file;
+struct path;
+
+/* Of the thing at @path of @file, else of what it is in, else of the file only. */
+struct where file_where(const struct file *file, struct path path);
+
 /* Says what is wrong and what to do about it; no full stop, no newline. */
 void complain(struct where at, const char *fmt, ...) __printf(2, 3);
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "check.h"
 #include "model.h"
 #include "names.h"
 #include "options.h"
@@ -316,8 +315,5 @@ struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t n
 	index_sort(&index);
 	for (i = 0; i < nr; i++)
 		fill_file(&model->files[i], &index);
-	for (i = 0; i < nr; i++)
-		if (model->files[i].generate)
-			check_file(&model->files[i]);
 	return model;
 }

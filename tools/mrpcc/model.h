@@ -210,15 +210,8 @@ struct model {
  * @nr: how many
  * @wanted: names of those to generate code for
  * @nr_wanted: how many
- *
- * What is wrong with the wanted files is complained about.
  */
 struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted);
-
-static inline struct where file_where(const struct file *file, struct path path)
-{
-	return places_where(&file->places, path);
-}
 
 static inline bool field_repeated(const struct field *field)
 {
