@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* SHA-256 as in FIPS 180-4, for the names of schemas. */
+/*
+ * SHA-256 as in FIPS 180-4, for the names of schemas. Written here because it is all
+ * that mrpcc would need a cryptographic library for, at build and at run time.
+ */
 #include <string.h>
 
 #include "sha256.h"
