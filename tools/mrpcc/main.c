@@ -206,14 +206,11 @@ static bool write_schema(struct model *model, const struct options *options)
 	return false;
 }
 
-static bool do_file(const char *path, const struct options *options)
+static bool make(FileSetProto *set, const struct options *options)
 {
-	FileSetProto *set = protoc_parse(options->includes, options->nr_includes, path);
 	struct outputs outputs = { 0 };
 	struct model *model;
 
-	if (!set)
-		return false;
 	model = compile_model(set->file, set->n_file, &set->file[set->n_file - 1]->name, 1);
 	if (!model || (options->out && !compile_code(model, options->bpf, &outputs))) {
 		fputs(complaints(), stderr);
@@ -225,6 +222,19 @@ static bool do_file(const char *path, const struct options *options)
 	if (options->show)
 		return show_schemas(model);
 	return write_schema(model, options);
+}
+
+/* What made it fail is said before what is only worth a warning. */
+static bool do_file(const char *path, const struct options *options)
+{
+	struct protoc_says says = { 0 };
+	FileSetProto *set = protoc_parse(options->includes, options->nr_includes, path, &says);
+	bool ok;
+
+	fputs(buf_text(&says.errors), stderr);
+	ok = set && make(set, options);
+	fputs(buf_text(&says.warnings), stderr);
+	return ok;
 }
 
 int main(int argc, char **argv)

@@ -14,7 +14,14 @@
 
 extern char **environ;
 
-static pid_t start(char **argv, int fds[2])
+/* Where files are looked for, in this order. */
+struct search {
+	char **dirs;
+	size_t nr;
+};
+
+/* Its answer comes through a pipe, what it says goes to the file @said. */
+static pid_t start(char **argv, int fds[2], int said)
 {
 	posix_spawn_file_actions_t actions;
 	pid_t pid;
@@ -26,6 +33,7 @@ static pid_t start(char **argv, int fds[2])
 	}
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, fds[1], STDOUT_FILENO);
+	posix_spawn_file_actions_adddup2(&actions, said, STDERR_FILENO);
 	posix_spawn_file_actions_addclose(&actions, fds[0]);
 	posix_spawn_file_actions_addclose(&actions, fds[1]);
 	ret = posix_spawnp(&pid, argv[0], &actions, NULL, argv, environ);
@@ -58,48 +66,125 @@ static char *own_includes(void)
 	return NULL;
 }
 
-FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path)
+/* -- what protoc says ------------------------------------------------------------- */
+
+#define NOT_FOUND	": File not found."
+
+static void advise(struct buf *out, const char *line, const struct search *search)
 {
-	char **argv = xalloc(nr_includes + 8, sizeof(*argv));
+	const char *end = strstr(line, NOT_FOUND);
+	size_t i;
+
+	if (!end)
+		return;
+	buf_printf(out, "mrpcc: %.*s is in none of the directories searched (", (int)(end - line),
+		   line);
+	for (i = 0; i < search->nr; i++)
+		buf_printf(out, "%s%s", i ? ", " : "", search->dirs[i]);
+	buf_printf(out, "): give the one that it is in with -I\n");
+}
+
+/* Errors stand before warnings, which did not stop it. */
+static void sort_lines(struct protoc_says *says, char *text, const struct search *search)
+{
+	char *line;
+
+	for (line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+		bool warning = strstr(line, ": warning: ") || strstr(line, "libprotobuf WARNING");
+
+		buf_printf(warning ? &says->warnings : &says->errors, "%s\n", line);
+		if (!warning)
+			advise(&says->errors, line, search);
+	}
+}
+
+static void hear(FILE *file, struct protoc_says *says, const struct search *search)
+{
+	struct buf text = { 0 };
+
+	rewind(file);
+	if (!slurp(file, &text))
+		perror("mrpcc: reading what protoc says");
+	if (text.len)
+		sort_lines(says, text.data, search);
+}
+
+/* -- running it ------------------------------------------------------------------- */
+
+static struct search search_in(char **includes, size_t nr_includes)
+{
+	struct search search = { xalloc(nr_includes + 2, sizeof(*search.dirs)), 0 };
 	char *own = own_includes();
-	FileSetProto *set = NULL;
-	struct buf out = { 0 };
-	int fds[2], status;
+	size_t i;
+
+	for (i = 0; i < nr_includes; i++)
+		search.dirs[search.nr++] = includes[i];
+	/* protoc looks in the current directory only if it is told none. */
+	if (!nr_includes)
+		search.dirs[search.nr++] = ".";
+	if (own)
+		search.dirs[search.nr++] = own;
+	return search;
+}
+
+static char **arguments(const struct search *search, const char *path)
+{
+	char **argv = xalloc(search->nr + 6, sizeof(*argv));
 	size_t n = 0, i;
-	FILE *stream;
-	pid_t pid;
 
 	argv[n++] = "protoc";
 	argv[n++] = "--descriptor_set_out=/dev/stdout";
 	argv[n++] = "--include_imports";
 	argv[n++] = "--include_source_info";
-	for (i = 0; i < nr_includes; i++)
-		argv[n++] = xasprintf("-I%s", includes[i]);
-	/* protoc looks in the current directory only if it is told none. */
-	if (own && !nr_includes)
-		argv[n++] = "-I.";
-	if (own)
-		argv[n++] = xasprintf("-I%s", own);
+	for (i = 0; i < search->nr; i++)
+		argv[n++] = xasprintf("-I%s", search->dirs[i]);
 	/* It has no "--" to end the options. */
-	argv[n++] = xasprintf("%s%s", *path == '-' ? "./" : "", path);
-	pid = start(argv, fds);
-	if (pid < 0)
-		return NULL;
+	argv[n] = xasprintf("%s%s", *path == '-' ? "./" : "", path);
+	return argv;
+}
 
+/* Return: whether it ended well. */
+static bool run(char **argv, FILE *said, struct buf *out)
+{
+	int fds[2], status;
+	FILE *stream;
+	pid_t pid = start(argv, fds, fileno(said));
+
+	if (pid < 0)
+		return false;
 	stream = fdopen(fds[0], "r");
-	if (!stream || !slurp(stream, &out)) {
+	if (!stream || !slurp(stream, out)) {
 		perror("mrpcc: reading from protoc");
-		out.len = 0;
+		out->len = 0;
 	}
 	if (stream)
 		fclose(stream);
-	if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status))
-		return NULL;	/* protoc has said why */
+	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
+}
+
+FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path,
+			   struct protoc_says *says)
+{
+	struct search search = search_in(includes, nr_includes);
+	FileSetProto *set = NULL;
+	struct buf out = { 0 };
+	FILE *said = tmpfile();
+	bool ok;
+
+	if (!said) {
+		perror("mrpcc: no file for what protoc says");
+		return NULL;
+	}
+	ok = run(arguments(&search, path), said, &out);
+	hear(said, says, &search);
+	fclose(said);
+	if (!ok)
+		return NULL;
 	if (out.len)
 		set = google__protobuf__file_descriptor_set__unpack(NULL, out.len,
 								    (uint8_t *)out.data);
 	if (!set || !set->n_file) {
-		fprintf(stderr, "mrpcc: protoc's answer about %s makes no sense\n", path);
+		buf_printf(&says->errors, "mrpcc: protoc's answer about %s makes no sense\n", path);
 		return NULL;
 	}
 	return set;
