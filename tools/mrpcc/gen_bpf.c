@@ -78,7 +78,7 @@ static void write_macro(struct walk *w, const struct spot *s, const char *suffix
 	size_t columns = strlen("#define ") + strlen(name) + strlen(params) + 1 + strlen(value);
 
 	if (w->take)
-		name_take(name, w->where, xasprintf("path %s%s", s->text, end));
+		name_take_macro(name, w->where, xasprintf("path %s%s", s->text, end));
 	buf_printf(w->out, "#define %s%s%s%s\n", name, params, columns > COLUMNS ? " \\\n\t" : " ",
 		   value);
 }
@@ -238,8 +238,8 @@ static void gen_service(struct buf *out, const struct service *service)
 {
 	const char *name = xasprintf("%s_SERVICE", capitals(service->full_name));
 
-	name_take(name, file_where(service->file, service->path),
-		  xasprintf("service %s", service->full_name));
+	name_take_macro(name, file_where(service->file, service->path),
+			xasprintf("service %s", service->full_name));
 	buf_printf(out, "#define %s \"%s\"\n", name, service->full_name);
 }
 

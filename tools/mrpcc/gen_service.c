@@ -173,7 +173,7 @@ static void gen_invoke(struct buf *out, const struct service *service,
 	};
 
 	gen_prototype(out, "static int ",
-		      xasprintf("%s_invoke_%s", service->cname, method->cname), params);
+		      xasprintf("%s__invoke_%s", service->cname, method->cname), params);
 	buf_printf(out, "\n{\n\tconst struct %s_ops *o = (const struct %s_ops *)ops;\n\n",
 		   service->cname, service->cname);
 	buf_printf(out, "\tif (!o->%s)\n\t\treturn MRPC_UNIMPLEMENTED;\n", method->cname);
@@ -202,7 +202,7 @@ void gen_service_source(struct buf *out, const struct service *service)
 			buf_printf(out, "\t\t.priority = MRPC_METHOD_PRIORITY | %d,\n",
 				   method->priority);
 		buf_printf(out, "\t\t.reply_size = sizeof(struct %s),\n", method->reply->cname);
-		buf_printf(out, "\t\t.invoke = %s_invoke_%s,\n\t},\n", service->cname,
+		buf_printf(out, "\t\t.invoke = %s__invoke_%s,\n\t},\n", service->cname,
 			   method->cname);
 	}
 	buf_printf(out, "};\n\n");

@@ -64,7 +64,9 @@ static void declare_enum(struct file *file, const char *scope, const EnumProto *
 	enumeration->proto = proto;
 	enumeration->full_name = full_name_in(scope, proto->name);
 	enumeration->scope = scope;
-	enumeration->cname = cname_of(enumeration->full_name);
+	enumeration->cname = options_cname(file, proto->options ? &proto->options->base : NULL,
+					   path_add(path, PB_ENUM_OPTIONS, -1), "enum",
+					   enumeration->full_name);
 	enumeration->path = path;
 
 	file->enums = xrealloc(file->enums, file->nr_enums + 1, sizeof(*file->enums));
@@ -81,7 +83,9 @@ static void declare_message(struct file *file, const char *scope, const MessageP
 	message->file = file;
 	message->proto = proto;
 	message->full_name = full_name_in(scope, proto->name);
-	message->cname = cname_of(message->full_name);
+	message->cname = options_cname(file, proto->options ? &proto->options->base : NULL,
+				       path_add(path, PB_MESSAGE_OPTIONS, -1), "message",
+				       message->full_name);
 	message->path = path;
 	message->map_entry = proto->options && proto->options->map_entry;
 
@@ -247,8 +251,10 @@ static void fill_service(struct file *file, size_t s, const struct index *index)
 	service->proto = proto;
 	service->full_name = full_name_in(file->proto->package ? file->proto->package : "",
 					  proto->name);
-	service->cname = cname_of(service->full_name);
 	service->path = path_add((struct path){ NULL, 0 }, PB_FILE_SERVICE, s);
+	service->cname = options_cname(file, proto->options ? &proto->options->base : NULL,
+				       path_add(service->path, PB_SERVICE_OPTIONS, -1), "service",
+				       service->full_name);
 	service->nr_methods = proto->n_method;
 	service->methods = xalloc(proto->n_method, sizeof(*service->methods));
 	for (i = 0; i < proto->n_method; i++) {

@@ -5,46 +5,16 @@
 #include <string.h>
 
 #include "names.h"
-
-/*
- * Keywords of C (to C23) and C++ (to C++20), and macros of the C library and of
- * gcc's default mode that look like names. Sorted, for bsearch.
- */
-static const char *const reserved[] = {
-	"EOF", "I", "NULL", "_Alignas", "_Alignof", "_Atomic", "_Bool", "_Complex",
-	"_Generic", "_Imaginary", "_Noreturn", "_Static_assert", "_Thread_local",
-	"alignas", "alignof", "and", "and_eq", "asm", "assert", "auto", "bitand",
-	"bitor", "bool", "break", "case", "catch", "char", "char16_t", "char32_t",
-	"char8_t", "class", "co_await", "co_return", "co_yield", "compl", "complex",
-	"concept", "const", "const_cast", "consteval", "constexpr", "constinit",
-	"continue", "decltype", "default", "delete", "do", "double", "dynamic_cast",
-	"else", "enum", "errno", "explicit", "export", "extern", "false", "float",
-	"for", "friend", "goto", "i386", "if", "imaginary", "inline", "int", "linux",
-	"long", "mutable", "namespace", "new", "noexcept", "noreturn", "not", "not_eq",
-	"nullptr", "offsetof", "operator", "or", "or_eq", "private", "protected",
-	"public", "register", "reinterpret_cast", "requires", "restrict", "return",
-	"short", "signed", "sizeof", "static", "static_assert", "static_cast",
-	"stderr", "stdin", "stdout", "struct", "switch", "template", "this",
-	"thread_local", "throw", "true", "try", "typedef", "typeid", "typename",
-	"typeof", "typeof_unqual", "union", "unix", "unsigned", "using", "virtual",
-	"void", "volatile", "wchar_t", "while", "xor", "xor_eq",
-};
+#include "reserved.h"
 
 const char *const accessor_prefixes[] = {
 	"has_", "clear_", "set_", "setn_", "alloc_", "attach_", "find_", NULL
 };
 
-static int compare_names(const void *a, const void *b)
+/* A member's name: what the whole program sees is not in its way. */
+static char *member_name(const char *name)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
-}
-
-char *cname_escape(const char *name)
-{
-	bool found = bsearch(&name, reserved, ARRAY_SIZE(reserved), sizeof(*reserved),
-			     compare_names);
-
-	return xasprintf("%s%s", name, found ? "_" : "");
+	return xasprintf("%s%s", name, reserved_for_members(name) ? "_" : "");
 }
 
 char *cname_of(const char *full_name)
@@ -54,7 +24,7 @@ char *cname_of(const char *full_name)
 	for (p = name; *p; p++)
 		if (*p == '.')
 			*p = '_';
-	return cname_escape(name);
+	return xasprintf("%s%s", name, reserved_as_prefix(name) ? "_" : "");
 }
 
 /* -- names within one message or service ------------------------------------- */
@@ -107,7 +77,7 @@ void names_of_message(struct message *message)
 		set_add(&written, message->fields[i].name);
 	for (i = 0; i < message->nr_fields; i++) {
 		struct field *field = &message->fields[i];
-		char *name = cname_escape(field->name);
+		char *name = member_name(field->name);
 
 		/* A name made by escaping must not displace one written so. */
 		while (set_has(&set, name) ||
@@ -139,10 +109,10 @@ void names_of_service(struct service *service)
 	for (i = 0; i < service->nr_methods; i++) {
 		set_add(&set, xasprintf("%s_async", service->methods[i].name));
 		set_add(&set, xasprintf("%s_reply", service->methods[i].name));
-		set_add(&set, xasprintf("invoke_%s", service->methods[i].name));
+		set_add(&set, xasprintf("_invoke_%s", service->methods[i].name));
 	}
 	for (i = 0; i < service->nr_methods; i++) {
-		char *name = cname_escape(service->methods[i].name);
+		char *name = member_name(service->methods[i].name);
 
 		while (set_has(&set, name))
 			name = xasprintf("%s_", name);
@@ -164,17 +134,32 @@ static int compare_taken(const void *a, const void *b)
 	return strcmp(((const struct taken *)a)->cname, ((const struct taken *)b)->cname);
 }
 
-void name_take(const char *cname, struct where at, const char *what)
+static void take(const char *cname, struct where at, const char *what, const char *otherwise)
 {
 	struct taken *taken = xalloc(1, sizeof(*taken)), **found;
 
+	if (reserved_whole(cname)) {
+		complain(at, "the C name %s of %s is also one of the C library: rename it%s",
+			 cname, what, otherwise);
+		return;
+	}
 	*taken = (struct taken){ cname, what };
 	found = tsearch(taken, &all_taken, compare_taken);
 	if (!found)
 		abort();
 	if (*found != taken)
-		complain(at, "the C name %s of %s is also that of %s: rename one", cname, what,
-			 (*found)->what);
+		complain(at, "the C name %s of %s is also that of %s: rename one%s", cname, what,
+			 (*found)->what, otherwise);
+}
+
+void name_take(const char *cname, struct where at, const char *what)
+{
+	take(cname, at, what, ", or its message, enum or service in C (options c_*, mrpcc(1))");
+}
+
+void name_take_macro(const char *macro, struct where at, const char *what)
+{
+	take(macro, at, what, "");
 }
 
 void names_forget(void)

@@ -14,9 +14,6 @@
 /* "kv.Put" -> "kv_Put" */
 char *cname_of(const char *full_name);
 
-/* A member's name: only keywords and macros are in its way. */
-char *cname_escape(const char *name);
-
 /* Names the members and accessors of a message, those of a service. */
 void names_of_message(struct message *message);
 void names_of_service(struct service *service);
@@ -29,6 +26,9 @@ extern const char *const accessor_prefixes[];
  * it. @what: for example "message kv.Put".
  */
 void name_take(const char *cname, struct where at, const char *what);
+
+/* The same for a macro of a path, which no option gives another name. */
+void name_take_macro(const char *macro, struct where at, const char *what);
 
 /* Starts with no name taken. */
 void names_forget(void);

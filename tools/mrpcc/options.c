@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options of methods and services. To the parser of descriptors they are fields that it does not
+ * Options of methods, services, messages and enums. To the parser of descriptors they are fields that it does not
  * know: it keeps them as they are on the wire. The compiler of protobuf has checked that they are
  * as mrpc/options.proto says; who gives the plugin a request of his own may not have.
  */
+#include <string.h>
+
+#include "names.h"
 #include "options.h"
 
 #define OPTION_PRIORITY	50611	/* mrpc.priority, mrpc.default_priority */
+#define OPTION_CNAME	50612	/* mrpc.c_message, mrpc.c_enum, mrpc.c_service */
 
 #define MAX_PRIORITY	255
 
-/* Return: whether it is one */
-static bool varint(const uint8_t *bytes, size_t len, uint64_t *value)
+/* Return: its bytes, 0 if it is none */
+static size_t varint(const uint8_t *bytes, size_t len, uint64_t *value)
 {
 	size_t i;
 
@@ -19,9 +23,9 @@ static bool varint(const uint8_t *bytes, size_t len, uint64_t *value)
 	for (i = 0; i < len && i < 10; i++) {
 		*value |= (uint64_t)(bytes[i] & 0x7f) << 7 * i;
 		if (!(bytes[i] & 0x80))
-			return i == len - 1;
+			return i + 1;
 	}
-	return false;
+	return 0;
 }
 
 /* Return: the priority that the options @base have, or @otherwise. */
@@ -38,7 +42,7 @@ static int priority_of(const struct file *file, const ProtobufCMessage *base, st
 		if (field->tag != OPTION_PRIORITY)
 			continue;
 		if (field->wire_type != PROTOBUF_C_WIRE_TYPE_VARINT ||
-		    !varint(field->data, field->len, &value))
+		    varint(field->data, field->len, &value) != field->len)
 			complain(file_where(file, path),
 				 "the priority of %s %s is not a number: import mrpc/options.proto",
 				 what, name);
@@ -50,6 +54,49 @@ static int priority_of(const struct file *file, const ProtobufCMessage *base, st
 			priority = value;
 	}
 	return priority;
+}
+
+/* A text has its length before it. NULL: it is none. */
+static const char *text_of(const ProtobufCMessageUnknownField *field)
+{
+	uint64_t len;
+	size_t start;
+
+	if (field->wire_type != PROTOBUF_C_WIRE_TYPE_LENGTH_PREFIXED)
+		return NULL;
+	start = varint(field->data, field->len, &len);
+	if (!start || len != field->len - start)
+		return NULL;
+	return xasprintf("%.*s", (int)len, (const char *)field->data + start);
+}
+
+const char *options_cname(const struct file *file, const ProtobufCMessage *base, struct path path,
+			  const char *what, const char *full_name)
+{
+	const char *cname = cname_of(full_name);
+	unsigned int i;
+
+	for (i = 0; base && i < base->n_unknown_fields; i++) {
+		const ProtobufCMessageUnknownField *field = &base->unknown_fields[i];
+		struct where where = file_where(file, path_add(path, OPTION_CNAME, -1));
+		const char *text;
+
+		if (field->tag != OPTION_CNAME)
+			continue;
+		text = text_of(field);
+		if (!text)
+			complain(where, "the C name of %s %s is not a text: import mrpc/options.proto",
+				 what, full_name);
+		else if (!mrpc_name_valid(text, strlen(text), false))
+			complain(where, "the C name of %s %s is '%s': say letters, digits and '_', not a digit first",
+				 what, full_name, text);
+		else if (strcmp(cname_of(text), text))
+			complain(where, "the C name of %s %s is '%s', which C or the library has taken: say another",
+				 what, full_name, text);
+		else
+			cname = text;
+	}
+	return cname;
 }
 
 void options_of_service(struct service *service)
