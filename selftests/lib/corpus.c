@@ -13,7 +13,7 @@
 #include "paths.h"
 #include "lib/prio/wire.h"
 #include "lib/rule/rule.h"
-#include "rule_text.h"
+#include "rules/text.h"
 #include "lib/message/wire.h"
 
 #define SEEDS	16

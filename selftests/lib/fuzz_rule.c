@@ -7,7 +7,7 @@
  */
 #include "fuzz.h"
 #include "lib/rule/rule.h"
-#include "rule_text.h"
+#include "rules/text.h"
 
 #define SCHEMAS	32
 #define ALL	(RULE_TAKES_STATUS | RULE_TAKES_DETAIL | RULE_TAKES_SHARE)

@@ -4,7 +4,7 @@
 #define RULES_H
 
 #include "lib/rule/rule.h"
-#include "rule_text.h"
+#include "rules/text.h"
 #include "tap.h"
 
 static const struct rule_verb acl[] = {

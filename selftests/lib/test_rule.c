@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Rules: kmod/lib/rule/*.c, and their text, tools/mrpc/rule_*.c.
+ * Rules: kmod/lib/rule; their text: tools/mrpc/rules.
  */
 #include <arpa/inet.h>
 #include <math.h>

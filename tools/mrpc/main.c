@@ -1,12 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0
 /* mrpc: shows operators what the kernel's RPC service does. */
-#include <getopt.h>
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "tool.h"
-
-struct options options;
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/util.h"
+#include "cli/words.h"
+#include "config/config.h"
+#include "dump.h"
+#include "engine/egress.h"
+#include "engine/engine.h"
+#include "engine/queue.h"
+#include "engine/runtime.h"
+#include "engine/transport.h"
+#include "metrics/metrics.h"
+#include "monitor.h"
+#include "nl/nl.h"
+#include "plan/plan.h"
+#include "policy/policy.h"
+#include "rules/keyset.h"
+#include "show/objects.h"
+#include "show/schemas.h"
+#include "top/top.h"
 
 static int do_version(struct args *args)
 {
@@ -47,61 +63,20 @@ static const struct word objects[] = {
 	{ }
 };
 
-static void parse_options(int argc, char **argv)
-{
-	static const struct option longs[] = {
-		{ "json", no_argument, NULL, 'j' },
-		{ "pretty", no_argument, NULL, 'p' },
-		{ "stats", no_argument, NULL, 's' },
-		{ "statistics", no_argument, NULL, 's' },
-		{ "ts", no_argument, NULL, 't' },
-		{ "timestamp", no_argument, NULL, 't' },
-		{ "netns", required_argument, NULL, 'n' },
-		{ "version", no_argument, NULL, 'V' },
-		{ "help", no_argument, NULL, 'h' },
-		{ }
-	};
-	struct args none = { };
-	int c;
-
-	argv[0] = "mrpc";	/* in getopt's complaints */
-	/* As with ip, options come before the object, and -json is --json. */
-	while ((c = getopt_long_only(argc, argv, "+jpstn:Vh", longs, NULL)) != -1) {
-		switch (c) {
-		case 'j':
-			options.json = true;
-			break;
-		case 'p':
-			options.pretty = true;
-			break;
-		case 's':
-			options.stats = true;
-			break;
-		case 't':
-			options.timestamp = true;
-			break;
-		case 'n':
-			enter_netns(optarg);
-			break;
-		case 'V':
-			exit(do_version(&none));
-		case 'h':
-			exit(do_help(&none));
-		default:	/* getopt_long() has said why */
-			usage("'mrpc help' lists the options");
-		}
-	}
-}
-
 int main(int argc, char **argv)
 {
-	struct args args;
+	struct args args, none = { };
 	const char *word;
-	int status;
+	int status, taken = parse_options(argc, argv);
 
-	parse_options(argc, argv);
-	args.nr = argc - optind;
-	args.words = argv + optind;
+	if (options.netns)
+		enter_netns(options.netns);
+	if (options.version)
+		return do_version(&none);
+	if (options.help)
+		return do_help(&none);
+	args.nr = argc - taken;
+	args.words = argv + taken;
 	word = next_word(&args);
 	if (!word) {
 		fputs("mrpc: an object is missing; 'mrpc help' lists them\n", stderr);

@@ -5,9 +5,22 @@
 #include <sys/time.h>
 #include <time.h>
 
+#include <json-c/json.h>
 #include <linux/mrpc_netlink.h>
 
-#include "egress.h"
+#include "cli/help.h"
+#include "cli/options.h"
+#include "cli/util.h"
+#include "cli/words.h"
+#include "engine/egress.h"
+#include "engine/params.h"
+#include "engine/scope.h"
+#include "monitor.h"
+#include "nl/decode.h"
+#include "nl/nl.h"
+#include "nl/sets.h"
+#include "show/json.h"
+#include "show/print.h"
 
 static const struct event {
 	int cmd;

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Options of every command. */
+#ifndef MRPC_TOOL_CLI_OPTIONS_H
+#define MRPC_TOOL_CLI_OPTIONS_H
+
+#include <stdbool.h>
+
+struct options {
+	bool json;
+	bool pretty;
+	bool stats;
+	bool timestamp;
+	bool version;
+	bool help;
+	const char *netns;	/* NULL: the one we are in */
+};
+
+extern struct options options;
+
+int parse_options(int argc, char **argv);
+
+#endif /* MRPC_TOOL_CLI_OPTIONS_H */

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Rules of engines: what the actions of each type are called, and their forms. */
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <linux/mrpc.h>
+
+#include "cli/util.h"
+#include "rules/rules.h"
+#include "rules/text.h"
+
+#define MAX_TEXT	(4 << 20)
+
+static const struct rule_verb acl_verbs[] = {
+	{ "allow", 0 },
+	{ "deny", 1, RULE_TAKES_STATUS | RULE_TAKES_DETAIL, MRPC_PERMISSION_DENIED },
+	{ }
+};
+
+static const struct rule_verb fault_verbs[] = {
+	{ "none", 0 },
+	{ "abort", 1, RULE_TAKES_STATUS | RULE_TAKES_SHARE },
+	{ "delay", 2, RULE_TAKES_TIME | RULE_TAKES_SHARE },
+	{ }
+};
+
+static const struct rule_verb qos_verbs[] = {
+	{ "keep", 0 },
+	{ "rank", 1, RULE_TAKES_NUMBER },
+	{ "deadline", 2 },
+	{ }
+};
+
+static const struct rule_verb *verbs_of(const char *type)
+{
+	if (!strcmp(type, "acl"))
+		return acl_verbs;
+	if (!strcmp(type, "fault"))
+		return fault_verbs;
+	if (!strcmp(type, "qos"))
+		return qos_verbs;
+	return NULL;
+}
+
+static bool is_binary(const char *text, size_t len)
+{
+	return len >= 4 && !memcmp(text, "MRRR", 4);
+}
+
+static void *parse(const char *type, const char *name, const char *text, size_t *len)
+{
+	const struct rule_verb *verbs = verbs_of(type);
+	struct rule_text_error err;
+	void *binary;
+
+	if (!verbs)
+		fail("%s: this command does not know the actions of %s; binary rules are taken", name,
+		     type);
+	binary = rule_text_parse(text, verbs, len, &err);
+	if (!binary)
+		fail("%s:%u:%u: %s", name, err.line, err.column, err.what);
+	return binary;
+}
+
+/**
+ * rules_from_word() - the binary form of rules on the command line
+ * @type: of the engine
+ * @word: a file ("-": standard input) with their text or binary form, or their text
+ * @len: out: its bytes
+ *
+ * Return: memory to be freed; does not return if there is something wrong.
+ */
+void *rules_from_word(const char *type, const char *word, size_t *len)
+{
+	char *text;
+	void *binary;
+
+	if (strcmp(word, "-") && !strchr(word, '/') && access(word, F_OK))
+		return parse(type, "rules", word, len);
+	text = read_file(word, MAX_TEXT, len);
+	if (is_binary(text, *len))
+		return text;
+	text[*len] = 0;
+	if (strlen(text) != *len)
+		fail("'%s' is neither text nor rules in binary form", word);
+	binary = parse(type, word, text, len);
+	free(text);
+	return binary;
+}
+
+/* The same for a text that 'config save' wrote. */
+void *rules_from_text(const char *type, const char *text, size_t *len)
+{
+	return parse(type, "rules", text, len);
+}
+
+/* The text of a binary form, to be freed; or NULL: nobody knows what its actions are. */
+char *rules_to_text(const char *type, const void *binary, size_t len)
+{
+	const struct rule_verb *verbs = verbs_of(type);
+	struct rule_text_error err;
+
+	return verbs ? rule_text_format(binary, len, verbs, &err) : NULL;
+}
