@@ -33,7 +33,7 @@ TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
 # What mrpc is measured beside: for measurements only.
 PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile tools/hotel/grpc/Makefile))
 
-.PHONY: all modules lib tools tests setup run test test-native test-debug \
+.PHONY: all modules lib tools tests setup run test test-native test-debug test-uml \
 	test-install test-runner fuzz sim-faults shell bench bench-quick bench-host peers hotel \
 	check install uninstall clean help $(SUBDIRS) $(PEERS)
 
@@ -109,6 +109,13 @@ test-debug: setup
 	+@kernel=$$(scripts/debug-kernel $(if $(KCSAN),--kcsan) --path) && \
 		$(MAKE) KDIR=$$kernel/build all tests && \
 		scripts/test debug
+
+test-uml: setup
+	@scripts/setup debug-kernel
+	@scripts/debug-kernel --uml
+	+@kernel=$$(scripts/debug-kernel --uml --path) && \
+		$(MAKE) KDIR=$$kernel/build all tests && \
+		scripts/test uml
 
 test-install: setup
 	+@$(MAKE) all
