@@ -49,6 +49,28 @@ extern "C" {
 #define MRPC_PRINTF(fmt, args)	__attribute__((format(printf, fmt, args)))
 #define MRPC_NODISCARD		__attribute__((warn_unused_result))
 
+/* For functions in headers, so that they are clean in either language. */
+#ifdef __cplusplus
+#define MRPC_CAST(type, p)	(static_cast<type>(p))
+#define MRPC_NULL		nullptr
+#else
+#define MRPC_CAST(type, p)	((type)(p))
+#define MRPC_NULL		NULL
+#endif
+
+/*
+ * Two functions have the names of structures that the kernel takes, as stat() has. C++ knows
+ * them apart; -Wshadow warns.
+ */
+#ifdef __cplusplus
+#define MRPC_NAMED_AS_STRUCT		_Pragma("GCC diagnostic push") \
+					_Pragma("GCC diagnostic ignored \"-Wshadow\"")
+#define MRPC_NAMED_AS_STRUCT_END	_Pragma("GCC diagnostic pop")
+#else
+#define MRPC_NAMED_AS_STRUCT
+#define MRPC_NAMED_AS_STRUCT_END
+#endif
+
 struct mrpc_session;
 struct mrpc_conn;
 struct mrpc_qp;
@@ -309,19 +331,19 @@ void mrpc_msg_attach(struct mrpc_msg *msg, struct mrpc_ref *ref, void *block, si
 /* What @ref refers to in the message that starts at @root; NULL if it is empty. */
 static inline const void *mrpc_ref_ptr(const void *root, struct mrpc_ref ref)
 {
-	return ref.len ? (const char *)root + ref.off : NULL;
+	return ref.len ? MRPC_CAST(const char *, root) + ref.off : MRPC_NULL;
 }
 
 /* The same for strings, which a NUL follows; "" if it is empty. */
 static inline const char *mrpc_ref_str(const void *root, struct mrpc_ref ref)
 {
-	return ref.len ? (const char *)root + ref.off : "";
+	return ref.len ? MRPC_CAST(const char *, root) + ref.off : "";
 }
 
 /* The same for a message under construction. */
 static inline void *mrpc_ref_mut(void *root, struct mrpc_ref ref)
 {
-	return ref.len ? (char *)root + ref.off : NULL;
+	return ref.len ? MRPC_CAST(char *, root) + ref.off : MRPC_NULL;
 }
 
 /* -- metadata ---------------------------------------------------------------- */
@@ -402,9 +424,11 @@ struct mrpc_conn_opts {
  *
  * Return: the connection, or NULL with errno.
  */
+MRPC_NAMED_AS_STRUCT
 struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address,
 			       const struct mrpc_service_desc *const services[], unsigned int nr,
 			       const struct mrpc_conn_opts *opts);
+MRPC_NAMED_AS_STRUCT_END
 
 /*
  * Ends a connection. @drain_us: how long calls in flight may take to finish
@@ -502,9 +526,11 @@ void mrpc_result_move(struct mrpc_result *to, struct mrpc_result *from);
  *
  * Return: the status.
  */
+MRPC_NAMED_AS_STRUCT
 int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *service,
 		   unsigned int method, struct mrpc_msg *msg, const struct mrpc_call_opts *opts,
 		   struct mrpc_result *res);
+MRPC_NAMED_AS_STRUCT_END
 
 /*
  * Called once for each call that mrpc_call_async() started, by a thread that is

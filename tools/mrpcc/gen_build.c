@@ -21,8 +21,8 @@ static void gen_new(struct buf *out, const struct message *message)
 	name_take(name, file_where(message->file, message->path),
 		  xasprintf("message %s", message->full_name));
 	gen_prototype(out, xasprintf("static inline struct %s *", message->cname), name, params);
-	buf_printf(out, "\n{\n\treturn (struct %s *)mrpc_msg_new(msg, session,\n"
-			"\t\t\tsizeof(struct %s), 0);\n}\n\n",
+	buf_printf(out, "\n{\n\treturn MRPC_CAST(struct %s *, mrpc_msg_new(msg, session,\n"
+			"\t\t\tsizeof(struct %s), 0));\n}\n\n",
 		   message->cname, message->cname);
 }
 
@@ -65,8 +65,9 @@ static void gen_alloc_attach(struct buf *out, const struct field *field, const c
 	const char *mark = field_mark_set(field);
 
 	gen_function(out, field, type, "alloc_", MSG, this_param(field), "size_t len", NULL);
-	buf_printf(out, "%s\treturn %smrpc_msg_alloc_bytes(msg, &m->%s, len);\n}\n\n", mark,
-		   field->kind == MRPC_KIND_STRING ? "(char *)" : "", field->cname);
+	buf_printf(out, field->kind == MRPC_KIND_STRING ?
+		   "%s\treturn MRPC_CAST(char *, mrpc_msg_alloc_bytes(msg, &m->%s, len));\n}\n\n" :
+		   "%s\treturn mrpc_msg_alloc_bytes(msg, &m->%s, len);\n}\n\n", mark, field->cname);
 	gen_function(out, field, "void ", "attach_", MSG, this_param(field), "void *block",
 		     "size_t off", "uint32_t len", NULL);
 	buf_printf(out, "%s\tmrpc_msg_attach(msg, &m->%s, block, off, len, len);\n}\n\n", mark,
@@ -100,8 +101,8 @@ static void gen_message(struct buf *out, const struct field *field)
 	const char *type = xasprintf("struct %s *", field->type->cname);
 
 	gen_function(out, field, type, "alloc_", MSG, this_param(field), NULL);
-	buf_printf(out, "%s\treturn (%s)mrpc_msg_alloc_struct(msg, &m->%s,\n"
-			"\t\t\tsizeof(struct %s));\n}\n\n",
+	buf_printf(out, "%s\treturn MRPC_CAST(%s, mrpc_msg_alloc_struct(msg, &m->%s,\n"
+			"\t\t\tsizeof(struct %s)));\n}\n\n",
 		   field_mark_set(field), type, field->cname, field->type->cname);
 }
 
@@ -110,8 +111,8 @@ static void gen_alloc_array(struct buf *out, const struct field *field, const ch
 {
 	gen_function(out, field, xasprintf("%s *", type), "alloc_", MSG, this_param(field),
 		     "size_t nr", NULL);
-	buf_printf(out, "\treturn (%s *)mrpc_msg_alloc_array(msg, &m->%s, nr,\n"
-			"\t\t\tsizeof(%s), %u);\n}\n\n",
+	buf_printf(out, "\treturn MRPC_CAST(%s *, mrpc_msg_alloc_array(msg, &m->%s, nr,\n"
+			"\t\t\tsizeof(%s), %u));\n}\n\n",
 		   type, field->cname, type, align);
 }
 
@@ -128,7 +129,7 @@ static void gen_scalars(struct buf *out, const struct field *field)
 		   size);
 	gen_function(out, field, "void ", "attach_", MSG, this_param(field), "void *block",
 		     "size_t off", "uint32_t nr", NULL);
-	buf_printf(out, "\tmrpc_msg_attach(msg, &m->%s, block, off, nr, (size_t)nr * %u);\n}\n\n",
+	buf_printf(out, "\tmrpc_msg_attach(msg, &m->%s, block, off, nr, MRPC_CAST(size_t, nr) * %u);\n}\n\n",
 		   field->cname, size);
 }
 
@@ -136,7 +137,7 @@ static void gen_scalars(struct buf *out, const struct field *field)
 static void gen_set_element(struct buf *out, const struct field *field, const char *setter)
 {
 	buf_printf(out, "\tstruct mrpc_ref *refs =\n"
-			"\t\t(struct mrpc_ref *)mrpc_ref_mut(mrpc_msg_root(msg), m->%s);\n\n",
+			"\t\tMRPC_CAST(struct mrpc_ref *, mrpc_ref_mut(mrpc_msg_root(msg), m->%s));\n\n",
 		   field->cname);
 	buf_printf(out, "\tif (i < m->%s.len)\n\t\t%s;\n"
 			"\telse if (!msg->err)\n\t\tmsg->err = -ERANGE;\n}\n\n",

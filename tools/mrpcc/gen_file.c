@@ -167,7 +167,7 @@ static void gen_source(struct file *file, struct buf *out)
 	size_t i;
 
 	gen_banner(out, file);
-	buf_printf(out, "#include <assert.h>\n#include <stddef.h>\n\n");
+	buf_printf(out, "#include <stddef.h>\n\n");
 	buf_printf(out, "#include \"%s.mrpc.h\"\n\n", stem_of(file));
 
 	buf_printf(out, "/* The layout that the kernel computes from the schema. */\n");

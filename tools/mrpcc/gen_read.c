@@ -50,7 +50,7 @@ static void gen_bytes(struct buf *out, const struct field *field)
 			   field_is_set(field), field->cname);
 	else
 		buf_printf(out, "\tif (len)\n\t\t*len = m->%s.len;\n", field->cname);
-	gen_return(out, field, xasprintf("mrpc_ref_ptr(root, m->%s)", field->cname), "NULL");
+	gen_return(out, field, xasprintf("mrpc_ref_ptr(root, m->%s)", field->cname), "MRPC_NULL");
 }
 
 static void gen_message(struct buf *out, const struct field *field)
@@ -58,8 +58,8 @@ static void gen_message(struct buf *out, const struct field *field)
 	const char *type = xasprintf("const struct %s *", field->type->cname);
 
 	gen_function(out, field, type, "", ROOT, this_param(field), NULL);
-	gen_return(out, field, xasprintf("(%s)mrpc_ref_ptr(root, m->%s)", type, field->cname),
-		   "NULL");
+	gen_return(out, field, xasprintf("MRPC_CAST(%s, mrpc_ref_ptr(root, m->%s))", type, field->cname),
+		   "MRPC_NULL");
 }
 
 static void gen_scalars(struct buf *out, const struct field *field)
@@ -68,14 +68,14 @@ static void gen_scalars(struct buf *out, const struct field *field)
 
 	gen_function(out, field, type, "", ROOT, this_param(field), "size_t *nr", NULL);
 	buf_printf(out, "\tif (nr)\n\t\t*nr = m->%s.len;\n", field->cname);
-	gen_return(out, field, xasprintf("(%s)mrpc_ref_ptr(root, m->%s)", type, field->cname),
-		   "NULL");
+	gen_return(out, field, xasprintf("MRPC_CAST(%s, mrpc_ref_ptr(root, m->%s))", type, field->cname),
+		   "MRPC_NULL");
 }
 
 static void gen_refs(struct buf *out, const struct field *field)
 {
 	buf_printf(out, "\tconst struct mrpc_ref *refs =\n"
-			"\t\t(const struct mrpc_ref *)mrpc_ref_ptr(root, m->%s);\n\n",
+			"\t\tMRPC_CAST(const struct mrpc_ref *, mrpc_ref_ptr(root, m->%s));\n\n",
 		   field->cname);
 }
 
@@ -83,7 +83,7 @@ static void gen_strings(struct buf *out, const struct field *field)
 {
 	gen_function(out, field, "const char *", "", ROOT, this_param(field), INDEX, NULL);
 	gen_refs(out, field);
-	buf_printf(out, "\treturn i < m->%s.len ? mrpc_ref_str(root, refs[i]) : NULL;\n}\n\n",
+	buf_printf(out, "\treturn i < m->%s.len ? mrpc_ref_str(root, refs[i]) : MRPC_NULL;\n}\n\n",
 		   field->cname);
 }
 
@@ -92,14 +92,14 @@ static void gen_bytess(struct buf *out, const struct field *field)
 	gen_function(out, field, "const void *", "", ROOT, this_param(field), INDEX, LENGTH, NULL);
 	gen_refs(out, field);
 	buf_printf(out, "\tif (len)\n\t\t*len = i < m->%s.len ? refs[i].len : 0;\n"
-			"\treturn i < m->%s.len ? mrpc_ref_ptr(root, refs[i]) : NULL;\n}\n\n",
+			"\treturn i < m->%s.len ? mrpc_ref_ptr(root, refs[i]) : MRPC_NULL;\n}\n\n",
 		   field->cname, field->cname);
 }
 
 static void gen_elements(struct buf *out, const struct field *field)
 {
 	buf_printf(out, "\tconst struct %s *e =\n"
-			"\t\t(const struct %s *)mrpc_ref_ptr(root, m->%s);\n",
+			"\t\tMRPC_CAST(const struct %s *, mrpc_ref_ptr(root, m->%s));\n",
 		   field->type->cname, field->type->cname, field->cname);
 }
 
@@ -108,7 +108,7 @@ static void gen_messages(struct buf *out, const struct field *field)
 	gen_function(out, field, xasprintf("const struct %s *", field->type->cname), "", ROOT,
 		     this_param(field), INDEX, NULL);
 	gen_elements(out, field);
-	buf_printf(out, "\n\treturn i < m->%s.len ? &e[i] : NULL;\n}\n\n", field->cname);
+	buf_printf(out, "\n\treturn i < m->%s.len ? &e[i] : MRPC_NULL;\n}\n\n", field->cname);
 }
 
 /* From the end: of entries with the same key, protobuf says, the last counts. */
@@ -132,7 +132,7 @@ static void gen_find(struct buf *out, const struct field *field)
 	else
 		buf_printf(out, "\t\tif (e[i].key.len == len &&\n"
 				"\t\t    !memcmp(mrpc_ref_str(root, e[i].key), key, len))\n");
-	buf_printf(out, "\t\t\treturn &e[i];\n\treturn NULL;\n}\n\n");
+	buf_printf(out, "\t\t\treturn &e[i];\n\treturn MRPC_NULL;\n}\n\n");
 }
 
 static void gen_reader(struct buf *out, const struct field *field)

@@ -56,7 +56,7 @@ static void gen_reply(struct buf *out, const struct service *service,
 
 	buf_printf(out, "/* The reply, NULL if the call did not end with MRPC_OK. */\n");
 	function(out, service, method, type, "_reply", params);
-	buf_printf(out, "\treturn (%s)res->reply;\n}\n\n", type);
+	buf_printf(out, "\treturn MRPC_CAST(%s, res->reply);\n}\n\n", type);
 }
 
 static void gen_ops(struct buf *out, const struct service *service)

@@ -95,7 +95,7 @@ static void gen_union(struct buf *out, const struct message *message, size_t fir
 	size_t o = message->fields[first].oneof, f;
 
 	gen_comment(out, "\t", message->file, message->oneofs[o].path);
-	buf_printf(out, "\tunion { /* %s_case says which */\n", message->oneofs[o].cname);
+	buf_printf(out, "\t__extension__ union { /* %s_case says which */\n", message->oneofs[o].cname);
 	for (f = first; f < message->nr_fields; f++)
 		if (message->fields[f].oneof == o)
 			gen_member(out, "\t\t", &message->fields[f]);
@@ -139,17 +139,17 @@ void gen_layout_asserts(struct buf *out, const struct message *message)
 	const char *tag = message->cname;
 	size_t i;
 
-	buf_printf(out, "static_assert(sizeof(struct %s) == %u, \"size of %s\");\n", tag,
+	buf_printf(out, "__extension__ _Static_assert(sizeof(struct %s) == %u, \"size of %s\");\n", tag,
 		   message->size, message->full_name);
 	for (i = 0; i < message->nr_oneofs; i++)
 		buf_printf(out,
-			   "static_assert(offsetof(struct %s, %s_case) == %zu, \"%s of %s\");\n",
+			   "__extension__ _Static_assert(offsetof(struct %s, %s_case) == %zu, \"%s of %s\");\n",
 			   tag, message->oneofs[i].cname, message->oneof_offset + 4 * i,
 			   message->oneofs[i].proto->name, message->full_name);
 	for (i = 0; i < message->nr_fields; i++) {
 		const struct field *field = &message->fields[i];
 
-		buf_printf(out, "static_assert(offsetof(struct %s, %s) == %u, \"%s of %s\");\n",
+		buf_printf(out, "__extension__ _Static_assert(offsetof(struct %s, %s) == %u, \"%s of %s\");\n",
 			   tag, field->cname, field->offset, field->name, message->full_name);
 	}
 }

@@ -60,6 +60,9 @@ static void reserve_in_message(const struct message *message, struct set *set)
 	set_add(set, "_empty");
 	for (i = 0; i < message->nr_oneofs; i++)
 		set_add(set, xasprintf("%s_case", message->oneofs[i].cname));
+	/* C++ has no union with a member of the name of the class that it is in. */
+	if (message->nr_oneofs)
+		set_add(set, message->cname);
 	for (i = 0; i < message->nr_fields; i++)
 		for (prefix = accessor_prefixes; *prefix; prefix++)
 			set_add(set, xasprintf("%s%s", *prefix, message->fields[i].name));

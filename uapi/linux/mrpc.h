@@ -131,13 +131,13 @@ struct mrpc_sqe {
 	__u8 flags;
 	__u8 priority;
 	__u8 resv;
-	union {
+	__extension__ union {
 		__u32 conn;
 		__u32 nr;
 	};
 	__aligned_u64 user_data;
-	union {
-		struct {
+	__extension__ union {
+		__extension__ struct {
 			__aligned_u64 call;
 			__u32 method;
 			__u32 status;
@@ -518,7 +518,7 @@ struct mrpc_call_sync {
 	__u32 size;
 	__u32 nr;
 	struct mrpc_sqe sqe;
-	union {
+	__extension__ union {
 		__u32 blocks[MRPC_RELEASE_MAX];
 		struct mrpc_cqe cqe;
 	};
