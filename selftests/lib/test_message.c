@@ -414,6 +414,8 @@ TEST(text_is_utf8)
 	free(plan);
 }
 
+static_assert(MRPC_MAX_DEPTH >= 100, "protobuf takes 100 levels");
+
 /* A chain of @n messages, the last of which refers to @end. */
 static u64 *chain(u32 n, u64 end)
 {

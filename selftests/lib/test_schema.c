@@ -550,6 +550,7 @@ TEST(names_refused)
 	static const char *const bad[] = { "", "1a", "a-b", "a.b", "a b", "\xc3\xa9", ".a", "a." };
 	static const char *const bad_dotted[] = { "", ".", "a..b", ".a", "a.", "a.1", "a/b" };
 	char longest[MRPC_SCHEMA_MAX_NAME + 1], longer[MRPC_SCHEMA_MAX_NAME + 2];
+	char longest_type[MRPC_SCHEMA_MAX_TYPE_NAME + 1], longer_type[sizeof(longest_type) + 1];
 	struct gen_schema *s;
 	size_t len;
 	u8 *buf;
@@ -559,6 +560,10 @@ TEST(names_refused)
 	longest[sizeof(longest) - 1] = 0;
 	memset(longer, 'x', sizeof(longer) - 1);
 	longer[sizeof(longer) - 1] = 0;
+	memset(longest_type, 'x', sizeof(longest_type) - 1);
+	longest_type[sizeof(longest_type) - 1] = 0;
+	memset(longer_type, 'x', sizeof(longer_type) - 1);
+	longer_type[sizeof(longer_type) - 1] = 0;
 
 	for (i = 0; i < ARRAY_SIZE(bad); i++) {
 		s = one_type();
@@ -583,6 +588,12 @@ TEST(names_refused)
 	s = one_type();
 	s->service = longest;
 	s->type_name = "_a9.B_.c";
+	free(compile(s));
+	s = one_type();
+	s->type_name = longer_type;
+	REFUSED(s, E2BIG, "type", 0, "name is too long");
+	s = one_type();
+	s->type_name = longest_type;
 	free(compile(s));
 
 	s = one_type();

@@ -23,7 +23,8 @@ static const char *advice(const struct mrpc_schema_error *err)
 	unsigned long long value = err->value;
 
 	if (strstr(err->what, "name is too long"))
-		return xasprintf("shorten it to %u bytes", MRPC_SCHEMA_MAX_NAME);
+		return xasprintf("shorten it to %u bytes", strcmp(err->table, "type") ?
+				 MRPC_SCHEMA_MAX_NAME : MRPC_SCHEMA_MAX_TYPE_NAME);
 	if (strstr(err->what, "struct block"))
 		return xasprintf("at least %llu bytes, and the limit is %u: move some fields into a message of their own",
 				 value, MRPC_SCHEMA_MAX_STRUCT);

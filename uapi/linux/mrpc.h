@@ -17,7 +17,7 @@
 #define MRPC_UAPI_VERSION	1
 
 #define MRPC_HASH_LEN		32	/* SHA-256 of a schema */
-#define MRPC_NAME_LEN		128	/* service, method, type and field names */
+#define MRPC_NAME_LEN		128	/* service, method and field names */
 #define MRPC_ADDR_LEN		128	/* as struct sockaddr_storage */
 #define MRPC_TRANSPORT_LEN	16
 #define MRPC_COMM_LEN		16
@@ -25,7 +25,7 @@
 #define MRPC_MAX_META		8192	/* bytes of encoded metadata */
 #define MRPC_MAX_DETAIL		512	/* bytes of a status detail */
 #define MRPC_MAX_COPY		65536	/* largest message with MRPC_SQE_COPY */
-#define MRPC_MAX_DEPTH		64	/* nesting of messages */
+#define MRPC_MAX_DEPTH		100	/* nesting of messages, the root being the first */
 #define MRPC_MAX_QPS		64	/* queue pairs of a session */
 #define MRPC_MAX_SCHEMAS	256	/* schemas of a session */
 #define MRPC_MAX_REGIONS	64	/* regions of one heap of a session */

@@ -8,8 +8,6 @@
  */
 #include "lib/message/schema.h"
 
-#define SCHEMA_NAME_BUF	(MRPC_SCHEMA_MAX_NAME + 1)
-
 /* A header in host byte order. */
 struct schema_dims {
 	u32 nr_methods;
@@ -157,7 +155,7 @@ s64 mrpc_schema_size(const void *buf, size_t len, struct mrpc_schema_error *err)
 
 /* -- names ----------------------------------------------------------------- */
 
-static int schema_take_name(struct schema_compiler *c, u32 *pos, bool dotted,
+static int schema_take_name(struct schema_compiler *c, u32 *pos, u32 max, bool dotted,
 			    const char *table, u32 index)
 {
 	const char *name = c->in_names + *pos;
@@ -166,8 +164,8 @@ static int schema_take_name(struct schema_compiler *c, u32 *pos, bool dotted,
 
 	if (!room)
 		return schema_refuse(c->err, table, index, *pos, "name is missing");
-	end = memchr(name, 0, min_t(u32, room, SCHEMA_NAME_BUF));
-	if (!end && room < SCHEMA_NAME_BUF)
+	end = memchr(name, 0, min(room, max + 1));
+	if (!end && room <= max)
 		return schema_refuse(c->err, table, index, *pos, "name has no end");
 	if (!end)
 		return schema_too_big(c->err, table, index, *pos, "name is too long");
@@ -184,18 +182,18 @@ static int schema_names(struct schema_compiler *c, char *names)
 	int ret;
 	u32 i;
 
-	ret = schema_take_name(c, &pos, true, "header", 0);
+	ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_NAME, true, "header", 0);
 	for (i = 0; !ret && i < plan->nr_methods; i++) {
 		c->methods[i].name = pos;
-		ret = schema_take_name(c, &pos, false, "method", i);
+		ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_NAME, false, "method", i);
 	}
 	for (i = 0; !ret && i < plan->nr_types; i++) {
 		c->types[i].name = pos;
-		ret = schema_take_name(c, &pos, true, "type", i);
+		ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_TYPE_NAME, true, "type", i);
 	}
 	for (i = 0; !ret && i < plan->nr_fields; i++) {
 		c->fields[i].name = pos;
-		ret = schema_take_name(c, &pos, false, "field", i);
+		ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_NAME, false, "field", i);
 	}
 	if (ret)
 		return ret;

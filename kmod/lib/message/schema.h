@@ -35,7 +35,8 @@
 #define MRPC_SCHEMA_MAX_TYPES	1024
 #define MRPC_SCHEMA_MAX_FIELDS	8192	/* of all types */
 #define MRPC_SCHEMA_MAX_STRUCT	32768	/* bytes of one struct block */
-#define MRPC_SCHEMA_MAX_NAME	127	/* bytes of one name, without NUL */
+#define MRPC_SCHEMA_MAX_NAME	127	/* bytes of one name, without NUL, but ... */
+#define MRPC_SCHEMA_MAX_TYPE_NAME	255	/* ... of a type's, which has all around it */
 #define MRPC_SCHEMA_MAX_NUMBER	((1U << 29) - 1)
 #define MRPC_SCHEMA_NO_ONEOF	0xffff
 #define MRPC_SCHEMA_NO_TYPE	0xffff
