@@ -80,7 +80,7 @@ static void check_argument(struct service *service, struct method *method,
 
 static void check_method(struct service *service, struct method *method)
 {
-	const char *advice = "streaming methods are not supported yet: remove 'stream', or send a repeated field or several calls";
+	const char *advice = "streaming methods are not supported yet: leave them out with --unary, or send a repeated field or several calls";
 
 	if (method->proto->client_streaming)
 		complain(file_where(service->file,

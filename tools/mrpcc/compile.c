@@ -5,9 +5,10 @@
 #include "compile.h"
 #include "names.h"
 
-struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted)
+struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
+			    bool unary)
 {
-	struct model *model = model_build(protos, nr, wanted, nr_wanted);
+	struct model *model = model_build(protos, nr, wanted, nr_wanted, unary);
 	size_t i;
 
 	for (i = 0; i < model->nr_files; i++)

@@ -11,7 +11,8 @@ struct outputs {
 };
 
 /* Everything up to the schemas. NULL if something is wrong: see complaints(). */
-struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted);
+struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
+			    bool unary);
 
 /*
  * Code for the wanted files; with @bpf, headers for policies in eBPF, whose names must not

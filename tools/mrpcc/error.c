@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Complaints about the input. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,17 @@ void complain(struct where at, const char *fmt, ...)
 	va_end(ap);
 	all = xrealloc(all, count + 1, sizeof(*all));
 	all[count++] = (struct complaint){ at, text.data };
+}
+
+void remark(struct where at, const char *fmt, ...)
+{
+	struct buf text = { 0 };
+	va_list ap;
+
+	va_start(ap, fmt);
+	buf_vprintf(&text, fmt, ap);
+	va_end(ap);
+	fprintf(stderr, "%s:%u:%u: note: %s\n", at.file, at.line, at.column, text.data);
 }
 
 unsigned int nr_complaints(void)

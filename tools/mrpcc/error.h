@@ -26,6 +26,9 @@ struct where file_where(const struct file *file, struct path path);
 /* Says what is wrong and what to do about it; no full stop, no newline. */
 void complain(struct where at, const char *fmt, ...) __printf(2, 3);
 
+/* Tells the user, on stderr, what is no reason to fail. */
+void remark(struct where at, const char *fmt, ...) __printf(2, 3);
+
 unsigned int nr_complaints(void);
 
 /* "file:line:column: sentence" lines in this order, each ended by a newline. */

@@ -28,6 +28,7 @@ static const char usage[] =
 	"\n"
 	"  -I, --proto_path=DIR   look for imports in DIR; several are searched in order\n"
 	"  -o, --out=DIR          write C for each FILE.proto: FILE.mrpc.h and FILE.mrpc.c\n"
+	"      --unary            leave out methods with streams\n"
 	"      --bpf              write a header for policies in eBPF instead: FILE.mrpc.bpf.h\n"
 	"  -s, --schema           show the schema and the hash of each service\n"
 	"  -S, --schema-out=FILE  write the binary schema of a service ('-': stdout)\n"
@@ -35,7 +36,7 @@ static const char usage[] =
 	"  -h, --help             show this\n"
 	"  -V, --version          show the version\n"
 	"\n"
-	"The same as a plugin: protoc --mrpc_out=DIR FILE.proto, or --mrpc_out=bpf:DIR\n";
+	"The same as a plugin: protoc --mrpc_out=DIR FILE.proto, or --mrpc_out=bpf,unary:DIR\n";
 
 struct options {
 	char **includes;
@@ -45,6 +46,7 @@ struct options {
 	const char *service;
 	bool show;
 	bool bpf;
+	bool unary;
 };
 
 static __attribute__((noreturn)) void bad_usage(const char *why)
@@ -55,11 +57,12 @@ static __attribute__((noreturn)) void bad_usage(const char *why)
 
 static void parse_options(int argc, char **argv, struct options *options)
 {
-	enum { SERVICE = 256, BPF };
+	enum { SERVICE = 256, BPF, UNARY };
 	static const struct option longs[] = {
 		{ "proto_path", required_argument, NULL, 'I' },
 		{ "out", required_argument, NULL, 'o' },
 		{ "bpf", no_argument, NULL, BPF },
+		{ "unary", no_argument, NULL, UNARY },
 		{ "schema", no_argument, NULL, 's' },
 		{ "schema-out", required_argument, NULL, 'S' },
 		{ "service", required_argument, NULL, SERVICE },
@@ -87,6 +90,9 @@ static void parse_options(int argc, char **argv, struct options *options)
 			break;
 		case BPF:
 			options->bpf = true;
+			break;
+		case UNARY:
+			options->unary = true;
 			break;
 		case SERVICE:
 			options->service = optarg;
@@ -211,7 +217,8 @@ static bool make(FileSetProto *set, const struct options *options)
 	struct outputs outputs = { 0 };
 	struct model *model;
 
-	model = compile_model(set->file, set->n_file, &set->file[set->n_file - 1]->name, 1);
+	model = compile_model(set->file, set->n_file, &set->file[set->n_file - 1]->name, 1,
+			      options->unary);
 	if (!model || (options->out && !compile_code(model, options->bpf, &outputs))) {
 		fputs(complaints(), stderr);
 		forget_complaints();

@@ -241,9 +241,15 @@ static int compare_methods(const void *a, const void *b)
 	return strcmp(((const struct method *)a)->name, ((const struct method *)b)->name);
 }
 
-static void fill_service(struct file *file, size_t s, const struct index *index)
+static bool streams(const MethodProto *proto)
 {
-	struct service *service = &file->services[s];
+	return proto->client_streaming || proto->server_streaming;
+}
+
+/* Adds service number @s of the .proto, without its streams if so told. */
+static void fill_service(struct file *file, size_t s, const struct index *index, bool unary)
+{
+	struct service *service = &file->services[file->nr_services];
 	const ServiceProto *proto = file->proto->service[s];
 	size_t i;
 
@@ -255,13 +261,14 @@ static void fill_service(struct file *file, size_t s, const struct index *index)
 	service->cname = options_cname(file, proto->options ? &proto->options->base : NULL,
 				       path_add(service->path, PB_SERVICE_OPTIONS, -1), "service",
 				       service->full_name);
-	service->nr_methods = proto->n_method;
 	service->methods = xalloc(proto->n_method, sizeof(*service->methods));
 	for (i = 0; i < proto->n_method; i++) {
 		struct named *request = index_find(index, proto->method[i]->input_type);
 		struct named *reply = index_find(index, proto->method[i]->output_type);
 
-		service->methods[i] = (struct method){
+		if (unary && streams(proto->method[i]))
+			continue;
+		service->methods[service->nr_methods++] = (struct method){
 			.proto = proto->method[i],
 			.name = proto->method[i]->name,
 			.request = request ? request->message : NULL,
@@ -269,6 +276,13 @@ static void fill_service(struct file *file, size_t s, const struct index *index)
 			.path = path_add(service->path, PB_SERVICE_METHOD, i),
 		};
 	}
+	if (service->nr_methods < proto->n_method)
+		remark(file_where(file, service->path),
+		       "service %s: %zu of %zu methods have streams and are left out",
+		       service->full_name, proto->n_method - service->nr_methods, proto->n_method);
+	if (proto->n_method && !service->nr_methods)
+		return;
+	file->nr_services++;
 	if (service->nr_methods)
 		qsort(service->methods, service->nr_methods, sizeof(*service->methods),
 		      compare_methods);
@@ -276,7 +290,7 @@ static void fill_service(struct file *file, size_t s, const struct index *index)
 	names_of_service(service);
 }
 
-static void fill_file(struct file *file, const struct index *index)
+static void fill_file(struct file *file, const struct index *index, bool unary)
 {
 	size_t i;
 
@@ -287,10 +301,9 @@ static void fill_file(struct file *file, const struct index *index)
 		fill_message(file->messages[i], index);
 	if (!file->generate)
 		return;
-	file->nr_services = file->proto->n_service;
-	file->services = xalloc(file->nr_services, sizeof(*file->services));
-	for (i = 0; i < file->nr_services; i++)
-		fill_service(file, i, index);
+	file->services = xalloc(file->proto->n_service, sizeof(*file->services));
+	for (i = 0; i < file->proto->n_service; i++)
+		fill_service(file, i, index, unary);
 }
 
 static bool is_wanted(const char *name, char **wanted, size_t nr)
@@ -301,7 +314,8 @@ static bool is_wanted(const char *name, char **wanted, size_t nr)
 	return false;
 }
 
-struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted)
+struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
+			  bool unary)
 {
 	struct model *model = xalloc(1, sizeof(*model));
 	struct index index = { NULL, 0 };
@@ -320,6 +334,6 @@ struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t n
 	}
 	index_sort(&index);
 	for (i = 0; i < nr; i++)
-		fill_file(&model->files[i], &index);
+		fill_file(&model->files[i], &index, unary);
 	return model;
 }

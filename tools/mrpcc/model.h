@@ -210,8 +210,10 @@ struct model {
  * @nr: how many
  * @wanted: names of those to generate code for
  * @nr_wanted: how many
+ * @unary: methods with streams, and services that have no others, are left out
  */
-struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted);
+struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
+			  bool unary);
 
 static inline bool field_repeated(const struct field *field)
 {

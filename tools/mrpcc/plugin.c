@@ -58,20 +58,33 @@ static char *error_text(void)
 }
 
 /* What stands before the colon of --mrpc_out; protoc may leave it out. */
-static bool wants_bpf(const char *parameter)
-{
-	return parameter && !strcmp(parameter, "bpf");
-}
+struct parameters {
+	bool bpf;
+	bool unary;
+};
 
-static bool known_option(const char *parameter)
+/* Return: NULL, or the word that is none of them. */
+static const char *parse_parameters(const char *text, struct parameters *parameters)
 {
-	return !parameter || !*parameter || wants_bpf(parameter);
+	char *words = xasprintf("%s", text ? text : ""), *word;
+
+	for (word = strtok(words, ","); word; word = strtok(NULL, ",")) {
+		if (!strcmp(word, "bpf"))
+			parameters->bpf = true;
+		else if (!strcmp(word, "unary"))
+			parameters->unary = true;
+		else
+			return word;
+	}
+	return NULL;
 }
 
 int plugin_main(void)
 {
 	Response response = GOOGLE__PROTOBUF__COMPILER__CODE_GENERATOR_RESPONSE__INIT;
+	struct parameters parameters = { 0 };
 	struct outputs outputs = { 0 };
+	const char *unknown;
 	struct buf in = { 0 };
 	struct model *model;
 	Request *request;
@@ -88,14 +101,16 @@ int plugin_main(void)
 	}
 	response.has_supported_features = 1;
 	response.supported_features = PROTO3_OPTIONAL;
-	if (!known_option(request->parameter)) {
-		response.error = xasprintf("there is no option '%s': --mrpc_opt takes bpf",
-					   request->parameter);
+	unknown = parse_parameters(request->parameter, &parameters);
+	if (unknown) {
+		response.error = xasprintf("there is no option '%s': --mrpc_opt takes bpf and unary",
+					   unknown);
 		return send_response(&response);
 	}
 	model = compile_model(request->proto_file, request->n_proto_file,
-			      request->file_to_generate, request->n_file_to_generate);
-	if (model && compile_code(model, wants_bpf(request->parameter), &outputs))
+			      request->file_to_generate, request->n_file_to_generate,
+			      parameters.unary);
+	if (model && compile_code(model, parameters.bpf, &outputs))
 		add_files(&response, &outputs);
 	else
 		response.error = error_text();
