@@ -51,6 +51,9 @@ $(SUBDIRS) $(PEERS):
 	@echo "  MAKE    $@"
 	+@flock $(BUILD)/$@/.lock $(MAKE) $(if $(V),,-s) -C $@ O=$(BUILD)/$@
 
+# The library has code for the well-known types.
+$(filter tools/libmrpc,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
+
 # Who uses the library and the stub compiler.
 $(filter tools/mrpc tools/examples tools/bench tools/hotel tools/libmrpc/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))

@@ -61,6 +61,16 @@ void buf_printf(struct buf *buf, const char *fmt, ...)
 	va_end(ap);
 }
 
+void buf_string(struct buf *buf, const char *text)
+{
+	const unsigned char *p = (const unsigned char *)text;
+
+	buf_printf(buf, "\"");
+	for (; *p; p++)
+		buf_printf(buf, *p < ' ' || *p >= 0x7f || strchr("\"\\?", *p) ? "\\%03o" : "%c", *p);
+	buf_printf(buf, "\"");
+}
+
 const char *buf_text(const struct buf *buf)
 {
 	return buf->data ? buf->data : "";

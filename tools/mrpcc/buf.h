@@ -32,6 +32,9 @@ void buf_add(struct buf *buf, const void *data, size_t len);
 void buf_printf(struct buf *buf, const char *fmt, ...) __printf(2, 3);
 void buf_vprintf(struct buf *buf, const char *fmt, va_list ap) __printf(2, 0);
 
+/* A string literal of C. */
+void buf_string(struct buf *buf, const char *text);
+
 /* The text, "" when nothing was added. */
 const char *buf_text(const struct buf *buf);
 

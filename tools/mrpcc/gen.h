@@ -31,6 +31,12 @@ void take_enum_names(const struct enumeration *enumeration);
 void gen_struct(struct buf *out, const struct message *message);
 void gen_layout_asserts(struct buf *out, const struct message *message);
 
+/* What libmrpc knows messages and enums by: gen_desc.c. */
+void gen_enum_declaration(struct buf *out, const struct enumeration *enumeration);
+void gen_message_declaration(struct buf *out, const struct message *message);
+void gen_enum_desc(struct buf *out, const struct enumeration *enumeration);
+void gen_message_desc(struct buf *out, const struct message *message);
+
 /* Functions that look at a message, and that make one. */
 void gen_readers(struct buf *out, const struct message *message);
 void gen_builders(struct buf *out, const struct message *message);

@@ -133,6 +133,49 @@ static void gen_scalars(struct buf *out, const struct field *field)
 		   field->cname, size);
 }
 
+static const char *elem_type(const struct field *field)
+{
+	if (field->type)
+		return xasprintf("struct %s", field->type->cname);
+	return kind_is_scalar(field->kind) ? scalar_ctype(field->kind) : "struct mrpc_ref";
+}
+
+/* Of scalars and structures, whose element is the value. */
+static void gen_add_element(struct buf *out, const struct field *field)
+{
+	const char *type = elem_type(field);
+
+	if (field->type) {
+		gen_function(out, field, xasprintf("%s *", type), "add_", MSG, this_param(field),
+			     NULL);
+		buf_printf(out, "\treturn MRPC_CAST(%s *, mrpc_msg_append(msg, &m->%s,\n"
+				"\t\t\tsizeof(%s)));\n}\n\n", type, field->cname, type);
+		return;
+	}
+	gen_function(out, field, "void ", "add_", MSG, this_param(field),
+		     xasprintf("%s value", type), NULL);
+	buf_printf(out, "\t%s *e = MRPC_CAST(%s *, mrpc_msg_append(msg, &m->%s,\n"
+			"\t\t\tsizeof(%s)));\n\n\tif (e)\n\t\t*e = value;\n}\n\n",
+		   type, type, field->cname, type);
+}
+
+/* Of strings and bytes, whose element is a reference. */
+static void gen_add_ref(struct buf *out, const struct field *field)
+{
+	bool bytes = field->kind == MRPC_KIND_BYTES;
+
+	if (bytes)
+		gen_function(out, field, "void ", "add_", MSG, this_param(field),
+			     "const void *data", "size_t len", NULL);
+	else
+		gen_function(out, field, "void ", "add_", MSG, this_param(field),
+			     "const char *str", NULL);
+	buf_printf(out, "\tstruct mrpc_ref *e = MRPC_CAST(struct mrpc_ref *,\n"
+			"\t\t\tmrpc_msg_append(msg, &m->%s, sizeof(*e)));\n\n\tif (e)\n", field->cname);
+	buf_printf(out, bytes ? "\t\tmrpc_msg_set_bytes(msg, e, data, len);\n}\n\n" :
+		   "\t\tmrpc_msg_set_str(msg, e, str);\n}\n\n");
+}
+
 /* One element of an array of references. */
 static void gen_set_element(struct buf *out, const struct field *field, const char *setter)
 {
@@ -165,6 +208,10 @@ static void gen_builder(struct buf *out, const struct field *field)
 {
 	gen_clear(out, field);
 	if (field_repeated(field)) {
+		if (field->type || kind_is_scalar(field->kind))
+			gen_add_element(out, field);
+		else
+			gen_add_ref(out, field);
 		if (field->type)
 			gen_alloc_array(out, field, xasprintf("struct %s", field->type->cname), 8);
 		else if (kind_is_scalar(field->kind))

@@ -60,6 +60,17 @@ static void need_types(struct file *file)
 		}
 }
 
+/* The compiler alone would say what is missing, but not what makes it. */
+static void gen_include(struct buf *out, const struct file *file)
+{
+	const char *stem = stem_of(file);
+
+	buf_printf(out, "#if defined(__has_include)\n#if !__has_include(\"%s.mrpc.h\")\n", stem);
+	buf_printf(out, "#error \"%s.mrpc.h is missing: run mrpcc --out=DIR %s\"\n", stem,
+		   file->proto->name);
+	buf_printf(out, "#endif\n#endif\n#include \"%s.mrpc.h\"\n", stem);
+}
+
 /*
  * Headers of files whose types are used, and those that are passed on: a
  * file that is imported for its options only has perhaps no header.
@@ -81,7 +92,7 @@ static void gen_includes(struct buf *out, struct model *model, struct file *file
 	file->needed = false;
 	for (i = 0; i < model->nr_files; i++)
 		if (model->files[i].needed)
-			buf_printf(out, "#include \"%s.mrpc.h\"\n", stem_of(&model->files[i]));
+			gen_include(out, &model->files[i]);
 }
 
 /* -- what both headers of a file have --------------------------------------------------- */
@@ -126,11 +137,16 @@ static void gen_header(struct model *model, struct file *file, struct buf *out)
 	gen_banner(out, file);
 	gen_file_comment(out, file);
 	buf_printf(out, "#ifndef %s\n#define %s\n\n", guard, guard);
-	buf_printf(out, "#include <errno.h>\n#include <string.h>\n\n#include <mrpc.h>\n");
+	buf_printf(out, "#include <errno.h>\n#include <string.h>\n\n#include <mrpc_message.h>\n");
 	gen_includes(out, model, file);
 	buf_printf(out, "\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n");
 
 	gen_constants(out, file);
+	for (i = 0; i < file->nr_enums; i++)
+		gen_enum_declaration(out, file->enums[i]);
+	for (i = 0; i < file->nr_messages; i++)
+		gen_message_declaration(out, file->messages[i]);
+	buf_printf(out, "%s", file->nr_enums + file->nr_messages ? "\n" : "");
 	for (i = 0; i < file->nr_messages; i++)
 		gen_struct(out, file->messages[i]);
 	for (i = 0; i < file->nr_messages; i++) {
@@ -175,6 +191,10 @@ static void gen_source(struct file *file, struct buf *out)
 		gen_layout_asserts(out, file->messages[i]);
 	for (i = 0; i < file->nr_services; i++)
 		gen_import_asserts(out, &file->services[i]);
+	for (i = 0; i < file->nr_enums; i++)
+		gen_enum_desc(out, file->enums[i]);
+	for (i = 0; i < file->nr_messages; i++)
+		gen_message_desc(out, file->messages[i]);
 	for (i = 0; i < file->nr_services; i++) {
 		buf_printf(out, "\n");
 		gen_service_source(out, &file->services[i]);

@@ -8,7 +8,7 @@
 #include "reserved.h"
 
 const char *const accessor_prefixes[] = {
-	"has_", "clear_", "set_", "setn_", "alloc_", "attach_", "find_", NULL
+	"has_", "clear_", "set_", "setn_", "alloc_", "add_", "attach_", "find_", NULL
 };
 
 /* A member's name: what the whole program sees is not in its way. */
@@ -58,6 +58,7 @@ static void reserve_in_message(const struct message *message, struct set *set)
 	set_add(set, "new");
 	set_add(set, "_has");
 	set_add(set, "_empty");
+	set_add(set, "_desc");
 	for (i = 0; i < message->nr_oneofs; i++)
 		set_add(set, xasprintf("%s_case", message->oneofs[i].cname));
 	/* C++ has no union with a member of the name of the class that it is in. */

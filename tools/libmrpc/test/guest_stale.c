@@ -4,6 +4,8 @@
  * its generated names are the same, too.
  */
 #define guest_Echo_service guest_stale_service
+#define guest_Request__desc guest_stale_Request__desc
+#define guest_Reply__desc guest_stale_Reply__desc
 #include "guest_other.mrpc.c"
 
 extern const struct mrpc_service_desc *const stale_services[];

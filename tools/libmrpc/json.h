@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* JSON: what json.c and json_known.c say to each other. */
+#ifndef LIBMRPC_JSON_H
+#define LIBMRPC_JSON_H
+
+#include "text.h"
+
+/**
+ * struct json - a message being written
+ * @t: so far
+ * @root: the message's root
+ * @depth: of the struct block being written; the root's is 1
+ */
+struct json {
+	struct text t;
+	const void *root;
+	unsigned int depth;
+};
+
+/* Writes a block of a type with a form of its own. Return: false, its type has none. */
+bool json_known(struct json *j, const struct mrpc_message_desc *desc, const char *m) HIDDEN;
+
+/* What has no form in JSON. */
+void json_refuse(struct json *j) HIDDEN;
+
+void json_block(struct json *j, const struct mrpc_message_desc *desc, const char *m) HIDDEN;
+void json_string(struct json *j, const char *s, __u32 len) HIDDEN;
+
+/* The value of a field of @m, whatever it is. */
+void json_field(struct json *j, const struct mrpc_field_desc *f, const char *m) HIDDEN;
+
+#endif /* LIBMRPC_JSON_H */

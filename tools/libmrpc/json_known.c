@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* JSON of the well-known types, which have forms of their own. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "json.h"
+
+#define PREFIX		"google.protobuf."
+#define NANOS		1000000000
+#define MIN_TIMESTAMP	(-62135596800LL)	/* 0001-01-01T00:00:00Z */
+#define MAX_TIMESTAMP	253402300799LL		/* 9999-12-31T23:59:59Z */
+#define MAX_DURATION	315576000000LL		/* 10,000 years of seconds */
+
+static __s64 number_at(const struct mrpc_field_desc *f, const char *m)
+{
+	union value v = desc_value(f, m + f->offset);
+
+	return f->kind == MRPC_DESC_INT64 ? v.i64 : v.i32;
+}
+
+/* 0, 3, 6 or 9 digits, as many as are needed. */
+static void write_fraction(struct json *j, long nanos)
+{
+	if (!nanos)
+		return;
+	if (nanos % 1000)
+		text_printf(&j->t, ".%09ld", nanos);
+	else if (nanos % 1000000)
+		text_printf(&j->t, ".%06ld", nanos / 1000);
+	else
+		text_printf(&j->t, ".%03ld", nanos / 1000000);
+}
+
+/* Not gmtime_r(): a time_t of 32 bits ends in 2038. @day: since 0001-01-01 */
+static void write_date(struct json *j, unsigned int day)
+{
+	static const unsigned char lengths[] = { 31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31 };
+	unsigned int year = 1 + day / 146097 * 400, month = 0, part, leap;
+
+	day %= 146097;
+	part = day / 36524 < 3 ? day / 36524 : 3;	/* the last century has a day more */
+	year += 100 * part;
+	day -= 36524 * part;
+	year += day / 1461 * 4;
+	day %= 1461;
+	part = day / 365 < 3 ? day / 365 : 3;		/* and so has the last of four years */
+	year += part;
+	day -= 365 * part;
+	leap = !(year % 4) && (year % 100 || !(year % 400));
+	while (day >= lengths[month] + (month == 1 ? leap : 0)) {
+		day -= lengths[month] + (month == 1 ? leap : 0);
+		month++;
+	}
+	text_printf(&j->t, "%04u-%02u-%02u", year, month + 1, day + 1);
+}
+
+static void write_timestamp(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	__s64 seconds = number_at(&desc->fields[0], m), nanos = number_at(&desc->fields[1], m);
+	unsigned int second;
+
+	if (seconds < MIN_TIMESTAMP || seconds > MAX_TIMESTAMP || nanos < 0 || nanos >= NANOS) {
+		json_refuse(j);
+		return;
+	}
+	seconds -= MIN_TIMESTAMP;
+	second = seconds % 86400;
+	text_add(&j->t, "\"", 1);
+	write_date(j, seconds / 86400);
+	text_printf(&j->t, "T%02u:%02u:%02u", second / 3600, second / 60 % 60, second % 60);
+	write_fraction(j, (long)nanos);
+	text_add(&j->t, "Z\"", 2);
+}
+
+static void write_duration(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	__s64 seconds = number_at(&desc->fields[0], m), nanos = number_at(&desc->fields[1], m);
+
+	if (seconds < -MAX_DURATION || seconds > MAX_DURATION || nanos <= -NANOS ||
+	    nanos >= NANOS || (seconds < 0 && nanos > 0) || (seconds > 0 && nanos < 0)) {
+		json_refuse(j);
+		return;
+	}
+	text_printf(&j->t, "\"%s%lld", seconds < 0 || nanos < 0 ? "-" : "",
+		    llabs((long long)seconds));
+	write_fraction(j, labs((long)nanos));
+	text_add(&j->t, "s\"", 2);
+}
+
+/* "a.foo_bar" is "a.fooBar". What has capitals would not come back as it was. */
+static void write_path(struct json *j, const char *path, __u32 len)
+{
+	__u32 i;
+
+	for (i = 0; i < len; i++) {
+		char c = path[i];
+
+		if (c == '_' && i + 1 < len && path[i + 1] >= 'a' && path[i + 1] <= 'z')
+			c = path[++i] - 'a' + 'A';
+		else if (c == '_' || c == '"' || c == '\\' || (unsigned char)c < ' ' ||
+			 (c >= 'A' && c <= 'Z'))
+			json_refuse(j);
+		text_add(&j->t, &c, 1);
+	}
+}
+
+static void write_field_mask(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	struct mrpc_ref ref = desc_ref(&desc->fields[0], m);
+	const struct mrpc_ref *paths = mrpc_ref_ptr(j->root, ref);
+	__u32 i;
+
+	text_add(&j->t, "\"", 1);
+	for (i = 0; i < ref.len; i++) {
+		text_add(&j->t, ",", i > 0);
+		write_path(j, mrpc_ref_str(j->root, paths[i]), paths[i].len);
+	}
+	text_add(&j->t, "\"", 1);
+}
+
+/* What it wraps, a Struct's map and a ListValue's array: its only field. */
+static void write_only_field(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	json_field(j, &desc->fields[0], m);
+}
+
+static void write_any_kind(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	__u32 i;
+
+	for (i = 0; i < desc->nr_fields; i++) {
+		const struct mrpc_field_desc *f = &desc->fields[i];
+
+		if (!desc_is_set(f, m))
+			continue;
+		if (f->kind == MRPC_DESC_DOUBLE && !isfinite(desc_value(f, m + f->offset).d))
+			break;
+		json_field(j, f, m);
+		return;
+	}
+	json_refuse(j);
+}
+
+static void write_nothing(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	(void)desc;
+	(void)m;
+	json_refuse(j);
+}
+
+static const struct known {
+	const char *name;
+	void (*write)(struct json *j, const struct mrpc_message_desc *desc, const char *m);
+} known[] = {
+	{ "Any", write_nothing },
+	{ "BoolValue", write_only_field },
+	{ "BytesValue", write_only_field },
+	{ "DoubleValue", write_only_field },
+	{ "Duration", write_duration },
+	{ "FieldMask", write_field_mask },
+	{ "FloatValue", write_only_field },
+	{ "Int32Value", write_only_field },
+	{ "Int64Value", write_only_field },
+	{ "ListValue", write_only_field },
+	{ "StringValue", write_only_field },
+	{ "Struct", write_only_field },
+	{ "Timestamp", write_timestamp },
+	{ "UInt32Value", write_only_field },
+	{ "UInt64Value", write_only_field },
+	{ "Value", write_any_kind },
+};
+
+static int compare(const void *name, const void *k)
+{
+	return strcmp(name, ((const struct known *)k)->name);
+}
+
+bool json_known(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+{
+	const struct known *found;
+
+	if (strncmp(desc->name, PREFIX, strlen(PREFIX)))
+		return false;
+	found = bsearch(desc->name + strlen(PREFIX), known, sizeof(known) / sizeof(*known),
+			sizeof(*known), compare);
+	if (found)
+		found->write(j, desc, m);
+	return found;
+}
