@@ -6,18 +6,18 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
+#include "call/receive_staged.h"
+#include "change/runtime_type.h"
+#include "core/call.h"
+#include "core/globals.h"
+#include "core/net.h"
 #include "core/schema.h"
-#include "chain/chain.h"
-#include "core/conn.h"
-#include "core/notify.h"
-#include "core/placement.h"
-#include "policy/policy.h"
-#include "core/rpc.h"
-#include "exec/runtime.h"
 #include "core/session.h"
-#include "rules/sets.h"
-#define CREATE_TRACE_POINTS
 #include "core/trace.h"
+#include "core/transport.h"
+#include "netlink/family.h"
+#include "policy/init.h"
+#include "rules/sets.h"
 
 #ifndef __LITTLE_ENDIAN
 #error "messages travel in the byte order of the host: little-endian only"

@@ -2,18 +2,29 @@
 /*
  * The ioctls: copy the argument in, check it, do it, copy the answer out.
  */
-#include <linux/compat.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
-#include "core/schema.h"
-#include "core/conn.h"
+#include "app/call.h"
+#include "app/close.h"
+#include "app/connect.h"
+#include "app/enter.h"
+#include "app/ioctl.h"
+#include "app/listen.h"
+#include "core/globals.h"
+#include "core/heap.h"
 #include "core/notify.h"
+#include "core/qp.h"
 #include "core/refusal.h"
+#include "core/schema.h"
 #include "core/session.h"
+#include "core/user.h"
+#include "exec/recv_free.h"
+#include "lib/message/schema.h"
+#include "netlink/notify.h"
 
 #define MRPC_DEFAULT_HEAP	(256ULL << 20)
 

@@ -3,65 +3,50 @@
  * Waiting: a thread that waits runs its session's ready datapaths itself, so
  * that what it waits for needs no second wake-up.
  */
-#include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/sched.h>
 #include <linux/sched/signal.h>
 #include <linux/sched/stat.h>
 #include <linux/wait.h>
 
+#include "app/poll.h"
+#include "conn/accept.h"
+#include "conn/run.h"
 #include "core/conn.h"
+#include "core/globals.h"
+#include "core/listener.h"
+#include "core/qp.h"
 #include "core/session.h"
-#include "core/waiters.h"
-
-/* Return: @w->one slept and does not any more. */
-static bool mrpc_wake_first(struct mrpc_waiters *w)
-{
-	struct task_struct *one;
-	bool woken = false;
-
-	rcu_read_lock();
-	one = READ_ONCE(w->one);
-	/* Not one that runs, or that sleeps elsewhere, in what it does for us. */
-	if (one && READ_ONCE(one->__state) & TASK_INTERRUPTIBLE)
-		woken = wake_up_process(one);
-	rcu_read_unlock();
-	return woken;
-}
+#include "exec/kick.h"
 
 /**
- * mrpc_wake_one() - wake a thread that sleeps, if any does
- * @w: the waiters
+ * mrpc_datapath_poll() - run one ready connection or listener of a session
+ * @session: the session
+ * @qp: queue pair of the calling thread, or NULL
  *
- * Those that do not look again before they do. The caller has had the full barrier of
- * mrpc_waiters_any(). Context: any but hard interrupt.
- * Return: false: there is nobody, asleep or not.
+ * Context: process; may sleep; in a thread of the session's application.
+ * Return: false if none was ready.
  */
-bool mrpc_wake_one(struct mrpc_waiters *w)
+bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp)
 {
-	if (!mrpc_waiters_any(w))
+	struct mrpc_listener *l = NULL;
+	struct mrpc_conn *conn;
+
+	/* Listeners first: busy connections must not keep new ones out. */
+	if (unlikely(!list_empty(&session->ready_listeners)))
+		l = mrpc_ready_take_listener(session);
+	if (unlikely(l)) {
+		mrpc_listener_run(l);
+		mrpc_listener_put(l);
+		return true;
+	}
+	conn = mrpc_ready_take(session);
+	if (!conn)
 		return false;
-	/* After the caller's barrier. */
-	if (!mrpc_wake_first(w) && waitqueue_active(&w->others))
-		wake_up_interruptible(&w->others);
+	mrpc_datapath_run(conn, qp);
+	mrpc_conn_put(conn);
 	return true;
-}
-
-/**
- * mrpc_wake_all() - wake all threads that sleep
- * @w: the waiters
- *
- * Context: any but hard interrupt.
- */
-void mrpc_wake_all(struct mrpc_waiters *w)
-{
-	smp_mb();	/* see mrpc_waiters_any() */
-	if (!mrpc_waiters_any(w))
-		return;
-	mrpc_wake_first(w);
-	/* After the barrier. */
-	if (waitqueue_active(&w->others))
-		wake_up_all(&w->others);
 }
 
 /* Return: false: @entry was needed. Full barrier. */

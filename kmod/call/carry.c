@@ -12,9 +12,16 @@
  * and never to another's: so it runs at most once. Nobody holds two claims: the
  * link's own direction runs when that of the connection has been given back.
  */
-#include "chain/chain.h"
+#include "call/carry.h"
+#include "call/client.h"
+#include "call/tx.h"
+#include "core/call.h"
 #include "core/conn.h"
-#include "replica/replica.h"
+#include "core/rpc.h"
+#include "exec/submit.h"
+#include "lib/message/calltable.h"
+#include "lib/message/wire.h"
+#include "replica/link.h"
 
 /**
  * mrpc_carry() - have a link carry a call

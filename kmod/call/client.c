@@ -2,16 +2,29 @@
 /*
  * The client's side of a call: submission, its one completion, cancellation.
  */
-#include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/nospec.h>
-#include <linux/slab.h>
 
-#include "core/schema.h"
+#include "call/client.h"
+#include "call/tx.h"
 #include "chain/chain.h"
+#include "core/call.h"
 #include "core/conn.h"
+#include "core/heap.h"
+#include "core/qp.h"
 #include "core/refusal.h"
+#include "core/rpc.h"
+#include "core/schema.h"
 #include "core/session.h"
 #include "core/trace.h"
+#include "exec/control_frame.h"
+#include "exec/kick.h"
+#include "exec/submit.h"
+#include "lib/ds/deadline.h"
+#include "lib/ds/ring.h"
+#include "lib/message/calltable.h"
+#include "lib/message/schema.h"
+#include "lib/message/wire.h"
 
 /**
  * mrpc_cqe_explain() - attach a sentence to a completion made by this host
@@ -39,24 +52,6 @@ void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const 
 	cqe->block = off;
 	cqe->detail_len = len;
 	cqe->flags |= MRPC_CQE_BLOCK;
-}
-
-static void mrpc_call_set(struct mrpc_call *call, int bit)
-{
-	struct task_struct *waiter = call->waiter;
-
-	/* A waiter that runs the datapath itself looks before it sleeps. */
-	if (waiter == current && in_task()) {
-		set_bit(bit, &call->flags);
-		return;
-	}
-	/* With both bits set the waiter can leave, and exit: its task is freed
-	 * after a grace period.
-	 */
-	rcu_read_lock();
-	set_bit(bit, &call->flags);
-	wake_up_process(waiter);	/* a full barrier comes first */
-	rcu_read_unlock();
 }
 
 /**
@@ -98,44 +93,6 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 	spin_unlock_bh(&qp->lock);
 	mrpc_qp_wake(qp);
 }
-
-/* Nobody reads the send blocks of a call by reference any more: tell the application. */
-static noinline void mrpc_call_sent(struct mrpc_call *call)
-{
-	struct mrpc_qp *qp = call->qp;
-	bool post;
-
-	if (call->role == MRPC_ROLE_SERVER) {
-		mrpc_qp_sent(qp, call);
-		return;
-	}
-	if (!qp) {
-		mrpc_call_set(call, MRPC_CALL_SENT);
-	} else {
-		spin_lock_bh(&qp->lock);
-		__set_bit(MRPC_CALL_SENT, &call->flags);
-		post = test_bit(MRPC_CALL_FINAL, &call->flags);
-		if (post)
-			mrpc_qp_post_sent(qp, call);
-		spin_unlock_bh(&qp->lock);
-		if (post)
-			mrpc_qp_wake(qp);
-	}
-	mrpc_call_put(call);	/* the one that mrpc_call_by_ref() took */
-}
-
-/**
- * mrpc_call_sent_put() - one user of the send blocks is done
- * @call: the call
- *
- * The last one tells the application. Context: any but hard interrupt.
- */
-void mrpc_call_sent_put(struct mrpc_call *call)
-{
-	if (call->by_ref && refcount_dec_and_test(&call->ubuf.refcnt))
-		mrpc_call_sent(call);
-}
-EXPORT_SYMBOL_GPL(mrpc_call_sent_put);
 
 /**
  * mrpc_call_fail() - complete a call with a status of this host

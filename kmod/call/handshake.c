@@ -1,110 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * The handshake, and the other control frames.
- */
-#include <linux/ktime.h>
+/* The handshake: HELLO, and the answer to it. */
 #include <linux/slab.h>
 
-#include "core/schema.h"
-#include "chain/chain.h"
+#include "call/handshake.h"
+#include "change/change.h"
 #include "core/conn.h"
-#include "lib/message/handshake.h"
-#include "change/link_version.h"
 #include "core/notify.h"
 #include "core/refusal.h"
-#include "replica/replica.h"
-#include "core/session.h"
-
-#define MRPC_PONG_QUEUE	512	/* no answers to probes behind more than this */
-
-/**
- * mrpc_control_new() - a control frame
- * @conn: the connection
- * @type: enum mrpc_wire_type
- * @call_id: for its header
- * @body: of a hello, or NULL
- * @len: its bytes
- *
- * Context: process; may sleep.
- * Return: the frame, for mrpc_control_submit() or mrpc_call_put(); or NULL.
- */
-struct mrpc_call *mrpc_control_new(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
-				   u32 len)
-{
-	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CONTROL, GFP_KERNEL);
-
-	if (!call)
-		return NULL;
-	if (mrpc_rpc_prefix(&call->rpc, len, 0)) {
-		mrpc_call_put(call);
-		return NULL;
-	}
-	if (len)
-		memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), body, len);
-	call->rpc.frame.type = type;
-	call->rpc.frame.call_id = call_id;
-	return call;
-}
-
-/**
- * mrpc_control_submit() - put a control frame on the datapath; the caller runs it
- * @conn: the connection
- * @call: the frame
- */
-void mrpc_control_submit(struct mrpc_conn *conn, struct mrpc_call *call)
-{
-	mrpc_tx_submit(conn, &call->rpc);
-	set_bit(MRPC_CONN_TX_READY, &conn->flags);
-}
-
-static int mrpc_control_send(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
-			     u32 len)
-{
-	struct mrpc_call *call = mrpc_control_new(conn, type, call_id, body, len);
-
-	if (!call)
-		return -ENOMEM;
-	mrpc_control_submit(conn, call);
-	return 0;
-}
-
-/**
- * mrpc_conn_send_control() - queue a frame without content
- * @conn: the connection
- * @type: enum mrpc_wire_type
- * @call_id: for its header
- *
- * The caller runs the datapath. Context: process; may sleep.
- * Return: 0 or -ENOMEM.
- */
-int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id)
-{
-	return mrpc_control_send(conn, type, call_id, NULL, 0);
-}
-
-/**
- * mrpc_conn_send_cancel() - tell the peer that a call is given up
- * @conn: the connection
- * @target: the call; the caller holds a reference
- *
- * If it has not been sent yet, neither is. The caller runs the datapath.
- *
- * Context: process; may sleep.
- * Return: 0 or -ENOMEM.
- */
-int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target)
-{
-	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CONTROL, GFP_KERNEL);
-
-	if (!call)
-		return -ENOMEM;
-	mrpc_call_get(target);
-	call->target = target;
-	call->rpc.frame.type = MRPC_WIRE_CANCEL;
-	call->rpc.frame.call_id = target->id;
-	mrpc_control_submit(conn, call);
-	return 0;
-}
+#include "core/schema.h"
+#include "core/waiters.h"
+#include "exec/control_frame.h"
+#include "exec/kick.h"
+#include "lib/message/feature.h"
+#include "lib/message/handshake.h"
+#include "lib/message/schema.h"
+#include "lib/message/wire.h"
+#include "netlink/notify.h"
+#include "replica/egress.h"
 
 static int mrpc_send_hello(struct mrpc_conn *conn, u8 type, const struct mrpc_hello *hello)
 {
@@ -150,26 +62,6 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 		mrpc_hello_name(&hello->services[i], conn->services[i].schema);
 	err = mrpc_send_hello(conn, MRPC_WIRE_HELLO, hello);
 	kfree(hello);
-	return err;
-}
-
-/**
- * mrpc_conn_announce() - tell the peer if what this end accepts has changed
- * @conn: the connection
- *
- * Context: owner of the receive claim; may sleep. The caller runs the datapath.
- * Return: 0 or -ENOMEM.
- */
-int mrpc_conn_announce(struct mrpc_conn *conn)
-{
-	int err;
-
-	if (!mrpc_features_due(&conn->features))
-		return 0;
-	err = mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES,
-				     mrpc_features_wanted(&conn->features));
-	if (!err)
-		mrpc_features_announced(&conn->features);
 	return err;
 }
 
@@ -364,114 +256,4 @@ int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, cons
 				       mrpc_hello_answer(conn, hello);
 	kfree(hello);
 	return err;
-}
-
-/*
- * A CANCEL of no call that is being served. If the call has not come, its request was given up on
- * its way: should it come all the same it is not executed, and this is its reply.
- */
-static int mrpc_hear_skip(struct mrpc_conn *conn, u64 id)
-{
-	u32 slot = mrpc_call_slot(id);
-	bool fresh;
-
-	if (!mrpc_features_accept(&conn->features, MRPC_FEATURE_ABORT))
-		return 0;
-	/* Only the owner of the receive claim has the table grow. */
-	if (slot >= conn->serves.nr && slot < conn->serves.limit && mrpc_conn_grow(conn, slot + 1))
-		return -ENOMEM;
-	spin_lock(&conn->lock);
-	fresh = !mrpc_serve_start(&conn->serves, id, conn);	/* nobody sees that it is no call */
-	if (fresh) {
-		mrpc_serve_end(&conn->serves, id);
-		conn->stats.calls++;
-	}
-	spin_unlock(&conn->lock);
-	return fresh ? mrpc_serve_status(conn, id, MRPC_CANCELLED,
-					 "cancelled by the caller before it came") : 0;
-}
-
-static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
-{
-	struct mrpc_call *call;
-	int err = 0;
-
-	spin_lock(&conn->lock);
-	call = mrpc_serve_end(&conn->serves, id);
-	if (call)
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-	spin_unlock(&conn->lock);
-	if (call)
-		mrpc_serve_abort(call, MRPC_CANCELLED, "cancelled by the caller");
-	else
-		err = mrpc_hear_skip(conn, id);
-	set_bit(MRPC_CONN_TX_READY, &conn->flags);
-	return err;
-}
-
-/*
- * A server that drains says BYE; the client starts no more calls and says BYE,
- * too, behind all that it has sent. So the server knows when it has heard
- * everything, and no call is lost to the end of the connection. The link of a replica
- * says nothing, and is closed behind its last call: see mrpc_conn_bye().
- */
-static int mrpc_hear_bye(struct mrpc_conn *conn)
-{
-	if (test_and_set_bit(MRPC_CONN_BYE, &conn->flags))
-		return 0;
-	if (conn->accepted) {
-		mrpc_conn_drained(conn);
-		return 0;
-	}
-	spin_lock(&conn->lock);
-	if (conn->state == MRPC_CONN_READY) {
-		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
-		conn->why = "the peer is shutting down";
-	}
-	spin_unlock(&conn->lock);
-	if (!conn->replica)
-		return mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0);
-	mrpc_conn_drained(conn);
-	return 0;
-}
-
-/* The answer's way through the transmit queue decides which frames still are as before. */
-static int mrpc_hear_features(struct mrpc_conn *conn, u64 mask)
-{
-	u64 answer;
-	int err = mrpc_features_hear(&conn->features, mask, &answer);
-
-	return err ?: mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES_ACK, answer);
-}
-
-/**
- * mrpc_conn_control() - a frame without content has arrived
- * @conn: the connection
- * @frame: the frame
- *
- * Context: owner of the receive claim; may sleep.
- * Return: 0, -EPROTO or -ENOMEM.
- */
-int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
-{
-	switch (frame->type) {
-	case MRPC_WIRE_PING:
-		/* A full queue speaks for itself: anything we send is an answer. */
-		if (atomic_read(&conn->tx_queued) > MRPC_PONG_QUEUE)
-			return 0;
-		return mrpc_conn_send_control(conn, MRPC_WIRE_PONG, frame->call_id);
-	case MRPC_WIRE_PONG:
-		return 0;
-	case MRPC_WIRE_CANCEL:
-		return mrpc_hear_cancel(conn, frame->call_id);
-	case MRPC_WIRE_BYE:
-		return mrpc_hear_bye(conn);
-	case MRPC_WIRE_FEATURES:
-		return mrpc_hear_features(conn, frame->call_id);
-	case MRPC_WIRE_FEATURES_ACK:
-		return mrpc_features_ack(&conn->features, frame->call_id) ?:
-		       mrpc_conn_announce(conn);
-	default:
-		return -EPROTO;
-	}
 }

@@ -6,26 +6,35 @@
  * Everything in a frame's head is checked in kernel memory before a byte of it
  * is placed; only then the byte section is read, straight to its place.
  */
-#include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/nospec.h>
 
-#include "core/schema.h"
-#include "chain/chain.h"
-#include "core/conn.h"
-#include "lib/message/meta.h"
-#include "core/refusal.h"
-#include "replica/replica.h"
-#include "core/session.h"
+#include "call/arrival.h"
+#include "call/client.h"
+#include "call/control.h"
+#include "call/handshake.h"
 #include "call/receive.h"
+#include "call/receive_staged.h"
+#include "chain/chain.h"
+#include "core/call.h"
+#include "core/conn.h"
+#include "core/heap.h"
+#include "core/refusal.h"
+#include "core/rpc.h"
+#include "core/schema.h"
+#include "core/session.h"
 #include "core/trace.h"
+#include "exec/kick.h"
+#include "exec/recv_free.h"
+#include "lib/ds/deadline.h"
+#include "lib/message/calltable.h"
+#include "lib/message/feature.h"
+#include "lib/message/message.h"
+#include "lib/message/meta.h"
+#include "lib/message/schema.h"
+#include "lib/message/wire.h"
 
 #define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
-
-/* A block has the message, which may be none, metadata and detail, and what is added here. */
-static u64 mrpc_block_len(const struct mrpc_frame *f, bool times)
-{
-	return (u64)mrpc_frame_msg_known(f) + f->prefix + (times ? sizeof(struct mrpc_times) : 0);
-}
 
 /*
  * Allocate the block of the frame being received.
@@ -61,45 +70,6 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 out:
 	sink->a.block_len = len;
 	return 0;
-}
-
-/* What has waited for a block has one, or needs none any more. */
-static void mrpc_sink_unstall(struct mrpc_conn *conn)
-{
-	struct mrpc_session *session = conn->session;
-
-	if (list_empty_careful(&conn->stalled))
-		return;
-	spin_lock_bh(&session->ready_lock);
-	list_del_init(&conn->stalled);
-	spin_unlock_bh(&session->ready_lock);
-}
-
-/**
- * mrpc_sink_unalloc() - give back the block of the frame being received, unwritten
- * @conn: the connection
- */
-void mrpc_sink_unalloc(struct mrpc_conn *conn)
-{
-	struct mrpc_sink *sink = &conn->sink;
-
-	if (sink->a.base)
-		mrpc_recv_cancel(conn->session, sink->a.block, 0);
-	sink->a.base = NULL;
-}
-
-/**
- * mrpc_arrival_place() - write what has been judged into its block, but the byte section
- * @a: the message, which has a block
- * @prefix: its metadata, detail and head
- */
-void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix)
-{
-	const struct mrpc_frame *f = &a->frame;
-
-	memcpy(a->base, prefix + f->prefix, f->head_len);
-	if (f->prefix)
-		memcpy(a->base + mrpc_frame_msg_known(f), prefix, f->prefix);
 }
 
 /**
@@ -219,38 +189,6 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	return err;
 }
 
-/**
- * mrpc_sink_refuse() - answer a call that will not be delivered
- * @conn: the connection
- * @call: the call; the caller keeps its own reference
- * @status: enum mrpc_status
- * @detail: a sentence
- *
- * Context: owner of the receive claim; may sleep.
- * Return: 0 or -ENOMEM, after which the connection must end.
- */
-int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
-		     const char *detail)
-{
-	bool ours;
-
-	conn->stats.rx_refused++;
-	spin_lock(&conn->lock);
-	ours = mrpc_serve_end(&conn->serves, call->id);
-	if (ours)
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-	spin_unlock(&conn->lock);
-	if (!ours)	/* the deadline was faster: answered */
-		return 0;
-	if (mrpc_chain_ends(conn))
-		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
-	mrpc_call_put(call);
-	if (mrpc_serve_status(conn, call->id, status, detail))
-		return -ENOMEM;
-	set_bit(MRPC_CONN_TX_READY, &conn->flags);
-	return 0;
-}
-
 /*
  * There was no memory for a call, or it is a duplicate. Streams have none; but where a CANCEL may
  * take the place of its call, and was quicker, that has been answered, and this is nothing.
@@ -305,36 +243,6 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 		return mrpc_rx_enter(conn, prefix);
 	mrpc_sink_place(conn, prefix);
 	return 0;
-}
-
-/**
- * mrpc_sink_fail_reply() - a reply ends its call without a block: something is wrong with it
- * @conn: the connection
- * @id: of the call
- * @status: enum mrpc_status
- * @detail: a sentence
- *
- * Return: 0, or -EPROTO if there was no such call.
- */
-int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
-{
-	struct mrpc_call *call;
-	bool known;
-
-	conn->stats.rx_refused++;
-	spin_lock(&conn->lock);
-	call = mrpc_call_finish(&conn->calls, id, &known);
-	if (call)
-		conn->stats.failed++;
-	if (call && !conn->replica)
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
-	spin_unlock(&conn->lock);
-	if (call && conn->replica)
-		mrpc_carry_fail(conn, call, status, detail);
-	else if (call)
-		mrpc_call_abort(call, status, detail);
-	mrpc_conn_drained(conn);
-	return known ? 0 : -EPROTO;
 }
 
 static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
@@ -557,112 +465,6 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
-
-static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
-{
-	struct mrpc_call *call = a->call;
-	u64 *calls = &conn->services[call->method >> 16].calls;
-
-	call->cqe = (struct mrpc_cqe) {
-		.type = MRPC_CQE_REQUEST,
-		.flags = MRPC_CQE_BLOCK,
-		.conn = conn->id,
-		.call = call->id,
-		.method = call->method,
-		.block = a->block,
-		.msg_len = mrpc_frame_msg_known(&a->frame),
-		.meta_len = a->frame.meta_len,
-		.priority = call->priority,
-	};
-	if (call->deadline.when) {
-		u64 now = ktime_get_ns();
-
-		call->cqe.remaining_us = now < call->deadline.when ?
-			max_t(u64, (call->deadline.when - now) / NSEC_PER_USEC, 1) : 1;
-	}
-	/* A deadline or cancel while the rest arrived? One that comes later, or is just
-	 * coming, finds a request that has been delivered.
-	 */
-	if (test_bit(MRPC_CALL_ABORTED, &call->flags)) {
-		mrpc_recv_cancel(conn->session, a->block, a->block_len);
-		mrpc_call_put(call);
-		return;
-	}
-	WRITE_ONCE(*calls, *calls + 1);
-	mrpc_serve_deliver(call, conn->rx_qp);
-}
-
-static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
-{
-	const struct mrpc_frame *f = &a->frame;
-	struct mrpc_call *mine;
-	struct mrpc_cqe cqe = {
-		.status = f->status,
-		.msg_len = mrpc_frame_msg_known(f),
-		.meta_len = f->meta_len,
-		.detail_len = f->detail_len,
-	};
-	u64 id = f->call_id;
-	bool known;
-
-	if (conn->replica) {	/* it ends where it was made */
-		mrpc_carry_done(conn, a->call, f->status);
-		conn = a->call->conn;
-		id = a->call->id;
-	}
-	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls, id, &known);
-	if (mine) {
-		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
-		if (f->status == MRPC_OK)
-			conn->stats.done++;
-		else
-			conn->stats.failed++;
-	}
-	spin_unlock(&conn->lock);
-	if (mine && mine->stamped)
-		WRITE_ONCE(mine->times.deliver, ktime_get_ns());
-	if (mine && a->base) {
-		if (mine->sqe_flags & MRPC_SQE_TIMES) {
-			/* Who has sent it may stamp it just now. */
-			struct mrpc_times times = {
-				.submit = mine->times.submit,
-				.marshal = mine->times.marshal,
-				.transmit = READ_ONCE(mine->times.transmit),
-				.receive = mine->times.receive,
-				.deliver = mine->times.deliver,
-			};
-
-			memcpy(a->base + a->block_len - sizeof(times), &times, sizeof(times));
-			cqe.flags |= MRPC_CQE_TIMES;
-		}
-		cqe.flags |= MRPC_CQE_BLOCK;
-		cqe.block = a->block;
-		mrpc_heap_deliver(&conn->session->recv, a->block);
-		trace_mrpc_deliver(conn, mine);
-	} else if (a->base) {
-		mrpc_recv_cancel(conn->session, a->block, a->block_len);
-	}
-	if (mine)
-		mrpc_call_complete(mine, &cqe);
-	mrpc_conn_drained(conn);
-	mrpc_call_put_some(a->call, mine ? 2 : 1);	/* the table's was @mine */
-}
-
-/**
- * mrpc_arrival_done() - a message is complete in its block: deliver it
- * @conn: the connection
- * @a: the message; its reference to the call is consumed
- *
- * Context: owner of the receive claim; may sleep.
- */
-void mrpc_arrival_done(struct mrpc_conn *conn, struct mrpc_arrival *a)
-{
-	if (a->call->role == MRPC_ROLE_SERVER)
-		mrpc_arrival_request(conn, a);
-	else
-		mrpc_arrival_reply(conn, a);
-}
 
 /**
  * mrpc_sink_done() - a frame is complete: deliver it

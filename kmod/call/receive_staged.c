@@ -8,13 +8,21 @@
  * kernel; its block in the receive heap is reserved meanwhile and gets its
  * content, or is freed unwritten, when the verdict has been given.
  */
-#include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "chain/chain.h"
-#include "replica/replica.h"
-#include "core/session.h"
+#include "call/arrival.h"
+#include "call/carry.h"
 #include "call/receive.h"
+#include "call/receive_staged.h"
+#include "chain/chain.h"
+#include "core/call.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "exec/kick.h"
+#include "exec/recv_free.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
 
 static struct kmem_cache *mrpc_rx_cache;
 

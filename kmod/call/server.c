@@ -3,14 +3,26 @@
  * The server's side of a call: delivery of requests, replies, and statuses that
  * the kernel itself gives.
  */
-#include <linux/ktime.h>
+#include <linux/list.h>
 
-#include "core/schema.h"
+#include "call/client.h"
+#include "call/server.h"
 #include "chain/chain.h"
+#include "core/call.h"
 #include "core/conn.h"
+#include "core/heap.h"
+#include "core/qp.h"
 #include "core/refusal.h"
+#include "core/rpc.h"
+#include "core/schema.h"
 #include "core/session.h"
 #include "core/trace.h"
+#include "exec/recv_free.h"
+#include "exec/submit.h"
+#include "lib/ds/deadline.h"
+#include "lib/ds/ring.h"
+#include "lib/message/calltable.h"
+#include "lib/message/wire.h"
 
 /*
  * The serving queue pair with the fewest unanswered requests; at a tie the one

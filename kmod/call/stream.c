@@ -9,55 +9,24 @@
  * came last. Of small messages as many as there are, of large ones little more
  * than a header: what is read ahead of a byte section is copied twice.
  */
-#include <linux/jiffies.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 
-#include "core/memcopy.h"
+#include "call/receive.h"
+#include "call/stream.h"
 #include "core/conn.h"
-#include "exec/runtime.h"
+#include "core/memcopy.h"
+#include "core/rpc.h"
+#include "core/rx_buffer.h"
 #include "core/session.h"
 #include "core/transport.h"
+#include "exec/runtime.h"
+#include "lib/message/wire.h"
 
-#define MRPC_STREAM_BUF		16384
 #define MRPC_STREAM_AHEAD	512	/* read ahead when messages are large */
 #define MRPC_STREAM_LARGE	4096	/* bytes of a large byte section */
 #define MRPC_STREAM_TURN	(1 << 20)	/* bytes before others get a turn */
-
-/**
- * mrpc_stream_alloc() - a buffer for what is being received
- * @session: the session
- * @cap: bytes; out: those that it has
- *
- * The usual case costs no allocation: the session keeps one buffer. Context: process; may
- * sleep. Return: the buffer, aligned to 8, or NULL.
- */
-u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 *cap)
-{
-	u8 *buf = NULL;
-
-	*cap = max_t(u32, *cap, MRPC_STREAM_BUF);
-	if (*cap == MRPC_STREAM_BUF)
-		buf = xchg(&session->rx_spare, NULL);
-	return buf ?: kvmalloc(*cap, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-}
-EXPORT_SYMBOL_GPL(mrpc_stream_alloc);
-
-/**
- * mrpc_stream_recycle() - give back what mrpc_stream_alloc() has returned
- * @session: the session
- * @buf: the buffer
- * @cap: its bytes
- *
- * Context: process.
- */
-void mrpc_stream_recycle(struct mrpc_session *session, u8 *buf, u32 cap)
-{
-	if (cap != MRPC_STREAM_BUF || cmpxchg(&session->rx_spare, NULL, buf))
-		kvfree(buf);
-}
-EXPORT_SYMBOL_GPL(mrpc_stream_recycle);
 
 static void mrpc_stream_empty(struct mrpc_session *session, struct mrpc_stream *st)
 {

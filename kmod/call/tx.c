@@ -7,153 +7,42 @@
  * thread waits. Readiness (a socket callback, a timer) only sets a flag and
  * makes somebody look: a waiting thread if there is one, else the work item.
  */
-#include <linux/sched/mm.h>
+#include <linux/list.h>
 
+#include "call/carry.h"
+#include "call/client.h"
+#include "call/tx.h"
 #include "chain/chain.h"
+#include "core/call.h"
 #include "core/conn.h"
-#include "egress/domain.h"
-#include "change/link_version.h"
-#include "core/placement.h"
-#include "replica/replica.h"
-#include "exec/runtime.h"
+#include "core/net.h"
+#include "core/rpc.h"
 #include "core/session.h"
 #include "core/trace.h"
+#include "egress/port.h"
+#include "exec/kick.h"
+#include "exec/runtime.h"
+#include "exec/submit.h"
+#include "lib/ds/claim.h"
+#include "lib/message/feature.h"
+#include "lib/message/wire.h"
 
-#define MRPC_RX_BUDGET	64	/* frames before others get a turn */
-#define MRPC_TX_BUDGET	256	/* rpcs before others get a turn */
-
-static void mrpc_queue_work(struct mrpc_conn *conn)
+/**
+ * mrpc_link_dress() - give a message what the link is to add
+ * @conn: the connection
+ * @rpc: an rpc that is put on the link's queue
+ *
+ * Here and not when it is sent, because that may begin twice; what is on the queue stays
+ * as it is in whatever order the peer's wishes change. Owner of the transmit claim.
+ */
+void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	mrpc_conn_get(conn);
-	if (!queue_work(mrpc_wq, &conn->work))
-		mrpc_conn_put(conn);
-}
-
-static void mrpc_list_ready(struct mrpc_conn *conn)
-{
-	struct mrpc_session *session = conn->session;
-
-	if (test_and_set_bit(MRPC_CONN_LISTED, &conn->flags))
-		return;
-	mrpc_conn_get(conn);
-	if (!list_empty(&session->ready) || cmpxchg(&session->ready_first, NULL, conn)) {
-		spin_lock_bh(&session->ready_lock);
-		list_add_tail(&conn->ready, &session->ready);
-		spin_unlock_bh(&session->ready_lock);
-		smp_mb();	/* as the cmpxchg() that succeeds */
+	if (rpc->frame.type <= MRPC_WIRE_HELLO_ACK)
+		return;		/* nothing is agreed on before it has been read */
+	if (conn->adds & MRPC_FEATURE_CRC) {
+		rpc->frame.flags |= MRPC_WIRE_CRC;
+		WRITE_ONCE(conn->stats.tx_summed, conn->stats.tx_summed + 1);
 	}
-	/* The last poller may have left between our look and the entry. Pairs
-	 * with the barrier in mrpc_ready_handoff(): one of us sees the other.
-	 */
-	if (!mrpc_wake_one(&session->pollers))
-		mrpc_ready_handoff(session);
-}
-
-/*
- * Make somebody run the datapath. Any context but hard interrupt. The caller has had a full
- * barrier since he did what is to be seen: a flag was set.
- */
-static void mrpc_kick(struct mrpc_conn *conn)
-{
-	if (rcu_access_pointer(conn->runtime) && mrpc_runtime_kick(conn))
-		return;
-	/* A poller that does not sleep looks again before it does. */
-	if (mrpc_waiters_any(&conn->session->pollers))
-		mrpc_list_ready(conn);
-	else
-		mrpc_queue_work(conn);
-}
-
-/**
- * mrpc_kick_rx() - the link has input
- * @conn: the connection
- *
- * Context: any but hard interrupt.
- */
-void mrpc_kick_rx(struct mrpc_conn *conn)
-{
-	if (!test_and_set_bit(MRPC_CONN_RX_READY, &conn->flags))
-		mrpc_kick(conn);
-}
-EXPORT_SYMBOL_GPL(mrpc_kick_rx);
-
-/**
- * mrpc_kick_tx() - the link has room again
- * @conn: the connection
- *
- * Context: any but hard interrupt.
- */
-void mrpc_kick_tx(struct mrpc_conn *conn)
-{
-	if (!test_and_set_bit(MRPC_CONN_TX_READY, &conn->flags))
-		mrpc_kick(conn);
-}
-EXPORT_SYMBOL_GPL(mrpc_kick_tx);
-
-/**
- * mrpc_kick_room() - mrpc_kick_tx() for links that may be in an egress domain
- * @conn: the connection
- *
- * There others may go first. Context: any but hard interrupt.
- */
-void mrpc_kick_room(struct mrpc_conn *conn)
-{
-	struct mrpc_domain *d;
-
-	rcu_read_lock();
-	d = rcu_dereference(conn->port.domain);
-	if (!d || !mrpc_domain_event(conn, d))
-		mrpc_kick_tx(conn);
-	rcu_read_unlock();
-}
-EXPORT_SYMBOL_GPL(mrpc_kick_room);
-
-/**
- * mrpc_kick_again() - a claim was given back although work may be left
- * @conn: the connection
- * @flag: MRPC_CONN_RX_READY or MRPC_CONN_TX_READY
- *
- * The flag may be set already, and whoever was called for it may have come,
- * found the claim taken and left: so kick in any case.
- */
-void mrpc_kick_again(struct mrpc_conn *conn, int flag)
-{
-	set_bit(flag, &conn->flags);
-	smp_mb__after_atomic();	/* for mrpc_kick() */
-	mrpc_kick(conn);
-}
-
-/**
- * mrpc_datapath_kick() - a connection is complete: look what its link has
- * @conn: the connection
- */
-void mrpc_datapath_kick(struct mrpc_conn *conn)
-{
-	mrpc_kick_again(conn, MRPC_CONN_RX_READY);
-}
-
-static enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
-{
-	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
-
-	if (!test_and_set_bit(MRPC_CONN_TIMER, &conn->flags))
-		mrpc_kick(conn);
-	return HRTIMER_NORESTART;
-}
-
-/**
- * mrpc_tx_unreserve() - one rpc less is on its way out
- * @conn: the connection
- */
-void mrpc_tx_unreserve(struct mrpc_conn *conn)
-{
-	int left = atomic_dec_return(&conn->tx_queued);
-
-	if (left <= MRPC_TX_BUDGET && test_bit(MRPC_CONN_TX_FULL, &conn->flags) &&
-	    test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
-		mrpc_kick_rx(conn);
-	if (!left)
-		mrpc_conn_drained(conn);
 }
 
 /**
@@ -304,7 +193,7 @@ static bool mrpc_tx_fill(struct mrpc_conn *conn)
 	return again;
 }
 
-static void mrpc_tx_drop(struct mrpc_conn *conn)
+void mrpc_tx_drop(struct mrpc_conn *conn)
 {
 	struct mrpc_path *path = &conn->path[MRPC_TX];
 	struct mrpc_rpc *rpc;
@@ -389,15 +278,6 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 	return err == -EAGAIN && rpc->done > before ? 0 : err;
 }
 
-/* What a runtime orders datapaths by. */
-static void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
-{
-	WRITE_ONCE(conn->tx_left, mrpc_rpc_total(rpc) - rpc->done);
-	/* Who ranks messages says it of the latest that he has seen. */
-	if (rpc->wired || !(READ_ONCE(conn->wants) & MRPC_ENGINE_RANKS))
-		WRITE_ONCE(conn->tx_priority, mrpc_rpc_rank(rpc));
-}
-
 /**
  * mrpc_tx_next() - the rpc that the link gets after @rpc
  * @conn: the connection
@@ -425,7 +305,7 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
  * The link, or what came over it, makes the connection end. @why is what is said where
  * @err says no more.
  */
-static void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
+void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 {
 	if (err == -ESHUTDOWN) {
 		why = "the peer closed the connection";
@@ -507,7 +387,7 @@ static void mrpc_tx_own(struct mrpc_conn *conn)
 	} while (mrpc_claim_end(&conn->tx));
 }
 
-static void mrpc_tx_run(struct mrpc_conn *conn)
+void mrpc_tx_run(struct mrpc_conn *conn)
 {
 	if (!mrpc_claim_begin(&conn->tx))
 		return;
@@ -531,279 +411,4 @@ void mrpc_datapath_tx(struct mrpc_conn *conn)
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 	else
 		mrpc_tx_run(conn);
-}
-
-/* One round of the receive chain. Return: as mrpc_transport_ops.recv. */
-static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
-{
-	bool again = false;
-	int n;
-
-	conn->rx_qp = qp;
-	if (unlikely(!llist_empty(&conn->rxq)))
-		mrpc_rx_take(conn);
-	if (conn->path[MRPC_RX].held)
-		again = mrpc_chain_run(conn, MRPC_RX);
-	n = conn->ops->recv(conn, budget);
-	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
-		set_bit(MRPC_CONN_RX_READY, &conn->flags);
-	/* What waits for room is kicked only where the flag is not set. */
-	return again && (n >= 0 || n == -EAGAIN) ? budget : n;
-}
-
-static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
-{
-	int budget = MRPC_RX_BUDGET, n;
-
-	if (!mrpc_claim_begin(&conn->rx))
-		return;
-	do {
-		if (!test_and_clear_bit(MRPC_CONN_RX_READY, &conn->flags))
-			continue;
-		if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
-			continue;
-		n = mrpc_rx_round(conn, qp, budget);
-		if (n > 0)
-			budget -= n;
-		if (budget <= 0) {
-			mrpc_claim_yield(&conn->rx);
-			mrpc_kick_again(conn, MRPC_CONN_RX_READY);
-			return;
-		}
-		if (n >= 0 || n == -EAGAIN)
-			continue;
-		mrpc_link_failed(conn, n, "the link failed while receiving");
-	} while (mrpc_claim_end(&conn->rx));
-}
-
-/**
- * mrpc_datapath_run() - do whatever a datapath has to do now, within budgets
- * @conn: the connection
- * @qp: queue pair of the calling thread, or NULL
- *
- * Who calls it has had a full barrier, or the lock of who kicks, since he took @conn: what was
- * done before a kick that came to nothing is seen.
- *
- * Context: process; may sleep.
- */
-void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)
-{
-	if (test_bit(MRPC_CONN_TIMER, &conn->flags) &&
-	    test_and_clear_bit(MRPC_CONN_TIMER, &conn->flags))
-		mrpc_conn_timeout(conn);
-	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
-		mrpc_datapath_rx(conn, qp);
-	if (test_bit(MRPC_CONN_TX_READY, &conn->flags) || !llist_empty(&conn->txq))
-		mrpc_tx_run(conn);
-}
-
-static void mrpc_datapath_work(struct work_struct *work)
-{
-	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, work);
-	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
-
-	mrpc_datapath_run(conn, NULL);
-	set_active_memcg(old);
-	mrpc_conn_put(conn);
-}
-
-/**
- * mrpc_tx_submit() - put an rpc on a datapath
- * @conn: the connection
- * @rpc: the rpc; the queue takes over one reference to its call, and its first
- *	sent reference
- *
- * The caller runs mrpc_datapath_tx() afterwards, once for a batch.
- * Context: any but hard interrupt.
- */
-void mrpc_tx_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
-{
-	mrpc_tx_reserve(conn);
-	mrpc_tx_submit_reserved(conn, rpc);
-}
-
-/**
- * mrpc_tx_submit_reserved() - put an rpc on a datapath that has a place for it
- * @conn: the connection
- * @rpc: as for mrpc_tx_submit()
- */
-void mrpc_tx_submit_reserved(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
-{
-	if (rcu_access_pointer(conn->runtime) && atomic_read(&conn->tx_queued) == 1)
-		mrpc_tx_hint(conn, rpc);
-	llist_add(&rpc->node, &conn->txq);
-}
-
-/**
- * mrpc_datapath_purge() - drop everything queued and half received
- * @conn: a CLOSED connection; the caller owns both claims
- */
-void mrpc_datapath_purge(struct mrpc_conn *conn)
-{
-	mrpc_tx_drop(conn);
-	mrpc_rx_purge(conn);
-	if (conn->sink.active || conn->sink.rx)
-		mrpc_sink_drop(conn, &conn->sink);
-	mrpc_chain_purge(conn, MRPC_RX);
-}
-
-/* Take a connection off the ready list, for one that dies. */
-void mrpc_ready_remove(struct mrpc_conn *conn)
-{
-	struct mrpc_session *session = conn->session;
-	u32 refs = 0;
-
-	if (cmpxchg(&session->ready_first, conn, NULL) == conn) {
-		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-		refs++;
-	}
-	spin_lock_bh(&session->ready_lock);
-	if (!list_empty(&conn->stalled))
-		list_del_init(&conn->stalled);
-	if (!list_empty(&conn->ready)) {
-		list_del_init(&conn->ready);
-		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-		refs++;
-	}
-	spin_unlock_bh(&session->ready_lock);
-	while (refs--)		/* it may have been listed again in between */
-		mrpc_conn_put(conn);
-}
-
-/*
- * Take the first of the ready connections, with its reference. Who kicks it from now on
- * lists it again; what he did before is seen by who runs it. Return: NULL: there is none.
- */
-static struct mrpc_conn *mrpc_ready_take(struct mrpc_session *session)
-{
-	struct mrpc_conn *conn = NULL;
-
-	if (READ_ONCE(session->ready_first))
-		conn = xchg(&session->ready_first, NULL);
-	if (!conn && !list_empty(&session->ready)) {
-		spin_lock_bh(&session->ready_lock);
-		conn = list_first_entry_or_null(&session->ready, struct mrpc_conn, ready);
-		if (conn)
-			list_del_init(&conn->ready);
-		spin_unlock_bh(&session->ready_lock);
-	}
-	if (conn) {
-		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-		smp_mb__after_atomic();	/* pairs with the test_and_set_bit() of who lists it */
-	}
-	return conn;
-}
-
-static struct mrpc_listener *mrpc_ready_take_listener(struct mrpc_session *session)
-{
-	struct mrpc_listener *l;
-
-	spin_lock_bh(&session->ready_lock);
-	l = list_first_entry_or_null(&session->ready_listeners, struct mrpc_listener, ready);
-	if (l) {
-		list_del_init(&l->ready);
-		clear_bit(MRPC_LISTENER_LISTED, &l->flags);
-	}
-	spin_unlock_bh(&session->ready_lock);
-	return l;
-}
-
-/**
- * mrpc_datapath_poll() - run one ready connection or listener of a session
- * @session: the session
- * @qp: queue pair of the calling thread, or NULL
- *
- * Context: process; may sleep; in a thread of the session's application.
- * Return: false if none was ready.
- */
-bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp)
-{
-	struct mrpc_listener *l = NULL;
-	struct mrpc_conn *conn;
-
-	/* Listeners first: busy connections must not keep new ones out. */
-	if (unlikely(!list_empty(&session->ready_listeners)))
-		l = mrpc_ready_take_listener(session);
-	if (unlikely(l)) {
-		mrpc_listener_run(l);
-		mrpc_listener_put(l);
-		return true;
-	}
-	conn = mrpc_ready_take(session);
-	if (!conn)
-		return false;
-	mrpc_datapath_run(conn, qp);
-	mrpc_conn_put(conn);
-	return true;
-}
-
-/**
- * mrpc_ready_handoff() - a polling thread leaves: somebody else must look
- * @session: the session
- *
- * Context: any but hard interrupt. Listeners stay on their list for the next thread that
- * enters: accepted sockets are charged to the application.
- */
-void mrpc_ready_handoff(struct mrpc_session *session)
-{
-	struct mrpc_conn *conn;
-
-	smp_mb();	/* pairs with the one after an entry in mrpc_list_ready() */
-	if (!list_empty(&session->ready_listeners)) {
-		smp_mb();	/* who did not see this entry is seen */
-		if (!mrpc_wake_one(&session->pollers))
-			mrpc_qp_set_pending(session);
-	}
-	while (mrpc_session_ready(session)) {
-		smp_mb();	/* likewise */
-		if (mrpc_wake_one(&session->pollers))
-			return;
-		conn = mrpc_ready_take(session);
-		if (conn) {
-			mrpc_queue_work(conn);
-			mrpc_conn_put(conn);
-		}
-	}
-}
-
-/**
- * mrpc_datapath_unstall() - receive heap has become free
- * @session: the session
- */
-void mrpc_datapath_unstall(struct mrpc_session *session)
-{
-	struct mrpc_conn *conn;
-	LIST_HEAD(now);
-
-	/* Those that stall again meanwhile wait for the next release. */
-	spin_lock_bh(&session->ready_lock);
-	list_splice_init(&session->stalled, &now);
-	while (!list_empty(&now)) {
-		conn = list_first_entry(&now, struct mrpc_conn, stalled);
-		list_del_init(&conn->stalled);
-		mrpc_conn_get(conn);
-		spin_unlock_bh(&session->ready_lock);
-		mrpc_kick_rx(conn);
-		mrpc_conn_put(conn);
-		spin_lock_bh(&session->ready_lock);
-	}
-	spin_unlock_bh(&session->ready_lock);
-}
-
-/**
- * mrpc_datapath_init() - prepare a new connection's datapath
- * @conn: the connection
- */
-void mrpc_datapath_init(struct mrpc_conn *conn)
-{
-	mrpc_claim_init(&conn->tx);
-	mrpc_claim_init(&conn->rx);
-	mrpc_claim_disable(&conn->rx);	/* until mrpc_conn_publish() */
-	init_llist_head(&conn->txq);
-	mrpc_chain_init(conn);
-	INIT_LIST_HEAD(&conn->ready);
-	INIT_LIST_HEAD(&conn->stalled);
-	INIT_WORK(&conn->work, mrpc_datapath_work);
-	hrtimer_init(&conn->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	conn->timer.function = mrpc_timer_fired;
 }

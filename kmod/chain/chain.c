@@ -6,14 +6,20 @@
  * stands the input queue of the second; an engine that wants to keep an rpc
  * leaves it there.
  */
-#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
+#include "call/receive_staged.h"
+#include "call/tx.h"
 #include "chain/chain.h"
-#include "core/notify.h"
-#include "core/placement.h"
-#include "core/session.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "exec/kick.h"
+#include "lib/message/wire.h"
+#include "netlink/notify.h"
 
 #define MRPC_ENGINE_BUDGET	256	/* rpcs in one turn of an engine */
 

@@ -10,10 +10,7 @@
 
 #include "core/conn.h"
 #include "core/engine.h"
-
-struct mrpc_change;
-struct mrpc_change_result;
-struct mrpc_scope;
+#include "core/rpc.h"
 
 /**
  * struct mrpc_stage - an engine in one direction
@@ -50,6 +47,7 @@ struct mrpc_chain {
 
 /* mrpc_chain.flags: an engine has call_end() */
 #define MRPC_CHAIN_ENDS		BIT(31)
+
 /* mrpc_chain.flags: an engine has something to do with what is received */
 #define MRPC_CHAIN_RX		BIT(30)
 
@@ -122,7 +120,6 @@ static inline bool mrpc_chain_judges(const struct mrpc_conn *conn)
 	       !llist_empty(&conn->rxq);
 }
 
-/* chain.c */
 struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr);
 void mrpc_chain_sum_up(struct mrpc_chain *chain);
 void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain);
@@ -154,6 +151,7 @@ static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_d
 }
 
 #define MRPC_RX_HELD_MAX	1024	/* received rpcs among the engines */
+
 #define MRPC_RX_HELD_BYTES	(32U << 20)	/* and the memory that they take */
 
 /*
@@ -170,43 +168,7 @@ static inline bool mrpc_chain_full(struct mrpc_conn *conn)
 	return true;
 }
 
-/* change.c */
-int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
-void mrpc_datapath_leave(struct mrpc_conn *conn);
-int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
-			 struct netlink_ext_ack *extack);
-void mrpc_datapath_change_later(struct mrpc_conn *conn);
-void mrpc_engine_free(struct mrpc_engine *e);
-
-/* control/rollout.c */
-int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
-		      struct mrpc_change_result *result, struct netlink_ext_ack *extack);
-void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain);
-int mrpc_datapaths_follow(struct net *net);
-
-/* exec/pause.c */
-int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient);
-void mrpc_datapath_resume(struct mrpc_conn *conn, bool all);
-int mrpc_datapath_hold(struct mrpc_conn *conn);
-void mrpc_datapath_release(struct mrpc_conn *conn);
-
-/* call/receive_staged.c */
-int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix);
-void mrpc_rx_arrived(struct mrpc_conn *conn);
-void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx);
-void mrpc_rx_end(struct mrpc_conn *conn);
-int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix);
-void mrpc_rx_take(struct mrpc_conn *conn);
-void mrpc_rx_purge(struct mrpc_conn *conn);
-int mrpc_rx_init(void);
-void mrpc_rx_exit(void);
-
-/* call/tx.c: what happens to rpcs behind the engines; owner of the transmit claim */
-void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
+			struct mrpc_rpc *rpc, u16 status, const char *detail);
 
 #endif /* MRPC_CHAIN_CHAIN_H */

@@ -2,9 +2,10 @@
 /*
  * Rpcs that an engine lets pass later; see chain/delay.h.
  */
-#include <linux/slab.h>
+#include <linux/list.h>
 
 #include "chain/delay.h"
+#include "core/rpc.h"
 
 struct mrpc_late_rpc {
 	struct list_head list;

@@ -2,7 +2,11 @@
 #ifndef MRPC_CHAIN_DELAY_H
 #define MRPC_CHAIN_DELAY_H
 
-#include "core/rpc.h"
+#include <linux/list.h>
+#include <linux/types.h>
+
+struct mrpc_queue;
+struct mrpc_rpc;
 
 /**
  * struct mrpc_late - rpcs that an engine lets pass later

@@ -9,19 +9,27 @@
  * as before. Nothing that is global is held while a claim is waited for, but the
  * right to change this network namespace's placements.
  */
-#include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "chain/chain.h"
-#include "egress/domain.h"
+#include "change/change.h"
 #include "change/link_version.h"
-#include "core/notify.h"
+#include "change/runtime_type.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/engine_config.h"
+#include "core/globals.h"
+#include "core/net.h"
 #include "core/placement.h"
-#include "replica/replica.h"
-#include "exec/runtime.h"
+#include "core/rpc.h"
 #include "core/session.h"
+#include "egress/domain.h"
+#include "exec/pause.h"
+#include "netlink/notify.h"
+#include "replica/egress.h"
 
 /**
  * struct mrpc_item - one engine of a datapath's next chain
@@ -693,4 +701,19 @@ void mrpc_datapath_leave(struct mrpc_conn *conn)
 	for (i = 0; i < chain->nr; i++)
 		mrpc_engine_free(chain->engines[i]);
 	kfree_rcu(chain, rcu);
+}
+
+/**
+ * mrpc_datapath_place() - put a datapath in the domain in which it belongs
+ * @conn: the connection; under its change_lock
+ * @chain: as of mrpc_domain_follow()
+ *
+ * Not one that ends. Context: process; waits.
+ */
+void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain)
+{
+	if (!conn->link || mrpc_datapath_pause(conn, true))
+		return;
+	mrpc_domain_follow(conn, chain);
+	mrpc_datapath_resume(conn, false);
 }

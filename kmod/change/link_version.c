@@ -8,28 +8,17 @@
  * new version can do beyond the old one is used as far as the peer has announced that
  * it accepts it (lib/feature.h).
  */
-#include <linux/crc32c.h>
-
-#include "core/conn.h"
-#include "egress/domain.h"
-#include "core/engine.h"
 #include "change/link_version.h"
+#include "core/call.h"
+#include "core/conn.h"
+#include "core/engine_config.h"
+#include "core/net.h"
 #include "core/placement.h"
 #include "core/session.h"
-
-/**
- * mrpc_checksum() - CRC-32C
- * @sum: MRPC_CHECKSUM_INIT, or what this has returned for what is before @data
- * @data: kernel memory that nobody writes
- * @len: bytes of it
- *
- * Context: any.
- */
-u32 mrpc_checksum(u32 sum, const void *data, size_t len)
-{
-	return crc32c(sum, data, len);
-}
-EXPORT_SYMBOL_GPL(mrpc_checksum);
+#include "egress/domain.h"
+#include "exec/control_frame.h"
+#include "lib/message/feature.h"
+#include "lib/message/wire.h"
 
 /**
  * mrpc_link_plan() - begin a plan: what is below a connection without placements
@@ -73,15 +62,6 @@ bool mrpc_link_plan_add(const struct mrpc_conn *conn, struct mrpc_link_plan *pla
 bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan *plan)
 {
 	return conn->ops == plan->ops && conn->uses == plan->uses;
-}
-
-/**
- * mrpc_link_agreed() - what the operator wants or the peer accepts has changed
- * @conn: the connection; the caller owns the transmit claim, or it is not READY yet
- */
-void mrpc_link_agreed(struct mrpc_conn *conn)
-{
-	WRITE_ONCE(conn->adds, conn->features.may & conn->uses);
 }
 
 /**
@@ -175,22 +155,4 @@ void mrpc_link_begin(struct mrpc_conn *conn)
 	if (!mrpc_link_follows(conn, &plan))
 		mrpc_link_change(conn, &plan, NULL);
 	mrpc_group_put(g);
-}
-
-/**
- * mrpc_link_dress() - give a message what the link is to add
- * @conn: the connection
- * @rpc: an rpc that is put on the link's queue
- *
- * Here and not when it is sent, because that may begin twice; what is on the queue stays
- * as it is in whatever order the peer's wishes change. Owner of the transmit claim.
- */
-void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
-{
-	if (rpc->frame.type <= MRPC_WIRE_HELLO_ACK)
-		return;		/* nothing is agreed on before it has been read */
-	if (conn->adds & MRPC_FEATURE_CRC) {
-		rpc->frame.flags |= MRPC_WIRE_CRC;
-		WRITE_ONCE(conn->stats.tx_summed, conn->stats.tx_summed + 1);
-	}
 }

@@ -9,10 +9,8 @@
 
 struct mrpc_conn;
 struct mrpc_group;
-struct mrpc_rpc;
 struct mrpc_transport_ops;
 struct netlink_ext_ack;
-struct work_struct;
 
 /**
  * struct mrpc_link_plan - what the placements want below a connection
@@ -31,10 +29,5 @@ bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan
 int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 		     struct netlink_ext_ack *extack);
 void mrpc_link_begin(struct mrpc_conn *conn);
-void mrpc_link_agreed(struct mrpc_conn *conn);
-void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-
-/* change.c */
-void mrpc_datapath_change_work(struct work_struct *work);
 
 #endif /* MRPC_CHANGE_LINK_VERSION_H */

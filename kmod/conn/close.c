@@ -3,81 +3,35 @@
  * The one way in which connections end.
  */
 #include <linux/delay.h>
+#include <linux/hrtimer.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 
-#include "chain/chain.h"
+#include "call/carry.h"
+#include "call/client.h"
+#include "call/server.h"
+#include "call/tx.h"
+#include "change/change.h"
+#include "conn/close.h"
+#include "conn/run.h"
+#include "core/call.h"
 #include "core/conn.h"
-#include "egress/domain.h"
+#include "core/globals.h"
+#include "core/listener.h"
 #include "core/notify.h"
-#include "replica/replica.h"
+#include "core/rpc.h"
 #include "core/session.h"
 #include "core/waiters.h"
-
-/**
- * mrpc_conn_active() - calls in flight
- * @conn: the connection
- */
-u32 mrpc_conn_active(struct mrpc_conn *conn)
-{
-	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
-}
-
-static bool mrpc_conn_is_drained(void *ctx)
-{
-	struct mrpc_conn *conn = ctx;
-
-	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
-		return true;
-	/* A server is done when the client has said so: mrpc_hear_bye(). */
-	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
-		return false;
-	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
-}
-
-/**
- * mrpc_conn_wake_drain() - mrpc_conn_drained() of a connection that is being drained
- * @conn: the connection
- */
-void mrpc_conn_wake_drain(struct mrpc_conn *conn)
-{
-	mrpc_wake_all(&conn->wait);
-	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
-	 * its last rpc, one sees what the other did.
-	 */
-	smp_mb();
-	if (conn->replica && mrpc_conn_is_drained(conn))
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the replica was drained", false);
-}
-
-/**
- * mrpc_conn_close() - end a connection
- * @conn: the connection
- * @status: what its calls complete with
- * @why: static text: what its calls are told
- * @abort: throw away what is queued
- *
- * The first caller decides; the work is done later, in process context.
- * Context: process.
- */
-void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)
-{
-	bool first;
-
-	spin_lock(&conn->lock);
-	first = conn->state != MRPC_CONN_CLOSED;
-	if (first) {
-		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
-		conn->close_status = status;
-		conn->why = why;
-		if (abort)
-			set_bit(MRPC_CONN_ABORT, &conn->flags);
-	}
-	spin_unlock(&conn->lock);
-	if (!first)
-		return;
-	mrpc_conn_get(conn);
-	queue_work(mrpc_end_wq, &conn->close_work);
-}
+#include "egress/domain.h"
+#include "exec/control_frame.h"
+#include "exec/kick.h"
+#include "lib/ds/claim.h"
+#include "lib/ds/deadline.h"
+#include "lib/message/calltable.h"
+#include "lib/message/wire.h"
+#include "netlink/notify.h"
+#include "replica/link.h"
+#include "replica/set.h"
 
 static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 {
@@ -273,85 +227,4 @@ void mrpc_conn_bye(struct mrpc_conn *conn)
 		mrpc_conn_drained(conn);
 	else if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
 		mrpc_datapath_tx(conn);
-}
-
-/* Return: 0, -ETIME or -EINTR. */
-static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
-{
-	return mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_drained, conn, until);
-}
-
-/* All of them stop taking calls before any is waited for. */
-static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
-{
-	struct mrpc_session *session = l->session;
-	struct mrpc_conn *conn;
-	unsigned long id;
-	int err = 0;
-
-	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (conn->listener_id == l->id)
-			mrpc_conn_bye(conn);
-		mrpc_conn_put(conn);
-	}
-	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (conn->listener_id == l->id) {
-			err = mrpc_conn_wait_drained(conn, until) ?: err;
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
-		}
-		mrpc_conn_put(conn);
-	}
-	return err;
-}
-
-static bool mrpc_conn_is_closed(void *ctx)
-{
-	struct mrpc_conn *conn = ctx;
-
-	return test_bit(MRPC_CONN_DEAD, &conn->flags);
-}
-
-/**
- * mrpc_conn_end() - MRPC_IOC_CLOSE
- * @session: the session
- * @args: what to close
- *
- * A listener stops accepting; with MRPC_CLOSE_DRAIN the connections that it
- * accepted are drained and closed too. When this returns 0, the connection's
- * calls have completed.
- *
- * Context: process; may sleep.
- * Return: 0; -ENOENT; -EINTR or -ETIME while draining, or while its calls complete: the
- * connection is closed all the same.
- */
-int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
-{
-	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, 5 * NSEC_PER_SEC);
-	bool drain = args->flags & MRPC_CLOSE_DRAIN;
-	struct mrpc_listener *l;
-	struct mrpc_conn *conn;
-	int err = 0, ended;
-
-	conn = mrpc_conn_find(session, args->id);
-	if (conn) {
-		if (drain) {
-			mrpc_conn_bye(conn);
-			err = mrpc_conn_wait_drained(conn, until);
-		}
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
-		ended = mrpc_wait(session, &conn->wait, mrpc_conn_is_closed, conn,
-				  ktime_get_ns() + 3 * NSEC_PER_SEC);
-		err = err ?: ended;
-		mrpc_conn_forget(conn);
-		mrpc_conn_put(conn);
-		return err;
-	}
-	l = mrpc_listener_find(session, args->id);
-	if (!l)
-		return -ENOENT;
-	mrpc_listener_close(l);
-	if (drain)
-		err = mrpc_listener_drain(l, until);
-	mrpc_listener_put(l);
-	return err;
 }

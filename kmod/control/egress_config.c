@@ -5,39 +5,26 @@
 #include <linux/netdevice.h>
 #include <linux/slab.h>
 
-#include "chain/chain.h"
-#include "egress/domain.h"
+#include "control/egress_config.h"
+#include "control/rollout.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/net.h"
 #include "core/notify.h"
-#include "core/placement.h"
-#include "policy/rank.h"
 #include "core/session.h"
+#include "egress/domain.h"
+#include "egress/schedule.h"
+#include "lib/ds/bucket.h"
+#include "lib/ds/order.h"
+#include "lib/egress.h"
+#include "netlink/notify.h"
+#include "policy/class_rank.h"
+#include "policy/policy.h"
+#include "policy/rank.h"
 
 /* Until a grant that is not used no longer keeps others from theirs. */
 #define MRPC_PATIENCE	(10 * NSEC_PER_MSEC)
 #define MRPC_DOMAIN_WALK	256	/* turns that are looked ahead, with the lock held */
-
-static const char *const mrpc_disciplines[] = {
-	[MRPC_ORDER_FIFO] = "fifo",
-	[MRPC_ORDER_STRICT] = "strict",
-	[MRPC_ORDER_SMALL] = "small-first",
-	[MRPC_ORDER_DEADLINE] = "deadline",
-};
-
-/**
- * mrpc_discipline_of() - one of those that need no policy
- * @name: its name
- *
- * Return: enum mrpc_order_within, or -ENOENT.
- */
-int mrpc_discipline_of(const char *name)
-{
-	int i;
-
-	for (i = 0; i < ARRAY_SIZE(mrpc_disciplines); i++)
-		if (!strcmp(mrpc_disciplines[i], name))
-			return i;
-	return -ENOENT;
-}
 
 /* What is no name of ours is that of the policy that the domain has then. */
 static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *args)
@@ -58,61 +45,6 @@ static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *a
 static const char *mrpc_domain_name(const char *dev)
 {
 	return *dev ? dev : "loop links";
-}
-
-/* Under mn->lock. */
-static struct mrpc_domain *mrpc_domain_lookup(struct mrpc_net *mn, const char *dev)
-{
-	struct mrpc_domain *d;
-
-	list_for_each_entry(d, &mn->domains, list)
-		if (!strcmp(d->dev, dev))
-			return d;
-	return NULL;
-}
-
-/**
- * mrpc_domain_find() - look a domain up
- * @net: the network namespace
- * @dev: the device, or "" for loop links
- *
- * Return: the domain with a reference, or NULL.
- */
-struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev)
-{
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_domain *d;
-
-	spin_lock(&mn->lock);
-	d = mrpc_domain_lookup(mn, dev);
-	if (d)
-		refcount_inc(&d->ref);
-	spin_unlock(&mn->lock);
-	return d;
-}
-
-/**
- * mrpc_domain_next() - iterate over a namespace's domains, for dumps
- * @net: the network namespace
- * @after: id of the last one, 0 for the first
- *
- * Return: the domain with a reference, or NULL.
- */
-struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after)
-{
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_domain *d, *found = NULL;
-
-	spin_lock(&mn->lock);
-	list_for_each_entry(d, &mn->domains, list) {
-		if (d->id <= after)
-			continue;
-		refcount_inc(&d->ref);
-		found = d;
-		break;
-	}
-	spin_unlock(&mn->lock);
-	return found;
 }
 
 /* -- changes: under mn->change ------------------------------------------------------ */
@@ -410,7 +342,7 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 	spin_lock_bh(&d->lock);
 	mrpc_domain_look(d);
 	strscpy(state->args.discipline,
-		d->sched ? d->sched->name : mrpc_disciplines[core->rule.within]);
+		d->sched ? d->sched->name : mrpc_discipline_name(core->rule.within));
 	state->args.fair = core->rule.fair;
 	state->args.paused = core->paused;
 	state->args.chunk = core->rule.chunk;

@@ -2,122 +2,13 @@
 /*
  * Placements: the engines that an operator wants in a network namespace.
  */
-#include <linux/slab.h>
-#include <net/netns/generic.h>
-
-#include "chain/chain.h"
-#include "egress/domain.h"
+#include "control/place.h"
+#include "control/rollout.h"
+#include "core/conn.h"
+#include "core/engine_config.h"
+#include "core/net.h"
 #include "core/placement.h"
 #include "core/session.h"
-
-static unsigned int mrpc_net_id;
-
-/**
- * mrpc_net() - what a network namespace has
- * @net: the namespace
- */
-struct mrpc_net *mrpc_net(struct net *net)
-{
-	return net_generic(net, mrpc_net_id);
-}
-
-static int __net_init mrpc_net_start(struct net *net)
-{
-	struct mrpc_net *mn = mrpc_net(net);
-
-	mutex_init(&mn->change);
-	spin_lock_init(&mn->lock);
-	INIT_LIST_HEAD(&mn->placements);
-	INIT_LIST_HEAD(&mn->domains);
-	INIT_LIST_HEAD(&mn->datapaths);
-	INIT_LIST_HEAD(&mn->links);
-	return 0;
-}
-
-void mrpc_placement_put(struct mrpc_placement *p)
-{
-	if (!refcount_dec_and_test(&p->ref))
-		return;
-	if (p->now)
-		mrpc_group_put(p->now);
-	if (p->next && p->next != p->now)
-		mrpc_group_put(p->next);
-	kfree(p);
-}
-
-/* No session is left: each keeps its namespace. */
-static void __net_exit mrpc_net_stop(struct net *net)
-{
-	struct mrpc_placement *p, *next;
-	struct mrpc_net *mn = mrpc_net(net);
-
-	list_for_each_entry_safe(p, next, &mn->placements, list) {
-		list_del(&p->list);
-		mrpc_placement_put(p);
-	}
-	mrpc_domains_end(net);
-}
-
-static struct pernet_operations mrpc_net_ops = {
-	.init	= mrpc_net_start,
-	.exit	= mrpc_net_stop,
-	.id	= &mrpc_net_id,
-	.size	= sizeof(struct mrpc_net),
-};
-
-int __init mrpc_net_init(void)
-{
-	return register_pernet_subsys(&mrpc_net_ops);
-}
-
-void mrpc_net_exit(void)
-{
-	unregister_pernet_subsys(&mrpc_net_ops);
-}
-
-/* -- scopes ------------------------------------------------------------------ */
-
-/**
- * mrpc_scope_services() - the services of a connection that a scope is about
- * @scope: the scope
- * @conn: a connection whose services are known
- *
- * Return: a bit for each of conn->services.
- */
-u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn)
-{
-	u32 i, all = 0;
-
-	for (i = 0; i < conn->nr_services; i++)
-		if (!scope->service[0] ||
-		    !strcmp(scope->service, mrpc_schema_service(conn->services[i].schema->plan)))
-			all |= BIT(i);
-	return all;
-}
-
-/**
- * mrpc_scope_matches() - is this connection's datapath in a scope?
- * @scope: the scope
- * @conn: a connection whose services are known
- */
-bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn)
-{
-	const struct mrpc_session *s = conn->session;
-
-	if (!(scope->side & (conn->accepted ? MRPC_SIDE_SERVER : MRPC_SIDE_CLIENT)))
-		return false;
-	if (scope->datapath && scope->datapath != conn->dp_id)
-		return false;
-	if (scope->session && scope->session != s->id)
-		return false;
-	if (scope->pid && scope->pid != s->pid)
-		return false;
-	if (scope->has_uid && !uid_eq(scope->uid, s->uid))
-		return false;
-	if (scope->cgroup && !mrpc_session_in_cgroup(s, scope->cgroup))
-		return false;
-	return mrpc_scope_services(scope, conn);
-}
 
 /* Something that can never match is a mistake: ids are not used twice. */
 static int mrpc_scope_check(struct net *net, const struct mrpc_scope *scope,
@@ -149,19 +40,6 @@ static int mrpc_scope_check(struct net *net, const struct mrpc_scope *scope,
 		NL_SET_ERR_MSG_FMT(extack, "the scope matches nothing: there is no datapath %u",
 				   scope->datapath);
 	return session && pid && dp ? 0 : -ENOENT;
-}
-
-/* -- changes ----------------------------------------------------------------- */
-
-/* Under mn->change or mn->lock. */
-static struct mrpc_placement *mrpc_placement_find(struct mrpc_net *mn, const char *name)
-{
-	struct mrpc_placement *p;
-
-	list_for_each_entry(p, &mn->placements, list)
-		if (!strcmp(p->name, name))
-			return p;
-	return NULL;
 }
 
 static struct mrpc_placement *mrpc_placement_need(struct mrpc_net *mn, const char *name,
@@ -469,77 +347,4 @@ struct mrpc_group *mrpc_placement_group(struct net *net, const char *name,
 	else if (IS_ERR(g))
 		NL_SET_ERR_MSG_FMT(extack, "'%s' is being added", name);
 	return g;
-}
-
-/**
- * mrpc_placement_list() - a namespace's placements, in order
- * @net: the network namespace
- * @ids: room for the numbers of MRPC_PLACEMENTS_MAX
- *
- * All as they are at one moment.
- *
- * Return: how many there are.
- */
-u32 mrpc_placement_list(struct net *net, u32 *ids)
-{
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_placement *p;
-	u32 nr = 0;
-
-	spin_lock(&mn->lock);
-	list_for_each_entry(p, &mn->placements, list)
-		ids[nr++] = p->id;
-	spin_unlock(&mn->lock);
-	return nr;
-}
-
-/* Return: the placement of that name with a reference, or NULL. */
-struct mrpc_placement *mrpc_placement_by_name(struct net *net, const char *name)
-{
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_placement *p;
-
-	spin_lock(&mn->lock);
-	p = mrpc_placement_find(mn, name);
-	if (p)
-		mrpc_placement_get(p);
-	spin_unlock(&mn->lock);
-	return p;
-}
-
-/* Numbers are unique, names are not for ever. Return: with a reference, or NULL. */
-struct mrpc_placement *mrpc_placement_by_id(struct net *net, u32 id)
-{
-	struct mrpc_net *mn = mrpc_net(net);
-	struct mrpc_placement *p, *found = NULL;
-
-	spin_lock(&mn->lock);
-	list_for_each_entry(p, &mn->placements, list) {
-		if (p->id != id)
-			continue;
-		mrpc_placement_get(p);
-		found = p;
-		break;
-	}
-	spin_unlock(&mn->lock);
-	return found;
-}
-
-/**
- * mrpc_placement_choose() - what a placement wants on a datapath
- * @p: the placement; under mn->lock
- * @conn: a connection in its scope
- *
- * Datapaths are numbered one after the other, so that any share of them gets
- * a change of that share.
- *
- * Return: the configuration, without a reference, or NULL: no engine.
- */
-struct mrpc_group *mrpc_placement_choose(const struct mrpc_placement *p,
-					 const struct mrpc_conn *conn)
-{
-	/* 61 has no divisor in common with 100: neighbours are spread evenly. */
-	bool next = p->changing && conn->dp_id * 61ULL % 100 < p->percent;
-
-	return next ? p->next : p->now;
 }

@@ -2,16 +2,18 @@
 /*
  * Changing all datapaths of a scope, one after the other.
  */
-#include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/sort.h>
 
 #include "chain/chain.h"
-#include "egress/domain.h"
+#include "change/change.h"
+#include "control/rollout.h"
+#include "core/conn.h"
+#include "core/net.h"
 #include "core/placement.h"
-#include "replica/replica.h"
-#include "core/session.h"
+#include "egress/domain.h"
+#include "replica/egress.h"
 
 /* References to all datapaths of a namespace, now, or to all @links of replicas. */
 static struct mrpc_conn **mrpc_datapaths_get(struct mrpc_net *mn, bool links, u32 *nr)
@@ -118,21 +120,6 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 	kvfree(pauses);
 	kvfree(conns);
 	return err;
-}
-
-/**
- * mrpc_datapath_place() - put a datapath in the domain in which it belongs
- * @conn: the connection; under its change_lock
- * @chain: as of mrpc_domain_follow()
- *
- * Not one that ends. Context: process; waits.
- */
-void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain)
-{
-	if (!conn->link || mrpc_datapath_pause(conn, true))
-		return;
-	mrpc_domain_follow(conn, chain);
-	mrpc_datapath_resume(conn, false);
 }
 
 /* One that is in the right place is not touched. */

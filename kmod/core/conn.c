@@ -1,43 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Connections: creation, look-up, timers. How they end is conn/close.c's.
- */
-#include <linux/ktime.h>
+/* Connections: call tables, references, look-up, state. */
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "core/schema.h"
-#include "chain/chain.h"
+#include "call/receive_staged.h"
 #include "core/conn.h"
-#include "change/link_version.h"
-#include "core/notify.h"
-#include "core/refusal.h"
-#include "replica/replica.h"
+#include "core/globals.h"
+#include "core/services.h"
 #include "core/session.h"
+#include "core/transport.h"
+#include "core/user.h"
 #include "core/waiters.h"
-
-#define MRPC_DEFAULT_MESSAGE	(64U << 20)
-#define MRPC_DEFAULT_KEEPALIVE	(10 * NSEC_PER_SEC)
-#define MRPC_DEFAULT_TIMEOUT	(10 * NSEC_PER_SEC)
-#define MRPC_KEEPALIVE_MIN	(100 * NSEC_PER_MSEC)
-#define MRPC_PROBE_QUEUE	16	/* no probes behind more than this */
-#define MRPC_SLOW_GRACE		(10 * NSEC_PER_SEC)	/* for a message to arrive, and */
-#define MRPC_SLOW_RATE		(64 << 10)		/* bytes a second beyond */
-
-static atomic_t mrpc_next_dp = ATOMIC_INIT(0);
-
-static void mrpc_conn_free_work(struct work_struct *work);
-
-/**
- * mrpc_conn_keepalive_ns() - the keepalive interval of an ioctl's argument
- * @us: microseconds, 0 for the default
- *
- * Not so short that the clock's ticks look like silence.
- */
-u64 mrpc_conn_keepalive_ns(u64 us)
-{
-	return max_t(u64, mrpc_us_or(us, MRPC_DEFAULT_KEEPALIVE), MRPC_KEEPALIVE_MIN);
-}
+#include "lib/ds/deadline.h"
+#include "lib/message/calltable.h"
+#include "replica/link.h"
 
 /* Slots of a connection that has few calls at a time, or none. */
 #define MRPC_CONN_SLOTS		4
@@ -56,7 +33,7 @@ static int mrpc_conn_arrays(const struct mrpc_conn *conn, u32 nr, void **slots,
 	return -ENOMEM;
 }
 
-static int mrpc_conn_tables(struct mrpc_conn *conn)
+int mrpc_conn_tables(struct mrpc_conn *conn)
 {
 	u32 limit = mrpc_max_calls(), nr = min(limit, MRPC_CONN_SLOTS);
 	void *slots;
@@ -106,60 +83,7 @@ int mrpc_conn_grow(struct mrpc_conn *conn, u32 need)
 	return 0;
 }
 
-/**
- * mrpc_conn_new() - a connection without link
- * @session: owner
- * @ops: transport, whose module reference the connection takes over on success
- * @l: the listener that accepts it, or NULL
- *
- * Context: process; may sleep.
- * Return: the connection with one reference, or an ERR_PTR.
- */
-struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
-				const struct mrpc_transport_ops *ops, struct mrpc_listener *l)
-{
-	struct mrpc_conn *conn;
-	int err;
-
-	err = mrpc_user_charge_conn(session->user);
-	if (err)
-		return ERR_PTR(err);
-	conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);
-	if (!conn)
-		goto err_charge;
-	kref_init(&conn->ref);
-	spin_lock_init(&conn->lock);
-	mrpc_waiters_init(&conn->wait);
-	INIT_WORK(&conn->close_work, mrpc_conn_close_work);
-	INIT_WORK(&conn->change_work, mrpc_datapath_change_work);
-	INIT_WORK(&conn->free_work, mrpc_conn_free_work);
-	INIT_LIST_HEAD(&conn->replicas);
-	mrpc_datapath_init(conn);
-	conn->accepted = l;
-	conn->listener_id = l ? l->id : 0;
-	conn->state = MRPC_CONN_CONNECTING;
-	conn->timer_at = U64_MAX;
-	conn->opened = ktime_get_ns();
-	conn->last_rx = get_jiffies_64();
-	conn->dp_id = atomic_inc_return(&mrpc_next_dp);
-	if (mrpc_conn_tables(conn))
-		goto err_free;
-	mrpc_session_get(session);
-	conn->session = session;
-	conn->home = ops;
-	conn->ops = ops;
-	conn->features.want = ops->features;
-	__module_get(ops->owner);
-	return conn;
-
-err_free:
-	kfree(conn);
-err_charge:
-	mrpc_user_uncharge_conn(session->user);
-	return ERR_PTR(-ENOMEM);
-}
-
-static void mrpc_conn_free_work(struct work_struct *work)
+void mrpc_conn_free_work(struct work_struct *work)
 {
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, free_work);
 	struct mrpc_session *session = conn->session;
@@ -199,28 +123,6 @@ static void mrpc_conn_release(struct kref *ref)
 void mrpc_conn_put(struct mrpc_conn *conn)
 {
 	kref_put(&conn->ref, mrpc_conn_release);
-}
-
-/**
- * mrpc_conn_publish() - a connection has its link: let it be found, and run
- * @conn: the connection, its id reserved; the table takes a reference
- *
- * Return: 0, or -ESHUTDOWN when the session is closing.
- */
-int mrpc_conn_publish(struct mrpc_conn *conn)
-{
-	int err;
-
-	mrpc_conn_get(conn);
-	err = mrpc_session_publish(conn->session, conn->id, conn);
-	if (err) {
-		mrpc_conn_put(conn);
-		return err;
-	}
-	mrpc_claim_enable(&conn->rx);
-	mrpc_conn_start(conn);
-	mrpc_datapath_kick(conn);
-	return 0;
 }
 
 static struct mrpc_conn *mrpc_conn_load(struct mrpc_session *session, u32 id, bool links)
@@ -317,350 +219,76 @@ void mrpc_conn_forget(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_services_get() - the services that an ioctl names
- * @session: the session
- * @args: names them
- * @services: out: array, to be given to mrpc_services_put()
- * @r: why not
- *
- * Return: 0, -EINVAL or -ENOMEM.
+ * mrpc_link_agreed() - what the operator wants or the peer accepts has changed
+ * @conn: the connection; the caller owns the transmit claim, or it is not READY yet
  */
-int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *args,
-		      struct mrpc_service **services, struct mrpc_refusal *r)
+void mrpc_link_agreed(struct mrpc_conn *conn)
 {
-	struct mrpc_service *svc;
-	u32 i, k;
-
-	if (!args->nr_schemas || args->nr_schemas > MRPC_MAX_SERVICES)
-		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u schemas, 1 to %u are allowed",
-				   args->nr_schemas, MRPC_MAX_SERVICES);
-	svc = kcalloc(args->nr_schemas, sizeof(*svc), GFP_KERNEL_ACCOUNT);
-	if (!svc)
-		return -ENOMEM;
-	mutex_lock(&session->lock);
-	for (i = 0; i < args->nr_schemas; i++) {
-		u32 id = args->schemas[i];
-
-		if (!id || id > session->nr_schemas)
-			break;
-		for (k = 0; k < i; k++)
-			if (!strcmp(mrpc_schema_service(svc[k].schema->plan),
-				    mrpc_schema_service(session->schemas[id - 1]->plan)))
-				break;
-		if (k < i)
-			break;
-		svc[i].schema = session->schemas[id - 1];
-		mrpc_schema_get(svc[i].schema);
-	}
-	mutex_unlock(&session->lock);
-	if (i == args->nr_schemas) {
-		*services = svc;
-		return 0;
-	}
-	mrpc_services_put(svc, i);
-	return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
-			   "schemas[%u] = %u is not bound, or names a service twice", i,
-			   args->schemas[i]);
-}
-
-void mrpc_services_put(struct mrpc_service *services, u32 nr)
-{
-	while (nr)
-		mrpc_schema_put(services[--nr].schema);
-	kfree(services);
-}
-
-/* -- timers --------------------------------------------------------------- */
-
-/**
- * mrpc_conn_arm() - have mrpc_conn_timeout() run at a time, or earlier
- * @conn: the connection
- * @when: CLOCK_MONOTONIC, ns
- *
- * Nearly always finds the timer set for an earlier time and does nothing.
- */
-void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
-{
-	if (when >= READ_ONCE(conn->timer_at))
-		return;
-	spin_lock(&conn->lock);
-	if (when < conn->timer_at && conn->state != MRPC_CONN_CLOSED) {
-		WRITE_ONCE(conn->timer_at, when);
-		hrtimer_start(&conn->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
-	}
-	spin_unlock(&conn->lock);
-}
-
-/* Take the first call whose deadline has passed out of its table. */
-static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
-{
-	struct mrpc_call *call = NULL;
-	struct mrpc_deadline *d;
-
-	spin_lock(&conn->lock);
-	d = mrpc_deadlines_first(&conn->deadlines);
-	if (d && d->when <= now) {
-		call = container_of(d, struct mrpc_call, deadline);
-		mrpc_deadlines_del(&conn->deadlines, d);
-		if (conn->accepted) {
-			mrpc_serve_end(&conn->serves, call->id);
-		} else {
-			mrpc_call_abandon(&conn->calls, call->id);
-			conn->stats.failed++;
-		}
-	}
-	spin_unlock(&conn->lock);
-	return call;
-}
-
-static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
-{
-	struct mrpc_call *call;
-
-	while ((call = mrpc_conn_expired(conn, now))) {
-		if (conn->accepted) {
-			mrpc_serve_abort(call, MRPC_DEADLINE_EXCEEDED,
-					 "the deadline passed at the server");
-			continue;
-		}
-		mrpc_conn_send_cancel(conn, call);
-		mrpc_call_abort(call, MRPC_DEADLINE_EXCEEDED, "the deadline passed");
-	}
-}
-
-/* The message being received comes more slowly than any honest one. */
-static bool mrpc_conn_trickles(const struct mrpc_conn *conn, u64 now)
-{
-	u64 since = READ_ONCE(conn->rx_since);
-
-	return since && now > since && now - since > MRPC_SLOW_GRACE +
-	       div_u64((u64)READ_ONCE(conn->rx_len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
-}
-
-/* A message that trickles in holds its block of the receive heap. */
-static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
-{
-	const struct mrpc_transport_ops *ops;
-	bool slow;
-
-	/* No claim is held: the link may get another version, and who held the last one's module
-	 * let go of it. But a module that is removed stays for a grace period.
-	 */
-	rcu_read_lock();
-	ops = READ_ONCE(conn->ops);
-	if (ops->slow)
-		slow = ops->slow(conn, now, MRPC_SLOW_GRACE + conn->keepalive);
-	else
-		slow = mrpc_conn_trickles(conn, now);
-	rcu_read_unlock();
-	return slow;
-}
-
-/* Probe a silent peer. Return: when to look again. */
-static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
-{
-	u64 silent = mrpc_conn_silent(conn);
-
-	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
-		if (conn->accepted && now - conn->opened >= mrpc_listener_patience(conn))
-			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
-		return now + NSEC_PER_SEC;
-	}
-	if (mrpc_conn_too_slow(conn, now)) {
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "a message took too long to arrive", true);
-		return U64_MAX;
-	}
-	/* If we do not read, silence is not the peer's; but it must hear us, as
-	 * we do not read its probes either.
-	 */
-	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
-	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
-		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
-			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
-		return now + conn->keepalive;
-	}
-	if (silent >= 3 * conn->keepalive) {
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer fell silent", true);
-		return U64_MAX;
-	}
-	if (silent < conn->keepalive)
-		return now + conn->keepalive - silent;
-	mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
-	return now + conn->keepalive;
+	WRITE_ONCE(conn->adds, conn->features.may & conn->uses);
 }
 
 /**
- * mrpc_conn_timeout() - the timer has fired: deadlines and keepalive
- * @conn: the connection
- *
- * Context: process; may sleep; no claim held.
- */
-void mrpc_conn_timeout(struct mrpc_conn *conn)
-{
-	u64 now = ktime_get_ns(), next;
-	struct mrpc_deadline *first;
-
-	spin_lock(&conn->lock);
-	WRITE_ONCE(conn->timer_at, U64_MAX);
-	spin_unlock(&conn->lock);
-	mrpc_conn_expire(conn, now);
-	next = mrpc_conn_keepalive(conn, now);
-	mrpc_chain_timeout(conn, now, &next);
-	spin_lock(&conn->lock);
-	first = mrpc_deadlines_first(&conn->deadlines);
-	if (first)
-		next = min(next, first->when);
-	spin_unlock(&conn->lock);
-	if (next != U64_MAX)
-		mrpc_conn_arm(conn, next);
-}
-
-/**
- * mrpc_conn_start() - a link exists: keepalive and handshake limits apply
+ * mrpc_conn_active() - calls in flight
  * @conn: the connection
  */
-void mrpc_conn_start(struct mrpc_conn *conn)
+u32 mrpc_conn_active(struct mrpc_conn *conn)
 {
-	mrpc_conn_arm(conn, ktime_get_ns() + min_t(u64, conn->keepalive, NSEC_PER_SEC));
+	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
 }
 
-/* -- for applications ---------------------------------------------------- */
-
-/**
- * mrpc_conn_info() - MRPC_IOC_CONN_INFO
- * @session: the session
- * @info: names the connection; filled
- *
- * Return: 0 or -ENOENT.
- */
-int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
-{
-	struct mrpc_conn *conn = mrpc_conn_find(session, info->conn);
-
-	if (!conn)
-		return -ENOENT;
-	info->state = READ_ONCE(conn->state);
-	info->accepted = conn->accepted;
-	info->listener = conn->listener_id;
-	info->calls = mrpc_conn_active(conn);
-	memcpy(info->local, &conn->local, sizeof(info->local));
-	memcpy(info->peer, &conn->peer, sizeof(info->peer));
-	mrpc_conn_put(conn);
-	return 0;
-}
-
-static bool mrpc_conn_is_up(void *ctx)
+bool mrpc_conn_is_drained(void *ctx)
 {
 	struct mrpc_conn *conn = ctx;
 
-	return READ_ONCE(conn->state) != MRPC_CONN_CONNECTING;
-}
-
-/* The link stands: shake hands. */
-static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusal *r)
-{
-	const char *why;
-	bool closed;
-	int err;
-
-	r->status = MRPC_OK;
-	conn->refusal = r;
-	err = mrpc_conn_send_hello(conn);
-	if (!err) {
-		mrpc_datapath_tx(conn);
-		err = mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_up, conn, until);
-	}
-	spin_lock(&conn->lock);
-	conn->refusal = NULL;
-	closed = conn->state == MRPC_CONN_CLOSED;
-	why = conn->why;
-	spin_unlock(&conn->lock);
-	if (err == -ETIME)
-		mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED, "the peer did not answer the handshake");
-	if (err)
-		return err == -ETIME ? -ETIMEDOUT : err;
-	if (!closed)
-		return 0;
-	if (r->status == MRPC_OK) {
-		if (test_bit(MRPC_CONN_REFUSED, &conn->flags)) {
-			mrpc_refuse_link(r, NULL, -ECONNREFUSED);
-			return -ECONNREFUSED;
-		}
-		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", why);
-		return -ECONNRESET;
-	}
-	return -EPROTO;
+	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
+		return true;
+	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
+		return false;
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
 }
 
 /**
- * mrpc_conn_connect() - MRPC_IOC_CONNECT
- * @session: the session
- * @args: what to connect to; the id is filled
- * @r: why not
- *
- * Context: process; waits, interruptibly.
- * Return: 0 or a negative errno; -EPROTO: the peer refused, @r says why.
+ * mrpc_conn_wake_drain() - mrpc_conn_drained() of a connection that is being drained
+ * @conn: the connection
  */
-int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
-		      struct mrpc_refusal *r)
+void mrpc_conn_wake_drain(struct mrpc_conn *conn)
 {
-	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, MRPC_DEFAULT_TIMEOUT);
-	const struct mrpc_transport_ops *ops;
-	const char *why = NULL;
-	struct mrpc_conn *conn;
-	u64 now;
-	int err;
+	mrpc_wake_all(&conn->wait);
+	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
+	 * its last rpc, one sees what the other did.
+	 */
+	smp_mb();
+	if (conn->replica && mrpc_conn_is_drained(conn))
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the replica was drained", false);
+}
 
-	ops = mrpc_transport_get(args->transport);
-	if (!ops) {
-		mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "there is no transport '%s'", args->transport);
-		return -EPROTONOSUPPORT;
+/**
+ * mrpc_conn_close() - end a connection
+ * @conn: the connection
+ * @status: what its calls complete with
+ * @why: static text: what its calls are told
+ * @abort: throw away what is queued
+ *
+ * The first caller decides; the work is done later, in process context.
+ * Context: process.
+ */
+void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)
+{
+	bool first;
+
+	spin_lock(&conn->lock);
+	first = conn->state != MRPC_CONN_CLOSED;
+	if (first) {
+		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
+		conn->close_status = status;
+		conn->why = why;
+		if (abort)
+			set_bit(MRPC_CONN_ABORT, &conn->flags);
 	}
-	err = mrpc_session_here(session, r);
-	if (err) {
-		mrpc_transport_put(ops);
-		return err;
-	}
-	conn = mrpc_conn_new(session, ops, NULL);
-	if (IS_ERR(conn)) {
-		mrpc_transport_put(ops);
-		if (PTR_ERR(conn) == -EDQUOT)
-			mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "this user has too many connections");
-		return PTR_ERR(conn);
-	}
-	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
-	conn->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
-	err = mrpc_services_get(session, args, &conn->services, r);
-	if (err)
-		goto out;
-	conn->nr_services = args->nr_schemas;
-	err = mrpc_session_reserve(session, &conn->id);
-	if (err)
-		goto out;
-	now = ktime_get_ns();
-	err = -ETIMEDOUT;
-	if (now < until)
-		err = ops->connect(conn, args->addr, args->addr_len, until - now, &why);
-	if (err) {
-		mrpc_session_unreserve(session, conn->id);
-		mrpc_refuse_link(r, why, err);
-		goto out;
-	}
-	mrpc_link_begin(conn);
-	err = mrpc_conn_publish(conn);
-	if (err)
-		goto close;
-	err = mrpc_conn_shake(conn, until, r);
-	if (err)
-		goto close;
-	args->id = conn->id;
-	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
-	mrpc_conn_put(conn);
-	return 0;
-close:
-	mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", true);
-	mrpc_conn_forget(conn);
-out:
-	mrpc_conn_put(conn);
-	return err;
+	spin_unlock(&conn->lock);
+	if (!first)
+		return;
+	mrpc_conn_get(conn);
+	queue_work(mrpc_end_wq, &conn->close_work);
 }

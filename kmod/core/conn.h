@@ -2,31 +2,34 @@
 #ifndef MRPC_CORE_CONN_H
 #define MRPC_CORE_CONN_H
 
+#include <linux/atomic.h>
 #include <linux/hrtimer.h>
 #include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/mrpc.h>
 #include <linux/mutex.h>
+#include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "lib/message/calltable.h"
-#include "lib/ds/claim.h"
-#include "lib/ds/deadline.h"
-#include "egress/domain.h"
-#include "lib/message/feature.h"
-#include "lib/message/handshake.h"
-#include "lib/ds/order.h"
 #include "core/rpc.h"
 #include "core/transport.h"
 #include "core/waiters.h"
+#include "egress/domain.h"
+#include "lib/ds/claim.h"
+#include "lib/ds/deadline.h"
+#include "lib/ds/order.h"
+#include "lib/message/calltable.h"
+#include "lib/message/feature.h"
 
 struct mrpc_chain;
+struct mrpc_qp;
 struct mrpc_refusal;
 struct mrpc_replica;
 struct mrpc_runtime;
-struct mrpc_session;
 struct mrpc_schema;
+struct mrpc_session;
 
 /*
  * A service of a connection or listener. The schema is a reference. A listener's
@@ -266,39 +269,18 @@ struct mrpc_conn {
 	struct work_struct free_work;
 };
 
-struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
-				const struct mrpc_transport_ops *ops, struct mrpc_listener *l);
-int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *args,
-		      struct mrpc_service **services, struct mrpc_refusal *r);
-void mrpc_services_put(struct mrpc_service *services, u32 nr);
 int mrpc_conn_grow(struct mrpc_conn *conn, u32 need);
-int mrpc_conn_publish(struct mrpc_conn *conn);
 struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_find_any(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_next(struct mrpc_session *session, unsigned long *id);
 void mrpc_conn_put(struct mrpc_conn *conn);
+
 static inline void mrpc_conn_get(struct mrpc_conn *conn)
 {
 	kref_get(&conn->ref);
 }
 
-int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
-		      struct mrpc_refusal *r);
-int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info);
 void mrpc_conn_forget(struct mrpc_conn *conn);
-void mrpc_conn_start(struct mrpc_conn *conn);
-u64 mrpc_conn_keepalive_ns(u64 us);
-void mrpc_conn_arm(struct mrpc_conn *conn, u64 when);
-void mrpc_conn_timeout(struct mrpc_conn *conn);
-int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *body);
-int mrpc_conn_send_hello(struct mrpc_conn *conn);
-int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame);
-int mrpc_conn_send_control(struct mrpc_conn *conn, u8 type, u64 call_id);
-int mrpc_conn_announce(struct mrpc_conn *conn);
-struct mrpc_call *mrpc_control_new(struct mrpc_conn *conn, u8 type, u64 call_id, const void *body,
-				   u32 len);
-void mrpc_control_submit(struct mrpc_conn *conn, struct mrpc_call *call);
-int mrpc_conn_send_cancel(struct mrpc_conn *conn, struct mrpc_call *target);
 
 /* Since when the peer was not heard, ns. It may be heard just now. */
 static inline u64 mrpc_conn_silent(const struct mrpc_conn *conn)
@@ -314,9 +296,9 @@ static inline u64 mrpc_us_or(u64 us, u64 fallback)
 	return us ? min_t(u64, us, S64_MAX / 8 / NSEC_PER_USEC) * NSEC_PER_USEC : fallback;
 }
 
-/* conn/close.c */
 u32 mrpc_conn_active(struct mrpc_conn *conn);
 void mrpc_conn_wake_drain(struct mrpc_conn *conn);
+
 /* A call has ended: wake who waits for the last one. */
 static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 {
@@ -324,105 +306,10 @@ static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 		mrpc_conn_wake_drain(conn);
 }
 
-void mrpc_conn_bye(struct mrpc_conn *conn);
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
-void mrpc_conn_close_work(struct work_struct *work);
-int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args);
-
-/* call/tx.c */
-void mrpc_datapath_init(struct mrpc_conn *conn);
-void mrpc_datapath_kick(struct mrpc_conn *conn);
-void mrpc_kick_again(struct mrpc_conn *conn, int flag);
-void mrpc_tx_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_tx_submit_reserved(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_tx_unreserve(struct mrpc_conn *conn);
-/* An rpc is in the making: a drain waits for it although it is in no table. */
-static inline void mrpc_tx_reserve(struct mrpc_conn *conn)
-{
-	atomic_inc(&conn->tx_queued);
-}
-
-void mrpc_datapath_tx(struct mrpc_conn *conn);
-void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp);
-void mrpc_datapath_purge(struct mrpc_conn *conn);
-bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp);
-void mrpc_ready_handoff(struct mrpc_session *session);
-void mrpc_ready_remove(struct mrpc_conn *conn);
-
-/* server side of a session: conn/accept.c */
-
-/**
- * struct mrpc_listener - where a session accepts connections
- *
- * Reference counted: the session's table holds one, the ready list one, each
- * looker-up one.
- *
- * @ops: transport, a module reference
- * @link: the transport's state; set by listen, under no lock before publication
- * @addr: bound address
- * @claim: who accepts
- * @flags: bit 0: on the ready list
- * @pending: accepted connections whose handshake is not complete
- * @closed: no more is accepted; under the session's ready_lock
- * @max_message: what accepted connections inherit
- * @keepalive: likewise
- * @retry: looks again after a failure that took no link; holds a reference
- */
-struct mrpc_listener {
-	struct kref ref;
-	struct mrpc_session *session;
-	u32 id;
-	const struct mrpc_transport_ops *ops;
-	void *link;
-	struct sockaddr_storage addr;
-	u32 addr_len;
-	struct mrpc_claim claim;
-	unsigned long flags;
-	atomic_t pending;
-	u64 accepted;
-	bool closed;
-	struct list_head ready;
-	u32 max_message;
-	u64 keepalive;
-	struct delayed_work retry;
-	struct mrpc_service *services;
-	u32 nr_services;
-	struct rcu_head rcu;
-};
-
-#define MRPC_LISTENER_LISTED	0
-#define MRPC_LISTENER_PENDING	128	/* handshakes under way */
-
-int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
-			struct mrpc_refusal *r);
-struct mrpc_listener *mrpc_listener_find(struct mrpc_session *session, u32 id);
-struct mrpc_listener *mrpc_listener_next(struct mrpc_session *session, unsigned long *id);
-void mrpc_listener_put(struct mrpc_listener *l);
-void mrpc_listener_run(struct mrpc_listener *l);
-void mrpc_listener_settled(struct mrpc_conn *conn);
-u64 mrpc_listener_patience(struct mrpc_conn *conn);
-void mrpc_listener_fold(struct mrpc_conn *conn);
-void mrpc_listener_close(struct mrpc_listener *l);
-
-/* call/client.c: the client's side */
-int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
-		     const struct mrpc_sqe *sqe, struct mrpc_qp *qp, struct mrpc_call **sync,
-		     struct mrpc_cqe *failed);
-void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe);
-void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail);
-bool mrpc_call_wanted(struct mrpc_call *call);
-bool mrpc_call_give_up(struct mrpc_call *call);
-int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp);
-void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);
-void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail);
-
-/* call/server.c: the server's side */
-void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
-		      const struct mrpc_sqe *sqe, struct mrpc_qp *qp);
-int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);
-void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine);
-bool mrpc_serve_room(struct mrpc_qp *qp);
-void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp);
-void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail);
+int mrpc_conn_tables(struct mrpc_conn *conn);
+void mrpc_conn_free_work(struct work_struct *work);
+void mrpc_link_agreed(struct mrpc_conn *conn);
+bool mrpc_conn_is_drained(void *ctx);
 
 #endif /* MRPC_CORE_CONN_H */

@@ -19,13 +19,19 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "core/schema.h"
 #include "core/conn.h"
-#include "lib/ds/hist.h"
 #include "core/rpc.h"
+#include "core/schema.h"
+#include "lib/ds/hist.h"
+#include "lib/message/message.h"
+#include "lib/message/schema.h"
+#include "lib/message/wire.h"
 
-struct mrpc_engine;
+struct module;
 struct mrpc_placement;
+struct mrpc_transport_ops;
+struct net;
+struct netlink_ext_ack;
 struct sk_buff;
 
 /* -- configuration --------------------------------------------------------- */
@@ -39,6 +45,7 @@ enum mrpc_param_type {
 };
 
 #define MRPC_PARAM_REQUIRED	BIT(0)
+
 /* The number may be given as "unlimited": U64_MAX, whatever @max says */
 #define MRPC_PARAM_UNLIMITED	BIT(1)
 
@@ -117,18 +124,25 @@ static inline bool mrpc_group_uses(const struct mrpc_group *g, const struct mrpc
 /* -- the type ---------------------------------------------------------------- */
 
 /* mrpc_engine_ops.flags */
+
 /* Looks at byte blocks of received messages: they are held back until complete */
 #define MRPC_ENGINE_RX_BYTES	BIT(0)
+
 /* Wants stage time stamps in mrpc_call.times of every call */
 #define MRPC_ENGINE_TIMES	BIT(1)
+
 /* Must not be bypassed when it misbehaves (it enforces something) */
 #define MRPC_ENGINE_MANDATORY	BIT(2)
+
 /* No rpc passes it: it says something about the datapath as a whole */
 #define MRPC_ENGINE_NO_STAGE	BIT(3)
+
 /* Another configuration needs another instance, made before the datapath stands still */
 #define MRPC_ENGINE_REMAKE	BIT(4)
+
 /* Says what rank messages have, and in mrpc_conn.tx_priority that of the latest */
 #define MRPC_ENGINE_RANKS	BIT(5)
+
 /* Writes to received messages: they are copied first, whatever they consist of */
 #define MRPC_ENGINE_RX_WRITES	BIT(6)
 
@@ -359,10 +373,6 @@ struct mrpc_engine {
 
 /* -- what an engine may do with an rpc ----------------------------------------- */
 
-void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
-			struct mrpc_rpc *rpc, u16 status, const char *detail);
-int mrpc_engine_put_u64(struct sk_buff *skb, const char *name, u64 value);
-
 /* For do_work(): let everything pass. */
 static inline void mrpc_queue_pass(struct mrpc_queue *in, struct mrpc_queue *out, u32 budget)
 {
@@ -423,5 +433,14 @@ static inline const u8 *mrpc_rpc_bytes(const struct mrpc_rpc *rpc)
 {
 	return rpc->have_bytes ? mrpc_rpc_head(rpc) + mrpc_msg_head_len(&rpc->frame.msg) : NULL;
 }
+
+bool mrpc_engine_hold(const struct mrpc_engine_ops *ops);
+
+/* engine.c */
+const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version);
+const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
+					      struct netlink_ext_ack *extack);
+void mrpc_engine_put(const struct mrpc_engine_ops *ops);
+const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version);
 
 #endif /* MRPC_CORE_ENGINE_H */

@@ -3,26 +3,36 @@
  * What engines in modules of their own use of the pure parts, which know nothing
  * of modules.
  */
-#include <linux/export.h>
-
 #include "lib/ds/bucket.h"
-#include "lib/message/field.h"
 #include "lib/ds/hist.h"
 #include "lib/ds/lheap.h"
+#include "lib/message/field.h"
 #include "lib/message/wire.h"
 
 #define MRPC_EXPORT	EXPORT_SYMBOL_GPL
 
 MRPC_EXPORT(mrpc_bucket_init);
+
 MRPC_EXPORT(mrpc_bucket_set);
+
 MRPC_EXPORT(mrpc_bucket_level);
+
 MRPC_EXPORT(mrpc_bucket_when_limited);
+
 MRPC_EXPORT(mrpc_field_compile);
+
 MRPC_EXPORT(mrpc_field_read);
+
 MRPC_EXPORT(mrpc_hist_merge);
+
 MRPC_EXPORT(mrpc_hist_total);
+
 MRPC_EXPORT(mrpc_hist_quantile);
+
 MRPC_EXPORT(mrpc_lheap_add);
+
 MRPC_EXPORT(mrpc_lheap_del);
+
 MRPC_EXPORT(mrpc_lheap_move);
+
 MRPC_EXPORT(mrpc_wire_decode);

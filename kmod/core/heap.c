@@ -6,13 +6,13 @@
  * other way round: no pinning, no user address on the data path, and the
  * memory controller charges the process that asked.
  */
-#include <linux/bitmap.h>
 #include <linux/export.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "core/heap.h"
+#include "lib/ds/buddy.h"
 
 /**
  * mrpc_heap_init() - an empty heap

@@ -9,7 +9,9 @@
 #include <linux/types.h>
 
 #include "lib/ds/buddy.h"
-#include "lib/message/message.h"
+
+struct page;
+struct vm_fault;
 
 /**
  * struct mrpc_region - one piece of shared memory
@@ -71,11 +73,9 @@ void mrpc_heap_destroy(struct mrpc_heap *heap);
 int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base);
 bool mrpc_heap_mapped(struct mrpc_heap *heap, u64 off);
 vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off);
-
 struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off);
 const void *mrpc_heap_at(void *heap, u64 off, u64 len);
 struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off);
-
 void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never);
 void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty);
 void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off);

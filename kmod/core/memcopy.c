@@ -2,22 +2,25 @@
 /*
  * Blocks of bytes, out of packets and into them.
  */
-#include <linux/instrumented.h>
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
 
 #include "core/memcopy.h"
 
 #ifdef CONFIG_X86_64
+
 static void mrpc_block_words(void *to, const void *from, size_t words)
 {
 	asm volatile("rep movsq" : "+D" (to), "+S" (from), "+c" (words) : : "memory");
 }
+
 #else
+
 static void mrpc_block_words(void *to, const void *from, size_t words)
 {
 	memcpy(to, from, words * 8);
 }
+
 #endif
 
 /* mrpc_block_copy_many() - mrpc_block_copy(), where they are many */

@@ -13,6 +13,8 @@
 #include <linux/string.h>
 #include <linux/types.h>
 
+struct sk_buff;
+
 #define MRPC_BLOCK_MIN	256	/* bytes that are worth a string instruction's beginning */
 
 /* mrpc_block_memcpy_is_best() - does memcpy() use string instructions itself? */

@@ -2,18 +2,9 @@
 #ifndef MRPC_CORE_NOTIFY_H
 #define MRPC_CORE_NOTIFY_H
 
+#include <linux/types.h>
 /* The generic netlink family; uapi/linux/mrpc_netlink.h. */
 #include <linux/mrpc_netlink.h>
-#include <linux/types.h>
-
-struct mrpc_conn;
-struct mrpc_domain;
-struct mrpc_engine;
-struct mrpc_engine_ops;
-struct mrpc_listener;
-struct mrpc_placement;
-struct mrpc_session;
-struct net;
 
 /* What happened; the command of the notification. */
 enum mrpc_event {
@@ -33,16 +24,5 @@ enum mrpc_event {
 	MRPC_EVENT_POLICY_REPLACE = MRPC_CMD_POLICY_REPLACE_NTF,
 	MRPC_EVENT_POLICY_DETACH = MRPC_CMD_POLICY_DETACH_NTF,
 };
-
-void mrpc_notify_session(struct mrpc_session *session, u8 event);
-void mrpc_notify_conn(struct mrpc_conn *conn, u8 event);
-void mrpc_notify_listener(struct mrpc_listener *l, u8 event);
-void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event);
-void mrpc_notify_domain(struct mrpc_domain *d, u8 event);
-void mrpc_notify_policy(const struct mrpc_engine_ops *ops, u8 event);
-void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail);
-
-int mrpc_netlink_init(void);
-void mrpc_netlink_exit(void);
 
 #endif /* MRPC_CORE_NOTIFY_H */

@@ -18,13 +18,21 @@
 #include <net/net_namespace.h>
 
 #include "core/engine.h"
+#include "core/net.h"
+#include "lib/message/schema.h"
+
+struct mrpc_conn;
+struct net;
 
 #define MRPC_PLACEMENT_NAME	32	/* with NUL */
+
 #define MRPC_PLACEMENTS_MAX	32	/* of one network namespace */
 
 /* mrpc_scope.side; as in the netlink family */
 #define MRPC_SIDE_CLIENT	1
+
 #define MRPC_SIDE_SERVER	2
+
 #define MRPC_SIDE_BOTH		3
 
 /**
@@ -86,42 +94,6 @@ struct mrpc_placement {
 };
 
 /**
- * struct mrpc_net - what a network namespace has
- *
- * @change: one command changes placements at a time; taken interruptibly, held
- *	while datapaths are changed; never taken by the data path
- * @lock: @placements, @domains, @datapaths, @links, @gen; short
- * @placements: in order
- * @nr_placements: how many
- * @next_id: for placements
- * @domains: egress domains, by mrpc_domain.list
- * @nr_domains: how many; read without the lock where there is nearly always none
- * @next_domain: id of the latest
- * @datapaths: connections that calls can pass, by mrpc_conn.datapaths
- * @nr_datapaths: how many
- * @links: links of replicas that have shaken hands, by mrpc_conn.datapaths
- * @nr_links: how many
- * @gen: raised with every change of @placements
- * @checksum_errors: connections that have ended because of one
- */
-struct mrpc_net {
-	struct mutex change;
-	spinlock_t lock;
-	struct list_head placements;
-	u32 nr_placements;
-	u32 next_id;
-	struct list_head domains;
-	u32 nr_domains;
-	u32 next_domain;
-	struct list_head datapaths;
-	u32 nr_datapaths;
-	struct list_head links;
-	u32 nr_links;
-	u64 gen;
-	atomic64_t checksum_errors;
-};
-
-/**
  * struct mrpc_change_result - what a change did
  * @matched: datapaths in scope
  * @changed: of them, those that were changed
@@ -154,19 +126,6 @@ struct mrpc_placement_args {
 	u8 percent;		/* 1 to 100: of the datapaths now */
 };
 
-/* engine.c */
-const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version);
-const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
-					      struct netlink_ext_ack *extack);
-void mrpc_engine_put(const struct mrpc_engine_ops *ops);
-bool mrpc_engine_hold(const struct mrpc_engine_ops *ops);
-const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version);
-struct mrpc_group *mrpc_group_alloc(struct net *net, const struct mrpc_engine_ops *ops);
-int mrpc_group_set(struct mrpc_group *g, const char *param, const void *data, u32 len, u64 num,
-		   bool is_num, struct netlink_ext_ack *extack);
-int mrpc_group_ready(struct mrpc_group *g, const struct mrpc_group *prev,
-		     struct netlink_ext_ack *extack);
-void mrpc_group_put(struct mrpc_group *g);
 static inline void mrpc_group_get(struct mrpc_group *g)
 {
 	refcount_inc(&g->ref);
@@ -180,34 +139,20 @@ static inline bool mrpc_placement_uses(const struct mrpc_placement *p,
 	       (p->next && mrpc_group_uses(p->next, ops));
 }
 
-/* control/place.c */
-struct mrpc_net *mrpc_net(struct net *net);
 bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
 u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
 struct mrpc_group *mrpc_placement_choose(const struct mrpc_placement *p,
 					 const struct mrpc_conn *conn);
-int mrpc_placement_add(struct net *net, const struct mrpc_placement_args *args,
-		       struct mrpc_group *group, struct mrpc_change_result *result, u32 *id,
-		       struct netlink_ext_ack *extack);
-int mrpc_placement_set(struct net *net, const char *name, const struct mrpc_group *from,
-		       struct mrpc_group *group, u8 percent,
-		       struct mrpc_change_result *result, struct netlink_ext_ack *extack);
-int mrpc_placement_del(struct net *net, const char *name, u8 percent,
-		       struct mrpc_change_result *result, struct netlink_ext_ack *extack);
-int mrpc_placement_step(struct net *net, const char *name, u8 percent,
-			struct mrpc_change_result *result, struct netlink_ext_ack *extack);
-struct mrpc_group *mrpc_placement_group(struct net *net, const char *name,
-					struct netlink_ext_ack *extack);
 u32 mrpc_placement_list(struct net *net, u32 *ids);
 struct mrpc_placement *mrpc_placement_by_name(struct net *net, const char *name);
 struct mrpc_placement *mrpc_placement_by_id(struct net *net, u32 id);
 void mrpc_placement_put(struct mrpc_placement *p);
+
 static inline void mrpc_placement_get(struct mrpc_placement *p)
 {
 	refcount_inc(&p->ref);
 }
 
-int mrpc_net_init(void);
-void mrpc_net_exit(void);
+struct mrpc_placement *mrpc_placement_find(struct mrpc_net *mn, const char *name);
 
 #endif /* MRPC_CORE_PLACEMENT_H */

@@ -3,12 +3,13 @@
  * Refusals: a status and a sentence for every way in which a descriptor or a
  * message can be wrong.
  */
-#include <linux/kernel.h>
-
-#include "lib/message/meta.h"
+#include "core/heap.h"
 #include "core/refusal.h"
 #include "core/rpc.h"
 #include "core/session.h"
+#include "lib/message/message.h"
+#include "lib/message/meta.h"
+#include "lib/message/wire.h"
 
 /**
  * mrpc_refuse() - note why

@@ -4,9 +4,12 @@
 
 #include <linux/mrpc.h>
 
-#include "lib/message/message.h"
+#include "lib/message/wire.h"
+#include "policy/registry.h"
 
+struct mrpc_msg_error;
 struct mrpc_rpc;
+struct mrpc_schema_plan;
 struct mrpc_session;
 
 /**

@@ -2,20 +2,18 @@
 /*
  * rpcs: building one from an application's message, and its end.
  */
-#include <linux/ktime.h>
+#include <linux/crc32c.h>
 #include <linux/mm.h>
-#include <linux/sched/task.h>
 #include <linux/slab.h>
 
+#include "core/globals.h"
+#include "core/heap.h"
 #include "core/memcopy.h"
-#include "core/conn.h"
 #include "core/rpc.h"
-#include "core/session.h"
-
-static struct kmem_cache *mrpc_call_cache;
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
 
 #define MRPC_HDR_LEN	sizeof(struct mrpc_wire_hdr)
-#define MRPC_CALL_SPARES	128	/* objects that a session keeps, of about 1 KiB */
 
 static int mrpc_rpc_grow(struct mrpc_rpc *rpc, u64 need)
 {
@@ -68,7 +66,7 @@ static int mrpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
 	return 0;
 }
 
-static void mrpc_rpc_setup(struct mrpc_rpc *rpc)
+void mrpc_rpc_setup(struct mrpc_rpc *rpc)
 {
 	rpc->dir = MRPC_TX;
 	rpc->have_bytes = true;
@@ -264,167 +262,16 @@ void mrpc_rpc_free(struct mrpc_rpc *rpc)
 		kvfree(rpc->buf.segs);
 }
 
-/*
- * The network stack is done with one reference to the pages: at the ACK, or
- * when the socket dies. May be softirq; module text stays because the session,
- * which the call's connection holds, keeps the module.
- */
-static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
-{
-	struct mrpc_call *call = container_of(ubuf, struct mrpc_call, ubuf);
-
-	/* Where the stack copies, the receiver's clone says so and the original, when
-	 * it is acknowledged, still says success: that is no proof of the contrary.
-	 */
-	if (!success)
-		atomic_inc(&(call->via ?: call->conn)->copied);
-	mrpc_call_sent_put(call);
-}
-
-static const struct ubuf_info_ops mrpc_ubuf_ops = {
-	.complete = mrpc_ubuf_complete,
-};
-
 /**
- * mrpc_call_free_spares() - give objects that nobody uses back to the allocator
- * @spares: the first of them, by mrpc_call.spare, or NULL
+ * mrpc_checksum() - CRC-32C
+ * @sum: MRPC_CHECKSUM_INIT, or what this has returned for what is before @data
+ * @data: kernel memory that nobody writes
+ * @len: bytes of it
  *
- * Context: any but hard interrupt.
+ * Context: any.
  */
-void mrpc_call_free_spares(struct mrpc_call *spares)
+u32 mrpc_checksum(u32 sum, const void *data, size_t len)
 {
-	struct mrpc_call *next;
-
-	for (; spares; spares = next) {
-		next = spares->spare;
-		kmem_cache_free(mrpc_call_cache, spares);
-	}
+	return crc32c(sum, data, len);
 }
-
-/*
- * Calls use the objects of those that have ended, without the allocator's work, of which
- * zeroing and accounting are most. Not where KASAN is to see a use after the end. Who takes
- * one or gives one takes them all for a moment, so that no lock is needed and none is seen
- * by two. The exchanges are full barriers: who takes a chain sees its links. Who gives his back
- * and finds another one has met somebody, whose chain is short as a rule: that goes to the allocator.
- */
-static struct mrpc_call *mrpc_call_spares_take(struct mrpc_session *session)
-{
-	return READ_ONCE(session->call_spares) ? xchg(&session->call_spares, NULL) : NULL;
-}
-
-static void mrpc_call_spares_give(struct mrpc_session *session, struct mrpc_call *spares)
-{
-	mrpc_call_free_spares(xchg(&session->call_spares, spares));
-}
-
-static struct mrpc_call *mrpc_call_alloc(struct mrpc_session *session, gfp_t gfp)
-{
-	struct mrpc_call *call = mrpc_call_spares_take(session);
-
-	if (!call)
-		return kmem_cache_alloc(mrpc_call_cache, gfp | __GFP_ACCOUNT);
-	if (call->spare)
-		mrpc_call_spares_give(session, call->spare);
-	return call;
-}
-
-static void mrpc_call_free(struct mrpc_call *call)
-{
-	struct mrpc_session *session = call->session;
-	struct mrpc_call *spares = mrpc_call_spares_take(session);
-	u32 nr = spares ? spares->spares : 0;
-
-	if (IS_ENABLED(CONFIG_KASAN) || nr == MRPC_CALL_SPARES) {
-		kmem_cache_free(mrpc_call_cache, call);
-	} else {
-		call->spare = spares;
-		call->spares = nr + 1;
-		spares = call;
-	}
-	if (spares)
-		mrpc_call_spares_give(session, spares);
-}
-
-/**
- * mrpc_call_new() - a call object
- * @conn: its connection, of which it takes a reference
- * @role: enum mrpc_call_role
- * @gfp: allocation context
- *
- * Return: the call with one reference, which is the queue's when the call is
- * submitted; or NULL.
- */
-struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
-{
-	struct mrpc_call *call = mrpc_call_alloc(conn->session, gfp);
-
-	if (!call)
-		return NULL;
-	/* What is before and behind is written before it is read. */
-	memset((u8 *)call + offsetof(struct mrpc_call, flags), 0,
-	       offsetof(struct mrpc_call, rpc.segs) - offsetof(struct mrpc_call, flags));
-	refcount_set(&call->ref, 1);
-	call->role = role;
-	mrpc_conn_get(conn);
-	call->conn = conn;
-	call->session = conn->session;
-	INIT_LIST_HEAD(&call->pending);
-	refcount_set(&call->ubuf.refcnt, 1);
-	call->ubuf.ops = &mrpc_ubuf_ops;
-	call->ubuf.flags = SKBFL_ZEROCOPY_FRAG | SKBFL_DONT_ORPHAN;
-	call->rpc.call = call;
-	mrpc_rpc_setup(&call->rpc);
-	return call;
-}
-
-static noinline void mrpc_call_end(struct mrpc_call *call)
-{
-	struct mrpc_conn *conn = call->conn;
-
-	if (test_bit(MRPC_CALL_ORPHAN, &call->flags))
-		put_task_struct(call->waiter);
-	if (call->target)
-		mrpc_call_put(call->target);
-	if (call->via)
-		mrpc_conn_put(call->via);
-	mrpc_rpc_free(&call->rpc);
-	mrpc_call_free(call);
-	mrpc_conn_put(conn);
-}
-
-/**
- * mrpc_call_put() - drop a reference
- * @call: the call
- *
- * Context: any but hard interrupt.
- */
-void mrpc_call_put(struct mrpc_call *call)
-{
-	mrpc_call_put_some(call, 1);
-}
-EXPORT_SYMBOL_GPL(mrpc_call_put);
-
-/**
- * mrpc_call_put_some() - drop several references at once
- * @call: the call
- * @nr: how many
- *
- * Context: any but hard interrupt.
- */
-void mrpc_call_put_some(struct mrpc_call *call, int nr)
-{
-	if (refcount_sub_and_test(nr, &call->ref))
-		mrpc_call_end(call);
-}
-
-int __init mrpc_rpc_init(void)
-{
-	mrpc_call_cache = KMEM_CACHE(mrpc_call, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
-	return mrpc_call_cache ? 0 : -ENOMEM;
-}
-
-void mrpc_rpc_exit(void)
-{
-	kmem_cache_destroy(mrpc_call_cache);
-}
+EXPORT_SYMBOL_GPL(mrpc_checksum);

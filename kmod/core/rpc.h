@@ -2,6 +2,7 @@
 #ifndef MRPC_CORE_RPC_H
 #define MRPC_CORE_RPC_H
 
+#include <linux/list.h>
 #include <linux/llist.h>
 #include <linux/skbuff.h>
 #include <linux/types.h>
@@ -10,16 +11,17 @@
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
 
-struct mrpc_call;
 struct mrpc_conn;
 struct mrpc_engine;
 struct mrpc_heap;
 struct mrpc_qp;
+struct mrpc_schema_plan;
 struct mrpc_session;
 struct mrpc_sink;
 struct task_struct;
 
 #define MRPC_RPC_INLINE		448	/* bytes of head that need no allocation */
+
 #define MRPC_RPC_SEGS		4
 
 /**
@@ -267,17 +269,17 @@ struct mrpc_call {
 
 /* mrpc_call.flags */
 #define MRPC_CALL_DONE	0	/* synchronous: @cqe is valid */
+
 #define MRPC_CALL_SENT	1	/* the send blocks are free */
+
 #define MRPC_CALL_FINAL	2	/* asynchronous: the REPLY (server: REQUEST) entry was posted */
+
 #define MRPC_CALL_COUNTED 4	/* server: in mrpc_qp.served */
+
 #define MRPC_CALL_ABORTED 5	/* server: ended without the application's reply */
+
 #define MRPC_CALL_ORPHAN 3	/* synchronous: the waiter died; its task is a reference */
 
-struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp);
-void mrpc_call_free_spares(struct mrpc_call *spares);
-void mrpc_call_put(struct mrpc_call *call);
-void mrpc_call_put_some(struct mrpc_call *call, int nr);
-void mrpc_call_sent_put(struct mrpc_call *call);
 static inline void mrpc_call_get(struct mrpc_call *call)
 {
 	refcount_inc(&call->ref);
@@ -383,9 +385,6 @@ void mrpc_rpc_free(struct mrpc_rpc *rpc);
 int mrpc_rpc_own_bytes(struct mrpc_rpc *rpc);
 void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail);
 
-int mrpc_rpc_init(void);
-void mrpc_rpc_exit(void);
-
 /**
  * mrpc_rpc_prefix() - make room for metadata and detail
  * @rpc: a new rpc: it has neither
@@ -407,5 +406,8 @@ static inline u64 mrpc_rpc_total(const struct mrpc_rpc *rpc)
 	return rpc->data_len + (rpc->heap ? rpc->frame.msg.bytes : 0) +
 	       mrpc_frame_trailer(&rpc->frame);
 }
+
+void mrpc_rpc_setup(struct mrpc_rpc *rpc);
+u32 mrpc_checksum(u32 sum, const void *data, size_t len);
 
 #endif /* MRPC_CORE_RPC_H */

@@ -9,11 +9,13 @@
 #include <crypto/sha2.h>
 #include <linux/hashtable.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
 #include "core/schema.h"
+#include "lib/message/schema.h"
 
 #define MRPC_UNUSED_MAX		64		/* schemas kept for later binds */
 #define MRPC_UNUSED_BYTES	(4 << 20)	/* and their plans */
@@ -21,6 +23,7 @@
 static DEFINE_SPINLOCK(mrpc_schemas_lock);
 static DEFINE_HASHTABLE(mrpc_schemas, 8);	/* under mrpc_schemas_lock */
 static LIST_HEAD(mrpc_unused);			/* under mrpc_schemas_lock */
+
 static u32 mrpc_nr_unused;
 static u64 mrpc_unused_bytes;
 static u32 mrpc_next_schema;

@@ -7,7 +7,8 @@
 #include <linux/refcount.h>
 #include <linux/types.h>
 
-#include "lib/message/schema.h"
+struct mrpc_schema_error;
+struct mrpc_schema_plan;
 
 /**
  * struct mrpc_schema - a compiled schema, shared by all who bind the same bytes

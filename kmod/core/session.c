@@ -1,33 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0
-/*
- * Sessions: one open of /dev/mrpc, from open to the last reference.
- */
-#include <linux/cgroup.h>
+/* Sessions: the list of them, references, ids of connections. */
 #include <linux/cred.h>
 #include <linux/fs.h>
+#include <linux/list.h>
 #include <linux/memcontrol.h>
 #include <linux/mm.h>
 #include <linux/nsproxy.h>
 #include <linux/poll.h>
+#include <linux/rcupdate.h>
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-#include "core/schema.h"
-#include "core/conn.h"
-#include "core/notify.h"
+#include "core/call.h"
+#include "core/globals.h"
+#include "core/heap.h"
+#include "core/qp.h"
 #include "core/refusal.h"
+#include "core/schema.h"
 #include "core/session.h"
-
-/* Offsets for mmap: the kind above, the heap offset or queue pair below. */
-#define MRPC_MMAP_SHIFT		40
-#define MRPC_MMAP_SEND		0
-#define MRPC_MMAP_RECV		1
-#define MRPC_MMAP_QP		2
-#define MRPC_MMAP_QP_SHIFT	24
+#include "core/user.h"
+#include "core/waiters.h"
 
 DEFINE_SPINLOCK(mrpc_sessions_lock);
+
 LIST_HEAD(mrpc_sessions);
+
 static u32 mrpc_next_session;	/* under mrpc_sessions_lock */
 static atomic_t mrpc_nr_sessions = ATOMIC_INIT(0);
 
@@ -61,6 +59,7 @@ out:
 }
 
 #ifdef CONFIG_CGROUPS
+
 static void mrpc_session_cgroups(struct mrpc_session *session)
 {
 	struct cgroup *cgrp;
@@ -73,10 +72,13 @@ static void mrpc_session_cgroups(struct mrpc_session *session)
 		session->cgroups[i] = cgroup_id(cgrp->ancestors[i]);
 	rcu_read_unlock();
 }
+
 #else
+
 static void mrpc_session_cgroups(struct mrpc_session *session)
 {
 }
+
 #endif
 
 /**
@@ -117,21 +119,28 @@ static void mrpc_session_init(struct mrpc_session *session)
 	mrpc_session_cgroups(session);
 }
 
-static int mrpc_open(struct inode *inode, struct file *file)
+/**
+ * mrpc_session_new() - make a session of the current task
+ *
+ * Context: process; may sleep.
+ *
+ * Return: the session, one reference of which is the caller's, or an ERR_PTR.
+ */
+struct mrpc_session *mrpc_session_new(void)
 {
 	struct mrpc_session *session = kzalloc(sizeof(*session), GFP_KERNEL_ACCOUNT);
 	struct mrpc_user *user;
 	int err;
 
 	if (!session)
-		return -ENOMEM;
+		return ERR_PTR(-ENOMEM);
 	user = mrpc_user_get(current_uid());
 	err = user ? mrpc_user_charge_session(user) : -ENOMEM;
 	if (err) {
 		if (user)
 			mrpc_user_put(user);
 		kfree(session);
-		return err;
+		return ERR_PTR(err);
 	}
 	session->user = user;
 	mrpc_session_init(session);
@@ -142,8 +151,7 @@ static int mrpc_open(struct inode *inode, struct file *file)
 	list_add_tail(&session->list, &mrpc_sessions);
 	spin_unlock(&mrpc_sessions_lock);
 	atomic_inc(&mrpc_nr_sessions);
-	file->private_data = session;
-	return nonseekable_open(inode, file);
+	return session;
 }
 
 static void mrpc_session_free_work(struct work_struct *work)
@@ -250,153 +258,3 @@ int mrpc_session_here(struct mrpc_session *session, struct mrpc_refusal *r)
 		    "the session was opened in another network namespace");
 	return -EXDEV;
 }
-
-/*
- * The last file reference is gone, and with it every mapping and every thread
- * in an ioctl. Nothing here waits: connections end in their own work.
- */
-static int mrpc_close(struct inode *inode, struct file *file)
-{
-	struct mrpc_session *session = file->private_data;
-	struct mrpc_listener *l;
-	struct mrpc_conn *conn;
-	unsigned long id = 0;
-	u32 i;
-
-	spin_lock(&mrpc_sessions_lock);
-	list_del(&session->list);
-	spin_unlock(&mrpc_sessions_lock);
-	mrpc_user_uncharge_session(session->user);
-	xa_lock(&session->conns);
-	WRITE_ONCE(session->closing, true);
-	xa_unlock(&session->conns);
-	for (i = 0; i < session->nr_qps; i++)
-		mrpc_qp_end(session->qps[i]);
-	if (session->setup)	/* else nobody was told of it */
-		mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
-	while ((l = mrpc_listener_next(session, &id))) {
-		mrpc_listener_close(l);
-		mrpc_listener_put(l);
-	}
-	id = 0;
-	while ((conn = mrpc_conn_next(session, &id))) {
-		set_bit(MRPC_CONN_LEFT, &conn->flags);
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the session has ended", true);
-		mrpc_conn_forget(conn);
-		mrpc_conn_put(conn);
-	}
-	mrpc_session_put(session);
-	return 0;
-}
-
-static long mrpc_ioctl(struct file *file, unsigned int cmd, unsigned long arg)
-{
-	return mrpc_session_ioctl(file->private_data, cmd, (void __user *)arg);
-}
-
-static __poll_t mrpc_poll(struct file *file, poll_table *wait)
-{
-	struct mrpc_session *session = file->private_data;
-	u32 nr = mrpc_qp_count(session), i;
-
-	poll_wait(file, &session->poll_wait, wait);
-	smp_mb();	/* pairs with the one after a completion is posted */
-	for (i = 0; i < nr; i++)
-		if (mrpc_qp_ready(session->qps[i]) || mrpc_qp_says(session->qps[i]))
-			return EPOLLIN | EPOLLRDNORM;
-	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
-		return EPOLLIN | EPOLLRDNORM;
-	return 0;
-}
-
-/* -- mappings -------------------------------------------------------------- */
-
-static vm_fault_t mrpc_send_fault(struct vm_fault *vmf)
-{
-	struct mrpc_session *session = vmf->vma->vm_private_data;
-	u64 off = ((u64)vmf->pgoff << PAGE_SHIFT) & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
-
-	return mrpc_heap_fault(&session->send, vmf, off);
-}
-
-static vm_fault_t mrpc_recv_fault(struct vm_fault *vmf)
-{
-	struct mrpc_session *session = vmf->vma->vm_private_data;
-	u64 off = ((u64)vmf->pgoff << PAGE_SHIFT) & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
-
-	return mrpc_heap_fault(&session->recv, vmf, off);
-}
-
-static vm_fault_t mrpc_qp_fault(struct vm_fault *vmf)
-{
-	struct mrpc_session *session = vmf->vma->vm_private_data;
-	u64 off = ((u64)vmf->pgoff << PAGE_SHIFT) & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
-	struct mrpc_qp *qp = mrpc_qp_find(session, off >> MRPC_MMAP_QP_SHIFT);
-
-	off &= BIT_ULL(MRPC_MMAP_QP_SHIFT) - 1;
-	if (!qp || off >= qp->mem_len)
-		return VM_FAULT_SIGBUS;
-	vmf->page = vmalloc_to_page(qp->mem + off);
-	get_page(vmf->page);
-	return 0;
-}
-
-/* The mapping holds the file, and the file the session. */
-static const struct vm_operations_struct mrpc_send_vm_ops = { .fault = mrpc_send_fault };
-static const struct vm_operations_struct mrpc_recv_vm_ops = { .fault = mrpc_recv_fault };
-static const struct vm_operations_struct mrpc_qp_vm_ops = { .fault = mrpc_qp_fault };
-
-static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
-{
-	u64 start = (u64)vma->vm_pgoff << PAGE_SHIFT;
-	u64 len = vma->vm_end - vma->vm_start;
-	u64 off = start & (BIT_ULL(MRPC_MMAP_SHIFT) - 1);
-	vm_flags_t flags = VM_DONTEXPAND | VM_DONTDUMP;
-	struct mrpc_session *session = file->private_data;
-	struct mrpc_qp *qp;
-
-	if (!(vma->vm_flags & VM_SHARED) || vma->vm_flags & VM_EXEC)
-		return -EINVAL;
-	switch (start >> MRPC_MMAP_SHIFT) {
-	case MRPC_MMAP_SEND:
-		if (!mrpc_heap_at(&session->send, off, len))
-			return -EINVAL;
-		vma->vm_ops = &mrpc_send_vm_ops;
-		break;
-	case MRPC_MMAP_RECV:
-		if (vma->vm_flags & VM_WRITE)
-			return -EACCES;
-		if (!mrpc_heap_at(&session->recv, off, len))
-			return -EINVAL;
-		/* Who is told of a block there waits for the mmap lock, then finds it. */
-		if (mrpc_heap_mapped(&session->recv, off))
-			mrpc_recv_freed(session);
-		vm_flags_clear(vma, VM_MAYWRITE);
-		vma->vm_ops = &mrpc_recv_vm_ops;
-		break;
-	case MRPC_MMAP_QP:
-		qp = mrpc_qp_find(session, off >> MRPC_MMAP_QP_SHIFT);
-		off &= BIT_ULL(MRPC_MMAP_QP_SHIFT) - 1;
-		if (!qp || off >= qp->mem_len || len > qp->mem_len - off)
-			return -EINVAL;
-		flags |= VM_DONTCOPY;
-		vma->vm_ops = &mrpc_qp_vm_ops;
-		break;
-	default:
-		return -EINVAL;
-	}
-	vm_flags_clear(vma, VM_MAYEXEC);
-	vm_flags_set(vma, flags);
-	vma->vm_private_data = session;
-	return 0;
-}
-
-const struct file_operations mrpc_fops = {
-	.owner		= THIS_MODULE,
-	.open		= mrpc_open,
-	.release	= mrpc_close,
-	.unlocked_ioctl	= mrpc_ioctl,
-	.compat_ioctl	= compat_ptr_ioctl,
-	.mmap		= mrpc_mmap,
-	.poll		= mrpc_poll,
-};

@@ -4,66 +4,30 @@
 
 #include <linux/eventfd.h>
 #include <linux/kref.h>
+#include <linux/list.h>
 #include <linux/mrpc.h>
 #include <linux/mutex.h>
+#include <linux/spinlock.h>
 #include <linux/wait.h>
 #include <linux/workqueue.h>
 #include <linux/xarray.h>
 #include <net/net_namespace.h>
 
 #include "core/heap.h"
-#include "lib/ds/ring.h"
 #include "core/waiters.h"
 
-struct mrpc_conn;
+struct attribute_group;
+struct cred;
+struct mem_cgroup;
 struct mrpc_call;
+struct mrpc_conn;
+struct mrpc_qp;
 struct mrpc_refusal;
 struct mrpc_schema;
 struct mrpc_user;
+struct net;
 
-#define MRPC_CALLS_LIMIT	8192	/* calls in flight on one connection */
 #define MRPC_SESSION_CGROUPS	16
-
-/**
- * struct mrpc_qp - a queue pair, used by one application thread
- *
- * Created by MRPC_IOC_QP, immutable but for the fields below, ends with the
- * session.
- *
- * @session: owner (not a reference: the session outlives it)
- * @id: its number
- * @flags: MRPC_QP_SERVE, MRPC_QP_EVENTFD
- * @mem: the shared memory: struct mrpc_qp_head, entries
- * @mem_len: its bytes
- * @submit: serialises consumers of the submission queue (two threads that use
- *	one queue pair are slow, not wrong)
- * @sq: under @submit
- * @lock: producers of the completion queue, process and softirq context
- * @cq: under @lock; room in it is promised without
- * @late: replies whose blocks are free, which there was no room to say, by mrpc_call.pending, a
- *	reference each; under @lock. Empty from mrpc_qp_end() on
- * @wait: threads in enter
- * @eventfd: signalled on empty to non-empty, or NULL
- * @served: requests delivered and not yet answered; balances the threads
- * @submitted, @completed: counters; under @submit and @lock
- */
-struct mrpc_qp {
-	struct mrpc_session *session;
-	u32 id;
-	u32 flags;
-	void *mem;
-	u32 mem_len;
-	struct mutex submit;
-	struct mrpc_sq sq;
-	spinlock_t lock;
-	struct mrpc_cq cq;
-	struct list_head late;
-	struct mrpc_waiters wait;
-	struct eventfd_ctx *eventfd;
-	atomic_t served;
-	u64 submitted;
-	u64 completed;
-};
 
 /**
  * struct mrpc_session - one open of /dev/mrpc
@@ -149,10 +113,12 @@ struct mrpc_session {
 	u64 opened;
 };
 
-/* session.c */
 extern const struct file_operations mrpc_fops;
+
 extern struct list_head mrpc_sessions;
+
 extern spinlock_t mrpc_sessions_lock;
+
 struct mrpc_session *mrpc_session_next(struct net *net, u32 after);
 u32 mrpc_session_count(void);
 void mrpc_session_put(struct mrpc_session *session);
@@ -181,78 +147,8 @@ static inline bool mrpc_session_ready(const struct mrpc_session *session)
 	return READ_ONCE(session->ready_first) || !list_empty_careful(&session->ready);
 }
 
-/* ioctl.c */
-long mrpc_session_ioctl(struct mrpc_session *session, unsigned int cmd, void __user *arg);
-
-/* qp.c */
-int mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args);
-void mrpc_qp_destroy(struct mrpc_qp *qp);
-struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id);
-
-/* Queue pairs [0, count) are complete and stay. */
-static inline u32 mrpc_qp_count(const struct mrpc_session *session)
-{
-	/* Pairs with the release in mrpc_qp_create(). */
-	return smp_load_acquire(&session->nr_qps);
-}
-
-bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr);
-void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr);
-void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
-void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
-void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call);
-void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call);
-void mrpc_qp_end(struct mrpc_qp *qp);
-bool mrpc_qp_says(struct mrpc_qp *qp);
-void mrpc_qp_wake(struct mrpc_qp *qp);
-u32 mrpc_qp_ready(struct mrpc_qp *qp);
-int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args);
-int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args);
-void mrpc_qp_set_pending(struct mrpc_session *session);
-int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr);
-void mrpc_recv_cancel(struct mrpc_session *session, u32 block, u32 dirty);
-
-/* call/tx.c */
-void mrpc_datapath_unstall(struct mrpc_session *session);
-
-/* There is more room in the receive heap: who waits for some tries again. */
-static inline void mrpc_recv_freed(struct mrpc_session *session)
-{
-	smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
-	if (!list_empty(&session->stalled))
-		mrpc_datapath_unstall(session);
-}
-
-/* main.c */
-struct mrpc_knobs {
-	uint copy_threshold;
-	uint max_calls;
-	uint max_sessions;	/* per user */
-	uint max_conns;		/* per user */
-	ulong max_heap;		/* bytes per user */
-	uint busy_poll;		/* us that a thread looks before it sleeps */
-};
-extern struct mrpc_knobs mrpc_knobs;
-extern struct workqueue_struct *mrpc_wq;	/* runs datapaths */
-extern struct workqueue_struct *mrpc_end_wq;	/* ends connections; may wait */
-
-/* The knob, within what a call table can hold. */
-static inline u32 mrpc_max_calls(void)
-{
-	return clamp(READ_ONCE(mrpc_knobs.max_calls), 1U, MRPC_CALLS_LIMIT);
-}
-
-/* sysfs.c */
 extern const struct attribute_group *mrpc_groups[];
 
-/* core/user.c */
-struct mrpc_user *mrpc_user_get(kuid_t uid);
-void mrpc_user_put(struct mrpc_user *user);
-int mrpc_user_charge_session(struct mrpc_user *user);
-void mrpc_user_uncharge_session(struct mrpc_user *user);
-int mrpc_user_charge_heap(struct mrpc_user *user, u64 bytes);
-void mrpc_user_uncharge_heap(struct mrpc_user *user, u64 bytes);
-int mrpc_user_charge_conn(struct mrpc_user *user);
-void mrpc_user_uncharge_conn(struct mrpc_user *user);
+struct mrpc_session *mrpc_session_new(void);
 
 #endif /* MRPC_CORE_SESSION_H */

@@ -3,7 +3,6 @@
  * The registry of transports. Each version is a module of its own; version 1 is loaded
  * by the transport's name, others as engine types are.
  */
-#include <linux/capability.h>
 #include <linux/kmod.h>
 #include <linux/mutex.h>
 

@@ -14,8 +14,8 @@
 #include <linux/uio.h>
 
 #include "core/rpc.h"
-#include "lib/message/wire.h"
 
+struct module;
 struct mrpc_conn;
 struct mrpc_engine_ops;
 struct mrpc_group;
@@ -190,68 +190,7 @@ struct mrpc_sink {
 	struct mrpc_rx *rx;
 };
 
-/*
- * A transport that receives several messages at once has a sink for each, and changes
- * them: between any two calls of the core the sink of the message that is meant must be
- * conn->sink.
- */
-void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to);
-void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from);
-void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink);
-int mrpc_sink_abort(struct mrpc_conn *conn);
-bool mrpc_sink_wanted(const struct mrpc_sink *sink);
-int mrpc_sink_give_up(struct mrpc_conn *conn);
-
-bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
-int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);
-int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
-void mrpc_sink_done(struct mrpc_conn *conn);
-
-/*
- * A byte stream to frames, for every transport that is one.
- */
-struct mrpc_stream {
-	u8 *buf;		/* unparsed input, or NULL: aligned to 8 */
-	u32 cap;
-	u32 start;		/* first unparsed byte, a multiple of 8 */
-	u32 end;
-	u32 ahead;		/* bytes to read beyond what is needed now */
-	u64 skip;		/* bytes to throw away */
-	u32 trailer;		/* bytes of a checksum behind the byte section */
-	u32 sum;		/* of the byte section so far */
-	bool have_frame;	/* the frame in conn->sink is decoded, its head not complete */
-	bool checked;		/* the checksum of the head is right */
-	bool too_big;		/* it is to be refused, not read */
-};
-
-typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len);
-
-/**
- * mrpc_stream_recv() - the receive loop of a stream transport
- * @conn: the connection
- * @st: its stream state
- * @read: read up to @len bytes into the @nr entries of @vec (kernel memory),
- *	which hold so many, without waiting; -EAGAIN: none there; 0: end of stream
- * @budget: frames
- *
- * Return: as mrpc_transport_ops.recv.
- */
-int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
-		     mrpc_stream_read read, int budget);
-void mrpc_stream_free(struct mrpc_stream *st);
-u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 *cap);
-void mrpc_stream_recycle(struct mrpc_session *session, u8 *buf, u32 cap);
-
 /* CRC-32C, to be inverted when all of it is in. */
 #define MRPC_CHECKSUM_INIT	(~0U)
-u32 mrpc_checksum(u32 sum, const void *data, size_t len);
-
-struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes);
-
-/* Readiness, callable in softirq: the link has input, or room for output. */
-void mrpc_kick_rx(struct mrpc_conn *conn);
-void mrpc_kick_tx(struct mrpc_conn *conn);
-void mrpc_kick_room(struct mrpc_conn *conn);
-void mrpc_kick_listener(struct mrpc_listener *l);
 
 #endif /* MRPC_CORE_TRANSPORT_H */

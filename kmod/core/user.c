@@ -2,14 +2,14 @@
 /*
  * What one user may have: sessions, connections, heap.
  */
-#include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 
-#include "core/session.h"
+#include "core/globals.h"
+#include "core/user.h"
 
 /**
  * struct mrpc_user - what the sessions of one user have

@@ -5,8 +5,7 @@
 #include <linux/types.h>
 #include <linux/wait.h>
 
-struct mrpc_qp;
-struct mrpc_session;
+struct task_struct;
 
 /**
  * struct mrpc_waiters - the threads that wait for something
@@ -59,12 +58,5 @@ struct mrpc_poller {
 	struct wait_queue_entry entry;
 	bool one;
 };
-
-void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p);
-void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p);
-int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc_waiters *waiters,
-		   bool (*done)(void *ctx), void *ctx, u64 until);
-int mrpc_wait(struct mrpc_session *session, struct mrpc_waiters *waiters,
-	      bool (*done)(void *ctx), void *ctx, u64 until);
 
 #endif /* MRPC_CORE_WAITERS_H */

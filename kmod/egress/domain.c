@@ -17,503 +17,25 @@
  * for the limit: by owners in their turns, at acknowledgements, and else by a
  * timer, which runs at no other time.
  */
-#include <linux/ktime.h>
+#include <linux/hrtimer.h>
+#include <linux/list.h>
 #include <linux/slab.h>
 
 #include "chain/chain.h"
-#include "egress/domain.h"
-#include "core/notify.h"
-#include "core/placement.h"
-#include "policy/rank.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/net.h"
 #include "core/session.h"
+#include "egress/domain.h"
+#include "egress/schedule.h"
+#include "egress/unit.h"
+#include "lib/ds/order.h"
+#include "lib/egress.h"
+#include "policy/class_rank.h"
 
-#define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
-#define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
-#define MRPC_POLL_MAX		NSEC_PER_MSEC
-#define MRPC_PACE_MAX		(10 * NSEC_PER_MSEC)	/* grants expire meanwhile */
-#define MRPC_DOMAIN_TELL	NSEC_PER_SEC	/* between two notifications of expired grants */
-#define MRPC_DOMAIN_STUCK	(100 * NSEC_PER_MSEC)	/* bytes that do not move are nowhere near */
-
-static struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
+struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
 {
 	return container_of(port, struct mrpc_conn, port);
-}
-
-/* -- grants: under d->lock --------------------------------------------------------- */
-
-/*
- * Of what a sender has below, as of other queues, some has gone. It tells in memory, of which
- * bytes take more or less: what is gone of the one is gone of the other.
- */
-static bool mrpc_domain_look_pool(struct mrpc_domain *d, bool all)
-{
-	u64 queued, below, gone, size;
-
-	if (!d->pool.below)
-		return false;
-	/* In this order: what is counted in @queued is counted below, too, or has gone. */
-	queued = smp_load_acquire(&d->sender->queued);
-	below = d->sender->below(d->sender);
-	d->pool_stuck = all ? below : min(d->pool_stuck, below);
-	gone = queued - min(queued, below - d->pool_stuck);
-	size = d->pool_mark - min(d->pool_mark, gone);
-	if (size >= d->pool_size)
-		return false;
-	below = mul_u64_u64_div_u64(d->pool.below, size, d->pool_size);
-	mrpc_egress_gone(&d->core, &d->pool, d->pool.below - below);
-	d->pool_size = size;
-	return true;
-}
-
-/* At those that were not looked at for longest. @all: nothing of theirs counts any more. */
-static bool mrpc_domain_look_some(struct mrpc_domain *d, bool all)
-{
-	u32 i, nr = min(d->nr_below, MRPC_DOMAIN_LOOKS);
-	bool gone = mrpc_domain_look_pool(d, all);
-
-	for (i = 0; i < nr; i++) {
-		struct mrpc_port *port = list_first_entry(&d->below, struct mrpc_port, below);
-		struct mrpc_conn *conn = mrpc_port_conn(port);
-		u64 now = all ? 0 : conn->ops->below(conn);
-
-		if (now < port->unit.queue.below) {
-			mrpc_egress_gone(&d->core, &port->unit.queue,
-					 port->unit.queue.below - now);
-			gone = true;
-		}
-		if (port->unit.queue.below) {
-			list_move_tail(&port->below, &d->below);
-		} else {
-			list_del_init(&port->below);
-			d->nr_below--;
-		}
-	}
-	return gone;
-}
-
-/**
- * mrpc_domain_look() - what has left the device since the last look?
- * @d: the domain; under its lock
- *
- * Where nothing moves for long the device is not what holds it: packets to a neighbour
- * that does not answer wait for seconds, and nobody else may wait for them.
- *
- * Return: something has.
- */
-bool mrpc_domain_look(struct mrpc_domain *d)
-{
-	u64 now = ktime_get_ns();
-	bool gone = mrpc_domain_look_some(d, false);
-
-	if (!gone && (d->nr_below || d->pool.below) && now - d->moved >= MRPC_DOMAIN_STUCK)
-		return mrpc_domain_look_some(d, true);
-	if (gone)
-		d->moved = now;
-	return gone;
-}
-
-/* Somebody waits for others' bytes to go, for a grant to be used, or for the rate. */
-static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
-{
-	u64 now;
-
-	if (d->core.paused || !d->core.order.listed || d->armed)
-		return;
-	d->poll = gone ? MRPC_POLL_MIN : min_t(u64, 2 * d->poll, MRPC_POLL_MAX);
-	now = ktime_get_ns();
-	if (d->core.paced > now)
-		d->poll = min_t(u64, d->core.paced - now, MRPC_PACE_MAX);
-	d->armed = true;
-	hrtimer_start(&d->timer, ns_to_ktime(d->poll), HRTIMER_MODE_REL_SOFT);
-}
-
-/**
- * mrpc_domain_settle() - all that waits is in the order of the present discipline
- * @d: the domain; its lock is held at the beginning and at the end
- *
- * Ten thousands of messages may wait, each a miss of the cache or two, and a run of a program:
- * so the lock is held for a share of them at a time, and who waits for it, with bottom halves
- * off, waits for one share. That suffices, as a domain may be used between any two of them: what
- * comes is ordered by the new discipline, who asks for a grant has another share done, and what
- * is stale may leave. It ends, as nothing becomes stale meanwhile; then the lock has been held
- * since the last look.
- *
- * Context: process; may sleep.
- */
-void mrpc_domain_settle(struct mrpc_domain *d)
-	__must_hold(&d->lock)
-{
-	d->settling++;
-	while (mrpc_order_settle(&d->core.order) && !d->dead) {
-		spin_unlock_bh(&d->lock);
-		cond_resched();
-		spin_lock_bh(&d->lock);
-	}
-	d->settling--;
-}
-
-static void mrpc_domain_settle_work(struct work_struct *work)
-{
-	struct mrpc_domain *d = container_of(work, struct mrpc_domain, settle);
-
-	spin_lock_bh(&d->lock);
-	if (!d->dead)
-		mrpc_domain_settle(d);
-	spin_unlock_bh(&d->lock);
-	mrpc_domain_put(d);
-}
-
-/* Under d->lock. While it is not dead the list has a reference: neither of these is the last. */
-static void mrpc_domain_queue(struct mrpc_domain *d, struct work_struct *work)
-{
-	if (d->dead)
-		return;
-	refcount_inc(&d->ref);
-	if (!queue_work(mrpc_end_wq, work))
-		refcount_dec(&d->ref);
-}
-
-/**
- * mrpc_domain_rank() - programs may have come or gone: who waits is ranked by those there are
- * @d: the domain; under its lock
- *
- * Some at each grant, all soon. While others of its programs rank, later.
- */
-void mrpc_domain_rank(struct mrpc_domain *d)
-{
-	u64 generation = d->sched ? mrpc_sched_generation(d->sched) : d->ranked_by;
-
-	if (likely(generation == d->ranked_by) || d->settling || mrpc_egress_set(&d->core, &d->core.rule))
-		return;
-	d->ranked_by = generation;
-	if (mrpc_order_settle(&d->core.order))
-		mrpc_domain_queue(d, &d->settle);
-}
-
-static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_unit *u)
-{
-	if (u->waits)
-		u->port->ahead = max(u->port->ahead, d->granted - u->mark);
-	u->waits = false;
-	d->granted += u->queue.turn;
-}
-
-/* A message has a grant: its sender comes and takes it. Return: it is the caller. */
-static bool mrpc_domain_call(struct mrpc_unit *u, const void *self)
-{
-	struct mrpc_sender *sender = u->port->sender;
-
-	spin_lock(&sender->lock);
-	if (list_empty(&u->turn))	/* or it has not come for the last one */
-		list_add_tail(&u->turn, &sender->turns);
-	spin_unlock(&sender->lock);
-	if (sender == self)
-		return true;
-	sender->kick(sender);
-	return false;
-}
-
-/*
- * Grant what can be granted. Return: whom to kick, with a reference, after which
- * this is to be called again; NULL: that is all. @self is the caller's own: his connection, or he
- * is a sender; @granted: out: he has a grant.
- */
-static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const void *self, bool *granted)
-{
-	struct mrpc_egress_queue *q;
-	struct mrpc_conn *conn;
-	struct mrpc_unit *u;
-	bool gone = false;
-
-	mrpc_domain_rank(d);
-	for (;;) {
-		q = mrpc_egress_next(&d->core, ktime_get_ns());
-		if (!q && d->core.order.listed && !d->core.paused && !d->core.paced &&
-		    mrpc_domain_look(d)) {
-			gone = true;
-			continue;
-		}
-		if (!q)
-			break;
-		u = container_of(q, struct mrpc_unit, queue);
-		mrpc_domain_granted(d, u);
-		conn = mrpc_port_conn(u->port);
-		if (u->port->sender) {
-			*granted |= mrpc_domain_call(u, self);
-		} else if (conn == self) {
-			*granted = true;
-		} else {
-			mrpc_conn_get(conn);
-			return conn;
-		}
-	}
-	mrpc_domain_arm(d, gone);
-	return NULL;
-}
-
-/**
- * mrpc_domain_share() - grant and kick
- * @d: the domain; its lock is held at the beginning and at the end
- * @self: who need not be kicked: the caller's connection, or his sender; or NULL
- *
- * Return: @self has a grant.
- */
-bool mrpc_domain_share(struct mrpc_domain *d, const void *self)
-	__must_hold(&d->lock)
-{
-	struct mrpc_conn *conn;
-	bool granted = false;
-
-	while ((conn = mrpc_domain_grant(d, self, &granted))) {
-		spin_unlock_bh(&d->lock);
-		mrpc_kick_tx(conn);
-		mrpc_conn_put(conn);
-		spin_lock_bh(&d->lock);
-	}
-	return granted;
-}
-
-/**
- * mrpc_domain_pump() - something has changed: grant what can be granted
- * @d: the domain; a reference, a datapath in it or RCU keeps it
- *
- * Context: any but hard interrupt.
- */
-void mrpc_domain_pump(struct mrpc_domain *d)
-{
-	spin_lock_bh(&d->lock);
-	mrpc_domain_share(d, NULL);
-	spin_unlock_bh(&d->lock);
-}
-
-static void mrpc_domain_tell_work(struct work_struct *work)
-{
-	struct mrpc_domain *d = container_of(work, struct mrpc_domain, tell);
-
-	mrpc_notify_domain(d, MRPC_EVENT_EGRESS_EXPIRE);
-	mrpc_domain_put(d);
-}
-
-/* Under d->lock. What is not told now is told with what expires later. */
-static void mrpc_domain_tell(struct mrpc_domain *d)
-{
-	u64 now = ktime_get_ns();
-
-	if (d->core.nr_expired == d->told || d->dead ||
-	    (d->told_at && now - d->told_at < MRPC_DOMAIN_TELL))
-		return;
-	d->told = d->core.nr_expired;
-	d->told_at = now;
-	mrpc_domain_queue(d, &d->tell);
-}
-
-/**
- * mrpc_domain_die() - nobody joins a domain any more, and operators are told nothing of it
- * @d: the domain, in no list, with the reference that the list had
- *
- * It is not paused any more: whoever cannot be moved out now sends, and ends, by itself.
- *
- * Context: process; waits.
- */
-void mrpc_domain_die(struct mrpc_domain *d)
-{
-	spin_lock_bh(&d->lock);
-	d->dead = true;
-	mrpc_egress_pause(&d->core, false);
-	spin_unlock_bh(&d->lock);
-	if (cancel_work_sync(&d->tell))
-		mrpc_domain_put(d);
-	if (cancel_work_sync(&d->settle))
-		mrpc_domain_put(d);
-	mrpc_domain_pump(d);
-}
-
-static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
-{
-	struct mrpc_domain *d = container_of(timer, struct mrpc_domain, timer);
-
-	spin_lock_bh(&d->lock);
-	d->armed = false;
-	mrpc_egress_expire(&d->core, ktime_get_ns());
-	mrpc_domain_tell(d);
-	mrpc_domain_share(d, NULL);
-	spin_unlock_bh(&d->lock);
-	return HRTIMER_NORESTART;
-}
-
-/* -- the owner of a transmit claim ---------------------------------------------------- */
-
-/* What programs that rank see of a message; the rest is as of each turn. */
-static void mrpc_domain_show(struct mrpc_sched_queue *q, const struct mrpc_rpc *rpc)
-{
-	const struct mrpc_call *call = rpc->call;
-
-	q->call = call->id;
-	q->deadline = mrpc_rpc_deadline(rpc);
-	q->size = mrpc_rpc_size(rpc);
-	q->service = call->method >> 16;
-	q->method = call->method & 0xffff;
-	q->kind = mrpc_rpc_is_request(rpc) ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
-}
-
-/**
- * mrpc_domain_came() - a unit has another message
- * @d: the domain; under its lock
- * @u: the unit
- * @rpc: the message, or NULL: it has none
- * @left: bytes of it to be sent
- */
-void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc,
-		      u64 left)
-{
-	u64 deadline = U64_MAX;
-
-	u->waits = rpc;
-	u->mark = d->granted;
-	if (rpc) {
-		mrpc_domain_show(&u->seen, rpc);
-		deadline = u->seen.deadline ?: U64_MAX;
-	}
-	mrpc_egress_work(&d->core, &u->queue, rpc ? mrpc_rpc_rank(rpc) : 0, deadline, left);
-}
-
-/* Under d->lock. @rpc: the head message, or NULL. */
-static void mrpc_domain_announce(struct mrpc_domain *d, struct mrpc_port *port,
-				 const struct mrpc_rpc *rpc)
-{
-	if (port->head == rpc)
-		return;
-	port->head = rpc;
-	mrpc_domain_came(d, &port->unit, rpc, rpc ? mrpc_rpc_total(rpc) - rpc->done : 0);
-}
-
-/**
- * mrpc_domain_turn() - may the head message be sent now?
- * @conn: the connection
- * @d: its domain
- * @rpc: the head message, of which something is left
- *
- * Context: owner of the transmit claim.
- * Return: how many bytes of it, to be followed by mrpc_domain_sent(); 0: none,
- * mrpc_kick_tx() will be called.
- */
-u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct mrpc_rpc *rpc)
-{
-	struct mrpc_port *port = &conn->port;
-	u32 bytes;
-
-	spin_lock_bh(&d->lock);
-	mrpc_domain_announce(d, port, rpc);
-	bytes = mrpc_egress_take(&d->core, &port->unit.queue);
-	if (!bytes) {
-		if (port->unit.queue.state == MRPC_EGRESS_IDLE && !port->unit.queue.credit)
-			mrpc_egress_credit(&d->core, &port->unit.queue,
-					   conn->ops->credit(conn, d->core.rule.chunk));
-		mrpc_domain_share(d, conn);
-		bytes = mrpc_egress_take(&d->core, &port->unit.queue);
-	}
-	spin_unlock_bh(&d->lock);
-	return bytes;
-}
-
-/**
- * mrpc_domain_sent() - the end of a turn
- * @conn: the connection
- * @d: its domain
- * @sent: bytes, at most what mrpc_domain_turn() said; 0: the link took nothing, so
- *	its event is waited for, and mrpc_kick_tx() will be called
- * @next: the head message from now on, or NULL
- *
- * Context: owner of the transmit claim.
- */
-void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
-		      const struct mrpc_rpc *next)
-{
-	struct mrpc_port *port = &conn->port;
-
-	spin_lock_bh(&d->lock);
-	/* A link that took nothing has registered for its event: leave that as it is. */
-	mrpc_egress_dequeued(&d->core, &port->unit.queue, sent,
-			     sent ? conn->ops->credit(conn, d->core.rule.chunk) : 0);
-	port->grants++;
-	port->sent += sent;
-	d->sent += sent;
-	if (!conn->ops->below)
-		mrpc_egress_gone(&d->core, &port->unit.queue, U64_MAX);
-	else if (sent)
-		d->moved = ktime_get_ns();
-	if (port->unit.queue.below && list_empty(&port->below)) {
-		list_add_tail(&port->below, &d->below);
-		d->nr_below++;
-	}
-	mrpc_domain_announce(d, port, next);
-	mrpc_domain_share(d, sent ? conn : NULL);
-	spin_unlock_bh(&d->lock);
-}
-
-/**
- * mrpc_domain_idle() - there is no head message any more
- * @conn: the connection
- * @d: its domain
- *
- * Context: owner of the transmit claim.
- */
-void mrpc_domain_idle(struct mrpc_conn *conn, struct mrpc_domain *d)
-{
-	spin_lock_bh(&d->lock);
-	mrpc_domain_announce(d, &conn->port, NULL);
-	mrpc_domain_share(d, NULL);
-	spin_unlock_bh(&d->lock);
-}
-
-/**
- * mrpc_domain_event() - the link may have room again, or bytes have left it
- * @conn: the connection
- * @d: the domain that it had a moment ago, under RCU
- *
- * Context: any but hard interrupt.
- * Return: false: the domain has no message of it, so mrpc_kick_tx() is called for.
- */
-bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
-{
-	struct mrpc_port *port = &conn->port;
-	bool known = false;
-	u32 credit;
-
-	spin_lock_bh(&d->lock);
-	if (rcu_access_pointer(port->domain) == d) {
-		/* Also where nothing waits for it: so a link that has room is silent again. */
-		credit = conn->ops->credit(conn, d->core.rule.chunk);
-		known = port->head;
-		if (known) {
-			if (credit && !port->unit.queue.credit)
-				port->unit.mark = d->granted;
-			mrpc_egress_credit(&d->core, &port->unit.queue, credit);
-			mrpc_domain_share(d, NULL);
-		}
-	}
-	spin_unlock_bh(&d->lock);
-	return known;
-}
-
-/* -- which domain ---------------------------------------------------------------------- */
-
-/**
- * mrpc_domain_init() - what a new domain needs beyond its settings
- * @d: the domain
- */
-void mrpc_domain_init(struct mrpc_domain *d)
-{
-	refcount_set(&d->ref, 1);
-	spin_lock_init(&d->lock);
-	INIT_LIST_HEAD(&d->tenants);
-	INIT_LIST_HEAD(&d->queues);
-	INIT_LIST_HEAD(&d->below);
-	d->poll = MRPC_POLL_MIN;
-	INIT_WORK(&d->tell, mrpc_domain_tell_work);
-	INIT_WORK(&d->settle, mrpc_domain_settle_work);
-	hrtimer_init(&d->timer, CLOCK_MONOTONIC, HRTIMER_MODE_REL_SOFT);
-	d->timer.function = mrpc_domain_timer;
 }
 
 /**
@@ -767,4 +289,88 @@ void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 	mrpc_domain_leave(conn);
 	if (d && !mrpc_domain_join(conn, d, name, weight))
 		mrpc_domain_put(d);
+}
+
+static const char *const mrpc_disciplines[] = {
+	[MRPC_ORDER_FIFO] = "fifo",
+	[MRPC_ORDER_STRICT] = "strict",
+	[MRPC_ORDER_SMALL] = "small-first",
+	[MRPC_ORDER_DEADLINE] = "deadline",
+};
+
+/* Name of a native discipline. */
+const char *mrpc_discipline_name(u8 within)
+{
+	return mrpc_disciplines[within];
+}
+
+/**
+ * mrpc_discipline_of() - one of those that need no policy
+ * @name: its name
+ *
+ * Return: enum mrpc_order_within, or -ENOENT.
+ */
+int mrpc_discipline_of(const char *name)
+{
+	int i;
+
+	for (i = 0; i < ARRAY_SIZE(mrpc_disciplines); i++)
+		if (!strcmp(mrpc_disciplines[i], name))
+			return i;
+	return -ENOENT;
+}
+
+/* Under mn->lock. */
+struct mrpc_domain *mrpc_domain_lookup(struct mrpc_net *mn, const char *dev)
+{
+	struct mrpc_domain *d;
+
+	list_for_each_entry(d, &mn->domains, list)
+		if (!strcmp(d->dev, dev))
+			return d;
+	return NULL;
+}
+
+/**
+ * mrpc_domain_find() - look a domain up
+ * @net: the network namespace
+ * @dev: the device, or "" for loop links
+ *
+ * Return: the domain with a reference, or NULL.
+ */
+struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d;
+
+	spin_lock(&mn->lock);
+	d = mrpc_domain_lookup(mn, dev);
+	if (d)
+		refcount_inc(&d->ref);
+	spin_unlock(&mn->lock);
+	return d;
+}
+
+/**
+ * mrpc_domain_next() - iterate over a namespace's domains, for dumps
+ * @net: the network namespace
+ * @after: id of the last one, 0 for the first
+ *
+ * Return: the domain with a reference, or NULL.
+ */
+struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after)
+{
+	struct mrpc_net *mn = mrpc_net(net);
+	struct mrpc_domain *d, *found = NULL;
+
+	spin_lock(&mn->lock);
+	list_for_each_entry(d, &mn->domains, list) {
+		if (d->id <= after)
+			continue;
+		refcount_inc(&d->ref);
+		found = d;
+		break;
+	}
+	spin_unlock(&mn->lock);
+	return found;
 }

@@ -20,21 +20,27 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "control/egress_config.h"
+#include "core/net.h"
+#include "lib/ds/order.h"
 #include "lib/egress.h"
 
 struct mrpc_chain;
 struct mrpc_conn;
-struct mrpc_domain;
-struct mrpc_engine_ops;
 struct mrpc_policy;
 struct mrpc_rpc;
 struct net;
 
 #define MRPC_TENANT_NAME	32	/* with NUL */
+
 #define MRPC_DOMAINS_MAX	64	/* of one network namespace */
+
 #define MRPC_CHUNK_MIN		1024	/* bytes */
+
 #define MRPC_CHUNK_MAX		(1U << 20)
+
 #define MRPC_LIMIT_MAX		(64U << 20)
+
 #define MRPC_PACE_MIN		1000		/* bytes a second */
 
 /**
@@ -230,10 +236,15 @@ struct mrpc_domain {
 
 /* mrpc_domain_args.given: what is not stays, or is as domains begin. */
 #define MRPC_DOMAIN_DISCIPLINE	BIT(0)
+
 #define MRPC_DOMAIN_FAIR	BIT(1)
+
 #define MRPC_DOMAIN_PAUSED	BIT(2)
+
 #define MRPC_DOMAIN_CHUNK	BIT(3)
+
 #define MRPC_DOMAIN_LIMIT	BIT(4)
+
 #define MRPC_DOMAIN_RATE	BIT(5)
 
 /**
@@ -305,47 +316,15 @@ struct mrpc_domain_queue {
 	u64 ahead;
 };
 
-/* domain.c: for datapaths */
-u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct mrpc_rpc *rpc);
-void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
-		      const struct mrpc_rpc *next);
-void mrpc_domain_idle(struct mrpc_conn *conn, struct mrpc_domain *d);
-bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d);
 void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain);
 bool mrpc_domain_fits(struct mrpc_conn *conn);
 void mrpc_domain_leave(struct mrpc_conn *conn);
-
-/* egress/unit.c: for senders */
-bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
-void mrpc_unit_leave(struct mrpc_unit *u);
-void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit);
-bool mrpc_unit_share(struct mrpc_unit *u);
-struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *budget);
-bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credit);
-
-/* control/egress_config.c: for operators */
 int mrpc_discipline_of(const char *name);
-bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type);
-int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
-		    struct netlink_ext_ack *extack);
-int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack);
 struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev);
 struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after);
-void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state);
-u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap);
-void mrpc_domains_end(struct net *net);
-
-/* Between the two */
-void mrpc_domain_init(struct mrpc_domain *d);
 void mrpc_domain_put(struct mrpc_domain *d);
-void mrpc_domain_die(struct mrpc_domain *d);
-void mrpc_domain_pump(struct mrpc_domain *d);
-bool mrpc_domain_share(struct mrpc_domain *d, const void *self) __must_hold(&d->lock);
-void mrpc_domain_came(struct mrpc_domain *d, struct mrpc_unit *u, const struct mrpc_rpc *rpc,
-		      u64 left);
-void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port);
-bool mrpc_domain_look(struct mrpc_domain *d);
-void mrpc_domain_rank(struct mrpc_domain *d);
-void mrpc_domain_settle(struct mrpc_domain *d) __must_hold(&d->lock);
+struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port);
+const char *mrpc_discipline_name(u8 within);
+struct mrpc_domain *mrpc_domain_lookup(struct mrpc_net *mn, const char *dev);
 
 #endif /* MRPC_EGRESS_DOMAIN_H */

@@ -8,9 +8,15 @@
  * A grant puts the message among the sender's turns and kicks it; who runs it then comes for
  * them with mrpc_unit_turn().
  */
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+
 #include "core/conn.h"
-#include "egress/domain.h"
-#include "core/session.h"
+#include "core/rpc.h"
+#include "egress/port.h"
+#include "egress/schedule.h"
+#include "egress/unit.h"
+#include "lib/egress.h"
 
 /**
  * mrpc_unit_init() - a unit that has nothing to send

@@ -7,7 +7,12 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "chain/chain.h"
 #include "core/engine.h"
+#include "core/rpc.h"
+#include "lib/message/wire.h"
+#include "lib/rule/rule.h"
+#include "netlink/engine.h"
 #include "rules/rules.h"
 
 enum {

@@ -9,6 +9,8 @@
 #include <linux/slab.h>
 
 #include "core/engine.h"
+#include "core/rpc.h"
+#include "netlink/engine.h"
 
 #ifndef CRASH_VERSION
 #define CRASH_VERSION 1

@@ -9,8 +9,12 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "core/engine.h"
+#include "chain/chain.h"
 #include "chain/delay.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "lib/rule/rule.h"
+#include "netlink/engine.h"
 #include "rules/rules.h"
 
 enum {

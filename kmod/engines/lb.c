@@ -16,13 +16,23 @@
 #include <linux/socket.h>
 #include <linux/un.h>
 
-#include "core/schema.h"
-#include "policy/choose.h"
+#include "chain/chain.h"
+#include "core/conn.h"
 #include "core/engine.h"
-#include "lib/message/field.h"
-#include "core/placement.h"
-#include "replica/replica.h"
+#include "core/rpc.h"
+#include "core/schema.h"
+#include "core/transport.h"
+#include "lib/balance.h"
 #include "lib/ds/siphash.h"
+#include "lib/message/field.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
+#include "netlink/engine.h"
+#include "policy/choose.h"
+#include "replica/egress.h"
+#include "replica/replica.h"
+#include "replica/set.h"
+#include "replica/show.h"
 
 #ifndef LB_VERSION
 #define LB_VERSION 1

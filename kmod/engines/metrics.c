@@ -15,10 +15,13 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "core/schema.h"
+#include "core/conn.h"
 #include "core/engine.h"
-#include "lib/ds/hist.h"
+#include "core/rpc.h"
+#include "core/schema.h"
 #include "core/session.h"
+#include "lib/ds/hist.h"
+#include "netlink/engine.h"
 
 enum {
 	PARAM_PER_CONNECTION,

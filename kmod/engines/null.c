@@ -4,6 +4,7 @@
  * to practise changes with, so there are two versions of it.
  */
 #include "core/engine.h"
+#include "core/rpc.h"
 
 #ifndef NULL_VERSION
 #define NULL_VERSION 1

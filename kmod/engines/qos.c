@@ -10,7 +10,14 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
+#include "core/conn.h"
 #include "core/engine.h"
+#include "core/rpc.h"
+#include "egress/domain.h"
+#include "lib/ds/order.h"
+#include "lib/message/wire.h"
+#include "lib/rule/rule.h"
+#include "netlink/engine.h"
 #include "rules/rules.h"
 
 enum {

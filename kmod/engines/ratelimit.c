@@ -13,9 +13,12 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "lib/ds/bucket.h"
+#include "chain/chain.h"
 #include "core/engine.h"
 #include "core/placement.h"
+#include "core/rpc.h"
+#include "lib/ds/bucket.h"
+#include "netlink/engine.h"
 
 enum {
 	PARAM_RATE,

@@ -3,10 +3,14 @@
  * A datapath stands still: somebody who is no owner of its claims has both.
  */
 #include <linux/delay.h>
+#include <linux/list.h>
 #include <linux/sched/signal.h>
 
-#include "chain/chain.h"
 #include "core/conn.h"
+#include "core/rpc.h"
+#include "exec/kick.h"
+#include "exec/pause.h"
+#include "lib/ds/claim.h"
 
 /* Wait for one claim. Under conn->change_lock. */
 static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)

@@ -8,6 +8,7 @@
 
 #include <linux/cpumask.h>
 #include <linux/list.h>
+#include <linux/mutex.h>
 #include <linux/netlink.h>
 #include <linux/refcount.h>
 #include <linux/spinlock.h>
@@ -16,14 +17,16 @@
 #include "core/conn.h"
 #include "lib/ds/order.h"
 
-struct mrpc_chain;
-struct mrpc_engine;
 struct task_struct;
 
 #define MRPC_RUNTIME_NAME	16	/* with NUL; the thread is called mrpc/NAME */
+
 #define MRPC_RUNTIMES_MAX	64	/* of the host */
+
 #define MRPC_RUNTIME_TURN_MIN	4096	/* bytes */
+
 #define MRPC_RUNTIME_TURN	(256 << 10)	/* bytes, when nothing is said */
+
 #define MRPC_RUNTIME_BUSY_MAX	(10 * NSEC_PER_MSEC)
 
 /**
@@ -111,18 +114,16 @@ static inline bool mrpc_runtime_hurries(const struct mrpc_conn *conn)
 	return rt && READ_ONCE(rt->urgent);
 }
 
-int mrpc_runtime_add(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack);
-int mrpc_runtime_set(struct mrpc_runtime *rt, const struct mrpc_runtime_args *args,
-		     struct netlink_ext_ack *extack);
-int mrpc_runtime_del(const char *name, struct netlink_ext_ack *extack);
+extern struct mutex mrpc_runtimes_lock;
+
+extern struct list_head mrpc_runtimes;	/* in order of id; under mrpc_runtimes_lock */
+
 void mrpc_runtime_describe(struct mrpc_runtime *rt, struct mrpc_runtime_args *args);
 struct mrpc_runtime *mrpc_runtime_find(const char *name);
 struct mrpc_runtime *mrpc_runtime_next(u32 after);
 void mrpc_runtime_put(struct mrpc_runtime *rt);
 bool mrpc_runtime_kick(struct mrpc_conn *conn);
-void mrpc_runtime_unuse(const struct mrpc_engine *e);
-void mrpc_runtime_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain);
-int mrpc_runtime_init(void);
-void mrpc_runtime_exit(void);
+int mrpc_runtime_thread(void *arg);
+struct mrpc_runtime *mrpc_runtime_lookup(const char *name);
 
 #endif /* MRPC_EXEC_RUNTIME_H */

@@ -7,8 +7,12 @@
  * comes or goes between two messages, what stays is seen exactly once.
  */
 #include "core/conn.h"
-#include "netlink/netlink.h"
+#include "core/listener.h"
+#include "core/qp.h"
 #include "core/session.h"
+#include "netlink/dump.h"
+#include "netlink/netlink.h"
+#include "netlink/session.h"
 
 /**
  * mrpc_nl_session() - the session that a request names

@@ -2,10 +2,15 @@
 /*
  * Netlink: egress domains.
  */
-#include <linux/mm.h>
+#include <net/netlink.h>
 
+#include "control/egress_config.h"
 #include "egress/domain.h"
+#include "lib/egress.h"
+#include "netlink/egress.h"
+#include "netlink/msg.h"
 #include "netlink/netlink.h"
+#include "netlink/session.h"
 
 const struct nla_policy mrpc_nl_egress_policy[] = {
 	[MRPC_A_EGRESS_ID] = { .type = NLA_REJECT },

@@ -2,15 +2,23 @@
 /*
  * Netlink: the engines that an operator has placed, and what they have counted.
  */
-#include <linux/mm.h>
 #include <linux/pid.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <net/netlink.h>
 
 #include "chain/chain.h"
 #include "core/conn.h"
-#include "netlink/netlink.h"
+#include "core/engine.h"
+#include "core/engine_config.h"
+#include "core/net.h"
 #include "core/placement.h"
-#include "core/session.h"
+#include "core/rpc.h"
+#include "netlink/dump.h"
+#include "netlink/engine.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "netlink/session.h"
 
 #define MRPC_NL_COUNTERS	1024	/* of one engine's own, in one reply */
 #define MRPC_NL_COUNTERS_SIZE	61440	/* bytes of them, as attributes */

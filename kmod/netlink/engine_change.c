@@ -6,16 +6,25 @@
  * given to control/place.c. What a change did is in the reply; of one that failed
  * at a datapath it is, too, and the error follows.
  */
-#include <linux/cgroup.h>
 #include <linux/ctype.h>
 #include <linux/mm.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
+#include <net/netlink.h>
 
+#include "control/place.h"
 #include "core/engine.h"
-#include "netlink/netlink.h"
+#include "core/engine_config.h"
 #include "core/notify.h"
 #include "core/placement.h"
+#include "lib/message/schema.h"
+#include "netlink/engine.h"
+#include "netlink/engine_change.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "netlink/notify.h"
+#include "netlink/session.h"
 
 #define MRPC_NL_NAME	{ .type = NLA_NUL_STRING }
 

@@ -2,10 +2,19 @@
 /*
  * Netlink: the types of engines that are registered, and what they can be told.
  */
+#include <net/netlink.h>
+
+#include "control/egress_config.h"
 #include "core/engine.h"
-#include "egress/domain.h"
-#include "netlink/netlink.h"
+#include "core/net.h"
 #include "core/placement.h"
+#include "core/rpc.h"
+#include "netlink/engine.h"
+#include "netlink/engine_type.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "netlink/policy.h"
+#include "netlink/session.h"
 #include "policy/policy.h"
 
 const struct nla_policy mrpc_nl_type_policy[] = {

@@ -8,18 +8,34 @@
  * namespace that owns the reader's network namespace, and shows that network
  * namespace only.
  */
-#include <linux/slab.h>
-
 #include "core/conn.h"
-#include "egress/domain.h"
-#include "netlink/netlink.h"
-#include "core/notify.h"
-#include "core/placement.h"
+#include "core/qp.h"
 #include "core/session.h"
-
-enum {
-	MRPC_NL_EVENTS,
-};
+#include "netlink/dump.h"
+#include "netlink/egress.h"
+#include "netlink/engine.h"
+#include "netlink/engine_change.h"
+#include "netlink/engine_type.h"
+#include "netlink/family.h"
+#include "netlink/keyset.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "netlink/queue.h"
+#include "netlink/runtime.h"
+#include "netlink/schema.h"
+#include "netlink/series.h"
+#include "netlink/session.h"
+#include "netlink/transport.h"
+/*
+ * The generic netlink family "mrpc": what it can be asked, and what it tells.
+ * Documentation/netlink/specs/mrpc.yaml describes it, and uapi/linux/mrpc_netlink.h
+ * is made from that by the kernel's tools/net/ynl/ynl-gen-c.py.
+ *
+ * Everybody's activity is in it, so reading needs CAP_NET_ADMIN in the user
+ * namespace that owns the reader's network namespace, and shows that network
+ * namespace only.
+ */
+#include <linux/slab.h>
 
 static const struct genl_multicast_group mrpc_nl_groups[] = {
 	[MRPC_NL_EVENTS] = {
@@ -27,25 +43,6 @@ static const struct genl_multicast_group mrpc_nl_groups[] = {
 		.flags	= GENL_MCAST_CAP_NET_ADMIN,
 	},
 };
-
-static struct genl_family mrpc_nl_family;
-
-/* -- single objects -------------------------------------------------------- */
-
-/* With @more bytes than are known to be enough. */
-struct sk_buff *mrpc_nl_new(u32 more)
-{
-	return genlmsg_new(MRPC_NL_SIZE - GENL_HDRLEN - NLMSG_HDRLEN + more, GFP_KERNEL);
-}
-
-/* The answer is in @skb, or @err says why not. */
-int mrpc_nl_reply(struct sk_buff *skb, struct genl_info *info, int err)
-{
-	if (!err)
-		return genlmsg_reply(skb, info);
-	nlmsg_free(skb);
-	return err;
-}
 
 static int mrpc_nl_session_get(struct sk_buff *request, struct genl_info *info)
 {
@@ -214,7 +211,6 @@ static const struct nla_policy mrpc_nl_datapath_policy[] = {
 	.cmd = (_cmd), .doit = (_doit), .policy = (_policy), .maxattr = (_max), \
 	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,			\
 }
-
 #define MRPC_NL_DUMP(_cmd, _start, _dumpit, _done, _policy, _max) {	\
 	.cmd = (_cmd), .start = (_start), .dumpit = (_dumpit), .done = (_done), \
 	.policy = (_policy), .maxattr = (_max),				\
@@ -307,7 +303,7 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 		     mrpc_nl_transport_policy, MRPC_A_TRANSPORT_NAME),
 };
 
-static struct genl_family mrpc_nl_family __ro_after_init = {
+struct genl_family mrpc_nl_family __ro_after_init = {
 	.name		= MRPC_FAMILY_NAME,
 	.version	= MRPC_FAMILY_VERSION,
 	.netnsok	= true,
@@ -318,209 +314,6 @@ static struct genl_family mrpc_nl_family __ro_after_init = {
 	.mcgrps		= mrpc_nl_groups,
 	.n_mcgrps	= ARRAY_SIZE(mrpc_nl_groups),
 };
-
-/* -- notifications --------------------------------------------------------- */
-
-static bool mrpc_nl_heard(struct net *net)
-{
-	return genl_has_listeners(&mrpc_nl_family, net, MRPC_NL_EVENTS);
-}
-
-/* Send what is in @skb, or, with @err, have the listeners learn of a loss. */
-static void mrpc_nl_multicast(struct net *net, struct sk_buff *skb, int err)
-{
-	if (!err) {
-		genlmsg_multicast_netns(&mrpc_nl_family, net, skb, 0, MRPC_NL_EVENTS, GFP_KERNEL);
-		return;
-	}
-	nlmsg_free(skb);
-	genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
-}
-
-/**
- * mrpc_notify_session() - a session was set up, or has ended
- * @session: the session
- * @event: MRPC_EVENT_SESSION_*
- *
- * Context: process; may sleep.
- */
-void mrpc_notify_session(struct mrpc_session *session, u8 event)
-{
-	struct genl_info info;
-	struct sk_buff *skb;
-	int err = -ENOMEM;
-
-	if (!mrpc_nl_heard(session->net))
-		return;
-	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	skb = mrpc_nl_new(0);
-	if (skb)
-		err = mrpc_nl_fill_session(skb, &info, session);
-	mrpc_nl_multicast(session->net, skb, err);
-}
-
-/**
- * mrpc_notify_conn() - a connection is ready, or has ended
- * @conn: the connection
- * @event: MRPC_EVENT_CONN_*
- *
- * Context: process; may sleep.
- */
-void mrpc_notify_conn(struct mrpc_conn *conn, u8 event)
-{
-	struct genl_info info;
-	struct sk_buff *skb;
-	int err = -ENOMEM;
-
-	if (!mrpc_nl_heard(conn->session->net))
-		return;
-	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	skb = mrpc_nl_new(0);
-	if (skb)
-		err = mrpc_nl_fill_conn(skb, &info, conn);
-	mrpc_nl_multicast(conn->session->net, skb, err);
-}
-
-/**
- * mrpc_notify_listener() - services are offered, or no longer
- * @l: the listener; each of its services is told of
- * @event: MRPC_EVENT_LISTENER_*
- *
- * Context: process; may sleep.
- */
-void mrpc_notify_listener(struct mrpc_listener *l, u8 event)
-{
-	struct genl_info info;
-	struct sk_buff *skb;
-	int err;
-	u32 i;
-
-	if (!mrpc_nl_heard(l->session->net))
-		return;
-	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	for (i = 0; i < l->nr_services; i++) {
-		skb = mrpc_nl_new(0);
-		err = skb ? mrpc_nl_fill_served(skb, &info, l, i) : -ENOMEM;
-		mrpc_nl_multicast(l->session->net, skb, err);
-	}
-}
-
-/**
- * mrpc_notify_engine() - an engine was placed, changed or removed
- * @net: the network namespace
- * @p: its placement
- * @event: MRPC_EVENT_ENGINE_*
- *
- * Context: process; may sleep.
- */
-void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
-{
-	struct genl_info info;
-	struct sk_buff *skb;
-	int err = -ENOMEM;
-
-	if (!mrpc_nl_heard(net))
-		return;
-	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	skb = mrpc_nl_new(0);
-	if (skb)
-		err = mrpc_nl_fill_engine(skb, &info, net, p);
-	mrpc_nl_multicast(net, skb, err);
-}
-
-/**
- * mrpc_notify_domain() - an egress domain was set or deleted, or its grants have expired
- * @d: the domain
- * @event: MRPC_EVENT_EGRESS_*
- *
- * Context: process; may sleep. The domain's network namespace must last meanwhile.
- */
-void mrpc_notify_domain(struct mrpc_domain *d, u8 event)
-{
-	struct genl_info info;
-	struct sk_buff *skb;
-	int err = -ENOMEM;
-
-	if (!mrpc_nl_heard(d->net))
-		return;
-	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	skb = mrpc_nl_new(0);
-	if (skb)
-		err = mrpc_nl_fill_egress(skb, &info, d);
-	mrpc_nl_multicast(d->net, skb, err);
-}
-
-static int mrpc_nl_fill_fault(struct sk_buff *skb, const struct genl_info *info,
-			      const struct mrpc_engine *e, const char *what, const char *detail)
-{
-	void *hdr = mrpc_nl_begin(skb, info);
-	int err;
-
-	if (!hdr)
-		return -EMSGSIZE;
-	err = nla_put_u32(skb, MRPC_A_FAULT_ID, e->placement->id) ||
-	      nla_put_string(skb, MRPC_A_FAULT_ENGINE, e->placement->name) ||
-	      nla_put_string(skb, MRPC_A_FAULT_TYPE, e->ops->name) ||
-	      nla_put_u32(skb, MRPC_A_FAULT_VERSION, e->ops->version) ||
-	      nla_put_u32(skb, MRPC_A_FAULT_DATAPATH, e->conn->dp_id) ||
-	      nla_put_string(skb, MRPC_A_FAULT_WHAT, what) ||
-	      nla_put_string(skb, MRPC_A_FAULT_DETAIL, detail) ||
-	      (READ_ONCE(e->bypassed) && nla_put_flag(skb, MRPC_A_FAULT_BYPASSED));
-	return mrpc_nl_end(skb, hdr, err);
-}
-
-/**
- * mrpc_notify_fault() - an engine misbehaves
- * @e: the engine
- * @what: "slow", "leak" or "error"
- * @detail: a sentence
- *
- * Context: process; may sleep.
- */
-void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail)
-{
-	struct net *net = e->conn->session->net;
-	struct genl_info info;
-	struct sk_buff *skb;
-	int err = -ENOMEM;
-
-	pr_notice_ratelimited("mrpc: engine %s (%s version %u) of datapath %u: %s: %s%s\n",
-			      e->placement->name, e->ops->name, e->ops->version, e->conn->dp_id,
-			      what, detail, READ_ONCE(e->bypassed) ? "; it is bypassed" : "");
-	if (!mrpc_nl_heard(net))
-		return;
-	genl_info_init_ntf(&info, &mrpc_nl_family, MRPC_CMD_ENGINE_FAULT_NTF);
-	skb = mrpc_nl_new(0);
-	if (skb)
-		err = mrpc_nl_fill_fault(skb, &info, e, what, detail);
-	mrpc_nl_multicast(net, skb, err);
-}
-
-/**
- * mrpc_notify_policy() - a policy has got programs, others, or has them no more
- * @ops: the type that it is
- * @event: MRPC_EVENT_POLICY_*
- *
- * Policies are the host's, so all network namespaces learn it.
- * Context: process; may sleep.
- */
-void mrpc_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
-{
-	struct sk_buff *skb = mrpc_nl_new(0);
-	struct genl_info info;
-	struct net *net;
-
-	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	if (skb && !mrpc_nl_fill_policy(skb, &info, ops)) {
-		genlmsg_multicast_allns(&mrpc_nl_family, skb, 0, MRPC_NL_EVENTS);
-		return;
-	}
-	nlmsg_free(skb);
-	rcu_read_lock();
-	for_each_net_rcu(net)
-		genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
-	rcu_read_unlock();
-}
 
 int mrpc_netlink_init(void)
 {

@@ -2,7 +2,13 @@
 /*
  * Netlink: the operator's sets of keys, which rules refer to.
  */
+#include <net/netlink.h>
+
+#include "lib/ds/set.h"
+#include "lib/message/schema.h"
+#include "netlink/keyset.h"
 #include "netlink/netlink.h"
+#include "netlink/session.h"
 #include "rules/sets.h"
 
 const struct nla_policy mrpc_nl_keyset_policy[] = {

@@ -2,10 +2,16 @@
 /*
  * Netlink: what there is to know of engine types that are policies.
  */
-#include "egress/domain.h"
-#include "netlink/netlink.h"
+#include <linux/rcupdate.h>
+#include <net/netlink.h>
+
+#include "control/egress_config.h"
+#include "core/net.h"
 #include "core/placement.h"
+#include "netlink/policy.h"
+#include "netlink/session.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 
 static u32 mrpc_nl_policy_flags(u32 flags)
 {

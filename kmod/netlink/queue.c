@@ -7,16 +7,28 @@
  * an array; nothing is allocated and no message is made meanwhile. A datapath whose
  * queues are empty is not stopped.
  */
-#include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <net/netlink.h>
 
-#include "core/schema.h"
 #include "chain/chain.h"
 #include "core/conn.h"
-#include "netlink/netlink.h"
+#include "core/net.h"
 #include "core/placement.h"
+#include "core/rpc.h"
+#include "core/schema.h"
 #include "core/session.h"
+#include "exec/pause.h"
+#include "lib/message/schema.h"
+#include "lib/message/wire.h"
+#include "netlink/dump.h"
+#include "netlink/engine.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "netlink/queue.h"
+#include "netlink/session.h"
 
 const struct nla_policy mrpc_nl_queue_policy[] = {
 	[MRPC_A_QUEUE_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),

@@ -2,12 +2,16 @@
 /*
  * Netlink: runtimes.
  */
-#include <linux/cpumask.h>
 #include <linux/mutex.h>
 #include <linux/pid_namespace.h>
+#include <net/netlink.h>
 
-#include "netlink/netlink.h"
+#include "control/runtime_config.h"
 #include "exec/runtime.h"
+#include "netlink/msg.h"
+#include "netlink/netlink.h"
+#include "netlink/runtime.h"
+#include "netlink/session.h"
 
 #define MRPC_NL_CPUS	512	/* bytes of a list of processors */
 

@@ -5,13 +5,15 @@
  * The cache is the host's. The initial namespace sees all of it; another one
  * sees what its own sessions have bound.
  */
-#include <linux/minmax.h>
 #include <linux/slab.h>
 #include <linux/string.h>
 
 #include "core/schema.h"
-#include "netlink/netlink.h"
 #include "core/session.h"
+#include "lib/message/schema.h"
+#include "netlink/netlink.h"
+#include "netlink/schema.h"
+#include "netlink/session.h"
 
 #define MRPC_NL_BATCH	16	/* schemas per walk through the cache */
 

@@ -2,13 +2,20 @@
 /*
  * Netlink: the histograms that engines keep.
  */
-#include <linux/slab.h>
+#include <net/netlink.h>
 
 #include "chain/chain.h"
 #include "core/conn.h"
-#include "lib/ds/hist.h"
-#include "netlink/netlink.h"
+#include "core/engine_config.h"
+#include "core/net.h"
 #include "core/placement.h"
+#include "lib/ds/hist.h"
+#include "lib/message/schema.h"
+#include "netlink/engine.h"
+#include "netlink/netlink.h"
+#include "netlink/queue.h"
+#include "netlink/series.h"
+#include "netlink/session.h"
 
 const struct nla_policy mrpc_nl_series_policy[] = {
 	[MRPC_A_SERIES_ENGINE] = { .type = NLA_NUL_STRING },

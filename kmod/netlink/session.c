@@ -3,19 +3,28 @@
  * From objects to netlink attributes. Everything is read as it is at the moment,
  * without stopping anybody: two figures of one message can be some calls apart.
  */
-#include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/ktime.h>
+#include <linux/list.h>
 #include <linux/pid.h>
 #include <linux/pid_namespace.h>
+#include <linux/rcupdate.h>
 #include <linux/socket.h>
 #include <linux/un.h>
+#include <net/netlink.h>
 
-#include "core/schema.h"
 #include "core/conn.h"
-#include "netlink/netlink.h"
-#include "replica/replica.h"
+#include "core/listener.h"
+#include "core/qp.h"
+#include "core/schema.h"
 #include "core/session.h"
+#include "lib/ds/claim.h"
+#include "lib/ds/ring.h"
+#include "lib/message/schema.h"
+#include "netlink/engine.h"
+#include "netlink/netlink.h"
+#include "netlink/session.h"
+#include "replica/link.h"
 
 void *mrpc_nl_begin(struct sk_buff *skb, const struct genl_info *info)
 {

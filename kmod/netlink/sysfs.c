@@ -6,13 +6,13 @@
  * One figure per file, of the reader's network namespace, summed when it is
  * read: nothing is counted twice for these files. The rest is netlink's.
  */
-#include <linux/device.h>
 #include <linux/nsproxy.h>
+#include <linux/rcupdate.h>
 #include <linux/sched.h>
 
-#include "core/schema.h"
 #include "core/conn.h"
-#include "core/placement.h"
+#include "core/net.h"
+#include "core/schema.h"
 #include "core/session.h"
 
 struct mrpc_sums {
@@ -80,13 +80,21 @@ static ssize_t _name##_show(struct device *dev, struct device_attribute *attr,	\
 static DEVICE_ATTR_RO(_name)
 
 MRPC_SUM_ATTR(sessions);
+
 MRPC_SUM_ATTR(queue_pairs);
+
 MRPC_SUM_ATTR(connections);
+
 MRPC_SUM_ATTR(listeners);
+
 MRPC_SUM_ATTR(calls_active);
+
 MRPC_SUM_ATTR(send_heap_bytes);
+
 MRPC_SUM_ATTR(recv_heap_bytes);
+
 MRPC_SUM_ATTR(recv_heap_used);
+
 MRPC_SUM_ATTR(checksum_errors);
 
 static int mrpc_count_schema(struct mrpc_schema *schema, void *ctx)
@@ -103,12 +111,14 @@ static ssize_t schemas_show(struct device *dev, struct device_attribute *attr, c
 	mrpc_schemas_each(mrpc_count_schema, &nr);
 	return sysfs_emit(buf, "%u\n", nr);
 }
+
 static DEVICE_ATTR_RO(schemas);
 
 static ssize_t uapi_version_show(struct device *dev, struct device_attribute *attr, char *buf)
 {
 	return sysfs_emit(buf, "%u\n", MRPC_UAPI_VERSION);
 }
+
 static DEVICE_ATTR_RO(uapi_version);
 
 static struct attribute *mrpc_attrs[] = {

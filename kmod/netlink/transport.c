@@ -3,9 +3,14 @@
  * Netlink: the transports that are loaded, and what they know of the reader's network
  * namespace.
  */
-#include "lib/message/feature.h"
-#include "netlink/netlink.h"
+#include <net/netlink.h>
+
 #include "core/transport.h"
+#include "lib/message/feature.h"
+#include "lib/message/wire.h"
+#include "netlink/netlink.h"
+#include "netlink/session.h"
+#include "netlink/transport.h"
 
 const struct nla_policy mrpc_nl_transport_policy[] = {
 	[MRPC_A_TRANSPORT_NAME] = { .type = NLA_NUL_STRING },

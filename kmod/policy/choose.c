@@ -8,10 +8,15 @@
  * is done's, under the set's chooser_lock. Programs that are not there, fail or say nonsense
  * leave the choice to the engine's own policy.
  */
-#include <linux/slab.h>
-
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "netlink/engine.h"
 #include "policy/choose.h"
-#include "core/placement.h"
+#include "policy/instance.h"
+#include "policy/judge.h"
+#include "policy/policy.h"
+#include "replica/replica.h"
+#include "replica/show.h"
 
 /**
  * struct mrpc_chooser - a policy that chooses among the replicas of a set

@@ -9,10 +9,15 @@
 #include <linux/list.h>
 #include <linux/mrpc_policy.h>
 
-#include "policy/policy.h"
-#include "replica/replica.h"
-
+struct mrpc_call;
 struct mrpc_chooser;
+struct mrpc_engine;
+struct mrpc_group;
+struct mrpc_lb_done;
+struct mrpc_replicas;
+struct mrpc_rpc;
+struct netlink_ext_ack;
+struct sk_buff;
 
 #define MRPC_CHOOSER_NAME	(MRPC_POLICY_NAME + 10)	/* "NAME@VERSION", without NUL */
 
@@ -36,10 +41,6 @@ struct mrpc_chooser *mrpc_chooser_get(struct mrpc_replicas *set, struct mrpc_eng
 void mrpc_chooser_put(struct mrpc_chooser *chooser);
 int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struct mrpc_rpc *rpc);
 int mrpc_chooser_dump(const struct mrpc_chooser *chooser, struct sk_buff *skb);
-
-/* replica/show.c, for policy/choose.c */
-bool mrpc_replicas_show(struct mrpc_replicas *set, struct mrpc_candidates *c);
-/* for replica/set.c */
 void mrpc_chooser_done(struct mrpc_replicas *set, const struct mrpc_call *call,
 		       struct mrpc_lb_done *end);
 

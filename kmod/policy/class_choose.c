@@ -4,10 +4,13 @@
  * like the others, by name and version, but is not placed: an engine that balances has it as
  * its chooser.
  */
-#include <linux/bpf_verifier.h>
 #include <linux/btf.h>
 
+#include "core/engine.h"
+#include "policy/class_choose.h"
+#include "policy/declare.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 
 static void lb_take(struct mrpc_policy_prog *prog)
 {

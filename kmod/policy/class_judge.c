@@ -2,10 +2,12 @@
 /*
  * The class of policies that judges messages: struct mrpc_policy_ops.
  */
-#include <linux/bpf_verifier.h>
 #include <linux/btf.h>
 
+#include "policy/class_judge.h"
+#include "policy/declare.h"
 #include "policy/policy.h"
+#include "policy/registry.h"
 
 #define POLICY_JUDGES	(MRPC_POLICY_HOOKS_REQUEST_TX | MRPC_POLICY_HOOKS_REQUEST_RX |	\
 			 MRPC_POLICY_HOOKS_REPLY_TX | MRPC_POLICY_HOOKS_REPLY_RX)

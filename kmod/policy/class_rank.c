@@ -5,11 +5,17 @@
  * Programs run under the domain's lock and RCU, after a look whether the policy has any. One
  * that has lost them ranks by priority, so that nothing waits for ever for want of a program.
  */
-#include <linux/bpf_verifier.h>
 #include <linux/btf.h>
+#include <linux/rcupdate.h>
 
-#include "core/placement.h"
+#include "core/engine.h"
+#include "egress/domain.h"
+#include "lib/egress.h"
+#include "policy/class_rank.h"
+#include "policy/declare.h"
+#include "policy/policy.h"
 #include "policy/rank.h"
+#include "policy/registry.h"
 
 /* -- running ---------------------------------------------------------------------- */
 

@@ -3,11 +3,12 @@
  * What policies of all classes declare, and what the verifier and the maps of struct_ops ask
  * about their programs.
  */
-#include <linux/bpf_verifier.h>
 #include <linux/btf.h>
 #include <linux/ctype.h>
 #include <linux/filter.h>
 
+#include "policy/declare.h"
+#include "policy/fields.h"
 #include "policy/policy.h"
 
 /* This module's; NULL: there is none, nor are there policies. */

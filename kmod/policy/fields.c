@@ -6,11 +6,21 @@
  * compiled for a schema is shared by the datapaths that have it, and goes with
  * the last of them.
  */
-#include <linux/mm.h>
 #include <linux/slab.h>
 
 #include "core/schema.h"
+#include "lib/message/field.h"
+#include "lib/message/schema.h"
+#include "policy/fields.h"
 #include "policy/policy.h"
+/*
+ * The fields that a policy declares, in the schemas that connections bring along.
+ *
+ * A declared field is "TYPE:PATH", or "PATH" for messages of all types. What is
+ * compiled for a schema is shared by the datapaths that have it, and goes with
+ * the last of them.
+ */
+#include <linux/mm.h>
 
 /* Return: the path; *@type is what stands before it, *@len bytes, or none. */
 static const char *policy_field_path(const char *field, const char **type, u32 *len)

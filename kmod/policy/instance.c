@@ -3,15 +3,24 @@
  * Datapaths under a policy: they are bound to its present programs, and to the next ones
  * when they meet them.
  */
-#include <linux/cred.h>
 #include <linux/in.h>
 #include <linux/in6.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "chain/chain.h"
-#include "policy/policy.h"
+#include "chain/delay.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "core/schema.h"
 #include "core/session.h"
+#include "lib/message/schema.h"
+#include "policy/fields.h"
+#include "policy/instance.h"
+#include "policy/judge.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
 
 static mrpc_policy_hook_t policy_hook(const struct mrpc_policy_ops *ops, bool request, bool transmit)
 {

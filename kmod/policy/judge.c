@@ -7,15 +7,23 @@
  * programs waits for no claim. What a message's verdict may need from memory that is
  * not ours is copied before the programs run.
  */
-#include <linux/ktime.h>
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
 #include "chain/chain.h"
-#include "core/notify.h"
-#include "policy/policy.h"
-#include "core/session.h"
+#include "chain/delay.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "core/schema.h"
 #include "core/trace.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
+#include "netlink/engine.h"
+#include "netlink/notify.h"
+#include "policy/instance.h"
+#include "policy/judge.h"
+#include "policy/policy.h"
+#include "policy/registry.h"
 
 #define POLICY_DETAILS	8	/* details of one turn's rejections */
 
@@ -40,7 +48,6 @@ static const struct mrpc_param policy_params[] = {
 		.choices = policy_fallbacks,
 	},
 };
-
 static const char policy_unavailable[] = "the policy that judges it has no program";
 static const char policy_unready[] = "the policy that judges it could not be prepared";
 static const char policy_unfit[] = "the policy that judges it does not fit the connection";

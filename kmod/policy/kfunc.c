@@ -8,16 +8,22 @@
  * pointer comes here. What they hold is for programs to read: a kfunc that writes to a buffer
  * could be given it, so nothing here decides by it. What disciplines may call is in policy/class_rank.c.
  */
-#include <linux/bpf.h>
 #include <linux/btf.h>
 #include <linux/btf_ids.h>
 #include <linux/ktime.h>
 
-#include "chain/chain.h"
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "lib/balance.h"
+#include "lib/ds/ring.h"
+#include "lib/message/field.h"
+#include "lib/message/schema.h"
+#include "lib/message/wire.h"
 #include "policy/choose.h"
+#include "policy/kfunc.h"
 #include "policy/policy.h"
-#include "replica/replica.h"
-#include "core/session.h"
+#include "replica/show.h"
 
 #define POLICY_DELAY_MAX	(60 * NSEC_PER_SEC)
 
@@ -395,23 +401,41 @@ __bpf_kfunc u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_
 __bpf_kfunc_end_defs();
 
 BTF_KFUNCS_START(mrpc_policy_kfuncs)
+
 BTF_ID_FLAGS(func, bpf_mrpc_field_num, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_field_data, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_field_has, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_field_set_num, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_field_set_data, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_meta, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_method, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_status, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_delay, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_set_priority, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_set_deadline, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_replica, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_redirect, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_candidate, KF_TRUSTED_ARGS | KF_RET_NULL)
+
 BTF_ID_FLAGS(func, bpf_mrpc_count, KF_TRUSTED_ARGS)
+
 BTF_ID_FLAGS(func, bpf_mrpc_storage, KF_TRUSTED_ARGS | KF_RET_NULL)
+
 BTF_ID_FLAGS(func, bpf_mrpc_own, KF_TRUSTED_ARGS | KF_RET_NULL)
+
 BTF_KFUNCS_END(mrpc_policy_kfuncs)
 
 /* The set is offered to all struct_ops programs of the host; ours alone have a context. */

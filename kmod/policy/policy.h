@@ -27,11 +27,22 @@
 #include <linux/mutex.h>
 #include <linux/refcount.h>
 #include <linux/sched/clock.h>
+#include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "core/engine.h"
-#include "lib/message/field.h"
 #include "chain/delay.h"
+#include "core/engine.h"
+#include "core/rpc.h"
+#include "lib/message/field.h"
+#include "policy/registry.h"
+
+struct bpf_link;
+struct btf;
+struct mrpc_conn;
+struct mrpc_policy_decl;
+struct mrpc_schema;
+struct type;
+struct workqueue_struct;
 
 /**
  * struct mrpc_policy_paths - the declared fields in messages of one type; immutable
@@ -70,8 +81,6 @@ struct mrpc_policy_bound {
 			   offsetof(struct type, name) + sizeof(struct mrpc_policy_decl) ||	\
 			   offsetof(struct type, counters) - offsetof(struct type, name) !=	\
 			   offsetof(struct mrpc_policy_decl, counters)))
-
-struct mrpc_policy_prog;
 
 /**
  * struct mrpc_policy_class - a struct_ops type that policies are of
@@ -147,6 +156,7 @@ struct mrpc_policy_prog {
 
 /* What programs have done too often: each fault counts this much, a good run takes one off. */
 #define MRPC_POLICY_FAULT	8
+
 #define MRPC_POLICY_FAULTS	32
 
 /**
@@ -363,33 +373,9 @@ static inline s64 mrpc_policy_end(struct mrpc_policy_clock clock)
 	return unlikely(jiffies - clock.tick > 1) ? jiffies_to_nsecs(jiffies - clock.tick - 1) : -1;
 }
 
-/* policy/registry.c */
-void mrpc_policy_drop(const struct mrpc_engine_ops *ops);
-struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy);
-void mrpc_policy_prog_put(struct mrpc_policy_prog *prog);
-bool mrpc_policy_took(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
-		      const char *what, u64 ns);
-__printf(3, 4)
-bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
-		       const char *fmt, ...);
-
-void mrpc_policy_look(struct mrpc_policy *policy, struct mrpc_policy_look *look);
-int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops,
-		       struct bpf_link *link);
-void mrpc_policy_detach(void *ops, struct bpf_link *link);
-int mrpc_policy_update(void *ops, void *old, struct bpf_link *link);
-int mrpc_policy_init(void);
-void mrpc_policy_exit(void);
-
-/* policy/declare.c: for struct bpf_struct_ops */
 extern const struct bpf_verifier_ops mrpc_policy_verifier_ops;
+
 extern struct btf *mrpc_policy_btf;
-int mrpc_policy_btf_init(struct btf *btf);
-int mrpc_policy_check_member(const struct btf_type *t, const struct btf_member *member,
-			     const struct bpf_prog *prog);
-int mrpc_policy_init_member(const struct mrpc_policy_class *class, const struct btf_type *t,
-			    const struct btf_member *member, void *kdata, const void *udata);
-bool mrpc_policy_valid(const struct mrpc_policy_class *class, const void *ops, bool ticks);
 
 static inline const struct mrpc_policy_decl *
 mrpc_policy_decl(const struct mrpc_policy_class *class, const void *ops)
@@ -397,35 +383,7 @@ mrpc_policy_decl(const struct mrpc_policy_class *class, const void *ops)
 	return ops + class->decl;
 }
 
-/* policy/class_judge.c */
-int mrpc_policy_ops_init(void);
-
-/* policy/fields.c */
-int mrpc_policy_check_fields(const struct mrpc_policy_decl *decl);
-struct mrpc_policy_bound *mrpc_policy_bind(struct mrpc_policy_prog *prog,
-					   struct mrpc_schema *schema);
-void mrpc_policy_unbind(struct mrpc_policy_prog *prog, struct mrpc_policy_bound *b);
-bool mrpc_policy_serves(const struct mrpc_policy_prog *next, struct mrpc_policy_prog *now,
-			char *why, size_t size);
-
-/* policy/instance.c */
-int mrpc_policy_rebind(struct mrpc_policy_run *run);
-struct mrpc_policy_dp *mrpc_policy_dp_new(struct mrpc_policy *policy, struct mrpc_conn *conn,
-					  u32 services);
-int mrpc_policy_dp_begin(struct mrpc_policy_dp *dp, struct netlink_ext_ack *extack);
-void mrpc_policy_dp_end(struct mrpc_policy_dp *dp);
-void mrpc_policy_dp_free(struct mrpc_policy_dp *dp);
-int mrpc_policy_create(struct mrpc_engine *e, struct netlink_ext_ack *extack);
-void mrpc_policy_destroy(struct mrpc_engine *e);
-
-/* policy/judge.c */
 extern const struct mrpc_engine_ops mrpc_policy_engine;
-bool mrpc_policy_passes(const struct mrpc_engine *e);
-void mrpc_policy_tick(struct mrpc_policy *policy);
-void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc);
-void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns);
-void mrpc_policy_tell(struct mrpc_policy *policy, struct mrpc_engine *e);
-int mrpc_policy_dump(const struct mrpc_policy_dp *dp, struct sk_buff *skb);
 
 static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 {
@@ -440,26 +398,6 @@ static inline struct mrpc_policy *mrpc_policy_of_type(const struct mrpc_engine_o
 	return mrpc_engine_is_policy(ops) && policy->class->type == type ? policy : NULL;
 }
 
-/* policy/class_choose.c */
-int mrpc_policy_lb_init(void);
-
-/* policy/kfunc.c; what begins with bpf_ is for programs */
-int bpf_mrpc_field_num(struct mrpc_policy_ctx *ctx, u32 field, u64 *value);
-int bpf_mrpc_field_data(struct mrpc_policy_ctx *ctx, u32 field, u32 off, void *buf, u32 buf__sz);
-int bpf_mrpc_field_has(struct mrpc_policy_ctx *ctx, u32 field);
-int bpf_mrpc_field_set_num(struct mrpc_policy_ctx *ctx, u32 field, u64 value);
-int bpf_mrpc_field_set_data(struct mrpc_policy_ctx *ctx, u32 field, void *buf, u32 buf__sz);
-int bpf_mrpc_meta(struct mrpc_policy_ctx *ctx, const char *key__str, void *buf, u32 buf__sz);
-int bpf_mrpc_method(struct mrpc_policy_ctx *ctx, void *buf, u32 buf__sz);
-int bpf_mrpc_status(struct mrpc_policy_ctx *ctx, u32 status, const char *detail__str);
-int bpf_mrpc_delay(struct mrpc_policy_ctx *ctx, u64 ns);
-int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, u32 priority);
-int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline);
-int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *replica, u32 replica__sz);
-int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index);
-int bpf_mrpc_count(struct mrpc_policy_ctx *ctx, u32 counter, u64 n);
-u8 *bpf_mrpc_storage(struct mrpc_policy_ctx *ctx, const size_t rdwr_buf_size);
-struct mrpc_lb_candidate *bpf_mrpc_candidate(struct mrpc_lb_set *set, u32 index);
-int mrpc_policy_kfunc_init(void);
+extern struct workqueue_struct *mrpc_policy_wq;	/* evicts policies, looks at their faults */
 
 #endif /* MRPC_POLICY_POLICY_H */

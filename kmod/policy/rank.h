@@ -6,17 +6,10 @@
 #ifndef MRPC_POLICY_RANK_H
 #define MRPC_POLICY_RANK_H
 
-#include "egress/domain.h"
-#include "policy/policy.h"
+#include <linux/types.h>
+
+#include "lib/ds/order.h"
 
 extern const struct mrpc_order_ranker mrpc_sched_ranker;
-
-struct mrpc_policy *mrpc_sched_get(const char *name, struct netlink_ext_ack *extack);
-void mrpc_sched_put(struct mrpc_policy *policy);
-u64 mrpc_sched_generation(struct mrpc_policy *policy);
-int mrpc_sched_ops_init(void);
-
-/* For programs */
-u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const size_t rdwr_buf_size);
 
 #endif /* MRPC_POLICY_RANK_H */

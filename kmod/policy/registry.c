@@ -7,16 +7,21 @@
  * waits for a datapath: programs are RCU pointers, and directions bind themselves to new
  * ones.
  */
-#include <linux/slab.h>
+#include <linux/list.h>
+#include <linux/rcupdate.h>
 
+#include "core/engine.h"
 #include "core/notify.h"
+#include "netlink/notify.h"
+#include "policy/fields.h"
+#include "policy/judge.h"
 #include "policy/policy.h"
-#include "core/placement.h"
-#include "policy/rank.h"
+#include "policy/registry.h"
 
 static DEFINE_MUTEX(mrpc_policies_lock);
 static LIST_HEAD(mrpc_policies);	/* under mrpc_policies_lock */
-static struct workqueue_struct *mrpc_policy_wq;
+
+struct workqueue_struct *mrpc_policy_wq;
 
 /* -- programs ------------------------------------------------------------------- */
 
@@ -472,41 +477,4 @@ int mrpc_policy_update(void *ops, void *old, struct bpf_link *link)
 	synchronize_rcu();	/* nobody runs those before any more */
 	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_REPLACE);
 	return 0;
-}
-
-/**
- * mrpc_policy_init() - offer the types to BPF
- *
- * A kernel, or a module, without BTF goes without policies.
- * Return: 0 or a negative errno.
- */
-int __init mrpc_policy_init(void)
-{
-	int err;
-
-	mrpc_policy_wq = alloc_workqueue("mrpc_policy", WQ_UNBOUND, 0);
-	if (!mrpc_policy_wq)
-		return -ENOMEM;
-	err = mrpc_policy_kfunc_init();
-	if (!err)
-		err = mrpc_policy_ops_init();
-	if (!err)
-		err = mrpc_sched_ops_init();
-	if (!err)
-		err = mrpc_policy_lb_init();
-	if (err == -EOPNOTSUPP || err == -ENOENT)
-		err = 0;
-	if (err)
-		destroy_workqueue(mrpc_policy_wq);
-	else if (!mrpc_policy_btf)
-		pr_notice("mrpc: no BTF of the kernel or of this module: no policies in eBPF\n");
-	return err;
-}
-
-/**
- * mrpc_policy_exit() - nobody has a policy any more
- */
-void mrpc_policy_exit(void)
-{
-	destroy_workqueue(mrpc_policy_wq);
 }

@@ -9,10 +9,16 @@
  * The tenant is in the engines of the connection, which change under its change_lock: that is taken
  * before the link's, and both before claims. Who owns a claim leaves it to the link's change_work.
  */
+#include <linux/list.h>
+
 #include "chain/chain.h"
-#include "core/placement.h"
-#include "replica/replica.h"
+#include "change/change.h"
+#include "core/conn.h"
+#include "core/net.h"
 #include "core/session.h"
+#include "replica/egress.h"
+#include "replica/link.h"
+#include "replica/replica.h"
 
 /**
  * mrpc_replica_place() - put a link in the domain in which it belongs, as the tenant that it is

@@ -20,14 +20,12 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "lib/balance.h"
 #include "core/conn.h"
-#include "core/rpc.h"
+#include "lib/balance.h"
+#include "replica/egress.h"
 
 struct mrpc_chooser;
-struct mrpc_engine;
 struct mrpc_placement;
-struct mrpc_replicas;
 struct mrpc_transport_ops;
 
 #define MRPC_REPLICA_NAME	52	/* with NUL: a counter's name is built of it */
@@ -154,46 +152,5 @@ static inline bool mrpc_replicas_behind(const struct mrpc_replicas *set)
 {
 	return set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED;
 }
-
-/* replica/set.c: for engines */
-struct mrpc_replica_plan *mrpc_replica_plan_new(void);
-void mrpc_replica_plan_put(struct mrpc_replica_plan *plan);
-struct mrpc_replicas *mrpc_replicas_get(struct mrpc_engine *e);
-void mrpc_replicas_put(struct mrpc_replicas *set);
-void mrpc_replicas_follow(struct mrpc_replicas *set, struct mrpc_replica_plan *plan);
-int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish, bool keyed,
-		       u64 key, u64 *wake);
-
-/* replica/show.c: for engines */
-void mrpc_replicas_explain(struct mrpc_replicas *set, char *buf, size_t size);
-int mrpc_replicas_dump(struct mrpc_replicas *set, struct sk_buff *skb);
-/* for policies; policy/choose.h has another */
-int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out);
-
-/* replica/set.c: for the core */
-void mrpc_replicas_drop(struct mrpc_replicas *set);
-void mrpc_replicas_end(struct mrpc_conn *conn);
-u32 mrpc_replica_parent(const struct mrpc_conn *link);
-void mrpc_replica_up(struct mrpc_conn *link);
-void mrpc_replica_down(struct mrpc_conn *link);
-void mrpc_replica_free(struct mrpc_conn *link);
-void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, bool sent,
-			  u16 status);
-
-/* replica/egress.c: links in egress domains */
-void mrpc_replica_place(struct mrpc_conn *link);
-void mrpc_replica_join(struct mrpc_conn *link);
-void mrpc_replicas_place(struct mrpc_conn *conn);
-
-/* carry.c: calls that another connection's link carries */
-int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link);
-void mrpc_carry_undo(struct mrpc_call *call);
-void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-void mrpc_carry_cancel(struct mrpc_call *cancel);
-void mrpc_carry_flush(struct mrpc_conn *conn);
-void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status);
-void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
-		     const char *detail);
-void mrpc_carry_fail_all(struct mrpc_conn *link);
 
 #endif /* MRPC_REPLICA_REPLICA_H */

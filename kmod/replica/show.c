@@ -2,12 +2,14 @@
 /*
  * Sets of replicas, as policies and operators see them; see replica.h.
  */
-#include <linux/ktime.h>
-
-#include "policy/choose.h"
 #include "core/conn.h"
-#include "core/engine.h"
+#include "lib/balance.h"
+#include "netlink/engine.h"
+#include "policy/choose.h"
+#include "replica/egress.h"
 #include "replica/replica.h"
+#include "replica/set.h"
+#include "replica/show.h"
 
 static u8 mrpc_replica_lb_state(const struct mrpc_member *m)
 {

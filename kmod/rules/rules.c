@@ -2,14 +2,23 @@
 /*
  * Rules of an engine's configuration; see rules.h.
  */
-#include <linux/atomic.h>
 #include <linux/cred.h>
+#include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/rcupdate.h>
 #include <linux/slab.h>
 
+#include "core/conn.h"
+#include "core/engine.h"
+#include "core/rpc.h"
 #include "core/schema.h"
-#include "rules/rules.h"
 #include "core/session.h"
+#include "lib/message/field.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
+#include "lib/rule/rule.h"
+#include "rules/rules.h"
+#include "rules/sets.h"
 
 /* What a ruleset keeps of schemas that no datapath has any more. */
 #define MRPC_UNUSED_MAX		64

@@ -10,9 +10,15 @@
 #include <linux/netlink.h>
 #include <linux/spinlock.h>
 
-#include "core/engine.h"
 #include "lib/rule/rule.h"
 #include "rules/sets.h"
+
+struct mrpc_engine;
+struct mrpc_group;
+struct mrpc_rpc;
+struct mrpc_rules_binding;
+struct mrpc_schema;
+struct netlink_ext_ack;
 
 /**
  * struct mrpc_bound_method - what rules say about a method

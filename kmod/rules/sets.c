@@ -6,10 +6,13 @@
  * full is copied to a larger one, and the rules that use it get that; the old
  * one is freed after a grace period.
  */
-#include <linux/mm.h>
+#include <linux/list.h>
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "lib/ds/set.h"
+#include "lib/message/schema.h"
+#include "lib/rule/rule.h"
 #include "rules/sets.h"
 
 #define MRPC_SET_FIRST_KEYS	64
@@ -17,6 +20,7 @@
 
 static DEFINE_MUTEX(mrpc_sets_lock);
 static LIST_HEAD(mrpc_sets);	/* under mrpc_sets_lock */
+
 static u32 mrpc_sets_id;	/* likewise */
 
 static struct mrpc_set_body *mrpc_set_body_new(u32 kind, u32 keys, u64 bytes)

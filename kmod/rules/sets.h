@@ -11,8 +11,12 @@
 #include <linux/refcount.h>
 #include <net/net_namespace.h>
 
-#include "lib/rule/rule.h"
 #include "lib/ds/set.h"
+#include "lib/message/schema.h"
+
+struct mrpc_rules;
+struct net;
+struct netlink_ext_ack;
 
 #define MRPC_SETS_MAX	64	/* of one network namespace */
 

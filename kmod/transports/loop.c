@@ -17,11 +17,19 @@
 #include <linux/un.h>
 #include <net/net_namespace.h>
 
-#include "core/memcopy.h"
+#include "call/receive.h"
+#include "core/call.h"
 #include "core/conn.h"
-#include "exec/runtime.h"
+#include "core/heap.h"
+#include "core/listener.h"
+#include "core/memcopy.h"
+#include "core/rpc.h"
 #include "core/session.h"
 #include "core/transport.h"
+#include "egress/port.h"
+#include "exec/kick.h"
+#include "exec/runtime.h"
+#include "lib/message/wire.h"
 
 #define MRPC_LOOP_INPUT_MAX	1024	/* messages that wait at one end */
 

@@ -3,11 +3,10 @@
  * What transports with sockets share: how one is made for an application, and its callbacks, which
  * run in softirq or a sender's backlog, and only set flags and wake.
  */
-#include <linux/tcp.h>
-
 #include "core/conn.h"
+#include "egress/port.h"
+#include "exec/kick.h"
 #include "transports/sock.h"
-#include "core/transport.h"
 
 static void mrpc_sock_data_ready(struct sock *sk)
 {

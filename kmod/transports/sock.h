@@ -11,6 +11,10 @@
 #include <net/sock.h>
 
 struct mrpc_conn;
+struct net;
+struct sock;
+struct sockaddr_storage;
+struct socket;
 
 /* The socket's own callbacks, to be put back. */
 struct mrpc_sock_hooks {

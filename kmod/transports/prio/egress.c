@@ -11,6 +11,9 @@
 #include <net/sock.h>
 
 #include "core/conn.h"
+#include "core/rpc.h"
+#include "egress/unit.h"
+#include "lib/prio/prio.h"
 #include "transports/prio/host.h"
 
 #define PRIO_EGRESS_BATCH	32U	/* messages that come into a domain, or leave it, at once */

@@ -37,9 +37,13 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
-#include "egress/domain.h"
-#include "lib/prio/prio.h"
 #include "core/transport.h"
+#include "egress/domain.h"
+#include "lib/ds/ring.h"
+#include "lib/message/wire.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/rule.h"
+#include "lib/prio/wire.h"
 
 #define PRIO_FEW	256	/* bytes of a packet that do not keep it for their own sake */
 #define PRIO_SMALL	2048	/* likewise: all of a message */

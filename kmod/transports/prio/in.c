@@ -20,11 +20,17 @@
 #include <linux/sizes.h>
 #include <linux/slab.h>
 
-#include "core/memcopy.h"
+#include "call/receive.h"
 #include "core/conn.h"
-#include "transports/prio/host.h"
+#include "core/memcopy.h"
+#include "core/rx_buffer.h"
+#include "exec/kick.h"
 #include "exec/runtime.h"
-#include "core/session.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
+#include "transports/prio/host.h"
 
 #define PRIO_STAGE	SZ_128K	/* bytes of a message that nobody has looked at */
 #define PRIO_AHEAD	SZ_1M	/* granted beyond what has been placed */

@@ -10,8 +10,14 @@
 #include <net/sock.h>
 
 #include "core/conn.h"
-#include "transports/prio/host.h"
+#include "core/listener.h"
+#include "core/rpc.h"
 #include "core/session.h"
+#include "egress/domain.h"
+#include "exec/kick.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
+#include "transports/prio/host.h"
 #include "transports/sock.h"
 
 #define PRIO_BACKLOG	4096

@@ -5,7 +5,10 @@
 #include <linux/module.h>
 #include <linux/pkt_sched.h>
 
+#include "core/transport.h"
 #include "lib/message/feature.h"
+#include "lib/prio/rule.h"
+#include "lib/prio/wire.h"
 #include "transports/prio/host.h"
 
 /* -- settings: parameters of the module, for all namespaces ------------------------------ */

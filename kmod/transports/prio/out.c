@@ -12,9 +12,18 @@
 #include <linux/slab.h>
 #include <net/dst.h>
 
+#include "core/call.h"
 #include "core/conn.h"
+#include "core/heap.h"
+#include "core/rpc.h"
+#include "core/transport.h"
+#include "egress/unit.h"
+#include "exec/kick.h"
+#include "lib/message/feature.h"
+#include "lib/message/wire.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
 #include "transports/prio/host.h"
-#include "core/session.h"
 
 #define PRIO_SEGMENTS	64U	/* datagrams of one packet */
 #define PRIO_OUTS	4096	/* messages of a server that a client has not acknowledged */

@@ -17,6 +17,11 @@
 #include <net/udp_tunnel.h>
 
 #include "core/memcopy.h"
+#include "core/rpc.h"
+#include "core/transport.h"
+#include "lib/ds/ring.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
 #include "transports/prio/host.h"
 
 #define PRIO_ANSWERS	256	/* to strangers, that wait to be sent */

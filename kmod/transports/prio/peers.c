@@ -10,6 +10,8 @@
 #include <net/ipv6_stubs.h>
 #include <net/route.h>
 
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
 #include "transports/prio/host.h"
 
 #define PRIO_MAX_PEERS	65536	/* of a host; who connects finds room when strangers do not */

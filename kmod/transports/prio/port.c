@@ -15,6 +15,8 @@
 #include <net/netns/generic.h>
 #include <net/udp.h>
 
+#include "lib/ds/ring.h"
+#include "lib/prio/prio.h"
 #include "transports/prio/host.h"
 
 #define PRIO_BUCKETS	8192

@@ -12,6 +12,11 @@
 #include <linux/delay.h>
 #include <net/sock.h>
 
+#include "core/call.h"
+#include "core/rpc.h"
+#include "core/transport.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
 #include "transports/prio/host.h"
 
 #define PRIO_ROUNDS	32	/* packets before others get a turn */

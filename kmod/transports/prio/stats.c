@@ -2,6 +2,9 @@
 /*
  * The prio transport: what operators see of it in a network namespace.
  */
+#include "core/transport.h"
+#include "lib/ds/ring.h"
+#include "lib/prio/wire.h"
 #include "transports/prio/host.h"
 
 /* A number in struct prio_look. */

@@ -20,9 +20,16 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#include "core/memcopy.h"
+#include "call/stream.h"
 #include "core/conn.h"
+#include "core/listener.h"
+#include "core/memcopy.h"
+#include "core/rpc.h"
 #include "core/session.h"
+#include "exec/kick.h"
+#include "lib/message/feature.h"
+#include "lib/message/wire.h"
+#include "transports/sock.h"
 #include "transports/tcp/tcp.h"
 
 /* A listening socket; sk_user_data refers to the listener. */

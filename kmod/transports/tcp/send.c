@@ -16,9 +16,13 @@
 #include <net/sock.h>
 #include <net/tcp.h>
 
-#include "core/memcopy.h"
+#include "call/tx.h"
 #include "core/conn.h"
-#include "core/session.h"
+#include "core/heap.h"
+#include "core/memcopy.h"
+#include "core/rpc.h"
+#include "core/transport.h"
+#include "lib/message/wire.h"
 #include "transports/tcp/tcp.h"
 
 #define MRPC_TCP_BVECS	32	/* pages in one send */

@@ -3,6 +3,8 @@
  * Version 1 of the TCP transport: what connections have unless an operator says
  * otherwise.
  */
+#include "core/engine.h"
+#include "core/transport.h"
 #include "transports/tcp/tcp.h"
 
 static struct mrpc_engine_ops mrpc_tcp_type = {

@@ -11,9 +11,11 @@
 #include <linux/jiffies.h>
 #include <linux/net.h>
 
+#include "call/stream.h"
 #include "core/engine.h"
-#include "transports/sock.h"
+#include "core/rpc.h"
 #include "core/transport.h"
+#include "transports/sock.h"
 
 #define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
 

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0
+/* MRPC_IOC_ENTER: takes submissions, and waits for completions. */
+#include <linux/ktime.h>
+#include <linux/list.h>
+#include <linux/nospec.h>
+#include <linux/poll.h>
+#include <linux/sched/signal.h>
+
+#include "app/enter.h"
+#include "app/poll.h"
+#include "call/client.h"
+#include "call/server.h"
+#include "call/tx.h"
+#include "core/conn.h"
+#include "core/qp.h"
+#include "core/session.h"
+#include "exec/recv_free.h"
+#include "lib/ds/ring.h"
+
+#define MRPC_ENTER_CONNS	16	/* connections whose datapaths run together */
+#define MRPC_ENTER_WORK	(100 * NSEC_PER_USEC)	/* for what is ready, beside waiting */
+
+/*
+ * The connections that entries have named, whose datapaths have not run since: what
+ * one gets of several entries leaves together, though others' lie between.
+ *
+ * On the stack of who submits, with a reference to each connection.
+ */
+struct mrpc_enter_batch {
+	u32 nr;
+	struct mrpc_conn *conns[MRPC_ENTER_CONNS];
+};
+
+static void mrpc_enter_flush(struct mrpc_enter_batch *batch)
+{
+	u32 i;
+
+	for (i = 0; i < batch->nr; i++) {
+		mrpc_datapath_tx(batch->conns[i]);
+		mrpc_conn_put(batch->conns[i]);
+	}
+	batch->nr = 0;
+}
+
+/* What the application means by @id, into the batch. */
+static noinline struct mrpc_conn *mrpc_enter_find(struct mrpc_session *session,
+						  struct mrpc_enter_batch *batch, u32 id)
+{
+	struct mrpc_conn *conn = mrpc_conn_find(session, id);
+
+	if (!conn)
+		return NULL;
+	if (batch->nr == MRPC_ENTER_CONNS)
+		mrpc_enter_flush(batch);
+	batch->conns[batch->nr++] = conn;
+	return conn;
+}
+
+/*
+ * The same. One that is in the batch keeps its id, and is what that means until it is
+ * forgotten: it need not be looked up again. Return: the connection, whose reference is the
+ * batch's, so that its datapath will run; or NULL.
+ */
+static struct mrpc_conn *mrpc_enter_conn(struct mrpc_session *session,
+					 struct mrpc_enter_batch *batch, u32 id)
+{
+	u32 i = batch->nr;
+
+	while (i--) {
+		struct mrpc_conn *conn = batch->conns[i];
+
+		if (conn->id == id && !test_bit(MRPC_CONN_FORGOTTEN, &conn->flags))
+			return conn;
+	}
+	return mrpc_enter_find(session, batch, id);
+}
+
+static void mrpc_enter_nop(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, u16 status)
+{
+	struct mrpc_cqe cqe = {
+		.user_data = sqe->user_data,
+		.type = status == MRPC_OK ? MRPC_CQE_NOP : MRPC_CQE_ERROR,
+		.status = status,
+	};
+
+	mrpc_qp_post(qp, &cqe);
+}
+
+/* Room that one entry may need in the completion queue. */
+static u32 mrpc_enter_room(const struct mrpc_sqe *sqe)
+{
+	return sqe->op == MRPC_OP_CALL && !(sqe->flags & MRPC_SQE_COPY) ? 2 : 1;
+}
+
+static void mrpc_enter_cancel(struct mrpc_session *session, struct mrpc_qp *qp,
+			      const struct mrpc_sqe *sqe)
+{
+	struct mrpc_conn *conn = mrpc_conn_find(session, sqe->conn);
+	int err = -ENOENT;
+
+	if (conn) {
+		if (!conn->accepted)
+			err = mrpc_call_cancel(conn, sqe->call, qp);
+		mrpc_conn_put(conn);
+	}
+	/* A success is told by the call's own completion. */
+	if (err)
+		mrpc_enter_nop(qp, sqe, MRPC_NOT_FOUND);
+	else
+		mrpc_qp_unreserve(qp, 1);
+}
+
+static bool mrpc_zero(const u32 *words, u32 from, u32 to)
+{
+	while (from < to)
+		if (words[from++])
+			return false;
+	return true;
+}
+
+/*
+ * What an operation does not use is zero, so that it can get a meaning later.
+ * CALL and REPLY are checked, with a sentence, where they are carried out.
+ */
+static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
+{
+	bool plain = !sqe->flags && !sqe->priority && !sqe->resv;
+
+	switch (sqe->op) {
+	case MRPC_OP_NOP:
+		return plain && !sqe->conn && mrpc_zero(sqe->blocks, 0, MRPC_RELEASE_MAX);
+	case MRPC_OP_CANCEL:
+		return plain && mrpc_zero(sqe->blocks, 2, MRPC_RELEASE_MAX);
+	case MRPC_OP_RELEASE:
+		return plain && sqe->nr <= MRPC_RELEASE_MAX &&
+		       mrpc_zero(sqe->blocks, sqe->nr, MRPC_RELEASE_MAX);
+	default:
+		return true;
+	}
+}
+
+static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
+			   const struct mrpc_sqe *sqe, struct mrpc_enter_batch *batch)
+{
+	struct mrpc_cqe failed __uninitialized;
+	struct mrpc_conn *conn;
+
+	if (!mrpc_sqe_sane(sqe)) {
+		mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
+		return;
+	}
+	switch (sqe->op) {
+	case MRPC_OP_NOP:
+		mrpc_enter_nop(qp, sqe, MRPC_OK);
+		return;
+	case MRPC_OP_CALL:
+		conn = mrpc_enter_conn(session, batch, sqe->conn);
+		mrpc_call_submit(session, conn, sqe, qp, NULL, &failed);
+		return;
+	case MRPC_OP_REPLY:
+		conn = mrpc_enter_conn(session, batch, sqe->conn);
+		mrpc_serve_reply(session, conn, sqe, qp);
+		return;
+	case MRPC_OP_CANCEL:
+		mrpc_enter_cancel(session, qp, sqe);
+		return;
+	case MRPC_OP_RELEASE:
+		if (mrpc_release(session, sqe->blocks, sqe->nr))
+			mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
+		else
+			mrpc_qp_unreserve(qp, 1);
+		return;
+	default:
+		mrpc_enter_nop(qp, sqe, MRPC_UNIMPLEMENTED);
+	}
+}
+
+/* With qp->submit held, which it gives back. */
+static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u32 nr,
+			     u32 *submitted)
+{
+	struct mrpc_enter_batch batch __uninitialized;
+	struct mrpc_sqe sqe __uninitialized;
+	int err = 0;
+
+	batch.nr = 0;
+	while (*submitted < nr) {
+		err = mrpc_sq_peek(&qp->sq, &sqe);
+		if (err <= 0)
+			break;
+		err = 0;
+		/* What waits to be said is bounded by what is under way. */
+		if (sqe.op == MRPC_OP_REPLY && mrpc_qp_is_late(qp))
+			break;
+		if (!mrpc_qp_reserve(qp, mrpc_enter_room(&sqe)))
+			break;
+		mrpc_sq_consume(&qp->sq);
+		mrpc_enter_one(session, qp, &sqe, &batch);
+		++*submitted;
+		if (!(*submitted % 64)) {
+			mrpc_enter_flush(&batch);
+			cond_resched();
+			if (signal_pending(current))
+				break;
+		}
+	}
+	qp->submitted += *submitted;
+	mutex_unlock(&qp->submit);
+	mrpc_enter_flush(&batch);
+	return err;
+}
+
+struct mrpc_enter_wait {
+	struct mrpc_qp *qp;
+	u32 min;
+};
+
+/* What waits for room in the completion queue. */
+static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
+{
+	mrpc_qp_say_late(qp);
+	mrpc_serve_pull(qp->session, qp);
+}
+
+/* Would mrpc_enter_pull() find something, and room for it? */
+static bool mrpc_enter_pulls(struct mrpc_qp *qp)
+{
+	if (mrpc_qp_says(qp))
+		return true;
+	return !list_empty(&qp->session->pending) && mrpc_serve_room(qp);
+}
+
+/*
+ * Of what waits only that is taken for which there is room: else a thread that is
+ * about to sleep would never do so. It need not look again by itself:
+ * - a request that comes later wakes it, mrpc_qp_set_pending();
+ * - so does the completion that needs less room than was promised, which is given back before;
+ * - who else makes room is in ENTER, or comes there, and takes them himself: by what he submits,
+ *   or by what he consumes, after which he looks at MRPC_QP_PENDING.
+ */
+static bool mrpc_enter_done(void *ctx)
+{
+	struct mrpc_enter_wait *w = ctx;
+
+	if (unlikely(mrpc_enter_pulls(w->qp))) {
+		__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
+		mrpc_enter_pull(w->qp);
+	}
+	return mrpc_qp_ready(w->qp) >= w->min;
+}
+
+/* Say whether something is left that no completion announces. */
+static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
+{
+	bool left;
+
+	if (READ_ONCE(mrpc_qp_head(qp)->flags)) {
+		WRITE_ONCE(mrpc_qp_head(qp)->flags, 0);
+		smp_mb();	/* before the look at the lists; who adds then sets the flag */
+	}
+	left = !list_empty(&qp->late);
+	if (qp->flags & MRPC_QP_SERVE)
+		left |= !list_empty(&session->pending) || !list_empty(&session->ready_listeners);
+	if (left)
+		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
+}
+
+/*
+ * Not to wait, or not any more, is no excuse for not working: what is ready would need
+ * somebody else, and an entry of its own. But not for long, as nobody looks at the
+ * completions meanwhile.
+ */
+static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
+{
+	u64 until;
+
+	if (!mrpc_session_ready(session) && list_empty(&session->ready_listeners))
+		return;
+	until = ktime_get_ns() + MRPC_ENTER_WORK;
+	while (mrpc_datapath_poll(session, qp) && ktime_get_ns() < until)
+		cond_resched();
+}
+
+/**
+ * mrpc_qp_enter() - MRPC_IOC_ENTER
+ * @session: the session
+ * @args: what to do; submitted is filled. The signal mask is the caller's affair
+ *
+ * Context: process.
+ * Return: 0, -EINVAL (no such queue pair), -EPROTO (impossible submission
+ * queue), -EINTR, -ETIME.
+ */
+int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
+{
+	struct mrpc_enter_wait w = { .qp = mrpc_qp_find(session, args->qp) };
+	struct mrpc_poller poller __uninitialized;
+	u64 until = U64_MAX;
+	int err = 0;
+
+	if (!w.qp || args->min_complete > w.qp->cq.mask + 1)
+		return -EINVAL;
+	args->submitted = 0;
+	/* As no poller: one that sleeps must be able to go on when it is woken. */
+	if (args->to_submit && mutex_lock_interruptible(&w.qp->submit))
+		return -EINTR;
+	/* What our own entries make ready is ours, too. */
+	mrpc_poll_begin(session, &poller);
+	if (args->to_submit)
+		err = mrpc_enter_submit(session, w.qp, args->to_submit, &args->submitted);
+	w.min = args->min_complete;
+	if (!err && w.min) {
+		if (args->timeout_ns != U64_MAX)
+			until = ktime_get_ns() + min_t(u64, args->timeout_ns, S64_MAX / 2);
+		err = mrpc_poll_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
+	}
+	if (!err) {
+		mrpc_enter_work(session, w.qp);
+		if (mrpc_enter_pulls(w.qp))
+			mrpc_enter_pull(w.qp);
+	}
+	mrpc_poll_end(session, &poller);
+	mrpc_enter_leave(session, w.qp);
+	return err;
+}

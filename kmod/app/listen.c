@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-2.0
+/* MRPC_IOC_SERVE: a listener for services of the session. */
+#include <linux/list.h>
+#include <linux/slab.h>
+
+#include "app/listen.h"
+#include "conn/accept.h"
+#include "conn/create.h"
+#include "core/listener.h"
+#include "core/notify.h"
+#include "core/refusal.h"
+#include "core/services.h"
+#include "core/session.h"
+#include "core/transport.h"
+#include "exec/kick.h"
+#include "lib/ds/claim.h"
+#include "netlink/notify.h"
+
+/**
+ * mrpc_listener_serve() - MRPC_IOC_SERVE
+ * @session: the session
+ * @args: where and what; the id and the bound address are filled
+ * @r: why not
+ *
+ * Context: process; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
+			struct mrpc_refusal *r)
+{
+	const struct mrpc_transport_ops *ops = mrpc_transport_get(args->transport);
+	const char *why = NULL;
+	struct mrpc_listener *l;
+	int err;
+
+	if (!ops) {
+		mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "there is no transport '%s'", args->transport);
+		return -EPROTONOSUPPORT;
+	}
+	err = mrpc_session_here(session, r);
+	if (err) {
+		mrpc_transport_put(ops);
+		return err;
+	}
+	l = kzalloc(sizeof(*l), GFP_KERNEL_ACCOUNT);
+	if (!l) {
+		mrpc_transport_put(ops);
+		return -ENOMEM;
+	}
+	kref_init(&l->ref);
+	mrpc_session_get(session);
+	l->session = session;
+	l->ops = ops;
+	INIT_LIST_HEAD(&l->ready);
+	INIT_DELAYED_WORK(&l->retry, mrpc_listener_retry);
+	/* Nobody accepts before it can be found. */
+	mrpc_claim_init(&l->claim);
+	mrpc_claim_disable(&l->claim);
+	l->max_message = min(args->max_message ?: 64U << 20, MRPC_MAX_MESSAGE);
+	l->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
+	err = mrpc_services_get(session, args, &l->services, r);
+	if (err)
+		goto out;
+	l->nr_services = args->nr_schemas;
+	err = mrpc_session_reserve(session, &l->id);
+	if (err)
+		goto out;
+	err = ops->listen(l, args->addr, args->addr_len, args->backlog ?: 128, &why);
+	if (err) {
+		mrpc_session_unreserve(session, l->id);
+		mrpc_refuse_link(r, why, err);
+		goto out;
+	}
+	err = mrpc_listener_publish(l);
+	if (err) {
+		ops->unlisten(l);
+		mrpc_ready_remove_listener(l);
+		goto out;
+	}
+	args->id = l->id;
+	args->addr_len = l->addr_len;
+	memcpy(args->addr, &l->addr, sizeof(args->addr));
+	mrpc_notify_listener(l, MRPC_EVENT_LISTENER_OPEN);
+out:
+	mrpc_listener_put(l);
+	return err;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CONN_ACCEPT_H
+#define MRPC_CONN_ACCEPT_H
+
+#include <linux/types.h>
+
+struct mrpc_listener;
+struct work_struct;
+
+int mrpc_listener_publish(struct mrpc_listener *l);
+void mrpc_listener_run(struct mrpc_listener *l);
+void mrpc_listener_retry(struct work_struct *work);
+void mrpc_listener_close(struct mrpc_listener *l);
+
+#endif /* MRPC_CONN_ACCEPT_H */

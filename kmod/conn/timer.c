@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0
+/* What time does to a connection: deadlines of calls, keepalive, peers that are too slow. */
+#include <linux/list.h>
+#include <linux/rcupdate.h>
+
+#include "call/client.h"
+#include "call/server.h"
+#include "chain/chain.h"
+#include "conn/timer.h"
+#include "core/conn.h"
+#include "core/listener.h"
+#include "core/rpc.h"
+#include "exec/control_frame.h"
+#include "exec/kick.h"
+#include "lib/ds/deadline.h"
+#include "lib/message/calltable.h"
+#include "lib/message/wire.h"
+
+#define MRPC_PROBE_QUEUE	16	/* no probes behind more than this */
+#define MRPC_SLOW_GRACE		(10 * NSEC_PER_SEC)	/* for a message to arrive, and */
+#define MRPC_SLOW_RATE		(64 << 10)		/* bytes a second beyond */
+
+/* Take the first call whose deadline has passed out of its table. */
+static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
+{
+	struct mrpc_call *call = NULL;
+	struct mrpc_deadline *d;
+
+	spin_lock(&conn->lock);
+	d = mrpc_deadlines_first(&conn->deadlines);
+	if (d && d->when <= now) {
+		call = container_of(d, struct mrpc_call, deadline);
+		mrpc_deadlines_del(&conn->deadlines, d);
+		if (conn->accepted) {
+			mrpc_serve_end(&conn->serves, call->id);
+		} else {
+			mrpc_call_abandon(&conn->calls, call->id);
+			conn->stats.failed++;
+		}
+	}
+	spin_unlock(&conn->lock);
+	return call;
+}
+
+static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
+{
+	struct mrpc_call *call;
+
+	while ((call = mrpc_conn_expired(conn, now))) {
+		if (conn->accepted) {
+			mrpc_serve_abort(call, MRPC_DEADLINE_EXCEEDED,
+					 "the deadline passed at the server");
+			continue;
+		}
+		mrpc_conn_send_cancel(conn, call);
+		mrpc_call_abort(call, MRPC_DEADLINE_EXCEEDED, "the deadline passed");
+	}
+}
+
+/* The message being received comes more slowly than any honest one. */
+static bool mrpc_conn_trickles(const struct mrpc_conn *conn, u64 now)
+{
+	u64 since = READ_ONCE(conn->rx_since);
+
+	return since && now > since && now - since > MRPC_SLOW_GRACE +
+	       div_u64((u64)READ_ONCE(conn->rx_len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
+}
+
+/* A message that trickles in holds its block of the receive heap. */
+static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
+{
+	const struct mrpc_transport_ops *ops;
+	bool slow;
+
+	/* No claim is held: the link may get another version, and who held the last one's module
+	 * let go of it. But a module that is removed stays for a grace period.
+	 */
+	rcu_read_lock();
+	ops = READ_ONCE(conn->ops);
+	if (ops->slow)
+		slow = ops->slow(conn, now, MRPC_SLOW_GRACE + conn->keepalive);
+	else
+		slow = mrpc_conn_trickles(conn, now);
+	rcu_read_unlock();
+	return slow;
+}
+
+/* Probe a silent peer. Return: when to look again. */
+static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
+{
+	u64 silent = mrpc_conn_silent(conn);
+
+	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
+		if (conn->accepted && now - conn->opened >= mrpc_listener_patience(conn))
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
+		return now + NSEC_PER_SEC;
+	}
+	if (mrpc_conn_too_slow(conn, now)) {
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "a message took too long to arrive", true);
+		return U64_MAX;
+	}
+	/* If we do not read, silence is not the peer's; but it must hear us, as
+	 * we do not read its probes either.
+	 */
+	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
+	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
+		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
+			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
+		return now + conn->keepalive;
+	}
+	if (silent >= 3 * conn->keepalive) {
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer fell silent", true);
+		return U64_MAX;
+	}
+	if (silent < conn->keepalive)
+		return now + conn->keepalive - silent;
+	mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
+	return now + conn->keepalive;
+}
+
+/**
+ * mrpc_conn_timeout() - the timer has fired: deadlines and keepalive
+ * @conn: the connection
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_conn_timeout(struct mrpc_conn *conn)
+{
+	u64 now = ktime_get_ns(), next;
+	struct mrpc_deadline *first;
+
+	spin_lock(&conn->lock);
+	WRITE_ONCE(conn->timer_at, U64_MAX);
+	spin_unlock(&conn->lock);
+	mrpc_conn_expire(conn, now);
+	next = mrpc_conn_keepalive(conn, now);
+	mrpc_chain_timeout(conn, now, &next);
+	spin_lock(&conn->lock);
+	first = mrpc_deadlines_first(&conn->deadlines);
+	if (first)
+		next = min(next, first->when);
+	spin_unlock(&conn->lock);
+	if (next != U64_MAX)
+		mrpc_conn_arm(conn, next);
+}

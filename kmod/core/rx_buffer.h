@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_CORE_RX_BUFFER_H
+#define MRPC_CORE_RX_BUFFER_H
+
+#include <linux/types.h>
+
+struct mrpc_session;
+
+#define MRPC_STREAM_BUF	16384	/* bytes of the usual receive buffer */
+
+u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 *cap);
+void mrpc_stream_recycle(struct mrpc_session *session, u8 *buf, u32 cap);
+
+#endif /* MRPC_CORE_RX_BUFFER_H */

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0
+/* The services that a connection or listener names: look-up of their schemas. */
+#include <linux/slab.h>
+
+#include "core/conn.h"
+#include "core/refusal.h"
+#include "core/schema.h"
+#include "core/services.h"
+#include "core/session.h"
+#include "lib/message/schema.h"
+
+/**
+ * mrpc_services_get() - the services that an ioctl names
+ * @session: the session
+ * @args: names them
+ * @services: out: array, to be given to mrpc_services_put()
+ * @r: why not
+ *
+ * Return: 0, -EINVAL or -ENOMEM.
+ */
+int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *args,
+		      struct mrpc_service **services, struct mrpc_refusal *r)
+{
+	struct mrpc_service *svc;
+	u32 i, k;
+
+	if (!args->nr_schemas || args->nr_schemas > MRPC_MAX_SERVICES)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u schemas, 1 to %u are allowed",
+				   args->nr_schemas, MRPC_MAX_SERVICES);
+	svc = kcalloc(args->nr_schemas, sizeof(*svc), GFP_KERNEL_ACCOUNT);
+	if (!svc)
+		return -ENOMEM;
+	mutex_lock(&session->lock);
+	for (i = 0; i < args->nr_schemas; i++) {
+		u32 id = args->schemas[i];
+
+		if (!id || id > session->nr_schemas)
+			break;
+		for (k = 0; k < i; k++)
+			if (!strcmp(mrpc_schema_service(svc[k].schema->plan),
+				    mrpc_schema_service(session->schemas[id - 1]->plan)))
+				break;
+		if (k < i)
+			break;
+		svc[i].schema = session->schemas[id - 1];
+		mrpc_schema_get(svc[i].schema);
+	}
+	mutex_unlock(&session->lock);
+	if (i == args->nr_schemas) {
+		*services = svc;
+		return 0;
+	}
+	mrpc_services_put(svc, i);
+	return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+			   "schemas[%u] = %u is not bound, or names a service twice", i,
+			   args->schemas[i]);
+}
+
+void mrpc_services_put(struct mrpc_service *services, u32 nr)
+{
+	while (nr)
+		mrpc_schema_put(services[--nr].schema);
+	kfree(services);
+}

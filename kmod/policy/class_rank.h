@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+#ifndef MRPC_POLICY_CLASS_RANK_H
+#define MRPC_POLICY_CLASS_RANK_H
+
+#include <linux/types.h>
+
+struct mrpc_policy;
+struct netlink_ext_ack;
+
+u64 mrpc_sched_generation(struct mrpc_policy *policy);
+struct mrpc_policy *mrpc_sched_get(const char *name, struct netlink_ext_ack *extack);
+void mrpc_sched_put(struct mrpc_policy *policy);
+int mrpc_sched_ops_init(void);
+
+#endif /* MRPC_POLICY_CLASS_RANK_H */
