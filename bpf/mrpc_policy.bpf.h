@@ -2,7 +2,7 @@
 /*
  * For policies in eBPF: what a program may call. Include this and nothing else of
  * mrpc; compile with "clang -target bpf -O2 -g". Each function is described, with what it
- * returns, in kmod/policy/kfunc.c (bpf_mrpc_own() in sched.c) and in
+ * returns, in kmod/policy/kfunc.c (bpf_mrpc_own() in class_rank.c) and in
  * Documentation/policy-author.rst.
  */
 #ifndef MRPC_POLICY_BPF_H

@@ -6,7 +6,7 @@
  * is to carry it, the link goes over to that with all that is in it: unsent and
  * unparsed data, pages under way. Nothing of the peer's is needed for that. What the
  * new version can do beyond the old one is used as far as the peer has announced that
- * it accepts it (lib/feature.h).
+ * it accepts it (lib/message/feature.h).
  */
 #include "change/link_version.h"
 #include "core/call.h"

@@ -41,7 +41,7 @@ enum mrpc_param_type {
 	MRPC_PARAM_BOOL,
 	MRPC_PARAM_CHOICE,	/* index into @choices */
 	MRPC_PARAM_STRING,	/* without NUL in the attribute, with one in memory */
-	MRPC_PARAM_RULES,	/* binary rule set, lib/rule.h */
+	MRPC_PARAM_RULES,	/* binary rule set, lib/rule/rule.h */
 };
 
 #define MRPC_PARAM_REQUIRED	BIT(0)

@@ -4,7 +4,7 @@
  *
  * The engine gives each request to a replica of the set that its placement has on
  * the datapath (core/replica.h): in turn, to the one with the fewest calls, by a
- * field of the request, or as a policy in eBPF says (core/chooser.h). Requests
+ * field of the request, or as a policy in eBPF says (policy/choose.h). Requests
  * for which no replica is fit just now wait in its queue; if none will be soon, they
  * fail; or they go by the connection's own link, which is how a connection moves to another
  * transport and back. The rest, links, health and what becomes of a call that was given away, is the

@@ -2,7 +2,7 @@
 /*
  * ratelimit: so many requests and so many bytes of them in a second.
  *
- * Token buckets (lib/bucket.h), of one datapath or of all that a placement is
+ * Token buckets (lib/ds/bucket.h), of one datapath or of all that a placement is
  * on. A request for which there are no tokens stays in the input queue; its
  * tokens are taken at once and it waits until the bucket has earned them. So
  * whoever asked first goes first, also where many datapaths share a bucket: each

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The prio transport: egress domains. Messages of a connection that has a domain are gated
- * (lib/prio.h): each is ordered there by itself, and sends a chunk when it has a grant. What
+ * (lib/prio/prio.h): each is ordered there by itself, and sends a chunk when it has a grant. What
  * has no payload, which are acknowledgements, grants and announcements, goes as ever.
  *
  * host->lock, then the domain's. A grant comes under the domain's lock, from anywhere, so it
