@@ -24,7 +24,7 @@ MAKEFLAGS += -j$(shell nproc)
 endif
 MAKEFLAGS += --no-print-directory
 
-# What is there of these, each with its own Makefile that writes to $(O).
+# Directories with a Makefile of their own, which writes to $(O); absent ones are left out.
 SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools/hotel tools/sim \
 	   tools/wireshark bpf tools/libmrpc/test tools/hotel/test tools/sim/test selftests selftests/lib
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
@@ -54,7 +54,7 @@ $(SUBDIRS) $(PEERS):
 # The library has code for the well-known types.
 $(filter tools/libmrpc,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 
-# Who uses the library and the stub compiler.
+# Users of the library and the stub compiler.
 $(filter tools/mrpc tools/examples tools/bench tools/hotel tools/libmrpc/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
 
