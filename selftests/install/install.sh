@@ -76,13 +76,14 @@ policies()
 
 test_install()
 {
-	local page
+	local page guide
 	need "/lib/modules/$(uname -r)/build/Makefile" "no headers of this kernel"
 	need /lib/systemd/systemd-udevd "no udev"
 	snapshot >"$TEST_TMP/before"
 	! getent group mrpc || delgroup mrpc
 	/lib/systemd/systemd-udevd --daemon
 	make_it install
+	! modinfo mrpc_tcp_90 2>/dev/null || fail "a version for tests is installed"
 	use
 	clean_env modprobe mrpc
 	build
@@ -91,6 +92,12 @@ test_install()
 	mrpc_unload
 	for page in 1/mrpcc 3/libmrpc 4/mrpc 8/mrpc; do
 		[[ -s /usr/local/share/man/man${page%/*}/${page#*/}.${page%/*} ]] || fail "no page $page"
+	done
+	# Guides that the pages name are installed, too.
+	for page in /usr/local/share/man/man[1-8]/{mrpc,libmrpc}*; do
+		for guide in $(grep -oE 'Documentation/[a-z/-]+\.(rst|yaml)' "$page"); do
+			[[ -s /usr/local/share/doc/mrpc/${guide##*/} ]] || fail "no $guide, which $page names"
+		done
 	done
 	clean_env tshark -G protocols 2>"$TEST_TMP/err" | has mrpc_prio
 	! grep Lua "$TEST_TMP/err" || fail "the dissectors do not load"
