@@ -36,7 +36,7 @@ static __always_inline __u64 mix(__u64 sum, __u64 word)
 	return sum ^ sum >> 29;
 }
 
-/* All candidates are looked at twice: what is under way, then who is to have the call. */
+/* Two walks over the candidates: the first sums calls in flight, the second chooses. */
 struct walk {
 	struct mrpc_lb_set *set;
 	__u64 hash;

@@ -18,7 +18,7 @@
  * stays; keys in map "always" go to the canary. Those without a key are drawn by lot.
  *
  * At the canary's own host ("side server"), with "gate" set, requests that are not marked
- * for it are rejected: whoever routes wrongly learns it.
+ * for it are rejected, so a client with a wrong route learns it.
  */
 #include <stdbool.h>
 

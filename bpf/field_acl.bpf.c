@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Who may not: requests whose field "text" is in the map "denied" are rejected. The
+ * Access by a field: requests with a "text" that is in the map "denied" are rejected. The
  * map has room for a million keys, and user space edits it while calls pass:
  *
  *	mrpc policy load field_acl.bpf.o

@@ -84,7 +84,7 @@ __u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const __u64 rdwr_buf_size) __ksym
 	static __always_inline int mrpc_##name(struct mrpc_policy_ctx *ctx)
 
 /*
- * Likewise the programs of an egress discipline, which is "MRPC_POLICY_OPS struct
+ * The same for the programs of an egress discipline, which is "MRPC_POLICY_OPS struct
  * mrpc_sched_ops NAME = { ... };": MRPC_SCHED_RANK(edf_rank) { return q->deadline; }
  */
 #define MRPC_SCHED_RANK(name)							\

@@ -35,7 +35,7 @@ static __always_inline __u32 count_fit(__u32 fit)
 	return nr;
 }
 
-/* What one of nobody knows how long it takes costs little: it is tried, and then known. */
+/* A replica of unknown latency counts as fast, so that it is tried. */
 static __always_inline __u64 load_of(const struct mrpc_lb_candidate *c)
 {
 	return (__u64)(c->outstanding + 1) * (c->latency / 1000 + 1);

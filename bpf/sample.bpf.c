@@ -14,7 +14,7 @@
  *	bpftool map update pinned /sys/fs/bpf/mrpc/sample/maps/config \
  *		key hex 0 0 0 0 value hex 1 0 0 0
  *
- * When nobody reads, or not fast enough, samples are counted as lost; calls are never held up.
+ * Without a reader, or with a slow one, samples are counted as lost; calls never wait.
  */
 #include <stdbool.h>
 

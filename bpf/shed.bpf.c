@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
- * Sheds load that nobody would thank for: requests that have waited too long already, and
- * those whose caller will have given up before they can be answered. Under overload that
- * leaves the time to those for which it is not too late.
+ * Sheds load that is of no use: requests that have waited too long already, and requests whose
+ * caller will have given up before the answer. Under overload the server then has time for
+ * requests that can still be answered in time.
  *
  *	mrpc policy load shed.bpf.o
  *	mrpc engine add shed scope service kv.Store side server

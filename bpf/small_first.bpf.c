@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Small messages first: the priority of a message is the higher the smaller it is, in
- * steps of an eighth of a power of two. What is small is soon gone, so that those who wait
- * behind it hardly notice, while it would notice them.
+ * steps of an eighth of a power of two. A small message is sent quickly, so a large one behind
+ * it hardly waits longer, while a small one would wait long behind a large one.
  *
  *	mrpc policy load small_first.bpf.o
  *	mrpc engine add small_first

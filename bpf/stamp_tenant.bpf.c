@@ -2,8 +2,8 @@
 /*
  * Stamps requests with the tenant they come from: whatever the application has written
  * into the field, the server reads the number that the operator has given to the
- * cgroup, or else to the user. Who has none is rejected: a stamp that can be had by not
- * being known is worth nothing.
+ * cgroup, or else to the user. Requests of other applications are rejected, because a
+ * stamp is worth nothing if an unknown application can write it.
  *
  *	mrpc policy load stamp_tenant.bpf.o
  *	mrpc engine add stamp_tenant scope service kv.Store side client

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
 /*
  * Earliest deadline first, inside classes of tenants: a request of a higher class goes
- * before all of a lower one, and inside a class who has less time left goes first. Time
- * is told apart by half powers of two; requests without a deadline are the last of their class.
+ * before all of a lower one, and inside a class the request with the least time left goes first.
+ * Times differ by half powers of two; requests without a deadline are the last of their class.
  *
  *	mrpc policy load tenant_edf.bpf.o
  *	mrpc engine add tenant_edf scope side client

@@ -9,8 +9,8 @@
  *	mrpc policy load tgs.bpf.o
  *	mrpc engine add tgs scope side client
  *
- * Map "classes" says who is what, by user id: 1 production, 2 opportunistic; all others
- * pass, and do not count. User 1000 is production, 1001 opportunistic:
+ * Map "classes" has the class of a user, by id: 1 production, 2 opportunistic; calls of other
+ * users pass, and do not count. User 1000 is production, 1001 opportunistic:
  *
  *	cd /sys/fs/bpf/mrpc/tgs/maps
  *	bpftool map update pinned classes key hex e8 03 0 0 value hex 1 0 0 0

@@ -14,8 +14,8 @@
  *   opportunistic work is at the floor: then that is not in its way, production wants less;
  * - the cap grows only while it is used: unused it says nothing.
  *
- * Production must wait for its answers (closed loop): who calls at a fixed rate whatever
- * happens does not arrive more slowly. Rates are in calls per 1000 s.
+ * Production must wait for its answers (closed loop): a client that calls at a fixed rate does
+ * not arrive more slowly. Rates are in calls per 1000 s.
  */
 #ifndef TGS_H
 #define TGS_H

@@ -8,7 +8,7 @@
  *	mrpc engine add user_bucket scope side client
  *
  * Map "limits" has them, by user id; the entry of 0xffffffff is for all others, and without it
- * they have no limit. 500 a second, 50 at once, nobody waits, for user 1000:
+ * they have no limit. For user 1000, 500 a second, 50 at once, and no call waits:
  *
  *	bpftool map update pinned /sys/fs/bpf/mrpc/user_bucket/maps/limits \
  *		key hex e8 03 00 00 value hex f4 01 00 00  32 00 00 00  00 00 00 00

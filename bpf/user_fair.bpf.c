@@ -12,8 +12,8 @@
  *	bpftool map update pinned /sys/fs/bpf/mrpc/user_fair/maps/weights \
  *		key hex e8 03 00 00 value hex 90 01 00 00
  *
- * A user's time goes on with what he sends, the faster the less his weight is; who has the
- * least is next. Who was idle begins at the present, which is the time of the latest turn.
+ * A user's time grows with the bytes that the user sends, the faster the smaller the weight. The
+ * user with the least time is next. An idle user begins at the time of the latest turn.
  */
 #include "mrpc_policy.bpf.h"
 
@@ -45,7 +45,7 @@ struct {
 	__type(value, __u64);
 } times SEC(".maps");
 
-/* The domain's lock is held, so nobody else changes it. NULL: there is no memory. */
+/* The domain's lock is held, so no other program changes it. NULL: there is no memory. */
 static __always_inline __u64 *time_of(struct mrpc_sched_queue *q, __u32 uid)
 {
 	struct key key = { .netns = q->netns, .domain = q->domain, .uid = uid };
@@ -64,7 +64,7 @@ static __always_inline __u32 weight_of(__u32 uid)
 	return weight && *weight && *weight <= MOST ? *weight : WEIGHT;
 }
 
-/* His time now, who has something to send. */
+/* The present time of a user that has a message to send. */
 static __always_inline __u64 start(struct mrpc_sched_queue *q)
 {
 	__u64 *time = time_of(q, q->uid), *present = time_of(q, PRESENT);

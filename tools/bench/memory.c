@@ -12,7 +12,7 @@
 #include "measure.h"
 #include "memory.h"
 
-/* Of /proc/meminfo, none of which contains another. Pages that nobody tells of are the rest. */
+/* Of /proc/meminfo, none of which contains another. The rest are pages that it does not list. */
 static const char *const apart[] = {
 	"AnonPages:", "Mapped:", "PageTables:", "KernelStack:", "VmallocUsed:", "Percpu:",
 	"Shmem:",

@@ -329,8 +329,8 @@ static void bind_once(struct mrpc_session *session, const struct mrpc_service_de
 }
 
 /*
- * The kernel remembers schemas for a while when nobody uses them any more. So
- * each time it gets one that it has not seen: the service has another name.
+ * The kernel keeps unused schemas for a while. So each time it gets a new one: the
+ * service has another name.
  */
 static int bind_times(struct options *o)
 {

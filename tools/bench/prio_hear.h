@@ -5,7 +5,7 @@
 
 #include "lib/prio/prio.h"
 
-/* Who @tx is sent to says @op: all of it may be sent (MRPC_PRIO_GRANT), or is there (_ACK). */
+/* The receiver of @tx answers @op: all may be sent (MRPC_PRIO_GRANT), or has come (_ACK). */
 static inline void prio_hear(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 op, u64 now)
 {
 	struct mrpc_prio_note note = {

@@ -134,8 +134,8 @@ static void on_end(unsigned int vcpu, void *user)
 
 /*
  * Indirect calls of the kernel go through thunks (a jump, or a call that
- * overwrites its own return address): whoever comes from there comes from
- * the thunk's caller.
+ * overwrites its own return address): a call from there counts as
+ * a call of the thunk's caller.
  */
 static bool is_thunk(const struct qemu_plugin_tb *tb)
 {

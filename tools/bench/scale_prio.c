@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * An endpoint of the prio transport and its peers, one for each entry, as far as it is in kmod/lib:
- * who a packet is from is found by the kernel's hash table, which is not. The peers are played by
- * what is put into packets that nobody has sent.
+ * the kernel's hash table, which finds a packet's peer, is not. The benchmark makes the packets of
+ * the peers itself.
  */
 #include "lib/prio/prio.h"
 #include "prio_hear.h"
@@ -68,7 +68,7 @@ static void line_up(struct scale_peer *s)
 	last = &s->next;
 }
 
-/* Who is granted something is in line to send it. */
+/* Each control packet with a grant lets its peer send. */
 static void controls_out(void)
 {
 	u8 buf[MRPC_PRIO_MAX_CONTROL * sizeof(struct mrpc_prio_entry) + sizeof(struct mrpc_prio_hdr)];
@@ -102,7 +102,7 @@ static struct scale_peer *chunk_out(void)
 
 /* -- cases ------------------------------------------------------------------------- */
 
-/* Each peer has sent a step, so that nobody is new. */
+/* Each peer has sent a step, so that no peer is new. */
 static void set_up(u32 n)
 {
 	struct mrpc_prio_packet hello = { .budget = U32_MAX, .max_total = U32_MAX };
@@ -154,7 +154,7 @@ static void receive_set_up(u32 n)
 	controls_out();
 }
 
-/* A chunk comes of who was granted one, and others are granted theirs. */
+/* A chunk comes from a peer that was granted one, and other peers are granted theirs. */
 static void receive_turn(u32 i, u32 r)
 {
 	struct scale_peer *s = first;
@@ -186,7 +186,7 @@ static void send_set_up(u32 n)
 		submit(s, LARGE);
 }
 
-/* A chunk is sent to who is next, who grants more, or has all; another message follows that. */
+/* A chunk goes to the next peer, which grants more, or has all; then a new message begins. */
 static void send_turn(u32 i, u32 r)
 {
 	struct scale_peer *s;

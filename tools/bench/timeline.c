@@ -167,7 +167,7 @@ static void *operate(void *arg)
 	unsigned int i;
 
 	(void)arg;
-	/* Who changes something has loaded it before: that takes as long as files do. */
+	/* Load modules and programs before, because reading files takes its time. */
 	for (i = 0; changes && i < STEPS; i++)
 		apply(&steps[i], &done[i].change);
 	pthread_barrier_wait(&together);

@@ -25,7 +25,7 @@ static __attribute__((format(printf, 1, 2))) void complain(const char *format, .
 
 /* -- what is expected --------------------------------------------------------------- */
 
-/* All have room: nobody has reserved as much. */
+/* All have room: fewer rooms are reserved than they have. */
 static unsigned int expect_hotels(const struct request *r, unsigned int *hotels)
 {
 	struct rate_plan plans[GEO_RESULTS];

@@ -13,7 +13,7 @@
  * @began: when
  * @next: what follows when that has been answered
  *
- * Lives from begin() to finish(). Nobody else looks at it while a call is on its way.
+ * Lives from begin() to finish(). No other thread uses it while a call is in flight.
  */
 struct step {
 	struct mrpc_call *call;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * An endpoint of prio on a simulated host: what the module's glue is to kmod/lib. Packets
- * have real headers; payload goes along if somebody makes and takes it.
+ * have real headers; they have payload if the user makes and takes it.
  */
 #ifndef SIM_ENDPOINT_H
 #define SIM_ENDPOINT_H
@@ -42,7 +42,7 @@ struct endpoint_rx {
 };
 
 /**
- * struct endpoint_user - who sends and receives messages
+ * struct endpoint_user - sends and receives messages
  * @fill: payload of a packet; NULL: there is none, only its length
  * @place: that came; false: it cannot be now, and counts as lost. NULL with @fill
  * @admit: a message is announced: 0, or enum mrpc_prio_refusal, and the bytes that it may be
@@ -67,7 +67,7 @@ struct endpoint_peer;
  * struct endpoint - of one host
  * @ep: the core's
  * @net: the network
- * @user, @context: who sends and receives
+ * @user, @context: the sender and receiver
  * @host: number
  * @nr_peers: room in @peers
  * @peers: by host; NULL: none yet

@@ -46,7 +46,7 @@ struct sim_soon {
  * @count: events asked for, ever
  * @slots: first of each slot, index in @soon; 0: empty
  * @used: slots that are not empty, a bit each
- * @soon: events in slots; [0] is nobody
+ * @soon: events in slots; [0] is not used
  * @soon_room: for so many
  * @free: index of the first one that is free; 0: none
  * @nr_soon: in slots

@@ -248,7 +248,7 @@ static u64 most_memory(const struct world *w)
 	       w->hosts * 1024 + 2 * WORLD_PRIORITIES * sizeof(struct mrpc_order_levels);
 }
 
-/* Nobody owes anybody anything. */
+/* No end owes its peer a packet. */
 static void judge_peers(struct world *w, const struct endpoint *e)
 {
 	const struct mrpc_order_link *l;

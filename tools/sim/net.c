@@ -128,7 +128,7 @@ static void port_wake(void *who, void *what)
 	(void)what;
 	port->waking = false;
 	port->sending = 0;
-	/* Who is asked may send: that is a kick. */
+	/* Asking a host for a packet is a kick: it may send. */
 	if (port->pulls)
 		port->net->room(port->net->context, port - port->net->host_ports);
 	port_kick(port);

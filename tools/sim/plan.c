@@ -73,7 +73,7 @@ static void plan_calls(struct world *w)
 }
 
 /*
- * When all is calm each pair talks again. Who does not know yet that the other end has
+ * When all is calm each pair talks again. An end that does not know yet that the other has
  * restarted learns it from the first message; the second one must come.
  */
 static void plan_probes(struct world *w, u64 at)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A run: who calls whom, when; what comes of it. */
+/* A run: which hosts call which, and when; and its results. */
 #include "memory.h"
 #include "random.h"
 #include "sim.h"

@@ -2,7 +2,7 @@
 /*
  * The ideal: every port of the network, the sender's first, serves the message with the
  * least left, knows how much that is, changes its mind at each packet, is never idle while
- * anything waits, and drops nothing; nobody asks, acknowledges or waits for a round trip. It
+ * anything waits, and drops nothing; no host asks, acknowledges or waits for a round trip. It
  * is what pFabric would be with endless buffers and no need to tell ports what is left. A
  * network of packets cannot preempt more finely.
  */

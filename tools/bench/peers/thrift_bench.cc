@@ -104,7 +104,7 @@ static int serve(const struct options &o)
 		socket, std::make_shared<Transports>(),
 		std::make_shared<TCompactProtocolFactoryT<TBufferedTransport>>());
 
-	/* No poll() before each read: nobody stops this server but by a signal. */
+	/* No poll() before each read: only a signal stops this server. */
 	socket->setInterruptableChildren(false);
 	server.setServerEventHandler(std::make_shared<Ready>());
 	server.serve();

@@ -248,8 +248,8 @@ TEST(queueing_is_seen)
 }
 
 /*
- * A second without answers in ten: nine in ten are fast, but a tenth was due meanwhile. Who
- * measures from when a call was made, and makes none meanwhile, sees one slow call.
+ * A second without answers in ten: nine in ten are fast, but a tenth was due meanwhile. A
+ * generator that measures from when a call was made, and makes none meanwhile, sees one slow call.
  */
 TEST(a_stall_is_in_p99)
 {

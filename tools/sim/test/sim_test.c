@@ -260,7 +260,7 @@ TEST(prio_repeats_what_is_lost_and_little_else)
 	CHECK(r.counters.max_bitmaps > 0);
 }
 
-/* Racks that have more to send than the core takes: who is told of it sends less, and nothing is lost. */
+/* Racks have more to send than the core takes: marked senders send less, and nothing is lost. */
 TEST(prio_heeds_marks)
 {
 	struct sim_config c = small(&sim_prio);
