@@ -29,7 +29,7 @@ $3 !~ /^(memcpy|memmove|__memcpy|__memmove)$/ {
 	copies[$2 " " $3, column] += $6
 	copies["", column] += $6
 }
-# Who calls what, in the first: only what mrpc's own code does.
+# Callers and callees, in the first: only those of mrpc's own code.
 $1 == "call" && column == 1 {
 	by = $2 " " $3
 	to = $4 " " $5
