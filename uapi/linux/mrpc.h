@@ -159,7 +159,7 @@ enum mrpc_cqe_type {
 	MRPC_CQE_REQUEST = 2,	/* a request to serve */
 	/*
 	 * The send blocks of user_data may be reused. A reply's status is
-	 * MRPC_CANCELLED when it came too late: nobody gets it
+	 * MRPC_CANCELLED when it came too late: no caller gets it
 	 */
 	MRPC_CQE_SENT = 3,
 	MRPC_CQE_ERROR = 4,	/* an entry that is not a call was refused */
@@ -273,7 +273,7 @@ struct mrpc_explain {
  * @flags: zero
  * @send_limit: most bytes of send regions; 0 for the default, which is written
  *	back
- * @recv_limit: most bytes of receive regions; likewise
+ * @recv_limit: the same for receive regions
  * @name: what operators see; empty for the process's name
  * @session: out: id in dumps
  * @version: out: MRPC_UAPI_VERSION
@@ -447,7 +447,7 @@ enum mrpc_conn_state {
 };
 
 /**
- * struct mrpc_conn_info - MRPC_IOC_CONN_INFO: who is at the other end
+ * struct mrpc_conn_info - MRPC_IOC_CONN_INFO: the other end
  * @size: sizeof(struct mrpc_conn_info)
  * @conn: the connection
  * @state: out: enum mrpc_conn_state
@@ -507,8 +507,8 @@ struct mrpc_enter {
  * @nr: number of @blocks
  * @sqe: an MRPC_OP_CALL
  * @blocks: receive blocks that come back first, as with MRPC_IOC_RELEASE; those
- *	beyond @nr are not looked at. They have come back with -EINTR, too: who
- *	tries again sets @nr to 0, which the kernel does not
+ *	beyond @nr are not looked at. They have come back with -EINTR, too: to
+ *	try again, set @nr to 0, which the kernel does not
  * @cqe: out: its MRPC_CQE_REPLY. The ioctl returns only when the send blocks
  *	are free, so MRPC_CQE_FREED is always set
  *

@@ -136,8 +136,8 @@ struct mrpc_policy_replica {
  * @version: of the engine type; 0 is 1
  * @flags: MRPC_POLICY_*
  * @storage: bytes that each datapath has for bpf_mrpc_storage(), zero at first
- * @budget: ns that a program may take, at most a second; who takes longer too often is
- *	thrown out; 0: MRPC_POLICY_BUDGET
+ * @budget: ns that a program may take, at most a second; one that takes longer too often
+ *	is thrown out; 0: MRPC_POLICY_BUDGET
  * @period: ns between two ticks, at least a millisecond
  * @fields: paths that the program reads or sets, "TYPE:PATH" for messages of one
  *	type or "PATH" for all that have it; by index. TYPE is the message's full name
