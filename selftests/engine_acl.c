@@ -409,7 +409,7 @@ TEST(bad_input)
 	refused(-EINVAL, "rule 1: acl takes no share and no argument", "");
 	op_rules_begin(&r);
 	op_rule(&r, ALLOW, MRPC_ABORTED, NULL);
-	refused(-EINVAL, "rule 1: who is allowed gets no status and no detail", "");
+	refused(-EINVAL, "rule 1: allow takes no status and no detail", "");
 	op_rules_begin(&r);
 	op_rule(&r, DENY, 99, NULL);
 	refused(-EINVAL, "rule 1", "");

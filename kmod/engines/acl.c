@@ -121,7 +121,7 @@ static int acl_check_rule(const struct mrpc_rule *rule, u32 number, struct netli
 		return -EINVAL;
 	}
 	if (rule->action == ACL_ALLOW && (rule->status || rule->detail_len)) {
-		NL_SET_ERR_MSG_FMT(extack, "rule %u: who is allowed gets no status and no detail",
+		NL_SET_ERR_MSG_FMT(extack, "rule %u: allow takes no status and no detail",
 				   number);
 		return -EINVAL;
 	}

@@ -555,7 +555,7 @@ int plan_lock(const char *file)
 	if (fd < 0)
 		return -errno;
 	if (flock(fd, LOCK_EX | LOCK_NB))
-		fail("somebody else works on '%s' at this moment", file);
+		fail("another command works on '%s' at this moment", file);
 	return 0;	/* stays open */
 }
 

@@ -72,7 +72,7 @@ static char *why_not_attached(const struct policy *p, int err)
 				   "already: a policy needs another name, or another version",
 				   p->name, p->version, string_at(type, "module") ?: "?");
 	if (err == -EEXIST)
-		return text_printf("there is a policy '%s' already, which somebody else has "
+		return text_printf("there is a policy '%s' already, which another program has "
 				   "attached: 'mrpc policy unload %s' detaches it",
 				   label, label);
 	if (err == -EINVAL && type && number_at(type, "policy.storage") != p->decl->storage)

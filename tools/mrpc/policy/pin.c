@@ -78,7 +78,7 @@ static char *check_owner(void)
 		return errno == ENOENT ? NULL : text_printf("'" PINS "': %s", strerror(errno));
 	if (S_ISDIR(st.st_mode) && st.st_uid == geteuid() && !(st.st_mode & 022))
 		return NULL;
-	return text_printf("'" PINS "' belongs to somebody else, or others may write to "
+	return text_printf("'" PINS "' belongs to another user, or others may write to "
 			   "it: remove it");
 }
 
