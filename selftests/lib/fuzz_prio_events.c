@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * The prio transport, hostile events: two endpoints whose packets are lost, repeated and held back,
- * whose messages are aborted and rejected, and who get packets of somebody who knows the tokens and
+ * whose messages are aborted and rejected, and which get packets of a host that knows the tokens and
  * follows no rule. Nothing that the endpoints count may be wrong, and no message may come twice.
  */
 #include "fuzz.h"
@@ -62,7 +62,7 @@ static void fuzz_data(struct pnet_net *n, struct input *in, u32 from)
 		.to = peer->remote,
 		.from = peer->local,
 		.conn = 1 + next(in),
-		/* Numbers that nobody has used: what is known is not to be changed by this. */
+		/* Unused numbers: what is known is not to be changed by this. */
 		.msg = 900 + ((u64)next(in) << (next(in) & 3)),
 		.total = next(in) << (next(in) & 23),
 		.offset = next(in) << (next(in) & 15),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The input of fuzz_verify, for it and for who makes its seeds. */
+/* The input of fuzz_verify, for it and for the program that makes its seeds. */
 #ifndef FUZZ_VERIFY_H
 #define FUZZ_VERIFY_H
 

@@ -229,7 +229,7 @@ void mrpc_model_store(void *p, u64 v, size_t size, bool release)
 		memcpy(p, &v, size);
 		return;
 	}
-	/* No point of its own: nobody sees it before it leaves the buffer. */
+	/* No point of its own: no other thread sees it before it leaves the buffer. */
 	il_assert(t->nr < IL_STORES);
 	if (t->nr < IL_STORES)
 		t->stores[t->nr++] = (struct il_store){ p, v, size, release };

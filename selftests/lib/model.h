@@ -37,7 +37,7 @@ struct model_field {
 struct model_msg {
 	u32 type;
 	struct model_field *fields;	/* as the type's fields */
-	u32 placed;			/* for who writes it: 1 + where */
+	u32 placed;			/* for the writer: 1 + where */
 };
 
 /* Bytes of a repeated field's element, or of a scalar, on the wire. */

@@ -2,7 +2,7 @@
 /*
  * A model of order.h that searches all entities for each decision. To be
  * included once, after order.h. Virtual times begin at 0 and do not wrap; of
- * tenants beyond the end of the wheel it does not know who came first.
+ * tenants beyond the end of the wheel it does not know which came first.
  */
 #ifndef ORDER_MODEL_H
 #define ORDER_MODEL_H
@@ -23,7 +23,7 @@ struct model {
 		u64 rem;
 		u32 weight;
 		s64 seq;	/* when it came to its slot */
-		u64 stale_slot;	/* likewise of what is stale, from the present on */
+		u64 stale_slot;	/* the same of what is stale, from the present on */
 		s64 stale_seq;
 	} tenant[MODEL_TENANTS];
 	struct {
@@ -208,7 +208,7 @@ static void model_settle(struct model *m)
 	}
 }
 
-/* Return: who is next of what is in order, or MODEL_ENTITIES. */
+/* Return: the next one of what is in order, or MODEL_ENTITIES. */
 static u32 model_first_now(const struct model *m)
 {
 	u32 best = MODEL_ENTITIES;
@@ -238,7 +238,7 @@ static u32 model_first_now(const struct model *m)
 	return best;
 }
 
-/* Return: who is next, or MODEL_ENTITIES. */
+/* Return: the next one, or MODEL_ENTITIES. */
 static u32 model_first(struct model *m)
 {
 	model_settle(m);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The memory of an endpoint (prio.h), where nobody counts it and none fails. */
+/* The memory of an endpoint (prio.h), where it is not counted and none fails. */
 #ifndef PRIO_MALLOC_H
 #define PRIO_MALLOC_H
 

@@ -142,7 +142,7 @@ static void deliver_later(struct pnet_net *n, u32 from, u32 to, const u8 *buf, u
 					  .ce = ce });
 }
 
-/* As somebody would send it who does not know the tokens. */
+/* As a host would send it that does not know the tokens. */
 static void forge(struct pnet_net *n, u32 from, u32 to, const u8 *buf, u32 len)
 {
 	u8 copy[PNET_PACKET];

@@ -26,7 +26,7 @@ struct pnet_faults {
 	u32 defer;	/* a chunk is reported as sent later */
 	u32 untaken;	/* data has no place */
 	u32 memory;	/* an allocation fails */
-	u32 mtu;	/* packets of more bytes are lost, and nobody says so; 0: none */
+	u32 mtu;	/* packets of more bytes are lost without a sign; 0: none */
 	u32 jitter;	/* ns */
 };
 

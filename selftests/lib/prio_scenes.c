@@ -263,7 +263,7 @@ static void loss_of_a_grant(struct trace *t)
 	talk(t);
 }
 
-/* The ack is lost, and the message looks new to nobody. */
+/* The ack is lost, and the message does not look new. */
 static void duplicates(struct trace *t)
 {
 	u32 nr;

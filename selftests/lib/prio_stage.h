@@ -13,7 +13,7 @@ void wait_ns(struct trace *t, u64 ns);
 void timer(struct trace *t);
 void deliver(struct trace *t, u32 nr);
 
-/* Packet @nr comes to nobody. */
+/* Packet @nr is lost. */
 void lose(struct trace *t, u32 nr);
 /* All that flies comes, in order. Return: packets */
 u32 fly(struct trace *t);

@@ -21,7 +21,7 @@
 struct trace_packet {
 	u32 len;
 	u8 buf[TRACE_PACKET] __attribute__((__aligned__(8)));
-	char from;		/* 'A', 'B', or 'X': somebody else */
+	char from;		/* 'A', 'B', or 'X': a third host */
 	bool flies;		/* it was sent by an end, and has neither come nor been lost */
 };
 

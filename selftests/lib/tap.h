@@ -57,7 +57,7 @@ static __thread bool tap_main_thread;
 	}								\
 	static void test_##test(void)
 
-/* One line for a person who reads the log. */
+/* One line for readers of the log. */
 #define NOTE(...)	tap_say(__FILE__, __LINE__, __VA_ARGS__)
 
 #define CHECK_MSG(cond, ...)						\

@@ -101,7 +101,7 @@ TEST(turns_are_smooth)
 	CHECK_EQ(m[2].picks, 100);
 }
 
-/* Many who begin anywhere spread even their first calls by weight. */
+/* Many clients that begin anywhere spread even their first calls by weight. */
 TEST(beginnings_are_spread)
 {
 	u32 seed, first[3] = { 0 };
@@ -147,7 +147,7 @@ TEST(skips)
 
 /* -- fewest calls ------------------------------------------------------------------ */
 
-/* Who is picked has, for its weight, no more than any other. */
+/* The picked one has, for its weight, no more calls than any other. */
 TEST(fewest_by_weight)
 {
 	u64 rnd = 12;
@@ -237,7 +237,7 @@ TEST(keys_move_little)
 	CHECK_EQ(got[2], 0);
 	m[2].linked = true;
 
-	m[3].weight = 4;	/* wins some, and nobody else wins or loses to another */
+	m[3].weight = 4;	/* wins some; no other one wins or loses to another */
 	own(got);
 	check_shares(got);
 	for (i = 0; i < KEYS; i++)
@@ -368,7 +368,7 @@ TEST(links)
 	CHECK_EQ(m[0].until, 140 * MS);
 }
 
-/* Whatever happens: what is given comes back, and only who is fit is picked. */
+/* Whatever happens: what is given comes back, and only fit ones are picked. */
 TEST(anything_happens)
 {
 	u32 step, i, out[MRPC_BALANCE_MEMBERS] = { 0 };

@@ -164,7 +164,7 @@ TEST(looking_costs_nothing)
 	}
 }
 
-/* Who always waits as told gets the rate, exactly. */
+/* A user that always waits as told gets the rate, exactly. */
 TEST(waiting_gives_the_rate)
 {
 	static const struct { u64 rate, burst; u32 n; } cases[] = {
@@ -210,7 +210,7 @@ TEST(more_than_the_burst_passes_and_is_owed)
 	CHECK_EQ(b.level, 10 - 1000);
 }
 
-/* Who reserves gets tokens in turn, and together no more than there are. */
+/* Users that reserve get tokens in turn, and together no more than there are. */
 TEST(reserving)
 {
 	struct mrpc_bucket b;
@@ -222,7 +222,7 @@ TEST(reserving)
 		CHECK_EQ(mrpc_bucket_reserve(&b, now, 1), 0);
 	for (i = 1; i <= 100; i++)
 		CHECK_EQ(mrpc_bucket_reserve(&b, now, 1), now + i * SECOND / 1000);
-	/* Nobody comes between. */
+	/* No other user comes between. */
 	CHECK_EQ(mrpc_bucket_take(&b, now + SECOND / 20, 1), now + 101 * SECOND / 1000);
 	/* Half of them are not needed after all. */
 	mrpc_bucket_return(&b, 50);

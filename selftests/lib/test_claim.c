@@ -2,7 +2,7 @@
 /*
  * The claim in every interleaving of two to four threads. What must hold:
  *
- * - nobody ever finds another owner, nor one while the claim is disabled;
+ * - no owner ever finds another one, nor is there one while the claim is disabled;
  * - when all has come to rest, all work is done, unless the claim is disabled
  *   and says by MISSED that enable has to look.
  */
@@ -39,7 +39,7 @@ static void init_budget(void)
 	w.budget = 1;
 }
 
-/* Between an operation and the next point nobody else runs: the checks are atomic with it. */
+/* Between an operation and the next point no other thread runs: the checks are atomic with it. */
 static void own(void)
 {
 	il_assert(!w.owners);

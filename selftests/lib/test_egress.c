@@ -70,7 +70,7 @@ TEST(egress_without_credit_no_turn)
 	CHECK_EQ(d.nr_wasted, 0);
 }
 
-/* While bytes are below, no more than the limit; whoever they are of. */
+/* While bytes are below, no more than the limit, of all queues together. */
 TEST(egress_limit)
 {
 	struct mrpc_egress_queue *q;
@@ -540,7 +540,7 @@ TEST(egress_rate)
 
 /* -- a ranker ------------------------------------------------------------------- */
 
-/* Puts off whoever is first, for ever. */
+/* Puts off the first one, for ever. */
 static u64 nags, nagged;
 
 static u64 nag_rank(struct mrpc_order_entity *e)
@@ -570,7 +570,7 @@ static const struct mrpc_order_ranker nag = {
 	.charge	= nag_charge,
 };
 
-/* Whatever a ranker says, somebody has the grant; and what it is told adds up. */
+/* Whatever a ranker returns, a queue has the grant; and what it is told adds up. */
 TEST(egress_ranker_that_never_agrees)
 {
 	struct mrpc_egress_rule rule = plain_rule(MRPC_ORDER_RANKED, false);

@@ -5,7 +5,7 @@
  *
  * The link sends one packet after the other. A chunk is one packet, which it gives back as a
  * whole, in bytes of memory: more than were sent. As in the kernel module, what has gone is
- * looked for when somebody could have a grant but for the limit, and by a timer.
+ * looked for when only the limit keeps a queue from a grant, and by a timer.
  */
 #include "tap.h"
 #include "egress_domain.h"
@@ -118,7 +118,7 @@ static bool line_look(struct line *l)
 	return gone;
 }
 
-/* @self: who need not be kicked, or NULL. */
+/* @self: the queue that need not be kicked, or NULL. */
 static void line_grant(struct line *l, const struct mrpc_egress_queue *self)
 {
 	struct mrpc_egress_queue *q;

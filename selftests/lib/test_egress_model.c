@@ -212,7 +212,7 @@ static void pair_expire(struct pair *p)
 
 	p->now += PATIENCE / 3;
 	again = mrpc_egress_expire(&p->d, p->now);
-	do {	/* the oldest first, as it decides who comes to his slot first */
+	do {	/* the oldest first, as it decides which one comes to its slot first */
 		u32 i, oldest = QUEUES;
 
 		for (i = 0; i < QUEUES; i++)

@@ -32,7 +32,7 @@ TEST(handshake)
 	}
 }
 
-/* Who does not know FEATURES is never sent one, whatever changes. */
+/* A peer that does not know FEATURES is never sent one, whatever changes. */
 TEST(old_peers)
 {
 	struct mrpc_features f = { .want = CRC };

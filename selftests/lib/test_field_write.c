@@ -15,7 +15,7 @@
  * @type: of its root
  * @len: lengths of its sections
  * @head: in memory of just that size
- * @bytes: likewise
+ * @bytes: in memory of just that size
  * @was: both, as they were
  * @view: @head and @bytes
  */

@@ -343,7 +343,7 @@ TEST(roots_outside)
 	free(plan);
 }
 
-/* Counts whose bytes overflow 32 bits, or whose end does. */
+/* Counts with bytes, or an end, that overflow 32 bits. */
 TEST(huge_counts)
 {
 	static const struct {

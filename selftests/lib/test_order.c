@@ -104,7 +104,7 @@ static u32 check_levels(const struct mrpc_order_levels *ls)
 	return count;
 }
 
-/* Return: how many there are; nobody is before his parent, and ways to the right are short. */
+/* Return: how many there are; no node is before its parent, and ways to the right are short. */
 static u32 check_heap(const struct mrpc_lheap_node *n, const struct mrpc_lheap_node *up)
 {
 	u32 right;
@@ -688,7 +688,7 @@ TEST(order_fair_bound)
 
 /*
  * 1:2:10 in turns of one quantum: after each round of 13, exactly that; at any
- * moment, nobody has had a quantum more than its share.
+ * moment, no one has had a quantum more than its share.
  */
 TEST(order_fair_1_2_10)
 {
@@ -745,7 +745,7 @@ TEST(order_fair_overrun)
 	}
 }
 
-/* Costs without bound: nobody starves, nothing loops, debt is forgotten beyond its limit. */
+/* Costs without bound: no one starves, nothing loops, debt is forgotten beyond its limit. */
 TEST(order_fair_huge)
 {
 	static const u32 weight[] = { 1, 10000, 1 };

@@ -125,7 +125,7 @@ TEST(change_share)
 	}
 }
 
-/* As many as are asked for, in the middle of nothing, and nobody has moved. */
+/* As many as are asked for, and none of them has moved. */
 TEST(walk_share)
 {
 	struct mrpc_order_entity *e;

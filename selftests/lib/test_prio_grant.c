@@ -149,7 +149,7 @@ static int grants(struct mrpc_prio_note *notes, u32 max)
 	return n;
 }
 
-/* -- who comes first ----------------------------------------------------------- */
+/* -- which comes first --------------------------------------------------------- */
 
 /*
  * Three that have begun, as they came: the second one has the least left, the last one is the
@@ -206,7 +206,7 @@ TEST(prio_grant_first_of_peers)
 	grant_first(true);
 }
 
-/* Of two that are alike, who came first: nobody overtakes. */
+/* Of two that are alike, the one that came first: none overtakes. */
 TEST(prio_grant_fifo_stays)
 {
 	struct mrpc_prio_rx *rx[2];

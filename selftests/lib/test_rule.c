@@ -465,7 +465,7 @@ TEST(peers)
 	CHECK_EQ(first_of("deny if peer 2001:db8::/127", &ctx, NULL), -1);
 	CHECK_EQ(first_of("deny if peer 2001:db8::6/127", &ctx, NULL), 0);
 	CHECK_EQ(first_of("deny if peer ::/0", &ctx, NULL), 0);
-	/* No address: in no network. None known, or a piece of one: who knows? */
+	/* No address: in no network. None known, or a piece of one: undecided. */
 	ctx.peer = &unix_family;
 	ctx.peer_len = sizeof(unix_family);
 	CHECK_EQ(first_of("deny if peer 0.0.0.0/0; deny if port >= 0", &ctx, &undecided), -1);
