@@ -6,17 +6,19 @@
 #include <linux/module.h>
 #include <linux/workqueue.h>
 
-#include "call/receive_staged.h"
 #include "change/runtime_type.h"
+#include "control/egress_config.h"
 #include "core/call.h"
 #include "core/globals.h"
 #include "core/net.h"
+#include "core/rx.h"
 #include "core/schema.h"
 #include "core/session.h"
 #include "core/trace.h"
 #include "core/transport.h"
 #include "netlink/family.h"
 #include "policy/init.h"
+#include "replica/init.h"
 #include "rules/sets.h"
 
 #ifndef __LITTLE_ENDIAN
@@ -59,6 +61,7 @@ static int __init mrpc_init(void)
 {
 	int err;
 
+	mrpc_replica_init();
 	mrpc_wq = alloc_workqueue("mrpc", WQ_UNBOUND, 0);
 	if (!mrpc_wq)
 		return -ENOMEM;
@@ -78,9 +81,12 @@ static int __init mrpc_init(void)
 	err = mrpc_net_init();
 	if (err)
 		goto err_sets;
-	err = mrpc_runtime_init();
+	err = mrpc_egress_config_init();
 	if (err)
 		goto err_net;
+	err = mrpc_runtime_init();
+	if (err)
+		goto err_egress;
 	err = mrpc_netlink_init();
 	if (err)
 		goto err_runtime;
@@ -103,6 +109,8 @@ err_netlink:
 	mrpc_netlink_exit();
 err_runtime:
 	mrpc_runtime_exit();
+err_egress:
+	mrpc_egress_config_exit();
 err_net:
 	mrpc_net_exit();
 err_sets:
@@ -122,9 +130,10 @@ static void __exit mrpc_exit(void)
 {
 	misc_deregister(&mrpc_device);
 	mrpc_transport_unregister(&mrpc_loop_ops);
-	/* Nobody is left who queues some; what is queued may still notify. */
+	/* No new close work can be queued now; queued work may still send notifications. */
 	flush_workqueue(mrpc_end_wq);
 	mrpc_netlink_exit();
+	mrpc_egress_config_exit();
 	mrpc_net_exit();
 	mrpc_sets_exit();
 	mrpc_runtime_exit();

@@ -13,7 +13,6 @@
 #include "core/session.h"
 #include "core/transport.h"
 #include "lib/message/wire.h"
-#include "netlink/notify.h"
 
 #define MRPC_DEFAULT_MESSAGE	(64U << 20)
 #define MRPC_DEFAULT_TIMEOUT	(10 * NSEC_PER_SEC)

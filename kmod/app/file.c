@@ -16,7 +16,6 @@
 #include "core/session.h"
 #include "core/user.h"
 #include "exec/recv_free.h"
-#include "netlink/notify.h"
 
 /* Offsets for mmap: the kind above, the heap offset or queue pair below. */
 #define MRPC_MMAP_SHIFT		40

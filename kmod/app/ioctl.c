@@ -24,7 +24,6 @@
 #include "core/user.h"
 #include "exec/recv_free.h"
 #include "lib/message/schema.h"
-#include "netlink/notify.h"
 
 #define MRPC_DEFAULT_HEAP	(256ULL << 20)
 

@@ -14,7 +14,6 @@
 #include "core/transport.h"
 #include "exec/kick.h"
 #include "lib/ds/claim.h"
-#include "netlink/notify.h"
 
 /**
  * mrpc_listener_serve() - MRPC_IOC_SERVE

@@ -16,12 +16,12 @@
 #include "call/client.h"
 #include "call/tx.h"
 #include "core/call.h"
+#include "core/carrier.h"
 #include "core/conn.h"
 #include "core/rpc.h"
 #include "exec/submit.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
-#include "replica/link.h"
 
 /**
  * mrpc_carry() - have a link carry a call
@@ -86,7 +86,7 @@ void mrpc_carry_undo(struct mrpc_call *call)
 
 	if (!mrpc_carry_take(link, call->rpc.frame.call_id, MRPC_CANCELLED))
 		return;
-	mrpc_replica_outcome(link, call, false, MRPC_CANCELLED);
+	mrpc_carrier_ops->outcome(link, call, false, MRPC_CANCELLED);
 	mrpc_conn_drained(link);
 	mrpc_call_put(call);
 }
@@ -164,7 +164,7 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
 {
 	if (!mrpc_carry_take(link, call->rpc.frame.call_id, status))
 		return;
-	mrpc_replica_outcome(link, call, true, status);
+	mrpc_carrier_ops->outcome(link, call, true, status);
 	mrpc_conn_drained(link);
 	mrpc_call_put(call);
 }
@@ -181,7 +181,7 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
 void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
 		     const char *detail)
 {
-	mrpc_replica_outcome(link, call, true, status);
+	mrpc_carrier_ops->outcome(link, call, true, status);
 	if (mrpc_call_give_up(call))
 		mrpc_call_abort(call, status, detail);
 	else

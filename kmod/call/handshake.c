@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The handshake: HELLO, and the answer to it. */
 #include <linux/slab.h>
+#include <linux/netlink.h>
 
 #include "call/handshake.h"
 #include "change/change.h"
+#include "core/carrier.h"
 #include "core/conn.h"
 #include "core/notify.h"
 #include "core/refusal.h"
@@ -15,8 +17,6 @@
 #include "lib/message/handshake.h"
 #include "lib/message/schema.h"
 #include "lib/message/wire.h"
-#include "netlink/notify.h"
-#include "replica/egress.h"
 
 static int mrpc_send_hello(struct mrpc_conn *conn, u8 type, const struct mrpc_hello *hello)
 {
@@ -223,7 +223,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	if (!fine)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
 	else if (conn->replica)
-		mrpc_replica_join(conn);
+		mrpc_carrier_ops->joined(conn);
 	mrpc_wake_all(&conn->wait);
 	return fine ? mrpc_conn_announce(conn) : 0;
 }

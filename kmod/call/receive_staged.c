@@ -19,12 +19,11 @@
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/rpc.h"
+#include "core/rx.h"
 #include "exec/kick.h"
 #include "exec/recv_free.h"
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
-
-static struct kmem_cache *mrpc_rx_cache;
 
 static struct mrpc_rx *mrpc_rpc_rx(struct mrpc_rpc *rpc)
 {
@@ -36,18 +35,6 @@ static u64 mrpc_rx_len(const struct mrpc_rx *rx)
 {
 	return sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&rx->a.frame) +
 	       rx->a.frame.msg.bytes;
-}
-
-static noinline struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn)
-{
-	struct mrpc_rx *rx = kmem_cache_alloc(mrpc_rx_cache, GFP_KERNEL_ACCOUNT);
-
-	if (!rx)
-		return NULL;
-	memset(rx, 0, offsetof(struct mrpc_rx, rpc.inl));
-	rx->rpc.dir = MRPC_RX;
-	conn->rx_spare = rx;
-	return rx;
 }
 
 /*
@@ -80,7 +67,7 @@ static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	}
 	rx->rpc.born = 0;
 	if (conn->rx_spare)
-		kmem_cache_free(mrpc_rx_cache, rx);
+		mrpc_rx_put(rx);
 	else
 		conn->rx_spare = rx;
 	mrpc_chain_room(conn);
@@ -216,16 +203,6 @@ void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx)
 		rx->cut = true;
 	else
 		mrpc_rx_drop(conn, &rx->rpc);
-}
-
-/**
- * mrpc_rx_end() - a connection ends: what it kept for its next message
- * @conn: the connection, of which nothing runs any more
- */
-void mrpc_rx_end(struct mrpc_conn *conn)
-{
-	if (conn->rx_spare)
-		kmem_cache_free(mrpc_rx_cache, conn->rx_spare);
 }
 
 /* The engines get on with what they have; if they want another turn, somebody comes. */
@@ -429,7 +406,7 @@ void mrpc_rx_purge(struct mrpc_conn *conn)
 		mrpc_rx_abandon(conn, rx);
 		if (rx->rpc.data != rx->rpc.inl)
 			kvfree(rx->rpc.data);
-		kmem_cache_free(mrpc_rx_cache, rx);
+		mrpc_rx_put(rx);
 	}
 }
 
@@ -463,15 +440,4 @@ void mrpc_rx_arrived(struct mrpc_conn *conn)
 	if (!rx->rpc.born)
 		mrpc_rx_judge(conn, rx);
 	mrpc_rx_run(conn);
-}
-
-int __init mrpc_rx_init(void)
-{
-	mrpc_rx_cache = KMEM_CACHE(mrpc_rx, SLAB_HWCACHE_ALIGN | SLAB_ACCOUNT);
-	return mrpc_rx_cache ? 0 : -ENOMEM;
-}
-
-void mrpc_rx_exit(void)
-{
-	kmem_cache_destroy(mrpc_rx_cache);
 }

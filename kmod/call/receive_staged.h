@@ -12,7 +12,6 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx);
-void mrpc_rx_end(struct mrpc_conn *conn);
 
 /* call/receive_staged.c */
 int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix);
@@ -20,7 +19,5 @@ int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix);
 void mrpc_rx_take(struct mrpc_conn *conn);
 void mrpc_rx_purge(struct mrpc_conn *conn);
 void mrpc_rx_arrived(struct mrpc_conn *conn);
-int mrpc_rx_init(void);
-void mrpc_rx_exit(void);
 
 #endif /* MRPC_CALL_RECEIVE_STAGED_H */

@@ -19,6 +19,7 @@
 #include "core/rpc.h"
 #include "core/session.h"
 #include "core/trace.h"
+#include "egress/domain.h"
 #include "egress/port.h"
 #include "exec/kick.h"
 #include "exec/runtime.h"

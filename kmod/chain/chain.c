@@ -11,15 +11,13 @@
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
 
-#include "call/receive_staged.h"
-#include "call/tx.h"
 #include "chain/chain.h"
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/notify.h"
 #include "core/rpc.h"
 #include "exec/kick.h"
 #include "lib/message/wire.h"
-#include "netlink/notify.h"
 
 #define MRPC_ENGINE_BUDGET	256	/* rpcs in one turn of an engine */
 
@@ -137,10 +135,7 @@ static void mrpc_chain_leave(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 static void mrpc_chain_out(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc)
 {
 	mrpc_chain_leave(conn, rpc);
-	if (dir == MRPC_TX)
-		mrpc_tx_out(conn, rpc);
-	else
-		mrpc_rx_out(conn, rpc);
+	conn->path[dir].ops->passed(conn, rpc);
 }
 
 /**
@@ -219,10 +214,7 @@ static void mrpc_chain_rejected(struct mrpc_conn *conn, enum mrpc_direction dir)
 	while ((rpc = mrpc_queue_peek(q))) {
 		mrpc_queue_del(q, rpc);
 		mrpc_chain_leave(conn, rpc);
-		if (dir == MRPC_TX)
-			mrpc_tx_rejected(conn, rpc);
-		else
-			mrpc_rx_rejected(conn, rpc);
+		conn->path[dir].ops->rejected(conn, rpc);
 	}
 }
 
@@ -314,7 +306,7 @@ static void mrpc_chain_arm(struct mrpc_conn *conn, enum mrpc_direction dir, u64 
  * @conn: the connection
  * @dir: direction
  *
- * What comes out is given to mrpc_tx_out() or mrpc_rx_out().
+ * What comes out is given to mrpc_path_ops.passed() or rejected().
  *
  * Context: owner of the direction's claim; may sleep.
  * Return: true if a budget was used up and there is more to do.
@@ -453,10 +445,7 @@ void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir)
 	/* Those that an engine has forgotten are here all the same. */
 	list_for_each_entry_safe(rpc, tmp, &conn->path[dir].all, all) {
 		mrpc_chain_leave(conn, rpc);
-		if (dir == MRPC_TX)
-			mrpc_tx_done(conn, rpc);
-		else
-			mrpc_rx_drop(conn, rpc);
+		conn->path[dir].ops->dropped(conn, rpc);
 	}
 }
 

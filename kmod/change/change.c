@@ -18,18 +18,18 @@
 #include "change/change.h"
 #include "change/link_version.h"
 #include "change/runtime_type.h"
+#include "core/carrier.h"
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/engine_config.h"
 #include "core/globals.h"
 #include "core/net.h"
+#include "core/notify.h"
 #include "core/placement.h"
 #include "core/rpc.h"
 #include "core/session.h"
 #include "egress/domain.h"
 #include "exec/pause.h"
-#include "netlink/notify.h"
-#include "replica/egress.h"
 
 /**
  * struct mrpc_item - one engine of a datapath's next chain
@@ -354,7 +354,7 @@ static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
 	mrpc_chain_set(c->conn, now);
 	mrpc_runtime_follow(c->conn, now);
 	mrpc_domain_follow(c->conn, now);
-	mrpc_replicas_place(c->conn);
+	mrpc_carrier_ops->parent_placed(c->conn);
 }
 
 /* What can fail, the link last. Nothing but configurations is to be taken back. */
@@ -536,7 +536,7 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 	}
 	mrpc_runtime_follow(c->conn, c->chain);
 	mrpc_domain_follow(c->conn, c->chain);
-	mrpc_replicas_place(c->conn);
+	mrpc_carrier_ops->parent_placed(c->conn);
 	if (now)
 		kfree_rcu(now, rcu);
 }
@@ -612,7 +612,7 @@ void mrpc_datapath_change_work(struct work_struct *work)
 	int err = 0;
 
 	if (conn->replica)
-		mrpc_replica_place(conn);
+		mrpc_carrier_ops->place(conn);
 	else
 		err = mrpc_datapath_change(conn, true, &pause, &leaked, &extack);
 	set_active_memcg(old);

@@ -14,7 +14,6 @@
 #include "core/session.h"
 #include "exec/kick.h"
 #include "lib/ds/claim.h"
-#include "netlink/notify.h"
 
 #define MRPC_ACCEPT_BUDGET	64	/* links before others get a turn */
 

@@ -15,6 +15,7 @@
 #include "conn/close.h"
 #include "conn/run.h"
 #include "core/call.h"
+#include "core/carrier.h"
 #include "core/conn.h"
 #include "core/globals.h"
 #include "core/listener.h"
@@ -29,9 +30,6 @@
 #include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
-#include "netlink/notify.h"
-#include "replica/link.h"
-#include "replica/set.h"
 
 static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 {
@@ -156,7 +154,7 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	else
 		mrpc_conn_fail_calls(conn);
 	mrpc_datapath_leave(conn);
-	mrpc_replicas_end(conn);
+	mrpc_carrier_ops->parent_closed(conn);
 }
 
 /* Its link is gone, too. */
@@ -173,7 +171,7 @@ static void mrpc_conn_ended(struct mrpc_conn *conn)
 		mrpc_listener_fold(conn);
 	}
 	if (conn->replica)
-		mrpc_replica_down(conn);
+		mrpc_carrier_ops->down(conn);
 	mrpc_call_free_spares(xchg(&conn->session->call_spares, NULL));
 	mrpc_conn_put(conn);
 }

@@ -105,6 +105,18 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 	mrpc_chain_purge(conn, MRPC_RX);
 }
 
+static const struct mrpc_path_ops mrpc_tx_path_ops = {
+	.passed		= mrpc_tx_out,
+	.rejected	= mrpc_tx_rejected,
+	.dropped	= mrpc_tx_done,
+};
+
+static const struct mrpc_path_ops mrpc_rx_path_ops = {
+	.passed		= mrpc_rx_out,
+	.rejected	= mrpc_rx_rejected,
+	.dropped	= mrpc_rx_drop,
+};
+
 /**
  * mrpc_datapath_init() - prepare a new connection's datapath
  * @conn: the connection
@@ -116,6 +128,9 @@ void mrpc_datapath_init(struct mrpc_conn *conn)
 	mrpc_claim_disable(&conn->rx);	/* until mrpc_conn_publish() */
 	init_llist_head(&conn->txq);
 	mrpc_chain_init(conn);
+	conn->path[MRPC_TX].ops = &mrpc_tx_path_ops;
+	conn->path[MRPC_RX].ops = &mrpc_rx_path_ops;
+	conn->run = mrpc_datapath_run;
 	INIT_LIST_HEAD(&conn->ready);
 	INIT_LIST_HEAD(&conn->stalled);
 	INIT_WORK(&conn->work, mrpc_datapath_work);

@@ -17,7 +17,6 @@
 #include "lib/ds/bucket.h"
 #include "lib/ds/order.h"
 #include "lib/egress.h"
-#include "netlink/notify.h"
 #include "policy/class_rank.h"
 #include "policy/policy.h"
 #include "policy/rank.h"
@@ -156,6 +155,7 @@ static int mrpc_domain_new(struct net *net, const struct mrpc_domain_args *args,
 		return err;
 	}
 	d->sched = sched;
+	d->sched_ops = &mrpc_sched_discipline;
 	mrpc_egress_pause(&d->core, args->paused);
 	spin_lock(&mn->lock);
 	d->id = ++mn->next_domain;
@@ -172,6 +172,7 @@ static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_po
 	struct mrpc_port *port;
 
 	d->sched = sched;
+	d->sched_ops = &mrpc_sched_discipline;
 	if (sched)
 		d->ranked_by = mrpc_sched_generation(sched);
 	if (sched == old)
@@ -310,11 +311,8 @@ int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *ex
 	return err;
 }
 
-/**
- * mrpc_domains_end() - a network namespace ends
- * @net: the namespace, without sessions: no datapath is in a domain
- */
-void mrpc_domains_end(struct net *net)
+/* No session of the namespace is left, so no datapath is in a domain. */
+static void __net_exit mrpc_domains_end(struct net *net)
 {
 	struct mrpc_net *mn = mrpc_net(net);
 	struct mrpc_domain *d, *next;
@@ -324,6 +322,28 @@ void mrpc_domains_end(struct net *net)
 		mrpc_domain_die(d);
 		mrpc_domain_put(d);
 	}
+}
+
+static struct pernet_operations mrpc_egress_net_ops = {
+	.exit	= mrpc_domains_end,
+};
+
+/**
+ * mrpc_egress_config_init() - domains of a network namespace end before mrpc_net does
+ *
+ * Context: module load, after mrpc_net_init().
+ *
+ * Return: 0 or a negative errno.
+ */
+int __init mrpc_egress_config_init(void)
+{
+	return register_pernet_subsys(&mrpc_egress_net_ops);
+}
+
+/** mrpc_egress_config_exit() - end of mrpc_egress_config_init(); before mrpc_net_exit() */
+void mrpc_egress_config_exit(void)
+{
+	unregister_pernet_subsys(&mrpc_egress_net_ops);
 }
 
 /* -- looking ------------------------------------------------------------------------ */

@@ -16,7 +16,8 @@ struct netlink_ext_ack;
 int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 		    struct netlink_ext_ack *extack);
 int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *extack);
-void mrpc_domains_end(struct net *net);
+int mrpc_egress_config_init(void);
+void mrpc_egress_config_exit(void);
 void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state);
 bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type);
 u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap);

@@ -4,9 +4,10 @@
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 
-#include "call/receive_staged.h"
+#include "core/carrier.h"
 #include "core/conn.h"
 #include "core/globals.h"
+#include "core/rx.h"
 #include "core/services.h"
 #include "core/session.h"
 #include "core/transport.h"
@@ -14,7 +15,6 @@
 #include "core/waiters.h"
 #include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
-#include "replica/link.h"
 
 /* Slots of a connection that has few calls at a time, or none. */
 #define MRPC_CONN_SLOTS		4
@@ -95,14 +95,14 @@ void mrpc_conn_free_work(struct work_struct *work)
 		conn->ops->release(conn);
 	mrpc_transport_put(conn->ops);
 	mrpc_transport_put(conn->home);
-	mrpc_rx_end(conn);
+	mrpc_rx_put(conn->rx_spare);
 	mrpc_services_put(conn->services, conn->nr_services);
 	kvfree(conn->calls.slots);
 	kvfree(conn->serves.slots);
 	kvfree(conn->deadlines.heap);
 	mrpc_user_uncharge_conn(session->user);
 	if (conn->replica)
-		mrpc_replica_free(conn);
+		mrpc_carrier_ops->free(conn);
 	kfree_rcu(conn, rcu);
 	mrpc_session_put(session);
 }

@@ -13,10 +13,10 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "core/port.h"
 #include "core/rpc.h"
 #include "core/transport.h"
 #include "core/waiters.h"
-#include "egress/domain.h"
 #include "lib/ds/claim.h"
 #include "lib/ds/deadline.h"
 #include "lib/ds/order.h"
@@ -77,10 +77,26 @@ enum {
 };
 
 /**
+ * struct mrpc_path_ops - what happens to rpcs that leave the engines
+ *
+ * The owner of the direction's claim calls them.
+ *
+ * @passed: the rpc has passed all engines
+ * @rejected: an engine has rejected it
+ * @dropped: its connection is closed
+ */
+struct mrpc_path_ops {
+	void (*passed)(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+	void (*rejected)(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+	void (*dropped)(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+};
+
+/**
  * struct mrpc_path - one direction of a datapath, as far as there are engines
  *
  * Of the owner of the direction's claim, but for what is said.
  *
+ * @ops: where rpcs go that leave the engines; immutable
  * @out: behind the last engine; transmit: waits for the link
  * @rejected: engines have rejected them in this turn
  * @all: rpcs among the engines, by mrpc_rpc.all
@@ -90,6 +106,7 @@ enum {
  * @late: transmit: a BYE that waits until no rpc is among the engines
  */
 struct mrpc_path {
+	const struct mrpc_path_ops *ops;
 	struct mrpc_queue out;
 	struct mrpc_queue rejected;
 	struct list_head all;
@@ -172,6 +189,7 @@ struct mrpc_path {
  * @opened: when, ns
  * @ready: entry of the session's ready list; under its ready_lock
  * @stalled: entry of the session's stalled list; under its ready_lock
+ * @run: one turn of its datapath; immutable
  * @work: runs the datapath where no thread waits
  * @close_work: ends it
  * @down_since: when that began, ns, 0 before; under @change_lock
@@ -252,6 +270,7 @@ struct mrpc_conn {
 
 	struct list_head ready;
 	struct list_head stalled;
+	void (*run)(struct mrpc_conn *conn, struct mrpc_qp *qp);
 	struct work_struct work;
 	struct work_struct close_work;
 	u64 down_since;

@@ -3,7 +3,6 @@
 #include <linux/list.h>
 #include <net/netns/generic.h>
 
-#include "control/egress_config.h"
 #include "core/net.h"
 #include "core/placement.h"
 
@@ -41,7 +40,6 @@ static void __net_exit mrpc_net_stop(struct net *net)
 		list_del(&p->list);
 		mrpc_placement_put(p);
 	}
-	mrpc_domains_end(net);
 }
 
 static struct pernet_operations mrpc_net_ops = {

@@ -5,7 +5,6 @@
 #include <linux/mrpc.h>
 
 #include "lib/message/wire.h"
-#include "policy/registry.h"
 
 struct mrpc_msg_error;
 struct mrpc_rpc;

@@ -31,7 +31,6 @@
 #include "egress/unit.h"
 #include "lib/ds/order.h"
 #include "lib/egress.h"
-#include "policy/class_rank.h"
 
 struct mrpc_conn *mrpc_port_conn(struct mrpc_port *port)
 {
@@ -49,7 +48,8 @@ void mrpc_domain_put(struct mrpc_domain *d)
 	if (!refcount_dec_and_test(&d->ref))
 		return;
 	hrtimer_cancel(&d->timer);
-	mrpc_sched_put(d->sched);
+	if (d->sched)
+		d->sched_ops->put(d->sched);
 	kfree_rcu(d, rcu);
 }
 

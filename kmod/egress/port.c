@@ -6,6 +6,7 @@
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/rpc.h"
+#include "egress/domain.h"
 #include "egress/port.h"
 #include "egress/schedule.h"
 #include "exec/kick.h"

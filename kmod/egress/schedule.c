@@ -11,8 +11,6 @@
 #include "exec/kick.h"
 #include "lib/ds/order.h"
 #include "lib/egress.h"
-#include "netlink/notify.h"
-#include "policy/class_rank.h"
 
 #define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
 #define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
@@ -161,7 +159,7 @@ static void mrpc_domain_queue(struct mrpc_domain *d, struct work_struct *work)
  */
 void mrpc_domain_rank(struct mrpc_domain *d)
 {
-	u64 generation = d->sched ? mrpc_sched_generation(d->sched) : d->ranked_by;
+	u64 generation = d->sched ? d->sched_ops->generation(d->sched) : d->ranked_by;
 
 	if (likely(generation == d->ranked_by) || d->settling || mrpc_egress_set(&d->core, &d->core.rule))
 		return;

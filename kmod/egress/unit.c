@@ -13,6 +13,7 @@
 
 #include "core/conn.h"
 #include "core/rpc.h"
+#include "egress/domain.h"
 #include "egress/port.h"
 #include "egress/schedule.h"
 #include "egress/unit.h"

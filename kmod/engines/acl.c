@@ -12,7 +12,6 @@
 #include "core/rpc.h"
 #include "lib/message/wire.h"
 #include "lib/rule/rule.h"
-#include "netlink/engine.h"
 #include "rules/rules.h"
 
 enum {

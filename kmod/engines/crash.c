@@ -10,7 +10,6 @@
 
 #include "core/engine.h"
 #include "core/rpc.h"
-#include "netlink/engine.h"
 
 #ifndef CRASH_VERSION
 #define CRASH_VERSION 1

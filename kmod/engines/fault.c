@@ -14,7 +14,6 @@
 #include "core/engine.h"
 #include "core/rpc.h"
 #include "lib/rule/rule.h"
-#include "netlink/engine.h"
 #include "rules/rules.h"
 
 enum {

@@ -27,7 +27,6 @@
 #include "lib/message/field.h"
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
-#include "netlink/engine.h"
 #include "policy/choose.h"
 #include "replica/egress.h"
 #include "replica/replica.h"

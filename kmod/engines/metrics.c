@@ -21,7 +21,6 @@
 #include "core/schema.h"
 #include "core/session.h"
 #include "lib/ds/hist.h"
-#include "netlink/engine.h"
 
 enum {
 	PARAM_PER_CONNECTION,

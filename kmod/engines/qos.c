@@ -17,7 +17,6 @@
 #include "lib/ds/order.h"
 #include "lib/message/wire.h"
 #include "lib/rule/rule.h"
-#include "netlink/engine.h"
 #include "rules/rules.h"
 
 enum {

@@ -18,7 +18,6 @@
 #include "core/placement.h"
 #include "core/rpc.h"
 #include "lib/ds/bucket.h"
-#include "netlink/engine.h"
 
 enum {
 	PARAM_RATE,

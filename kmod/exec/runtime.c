@@ -13,7 +13,6 @@
 #include <linux/slab.h>
 #include <uapi/linux/sched/types.h>
 
-#include "conn/run.h"
 #include "core/conn.h"
 #include "core/session.h"
 #include "exec/runtime.h"
@@ -146,7 +145,7 @@ static void mrpc_runtime_turn(struct mrpc_runtime *rt, struct mrpc_conn *conn)
 	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
 	u64 start = local_clock(), before = mrpc_runtime_moved(conn), ns;
 
-	mrpc_datapath_run(conn, NULL);
+	conn->run(conn, NULL);
 	set_active_memcg(old);
 	ns = local_clock() - start;
 	WRITE_ONCE(rt->turns, rt->turns + 1);

@@ -263,26 +263,6 @@ struct mrpc_nl_sum {
 	struct sk_buff *skb;
 };
 
-/**
- * mrpc_engine_put_u64() - for mrpc_engine_ops.dump: one counter
- * @skb: where to
- * @name: what it counts; at most 63 bytes
- * @value: how much. Values of the same name are summed over instances
- *
- * Return: 0 or -EMSGSIZE: that is what dump() returns then.
- */
-int mrpc_engine_put_u64(struct sk_buff *skb, const char *name, u64 value)
-{
-	struct nlattr *nest = nla_nest_start(skb, MRPC_A_ENGINE_COUNTER);
-
-	if (!nest || nla_put_string(skb, MRPC_A_COUNTER_NAME, name) ||
-	    nla_put_uint(skb, MRPC_A_COUNTER_VALUE, value))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(mrpc_engine_put_u64);
-
 /* Instances of one type put the same names in the same order, nearly always. */
 static void mrpc_nl_add_counter(struct mrpc_nl_sum *sum, const char *name, u64 value, u32 hint)
 {

@@ -15,7 +15,6 @@ struct sk_buff;
 
 int mrpc_nl_fill_engine(struct sk_buff *skb, const struct genl_info *info, struct net *net,
 			struct mrpc_placement *p);
-int mrpc_engine_put_u64(struct sk_buff *skb, const char *name, u64 value);
 int mrpc_nl_put_stages(struct sk_buff *skb, struct mrpc_conn *conn);
 int mrpc_nl_check_name(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct mrpc_placement *mrpc_nl_placement(const struct genl_info *info, int attr);

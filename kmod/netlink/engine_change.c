@@ -23,7 +23,6 @@
 #include "netlink/engine_change.h"
 #include "netlink/msg.h"
 #include "netlink/netlink.h"
-#include "netlink/notify.h"
 #include "netlink/session.h"
 
 #define MRPC_NL_NAME	{ .type = NLA_NUL_STRING }

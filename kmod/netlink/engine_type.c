@@ -9,6 +9,7 @@
 #include "core/net.h"
 #include "core/placement.h"
 #include "core/rpc.h"
+#include "egress/domain.h"
 #include "netlink/engine.h"
 #include "netlink/engine_type.h"
 #include "netlink/msg.h"

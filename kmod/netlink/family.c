@@ -20,6 +20,7 @@
 #include "netlink/keyset.h"
 #include "netlink/msg.h"
 #include "netlink/netlink.h"
+#include "netlink/notify.h"
 #include "netlink/queue.h"
 #include "netlink/runtime.h"
 #include "netlink/schema.h"
@@ -317,6 +318,7 @@ struct genl_family mrpc_nl_family __ro_after_init = {
 
 int mrpc_netlink_init(void)
 {
+	mrpc_notify_ops = &mrpc_nl_notify_ops;
 	return genl_register_family(&mrpc_nl_family);
 }
 

@@ -8,6 +8,7 @@
 #include "core/listener.h"
 #include "core/placement.h"
 #include "core/session.h"
+#include "egress/domain.h"
 #include "netlink/egress.h"
 #include "netlink/engine.h"
 #include "netlink/msg.h"
@@ -33,13 +34,13 @@ static void mrpc_nl_multicast(struct net *net, struct sk_buff *skb, int err)
 }
 
 /**
- * mrpc_notify_session() - a session was set up, or has ended
+ * mrpc_nl_notify_session() - a session was set up, or has ended
  * @session: the session
  * @event: MRPC_EVENT_SESSION_*
  *
  * Context: process; may sleep.
  */
-void mrpc_notify_session(struct mrpc_session *session, u8 event)
+static void mrpc_nl_notify_session(struct mrpc_session *session, u8 event)
 {
 	struct genl_info info;
 	struct sk_buff *skb;
@@ -55,13 +56,13 @@ void mrpc_notify_session(struct mrpc_session *session, u8 event)
 }
 
 /**
- * mrpc_notify_conn() - a connection is ready, or has ended
+ * mrpc_nl_notify_conn() - a connection is ready, or has ended
  * @conn: the connection
  * @event: MRPC_EVENT_CONN_*
  *
  * Context: process; may sleep.
  */
-void mrpc_notify_conn(struct mrpc_conn *conn, u8 event)
+static void mrpc_nl_notify_conn(struct mrpc_conn *conn, u8 event)
 {
 	struct genl_info info;
 	struct sk_buff *skb;
@@ -77,13 +78,13 @@ void mrpc_notify_conn(struct mrpc_conn *conn, u8 event)
 }
 
 /**
- * mrpc_notify_listener() - services are offered, or no longer
+ * mrpc_nl_notify_listener() - services are offered, or no longer
  * @l: the listener; each of its services is told of
  * @event: MRPC_EVENT_LISTENER_*
  *
  * Context: process; may sleep.
  */
-void mrpc_notify_listener(struct mrpc_listener *l, u8 event)
+static void mrpc_nl_notify_listener(struct mrpc_listener *l, u8 event)
 {
 	struct genl_info info;
 	struct sk_buff *skb;
@@ -101,14 +102,14 @@ void mrpc_notify_listener(struct mrpc_listener *l, u8 event)
 }
 
 /**
- * mrpc_notify_engine() - an engine was placed, changed or removed
+ * mrpc_nl_notify_engine() - an engine was placed, changed or removed
  * @net: the network namespace
  * @p: its placement
  * @event: MRPC_EVENT_ENGINE_*
  *
  * Context: process; may sleep.
  */
-void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
+static void mrpc_nl_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
 {
 	struct genl_info info;
 	struct sk_buff *skb;
@@ -124,13 +125,13 @@ void mrpc_notify_engine(struct net *net, struct mrpc_placement *p, u8 event)
 }
 
 /**
- * mrpc_notify_domain() - an egress domain was set or deleted, or its grants have expired
+ * mrpc_nl_notify_domain() - an egress domain was set or deleted, or its grants have expired
  * @d: the domain
  * @event: MRPC_EVENT_EGRESS_*
  *
  * Context: process; may sleep. The domain's network namespace must last meanwhile.
  */
-void mrpc_notify_domain(struct mrpc_domain *d, u8 event)
+static void mrpc_nl_notify_domain(struct mrpc_domain *d, u8 event)
 {
 	struct genl_info info;
 	struct sk_buff *skb;
@@ -165,14 +166,14 @@ static int mrpc_nl_fill_fault(struct sk_buff *skb, const struct genl_info *info,
 }
 
 /**
- * mrpc_notify_fault() - an engine misbehaves
+ * mrpc_nl_notify_fault() - an engine misbehaves
  * @e: the engine
  * @what: "slow", "leak" or "error"
  * @detail: a sentence
  *
  * Context: process; may sleep.
  */
-void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *detail)
+static void mrpc_nl_notify_fault(struct mrpc_engine *e, const char *what, const char *detail)
 {
 	struct net *net = e->conn->session->net;
 	struct genl_info info;
@@ -192,14 +193,14 @@ void mrpc_notify_fault(struct mrpc_engine *e, const char *what, const char *deta
 }
 
 /**
- * mrpc_notify_policy() - a policy has got programs, others, or has them no more
+ * mrpc_nl_notify_policy() - a policy has got programs, others, or has them no more
  * @ops: the type that it is
  * @event: MRPC_EVENT_POLICY_*
  *
  * Policies are the host's, so all network namespaces learn it.
  * Context: process; may sleep.
  */
-void mrpc_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
+static void mrpc_nl_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
 {
 	struct sk_buff *skb = mrpc_nl_new(0);
 	struct genl_info info;
@@ -216,3 +217,13 @@ void mrpc_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
 		genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
 	rcu_read_unlock();
 }
+
+const struct mrpc_notify_ops mrpc_nl_notify_ops = {
+	.session	= mrpc_nl_notify_session,
+	.conn		= mrpc_nl_notify_conn,
+	.listener	= mrpc_nl_notify_listener,
+	.engine		= mrpc_nl_notify_engine,
+	.domain		= mrpc_nl_notify_domain,
+	.fault		= mrpc_nl_notify_fault,
+	.policy		= mrpc_nl_notify_policy,
+};

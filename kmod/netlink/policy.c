@@ -8,6 +8,7 @@
 #include "control/egress_config.h"
 #include "core/net.h"
 #include "core/placement.h"
+#include "egress/domain.h"
 #include "netlink/policy.h"
 #include "netlink/session.h"
 #include "policy/policy.h"

@@ -10,7 +10,6 @@
  */
 #include "core/engine.h"
 #include "core/rpc.h"
-#include "netlink/engine.h"
 #include "policy/choose.h"
 #include "policy/instance.h"
 #include "policy/judge.h"
@@ -169,8 +168,10 @@ struct mrpc_chooser *mrpc_chooser_get(struct mrpc_replicas *set, struct mrpc_eng
 	chooser = chooser_of(set, policy);
 	if (!chooser) {
 		chooser = chooser_new(set, policy, e, extack);
-		if (!IS_ERR(chooser))
+		if (!IS_ERR(chooser)) {
+			set->done = mrpc_chooser_done;
 			list_add(&chooser->list, &set->choosers);
+		}
 	}
 	mutex_unlock(&set->chooser_lock);
 	return chooser;
@@ -299,7 +300,8 @@ int mrpc_chooser_pick(struct mrpc_chooser *chooser, struct mrpc_engine *e, struc
 	u32 fit;
 
 	if (unlikely(READ_ONCE(chooser->set->chooser) != chooser))
-		WRITE_ONCE(chooser->set->chooser, chooser);
+		/* Pairs with mrpc_replica_outcome(), which reads set->done. */
+		smp_store_release(&chooser->set->chooser, chooser);
 	if (!mrpc_replicas_show(chooser->set, c))
 		return -1;
 	fit = c->set.fit;

@@ -21,18 +21,6 @@ struct sk_buff;
 
 #define MRPC_CHOOSER_NAME	(MRPC_POLICY_NAME + 10)	/* "NAME@VERSION", without NUL */
 
-/**
- * struct mrpc_candidates - what pick sees of the replicas; of the owner of the transmit claim
- * @nr: how many
- * @set: as the program sees it; nothing here decides by it
- * @all: the candidates; likewise
- */
-struct mrpc_candidates {
-	u32 nr;
-	struct mrpc_lb_set set;
-	struct mrpc_lb_candidate all[MRPC_LB_CANDIDATES];
-};
-
 /* for engines */
 int mrpc_chooser_use(struct mrpc_group *group, const struct mrpc_group *prev, u32 param,
 		     struct netlink_ext_ack *extack);

@@ -226,6 +226,11 @@ void mrpc_sched_put(struct mrpc_policy *policy)
 		mrpc_engine_put(&policy->engine);
 }
 
+const struct mrpc_discipline_ops mrpc_sched_discipline = {
+	.put		= mrpc_sched_put,
+	.generation	= mrpc_sched_generation,
+};
+
 /* -- struct_ops ---------------------------------------------------------------------- */
 
 static int sched_reg(void *kdata, struct bpf_link *link)

@@ -23,6 +23,7 @@
 #include "policy/choose.h"
 #include "policy/kfunc.h"
 #include "policy/policy.h"
+#include "replica/replica.h"
 #include "replica/show.h"
 
 #define POLICY_DELAY_MAX	(60 * NSEC_PER_SEC)

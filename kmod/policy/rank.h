@@ -10,6 +10,9 @@
 
 #include "lib/ds/order.h"
 
+struct mrpc_discipline_ops;
+
 extern const struct mrpc_order_ranker mrpc_sched_ranker;
+extern const struct mrpc_discipline_ops mrpc_sched_discipline;
 
 #endif /* MRPC_POLICY_RANK_H */

@@ -12,7 +12,6 @@
 
 #include "core/engine.h"
 #include "core/notify.h"
-#include "netlink/notify.h"
 #include "policy/fields.h"
 #include "policy/judge.h"
 #include "policy/policy.h"

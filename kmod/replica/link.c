@@ -15,8 +15,6 @@
 #include "core/transport.h"
 #include "exec/kick.h"
 #include "lib/balance.h"
-#include "netlink/notify.h"
-#include "policy/choose.h"
 #include "replica/egress.h"
 #include "replica/link.h"
 #include "replica/replica.h"
@@ -50,7 +48,8 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 	struct mrpc_replica *replica = link->replica;
 	struct mrpc_replicas *set = replica->set;
 	struct mrpc_lb_done end = { .key = replica->m.key, .status = status, .sent = sent };
-	bool tell = READ_ONCE(set->chooser) && READ_ONCE(set->outcomes), kick;
+	/* The acquire pairs with the release that sets a chooser, after set->done. */
+	bool tell = smp_load_acquire(&set->chooser) && READ_ONCE(set->outcomes), kick;
 
 	spin_lock(&set->lock);
 	if (call->given)
@@ -68,7 +67,7 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 	kick = mrpc_replicas_stir(set);
 	spin_unlock(&set->lock);
 	if (tell)
-		mrpc_chooser_done(set, call, &end);
+		set->done(set, call, &end);
 	if (kick)
 		mrpc_kick_again(set->conn, MRPC_CONN_TX_READY);
 }

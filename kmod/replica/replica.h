@@ -64,6 +64,18 @@ struct mrpc_replica_plan {
 };
 
 /**
+ * struct mrpc_candidates - what pick sees of the replicas; of the owner of the transmit claim
+ * @nr: how many
+ * @set: as the program sees it; nothing here decides by it
+ * @all: the candidates; likewise
+ */
+struct mrpc_candidates {
+	u32 nr;
+	struct mrpc_lb_set set;
+	struct mrpc_lb_candidate all[MRPC_LB_CANDIDATES];
+};
+
+/**
  * struct mrpc_replica - one server of a set
  *
  * @ref: the set's list, and each of its links
@@ -113,6 +125,7 @@ struct mrpc_replica {
  * @chooser: the policy that chooses, or NULL: written by the owner of the transmit claim
  *	of @conn, whose instance keeps it; cleared, and read by who has no claim, under
  *	@chooser_lock
+ * @done: tells @chooser how a call ended; set with the first chooser
  * @outcomes: its programs want to know how calls end; written as @chooser is
  * @choosers: those of all instances; under @chooser_lock
  * @chooser_lock: @choosers, and the run of the programs' done; a mutex: they take their time
@@ -132,6 +145,8 @@ struct mrpc_replicas {
 	struct mrpc_balance b;
 	bool waiting;
 	struct mrpc_chooser *chooser;
+	void (*done)(struct mrpc_replicas *set, const struct mrpc_call *call,
+		     struct mrpc_lb_done *end);
 	bool outcomes;
 	struct list_head choosers;
 	struct mutex chooser_lock;

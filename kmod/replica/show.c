@@ -3,9 +3,8 @@
  * Sets of replicas, as policies and operators see them; see replica.h.
  */
 #include "core/conn.h"
+#include "core/engine.h"
 #include "lib/balance.h"
-#include "netlink/engine.h"
-#include "policy/choose.h"
 #include "replica/egress.h"
 #include "replica/replica.h"
 #include "replica/set.h"

@@ -12,6 +12,7 @@
 
 #include "core/conn.h"
 #include "core/rpc.h"
+#include "egress/domain.h"
 #include "egress/unit.h"
 #include "lib/prio/prio.h"
 #include "transports/prio/host.h"
