@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The canonical binary schema of a service (kmod/lib/message/schema.h has its format),
- * and the layout of struct blocks, which the kernel's own schema compiler
- * computes from it: there is no second copy of that algorithm here.
+ * The canonical binary schema of a service (kmod/lib/message/schema.h has its format).
  */
 #ifndef MRPCC_CANON_H
 #define MRPCC_CANON_H
@@ -41,11 +39,5 @@ bool canon_of_message(struct canon *canon, struct message *message);
 
 /* Writes the binary schema. */
 void canon_write(const struct canon *canon, struct buf *out);
-
-/* Compiles it and stores the layout in the types. False if it complained. */
-bool canon_layout(const struct canon *canon, const struct buf *schema);
-
-/* All services of the wanted files, and all their messages. */
-void canon_model(struct model *model);
 
 #endif /* MRPCC_CANON_H */

@@ -2,7 +2,7 @@
 /* Comments of a .proto, carried over to C. */
 #include <string.h>
 
-#include "gen.h"
+#include "comment.h"
 
 struct lines {
 	char **line;

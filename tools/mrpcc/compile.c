@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* From descriptors to generated files. */
-#include "canon.h"
 #include "check.h"
 #include "compile.h"
+#include "layout.h"
 #include "names.h"
 
 struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
@@ -14,7 +14,7 @@ struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t
 	for (i = 0; i < model->nr_files; i++)
 		if (model->files[i].generate)
 			check_file(&model->files[i]);
-	canon_model(model);
+	layout_model(model);
 	return nr_complaints() ? NULL : model;
 }
 

@@ -3,7 +3,7 @@
 #ifndef MRPCC_COMPILE_H
 #define MRPCC_COMPILE_H
 
-#include "gen.h"
+#include "gen_file.h"
 
 struct outputs {
 	struct output *files;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A binary schema as text, from what the kernel's compiler makes of it. */
 #include "dump.h"
-#include "gen.h"
+#include "gen_field.h"
 #include "sha256.h"
 
 static const char *type_text(const struct mrpc_schema_plan *plan, const struct mrpc_field *f)

@@ -8,7 +8,8 @@
 #include <linux/mrpc_policy.h>
 #include <string.h>
 
-#include "gen.h"
+#include "gen_bpf.h"
+#include "gen_field.h"
 #include "names.h"
 
 #define MAX_NAMES	4	/* fields on the way, while that makes at most ... */

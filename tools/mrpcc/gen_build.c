@@ -3,7 +3,8 @@
  * Functions that make a message. Errors stick to the message (libmrpc's
  * mrpc.h): nothing here needs to be checked by the program before it is sent.
  */
-#include "gen.h"
+#include "gen_build.h"
+#include "gen_field.h"
 #include "names.h"
 
 #define MSG	"struct mrpc_msg *msg"

@@ -3,7 +3,8 @@
  * Descriptions of messages and enums, for what libmrpc does to a message of any type
  * (mrpc_message.h): tables, so that generated code stays small.
  */
-#include "gen.h"
+#include "gen_desc.h"
+#include "gen_field.h"
 #include "names.h"
 
 void gen_enum_declaration(struct buf *out, const struct enumeration *enumeration)

@@ -2,7 +2,7 @@
 /* What a field is in C, and the frame of the functions that handle it. */
 #include <string.h>
 
-#include "gen.h"
+#include "gen_field.h"
 #include "names.h"
 
 #define COLUMNS	100

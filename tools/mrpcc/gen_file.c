@@ -3,7 +3,14 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "gen.h"
+#include "comment.h"
+#include "gen_bpf.h"
+#include "gen_build.h"
+#include "gen_desc.h"
+#include "gen_file.h"
+#include "gen_read.h"
+#include "gen_service.h"
+#include "gen_struct.h"
 
 /* "a/b.proto" -> "a/b" */
 static char *stem_of(const struct file *file)

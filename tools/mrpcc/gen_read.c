@@ -4,7 +4,8 @@
  * the kernel: they follow references without checking them, and check only the
  * index that the program gives.
  */
-#include "gen.h"
+#include "gen_field.h"
+#include "gen_read.h"
 
 #define ROOT	"const void *root"
 #define INDEX	"size_t i"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A service: its client's functions, its server's operations, its description. */
-#include "gen.h"
+#include "comment.h"
+#include "gen_field.h"
+#include "gen_service.h"
 #include "names.h"
 #include "sha256.h"
 

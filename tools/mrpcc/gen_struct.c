@@ -5,7 +5,9 @@
  * is aligned to 8 (which 32-bit x86 does not do by itself). Assertions in the
  * generated source compare the result with what the schema compiler said.
  */
-#include "gen.h"
+#include "comment.h"
+#include "gen_field.h"
+#include "gen_struct.h"
 #include "names.h"
 
 #define ALIGNED_8	"__attribute__((aligned(8)))"

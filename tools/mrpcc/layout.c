@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "canon.h"
+#include "layout.h"
 
 /* The field that is number @index in the schema's table of fields. */
 static struct field *field_at(const struct canon *canon, size_t index)
@@ -76,7 +77,8 @@ static void take_layout(struct message *message, const struct mrpc_schema_plan *
 	message->laid_out = true;
 }
 
-bool canon_layout(const struct canon *canon, const struct buf *schema)
+/* Compiles a schema and stores the layout in its types. False if it complained. */
+static bool compute_layout(const struct canon *canon, const struct buf *schema)
 {
 	struct mrpc_schema_error err = { 0 };
 	s64 size = mrpc_schema_size(schema->data, schema->len, &err);
@@ -104,7 +106,7 @@ static void layout_service(struct service *service)
 	if (!canon_of_service(&canon, service))
 		return;
 	canon_write(&canon, &service->schema);
-	canon_layout(&canon, &service->schema);
+	compute_layout(&canon, &service->schema);
 	service->types = canon.types;
 	service->nr_types = canon.nr_types;
 }
@@ -118,10 +120,10 @@ static void layout_message(struct message *message)
 	if (!canon_of_message(&canon, message))
 		return;
 	canon_write(&canon, &schema);
-	canon_layout(&canon, &schema);
+	compute_layout(&canon, &schema);
 }
 
-void canon_model(struct model *model)
+void layout_model(struct model *model)
 {
 	size_t i, j;
 

@@ -280,7 +280,7 @@ static void fill_service(struct file *file, size_t s, const struct index *index,
 		remark(file_where(file, service->path),
 		       "service %s: %zu of %zu methods have streams and are left out",
 		       service->full_name, proto->n_method - service->nr_methods, proto->n_method);
-	if (proto->n_method && !service->nr_methods)
+	if (unary && !service->nr_methods)
 		return;
 	file->nr_services++;
 	if (service->nr_methods)
