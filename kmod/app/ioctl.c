@@ -2,6 +2,7 @@
 /*
  * The ioctls: copy the argument in, check it, do it, copy the answer out.
  */
+#include <linux/compat.h>
 #include <linux/ktime.h>
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
