@@ -11,6 +11,7 @@
 #include <sys/wait.h>
 
 #include "tap.h"
+#include "fault.h"
 #include "raw.h"
 
 static struct raw_pair p;
@@ -290,93 +291,6 @@ TEST(memory_limit)
 
 /* -- failing allocations --------------------------------------------------------- */
 
-static int fail_fd = -1;
-
-/* The @nth allocation of this thread fails. */
-static void fail_nth(unsigned int nth)
-{
-	char text[16];
-	int n = snprintf(text, sizeof(text), "%u", nth);
-
-	if (pwrite(fail_fd, text, n, 0) != n)
-		raw_die("fail-nth: %m");
-}
-
-/* Ends it; true if it has come to that. */
-static bool failed(void)
-{
-	char text[16] = "";
-	bool yes;
-
-	if (pread(fail_fd, text, sizeof(text) - 1, 0) < 0)
-		raw_die("fail-nth: %m");
-	yes = atoi(text) == 0;
-	fail_nth(0);
-	return yes;
-}
-
-static void fault_injection(void)
-{
-	static const char *const all[][2] = {
-		{ "/sys/kernel/debug/failslab/ignore-gfp-wait", "N" },
-		{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-wait", "N" },
-		{ "/sys/kernel/debug/fail_page_alloc/ignore-gfp-highmem", "N" },
-		{ "/sys/kernel/debug/fail_page_alloc/min-order", "0" },
-		{ "/sys/kernel/debug/failslab/verbose", "0" },
-		{ "/sys/kernel/debug/fail_page_alloc/verbose", "0" },
-		/* Only allocations: no stack matches this. */
-		{ "/sys/kernel/debug/fail_usercopy/require-start", "1" },
-		{ "/sys/kernel/debug/fail_usercopy/require-end", "2" },
-	};
-	unsigned int i;
-
-	fail_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
-	if (fail_fd < 0)
-		SKIP("this kernel does not inject faults");
-	for (i = 0; i < ARRAY_SIZE(all); i++)
-		raw_file_write(all[i][0], all[i][1]);
-}
-
-/* Each allocation of setting a session up, connecting, calling and closing. */
-TEST_LIMIT(failed_setup, 300)
-{
-	unsigned int nth, done = 0;
-
-	fault_injection();
-	raw_server_open(&p.srv, 8 << 20, 1 << 20);
-	raw_server_start(&p.srv, "tcp:127.0.0.1:0", 1);
-	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
-	for (nth = 1; nth < 2000 && !done; nth++) {
-		struct mrpc_qp_setup q = { .size = sizeof(q), .sq_entries = 4, .cq_entries = 8 };
-		struct raw s = { .fd = -1 };
-		struct mrpc_connect c;
-		uint64_t base, off;
-
-		fail_nth(nth);
-		s.fd = open("/dev/mrpc", O_RDWR | O_CLOEXEC);
-		if (s.fd >= 0 && !raw_setup(&s, 0, 0) &&
-		    !raw_region(&s, MRPC_REGION_SEND, 65536, &base, &off) &&
-		    !raw_region(&s, MRPC_REGION_RECV, 65536, &base, &off) &&
-		    !raw_ioctl(s.fd, MRPC_IOC_QP, &q)) {
-			s.ids[0] = raw_bind(&s, test_Bulk_service.schema,
-					    test_Bulk_service.schema_len, NULL);
-			s.ids[1] = raw_bind(&s, test_Types_service.schema,
-					    test_Types_service.schema_len, NULL);
-			c = raw_target(&s, p.addr);
-			c.timeout_us = 500000;
-			if (raw_connect_to(&s, &c) > 0)
-				raw_serve(&s, "tcp:127.0.0.1:0");
-		}
-		done = !failed();
-		if (s.fd >= 0)
-			close(s.fd);
-	}
-	NOTE("%u allocations", nth - 2);
-	CHECK(done);
-	CHECK(raw_sessions(1, 5000));
-	raw_server_stop(&p.srv);
-}
-
 static void failed_calls(const char *how, uint32_t len)
 {
 	unsigned int nth, done = 0;
@@ -385,16 +299,16 @@ static void failed_calls(const char *how, uint32_t len)
 	struct raw_qp qp;
 	uint32_t root;
 
-	fault_injection();
+	fault_begin();
 	raw_pair(&p, how, 1);
 	raw_qp(&qp, &p.c, 4, 8, 0);
 	root = raw_blob(&p.c, 1, len, "text");
 	for (nth = 1; nth < 2000 && !done; nth++) {
 		sqe = raw_sqe(p.conn, RAW_ECHO, root);
 		sqe.timeout_us = 2000000 * raw_scale();
-		fail_nth(nth);
+		fault_arm(nth);
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
-		done = !failed();
+		done = !fault_came();
 		/* With a status, or well: it may have been made up for. */
 		CHECK_MSG(cqe.status == MRPC_OK || cqe.status == MRPC_RESOURCE_EXHAUSTED ||
 			  cqe.status == MRPC_UNAVAILABLE, "allocation %u: status %u", nth,
@@ -508,7 +422,7 @@ static void failed_growth(const char *how)
 	char detail[256];
 	uint32_t root;
 
-	fault_injection();
+	fault_begin();
 	raw_pair(&p, how, 1);
 	raw_qp(&qp, &p.c, 32, 128, 0);
 	root = raw_blob(&p.c, 1, 40, "text");

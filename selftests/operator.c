@@ -137,6 +137,26 @@ static void op_explain(const struct nlmsghdr *hdr)
 		snprintf(op_why, sizeof(op_why), "%s", (const char *)(nla + 1));
 }
 
+void op_forget(void)
+{
+	if (op.fd >= 0)
+		close(op.fd);
+	op.fd = -1;
+}
+
+/* The kernel had no memory for a request or its answer. The socket is of no more use. */
+static int op_unheard(void)
+{
+	int err = -errno;
+
+	if (err != -ENOBUFS && err != -ENOMEM)
+		op_die("netlink: %s", strerror(errno));
+	op_forget();
+	op.len = 0;
+	snprintf(op_why, sizeof(op_why), "%s", OP_UNHEARD);
+	return err;
+}
+
 /*
  * Leaves the last answer's attributes at op.buf, of op.len bytes; @each sees those of
  * all answers.
@@ -149,12 +169,12 @@ static int op_ask_each(void (*each)(const void *attrs, uint32_t len, void *arg),
 
 	hdr->nlmsg_len = op.len;
 	if (send(op.fd, op.buf, op.len, 0) != (ssize_t)op.len)
-		op_die("netlink: %s", strerror(errno));
+		return op_unheard();
 	op.len = 0;
 	for (;;) {
 		n = recv(op.fd, in, sizeof(in), 0);
 		if (n < 0)
-			op_die("netlink: %s", strerror(errno));
+			return op_unheard();
 		for (hdr = (void *)in; NLMSG_OK(hdr, (size_t)n); hdr = NLMSG_NEXT(hdr, n)) {
 			if (hdr->nlmsg_seq != op.seq)
 				continue;
@@ -175,13 +195,6 @@ static int op_ask_each(void (*each)(const void *attrs, uint32_t len, void *arg),
 static int op_ask(void)
 {
 	return op_ask_each(NULL, NULL);
-}
-
-void op_forget(void)
-{
-	if (op.fd >= 0)
-		close(op.fd);
-	op.fd = -1;
 }
 
 static void op_open(void)
@@ -453,14 +466,34 @@ void op_del_all(void)
 
 /* -- counters --------------------------------------------------------------------- */
 
+/* Asks for one thing by its name. */
+static int op_ask_name(uint8_t cmd, uint16_t attr, const char *name)
+{
+	op_open();
+	op_begin(op.family, cmd, 0);
+	op_put_text(attr, name);
+	return op_ask();
+}
+
+bool op_has(const char *engine)
+{
+	return !op_ask_name(MRPC_CMD_ENGINE_GET, MRPC_A_ENGINE_NAME, engine);
+}
+
+bool op_has_runtime(const char *name)
+{
+	return !op_ask_name(MRPC_CMD_RUNTIME_GET, MRPC_A_RUNTIME_NAME, name);
+}
+
+bool op_has_egress(const char *dev)
+{
+	return !op_ask_name(MRPC_CMD_EGRESS_GET, MRPC_A_EGRESS_DEV, dev);
+}
+
 static void op_get(const char *name)
 {
-	int err;
+	int err = op_ask_name(MRPC_CMD_ENGINE_GET, MRPC_A_ENGINE_NAME, name);
 
-	op_open();
-	op_begin(op.family, MRPC_CMD_ENGINE_GET, 0);
-	op_put_text(MRPC_A_ENGINE_NAME, name);
-	err = op_ask();
 	if (err)
 		op_die("get %s: %s: %s", name, strerror(-err), op_why);
 }
@@ -469,6 +502,44 @@ int64_t op_number(const char *name, unsigned int attr)
 {
 	op_get(name);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
+}
+
+int64_t op_session(uint32_t session, unsigned int nest, unsigned int attr)
+{
+	const struct nlattr *nla;
+
+	op_open();
+	op_begin(op.family, MRPC_CMD_SESSION_GET, 0);
+	op_put_u32(MRPC_A_SESSION_ID, session);
+	if (op_ask())
+		return -1;
+	nla = op_find(op.buf, op.len, nest ?: attr, NULL);
+	return op_value(nest && nla ? op_inside(nla, attr) : nla);
+}
+
+int op_dump(uint8_t cmd, const char *name, uint32_t id)
+{
+	op_open();
+	op_begin(op.family, cmd, NLM_F_DUMP);
+	if (cmd == MRPC_CMD_METHOD_GET) {
+		op_put_u32(MRPC_A_METHOD_SCHEMA, id);
+	} else if (cmd == MRPC_CMD_KEY_GET) {
+		op_put_text(MRPC_A_KEYSET_NAME, name);
+	} else if (cmd == MRPC_CMD_EGRESS_QUEUE_GET) {
+		op_put_text(MRPC_A_EGRESS_QUEUE_DEV, name);
+	} else if (cmd == MRPC_CMD_RPC_GET) {
+		op_put_u32(MRPC_A_RPC_DATAPATH, id);
+		op_put_u32(MRPC_A_RPC_DIR, MRPC_QUEUE_DIR_TX);
+		op_put_text(MRPC_A_RPC_ENGINE, name);
+	}
+	return op_ask();
+}
+
+int64_t op_any_schema(void)
+{
+	op_open();
+	op_begin(op.family, MRPC_CMD_SCHEMA_GET, NLM_F_DUMP);
+	return op_ask() ? -1 : op_value(op_find(op.buf, op.len, MRPC_A_SCHEMA_ID, NULL));
 }
 
 /* Leaves the attributes of a connection at op.buf; without it none. */
@@ -575,12 +646,8 @@ int op_runtime(uint8_t cmd, const char *name, const char *words)
 
 int64_t op_runtime_number(const char *name, unsigned int attr)
 {
-	int err;
+	int err = op_ask_name(MRPC_CMD_RUNTIME_GET, MRPC_A_RUNTIME_NAME, name);
 
-	op_open();
-	op_begin(op.family, MRPC_CMD_RUNTIME_GET, 0);
-	op_put_text(MRPC_A_RUNTIME_NAME, name);
-	err = op_ask();
 	if (err)
 		op_die("get runtime %s: %s: %s", name, strerror(-err), op_why);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
@@ -662,12 +729,8 @@ void op_must_egress(uint8_t cmd, const char *dev, const char *words)
 
 static void op_get_egress(const char *dev)
 {
-	int err;
+	int err = op_ask_name(MRPC_CMD_EGRESS_GET, MRPC_A_EGRESS_DEV, dev);
 
-	op_open();
-	op_begin(op.family, MRPC_CMD_EGRESS_GET, 0);
-	op_put_text(MRPC_A_EGRESS_DEV, dev);
-	err = op_ask();
 	if (err)
 		op_die("get egress '%s': %s: %s", dev, strerror(-err), op_why);
 }

@@ -12,8 +12,12 @@
 
 #include "lib/rule/rule.h"
 
-/* Why the last request was refused, or "". */
+/*
+ * Why the last request was refused, or ""; OP_UNHEARD: it failed with -ENOMEM or -ENOBUFS
+ * before or after the kernel did it, which is not known.
+ */
 extern char op_why[512];
+#define OP_UNHEARD	"(unheard)"
 
 /**
  * struct op_change - what a change did
@@ -78,11 +82,26 @@ void op_must_del(const char *name);
 /* All that there are, as when a test has failed before. */
 void op_del_all(void);
 
+/* Is there an engine, a runtime, an egress domain of this name? */
+bool op_has(const char *engine);
+bool op_has_runtime(const char *name);
+bool op_has_egress(const char *dev);
+
 /* A counter of the type's own, or of @dir's attribute; -1: there is none. */
 int64_t op_counter(const char *name, const char *counter);
 int64_t op_dir(const char *name, bool rx, unsigned int attr);
 /* MRPC_A_ENGINE_VERSION and the like. */
 int64_t op_number(const char *name, unsigned int attr);
+
+/* MRPC_A_SESSION_*, or MRPC_A_HEAP_* of the heap @nest; -1: there is no such session. */
+int64_t op_session(uint32_t session, unsigned int nest, unsigned int attr);
+/*
+ * A dump that nothing is read from: 0 or -errno. @name is a key set, an egress domain's device, or
+ * the engine whose queue MRPC_CMD_RPC_GET dumps; @id is that queue's datapath, or a schema.
+ */
+int op_dump(uint8_t cmd, const char *name, uint32_t id);
+/* The id of one that is bound; -1: there is none. */
+int64_t op_any_schema(void);
 
 /* MRPC_A_CONN_* or MRPC_A_CONN_STATS_* of a connection; -1: it has none. */
 int64_t op_conn(uint32_t session, uint32_t conn, unsigned int attr);

@@ -300,7 +300,8 @@ int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *ex
 	spin_unlock(&mn->lock);
 	if (d) {
 		mrpc_domain_die(d);
-		err = mrpc_datapaths_follow(net);
+		/* What there is no memory to move out sends all the same: the domain is dead. */
+		mrpc_datapaths_follow(net);
 		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_DEL);
 		mrpc_domain_put(d);
 	} else {

@@ -319,28 +319,29 @@ static int mrpc_nl_put_changed(struct sk_buff *skb, u32 id, const char *name,
 	       mrpc_nl_put_change(skb, r);
 }
 
-/* The reply; @err is how the change went, and of one that was not begun nothing is said. */
-static int mrpc_nl_changed(struct genl_info *info, u32 id, const char *name,
+/*
+ * The reply, in @skb, which is made before the change: a change that was made is not to fail for
+ * want of memory to say so. @err is how the change went, and of one that was not begun nothing is
+ * said.
+ */
+static int mrpc_nl_changed(struct sk_buff *skb, struct genl_info *info, u32 id, const char *name,
 			   const struct mrpc_group *g, u32 percent,
 			   const struct mrpc_change_result *r, int err)
 {
-	struct sk_buff *skb;
 	void *hdr;
-	int sent;
 
 	if (err == -EINTR)
 		NL_SET_ERR_MSG(info->extack, "interrupted; what had been changed was changed back");
 	err = mrpc_nl_errno(err);
-	if (err && !r->failed_dp)
+	if (err && !r->failed_dp) {
+		nlmsg_free(skb);
 		return err;
-	skb = mrpc_nl_new(0);
-	if (!skb)
-		return err ?: -ENOMEM;
+	}
 	hdr = mrpc_nl_begin(skb, info);
-	sent = hdr ? mrpc_nl_end(skb, hdr, mrpc_nl_put_changed(skb, id, name, g, percent, r)) :
-		     -EMSGSIZE;
-	sent = mrpc_nl_reply(skb, info, sent);
-	return err ?: sent;
+	mrpc_nl_reply(skb, info, hdr ? mrpc_nl_end(skb, hdr, mrpc_nl_put_changed(skb, id, name, g,
+										 percent, r)) :
+				       -EMSGSIZE);
+	return err;
 }
 
 /* Who listens learns what has become of it; that it is gone, if it is. */
@@ -425,6 +426,7 @@ int mrpc_nl_engine_add(struct sk_buff *request, struct genl_info *info)
 		.before = before ? nla_data(before) : NULL,
 		.after = after ? nla_data(after) : NULL,
 	};
+	struct sk_buff *reply;
 	struct mrpc_group *g;
 	u32 id = 0;
 	int err;
@@ -448,11 +450,17 @@ int mrpc_nl_engine_add(struct sk_buff *request, struct genl_info *info)
 	g = mrpc_nl_group(info, ops, NULL);
 	if (IS_ERR(g))
 		return PTR_ERR(g);
+	reply = mrpc_nl_new(0);
+	if (!reply) {
+		mrpc_group_put(g);
+		return -ENOMEM;
+	}
 	mrpc_group_get(g);	/* for the reply */
 	err = mrpc_placement_add(genl_info_net(info), &args, g, &result, &id, info->extack);
 	if (!err)
 		mrpc_nl_tell(genl_info_net(info), NULL, id, MRPC_EVENT_ENGINE_ADD);
-	err = mrpc_nl_changed(info, id, args.name ?: g->ops->name, g, args.percent, &result, err);
+	err = mrpc_nl_changed(reply, info, id, args.name ?: g->ops->name, g, args.percent, &result,
+			      err);
 	mrpc_group_put(g);
 	return err;
 }
@@ -478,6 +486,7 @@ static int mrpc_nl_set_once(struct genl_info *info, struct mrpc_placement *p, u8
 	struct net *net = genl_info_net(info);
 	const struct mrpc_engine_ops *ops;
 	struct mrpc_group *prev, *g;
+	struct sk_buff *reply;
 	int err;
 
 	prev = mrpc_placement_group(net, p->name, info->extack);
@@ -489,12 +498,20 @@ static int mrpc_nl_set_once(struct genl_info *info, struct mrpc_placement *p, u8
 		err = PTR_ERR(g);
 		goto out;
 	}
+	reply = mrpc_nl_new(0);
+	if (!reply) {
+		err = -ENOMEM;
+		mrpc_group_put(g);
+		goto out;
+	}
 	mrpc_group_get(g);	/* for the reply */
 	err = mrpc_placement_set(net, p->name, prev, g, percent, &result, info->extack);
 	if (!err)
 		mrpc_nl_tell(net, p, p->id, MRPC_EVENT_ENGINE_SET);
-	if (err != -ESTALE)
-		err = mrpc_nl_changed(info, p->id, p->name, g, percent, &result, err);
+	if (err == -ESTALE)
+		nlmsg_free(reply);
+	else
+		err = mrpc_nl_changed(reply, info, p->id, p->name, g, percent, &result, err);
 	mrpc_group_put(g);
 out:
 	mrpc_group_put(prev);
@@ -535,6 +552,7 @@ static int mrpc_nl_move(struct genl_info *info, u32 min,
 {
 	struct mrpc_change_result result = { };
 	struct mrpc_placement *p;
+	struct sk_buff *reply;
 	u8 percent;
 	int err;
 
@@ -549,10 +567,15 @@ static int mrpc_nl_move(struct genl_info *info, u32 min,
 	p = mrpc_nl_placement(info, MRPC_A_ENGINE_NAME);
 	if (!p)
 		return -ENOENT;
+	reply = mrpc_nl_new(0);
+	if (!reply) {
+		mrpc_placement_put(p);
+		return -ENOMEM;
+	}
 	err = move(genl_info_net(info), p->name, percent, &result, info->extack);
 	if (!err)
 		mrpc_nl_tell(genl_info_net(info), p, p->id, MRPC_EVENT_ENGINE_SET);
-	err = mrpc_nl_changed(info, p->id, p->name, NULL, percent, &result, err);
+	err = mrpc_nl_changed(reply, info, p->id, p->name, NULL, percent, &result, err);
 	mrpc_placement_put(p);
 	return err;
 }

@@ -308,20 +308,16 @@ static int mrpc_nl_hold_conn(struct mrpc_conn *conn, void *ctx)
 	return 0;
 }
 
-static int mrpc_nl_hold_reply(struct genl_info *info, const struct mrpc_nl_hold *h)
+/* Into @skb, which is made before the change: that is not to fail for want of memory to say so. */
+static void mrpc_nl_hold_reply(struct sk_buff *skb, struct genl_info *info,
+			       const struct mrpc_nl_hold *h)
 {
-	struct sk_buff *skb = mrpc_nl_new(0);
-	void *hdr;
+	void *hdr = mrpc_nl_begin(skb, info);
 	int err;
 
-	if (!skb)
-		return -ENOMEM;
-	hdr = mrpc_nl_begin(skb, info);
-	if (!hdr)
-		return mrpc_nl_reply(skb, info, -EMSGSIZE);
-	err = nla_put_string(skb, MRPC_A_QUEUE_ENGINE, h->engine) ||
+	err = !hdr || nla_put_string(skb, MRPC_A_QUEUE_ENGINE, h->engine) ||
 	      nla_put_u32(skb, MRPC_A_QUEUE_CHANGED, h->changed);
-	return mrpc_nl_reply(skb, info, mrpc_nl_end(skb, hdr, err));
+	mrpc_nl_reply(skb, info, hdr ? mrpc_nl_end(skb, hdr, err) : -EMSGSIZE);
 }
 
 static int mrpc_nl_hold_nothing(const struct genl_info *info, const struct mrpc_nl_hold *h)
@@ -346,6 +342,7 @@ int mrpc_nl_queue_set(struct sk_buff *request, struct genl_info *info)
 	struct nlattr *datapath = info->attrs[MRPC_A_QUEUE_DATAPATH];
 	struct nlattr *dir = info->attrs[MRPC_A_QUEUE_DIR];
 	struct mrpc_nl_hold h;
+	struct sk_buff *reply;
 	int err;
 
 	if (GENL_REQ_ATTR_CHECK(info, MRPC_A_QUEUE_ENGINE) ||
@@ -360,12 +357,18 @@ int mrpc_nl_queue_set(struct sk_buff *request, struct genl_info *info)
 		.dirs = dir ? BIT(nla_get_u32(dir)) : BIT(MRPC_TX) | BIT(MRPC_RX),
 		.paused = nla_get_u8(info->attrs[MRPC_A_QUEUE_PAUSED]),
 	};
+	reply = mrpc_nl_new(0);
+	if (!reply)
+		return -ENOMEM;
 	err = mrpc_nl_walk(genl_info_net(info), mrpc_nl_hold_conn, &h);
 	if (err == -EINTR)
 		NL_SET_ERR_MSG_FMT(info->extack, "interrupted after %u datapaths", h.changed);
-	if (err)
-		return mrpc_nl_errno(err);
-	return h.seen ? mrpc_nl_hold_reply(info, &h) : mrpc_nl_hold_nothing(info, &h);
+	if (!err && h.seen) {
+		mrpc_nl_hold_reply(reply, info, &h);
+		return 0;
+	}
+	nlmsg_free(reply);
+	return err ? mrpc_nl_errno(err) : mrpc_nl_hold_nothing(info, &h);
 }
 
 /* -- what is in a queue ------------------------------------------------------------- */
