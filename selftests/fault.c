@@ -62,6 +62,7 @@ bool fault_is_refusal(int err)
 		ENFILE,			/* no file, or inode, for a socket */
 		EADDRINUSE,		/* nothing to keep its port in */
 		ECONNRESET, ETIMEDOUT,	/* nothing to send, or receive, with */
+		EPROTO,			/* no chain of engines for a connection */
 	};
 	unsigned int i;
 

@@ -281,7 +281,7 @@ TEST(map)
 /* The call that a failure meets ends with a status, and the next one is well. */
 static void enter(const char *how)
 {
-	bool came = true, met = false;
+	bool came = true, met = false, again;
 	struct mrpc_sqe sqe;
 	struct mrpc_cqe cqe;
 	unsigned int nth;
@@ -300,11 +300,19 @@ static void enter(const char *how)
 		CHECK_MSG(!err || fault_is_refusal(err), "allocation %u: %s", nth, strerror(-err));
 		raw_expect(&queue, &cqe, MRPC_CQE_REPLY, 20 * RAW_S);
 		CHECK_MSG(cqe.status == MRPC_OK ||
-			  (came && !met && cqe.status == MRPC_RESOURCE_EXHAUSTED),
+			  (came && !met && (cqe.status == MRPC_RESOURCE_EXHAUSTED ||
+					    cqe.status == MRPC_UNAVAILABLE)),
 			  "allocation %u: status %u", nth, cqe.status);
 		raw_done(&p.c, &cqe);
+		again = cqe.status == MRPC_UNAVAILABLE;
 		if (!(cqe.flags & MRPC_CQE_FREED))
 			raw_expect(&queue, &cqe, MRPC_CQE_SENT, 20 * RAW_S);
+		if (!again)
+			continue;
+		/* The link had no memory to send with, and its connection has ended. */
+		CHECK_EQ(raw_close_id(&p.c, sqe.conn, 0, 0), 0);
+		sqe.conn = raw_connect(&p.c, p.addr);
+		CHECK((int)sqe.conn > 0);
 	}
 	NOTE("%u allocations", nth - 1);
 	CHECK(!came);

@@ -31,7 +31,7 @@ static const struct {
 	{ MRPC_CMD_QUEUE_GET, NULL },
 	{ MRPC_CMD_RPC_GET, "held" },
 	{ MRPC_CMD_RUNTIME_GET, NULL },
-	{ MRPC_CMD_SERIES_GET, NULL },
+	{ MRPC_CMD_SERIES_GET, "metrics" },
 	{ MRPC_CMD_KEYSET_GET, NULL },
 	{ MRPC_CMD_KEY_GET, "keys" },
 	{ MRPC_CMD_EGRESS_GET, NULL },

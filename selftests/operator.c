@@ -523,6 +523,8 @@ int op_dump(uint8_t cmd, const char *name, uint32_t id)
 	op_begin(op.family, cmd, NLM_F_DUMP);
 	if (cmd == MRPC_CMD_METHOD_GET) {
 		op_put_u32(MRPC_A_METHOD_SCHEMA, id);
+	} else if (cmd == MRPC_CMD_SERIES_GET) {
+		op_put_text(MRPC_A_SERIES_ENGINE, name);
 	} else if (cmd == MRPC_CMD_KEY_GET) {
 		op_put_text(MRPC_A_KEYSET_NAME, name);
 	} else if (cmd == MRPC_CMD_EGRESS_QUEUE_GET) {

@@ -96,8 +96,8 @@ int64_t op_number(const char *name, unsigned int attr);
 /* MRPC_A_SESSION_*, or MRPC_A_HEAP_* of the heap @nest; -1: there is no such session. */
 int64_t op_session(uint32_t session, unsigned int nest, unsigned int attr);
 /*
- * A dump that nothing is read from: 0 or -errno. @name is a key set, an egress domain's device, or
- * the engine whose queue MRPC_CMD_RPC_GET dumps; @id is that queue's datapath, or a schema.
+ * A dump that nothing is read from: 0 or -errno. @name is a key set, an egress domain's device, an
+ * engine with series, or the engine whose queue MRPC_CMD_RPC_GET dumps; @id is that queue's datapath, or a schema.
  */
 int op_dump(uint8_t cmd, const char *name, uint32_t id);
 /* The id of one that is bound; -1: there is none. */
