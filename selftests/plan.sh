@@ -409,7 +409,7 @@ test_interrupted()
 	two_steps 60s
 	mrpc plan apply "$plan" >"$TEST_TMP/out" 2>&1 &
 	wait_for 120 grep -q 'true after' "$TEST_TMP/out"
-	plan 1 'somebody else works on' resume "$plan"
+	plan 1 'another command works on' resume "$plan"
 	kill $!
 	wait $! || :
 	two_steps 1s

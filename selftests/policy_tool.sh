@@ -157,7 +157,7 @@ test_unload()
 	refused 1 "there is no policy 'keeper'" policy unload keeper
 }
 
-# What somebody else has attached, or pinned elsewhere, can be detached too.
+# A policy that another program has attached, or pinned elsewhere, can be detached too.
 test_unpinned()
 {
 	begin
@@ -165,7 +165,7 @@ test_unpinned()
 	mkdir /sys/fs/bpf/else
 	on_exit rm -rf /sys/fs/bpf/else
 	mv $PINS/keeper/link /sys/fs/bpf/else/link
-	refused 1 "which somebody else has attached" policy load "$OBJECTS/keeper.bpf.o"
+	refused 1 "which another program has attached" policy load "$OBJECTS/keeper.bpf.o"
 	policy keeper "p['state'] == 'attached' and 'pinned' not in p"
 	mrpc -j policy unload keeper | json "j == [{'name': 'keeper', 'version': 1, 'users': []}]"
 	mrpc -j policy | json 'j == []'
@@ -434,7 +434,7 @@ test_rights()
 	# Who may write there could lead us to where pins are removed.
 	mkdir $PINS
 	chown nobody $PINS
-	refused 1 "'$PINS' belongs to somebody else" policy load "$OBJECTS/keeper.bpf.o"
+	refused 1 "'$PINS' belongs to another user" policy load "$OBJECTS/keeper.bpf.o"
 	rmdir $PINS
 	# The mounts of 'ip netns exec' go with it.
 	ip netns add other

@@ -563,7 +563,7 @@ int plan_lock(const char *file)
  * plan_read() - read a plan and lock its file
  * @file: its name
  *
- * Does not return if something is wrong with it, or somebody else works on it.
+ * Does not return if something is wrong with it, or another command works on it.
  */
 struct plan *plan_read(const char *file)
 {
