@@ -37,6 +37,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
+#include "lib/message/segs.h"
 #include "core/transport.h"
 #include "egress/domain.h"
 #include "lib/ds/ring.h"
@@ -331,9 +332,9 @@ struct prio_link {
  * @then: to be sent when this has arrived: what cancels this
  * @moved: the last of @link's moves that it has taken part in, or has come after
  * @gone: the protocol has it, or has had it
- * @begun: its first bytes have been sent, and are as they are; the pump's, as the next two
- * @seg: of the byte section, where the pump was
- * @seg_at: byte of the message at which that begins
+ * @begun: its first bytes have been sent, and are as they are; the pump's, as the next one
+ * @at: segment of the byte section, where the pump was
+ * @segs: all of them; immutable
  * @unit: its place in an egress domain
  */
 struct prio_out {
@@ -345,8 +346,8 @@ struct prio_out {
 	u32 moved;
 	bool gone;
 	bool begun;
-	u32 seg;
-	u64 seg_at;
+	struct mrpc_seg_at at;
+	struct mrpc_seg_index segs;
 	struct mrpc_unit unit;
 };
 

@@ -50,6 +50,29 @@ struct prio_out *prio_out_new(gfp_t gfp)
 	return out;
 }
 
+/* Where the segments of its byte section are. Return: 0 or -ENOMEM */
+static int prio_out_index(struct prio_out *out, const struct mrpc_rpc *rpc)
+{
+	struct mrpc_seg_index *x = &out->segs;
+
+	x->segs = rpc->buf.segs;
+	x->nr_marks = mrpc_seg_marks(rpc->buf.nr_segs);
+	if (!x->nr_marks)
+		return 0;
+	x->marks = kvmalloc_array(x->nr_marks, sizeof(*x->marks), GFP_KERNEL_ACCOUNT);
+	if (!x->marks)
+		return -ENOMEM;
+	mrpc_seg_index(x);
+	return 0;
+}
+
+/* It is nobody's. */
+static void prio_out_delete(struct prio_out *out)
+{
+	kvfree(out->segs.marks);
+	kmem_cache_free(prio_out_cache, out);
+}
+
 /* -- its life: under host->lock ------------------------------------------------------------ */
 
 /* One more or less says that a connection ends. */
@@ -205,7 +228,7 @@ void prio_out_free(struct prio_out *out)
 		mrpc_call_sent_put(out->call);
 		mrpc_call_put(out->call);
 	}
-	kmem_cache_free(prio_out_cache, out);
+	prio_out_delete(out);
 }
 
 static void prio_out_add(struct prio_link *link, struct prio_out *out)
@@ -286,6 +309,10 @@ int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 
 	if (!out)
 		return -ENOMEM;
+	if (prio_out_index(out, rpc)) {
+		prio_out_delete(out);
+		return -ENOMEM;
+	}
 	out->core.conn = link->key.id;
 	out->core.total = mrpc_rpc_total(rpc);
 	out->core.priority = mrpc_rpc_rank(rpc);
@@ -294,7 +321,7 @@ int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	if (link->err || (accepted && link->nr_outs >= PRIO_OUTS)) {
 		link->full = !link->err;
 		err = -EAGAIN;
-		kmem_cache_free(prio_out_cache, out);
+		prio_out_delete(out);
 	} else {
 		mrpc_call_get(call);
 		mrpc_call_sent_get(call);
@@ -442,22 +469,6 @@ static void prio_fill_put_heap(struct prio_fill *f, const u8 *data, u32 len)
 	}
 }
 
-/* Go to the segment of the byte section that has byte @offset of the message. */
-static const struct mrpc_msg_seg *prio_out_seek(struct prio_out *out, u64 offset)
-{
-	const struct mrpc_msg_buf *buf = &out->call->rpc.buf;
-
-	if (!out->seg_at || offset < out->seg_at) {
-		out->seg = 0;
-		out->seg_at = out->call->rpc.data_len;
-	}
-	while (offset >= out->seg_at + ALIGN(buf->segs[out->seg].len, 8)) {
-		out->seg_at += ALIGN(buf->segs[out->seg].len, 8);
-		out->seg++;
-	}
-	return &buf->segs[out->seg];
-}
-
 /* Bytes [@offset, @offset + @len) of a message, which is as long. */
 static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio_fill *f)
 {
@@ -472,8 +483,9 @@ static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio
 			n = min_t(u64, len, rpc->data_len - offset);
 			prio_fill_put(f, rpc->data + offset, n);
 		} else {
-			seg = prio_out_seek(out, offset);
-			in = offset - out->seg_at;
+			mrpc_seg_seek(&out->segs, &out->at, offset - rpc->data_len);
+			seg = &out->segs.segs[out->at.seg];
+			in = offset - rpc->data_len - out->at.from;
 			if (in < seg->len) {
 				n = min(len, seg->len - in);
 				prio_fill_put_heap(f, mrpc_heap_at(rpc->heap, seg->src + in, n),
