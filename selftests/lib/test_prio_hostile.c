@@ -263,6 +263,29 @@ TEST(prio_resend_is_bounded)
 	pair_stop();
 }
 
+/* So are ranges of a byte, of which each is a packet: the first byte and the last one in turn. */
+TEST(prio_resend_costs_a_packet)
+{
+	u32 i, packets = 0;
+	struct packet p;
+
+	pair_up();
+	submit(a, 1, 100000, 5);
+	flow(a);
+	say(b, MRPC_PRIO_GRANT, 2, 3000, 100000, 0);
+	flow(a);
+	CHECK_EQ(a->tx[1].sent, 100000);
+	for (i = 0; i < 1000; i++) {
+		say(b, MRPC_PRIO_RESEND, 2, 0, 1, 0);
+		say(b, MRPC_PRIO_RESEND, 2, 99999, 100000, 0);
+		while (out_data(a, &p))
+			packets++;
+	}
+	CHECK(packets > 0);
+	CHECK(packets <= a->ep.rule.outstanding / PAIR_PAYLOAD);
+	pair_stop();
+}
+
 /* What is asked for while it waits for its turn costs nothing. */
 TEST(prio_resend_is_counted_once)
 {

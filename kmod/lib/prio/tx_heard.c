@@ -76,17 +76,24 @@ static void again_add(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u
 	tx->nr_again++;
 }
 
-/* As many of these as may be: the others will be asked for again. */
+/*
+ * As many of these as may be: the others will be asked for again. A range that is not joined with
+ * another one is a packet, however little is in it, and costs as much.
+ */
 static void again_ask(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u32 to, u64 now)
 {
-	u32 credit = again_credit(ep, tx->peer, now), before = again_bytes(tx);
+	u32 credit = again_credit(ep, tx->peer, now), before = again_bytes(tx), nr = tx->nr_again;
+	u32 cost;
 
 	if (!credit) {
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_LIMIT);
 		return;
 	}
 	again_add(ep, tx, from, from + min(to - from, credit));
-	tx->peer->again_credit -= min(credit, again_bytes(tx) - before);
+	cost = again_bytes(tx) - before;
+	if (tx->nr_again > nr)
+		cost = max_t(u32, cost, tx->peer->payload);
+	tx->peer->again_credit -= min(credit, cost);
 }
 
 /* These were sent. A range of which the middle was is sent again from there on. */
