@@ -113,6 +113,22 @@ static void forget(const struct stranger *s)
 	stranger_leave(&one);
 }
 
+/* However many peers do not answer, all of them together are asked for little. */
+static void check_asks(void)
+{
+	uint64_t begin, us;
+	int64_t asks;
+
+	raw_sleep(2 * RAW_S);
+	begin = raw_now();
+	asks = counter("resends");
+	raw_sleep(3 * RAW_S);
+	asks = counter("resends") - asks;
+	us = (raw_now() - begin) / 1000;
+	NOTE("%lld asks in %llu us", (long long)asks, (unsigned long long)us);
+	CHECK((uint64_t)asks <= us / 125 + PEERS / 4);
+}
+
 /*
  * As many peers as may be have each lost the first packet of a call: each has a gap map, which goes
  * when the packet has come, or the peer has gone. What the endpoint counts is what there is.
@@ -138,6 +154,7 @@ TEST_LIMIT(gaps, 400)
 		send_half(&each[i], true);
 	CHECK(gauge_becomes("gap_maps", PEERS, 20000));
 	CHECK_EQ(raw_slab_objects("mrpc_prio_gaps"), PEERS);
+	check_asks();
 	until = raw_now() + 30 * RAW_S * raw_patience();
 	for (rounds = 0; gauge("gap_maps") && raw_now() < until; rounds++) {
 		/* A socket that is full loses some: a peer that lives would be asked again. */

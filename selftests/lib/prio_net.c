@@ -721,7 +721,8 @@ void pnet_run(struct pnet_net *n, u64 until)
 		} else if (e.gen != h->gen) {
 			continue;
 		} else if (e.type == EVENT_TIMER) {
-			mrpc_prio_timeout(&h->ep, n->now);
+			while (mrpc_prio_timeout(&h->ep, n->now))
+				;
 		} else if (e.type == EVENT_SENT && h->deferred) {
 			h->deferred = false;
 			mrpc_prio_tx_sent(&h->ep, &h->chunk, h->chunk_sent, true, n->now);

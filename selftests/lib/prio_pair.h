@@ -273,8 +273,10 @@ static inline u32 talk(void)
 static inline void pass(u64 ns)
 {
 	now += ns;
-	mrpc_prio_timeout(&a->ep, now);
-	mrpc_prio_timeout(&b->ep, now);
+	while (mrpc_prio_timeout(&a->ep, now))
+		;
+	while (mrpc_prio_timeout(&b->ep, now))
+		;
 }
 
 /* An association, and nothing else. */

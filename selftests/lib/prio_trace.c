@@ -397,7 +397,8 @@ static void do_time(struct trace *t, const char *line)
 	for (i = 0; i < 2; i++) {
 		if (!t->end[i].started)
 			continue;
-		mrpc_prio_timeout(&t->end[i].ep, t->now);
+		while (mrpc_prio_timeout(&t->end[i].ep, t->now))
+			;
 		end_flush(t, &t->end[i]);
 	}
 }

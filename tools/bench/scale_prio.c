@@ -132,7 +132,8 @@ static void calls_turn(u32 i, u32 r)
 
 	(void)r;
 	now += TURN_NS;
-	mrpc_prio_timeout(&ep, now);
+	while (mrpc_prio_timeout(&ep, now))
+		;
 	s->msg++;
 	expect(data_in(s, SMALL, SMALL, 0, SMALL));
 	submit(s, SMALL);
@@ -163,7 +164,8 @@ static void receive_turn(u32 i, u32 r)
 	(void)i;
 	(void)r;
 	now += TURN_NS;
-	mrpc_prio_timeout(&ep, now);
+	while (mrpc_prio_timeout(&ep, now))
+		;
 	if (data_in(s, LARGE, 0, at, min(s->rx.granted - at, MRPC_PRIO_CHUNK))) {
 		s->msg++;
 		data_in(s, LARGE, 0, 0, 0);

@@ -271,7 +271,8 @@ void endpoint_work(struct endpoint *e)
 	if (e->busy || e->net->clock->now < e->stalled)
 		return;
 	e->busy = true;
-	mrpc_prio_timeout(&e->ep, now_ns(e));
+	while (mrpc_prio_timeout(&e->ep, now_ns(e)))
+		;
 	while (mrpc_prio_peer_event(&e->ep))
 		;
 	give_back(e);

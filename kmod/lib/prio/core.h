@@ -19,6 +19,7 @@ enum {
 #define MRPC_PRIO_MIN_SCALE	64
 #define MRPC_PRIO_TARDY		255	/* parts of a step */
 #define MRPC_PRIO_MAX_TRIES	20
+#define MRPC_PRIO_VAIN_TRIES	2	/* after so many in vain, repeats share what there is of them */
 #define MRPC_PRIO_SMALL_TRIES	2	/* announcements, until the first packet is made small */
 
 /* prio.c */
@@ -45,6 +46,8 @@ void mrpc_prio_peer_grow(const struct mrpc_prio *ep, const struct mrpc_prio_peer
 			 u64 *last, u64 now);
 u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
+u64 mrpc_prio_rto_vain(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries,
+		       u32 nr);
 u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 
 /* lib/prio/control.c */

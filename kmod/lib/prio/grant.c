@@ -183,6 +183,15 @@ void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 	}
 }
 
+static void rx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
+{
+	bool refused = rx->state == MRPC_PRIO_RX_REFUSED && rx->tries >= MRPC_PRIO_VAIN_TRIES;
+	bool vain = refused || (rx->state == MRPC_PRIO_RX_ACTIVE && rx->stalled);
+
+	ep->rx_vain += (u32)vain - rx->vain;
+	rx->vain = vain;
+}
+
 /* The one place where a message counts, and where it and its peer are ranked. */
 void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
@@ -191,6 +200,7 @@ void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	u32 left = grantable ? rx->total - rx->got : 0;
 
 	rx_count(ep, rx);
+	rx_count_vain(ep, rx);
 	ep->remaining += (u64)left - rx->left;
 	rx->left = left;
 	rx_line(ep, rx);

@@ -9,6 +9,7 @@
 #define EPOCH_SHIFT	33	/* 8.6 s */
 #define WHILE_SHIFT	31	/* 2.1 s */
 #define RTT_SHIFT	10
+#define VAIN_APART	125000ULL	/* ns between two repeats in vain */
 
 /* -- time ---------------------------------------------------------------------- */
 
@@ -35,15 +36,30 @@ u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 }
 
 /*
- * The same for what is in no line. What was lost twice was perhaps lost together with what others
- * sent at that time: from then on it takes up to half as long again, by a number that no two
- * associations share.
+ * What was lost twice was perhaps lost together with what others sent at that time: from then on
+ * it takes up to half as long again, by a number that no two associations share.
  */
+static u64 peer_apart(const struct mrpc_prio_peer *peer, u64 rto)
+{
+	return rto + (rto / 2 * (peer->local & 1023) >> 10);
+}
+
+/* As mrpc_prio_rto(), for what is in no line. */
 u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
 {
 	u64 rto = mrpc_prio_rto(ep, peer, tries);
 
-	return tries ? rto + (rto / 2 * (peer->local & 1023) >> 10) : rto;
+	return tries ? peer_apart(peer, rto) : rto;
+}
+
+/*
+ * The same where repeats are in vain, as those of @nr messages are: a stranger may have many, and
+ * all of them together are worth no more than so many packets a second.
+ */
+u64 mrpc_prio_rto_vain(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries,
+		       u32 nr)
+{
+	return peer_apart(peer, max(mrpc_prio_rto(ep, peer, tries), nr * VAIN_APART));
 }
 
 /*

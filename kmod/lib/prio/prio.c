@@ -4,6 +4,8 @@
  */
 #include "lib/prio/core.h"
 
+#define TIMERS_AT_ONCE	64	/* that fire before others have the lock */
+
 int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
 		   const struct mrpc_prio_ops *ops, void *ctx, struct mrpc_order_link *hash,
 		   u32 buckets, const u64 key[2], u64 now)
@@ -123,12 +125,18 @@ static void timer_fire(struct mrpc_prio *ep, struct mrpc_timer *t, u64 now)
 	}
 }
 
-void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now)
+bool mrpc_prio_timeout(struct mrpc_prio *ep, u64 now)
 {
 	struct mrpc_timer *t;
+	u32 nr = 0;
 
-	while ((t = mrpc_wheel_expire(&ep->timers, now)))
+	while (nr++ < TIMERS_AT_ONCE) {
+		t = mrpc_wheel_expire(&ep->timers, now);
+		if (!t)
+			return false;
 		timer_fire(ep, t, now);
+	}
+	return mrpc_prio_deadline(ep) <= now;
 }
 
 static struct mrpc_order_link *list_pop(struct mrpc_order_link *head)

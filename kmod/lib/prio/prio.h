@@ -135,6 +135,7 @@ enum mrpc_prio_tx_state {
  * @seen: the peer knows it
  * @out: with the caller, between mrpc_prio_tx_next() or _turn() and mrpc_prio_tx_sent()
  * @gated: it sends payload by the caller's turns
+ * @vain: it counts in mrpc_prio.tx_vain
  * @gate: among those of which mrpc_prio_tx_gates() is to tell
  * @begun_at: when it began; ABORTING: to be that
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
@@ -177,6 +178,7 @@ struct mrpc_prio_tx {
 	bool seen;
 	bool out;
 	bool gated;
+	bool vain;
 	u16 say;
 	u64 begun_at;
 	u64 sent_at;
@@ -227,6 +229,7 @@ enum mrpc_prio_rx_state {
  * @stalled: it does not get on: it holds no share of what may be outstanding, and no turn
  * @moved: something came since the timer fired
  * @got_on: since then it got on
+ * @vain: it counts in mrpc_prio.rx_vain
  * @mark: bytes that were here when it got on last, or stalled
  * @mark_at: when it got on; or since when something is missing that could come
  * @repeats: what it counts in peer->repeats
@@ -273,6 +276,7 @@ struct mrpc_prio_rx {
 	bool stalled;
 	bool moved;
 	bool got_on;
+	bool vain;
 	bool urge;
 	u16 say;
 	u32 mark;
@@ -524,6 +528,8 @@ struct mrpc_prio_stats {
  * @repeats: bytes asked for again and not here: the sum of peer->repeats
  * @nr_asked: peers with peer->repeats
  * @vain: times that a peer was waited for in vain, see peer->vain
+ * @tx_vain: messages being sent of which nothing is heard, whatever is repeated
+ * @rx_vain: messages being received of which nothing comes, or whose refusal is not heard
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @tx_since: those of them that have begun, who has waited longest for a turn first
@@ -578,6 +584,8 @@ struct mrpc_prio {
 	u32 nr_spare;
 	u32 nr_asked;
 	u32 vain;
+	u32 tx_vain;
+	u32 rx_vain;
 	u64 repeats;
 	u64 remaining;
 	struct mrpc_prio_rank tx;
@@ -638,8 +646,12 @@ void mrpc_prio_fini(struct mrpc_prio *ep);
 /** mrpc_prio_deadline() - when to call mrpc_prio_timeout() at the latest, or U64_MAX */
 u64 mrpc_prio_deadline(const struct mrpc_prio *ep);
 
-/** mrpc_prio_timeout() - it is @now; at any time, harmless if nothing is due */
-void mrpc_prio_timeout(struct mrpc_prio *ep, u64 now);
+/**
+ * mrpc_prio_timeout() - it is @now; at any time, harmless if nothing is due
+ *
+ * Return: whether more is due: what one call does is bounded, as the lock is held meanwhile.
+ */
+bool mrpc_prio_timeout(struct mrpc_prio *ep, u64 now);
 
 /**
  * mrpc_prio_settled() - has nothing come about since all lists were emptied

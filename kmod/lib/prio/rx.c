@@ -6,7 +6,6 @@
 #include "lib/prio/core.h"
 
 #define FEW	8	/* messages of a peer */
-#define STALLED	2	/* tries in vain */
 #define MUCH	8	/* the part of what is missing that is as good as a step */
 #define SLOW	4	/* times in which something should have come, and a message has not got on */
 
@@ -83,8 +82,8 @@ void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	if (!rx->timer.armed)
 		rx->mark_at = now;
 	mrpc_wheel_arm(&ep->timers, &rx->timer, now +
-		       (rx->stalled ? mrpc_prio_rto_apart(ep, rx->peer, rx->tries) :
-				      mrpc_prio_rto(ep, rx->peer, rx->tries)));
+		       (rx->vain ? mrpc_prio_rto_vain(ep, rx->peer, rx->tries, ep->rx_vain) :
+				   mrpc_prio_rto(ep, rx->peer, rx->tries)));
 }
 
 void mrpc_prio_rx_say(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u16 say)
@@ -163,7 +162,7 @@ static void rx_stall(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 		return;
 	rx->stalled = true;
 	rx->mark = rx->got;
-	rx->tries = STALLED;
+	rx->tries = MRPC_PRIO_VAIN_TRIES;
 	rx->peer->tardy = MRPC_PRIO_TARDY;
 	mrpc_prio_rank_ready(ep, &ep->rx, 0);
 	rx_vain(ep, rx);
@@ -180,7 +179,7 @@ static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 		rx->lost = rx_want(rx);
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
 	}
-	if (rx->tries >= STALLED)
+	if (rx->tries >= MRPC_PRIO_VAIN_TRIES)
 		rx_stall(ep, rx);
 	else if (rx->moved && !rx->got_on)
 		rx_vain(ep, rx);
@@ -268,6 +267,7 @@ void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 			mrpc_prio_peer_give_up(ep, rx->peer, now);
 			return;
 		}
+		mrpc_prio_rx_update(ep, rx);
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));
 	} else {
 		rx_overdue(ep, rx, now);

@@ -93,11 +93,20 @@ static void tx_unlist(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 	mrpc_link_del(&tx->since);
 }
 
+static void tx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
+{
+	bool vain = tx->state != MRPC_PRIO_TX_ENDED && tx->tries >= MRPC_PRIO_VAIN_TRIES;
+
+	ep->tx_vain += (u32)vain - tx->vain;
+	tx->vain = vain;
+}
+
 /* The one place where a message is listed or delisted. What has begun resumes at the head. */
 void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
 	bool fresh = tx->state == MRPC_PRIO_TX_FRESH;
 
+	tx_count_vain(ep, tx);
 	if (tx->gated && mrpc_link_empty(&tx->gate))
 		mrpc_link_add(&ep->gates, &tx->gate);
 	if (tx_can(tx))
@@ -161,10 +170,17 @@ static u64 tx_spurned_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *
 							   U64_MAX;
 }
 
+/* Until it is announced again, or its ABORT is. */
+static u64 tx_rto(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
+{
+	return tx->vain ? mrpc_prio_rto_vain(ep, tx->peer, tx->tries, ep->tx_vain) :
+			  mrpc_prio_rto_apart(ep, tx->peer, tx->tries);
+}
+
 void mrpc_prio_tx_arm(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
 	bool waits = tx->state == MRPC_PRIO_TX_ACTIVE && tx->seen && tx->sent < tx->total;
-	u64 look = now + (waits ? ep->rule.rto_max : mrpc_prio_rto_apart(ep, tx->peer, tx->tries));
+	u64 look = now + (waits ? ep->rule.rto_max : tx_rto(ep, tx));
 
 	mrpc_wheel_arm(&ep->timers, &tx->timer, min(look, tx_spurned_at(ep, tx)));
 }
@@ -216,6 +232,7 @@ void mrpc_prio_tx_end(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 status)
 	tx->status = status;
 	mrpc_prio_tx_release(tx);
 	tx_unlist(ep, tx);
+	tx_count_vain(ep, tx);
 	mrpc_lheap_del(&peer->tx_wait, &tx->wait);
 	mrpc_wheel_stop(&ep->timers, &tx->timer);
 	mrpc_link_del(&tx->hash);
@@ -297,6 +314,7 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING || !(tx->out || tx_able(tx))) {
 		tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
+		tx_count_vain(ep, tx);
 		ep->stats.timeouts++;
 	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING) {

@@ -144,8 +144,8 @@ static void tx_granted(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 	} else {
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_BUSY));
 	}
-	mrpc_prio_tx_arm(ep, tx, now);
 	mrpc_prio_tx_update(ep, tx);
+	mrpc_prio_tx_arm(ep, tx, now);
 }
 
 /* From the beginning, without a grant not a byte, and not before a while has passed. */
@@ -160,8 +160,8 @@ static void tx_put_off(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	tx->stuck = 0;
 	tx->announce = false;
 	tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
-	mrpc_prio_tx_arm(ep, tx, now);
 	mrpc_prio_tx_update(ep, tx);
+	mrpc_prio_tx_arm(ep, tx, now);
 }
 
 static void tx_refused(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_tx *tx,

@@ -125,6 +125,10 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @pumping: somebody pumps
  * @again: and is to go on: something came up
  * @pump: has it done in softirq
+ * @thread: in a thread
+ * @threaded: by that: softirq has been at it for long
+ * @busy: since when it has been, jiffies, if @threaded or @more
+ * @more: the last one that pumped left something to do
  * @next_id: of the next connection made here
  */
 struct prio_host {
@@ -162,6 +166,10 @@ struct prio_host {
 	bool pumping;
 	bool again;
 	struct work_struct pump;
+	struct work_struct thread;
+	unsigned long busy;
+	bool threaded;
+	bool more;
 	u64 next_id;
 	u8 heard[PRIO_CONTROL];
 	u8 says[PRIO_SAYS];

@@ -148,6 +148,7 @@ static void prio_host_free(struct prio_host *host)
 	/* Nobody kicks any more. */
 	hrtimer_cancel(&host->timer);
 	cancel_work_sync(&host->pump);
+	cancel_work_sync(&host->thread);
 	prio_owner_free(host->owner);
 	prio_owner_free(host->other);
 	prio_owner_free(host->gated);

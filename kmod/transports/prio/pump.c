@@ -4,7 +4,9 @@
  *
  * One context at a time pumps: who submits a message, or a softirq's work after packets came,
  * the timer fired, or packets have left the device. Others leave a note. Packets are made
- * and sent without the lock, but with bottom halves off, so whoever pumps is soon done.
+ * and sent without the lock, but with bottom halves off, so whoever pumps is soon done. Where
+ * something is left to do again and again, for longer than a softirq may hold a processor, a
+ * thread goes on, which the scheduler has share it with others.
  *
  * A chunk is sent only while at most one is below us, in the queueing discipline and the
  * device: what is there cannot be overtaken.
@@ -21,6 +23,8 @@
 
 #define PRIO_ROUNDS	32	/* packets before others get a turn */
 #define PRIO_RETRY	NSEC_PER_MSEC	/* without memory for a packet */
+#define PRIO_SHARE	2	/* jiffies of softirqs in a row */
+#define PRIO_THREAD	16	/* jiffies that the thread stays at least */
 #define PRIO_STUCK	(100 * NSEC_PER_MSEC)	/* packets that do not move are in nobody's way */
 
 static void prio_pump_work(struct work_struct *work)
@@ -28,12 +32,20 @@ static void prio_pump_work(struct work_struct *work)
 	prio_pump_run(container_of(work, struct prio_host, pump));
 }
 
+static void prio_pump_thread(struct work_struct *work)
+{
+	prio_pump_run(container_of(work, struct prio_host, thread));
+}
+
 static enum hrtimer_restart prio_pump_timer(struct hrtimer *timer)
 {
 	struct prio_host *host = container_of(timer, struct prio_host, timer);
 
 	WRITE_ONCE(host->timer_due, true);
-	prio_pump_run(host);	/* arms it again, if anything is to come */
+	if (READ_ONCE(host->threaded))
+		prio_pump_kick(host);
+	else
+		prio_pump_run(host);	/* arms it again, if anything is to come */
 	return HRTIMER_NORESTART;
 }
 
@@ -42,6 +54,7 @@ void prio_pump_init(struct prio_host *host)
 {
 	host->timer_at = U64_MAX;
 	INIT_WORK(&host->pump, prio_pump_work);
+	INIT_WORK(&host->thread, prio_pump_thread);
 	hrtimer_init(&host->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	host->timer.function = prio_pump_timer;
 }
@@ -54,7 +67,22 @@ void prio_pump_init(struct prio_host *host)
  */
 void prio_pump_kick(struct prio_host *host)
 {
-	queue_work(system_bh_wq, &host->pump);
+	if (READ_ONCE(host->threaded))
+		queue_work(system_unbound_wq, &host->thread);
+	else
+		queue_work(system_bh_wq, &host->pump);
+}
+
+/* The end of a turn. @more: something is left to do: whose is the next turn? */
+static void prio_pump_share(struct prio_host *host, bool more)
+{
+	if (more && !host->more && !host->threaded)
+		host->busy = jiffies;
+	else if (more && !host->threaded && time_after(jiffies, host->busy + PRIO_SHARE))
+		WRITE_ONCE(host->threaded, true);
+	else if (!more && host->threaded && time_after(jiffies, host->busy + PRIO_THREAD))
+		WRITE_ONCE(host->threaded, false);
+	host->more = more;
 }
 
 /**
@@ -255,9 +283,10 @@ static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 	}
 }
 
-static void prio_pump_arm(struct prio_host *host, bool starved)
+/* @late: more timers are due: whoever pumps next sees to them. */
+static void prio_pump_arm(struct prio_host *host, bool late, bool starved)
 {
-	u64 at = mrpc_prio_deadline(&host->ep);
+	u64 at = late ? U64_MAX : mrpc_prio_deadline(&host->ep);
 
 	/* Who was kicked for that has come while we pumped, or comes after us. */
 	if (READ_ONCE(host->timer_due)) {
@@ -288,7 +317,7 @@ void prio_pump_run(struct prio_host *host)
 {
 	/* Of their own: who always has to be told something keeps no data from leaving. */
 	int budget = PRIO_ROUNDS, tell = PRIO_ROUNDS, strangers = PRIO_ROUNDS / 4;
-	bool fine = true;
+	bool fine = true, late, more;
 	u64 now;
 
 	spin_lock_bh(&host->lock);
@@ -302,15 +331,17 @@ void prio_pump_run(struct prio_host *host)
 		host->again = false;
 		prio_pump_answers(host, &strangers);
 		now = ktime_get_ns();
-		mrpc_prio_timeout(&host->ep, now);
+		late = mrpc_prio_timeout(&host->ep, now);
 		prio_settle(host);
 		now = prio_pump_controls(host, now, &tell);
 		fine = prio_pump_data(host, now, &budget);
 		host->again |= budget <= 0 || tell <= 0;
-	} while (host->again && budget > 0 && tell > 0 && fine);
-	prio_pump_arm(host, !fine);
+	} while (host->again && budget > 0 && tell > 0 && fine && !late);
+	prio_pump_arm(host, late, !fine);
 	host->pumping = false;
-	if ((host->again || !skb_queue_empty(&host->answers)) && fine)
+	more = late || ((host->again || !skb_queue_empty(&host->answers)) && fine);
+	prio_pump_share(host, more);
+	if (more)
 		prio_pump_kick(host);
 	prio_unlock(host);
 }
