@@ -9,13 +9,18 @@
  * dropped then, and with it the sender's blocks become free. Nothing is allocated
  * on the way, so nothing but the end of the link can make it fail.
  */
+#include <linux/hashtable.h>
+#include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/once.h>
+#include <linux/random.h>
 #include <linux/sched.h>
 #include <linux/sizes.h>
 #include <linux/slab.h>
 #include <linux/un.h>
 #include <net/net_namespace.h>
+#include <net/netns/hash.h>
 
 #include "call/receive.h"
 #include "core/call.h"
@@ -93,7 +98,7 @@ struct mrpc_loop_end {
  * @backlog: ends that wait to be accepted; under mrpc_loop_lock
  */
 struct mrpc_loop_port {
-	struct list_head node;
+	struct hlist_node node;
 	struct net *net;
 	struct mrpc_listener *l;
 	struct sockaddr_un addr;
@@ -104,7 +109,7 @@ struct mrpc_loop_port {
 };
 
 static DEFINE_SPINLOCK(mrpc_loop_lock);
-static LIST_HEAD(mrpc_loop_ports);	/* under mrpc_loop_lock */
+static DEFINE_HASHTABLE(mrpc_loop_ports, 12);	/* by namespace and name; under mrpc_loop_lock */
 
 /* The sender's blocks are no longer read. */
 static void mrpc_loop_drop(struct mrpc_call *call)
@@ -176,12 +181,22 @@ static int mrpc_loop_check(const void *addr, u32 addr_len, const char **why)
 	return -EINVAL;
 }
 
-/* Under mrpc_loop_lock. */
-static struct mrpc_loop_port *mrpc_loop_find(struct net *net, const void *addr, u32 addr_len)
+/* Users choose names: which of them share a bucket is not to be guessed. */
+static u32 mrpc_loop_hash(struct net *net, const void *addr, u32 addr_len)
+{
+	static u32 seed __read_mostly;
+
+	net_get_random_once(&seed, sizeof(seed));
+	return jhash(addr, addr_len, seed ^ net_hash_mix(net));
+}
+
+/* Under mrpc_loop_lock. @hash: mrpc_loop_hash() */
+static struct mrpc_loop_port *mrpc_loop_find(struct net *net, const void *addr, u32 addr_len,
+					     u32 hash)
 {
 	struct mrpc_loop_port *port;
 
-	list_for_each_entry(port, &mrpc_loop_ports, node)
+	hash_for_each_possible(mrpc_loop_ports, port, node, hash)
 		if (net_eq(port->net, net) && port->addr_len == addr_len &&
 		    !memcmp(&port->addr, addr, addr_len))
 			return port;
@@ -192,13 +207,16 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 			     const char **why)
 {
 	struct mrpc_loop_end *mine, *theirs;
+	struct net *net = conn->session->net;
 	struct mrpc_listener *l = NULL;
 	struct mrpc_loop_port *port;
+	u32 hash;
 	int err;
 
 	err = mrpc_loop_check(addr, addr_len, why);
 	if (err)
 		return err;
+	hash = mrpc_loop_hash(net, addr, addr_len);
 	mine = mrpc_loop_end_new();
 	theirs = mrpc_loop_end_new();
 	err = -ENOMEM;
@@ -214,7 +232,7 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 	conn->link = mine;
 
 	spin_lock_bh(&mrpc_loop_lock);
-	port = mrpc_loop_find(conn->session->net, addr, addr_len);
+	port = mrpc_loop_find(net, addr, addr_len, hash);
 	err = -ECONNREFUSED;
 	if (port && port->waiting < port->limit) {
 		list_add_tail(&theirs->accept, &port->backlog);
@@ -243,6 +261,7 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 			    const char **why)
 {
 	struct mrpc_loop_port *port;
+	u32 hash;
 	int err;
 
 	err = mrpc_loop_check(addr, addr_len, why);
@@ -260,11 +279,12 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 	memcpy(&l->addr, addr, addr_len);
 	l->addr_len = addr_len;
 	l->link = port;
+	hash = mrpc_loop_hash(port->net, addr, addr_len);
 	spin_lock_bh(&mrpc_loop_lock);
-	if (mrpc_loop_find(port->net, addr, addr_len))
+	if (mrpc_loop_find(port->net, addr, addr_len, hash))
 		err = -EADDRINUSE;
 	else
-		list_add_tail(&port->node, &mrpc_loop_ports);
+		hash_add(mrpc_loop_ports, &port->node, hash);
 	spin_unlock_bh(&mrpc_loop_lock);
 	if (err) {
 		l->link = NULL;
@@ -347,7 +367,7 @@ static void mrpc_loop_unlisten(struct mrpc_listener *l)
 	if (!port)
 		return;
 	spin_lock_bh(&mrpc_loop_lock);
-	list_del(&port->node);
+	hash_del(&port->node);
 	spin_unlock_bh(&mrpc_loop_lock);
 	list_for_each_entry_safe(end, next, &port->backlog, accept) {
 		list_del_init(&end->accept);
