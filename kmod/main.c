@@ -30,6 +30,7 @@ struct mrpc_knobs mrpc_knobs = {
 	.max_calls = 256,
 	.max_sessions = 1024,
 	.max_conns = 16384,
+	.max_listeners = 1024,
 	.max_heap = 1UL << (BITS_PER_LONG == 64 ? 32 : 30),
 };
 
@@ -44,6 +45,8 @@ module_param_named(max_sessions, mrpc_knobs.max_sessions, uint, 0644);
 MODULE_PARM_DESC(max_sessions, "Sessions of one user");
 module_param_named(max_conns, mrpc_knobs.max_conns, uint, 0644);
 MODULE_PARM_DESC(max_conns, "Connections of one user");
+module_param_named(max_listeners, mrpc_knobs.max_listeners, uint, 0644);
+MODULE_PARM_DESC(max_listeners, "Listeners of one user");
 module_param_named(max_heap, mrpc_knobs.max_heap, ulong, 0644);
 MODULE_PARM_DESC(max_heap, "Bytes of heap of one user");
 module_param_named(busy_poll, mrpc_knobs.busy_poll, uint, 0644);

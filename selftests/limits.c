@@ -44,6 +44,7 @@ static void as_nobody(void (*run)(void))
 	CHECK_SYS(chmod("/dev/mrpc", 0660));
 	knob("max_sessions", 1024);
 	knob("max_conns", 16384);
+	knob("max_listeners", 1024);
 	knob("max_heap", 4UL << 30);
 	CHECK_EQ(status, 0);
 	CHECK(raw_sessions(0, 5000));
@@ -111,6 +112,44 @@ TEST(connections)
 {
 	knob("max_conns", 4);
 	as_nobody(four_connections);
+}
+
+/* What has been closed counts until its last reference is put. */
+static int listens(const char *addr)
+{
+	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
+	int id;
+
+	while ((id = raw_serve(&p.c, addr)) == -EDQUOT && raw_now() < until)
+		raw_sleep(10 * RAW_MS);
+	return id;
+}
+
+/* What failed has never counted. */
+static void three_listeners(void)
+{
+	static const char *const names[] = { "loop:a", "tcp:127.0.0.1:0", "tcp:127.0.0.1:0" };
+	int ids[3], i, k;
+
+	raw_open(&p.c, 65536, 65536);
+	for (k = 0; k < 3; k++) {
+		for (i = 0; i < 3; i++) {
+			ids[i] = listens(names[i]);
+			CHECK_MSG(ids[i] > 0, "%s: %s", names[i], p.c.why);
+			CHECK_EQ(raw_serve(&p.c, i ? "tcp:192.0.2.1:7" : "loop:a"),
+				 i == 2 ? -EDQUOT : i ? -EADDRNOTAVAIL : -EADDRINUSE);
+		}
+		CHECK_MSG(strstr(p.c.why, "too many listeners"), "not in: %s", p.c.why);
+		for (i = 0; i < 3; i++)
+			CHECK_EQ(raw_close_id(&p.c, ids[i], 0, 0), 0);
+	}
+	raw_close(&p.c);
+}
+
+TEST(listeners)
+{
+	knob("max_listeners", 3);
+	as_nobody(three_listeners);
 }
 
 /* The server's user has too many: the next client is turned away, not kept. */

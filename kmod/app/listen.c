@@ -12,8 +12,34 @@
 #include "core/services.h"
 #include "core/session.h"
 #include "core/transport.h"
+#include "core/user.h"
 #include "exec/kick.h"
 #include "lib/ds/claim.h"
+
+/* A listener that @session's user is charged for, or NULL. */
+static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
+					       struct mrpc_refusal *r, int *err)
+{
+	struct mrpc_listener *l;
+
+	*err = mrpc_user_charge_listener(session->user);
+	if (*err) {
+		mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "this user has too many listeners");
+		return NULL;
+	}
+	l = kzalloc(sizeof(*l), GFP_KERNEL_ACCOUNT);
+	if (!l) {
+		mrpc_user_uncharge_listener(session->user);
+		*err = -ENOMEM;
+		return NULL;
+	}
+	kref_init(&l->ref);
+	mrpc_session_get(session);
+	l->session = session;
+	INIT_LIST_HEAD(&l->ready);
+	INIT_DELAYED_WORK(&l->retry, mrpc_listener_retry);
+	return l;
+}
 
 /**
  * mrpc_listener_serve() - MRPC_IOC_SERVE
@@ -41,17 +67,12 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 		mrpc_transport_put(ops);
 		return err;
 	}
-	l = kzalloc(sizeof(*l), GFP_KERNEL_ACCOUNT);
+	l = mrpc_listener_new(session, r, &err);
 	if (!l) {
 		mrpc_transport_put(ops);
-		return -ENOMEM;
+		return err;
 	}
-	kref_init(&l->ref);
-	mrpc_session_get(session);
-	l->session = session;
 	l->ops = ops;
-	INIT_LIST_HEAD(&l->ready);
-	INIT_DELAYED_WORK(&l->retry, mrpc_listener_retry);
 	/* Nobody accepts before it can be found. */
 	mrpc_claim_init(&l->claim);
 	mrpc_claim_disable(&l->claim);

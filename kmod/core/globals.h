@@ -13,6 +13,7 @@ struct mrpc_knobs {
 	uint max_calls;
 	uint max_sessions;	/* per user */
 	uint max_conns;		/* per user */
+	uint max_listeners;	/* per user */
 	ulong max_heap;		/* bytes per user */
 	uint busy_poll;		/* us that a thread looks before it sleeps */
 };

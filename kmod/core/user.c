@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What one user may have: sessions, connections, heap.
+ * What one user may have: sessions, connections, listeners, heap.
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
@@ -21,6 +21,7 @@
  * @ref: sessions that refer to it
  * @sessions: sessions
  * @conns: connections
+ * @listeners: listeners
  * @heap: bytes of all regions
  */
 struct mrpc_user {
@@ -29,6 +30,7 @@ struct mrpc_user {
 	u32 ref;
 	u32 sessions;
 	u32 conns;
+	u32 listeners;
 	u64 heap;
 };
 
@@ -126,6 +128,16 @@ int mrpc_user_charge_conn(struct mrpc_user *user)
 void mrpc_user_uncharge_conn(struct mrpc_user *user)
 {
 	mrpc_uncharge(&user->conns);
+}
+
+int mrpc_user_charge_listener(struct mrpc_user *user)
+{
+	return mrpc_charge(&user->listeners, READ_ONCE(mrpc_knobs.max_listeners));
+}
+
+void mrpc_user_uncharge_listener(struct mrpc_user *user)
+{
+	mrpc_uncharge(&user->listeners);
 }
 
 int mrpc_user_charge_heap(struct mrpc_user *user, u64 bytes)

@@ -13,6 +13,8 @@ int mrpc_user_charge_session(struct mrpc_user *user);
 void mrpc_user_uncharge_session(struct mrpc_user *user);
 int mrpc_user_charge_conn(struct mrpc_user *user);
 void mrpc_user_uncharge_conn(struct mrpc_user *user);
+int mrpc_user_charge_listener(struct mrpc_user *user);
+void mrpc_user_uncharge_listener(struct mrpc_user *user);
 int mrpc_user_charge_heap(struct mrpc_user *user, u64 bytes);
 void mrpc_user_uncharge_heap(struct mrpc_user *user, u64 bytes);
 
