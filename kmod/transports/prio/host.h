@@ -22,6 +22,7 @@
  *  transports/prio/egress.c	messages whose order is a domain's
  *  transports/prio/packet.c	datagrams, judged as they come, and sent
  *  transports/prio/peers.c	peers and the ways to them
+ *  transports/prio/owner.c		sockets of the kernel's own: what packets belong to
  *  transports/prio/port.c		sockets, hosts and their end
  *  transports/prio/stats.c	what operators see
  */
@@ -179,15 +180,15 @@ struct prio_host {
 /**
  * struct prio_port - a bound UDP socket
  *
- * @users are its listener and its links; where there are none it is closed a moment later, with
- * its peers (transports/prio/port.c). New users come under prio_ports_lock, or under host->lock where
+ * @users are its listener and its links; where there are none it is closed, with its peers: at
+ * once, or a moment later if it is for those who connect (transports/prio/port.c). New users come under prio_ports_lock, or under host->lock where
  * there is a listener.
  *
  * @host: its host
  * @list: entry of host->ports; under prio_ports_lock
  * @users: see above
  * @unused: since when there are none, jiffies; under prio_ports_lock
- * @sock: the socket
+ * @sock: the socket; under prio_ports_lock
  * @data_ready, @error_report: its own
  * @number: port, as bound
  * @family: of the socket: AF_INET6 may have IPv4 peers
@@ -466,13 +467,21 @@ u32 prio_skb_priority(u32 class);
 /* transports/prio/port.c */
 struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
 struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
-struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr);
+bool prio_ports_unused(struct net *net);
+struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
+				  const struct sockaddr_storage *addr, u32 addr_len, int *err);
 void prio_port_put(struct prio_port *port);
 bool prio_look(struct net *net, struct prio_look *look);
 int prio_ports_init(void);
 void prio_ports_apply(void);
 void prio_ports_crowd(void);
 void prio_ports_exit(void);
+
+/* transports/prio/owner.c */
+int prio_sock_kern(struct net *net, u16 family, struct socket **sock);
+int prio_owners_open(struct prio_host *host);
+void prio_owners_unhook(struct prio_host *host);
+void prio_owners_free(struct prio_host *host);
 
 /* transports/prio/stats.c */
 void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more);
@@ -508,6 +517,7 @@ void prio_packet_send(struct sk_buff *skb, const struct prio_path *path, struct 
 void prio_pump_init(struct prio_host *host);
 void prio_pump_kick(struct prio_host *host);
 void prio_pump_run(struct prio_host *host);
+void prio_pump_softirq(struct prio_host *host);
 void prio_pump_stop(struct prio_host *host);
 void prio_settle(struct prio_host *host);
 void prio_unlock(struct prio_host *host) __releases(&host->lock);

@@ -293,6 +293,18 @@ int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 tim
 	return err;
 }
 
+/* The port of @ss, which @sock is bound to. The caller is a user of it. NULL: @err says why not. */
+static struct prio_port *prio_port_bound(struct net *net, struct socket *sock,
+					 const struct sockaddr_storage *ss, u32 addr_len, int *err)
+{
+	*err = kernel_bind(sock, (struct sockaddr *)ss, addr_len);
+	if (*err == -EADDRINUSE && prio_ports_unused(net))
+		*err = kernel_bind(sock, (struct sockaddr *)ss, addr_len);
+	if (*err == -EADDRINUSE)
+		return prio_port_adopt(net, sock, ss, addr_len, err);
+	return *err ? NULL : prio_port_listens(net, sock, err);
+}
+
 int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		const char **why)
 {
@@ -305,16 +317,11 @@ int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 bac
 	err = mrpc_sock_new(net, IPPROTO_UDP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
-	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
-	port = NULL;
-	if (!err)
-		port = prio_port_listens(net, sock, &err);
-	if (!port)
+	port = prio_port_bound(net, sock, &ss, addr_len, &err);
+	if (!port) {
 		sock_release(sock);
-	if (err == -EADDRINUSE)
-		port = prio_port_adopt(net, &ss);
-	if (!port)
 		return err;
+	}
 	spin_lock_bh(&port->host->lock);
 	err = port->l ? -EADDRINUSE : 0;
 	if (!err) {

@@ -324,7 +324,7 @@ void prio_packets_came(struct sock *sk)
 	}
 	/* Not by a kick: whoever has been woken up would be scheduled first. */
 	if (port)
-		prio_pump_run(port->host);
+		prio_pump_softirq(port->host);
 	rcu_read_unlock();
 }
 

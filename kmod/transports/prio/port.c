@@ -2,10 +2,10 @@
 /*
  * The prio transport: UDP ports, and the hosts that have them.
  *
- * A listener's socket is a user's, so that the hooks of his namespaces and cgroups apply
- * to what he binds. The port outlives the listener as long as there are connections over it:
+ * A listener's socket is a user's, so that the hooks of that user's namespaces and cgroups apply
+ * to what is bound. The port outlives the listener as long as there are connections over it:
  * their packets come from there. All who connect in a namespace share one port for each
- * family; it is the kernel's.
+ * family; it is the kernel's (transports/prio/owner.c).
  */
 #include <linux/random.h>
 #include <linux/slab.h>
@@ -20,7 +20,7 @@
 #include "transports/prio/host.h"
 
 #define PRIO_BUCKETS	8192
-#define PRIO_GRACE	(2 * HZ)	/* a port without users: the next one may come soon */
+#define PRIO_GRACE	(2 * HZ)	/* a port of those who connect: the next one may come soon */
 #define PRIO_PERIOD	(10 * HZ)	/* peers without connections are looked at */
 #define PRIO_IDLE	(60 * HZ)	/* and forgotten */
 
@@ -82,77 +82,15 @@ static const struct mrpc_prio_ops prio_small = {
 	.free	= prio_small_free,
 };
 
-/* Softirq, or wherever a packet is freed. */
-static void prio_write_space(struct sock *sk)
-{
-	struct prio_host *host;
-
-	read_lock_bh(&sk->sk_callback_lock);
-	host = sk->sk_user_data;
-	smp_mb();	/* what has gone is counted; pairs with prio_pump_room() */
-	if (host && READ_ONCE(host->wants_room))
-		prio_pump_kick(host);
-	read_unlock_bh(&sk->sk_callback_lock);
-}
-
-/* Packets belong to it, and it to nobody. */
-static int prio_owner_new(struct prio_host *host, struct socket **owner)
-{
-	return sock_create_kern(host->net, AF_INET, SOCK_DGRAM, IPPROTO_UDP, owner);
-}
-
-static void prio_owner_free(struct socket *owner)
-{
-	if (owner)
-		sock_release(owner);
-}
-
-static void prio_owner_hook(struct prio_host *host, struct sock *sk)
-{
-	write_lock_bh(&sk->sk_callback_lock);
-	host->write_space = sk->sk_write_space;
-	sk->sk_user_data = host;
-	sk->sk_write_space = prio_write_space;
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
-static int prio_owners_open(struct prio_host *host)
-{
-	int err;
-
-	err = prio_owner_new(host, &host->gated) ?: prio_owner_new(host, &host->control) ?:
-	      prio_owner_new(host, &host->other) ?: prio_owner_new(host, &host->owner);
-	if (err)
-		return err;
-	prio_owner_hook(host, host->other->sk);
-	prio_owner_hook(host, host->owner->sk);
-	return 0;
-}
-
-/* Packets that are still under way keep the socket, and nothing of ours. */
-static void prio_owner_unhook(struct prio_host *host, struct sock *sk)
-{
-	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_user_data = NULL;
-	sk->sk_write_space = host->write_space;
-	write_unlock_bh(&sk->sk_callback_lock);
-}
-
 static void prio_host_free(struct prio_host *host)
 {
 	prio_pump_stop(host);
-	if (host->owner) {	/* the last one that was made */
-		prio_owner_unhook(host, host->owner->sk);
-		prio_owner_unhook(host, host->other->sk);
-	}
+	prio_owners_unhook(host);
 	/* Nobody kicks any more. */
 	hrtimer_cancel(&host->timer);
 	cancel_work_sync(&host->pump);
 	cancel_work_sync(&host->thread);
-	prio_owner_free(host->owner);
-	prio_owner_free(host->other);
-	prio_owner_free(host->gated);
-	prio_owner_free(host->control);
+	prio_owners_free(host);
 	__skb_queue_purge(&host->answers);
 	mrpc_prio_fini(&host->ep);
 	prio_tables_free(host);
@@ -230,20 +168,16 @@ static bool prio_same_address(const struct sockaddr_storage *a, const struct soc
 
 /* -- ports: under prio_ports_lock ------------------------------------------------------ */
 
-static int prio_port_setup(struct prio_port *port)
+/* Packets that come to @sock are the port's. Return: 0, or -EALREADY: the socket is in use. */
+static int prio_port_hook(struct prio_port *port, struct socket *sock)
 {
-	struct sock *sk = port->sock->sk;
+	struct sock *sk = sock->sk;
 	int on = 1, err;
 
-	err = kernel_getsockname(port->sock, (struct sockaddr *)&port->addr);
-	if (err < 0)
-		return err;
-	port->number = inet_sk(sk)->inet_sport;
-	port->family = port->addr.ss_family;
 	/* Packets of one size come as one. Without that they come all the same. */
-	port->sock->ops->setsockopt(port->sock, SOL_UDP, UDP_GRO, KERNEL_SOCKPTR(&on), sizeof(on));
+	sock->ops->setsockopt(sock, SOL_UDP, UDP_GRO, KERNEL_SOCKPTR(&on), sizeof(on));
 	ip_sock_set_recverr(sk);
-	if (port->family == AF_INET6)
+	if (sk->sk_family == AF_INET6)
 		ip6_sock_set_recverr(sk);
 #ifdef CONFIG_NET_RX_BUSY_POLL
 	WRITE_ONCE(sk->sk_ll_usec, 0);	/* who reads is in softirq already */
@@ -261,18 +195,28 @@ static int prio_port_setup(struct prio_port *port)
 	return err;
 }
 
-/* No packet comes any more. */
-static void prio_port_shut(struct prio_port *port)
+/* No packet that comes to @sock is the port's any more. */
+static void prio_port_unhook(struct prio_port *port, struct socket *sock)
 {
-	struct sock *sk = port->sock->sk;
+	struct sock *sk = sock->sk;
 
 	write_lock_bh(&sk->sk_callback_lock);
 	rcu_assign_sk_user_data(sk, NULL);
 	sk->sk_data_ready = port->data_ready;
 	sk->sk_error_report = port->error_report;
 	write_unlock_bh(&sk->sk_callback_lock);
-	synchronize_rcu();	/* with who is in there */
-	sock_release(port->sock);
+	synchronize_rcu();	/* with the callbacks that run */
+}
+
+static int prio_port_setup(struct prio_port *port)
+{
+	int err = kernel_getsockname(port->sock, (struct sockaddr *)&port->addr);
+
+	if (err < 0)
+		return err;
+	port->number = inet_sk(port->sock->sk)->inet_sport;
+	port->family = port->addr.ss_family;
+	return prio_port_hook(port, port->sock);
 }
 
 /* Takes over @sock, unless it fails. The caller is its first user. */
@@ -309,7 +253,8 @@ free:
 
 static void prio_port_close(struct prio_port *port)
 {
-	prio_port_shut(port);
+	prio_port_unhook(port, port->sock);
+	sock_release(port->sock);
 	prio_peers_cut(port);
 	prio_peers_idle(port, jiffies);
 	list_del(&port->list);
@@ -340,7 +285,7 @@ struct prio_port *prio_port_connects(struct net *net, u16 family, int *err)
 				goto out;
 			}
 	port = NULL;
-	*err = sock_create_kern(net, family, SOCK_DGRAM, IPPROTO_UDP, &sock);
+	*err = prio_sock_kern(net, family, &sock);
 	if (*err)
 		goto out;
 	if (family == AF_INET6)
@@ -375,32 +320,108 @@ struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *e
 }
 
 /**
- * prio_port_adopt() - the port that has an address, if its listener has gone
- * @net: the namespace
- * @addr: the address, as it was to be bound
+ * prio_ports_unused() - close the ports of listeners that are not in use any more
+ * @net: their namespace
  *
- * Connections outlive their listener, and their port is in use as long. Who listens there
- * next has the same one.
- *
- * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
+ * They are about to be closed in any case. Context: process; may sleep. Return: whether one was.
  */
-struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage *addr)
+bool prio_ports_unused(struct net *net)
 {
-	struct prio_port *port, *found = NULL;
 	struct prio_host *host;
+	struct prio_port *port, *next;
+	bool closed = false;
 
 	mutex_lock(&prio_ports_lock);
 	host = prio_net(net)->host;
-	if (host)
-		list_for_each_entry(port, &host->ports, list)
-			if (!port->connects && !READ_ONCE(port->l) &&
-			    prio_same_address(&port->addr, addr)) {
-				atomic_inc(&port->users);
-				found = port;
-				break;
-			}
+	if (!host)
+		goto out;
+	list_for_each_entry_safe(port, next, &host->ports, list) {
+		if (port->connects || atomic_read(&port->users))
+			continue;
+		prio_port_close(port);
+		closed = true;
+	}
+	prio_host_settle(host);
+out:
 	mutex_unlock(&prio_ports_lock);
-	return found;
+	return closed;
+}
+
+/* The port that has an address and no listener, or NULL; under prio_ports_lock. */
+static struct prio_port *prio_port_left(struct net *net, const struct sockaddr_storage *addr)
+{
+	struct prio_host *host = prio_net(net)->host;
+	struct prio_port *port;
+
+	if (!host)
+		return NULL;
+	list_for_each_entry(port, &host->ports, list)
+		if (!port->connects && !READ_ONCE(port->l) && prio_same_address(&port->addr, addr))
+			return port;
+	return NULL;
+}
+
+static void prio_sock_alone(struct sock *sk)
+{
+	lock_sock(sk);
+	sk->sk_reuseport = 0;
+	release_sock(sk);
+}
+
+/*
+ * @sock takes the place of the port's socket. For a moment both have the address, which the
+ * network stack allows to sockets of one user: nobody else gets in between.
+ */
+static int prio_port_exchange(struct prio_port *port, struct socket *sock,
+			      const struct sockaddr_storage *addr, u32 addr_len)
+{
+	struct socket *old = port->sock;
+	int err = prio_port_hook(port, sock);
+
+	if (err)
+		return err;
+	sock_set_reuseport(old->sk);
+	sock_set_reuseport(sock->sk);
+	err = kernel_bind(sock, (struct sockaddr *)addr, addr_len);
+	if (err) {
+		prio_sock_alone(old->sk);
+		prio_port_unhook(port, sock);
+		return err;
+	}
+	port->sock = sock;
+	prio_port_unhook(port, old);
+	sock_release(old);
+	prio_sock_alone(sock->sk);
+	return 0;
+}
+
+/**
+ * prio_port_adopt() - the port that has an address, if its listener has gone
+ * @net: the namespace
+ * @sock: a socket that is not bound; the port's afterwards, unless it fails
+ * @addr: the address
+ * @addr_len: its bytes
+ * @err: out: why not
+ *
+ * Connections outlive their listener, and their port is in use as long. The next listener of the
+ * same user has the same port, with a socket of its own.
+ *
+ * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
+ */
+struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
+				  const struct sockaddr_storage *addr, u32 addr_len, int *err)
+{
+	struct prio_port *port;
+
+	mutex_lock(&prio_ports_lock);
+	port = prio_port_left(net, addr);
+	*err = port ? prio_port_exchange(port, sock, addr, addr_len) : -EADDRINUSE;
+	if (*err)
+		port = NULL;
+	else
+		atomic_inc(&port->users);
+	mutex_unlock(&prio_ports_lock);
+	return port;
 }
 
 /**
@@ -411,9 +432,17 @@ struct prio_port *prio_port_adopt(struct net *net, const struct sockaddr_storage
  */
 void prio_port_put(struct prio_port *port)
 {
+	bool connects = port->connects;
+
 	WRITE_ONCE(port->unused, jiffies);
 	if (atomic_dec_and_test(&port->users))
-		schedule_delayed_work(&prio_closer, PRIO_GRACE);
+		mod_delayed_work(system_wq, &prio_closer, connects ? PRIO_GRACE : 0);
+}
+
+/* A listener's port without users is free at once. Those who connect may come again soon. */
+static bool prio_port_expired(const struct prio_port *port)
+{
+	return !port->connects || time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE);
 }
 
 /* Return: whether a port stays that has no users: one may still come. */
@@ -424,8 +453,7 @@ static bool prio_reap_host(struct prio_host *host, bool all)
 
 	list_for_each_entry_safe(port, next, &host->ports, list) {
 		unused = !atomic_read(&port->users);
-		if (all || (unused &&
-			    time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE))) {
+		if (all || (unused && prio_port_expired(port))) {
 			prio_port_close(port);
 			continue;
 		}

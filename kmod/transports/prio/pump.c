@@ -42,10 +42,7 @@ static enum hrtimer_restart prio_pump_timer(struct hrtimer *timer)
 	struct prio_host *host = container_of(timer, struct prio_host, timer);
 
 	WRITE_ONCE(host->timer_due, true);
-	if (READ_ONCE(host->threaded))
-		prio_pump_kick(host);
-	else
-		prio_pump_run(host);	/* arms it again, if anything is to come */
+	prio_pump_softirq(host);	/* arms it again, if anything is to come */
 	return HRTIMER_NORESTART;
 }
 
@@ -344,6 +341,18 @@ void prio_pump_run(struct prio_host *host)
 	if (more)
 		prio_pump_kick(host);
 	prio_unlock(host);
+}
+
+/**
+ * prio_pump_softirq() - the same in softirq, unless that has had its share
+ * @host: the host
+ */
+void prio_pump_softirq(struct prio_host *host)
+{
+	if (READ_ONCE(host->threaded))
+		prio_pump_kick(host);
+	else
+		prio_pump_run(host);
 }
 
 /**
