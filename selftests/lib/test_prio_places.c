@@ -4,7 +4,10 @@
  * granted, beside others that hold what they are granted, go first, and send next to nothing.
  */
 #include "tap.h"
-#include "lib/prio/core.h"
+#include "lib/prio/grant.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/rx.h"
+#include "lib/prio/table.h"
 #include "prio_malloc.h"
 
 #define BUCKETS		4096

@@ -3,7 +3,8 @@
  * The prio transport: which bytes of a message are here. All before rx->next; what came
  * beyond that is remembered in pieces only as long as something before it is missing.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/gaps.h"
+#include "lib/prio/table.h"
 
 /* The first bytes of @r that are not here: @r becomes these. Return: false: there are none */
 bool mrpc_prio_gaps_new(const struct mrpc_prio_rx *rx, struct mrpc_prio_range *r)

@@ -4,7 +4,12 @@
  * first so many are granted, one message each. What was lost is asked for in turn: if all
  * that lost something together repeated it together, it would be lost again.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/gaps.h"
+#include "lib/prio/grant.h"
+#include "lib/prio/places.h"
+#include "lib/prio/say.h"
+#include "lib/prio/table.h"
+#include "lib/prio/time.h"
 
 #define GRANTS_AT_ONCE	64	/* before somebody else has a look; more follow */
 #define TURNS		8	/* peers that are asked for lost bytes at a time */
@@ -30,26 +35,6 @@ static u64 rx_key(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 	default:
 		return key | (rx->total - rx->got);
 	}
-}
-
-/* The same, as coarse as the order between peers is. */
-static u8 rx_level(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
-{
-	switch (ep->rule.order) {
-	case MRPC_PRIO_FIFO:
-		return 0;
-	case MRPC_PRIO_FAIR:
-		return div64_u64((u64)rx->got * (MRPC_ORDER_LEVELS - 1), rx->total);
-	default:
-		return mrpc_levels_size(rx->total - rx->got);
-	}
-}
-
-static struct mrpc_prio_rx *peer_first(const struct mrpc_prio_peer *peer)
-{
-	struct mrpc_lheap_node *n = mrpc_lheap_first(&peer->rx_heap);
-
-	return n ? container_of(n, struct mrpc_prio_rx, heap) : NULL;
 }
 
 /*
@@ -157,32 +142,6 @@ static void rx_line(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	peer_line(ep, rx->peer);
 }
 
-/*
- * By its first message. Who announces and does not send would hold a place with one message after
- * the other, all of them urgent: he comes last until he sends.
- */
-void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
-{
-	const struct mrpc_prio_rx *first = peer_first(peer);
-	bool last = peer->tardy && mrpc_prio_rank_has(&ep->rx, 0);
-	bool wants = first && !peer->slow && !peer->rx_granted;
-
-	ep->nr_wants += (u32)wants - peer->wants;
-	peer->wants = wants;
-	if (peer->slow) {
-		mrpc_prio_rank_del(&ep->rx, &peer->entity);
-		if (!first)
-			mrpc_link_del(&peer->holds);
-		else if (mrpc_link_empty(&peer->holds))
-			mrpc_link_add(peer->pays ? ep->slow.next : &ep->slow, &peer->holds);
-	} else if (first) {
-		mrpc_prio_rank_put(&ep->rx, &peer->entity, last ? 0 : first->priority,
-				   last ? MRPC_ORDER_LEVELS - 1 : rx_level(ep, first), false);
-	} else {
-		mrpc_prio_rank_del(&ep->rx, &peer->entity);
-	}
-}
-
 static void rx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	bool refused = rx->state == MRPC_PRIO_RX_REFUSED && rx->tries >= MRPC_PRIO_VAIN_TRIES;
@@ -285,6 +244,28 @@ static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u
 	return true;
 }
 
+/* The timer runs while something is missing that could come, or the sender does not know. */
+void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
+{
+	if (rx->state != MRPC_PRIO_RX_REFUSED && (rx->next >= mrpc_prio_rx_want(rx) || mrpc_prio_rx_waits(rx))) {
+		mrpc_wheel_stop(&ep->timers, &rx->timer);
+		return;
+	}
+	if (!rx->timer.armed)
+		rx->mark_at = now;
+	mrpc_wheel_arm(&ep->timers, &rx->timer, now +
+		       (rx->vain ? mrpc_prio_rto_vain(ep, rx->peer, rx->tries, ep->rx_vain) :
+				   mrpc_prio_rto(ep, rx->peer, rx->tries)));
+}
+
+void mrpc_prio_rx_say(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u16 say)
+{
+	rx->say |= say;
+	if (mrpc_link_empty(&rx->control))
+		mrpc_link_add(&rx->peer->rx_control, &rx->control);
+	mrpc_prio_due(ep, rx->peer);
+}
+
 /* The first @bytes of @rx that are lost and were not asked for are. */
 void mrpc_prio_rx_ask(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u64 now)
 {
@@ -345,7 +326,7 @@ static bool grant_slow(struct mrpc_prio *ep, u32 grants, u64 now)
 
 		mrpc_link_del(&peer->holds);
 		mrpc_link_add(&ep->slow, &peer->holds);
-		while ((rx = peer_first(peer)) && rx_grant(ep, rx, U32_MAX, now)) {
+		while ((rx = mrpc_prio_peer_first(peer)) && rx_grant(ep, rx, U32_MAX, now)) {
 			if (++grants == GRANTS_AT_ONCE) {
 				ep->grants_due = true;
 				return true;
@@ -378,7 +359,7 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 	}
 	for (e = mrpc_prio_rank_first(&ep->rx); e && place < ep->rule.overcommit; e = next) {
 		struct mrpc_prio_peer *peer = container_of(e, struct mrpc_prio_peer, entity);
-		struct mrpc_prio_rx *rx = peer_first(peer);
+		struct mrpc_prio_rx *rx = mrpc_prio_peer_first(peer);
 		bool granted;
 
 		waits |= rx_waits_for_room(ep, rx, now);

@@ -4,7 +4,10 @@
  * a path may drop large packets and not say so. That shows when large packets of ours are
  * lost again and again while small ones come; so when they are, a small one is sent before them.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/path.h"
+#include "lib/prio/path.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/table.h"
 
 /* Of a path of 1500 bytes, below IPv6 and UDP: what is tried before MRPC_PRIO_BASE_PAYLOAD. */
 #define ETHERNET_PAYLOAD	(1500 - 40 - 8 - 64)

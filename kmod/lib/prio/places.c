@@ -8,7 +8,9 @@
  * of a peer pays its own. Who owes too much is slow: it takes no place and none of what may be
  * outstanding, and is granted beside the others, in turn, until it has paid.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/places.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/table.h"
 
 #define PACE_SHIFT	20	/* mrpc_prio.pace: bytes in so many ns */
 #define WHILE_SHIFT	28	/* 0.27 s: the pace of this and of the last one are known */
@@ -248,4 +250,43 @@ void mrpc_prio_places_timer(struct mrpc_prio *ep, u64 now)
 	}
 	ep->waits = false;
 	ep->grants_due = true;
+}
+
+/* The same, as coarse as the order between peers is. */
+static u8 rx_level(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
+{
+	switch (ep->rule.order) {
+	case MRPC_PRIO_FIFO:
+		return 0;
+	case MRPC_PRIO_FAIR:
+		return div64_u64((u64)rx->got * (MRPC_ORDER_LEVELS - 1), rx->total);
+	default:
+		return mrpc_levels_size(rx->total - rx->got);
+	}
+}
+
+/*
+ * By its first message. Who announces and does not send would hold a place with one message after
+ * the other, all of them urgent: he comes last until he sends.
+ */
+void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
+{
+	const struct mrpc_prio_rx *first = mrpc_prio_peer_first(peer);
+	bool last = peer->tardy && mrpc_prio_rank_has(&ep->rx, 0);
+	bool wants = first && !peer->slow && !peer->rx_granted;
+
+	ep->nr_wants += (u32)wants - peer->wants;
+	peer->wants = wants;
+	if (peer->slow) {
+		mrpc_prio_rank_del(&ep->rx, &peer->entity);
+		if (!first)
+			mrpc_link_del(&peer->holds);
+		else if (mrpc_link_empty(&peer->holds))
+			mrpc_link_add(peer->pays ? ep->slow.next : &ep->slow, &peer->holds);
+	} else if (first) {
+		mrpc_prio_rank_put(&ep->rx, &peer->entity, last ? 0 : first->priority,
+				   last ? MRPC_ORDER_LEVELS - 1 : rx_level(ep, first), false);
+	} else {
+		mrpc_prio_rank_del(&ep->rx, &peer->entity);
+	}
 }

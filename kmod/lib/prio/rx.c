@@ -3,7 +3,15 @@
  * The prio transport: receiving messages. Each number makes at most one message: what has
  * been seen is remembered as long as the sender could repeat it.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/gaps.h"
+#include "lib/prio/grant.h"
+#include "lib/prio/peer.h"
+#include "lib/prio/places.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/rx.h"
+#include "lib/prio/say.h"
+#include "lib/prio/table.h"
+#include "lib/prio/time.h"
 
 #define FEW	8	/* messages of a peer */
 #define MUCH	8	/* the part of what is missing that is as good as a step */
@@ -60,40 +68,6 @@ static void seen_set(struct mrpc_prio_peer *peer, u64 msg)
 
 /* -- its life ------------------------------------------------------------------ */
 
-/* Bytes that may come: granted, and not held back by the upper layer. */
-static u32 rx_want(const struct mrpc_prio_rx *rx)
-{
-	return min(rx->granted, rx->limit);
-}
-
-/* Whether the first missing byte is lost, and waits for its turn to be asked for. */
-static bool rx_waits(const struct mrpc_prio_rx *rx)
-{
-	return !rx->stalled && rx->next < rx->lost && rx->next >= rx->asked;
-}
-
-/* The timer runs while something is missing that could come, or the sender does not know. */
-void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
-{
-	if (rx->state != MRPC_PRIO_RX_REFUSED && (rx->next >= rx_want(rx) || rx_waits(rx))) {
-		mrpc_wheel_stop(&ep->timers, &rx->timer);
-		return;
-	}
-	if (!rx->timer.armed)
-		rx->mark_at = now;
-	mrpc_wheel_arm(&ep->timers, &rx->timer, now +
-		       (rx->vain ? mrpc_prio_rto_vain(ep, rx->peer, rx->tries, ep->rx_vain) :
-				   mrpc_prio_rto(ep, rx->peer, rx->tries)));
-}
-
-void mrpc_prio_rx_say(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u16 say)
-{
-	rx->say |= say;
-	if (mrpc_link_empty(&rx->control))
-		mrpc_link_add(&rx->peer->rx_control, &rx->control);
-	mrpc_prio_due(ep, rx->peer);
-}
-
 /* It is not received any more, nor known. */
 static void rx_forget(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
@@ -139,7 +113,7 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 	if (rx->state != MRPC_PRIO_RX_ACTIVE)
 		return;
 	rx->limit = limit;
-	if (rx->cut && rx->next < rx_want(rx)) {
+	if (rx->cut && rx->next < mrpc_prio_rx_want(rx)) {
 		rx->lost = max(rx->lost, rx->cut);
 		if (rx->cut <= rx->limit)
 			rx->cut = 0;
@@ -176,7 +150,7 @@ static void rx_stall(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	if (!rx->moved || !rx->gaps) {
-		rx->lost = rx_want(rx);
+		rx->lost = mrpc_prio_rx_want(rx);
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
 	}
 	if (rx->tries >= MRPC_PRIO_VAIN_TRIES)
@@ -209,7 +183,7 @@ static void rx_forgive(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx
 /* A step, or an eighth of what was missing: it gets on. */
 static bool rx_much(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 {
-	u32 missing = rx_want(rx) - min(rx->mark, rx_want(rx));
+	u32 missing = mrpc_prio_rx_want(rx) - min(rx->mark, mrpc_prio_rx_want(rx));
 
 	return rx->got - rx->mark >= min(ep->rule.step, missing / MUCH);
 }
@@ -230,7 +204,7 @@ static void rx_came(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u3
 	rx->moved = true;
 	if (!rx->stalled)
 		rx->tries = 0;
-	if (here < (asked ? rx->asked : rx_want(rx)) && !rx_much(ep, rx)) {
+	if (here < (asked ? rx->asked : mrpc_prio_rx_want(rx)) && !rx_much(ep, rx)) {
 		if (rx->timer.armed && now - rx->mark_at > SLOW * mrpc_prio_rto(ep, rx->peer, 0))
 			rx_stall(ep, rx);
 		return;
@@ -256,17 +230,16 @@ static void rx_came_all(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 	}
 }
 
-void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
+/* Return: false: its sender does not answer what it must answer. */
+bool mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	u64 mark = rx->mark_at;
 
 	ep->stats.timeouts++;
 	if (rx->state == MRPC_PRIO_RX_REFUSED) {
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
-		if (rx->tries == MRPC_PRIO_MAX_TRIES) {
-			mrpc_prio_peer_give_up(ep, rx->peer, now);
-			return;
-		}
+		if (rx->tries == MRPC_PRIO_MAX_TRIES)
+			return false;
 		mrpc_prio_rx_update(ep, rx);
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));
 	} else {
@@ -275,6 +248,7 @@ void mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	mrpc_prio_rx_arm(ep, rx, now);
 	if (rx->timer.armed)	/* what is missing was so before */
 		rx->mark_at = mark;
+	return true;
 }
 
 /* -- data ---------------------------------------------------------------------- */
@@ -371,7 +345,7 @@ static void rx_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 msg
 		      u32 drop)
 {
 	mrpc_prio_drop(ep, drop);
-	mrpc_prio_note(ep, peer, MRPC_PRIO_REFUSE, msg, code);
+	mrpc_prio_note_add(ep, peer, MRPC_PRIO_REFUSE, msg, code);
 }
 
 /* The first packet that came of a message. */
@@ -397,8 +371,6 @@ void mrpc_prio_rx_data(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 {
 	struct mrpc_prio_rx *rx;
 
-	if (p->ack)
-		mrpc_prio_tx_acked(ep, peer, p->ack, now);
 	seen_move(peer, p->msg - p->behind);
 	rx = rx_find(ep, peer, p->msg);
 	if (rx) {
@@ -479,7 +451,7 @@ bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64
 	rx->lost = max(rx->lost, mrpc_prio_gaps_far(ep, rx));
 	mrpc_prio_rx_update(ep, rx);
 	ep->grants_due = true;
-	if (rx->next > next || !rx->timer.armed || rx_waits(rx))
+	if (rx->next > next || !rx->timer.armed || mrpc_prio_rx_waits(rx))
 		mrpc_prio_rx_arm(ep, rx, now);
 	return false;
 }

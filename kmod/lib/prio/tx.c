@@ -3,7 +3,13 @@
  * The prio transport: sending. A message is in the order of those that can send if and
  * only if it has bytes that may be sent, or is to be announced.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/path.h"
+#include "lib/prio/peer.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/say.h"
+#include "lib/prio/table.h"
+#include "lib/prio/time.h"
+#include "lib/prio/tx.h"
 
 #define SMALL	200	/* bytes; unscheduled messages of so many go in the highest class */
 #define MEDIUM	1400
@@ -298,19 +304,22 @@ static u64 tx_lost_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 	return max(peer->acked, tx->sent_at) + mrpc_prio_pto(ep, peer, tx->tries);
 }
 
-/* Nothing was heard of it for a while. What only waits for its turn here is not meant. */
-void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
+/*
+ * Nothing was heard of it for a while. What only waits for its turn here is not meant.
+ * Return: false: its receiver does not answer what it must answer.
+ */
+bool mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
 	u64 lost_at = tx_lost_at(ep, tx);
 
 	if (tx_spurned_at(ep, tx) <= now) {
 		mrpc_prio_tx_abort(ep, tx, now);
-		return;
+		return true;
 	}
 	if (lost_at > now) {
 		mrpc_wheel_arm(&ep->timers, &tx->timer,
 			       min(lost_at, now + mrpc_prio_rto(ep, tx->peer, tx->tries)));
-		return;
+		return true;
 	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING || !(tx->out || tx_able(tx))) {
 		tx->tries = min_t(u32, tx->tries + 1, MRPC_PRIO_MAX_TRIES);
@@ -320,10 +329,8 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	if (tx->state == MRPC_PRIO_TX_ABORTING) {
 		/* Times between may be short: a pause of the way is not the end of all. */
 		if (tx->tries == MRPC_PRIO_MAX_TRIES &&
-		    now >= tx->begun_at + 2 * ep->rule.silence) {
-			mrpc_prio_peer_give_up(ep, tx->peer, now);
-			return;
-		}
+		    now >= tx->begun_at + 2 * ep->rule.silence)
+			return false;
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
 	} else if (!tx->out && !tx_able(tx)) {
 		if (!tx->seen)
@@ -332,6 +339,7 @@ void mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 		mrpc_prio_tx_update(ep, tx);
 	}
 	mrpc_prio_tx_arm(ep, tx, now);
+	return true;
 }
 
 /* -- the next chunk ------------------------------------------------------------ */
@@ -564,6 +572,39 @@ void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *b
 }
 
 /*
+ * Who asks for bytes over and over makes this end send much for little: what is sent again is
+ * bounded by what was sent for the first time, and a chunk for each time that a receiver waits
+ * before it asks again, so that it goes on however much is lost.
+ */
+void mrpc_prio_again_earn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 bytes)
+{
+	peer->again_credit = min_t(u64, peer->again_credit + bytes, ep->rule.outstanding);
+}
+
+void mrpc_prio_again_remove(struct mrpc_prio_tx *tx, u32 i)
+{
+	tx->nr_again--;
+	memmove(&tx->again[i], &tx->again[i + 1], (tx->nr_again - i) * sizeof(tx->again[0]));
+}
+
+/* These were sent. A range of which the middle was is sent again from there on. */
+static void again_cut(struct mrpc_prio_tx *tx, u32 from, u32 to)
+{
+	u32 i = 0;
+
+	while (i < tx->nr_again) {
+		struct mrpc_prio_range *r = &tx->again[i];
+
+		if (r->from >= from && r->from < to)
+			r->from = to;
+		if (r->from >= r->to)
+			mrpc_prio_again_remove(tx, i);
+		else
+			i++;
+	}
+}
+
+/*
  * Packets of @chunk went out, with so many bytes of payload. They may have come even if the message
  * was put off since, but then it begins anew.
  */
@@ -579,7 +620,7 @@ static void tx_advance(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 	if (chunk->packet.unscheduled != tx->unscheduled)
 		return;
 	if (chunk->packet.flags & MRPC_PRIO_AGAIN) {
-		mrpc_prio_again_cut(tx, chunk->offset, end);
+		again_cut(tx, chunk->offset, end);
 		tx->resent += sent;
 		ep->stats.resent += sent;
 	} else if (chunk->offset == tx->sent) {	/* an announcement is at 0 */

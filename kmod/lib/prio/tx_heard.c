@@ -2,7 +2,12 @@
 /*
  * The prio transport: what the receiver of a message says about it.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/path.h"
+#include "lib/prio/say.h"
+#include "lib/prio/table.h"
+#include "lib/prio/time.h"
+#include "lib/prio/tx.h"
+#include "lib/prio/tx_heard.h"
 
 static struct mrpc_prio_tx *tx_find(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 				    u64 msg)
@@ -19,22 +24,6 @@ static struct mrpc_prio_tx *tx_find(const struct mrpc_prio *ep, const struct mrp
 }
 
 /* -- ranges to send again ------------------------------------------------------ */
-
-static void again_remove(struct mrpc_prio_tx *tx, u32 i)
-{
-	tx->nr_again--;
-	memmove(&tx->again[i], &tx->again[i + 1], (tx->nr_again - i) * sizeof(tx->again[0]));
-}
-
-/*
- * Who asks for bytes over and over makes this end send much for little: what is sent again is
- * bounded by what was sent for the first time, and a chunk for each time that a receiver waits
- * before it asks again, so that it goes on however much is lost.
- */
-void mrpc_prio_again_earn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 bytes)
-{
-	peer->again_credit = min_t(u64, peer->again_credit + bytes, ep->rule.outstanding);
-}
 
 static u32 again_credit(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 {
@@ -65,7 +54,7 @@ static void again_add(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u
 	while (i < tx->nr_again && tx->again[i].from <= to) {
 		from = min(from, tx->again[i].from);
 		to = max(to, tx->again[i].to);
-		again_remove(tx, i);
+		mrpc_prio_again_remove(tx, i);
 	}
 	if (tx->nr_again == MRPC_PRIO_NR_RANGES) {
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_LIMIT);
@@ -94,23 +83,6 @@ static void again_ask(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 from, u
 	if (tx->nr_again > nr)
 		cost = max_t(u32, cost, tx->peer->payload);
 	tx->peer->again_credit -= min(credit, cost);
-}
-
-/* These were sent. A range of which the middle was is sent again from there on. */
-void mrpc_prio_again_cut(struct mrpc_prio_tx *tx, u32 from, u32 to)
-{
-	u32 i = 0;
-
-	while (i < tx->nr_again) {
-		struct mrpc_prio_range *r = &tx->again[i];
-
-		if (r->from >= from && r->from < to)
-			r->from = to;
-		if (r->from >= r->to)
-			again_remove(tx, i);
-		else
-			i++;
-	}
 }
 
 /* -- entries ------------------------------------------------------------------- */
@@ -168,7 +140,7 @@ static void tx_refused(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct
 		       const struct mrpc_prio_note *note, u64 now)
 {
 	if (note->code == MRPC_PRIO_REJECTED)
-		mrpc_prio_note(ep, peer, MRPC_PRIO_ABORT, note->msg, 0);
+		mrpc_prio_note_add(ep, peer, MRPC_PRIO_ABORT, note->msg, 0);
 	if (!tx) {
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_UNKNOWN);
 	} else if (tx->state == MRPC_PRIO_TX_ABORTING) {
@@ -243,7 +215,7 @@ void mrpc_prio_tx_heard(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		tx_granted(ep, tx, note, now);
 	} else {
 		if (!tx && note->op == MRPC_PRIO_RESEND)
-			mrpc_prio_note(ep, peer, MRPC_PRIO_ABORT, note->msg, 0);
+			mrpc_prio_note_add(ep, peer, MRPC_PRIO_ABORT, note->msg, 0);
 		mrpc_prio_drop(ep, MRPC_PRIO_DROP_UNKNOWN);
 	}
 }

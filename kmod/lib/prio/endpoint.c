@@ -2,7 +2,16 @@
 /*
  * The prio transport: an endpoint as a whole. See prio.h for the contract.
  */
-#include "lib/prio/core.h"
+#include "lib/prio/association.h"
+#include "lib/prio/control.h"
+#include "lib/prio/grant.h"
+#include "lib/prio/places.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/rx.h"
+#include "lib/prio/table.h"
+#include "lib/prio/time.h"
+#include "lib/prio/tx.h"
+#include "lib/prio/tx_heard.h"
 
 #define TIMERS_AT_ONCE	64	/* that fire before others have the lock */
 
@@ -72,32 +81,6 @@ void mrpc_prio_fini(struct mrpc_prio *ep)
 	rank_free(ep, &ep->rx);
 }
 
-bool mrpc_prio_rank_ready(struct mrpc_prio *ep, struct mrpc_prio_rank *r, u8 priority)
-{
-	struct mrpc_order_levels *ls;
-
-	if (mrpc_prio_rank_has(r, priority))
-		return true;
-	ls = ep->ops->alloc(ep->ctx, sizeof(*ls));
-	if (!ls)
-		return false;
-	mrpc_prio_rank_give(r, priority, ls);
-	return true;
-}
-
-/*
- * Numbers are the peer's choice: which of them share a bucket is not to be guessed. What they
- * are multiplied with is secret (Dietzfelbinger et al., 1997: two of them do so by chance only).
- */
-struct mrpc_order_link *mrpc_prio_bucket(const struct mrpc_prio *ep,
-					 const struct mrpc_prio_peer *peer, u64 msg, bool rx)
-{
-	u32 half = ep->buckets / 2;
-	u32 at = ((peer->local + msg) * (ep->key[0] | 1)) >> 32 & (half - 1);
-
-	return &ep->hash[rx ? half + at : at];
-}
-
 void mrpc_prio_count(struct mrpc_prio *ep, u32 drop)
 {
 	mrpc_prio_drop(ep, drop);
@@ -108,14 +91,26 @@ u64 mrpc_prio_deadline(const struct mrpc_prio *ep)
 	return mrpc_wheel_next(&ep->timers);
 }
 
+static void tx_fire(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
+{
+	if (!mrpc_prio_tx_timer(ep, tx, now))
+		mrpc_prio_peer_give_up(ep, tx->peer, now);
+}
+
+static void rx_fire(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
+{
+	if (!mrpc_prio_rx_timer(ep, rx, now))
+		mrpc_prio_peer_give_up(ep, rx->peer, now);
+}
+
 static void timer_fire(struct mrpc_prio *ep, struct mrpc_timer *t, u64 now)
 {
 	switch (t->kind) {
 	case MRPC_PRIO_TIMER_TX:
-		mrpc_prio_tx_timer(ep, container_of(t, struct mrpc_prio_tx, timer), now);
+		tx_fire(ep, container_of(t, struct mrpc_prio_tx, timer), now);
 		break;
 	case MRPC_PRIO_TIMER_RX:
-		mrpc_prio_rx_timer(ep, container_of(t, struct mrpc_prio_rx, timer), now);
+		rx_fire(ep, container_of(t, struct mrpc_prio_rx, timer), now);
 		break;
 	case MRPC_PRIO_TIMER_PLACES:
 		mrpc_prio_places_timer(ep, now);
@@ -137,6 +132,31 @@ bool mrpc_prio_timeout(struct mrpc_prio *ep, u64 now)
 		timer_fire(ep, t, now);
 	}
 	return mrpc_prio_deadline(ep) <= now;
+}
+
+void mrpc_prio_receive(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, const void *addr,
+		       u32 addr_len, const struct mrpc_prio_packet *p, bool ecn, u64 now,
+		       struct mrpc_prio_event *ev)
+{
+	ev->type = MRPC_PRIO_EVENT_NONE;
+	ev->packets = 1;
+	ep->stats.packets++;
+	if (!mrpc_prio_admit(ep, peer, addr, addr_len, p, now, ev))
+		return;
+	if (p->type == MRPC_PRIO_CONTROL) {
+		mrpc_prio_control(ep, peer, p, now);
+		return;
+	}
+	if (ecn) {
+		peer->ecn = true;
+		mrpc_prio_peer_cut(ep, peer, &peer->rx_scale, &peer->rx_cut, now);
+	}
+	if (p->ack)
+		mrpc_prio_tx_acked(ep, peer, p->ack, now);
+	mrpc_prio_rx_data(ep, peer, p, now, ev);
+	ep->stats.packets += ev->packets - 1;
+	if (ecn)
+		ep->stats.marks += ev->packets;
 }
 
 static struct mrpc_order_link *list_pop(struct mrpc_order_link *head)
