@@ -87,7 +87,7 @@ TEST(segs_in_order)
 
 /*
  * A peer asks for the first byte and the last one, again and again. Only the segments of a step are
- * looked at: all others are in pages that nobody may read.
+ * looked at: all others are in pages that may not be read.
  */
 TEST(segs_far)
 {

@@ -62,7 +62,7 @@ static void peer_end(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u8 statu
 		mrpc_prio_peer_ask(ep, peer, now);
 }
 
-/* It is heard, but does not answer what it must answer: nobody is kept by that. */
+/* It is heard, but does not answer what it must answer: its messages end. */
 void mrpc_prio_peer_give_up(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 {
 	peer_end(ep, peer, MRPC_PRIO_SILENT, now);
@@ -248,14 +248,14 @@ void mrpc_prio_welcome(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 pa
 		       const struct mrpc_prio_packet *p, u64 now)
 {
 	mrpc_prio_peer_add(ep, peer, payload, now);
-	/* Who comes again and again under new addresses owes nothing, but is the last each time. */
+	/* A host that comes again and again under new addresses owes nothing, but is the last each time. */
 	peer->tardy = MRPC_PRIO_TARDY;
 	peer->fresh = true;
 	mrpc_prio_rank_ready(ep, &ep->rx, 0);
 	peer_welcome(ep, peer, p, now);
 }
 
-/* COOKIE or WELCOME, which only who asked expects. */
+/* COOKIE or WELCOME, which a peer sends that was asked. */
 static void answer_in(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		      const struct mrpc_prio_packet *p, u64 now)
 {

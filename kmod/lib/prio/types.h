@@ -108,7 +108,7 @@ enum mrpc_prio_tx_state {
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
  * @entity: in the order of those that can send
- * @since: among those of them that have begun, who has waited longest before the others
+ * @since: among those of them that have begun, the one that has waited longest first
  * @wait: among @peer's messages that cannot begin
  * @hash: found by number
  * @of_peer: in @peer's list of all
@@ -308,7 +308,7 @@ enum mrpc_prio_peer_state {
  * @again_credit: bytes that are sent to it again if it asks
  * @again_at: when time last added to @again_credit
  * @tx_scale: of @budget, in 1024ths: congestion on the way to it
- * @rx_scale: of the window of its messages, likewise
+ * @rx_scale: of the window of its messages, as @tx_scale
  * @tx_cut: when @tx_scale was changed last
  * @rx_cut: when @rx_scale was
  * @srtt: ns, smoothed; 0: not known
@@ -330,7 +330,7 @@ enum mrpc_prio_peer_state {
  * @tx_base: all of ours before this are seen by it or abandoned
  * @rx_base: all of its before this are seen by us or abandoned by it
  * @tx_seen: bit msg % MRPC_PRIO_WINDOW: seen or abandoned, of @tx_base and after
- * @rx_seen: likewise
+ * @rx_seen: the same of @rx_base and after
  * @acks: completed messages that it has not been told: the first, and which of the 64
  *	numbers after it
  * @nr_acks: of @acks
@@ -341,7 +341,7 @@ enum mrpc_prio_peer_state {
  * @nr_tx: messages being sent to it
  * @nr_rx: messages being received from it
  * @rx_heap: those that can be granted more, the first one first
- * @rx_line: those of which lost bytes are to be asked for, likewise
+ * @rx_line: those of which lost bytes are to be asked for, the first one first
  * @tx_wait: our fresh messages that cannot begin: no association, or its window is full
  * @tx_all: our messages to it
  * @rx_all: its messages to us
@@ -496,19 +496,19 @@ struct mrpc_prio_stats {
  * @nr_asked: peers with peer->repeats
  * @vain: times that a peer was waited for in vain, see peer->vain
  * @tx_vain: messages being sent of which nothing is heard, whatever is repeated
- * @rx_vain: messages being received of which nothing comes, or whose refusal is not heard
+ * @rx_vain: messages being received of which nothing comes, or whose sender does not answer the refusal
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
- * @tx_since: those of them that have begun, who has waited longest for a turn first
+ * @tx_since: those of them that have begun, the one that has waited longest for a turn first
  * @turns: that there were
  * @rx: peers with messages that can be granted more
  * @line: peers to be asked for lost bytes, the first one first
  * @nr_wants: peers with messages that can be granted more that were granted nothing, and are not slow
  * @nr_near: peers that are near and hold something
- * @holders: peers that hold something and are neither slow nor near, who was looked at longest ago
+ * @holders: peers that hold something and are neither slow nor near, the one looked at longest ago
  *	first
  * @slow: peers that are, and have messages that can be granted more, in turn
- * @lost: bytes that could have come while somebody waited for what others hold, divided by
+ * @lost: bytes that could have come while a peer waited for what others hold, divided by
  *	rule.overcommit
  * @came: payload that was new, of peers that are not near
  * @pace: bytes in 2^20 ns that came when most came in this while, a while is 0.27 s; of any two
@@ -518,11 +518,11 @@ struct mrpc_prio_stats {
  * @pace_last: what was measured last; and how:
  * @pace_at: since then
  * @pace_bytes: and since so many had come
- * @places: the next look at how much comes while somebody waits
+ * @places: the next look at how much comes while a peer waits
  * @look_at: and the last one
  * @look_bytes: and what had come then
  * @look_drops: and how many packets had been dropped as there was no memory
- * @waits: somebody waits for what others hold
+ * @waits: a peer waits for what others hold
  * @lacks: and when that was looked at last, less came than could
  * @grants_due: something has changed that matters for grants
  * @timers: of messages and peers

@@ -34,7 +34,7 @@ static void prio_sock_make(struct work_struct *work)
 }
 
 /**
- * prio_sock_kern() - a UDP socket that is nobody's but the kernel's
+ * prio_sock_kern() - a UDP socket of the kernel's own
  * @net: its namespace
  * @family: AF_INET or AF_INET6
  * @sock: out
