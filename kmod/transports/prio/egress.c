@@ -10,14 +10,13 @@
 #include <net/dst.h>
 #include <net/sock.h>
 
+#include "core/call.h"
 #include "core/conn.h"
 #include "core/rpc.h"
 #include "egress/domain.h"
 #include "egress/unit.h"
 #include "lib/prio/prio.h"
-#include "transports/prio/host.h"
-
-#define PRIO_EGRESS_BATCH	32U	/* messages that come into a domain, or leave it, at once */
+#include "transports/prio/egress.h"
 
 static struct prio_out *prio_out_of_unit(struct mrpc_unit *u)
 {
@@ -173,79 +172,4 @@ void prio_egress_leave(struct prio_out *out)
 		return;
 	mrpc_unit_leave(&out->unit);
 	mrpc_prio_tx_gate(&out->link->host->ep, &out->core, false);
-}
-
-static void prio_egress_move(struct prio_out *out, bool joins)
-{
-	if (!out->gone)
-		return;
-	if (joins)
-		prio_egress_join(out);
-	else
-		prio_egress_leave(out);
-}
-
-/* Some of a link's messages, the first, which go behind the others. Return: there may be more. */
-static bool prio_egress_some(struct prio_link *link, bool joins)
-{
-	u32 nr = PRIO_EGRESS_BATCH;
-	struct prio_out *out;
-
-	while (nr--) {
-		out = list_first_entry_or_null(&link->outs, struct prio_out, of_link);
-		if (!out || out->moved == link->moves)
-			return false;
-		out->moved = link->moves;
-		list_move_tail(&out->of_link, &link->outs);
-		prio_egress_move(out, joins);
-	}
-	return true;
-}
-
-/*
- * A link may have thousands of messages: some at a time, with host->lock given up in between.
- * What comes meanwhile sees by itself whether its connection has a domain, and what ends leaves;
- * so those that were there at first, which are in front, are all that is to be seen to. One pass
- * at a time: whose domain changes has its connection's change to itself.
- */
-void prio_egress(struct mrpc_conn *conn, bool joins)
-{
-	struct prio_link *link = conn->link;
-	struct prio_host *host = link->host;
-
-	spin_lock_bh(&host->lock);
-	link->moves++;
-	while (prio_egress_some(link, joins)) {
-		prio_unlock(host);
-		cond_resched();
-		spin_lock_bh(&host->lock);
-	}
-	prio_unlock(host);
-	prio_pump_kick(host);	/* not at once: they may join another one now, or end */
-}
-
-struct mrpc_sender *prio_sender(struct mrpc_conn *conn)
-{
-	struct prio_link *link = conn->link;
-
-	return &link->host->sender;
-}
-
-void prio_device(struct mrpc_conn *conn, char *name)
-{
-	struct prio_link *link = conn->link;
-	struct dst_entry *dst;
-	struct prio_path path;
-
-	name[0] = 0;
-	spin_lock_bh(&link->host->lock);
-	path = link->key.peer->path;
-	spin_unlock_bh(&link->host->lock);
-	dst = prio_path_route(link->host, &path);
-	if (!dst)
-		return;
-	rcu_read_lock();
-	strscpy(name, READ_ONCE(dst->dev)->name, IFNAMSIZ);
-	rcu_read_unlock();
-	dst_release(dst);
 }

@@ -15,16 +15,10 @@
  * (transports/prio/pump.c), one context at a time, which builds and sends packets without the lock.
  * Bytes are copied where they belong by the owner of a connection's receive claim.
  *
- *  transports/prio/main.c		the module and its settings
- *  transports/prio/link.c		connections: what the core asks of a transport
- *  transports/prio/out.c, transports/prio/in.c messages, and what becomes of them
- *  transports/prio/pump.c		has done what the protocol wants
- *  transports/prio/egress.c	messages whose order is a domain's
- *  transports/prio/packet.c	datagrams, judged as they come, and sent
- *  transports/prio/peers.c	peers and the ways to them
- *  transports/prio/owner.c		sockets of the kernel's own: what packets belong to
- *  transports/prio/port.c		sockets, hosts and their end
- *  transports/prio/stats.c	what operators see
+ * The files, of which each calls only those before it: params.c, reaper.c, owner.c and packet.c;
+ * peers.c and links.c, the tables; egress.c, out.c and in.c, messages; host.c, what follows whatever was
+ * done under the lock; pump.c; forget.c, submit.c, deliver.c and receive.c, which do something under it;
+ * port.c, stats.c, link.c and main.c, which are called from outside.
  */
 #ifndef MRPC_TRANSPORTS_PRIO_HOST_H
 #define MRPC_TRANSPORTS_PRIO_HOST_H
@@ -38,10 +32,11 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
-#include "lib/message/segs.h"
 #include "core/transport.h"
 #include "egress/domain.h"
+#include "exec/kick.h"
 #include "lib/ds/ring.h"
+#include "lib/message/segs.h"
 #include "lib/message/wire.h"
 #include "lib/prio/prio.h"
 #include "lib/prio/rule.h"
@@ -181,8 +176,8 @@ struct prio_host {
  * struct prio_port - a bound UDP socket
  *
  * @users are its listener and its links; where there are none it is closed, with its peers: at
- * once, or a moment later if it is for those who connect (transports/prio/port.c). New users come under prio_ports_lock, or under host->lock where
- * there is a listener.
+ * once, or a moment later if it is for those who connect (transports/prio/port.c). New users come
+ * under prio_ports_lock, or under host->lock where there is a listener.
  *
  * @host: its host
  * @list: entry of host->ports; under prio_ports_lock
@@ -459,130 +454,36 @@ struct prio_look {
 	u64 below;
 };
 
-/* transports/prio/main.c */
-void prio_rule(struct mrpc_prio_rule *rule);
-u8 prio_dscp(u32 class);
-u32 prio_skb_priority(u32 class);
-
-/* transports/prio/port.c */
-struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
-struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
-bool prio_ports_unused(struct net *net);
-struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
-				  const struct sockaddr_storage *addr, u32 addr_len, int *err);
-void prio_port_put(struct prio_port *port);
-bool prio_look(struct net *net, struct prio_look *look);
-int prio_ports_init(void);
-void prio_ports_apply(void);
-void prio_ports_crowd(void);
-void prio_ports_exit(void);
-
-/* transports/prio/owner.c */
-int prio_sock_kern(struct net *net, u16 family, struct socket **sock);
-int prio_owners_open(struct prio_host *host);
-void prio_owners_unhook(struct prio_host *host);
-void prio_owners_free(struct prio_host *host);
-
-/* transports/prio/stats.c */
-void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more);
-int prio_stats(struct net *net, mrpc_stat_emit emit, void *ctx);
-
-/* transports/prio/peers.c */
-int prio_tables_init(struct prio_host *host);
-void prio_tables_free(struct prio_host *host);
-struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path *path);
-struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *path);
-struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path);
-bool prio_crowded(const struct prio_host *host);
-void prio_peers_idle(struct prio_port *port, unsigned long until);
-void prio_peers_cut(struct prio_port *port);
-void prio_peer_used(struct prio_peer *peer, struct prio_link *link);
-void prio_peer_unused(struct prio_peer *peer, struct prio_link *link);
-void prio_peer_events(struct prio_host *host);
-int prio_peers_init(void);
-void prio_peers_exit(void);
-void prio_peer_refused(struct prio_peer *peer);
-struct dst_entry *prio_path_route(struct prio_host *host, struct prio_path *path);
-struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer);
-
-/* transports/prio/packet.c: softirq, no lock needed unless said */
-void prio_packets_came(struct sock *sk);
-void prio_errors_came(struct sock *sk);
-struct sk_buff *prio_packet_new(struct socket *owner, u32 len, u32 class);
-void prio_packet_put(struct sk_buff *skb, u32 at, const void *data, u32 len);
-void prio_packet_send(struct sk_buff *skb, const struct prio_path *path, struct dst_entry *dst,
-		      u32 segment, u32 class);
-
-/* transports/prio/pump.c */
-void prio_pump_init(struct prio_host *host);
-void prio_pump_kick(struct prio_host *host);
-void prio_pump_run(struct prio_host *host);
-void prio_pump_softirq(struct prio_host *host);
-void prio_pump_stop(struct prio_host *host);
 void prio_settle(struct prio_host *host);
 void prio_unlock(struct prio_host *host) __releases(&host->lock);
 
-/* transports/prio/egress.c */
-void prio_egress_init(struct prio_host *host);
-bool prio_egress_waits(struct prio_host *host, u64 now);
-bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_prio_chunk *chunk,
-		      int *budget);
-void prio_egress_sent(struct prio_host *host, struct mrpc_prio_tx *tx, u32 sent, u32 size);
-void prio_egress_settle(struct prio_host *host);
-void prio_egress_join(struct prio_out *out);
-void prio_egress_leave(struct prio_out *out);
-void prio_egress(struct mrpc_conn *conn, bool joins);
-struct mrpc_sender *prio_sender(struct mrpc_conn *conn);
-void prio_device(struct mrpc_conn *conn, char *name);
+/**
+ * prio_pump_kick() - there may be something to do
+ * @host: the host
+ *
+ * Context: any; in softirq it is done when this one is over.
+ */
+static inline void prio_pump_kick(struct prio_host *host)
+{
+	if (READ_ONCE(host->threaded))
+		queue_work(system_unbound_wq, &host->thread);
+	else
+		queue_work(system_bh_wq, &host->pump);
+}
 
-/* transports/prio/out.c */
-int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-struct prio_out *prio_out_new(gfp_t gfp);
-bool prio_out_bye(struct prio_link *link, struct prio_out *out);
-void prio_out_ended(struct prio_host *host);
-void prio_out_abort(struct prio_link *link);
-void prio_out_strip(struct prio_link *link);
-void prio_out_free(struct prio_out *out);
-void prio_out_sent(struct mrpc_prio_tx *core);
-int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
-		    struct socket *owner, u32 *size);
-int prio_out_init(void);
-void prio_out_exit(void);
-
-/* transports/prio/in.c */
-u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
-		  const struct mrpc_prio_packet *p, u64 now);
-void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
-		  struct prio_bytes *bytes, u32 at, u64 now);
-void prio_in_ended(struct prio_host *host);
-int prio_in_run(struct prio_link *link, int budget);
-bool prio_in_slow(struct prio_link *link, u64 now, u64 patience);
-void prio_in_forget(struct prio_link *link);
-void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn);
-int prio_in_init(void);
-void prio_in_exit(void);
-
-/* transports/prio/link.c */
-int prio_links_init(struct prio_host *host);
-struct prio_link *prio_link_find(struct prio_peer *peer, u64 id);
-struct prio_link *prio_link_arrives(struct prio_peer *peer, u64 id, u32 *code);
-void prio_link_fail(struct prio_link *link, int err);
-void prio_link_put(struct prio_link *link);
-int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
-		 const char **why);
-int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
-		const char **why);
-bool prio_waiting(struct mrpc_listener *l);
-int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
-void prio_unlisten(struct mrpc_listener *l);
-int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
-void prio_flush(struct mrpc_conn *conn);
-int prio_recv(struct mrpc_conn *conn, int budget);
-void prio_shutdown(struct mrpc_conn *conn, bool abort);
-bool prio_busy(struct mrpc_conn *conn);
-void prio_release(struct mrpc_conn *conn);
-u64 prio_backlog(struct mrpc_conn *conn);
-bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience);
+/**
+ * prio_link_fail() - nothing more comes
+ * @link: the link
+ * @err: why; the first one counts
+ */
+static inline void prio_link_fail(struct prio_link *link, int err)
+{
+	if (link->err)
+		return;
+	WRITE_ONCE(link->err, err);
+	if (link->conn)
+		mrpc_kick_rx(link->conn);
+}
 
 static inline struct prio_peer *prio_peer_of(struct mrpc_prio_peer *core)
 {

@@ -6,6 +6,7 @@
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
+#include <net/dst.h>
 #include <net/ipv6.h>
 #include <net/sock.h>
 
@@ -14,136 +15,24 @@
 #include "core/rpc.h"
 #include "core/session.h"
 #include "egress/domain.h"
-#include "exec/kick.h"
-#include "lib/prio/prio.h"
-#include "lib/prio/wire.h"
-#include "transports/prio/host.h"
+#include "transports/prio/deliver.h"
+#include "transports/prio/egress.h"
+#include "transports/prio/forget.h"
+#include "transports/prio/in.h"
+#include "transports/prio/link.h"
+#include "transports/prio/links.h"
+#include "transports/prio/out.h"
+#include "transports/prio/peers.h"
+#include "transports/prio/port.h"
+#include "transports/prio/pump.h"
+#include "transports/prio/reaper.h"
+#include "transports/prio/submit.h"
 #include "transports/sock.h"
 
 #define PRIO_BACKLOG	4096
-
-static const struct rhashtable_params prio_link_params = {
-	.head_offset		= offsetof(struct prio_link, node),
-	.key_offset		= offsetof(struct prio_link, key),
-	.key_len		= sizeof(struct prio_link_key),
-	.automatic_shrinking	= true,
-};
-
-int prio_links_init(struct prio_host *host)
-{
-	return rhashtable_init(&host->links, &prio_link_params);
-}
+#define PRIO_EGRESS_BATCH	32U	/* messages that come into a domain, or leave it, at once */
 
 /* -- links: under host->lock ----------------------------------------------------------------- */
-
-/* prio_link_find() - the link for a message, or NULL */
-struct prio_link *prio_link_find(struct prio_peer *peer, u64 id)
-{
-	struct prio_link_key key = { .peer = peer, .id = id };
-
-	return rhashtable_lookup_fast(&peer->port->host->links, &key, prio_link_params);
-}
-
-/* prio_link_put() - one reference less */
-void prio_link_put(struct prio_link *link)
-{
-	if (--link->ref)
-		return;
-	prio_peer_unused(link->key.peer, link);
-	prio_port_put(link->port);
-	kfree_rcu(link, rcu);	/* a table that grows may be looking at it */
-}
-
-/* A link becomes one of @peer's; the caller is already a user of its port. */
-static int prio_link_setup(struct prio_link *link, struct prio_peer *peer, u64 id)
-{
-	link->ref = 1;
-	link->port = peer->port;
-	link->host = peer->port->host;
-	link->key.peer = peer;
-	link->key.id = id;
-	INIT_LIST_HEAD(&link->waiting);
-	INIT_LIST_HEAD(&link->outs);
-	INIT_LIST_HEAD(&link->ins);
-	INIT_LIST_HEAD(&link->ready);
-	INIT_LIST_HEAD(&link->early);
-	INIT_LIST_HEAD(&link->heads);
-	if (peer->core.state == MRPC_PRIO_PEER_UP)
-		link->token = peer->core.local;
-	if (rhashtable_insert_fast(&link->host->links, &link->node, prio_link_params))
-		return -ENOMEM;
-	link->known = true;
-	prio_peer_used(peer, link);
-	return 0;
-}
-
-/* No message comes for it any more. */
-static void prio_link_forget(struct prio_link *link)
-{
-	if (link->known)
-		rhashtable_remove_fast(&link->host->links, &link->node, prio_link_params);
-	link->known = false;
-	link->conn = NULL;
-}
-
-/**
- * prio_link_fail() - nothing more comes
- * @link: the link
- * @err: why; the first one counts
- */
-void prio_link_fail(struct prio_link *link, int err)
-{
-	if (link->err)
-		return;
-	WRITE_ONCE(link->err, err);
-	if (link->conn)
-		mrpc_kick_rx(link->conn);
-}
-
-/**
- * prio_link_arrives() - somebody wants a connection
- * @peer: who
- * @id: of the connection
- * @code: out: why not: enum mrpc_prio_refusal
- *
- * Return: the link, which waits to be accepted; or NULL.
- */
-struct prio_link *prio_link_arrives(struct prio_peer *peer, u64 id, u32 *code)
-{
-	struct prio_port *port = peer->port;
-	struct prio_link *link;
-
-	if (!port->l)
-		return NULL;
-	*code = MRPC_PRIO_LATER;
-	if (port->nr_waiting >= port->backlog)
-		return NULL;
-	link = kzalloc(sizeof(*link), GFP_ATOMIC | __GFP_NOWARN);
-	if (!link)
-		return NULL;
-	if (prio_link_setup(link, peer, id)) {
-		kfree(link);
-		return NULL;
-	}
-	atomic_inc(&port->users);
-	list_add_tail(&link->waiting, &port->waiting);
-	WRITE_ONCE(port->nr_waiting, port->nr_waiting + 1);
-	mrpc_kick_listener(port->l);
-	return link;
-}
-
-/* The next that waits to be accepted, or NULL. */
-static struct prio_link *prio_link_waiting(struct prio_port *port)
-{
-	struct prio_link *link = list_first_entry_or_null(&port->waiting, struct prio_link,
-							  waiting);
-
-	if (!link)
-		return NULL;
-	list_del_init(&link->waiting);
-	WRITE_ONCE(port->nr_waiting, port->nr_waiting - 1);
-	return link;
-}
 
 /* Nobody will accept it. Messages of its peer are refused from now on. */
 static void prio_link_turn_away(struct prio_link *link)
@@ -477,4 +366,81 @@ bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience)
 	slow = link && prio_in_slow(link, now, patience);
 	rcu_read_unlock();
 	return slow;
+}
+
+/* -- egress domains ---------------------------------------------------------------- */
+
+static void prio_egress_move(struct prio_out *out, bool joins)
+{
+	if (!out->gone)
+		return;
+	if (joins)
+		prio_egress_join(out);
+	else
+		prio_egress_leave(out);
+}
+
+/* Some of a link's messages, the first, which go behind the others. Return: there may be more. */
+static bool prio_egress_some(struct prio_link *link, bool joins)
+{
+	u32 nr = PRIO_EGRESS_BATCH;
+	struct prio_out *out;
+
+	while (nr--) {
+		out = list_first_entry_or_null(&link->outs, struct prio_out, of_link);
+		if (!out || out->moved == link->moves)
+			return false;
+		out->moved = link->moves;
+		list_move_tail(&out->of_link, &link->outs);
+		prio_egress_move(out, joins);
+	}
+	return true;
+}
+
+/*
+ * A link may have thousands of messages: some at a time, with host->lock given up in between.
+ * What comes meanwhile sees by itself whether its connection has a domain, and what ends leaves;
+ * so those that were there at first, which are in front, are all that is to be seen to. One pass
+ * at a time: whose domain changes has its connection's change to itself.
+ */
+void prio_egress(struct mrpc_conn *conn, bool joins)
+{
+	struct prio_link *link = conn->link;
+	struct prio_host *host = link->host;
+
+	spin_lock_bh(&host->lock);
+	link->moves++;
+	while (prio_egress_some(link, joins)) {
+		prio_unlock(host);
+		cond_resched();
+		spin_lock_bh(&host->lock);
+	}
+	prio_unlock(host);
+	prio_pump_kick(host);	/* not at once: they may join another one now, or end */
+}
+
+struct mrpc_sender *prio_sender(struct mrpc_conn *conn)
+{
+	struct prio_link *link = conn->link;
+
+	return &link->host->sender;
+}
+
+void prio_device(struct mrpc_conn *conn, char *name)
+{
+	struct prio_link *link = conn->link;
+	struct dst_entry *dst;
+	struct prio_path path;
+
+	name[0] = 0;
+	spin_lock_bh(&link->host->lock);
+	path = link->key.peer->path;
+	spin_unlock_bh(&link->host->lock);
+	dst = prio_path_route(link->host, &path);
+	if (!dst)
+		return;
+	rcu_read_lock();
+	strscpy(name, READ_ONCE(dst->dev)->name, IFNAMSIZ);
+	rcu_read_unlock();
+	dst_release(dst);
 }

@@ -8,7 +8,7 @@
 #include <linux/workqueue.h>
 #include <net/sock.h>
 
-#include "transports/prio/host.h"
+#include "transports/prio/owner.h"
 
 /**
  * struct prio_sock_work - a socket that is being made

@@ -8,6 +8,7 @@
  * family; it is the kernel's (transports/prio/owner.c).
  */
 #include <linux/random.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <net/sock.h>
 #include <net/ip.h>
@@ -15,13 +16,21 @@
 #include <net/netns/generic.h>
 #include <net/udp.h>
 
-#include "lib/ds/ring.h"
+#include "core/call.h"
 #include "lib/prio/prio.h"
-#include "transports/prio/host.h"
+#include "lib/prio/rule.h"
+#include "transports/prio/egress.h"
+#include "transports/prio/forget.h"
+#include "transports/prio/links.h"
+#include "transports/prio/owner.h"
+#include "transports/prio/params.h"
+#include "transports/prio/peers.h"
+#include "transports/prio/port.h"
+#include "transports/prio/pump.h"
+#include "transports/prio/reaper.h"
+#include "transports/prio/receive.h"
 
 #define PRIO_BUCKETS	8192
-#define PRIO_GRACE	(2 * HZ)	/* a port of those who connect: the next one may come soon */
-#define PRIO_PERIOD	(10 * HZ)	/* peers without connections are looked at */
 #define PRIO_IDLE	(60 * HZ)	/* and forgotten */
 
 /**
@@ -44,14 +53,6 @@ static unsigned int prio_net_id __read_mostly;
 static DEFINE_MUTEX(prio_ports_lock);
 static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
 static struct kmem_cache *prio_gaps_cache;	/* of its own name: who looks sees what loss takes */
-
-/*
- * Both do the same, for all namespaces: now and then while there are hosts, and a moment after
- * a port has lost its last user. Nobody puts them off.
- */
-static void prio_reap(struct work_struct *work);
-static DECLARE_DELAYED_WORK(prio_reaper, prio_reap);
-static DECLARE_DELAYED_WORK(prio_closer, prio_reap);
 
 /* -- hosts: under prio_ports_lock ---------------------------------------------------- */
 
@@ -93,10 +94,23 @@ static void prio_host_free(struct prio_host *host)
 	prio_owners_free(host);
 	__skb_queue_purge(&host->answers);
 	mrpc_prio_fini(&host->ep);
-	prio_tables_free(host);
+	rhashtable_destroy(&host->links);
+	rhashtable_destroy(&host->peers);
 	kvfree(host->hash);
 	put_net(host->net);
 	kfree(host);
+}
+
+static int prio_tables_init(struct prio_host *host)
+{
+	int err = prio_peers_table(host);
+
+	if (err)
+		return err;
+	err = prio_links_init(host);
+	if (err)
+		rhashtable_destroy(&host->peers);
+	return err;
 }
 
 static struct prio_host *prio_host_new(struct net *net, int *err)
@@ -137,8 +151,20 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	list_add(&host->list, &prio_hosts);
 	prio_net(net)->host = host;
 	prio_net(net)->used = true;
-	schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
+	prio_reap_later();
 	return host;
+}
+
+/* What two have counted together. */
+static void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more)
+{
+	const u64 *from = (const u64 *)more;
+	u64 *sum = (u64 *)to;
+	u32 i;
+
+	static_assert(sizeof(*to) % sizeof(*sum) == 0);
+	for (i = 0; i < sizeof(*to) / sizeof(*sum); i++)
+		sum[i] += from[i];
 }
 
 static void prio_host_settle(struct prio_host *host)
@@ -424,21 +450,6 @@ struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
 	return port;
 }
 
-/**
- * prio_port_put() - one user less
- * @port: the port
- *
- * Context: any but hard interrupt.
- */
-void prio_port_put(struct prio_port *port)
-{
-	bool connects = port->connects;
-
-	WRITE_ONCE(port->unused, jiffies);
-	if (atomic_dec_and_test(&port->users))
-		mod_delayed_work(system_wq, &prio_closer, connects ? PRIO_GRACE : 0);
-}
-
 /* A listener's port without users is free at once. Those who connect may come again soon. */
 static bool prio_port_expired(const struct prio_port *port)
 {
@@ -473,16 +484,10 @@ static void prio_reap(struct work_struct *work)
 	list_for_each_entry_safe(host, next, &prio_hosts, list)
 		unused |= prio_reap_host(host, false);
 	if (unused)
-		schedule_delayed_work(&prio_closer, PRIO_GRACE);
+		prio_reap_soon();
 	if (!list_empty(&prio_hosts))
-		schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
+		prio_reap_later();
 	mutex_unlock(&prio_ports_lock);
-}
-
-/* prio_ports_crowd() - there are many peers: see which can be forgotten. Softirq */
-void prio_ports_crowd(void)
-{
-	mod_delayed_work(system_wq, &prio_reaper, 0);
 }
 
 /* prio_ports_apply() - settings have changed */
@@ -555,6 +560,8 @@ int __init prio_ports_init(void)
 	prio_gaps_cache = KMEM_CACHE(mrpc_prio_gaps, SLAB_NO_MERGE);
 	if (!prio_gaps_cache)
 		return -ENOMEM;
+	prio_reaper_init(prio_reap);
+	prio_params_init(prio_ports_apply);
 	err = register_pernet_subsys(&prio_net_ops);
 	if (err)
 		kmem_cache_destroy(prio_gaps_cache);
@@ -570,9 +577,7 @@ void prio_ports_exit(void)
 	list_for_each_entry_safe(host, next, &prio_hosts, list)
 		prio_reap_host(host, true);
 	mutex_unlock(&prio_ports_lock);
-	/* Where there is no host they do not come again. */
-	cancel_delayed_work_sync(&prio_closer);
-	cancel_delayed_work_sync(&prio_reaper);
+	prio_reaper_stop();	/* where there is no host it does not come again */
 	synchronize_net();	/* with the last callbacks of sockets */
 	unregister_pernet_subsys(&prio_net_ops);
 	kmem_cache_destroy(prio_gaps_cache);

@@ -14,12 +14,14 @@
 #include <linux/delay.h>
 #include <net/sock.h>
 
-#include "core/call.h"
 #include "core/rpc.h"
-#include "core/transport.h"
 #include "lib/prio/prio.h"
 #include "lib/prio/wire.h"
-#include "transports/prio/host.h"
+#include "transports/prio/egress.h"
+#include "transports/prio/out.h"
+#include "transports/prio/packet.h"
+#include "transports/prio/peers.h"
+#include "transports/prio/pump.h"
 
 #define PRIO_ROUNDS	32	/* packets before others get a turn */
 #define PRIO_RETRY	NSEC_PER_MSEC	/* without memory for a packet */
@@ -56,20 +58,6 @@ void prio_pump_init(struct prio_host *host)
 	host->timer.function = prio_pump_timer;
 }
 
-/**
- * prio_pump_kick() - there may be something to do
- * @host: the host
- *
- * Context: any; in softirq it is done when this one is over.
- */
-void prio_pump_kick(struct prio_host *host)
-{
-	if (READ_ONCE(host->threaded))
-		queue_work(system_unbound_wq, &host->thread);
-	else
-		queue_work(system_bh_wq, &host->pump);
-}
-
 /* The end of a turn. @more: something is left to do: whose is the next turn? */
 static void prio_pump_share(struct prio_host *host, bool more)
 {
@@ -80,47 +68,6 @@ static void prio_pump_share(struct prio_host *host, bool more)
 	else if (!more && host->threaded && time_after(jiffies, host->busy + PRIO_THREAD))
 		WRITE_ONCE(host->threaded, false);
 	host->more = more;
-}
-
-/**
- * prio_settle() - see what has become of peers and messages
- * @host: the host; under its lock
- */
-void prio_settle(struct prio_host *host)
-{
-	if (mrpc_prio_settled(&host->ep))
-		return;
-	prio_peer_events(host);
-	prio_out_ended(host);
-	prio_in_ended(host);
-	prio_egress_settle(host);
-}
-
-/**
- * prio_unlock() - the end of whatever has been done under host->lock
- * @host: the host
- *
- * Gives back the messages that have ended, and what those have that are not sent any more.
- * Context: any but hard interrupt.
- */
-void prio_unlock(struct prio_host *host)
-	__releases(&host->lock)
-{
-	struct mrpc_call *call, *then;
-	struct prio_out *out, *next;
-	LIST_HEAD(ended);
-	LIST_HEAD(freed);
-
-	prio_settle(host);
-	list_splice_init(&host->ended, &ended);
-	list_splice_init(&host->freed, &freed);
-	spin_unlock_bh(&host->lock);
-	list_for_each_entry_safe(call, then, &freed, freed) {
-		mrpc_call_sent_put(call);
-		mrpc_call_put(call);
-	}
-	list_for_each_entry_safe(out, next, &ended, of_link)
-		prio_out_free(out);
 }
 
 /* -- packets: of the context that pumps ---------------------------------------------------- */

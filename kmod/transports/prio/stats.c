@@ -3,9 +3,9 @@
  * The prio transport: what operators see of it in a network namespace.
  */
 #include "core/transport.h"
-#include "lib/ds/ring.h"
-#include "lib/prio/wire.h"
-#include "transports/prio/host.h"
+#include "lib/prio/prio.h"
+#include "transports/prio/port.h"
+#include "transports/prio/stats.h"
 
 /* A number in struct prio_look. */
 struct prio_number {
@@ -76,18 +76,6 @@ static u64 prio_number_of(const struct prio_look *look, const struct prio_number
 	default:
 		return *(const u64 *)field;
 	}
-}
-
-/* prio_stats_add() - what two have counted together. Any context */
-void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more)
-{
-	const u64 *from = (const u64 *)more;
-	u64 *sum = (u64 *)to;
-	u32 i;
-
-	static_assert(sizeof(*to) % sizeof(*sum) == 0);
-	for (i = 0; i < sizeof(*to) / sizeof(*sum); i++)
-		sum[i] += from[i];
 }
 
 /* prio_stats() - see struct mrpc_transport_ops */

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: messages on their way in, by the owner of the receive claim.
+ *
+ * It has the sink look at a message when its head is complete, and from then on copies bytes
+ * straight to their place, in whatever order they have come. Several messages of a connection can be
+ * on their way: each has a sink.
+ */
+#include <linux/sizes.h>
+
+#include "call/receive.h"
+#include "core/conn.h"
+#include "core/memcopy.h"
+#include "core/rx_buffer.h"
+#include "exec/runtime.h"
+#include "lib/message/message.h"
+#include "lib/message/wire.h"
+#include "lib/prio/prio.h"
+#include "transports/prio/deliver.h"
+#include "transports/prio/in.h"
+#include "transports/prio/pump.h"
+
+#define PRIO_AHEAD	SZ_1M	/* granted beyond what has been placed */
+#define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
+
+/* Bytes [@from, @to) of the message, all of them in @skb. */
+static void prio_piece_copy(struct sk_buff *skb, u32 from, u32 to, u8 *dst)
+{
+	const struct prio_piece *p = prio_piece(skb);
+
+	while (from < to) {
+		u32 datagram = (from - p->from) / p->each, in = (from - p->from) % p->each;
+		u32 n = min(p->each - in, to - from);
+
+		mrpc_block_from_skb(skb, p->at + datagram * p->stride + in, dst, n);
+		dst += n;
+		from += n;
+	}
+}
+
+/* The first @len bytes of the message, which are here. */
+static void prio_in_gather(struct prio_in *in, u32 len, u8 *dst)
+{
+	struct sk_buff *skb;
+
+	for (skb = in->pieces; skb; skb = skb->next) {
+		const struct prio_piece *p = prio_piece(skb);
+
+		if (p->from < len)
+			prio_piece_copy(skb, p->from, min(p->to, len), dst + p->from);
+	}
+}
+
+/* The sender may send more. */
+static void prio_in_allow(struct prio_in *in, u32 limit)
+{
+	struct prio_host *host = in->link->host;
+
+	spin_lock_bh(&host->lock);
+	in->limit = limit;
+	if (!in->complete && !in->cut)
+		mrpc_prio_rx_limit(&host->ep, &in->core, in->limit, ktime_get_ns());
+	prio_unlock(host);
+	prio_pump_run(host);
+}
+
+/* So much, of what is before @end, that not too much waits to be placed. */
+static void prio_in_go_on(struct prio_in *in, u32 end)
+{
+	if (in->limit < end && in->placed + PRIO_AHEAD >= in->limit + PRIO_TELL)
+		prio_in_allow(in, min_t(u64, (u64)in->placed + PRIO_AHEAD, end));
+}
+
+/* Nobody wants what is left of it. */
+static void prio_in_skip(struct prio_in *in)
+{
+	struct prio_host *host = in->link->host;
+
+	spin_lock_bh(&host->lock);
+	prio_in_leave(in);
+	prio_unlock(host);
+	prio_pump_run(host);
+}
+
+/* Read the header. Return: 1: done; 0: the message has been refused; or -errno. */
+static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
+{
+	struct mrpc_frame *f = &in->frame;
+	struct mrpc_wire_hdr hdr;
+	const char *why;
+	bool too_big;
+	int err;
+
+	prio_in_gather(in, sizeof(hdr), (u8 *)&hdr);
+	err = mrpc_wire_decode(&hdr, conn->max_message, f, &why);
+	if (err && err != -EMSGSIZE)
+		return err;
+	/* There is no order: what has been sent behind the handshake can come before it. */
+	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING && f->type > MRPC_WIRE_HELLO_ACK)
+		return -EINPROGRESS;
+	too_big = err || mrpc_msg_head_len(&f->msg) > MRPC_MAX_HEAD;
+	if (!mrpc_sink_expects(conn, f) ||
+	    sizeof(hdr) + mrpc_frame_head(f) + f->msg.bytes != in->core.total)
+		return -EPROTO;
+	if (too_big) {
+		err = mrpc_sink_too_big(conn, f);
+		if (!err)
+			prio_in_skip(in);
+		return err;
+	}
+	WRITE_ONCE(in->head, sizeof(hdr) + mrpc_frame_head(f));
+	return 1;
+}
+
+/* Copy what has come to its place. Of a head only that of a large one has one, in->buf. */
+static void prio_in_place(struct prio_in *in)
+{
+	struct prio_host *host = in->link->host;
+	struct sk_buff *skb, *pieces = in->pieces;
+	u64 bytes;
+
+	for (skb = pieces; skb; skb = skb->next) {
+		const struct prio_piece *p = prio_piece(skb);
+		u32 from = max_t(u32, p->from, in->head);
+
+		if (in->buf && p->from < in->head)
+			prio_piece_copy(skb, p->from, min_t(u32, p->to, in->head),
+					in->buf + p->from);
+		if (in->base && from < p->to)
+			prio_piece_copy(skb, from, p->to, in->base + (from - in->head));
+		in->placed += p->to - p->from;
+		in->written = max(in->written, p->to);
+	}
+	in->pieces = NULL;
+	bytes = prio_pieces_free(pieces);
+	spin_lock_bh(&host->lock);
+	if (in->open && !in->accepted)
+		prio_in_accepted(in);
+	prio_in_unstage(in, bytes);
+	/* What has come meanwhile could not be placed yet: it was not worth a look. */
+	if (in->came && prio_in_heavy(in))
+		prio_in_tell(in);
+	spin_unlock_bh(&host->lock);
+}
+
+/* It is the link's first; or it is not, and waits to be. */
+static bool prio_in_turn(struct prio_in *in)
+{
+	struct prio_link *link = in->link;
+	bool first;
+
+	spin_lock_bh(&link->host->lock);
+	if (!link->first)
+		link->first = in;
+	first = link->first == in;
+	if (!first)
+		list_move_tail(&in->ready, &link->heads);
+	spin_unlock_bh(&link->host->lock);
+	return first;
+}
+
+/* Room for @need bytes of the head: in->buf grows with what comes. Return: 0 or -ENOMEM. */
+static int prio_in_grow(struct mrpc_conn *conn, struct prio_in *in, u32 need)
+{
+	u32 cap = min_t(u64, in->head, max(need, 2 * in->cap));
+	u8 *buf;
+
+	if (need <= in->cap)
+		return 0;
+	buf = mrpc_stream_alloc(conn->session, &cap);
+	if (!buf)
+		return -ENOMEM;
+	if (in->buf) {
+		memcpy(buf, in->buf, in->limit);
+		mrpc_stream_recycle(conn->session, in->buf, in->cap);
+	}
+	in->buf = buf;
+	in->cap = cap;
+	return 0;
+}
+
+/* Not all of the head is here. Return: 0 or -errno. */
+static int prio_in_part(struct mrpc_conn *conn, struct prio_in *in)
+{
+	int err;
+
+	/* A small one comes without our help. */
+	if (in->head <= PRIO_STAGE || !prio_in_turn(in))
+		return 0;
+	err = prio_in_grow(conn, in, min_t(u64, (u64)in->limit + PRIO_AHEAD, in->head));
+	if (err)
+		return err;
+	prio_in_place(in);
+	prio_in_go_on(in, in->head);
+	return 0;
+}
+
+/* All of the head is here: have the sink judge it. Return: 0 or -errno. */
+static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
+{
+	u32 cap = in->head;
+	u8 *buf = in->buf ?: mrpc_stream_alloc(conn->session, &cap);
+	int err;
+
+	if (!buf)
+		return -ENOMEM;
+	if (in->buf)
+		prio_in_place(in);
+	else
+		prio_in_gather(in, in->head, buf);
+	err = mrpc_sink_head(conn, &in->frame, buf + sizeof(struct mrpc_wire_hdr));
+	if (err == -EAGAIN && in->buf)
+		return err;
+	mrpc_stream_recycle(conn->session, buf, in->buf ? in->cap : cap);
+	in->buf = NULL;
+	if (err)
+		return err;
+	in->open = true;
+	in->base = conn->sink.addr;
+	return 0;
+}
+
+static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
+{
+	struct prio_host *host = in->link->host;
+
+	conn->sink.left = 0;
+	mrpc_sink_done(conn);
+	spin_lock_bh(&host->lock);
+	prio_in_free(in);
+	spin_unlock_bh(&host->lock);
+}
+
+/* More of it is to come. Return: whether anybody wants that. */
+static bool prio_in_wanted(const struct mrpc_conn *conn, const struct prio_in *in, bool fresh)
+{
+	const struct mrpc_sink *sink = fresh ? &conn->sink : &in->sink;
+
+	/* What has no bytes behind its head is complete in a moment. */
+	return !sink->a.frame.msg.bytes || mrpc_sink_wanted(sink);
+}
+
+/* For who drops it: what of its bytes has not been written, behind all that has. */
+static void prio_in_untouched(const struct prio_in *in, struct mrpc_sink *sink)
+{
+	u64 end = in->head + sink->a.frame.msg.bytes;
+
+	sink->left = end - clamp_t(u64, in->written, in->head, end);
+}
+
+static void prio_in_resume(struct mrpc_conn *conn, struct prio_in *in)
+{
+	prio_in_untouched(in, &in->sink);
+	mrpc_sink_resume(conn, &in->sink);
+}
+
+/* Nobody wants the rest: it is refused. Return: 1, or -errno. */
+static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh)
+{
+	int err;
+
+	if (fresh)
+		prio_in_untouched(in, &conn->sink);
+	else
+		prio_in_resume(conn, in);
+	err = mrpc_sink_give_up(conn);
+	prio_in_skip(in);
+	return err ?: 1;
+}
+
+/* Nothing of it has been delivered. Return: 1, or -errno. */
+static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
+{
+	struct prio_host *host = in->link->host;
+	int err = 0;
+
+	if (in->open) {
+		prio_in_resume(conn, in);
+		err = mrpc_sink_abort(conn);
+	}
+	if (in->buf)
+		mrpc_stream_recycle(conn->session, in->buf, in->cap);
+	spin_lock_bh(&host->lock);
+	prio_in_free(in);
+	spin_unlock_bh(&host->lock);
+	return err ?: 1;
+}
+
+/* What came before the handshake can be looked at now. */
+static void prio_in_late(struct prio_link *link)
+{
+	struct prio_host *host = link->host;
+
+	if (list_empty(&link->early))
+		return;
+	spin_lock_bh(&host->lock);
+	list_splice_tail_init(&link->early, &link->ready);
+	spin_unlock_bh(&host->lock);
+}
+
+/* Take what has come. Return: bytes from 0 that are here. */
+static u32 prio_in_fetch(struct prio_in *in, bool *complete)
+{
+	struct prio_host *host = in->link->host;
+	struct sk_buff *came, *skb;
+	u32 here;
+
+	spin_lock_bh(&host->lock);
+	came = in->came;
+	in->came = NULL;
+	*complete = in->complete;
+	here = in->complete ? in->core.total : in->core.next;
+	spin_unlock_bh(&host->lock);
+	if (!came)
+		return here;
+	for (skb = came; skb->next; skb = skb->next)
+		;
+	skb->next = in->pieces;
+	in->pieces = came;
+	return here;
+}
+
+/*
+ * Get on with a message. Return: 1: it is done with; 0: not yet; -EINPROGRESS: the
+ * handshake is not complete; else as mrpc_transport_ops.recv.
+ */
+static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct prio_in *in)
+{
+	bool complete, fresh = !in->open;
+	u32 here;
+	int err;
+
+	if (READ_ONCE(in->given_up))
+		return prio_in_abandon(conn, in);
+	here = prio_in_fetch(in, &complete);
+	if (!in->head) {
+		if (here < sizeof(struct mrpc_wire_hdr))
+			return complete ? -EPROTO : 0;
+		err = prio_in_header(conn, in);
+		if (err <= 0)
+			return err ?: 1;
+	}
+	if (here < in->head)
+		return prio_in_part(conn, in);
+	if (fresh) {
+		err = prio_in_head(conn, in);
+		if (err)
+			return err;
+		if (in->frame.type <= MRPC_WIRE_HELLO_ACK)
+			prio_in_late(link);
+	}
+	prio_in_place(in);
+	if (complete) {
+		if (!fresh)
+			mrpc_sink_resume(conn, &in->sink);
+		prio_in_deliver(conn, in);
+		return 1;
+	}
+	if (!prio_in_wanted(conn, in, fresh))
+		return prio_in_refuse(conn, in, fresh);
+	if (fresh)
+		mrpc_sink_park(conn, &in->sink);
+	prio_in_go_on(in, in->core.total);
+	return 0;
+}
+
+/* The next to look at. @err: out: why none will come any more, if there is none. */
+static struct prio_in *prio_in_next(struct prio_link *link, int *err)
+{
+	struct prio_host *host = link->host;
+	struct prio_in *in;
+
+	spin_lock_bh(&host->lock);
+	in = list_first_entry_or_null(&link->ready, struct prio_in, ready);
+	if (in)
+		list_del_init(&in->ready);
+	*err = link->err;
+	spin_unlock_bh(&host->lock);
+	return in;
+}
+
+/* Not now: it is looked at again with those on @list. */
+static void prio_in_put_off(struct prio_link *link, struct prio_in *in, struct list_head *list)
+{
+	struct prio_host *host = link->host;
+
+	spin_lock_bh(&host->lock);
+	list_move_tail(&in->ready, list);	/* from where more that came has put it */
+	spin_unlock_bh(&host->lock);
+}
+
+/* What has been put off comes first. */
+static void prio_in_again(struct prio_link *link, struct list_head *list)
+{
+	struct prio_host *host = link->host;
+
+	if (list_empty(list))
+		return;
+	spin_lock_bh(&host->lock);
+	list_splice(list, &link->ready);
+	spin_unlock_bh(&host->lock);
+}
+
+/* The messages of a link, until nothing is left to do. @full: out: those without room. */
+static int prio_in_steps(struct prio_link *link, int budget, struct list_head *full)
+{
+	struct mrpc_conn *conn = link->conn;
+	struct prio_in *in;
+	int frames = 0, n;
+
+	while (frames < budget) {
+		u32 total;
+
+		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+			return frames;
+		if (mrpc_runtime_hurries(conn))
+			return budget;
+		if (READ_ONCE(link->down))
+			return -ESHUTDOWN;
+		in = prio_in_next(link, &n);
+		/* What is whole can still be had, if the peer has ended in order. */
+		if (!in && !list_empty(full))
+			return n && n != -ESHUTDOWN ? n : -EAGAIN;
+		if (!in)
+			return n ?: frames;
+		/* Where one finds no room, those that have it go on, but none that is new. */
+		if (!list_empty(full) && !in->open && !READ_ONCE(in->given_up)) {
+			prio_in_put_off(link, in, full);
+			continue;
+		}
+		WRITE_ONCE(conn->last_rx, get_jiffies_64());
+		total = in->core.total;
+		n = prio_in_step(conn, link, in);
+		if (n == -EAGAIN)
+			prio_in_put_off(link, in, full);
+		else if (n == -EINPROGRESS)
+			prio_in_put_off(link, in, &link->early);
+		else if (n < 0)
+			return n;
+		frames += n > 0 ? 1 + total / PRIO_FRAME : 1;
+	}
+	return budget;
+}
+
+/**
+ * prio_in_run() - place and deliver what has come
+ * @link: a link with a connection
+ * @budget: frames
+ *
+ * Context: owner of the receive claim; may sleep. Return: as mrpc_transport_ops.recv.
+ */
+int prio_in_run(struct prio_link *link, int budget)
+{
+	LIST_HEAD(full);
+	int n = prio_in_steps(link, budget, &full);
+
+	prio_in_again(link, &full);
+	return n;
+}
+
+/*
+ * It waits for us, or for its reader: nothing that its sender could send would help. The sink
+ * wants the head first; what has come behind that is only staged until then. There may be no room
+ * for what one sends that is not the first.
+ */
+static bool prio_in_ours(const struct prio_in *in)
+{
+	u32 may = min(in->core.granted, in->limit);
+
+	if (in->accepted)
+		return in->core.got >= may;
+	if (in->link->first && in->link->first != in)
+		return true;
+	return in->core.next >= min_t(u64, READ_ONCE(in->head) ?: sizeof(struct mrpc_wire_hdr), may);
+}
+
+/**
+ * prio_in_slow() - does a message take too long to arrive?
+ * @link: a link with a connection
+ * @now: ns
+ * @patience: ns in which PRIO_TELL more bytes are to come, where they may
+ *
+ * Context: any but hard interrupt.
+ */
+bool prio_in_slow(struct prio_link *link, u64 now, u64 patience)
+{
+	struct prio_host *host = link->host;
+	bool slow = false;
+	struct prio_in *in;
+
+	spin_lock_bh(&host->lock);
+	list_for_each_entry(in, &link->ins, of_link) {
+		if (in->complete || in->cut)
+			continue;
+		if (prio_in_ours(in))
+			in->since = now;
+		slow |= now > in->since && now - in->since > patience;
+	}
+	spin_unlock_bh(&host->lock);
+	return slow;
+}
+
+/**
+ * prio_in_drop() - a connection ends: what has come for it is not wanted
+ * @link: the link; not @known any more
+ * @conn: the connection; the caller owns both claims
+ *
+ * Context: process; may sleep.
+ */
+void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
+{
+	struct prio_host *host = link->host;
+	struct prio_in *in;
+
+	if (conn->sink.active || conn->sink.rx)
+		mrpc_sink_drop(conn, &conn->sink);
+	for (;;) {
+		u8 *buf = NULL;
+		u32 cap = 0;
+
+		spin_lock_bh(&host->lock);
+		in = list_first_entry_or_null(&link->ins, struct prio_in, of_link);
+		if (in) {
+			if (in->sink.active)
+				prio_in_resume(conn, in);
+			buf = in->buf;
+			cap = in->cap;
+			prio_in_leave(in);
+		}
+		prio_unlock(host);
+		if (!in)
+			return;
+		if (buf)
+			mrpc_stream_recycle(conn->session, buf, cap);
+		if (conn->sink.active)
+			mrpc_sink_drop(conn, &conn->sink);
+	}
+}

@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The prio transport: UDP datagrams from the network.
+ *
+ * What came as segments of one packet is looked at as one: each segment has a header of its own.
+ */
+#include <linux/errqueue.h>
+#include <linux/ip.h>
+#include <linux/ipv6.h>
+#include <linux/sizes.h>
+#include <linux/udp.h>
+#include <net/inet_ecn.h>
+#include <net/udp.h>
+
+#include "core/rpc.h"
+#include "lib/prio/prio.h"
+#include "lib/prio/wire.h"
+#include "transports/prio/in.h"
+#include "transports/prio/links.h"
+#include "transports/prio/packet.h"
+#include "transports/prio/peers.h"
+#include "transports/prio/pump.h"
+#include "transports/prio/receive.h"
+
+#define PRIO_ANSWERS	256	/* to strangers, that wait to be sent */
+#define PRIO_ANSWERED	SZ_512K	/* bytes of packets without payload below us, and no more answers */
+
+/* What a cookie is for. */
+struct prio_address {
+	struct in6_addr remote;
+	__be16 rport;
+	__be16 lport;
+	u32 scope;
+	u32 family;
+};
+
+static_assert(sizeof(struct prio_address) <= MRPC_PRIO_MAX_ADDR);
+
+/* Where a packet came from. */
+static void prio_path_of(const struct sk_buff *skb, struct prio_path *path)
+{
+	const struct udphdr *uh = udp_hdr(skb);
+
+	memset(path, 0, sizeof(*path));
+	path->lport = uh->dest;
+	path->rport = uh->source;
+	if (skb->protocol == htons(ETH_P_IP)) {
+		path->family = AF_INET;
+		path->local.s6_addr32[0] = ip_hdr(skb)->daddr;
+		path->remote.s6_addr32[0] = ip_hdr(skb)->saddr;
+		return;
+	}
+	path->family = AF_INET6;
+	path->local = ipv6_hdr(skb)->daddr;
+	path->remote = ipv6_hdr(skb)->saddr;
+	if (ipv6_addr_type(&path->remote) & IPV6_ADDR_LINKLOCAL)
+		path->scope = inet6_iif(skb);
+}
+
+/* crc32c of @len bytes from @at, with the field of that name taken as zero. */
+static u32 prio_packet_crc(struct sk_buff *skb, u32 at, u32 len)
+{
+	u8 head[sizeof(struct mrpc_prio_hdr)];
+	struct skb_seq_state st;
+	u32 crc, done = 0, n;
+	const u8 *data;
+
+	skb_copy_bits(skb, at, head, sizeof(head));
+	mrpc_prio_set_crc(head, 0);
+	crc = mrpc_checksum(MRPC_CHECKSUM_INIT, head, sizeof(head));
+	skb_prepare_seq_read(skb, at + sizeof(head), at + len, &st);
+	/* What it returns may go beyond the end; what it has mapped it gives back at the end. */
+	while ((n = skb_seq_read(done, &data, &st))) {
+		if (done < len - sizeof(head))
+			crc = mrpc_checksum(crc, data, min_t(u32, n, len - sizeof(head) - done));
+		done += n;
+	}
+	return ~crc;
+}
+
+/**
+ * struct prio_arrival - the packet that is being taken in
+ * @port: where it came
+ * @peer: who sent it, or NULL
+ * @path: from where
+ * @bytes: it
+ * @train: byte of it up to which each datagram, from the present one on, goes on where the one
+ *	before ends; not beyond the present one: that is not known yet
+ * @ecn: congestion was experienced
+ */
+struct prio_arrival {
+	struct prio_port *port;
+	struct prio_peer *peer;
+	struct prio_path path;
+	struct prio_bytes bytes;
+	u32 train;
+	bool ecn;
+};
+
+static void prio_answer(struct prio_host *host, const struct prio_path *path,
+			struct mrpc_prio_event *ev)
+{
+	struct sk_buff *skb;
+
+	/* Also of those that wait for the neighbour that a stranger claims to be. */
+	if (skb_queue_len(&host->answers) >= PRIO_ANSWERS ||
+	    sk_wmem_alloc_get(host->control->sk) >= PRIO_ANSWERED)
+		return;
+	skb = prio_packet_new(host->control, ev->answer_len, MRPC_PRIO_CONTROL_CLASS);
+	if (!skb)
+		return;
+	if (mrpc_prio_has_crc(ev->answer))
+		mrpc_prio_set_crc(ev->answer, ~mrpc_checksum(MRPC_CHECKSUM_INIT, ev->answer,
+							     ev->answer_len));
+	prio_packet_put(skb, 0, ev->answer, ev->answer_len);
+	memcpy(skb->cb, path, sizeof(*path));
+	__skb_queue_tail(&host->answers, skb);
+}
+
+/* Only who listens is open to strangers. */
+static void prio_stranger(struct prio_arrival *a, const struct mrpc_prio_packet *p, u64 now)
+{
+	struct prio_host *host = a->port->host;
+
+	if (a->port->l)
+		a->peer = prio_peer_new(a->port, &a->path);
+	if (a->peer)
+		mrpc_prio_welcome(&host->ep, &a->peer->core, PRIO_FIRST_PAYLOAD, p, now);
+	else
+		mrpc_prio_count(&host->ep, a->port->l ? MRPC_PRIO_DROP_LIMIT :
+				MRPC_PRIO_DROP_REFUSED);
+}
+
+static void prio_message(struct prio_arrival *a, struct mrpc_prio_event *ev,
+			 const struct mrpc_prio_packet *p, u64 now)
+{
+	struct prio_link *link = prio_link_find(a->peer, p->conn);
+	u32 code = MRPC_PRIO_UNKNOWN;
+
+	ev->type = MRPC_PRIO_EVENT_NONE;
+	if (!link && p->kind == MRPC_PRIO_OPEN)
+		link = prio_link_arrives(a->peer, p->conn, &code);
+	if (link)
+		code = prio_in_begin(link, ev, p, now);
+	if (code)
+		mrpc_prio_refuse(&a->port->host->ep, &a->peer->core, p, code);
+}
+
+/*
+ * Which datagrams behind that at @at, which is @p alone, go on where that ends. Those of a train
+ * that is known already are not looked at again: each is compared once, whatever becomes of it.
+ */
+static void prio_train(struct prio_arrival *a, u32 at, const u8 *head, struct mrpc_prio_packet *p)
+{
+	u32 stride = a->bytes.stride, all = a->bytes.skb->len, end = a->train, n;
+	u8 buf[MRPC_PRIO_DATA_HDR];
+	const u8 *next;
+
+	if (p->size != stride || p->len <= PRIO_FEW || p->total <= PRIO_SMALL)
+		return;
+	if (end <= at) {
+		for (end = at + stride; end < all; end += n) {
+			n = min(stride, all - end);
+			if (n <= sizeof(buf))
+				break;
+			next = skb_header_pointer(a->bytes.skb, end, sizeof(buf), buf);
+			if (!mrpc_prio_follows(p, head, next, (end - at) / stride * p->len,
+					       n - sizeof(buf)))
+				break;
+		}
+		a->train = end;
+	}
+	p->train = DIV_ROUND_UP(end - at, stride) - 1;
+	p->train_len = end - at - stride - p->train * MRPC_PRIO_DATA_HDR;
+}
+
+/* A packet of the protocol, by itself all right. Return: as prio_packet_take() */
+static u32 prio_packet_judge(struct prio_arrival *a, u32 at, const struct mrpc_prio_packet *p)
+{
+	struct prio_host *host = a->port->host;
+	struct mrpc_prio_event ev;
+	struct prio_address addr = {
+		.remote = a->path.remote,
+		.rport = a->path.rport,
+		.lport = a->path.lport,
+		.scope = a->path.scope,
+		.family = a->path.family,
+	};
+	u64 now = ktime_get_ns();
+
+	mrpc_prio_receive(&host->ep, a->peer ? &a->peer->core : NULL, &addr, sizeof(addr), p,
+			  a->ecn, now, &ev);
+	if (ev.type == MRPC_PRIO_EVENT_ANSWER) {
+		prio_answer(host, &a->path, &ev);
+		return 0;
+	}
+	if (ev.type == MRPC_PRIO_EVENT_PEER)
+		prio_stranger(a, p, now);
+	else if (ev.type == MRPC_PRIO_EVENT_MESSAGE)
+		prio_message(a, &ev, p, now);
+	if (ev.type == MRPC_PRIO_EVENT_DATA)
+		prio_in_data(host, &ev, &a->bytes, at + MRPC_PRIO_DATA_HDR, now);
+	return ev.packets > 1 ? min(ev.packets * p->size, a->bytes.skb->len - at) : p->size;
+}
+
+/*
+ * One packet of the protocol, the first of the @len bytes from @at on; or as many datagrams, of
+ * which this is the first, as are taken as one.
+ * Return: its bytes, or those of all these; 0: it is malformed, or not of the peer's association,
+ * and what follows it counts no more: who is unknown gets one answer for a datagram.
+ */
+static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
+{
+	struct prio_host *host = a->port->host;
+	u32 linear = min_t(u32, len, sizeof(host->heard)), why;
+	struct mrpc_prio_packet p;
+	const u8 *head;
+
+	if (len >= sizeof(struct mrpc_prio_hdr)) {
+		head = skb_header_pointer(a->bytes.skb, at, sizeof(struct mrpc_prio_hdr), host->heard);
+		if (head[offsetof(struct mrpc_prio_hdr, type)] == MRPC_PRIO_DATA)
+			linear = min_t(u32, len, MRPC_PRIO_DATA_HDR);
+	}
+	head = skb_header_pointer(a->bytes.skb, at, linear, host->heard);
+	if (mrpc_prio_parse(head, linear, len, &p, &why)) {
+		mrpc_prio_count(&host->ep, why);
+		return 0;
+	}
+	if (p.flags & MRPC_PRIO_CRC && prio_packet_crc(a->bytes.skb, at, p.size) != p.crc) {
+		mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_CRC);
+		return 0;
+	}
+	if (p.type == MRPC_PRIO_DATA)
+		prio_train(a, at, head, &p);
+	return prio_packet_judge(a, at, &p);
+}
+
+/*
+ * One datagram of those that have come as one packet: @len bytes from @at.
+ * Return: bytes that are done with: those, and of others that were taken with it.
+ */
+static u32 prio_datagram(struct prio_arrival *a, u32 at, u32 len)
+{
+	u32 done = 0, n;
+
+	do {
+		n = prio_packet_take(a, at + done, len - done);
+		done += n;
+	} while (n && done < len);
+	return max(done, len);
+}
+
+/* One packet. @skb: behind its UDP header. */
+static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
+{
+	struct prio_arrival a = { .port = port, .bytes.skb = skb };
+	struct prio_host *host = port->host;
+	bool bad = udp_lib_checksum_complete(skb);
+	u32 at = 0, len = skb->len;
+	u8 tos;
+
+	prio_path_of(skb, &a.path);
+	tos = a.path.family == AF_INET ? ip_hdr(skb)->tos : ipv6_get_dsfield(ipv6_hdr(skb));
+	a.ecn = INET_ECN_is_ce(tos);
+	a.bytes.stride = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : max(len, 1U);
+	/* It may wait for its reader. */
+	skb_dst_drop(skb);
+	skb->dev = NULL;
+	skb->next = NULL;
+	if (skb->pkt_type != PACKET_HOST) {	/* to many at once: nothing of ours is */
+		consume_skb(skb);
+		return;
+	}
+	spin_lock_bh(&host->lock);
+	a.peer = prio_peer_find(host, &a.path);
+	do {
+		if (bad) {
+			mrpc_prio_count(&host->ep, MRPC_PRIO_DROP_CRC);
+			at += a.bytes.stride;
+		} else {
+			at += prio_datagram(&a, at, min(a.bytes.stride, len - at));
+		}
+	} while (at < len);
+	prio_unlock(host);
+	if (!a.bytes.taken)
+		consume_skb(skb);
+}
+
+/* Who puts a packet there calls us after that. */
+static bool prio_packets_wait(const struct sock *sk)
+{
+	return !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
+	       !skb_queue_empty_lockless(&udp_sk(sk)->reader_queue);
+}
+
+/**
+ * prio_packets_came() - sk_data_ready of a port
+ * @sk: its socket
+ *
+ * Packets are not taken as those of tunnels are, since these never come as several datagrams in
+ * one. Context: softirq.
+ */
+void prio_packets_came(struct sock *sk)
+{
+	struct prio_port *port;
+	struct sk_buff *skb;
+	int err;
+
+	rcu_read_lock();
+	port = rcu_dereference_sk_user_data(sk);
+	while (port && prio_packets_wait(sk)) {
+		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
+		if (skb)
+			prio_packet_came(port, skb);
+		else if (err == -EAGAIN)	/* else an ICMP error came between */
+			break;
+	}
+	/* Not by a kick: whoever has been woken up would be scheduled first. */
+	if (port)
+		prio_pump_softirq(port->host);
+	rcu_read_unlock();
+}
+
+/*
+ * A packet of ours was of no use, says the network. Anybody could say so; who quotes the token
+ * of a HELLO has seen it: then nobody is there.
+ */
+static void prio_packet_refused(struct prio_port *port, struct sk_buff *skb)
+{
+	const struct sock_exterr_skb *serr = SKB_EXT_ERR(skb);
+	const void *to = skb_network_header(skb) + serr->addr_offset;
+	struct mrpc_prio_packet p;
+	u8 buf[MRPC_PRIO_BODY_LEN];
+	struct prio_peer *peer;
+	struct prio_path path;
+	const void *head;
+	u32 why;
+
+	if (serr->ee.ee_errno != ECONNREFUSED)
+		return;
+	head = skb_header_pointer(skb, 0, sizeof(buf), buf);
+	if (!head || mrpc_prio_parse(head, sizeof(buf), sizeof(buf), &p, &why) ||
+	    p.type != MRPC_PRIO_HELLO)
+		return;
+	memset(&path, 0, sizeof(path));
+	path.lport = port->number;
+	path.rport = serr->port;
+	if (serr->ee.ee_origin == SO_EE_ORIGIN_ICMP) {
+		path.family = AF_INET;
+		memcpy(&path.remote, to, sizeof(__be32));
+	} else if (serr->ee.ee_origin == SO_EE_ORIGIN_ICMP6) {
+		path.family = AF_INET6;
+		memcpy(&path.remote, to, sizeof(path.remote));
+		if (ipv6_addr_type(&path.remote) & IPV6_ADDR_LINKLOCAL)
+			path.scope = skb->skb_iif;
+	}
+	spin_lock_bh(&port->host->lock);
+	peer = prio_peer_find(port->host, &path);
+	if (peer && peer->core.state == MRPC_PRIO_PEER_HELLO && peer->core.local == p.token)
+		prio_peer_refused(peer);
+	prio_unlock(port->host);
+}
+
+/**
+ * prio_errors_came() - sk_error_report of a port
+ * @sk: its socket
+ *
+ * Packets that are too big have been noted in the routes. Context: softirq.
+ */
+void prio_errors_came(struct sock *sk)
+{
+	struct prio_port *port;
+	struct sk_buff *skb;
+
+	rcu_read_lock();
+	port = rcu_dereference_sk_user_data(sk);
+	/* sock_dequeue_err_skb() would call us for the next one. */
+	while (port && (skb = skb_dequeue(&sk->sk_error_queue))) {
+		prio_packet_refused(port, skb);
+		consume_skb(skb);
+	}
+	rcu_read_unlock();
+}
