@@ -4,9 +4,13 @@
  * server's application get to see.
  */
 #include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tap.h"
+#include "gen.h"
 #include "load.h"
 #include "operator.h"
 #include "peer.h"
@@ -490,4 +494,60 @@ TEST_LIMIT(strangers_and_other_types, 180)
 			  raw_file_number("/sys/class/misc/mrpc/schemas"));
 		op_must_del(types[i]);
 	}
+}
+
+/* A schema with so many methods, of one type. */
+static int bind_methods(struct raw *s, uint32_t nr)
+{
+	struct gen_schema *schema = calloc(1, sizeof(*schema));
+	size_t len;
+	uint8_t *binary;
+	uint32_t i;
+	int id;
+
+	for (i = 0; i < nr; i++)
+		gen_add_method(schema, 0, 0);
+	gen_add_type(schema);
+	gen_add_field(schema, 1, MRPC_KIND_UINT32, 0, MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
+	binary = gen_schema_binary(schema, &len);
+	id = raw_bind(s, binary, len, NULL);
+	free(binary);
+	free(schema);
+	return id;
+}
+
+/* The same session serves and connects: its thread does both while it waits. */
+static int connect_methods(uint32_t nr, const char *addr)
+{
+	struct mrpc_connect c;
+	struct raw s;
+	int err;
+
+	raw_open(&s, 65536, 65536);
+	c = raw_target(&s, addr);
+	memset(c.schemas, 0, sizeof(c.schemas));
+	c.schemas[0] = bind_methods(&s, nr);
+	c.nr_schemas = 1;
+	CHECK(raw_serve_at(&s, &c) > 0);
+	err = raw_connect_to(&s, &c);
+	raw_close(&s);
+	return err;
+}
+
+/* Rules times methods has a limit: a stranger's schema must not cost minutes. */
+TEST(too_many_for_a_schema)
+{
+	FILE *f = fopen("/tmp/many-rules", "w");
+	uint32_t i;
+
+	CHECK(f);
+	for (i = 0; i < 2048; i++)
+		fprintf(f, "deny if field f0 > %u\n", 1000 + i);
+	CHECK_EQ(fclose(f), 0);
+	op_del_all();
+	CHECK_EQ(system("mrpc engine add acl rules /tmp/many-rules"), 0);
+	CHECK(connect_methods(300, "loop:many") < 0);
+	CHECK(connect_methods(200, "loop:less") > 0);
+	op_must_del("acl");
+	CHECK_EQ(unlink("/tmp/many-rules"), 0);
 }

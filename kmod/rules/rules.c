@@ -6,6 +6,7 @@
 #include <linux/list.h>
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "core/conn.h"
@@ -23,6 +24,13 @@
 /* What a ruleset keeps of schemas that no datapath has any more. */
 #define MRPC_UNUSED_MAX		64
 #define MRPC_UNUSED_BYTES	(4 << 20)
+
+/*
+ * What rules may cost with one schema, which the operator has not chosen:
+ * rules and conditions, times methods; and bytes of all bindings.
+ */
+#define MRPC_BIND_MAX		(1 << 20)
+#define MRPC_BIND_BYTES		(64 << 20)
 
 static atomic64_t mrpc_next_ruleset;
 
@@ -73,21 +81,22 @@ static void mrpc_bound_free(struct mrpc_bound_schema *b)
 	kvfree(b);
 }
 
-static int mrpc_bound_method(struct mrpc_bound_schema *b, const struct mrpc_rules *rules,
-			     u32 method, void *scratch)
+static int mrpc_bound_method(struct mrpc_bound_schema *b, struct mrpc_rules_binder *binder,
+			     u32 method)
 {
-	const struct mrpc_schema_plan *plan = b->schema->plan;
-	size_t size = mrpc_rules_bind_size(rules, plan, method, scratch);
+	size_t size = mrpc_rules_bind_size(binder, method);
 	struct mrpc_bound_method *m = &b->methods[method];
 	u32 kind;
 	void *mem;
 
 	if (!size)
 		return 0;
+	if (b->size + size > MRPC_BIND_BYTES)
+		return -E2BIG;
 	mem = kvmalloc(size, GFP_KERNEL_ACCOUNT);
 	if (!mem)
 		return -ENOMEM;
-	m->binding = mrpc_rules_bind(rules, plan, method, scratch, mem);
+	m->binding = mrpc_rules_bind(binder, mem);
 	for (kind = MRPC_RULE_REQUEST; kind <= MRPC_RULE_REPLY; kind++)
 		if (mrpc_rules_reads(m->binding, kind, 0))
 			m->content |= BIT(kind);
@@ -96,33 +105,45 @@ static int mrpc_bound_method(struct mrpc_bound_schema *b, const struct mrpc_rule
 	return 0;
 }
 
+static int mrpc_bound_methods(struct mrpc_bound_schema *b, const struct mrpc_rules *rules)
+{
+	const struct mrpc_schema_plan *plan = b->schema->plan;
+	void *mem = kvmalloc(mrpc_rules_binder_size(rules), GFP_KERNEL_ACCOUNT);
+	struct mrpc_rules_binder *binder;
+	int err = 0;
+	u32 i;
+
+	if (!mem)
+		return -ENOMEM;
+	binder = mrpc_rules_binder_init(rules, plan, mem);
+	for (i = 0; i < plan->nr_methods && !err; i++) {
+		err = fatal_signal_pending(current) ? -EINTR : mrpc_bound_method(b, binder, i);
+		cond_resched();
+	}
+	kvfree(mem);
+	return err;
+}
+
 static struct mrpc_bound_schema *mrpc_bound_new(const struct mrpc_rules *rules,
 						struct mrpc_schema *schema)
 {
-	u32 nr = schema->plan->nr_methods, i;
+	u32 nr = schema->plan->nr_methods;
 	struct mrpc_bound_schema *b;
-	void *scratch;
-	int err = 0;
+	int err;
 
-	scratch = kmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
+	if ((u64)(rules->nr_rules + rules->nr_conds) * nr > MRPC_BIND_MAX)
+		return ERR_PTR(-E2BIG);
 	b = kvzalloc(struct_size(b, methods, nr), GFP_KERNEL_ACCOUNT);
-	if (!scratch || !b) {
-		kfree(scratch);
-		kvfree(b);
-		return NULL;
-	}
+	if (!b)
+		return ERR_PTR(-ENOMEM);
 	mrpc_schema_get(schema);
 	b->schema = schema;
 	b->size = struct_size(b, methods, nr) + schema->size;
-	for (i = 0; i < nr && !err; i++) {
-		err = mrpc_bound_method(b, rules, i, scratch);
-		cond_resched();	/* many rules for many methods take seconds */
-	}
-	kfree(scratch);
+	err = mrpc_bound_methods(b, rules);
 	if (!err)
 		return b;
 	mrpc_bound_free(b);
-	return NULL;
+	return ERR_PTR(err);
 }
 
 static struct mrpc_bound_schema *mrpc_bound_find(struct list_head *list,
@@ -158,8 +179,10 @@ static struct mrpc_bound_schema *mrpc_ruleset_use(struct mrpc_ruleset *rs,
 
 /*
  * With so many users more: without any, what is found is not to be looked at. To bind a schema
- * that somebody has chosen may take seconds: nobody waits for that but who brought it, who may
+ * that a peer has chosen may take a while: only the thread that brought it waits for that, and may
  * have bound it in vain.
+ *
+ * Return: it, or ERR_PTR(-ENOMEM, -E2BIG, -EINTR).
  */
 static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 						   struct mrpc_schema *schema, u32 users)
@@ -172,8 +195,8 @@ static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 	if (b)
 		return b;
 	mine = mrpc_bound_new(rs->rules, schema);
-	if (!mine)
-		return NULL;
+	if (IS_ERR(mine))
+		return mine;
 	mine->users = users;
 	spin_lock(&rs->lock);
 	b = mrpc_ruleset_use(rs, schema, users);
@@ -257,20 +280,28 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs)
 EXPORT_SYMBOL_GPL(mrpc_ruleset_free);
 
 /* New ones come at the end, and are bound when they are needed. */
-static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset *prev)
+static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset *prev,
+				   struct netlink_ext_ack *extack)
 {
 	u32 nr = READ_ONCE(prev->nr_schemas);
+	struct mrpc_bound_schema *b;
 	struct mrpc_schema *schema;
-	bool good = true;
 
-	while (good && nr--) {
+	while (nr--) {
 		schema = mrpc_ruleset_next(prev);
 		if (!schema)
 			continue;
-		good = mrpc_ruleset_bind(rs, schema, 0);
+		b = mrpc_ruleset_bind(rs, schema, 0);
+		if (PTR_ERR_OR_ZERO(b) == -E2BIG)
+			NL_SET_ERR_MSG_FMT(extack, "%u rules with %u conditions are too many for the %u methods of '%s'",
+					   rs->rules->nr_rules, rs->rules->nr_conds,
+					   schema->plan->nr_methods,
+					   mrpc_schema_service(schema->plan));
 		mrpc_schema_put(schema);
+		if (IS_ERR(b))
+			return PTR_ERR(b);
 	}
-	return good ? 0 : -ENOMEM;
+	return 0;
 }
 
 static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
@@ -289,7 +320,7 @@ static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
 		if (err)
 			return err;
 	}
-	return prev ? mrpc_ruleset_bind_ahead(rs, prev) : 0;
+	return prev ? mrpc_ruleset_bind_ahead(rs, prev, extack) : 0;
 }
 
 /**
@@ -370,7 +401,7 @@ static void mrpc_ruleset_move(struct mrpc_bound_conn *bc, struct mrpc_bound_conn
  * For create() and configure(); destroy() is to call mrpc_ruleset_detach().
  *
  * Context: process; may sleep, briefly where the services' schemas are known.
- * Return: 0 or -ENOMEM.
+ * Return: 0, -ENOMEM, -EINTR (a fatal signal), or -E2BIG: too much for these services.
  */
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc)
@@ -385,11 +416,13 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 	u32 i;
 
 	for (i = 0; rs && i < e->conn->nr_services; i++) {
-		made.services[i] = mrpc_ruleset_bind(rs, e->conn->services[i].schema, 1);
-		if (!made.services[i]) {
+		struct mrpc_bound_schema *b = mrpc_ruleset_bind(rs, e->conn->services[i].schema, 1);
+
+		if (IS_ERR(b)) {
 			mrpc_ruleset_detach(&made);
-			return -ENOMEM;
+			return PTR_ERR(b);
 		}
+		made.services[i] = b;
 		content |= made.services[i]->content;
 	}
 	mrpc_ruleset_move(bc, &made);

@@ -71,22 +71,24 @@ static void evaluate(const struct mrpc_rules_binding *b, const struct mrpc_schem
 
 static void bind_and_evaluate(const struct mrpc_rules *rules, u32 seed)
 {
-	static u64 scratch[MRPC_PATH_MAX_SIZE / 8 + 1];
 	const struct mrpc_schema_plan *plan = fuzz_plan(seed, SCHEMAS);
+	struct mrpc_rules_binder *binder =
+		mrpc_rules_binder_init(rules, plan, malloc(mrpc_rules_binder_size(rules)));
 	struct gen g = gen_seeded(rules->binary_len);
 	u32 method, kind;
 
 	for (method = 0; method < plan->nr_methods; method++) {
-		size_t size = mrpc_rules_bind_size(rules, plan, method, scratch);
+		size_t size = mrpc_rules_bind_size(binder, method);
 		struct mrpc_rules_binding *b;
 
 		if (!size)
 			continue;
-		b = mrpc_rules_bind(rules, plan, method, scratch, malloc(size));
+		b = mrpc_rules_bind(binder, malloc(size));
 		for (kind = 0; kind < 2; kind++)
 			evaluate(b, plan, method, kind, &g);
 		free(b);
 	}
+	free(binder);
 }
 
 static void fuzz_binary(const u8 *data, size_t len, u32 seed)

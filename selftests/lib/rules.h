@@ -14,7 +14,6 @@ static const struct rule_verb acl[] = {
 };
 
 static const u64 hash_key[2] = { 1, 2 };
-static u64 scratch[MRPC_PATH_MAX_SIZE / 8 + 1];
 
 static void *parse(const char *text, const struct rule_verb *verbs, size_t *len)
 {
@@ -54,13 +53,13 @@ static struct mrpc_rules *compile_text(const char *text, const struct rule_verb 
 static struct mrpc_rules_binding *bind_rules(const struct mrpc_rules *rules,
 					     const struct mrpc_schema_plan *plan, u32 method)
 {
-	size_t size = mrpc_rules_bind_size(rules, plan, method, scratch);
-	void *mem;
+	struct mrpc_rules_binder *binder =
+		mrpc_rules_binder_init(rules, plan, malloc(mrpc_rules_binder_size(rules)));
+	size_t size = mrpc_rules_bind_size(binder, method);
+	struct mrpc_rules_binding *b = size ? mrpc_rules_bind(binder, malloc(size)) : NULL;
 
-	if (!size)
-		return NULL;
-	mem = malloc(size);
-	return mrpc_rules_bind(rules, plan, method, scratch, mem);
+	free(binder);
+	return b;
 }
 
 /* The number of the rule that comes first, or -1. */

@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <math.h>
+#include <time.h>
 
 #include "gen.h"
 #include "rules.h"
@@ -419,6 +420,7 @@ TEST(why_a_rule_does_not_fit)
 		{ "deny if port > 65535", MRPC_FIT_KIND, 0 },
 		{ "deny if uid > 4294967295", MRPC_FIT_KIND, 0 },
 	};
+	static u64 scratch[MRPC_PATH_MAX_SIZE / 8 + 1];
 	struct mrpc_schema_plan *plan = by_hand();
 	struct mrpc_path_error err;
 	u32 i, cond;
@@ -660,6 +662,16 @@ TEST(maps_of_too_many)
 	free(plan);
 }
 
+static size_t bind_size(const struct mrpc_rules *rules, const struct mrpc_schema_plan *plan,
+			u32 method)
+{
+	void *mem = malloc(mrpc_rules_binder_size(rules));
+	size_t size = mrpc_rules_bind_size(mrpc_rules_binder_init(rules, plan, mem), method);
+
+	free(mem);
+	return size;
+}
+
 /* What comes after a rule that always matches costs nothing. */
 TEST(rules_behind_one_that_always_matches)
 {
@@ -668,9 +680,78 @@ TEST(rules_behind_one_that_always_matches)
 	struct mrpc_rules *longer = compile_text("deny if uid 1; allow if method M*; deny if uid 2",
 						 acl);
 
-	CHECK_EQ(mrpc_rules_bind_size(shorter, plan, 0, scratch),
-		 mrpc_rules_bind_size(longer, plan, 0, scratch));
+	CHECK_EQ(bind_size(shorter, plan, 0), bind_size(longer, plan, 0));
 	free(shorter);
 	free(longer);
+	free(plan);
+}
+
+#define MANY_FIELDS	4000
+#define MANY_METHODS	200
+#define MANY_RULES	500
+
+/* Methods with two types in common, of many fields. */
+static struct mrpc_schema_plan *many_methods(void)
+{
+	struct gen_schema *s = calloc(1, sizeof(*s));
+	struct mrpc_schema_error err;
+	struct mrpc_schema_plan *plan;
+	size_t len;
+	u8 *buf;
+	u32 i;
+
+	for (i = 0; i < MANY_METHODS; i++)
+		gen_add_method(s, 0, 1);
+	for (i = 0; i < 2; i++) {
+		u32 k;
+
+		gen_add_type(s);
+		for (k = 0; k < MANY_FIELDS; k++)
+			gen_add_field(s, k + 1, MRPC_KIND_UINT32, 0,
+				      MRPC_SCHEMA_NO_TYPE, MRPC_SCHEMA_NO_ONEOF);
+	}
+	buf = gen_schema_binary(s, &len);
+	plan = gen_compile(buf, len, &err);
+	CHECK_MSG(plan, "%s %u: %s", err.table, err.index, err.what);
+	free(buf);
+	free(s);
+	return plan;
+}
+
+/*
+ * A path is compiled once for a type, not for every rule, method and walk; its names are found
+ * by halving. Otherwise this takes minutes.
+ */
+TEST(many_rules_for_many_methods)
+{
+	struct mrpc_schema_plan *plan = many_methods();
+	struct mrpc_rules_binder *binder;
+	struct mrpc_rules *rules;
+	char *text = malloc(MANY_RULES * 128), *end = text;
+	struct mrpc_rules_binding *b;
+	clock_t start;
+	u32 i;
+
+	for (i = 0; i < MANY_RULES; i++) {
+		const char *name = plan->names + plan->fields[MANY_FIELDS - 1 - i % 50].name;
+
+		end += sprintf(end, "deny if field %s 1-%u and field %s 7; ", name, i + 2,
+			       plan->names + plan->fields[i].name);
+	}
+	rules = compile_text(text, acl);
+	binder = mrpc_rules_binder_init(rules, plan, malloc(mrpc_rules_binder_size(rules)));
+	start = clock();
+	for (i = 0; i < MANY_METHODS; i++) {
+		size_t size = mrpc_rules_bind_size(binder, i);
+
+		CHECK(size);
+		b = mrpc_rules_bind(binder, malloc(size));
+		free(b);
+	}
+	CHECK_MSG(clock() - start < 20 * CLOCKS_PER_SEC, "%.1f s of processor time",
+		  (double)(clock() - start) / CLOCKS_PER_SEC);
+	free(binder);
+	free(rules);
+	free(text);
 	free(plan);
 }

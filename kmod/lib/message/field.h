@@ -162,7 +162,7 @@ struct mrpc_path_error {
  * @room: bytes at @path; MRPC_PATH_MAX_SIZE is enough for any
  * @err: filled on failure
  *
- * Time is linear in the text and in the number of fields of the types named.
+ * Time: for each name in the text the logarithm of the number of fields that its type has.
  *
  * Return: 0; -EINVAL (malformed, or no such field); -ENOSPC (@room).
  */

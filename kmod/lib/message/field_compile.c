@@ -94,11 +94,35 @@ static struct mrpc_step *path_add(struct path_compiler *c, u32 op)
 	return s;
 }
 
+/* The field of a type with the name of @len bytes at @name, or NULL. */
+static const struct mrpc_field *path_find(const struct mrpc_schema_plan *plan,
+					  const struct mrpc_type *t, const char *name, u32 len)
+{
+	u32 from = t->first_field, to = from + t->nr_fields;
+
+	while (from < to) {
+		u32 at = from + (to - from) / 2;
+		const struct mrpc_field *f = &plan->fields[t->first_field + plan->by_name[at]];
+		const char *have = plan->names + f->name;
+		int order = strncmp(name, have, len);
+
+		if (!order && !have[len])
+			return f;
+		/* One that begins with the name comes behind it. */
+		if (order > 0)
+			from = at + 1;
+		else
+			to = at;
+	}
+	return NULL;
+}
+
 static int path_name(struct path_compiler *c)
 {
 	const struct mrpc_type *t = &c->plan->types[c->type];
 	const char *name = c->text + c->pos;
-	u32 len = 0, i;
+	const struct mrpc_field *f;
+	u32 len = 0;
 
 	while (c->pos + len < c->len && mrpc_name_valid(name, len + 1, false))
 		len++;
@@ -107,19 +131,14 @@ static int path_name(struct path_compiler *c)
 	c->name_pos = c->pos;
 	c->name_len = len;
 	c->pos += len;
-	for (i = 0; i < t->nr_fields; i++) {
-		const struct mrpc_field *f = &c->plan->fields[t->first_field + i];
-		const char *have = c->plan->names + f->name;
-
-		if (strncmp(have, name, len) || have[len])
-			continue;
-		c->f = f;
-		c->offset = f->offset;
-		c->whole = f->flags & MRPC_FIELD_REPEATED;
-		c->element = false;
-		return 0;
-	}
-	return path_refuse(c, c->name_pos, len, c->type, "is not a field of");
+	f = path_find(c->plan, t, name, len);
+	if (!f)
+		return path_refuse(c, c->name_pos, len, c->type, "is not a field of");
+	c->f = f;
+	c->offset = f->offset;
+	c->whole = f->flags & MRPC_FIELD_REPEATED;
+	c->element = false;
+	return 0;
 }
 
 static bool path_is_map(const struct path_compiler *c)

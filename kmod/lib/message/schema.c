@@ -23,6 +23,7 @@ struct schema_places {
 	u32 methods;
 	u32 dead;
 	u32 active;
+	u32 by_name;
 	u32 names;
 	u32 end;
 };
@@ -38,6 +39,7 @@ struct schema_compiler {
 	struct mrpc_field *fields;
 	struct mrpc_dead *dead;
 	u16 *active;
+	u16 *by_name;
 	u32 nr_dead;
 	u32 nr_active;
 	u32 nr_visited;		/* types mentioned so far */
@@ -137,7 +139,8 @@ static void schema_places(const struct schema_dims *dims, struct schema_places *
 	at->dead = at->methods + dims->nr_methods * sizeof(struct mrpc_method);
 	at->active = at->dead + nr_dead * sizeof(struct mrpc_dead);
 	/* Also the compiler's scratch: one entry for each field or type. */
-	at->names = at->active + nr_active * sizeof(u16);
+	at->by_name = at->active + nr_active * sizeof(u16);
+	at->names = at->by_name + dims->nr_fields * sizeof(u16);
 	at->end = ALIGN(at->names + dims->names_len, 8);
 }
 
@@ -447,6 +450,7 @@ static int schema_fields(struct schema_compiler *c, u32 t)
 	if (i < type->nr_fields)
 		return schema_refuse(c->err, "field", type->first_field + i, 0,
 				     "name is taken by another field of the type");
+	memcpy(c->by_name + type->first_field, c->active, type->nr_fields * sizeof(u16));
 	return 0;
 }
 
@@ -617,11 +621,13 @@ int mrpc_schema_compile(const void *buf, size_t len, void *mem, size_t mem_len,
 	c.methods = mem + at.methods;
 	c.dead = mem + at.dead;
 	c.active = mem + at.active;
+	c.by_name = mem + at.by_name;
 	plan->types = c.types;
 	plan->fields = c.fields;
 	plan->methods = c.methods;
 	plan->dead = c.dead;
 	plan->active = c.active;
+	plan->by_name = c.by_name;
 	plan->names = mem + at.names;
 	plan->names_len = dims.names_len;
 	plan->nr_fields = dims.nr_fields;

@@ -247,6 +247,7 @@ struct mrpc_schema_plan {
 	const struct mrpc_field *fields;
 	const u16 *active;	/* field indexes relative to the type's first_field */
 	const struct mrpc_dead *dead;
+	const u16 *by_name;	/* of each type's fields, from its first_field on: by name, likewise */
 	const char *names;
 	u32 names_len;
 	u32 nr_fields;

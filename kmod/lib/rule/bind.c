@@ -5,12 +5,51 @@
  */
 #include "lib/rule/cond.h"
 
+/*
+ * The paths of the rules, for one type.
+ *
+ * @type: index of the type; U32_MAX: of none yet
+ * @at: for each path of the rules where it is in @mem, or PATH_NONE: the type has no such field
+ * @slot: for each path its index among those of the binding in the making, or PATH_NONE
+ * @mem: the compiled paths
+ */
+struct bind_paths {
+	u32 type;
+	u32 *at;
+	u32 *slot;
+	u8 *mem;
+};
+
+#define PATH_NONE	U32_MAX
+
+struct bind_counts {
+	u32 rules[2];
+	u32 tests;
+	u32 paths;
+	size_t path_bytes;
+};
+
+/*
+ * @room: what the binding of @method needs
+ * @paths: by enum mrpc_rule_kind: of the request's type and the reply's
+ */
+struct mrpc_rules_binder {
+	const struct mrpc_rules *rules;
+	const struct mrpc_schema_plan *plan;
+	u32 method;
+	struct bind_counts room;
+	struct bind_paths paths[2];
+};
+
+/* @paths: NULL: they are compiled one by one, into @scratch. */
 struct rule_bind {
 	const struct mrpc_rules *rules;
 	const struct mrpc_schema_plan *plan;
 	u32 method;
 	u32 kind;
-	struct mrpc_field_path *path;	/* the path compiled last */
+	struct bind_paths *paths;
+	struct mrpc_field_path *scratch;
+	const struct mrpc_field_path *path;	/* of the condition looked at last */
 	struct mrpc_path_error err;
 };
 
@@ -155,14 +194,33 @@ static u32 bind_field_range(const struct mrpc_cond *c, u32 kind, struct rule_tes
 	}
 }
 
-static u32 bind_field(struct rule_bind *b, const struct mrpc_cond *c, struct rule_test *t)
+static u32 bind_type(const struct rule_bind *b)
 {
 	const struct mrpc_method *m = &b->plan->methods[b->method];
-	u32 type = b->kind == MRPC_RULE_REQUEST ? m->request : m->reply;
+
+	return b->kind == MRPC_RULE_REQUEST ? m->request : m->reply;
+}
+
+/* The condition's path; false: the message has no such field. */
+static bool bind_path(struct rule_bind *b, const struct mrpc_cond *c)
+{
+	u32 at;
+
+	if (!b->paths) {
+		b->path = b->scratch;
+		return !mrpc_field_compile(b->plan, bind_type(b), c->name, c->name_len, b->scratch,
+					   MRPC_PATH_MAX_SIZE, &b->err);
+	}
+	at = b->paths->at[c->path];
+	b->path = (const struct mrpc_field_path *)(b->paths->mem + at);
+	return at != PATH_NONE;
+}
+
+static u32 bind_field(struct rule_bind *b, const struct mrpc_cond *c, struct rule_test *t)
+{
 	bool text, number;
 
-	if (mrpc_field_compile(b->plan, type, c->name, c->name_len, b->path, MRPC_PATH_MAX_SIZE,
-			       &b->err))
+	if (!bind_path(b, c))
 		return MRPC_FIT_NO_FIELD;
 	text = b->path->kind == MRPC_VALUE_TEXT || b->path->kind == MRPC_VALUE_BYTES;
 	number = b->path->kind <= MRPC_VALUE_UINT;
@@ -229,7 +287,7 @@ u32 mrpc_rule_fits(const struct mrpc_rules *rules, u32 index,
 {
 	const struct mrpc_rule *rule = &rules->rules[index];
 	struct rule_bind b = {
-		.rules = rules, .plan = plan, .method = method, .kind = kind, .path = scratch,
+		.rules = rules, .plan = plan, .method = method, .kind = kind, .scratch = scratch,
 	};
 	u32 worst = MRPC_FIT;
 	struct rule_test t;
@@ -253,13 +311,6 @@ u32 mrpc_rule_fits(const struct mrpc_rules *rules, u32 index,
 
 /* -- the binding ------------------------------------------------------------ */
 
-struct bind_counts {
-	u32 rules[2];
-	u32 tests;
-	u32 paths;
-	size_t path_bytes;
-};
-
 /* Where the binding is built; while it is counted, nothing is set. */
 struct bind_out {
 	struct rule_test *tests;
@@ -269,24 +320,23 @@ struct bind_out {
 	struct bound_kind *kind;
 };
 
-static u32 bind_add_path(struct bind_counts *n, const struct bind_out *out,
-			 const struct mrpc_field_path *path)
+static u32 bind_add_path(struct rule_bind *b, u32 index, struct bind_counts *n,
+			 const struct bind_out *out)
 {
-	u32 i;
+	u32 *slot = &b->paths->slot[index];
 
-	for (i = 0; out->paths && i < out->kind->nr_paths; i++)
-		if (out->kind->paths[i]->size == path->size &&
-		    !memcmp(out->kind->paths[i], path, path->size))
-			return i;
+	if (*slot != PATH_NONE)
+		return *slot;
+	*slot = n->paths++;
 	if (out->paths) {
 		u8 *copy = out->path_mem + n->path_bytes;
 
-		memcpy(copy, path, path->size);
-		out->kind->paths[out->kind->nr_paths++] = (const struct mrpc_field_path *)copy;
+		*slot = out->kind->nr_paths++;
+		memcpy(copy, b->path, b->path->size);
+		out->kind->paths[*slot] = (const struct mrpc_field_path *)copy;
 	}
-	n->paths++;
-	n->path_bytes += path->size;
-	return i;
+	n->path_bytes += b->path->size;
+	return *slot;
 }
 
 static bool bind_fits(struct rule_bind *b, const struct mrpc_rule *rule)
@@ -319,7 +369,7 @@ static void bind_rule(struct rule_bind *b, const struct mrpc_rule *rule, struct 
 			if (always)
 				continue;
 			if (pass)
-				t.path = bind_add_path(n, out, b->path);
+				t.path = bind_add_path(b, c->path, n, out);
 			if (out->tests)
 				out->tests[n->tests] = t;
 			n->tests++;
@@ -333,6 +383,8 @@ static void bind_rules(struct rule_bind *b, struct bind_counts *n, const struct 
 	u32 *nr = &n->rules[b->kind];
 	u32 i;
 
+	for (i = 0; i < b->rules->nr_paths; i++)
+		b->paths->slot[i] = PATH_NONE;
 	for (i = 0; i < b->rules->nr_rules; i++) {
 		const struct mrpc_rule *rule = &b->rules->rules[i];
 		u32 first = n->tests;
@@ -350,55 +402,119 @@ static void bind_rules(struct rule_bind *b, struct bind_counts *n, const struct 
 	}
 }
 
-static void bind_count(struct rule_bind *b, struct bind_counts *n)
-{
-	static const struct bind_out nowhere;
+/* -- the binder ------------------------------------------------------------- */
 
-	*n = (struct bind_counts){ 0 };
-	for (b->kind = MRPC_RULE_REQUEST; b->kind <= MRPC_RULE_REPLY; b->kind++)
-		bind_rules(b, n, &nowhere);
+/* The most that a path can be, compiled: a step for two bytes of text, and the text. */
+static size_t bind_path_room(const struct mrpc_cond *c)
+{
+	return ALIGN(sizeof(struct mrpc_field_path) +
+		     (c->name_len / 2 + 2) * sizeof(struct mrpc_step) + c->name_len + 1, 8);
 }
 
-static size_t bind_size(const struct bind_counts *n)
+static size_t bind_paths_room(const struct mrpc_rules *rules)
 {
+	size_t room = 0;
+	u32 i;
+
+	for (i = 0; i < rules->nr_paths; i++)
+		room += bind_path_room(rules->paths[i]);
+	return room;
+}
+
+size_t mrpc_rules_binder_size(const struct mrpc_rules *rules)
+{
+	return ALIGN(sizeof(struct mrpc_rules_binder), 8) +
+	       2 * (2 * sizeof(u32) * rules->nr_paths + bind_paths_room(rules));
+}
+
+struct mrpc_rules_binder *mrpc_rules_binder_init(const struct mrpc_rules *rules,
+						 const struct mrpc_schema_plan *plan, void *mem)
+{
+	struct mrpc_rules_binder *binder = mem;
+	size_t room = bind_paths_room(rules);
+	u32 kind;
+
+	*binder = (struct mrpc_rules_binder){ .rules = rules, .plan = plan };
+	mem += ALIGN(sizeof(*binder), 8);
+	for (kind = MRPC_RULE_REQUEST; kind <= MRPC_RULE_REPLY; kind++) {
+		binder->paths[kind] = (struct bind_paths){
+			.type = U32_MAX,
+			.at = mem,
+			.slot = mem + sizeof(u32) * rules->nr_paths,
+			.mem = mem + 2 * sizeof(u32) * rules->nr_paths,
+		};
+		mem += 2 * sizeof(u32) * rules->nr_paths + room;
+	}
+	return binder;
+}
+
+/* Have all paths as they are for the type of this kind of message. */
+static void bind_prepare(struct rule_bind *b)
+{
+	struct bind_paths *paths = b->paths;
+	u32 type = bind_type(b), used = 0, i;
+
+	if (paths->type == type)
+		return;
+	paths->type = type;
+	for (i = 0; i < b->rules->nr_paths; i++) {
+		const struct mrpc_cond *c = b->rules->paths[i];
+		struct mrpc_field_path *path = (struct mrpc_field_path *)(paths->mem + used);
+
+		paths->at[i] = PATH_NONE;
+		if (mrpc_field_compile(b->plan, type, c->name, c->name_len, path,
+				       bind_path_room(c), &b->err))
+			continue;
+		paths->at[i] = used;
+		used += path->size;
+	}
+}
+
+static struct rule_bind bind_begin(const struct mrpc_rules_binder *binder)
+{
+	return (struct rule_bind){
+		.rules = binder->rules, .plan = binder->plan, .method = binder->method,
+	};
+}
+
+size_t mrpc_rules_bind_size(struct mrpc_rules_binder *binder, u32 method)
+{
+	static const struct bind_out nowhere;
+	struct bind_counts *n = &binder->room;
+	struct rule_bind b;
+
+	binder->method = method;
+	b = bind_begin(binder);
+	*n = (struct bind_counts){ 0 };
+	for (b.kind = MRPC_RULE_REQUEST; b.kind <= MRPC_RULE_REPLY; b.kind++) {
+		b.paths = &binder->paths[b.kind];
+		bind_prepare(&b);
+		bind_rules(&b, n, &nowhere);
+	}
+	if (!n->rules[0] && !n->rules[1])
+		return 0;
 	return sizeof(struct mrpc_rules_binding) + n->tests * sizeof(struct rule_test) +
 	       (n->rules[0] + n->rules[1]) * sizeof(struct bound_rule) + n->path_bytes +
 	       n->paths * sizeof(struct mrpc_field_path *);
 }
 
-size_t mrpc_rules_bind_size(const struct mrpc_rules *rules, const struct mrpc_schema_plan *plan,
-			    u32 method, void *scratch)
+struct mrpc_rules_binding *mrpc_rules_bind(struct mrpc_rules_binder *binder, void *mem)
 {
-	struct rule_bind b = {
-		.rules = rules, .plan = plan, .method = method, .path = scratch,
-	};
-	struct bind_counts n;
-
-	bind_count(&b, &n);
-	return n.rules[0] + n.rules[1] ? bind_size(&n) : 0;
-}
-
-struct mrpc_rules_binding *mrpc_rules_bind(const struct mrpc_rules *rules,
-					   const struct mrpc_schema_plan *plan, u32 method,
-					   void *scratch, void *mem)
-{
-	struct rule_bind b = {
-		.rules = rules, .plan = plan, .method = method, .path = scratch,
-	};
+	const struct bind_counts *room = &binder->room;
+	struct rule_bind b = bind_begin(binder);
 	struct mrpc_rules_binding *binding = mem;
-	struct bind_counts n, room;
+	struct bind_counts n = { 0 };
 	struct bind_out out;
 
-	bind_count(&b, &room);
 	out.tests = mem + sizeof(*binding);
-	out.path_mem = (void *)(out.tests + room.tests);
-	out.rules = (void *)(out.path_mem + room.path_bytes);
-	out.paths = (void *)(out.rules + room.rules[0] + room.rules[1]);
-	binding->rules = rules;
+	out.path_mem = (void *)(out.tests + room->tests);
+	out.rules = (void *)(out.path_mem + room->path_bytes);
+	out.paths = (void *)(out.rules + room->rules[0] + room->rules[1]);
+	binding->rules = binder->rules;
 	binding->tests = out.tests;
 
-	n = (struct bind_counts){ 0 };
 	for (b.kind = MRPC_RULE_REQUEST; b.kind <= MRPC_RULE_REPLY; b.kind++) {
+		b.paths = &binder->paths[b.kind];
 		out.kind = &binding->kinds[b.kind];
 		*out.kind = (struct bound_kind){ .rules = out.rules, .paths = out.paths };
 		bind_rules(&b, &n, &out);

@@ -18,6 +18,7 @@
  * @name_len: bytes at @name
  * @value_len: bytes at @value
  * @set: IN: index of the set
+ * @path: FIELD: index in the rules' different paths
  * @name: META: the key; FIELD: the path; else empty
  * @value: as the binary form says
  */
@@ -27,6 +28,7 @@ struct mrpc_cond {
 	u16 name_len;
 	u16 value_len;
 	u16 set;
+	u32 path;
 	const char *name;
 	const u8 *value;
 };

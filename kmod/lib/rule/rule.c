@@ -401,6 +401,7 @@ static int rules_read(struct rules_reader *r)
 struct rules_places {
 	size_t rules;
 	size_t conds;
+	size_t paths;
 	size_t sets;
 	size_t set_names;
 	size_t binary;
@@ -412,11 +413,64 @@ static void rules_places(const struct rules_reader *r, struct rules_places *at)
 {
 	at->rules = ALIGN(sizeof(struct mrpc_rules), 8);
 	at->conds = at->rules + r->nr_rules * sizeof(struct mrpc_rule);
-	at->sets = at->conds + r->nr_conds * sizeof(struct mrpc_cond);
+	at->paths = at->conds + r->nr_conds * sizeof(struct mrpc_cond);
+	at->sets = at->paths + r->nr_conds * sizeof(void *);
 	at->set_names = at->sets + r->nr_sets * sizeof(void *);
 	at->binary = ALIGN(at->set_names + r->nr_sets * sizeof(void *), 8);
 	at->names = at->binary + r->len;
 	at->end = at->names + r->names_len;
+}
+
+/* -- paths ------------------------------------------------------------------ */
+
+static int rules_path_order(const struct mrpc_cond *a, const struct mrpc_cond *b)
+{
+	if (a->name_len != b->name_len)
+		return a->name_len < b->name_len ? -1 : 1;
+	return memcmp(a->name, b->name, a->name_len);
+}
+
+static void rules_path_sift(struct mrpc_cond **heap, u32 root, u32 n)
+{
+	struct mrpc_cond *moved = heap[root];
+	u32 child;
+
+	while ((child = 2 * root + 1) < n) {
+		if (child + 1 < n && rules_path_order(heap[child], heap[child + 1]) < 0)
+			child++;
+		if (rules_path_order(moved, heap[child]) >= 0)
+			break;
+		heap[root] = heap[child];
+		root = child;
+	}
+	heap[root] = moved;
+}
+
+/* Numbers the different paths: each is compiled once, however many conditions have it. */
+static void rules_paths(struct mrpc_rules *rules, struct mrpc_cond *conds)
+{
+	struct mrpc_cond **heap = (struct mrpc_cond **)rules->paths;
+	u32 n = 0, i;
+
+	for (i = 0; i < rules->nr_conds; i++)
+		if (conds[i].what == MRPC_COND_FIELD)
+			heap[n++] = &conds[i];
+	for (i = n / 2; i-- > 0;)
+		rules_path_sift(heap, i, n);
+	for (i = n; i-- > 1;) {
+		struct mrpc_cond *largest = heap[0];
+
+		heap[0] = heap[i];
+		heap[i] = largest;
+		rules_path_sift(heap, 0, i);
+	}
+	for (i = 0; i < n; i++) {
+		struct mrpc_cond *c = heap[i];
+
+		if (!i || rules_path_order(heap[rules->nr_paths - 1], c))
+			heap[rules->nr_paths++] = c;
+		c->path = rules->nr_paths - 1;
+	}
 }
 
 /* Counts; at the end @r is as after the header. */
@@ -489,6 +543,10 @@ int mrpc_rules_compile(const void *buf, size_t len, void *mem, size_t mem_len,
 	rules->binary_len = len;
 	ret = rules_read(&r);
 	rules->nr_conds = r.nr_conds;
+	rules->paths = mem + at.paths;
+	rules->nr_paths = 0;
+	if (!ret)
+		rules_paths(rules, r.conds);
 	return ret;
 }
 

@@ -147,9 +147,11 @@ struct mrpc_cond;
  * @nr_rules: how many
  * @nr_sets: sets referred to
  * @nr_conds: of all rules
+ * @nr_paths: different paths of fields in @conds
  * @binary_len: bytes at @binary
  * @rules: in order
  * @conds: of all rules, in order
+ * @paths: of each path one condition that has it
  * @sets: who owns the rules puts the sets here, by mrpc_rules_set_put()
  * @set_names: NUL-terminated
  * @binary: what it was made of, for dumps
@@ -160,9 +162,11 @@ struct mrpc_rules {
 	u32 nr_rules;
 	u32 nr_sets;
 	u32 nr_conds;
+	u32 nr_paths;
 	u32 binary_len;
 	const struct mrpc_rule *rules;
 	const struct mrpc_cond *conds;
+	const struct mrpc_cond **paths;
 	const struct mrpc_set **sets;
 	const char **set_names;
 	const u8 *binary;
@@ -244,35 +248,51 @@ enum mrpc_rule_fit {
 };
 
 struct mrpc_rules_binding;
+struct mrpc_rules_binder;
+
+/**
+ * mrpc_rules_binder_size() - memory that binding rules to a schema needs meanwhile
+ * @rules: the rules
+ */
+size_t mrpc_rules_binder_size(const struct mrpc_rules *rules);
+
+/**
+ * mrpc_rules_binder_init() - begin to bind rules to the methods of a schema
+ * @rules: the rules
+ * @plan: the schema; both must outlive the binder
+ * @mem: mrpc_rules_binder_size() bytes, aligned to 8
+ *
+ * The binder keeps the paths as they were compiled for the types of the last method, so that
+ * each is compiled once for methods in a row that have a type in common. It is freed with @mem.
+ *
+ * Return: the binder, which is @mem.
+ */
+struct mrpc_rules_binder *mrpc_rules_binder_init(const struct mrpc_rules *rules,
+						 const struct mrpc_schema_plan *plan, void *mem);
 
 /**
  * mrpc_rules_bind_size() - memory that mrpc_rules_bind() needs
- * @rules: the rules
- * @plan: the schema
+ * @binder: the binder
  * @method: index of the method
- * @scratch: MRPC_PATH_MAX_SIZE bytes, aligned to 8
+ *
+ * Time: compiling each path of the rules for two types; and walking their conditions.
  *
  * Return: bytes, or 0: no rule can apply to the method: its binding is NULL.
  */
-size_t mrpc_rules_bind_size(const struct mrpc_rules *rules, const struct mrpc_schema_plan *plan,
-			    u32 method, void *scratch);
+size_t mrpc_rules_bind_size(struct mrpc_rules_binder *binder, u32 method);
 
 /**
  * mrpc_rules_bind() - the rules that can apply to a method
- * @rules: the rules; must outlive the binding
- * @plan: the schema; need not
- * @method: index of the method
- * @scratch: MRPC_PATH_MAX_SIZE bytes, aligned to 8
- * @mem: mrpc_rules_bind_size() bytes, aligned to 8
+ * @binder: the binder; the method is that of the last mrpc_rules_bind_size()
+ * @mem: as many bytes as that has returned, not 0, aligned to 8
  *
  * Leaves out rules that cannot match any call of the method and conditions that
- * always hold. A binding is immutable and in one allocation.
+ * always hold. A binding is immutable and in one allocation; it needs the rules, but neither
+ * the schema nor the binder.
  *
  * Return: @mem.
  */
-struct mrpc_rules_binding *mrpc_rules_bind(const struct mrpc_rules *rules,
-					   const struct mrpc_schema_plan *plan, u32 method,
-					   void *scratch, void *mem);
+struct mrpc_rules_binding *mrpc_rules_bind(struct mrpc_rules_binder *binder, void *mem);
 
 /**
  * mrpc_rule_fits() - can a rule apply to a message of a method? If not, why?
