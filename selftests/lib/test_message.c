@@ -475,7 +475,7 @@ TEST(depth_of_a_leaf)
 }
 
 /* Each block refers twice to the next: 2^60 blocks, unfolded. */
-TEST(sharing_does_not_explode)
+static void check_sharing(u32 max_total, u32 blocks, int code, const char *what)
 {
 	struct gen_schema *s = one_type();
 	struct mrpc_schema_plan *plan;
@@ -493,13 +493,50 @@ TEST(sharing_does_not_explode)
 	for (i = 0; i + 1 < 60; i++)
 		words[2 * i] = words[2 * i + 1] = ref(16 * (i + 1), 1);
 	heap = (struct gen_heap){ .mem = (u8 *)words, .size = 2 * 60 * 8 };
-	gen_buf_init(&b, 1 << 20);
+	gen_buf_init(&b, max_total);
 	/* The growers here copy all at each call. */
-	b.buf.head_cap = 1 << 20;
+	b.buf.head_cap = 16 * blocks;
 	b.buf.head = malloc(b.buf.head_cap);
-	CHECK_EQ(mrpc_msg_snapshot(plan, 0, &src, 0, &b.buf, &err), -EMSGSIZE);
-	CHECK_STR(err.what, "makes the message too large");
-	CHECK(heap.accesses <= (1 << 20) / 16 + 1);
+	CHECK_EQ(mrpc_msg_snapshot(plan, 0, &src, 0, &b.buf, &err), -code);
+	CHECK_STR(err.what, what);
+	CHECK(heap.accesses <= blocks + 1);
+	CHECK_EQ(b.buf.head_cap, 16 * blocks);
+	gen_buf_free(&b);
+	gen_heap_free(&heap);
+	free(plan);
+}
+
+TEST(sharing_does_not_explode)
+{
+	check_sharing(1 << 20, (1 << 20) / 16, EMSGSIZE, "makes the message too large");
+}
+
+/* Kernel memory is less than a message may be, and ends before it is taken. */
+TEST(sharing_fills_no_kernel_memory)
+{
+	check_sharing(MRPC_MAX_MESSAGE, MRPC_MAX_HEAD / 16, EFBIG,
+		      "makes the structures and text too large");
+}
+
+/* A thousand references to one text. */
+TEST(shared_text)
+{
+	struct mrpc_schema_plan *plan = one_field(MRPC_KIND_STRING, MRPC_FIELD_REPEATED);
+	u32 n = 1000, len = 1 << 16, i;
+	struct mrpc_msg_error err;
+	struct gen_buf b;
+	struct gen_heap heap = { .mem = calloc(1, 8 + 8 * n + len), .size = 8 + 8 * n + len };
+	const struct mrpc_msg_src src = { .at = gen_heap_at, .ctx = &heap };
+	u64 *words = (u64 *)heap.mem;
+
+	words[0] = ref(8, n);
+	for (i = 0; i < n; i++)
+		words[1 + i] = ref(8 + 8 * n, len);
+	memset(heap.mem + 8 + 8 * n, 'a', len);
+	gen_buf_init(&b, MRPC_MAX_MESSAGE);
+	CHECK_EQ(mrpc_msg_snapshot(plan, 0, &src, 0, &b.buf, &err), -EFBIG);
+	CHECK_STR(err.what, "makes the structures and text too large");
+	CHECK(b.buf.head_cap < len);
 	gen_buf_free(&b);
 	gen_heap_free(&heap);
 	free(plan);

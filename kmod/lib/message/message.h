@@ -145,8 +145,8 @@ struct mrpc_msg_buf {
  * MRPC_MAX_MESSAGE, whatever @buf->max_total.
  *
  * Return: 0; -EINVAL (bad reference, text that is not UTF-8, unknown oneof
- * case, nesting beyond MRPC_MAX_DEPTH); -EMSGSIZE beyond @buf->max_total; or
- * what a grower returned.
+ * case, nesting beyond MRPC_MAX_DEPTH); -EMSGSIZE beyond @buf->max_total; -EFBIG: more
+ * structures and text than MRPC_MAX_HEAD; or what a grower returned.
  */
 int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 		      const struct mrpc_msg_src *src, u64 root,

@@ -38,6 +38,7 @@ struct msg_walk {
 			struct mrpc_msg_buf *buf;
 			u64 root;
 			u32 room;
+			u32 head_room;	/* of @room: struct blocks and text */
 			bool whole;	/* byte blocks are copied, too */
 		};
 		struct {	/* verify: ends of the sections */

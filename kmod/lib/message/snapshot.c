@@ -6,7 +6,7 @@
  * length is known and none can change; the second, over the copy, resolves what
  * goes behind the struct section. What a reference adds to the message is
  * counted before anything is copied, so sharing in the heap (which unfolds into
- * a tree here) cannot cost more than @max_total.
+ * a tree here) cannot cost more than @max_total, nor more kernel memory than MRPC_MAX_HEAD.
  */
 #include "lib/message/message_walk.h"
 #include "lib/message/utf8.h"
@@ -23,6 +23,25 @@ static __always_inline int snap_take(struct msg_walk *w, const struct mrpc_field
 		return -EMSGSIZE;
 	}
 	w->room -= len;
+	return 0;
+}
+
+/*
+ * The same for the struct and text sections. They are kernel memory, of which a message may
+ * have less.
+ */
+static __always_inline int snap_take_head(struct msg_walk *w, const struct mrpc_field *f,
+					  struct mrpc_ref ref, u64 len)
+{
+	int ret = snap_take(w, f, ref, len);
+
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(len > w->head_room)) {
+		mrpc_msg_refuse_ref(w, f, ref, "makes the structures and text too large");
+		return -EFBIG;
+	}
+	w->head_room -= len;
 	return 0;
 }
 
@@ -83,7 +102,7 @@ static __always_inline int snap_struct(struct msg_walk *w, const struct mrpc_fie
 	int ret;
 
 	*at = w->structs;
-	ret = snap_take(w, f, ref, ALIGN(len, 8));
+	ret = snap_take_head(w, f, ref, ALIGN(len, 8));
 	if (ret)
 		return ret;
 	w->structs += ALIGN(len, 8);
@@ -113,7 +132,7 @@ static __always_inline int snap_count(struct msg_walk *w, const struct mrpc_fiel
 		msg_put_ref(w->head + at, 0, 0);
 		return 0;
 	}
-	ret = snap_take(w, f, ref, len);
+	ret = text ? snap_take_head(w, f, ref, len) : snap_take(w, f, ref, len);
 	if (ret)
 		return ret;
 	if (text)
@@ -298,6 +317,7 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 	w.buf = buf;
 	w.root = root;
 	w.room = min_t(u32, buf->max_total, MRPC_MAX_MESSAGE) & ~7U;
+	w.head_room = MRPC_MAX_HEAD;
 	buf->nr_segs = 0;
 	memset(&buf->len, 0, sizeof(buf->len));
 	msg_error_init(err);
