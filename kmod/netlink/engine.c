@@ -139,19 +139,6 @@ static int mrpc_nl_put_values(struct sk_buff *skb, int attr, const struct mrpc_g
 	return err;
 }
 
-/* A request is answered in the context of who asks. A notification has many readers. */
-static u32 mrpc_nl_scope_pid(const struct genl_info *info, pid_t pid)
-{
-	u32 nr = pid;
-
-	if (!info->nlhdr)
-		return nr;
-	rcu_read_lock();
-	nr = pid_vnr(find_pid_ns(pid, &init_pid_ns));
-	rcu_read_unlock();
-	return nr;
-}
-
 static int mrpc_nl_put_scope(struct sk_buff *skb, const struct genl_info *info, struct net *net,
 			     const struct mrpc_scope *s)
 {
@@ -160,7 +147,7 @@ static int mrpc_nl_put_scope(struct sk_buff *skb, const struct genl_info *info, 
 	if (!nest ||
 	    (s->service[0] && nla_put_string(skb, MRPC_A_SCOPE_SERVICE, s->service)) ||
 	    (s->session && nla_put_u32(skb, MRPC_A_SCOPE_SESSION, s->session)) ||
-	    (s->pid && nla_put_u32(skb, MRPC_A_SCOPE_PID, mrpc_nl_scope_pid(info, s->pid))) ||
+	    (s->pid && nla_put_u32(skb, MRPC_A_SCOPE_PID, mrpc_nl_pid(net, info, s->pid))) ||
 	    (s->has_uid && nla_put_u32(skb, MRPC_A_SCOPE_UID,
 				       from_kuid_munged(net->user_ns, s->uid))) ||
 	    (s->cgroup && nla_put_uint(skb, MRPC_A_SCOPE_CGROUP, s->cgroup)) ||
@@ -563,7 +550,7 @@ int mrpc_nl_engine_start(struct netlink_callback *cb)
 	NL_ASSERT_DUMP_CTX_FITS(struct mrpc_nl_engine_cursor);
 	cb->min_dump_alloc = MRPC_NL_SIZE;
 	cur->at = 0;
-	cur->ids = kcalloc(MRPC_PLACEMENTS_MAX, sizeof(*cur->ids), GFP_KERNEL);
+	cur->ids = kcalloc(MRPC_PLACEMENTS_MAX, sizeof(*cur->ids), GFP_KERNEL_ACCOUNT);
 	if (!cur->ids)
 		return -ENOMEM;
 	cur->nr = mrpc_placement_list(genl_info_net(genl_info_dump(cb)), cur->ids);

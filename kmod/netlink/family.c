@@ -208,10 +208,40 @@ static const struct nla_policy mrpc_nl_datapath_policy[] = {
 	[MRPC_A_DATAPATH_CONN] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+/*
+ * Every command on an object that no network namespace owns is checked here, before any
+ * work: root of a user namespace has CAP_NET_ADMIN in its own network namespaces only.
+ */
+static int mrpc_nl_host(struct sk_buff *request, struct netlink_ext_ack *extack)
+{
+	if (netlink_capable(request, CAP_NET_ADMIN))
+		return 0;
+	NL_SET_ERR_MSG(extack, "runtimes are the host's: they need CAP_NET_ADMIN in the initial user namespace");
+	return -EPERM;
+}
+
+static int mrpc_nl_host_pre(const struct genl_split_ops *ops, struct sk_buff *request,
+			    struct genl_info *info)
+{
+	return mrpc_nl_host(request, info->extack);
+}
+
+static int mrpc_nl_host_start(struct netlink_callback *cb)
+{
+	return mrpc_nl_host(cb->skb, cb->extack);
+}
+
 #define MRPC_NL_DO(_cmd, _doit, _policy, _max) {			\
 	.cmd = (_cmd), .doit = (_doit), .policy = (_policy), .maxattr = (_max), \
 	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,			\
 }
+/* A command on what belongs to the whole host. */
+#define MRPC_NL_HOST_DO(_cmd, _doit, _policy, _max) {			\
+	.cmd = (_cmd), .pre_doit = mrpc_nl_host_pre, .doit = (_doit),	\
+	.policy = (_policy), .maxattr = (_max),				\
+	.flags = GENL_UNS_ADMIN_PERM | GENL_CMD_CAP_DO,			\
+}
+
 #define MRPC_NL_DUMP(_cmd, _start, _dumpit, _done, _policy, _max) {	\
 	.cmd = (_cmd), .start = (_start), .dumpit = (_dumpit), .done = (_done), \
 	.policy = (_policy), .maxattr = (_max),				\
@@ -265,16 +295,16 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 		   mrpc_nl_queue_policy, MRPC_A_QUEUE_PAUSED),
 	MRPC_NL_DUMP(MRPC_CMD_RPC_GET, mrpc_nl_rpc_start, mrpc_nl_rpc_dump,
 		     mrpc_nl_rpc_done, mrpc_nl_rpc_policy, MRPC_A_RPC_DIR),
-	MRPC_NL_DO(MRPC_CMD_RUNTIME_GET, mrpc_nl_runtime_get,
-		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
-	MRPC_NL_DUMP(MRPC_CMD_RUNTIME_GET, NULL, mrpc_nl_runtime_dump, NULL,
+	MRPC_NL_HOST_DO(MRPC_CMD_RUNTIME_GET, mrpc_nl_runtime_get,
+			mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
+	MRPC_NL_DUMP(MRPC_CMD_RUNTIME_GET, mrpc_nl_host_start, mrpc_nl_runtime_dump, NULL,
 		     mrpc_nl_nothing_policy, 1),
-	MRPC_NL_DO(MRPC_CMD_RUNTIME_ADD, mrpc_nl_runtime_add,
-		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
-	MRPC_NL_DO(MRPC_CMD_RUNTIME_SET, mrpc_nl_runtime_set,
-		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
-	MRPC_NL_DO(MRPC_CMD_RUNTIME_DEL, mrpc_nl_runtime_del,
-		   mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
+	MRPC_NL_HOST_DO(MRPC_CMD_RUNTIME_ADD, mrpc_nl_runtime_add,
+			mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
+	MRPC_NL_HOST_DO(MRPC_CMD_RUNTIME_SET, mrpc_nl_runtime_set,
+			mrpc_nl_runtime_policy, MRPC_A_RUNTIME_DEDICATED),
+	MRPC_NL_HOST_DO(MRPC_CMD_RUNTIME_DEL, mrpc_nl_runtime_del,
+			mrpc_nl_runtime_policy, MRPC_A_RUNTIME_NAME),
 	MRPC_NL_DUMP(MRPC_CMD_SERIES_GET, mrpc_nl_series_start, mrpc_nl_series_dump, NULL,
 		     mrpc_nl_series_policy, MRPC_A_SERIES_DATAPATH),
 	MRPC_NL_DUMP(MRPC_CMD_KEYSET_GET, NULL, mrpc_nl_keyset_dump, NULL,

@@ -197,25 +197,35 @@ static void mrpc_nl_notify_fault(struct mrpc_engine *e, const char *what, const 
  * @ops: the type that it is
  * @event: MRPC_EVENT_POLICY_*
  *
- * Policies are the host's, so all network namespaces learn it.
+ * Policies are the host's, so the network namespaces of the initial user namespace learn it.
+ * The root of another user namespace does not: it may ask for the types that it can place.
+ *
  * Context: process; may sleep.
  */
 static void mrpc_nl_notify_policy(const struct mrpc_engine_ops *ops, u8 event)
 {
-	struct sk_buff *skb = mrpc_nl_new(0);
+	struct sk_buff *skb = mrpc_nl_new(0), *copy;
 	struct genl_info info;
 	struct net *net;
 
 	genl_info_init_ntf(&info, &mrpc_nl_family, event);
-	if (skb && !mrpc_nl_fill_policy(skb, &info, ops)) {
-		genlmsg_multicast_allns(&mrpc_nl_family, skb, 0, MRPC_NL_EVENTS);
-		return;
+	if (skb && mrpc_nl_fill_policy(skb, &info, ops)) {
+		nlmsg_free(skb);
+		skb = NULL;
 	}
-	nlmsg_free(skb);
 	rcu_read_lock();
-	for_each_net_rcu(net)
-		genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+	for_each_net_rcu(net) {
+		if (net->user_ns != &init_user_ns || !mrpc_nl_heard(net))
+			continue;
+		copy = skb ? skb_clone(skb, GFP_ATOMIC) : NULL;
+		if (copy)
+			genlmsg_multicast_netns(&mrpc_nl_family, net, copy, 0, MRPC_NL_EVENTS,
+						GFP_ATOMIC);
+		else
+			genl_set_err(&mrpc_nl_family, net, 0, MRPC_NL_EVENTS, -ENOBUFS);
+	}
 	rcu_read_unlock();
+	nlmsg_free(skb);
 }
 
 const struct mrpc_notify_ops mrpc_nl_notify_ops = {

@@ -3,6 +3,8 @@
  * Netlink: what there is to know of engine types that are policies.
  */
 #include <linux/rcupdate.h>
+#include <linux/user_namespace.h>
+#include <net/net_namespace.h>
 #include <net/netlink.h>
 
 #include "control/egress_config.h"
@@ -86,6 +88,8 @@ static u32 mrpc_nl_policy_state(const struct mrpc_policy_look *look)
 int mrpc_nl_put_policy(struct sk_buff *skb, const struct net *net,
 		       const struct mrpc_engine_ops *ops)
 {
+	/* The link, and its use elsewhere, are the host's: no root of a user namespace sees them. */
+	bool host = !net || net->user_ns == &init_user_ns;
 	struct mrpc_policy *policy = mrpc_policy_of(ops);
 	struct nlattr *nest = nla_nest_start(skb, MRPC_A_ENGINE_TYPE_POLICY);
 	struct mrpc_policy_look look;
@@ -96,12 +100,12 @@ int mrpc_nl_put_policy(struct sk_buff *skb, const struct net *net,
 	mrpc_policy_look(policy, &look);
 	err = nla_put_u32(skb, MRPC_A_POLICY_TYPE, policy->class->type) ||
 	      nla_put_u32(skb, MRPC_A_POLICY_STATE, mrpc_nl_policy_state(&look)) ||
-	      (look.link && nla_put_u32(skb, MRPC_A_POLICY_LINK, look.link)) ||
+	      (host && look.link && nla_put_u32(skb, MRPC_A_POLICY_LINK, look.link)) ||
 	      nla_put_uint(skb, MRPC_A_POLICY_GENERATION, look.generation) ||
 	      nla_put_u32(skb, MRPC_A_POLICY_EVICTED, READ_ONCE(policy->evicted)) ||
 	      (*look.why && nla_put_string(skb, MRPC_A_POLICY_WHY, look.why)) ||
 	      nla_put_u32(skb, MRPC_A_POLICY_STORAGE, policy->storage) ||
-	      (net && nla_put_u32(skb, MRPC_A_POLICY_ELSEWHERE,
+	      (net && host && nla_put_u32(skb, MRPC_A_POLICY_ELSEWHERE,
 				  mrpc_nl_count_elsewhere(net, ops)));
 	if (look.prog) {
 		err = err || mrpc_nl_put_prog(skb, look.prog);

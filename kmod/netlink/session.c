@@ -11,6 +11,8 @@
 #include <linux/rcupdate.h>
 #include <linux/socket.h>
 #include <linux/un.h>
+#include <net/net_namespace.h>
+#include <linux/user_namespace.h>
 #include <net/netlink.h>
 
 #include "core/conn.h"
@@ -99,20 +101,25 @@ static int mrpc_nl_put_heap(struct sk_buff *skb, int attr, const struct mrpc_hea
 	return 0;
 }
 
-/*
- * A request is answered in the context of who asks. A notification has many
- * readers.
+/**
+ * mrpc_nl_pid() - a process id, as the readers of a message see it
+ * @net: the network namespace that the message is about
+ * @info: of the message
+ * @pid: as in the initial pid namespace
+ *
+ * An answer is translated for the process that asks. A notification has many readers: where
+ * the initial user namespace owns @net, they see the host's ids; elsewhere they see none.
+ *
+ * Return: the id, or 0: the readers have none for it.
  */
-static u32 mrpc_nl_pid(const struct mrpc_session *session, const struct genl_info *info)
+u32 mrpc_nl_pid(const struct net *net, const struct genl_info *info, pid_t pid)
 {
-	struct pid *pid;
 	u32 nr;
 
 	if (!info->nlhdr)
-		return session->pid;
+		return net->user_ns == &init_user_ns ? pid : 0;
 	rcu_read_lock();
-	pid = find_pid_ns(session->pid, &init_pid_ns);
-	nr = pid ? pid_vnr(pid) : 0;
+	nr = pid_vnr(find_pid_ns(pid, &init_pid_ns));
 	rcu_read_unlock();
 	return nr;
 }
@@ -139,7 +146,7 @@ int mrpc_nl_fill_session(struct sk_buff *skb, const struct genl_info *info,
 
 	if (!hdr)
 		return -EMSGSIZE;
-	pid = mrpc_nl_pid(session, info);
+	pid = mrpc_nl_pid(session->net, info, session->pid);
 	err = nla_put_u32(skb, MRPC_A_SESSION_ID, session->id) ||
 	      nla_put_string(skb, MRPC_A_SESSION_NAME, session->name) ||
 	      (pid && nla_put_u32(skb, MRPC_A_SESSION_PID, pid)) ||

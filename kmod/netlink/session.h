@@ -11,6 +11,7 @@ struct mrpc_nl_schema;
 struct mrpc_qp;
 struct mrpc_schema;
 struct mrpc_session;
+struct net;
 struct sk_buff;
 
 /*
@@ -19,6 +20,7 @@ struct sk_buff;
  */
 void *mrpc_nl_begin(struct sk_buff *skb, const struct genl_info *info);
 int mrpc_nl_end(struct sk_buff *skb, void *hdr, int err);
+u32 mrpc_nl_pid(const struct net *net, const struct genl_info *info, pid_t pid);
 int mrpc_nl_fill_session(struct sk_buff *skb, const struct genl_info *info,
 			 struct mrpc_session *session);
 int mrpc_nl_fill_qp(struct sk_buff *skb, const struct genl_info *info, struct mrpc_qp *qp);
