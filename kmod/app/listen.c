@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* MRPC_IOC_SERVE: a listener for services of the session. */
 #include <linux/list.h>
+#include <linux/random.h>
 #include <linux/slab.h>
 
 #include "app/listen.h"
@@ -37,6 +38,9 @@ static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
 	mrpc_session_get(session);
 	l->session = session;
 	INIT_LIST_HEAD(&l->ready);
+	spin_lock_init(&l->lock);
+	INIT_LIST_HEAD(&l->shaking);
+	l->seed = get_random_u32();
 	INIT_DELAYED_WORK(&l->retry, mrpc_listener_retry);
 	return l;
 }

@@ -73,7 +73,9 @@ static int mrpc_hello_join(struct mrpc_conn *conn)
 
 	if (err)
 		pr_warn_ratelimited("mrpc: datapath %u cannot have its engines: %s (%pe)\n",
-				    conn->dp_id, extack._msg ?: "no memory", ERR_PTR(err));
+				    conn->dp_id, extack._msg ?:
+				    err == -E2BIG ? "too many rules for its methods" : "no memory",
+				    ERR_PTR(err));
 	return err;
 }
 
@@ -135,8 +137,11 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	hello->max_calls = min(hello->max_calls, conn->serves.limit);
 	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
 		return -ENOMEM;
-	if (!fine)	/* the client reads why and closes; the timer sees to it */
+	if (!fine) {	/* the client reads why and closes; the timer sees to it */
+		set_bit(MRPC_CONN_DENIED, &conn->flags);
+		mrpc_listener_settled(conn);
 		return 0;
+	}
 	/* From here method numbers of the wire are checked against what the
 	 * client asked for, in its order.
 	 */

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Accepting: a listener turns waiting links into connections. */
 #include <linux/delay.h>
+#include <linux/jhash.h>
+#include <linux/ktime.h>
 #include <linux/slab.h>
+#include <net/ipv6.h>
 
 #include "change/link_version.h"
 #include "conn/accept.h"
@@ -16,6 +19,7 @@
 #include "lib/ds/claim.h"
 
 #define MRPC_ACCEPT_BUDGET	64	/* links before others get a turn */
+#define MRPC_SILENT_TIME	(250 * NSEC_PER_MSEC)	/* for a handshake while others wait */
 
 int mrpc_listener_publish(struct mrpc_listener *l)
 {
@@ -32,15 +36,87 @@ int mrpc_listener_publish(struct mrpc_listener *l)
 	return 0;
 }
 
-/* Accept one link. Return: 0; -EAGAIN: none waits; else it was dropped. */
+/* -- handshakes under way ---------------------------------------------------- */
+
+/* The peer's host, as far as it cannot choose among many: of IPv6 the network. */
+static u8 mrpc_listener_slot(const struct mrpc_listener *l, const struct sockaddr_storage *peer)
+{
+	const struct sockaddr_in6 *in6 = (const void *)peer;
+	const struct sockaddr_in *in = (const void *)peer;
+	u32 hash = 0;
+
+	if (peer->ss_family == AF_INET)
+		hash = jhash_1word((__force u32)in->sin_addr.s_addr, l->seed);
+	else if (peer->ss_family == AF_INET6 && ipv6_addr_v4mapped(&in6->sin6_addr))
+		hash = jhash_1word((__force u32)in6->sin6_addr.s6_addr32[3], l->seed);
+	else if (peer->ss_family == AF_INET6)
+		hash = jhash2((__force const u32 *)in6->sin6_addr.s6_addr32, 2, l->seed);
+	return hash % MRPC_LISTENER_PEERS;
+}
+
+static void mrpc_listener_shakes(struct mrpc_listener *l, struct mrpc_conn *conn)
+{
+	conn->shaking_slot = mrpc_listener_slot(l, &conn->peer);
+	spin_lock(&l->lock);
+	list_add_tail(&conn->shaking, &l->shaking);
+	WRITE_ONCE(l->pending, l->pending + 1);
+	l->peers[conn->shaking_slot]++;
+	spin_unlock(&l->lock);
+}
+
+/* The oldest of the addresses with most handshakes under way, if it is old enough. */
+static struct mrpc_conn *mrpc_listener_oldest(struct mrpc_listener *l)
+{
+	struct mrpc_conn *conn, *found = NULL;
+	u32 most = 0, i;
+
+	spin_lock(&l->lock);
+	for (i = 1; i < MRPC_LISTENER_PEERS; i++)
+		if (l->peers[i] > l->peers[most])
+			most = i;
+	list_for_each_entry(conn, &l->shaking, shaking)
+		if (conn->shaking_slot == most) {
+			if (ktime_get_ns() - conn->opened >= MRPC_SILENT_TIME &&
+			    kref_get_unless_zero(&conn->ref))
+				found = conn;
+			break;
+		}
+	spin_unlock(&l->lock);
+	return found;
+}
+
+/*
+ * May a link be accepted? At the limit the one that has been silent for longest makes room, of
+ * the address that has most, so that one peer with many does not keep others out.
+ *
+ * Return: 0; -EAGAIN: none waits; -EBUSY: not yet.
+ */
+static int mrpc_listener_room(struct mrpc_listener *l)
+{
+	struct mrpc_conn *conn;
+
+	if (!l->ops->waiting(l))
+		return -EAGAIN;
+	if (READ_ONCE(l->pending) < MRPC_LISTENER_PENDING)
+		return 0;
+	conn = mrpc_listener_oldest(l);
+	if (!conn)
+		return -EBUSY;
+	mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time, and others wait", true);
+	mrpc_listener_settled(conn);
+	mrpc_conn_put(conn);
+	return 0;
+}
+
+/* -- accepting ----------------------------------------------------------------- */
+
+/* Accept one link. Return: 0, or it was dropped. */
 static int mrpc_listener_accept(struct mrpc_listener *l)
 {
 	struct mrpc_conn *conn;
 	u32 i;
 	int err;
 
-	if (!l->ops->waiting(l))
-		return -EAGAIN;
 	__module_get(l->ops->owner);
 	conn = mrpc_conn_new(l->session, l->ops, l);
 	if (IS_ERR(conn)) {	/* no memory, or the user has too many */
@@ -67,11 +143,11 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		goto out;
 	}
 	mrpc_link_begin(conn);
-	atomic_inc(&l->pending);
+	mrpc_listener_shakes(l, conn);
 	WRITE_ONCE(l->accepted, l->accepted + 1);
 	err = mrpc_conn_publish(conn);
 	if (err)
-		atomic_dec(&l->pending);
+		mrpc_listener_settled(conn);
 out:
 	mrpc_conn_put(conn);
 	return err;
@@ -91,21 +167,16 @@ void mrpc_listener_run(struct mrpc_listener *l)
 		return;
 	do {
 		err = 0;
-		while (!err && !READ_ONCE(l->closed) && budget > 0 &&
-		       atomic_read(&l->pending) < MRPC_LISTENER_PENDING) {
-			budget--;
-			err = mrpc_listener_accept(l);
-		}
+		while (!err && !READ_ONCE(l->closed) && budget-- > 0)
+			err = mrpc_listener_room(l) ?: mrpc_listener_accept(l);
 	} while (mrpc_claim_end(&l->claim));
 	if (err == -EAGAIN || READ_ONCE(l->closed))
-		return;
-	if (!err && budget)	/* too many handshakes: the next to settle kicks */
 		return;
 	if (!err) {
 		mrpc_kick_listener(l);
 		return;
 	}
-	/* No memory or the like: not at once again. */
+	/* No memory, all handshakes are young, or the like: not at once again. */
 	kref_get(&l->ref);
 	if (!queue_delayed_work(mrpc_end_wq, &l->retry, HZ / 10))
 		mrpc_listener_put(l);

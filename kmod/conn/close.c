@@ -165,8 +165,6 @@ static void mrpc_conn_ended(struct mrpc_conn *conn)
 	mrpc_wake_all(&conn->wait);
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_CLOSE);
 	if (conn->accepted) {
-		if (!test_bit(MRPC_CONN_SHOOK, &conn->flags))
-			mrpc_listener_settled(conn);
 		mrpc_conn_forget(conn);
 		mrpc_listener_fold(conn);
 	}
@@ -187,6 +185,8 @@ void mrpc_conn_close_work(struct work_struct *work)
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
 	bool first, lingers;
 
+	if (conn->accepted)
+		mrpc_listener_settled(conn);
 	mutex_lock(&conn->change_lock);
 	first = !conn->down_since;
 	if (first)

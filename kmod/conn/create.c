@@ -18,8 +18,6 @@
 #define MRPC_DEFAULT_KEEPALIVE	(10 * NSEC_PER_SEC)
 #define MRPC_KEEPALIVE_MIN	(100 * NSEC_PER_MSEC)
 
-static atomic_t mrpc_next_dp = ATOMIC_INIT(0);
-
 /**
  * mrpc_conn_keepalive_ns() - the keepalive interval of an ioctl's argument
  * @us: microseconds, 0 for the default
@@ -62,21 +60,28 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	mrpc_datapath_init(conn);
 	conn->accepted = l;
 	conn->listener_id = l ? l->id : 0;
+	INIT_LIST_HEAD(&conn->shaking);
 	conn->state = MRPC_CONN_CONNECTING;
 	conn->timer_at = U64_MAX;
 	conn->opened = ktime_get_ns();
 	conn->last_rx = get_jiffies_64();
-	conn->dp_id = atomic_inc_return(&mrpc_next_dp);
 	if (mrpc_conn_tables(conn))
 		goto err_free;
+	if (mrpc_conn_number(conn))
+		goto err_tables;
 	mrpc_session_get(session);
 	conn->session = session;
+	if (l)
+		mrpc_listener_get(l);
+	conn->listener = l;
 	conn->home = ops;
 	conn->ops = ops;
 	conn->features.want = ops->features;
 	__module_get(ops->owner);
 	return conn;
 
+err_tables:
+	mrpc_conn_tables_free(conn);
 err_free:
 	kfree(conn);
 err_charge:

@@ -16,6 +16,7 @@
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
 
+#define MRPC_HANDSHAKE_TIME	(10 * NSEC_PER_SEC)	/* for an accepted connection */
 #define MRPC_PROBE_QUEUE	16	/* no probes behind more than this */
 #define MRPC_SLOW_GRACE		(10 * NSEC_PER_SEC)	/* for a message to arrive, and */
 #define MRPC_SLOW_RATE		(64 << 10)		/* bytes a second beyond */
@@ -91,7 +92,9 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	u64 silent = mrpc_conn_silent(conn);
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
-		if (conn->accepted && now - conn->opened >= mrpc_listener_patience(conn))
+		if (test_bit(MRPC_CONN_DENIED, &conn->flags))	/* the peer has had time to read why */
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake was refused", false);
+		else if (conn->accepted && now - conn->opened >= MRPC_HANDSHAKE_TIME)
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
 		return now + NSEC_PER_SEC;
 	}

@@ -3,9 +3,11 @@
 #include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "core/carrier.h"
 #include "core/conn.h"
+#include "core/listener.h"
 #include "core/globals.h"
 #include "core/rx.h"
 #include "core/services.h"
@@ -49,6 +51,35 @@ int mrpc_conn_tables(struct mrpc_conn *conn)
 		conn->calls.limit = limit;
 	}
 	return 0;
+}
+
+/**
+ * mrpc_conn_tables_free() - what mrpc_conn_tables() has made, as it has grown
+ * @conn: the connection
+ */
+void mrpc_conn_tables_free(struct mrpc_conn *conn)
+{
+	kvfree(conn->calls.slots);
+	kvfree(conn->serves.slots);
+	kvfree(conn->deadlines.heap);
+}
+
+/* The ids of datapaths, of all namespaces: only taken and given back. */
+static DEFINE_XARRAY_ALLOC1(mrpc_dp_ids);
+static u32 mrpc_next_dp;	/* under the lock of mrpc_dp_ids */
+
+/**
+ * mrpc_conn_number() - give a connection the id of its datapath
+ * @conn: the connection in the making; mrpc_conn_free_work() gives it back
+ *
+ * Context: process; may sleep. Return: 0 or -ENOMEM.
+ */
+int mrpc_conn_number(struct mrpc_conn *conn)
+{
+	int err = xa_alloc_cyclic(&mrpc_dp_ids, &conn->dp_id, NULL, xa_limit_32b, &mrpc_next_dp,
+				  GFP_KERNEL_ACCOUNT);
+
+	return err < 0 ? -ENOMEM : 0;
 }
 
 /**
@@ -97,12 +128,13 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_transport_put(conn->home);
 	mrpc_rx_put(conn->rx_spare);
 	mrpc_services_put(conn->services, conn->nr_services);
-	kvfree(conn->calls.slots);
-	kvfree(conn->serves.slots);
-	kvfree(conn->deadlines.heap);
+	mrpc_conn_tables_free(conn);
+	xa_release(&mrpc_dp_ids, conn->dp_id);
 	mrpc_user_uncharge_conn(session->user);
 	if (conn->replica)
 		mrpc_carrier_ops->free(conn);
+	if (conn->listener)
+		mrpc_listener_put(conn->listener);
 	kfree_rcu(conn, rcu);
 	mrpc_session_put(session);
 }

@@ -69,6 +69,7 @@ enum {
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
 	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
+	MRPC_CONN_DENIED,	/* the handshake was answered with a refusal */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
 	MRPC_CONN_REFUSED,	/* nobody serves where it leads */
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
@@ -127,7 +128,7 @@ struct mrpc_path {
  * @ref: references
  * @session: owner, a reference
  * @id: in the session's table
- * @dp_id: unique in this boot: the id of its datapath in dumps
+ * @dp_id: the id of its datapath in dumps; no other one has it as long as this one is there
  * @home: version 1 of its transport, a module reference: what it goes back to
  * @ops: the version that its link has now, a module reference. Changes together with
  *	@link: with both claims held, under @lock
@@ -138,7 +139,10 @@ struct mrpc_path {
  * @adds: of these what the peer accepts; owner of @tx, or before it is READY
  * @replica: whose link this is, a reference, immutable; NULL: it is an application's
  *	connection
- * @listener_id: the listener that accepted it, 0 for one that connected
+ * @listener: the listener that accepted it, a reference, immutable; NULL: it has connected
+ * @listener_id: its id, 0 without one
+ * @shaking: entry of mrpc_listener.shaking; under its lock
+ * @shaking_slot: of its peer's address in mrpc_listener.peers
  * @accepted: true at the server's end
  * @local, @peer: addresses; set with the link
  * @flags: MRPC_CONN_*; atomic bit operations
@@ -219,7 +223,10 @@ struct mrpc_conn {
 	struct mrpc_replica *replica;
 	u64 uses;
 	u64 adds;
+	struct mrpc_listener *listener;
 	u32 listener_id;
+	struct list_head shaking;
+	u8 shaking_slot;
 	bool accepted;
 	struct sockaddr_storage local;
 	struct sockaddr_storage peer;
@@ -327,6 +334,8 @@ static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
 int mrpc_conn_tables(struct mrpc_conn *conn);
+void mrpc_conn_tables_free(struct mrpc_conn *conn);
+int mrpc_conn_number(struct mrpc_conn *conn);
 void mrpc_conn_free_work(struct work_struct *work);
 void mrpc_link_agreed(struct mrpc_conn *conn);
 bool mrpc_conn_is_drained(void *ctx);

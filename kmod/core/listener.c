@@ -103,21 +103,3 @@ void mrpc_listener_fold(struct mrpc_conn *conn)
 	xa_unlock(&conn->session->conns);
 	mrpc_listener_put(l);
 }
-
-/**
- * mrpc_listener_patience() - how long a silent new connection may take
- * @conn: an accepted connection
- *
- * Less when many are silent, so that they do not keep others out.
- *
- * Return: nanoseconds.
- */
-u64 mrpc_listener_patience(struct mrpc_conn *conn)
-{
-	struct mrpc_listener *l = mrpc_listener_find(conn->session, conn->listener_id);
-	bool crowded = l && atomic_read(&l->pending) > MRPC_LISTENER_PENDING / 2;
-
-	if (l)
-		mrpc_listener_put(l);
-	return (crowded ? 1 : 10) * NSEC_PER_SEC;
-}

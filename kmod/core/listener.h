@@ -2,10 +2,10 @@
 #ifndef MRPC_CORE_LISTENER_H
 #define MRPC_CORE_LISTENER_H
 
-#include <linux/atomic.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/socket.h>
+#include <linux/spinlock.h>
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
@@ -16,18 +16,24 @@ struct mrpc_service;
 struct mrpc_session;
 struct mrpc_transport_ops;
 
+#define MRPC_LISTENER_PEERS	64
+
 /**
  * struct mrpc_listener - where a session accepts connections
  *
  * Reference counted: the session's table holds one, the ready list one, each
- * looker-up one.
+ * looker-up and each accepted connection one.
  *
  * @ops: transport, a module reference
  * @link: the transport's state; set by listen, under no lock before publication
  * @addr: bound address
  * @claim: who accepts
  * @flags: bit 0: on the ready list
- * @pending: accepted connections whose handshake is not complete
+ * @lock: the three that follow; taken in process context, nothing is taken inside
+ * @shaking: accepted connections whose handshake is not complete, the oldest first
+ * @pending: how many
+ * @peers: how many of them by their peers' addresses, hashed
+ * @seed: of that hash
  * @closed: no more is accepted; under the session's ready_lock
  * @max_message: what accepted connections inherit
  * @keepalive: likewise
@@ -43,7 +49,11 @@ struct mrpc_listener {
 	u32 addr_len;
 	struct mrpc_claim claim;
 	unsigned long flags;
-	atomic_t pending;
+	spinlock_t lock;
+	struct list_head shaking;
+	u32 pending;
+	u16 peers[MRPC_LISTENER_PEERS];
+	u32 seed;
 	u64 accepted;
 	bool closed;
 	struct list_head ready;
@@ -59,12 +69,16 @@ struct mrpc_listener {
 
 #define MRPC_LISTENER_LISTED	0
 
-#define MRPC_LISTENER_PENDING	128	/* handshakes under way */
+#define MRPC_LISTENER_PENDING	256	/* handshakes under way */
 
 void mrpc_listener_put(struct mrpc_listener *l);
+static inline void mrpc_listener_get(struct mrpc_listener *l)
+{
+	kref_get(&l->ref);
+}
+
 struct mrpc_listener *mrpc_listener_find(struct mrpc_session *session, u32 id);
 struct mrpc_listener *mrpc_listener_next(struct mrpc_session *session, unsigned long *id);
 void mrpc_listener_fold(struct mrpc_conn *conn);
-u64 mrpc_listener_patience(struct mrpc_conn *conn);
 
 #endif /* MRPC_CORE_LISTENER_H */

@@ -287,19 +287,27 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 EXPORT_SYMBOL_GPL(mrpc_kick_listener);
 
 /**
- * mrpc_listener_settled() - a handshake has succeeded or failed
- * @conn: the accepted connection
+ * mrpc_listener_settled() - a handshake has succeeded, was refused, or has ended
+ * @conn: the accepted connection; it may have settled before
+ *
+ * Context: process.
  */
 void mrpc_listener_settled(struct mrpc_conn *conn)
 {
-	struct mrpc_listener *l = mrpc_listener_find(conn->session, conn->listener_id);
+	struct mrpc_listener *l = conn->listener;
+	bool full = false;
 
-	if (!l)
-		return;
-	/* At the limit we stopped accepting: nobody else would come back. */
-	if (atomic_dec_return(&l->pending) == MRPC_LISTENER_PENDING - 1)
+	spin_lock(&l->lock);
+	if (!list_empty(&conn->shaking)) {
+		list_del_init(&conn->shaking);
+		full = l->pending == MRPC_LISTENER_PENDING;
+		WRITE_ONCE(l->pending, l->pending - 1);
+		l->peers[conn->shaking_slot]--;
+	}
+	spin_unlock(&l->lock);
+	/* At the limit accepting stops: no other event would start it again. */
+	if (full)
 		mrpc_kick_listener(l);
-	mrpc_listener_put(l);
 }
 
 /* Take a listener off the ready list, for one that ends. */

@@ -501,7 +501,7 @@ int mrpc_nl_fill_served(struct sk_buff *skb, const struct genl_info *info,
 				  mrpc_nl_served_calls(l, index)) ||
 	      mrpc_nl_put_addr(skb, MRPC_A_SERVICE_ADDR, &l->addr) ||
 	      nla_put_uint(skb, MRPC_A_SERVICE_ACCEPTED, READ_ONCE(l->accepted)) ||
-	      nla_put_u32(skb, MRPC_A_SERVICE_HANDSHAKES, atomic_read(&l->pending));
+	      nla_put_u32(skb, MRPC_A_SERVICE_HANDSHAKES, READ_ONCE(l->pending));
 	return mrpc_nl_end(skb, hdr, err);
 }
 

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * A listener whose clients say nothing: their handshakes take the places of others only as
+ * long as no other client wants them.
+ */
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "tap.h"
+#include "peer.h"
+
+#define SILENT	300	/* more than a listener has places for handshakes */
+#define FEW	4
+
+static struct raw_server srv;
+static struct peer w;
+
+/* A connection from 127.0.0.@host that says nothing. */
+static int silent_from(unsigned int host)
+{
+	struct sockaddr_in sin = { .sin_family = AF_INET };
+	int fd = CHECK_SYS(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK - 1 + host);
+	CHECK_SYS(bind(fd, (void *)&sin, sizeof(sin)));
+	sin.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	sin.sin_port = htons(srv.s.port);
+	CHECK_SYS(connect(fd, (void *)&sin, sizeof(sin)));
+	return fd;
+}
+
+static bool is_closed(int fd)
+{
+	char c;
+
+	return recv(fd, &c, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+}
+
+static unsigned int closed(const int *fds, unsigned int nr)
+{
+	unsigned int i, n = 0;
+
+	for (i = 0; i < nr; i++)
+		n += is_closed(fds[i]);
+	return n;
+}
+
+/* One address with many keeps neither newcomers out nor those of other addresses. */
+TEST(the_one_with_most_makes_room)
+{
+	int few[FEW], many[SILENT];
+	char addr[64];
+	struct raw c;
+	unsigned int i;
+
+	raw_server(&srv, "tcp:127.0.0.1:0", 1);
+	for (i = 0; i < FEW; i++)
+		few[i] = silent_from(3 + i);
+	for (i = 0; i < SILENT; i++)
+		many[i] = silent_from(2);
+	raw_open(&c, 65536, 65536);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.s.port);
+	CHECK_MSG(raw_connect(&c, addr) > 0, "%s", c.why);
+	CHECK(closed(many, SILENT));
+	/* Addresses are hashed: one or the other may count as that of the many. */
+	CHECK(closed(few, FEW) <= FEW / 2);
+	for (i = 0; i < FEW; i++)
+		close(few[i]);
+	for (i = 0; i < SILENT; i++)
+		close(many[i]);
+	CHECK(raw_server_conns(&srv, 1, 10000));
+	raw_close(&c);
+	raw_server_stop(&srv);
+}
+
+/* A refused client that stays does not stay for as long as a silent one. */
+TEST(a_refused_one_ends)
+{
+	struct mrpc_frame f = { .type = MRPC_WIRE_HELLO };
+	u8 body[1024] = { 0 };
+	uint64_t start;
+
+	raw_server(&srv, "tcp:127.0.0.1:0", 1);
+	f.meta_len = peer_hello_body(body);
+	body[sizeof(struct mrpc_hello_hdr) + 5] ^= 1;	/* a hash */
+	peer_connect(&w, srv.s.port);
+	start = raw_now();
+	CHECK(peer_send_frame(&w, &f, body, ALIGN(f.meta_len, 8)));
+	peer_expect(&w, MRPC_WIRE_HELLO_ACK);
+	CHECK(peer_closed(&w, 20000));
+	CHECK_MSG(raw_now() - start < 8 * RAW_S, "after %llu ms",
+		  (unsigned long long)((raw_now() - start) / RAW_MS));
+	peer_close(&w);
+	raw_server_stop(&srv);
+}
