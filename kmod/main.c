@@ -48,7 +48,7 @@ MODULE_PARM_DESC(max_conns, "Connections of one user");
 module_param_named(max_listeners, mrpc_knobs.max_listeners, uint, 0644);
 MODULE_PARM_DESC(max_listeners, "Listeners of one user");
 module_param_named(max_heap, mrpc_knobs.max_heap, ulong, 0644);
-MODULE_PARM_DESC(max_heap, "Bytes of heap of one user");
+MODULE_PARM_DESC(max_heap, "Bytes of heaps, queue pairs, schemas and copied messages of one user");
 module_param_named(busy_poll, mrpc_knobs.busy_poll, uint, 0644);
 MODULE_PARM_DESC(busy_poll, "Microseconds that a thread that waits looks before it sleeps");
 
@@ -69,15 +69,19 @@ static int __init mrpc_init(void)
 	if (!mrpc_wq)
 		return -ENOMEM;
 	err = -ENOMEM;
-	mrpc_end_wq = alloc_workqueue("mrpc_end", WQ_UNBOUND, 0);
+	/* An end waits for claims, which threads of slow cgroups may hold: many can wait. */
+	mrpc_end_wq = alloc_workqueue("mrpc_end", WQ_UNBOUND, WQ_MAX_ACTIVE);
 	if (!mrpc_end_wq)
 		goto err_wq;
 	err = mrpc_rpc_init();
 	if (err)
 		goto err_end_wq;
-	err = mrpc_rx_init();
+	err = mrpc_schemas_init();
 	if (err)
 		goto err_rpc;
+	err = mrpc_rx_init();
+	if (err)
+		goto err_schemas;
 	err = mrpc_sets_init();
 	if (err)
 		goto err_rx;
@@ -120,6 +124,8 @@ err_sets:
 	mrpc_sets_exit();
 err_rx:
 	mrpc_rx_exit();
+err_schemas:
+	mrpc_schemas_exit();
 err_rpc:
 	mrpc_rpc_exit();
 err_end_wq:

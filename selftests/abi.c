@@ -115,7 +115,7 @@ static uint8_t *edge_page(void)
 	return p;
 }
 
-static const struct {
+static const struct ioctl_of {
 	unsigned int cmd;
 	uint32_t size;
 	int ok;		/* what zeros in it are answered with, once set up */
@@ -172,7 +172,6 @@ TEST(size_field)
 TEST(pointers)
 {
 	uint8_t *page = edge_page();
-	struct mrpc_region_add r = { .size = sizeof(r), .len = 65536 };
 	struct raw s;
 	uint32_t i;
 
@@ -193,11 +192,104 @@ TEST(pointers)
 		memset(page, 0, 8192);
 		CHECK_EQ(with_size(s.fd, ioctls[i].cmd, page + 1, size), ioctls[i].ok);
 	}
-	/* The answer cannot be written. */
-	memcpy(page, &r, sizeof(r));
-	CHECK_SYS(mprotect(page, 4096, PROT_READ));
-	CHECK_EQ(raw_ioctl(s.fd, MRPC_IOC_REGION, page), -EFAULT);
 	raw_close(&s);
+}
+
+/* A number says direction and size; any size is taken, as the argument says its own. */
+TEST(numbers)
+{
+	uint8_t page[4096];
+	struct raw s;
+	uint32_t i;
+
+	raw_open(&s, 65536, 65536);
+	for (i = 0; i < ARRAY_SIZE(ioctls); i++) {
+		const struct ioctl_of *c = &ioctls[i];
+		bool in = c->cmd == MRPC_IOC_CLOSE || c->cmd == MRPC_IOC_RELEASE;
+		unsigned int dir = in ? _IOC_WRITE : _IOC_READ | _IOC_WRITE;
+
+		CHECK_EQ(_IOC_TYPE(c->cmd), MRPC_IOC_MAGIC);
+		CHECK_EQ(_IOC_NR(c->cmd), i + 1);
+		CHECK_EQ(_IOC_SIZE(c->cmd), c->size);
+		CHECK_EQ(_IOC_DIR(c->cmd), dir);
+		memset(page, 0, sizeof(page));
+		CHECK_EQ(with_size(s.fd, _IOC(dir, MRPC_IOC_MAGIC, i + 1, c->size + 8), page,
+				   c->size + 8), c->ok);
+		CHECK_EQ(with_size(s.fd, _IOC(_IOC_READ, MRPC_IOC_MAGIC, i + 1, c->size), page,
+				   c->size), -ENOTTY);
+	}
+	raw_close(&s);
+}
+
+/* With @arg where the kernel can read it and not write it. */
+static int no_answer(int fd, unsigned int cmd, const void *arg, uint32_t size)
+{
+	uint8_t *page = edge_page();
+	int err;
+
+	memcpy(page, arg, size);
+	CHECK_SYS(mprotect(page, 8192, PROT_READ));
+	err = raw_ioctl(fd, cmd, page);
+	CHECK_SYS(munmap(page, 8192));
+	return err;
+}
+
+static bool is_left(const char *what, unsigned int nr)
+{
+	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
+	char path[64];
+
+	snprintf(path, sizeof(path), "/sys/class/misc/mrpc/%s", what);
+	do {
+		if (raw_file_number(path) == nr)
+			return true;
+		raw_sleep(10 * RAW_MS);
+	} while (raw_now() < until);
+	return false;
+}
+
+/* What its application cannot be told of is not there. */
+TEST(no_answer)
+{
+	struct mrpc_setup setup = { .size = sizeof(setup) };
+	struct mrpc_region_add r = { .size = sizeof(r), .len = 65536 };
+	struct mrpc_qp_setup q = { .size = sizeof(q), .sq_entries = 4, .cq_entries = 8 };
+	struct mrpc_connect c;
+	struct raw_server srv;
+	struct raw s = { 0 };
+	uint64_t base, off;
+	int fd;
+
+	fd = raw_device();
+	CHECK_EQ(no_answer(fd, MRPC_IOC_SETUP, &setup, sizeof(setup)), -EFAULT);
+	CHECK_EQ(no_answer(fd, MRPC_IOC_REGION, &r, sizeof(r)), -ENXIO);
+	CHECK_EQ(raw_ioctl(fd, MRPC_IOC_SETUP, &setup), 0);
+	close(fd);
+
+	s.fd = raw_device();
+	CHECK_EQ(raw_setup(&s, 65536, 65536), 0);
+	for (r.kind = MRPC_REGION_SEND; r.kind <= MRPC_REGION_RECV; r.kind++) {
+		CHECK_EQ(no_answer(s.fd, MRPC_IOC_REGION, &r, sizeof(r)), -EFAULT);
+		CHECK_EQ(raw_region(&s, r.kind, 65536, &base, &off), 0);
+		CHECK_EQ(base, 0);
+	}
+	CHECK_EQ(no_answer(s.fd, MRPC_IOC_QP, &q, sizeof(q)), -EFAULT);
+	CHECK_EQ(raw_ioctl(s.fd, MRPC_IOC_QP, &q), 0);
+	CHECK_EQ(q.qp, 0);
+	close(s.fd);
+
+	raw_server(&srv, "loop:no-answer", 1);
+	raw_open(&s, 65536, 65536);
+	CHECK(is_left("connections", 0) && is_left("listeners", 1));
+	c = raw_target(&s, "loop:no-answer");
+	CHECK_EQ(no_answer(s.fd, MRPC_IOC_CONNECT, &c, sizeof(c)), -EFAULT);
+	CHECK(is_left("connections", 0));
+	c = raw_target(&s, "loop:no-answer-either");
+	CHECK_EQ(no_answer(s.fd, MRPC_IOC_SERVE, &c, sizeof(c)), -EFAULT);
+	CHECK(is_left("listeners", 1));
+	CHECK(raw_serve_at(&s, &c) > 0);
+	raw_close(&s);
+	raw_server_stop(&srv);
 }
 
 TEST(order)
@@ -222,7 +314,8 @@ TEST(order)
 	CHECK_EQ(raw_ioctl(fd, _IO('x', 0), NULL), -ENOTTY);
 	CHECK_EQ(raw_ioctl(fd, _IO(MRPC_IOC_MAGIC, 11), NULL), -ENOTTY);
 	CHECK_EQ(raw_ioctl(fd, _IO(MRPC_IOC_MAGIC, 255), NULL), -ENOTTY);
-	CHECK_EQ(raw_ioctl(fd, _IOWR(MRPC_IOC_MAGIC, 1, uint64_t), page), -ENOTTY);
+	CHECK_EQ(raw_ioctl(fd, _IO(MRPC_IOC_MAGIC, 1), page), -ENOTTY);
+	CHECK_EQ(raw_ioctl(fd, _IOR(MRPC_IOC_MAGIC, 1, struct mrpc_region_add), page), -ENOTTY);
 	close(fd);
 
 	/* What SETUP refuses, and then takes. */

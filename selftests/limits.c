@@ -215,6 +215,105 @@ TEST(heap)
 	as_nobody(one_mib);
 }
 
+/* A queue pair, which is not mapped: that would keep its session. */
+static int queue_pair(int fd, uint32_t sq, uint32_t cq)
+{
+	struct mrpc_qp_setup q = { .size = sizeof(q), .sq_entries = sq, .cq_entries = cq };
+
+	return raw_ioctl(fd, MRPC_IOC_QP, &q);
+}
+
+static void small_queues(void)
+{
+	struct raw s = { 0 };
+	uint32_t i;
+
+	s.fd = raw_device();
+	CHECK_EQ(raw_setup(&s, 0, 0), 0);
+	CHECK_EQ(queue_pair(s.fd, 4096, 16384), -EDQUOT);
+	/* One of 324 KiB fits three times. */
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(queue_pair(s.fd, 1024, 4096), 0);
+	CHECK_EQ(queue_pair(s.fd, 1024, 4096), -EDQUOT);
+	close(s.fd);
+	s.fd = raw_device();
+	CHECK_EQ(raw_setup(&s, 0, 0), 0);
+	for (i = 0; queue_pair(s.fd, 1024, 4096); i++) {
+		CHECK_MSG(i < 4000, "a queue pair that is gone still counts");
+		raw_sleep(5 * RAW_MS);
+	}
+	close(s.fd);
+}
+
+TEST(queue_pairs)
+{
+	knob("max_heap", 1 << 20);
+	as_nobody(small_queues);
+}
+
+/* A session that takes all but less than a page of what its user may have. */
+static int all_the_rest(void)
+{
+	struct raw s = { 0 };
+	uint64_t base, off;
+
+	s.fd = raw_device();
+	CHECK_EQ(raw_setup(&s, 0, 0), 0);
+	while (!raw_region(&s, MRPC_REGION_SEND, 65536, &base, &off))
+		;
+	while (!queue_pair(s.fd, 4, 8))
+		;
+	return s.fd;
+}
+
+static uint32_t copied(int conn, uint32_t flags, char *detail)
+{
+	struct mrpc_sqe sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&p.c, 1, 20000, "text"));
+	struct mrpc_cqe cqe;
+
+	sqe.flags = flags;
+	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
+	raw_detail(&p.c, &cqe, detail, MRPC_MAX_DETAIL + 1);
+	raw_done(&p.c, &cqe);
+	raw_free(&p.c, sqe.root);
+	return cqe.status;
+}
+
+/* What the kernel copies of a message counts as long as it is there. */
+static void small_copies(void)
+{
+	char detail[MRPC_MAX_DETAIL + 1];
+	uint64_t until;
+	uint32_t i;
+	int conn, rest;
+
+	raw_server_open(&p.srv, 65536, 65536);
+	raw_server_start(&p.srv, "loop:limits", 1);
+	raw_open(&p.c, 65536, 65536);
+	conn = raw_connect(&p.c, "loop:limits");
+	CHECK_MSG(conn > 0, "%s", p.c.why);
+	/* More than it may have at a time. */
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(copied(conn, MRPC_SQE_COPY, detail), MRPC_OK);
+	rest = all_the_rest();
+	CHECK_EQ(copied(conn, MRPC_SQE_COPY, detail), MRPC_RESOURCE_EXHAUSTED);
+	CHECK_MSG(strstr(detail, "max_heap"), "not in: %s", detail);
+	CHECK_EQ(copied(conn, 0, detail), MRPC_OK);
+	close(rest);
+	until = raw_now() + 5 * RAW_S * raw_patience();
+	while (copied(conn, MRPC_SQE_COPY, detail) != MRPC_OK && raw_now() < until)
+		raw_sleep(5 * RAW_MS);
+	CHECK_EQ(copied(conn, MRPC_SQE_COPY, detail), MRPC_OK);
+	raw_close(&p.c);
+	raw_server_stop(&p.srv);
+}
+
+TEST(copies)
+{
+	knob("max_heap", 1 << 20);
+	as_nobody(small_copies);
+}
+
 static void root_four(void)
 {
 	int i;

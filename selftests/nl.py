@@ -105,5 +105,5 @@ class Netlink:
 def session(name=b''):
     fd = os.open('/dev/mrpc', os.O_RDWR)
     setup = bytearray(struct.pack('IIQQ16sIIIIQ', 64, 0, 0, 0, name, 0, 0, 0, 0, 0))
-    fcntl.ioctl(fd, 0xb900, setup)
+    fcntl.ioctl(fd, 0xc040b900, setup)      # MRPC_IOC_SETUP
     return fd, struct.unpack_from('I', setup, 40)[0]

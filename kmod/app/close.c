@@ -90,3 +90,21 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 	mrpc_listener_put(l);
 	return err;
 }
+
+/**
+ * mrpc_conn_undo() - end a connection or listener that its application does not know of
+ * @session: the session
+ * @id: of the connection or listener
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_conn_undo(struct mrpc_session *session, u32 id)
+{
+	const struct mrpc_close args = {
+		.id = id,
+		.flags = MRPC_CLOSE_DRAIN,
+		.timeout_us = 1,
+	};
+
+	mrpc_conn_end(session, &args);
+}

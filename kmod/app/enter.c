@@ -197,11 +197,12 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 		mrpc_sq_consume(&qp->sq);
 		mrpc_enter_one(session, qp, &sqe, &batch);
 		++*submitted;
-		if (!(*submitted % 64)) {
+		/* One entry can be a large message. */
+		if (signal_pending(current))
+			break;
+		if (!(*submitted % 64) || need_resched()) {
 			mrpc_enter_flush(&batch);
 			cond_resched();
-			if (signal_pending(current))
-				break;
 		}
 	}
 	qp->submitted += *submitted;

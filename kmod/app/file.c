@@ -46,9 +46,7 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	unsigned long id = 0;
 	u32 i;
 
-	spin_lock(&mrpc_sessions_lock);
-	list_del(&session->list);
-	spin_unlock(&mrpc_sessions_lock);
+	mrpc_session_leave(session);
 	mrpc_user_uncharge_session(session->user);
 	xa_lock(&session->conns);
 	WRITE_ONCE(session->closing, true);

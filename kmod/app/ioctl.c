@@ -92,18 +92,15 @@ static int mrpc_ioc_setup(struct mrpc_session *session, void __user *arg)
 		return err;
 	if (s.flags || s.send_limit > MRPC_MAX_HEAP || s.recv_limit > MRPC_MAX_HEAP)
 		return -EINVAL;
-	mutex_lock(&session->lock);
-	if (session->setup) {
-		mutex_unlock(&session->lock);
-		return -EBUSY;
-	}
+	if (mutex_lock_killable(&session->making))
+		return -EINTR;
+	err = -EBUSY;
+	if (session->setup)
+		goto out;
 	mrpc_heap_init(&session->send, MRPC_REGION_SEND, s.send_limit ?: MRPC_DEFAULT_HEAP);
 	mrpc_heap_init(&session->recv, MRPC_REGION_RECV, s.recv_limit ?: MRPC_DEFAULT_HEAP);
 	if (s.name[0])
 		strscpy_pad(session->name, s.name, min(sizeof(session->name), sizeof(s.name)));
-	/* Pairs with the acquire in mrpc_session_ioctl(). */
-	smp_store_release(&session->setup, true);
-	mutex_unlock(&session->lock);
 	s.send_limit = session->send.limit;
 	s.recv_limit = session->recv.limit;
 	s.session = session->id;
@@ -111,8 +108,42 @@ static int mrpc_ioc_setup(struct mrpc_session *session, void __user *arg)
 	s.copy_threshold = READ_ONCE(mrpc_knobs.copy_threshold);
 	s.max_calls = mrpc_max_calls();
 	s.features = 0;
+	err = mrpc_copy_out(arg, &s, sizeof(s));
+	if (err)
+		goto out;
+	/* Pairs with the acquire in mrpc_session_ioctl(). */
+	smp_store_release(&session->setup, true);
 	mrpc_notify_session(session, MRPC_EVENT_SESSION_OPEN);
-	return mrpc_copy_out(arg, &s, sizeof(s));
+out:
+	mutex_unlock(&session->making);
+	return err;
+}
+
+/* Under session->making. The region is there only once the application knows where. */
+static int mrpc_region_make(struct mrpc_session *session, struct mrpc_heap *heap,
+			    struct mrpc_region_add *r, void __user *arg)
+{
+	struct mrpc_region *region;
+	int err;
+
+	err = mrpc_user_charge_memory(session, r->len);
+	if (err)
+		return err;
+	region = mrpc_heap_region(heap, r->len);
+	err = PTR_ERR_OR_ZERO(region);
+	if (!err) {
+		r->base = region->base;
+		r->mmap_off = MRPC_MMAP_KIND(r->kind) | r->base;
+		err = mrpc_copy_out(arg, r, sizeof(*r));
+		if (err)
+			mrpc_region_free(region);
+	}
+	if (err) {
+		mrpc_user_uncharge_memory(session->user, r->len);
+		return err;
+	}
+	mrpc_heap_publish(heap, region);
+	return 0;
 }
 
 static int mrpc_ioc_region(struct mrpc_session *session, void __user *arg)
@@ -125,36 +156,38 @@ static int mrpc_ioc_region(struct mrpc_session *session, void __user *arg)
 		return err;
 	if (r.kind > MRPC_REGION_RECV || r.flags || r.resv || r.len > MRPC_REGION_MAX)
 		return -EINVAL;
-	err = mrpc_user_charge_heap(session->user, r.len);
-	if (err)
-		return err;
-	mutex_lock(&session->lock);
-	err = mrpc_heap_grow(r.kind == MRPC_REGION_SEND ? &session->send : &session->recv,
-			     r.len, &r.base);
-	if (!err)
-		session->charged += r.len;
-	mutex_unlock(&session->lock);
-	if (err) {
-		mrpc_user_uncharge_heap(session->user, r.len);
-		return err;
-	}
-	r.mmap_off = MRPC_MMAP_KIND(r.kind) | r.base;
-	return mrpc_copy_out(arg, &r, sizeof(r));
+	if (mutex_lock_killable(&session->making))
+		return -EINTR;
+	err = mrpc_region_make(session, r.kind == MRPC_REGION_SEND ? &session->send : &session->recv,
+			       &r, arg);
+	mutex_unlock(&session->making);
+	return err;
 }
 
 static int mrpc_ioc_qp(struct mrpc_session *session, void __user *arg)
 {
 	struct mrpc_qp_setup q;
+	struct mrpc_qp *qp;
 	int err;
 
 	err = mrpc_copy_in(&q, sizeof(q), arg);
 	if (err)
 		return err;
-	err = mrpc_qp_create(session, &q);
+	if (mutex_lock_killable(&session->making))
+		return -EINTR;
+	qp = mrpc_qp_create(session, &q);
+	err = PTR_ERR_OR_ZERO(qp);
 	if (err)
-		return err;
+		goto out;
 	q.mmap_off = MRPC_MMAP_QUEUE(q.qp);
-	return mrpc_copy_out(arg, &q, sizeof(q));
+	err = mrpc_copy_out(arg, &q, sizeof(q));
+	if (err)
+		mrpc_qp_destroy(qp);
+	else
+		mrpc_qp_publish(qp);
+out:
+	mutex_unlock(&session->making);
+	return err;
 }
 
 static int mrpc_bind_id(struct mrpc_session *session, struct mrpc_schema *schema, u32 *id)
@@ -168,7 +201,8 @@ static int mrpc_bind_id(struct mrpc_session *session, struct mrpc_schema *schema
 			break;
 	if (i < session->nr_schemas) {
 		mrpc_schema_put(schema);
-	} else if (i == MRPC_MAX_SCHEMAS) {
+	} else if (i == MRPC_MAX_SCHEMAS ||
+		   mrpc_user_charge_memory(session, schema->size)) {
 		mrpc_schema_put(schema);
 		err = -EDQUOT;
 	} else {
@@ -256,10 +290,13 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 		err = mrpc_listener_serve(session, c, &r);
 	else
 		err = mrpc_conn_connect(session, c, &r);
-	if (err)
+	if (err) {
 		mrpc_explain(&c->explain, &r);
-	else
-		err = mrpc_copy_out(arg, c, sizeof(*c));
+		goto out;
+	}
+	err = mrpc_copy_out(arg, c, sizeof(*c));
+	if (err)
+		mrpc_conn_undo(session, c->id);
 out:
 	kfree(c);
 	return err;
@@ -356,9 +393,11 @@ static int mrpc_ioc_call(struct mrpc_session *session, void __user *arg)
 	err = mrpc_qp_call(session, &c);
 	if (err)
 		return err;
-	if (copy_to_user(arg + offsetof(struct mrpc_call_sync, cqe), &c.cqe, sizeof(c.cqe)))
-		return -EFAULT;
-	return 0;
+	if (!copy_to_user(arg + offsetof(struct mrpc_call_sync, cqe), &c.cqe, sizeof(c.cqe)))
+		return 0;
+	if (c.cqe.flags & MRPC_CQE_BLOCK)	/* of which the application does not know */
+		mrpc_release(session, &c.cqe.block, 1);
+	return -EFAULT;
 }
 
 static int mrpc_ioc_release(struct mrpc_session *session, void __user *arg)
@@ -375,6 +414,9 @@ static int mrpc_ioc_release(struct mrpc_session *session, void __user *arg)
 	return mrpc_release(session, r.blocks, r.nr);
 }
 
+/* An ioctl's number without the size, which its argument says itself. */
+#define mrpc_ioc(cmd)	((cmd) & ~IOCSIZE_MASK)
+
 /**
  * mrpc_session_ioctl() - every ioctl of /dev/mrpc
  * @session: the session
@@ -385,31 +427,33 @@ static int mrpc_ioc_release(struct mrpc_session *session, void __user *arg)
  */
 long mrpc_session_ioctl(struct mrpc_session *session, unsigned int cmd, void __user *arg)
 {
-	if (cmd == MRPC_IOC_SETUP)
+	u32 op = mrpc_ioc(cmd);
+
+	if (op == mrpc_ioc(MRPC_IOC_SETUP))
 		return mrpc_ioc_setup(session, arg);
 	/* Acquire: pairs with the release in mrpc_ioc_setup(). */
 	if (!smp_load_acquire(&session->setup))
 		return _IOC_TYPE(cmd) == MRPC_IOC_MAGIC ? -ENXIO : -ENOTTY;
-	switch (cmd) {
-	case MRPC_IOC_ENTER:
+	switch (op) {
+	case mrpc_ioc(MRPC_IOC_ENTER):
 		return mrpc_ioc_enter(session, arg);
-	case MRPC_IOC_CALL:
+	case mrpc_ioc(MRPC_IOC_CALL):
 		return mrpc_ioc_call(session, arg);
-	case MRPC_IOC_RELEASE:
+	case mrpc_ioc(MRPC_IOC_RELEASE):
 		return mrpc_ioc_release(session, arg);
-	case MRPC_IOC_REGION:
+	case mrpc_ioc(MRPC_IOC_REGION):
 		return mrpc_ioc_region(session, arg);
-	case MRPC_IOC_QP:
+	case mrpc_ioc(MRPC_IOC_QP):
 		return mrpc_ioc_qp(session, arg);
-	case MRPC_IOC_BIND:
+	case mrpc_ioc(MRPC_IOC_BIND):
 		return mrpc_ioc_bind(session, arg);
-	case MRPC_IOC_CONNECT:
+	case mrpc_ioc(MRPC_IOC_CONNECT):
 		return mrpc_ioc_connect(session, arg, false);
-	case MRPC_IOC_SERVE:
+	case mrpc_ioc(MRPC_IOC_SERVE):
 		return mrpc_ioc_connect(session, arg, true);
-	case MRPC_IOC_CLOSE:
+	case mrpc_ioc(MRPC_IOC_CLOSE):
 		return mrpc_ioc_close(session, arg);
-	case MRPC_IOC_CONN_INFO:
+	case mrpc_ioc(MRPC_IOC_CONN_INFO):
 		return mrpc_ioc_conn_info(session, arg);
 	default:
 		return -ENOTTY;

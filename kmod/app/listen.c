@@ -23,7 +23,7 @@ static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
 {
 	struct mrpc_listener *l;
 
-	*err = mrpc_user_charge_listener(session->user);
+	*err = mrpc_user_charge_listener(session);
 	if (*err) {
 		mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "this user has too many listeners");
 		return NULL;

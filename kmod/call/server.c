@@ -200,6 +200,7 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 			return;
 		mrpc_qp_wake(qp);
 		mrpc_call_put(call);
+		cond_resched();
 	}
 }
 

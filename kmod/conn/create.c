@@ -44,7 +44,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	struct mrpc_conn *conn;
 	int err;
 
-	err = mrpc_user_charge_conn(session->user);
+	err = mrpc_user_charge_conn(session);
 	if (err)
 		return ERR_PTR(err);
 	conn = kzalloc(sizeof(*conn), GFP_KERNEL_ACCOUNT);

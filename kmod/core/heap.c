@@ -27,7 +27,11 @@ void mrpc_heap_init(struct mrpc_heap *heap, u32 kind, u64 limit)
 	spin_lock_init(&heap->lock);
 }
 
-static void mrpc_region_free(struct mrpc_region *region)
+/**
+ * mrpc_region_free() - free a region that is in no heap
+ * @region: the region, or NULL
+ */
+void mrpc_region_free(struct mrpc_region *region)
 {
 	if (!region)
 		return;
@@ -80,38 +84,44 @@ err:
 }
 
 /**
- * mrpc_heap_grow() - add a region
+ * mrpc_heap_region() - make the next region of a heap
  * @heap: the heap
  * @len: bytes
- * @base: out: heap offset of the new region
  *
- * Context: may sleep; the caller holds the session's mutex.
- * Return: 0; -EINVAL for a length that is zero, unaligned or above the limit of
+ * Context: may sleep; the caller holds the session's mutex @making until it has called
+ * mrpc_heap_publish() or mrpc_region_free().
+ * Return: the region; -EINVAL for a length that is zero, unaligned or above the limit of
  * one region; -EDQUOT beyond the heap's limit; -ENOMEM.
  */
-int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base)
+struct mrpc_region *mrpc_heap_region(struct mrpc_heap *heap, u64 len)
 {
 	struct mrpc_region *region;
 
 	if (!len || len > MRPC_REGION_MAX || !IS_ALIGNED(len, MRPC_REGION_ALIGN))
-		return -EINVAL;
+		return ERR_PTR(-EINVAL);
 	if (heap->nr == MRPC_MAX_REGIONS || heap->len + len > heap->limit)
-		return -EDQUOT;
+		return ERR_PTR(-EDQUOT);
 	region = mrpc_region_new(heap->kind, heap->len, len);
-	if (!region)
-		return -ENOMEM;
-	*base = heap->len;
+	return region ?: ERR_PTR(-ENOMEM);
+}
+
+/**
+ * mrpc_heap_publish() - let a region be found
+ * @heap: the heap
+ * @region: from mrpc_heap_region()
+ */
+void mrpc_heap_publish(struct mrpc_heap *heap, struct mrpc_region *region)
+{
 	heap->regions[heap->nr] = region;
-	heap->len += len;
+	heap->len += region->len;
 	/* Pairs with the acquire in mrpc_heap_count(). */
 	smp_store_release(&heap->nr, heap->nr + 1);
-	return 0;
 }
 
 /* Regions [0, count) are complete and stay. */
 static u32 mrpc_heap_count(const struct mrpc_heap *heap)
 {
-	/* Pairs with the release in mrpc_heap_grow(). */
+	/* Pairs with the release in mrpc_heap_publish(). */
 	return smp_load_acquire(&heap->nr);
 }
 

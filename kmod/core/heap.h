@@ -48,10 +48,10 @@ struct mrpc_region {
  * Embedded in the session, ends with it.
  *
  * @kind: enum mrpc_region_kind
- * @nr: published regions; written under the session's mutex with release
+ * @nr: published regions; written under the session's mutex @making with release
  *	semantics after regions[nr] is complete
  * @regions: [0, nr) are valid and immutable
- * @len: sum of the regions' lengths; under the session's mutex
+ * @len: sum of the regions' lengths; under the session's mutex @making
  * @limit: most bytes
  * @used: receive heap: bytes of allocated blocks; under @lock
  * @failed: receive heap: allocations that found no room; under @lock
@@ -70,7 +70,9 @@ struct mrpc_heap {
 
 void mrpc_heap_init(struct mrpc_heap *heap, u32 kind, u64 limit);
 void mrpc_heap_destroy(struct mrpc_heap *heap);
-int mrpc_heap_grow(struct mrpc_heap *heap, u64 len, u64 *base);
+struct mrpc_region *mrpc_heap_region(struct mrpc_heap *heap, u64 len);
+void mrpc_heap_publish(struct mrpc_heap *heap, struct mrpc_region *region);
+void mrpc_region_free(struct mrpc_region *region);
 bool mrpc_heap_mapped(struct mrpc_heap *heap, u64 off);
 vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off);
 struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off);

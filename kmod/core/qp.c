@@ -14,6 +14,7 @@
 #include "core/qp.h"
 #include "core/rpc.h"
 #include "core/session.h"
+#include "core/user.h"
 #include "core/waiters.h"
 #include "lib/ds/ring.h"
 
@@ -31,6 +32,7 @@ void mrpc_qp_destroy(struct mrpc_qp *qp)
 	if (qp->eventfd)
 		eventfd_ctx_put(qp->eventfd);
 	vfree(qp->mem);
+	mrpc_user_uncharge_memory(qp->session->user, qp->mem_len);
 	kfree(qp);
 }
 
@@ -44,16 +46,22 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 	u32 sq_off = sizeof(struct mrpc_qp_head);
 	u32 cq_off = sq_off + args->sq_entries * sizeof(struct mrpc_sqe);
 	u32 len = PAGE_ALIGN(cq_off + args->cq_entries * sizeof(struct mrpc_cqe));
-	struct mrpc_qp *qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	struct mrpc_qp *qp;
+	int err;
 
-	if (!qp)
-		return NULL;
-	qp->mem = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO);
-	if (!qp->mem) {
+	err = mrpc_user_charge_memory(session, len);
+	if (err)
+		return ERR_PTR(err);
+	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
+	if (qp)
+		qp->mem = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	if (!qp || !qp->mem) {
 		kfree(qp);
-		return NULL;
+		mrpc_user_uncharge_memory(session->user, len);
+		return ERR_PTR(-ENOMEM);
 	}
 	qp->session = session;
+	qp->id = session->nr_qps;
 	qp->flags = args->flags;
 	qp->mem_len = len;
 	mutex_init(&qp->submit);
@@ -73,45 +81,49 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
  * @session: the session
  * @args: what is wanted; the rest is filled
  *
- * Return: 0 or a negative errno.
+ * Context: process; the caller holds the session's mutex @making until it has called
+ * mrpc_qp_publish() or mrpc_qp_destroy().
+ * Return: the queue pair or an ERR_PTR.
  */
-int mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args)
+struct mrpc_qp *mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args)
 {
 	struct mrpc_qp *qp;
-	int err = 0;
+	int err;
 
 	if (args->flags & ~(MRPC_QP_SERVE | MRPC_QP_EVENTFD) || args->resv)
-		return -EINVAL;
+		return ERR_PTR(-EINVAL);
 	if (!is_power_of_2(args->sq_entries) || args->sq_entries > MRPC_SQ_MAX ||
 	    !is_power_of_2(args->cq_entries) || args->cq_entries > MRPC_CQ_MAX ||
 	    args->cq_entries < 2 * args->sq_entries)
-		return -EINVAL;
+		return ERR_PTR(-EINVAL);
+	if (session->nr_qps == MRPC_MAX_QPS)
+		return ERR_PTR(-EDQUOT);
 	qp = mrpc_qp_new(session, args);
-	if (!qp)
-		return -ENOMEM;
-	if (args->flags & MRPC_QP_EVENTFD) {
-		qp->eventfd = eventfd_ctx_fdget(args->eventfd);
-		if (IS_ERR(qp->eventfd)) {
-			err = PTR_ERR(qp->eventfd);
-			qp->eventfd = NULL;
-			goto out;
-		}
-	}
-	mutex_lock(&session->lock);
-	if (session->nr_qps == MRPC_MAX_QPS) {
-		err = -EDQUOT;
-	} else {
-		qp->id = session->nr_qps;
-		args->qp = qp->id;
-		session->qps[qp->id] = qp;
-		/* Pairs with the acquire in mrpc_qp_count(). */
-		smp_store_release(&session->nr_qps, qp->id + 1);
-	}
-	mutex_unlock(&session->lock);
-out:
-	if (err)
-		mrpc_qp_destroy(qp);
-	return err;
+	if (IS_ERR(qp))
+		return qp;
+	args->qp = qp->id;
+	if (!(args->flags & MRPC_QP_EVENTFD))
+		return qp;
+	qp->eventfd = eventfd_ctx_fdget(args->eventfd);
+	if (!IS_ERR(qp->eventfd))
+		return qp;
+	err = PTR_ERR(qp->eventfd);
+	qp->eventfd = NULL;
+	mrpc_qp_destroy(qp);
+	return ERR_PTR(err);
+}
+
+/**
+ * mrpc_qp_publish() - let a queue pair be found
+ * @qp: from mrpc_qp_create()
+ */
+void mrpc_qp_publish(struct mrpc_qp *qp)
+{
+	struct mrpc_session *session = qp->session;
+
+	session->qps[qp->id] = qp;
+	/* Pairs with the acquire in mrpc_qp_count(). */
+	smp_store_release(&session->nr_qps, qp->id + 1);
 }
 
 /**
@@ -271,6 +283,7 @@ void mrpc_qp_say_late(struct mrpc_qp *qp)
 			return;
 		mrpc_qp_wake(qp);
 		mrpc_call_put(call);
+		cond_resched();
 	}
 }
 

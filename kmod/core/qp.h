@@ -62,7 +62,7 @@ struct mrpc_qp {
 /* Queue pairs [0, count) are complete and stay. */
 static inline u32 mrpc_qp_count(const struct mrpc_session *session)
 {
-	/* Pairs with the release in mrpc_qp_create(). */
+	/* Pairs with the release in mrpc_qp_publish(). */
 	return smp_load_acquire(&session->nr_qps);
 }
 
@@ -70,7 +70,8 @@ void mrpc_qp_destroy(struct mrpc_qp *qp);
 struct mrpc_qp_head *mrpc_qp_head(struct mrpc_qp *qp);
 
 /* qp.c */
-int mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args);
+struct mrpc_qp *mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setup *args);
+void mrpc_qp_publish(struct mrpc_qp *qp);
 struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id);
 bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr);
 void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr);

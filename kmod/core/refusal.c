@@ -125,6 +125,9 @@ int mrpc_refuse_message(int err, const struct mrpc_schema_plan *plan,
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "the structures and text of the message exceed %u bytes",
 				   MRPC_MAX_HEAD);
+	case -EDQUOT:
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "no room for the message: this user's sessions have all that max_heap allows");
 	case -EINVAL:
 		r->status = MRPC_INVALID_ARGUMENT;
 		mrpc_msg_explain(plan, me, r->detail, sizeof(r->detail));

@@ -10,10 +10,41 @@
 #include "core/heap.h"
 #include "core/memcopy.h"
 #include "core/rpc.h"
+#include "core/session.h"
+#include "core/user.h"
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
 
 #define MRPC_HDR_LEN	sizeof(struct mrpc_wire_hdr)
+
+static struct mrpc_user *mrpc_rpc_user(const struct mrpc_rpc *rpc)
+{
+	return rpc->call->session->user;
+}
+
+static u64 mrpc_rpc_data_charged(const struct mrpc_rpc *rpc)
+{
+	return rpc->data == rpc->inl ? 0 : rpc->data_cap;
+}
+
+static u64 mrpc_rpc_segs_charged(const struct mrpc_rpc *rpc)
+{
+	return rpc->buf.segs == rpc->segs ? 0 : (u64)rpc->buf.segs_cap * sizeof(rpc->segs[0]);
+}
+
+/* Memory in place of @old bytes, of which those in the object itself do not count. */
+static void *mrpc_rpc_alloc(const struct mrpc_rpc *rpc, u64 bytes, u64 old)
+{
+	void *mem;
+	int err;
+
+	err = mrpc_user_charge_memory(rpc->call->session, bytes);
+	if (err)
+		return ERR_PTR(err);
+	mem = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	mrpc_user_uncharge_memory(mrpc_rpc_user(rpc), mem ? old : bytes);
+	return mem ?: ERR_PTR(-ENOMEM);
+}
 
 static int mrpc_rpc_grow(struct mrpc_rpc *rpc, u64 need)
 {
@@ -25,9 +56,9 @@ static int mrpc_rpc_grow(struct mrpc_rpc *rpc, u64 need)
 	if (need > MRPC_MAX_MESSAGE)
 		return -EMSGSIZE;
 	cap = max_t(u64, need, min_t(u64, 2ULL * rpc->data_cap, MRPC_MAX_MESSAGE));
-	data = kvmalloc(cap, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!data)
-		return -ENOMEM;
+	data = mrpc_rpc_alloc(rpc, cap, mrpc_rpc_data_charged(rpc));
+	if (IS_ERR(data))
+		return PTR_ERR(data);
 	memcpy(data, rpc->data, rpc->data_cap);
 	if (rpc->data != rpc->inl)
 		kvfree(rpc->data);
@@ -55,9 +86,9 @@ static int mrpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
 	u32 cap = max(need, 2 * buf->segs_cap);
 	struct mrpc_msg_seg *segs;
 
-	segs = kvmalloc_array(cap, sizeof(*segs), GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	if (!segs)
-		return -ENOMEM;
+	segs = mrpc_rpc_alloc(rpc, (u64)cap * sizeof(*segs), mrpc_rpc_segs_charged(rpc));
+	if (IS_ERR(segs))
+		return PTR_ERR(segs);
 	memcpy(segs, buf->segs, buf->nr_segs * sizeof(*segs));
 	if (buf->segs != rpc->segs)
 		kvfree(buf->segs);
@@ -220,8 +251,6 @@ int mrpc_rpc_snapshot(struct mrpc_rpc *rpc, struct mrpc_heap *heap,
 	ret = mrpc_msg_snapshot(plan, type, &src, root, &rpc->buf, err);
 	if (ret)
 		return ret;
-	if (mrpc_msg_head_len(&rpc->buf.len) > MRPC_MAX_HEAD)
-		return -EFBIG;
 	rpc->frame.msg = rpc->buf.len;
 	rpc->frame.flags |= MRPC_WIRE_MSG;
 	rpc->data_len += mrpc_msg_head_len(&rpc->buf.len);
@@ -256,6 +285,11 @@ EXPORT_SYMBOL_GPL(mrpc_rpc_marshal);
  */
 void mrpc_rpc_free(struct mrpc_rpc *rpc)
 {
+	u64 charged = mrpc_rpc_data_charged(rpc) + mrpc_rpc_segs_charged(rpc);
+
+	if (!charged)
+		return;
+	mrpc_user_uncharge_memory(mrpc_rpc_user(rpc), charged);
 	if (rpc->data != rpc->inl)
 		kvfree(rpc->data);
 	if (rpc->buf.segs != rpc->segs)

@@ -5,14 +5,18 @@
  * Content-addressed, so it is one for the host: whoever knows the bytes may use
  * the result. Compiling happens outside the lock; two sessions that bind the
  * same new schema at the same time both compile, and one result is kept.
+ *
+ * Users choose the bytes, so the table that finds them has a random seed. What a session
+ * binds is charged to its user; what no session has bound any more is bounded here.
  */
 #include <crypto/sha2.h>
-#include <linux/hashtable.h>
 #include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/mm.h>
+#include <linux/rhashtable.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
+#include <linux/xarray.h>
 
 #include "core/schema.h"
 #include "lib/message/schema.h"
@@ -20,18 +24,21 @@
 #define MRPC_UNUSED_MAX		64		/* schemas kept for later binds */
 #define MRPC_UNUSED_BYTES	(4 << 20)	/* and their plans */
 
-static DEFINE_SPINLOCK(mrpc_schemas_lock);
-static DEFINE_HASHTABLE(mrpc_schemas, 8);	/* under mrpc_schemas_lock */
-static LIST_HEAD(mrpc_unused);			/* under mrpc_schemas_lock */
+static const struct rhashtable_params mrpc_schema_params = {
+	.key_len = MRPC_HASH_LEN,
+	.key_offset = offsetof(struct mrpc_schema, hash),
+	.head_offset = offsetof(struct mrpc_schema, node),
+	.automatic_shrinking = true,
+};
 
+static DEFINE_SPINLOCK(mrpc_schemas_lock);
+static struct rhashtable mrpc_schemas;		/* by hash; under mrpc_schemas_lock */
+static DEFINE_XARRAY_ALLOC1(mrpc_schema_ids);	/* by id; entries under mrpc_schemas_lock */
+static u32 mrpc_next_schema;			/* under the lock of mrpc_schema_ids */
+static u32 mrpc_nr_schemas;
+static LIST_HEAD(mrpc_unused);			/* under mrpc_schemas_lock, as all below */
 static u32 mrpc_nr_unused;
 static u64 mrpc_unused_bytes;
-static u32 mrpc_next_schema;
-
-static u32 mrpc_hash_key(const u8 *hash)
-{
-	return *(const u32 *)hash;
-}
 
 static void mrpc_schema_free(struct mrpc_schema *schema)
 {
@@ -41,23 +48,21 @@ static void mrpc_schema_free(struct mrpc_schema *schema)
 	kfree(schema);
 }
 
+/* One more user, if it is there. Under mrpc_schemas_lock. */
+static struct mrpc_schema *mrpc_schema_take(struct mrpc_schema *schema)
+{
+	if (schema && !schema->ref++) {
+		list_del_init(&schema->lru);
+		mrpc_nr_unused--;
+		mrpc_unused_bytes -= schema->size;
+	}
+	return schema;
+}
+
 /* Under mrpc_schemas_lock. */
 static struct mrpc_schema *mrpc_schema_find(const u8 *hash)
 {
-	struct mrpc_schema *schema;
-
-	hash_for_each_possible(mrpc_schemas, schema, node, mrpc_hash_key(hash)) {
-		if (memcmp(schema->hash, hash, MRPC_HASH_LEN))
-			continue;
-		if (!schema->ref++) {
-			list_del_init(&schema->lru);
-			mrpc_nr_unused--;
-			mrpc_unused_bytes -= schema->size;
-		}
-		schema->binds++;
-		return schema;
-	}
-	return NULL;
+	return mrpc_schema_take(rhashtable_lookup_fast(&mrpc_schemas, hash, mrpc_schema_params));
 }
 
 static struct mrpc_schema *mrpc_schema_new(const void *buf, u32 len, const u8 *hash,
@@ -94,6 +99,32 @@ fail:
 	return ERR_PTR(ret);
 }
 
+/* Into the cache, unless another session was faster. Return: the schema that is there. */
+static struct mrpc_schema *mrpc_schema_enter(struct mrpc_schema *fresh)
+{
+	struct mrpc_schema *schema;
+	int err = 0;
+
+	spin_lock(&mrpc_schemas_lock);
+	schema = mrpc_schema_find(fresh->hash);
+	if (schema)
+		schema->binds++;
+	else
+		err = rhashtable_insert_fast(&mrpc_schemas, &fresh->node, mrpc_schema_params);
+	if (!schema && !err) {
+		/* The reservation holds the place: no allocation. */
+		xa_store(&mrpc_schema_ids, fresh->id, fresh, GFP_ATOMIC);
+		mrpc_nr_schemas++;
+		schema = fresh;
+	}
+	spin_unlock(&mrpc_schemas_lock);
+	if (schema == fresh)
+		return schema;
+	xa_release(&mrpc_schema_ids, fresh->id);
+	mrpc_schema_free(fresh);
+	return schema ?: ERR_PTR(err);
+}
+
 /**
  * mrpc_schema_bind() - find a compiled schema, or verify and compile it
  * @buf: binary schema in kernel memory
@@ -102,17 +133,20 @@ fail:
  * @err: filled when the schema is refused
  *
  * Context: process; may sleep.
- * Return: the schema with a reference, or ERR_PTR(-EINVAL, -E2BIG, -ENOMEM).
+ * Return: the schema with a reference, or ERR_PTR(-EINVAL, -E2BIG, -ENOMEM, -EBUSY).
  */
 struct mrpc_schema *mrpc_schema_bind(const void *buf, u32 len, bool *hit,
 				     struct mrpc_schema_error *err)
 {
 	struct mrpc_schema *schema, *fresh;
 	u8 hash[MRPC_HASH_LEN];
+	int ret;
 
 	sha256(buf, len, hash);
 	spin_lock(&mrpc_schemas_lock);
 	schema = mrpc_schema_find(hash);
+	if (schema)
+		schema->binds++;
 	spin_unlock(&mrpc_schemas_lock);
 	*hit = schema;
 	if (schema)
@@ -121,17 +155,54 @@ struct mrpc_schema *mrpc_schema_bind(const void *buf, u32 len, bool *hit,
 	fresh = mrpc_schema_new(buf, len, hash, err);
 	if (IS_ERR(fresh))
 		return fresh;
+	ret = xa_alloc_cyclic(&mrpc_schema_ids, &fresh->id, NULL, xa_limit_32b, &mrpc_next_schema,
+			      GFP_KERNEL_ACCOUNT);
+	if (ret < 0) {
+		mrpc_schema_free(fresh);
+		return ERR_PTR(ret);
+	}
+	return mrpc_schema_enter(fresh);
+}
+
+/**
+ * mrpc_schema_lookup() - a schema that is in the cache
+ * @hash: its SHA-256
+ *
+ * Context: process. Return: the schema with a reference, or NULL.
+ */
+struct mrpc_schema *mrpc_schema_lookup(const u8 *hash)
+{
+	struct mrpc_schema *schema;
+
 	spin_lock(&mrpc_schemas_lock);
 	schema = mrpc_schema_find(hash);
-	if (!schema) {
-		fresh->id = ++mrpc_next_schema;
-		hash_add(mrpc_schemas, &fresh->node, mrpc_hash_key(hash));
-		schema = fresh;
-		fresh = NULL;
-	}
 	spin_unlock(&mrpc_schemas_lock);
-	mrpc_schema_free(fresh);
 	return schema;
+}
+
+/**
+ * mrpc_schema_next() - go through the cache, for dumps
+ * @after: id of the last one, 0 for the first
+ *
+ * Context: process. Return: the schema with a reference, or NULL.
+ */
+struct mrpc_schema *mrpc_schema_next(u32 after)
+{
+	struct mrpc_schema *schema;
+	unsigned long id = after;
+
+	spin_lock(&mrpc_schemas_lock);
+	schema = mrpc_schema_take(xa_find_after(&mrpc_schema_ids, &id, U32_MAX, XA_PRESENT));
+	spin_unlock(&mrpc_schemas_lock);
+	return schema;
+}
+
+/**
+ * mrpc_schema_count() - schemas in the cache, used or not
+ */
+u32 mrpc_schema_count(void)
+{
+	return READ_ONCE(mrpc_nr_schemas);
 }
 
 /**
@@ -168,7 +239,9 @@ void mrpc_schema_put(struct mrpc_schema *schema)
 	while (mrpc_nr_unused > MRPC_UNUSED_MAX || mrpc_unused_bytes > MRPC_UNUSED_BYTES) {
 		old = list_first_entry(&mrpc_unused, struct mrpc_schema, lru);
 		list_move(&old->lru, &dead);
-		hash_del(&old->node);
+		rhashtable_remove_fast(&mrpc_schemas, &old->node, mrpc_schema_params);
+		xa_erase(&mrpc_schema_ids, old->id);
+		mrpc_nr_schemas--;
 		mrpc_nr_unused--;
 		mrpc_unused_bytes -= old->size;
 	}
@@ -178,19 +251,17 @@ void mrpc_schema_put(struct mrpc_schema *schema)
 }
 EXPORT_SYMBOL_GPL(mrpc_schema_put);
 
-int mrpc_schemas_each(int (*fn)(struct mrpc_schema *schema, void *ctx), void *ctx)
+int __init mrpc_schemas_init(void)
 {
-	struct mrpc_schema *schema;
-	int bkt, ret = 0;
+	return rhashtable_init(&mrpc_schemas, &mrpc_schema_params);
+}
 
-	spin_lock(&mrpc_schemas_lock);
-	hash_for_each(mrpc_schemas, bkt, schema, node) {
-		ret = fn(schema, ctx);
-		if (ret)
-			break;
-	}
-	spin_unlock(&mrpc_schemas_lock);
-	return ret;
+static void mrpc_schema_end(void *ptr, void *arg)
+{
+	struct mrpc_schema *schema = ptr;
+
+	WARN_ON_ONCE(schema->ref);
+	mrpc_schema_free(schema);
 }
 
 /**
@@ -198,13 +269,6 @@ int mrpc_schemas_each(int (*fn)(struct mrpc_schema *schema, void *ctx), void *ct
  */
 void mrpc_schemas_exit(void)
 {
-	struct mrpc_schema *schema;
-	struct hlist_node *next;
-	int bkt;
-
-	hash_for_each_safe(mrpc_schemas, bkt, next, schema, node) {
-		WARN_ON_ONCE(schema->ref);
-		hash_del(&schema->node);
-		mrpc_schema_free(schema);
-	}
+	rhashtable_free_and_destroy(&mrpc_schemas, mrpc_schema_end, NULL);
+	xa_destroy(&mrpc_schema_ids);
 }

@@ -4,7 +4,7 @@
 
 #include <linux/list.h>
 #include <linux/mrpc.h>
-#include <linux/refcount.h>
+#include <linux/rhashtable-types.h>
 #include <linux/types.h>
 
 struct mrpc_schema_error;
@@ -17,6 +17,7 @@ struct mrpc_schema_plan;
  * the cache, found again by hash, until it is the oldest of too many.
  *
  * @ref: users; 0 to 1 and back under mrpc_schemas_lock
+ * @id: no other schema in the cache has it
  * @node: entry of the hash table; under mrpc_schemas_lock
  * @lru: entry of the list of unused schemas; under mrpc_schemas_lock
  * @hash: SHA-256 of the binary form
@@ -29,7 +30,7 @@ struct mrpc_schema_plan;
 struct mrpc_schema {
 	u32 ref;
 	u32 id;
-	struct hlist_node node;
+	struct rhash_head node;
 	struct list_head lru;
 	u8 hash[MRPC_HASH_LEN];
 	u32 len;
@@ -43,12 +44,10 @@ struct mrpc_schema *mrpc_schema_bind(const void *buf, u32 len, bool *hit,
 				     struct mrpc_schema_error *err);
 void mrpc_schema_get(struct mrpc_schema *schema);
 void mrpc_schema_put(struct mrpc_schema *schema);
+struct mrpc_schema *mrpc_schema_lookup(const u8 *hash);
+struct mrpc_schema *mrpc_schema_next(u32 after);
+u32 mrpc_schema_count(void);
+int mrpc_schemas_init(void);
 void mrpc_schemas_exit(void);
-
-/**
- * mrpc_schemas_each() - call @fn for each schema, used or not
- * Holds mrpc_schemas_lock: @fn must not sleep. Stops when @fn returns non-zero.
- */
-int mrpc_schemas_each(int (*fn)(struct mrpc_schema *schema, void *ctx), void *ctx);
 
 #endif /* MRPC_CORE_SCHEMA_H */

@@ -11,6 +11,7 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
+#include <linux/xarray.h>
 
 #include "core/call.h"
 #include "core/globals.h"
@@ -22,11 +23,9 @@
 #include "core/user.h"
 #include "core/waiters.h"
 
-DEFINE_SPINLOCK(mrpc_sessions_lock);
-
-LIST_HEAD(mrpc_sessions);
-
-static u32 mrpc_next_session;	/* under mrpc_sessions_lock */
+/* By id. Entries are freed by RCU. */
+static DEFINE_XARRAY_ALLOC1(mrpc_sessions);
+static u32 mrpc_next_session;	/* under the lock of mrpc_sessions */
 static atomic_t mrpc_nr_sessions = ATOMIC_INIT(0);
 
 static void mrpc_session_free_work(struct work_struct *work);
@@ -46,15 +45,32 @@ u32 mrpc_session_count(void)
 struct mrpc_session *mrpc_session_next(struct net *net, u32 after)
 {
 	struct mrpc_session *session;
+	unsigned long id = after;
 
-	spin_lock(&mrpc_sessions_lock);
-	list_for_each_entry(session, &mrpc_sessions, list)
-		if (session->id > after && net_eq(session->net, net) &&
-		    kref_get_unless_zero(&session->ref))
-			goto out;
-	session = NULL;
-out:
-	spin_unlock(&mrpc_sessions_lock);
+	rcu_read_lock();
+	xa_for_each_start(&mrpc_sessions, id, session, id + 1)
+		if (net_eq(session->net, net) && kref_get_unless_zero(&session->ref))
+			break;
+	rcu_read_unlock();
+	return session;
+}
+
+/**
+ * mrpc_session_find() - look a session up
+ * @net: the namespace that it is to be of
+ * @id: its id
+ *
+ * Return: the session with a reference, or NULL.
+ */
+struct mrpc_session *mrpc_session_find(struct net *net, u32 id)
+{
+	struct mrpc_session *session;
+
+	rcu_read_lock();
+	session = xa_load(&mrpc_sessions, id);
+	if (session && !(net_eq(session->net, net) && kref_get_unless_zero(&session->ref)))
+		session = NULL;
+	rcu_read_unlock();
 	return session;
 }
 
@@ -99,6 +115,7 @@ bool mrpc_session_in_cgroup(const struct mrpc_session *session, u64 id)
 static void mrpc_session_init(struct mrpc_session *session)
 {
 	kref_init(&session->ref);
+	mutex_init(&session->making);
 	mutex_init(&session->lock);
 	spin_lock_init(&session->ready_lock);
 	INIT_LIST_HEAD(&session->ready);
@@ -135,23 +152,34 @@ struct mrpc_session *mrpc_session_new(void)
 	if (!session)
 		return ERR_PTR(-ENOMEM);
 	user = mrpc_user_get(current_uid());
-	err = user ? mrpc_user_charge_session(user) : -ENOMEM;
+	session->user = user;
+	err = user ? mrpc_user_charge_session(session) : -ENOMEM;
 	if (err) {
 		if (user)
 			mrpc_user_put(user);
 		kfree(session);
 		return ERR_PTR(err);
 	}
-	session->user = user;
 	mrpc_session_init(session);
 	/* Pages under way can outlive the file, and call back into the module. */
 	__module_get(THIS_MODULE);
-	spin_lock(&mrpc_sessions_lock);
-	session->id = ++mrpc_next_session;
-	list_add_tail(&session->list, &mrpc_sessions);
-	spin_unlock(&mrpc_sessions_lock);
 	atomic_inc(&mrpc_nr_sessions);
-	return session;
+	err = xa_alloc_cyclic(&mrpc_sessions, &session->id, session, xa_limit_32b,
+			      &mrpc_next_session, GFP_KERNEL_ACCOUNT);
+	if (err >= 0)
+		return session;
+	mrpc_user_uncharge_session(user);
+	mrpc_session_put(session);
+	return ERR_PTR(err);
+}
+
+/**
+ * mrpc_session_leave() - a session is not found any more
+ * @session: the session, whose file is gone
+ */
+void mrpc_session_leave(struct mrpc_session *session)
+{
+	xa_erase(&mrpc_sessions, session->id);
 }
 
 static void mrpc_session_free_work(struct work_struct *work)
@@ -161,14 +189,16 @@ static void mrpc_session_free_work(struct work_struct *work)
 
 	for (i = 0; i < session->nr_qps; i++)
 		mrpc_qp_destroy(session->qps[i]);
-	for (i = 0; i < session->nr_schemas; i++)
+	for (i = 0; i < session->nr_schemas; i++) {
+		mrpc_user_uncharge_memory(session->user, session->schemas[i]->size);
 		mrpc_schema_put(session->schemas[i]);
+	}
+	mrpc_user_uncharge_memory(session->user, session->send.len + session->recv.len);
 	mrpc_heap_destroy(&session->send);
 	mrpc_heap_destroy(&session->recv);
 	kvfree(session->rx_spare);
 	mrpc_call_free_spares(session->call_spares);
 	xa_destroy(&session->conns);
-	mrpc_user_uncharge_heap(session->user, session->charged);
 	mrpc_user_put(session->user);
 	mem_cgroup_put(session->memcg);
 	put_cred(session->cred);

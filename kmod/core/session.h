@@ -38,21 +38,23 @@ struct net;
  * always in process context.
  *
  * @ref: references
- * @id: unique in this boot
- * @list: entry of mrpc_sessions, in order of @id; under mrpc_sessions_lock
+ * @id: in mrpc_sessions: no other session has it as long as this one is open
  * @net: network namespace of the opener, a reference
  * @memcg: charged for what is allocated outside its threads, a reference
  * @user: per-user limits, a reference
+ * @unlimited: they do not apply: the opener had CAP_SYS_RESOURCE
  * @pid, @uid, @name: who
  * @cred: the opener's credentials, a reference: links that the kernel makes are his
  * @cgroups: ids of the opener's cgroup and those above it, from the root; the
  *	deepest are left out if there are more
  * @nr_cgroups: how many
- * @lock: set-up: regions, queue pairs, schemas
+ * @making: one thread at a time sets up, or makes a region or queue pair; held while the
+ *	answer is written, which may fail and may take long, and by ioctls only
+ * @lock: schemas
  * @setup: true after MRPC_IOC_SETUP
  * @closing: the file is gone; no new connection
  * @send, @recv: the heaps
- * @qps: [0, nr_qps) are valid; appended under @lock with release semantics
+ * @qps: [0, nr_qps) are valid; appended under @making with release semantics
  * @schemas: ids to schemas, a reference each; under @lock
  * @conns: ids to connections and listeners; own lock, RCU readers
  * @recent: the connection that was looked up last, without a reference, or NULL. Who
@@ -68,23 +70,23 @@ struct net;
  * @poll_wait: poll() and epoll
  * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
  * @call_spares: likewise objects for the next calls, by mrpc_call.spare
- * @charged: heap bytes charged to @user; under @lock
  * @free_work: the last reference can go in softirq
  */
 struct mrpc_session {
 	struct kref ref;
 	struct rcu_head rcu;
 	u32 id;
-	struct list_head list;
 	struct net *net;
 	struct mem_cgroup *memcg;
 	struct mrpc_user *user;
+	bool unlimited;
 	pid_t pid;
 	kuid_t uid;
 	const struct cred *cred;
 	char name[MRPC_COMM_LEN];
 	u64 cgroups[MRPC_SESSION_CGROUPS];
 	u32 nr_cgroups;
+	struct mutex making;
 	struct mutex lock;
 	bool setup;
 	bool closing;
@@ -108,18 +110,16 @@ struct mrpc_session {
 	wait_queue_head_t poll_wait;
 	u8 *rx_spare;
 	struct mrpc_call *call_spares;
-	u64 charged;
 	struct work_struct free_work;
 	u64 opened;
 };
 
 extern const struct file_operations mrpc_fops;
 
-extern struct list_head mrpc_sessions;
 
-extern spinlock_t mrpc_sessions_lock;
 
 struct mrpc_session *mrpc_session_next(struct net *net, u32 after);
+struct mrpc_session *mrpc_session_find(struct net *net, u32 id);
 u32 mrpc_session_count(void);
 void mrpc_session_put(struct mrpc_session *session);
 bool mrpc_session_in_cgroup(const struct mrpc_session *session, u64 id);
@@ -150,5 +150,6 @@ static inline bool mrpc_session_ready(const struct mrpc_session *session)
 extern const struct attribute_group *mrpc_groups[];
 
 struct mrpc_session *mrpc_session_new(void);
+void mrpc_session_leave(struct mrpc_session *session);
 
 #endif /* MRPC_CORE_SESSION_H */

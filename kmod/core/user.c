@@ -4,17 +4,19 @@
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
+#include <linux/sched.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 #include <linux/uidgid.h>
 
 #include "core/globals.h"
+#include "core/session.h"
 #include "core/user.h"
 
 /**
  * struct mrpc_user - what the sessions of one user have
  *
- * Reference counted by its sessions; all fields under mrpc_users_lock.
+ * Reference counted by its sessions; all fields but @memory under mrpc_users_lock.
  *
  * @node: entry of mrpc_users
  * @uid: the user
@@ -22,7 +24,7 @@
  * @sessions: sessions
  * @conns: connections
  * @listeners: listeners
- * @heap: bytes of all regions
+ * @memory: bytes of regions, queue pairs, bound schemas and copies of messages
  */
 struct mrpc_user {
 	struct hlist_node node;
@@ -31,7 +33,7 @@ struct mrpc_user {
 	u32 sessions;
 	u32 conns;
 	u32 listeners;
-	u64 heap;
+	atomic64_t memory;
 };
 
 static DEFINE_SPINLOCK(mrpc_users_lock);
@@ -83,15 +85,19 @@ void mrpc_user_put(struct mrpc_user *user)
 		kfree(user);
 }
 
-/* CAP_SYS_RESOURCE lifts the limits, as it does elsewhere. */
-static bool mrpc_unlimited(void)
+/*
+ * CAP_SYS_RESOURCE lifts the limits, as it does elsewhere. The kernel's own threads have it,
+ * but work for a session: that counts as its opener.
+ */
+static bool mrpc_unlimited(const struct mrpc_session *session)
 {
+	if (current->flags & PF_KTHREAD)
+		return session->unlimited;
 	return ns_capable_noaudit(&init_user_ns, CAP_SYS_RESOURCE);
 }
 
-static int mrpc_charge(u32 *count, u32 limit)
+static int mrpc_charge(u32 *count, u32 limit, bool unlimited)
 {
-	bool unlimited = mrpc_unlimited();
 	int err = -EDQUOT;
 
 	spin_lock(&mrpc_users_lock);
@@ -110,9 +116,17 @@ static void mrpc_uncharge(u32 *count)
 	spin_unlock(&mrpc_users_lock);
 }
 
-int mrpc_user_charge_session(struct mrpc_user *user)
+/**
+ * mrpc_user_charge_session() - one more session
+ * @session: in the making, with its user
+ *
+ * Context: process, of the opener. Return: 0 or -EDQUOT.
+ */
+int mrpc_user_charge_session(struct mrpc_session *session)
 {
-	return mrpc_charge(&user->sessions, READ_ONCE(mrpc_knobs.max_sessions));
+	session->unlimited = mrpc_unlimited(session);
+	return mrpc_charge(&session->user->sessions, READ_ONCE(mrpc_knobs.max_sessions),
+			   session->unlimited);
 }
 
 void mrpc_user_uncharge_session(struct mrpc_user *user)
@@ -120,9 +134,16 @@ void mrpc_user_uncharge_session(struct mrpc_user *user)
 	mrpc_uncharge(&user->sessions);
 }
 
-int mrpc_user_charge_conn(struct mrpc_user *user)
+/**
+ * mrpc_user_charge_conn() - one more connection
+ * @session: whose
+ *
+ * Context: process. Return: 0 or -EDQUOT.
+ */
+int mrpc_user_charge_conn(struct mrpc_session *session)
 {
-	return mrpc_charge(&user->conns, READ_ONCE(mrpc_knobs.max_conns));
+	return mrpc_charge(&session->user->conns, READ_ONCE(mrpc_knobs.max_conns),
+			   mrpc_unlimited(session));
 }
 
 void mrpc_user_uncharge_conn(struct mrpc_user *user)
@@ -130,9 +151,16 @@ void mrpc_user_uncharge_conn(struct mrpc_user *user)
 	mrpc_uncharge(&user->conns);
 }
 
-int mrpc_user_charge_listener(struct mrpc_user *user)
+/**
+ * mrpc_user_charge_listener() - one more listener
+ * @session: whose
+ *
+ * Context: process. Return: 0 or -EDQUOT.
+ */
+int mrpc_user_charge_listener(struct mrpc_session *session)
 {
-	return mrpc_charge(&user->listeners, READ_ONCE(mrpc_knobs.max_listeners));
+	return mrpc_charge(&session->user->listeners, READ_ONCE(mrpc_knobs.max_listeners),
+			   mrpc_unlimited(session));
 }
 
 void mrpc_user_uncharge_listener(struct mrpc_user *user)
@@ -140,24 +168,32 @@ void mrpc_user_uncharge_listener(struct mrpc_user *user)
 	mrpc_uncharge(&user->listeners);
 }
 
-int mrpc_user_charge_heap(struct mrpc_user *user, u64 bytes)
+/**
+ * mrpc_user_charge_memory() - memory is made for a session's user
+ * @session: the session
+ * @bytes: how much
+ *
+ * Context: process. Return: 0 or -EDQUOT.
+ */
+int mrpc_user_charge_memory(struct mrpc_session *session, u64 bytes)
 {
+	atomic64_t *memory = &session->user->memory;
 	u64 limit = READ_ONCE(mrpc_knobs.max_heap);
-	bool unlimited = mrpc_unlimited();
-	int err = -EDQUOT;
 
-	spin_lock(&mrpc_users_lock);
-	if (unlimited || (bytes <= limit && user->heap <= limit - bytes)) {
-		user->heap += bytes;
-		err = 0;
-	}
-	spin_unlock(&mrpc_users_lock);
-	return err;
+	if ((u64)atomic64_add_return(bytes, memory) <= limit || mrpc_unlimited(session))
+		return 0;
+	atomic64_sub(bytes, memory);
+	return -EDQUOT;
 }
 
-void mrpc_user_uncharge_heap(struct mrpc_user *user, u64 bytes)
+/**
+ * mrpc_user_uncharge_memory() - it is there no more
+ * @user: the user
+ * @bytes: as it was charged
+ *
+ * Context: any.
+ */
+void mrpc_user_uncharge_memory(struct mrpc_user *user, u64 bytes)
 {
-	spin_lock(&mrpc_users_lock);
-	user->heap -= bytes;
-	spin_unlock(&mrpc_users_lock);
+	atomic64_sub(bytes, &user->memory);
 }

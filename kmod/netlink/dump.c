@@ -25,12 +25,10 @@
 struct mrpc_session *mrpc_nl_session(const struct genl_info *info, int attr)
 {
 	u32 id = nla_get_u32(info->attrs[attr]);
-	struct mrpc_session *session = mrpc_session_next(genl_info_net(info), id - 1);
+	struct mrpc_session *session = mrpc_session_find(genl_info_net(info), id);
 
-	if (session && session->id == id)
-		return session;
 	if (session)
-		mrpc_session_put(session);
+		return session;
 	NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
 				"there is no session %u in this network namespace", id);
 	return NULL;

@@ -190,7 +190,7 @@ static struct mrpc_nl_egress_queues *mrpc_nl_egress_look(struct mrpc_domain *d)
 	u32 cap = 64, nr;
 
 	for (;;) {
-		all = kvzalloc(struct_size(all, q, cap), GFP_KERNEL);
+		all = kvzalloc(struct_size(all, q, cap), GFP_KERNEL_ACCOUNT);
 		if (!all)
 			return NULL;
 		all->nr = cap;

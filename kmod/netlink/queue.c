@@ -496,7 +496,7 @@ static int mrpc_nl_look(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn)
 
 static struct mrpc_nl_rpcs *mrpc_nl_rpcs_alloc(const struct genl_info *info, u32 cap)
 {
-	struct mrpc_nl_rpcs *all = kvzalloc(struct_size(all, rpc, cap), GFP_KERNEL);
+	struct mrpc_nl_rpcs *all = kvzalloc(struct_size(all, rpc, cap), GFP_KERNEL_ACCOUNT);
 
 	if (!all)
 		return NULL;

@@ -15,12 +15,10 @@
 #include "netlink/schema.h"
 #include "netlink/session.h"
 
-#define MRPC_NL_BATCH	16	/* schemas per walk through the cache */
-
 static void mrpc_nl_copy_schema(struct mrpc_nl_schema *to, const struct mrpc_schema *from)
 {
 	to->id = from->id;
-	to->users = from->ref;
+	to->users = READ_ONCE(from->ref) - 1;	/* one is ours */
 	to->sessions = 0;
 	to->len = from->len;
 	to->size = from->size;
@@ -88,21 +86,15 @@ static bool mrpc_nl_visible(struct net *net, const struct mrpc_nl_schema *schema
 
 /* -- one schema ------------------------------------------------------------ */
 
-struct mrpc_nl_wanted {
-	u32 id;			/* 0: any */
-	const u8 *hash;		/* NULL: any */
-	struct mrpc_nl_schema *found;
-};
-
-static int mrpc_nl_match(struct mrpc_schema *schema, void *ctx)
+/* By number or hash, or both. Return: the schema with a reference, or NULL. */
+static struct mrpc_schema *mrpc_nl_lookup(u32 id, const u8 *hash)
 {
-	struct mrpc_nl_wanted *w = ctx;
+	struct mrpc_schema *schema = hash ? mrpc_schema_lookup(hash) : mrpc_schema_next(id - 1);
 
-	if ((w->id && schema->id != w->id) ||
-	    (w->hash && memcmp(schema->hash, w->hash, MRPC_HASH_LEN)))
-		return 0;
-	mrpc_nl_copy_schema(w->found, schema);
-	return 1;
+	if (!schema || !id || schema->id == id)
+		return schema;
+	mrpc_schema_put(schema);
+	return NULL;
 }
 
 /**
@@ -116,12 +108,14 @@ static int mrpc_nl_match(struct mrpc_schema *schema, void *ctx)
  */
 int mrpc_nl_find_schema(struct net *net, u32 id, const u8 *hash, struct mrpc_nl_schema *found)
 {
-	struct mrpc_nl_wanted w = { .id = id, .hash = hash, .found = found };
+	struct mrpc_schema *schema = mrpc_nl_lookup(id, hash);
 	struct xarray bound;
 	int err;
 
-	if (!mrpc_schemas_each(mrpc_nl_match, &w))
+	if (!schema)
 		return -ENOENT;
+	mrpc_nl_copy_schema(found, schema);
+	mrpc_schema_put(schema);
 	err = mrpc_nl_bound(net, &bound);
 	found->sessions = mrpc_nl_sessions(&bound, found->id);
 	xa_destroy(&bound);
@@ -133,92 +127,66 @@ int mrpc_nl_find_schema(struct net *net, u32 id, const u8 *hash, struct mrpc_nl_
 /* -- dump of schemas ------------------------------------------------------- */
 
 /**
- * struct mrpc_nl_batch - the state of a dump
+ * struct mrpc_nl_schemas - the state of a dump
  * @bound: of the reader's namespace, when the dump began
  * @after: the last number that was put
- * @nr: of @items
- * @items: the lowest numbers above @after, ascending
  */
-struct mrpc_nl_batch {
+struct mrpc_nl_schemas {
 	struct xarray bound;
 	u32 after;
-	u32 nr;
-	struct mrpc_nl_schema items[MRPC_NL_BATCH];
 };
 
 struct mrpc_nl_schema_ctx {
-	struct mrpc_nl_batch *batch;
+	struct mrpc_nl_schemas *all;
 };
-
-static int mrpc_nl_collect(struct mrpc_schema *schema, void *ctx)
-{
-	struct mrpc_nl_batch *b = ctx;
-	u32 pos = b->nr;
-
-	if (schema->id <= b->after)
-		return 0;
-	while (pos && b->items[pos - 1].id > schema->id)
-		pos--;
-	if (pos == MRPC_NL_BATCH)
-		return 0;
-	b->nr = min_t(u32, b->nr + 1, MRPC_NL_BATCH);
-	memmove(&b->items[pos + 1], &b->items[pos], (b->nr - 1 - pos) * sizeof(b->items[0]));
-	mrpc_nl_copy_schema(&b->items[pos], schema);
-	return 0;
-}
 
 int mrpc_nl_schema_start(struct netlink_callback *cb)
 {
 	struct mrpc_nl_schema_ctx *ctx = (void *)cb->ctx;
-	struct mrpc_nl_batch *b = kzalloc(sizeof(*b), GFP_KERNEL_ACCOUNT);
+	struct mrpc_nl_schemas *all = kzalloc(sizeof(*all), GFP_KERNEL_ACCOUNT);
 	int err;
 
 	BUILD_BUG_ON(sizeof(*ctx) > sizeof(cb->ctx));
-	if (!b)
+	if (!all)
 		return -ENOMEM;
-	err = mrpc_nl_bound(genl_info_net(genl_info_dump(cb)), &b->bound);
+	err = mrpc_nl_bound(genl_info_net(genl_info_dump(cb)), &all->bound);
 	if (err) {
-		xa_destroy(&b->bound);
-		kfree(b);
+		xa_destroy(&all->bound);
+		kfree(all);
 		return err;
 	}
-	ctx->batch = b;
+	ctx->all = all;
 	return 0;
 }
 
 int mrpc_nl_schema_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct mrpc_nl_batch *b = ((struct mrpc_nl_schema_ctx *)cb->ctx)->batch;
+	struct mrpc_nl_schemas *all = ((struct mrpc_nl_schema_ctx *)cb->ctx)->all;
 	const struct genl_info *info = genl_info_dump(cb);
 	struct net *net = genl_info_net(info);
-	u32 i;
+	struct mrpc_nl_schema found;
+	struct mrpc_schema *schema;
 	int err;
 
-	for (;;) {
-		b->nr = 0;
-		mrpc_schemas_each(mrpc_nl_collect, b);
-		if (!b->nr)
-			return 0;
-		for (i = 0; i < b->nr; i++) {
-			struct mrpc_nl_schema *schema = &b->items[i];
-
-			schema->sessions = mrpc_nl_sessions(&b->bound, schema->id);
-			err = mrpc_nl_visible(net, schema) ?
-			      mrpc_nl_fill_schema(skb, info, schema) : 0;
-			if (err)
-				return err;
-			b->after = schema->id;
-		}
+	while ((schema = mrpc_schema_next(all->after))) {
+		mrpc_nl_copy_schema(&found, schema);
+		mrpc_schema_put(schema);
+		found.sessions = mrpc_nl_sessions(&all->bound, found.id);
+		err = mrpc_nl_visible(net, &found) ? mrpc_nl_fill_schema(skb, info, &found) : 0;
+		if (err)
+			return err;
+		all->after = found.id;
 		cond_resched();
 	}
+	return 0;
 }
 
 int mrpc_nl_schema_done(struct netlink_callback *cb)
 {
-	struct mrpc_nl_batch *b = ((struct mrpc_nl_schema_ctx *)cb->ctx)->batch;
+	struct mrpc_nl_schemas *all = ((struct mrpc_nl_schema_ctx *)cb->ctx)->all;
 
-	xa_destroy(&b->bound);
-	kfree(b);
+	xa_destroy(&all->bound);
+	kfree(all);
 	return 0;
 }
 
@@ -227,13 +195,6 @@ int mrpc_nl_schema_done(struct netlink_callback *cb)
 struct mrpc_nl_method_ctx {
 	u32 schema;
 	u32 index;		/* of the next method */
-};
-
-struct mrpc_nl_methods {
-	struct mrpc_nl_method_ctx *ctx;
-	struct sk_buff *skb;
-	const struct genl_info *info;
-	int err;
 };
 
 int mrpc_nl_method_start(struct netlink_callback *cb)
@@ -255,30 +216,19 @@ int mrpc_nl_method_start(struct netlink_callback *cb)
 	return err;
 }
 
-/* Under the cache's lock, which keeps the schema; putting attributes is copying. */
-static int mrpc_nl_put_methods(struct mrpc_schema *schema, void *arg)
-{
-	struct mrpc_nl_methods *m = arg;
-
-	if (schema->id != m->ctx->schema)
-		return 0;
-	while (m->ctx->index < schema->plan->nr_methods) {
-		m->err = mrpc_nl_fill_method(m->skb, m->info, schema, m->ctx->index);
-		if (m->err)
-			break;
-		m->ctx->index++;
-	}
-	return 1;
-}
-
 int mrpc_nl_method_dump(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	struct mrpc_nl_methods m = {
-		.ctx = (void *)cb->ctx,
-		.skb = skb,
-		.info = genl_info_dump(cb),
-	};
+	struct mrpc_nl_method_ctx *ctx = (void *)cb->ctx;
+	struct mrpc_schema *schema = mrpc_nl_lookup(ctx->schema, NULL);
+	int err = 0;
 
-	mrpc_schemas_each(mrpc_nl_put_methods, &m);
-	return m.err;
+	if (!schema)
+		return 0;
+	while (!err && ctx->index < schema->plan->nr_methods) {
+		err = mrpc_nl_fill_method(skb, genl_info_dump(cb), schema, ctx->index);
+		if (!err)
+			ctx->index++;
+	}
+	mrpc_schema_put(schema);
+	return err;
 }

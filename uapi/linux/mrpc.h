@@ -540,17 +540,21 @@ struct mrpc_release {
 	__u32 resv;
 };
 
+/*
+ * A number has the size of the first version of its argument; the kernel goes by the size
+ * that the argument itself says, and takes a number with any.
+ */
 #define MRPC_IOC_MAGIC		0xB9
-#define MRPC_IOC_SETUP		_IO(MRPC_IOC_MAGIC, 0)
-#define MRPC_IOC_REGION		_IO(MRPC_IOC_MAGIC, 1)
-#define MRPC_IOC_QP		_IO(MRPC_IOC_MAGIC, 2)
-#define MRPC_IOC_BIND		_IO(MRPC_IOC_MAGIC, 3)
-#define MRPC_IOC_CONNECT	_IO(MRPC_IOC_MAGIC, 4)
-#define MRPC_IOC_SERVE		_IO(MRPC_IOC_MAGIC, 5)
-#define MRPC_IOC_CLOSE		_IO(MRPC_IOC_MAGIC, 6)
-#define MRPC_IOC_CONN_INFO	_IO(MRPC_IOC_MAGIC, 7)
-#define MRPC_IOC_ENTER		_IO(MRPC_IOC_MAGIC, 8)
-#define MRPC_IOC_CALL		_IO(MRPC_IOC_MAGIC, 9)
-#define MRPC_IOC_RELEASE	_IO(MRPC_IOC_MAGIC, 10)
+#define MRPC_IOC_SETUP		_IOWR(MRPC_IOC_MAGIC, 0, struct mrpc_setup)
+#define MRPC_IOC_REGION		_IOWR(MRPC_IOC_MAGIC, 1, struct mrpc_region_add)
+#define MRPC_IOC_QP		_IOWR(MRPC_IOC_MAGIC, 2, struct mrpc_qp_setup)
+#define MRPC_IOC_BIND		_IOWR(MRPC_IOC_MAGIC, 3, struct mrpc_bind)
+#define MRPC_IOC_CONNECT	_IOWR(MRPC_IOC_MAGIC, 4, struct mrpc_connect)
+#define MRPC_IOC_SERVE		_IOWR(MRPC_IOC_MAGIC, 5, struct mrpc_connect)
+#define MRPC_IOC_CLOSE		_IOW(MRPC_IOC_MAGIC, 6, struct mrpc_close)
+#define MRPC_IOC_CONN_INFO	_IOWR(MRPC_IOC_MAGIC, 7, struct mrpc_conn_info)
+#define MRPC_IOC_ENTER		_IOWR(MRPC_IOC_MAGIC, 8, struct mrpc_enter)
+#define MRPC_IOC_CALL		_IOWR(MRPC_IOC_MAGIC, 9, struct mrpc_call_sync)
+#define MRPC_IOC_RELEASE	_IOW(MRPC_IOC_MAGIC, 10, struct mrpc_release)
 
 #endif /* _UAPI_LINUX_MRPC_H */
