@@ -69,7 +69,7 @@ test_commands()
 	    'RUNTIME_DEL': ('host', runtime, None),
 	    'SERIES_GET': ('own', None, attr(MRPC_A_SERIES_ENGINE, b'null\0')),
 	    'KEYSET_GET': ('own', None, b''),
-	    'KEYSET_NEW': ('makes', attr(MRPC_A_KEYSET_NAME, b'mine\0') + attr(MRPC_A_KEYSET_KIND, 0),
+	    'KEYSET_NEW': ('makes', attr(MRPC_A_KEYSET_NAME, b'mine\0') + attr(MRPC_A_KEYSET_KIND, 1),
 	                   None),
 	    'KEYSET_DEL': ('own', keys, None),
 	    'KEYSET_INSERT': ('own', keys + attr(MRPC_A_KEYSET_KEY, b'x'), None),
