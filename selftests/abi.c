@@ -63,7 +63,9 @@ TEST(layout)
 	CHECK_EQ(sizeof(struct mrpc_enter), 48);
 	AT(mrpc_enter, submitted, 20);
 	AT(mrpc_enter, sigmask, 32);
-	CHECK_EQ(sizeof(struct mrpc_call_sync), 136);
+	CHECK_EQ(sizeof(struct mrpc_call_sync), 144);
+	AT(mrpc_call_sync, token, 136);
+	AT(mrpc_call_sync, flags, 140);
 	CHECK_EQ(sizeof(struct mrpc_release), 16 + 4 * MRPC_RELEASE_MAX);
 }
 
@@ -481,7 +483,7 @@ TEST(garbage)
 			}
 			break;
 		case MRPC_IOC_ENTER:
-			a.enter.timeout_ns %= 2 * RAW_MS;
+			a.enter.until_ns = raw_now() + a.enter.until_ns % (2 * RAW_MS);
 			break;
 		case MRPC_IOC_CALL:
 			a.call.sqe.timeout_us = 1 + rnd_below(&rnd, 3000);

@@ -52,6 +52,13 @@ uint64_t raw_now(void)
 	return t.tv_sec * RAW_S + t.tv_nsec;
 }
 
+uint64_t raw_until(uint64_t ns)
+{
+	uint64_t now = raw_now();
+
+	return ns < UINT64_MAX - now ? now + ns : UINT64_MAX;
+}
+
 void raw_sleep(uint64_t ns)
 {
 	struct timespec t = { .tv_sec = ns / RAW_S, .tv_nsec = ns % RAW_S };
@@ -368,6 +375,14 @@ int raw_call(struct raw *s, const struct mrpc_sqe *sqe, struct mrpc_cqe *cqe)
 	struct mrpc_call_sync c = { .size = sizeof(c), .sqe = *sqe };
 	int err = raw_ioctl(s->fd, MRPC_IOC_CALL, &c);
 
+	if (err == -EINTR && c.token) {
+		c.flags = MRPC_CALL_CANCEL;
+		err = raw_ioctl(s->fd, MRPC_IOC_CALL, &c);
+		if (!err && c.cqe.status == MRPC_CANCELLED) {
+			raw_done(s, &c.cqe);
+			err = -EINTR;
+		}
+	}
 	*cqe = c.cqe;
 	return err;
 }
@@ -486,7 +501,7 @@ int raw_enter(struct raw_qp *qp, uint32_t min, uint64_t ns)
 {
 	struct mrpc_enter e = {
 		.size = sizeof(e), .qp = qp->id, .to_submit = qp->pushed, .min_complete = min,
-		.timeout_ns = ns,
+		.until_ns = raw_until(ns),
 	};
 	int err = raw_ioctl(qp->s->fd, MRPC_IOC_ENTER, &e);
 

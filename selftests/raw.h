@@ -49,7 +49,9 @@ unsigned int raw_scale(void);
 unsigned int raw_patience(void);
 /* Time counts instructions (scripts/vm -i): what takes how long does not depend on the host. */
 bool raw_counted(void);
-uint64_t raw_now(void);		/* CLOCK_MONOTONIC, ns */
+uint64_t raw_now(void);
+/* When @ns from now have passed; ~0: never. */
+uint64_t raw_until(uint64_t ns);		/* CLOCK_MONOTONIC, ns */
 void raw_sleep(uint64_t ns);
 
 /* -- sessions -------------------------------------------------------------- */
@@ -151,6 +153,7 @@ const char *raw_verify(const struct mrpc_schema_plan *plan, uint32_t type, const
 
 /* A CALL of @method with the message at @root. */
 struct mrpc_sqe raw_sqe(uint32_t conn, uint32_t method, uint32_t root);
+/* -EINTR: a handler without SA_RESTART has run, and the call was cancelled. */
 int raw_call(struct raw *s, const struct mrpc_sqe *sqe, struct mrpc_cqe *cqe);
 int raw_release(struct raw *s, uint32_t block);
 /* Gives a completion's block back, if it has one. */

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* MRPC_IOC_CALL: a call and its reply in one system call. */
-#include <linux/nospec.h>
 #include <linux/sched/signal.h>
-#include <linux/sched/task.h>
+#include <linux/xarray.h>
 
 #include "app/call.h"
 #include "app/poll.h"
@@ -15,6 +14,8 @@
 #include "exec/recv_free.h"
 #include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
+
+#define MRPC_PARKED_MAX	16384	/* calls of a session that wait for their threads */
 
 #define MRPC_SYNC_DONE	(BIT(MRPC_CALL_DONE) | BIT(MRPC_CALL_SENT))
 
@@ -57,20 +58,104 @@ static void mrpc_sync_settle(struct mrpc_call *call)
 			schedule_timeout(HZ / 10);
 		__set_current_state(TASK_RUNNING);
 		if (fatal_signal_pending(current)) {
-			get_task_struct(current);
-			set_bit(MRPC_CALL_ORPHAN, &call->flags);
+			WRITE_ONCE(call->waiter, NULL);
 			return;
 		}
 		mrpc_datapath_poll(call->session, NULL);
 	}
 }
 
+/*
+ * A signal takes the thread away from its call, which goes on without it: after a stop, a freeze
+ * or a handler with SA_RESTART the same ioctl comes again, and finds it by its token. After
+ * another handler the application decides.
+ * Return: false: there is no coming back, or too many calls are parked.
+ */
+static bool mrpc_sync_park(struct mrpc_session *session, struct mrpc_call *call, u32 *token)
+{
+	if (fatal_signal_pending(current))
+		return false;
+	WRITE_ONCE(call->waiter, NULL);
+	if (xa_alloc_cyclic(&session->parked, token, call, XA_LIMIT(1, MRPC_PARKED_MAX),
+			    &session->next_parked, GFP_KERNEL_ACCOUNT) >= 0)
+		return true;
+	WRITE_ONCE(call->waiter, current);
+	*token = 0;
+	return false;
+}
+
+/* The thread that takes a call has it for itself, whichever parked it. */
+static struct mrpc_call *mrpc_sync_unpark(struct mrpc_session *session, u32 *token)
+{
+	struct mrpc_call *call = xa_erase(&session->parked, *token);
+
+	*token = 0;
+	if (call)
+		WRITE_ONCE(call->waiter, current);
+	return call;
+}
+
+/**
+ * mrpc_parked_end() - no thread comes back for the calls that signals interrupted
+ * @session: a session that is closing
+ *
+ * Context: process.
+ */
+void mrpc_parked_end(struct mrpc_session *session)
+{
+	struct mrpc_call *call;
+	unsigned long token;
+
+	xa_for_each(&session->parked, token, call) {
+		xa_erase(&session->parked, token);
+		mrpc_call_put(call);
+	}
+}
+
+/* Return: 0: @args has the completion. -EINTR: the caller is dying, or the call was cancelled. */
+static int mrpc_sync_end(struct mrpc_session *session, struct mrpc_call *call,
+			 struct mrpc_call_sync *args)
+{
+	mrpc_sync_cancel(call);
+	mrpc_sync_settle(call);
+	if (!mrpc_sync_done(call))	/* we are dying: somebody may be writing it */
+		return -EINTR;
+	/* It may have completed while the signal came: then it counts. */
+	if (args->flags & MRPC_CALL_CANCEL || call->cqe.status != MRPC_CANCELLED) {
+		args->cqe = call->cqe;
+		return 0;
+	}
+	if (call->cqe.flags & MRPC_CQE_BLOCK)
+		mrpc_release(session, &call->cqe.block, 1);
+	return -EINTR;
+}
+
+static int mrpc_sync_wait(struct mrpc_session *session, struct mrpc_call *call,
+			  struct mrpc_call_sync *args)
+{
+	int err;
+
+	if (args->flags & MRPC_CALL_CANCEL) {
+		err = mrpc_sync_end(session, call, args);
+	} else if (!mrpc_wait(session, NULL, mrpc_sync_done, call, U64_MAX)) {
+		args->cqe = call->cqe;
+		err = 0;
+	} else {
+		if (mrpc_sync_park(session, call, &args->token))
+			return -ERESTARTSYS;
+		err = mrpc_sync_end(session, call, args);
+	}
+	mrpc_call_put(call);
+	return err;
+}
+
 /**
  * mrpc_qp_call() - MRPC_IOC_CALL: one call, start to end, in this thread
  * @session: the session
- * @args: the call, and blocks that come back first; the completion is filled
+ * @args: the call, and blocks that come back first; the completion or the token is filled
  *
- * Context: process. Return: 0 (the status is in the completion); -EINTR; -EINVAL: there is no call.
+ * Context: process. Return: 0 (the status is in the completion); -ERESTARTSYS: with its token the
+ * call goes on; -EINTR: it was cancelled; -EINVAL: there is no call; -ENOENT: none with this token.
  */
 int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 {
@@ -78,8 +163,13 @@ int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 	struct mrpc_call *call;
 	int err;
 
-	if (args->sqe.op != MRPC_OP_CALL || args->nr > MRPC_RELEASE_MAX)
+	if (args->sqe.op != MRPC_OP_CALL || args->nr > MRPC_RELEASE_MAX ||
+	    args->flags & ~MRPC_CALL_CANCEL || (args->flags && !args->token))
 		return -EINVAL;
+	if (args->token) {
+		call = mrpc_sync_unpark(session, &args->token);
+		return call ? mrpc_sync_wait(session, call, args) : -ENOENT;
+	}
 	if (args->nr) {
 		err = mrpc_release(session, args->blocks, args->nr);
 		if (err)
@@ -93,20 +183,5 @@ int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 		mrpc_conn_put(conn);
 	if (err)
 		return 0;
-	err = mrpc_wait(session, NULL, mrpc_sync_done, call, U64_MAX);
-	if (err) {
-		mrpc_sync_cancel(call);
-		mrpc_sync_settle(call);
-		if (!mrpc_sync_done(call))	/* we are dying: somebody may be writing it */
-			goto out;
-		/* It may have completed while the signal came: then it counts. */
-		if (call->cqe.status != MRPC_CANCELLED)
-			err = 0;
-		else if (call->cqe.flags & MRPC_CQE_BLOCK)
-			mrpc_release(session, &call->cqe.block, 1);
-	}
-	args->cqe = call->cqe;
-out:
-	mrpc_call_put(call);
-	return err;
+	return mrpc_sync_wait(session, call, args);
 }

@@ -8,5 +8,6 @@ struct mrpc_call_sync;
 struct mrpc_session;
 
 int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args);
+void mrpc_parked_end(struct mrpc_session *session);
 
 #endif /* MRPC_APP_CALL_H */

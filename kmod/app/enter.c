@@ -285,35 +285,34 @@ static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
 /**
  * mrpc_qp_enter() - MRPC_IOC_ENTER
  * @session: the session
- * @args: what to do; submitted is filled. The signal mask is the caller's affair
+ * @args: what to do; what is submitted is added to its count. The signal mask is the
+ *	caller's affair
  *
  * Context: process.
- * Return: 0, -EINVAL (no such queue pair), -EPROTO (impossible submission
- * queue), -EINTR, -ETIME.
+ * Return: 0, -EINVAL (no such queue pair, or more submitted than there was to submit), -EPROTO
+ * (impossible submission queue), -ETIME; -EINTR: the same @args go on with it.
  */
 int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 {
 	struct mrpc_enter_wait w = { .qp = mrpc_qp_find(session, args->qp) };
 	struct mrpc_poller poller __uninitialized;
-	u64 until = U64_MAX;
+	u32 left = args->to_submit - args->submitted, taken = 0;
 	int err = 0;
 
-	if (!w.qp || args->min_complete > w.qp->cq.mask + 1)
+	if (!w.qp || args->min_complete > w.qp->cq.mask + 1 || args->submitted > args->to_submit)
 		return -EINVAL;
-	args->submitted = 0;
 	/* As no poller: one that sleeps must be able to go on when it is woken. */
-	if (args->to_submit && mutex_lock_interruptible(&w.qp->submit))
+	if (left && mutex_lock_interruptible(&w.qp->submit))
 		return -EINTR;
 	/* What our own entries make ready is ours, too. */
 	mrpc_poll_begin(session, &poller);
-	if (args->to_submit)
-		err = mrpc_enter_submit(session, w.qp, args->to_submit, &args->submitted);
+	if (left)
+		err = mrpc_enter_submit(session, w.qp, left, &taken);
+	args->submitted += taken;
 	w.min = args->min_complete;
-	if (!err && w.min) {
-		if (args->timeout_ns != U64_MAX)
-			until = ktime_get_ns() + min_t(u64, args->timeout_ns, S64_MAX / 2);
-		err = mrpc_poll_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w, until);
-	}
+	if (!err && w.min)
+		err = mrpc_poll_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w,
+				     args->until_ns);
 	if (!err) {
 		mrpc_enter_work(session, w.qp);
 		if (mrpc_enter_pulls(w.qp))

@@ -6,6 +6,7 @@
 #include <linux/poll.h>
 #include <linux/vmalloc.h>
 
+#include "app/call.h"
 #include "app/ioctl.h"
 #include "conn/accept.h"
 #include "core/conn.h"
@@ -66,6 +67,7 @@ static int mrpc_close(struct inode *inode, struct file *file)
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);
 	}
+	mrpc_parked_end(session);
 	mrpc_session_put(session);
 	return 0;
 }

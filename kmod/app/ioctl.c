@@ -375,8 +375,11 @@ static int mrpc_ioc_enter(struct mrpc_session *session, void __user *arg)
 			return err;
 	}
 	err = mrpc_qp_enter(session, &e);
+	/* As ppoll(): with a mask the signals that it lets in are waited for, too. */
+	if (err == -EINTR)
+		err = e.sigmask ? -ERESTARTNOHAND : -ERESTARTSYS;
 	if (e.sigmask)
-		mrpc_unmask_signals(err == -EINTR);
+		mrpc_unmask_signals(err == -ERESTARTNOHAND);
 	if (put_user(e.submitted, &((struct mrpc_enter __user *)arg)->submitted))
 		return -EFAULT;
 	return err;
@@ -384,16 +387,26 @@ static int mrpc_ioc_enter(struct mrpc_session *session, void __user *arg)
 
 static int mrpc_ioc_call(struct mrpc_session *session, void __user *arg)
 {
+	struct mrpc_call_sync __user *to = arg;
 	struct mrpc_call_sync c __uninitialized;
+	u32 token;
 	int err;
 
 	err = mrpc_copy_in(&c, sizeof(c), arg);
 	if (err)
 		return err;
+	token = c.token;
 	err = mrpc_qp_call(session, &c);
+	if (token != c.token && put_user(c.token, &to->token)) {
+		/* Without its token the call would be lost. */
+		c.flags = MRPC_CALL_CANCEL;
+		if (c.token)
+			mrpc_qp_call(session, &c);
+		return -EFAULT;
+	}
 	if (err)
 		return err;
-	if (!copy_to_user(arg + offsetof(struct mrpc_call_sync, cqe), &c.cqe, sizeof(c.cqe)))
+	if (!copy_to_user(&to->cqe, &c.cqe, sizeof(c.cqe)))
 		return 0;
 	if (c.cqe.flags & MRPC_CQE_BLOCK)	/* of which the application does not know */
 		mrpc_release(session, &c.cqe.block, 1);

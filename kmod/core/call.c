@@ -134,8 +134,6 @@ static noinline void mrpc_call_end(struct mrpc_call *call)
 {
 	struct mrpc_conn *conn = call->conn;
 
-	if (test_bit(MRPC_CALL_ORPHAN, &call->flags))
-		put_task_struct(call->waiter);
 	if (call->target)
 		mrpc_call_put(call->target);
 	if (call->via)
@@ -183,19 +181,23 @@ void mrpc_rpc_exit(void)
 
 void mrpc_call_set(struct mrpc_call *call, int bit)
 {
-	struct task_struct *waiter = call->waiter;
+	struct task_struct *waiter;
 
 	/* A waiter that runs the datapath itself looks before it sleeps. */
-	if (waiter == current && in_task()) {
+	if (READ_ONCE(call->waiter) == current && in_task()) {
 		set_bit(bit, &call->flags);
 		return;
 	}
-	/* With both bits set the waiter can leave, and exit: its task is freed
-	 * after a grace period.
+	/* The waiter can leave, and exit, at any time: with both bits set, or when a signal
+	 * takes it away. Its task is freed after a grace period.
 	 */
 	rcu_read_lock();
 	set_bit(bit, &call->flags);
-	wake_up_process(waiter);	/* a full barrier comes first */
+	/* Pairs with set_current_state() of the waiter, which is there before it looks. */
+	smp_mb__after_atomic();
+	waiter = READ_ONCE(call->waiter);
+	if (waiter)
+		wake_up_process(waiter);
 	rcu_read_unlock();
 }
 

@@ -189,7 +189,7 @@ enum mrpc_call_role {
  * @session: the session whose heap and queue pair are used; the connection
  *	keeps it
  * @qp: where completions go; NULL for a synchronous call
- * @waiter: the thread of a synchronous call
+ * @waiter: the thread that waits in a synchronous call, or NULL; readers use RCU
  * @id: call id on the wire
  * @user_data: the application's
  * @method: as the application numbers it
@@ -278,7 +278,6 @@ struct mrpc_call {
 
 #define MRPC_CALL_ABORTED 5	/* server: ended without the application's reply */
 
-#define MRPC_CALL_ORPHAN 3	/* synchronous: the waiter died; its task is a reference */
 
 static inline void mrpc_call_get(struct mrpc_call *call)
 {

@@ -70,6 +70,8 @@ struct net;
  * @poll_wait: poll() and epoll
  * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
  * @call_spares: likewise objects for the next calls, by mrpc_call.spare
+ * @parked: synchronous calls whose thread a signal took away, a reference each; own lock
+ * @next_parked: where the search for a free token begins; under the lock of @parked
  * @free_work: the last reference can go in softirq
  */
 struct mrpc_session {
@@ -110,6 +112,8 @@ struct mrpc_session {
 	wait_queue_head_t poll_wait;
 	u8 *rx_spare;
 	struct mrpc_call *call_spares;
+	struct xarray parked;
+	u32 next_parked;
 	struct work_struct free_work;
 	u64 opened;
 };

@@ -189,6 +189,11 @@ static int call_ioctl(struct mrpc_session *session, struct mrpc_call_sync *arg,
 		arg->nr = 0;
 		err = session_ioctl(session, MRPC_IOC_CALL, arg);
 	}
+	/* After a handler without SA_RESTART: the kernel has kept the call. */
+	if (err == -EINTR && arg->token) {
+		arg->flags = MRPC_CALL_CANCEL;
+		err = session_ioctl(session, MRPC_IOC_CALL, arg);
+	}
 	if (likely(!err)) {
 		result_fill(session, res, &arg->cqe);
 	} else {

@@ -522,7 +522,7 @@ void mrpc_result_move(struct mrpc_result *to, struct mrpc_result *from);
  * @opts: or NULL
  * @res: the result, to be released whatever it is; NULL if it does not matter
  *
- * A signal cancels the call: MRPC_CANCELLED.
+ * A signal whose handler has no SA_RESTART cancels the call: MRPC_CANCELLED.
  *
  * Return: the status.
  */
@@ -615,7 +615,7 @@ int mrpc_poll(struct mrpc_qp *qp);
  * @timeout_us: limit of the wait; negative for none, 0 is mrpc_poll()
  *
  * Return: how many callbacks were called; 0 if nothing is in flight; -ETIME;
- * -EINTR after a signal; or another -errno.
+ * -EINTR after a signal whose handler has no SA_RESTART; or another -errno.
  */
 int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us);
 

@@ -14,7 +14,7 @@
 #include "qp.h"
 
 /* How long a full submission queue may stay full when nothing is in flight. */
-#define STUCK_NS	1000000000ll
+#define STUCK_NS	1000000000u
 
 static u64 now_ns(void)
 {
@@ -22,6 +22,14 @@ static u64 now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &ts);
 	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+/* When that many microseconds have passed. */
+static u64 until_us(u64 us)
+{
+	u64 now = now_ns();
+
+	return us < (FOR_EVER - now) / 1000 ? now + us * 1000 : FOR_EVER;
 }
 
 /* -- making them ------------------------------------------------------------------ */
@@ -317,7 +325,7 @@ bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
 	return true;
 }
 
-int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns)
+int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 {
 	struct mrpc_enter arg = { .size = sizeof(arg), .qp = qp->id };
 	int err;
@@ -326,7 +334,7 @@ int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns)
 	arg.to_submit = qp_pending(qp);
 	if (!arg.to_submit && !min_complete && !ring_kernel_pending(&qp->ring))
 		return 0;
-	arg.timeout_ns = timeout_ns < 0 ? UINT64_MAX : (u64)timeout_ns;
+	arg.until_ns = min_complete ? until_ns : 0;
 	err = session_ioctl(qp->session, MRPC_IOC_ENTER, &arg);
 	collect_notes(qp);
 	return err;
@@ -363,7 +371,7 @@ int qp_flush(struct mrpc_qp *qp)
 			start = now_ns();
 		else if (!qp->in_flight && now_ns() - start > STUCK_NS)
 			return fail(EBUSY, "the kernel does not take submissions");
-		err = qp_enter(qp, 1, STUCK_NS / 10);
+		err = qp_enter(qp, 1, now_ns() + STUCK_NS / 10);
 		if (err && !is_temporary(err))
 			return fail(-err, "cannot submit: %s", strerror(-err));
 		qp_harvest(qp);
@@ -417,28 +425,25 @@ int mrpc_poll(struct mrpc_qp *qp)
 
 int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
 {
-	s64 left = timeout_us < 0 ? -1 : timeout_us > INT64_MAX / 1000 ? INT64_MAX :
-		   timeout_us * 1000;
-	u64 start = 0, now = 0;
 	int err = check_run(qp), nr;
+	u64 until = FOR_EVER;
 	u32 wait;
 
 	if (err)
 		return err;
-	if (!left)
+	if (!timeout_us)
 		return mrpc_poll(qp);
 	for (;;) {
 		wait = !qp->done.first && qp->in_flight;
-		if (wait && left > 0) {
-			now = now_ns();
-			if (!start)
-				start = now;
-			else if (now - start >= (u64)left)
+		if (wait && timeout_us > 0) {
+			if (until == FOR_EVER)
+				until = until_us((u64)timeout_us);
+			else if (now_ns() >= until)
 				return -ETIME;
 		}
 		err = 0;
 		if (qp_pending(qp) || (wait && ring_cq_empty(&qp->ring)))
-			err = qp_enter(qp, wait, wait && left > 0 ? left - (s64)(now - start) : -1);
+			err = qp_enter(qp, wait, until);
 		qp_harvest(qp);
 		nr = qp_run_done(qp);
 		if (nr || !qp->in_flight)

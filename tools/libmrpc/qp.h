@@ -126,8 +126,10 @@ static inline u32 qp_pending(const struct mrpc_qp *qp)
 	return ring_sq_pending(&qp->ring);
 }
 
-/* Submits what waits, and waits for completions (@timeout_ns < 0: no limit). */
-int qp_enter(struct mrpc_qp *qp, u32 min_complete, s64 timeout_ns);
+#define FOR_EVER	UINT64_MAX
+
+/* Submits what waits, and waits for completions until a time of CLOCK_MONOTONIC. */
+int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns);
 
 /* Submits all that waits, however long that takes. */
 int qp_flush(struct mrpc_qp *qp);

@@ -207,7 +207,7 @@ static void *worker_main(void *arg)
 	qp_hold(w->qp);
 	while (!is_stopping(w->server)) {
 		qp_let_go(w->qp);
-		err = qp_enter(w->qp, 1, -1);
+		err = qp_enter(w->qp, 1, FOR_EVER);
 		qp_hold(w->qp);
 		if (err && err != -EINTR && err != -EBUSY && err != -EAGAIN && err != -ETIME) {
 			w->err = err;

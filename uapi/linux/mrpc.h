@@ -479,14 +479,16 @@ struct mrpc_conn_info {
  * @qp: queue pair
  * @to_submit: entries to take from the submission queue at most
  * @min_complete: return when the completion queue holds so many; 0: don't wait
- * @submitted: out: entries taken
- * @timeout_ns: limit of the wait: -1 (all ones) for none
+ * @submitted: entries taken so far: 0 at first; those that are taken now are added
+ * @until_ns: end of the wait, CLOCK_MONOTONIC; all ones for none
  * @sigmask: user pointer to a signal mask for the wait, 0 for none
  * @sigset_size: its bytes
  * @resv: zero
  *
- * Returns 0; -EINTR after a signal and -ETIME after the timeout when fewer
- * than @min_complete completions are there (@submitted is valid then too).
+ * Returns 0; -ETIME at @until_ns when fewer than @min_complete completions are there
+ * (@submitted is valid then, too). What stops the thread for a while does not end the wait,
+ * nor does a signal whose handler has SA_RESTART. Another handler does: -EINTR; and with
+ * @sigmask any handler.
  */
 struct mrpc_enter {
 	__u32 size;
@@ -495,11 +497,13 @@ struct mrpc_enter {
 	__u32 to_submit;
 	__u32 min_complete;
 	__u32 submitted;
-	__aligned_u64 timeout_ns;
+	__aligned_u64 until_ns;
 	__aligned_u64 sigmask;
 	__u32 sigset_size;
 	__u32 resv;
 };
+
+#define MRPC_CALL_CANCEL (1U << 0) /* with a token: cancel the call, unless it has ended */
 
 /**
  * struct mrpc_call_sync - MRPC_IOC_CALL: one call, start to end
@@ -507,12 +511,17 @@ struct mrpc_enter {
  * @nr: number of @blocks
  * @sqe: an MRPC_OP_CALL
  * @blocks: receive blocks that come back first, as with MRPC_IOC_RELEASE; those
- *	beyond @nr are not looked at. They have come back with -EINTR, too: to
- *	try again, set @nr to 0, which the kernel does not
- * @cqe: out: its MRPC_CQE_REPLY. The ioctl returns only when the send blocks
+ *	beyond @nr are not looked at
+ * @cqe: out: its MRPC_CQE_REPLY. The ioctl returns 0 only when the send blocks
  *	are free, so MRPC_CQE_FREED is always set
+ * @token: 0 at first. A signal takes the thread away from its call, and puts a number
+ *	there under which the ioctl finds the call again; 0 when the call is over
+ * @flags: MRPC_CALL_*
  *
- * Needs no queue pair. A signal cancels the call and returns -EINTR.
+ * Needs no queue pair. The call goes on when the thread was only stopped for a while, and after
+ * a signal whose handler has SA_RESTART. After another handler the ioctl returns -EINTR: with
+ * @token as it is the next one goes on with the call, with MRPC_CALL_CANCEL it ends the call
+ * before it returns. The send blocks are not free before either of them has returned 0.
  */
 struct mrpc_call_sync {
 	__u32 size;
@@ -522,6 +531,8 @@ struct mrpc_call_sync {
 		__u32 blocks[MRPC_RELEASE_MAX];
 		struct mrpc_cqe cqe;
 	};
+	__u32 token;
+	__u32 flags;
 };
 
 /**

@@ -473,20 +473,13 @@ static int do_enter(struct fsession *s, struct mrpc_enter *arg)
 		submit(s, (int)arg->qp);
 		arg->submitted++;
 	}
-	clock_gettime(CLOCK_REALTIME, &until);
-	if (arg->timeout_ns != UINT64_MAX) {
-		until.tv_sec += (time_t)(arg->timeout_ns / 1000000000);
-		until.tv_nsec += (long)(arg->timeout_ns % 1000000000);
-		if (until.tv_nsec >= 1000000000) {
-			until.tv_sec++;
-			until.tv_nsec -= 1000000000;
-		}
-	}
+	until.tv_sec = (time_t)(arg->until_ns / 1000000000);
+	until.tv_nsec = (long)(arg->until_ns % 1000000000);
 	while (qp->head->cq.tail - __atomic_load_n(&qp->head->cq.head, __ATOMIC_ACQUIRE) <
 	       arg->min_complete) {
-		if (arg->timeout_ns == UINT64_MAX)
+		if (arg->until_ns == UINT64_MAX)
 			pthread_cond_wait(&changed, &lock);
-		else if (pthread_cond_timedwait(&changed, &lock, &until))
+		else if (pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until))
 			return -ETIME;
 	}
 	return 0;
