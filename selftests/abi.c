@@ -36,7 +36,7 @@ TEST(layout)
 	AT(mrpc_cqe, call, 16);
 	AT(mrpc_cqe, msg_len, 32);
 	AT(mrpc_cqe, priority, 44);
-	AT(mrpc_cqe, remaining_us, 48);
+	AT(mrpc_cqe, deadline_ns, 48);
 	CHECK_EQ(sizeof(struct mrpc_times), 40);
 	CHECK_EQ(sizeof(struct mrpc_qp_head), 320);
 	AT(mrpc_qp_head, cq.head, 128);

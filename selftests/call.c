@@ -440,9 +440,10 @@ TEST(request_fields)
 		CHECK_EQ(c->detail_len, 0);
 		CHECK_EQ(c->msg_len, raw_blob_size(10, NULL));
 		if (i)
-			CHECK(c->remaining_us > 10000000 && c->remaining_us <= 30000000);
+			CHECK(c->deadline_ns > raw_until(10 * RAW_S) &&
+			      c->deadline_ns <= raw_until(30 * RAW_S));
 		else
-			CHECK_EQ(c->remaining_us, 0);
+			CHECK_EQ(c->deadline_ns, 0);
 	}
 	raw_pair_end(&p);
 }

@@ -265,7 +265,7 @@ TEST(at_server)
 		CHECK_EQ(w.frame.call_id, f.call_id);
 		us *= 2;
 	} while (!served());
-	CHECK(p.srv.hung[0].remaining_us && p.srv.hung[0].remaining_us <= us / 2);
+	CHECK(p.srv.hung[0].deadline_ns && p.srv.hung[0].deadline_ns <= raw_until(us / 2 * 1000));
 	late_reply(0);
 	/* The slot is free. */
 	peer_echo(&w, 0, 1, 10);

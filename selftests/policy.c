@@ -435,7 +435,7 @@ TEST(priority_and_deadline)
 	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_PRIORITY, .value = 201 });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(last_request.priority, 201);
-	CHECK_EQ(last_request.remaining_us, 0);
+	CHECK_EQ(last_request.deadline_ns, 0);
 	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_PRIORITY, .value = 256 });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(seen(PROBE_REQUEST_TX).did, -EINVAL);
@@ -443,7 +443,7 @@ TEST(priority_and_deadline)
 		.does = PROBE_DEADLINE, .value = 5 * RAW_S,
 	});
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
-	CHECK(last_request.remaining_us > 0 && last_request.remaining_us <= 5000000);
+	CHECK(last_request.deadline_ns > raw_now() && last_request.deadline_ns <= raw_until(5 * RAW_S));
 	order(PROBE_REQUEST_TX, (struct probe_order){});
 	order(PROBE_REPLY_RX, (struct probe_order){ .does = PROBE_DEADLINE, .value = RAW_S });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);

@@ -141,13 +141,8 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		.msg_len = mrpc_frame_msg_known(&a->frame),
 		.meta_len = a->frame.meta_len,
 		.priority = call->priority,
+		.deadline_ns = call->deadline.when,
 	};
-	if (call->deadline.when) {
-		u64 now = ktime_get_ns();
-
-		call->cqe.remaining_us = now < call->deadline.when ?
-			max_t(u64, (call->deadline.when - now) / NSEC_PER_USEC, 1) : 1;
-	}
 	/* A deadline or cancel while the rest arrived? One that comes later, or is just
 	 * coming, finds a request that has been delivered.
 	 */

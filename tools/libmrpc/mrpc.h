@@ -674,6 +674,12 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
  */
 int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads);
 
+/*
+ * How many requests were not served because their deadline had passed while they waited for
+ * a worker. Their callers were told DEADLINE_EXCEEDED. Any thread.
+ */
+__u64 mrpc_server_expired(const struct mrpc_server *server);
+
 /* Ends mrpc_server_run(). Any thread, signal handlers too. */
 void mrpc_server_stop(struct mrpc_server *server);
 

@@ -200,7 +200,6 @@ static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe
 	call->detail = NULL;
 	call->detail_len = 0;
 	call->instead = MRPC_OK;
-	call->arrival_ns = cqe->remaining_us ? clock_ns() : 0;
 	return call;
 }
 
@@ -237,6 +236,13 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	u32 service = call->cqe.method >> 16, method = call->cqe.method & 0xffff;
 	int status;
 
+	/* It has waited too long behind others: the caller has its answer. */
+	if (call->cqe.deadline_ns && clock_ns() >= call->cqe.deadline_ns) {
+		__atomic_add_fetch(&server->expired, 1, __ATOMIC_RELAXED);
+		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_DEADLINE_EXCEEDED);
+		call_free(call);
+		return;
+	}
 	if (service >= server->nr_services ||
 	    method >= server->services[service].desc->nr_methods) {
 		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_UNIMPLEMENTED);
@@ -361,12 +367,12 @@ int mrpc_call_add_meta(struct mrpc_call *call, const char *key, const void *valu
 
 __u64 mrpc_call_remaining_us(const struct mrpc_call *call)
 {
-	u64 passed;
+	u64 now;
 
-	if (!call->cqe.remaining_us)
+	if (!call->cqe.deadline_ns)
 		return UINT64_MAX;
-	passed = (clock_ns() - call->arrival_ns) / 1000;
-	return passed < call->cqe.remaining_us ? call->cqe.remaining_us - passed : 0;
+	now = clock_ns();
+	return now < call->cqe.deadline_ns ? (call->cqe.deadline_ns - now) / 1000 : 0;
 }
 
 __u32 mrpc_call_conn(const struct mrpc_call *call)

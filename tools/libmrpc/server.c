@@ -123,6 +123,11 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
 	return mrpc_addr_format(server->address, buf, size);
 }
 
+__u64 mrpc_server_expired(const struct mrpc_server *server)
+{
+	return __atomic_load_n(&server->expired, __ATOMIC_RELAXED);
+}
+
 void mrpc_server_stop(struct mrpc_server *server)
 {
 	u64 one = 1;

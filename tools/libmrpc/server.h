@@ -28,6 +28,7 @@ struct served {
  * @address: what the last listener got
  * @stop_fd: eventfd that mrpc_server_stop() writes to
  * @stopping: workers are to end
+ * @expired: requests that were not served because their deadline had passed; atomic
  */
 struct mrpc_server {
 	struct mrpc_session *session;
@@ -38,6 +39,7 @@ struct mrpc_server {
 	u8 address[MRPC_ADDR_LEN];
 	int stop_fd;
 	bool stopping;
+	u64 expired;
 };
 
 /**
@@ -54,7 +56,6 @@ struct mrpc_server {
  * @detail: in @msg, or NULL
  * @detail_len: its bytes
  * @instead: status of a reply that could not be built
- * @arrival_ns: when it was taken off the queue, if it has a deadline
  */
 struct mrpc_call {
 	struct mrpc_session *session;
@@ -69,7 +70,6 @@ struct mrpc_call {
 	char *detail;
 	u32 detail_len;
 	int instead;
-	u64 arrival_ns;
 };
 
 /* request.c */

@@ -189,7 +189,7 @@ enum mrpc_cqe_type {
  * @detail_len: bytes of detail, after the metadata rounded up to 8
  * @priority: of the call
  * @resv: zero
- * @remaining_us: REQUEST: time left until the deadline; 0 for none
+ * @deadline_ns: REQUEST: the deadline, CLOCK_MONOTONIC; 0 for none
  * @resv2: zero
  *
  * With MRPC_CQE_TIMES a struct mrpc_times follows the detail, rounded up to 8.
@@ -208,7 +208,7 @@ struct mrpc_cqe {
 	__u32 detail_len;
 	__u8 priority;
 	__u8 resv[3];
-	__aligned_u64 remaining_us;
+	__aligned_u64 deadline_ns;
 	__aligned_u64 resv2;
 };
 

@@ -343,6 +343,14 @@ static void finish(struct fcall *c)
 	c->used = false;
 }
 
+static __u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
 static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe *sqe)
 {
 	struct mrpc_cqe cqe = { .type = MRPC_CQE_REQUEST, .method = sqe->method,
@@ -381,7 +389,8 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	server->next_qp = (__u32)target + 1;
 	cqe.call = (__u64)(c - calls);
 	cqe.conn = sqe->conn;
-	cqe.remaining_us = sqe->timeout_us;
+	if (sqe->timeout_us)
+		cqe.deadline_ns = now_ns() + sqe->timeout_us * 1000;
 	if (place(s, server, sqe, true, &cqe)) {
 		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
 		finish(c);
