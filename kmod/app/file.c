@@ -81,15 +81,21 @@ static __poll_t mrpc_poll(struct file *file, poll_table *wait)
 {
 	struct mrpc_session *session = file->private_data;
 	u32 nr = mrpc_qp_count(session), i;
+	__poll_t events = 0;
 
-	poll_wait(file, &session->poll_wait, wait);
-	smp_mb();	/* pairs with the one after a completion is posted */
+	/* A thread that only accepts is not woken for each completion. */
+	if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
+		poll_wait(file, &session->poll_wait, wait);
+	poll_wait(file, &session->accept_wait, wait);
+	smp_mb();	/* pairs with the one after a completion is posted, or a link listed */
+	if (!list_empty(&session->ready_listeners))
+		events = EPOLLPRI;
 	for (i = 0; i < nr; i++)
 		if (mrpc_qp_ready(session->qps[i]) || mrpc_qp_says(session->qps[i]))
-			return EPOLLIN | EPOLLRDNORM;
-	if (!list_empty(&session->pending) || !list_empty(&session->ready_listeners))
-		return EPOLLIN | EPOLLRDNORM;
-	return 0;
+			return events | EPOLLIN | EPOLLRDNORM;
+	if (events || !list_empty(&session->pending))
+		events |= EPOLLIN | EPOLLRDNORM;
+	return events;
 }
 
 static vm_fault_t mrpc_send_fault(struct vm_fault *vmf)

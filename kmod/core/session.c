@@ -125,6 +125,7 @@ static void mrpc_session_init(struct mrpc_session *session)
 	INIT_WORK(&session->free_work, mrpc_session_free_work);
 	mrpc_waiters_init(&session->pollers);
 	init_waitqueue_head(&session->poll_wait);
+	init_waitqueue_head(&session->accept_wait);
 	xa_init_flags(&session->conns, XA_FLAGS_ALLOC1);
 	xa_init_flags(&session->parked, XA_FLAGS_ALLOC1);
 	session->net = get_net(current->nsproxy->net_ns);

@@ -68,6 +68,7 @@ struct net;
  * @stalled: connections whose input waits for receive heap
  * @pollers: threads in enter or call that would run ready connections
  * @poll_wait: poll() and epoll
+ * @accept_wait: of these, those that wait for nothing but a link to accept
  * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
  * @call_spares: likewise objects for the next calls, by mrpc_call.spare
  * @parked: synchronous calls whose thread a signal took away, a reference each; own lock
@@ -110,6 +111,7 @@ struct mrpc_session {
 	u32 nr_pending;
 	struct mrpc_waiters pollers;
 	wait_queue_head_t poll_wait;
+	wait_queue_head_t accept_wait;
 	u8 *rx_spare;
 	struct mrpc_call *call_spares;
 	struct xarray parked;

@@ -667,7 +667,8 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
  * @server: it
  * @nr_threads: worker threads, at most 60; 0 for one per processor, as far as that goes
  *
- * Workers have all signals blocked, so that they go to the program's own threads.
+ * Workers have the signal mask of the thread that calls this, which accepts connections while
+ * all of them are busy.
  *
  * Return: 0 after an orderly stop (calls that had arrived were answered),
  * or -errno.

@@ -9,7 +9,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <sched.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,7 +250,6 @@ static void worker_wake(struct worker *w)
 
 static int start_workers(struct mrpc_server *server, struct worker *workers, u32 nr, u32 *started)
 {
-	sigset_t all, old;
 	u32 i;
 	int err = 0;
 
@@ -261,26 +259,28 @@ static int start_workers(struct mrpc_server *server, struct worker *workers, u32
 		if (!workers[i].qp)
 			return -errno;
 	}
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
 	for (i = 0; i < nr && !err; i++) {
 		err = pthread_create(&workers[i].thread, NULL, worker_main, &workers[i]);
 		if (!err)
 			*started = i + 1;
 	}
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err ? fail(err, "cannot start %u worker threads: %s", nr, strerror(err)) : 0;
 }
 
-static void wait_for_stop(struct mrpc_server *server)
+/* Accepts what no worker does, as all are inside handlers; with the queue pair of one of them. */
+static void wait_for_stop(struct mrpc_server *server, struct mrpc_qp *qp)
 {
-	struct pollfd pfd = { .fd = server->stop_fd, .events = POLLIN };
+	struct mrpc_enter accept = { .size = sizeof(accept), .qp = qp->id };
+	struct pollfd fds[2] = {
+		{ .fd = server->stop_fd, .events = POLLIN },
+		{ .fd = server->session->fd, .events = POLLPRI },
+	};
 	u64 count;
 
-	while (poll(&pfd, 1, -1) < 0 && errno == EINTR)
-		;
-	if (read(server->stop_fd, &count, sizeof(count)) < 0)
-		return;
+	while (read(server->stop_fd, &count, sizeof(count)) < 0 && errno == EAGAIN) {
+		if (poll(fds, 2, -1) > 0 && fds[1].revents & POLLPRI)
+			session_ioctl(server->session, MRPC_IOC_ENTER, &accept);
+	}
 }
 
 /* New calls are refused from here on; those that have arrived are answered. */
@@ -332,7 +332,7 @@ int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads)
 	server->stopping = false;
 	err = start_workers(server, workers, nr_threads, &started);
 	if (!err)
-		wait_for_stop(server);
+		wait_for_stop(server, workers[0].qp);
 	close_listeners(server);
 	__atomic_store_n(&server->stopping, true, __ATOMIC_RELEASE);
 	for (i = 0; i < started; i++)

@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -16,7 +17,9 @@
 
 #define SLEEP_US	1500000
 
-enum what { ECHO, FAIL, SLEEP, LATER, ASK, BIG, PRIORITY };
+#define WORKERS	3
+
+enum what { ECHO, FAIL, SLEEP, LATER, ASK, BIG, PRIORITY, BUSY };
 
 extern const struct mrpc_service_desc *const stale_services[];
 
@@ -113,6 +116,9 @@ static int ask(struct mrpc_call *call, const struct guest_Request *req,
 	return MRPC_OK;
 }
 
+/* Requests that keep their workers until a test lets them end. */
+static sem_t begun, ends;
+
 static int say(struct mrpc_call *call, const struct guest_Request *req,
 	       struct guest_Reply *reply)
 {
@@ -133,6 +139,10 @@ static int say(struct mrpc_call *call, const struct guest_Request *req,
 		return MRPC_DEFER;
 	case ASK:
 		return ask(call, req, reply);
+	case BUSY:
+		sem_post(&begun);
+		sem_wait(&ends);
+		return MRPC_OK;
 	case BIG:
 		memset(guest_Reply_alloc_data(mrpc_call_msg(call), reply, 4 * MIB), 'b', 4 * MIB);
 		return MRPC_OK;
@@ -163,7 +173,7 @@ static int tell_priority(struct mrpc_call *call, const struct guest_Request *req
 static void *server_main(void *arg)
 {
 	(void)arg;
-	srv.ret = mrpc_server_run(srv.server, 3);
+	srv.ret = mrpc_server_run(srv.server, WORKERS);
 	return NULL;
 }
 
@@ -818,4 +828,64 @@ TEST(binding_twice_is_quick)
 	     (unsigned long long)second.bind_ns);
 	mrpc_session_close(s);
 	mrpc_session_close(again);
+}
+
+static void ended(void *user, struct mrpc_result *res)
+{
+	(void)user;
+	CHECK_EQ(res->status, MRPC_OK);
+}
+
+/* A client can connect while all workers are in handlers; what expires meanwhile is not served. */
+static void busy_workers(const char *address)
+{
+	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
+	struct mrpc_conn_opts wait = { .timeout_us = 20000000 };
+	struct mrpc_call_opts soon = { .timeout_us = 100000 };
+	char text[MRPC_ADDR_TEXT + 8], bound[MRPC_ADDR_TEXT];
+	struct mrpc_conn *other;
+	struct mrpc_msg msg;
+	unsigned int i;
+
+	sem_init(&begun, 0, 0);
+	sem_init(&ends, 0, 0);
+	up(address);
+	for (i = 0; i < WORKERS; i++) {
+		build(&msg, BUSY, 0);
+		CHECK_EQ(guest_Echo_Say_async(conn, &msg, NULL, ended, NULL, NULL), 0);
+	}
+	CHECK_EQ(mrpc_submit(mrpc_qp_self(session)), 0);
+	for (i = 0; i < WORKERS; i++)
+		sem_wait(&begun);
+	mrpc_server_address(srv.server, bound, sizeof(bound));
+	snprintf(text, sizeof(text), "%.4s%s%s", address, address[3] == ':' ? "" : ":", bound);
+	other = mrpc_connect(session, text, services, 1, &wait);
+	CHECK_MSG(other, "%s", mrpc_last_error());
+	build(&msg, BUSY, 0);
+	CHECK_EQ(guest_Echo_Say(other, &msg, &soon, NULL), MRPC_DEADLINE_EXCEEDED);
+	for (i = 0; i < WORKERS; i++)
+		sem_post(&ends);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(session), 20000000), 0);
+	CHECK_EQ(call(ECHO, 0, NULL, NULL), MRPC_OK);
+	/* It may be another worker's than the last one's. */
+	for (i = 0; i < 2000 && !mrpc_server_expired(srv.server); i++)
+		usleep(10000);
+	CHECK_EQ(mrpc_server_expired(srv.server), 1);
+	CHECK_EQ(sem_trywait(&begun), -1);
+	down();
+}
+
+TEST(busy_workers_tcp)
+{
+	busy_workers("tcp:127.0.0.1:0");
+}
+
+TEST(busy_workers_loop)
+{
+	busy_workers("loop:busy");
+}
+
+TEST(busy_workers_prio)
+{
+	busy_workers("prio:127.0.0.1:0");
 }

@@ -76,3 +76,41 @@ TEST(waiting_counts)
 	server_stop(&ts);
 	CHECK_EQ(fake_stats().bad, 0);
 }
+
+/* -- signals ----------------------------------------------------------------------------- */
+
+static sigset_t in_worker;
+
+static int masked_handler(struct mrpc_call *call, const struct fake_msg *req,
+			  struct fake_msg *reply)
+{
+	pthread_sigmask(SIG_SETMASK, NULL, &in_worker);
+	return echo_handler(call, req, reply);
+}
+
+/*
+ * A crash handler runs, and children of a handler can be ended: workers block what the program
+ * blocks.
+ */
+TEST(signal_mask)
+{
+	static const struct test_ops ops = { .echo = masked_handler };
+	struct test_server ts;
+	sigset_t blocked;
+	struct client c;
+	int status = -1, sig;
+
+	sigemptyset(&blocked);
+	sigaddset(&blocked, SIGUSR1);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
+	server_start(&ts, &ops, NULL, "loop:masked", 1);
+	pthread_sigmask(SIG_UNBLOCK, &blocked, NULL);
+	client_start(&c, "loop:masked");
+	start(&c, 0, 0, note_status, &status);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
+	CHECK_EQ(status, MRPC_OK);
+	for (sig = 1; sig < SIGRTMIN; sig++)
+		CHECK_MSG(sigismember(&in_worker, sig) == (sig == SIGUSR1), "signal %d", sig);
+	mrpc_session_close(c.session);
+	server_stop(&ts);
+}
