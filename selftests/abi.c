@@ -59,7 +59,7 @@ TEST(layout)
 	AT(mrpc_connect, timeout_us, 288);
 	AT(mrpc_connect, explain, 320);
 	CHECK_EQ(sizeof(struct mrpc_close), 24);
-	CHECK_EQ(sizeof(struct mrpc_conn_info), 32 + 2 * MRPC_ADDR_LEN);
+	CHECK_EQ(sizeof(struct mrpc_conn_info), 32 + MRPC_TRANSPORT_LEN + 2 * MRPC_ADDR_LEN);
 	CHECK_EQ(sizeof(struct mrpc_enter), 48);
 	AT(mrpc_enter, submitted, 20);
 	AT(mrpc_enter, sigmask, 32);

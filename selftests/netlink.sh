@@ -10,7 +10,7 @@ serve()
 	ip link set lo up
 	kv-server -l tcp:127.0.0.1:7000 -l loop:kv >"$TEST_TMP/server" 2>&1 &
 	server=$!
-	wait_for 10 grep -q 'listening at kv' "$TEST_TMP/server"
+	wait_for 10 grep -q 'listening at loop:kv' "$TEST_TMP/server"
 	for i in {1..100}; do
 		printf 'Package: p%d\nDescription: %0200d\n\n' "$i" "$i"
 	done >"$TEST_TMP/records"

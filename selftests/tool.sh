@@ -11,7 +11,7 @@ traffic()
 	ip link set lo up
 	kv-server -l tcp:127.0.0.1:7000 -l loop:kv >"$TEST_TMP/server" 2>&1 &
 	server=$!
-	wait_for 10 grep -q 'listening at kv' "$TEST_TMP/server"
+	wait_for 10 grep -q 'listening at loop:kv' "$TEST_TMP/server"
 	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
 	kv-client -n 4 -d 600 load "$TEST_TMP/records" >/dev/null 2>&1 &
 	client=$!

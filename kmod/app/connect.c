@@ -34,6 +34,7 @@ int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
 	info->accepted = conn->accepted;
 	info->listener = conn->listener_id;
 	info->calls = mrpc_conn_active(conn);
+	strscpy_pad(info->transport, conn->home->name);
 	memcpy(info->local, &conn->local, sizeof(info->local));
 	memcpy(info->peer, &conn->peer, sizeof(info->peer));
 	mrpc_conn_put(conn);

@@ -111,6 +111,8 @@ EXPORT_SYMBOL_GPL(mrpc_sock_unhook);
 int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 		  struct sockaddr_storage *ss, struct socket **sock, const char **why)
 {
+	int err;
+
 	memset(ss, 0, sizeof(*ss));
 	memcpy(ss, addr, min_t(size_t, addr_len, sizeof(*ss)));
 	if (!((ss->ss_family == AF_INET && addr_len >= sizeof(struct sockaddr_in)) ||
@@ -118,7 +120,11 @@ int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 		*why = "the address is no sockaddr_in or sockaddr_in6";
 		return -EAFNOSUPPORT;
 	}
-	return __sock_create(net, ss->ss_family,
-			     protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM, protocol, sock, 0);
+	err = __sock_create(net, ss->ss_family,
+			    protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM, protocol, sock, 0);
+	/* "Any address" is that of both families, whatever net.ipv6.bindv6only says. */
+	if (!err && ss->ss_family == AF_INET6)
+		(*sock)->sk->sk_ipv6only = false;
+	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_new);

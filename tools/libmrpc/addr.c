@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
+#include "addr.h"
 #include "internal.h"
 
 #define HOST_MAX	256
@@ -52,7 +53,8 @@ static int split(const char *text, const char *rest, char host[HOST_MAX], u16 *p
 	} else {
 		end = strrchr(rest, ':');
 		if (!end)
-			return bad(text, "the port is missing");
+			return bad(text, "after the transport there must be a host and a port, as "
+					 "in 'tcp:10.0.0.2:7000'");
 		if (memchr(rest, ':', (size_t)(end - rest)))
 			return bad(text, "an IPv6 address must be in brackets");
 		colon = end;
@@ -78,26 +80,15 @@ static void set_ip(struct address *a, const char *transport, const void *sa, soc
 	((struct sockaddr_in *)a->addr)->sin_port = htons(port);
 }
 
-static bool have_ipv6(void)
-{
-	int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return false;
-	close(fd);
-	return true;
-}
-
+/* That of IPv6 stands for both. A kernel without IPv6 gets the other one. */
 static int any_address(const char *transport, u16 port, struct address *list)
 {
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 	struct sockaddr_in in4 = { .sin_family = AF_INET };
 
-	if (have_ipv6())
-		set_ip(list, transport, &in6, sizeof(in6), port);
-	else
-		set_ip(list, transport, &in4, sizeof(in4), port);
-	return 1;
+	set_ip(&list[0], transport, &in6, sizeof(in6), port);
+	set_ip(&list[1], transport, &in4, sizeof(in4), port);
+	return 2;
 }
 
 static int resolve_ip(const char *text, const char *transport, const char *rest, bool listening,
@@ -176,33 +167,52 @@ int addr_resolve(const char *text, bool listening, struct address *list, int max
 	return resolve_ip(text, transport, colon + 1, listening, list, max);
 }
 
-const char *mrpc_addr_format(const void *addr, char *buf, size_t size)
+/* The interface of a link-local address by name, as it is written down elsewhere. */
+static void format_ip6(const char *transport, const struct sockaddr_in6 *in6, char *buf,
+		       size_t size)
+{
+	char host[INET6_ADDRSTRLEN], scope[IF_NAMESIZE + 1] = "";
+	const struct in6_addr *a = &in6->sin6_addr;
+	u16 port = ntohs(in6->sin6_port);
+
+	if (IN6_IS_ADDR_V4MAPPED(a)) {
+		inet_ntop(AF_INET, &a->s6_addr[12], host, sizeof(host));
+		snprintf(buf, size, "%s:%s:%u", transport, host, port);
+		return;
+	}
+	inet_ntop(AF_INET6, a, host, sizeof(host));
+	if (in6->sin6_scope_id) {
+		scope[0] = '%';
+		if (!if_indextoname(in6->sin6_scope_id, scope + 1))
+			snprintf(scope + 1, sizeof(scope) - 1, "%u", in6->sin6_scope_id);
+	}
+	snprintf(buf, size, "%s:[%s%s]:%u", transport, host, scope, port);
+}
+
+const char *mrpc_addr_format(const char *transport, const void *addr, char *buf, size_t size)
 {
 	struct sockaddr_storage ss;
 	const struct sockaddr_in *in4 = (const struct sockaddr_in *)&ss;
 	const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&ss;
 	const struct sockaddr_un *un = (const struct sockaddr_un *)&ss;
-	char host[INET6_ADDRSTRLEN];
+	char host[INET_ADDRSTRLEN];
 
 	_Static_assert(sizeof(ss) == MRPC_ADDR_LEN, "the ABI has room for any address");
 	memcpy(&ss, addr, sizeof(ss));
 	switch (ss.ss_family) {
 	case AF_INET:
 		inet_ntop(AF_INET, &in4->sin_addr, host, sizeof(host));
-		snprintf(buf, size, "%s:%u", host, ntohs(in4->sin_port));
+		snprintf(buf, size, "%s:%s:%u", transport, host, ntohs(in4->sin_port));
 		break;
 	case AF_INET6:
-		inet_ntop(AF_INET6, &in6->sin6_addr, host, sizeof(host));
-		if (in6->sin6_scope_id)
-			snprintf(buf, size, "[%s%%%u]:%u", host, in6->sin6_scope_id,
-				 ntohs(in6->sin6_port));
-		else
-			snprintf(buf, size, "[%s]:%u", host, ntohs(in6->sin6_port));
+		format_ip6(transport, in6, buf, size);
 		break;
 	case AF_UNIX:
 		/* A NUL ends the name even if the address is not padded with them. */
-		snprintf(buf, size, "%.107s", un->sun_path[0] ? un->sun_path : un->sun_path + 1);
-		if (!buf[0])	/* a client has no name */
+		if (un->sun_path[0] || un->sun_path[1])
+			snprintf(buf, size, "%s:%.107s", transport,
+				 un->sun_path[0] ? un->sun_path : un->sun_path + 1);
+		else	/* a client has no name */
 			snprintf(buf, size, "-");
 		break;
 	default:

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "addr.h"
 #include "internal.h"
 
 #define EXPLAIN_LEN	512
@@ -92,6 +93,17 @@ int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *
 	return 0;
 }
 
+/*
+ * Another address of a name helps against some errors only. A server that cannot have the first
+ * one must not listen, silently, at less than what was asked for.
+ */
+static bool try_next(unsigned long cmd, int err)
+{
+	if (cmd == MRPC_IOC_SERVE)
+		return err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL;
+	return err != -EINTR && err != -EINVAL && err != -ENOMEM;
+}
+
 /* Tries the addresses that the text stands for until one works. */
 int connect_or_serve(struct mrpc_session *session, unsigned long cmd, const char *what,
 		     const char *address, struct mrpc_connect *arg)
@@ -112,15 +124,14 @@ int connect_or_serve(struct mrpc_session *session, unsigned long cmd, const char
 		arg->explain.buf = (uintptr_t)why;
 		arg->explain.len = sizeof(why);
 		err = session_ioctl(session, cmd, arg);
-		/* Another address of a name helps against some errors only. */
-		if (!err || err == -EINTR || err == -EINVAL || err == -ENOMEM)
+		if (!err || !try_next(cmd, err))
 			break;
 	}
 	if (!err)
 		return 0;
 	if (!why[0])
 		snprintf(why, sizeof(why), "%s", strerror(-err));
-	mrpc_addr_format(arg->addr, text, sizeof(text));
+	mrpc_addr_format(arg->transport, arg->addr, text, sizeof(text));
 	if (nr == 1 || strstr(address, text))
 		return fail(-err, "%s %s: %s", what, address, why);
 	return fail(-err, "%s %s (%s): %s", what, address, text, why);

@@ -198,18 +198,6 @@ static inline u32 send_off(const struct mrpc_session *session, const void *p)
 void blocks_free(struct mrpc_session *session, void *blocks);
 void *msg_spend(struct mrpc_msg *msg);	/* its blocks, which the caller must free */
 
-/* addr.c */
-struct address {
-	char transport[MRPC_TRANSPORT_LEN];
-	u8 addr[MRPC_ADDR_LEN];
-	u32 len;
-};
-
-#define ADDRESSES_MAX	8
-
-/* Fills @list; returns how many, or -errno with the error set. */
-int addr_resolve(const char *text, bool listening, struct address *list, int max);
-
 /* conn.c */
 int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *const services[],
 		  u32 nr, struct mrpc_connect *arg);

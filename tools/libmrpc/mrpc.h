@@ -442,9 +442,12 @@ struct mrpc_session *mrpc_conn_session(const struct mrpc_conn *conn);
 /* State, calls in flight and addresses; see struct mrpc_conn_info. */
 int mrpc_conn_query(struct mrpc_conn *conn, struct mrpc_conn_info *info);
 
-/* An address of struct mrpc_conn_info as text. Return: @buf. */
+/*
+ * An address of struct mrpc_conn_info, with its transport, as text that mrpc_connect() takes; "-" for
+ * one that is unknown, or has no name. Return: @buf.
+ */
 #define MRPC_ADDR_TEXT	160
-const char *mrpc_addr_format(const void *addr, char *buf, size_t size);
+const char *mrpc_addr_format(const char *transport, const void *addr, char *buf, size_t size);
 
 /* -- calls ------------------------------------------------------------------- */
 

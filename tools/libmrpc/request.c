@@ -398,7 +398,7 @@ const char *mrpc_call_peer(const struct mrpc_call *call, char *buf, size_t size)
 	if (mrpc_call_conn_info(call, &info))
 		snprintf(buf, size, "-");
 	else
-		mrpc_addr_format(info.peer, buf, size);
+		mrpc_addr_format(info.transport, info.peer, buf, size);
 	return buf;
 }
 

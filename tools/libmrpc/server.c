@@ -113,13 +113,14 @@ int mrpc_server_listen(struct mrpc_server *server, const char *address,
 	if (err)
 		return err;
 	server->listeners[server->nr_listeners++] = arg.id;
+	memcpy(server->transport, arg.transport, sizeof(server->transport));
 	memcpy(server->address, arg.addr, sizeof(server->address));
 	return 0;
 }
 
 const char *mrpc_server_address(const struct mrpc_server *server, char *buf, size_t size)
 {
-	return mrpc_addr_format(server->address, buf, size);
+	return mrpc_addr_format(server->transport, server->address, buf, size);
 }
 
 __u64 mrpc_server_expired(const struct mrpc_server *server)

@@ -25,7 +25,8 @@ struct served {
  * @nr_services: how many
  * @listeners: the kernel's numbers
  * @nr_listeners: how many
- * @address: what the last listener got
+ * @transport: of the last listener
+ * @address: what that got
  * @stop_fd: eventfd that mrpc_server_stop() writes to
  * @stopping: workers are to end
  * @expired: requests that were not served because their deadline had passed; atomic
@@ -36,6 +37,7 @@ struct mrpc_server {
 	u32 nr_services;
 	u32 listeners[SERVER_LISTENERS_MAX];
 	u32 nr_listeners;
+	char transport[MRPC_TRANSPORT_LEN];
 	u8 address[MRPC_ADDR_LEN];
 	int stop_fd;
 	bool stopping;

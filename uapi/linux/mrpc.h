@@ -454,6 +454,7 @@ enum mrpc_conn_state {
  * @accepted: out: 1 if the peer connected to us
  * @listener: out: the listener that accepted it, or 0
  * @calls: out: calls in flight, both directions
+ * @transport: out: its name
  * @local: out: our address
  * @peer: out: the peer's address
  * @flags: zero
@@ -466,6 +467,7 @@ struct mrpc_conn_info {
 	__u32 accepted;
 	__u32 listener;
 	__u32 calls;
+	char transport[MRPC_TRANSPORT_LEN];
 	__u8 local[MRPC_ADDR_LEN];
 	__u8 peer[MRPC_ADDR_LEN];
 	__u32 flags;

@@ -545,6 +545,7 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 static int do_conn_info(struct mrpc_conn_info *arg)
 {
 	arg->state = MRPC_CONN_READY;
+	memcpy(arg->transport, "loop", 5);
 	memcpy(arg->peer, "\1\0\0peer", 7);
 	return 0;
 }

@@ -186,7 +186,7 @@ static void up(const char *address)
 	static const struct mrpc_service_desc *const services[] = {
 		&guest_Other_service, &guest_Echo_service,	/* not in the server's order */
 	};
-	char text[MRPC_ADDR_TEXT + 8], bound[MRPC_ADDR_TEXT];
+	char text[MRPC_ADDR_TEXT];
 
 	signal(SIGPIPE, SIG_IGN);
 	srv.session = mrpc_session_open(&(struct mrpc_session_opts){ .recv_initial = 64 * MIB });
@@ -198,8 +198,7 @@ static void up(const char *address)
 	CHECK_MSG(!mrpc_server_listen(srv.server, address, NULL), "%s", mrpc_last_error());
 	CHECK_EQ(pthread_create(&srv.thread, NULL, server_main, NULL), 0);
 
-	mrpc_server_address(srv.server, bound, sizeof(bound));
-	snprintf(text, sizeof(text), "%.4s%s%s", address, address[3] == ':' ? "" : ":", bound);
+	mrpc_server_address(srv.server, text, sizeof(text));
 	session = mrpc_session_open(&(struct mrpc_session_opts){ .recv_initial = 64 * MIB });
 	CHECK_MSG(session, "%s", mrpc_last_error());
 	conn = mrpc_connect(session, text, services, 2, NULL);
@@ -704,12 +703,11 @@ static void heap_full(void)
 	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
 	struct mrpc_conn *was = conn;
 	struct mrpc_result res;
-	char text[MRPC_ADDR_TEXT + 8], bound[MRPC_ADDR_TEXT];
+	char text[MRPC_ADDR_TEXT];
 	int i;
 
 	session = mrpc_session_open(&so);
-	mrpc_server_address(srv.server, bound, sizeof(bound));
-	snprintf(text, sizeof(text), "%s:%s", strchr(bound, ':') ? "tcp" : "loop", bound);
+	mrpc_server_address(srv.server, text, sizeof(text));
 	conn = mrpc_connect(session, text, services, 1, NULL);
 	CHECK_MSG(conn, "%s", mrpc_last_error());
 	CHECK_EQ(call(ECHO, 2 * MIB, NULL, &res), MRPC_RESOURCE_EXHAUSTED);
@@ -795,7 +793,7 @@ TEST(connecting_fails_clearly)
 {
 	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
 	struct mrpc_session *s = mrpc_session_open(NULL);
-	char text[MRPC_ADDR_TEXT + 8], bound[MRPC_ADDR_TEXT];
+	char text[MRPC_ADDR_TEXT];
 
 	CHECK(!mrpc_connect(s, "tcp:127.0.0.1:1", services, 1, NULL));
 	NOTE("%s", mrpc_last_error());
@@ -805,8 +803,7 @@ TEST(connecting_fails_clearly)
 	CHECK(!mrpc_connect(s, "nonsense:127.0.0.1:1", services, 1, NULL));
 	NOTE("%s", mrpc_last_error());
 	up("tcp:127.0.0.1:0");
-	snprintf(text, sizeof(text), "tcp:%s",
-		 mrpc_server_address(srv.server, bound, sizeof(bound)));
+	mrpc_server_address(srv.server, text, sizeof(text));
 	CHECK(!mrpc_connect(s, text, stale_services, 1, NULL));
 	NOTE("%s", mrpc_last_error());
 	CHECK(strstr(mrpc_last_error(), "guest.Echo"));
@@ -842,7 +839,7 @@ static void busy_workers(const char *address)
 	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
 	struct mrpc_conn_opts wait = { .timeout_us = 20000000 };
 	struct mrpc_call_opts soon = { .timeout_us = 100000 };
-	char text[MRPC_ADDR_TEXT + 8], bound[MRPC_ADDR_TEXT];
+	char text[MRPC_ADDR_TEXT];
 	struct mrpc_conn *other;
 	struct mrpc_msg msg;
 	unsigned int i;
@@ -857,8 +854,7 @@ static void busy_workers(const char *address)
 	CHECK_EQ(mrpc_submit(mrpc_qp_self(session)), 0);
 	for (i = 0; i < WORKERS; i++)
 		sem_wait(&begun);
-	mrpc_server_address(srv.server, bound, sizeof(bound));
-	snprintf(text, sizeof(text), "%.4s%s%s", address, address[3] == ':' ? "" : ":", bound);
+	mrpc_server_address(srv.server, text, sizeof(text));
 	other = mrpc_connect(session, text, services, 1, &wait);
 	CHECK_MSG(other, "%s", mrpc_last_error());
 	build(&msg, BUSY, 0);

@@ -49,7 +49,7 @@ static int curious_handler(struct mrpc_call *call, const struct fake_msg *req,
 	CHECK_STR(mrpc_call_method(call)->name, "Echo");
 	CHECK(mrpc_call_service(call) == &test_service);
 	CHECK_EQ(mrpc_call_priority(call), 7);
-	CHECK_STR(mrpc_call_peer(call, peer, sizeof(peer)), "peer");
+	CHECK_STR(mrpc_call_peer(call, peer, sizeof(peer)), "loop:peer");
 	CHECK(mrpc_call_remaining_us(call) <= 5000000 && mrpc_call_remaining_us(call) > 1000000);
 	CHECK(mrpc_call_request_len(call) >= sizeof(*req) + req->data.len);
 	v = mrpc_call_meta_find(call, "who", &len);
@@ -746,7 +746,7 @@ TEST(set_up_in_the_wrong_order)
 	CHECK_EQ(mrpc_server_run(server, 1), -EINVAL);
 	CHECK_EQ(mrpc_server_listen(server, "nonsense", NULL), -EINVAL);
 	CHECK_EQ(mrpc_server_listen(server, "loop:order", NULL), 0);
-	CHECK_STR(mrpc_server_address(server, buf, sizeof(buf)), "order");
+	CHECK_STR(mrpc_server_address(server, buf, sizeof(buf)), "loop:order");
 	CHECK_EQ(mrpc_server_add(server, &test_service, &ops, NULL), -EBUSY);
 	mrpc_server_free(server);
 	server = mrpc_server_new(s);

@@ -7,33 +7,33 @@
 #include <netinet/in.h>
 #include <sys/un.h>
 
-#include "../internal.h"
+#include "../addr.h"
 #include "tap.h"
 
 static const char *resolve(const char *text, bool listening)
 {
-	static char buf[MRPC_ADDR_TEXT + 32];
+	static char buf[MRPC_ADDR_TEXT];
 	struct address list[4];
-	char addr[MRPC_ADDR_TEXT];
 	int nr = addr_resolve(text, listening, list, 4);
 
 	if (nr < 0)
 		return mrpc_last_error();
-	snprintf(buf, sizeof(buf), "%s %s", list[0].transport,
-		 mrpc_addr_format(list[0].addr, addr, sizeof(addr)));
-	return buf;
+	return mrpc_addr_format(list[0].transport, list[0].addr, buf, sizeof(buf));
 }
 
 TEST(addresses)
 {
-	CHECK_STR(resolve("tcp:10.0.0.2:7000", false), "tcp 10.0.0.2:7000");
-	CHECK_STR(resolve("tcp:[fd00::2]:7000", false), "tcp [fd00::2]:7000");
-	CHECK_STR(resolve("prio:127.0.0.1:1", false), "prio 127.0.0.1:1");
-	CHECK_STR(resolve("loop:kv", false), "loop kv");
-	CHECK_STR(resolve("loop:a:b", false), "loop a:b");
-	CHECK_STR(resolve("tcp:0.0.0.0:0", true), "tcp 0.0.0.0:0");
-	CHECK(strstr(resolve("tcp::7000", true), ":7000") != NULL);
-	CHECK_STR(resolve("tcp:localhost:80", false) + strlen("tcp "),
+	CHECK_STR(resolve("tcp:10.0.0.2:7000", false), "tcp:10.0.0.2:7000");
+	CHECK_STR(resolve("tcp:[fd00::2]:7000", false), "tcp:[fd00::2]:7000");
+	CHECK_STR(resolve("tcp:[fe80::1%lo]:7000", false), "tcp:[fe80::1%lo]:7000");
+	CHECK_STR(resolve("tcp:[fe80::1%77]:7000", false), "tcp:[fe80::1%77]:7000");
+	CHECK_STR(resolve("tcp:[::ffff:10.0.0.2]:7000", false), "tcp:10.0.0.2:7000");
+	CHECK_STR(resolve("prio:127.0.0.1:1", false), "prio:127.0.0.1:1");
+	CHECK_STR(resolve("loop:kv", false), "loop:kv");
+	CHECK_STR(resolve("loop:a:b", false), "loop:a:b");
+	CHECK_STR(resolve("tcp:0.0.0.0:0", true), "tcp:0.0.0.0:0");
+	CHECK_STR(resolve("tcp::7000", true), "tcp:[::]:7000");
+	CHECK_STR(resolve("tcp:localhost:80", false) + strlen("tcp:"),
 		  strstr(resolve("tcp:localhost:80", false), "[::1]") ? "[::1]:80" :
 									"127.0.0.1:80");
 }
@@ -66,6 +66,8 @@ TEST(bad_addresses)
 	CHECK(strstr(resolve(host, false), "too long") != NULL);
 	CHECK_STR(resolve("7000", false), "'7000' is not an address: it must begin with a "
 		  "transport, as in 'tcp:10.0.0.2:7000'");
+	CHECK_STR(resolve("foo:1", false), "'foo:1' is not an address: after the transport there must be "
+		  "a host and a port, as in 'tcp:10.0.0.2:7000'");
 	CHECK(strstr(resolve("tcp:no-such-host.invalid:1", false), "no-such-host.invalid"));
 }
 
@@ -87,9 +89,11 @@ TEST(format_of_unknown_address)
 	u8 addr[MRPC_ADDR_LEN] = { 0 };
 	char buf[MRPC_ADDR_TEXT], small[5];
 
-	CHECK_STR(mrpc_addr_format(addr, buf, sizeof(buf)), "-");
+	CHECK_STR(mrpc_addr_format("tcp", addr, buf, sizeof(buf)), "-");
 	((struct sockaddr_in *)addr)->sin_family = AF_INET;
-	CHECK_STR(mrpc_addr_format(addr, small, sizeof(small)), "0.0.");
+	CHECK_STR(mrpc_addr_format("tcp", addr, small, sizeof(small)), "tcp:");
+	((struct sockaddr_un *)addr)->sun_family = AF_UNIX;
+	CHECK_STR(mrpc_addr_format("loop", addr, buf, sizeof(buf)), "-");
 }
 
 TEST(metadata_round_trip)
