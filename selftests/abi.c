@@ -477,7 +477,7 @@ TEST(garbage)
 				a.connect.addr[rnd_below(&rnd, MRPC_ADDR_LEN)] ^= 1 + rnd_below(&rnd, 255);
 			a.connect.timeout_us = 1 + rnd_below(&rnd, 3000);
 			if (rnd_below(&rnd, 2)) {
-				a.connect.flags = a.connect.resv = a.connect.explain.resv = 0;
+				a.connect.flags = a.connect.max_calls = a.connect.explain.resv = 0;
 				a.connect.nr_schemas = 1 + rnd_below(&rnd, 2);
 				memcpy(a.connect.schemas, s.ids, sizeof(s.ids));
 			}

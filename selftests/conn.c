@@ -484,7 +484,7 @@ TEST(arguments)
 		in = (void *)c.addr;
 		sun = (void *)c.addr;
 		BAD(-EINVAL, c.flags = 1);
-		BAD(-EINVAL, c.resv = 1);
+		BAD(-EINVAL, c.max_calls = 1);
 		BAD(-EINVAL, c.explain.resv = 1);
 		BAD(-EPROTONOSUPPORT, strcpy(c.transport, "nosuch"));
 		CHECK(strstr(p.c.why, "nosuch"));

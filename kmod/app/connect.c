@@ -146,6 +146,7 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 	if (err)
 		goto close;
 	args->id = conn->id;
+	args->max_calls = READ_ONCE(conn->calls.limit);
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
 	mrpc_conn_put(conn);
 	return 0;

@@ -242,6 +242,20 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 	return status;
 }
 
+/* The connection takes so many calls: one more waits until one of the thread's has ended. */
+static RARE int wait_for_room(struct mrpc_qp *qp, const struct mrpc_conn *conn)
+{
+	int err;
+
+	while (ops_under_way(qp, conn->id) >= conn->max_calls) {
+		err = qp_enter(qp, 1, FOR_EVER);
+		if (err && !is_temporary(err))
+			return fail(-err, "cannot wait for room: %s", strerror(-err));
+		qp_harvest(qp);
+	}
+	return 0;
+}
+
 static int start(struct mrpc_qp *qp, struct mrpc_sqe *sqe, struct mrpc_msg *msg,
 		 struct op *op, struct mrpc_result *res)
 {
@@ -289,6 +303,8 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 	if (status)
 		goto drop;
 	qp = opts->qp ? opts->qp : mrpc_qp_self(session);
+	if (qp && qp->in_flight >= conn->max_calls && wait_for_room(qp, conn))
+		qp = NULL;
 	op = qp ? op_new(qp) : NULL;
 	if (!op) {
 		status = bad_call(&res, MRPC_RESOURCE_EXHAUSTED,

@@ -162,6 +162,7 @@ struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address
 	}
 	conn->session = session;
 	conn->id = arg.id;
+	conn->max_calls = arg.max_calls;
 	conn->nr = nr;
 	memcpy(conn->services, services, nr * sizeof(conn->services[0]));
 	pthread_mutex_lock(&session->lock);

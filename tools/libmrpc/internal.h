@@ -123,6 +123,7 @@ struct tctx {
  * @session: whose
  * @next: in mrpc_session.conns
  * @id: the kernel's number
+ * @max_calls: calls that the kernel takes at a time
  * @nr: how many @services
  * @services: in the order of the kernel's numbering
  */
@@ -130,6 +131,7 @@ struct mrpc_conn {
 	struct mrpc_session *session;
 	struct mrpc_conn *next;
 	u32 id;
+	u32 max_calls;
 	u32 nr;
 	const struct mrpc_service_desc *services[];
 };

@@ -62,6 +62,17 @@ struct op *op_find(struct mrpc_qp *qp, u64 id)
 	return op->id == id && op->wait ? op : NULL;
 }
 
+u32 ops_under_way(const struct mrpc_qp *qp, u32 conn)
+{
+	const struct op *op;
+	u32 nr = 0, i;
+
+	for (i = 0; i < qp->nr_chunks; i++)
+		for (op = qp->chunks[i]; op < qp->chunks[i] + OPS_PER_CHUNK; op++)
+			nr += op->conn == conn && op->wait & OP_WAIT_END;
+	return nr;
+}
+
 static void op_sent(struct mrpc_qp *qp, struct op *op)
 {
 	blocks_free(qp->session, op->blocks);

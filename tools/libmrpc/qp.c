@@ -340,7 +340,7 @@ int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 	return err;
 }
 
-static bool is_temporary(int err)
+bool is_temporary(int err)
 {
 	return err == -EINTR || err == -EBUSY || err == -EAGAIN || err == -ETIME;
 }

@@ -131,6 +131,9 @@ static inline u32 qp_pending(const struct mrpc_qp *qp)
 /* Submits what waits, and waits for completions until a time of CLOCK_MONOTONIC. */
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns);
 
+/* An error of qp_enter() after which it can be tried again. */
+bool is_temporary(int err);
+
 /* Submits all that waits, however long that takes. */
 int qp_flush(struct mrpc_qp *qp);
 
@@ -144,6 +147,9 @@ int qp_run_done(struct mrpc_qp *qp);
 struct op *op_new(struct mrpc_qp *qp);
 void op_free(struct mrpc_qp *qp, struct op *op);
 struct op *op_find(struct mrpc_qp *qp, u64 id);
+
+/* Calls under way on a connection, by its number. Looks at all of the queue pair's. */
+u32 ops_under_way(const struct mrpc_qp *qp, u32 conn);
 
 /* request.c: keeps a request that came while something else was waited for. */
 void request_queue(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);

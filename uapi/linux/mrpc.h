@@ -402,6 +402,7 @@ struct mrpc_bind {
  *	after three times that. 0 for 10 s
  * @backlog: SERVE: connections waiting to be accepted, 0 for 128
  * @id: out: connection or listener
+ * @max_calls: CONNECT: out: calls that the connection takes at a time, 0 before. SERVE: zero
  * @explain: where to put the reason of a failure
  */
 struct mrpc_connect {
@@ -417,7 +418,7 @@ struct mrpc_connect {
 	__u32 backlog;
 	__aligned_u64 keepalive_us;
 	__u32 id;
-	__u32 resv;
+	__u32 max_calls;
 	struct mrpc_explain explain;
 };
 

@@ -247,6 +247,40 @@ TEST(asynchronous_calls)
 	peer_stop(&p);
 }
 
+static int slow_at_first(struct mrpc_call *call, const struct fake_msg *req,
+			 struct fake_msg *reply)
+{
+	if (!req->number)
+		usleep(300000);
+	return echo_handler(call, req, reply);
+}
+
+/* One that the connection has no room for waits: none of them fails. */
+TEST(more_calls_than_a_connection_takes)
+{
+	static const struct test_ops ops = { .echo = slow_at_first };
+	struct progress pr = { .len = 10 };
+	struct mrpc_session *s = open_session();
+	struct test_server ts;
+	struct mrpc_conn *conn;
+	struct mrpc_msg msg;
+	u32 i;
+
+	server_start(&ts, &ops, NULL, "loop:slow", 1);
+	conn = mrpc_connect(s, "loop:slow", test_services, 1, NULL);
+	for (i = 0; i < 600; i++) {
+		build(&msg, s, i, pr.len);
+		CHECK_EQ(mrpc_call_async(conn, &test_service, TEST_ECHO, &msg, NULL, on_done, &pr,
+					 NULL), 0);
+	}
+	CHECK_EQ(pr.done, 0);
+	CHECK_EQ(mrpc_run_all(mrpc_qp_self(s), 10000000), 0);
+	CHECK_EQ(pr.done, 600);
+	CHECK_EQ(pr.wrong + pr.failed, 0);
+	mrpc_session_close(s);
+	server_stop(&ts);
+}
+
 TEST(queue_is_smaller_than_what_is_in_flight)
 {
 	struct mrpc_qp_opts qo = { .sq_entries = 4, .cq_entries = 8 };

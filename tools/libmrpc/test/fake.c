@@ -20,6 +20,7 @@
 #define QPS		64
 #define CONNS		16
 #define CALLS		4096
+#define MAX_CALLS	256		/* of a connection, as the kernel's default */
 #define SLOTS		4096		/* blocks of a receive heap */
 #define SLOT_MIN	4096
 #define SLOT_INNER	0xffff
@@ -58,7 +59,8 @@ struct fsession {
 struct fcall {
 	bool used;
 	struct fsession *client;
-	int qp;				/* -1: synchronous */
+	int qp;
+	__u32 conn;				/* -1: synchronous */
 	__u64 user_data;
 	bool copy;
 	bool done;
@@ -356,10 +358,12 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	struct mrpc_cqe cqe = { .type = MRPC_CQE_REQUEST, .method = sqe->method,
 				.priority = sqe->priority };
 	struct fsession *server = NULL;
+	__u32 under_way = 0, i;
 	struct fcall *c;
-	__u32 i;
 	int target = -1;
 
+	for (c = calls; c < calls + CALLS; c++)
+		under_way += c->used && c->client == s && c->conn == sqe->conn;
 	for (c = calls; c < calls + CALLS && c->used; c++)
 		;
 	if (c == calls + CALLS)
@@ -368,6 +372,7 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	c->used = true;
 	c->client = s;
 	c->qp = q;
+	c->conn = sqe->conn;
 	c->user_data = sqe->user_data;
 	c->copy = sqe->flags & MRPC_SQE_COPY;
 	c->root = sqe->root;
@@ -382,6 +387,12 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 			target = (int)((server->next_qp + i) % server->nr_qps);
 	if (target < 0 || sqe->max_reply == 1) {
 		c->cqe.status = MRPC_UNAVAILABLE;
+		c->cqe.flags = MRPC_CQE_LOCAL;
+		finish(c);
+		return c;
+	}
+	if (under_way >= MAX_CALLS) {
+		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
 		c->cqe.flags = MRPC_CQE_LOCAL;
 		finish(c);
 		return c;
@@ -537,6 +548,7 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 		s->conns[j].peer = peer;
 		snprintf(s->conns[j].name, sizeof(s->conns[j].name), "%s", name);
 		arg->id = (__u32)j + 1;
+		arg->max_calls = serve ? 0 : MAX_CALLS;
 		return 0;
 	}
 	return -ENOSPC;
