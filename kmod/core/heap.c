@@ -66,7 +66,9 @@ static struct mrpc_region *mrpc_region_new(u32 kind, u64 base, u64 len)
 		return NULL;
 	region->base = base;
 	region->len = len;
-	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+	/* What does not fit in the caller's cgroup is an error, not a reason to kill it. */
+	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
+				 __GFP_RETRY_MAYFAIL);
 	if (!region->addr)
 		goto err;
 	if (kind == MRPC_REGION_RECV) {

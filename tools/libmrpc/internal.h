@@ -36,6 +36,7 @@ typedef int64_t s64;
 
 #define SEND_INITIAL	(1u << 20)
 #define RECV_INITIAL	(16u << 20)
+#define RECV_LEAST	(1u << 20)	/* what is tried where the default does not fit */
 
 /* Blocks that a thread holds back before it returns them all at once. */
 #define RELEASE_BYTES	(64u << 10)

@@ -142,6 +142,11 @@ static int heaps_init(struct mrpc_session *session, const struct mrpc_session_op
 	if (initial > session->recv_reserved)
 		initial = session->recv_reserved;
 	err = grow_recv(session, initial);
+	/* In a small cgroup the default may be too much. */
+	while (err == -ENOMEM && !opts->recv_initial && initial > RECV_LEAST) {
+		initial /= 2;
+		err = grow_recv(session, initial);
+	}
 	if (err)
 		return fail(-err, "cannot create the receive heap of %llu bytes: %s",
 			    (unsigned long long)initial, strerror(-err));
