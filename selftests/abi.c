@@ -56,7 +56,7 @@ TEST(layout)
 	CHECK_EQ(sizeof(struct mrpc_connect), 336);
 	AT(mrpc_connect, addr, 24);
 	AT(mrpc_connect, schemas, 160);
-	AT(mrpc_connect, timeout_us, 288);
+	AT(mrpc_connect, until_ns, 288);
 	AT(mrpc_connect, explain, 320);
 	CHECK_EQ(sizeof(struct mrpc_close), 24);
 	CHECK_EQ(sizeof(struct mrpc_conn_info), 32 + MRPC_TRANSPORT_LEN + 2 * MRPC_ADDR_LEN);
@@ -475,7 +475,7 @@ TEST(garbage)
 			raw_addr(&a.connect, rnd_below(&rnd, 2) ? "loop:x" : "tcp:127.0.0.1:9");
 			if (rnd_below(&rnd, 4) == 0)
 				a.connect.addr[rnd_below(&rnd, MRPC_ADDR_LEN)] ^= 1 + rnd_below(&rnd, 255);
-			a.connect.timeout_us = 1 + rnd_below(&rnd, 3000);
+			a.connect.until_ns = raw_until(rnd_below(&rnd, 3 * RAW_MS));
 			if (rnd_below(&rnd, 2)) {
 				a.connect.flags = a.connect.max_calls = a.connect.explain.resv = 0;
 				a.connect.nr_schemas = 1 + rnd_below(&rnd, 2);

@@ -483,7 +483,7 @@ TEST(arguments)
 		good = raw_target(&p.c, serve ? "tcp:127.0.0.1:0" : p.addr);
 		in = (void *)c.addr;
 		sun = (void *)c.addr;
-		BAD(-EINVAL, c.flags = 1);
+		BAD(-EINVAL, c.flags = serve ? 1 : 2);
 		BAD(-EINVAL, c.max_calls = 1);
 		BAD(-EINVAL, c.explain.resv = 1);
 		BAD(-EPROTONOSUPPORT, strcpy(c.transport, "nosuch"));
@@ -542,7 +542,7 @@ TEST(not_accepting)
 		CHECK(raw_serve(&srv, k ? "loop:idle" : "tcp:127.0.0.1:0") > 0);
 		snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", srv.port);
 		c = raw_target(&p.c, k ? "loop:idle" : p.addr);
-		c.timeout_us = 300000;
+		c.until_ns = raw_until(300 * RAW_MS);
 		before = raw_now();
 		CHECK_EQ(raw_connect_to(&p.c, &c), -ETIMEDOUT);
 		CHECK(raw_now() - before >= 299 * RAW_MS);

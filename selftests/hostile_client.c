@@ -132,7 +132,7 @@ TEST(no_handshake)
 	begin();
 	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", port);
 	c = raw_target(&p.c, addr);
-	c.timeout_us = 500000;
+	c.until_ns = raw_until(500 * RAW_MS);
 	before = raw_now();
 	CHECK_EQ(raw_connect_to(&p.c, &c), -ETIMEDOUT);
 	CHECK(raw_now() - before < 5 * RAW_S * raw_patience());

@@ -145,7 +145,7 @@ TEST(not_restarted)
 	CHECK_EQ(again.token, 0);
 	raw_done(&p.c, &again.cqe);
 	CHECK(raw_server_calls(&p.srv, 0, 5000));
-	/* Nobody finds it twice. */
+	/* No second ioctl finds it. */
 	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CALL, &c.args), -ENOENT);
 
 	handled = 0;
@@ -294,4 +294,113 @@ TEST(enter_restarted)
 	enter_args.submitted = 3;
 	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_ENTER, &enter_args), -EINVAL);
 	raw_pair_end(&p);
+}
+
+/* -- MRPC_IOC_CONNECT ------------------------------------------------------------------- */
+
+static struct mrpc_connect connect_args;
+
+static void *connects(void *arg)
+{
+	struct caller *c = arg;
+	uint64_t start = raw_now();
+
+	c->err = raw_ioctl(p.c.fd, MRPC_IOC_CONNECT, &connect_args);
+	c->took = raw_now() - start;
+	__atomic_store_n(&c->done, true, __ATOMIC_RELEASE);
+	return NULL;
+}
+
+/* A server that accepts only when a thread of it is in ENTER. */
+static void idle_server(int flags, uint64_t ns)
+{
+	struct sigaction sa = { .sa_handler = on_signal, .sa_flags = flags };
+
+	raw_open(&p.srv.s, 65536, 65536);
+	raw_qp(&qp, &p.srv.s, 4, 8, MRPC_QP_SERVE);
+	CHECK(raw_serve(&p.srv.s, "tcp:127.0.0.1:0") > 0);
+	raw_open(&p.c, 65536, 65536);
+	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
+	connect_args = raw_target(&p.c, p.addr);
+	connect_args.until_ns = raw_until(ns);
+	CHECK_SYS(sigaction(SIGUSR2, &sa, NULL));
+	handled = 0;
+}
+
+static void idle_server_end(void)
+{
+	raw_close(&p.c);
+	raw_close(&p.srv.s);
+	CHECK(raw_sessions(0, 10000));
+}
+
+/* The server's thread is there from now on, for as long as it takes. */
+static void serve_until(const bool *done)
+{
+	uint64_t end = raw_until(20 * RAW_S * raw_patience());
+
+	while (!__atomic_load_n(done, __ATOMIC_ACQUIRE) && raw_now() < end)
+		raw_enter(&qp, 1, 10 * RAW_MS);
+}
+
+TEST(connect_restarted)
+{
+	struct caller c = { 0 };
+
+	idle_server(SA_RESTART, 20 * RAW_S * raw_patience());
+	CHECK(!pthread_create(&c.thread, NULL, connects, &c));
+	disturb(&c, 20);
+	CHECK(!c.done);
+	serve_until(&c.done);
+	pthread_join(c.thread, NULL);
+	CHECK_MSG(!c.err, "%d: %s", c.err, p.c.why);
+	CHECK(connect_args.max_calls);
+	idle_server_end();
+}
+
+TEST(connect_time_limit)
+{
+	struct caller c = { 0 };
+
+	idle_server(SA_RESTART, 500 * RAW_MS);
+	CHECK(!pthread_create(&c.thread, NULL, connects, &c));
+	disturb(&c, UINT32_MAX);
+	pthread_join(c.thread, NULL);
+	CHECK_EQ(c.err, -ETIMEDOUT);
+	CHECK(handled > 1);
+	CHECK(c.took > 490 * RAW_MS && c.took < 3 * RAW_S * raw_patience());
+	idle_server_end();
+}
+
+/* The attempt goes on by itself, and the application comes back to it. */
+TEST(connect_not_restarted)
+{
+	struct caller c = { 0 };
+	uint32_t id;
+
+	idle_server(0, 20 * RAW_S * raw_patience());
+	CHECK(!pthread_create(&c.thread, NULL, connects, &c));
+	disturb(&c, 1);
+	pthread_join(c.thread, NULL);
+	CHECK_EQ(c.err, -EINTR);
+	id = connect_args.id;
+	CHECK(id);
+	connect_args.until_ns = raw_until(50 * RAW_MS);
+	connect_args.flags = MRPC_CONNECT_KEEP;
+	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CONNECT, &connect_args), -ETIME);
+	CHECK_EQ(connect_args.id, id);
+
+	c.done = false;
+	connect_args.until_ns = raw_until(20 * RAW_S * raw_patience());
+	CHECK(!pthread_create(&c.thread, NULL, connects, &c));
+	serve_until(&c.done);
+	pthread_join(c.thread, NULL);
+	CHECK_MSG(!c.err, "%d: %s", c.err, p.c.why);
+	CHECK_EQ(connect_args.id, id);
+	/* The number of anything else is none. */
+	connect_args.max_calls = 0;
+	connect_args.id = id + 1000;
+	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CONNECT, &connect_args), -ENOENT);
+	CHECK_EQ(raw_close_id(&p.c, id, 0, 0), 0);
+	idle_server_end();
 }

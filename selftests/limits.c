@@ -164,7 +164,7 @@ static void five_accepted(void)
 	snprintf(p.addr, sizeof(p.addr), "tcp:127.0.0.1:%u", p.srv.s.port);
 	for (i = 0; i < 5 && err >= 0; i++) {
 		c = raw_target(&p.c, p.addr);
-		c.timeout_us = 10000000;
+		c.until_ns = raw_until(10 * RAW_S);
 		err = raw_connect_to(&p.c, &c);
 	}
 	/* 2 and 2, then one without another end. */

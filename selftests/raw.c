@@ -260,6 +260,8 @@ int raw_connect_to(struct raw *s, struct mrpc_connect *c)
 	int err;
 
 	s->why[0] = 0;
+	c->id = 0;
+	c->max_calls = 0;
 	err = raw_ioctl(s->fd, MRPC_IOC_CONNECT, c);
 	return err ? err : (int)c->id;
 }

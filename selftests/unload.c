@@ -62,7 +62,7 @@ static int try_silent(void)
 	CHECK_SYS(getsockname(fd, (void *)&at, &len));
 	snprintf(addr, sizeof(addr), "prio:127.0.0.1:%u", ntohs(at.sin_port));
 	connect = raw_target(&p.c, addr);
-	connect.timeout_us = 100000;
+	connect.until_ns = raw_until(100 * RAW_MS);
 	CHECK(raw_connect_to(&p.c, &connect) < 0);
 	return fd;
 }

@@ -73,7 +73,9 @@ int mrpc_conn_end(struct mrpc_session *session, const struct mrpc_close *args)
 			mrpc_conn_bye(conn);
 			err = mrpc_conn_wait_drained(conn, until);
 		}
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side", false);
+		/* The peer of one that is still being made need not hear of it. */
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by this side",
+				READ_ONCE(conn->state) == MRPC_CONN_CONNECTING);
 		ended = mrpc_wait(session, &conn->wait, mrpc_conn_is_closed, conn,
 				  ktime_get_ns() + 3 * NSEC_PER_SEC);
 		err = err ?: ended;

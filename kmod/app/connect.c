@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* MRPC_IOC_CONNECT: a connection with a complete handshake, or the reason why there is none. */
+#include <linux/slab.h>
+
 #include "app/connect.h"
 #include "app/poll.h"
 #include "call/handshake.h"
@@ -48,112 +50,160 @@ static bool mrpc_conn_is_up(void *ctx)
 	return READ_ONCE(conn->state) != MRPC_CONN_CONNECTING;
 }
 
-/* The link stands: shake hands. */
-static int mrpc_conn_shake(struct mrpc_conn *conn, u64 until, struct mrpc_refusal *r)
+/* What came of an attempt that has ended. Return: a negative errno. */
+static int mrpc_connect_failed(struct mrpc_conn *conn, struct mrpc_refusal *r)
 {
-	const char *why;
-	bool closed;
-	int err;
+	int err = READ_ONCE(conn->link_err);
 
-	r->status = MRPC_OK;
-	conn->refusal = r;
-	err = mrpc_conn_send_hello(conn);
-	if (!err) {
-		mrpc_datapath_tx(conn);
-		err = mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_up, conn, until);
-	}
 	spin_lock(&conn->lock);
-	conn->refusal = NULL;
-	closed = conn->state == MRPC_CONN_CLOSED;
-	why = conn->why;
+	*r = *conn->refusal;
 	spin_unlock(&conn->lock);
-	if (err == -ETIME)
-		mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED, "the peer did not answer the handshake");
-	if (err)
-		return err == -ETIME ? -ETIMEDOUT : err;
-	if (!closed)
-		return 0;
-	if (r->status == MRPC_OK) {
-		if (test_bit(MRPC_CONN_REFUSED, &conn->flags)) {
-			mrpc_refuse_link(r, NULL, -ECONNREFUSED);
-			return -ECONNREFUSED;
-		}
-		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", why);
-		return -ECONNRESET;
+	if (r->status != MRPC_OK)
+		return -EPROTO;
+	/* These say what the peer did after there was a link. */
+	if (err && err != -ESHUTDOWN && err != -EPROTO && err != -EBADMSG) {
+		mrpc_refuse_link(r, NULL, err);
+		return err;
 	}
-	return -EPROTO;
+	mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", conn->why);
+	return -ECONNRESET;
 }
 
-/**
- * mrpc_conn_connect() - MRPC_IOC_CONNECT
- * @session: the session
- * @args: what to connect to; the id is filled
- * @r: why not
- *
- * Context: process; waits, interruptibly.
- * Return: 0 or a negative errno; -EPROTO: the peer refused, @r says why.
- */
-int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
-		      struct mrpc_refusal *r)
+/* Return: 0; -EINTR or -ETIME: not yet; else why it has failed. */
+static int mrpc_connect_wait(struct mrpc_conn *conn, u64 until, struct mrpc_refusal *r)
 {
-	u64 until = ktime_get_ns() + mrpc_us_or(args->timeout_us, MRPC_DEFAULT_TIMEOUT);
-	const struct mrpc_transport_ops *ops;
+	int err = mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_up, conn, until);
+	bool closed;
+
+	if (err)
+		return err;
+	spin_lock(&conn->lock);
+	closed = conn->state == MRPC_CONN_CLOSED;
+	spin_unlock(&conn->lock);
+	if (closed)
+		return mrpc_connect_failed(conn, r);
+	if (!test_and_set_bit(MRPC_CONN_SHOOK, &conn->flags))
+		mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
+	return 0;
+}
+
+static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
+			      struct mrpc_refusal *r)
+{
 	const char *why = NULL;
-	struct mrpc_conn *conn;
-	u64 now;
 	int err;
 
-	ops = mrpc_transport_get(args->transport);
+	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
+	conn->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
+	conn->refusal = kzalloc(sizeof(*conn->refusal), GFP_KERNEL_ACCOUNT);
+	if (!conn->refusal)
+		return -ENOMEM;
+	err = mrpc_services_get(conn->session, args, &conn->services, r);
+	if (err)
+		return err;
+	conn->nr_services = args->nr_schemas;
+	err = mrpc_session_reserve(conn->session, &conn->id);
+	if (err)
+		return err;
+	err = conn->ops->connect(conn, args->addr, args->addr_len, &why);
+	if (err) {
+		mrpc_session_unreserve(conn->session, conn->id);
+		mrpc_refuse_link(r, why, err);
+		return err;
+	}
+	mrpc_link_begin(conn);
+	err = mrpc_conn_publish(conn);
+	if (!err)
+		err = mrpc_conn_send_hello(conn);
+	if (!err)
+		mrpc_datapath_tx(conn);
+	return err;
+}
+
+/* Return: a connection in the making, a reference, or an error pointer. */
+static struct mrpc_conn *mrpc_connect_new(struct mrpc_session *session, struct mrpc_connect *args,
+					  struct mrpc_refusal *r)
+{
+	const struct mrpc_transport_ops *ops = mrpc_transport_get(args->transport);
+	struct mrpc_conn *conn;
+	int err;
+
 	if (!ops) {
 		mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "there is no transport '%s'", args->transport);
-		return -EPROTONOSUPPORT;
+		return ERR_PTR(-EPROTONOSUPPORT);
 	}
 	err = mrpc_session_here(session, r);
 	if (err) {
 		mrpc_transport_put(ops);
-		return err;
+		return ERR_PTR(err);
 	}
 	conn = mrpc_conn_new(session, ops, NULL);
 	if (IS_ERR(conn)) {
 		mrpc_transport_put(ops);
 		if (PTR_ERR(conn) == -EDQUOT)
 			mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "this user has too many connections");
-		return PTR_ERR(conn);
+		return conn;
 	}
-	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
-	conn->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
-	err = mrpc_services_get(session, args, &conn->services, r);
-	if (err)
-		goto out;
-	conn->nr_services = args->nr_schemas;
-	err = mrpc_session_reserve(session, &conn->id);
-	if (err)
-		goto out;
-	now = ktime_get_ns();
-	err = -ETIMEDOUT;
-	if (now < until)
-		err = ops->connect(conn, args->addr, args->addr_len, until - now, &why);
+	err = mrpc_connect_begin(conn, args, r);
 	if (err) {
-		mrpc_session_unreserve(session, conn->id);
-		mrpc_refuse_link(r, why, err);
-		goto out;
+		if (conn->link) {
+			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", true);
+			mrpc_conn_forget(conn);
+		}
+		mrpc_conn_put(conn);
+		return ERR_PTR(err);
 	}
-	mrpc_link_begin(conn);
-	err = mrpc_conn_publish(conn);
-	if (err)
-		goto close;
-	err = mrpc_conn_shake(conn, until, r);
-	if (err)
-		goto close;
 	args->id = conn->id;
-	args->max_calls = READ_ONCE(conn->calls.limit);
-	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
-	mrpc_conn_put(conn);
-	return 0;
-close:
-	mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", true);
-	mrpc_conn_forget(conn);
-out:
+	return conn;
+}
+
+/* One that was begun before: a signal, or the time, ended the wait for it. */
+static struct mrpc_conn *mrpc_connect_find(struct mrpc_session *session, u32 id)
+{
+	struct mrpc_conn *conn = mrpc_conn_find(session, id);
+
+	if (conn && conn->refusal)	/* one that the application has begun */
+		return conn;
+	if (conn)
+		mrpc_conn_put(conn);
+	return ERR_PTR(-ENOENT);
+}
+
+/**
+ * mrpc_conn_connect() - MRPC_IOC_CONNECT
+ * @session: the session
+ * @args: what to connect to; the id and the time limit are filled
+ * @r: why not
+ *
+ * Context: process; waits, interruptibly.
+ * Return: 0 or a negative errno; -EPROTO: the peer refused, @r says why; -EINTR, and with
+ * MRPC_CONNECT_KEEP -ETIME: the attempt goes on, and @args names it.
+ */
+int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
+		      struct mrpc_refusal *r)
+{
+	struct mrpc_conn *conn;
+	int err;
+
+	if (!args->until_ns)
+		args->until_ns = ktime_get_ns() + MRPC_DEFAULT_TIMEOUT;
+	conn = args->id ? mrpc_connect_find(session, args->id) :
+			  mrpc_connect_new(session, args, r);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	err = mrpc_connect_wait(conn, args->until_ns, r);
+	if (!err) {
+		args->max_calls = READ_ONCE(conn->calls.limit);
+	} else if (err != -EINTR && !(err == -ETIME && args->flags & MRPC_CONNECT_KEEP)) {
+		if (err == -ETIME) {
+			mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED,
+				    "the peer did not answer the handshake");
+			err = -ETIMEDOUT;
+		}
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", true);
+		mrpc_conn_forget(conn);
+		args->id = 0;
+	}
 	mrpc_conn_put(conn);
 	return err;
 }

@@ -276,7 +276,7 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 	if (err)
 		goto out;
 	err = -EINVAL;
-	if (c->flags || c->max_calls || c->explain.resv || c->addr_len > MRPC_ADDR_LEN)
+	if (c->flags & ~(serve ? 0 : MRPC_CONNECT_KEEP) || c->max_calls || c->explain.resv || c->addr_len > MRPC_ADDR_LEN)
 		goto out;
 	if (strnlen(c->transport, sizeof(c->transport)) == sizeof(c->transport))
 		goto out;
@@ -284,22 +284,25 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 	    memchr_inv(&c->schemas[c->nr_schemas], 0,
 		       (MRPC_MAX_SERVICES - c->nr_schemas) * sizeof(c->schemas[0])))
 		goto out;
-	if (serve ? c->timeout_us : c->backlog)
+	if (serve ? c->until_ns : c->backlog)
 		goto out;
 	if (serve)
 		err = mrpc_listener_serve(session, c, &r);
 	else
 		err = mrpc_conn_connect(session, c, &r);
-	if (err) {
-		mrpc_explain(&c->explain, &r);
-		goto out;
-	}
-	err = mrpc_copy_out(arg, c, sizeof(*c));
 	if (err)
-		mrpc_conn_undo(session, c->id);
+		mrpc_explain(&c->explain, &r);
+	if (!err || err == -EINTR || err == -ETIME) {
+		int fault = mrpc_copy_out(arg, c, sizeof(*c));
+
+		if (fault) {
+			mrpc_conn_undo(session, c->id);
+			err = fault;
+		}
+	}
 out:
 	kfree(c);
-	return err;
+	return err == -EINTR ? -ERESTARTSYS : err;
 }
 
 static int mrpc_ioc_close(struct mrpc_session *session, void __user *arg)

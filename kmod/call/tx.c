@@ -308,11 +308,11 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
  */
 void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 {
+	WRITE_ONCE(conn->link_err, err);
 	if (err == -ESHUTDOWN) {
 		why = "the peer closed the connection";
 	} else if (err == -ECONNREFUSED) {
 		why = "nobody serves this address";
-		set_bit(MRPC_CONN_REFUSED, &conn->flags);
 	} else if (err == -ETIMEDOUT) {
 		why = "the peer does not answer";
 	} else if (err == -EPROTO) {

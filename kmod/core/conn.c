@@ -130,6 +130,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_services_put(conn->services, conn->nr_services);
 	mrpc_conn_tables_free(conn);
 	xa_release(&mrpc_dp_ids, conn->dp_id);
+	kfree(conn->refusal);
 	mrpc_user_uncharge_conn(session->user);
 	if (conn->replica)
 		mrpc_carrier_ops->free(conn);

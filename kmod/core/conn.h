@@ -68,10 +68,9 @@ enum {
 	MRPC_CONN_LEFT,		/* its session has ended: orderly only if it is idle */
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
-	MRPC_CONN_SHOOK,	/* the handshake has succeeded (accepted ones) */
+	MRPC_CONN_SHOOK,	/* the handshake has succeeded, and events have said so */
 	MRPC_CONN_DENIED,	/* the handshake was answered with a refusal */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
-	MRPC_CONN_REFUSED,	/* nobody serves where it leads */
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
 	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
 	MRPC_CONN_CARRIES,	/* the link of a replica that may be given calls */
@@ -203,8 +202,8 @@ struct mrpc_path {
  * @nr_wire: server: services that the client asked for
  * @max_message: largest message accepted here
  * @peer_max_message: largest that the peer accepts
- * @refusal: client: why the handshake failed; the connecting thread's, valid
- *	while the state is CONNECTING; under @lock
+ * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
+ * @link_err: what ended the link, a negative errno, or 0
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
  * @touch: entry of the @touched of the connection whose calls it carries
@@ -290,6 +289,7 @@ struct mrpc_conn {
 	u32 max_message;
 	u32 peer_max_message;
 	struct mrpc_refusal *refusal;
+	int link_err;
 	struct list_head replicas;
 	struct llist_node touch;
 	struct work_struct free_work;

@@ -55,10 +55,9 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	have it; no rpc passes it. Optional: then there are no other versions
  * @owner: its module; each connection and listener holds a reference
  * @list: entry of the registry; the core's
- * @connect: make a link for @conn to @addr. May sleep, interruptible, at most
- *	@timeout (ns); with 0 it does not wait: send says -EAGAIN until the link stands,
- *	send or recv that it does not come about. Returns a negative errno, and *@why (static) if it knows
- *	better than the errno what is wrong
+ * @connect: begin a link for @conn to @addr. It does not wait: send says -EAGAIN until the link
+ *	stands, send or recv that it does not come about. Returns a negative errno, and *@why
+ *	(static) if it knows better than the errno what is wrong
  * @listen: make @l accept links at @addr; writes the bound address to l->addr.
  *	Returns as @connect
  * @waiting: whether a link waits at @l; a hint
@@ -127,8 +126,7 @@ struct mrpc_transport_ops {
 	struct mrpc_engine_ops *type;
 	struct module *owner;
 	struct list_head list;
-	int (*connect)(struct mrpc_conn *conn, const void *addr, u32 addr_len,
-		       u64 timeout, const char **why);
+	int (*connect)(struct mrpc_conn *conn, const void *addr, u32 addr_len, const char **why);
 	int (*listen)(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		      const char **why);
 	bool (*waiting)(struct mrpc_listener *l);

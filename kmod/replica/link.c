@@ -203,7 +203,7 @@ static const char *mrpc_link_try(struct mrpc_replica *replica)
 	if (err) {
 		why = "no memory for a connection";
 	} else {
-		err = place->ops->connect(link, &place->addr, place->addr_len, 0, &why);
+		err = place->ops->connect(link, &place->addr, place->addr_len, &why);
 		if (err)
 			mrpc_session_unreserve(conn->session, link->id);
 		else

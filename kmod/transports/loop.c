@@ -203,7 +203,7 @@ static struct mrpc_loop_port *mrpc_loop_find(struct net *net, const void *addr, 
 	return NULL;
 }
 
-static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 			     const char **why)
 {
 	struct mrpc_loop_end *mine, *theirs;

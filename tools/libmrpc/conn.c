@@ -7,10 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "addr.h"
+#include "attempt.h"
 #include "internal.h"
-
-#define EXPLAIN_LEN	512
 
 static struct bind *bind_find(struct mrpc_session *session, const struct mrpc_service_desc *desc)
 {
@@ -93,50 +91,6 @@ int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *
 	return 0;
 }
 
-/*
- * Another address of a name helps against some errors only. A server that cannot have the first
- * one must not listen, silently, at less than what was asked for.
- */
-static bool try_next(unsigned long cmd, int err)
-{
-	if (cmd == MRPC_IOC_SERVE)
-		return err == -EAFNOSUPPORT || err == -EADDRNOTAVAIL;
-	return err != -EINTR && err != -EINVAL && err != -ENOMEM;
-}
-
-/* Tries the addresses that the text stands for until one works. */
-int connect_or_serve(struct mrpc_session *session, unsigned long cmd, const char *what,
-		     const char *address, struct mrpc_connect *arg)
-{
-	struct address list[ADDRESSES_MAX];
-	char why[EXPLAIN_LEN], text[MRPC_ADDR_TEXT];
-	int nr, i, err = 0;
-
-	nr = addr_resolve(address, cmd == MRPC_IOC_SERVE, list, ADDRESSES_MAX);
-	if (nr < 0)
-		return nr;
-	for (i = 0; i < nr; i++) {
-		why[0] = '\0';
-		arg->size = sizeof(*arg);
-		memcpy(arg->transport, list[i].transport, sizeof(arg->transport));
-		memcpy(arg->addr, list[i].addr, sizeof(arg->addr));
-		arg->addr_len = list[i].len;
-		arg->explain.buf = (uintptr_t)why;
-		arg->explain.len = sizeof(why);
-		err = session_ioctl(session, cmd, arg);
-		if (!err || !try_next(cmd, err))
-			break;
-	}
-	if (!err)
-		return 0;
-	if (!why[0])
-		snprintf(why, sizeof(why), "%s", strerror(-err));
-	mrpc_addr_format(arg->transport, arg->addr, text, sizeof(text));
-	if (nr == 1 || strstr(address, text))
-		return fail(-err, "%s %s: %s", what, address, why);
-	return fail(-err, "%s %s (%s): %s", what, address, text, why);
-}
-
 struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address,
 			       const struct mrpc_service_desc *const services[], unsigned int nr,
 			       const struct mrpc_conn_opts *opts)
@@ -147,7 +101,6 @@ struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address
 	if (session_check(session) || bind_services(session, services, nr, &arg))
 		return NULL;
 	if (opts) {
-		arg.timeout_us = opts->timeout_us;
 		arg.keepalive_us = opts->keepalive_us;
 		arg.max_message = opts->max_message;
 	}
@@ -156,7 +109,7 @@ struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address
 		fail(ENOMEM, "out of memory");
 		return NULL;
 	}
-	if (connect_or_serve(session, MRPC_IOC_CONNECT, "cannot connect to", address, &arg)) {
+	if (attempt_connect(session, address, opts ? opts->timeout_us : 0, &arg)) {
 		free(conn);
 		return NULL;
 	}

@@ -201,11 +201,11 @@ static inline u32 send_off(const struct mrpc_session *session, const void *p)
 void blocks_free(struct mrpc_session *session, void *blocks);
 void *msg_spend(struct mrpc_msg *msg);	/* its blocks, which the caller must free */
 
+#define EXPLAIN_LEN	512	/* of what the kernel explains */
+
 /* conn.c */
 int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *const services[],
 		  u32 nr, struct mrpc_connect *arg);
-int connect_or_serve(struct mrpc_session *session, unsigned long cmd, const char *what,
-		     const char *address, struct mrpc_connect *arg);
 void conns_free(struct mrpc_session *session);
 
 /* server.c */

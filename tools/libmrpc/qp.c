@@ -7,30 +7,14 @@
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "clock.h"
 #include "internal.h"
 #include "qp.h"
 
 /* How long a full submission queue may stay full when nothing is in flight. */
 #define STUCK_NS	1000000000u
-
-static u64 now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
-}
-
-/* When that many microseconds have passed. */
-static u64 until_us(u64 us)
-{
-	u64 now = now_ns();
-
-	return us < (FOR_EVER - now) / 1000 ? now + us * 1000 : FOR_EVER;
-}
 
 /* -- making them ------------------------------------------------------------------ */
 
@@ -368,10 +352,10 @@ int qp_flush(struct mrpc_qp *qp)
 			continue;
 		}
 		if (!start)
-			start = now_ns();
-		else if (!qp->in_flight && now_ns() - start > STUCK_NS)
+			start = clock_ns();
+		else if (!qp->in_flight && clock_ns() - start > STUCK_NS)
 			return fail(EBUSY, "the kernel does not take submissions");
-		err = qp_enter(qp, 1, now_ns() + STUCK_NS / 10);
+		err = qp_enter(qp, 1, clock_ns() + STUCK_NS / 10);
 		if (err && !is_temporary(err))
 			return fail(-err, "cannot submit: %s", strerror(-err));
 		qp_harvest(qp);
@@ -438,7 +422,7 @@ int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
 		if (wait && timeout_us > 0) {
 			if (until == FOR_EVER)
 				until = until_us((u64)timeout_us);
-			else if (now_ns() >= until)
+			else if (clock_ns() >= until)
 				return -ETIME;
 		}
 		err = 0;
@@ -456,7 +440,7 @@ int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
 
 int mrpc_run_all(struct mrpc_qp *qp, __s64 timeout_us)
 {
-	u64 start = timeout_us > 0 ? now_ns() / 1000 : 0;
+	u64 start = timeout_us > 0 ? clock_ns() / 1000 : 0;
 	s64 left = timeout_us;
 	int nr;
 
@@ -467,7 +451,7 @@ int mrpc_run_all(struct mrpc_qp *qp, __s64 timeout_us)
 		if (timeout_us < 0)
 			continue;
 		if (timeout_us > 0)
-			left = timeout_us - (s64)(now_ns() / 1000 - start);
+			left = timeout_us - (s64)(clock_ns() / 1000 - start);
 		if (left <= 0 && qp->in_flight)
 			return -ETIME;
 	}

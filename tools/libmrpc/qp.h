@@ -126,8 +126,6 @@ static inline u32 qp_pending(const struct mrpc_qp *qp)
 	return ring_sq_pending(&qp->ring);
 }
 
-#define FOR_EVER	UINT64_MAX
-
 /* Submits what waits, and waits for completions until a time of CLOCK_MONOTONIC. */
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns);
 

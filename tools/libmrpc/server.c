@@ -15,6 +15,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "attempt.h"
+#include "clock.h"
 #include "internal.h"
 #include "server.h"
 
@@ -108,8 +110,7 @@ int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		arg.keepalive_us = opts->keepalive_us;
 		arg.max_message = opts->max_message;
 	}
-	err = connect_or_serve(server->session, MRPC_IOC_SERVE, "cannot listen at", address,
-			       &arg);
+	err = attempt_serve(server->session, address, &arg);
 	if (err)
 		return err;
 	server->listeners[server->nr_listeners++] = arg.id;

@@ -78,6 +78,5 @@ struct mrpc_call {
 void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 /* The first that is queued; false if there is none. */
 bool request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp);
-u64 clock_ns(void);
 
 #endif /* LIBMRPC_SERVER_H */

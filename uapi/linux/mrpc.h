@@ -385,10 +385,13 @@ struct mrpc_bind {
 	struct mrpc_explain explain;
 };
 
+/* When @until_ns has passed, the attempt goes on: -ETIME */
+#define MRPC_CONNECT_KEEP	(1U << 0)
+
 /**
  * struct mrpc_connect - MRPC_IOC_CONNECT and MRPC_IOC_SERVE
  * @size: sizeof(struct mrpc_connect)
- * @flags: zero
+ * @flags: CONNECT: MRPC_CONNECT_*. SERVE: zero
  * @transport: "tcp", "prio", "loop", ...
  * @addr: tcp, prio: struct sockaddr_in or sockaddr_in6; loop: struct sockaddr_un with
  *	an abstract name (sun_path[0] == 0). SERVE writes the bound address back
@@ -396,12 +399,15 @@ struct mrpc_bind {
  * @nr_schemas: how many of @schemas
  * @schemas: numbers from MRPC_IOC_BIND; their order is the numbering of
  *	services in mrpc_sqe.method (CONNECT) and mrpc_cqe.method (SERVE)
- * @timeout_us: CONNECT: limit for connection and handshake, 0 for 10 s
+ * @until_ns: CONNECT: time limit for connection and handshake, CLOCK_MONOTONIC; 0 for 10 s
+ *	from now, which is written back. SERVE: zero
  * @max_message: largest message accepted from the peer, 0 for 64 MiB
  * @keepalive_us: silence after which the peer is probed; the connection dies
  *	after three times that. 0 for 10 s
  * @backlog: SERVE: connections waiting to be accepted, 0 for 128
- * @id: out: connection or listener
+ * @id: out: connection or listener. CONNECT: 0 at first. With -EINTR, and with
+ *	MRPC_CONNECT_KEEP with -ETIME, the attempt goes on under this number: CONNECT with it
+ *	waits for it again, MRPC_IOC_CLOSE gives it up
  * @max_calls: CONNECT: out: calls that the connection takes at a time, 0 before. SERVE: zero
  * @explain: where to put the reason of a failure
  */
@@ -413,7 +419,7 @@ struct mrpc_connect {
 	__u32 addr_len;
 	__u32 nr_schemas;
 	__u32 schemas[MRPC_MAX_SERVICES];
-	__aligned_u64 timeout_us;
+	__aligned_u64 until_ns;
 	__u32 max_message;
 	__u32 backlog;
 	__aligned_u64 keepalive_us;

@@ -159,7 +159,7 @@ static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
 	return err;
 }
 
-int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 		 const char **why)
 {
 	struct net *net = conn->session->net;

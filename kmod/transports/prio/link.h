@@ -8,7 +8,7 @@
 void prio_egress(struct mrpc_conn *conn, bool joins);
 struct mrpc_sender *prio_sender(struct mrpc_conn *conn);
 void prio_device(struct mrpc_conn *conn, char *name);
-int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 		 const char **why);
 int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		const char **why);

@@ -88,7 +88,7 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	return err;
 }
 
-int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 		     const char **why)
 {
 	struct sockaddr_storage ss;
@@ -98,10 +98,9 @@ int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64
 	err = mrpc_sock_new(conn->session->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
-	sock->sk->sk_sndtimeo = clamp_t(u64, nsecs_to_jiffies64(timeout), 1, MAX_SCHEDULE_TIMEOUT - 1);
-	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, timeout ? 0 : O_NONBLOCK);
+	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, O_NONBLOCK);
 	if (err == -EINPROGRESS)
-		err = timeout ? -ETIMEDOUT : 0;
+		err = 0;
 	if (!err) {
 		conn->peer = ss;	/* it may not be connected yet */
 		err = mrpc_tcp_attach(conn, sock);

@@ -88,7 +88,7 @@ static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 }
 
 /* transports/tcp/link.c */
-int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len, u64 timeout,
+int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 		     const char **why);
 int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		    const char **why);

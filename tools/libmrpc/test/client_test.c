@@ -4,6 +4,7 @@
  */
 #include <poll.h>
 
+#include "clock.h"
 #include "session.h"
 
 struct peer {
@@ -51,6 +52,35 @@ TEST(connect_fails_clearly)
 	CHECK(!mrpc_connect(s, "tcp:localhost:1", test_services, 1, NULL));
 	CHECK(strstr(mrpc_last_error(), "cannot connect to tcp:localhost:1"));
 	mrpc_session_close(s);
+}
+
+/* A silent address costs a moment; the attempt there is given up. */
+TEST(silent_address)
+{
+	static const struct test_ops ops = { .echo = echo_handler };
+	struct mrpc_conn_opts opts = { .timeout_us = 400000 };
+	struct mrpc_session *s = open_session();
+	struct test_server ts;
+	struct mrpc_conn *conn;
+	u64 before = clock_ns();
+
+	server_start(&ts, &ops, NULL, "tcp:127.0.0.1:257", 1);
+	conn = mrpc_connect(s, "tcp:both.test:257", test_services, 1, NULL);
+	CHECK_MSG(conn, "%s", mrpc_last_error());
+	CHECK(clock_ns() - before < 5000000000u);
+	CHECK_EQ(fake_stats().silent, 0);
+
+	/* One time limit for all, and an error of the one that says more. */
+	before = clock_ns();
+	CHECK(!mrpc_connect(s, "tcp:[::1]:257", test_services, 1, &opts));
+	CHECK_EQ(errno, ETIMEDOUT);
+	CHECK(clock_ns() - before >= 400000000u);
+	CHECK(!mrpc_connect(s, "tcp:both.test:258", test_services, 1, &opts));
+	CHECK_EQ(errno, ECONNREFUSED);
+	CHECK(strstr(mrpc_last_error(), "tcp:127.0.0.1:258"));
+	CHECK_EQ(fake_stats().silent, 0);
+	mrpc_session_close(s);
+	server_stop(&ts);
 }
 
 TEST(schema_is_bound_once)

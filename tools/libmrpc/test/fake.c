@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 #include <errno.h>
 #include <fcntl.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdarg.h>
@@ -20,6 +21,7 @@
 #define QPS		64
 #define CONNS		16
 #define CALLS		4096
+#define SILENT		1000		/* number of an attempt that is not answered */
 #define MAX_CALLS	256		/* of a connection, as the kernel's default */
 #define SLOTS		4096		/* blocks of a receive heap */
 #define SLOT_MIN	4096
@@ -88,6 +90,10 @@ int __real_ioctl(int fd, unsigned long cmd, void *arg);
 int __wrap_ioctl(int fd, unsigned long cmd, ...);
 int __real_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set);
+int __real_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **res);
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **res);
 
 const char *fake_device(void)
 {
@@ -142,6 +148,20 @@ void fake_take_at_most(unsigned int nr)
 void fake_processors(int nr)
 {
 	processors = nr;
+}
+
+int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
+		       struct addrinfo **res)
+{
+	struct addrinfo *second;
+
+	if (strcmp(node, "both.test"))
+		return __real_getaddrinfo(node, service, hints, res);
+	if (__real_getaddrinfo("127.0.0.1", service, hints, &second) ||
+	    __real_getaddrinfo("::1", service, hints, res))
+		abort();
+	(*res)->ai_next = second;
+	return 0;
 }
 
 int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
@@ -527,10 +547,21 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 {
 	const char *name = (const char *)arg->addr + 3;
 	struct fsession *peer = NULL;
+	struct timespec until;
 	int i, j;
 
-	if (strcmp(arg->transport, "loop"))
+	if (strcmp(arg->transport, "loop") && strcmp(arg->transport, "tcp"))
 		return -EPROTONOSUPPORT;
+	/* A peer is there, and says nothing. */
+	if (!serve && ((struct sockaddr *)arg->addr)->sa_family == AF_INET6) {
+		until.tv_sec = (time_t)(arg->until_ns / 1000000000);
+		until.tv_nsec = (long)(arg->until_ns % 1000000000);
+		stats.silent += !arg->id;
+		arg->id = SILENT;
+		while (!pthread_cond_clockwait(&changed, &lock, CLOCK_MONOTONIC, &until))
+			;
+		return -ETIME;
+	}
 	for (i = 0; i < SESSIONS && !serve; i++)
 		for (j = 0; j < CONNS; j++)
 			if (sessions[i].used && sessions[i].conns[j].used &&
@@ -620,7 +651,10 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 	case MRPC_IOC_SERVE:
 		return do_connect(s, arg, true);
 	case MRPC_IOC_CLOSE:
-		s->conns[cl->id - 1].used = false;
+		if (cl->id == SILENT)
+			stats.silent--;
+		else
+			s->conns[cl->id - 1].used = false;
 		return 0;
 	case MRPC_IOC_CONN_INFO:
 		return do_conn_info(arg);

@@ -25,6 +25,7 @@ struct fake_stats {
 	unsigned int release_ioctls;
 	unsigned int binds;
 	unsigned int live_blocks;	/* of receive heaps */
+	unsigned int silent;		/* attempts that are not answered, begun and not closed */
 	unsigned int bad;		/* what a correct library does not do */
 };
 
@@ -42,6 +43,8 @@ void fake_copy_threshold(__u32 bytes);
 
 /* Largest number of submissions that one enter of a client takes; 0: all. */
 void fake_take_at_most(unsigned int nr);
+
+/* The name "both.test" is ::1 and 127.0.0.1. An attempt over IPv6 is never answered. */
 
 /* How many processors there are from now on; 0: as many as there are. */
 void fake_processors(int nr);

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Attempts: a name can stand for several addresses. They are tried in the order in which they
+ * come, and the next one begins when the one before has failed, or has not answered for a moment:
+ * so a silent one costs no more than that (RFC 8305).
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "addr.h"
+#include "attempt.h"
+#include "clock.h"
+
+#define NEXT_NS		250000000u	/* after which the next address is tried, too */
+#define TURN_NS		20000000u	/* of each attempt while several are under way */
+#define TIMEOUT_US	10000000u
+
+/**
+ * struct attempt - one address of a name
+ * @arg: for the kernel, which says there under what number it is under way
+ * @err: -ETIME: it is under way; else how it ended
+ * @why: what the kernel explained
+ */
+struct attempt {
+	struct mrpc_connect arg;
+	int err;
+	char why[EXPLAIN_LEN];
+};
+
+static void prepare_attempt(struct attempt *a, const struct mrpc_connect *arg,
+			    const struct address *address)
+{
+	a->arg = *arg;
+	a->arg.size = sizeof(a->arg);
+	memcpy(a->arg.transport, address->transport, sizeof(a->arg.transport));
+	memcpy(a->arg.addr, address->addr, sizeof(a->arg.addr));
+	a->arg.addr_len = address->len;
+	a->arg.explain.buf = (uintptr_t)a->why;
+	a->arg.explain.len = sizeof(a->why);
+	a->why[0] = '\0';
+}
+
+static int say_why(const struct attempt *a, int nr, const char *what, const char *address)
+{
+	const char *why = a->why[0] ? a->why : strerror(-a->err);
+	char text[MRPC_ADDR_TEXT];
+
+	mrpc_addr_format(a->arg.transport, a->arg.addr, text, sizeof(text));
+	if (nr == 1 || !strcmp(address, text))
+		return fail(-a->err, "%s %s: %s", what, address, why);
+	return fail(-a->err, "%s %s (%s): %s", what, address, text, why);
+}
+
+/* Begins it, or goes on with it. Return: it is under way. */
+static bool go_on(struct mrpc_session *session, struct attempt *a, u64 until)
+{
+	a->arg.until_ns = until;
+	a->err = session_ioctl(session, MRPC_IOC_CONNECT, &a->arg);
+	return a->err == -ETIME;
+}
+
+static void give_up(struct mrpc_session *session, struct attempt *a)
+{
+	struct mrpc_close arg = { .size = sizeof(arg), .id = a->arg.id };
+
+	if (a->arg.id && (a->err == -ETIME || a->err == -EINTR))
+		session_ioctl(session, MRPC_IOC_CLOSE, &arg);
+}
+
+/* What another address does not help against. */
+static bool is_final(int err)
+{
+	return !err || err == -EINTR || err == -EINVAL || err == -ENOMEM;
+}
+
+/*
+ * Tries until one works, none is left, or it is @end.
+ * Return: which one decides: the one that works, or the one that says most of why none does.
+ */
+static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 end)
+{
+	int begun = 0, under_way = 0, last = 0, i;
+	u64 now = clock_ns(), next = now, turn;
+
+	while (now < end && (begun < nr || under_way)) {
+		if (begun < nr && (now >= next || !under_way)) {
+			next = now + NEXT_NS;
+			i = begun++;
+			under_way++;
+		} else {
+			do
+				last = (last + 1) % begun;
+			while (a[last].err != -ETIME);
+			i = last;
+		}
+		/* Alone, one waits for as long as it may; the others have their turns. */
+		turn = under_way > 1 ? now + TURN_NS : begun < nr ? next : end;
+		if (!go_on(session, &a[i], turn < end ? turn : end)) {
+			if (is_final(a[i].err))
+				return i;
+			under_way--;
+		}
+		now = clock_ns();
+	}
+	for (i = 0; i < begun; i++)
+		if (a[i].err != -ETIME)
+			return i;
+	return 0;
+}
+
+int attempt_connect(struct mrpc_session *session, const char *address, u64 timeout_us,
+		    struct mrpc_connect *arg)
+{
+	u64 end = until_us(timeout_us ? timeout_us : TIMEOUT_US);
+	struct address list[ADDRESSES_MAX];
+	struct attempt attempts[ADDRESSES_MAX], *a;
+	int nr, i;
+
+	nr = addr_resolve(address, false, list, ADDRESSES_MAX);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		prepare_attempt(&attempts[i], arg, &list[i]);
+		attempts[i].arg.flags = MRPC_CONNECT_KEEP;
+		attempts[i].err = -ETIME;
+	}
+	a = &attempts[try_all(session, attempts, nr, end)];
+	for (i = 0; i < nr; i++)
+		give_up(session, &attempts[i]);
+	if (!a->err) {
+		*arg = a->arg;
+		return 0;
+	}
+	if (a->err == -ETIME) {
+		a->err = -ETIMEDOUT;
+		snprintf(a->why, sizeof(a->why), "no answer in time");
+	}
+	return say_why(a, nr, "cannot connect to", address);
+}
+
+/*
+ * The next address is tried only where this host does not have the one before: a server that cannot
+ * have it must not listen, silently, at less than what was asked for.
+ */
+int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc_connect *arg)
+{
+	struct address list[ADDRESSES_MAX];
+	struct attempt a;
+	int nr, i;
+
+	nr = addr_resolve(address, true, list, ADDRESSES_MAX);
+	if (nr < 0)
+		return nr;
+	for (i = 0; i < nr; i++) {
+		prepare_attempt(&a, arg, &list[i]);
+		a.err = session_ioctl(session, MRPC_IOC_SERVE, &a.arg);
+		if (a.err != -EAFNOSUPPORT && a.err != -EADDRNOTAVAIL)
+			break;
+	}
+	if (a.err)
+		return say_why(&a, nr, "cannot listen at", address);
+	*arg = a.arg;
+	return 0;
+}
