@@ -276,7 +276,8 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 	if (err)
 		goto out;
 	err = -EINVAL;
-	if (c->flags & ~(serve ? 0 : MRPC_CONNECT_KEEP) || c->max_calls || c->explain.resv || c->addr_len > MRPC_ADDR_LEN)
+	if (c->flags & ~(serve ? 0 : MRPC_CONNECT_KEEP) || c->max_calls || c->explain.resv ||
+	    c->addr_len > MRPC_ADDR_LEN)
 		goto out;
 	if (strnlen(c->transport, sizeof(c->transport)) == sizeof(c->transport))
 		goto out;

@@ -44,8 +44,10 @@ void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const 
 	if (!len)
 		return;
 	addr = mrpc_heap_alloc(&session->recv, ALIGN(len, 8), &off, &never);
-	if (!addr)
+	if (!addr) {
+		cqe->flags |= MRPC_CQE_FULL;
 		return;
+	}
 	memcpy(addr, detail, len);
 	memset(addr + len, 0, ALIGN(len, 8) - len);
 	mrpc_heap_deliver(&session->recv, off);

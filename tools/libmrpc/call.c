@@ -12,6 +12,13 @@
 
 /* -- results ---------------------------------------------------------------------- */
 
+static RARE void say_full(const struct mrpc_session *session, struct mrpc_result *res)
+{
+	snprintf(res->detail, sizeof(res->detail), "%s, and the receive heap of %llu bytes is full of "
+		 "results, or of requests, that were not released: mrpc_result_release() does it",
+		 mrpc_status_name(res->status), (unsigned long long)session->recv_size);
+}
+
 void result_fill(struct mrpc_session *session, struct mrpc_result *res,
 		 const struct mrpc_cqe *cqe)
 {
@@ -21,8 +28,11 @@ void result_fill(struct mrpc_session *session, struct mrpc_result *res,
 	memset(res, 0, offsetof(struct mrpc_result, detail) + 1);
 	res->status = cqe->status;
 	res->local = cqe->flags & MRPC_CQE_LOCAL;
-	if (!(cqe->flags & MRPC_CQE_BLOCK))
+	if (!(cqe->flags & MRPC_CQE_BLOCK)) {
+		if (cqe->flags & MRPC_CQE_FULL)
+			say_full(session, res);
 		return;
+	}
 	res->session = session;
 	res->block = cqe->block;
 	res->flags = cqe->flags;

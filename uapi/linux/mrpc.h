@@ -173,6 +173,7 @@ enum mrpc_cqe_type {
 /* Further messages of this call follow (never set for unary calls) */
 #define MRPC_CQE_MORE	(1U << 3)
 #define MRPC_CQE_LOCAL	(1U << 4) /* the status was made by this host */
+#define MRPC_CQE_FULL	(1U << 5) /* the receive heap had no room for the detail */
 
 /**
  * struct mrpc_cqe - one completion, 64 bytes

@@ -885,3 +885,30 @@ TEST(busy_workers_prio)
 {
 	busy_workers("prio:127.0.0.1:0");
 }
+
+/* Results that are never released: what ends says that the receive heap is full, and of what. */
+TEST(nothing_is_released)
+{
+	struct mrpc_call_opts opts = { .timeout_us = 500000 };
+	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
+	struct mrpc_session *whole;
+	char text[MRPC_ADDR_TEXT];
+	struct mrpc_result res;
+	unsigned int i;
+
+	up("loop:full");
+	whole = session;
+	session = mrpc_session_open(&(struct mrpc_session_opts){ .recv_initial = 65536 });
+	CHECK_MSG(session, "%s", mrpc_last_error());
+	conn = mrpc_connect(session, mrpc_server_address(srv.server, text, sizeof(text)), services,
+			    1, NULL);
+	CHECK_MSG(conn, "%s", mrpc_last_error());
+	for (i = 0; i < 2000 && !call(ECHO, 1000, &opts, &res); i++)
+		;
+	CHECK_EQ(res.status, MRPC_DEADLINE_EXCEEDED);
+	NOTE("%u calls, then: %s", i, res.detail);
+	CHECK(i && strstr(res.detail, "receive heap of 65536 bytes is full"));
+	mrpc_session_close(session);
+	session = whole;
+	down();
+}
