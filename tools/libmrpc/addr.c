@@ -15,7 +15,7 @@
 #include <sys/un.h>
 
 #include "addr.h"
-#include "internal.h"
+#include "error.h"
 
 #define HOST_MAX	256
 #define NO_TRANSPORT	"it must begin with a transport, as in 'tcp:10.0.0.2:7000'"

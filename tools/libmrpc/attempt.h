@@ -2,7 +2,7 @@
 #ifndef LIBMRPC_ATTEMPT_H
 #define LIBMRPC_ATTEMPT_H
 
-#include "internal.h"
+#include "session.h"
 
 /*
  * Connects to, or listens at, one of the addresses that a text stands for. @arg has what is the

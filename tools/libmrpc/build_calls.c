@@ -6,6 +6,8 @@
 #include "heap.c"
 #include "thread.c"
 #include "session.c"
+#include "release.c"
+#include "result.c"
 #include "msg.c"
 #include "op.c"
 #include "qp.c"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "attempt.h"
-#include "internal.h"
+#include "conn.h"
 
 static struct bind *bind_find(struct mrpc_session *session, const struct mrpc_service_desc *desc)
 {
@@ -91,6 +91,11 @@ int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *
 	return 0;
 }
 
+static void conn_end(struct session_end *end)
+{
+	free((u8 *)end - offsetof(struct mrpc_conn, end));
+}
+
 struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address,
 			       const struct mrpc_service_desc *const services[], unsigned int nr,
 			       const struct mrpc_conn_opts *opts)
@@ -118,10 +123,7 @@ struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address
 	conn->max_calls = arg.max_calls;
 	conn->nr = nr;
 	memcpy(conn->services, services, nr * sizeof(conn->services[0]));
-	pthread_mutex_lock(&session->lock);
-	conn->next = session->conns;
-	session->conns = conn;
-	pthread_mutex_unlock(&session->lock);
+	session_at_end(session, &conn->end, conn_end);
 	return conn;
 }
 
@@ -129,7 +131,6 @@ int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
 {
 	struct mrpc_close arg = { .size = sizeof(arg) };
 	struct mrpc_session *session;
-	struct mrpc_conn **p;
 	int err;
 
 	if (!conn)
@@ -144,24 +145,9 @@ int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
 		arg.timeout_us = drain_us;
 	}
 	err = session_ioctl(session, MRPC_IOC_CLOSE, &arg);
-	pthread_mutex_lock(&session->lock);
-	for (p = &session->conns; *p && *p != conn; p = &(*p)->next)
-		;
-	if (*p)
-		*p = conn->next;
-	pthread_mutex_unlock(&session->lock);
+	session_forget_end(session, &conn->end);
 	free(conn);
 	return err ? fail(-err, "cannot close the connection in order: %s", strerror(-err)) : 0;
-}
-
-void conns_free(struct mrpc_session *session)
-{
-	struct mrpc_conn *conn;
-
-	while ((conn = session->conns)) {
-		session->conns = conn->next;
-		free(conn);
-	}
 }
 
 __u32 mrpc_conn_id(const struct mrpc_conn *conn)

@@ -5,7 +5,8 @@
 #include <errno.h>
 #include <stdio.h>
 
-#include "internal.h"
+#include "error.h"
+#include "thread.h"
 
 const char *mrpc_lib_version(void)
 {

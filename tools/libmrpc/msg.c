@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
+#include "msg.h"
 
 #define CHUNK_MIN	256	/* first block, if nothing else is known */
 #define CHUNK_NEXT	1024	/* second block; each further one is doubled */

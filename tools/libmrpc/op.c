@@ -4,8 +4,10 @@
  */
 #include <stdlib.h>
 
-#include "internal.h"
-#include "qp.h"
+#include "msg.h"
+#include "op.h"
+#include "release.h"
+#include "result.h"
 
 static bool add_ops(struct mrpc_qp *qp)
 {
@@ -125,8 +127,8 @@ void qp_harvest(struct mrpc_qp *qp)
 	struct mrpc_cqe cqe;
 
 	while (ring_cq_pop(&qp->ring, &cqe)) {
-		if (cqe.type == MRPC_CQE_REQUEST)
-			request_queue(qp, &cqe);
+		if (cqe.type == MRPC_CQE_REQUEST && qp->serve)
+			qp->serve->keep(qp, &cqe);
 		else
 			qp_complete(qp, &cqe);
 	}

@@ -10,7 +10,8 @@
 #include <unistd.h>
 
 #include "clock.h"
-#include "internal.h"
+#include "msg.h"
+#include "op.h"
 #include "qp.h"
 
 /* How long a full submission queue may stay full when nothing is in flight. */
@@ -70,10 +71,16 @@ static void qp_destroy(struct mrpc_qp *qp)
 	for (i = 0; i < qp->nr_chunks; i++)
 		free(qp->chunks[i]);
 	free(qp->chunks);
-	requests_drop(qp);
+	if (qp->serve)
+		qp->serve->drop(qp);
 	free(qp->notes);
 	pthread_mutex_destroy(&qp->lock);
 	free(qp);
+}
+
+static void qp_end(struct session_end *end)
+{
+	qp_destroy((struct mrpc_qp *)((u8 *)end - offsetof(struct mrpc_qp, end)));
 }
 
 static bool same_opts(const struct mrpc_qp_opts *a, const struct mrpc_qp_opts *b)
@@ -84,7 +91,7 @@ static bool same_opts(const struct mrpc_qp_opts *a, const struct mrpc_qp_opts *b
 
 /* The kernel's queue pairs live as long as the session: so they are used again. */
 static struct mrpc_qp *idle_take(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
-				 bool serve)
+				 const struct qp_serves *serve)
 {
 	struct mrpc_qp **p, *qp;
 
@@ -100,7 +107,7 @@ static struct mrpc_qp *idle_take(struct mrpc_session *session, const struct mrpc
 }
 
 struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
-			  bool serve)
+			  const struct qp_serves *serve)
 {
 	struct mrpc_qp_opts o = { 0 };
 	struct mrpc_qp *qp;
@@ -135,10 +142,7 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 		     o.cq_entries, strerror(-err));
 		return NULL;
 	}
-	pthread_mutex_lock(&session->lock);
-	qp->next = session->qps;
-	session->qps = qp;
-	pthread_mutex_unlock(&session->lock);
+	session_at_end(session, &qp->end, qp_end);
 	return qp;
 }
 
@@ -161,19 +165,9 @@ void qp_retire(struct mrpc_qp *qp)
 	pthread_mutex_unlock(&session->lock);
 }
 
-void qps_free(struct mrpc_session *session)
-{
-	struct mrpc_qp *qp;
-
-	while ((qp = session->qps)) {
-		session->qps = qp->next;
-		qp_destroy(qp);
-	}
-}
-
 struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, const struct mrpc_qp_opts *opts)
 {
-	return session_check(session) ? NULL : qp_create(session, opts, false);
+	return session_check(session) ? NULL : qp_create(session, opts, NULL);
 }
 
 void mrpc_qp_free(struct mrpc_qp *qp)
@@ -200,7 +194,7 @@ struct mrpc_qp *mrpc_qp_self(struct mrpc_session *session)
 		return NULL;
 	}
 	if (!t->qp)
-		t->qp = qp_create(session, NULL, false);
+		qp_own(t, qp_create(session, NULL, NULL));
 	return t->qp;
 }
 
@@ -291,8 +285,7 @@ bool qp_take_back(struct mrpc_qp *qp, u32 pos)
 	return true;
 }
 
-/* False: the thread will not submit anything soon, or there is no room. */
-bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
+static bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
 {
 	struct mrpc_sqe sqe;
 
@@ -307,6 +300,27 @@ bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
 	t->nr_release = 0;
 	t->release_bytes = 0;
 	return true;
+}
+
+/* A worker's is the server's, even if a handler ends the thread. */
+static void qp_leave(struct mrpc_qp *qp)
+{
+	if (!qp->serve)
+		qp_retire(qp);
+	else if (qp->held)
+		qp_let_go(qp);
+}
+
+void qp_own(struct tctx *t, struct mrpc_qp *qp)
+{
+	static const struct thread_qp_ops ops = {
+		.leave = qp_leave,
+		.harvest = qp_harvest,
+		.push_releases = qp_push_releases,
+	};
+
+	t->qp = qp;
+	t->qp_ops = &ops;
 }
 
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)

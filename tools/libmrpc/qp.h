@@ -9,8 +9,9 @@
 #ifndef LIBMRPC_QP_H
 #define LIBMRPC_QP_H
 
-#include "internal.h"
+#include "conn.h"
 #include "ring.h"
+#include "session.h"
 
 #define QP_SQ_ENTRIES	256
 
@@ -49,13 +50,23 @@ struct op_list {
 };
 
 /**
+ * struct qp_serves - what becomes of requests that come on a queue pair
+ * @keep: one came while something else was waited for
+ * @drop: the queue pair is destroyed, and with it those that were kept
+ */
+struct qp_serves {
+	void (*keep)(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
+	void (*drop)(struct mrpc_qp *qp);
+};
+
+/**
  * struct mrpc_qp - one queue pair
  * @session: whose
- * @next: in mrpc_session.qps
+ * @end: with the session
  * @idle_next: in mrpc_session.idle_qps
  * @id: the kernel's number
  * @opts: as it was created; one from the idle list must be the same
- * @serve: takes requests
+ * @serve: it takes requests, or NULL
  * @eventfd: or -1
  * @ring: the rings
  * @map: the mapping
@@ -76,11 +87,11 @@ struct op_list {
  */
 struct mrpc_qp {
 	struct mrpc_session *session;
-	struct mrpc_qp *next;
+	struct session_end end;
 	struct mrpc_qp *idle_next;
 	u32 id;
 	struct mrpc_qp_opts opts;
-	bool serve;
+	const struct qp_serves *serve;
 	int eventfd;
 	struct ring ring;
 	void *map;
@@ -100,9 +111,11 @@ struct mrpc_qp {
 };
 
 struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
-			  bool serve);
+			  const struct qp_serves *serve);
 void qp_retire(struct mrpc_qp *qp);	/* submits what waits; to the idle list */
-void qps_free(struct mrpc_session *session);
+
+/* The thread's own from now on. */
+void qp_own(struct tctx *t, struct mrpc_qp *qp);
 
 /* With @serve: the worker's, for itself. */
 void qp_hold(struct mrpc_qp *qp);
@@ -116,9 +129,6 @@ int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
  * caller's again; false if the kernel has taken it. Not with @serve: others enter, too.
  */
 bool qp_take_back(struct mrpc_qp *qp, u32 pos);
-
-/* Gives what the thread has collected back with the next entry into the kernel. */
-bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t);
 
 /* Entries that wait to be submitted; without the lock, which only orders those who add. */
 static inline u32 qp_pending(const struct mrpc_qp *qp)
@@ -134,23 +144,5 @@ bool is_temporary(int err);
 
 /* Submits all that waits, however long that takes. */
 int qp_flush(struct mrpc_qp *qp);
-
-/* Takes a completion that is not a request into account. */
-void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
-void qp_harvest(struct mrpc_qp *qp);
-
-/* Calls the callbacks of calls that have ended; returns how many. */
-int qp_run_done(struct mrpc_qp *qp);
-
-struct op *op_new(struct mrpc_qp *qp);
-void op_free(struct mrpc_qp *qp, struct op *op);
-struct op *op_find(struct mrpc_qp *qp, u64 id);
-
-/* Calls under way on a connection, by its number. Looks at all of the queue pair's. */
-u32 ops_under_way(const struct mrpc_qp *qp, u32 conn);
-
-/* request.c: keeps a request that came while something else was waited for. */
-void request_queue(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
-void requests_drop(struct mrpc_qp *qp);	/* of a queue pair that is destroyed */
 
 #endif /* LIBMRPC_QP_H */

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "clock.h"
-#include "internal.h"
-#include "server.h"
+#include "msg.h"
+#include "release.h"
+#include "request.h"
 
 /* -- replying -------------------------------------------------------------------- */
 
@@ -211,7 +212,7 @@ static void refuse(struct mrpc_qp *qp, const struct mrpc_cqe *cqe, int status)
 		release_block(qp->session, cqe->block, cqe->msg_len);
 }
 
-void request_queue(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+static void request_keep(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
 	struct mrpc_call *call = call_new(qp, cqe);
 
@@ -280,7 +281,7 @@ bool request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp)
 }
 
 /* Those whose worker has ended: their connections have, too. */
-void requests_drop(struct mrpc_qp *qp)
+static void requests_drop(struct mrpc_qp *qp)
 {
 	struct mrpc_call *call;
 
@@ -289,6 +290,8 @@ void requests_drop(struct mrpc_qp *qp)
 		free(call);
 	}
 }
+
+const struct qp_serves request_serves = { .keep = request_keep, .drop = requests_drop };
 
 /* -- what handlers ask ---------------------------------------------------------------- */
 

@@ -17,8 +17,8 @@
 
 #include "attempt.h"
 #include "clock.h"
-#include "internal.h"
-#include "server.h"
+#include "conn.h"
+#include "request.h"
 
 #define WORKERS_MAX	60	/* queue pairs of a session, less what its own threads may want */
 #define DRAIN_US	5000000
@@ -33,6 +33,15 @@ struct worker {
 	pthread_t thread;
 	int err;
 };
+
+static void server_end(struct session_end *end)
+{
+	struct mrpc_server *server =
+		(struct mrpc_server *)((u8 *)end - offsetof(struct mrpc_server, end));
+
+	close(server->stop_fd);
+	free(server);
+}
 
 struct mrpc_server *mrpc_server_new(struct mrpc_session *session)
 {
@@ -62,6 +71,7 @@ struct mrpc_server *mrpc_server_new(struct mrpc_session *session)
 	}
 	session->server = server;
 	pthread_mutex_unlock(&session->lock);
+	session_at_end(session, &server->end, server_end);
 	return server;
 }
 
@@ -208,7 +218,7 @@ static void *worker_main(void *arg)
 		mrpc_server_stop(w->server);
 		return NULL;
 	}
-	t->qp = w->qp;
+	qp_own(t, w->qp);
 	/* Who stops the server may submit only while we wait: else we look at @stopping. */
 	qp_hold(w->qp);
 	while (!is_stopping(w->server)) {
@@ -257,7 +267,7 @@ static int start_workers(struct mrpc_server *server, struct worker *workers, u32
 
 	for (i = 0; i < nr; i++) {
 		workers[i].server = server;
-		workers[i].qp = qp_create(server->session, NULL, true);
+		workers[i].qp = qp_create(server->session, NULL, &request_serves);
 		if (!workers[i].qp)
 			return -errno;
 	}
@@ -368,13 +378,6 @@ void mrpc_server_free(struct mrpc_server *server)
 	} else {
 		session->server = NULL;
 	}
-	server_abandon(server);
-}
-
-void server_abandon(struct mrpc_server *server)
-{
-	if (!server)
-		return;
-	close(server->stop_fd);
-	free(server);
+	session_forget_end(session, &server->end);
+	server_end(&server->end);
 }

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Sessions: opening the device, laying out the heaps, and giving receive blocks
- * back.
+ * Sessions: opening the device, laying out the heaps, and what ends with a session.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "internal.h"
-#include "qp.h"
+#include "release.h"
+#include "session.h"
+
+#define SEND_INITIAL	(1u << 20)
+#define RECV_INITIAL	(16u << 20)
+#define RECV_LEAST	(1u << 20)	/* what is tried where the default does not fit */
 
 /* Address space costs little, but in 32-bit programs there is not much. */
 #if UINTPTR_MAX > UINT32_MAX
@@ -28,11 +30,6 @@ int session_refuse(const struct mrpc_session *session)
 		return fail(EINVAL, "there is no session");
 	return fail(EPERM, "the session belongs to the process that this one was forked from; "
 		    "open another one");
-}
-
-int session_ioctl(const struct mrpc_session *session, unsigned long cmd, void *arg)
-{
-	return ioctl(session->fd, cmd, arg) < 0 ? -errno : 0;
 }
 
 /* -- heaps -------------------------------------------------------------------- */
@@ -153,6 +150,40 @@ static int heaps_init(struct mrpc_session *session, const struct mrpc_session_op
 	return 0;
 }
 
+/* -- what goes with a session ---------------------------------------------------- */
+
+void session_at_end(struct mrpc_session *session, struct session_end *end,
+		    void (*free)(struct session_end *end))
+{
+	end->free = free;
+	pthread_mutex_lock(&session->lock);
+	end->next = session->ends;
+	session->ends = end;
+	pthread_mutex_unlock(&session->lock);
+}
+
+void session_forget_end(struct mrpc_session *session, struct session_end *end)
+{
+	struct session_end **p;
+
+	pthread_mutex_lock(&session->lock);
+	for (p = &session->ends; *p && *p != end; p = &(*p)->next)
+		;
+	if (*p)
+		*p = end->next;
+	pthread_mutex_unlock(&session->lock);
+}
+
+static void thread_leaves(struct tctx *t)
+{
+	if (session_is_foreign(t->session))
+		return;
+	if (t->qp)
+		t->qp_ops->leave(t->qp);
+	release_flush(t);
+	heap_cache_flush(&t->session->send, &t->cache);
+}
+
 /* -- open and close -------------------------------------------------------------- */
 
 static int setup(struct mrpc_session *session, const struct mrpc_session_opts *opts)
@@ -190,11 +221,13 @@ static int setup(struct mrpc_session *session, const struct mrpc_session_opts *o
  */
 static void session_free(struct mrpc_session *session)
 {
+	struct session_end *end;
 	struct bind *bind;
 
-	server_abandon(session->server);
-	qps_free(session);
-	conns_free(session);
+	while ((end = session->ends)) {
+		session->ends = end->next;
+		end->free(end);
+	}
 	while ((bind = session->binds)) {
 		session->binds = bind->next;
 		free(bind);
@@ -223,6 +256,7 @@ struct mrpc_session *mrpc_session_open(const struct mrpc_session_opts *opts)
 	}
 	error_buffer(NULL);		/* registers the fork handlers */
 	session->fork_gen = fork_gen;
+	session->leave = thread_leaves;
 	pthread_mutex_init(&session->lock, NULL);
 	err = setup(session, opts ? opts : &none);
 	if (err) {
@@ -266,7 +300,7 @@ static RARE void *alloc_again(struct mrpc_session *session, struct tctx *t, size
 	if (t) {
 		heap_cache_flush(&session->send, &t->cache);
 		if (t->qp)
-			qp_harvest(t->qp);
+			t->qp_ops->harvest(t->qp);
 		block = heap_alloc(&session->send, &t->cache, len ? len : 1);
 	}
 	if (!block)
@@ -310,63 +344,4 @@ void mrpc_send_heap_stats(struct mrpc_session *session, struct mrpc_heap_stats *
 	stats->size = heap->size;
 	stats->used = heap->size - heap->free;
 	pthread_mutex_unlock(&heap->lock);
-}
-
-/* -- blocks of the receive heap ------------------------------------------------------- */
-
-/* What the thread has collected, to be given back by the caller. Return: how many. */
-u32 release_take(struct tctx *t, u32 *blocks)
-{
-	u32 nr = t->nr_release;
-
-	memcpy(blocks, t->release, nr * sizeof(*blocks));
-	t->nr_release = 0;
-	t->release_bytes = 0;
-	return nr;
-}
-
-void release_flush(struct tctx *t)
-{
-	struct mrpc_release arg = { .size = sizeof(arg) };
-
-	if (!t->nr_release)
-		return;
-	arg.nr = release_take(t, arg.blocks);
-	session_ioctl(t->session, MRPC_IOC_RELEASE, &arg);
-}
-
-/* Without memory for more: at once. */
-static RARE void release_now(struct mrpc_session *session, u32 block)
-{
-	struct mrpc_release arg = { .size = sizeof(arg), .nr = 1, .blocks = { block } };
-
-	session_ioctl(session, MRPC_IOC_RELEASE, &arg);
-}
-
-static __attribute__((noinline)) void release_some(struct tctx *t)
-{
-	if (!t->qp || !qp_push_releases(t->qp, t))
-		release_flush(t);
-}
-
-/*
- * Collects blocks until there are enough. They then travel with what the thread
- * submits next, if it is going to submit something; before there are so many, with
- * a synchronous call.
- */
-void release_block(struct mrpc_session *session, u32 block, u32 bytes)
-{
-	struct tctx *t;
-
-	if (session_is_foreign(session))
-		return;
-	t = tctx_get(session);
-	if (unlikely(!t)) {
-		release_now(session, block);
-		return;
-	}
-	t->release[t->nr_release++] = block;
-	t->release_bytes += bytes;
-	if (t->nr_release == MRPC_RELEASE_MAX || t->release_bytes >= session->release_bytes)
-		release_some(t);
 }

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "internal.h"
-#include "qp.h"
+#include "session.h"
+#include "thread.h"
 
 __thread struct thread_state *thread_self STATIC_TLS;
 
@@ -41,17 +41,10 @@ static void thread_exit(void *arg)
 	pthread_mutex_lock(&threads_lock);
 	while ((t = state->ctxs)) {
 		/* While it is the first one: that is found without the lock that we hold. */
-		if (t->session && !session_is_foreign(t->session)) {
-			/* A worker's is the server's, even if a handler ends the thread. */
-			if (t->qp && !t->qp->serve)
-				qp_retire(t->qp);
-			else if (t->qp && t->qp->held)
-				qp_let_go(t->qp);
-			release_flush(t);
-			heap_cache_flush(&t->session->send, &t->cache);
-		}
-		if (t->session)
+		if (t->session) {
+			t->session->leave(t);
 			ctx_unlink(t);
+		}
 		state->ctxs = t->next;
 		ctx_free(t);
 	}

@@ -5,6 +5,8 @@
 #include <poll.h>
 
 #include "clock.h"
+#include "op.h"
+#include "release.h"
 #include "session.h"
 
 struct peer {
@@ -550,7 +552,7 @@ TEST(threads_share_a_connection)
 		CHECK_EQ(pthread_create(&threads[i], NULL, call_in_thread, (void *)(i * 2500)), 0);
 	for (i = 0; i < 4; i++)
 		pthread_join(threads[i], NULL);
-	for (qp = p.session->qps; qp; qp = qp->next)
+	for (qp = p.session->idle_qps; qp; qp = qp->idle_next)
 		qp_harvest(qp);
 	peer_stop(&p);
 }

@@ -4,7 +4,8 @@
  */
 #include <signal.h>
 
-#include "qp.h"
+#include "op.h"
+#include "request.h"
 #include "session.h"
 
 struct client {
@@ -629,8 +630,8 @@ TEST(many_processors)
 	mrpc_server_stop(ts.server);
 	pthread_join(ts.thread, NULL);
 	CHECK_EQ(ts.ret, 0);
-	for (qp = ts.session->qps; qp; qp = qp->next)
-		workers += qp->serve;
+	for (qp = ts.session->idle_qps; qp; qp = qp->idle_next)
+		workers += !!qp->serve;
 	CHECK_EQ(workers, 60);
 
 	CHECK_EQ(mrpc_server_listen(ts.server, "loop:many", NULL), 0);
@@ -722,11 +723,11 @@ TEST(requests_that_nobody_serves)
 {
 	struct mrpc_session *s = open_session();
 	struct mrpc_cqe cqe = { .type = MRPC_CQE_REQUEST };
-	struct mrpc_qp *qp = mrpc_qp_new(s, NULL);
+	struct mrpc_qp *qp = qp_create(s, NULL, &request_serves);
 
 	CHECK(qp != NULL);
-	request_queue(qp, &cqe);
-	request_queue(qp, &cqe);
+	request_serves.keep(qp, &cqe);
+	request_serves.keep(qp, &cqe);
 	mrpc_session_close(s);	/* the sanitizer says it if they are lost */
 }
 

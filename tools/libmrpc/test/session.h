@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "../internal.h"
+#include "../error.h"
 #include "../qp.h"
 #include "fake.h"
 #include "tap.h"

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-#ifndef LIBMRPC_SERVER_H
-#define LIBMRPC_SERVER_H
+#ifndef LIBMRPC_REQUEST_H
+#define LIBMRPC_REQUEST_H
 
+#include "op.h"
 #include "qp.h"
+#include "session.h"
 
 #define SERVER_LISTENERS_MAX	16
 
@@ -21,6 +23,7 @@ struct served {
 /**
  * struct mrpc_server - the server of a session
  * @session: whose
+ * @end: with the session
  * @services: in the order of the listeners' numbering
  * @nr_services: how many
  * @listeners: the kernel's numbers
@@ -33,6 +36,7 @@ struct served {
  */
 struct mrpc_server {
 	struct mrpc_session *session;
+	struct session_end end;
 	struct served services[MRPC_MAX_SERVICES];
 	u32 nr_services;
 	u32 listeners[SERVER_LISTENERS_MAX];
@@ -74,9 +78,11 @@ struct mrpc_call {
 	int instead;
 };
 
-/* request.c */
+/* For the queue pairs of workers. */
+extern const struct qp_serves request_serves;
+
 void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 /* The first that is queued; false if there is none. */
 bool request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp);
 
-#endif /* LIBMRPC_SERVER_H */
+#endif /* LIBMRPC_REQUEST_H */
