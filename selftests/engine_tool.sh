@@ -324,6 +324,94 @@ test_config()
 	refused 1 "'y' could not be restored" config restore "$file"
 }
 
+# What is no regular file is written to; a regular one keeps its owner, mode and links.
+test_config_file()
+{
+	begin
+	local dir=$TEST_TMP
+	mrpc engine add null
+	mrpc config save - >"$dir/want"
+	mknod -m 666 "$dir/null" c 1 3
+	mrpc config save "$dir/null"
+	[[ -c $dir/null ]]
+	refused 1 "cannot write to '/dev/full': No space left" config save /dev/full
+	[[ -c /dev/full ]]
+	mkfifo "$dir/fifo"
+	cat "$dir/fifo" >"$dir/read" &
+	mrpc config save "$dir/fifo"
+	wait $!
+	cmp "$dir/want" "$dir/read"
+	[[ -p $dir/fifo ]]
+	mrpc config save /dev/stdout | cmp "$dir/want"
+	{ mrpc config save /dev/stdout; echo more; } >"$dir/out"
+	[[ $(tail -n 1 "$dir/out") == more && $(head -n -1 "$dir/out") == "$(<"$dir/want")" ]]
+	[[ -L /dev/stdout ]]
+	mkdir "$dir/d"
+	echo old >"$dir/d/real"
+	chown 7:8 "$dir/d/real"
+	chmod 640 "$dir/d/real"
+	ln -s d/real "$dir/link"
+	mrpc config save "$dir/link"
+	cmp "$dir/want" "$dir/d/real"
+	[[ -L $dir/link && $(stat -c '%u:%g %a' "$dir/d/real") == '7:8 640' ]]
+	ln -s d/none "$dir/dangling"
+	mrpc config save "$dir/dangling"
+	[[ -L $dir/dangling ]]
+	cmp "$dir/want" "$dir/d/none"
+	[[ $(ls "$dir/d" | xargs) == 'none real' ]] || fail "files were left: $(ls "$dir/d")"
+	(umask 077 && mrpc config save "$dir/new")
+	[[ $(stat -c %a "$dir/new") == 600 ]]
+}
+
+# The host's file is the host's: another namespace has its own, or none.
+test_config_namespace()
+{
+	begin
+	local other
+	on_exit rm -rf /etc/netns/a /etc/netns/b
+	ns_create a b
+	mrpc engine add null name host
+	mrpc config save
+	mrpc -n a engine add null name guest
+	mrpc -n a config save
+	json "[e['name'] for e in j['engines']] == ['host']" </etc/mrpc/config.json
+	json "[e['name'] for e in j['engines']] == ['guest']" </etc/netns/a/mrpc/config.json
+	# The other ways into it.
+	in_ns a mrpc engine add null name more
+	in_ns a mrpc config save
+	json "[e['name'] for e in j['engines']] == ['guest', 'more']" </etc/netns/a/mrpc/config.json
+	mrpc -n a engine del guest
+	mrpc -n a config restore | has '^guest: added'
+	mrpc -n /run/netns/a config save
+	# One without a name.
+	unshare -n sleep 60 &
+	other=$!
+	wait_for 5 eval '! [[ /proc/'$other'/ns/net -ef /proc/self/ns/net ]]'
+	refused 2 'has no name in /run/netns' -n "/proc/$other/ns/net" config save
+	refused 2 'has no name in /run/netns' -n "/proc/$other/ns/net" config restore
+	mrpc -n "/proc/$other/ns/net" config save - | json "j['engines'] == []"
+	json "[e['name'] for e in j['engines']] == ['host']" </etc/mrpc/config.json
+}
+
+# A text of rules is one, whatever is in it and whatever files there are.
+test_rules_text()
+{
+	begin
+	cd "$TEST_TMP"
+	echo allow >'deny if uid 5'
+	mrpc engine add acl rules 'deny if uid 5'
+	mrpc engine show acl | has '^deny if uid = 5$'
+	mrpc engine set acl rules 'deny if peer 10.0.0.0/8'
+	mrpc engine show acl | has '^deny if peer 10.0.0.0/8$'
+	mrpc engine set acl rules '# those: a/b
+		deny if field path == "/etc"'
+	mrpc engine show acl | has '^deny if field path = "/etc"$'
+	refused 1 "rules:1:1: 'dney': allow or deny is expected" engine set acl rules 'dney if peer 10.0.0.0/8'
+	refused 1 "cannot open './none'" engine set acl rules ./none
+	mrpc engine set acl rules './deny if uid 5'
+	mrpc engine show acl | has '^allow$'
+}
+
 test_egress()
 {
 	begin
@@ -334,7 +422,7 @@ test_egress()
 	refused 2 "'dev NAME' or 'loop' is missing" egress set
 	refused 2 'the name of the device is missing' egress set dev
 	refused 2 "'eth' is not a domain" egress set eth
-	refused 1 "there is no discipline 'red': fifo, strict, small-first, deadline or a policy" \
+	refused 1 "no discipline 'red': fifo, strict, small-first, deadline or a policy" \
 		egress set loop discipline red
 	refused 2 "chunk: '5s' is not a number of bytes" egress set loop chunk 5s
 	refused 1 'rate 999 bytes/s' egress set loop rate 999

@@ -254,7 +254,8 @@ static const struct {
 	  "restore  make it so; what is so already is not touched; engines, domains, sets and keys\n"
 	  "         that the file does not have stay, or, with 'exact', are removed\n"
 	  "\n"
-	  "FILE is /etc/mrpc/config.json if none is given; '-' is standard output or input.\n"
+	  "FILE is /etc/mrpc/config.json if none is given, or, in the network namespace NAME,\n"
+	  "/etc/netns/NAME/mrpc/config.json; '-' is standard output or input.\n"
 	  "The unit mrpc-config.service restores that file at boot.\n" },
 	{ "plan",
 	  "Usage: mrpc plan { check | show } FILE\n"

@@ -6,20 +6,19 @@
  * the egress domains. 'config restore' makes that so, and changes nothing that is so
  * already.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <json-c/json.h>
 #include <linux/mrpc_netlink.h>
 
+#include "cli/file.h"
 #include "cli/help.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "cli/words.h"
 #include "config/config.h"
+#include "config/file_name.h"
 #include "engine/egress_config.h"
 #include "engine/find.h"
 #include "engine/params.h"
@@ -31,7 +30,6 @@
 #include "show/json.h"
 #include "show/print.h"
 
-#define FILE_NAME	"/etc/mrpc/config.json"
 #define FILE_MAX	(512 << 20)
 
 /* -- save ------------------------------------------------------------------------------ */
@@ -94,39 +92,27 @@ static struct json_object *all_saved(void)
 	return saved;
 }
 
-/* Beside the old file first: whoever reads it finds the old or the new one. */
-static void write_file(const char *name, const char *text)
-{
-	char *new = text_printf("%s.new", name);
-	FILE *out;
-
-	if (!strcmp(name, FILE_NAME))
-		mkdir("/etc/mrpc", 0755);
-	out = fopen(new, "w");
-	if (!out)
-		fail("cannot write '%s': %s", new, strerror(errno));
-	if (fprintf(out, "%s\n", text) < 0 || fflush(out) || fsync(fileno(out)) || fclose(out) ||
-	    rename(new, name))
-		fail("cannot write '%s': %s", name, strerror(errno));
-	free(new);
-}
-
 static int run_save(struct args *args)
 {
-	const char *name = next_word(args) ?: FILE_NAME, *text;
+	const char *name = next_word(args), *json;
 	struct json_object *all = json_object_new_object();
+	char *text;
 
 	no_more_words(args);
+	if (!name)
+		name = config_file_to_write();
 	json_object_object_add(all, "sets", keyset_saved());
 	json_object_object_add(all, "egress", domains_saved());
 	json_object_object_add(all, "engines", all_saved());
-	text = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
+	json = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 					      JSON_C_TO_STRING_SPACED |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);
+	text = text_printf("%s\n", json);
 	if (!strcmp(name, "-"))
-		puts(text);
+		fputs(text, stdout);
 	else
-		write_file(name, text);
+		write_file(name, text, strlen(text));
+	free(text);
 	json_object_put(all);
 	return 0;
 }
@@ -370,12 +356,14 @@ static int run_restore(struct args *args)
 {
 	const char *word = next_word(args);
 	bool exact = word && !strcmp(word, "exact"), ok = true;
-	const char *name = (exact ? next_word(args) : word) ?: FILE_NAME;
+	const char *name = exact ? next_word(args) : word;
 	struct json_object *all, *engines;
 	struct restore r = { };
 	size_t i;
 
 	no_more_words(args);
+	if (!name)
+		name = config_file();
 	all = read_config(name);
 	engines = json_at(all, "engines");
 	ok = keyset_restore(json_at(all, "sets"), exact);

@@ -5,15 +5,13 @@
  * change back is written before the change is made. The file is replaced
  * as a whole each time, so that who is killed leaves the old or the new one.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <libgen.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
+#include "cli/file.h"
 #include "cli/util.h"
 #include "plan/file.h"
 #include "plan/state.h"
@@ -41,35 +39,20 @@ char *state_file(const char *plan)
 
 /* -- writing ------------------------------------------------------------------------------ */
 
-static void sync_directory(const char *file)
-{
-	char *copy = text_printf("%s", file);
-	int fd = open(dirname(copy), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	if (fd >= 0) {
-		fsync(fd);
-		close(fd);
-	}
-	free(copy);
-}
-
 static void write_state(const struct state *s)
 {
-	char *new = text_printf("%s.new", s->file);
-	FILE *out = fopen(new, "we");
-	size_t i;
+	char *text = NULL;
+	size_t len = 0, i;
+	FILE *out = open_text(&text, &len);
 
-	if (!out)
-		fail("cannot write '%s': %s", new, strerror(errno));
 	for (i = 0; i < json_object_array_length(s->lines); i++)
 		fprintf(out, "%s\n",
 			json_object_to_json_string_ext(json_object_array_get_idx(s->lines, i),
 						       JSON_C_TO_STRING_PLAIN |
 						       JSON_C_TO_STRING_NOSLASHESCAPE));
-	if (ferror(out) || fflush(out) || fsync(fileno(out)) || fclose(out) || rename(new, s->file))
-		fail("cannot write '%s': %s", s->file, strerror(errno));
-	sync_directory(s->file);
-	free(new);
+	fclose(out);
+	write_file(s->file, text, len);
+	free(text);
 }
 
 static void add_line(struct state *s, struct json_object *line)
