@@ -72,6 +72,8 @@ TEST(texts)
 		  "deny if field d 1.5-2.0 and field d >= 1.0000000000000002 and field d <= -4.9406564584124654e-324 and field d = 1.0000000000000001e+300\n" },
 		{ "deny if field d -inf-0.5 and field d >= inf", "deny if field d -inf-0.5 and field d >= inf\n" },
 		{ "deny if field b = true and field b false", "deny if field b = 1 and field b = 0\n" },
+		{ "deny if field a == \"x\" and field b==true and field n == 5 and uid ==7 and meta k==\"v\"",
+		  "deny if field a = \"x\" and field b = 1 and field n = 5 and uid = 7 and meta k = \"v\"\n" },
 		{ "deny if field a in @x and field b in @y and field c in @x",
 		  "deny if field a in @x and field b in @y and field c in @x\n" },
 	};
@@ -127,7 +129,9 @@ TEST(text_errors)
 		{ "deny if meta key in @a:b", 1, 23, "':' cannot be in a set's name: only letters, digits, _, . and - can" },
 		{ "deny if field [1]", 1, 15, "'[1]': the path to a field is expected" },
 		{ "deny if field a[\"x]", 1, 17, "the key that starts here has no closing quote" },
-		{ "deny if field a = blocked", 1, 19, "'blocked': a number is expected" },
+		{ "deny if field a = blocked", 1, 19, "'blocked': a number, true, false or a text in quotes is expected" },
+		{ "deny if field a == ", 1, 20, "the rule ends here; a number, true, false or a text in quotes is expected" },
+		{ "deny if field a === 1", 1, 19, "'=': a number, true, false or a text in quotes is expected" },
 		{ "deny if field a blocked", 1, 17, "'blocked': present, prefix, in, a number, a range or a comparison is expected" },
 		{ "deny if field a", 1, 16, "the rule ends here; present, prefix, in, a number, a range or a comparison is expected" },
 	};

@@ -184,6 +184,12 @@ static bool parse_set(struct parser *p, uint8_t what, struct rule_token name)
 	return put_cond(p, what, MRPC_MATCH_IN, name, &index, sizeof(index));
 }
 
+/* How long the sign is with which @c begins: "=" or, as in plans, "=="; 0: none. */
+static size_t equal_sign(const char *c)
+{
+	return *c != '=' ? 0 : c[1] == '=' ? 2 : 1;
+}
+
 /* What can be said of a text, from a metadata key or a field; -1: none of these. */
 static int parse_text_op(struct parser *p, uint8_t what, struct rule_token name)
 {
@@ -196,11 +202,10 @@ static int parse_text_op(struct parser *p, uint8_t what, struct rule_token name)
 	if (rule_eat(&p->in, "in"))
 		return parse_set(p, what, name);
 	rule_skip_blanks(&p->in);
-	for (c = p->in.pos + 1; *p->in.pos == '=' && (*c == ' ' || *c == '\t'); c++)
-		;
-	if (*p->in.pos != '=' || *c != '"')
+	c = p->in.pos + equal_sign(p->in.pos);
+	if (c == p->in.pos || c[strspn(c, " \t")] != '"')
 		return -1;
-	p->in.pos++;
+	p->in.pos = c;
 	return parse_text(p, what, MRPC_MATCH_EQUAL, name);
 }
 
@@ -254,8 +259,7 @@ static bool parse_bool(struct parser *p, struct rule_token path)
 	const char *start = p->in.pos;
 
 	rule_skip_blanks(&p->in);
-	if (*p->in.pos == '=')
-		p->in.pos++;
+	p->in.pos += equal_sign(p->in.pos);
 	if (rule_eat(&p->in, "true"))
 		range.from = range.to = cpu_to_le64(1);
 	else if (!rule_eat(&p->in, "false")) {

@@ -10,6 +10,7 @@
 #include "cli/util.h"
 #include "rules/rules.h"
 #include "rules/text.h"
+#include "rules/token.h"
 
 #define MAX_TEXT	(4 << 20)
 
@@ -64,10 +65,36 @@ static void *parse(const char *type, const char *name, const char *text, size_t 
 	return binary;
 }
 
+/* The first word behind blanks, ends of lines and comments. */
+static struct rule_token first_word(const char *text)
+{
+	struct rule_reader in = { text, text };
+
+	while (rule_at_end(&in) && *in.pos)
+		in.pos++;
+	return rule_peek(&in);
+}
+
+/*
+ * Rules begin with an action. Anything else is a file, unless there is none of this name
+ * and no file is likely to be called so: then its mistake is shown as that of a text.
+ */
+static bool is_text(const char *type, const char *word)
+{
+	const struct rule_verb *v = verbs_of(type);
+	struct rule_token first = first_word(word);
+
+	for (; v && v->name; v++)
+		if (rule_is(first, v->name))
+			return true;
+	return strcmp(word, "-") && access(word, F_OK) &&
+	       (!strchr(word, '/') || strpbrk(word, " \t\n;\""));
+}
+
 /**
  * rules_from_word() - the binary form of rules on the command line
  * @type: of the engine
- * @word: a file ("-": standard input) with their text or binary form, or their text
+ * @word: their text, or a file ("-": standard input) with their text or binary form
  * @len: out: its bytes
  *
  * Return: memory to be freed; does not return if there is something wrong.
@@ -77,7 +104,7 @@ void *rules_from_word(const char *type, const char *word, size_t *len)
 	char *text;
 	void *binary;
 
-	if (strcmp(word, "-") && !strchr(word, '/') && access(word, F_OK))
+	if (is_text(type, word))
 		return parse(type, "rules", word, len);
 	text = read_file(word, MAX_TEXT, len);
 	if (is_binary(text, *len))

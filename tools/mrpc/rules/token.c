@@ -270,12 +270,14 @@ bool rule_range(struct rule_reader *p, int what, struct mrpc_cond_range *range, 
 	rule_skip_blanks(p);
 	if (*p->pos && strchr("=<>", *p->pos))
 		sign = *p->pos++;
-	if ((sign == '<' || sign == '>') && *p->pos == '=')
+	if (sign && *p->pos == '=')	/* also "==" */
 		p->pos++;
 	else if (sign == '<' || sign == '>')
 		sign = sign == '<' ? 'b' : 'a';		/* below, above */
 	rule_skip_blanks(p);
 	start = p->pos;
+	if (what == FOR_FIELD && sign == '=' && !(*start && strchr("-0123456789i", *start)))
+		return rule_expected(p, "a number, true, false or a text in quotes");
 	if (!parse_end(p, what, &from))
 		return false;
 	to = from;
