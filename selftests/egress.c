@@ -780,7 +780,7 @@ TEST(bad_input)
 	refused(-ERANGE, "a chunk of 2000000 bytes", SET, "lo", "chunk=2000000");
 	refused(-ERANGE, "a limit of 1000 bytes; a chunk (16384) to", SET, "lo", "limit=1000");
 	refused(-ERANGE, "a limit of 100000000 bytes", SET, "lo", "limit=100000000");
-	refused(-ENOENT, "there is no discipline 'red'", SET, "lo", "discipline=red");
+	refused(-ENOENT, "no discipline 'red'", SET, "lo", "discipline=red");
 	refused(-EINVAL, "", SET, "lo", "discipline=a-name-that-is-too-long-for-a-policy");
 	refused(-ERANGE, "rate 999 bytes/s: 1000 to 1000000000000 are allowed", SET, "lo",
 		"rate=999");

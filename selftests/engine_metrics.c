@@ -54,11 +54,11 @@ static void check_counts(const char *how, const char *side, unsigned int each)
 	CHECK_EQ(op_counter("metrics", "status_15"), 3 * each);
 	CHECK_EQ(op_counter("metrics", "status_4"), -1);
 	CHECK_EQ(op_counter("metrics", "uncounted"), 0);
-	CHECK(op_counter("metrics", "latency_p50") > 1000);
+	CHECK(op_counter("metrics", "latency_p50_ns") > 1000);
 	/* No end of a call sees more of it than its caller. */
-	CHECK(op_counter("metrics", "latency_mean") <= (int64_t)(all / 60));
-	CHECK(op_counter("metrics", "latency_p50") <= op_counter("metrics", "latency_p99"));
-	CHECK(op_counter("metrics", "latency_p99") <= op_counter("metrics", "latency_max"));
+	CHECK(op_counter("metrics", "latency_mean_ns") <= (int64_t)(all / 60));
+	CHECK(op_counter("metrics", "latency_p50_ns") <= op_counter("metrics", "latency_p99_ns"));
+	CHECK(op_counter("metrics", "latency_p99_ns") <= op_counter("metrics", "latency_max_ns"));
 	op_must_del("metrics");
 	raw_pair_end(&p);
 }
@@ -74,11 +74,11 @@ TEST(counts_once)
 	op_must_add("metrics", "side=client", NULL);
 	for (i = 0; i < 10; i++)
 		call(RAW_ECHO, i, 0, MRPC_OK);
-	most = op_counter("metrics", "latency_max");
+	most = op_counter("metrics", "latency_max_ns");
 	op_must_set("metrics", "series=100 percent=1", NULL);
 	CHECK_EQ(op_counter("metrics", "calls"), 10);
 	CHECK_EQ(op_counter("metrics", "status_0"), 10);
-	CHECK_EQ(op_counter("metrics", "latency_max"), most);
+	CHECK_EQ(op_counter("metrics", "latency_max_ns"), most);
 	CHECK_EQ(op_step("metrics", 100, NULL), 0);
 	CHECK_EQ(op_counter("metrics", "calls"), 10);
 	op_must_del("metrics");

@@ -401,7 +401,7 @@ test_sched()
 	kv-client put a c
 	mrpc egress set dev lo discipline strict
 	mrpc -j policy | json 'j == []'
-	refused 1 "'dev lo' could not be changed: there is no discipline 'earliest'" \
+	refused 1 "'dev lo' could not be changed: no discipline 'earliest'" \
 		config restore "$file"
 }
 

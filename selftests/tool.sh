@@ -237,8 +237,8 @@ test_transport()
 	done
 	mrpc -j transport dump | json "[t['name'] for t in j] == sorted(t['name'] for t in j) and
 		all('egress' in t['features'] for t in j if t['name'] in ('loop', 'tcp'))"
-	only_refused 1 'no such transport is loaded' transport show nothing
-	only_refused 1 'no such transport is loaded' transport dump "$(printf '%01000d' 1)"
+	only_refused 1 "no transport 'nothing' is loaded" transport show nothing
+	only_refused 1 "no transport '0000000000000000000000000000000' is loaded" transport dump "$(printf '%01000d' 1)"
 	only_refused 2 "'more' is one word too many" transport show prio more
 	only_refused 2 "'frob' is not a command: it must be show, dump or help" transport frob
 }

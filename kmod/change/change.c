@@ -182,7 +182,7 @@ static int mrpc_change_check(const struct mrpc_engine_ops *ops, const struct mrp
 	if (!mrpc_engine_understands(ops, from) ||
 	    (from->state_version >= ops->oldest && from->state_version <= ops->state_version))
 		return 0;
-	NL_SET_ERR_MSG_FMT(extack, "%s@%u takes state of version %u to %u, %s@%u has version %u",
+	NL_SET_ERR_MSG_FMT(extack, "%s@%u takes state %u to %u; that of %s@%u is %u",
 			   ops->name, ops->version, ops->oldest, ops->state_version, from->name,
 			   from->version, from->state_version);
 	return -EOPNOTSUPP;

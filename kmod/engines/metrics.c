@@ -529,10 +529,10 @@ static int metrics_put_latency(struct sk_buff *skb, const struct metrics_sum *su
 
 	if (!timed)
 		return 0;
-	if (mrpc_engine_put_u64(skb, "latency_mean", div64_u64(sum->latency.sum, timed)) ||
-	    mrpc_engine_put_u64(skb, "latency_p50", mrpc_hist_quantile(&sum->latency, 500000)) ||
-	    mrpc_engine_put_u64(skb, "latency_p99", mrpc_hist_quantile(&sum->latency, 990000)) ||
-	    mrpc_engine_put_u64(skb, "latency_max", sum->latency.max))
+	if (mrpc_engine_put_u64(skb, "latency_mean_ns", div64_u64(sum->latency.sum, timed)) ||
+	    mrpc_engine_put_u64(skb, "latency_p50_ns", mrpc_hist_quantile(&sum->latency, 500000)) ||
+	    mrpc_engine_put_u64(skb, "latency_p99_ns", mrpc_hist_quantile(&sum->latency, 990000)) ||
+	    mrpc_engine_put_u64(skb, "latency_max_ns", sum->latency.max))
 		return -EMSGSIZE;
 	return 0;
 }

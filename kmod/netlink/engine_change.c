@@ -92,7 +92,7 @@ static int mrpc_nl_set_choice(struct mrpc_group *g, const struct mrpc_param *p,
 
 	if (p->choices[choice])
 		return mrpc_group_set(g, p->name, NULL, 0, choice, true, extack);
-	NL_SET_ERR_MSG_ATTR_FMT(extack, text, "%s cannot be '%.20s'; '%s' is one of %u choices",
+	NL_SET_ERR_MSG_ATTR_FMT(extack, text, "%s: '%.16s' is no choice; '%s' is one of %u",
 				p->name, (char *)nla_data(text), p->choices[0], choice);
 	return -EINVAL;
 }

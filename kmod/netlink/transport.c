@@ -98,6 +98,7 @@ int mrpc_nl_transport_start(struct netlink_callback *cb)
 {
 	struct mrpc_nl_transport_cursor *cur = (void *)cb->ctx;
 	const struct genl_info *info = genl_info_dump(cb);
+	const struct nlattr *only = info->attrs[MRPC_A_TRANSPORT_NAME];
 	const struct mrpc_transport_ops *ops;
 
 	NL_ASSERT_DUMP_CTX_FITS(struct mrpc_nl_transport_cursor);
@@ -105,8 +106,8 @@ int mrpc_nl_transport_start(struct netlink_callback *cb)
 	memset(cur, 0, sizeof(*cur));
 	ops = mrpc_nl_transport_next(info, cur);
 	if (!ops) {
-		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[MRPC_A_TRANSPORT_NAME],
-				    "no such transport is loaded");
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, only, "no transport '%.31s' is loaded",
+					only ? (const char *)nla_data(only) : "");
 		return -ENOENT;
 	}
 	mrpc_transport_put(ops);

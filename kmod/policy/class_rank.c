@@ -196,7 +196,7 @@ struct mrpc_policy *mrpc_sched_get(const char *name, struct netlink_ext_ack *ext
 	struct mrpc_policy *policy;
 
 	if (!ops) {
-		NL_SET_ERR_MSG_FMT(extack, "there is no discipline '%.16s': fifo, strict, small-first, deadline or a policy",
+		NL_SET_ERR_MSG_FMT(extack, "no discipline '%.12s': fifo, strict, small-first, deadline or a policy",
 				   name);
 		return ERR_PTR(-ENOENT);
 	}

@@ -238,13 +238,30 @@ static const struct column columns[] = {
 	{ }
 };
 
+/* Beside its values their units, for print_block(). */
+static void add_units(struct json_object *engine)
+{
+	struct json_object *type = type_of(engine), *values = json_at(engine, "values"), *param;
+
+	if (!values || !type)
+		return;
+	json_object_object_foreach(values, name, value) {
+		param = find_param(type, name);
+		if (json_at(param, "unit"))
+			json_object_object_add(value, "unit", json_object_get(json_at(param, "unit")));
+	}
+}
+
 void engine_blocks(struct json_object *array)
 {
+	struct json_object *engine;
 	size_t i;
 
 	for (i = 0; i < json_object_array_length(array); i++) {
+		engine = json_object_array_get_idx(array, i);
+		add_units(engine);
 		printf("%sengine:\n", i ? "\n" : "");
-		print_block(&set_engine, json_object_array_get_idx(array, i), 4);
+		print_block(&set_engine, engine, 4);
 	}
 	if (i)
 		putchar('\n');

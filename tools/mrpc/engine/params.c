@@ -57,7 +57,8 @@ struct json_object *type_get(const char *name, uint32_t version)
 	return type;
 }
 
-static struct json_object *find_param(struct json_object *type, const char *name)
+/* The parameter of a type, or NULL. */
+struct json_object *find_param(struct json_object *type, const char *name)
 {
 	struct json_object *params = json_at(type, "params");
 	size_t i;

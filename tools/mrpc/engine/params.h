@@ -9,6 +9,7 @@ struct body;
 struct json_object;
 
 struct json_object *type_get(const char *name, uint32_t version);
+struct json_object *find_param(struct json_object *type, const char *name);
 void split_type(const char *word, char **name, uint32_t *version);
 void put_param(struct body *b, struct json_object *type, const char *name, const char *word);
 void put_param_json(struct body *b, struct json_object *type, const char *name,

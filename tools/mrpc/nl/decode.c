@@ -120,6 +120,15 @@ static struct json_object *flags(uint64_t value, const char *const *names)
 	return array;
 }
 
+/* A peer of IPv4 at a socket of IPv6 is shown, as rules take it, by its address of IPv4. */
+static void ip6_text(const struct in6_addr *addr, char *ip, size_t size)
+{
+	if (IN6_IS_ADDR_V4MAPPED(addr))
+		inet_ntop(AF_INET, &addr->s6_addr[12], ip, size);
+	else
+		inet_ntop(AF_INET6, addr, ip, size);
+}
+
 static struct json_object *address(const struct nlattr *nest)
 {
 	struct json_object *object = json_object_new_object();
@@ -137,7 +146,7 @@ static struct json_object *address(const struct nlattr *nest)
 			break;
 		case MRPC_A_ADDR_ADDR6:
 			if (nla_len(nla) >= 16)
-				inet_ntop(AF_INET6, nla_data(nla), ip, sizeof(ip));
+				ip6_text(nla_data(nla), ip, sizeof(ip));
 			break;
 		case MRPC_A_ADDR_SCOPE_ID:
 			scope = number(nla);

@@ -56,7 +56,7 @@ static const struct column session_columns[] = {
 	{ "NAME", "name" },
 	{ "PID", "pid" },
 	{ "UID", "uid" },
-	{ "QPS", "qps" },
+	{ "QUEUE-PAIRS", "qps" },
 	{ "CONNS", "conns" },
 	{ "LISTENERS", "listeners" },
 	{ "SCHEMAS", "schemas" },

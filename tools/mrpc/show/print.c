@@ -225,7 +225,7 @@ static bool is_nest(const struct attr *attr)
 static void print_value(struct json_object *value)
 {
 	struct json_object *size = json_at(value, "size"), *text = json_at(value, "text");
-	char *num = text_value(number_at(value, "num"), NULL);
+	char *num = text_value(number_at(value, "num"), string_at(value, "unit"));
 
 	if (size && text)
 		printf("%s bytes\n%s", json_object_get_string(size), json_object_get_string(text));
@@ -237,15 +237,30 @@ static void print_value(struct json_object *value)
 	free(num);
 }
 
+/* How long a key is without the unit of times, which it has in JSON. */
+static int time_key(const char *key)
+{
+	int len = strlen(key);
+
+	return len > 3 && !strcmp(key + len - 3, "_ns") ? len - 3 : 0;
+}
+
 /* A line for each name. */
 static void print_map(struct json_object *map, int indent)
 {
+	char *time;
+	int len;
+
 	json_object_object_foreach(map, name, value) {
-		printf("%*s%-*s ", indent, "", 24 - indent, name);
-		if (json_object_is_type(value, json_type_object))
+		len = time_key(name);
+		printf("%*s%-*.*s ", indent, "", 24 - indent, len ?: (int)strlen(name), name);
+		if (json_object_is_type(value, json_type_object)) {
 			print_value(value);
-		else
-			puts(json_object_get_string(value));
+			continue;
+		}
+		time = len ? text_time(json_object_get_uint64(value)) : NULL;
+		puts(time ?: json_object_get_string(value));
+		free(time);
 	}
 }
 
@@ -254,8 +269,8 @@ static void print_key(const struct attr *attr, int indent)
 {
 	int len = strlen(attr->key), width = 24 - indent;
 
-	if (attr->kind == ATTR_TIME && len > 3 && !strcmp(attr->key + len - 3, "_ns"))
-		len -= 3;
+	if (attr->kind == ATTR_TIME)
+		len = time_key(attr->key) ?: len;
 	if (is_nest(attr))
 		width = 0;
 	printf("%*s%-*.*s", indent, "", width, len, attr->key);
