@@ -412,6 +412,26 @@ test_rules_text()
 	mrpc engine show acl | has '^allow$'
 }
 
+# What engines have counted stays when the connections end.
+test_counts_stay()
+{
+	begin
+	local i
+	serve 0
+	mrpc engine add acl scope side server rules 'deny if method Get'
+	for i in 1 2 3; do
+		! kv-client get key 2>/dev/null || fail 'it was allowed'
+	done
+	wait_for 10 eval '[[ $(mrpc -j conn) == "[]" ]]'
+	[[ $(mrpc engine | column DATAPATHS) == 0 && $(mrpc engine | column REJECTED) == 3 ]]
+	mrpc -j engine show acl | json "j[0]['counters']['denied'] == 3"
+	# Another one adds to it, and so does what a replaced engine had counted.
+	! kv-client get key 2>/dev/null || fail 'it was allowed'
+	wait_for 10 eval '[[ $(mrpc -j conn) == "[]" ]]'
+	mrpc engine replace acl null
+	[[ $(mrpc engine | column REJECTED) == 4 ]]
+}
+
 test_egress()
 {
 	begin

@@ -30,6 +30,7 @@
 #include "core/session.h"
 #include "egress/domain.h"
 #include "exec/pause.h"
+#include "netlink/engine.h"
 
 /**
  * struct mrpc_item - one engine of a datapath's next chain
@@ -96,6 +97,7 @@ static void mrpc_engine_free_work(struct work_struct *work)
  */
 void mrpc_engine_free(struct mrpc_engine *e)
 {
+	mrpc_engine_keep_counts(e);
 	mrpc_runtime_unuse(e);
 	queue_rcu_work(mrpc_end_wq, &e->free_work);
 }
@@ -483,7 +485,6 @@ static void mrpc_change_inherit(struct mrpc_change *c)
 	for (item = c->items; item < c->items + c->nr; item++) {
 		if (!item->fresh || !item->old || item->old->ops != item->e->ops)
 			continue;
-		memcpy(item->e->stats, item->old->stats, sizeof(item->e->stats));
 		item->e->bypassed = item->old->bypassed;
 		memcpy(item->e->slow, item->old->slow, sizeof(item->e->slow));
 	}

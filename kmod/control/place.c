@@ -187,6 +187,7 @@ int mrpc_placement_add(struct net *net, const struct mrpc_placement_args *args,
 	if (!p)
 		goto out;
 	refcount_set(&p->ref, 1);
+	spin_lock_init(&p->past.lock);
 	strscpy(p->name, name, sizeof(p->name));
 	p->scope = args->scope;
 	p->changing = true;

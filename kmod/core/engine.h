@@ -145,6 +145,8 @@ static inline bool mrpc_group_uses(const struct mrpc_group *g, const struct mrpc
 
 /* Writes to received messages: they are copied first, whatever they consist of */
 #define MRPC_ENGINE_RX_WRITES	BIT(6)
+/* What dump() puts of an instance only grows: the placement keeps it when the instance ends */
+#define MRPC_ENGINE_COUNTS	BIT(7)
 
 /**
  * struct mrpc_call_end - how a call ended

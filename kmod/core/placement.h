@@ -60,6 +60,33 @@ struct mrpc_scope {
 	u8 side;
 };
 
+#define MRPC_PAST_COUNTS	32	/* names of MRPC_ENGINE_COUNTS that are kept */
+#define MRPC_COUNT_NAME		64	/* bytes of a name, with NUL */
+
+/**
+ * struct mrpc_count - a number that a type counts
+ * @name: what
+ * @value: how many
+ */
+struct mrpc_count {
+	char name[MRPC_COUNT_NAME];
+	u64 value;
+};
+
+/**
+ * struct mrpc_past - what instances that are gone have counted
+ * @lock: the others
+ * @stats: sums, of both directions
+ * @nr: of @counts
+ * @counts: sums, of types with MRPC_ENGINE_COUNTS
+ */
+struct mrpc_past {
+	spinlock_t lock;
+	struct mrpc_engine_stats stats[MRPC_DIRS];
+	u32 nr;
+	struct mrpc_count counts[MRPC_PAST_COUNTS];
+};
+
 /**
  * struct mrpc_placement - an engine type on a scope
  *
@@ -80,6 +107,7 @@ struct mrpc_scope {
  * @next: configuration of a change in progress, a reference, or NULL
  * @changing: a change is in progress
  * @percent: of the datapaths that have @next
+ * @past: of its instances that have ended, since it was placed
  */
 struct mrpc_placement {
 	refcount_t ref;
@@ -91,6 +119,7 @@ struct mrpc_placement {
 	struct mrpc_group *next;
 	bool changing;
 	u8 percent;
+	struct mrpc_past past;
 };
 
 /**

@@ -3,9 +3,7 @@
  * acl: lets requests (and replies) pass or not, by rules. What cannot be decided
  * does not pass.
  */
-#include <linux/kref.h>
 #include <linux/slab.h>
-#include <linux/spinlock.h>
 
 #include "chain/chain.h"
 #include "core/engine.h"
@@ -67,20 +65,7 @@ struct acl_stats {
 };
 
 /**
- * struct acl_past - what instances that are gone have counted
- * @ref: one of each configuration of the placement
- * @lock: @stats
- * @stats: sums
- */
-struct acl_past {
-	struct kref ref;
-	spinlock_t lock;
-	struct acl_stats stats;
-};
-
-/**
  * struct acl_group - a configuration
- * @past: a reference
  * @rules: or NULL: no rules
  * @deny: what no rule matches
  * @replies: are judged too
@@ -88,7 +73,6 @@ struct acl_past {
  * @strings: what @texts point to
  */
 struct acl_group {
-	struct acl_past *past;
 	struct mrpc_ruleset *rules;
 	bool deny;
 	bool replies;
@@ -160,33 +144,10 @@ static int acl_write_texts(struct acl_group *g, struct netlink_ext_ack *extack)
 	return 0;
 }
 
-static struct acl_past *acl_past_get(struct acl_past *old)
-{
-	struct acl_past *past;
-
-	if (old) {
-		kref_get(&old->ref);
-		return old;
-	}
-	past = kzalloc(sizeof(*past), GFP_KERNEL_ACCOUNT);
-	if (past) {
-		kref_init(&past->ref);
-		spin_lock_init(&past->lock);
-	}
-	return past;
-}
-
-static void acl_past_free(struct kref *ref)
-{
-	kfree(container_of(ref, struct acl_past, ref));
-}
-
 static void acl_group_destroy(struct mrpc_group *group)
 {
 	struct acl_group *g = group->priv;
 
-	if (g->past)
-		kref_put(&g->past->ref, acl_past_free);
 	mrpc_ruleset_free(g->rules);
 	kvfree(g->texts);
 	kvfree(g->strings);
@@ -205,13 +166,10 @@ static int acl_group_create(struct mrpc_group *group, const struct mrpc_group *p
 	group->priv = g;
 	g->deny = group->values[PARAM_DEFAULT].num == ACL_DENY;
 	g->replies = group->values[PARAM_REPLIES].num;
-	g->past = acl_past_get(old ? old->past : NULL);
 	g->rules = mrpc_ruleset_new(group, PARAM_RULES, old ? old->rules : NULL, extack);
 	if (IS_ERR(g->rules)) {
 		err = PTR_ERR(g->rules);
 		g->rules = NULL;
-	} else if (!g->past) {
-		err = -ENOMEM;
 	} else if (g->rules) {
 		err = acl_write_texts(g, extack);
 	}
@@ -258,12 +216,8 @@ static void acl_add(struct acl_stats *to, const struct acl *acl)
 
 static void acl_destroy(struct mrpc_engine *e)
 {
-	const struct acl_group *g = e->group->priv;
 	struct acl *acl = e->priv;
 
-	spin_lock(&g->past->lock);
-	acl_add(&g->past->stats, acl);
-	spin_unlock(&g->past->lock);
 	mrpc_ruleset_detach(&acl->bound);
 	kfree(acl);
 }
@@ -357,16 +311,10 @@ static u64 acl_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mr
 static int acl_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
 		    struct sk_buff *skb)
 {
-	const struct acl_group *g = group->priv;
 	struct acl_stats all = {};
 
-	if (e) {
+	if (e)
 		acl_add(&all, e->priv);
-	} else {
-		spin_lock(&g->past->lock);
-		all = g->past->stats;
-		spin_unlock(&g->past->lock);
-	}
 	if (mrpc_engine_put_u64(skb, "allowed", all.allowed) ||
 	    mrpc_engine_put_u64(skb, "denied", all.denied) ||
 	    mrpc_engine_put_u64(skb, "undecided", all.undecided))
@@ -379,7 +327,7 @@ static struct mrpc_engine_ops acl_ops = {
 	.version	= 1,
 	.oldest		= 1,
 	.owner		= THIS_MODULE,
-	.flags		= MRPC_ENGINE_MANDATORY,
+	.flags		= MRPC_ENGINE_MANDATORY | MRPC_ENGINE_COUNTS,
 	.dirs		= BIT(MRPC_TX) | BIT(MRPC_RX),
 	.params		= acl_params,
 	.nr_params	= ARRAY_SIZE(acl_params),

@@ -328,6 +328,7 @@ static struct mrpc_engine_ops fault_ops = {
 	.version	= 1,
 	.oldest		= 1,
 	.owner		= THIS_MODULE,
+	.flags		= MRPC_ENGINE_COUNTS,
 	.dirs		= BIT(MRPC_TX) | BIT(MRPC_RX),
 	.params		= fault_params,
 	.nr_params	= ARRAY_SIZE(fault_params),

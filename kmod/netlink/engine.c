@@ -23,7 +23,6 @@
 #define MRPC_NL_COUNTERS	1024	/* of one engine's own, in one reply */
 #define MRPC_NL_COUNTERS_SIZE	61440	/* bytes of them, as attributes */
 #define MRPC_NL_PIECE		32768U	/* bytes of rules in one attribute */
-#define MRPC_NL_COUNTER_NAME	64	/* bytes of a counter's name, with NUL */
 
 const struct nla_policy mrpc_nl_engine_policy[] = {
 	[MRPC_A_ENGINE_NAME] = { .type = NLA_NUL_STRING },
@@ -215,11 +214,6 @@ int mrpc_nl_fill_engine(struct sk_buff *skb, const struct genl_info *info, struc
 
 /* -- what its instances have counted ----------------------------------------- */
 
-struct mrpc_nl_counter {
-	char name[MRPC_NL_COUNTER_NAME];
-	u64 value;
-};
-
 /* One direction, of one instance or of all. */
 struct mrpc_nl_dir {
 	u32 queued;
@@ -245,60 +239,117 @@ struct mrpc_nl_sum {
 	u32 datapaths;
 	u32 bypassed;
 	struct mrpc_nl_dir dir[MRPC_DIRS];
-	struct mrpc_nl_counter *counters;
+	struct mrpc_count *counters;
 	u32 nr;
 	struct sk_buff *skb;
 };
 
-/* Instances of one type put the same names in the same order, nearly always. */
-static void mrpc_nl_add_counter(struct mrpc_nl_sum *sum, const char *name, u64 value, u32 hint)
+/*
+ * Add to the number of that name. Instances of one type put the same names in the same order,
+ * nearly always: @hint is where it may be.
+ */
+static void mrpc_count_add(struct mrpc_count *counts, u32 *nr, u32 max, const char *name,
+			   u64 value, u32 hint)
 {
 	u32 i = hint;
 
-	if (i >= sum->nr || strcmp(sum->counters[i].name, name))
-		for (i = 0; i < sum->nr && strcmp(sum->counters[i].name, name); i++)
+	if (i >= *nr || strcmp(counts[i].name, name))
+		for (i = 0; i < *nr && strcmp(counts[i].name, name); i++)
 			;
-	if (i == MRPC_NL_COUNTERS)
+	if (i == max)
 		return;
-	if (i == sum->nr) {
-		strscpy(sum->counters[i].name, name, MRPC_NL_COUNTER_NAME);
-		sum->counters[i].value = 0;
-		sum->nr++;
+	if (i == *nr) {
+		strscpy(counts[i].name, name, MRPC_COUNT_NAME);
+		counts[i].value = 0;
+		(*nr)++;
 	}
-	sum->counters[i].value += value;
+	counts[i].value += value;
+}
+
+/* Add what a type has put into @skb. */
+static void mrpc_count_add_all(struct mrpc_count *counts, u32 *nr, u32 max,
+			       const struct sk_buff *skb)
+{
+	struct nlattr *nest, *name, *value;
+	u32 at = 0;
+	int left;
+
+	nla_for_each_attr(nest, (struct nlattr *)skb->data, skb->len, left) {
+		name = nla_find_nested(nest, MRPC_A_COUNTER_NAME);
+		value = nla_find_nested(nest, MRPC_A_COUNTER_VALUE);
+		if (name && value)
+			mrpc_count_add(counts, nr, max, nla_data(name), nla_get_uint(value), at++);
+	}
 }
 
 /* Ask a type; @e is NULL for what its instances have in common. */
 static void mrpc_nl_add_own(struct mrpc_nl_sum *sum, const struct mrpc_engine *e,
 			    const struct mrpc_group *g)
 {
-	struct nlattr *nest, *name, *value;
-	u32 at = 0;
-	int left;
-
 	skb_trim(sum->skb, 0);
 	/* One that finds no room has at least put what is there now. */
 	g->ops->dump(e, g, sum->skb);
-	nla_for_each_attr(nest, (struct nlattr *)sum->skb->data, sum->skb->len, left) {
-		name = nla_find_nested(nest, MRPC_A_COUNTER_NAME);
-		value = nla_find_nested(nest, MRPC_A_COUNTER_VALUE);
-		if (name && value)
-			mrpc_nl_add_counter(sum, nla_data(name), nla_get_uint(value), at++);
-	}
+	mrpc_count_add_all(sum->counters, &sum->nr, MRPC_NL_COUNTERS, sum->skb);
+}
+
+/* Of an instance, which may be counting. */
+static void mrpc_stats_add(struct mrpc_engine_stats *to, const struct mrpc_engine_stats *stats)
+{
+	to->rpcs += READ_ONCE(stats->rpcs);
+	to->bytes += READ_ONCE(stats->bytes);
+	to->rejected += READ_ONCE(stats->rejected);
+	to->turns += READ_ONCE(stats->turns);
+	to->slow += READ_ONCE(stats->slow);
 }
 
 static void mrpc_nl_read_dir(struct mrpc_nl_dir *d, const struct mrpc_engine *e, int dir)
 {
-	const struct mrpc_engine_stats *stats = &e->stats[dir];
-
 	d->queued += READ_ONCE(e->in[dir].len);
 	d->kept += READ_ONCE(e->kept[dir]);
 	d->paused += READ_ONCE(e->paused[dir]);
-	d->stats.rpcs += READ_ONCE(stats->rpcs);
-	d->stats.bytes += READ_ONCE(stats->bytes);
-	d->stats.rejected += READ_ONCE(stats->rejected);
-	d->stats.turns += READ_ONCE(stats->turns);
-	d->stats.slow += READ_ONCE(stats->slow);
+	mrpc_stats_add(&d->stats, &e->stats[dir]);
+}
+
+/**
+ * mrpc_engine_keep_counts() - an instance ends: its placement keeps what it has counted
+ * @e: the instance, out of its chain
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_engine_keep_counts(struct mrpc_engine *e)
+{
+	struct mrpc_past *past = &e->placement->past;
+	struct sk_buff *skb = NULL;
+	int dir;
+
+	if (e->ops->flags & MRPC_ENGINE_COUNTS)
+		skb = alloc_skb(NLMSG_GOODSIZE, GFP_KERNEL);
+	if (skb)
+		e->ops->dump(e, e->group, skb);
+	spin_lock(&past->lock);
+	for (dir = 0; dir < MRPC_DIRS; dir++)
+		mrpc_stats_add(&past->stats[dir], &e->stats[dir]);
+	if (skb)
+		mrpc_count_add_all(past->counts, &past->nr, MRPC_PAST_COUNTS, skb);
+	spin_unlock(&past->lock);
+	kfree_skb(skb);
+}
+
+/* Of all datapaths: those that have ended count, too. */
+static void mrpc_nl_add_past(struct mrpc_nl_sum *sum, struct mrpc_placement *p)
+{
+	struct mrpc_past *past = &p->past;
+	u32 i;
+
+	if (sum->only)
+		return;
+	spin_lock(&past->lock);
+	for (i = 0; i < MRPC_DIRS; i++)
+		mrpc_stats_add(&sum->dir[i].stats, &past->stats[i]);
+	for (i = 0; sum->counters && i < past->nr; i++)
+		mrpc_count_add(sum->counters, &sum->nr, MRPC_NL_COUNTERS, past->counts[i].name,
+			       past->counts[i].value, i);
+	spin_unlock(&past->lock);
 }
 
 static void mrpc_nl_add_engines(struct mrpc_nl_sum *sum, const struct mrpc_chain *chain, bool own)
@@ -493,7 +544,7 @@ static int mrpc_nl_answer(struct genl_info *info, const struct mrpc_placement *p
 			  const struct mrpc_nl_engine *e, const struct mrpc_nl_sum *sum)
 {
 	u32 more = mrpc_nl_group_size(e->now) + mrpc_nl_group_size(e->next) +
-		   sum->nr * (MRPC_NL_COUNTER_NAME + 6 * NLA_HDRLEN);
+		   sum->nr * (MRPC_COUNT_NAME + 6 * NLA_HDRLEN);
 	struct sk_buff *skb = mrpc_nl_new(more);
 	void *hdr;
 	int err;
@@ -524,6 +575,7 @@ int mrpc_nl_engine_get(struct sk_buff *request, struct genl_info *info)
 	sum.skb = alloc_skb(MRPC_NL_COUNTERS_SIZE, GFP_KERNEL);
 	if (sum.counters && sum.skb) {
 		err = mrpc_nl_collect(info, &e, &sum);
+		mrpc_nl_add_past(&sum, p);
 		if (!err)
 			err = mrpc_nl_answer(info, p, &e, &sum);
 	}
@@ -569,6 +621,7 @@ static int mrpc_nl_dump_engine(struct sk_buff *skb, const struct genl_info *info
 	if (!hdr)
 		return -EMSGSIZE;
 	mrpc_nl_walk(net, mrpc_nl_add_conn, &sum);
+	mrpc_nl_add_past(&sum, p);
 	mrpc_nl_read_engine(net, p, &e);
 	err = mrpc_nl_put_engine(skb, info, net, p, &e, false) ||
 	      mrpc_nl_put_sum(skb, &sum);

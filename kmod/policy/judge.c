@@ -467,7 +467,7 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 
 /* What all that judge messages have in common; policy/registry.c gives them a name. */
 const struct mrpc_engine_ops mrpc_policy_engine = {
-	.flags		= MRPC_ENGINE_MANDATORY,
+	.flags		= MRPC_ENGINE_MANDATORY | MRPC_ENGINE_COUNTS,
 	.dirs		= BIT(MRPC_TX) | BIT(MRPC_RX),
 	.params		= policy_params,
 	.nr_params	= ARRAY_SIZE(policy_params),
