@@ -412,6 +412,31 @@ test_rules_text()
 	mrpc engine show acl | has '^allow$'
 }
 
+# A misspelt name in a rule would let everything pass: it is refused where the service is
+# known, and the operator is warned where it is not.
+test_misspelt()
+{
+	begin
+	local warned
+	warns() { "$@" 2>&1 >/dev/null | has "^mrpc: warning: .*$warned"; }
+	warned='no service is known here yet'
+	warns mrpc engine add acl rules 'deny if method Gett'
+	! warns mrpc engine set acl rules 'deny if uid 77' || fail 'it warns of nothing'
+	serve 1
+	warned='rule 2 fits no call of the services known here: misspelt?'
+	warns mrpc engine set acl rules 'deny if uid 77; deny if method Gett'
+	warns mrpc engine set acl rules 'deny if uid 77; deny if service kv.Stor and method Get'
+	refused 1 'rule 1, condition 2 fits no call of kv.Store: misspelt?' \
+		engine set acl rules 'deny if service kv.Store and method Gett'
+	refused 1 'rule 1, condition 3 fits no call of kv.Store: misspelt?' \
+		engine set acl rules 'deny if service kv.Store and method Get and field kye = "x"'
+	refused 1 'rule 1, condition 1 fits no call of kv.Store: misspelt?' \
+		engine add acl name other scope service kv.Store rules 'deny if field kye = "x"'
+	! warns mrpc engine set acl rules 'deny if method Get and field key = "x"; deny if reply and uid 77' ||
+		fail 'it warns of nothing'
+	mrpc engine show acl | has '^deny if method Get and field key = "x"$'
+}
+
 # What engines have counted stays when the connections end.
 test_counts_stay()
 {

@@ -29,6 +29,7 @@
 
 struct module;
 struct mrpc_placement;
+struct mrpc_scope;
 struct mrpc_transport_ops;
 struct net;
 struct netlink_ext_ack;
@@ -102,6 +103,7 @@ struct mrpc_value {
  * @also: a type that it makes use of besides; a reference, which group_create() takes, and the
  *	core drops; or NULL
  * @net: the namespace of the placement
+ * @scope: of the placement; only for group_create()
  * @nr: parameters
  * @values: one for each of @ops->params, in that order
  */
@@ -112,6 +114,7 @@ struct mrpc_group {
 	bool ready;
 	const struct mrpc_engine_ops *also;
 	struct net *net;
+	const struct mrpc_scope *scope;
 	u32 nr;
 	struct mrpc_value values[] __counted_by(nr);
 };

@@ -181,6 +181,7 @@ static int mrpc_nl_set_value(struct mrpc_group *g, struct nlattr *nest,
  * taken over.
  */
 static struct mrpc_group *mrpc_nl_group(const struct genl_info *info,
+					const struct mrpc_scope *scope,
 					const struct mrpc_engine_ops *ops,
 					const struct mrpc_group *prev)
 {
@@ -197,7 +198,9 @@ static struct mrpc_group *mrpc_nl_group(const struct genl_info *info,
 		if (err)
 			break;
 	}
+	g->scope = scope;
 	err = err ?: mrpc_group_ready(g, prev, info->extack);
+	g->scope = NULL;
 	if (!err)
 		return g;
 	mrpc_group_put(g);
@@ -447,7 +450,7 @@ int mrpc_nl_engine_add(struct sk_buff *request, struct genl_info *info)
 	ops = mrpc_nl_ops(info, NULL);
 	if (IS_ERR(ops))
 		return PTR_ERR(ops);
-	g = mrpc_nl_group(info, ops, NULL);
+	g = mrpc_nl_group(info, &args.scope, ops, NULL);
 	if (IS_ERR(g))
 		return PTR_ERR(g);
 	reply = mrpc_nl_new(0);
@@ -493,7 +496,7 @@ static int mrpc_nl_set_once(struct genl_info *info, struct mrpc_placement *p, u8
 	if (IS_ERR(prev))
 		return PTR_ERR(prev);
 	ops = mrpc_nl_next_ops(info, prev);
-	g = IS_ERR(ops) ? ERR_CAST(ops) : mrpc_nl_group(info, ops, prev);
+	g = IS_ERR(ops) ? ERR_CAST(ops) : mrpc_nl_group(info, &p->scope, ops, prev);
 	if (IS_ERR(g)) {
 		err = PTR_ERR(g);
 		goto out;

@@ -18,6 +18,7 @@
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
 #include "lib/rule/rule.h"
+#include "rules/misfit.h"
 #include "rules/rules.h"
 #include "rules/sets.h"
 
@@ -357,7 +358,8 @@ struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
 	spin_lock_init(&rs->lock);
 	INIT_LIST_HEAD(&rs->schemas);
 	INIT_LIST_HEAD(&rs->unused);
-	err = mrpc_ruleset_fill(rs, g->net, prev, extack);
+	err = mrpc_rules_check_names(rules, g, extack) ?:
+	      mrpc_ruleset_fill(rs, g->net, prev, extack);
 	if (!err)
 		return rs;
 	mrpc_ruleset_free(rs);

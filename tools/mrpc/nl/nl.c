@@ -118,11 +118,32 @@ static int refused(struct request *r, int err, const struct nlattr *attrs, int l
 	return NL_STOP;
 }
 
+/* The attributes behind an acknowledgement. Return: their bytes. */
+static int ack_attrs(const struct nlmsghdr *hdr, const struct nlmsgerr *e,
+		     const struct nlattr **attrs)
+{
+	int skip = sizeof(*e);
+
+	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
+		skip += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
+	*attrs = (const void *)((const char *)e + skip);
+	return hdr->nlmsg_flags & NLM_F_ACK_TLVS ? nlmsg_datalen(hdr) - skip : 0;
+}
+
+/* It went well, but the kernel may have a warning. */
 static int got_ack(struct nl_msg *msg, void *arg)
 {
+	struct nlmsghdr *hdr = nlmsg_hdr(msg);
 	struct request *r = arg;
+	const struct nlattr *attrs;
+	int len = ack_attrs(hdr, nlmsg_data(hdr), &attrs);
+	char *text;
 
-	(void)msg;
+	if (len > 0 && nla_find(attrs, len, NLMSGERR_ATTR_MSG)) {
+		text = explain(0, attrs, len);
+		fprintf(stderr, "mrpc: warning: %s\n", text);
+		free(text);
+	}
 	r->done = true;
 	return NL_STOP;
 }
@@ -146,14 +167,11 @@ static int got_end(struct nl_msg *msg, void *arg)
 
 static int got_error(struct sockaddr_nl *from, struct nlmsgerr *e, void *arg)
 {
-	struct nlmsghdr *hdr = (struct nlmsghdr *)((char *)e - NLMSG_HDRLEN);
-	int skip = sizeof(*e);
+	const struct nlattr *attrs;
+	int len = ack_attrs((struct nlmsghdr *)((char *)e - NLMSG_HDRLEN), e, &attrs);
 
 	(void)from;
-	if (!(hdr->nlmsg_flags & NLM_F_CAPPED))
-		skip += NLMSG_ALIGN(e->msg.nlmsg_len) - sizeof(e->msg);
-	return refused(arg, e->error, (void *)((char *)e + skip),
-		       hdr->nlmsg_flags & NLM_F_ACK_TLVS ? nlmsg_datalen(hdr) - skip : 0);
+	return refused(arg, e->error, attrs, len);
 }
 
 static struct nl_msg *make_request(struct nl_sock *sk, int cmd, bool dump,
