@@ -30,6 +30,8 @@ SUBDIRS := tools/libmrpc tools/mrpcc tools/mrpc tools/examples tools/bench tools
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
+# A host needs no benchmarks and no simulator.
+INSTALLED := $(filter-out tools/bench tools/hotel tools/sim,$(TOOLS))
 # What mrpc is measured beside: for measurements only.
 PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile tools/hotel/grpc/Makefile))
 
@@ -134,13 +136,13 @@ check: setup
 	+@$(MAKE) all $(PEERS)
 	+@MAKE="$(MAKE)" scripts/check $(KDIR) $(BUILD)/check/$(KVER)
 
-install: all
+install: modules $(INSTALLED)
 	+@MAKE="$(MAKE)" DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
-		scripts/install $(KDIR) $(MODULES) $(KVER) $(TOOLS)
+		scripts/install $(KDIR) $(MODULES) $(KVER) $(INSTALLED)
 
 uninstall:
 	+@MAKE="$(MAKE)" DESTDIR="$(DESTDIR)" PREFIX="$(PREFIX)" \
-		scripts/install --remove $(KVER) $(TOOLS)
+		scripts/install --remove $(KVER) $(INSTALLED)
 
 clean:
 	@rm -rf $(BUILD)
