@@ -39,7 +39,7 @@ test_usage()
 	only_refused 2 "'s' can be session, service or schema" s
 	only_refused 2 "'frob' is not a command: it must be show, dump or help" conn frob
 	only_refused 2 "'frob' is not a command: it must be show, dump, check, load" schema frob
-	only_refused 2 "'peer' is not a filter: it must be session or id" conn show peer
+	only_refused 2 "'peer' is not a filter: it must be session or id" qp show peer
 	only_refused 2 "'x' is not the number after 'session'" conn show session x
 	only_refused 2 "'-1' is not the number" session show id -1
 	only_refused 2 "'4294967296' is not the number" session show id 4294967296
@@ -241,6 +241,30 @@ test_transport()
 	only_refused 1 "no transport '0000000000000000000000000000000' is loaded" transport dump "$(printf '%01000d' 1)"
 	only_refused 2 "'more' is one word too many" transport show prio more
 	only_refused 2 "'frob' is not a command: it must be show, dump or help" transport frob
+}
+
+# Options behind the object, one line for each object, commands from a file.
+test_options()
+{
+	[[ $(mrpc version -j) == "$(mrpc -j version)" && $(mrpc conn show --json) == '[]' ]]
+	[[ $(mrpc conn -jp) == "$(mrpc -j -p conn)" ]]
+	only_refused 2 "'-j' is one word too many" version -- -j
+	only_refused 2 "'-f' is one word too many" version -f
+	mrpc transport dump loop | sed '/^$/d' >"$TEST_TMP/lines"
+	mrpc -o transport dump loop >"$TEST_TMP/one"
+	[[ $(wc -l <"$TEST_TMP/one") == "$(grep -c '^transport:' "$TEST_TMP/lines")" ]]
+	[[ $(tr '\\' '\n' <"$TEST_TMP/one" | tr -s ' ' | sed 's/ *$//') == "$(tr -s ' ' <"$TEST_TMP/lines" | sed 's/ *$//')" ]]
+	[[ $(mrpc transport show -o) == "$(mrpc transport show)" ]]
+	printf '%s\n' version '' '# nothing' ' version "-j"' >"$TEST_TMP/batch"
+	[[ $(mrpc -batch "$TEST_TMP/batch") == "$(mrpc version; mrpc -j version)" ]]
+	printf '%s\n' frob 'conn show session x' version | tee "$TEST_TMP/batch" >/dev/null
+	only_refused 2 "batch:1: the command failed" -b "$TEST_TMP/batch"
+	! mrpc -force -b - <"$TEST_TMP/batch" >"$TEST_TMP/out" 2>"$TEST_TMP/err" || fail 'it succeeded'
+	[[ $(<"$TEST_TMP/out") == "$(mrpc version)" && $(grep -c 'the command failed' "$TEST_TMP/err") == 2 ]]
+	only_refused 1 "cannot open '/nowhere'" -b /nowhere
+	only_refused 2 "'-force' needs '-batch FILE'" -force version
+	echo "version 'x" >"$TEST_TMP/batch"
+	only_refused 2 'batch:1: the quote' -b "$TEST_TMP/batch"
 }
 
 # What an application calls itself must not reach the terminal as it is.

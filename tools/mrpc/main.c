@@ -3,7 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "batch.h"
 #include "cli/help.h"
+#include "cli/oneline.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "cli/words.h"
@@ -63,11 +65,32 @@ static const struct word objects[] = {
 	{ }
 };
 
+/* The words of a command, from the object on. */
+static int run_words(struct args *args)
+{
+	const char *word;
+	int status;
+
+	args->nr = parse_flags(args->nr, args->words);
+	word = next_word(args);
+	if (!word)
+		usage("an object is missing; 'mrpc help' lists them");
+	if (options.oneline) {
+		oneline_begin();
+		atexit(oneline_end);
+	}
+	status = find_word(objects, word, "an object")->run(args);
+	if (options.oneline)
+		oneline_end();
+	if (fflush(stdout) || ferror(stdout))
+		fail("cannot write the output");
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	struct args args, none = { };
-	const char *word;
-	int status, taken = parse_options(argc, argv);
+	int taken = parse_options(argc, argv);
 
 	if (options.netns)
 		enter_netns(options.netns);
@@ -77,13 +100,10 @@ int main(int argc, char **argv)
 		return do_help(&none);
 	args.nr = argc - taken;
 	args.words = argv + taken;
-	word = next_word(&args);
-	if (!word) {
-		fputs("mrpc: an object is missing; 'mrpc help' lists them\n", stderr);
-		return EXIT_USAGE;
-	}
-	status = find_word(objects, word, "an object")->run(&args);
-	if (fflush(stdout) || ferror(stdout))
-		fail("cannot write the output");
-	return status;
+	if (options.force && !options.batch)
+		usage("'-force' needs '-batch FILE'");
+	if (!options.batch)
+		return run_words(&args);
+	no_more_words(&args);
+	return run_batch(options.batch, run_words);
 }

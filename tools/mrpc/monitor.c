@@ -254,10 +254,6 @@ int do_monitor(struct args *args)
 	const char *word;
 
 	while ((word = next_word(args))) {
-		if (!strcmp(word, "--ts") || !strcmp(word, "-t")) {
-			options.timestamp = true;
-			continue;
-		}
 		if (is_help(word)) {
 			help_object("monitor");
 			return 0;

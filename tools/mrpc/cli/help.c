@@ -42,10 +42,14 @@ static const char general[] =
 	"  -p, --pretty      indent the JSON\n"
 	"  -s, --stats       show more columns\n"
 	"  -t, --ts          begin each event with its time\n"
+	"  -o, --oneline     print what 'dump' and a single object have in one line for each\n"
+	"  -b, --batch FILE  run the commands of a file ('-': standard input), one in a line\n"
+	"  -f, --force       with -b: go on behind one that fails\n"
 	"  -n, --netns NAME  in this network namespace (a name of 'ip netns', or a path)\n"
 	"  -V, --version     print the version\n"
 	"  -h, --help        print this\n"
 	"\n"
+	"-j, -p, -s, -t and -o may also stand behind the object; '--' ends options.\n"
 	"Words may be shortened as long as they are clear. 'mrpc OBJECT help' says more.\n";
 
 static const struct {

@@ -1,12 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Options before the object. */
 #include <getopt.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "cli/options.h"
 #include "cli/util.h"
 
 struct options options;
+
+/* Those that say how something is printed. Return: false: it is none of them. */
+static bool set_flag(int c)
+{
+	switch (c) {
+	case 'j':
+		options.json = true;
+		return true;
+	case 'p':
+		options.pretty = true;
+		return true;
+	case 's':
+		options.stats = true;
+		return true;
+	case 't':
+		options.timestamp = true;
+		return true;
+	case 'o':
+		options.oneline = true;
+		return true;
+	default:
+		return false;
+	}
+}
 
 /**
  * parse_options() - the options before the object
@@ -24,6 +50,9 @@ int parse_options(int argc, char **argv)
 		{ "statistics", no_argument, NULL, 's' },
 		{ "ts", no_argument, NULL, 't' },
 		{ "timestamp", no_argument, NULL, 't' },
+		{ "oneline", no_argument, NULL, 'o' },
+		{ "batch", required_argument, NULL, 'b' },
+		{ "force", no_argument, NULL, 'f' },
 		{ "netns", required_argument, NULL, 'n' },
 		{ "version", no_argument, NULL, 'V' },
 		{ "help", no_argument, NULL, 'h' },
@@ -32,20 +61,16 @@ int parse_options(int argc, char **argv)
 	int c;
 
 	argv[0] = "mrpc";	/* in getopt's complaints */
-	/* As with ip, options come before the object, and -json is --json. */
-	while ((c = getopt_long_only(argc, argv, "+jpstn:Vh", longs, NULL)) != -1) {
+	/* As with ip, -json is --json. */
+	while ((c = getopt_long_only(argc, argv, "+jpstob:fn:Vh", longs, NULL)) != -1) {
+		if (set_flag(c))
+			continue;
 		switch (c) {
-		case 'j':
-			options.json = true;
+		case 'b':
+			options.batch = optarg;
 			break;
-		case 'p':
-			options.pretty = true;
-			break;
-		case 's':
-			options.stats = true;
-			break;
-		case 't':
-			options.timestamp = true;
+		case 'f':
+			options.force = true;
 			break;
 		case 'n':
 			options.netns = optarg;
@@ -61,4 +86,48 @@ int parse_options(int argc, char **argv)
 		}
 	}
 	return optind;
+}
+
+/* "-j", "-js" or "--json". Return: whether it is one, or several, of the flags. */
+static bool is_flag(const char *word)
+{
+	static const struct {
+		const char *name;
+		int flag;
+	} names[] = {
+		{ "json", 'j' }, { "pretty", 'p' }, { "stats", 's' }, { "statistics", 's' },
+		{ "ts", 't' }, { "timestamp", 't' }, { "oneline", 'o' },
+	};
+	size_t i, dashes = strspn(word, "-");
+
+	if (dashes < 1 || dashes > 2 || !word[dashes])
+		return false;
+	word += dashes;
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(names[i].name, word))
+			return set_flag(names[i].flag);
+	if (dashes > 1 || strspn(word, "jpsto") < strlen(word))
+		return false;
+	while (*word)
+		set_flag(*word++);
+	return true;
+}
+
+/**
+ * parse_flags() - the flags behind the object, as bpftool has them
+ * @nr: of @words
+ * @words: the object and what follows; the flags are taken out. What follows "--" stays
+ *
+ * Return: how many words are left.
+ */
+int parse_flags(int nr, char **words)
+{
+	int i, left = 0;
+
+	for (i = 0; i < nr && strcmp(words[i], "--"); i++)
+		if (!is_flag(words[i]))
+			words[left++] = words[i];
+	while (++i < nr)
+		words[left++] = words[i];
+	return left;
 }

@@ -12,11 +12,15 @@ struct options {
 	bool timestamp;
 	bool version;
 	bool help;
+	bool oneline;
+	bool force;
+	const char *batch;	/* file of commands, or NULL */
 	const char *netns;	/* NULL: the one we are in */
 };
 
 extern struct options options;
 
 int parse_options(int argc, char **argv);
+int parse_flags(int nr, char **words);
 
 #endif /* MRPC_TOOL_CLI_OPTIONS_H */
