@@ -194,7 +194,7 @@ test_replace()
 	denied bad 'still out'
 	get good
 	data data | has '"0x05"'
-	[[ $(ls $PINS/keeper) == $'link\nmaps' ]]
+	[[ $(ls $PINS/keeper) == $'link\nmaps\nsource' ]]
 	mrpc -j policy replace keeper "$OBJECTS/keeper_next.bpf.o" fresh |
 		json "j[0]['kept'] == ['denied'] and j[0]['generation'] == 3"
 	data data | has '"0x07"'
@@ -461,6 +461,33 @@ test_unloaded()
 	mrpc policy unload keeper
 	mrpc_unload
 	mrpc_load
+}
+
+# A configuration has where its policies come from, and loads those that are missing.
+test_config()
+{
+	begin
+	local file=$TEST_TMP/config.json
+	cp "$OBJECTS/keeper.bpf.o" "$TEST_TMP/k.bpf.o"
+	(cd "$TEST_TMP" && mrpc policy load k.bpf.o)
+	mrpc engine add keeper
+	mrpc config save "$file"
+	json "[(p['name'], p['version'], p['file']) for p in j['policies']] ==
+		[('keeper', 1, '$TEST_TMP/k.bpf.o')]" <"$file"
+	# Nothing is so that it needs a change.
+	[[ -z $(mrpc config restore "$file") ]]
+	mrpc engine del keeper
+	mrpc policy unload keeper
+	mrpc config restore "$file" | tee "$TEST_TMP/out"
+	grep -q '^keeper loaded' "$TEST_TMP/out"
+	grep -q '^keeper: added' "$TEST_TMP/out"
+	policy keeper "p['users'] == ['keeper']"
+	# What no engine uses is not kept; a file that is gone is said to be.
+	mrpc engine del keeper
+	mrpc config save - | json "j['policies'] == []"
+	mrpc policy unload keeper
+	rm "$TEST_TMP/k.bpf.o"
+	refused 1 'k.bpf.o' config restore "$file"
 }
 
 run_tests "$@"

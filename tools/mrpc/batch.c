@@ -1,43 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands from a file, one in a line, as 'ip -batch' takes them. */
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "batch.h"
+#include "cli/child.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "cli/words.h"
 #include "plan/words.h"
-
-/* A command of its own process: one that fails ends. Return: its exit status. */
-static int run_line(const struct command *c, int (*run)(struct args *args))
-{
-	struct args args = { c->nr, c->words };
-	int status, null;
-	pid_t child;
-
-	fflush(stdout);
-	child = fork();
-	if (child < 0)
-		fail("cannot start a process: %s", strerror(errno));
-	if (!child) {
-		/* The commands may come from there. */
-		null = open("/dev/null", O_RDONLY);
-		if (null >= 0)
-			dup2(null, STDIN_FILENO);
-		exit(run(&args));
-	}
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			fail("cannot wait for a process: %s", strerror(errno));
-	return WIFEXITED(status) ? WEXITSTATUS(status) : EXIT_FAILED;
-}
 
 /**
  * run_batch() - the commands of a file
@@ -59,13 +33,15 @@ int run_batch(const char *file, int (*run)(struct args *args))
 		fail("cannot open '%s': %s", file, strerror(errno));
 	while ((status == 0 || options.force) && getline(&line, &room, in) >= 0) {
 		struct command c = { };
+		struct args args;
 
 		number++;
 		if (line[strspn(line, " \t\n")] == '#')
 			continue;
 		if (!words_split(line, &c, &why))
 			usage("%s:%d: %s", file, number, why);
-		one = c.nr ? run_line(&c, run) : 0;
+		args = (struct args){ c.nr, c.words };
+		one = c.nr ? run_child(run, &args) : 0;
 		if (one)
 			fprintf(stderr, "mrpc: %s:%d: the command failed\n", file, number);
 		status = status ?: one;

@@ -2,8 +2,8 @@
 /*
  * The engines of a network namespace in a file, and back: what 'config save' writes
  * is JSON, an array of engines from the application to the wire, with what
- * the operator has said of them, the sets of keys that their rules may need, and
- * the egress domains. 'config restore' makes that so, and changes nothing that is so
+ * the operator has said of them, the sets of keys that their rules may need, the
+ * egress domains, and the object files of the policies that these use. 'config restore' makes that so, and changes nothing that is so
  * already.
  */
 #include <stdlib.h>
@@ -26,6 +26,7 @@
 #include "nl/body.h"
 #include "nl/nl.h"
 #include "nl/sets.h"
+#include "policy/config.h"
 #include "rules/keyset_config.h"
 #include "show/json.h"
 #include "show/print.h"
@@ -92,10 +93,32 @@ static struct json_object *all_saved(void)
 	return saved;
 }
 
+static void add_name(struct json_object *names, const char *name)
+{
+	if (name)
+		json_object_object_add(names, name, NULL);
+}
+
+/* All that may be the name of a policy: an engine's type, what chooses for it, a discipline. */
+static struct json_object *policy_names(struct json_object *engines, struct json_object *domains)
+{
+	struct json_object *names = json_object_new_object(), *one;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(engines); i++) {
+		one = json_object_array_get_idx(engines, i);
+		add_name(names, string_at(one, "type"));
+		add_name(names, string_at(one, "values.chooser"));
+	}
+	for (i = 0; i < json_object_array_length(domains); i++)
+		add_name(names, string_at(json_object_array_get_idx(domains, i), "discipline"));
+	return names;
+}
+
 static int run_save(struct args *args)
 {
 	const char *name = next_word(args), *json;
-	struct json_object *all = json_object_new_object();
+	struct json_object *all = json_object_new_object(), *names;
 	char *text;
 
 	no_more_words(args);
@@ -104,6 +127,9 @@ static int run_save(struct args *args)
 	json_object_object_add(all, "sets", keyset_saved());
 	json_object_object_add(all, "egress", domains_saved());
 	json_object_object_add(all, "engines", all_saved());
+	names = policy_names(json_at(all, "engines"), json_at(all, "egress"));
+	json_object_object_add(all, "policies", policies_saved(names));
+	json_object_put(names);
 	json = json_object_to_json_string_ext(all, JSON_C_TO_STRING_PRETTY |
 					      JSON_C_TO_STRING_SPACED |
 					      JSON_C_TO_STRING_NOSLASHESCAPE);
@@ -147,6 +173,7 @@ static struct json_object *read_config(const char *name)
 		fail("'%s' has no \"engines\": 'mrpc config save' did not write it", name);
 	need_array(all, "sets", name);
 	need_array(all, "egress", name);
+	need_array(all, "policies", name);
 	return all;
 }
 
@@ -367,6 +394,7 @@ static int run_restore(struct args *args)
 	all = read_config(name);
 	engines = json_at(all, "engines");
 	ok = keyset_restore(json_at(all, "sets"), exact);
+	ok &= policies_restore(json_at(all, "policies"));
 	/* Before the engines: with the first call that one ranks or gives to a tenant the
 	 * order is what it was.
 	 */

@@ -267,6 +267,7 @@ static char *update(const struct policy_file *f, struct policy *p)
 	err = fd < 0 ? fd : bpf_link_update(fd, bpf_map__fd(p->map), NULL);
 	if (!err) {
 		pin_swap_maps(p, NEXT_MAPS);
+		why = pin_source(f, p);
 	} else {
 		why = why_not_updated(p, err);
 		free(path);

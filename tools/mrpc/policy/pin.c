@@ -183,6 +183,36 @@ char *pin_maps(const struct policy_file *f, const struct policy *p, const char *
 }
 
 /**
+ * pin_source() - beside the pins of a policy a link to the object file that it is of
+ * @f: the file
+ * @p: the policy
+ *
+ * Return: NULL, or why not, to be freed.
+ */
+char *pin_source(const struct policy_file *f, const struct policy *p)
+{
+	char *path = realpath(f->path, NULL), *link = pin_path(p->name, p->version, "source");
+	char *why = NULL;
+
+	unlink(link);
+	if (!path || symlink(path, link))
+		why = text_printf("cannot note the file at '%s': %s", link, strerror(errno));
+	free(path);
+	free(link);
+	return why;
+}
+
+/* The object file that a policy is of, to be freed; or NULL: another program has loaded it. */
+char *pin_source_of(const char *name, uint32_t version)
+{
+	char *link = pin_path(name, version, "source"), path[PATH_MAX];
+	ssize_t len = readlink(link, path, sizeof(path) - 1);
+
+	free(link);
+	return len > 0 ? text_printf("%.*s", (int)len, path) : NULL;
+}
+
+/**
  * pin_policy() - pin a policy that is attached, and its maps
  * @f: its file
  * @p: the policy
@@ -206,6 +236,8 @@ char *pin_policy(const struct policy_file *f, const struct policy *p)
 		why = pin_maps(f, p, "maps");
 	if (!why)
 		why = pin_fd(bpf_link__fd(p->link), link);
+	if (!why)
+		why = pin_source(f, p);
 	if (why)
 		pin_remove(p->name, p->version);
 	free(dir);

@@ -25,6 +25,8 @@ bool link_info(int fd, struct ops_link_info *info);
 char *pin_path(const char *name, uint32_t version, const char *what);
 enum pin pin_state(const char *name, uint32_t version);
 void pin_need_fs(void);
+char *pin_source(const struct policy_file *f, const struct policy *p);
+char *pin_source_of(const char *name, uint32_t version);
 char *pin_policy(const struct policy_file *f, const struct policy *p);
 char *pin_maps(const struct policy_file *f, const struct policy *p, const char *where);
 void pin_swap_maps(const struct policy *p, const char *where);
