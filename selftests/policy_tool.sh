@@ -490,4 +490,49 @@ test_config()
 	refused 1 'k.bpf.o' config restore "$file"
 }
 
+# Entries of maps, as their types say.
+test_map()
+{
+	begin
+	local hex
+	serve 0
+	mrpc policy load "$OBJECTS/keeper.bpf.o"
+	mrpc engine add keeper scope side client
+	kv-client put bad 1
+	get bad
+	mrpc policy map set keeper denied bad 1
+	denied bad 'kept out'
+	mrpc policy map show keeper denied | has '^bad  *1$'
+	mrpc -j policy map show keeper denied | json "j == [{'key': 'bad', 'value': '1'}]"
+	mrpc policy map del keeper denied bad
+	get bad
+	hex=hex:$(key bad | tr -d ' ')
+	mrpc policy map set keeper denied "$hex" hex:ff
+	mrpc policy map show keeper denied | has '^bad  *255$'
+	mrpc policy map set keeper denied bad 0x10
+	refused 1 "it has none with this key" policy map del keeper denied good
+	refused 2 "'256' is no number of 1 bytes without a sign" policy map set keeper denied x 256
+	refused 2 "'-1' is no number of 1 bytes" policy map set keeper denied x -1
+	refused 2 "'one' is not a number" policy map set keeper denied x one
+	refused 2 "'hex:0' is not 'hex:' and 1 bytes" policy map set keeper denied x hex:0
+	refused 2 'at most 64 have room' policy map set keeper denied "$(printf '%065d' 1)" 1
+	refused 1 "the policy 'keeper' has no map 'x'" policy map show keeper x
+	refused 1 "the policy 'x' has no map 'denied'" policy map set x denied a 1
+	refused 2 'the value is missing' policy map set keeper denied a
+	refused 2 "'../link' is not the name of a map" policy map show keeper ../link
+	mrpc policy map show keeper denied | has '^bad  *16$'
+}
+
+# A struct's members by their names.
+test_map_struct()
+{
+	begin
+	need "$MRPC_BUILD/bpf/user_bucket.bpf.o" 'built without examples'
+	mrpc policy load "$MRPC_BUILD/bpf/user_bucket.bpf.o"
+	mrpc policy map set user_bucket limits 7 rate=12,burst=3
+	mrpc policy map show user_bucket limits | has '^7  *rate=12,burst=3,patience_ms=0$'
+	refused 2 "'frob' is not a member of struct limit" policy map set user_bucket limits 7 frob=1
+	refused 2 'is not member=value' policy map set user_bucket limits 7 12
+}
+
 run_tests "$@"

@@ -35,7 +35,7 @@ int do_policy(struct args *args)
 {
 	static const struct word commands[] = {
 		{ "show", run_none, "list" }, { "load", run_none }, { "replace", run_none },
-		{ "unload", run_none }, { "help" }, { }
+		{ "unload", run_none }, { "map", run_none }, { "help" }, { }
 	};
 
 	return run_command(args, "policy", commands, "show");

@@ -23,6 +23,7 @@
 #include "nl/sets.h"
 #include "policy/load.h"
 #include "policy/log.h"
+#include "policy/map.h"
 #include "policy/name.h"
 #include "policy/pin.h"
 #include "policy/policy.h"
@@ -601,6 +602,7 @@ int do_policy(struct args *args)
 		{ "load", policy_load },
 		{ "replace", policy_replace },
 		{ "unload", run_unload },
+		{ "map", policy_map },
 		{ "help" },
 		{ }
 	};
