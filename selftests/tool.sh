@@ -37,7 +37,7 @@ test_usage()
 	only_refused 2 'an object is missing'
 	only_refused 2 "'sesion' is not an object: it must be session, qp," sesion
 	only_refused 2 "'s' can be session, service or schema" s
-	only_refused 2 "'frob' is not a command: it must be show, dump or help" conn frob
+	only_refused 2 "'frob' is not a command: it must be show, dump, del, drain or help" conn frob
 	only_refused 2 "'frob' is not a command: it must be show, dump, check, load" schema frob
 	only_refused 2 "'peer' is not a filter: it must be session or id" qp show peer
 	only_refused 2 "'x' is not the number after 'session'" conn show session x
@@ -267,6 +267,61 @@ test_options()
 	only_refused 2 'batch:1: the quote' -b "$TEST_TMP/batch"
 }
 
+# client_conn NUMBER: session NUMBER id NUMBER of the connection of the client that is so old
+client_conn()
+{
+	mrpc -j conn show state ready | python3 -c '
+import json, sys
+c = sorted((c["session"], c["id"]) for c in json.load(sys.stdin) if "listener" not in c)
+print("session %u id %u" % c[int(sys.argv[1])])' "$1"
+}
+
+# ready session NUMBER id NUMBER
+ready()
+{
+	[[ $(mrpc -j conn show session "$2" state ready) == *'"id":'"$4",* ]]
+}
+
+test_conn_filter()
+{
+	serve 2
+	mrpc -j conn show peer 127.0.0.1 | json "len(j) == 4"
+	mrpc -j conn show peer 127.0.0.0/8 service kv.Store state ready | json "len(j) == 4"
+	mrpc -j conn show peer ::ffff:127.0.0.0/104 | json "len(j) == 4"
+	mrpc -j conn show peer 126.0.0.0/7 | json "len(j) == 4"
+	mrpc -j conn show peer 10.0.0.0/8 | json "j == []"
+	mrpc -j conn show service kv.Stor | json "j == []"
+	mrpc -j conn show state closed | json "j == []"
+	only_refused 2 "'127.0.0' is not a peer" conn show peer 127.0.0
+	only_refused 2 "'10.0.0.0/33' is not a peer" conn show peer 10.0.0.0/33
+	only_refused 2 "'open' is not a state: it must be connecting, ready, draining or closed" \
+		conn show state open
+	only_refused 2 "'state' is given twice" conn show state ready state ready
+	only_refused 2 "'peer' is not a filter" qp show peer 127.0.0.1
+}
+
+# The calls of one that is drained finish; those of one that is ended fail. Others go on.
+# shellcheck disable=SC2086 # several words
+test_conn_end()
+{
+	local drained ended other
+	serve 3
+	mrpc monitor conn >"$TEST_TMP/events" &
+	drained=$(client_conn 0) ended=$(client_conn 1) other=$(client_conn 2)
+	ready $drained && ready $ended && ready $other
+	mrpc conn drain $drained timeout 60s
+	wait_for 10 eval "! ready $drained"
+	mrpc conn del $ended
+	wait_for 10 eval "! ready $ended"
+	wait_for 10 grep -q 'closed by an operator' "$TEST_TMP/events"
+	ready $other
+	only_refused 1 'has no connection 77' conn del session "$(cut -d' ' -f2 <<<"$other")" id 77
+	only_refused 1 'no session 77' conn drain session 77 id 1
+	only_refused 2 "'session NUMBER id NUMBER' is missing" conn del session 1
+	only_refused 2 "numbers after 'id' begin at 1" conn del session 1 id 0
+	ready $other
+}
+
 # What an application calls itself must not reach the terminal as it is.
 test_hostile_name()
 {
@@ -291,7 +346,8 @@ test_permission()
 	local command
 	schema "$TEST_TMP/kv.schema"
 	chmod -R a+rX "$TEST_TMP"
-	for command in session 'conn show session 1' monitor dump; do
+	for command in session 'conn show session 1' 'conn del session 1 id 1' \
+		'conn drain session 1 id 1' monitor dump; do
 		# shellcheck disable=SC2086 # several words
 		if "${run[@]}" "$(type -P mrpc)" $command >/dev/null 2>"$TEST_TMP/err"; then
 			fail "$command is permitted"

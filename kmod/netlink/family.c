@@ -8,6 +8,7 @@
  * namespace that owns the reader's network namespace, and shows that network
  * namespace only.
  */
+#include "conn/close.h"
 #include "core/conn.h"
 #include "core/qp.h"
 #include "core/session.h"
@@ -93,42 +94,84 @@ out:
 	return err;
 }
 
-/* A connection, or its datapath: @attr names the connection in the session. */
+/*
+ * The connection that a request names: @attr is its number in the session. Return: with a
+ * reference, or an ERR_PTR and an explanation.
+ */
+static struct mrpc_conn *mrpc_nl_conn(struct genl_info *info, int attr_session, int attr)
+{
+	struct mrpc_session *session;
+	struct mrpc_conn *conn;
+	u32 id;
+
+	if (GENL_REQ_ATTR_CHECK(info, attr_session) || GENL_REQ_ATTR_CHECK(info, attr))
+		return ERR_PTR(-EINVAL);
+	session = mrpc_nl_session(info, attr_session);
+	if (!session)
+		return ERR_PTR(-ENOENT);
+	id = nla_get_u32(info->attrs[attr]);
+	conn = mrpc_conn_find_any(session, id);
+	if (!conn)
+		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
+					"session %u has no connection %u", session->id, id);
+	mrpc_session_put(session);
+	return conn ?: ERR_PTR(-ENOENT);
+}
+
+/* A connection, or its datapath. */
 static int mrpc_nl_conn_do(struct genl_info *info, int attr_session, int attr,
 			   int (*fill)(struct sk_buff *skb, const struct genl_info *info,
 				       struct mrpc_conn *conn))
 {
-	struct mrpc_session *session;
-	struct mrpc_conn *conn;
+	struct mrpc_conn *conn = mrpc_nl_conn(info, attr_session, attr);
 	struct sk_buff *skb;
 	int err = -ENOMEM;
-	u32 id;
 
-	if (GENL_REQ_ATTR_CHECK(info, attr_session) || GENL_REQ_ATTR_CHECK(info, attr))
-		return -EINVAL;
-	session = mrpc_nl_session(info, attr_session);
-	if (!session)
-		return -ENOENT;
-	id = nla_get_u32(info->attrs[attr]);
-	conn = mrpc_conn_find_any(session, id);
-	if (!conn) {
-		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
-					"session %u has no connection %u", session->id, id);
-		err = -ENOENT;
-		goto out;
-	}
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
 	skb = mrpc_nl_new(0);
 	if (skb)
 		err = mrpc_nl_reply(skb, info, fill(skb, info, conn));
 	mrpc_conn_put(conn);
-out:
-	mrpc_session_put(session);
 	return err;
 }
 
 static int mrpc_nl_conn_get(struct sk_buff *request, struct genl_info *info)
 {
 	return mrpc_nl_conn_do(info, MRPC_A_CONN_SESSION, MRPC_A_CONN_ID, mrpc_nl_fill_conn);
+}
+
+/* The session keeps the number until the application closes the connection itself. */
+static int mrpc_nl_conn_del(struct sk_buff *request, struct genl_info *info)
+{
+	struct mrpc_conn *conn = mrpc_nl_conn(info, MRPC_A_CONN_SESSION, MRPC_A_CONN_ID);
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	mrpc_conn_close(conn, MRPC_UNAVAILABLE, "closed by an operator", false);
+	mrpc_conn_put(conn);
+	return 0;
+}
+
+/* No new calls from now on. The operator sees when those in flight have ended. */
+static int mrpc_nl_conn_drain(struct sk_buff *request, struct genl_info *info)
+{
+	struct mrpc_conn *conn = mrpc_nl_conn(info, MRPC_A_CONN_SESSION, MRPC_A_CONN_ID);
+	u8 state;
+	int err = 0;
+
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	state = READ_ONCE(conn->state);
+	if (state == MRPC_CONN_READY || state == MRPC_CONN_DRAINING) {
+		mrpc_conn_bye(conn);
+	} else {
+		NL_SET_ERR_MSG_FMT(info->extack, "connection %u is %s: only a ready one can be drained",
+				   conn->id, state == MRPC_CONN_CLOSED ? "closed" : "connecting");
+		err = -ENOTCONN;
+	}
+	mrpc_conn_put(conn);
+	return err;
 }
 
 static int mrpc_nl_datapath_get(struct sk_buff *request, struct genl_info *info)
@@ -332,6 +375,8 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 		     mrpc_nl_egress_queue_policy, MRPC_A_EGRESS_QUEUE_DEV),
 	MRPC_NL_DUMP(MRPC_CMD_TRANSPORT_GET, mrpc_nl_transport_start, mrpc_nl_transport_dump, NULL,
 		     mrpc_nl_transport_policy, MRPC_A_TRANSPORT_NAME),
+	MRPC_NL_DO(MRPC_CMD_CONN_DEL, mrpc_nl_conn_del, mrpc_nl_conn_policy, MRPC_A_CONN_ID),
+	MRPC_NL_DO(MRPC_CMD_CONN_DRAIN, mrpc_nl_conn_drain, mrpc_nl_conn_policy, MRPC_A_CONN_ID),
 };
 
 struct genl_family mrpc_nl_family __ro_after_init = {

@@ -22,6 +22,7 @@
 #include "plan/plan.h"
 #include "policy/policy.h"
 #include "rules/keyset.h"
+#include "show/conn.h"
 #include "show/objects.h"
 #include "show/schemas.h"
 #include "top/top.h"

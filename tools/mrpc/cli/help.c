@@ -69,9 +69,18 @@ static const struct {
 	  "flight have been promised, SERVING counts requests that are not answered.\n" },
 	{ "conn",
 	  "Usage: mrpc conn { show | list | dump } [session NUMBER [id NUMBER]]\n"
+	  "                 [peer ADDRESS[/BITS]] [state STATE] [service NAME]\n"
+	  "       mrpc conn del session NUMBER id NUMBER\n"
+	  "       mrpc conn drain session NUMBER id NUMBER [timeout TIME]\n"
+	  "\n"
+	  "  STATE  connecting | ready | draining | closed\n"
 	  "\n"
 	  "Connections, at the client's and at the server's end. With -s: frames, bytes,\n"
-	  "refused messages, and stalls for want of receive heap.\n" },
+	  "refused messages, and stalls for want of receive heap.\n"
+	  "\n"
+	  "del    end one; its calls in flight fail with UNAVAILABLE\n"
+	  "drain  let no new calls onto it, and end it when those in flight have finished, at\n"
+	  "       the latest after TIME (5s)\n" },
 	{ "service",
 	  "Usage: mrpc service { show | list | dump } [session NUMBER]\n"
 	  "\n"

@@ -14,6 +14,7 @@
 #include "nl/nl.h"
 #include "nl/sets.h"
 #include "show/json.h"
+#include "show/conn_filter.h"
 #include "show/objects.h"
 #include "show/print.h"
 
@@ -278,8 +279,10 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 {
 	bool session = false, id = false;
 	struct json_object *array;
-	struct word words[3] = { };
+	struct word words[6] = { };
 	struct body body = { };
+	const struct conn_filter *filters = conn_filters, *f;
+	const char *wanted[NR_CONN_FILTERS] = { };
 	const char *word;
 	int n = 0;
 
@@ -287,12 +290,22 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 		words[n++].name = "session";
 	if (o->attr_id)
 		words[n++].name = o->id;
+	for (f = filters; o->cmd == MRPC_CMD_CONN_GET && f->name; f++)
+		words[n++].name = f->name;
 	while ((word = next_word(args))) {
 		const char *name = find_word(words, word, "a filter")->name;
 		bool is_session = !strcmp(name, "session");
 		int attr = is_session ? o->attr_session : o->attr_id;
 		uint32_t value;
 
+		f = conn_filter(name);
+		if (f) {
+			if (wanted[f - filters])
+				usage("'%s' is given twice", name);
+			wanted[f - filters] = need_word(args, text_printf("what follows '%s'", name));
+			f->check(wanted[f - filters]);
+			continue;
+		}
 		if (is_session ? session : id)
 			usage("'%s' is given twice", name);
 		*(is_session ? &session : &id) = true;
@@ -305,7 +318,7 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 		usage("'%s' needs 'session', because it is a number within a session", o->id);
 	array = id ? ask_one(o->cmd, o->set, &body) : ask_all(o->cmd, o->set, &body);
 	body_free(&body);
-	return array;
+	return o->cmd == MRPC_CMD_CONN_GET ? conn_select(array, wanted) : array;
 }
 
 void print_blocks(const char *name, const struct set *set, struct json_object *array)
@@ -318,32 +331,39 @@ void print_blocks(const char *name, const struct set *set, struct json_object *a
 	}
 }
 
+/* What 'show' and 'dump' of an object print. */
+int show_object(const char *name, struct args *args, bool dump)
+{
+	const struct object *o = object_kinds;
+	struct json_object *array;
+
+	while (strcmp(o->name, name))
+		o++;
+	array = select_objects(o, args);
+	if (options.json)
+		print_json(array);
+	else if (dump)
+		print_blocks(o->name, o->set, array);
+	else
+		print_table(o->set, o->columns, array);
+	json_object_put(array);
+	return 0;
+}
+
 static int run_object(const char *name, struct args *args)
 {
 	static const struct word commands[] = {
 		{ "show", .also = "list" }, { "dump" }, { "help" }, { }
 	};
-	const struct object *o = object_kinds;
 	const char *word = next_word(args), *command;
-	struct json_object *array;
 
-	while (strcmp(o->name, name))
-		o++;
 	command = is_help(word) ? "help" :
 		  find_word(commands, word ?: "show", "a command")->name;
 	if (!strcmp(command, "help") || is_help(peek_word(args))) {
 		help_object(name);
 		return 0;
 	}
-	array = select_objects(o, args);
-	if (options.json)
-		print_json(array);
-	else if (!strcmp(command, "dump"))
-		print_blocks(o->name, o->set, array);
-	else
-		print_table(o->set, o->columns, array);
-	json_object_put(array);
-	return 0;
+	return show_object(name, args, !strcmp(command, "dump"));
 }
 
 int do_session(struct args *args)
@@ -354,11 +374,6 @@ int do_session(struct args *args)
 int do_qp(struct args *args)
 {
 	return run_object("qp", args);
-}
-
-int do_conn(struct args *args)
-{
-	return run_object("conn", args);
 }
 
 int do_service(struct args *args)

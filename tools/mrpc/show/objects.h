@@ -3,6 +3,8 @@
 #ifndef MRPC_TOOL_SHOW_OBJECTS_H
 #define MRPC_TOOL_SHOW_OBJECTS_H
 
+#include <stdbool.h>
+
 struct args;
 struct column;
 struct json_object;
@@ -22,9 +24,9 @@ struct object {
 /* They end with one without a name. */
 extern const struct object object_kinds[];
 
+int show_object(const char *name, struct args *args, bool dump);
 int do_session(struct args *args);
 int do_qp(struct args *args);
-int do_conn(struct args *args);
 int do_service(struct args *args);
 int do_datapath(struct args *args);
 void print_blocks(const char *name, const struct set *set, struct json_object *array);
