@@ -435,6 +435,9 @@ test_misspelt()
 	! warns mrpc engine set acl rules 'deny if method Get and field key = "x"; deny if reply and uid 77' ||
 		fail 'it warns of nothing'
 	mrpc engine show acl | has '^deny if method Get and field key = "x"$'
+	mrpc -j engine show acl | json "j[0]['counters']['unfit_rules'] == 0"
+	warns mrpc engine set acl rules 'deny if method Gett; deny if field kye = "x"; deny if uid 77'
+	mrpc -j engine show acl | json "j[0]['counters']['unfit_rules'] == 2"
 }
 
 # What engines have counted stays when the connections end.

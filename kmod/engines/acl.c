@@ -311,8 +311,12 @@ static u64 acl_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mr
 static int acl_dump(const struct mrpc_engine *e, const struct mrpc_group *group,
 		    struct sk_buff *skb)
 {
+	const struct acl_group *g = group->priv;
 	struct acl_stats all = {};
 
+	if (!e && g->rules && READ_ONCE(g->rules->bound) &&
+	    mrpc_engine_put_u64(skb, "unfit_rules", mrpc_ruleset_unfit(g->rules)))
+		return -EMSGSIZE;
 	if (e)
 		acl_add(&all, e->priv);
 	if (mrpc_engine_put_u64(skb, "allowed", all.allowed) ||

@@ -17,6 +17,7 @@
 #include "lib/message/field.h"
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
+#include "lib/rule/cond.h"
 #include "lib/rule/rule.h"
 #include "rules/misfit.h"
 #include "rules/rules.h"
@@ -178,6 +179,22 @@ static struct mrpc_bound_schema *mrpc_ruleset_use(struct mrpc_ruleset *rs,
 	return b;
 }
 
+/* Under rs->lock: which rules can match a call of a schema. */
+static void mrpc_ruleset_note(struct mrpc_ruleset *rs, const struct mrpc_bound_schema *b)
+{
+	const struct mrpc_rules_binding *binding;
+	u32 method, kind, i;
+
+	rs->bound = true;
+	for (method = 0; method < b->schema->plan->nr_methods; method++) {
+		binding = b->methods[method].binding;
+		for (kind = 0; binding && kind < ARRAY_SIZE(binding->kinds); kind++)
+			for (i = 0; i < binding->kinds[kind].nr_rules; i++)
+				__set_bit(binding->kinds[kind].rules[i].rule - rs->rules->rules,
+					  rs->fits);
+	}
+}
+
 /*
  * With so many users more: without any, what is found is not to be looked at. To bind a schema
  * that a peer has chosen may take a while: only the thread that brought it waits for that, and may
@@ -204,6 +221,7 @@ static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 	if (!b) {
 		list_add_tail(&mine->list, &rs->schemas);
 		rs->nr_schemas++;
+		mrpc_ruleset_note(rs, mine);
 	}
 	spin_unlock(&rs->lock);
 	if (!b)
@@ -436,6 +454,16 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 	return 0;
 }
 EXPORT_SYMBOL_GPL(mrpc_ruleset_attach);
+
+/**
+ * mrpc_ruleset_unfit() - how many rules match no call of the services seen so far
+ * @rs: the rules
+ */
+u32 mrpc_ruleset_unfit(const struct mrpc_ruleset *rs)
+{
+	return rs->rules->nr_rules - bitmap_weight(rs->fits, rs->rules->nr_rules);
+}
+EXPORT_SYMBOL_GPL(mrpc_ruleset_unfit);
 
 /*
  * What cannot be copied is not at hand, and the rules that need it are undecided.

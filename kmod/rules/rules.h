@@ -6,6 +6,7 @@
 #ifndef MRPC_RULES_RULES_H
 #define MRPC_RULES_RULES_H
 
+#include <linux/bitmap.h>
 #include <linux/list.h>
 #include <linux/netlink.h>
 #include <linux/spinlock.h>
@@ -59,6 +60,8 @@ struct mrpc_bound_schema {
  * @unused: those that were in use, the least recently used first: bounded
  * @nr_unused: how many
  * @unused_bytes: of them
+ * @bound: a schema has been bound
+ * @fits: a bit for each rule that can match a call of a schema that was bound
  */
 struct mrpc_ruleset {
 	struct mrpc_rules *rules;
@@ -70,6 +73,8 @@ struct mrpc_ruleset {
 	struct list_head unused;
 	u32 nr_unused;
 	u64 unused_bytes;
+	bool bound;
+	DECLARE_BITMAP(fits, MRPC_RULES_MAX);
 };
 
 /**
@@ -99,6 +104,7 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs);
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc);
 void mrpc_ruleset_detach(struct mrpc_bound_conn *bc);
+u32 mrpc_ruleset_unfit(const struct mrpc_ruleset *rs);
 struct mrpc_rule_verdict mrpc_ruleset_judge(const struct mrpc_bound_conn *bc,
 					    struct mrpc_rpc *rpc);
 
