@@ -291,7 +291,7 @@ static struct json_object *select_objects(const struct object *o, struct args *a
 	if (o->attr_id)
 		words[n++].name = o->id;
 	for (f = filters; o->cmd == MRPC_CMD_CONN_GET && f->name; f++)
-		words[n++].name = f->name;
+		words[n++] = (struct word){ .name = f->name, .whole = true };
 	while ((word = next_word(args))) {
 		const char *name = find_word(words, word, "a filter")->name;
 		bool is_session = !strcmp(name, "session");
