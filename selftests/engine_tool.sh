@@ -440,6 +440,31 @@ test_misspelt()
 	mrpc -j engine show acl | json "j[0]['counters']['unfit_rules'] == 2"
 }
 
+# Where an engine cannot be made there is no connection: the application learns on which host,
+# and the operator there why.
+test_unmade()
+{
+	begin
+	local i
+	need "$MRPC_MODULES/mrpc_crash_1.ko" 'built without engines for tests'
+	serve 0
+	mrpc monitor conn >"$TEST_TMP/events" &
+	mrpc engine add crash@1 name c scope side server fail_create 0
+	# The monitor listens when it has said something.
+	for i in {1..50}; do
+		! kv-client get key 2>"$TEST_TMP/err" || fail 'it connected'
+		! grep -q 'conn close' "$TEST_TMP/events" || break
+		sleep 0.1
+	done
+	grep -q "the peer cannot make the engines that its operator has placed" "$TEST_TMP/err"
+	wait_for 10 grep -q 'reason its engines cannot be made: fail_create: 0' "$TEST_TMP/events"
+	mrpc engine del c
+	mrpc engine add crash@1 name c scope side client fail_create 0
+	! kv-client get key 2>"$TEST_TMP/err" || fail 'it connected'
+	grep -q 'on this host: its engines cannot be made: fail_create: 0' "$TEST_TMP/err"
+	mrpc engine del c
+}
+
 # What engines have counted stays when the connections end.
 test_counts_stay()
 {

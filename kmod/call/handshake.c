@@ -70,12 +70,18 @@ static int mrpc_hello_join(struct mrpc_conn *conn)
 {
 	struct netlink_ext_ack extack = {};
 	int err = mrpc_datapath_join(conn, &extack);
+	const char *said;
+	char *why;
 
-	if (err)
-		pr_warn_ratelimited("mrpc: datapath %u cannot have its engines: %s (%pe)\n",
-				    conn->dp_id, extack._msg ?:
-				    err == -E2BIG ? "too many rules for its methods" : "no memory",
-				    ERR_PTR(err));
+	if (!err)
+		return 0;
+	said = extack._msg ?: err == -E2BIG ? "too many rules for its methods" : "no memory";
+	pr_warn_ratelimited("mrpc: datapath %u cannot have its engines: %s (%pe)\n",
+			    conn->dp_id, said, ERR_PTR(err));
+	why = kasprintf(GFP_KERNEL, "its engines cannot be made: %s", said);
+	spin_lock(&conn->lock);
+	conn->unmade = why;
+	spin_unlock(&conn->lock);
 	return err;
 }
 
@@ -194,6 +200,12 @@ static bool mrpc_ack_check(struct mrpc_conn *conn, const struct mrpc_hello *ack,
 			return false;
 		}
 	}
+	/* The peer keeps the reason to itself: that is about its operator's engines. */
+	if (ack->status == MRPC_UNAVAILABLE) {
+		mrpc_refuse(r, ack->status,
+			    "the peer cannot make the engines that its operator has placed: 'mrpc monitor' there says why");
+		return false;
+	}
 	if (ack->status != MRPC_OK) {
 		mrpc_refuse(r, ack->status, "the peer refused the connection with status %u",
 			    ack->status);
@@ -212,8 +224,8 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	mrpc_link_agreed(conn);
 	/* What a link of a replica carries has passed its connection's engines. */
 	if (fine && !conn->replica && mrpc_hello_join(conn)) {
-		mrpc_refuse(&r, MRPC_UNAVAILABLE,
-			    "an engine that the operator has placed here cannot be made");
+		mrpc_refuse(&r, MRPC_UNAVAILABLE, "on this host: %s",
+			    conn->unmade ?: "its engines cannot be made");
 		fine = false;
 	}
 	spin_lock(&conn->lock);

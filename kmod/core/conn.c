@@ -131,6 +131,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_conn_tables_free(conn);
 	xa_release(&mrpc_dp_ids, conn->dp_id);
 	kfree(conn->refusal);
+	kfree(conn->unmade);
 	mrpc_user_uncharge_conn(session->user);
 	if (conn->replica)
 		mrpc_carrier_ops->free(conn);
@@ -315,7 +316,7 @@ void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool a
 	if (first) {
 		WRITE_ONCE(conn->state, MRPC_CONN_CLOSED);
 		conn->close_status = status;
-		conn->why = why;
+		conn->why = conn->unmade ?: why;
 		if (abort)
 			set_bit(MRPC_CONN_ABORT, &conn->flags);
 	}

@@ -147,6 +147,8 @@ struct mrpc_path {
  * @flags: MRPC_CONN_*; atomic bit operations
  * @state: enum mrpc_conn_state; under @lock, read anywhere
  * @why: why it is CLOSED; under @lock
+ * @unmade: why its engines could not be made, or NULL: this is why it ends
+ *	then; under @lock, freed with the connection
  * @lock: call tables, deadlines, state, statistics named so. Short, taken in
  *	process context only, nothing is taken inside. A link's may be taken with its
  *	set's lock held
@@ -233,6 +235,7 @@ struct mrpc_conn {
 	u8 state;
 	u16 close_status;
 	const char *why;
+	char *unmade;
 
 	spinlock_t lock;
 	struct mrpc_call_table calls;
