@@ -22,6 +22,7 @@
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/engine_config.h"
+#include "core/engine_count.h"
 #include "core/globals.h"
 #include "core/net.h"
 #include "core/notify.h"
@@ -30,7 +31,6 @@
 #include "core/session.h"
 #include "egress/domain.h"
 #include "exec/pause.h"
-#include "netlink/engine.h"
 
 /**
  * struct mrpc_item - one engine of a datapath's next chain

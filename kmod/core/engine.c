@@ -2,8 +2,6 @@
 /*
  * Engine types, and the configurations that placements give them.
  */
-#include <net/netlink.h>
-#include <linux/mrpc_netlink.h>
 #include <linux/kmod.h>
 #include <linux/mutex.h>
 
@@ -194,23 +192,3 @@ const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version)
 	mutex_unlock(&mrpc_engines_lock);
 	return next;
 }
-
-/**
- * mrpc_engine_put_u64() - for mrpc_engine_ops.dump: one counter
- * @skb: where to
- * @name: what it counts; at most 63 bytes
- * @value: how much. Values of the same name are summed over instances
- *
- * Return: 0 or -EMSGSIZE: that is what dump() returns then.
- */
-int mrpc_engine_put_u64(struct sk_buff *skb, const char *name, u64 value)
-{
-	struct nlattr *nest = nla_nest_start(skb, MRPC_A_ENGINE_COUNTER);
-
-	if (!nest || nla_put_string(skb, MRPC_A_COUNTER_NAME, name) ||
-	    nla_put_uint(skb, MRPC_A_COUNTER_VALUE, value))
-		return -EMSGSIZE;
-	nla_nest_end(skb, nest);
-	return 0;
-}
-EXPORT_SYMBOL_GPL(mrpc_engine_put_u64);

@@ -447,6 +447,5 @@ const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
 					      struct netlink_ext_ack *extack);
 void mrpc_engine_put(const struct mrpc_engine_ops *ops);
 const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version);
-int mrpc_engine_put_u64(struct sk_buff *skb, const char *name, u64 value);
 
 #endif /* MRPC_CORE_ENGINE_H */

@@ -7,6 +7,7 @@
 
 #include "chain/chain.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 #include "lib/message/wire.h"
 #include "lib/rule/rule.h"

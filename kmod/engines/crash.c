@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 
 #ifndef CRASH_VERSION

@@ -12,6 +12,7 @@
 #include "chain/chain.h"
 #include "chain/delay.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 #include "lib/rule/rule.h"
 #include "rules/rules.h"

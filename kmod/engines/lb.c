@@ -19,6 +19,7 @@
 #include "chain/chain.h"
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 #include "core/schema.h"
 #include "core/transport.h"

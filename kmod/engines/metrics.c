@@ -17,6 +17,7 @@
 
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 #include "core/schema.h"
 #include "core/session.h"

@@ -12,6 +12,7 @@
 
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 #include "egress/domain.h"
 #include "lib/ds/order.h"

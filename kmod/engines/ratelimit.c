@@ -15,6 +15,7 @@
 
 #include "chain/chain.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/placement.h"
 #include "core/rpc.h"
 #include "lib/ds/bucket.h"

@@ -10,6 +10,7 @@
 #include "chain/chain.h"
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/engine_config.h"
 #include "core/net.h"
 #include "core/placement.h"
@@ -244,44 +245,6 @@ struct mrpc_nl_sum {
 	struct sk_buff *skb;
 };
 
-/*
- * Add to the number of that name. Instances of one type put the same names in the same order,
- * nearly always: @hint is where it may be.
- */
-static void mrpc_count_add(struct mrpc_count *counts, u32 *nr, u32 max, const char *name,
-			   u64 value, u32 hint)
-{
-	u32 i = hint;
-
-	if (i >= *nr || strcmp(counts[i].name, name))
-		for (i = 0; i < *nr && strcmp(counts[i].name, name); i++)
-			;
-	if (i == max)
-		return;
-	if (i == *nr) {
-		strscpy(counts[i].name, name, MRPC_COUNT_NAME);
-		counts[i].value = 0;
-		(*nr)++;
-	}
-	counts[i].value += value;
-}
-
-/* Add what a type has put into @skb. */
-static void mrpc_count_add_all(struct mrpc_count *counts, u32 *nr, u32 max,
-			       const struct sk_buff *skb)
-{
-	struct nlattr *nest, *name, *value;
-	u32 at = 0;
-	int left;
-
-	nla_for_each_attr(nest, (struct nlattr *)skb->data, skb->len, left) {
-		name = nla_find_nested(nest, MRPC_A_COUNTER_NAME);
-		value = nla_find_nested(nest, MRPC_A_COUNTER_VALUE);
-		if (name && value)
-			mrpc_count_add(counts, nr, max, nla_data(name), nla_get_uint(value), at++);
-	}
-}
-
 /* Ask a type; @e is NULL for what its instances have in common. */
 static void mrpc_nl_add_own(struct mrpc_nl_sum *sum, const struct mrpc_engine *e,
 			    const struct mrpc_group *g)
@@ -292,47 +255,12 @@ static void mrpc_nl_add_own(struct mrpc_nl_sum *sum, const struct mrpc_engine *e
 	mrpc_count_add_all(sum->counters, &sum->nr, MRPC_NL_COUNTERS, sum->skb);
 }
 
-/* Of an instance, which may be counting. */
-static void mrpc_stats_add(struct mrpc_engine_stats *to, const struct mrpc_engine_stats *stats)
-{
-	to->rpcs += READ_ONCE(stats->rpcs);
-	to->bytes += READ_ONCE(stats->bytes);
-	to->rejected += READ_ONCE(stats->rejected);
-	to->turns += READ_ONCE(stats->turns);
-	to->slow += READ_ONCE(stats->slow);
-}
-
 static void mrpc_nl_read_dir(struct mrpc_nl_dir *d, const struct mrpc_engine *e, int dir)
 {
 	d->queued += READ_ONCE(e->in[dir].len);
 	d->kept += READ_ONCE(e->kept[dir]);
 	d->paused += READ_ONCE(e->paused[dir]);
 	mrpc_stats_add(&d->stats, &e->stats[dir]);
-}
-
-/**
- * mrpc_engine_keep_counts() - an instance ends: its placement keeps what it has counted
- * @e: the instance, out of its chain
- *
- * Context: process; may sleep.
- */
-void mrpc_engine_keep_counts(struct mrpc_engine *e)
-{
-	struct mrpc_past *past = &e->placement->past;
-	struct sk_buff *skb = NULL;
-	int dir;
-
-	if (e->ops->flags & MRPC_ENGINE_COUNTS)
-		skb = alloc_skb(NLMSG_GOODSIZE, GFP_KERNEL);
-	if (skb)
-		e->ops->dump(e, e->group, skb);
-	spin_lock(&past->lock);
-	for (dir = 0; dir < MRPC_DIRS; dir++)
-		mrpc_stats_add(&past->stats[dir], &e->stats[dir]);
-	if (skb)
-		mrpc_count_add_all(past->counts, &past->nr, MRPC_PAST_COUNTS, skb);
-	spin_unlock(&past->lock);
-	kfree_skb(skb);
 }
 
 /* Of all datapaths: those that have ended count, too. */

@@ -16,7 +16,6 @@ struct sk_buff;
 
 int mrpc_nl_fill_engine(struct sk_buff *skb, const struct genl_info *info, struct net *net,
 			struct mrpc_placement *p);
-void mrpc_engine_keep_counts(struct mrpc_engine *e);
 int mrpc_nl_put_stages(struct sk_buff *skb, struct mrpc_conn *conn);
 int mrpc_nl_check_name(const struct nlattr *attr, struct netlink_ext_ack *extack);
 struct mrpc_placement *mrpc_nl_placement(const struct genl_info *info, int attr);

@@ -9,6 +9,7 @@
  * leave the choice to the engine's own policy.
  */
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/rpc.h"
 #include "policy/choose.h"
 #include "policy/instance.h"

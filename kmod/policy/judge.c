@@ -13,6 +13,7 @@
 #include "chain/chain.h"
 #include "chain/delay.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "core/notify.h"
 #include "core/rpc.h"
 #include "core/schema.h"

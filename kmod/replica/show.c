@@ -4,6 +4,7 @@
  */
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/engine_count.h"
 #include "lib/balance.h"
 #include "replica/egress.h"
 #include "replica/replica.h"
