@@ -133,7 +133,7 @@ static int run_connect(struct raw *s)
 {
 	struct mrpc_connect c = raw_target(s, p.addr);
 
-	c.timeout_us = 3000000 * raw_scale();
+	c.until_ns = raw_until(3000 * RAW_MS);
 	return raw_connect_to(s, &c);
 }
 
