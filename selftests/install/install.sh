@@ -4,7 +4,7 @@
 # test-install'. The virtual machine's root is the build host's under a tmpfs, so
 # nothing of it stays.
 # timeout 600
-. "${0%/*}/../lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # All files where something may be installed, and what they are.
 snapshot()

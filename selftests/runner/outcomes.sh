@@ -3,7 +3,7 @@
 # Tests for the test runner, each named for what must become of it. They are
 # run and judged by scripts/test-runner.
 # timeout 5
-. "${0%/*}/../lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 test_pass() { true; }
 

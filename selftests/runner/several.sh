@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # More tests for the test runner: of a file of which a part runs alone.
-. "${0%/*}/../lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 test_beside() { true; }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The mrpc command: engines, queues, configuration.
 # timeout 300
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # The newest that is loaded is what one gets, so have the newest.
 begin()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The mrpc command.
 # timeout 240
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # A server with two listeners, and a client that has called it and stays.
 traffic()

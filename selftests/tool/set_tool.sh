@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mrpc set: keys that rules refer to.
 # timeout 300
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 begin() { on_exit forget; }
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What shell tests share. A test file is selftests/FILE.sh:
+# What shell tests share. A test file is selftests/*/FILE.sh:
 #
 #	#!/bin/bash
 #	# SPDX-License-Identifier: GPL-2.0
 #	# What it tests.
 #	# timeout 180		(optional: limit of each of its tests, in seconds)
-#	. "${0%/*}/lib.sh"
+#	. "${0%/*}/../harness/lib.sh"
 #
 #	test_echo()		# its name is FILE/echo
 #	{
@@ -24,7 +24,7 @@
 # $TEST_TMP that it leaves are removed.
 
 # shellcheck source=scripts/in-guest
-. "${BASH_SOURCE[0]%/*}/../scripts/in-guest"
+. "${BASH_SOURCE[0]%/*}/../../scripts/in-guest"
 
 # The debug kernel is slower: multiply waits that are not measurements.
 MRPC_TIME_SCALE=${MRPC_TIME_SCALE:-1}
@@ -93,7 +93,7 @@ ns_gro() { in_ns "$1" ethtool -K veth0 gro "$2"; }
 # nl_client: nl.py, and the header that it reads, where other users can read them.
 nl_client()
 {
-	cp "$MRPC_TOP/uapi/linux/mrpc_netlink.h" "$MRPC_TOP/selftests/nl.py" "$TEST_TMP/"
+	cp "$MRPC_TOP/uapi/linux/mrpc_netlink.h" "$MRPC_TOP/selftests/harness/nl.py" "$TEST_TMP/"
 	export PYTHONPATH=$TEST_TMP PYTHONDONTWRITEBYTECODE=1
 }
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # What root of a user namespace, in a network namespace of its own, can do to the host.
 # timeout 240
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # As an ordinary user who made both namespaces.
 tenant() { setpriv --reuid 1000 --regid 1000 --clear-groups unshare -rn "$@"; }

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mrpc metrics, and the exporter.
 # timeout 240
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # Debian's, which has the parser; python3 can be another one.
 debian_python=/usr/bin/python3

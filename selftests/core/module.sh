@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Loading and unloading the modules.
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 test_reload()
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The netlink family, asked by a client that shares no code with the mrpc command.
 # timeout 240
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # A server in this namespace, and a client that calls it for so many seconds.
 serve()

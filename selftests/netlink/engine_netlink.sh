@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # Engines and queues over netlink, asked by a client that shares no code with the mrpc command.
 # timeout 300
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # What the programs below share: making requests, taking replies apart.
 client()

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The mrpc command: policies in eBPF.
 # timeout 240
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 PINS=/sys/fs/bpf/mrpc
 OBJECTS=$MRPC_BUILD/selftests/bpf

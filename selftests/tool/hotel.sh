@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0
 # The hotel reservation application: eight services that call each other.
 # timeout 180
-. "${0%/*}/lib.sh"
-. "${0%/*}/../tools/hotel/services"
+. "${0%/*}/../harness/lib.sh"
+. "${0%/*}/../../tools/hotel/services"
 
 port=7100
 declare -A ports pids

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mrpc top: the live screen.
 # timeout 180
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 test_usage()
 {

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # The mrpc command: the lb engine and the links of its replicas.
 # timeout 120
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 replica()
 {

@@ -3,7 +3,7 @@
 # The dissectors read what is captured on a host that calls over prio: it sees packets before the
 # network cuts them, and after it has joined them.
 # timeout 240
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # What the transport has placed in a namespace: bytes of messages
 placed()	# NAMESPACE

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # mrpc plan: changes of two hosts, which are network namespaces.
 # timeout 600
-. "${0%/*}/lib.sh"
+. "${0%/*}/../harness/lib.sh"
 
 # Two hosts, a server with a client that calls it all the time, and the stage "t" on both. What
 # is tested are the commands: the two have the processors that these leave them.
