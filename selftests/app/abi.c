@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/app uapi/linux/mrpc.h kmod/core/session kmod/core/qp */
 /*
  * The interface itself: layouts, sizes, pointers, order, permissions. Built for
  * 64 and for 32 bits, which must agree.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/app kmod/call/client kmod/core/qp */
 /*
  * Descriptors with each field wrong in turn, and messages with each reference
  * wrong. All are refused with a status and a sentence, by both ways into the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/conn/close kmod/core/session kmod/call/client kmod/call/server */
 /*
  * Processes killed with calls under way. The other side learns it in bounded time,
  * and nothing of them is left.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/core/user kmod/core/heap kmod/core/session kmod/app */
 /*
  * What one user may have, what the memory controller sees, and allocations that
  * fail.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/core/heap kmod/core/session kmod/app */
 /*
  * Mappings: what may be mapped how, and what becomes of it in other processes.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/app/poll kmod/core/waiters kmod/core/qp */
 /*
  * Waiting for completions: in enter, with poll and epoll, by an eventfd.
  */

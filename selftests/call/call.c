@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call kmod/core/rpc kmod/core/qp */
 /*
  * Calls that succeed: over each transport, by each way into the kernel, with
  * every part of a descriptor and of a completion.

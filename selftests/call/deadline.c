@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/deadline kmod/call/client kmod/call/server kmod/conn */
 /*
  * Calls that end before their reply: deadlines and cancellation, at both ends.
  */

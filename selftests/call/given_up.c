@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call/client kmod/call/server kmod/lib/message/calltable */
 /*
  * Calls over prio that end while their requests are being sent: their callers wait for nobody, their
  * blocks come back at once, nothing more of them is sent, the server never runs what it has half,

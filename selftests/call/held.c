@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call/receive kmod/core/heap kmod/call/receive_staged */
 /*
  * Calls that wait in a queue which the operator holds: deadlines, cancels, signals and
  * the end of the connection reach them there. They complete once, are not

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call kmod/exec kmod/app/poll */
 /*
  * Queue pairs of one session: who takes requests need not be who answers them.
  */

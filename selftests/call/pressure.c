@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call/receive_staged kmod/call/receive kmod/call/stream kmod/core/heap */
 /*
  * Everything that can be full: call slots, submission and completion queues,
  * heaps. Either a clear status, or waiting; nothing is lost.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/snapshot kmod/core/rpc kmod/call kmod/core/memcopy */
 /*
  * Another thread changes messages and descriptors while the kernel reads them. A
  * call may fail or carry other values, but what is delivered always verifies.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/change kmod/control/place kmod/control/rollout kmod/chain */
 /*
  * Engines changed under load: no call is lost, none comes twice, none overtakes
  * another of its connection, each completes once.

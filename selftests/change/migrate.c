@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/change kmod/control/rollout kmod/change/link_version */
 /*
  * Connections move from one transport to another and back while calls come: the lb engine,
  * whose one member is the same server over the other transport, and whose fallback is the

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/change/link_version kmod/lib/message/feature */
 /*
  * Another version of the transport under connections that live: who has which, old and
  * new ends with each other, and that nothing is lost on the way.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/change/link_version kmod/lib/message/feature kmod/call/handshake */
 /*
  * Another version of the transport under connections to a peer that speaks by hand:
  * messages half on their way, peers that are silent or break the agreement on features,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/conn kmod/core/conn kmod/transports/ */
 /*
  * Connections and listeners: many of them, several services, how they begin and
  * how they end, and what an operator of one sees.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call/stream kmod/call/receive kmod/lib/message/wire kmod/transports/tcp */
 /*
  * A server whose peer sends what it should not: single frames. After each attack
  * an honest connection still works, and nothing that does not verify has reached

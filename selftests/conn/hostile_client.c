@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call/handshake kmod/call/server kmod/lib/message/handshake */
 /*
  * A client whose server sends what it should not, or goes away. Calls complete
  * once and in time, whatever happens, and another connection of the same session

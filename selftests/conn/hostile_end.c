@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/conn/close kmod/call/stream */
 /*
  * A client whose server is slow, floods, does not read, or goes away at the worst
  * time: calls complete with UNAVAILABLE and their memory comes back, in bounded

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/call/receive kmod/call/server kmod/exec/pause */
 /*
  * A server whose peer is slow, floods, claims more than it sends, does not read,
  * or goes away.

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: kmod/main.c kmod/core/transport
 # Loading and unloading the modules.
 . "${0%/*}/../harness/lib.sh"
 

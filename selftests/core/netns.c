@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/core/session kmod/core/placement kmod/core/transport kmod/netlink */
 /*
  * Network namespaces: a server in one and a client in another, what is separate
  * between them, and a peer that falls silent because the cable is cut.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/core/schema kmod/lib/message/schema kmod/call/handshake */
 /*
  * Binding of schemas by the kernel: what it refuses and how it says so, its cache,
  * and what two ends with different ones are told.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/core/rpc kmod/lib/message/snapshot kmod/lib/message/message kmod/call */
 /*
  * Messages of all types: random ones of test.All and of random schemas, laid out
  * as a careless application would, go to a server and back and are compared with

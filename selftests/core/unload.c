@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/main.c kmod/core/transport kmod/core/engine kmod/exec */
 /*
  * Module removal: refused while something uses the module, possible soon after,
  * and no danger to who comes at that moment. The runner loads the modules again.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/egress kmod/control/egress_config kmod/lib/egress.c kmod/lib/ds/order */
 /*
  * Egress domains: in which order messages of different connections leave, and that
  * nothing is lost whatever happens to the domain or to who waits in it.

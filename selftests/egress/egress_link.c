@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/egress kmod/transports/tcp/egress kmod/transports/prio/egress kmod/lib/egress.c */
 /*
  * Egress domains and the link below them: what goes before urgent messages, who has which
  * share, that nobody is in others' way, and what that is worth.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/acl kmod/rules kmod/lib/rule */
 /*
  * The acl engine: who is allowed, at which end, and what the denied one and the
  * server's application get to see.

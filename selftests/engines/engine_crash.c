@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/crash kmod/chain kmod/core/engine */
 /*
  * An engine that misbehaves: its operator is told, by its name, and calls go on.
  */

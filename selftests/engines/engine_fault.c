@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/fault kmod/chain/delay */
 /*
  * The fault engine: as many faults as were ordered, and nothing else.
  */

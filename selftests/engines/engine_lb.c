@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/lb kmod/replica kmod/call/carry kmod/lib/balance */
 /*
  * The lb engine: who gets which call, and what becomes of calls when replicas come,
  * go, fail and return.

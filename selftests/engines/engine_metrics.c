@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/metrics kmod/lib/ds/hist */
 /*
  * The metrics engine: what it counts is what has happened.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/null kmod/chain kmod/change */
 /*
  * The null engine, and what is said to who asks for one that there is not.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/qos kmod/chain/delay kmod/lib/ds/order */
 /*
  * The qos engine: what rank it gives to which message, that the rank reaches the
  * server and the reply, and whose datapaths are. How that orders is egress.c's.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/engines/ratelimit kmod/lib/ds/bucket kmod/chain/delay */
 /*
  * The ratelimit engine: does the rate come out, and what happens to who waits.
  */

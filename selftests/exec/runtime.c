@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/exec kmod/control kmod/change */
 /*
  * Runtimes: kernel threads that run datapaths, and datapaths that move between
  * them while calls pass.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/field kmod/lib/message/field_compile */
 /*
  * Paths to fields. Input: a byte that chooses a schema, one that chooses a type,
  * one that chooses a message, and a path's text. The same texts must be paths as

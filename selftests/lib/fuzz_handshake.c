@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/handshake kmod/lib/message/wire kmod/lib/message/meta */
 /*
  * What a peer says before it is trusted with anything: the first byte chooses a
  * hello's body, a frame's header, metadata, text, or what comes about features. What is

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/wire */
 /*
  * The prio transport's packets: what is accepted must be encoded to the same bytes again; and what
  * follows another packet must be accepted as one that differs in nothing but the offset.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio */
 /*
  * The prio transport, hostile events: two endpoints whose packets are lost, repeated and held back,
  * whose messages are aborted and rejected, and which get packets of a host that knows the tokens and

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/rule */
 /*
  * Rules. Input: a byte, then the binary form (even) or text (odd). What is
  * accepted must come back as text that means the same; the binary form is also

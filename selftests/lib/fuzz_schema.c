@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/schema */
 /*
  * The schema verifier and compiler. Input: a binary schema. One that compiles
  * must give the plan that a second computation gives, and messages of its types

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/message kmod/lib/message/snapshot */
 /*
  * The unmarshaller, and the snapshot. Input: struct fuzz_verify_hdr, then
  *

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/balance.c */
 /*
  * Choosing among replicas: kmod/lib/balance.c, against what each policy promises.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/bucket */
 /*
  * Token buckets: kmod/lib/ds/bucket.c, against a model that counts billionths of
  * tokens in 128 bits.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/buddy */
 /*
  * The buddy allocator against a map that knows the owner of every unit. The
  * records are allocated to their exact size, so the sanitizer sees a step

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/calltable */
 /*
  * The call tables against simple models, and against each other over a network
  * that loses, duplicates and reorders.

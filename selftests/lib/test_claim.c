@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/claim */
 /*
  * The claim in every interleaving of two to four threads. What must hold:
  *

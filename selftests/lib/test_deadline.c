@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/deadline */
 /*
  * The heap of deadlines against a search over all of them.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/egress.c */
 /*
  * The core of the egress scheduler: what it is for, one scenario each. Against a model:
  * test_egress_model.c.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/egress.c */
 /*
  * The core of the egress scheduler over a slow link, in virtual time: what weights are worth where
  * owners take a while to come, and whether the link has always something to send.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/egress.c */
 /*
  * The core of the egress scheduler: against a model that searches, and every short sequence of
  * events.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/feature */
 /* The agreement of two ends on features: kmod/lib/message/feature.c. */
 #include "lib/message/feature.h"
 #include "rnd.h"

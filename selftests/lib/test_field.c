@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/field kmod/lib/message/field_compile */
 /*
  * Fields read by paths: kmod/lib/message/field.c and field_compile.c, against paths
  * followed through trees.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/field */
 /*
  * Fields set by paths: mrpc_field_write(). Whatever is written, the message stays one that the
  * verifier takes, in its one encoding, and no byte changes but those of the field.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/handshake */
 /* The bodies of HELLO and HELLO_ACK: kmod/lib/message/handshake.c. */
 #include "lib/message/handshake.h"
 #include "tap.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/hist */
 /* Histograms: kmod/lib/ds/hist.c, against sorted lists of the values themselves. */
 #include "lib/ds/hist.h"
 #include "rnd.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/message kmod/lib/message/snapshot */
 /* Snapshot and verification of messages: kmod/lib/message/message.c and snapshot.c. */
 #include <time.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/message kmod/lib/message/snapshot kmod/lib/message/message_walk */
 /*
  * Snapshot and verification of random messages: against the model, changed, at the
  * limits, without memory, and in heaps that change meanwhile.

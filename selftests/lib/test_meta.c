@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/meta */
 /* Encoded metadata: kmod/lib/message/meta.c. */
 #include "lib/message/meta.h"
 #include "tap.h"

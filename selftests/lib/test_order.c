@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/order kmod/lib/ds/lheap kmod/lib/ds/levels */
 /*
  * The order against a model that searches all entities for each decision, and
  * against the bounds that order.h states.

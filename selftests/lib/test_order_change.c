@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/order */
 /*
  * Another discipline while very many are listed: no call touches more than its share, and what
  * is urgent by the new discipline does not wait for those that it has not ordered yet.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/grant kmod/lib/prio/rank */
 /*
  * The prio transport: one endpoint that receives from several peers, or from very many: whom it
  * grants first and how much, in how many packets, and what it keeps of what is missing.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/rx kmod/lib/prio/grant */
 /*
  * The prio transport: a peer that knows the tokens and does not do its part. It takes from others
  * no more than its share.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/gaps kmod/lib/prio/tx_heard */
 /*
  * The prio transport: many peers lose something together, as in an incast. They are asked for it in
  * turn.

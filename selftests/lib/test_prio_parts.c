@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/lheap kmod/lib/ds/wheel kmod/lib/prio/rank */
 /*
  * What the prio transport is made of: the heap, the wheel of timers and the order by rank, each
  * against a search over everything.

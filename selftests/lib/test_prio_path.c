@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/path */
 /*
  * The prio transport: paths that do not take packets as large as they should, and do not say so.
  */

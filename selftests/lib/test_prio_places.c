@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/places */
 /*
  * The prio transport: one endpoint that receives over a line from peers that send what they are
  * granted, beside others that hold what they are granted, go first, and send next to nothing.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio */
 /*
  * The prio transport on bad networks: random messages, faults, restarts and changes. Each
  * message is delivered at most once and byte for byte, each ends, and nothing is left. A seed that

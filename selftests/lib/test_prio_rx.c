@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/rx */
 /*
  * The prio transport: receiving, grants, loss.
  */

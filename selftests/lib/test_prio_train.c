@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/rx */
 /*
  * The prio transport: datagrams that are received as one have the effect that each has by itself.
  * Two endpoints hear the same, one of them packet by packet, and must be the same all the time.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/tx */
 /*
  * The prio transport: sending.
  */

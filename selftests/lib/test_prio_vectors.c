@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio */
 /*
  * The vectors of the prio transport's protocol, Documentation/prio-vectors: they are what the
  * code does; their fields are where the document says, read by tables of its own; and each end of

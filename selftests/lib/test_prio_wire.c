@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/prio/wire */
 /*
  * The prio transport's packets: each field, right and wrong; and three that a peer written
  * from the document must make, byte for byte.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/ring */
 /*
  * The kernel's side of the rings against an application: a correct one, in
  * every interleaving, and a hostile one.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/rule */
 /*
  * Rules: kmod/lib/rule; their text: tools/mrpc/rules.
  */

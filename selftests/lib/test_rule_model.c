@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/rule */
 /*
  * Random rules for random messages: kmod/lib/rule/*.c, against rules that are looked
  * at one by one with paths followed through trees.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/schema */
 /* The schema verifier and compiler: kmod/lib/message/schema.c. */
 #include "gen.h"
 #include "tap.h"

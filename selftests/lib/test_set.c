@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/set kmod/lib/ds/siphash */
 /* Sets: kmod/lib/ds/set.c, against a table of which keys are in. */
 #include <pthread.h>
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/ds/claim kmod/lib/ds/ring */
 /*
  * The claim and the rings with real threads: what the interleaving tests leave
  * out, above all reordered loads. Everything that they are to protect is plain

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/utf8 */
 /* UTF-8 validation: kmod/lib/message/utf8.c. */
 #include "tap.h"
 #include "lib/message/utf8.h"

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/lib/message/wire */
 /* Frame headers: kmod/lib/message/wire.c. */
 #include "tap.h"
 #include "lib/message/wire.h"

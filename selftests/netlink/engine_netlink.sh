@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: kmod/netlink/engine kmod/netlink/engine_change kmod/netlink/engine_type kmod/netlink/keyset kmod/netlink/queue
 # Engines and queues over netlink, asked by a client that shares no code with the mrpc command.
 # timeout 300
 . "${0%/*}/../harness/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: kmod/netlink
 # The netlink family, asked by a client that shares no code with the mrpc command.
 # timeout 240
 . "${0%/*}/../harness/lib.sh"

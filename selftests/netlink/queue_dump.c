@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/netlink/queue kmod/lib/ds/order kmod/egress */
 /*
  * Dumps of a queue of thousands, while calls come and go: each is the queue at one moment,
  * and says which messages the engine keeps elsewhere.

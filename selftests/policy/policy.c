@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/policy */
 /*
  * Policies in eBPF: what programs see, and what becomes of their verdicts.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: bpf kmod/policy */
 /*
  * The policies of bpf/ that let pass, reject, delay and mark. policy_order.c has those that
  * order, policy_sample.c the one that looks on, policy_hosts.c what takes two hosts.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/policy/judge kmod/core/rpc */
 /*
  * Policies between two hosts: what is denied does not get to the other's application, even
  * when the sending one changes it all the time. TOCTOU_SECONDS says how long each of the

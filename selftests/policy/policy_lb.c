@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/policy/choose kmod/policy/class_choose kmod/replica */
 /*
  * Policies in eBPF that choose among replicas, for the engine lb: what they see, who gets the
  * call, and what becomes of it when they are wrong, slow, replaced or gone.

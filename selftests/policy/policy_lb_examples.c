@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: bpf kmod/policy/choose */
 /*
  * The policies of bpf/ that choose among replicas: those of another host, and of this one.
  */

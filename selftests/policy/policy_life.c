@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/policy/registry kmod/policy/instance kmod/policy/class_judge */
 /*
  * Policies in eBPF: how they come and go, while calls pass them or not; and what is refused.
  */

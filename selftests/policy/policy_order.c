@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: bpf kmod/policy/kfunc */
 /*
  * The policies of bpf/ that say what goes first: tenant_edf, small_first, tgs.
  */

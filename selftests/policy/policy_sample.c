@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: bpf kmod/policy/kfunc */
 /*
  * The policy of bpf/ that looks on, and mrpc-sample, which prints what it sees.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/policy/class_rank kmod/policy/rank kmod/egress */
 /*
  * Egress disciplines in eBPF: what they say goes first, what becomes of a domain that loses
  * its discipline, and those of bpf/: earliest, user_fair.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio kmod/lib/prio */
 /*
  * The prio transport on links that lose, duplicate, reorder and end, between hosts, and
  * what urgent messages wait for.

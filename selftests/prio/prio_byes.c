@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/link kmod/lib/prio/control */
 /*
  * The transport prio tells a peer that a connection has ended. Who makes connections only to
  * have them ended, and never takes that, has no more kept for it than it may.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/peers kmod/lib/prio/peer */
 /*
  * The cookies of the transport prio: good for the address that they were sent to, and no other.
  */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio kmod/lib/prio/tx_heard kmod/lib/prio/gaps */
 /*
  * What the transport prio sends again on links that lose, repeat and reorder: about what was lost.
  * These are counts, not times: so its timers are slow, that a machine that stands still for a while

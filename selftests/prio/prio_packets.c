@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/packet kmod/transports/prio/in kmod/lib/prio/wire */
 /*
  * What packets of the transport prio look like to the network: their DSCP and ECN, the priority
  * that queueing disciplines see, and how much of a message is in one; and what checksums of its own

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/out kmod/lib/prio/path */
 /*
  * The transport prio by a router, beyond which the way is worse than the client's own link shows:
  * packets must be smaller, or fewer, and the router says so or does not.

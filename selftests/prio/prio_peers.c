@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/peers kmod/transports/prio/port kmod/lib/prio/peer */
 /*
  * Many peers of the prio transport: what one takes that has nothing to say, that all of them
  * are forgotten, and that those who have restarted are known anew.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/in kmod/call/receive_staged kmod/lib/prio/rx */
 /*
  * Packets that wait at a receiver of the transport prio have bounds in memory: of a connection, of
  * each message that was accepted, and of a namespace. What an honest sender needs they leave him,

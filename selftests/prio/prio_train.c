@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/in kmod/transports/prio/out kmod/lib/prio/rx */
 /*
  * The transport prio takes the datagrams of a packet that are each the continuation of the one
  * before as one. It must not show: whatever somebody sends who knows the tokens, as one packet or

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc/engine kmod/netlink
 # The mrpc command: engines, queues, configuration.
 # timeout 300
 . "${0%/*}/../harness/lib.sh"

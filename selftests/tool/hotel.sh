@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/hotel
 # The hotel reservation application: eight services that call each other.
 # timeout 180
 . "${0%/*}/../harness/lib.sh"

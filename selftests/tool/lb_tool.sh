@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc kmod/engines/lb kmod/replica
 # The mrpc command: the lb engine and the links of its replicas.
 # timeout 120
 . "${0%/*}/../harness/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc/metrics kmod/netlink/series
 # mrpc metrics, and the exporter.
 # timeout 240
 . "${0%/*}/../harness/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc/plan
 # mrpc plan: changes of two hosts, which are network namespaces.
 # timeout 600
 . "${0%/*}/../harness/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc/policy kmod/policy
 # The mrpc command: policies in eBPF.
 # timeout 240
 . "${0%/*}/../harness/lib.sh"

@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc kmod/rules kmod/lib/ds/set
 # mrpc set: keys that rules refer to.
 # timeout 300
 . "${0%/*}/../harness/lib.sh"

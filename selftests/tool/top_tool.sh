@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/mrpc/top
 # mrpc top: the live screen.
 # timeout 180
 . "${0%/*}/../harness/lib.sh"

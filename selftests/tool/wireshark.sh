@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: tools/wireshark
 # The dissectors read what is captured on a host that calls over prio: it sees packets before the
 # network cuts them, and after it has joined them.
 # timeout 240
