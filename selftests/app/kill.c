@@ -162,20 +162,7 @@ static void client_killed(const char *transport)
 	CHECK(raw_sessions(0, 5000));
 }
 
-TEST_LIMIT(client_tcp, 300)
-{
-	client_killed("tcp4");
-}
-
-TEST_LIMIT(client_loop, 300)
-{
-	client_killed("loop");
-}
-
-TEST_LIMIT(client_prio, 300)
-{
-	client_killed("prio");
-}
+TEST_LIMIT_EACH_TRANSPORT(client, 300, client_killed)
 
 static void server(unsigned int round)
 {
@@ -283,17 +270,4 @@ static void server_killed(const char *transport)
 	CHECK(raw_sessions(0, 5000));
 }
 
-TEST_LIMIT(server_tcp, 300)
-{
-	server_killed("tcp4");
-}
-
-TEST_LIMIT(server_loop, 300)
-{
-	server_killed("loop");
-}
-
-TEST_LIMIT(server_prio, 300)
-{
-	server_killed("prio");
-}
+TEST_LIMIT_EACH_TRANSPORT(server, 300, server_killed)

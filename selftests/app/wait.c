@@ -190,20 +190,7 @@ static void polls(const char *how)
 	CHECK(raw_sessions(0, 5000));
 }
 
-TEST(poll_tcp)
-{
-	polls("tcp4");
-}
-
-TEST(poll_loop)
-{
-	polls("loop");
-}
-
-TEST(poll_prio)
-{
-	polls("prio");
-}
+TEST_EACH_TRANSPORT(poll, polls)
 
 /* Edge-triggered: each new completion after all were reaped is an event. */
 TEST(epoll_edge)
@@ -442,20 +429,7 @@ static void many_connections(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(many_connections_tcp)
-{
-	many_connections("tcp4");
-}
-
-TEST(many_connections_prio)
-{
-	many_connections("prio");
-}
-
-TEST(many_connections_loop)
-{
-	many_connections("loop");
-}
+TEST_EACH_TRANSPORT(many_connections, many_connections)
 
 /* -- requests that wait for room ------------------------------------------------------------ */
 
@@ -711,17 +685,4 @@ static void busy(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(busy_tcp)
-{
-	busy("tcp4");
-}
-
-TEST(busy_loop)
-{
-	busy("loop");
-}
-
-TEST(busy_prio)
-{
-	busy("prio");
-}
+TEST_EACH_TRANSPORT(busy, busy)

@@ -249,20 +249,7 @@ static void metadata(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(metadata_tcp)
-{
-	metadata("tcp4");
-}
-
-TEST(metadata_loop)
-{
-	metadata("loop");
-}
-
-TEST(metadata_prio)
-{
-	metadata("prio");
-}
+TEST_EACH_TRANSPORT(metadata, metadata)
 
 static void statuses(const char *how)
 {
@@ -296,20 +283,7 @@ static void statuses(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(status_tcp)
-{
-	statuses("tcp4");
-}
-
-TEST(status_loop)
-{
-	statuses("loop");
-}
-
-TEST(status_prio)
-{
-	statuses("prio");
-}
+TEST_EACH_TRANSPORT(status, statuses)
 
 /* With MRPC_SQE_COPY the blocks are ours again when enter returns. */
 static void copies(const char *how)
@@ -350,20 +324,7 @@ static void copies(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(copy_tcp)
-{
-	copies("tcp4");
-}
-
-TEST(copy_loop)
-{
-	copies("loop");
-}
-
-TEST(copy_prio)
-{
-	copies("prio");
-}
+TEST_EACH_TRANSPORT(copy, copies)
 
 /* Time stamps are in the order of the stages, on both sides of the answer. */
 static void stamps(const char *how)
@@ -398,20 +359,7 @@ static void stamps(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(times_tcp)
-{
-	stamps("tcp4");
-}
-
-TEST(times_loop)
-{
-	stamps("loop");
-}
-
-TEST(times_prio)
-{
-	stamps("prio");
-}
+TEST_EACH_TRANSPORT(times, stamps)
 
 /* What the server sees of a call besides its message. */
 TEST(request_fields)
@@ -475,20 +423,7 @@ static void max_reply(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(max_reply_tcp)
-{
-	max_reply("tcp4");
-}
-
-TEST(max_reply_loop)
-{
-	max_reply("loop");
-}
-
-TEST(max_reply_prio)
-{
-	max_reply("prio");
-}
+TEST_EACH_TRANSPORT(max_reply, max_reply)
 
 /* Many small calls one after the other, as sync ones from four threads at once. */
 static void *many(void *arg)
@@ -524,17 +459,4 @@ static void threads(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(threads_tcp)
-{
-	threads("tcp4");
-}
-
-TEST(threads_loop)
-{
-	threads("loop");
-}
-
-TEST(threads_prio)
-{
-	threads("prio");
-}
+TEST_EACH_TRANSPORT(threads, threads)

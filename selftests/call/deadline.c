@@ -176,20 +176,7 @@ static void ring_deadlines(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(ring_tcp)
-{
-	ring_deadlines("tcp4");
-}
-
-TEST(ring_loop)
-{
-	ring_deadlines("loop");
-}
-
-TEST(ring_prio)
-{
-	ring_deadlines("prio");
-}
+TEST_EACH_TRANSPORT(ring, ring_deadlines)
 
 /* More calls than a connection has slots: each gives its slot back. */
 TEST_LIMIT(slots, 120)
@@ -315,20 +302,7 @@ static void cancels(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(cancel_tcp)
-{
-	cancels("tcp4");
-}
-
-TEST(cancel_loop)
-{
-	cancels("loop");
-}
-
-TEST(cancel_prio)
-{
-	cancels("prio");
-}
+TEST_EACH_TRANSPORT(cancel, cancels)
 
 /* Cancelled at once, or while the reply is on its way: one completion. */
 TEST(cancel_race)
@@ -412,17 +386,4 @@ static void signals(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(signal_tcp)
-{
-	signals("tcp4");
-}
-
-TEST(signal_loop)
-{
-	signals("loop");
-}
-
-TEST(signal_prio)
-{
-	signals("prio");
-}
+TEST_EACH_TRANSPORT(signal, signals)

@@ -91,20 +91,7 @@ static void too_many(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(too_many_tcp)
-{
-	too_many("tcp4");
-}
-
-TEST(too_many_loop)
-{
-	too_many("loop");
-}
-
-TEST(too_many_prio)
-{
-	too_many("prio");
-}
+TEST_EACH_TRANSPORT(too_many, too_many)
 
 /* An entry whose completions have no room stays in the submission queue. */
 TEST(completion_queue)
@@ -325,20 +312,7 @@ static void heap_full(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(heap_full_tcp)
-{
-	heap_full("tcp4");
-}
-
-TEST(heap_full_loop)
-{
-	heap_full("loop");
-}
-
-TEST(heap_full_prio)
-{
-	heap_full("prio");
-}
+TEST_EACH_TRANSPORT(heap_full, heap_full)
 
 /*
  * A request that waits for a completion queue holds its block. When its deadline passes, a
@@ -433,20 +407,7 @@ static void reply_heap_full(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(reply_heap_full_tcp)
-{
-	reply_heap_full("tcp4");
-}
-
-TEST(reply_heap_full_loop)
-{
-	reply_heap_full("loop");
-}
-
-TEST(reply_heap_full_prio)
-{
-	reply_heap_full("prio");
-}
+TEST_EACH_TRANSPORT(reply_heap_full, reply_heap_full)
 
 static void make(uint64_t user_data, uint32_t len, uint64_t timeout_us)
 {
@@ -517,20 +478,7 @@ static void reply_given_up(const char *how, bool balanced)
 	raw_pair_end(&p);
 }
 
-TEST(reply_given_up_tcp)
-{
-	reply_given_up("tcp4", false);
-}
-
-TEST(reply_given_up_loop)
-{
-	reply_given_up("loop", false);
-}
-
-TEST(reply_given_up_prio)
-{
-	reply_given_up("prio", false);
-}
+TEST_EACH_TRANSPORT(reply_given_up, reply_given_up, false)
 
 TEST(reply_given_up_lb)
 {
@@ -565,20 +513,7 @@ static void too_large(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(too_large_tcp)
-{
-	too_large("tcp4");
-}
-
-TEST(too_large_loop)
-{
-	too_large("loop");
-}
-
-TEST(too_large_prio)
-{
-	too_large("prio");
-}
+TEST_EACH_TRANSPORT(too_large, too_large)
 
 /* A caller without a receive heap gets statuses, if nothing else. */
 TEST(no_heap)

@@ -144,20 +144,7 @@ static void messages(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST_LIMIT(messages_tcp, 600)
-{
-	messages("tcp4");
-}
-
-TEST_LIMIT(messages_loop, 600)
-{
-	messages("loop");
-}
-
-TEST_LIMIT(messages_prio, 600)
-{
-	messages("prio");
-}
+TEST_LIMIT_EACH_TRANSPORT(messages, 600, messages)
 
 /* Large fields by reference, whose references and lengths change. */
 TEST_LIMIT(large, 600)

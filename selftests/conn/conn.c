@@ -57,20 +57,7 @@ static void many(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(many_tcp)
-{
-	many("tcp4");
-}
-
-TEST(many_loop)
-{
-	many("loop");
-}
-
-TEST(many_prio)
-{
-	many("prio");
-}
+TEST_EACH_TRANSPORT(many, many)
 
 TEST(many_sessions)
 {
@@ -239,20 +226,7 @@ static void close_now(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(close_tcp)
-{
-	close_now("tcp4");
-}
-
-TEST(close_loop)
-{
-	close_now("loop");
-}
-
-TEST(close_prio)
-{
-	close_now("prio");
-}
+TEST_EACH_TRANSPORT(close, close_now)
 
 struct closing {
 	struct raw *s;
@@ -316,35 +290,9 @@ static void close_drain(const char *how, bool listener)
 	raw_pair_end(&p);
 }
 
-TEST(drain_tcp)
-{
-	close_drain("tcp4", false);
-}
+TEST_EACH_TRANSPORT(drain, close_drain, false)
 
-TEST(drain_loop)
-{
-	close_drain("loop", false);
-}
-
-TEST(drain_prio)
-{
-	close_drain("prio", false);
-}
-
-TEST(drain_server_tcp)
-{
-	close_drain("tcp4", true);
-}
-
-TEST(drain_server_loop)
-{
-	close_drain("loop", true);
-}
-
-TEST(drain_server_prio)
-{
-	close_drain("prio", true);
-}
+TEST_EACH_TRANSPORT(drain_server, close_drain, true)
 
 TEST(drain_timeout)
 {

@@ -283,20 +283,7 @@ static void mismatch(const char *how)
 	free(other);
 }
 
-TEST(mismatch_tcp)
-{
-	mismatch("tcp4");
-}
-
-TEST(mismatch_loop)
-{
-	mismatch("loop");
-}
-
-TEST(mismatch_prio)
-{
-	mismatch("prio");
-}
+TEST_EACH_TRANSPORT(mismatch, mismatch)
 
 /* Messages may nest up to a limit, and so can contain themselves only on paper. */
 TEST(recursion)

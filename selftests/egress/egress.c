@@ -98,20 +98,7 @@ static void passes(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST_LIMIT(passes_tcp, 120)
-{
-	passes("tcp4");
-}
-
-TEST_LIMIT(passes_loop, 120)
-{
-	passes("loop");
-}
-
-TEST_LIMIT(passes_prio, 120)
-{
-	passes("prio");
-}
+TEST_LIMIT_EACH_TRANSPORT(passes, 120, passes)
 
 /* -- order ------------------------------------------------------------------------------ */
 
@@ -431,20 +418,7 @@ TEST(small_prio)
 	orders("prio", SMALL);
 }
 
-TEST(deadline_loop)
-{
-	orders("loop", DEADLINE);
-}
-
-TEST(deadline_tcp)
-{
-	orders("tcp4", DEADLINE);
-}
-
-TEST(deadline_prio)
-{
-	orders("prio", DEADLINE);
-}
+TEST_EACH_TRANSPORT(deadline, orders, DEADLINE)
 
 /* To deadlines and away from them while messages wait; then they leave by the last. */
 static const char *const to_deadline[RULES] = { STRICT, FIFO, DEADLINE };
@@ -719,20 +693,7 @@ static void rate_of(const char *how)
 	op_must_egress(DEL, dev, NULL);
 }
 
-TEST(rate_tcp)
-{
-	rate_of("tcp4");
-}
-
-TEST(rate_loop)
-{
-	rate_of("loop");
-}
-
-TEST(rate_prio)
-{
-	rate_of("prio");
-}
+TEST_EACH_TRANSPORT(rate, rate_of)
 
 /* A namespace ends with its domain; others have not seen that. */
 TEST(namespace)

@@ -53,20 +53,7 @@ static void passes(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(passes_tcp)
-{
-	passes("tcp4");
-}
-
-TEST(passes_loop)
-{
-	passes("loop");
-}
-
-TEST(passes_prio)
-{
-	passes("prio");
-}
+TEST_EACH_TRANSPORT(passes, passes)
 
 /* The modules come when they are asked for, and the newest is taken. */
 TEST(versions)

@@ -66,20 +66,7 @@ static void runs(const char *how)
 	raw_pair_end(&p);
 }
 
-TEST(runs_tcp)
-{
-	runs("tcp4");
-}
-
-TEST(runs_loop)
-{
-	runs("loop");
-}
-
-TEST(runs_prio)
-{
-	runs("prio");
-}
+TEST_EACH_TRANSPORT(runs, runs)
 
 /* From none to one, to another and back, with every call accounted for. */
 TEST_LIMIT(moves, 120)

@@ -312,4 +312,12 @@ void raw_must_unload(const char *module);
 
 #define RAW_KNOBS	"/sys/module/mrpc/parameters/"
 
+/* The tests TEST_tcp, TEST_loop and TEST_prio: RUN over each transport, with what follows. */
+#define TEST_EACH_TRANSPORT(test, run, ...)						\
+	TEST_LIMIT_EACH_TRANSPORT(test, 0, run, ##__VA_ARGS__)
+#define TEST_LIMIT_EACH_TRANSPORT(test, seconds, run, ...)				\
+	TEST_LIMIT(test##_tcp, seconds) { run("tcp4", ##__VA_ARGS__); }			\
+	TEST_LIMIT(test##_loop, seconds) { run("loop", ##__VA_ARGS__); }		\
+	TEST_LIMIT(test##_prio, seconds) { run("prio", ##__VA_ARGS__); }
+
 #endif /* RAW_H */

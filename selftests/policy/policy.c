@@ -93,20 +93,7 @@ static void sees(const char *how)
 	}
 }
 
-TEST_LIMIT(sees_tcp, 180)
-{
-	sees("tcp4");
-}
-
-TEST_LIMIT(sees_loop, 180)
-{
-	sees("loop");
-}
-
-TEST_LIMIT(sees_prio, 180)
-{
-	sees("prio");
-}
+TEST_LIMIT_EACH_TRANSPORT(sees, 180, sees)
 
 /* All kinds of fields: present ones, those that are not, and in replies without a message. */
 TEST(fields)
@@ -230,20 +217,7 @@ static void rejects(const char *how)
 	end();
 }
 
-TEST(rejects_tcp)
-{
-	rejects("tcp4");
-}
-
-TEST(rejects_loop)
-{
-	rejects("loop");
-}
-
-TEST(rejects_prio)
-{
-	rejects("prio");
-}
+TEST_EACH_TRANSPORT(rejects, rejects)
 
 /* Many in one turn, more than there are places for details. */
 TEST(rejects_many)
