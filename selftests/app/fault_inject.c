@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/app kmod/core */
 /*
  * Each allocation of each ioctl fails in turn, until the ioctl comes to its end without a
  * failure. An ioctl that fails has changed nothing, and the same one then succeeds. The

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/app/call kmod/app/connect kmod/app/poll */
 /*
  * Signals while a thread waits: what only stops it for a while, or has a handler with
  * SA_RESTART, leaves a call alone; another handler leaves it to the application.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/conn/accept kmod/core/listener */
 /*
  * A listener whose clients say nothing: their handshakes take the places of others only as
  * long as no other client wants them.

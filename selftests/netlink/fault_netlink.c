@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/netlink kmod/control */
 /*
  * Each allocation of each netlink command fails in turn, until the command comes to its end
  * without a failure. A command that fails has changed nothing, but where its documentation

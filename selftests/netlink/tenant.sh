@@ -1,5 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
+# Covers: kmod/netlink/family
 # What root of a user namespace, in a network namespace of its own, can do to the host.
 # timeout 240
 . "${0%/*}/../harness/lib.sh"

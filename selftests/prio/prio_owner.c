@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
+/* Covers: kmod/transports/prio/port */
 /*
  * Whose the sockets of the transport prio are: those that packets leave from are the kernel's, a
  * port's is its present listener's, and a port that is not in use is free.
