@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/rule */
 /*
- * Random rules for random messages: kmod/lib/rule/*.c, against rules that are looked
+ * Random rules for random messages: kmod/lib/rule, against rules that are looked
  * at one by one with paths followed through trees.
  */
 #include <arpa/inet.h>
