@@ -81,6 +81,10 @@ test_commands()
 	    'EGRESS_DEL': ('makes', dev, None),
 	    'EGRESS_QUEUE_GET': ('own', None, attr(MRPC_A_EGRESS_QUEUE_DEV, b'lo\0')),
 	    'TRANSPORT_GET': ('types', None, b''),
+	    'CONN_DEL': ('own', attr(MRPC_A_CONN_SESSION, session) +
+	                 attr(MRPC_A_CONN_ID, conn), None),
+	    'CONN_DRAIN': ('own', attr(MRPC_A_CONN_SESSION, session) +
+	                   attr(MRPC_A_CONN_ID, conn), None),
 	}
 	every = {c[9:] for c in globals() if c.startswith('MRPC_CMD_') and not c.endswith('_NTF')
 	         and c != 'MRPC_CMD_MAX'}
