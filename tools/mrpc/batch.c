@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Commands from a file, one in a line, as 'ip -batch' takes them. */
-#include <errno.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "batch.h"
@@ -12,6 +10,8 @@
 #include "cli/util.h"
 #include "cli/words.h"
 #include "plan/words.h"
+
+#define BATCH_MAX	(16 << 20)
 
 /**
  * run_batch() - the commands of a file
@@ -24,19 +24,18 @@
  */
 int run_batch(const char *file, int (*run)(struct args *args))
 {
-	FILE *in = strcmp(file, "-") ? fopen(file, "re") : stdin;
+	/* All of it first: a process that ends would move the place in an open file. */
+	size_t len;
+	char *text = read_file(file, BATCH_MAX, &len), *line, *why;
 	int status = 0, one, number = 0;
-	size_t room = 0;
-	char *line = NULL, *why;
 
-	if (!in)
-		fail("cannot open '%s': %s", file, strerror(errno));
-	while ((status == 0 || options.force) && getline(&line, &room, in) >= 0) {
+	text[len] = 0;
+	while ((line = strsep(&text, "\n")) && (!status || options.force)) {
 		struct command c = { };
 		struct args args;
 
 		number++;
-		if (line[strspn(line, " \t\n")] == '#')
+		if (line[strspn(line, " \t")] == '#')
 			continue;
 		if (!words_split(line, &c, &why))
 			usage("%s:%d: %s", file, number, why);
@@ -46,7 +45,5 @@ int run_batch(const char *file, int (*run)(struct args *args))
 			fprintf(stderr, "mrpc: %s:%d: the command failed\n", file, number);
 		status = status ?: one;
 	}
-	if (ferror(in))
-		fail("cannot read '%s'", file);
 	return status;
 }
