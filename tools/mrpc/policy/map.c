@@ -19,6 +19,7 @@
 #include "policy/map.h"
 #include "policy/name.h"
 #include "policy/pin.h"
+#include "show/json.h"
 #include "show/print.h"
 
 /**
@@ -118,9 +119,21 @@ static char *text_of_value(const struct map *m, uint32_t id, const void *data, s
 	return text;
 }
 
+static char *entry_key(struct json_object *entry)
+{
+	return text_printf("%s", string_at(entry, "key"));
+}
+
+static char *entry_value(struct json_object *entry)
+{
+	return text_printf("%s", string_at(entry, "value"));
+}
+
 static int map_show(struct args *args)
 {
-	static const struct column columns[] = { { "KEY", "key" }, { "VALUE", "value" }, { } };
+	static const struct column columns[] = {
+		{ "KEY", .text = entry_key }, { "VALUE", .text = entry_value }, { }
+	};
 	struct json_object *array = json_object_new_array(), *entry;
 	struct map m = need_map(args);
 	void *key = room(m.info.key_size), *value = room(m.info.value_size), *before = NULL;
