@@ -109,6 +109,7 @@ void mrpc_parked_end(struct mrpc_session *session)
 	xa_for_each(&session->parked, token, call) {
 		xa_erase(&session->parked, token);
 		mrpc_call_put(call);
+		cond_resched();
 	}
 }
 

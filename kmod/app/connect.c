@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* MRPC_IOC_CONNECT: a connection with a complete handshake, or the reason why there is none. */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "app/connect.h"
@@ -194,7 +195,8 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 	err = mrpc_connect_wait(conn, args->until_ns, r);
 	if (!err) {
 		args->max_calls = READ_ONCE(conn->calls.limit);
-	} else if (err != -EINTR && !(err == -ETIME && args->flags & MRPC_CONNECT_KEEP)) {
+	} else if (err == -EINTR ? fatal_signal_pending(current) :
+		   !(err == -ETIME && args->flags & MRPC_CONNECT_KEEP)) {
 		if (err == -ETIME) {
 			mrpc_refuse(r, MRPC_DEADLINE_EXCEEDED,
 				    "the peer did not answer the handshake");

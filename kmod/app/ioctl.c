@@ -267,6 +267,7 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 {
 	struct mrpc_connect *c = kmalloc(sizeof(*c), GFP_KERNEL);
 	struct mrpc_refusal r;
+	u32 known;
 	int err;
 
 	if (!c)
@@ -287,6 +288,8 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 		goto out;
 	if (serve ? c->until_ns : c->backlog)
 		goto out;
+	/* An id that the application brings is one that it knows. */
+	known = serve ? 0 : c->id;
 	if (serve)
 		err = mrpc_listener_serve(session, c, &r);
 	else
@@ -297,7 +300,8 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 		int fault = mrpc_copy_out(arg, c, sizeof(*c));
 
 		if (fault) {
-			mrpc_conn_undo(session, c->id);
+			if (c->id != known)
+				mrpc_conn_undo(session, c->id);
 			err = fault;
 		}
 	}
@@ -405,13 +409,16 @@ static int mrpc_ioc_call(struct mrpc_session *session, void __user *arg)
 		/* Without its token the call would be lost. */
 		c.flags = MRPC_CALL_CANCEL;
 		if (c.token)
-			mrpc_qp_call(session, &c);
-		return -EFAULT;
+			err = mrpc_qp_call(session, &c);
+		if (err)	/* there is no completion */
+			return -EFAULT;
+		goto fault;
 	}
 	if (err)
 		return err;
 	if (!copy_to_user(&to->cqe, &c.cqe, sizeof(c.cqe)))
 		return 0;
+fault:
 	if (c.cqe.flags & MRPC_CQE_BLOCK)	/* of which the application does not know */
 		mrpc_release(session, &c.cqe.block, 1);
 	return -EFAULT;

@@ -106,6 +106,8 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 	memcpy(args->addr, &l->addr, sizeof(args->addr));
 	mrpc_notify_listener(l, MRPC_EVENT_LISTENER_OPEN);
 out:
+	if (err)
+		mrpc_user_uncharge_listener(session->user);
 	mrpc_listener_put(l);
 	return err;
 }

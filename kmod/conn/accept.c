@@ -15,6 +15,7 @@
 #include "core/notify.h"
 #include "core/schema.h"
 #include "core/session.h"
+#include "core/user.h"
 #include "exec/kick.h"
 #include "lib/ds/claim.h"
 
@@ -102,7 +103,10 @@ static int mrpc_listener_room(struct mrpc_listener *l)
 	conn = mrpc_listener_oldest(l);
 	if (!conn)
 		return -EBUSY;
-	mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time, and others wait", true);
+	/* A connection whose HELLO is being answered is not silent: it settles by itself. */
+	if (!test_and_set_bit(MRPC_CONN_HEARD, &conn->flags))
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time, and others wait",
+				true);
 	mrpc_listener_settled(conn);
 	mrpc_conn_put(conn);
 	return 0;
@@ -212,6 +216,7 @@ void mrpc_listener_close(struct mrpc_listener *l)
 		while (!mrpc_claim_idle(&l->claim))
 			usleep_range(20, 100);
 	l->ops->unlisten(l);
+	mrpc_user_uncharge_listener(session->user);
 	mrpc_ready_remove_listener(l);
 	mrpc_notify_listener(l, MRPC_EVENT_LISTENER_CLOSE);
 	mrpc_listener_put(l);

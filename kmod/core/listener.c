@@ -8,7 +8,6 @@
 #include "core/services.h"
 #include "core/session.h"
 #include "core/transport.h"
-#include "core/user.h"
 
 static void mrpc_listener_release(struct kref *ref)
 {
@@ -16,7 +15,6 @@ static void mrpc_listener_release(struct kref *ref)
 
 	mrpc_transport_put(l->ops);
 	mrpc_services_put(l->services, l->nr_services);
-	mrpc_user_uncharge_listener(l->session->user);
 	mrpc_session_put(l->session);
 	kfree_rcu(l, rcu);
 }

@@ -163,9 +163,9 @@ static int mrpc_nl_conn_drain(struct sk_buff *request, struct genl_info *info)
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	state = READ_ONCE(conn->state);
-	if (state == MRPC_CONN_READY || state == MRPC_CONN_DRAINING) {
+	if (state == MRPC_CONN_READY) {
 		mrpc_conn_bye(conn);
-	} else {
+	} else if (state != MRPC_CONN_DRAINING) {	/* one BYE is enough */
 		NL_SET_ERR_MSG_FMT(info->extack, "connection %u is %s: only a ready one can be drained",
 				   conn->id, state == MRPC_CONN_CLOSED ? "closed" : "connecting");
 		err = -ENOTCONN;

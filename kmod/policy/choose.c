@@ -170,7 +170,8 @@ struct mrpc_chooser *mrpc_chooser_get(struct mrpc_replicas *set, struct mrpc_eng
 	if (!chooser) {
 		chooser = chooser_new(set, policy, e, extack);
 		if (!IS_ERR(chooser)) {
-			set->done = mrpc_chooser_done;
+			if (!set->done)	/* from the first chooser on it is read without the lock */
+				set->done = mrpc_chooser_done;
 			list_add(&chooser->list, &set->choosers);
 		}
 	}

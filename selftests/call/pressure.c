@@ -527,7 +527,7 @@ TEST(no_heap)
 	sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 10, NULL));
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_RESOURCE_EXHAUSTED);
-	CHECK_EQ(cqe.flags, MRPC_CQE_FREED | MRPC_CQE_LOCAL);
+	CHECK_EQ(cqe.flags, MRPC_CQE_FREED | MRPC_CQE_LOCAL | MRPC_CQE_FULL);
 	sqe = raw_sqe(p.conn, RAW_FAIL, raw_blob(&p.c, MRPC_ABORTED, 10, NULL));
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_ABORTED);

@@ -843,7 +843,7 @@ TEST(bad_input)
 		"is too long: a member has at most 51 bytes");
 	refused("members=tcp:1.2.3.4:5 policy=hash", "policy hash needs a field");
 	refused("members=tcp:1.2.3.4:5 failures=0", "failures");
-	refused("members=tcp:1.2.3.4:5 fallback=maybe", "fallback cannot be 'maybe'");
+	refused("members=tcp:1.2.3.4:5 fallback=maybe", "fallback: 'maybe' is no choice");
 	n = snprintf(many, sizeof(many), "members=");
 	for (i = 0; i < 17; i++)
 		n += snprintf(many + n, sizeof(many) - n, "%stcp:1.2.3.4:%u", i ? "," : "", 1 + i);

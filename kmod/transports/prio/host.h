@@ -189,6 +189,7 @@ struct prio_host {
  * @family: of the socket: AF_INET6 may have IPv4 peers
  * @addr: bound address, as getsockname() gives it
  * @connects: for those who connect: their peers' paths have no local address
+ * @taken: a listener is here, or is about to be; set under prio_ports_lock
  * @linked: peers with links; under host->lock
  * @idle: peers without links, the longest idle first; under host->lock
  * @l: who accepts here, or NULL; under host->lock
@@ -208,6 +209,7 @@ struct prio_port {
 	u16 family;
 	struct sockaddr_storage addr;
 	bool connects;
+	bool taken;
 	struct list_head linked;
 	struct list_head idle;
 	struct mrpc_listener *l;

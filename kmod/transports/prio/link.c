@@ -266,6 +266,7 @@ void prio_unlisten(struct mrpc_listener *l)
 		return;
 	spin_lock_bh(&port->host->lock);
 	port->l = NULL;
+	WRITE_ONCE(port->taken, false);
 	while ((link = prio_link_waiting(port)))
 		prio_link_turn_away(link);
 	prio_unlock(port->host);

@@ -261,6 +261,7 @@ static struct prio_port *prio_port_new(struct net *net, struct socket *sock, boo
 	port->host = host;
 	port->sock = sock;
 	port->connects = connects;
+	port->taken = !connects;
 	atomic_set(&port->users, 1);
 	INIT_LIST_HEAD(&port->waiting);
 	INIT_LIST_HEAD(&port->linked);
@@ -382,7 +383,8 @@ static struct prio_port *prio_port_left(struct net *net, const struct sockaddr_s
 	if (!host)
 		return NULL;
 	list_for_each_entry(port, &host->ports, list)
-		if (!port->connects && !READ_ONCE(port->l) && prio_same_address(&port->addr, addr))
+		if (!port->connects && !READ_ONCE(port->taken) &&
+		    prio_same_address(&port->addr, addr))
 			return port;
 	return NULL;
 }
@@ -442,10 +444,12 @@ struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
 	mutex_lock(&prio_ports_lock);
 	port = prio_port_left(net, addr);
 	*err = port ? prio_port_exchange(port, sock, addr, addr_len) : -EADDRINUSE;
-	if (*err)
+	if (*err) {
 		port = NULL;
-	else
+	} else {
+		WRITE_ONCE(port->taken, true);
 		atomic_inc(&port->users);
+	}
 	mutex_unlock(&prio_ports_lock);
 	return port;
 }

@@ -10,7 +10,7 @@
 
 /*
  * Both do the same, for all namespaces: now and then while there are hosts, and when a port has
- * lost its last user. Nobody puts them off.
+ * lost its last user. Nothing puts off what is due.
  */
 static struct delayed_work prio_reaper;
 static struct delayed_work prio_closer;
@@ -28,7 +28,7 @@ void prio_reap_later(void)
 	schedule_delayed_work(&prio_reaper, PRIO_PERIOD);
 }
 
-/* prio_reap_soon() - there is a port without users that may get some. Process context */
+/* prio_reap_soon() - a port without users may get some. Any context but hard interrupt */
 void prio_reap_soon(void)
 {
 	schedule_delayed_work(&prio_closer, PRIO_GRACE);
@@ -58,6 +58,10 @@ void prio_port_put(struct prio_port *port)
 	bool connects = port->connects;
 
 	WRITE_ONCE(port->unused, jiffies);
-	if (atomic_dec_and_test(&port->users))
-		mod_delayed_work(system_wq, &prio_closer, connects ? PRIO_GRACE : 0);
+	if (!atomic_dec_and_test(&port->users))
+		return;
+	if (connects)
+		prio_reap_soon();
+	else
+		mod_delayed_work(system_wq, &prio_closer, 0);
 }
