@@ -336,7 +336,7 @@ void mrpc_qp_set_pending(struct mrpc_session *session)
 	u32 nr = mrpc_qp_count(session), i;
 
 	wake_up_poll(&session->poll_wait, EPOLLIN | EPOLLRDNORM);
-	if (waitqueue_active(&session->accept_wait))
+	if (wq_has_sleeper(&session->accept_wait))
 		wake_up_poll(&session->accept_wait, EPOLLPRI);
 	for (i = 0; i < nr; i++)
 		if (session->qps[i]->flags & MRPC_QP_SERVE)

@@ -131,11 +131,13 @@ struct mrpc_sqe {
 	__u8 flags;
 	__u8 priority;
 	__u8 resv;
+
 	__extension__ union {
 		__u32 conn;
 		__u32 nr;
 	};
 	__aligned_u64 user_data;
+
 	__extension__ union {
 		__extension__ struct {
 			__aligned_u64 call;
@@ -537,6 +539,7 @@ struct mrpc_call_sync {
 	__u32 size;
 	__u32 nr;
 	struct mrpc_sqe sqe;
+
 	__extension__ union {
 		__u32 blocks[MRPC_RELEASE_MAX];
 		struct mrpc_cqe cqe;
