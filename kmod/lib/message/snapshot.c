@@ -26,25 +26,6 @@ static __always_inline int snap_take(struct msg_walk *w, const struct mrpc_field
 	return 0;
 }
 
-/*
- * The same for the struct and text sections. They are kernel memory, of which a message may
- * have less.
- */
-static __always_inline int snap_take_head(struct msg_walk *w, const struct mrpc_field *f,
-					  struct mrpc_ref ref, u64 len)
-{
-	int ret = snap_take(w, f, ref, len);
-
-	if (unlikely(ret))
-		return ret;
-	if (unlikely(len > w->head_room)) {
-		mrpc_msg_refuse_ref(w, f, ref, "makes the structures and text too large");
-		return -EFBIG;
-	}
-	w->head_room -= len;
-	return 0;
-}
-
 /* What is not in the region of the root, or nowhere. */
 static noinline const void *snap_far(struct msg_walk *w, const struct mrpc_field *f,
 				     struct mrpc_ref ref, u64 len, u32 align)
@@ -76,6 +57,33 @@ static __always_inline const void *snap_at(struct msg_walk *w, const struct mrpc
 	return snap_far(w, f, ref, len, align);
 }
 
+/* Refuses a block of the head: for what it refers to, or for its size. Return: a negative errno. */
+static noinline int snap_refuse_head(struct msg_walk *w, const struct mrpc_field *f,
+				     struct mrpc_ref ref, u64 len, u32 align)
+{
+	if (!snap_at(w, f, ref, len, align))
+		return -EINVAL;
+	mrpc_msg_refuse_ref(w, f, ref, "makes the structures and text too large");
+	return -EFBIG;
+}
+
+/*
+ * Takes @room bytes of the struct and text sections, for the @len that @ref refers to. They are
+ * kernel memory, of which a message may have less.
+ */
+static __always_inline int snap_take_head(struct msg_walk *w, const struct mrpc_field *f,
+					  struct mrpc_ref ref, u64 len, u32 align, u64 room)
+{
+	int ret = snap_take(w, f, ref, room);
+
+	if (unlikely(ret))
+		return ret;
+	if (unlikely(room > w->head_room))
+		return snap_refuse_head(w, f, ref, len, align);
+	w->head_room -= room;
+	return 0;
+}
+
 static noinline int snap_grow_to(struct msg_walk *w, const struct mrpc_field *f,
 				 struct mrpc_ref ref, u64 need)
 {
@@ -102,7 +110,7 @@ static __always_inline int snap_struct(struct msg_walk *w, const struct mrpc_fie
 	int ret;
 
 	*at = w->structs;
-	ret = snap_take_head(w, f, ref, ALIGN(len, 8));
+	ret = snap_take_head(w, f, ref, len, align, ALIGN(len, 8));
 	if (ret)
 		return ret;
 	w->structs += ALIGN(len, 8);
@@ -132,7 +140,7 @@ static __always_inline int snap_count(struct msg_walk *w, const struct mrpc_fiel
 		msg_put_ref(w->head + at, 0, 0);
 		return 0;
 	}
-	ret = text ? snap_take_head(w, f, ref, len) : snap_take(w, f, ref, len);
+	ret = text ? snap_take_head(w, f, ref, ref.len, 1, len) : snap_take(w, f, ref, len);
 	if (ret)
 		return ret;
 	if (text)
