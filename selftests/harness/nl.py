@@ -73,20 +73,18 @@ class Netlink:
         raise Refused(-code, message)
 
     def ask(self, cmd, body=b'', flags=0, family=None):
-        self.send(cmd, body, flags, family)
+        self.send(cmd, body, flags | 4, family)         # NLM_F_ACK: a command may answer nothing
         found = []
         while True:
             for kind, flags, data in self.messages():
                 if kind == 2:
                     self.error(data, flags)
-                elif kind == 3:
+                    return found
+                if kind == 3:
                     self.error(data, 0)
                     return found
-                else:
-                    assert data[0] == cmd or family
-                    found.append(attrs(data[4:]))
-            if not flags & 2 and found:         # no NLM_F_MULTI
-                return found
+                assert data[0] == cmd or family
+                found.append(attrs(data[4:]))
 
     def dump(self, cmd, body=b''):
         return self.ask(cmd, body, 0x300)
