@@ -273,7 +273,7 @@ struct prio_link_key {
  * @key: its peer, immutable while the link exists: a peer with links is not freed
  * @node: in host->links, while @known
  * @known: messages for it are accepted
- * @token: which association it belongs to: our token in it; 0: none yet
+ * @token: our token in the association that it belongs to; 0: its OPEN has not arrived yet
  * @conn: the connection; NULL before it is accepted, and from release on
  * @waiting: entry of port->waiting until accepted
  * @of_peer: entry of peer->links

@@ -55,8 +55,6 @@ int prio_link_setup(struct prio_link *link, struct prio_peer *peer, u64 id)
 	INIT_LIST_HEAD(&link->ready);
 	INIT_LIST_HEAD(&link->early);
 	INIT_LIST_HEAD(&link->heads);
-	if (peer->core.state == MRPC_PRIO_PEER_UP)
-		link->token = peer->core.local;
 	if (rhashtable_insert_fast(&link->host->links, &link->node, prio_link_params))
 		return -ENOMEM;
 	link->known = true;
@@ -98,6 +96,7 @@ struct prio_link *prio_link_arrives(struct prio_peer *peer, u64 id, u32 *code)
 		kfree(link);
 		return NULL;
 	}
+	link->token = peer->core.local;
 	atomic_inc(&port->users);
 	list_add_tail(&link->waiting, &port->waiting);
 	WRITE_ONCE(port->nr_waiting, port->nr_waiting + 1);

@@ -165,6 +165,8 @@ void prio_out_ended(struct prio_host *host)
 		int err = prio_out_verdict(tx);
 
 		link->ref++;	/* until the last look */
+		if (tx->kind == MRPC_PRIO_OPEN && tx->status == MRPC_PRIO_DONE)
+			link->token = link->key.peer->core.local;
 		if (err)
 			prio_link_fail(link, err);
 		prio_out_follow(out, !link->err);

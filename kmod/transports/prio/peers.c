@@ -149,11 +149,21 @@ static int prio_peer_end(const struct prio_peer *peer)
 	return peer->core.status == MRPC_PRIO_SILENT ? -ETIMEDOUT : -ECONNRESET;
 }
 
+/* Does the end of an association, or a new one, end @link? */
+static bool prio_link_ends(const struct prio_link *link, const struct mrpc_prio_peer *core)
+{
+	if (core->state == MRPC_PRIO_PEER_UP)
+		return link->token && link->token != core->local;
+	/* The protocol sends again, to the next incarnation, what the last one has not heard. */
+	return link->token || core->status != MRPC_PRIO_RESTARTED;
+}
+
 /**
  * prio_peer_events() - associations have come about, or ended: so have links
  * @host: the host
  *
  * A connection belongs to one association: the other end of the next one knows nothing of it.
+ * A connection whose OPEN has not arrived belongs to none.
  */
 void prio_peer_events(struct prio_host *host)
 {
@@ -162,12 +172,9 @@ void prio_peer_events(struct prio_host *host)
 
 	while ((core = mrpc_prio_peer_event(&host->ep))) {
 		struct prio_peer *peer = prio_peer_of(core);
-		bool up = core->state == MRPC_PRIO_PEER_UP;
 
 		hlist_for_each_entry(link, &peer->links, of_peer) {
-			if (up && !link->token)
-				link->token = core->local;
-			else if (!up || link->token != core->local)
+			if (prio_link_ends(link, core))
 				prio_link_fail(link, prio_peer_end(peer));
 		}
 	}

@@ -321,9 +321,27 @@ void prio_packets_came(struct sock *sk)
 	rcu_read_unlock();
 }
 
+/* The end of what @p, a packet of ours that never arrives, asked for. */
+static void prio_packet_lost(struct prio_peer *peer, const struct mrpc_prio_packet *p)
+{
+	const struct mrpc_prio_peer *core = &peer->core;
+	struct prio_link *link;
+
+	if (p->type == MRPC_PRIO_HELLO && core->state == MRPC_PRIO_PEER_HELLO &&
+	    p->token == core->local) {
+		prio_peer_refused(peer);
+	} else if (p->type == MRPC_PRIO_DATA && core->state == MRPC_PRIO_PEER_UP &&
+		   p->to == core->remote) {
+		link = prio_link_find(peer, p->conn);
+		if (link && !link->token)
+			prio_link_fail(link, -ECONNREFUSED);
+	}
+}
+
 /*
- * A packet of ours was of no use, says the network. Anybody could say so; who quotes the token
- * of a HELLO has seen it: then nobody is there.
+ * The network reports that nobody listens where a packet of ours went. Any host can send such a
+ * report. One that quotes a token of 64 bits comes from a host that saw the packet: it is believed,
+ * for links that the peer has not heard of.
  */
 static void prio_packet_refused(struct prio_port *port, struct sk_buff *skb)
 {
@@ -339,8 +357,7 @@ static void prio_packet_refused(struct prio_port *port, struct sk_buff *skb)
 	if (serr->ee.ee_errno != ECONNREFUSED)
 		return;
 	head = skb_header_pointer(skb, 0, sizeof(buf), buf);
-	if (!head || mrpc_prio_parse(head, sizeof(buf), sizeof(buf), &p, &why) ||
-	    p.type != MRPC_PRIO_HELLO)
+	if (!head || mrpc_prio_parse(head, sizeof(buf), sizeof(buf), &p, &why))
 		return;
 	memset(&path, 0, sizeof(path));
 	path.lport = port->number;
@@ -356,8 +373,8 @@ static void prio_packet_refused(struct prio_port *port, struct sk_buff *skb)
 	}
 	spin_lock_bh(&port->host->lock);
 	peer = prio_peer_find(port->host, &path);
-	if (peer && peer->core.state == MRPC_PRIO_PEER_HELLO && peer->core.local == p.token)
-		prio_peer_refused(peer);
+	if (peer)
+		prio_packet_lost(peer, &p);
 	prio_unlock(port->host);
 }
 
