@@ -308,7 +308,10 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
  */
 void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 {
-	WRITE_ONCE(conn->link_err, err);
+	if (err == -EPROTO || err == -EBADMSG)	/* whatever the peer did then */
+		WRITE_ONCE(conn->link_err, err);
+	else
+		err = cmpxchg(&conn->link_err, 0, err) ?: err;
 	if (err == -ESHUTDOWN) {
 		why = "the peer closed the connection";
 	} else if (err == -ECONNREFUSED) {

@@ -205,7 +205,8 @@ struct mrpc_path {
  * @max_message: largest message accepted here
  * @peer_max_message: largest that the peer accepts
  * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
- * @link_err: what ended the link, a negative errno, or 0
+ * @link_err: what ended the link first, a negative errno, or 0: of the owners of both claims, and
+ *	of the transport, which may know it before them
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
  * @touch: entry of the @touched of the connection whose calls it carries

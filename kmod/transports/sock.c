@@ -33,6 +33,18 @@ static void mrpc_sock_write_space(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
+/*
+ * Keeps the error of a socket. Sending and receiving take it out of the socket: the one that comes
+ * second would see an orderly end or a broken pipe.
+ */
+static void mrpc_sock_note_error(struct mrpc_conn *conn, const struct sock *sk)
+{
+	int err = READ_ONCE(sk->sk_err);
+
+	if (err && err != EPIPE)
+		cmpxchg(&conn->link_err, 0, -err);
+}
+
 /* Connected; or reset, or the end of the stream: the receive side finds out which. */
 static void mrpc_sock_state_change(struct sock *sk)
 {
@@ -40,10 +52,12 @@ static void mrpc_sock_state_change(struct sock *sk)
 
 	read_lock_bh(&sk->sk_callback_lock);
 	conn = sk->sk_user_data;
-	if (conn && inet_sk_state_load(sk) == TCP_ESTABLISHED)
+	if (conn && inet_sk_state_load(sk) == TCP_ESTABLISHED) {
 		mrpc_kick_tx(conn);
-	else if (conn)
+	} else if (conn) {
+		mrpc_sock_note_error(conn, sk);
 		mrpc_kick_rx(conn);
+	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -71,6 +85,7 @@ int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hoo
 		sk->sk_data_ready = mrpc_sock_data_ready;
 		sk->sk_write_space = mrpc_sock_write_space;
 		sk->sk_state_change = mrpc_sock_state_change;
+		mrpc_sock_note_error(conn, sk);
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
 	return err;
