@@ -139,6 +139,42 @@ TEST(prio_vain_messages)
 	strangers_stop();
 }
 
+/* One peer with many messages, and many peers with one each: the shares of peers are the same. */
+TEST(prio_vain_apart)
+{
+	static struct mrpc_prio_tx many[1000];
+	u32 packets[2] = { 0 }, i;
+	struct mrpc_prio_chunk c;
+	u64 until;
+
+	strangers_start();
+	for (i = 0; i < ARRAY_SIZE(many); i++) {
+		many[i].total = 1;
+		CHECK_EQ(mrpc_prio_submit(&b->ep, &strangers[0].peer, &many[i], now), 0);
+	}
+	for (i = 0; i < 10; i++) {
+		strangers[i].tx.total = 1;
+		CHECK_EQ(mrpc_prio_submit(&b->ep, &strangers[i].peer, &strangers[i].tx, now), 0);
+	}
+	sends(3);
+	CHECK_EQ(b->ep.tx_vain, 10);
+	CHECK_EQ(strangers[0].peer.tx_vain, ARRAY_SIZE(many) + 1);
+	for (until = now + 60 * SECOND; now < until;) {
+		pass(1000000);
+		while (mrpc_prio_tx_next(&b->ep, now, &c)) {
+			mrpc_prio_tx_sent(&b->ep, &c, c.len, true, now);
+			if (c.peer == &strangers[1].peer)
+				packets[1]++;
+			else if (c.tx == &many[0])
+				packets[0]++;
+		}
+	}
+	/* It waits as if it were alone: 0.2 to 0.3 s. One of a thousand waits for its peer's share. */
+	CHECK_MSG(packets[1] >= 180, "%u packets in a minute", packets[1]);
+	CHECK_MSG(packets[0] >= 20 && packets[0] <= 50, "%u packets in a minute", packets[0]);
+	strangers_stop();
+}
+
 /* All is due at once: others get the lock in between. */
 TEST(prio_timers_in_batches)
 {

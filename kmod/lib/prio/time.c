@@ -49,13 +49,29 @@ u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer 
 }
 
 /*
- * The same where repeats are in vain, as those of @nr messages are: a stranger may have many, and
- * all of them together are worth no more than so many packets a second.
+ * As mrpc_prio_rto(), for a message whose repeats are in vain, one of @share / peers of its peer.
+ * Repeats in vain are worth so many packets a second. All peers have equal shares of that, so a
+ * peer with many messages delays only its own.
  */
 u64 mrpc_prio_rto_vain(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries,
-		       u32 nr)
+		       u64 share)
 {
-	return peer_apart(peer, max(mrpc_prio_rto(ep, peer, tries), nr * VAIN_APART));
+	return peer_apart(peer, max(mrpc_prio_rto(ep, peer, tries), share * VAIN_APART));
+}
+
+/*
+ * Counts a message whose repeats are in vain, or counts it no more. @peers: peers with such
+ * messages; @messages: those of its peer; @counts: whether it counts.
+ */
+void mrpc_prio_vain_count(u32 *peers, u16 *messages, bool *counts, bool vain)
+{
+	if (vain == *counts)
+		return;
+	*counts = vain;
+	if (vain)
+		*peers += !(*messages)++;
+	else
+		*peers -= !--*messages;
 }
 
 /*

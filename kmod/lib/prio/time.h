@@ -16,7 +16,8 @@ void mrpc_prio_peer_grow(const struct mrpc_prio *ep, const struct mrpc_prio_peer
 u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 u64 mrpc_prio_rto_vain(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries,
-		       u32 nr);
+		       u64 share);
+void mrpc_prio_vain_count(u32 *peers, u16 *messages, bool *counts, bool vain);
 u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 
 #endif /* MRPC_LIB_PRIO_TIME_H */

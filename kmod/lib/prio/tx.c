@@ -103,8 +103,7 @@ static void tx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
 	bool vain = tx->state != MRPC_PRIO_TX_ENDED && tx->tries >= MRPC_PRIO_VAIN_TRIES;
 
-	ep->tx_vain += (u32)vain - tx->vain;
-	tx->vain = vain;
+	mrpc_prio_vain_count(&ep->tx_vain, &tx->peer->tx_vain, &tx->vain, vain);
 }
 
 /* The one place where a message is listed or delisted. What has begun resumes at the head. */
@@ -179,7 +178,8 @@ static u64 tx_spurned_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *
 /* Until it is announced again, or its ABORT is. */
 static u64 tx_rto(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 {
-	return tx->vain ? mrpc_prio_rto_vain(ep, tx->peer, tx->tries, ep->tx_vain) :
+	return tx->vain ? mrpc_prio_rto_vain(ep, tx->peer, tx->tries,
+					     (u64)ep->tx_vain * tx->peer->tx_vain) :
 			  mrpc_prio_rto_apart(ep, tx->peer, tx->tries);
 }
 

@@ -102,7 +102,7 @@ enum mrpc_prio_tx_state {
  * @seen: the peer knows it
  * @out: with the caller, between mrpc_prio_tx_next() or _turn() and mrpc_prio_tx_sent()
  * @gated: it sends payload by the caller's turns
- * @vain: it counts in mrpc_prio.tx_vain
+ * @vain: it counts in peer->tx_vain
  * @gate: among those of which mrpc_prio_tx_gates() is to tell
  * @begun_at: when it began; ABORTING: to be that
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
@@ -196,7 +196,7 @@ enum mrpc_prio_rx_state {
  * @stalled: it does not get on: it holds no share of what may be outstanding, and no turn
  * @moved: something came since the timer fired
  * @got_on: since then it got on
- * @vain: it counts in mrpc_prio.rx_vain
+ * @vain: it counts in peer->rx_vain
  * @mark: bytes that were here when it got on last, or stalled
  * @mark_at: when it got on; or since when something is missing that could come
  * @repeats: what it counts in peer->repeats
@@ -294,6 +294,8 @@ enum mrpc_prio_peer_state {
  * @repeats: bytes that it was asked to send again and that are not here
  * @vain: it was waited for in vain since all came that it was asked for: which time that was,
  *	counted over all peers; else 0
+ * @tx_vain: messages being sent to it that it does not answer, whatever is repeated
+ * @rx_vain: messages from it of which nothing comes, or whose refusal it does not answer
  * @spare: it holds a step that is beyond rule.outstanding
  * @tardy: a message of it has stalled, or it came to us and has sent nothing yet: it is granted
  *	after all others, until a step has come of it; how much of that is to come, in 255ths
@@ -376,7 +378,8 @@ struct mrpc_prio_peer {
 	u8 tries;
 	u8 lost_full;
 	u8 late;
-	u8 nr_notes;
+	u8 nr_notes : 4;
+	u8 nr_acks : 4;
 	u32 say;
 	u32 rtt_while;
 	u64 local;
@@ -420,9 +423,10 @@ struct mrpc_prio_peer {
 		u64 more;
 	} acks[MRPC_PRIO_NR_ACKS];
 	u64 note_msg[MRPC_PRIO_NR_NOTES];
-	u16 note_code[MRPC_PRIO_NR_NOTES];
+	u8 note_code[MRPC_PRIO_NR_NOTES];
 	u8 note_op[MRPC_PRIO_NR_NOTES];
-	u8 nr_acks;
+	u16 tx_vain;
+	u16 rx_vain;
 	u32 nr_tx;
 	u32 nr_rx;
 	struct mrpc_lheap rx_heap;
@@ -443,6 +447,8 @@ struct mrpc_prio_peer {
 
 /* With the address and a hash table's link it is 960 bytes in the kernel: 17 in four pages. */
 static_assert(sizeof(struct mrpc_prio_peer) <= 856);
+static_assert(MRPC_PRIO_NR_NOTES < 16 && MRPC_PRIO_NR_ACKS < 16);
+static_assert(MRPC_PRIO_WINDOW <= U16_MAX && MRPC_PRIO_REFUSAL_MAX <= U8_MAX);
 
 /**
  * struct mrpc_prio_stats - counters; only grow
@@ -495,8 +501,8 @@ struct mrpc_prio_stats {
  * @repeats: bytes asked for again and not here: the sum of peer->repeats
  * @nr_asked: peers with peer->repeats
  * @vain: times that a peer was waited for in vain, see peer->vain
- * @tx_vain: messages being sent of which nothing is heard, whatever is repeated
- * @rx_vain: messages being received of which nothing comes, or whose sender does not answer the refusal
+ * @tx_vain: peers with peer->tx_vain
+ * @rx_vain: peers with peer->rx_vain
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @tx_since: those of them that have begun, the one that has waited longest for a turn first

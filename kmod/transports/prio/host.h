@@ -274,6 +274,7 @@ struct prio_link_key {
  * @node: in host->links, while @known
  * @known: messages for it are accepted
  * @token: our token in the association that it belongs to; 0: its OPEN has not arrived yet
+ * @reopened: its OPEN has been sent to a peer that had restarted, and was sent again
  * @conn: the connection; NULL before it is accepted, and from release on
  * @waiting: entry of port->waiting until accepted
  * @of_peer: entry of peer->links
@@ -302,6 +303,7 @@ struct prio_link {
 	struct prio_link_key key;
 	struct rhash_head node;
 	bool known;
+	bool reopened;
 	u64 token;
 	struct mrpc_conn *conn;
 	struct list_head waiting;

@@ -151,6 +151,23 @@ static int prio_out_verdict(const struct mrpc_prio_tx *tx)
 	}
 }
 
+/*
+ * Asks for a connection again, over the next association. The peer has restarted and knows nothing
+ * of an OPEN to its last incarnation. Once for each link: a peer may restart without end.
+ */
+static bool prio_out_reopen(struct prio_out *out)
+{
+	struct prio_link *link = out->link;
+
+	if (out->core.kind != MRPC_PRIO_OPEN || out->core.status != MRPC_PRIO_RESTARTED ||
+	    link->token || link->reopened)
+		return false;
+	link->reopened = true;
+	mrpc_unit_leave(&out->unit);
+	prio_out_go(out);
+	return true;
+}
+
 /**
  * prio_out_ended() - see which messages have ended
  * @host: the host; under its lock
@@ -164,6 +181,8 @@ void prio_out_ended(struct prio_host *host)
 		struct prio_link *link = out->link;
 		int err = prio_out_verdict(tx);
 
+		if (prio_out_reopen(out))
+			continue;
 		link->ref++;	/* until the last look */
 		if (tx->kind == MRPC_PRIO_OPEN && tx->status == MRPC_PRIO_DONE)
 			link->token = link->key.peer->core.local;
