@@ -70,6 +70,39 @@ static void mrpc_change_stuck(const struct mrpc_conn *conn, int err)
 			    conn->dp_id, ERR_PTR(err));
 }
 
+/*
+ * Ends a connection that cannot have its engines for what its own services are. The application
+ * chose these, so they do not keep the operator from changing the others.
+ */
+static void mrpc_change_unfit(struct mrpc_conn *conn)
+{
+	pr_warn_ratelimited("mrpc: datapath %u ends: a service of it has too many methods for the rules\n",
+			    conn->dp_id);
+	mrpc_conn_close(conn, MRPC_RESOURCE_EXHAUSTED,
+			"a service has too many methods for the operator's rules", true);
+}
+
+/* Changes one datapath of a scope. Return: 0 or a negative errno. */
+static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *result, u64 *pauses,
+			   struct netlink_ext_ack *extack)
+{
+	int ret = mrpc_datapath_change(conn, !extack, &pauses[result->changed], &result->leaked,
+				       extack);
+
+	if (ret >= 0) {
+		result->changed += ret;
+		return 0;
+	}
+	if (ret == -E2BIG && extack) {
+		mrpc_change_unfit(conn);
+		return 0;
+	}
+	result->failed_dp = conn->dp_id;
+	if (!extack)
+		mrpc_change_stuck(conn, ret);
+	return ret;
+}
+
 /**
  * mrpc_change_apply() - bring the datapaths of a scope to what the placements say
  * @net: the network namespace
@@ -78,8 +111,8 @@ static void mrpc_change_stuck(const struct mrpc_conn *conn, int err)
  * @extack: why not; NULL: this takes something back: no signal ends it, and no
  *	failure keeps the others from going back
  *
- * One after the other; each stands still only for its own change. Otherwise stops at
- * the first failure. Called under mrpc_net.change.
+ * One after the other; each stands still only for its own change. A connection that cannot have
+ * its engines for what its services are ends. Otherwise stops at the first failure. Called under mrpc_net.change.
  *
  * Context: process; waits, interruptibly.
  * Return: 0 or a negative errno.
@@ -101,15 +134,8 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 	for (i = 0; i < nr; i++) {
 		if (pauses && (!err || !extack) && mrpc_scope_matches(scope, conns[i])) {
 			result->matched++;
-			ret = mrpc_datapath_change(conns[i], !extack, &pauses[result->changed],
-						   &result->leaked, extack);
-			if (ret < 0)
-				result->failed_dp = conns[i]->dp_id;
-			else
-				result->changed += ret;
-			if (ret < 0 && !extack)
-				mrpc_change_stuck(conns[i], ret);
-			err = err ?: min(ret, 0);
+			ret = mrpc_change_one(conns[i], result, pauses, extack);
+			err = err ?: ret;
 			cond_resched();
 		}
 		mrpc_conn_put(conns[i]);

@@ -28,10 +28,12 @@
 #define MRPC_UNUSED_BYTES	(4 << 20)
 
 /*
- * What rules may cost with one schema, which the operator has not chosen:
- * rules and conditions, times methods; and bytes of all bindings.
+ * What rules may cost with one schema, which the operator has not chosen: rules and conditions,
+ * times methods; and bytes of all bindings. Services of MRPC_BIND_METHODS methods go with all
+ * rules. A service of more may not, and has no connections then.
  */
 #define MRPC_BIND_MAX		(1 << 20)
+#define MRPC_BIND_METHODS	64
 #define MRPC_BIND_BYTES		(64 << 20)
 
 static atomic64_t mrpc_next_ruleset;
@@ -298,9 +300,12 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs)
 }
 EXPORT_SYMBOL_GPL(mrpc_ruleset_free);
 
-/* New ones come at the end, and are bound when they are needed. */
-static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset *prev,
-				   struct netlink_ext_ack *extack)
+/*
+ * Binds the schemas that @prev has. New ones come at the end, and are bound when they are needed.
+ * A schema that is too large for the rules does not keep the operator from changing them: its
+ * connections end when their turn comes.
+ */
+static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset *prev)
 {
 	u32 nr = READ_ONCE(prev->nr_schemas);
 	struct mrpc_bound_schema *b;
@@ -311,13 +316,8 @@ static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset 
 		if (!schema)
 			continue;
 		b = mrpc_ruleset_bind(rs, schema, 0);
-		if (PTR_ERR_OR_ZERO(b) == -E2BIG)
-			NL_SET_ERR_MSG_FMT(extack, "%u rules with %u conditions are too many for the %u methods of '%s'",
-					   rs->rules->nr_rules, rs->rules->nr_conds,
-					   schema->plan->nr_methods,
-					   mrpc_schema_service(schema->plan));
 		mrpc_schema_put(schema);
-		if (IS_ERR(b))
+		if (IS_ERR(b) && PTR_ERR(b) != -E2BIG)
 			return PTR_ERR(b);
 	}
 	return 0;
@@ -326,9 +326,14 @@ static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset 
 static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
 			     struct mrpc_ruleset *prev, struct netlink_ext_ack *extack)
 {
-	u32 nr = rs->rules->nr_sets, i;
+	u32 nr = rs->rules->nr_sets, most = MRPC_BIND_MAX / MRPC_BIND_METHODS, i;
 	int err;
 
+	if (rs->rules->nr_rules + rs->rules->nr_conds > most) {
+		NL_SET_ERR_MSG_FMT(extack, "%u rules with %u conditions: together at most %u",
+				   rs->rules->nr_rules, rs->rules->nr_conds, most);
+		return -E2BIG;
+	}
 	if (nr) {
 		rs->uses = kcalloc(nr, sizeof(*rs->uses), GFP_KERNEL_ACCOUNT);
 		if (!rs->uses)
@@ -339,7 +344,7 @@ static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
 		if (err)
 			return err;
 	}
-	return prev ? mrpc_ruleset_bind_ahead(rs, prev, extack) : 0;
+	return prev ? mrpc_ruleset_bind_ahead(rs, prev) : 0;
 }
 
 /**
@@ -421,7 +426,7 @@ static void mrpc_ruleset_move(struct mrpc_bound_conn *bc, struct mrpc_bound_conn
  * For create() and configure(); destroy() is to call mrpc_ruleset_detach().
  *
  * Context: process; may sleep, briefly where the services' schemas are known.
- * Return: 0, -ENOMEM, -EINTR (a fatal signal), or -E2BIG: too much for these services.
+ * Return: 0, -ENOMEM, -EINTR (a fatal signal), or -E2BIG: a service has too many methods.
  */
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc)

@@ -518,37 +518,81 @@ static int bind_methods(struct raw *s, uint32_t nr)
 }
 
 /* The same session serves and connects: its thread does both while it waits. */
-static int connect_methods(uint32_t nr, const char *addr)
+static int connect_methods(struct raw *s, uint32_t nr, const char *addr)
 {
 	struct mrpc_connect c;
-	struct raw s;
-	int err;
 
-	raw_open(&s, 65536, 65536);
-	c = raw_target(&s, addr);
+	raw_open(s, 65536, 65536);
+	c = raw_target(s, addr);
 	memset(c.schemas, 0, sizeof(c.schemas));
-	c.schemas[0] = bind_methods(&s, nr);
+	c.schemas[0] = bind_methods(s, nr);
 	c.nr_schemas = 1;
-	CHECK(raw_serve_at(&s, &c) > 0);
-	err = raw_connect_to(&s, &c);
-	raw_close(&s);
-	return err;
+	CHECK(raw_serve_at(s, &c) > 0);
+	return raw_connect_to(s, &c);
+}
+
+/* So many rules of one condition each. Return: the exit status of the command that adds them. */
+static int add_rules(uint32_t nr)
+{
+	FILE *f = fopen("/tmp/many-rules", "w");
+	uint32_t i;
+	int status;
+
+	CHECK(f);
+	for (i = 0; i < nr; i++)
+		fprintf(f, "deny if field f0 > %u\n", 1000 + i);
+	CHECK_EQ(fclose(f), 0);
+	status = system("mrpc engine add acl rules /tmp/many-rules");
+	CHECK_EQ(unlink("/tmp/many-rules"), 0);
+	return status;
 }
 
 /* Rules times methods has a limit: a stranger's schema must not cost minutes. */
 TEST(too_many_for_a_schema)
 {
-	FILE *f = fopen("/tmp/many-rules", "w");
-	uint32_t i;
+	struct raw s;
 
-	CHECK(f);
-	for (i = 0; i < 2048; i++)
-		fprintf(f, "deny if field f0 > %u\n", 1000 + i);
-	CHECK_EQ(fclose(f), 0);
 	op_del_all();
-	CHECK_EQ(system("mrpc engine add acl rules /tmp/many-rules"), 0);
-	CHECK(connect_methods(300, "loop:many") < 0);
-	CHECK(connect_methods(200, "loop:less") > 0);
+	CHECK_EQ(add_rules(2048), 0);
+	CHECK(connect_methods(&s, 300, "loop:many") < 0);
+	raw_close(&s);
+	CHECK(connect_methods(&s, 200, "loop:less") > 0);
+	raw_close(&s);
 	op_must_del("acl");
-	CHECK_EQ(unlink("/tmp/many-rules"), 0);
+}
+
+static bool is_ready(struct raw *s, int conn)
+{
+	struct mrpc_conn_info info = { .size = sizeof(info), .conn = conn };
+
+	return !raw_ioctl(s->fd, MRPC_IOC_CONN_INFO, &info) && info.state == MRPC_CONN_READY;
+}
+
+/* An application's schema does not decide which rules the operator may have. */
+TEST(too_many_methods_for_new_rules)
+{
+	int conns[2], percent;
+	struct raw s[2];
+
+	for (percent = 0; percent <= 1; percent++) {
+		op_del_all();
+		raw_pair(&p, "loop", 1);
+		conns[0] = connect_methods(&s[0], 300, "loop:many");
+		conns[1] = connect_methods(&s[1], 200, "loop:less");
+		CHECK(conns[0] > 0 && conns[1] > 0);
+		/* What there are rules for already is bound before anything is changed. */
+		if (percent)
+			CHECK_EQ(add_rules(1), 0);
+		if (percent)
+			CHECK_EQ(system("for i in $(seq 2048); do echo \"deny if field f0 > $i\"; done "
+					">/tmp/rules; mrpc engine set acl rules /tmp/rules"), 0);
+		else
+			CHECK_EQ(add_rules(2048), 0);
+		CHECK(!is_ready(&s[0], conns[0]));
+		CHECK(is_ready(&s[1], conns[1]));
+		CHECK_EQ(call(RAW_ECHO, 1, 10, "fine", NULL), MRPC_OK);
+		raw_close(&s[0]);
+		raw_close(&s[1]);
+		end();
+	}
 }
