@@ -143,9 +143,8 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	hello->max_calls = min(hello->max_calls, conn->serves.limit);
 	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
 		return -ENOMEM;
-	if (!fine) {	/* the client reads why and closes; the timer sees to it */
+	if (!fine) {	/* the client reads why and closes; until then it keeps its place */
 		set_bit(MRPC_CONN_DENIED, &conn->flags);
-		mrpc_listener_settled(conn);
 		return 0;
 	}
 	/* From here method numbers of the wire are checked against what the

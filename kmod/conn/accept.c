@@ -104,7 +104,9 @@ static int mrpc_listener_room(struct mrpc_listener *l)
 	if (!conn)
 		return -EBUSY;
 	/* A connection whose HELLO is being answered is not silent: it settles by itself. */
-	if (!test_and_set_bit(MRPC_CONN_HEARD, &conn->flags))
+	if (test_bit(MRPC_CONN_DENIED, &conn->flags))
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake was refused", false);
+	else if (!test_and_set_bit(MRPC_CONN_HEARD, &conn->flags))
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time, and others wait",
 				true);
 	mrpc_listener_settled(conn);

@@ -287,7 +287,7 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 EXPORT_SYMBOL_GPL(mrpc_kick_listener);
 
 /**
- * mrpc_listener_settled() - a handshake has succeeded, was refused, or has ended
+ * mrpc_listener_settled() - a handshake has succeeded, or its connection ends
  * @conn: the accepted connection; it may have settled before
  *
  * Context: process.

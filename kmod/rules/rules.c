@@ -181,19 +181,19 @@ static struct mrpc_bound_schema *mrpc_ruleset_use(struct mrpc_ruleset *rs,
 	return b;
 }
 
-/* Under rs->lock: which rules can match a call of a schema. */
-static void mrpc_ruleset_note(struct mrpc_ruleset *rs, const struct mrpc_bound_schema *b)
+/* Finds which rules can match a call of a schema: a bit of @fits for each. */
+static void mrpc_bound_fits(const struct mrpc_bound_schema *b, const struct mrpc_rules *rules,
+			    unsigned long *fits)
 {
 	const struct mrpc_rules_binding *binding;
 	u32 method, kind, i;
 
-	rs->bound = true;
+	bitmap_zero(fits, MRPC_RULES_MAX);
 	for (method = 0; method < b->schema->plan->nr_methods; method++) {
 		binding = b->methods[method].binding;
 		for (kind = 0; binding && kind < ARRAY_SIZE(binding->kinds); kind++)
 			for (i = 0; i < binding->kinds[kind].nr_rules; i++)
-				__set_bit(binding->kinds[kind].rules[i].rule - rs->rules->rules,
-					  rs->fits);
+				__set_bit(binding->kinds[kind].rules[i].rule - rules->rules, fits);
 	}
 }
 
@@ -208,6 +208,7 @@ static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 						   struct mrpc_schema *schema, u32 users)
 {
 	struct mrpc_bound_schema *b, *mine;
+	DECLARE_BITMAP(fits, MRPC_RULES_MAX);
 
 	spin_lock(&rs->lock);
 	b = mrpc_ruleset_use(rs, schema, users);
@@ -218,12 +219,14 @@ static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 	if (IS_ERR(mine))
 		return mine;
 	mine->users = users;
+	mrpc_bound_fits(mine, rs->rules, fits);
 	spin_lock(&rs->lock);
 	b = mrpc_ruleset_use(rs, schema, users);
 	if (!b) {
 		list_add_tail(&mine->list, &rs->schemas);
 		rs->nr_schemas++;
-		mrpc_ruleset_note(rs, mine);
+		WRITE_ONCE(rs->bound, true);
+		bitmap_or(rs->fits, rs->fits, fits, MRPC_RULES_MAX);
 	}
 	spin_unlock(&rs->lock);
 	if (!b)
@@ -463,10 +466,17 @@ EXPORT_SYMBOL_GPL(mrpc_ruleset_attach);
 /**
  * mrpc_ruleset_unfit() - how many rules match no call of the services seen so far
  * @rs: the rules
+ *
+ * Context: process. Return: a number of rules; all of them before there is a service.
  */
-u32 mrpc_ruleset_unfit(const struct mrpc_ruleset *rs)
+u32 mrpc_ruleset_unfit(struct mrpc_ruleset *rs)
 {
-	return rs->rules->nr_rules - bitmap_weight(rs->fits, rs->rules->nr_rules);
+	u32 fit;
+
+	spin_lock(&rs->lock);
+	fit = bitmap_weight(rs->fits, rs->rules->nr_rules);
+	spin_unlock(&rs->lock);
+	return rs->rules->nr_rules - fit;
 }
 EXPORT_SYMBOL_GPL(mrpc_ruleset_unfit);
 

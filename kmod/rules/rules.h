@@ -60,8 +60,8 @@ struct mrpc_bound_schema {
  * @unused: those that were in use, the least recently used first: bounded
  * @nr_unused: how many
  * @unused_bytes: of them
- * @bound: a schema has been bound
- * @fits: a bit for each rule that can match a call of a schema that was bound
+ * @bound: a schema has been bound; read without the lock
+ * @fits: a bit for each rule that can match a call of a schema that was bound; under @lock
  */
 struct mrpc_ruleset {
 	struct mrpc_rules *rules;
@@ -104,7 +104,7 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs);
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc);
 void mrpc_ruleset_detach(struct mrpc_bound_conn *bc);
-u32 mrpc_ruleset_unfit(const struct mrpc_ruleset *rs);
+u32 mrpc_ruleset_unfit(struct mrpc_ruleset *rs);
 struct mrpc_rule_verdict mrpc_ruleset_judge(const struct mrpc_bound_conn *bc,
 					    struct mrpc_rpc *rpc);
 

@@ -33,9 +33,12 @@ static int silent_from(unsigned int host)
 
 static bool is_closed(int fd)
 {
-	char c;
+	char answer[1024];
+	ssize_t n;
 
-	return recv(fd, &c, 1, MSG_DONTWAIT) >= 0 || errno != EAGAIN;
+	while ((n = recv(fd, answer, sizeof(answer), MSG_DONTWAIT)) > 0)
+		;
+	return !n || errno != EAGAIN;
 }
 
 static unsigned int closed(const int *fds, unsigned int nr)
@@ -75,19 +78,49 @@ TEST(the_one_with_most_makes_room)
 	raw_server_stop(&srv);
 }
 
-/* A refused client that stays does not stay for as long as a silent one. */
-TEST(a_refused_one_ends)
+static void send_wrong_hello(struct peer *peer)
 {
 	struct mrpc_frame f = { .type = MRPC_WIRE_HELLO };
 	u8 body[1024] = { 0 };
+
+	f.meta_len = peer_hello_body(body);
+	body[sizeof(struct mrpc_hello_hdr) + 5] ^= 1;	/* a hash */
+	CHECK(peer_send_frame(peer, &f, body, ALIGN(f.meta_len, 8)));
+}
+
+/* Refused clients that stay have the places of handshakes, and no more connections than these. */
+TEST(refused_ones_make_room)
+{
+	int many[SILENT];
+	char addr[64];
+	struct raw c;
+	unsigned int i;
+
+	raw_server(&srv, "tcp:127.0.0.1:0", 1);
+	for (i = 0; i < SILENT; i++) {
+		many[i] = w.fd = silent_from(2);
+		send_wrong_hello(&w);
+	}
+	raw_open(&c, 65536, 65536);
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.s.port);
+	CHECK_MSG(raw_connect(&c, addr) > 0, "%s", c.why);
+	CHECK(closed(many, SILENT));
+	for (i = 0; i < SILENT; i++)
+		close(many[i]);
+	CHECK(raw_server_conns(&srv, 1, 10000));
+	raw_close(&c);
+	raw_server_stop(&srv);
+}
+
+/* A refused client that stays does not stay for as long as a silent one. */
+TEST(a_refused_one_ends)
+{
 	uint64_t start;
 
 	raw_server(&srv, "tcp:127.0.0.1:0", 1);
-	f.meta_len = peer_hello_body(body);
-	body[sizeof(struct mrpc_hello_hdr) + 5] ^= 1;	/* a hash */
 	peer_connect(&w, srv.s.port);
 	start = raw_now();
-	CHECK(peer_send_frame(&w, &f, body, ALIGN(f.meta_len, 8)));
+	send_wrong_hello(&w);
 	peer_expect(&w, MRPC_WIRE_HELLO_ACK);
 	CHECK(peer_closed(&w, 20000));
 	CHECK_MSG(raw_now() - start < 8 * RAW_S, "after %llu ms",
