@@ -20,6 +20,7 @@
 #include "rules/misfit.h"
 
 #define MRPC_MISFIT_SCHEMAS	64	/* with more nothing is checked */
+#define MRPC_MISFIT_CONDS	(1 << 18)	/* compiled; after so many nothing more is checked */
 
 /**
  * struct mrpc_misfit - a check
@@ -27,6 +28,7 @@
  * @scope: of the placement
  * @nr: of @schemas
  * @many: there are more
+ * @left: of MRPC_MISFIT_CONDS
  * @scratch: for mrpc_rule_fits()
  * @schemas: of the datapaths in scope; references
  */
@@ -35,6 +37,7 @@ struct mrpc_misfit {
 	const struct mrpc_scope *scope;
 	u32 nr;
 	bool many;
+	s32 left;
 	void *scratch;
 	struct mrpc_schema *schemas[MRPC_MISFIT_SCHEMAS];
 };
@@ -97,10 +100,13 @@ static bool mrpc_rules_name(const struct mrpc_rules *rules)
 }
 
 /*
+ * Looks for a method that a rule fits. Rules, services and methods may be so many that the check
+ * would keep other users of generic netlink waiting: then it ends, as if the rule fitted.
+ *
  * Return: MRPC_FIT: the rule fits a call of the service; MRPC_FIT_NOT_MEANT: it is for another
  * service; MRPC_FIT_NO_FIELD: condition *@cond can never hold. Or a negative errno.
  */
-static int mrpc_misfit_service(const struct mrpc_misfit *m, u32 index,
+static int mrpc_misfit_service(struct mrpc_misfit *m, u32 index,
 			       const struct mrpc_schema_plan *plan, u32 *cond)
 {
 	const struct mrpc_rule *rule = &m->rules->rules[index];
@@ -120,6 +126,9 @@ static int mrpc_misfit_service(const struct mrpc_misfit *m, u32 index,
 			if (fit != MRPC_FIT_NOT_MEANT || *cond == U32_MAX)
 				*cond = at;
 		}
+		m->left -= 2 * (rule->nr_conds + 1);
+		if (m->left < 0)
+			return MRPC_FIT;
 		if (fatal_signal_pending(current))
 			return -EINTR;
 		cond_resched();
@@ -127,7 +136,7 @@ static int mrpc_misfit_service(const struct mrpc_misfit *m, u32 index,
 	return MRPC_FIT_NO_FIELD;
 }
 
-static int mrpc_misfit_rule(const struct mrpc_misfit *m, u32 index, struct netlink_ext_ack *extack)
+static int mrpc_misfit_rule(struct mrpc_misfit *m, u32 index, struct netlink_ext_ack *extack)
 {
 	const struct mrpc_rule *rule = &m->rules->rules[index];
 	bool named = m->scope->service[0] || mrpc_rule_has(m->rules, rule, MRPC_COND_SERVICE);
@@ -178,6 +187,7 @@ int mrpc_rules_check_names(const struct mrpc_rules *rules, const struct mrpc_gro
 		return -ENOMEM;
 	m->rules = rules;
 	m->scope = g->scope;
+	m->left = MRPC_MISFIT_CONDS;
 	m->scratch = kmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
 	if (m->scratch)
 		mrpc_misfit_collect(m, g->net);
@@ -185,8 +195,11 @@ int mrpc_rules_check_names(const struct mrpc_rules *rules, const struct mrpc_gro
 		err = -ENOMEM;
 	if (!err && !m->nr)
 		NL_SET_ERR_MSG(extack, "no service is known here yet: the names in the rules are not checked");
-	for (i = 0; i < rules->nr_rules && m->nr && !m->many && !err; i++)
+	for (i = 0; i < rules->nr_rules && m->nr && !m->many && m->left >= 0 && !err; i++)
 		err = mrpc_misfit_rule(m, i, extack);
+	if (!err && m->left < 0)
+		NL_SET_ERR_MSG_FMT(extack, "there are too many rules, services and methods: the names in rules after %u are not checked",
+				   i - 1);
 	for (i = 0; i < m->nr; i++)
 		mrpc_schema_put(m->schemas[i]);
 	kfree(m->scratch);

@@ -122,10 +122,8 @@ static int path_name(struct path_compiler *c)
 	const struct mrpc_type *t = &c->plan->types[c->type];
 	const char *name = c->text + c->pos;
 	const struct mrpc_field *f;
-	u32 len = 0;
+	u32 len = mrpc_name_length(name, c->len - c->pos);
 
-	while (c->pos + len < c->len && mrpc_name_valid(name, len + 1, false))
-		len++;
 	if (!len)
 		return path_expected(c, "should be a field's name");
 	c->name_pos = c->pos;

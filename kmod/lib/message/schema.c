@@ -63,23 +63,35 @@ static int schema_too_big(struct mrpc_schema_error *err, const char *table, u32 
 	return -E2BIG;
 }
 
+static bool name_goes_on(char ch, bool start)
+{
+	return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
+	       (!start && ch >= '0' && ch <= '9');
+}
+
 bool mrpc_name_valid(const char *name, size_t len, bool dotted)
 {
 	bool start = true;
 	size_t i;
 
 	for (i = 0; i < len; i++) {
-		char ch = name[i];
-
-		if ((ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || ch == '_' ||
-		    (!start && ch >= '0' && ch <= '9'))
+		if (name_goes_on(name[i], start))
 			start = false;
-		else if (dotted && !start && ch == '.')
+		else if (dotted && !start && name[i] == '.')
 			start = true;
 		else
 			return false;
 	}
 	return !start;
+}
+
+size_t mrpc_name_length(const char *text, size_t len)
+{
+	size_t i = 0;
+
+	while (i < len && name_goes_on(text[i], !i))
+		i++;
+	return i;
 }
 
 static int schema_header(const void *buf, size_t len, struct schema_dims *dims,

@@ -308,6 +308,9 @@ int mrpc_schema_compile(const void *buf, size_t len, void *mem, size_t mem_len,
  */
 bool mrpc_name_valid(const char *name, size_t len, bool dotted);
 
+/* mrpc_name_length() - bytes of the name without dots that @text begins with, or 0 */
+size_t mrpc_name_length(const char *text, size_t len);
+
 static inline const char *mrpc_schema_service(const struct mrpc_schema_plan *plan)
 {
 	return plan->names;
