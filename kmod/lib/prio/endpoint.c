@@ -2,6 +2,7 @@
 /*
  * The prio transport: an endpoint as a whole. See prio.h for the contract.
  */
+#include "lib/ds/siphash.h"
 #include "lib/prio/association.h"
 #include "lib/prio/control.h"
 #include "lib/prio/grant.h"
@@ -29,6 +30,7 @@ int mrpc_prio_init(struct mrpc_prio *ep, const struct mrpc_prio_rule *rule,
 	ep->ctx = ctx;
 	ep->key[0] = key[0];
 	ep->key[1] = key[1];
+	ep->multiplier = mrpc_siphash("buckets", 7, ep->key) | 1;
 	ep->hash = hash;
 	ep->buckets = buckets;
 	for (i = 0; i < buckets; i++)

@@ -147,7 +147,7 @@ static void rx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	bool refused = rx->state == MRPC_PRIO_RX_REFUSED && rx->tries >= MRPC_PRIO_VAIN_TRIES;
 	bool vain = refused || (rx->state == MRPC_PRIO_RX_ACTIVE && rx->stalled);
 
-	mrpc_prio_vain_count(&ep->rx_vain, &rx->peer->rx_vain, &rx->vain, vain);
+	mrpc_prio_vain_count(&ep->rx_vain, rx->peer, &rx->vain, vain);
 }
 
 /* The one place where a message counts, and where it and its peer are ranked. */
@@ -253,8 +253,7 @@ void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	if (!rx->timer.armed)
 		rx->mark_at = now;
 	mrpc_wheel_arm(&ep->timers, &rx->timer, now +
-		       (rx->vain ? mrpc_prio_rto_vain(ep, rx->peer, rx->tries,
-						(u64)ep->rx_vain * rx->peer->rx_vain) :
+		       (rx->vain ? mrpc_prio_rto_vain(ep, rx->peer, rx->tries, &ep->rx_vain) :
 				   mrpc_prio_rto(ep, rx->peer, rx->tries)));
 }
 

@@ -104,6 +104,7 @@ void mrpc_prio_rx_reject(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	mrpc_prio_rx_update(ep, rx);
 	mrpc_prio_gaps_free(ep, rx);
 	mrpc_prio_rx_arm(ep, rx, now);
+	rx->mark_at = now;
 	mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));
 	ep->grants_due = true;
 }
@@ -238,7 +239,8 @@ bool mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	ep->stats.timeouts++;
 	if (rx->state == MRPC_PRIO_RX_REFUSED) {
 		rx->tries = min_t(u32, rx->tries + 1, MRPC_PRIO_MAX_TRIES);
-		if (rx->tries == MRPC_PRIO_MAX_TRIES)
+		if (rx->tries == MRPC_PRIO_MAX_TRIES ||
+		    (rx->tries >= MRPC_PRIO_LAST_TRIES && now >= mark + 2 * ep->rule.silence))
 			return false;
 		mrpc_prio_rx_update(ep, rx);
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_REFUSE));

@@ -17,6 +17,7 @@ enum {
 #define MRPC_PRIO_MIN_SCALE	64
 #define MRPC_PRIO_TARDY		255	/* parts of a step */
 #define MRPC_PRIO_MAX_TRIES	20
+#define MRPC_PRIO_LAST_TRIES	5	/* after so many, time decides when a peer is given up */
 #define MRPC_PRIO_VAIN_TRIES	2	/* after so many in vain, repeats share what there is of them */
 #define MRPC_PRIO_SMALL_TRIES	2	/* announcements, until the first packet is made small */
 

@@ -49,29 +49,31 @@ u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer 
 }
 
 /*
- * As mrpc_prio_rto(), for a message whose repeats are in vain, one of @share / peers of its peer.
- * Repeats in vain are worth so many packets a second. All peers have equal shares of that, so a
- * peer with many messages delays only its own.
+ * As mrpc_prio_rto(), for a message of @peer whose repeats are in vain. Repeats in vain are worth so
+ * many packets a second. All hosts have equal shares of that: a host with many messages, or with
+ * many ports, delays only its own.
  */
 u64 mrpc_prio_rto_vain(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries,
-		       u64 share)
+		       const struct mrpc_prio_vain *vain)
 {
+	u64 share = (u64)vain->hosts * vain->messages[peer->host];
+
 	return peer_apart(peer, max(mrpc_prio_rto(ep, peer, tries), share * VAIN_APART));
 }
 
-/*
- * Counts a message whose repeats are in vain, or counts it no more. @peers: peers with such
- * messages; @messages: those of its peer; @counts: whether it counts.
- */
-void mrpc_prio_vain_count(u32 *peers, u16 *messages, bool *counts, bool vain)
+/* Counts a message of @peer whose repeats are @in_vain, or counts it no more. @counts: it does. */
+void mrpc_prio_vain_count(struct mrpc_prio_vain *vain, const struct mrpc_prio_peer *peer,
+			  bool *counts, bool in_vain)
 {
-	if (vain == *counts)
+	u32 *messages = &vain->messages[peer->host];
+
+	if (in_vain == *counts)
 		return;
-	*counts = vain;
-	if (vain)
-		*peers += !(*messages)++;
+	*counts = in_vain;
+	if (in_vain)
+		vain->hosts += !(*messages)++;
 	else
-		*peers -= !--*messages;
+		vain->hosts -= !--*messages;
 }
 
 /*

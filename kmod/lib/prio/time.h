@@ -16,8 +16,9 @@ void mrpc_prio_peer_grow(const struct mrpc_prio *ep, const struct mrpc_prio_peer
 u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 u64 mrpc_prio_rto_apart(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 u64 mrpc_prio_rto_vain(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries,
-		       u64 share);
-void mrpc_prio_vain_count(u32 *peers, u16 *messages, bool *counts, bool vain);
+		       const struct mrpc_prio_vain *vain);
+void mrpc_prio_vain_count(struct mrpc_prio_vain *vain, const struct mrpc_prio_peer *peer,
+			  bool *counts, bool in_vain);
 u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries);
 
 #endif /* MRPC_LIB_PRIO_TIME_H */

@@ -103,7 +103,7 @@ static void tx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
 	bool vain = tx->state != MRPC_PRIO_TX_ENDED && tx->tries >= MRPC_PRIO_VAIN_TRIES;
 
-	mrpc_prio_vain_count(&ep->tx_vain, &tx->peer->tx_vain, &tx->vain, vain);
+	mrpc_prio_vain_count(&ep->tx_vain, tx->peer, &tx->vain, vain);
 }
 
 /* The one place where a message is listed or delisted. What has begun resumes at the head. */
@@ -178,8 +178,7 @@ static u64 tx_spurned_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *
 /* Until it is announced again, or its ABORT is. */
 static u64 tx_rto(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 {
-	return tx->vain ? mrpc_prio_rto_vain(ep, tx->peer, tx->tries,
-					     (u64)ep->tx_vain * tx->peer->tx_vain) :
+	return tx->vain ? mrpc_prio_rto_vain(ep, tx->peer, tx->tries, &ep->tx_vain) :
 			  mrpc_prio_rto_apart(ep, tx->peer, tx->tries);
 }
 
@@ -327,8 +326,8 @@ bool mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 		ep->stats.timeouts++;
 	}
 	if (tx->state == MRPC_PRIO_TX_ABORTING) {
-		/* Times between may be short: a pause of the way is not the end of all. */
-		if (tx->tries == MRPC_PRIO_MAX_TRIES &&
+		/* Times between may be short: a pause of the way is not the end of all. Or long. */
+		if (tx->tries >= MRPC_PRIO_LAST_TRIES &&
 		    now >= tx->begun_at + 2 * ep->rule.silence)
 			return false;
 		mrpc_prio_tx_say(ep, tx, BIT(MRPC_PRIO_ABORT));
@@ -370,6 +369,7 @@ static void tx_begin(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	mrpc_prio_path_raise(peer, now);
 	tx->state = MRPC_PRIO_TX_ACTIVE;
 	tx->begun_at = now;
+	tx->of = peer->local;
 	tx->msg = peer->next_msg++;
 	tx->unscheduled = tx_unscheduled(tx);
 	tx->granted = tx->unscheduled;

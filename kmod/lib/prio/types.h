@@ -102,8 +102,9 @@ enum mrpc_prio_tx_state {
  * @seen: the peer knows it
  * @out: with the caller, between mrpc_prio_tx_next() or _turn() and mrpc_prio_tx_sent()
  * @gated: it sends payload by the caller's turns
- * @vain: it counts in peer->tx_vain
+ * @vain: it counts in mrpc_prio.tx_vain
  * @gate: among those of which mrpc_prio_tx_gates() is to tell
+ * @of: lower half of peer->local when it began: of which association it is
  * @begun_at: when it began; ABORTING: to be that
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
@@ -147,6 +148,7 @@ struct mrpc_prio_tx {
 	bool gated;
 	bool vain;
 	u16 say;
+	u32 of;
 	u64 begun_at;
 	u64 sent_at;
 	struct mrpc_prio_ranked entity;
@@ -196,9 +198,9 @@ enum mrpc_prio_rx_state {
  * @stalled: it does not get on: it holds no share of what may be outstanding, and no turn
  * @moved: something came since the timer fired
  * @got_on: since then it got on
- * @vain: it counts in peer->rx_vain
+ * @vain: it counts in mrpc_prio.rx_vain
  * @mark: bytes that were here when it got on last, or stalled
- * @mark_at: when it got on; or since when something is missing that could come
+ * @mark_at: when it got on; or since when something is missing that could come; REFUSED: since then
  * @repeats: what it counts in peer->repeats
  * @cut: bytes before this came beyond @limit and were dropped; 0: none
  * @lost: what is missing before this is lost, and waits for its turn to be asked for,
@@ -294,8 +296,7 @@ enum mrpc_prio_peer_state {
  * @repeats: bytes that it was asked to send again and that are not here
  * @vain: it was waited for in vain since all came that it was asked for: which time that was,
  *	counted over all peers; else 0
- * @tx_vain: messages being sent to it that it does not answer, whatever is repeated
- * @rx_vain: messages from it of which nothing comes, or whose refusal it does not answer
+ * @host: which of MRPC_PRIO_HOSTS it counts as part of; the caller's, set before there are messages
  * @spare: it holds a step that is beyond rule.outstanding
  * @tardy: a message of it has stalled, or it came to us and has sent nothing yet: it is granted
  *	after all others, until a step has come of it; how much of that is to come, in 255ths
@@ -425,8 +426,7 @@ struct mrpc_prio_peer {
 	u64 note_msg[MRPC_PRIO_NR_NOTES];
 	u8 note_code[MRPC_PRIO_NR_NOTES];
 	u8 note_op[MRPC_PRIO_NR_NOTES];
-	u16 tx_vain;
-	u16 rx_vain;
+	u8 host;
 	u32 nr_tx;
 	u32 nr_rx;
 	struct mrpc_lheap rx_heap;
@@ -448,7 +448,7 @@ struct mrpc_prio_peer {
 /* With the address and a hash table's link it is 960 bytes in the kernel: 17 in four pages. */
 static_assert(sizeof(struct mrpc_prio_peer) <= 856);
 static_assert(MRPC_PRIO_NR_NOTES < 16 && MRPC_PRIO_NR_ACKS < 16);
-static_assert(MRPC_PRIO_WINDOW <= U16_MAX && MRPC_PRIO_REFUSAL_MAX <= U8_MAX);
+static_assert(MRPC_PRIO_REFUSAL_MAX <= U8_MAX);
 
 /**
  * struct mrpc_prio_stats - counters; only grow
@@ -480,12 +480,25 @@ struct mrpc_prio_stats {
 	u64 drops[MRPC_PRIO_NR_DROPS];
 };
 
+#define MRPC_PRIO_HOSTS	256	/* that hosts are hashed to */
+
+/**
+ * struct mrpc_prio_vain - messages whose repeats are in vain
+ * @hosts: with such messages
+ * @messages: of each host
+ */
+struct mrpc_prio_vain {
+	u32 hosts;
+	u32 messages[MRPC_PRIO_HOSTS];
+};
+
 /**
  * struct mrpc_prio - an endpoint
  * @rule: settings
  * @ops: small memory
  * @ctx: for @ops
- * @key: secret: cookies, tokens, hash
+ * @key: secret: cookies, tokens
+ * @multiplier: secret, made of @key, odd: spreads messages over @hash
  * @drawn: tokens drawn
  * @serial: messages that came
  * @buckets: of @hash
@@ -501,8 +514,8 @@ struct mrpc_prio_stats {
  * @repeats: bytes asked for again and not here: the sum of peer->repeats
  * @nr_asked: peers with peer->repeats
  * @vain: times that a peer was waited for in vain, see peer->vain
- * @tx_vain: peers with peer->tx_vain
- * @rx_vain: peers with peer->rx_vain
+ * @tx_vain: messages being sent that their peers do not answer, whatever is repeated
+ * @rx_vain: messages of which nothing comes, or whose refusal their peers do not answer
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @tx_since: those of them that have begun, the one that has waited longest for a turn first
@@ -545,6 +558,7 @@ struct mrpc_prio {
 	const struct mrpc_prio_ops *ops;
 	void *ctx;
 	u64 key[2];
+	u64 multiplier;
 	u64 drawn;
 	u64 serial;
 	u32 buckets;
@@ -557,8 +571,8 @@ struct mrpc_prio {
 	u32 nr_spare;
 	u32 nr_asked;
 	u32 vain;
-	u32 tx_vain;
-	u32 rx_vain;
+	struct mrpc_prio_vain tx_vain;
+	struct mrpc_prio_vain rx_vain;
 	u64 repeats;
 	u64 remaining;
 	struct mrpc_prio_rank tx;

@@ -117,7 +117,9 @@ struct prio_peer *prio_peer_to(struct prio_port *port, const struct prio_path *p
 	if (peer)
 		return peer;
 	peer = prio_peer_new(port, path);
-	if (peer)
-		mrpc_prio_peer_add(&host->ep, &peer->core, PRIO_FIRST_PAYLOAD, ktime_get_ns());
+	if (!peer)
+		return NULL;
+	mrpc_prio_peer_add(&host->ep, &peer->core, PRIO_FIRST_PAYLOAD, ktime_get_ns());
+	peer->core.host = prio_path_host(host, path);
 	return peer;
 }

@@ -98,6 +98,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @peers: by path
  * @links: by peer and id
  * @nr_peers: in @peers
+ * @nr_of: of these, those of each remote host, see prio_path_host()
  * @nr_byes: messages that say that a connection ends
  * @heard: for a packet's head that is not in one piece
  * @says: the pump's: a packet that is being made
@@ -143,6 +144,7 @@ struct prio_host {
 	struct rhashtable peers;
 	struct rhashtable links;
 	u32 nr_peers;
+	u32 nr_of[MRPC_PRIO_HOSTS];
 	u32 nr_byes;
 	u64 staged;
 	struct list_head ended;

@@ -153,19 +153,35 @@ static int prio_out_verdict(const struct mrpc_prio_tx *tx)
 
 /*
  * Asks for a connection again, over the next association. The peer has restarted and knows nothing
- * of an OPEN to its last incarnation. Once for each link: a peer may restart without end.
+ * of an OPEN to its last incarnation. Once for each link: a peer may restart without end. A link
+ * that has failed or is released asks for nothing: its call may be gone.
  */
 static bool prio_out_reopen(struct prio_out *out)
 {
 	struct prio_link *link = out->link;
 
 	if (out->core.kind != MRPC_PRIO_OPEN || out->core.status != MRPC_PRIO_RESTARTED ||
-	    link->token || link->reopened)
+	    !out->call || link->err || link->reopened ||
+	    mrpc_prio_submit(&link->host->ep, &link->key.peer->core, &out->core, ktime_get_ns()))
 		return false;
 	link->reopened = true;
 	mrpc_unit_leave(&out->unit);
-	prio_out_go(out);
+	prio_egress_join(out);
 	return true;
+}
+
+/*
+ * The OPEN of a link has arrived: the link belongs to the association that it was sent over. If
+ * that has ended in the meantime, so has the link.
+ */
+static void prio_out_opened(struct prio_out *out)
+{
+	struct prio_link *link = out->link;
+	const struct mrpc_prio_peer *core = &link->key.peer->core;
+
+	link->token = core->local;
+	if (core->state != MRPC_PRIO_PEER_UP || (u32)core->local != out->core.of)
+		prio_link_fail(link, -ECONNRESET);
 }
 
 /**
@@ -185,7 +201,7 @@ void prio_out_ended(struct prio_host *host)
 			continue;
 		link->ref++;	/* until the last look */
 		if (tx->kind == MRPC_PRIO_OPEN && tx->status == MRPC_PRIO_DONE)
-			link->token = link->key.peer->core.local;
+			prio_out_opened(out);
 		if (err)
 			prio_link_fail(link, err);
 		prio_out_follow(out, !link->err);

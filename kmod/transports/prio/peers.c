@@ -16,6 +16,7 @@
 #include "transports/prio/reaper.h"
 
 #define PRIO_MAX_PEERS	65536	/* of a host; who connects finds room when strangers do not */
+#define PRIO_MAX_OF_HOST	(PRIO_MAX_PEERS / 4)	/* strangers of one remote host */
 #define PRIO_HEADERS	(sizeof(struct udphdr) + MRPC_PRIO_DATA_HDR)
 
 /* -- tables ------------------------------------------------------------------------------ */
@@ -63,6 +64,18 @@ int prio_peers_table(struct prio_host *host)
 	return rhashtable_init(&host->peers, &prio_peer_params);
 }
 
+/*
+ * Which of MRPC_PRIO_HOSTS a path leads to. A host may use any port and, of IPv6, any address of a
+ * network; it cannot choose among many of these.
+ */
+u8 prio_path_host(const struct prio_host *host, const struct prio_path *path)
+{
+	const u32 *words = (__force const u32 *)path->remote.s6_addr32;
+
+	static_assert(MRPC_PRIO_HOSTS == U8_MAX + 1);
+	return jhash2(words, path->family == AF_INET ? 1 : 2, host->ep.key[1]);
+}
+
 /* A peer goes: nobody finds it any more. The caller frees it after a grace period. */
 void prio_peer_unlist(struct prio_peer *peer)
 {
@@ -71,6 +84,7 @@ void prio_peer_unlist(struct prio_peer *peer)
 	rhashtable_remove_fast(&host->peers, &peer->node, prio_peer_params);
 	list_del(&peer->of_port);
 	host->nr_peers--;
+	host->nr_of[prio_path_host(host, &peer->path)]--;
 }
 
 /* -- peers: under host->lock --------------------------------------------------------------- */
@@ -99,7 +113,11 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 	struct prio_host *host = port->host;
 	struct prio_peer *peer;
 
+	u8 at = prio_path_host(host, path);
+
 	if (host->nr_peers >= (port->connects ? PRIO_MAX_PEERS : PRIO_MAX_PEERS / 4 * 3))
+		return NULL;
+	if (!port->connects && host->nr_of[at] >= PRIO_MAX_OF_HOST)
 		return NULL;
 	if (prio_crowded(host))
 		prio_ports_crowd();
@@ -116,6 +134,7 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 	peer->since = jiffies;
 	list_add_tail(&peer->of_port, &port->idle);
 	host->nr_peers++;
+	host->nr_of[at]++;
 	return peer;
 }
 

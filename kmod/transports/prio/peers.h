@@ -6,6 +6,7 @@
 #include "transports/prio/host.h"
 
 struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path *path);
+u8 prio_path_host(const struct prio_host *host, const struct prio_path *path);
 struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path);
 bool prio_crowded(const struct prio_host *host);
 void prio_peer_used(struct prio_peer *peer, struct prio_link *link);

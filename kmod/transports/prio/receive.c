@@ -124,11 +124,13 @@ static void prio_stranger(struct prio_arrival *a, const struct mrpc_prio_packet 
 
 	if (a->port->l)
 		a->peer = prio_peer_new(a->port, &a->path);
-	if (a->peer)
-		mrpc_prio_welcome(&host->ep, &a->peer->core, PRIO_FIRST_PAYLOAD, p, now);
-	else
+	if (!a->peer) {
 		mrpc_prio_count(&host->ep, a->port->l ? MRPC_PRIO_DROP_LIMIT :
 				MRPC_PRIO_DROP_REFUSED);
+		return;
+	}
+	mrpc_prio_welcome(&host->ep, &a->peer->core, PRIO_FIRST_PAYLOAD, p, now);
+	a->peer->core.host = prio_path_host(host, &a->path);
 }
 
 static void prio_message(struct prio_arrival *a, struct mrpc_prio_event *ev,
