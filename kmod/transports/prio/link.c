@@ -187,8 +187,10 @@ static struct prio_port *prio_port_bound(struct net *net, struct socket *sock,
 					 const struct sockaddr_storage *ss, u32 addr_len, int *err)
 {
 	*err = kernel_bind(sock, (struct sockaddr *)ss, addr_len);
-	if (*err == -EADDRINUSE && prio_ports_unused(net))
+	if (*err == -EADDRINUSE) {
+		prio_ports_unused(net);
 		*err = kernel_bind(sock, (struct sockaddr *)ss, addr_len);
+	}
 	if (*err == -EADDRINUSE)
 		return prio_port_adopt(net, sock, ss, addr_len, err);
 	return *err ? NULL : prio_port_listens(net, sock, err);

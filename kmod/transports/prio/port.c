@@ -350,13 +350,13 @@ struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *e
  * prio_ports_unused() - close the ports of listeners that are not in use any more
  * @net: their namespace
  *
- * They are about to be closed in any case. Context: process; may sleep. Return: whether one was.
+ * They are about to be closed in any case. One that the reaper is closing just now is closed when
+ * this returns. Context: process; may sleep.
  */
-bool prio_ports_unused(struct net *net)
+void prio_ports_unused(struct net *net)
 {
 	struct prio_host *host;
 	struct prio_port *port, *next;
-	bool closed = false;
 
 	mutex_lock(&prio_ports_lock);
 	host = prio_net(net)->host;
@@ -366,12 +366,10 @@ bool prio_ports_unused(struct net *net)
 		if (port->connects || atomic_read(&port->users))
 			continue;
 		prio_port_close(port);
-		closed = true;
 	}
 	prio_host_settle(host);
 out:
 	mutex_unlock(&prio_ports_lock);
-	return closed;
 }
 
 /* The port that has an address and no listener, or NULL; under prio_ports_lock. */

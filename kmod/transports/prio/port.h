@@ -7,7 +7,7 @@
 
 struct prio_port *prio_port_connects(struct net *net, u16 family, int *err);
 struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *err);
-bool prio_ports_unused(struct net *net);
+void prio_ports_unused(struct net *net);
 struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
 				  const struct sockaddr_storage *addr, u32 addr_len, int *err);
 bool prio_look(struct net *net, struct prio_look *look);
