@@ -37,9 +37,9 @@ int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
 	info->accepted = conn->accepted;
 	info->listener = conn->listener_id;
 	info->calls = mrpc_conn_active(conn);
-	strscpy_pad(info->transport, conn->home->name);
-	memcpy(info->local, &conn->local, sizeof(info->local));
-	memcpy(info->peer, &conn->peer, sizeof(info->peer));
+	strscpy_pad(info->transport, conn->link.home->name);
+	memcpy(info->local, &conn->link.local, sizeof(info->local));
+	memcpy(info->peer, &conn->link.peer, sizeof(info->peer));
 	mrpc_conn_put(conn);
 	return 0;
 }
@@ -54,7 +54,7 @@ static bool mrpc_conn_is_up(void *ctx)
 /* What came of an attempt that has ended. Return: a negative errno. */
 static int mrpc_connect_failed(struct mrpc_conn *conn, struct mrpc_refusal *r)
 {
-	int err = READ_ONCE(conn->link_err);
+	int err = READ_ONCE(conn->link.err);
 
 	spin_lock(&conn->lock);
 	*r = *conn->refusal;
@@ -95,7 +95,7 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	int err;
 
 	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
-	conn->keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
+	conn->link.keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
 	conn->refusal = kzalloc(sizeof(*conn->refusal), GFP_KERNEL_ACCOUNT);
 	if (!conn->refusal)
 		return -ENOMEM;
@@ -106,7 +106,7 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	err = mrpc_session_reserve(conn->session, &conn->id);
 	if (err)
 		return err;
-	err = conn->ops->connect(conn, args->addr, args->addr_len, &why);
+	err = conn->link.ops->connect(conn, args->addr, args->addr_len, &why);
 	if (err) {
 		mrpc_session_unreserve(conn->session, conn->id);
 		mrpc_refuse_link(r, why, err);
@@ -147,7 +147,7 @@ static struct mrpc_conn *mrpc_connect_new(struct mrpc_session *session, struct m
 	}
 	err = mrpc_connect_begin(conn, args, r);
 	if (err) {
-		if (conn->link) {
+		if (conn->link.priv) {
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", true);
 			mrpc_conn_forget(conn);
 		}

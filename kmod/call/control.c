@@ -21,7 +21,7 @@ static int mrpc_hear_skip(struct mrpc_conn *conn, u64 id)
 	u32 slot = mrpc_call_slot(id);
 	bool fresh;
 
-	if (!mrpc_features_accept(&conn->features, MRPC_FEATURE_ABORT))
+	if (!mrpc_features_accept(&conn->link.features, MRPC_FEATURE_ABORT))
 		return 0;
 	/* Only the owner of the receive claim has the table grow. */
 	if (slot >= conn->serves.nr && slot < conn->serves.limit && mrpc_conn_grow(conn, slot + 1))
@@ -85,7 +85,7 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 static int mrpc_hear_features(struct mrpc_conn *conn, u64 mask)
 {
 	u64 answer;
-	int err = mrpc_features_hear(&conn->features, mask, &answer);
+	int err = mrpc_features_hear(&conn->link.features, mask, &answer);
 
 	return err ?: mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES_ACK, answer);
 }
@@ -115,7 +115,7 @@ int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	case MRPC_WIRE_FEATURES:
 		return mrpc_hear_features(conn, frame->call_id);
 	case MRPC_WIRE_FEATURES_ACK:
-		return mrpc_features_ack(&conn->features, frame->call_id) ?:
+		return mrpc_features_ack(&conn->link.features, frame->call_id) ?:
 		       mrpc_conn_announce(conn);
 	default:
 		return -EPROTO;

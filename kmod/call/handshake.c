@@ -57,7 +57,7 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 	hello->nr_services = conn->nr_services;
 	hello->max_message = conn->max_message;
 	hello->max_calls = conn->calls.limit;
-	hello->features = mrpc_features_offer(&conn->features);
+	hello->features = mrpc_features_offer(&conn->link.features);
 	for (i = 0; i < conn->nr_services; i++)
 		mrpc_hello_name(&hello->services[i], conn->services[i].schema);
 	err = mrpc_send_hello(conn, MRPC_WIRE_HELLO, hello);
@@ -136,8 +136,8 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	conn->peer_max_message = hello->max_message;
 	hello->version_min = MRPC_WIRE_VERSION;
 	hello->version_max = MRPC_WIRE_VERSION;
-	hello->features = mrpc_features_choose(&conn->features, hello->features);
-	mrpc_link_agreed(conn);
+	hello->features = mrpc_features_choose(&conn->link.features, hello->features);
+	mrpc_link_agreed(&conn->link);
 	hello->identity_len = 0;
 	hello->max_message = conn->max_message;
 	hello->max_calls = min(hello->max_calls, conn->serves.limit);
@@ -218,9 +218,9 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	struct mrpc_refusal r;
 	bool fine = mrpc_ack_check(conn, ack, &r);
 
-	if (mrpc_features_chosen(&conn->features, ack->features))
+	if (mrpc_features_chosen(&conn->link.features, ack->features))
 		return -EPROTO;
-	mrpc_link_agreed(conn);
+	mrpc_link_agreed(&conn->link);
 	/* What a link of a replica carries has passed its connection's engines. */
 	if (fine && !conn->replica && mrpc_hello_join(conn)) {
 		mrpc_refuse(&r, MRPC_UNAVAILABLE, "on this host: %s",

@@ -195,7 +195,7 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
  */
 static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
 {
-	if (err != -EALREADY || !mrpc_features_accept(&conn->features, MRPC_FEATURE_ABORT))
+	if (err != -EALREADY || !mrpc_features_accept(&conn->link.features, MRPC_FEATURE_ABORT))
 		return err == -ENOMEM ? err : -EPROTO;
 	mrpc_sink_skip(conn);
 	return 0;
@@ -343,7 +343,7 @@ bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	bool connecting = READ_ONCE(conn->state) == MRPC_CONN_CONNECTING;
 
 	if (unlikely(frame->flags & MRPC_WIRE_CRC) &&
-	    (connecting || !mrpc_features_accept(&conn->features, MRPC_FEATURE_CRC)))
+	    (connecting || !mrpc_features_accept(&conn->link.features, MRPC_FEATURE_CRC)))
 		return false;
 	switch (frame->type) {
 	case MRPC_WIRE_HELLO:

@@ -317,7 +317,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 			return -ESHUTDOWN;
 		if (n < 0)
 			return n;
-		WRITE_ONCE(conn->last_rx, get_jiffies_64());
+		WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
 		bytes += n;
 	}
 	if (st->buf && st->start == st->end && !conn->sink.active)

@@ -40,7 +40,7 @@ void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	if (rpc->frame.type <= MRPC_WIRE_HELLO_ACK)
 		return;		/* nothing is agreed on before it has been read */
-	if (conn->adds & MRPC_FEATURE_CRC) {
+	if (conn->link.adds & MRPC_FEATURE_CRC) {
 		rpc->frame.flags |= MRPC_WIRE_CRC;
 		WRITE_ONCE(conn->stats.tx_summed, conn->stats.tx_summed + 1);
 	}
@@ -76,7 +76,7 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_carry_send(conn, rpc);
 		return;
 	}
-	if (unlikely(READ_ONCE(conn->adds)))
+	if (unlikely(READ_ONCE(conn->link.adds)))
 		mrpc_link_dress(conn, rpc);
 	mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
 }
@@ -139,8 +139,8 @@ static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	struct mrpc_path *path = &conn->path[MRPC_TX];
 
 	if (rpc->frame.type == MRPC_WIRE_FEATURES_ACK) {
-		mrpc_features_answer(&conn->features, rpc->frame.call_id);
-		mrpc_link_agreed(conn);
+		mrpc_features_answer(&conn->link.features, rpc->frame.call_id);
+		mrpc_link_agreed(&conn->link);
 	} else if (rpc->frame.type == MRPC_WIRE_BYE && path->late) {
 		mrpc_tx_done(conn, rpc);	/* one says it all */
 		return;
@@ -218,7 +218,7 @@ static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	conn->stats.tx_frames++;
 	conn->stats.tx_bytes += mrpc_rpc_total(rpc);
 	if (unlikely(rpc->frame.type == MRPC_WIRE_FEATURES_ACK))
-		mrpc_features_answered(&conn->features);
+		mrpc_features_answered(&conn->link.features);
 	if (call->stamped)
 		WRITE_ONCE(call->times.transmit, ktime_get_ns());
 	trace_mrpc_transmit(conn, call);
@@ -237,7 +237,8 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_tx_complete(conn, rpc);	/* all of it has gone with another */
 		return 0;
 	}
-	err = conn->ops->send(conn, rpc, !list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list));
+	err = conn->link.ops->send(conn, rpc,
+				   !list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list));
 	if (!err)
 		mrpc_tx_complete(conn, rpc);
 	return err;
@@ -270,7 +271,7 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 		return -EAGAIN;
 	if (!before)
 		mrpc_rpc_marshal(rpc);
-	err = conn->ops->send_chunk(conn, rpc, bytes);
+	err = conn->link.ops->send_chunk(conn, rpc, bytes);
 	mrpc_domain_sent(conn, d, rpc->done - before,
 			 rpc->done == total ? mrpc_tx_behind(conn, rpc) : rpc);
 	if (!err && rpc->done == total)
@@ -309,9 +310,9 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
 void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 {
 	if (err == -EPROTO || err == -EBADMSG)	/* whatever the peer did then */
-		WRITE_ONCE(conn->link_err, err);
+		WRITE_ONCE(conn->link.err, err);
 	else
-		err = cmpxchg(&conn->link_err, 0, err) ?: err;
+		err = cmpxchg(&conn->link.err, 0, err) ?: err;
 	if (err == -ESHUTDOWN) {
 		why = "the peer closed the connection";
 	} else if (err == -ECONNREFUSED) {
@@ -331,7 +332,7 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
 	/* It may get its first one meanwhile. */
-	struct mrpc_domain *d = conn->ops->send_chunk ?
+	struct mrpc_domain *d = conn->link.ops->send_chunk ?
 				rcu_dereference_check(conn->port.domain, true) : NULL;
 	u32 turn = READ_ONCE(conn->turn_bytes);
 	struct mrpc_rpc *rpc;
@@ -381,8 +382,8 @@ static void mrpc_tx_own(struct mrpc_conn *conn)
 	do {
 		frames = conn->stats.tx_frames;
 		again = mrpc_tx_round(conn, &budget);
-		if (conn->ops->flush && conn->stats.tx_frames != frames)
-			conn->ops->flush(conn);
+		if (conn->link.ops->flush && conn->stats.tx_frames != frames)
+			conn->link.ops->flush(conn);
 		if (again) {
 			mrpc_claim_yield(&conn->tx);
 			mrpc_kick_again(conn, MRPC_CONN_TX_READY);

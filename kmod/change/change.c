@@ -619,7 +619,7 @@ void mrpc_datapath_change_work(struct work_struct *work)
 	set_active_memcg(old);
 	if (err < 0)
 		pr_warn_ratelimited("mrpc: datapath %u cannot have its version of %s: %s (%pe)\n",
-				    conn->dp_id, conn->home->name, extack._msg ?: "no memory",
+				    conn->dp_id, conn->link.home->name, extack._msg ?: "no memory",
 				    ERR_PTR(err));
 	mrpc_conn_put(conn);
 }
@@ -713,7 +713,7 @@ void mrpc_datapath_leave(struct mrpc_conn *conn)
  */
 void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 {
-	if (!conn->link || mrpc_datapath_pause(conn, true))
+	if (!conn->link.priv || mrpc_datapath_pause(conn, true))
 		return;
 	mrpc_domain_follow(conn, chain);
 	mrpc_datapath_resume(conn, false);

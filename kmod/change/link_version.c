@@ -27,7 +27,7 @@
  */
 void mrpc_link_plan(const struct mrpc_conn *conn, struct mrpc_link_plan *plan)
 {
-	plan->ops = conn->home;
+	plan->ops = conn->link.home;
 	plan->uses = 0;
 }
 
@@ -47,7 +47,7 @@ bool mrpc_link_plan_add(const struct mrpc_conn *conn, struct mrpc_link_plan *pla
 
 	if (!ops)
 		return true;
-	if (strcmp(ops->name, conn->home->name))
+	if (strcmp(ops->name, conn->link.home->name))
 		return false;
 	plan->ops = ops;
 	plan->uses = ops->uses ? ops->uses(g) : 0;
@@ -61,7 +61,7 @@ bool mrpc_link_plan_add(const struct mrpc_conn *conn, struct mrpc_link_plan *pla
  */
 bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan *plan)
 {
-	return conn->ops == plan->ops && conn->uses == plan->uses;
+	return conn->link.ops == plan->ops && conn->link.uses == plan->uses;
 }
 
 /**
@@ -78,22 +78,22 @@ bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan
 int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 		     struct netlink_ext_ack *extack)
 {
-	const struct mrpc_transport_ops *from = conn->ops, *to = plan->ops;
+	const struct mrpc_transport_ops *from = conn->link.ops, *to = plan->ops;
 	struct mrpc_call *announce = NULL;
 	void *link;
 
-	conn->features.want = to->features;
-	if (mrpc_features_due(&conn->features)) {
+	conn->link.features.want = to->features;
+	if (mrpc_features_due(&conn->link.features)) {
 		announce = mrpc_control_new(conn, MRPC_WIRE_FEATURES,
-					    mrpc_features_wanted(&conn->features), NULL, 0);
+					    mrpc_features_wanted(&conn->link.features), NULL, 0);
 		if (!announce) {
-			conn->features.want = from->features;
+			conn->link.features.want = from->features;
 			return -ENOMEM;
 		}
 	}
 	link = to->restore(conn, from, from->decompose(conn), plan->uses, extack);
 	if (IS_ERR(link)) {
-		conn->features.want = from->features;
+		conn->link.features.want = from->features;
 		if (announce)
 			mrpc_call_put(announce);
 		return PTR_ERR(link);
@@ -101,14 +101,14 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 	__module_get(to->owner);
 	mrpc_domain_leave(conn);	/* it uses @from; the caller has it join again */
 	spin_lock(&conn->lock);		/* for dumps */
-	WRITE_ONCE(conn->ops, to);	/* and for mrpc_conn_too_slow() */
-	conn->link = link;
+	WRITE_ONCE(conn->link.ops, to);	/* and for mrpc_conn_too_slow() */
+	conn->link.priv = link;
 	spin_unlock(&conn->lock);
 	module_put(from->owner);
-	conn->uses = plan->uses;
-	mrpc_link_agreed(conn);
+	conn->link.uses = plan->uses;
+	mrpc_link_agreed(&conn->link);
 	if (announce) {
-		mrpc_features_announced(&conn->features);
+		mrpc_features_announced(&conn->link.features);
 		mrpc_control_submit(conn, announce);
 	}
 	return 0;

@@ -57,7 +57,7 @@ static u8 mrpc_listener_slot(const struct mrpc_listener *l, const struct sockadd
 
 static void mrpc_listener_shakes(struct mrpc_listener *l, struct mrpc_conn *conn)
 {
-	conn->shaking_slot = mrpc_listener_slot(l, &conn->peer);
+	conn->shaking_slot = mrpc_listener_slot(l, &conn->link.peer);
 	spin_lock(&l->lock);
 	list_add_tail(&conn->shaking, &l->shaking);
 	WRITE_ONCE(l->pending, l->pending + 1);
@@ -130,7 +130,7 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		return l->ops->accept(l, NULL);
 	}
 	conn->max_message = l->max_message;
-	conn->keepalive = l->keepalive;
+	conn->link.keepalive = l->keepalive;
 	conn->services = kcalloc(l->nr_services, sizeof(*conn->services), GFP_KERNEL_ACCOUNT);
 	err = -ENOMEM;
 	if (!conn->services)

@@ -78,7 +78,7 @@ static bool mrpc_conn_idle(struct mrpc_conn *conn)
 	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued) &&
-	       !READ_ONCE(conn->rx_since) && !conn->ops->backlog(conn);
+	       !READ_ONCE(conn->rx_since) && !conn->link.ops->backlog(conn);
 }
 
 /* A peer that did nothing wrong need not see a process exit as a broken link. */
@@ -111,7 +111,7 @@ static bool mrpc_conn_lingers(struct mrpc_conn *conn)
 {
 	u64 waited = ktime_get_ns() - conn->down_since, wait;
 
-	if (!conn->ops->busy(conn) || waited >= MRPC_CONN_LINGER)
+	if (!conn->link.ops->busy(conn) || waited >= MRPC_CONN_LINGER)
 		return false;
 	wait = clamp_t(u64, waited, MRPC_CONN_LOOK_MIN, MRPC_CONN_LOOK_MAX);
 	hrtimer_start(&conn->timer, ns_to_ktime(wait), HRTIMER_MODE_REL_SOFT);
@@ -120,9 +120,9 @@ static bool mrpc_conn_lingers(struct mrpc_conn *conn)
 
 static void mrpc_conn_unlink(struct mrpc_conn *conn)
 {
-	if (conn->link)
-		conn->ops->release(conn);
-	conn->link = NULL;
+	if (conn->link.priv)
+		conn->link.ops->release(conn);
+	conn->link.priv = NULL;
 	/* Callbacks may have been on their way. */
 	hrtimer_cancel(&conn->timer);
 	mrpc_ready_remove(conn);
@@ -134,17 +134,17 @@ static void mrpc_conn_unlink(struct mrpc_conn *conn)
  */
 static void mrpc_conn_down(struct mrpc_conn *conn)
 {
-	bool abort = !conn->link || mrpc_conn_aborts(conn);
+	bool abort = !conn->link.priv || mrpc_conn_aborts(conn);
 
-	if (conn->link)
-		conn->ops->shutdown(conn, abort);
+	if (conn->link.priv)
+		conn->link.ops->shutdown(conn, abort);
 	mrpc_claim_quiesce(&conn->tx);
 	mrpc_claim_quiesce(&conn->rx);
 	hrtimer_cancel(&conn->timer);
 	conn->timer.function = mrpc_conn_look_again;	/* nobody else arms it any more */
 	conn->down_since = ktime_get_ns();
 	mrpc_ready_remove(conn);
-	if (!conn->ops->sender || !conn->link)
+	if (!conn->link.ops->sender || !conn->link.priv)
 		mrpc_domain_leave(conn);
 	if (abort || !mrpc_conn_lingers(conn))
 		mrpc_conn_unlink(conn);
@@ -193,7 +193,7 @@ void mrpc_conn_close_work(struct work_struct *work)
 		mrpc_conn_down(conn);
 	else if (!mrpc_conn_lingers(conn))
 		mrpc_conn_unlink(conn);
-	lingers = conn->link;
+	lingers = conn->link.priv;
 	mutex_unlock(&conn->change_lock);
 	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
 	 * ago may have left it to a runtime.

@@ -64,7 +64,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	conn->state = MRPC_CONN_CONNECTING;
 	conn->timer_at = U64_MAX;
 	conn->opened = ktime_get_ns();
-	conn->last_rx = get_jiffies_64();
+	conn->link.last_rx = get_jiffies_64();
 	if (mrpc_conn_tables(conn))
 		goto err_free;
 	if (mrpc_conn_number(conn))
@@ -74,9 +74,9 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	if (l)
 		mrpc_listener_get(l);
 	conn->listener = l;
-	conn->home = ops;
-	conn->ops = ops;
-	conn->features.want = ops->features;
+	conn->link.home = ops;
+	conn->link.ops = ops;
+	conn->link.features.want = ops->features;
 	__module_get(ops->owner);
 	return conn;
 

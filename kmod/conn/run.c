@@ -29,7 +29,7 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 		mrpc_rx_take(conn);
 	if (conn->path[MRPC_RX].held)
 		again = mrpc_chain_run(conn, MRPC_RX);
-	n = conn->ops->recv(conn, budget);
+	n = conn->link.ops->recv(conn, budget);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 		set_bit(MRPC_CONN_RX_READY, &conn->flags);
 	/* What waits for room is kicked only where the flag is not set. */

@@ -77,9 +77,9 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 	 * let go of it. But a module that is removed stays for a grace period.
 	 */
 	rcu_read_lock();
-	ops = READ_ONCE(conn->ops);
+	ops = READ_ONCE(conn->link.ops);
 	if (ops->slow)
-		slow = ops->slow(conn, now, MRPC_SLOW_GRACE + conn->keepalive);
+		slow = ops->slow(conn, now, MRPC_SLOW_GRACE + conn->link.keepalive);
 	else
 		slow = mrpc_conn_trickles(conn, now);
 	rcu_read_unlock();
@@ -89,7 +89,7 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 /* Probe a silent peer. Return: when to look again. */
 static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 {
-	u64 silent = mrpc_conn_silent(conn);
+	u64 silent = mrpc_link_silent(&conn->link);
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
 		if (test_bit(MRPC_CONN_DENIED, &conn->flags))	/* the peer has had time to read why */
@@ -109,16 +109,16 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
 		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
-		return now + conn->keepalive;
+		return now + conn->link.keepalive;
 	}
-	if (silent >= 3 * conn->keepalive) {
+	if (silent >= 3 * conn->link.keepalive) {
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer fell silent", true);
 		return U64_MAX;
 	}
-	if (silent < conn->keepalive)
-		return now + conn->keepalive - silent;
+	if (silent < conn->link.keepalive)
+		return now + conn->link.keepalive - silent;
 	mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
-	return now + conn->keepalive;
+	return now + conn->link.keepalive;
 }
 
 /**

@@ -152,7 +152,7 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 static void mrpc_datapath_follow(struct mrpc_conn *conn)
 {
 	mutex_lock(&conn->change_lock);
-	if (conn->link && !mrpc_domain_fits(conn))
+	if (conn->link.priv && !mrpc_domain_fits(conn))
 		mrpc_datapath_place(conn, mrpc_chain_of(conn));
 	mutex_unlock(&conn->change_lock);
 }

@@ -29,7 +29,7 @@ static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool
 	 * it is acknowledged, still says success: that is no proof of the contrary.
 	 */
 	if (!success)
-		atomic_inc(&(call->via ?: call->conn)->copied);
+		atomic_inc(&(call->via ?: call->conn)->link.copied);
 	mrpc_call_sent_put(call);
 }
 

@@ -122,10 +122,10 @@ void mrpc_conn_free_work(struct work_struct *work)
 	if (rcu_access_pointer(session->recent) == conn)
 		unrcu_pointer(cmpxchg(&session->recent, RCU_INITIALIZER(conn), NULL));
 	/* A link that was never published; others end in the close work. */
-	if (conn->link)
-		conn->ops->release(conn);
-	mrpc_transport_put(conn->ops);
-	mrpc_transport_put(conn->home);
+	if (conn->link.priv)
+		conn->link.ops->release(conn);
+	mrpc_transport_put(conn->link.ops);
+	mrpc_transport_put(conn->link.home);
 	mrpc_rx_put(conn->rx_spare);
 	mrpc_services_put(conn->services, conn->nr_services);
 	mrpc_conn_tables_free(conn);
@@ -250,15 +250,6 @@ void mrpc_conn_forget(struct mrpc_conn *conn)
 		return;
 	set_bit(MRPC_CONN_FORGOTTEN, &conn->flags);
 	mrpc_conn_put(conn);
-}
-
-/**
- * mrpc_link_agreed() - what the operator wants or the peer accepts has changed
- * @conn: the connection; the caller owns the transmit claim, or it is not READY yet
- */
-void mrpc_link_agreed(struct mrpc_conn *conn)
-{
-	WRITE_ONCE(conn->adds, conn->features.may & conn->uses);
 }
 
 /**

@@ -9,10 +9,10 @@
 #include <linux/llist.h>
 #include <linux/mrpc.h>
 #include <linux/mutex.h>
-#include <linux/socket.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "core/link.h"
 #include "core/port.h"
 #include "core/rpc.h"
 #include "core/transport.h"
@@ -21,7 +21,6 @@
 #include "lib/ds/deadline.h"
 #include "lib/ds/order.h"
 #include "lib/message/calltable.h"
-#include "lib/message/feature.h"
 
 struct mrpc_chain;
 struct mrpc_qp;
@@ -128,14 +127,6 @@ struct mrpc_path {
  * @session: owner, a reference
  * @id: in the session's table
  * @dp_id: the id of its datapath in dumps; no other one has it as long as this one is there
- * @home: version 1 of its transport, a module reference: what it goes back to
- * @ops: the version that its link has now, a module reference. Changes together with
- *	@link: with both claims held, under @lock
- * @link: the transport's state; set before the connection is READY
- * @features: what it has agreed with its peer; see struct mrpc_features
- * @uses: MRPC_FEATURE_* that the operator wants used in what is sent; changes with both
- *	claims held, or before the connection is READY
- * @adds: of these what the peer accepts; owner of @tx, or before it is READY
  * @replica: whose link this is, a reference, immutable; NULL: it is an application's
  *	connection
  * @listener: the listener that accepted it, a reference, immutable; NULL: it has connected
@@ -143,7 +134,6 @@ struct mrpc_path {
  * @shaking: entry of mrpc_listener.shaking; under its lock
  * @shaking_slot: of its peer's address in mrpc_listener.peers
  * @accepted: true at the server's end
- * @local, @peer: addresses; set with the link
  * @flags: MRPC_CONN_*; atomic bit operations
  * @state: enum mrpc_conn_state; under @lock, read anywhere
  * @why: why it is CLOSED; under @lock
@@ -177,8 +167,6 @@ struct mrpc_path {
  * @tx_priority: of that rpc; a hint
  * @port: its place in an egress domain
  * @rx_spare: an object for the next received message, or NULL; owner of @rx
- * @copied: packets whose pages the network stack copied although it was given them by
- *	reference, since the transport last tried: then it is cheaper to copy at once
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @rxq: replies that links of replicas have received for the engines here, by
@@ -186,11 +174,9 @@ struct mrpc_path {
  * @timer: fires at the earliest of the first deadline and the next keepalive; at the end has
  *	the close work look at a link that lingers
  * @timer_at: when it will; under @lock
- * @last_rx: when the peer was last heard, jiffies64; owner of @rx
  * @rx_since: when the message being received turned out to be incomplete, 0 for none;
  *	owner of @rx
  * @rx_len: its bytes that were still to come
- * @keepalive: ns of silence before a probe
  * @opened: when, ns
  * @ready: entry of the session's ready list; under its ready_lock
  * @stalled: entry of the session's stalled list; under its ready_lock
@@ -205,8 +191,6 @@ struct mrpc_path {
  * @max_message: largest message accepted here
  * @peer_max_message: largest that the peer accepts
  * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
- * @link_err: what ended the link first, a negative errno, or 0: of the owners of both claims, and
- *	of the transport, which may know it before them
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
  * @touch: entry of the @touched of the connection whose calls it carries
@@ -218,25 +202,19 @@ struct mrpc_conn {
 	struct mrpc_session *session;
 	u32 id;
 	u32 dp_id;
-	const struct mrpc_transport_ops *home;
-	const struct mrpc_transport_ops *ops;
-	void *link;
-	struct mrpc_features features;
 	struct mrpc_replica *replica;
-	u64 uses;
-	u64 adds;
 	struct mrpc_listener *listener;
 	u32 listener_id;
 	struct list_head shaking;
 	u8 shaking_slot;
 	bool accepted;
-	struct sockaddr_storage local;
-	struct sockaddr_storage peer;
 	unsigned long flags;
 	u8 state;
 	u16 close_status;
 	const char *why;
 	char *unmade;
+
+	struct mrpc_link link;
 
 	spinlock_t lock;
 	struct mrpc_call_table calls;
@@ -265,17 +243,14 @@ struct mrpc_conn {
 	u8 tx_priority;
 	struct mrpc_port port;
 	struct mrpc_rx *rx_spare;
-	atomic_t copied;
 	struct mrpc_sink sink;
 	struct mrpc_qp *rx_qp;
 	struct llist_head rxq;
 
 	struct hrtimer timer;
 	u64 timer_at;
-	u64 last_rx;
 	u64 rx_since;
 	u32 rx_len;
-	u64 keepalive;
 	u64 opened;
 
 	struct list_head ready;
@@ -293,7 +268,6 @@ struct mrpc_conn {
 	u32 max_message;
 	u32 peer_max_message;
 	struct mrpc_refusal *refusal;
-	int link_err;
 	struct list_head replicas;
 	struct llist_node touch;
 	struct work_struct free_work;
@@ -311,14 +285,6 @@ static inline void mrpc_conn_get(struct mrpc_conn *conn)
 }
 
 void mrpc_conn_forget(struct mrpc_conn *conn);
-
-/* Since when the peer was not heard, ns. It may be heard just now. */
-static inline u64 mrpc_conn_silent(const struct mrpc_conn *conn)
-{
-	u64 heard = READ_ONCE(conn->last_rx), now = get_jiffies_64();
-
-	return now > heard ? jiffies64_to_nsecs(now - heard) : 0;
-}
 
 /* Nanoseconds of an ioctl's argument in microseconds; 0 is the default. */
 static inline u64 mrpc_us_or(u64 us, u64 fallback)
@@ -341,7 +307,6 @@ int mrpc_conn_tables(struct mrpc_conn *conn);
 void mrpc_conn_tables_free(struct mrpc_conn *conn);
 int mrpc_conn_number(struct mrpc_conn *conn);
 void mrpc_conn_free_work(struct work_struct *work);
-void mrpc_link_agreed(struct mrpc_conn *conn);
 bool mrpc_conn_is_drained(void *ctx);
 
 #endif /* MRPC_CORE_CONN_H */

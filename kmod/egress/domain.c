@@ -57,8 +57,8 @@ void mrpc_domain_put(struct mrpc_domain *d)
 static void mrpc_domain_dev(struct mrpc_conn *conn, char *dev)
 {
 	dev[0] = 0;
-	if (conn->ops->device)
-		conn->ops->device(conn, dev);
+	if (conn->link.ops->device)
+		conn->link.ops->device(conn, dev);
 }
 
 /* With a reference, or NULL. */
@@ -66,11 +66,11 @@ static struct mrpc_domain *mrpc_domain_of(struct mrpc_conn *conn)
 {
 	char dev[IFNAMSIZ];
 
-	if (!(conn->ops->send_chunk || conn->ops->sender) ||
+	if (!(conn->link.ops->send_chunk || conn->link.ops->sender) ||
 	    !READ_ONCE(mrpc_net(conn->session->net)->nr_domains))
 		return NULL;
 	mrpc_domain_dev(conn, dev);
-	if (conn->ops->device && !dev[0])
+	if (conn->link.ops->device && !dev[0])
 		return NULL;
 	return mrpc_domain_find(conn->session->net, dev);
 }
@@ -165,7 +165,7 @@ void mrpc_domain_leave(struct mrpc_conn *conn)
 	if (conn->port.sender) {
 		/* Nothing joins any more, and what is here leaves. */
 		spin_unlock_bh(&d->lock);
-		conn->ops->egress(conn, false);
+		conn->link.ops->egress(conn, false);
 		spin_lock_bh(&d->lock);
 	}
 	t = mrpc_domain_remove(d, &conn->port);
@@ -217,7 +217,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 			     u32 weight)
 {
 	struct mrpc_tenant *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
-	struct mrpc_sender *sender = conn->ops->sender ? conn->ops->sender(conn) : NULL;
+	struct mrpc_sender *sender = conn->link.ops->sender ? conn->link.ops->sender(conn) : NULL;
 	struct mrpc_port *port = &conn->port;
 	bool joined;
 
@@ -244,7 +244,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 	spin_unlock_bh(&d->lock);
 	kfree(spare);
 	if (joined && sender)
-		conn->ops->egress(conn, true);
+		conn->link.ops->egress(conn, true);
 	return joined;
 }
 

@@ -77,7 +77,7 @@ u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct
 	if (!bytes) {
 		if (port->unit.queue.state == MRPC_EGRESS_IDLE && !port->unit.queue.credit)
 			mrpc_egress_credit(&d->core, &port->unit.queue,
-					   conn->ops->credit(conn, d->core.rule.chunk));
+					   conn->link.ops->credit(conn, d->core.rule.chunk));
 		mrpc_domain_share(d, conn);
 		bytes = mrpc_egress_take(&d->core, &port->unit.queue);
 	}
@@ -103,11 +103,11 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 	spin_lock_bh(&d->lock);
 	/* A link that took nothing has registered for its event: leave that as it is. */
 	mrpc_egress_dequeued(&d->core, &port->unit.queue, sent,
-			     sent ? conn->ops->credit(conn, d->core.rule.chunk) : 0);
+			     sent ? conn->link.ops->credit(conn, d->core.rule.chunk) : 0);
 	port->grants++;
 	port->sent += sent;
 	d->sent += sent;
-	if (!conn->ops->below)
+	if (!conn->link.ops->below)
 		mrpc_egress_gone(&d->core, &port->unit.queue, U64_MAX);
 	else if (sent)
 		d->moved = ktime_get_ns();
@@ -152,7 +152,7 @@ bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
 	spin_lock_bh(&d->lock);
 	if (rcu_access_pointer(port->domain) == d) {
 		/* Also where nothing waits for it: so a link that has room is silent again. */
-		credit = conn->ops->credit(conn, d->core.rule.chunk);
+		credit = conn->link.ops->credit(conn, d->core.rule.chunk);
 		known = port->head;
 		if (known) {
 			if (credit && !port->unit.queue.credit)

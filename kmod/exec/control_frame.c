@@ -108,11 +108,11 @@ int mrpc_conn_announce(struct mrpc_conn *conn)
 {
 	int err;
 
-	if (!mrpc_features_due(&conn->features))
+	if (!mrpc_features_due(&conn->link.features))
 		return 0;
 	err = mrpc_conn_send_control(conn, MRPC_WIRE_FEATURES,
-				     mrpc_features_wanted(&conn->features));
+				     mrpc_features_wanted(&conn->link.features));
 	if (!err)
-		mrpc_features_announced(&conn->features);
+		mrpc_features_announced(&conn->link.features);
 	return err;
 }

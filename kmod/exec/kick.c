@@ -42,7 +42,7 @@ void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
  */
 void mrpc_conn_start(struct mrpc_conn *conn)
 {
-	mrpc_conn_arm(conn, ktime_get_ns() + min_t(u64, conn->keepalive, NSEC_PER_SEC));
+	mrpc_conn_arm(conn, ktime_get_ns() + min_t(u64, conn->link.keepalive, NSEC_PER_SEC));
 }
 
 static void mrpc_queue_work(struct mrpc_conn *conn)

@@ -252,10 +252,10 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	/* Before a link is freed the state becomes CLOSED, under this lock; and
 	 * the handshake that made it READY went over a complete link.
 	 */
-	c->version = conn->ops->version;
+	c->version = conn->link.ops->version;
 	c->up = c->state == MRPC_CONN_READY || c->state == MRPC_CONN_DRAINING;
-	if (c->up && conn->ops->backlog)
-		c->backlog = conn->ops->backlog(conn);
+	if (c->up && conn->link.ops->backlog)
+		c->backlog = conn->link.ops->backlog(conn);
 	spin_unlock(&conn->lock);
 }
 
@@ -310,12 +310,12 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	return nla_put_u32(skb, MRPC_A_CONN_SESSION, conn->session->id) ||
 	       nla_put_u32(skb, MRPC_A_CONN_ID, conn->id) ||
 	       nla_put_u32(skb, MRPC_A_CONN_DATAPATH, conn->dp_id) ||
-	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->home->name) ||
+	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->link.home->name) ||
 	       (conn->accepted &&
 		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener_id)) ||
 	       (conn->replica &&
 		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
-	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->keepalive) ||
+	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->link.keepalive) ||
 	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->max_message) ||
 	       mrpc_nl_put_services(skb, conn);
 }
@@ -323,7 +323,7 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 		      struct mrpc_conn *conn)
 {
-	u64 idle = mrpc_conn_silent(conn);
+	u64 idle = mrpc_link_silent(&conn->link);
 	void *hdr = mrpc_nl_begin(skb, info);
 	struct mrpc_nl_conn c;
 	int err;
@@ -341,8 +341,8 @@ int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 	      mrpc_nl_put_stats(skb, MRPC_A_CONN_STATS, &c.stats);
 	/* Addresses are written before the handshake is complete. */
 	if (!err && c.state != MRPC_CONN_CONNECTING)
-		err = mrpc_nl_put_addr(skb, MRPC_A_CONN_LOCAL, &conn->local) ||
-		      mrpc_nl_put_addr(skb, MRPC_A_CONN_PEER, &conn->peer) ||
+		err = mrpc_nl_put_addr(skb, MRPC_A_CONN_LOCAL, &conn->link.local) ||
+		      mrpc_nl_put_addr(skb, MRPC_A_CONN_PEER, &conn->link.peer) ||
 		      nla_put_u32(skb, MRPC_A_CONN_PEER_MAX_MESSAGE, conn->peer_max_message);
 	if (!err && c.state == MRPC_CONN_CLOSED)
 		err = nla_put_u32(skb, MRPC_A_CONN_STATUS, c.status);
@@ -429,7 +429,7 @@ int mrpc_nl_fill_datapath(struct sk_buff *skb, const struct genl_info *info,
 	err = nla_put_u32(skb, MRPC_A_DATAPATH_SESSION, conn->session->id) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_CONN, conn->id) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_ID, conn->dp_id) ||
-	      nla_put_string(skb, MRPC_A_DATAPATH_TRANSPORT, conn->home->name) ||
+	      nla_put_string(skb, MRPC_A_DATAPATH_TRANSPORT, conn->link.home->name) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_STATE, c.state) ||
 	      nla_put_u32(skb, MRPC_A_DATAPATH_TRANSPORT_VERSION, c.version) ||
 	      mrpc_nl_put_tx(skb, conn, &c) ||
@@ -525,8 +525,8 @@ int mrpc_nl_fill_called(struct sk_buff *skb, const struct genl_info *info,
 		return -EMSGSIZE;
 	err = nla_put_u32(skb, MRPC_A_SERVICE_SESSION, conn->session->id) ||
 	      nla_put_u32(skb, MRPC_A_SERVICE_CONN, conn->id) ||
-	      mrpc_nl_put_service(skb, svc, conn->home->name, READ_ONCE(svc->calls)) ||
-	      mrpc_nl_put_addr(skb, MRPC_A_SERVICE_ADDR, &conn->peer);
+	      mrpc_nl_put_service(skb, svc, conn->link.home->name, READ_ONCE(svc->calls)) ||
+	      mrpc_nl_put_addr(skb, MRPC_A_SERVICE_ADDR, &conn->link.peer);
 	return mrpc_nl_end(skb, hdr, err);
 }
 

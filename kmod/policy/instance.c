@@ -146,8 +146,8 @@ static void policy_describe(struct mrpc_policy_run *run)
 	const struct mrpc_conn *conn = run->conn;
 	const struct mrpc_session *session = conn->session;
 	struct mrpc_policy_ctx *ctx = &run->ctx;
-	const struct sockaddr_in6 *in6 = (const void *)&conn->peer;
-	const struct sockaddr_in *in = (const void *)&conn->peer;
+	const struct sockaddr_in6 *in6 = (const void *)&conn->link.peer;
+	const struct sockaddr_in *in = (const void *)&conn->link.peer;
 
 	ctx->datapath = conn->dp_id;
 	ctx->netns = session->net->net_cookie;

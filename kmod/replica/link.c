@@ -151,7 +151,7 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 	u32 i;
 
 	link->max_message = conn->max_message;
-	link->keepalive = conn->keepalive;
+	link->link.keepalive = conn->link.keepalive;
 	link->services = kcalloc(conn->nr_services, sizeof(*link->services), GFP_KERNEL_ACCOUNT);
 	if (!link->services)
 		return -ENOMEM;

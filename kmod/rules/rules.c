@@ -523,8 +523,8 @@ struct mrpc_rule_verdict mrpc_ruleset_judge(const struct mrpc_bound_conn *bc,
 	ctx.uid = bc->uid;
 	ctx.cgroup = bc->cgroup;
 	ctx.size = mrpc_rpc_size(rpc);
-	ctx.peer = &conn->peer;
-	ctx.peer_len = sizeof(conn->peer);
+	ctx.peer = &conn->link.peer;
+	ctx.peer_len = sizeof(conn->link.peer);
 	ctx.meta_len = rpc->frame.meta_len;
 	ctx.meta = mrpc_rpc_meta(rpc);
 	ctx.msg = &view;

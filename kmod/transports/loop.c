@@ -228,8 +228,8 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 	refcount_inc(&mine->ref);
 	refcount_inc(&theirs->ref);	/* now one by the peer, one by the backlog */
 	/* Once in the backlog our end may be hung up, and conn run, at any time. */
-	memcpy(&conn->peer, addr, addr_len);
-	conn->link = mine;
+	memcpy(&conn->link.peer, addr, addr_len);
+	conn->link.priv = mine;
 
 	spin_lock_bh(&mrpc_loop_lock);
 	port = mrpc_loop_find(net, addr, addr_len, hash);
@@ -251,7 +251,7 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 	mrpc_listener_put(l);
 	return 0;
 fail:
-	conn->link = NULL;
+	conn->link.priv = NULL;
 	kfree(mine);
 	kfree(theirs);
 	return err;
@@ -350,9 +350,9 @@ static int mrpc_loop_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 		mrpc_loop_end_put(end);
 		return 0;
 	}
-	memcpy(&conn->local, &port->addr, port->addr_len);
-	conn->peer.ss_family = AF_UNIX;
-	conn->link = end;
+	memcpy(&conn->link.local, &port->addr, port->addr_len);
+	conn->link.peer.ss_family = AF_UNIX;
+	conn->link.priv = end;
 	spin_lock(&end->lock);
 	end->conn = conn;
 	spin_unlock(&end->lock);
@@ -379,7 +379,7 @@ static void mrpc_loop_unlisten(struct mrpc_listener *l)
 
 static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 {
-	struct mrpc_loop_end *end = conn->link, *peer = end->peer;
+	struct mrpc_loop_end *end = conn->link.priv, *peer = end->peer;
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 	u64 total = mrpc_rpc_total(rpc);
 	struct mrpc_conn *to = NULL;
@@ -420,7 +420,7 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 /* A round ends. If more was to follow, and does not follow now, nobody has told the peer. */
 static void mrpc_loop_flush(struct mrpc_conn *conn)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 
 	if (likely(!end->unsaid))
 		return;
@@ -443,7 +443,7 @@ static int mrpc_loop_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u3
 /* The peer has been asked to say when there is room, or there is some. */
 static u32 mrpc_loop_credit(struct mrpc_conn *conn, u32 chunk)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 
 	return READ_ONCE(end->peer->full) ? 0 : U32_MAX;
 }
@@ -553,7 +553,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 	err = mrpc_sink_head(conn, &frame, rpc->data + sizeof(*hdr));
 	if (err)
 		return err;
-	WRITE_ONCE(conn->last_rx, get_jiffies_64());
+	WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
 	mrpc_loop_body(rpc, mrpc_frame_head_known(&frame), &conn->sink);
 	mrpc_sink_done(conn);
 	return 0;
@@ -561,7 +561,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 
 static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 	struct mrpc_call *call;
 	int frames = 0, err;
 	bool eof;
@@ -595,7 +595,7 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 
 static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 
 	WRITE_ONCE(end->down, true);
 }
@@ -603,23 +603,23 @@ static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
 /* Has the peer something to read? */
 static bool mrpc_loop_busy(struct mrpc_conn *conn)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 
 	return !READ_ONCE(end->eof) && READ_ONCE(end->peer->nr);
 }
 
 static void mrpc_loop_release(struct mrpc_conn *conn)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 
-	conn->link = NULL;
+	conn->link.priv = NULL;
 	mrpc_loop_hangup(end);
 	mrpc_loop_end_put(end);
 }
 
 static u64 mrpc_loop_backlog(struct mrpc_conn *conn)
 {
-	struct mrpc_loop_end *end = conn->link;
+	struct mrpc_loop_end *end = conn->link.priv;
 
 	return READ_ONCE(end->peer->bytes);
 }

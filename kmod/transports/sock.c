@@ -42,7 +42,7 @@ static void mrpc_sock_note_error(struct mrpc_conn *conn, const struct sock *sk)
 	int err = READ_ONCE(sk->sk_err);
 
 	if (err && err != EPIPE)
-		cmpxchg(&conn->link_err, 0, -err);
+		cmpxchg(&conn->link.err, 0, -err);
 }
 
 /* Connected; or reset, or the end of the stream: the receive side finds out which. */

@@ -428,7 +428,7 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 			prio_in_put_off(link, in, full);
 			continue;
 		}
-		WRITE_ONCE(conn->last_rx, get_jiffies_64());
+		WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
 		total = in->core.total;
 		n = prio_in_step(conn, link, in);
 		if (n == -EAGAIN)

@@ -151,7 +151,7 @@ static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
 		err = prio_link_setup(link, peer, ++host->next_id ?: ++host->next_id);
 	if (!err) {
 		link->conn = conn;
-		conn->link = link;
+		conn->link.priv = link;
 	}
 	prio_unlock(host);
 	if (err)
@@ -174,8 +174,8 @@ int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 	if (!port)
 		return err;
 	path.lport = port->number;
-	prio_sockaddr(&conn->peer, path.family, &path.remote, path.rport, path.scope);
-	prio_sockaddr(&conn->local, path.family, &path.local, path.lport, path.scope);
+	prio_sockaddr(&conn->link.peer, path.family, &path.remote, path.rport, path.scope);
+	prio_sockaddr(&conn->link.local, path.family, &path.local, path.lport, path.scope);
 	err = prio_link_to(conn, port, &path);
 	if (err)
 		prio_port_put(port);
@@ -246,9 +246,11 @@ int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 	if (link && conn) {
 		const struct prio_path *path = &link->key.peer->path;
 
-		prio_sockaddr(&conn->local, path->family, &path->local, path->lport, path->scope);
-		prio_sockaddr(&conn->peer, path->family, &path->remote, path->rport, path->scope);
-		conn->link = link;
+		prio_sockaddr(&conn->link.local, path->family, &path->local, path->lport,
+			      path->scope);
+		prio_sockaddr(&conn->link.peer, path->family, &path->remote, path->rport,
+			      path->scope);
+		conn->link.priv = link;
 		link->conn = conn;
 	} else if (link) {
 		prio_link_turn_away(link);
@@ -279,7 +281,7 @@ void prio_unlisten(struct mrpc_listener *l)
 
 int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 	int err;
 
 	if (READ_ONCE(link->down))
@@ -294,19 +296,19 @@ int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 /* All of a round goes into the same order first. */
 void prio_flush(struct mrpc_conn *conn)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 
 	prio_pump_run(link->host);
 }
 
 int prio_recv(struct mrpc_conn *conn, int budget)
 {
-	return prio_in_run(conn->link, budget);
+	return prio_in_run(conn->link.priv, budget);
 }
 
 void prio_shutdown(struct mrpc_conn *conn, bool abort)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 
 	WRITE_ONCE(link->down, true);
 }
@@ -314,14 +316,14 @@ void prio_shutdown(struct mrpc_conn *conn, bool abort)
 /* Has the peer something to acknowledge? */
 bool prio_busy(struct mrpc_conn *conn)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 
 	return READ_ONCE(link->nr_outs) && !READ_ONCE(link->err);
 }
 
 void prio_release(struct mrpc_conn *conn)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 	struct prio_host *host = link->host;
 	struct prio_port *port = link->port;
 	struct prio_out *bye = prio_out_new(GFP_KERNEL);
@@ -332,7 +334,7 @@ void prio_release(struct mrpc_conn *conn)
 	prio_link_forget(link);
 	prio_unlock(host);
 	prio_in_drop(link, conn);
-	WRITE_ONCE(conn->link, NULL);	/* prio_slow() may look */
+	WRITE_ONCE(conn->link.priv, NULL);	/* prio_slow() may look */
 	spin_lock_bh(&host->lock);
 	prio_out_abort(link);
 	link->ref++;	/* for the bytes of what has been aborted */
@@ -354,7 +356,7 @@ void prio_release(struct mrpc_conn *conn)
 
 u64 prio_backlog(struct mrpc_conn *conn)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 
 	return READ_ONCE(link->out_bytes);
 }
@@ -365,7 +367,7 @@ bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience)
 	bool slow;
 
 	rcu_read_lock();	/* the connection may be ending: its link is freed by RCU */
-	link = READ_ONCE(conn->link);
+	link = READ_ONCE(conn->link.priv);
 	slow = link && prio_in_slow(link, now, patience);
 	rcu_read_unlock();
 	return slow;
@@ -408,7 +410,7 @@ static bool prio_egress_some(struct prio_link *link, bool joins)
  */
 void prio_egress(struct mrpc_conn *conn, bool joins)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 	struct prio_host *host = link->host;
 
 	spin_lock_bh(&host->lock);
@@ -424,14 +426,14 @@ void prio_egress(struct mrpc_conn *conn, bool joins)
 
 struct mrpc_sender *prio_sender(struct mrpc_conn *conn)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 
 	return &link->host->sender;
 }
 
 void prio_device(struct mrpc_conn *conn, char *name)
 {
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 	struct dst_entry *dst;
 	struct prio_path path;
 

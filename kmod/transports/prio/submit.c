@@ -90,10 +90,10 @@ static void prio_out_place(struct prio_link *link, struct prio_out *out, bool ac
  */
 int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	bool accepted = conn->accepted, aborts = conn->features.may & MRPC_FEATURE_ABORT;
+	bool accepted = conn->accepted, aborts = conn->link.features.may & MRPC_FEATURE_ABORT;
 	struct prio_out *out = prio_out_new(GFP_KERNEL);
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
-	struct prio_link *link = conn->link;
+	struct prio_link *link = conn->link.priv;
 	struct prio_host *host = link->host;
 	int err = 0;
 

@@ -32,7 +32,7 @@ static bool mrpc_tcp_takes(const struct sock *sk, u32 chunk)
 /* While SOCK_NOSPACE is set every acknowledgement calls write_space. */
 u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct sock *sk = tcp->sock->sk;
 
 	if (!mrpc_tcp_takes(sk, chunk)) {
@@ -53,7 +53,7 @@ u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk)
  */
 u64 mrpc_tcp_below(struct mrpc_conn *conn)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct sock *sk = tcp->sock->sk;
 	u64 queued = max(sk_wmem_alloc_get(sk), 0);
 
@@ -62,7 +62,7 @@ u64 mrpc_tcp_below(struct mrpc_conn *conn)
 
 void mrpc_tcp_device(struct mrpc_conn *conn, char *name)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct dst_entry *dst;
 
 	name[0] = 0;

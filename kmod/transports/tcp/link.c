@@ -58,7 +58,7 @@ static void mrpc_tcp_listen_ready(struct sock *sk)
  */
 static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 {
-	u64 timeout = div_u64(conn->keepalive, NSEC_PER_MSEC);
+	u64 timeout = div_u64(conn->link.keepalive, NSEC_PER_MSEC);
 	struct sock *sk = sock->sk;
 	struct mrpc_tcp *tcp;
 	int err;
@@ -77,12 +77,12 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	 * pages for ever.
 	 */
 	tcp_sock_set_user_timeout(sk, clamp_t(u64, 3 * timeout, 1, INT_MAX));
-	kernel_getsockname(sock, (struct sockaddr *)&conn->local);
-	kernel_getpeername(sock, (struct sockaddr *)&conn->peer);
-	conn->link = tcp;
+	kernel_getsockname(sock, (struct sockaddr *)&conn->link.local);
+	kernel_getpeername(sock, (struct sockaddr *)&conn->link.peer);
+	conn->link.priv = tcp;
 	err = mrpc_sock_hook(conn, sk, &tcp->hooks);
 	if (err) {
-		conn->link = NULL;
+		conn->link.priv = NULL;
 		kfree(tcp);
 	}
 	return err;
@@ -102,7 +102,7 @@ int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 	if (err == -EINPROGRESS)
 		err = 0;
 	if (!err) {
-		conn->peer = ss;	/* it may not be connected yet */
+		conn->link.peer = ss;	/* it may not be connected yet */
 		err = mrpc_tcp_attach(conn, sock);
 	}
 	if (err)
@@ -284,7 +284,7 @@ static int mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
 
 static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_RX];
 	struct msghdr msg = {};
 	int n;
@@ -304,7 +304,7 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, si
 
 int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct sock *sk = tcp->sock->sk;
 	int n = mrpc_stream_recv(conn, &tcp->stream, mrpc_tcp_read, budget);
 
@@ -322,7 +322,7 @@ int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
 
 void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 
 	WRITE_ONCE(tcp->down, true);
 	/* A reset frees the send queue, and pages under way with it. In the orderly
@@ -356,7 +356,7 @@ static bool mrpc_tcp_unacked(const struct sock *sk)
 
 bool mrpc_tcp_busy(struct mrpc_conn *conn)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 
 	mrpc_tcp_discard(tcp->sock);
 	return mrpc_tcp_unacked(tcp->sock->sk);
@@ -364,14 +364,14 @@ bool mrpc_tcp_busy(struct mrpc_conn *conn)
 
 void mrpc_tcp_release(struct mrpc_conn *conn)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct sock *sk = tcp->sock->sk;
 
 	mrpc_sock_unhook(sk, &tcp->hooks);
 	/* What is unsent is the network's now, unless it holds the pages of a session. */
 	if (tcp->pages && mrpc_tcp_unacked(sk))
 		sock_no_linger(sk);
-	conn->link = NULL;
+	conn->link.priv = NULL;
 	sock_release(tcp->sock);
 	mrpc_stream_free(&tcp->stream);
 	put_cred(tcp->pass[MRPC_TX].cred);
@@ -382,7 +382,7 @@ void mrpc_tcp_release(struct mrpc_conn *conn)
 
 u64 mrpc_tcp_backlog(struct mrpc_conn *conn)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct tcp_sock *tp = tcp_sk(tcp->sock->sk);
 
 	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
@@ -393,7 +393,7 @@ u64 mrpc_tcp_backlog(struct mrpc_conn *conn)
 /* All of the link: what is in the socket, and half received, goes with it. */
 void *mrpc_tcp_decompose(struct mrpc_conn *conn)
 {
-	return conn->link;
+	return conn->link.priv;
 }
 
 /*

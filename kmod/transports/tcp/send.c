@@ -314,7 +314,7 @@ static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	struct mrpc_rpc *next = rpc;
 	u32 nr = 0, bytes = 0, len;
 	int n;
@@ -355,11 +355,11 @@ static int mrpc_tcp_send_copy(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 /* Does the stack copy what we give it by reference? Now and then try again. */
 static bool mrpc_tcp_copies(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
 {
-	if (atomic_read(&conn->copied) < MRPC_TCP_COPIED)
+	if (atomic_read(&conn->link.copied) < MRPC_TCP_COPIED)
 		return false;
 	if (++tcp->copies % MRPC_TCP_RETRY)
 		return true;
-	atomic_set(&conn->copied, 0);
+	atomic_set(&conn->link.copied, 0);
 	return false;
 }
 
@@ -521,7 +521,7 @@ static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 
 
 int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	int err = 0;
 
 	if (READ_ONCE(tcp->down))
@@ -551,7 +551,7 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes, u32 *want)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	bool copy = mrpc_tcp_small(rpc) || tcp->copying;
 	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
@@ -580,7 +580,7 @@ static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 
 
 int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
 {
-	struct mrpc_tcp *tcp = conn->link;
+	struct mrpc_tcp *tcp = conn->link.priv;
 	u32 want;
 	int n;
 

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* The link of a connection: what its transport knows of it, and what both ends have agreed. */
+#ifndef MRPC_CORE_LINK_H
+#define MRPC_CORE_LINK_H
+
+#include <linux/atomic.h>
+#include <linux/compiler.h>
+#include <linux/jiffies.h>
+#include <linux/socket.h>
+#include <linux/types.h>
+
+#include "lib/message/feature.h"
+
+struct mrpc_transport_ops;
+
+/**
+ * struct mrpc_link - the link of a connection; embedded in struct mrpc_conn
+ *
+ * Its transport and change/link_version.c write it.
+ */
+struct mrpc_link {
+	/* Version 1 of the transport, a module reference: what the link goes back to. Immutable. */
+	const struct mrpc_transport_ops *home;
+	/*
+	 * The version that the link has now, a module reference. Changes together with @priv:
+	 * with both claims held, under mrpc_conn.lock.
+	 */
+	const struct mrpc_transport_ops *ops;
+	/* The transport's state. Set before the connection is READY. */
+	void *priv;
+	/* What it has agreed with its peer; struct mrpc_features says which claim owns what. */
+	struct mrpc_features features;
+	/*
+	 * MRPC_FEATURE_* that the operator wants used in what is sent. Changes with both claims
+	 * held, or before the connection is READY.
+	 */
+	u64 uses;
+	/* Of these what the peer accepts. Transmit claim, or before the connection is READY. */
+	u64 adds;
+	/* When the peer was last heard, jiffies64. Receive claim; read anywhere. */
+	u64 last_rx;
+	/* ns of silence before a probe. Immutable once the connection can be found. */
+	u64 keepalive;
+	/*
+	 * Packets whose pages the network stack copied although it was given them by reference,
+	 * since the transport last tried: then it is cheaper to copy at once. Atomic.
+	 */
+	atomic_t copied;
+	/*
+	 * What ended the link first, a negative errno, or 0. The owner of either claim writes it,
+	 * or the transport, which may know the cause before them: by cmpxchg().
+	 */
+	int err;
+	/* Addresses. Set with @priv, then immutable. */
+	struct sockaddr_storage local;
+	struct sockaddr_storage peer;
+};
+
+/**
+ * mrpc_link_agreed() - what the operator wants or the peer accepts has changed
+ * @link: the link; the caller owns the transmit claim, or the connection is not READY yet
+ */
+static inline void mrpc_link_agreed(struct mrpc_link *link)
+{
+	WRITE_ONCE(link->adds, link->features.may & link->uses);
+}
+
+/* Since when the peer was not heard, ns. It may be heard just now. */
+static inline u64 mrpc_link_silent(const struct mrpc_link *link)
+{
+	u64 heard = READ_ONCE(link->last_rx), now = get_jiffies_64();
+
+	return now > heard ? jiffies64_to_nsecs(now - heard) : 0;
+}
+
+#endif /* MRPC_CORE_LINK_H */
