@@ -94,15 +94,16 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	const char *why = NULL;
 	int err;
 
-	conn->max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE, MRPC_MAX_MESSAGE);
+	conn->services.max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE,
+					 MRPC_MAX_MESSAGE);
 	conn->link.keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
 	conn->refusal = kzalloc(sizeof(*conn->refusal), GFP_KERNEL_ACCOUNT);
 	if (!conn->refusal)
 		return -ENOMEM;
-	err = mrpc_services_get(conn->session, args, &conn->services, r);
+	err = mrpc_services_get(conn->session, args, &conn->services.list, r);
 	if (err)
 		return err;
-	conn->nr_services = args->nr_schemas;
+	conn->services.nr = args->nr_schemas;
 	err = mrpc_session_reserve(conn->session, &conn->id);
 	if (err)
 		return err;

@@ -129,7 +129,7 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
 static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
 	struct mrpc_call *call = a->call;
-	u64 *calls = &conn->services[call->method >> 16].calls;
+	u64 *calls = &conn->services.list[call->method >> 16].calls;
 
 	call->cqe = (struct mrpc_cqe) {
 		.type = MRPC_CQE_REQUEST,

@@ -221,12 +221,12 @@ static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
 	if (conn->accepted)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
 				   "connection %u was accepted: calls go the other way", conn->id);
-	if (svc >= conn->nr_services)
+	if (svc >= conn->services.nr)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED,
 				   "connection %u has no service %u (it has %u)", conn->id, svc,
-				   conn->nr_services);
-	svc = array_index_nospec(svc, conn->nr_services);
-	plan = conn->services[svc].schema->plan;
+				   conn->services.nr);
+	svc = array_index_nospec(svc, conn->services.nr);
+	plan = conn->services.list[svc].schema->plan;
 	if (method >= plan->nr_methods)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u (it has %u)",
 				   mrpc_schema_service(plan), method, plan->nr_methods);
@@ -240,8 +240,8 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 			   struct mrpc_refusal *r)
 {
 	struct mrpc_conn *conn = call->conn;
-	u32 svc = array_index_nospec(sqe->method >> 16, conn->nr_services);
-	const struct mrpc_schema_plan *plan = conn->services[svc].schema->plan;
+	u32 svc = array_index_nospec(sqe->method >> 16, conn->services.nr);
+	const struct mrpc_schema_plan *plan = conn->services.list[svc].schema->plan;
 	u32 type = plan->methods[array_index_nospec(sqe->method & 0xffff,
 						    plan->nr_methods)].request;
 	bool copy = sqe->flags & MRPC_SQE_COPY;
@@ -257,9 +257,10 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 			return err;
 	}
 	err = mrpc_rpc_snapshot(&call->rpc, &call->session->send, plan, type, sqe->root,
-				conn->peer_max_message, copy, &me);
+				conn->services.peer_max_message, copy, &me);
 	if (err)
-		return mrpc_refuse_message(err, plan, &me, conn->peer_max_message, copy, r);
+		return mrpc_refuse_message(err, plan, &me, conn->services.peer_max_message, copy,
+					   r);
 	if (call->rpc.heap)
 		mrpc_call_by_ref(call);
 	else
@@ -303,7 +304,7 @@ again:
 		call->rpc.frame.call_id = id;
 		mrpc_call_get_new(call);	/* the table's; the lock hides it */
 		conn->stats.calls++;
-		conn->services[call->method >> 16].calls++;
+		conn->services.list[call->method >> 16].calls++;
 	}
 	spin_unlock(&conn->lock);
 
@@ -367,7 +368,7 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 	call->method = sqe->method;
 	call->sqe_flags = sqe->flags;
 	call->priority = sqe->priority;
-	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->max_message);
+	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->services.max_message);
 	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(conn);
 	if (call->stamped)
 		call->times.submit = ktime_get_ns();

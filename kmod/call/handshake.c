@@ -54,12 +54,12 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 		return -ENOMEM;
 	hello->version_min = MRPC_WIRE_VERSION;
 	hello->version_max = MRPC_WIRE_VERSION;
-	hello->nr_services = conn->nr_services;
-	hello->max_message = conn->max_message;
+	hello->nr_services = conn->services.nr;
+	hello->max_message = conn->services.max_message;
 	hello->max_calls = conn->calls.limit;
 	hello->features = mrpc_features_offer(&conn->link.features);
-	for (i = 0; i < conn->nr_services; i++)
-		mrpc_hello_name(&hello->services[i], conn->services[i].schema);
+	for (i = 0; i < conn->services.nr; i++)
+		mrpc_hello_name(&hello->services[i], conn->services.list[i].schema);
 	err = mrpc_send_hello(conn, MRPC_WIRE_HELLO, hello);
 	kfree(hello);
 	return err;
@@ -88,12 +88,13 @@ static int mrpc_hello_join(struct mrpc_conn *conn)
 /* -- server ---------------------------------------------------------------- */
 
 /* Our verdict on one service that the client wants. */
-static void mrpc_hello_judge(struct mrpc_conn *conn, struct mrpc_hello_service *want, u8 *map)
+static void mrpc_hello_judge(const struct mrpc_conn_services *s, struct mrpc_hello_service *want,
+			     u8 *map)
 {
 	u32 i;
 
-	for (i = 0; i < conn->nr_services; i++) {
-		const struct mrpc_schema *ours = conn->services[i].schema;
+	for (i = 0; i < s->nr; i++) {
+		const struct mrpc_schema *ours = s->list[i].schema;
 		const char *name = mrpc_schema_service(ours->plan);
 
 		if (strlen(name) != want->name_len || memcmp(name, want->name, want->name_len))
@@ -122,7 +123,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 		hello->status = MRPC_FAILED_PRECONDITION;
 	}
 	for (i = 0; i < wanted; i++) {
-		mrpc_hello_judge(conn, &hello->services[i], &conn->map[i]);
+		mrpc_hello_judge(&conn->services, &hello->services[i], &conn->services.map[i]);
 		if (hello->services[i].verdict != MRPC_VERDICT_OK) {
 			fine = false;
 			hello->status = hello->services[i].verdict == MRPC_VERDICT_UNKNOWN ?
@@ -133,13 +134,13 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 		fine = false;
 		hello->status = MRPC_UNAVAILABLE;
 	}
-	conn->peer_max_message = hello->max_message;
+	conn->services.peer_max_message = hello->max_message;
 	hello->version_min = MRPC_WIRE_VERSION;
 	hello->version_max = MRPC_WIRE_VERSION;
 	hello->features = mrpc_features_choose(&conn->link.features, hello->features);
 	mrpc_link_agreed(&conn->link);
 	hello->identity_len = 0;
-	hello->max_message = conn->max_message;
+	hello->max_message = conn->services.max_message;
 	hello->max_calls = min(hello->max_calls, conn->serves.limit);
 	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
 		return -ENOMEM;
@@ -150,7 +151,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	/* From here method numbers of the wire are checked against what the
 	 * client asked for, in its order.
 	 */
-	conn->nr_wire = wanted;
+	conn->services.nr_wire = wanted;
 	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_CONNECTING) {
 		set_bit(MRPC_CONN_SHOOK, &conn->flags);
@@ -176,14 +177,14 @@ static bool mrpc_ack_check(struct mrpc_conn *conn, const struct mrpc_hello *ack,
 			    ack->version_min, ack->version_max, MRPC_WIRE_VERSION);
 		return false;
 	}
-	if (ack->nr_services != conn->nr_services) {
+	if (ack->nr_services != conn->services.nr) {
 		mrpc_refuse(r, MRPC_INTERNAL, "the peer answered for %u services, not %u",
-			    ack->nr_services, conn->nr_services);
+			    ack->nr_services, conn->services.nr);
 		return false;
 	}
 	for (i = 0; i < ack->nr_services; i++) {
 		const struct mrpc_hello_service *svc = &ack->services[i];
-		const struct mrpc_schema *ours = conn->services[i].schema;
+		const struct mrpc_schema *ours = conn->services.list[i].schema;
 		const char *name = mrpc_schema_service(ours->plan);
 
 		switch (svc->verdict) {
@@ -229,7 +230,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	}
 	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_CONNECTING && fine) {
-		conn->peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
+		conn->services.peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
 		conn->calls.limit = clamp(ack->max_calls, 1U, conn->calls.limit);
 		WRITE_ONCE(conn->state, MRPC_CONN_READY);
 	}

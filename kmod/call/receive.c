@@ -124,10 +124,10 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING &&
 	    test_bit(MRPC_CONN_BYE, &conn->flags))
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server is shutting down");
-	if (svc >= conn->nr_wire)
+	if (svc >= conn->services.nr_wire)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "no service %u on this connection", svc);
 	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
-	plan = conn->services[conn->map[svc]].schema->plan;
+	plan = conn->services.list[conn->services.map[svc]].schema->plan;
 	if (method >= plan->nr_methods)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u",
 				   mrpc_schema_service(plan), method);
@@ -144,14 +144,14 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 }
 
 /* Does a CALL name a method that there is? */
-static bool mrpc_sink_knows(const struct mrpc_conn *conn, const struct mrpc_frame *f)
+static bool mrpc_sink_knows(const struct mrpc_conn_services *s, const struct mrpc_frame *f)
 {
 	u32 svc = f->method >> 16;
 
-	if (svc >= conn->nr_wire)
+	if (svc >= s->nr_wire)
 		return false;
 	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
-	return (f->method & 0xffff) < conn->services[conn->map[svc]].schema->plan->nr_methods;
+	return (f->method & 0xffff) < s->list[s->map[svc]].schema->plan->nr_methods;
 }
 
 /* Enter a call into the serve table, where its duplicates are found. */
@@ -166,9 +166,9 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	    mrpc_conn_grow(conn, slot + 1))
 		return -ENOMEM;
 	call->id = f->call_id;
-	call->method = conn->map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
+	call->method = conn->services.map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
 		       (f->method & 0xffff);
-	call->stray = !mrpc_sink_knows(conn, f);
+	call->stray = !mrpc_sink_knows(&conn->services, f);
 	call->priority = f->priority;
 	call->max_reply = f->max_reply;
 	call->cqe.msg_len = mrpc_frame_msg_known(f);
@@ -249,7 +249,7 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 				 struct mrpc_refusal *r)
 {
 	const struct mrpc_frame *f = &conn->sink.a.frame;
-	const struct mrpc_schema_plan *plan = conn->services[call->method >> 16].schema->plan;
+	const struct mrpc_schema_plan *plan = conn->services.list[call->method >> 16].schema->plan;
 	u32 type = plan->methods[call->method & 0xffff].reply;
 	struct mrpc_msg_error me __uninitialized;
 
@@ -445,7 +445,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	else
 		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
 			    "a message of %llu bytes, at most %u are accepted",
-			    mrpc_msg_total(&frame->msg), conn->max_message);
+			    mrpc_msg_total(&frame->msg), conn->services.max_message);
 	if (frame->type == MRPC_WIRE_REPLY)
 		return mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
 	if (frame->type != MRPC_WIRE_CALL)

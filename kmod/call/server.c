@@ -344,9 +344,9 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	rpc->frame.status = sqe->status;
 	if (sqe->status != MRPC_OK)
 		return 0;
-	plan = call->conn->services[call->method >> 16].schema->plan;
+	plan = call->conn->services.list[call->method >> 16].schema->plan;
 	type = plan->methods[call->method & 0xffff].reply;
-	max = min(call->max_reply, call->conn->peer_max_message);
+	max = min(call->max_reply, call->conn->services.peer_max_message);
 	err = mrpc_rpc_snapshot(rpc, &session->send, plan, type, sqe->root, max,
 				sqe->flags & MRPC_SQE_COPY, &me);
 	if (err)

@@ -138,7 +138,8 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->max_message, f, &why);
+	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->services.max_message, f,
+			       &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* A frame whose head is there is asked about with it. */

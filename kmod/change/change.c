@@ -156,7 +156,7 @@ static void mrpc_change_collect(struct mrpc_change *c)
 		c->items[c->nr++] = (struct mrpc_item) {
 			.p = p,
 			.group = g,
-			.services = mrpc_scope_services(&p->scope, c->conn),
+			.services = mrpc_scope_services(&p->scope, &c->conn->services),
 		};
 	}
 	spin_unlock(&mn->lock);

@@ -3,7 +3,6 @@
 #include <linux/delay.h>
 #include <linux/jhash.h>
 #include <linux/ktime.h>
-#include <linux/slab.h>
 #include <net/ipv6.h>
 
 #include "change/link_version.h"
@@ -13,7 +12,7 @@
 #include "core/globals.h"
 #include "core/listener.h"
 #include "core/notify.h"
-#include "core/schema.h"
+#include "core/services.h"
 #include "core/session.h"
 #include "core/user.h"
 #include "exec/kick.h"
@@ -120,7 +119,6 @@ static int mrpc_listener_room(struct mrpc_listener *l)
 static int mrpc_listener_accept(struct mrpc_listener *l)
 {
 	struct mrpc_conn *conn;
-	u32 i;
 	int err;
 
 	__module_get(l->ops->owner);
@@ -129,17 +127,11 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		module_put(l->ops->owner);
 		return l->ops->accept(l, NULL);
 	}
-	conn->max_message = l->max_message;
+	conn->services.max_message = l->max_message;
 	conn->link.keepalive = l->keepalive;
-	conn->services = kcalloc(l->nr_services, sizeof(*conn->services), GFP_KERNEL_ACCOUNT);
-	err = -ENOMEM;
-	if (!conn->services)
+	err = mrpc_services_copy(&conn->services, l->services, l->nr_services);
+	if (err)
 		goto out;
-	for (i = 0; i < l->nr_services; i++) {
-		conn->services[i].schema = l->services[i].schema;
-		mrpc_schema_get(conn->services[i].schema);
-	}
-	conn->nr_services = l->nr_services;
 	err = mrpc_session_reserve(l->session, &conn->id);
 	if (err)
 		goto out;

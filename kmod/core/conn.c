@@ -127,7 +127,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_transport_put(conn->link.ops);
 	mrpc_transport_put(conn->link.home);
 	mrpc_rx_put(conn->rx_spare);
-	mrpc_services_put(conn->services, conn->nr_services);
+	mrpc_services_put(conn->services.list, conn->services.nr);
 	mrpc_conn_tables_free(conn);
 	xa_release(&mrpc_dp_ids, conn->dp_id);
 	kfree(conn->refusal);

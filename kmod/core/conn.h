@@ -15,6 +15,7 @@
 #include "core/link.h"
 #include "core/port.h"
 #include "core/rpc.h"
+#include "core/services.h"
 #include "core/transport.h"
 #include "core/waiters.h"
 #include "lib/ds/claim.h"
@@ -27,17 +28,7 @@ struct mrpc_qp;
 struct mrpc_refusal;
 struct mrpc_replica;
 struct mrpc_runtime;
-struct mrpc_schema;
 struct mrpc_session;
-
-/*
- * A service of a connection or listener. The schema is a reference. A listener's
- * calls are those of connections that have ended, under its session's xa_lock.
- */
-struct mrpc_service {
-	struct mrpc_schema *schema;
-	u64 calls;		/* started (client; conn->lock) or delivered (server; receive claim) */
-};
 
 /* Counters; each written by one context at a time, read by dumps. */
 struct mrpc_conn_stats {
@@ -185,11 +176,6 @@ struct mrpc_path {
  * @close_work: ends it
  * @down_since: when that began, ns, 0 before; under @change_lock
  * @change_work: brings it to what the placements say, where nobody could who noticed
- * @services: what it negotiated
- * @map: server: wire numbering to the listener's numbering
- * @nr_wire: server: services that the client asked for
- * @max_message: largest message accepted here
- * @peer_max_message: largest that the peer accepts
  * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
@@ -215,6 +201,7 @@ struct mrpc_conn {
 	char *unmade;
 
 	struct mrpc_link link;
+	struct mrpc_conn_services services;
 
 	spinlock_t lock;
 	struct mrpc_call_table calls;
@@ -261,12 +248,6 @@ struct mrpc_conn {
 	u64 down_since;
 	struct work_struct change_work;
 
-	struct mrpc_service *services;
-	u32 nr_services;
-	u8 map[MRPC_MAX_SERVICES];
-	u32 nr_wire;
-	u32 max_message;
-	u32 peer_max_message;
 	struct mrpc_refusal *refusal;
 	struct list_head replicas;
 	struct llist_node touch;

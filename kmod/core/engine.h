@@ -412,7 +412,7 @@ static inline const struct mrpc_schema_plan *mrpc_rpc_plan(const struct mrpc_rpc
 {
 	const struct mrpc_call *call = rpc->call;
 
-	return call->conn->services[call->method >> 16].schema->plan;
+	return call->conn->services.list[call->method >> 16].schema->plan;
 }
 
 /* Index of the method in it. */

@@ -97,7 +97,7 @@ void mrpc_listener_fold(struct mrpc_conn *conn)
 		return;
 	xa_lock(&conn->session->conns);
 	for (i = 0; i < l->nr_services; i++)
-		l->services[i].calls += conn->services[i].calls;
+		l->services[i].calls += conn->services.list[i].calls;
 	xa_unlock(&conn->session->conns);
 	mrpc_listener_put(l);
 }

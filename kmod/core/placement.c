@@ -22,17 +22,17 @@ void mrpc_placement_put(struct mrpc_placement *p)
 /**
  * mrpc_scope_services() - the services of a connection that a scope is about
  * @scope: the scope
- * @conn: a connection whose services are known
+ * @s: the services, which are known
  *
- * Return: a bit for each of conn->services.
+ * Return: a bit for each of s->list.
  */
-u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn)
+u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn_services *s)
 {
 	u32 i, all = 0;
 
-	for (i = 0; i < conn->nr_services; i++)
+	for (i = 0; i < s->nr; i++)
 		if (!scope->service[0] ||
-		    !strcmp(scope->service, mrpc_schema_service(conn->services[i].schema->plan)))
+		    !strcmp(scope->service, mrpc_schema_service(s->list[i].schema->plan)))
 			all |= BIT(i);
 	return all;
 }
@@ -58,7 +58,7 @@ bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *
 		return false;
 	if (scope->cgroup && !mrpc_session_in_cgroup(s, scope->cgroup))
 		return false;
-	return mrpc_scope_services(scope, conn);
+	return mrpc_scope_services(scope, &conn->services);
 }
 
 /* Under mn->change or mn->lock. */

@@ -22,6 +22,7 @@
 #include "lib/message/schema.h"
 
 struct mrpc_conn;
+struct mrpc_conn_services;
 struct net;
 
 #define MRPC_PLACEMENT_NAME	32	/* with NUL */
@@ -169,7 +170,7 @@ static inline bool mrpc_placement_uses(const struct mrpc_placement *p,
 }
 
 bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
-u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
+u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn_services *s);
 struct mrpc_group *mrpc_placement_choose(const struct mrpc_placement *p,
 					 const struct mrpc_conn *conn);
 u32 mrpc_placement_list(struct net *net, u32 *ids);

@@ -56,6 +56,29 @@ int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *a
 			   args->schemas[i]);
 }
 
+/**
+ * mrpc_services_copy() - give a connection in the making the services of another object
+ * @s: its services
+ * @services: what a listener accepts for, or another connection has
+ * @nr: entries of @services
+ *
+ * Context: process; may sleep. Return: 0 or -ENOMEM.
+ */
+int mrpc_services_copy(struct mrpc_conn_services *s, const struct mrpc_service *services, u32 nr)
+{
+	u32 i;
+
+	s->list = kcalloc(nr, sizeof(*s->list), GFP_KERNEL_ACCOUNT);
+	if (!s->list)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		s->list[i].schema = services[i].schema;
+		mrpc_schema_get(s->list[i].schema);
+	}
+	s->nr = nr;
+	return 0;
+}
+
 void mrpc_services_put(struct mrpc_service *services, u32 nr)
 {
 	while (nr)

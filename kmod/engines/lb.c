@@ -352,8 +352,8 @@ static int lb_bind(struct lb *lb, const struct mrpc_engine *e)
 	const struct mrpc_value *v = e->group->values;
 	u32 i;
 
-	for (i = 0; v[PARAM_POLICY].num == MRPC_BALANCE_HASH && i < e->conn->nr_services; i++) {
-		lb->paths[i] = lb_paths_new(e->conn->services[i].schema->plan, &v[PARAM_FIELD]);
+	for (i = 0; v[PARAM_POLICY].num == MRPC_BALANCE_HASH && i < e->conn->services.nr; i++) {
+		lb->paths[i] = lb_paths_new(e->conn->services.list[i].schema->plan, &v[PARAM_FIELD]);
 		if (!lb->paths[i])
 			return -ENOMEM;
 	}

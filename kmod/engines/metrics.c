@@ -230,8 +230,8 @@ static int metrics_view_init(struct metrics_view *view, struct metrics_store *st
 	u32 i;
 
 	view->store = store;
-	for (i = 0; i < conn->nr_services; i++) {
-		s = metrics_service_get(store, conn->services[i].schema, conn->accepted, max);
+	for (i = 0; i < conn->services.nr; i++) {
+		s = metrics_service_get(store, conn->services.list[i].schema, conn->accepted, max);
 		if (IS_ERR(s))
 			return PTR_ERR(s);
 		view->services[i] = s;

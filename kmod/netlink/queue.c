@@ -588,9 +588,9 @@ static int mrpc_nl_put_method(struct sk_buff *skb, struct mrpc_conn *conn,
 	u32 service = rpc->method >> 16, method = rpc->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
 
-	if (!conn || !rpc->named || service >= conn->nr_services)
+	if (!conn || !rpc->named || service >= conn->services.nr)
 		return 0;
-	plan = conn->services[service].schema->plan;
+	plan = conn->services.list[service].schema->plan;
 	if (method >= plan->nr_methods)
 		return 0;
 	return nla_put_string(skb, MRPC_A_RPC_SERVICE, mrpc_schema_service(plan)) ||

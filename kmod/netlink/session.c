@@ -285,13 +285,13 @@ static const char *mrpc_nl_service_name(const struct mrpc_service *svc)
 	return mrpc_schema_service(svc->schema->plan);
 }
 
-static int mrpc_nl_put_services(struct sk_buff *skb, const struct mrpc_conn *conn)
+static int mrpc_nl_put_services(struct sk_buff *skb, const struct mrpc_conn_services *s)
 {
 	struct nlattr *nest;
 	u32 i;
 
-	for (i = 0; i < conn->nr_services; i++) {
-		const struct mrpc_service *svc = &conn->services[i];
+	for (i = 0; i < s->nr; i++) {
+		const struct mrpc_service *svc = &s->list[i];
 
 		nest = nla_nest_start(skb, MRPC_A_CONN_SERVICE);
 		if (!nest ||
@@ -316,8 +316,8 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	       (conn->replica &&
 		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
 	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->link.keepalive) ||
-	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->max_message) ||
-	       mrpc_nl_put_services(skb, conn);
+	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->services.max_message) ||
+	       mrpc_nl_put_services(skb, &conn->services);
 }
 
 int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
@@ -343,7 +343,8 @@ int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 	if (!err && c.state != MRPC_CONN_CONNECTING)
 		err = mrpc_nl_put_addr(skb, MRPC_A_CONN_LOCAL, &conn->link.local) ||
 		      mrpc_nl_put_addr(skb, MRPC_A_CONN_PEER, &conn->link.peer) ||
-		      nla_put_u32(skb, MRPC_A_CONN_PEER_MAX_MESSAGE, conn->peer_max_message);
+		      nla_put_u32(skb, MRPC_A_CONN_PEER_MAX_MESSAGE,
+				  conn->services.peer_max_message);
 	if (!err && c.state == MRPC_CONN_CLOSED)
 		err = nla_put_u32(skb, MRPC_A_CONN_STATUS, c.status);
 	if (!err && c.why)
@@ -471,7 +472,7 @@ static u64 mrpc_nl_served_calls(struct mrpc_listener *l, u32 index)
 		if (xa_pointer_tag(entry) || conn->listener_id != l->id ||
 		    !kref_get_unless_zero(&conn->ref))
 			continue;
-		calls += READ_ONCE(conn->services[index].calls);
+		calls += READ_ONCE(conn->services.list[index].calls);
 		mrpc_conn_put(conn);
 	}
 	rcu_read_unlock();
@@ -517,7 +518,7 @@ int mrpc_nl_fill_served(struct sk_buff *skb, const struct genl_info *info,
 int mrpc_nl_fill_called(struct sk_buff *skb, const struct genl_info *info,
 			struct mrpc_conn *conn, u32 index)
 {
-	const struct mrpc_service *svc = &conn->services[index];
+	const struct mrpc_service *svc = &conn->services.list[index];
 	void *hdr = mrpc_nl_begin(skb, info);
 	int err;
 

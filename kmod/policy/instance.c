@@ -74,11 +74,11 @@ static const char *policy_lacks(const struct mrpc_policy_run *run, const char **
 	const struct mrpc_conn *conn = run->conn;
 	u32 found = 0, i;
 
-	for (i = 0; i < conn->nr_services; i++) {
+	for (i = 0; i < conn->services.nr; i++) {
 		if (!run->bound[i])
 			continue;
 		found |= run->bound[i]->found;
-		*service = mrpc_schema_service(conn->services[i].schema->plan);
+		*service = mrpc_schema_service(conn->services.list[i].schema->plan);
 	}
 	for (i = 0; i < run->prog->nr_fields; i++)
 		if (!(found & BIT(i)))
@@ -91,7 +91,7 @@ static bool policy_needs_content(const struct mrpc_policy_run *run)
 {
 	u32 i, k;
 
-	for (i = 0; i < run->conn->nr_services; i++) {
+	for (i = 0; i < run->conn->services.nr; i++) {
 		const struct mrpc_policy_bound *b = run->bound[i];
 
 		for (k = 0; b && k < b->schema->plan->nr_types; k++)
@@ -127,10 +127,10 @@ int mrpc_policy_rebind(struct mrpc_policy_run *run)
 
 	policy_take(run);
 	prog = run->prog;
-	for (i = 0; prog && i < conn->nr_services; i++) {
+	for (i = 0; prog && i < conn->services.nr; i++) {
 		if (!(run->services & BIT(i)))
 			continue;
-		run->bound[i] = mrpc_policy_bind(prog, conn->services[i].schema);
+		run->bound[i] = mrpc_policy_bind(prog, conn->services.list[i].schema);
 		if (!run->bound[i]) {
 			policy_release(run);
 			return -ENOMEM;

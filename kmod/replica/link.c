@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Links of replicas: connections of the kernel's own that carry calls of others. */
 #include <linux/ktime.h>
-#include <linux/slab.h>
 
 #include "call/handshake.h"
 #include "call/tx.h"
@@ -10,7 +9,7 @@
 #include "core/conn.h"
 #include "core/notify.h"
 #include "core/rpc.h"
-#include "core/schema.h"
+#include "core/services.h"
 #include "core/session.h"
 #include "core/transport.h"
 #include "exec/kick.h"
@@ -148,18 +147,13 @@ void mrpc_replica_free(struct mrpc_conn *link)
 /* A link offers what its connection does, on the same terms. */
 static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 {
-	u32 i;
+	int err;
 
-	link->max_message = conn->max_message;
+	link->services.max_message = conn->services.max_message;
 	link->link.keepalive = conn->link.keepalive;
-	link->services = kcalloc(conn->nr_services, sizeof(*link->services), GFP_KERNEL_ACCOUNT);
-	if (!link->services)
-		return -ENOMEM;
-	for (i = 0; i < conn->nr_services; i++) {
-		link->services[i].schema = conn->services[i].schema;
-		mrpc_schema_get(link->services[i].schema);
-	}
-	link->nr_services = conn->nr_services;
+	err = mrpc_services_copy(&link->services, conn->services.list, conn->services.nr);
+	if (err)
+		return err;
 	/* It is given calls where nobody may sleep. */
 	return mrpc_conn_grow(link, link->calls.limit);
 }

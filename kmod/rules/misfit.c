@@ -68,10 +68,10 @@ static void mrpc_misfit_collect(struct mrpc_misfit *m, struct net *net)
 	list_for_each_entry(conn, &mn->datapaths, datapaths) {
 		if (!mrpc_scope_matches(m->scope, conn))
 			continue;
-		services = mrpc_scope_services(m->scope, conn);
-		for (i = 0; i < conn->nr_services; i++)
+		services = mrpc_scope_services(m->scope, &conn->services);
+		for (i = 0; i < conn->services.nr; i++)
 			if (services & BIT(i))
-				mrpc_misfit_add(m, conn->services[i].schema);
+				mrpc_misfit_add(m, conn->services.list[i].schema);
 	}
 	spin_unlock(&mn->lock);
 }

@@ -435,6 +435,7 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 			struct mrpc_bound_conn *bc)
 {
 	const struct mrpc_session *session = e->conn->session;
+	const struct mrpc_conn_services *s = &e->conn->services;
 	struct mrpc_bound_conn made = {
 		.rs = rs,
 		.uid = from_kuid(session->net->user_ns, session->uid),
@@ -443,8 +444,8 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 	u8 content = 0;
 	u32 i;
 
-	for (i = 0; rs && i < e->conn->nr_services; i++) {
-		struct mrpc_bound_schema *b = mrpc_ruleset_bind(rs, e->conn->services[i].schema, 1);
+	for (i = 0; rs && i < s->nr; i++) {
+		struct mrpc_bound_schema *b = mrpc_ruleset_bind(rs, s->list[i].schema, 1);
 
 		if (IS_ERR(b)) {
 			mrpc_ruleset_detach(&made);

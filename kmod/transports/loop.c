@@ -545,7 +545,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode(hdr, conn->max_message, &frame, &why);
+	err = mrpc_wire_decode(hdr, conn->services.max_message, &frame, &why);
 	if (err == -EMSGSIZE)
 		return mrpc_sink_too_big(conn, &frame);
 	if (err)

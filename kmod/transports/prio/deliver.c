@@ -92,7 +92,7 @@ static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 	int err;
 
 	prio_in_gather(in, sizeof(hdr), (u8 *)&hdr);
-	err = mrpc_wire_decode(&hdr, conn->max_message, f, &why);
+	err = mrpc_wire_decode(&hdr, conn->services.max_message, f, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* There is no order: what has been sent behind the handshake can come before it. */
