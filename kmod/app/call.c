@@ -33,9 +33,9 @@ static void mrpc_sync_cancel(struct mrpc_call *call)
 	struct mrpc_call *mine;
 
 	spin_lock(&conn->lock);
-	mine = mrpc_call_abandon(&conn->calls, call->id);
+	mine = mrpc_call_abandon(&conn->calls.client, call->id);
 	if (mine) {
-		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		mrpc_deadlines_del(&conn->calls.deadlines, &mine->deadline);
 		conn->stats.failed++;
 	}
 	spin_unlock(&conn->lock);

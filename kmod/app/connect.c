@@ -195,7 +195,7 @@ int mrpc_conn_connect(struct mrpc_session *session, struct mrpc_connect *args,
 		return PTR_ERR(conn);
 	err = mrpc_connect_wait(conn, args->until_ns, r);
 	if (!err) {
-		args->max_calls = READ_ONCE(conn->calls.limit);
+		args->max_calls = READ_ONCE(conn->calls.client.limit);
 	} else if (err == -EINTR ? fatal_signal_pending(current) :
 		   !(err == -ETIME && args->flags & MRPC_CONNECT_KEEP)) {
 		if (err == -ETIME) {

@@ -81,9 +81,9 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 
 	conn->stats.rx_refused++;
 	spin_lock(&conn->lock);
-	ours = mrpc_serve_end(&conn->serves, call->id);
+	ours = mrpc_serve_end(&conn->calls.server, call->id);
 	if (ours)
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 	spin_unlock(&conn->lock);
 	if (!ours)	/* the deadline was faster: answered */
 		return 0;
@@ -112,11 +112,11 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
 
 	conn->stats.rx_refused++;
 	spin_lock(&conn->lock);
-	call = mrpc_call_finish(&conn->calls, id, &known);
+	call = mrpc_call_finish(&conn->calls.client, id, &known);
 	if (call)
 		conn->stats.failed++;
 	if (call && !conn->replica)
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 	spin_unlock(&conn->lock);
 	if (call && conn->replica)
 		mrpc_carry_fail(conn, call, status, detail);
@@ -174,9 +174,9 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		id = a->call->id;
 	}
 	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls, id, &known);
+	mine = mrpc_call_finish(&conn->calls.client, id, &known);
 	if (mine) {
-		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		mrpc_deadlines_del(&conn->calls.deadlines, &mine->deadline);
 		if (f->status == MRPC_OK)
 			conn->stats.done++;
 		else

@@ -42,7 +42,7 @@ int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
 	spin_lock(&link->lock);
 	if (link->state == MRPC_CONN_READY) {
 		err = -EBUSY;
-		id = mrpc_call_start(&link->calls, call);
+		id = mrpc_call_start(&link->calls.client, call);
 		if (id) {
 			err = 0;
 			mrpc_call_get(call);
@@ -63,7 +63,7 @@ static bool mrpc_carry_take(struct mrpc_conn *link, u64 id, u16 status)
 	bool known;
 
 	spin_lock(&link->lock);
-	mine = mrpc_call_finish(&link->calls, id, &known);
+	mine = mrpc_call_finish(&link->calls.client, id, &known);
 	if (mine) {
 		if (status == MRPC_OK)
 			link->stats.done++;
@@ -203,9 +203,9 @@ void mrpc_carry_fail_all(struct mrpc_conn *link)
 	for (;;) {
 		call = NULL;
 		spin_lock(&link->lock);
-		id = mrpc_call_next(&link->calls, &pos);
+		id = mrpc_call_next(&link->calls.client, &pos);
 		if (id) {
-			call = mrpc_call_abandon(&link->calls, id);
+			call = mrpc_call_abandon(&link->calls.client, id);
 			link->stats.failed++;
 		}
 		spin_unlock(&link->lock);

@@ -147,7 +147,7 @@ bool mrpc_call_wanted(struct mrpc_call *call)
 	bool wanted;
 
 	spin_lock(&conn->lock);
-	wanted = mrpc_call_find(&conn->calls, call->id);
+	wanted = mrpc_call_find(&conn->calls.client, call->id);
 	spin_unlock(&conn->lock);
 	return wanted;
 }
@@ -165,9 +165,9 @@ bool mrpc_call_give_up(struct mrpc_call *call)
 	bool known;
 
 	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls, call->id, &known);
+	mine = mrpc_call_finish(&conn->calls.client, call->id, &known);
 	if (mine) {
-		mrpc_deadlines_del(&conn->deadlines, &mine->deadline);
+		mrpc_deadlines_del(&conn->calls.deadlines, &mine->deadline);
 		conn->stats.failed++;
 	}
 	spin_unlock(&conn->lock);
@@ -189,14 +189,14 @@ int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
 	u64 id;
 
 	spin_lock(&conn->lock);
-	while ((id = mrpc_call_next(&conn->calls, &pos))) {
-		call = mrpc_call_find(&conn->calls, id);
+	while ((id = mrpc_call_next(&conn->calls.client, &pos))) {
+		call = mrpc_call_find(&conn->calls.client, id);
 		if (call->user_data == user_data && call->qp == qp)
 			break;
 	}
 	if (id) {
-		mrpc_call_abandon(&conn->calls, id);
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		mrpc_call_abandon(&conn->calls.client, id);
+		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 		conn->stats.failed++;
 	}
 	spin_unlock(&conn->lock);
@@ -293,11 +293,11 @@ again:
 		err = -ENOTCONN;
 		why = conn->why;
 	} else {
-		id = mrpc_call_start(&conn->calls, call);
+		id = mrpc_call_start(&conn->calls.client, call);
 		if (id && timeout_us)	/* as much room as calls: never fails */
-			mrpc_deadlines_add(&conn->deadlines, &call->deadline);
-		if (!id && conn->calls.nr < conn->calls.limit)
-			more = conn->calls.nr + 1;
+			mrpc_deadlines_add(&conn->calls.deadlines, &call->deadline);
+		if (!id && conn->calls.client.nr < conn->calls.client.limit)
+			more = conn->calls.client.nr + 1;
 	}
 	if (id) {
 		call->id = id;
@@ -312,7 +312,7 @@ again:
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "connection %u is closed: %s", conn->id,
 				   why ?: "by this side");
 	if (!id && more) {
-		if (mrpc_conn_grow(conn, more))
+		if (mrpc_calls_grow(conn, more))
 			return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for more calls");
 		more = 0;
 		goto again;
@@ -320,7 +320,7 @@ again:
 	if (!id)
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "%u calls in flight on connection %u, the most it takes",
-				   conn->calls.limit, conn->id);
+				   conn->calls.client.limit, conn->id);
 	if (timeout_us)
 		mrpc_conn_arm(conn, call->deadline.when);
 	return 0;

@@ -24,12 +24,14 @@ static int mrpc_hear_skip(struct mrpc_conn *conn, u64 id)
 	if (!mrpc_features_accept(&conn->link.features, MRPC_FEATURE_ABORT))
 		return 0;
 	/* Only the owner of the receive claim has the table grow. */
-	if (slot >= conn->serves.nr && slot < conn->serves.limit && mrpc_conn_grow(conn, slot + 1))
+	if (slot >= conn->calls.server.nr && slot < conn->calls.server.limit &&
+	    mrpc_calls_grow(conn, slot + 1))
 		return -ENOMEM;
 	spin_lock(&conn->lock);
-	fresh = !mrpc_serve_start(&conn->serves, id, conn);	/* nobody sees that it is no call */
+	/* The entry is gone before any other thread sees that it is no call. */
+	fresh = !mrpc_serve_start(&conn->calls.server, id, conn);
 	if (fresh) {
-		mrpc_serve_end(&conn->serves, id);
+		mrpc_serve_end(&conn->calls.server, id);
 		conn->stats.calls++;
 	}
 	spin_unlock(&conn->lock);
@@ -43,9 +45,9 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 	int err = 0;
 
 	spin_lock(&conn->lock);
-	call = mrpc_serve_end(&conn->serves, id);
+	call = mrpc_serve_end(&conn->calls.server, id);
 	if (call)
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 	spin_unlock(&conn->lock);
 	if (call)
 		mrpc_serve_abort(call, MRPC_CANCELLED, "cancelled by the caller");

@@ -56,7 +56,7 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 	hello->version_max = MRPC_WIRE_VERSION;
 	hello->nr_services = conn->services.nr;
 	hello->max_message = conn->services.max_message;
-	hello->max_calls = conn->calls.limit;
+	hello->max_calls = conn->calls.client.limit;
 	hello->features = mrpc_features_offer(&conn->link.features);
 	for (i = 0; i < conn->services.nr; i++)
 		mrpc_hello_name(&hello->services[i], conn->services.list[i].schema);
@@ -141,7 +141,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	mrpc_link_agreed(&conn->link);
 	hello->identity_len = 0;
 	hello->max_message = conn->services.max_message;
-	hello->max_calls = min(hello->max_calls, conn->serves.limit);
+	hello->max_calls = min(hello->max_calls, conn->calls.server.limit);
 	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
 		return -ENOMEM;
 	if (!fine) {	/* the client reads why and closes; until then it keeps its place */
@@ -231,7 +231,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	spin_lock(&conn->lock);
 	if (conn->state == MRPC_CONN_CONNECTING && fine) {
 		conn->services.peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
-		conn->calls.limit = clamp(ack->max_calls, 1U, conn->calls.limit);
+		conn->calls.client.limit = clamp(ack->max_calls, 1U, conn->calls.client.limit);
 		WRITE_ONCE(conn->state, MRPC_CONN_READY);
 	}
 	if (!fine && conn->refusal)

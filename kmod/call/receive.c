@@ -162,8 +162,8 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	int err;
 
 	/* Only the owner of the receive claim has the table grow. */
-	if (unlikely(slot >= conn->serves.nr && slot < conn->serves.limit) &&
-	    mrpc_conn_grow(conn, slot + 1))
+	if (unlikely(slot >= conn->calls.server.nr && slot < conn->calls.server.limit) &&
+	    mrpc_calls_grow(conn, slot + 1))
 		return -ENOMEM;
 	call->id = f->call_id;
 	call->method = conn->services.map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
@@ -176,9 +176,9 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 		call->deadline.when = ktime_get_ns() +
 			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
 	spin_lock(&conn->lock);
-	err = mrpc_serve_start(&conn->serves, f->call_id, call);
+	err = mrpc_serve_start(&conn->calls.server, f->call_id, call);
 	if (!err && f->remaining_us)	/* as much room as calls: never fails */
-		mrpc_deadlines_add(&conn->deadlines, &call->deadline);
+		mrpc_deadlines_add(&conn->calls.deadlines, &call->deadline);
 	if (!err) {
 		mrpc_call_get_new(call);	/* the table's; the lock hides it */
 		conn->stats.calls++;
@@ -282,11 +282,11 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (mrpc_chain_full(conn))
 		return -EAGAIN;
 	spin_lock(&conn->lock);
-	call = mrpc_call_find(&conn->calls, f->call_id);
+	call = mrpc_call_find(&conn->calls.client, f->call_id);
 	if (call)
 		mrpc_call_get(call);
 	else
-		mrpc_call_finish(&conn->calls, f->call_id, &known);
+		mrpc_call_finish(&conn->calls.client, f->call_id, &known);
 	spin_unlock(&conn->lock);
 	if (!known)
 		return -EPROTO;

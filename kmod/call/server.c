@@ -102,7 +102,7 @@ static bool mrpc_serve_alive(struct mrpc_call *call)
 	bool alive;
 
 	spin_lock(&conn->lock);
-	alive = mrpc_serve_find(&conn->serves, call->id) == call;
+	alive = mrpc_serve_find(&conn->calls.server, call->id) == call;
 	spin_unlock(&conn->lock);
 	return alive;
 }
@@ -213,12 +213,12 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 sta
 	struct mrpc_call *call;
 
 	spin_lock(&conn->lock);
-	call = mrpc_serve_find(&conn->serves, id);
+	call = mrpc_serve_find(&conn->calls.server, id);
 	if (call && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		call = NULL;	/* a guessed token */
 	if (call) {
-		mrpc_serve_end(&conn->serves, id);
-		mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+		mrpc_serve_end(&conn->calls.server, id);
+		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 		if (status == MRPC_OK)
 			conn->stats.done++;
 		else

@@ -41,16 +41,16 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 		call = NULL;
 		spin_lock(&conn->lock);
 		if (conn->accepted) {
-			id = mrpc_serve_next(&conn->serves, &pos);
+			id = mrpc_serve_next(&conn->calls.server, &pos);
 			if (id)
-				call = mrpc_serve_end(&conn->serves, id);
+				call = mrpc_serve_end(&conn->calls.server, id);
 		} else {
-			id = mrpc_call_next(&conn->calls, &pos);
+			id = mrpc_call_next(&conn->calls.client, &pos);
 			if (id)
-				call = mrpc_call_abandon(&conn->calls, id);
+				call = mrpc_call_abandon(&conn->calls.client, id);
 		}
 		if (call) {
-			mrpc_deadlines_del(&conn->deadlines, &call->deadline);
+			mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 			conn->stats.failed++;
 		}
 		spin_unlock(&conn->lock);

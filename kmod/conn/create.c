@@ -65,7 +65,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	conn->timer_at = U64_MAX;
 	conn->opened = ktime_get_ns();
 	conn->link.last_rx = get_jiffies_64();
-	if (mrpc_conn_tables(conn))
+	if (mrpc_calls_init(&conn->calls, l))
 		goto err_free;
 	if (mrpc_conn_number(conn))
 		goto err_tables;
@@ -81,7 +81,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	return conn;
 
 err_tables:
-	mrpc_conn_tables_free(conn);
+	mrpc_calls_free(&conn->calls);
 err_free:
 	kfree(conn);
 err_charge:

@@ -28,14 +28,14 @@ static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 	struct mrpc_deadline *d;
 
 	spin_lock(&conn->lock);
-	d = mrpc_deadlines_first(&conn->deadlines);
+	d = mrpc_deadlines_first(&conn->calls.deadlines);
 	if (d && d->when <= now) {
 		call = container_of(d, struct mrpc_call, deadline);
-		mrpc_deadlines_del(&conn->deadlines, d);
+		mrpc_deadlines_del(&conn->calls.deadlines, d);
 		if (conn->accepted) {
-			mrpc_serve_end(&conn->serves, call->id);
+			mrpc_serve_end(&conn->calls.server, call->id);
 		} else {
-			mrpc_call_abandon(&conn->calls, call->id);
+			mrpc_call_abandon(&conn->calls.client, call->id);
 			conn->stats.failed++;
 		}
 	}
@@ -139,7 +139,7 @@ void mrpc_conn_timeout(struct mrpc_conn *conn)
 	next = mrpc_conn_keepalive(conn, now);
 	mrpc_chain_timeout(conn, now, &next);
 	spin_lock(&conn->lock);
-	first = mrpc_deadlines_first(&conn->deadlines);
+	first = mrpc_deadlines_first(&conn->calls.deadlines);
 	if (first)
 		next = min(next, first->when);
 	spin_unlock(&conn->lock);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Connections: call tables, references, look-up, state. */
-#include <linux/mm.h>
+/* Connections: references, look-up, state. */
 #include <linux/rcupdate.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -15,54 +14,6 @@
 #include "core/transport.h"
 #include "core/user.h"
 #include "core/waiters.h"
-#include "lib/ds/deadline.h"
-#include "lib/message/calltable.h"
-
-/* Slots of a connection that has few calls at a time, or none. */
-#define MRPC_CONN_SLOTS		4
-
-/* Arrays for @nr calls. Return: 0 or -ENOMEM. */
-static int mrpc_conn_arrays(const struct mrpc_conn *conn, u32 nr, void **slots,
-			    struct mrpc_deadline ***heap)
-{
-	*slots = kvcalloc(nr, conn->accepted ? sizeof(struct mrpc_serve_slot) :
-					       sizeof(struct mrpc_call_slot), GFP_KERNEL_ACCOUNT);
-	*heap = kvmalloc_array(nr, sizeof(**heap), GFP_KERNEL_ACCOUNT);
-	if (*slots && *heap)
-		return 0;
-	kvfree(*slots);
-	kvfree(*heap);
-	return -ENOMEM;
-}
-
-int mrpc_conn_tables(struct mrpc_conn *conn)
-{
-	u32 limit = mrpc_max_calls(), nr = min(limit, MRPC_CONN_SLOTS);
-	void *slots;
-
-	if (mrpc_conn_arrays(conn, nr, &slots, &conn->deadlines.heap))
-		return -ENOMEM;
-	conn->deadlines.cap = nr;
-	if (conn->accepted) {
-		mrpc_serve_init(&conn->serves, slots, nr);
-		conn->serves.limit = limit;
-	} else {
-		mrpc_call_init(&conn->calls, slots, nr);
-		conn->calls.limit = limit;
-	}
-	return 0;
-}
-
-/**
- * mrpc_conn_tables_free() - what mrpc_conn_tables() has made, as it has grown
- * @conn: the connection
- */
-void mrpc_conn_tables_free(struct mrpc_conn *conn)
-{
-	kvfree(conn->calls.slots);
-	kvfree(conn->serves.slots);
-	kvfree(conn->deadlines.heap);
-}
 
 /* The ids of datapaths, of all namespaces: only taken and given back. */
 static DEFINE_XARRAY_ALLOC1(mrpc_dp_ids);
@@ -82,38 +33,6 @@ int mrpc_conn_number(struct mrpc_conn *conn)
 	return err < 0 ? -ENOMEM : 0;
 }
 
-/**
- * mrpc_conn_grow() - make room in the tables for more calls
- * @conn: the connection
- * @need: slots, at most the limit
- *
- * Context: process; may sleep; the connection's lock is not held.
- * Return: 0 or -ENOMEM.
- */
-int mrpc_conn_grow(struct mrpc_conn *conn, u32 need)
-{
-	u32 limit = conn->accepted ? conn->serves.limit : conn->calls.limit;
-	u32 nr = min_t(u64, limit, roundup_pow_of_two((u64)need));
-	struct mrpc_deadline **heap;
-	void *slots;
-
-	if (mrpc_conn_arrays(conn, nr, &slots, &heap))
-		return -ENOMEM;
-	spin_lock(&conn->lock);
-	/* Somebody may have been faster. */
-	if (nr > conn->deadlines.cap) {
-		if (conn->accepted)
-			slots = mrpc_serve_grow(&conn->serves, slots, nr);
-		else
-			slots = mrpc_call_grow(&conn->calls, slots, nr);
-		heap = mrpc_deadlines_grow(&conn->deadlines, heap, nr);
-	}
-	spin_unlock(&conn->lock);
-	kvfree(slots);
-	kvfree(heap);
-	return 0;
-}
-
 void mrpc_conn_free_work(struct work_struct *work)
 {
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, free_work);
@@ -128,7 +47,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_transport_put(conn->link.home);
 	mrpc_rx_put(conn->rx_spare);
 	mrpc_services_put(conn->services.list, conn->services.nr);
-	mrpc_conn_tables_free(conn);
+	mrpc_calls_free(&conn->calls);
 	xa_release(&mrpc_dp_ids, conn->dp_id);
 	kfree(conn->refusal);
 	kfree(conn->unmade);
@@ -258,7 +177,8 @@ void mrpc_conn_forget(struct mrpc_conn *conn)
  */
 u32 mrpc_conn_active(struct mrpc_conn *conn)
 {
-	return conn->accepted ? READ_ONCE(conn->serves.active) : READ_ONCE(conn->calls.active);
+	return conn->accepted ? READ_ONCE(conn->calls.server.active) :
+				READ_ONCE(conn->calls.client.active);
 }
 
 bool mrpc_conn_is_drained(void *ctx)

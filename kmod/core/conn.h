@@ -12,6 +12,7 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
+#include "core/calls.h"
 #include "core/link.h"
 #include "core/port.h"
 #include "core/rpc.h"
@@ -19,9 +20,7 @@
 #include "core/transport.h"
 #include "core/waiters.h"
 #include "lib/ds/claim.h"
-#include "lib/ds/deadline.h"
 #include "lib/ds/order.h"
-#include "lib/message/calltable.h"
 
 struct mrpc_chain;
 struct mrpc_qp;
@@ -133,8 +132,6 @@ struct mrpc_path {
  * @lock: call tables, deadlines, state, statistics named so. Short, taken in
  *	process context only, nothing is taken inside. A link's may be taken with its
  *	set's lock held
- * @calls, @serves: call tables, which grow with their use; under @lock
- * @deadlines: of the calls in them; under @lock
  * @wait: for changes of state, and for drained tables
  * @tx, @rx: the claims
  * @txq: rpcs from any context to the owner of @tx
@@ -204,9 +201,7 @@ struct mrpc_conn {
 	struct mrpc_conn_services services;
 
 	spinlock_t lock;
-	struct mrpc_call_table calls;
-	struct mrpc_serve_table serves;
-	struct mrpc_deadlines deadlines;
+	struct mrpc_calls calls;
 	struct mrpc_conn_stats stats;
 	struct mrpc_waiters wait;
 
@@ -254,7 +249,6 @@ struct mrpc_conn {
 	struct work_struct free_work;
 };
 
-int mrpc_conn_grow(struct mrpc_conn *conn, u32 need);
 struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_find_any(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_next(struct mrpc_session *session, unsigned long *id);
@@ -284,8 +278,6 @@ static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 }
 
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
-int mrpc_conn_tables(struct mrpc_conn *conn);
-void mrpc_conn_tables_free(struct mrpc_conn *conn);
 int mrpc_conn_number(struct mrpc_conn *conn);
 void mrpc_conn_free_work(struct work_struct *work);
 bool mrpc_conn_is_drained(void *ctx);

@@ -243,10 +243,10 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	c->state = conn->state;
 	c->status = conn->close_status;
 	c->why = conn->why;
-	c->limit = conn->accepted ? conn->serves.limit : conn->calls.limit;
-	c->active = conn->accepted ? conn->serves.active : conn->calls.active;
-	c->zombies = conn->calls.zombies;
-	c->deadlines = conn->deadlines.nr;
+	c->limit = conn->accepted ? conn->calls.server.limit : conn->calls.client.limit;
+	c->active = conn->accepted ? conn->calls.server.active : conn->calls.client.active;
+	c->zombies = conn->calls.client.zombies;
+	c->deadlines = conn->calls.deadlines.nr;
 	c->timer_at = conn->timer_at;
 	mrpc_nl_read_stats(&c->stats, &conn->stats);
 	/* Before a link is freed the state becomes CLOSED, under this lock; and

@@ -155,7 +155,7 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 	if (err)
 		return err;
 	/* It is given calls where nobody may sleep. */
-	return mrpc_conn_grow(link, link->calls.limit);
+	return mrpc_calls_grow(link, link->calls.client.limit);
 }
 
 /* From here on its close work tells of its end. */
