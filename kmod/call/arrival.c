@@ -30,10 +30,10 @@ void mrpc_sink_unstall(struct mrpc_conn *conn)
 {
 	struct mrpc_session *session = conn->session;
 
-	if (list_empty_careful(&conn->stalled))
+	if (list_empty_careful(&conn->exec.stalled))
 		return;
 	spin_lock_bh(&session->ready_lock);
-	list_del_init(&conn->stalled);
+	list_del_init(&conn->exec.stalled);
 	spin_unlock_bh(&session->ready_lock);
 }
 

@@ -115,7 +115,7 @@ static void mrpc_call_unblock(struct mrpc_call *call)
 {
 	struct mrpc_conn *link = READ_ONCE(call->via) ?: call->conn;
 
-	if (!list_empty_careful(&link->stalled))
+	if (!list_empty_careful(&link->exec.stalled))
 		mrpc_kick_rx(link);
 }
 

@@ -55,8 +55,8 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 	if (never)
 		return -ENOSPC;
 	spin_lock_bh(&session->ready_lock);
-	if (list_empty(&conn->stalled))
-		list_add_tail(&conn->stalled, &session->stalled);
+	if (list_empty(&conn->exec.stalled))
+		list_add_tail(&conn->exec.stalled, &session->stalled);
 	spin_unlock_bh(&session->ready_lock);
 	/* A block may have come back meanwhile, and who freed it seen an empty list: look
 	 * again. Pairs with the barrier in mrpc_recv_freed().

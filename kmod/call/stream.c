@@ -286,7 +286,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		     mrpc_stream_read read, int budget)
 {
-	u32 turn = READ_ONCE(conn->turn_bytes) ?: MRPC_STREAM_TURN;
+	u32 turn = READ_ONCE(conn->exec.turn_bytes) ?: MRPC_STREAM_TURN;
 	bool more = true;
 	int frames = 0, n;
 	u64 bytes = 0;
@@ -300,7 +300,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		frames += n;
 		if (frames == budget || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return frames;
-		if (mrpc_runtime_hurries(conn))
+		if (mrpc_runtime_hurries(&conn->exec))
 			return budget;
 		if (n)
 			continue;

@@ -295,7 +295,7 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes)
 {
 	if (list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list) ||
-	    conn->stats.tx_bytes + bytes >= conn->tx_until || mrpc_runtime_hurries(conn))
+	    conn->stats.tx_bytes + bytes >= conn->tx_until || mrpc_runtime_hurries(&conn->exec))
 		return NULL;
 	rpc = list_next_entry(rpc, list);
 	mrpc_rpc_marshal(rpc);
@@ -334,7 +334,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	/* It may get its first one meanwhile. */
 	struct mrpc_domain *d = conn->link.ops->send_chunk ?
 				rcu_dereference_check(conn->port.domain, true) : NULL;
-	u32 turn = READ_ONCE(conn->turn_bytes);
+	u32 turn = READ_ONCE(conn->exec.turn_bytes);
 	struct mrpc_rpc *rpc;
 	bool again;
 	int err;
@@ -353,7 +353,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	again = mrpc_tx_fill(conn);
 	while ((rpc = mrpc_queue_peek(&conn->path[MRPC_TX].out))) {
 		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until ||
-		    mrpc_runtime_hurries(conn)) {
+		    mrpc_runtime_hurries(&conn->exec)) {
 			mrpc_tx_hint(conn, rpc);
 			return true;
 		}
@@ -385,16 +385,16 @@ static void mrpc_tx_own(struct mrpc_conn *conn)
 		if (conn->link.ops->flush && conn->stats.tx_frames != frames)
 			conn->link.ops->flush(conn);
 		if (again) {
-			mrpc_claim_yield(&conn->tx);
+			mrpc_claim_yield(&conn->exec.tx);
 			mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 			return;
 		}
-	} while (mrpc_claim_end(&conn->tx));
+	} while (mrpc_claim_end(&conn->exec.tx));
 }
 
 void mrpc_tx_run(struct mrpc_conn *conn)
 {
-	if (!mrpc_claim_begin(&conn->tx))
+	if (!mrpc_claim_begin(&conn->exec.tx))
 		return;
 	mrpc_tx_own(conn);
 	/* Not while the claim is held: links have claims of their own. */
@@ -412,7 +412,7 @@ void mrpc_tx_run(struct mrpc_conn *conn)
  */
 void mrpc_datapath_tx(struct mrpc_conn *conn)
 {
-	if (rcu_access_pointer(conn->runtime))
+	if (rcu_access_pointer(conn->exec.runtime))
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 	else
 		mrpc_tx_run(conn);

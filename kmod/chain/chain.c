@@ -119,7 +119,7 @@ void mrpc_chain_init(struct mrpc_conn *conn)
 	}
 	mutex_init(&conn->change_lock);
 	INIT_LIST_HEAD(&conn->datapaths);
-	INIT_LIST_HEAD(&conn->runtime_uses);
+	INIT_LIST_HEAD(&conn->exec.runtime_uses);
 }
 
 /* An rpc leaves the engines, in whatever way. */

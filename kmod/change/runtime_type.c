@@ -13,7 +13,7 @@
 
 /**
  * struct mrpc_runtime_use - what an instance says of its datapath
- * @list: entry of mrpc_conn.runtime_uses; under mrpc_runtimes_lock
+ * @list: entry of mrpc_conn.exec.runtime_uses; under mrpc_runtimes_lock
  * @rt: the runtime, a reference
  */
 struct mrpc_runtime_use {
@@ -72,12 +72,12 @@ static void mrpc_runtime_group_end(struct mrpc_group *g)
 	mrpc_runtime_put(rt);
 }
 
-/* Another instance says the same of @conn. Under mrpc_runtimes_lock. */
-static bool mrpc_runtime_has(const struct mrpc_runtime *rt, const struct mrpc_conn *conn)
+/* Another instance says the same of this datapath. Under mrpc_runtimes_lock. */
+static bool mrpc_runtime_has(const struct mrpc_runtime *rt, const struct mrpc_exec *exec)
 {
 	const struct mrpc_runtime_use *use;
 
-	list_for_each_entry(use, &conn->runtime_uses, list)
+	list_for_each_entry(use, &exec->runtime_uses, list)
 		if (use->rt == rt)
 			return true;
 	return false;
@@ -95,7 +95,7 @@ static int mrpc_runtime_join(struct mrpc_runtime_use *use, struct mrpc_conn *con
 	bool has;
 
 	mutex_lock(&mrpc_runtimes_lock);
-	has = mrpc_runtime_has(rt, conn);
+	has = mrpc_runtime_has(rt, &conn->exec);
 	if (list_empty(&rt->list)) {
 		NL_SET_ERR_MSG_FMT(extack, "runtime '%s' has been deleted", rt->name);
 		err = -ENOENT;
@@ -105,7 +105,7 @@ static int mrpc_runtime_join(struct mrpc_runtime_use *use, struct mrpc_conn *con
 	} else {
 		rt->users += !has;
 		refcount_inc(&rt->ref);
-		list_add(&use->list, &conn->runtime_uses);
+		list_add(&use->list, &conn->exec.runtime_uses);
 	}
 	mutex_unlock(&mrpc_runtimes_lock);
 	return err;
@@ -165,20 +165,21 @@ void mrpc_runtime_unuse(const struct mrpc_engine *e)
 		return;
 	mutex_lock(&mrpc_runtimes_lock);
 	list_del(&use->list);
-	use->rt->users -= !mrpc_runtime_has(use->rt, e->conn);
+	use->rt->users -= !mrpc_runtime_has(use->rt, &e->conn->exec);
 	mutex_unlock(&mrpc_runtimes_lock);
 }
 
 /* Out of the order of the runtime that it was on. */
 static void mrpc_runtime_leave(struct mrpc_conn *conn, struct mrpc_runtime *rt)
 {
+	struct mrpc_exec *exec = &conn->exec;
 	bool listed;
 
 	spin_lock_bh(&rt->lock);
-	listed = conn->turn.listed;
-	mrpc_order_leave(&rt->order, &conn->turn);
-	conn->turn.home = NULL;
-	conn->turn_left = 0;
+	listed = exec->turn.listed;
+	mrpc_order_leave(&rt->order, &exec->turn);
+	exec->turn.home = NULL;
+	exec->turn_left = 0;
 	if (rt->running == conn)	/* its turn is as good as over: it got no claim */
 		rt->running = NULL;
 	spin_unlock_bh(&rt->lock);
@@ -196,7 +197,8 @@ static void mrpc_runtime_leave(struct mrpc_conn *conn, struct mrpc_runtime *rt)
  */
 void mrpc_runtime_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 {
-	struct mrpc_runtime *now = rcu_dereference_protected(conn->runtime, true), *rt = NULL;
+	struct mrpc_exec *exec = &conn->exec;
+	struct mrpc_runtime *now = rcu_dereference_protected(exec->runtime, true), *rt = NULL;
 	const struct mrpc_runtime_use *use;
 	u32 i;
 
@@ -208,17 +210,17 @@ void mrpc_runtime_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 	}
 	if (rt == now)
 		return;
-	rcu_assign_pointer(conn->runtime, NULL);
+	rcu_assign_pointer(exec->runtime, NULL);
 	if (now)
 		mrpc_runtime_leave(conn, now);
 	if (!rt) {
-		WRITE_ONCE(conn->turn_bytes, 0);
+		WRITE_ONCE(exec->turn_bytes, 0);
 		return;
 	}
 	refcount_inc(&rt->ref);
 	spin_lock_bh(&rt->lock);
-	mrpc_order_join(&rt->order, &conn->turn, NULL);
-	rcu_assign_pointer(conn->runtime, rt);
+	mrpc_order_join(&rt->order, &exec->turn, NULL);
+	rcu_assign_pointer(exec->runtime, rt);
 	spin_unlock_bh(&rt->lock);
 }
 

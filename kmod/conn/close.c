@@ -95,7 +95,7 @@ static bool mrpc_conn_aborts(struct mrpc_conn *conn)
 
 static enum hrtimer_restart mrpc_conn_look_again(struct hrtimer *timer)
 {
-	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
+	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, exec.timer);
 
 	queue_work(mrpc_end_wq, &conn->close_work);
 	return HRTIMER_NORESTART;
@@ -114,7 +114,7 @@ static bool mrpc_conn_lingers(struct mrpc_conn *conn)
 	if (!conn->link.ops->busy(conn) || waited >= MRPC_CONN_LINGER)
 		return false;
 	wait = clamp_t(u64, waited, MRPC_CONN_LOOK_MIN, MRPC_CONN_LOOK_MAX);
-	hrtimer_start(&conn->timer, ns_to_ktime(wait), HRTIMER_MODE_REL_SOFT);
+	hrtimer_start(&conn->exec.timer, ns_to_ktime(wait), HRTIMER_MODE_REL_SOFT);
 	return true;
 }
 
@@ -124,7 +124,7 @@ static void mrpc_conn_unlink(struct mrpc_conn *conn)
 		conn->link.ops->release(conn);
 	conn->link.priv = NULL;
 	/* Callbacks may have been on their way. */
-	hrtimer_cancel(&conn->timer);
+	hrtimer_cancel(&conn->exec.timer);
 	mrpc_ready_remove(conn);
 }
 
@@ -138,10 +138,10 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 
 	if (conn->link.priv)
 		conn->link.ops->shutdown(conn, abort);
-	mrpc_claim_quiesce(&conn->tx);
-	mrpc_claim_quiesce(&conn->rx);
-	hrtimer_cancel(&conn->timer);
-	conn->timer.function = mrpc_conn_look_again;	/* nobody else arms it any more */
+	mrpc_claim_quiesce(&conn->exec.tx);
+	mrpc_claim_quiesce(&conn->exec.rx);
+	hrtimer_cancel(&conn->exec.timer);
+	conn->exec.timer.function = mrpc_conn_look_again;	/* nobody else arms it any more */
 	conn->down_since = ktime_get_ns();
 	mrpc_ready_remove(conn);
 	if (!conn->link.ops->sender || !conn->link.priv)
@@ -198,7 +198,7 @@ void mrpc_conn_close_work(struct work_struct *work)
 	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
 	 * ago may have left it to a runtime.
 	 */
-	if (first && (mrpc_claim_enable(&conn->tx) || !llist_empty(&conn->txq)))
+	if (first && (mrpc_claim_enable(&conn->exec.tx) || !llist_empty(&conn->txq)))
 		mrpc_datapath_tx(conn);
 	if (first)
 		mrpc_carry_flush(conn);

@@ -62,7 +62,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	conn->listener_id = l ? l->id : 0;
 	INIT_LIST_HEAD(&conn->shaking);
 	conn->state = MRPC_CONN_CONNECTING;
-	conn->timer_at = U64_MAX;
+	conn->exec.timer_at = U64_MAX;
 	conn->opened = ktime_get_ns();
 	conn->link.last_rx = get_jiffies_64();
 	if (mrpc_calls_init(&conn->calls, l))
@@ -105,7 +105,7 @@ int mrpc_conn_publish(struct mrpc_conn *conn)
 		mrpc_conn_put(conn);
 		return err;
 	}
-	mrpc_claim_enable(&conn->rx);
+	mrpc_claim_enable(&conn->exec.rx);
 	mrpc_conn_start(conn);
 	mrpc_datapath_kick(conn);
 	return 0;

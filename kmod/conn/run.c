@@ -40,7 +40,7 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 {
 	int budget = MRPC_RX_BUDGET, n;
 
-	if (!mrpc_claim_begin(&conn->rx))
+	if (!mrpc_claim_begin(&conn->exec.rx))
 		return;
 	do {
 		if (!test_and_clear_bit(MRPC_CONN_RX_READY, &conn->flags))
@@ -51,14 +51,14 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		if (n > 0)
 			budget -= n;
 		if (budget <= 0) {
-			mrpc_claim_yield(&conn->rx);
+			mrpc_claim_yield(&conn->exec.rx);
 			mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 			return;
 		}
 		if (n >= 0 || n == -EAGAIN)
 			continue;
 		mrpc_link_failed(conn, n, "the link failed while receiving");
-	} while (mrpc_claim_end(&conn->rx));
+	} while (mrpc_claim_end(&conn->exec.rx));
 }
 
 /**
@@ -84,7 +84,7 @@ void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)
 
 static void mrpc_datapath_work(struct work_struct *work)
 {
-	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, work);
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, exec.work);
 	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
 
 	mrpc_datapath_run(conn, NULL);
@@ -123,17 +123,19 @@ static const struct mrpc_path_ops mrpc_rx_path_ops = {
  */
 void mrpc_datapath_init(struct mrpc_conn *conn)
 {
-	mrpc_claim_init(&conn->tx);
-	mrpc_claim_init(&conn->rx);
-	mrpc_claim_disable(&conn->rx);	/* until mrpc_conn_publish() */
+	struct mrpc_exec *exec = &conn->exec;
+
+	mrpc_claim_init(&exec->tx);
+	mrpc_claim_init(&exec->rx);
+	mrpc_claim_disable(&exec->rx);	/* until mrpc_conn_publish() */
 	init_llist_head(&conn->txq);
 	mrpc_chain_init(conn);
 	conn->path[MRPC_TX].ops = &mrpc_tx_path_ops;
 	conn->path[MRPC_RX].ops = &mrpc_rx_path_ops;
-	conn->run = mrpc_datapath_run;
-	INIT_LIST_HEAD(&conn->ready);
-	INIT_LIST_HEAD(&conn->stalled);
-	INIT_WORK(&conn->work, mrpc_datapath_work);
-	hrtimer_init(&conn->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
-	conn->timer.function = mrpc_timer_fired;
+	exec->run = mrpc_datapath_run;
+	INIT_LIST_HEAD(&exec->ready);
+	INIT_LIST_HEAD(&exec->stalled);
+	INIT_WORK(&exec->work, mrpc_datapath_work);
+	hrtimer_init(&exec->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
+	exec->timer.function = mrpc_timer_fired;
 }

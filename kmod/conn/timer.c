@@ -105,7 +105,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	/* If we do not read, silence is not the peer's; but it must hear us, as
 	 * we do not read its probes either.
 	 */
-	if (!list_empty_careful(&conn->stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
+	if (!list_empty_careful(&conn->exec.stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
 		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
@@ -133,7 +133,7 @@ void mrpc_conn_timeout(struct mrpc_conn *conn)
 	struct mrpc_deadline *first;
 
 	spin_lock(&conn->lock);
-	WRITE_ONCE(conn->timer_at, U64_MAX);
+	WRITE_ONCE(conn->exec.timer_at, U64_MAX);
 	spin_unlock(&conn->lock);
 	mrpc_conn_expire(conn, now);
 	next = mrpc_conn_keepalive(conn, now);

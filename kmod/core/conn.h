@@ -3,7 +3,6 @@
 #define MRPC_CORE_CONN_H
 
 #include <linux/atomic.h>
-#include <linux/hrtimer.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/llist.h>
@@ -13,20 +12,18 @@
 #include <linux/workqueue.h>
 
 #include "core/calls.h"
+#include "core/exec.h"
 #include "core/link.h"
 #include "core/port.h"
 #include "core/rpc.h"
 #include "core/services.h"
 #include "core/transport.h"
 #include "core/waiters.h"
-#include "lib/ds/claim.h"
-#include "lib/ds/order.h"
 
 struct mrpc_chain;
 struct mrpc_qp;
 struct mrpc_refusal;
 struct mrpc_replica;
-struct mrpc_runtime;
 struct mrpc_session;
 
 /* Counters; each written by one context at a time, read by dumps. */
@@ -133,7 +130,6 @@ struct mrpc_path {
  *	process context only, nothing is taken inside. A link's may be taken with its
  *	set's lock held
  * @wait: for changes of state, and for drained tables
- * @tx, @rx: the claims
  * @txq: rpcs from any context to the owner of @tx
  * @touched: links of replicas that the owner of @tx has given something, by @touch, a
  *	reference each; run when the claim has been given back
@@ -144,32 +140,17 @@ struct mrpc_path {
  * @wants: mrpc_chain.flags of @chain, 0 without one; for who reads no more of it
  * @change_lock: whoever changes @chain, or ends the connection
  * @datapaths: entry of mrpc_net.datapaths, of a link of a replica of mrpc_net.links; under its lock
- * @runtime: the kernel thread that runs it, a reference, or NULL; changes like
- *	@chain
- * @runtime_uses: instances of type "runtime", which say where it belongs; of runtime.c
- * @turn: it waits there for its turn; under the runtime's lock
- * @turn_bytes: after so many others go first; 0: after those of MRPC_STREAM_TURN
- * @turn_left: of a turn there that was cut short; under the runtime's lock
  * @tx_until: when stats.tx_bytes is there, it is the turn of others; owner of @tx
- * @tx_left: what the rpc that is sent next still has to send; a hint
- * @tx_priority: of that rpc; a hint
  * @port: its place in an egress domain
  * @rx_spare: an object for the next received message, or NULL; owner of @rx
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @rxq: replies that links of replicas have received for the engines here, by
  *	mrpc_rx.rpc
- * @timer: fires at the earliest of the first deadline and the next keepalive; at the end has
- *	the close work look at a link that lingers
- * @timer_at: when it will; under @lock
  * @rx_since: when the message being received turned out to be incomplete, 0 for none;
  *	owner of @rx
  * @rx_len: its bytes that were still to come
  * @opened: when, ns
- * @ready: entry of the session's ready list; under its ready_lock
- * @stalled: entry of the session's stalled list; under its ready_lock
- * @run: one turn of its datapath; immutable
- * @work: runs the datapath where no thread waits
  * @close_work: ends it
  * @down_since: when that began, ns, 0 before; under @change_lock
  * @change_work: brings it to what the placements say, where nobody could who noticed
@@ -205,8 +186,8 @@ struct mrpc_conn {
 	struct mrpc_conn_stats stats;
 	struct mrpc_waiters wait;
 
-	struct mrpc_claim tx;
-	struct mrpc_claim rx;
+	struct mrpc_exec exec;
+
 	struct llist_head txq;
 	struct llist_head touched;
 	atomic_t tx_queued;
@@ -215,30 +196,17 @@ struct mrpc_conn {
 	u32 wants;
 	struct mutex change_lock;
 	struct list_head datapaths;
-	struct mrpc_runtime __rcu *runtime;
-	struct list_head runtime_uses;
-	struct mrpc_order_entity turn;
-	u32 turn_bytes;
-	u32 turn_left;
 	u64 tx_until;
-	u64 tx_left;
-	u8 tx_priority;
 	struct mrpc_port port;
 	struct mrpc_rx *rx_spare;
 	struct mrpc_sink sink;
 	struct mrpc_qp *rx_qp;
 	struct llist_head rxq;
 
-	struct hrtimer timer;
-	u64 timer_at;
 	u64 rx_since;
 	u32 rx_len;
 	u64 opened;
 
-	struct list_head ready;
-	struct list_head stalled;
-	void (*run)(struct mrpc_conn *conn, struct mrpc_qp *qp);
-	struct work_struct work;
 	struct work_struct close_work;
 	u64 down_since;
 	struct work_struct change_work;

@@ -143,7 +143,7 @@ static inline bool mrpc_group_uses(const struct mrpc_group *g, const struct mrpc
 /* Another configuration needs another instance, made before the datapath stands still */
 #define MRPC_ENGINE_REMAKE	BIT(4)
 
-/* Says what rank messages have, and in mrpc_conn.tx_priority that of the latest */
+/* Says what rank messages have, and in mrpc_conn.exec.hint that of the latest */
 #define MRPC_ENGINE_RANKS	BIT(5)
 
 /* Writes to received messages: they are copied first, whatever they consist of */

@@ -259,7 +259,7 @@ static void qos_judge(const struct mrpc_engine *e, struct qos *qos, struct mrpc_
 	} else {
 		WRITE_ONCE(qos->kept, qos->kept + 1);
 	}
-	WRITE_ONCE(e->conn->tx_priority, mrpc_rpc_rank(rpc));
+	WRITE_ONCE(e->conn->exec.hint.priority, mrpc_rpc_rank(rpc));
 }
 
 static bool qos_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)

@@ -26,12 +26,12 @@
  */
 void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 {
-	if (when >= READ_ONCE(conn->timer_at))
+	if (when >= READ_ONCE(conn->exec.timer_at))
 		return;
 	spin_lock(&conn->lock);
-	if (when < conn->timer_at && conn->state != MRPC_CONN_CLOSED) {
-		WRITE_ONCE(conn->timer_at, when);
-		hrtimer_start(&conn->timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
+	if (when < conn->exec.timer_at && conn->state != MRPC_CONN_CLOSED) {
+		WRITE_ONCE(conn->exec.timer_at, when);
+		hrtimer_start(&conn->exec.timer, ns_to_ktime(when), HRTIMER_MODE_ABS_SOFT);
 	}
 	spin_unlock(&conn->lock);
 }
@@ -48,7 +48,7 @@ void mrpc_conn_start(struct mrpc_conn *conn)
 static void mrpc_queue_work(struct mrpc_conn *conn)
 {
 	mrpc_conn_get(conn);
-	if (!queue_work(mrpc_wq, &conn->work))
+	if (!queue_work(mrpc_wq, &conn->exec.work))
 		mrpc_conn_put(conn);
 }
 
@@ -61,7 +61,7 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 	mrpc_conn_get(conn);
 	if (!list_empty(&session->ready) || cmpxchg(&session->ready_first, NULL, conn)) {
 		spin_lock_bh(&session->ready_lock);
-		list_add_tail(&conn->ready, &session->ready);
+		list_add_tail(&conn->exec.ready, &session->ready);
 		spin_unlock_bh(&session->ready_lock);
 		smp_mb();	/* as the cmpxchg() that succeeds */
 	}
@@ -78,7 +78,7 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
  */
 static void mrpc_kick(struct mrpc_conn *conn)
 {
-	if (rcu_access_pointer(conn->runtime) && mrpc_runtime_kick(conn))
+	if (rcu_access_pointer(conn->exec.runtime) && mrpc_runtime_kick(conn))
 		return;
 	/* A poller that does not sleep looks again before it does. */
 	if (mrpc_waiters_any(&conn->session->pollers))
@@ -139,7 +139,7 @@ void mrpc_datapath_kick(struct mrpc_conn *conn)
 
 enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
 {
-	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, timer);
+	struct mrpc_conn *conn = container_of(timer, struct mrpc_conn, exec.timer);
 
 	if (!test_and_set_bit(MRPC_CONN_TIMER, &conn->flags))
 		mrpc_kick(conn);
@@ -157,10 +157,10 @@ void mrpc_ready_remove(struct mrpc_conn *conn)
 		refs++;
 	}
 	spin_lock_bh(&session->ready_lock);
-	if (!list_empty(&conn->stalled))
-		list_del_init(&conn->stalled);
-	if (!list_empty(&conn->ready)) {
-		list_del_init(&conn->ready);
+	if (!list_empty(&conn->exec.stalled))
+		list_del_init(&conn->exec.stalled);
+	if (!list_empty(&conn->exec.ready)) {
+		list_del_init(&conn->exec.ready);
 		clear_bit(MRPC_CONN_LISTED, &conn->flags);
 		refs++;
 	}
@@ -181,9 +181,9 @@ struct mrpc_conn *mrpc_ready_take(struct mrpc_session *session)
 		conn = xchg(&session->ready_first, NULL);
 	if (!conn && !list_empty(&session->ready)) {
 		spin_lock_bh(&session->ready_lock);
-		conn = list_first_entry_or_null(&session->ready, struct mrpc_conn, ready);
+		conn = list_first_entry_or_null(&session->ready, struct mrpc_conn, exec.ready);
 		if (conn)
-			list_del_init(&conn->ready);
+			list_del_init(&conn->exec.ready);
 		spin_unlock_bh(&session->ready_lock);
 	}
 	if (conn) {
@@ -249,8 +249,8 @@ void mrpc_datapath_unstall(struct mrpc_session *session)
 	spin_lock_bh(&session->ready_lock);
 	list_splice_init(&session->stalled, &now);
 	while (!list_empty(&now)) {
-		conn = list_first_entry(&now, struct mrpc_conn, stalled);
-		list_del_init(&conn->stalled);
+		conn = list_first_entry(&now, struct mrpc_conn, exec.stalled);
+		list_del_init(&conn->exec.stalled);
 		mrpc_conn_get(conn);
 		spin_unlock_bh(&session->ready_lock);
 		mrpc_kick_rx(conn);

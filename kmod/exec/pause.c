@@ -41,8 +41,8 @@ void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 	bool rx = all || in->held;
 
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
-	tx |= mrpc_claim_enable(&conn->tx);
-	rx |= mrpc_claim_enable(&conn->rx);
+	tx |= mrpc_claim_enable(&conn->exec.tx);
+	rx |= mrpc_claim_enable(&conn->exec.rx);
 	/* The timer may have put it on a runtime that it has left before its turn came. */
 	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags);
 	if (tx || test_bit(MRPC_CONN_TX_READY, &conn->flags))
@@ -67,9 +67,9 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return -ESHUTDOWN;
 	set_bit(MRPC_CONN_CHANGING, &conn->flags);
-	err = mrpc_claim_take(&conn->tx, patient);
+	err = mrpc_claim_take(&conn->exec.tx, patient);
 	if (!err)
-		err = mrpc_claim_take(&conn->rx, patient);
+		err = mrpc_claim_take(&conn->exec.rx, patient);
 	/* Who had them may have ended it, and left a message whose head is not ours. */
 	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		err = -ESHUTDOWN;

@@ -56,13 +56,15 @@ void mrpc_runtime_put(struct mrpc_runtime *rt)
 /* It has something to do, and may do it. Under rt->lock. Return: wake the thread. */
 static bool mrpc_runtime_list(struct mrpc_runtime *rt, struct mrpc_conn *conn, bool resumes)
 {
+	struct mrpc_exec *exec = &conn->exec;
+
 	mrpc_conn_get(conn);
-	mrpc_order_rank(&rt->order, &conn->turn, READ_ONCE(conn->tx_priority),
-			READ_ONCE(conn->tx_left));
-	mrpc_order_put(&rt->order, &conn->turn, resumes);
+	mrpc_order_rank(&rt->order, &exec->turn, READ_ONCE(exec->hint.priority),
+			READ_ONCE(exec->hint.left));
+	mrpc_order_put(&rt->order, &exec->turn, resumes);
 	/* How much is left to send says nothing of who has something to receive: only ranks. */
 	if (rt->running && rt->order.rule.within == MRPC_ORDER_STRICT &&
-	    mrpc_order_before(&conn->turn, &rt->running->turn))
+	    mrpc_order_before(&exec->turn, &rt->running->exec.turn))
 		WRITE_ONCE(rt->urgent, true);
 	return rt->sleeping;
 }
@@ -80,14 +82,14 @@ bool mrpc_runtime_kick(struct mrpc_conn *conn)
 	struct mrpc_runtime *rt;
 
 	rcu_read_lock();
-	rt = rcu_dereference(conn->runtime);
+	rt = rcu_dereference(conn->exec.runtime);
 	if (rt) {
 		spin_lock_bh(&rt->lock);
 		/* A runtime that it has left takes nothing more of it. */
-		on = rcu_access_pointer(conn->runtime) == rt && conn->turn.home;
+		on = rcu_access_pointer(conn->exec.runtime) == rt && conn->exec.turn.home;
 		if (on && rt->running == conn)
 			rt->again = true;
-		else if (on && !conn->turn.listed)
+		else if (on && !conn->exec.turn.listed)
 			wake = mrpc_runtime_list(rt, conn, false);
 		spin_unlock_bh(&rt->lock);
 		if (wake)
@@ -105,8 +107,8 @@ static struct mrpc_conn *mrpc_runtime_take(struct mrpc_runtime *rt)
 	spin_lock_bh(&rt->lock);
 	e = mrpc_order_take(&rt->order);
 	if (e) {
-		conn = container_of(e, struct mrpc_conn, turn);
-		WRITE_ONCE(conn->turn_bytes, conn->turn_left ?: READ_ONCE(rt->turn));
+		conn = container_of(e, struct mrpc_conn, exec.turn);
+		WRITE_ONCE(conn->exec.turn_bytes, conn->exec.turn_left ?: READ_ONCE(rt->turn));
 	}
 	rt->sleeping = !e;
 	rt->running = conn;
@@ -127,15 +129,17 @@ static u64 mrpc_runtime_moved(const struct mrpc_conn *conn)
  */
 static void mrpc_runtime_ended(struct mrpc_runtime *rt, struct mrpc_conn *conn, u64 ns, u64 moved)
 {
+	struct mrpc_exec *exec = &conn->exec;
+
 	spin_lock_bh(&rt->lock);
 	if (rt->running == conn) {
-		conn->turn_left = 0;
-		if (rt->urgent && moved + MRPC_RUNTIME_TURN_MIN <= conn->turn_bytes)
-			conn->turn_left = conn->turn_bytes - moved;
-		mrpc_order_charge(&rt->order, &conn->turn, ns);
+		exec->turn_left = 0;
+		if (rt->urgent && moved + MRPC_RUNTIME_TURN_MIN <= exec->turn_bytes)
+			exec->turn_left = exec->turn_bytes - moved;
+		mrpc_order_charge(&rt->order, &exec->turn, ns);
 		rt->running = NULL;
 		if (rt->again)
-			mrpc_runtime_list(rt, conn, conn->turn_left);
+			mrpc_runtime_list(rt, conn, exec->turn_left);
 	}
 	spin_unlock_bh(&rt->lock);
 }
@@ -145,7 +149,7 @@ static void mrpc_runtime_turn(struct mrpc_runtime *rt, struct mrpc_conn *conn)
 	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
 	u64 start = local_clock(), before = mrpc_runtime_moved(conn), ns;
 
-	conn->run(conn, NULL);
+	conn->exec.run(conn, NULL);
 	set_active_memcg(old);
 	ns = local_clock() - start;
 	WRITE_ONCE(rt->turns, rt->turns + 1);

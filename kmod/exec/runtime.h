@@ -14,7 +14,7 @@
 #include <linux/spinlock.h>
 #include <linux/types.h>
 
-#include "core/conn.h"
+#include "core/exec.h"
 #include "lib/ds/order.h"
 
 struct task_struct;
@@ -59,7 +59,7 @@ struct mrpc_runtime_args {
  * deleted, which is refused while datapaths are on it, or will be.
  *
  * @ref: references
- * @rcu: for the free; mrpc_kick() reads mrpc_conn.runtime under RCU
+ * @rcu: for the free; mrpc_kick() reads mrpc_conn.exec.runtime under RCU
  * @list: entry of mrpc_runtimes; under mrpc_runtimes_lock
  * @id: unique until the module is unloaded
  * @name: unique
@@ -70,7 +70,7 @@ struct mrpc_runtime_args {
  * @busy: likewise; read by the thread
  * @turn: likewise; read by the thread and by who places datapaths
  * @lock: @order; taken in process and softirq context, nothing is taken inside
- * @order: the datapaths that have something to do, by mrpc_conn.turn
+ * @order: the datapaths that have something to do, by mrpc_conn.exec.turn
  * @running: whose turn it is, or NULL; under @lock. The thread has the reference
  * @again: it has something to do after this turn, too; under @lock
  * @urgent: somebody waits who goes before it; under @lock, read by owners of claims
@@ -107,9 +107,9 @@ struct mrpc_runtime {
  * Is its turn to end between two messages, because somebody waits who goes before it?
  * For the owner of a claim. It may get its first runtime meanwhile.
  */
-static inline bool mrpc_runtime_hurries(const struct mrpc_conn *conn)
+static inline bool mrpc_runtime_hurries(const struct mrpc_exec *exec)
 {
-	const struct mrpc_runtime *rt = rcu_dereference_check(conn->runtime, true);
+	const struct mrpc_runtime *rt = rcu_dereference_check(exec->runtime, true);
 
 	return rt && READ_ONCE(rt->urgent);
 }

@@ -247,7 +247,7 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	c->active = conn->accepted ? conn->calls.server.active : conn->calls.client.active;
 	c->zombies = conn->calls.client.zombies;
 	c->deadlines = conn->calls.deadlines.nr;
-	c->timer_at = conn->timer_at;
+	c->timer_at = conn->exec.timer_at;
 	mrpc_nl_read_stats(&c->stats, &conn->stats);
 	/* Before a link is freed the state becomes CLOSED, under this lock; and
 	 * the handshake that made it READY went over a complete link.
@@ -364,7 +364,7 @@ static u32 mrpc_nl_claim_flags(const struct mrpc_claim *claim)
 static int mrpc_nl_put_tx(struct sk_buff *skb, struct mrpc_conn *conn,
 			  const struct mrpc_nl_conn *c)
 {
-	u32 flags = mrpc_nl_claim_flags(&conn->tx);
+	u32 flags = mrpc_nl_claim_flags(&conn->exec.tx);
 	struct nlattr *nest;
 
 	if (test_bit(MRPC_CONN_TX_READY, &conn->flags))
@@ -381,12 +381,12 @@ static int mrpc_nl_put_tx(struct sk_buff *skb, struct mrpc_conn *conn,
 
 static int mrpc_nl_put_rx(struct sk_buff *skb, struct mrpc_conn *conn)
 {
-	u32 flags = mrpc_nl_claim_flags(&conn->rx);
+	u32 flags = mrpc_nl_claim_flags(&conn->exec.rx);
 	struct nlattr *nest;
 
 	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		flags |= MRPC_DIR_READY;
-	if (!list_empty_careful(&conn->stalled))
+	if (!list_empty_careful(&conn->exec.stalled))
 		flags |= MRPC_DIR_STALLED;
 	if (test_bit(MRPC_CONN_TX_FULL, &conn->flags))
 		flags |= MRPC_DIR_BLOCKED;

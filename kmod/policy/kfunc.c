@@ -285,7 +285,7 @@ __bpf_kfunc int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, u32 priority)
 	mrpc_rpc_set_rank(run->rpc, priority);
 	ctx->priority = priority;
 	if (run->dir == MRPC_TX)
-		WRITE_ONCE(run->conn->tx_priority, priority);
+		WRITE_ONCE(run->conn->exec.hint.priority, priority);
 	return 0;
 }
 

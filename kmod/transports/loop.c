@@ -569,7 +569,7 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 	while (frames < budget) {
 		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return frames;
-		if (mrpc_runtime_hurries(conn))
+		if (mrpc_runtime_hurries(&conn->exec))
 			return budget;
 		if (READ_ONCE(end->down))
 			return -ESHUTDOWN;

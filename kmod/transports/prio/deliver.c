@@ -413,7 +413,7 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 
 		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
 			return frames;
-		if (mrpc_runtime_hurries(conn))
+		if (mrpc_runtime_hurries(&conn->exec))
 			return budget;
 		if (READ_ONCE(link->down))
 			return -ESHUTDOWN;
