@@ -87,7 +87,7 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 	spin_unlock(&conn->lock);
 	if (!ours)	/* the deadline was faster: answered */
 		return 0;
-	if (mrpc_chain_ends(conn))
+	if (mrpc_chain_ends(&conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
 	mrpc_call_put(call);
 	if (mrpc_serve_status(conn, call->id, status, detail))

@@ -108,7 +108,7 @@ void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	if (test_and_set_bit(MRPC_CONN_TOUCHED, &link->flags))
 		mrpc_conn_put(link);
 	else
-		llist_add(&link->touch, &conn->touched);
+		llist_add(&link->dp.touch, &conn->dp.touched);
 	mrpc_tx_unreserve(conn);
 }
 
@@ -137,10 +137,10 @@ void mrpc_carry_cancel(struct mrpc_call *cancel)
  */
 void mrpc_carry_flush(struct mrpc_conn *conn)
 {
-	struct llist_node *node = llist_del_all(&conn->touched);
+	struct llist_node *node = llist_del_all(&conn->dp.touched);
 
 	while (node) {
-		struct mrpc_conn *link = llist_entry(node, struct mrpc_conn, touch);
+		struct mrpc_conn *link = llist_entry(node, struct mrpc_conn, dp.touch);
 
 		node = node->next;
 		/* Who adds something from now on lists it again, after we have read where

@@ -74,7 +74,7 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 	cqe->conn = call->conn->id;
 	cqe->priority = call->priority;
 	trace_mrpc_complete(call->conn, call, cqe->status);
-	if (mrpc_chain_ends(call->conn))
+	if (mrpc_chain_ends(&call->conn->dp))
 		mrpc_chain_call_end(call, cqe->msg_len, cqe->status, cqe->flags & MRPC_CQE_LOCAL);
 	if (!qp) {
 		cqe->flags |= MRPC_CQE_FREED;
@@ -369,7 +369,7 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 	call->sqe_flags = sqe->flags;
 	call->priority = sqe->priority;
 	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->services.max_message);
-	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(conn);
+	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(&conn->dp);
 	if (call->stamped)
 		call->times.submit = ktime_get_ns();
 	trace_mrpc_submit(conn, call);

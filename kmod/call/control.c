@@ -105,7 +105,7 @@ int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	switch (frame->type) {
 	case MRPC_WIRE_PING:
 		/* A full queue speaks for itself: anything we send is an answer. */
-		if (atomic_read(&conn->tx_queued) > MRPC_PONG_QUEUE)
+		if (atomic_read(&conn->dp.tx_queued) > MRPC_PONG_QUEUE)
 			return 0;
 		return mrpc_conn_send_control(conn, MRPC_WIRE_PONG, frame->call_id);
 	case MRPC_WIRE_PONG:

@@ -104,11 +104,11 @@ void mrpc_sink_skip(struct mrpc_conn *conn)
 /* Answers pile up because the peer does not read them: stop reading too. */
 static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 {
-	if (atomic_read(&conn->tx_queued) < MRPC_TX_QUEUE_MAX)
+	if (atomic_read(&conn->dp.tx_queued) < MRPC_TX_QUEUE_MAX)
 		return false;
 	set_bit(MRPC_CONN_TX_FULL, &conn->flags);
 	smp_mb__after_atomic();		/* pairs with the atomics in mrpc_tx_unreserve() */
-	if (atomic_read(&conn->tx_queued) >= MRPC_TX_QUEUE_MAX)
+	if (atomic_read(&conn->dp.tx_queued) >= MRPC_TX_QUEUE_MAX)
 		return true;
 	clear_bit(MRPC_CONN_TX_FULL, &conn->flags);
 	return false;
@@ -235,11 +235,11 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 		return err;
 	}
 	sink->a.call = call;
-	if (mrpc_chain_stamps(conn)) {
+	if (mrpc_chain_stamps(&conn->dp)) {
 		call->stamped = true;
 		WRITE_ONCE(call->times.receive, ktime_get_ns());
 	}
-	if (mrpc_chain_wants(conn, MRPC_RX))
+	if (mrpc_chain_wants(&conn->dp, MRPC_RX))
 		return mrpc_rx_enter(conn, prefix);
 	mrpc_sink_place(conn, prefix);
 	return 0;
@@ -319,9 +319,9 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (call->stamped)
 		WRITE_ONCE(call->times.receive, ktime_get_ns());
 	sink->a.call = call;
-	if (mrpc_chain_wants(conn, MRPC_RX))
+	if (mrpc_chain_wants(&conn->dp, MRPC_RX))
 		return mrpc_rx_enter(conn, prefix);
-	if (conn->replica && mrpc_chain_judges(call->conn))
+	if (conn->replica && mrpc_chain_judges(&call->conn->dp))
 		return mrpc_rx_carry(conn, prefix);
 	mrpc_sink_place(conn, prefix);
 	return 0;

@@ -61,7 +61,7 @@ static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, cons
 static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	if (rx->staged) {
-		conn->path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
+		conn->dp.path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
 		if (rx->rpc.data != rx->rpc.inl)
 			kvfree(rx->rpc.data);
 	}
@@ -87,7 +87,7 @@ static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	memcpy(data, rx->rpc.data, head);
 	rx->rpc.data = data;
 	rx->staged = true;
-	conn->path[MRPC_RX].held_bytes += len;
+	conn->dp.path[MRPC_RX].held_bytes += len;
 	conn->sink.addr = data + head;
 	conn->sink.left = rx->a.frame.msg.bytes;
 	return 0;
@@ -208,7 +208,7 @@ void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx)
 /* The engines get on with what they have; if they want another turn, somebody comes. */
 static void mrpc_rx_run(struct mrpc_conn *conn)
 {
-	if (conn->path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
+	if (conn->dp.path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 }
 
@@ -252,7 +252,7 @@ static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
 /* All of it is here: the engines judge it. They may have gone since it began; then it is out. */
 static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
-	if (!mrpc_chain_wants(conn, MRPC_RX) || mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
+	if (!mrpc_chain_wants(&conn->dp, MRPC_RX) || mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
 		mrpc_rx_out(conn, &rx->rpc);
 }
 
@@ -310,7 +310,7 @@ static noinline int mrpc_rx_enter_kept(struct mrpc_conn *conn, const u8 *prefix)
 int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_rx *rx = mrpc_rx_show(conn, prefix);
-	u32 wants = mrpc_chain_of(conn)->flags;
+	u32 wants = mrpc_chain_of(&conn->dp)->flags;
 
 	if (unlikely(!rx))
 		return mrpc_rx_give_up(conn);
@@ -353,14 +353,14 @@ static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
 	struct mrpc_call *call = rx->a.call;
 	struct mrpc_conn *conn = call->conn;
 
-	link->path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
+	link->dp.path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
 	mrpc_chain_room(link);
 	mrpc_carry_done(link, call, rx->a.frame.status);
 	rx->a.frame.call_id = call->id;
 	rx->rpc.frame.call_id = call->id;
 	rx->rpc.have_bytes = true;
 	mrpc_conn_get(conn);
-	llist_add(&rx->rpc.node, &conn->rxq);
+	llist_add(&rx->rpc.node, &conn->dp.from_links);
 	/* Full barriers there: either its close work finds this, or we see it CLOSED. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		mrpc_rx_purge(conn);
@@ -377,13 +377,13 @@ static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
  */
 void mrpc_rx_take(struct mrpc_conn *conn)
 {
-	struct llist_node *node = llist_reverse_order(llist_del_all(&conn->rxq));
+	struct llist_node *node = llist_reverse_order(llist_del_all(&conn->dp.from_links));
 
 	while (node) {
 		struct mrpc_rx *rx = mrpc_rpc_rx(llist_entry(node, struct mrpc_rpc, node));
 
 		node = node->next;
-		conn->path[MRPC_RX].held_bytes += mrpc_rx_len(rx);
+		conn->dp.path[MRPC_RX].held_bytes += mrpc_rx_len(rx);
 		mrpc_rx_judge(conn, rx);
 	}
 	mrpc_rx_run(conn);
@@ -397,7 +397,7 @@ void mrpc_rx_take(struct mrpc_conn *conn)
  */
 void mrpc_rx_purge(struct mrpc_conn *conn)
 {
-	struct llist_node *node = llist_del_all(&conn->rxq);
+	struct llist_node *node = llist_del_all(&conn->dp.from_links);
 
 	while (node) {
 		struct mrpc_rx *rx = mrpc_rpc_rx(llist_entry(node, struct mrpc_rpc, node));

@@ -285,7 +285,7 @@ void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail)
 	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_post() */
 	if (!mrpc_serve_unlist(call) && test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		mrpc_serve_uncount(call, call->qp);
-	if (mrpc_chain_ends(call->conn))
+	if (mrpc_chain_ends(&call->conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
 	if (detail && mrpc_serve_status(call->conn, call->id, status, detail))
 		mrpc_conn_close(call->conn, MRPC_UNAVAILABLE, "no memory for a status", true);
@@ -432,7 +432,7 @@ void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 	}
 	trace_mrpc_marshal(conn, call);
 	status = call->rpc.frame.status;
-	if (mrpc_chain_ends(conn))
+	if (mrpc_chain_ends(&conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, false);
 	if (status != MRPC_OK && sqe->status == MRPC_OK)	/* it was malformed */
 		mrpc_serve_failed(conn, true);

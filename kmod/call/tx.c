@@ -78,7 +78,7 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	}
 	if (unlikely(READ_ONCE(conn->link.adds)))
 		mrpc_link_dress(conn, rpc);
-	mrpc_queue_push(&conn->path[MRPC_TX].out, rpc);
+	mrpc_queue_push(&conn->dp.path[MRPC_TX].out, rpc);
 }
 
 /* The peer never hears of this call: its slot is free. Return: it was still waited for. */
@@ -136,7 +136,7 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 /* A control frame, or a status that the kernel gives: past the engines. */
 static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	struct mrpc_path *path = &conn->path[MRPC_TX];
+	struct mrpc_path *path = &conn->dp.path[MRPC_TX];
 
 	if (rpc->frame.type == MRPC_WIRE_FEATURES_ACK) {
 		mrpc_features_answer(&conn->link.features, rpc->frame.call_id);
@@ -157,7 +157,7 @@ static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_tx_cancel(conn, rpc);
 	else if (rpc->call->role == MRPC_ROLE_CONTROL)
 		mrpc_tx_control(conn, rpc);
-	else if (rpc->drop || !mrpc_chain_wants(conn, MRPC_TX) ||
+	else if (rpc->drop || !mrpc_chain_wants(&conn->dp, MRPC_TX) ||
 		 mrpc_chain_enter(conn, MRPC_TX, rpc))
 		mrpc_tx_out(conn, rpc);
 }
@@ -165,7 +165,7 @@ static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 /* Take what was submitted since the last look, keeping its order. */
 static void mrpc_tx_take(struct mrpc_conn *conn)
 {
-	struct llist_node *node = llist_del_all(&conn->txq);
+	struct llist_node *node = llist_del_all(&conn->dp.submitted);
 
 	if (node && node->next)
 		node = llist_reverse_order(node);
@@ -180,10 +180,10 @@ static void mrpc_tx_take(struct mrpc_conn *conn)
 /* Fill the queue of the link. Return: true: the engines want another turn. */
 static bool mrpc_tx_fill(struct mrpc_conn *conn)
 {
-	struct mrpc_path *path = &conn->path[MRPC_TX];
+	struct mrpc_path *path = &conn->dp.path[MRPC_TX];
 	bool again = false;
 
-	if (!llist_empty(&conn->txq))
+	if (!llist_empty(&conn->dp.submitted))
 		mrpc_tx_take(conn);
 	if (path->held)
 		again = mrpc_chain_run(conn, MRPC_TX);
@@ -196,7 +196,7 @@ static bool mrpc_tx_fill(struct mrpc_conn *conn)
 
 void mrpc_tx_drop(struct mrpc_conn *conn)
 {
-	struct mrpc_path *path = &conn->path[MRPC_TX];
+	struct mrpc_path *path = &conn->dp.path[MRPC_TX];
 	struct mrpc_rpc *rpc;
 
 	mrpc_tx_take(conn);
@@ -222,7 +222,7 @@ static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	if (call->stamped)
 		WRITE_ONCE(call->times.transmit, ktime_get_ns());
 	trace_mrpc_transmit(conn, call);
-	mrpc_queue_del(&conn->path[MRPC_TX].out, rpc);
+	mrpc_queue_del(&conn->dp.path[MRPC_TX].out, rpc);
 	mrpc_tx_done(conn, rpc);
 }
 
@@ -238,7 +238,7 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		return 0;
 	}
 	err = conn->link.ops->send(conn, rpc,
-				   !list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list));
+				   !list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list));
 	if (!err)
 		mrpc_tx_complete(conn, rpc);
 	return err;
@@ -247,7 +247,7 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 /* The message behind @rpc, or NULL. */
 static struct mrpc_rpc *mrpc_tx_behind(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	return list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list) ? NULL :
+	return list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list) ? NULL :
 	       list_next_entry(rpc, list);
 }
 
@@ -294,8 +294,8 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
  */
 struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes)
 {
-	if (list_is_last(&rpc->list, &conn->path[MRPC_TX].out.list) ||
-	    conn->stats.tx_bytes + bytes >= conn->tx_until || mrpc_runtime_hurries(&conn->exec))
+	if (list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list) ||
+	    conn->stats.tx_bytes + bytes >= conn->dp.tx_until || mrpc_runtime_hurries(&conn->exec))
 		return NULL;
 	rpc = list_next_entry(rpc, list);
 	mrpc_rpc_marshal(rpc);
@@ -339,7 +339,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	bool again;
 	int err;
 
-	conn->tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
+	conn->dp.tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
 	if (test_bit(MRPC_CONN_TX_READY, &conn->flags))
 		clear_bit(MRPC_CONN_TX_READY, &conn->flags);
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED) {
@@ -351,8 +351,8 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	if (d)
 		smp_mb();	/* before the look for a grant */
 	again = mrpc_tx_fill(conn);
-	while ((rpc = mrpc_queue_peek(&conn->path[MRPC_TX].out))) {
-		if (--*budget < 0 || conn->stats.tx_bytes >= conn->tx_until ||
+	while ((rpc = mrpc_queue_peek(&conn->dp.path[MRPC_TX].out))) {
+		if (--*budget < 0 || conn->stats.tx_bytes >= conn->dp.tx_until ||
 		    mrpc_runtime_hurries(&conn->exec)) {
 			mrpc_tx_hint(conn, rpc);
 			return true;
@@ -366,7 +366,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 			mrpc_link_failed(conn, err, "the link failed while sending");
 			return false;
 		}
-		if (mrpc_queue_empty(&conn->path[MRPC_TX].out))
+		if (mrpc_queue_empty(&conn->dp.path[MRPC_TX].out))
 			again |= mrpc_tx_fill(conn);
 	}
 	return again;
@@ -398,7 +398,7 @@ void mrpc_tx_run(struct mrpc_conn *conn)
 		return;
 	mrpc_tx_own(conn);
 	/* Not while the claim is held: links have claims of their own. */
-	if (unlikely(!llist_empty(&conn->touched)))
+	if (unlikely(!llist_empty(&conn->dp.touched)))
 		mrpc_carry_flush(conn);
 }
 

@@ -92,40 +92,39 @@ void mrpc_chain_sum_up(struct mrpc_chain *chain)
 }
 
 /**
- * mrpc_chain_set() - give a connection its chain
- * @conn: the connection
+ * mrpc_chain_set() - give a datapath its chain
+ * @dp: the datapath
  * @chain: the chain, or NULL. The caller frees the one before
  *
  * With both claims held, or before the connection is READY.
  */
-void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain)
+void mrpc_chain_set(struct mrpc_datapath *dp, struct mrpc_chain *chain)
 {
-	rcu_assign_pointer(conn->chain, chain);
-	WRITE_ONCE(conn->wants, chain ? chain->flags : 0);
+	rcu_assign_pointer(dp->chain, chain);
+	WRITE_ONCE(dp->wants, chain ? chain->flags : 0);
 }
 
 /**
- * mrpc_chain_init() - a new connection has no engines
- * @conn: the connection
+ * mrpc_chain_init() - a new datapath has no engines
+ * @dp: the datapath
  */
-void mrpc_chain_init(struct mrpc_conn *conn)
+void mrpc_chain_init(struct mrpc_datapath *dp)
 {
 	int dir;
 
 	for (dir = 0; dir < MRPC_DIRS; dir++) {
-		mrpc_queue_init(&conn->path[dir].out);
-		mrpc_queue_init(&conn->path[dir].rejected);
-		INIT_LIST_HEAD(&conn->path[dir].all);
+		mrpc_queue_init(&dp->path[dir].out);
+		mrpc_queue_init(&dp->path[dir].rejected);
+		INIT_LIST_HEAD(&dp->path[dir].all);
 	}
-	mutex_init(&conn->change_lock);
-	INIT_LIST_HEAD(&conn->datapaths);
-	INIT_LIST_HEAD(&conn->exec.runtime_uses);
+	mutex_init(&dp->change_lock);
+	INIT_LIST_HEAD(&dp->in_net);
 }
 
 /* An rpc leaves the engines, in whatever way. */
 static void mrpc_chain_leave(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	struct mrpc_path *path = &conn->path[rpc->dir];
+	struct mrpc_path *path = &conn->dp.path[rpc->dir];
 
 	list_del(&rpc->all);
 	rpc->at = NULL;
@@ -135,7 +134,7 @@ static void mrpc_chain_leave(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 static void mrpc_chain_out(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc)
 {
 	mrpc_chain_leave(conn, rpc);
-	conn->path[dir].ops->passed(conn, rpc);
+	conn->dp.path[dir].ops->passed(conn, rpc);
 }
 
 /**
@@ -153,7 +152,7 @@ void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, 
 
 	while ((rpc = mrpc_queue_peek(q))) {
 		mrpc_queue_del(q, rpc);
-		rpc->at = chain ? mrpc_chain_next(conn, chain, dir, from, rpc) : NULL;
+		rpc->at = chain ? mrpc_chain_next(&conn->dp, chain, dir, from, rpc) : NULL;
 		if (rpc->at)
 			mrpc_queue_push(&rpc->at->in[dir], rpc);
 		else
@@ -173,7 +172,7 @@ void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, 
 void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc,
 		     struct mrpc_engine *e)
 {
-	struct mrpc_path *path = &conn->path[dir];
+	struct mrpc_path *path = &conn->dp.path[dir];
 
 	rpc->at = e;
 	rpc->born = ktime_get_coarse_ns();
@@ -202,26 +201,26 @@ void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct m
 	rpc->status = status;
 	rpc->detail = detail;
 	e->stats[dir].rejected++;
-	mrpc_queue_move(from, rpc, &e->conn->path[dir].rejected);
+	mrpc_queue_move(from, rpc, &e->conn->dp.path[dir].rejected);
 }
 EXPORT_SYMBOL_GPL(mrpc_engine_reject);
 
 static void mrpc_chain_rejected(struct mrpc_conn *conn, enum mrpc_direction dir)
 {
-	struct mrpc_queue *q = &conn->path[dir].rejected;
+	struct mrpc_queue *q = &conn->dp.path[dir].rejected;
 	struct mrpc_rpc *rpc;
 
 	while ((rpc = mrpc_queue_peek(q))) {
 		mrpc_queue_del(q, rpc);
 		mrpc_chain_leave(conn, rpc);
-		conn->path[dir].ops->rejected(conn, rpc);
+		conn->dp.path[dir].ops->rejected(conn, rpc);
 	}
 }
 
 /* Every rpc goes past an engine from now on. The other direction may be in use. */
 static void mrpc_engine_leave_out(struct mrpc_engine *e)
 {
-	const struct mrpc_chain *chain = mrpc_chain_of(e->conn);
+	const struct mrpc_chain *chain = mrpc_chain_of(&e->conn->dp);
 	int dir;
 	u32 i;
 
@@ -289,7 +288,7 @@ static bool mrpc_engine_turn(struct mrpc_engine *e, enum mrpc_direction dir, str
 
 static void mrpc_chain_arm(struct mrpc_conn *conn, enum mrpc_direction dir, u64 wake)
 {
-	struct mrpc_path *path = &conn->path[dir];
+	struct mrpc_path *path = &conn->dp.path[dir];
 
 	if (READ_ONCE(path->wake) == wake)
 		return;
@@ -313,8 +312,8 @@ static void mrpc_chain_arm(struct mrpc_conn *conn, enum mrpc_direction dir, u64 
  */
 bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir)
 {
-	const struct mrpc_chain *chain = mrpc_chain_of(conn);
-	struct mrpc_path *path = &conn->path[dir];
+	const struct mrpc_chain *chain = mrpc_chain_of(&conn->dp);
+	struct mrpc_path *path = &conn->dp.path[dir];
 	struct mrpc_queue out;
 	bool again = false;
 	u64 wake = 0;
@@ -355,7 +354,7 @@ void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next)
 	int dir;
 
 	for (dir = 0; dir < MRPC_DIRS; dir++) {
-		u64 wake = READ_ONCE(conn->path[dir].wake);
+		u64 wake = READ_ONCE(conn->dp.path[dir].wake);
 
 		if (!wake)
 			continue;
@@ -364,7 +363,7 @@ void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next)
 			continue;
 		}
 		spin_lock(&conn->lock);
-		conn->path[dir].wake = 0;
+		conn->dp.path[dir].wake = 0;
 		spin_unlock(&conn->lock);
 		set_bit(flag[dir], &conn->flags);
 	}
@@ -378,7 +377,7 @@ void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next)
  */
 void mrpc_chain_room(struct mrpc_conn *conn)
 {
-	struct mrpc_path *path = &conn->path[MRPC_RX];
+	struct mrpc_path *path = &conn->dp.path[MRPC_RX];
 
 	if (!test_bit(MRPC_CONN_RX_FULL, &conn->flags) ||
 	    path->held >= MRPC_RX_HELD_MAX / 2 || path->held_bytes >= MRPC_RX_HELD_BYTES / 2)
@@ -425,12 +424,12 @@ static void mrpc_queue_scatter(struct mrpc_queue *q)
  */
 void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir)
 {
-	const struct mrpc_chain *chain = mrpc_chain_of(conn);
+	const struct mrpc_chain *chain = mrpc_chain_of(&conn->dp);
 	struct mrpc_rpc *rpc, *tmp;
 	struct mrpc_queue q;
 	u32 i;
 
-	if (!chain || !conn->path[dir].held)
+	if (!chain || !conn->dp.path[dir].held)
 		return;
 	mrpc_queue_init(&q);
 	for (i = 0; i < chain->nr_stages[dir]; i++) {
@@ -443,9 +442,9 @@ void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir)
 		e->kept[dir] = 0;
 	}
 	/* Those that an engine has forgotten are here all the same. */
-	list_for_each_entry_safe(rpc, tmp, &conn->path[dir].all, all) {
+	list_for_each_entry_safe(rpc, tmp, &conn->dp.path[dir].all, all) {
 		mrpc_chain_leave(conn, rpc);
-		conn->path[dir].ops->dropped(conn, rpc);
+		conn->dp.path[dir].ops->dropped(conn, rpc);
 	}
 }
 
@@ -474,7 +473,7 @@ void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool 
 	if (call->stray)
 		return;
 	rcu_read_lock();
-	chain = rcu_dereference(call->conn->chain);
+	chain = rcu_dereference(call->conn->dp.chain);
 	for (i = 0; chain && i < chain->nr; i++) {
 		struct mrpc_engine *e = chain->engines[i];
 

@@ -58,14 +58,15 @@ static inline bool mrpc_engine_stands(const struct mrpc_engine *e, enum mrpc_dir
 }
 
 /* For who owns a claim of the connection, or changes it. */
-static inline struct mrpc_chain *mrpc_chain_of(const struct mrpc_conn *conn)
+static inline struct mrpc_chain *mrpc_chain_of(const struct mrpc_datapath *dp)
 {
-	return rcu_dereference_protected(conn->chain, true);
+	return rcu_dereference_protected(dp->chain, true);
 }
 
-static inline bool mrpc_chain_wants(const struct mrpc_conn *conn, enum mrpc_direction dir)
+static inline bool mrpc_chain_wants(const struct mrpc_datapath *dp,
+				    enum mrpc_direction dir)
 {
-	const struct mrpc_chain *chain = mrpc_chain_of(conn);
+	const struct mrpc_chain *chain = mrpc_chain_of(dp);
 
 	return chain && chain->nr_stages[dir];
 }
@@ -74,7 +75,7 @@ static inline bool mrpc_chain_wants(const struct mrpc_conn *conn, enum mrpc_dire
  * Return: the engine in whose queue an rpc must wait, or NULL: it has passed all from @from on.
  * One that has something before it lets nothing pass, and none has while no rpc is held.
  */
-static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_conn *conn,
+static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_datapath *dp,
 							   const struct mrpc_chain *chain,
 							   enum mrpc_direction dir, u32 from,
 							   struct mrpc_rpc *rpc)
@@ -87,7 +88,7 @@ static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_con
 
 		if (!(e->services & BIT(rpc->call->method >> 16)))
 			continue;
-		if (unlikely(conn->path[dir].held) &&
+		if (unlikely(dp->path[dir].held) &&
 		    (!mrpc_queue_empty(&e->in[dir]) || e->kept[dir]))
 			break;
 		pass = READ_ONCE(s->pass);
@@ -99,31 +100,31 @@ static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_con
 }
 
 /* Somebody wants the stage time stamps of calls. Any context. */
-static inline bool mrpc_chain_stamps(const struct mrpc_conn *conn)
+static inline bool mrpc_chain_stamps(const struct mrpc_datapath *dp)
 {
-	return READ_ONCE(conn->wants) & MRPC_ENGINE_TIMES;
+	return READ_ONCE(dp->wants) & MRPC_ENGINE_TIMES;
 }
 
 /* Somebody wants to be told of the end of calls. Any context. */
-static inline bool mrpc_chain_ends(const struct mrpc_conn *conn)
+static inline bool mrpc_chain_ends(const struct mrpc_datapath *dp)
 {
-	return READ_ONCE(conn->wants) & MRPC_CHAIN_ENDS;
+	return READ_ONCE(dp->wants) & MRPC_CHAIN_ENDS;
 }
 
 /*
  * Replies that another connection's link receives go through the engines: there are
  * some, or there were, and earlier ones are still among them. Any context.
  */
-static inline bool mrpc_chain_judges(const struct mrpc_conn *conn)
+static inline bool mrpc_chain_judges(const struct mrpc_datapath *dp)
 {
-	return READ_ONCE(conn->wants) & MRPC_CHAIN_RX || READ_ONCE(conn->path[MRPC_RX].held) ||
-	       !llist_empty(&conn->rxq);
+	return READ_ONCE(dp->wants) & MRPC_CHAIN_RX || READ_ONCE(dp->path[MRPC_RX].held) ||
+	       !llist_empty(&dp->from_links);
 }
 
 struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr);
 void mrpc_chain_sum_up(struct mrpc_chain *chain);
-void mrpc_chain_set(struct mrpc_conn *conn, struct mrpc_chain *chain);
-void mrpc_chain_init(struct mrpc_conn *conn);
+void mrpc_chain_set(struct mrpc_datapath *dp, struct mrpc_chain *chain);
+void mrpc_chain_init(struct mrpc_datapath *dp);
 void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrpc_rpc *rpc,
 		     struct mrpc_engine *e);
 bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir);
@@ -143,7 +144,7 @@ void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool 
 static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir,
 					     struct mrpc_rpc *rpc)
 {
-	struct mrpc_engine *e = mrpc_chain_next(conn, mrpc_chain_of(conn), dir, 0, rpc);
+	struct mrpc_engine *e = mrpc_chain_next(&conn->dp, mrpc_chain_of(&conn->dp), dir, 0, rpc);
 
 	if (unlikely(e))
 		mrpc_chain_wait(conn, dir, rpc, e);
@@ -160,7 +161,7 @@ static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_d
  */
 static inline bool mrpc_chain_full(struct mrpc_conn *conn)
 {
-	struct mrpc_path *path = &conn->path[MRPC_RX];
+	struct mrpc_path *path = &conn->dp.path[MRPC_RX];
 
 	if (likely(path->held < MRPC_RX_HELD_MAX && path->held_bytes < MRPC_RX_HELD_BYTES))
 		return false;

@@ -193,7 +193,7 @@ static int mrpc_change_check(const struct mrpc_engine_ops *ops, const struct mrp
 static int mrpc_change_item(struct mrpc_change *c, struct mrpc_item *item,
 			    struct netlink_ext_ack *extack)
 {
-	const struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	const struct mrpc_chain *now = mrpc_chain_of(&c->conn->dp);
 	int err;
 	u32 i;
 
@@ -246,7 +246,7 @@ static void mrpc_change_free(struct mrpc_change *c, bool undo)
 static struct mrpc_change *mrpc_change_prepare(struct mrpc_conn *conn,
 					       struct netlink_ext_ack *extack)
 {
-	const struct mrpc_chain *now = mrpc_chain_of(conn);
+	const struct mrpc_chain *now = mrpc_chain_of(&conn->dp);
 	struct mrpc_engine *engines[MRPC_PLACEMENTS_MAX];
 	struct mrpc_change *c;
 	u32 i, kept = 0;
@@ -336,7 +336,7 @@ static void mrpc_change_keep(struct mrpc_item *item, int err)
 /* Configurations go back. */
 static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
 {
-	struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	struct mrpc_chain *now = mrpc_chain_of(&c->conn->dp);
 	bool kept = false;
 	int err;
 
@@ -353,7 +353,7 @@ static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
 	if (!kept)
 		return;
 	mrpc_chain_sum_up(now);
-	mrpc_chain_set(c->conn, now);
+	mrpc_chain_set(&c->conn->dp, now);
 	mrpc_runtime_follow(c->conn, now);
 	mrpc_domain_follow(c->conn, now);
 	mrpc_carrier_ops->parent_placed(c->conn);
@@ -386,7 +386,7 @@ static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack
 static void mrpc_change_drain(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
 			      struct mrpc_queue *q)
 {
-	struct mrpc_path *path = &c->conn->path[dir];
+	struct mrpc_path *path = &c->conn->dp.path[dir];
 	struct mrpc_rpc *rpc;
 	u32 lost = 0;
 
@@ -509,7 +509,7 @@ static void mrpc_change_hold(struct mrpc_change *c)
 /* What cannot fail. */
 static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone, u32 *nr_gone)
 {
-	struct mrpc_chain *now = mrpc_chain_of(c->conn);
+	struct mrpc_chain *now = mrpc_chain_of(&c->conn->dp);
 	struct mrpc_item *item;
 	u32 i;
 
@@ -517,7 +517,7 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 	mrpc_change_hold(c);
 	if (c->chain)
 		mrpc_chain_sum_up(c->chain);
-	mrpc_chain_set(c->conn, c->chain);
+	mrpc_chain_set(&c->conn->dp, c->chain);
 	for (i = 0; i < c->nr; i++) {
 		item = &c->items[i];
 		if (item->e->group != item->group)
@@ -567,12 +567,12 @@ int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return 0;
 	if (patient)
-		mutex_lock(&conn->change_lock);
-	else if (mutex_lock_interruptible(&conn->change_lock))
+		mutex_lock(&conn->dp.change_lock);
+	else if (mutex_lock_interruptible(&conn->dp.change_lock))
 		return -EINTR;
 	c = mrpc_change_prepare(conn, extack);
 	if (IS_ERR(c)) {
-		mutex_unlock(&conn->change_lock);
+		mutex_unlock(&conn->dp.change_lock);
 		return PTR_ERR(c);
 	}
 	err = c->differs ? 1 : 0;
@@ -590,7 +590,7 @@ int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *
 	*leaked += c->leaked;
 	err = err ?: 1;
 out:
-	mutex_unlock(&conn->change_lock);
+	mutex_unlock(&conn->dp.change_lock);
 	for (i = 0; i < nr_gone; i++)
 		mrpc_engine_free(gone[i]);
 	mrpc_change_free(c, err != 1);
@@ -605,7 +605,7 @@ out:
  */
 void mrpc_datapath_change_work(struct work_struct *work)
 {
-	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, change_work);
+	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, dp.change_work);
 	struct mem_cgroup *old = set_active_memcg(conn->session->memcg);
 	struct netlink_ext_ack extack = {};
 	u32 leaked = 0;
@@ -633,7 +633,7 @@ void mrpc_datapath_change_work(struct work_struct *work)
 void mrpc_datapath_change_later(struct mrpc_conn *conn)
 {
 	mrpc_conn_get(conn);
-	if (!queue_work(mrpc_end_wq, &conn->change_work))
+	if (!queue_work(mrpc_end_wq, &conn->dp.change_work))
 		mrpc_conn_put(conn);
 }
 
@@ -658,8 +658,8 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
 		spin_lock(&mn->lock);
 		fresh = c->gen == mn->gen;
 		if (fresh) {
-			mrpc_chain_set(conn, c->chain);
-			list_add_tail(&conn->datapaths, &mn->datapaths);
+			mrpc_chain_set(&conn->dp, c->chain);
+			list_add_tail(&conn->dp.in_net, &mn->datapaths);
 			mn->nr_datapaths++;
 		}
 		spin_unlock(&mn->lock);
@@ -678,17 +678,17 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
  * mrpc_datapath_leave() - a connection has ended, and so its engines do
  * @conn: the connection; purged, its claims are the caller's
  *
- * Under conn->change_lock.
+ * Under conn->dp.change_lock.
  */
 void mrpc_datapath_leave(struct mrpc_conn *conn)
 {
 	struct mrpc_net *mn = mrpc_net(conn->session->net);
-	struct mrpc_chain *chain = mrpc_chain_of(conn);
+	struct mrpc_chain *chain = mrpc_chain_of(&conn->dp);
 	u32 i;
 
 	spin_lock(&mn->lock);
-	if (!list_empty(&conn->datapaths)) {
-		list_del_init(&conn->datapaths);
+	if (!list_empty(&conn->dp.in_net)) {
+		list_del_init(&conn->dp.in_net);
 		if (conn->replica)
 			mn->nr_links--;
 		else
@@ -698,7 +698,7 @@ void mrpc_datapath_leave(struct mrpc_conn *conn)
 	if (!chain)
 		return;
 	mrpc_runtime_follow(conn, NULL);
-	mrpc_chain_set(conn, NULL);
+	mrpc_chain_set(&conn->dp, NULL);
 	for (i = 0; i < chain->nr; i++)
 		mrpc_engine_free(chain->engines[i]);
 	kfree_rcu(chain, rcu);

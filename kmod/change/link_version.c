@@ -56,7 +56,7 @@ bool mrpc_link_plan_add(const struct mrpc_conn *conn, struct mrpc_link_plan *pla
 
 /**
  * mrpc_link_follows() - is the link what a plan says?
- * @conn: the connection; the caller owns a claim, or holds conn->change_lock
+ * @conn: the connection; the caller owns a claim, or holds conn->dp.change_lock
  * @plan: the plan
  */
 bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan *plan)

@@ -77,7 +77,7 @@ static bool mrpc_conn_idle(struct mrpc_conn *conn)
 {
 	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		return false;
-	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued) &&
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued) &&
 	       !READ_ONCE(conn->rx_since) && !conn->link.ops->backlog(conn);
 }
 
@@ -187,18 +187,18 @@ void mrpc_conn_close_work(struct work_struct *work)
 
 	if (conn->accepted)
 		mrpc_listener_settled(conn);
-	mutex_lock(&conn->change_lock);
+	mutex_lock(&conn->dp.change_lock);
 	first = !conn->down_since;
 	if (first)
 		mrpc_conn_down(conn);
 	else if (!mrpc_conn_lingers(conn))
 		mrpc_conn_unlink(conn);
 	lingers = conn->link.priv;
-	mutex_unlock(&conn->change_lock);
+	mutex_unlock(&conn->dp.change_lock);
 	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
 	 * ago may have left it to a runtime.
 	 */
-	if (first && (mrpc_claim_enable(&conn->exec.tx) || !llist_empty(&conn->txq)))
+	if (first && (mrpc_claim_enable(&conn->exec.tx) || !llist_empty(&conn->dp.submitted)))
 		mrpc_datapath_tx(conn);
 	if (first)
 		mrpc_carry_flush(conn);

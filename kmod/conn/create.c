@@ -54,7 +54,7 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	spin_lock_init(&conn->lock);
 	mrpc_waiters_init(&conn->wait);
 	INIT_WORK(&conn->close_work, mrpc_conn_close_work);
-	INIT_WORK(&conn->change_work, mrpc_datapath_change_work);
+	INIT_WORK(&conn->dp.change_work, mrpc_datapath_change_work);
 	INIT_WORK(&conn->free_work, mrpc_conn_free_work);
 	INIT_LIST_HEAD(&conn->replicas);
 	mrpc_datapath_init(conn);

@@ -25,9 +25,9 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	int n;
 
 	conn->rx_qp = qp;
-	if (unlikely(!llist_empty(&conn->rxq)))
+	if (unlikely(!llist_empty(&conn->dp.from_links)))
 		mrpc_rx_take(conn);
-	if (conn->path[MRPC_RX].held)
+	if (conn->dp.path[MRPC_RX].held)
 		again = mrpc_chain_run(conn, MRPC_RX);
 	n = conn->link.ops->recv(conn, budget);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
@@ -78,7 +78,7 @@ void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		mrpc_conn_timeout(conn);
 	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		mrpc_datapath_rx(conn, qp);
-	if (test_bit(MRPC_CONN_TX_READY, &conn->flags) || !llist_empty(&conn->txq))
+	if (test_bit(MRPC_CONN_TX_READY, &conn->flags) || !llist_empty(&conn->dp.submitted))
 		mrpc_tx_run(conn);
 }
 
@@ -128,13 +128,14 @@ void mrpc_datapath_init(struct mrpc_conn *conn)
 	mrpc_claim_init(&exec->tx);
 	mrpc_claim_init(&exec->rx);
 	mrpc_claim_disable(&exec->rx);	/* until mrpc_conn_publish() */
-	init_llist_head(&conn->txq);
-	mrpc_chain_init(conn);
-	conn->path[MRPC_TX].ops = &mrpc_tx_path_ops;
-	conn->path[MRPC_RX].ops = &mrpc_rx_path_ops;
+	init_llist_head(&conn->dp.submitted);
+	mrpc_chain_init(&conn->dp);
+	conn->dp.path[MRPC_TX].ops = &mrpc_tx_path_ops;
+	conn->dp.path[MRPC_RX].ops = &mrpc_rx_path_ops;
 	exec->run = mrpc_datapath_run;
 	INIT_LIST_HEAD(&exec->ready);
 	INIT_LIST_HEAD(&exec->stalled);
+	INIT_LIST_HEAD(&exec->runtime_uses);
 	INIT_WORK(&exec->work, mrpc_datapath_work);
 	hrtimer_init(&exec->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	exec->timer.function = mrpc_timer_fired;

@@ -107,7 +107,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	 */
 	if (!list_empty_careful(&conn->exec.stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
-		if (atomic_read(&conn->tx_queued) < MRPC_PROBE_QUEUE)
+		if (atomic_read(&conn->dp.tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
 		return now + conn->link.keepalive;
 	}

@@ -27,7 +27,7 @@ static int mrpc_scope_check(struct net *net, const struct mrpc_scope *scope,
 		mrpc_session_put(s);
 	}
 	spin_lock(&mn->lock);
-	list_for_each_entry(conn, &mn->datapaths, datapaths)
+	list_for_each_entry(conn, &mn->datapaths, dp.in_net)
 		dp |= conn->dp_id == scope->datapath;
 	spin_unlock(&mn->lock);
 	if (!session)

@@ -31,7 +31,7 @@ static struct mrpc_conn **mrpc_datapaths_get(struct mrpc_net *mn, bool links, u3
 		*nr = 0;
 		spin_lock(&mn->lock);
 		if (*count <= cap) {
-			list_for_each_entry(conn, list, datapaths) {
+			list_for_each_entry(conn, list, dp.in_net) {
 				mrpc_conn_get(conn);
 				conns[(*nr)++] = conn;
 			}
@@ -151,10 +151,10 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 /* One that is in the right place is not touched. */
 static void mrpc_datapath_follow(struct mrpc_conn *conn)
 {
-	mutex_lock(&conn->change_lock);
+	mutex_lock(&conn->dp.change_lock);
 	if (conn->link.priv && !mrpc_domain_fits(conn))
-		mrpc_datapath_place(conn, mrpc_chain_of(conn));
-	mutex_unlock(&conn->change_lock);
+		mrpc_datapath_place(conn, mrpc_chain_of(&conn->dp));
+	mutex_unlock(&conn->dp.change_lock);
 }
 
 static int mrpc_datapaths_follow_all(struct mrpc_net *mn, bool links)

@@ -190,7 +190,7 @@ bool mrpc_conn_is_drained(void *ctx)
 	/* A server is done when the client has said so: mrpc_hear_bye(). */
 	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
 		return false;
-	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued);
 }
 
 /**

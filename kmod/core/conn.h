@@ -2,16 +2,14 @@
 #ifndef MRPC_CORE_CONN_H
 #define MRPC_CORE_CONN_H
 
-#include <linux/atomic.h>
 #include <linux/kref.h>
 #include <linux/list.h>
-#include <linux/llist.h>
 #include <linux/mrpc.h>
-#include <linux/mutex.h>
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
 #include "core/calls.h"
+#include "core/datapath.h"
 #include "core/exec.h"
 #include "core/link.h"
 #include "core/port.h"
@@ -20,7 +18,6 @@
 #include "core/transport.h"
 #include "core/waiters.h"
 
-struct mrpc_chain;
 struct mrpc_qp;
 struct mrpc_refusal;
 struct mrpc_replica;
@@ -63,46 +60,6 @@ enum {
 };
 
 /**
- * struct mrpc_path_ops - what happens to rpcs that leave the engines
- *
- * The owner of the direction's claim calls them.
- *
- * @passed: the rpc has passed all engines
- * @rejected: an engine has rejected it
- * @dropped: its connection is closed
- */
-struct mrpc_path_ops {
-	void (*passed)(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-	void (*rejected)(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-	void (*dropped)(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
-};
-
-/**
- * struct mrpc_path - one direction of a datapath, as far as there are engines
- *
- * Of the owner of the direction's claim, but for what is said.
- *
- * @ops: where rpcs go that leave the engines; immutable
- * @out: behind the last engine; transmit: waits for the link
- * @rejected: engines have rejected them in this turn
- * @all: rpcs among the engines, by mrpc_rpc.all
- * @held: how many; read by dumps
- * @held_bytes: receive: memory that keeps them
- * @wake: when an engine wants to be called, ns, 0: never; under mrpc_conn.lock
- * @late: transmit: a BYE that waits until no rpc is among the engines
- */
-struct mrpc_path {
-	const struct mrpc_path_ops *ops;
-	struct mrpc_queue out;
-	struct mrpc_queue rejected;
-	struct list_head all;
-	u32 held;
-	u64 held_bytes;
-	u64 wake;
-	struct mrpc_rpc *late;
-};
-
-/**
  * struct mrpc_conn - a session's binding to a peer's services, or an accepted one
  *
  * Reference counted. The session's table holds one reference; each call, the
@@ -130,34 +87,19 @@ struct mrpc_path {
  *	process context only, nothing is taken inside. A link's may be taken with its
  *	set's lock held
  * @wait: for changes of state, and for drained tables
- * @txq: rpcs from any context to the owner of @tx
- * @touched: links of replicas that the owner of @tx has given something, by @touch, a
- *	reference each; run when the claim has been given back
- * @tx_queued: rpcs in @txq, in @path[MRPC_TX], and in the making
- * @path: what lies between application and link, for each direction
- * @chain: its engines, or NULL. Changes with both claims held, or before the
- *	connection is READY; readers without a claim use RCU
- * @wants: mrpc_chain.flags of @chain, 0 without one; for who reads no more of it
- * @change_lock: whoever changes @chain, or ends the connection
- * @datapaths: entry of mrpc_net.datapaths, of a link of a replica of mrpc_net.links; under its lock
- * @tx_until: when stats.tx_bytes is there, it is the turn of others; owner of @tx
  * @port: its place in an egress domain
  * @rx_spare: an object for the next received message, or NULL; owner of @rx
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
- * @rxq: replies that links of replicas have received for the engines here, by
- *	mrpc_rx.rpc
  * @rx_since: when the message being received turned out to be incomplete, 0 for none;
  *	owner of @rx
  * @rx_len: its bytes that were still to come
  * @opened: when, ns
  * @close_work: ends it
  * @down_since: when that began, ns, 0 before; under @change_lock
- * @change_work: brings it to what the placements say, where nobody could who noticed
  * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
- * @touch: entry of the @touched of the connection whose calls it carries
  * @free_work: the last reference can go in softirq
  */
 struct mrpc_conn {
@@ -187,21 +129,12 @@ struct mrpc_conn {
 	struct mrpc_waiters wait;
 
 	struct mrpc_exec exec;
+	struct mrpc_datapath dp;
 
-	struct llist_head txq;
-	struct llist_head touched;
-	atomic_t tx_queued;
-	struct mrpc_path path[MRPC_DIRS];
-	struct mrpc_chain __rcu *chain;
-	u32 wants;
-	struct mutex change_lock;
-	struct list_head datapaths;
-	u64 tx_until;
 	struct mrpc_port port;
 	struct mrpc_rx *rx_spare;
 	struct mrpc_sink sink;
 	struct mrpc_qp *rx_qp;
-	struct llist_head rxq;
 
 	u64 rx_since;
 	u32 rx_len;
@@ -209,11 +142,9 @@ struct mrpc_conn {
 
 	struct work_struct close_work;
 	u64 down_since;
-	struct work_struct change_work;
 
 	struct mrpc_refusal *refusal;
 	struct list_head replicas;
-	struct llist_node touch;
 	struct work_struct free_work;
 };
 

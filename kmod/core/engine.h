@@ -329,7 +329,7 @@ struct mrpc_engine_stats {
  * struct mrpc_engine - an instance of an engine type on one datapath
  *
  * Made, changed and ended by whoever changes the datapath (change.c), under
- * conn->change_lock and with both claims held or before the datapath runs;
+ * conn->dp.change_lock and with both claims held or before the datapath runs;
  * freed after a grace period.
  *
  * @ops: the type; the group keeps its module

@@ -22,9 +22,9 @@ struct net;
  * @domains: egress domains, by mrpc_domain.list
  * @nr_domains: how many; read without the lock where there is nearly always none
  * @next_domain: id of the latest
- * @datapaths: connections that calls can pass, by mrpc_conn.datapaths
+ * @datapaths: connections that calls can pass, by mrpc_conn.dp.in_net
  * @nr_datapaths: how many
- * @links: links of replicas that have shaken hands, by mrpc_conn.datapaths
+ * @links: links of replicas that have shaken hands, by mrpc_conn.dp.in_net
  * @nr_links: how many
  * @gen: raised with every change of @placements
  * @checksum_errors: connections that have ended because of one

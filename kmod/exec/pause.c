@@ -12,7 +12,7 @@
 #include "exec/pause.h"
 #include "lib/ds/claim.h"
 
-/* Wait for one claim. Under conn->change_lock. */
+/* Wait for one claim. Under conn->dp.change_lock. */
 static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
 {
 	if (mrpc_claim_disable(claim))
@@ -35,9 +35,9 @@ static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
  */
 void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 {
-	const struct mrpc_path *out = &conn->path[MRPC_TX], *in = &conn->path[MRPC_RX];
+	const struct mrpc_path *out = &conn->dp.path[MRPC_TX], *in = &conn->dp.path[MRPC_RX];
 	bool tx = all || out->held || out->late || !mrpc_queue_empty(&out->out) ||
-		  !llist_empty(&conn->touched);
+		  !llist_empty(&conn->dp.touched);
 	bool rx = all || in->held;
 
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
@@ -89,13 +89,13 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
  */
 int mrpc_datapath_hold(struct mrpc_conn *conn)
 {
-	int err = mutex_lock_interruptible(&conn->change_lock);
+	int err = mutex_lock_interruptible(&conn->dp.change_lock);
 
 	if (err)
 		return err;
 	err = mrpc_datapath_pause(conn, false);
 	if (err)
-		mutex_unlock(&conn->change_lock);
+		mutex_unlock(&conn->dp.change_lock);
 	return err;
 }
 
@@ -106,5 +106,5 @@ int mrpc_datapath_hold(struct mrpc_conn *conn)
 void mrpc_datapath_release(struct mrpc_conn *conn)
 {
 	mrpc_datapath_resume(conn, false);
-	mutex_unlock(&conn->change_lock);
+	mutex_unlock(&conn->dp.change_lock);
 }

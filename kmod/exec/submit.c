@@ -12,7 +12,7 @@
  */
 void mrpc_tx_unreserve(struct mrpc_conn *conn)
 {
-	int left = atomic_dec_return(&conn->tx_queued);
+	int left = atomic_dec_return(&conn->dp.tx_queued);
 
 	if (left <= MRPC_TX_BUDGET && test_bit(MRPC_CONN_TX_FULL, &conn->flags) &&
 	    test_and_clear_bit(MRPC_CONN_TX_FULL, &conn->flags))
@@ -26,7 +26,7 @@ void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 {
 	WRITE_ONCE(conn->exec.hint.left, mrpc_rpc_total(rpc) - rpc->done);
 	/* Who ranks messages says it of the latest that he has seen. */
-	if (rpc->wired || !(READ_ONCE(conn->wants) & MRPC_ENGINE_RANKS))
+	if (rpc->wired || !(READ_ONCE(conn->dp.wants) & MRPC_ENGINE_RANKS))
 		WRITE_ONCE(conn->exec.hint.priority, mrpc_rpc_rank(rpc));
 }
 
@@ -52,7 +52,7 @@ void mrpc_tx_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
  */
 void mrpc_tx_submit_reserved(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	if (rcu_access_pointer(conn->exec.runtime) && atomic_read(&conn->tx_queued) == 1)
+	if (rcu_access_pointer(conn->exec.runtime) && atomic_read(&conn->dp.tx_queued) == 1)
 		mrpc_tx_hint(conn, rpc);
-	llist_add(&rpc->node, &conn->txq);
+	llist_add(&rpc->node, &conn->dp.submitted);
 }

@@ -13,7 +13,7 @@ struct mrpc_rpc;
 /* An rpc is in the making: a drain waits for it although it is in no table. */
 static inline void mrpc_tx_reserve(struct mrpc_conn *conn)
 {
-	atomic_inc(&conn->tx_queued);
+	atomic_inc(&conn->dp.tx_queued);
 }
 
 void mrpc_tx_unreserve(struct mrpc_conn *conn);

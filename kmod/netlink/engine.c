@@ -306,17 +306,17 @@ static int mrpc_nl_add_conn(struct mrpc_conn *conn, void *ctx)
 		return 0;
 	if (!sum->counters) {
 		rcu_read_lock();
-		mrpc_nl_add_engines(sum, rcu_dereference(conn->chain), false);
+		mrpc_nl_add_engines(sum, rcu_dereference(conn->dp.chain), false);
 		rcu_read_unlock();
 		return 0;
 	}
 	/* A type may sleep: its instance must not go meanwhile. */
-	if (!rcu_access_pointer(conn->chain))
+	if (!rcu_access_pointer(conn->dp.chain))
 		return 0;
-	if (mutex_lock_interruptible(&conn->change_lock))
+	if (mutex_lock_interruptible(&conn->dp.change_lock))
 		return -EINTR;
-	mrpc_nl_add_engines(sum, mrpc_chain_of(conn), true);
-	mutex_unlock(&conn->change_lock);
+	mrpc_nl_add_engines(sum, mrpc_chain_of(&conn->dp), true);
+	mutex_unlock(&conn->dp.change_lock);
 	return 0;
 }
 
@@ -390,7 +390,7 @@ int mrpc_nl_put_stages(struct sk_buff *skb, struct mrpc_conn *conn)
 	u32 i;
 
 	rcu_read_lock();
-	chain = rcu_dereference(conn->chain);
+	chain = rcu_dereference(conn->dp.chain);
 	for (i = 0; chain && i < chain->nr && !err; i++)
 		err = mrpc_nl_put_stage(skb, chain->engines[i]);
 	rcu_read_unlock();

@@ -50,7 +50,7 @@ const struct nla_policy mrpc_nl_rpc_policy[] = {
  */
 static bool mrpc_nl_has_datapath(struct mrpc_conn *conn)
 {
-	return !conn->replica && !list_empty_careful(&conn->datapaths);
+	return !conn->replica && !list_empty_careful(&conn->dp.in_net);
 }
 
 static u64 mrpc_nl_rpc_size(const struct mrpc_rpc *rpc)
@@ -133,12 +133,12 @@ static void mrpc_nl_note_link(struct mrpc_nl_queues *all, struct mrpc_conn *conn
 	struct mrpc_nl_queue *tx = &all->q[all->nr++], *rx = &all->q[all->nr++];
 
 	tx->dir = MRPC_TX;
-	tx->depth = READ_ONCE(conn->path[MRPC_TX].out.len);
+	tx->depth = READ_ONCE(conn->dp.path[MRPC_TX].out.len);
 	rx->dir = MRPC_RX;
 	rx->depth = !!READ_ONCE(conn->sink.rx);
 	if (!held)
 		return;
-	mrpc_nl_note_list(tx, &conn->path[MRPC_TX].out);
+	mrpc_nl_note_list(tx, &conn->dp.path[MRPC_TX].out);
 	rx->depth = !!mrpc_nl_receiving(conn);
 	if (rx->depth)
 		mrpc_nl_note_rpc(rx, mrpc_nl_receiving(conn));
@@ -167,7 +167,7 @@ static int mrpc_nl_read_queues(struct mrpc_conn *conn, struct mrpc_nl_queues *al
 	int err;
 
 	rcu_read_lock();
-	mrpc_nl_note_queues(all, conn, rcu_dereference(conn->chain), false);
+	mrpc_nl_note_queues(all, conn, rcu_dereference(conn->dp.chain), false);
 	rcu_read_unlock();
 	for (i = 0; i < all->nr; i++)
 		depth += all->q[i].depth;
@@ -176,7 +176,7 @@ static int mrpc_nl_read_queues(struct mrpc_conn *conn, struct mrpc_nl_queues *al
 	err = mrpc_datapath_hold(conn);
 	if (err)
 		return err;
-	mrpc_nl_note_queues(all, conn, mrpc_chain_of(conn), true);
+	mrpc_nl_note_queues(all, conn, mrpc_chain_of(&conn->dp), true);
 	mrpc_datapath_release(conn);
 	return 0;
 }
@@ -292,17 +292,17 @@ static int mrpc_nl_hold_conn(struct mrpc_conn *conn, void *ctx)
 	if ((h->only && h->only != conn->dp_id) || !mrpc_nl_has_datapath(conn))
 		return 0;
 	rcu_read_lock();
-	differs = mrpc_nl_hold_differs(h, rcu_dereference(conn->chain), false);
+	differs = mrpc_nl_hold_differs(h, rcu_dereference(conn->dp.chain), false);
 	rcu_read_unlock();
 	if (!differs)
 		return 0;
 	err = mrpc_datapath_hold(conn);
 	if (err)
 		return err == -ESHUTDOWN ? 0 : err;
-	h->changed += mrpc_nl_hold_differs(h, mrpc_chain_of(conn), true);
-	if (mrpc_chain_of(conn)) {
-		mrpc_chain_sum_up(mrpc_chain_of(conn));
-		mrpc_chain_set(conn, mrpc_chain_of(conn));
+	h->changed += mrpc_nl_hold_differs(h, mrpc_chain_of(&conn->dp), true);
+	if (mrpc_chain_of(&conn->dp)) {
+		mrpc_chain_sum_up(mrpc_chain_of(&conn->dp));
+		mrpc_chain_set(&conn->dp, mrpc_chain_of(&conn->dp));
 	}
 	mrpc_datapath_release(conn);
 	return 0;
@@ -452,7 +452,7 @@ static void mrpc_nl_note_kept(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 
 	list_for_each_entry(rpc, &e->in[all->dir].list, list)
 		rpc->noted = true;
-	list_for_each_entry(rpc, &conn->path[all->dir].all, all)
+	list_for_each_entry(rpc, &conn->dp.path[all->dir].all, all)
 		if (rpc->at == e && !rpc->noted)
 			mrpc_nl_note(all, rpc, MRPC_RPC_FLAGS_KEPT);
 	list_for_each_entry(rpc, &e->in[all->dir].list, list)
@@ -463,7 +463,7 @@ static void mrpc_nl_note_kept(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 static void mrpc_nl_note_rpcs(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 			      const struct mrpc_engine *e)
 {
-	const struct mrpc_queue *queue = e ? &e->in[all->dir] : &conn->path[all->dir].out;
+	const struct mrpc_queue *queue = e ? &e->in[all->dir] : &conn->dp.path[all->dir].out;
 	const struct mrpc_rpc *rpc;
 
 	all->nr = 0;
@@ -485,7 +485,7 @@ static int mrpc_nl_look(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn)
 	if (err)
 		return err == -ESHUTDOWN ? -ENOENT : err;
 	if (all->engine[0])
-		e = mrpc_nl_engine_of(mrpc_chain_of(conn), all->engine);
+		e = mrpc_nl_engine_of(mrpc_chain_of(&conn->dp), all->engine);
 	if (!all->engine[0] || (e && mrpc_engine_stands(e, all->dir)))
 		mrpc_nl_note_rpcs(all, conn, e);
 	else
@@ -512,7 +512,7 @@ static struct mrpc_nl_rpcs *mrpc_nl_rpcs_alloc(const struct genl_info *info, u32
 static struct mrpc_nl_rpcs *mrpc_nl_rpcs(const struct genl_info *info, struct mrpc_conn *conn)
 {
 	u32 dir = nla_get_u32(info->attrs[MRPC_A_RPC_DIR]);
-	u32 cap = READ_ONCE(conn->path[dir].held) + READ_ONCE(conn->path[dir].out.len);
+	u32 cap = READ_ONCE(conn->dp.path[dir].held) + READ_ONCE(conn->dp.path[dir].out.len);
 	struct mrpc_nl_rpcs *all;
 	int nr;
 
@@ -541,7 +541,7 @@ struct mrpc_conn *mrpc_nl_datapath(struct net *net, u32 id)
 	struct mrpc_conn *conn, *found = NULL;
 
 	spin_lock(&mn->lock);
-	list_for_each_entry(conn, &mn->datapaths, datapaths) {
+	list_for_each_entry(conn, &mn->datapaths, dp.in_net) {
 		if (conn->dp_id == id) {
 			mrpc_conn_get(conn);
 			found = conn;

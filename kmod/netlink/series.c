@@ -111,13 +111,13 @@ static int mrpc_nl_instance_series(struct sk_buff *skb, struct netlink_callback 
 
 	if (!conn)
 		return 0;
-	err = mutex_lock_interruptible(&conn->change_lock);
+	err = mutex_lock_interruptible(&conn->dp.change_lock);
 	if (!err) {
-		e = mrpc_nl_engine_of(mrpc_chain_of(conn),
+		e = mrpc_nl_engine_of(mrpc_chain_of(&conn->dp),
 				      nla_data(info->attrs[MRPC_A_SERIES_ENGINE]));
 		if (e)
 			err = mrpc_nl_put_series(skb, cb, e, e->group);
-		mutex_unlock(&conn->change_lock);
+		mutex_unlock(&conn->dp.change_lock);
 	}
 	mrpc_conn_put(conn);
 	return err;

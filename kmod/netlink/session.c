@@ -372,7 +372,7 @@ static int mrpc_nl_put_tx(struct sk_buff *skb, struct mrpc_conn *conn,
 	nest = nla_nest_start(skb, MRPC_A_DATAPATH_TX);
 	if (!nest ||
 	    nla_put_u32(skb, MRPC_A_DIRECTION_FLAGS, flags) ||
-	    nla_put_u32(skb, MRPC_A_DIRECTION_QUEUED, atomic_read(&conn->tx_queued)) ||
+	    nla_put_u32(skb, MRPC_A_DIRECTION_QUEUED, atomic_read(&conn->dp.tx_queued)) ||
 	    (c->up && nla_put_uint(skb, MRPC_A_DIRECTION_BACKLOG, c->backlog)))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -33,15 +33,15 @@ void mrpc_replica_place(struct mrpc_conn *link)
 	/* Its engines go, and this one ends with it. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return;
-	mutex_lock(&conn->change_lock);
-	mutex_lock_nested(&link->change_lock, SINGLE_DEPTH_NESTING);
-	mrpc_datapath_place(link, mrpc_chain_of(conn));
+	mutex_lock(&conn->dp.change_lock);
+	mutex_lock_nested(&link->dp.change_lock, SINGLE_DEPTH_NESTING);
+	mrpc_datapath_place(link, mrpc_chain_of(&conn->dp));
 	/* Under the lock: its end comes later, and is told later. */
 	if (READ_ONCE(link->state) == MRPC_CONN_READY &&
 	    !test_and_set_bit(MRPC_CONN_CARRIES, &link->flags))
 		mrpc_replica_up(link);
-	mutex_unlock(&link->change_lock);
-	mutex_unlock(&conn->change_lock);
+	mutex_unlock(&link->dp.change_lock);
+	mutex_unlock(&conn->dp.change_lock);
 }
 
 /**
@@ -58,7 +58,7 @@ void mrpc_replica_join(struct mrpc_conn *link)
 	bool domains;
 
 	spin_lock(&mn->lock);
-	list_add_tail(&link->datapaths, &mn->links);
+	list_add_tail(&link->dp.in_net, &mn->links);
 	mn->nr_links++;
 	domains = mn->nr_domains;
 	spin_unlock(&mn->lock);
@@ -83,7 +83,7 @@ void mrpc_replicas_place(struct mrpc_conn *conn)
 	if (list_empty_careful(&conn->replicas) || !READ_ONCE(mn->nr_domains))
 		return;
 	spin_lock(&mn->lock);
-	list_for_each_entry(link, &mn->links, datapaths)
+	list_for_each_entry(link, &mn->links, dp.in_net)
 		if (link->replica->set->conn == conn)
 			mrpc_datapath_change_later(link);
 	spin_unlock(&mn->lock);

@@ -489,7 +489,7 @@ static void mrpc_replicas_work(struct work_struct *work)
  * mrpc_replicas_end() - a connection has ended, and so do the links of its replicas
  * @conn: the connection; CLOSED
  *
- * Under conn->change_lock, as its instances have left.
+ * Under conn->dp.change_lock, as its instances have left.
  */
 void mrpc_replicas_end(struct mrpc_conn *conn)
 {

@@ -65,7 +65,7 @@ static void mrpc_misfit_collect(struct mrpc_misfit *m, struct net *net)
 	u32 services, i;
 
 	spin_lock(&mn->lock);
-	list_for_each_entry(conn, &mn->datapaths, datapaths) {
+	list_for_each_entry(conn, &mn->datapaths, dp.in_net) {
 		if (!mrpc_scope_matches(m->scope, conn))
 			continue;
 		services = mrpc_scope_services(m->scope, &conn->services);
