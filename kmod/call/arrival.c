@@ -43,7 +43,7 @@ void mrpc_sink_unstall(struct mrpc_conn *conn)
  */
 void mrpc_sink_unalloc(struct mrpc_conn *conn)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 
 	if (sink->a.base)
 		mrpc_recv_cancel(conn->session, sink->a.block, 0);
@@ -152,7 +152,7 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		return;
 	}
 	WRITE_ONCE(*calls, *calls + 1);
-	mrpc_serve_deliver(call, conn->rx_qp);
+	mrpc_serve_deliver(call, conn->receive.qp);
 }
 
 static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)

@@ -44,7 +44,7 @@
 static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 {
 	struct mrpc_session *session = conn->session;
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	bool never;
 
 	if (len > MRPC_MAX_MESSAGE)
@@ -79,7 +79,7 @@ out:
  */
 void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	const struct mrpc_frame *f = &sink->a.frame;
 
 	if (!sink->a.base)	/* a status without a word */
@@ -91,11 +91,11 @@ void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 
 /**
  * mrpc_sink_skip() - refused: have the byte section thrown away
- * @conn: the connection
+ * @in: what is received
  */
-void mrpc_sink_skip(struct mrpc_conn *conn)
+void mrpc_sink_skip(struct mrpc_receive *in)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &in->sink;
 
 	sink->addr = NULL;
 	sink->left = sink->a.frame.msg.bytes;
@@ -116,7 +116,7 @@ static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 
 static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct mrpc_refusal *r)
 {
-	const struct mrpc_frame *f = &conn->sink.a.frame;
+	const struct mrpc_frame *f = &conn->receive.sink.a.frame;
 	u32 svc = f->method >> 16, method = f->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
 	struct mrpc_msg_error me __uninitialized;
@@ -157,7 +157,7 @@ static bool mrpc_sink_knows(const struct mrpc_conn_services *s, const struct mrp
 /* Enter a call into the serve table, where its duplicates are found. */
 static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 {
-	const struct mrpc_frame *f = &conn->sink.a.frame;
+	const struct mrpc_frame *f = &conn->receive.sink.a.frame;
 	u32 slot = mrpc_call_slot(f->call_id);
 	int err;
 
@@ -197,13 +197,13 @@ static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
 {
 	if (err != -EALREADY || !mrpc_features_accept(&conn->link.features, MRPC_FEATURE_ABORT))
 		return err == -ENOMEM ? err : -EPROTO;
-	mrpc_sink_skip(conn);
+	mrpc_sink_skip(&conn->receive);
 	return 0;
 }
 
 static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	struct mrpc_call *call;
 	struct mrpc_refusal r __uninitialized;
 	int err, started;
@@ -231,7 +231,7 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 		mrpc_sink_unalloc(conn);
 		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
 		mrpc_call_put(call);
-		mrpc_sink_skip(conn);
+		mrpc_sink_skip(&conn->receive);
 		return err;
 	}
 	sink->a.call = call;
@@ -248,7 +248,7 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
 				 struct mrpc_refusal *r)
 {
-	const struct mrpc_frame *f = &conn->sink.a.frame;
+	const struct mrpc_frame *f = &conn->receive.sink.a.frame;
 	const struct mrpc_schema_plan *plan = conn->services.list[call->method >> 16].schema->plan;
 	u32 type = plan->methods[call->method & 0xffff].reply;
 	struct mrpc_msg_error me __uninitialized;
@@ -271,7 +271,7 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 
 static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	const struct mrpc_frame *f = &sink->a.frame;
 	struct mrpc_call *call;
 	struct mrpc_refusal r __uninitialized;
@@ -290,7 +290,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	spin_unlock(&conn->lock);
 	if (!known)
 		return -EPROTO;
-	mrpc_sink_skip(conn);
+	mrpc_sink_skip(&conn->receive);
 	if (!call) {	/* given up meanwhile; its slot is free now */
 		mrpc_conn_drained(conn);
 		return 0;
@@ -364,11 +364,11 @@ EXPORT_SYMBOL_GPL(mrpc_sink_expects);
 /**
  * mrpc_sink_head() - a frame's head has arrived
  * @conn: the connection
- * @frame: its decoded header; may be that in conn->sink
+ * @frame: its decoded header; may be that in conn->receive.sink
  * @prefix: metadata, detail, struct and text sections with padding
  *	(mrpc_frame_head() bytes), aligned to 8, in memory nobody else can write
  *
- * Afterwards the transport copies conn->sink.left bytes to conn->sink.addr
+ * Afterwards the transport copies conn->receive.sink.left bytes to conn->receive.sink.addr
  * (advancing both; throwing them away if it is NULL) and calls
  * mrpc_sink_done().
  *
@@ -378,7 +378,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_expects);
  */
 int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	int err;
 
 	if (!mrpc_sink_expects(conn, frame))
@@ -455,7 +455,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	call = mrpc_call_new(conn, MRPC_ROLE_SERVER, GFP_KERNEL);
 	if (!call)
 		return -ENOMEM;
-	conn->sink.a.frame = *frame;
+	conn->receive.sink.a.frame = *frame;
 	err = mrpc_sink_start(conn, call);
 	if (!err)
 		err = mrpc_sink_refuse(conn, call, r.status, r.detail);
@@ -474,10 +474,10 @@ EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
  */
 void mrpc_sink_done(struct mrpc_conn *conn)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 
 	sink->active = false;
-	WRITE_ONCE(conn->rx_since, 0);
+	WRITE_ONCE(conn->receive.since, 0);
 	if (sink->rx)
 		mrpc_rx_arrived(conn);
 	else if (sink->a.call)
@@ -498,27 +498,27 @@ static void mrpc_sink_move(struct mrpc_sink *from, struct mrpc_sink *to)
 
 /**
  * mrpc_sink_park() - the bytes of another message come first
- * @conn: the connection, whose sink has an active message
+ * @in: of the connection; its sink has an active message
  * @to: keeps it, until mrpc_sink_resume() or mrpc_sink_drop()
  *
  * Context: owner of the receive claim.
  */
-void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to)
+void mrpc_sink_park(struct mrpc_receive *in, struct mrpc_sink *to)
 {
-	mrpc_sink_move(&conn->sink, to);
+	mrpc_sink_move(&in->sink, to);
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_park);
 
 /**
  * mrpc_sink_resume() - go on with a message that was parked
- * @conn: the connection, whose sink is not active
+ * @in: of the connection; its sink is not active
  * @from: from mrpc_sink_park(); empty afterwards
  *
  * Context: owner of the receive claim.
  */
-void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from)
+void mrpc_sink_resume(struct mrpc_receive *in, struct mrpc_sink *from)
 {
-	mrpc_sink_move(from, &conn->sink);
+	mrpc_sink_move(from, &in->sink);
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_resume);
 
@@ -586,12 +586,12 @@ EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
  */
 int mrpc_sink_give_up(struct mrpc_conn *conn)
 {
-	struct mrpc_call *call = mrpc_sink_owner(&conn->sink);
+	struct mrpc_call *call = mrpc_sink_owner(&conn->receive.sink);
 	bool reply = call && call->role == MRPC_ROLE_CLIENT;
-	u64 id = conn->sink.a.frame.call_id;
-	u16 status = conn->sink.a.frame.status;
+	u64 id = conn->receive.sink.a.frame.call_id;
+	u16 status = conn->receive.sink.a.frame.status;
 
-	mrpc_sink_drop(conn, &conn->sink);
+	mrpc_sink_drop(conn, &conn->receive.sink);
 	/* It was the last of the call: its slot is free. */
 	return reply ? mrpc_sink_fail_reply(conn, id, status, "given up") : 0;
 }
@@ -599,7 +599,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
 
 /**
  * mrpc_sink_abort() - the peer has given up the request that the sink has
- * @conn: the connection, whose sink has an active message
+ * @in: of the connection; its sink has an active message
  *
  * Nothing of it has been delivered, and nothing will be. Its call ends as if CANCEL had come.
  *
@@ -610,12 +610,12 @@ int mrpc_sink_abort(struct mrpc_conn *conn)
 {
 	const struct mrpc_frame cancel = {
 		.type = MRPC_WIRE_CANCEL,
-		.call_id = conn->sink.a.frame.call_id,
+		.call_id = conn->receive.sink.a.frame.call_id,
 	};
 
-	if (conn->sink.a.frame.type != MRPC_WIRE_CALL)
+	if (conn->receive.sink.a.frame.type != MRPC_WIRE_CALL)
 		return -EPROTO;
-	mrpc_sink_drop(conn, &conn->sink);
+	mrpc_sink_drop(conn, &conn->receive.sink);
 	return mrpc_conn_control(conn, &cancel);
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_abort);

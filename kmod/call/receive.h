@@ -9,10 +9,11 @@
 
 struct mrpc_conn;
 struct mrpc_frame;
+struct mrpc_receive;
 struct mrpc_sink;
 
 void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix);
-void mrpc_sink_skip(struct mrpc_conn *conn);
+void mrpc_sink_skip(struct mrpc_receive *in);
 bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);
 int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
@@ -21,10 +22,10 @@ void mrpc_sink_done(struct mrpc_conn *conn);
 /*
  * A transport that receives several messages at once has a sink for each, and changes
  * them: between any two calls of the core the sink of the message that is meant must be
- * conn->sink.
+ * conn->receive.sink.
  */
-void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to);
-void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from);
+void mrpc_sink_park(struct mrpc_receive *in, struct mrpc_sink *to);
+void mrpc_sink_resume(struct mrpc_receive *in, struct mrpc_sink *from);
 void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink);
 bool mrpc_sink_wanted(const struct mrpc_sink *sink);
 int mrpc_sink_give_up(struct mrpc_conn *conn);

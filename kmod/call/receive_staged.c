@@ -43,8 +43,8 @@ static u64 mrpc_rx_len(const struct mrpc_rx *rx)
  */
 static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, const u8 *prefix)
 {
-	const struct mrpc_arrival *a = &conn->sink.a;
-	struct mrpc_rx *rx = conn->rx_spare ?: mrpc_rx_new(conn);
+	const struct mrpc_arrival *a = &conn->receive.sink.a;
+	struct mrpc_rx *rx = conn->receive.spare ?: mrpc_rx_new(conn);
 
 	if (unlikely(!rx))
 		return NULL;
@@ -66,10 +66,10 @@ static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
 			kvfree(rx->rpc.data);
 	}
 	rx->rpc.born = 0;
-	if (conn->rx_spare)
+	if (conn->receive.spare)
 		mrpc_rx_put(rx);
 	else
-		conn->rx_spare = rx;
+		conn->receive.spare = rx;
 	mrpc_chain_room(conn);
 }
 
@@ -88,8 +88,8 @@ static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	rx->rpc.data = data;
 	rx->staged = true;
 	conn->dp.path[MRPC_RX].held_bytes += len;
-	conn->sink.addr = data + head;
-	conn->sink.left = rx->a.frame.msg.bytes;
+	conn->receive.sink.addr = data + head;
+	conn->receive.sink.left = rx->a.frame.msg.bytes;
 	return 0;
 }
 
@@ -215,9 +215,9 @@ static void mrpc_rx_run(struct mrpc_conn *conn)
 /* The sink's message, which @rx shows, becomes one of @conn's received messages. */
 static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 
-	conn->rx_spare = NULL;
+	conn->receive.spare = NULL;
 	rx->a = sink->a;
 	rx->staged = false;
 	rx->passed = false;
@@ -234,8 +234,8 @@ static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 static int mrpc_rx_give_up(struct mrpc_conn *conn)
 {
 	mrpc_sink_unalloc(conn);
-	mrpc_call_put(conn->sink.a.call);
-	conn->sink.a.call = NULL;
+	mrpc_call_put(conn->receive.sink.a.call);
+	conn->receive.sink.a.call = NULL;
 	return -ENOMEM;
 }
 
@@ -259,7 +259,7 @@ static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
 /* The engines have a message that did not pass at once. Return: as mrpc_rx_enter(). */
 static int mrpc_rx_keep(struct mrpc_conn *conn, struct mrpc_rx *rx, const u8 *prefix)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 
 	mrpc_rx_run(conn);
 	if (!rx->passed && !rx->refused)
@@ -270,7 +270,7 @@ static int mrpc_rx_keep(struct mrpc_conn *conn, struct mrpc_rx *rx, const u8 *pr
 		sink->a = rx->a;
 		mrpc_sink_place(conn, prefix);
 	} else {
-		mrpc_sink_skip(conn);
+		mrpc_sink_skip(&conn->receive);
 	}
 	mrpc_rx_free(conn, rx);
 	return 0;
@@ -291,7 +291,7 @@ static noinline int mrpc_rx_enter_staged(struct mrpc_conn *conn, struct mrpc_rx 
 /* They have it, by way of the connection's spare object. Return: as mrpc_rx_enter(). */
 static noinline int mrpc_rx_enter_kept(struct mrpc_conn *conn, const u8 *prefix)
 {
-	struct mrpc_rx *rx = conn->rx_spare;
+	struct mrpc_rx *rx = conn->receive.spare;
 
 	mrpc_rx_begin(conn, rx);
 	return mrpc_rx_keep(conn, rx, prefix);
@@ -302,7 +302,7 @@ static noinline int mrpc_rx_enter_kept(struct mrpc_conn *conn, const u8 *prefix)
  * @conn: the connection; its sink says what it is
  * @prefix: metadata, detail and head, in the transport's memory
  *
- * Afterwards conn->sink says where the byte section goes.
+ * Afterwards conn->receive.sink says where the byte section goes.
  *
  * Context: owner of the receive claim; may sleep.
  * Return: 0 or -ENOMEM, after which the connection must end.
@@ -418,9 +418,9 @@ void mrpc_rx_purge(struct mrpc_conn *conn)
  */
 void mrpc_rx_arrived(struct mrpc_conn *conn)
 {
-	struct mrpc_rx *rx = conn->sink.rx;
+	struct mrpc_rx *rx = conn->receive.sink.rx;
 
-	conn->sink.rx = NULL;
+	conn->receive.sink.rx = NULL;
 	rx->sink = NULL;
 	if (rx->carried) {
 		mrpc_rx_hand_over(conn, rx);

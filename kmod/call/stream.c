@@ -109,7 +109,7 @@ static int mrpc_stream_check(struct mrpc_conn *conn, struct mrpc_stream *st, u32
 	struct mrpc_wire_hdr *hdr = (void *)(st->buf + st->start);
 
 	hdr->crc = 0;
-	if (~mrpc_checksum(MRPC_CHECKSUM_INIT, hdr, head) != conn->sink.a.frame.crc)
+	if (~mrpc_checksum(MRPC_CHECKSUM_INIT, hdr, head) != conn->receive.sink.a.frame.crc)
 		return -EBADMSG;
 	st->checked = true;	/* room for the message may come later */
 	WRITE_ONCE(conn->stats.rx_summed, conn->stats.rx_summed + 1);
@@ -134,7 +134,8 @@ static int mrpc_stream_trailer(struct mrpc_stream *st)
 
 static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 {
-	struct mrpc_frame *f = &conn->sink.a.frame;	/* the sink is not active: it is ours */
+	/* The sink is not active: it is ours. */
+	struct mrpc_frame *f = &conn->receive.sink.a.frame;
 	const char *why;
 	int err;
 
@@ -161,7 +162,7 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
  */
 static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	struct mrpc_frame *f = &sink->a.frame;	/* kept there until it is active */
 	u32 head;
 	int err;
@@ -210,9 +211,9 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 	if (err < 0)
 		return err;
 	if (sink->left || !err) {
-		if (!conn->rx_since) {
-			WRITE_ONCE(conn->rx_len, sink->left);
-			WRITE_ONCE(conn->rx_since, ktime_get_ns());
+		if (!conn->receive.since) {
+			WRITE_ONCE(conn->receive.len, sink->left);
+			WRITE_ONCE(conn->receive.since, ktime_get_ns());
 		}
 		return 0;
 	}
@@ -227,7 +228,7 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 static int mrpc_stream_fill_body(struct mrpc_conn *conn, struct mrpc_stream *st,
 				 mrpc_stream_read read, bool *more)
 {
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	u32 body = min_t(u32, sink->left, INT_MAX / 2), want;
 	struct kvec vec[2];
 	int n;
@@ -258,7 +259,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 			    mrpc_stream_read read, bool *more)
 {
 	u32 have = st->end - st->start, need = sizeof(struct mrpc_wire_hdr);
-	struct mrpc_sink *sink = &conn->sink;
+	struct mrpc_sink *sink = &conn->receive.sink;
 	struct kvec vec;
 	int n;
 
@@ -293,7 +294,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 
 	for (;;) {
 		n = 0;
-		if (st->start != st->end || conn->sink.active)
+		if (st->start != st->end || conn->receive.sink.active)
 			n = mrpc_stream_parse(conn, st);
 		if (n < 0)
 			return n;
@@ -321,7 +322,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
 		bytes += n;
 	}
-	if (st->buf && st->start == st->end && !conn->sink.active)
+	if (st->buf && st->start == st->end && !conn->receive.sink.active)
 		mrpc_stream_empty(conn->session, st);
 	return frames;
 }

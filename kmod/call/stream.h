@@ -19,7 +19,7 @@ struct mrpc_stream {
 	u64 skip;		/* bytes to throw away */
 	u32 trailer;		/* bytes of a checksum behind the byte section */
 	u32 sum;		/* of the byte section so far */
-	bool have_frame;	/* the frame in conn->sink is decoded, its head not complete */
+	bool have_frame;	/* the frame in the sink is decoded, its head not complete */
 	bool checked;		/* the checksum of the head is right */
 	bool too_big;		/* it is to be refused, not read */
 };

@@ -78,7 +78,7 @@ static bool mrpc_conn_idle(struct mrpc_conn *conn)
 	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued) &&
-	       !READ_ONCE(conn->rx_since) && !conn->link.ops->backlog(conn);
+	       !READ_ONCE(conn->receive.since) && !conn->link.ops->backlog(conn);
 }
 
 /* A peer that did nothing wrong need not see a process exit as a broken link. */

@@ -24,7 +24,7 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	bool again = false;
 	int n;
 
-	conn->rx_qp = qp;
+	conn->receive.qp = qp;
 	if (unlikely(!llist_empty(&conn->dp.from_links)))
 		mrpc_rx_take(conn);
 	if (conn->dp.path[MRPC_RX].held)
@@ -100,8 +100,8 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 {
 	mrpc_tx_drop(conn);
 	mrpc_rx_purge(conn);
-	if (conn->sink.active || conn->sink.rx)
-		mrpc_sink_drop(conn, &conn->sink);
+	if (conn->receive.sink.active || conn->receive.sink.rx)
+		mrpc_sink_drop(conn, &conn->receive.sink);
 	mrpc_chain_purge(conn, MRPC_RX);
 }
 

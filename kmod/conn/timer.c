@@ -61,10 +61,10 @@ static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
 /* The message being received comes more slowly than any honest one. */
 static bool mrpc_conn_trickles(const struct mrpc_conn *conn, u64 now)
 {
-	u64 since = READ_ONCE(conn->rx_since);
+	u64 since = READ_ONCE(conn->receive.since);
 
 	return since && now > since && now - since > MRPC_SLOW_GRACE +
-	       div_u64((u64)READ_ONCE(conn->rx_len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
+	       div_u64((u64)READ_ONCE(conn->receive.len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
 }
 
 /* A message that trickles in holds its block of the receive heap. */

@@ -45,7 +45,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 		conn->link.ops->release(conn);
 	mrpc_transport_put(conn->link.ops);
 	mrpc_transport_put(conn->link.home);
-	mrpc_rx_put(conn->rx_spare);
+	mrpc_rx_put(conn->receive.spare);
 	mrpc_services_put(conn->services.list, conn->services.nr);
 	mrpc_calls_free(&conn->calls);
 	xa_release(&mrpc_dp_ids, conn->dp_id);

@@ -13,6 +13,7 @@
 #include "core/exec.h"
 #include "core/link.h"
 #include "core/port.h"
+#include "core/receive.h"
 #include "core/rpc.h"
 #include "core/services.h"
 #include "core/transport.h"
@@ -88,12 +89,6 @@ enum {
  *	set's lock held
  * @wait: for changes of state, and for drained tables
  * @port: its place in an egress domain
- * @rx_spare: an object for the next received message, or NULL; owner of @rx
- * @sink: receive in progress; owner of @rx
- * @rx_qp: queue pair of the thread that owns @rx, or NULL
- * @rx_since: when the message being received turned out to be incomplete, 0 for none;
- *	owner of @rx
- * @rx_len: its bytes that were still to come
  * @opened: when, ns
  * @close_work: ends it
  * @down_since: when that began, ns, 0 before; under @change_lock
@@ -130,14 +125,10 @@ struct mrpc_conn {
 
 	struct mrpc_exec exec;
 	struct mrpc_datapath dp;
+	struct mrpc_receive receive;
 
 	struct mrpc_port port;
-	struct mrpc_rx *rx_spare;
-	struct mrpc_sink sink;
-	struct mrpc_qp *rx_qp;
 
-	u64 rx_since;
-	u32 rx_len;
 	u64 opened;
 
 	struct work_struct close_work;

@@ -24,7 +24,7 @@ noinline struct mrpc_rx *mrpc_rx_new(struct mrpc_conn *conn)
 		return NULL;
 	memset(rx, 0, offsetof(struct mrpc_rx, rpc.inl));
 	rx->rpc.dir = MRPC_RX;
-	conn->rx_spare = rx;
+	conn->receive.spare = rx;
 	return rx;
 }
 

@@ -86,7 +86,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @backlog: bytes given to @send that the peer has not acknowledged
  * @slow: does a message take longer than @patience (ns) to arrive, or to get on, by the
  *	peer's fault? By anybody, also while the link ends or changes its version: it
- *	must see that itself. Under RCU: does not sleep. Optional: mrpc_conn.rx_since says it
+ *	must see that itself. Under RCU: does not sleep. Optional: mrpc_conn.receive.since says it
  * @uses: MRPC_FEATURE_* that a configuration of @type wants used in what is sent.
  *	Optional: none
  * @decompose: the state of @conn's link, for another version's @restore: memory
@@ -164,29 +164,6 @@ void mrpc_transport_put(const struct mrpc_transport_ops *ops);
 const struct mrpc_transport_ops *mrpc_transport_next(const char *name, u32 version);
 
 extern struct mrpc_transport_ops mrpc_loop_ops;
-
-/*
- * The sink: what a transport does with what it receives. All of it by the
- * owner of the receive claim.
- */
-
-/**
- * struct mrpc_sink - one frame being received
- * @addr: where the byte section goes: kernel address in a receive heap or of
- *	staging memory, or NULL if the bytes are to be thrown away
- * @left: bytes of it that are still to come
- * The rest is the core's:
- * @active: between mrpc_sink_head() and mrpc_sink_done()
- * @a: what it is; @a.call is NULL if the frame is thrown away or @rx has it
- * @rx: the message is among the engines, or NULL
- */
-struct mrpc_sink {
-	u8 *addr;
-	u32 left;
-	bool active;
-	struct mrpc_arrival a;
-	struct mrpc_rx *rx;
-};
 
 /* CRC-32C, to be inverted when all of it is in. */
 #define MRPC_CHECKSUM_INIT	(~0U)

@@ -122,7 +122,7 @@ static void mrpc_nl_note_engine(struct mrpc_nl_queues *all, const struct mrpc_en
 /* The message that is being received, if it is not being thrown away; both claims are held. */
 static const struct mrpc_rpc *mrpc_nl_receiving(const struct mrpc_conn *conn)
 {
-	const struct mrpc_rx *rx = conn->sink.rx;
+	const struct mrpc_rx *rx = conn->receive.sink.rx;
 
 	return rx && !rx->refused ? &rx->rpc : NULL;
 }
@@ -135,7 +135,7 @@ static void mrpc_nl_note_link(struct mrpc_nl_queues *all, struct mrpc_conn *conn
 	tx->dir = MRPC_TX;
 	tx->depth = READ_ONCE(conn->dp.path[MRPC_TX].out.len);
 	rx->dir = MRPC_RX;
-	rx->depth = !!READ_ONCE(conn->sink.rx);
+	rx->depth = !!READ_ONCE(conn->receive.sink.rx);
 	if (!held)
 		return;
 	mrpc_nl_note_list(tx, &conn->dp.path[MRPC_TX].out);

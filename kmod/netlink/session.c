@@ -381,6 +381,7 @@ static int mrpc_nl_put_tx(struct sk_buff *skb, struct mrpc_conn *conn,
 
 static int mrpc_nl_put_rx(struct sk_buff *skb, struct mrpc_conn *conn)
 {
+	const struct mrpc_sink *sink = &conn->receive.sink;
 	u32 flags = mrpc_nl_claim_flags(&conn->exec.rx);
 	struct nlattr *nest;
 
@@ -394,7 +395,7 @@ static int mrpc_nl_put_rx(struct sk_buff *skb, struct mrpc_conn *conn)
 	if (!nest ||
 	    nla_put_u32(skb, MRPC_A_DIRECTION_FLAGS, flags) ||
 	    nla_put_u32(skb, MRPC_A_DIRECTION_PARTIAL,
-			READ_ONCE(conn->sink.active) ? READ_ONCE(conn->sink.left) : 0))
+			READ_ONCE(sink->active) ? READ_ONCE(sink->left) : 0))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);
 	return 0;

@@ -554,7 +554,7 @@ static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 	if (err)
 		return err;
 	WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
-	mrpc_loop_body(rpc, mrpc_frame_head_known(&frame), &conn->sink);
+	mrpc_loop_body(rpc, mrpc_frame_head_known(&frame), &conn->receive.sink);
 	mrpc_sink_done(conn);
 	return 0;
 }

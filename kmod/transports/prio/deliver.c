@@ -216,7 +216,7 @@ static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
 	if (err)
 		return err;
 	in->open = true;
-	in->base = conn->sink.addr;
+	in->base = conn->receive.sink.addr;
 	return 0;
 }
 
@@ -224,7 +224,7 @@ static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
 
-	conn->sink.left = 0;
+	conn->receive.sink.left = 0;
 	mrpc_sink_done(conn);
 	spin_lock_bh(&host->lock);
 	prio_in_free(in);
@@ -234,7 +234,7 @@ static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
 /* More of it is to come. Return: whether anybody wants that. */
 static bool prio_in_wanted(const struct mrpc_conn *conn, const struct prio_in *in, bool fresh)
 {
-	const struct mrpc_sink *sink = fresh ? &conn->sink : &in->sink;
+	const struct mrpc_sink *sink = fresh ? &conn->receive.sink : &in->sink;
 
 	/* What has no bytes behind its head is complete in a moment. */
 	return !sink->a.frame.msg.bytes || mrpc_sink_wanted(sink);
@@ -251,7 +251,7 @@ static void prio_in_untouched(const struct prio_in *in, struct mrpc_sink *sink)
 static void prio_in_resume(struct mrpc_conn *conn, struct prio_in *in)
 {
 	prio_in_untouched(in, &in->sink);
-	mrpc_sink_resume(conn, &in->sink);
+	mrpc_sink_resume(&conn->receive, &in->sink);
 }
 
 /* Nobody wants the rest: it is refused. Return: 1, or -errno. */
@@ -260,7 +260,7 @@ static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh
 	int err;
 
 	if (fresh)
-		prio_in_untouched(in, &conn->sink);
+		prio_in_untouched(in, &conn->receive.sink);
 	else
 		prio_in_resume(conn, in);
 	err = mrpc_sink_give_up(conn);
@@ -352,14 +352,14 @@ static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct p
 	prio_in_place(in);
 	if (complete) {
 		if (!fresh)
-			mrpc_sink_resume(conn, &in->sink);
+			mrpc_sink_resume(&conn->receive, &in->sink);
 		prio_in_deliver(conn, in);
 		return 1;
 	}
 	if (!prio_in_wanted(conn, in, fresh))
 		return prio_in_refuse(conn, in, fresh);
 	if (fresh)
-		mrpc_sink_park(conn, &in->sink);
+		mrpc_sink_park(&conn->receive, &in->sink);
 	prio_in_go_on(in, in->core.total);
 	return 0;
 }
@@ -512,8 +512,8 @@ void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
 	struct prio_host *host = link->host;
 	struct prio_in *in;
 
-	if (conn->sink.active || conn->sink.rx)
-		mrpc_sink_drop(conn, &conn->sink);
+	if (conn->receive.sink.active || conn->receive.sink.rx)
+		mrpc_sink_drop(conn, &conn->receive.sink);
 	for (;;) {
 		u8 *buf = NULL;
 		u32 cap = 0;
@@ -532,7 +532,7 @@ void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
 			return;
 		if (buf)
 			mrpc_stream_recycle(conn->session, buf, cap);
-		if (conn->sink.active)
-			mrpc_sink_drop(conn, &conn->sink);
+		if (conn->receive.sink.active)
+			mrpc_sink_drop(conn, &conn->receive.sink);
 	}
 }

@@ -32,6 +32,7 @@
 #include <linux/workqueue.h>
 #include <net/net_namespace.h>
 
+#include "core/receive.h"
 #include "core/transport.h"
 #include "egress/domain.h"
 #include "exec/kick.h"
