@@ -47,7 +47,7 @@ enum {
 	MRPC_CONN_LISTED,	/* on the session's ready list */
 	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
 	MRPC_CONN_RX_FULL,	/* receive waits for the engines */
-	MRPC_CONN_CHANGING,	/* who owns a claim is to give it back soon */
+	MRPC_CONN_CHANGING,	/* the owner of a claim is to give it back soon */
 	MRPC_CONN_ABORT,	/* close without orderly end */
 	MRPC_CONN_LEFT,		/* its session has ended: orderly only if it is idle */
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
@@ -56,7 +56,7 @@ enum {
 	MRPC_CONN_DENIED,	/* the handshake was answered with a refusal */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
-	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
+	MRPC_CONN_TOUCHED,	/* on the touched list of the connection that it carries calls of */
 	MRPC_CONN_CARRIES,	/* the link of a replica that may be given calls */
 };
 
@@ -64,78 +64,83 @@ enum {
  * struct mrpc_conn - a session's binding to a peer's services, or an accepted one
  *
  * Reference counted. The session's table holds one reference; each call, the
- * ready list, queued work and each looker-up hold one. Its link ends when the
+ * ready list, queued work and each look-up hold one. Its link ends when the
  * close work runs (mrpc_conn_close() queues it exactly once), its memory with
  * the last reference.
  *
- * @ref: references
- * @session: owner, a reference
- * @id: in the session's table
- * @dp_id: the id of its datapath in dumps; no other one has it as long as this one is there
- * @replica: whose link this is, a reference, immutable; NULL: it is an application's
- *	connection
- * @listener: the listener that accepted it, a reference, immutable; NULL: it has connected
- * @listener_id: its id, 0 without one
- * @shaking: entry of mrpc_listener.shaking; under its lock
- * @shaking_slot: of its peer's address in mrpc_listener.peers
- * @accepted: true at the server's end
- * @flags: MRPC_CONN_*; atomic bit operations
- * @state: enum mrpc_conn_state; under @lock, read anywhere
- * @why: why it is CLOSED; under @lock
- * @unmade: why its engines could not be made, or NULL: this is why it ends
- *	then; under @lock, freed with the connection
- * @lock: call tables, deadlines, state, statistics named so. Short, taken in
- *	process context only, nothing is taken inside. A link's may be taken with its
- *	set's lock held
- * @wait: for changes of state, and for drained tables
- * @port: its place in an egress domain
- * @opened: when, ns
- * @close_work: ends it
- * @down_since: when that began, ns, 0 before; under @change_lock
- * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
- * @replicas: sets of replicas that take its calls (replica.h), by
- *	mrpc_replicas.list; under @lock
- * @free_work: the last reference can go in softirq
+ * The header of an embedded struct says which code owns it, and what protects it.
  */
 struct mrpc_conn {
+	/* Identity: immutable once the connection can be found, but for what is said. */
+
 	struct kref ref;
 	struct rcu_head rcu;
+	/* Owner, a reference. */
 	struct mrpc_session *session;
+	/* In the session's table. */
 	u32 id;
+	/* Of its datapath in dumps; no other datapath has it as long as this one exists. */
 	u32 dp_id;
+	/* The replica that has this link, a reference. NULL: it is an application's connection. */
 	struct mrpc_replica *replica;
+	/* The listener that accepted it, a reference. NULL: it has connected. */
 	struct mrpc_listener *listener;
+	/* Its id, 0 without one. */
 	u32 listener_id;
-	struct list_head shaking;
-	u8 shaking_slot;
+	/* True at the server's end. */
 	bool accepted;
+	/* Of the peer's address in mrpc_listener.peers. Under mrpc_listener.lock. */
+	u8 shaking_slot;
+	/* Entry of mrpc_listener.shaking. Under mrpc_listener.lock. */
+	struct list_head shaking;
+	/* When it was made, ns. */
+	u64 opened;
+
+	/* Life. */
+
+	/* MRPC_CONN_*; atomic bit operations. */
 	unsigned long flags;
+	/* enum mrpc_conn_state. Under @lock, read anywhere. */
 	u8 state;
+	/* What its calls complete with when it is CLOSED. Under @lock. */
 	u16 close_status;
+	/* Why it is CLOSED, static text or @unmade. Under @lock. */
 	const char *why;
+	/*
+	 * Why its engines could not be made, or NULL: then this is why it ends. Under @lock, freed
+	 * with the connection.
+	 */
 	char *unmade;
 
 	struct mrpc_link link;
 	struct mrpc_conn_services services;
 
+	/*
+	 * Guards the state and what is said above and below: @calls, the counters of calls in
+	 * @stats, exec.timer_at, link.ops. Short; taken in process context only. Inside it only
+	 * the timer's lock is taken. A link's may be taken with the lock of its replica set held.
+	 */
 	spinlock_t lock;
 	struct mrpc_calls calls;
+	/* Each counter says what protects it. */
 	struct mrpc_conn_stats stats;
+	/* Threads that wait for changes of state, and for drained tables. */
 	struct mrpc_waiters wait;
 
 	struct mrpc_exec exec;
 	struct mrpc_datapath dp;
 	struct mrpc_receive receive;
-
 	struct mrpc_port port;
 
-	u64 opened;
-
-	struct work_struct close_work;
-	u64 down_since;
-
+	/* Client: where the handshake says why it failed. NULL: no thread asks. Under @lock. */
 	struct mrpc_refusal *refusal;
+	/* Sets of replicas that take its calls, by mrpc_replicas.list. Under @lock. */
 	struct list_head replicas;
+	/* Ends it. */
+	struct work_struct close_work;
+	/* When that began, ns, 0 before. Under dp.change_lock. */
+	u64 down_since;
+	/* Frees it: the last reference can go in softirq. */
 	struct work_struct free_work;
 };
 
@@ -160,7 +165,7 @@ static inline u64 mrpc_us_or(u64 us, u64 fallback)
 u32 mrpc_conn_active(struct mrpc_conn *conn);
 void mrpc_conn_wake_drain(struct mrpc_conn *conn);
 
-/* A call has ended: wake who waits for the last one. */
+/* A call has ended: wake the threads that wait for the last one. */
 static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 {
 	if (unlikely(READ_ONCE(conn->state) == MRPC_CONN_DRAINING))
