@@ -25,12 +25,12 @@ static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
 	int err = 0;
 
 	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (conn->listener_id == l->id)
+		if (conn->listener == l)
 			mrpc_conn_bye(conn);
 		mrpc_conn_put(conn);
 	}
 	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (conn->listener_id == l->id) {
+		if (conn->listener == l) {
 			err = mrpc_conn_wait_drained(conn, until) ?: err;
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
 		}

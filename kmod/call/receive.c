@@ -245,6 +245,16 @@ static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 	return 0;
 }
 
+static int mrpc_sink_limit_reply(const struct mrpc_frame *f, const struct mrpc_call *call,
+				 struct mrpc_refusal *r)
+{
+	if (!(f->flags & MRPC_WIRE_MSG) || mrpc_frame_msg_known(f) <= call->max_reply)
+		return 0;
+	return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+			   "a reply of %u bytes, at most %u were wanted",
+			   mrpc_frame_msg_known(f), call->max_reply);
+}
+
 static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call, const u8 *prefix,
 				 struct mrpc_refusal *r)
 {
@@ -257,10 +267,6 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 		return mrpc_refuse(r, MRPC_INTERNAL, "the reply's metadata is malformed");
 	if (!(f->flags & MRPC_WIRE_MSG))
 		return 0;
-	if (mrpc_frame_msg_known(f) > call->max_reply)
-		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
-				   "a reply of %u bytes, at most %u were wanted",
-				   mrpc_frame_msg_known(f), call->max_reply);
 	if (mrpc_msg_verify(plan, type, prefix + f->prefix, &f->msg, &me)) {
 		r->status = MRPC_INTERNAL;
 		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
@@ -295,7 +301,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 		mrpc_conn_drained(conn);
 		return 0;
 	}
-	err = mrpc_sink_check_reply(conn, call, prefix, &r);
+	err = mrpc_sink_limit_reply(f, call, &r);
 	if (!err && conn->replica && !mrpc_call_wanted(call))
 		err = mrpc_refuse(&r, f->status, "given up");
 	if (err)
@@ -315,6 +321,12 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 				    "a reply of %llu bytes is too large for the receive heap", len);
 			goto fail;
 		}
+	}
+	/* Once there is room: a reply that waits for it is not verified at each try. */
+	err = mrpc_sink_check_reply(conn, call, prefix, &r);
+	if (err) {
+		mrpc_sink_unalloc(conn);
+		goto fail;
 	}
 	if (call->stamped)
 		WRITE_ONCE(call->times.receive, ktime_get_ns());

@@ -18,6 +18,7 @@
 #include "core/call.h"
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/large.h"
 #include "core/rpc.h"
 #include "core/rx.h"
 #include "exec/kick.h"
@@ -81,7 +82,7 @@ static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	u8 *data = rx->rpc.inl;
 
 	if (len > sizeof(rx->rpc.inl))
-		data = kvmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+		data = mrpc_large_alloc(len);
 	if (!data)
 		return -ENOMEM;
 	memcpy(data, rx->rpc.data, head);

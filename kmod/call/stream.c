@@ -37,12 +37,43 @@ static void mrpc_stream_empty(struct mrpc_session *session, struct mrpc_stream *
 	st->end = 0;
 }
 
+/* Has the unparsed input in a buffer of @cap bytes, which is enough. Return: 0 or -ENOMEM. */
+static int mrpc_stream_resize(struct mrpc_session *session, struct mrpc_stream *st, u32 cap)
+{
+	u32 have = st->end - st->start;
+	u8 *buf = mrpc_stream_alloc(session, &cap);
+
+	if (!buf)
+		return -ENOMEM;
+	if (st->buf)
+		memcpy(buf, st->buf + st->start, have);
+	mrpc_stream_recycle(session, st->buf, st->cap);
+	st->buf = buf;
+	st->cap = cap;
+	st->start = 0;
+	st->end = have;
+	return 0;
+}
+
+/*
+ * Gives a large buffer back when the head that it was for has been read: a peer that stops within
+ * the next frame does not keep it.
+ */
+static void mrpc_stream_shrink(struct mrpc_conn *conn, struct mrpc_stream *st)
+{
+	u32 need = st->end - st->start;
+
+	if (st->have_frame && !st->too_big && !conn->receive.sink.active)
+		need = sizeof(struct mrpc_wire_hdr) +
+		       mrpc_frame_head_known(&conn->receive.sink.a.frame);
+	if (need <= MRPC_STREAM_BUF)	/* without memory it stays */
+		mrpc_stream_resize(conn->session, st, MRPC_STREAM_BUF);
+}
+
 /* Frames are multiples of 8 bytes, so what starts one stays aligned. */
 static int mrpc_stream_room(struct mrpc_session *session, struct mrpc_stream *st, u32 need)
 {
 	u32 have = st->end - st->start;
-	u32 cap;
-	u8 *buf;
 
 	if (st->buf && st->start && (have == 0 || st->start + need > st->cap)) {
 		memmove(st->buf, st->buf + st->start, have);
@@ -51,28 +82,17 @@ static int mrpc_stream_room(struct mrpc_session *session, struct mrpc_stream *st
 	}
 	if (st->buf && need <= st->cap)
 		return 0;
-	cap = need;
-	buf = mrpc_stream_alloc(session, &cap);
-	if (!buf)
-		return -ENOMEM;
-	if (st->buf) {
-		memcpy(buf, st->buf + st->start, have);
-		kvfree(st->buf);
-	}
-	st->buf = buf;
-	st->cap = cap;
-	st->start = 0;
-	st->end = have;
-	return 0;
+	return mrpc_stream_resize(session, st, need);
 }
 
 /**
  * mrpc_stream_free() - end of a stream
+ * @session: of its connection
  * @st: the stream
  */
-void mrpc_stream_free(struct mrpc_stream *st)
+void mrpc_stream_free(struct mrpc_session *session, struct mrpc_stream *st)
 {
-	kvfree(st->buf);
+	mrpc_stream_recycle(session, st->buf, st->cap);
 	memset(st, 0, sizeof(*st));
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_free);
@@ -156,6 +176,15 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 	return 0;
 }
 
+/* So many bytes are missing: a peer that sends them too slowly is given up (conn/timer.c). */
+static void mrpc_stream_waits(struct mrpc_conn *conn, u32 bytes)
+{
+	if (conn->receive.since)
+		return;
+	WRITE_ONCE(conn->receive.len, bytes);
+	WRITE_ONCE(conn->receive.since, ktime_get_ns());
+}
+
 /*
  * Parse what is buffered. Return: 1: a frame is complete; 0: more input is
  * needed; else as mrpc_transport_ops.recv.
@@ -187,8 +216,13 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 			st->have_frame = false;
 			return 1;
 		}
-		if (st->end - st->start < head)
+		if (st->end - st->start < head) {
+			mrpc_stream_waits(conn, head - (st->end - st->start));
 			return 0;
+		}
+		/* From here the peer is not waited for; the byte section has its own time. */
+		if (unlikely(conn->receive.since))
+			WRITE_ONCE(conn->receive.since, 0);
 		if (unlikely(f->flags & MRPC_WIRE_CRC) && !st->checked) {
 			err = mrpc_stream_check(conn, st, head);
 			if (err)
@@ -211,10 +245,7 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 	if (err < 0)
 		return err;
 	if (sink->left || !err) {
-		if (!conn->receive.since) {
-			WRITE_ONCE(conn->receive.len, sink->left);
-			WRITE_ONCE(conn->receive.since, ktime_get_ns());
-		}
+		mrpc_stream_waits(conn, sink->left);
 		return 0;
 	}
 	mrpc_sink_done(conn);
@@ -324,6 +355,8 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 	}
 	if (st->buf && st->start == st->end && !conn->receive.sink.active)
 		mrpc_stream_empty(conn->session, st);
+	else if (unlikely(st->cap > MRPC_STREAM_BUF))
+		mrpc_stream_shrink(conn, st);
 	return frames;
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_recv);

@@ -6,6 +6,7 @@
 
 struct kvec;
 struct mrpc_conn;
+struct mrpc_session;
 
 /*
  * A byte stream to frames, for every transport that is one.
@@ -26,7 +27,7 @@ struct mrpc_stream {
 
 typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len);
 
-void mrpc_stream_free(struct mrpc_stream *st);
+void mrpc_stream_free(struct mrpc_session *session, struct mrpc_stream *st);
 
 /**
  * mrpc_stream_recv() - the receive loop of a stream transport

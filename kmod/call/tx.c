@@ -309,6 +309,8 @@ EXPORT_SYMBOL_GPL(mrpc_tx_next);
  */
 void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 {
+	if (err == -EBADMSG)
+		atomic64_inc(&mrpc_net(conn->session->net)->checksum_errors);
 	if (err == -EPROTO || err == -EBADMSG)	/* whatever the peer did then */
 		WRITE_ONCE(conn->link.err, err);
 	else
@@ -323,7 +325,6 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 		why = "the peer broke the protocol";
 	} else if (err == -EBADMSG) {
 		why = "a checksum was wrong: what the peer sent is not what came";
-		atomic64_inc(&mrpc_net(conn->session->net)->checksum_errors);
 	}
 	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
 }

@@ -90,7 +90,7 @@ struct mrpc_listener *mrpc_listener_next(struct mrpc_session *session, unsigned 
  */
 void mrpc_listener_fold(struct mrpc_conn *conn)
 {
-	struct mrpc_listener *l = mrpc_listener_find(conn->session, conn->listener_id);
+	struct mrpc_listener *l = conn->listener;
 	u32 i;
 
 	if (!l)
@@ -99,5 +99,4 @@ void mrpc_listener_fold(struct mrpc_conn *conn)
 	for (i = 0; i < l->nr_services; i++)
 		l->services[i].calls += conn->services.list[i].calls;
 	xa_unlock(&conn->session->conns);
-	mrpc_listener_put(l);
 }

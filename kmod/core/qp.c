@@ -54,7 +54,8 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 		return ERR_PTR(err);
 	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 	if (qp)
-		qp->mem = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN);
+		qp->mem = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
+				    __GFP_RETRY_MAYFAIL);
 	if (!qp || !qp->mem) {
 		kfree(qp);
 		mrpc_user_uncharge_memory(session->user, len);

@@ -8,6 +8,7 @@
 
 #include "core/globals.h"
 #include "core/heap.h"
+#include "core/large.h"
 #include "core/memcopy.h"
 #include "core/rpc.h"
 #include "core/session.h"
@@ -41,7 +42,7 @@ static void *mrpc_rpc_alloc(const struct mrpc_rpc *rpc, u64 bytes, u64 old)
 	err = mrpc_user_charge_memory(rpc->call->session, bytes);
 	if (err)
 		return ERR_PTR(err);
-	mem = kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	mem = mrpc_large_alloc(bytes);
 	mrpc_user_uncharge_memory(mrpc_rpc_user(rpc), mem ? old : bytes);
 	return mem ?: ERR_PTR(-ENOMEM);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The services that a connection or listener names: look-up of their schemas. */
+#include <linux/nospec.h>
 #include <linux/slab.h>
 
 #include "core/conn.h"
@@ -36,6 +37,7 @@ int mrpc_services_get(struct mrpc_session *session, const struct mrpc_connect *a
 
 		if (!id || id > session->nr_schemas)
 			break;
+		id = array_index_nospec(id - 1, session->nr_schemas) + 1;
 		for (k = 0; k < i; k++)
 			if (!strcmp(mrpc_schema_service(svc[k].schema->plan),
 				    mrpc_schema_service(session->schemas[id - 1]->plan)))

@@ -470,7 +470,7 @@ static u64 mrpc_nl_served_calls(struct mrpc_listener *l, u32 index)
 	rcu_read_lock();
 	xa_for_each(&l->session->conns, id, entry) {
 		conn = entry;
-		if (xa_pointer_tag(entry) || conn->listener_id != l->id ||
+		if (xa_pointer_tag(entry) || conn->listener != l ||
 		    !kref_get_unless_zero(&conn->ref))
 			continue;
 		calls += READ_ONCE(conn->services.list[index].calls);

@@ -373,7 +373,7 @@ void mrpc_tcp_release(struct mrpc_conn *conn)
 		sock_no_linger(sk);
 	conn->link.priv = NULL;
 	sock_release(tcp->sock);
-	mrpc_stream_free(&tcp->stream);
+	mrpc_stream_free(conn->session, &tcp->stream);
 	put_cred(tcp->pass[MRPC_TX].cred);
 	put_cred(tcp->pass[MRPC_RX].cred);
 	kfree(tcp->bounce);

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Memory of which a user or a peer says how much it is. */
+#ifndef MRPC_CORE_LARGE_H
+#define MRPC_CORE_LARGE_H
+
+#include <linux/mm.h>
+#include <linux/sizes.h>
+#include <linux/slab.h>
+#include <linux/vmalloc.h>
+
+/**
+ * mrpc_large_alloc() - memory of any size
+ * @bytes: how much
+ *
+ * What does not fit in the caller's cgroup is an error, not a reason to kill a process of it.
+ *
+ * Context: process; may sleep. Return: memory for kvfree(), or NULL.
+ */
+static inline void *mrpc_large_alloc(u64 bytes)
+{
+	if (bytes <= SZ_64K)
+		return kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
+	return __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+}
+
+#endif /* MRPC_CORE_LARGE_H */
