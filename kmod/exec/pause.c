@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A datapath stands still: somebody who is no owner of its claims has both.
+ * Pausing a datapath: a thread that is no owner of its claims takes both.
  */
 #include <linux/delay.h>
 #include <linux/list.h>
@@ -12,7 +12,7 @@
 #include "exec/pause.h"
 #include "lib/ds/claim.h"
 
-/* Wait for one claim. Under conn->change_lock. */
+/* Waits for one claim. The caller holds conn->change_lock. */
 static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
 {
 	if (mrpc_claim_disable(claim))
@@ -26,12 +26,12 @@ static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
 }
 
 /**
- * mrpc_datapath_resume() - both claims of a datapath go back
+ * mrpc_datapath_resume() - give both claims of a datapath back
  * @conn: the connection; under its change_lock
- * @all: whoever wanted them or not: an owner may be leaving early right now, and not know
- *	that nobody waits any more
+ * @all: kick both directions in any case: an owner may be leaving early right now, and does not
+ *	know that no thread waits any more
  *
- * Who was turned away, or left early, comes again.
+ * Runners that found the claims taken, or left early, run again.
  */
 void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 {
@@ -43,7 +43,7 @@ void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
 	tx |= mrpc_claim_enable(&conn->tx);
 	rx |= mrpc_claim_enable(&conn->rx);
-	/* The timer may have put it on a runtime that it has left before its turn came. */
+	/* The timer may have put it on a runtime, which it left before its turn came. */
 	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags);
 	if (tx || test_bit(MRPC_CONN_TX_READY, &conn->flags))
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
@@ -56,8 +56,8 @@ void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
  * @conn: the connection; under its change_lock
  * @patient: no signal ends it
  *
- * Context: process; waits until their owners are between two rpcs.
- * Return: 0: mrpc_datapath_resume() gives them back; -EINTR; -ESHUTDOWN: the connection
+ * Context: process; waits until the owners of the claims are between two rpcs.
+ * Return: 0: give the claims back with mrpc_datapath_resume(); -EINTR; -ESHUTDOWN: the connection
  * has ended.
  */
 int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
@@ -70,7 +70,7 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 	err = mrpc_claim_take(&conn->tx, patient);
 	if (!err)
 		err = mrpc_claim_take(&conn->rx, patient);
-	/* Who had them may have ended it, and left a message whose head is not ours. */
+	/* An owner may have ended it, and left a message with a head that is not ours. */
 	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		err = -ESHUTDOWN;
 	if (err)
@@ -79,7 +79,7 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 }
 
 /**
- * mrpc_datapath_hold() - own both claims of a datapath
+ * mrpc_datapath_hold() - take both claims of a datapath, and its change_lock
  * @conn: a connection of mrpc_net.datapaths
  *
  * Nothing passes the datapath until mrpc_datapath_release(): be quick.
@@ -100,7 +100,7 @@ int mrpc_datapath_hold(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_datapath_release() - end of mrpc_datapath_hold()
+ * mrpc_datapath_release() - undo mrpc_datapath_hold()
  * @conn: the connection
  */
 void mrpc_datapath_release(struct mrpc_conn *conn)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runtimes: kernel threads that run datapaths in place of the threads that
- * wait for them.
+ * Runtimes: kernel threads that run datapaths, in place of the threads that wait for them.
  */
 #ifndef MRPC_EXEC_RUNTIME_H
 #define MRPC_EXEC_RUNTIME_H
@@ -25,20 +24,20 @@ struct task_struct;
 
 #define MRPC_RUNTIME_TURN_MIN	4096	/* bytes */
 
-#define MRPC_RUNTIME_TURN	(256 << 10)	/* bytes, when nothing is said */
+#define MRPC_RUNTIME_TURN	(256 << 10)	/* bytes, default */
 
 #define MRPC_RUNTIME_BUSY_MAX	(10 * NSEC_PER_MSEC)
 
 /**
- * struct mrpc_runtime_args - what an operator says of a runtime
+ * struct mrpc_runtime_args - an operator's settings of a runtime
  * @name: its name
- * @cpus: where it may run
- * @nice: as of a process
- * @fifo: before all ordinary processes
- * @busy: how long to look for work before it sleeps, ns
- * @within: enum mrpc_order_within, between its datapaths
+ * @cpus: processors that it may run on
+ * @nice: nice value, as for a process
+ * @fifo: it runs before all ordinary processes
+ * @busy: time to look for work before it sleeps, ns
+ * @within: enum mrpc_order_within, for the order of its datapaths
  * @turn: bytes after which a datapath lets others go first
- * @dedicated: takes one datapath only
+ * @dedicated: it takes only one datapath
  */
 struct mrpc_runtime_args {
 	char name[MRPC_RUNTIME_NAME];
@@ -54,28 +53,28 @@ struct mrpc_runtime_args {
 /**
  * struct mrpc_runtime - a kernel thread that runs datapaths
  *
- * Reference counted: the list holds one, each datapath on it one, each engine
- * instance of type "runtime" one, each looker-up one. The thread ends when it is
- * deleted, which is refused while datapaths are on it, or will be.
+ * Reference counted: the list holds one reference; each datapath on it, each engine instance of
+ * type "runtime" and each user of a lookup hold one. The thread ends when the runtime is deleted.
+ * That is refused while datapaths are on it, or will be.
  *
  * @ref: references
- * @rcu: for the free; mrpc_kick() reads mrpc_conn.runtime under RCU
+ * @rcu: for the freeing; mrpc_kick() reads mrpc_conn.runtime under RCU
  * @list: entry of mrpc_runtimes; under mrpc_runtimes_lock
  * @id: unique until the module is unloaded
  * @name: unique
  * @task: the thread, a reference
  * @users: datapaths that are placed on it; under mrpc_runtimes_lock
  * @named: configurations of engines that name it; under mrpc_runtimes_lock
- * @nice, @fifo, @dedicated, @cpus: as the operator said; under mrpc_runtimes_lock
- * @busy: likewise; read by the thread
- * @turn: likewise; read by the thread and by who places datapaths
- * @lock: @order; taken in process and softirq context, nothing is taken inside
+ * @nice, @fifo, @dedicated, @cpus: the operator's settings; under mrpc_runtimes_lock
+ * @busy: the same; the thread reads it too
+ * @turn: the same; the thread and the placing of datapaths read it too
+ * @lock: protects @order; taken in process and softirq context, no lock is taken under it
  * @order: the datapaths that have something to do, by mrpc_conn.turn
- * @running: whose turn it is, or NULL; under @lock. The thread has the reference
- * @again: it has something to do after this turn, too; under @lock
- * @urgent: somebody waits who goes before it; under @lock, read by owners of claims
- * @sleeping: the thread waits, or is about to
- * @turns, @wakeups, @ran: counters; of the thread. @ran in ns
+ * @running: the datapath that has its turn, or NULL; under @lock. The thread has the reference
+ * @again: @running has something to do after this turn, too; under @lock
+ * @urgent: a datapath that goes before @running waits; under @lock, owners of claims read it
+ * @sleeping: the thread waits, or is about to wait
+ * @turns, @wakeups, @ran: counters of the thread. @ran in ns
  */
 struct mrpc_runtime {
 	refcount_t ref;
@@ -104,8 +103,8 @@ struct mrpc_runtime {
 };
 
 /*
- * Is its turn to end between two messages, because somebody waits who goes before it?
- * For the owner of a claim. It may get its first runtime meanwhile.
+ * Returns true if the turn must end between two messages, because a datapath that goes before it
+ * waits. For the owner of a claim. The connection may get its first runtime meanwhile.
  */
 static inline bool mrpc_runtime_hurries(const struct mrpc_conn *conn)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way into the transmit queue of a datapath, from any context. */
+/* Submitting rpcs to the transmit queue of a datapath, from any context. */
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/rpc.h"
@@ -7,7 +7,7 @@
 #include "exec/submit.h"
 
 /**
- * mrpc_tx_unreserve() - one rpc less is on its way out
+ * mrpc_tx_unreserve() - give back the place of an rpc that has left
  * @conn: the connection
  */
 void mrpc_tx_unreserve(struct mrpc_conn *conn)
@@ -21,11 +21,11 @@ void mrpc_tx_unreserve(struct mrpc_conn *conn)
 		mrpc_conn_drained(conn);
 }
 
-/* What a runtime orders datapaths by. */
+/* Notes the values by which a runtime orders datapaths. */
 void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 {
 	WRITE_ONCE(conn->tx_left, mrpc_rpc_total(rpc) - rpc->done);
-	/* Who ranks messages says it of the latest that he has seen. */
+	/* An engine that ranks messages sets tx_priority to that of the latest it has seen. */
 	if (rpc->wired || !(READ_ONCE(conn->wants) & MRPC_ENGINE_RANKS))
 		WRITE_ONCE(conn->tx_priority, mrpc_rpc_rank(rpc));
 }
