@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sink: frames from a transport become requests and replies in the receive
- * heap.
+ * The sink: makes requests and replies in the receive heap from the frames of a transport.
  *
- * Everything in a frame's head is checked in kernel memory before a byte of it
- * is placed; only then the byte section is read, straight to its place.
+ * The head of a frame is checked in kernel memory before a byte of it is placed. Only then the byte
+ * section is read, straight to its place.
  */
 #include <linux/list.h>
 #include <linux/nospec.h>
@@ -34,12 +33,12 @@
 #include "lib/message/schema.h"
 #include "lib/message/wire.h"
 
-#define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
+#define MRPC_TX_QUEUE_MAX	1024	/* answers that are queued before input stops */
 
 /*
- * Allocate the block of the frame being received.
- * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC:
- * never, the receive heap is too small for it.
+ * Allocates the block of the frame being received.
+ * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC: never, the receive
+ * heap is too small for it.
  */
 static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 {
@@ -58,7 +57,7 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 	if (list_empty(&conn->stalled))
 		list_add_tail(&conn->stalled, &session->stalled);
 	spin_unlock_bh(&session->ready_lock);
-	/* A block may have come back meanwhile, and who freed it seen an empty list: look
+	/* A block may have come back meanwhile, freed by a thread that saw an empty list: check
 	 * again. Pairs with the barrier in mrpc_recv_freed().
 	 */
 	smp_mb();
@@ -73,7 +72,7 @@ out:
 }
 
 /**
- * mrpc_sink_place() - accepted: place the head, and tell the transport where the rest goes
+ * mrpc_sink_place() - place the head of an accepted message, and where the rest must go
  * @conn: the connection
  * @prefix: metadata, detail and head
  */
@@ -82,7 +81,7 @@ void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 	struct mrpc_sink *sink = &conn->sink;
 	const struct mrpc_frame *f = &sink->a.frame;
 
-	if (!sink->a.base)	/* a status without a word */
+	if (!sink->a.base)	/* a status without detail */
 		return;
 	mrpc_arrival_place(&sink->a, prefix);
 	sink->addr = sink->a.base + f->head_len;
@@ -90,7 +89,7 @@ void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 }
 
 /**
- * mrpc_sink_skip() - refused: have the byte section thrown away
+ * mrpc_sink_skip() - make the transport discard the byte section of a refused message
  * @conn: the connection
  */
 void mrpc_sink_skip(struct mrpc_conn *conn)
@@ -101,7 +100,7 @@ void mrpc_sink_skip(struct mrpc_conn *conn)
 	sink->left = sink->a.frame.msg.bytes;
 }
 
-/* Answers pile up because the peer does not read them: stop reading too. */
+/* Stops input if answers pile up because the peer does not read them. */
 static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 {
 	if (atomic_read(&conn->tx_queued) < MRPC_TX_QUEUE_MAX)
@@ -143,7 +142,7 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	return 0;
 }
 
-/* Does a CALL name a method that there is? */
+/* Returns true if a CALL names a method that exists. */
 static bool mrpc_sink_knows(const struct mrpc_conn *conn, const struct mrpc_frame *f)
 {
 	u32 svc = f->method >> 16;
@@ -154,14 +153,14 @@ static bool mrpc_sink_knows(const struct mrpc_conn *conn, const struct mrpc_fram
 	return (f->method & 0xffff) < conn->services[conn->map[svc]].schema->plan->nr_methods;
 }
 
-/* Enter a call into the serve table, where its duplicates are found. */
+/* Enters a call into the serve table, which finds duplicates. */
 static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 {
 	const struct mrpc_frame *f = &conn->sink.a.frame;
 	u32 slot = mrpc_call_slot(f->call_id);
 	int err;
 
-	/* Only the owner of the receive claim has the table grow. */
+	/* Only the owner of the receive claim grows the table. */
 	if (unlikely(slot >= conn->serves.nr && slot < conn->serves.limit) &&
 	    mrpc_conn_grow(conn, slot + 1))
 		return -ENOMEM;
@@ -177,10 +176,10 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 			min_t(u64, f->remaining_us, S64_MAX / 4 / NSEC_PER_USEC) * NSEC_PER_USEC;
 	spin_lock(&conn->lock);
 	err = mrpc_serve_start(&conn->serves, f->call_id, call);
-	if (!err && f->remaining_us)	/* as much room as calls: never fails */
+	if (!err && f->remaining_us)	/* there is as much room as for calls: never fails */
 		mrpc_deadlines_add(&conn->deadlines, &call->deadline);
 	if (!err) {
-		mrpc_call_get_new(call);	/* the table's; the lock hides it */
+		mrpc_call_get_new(call);	/* for the table; the lock hides the call */
 		conn->stats.calls++;
 	}
 	spin_unlock(&conn->lock);
@@ -190,8 +189,8 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 }
 
 /*
- * There was no memory for a call, or it is a duplicate. Streams have none; but where a CANCEL may
- * take the place of its call, and was quicker, that has been answered, and this is nothing.
+ * Handles a CALL without memory, or a duplicate. A stream has no duplicates. But where a CANCEL may
+ * replace its call, it may have come first. Then it was answered, and the CALL is skipped.
  */
 static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
 {
@@ -291,7 +290,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (!known)
 		return -EPROTO;
 	mrpc_sink_skip(conn);
-	if (!call) {	/* given up meanwhile; its slot is free now */
+	if (!call) {	/* the application gave it up meanwhile; its slot is free now */
 		mrpc_conn_drained(conn);
 		return 0;
 	}
@@ -304,7 +303,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (len) {
 		err = mrpc_sink_alloc(conn, len);
 		if (err == -EAGAIN) {
-			/* Who gives it up from now on finds us on the stalled list. */
+			/* A thread that gives it up from now on finds the link stalled. */
 			if (!mrpc_call_wanted(call))
 				mrpc_kick_rx(conn);
 			mrpc_call_put(call);
@@ -332,11 +331,11 @@ fail:
 }
 
 /**
- * mrpc_sink_expects() - may this frame come now, on this side?
+ * mrpc_sink_expects() - return true if this frame may come now, on this side
  * @conn: the connection
  * @frame: its decoded header
  *
- * Asked before memory is spent on the rest of it.
+ * The transport checks this before it spends memory on the rest of the frame.
  */
 bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
@@ -362,15 +361,14 @@ bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 EXPORT_SYMBOL_GPL(mrpc_sink_expects);
 
 /**
- * mrpc_sink_head() - a frame's head has arrived
+ * mrpc_sink_head() - take the head of a frame
  * @conn: the connection
- * @frame: its decoded header; may be that in conn->sink
- * @prefix: metadata, detail, struct and text sections with padding
- *	(mrpc_frame_head() bytes), aligned to 8, in memory nobody else can write
+ * @frame: its decoded header; may be the one in conn->sink
+ * @prefix: metadata, detail, struct and text sections with padding (mrpc_frame_head() bytes),
+ *	aligned to 8, in memory that only the caller can write
  *
- * Afterwards the transport copies conn->sink.left bytes to conn->sink.addr
- * (advancing both; throwing them away if it is NULL) and calls
- * mrpc_sink_done().
+ * Afterwards the transport copies conn->sink.left bytes to conn->sink.addr and advances both. It
+ * discards them if the address is NULL. Then it calls mrpc_sink_done().
  *
  * Context: owner of the receive claim; may sleep.
  * Return: 0; -EAGAIN: call again with the same frame after the next kick;
@@ -383,7 +381,7 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 
 	if (!mrpc_sink_expects(conn, frame))
 		return -EPROTO;
-	/* Not @a.block and its length, which say something only beside @a.base. */
+	/* Leave @a.block and its length: they are valid only with @a.base. */
 	sink->addr = NULL;
 	sink->left = 0;
 	sink->active = false;
@@ -424,11 +422,11 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 EXPORT_SYMBOL_GPL(mrpc_sink_head);
 
 /**
- * mrpc_sink_too_big() - a frame exceeds the limit: answer it unread
+ * mrpc_sink_too_big() - answer a frame that exceeds the limit, unread
  * @conn: the connection
  * @frame: its header, from a failed mrpc_wire_decode()
  *
- * The transport throws the whole frame away. Return: as mrpc_sink_head().
+ * The transport discards the whole frame. Return: as mrpc_sink_head().
  */
 int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
@@ -467,7 +465,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
 
 /**
- * mrpc_sink_done() - a frame is complete: deliver it
+ * mrpc_sink_done() - deliver a complete frame
  * @conn: the connection
  *
  * Context: owner of the receive claim; may sleep.
@@ -487,7 +485,7 @@ void mrpc_sink_done(struct mrpc_conn *conn)
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_done);
 
-/* The same message, elsewhere. */
+/* Moves a message from one sink to another. */
 static void mrpc_sink_move(struct mrpc_sink *from, struct mrpc_sink *to)
 {
 	*to = *from;
@@ -497,7 +495,7 @@ static void mrpc_sink_move(struct mrpc_sink *from, struct mrpc_sink *to)
 }
 
 /**
- * mrpc_sink_park() - the bytes of another message come first
+ * mrpc_sink_park() - put a message aside: bytes of another message come first
  * @conn: the connection, whose sink has an active message
  * @to: keeps it, until mrpc_sink_resume() or mrpc_sink_drop()
  *
@@ -510,7 +508,7 @@ void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to)
 EXPORT_SYMBOL_GPL(mrpc_sink_park);
 
 /**
- * mrpc_sink_resume() - go on with a message that was parked
+ * mrpc_sink_resume() - go on with a parked message
  * @conn: the connection, whose sink is not active
  * @from: from mrpc_sink_park(); empty afterwards
  *
@@ -523,8 +521,8 @@ void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from)
 EXPORT_SYMBOL_GPL(mrpc_sink_resume);
 
 /*
- * Free the block of a message that was placed in part. What is to come, at the end of the byte
- * section, has not been written, and would take long: a message is announced by a few bytes.
+ * Frees the block of a message that was placed in part. The missing part, at the end of the byte
+ * section, has not been written. Clearing it would take long: a few bytes announce a message.
  */
 static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
 {
@@ -536,9 +534,9 @@ static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
 }
 
 /**
- * mrpc_sink_drop() - an active message will not be completed
+ * mrpc_sink_drop() - drop an active message that will not be completed
  * @conn: the connection; the caller owns the receive claim
- * @sink: the connection's own, or a parked one; empty afterwards
+ * @sink: the sink of the connection, or a parked one; empty afterwards
  *
  * The call of a request stays in the serve table. Context: process; may sleep.
  */
@@ -554,15 +552,15 @@ void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_drop);
 
-/* Whose message is it? NULL: it was refused, or is nobody's. */
+/* Returns the call of a message. NULL: it was refused, or it belongs to no call. */
 static struct mrpc_call *mrpc_sink_owner(const struct mrpc_sink *sink)
 {
 	return sink->rx ? sink->rx->a.call : sink->a.call;
 }
 
 /**
- * mrpc_sink_wanted() - does anybody want the rest of a message?
- * @sink: the connection's own, or a parked one; active
+ * mrpc_sink_wanted() - return true if the rest of a message is still wanted
+ * @sink: the sink of the connection, or a parked one; active
  *
  * Context: owner of the receive claim. Return: false: it was refused, or its call has ended.
  */
@@ -578,7 +576,7 @@ bool mrpc_sink_wanted(const struct mrpc_sink *sink)
 EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
 
 /**
- * mrpc_sink_give_up() - the rest of a message that nobody wants will not come
+ * mrpc_sink_give_up() - drop an unwanted message: the rest of it will not come
  * @conn: the connection, whose sink has an active message that is not wanted
  *
  * Context: owner of the receive claim; may sleep.
@@ -592,19 +590,19 @@ int mrpc_sink_give_up(struct mrpc_conn *conn)
 	u16 status = conn->sink.a.frame.status;
 
 	mrpc_sink_drop(conn, &conn->sink);
-	/* It was the last of the call: its slot is free. */
+	/* This was the last frame of the call: its slot is free. */
 	return reply ? mrpc_sink_fail_reply(conn, id, status, "given up") : 0;
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
 
 /**
- * mrpc_sink_abort() - the peer has given up the request that the sink has
+ * mrpc_sink_abort() - drop the request in the sink, because the peer has given it up
  * @conn: the connection, whose sink has an active message
  *
- * Nothing of it has been delivered, and nothing will be. Its call ends as if CANCEL had come.
+ * No part of it has been delivered, or will be. Its call ends as after a CANCEL.
  *
  * Context: owner of the receive claim; may sleep.
- * Return: 0; -EPROTO: it is no request; -ENOMEM. Then the connection must end.
+ * Return: 0; -EPROTO: it is no request; -ENOMEM. After an error the connection must end.
  */
 int mrpc_sink_abort(struct mrpc_conn *conn)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sink, for those who deliver what the engines kept: call/receive_staged.c.
+ * The sink, for the code that delivers the messages that engines kept: call/receive_staged.c.
  */
 #ifndef MRPC_CALL_RECEIVE_H
 #define MRPC_CALL_RECEIVE_H
@@ -19,9 +19,8 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
 void mrpc_sink_done(struct mrpc_conn *conn);
 
 /*
- * A transport that receives several messages at once has a sink for each, and changes
- * them: between any two calls of the core the sink of the message that is meant must be
- * conn->sink.
+ * A transport that receives several messages at once has a sink for each, and changes between them.
+ * In each call of the core, conn->sink must be the sink of the message that is meant.
  */
 void mrpc_sink_park(struct mrpc_conn *conn, struct mrpc_sink *to);
 void mrpc_sink_resume(struct mrpc_conn *conn, struct mrpc_sink *from);
