@@ -71,7 +71,7 @@ static inline bool mrpc_chain_wants(const struct mrpc_conn *conn, enum mrpc_dire
 }
 
 /*
- * Finds the engine in whose queue an rpc must wait. Return: the engine, or NULL: it has passed all
+ * Finds the engine that must queue an rpc. Return: the engine, or NULL: the rpc has passed all
  * from @from on. An engine with a queue lets nothing pass. No engine has one if no rpc is held.
  */
 static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_conn *conn,
