@@ -21,7 +21,7 @@
 /* Slots of a connection that has few calls at a time, or none. */
 #define MRPC_CONN_SLOTS		4
 
-/* Arrays for @nr calls. Return: 0 or -ENOMEM. */
+/* Allocates arrays for @nr calls. Return: 0 or -ENOMEM. */
 static int mrpc_conn_arrays(const struct mrpc_conn *conn, u32 nr, void **slots,
 			    struct mrpc_deadline ***heap)
 {
@@ -54,7 +54,7 @@ int mrpc_conn_tables(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_conn_tables_free() - what mrpc_conn_tables() has made, as it has grown
+ * mrpc_conn_tables_free() - free the tables of mrpc_conn_tables(), grown or not
  * @conn: the connection
  */
 void mrpc_conn_tables_free(struct mrpc_conn *conn)
@@ -64,13 +64,13 @@ void mrpc_conn_tables_free(struct mrpc_conn *conn)
 	kvfree(conn->deadlines.heap);
 }
 
-/* The ids of datapaths, of all namespaces: only taken and given back. */
+/* Ids of datapaths, of all namespaces. The entries hold no pointers. */
 static DEFINE_XARRAY_ALLOC1(mrpc_dp_ids);
 static u32 mrpc_next_dp;	/* under the lock of mrpc_dp_ids */
 
 /**
- * mrpc_conn_number() - give a connection the id of its datapath
- * @conn: the connection in the making; mrpc_conn_free_work() gives it back
+ * mrpc_conn_number() - give the datapath of a connection its id
+ * @conn: the new connection; mrpc_conn_free_work() releases the id
  *
  * Context: process; may sleep. Return: 0 or -ENOMEM.
  */
@@ -100,7 +100,7 @@ int mrpc_conn_grow(struct mrpc_conn *conn, u32 need)
 	if (mrpc_conn_arrays(conn, nr, &slots, &heap))
 		return -ENOMEM;
 	spin_lock(&conn->lock);
-	/* Somebody may have been faster. */
+	/* Another thread may have grown them meanwhile. */
 	if (nr > conn->deadlines.cap) {
 		if (conn->accepted)
 			slots = mrpc_serve_grow(&conn->serves, slots, nr);
@@ -121,7 +121,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 
 	if (rcu_access_pointer(session->recent) == conn)
 		unrcu_pointer(cmpxchg(&session->recent, RCU_INITIALIZER(conn), NULL));
-	/* A link that was never published; others end in the close work. */
+	/* A link that was never published is released here; others end in the close work. */
 	if (conn->link)
 		conn->ops->release(conn);
 	mrpc_transport_put(conn->ops);
@@ -172,7 +172,7 @@ static struct mrpc_conn *mrpc_conn_load(struct mrpc_session *session, u32 id, bo
 	return conn;
 }
 
-/* The same for who calls one connection again and again. */
+/* As mrpc_conn_load(), but fast for an application that uses one connection again and again. */
 static struct mrpc_conn *mrpc_conn_recent(struct mrpc_session *session, u32 id)
 {
 	struct mrpc_conn *conn;
@@ -189,9 +189,9 @@ static struct mrpc_conn *mrpc_conn_recent(struct mrpc_session *session, u32 id)
 /**
  * mrpc_conn_find() - look a connection up
  * @session: the session
- * @id: what the application says
+ * @id: the id that the application gave
  *
- * The links of replicas are not the application's.
+ * Does not find links of replicas: they do not belong to the application.
  *
  * Return: the connection with a reference, or NULL.
  */
@@ -210,7 +210,7 @@ struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id)
 /**
  * mrpc_conn_find_any() - look a connection up for the operator
  * @session: the session
- * @id: what he says
+ * @id: the id that the operator gave
  *
  * Return: the connection with a reference, or NULL.
  */
@@ -253,7 +253,7 @@ void mrpc_conn_forget(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_link_agreed() - what the operator wants or the peer accepts has changed
+ * mrpc_link_agreed() - update conn->adds after the operator's or the peer's wishes changed
  * @conn: the connection; the caller owns the transmit claim, or it is not READY yet
  */
 void mrpc_link_agreed(struct mrpc_conn *conn)
@@ -262,7 +262,7 @@ void mrpc_link_agreed(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_conn_active() - calls in flight
+ * mrpc_conn_active() - return the number of calls in flight
  * @conn: the connection
  */
 u32 mrpc_conn_active(struct mrpc_conn *conn)
@@ -276,21 +276,21 @@ bool mrpc_conn_is_drained(void *ctx)
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return true;
-	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	/* A server is done only after the client's BYE: mrpc_hear_bye(). */
 	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->tx_queued);
 }
 
 /**
- * mrpc_conn_wake_drain() - mrpc_conn_drained() of a connection that is being drained
+ * mrpc_conn_wake_drain() - mrpc_conn_drained() for a connection that is being drained
  * @conn: the connection
  */
 void mrpc_conn_wake_drain(struct mrpc_conn *conn)
 {
 	mrpc_wake_all(&conn->wait);
-	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
-	 * its last rpc, one sees what the other did.
+	/* No thread waits for the link of a replica. The thread that ended its last call and the
+	 * one that sent its last rpc both come here: one of them sees what the other did.
 	 */
 	smp_mb();
 	if (conn->replica && mrpc_conn_is_drained(conn))
@@ -300,11 +300,11 @@ void mrpc_conn_wake_drain(struct mrpc_conn *conn)
 /**
  * mrpc_conn_close() - end a connection
  * @conn: the connection
- * @status: what its calls complete with
- * @why: static text: what its calls are told
- * @abort: throw away what is queued
+ * @status: enum mrpc_status of its calls
+ * @why: static text for its calls
+ * @abort: drop what is queued
  *
- * The first caller decides; the work is done later, in process context.
+ * The first call decides. The work is done later, in process context.
  * Context: process.
  */
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)

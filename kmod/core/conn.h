@@ -32,19 +32,19 @@ struct mrpc_schema;
 struct mrpc_session;
 
 /*
- * A service of a connection or listener. The schema is a reference. A listener's
- * calls are those of connections that have ended, under its session's xa_lock.
+ * A service of a connection or listener. It holds a reference to the schema. @calls of a listener
+ * counts the calls of connections that have ended, under its session's xa_lock.
  */
 struct mrpc_service {
 	struct mrpc_schema *schema;
 	u64 calls;		/* started (client; conn->lock) or delivered (server; receive claim) */
 };
 
-/* Counters; each written by one context at a time, read by dumps. */
+/* Counters. Each has one writing context at a time; dumps read them. */
 struct mrpc_conn_stats {
 	u64 calls;		/* started or received; conn->lock */
-	u64 done;		/* with status OK; conn->lock */
-	u64 failed;		/* with any other; conn->lock */
+	u64 done;		/* calls with status OK; conn->lock */
+	u64 failed;		/* calls with any other status; conn->lock */
 	u64 tx_bytes;		/* transmit claim */
 	u64 tx_frames;
 	u64 rx_bytes;		/* receive claim */
@@ -63,21 +63,21 @@ enum {
 	MRPC_CONN_LISTED,	/* on the session's ready list */
 	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
 	MRPC_CONN_RX_FULL,	/* receive waits for the engines */
-	MRPC_CONN_CHANGING,	/* who owns a claim is to give it back soon */
+	MRPC_CONN_CHANGING,	/* the owner of a claim must give it back soon */
 	MRPC_CONN_ABORT,	/* close without orderly end */
-	MRPC_CONN_LEFT,		/* its session has ended: orderly only if it is idle */
+	MRPC_CONN_LEFT,		/* its session has ended: orderly end only if it is idle */
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
-	MRPC_CONN_SHOOK,	/* the handshake has succeeded, and events have said so */
+	MRPC_CONN_SHOOK,	/* the handshake has succeeded, and an event has told it */
 	MRPC_CONN_DENIED,	/* the handshake was answered with a refusal */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
-	MRPC_CONN_TOUCHED,	/* on the touched list of whose calls it carries */
+	MRPC_CONN_TOUCHED,	/* on the touched list of the connection that it carries for */
 	MRPC_CONN_CARRIES,	/* the link of a replica that may be given calls */
 };
 
 /**
- * struct mrpc_path_ops - what happens to rpcs that leave the engines
+ * struct mrpc_path_ops - functions for rpcs that leave the engines
  *
  * The owner of the direction's claim calls them.
  *
@@ -94,15 +94,15 @@ struct mrpc_path_ops {
 /**
  * struct mrpc_path - one direction of a datapath, as far as there are engines
  *
- * Of the owner of the direction's claim, but for what is said.
+ * The owner of the direction's claim owns all fields, unless stated otherwise.
  *
- * @ops: where rpcs go that leave the engines; immutable
- * @out: behind the last engine; transmit: waits for the link
- * @rejected: engines have rejected them in this turn
+ * @ops: functions for rpcs that leave the engines; immutable
+ * @out: rpcs behind the last engine; transmit: they wait for the link
+ * @rejected: rpcs that engines have rejected in this turn
  * @all: rpcs among the engines, by mrpc_rpc.all
- * @held: how many; read by dumps
+ * @held: number of rpcs in @all; read by dumps
  * @held_bytes: receive: memory that keeps them
- * @wake: when an engine wants to be called, ns, 0: never; under mrpc_conn.lock
+ * @wake: time when an engine wants to be called, ns, 0: never; under mrpc_conn.lock
  * @late: transmit: a BYE that waits until no rpc is among the engines
  */
 struct mrpc_path {
@@ -117,100 +117,100 @@ struct mrpc_path {
 };
 
 /**
- * struct mrpc_conn - a session's binding to a peer's services, or an accepted one
+ * struct mrpc_conn - a session's connection to the services of a peer, or an accepted one
  *
- * Reference counted. The session's table holds one reference; each call, the
- * ready list, queued work and each looker-up hold one. Its link ends when the
- * close work runs (mrpc_conn_close() queues it exactly once), its memory with
- * the last reference.
+ * Reference counted. The session's table holds one reference; each call, the ready list, queued
+ * work and each user of a lookup hold one. The close work ends its link. mrpc_conn_close() queues
+ * that work exactly once. The last reference frees its memory.
  *
  * @ref: references
  * @session: owner, a reference
- * @id: in the session's table
- * @dp_id: the id of its datapath in dumps; no other one has it as long as this one is there
- * @home: version 1 of its transport, a module reference: what it goes back to
- * @ops: the version that its link has now, a module reference. Changes together with
+ * @id: id in the session's table
+ * @dp_id: id of its datapath in dumps; unique while the connection exists
+ * @home: version 1 of its transport, a module reference; the link can go back to it
+ * @ops: the present version of its link's transport, a module reference. Changes together with
  *	@link: with both claims held, under @lock
  * @link: the transport's state; set before the connection is READY
- * @features: what it has agreed with its peer; see struct mrpc_features
- * @uses: MRPC_FEATURE_* that the operator wants used in what is sent; changes with both
- *	claims held, or before the connection is READY
- * @adds: of these what the peer accepts; owner of @tx, or before it is READY
- * @replica: whose link this is, a reference, immutable; NULL: it is an application's
- *	connection
+ * @features: the features that it has agreed on with its peer; see struct mrpc_features
+ * @uses: MRPC_FEATURE_* that the operator wants in what is sent; changes with both claims
+ *	held, or before the connection is READY
+ * @adds: those of @uses that the peer accepts; changed by the owner of @tx, or before READY
+ * @replica: replica that this link belongs to, a reference, immutable; NULL: it is an
+ *	application's connection
  * @listener: the listener that accepted it, a reference, immutable; NULL: it has connected
- * @listener_id: its id, 0 without one
+ * @listener_id: id of @listener, 0 without one
  * @shaking: entry of mrpc_listener.shaking; under its lock
- * @shaking_slot: of its peer's address in mrpc_listener.peers
+ * @shaking_slot: slot of its peer's address in mrpc_listener.peers
  * @accepted: true at the server's end
  * @local, @peer: addresses; set with the link
  * @flags: MRPC_CONN_*; atomic bit operations
  * @state: enum mrpc_conn_state; under @lock, read anywhere
- * @why: why it is CLOSED; under @lock
- * @unmade: why its engines could not be made, or NULL: this is why it ends
- *	then; under @lock, freed with the connection
- * @lock: call tables, deadlines, state, statistics named so. Short, taken in
- *	process context only, nothing is taken inside. A link's may be taken with its
- *	set's lock held
+ * @why: reason why it is CLOSED; under @lock
+ * @unmade: reason why its engines could not be made, or NULL: then the connection ends for
+ *	this reason; under @lock, freed with the connection
+ * @lock: protects call tables, deadlines, state, and the statistics that name it. Short, taken
+ *	in process context only, no lock is taken under it. The lock of a link may be taken
+ *	under the lock of its replica set
  * @calls, @serves: call tables, which grow with their use; under @lock
- * @deadlines: of the calls in them; under @lock
+ * @deadlines: deadlines of the calls in them; under @lock
  * @wait: for changes of state, and for drained tables
  * @tx, @rx: the claims
  * @txq: rpcs from any context to the owner of @tx
- * @touched: links of replicas that the owner of @tx has given something, by @touch, a
- *	reference each; run when the claim has been given back
- * @tx_queued: rpcs in @txq, in @path[MRPC_TX], and in the making
- * @path: what lies between application and link, for each direction
+ * @touched: links of replicas that the owner of @tx has given rpcs to, by @touch, a reference
+ *	each; they run after the claim has been given back
+ * @tx_queued: number of rpcs in @txq, in @path[MRPC_TX], and being made
+ * @path: the parts between application and link, for each direction
  * @chain: its engines, or NULL. Changes with both claims held, or before the
  *	connection is READY; readers without a claim use RCU
- * @wants: mrpc_chain.flags of @chain, 0 without one; for who reads no more of it
- * @change_lock: whoever changes @chain, or ends the connection
- * @datapaths: entry of mrpc_net.datapaths, of a link of a replica of mrpc_net.links; under its lock
+ * @wants: mrpc_chain.flags of @chain, 0 without one; for readers that need no more of it
+ * @change_lock: held to change @chain, or to end the connection
+ * @datapaths: entry of mrpc_net.datapaths, or, for a link of a replica, of mrpc_net.links; under
+ *	the lock of mrpc_net
  * @runtime: the kernel thread that runs it, a reference, or NULL; changes like
  *	@chain
- * @runtime_uses: instances of type "runtime", which say where it belongs; of runtime.c
- * @turn: it waits there for its turn; under the runtime's lock
- * @turn_bytes: after so many others go first; 0: after those of MRPC_STREAM_TURN
- * @turn_left: of a turn there that was cut short; under the runtime's lock
- * @tx_until: when stats.tx_bytes is there, it is the turn of others; owner of @tx
- * @tx_left: what the rpc that is sent next still has to send; a hint
- * @tx_priority: of that rpc; a hint
+ * @runtime_uses: the instances of type "runtime", which choose @runtime; for runtime_type.c
+ * @turn: its place in the order of the runtime; under the runtime's lock
+ * @turn_bytes: bytes after which others go first; 0: after MRPC_STREAM_TURN
+ * @turn_left: bytes left of a turn there that was cut short; under the runtime's lock
+ * @tx_until: when stats.tx_bytes reaches it, others have their turn; owner of @tx
+ * @tx_left: bytes that the next rpc still has to send; a hint
+ * @tx_priority: priority of that rpc; a hint
  * @port: its place in an egress domain
  * @rx_spare: an object for the next received message, or NULL; owner of @rx
- * @copied: packets whose pages the network stack copied although it was given them by
- *	reference, since the transport last tried: then it is cheaper to copy at once
+ * @copied: packets with pages that the network stack copied although it got them by
+ *	reference, since the transport last tried. If there are any, copying at once is cheaper
  * @sink: receive in progress; owner of @rx
  * @rx_qp: queue pair of the thread that owns @rx, or NULL
  * @rxq: replies that links of replicas have received for the engines here, by
  *	mrpc_rx.rpc
- * @timer: fires at the earliest of the first deadline and the next keepalive; at the end has
- *	the close work look at a link that lingers
- * @timer_at: when it will; under @lock
- * @last_rx: when the peer was last heard, jiffies64; owner of @rx
- * @rx_since: when the message being received turned out to be incomplete, 0 for none;
+ * @timer: fires at the earliest of the first deadline and the next keepalive. At the end it
+ *	makes the close work check a link that lingers
+ * @timer_at: time when @timer fires; under @lock
+ * @last_rx: time of the last sign of the peer, jiffies64; owner of @rx
+ * @rx_since: time when the message being received was found incomplete, 0 for none;
  *	owner of @rx
- * @rx_len: its bytes that were still to come
+ * @rx_len: bytes of it that were still to come
  * @keepalive: ns of silence before a probe
- * @opened: when, ns
+ * @opened: time of its beginning, ns
  * @ready: entry of the session's ready list; under its ready_lock
  * @stalled: entry of the session's stalled list; under its ready_lock
- * @run: one turn of its datapath; immutable
- * @work: runs the datapath where no thread waits
- * @close_work: ends it
- * @down_since: when that began, ns, 0 before; under @change_lock
- * @change_work: brings it to what the placements say, where nobody could who noticed
- * @services: what it negotiated
+ * @run: function that runs one turn of its datapath; immutable
+ * @work: runs the datapath if no thread waits
+ * @close_work: ends the connection
+ * @down_since: time when that began, ns, 0 before; under @change_lock
+ * @change_work: brings it to what the placements say, if the thread that noticed cannot
+ * @services: the services that it negotiated
  * @map: server: wire numbering to the listener's numbering
- * @nr_wire: server: services that the client asked for
+ * @nr_wire: server: number of services that the client asked for
  * @max_message: largest message accepted here
- * @peer_max_message: largest that the peer accepts
- * @refusal: client: where the handshake says why it failed; NULL: nobody asks; under @lock
- * @link_err: what ended the link first, a negative errno, or 0: of the owners of both claims, and
- *	of the transport, which may know it before them
+ * @peer_max_message: largest message that the peer accepts
+ * @refusal: client: the handshake writes its reason of failure here; NULL: not wanted; under @lock
+ * @link_err: the first cause of the link's end, a negative errno, or 0. Written by the owners of
+ *	both claims, and by the transport, which may know it before them
  * @replicas: sets of replicas that take its calls (replica.h), by
  *	mrpc_replicas.list; under @lock
- * @touch: entry of the @touched of the connection whose calls it carries
- * @free_work: the last reference can go in softirq
+ * @touch: entry in @touched of the connection that this link carries calls for
+ * @free_work: frees it, as the last reference can go in softirq
  */
 struct mrpc_conn {
 	struct kref ref;
@@ -312,7 +312,7 @@ static inline void mrpc_conn_get(struct mrpc_conn *conn)
 
 void mrpc_conn_forget(struct mrpc_conn *conn);
 
-/* Since when the peer was not heard, ns. It may be heard just now. */
+/* Returns the time since the last sign of the peer, ns. A sign may come right now. */
 static inline u64 mrpc_conn_silent(const struct mrpc_conn *conn)
 {
 	u64 heard = READ_ONCE(conn->last_rx), now = get_jiffies_64();
@@ -320,7 +320,7 @@ static inline u64 mrpc_conn_silent(const struct mrpc_conn *conn)
 	return now > heard ? jiffies64_to_nsecs(now - heard) : 0;
 }
 
-/* Nanoseconds of an ioctl's argument in microseconds; 0 is the default. */
+/* Converts microseconds of an ioctl's argument to nanoseconds; 0 is the default. */
 static inline u64 mrpc_us_or(u64 us, u64 fallback)
 {
 	return us ? min_t(u64, us, S64_MAX / 8 / NSEC_PER_USEC) * NSEC_PER_USEC : fallback;
@@ -329,7 +329,7 @@ static inline u64 mrpc_us_or(u64 us, u64 fallback)
 u32 mrpc_conn_active(struct mrpc_conn *conn);
 void mrpc_conn_wake_drain(struct mrpc_conn *conn);
 
-/* A call has ended: wake who waits for the last one. */
+/* Called when a call has ended: wakes the waiters for the end of the last call. */
 static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 {
 	if (unlikely(READ_ONCE(conn->state) == MRPC_CONN_DRAINING))
