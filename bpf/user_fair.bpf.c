@@ -85,7 +85,7 @@ MRPC_SCHED_RANK(user_rank)
 	return time;
 }
 
-/* Since it was ranked another connection of his may have sent. */
+/* Since it was ranked, another connection of the same user may have sent. */
 MRPC_SCHED_DEQUEUE(user_dequeue)
 {
 	__u64 *ranked = (__u64 *)bpf_mrpc_own(q, sizeof(*ranked));

@@ -47,8 +47,8 @@ static void mrpc_sync_cancel(struct mrpc_call *call)
 }
 
 /*
- * A fatal signal does not wait for pages under way: whoever still reads them
- * holds the heap, and nobody is left to reuse it.
+ * Waits until the call is done. After a fatal signal it does not wait for pages under way. Their
+ * readers hold the heap, and no thread of the dying process can reuse the pages.
  */
 static void mrpc_sync_settle(struct mrpc_call *call)
 {
@@ -66,10 +66,10 @@ static void mrpc_sync_settle(struct mrpc_call *call)
 }
 
 /*
- * A signal takes the thread away from its call, which goes on without it: after a stop, a freeze
- * or a handler with SA_RESTART the same ioctl comes again, and finds it by its token. After
- * another handler the application decides.
- * Return: false: there is no coming back, or too many calls are parked.
+ * Parks the call of a thread that a signal interrupts. The call goes on. After a stop, a freeze or
+ * a handler with SA_RESTART the same ioctl comes again, and finds the call by its token. After any
+ * other handler the application decides.
+ * Return: false: the thread is dying, or too many calls are parked.
  */
 static bool mrpc_sync_park(struct mrpc_session *session, struct mrpc_call *call, u32 *token)
 {
@@ -84,7 +84,7 @@ static bool mrpc_sync_park(struct mrpc_session *session, struct mrpc_call *call,
 	return false;
 }
 
-/* The thread that takes a call has it for itself, whichever parked it. */
+/* Takes a parked call. The calling thread then owns it, whichever thread parked it. */
 static struct mrpc_call *mrpc_sync_unpark(struct mrpc_session *session, u32 *token)
 {
 	struct mrpc_call *call = xa_erase(&session->parked, *token);
@@ -96,7 +96,7 @@ static struct mrpc_call *mrpc_sync_unpark(struct mrpc_session *session, u32 *tok
 }
 
 /**
- * mrpc_parked_end() - no thread comes back for the calls that signals interrupted
+ * mrpc_parked_end() - drop the parked calls: no thread comes back for them
  * @session: a session that is closing
  *
  * Context: process.
@@ -119,9 +119,9 @@ static int mrpc_sync_end(struct mrpc_session *session, struct mrpc_call *call,
 {
 	mrpc_sync_cancel(call);
 	mrpc_sync_settle(call);
-	if (!mrpc_sync_done(call))	/* we are dying: somebody may be writing it */
+	if (!mrpc_sync_done(call))	/* this thread is dying; the call may still be written */
 		return -EINTR;
-	/* It may have completed while the signal came: then it counts. */
+	/* If it completed while the signal came, the completion counts. */
 	if (args->flags & MRPC_CALL_CANCEL || call->cqe.status != MRPC_CANCELLED) {
 		args->cqe = call->cqe;
 		return 0;
@@ -151,12 +151,12 @@ static int mrpc_sync_wait(struct mrpc_session *session, struct mrpc_call *call,
 }
 
 /**
- * mrpc_qp_call() - MRPC_IOC_CALL: one call, start to end, in this thread
+ * mrpc_qp_call() - MRPC_IOC_CALL: carry out one call, start to end, in this thread
  * @session: the session
- * @args: the call, and blocks that come back first; the completion or the token is filled
+ * @args: the call, and blocks that are released first; the completion or the token is filled in
  *
- * Context: process. Return: 0 (the status is in the completion); -ERESTARTSYS: with its token the
- * call goes on; -EINTR: it was cancelled; -EINVAL: there is no call; -ENOENT: none with this token.
+ * Context: process. Return: 0 (the status is in the completion); -ERESTARTSYS: the call goes on
+ * under its token; -EINTR: it was cancelled; -EINVAL: not a call; -ENOENT: no call has this token.
  */
 int mrpc_qp_call(struct mrpc_session *session, struct mrpc_call_sync *args)
 {

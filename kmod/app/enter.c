@@ -18,13 +18,13 @@
 #include "lib/ds/ring.h"
 
 #define MRPC_ENTER_CONNS	16	/* connections whose datapaths run together */
-#define MRPC_ENTER_WORK	(100 * NSEC_PER_USEC)	/* for what is ready, beside waiting */
+#define MRPC_ENTER_WORK	(100 * NSEC_PER_USEC)	/* for ready datapaths, besides waiting */
 
 /*
- * The connections that entries have named, whose datapaths have not run since: what
- * one gets of several entries leaves together, though others' lie between.
+ * Connections that entries have named, with datapaths that have not run since. Calls of several
+ * entries to one connection leave together, even with entries for others between them.
  *
- * On the stack of who submits, with a reference to each connection.
+ * On the stack of the submitting thread, with a reference to each connection.
  */
 struct mrpc_enter_batch {
 	u32 nr;
@@ -42,7 +42,7 @@ static void mrpc_enter_flush(struct mrpc_enter_batch *batch)
 	batch->nr = 0;
 }
 
-/* What the application means by @id, into the batch. */
+/* Finds the connection that the application calls @id, and adds it to the batch. */
 static noinline struct mrpc_conn *mrpc_enter_find(struct mrpc_session *session,
 						  struct mrpc_enter_batch *batch, u32 id)
 {
@@ -57,9 +57,9 @@ static noinline struct mrpc_conn *mrpc_enter_find(struct mrpc_session *session,
 }
 
 /*
- * The same. One that is in the batch keeps its id, and is what that means until it is
- * forgotten: it need not be looked up again. Return: the connection, whose reference is the
- * batch's, so that its datapath will run; or NULL.
+ * As mrpc_enter_find(), but looks in the batch first. A connection in the batch keeps its id until
+ * it is forgotten, so it need not be looked up again. Return: the connection, or NULL. The batch
+ * holds the reference, so the datapath will run.
  */
 static struct mrpc_conn *mrpc_enter_conn(struct mrpc_session *session,
 					 struct mrpc_enter_batch *batch, u32 id)
@@ -86,7 +86,7 @@ static void mrpc_enter_nop(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, u16 s
 	mrpc_qp_post(qp, &cqe);
 }
 
-/* Room that one entry may need in the completion queue. */
+/* Returns the room that one entry may need in the completion queue. */
 static u32 mrpc_enter_room(const struct mrpc_sqe *sqe)
 {
 	return sqe->op == MRPC_OP_CALL && !(sqe->flags & MRPC_SQE_COPY) ? 2 : 1;
@@ -103,7 +103,7 @@ static void mrpc_enter_cancel(struct mrpc_session *session, struct mrpc_qp *qp,
 			err = mrpc_call_cancel(conn, sqe->call, qp);
 		mrpc_conn_put(conn);
 	}
-	/* A success is told by the call's own completion. */
+	/* After a success the call's own completion tells the result. */
 	if (err)
 		mrpc_enter_nop(qp, sqe, MRPC_NOT_FOUND);
 	else
@@ -119,8 +119,8 @@ static bool mrpc_zero(const u32 *words, u32 from, u32 to)
 }
 
 /*
- * What an operation does not use is zero, so that it can get a meaning later.
- * CALL and REPLY are checked, with a sentence, where they are carried out.
+ * Checks that the fields that an operation does not use are zero, so that they can get a meaning
+ * later. CALL and REPLY are checked where they are carried out, with an error text.
  */
 static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
 {
@@ -175,7 +175,7 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 	}
 }
 
-/* With qp->submit held, which it gives back. */
+/* The caller holds qp->submit. This function releases it. */
 static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u32 nr,
 			     u32 *submitted)
 {
@@ -189,7 +189,7 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 		if (err <= 0)
 			break;
 		err = 0;
-		/* What waits to be said is bounded by what is under way. */
+		/* No REPLY while a completion is late: this bounds the late ones. */
 		if (sqe.op == MRPC_OP_REPLY && mrpc_qp_is_late(qp))
 			break;
 		if (!mrpc_qp_reserve(qp, mrpc_enter_room(&sqe)))
@@ -216,14 +216,14 @@ struct mrpc_enter_wait {
 	u32 min;
 };
 
-/* What waits for room in the completion queue. */
+/* Posts and takes what waited for room in the completion queue. */
 static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
 {
 	mrpc_qp_say_late(qp);
 	mrpc_serve_pull(qp->session, qp);
 }
 
-/* Would mrpc_enter_pull() find something, and room for it? */
+/* Returns true if mrpc_enter_pull() would find something, and room for it. */
 static bool mrpc_enter_pulls(struct mrpc_qp *qp)
 {
 	if (mrpc_qp_says(qp))
@@ -232,32 +232,32 @@ static bool mrpc_enter_pulls(struct mrpc_qp *qp)
 }
 
 /*
- * Of what waits only that is taken for which there is room: else a thread that is
- * about to sleep would never do so. It need not look again by itself:
+ * Pulls what waits, as far as there is room: else a thread that is about to sleep would never
+ * sleep. It need not check again by itself:
  * - a request that comes later wakes it, mrpc_qp_set_pending();
- * - so does the completion that needs less room than was promised, which is given back before;
- * - who else makes room is in ENTER, or comes there, and takes them himself: by what he submits,
- *   or by what he consumes, after which he looks at MRPC_QP_PENDING.
+ * - a completion that needs less room than was reserved wakes it too. It gives the rest back first;
+ * - any other thread that makes room is in ENTER or enters later, and pulls by itself. It makes
+ *   room by what it submits, or by what it consumes: then it checks MRPC_QP_PENDING.
  */
 static bool mrpc_enter_done(void *ctx)
 {
 	struct mrpc_enter_wait *w = ctx;
 
 	if (unlikely(mrpc_enter_pulls(w->qp))) {
-		__set_current_state(TASK_RUNNING);	/* the last reference may be ours */
+		__set_current_state(TASK_RUNNING);	/* this may drop the last reference */
 		mrpc_enter_pull(w->qp);
 	}
 	return mrpc_qp_ready(w->qp) >= w->min;
 }
 
-/* Say whether something is left that no completion announces. */
+/* Sets MRPC_QP_PENDING if something is left that no completion announces. */
 static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
 {
 	bool left;
 
 	if (READ_ONCE(mrpc_qp_head(qp)->flags)) {
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, 0);
-		smp_mb();	/* before the look at the lists; who adds then sets the flag */
+		smp_mb();	/* before the look at the lists; an adder then sets the flag */
 	}
 	left = !list_empty(&qp->late);
 	if (qp->flags & MRPC_QP_SERVE)
@@ -267,9 +267,8 @@ static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
 }
 
 /*
- * Not to wait, or not any more, is no excuse for not working: what is ready would need
- * somebody else, and an entry of its own. But not for long, as nobody looks at the
- * completions meanwhile.
+ * Runs what is ready, even if the thread does not wait, or waits no more. Otherwise another thread
+ * would have to enter for it. Stops soon, because no thread looks at the completions meanwhile.
  */
 static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
 {
@@ -285,12 +284,12 @@ static void mrpc_enter_work(struct mrpc_session *session, struct mrpc_qp *qp)
 /**
  * mrpc_qp_enter() - MRPC_IOC_ENTER
  * @session: the session
- * @args: what to do; what is submitted is added to its count. The signal mask is the
- *	caller's affair
+ * @args: what to do. Adds the entries that it submits to args->submitted. The caller sets the
+ *	signal mask
  *
  * Context: process.
  * Return: 0, -EINVAL (no such queue pair, or more submitted than there was to submit), -EPROTO
- * (impossible submission queue), -ETIME; -EINTR: the same @args go on with it.
+ * (impossible submission queue), -ETIME; -EINTR: call again with the same @args to go on.
  */
 int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 {
@@ -301,10 +300,10 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 
 	if (!w.qp || args->min_complete > w.qp->cq.mask + 1 || args->submitted > args->to_submit)
 		return -EINVAL;
-	/* As no poller: one that sleeps must be able to go on when it is woken. */
+	/* Before it becomes a poller: a sleeping poller must be able to go on when woken. */
 	if (left && mutex_lock_interruptible(&w.qp->submit))
 		return -EINTR;
-	/* What our own entries make ready is ours, too. */
+	/* This thread also runs what its own entries make ready. */
 	mrpc_poll_begin(session, &poller);
 	if (left)
 		err = mrpc_enter_submit(session, w.qp, left, &taken);

@@ -18,7 +18,7 @@
 #include "core/user.h"
 #include "exec/recv_free.h"
 
-/* Offsets for mmap: the kind above, the heap offset or queue pair below. */
+/* Offsets for mmap: the kind in the high bits, the heap offset or queue pair in the low bits. */
 #define MRPC_MMAP_SHIFT		40
 #define MRPC_MMAP_SEND		0
 #define MRPC_MMAP_RECV		1
@@ -36,8 +36,8 @@ static int mrpc_open(struct inode *inode, struct file *file)
 }
 
 /*
- * The last file reference is gone, and with it every mapping and every thread
- * in an ioctl. Nothing here waits: connections end in their own work.
+ * The last file reference is gone, and so are all mappings and all threads in an ioctl. Nothing
+ * here waits: connections end in their own work.
  */
 static int mrpc_close(struct inode *inode, struct file *file)
 {
@@ -54,7 +54,7 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	xa_unlock(&session->conns);
 	for (i = 0; i < session->nr_qps; i++)
 		mrpc_qp_end(session->qps[i]);
-	if (session->setup)	/* else nobody was told of it */
+	if (session->setup)	/* else no watcher was told of it */
 		mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
 	while ((l = mrpc_listener_next(session, &id))) {
 		mrpc_listener_close(l);
@@ -87,7 +87,7 @@ static __poll_t mrpc_poll(struct file *file, poll_table *wait)
 	if (poll_requested_events(wait) & (EPOLLIN | EPOLLRDNORM))
 		poll_wait(file, &session->poll_wait, wait);
 	poll_wait(file, &session->accept_wait, wait);
-	smp_mb();	/* pairs with the one after a completion is posted, or a link listed */
+	smp_mb();	/* pairs with the barrier after a post of a completion or a listing */
 	if (!list_empty(&session->ready_listeners))
 		events = EPOLLPRI;
 	for (i = 0; i < nr; i++)
@@ -155,7 +155,7 @@ static int mrpc_mmap(struct file *file, struct vm_area_struct *vma)
 			return -EACCES;
 		if (!mrpc_heap_at(&session->recv, off, len))
 			return -EINVAL;
-		/* Who is told of a block there waits for the mmap lock, then finds it. */
+		/* A thread told of a block there waits for the mmap lock, then finds it. */
 		if (mrpc_heap_mapped(&session->recv, off))
 			mrpc_recv_freed(session);
 		vm_flags_clear(vma, VM_MAYWRITE);

@@ -17,7 +17,7 @@
 #include "exec/kick.h"
 #include "lib/ds/claim.h"
 
-/* A listener that @session's user is charged for, or NULL. */
+/* Returns a new listener, charged to the user of @session, or NULL. */
 static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
 					       struct mrpc_refusal *r, int *err)
 {
@@ -46,10 +46,10 @@ static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
 }
 
 /**
- * mrpc_listener_serve() - MRPC_IOC_SERVE
+ * mrpc_listener_serve() - MRPC_IOC_SERVE: open a listener
  * @session: the session
- * @args: where and what; the id and the bound address are filled
- * @r: why not
+ * @args: address and services; the id and the bound address are filled in
+ * @r: out: the reason of a failure
  *
  * Context: process; may sleep.
  * Return: 0 or a negative errno.
@@ -77,7 +77,7 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 		return err;
 	}
 	l->ops = ops;
-	/* Nobody accepts before it can be found. */
+	/* No thread accepts before the listener can be found. */
 	mrpc_claim_init(&l->claim);
 	mrpc_claim_disable(&l->claim);
 	l->max_message = min(args->max_message ?: 64U << 20, MRPC_MAX_MESSAGE);

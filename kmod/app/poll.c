@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Waiting: a thread that waits runs its session's ready datapaths itself, so
- * that what it waits for needs no second wake-up.
+ * Waiting. A thread that waits runs the ready datapaths of its session itself, so the event that it
+ * waits for needs no second wake-up.
  */
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -49,7 +49,7 @@ bool mrpc_datapath_poll(struct mrpc_session *session, struct mrpc_qp *qp)
 	return true;
 }
 
-/* Return: false: @entry was needed. Full barrier. */
+/* Return: false: @entry is needed, because w->one is in use. Full barrier. */
 static bool mrpc_waiters_join(struct mrpc_waiters *w, struct wait_queue_entry *entry)
 {
 	if (!READ_ONCE(w->one) && !cmpxchg(&w->one, NULL, current))
@@ -61,7 +61,7 @@ static bool mrpc_waiters_join(struct mrpc_waiters *w, struct wait_queue_entry *e
 static void mrpc_waiters_leave(struct mrpc_waiters *w, struct wait_queue_entry *entry, bool one)
 {
 	if (one)
-		smp_store_release(&w->one, NULL);	/* who waits here next sees what we did */
+		smp_store_release(&w->one, NULL);	/* the next waiter sees our writes */
 	else
 		remove_wait_queue(&w->others, entry);
 }
@@ -71,7 +71,7 @@ static bool mrpc_wait_ready(const struct mrpc_session *session)
 	return mrpc_session_ready(session) || !list_empty_careful(&session->ready_listeners);
 }
 
-/* Return: false: it is @until. */
+/* Sleeps. Return: false: the time @until has come. */
 static bool mrpc_wait_schedule(u64 until)
 {
 	ktime_t expires;
@@ -85,9 +85,9 @@ static bool mrpc_wait_schedule(u64 until)
 }
 
 /*
- * Sleep, unless there is something to do. It is among @waiters only meanwhile: a thread
- * that makes the condition true itself, by running a datapath, has nobody to
- * wake. Return: false: it is @until.
+ * Sleeps, unless there is something to do. The thread is among @waiters only while it sleeps. So if
+ * it makes the condition true itself, by running a datapath, it need not wake itself.
+ * Return: false: the time @until has come.
  */
 static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *waiters,
 			    bool (*done)(void *ctx), void *ctx, u64 until)
@@ -100,8 +100,8 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *w
 		if (!one)
 			add_wait_queue(&waiters->others, &entry);
 	}
-	/* The barrier pairs with the one of mrpc_waiters_any(): either they see the
-	 * sleeper, or it sees what they did.
+	/* The barrier pairs with the one of mrpc_waiters_any(): either the waker sees the
+	 * sleeper, or the sleeper sees the waker's writes.
 	 */
 	set_current_state(TASK_INTERRUPTIBLE);
 	if (!done(ctx) && !mrpc_wait_ready(session))
@@ -115,10 +115,10 @@ static bool mrpc_wait_sleep(struct mrpc_session *session, struct mrpc_waiters *w
 #define MRPC_BUSY_MAX	(10 * USEC_PER_MSEC)
 
 /*
- * Look for a while instead of sleeping (busy_poll): a thread that does not sleep need not be
- * woken. It is a poller, so what becomes ready is left to it; the rest it sees by itself. Not
- * where somebody else wants the processor, who may be the one that is waited for. @end: until
- * when, 0 at first: others may take again and again what it sees.
+ * Polls for a while instead of sleeping (busy_poll): a thread that does not sleep needs no wake-up.
+ * It is a poller, so others leave what becomes ready to it; it sees all else by itself. It stops if
+ * another task wants the processor, perhaps the task that it waits for. @end: end of polling, 0 on
+ * the first call. It stays the same over several calls, as others may take what this thread sees.
  * Return: true: there is something to do.
  */
 static noinline bool mrpc_wait_busy(struct mrpc_session *session, bool (*done)(void *ctx),
@@ -139,11 +139,11 @@ static noinline bool mrpc_wait_busy(struct mrpc_session *session, bool (*done)(v
 }
 
 /**
- * mrpc_poll_begin() - this thread will look what is ready
+ * mrpc_poll_begin() - make this thread a poller: it will look for ready datapaths
  * @session: the session
  * @p: on the stack, until mrpc_poll_end()
  *
- * From now on what becomes ready is left to it, unless another such thread sleeps: it
+ * From now on other threads leave what becomes ready to it, unless another poller sleeps. A poller
  * looks again before it sleeps or ends. Context: process.
  */
 void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p)
@@ -154,9 +154,9 @@ void mrpc_poll_begin(struct mrpc_session *session, struct mrpc_poller *p)
 }
 
 /**
- * mrpc_poll_end() - this thread looks no longer; what is ready is left to others
+ * mrpc_poll_end() - end being a poller; others run what is still ready
  * @session: the session
- * @p: of mrpc_poll_begin()
+ * @p: from mrpc_poll_begin()
  */
 void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p)
 {
@@ -168,11 +168,11 @@ void mrpc_poll_end(struct mrpc_session *session, struct mrpc_poller *p)
  * mrpc_poll_wait() - wait for a condition, running ready datapaths meanwhile
  * @session: the session, between mrpc_poll_begin() and mrpc_poll_end()
  * @qp: queue pair of this thread, or NULL
- * @waiters: woken when the condition may have become true, besides the task itself;
+ * @waiters: list that is woken when the condition may have become true, besides the task itself;
  *	or NULL
  * @done: the condition
  * @ctx: for @done
- * @until: CLOCK_MONOTONIC ns, U64_MAX for ever
+ * @until: CLOCK_MONOTONIC time in ns, U64_MAX for ever
  *
  * Context: process, no lock and no claim held.
  * Return: 0, -ETIME or -EINTR.
@@ -192,7 +192,7 @@ int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc
 		ret = -EINTR;
 		if (signal_pending(current))
 			break;
-		/* The clock is read only when it may matter: after a poll. */
+		/* Read the clock only if it may matter: after a poll. */
 		ret = -ETIME;
 		if (polled && until != U64_MAX && ktime_get_ns() >= until)
 			break;
@@ -211,14 +211,14 @@ int mrpc_poll_wait(struct mrpc_session *session, struct mrpc_qp *qp, struct mrpc
 }
 
 /**
- * mrpc_wait() - mrpc_poll_wait() of a thread that does nothing else
+ * mrpc_wait() - mrpc_poll_wait() for a thread that does nothing else
  * @session: the session
- * @waiters: as there
- * @done: as there
- * @ctx: as there
- * @until: as there
+ * @waiters: see mrpc_poll_wait()
+ * @done: see mrpc_poll_wait()
+ * @ctx: see mrpc_poll_wait()
+ * @until: see mrpc_poll_wait()
  *
- * Context and return: as there.
+ * Context and return: see mrpc_poll_wait().
  */
 int mrpc_wait(struct mrpc_session *session, struct mrpc_waiters *waiters,
 	      bool (*done)(void *ctx), void *ctx, u64 until)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* A message that has arrived whole: the place in the heap, the completion. */
+/* Messages that have arrived whole: placing them in the heap, and their completions. */
 #include <linux/list.h>
 #include <linux/nospec.h>
 
@@ -19,13 +19,13 @@
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
 
-/* A block has the message, which may be none, metadata and detail, and what is added here. */
+/* A block has the message (perhaps none), metadata and detail, and the times added here. */
 u64 mrpc_block_len(const struct mrpc_frame *f, bool times)
 {
 	return (u64)mrpc_frame_msg_known(f) + f->prefix + (times ? sizeof(struct mrpc_times) : 0);
 }
 
-/* What has waited for a block has one, or needs none any more. */
+/* Takes a connection off the stalled list: its message has a block, or needs none any more. */
 void mrpc_sink_unstall(struct mrpc_conn *conn)
 {
 	struct mrpc_session *session = conn->session;
@@ -51,7 +51,7 @@ void mrpc_sink_unalloc(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_arrival_place() - write what has been judged into its block, but the byte section
+ * mrpc_arrival_place() - write a judged message into its block, except the byte section
  * @a: the message, which has a block
  * @prefix: its metadata, detail and head
  */
@@ -69,7 +69,7 @@ void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix)
  * @conn: the connection
  * @call: the call; the caller keeps its own reference
  * @status: enum mrpc_status
- * @detail: a sentence
+ * @detail: a sentence for the peer
  *
  * Context: owner of the receive claim; may sleep.
  * Return: 0 or -ENOMEM, after which the connection must end.
@@ -85,7 +85,7 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 	if (ours)
 		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
 	spin_unlock(&conn->lock);
-	if (!ours)	/* the deadline was faster: answered */
+	if (!ours)	/* the deadline came first: it has answered */
 		return 0;
 	if (mrpc_chain_ends(&conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
@@ -97,9 +97,9 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 }
 
 /**
- * mrpc_sink_fail_reply() - a reply ends its call without a block: something is wrong with it
+ * mrpc_sink_fail_reply() - end a call without a block, because its reply is faulty
  * @conn: the connection
- * @id: of the call
+ * @id: id of the call
  * @status: enum mrpc_status
  * @detail: a sentence
  *
@@ -143,8 +143,8 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		.priority = call->priority,
 		.deadline_ns = call->deadline.when,
 	};
-	/* A deadline or cancel while the rest arrived? One that comes later, or is just
-	 * coming, finds a request that has been delivered.
+	/* Checks for a deadline or cancel while the rest arrived. A later one, or one that
+	 * comes right now, finds a request that has been delivered.
 	 */
 	if (test_bit(MRPC_CALL_ABORTED, &call->flags)) {
 		mrpc_recv_cancel(conn->session, a->block, a->block_len);
@@ -168,7 +168,7 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	u64 id = f->call_id;
 	bool known;
 
-	if (conn->replica) {	/* it ends where it was made */
+	if (conn->replica) {	/* the call ends on the connection that made it */
 		mrpc_carry_done(conn, a->call, f->status);
 		conn = a->call->conn;
 		id = a->call->id;
@@ -187,7 +187,7 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		WRITE_ONCE(mine->times.deliver, ktime_get_ns());
 	if (mine && a->base) {
 		if (mine->sqe_flags & MRPC_SQE_TIMES) {
-			/* Who has sent it may stamp it just now. */
+			/* The sender of the call may stamp it at this moment. */
 			struct mrpc_times times = {
 				.submit = mine->times.submit,
 				.marshal = mine->times.marshal,
@@ -209,11 +209,11 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	if (mine)
 		mrpc_call_complete(mine, &cqe);
 	mrpc_conn_drained(conn);
-	mrpc_call_put_some(a->call, mine ? 2 : 1);	/* the table's was @mine */
+	mrpc_call_put_some(a->call, mine ? 2 : 1);	/* @mine was the table's reference */
 }
 
 /**
- * mrpc_arrival_done() - a message is complete in its block: deliver it
+ * mrpc_arrival_done() - deliver a message that is complete in its block
  * @conn: the connection
  * @a: the message; its reference to the call is consumed
  *

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls that another connection's link carries: see replica.h.
+ * Calls that the link of another connection carries: see replica.h.
  *
- * Such a call is in two tables. That of the connection it was made on decides who
- * completes it: whoever takes it out there, once. That of the link gives it its id
- * on the wire, and says how many are outstanding; it is left when the reply has
- * come, when the link has ended, or when the request will not be sent after all.
- * Each table holds a reference. The locks of the two are never held together.
+ * Such a call is in two tables. The table of its own connection decides which thread completes it:
+ * the one that takes it out there, once. The table of the link gives the call its id on the wire,
+ * and counts the outstanding calls. The call leaves it when the reply has come, when the link has
+ * ended, or when the request will not be sent after all. Each table holds a reference. The locks of
+ * the two are never held together.
  *
- * The owner of the connection's transmit claim gives a request to the link's queue
- * and never to another's: so it runs at most once. Nobody holds two claims: the
+ * The owner of the connection's transmit claim gives a request to the queue of one link and never
+ * to another: so it runs at most once. No thread holds two claims: the link runs only after the
+ * claim of the connection has been given back.
  * link's own direction runs when that of the connection has been given back.
  */
 #include "call/carry.h"
@@ -24,14 +25,14 @@
 #include "lib/message/wire.h"
 
 /**
- * mrpc_carry() - have a link carry a call
+ * mrpc_carry() - make a link carry a call
  * @call: a call whose request is among the engines of its connection
- * @link: the link; its replica keeps it
+ * @link: the link; its replica keeps it alive
  *
- * The request goes to the link when it comes out of the engines.
+ * The request goes to the link when it leaves the engines.
  *
- * Context: owner of the transmit claim of the call's connection; its set's lock is
- * held.
+ * Context: owner of the transmit claim of the call's connection, holds the lock of the replica
+ * set.
  * Return: 0; -ENOTCONN: the link takes no more calls; -EBUSY: not now.
  */
 int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
@@ -56,7 +57,7 @@ int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
 	return err;
 }
 
-/* Out of the link's table. Return: it was there; its reference is the caller's now. */
+/* Takes a call out of the link's table. Return: true: the caller gets the table's reference. */
 static bool mrpc_carry_take(struct mrpc_conn *link, u64 id, u16 status)
 {
 	struct mrpc_call *mine;
@@ -75,7 +76,7 @@ static bool mrpc_carry_take(struct mrpc_conn *link, u64 id, u16 status)
 }
 
 /**
- * mrpc_carry_undo() - a request that a link was to carry will not be sent
+ * mrpc_carry_undo() - take back a request that a link was to carry: it will not be sent
  * @call: the call
  *
  * Context: owner of the transmit claim of the call's connection.
@@ -96,7 +97,7 @@ void mrpc_carry_undo(struct mrpc_call *call)
  * @conn: the connection
  * @rpc: an rpc on no queue
  *
- * Whoever owns the claim calls mrpc_carry_flush() when he has given it back.
+ * The owner of the claim calls mrpc_carry_flush() after it has given the claim back.
  * Context: owner of the transmit claim of @conn.
  */
 void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
@@ -113,7 +114,7 @@ void mrpc_carry_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_carry_cancel() - a CANCEL goes where the call has gone
+ * mrpc_carry_cancel() - send a CANCEL over the same link as its call
  * @cancel: the CANCEL
  *
  * Context: owner of the transmit claim that has the CANCEL.
@@ -130,7 +131,7 @@ void mrpc_carry_cancel(struct mrpc_call *cancel)
 }
 
 /**
- * mrpc_carry_flush() - run the links that were given something
+ * mrpc_carry_flush() - run the links that have new rpcs
  * @conn: the connection
  *
  * Context: process; may sleep; no claim held.
@@ -143,8 +144,8 @@ void mrpc_carry_flush(struct mrpc_conn *conn)
 		struct mrpc_conn *link = llist_entry(node, struct mrpc_conn, dp.touch);
 
 		node = node->next;
-		/* Who adds something from now on lists it again, after we have read where
-		 * it was. The claim's barrier orders this before the look at the queue.
+		/* A thread that adds an rpc from now on lists the link again, after the read of
+		 * node->next. The claim's barrier orders this before the check of the queue.
 		 */
 		clear_bit_unlock(MRPC_CONN_TOUCHED, &link->flags);
 		mrpc_datapath_tx(link);
@@ -153,10 +154,10 @@ void mrpc_carry_flush(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_carry_done() - a link has received the reply of a call
+ * mrpc_carry_done() - note that a link has received the reply of a call
  * @link: the link
  * @call: the call; the caller has a reference, and completes it
- * @status: of the reply
+ * @status: status of the reply
  *
  * Context: owner of the link's receive claim.
  */
@@ -170,7 +171,7 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
 }
 
 /**
- * mrpc_carry_fail() - a call ends because of what its link did
+ * mrpc_carry_fail() - end a call because its link failed
  * @link: the link
  * @call: taken out of the link's table, with that table's reference
  * @status: enum mrpc_status
@@ -191,8 +192,8 @@ void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
 }
 
 /**
- * mrpc_carry_fail_all() - a link has ended: so do the calls that it carried
- * @link: the link; CLOSED, its claims are the caller's
+ * mrpc_carry_fail_all() - end the calls of a link that has ended
+ * @link: the link; CLOSED, the caller owns its claims
  */
 void mrpc_carry_fail_all(struct mrpc_conn *link)
 {

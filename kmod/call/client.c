@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The client's side of a call: submission, its one completion, cancellation.
+ * The client's side of a call: submission, its only completion, cancellation.
  */
 #include <linux/list.h>
 #include <linux/nospec.h>
@@ -27,8 +27,8 @@
 #include "lib/message/wire.h"
 
 /**
- * mrpc_cqe_explain() - attach a sentence to a completion made by this host
- * @session: whose receive heap to use
+ * mrpc_cqe_explain() - attach a sentence to a completion that this host makes
+ * @session: the session with the receive heap to use
  * @cqe: a completion without a block
  * @detail: the sentence; left out if there is no room for it
  *
@@ -58,9 +58,9 @@ void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const 
 
 /**
  * mrpc_call_complete() - deliver a call's terminal completion
- * @call: a call that the caller has taken out of the call table, so this
- *	happens once; the table's reference is still the caller's to put
- * @cqe: everything but user_data, type and MRPC_CQE_FREED
+ * @call: the call. The caller has taken it out of the call table, so this happens once. The caller
+ *	still has to put the table's reference
+ * @cqe: all fields except user_data, type and MRPC_CQE_FREED
  *
  * Context: any but hard interrupt.
  */
@@ -83,7 +83,7 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 		mrpc_call_set(call, MRPC_CALL_DONE);
 		return;
 	}
-	/* The queue pair's lock orders us with mrpc_call_sent_put(). */
+	/* The queue pair's lock orders this with mrpc_call_sent_put(). */
 	spin_lock_bh(&qp->lock);
 	if (test_bit(MRPC_CALL_SENT, &call->flags)) {
 		cqe->flags |= MRPC_CQE_FREED;
@@ -110,7 +110,7 @@ void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail)
 	mrpc_call_complete(call, &cqe);
 }
 
-/* A reply that waits for heap may be its own, and what is behind that needs none. */
+/* Kicks a stalled link. It may wait for room for this reply, and those behind it may need none. */
 static void mrpc_call_unblock(struct mrpc_call *call)
 {
 	struct mrpc_conn *link = READ_ONCE(call->via) ?: call->conn;
@@ -138,8 +138,8 @@ void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail)
 }
 
 /**
- * mrpc_call_wanted() - does somebody still wait for the reply?
- * @call: a call of this side; a reference
+ * mrpc_call_wanted() - return true if the application still waits for the reply
+ * @call: a call of this side; the caller has a reference
  */
 bool mrpc_call_wanted(struct mrpc_call *call)
 {
@@ -153,10 +153,10 @@ bool mrpc_call_wanted(struct mrpc_call *call)
 }
 
 /**
- * mrpc_call_give_up() - a call has failed, and its peer will not answer: its slot is free
- * @call: the call, or what is left of it, in its connection's table
+ * mrpc_call_give_up() - free the slot of a failed call that the peer will not answer
+ * @call: the call, or its remaining entry, in the table of its connection
  *
- * Return: it was still waited for: the caller aborts it.
+ * Return: true: the application still waited for it: the caller must abort it.
  */
 bool mrpc_call_give_up(struct mrpc_call *call)
 {
@@ -175,12 +175,12 @@ bool mrpc_call_give_up(struct mrpc_call *call)
 }
 
 /**
- * mrpc_call_cancel() - the application gives a call up
+ * mrpc_call_cancel() - cancel a call for the application
  * @conn: its connection
- * @user_data: names the call
+ * @user_data: user data of the call
  * @qp: the queue pair it was submitted on, or NULL for a synchronous one
  *
- * Return: 0, or -ENOENT: it has completed or never was.
+ * Return: 0, or -ENOENT: it has completed, or there was no such call.
  */
 int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
 {
@@ -268,7 +268,7 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	return 0;
 }
 
-/* Give the call an id and enter it into the table. */
+/* Gives the call an id and enters it into the table. */
 static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_refusal *r)
 {
 	struct mrpc_conn *conn = call->conn;
@@ -302,7 +302,7 @@ again:
 	if (id) {
 		call->id = id;
 		call->rpc.frame.call_id = id;
-		mrpc_call_get_new(call);	/* the table's; the lock hides it */
+		mrpc_call_get_new(call);	/* for the table; the lock hides the call */
 		conn->stats.calls++;
 		conn->services.list[call->method >> 16].calls++;
 	}
@@ -329,15 +329,15 @@ again:
 /**
  * mrpc_call_submit() - start a call
  * @session: the session
- * @conn: what @sqe->conn names, a reference of the caller's; NULL if that is nothing
+ * @conn: the connection that @sqe->conn names, with the caller's reference; NULL if there is none
  * @sqe: private copy of the descriptor
- * @qp: where its completions go, with 2 entries reserved (1 with
+ * @qp: queue pair of its completions, with 2 entries reserved (1 with
  *	MRPC_SQE_COPY); NULL for a synchronous call
- * @sync: synchronous call: out: the call, with a reference
- * @failed: out, on failure: the terminal completion. With @qp it is posted
- *	already, and the reservations are used up
+ * @sync: out, for a synchronous call: the call, with a reference
+ * @failed: out, on failure: the terminal completion. With @qp it is already
+ *	posted, and the reservations are used up
  *
- * The submit function: every entry point is an adapter of it.
+ * All entry points submit through this function.
  * Context: process; may sleep.
  * Return: 0: the caller runs the datapath next, mrpc_datapath_tx(); or a negative errno.
  */

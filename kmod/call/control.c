@@ -10,11 +10,11 @@
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
 
-#define MRPC_PONG_QUEUE	512	/* no answers to probes behind more than this */
+#define MRPC_PONG_QUEUE	512	/* answer no probes if more than this is queued */
 
 /*
- * A CANCEL of no call that is being served. If the call has not come, its request was given up on
- * its way: should it come all the same it is not executed, and this is its reply.
+ * Handles a CANCEL of a call that is not being served. If the call has not come, the peer gave up
+ * its request on the way. If the request comes all the same, it is not executed: this is its reply.
  */
 static int mrpc_hear_skip(struct mrpc_conn *conn, u64 id)
 {
@@ -58,10 +58,10 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 }
 
 /*
- * A server that drains says BYE; the client starts no more calls and says BYE,
- * too, behind all that it has sent. So the server knows when it has heard
- * everything, and no call is lost to the end of the connection. The link of a replica
- * says nothing, and is closed behind its last call: see mrpc_conn_bye().
+ * Handles a BYE. A server that drains sends BYE. The client then starts no more calls, and sends
+ * BYE after all that it has sent. So the server knows when it has received everything, and the end
+ * of the connection loses no call. The link of a replica sends no BYE. It is closed after its last
+ * call: see mrpc_conn_bye().
  */
 static int mrpc_hear_bye(struct mrpc_conn *conn)
 {
@@ -83,7 +83,7 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 	return 0;
 }
 
-/* The answer's way through the transmit queue decides which frames still are as before. */
+/* The place of the answer in the transmit queue decides which frames keep the old features. */
 static int mrpc_hear_features(struct mrpc_conn *conn, u64 mask)
 {
 	u64 answer;
@@ -93,7 +93,7 @@ static int mrpc_hear_features(struct mrpc_conn *conn, u64 mask)
 }
 
 /**
- * mrpc_conn_control() - a frame without content has arrived
+ * mrpc_conn_control() - handle a frame without content
  * @conn: the connection
  * @frame: the frame
  *

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The sink: frames from a transport become requests and replies in the receive
- * heap.
+ * The sink: makes requests and replies in the receive heap from the frames of a transport.
  *
- * Everything in a frame's head is checked in kernel memory before a byte of it
- * is placed; only then the byte section is read, straight to its place.
+ * The head of a frame is checked in kernel memory before a byte of it is placed. Only then the byte
+ * section is read, straight to its place.
  */
 #include <linux/list.h>
 #include <linux/nospec.h>
@@ -34,12 +33,12 @@
 #include "lib/message/schema.h"
 #include "lib/message/wire.h"
 
-#define MRPC_TX_QUEUE_MAX	1024	/* answers queued before input stops */
+#define MRPC_TX_QUEUE_MAX	1024	/* answers that are queued before input stops */
 
 /*
- * Allocate the block of the frame being received.
- * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC:
- * never, the receive heap is too small for it.
+ * Allocates the block of the frame being received.
+ * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC: never, the receive
+ * heap is too small for it.
  */
 static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 {
@@ -58,7 +57,7 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 	if (list_empty(&conn->exec.stalled))
 		list_add_tail(&conn->exec.stalled, &session->stalled);
 	spin_unlock_bh(&session->ready_lock);
-	/* A block may have come back meanwhile, and who freed it seen an empty list: look
+	/* A block may have come back meanwhile, freed by a thread that saw an empty list: check
 	 * again. Pairs with the barrier in mrpc_recv_freed().
 	 */
 	smp_mb();
@@ -73,7 +72,7 @@ out:
 }
 
 /**
- * mrpc_sink_place() - accepted: place the head, and tell the transport where the rest goes
+ * mrpc_sink_place() - place the head of an accepted message, and where the rest must go
  * @conn: the connection
  * @prefix: metadata, detail and head
  */
@@ -82,7 +81,7 @@ void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix)
 	struct mrpc_sink *sink = &conn->receive.sink;
 	const struct mrpc_frame *f = &sink->a.frame;
 
-	if (!sink->a.base)	/* a status without a word */
+	if (!sink->a.base)	/* a status without detail */
 		return;
 	mrpc_arrival_place(&sink->a, prefix);
 	sink->addr = sink->a.base + f->head_len;
@@ -101,7 +100,7 @@ void mrpc_sink_skip(struct mrpc_receive *in)
 	sink->left = sink->a.frame.msg.bytes;
 }
 
-/* Answers pile up because the peer does not read them: stop reading too. */
+/* Stops input if answers pile up because the peer does not read them. */
 static bool mrpc_sink_tx_full(struct mrpc_conn *conn)
 {
 	if (atomic_read(&conn->dp.tx_queued) < MRPC_TX_QUEUE_MAX)
@@ -154,7 +153,7 @@ static bool mrpc_sink_knows(const struct mrpc_conn_services *s, const struct mrp
 	return (f->method & 0xffff) < s->list[s->map[svc]].schema->plan->nr_methods;
 }
 
-/* Enter a call into the serve table, where its duplicates are found. */
+/* Enters a call into the serve table, which finds duplicates. */
 static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 {
 	const struct mrpc_frame *f = &conn->receive.sink.a.frame;
@@ -180,7 +179,7 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	if (!err && f->remaining_us)	/* as much room as calls: never fails */
 		mrpc_deadlines_add(&conn->calls.deadlines, &call->deadline);
 	if (!err) {
-		mrpc_call_get_new(call);	/* the table's; the lock hides it */
+		mrpc_call_get_new(call);	/* for the table; the lock hides the call */
 		conn->stats.calls++;
 	}
 	spin_unlock(&conn->lock);
@@ -190,8 +189,8 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 }
 
 /*
- * There was no memory for a call, or it is a duplicate. Streams have none; but where a CANCEL may
- * take the place of its call, and was quicker, that has been answered, and this is nothing.
+ * Handles a CALL without memory, or a duplicate. A stream has no duplicates. But where a CANCEL may
+ * replace its call, it may have come first. Then it was answered, and the CALL is skipped.
  */
 static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
 {
@@ -310,7 +309,7 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (len) {
 		err = mrpc_sink_alloc(conn, len);
 		if (err == -EAGAIN) {
-			/* Who gives it up from now on finds us on the stalled list. */
+			/* A thread that gives it up from now on finds the link stalled. */
 			if (!mrpc_call_wanted(call))
 				mrpc_kick_rx(conn);
 			mrpc_call_put(call);
@@ -344,11 +343,11 @@ fail:
 }
 
 /**
- * mrpc_sink_expects() - may this frame come now, on this side?
+ * mrpc_sink_expects() - return true if this frame may come now, on this side
  * @conn: the connection
  * @frame: its decoded header
  *
- * Asked before memory is spent on the rest of it.
+ * The transport checks this before it spends memory on the rest of the frame.
  */
 bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
@@ -374,7 +373,7 @@ bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 EXPORT_SYMBOL_GPL(mrpc_sink_expects);
 
 /**
- * mrpc_sink_head() - a frame's head has arrived
+ * mrpc_sink_head() - take the head of a frame
  * @conn: the connection
  * @frame: its decoded header; may be that in conn->receive.sink
  * @prefix: metadata, detail, struct and text sections with padding
@@ -395,7 +394,7 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 
 	if (!mrpc_sink_expects(conn, frame))
 		return -EPROTO;
-	/* Not @a.block and its length, which say something only beside @a.base. */
+	/* Leave @a.block and its length: they are valid only with @a.base. */
 	sink->addr = NULL;
 	sink->left = 0;
 	sink->active = false;
@@ -436,11 +435,11 @@ int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const
 EXPORT_SYMBOL_GPL(mrpc_sink_head);
 
 /**
- * mrpc_sink_too_big() - a frame exceeds the limit: answer it unread
+ * mrpc_sink_too_big() - answer a frame that exceeds the limit, unread
  * @conn: the connection
  * @frame: its header, from a failed mrpc_wire_decode()
  *
- * The transport throws the whole frame away. Return: as mrpc_sink_head().
+ * The transport discards the whole frame. Return: as mrpc_sink_head().
  */
 int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 {
@@ -479,7 +478,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
 
 /**
- * mrpc_sink_done() - a frame is complete: deliver it
+ * mrpc_sink_done() - deliver a complete frame
  * @conn: the connection
  *
  * Context: owner of the receive claim; may sleep.
@@ -499,7 +498,7 @@ void mrpc_sink_done(struct mrpc_conn *conn)
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_done);
 
-/* The same message, elsewhere. */
+/* Moves a message from one sink to another. */
 static void mrpc_sink_move(struct mrpc_sink *from, struct mrpc_sink *to)
 {
 	*to = *from;
@@ -535,8 +534,8 @@ void mrpc_sink_resume(struct mrpc_receive *in, struct mrpc_sink *from)
 EXPORT_SYMBOL_GPL(mrpc_sink_resume);
 
 /*
- * Free the block of a message that was placed in part. What is to come, at the end of the byte
- * section, has not been written, and would take long: a message is announced by a few bytes.
+ * Frees the block of a message that was placed in part. The missing part, at the end of the byte
+ * section, has not been written. Clearing it would take long: a few bytes announce a message.
  */
 static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
 {
@@ -548,9 +547,9 @@ static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
 }
 
 /**
- * mrpc_sink_drop() - an active message will not be completed
+ * mrpc_sink_drop() - drop an active message that will not be completed
  * @conn: the connection; the caller owns the receive claim
- * @sink: the connection's own, or a parked one; empty afterwards
+ * @sink: the sink of the connection, or a parked one; empty afterwards
  *
  * The call of a request stays in the serve table. Context: process; may sleep.
  */
@@ -566,15 +565,15 @@ void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_drop);
 
-/* Whose message is it? NULL: it was refused, or is nobody's. */
+/* Returns the call of a message. NULL: it was refused, or it belongs to no call. */
 static struct mrpc_call *mrpc_sink_owner(const struct mrpc_sink *sink)
 {
 	return sink->rx ? sink->rx->a.call : sink->a.call;
 }
 
 /**
- * mrpc_sink_wanted() - does anybody want the rest of a message?
- * @sink: the connection's own, or a parked one; active
+ * mrpc_sink_wanted() - return true if the rest of a message is still wanted
+ * @sink: the sink of the connection, or a parked one; active
  *
  * Context: owner of the receive claim. Return: false: it was refused, or its call has ended.
  */
@@ -590,7 +589,7 @@ bool mrpc_sink_wanted(const struct mrpc_sink *sink)
 EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
 
 /**
- * mrpc_sink_give_up() - the rest of a message that nobody wants will not come
+ * mrpc_sink_give_up() - drop an unwanted message: the rest of it will not come
  * @conn: the connection, whose sink has an active message that is not wanted
  *
  * Context: owner of the receive claim; may sleep.
@@ -613,10 +612,10 @@ EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
  * mrpc_sink_abort() - the peer has given up the request that the sink has
  * @in: of the connection; its sink has an active message
  *
- * Nothing of it has been delivered, and nothing will be. Its call ends as if CANCEL had come.
+ * No part of it has been delivered, or will be. Its call ends as after a CANCEL.
  *
  * Context: owner of the receive claim; may sleep.
- * Return: 0; -EPROTO: it is no request; -ENOMEM. Then the connection must end.
+ * Return: 0; -EPROTO: it is no request; -ENOMEM. After an error the connection must end.
  */
 int mrpc_sink_abort(struct mrpc_conn *conn)
 {

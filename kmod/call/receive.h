@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The sink, for those who deliver what the engines kept: call/receive_staged.c.
+ * The sink, for the code that delivers the messages that engines kept: call/receive_staged.c.
  */
 #ifndef MRPC_CALL_RECEIVE_H
 #define MRPC_CALL_RECEIVE_H

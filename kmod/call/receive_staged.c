@@ -2,11 +2,10 @@
 /*
  * Received messages among the engines.
  *
- * The engines judge a message when its head has arrived and been verified. One
- * that passes at once is placed as if there were none. One that an engine
- * keeps, or whose byte section an engine looks at, is staged in memory of the
- * kernel; its block in the receive heap is reserved meanwhile and gets its
- * content, or is freed unwritten, when the verdict has been given.
+ * The engines judge a message when its head has arrived and is verified. A message that passes at
+ * once is placed as if there were no engines. If an engine keeps it, or looks at its byte section,
+ * it is staged in kernel memory. Its block in the receive heap is reserved meanwhile. After the
+ * verdict the block gets its content, or is freed unwritten.
  */
 #include <linux/slab.h>
 
@@ -31,7 +30,7 @@ static struct mrpc_rx *mrpc_rpc_rx(struct mrpc_rpc *rpc)
 	return container_of(rpc, struct mrpc_rx, rpc);
 }
 
-/* Bytes of a staged message, as it stood on the wire. */
+/* Returns the bytes of a staged message, as it was on the wire. */
 static u64 mrpc_rx_len(const struct mrpc_rx *rx)
 {
 	return sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&rx->a.frame) +
@@ -39,8 +38,8 @@ static u64 mrpc_rx_len(const struct mrpc_rx *rx)
 }
 
 /*
- * An object that shows the engines the sink's message. It stays the connection's spare one,
- * and the sink keeps what it has, until mrpc_rx_begin(). Return: NULL without memory.
+ * Returns an object that shows the sink's message to the engines. It stays the connection's spare
+ * object, and the sink keeps its contents, until mrpc_rx_begin(). Return: NULL without memory.
  */
 static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, const u8 *prefix)
 {
@@ -49,7 +48,7 @@ static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, cons
 
 	if (unlikely(!rx))
 		return NULL;
-	/* All else is as mrpc_rx_new() made it, or mrpc_rx_begin() makes it. */
+	/* mrpc_rx_new() or mrpc_rx_begin() sets all other fields. */
 	rx->rpc.call = a->call;
 	rx->rpc.frame = a->frame;
 	rx->rpc.deadline = a->call->deadline.when;
@@ -58,7 +57,7 @@ static __always_inline struct mrpc_rx *mrpc_rx_show(struct mrpc_conn *conn, cons
 	return rx;
 }
 
-/* The message has left the engines; what it held has been given on or freed. */
+/* Frees a message that has left the engines, after its contents were passed on or freed. */
 static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	if (rx->staged) {
@@ -74,7 +73,7 @@ static void mrpc_rx_free(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	mrpc_chain_room(conn);
 }
 
-/* Take the head into memory of ours, and have the byte section follow. */
+/* Copies the head into kernel memory, where the byte section follows. */
 static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	u64 len = mrpc_rx_len(rx);
@@ -94,7 +93,7 @@ static int mrpc_rx_stage(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	return 0;
 }
 
-/* Let go of what the message was to become. */
+/* Gives up the block and the call of a message. */
 static void mrpc_rx_abandon(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	if (rx->a.base)
@@ -105,7 +104,7 @@ static void mrpc_rx_abandon(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	rx->a.call = NULL;
 }
 
-/* It came out of the engines with its byte section in staging memory, or with none. */
+/* Places a message that left the engines, with its byte section (if any) in staging memory. */
 static void mrpc_rx_place(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	const u8 *prefix = rx->rpc.data + sizeof(struct mrpc_wire_hdr);
@@ -121,7 +120,7 @@ static void mrpc_rx_place(struct mrpc_conn *conn, struct mrpc_rx *rx)
 }
 
 /**
- * mrpc_rx_out() - a received rpc has passed the engines
+ * mrpc_rx_out() - take a received rpc that has passed the engines
  * @conn: the connection
  * @rpc: the rpc
  *
@@ -136,12 +135,12 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		return;
 	}
 	rx->passed = true;
-	if (!rx->sink)	/* else who has its bytes goes on */
+	if (!rx->sink)	/* else the function that has its bytes goes on */
 		mrpc_rx_place(conn, rx);
 }
 
 /**
- * mrpc_rx_rejected() - an engine has rejected a received rpc
+ * mrpc_rx_rejected() - answer a received rpc that an engine has rejected
  * @conn: the connection
  * @rpc: the rpc
  *
@@ -165,9 +164,9 @@ void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_rx_drop() - a received rpc will not be delivered
+ * mrpc_rx_drop() - drop a received rpc that will not be delivered
  * @conn: the connection
- * @rpc: the rpc, no engine's
+ * @rpc: the rpc; no engine has it
  *
  * Context: owner of the receive claim; may sleep.
  */
@@ -181,7 +180,7 @@ void mrpc_rx_drop(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_rx_free(conn, rx);
 }
 
-/* Is it an engine's, of which it cannot be had back now? */
+/* Returns true if an engine has the message, and cannot give it back now. */
 static bool mrpc_rx_is_kept(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	bool among = !rx->carried && !rx->passed && !rx->refused && rx->rpc.born;
@@ -190,30 +189,30 @@ static bool mrpc_rx_is_kept(struct mrpc_conn *conn, struct mrpc_rx *rx)
 }
 
 /**
- * mrpc_rx_cut() - the rest of a message will not come
+ * mrpc_rx_cut() - drop a message: the rest of it will not come
  * @conn: the connection
- * @rx: what has come of it
+ * @rx: the part that has come
  *
  * Context: owner of the receive claim; may sleep.
  */
 void mrpc_rx_cut(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	rx->sink = NULL;
-	/* Who keeps it lets it pass some time, or has it taken away with the connection. */
+	/* An engine that keeps it passes it later, or loses it at the end of the connection. */
 	if (mrpc_rx_is_kept(conn, rx))
 		rx->cut = true;
 	else
 		mrpc_rx_drop(conn, &rx->rpc);
 }
 
-/* The engines get on with what they have; if they want another turn, somebody comes. */
+/* Runs the engines on what they hold. If they want another turn, kicks the connection. */
 static void mrpc_rx_run(struct mrpc_conn *conn)
 {
 	if (conn->dp.path[MRPC_RX].held && mrpc_chain_run(conn, MRPC_RX))
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 }
 
-/* The sink's message, which @rx shows, becomes one of @conn's received messages. */
+/* Makes the sink's message, which @rx shows, one of the received messages of @conn. */
 static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	struct mrpc_sink *sink = &conn->receive.sink;
@@ -231,7 +230,7 @@ static void mrpc_rx_begin(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	rx->sink = sink;
 }
 
-/* No memory for the sink's message: it has none any more. */
+/* Drops the sink's message, because there is no memory for it. */
 static int mrpc_rx_give_up(struct mrpc_conn *conn)
 {
 	mrpc_sink_unalloc(conn);
@@ -240,7 +239,7 @@ static int mrpc_rx_give_up(struct mrpc_conn *conn)
 	return -ENOMEM;
 }
 
-/* It is to be staged before anybody sees it. Return: 0 or -ENOMEM. */
+/* Stages a message before any engine sees it. Return: 0 or -ENOMEM. */
 static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	int err = mrpc_rx_stage(conn, rx);
@@ -250,14 +249,14 @@ static int mrpc_rx_stage_or_drop(struct mrpc_conn *conn, struct mrpc_rx *rx)
 	return err;
 }
 
-/* All of it is here: the engines judge it. They may have gone since it began; then it is out. */
+/* Lets the engines judge a complete message. If the engines have gone meanwhile, it passes. */
 static void mrpc_rx_judge(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	if (!mrpc_chain_wants(&conn->dp, MRPC_RX) || mrpc_chain_enter(conn, MRPC_RX, &rx->rpc))
 		mrpc_rx_out(conn, &rx->rpc);
 }
 
-/* The engines have a message that did not pass at once. Return: as mrpc_rx_enter(). */
+/* Handles a message that did not pass the engines at once. Return: as mrpc_rx_enter(). */
 static int mrpc_rx_keep(struct mrpc_conn *conn, struct mrpc_rx *rx, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->receive.sink;
@@ -277,7 +276,7 @@ static int mrpc_rx_keep(struct mrpc_conn *conn, struct mrpc_rx *rx, const u8 *pr
 	return 0;
 }
 
-/* The engines want it in memory of ours. Return: as mrpc_rx_enter(). */
+/* Enters a message that the engines want in kernel memory. Return: as mrpc_rx_enter(). */
 static noinline int mrpc_rx_enter_staged(struct mrpc_conn *conn, struct mrpc_rx *rx)
 {
 	mrpc_rx_begin(conn, rx);
@@ -289,7 +288,7 @@ static noinline int mrpc_rx_enter_staged(struct mrpc_conn *conn, struct mrpc_rx 
 	return mrpc_rx_keep(conn, rx, rx->rpc.data + sizeof(struct mrpc_wire_hdr));
 }
 
-/* They have it, by way of the connection's spare object. Return: as mrpc_rx_enter(). */
+/* Handles a message that the engines keep in the spare object. Return: as mrpc_rx_enter(). */
 static noinline int mrpc_rx_enter_kept(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_rx *rx = conn->receive.spare;
@@ -299,8 +298,8 @@ static noinline int mrpc_rx_enter_kept(struct mrpc_conn *conn, const u8 *prefix)
 }
 
 /**
- * mrpc_rx_enter() - the head of a message is there: have the engines judge it
- * @conn: the connection; its sink says what it is
+ * mrpc_rx_enter() - have the engines judge a message with a complete head
+ * @conn: the connection; its sink describes the message
  * @prefix: metadata, detail and head, in the transport's memory
  *
  * Afterwards conn->receive.sink says where the byte section goes.
@@ -327,12 +326,12 @@ int mrpc_rx_enter(struct mrpc_conn *conn, const u8 *prefix)
 /* -- replies that a link receives for the engines of another connection ------------ */
 
 /**
- * mrpc_rx_carry() - the head of a reply is there, to a call of another connection
- * @link: the link that carries the call; its sink says what it is
+ * mrpc_rx_carry() - take the head of a reply to a call of another connection
+ * @link: the link that carries the call; its sink describes the reply
  * @prefix: metadata, detail and head, in the transport's memory
  *
- * It is staged, and given to that connection when it is complete. What is staged is
- * bounded by the receive heap, in which each reply has its block.
+ * The reply is staged, and given to that connection when it is complete. The receive heap, where
+ * each reply has its block, bounds the staged replies.
  *
  * Context: owner of the link's receive claim; may sleep.
  * Return: 0 or -ENOMEM, after which the link must end.
@@ -348,7 +347,7 @@ int mrpc_rx_carry(struct mrpc_conn *link, const u8 *prefix)
 	return mrpc_rx_stage_or_drop(link, rx);
 }
 
-/* It is complete: its own connection's owner goes on. */
+/* Hands a complete reply over: the owner of its connection's claim goes on with it. */
 static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
 {
 	struct mrpc_call *call = rx->a.call;
@@ -371,7 +370,7 @@ static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
 }
 
 /**
- * mrpc_rx_take() - replies have come over other links: the engines judge them
+ * mrpc_rx_take() - have the engines judge replies that came over other links
  * @conn: the connection
  *
  * Context: owner of the receive claim; may sleep.
@@ -412,7 +411,7 @@ void mrpc_rx_purge(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_rx_arrived() - the byte section of a staged message is complete
+ * mrpc_rx_arrived() - go on with a staged message, after its byte section is complete
  * @conn: the connection; its sink has the message
  *
  * Context: owner of the receive claim; may sleep.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The server's side of a call: delivery of requests, replies, and statuses that
- * the kernel itself gives.
+ * The server's side of a call: delivery of requests, replies, and statuses that the kernel gives
+ * itself.
  */
 #include <linux/list.h>
 
@@ -25,8 +25,8 @@
 #include "lib/message/wire.h"
 
 /*
- * The serving queue pair with the fewest unanswered requests; at a tie the one
- * that runs this datapath, which then needs no wake-up.
+ * Returns the serving queue pair with the fewest unanswered requests. If several have as few, the
+ * one that runs this datapath wins: it needs no wake-up.
  */
 static struct mrpc_qp *mrpc_serve_choose(struct mrpc_session *session, struct mrpc_qp *mine)
 {
@@ -48,7 +48,7 @@ static struct mrpc_qp *mrpc_serve_choose(struct mrpc_session *session, struct mr
 	return best;
 }
 
-/* A request is no longer the queue pair's burden; whoever comes first. */
+/* Counts a request as answered for its queue pair. Only the first caller has an effect. */
 static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
 {
 	if (test_and_clear_bit(MRPC_CALL_COUNTED, &call->flags))
@@ -56,8 +56,8 @@ static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
 }
 
 /*
- * Requests leave room in the completion queue for as many entries as can be
- * submitted: else those that come could keep the application from answering.
+ * Reserves an entry for a request. Requests leave room in the completion queue for as many entries
+ * as can be submitted: otherwise new requests could keep the application from answering.
  */
 static bool mrpc_serve_reserve(struct mrpc_qp *qp)
 {
@@ -65,8 +65,8 @@ static bool mrpc_serve_reserve(struct mrpc_qp *qp)
 }
 
 /*
- * There is room, and @call is in no list: from FINAL on it is whoever answers it who lists it.
- * mrpc_qp_wake() follows.
+ * Posts a request. There is room, and @call is in no list. Once FINAL is set, only the thread that
+ * answers the call puts it into a list. The caller calls mrpc_qp_wake() next.
  */
 static void mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 {
@@ -77,8 +77,8 @@ static void mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 	if (call->stamped)
 		WRITE_ONCE(call->times.deliver, ktime_get_ns());
 	trace_mrpc_deliver(call->conn, call);
-	/* A full barrier. It pairs with the acquire in mrpc_serve_take(): then the call has
-	 * a qp; and with the barrier in mrpc_serve_abort().
+	/* A full barrier. It pairs with the acquire in mrpc_serve_take(), which then sees the
+	 * call's qp; and with the barrier in mrpc_serve_abort().
 	 */
 	set_mask_bits(&call->flags, 0, BIT(MRPC_CALL_COUNTED) | BIT(MRPC_CALL_FINAL));
 	if (test_bit(MRPC_CALL_ABORTED, &call->flags))
@@ -88,7 +88,7 @@ static void mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 }
 
 /**
- * mrpc_serve_room() - could mrpc_serve_pull() give a queue pair a request now?
+ * mrpc_serve_room() - return true if mrpc_serve_pull() could give a queue pair a request now
  * @qp: the queue pair
  */
 bool mrpc_serve_room(struct mrpc_qp *qp)
@@ -108,8 +108,9 @@ static bool mrpc_serve_alive(struct mrpc_call *call)
 }
 
 /*
- * A request that waited will not be delivered. Return: false: it did not wait. One that was
- * delivered meanwhile, FINAL, may wait in another list by now: see mrpc_qp.late.
+ * Takes a request that waits off its list: it will not be delivered. Return: false: it did not
+ * wait. A request that was delivered meanwhile (FINAL) may be in another list now: see
+ * mrpc_qp.late.
  */
 static bool mrpc_serve_unlist(struct mrpc_call *call)
 {
@@ -131,17 +132,17 @@ static bool mrpc_serve_unlist(struct mrpc_call *call)
 	return waited;
 }
 
-/* Nobody has room for a request: it waits. Consumes a reference. */
+/* Lets a request wait, as no queue pair has room for it. Consumes a reference. */
 static noinline void mrpc_serve_wait(struct mrpc_call *call)
 {
 	struct mrpc_session *session = call->session;
 
-	mrpc_call_get(call);	/* the list's */
+	mrpc_call_get(call);	/* for the list */
 	spin_lock_bh(&session->ready_lock);
 	list_add_tail(&call->pending, &session->pending);
 	session->nr_pending++;
 	spin_unlock_bh(&session->ready_lock);
-	/* Its end may have passed meanwhile, and found the list without it. */
+	/* The call may have ended meanwhile, before it was in the list. */
 	if (mrpc_serve_alive(call))
 		mrpc_qp_set_pending(session);
 	else
@@ -205,8 +206,8 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 }
 
 /*
- * Whoever gets the call may answer it: the application or the kernel, once. It counts as what
- * the application says of it.
+ * Takes a delivered call out of the serve table. Only the taker may answer it, so the application
+ * or the kernel answers once. The statistics count the status that the application gives.
  */
 static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 status)
 {
@@ -276,8 +277,8 @@ int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *de
  * @status: enum mrpc_status
  * @detail: a sentence; NULL if the peer cannot be told any more
  *
- * A request that has not been delivered disappears; the reply to one that has
- * will find nothing. Puts the table's reference. Context: process.
+ * A request that was not delivered disappears. If it was delivered, the application's reply finds
+ * no call. Puts the table's reference. Context: process.
  */
 void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail)
 {
@@ -357,8 +358,8 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 }
 
 /*
- * An application's reply was refused: the caller gets a status all the same. It
- * learns why only if it concerns the caller: a size.
+ * Turns a refused reply of the application into a status: the caller gets one all the same. It
+ * learns the reason only if that concerns the caller: a size.
  */
 static void mrpc_reply_reset(struct mrpc_call *call, const struct mrpc_refusal *r)
 {
@@ -386,9 +387,9 @@ static void mrpc_reply_complete(struct mrpc_session *session, const struct mrpc_
 /**
  * mrpc_serve_reply() - answer a request
  * @session: the session
- * @conn: what @sqe->conn names, a reference of the caller's; NULL if that is nothing
+ * @conn: the connection that @sqe->conn names, with the caller's reference; NULL if there is none
  * @sqe: private copy of the descriptor
- * @qp: where its completion goes, with 1 entry reserved
+ * @qp: queue pair of its completion, with 1 entry reserved
  *
  * A reply that comes too late (deadline, cancel, dead connection) completes as
  * MRPC_CQE_SENT with MRPC_CANCELLED. A reply that is malformed completes as
@@ -425,7 +426,7 @@ void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 		mrpc_reply_reset(call, &r);
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_ERROR, r.status, r.detail);
 	} else if (call->by_ref || sqe->flags & MRPC_SQE_COPY) {
-		/* Said by mrpc_qp_sent(), or not at all to who asked for a copy. */
+		/* mrpc_qp_sent() posts it; with a copy there is no completion. */
 		mrpc_qp_unreserve(qp, 1);
 	} else {
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_OK, NULL);

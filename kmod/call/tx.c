@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Datapaths: who runs what, and when.
+ * Datapaths: which thread runs them, and when.
  *
- * Each direction of a connection's datapath is executed by the owner of its
- * claim: the application's own thread in enter or call, or a work item where no
- * thread waits. Readiness (a socket callback, a timer) only sets a flag and
- * makes somebody look: a waiting thread if there is one, else the work item.
+ * The owner of a claim runs that direction of a connection's datapath. It is the application's own
+ * thread in enter or call, or a work item if no thread waits. Readiness (a socket callback, a
+ * timer) only sets a flag and wakes a runner: a waiting thread if there is one, else the work item.
  */
 #include <linux/list.h>
 
@@ -29,12 +28,12 @@
 #include "lib/message/wire.h"
 
 /**
- * mrpc_link_dress() - give a message what the link is to add
+ * mrpc_link_dress() - add to a message what the link needs
  * @conn: the connection
  * @rpc: an rpc that is put on the link's queue
  *
- * Here and not when it is sent, because that may begin twice; what is on the queue stays
- * as it is in whatever order the peer's wishes change. Owner of the transmit claim.
+ * The message is changed here and not when it is sent, because sending may begin twice. A queued
+ * message stays as it is, even if the peer's wishes change. Context: owner of the transmit claim.
  */
 void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
@@ -47,7 +46,7 @@ void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_tx_done() - an rpc is sent, or will not be
+ * mrpc_tx_done() - release an rpc that is sent, or will not be
  * @conn: the connection
  * @rpc: an rpc on no queue
  */
@@ -61,7 +60,7 @@ void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_tx_out() - an rpc is behind the engines
+ * mrpc_tx_out() - take an rpc that has passed the engines
  * @conn: the connection
  * @rpc: an rpc on no queue
  */
@@ -81,7 +80,7 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_queue_push(&conn->dp.path[MRPC_TX].out, rpc);
 }
 
-/* The peer never hears of this call: its slot is free. Return: it was still waited for. */
+/* Frees the slot of a call that the peer never sees. Return: true: it was still waited for. */
 static bool mrpc_tx_unstart(struct mrpc_call *call)
 {
 	bool mine = mrpc_call_give_up(call);
@@ -92,7 +91,7 @@ static bool mrpc_tx_unstart(struct mrpc_call *call)
 }
 
 /**
- * mrpc_tx_rejected() - an engine has rejected an rpc on its way out
+ * mrpc_tx_rejected() - handle an rpc that an engine has rejected on its way out
  * @conn: the connection
  * @rpc: an rpc on no queue
  */
@@ -112,8 +111,8 @@ void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /*
- * A call is given up. If it is still among the engines, or behind us in the
- * queue, it is not sent, and neither is this; its blocks are free at once unless
+ * Handles the CANCEL of a call. If the call is still among the engines, or comes later in the
+ * queue, neither the call nor the CANCEL is sent. The call's blocks are then free at once, unless
  * an engine has them.
  */
 static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
@@ -133,7 +132,7 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_conn_drained(conn);
 }
 
-/* A control frame, or a status that the kernel gives: past the engines. */
+/* Sends a control frame, or a status that the kernel gives. They bypass the engines. */
 static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_path *path = &conn->dp.path[MRPC_TX];
@@ -142,10 +141,10 @@ static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_features_answer(&conn->link.features, rpc->frame.call_id);
 		mrpc_link_agreed(&conn->link);
 	} else if (rpc->frame.type == MRPC_WIRE_BYE && path->late) {
-		mrpc_tx_done(conn, rpc);	/* one says it all */
+		mrpc_tx_done(conn, rpc);	/* one BYE is enough */
 		return;
 	} else if (rpc->frame.type == MRPC_WIRE_BYE && path->held) {
-		path->late = rpc;	/* not before what was called earlier */
+		path->late = rpc;	/* it must follow the calls submitted earlier */
 		return;
 	}
 	mrpc_tx_out(conn, rpc);
@@ -162,7 +161,7 @@ static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_tx_out(conn, rpc);
 }
 
-/* Take what was submitted since the last look, keeping its order. */
+/* Takes the rpcs that were submitted since the last time, in their order. */
 static void mrpc_tx_take(struct mrpc_conn *conn)
 {
 	struct llist_node *node = llist_del_all(&conn->dp.submitted);
@@ -177,7 +176,7 @@ static void mrpc_tx_take(struct mrpc_conn *conn)
 	}
 }
 
-/* Fill the queue of the link. Return: true: the engines want another turn. */
+/* Fills the queue of the link. Return: true: the engines want another turn. */
 static bool mrpc_tx_fill(struct mrpc_conn *conn)
 {
 	struct mrpc_path *path = &conn->dp.path[MRPC_TX];
@@ -210,7 +209,7 @@ void mrpc_tx_drop(struct mrpc_conn *conn)
 	}
 }
 
-/* The link has all of an rpc. */
+/* Finishes an rpc that the link has taken whole. */
 static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_call *call = rpc->call;
@@ -226,7 +225,7 @@ static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_tx_done(conn, rpc);
 }
 
-/* Give one rpc to the link. Return: as mrpc_transport_ops.send. */
+/* Gives one rpc to the link. Return: as mrpc_transport_ops.send. */
 static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	int err;
@@ -234,7 +233,7 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	if (!rpc->done) {
 		mrpc_rpc_marshal(rpc);
 	} else if (rpc->done == mrpc_rpc_total(rpc)) {
-		mrpc_tx_complete(conn, rpc);	/* all of it has gone with another */
+		mrpc_tx_complete(conn, rpc);	/* it went whole with another rpc */
 		return 0;
 	}
 	err = conn->link.ops->send(conn, rpc,
@@ -244,7 +243,7 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	return err;
 }
 
-/* The message behind @rpc, or NULL. */
+/* Returns the message after @rpc, or NULL. */
 static struct mrpc_rpc *mrpc_tx_behind(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	return list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list) ? NULL :
@@ -252,8 +251,8 @@ static struct mrpc_rpc *mrpc_tx_behind(struct mrpc_conn *conn, struct mrpc_rpc *
 }
 
 /*
- * Give a chunk of an rpc to the link, if it is its turn. Return: 0: there may be
- * more to do; -EAGAIN: mrpc_kick_tx() will be called; else the link is dead.
+ * Gives a chunk of an rpc to the link, if the link has its turn. Return: 0: there may be more to
+ * do; -EAGAIN: mrpc_kick_tx() will be called; any other value: the link is dead.
  */
 static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct mrpc_rpc *rpc)
 {
@@ -261,7 +260,7 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 	u32 bytes;
 	int err;
 
-	/* All of it has gone with another before the datapath came to its domain. */
+	/* It went whole with another rpc, before the datapath came to its domain. */
 	if (before == total) {
 		mrpc_tx_complete(conn, rpc);
 		return 0;
@@ -276,21 +275,21 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 			 rpc->done == total ? mrpc_tx_behind(conn, rpc) : rpc);
 	if (!err && rpc->done == total)
 		mrpc_tx_complete(conn, rpc);
-	/* Where it took a part there may be another turn now. */
+	/* If the link took only a part, there may be another turn now. */
 	return err == -EAGAIN && rpc->done > before ? 0 : err;
 }
 
 /**
- * mrpc_tx_next() - the rpc that the link gets after @rpc
+ * mrpc_tx_next() - return the rpc that the link gets after @rpc
  * @conn: the connection
- * @rpc: the one that ops->send was called with, or the one that this returned
- * @bytes: what the transport has gathered since ops->send was called
+ * @rpc: the rpc of the call of ops->send, or the one that this function returned last
+ * @bytes: bytes that the transport has gathered since ops->send was called
  *
- * For transports that send several at once. What they take of an rpc they add to
- * its done; in its turn ops->send is called for it only if something of it is left.
+ * For transports that send several rpcs at once. They add what they take of an rpc to its done
+ * field. ops->send is called for it in its turn, only if a part of it is left.
  *
- * Context: owner of the transmit claim. Return: the rpc, marshalled; NULL: there
- * is none, or it is the turn of others.
+ * Context: owner of the transmit claim. Return: the rpc, marshalled; NULL: there is none, or other
+ * connections have their turn.
  */
 struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes)
 {
@@ -304,8 +303,8 @@ struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 
 EXPORT_SYMBOL_GPL(mrpc_tx_next);
 
 /*
- * The link, or what came over it, makes the connection end. @why is what is said where
- * @err says no more.
+ * Ends the connection because of its link, or of what came over it. @why is the text to report if
+ * @err tells no more.
  */
 void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 {
@@ -329,7 +328,7 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
 }
 
-/* One round of the transmit chain. True: the budget is used up, work is left. */
+/* Runs one round of the transmit chain. Return: true: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
 	/* It may get its first one meanwhile. */
@@ -350,7 +349,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 		return false;
 	}
 	if (d)
-		smp_mb();	/* before the look for a grant */
+		smp_mb();	/* before the check for a grant */
 	again = mrpc_tx_fill(conn);
 	while ((rpc = mrpc_queue_peek(&conn->dp.path[MRPC_TX].out))) {
 		if (--*budget < 0 || conn->stats.tx_bytes >= conn->dp.tx_until ||
@@ -359,7 +358,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 			return true;
 		}
 		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
-			return false;	/* who changes it kicks */
+			return false;	/* the thread that changes it kicks */
 		err = d ? mrpc_tx_chunk(conn, d, rpc) : mrpc_tx_one(conn, rpc);
 		if (err == -EAGAIN)
 			return false;
@@ -379,7 +378,7 @@ static void mrpc_tx_own(struct mrpc_conn *conn)
 	u64 frames;
 	bool again;
 
-	/* The budget is for the whole ownership: others may keep coming. */
+	/* The budget is for the whole ownership: other threads may keep adding rpcs. */
 	do {
 		frames = conn->stats.tx_frames;
 		again = mrpc_tx_round(conn, &budget);
@@ -404,10 +403,10 @@ void mrpc_tx_run(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_datapath_tx() - have the transmit direction run
+ * mrpc_datapath_tx() - run the transmit direction
  * @conn: the connection
  *
- * By its runtime if it has one; else here, unless another context does it.
+ * Its runtime runs it, if it has one. Otherwise it runs here, unless another context runs it.
  *
  * Context: process; may sleep.
  */

@@ -2,9 +2,8 @@
 /*
  * Chains: rpcs pass the engines of a datapath.
  *
- * All of it belongs to the owner of the direction's claim. Between two stages
- * stands the input queue of the second; an engine that wants to keep an rpc
- * leaves it there.
+ * The owner of the direction's claim owns all of it. Between two stages is the input queue of the
+ * second one. An engine that wants to keep an rpc leaves it there.
  */
 #include <linux/list.h>
 #include <linux/rcupdate.h>
@@ -21,7 +20,7 @@
 
 #define MRPC_ENGINE_BUDGET	256	/* rpcs in one turn of an engine */
 
-/* One turn in 64 is measured: an engine that is slow is so again. */
+/* One turn in 64 is measured: an engine that is slow is slow again. */
 #define MRPC_MEASURE		64
 #define MRPC_TURN_MAX		(5 * NSEC_PER_MSEC)
 #define MRPC_SLOW_MAX		4	/* measured turns in a row */
@@ -29,7 +28,7 @@
 /**
  * mrpc_chain_new() - make a chain
  * @engines: from application to wire
- * @nr: how many, not 0
+ * @nr: number of engines, not 0
  *
  * Return: the chain or NULL.
  */
@@ -50,7 +49,7 @@ struct mrpc_chain *mrpc_chain_new(struct mrpc_engine *const *engines, u32 nr)
 	return chain;
 }
 
-/* The engine is bypassed. */
+/* Pass function of an engine that is bypassed. */
 static bool mrpc_stage_skip(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
 {
 	return true;
@@ -66,8 +65,8 @@ static void mrpc_chain_add_stage(struct mrpc_chain *chain, enum mrpc_direction d
 }
 
 /**
- * mrpc_chain_sum_up() - engines may have changed their flags and directions
- * @chain: a chain that nobody uses yet, or of a connection whose claims are held
+ * mrpc_chain_sum_up() - compute flags and stages, after engines changed their flags or directions
+ * @chain: a chain that is not in use yet, or of a connection with both claims held
  */
 void mrpc_chain_sum_up(struct mrpc_chain *chain)
 {
@@ -121,7 +120,7 @@ void mrpc_chain_init(struct mrpc_datapath *dp)
 	INIT_LIST_HEAD(&dp->in_net);
 }
 
-/* An rpc leaves the engines, in whatever way. */
+/* Removes an rpc from the engines, in any of the possible ways. */
 static void mrpc_chain_leave(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_path *path = &conn->dp.path[rpc->dir];
@@ -138,7 +137,7 @@ static void mrpc_chain_out(struct mrpc_conn *conn, enum mrpc_direction dir, stru
 }
 
 /**
- * mrpc_chain_forward() - rpcs go to the next stage that they concern
+ * mrpc_chain_forward() - move rpcs to the next stage that they concern
  * @conn: the connection
  * @chain: its chain
  * @dir: direction
@@ -161,7 +160,7 @@ void mrpc_chain_forward(struct mrpc_conn *conn, const struct mrpc_chain *chain, 
 }
 
 /**
- * mrpc_chain_wait() - an rpc goes to the queue of an engine, the first that it waits for
+ * mrpc_chain_wait() - put an rpc into the queue of the first engine that it waits for
  * @conn: the connection
  * @dir: direction
  * @rpc: the rpc
@@ -182,7 +181,7 @@ void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrp
 }
 
 /**
- * mrpc_engine_reject() - an engine does not let an rpc pass
+ * mrpc_engine_reject() - reject an rpc
  * @e: the engine
  * @dir: the direction it works in
  * @from: the queue that @rpc is in
@@ -191,9 +190,8 @@ void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrp
  * @detail: a sentence for the caller, read after do_work() has returned: memory of
  *	the instance or its group, or static
  *
- * A request ends with the status: at its own host if it is on its way out, else
- * by a reply. A reply is replaced by the status. Nothing of the message goes
- * further.
+ * A request ends with the status: at its own host if it is on its way out, otherwise by a reply. A
+ * reply is replaced by the status. Nothing of the message is passed on.
  */
 void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
 			struct mrpc_rpc *rpc, u16 status, const char *detail)
@@ -217,7 +215,7 @@ static void mrpc_chain_rejected(struct mrpc_conn *conn, enum mrpc_direction dir)
 	}
 }
 
-/* Every rpc goes past an engine from now on. The other direction may be in use. */
+/* Bypasses an engine: every rpc passes it from now on. The other direction may be in use. */
 static void mrpc_engine_leave_out(struct mrpc_engine *e)
 {
 	const struct mrpc_chain *chain = mrpc_chain_of(&e->conn->dp);
@@ -231,7 +229,7 @@ static void mrpc_engine_leave_out(struct mrpc_engine *e)
 				WRITE_ONCE(chain->stages[dir][i].pass, mrpc_stage_skip);
 }
 
-/* A turn took too long. Now and then that is somebody else's fault. */
+/* Counts a turn that took too long. Sometimes the engine is not the cause. */
 static void mrpc_engine_slow(struct mrpc_engine *e, enum mrpc_direction dir, u64 ns)
 {
 	char detail[64];
@@ -247,7 +245,7 @@ static void mrpc_engine_slow(struct mrpc_engine *e, enum mrpc_direction dir, u64
 	e->slow[dir] = 0;
 }
 
-/* Everything goes past it, what it has kept first. */
+/* Moves all rpcs past a bypassed engine, first those that it has kept. */
 static void mrpc_engine_bypass(struct mrpc_engine *e, enum mrpc_direction dir,
 			       struct mrpc_queue *out)
 {
@@ -292,7 +290,7 @@ static void mrpc_chain_arm(struct mrpc_conn *conn, enum mrpc_direction dir, u64 
 
 	if (READ_ONCE(path->wake) == wake)
 		return;
-	/* The lock orders us with mrpc_chain_timeout(). */
+	/* The lock orders this with mrpc_chain_timeout(). */
 	spin_lock(&conn->lock);
 	path->wake = wake;
 	spin_unlock(&conn->lock);
@@ -301,11 +299,11 @@ static void mrpc_chain_arm(struct mrpc_conn *conn, enum mrpc_direction dir, u64 
 }
 
 /**
- * mrpc_chain_run() - give every engine with something to do a turn
+ * mrpc_chain_run() - give a turn to every engine that has something to do
  * @conn: the connection
  * @dir: direction
  *
- * What comes out is given to mrpc_path_ops.passed() or rejected().
+ * Calls mrpc_path_ops.passed() or rejected() for rpcs that leave the chain.
  *
  * Context: owner of the direction's claim; may sleep.
  * Return: true if a budget was used up and there is more to do.
@@ -343,7 +341,7 @@ bool mrpc_chain_run(struct mrpc_conn *conn, enum mrpc_direction dir)
 }
 
 /**
- * mrpc_chain_timeout() - the connection's timer: does an engine want to run?
+ * mrpc_chain_timeout() - handle the connection's timer: kick if an engine wants to run
  * @conn: the connection
  * @now: CLOCK_MONOTONIC ns
  * @next: when to look again; lowered
@@ -370,7 +368,7 @@ void mrpc_chain_timeout(struct mrpc_conn *conn, u64 now, u64 *next)
 }
 
 /**
- * mrpc_chain_room() - a received rpc has left the engines
+ * mrpc_chain_room() - resume reception if there is room, after a received rpc left the engines
  * @conn: the connection
  *
  * Context: owner of the receive claim.
@@ -389,10 +387,10 @@ void mrpc_chain_room(struct mrpc_conn *conn)
 /**
  * mrpc_chain_withdraw() - take an rpc out of the queue in which it waits
  * @conn: the connection
- * @rpc: an rpc that has not come out of the engines
+ * @rpc: an rpc that has not left the engines
  *
  * Context: owner of the direction's claim.
- * Return: false: it has not come to them yet, or an engine keeps it elsewhere.
+ * Return: false: it has not reached the engines yet, or an engine keeps it elsewhere.
  */
 bool mrpc_chain_withdraw(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
@@ -405,7 +403,7 @@ bool mrpc_chain_withdraw(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	return true;
 }
 
-/* Empty a queue whose rpcs are still on mrpc_path.all. */
+/* Empties a queue. Its rpcs stay on mrpc_path.all. */
 static void mrpc_queue_scatter(struct mrpc_queue *q)
 {
 	struct mrpc_rpc *rpc;
@@ -420,7 +418,7 @@ static void mrpc_queue_scatter(struct mrpc_queue *q)
 /**
  * mrpc_chain_purge() - drop every rpc among the engines of a direction
  * @conn: a CLOSED connection
- * @dir: direction, whose claim the caller owns
+ * @dir: direction; the caller owns its claim
  */
 void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir)
 {
@@ -453,7 +451,7 @@ void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir)
  * @call: the call, taken out of its table
  * @received: bytes of the message that came, 0 for none
  * @status: enum mrpc_status
- * @local: this host gave it
+ * @local: this host set the status
  *
  * Context: any but hard interrupt.
  */
@@ -469,7 +467,7 @@ void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool 
 	const struct mrpc_chain *chain;
 	u32 i;
 
-	/* Engines go by the method, and this came from the wire unchecked. */
+	/* Engines use the method as an index. This one came from the wire, unchecked. */
 	if (call->stray)
 		return;
 	rcu_read_lock();

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The engines of one datapath, and what passes them.
+ * The engines of one datapath, and the rpcs that pass them.
  */
 #ifndef MRPC_CHAIN_CHAIN_H
 #define MRPC_CHAIN_CHAIN_H
@@ -15,8 +15,8 @@
 /**
  * struct mrpc_stage - an engine in one direction
  * @engine: the engine; NULL behind the last
- * @pass: what lets rpcs pass at once, or NULL: nothing. Where the engine is bypassed
- *	everything passes; then the owner of either claim changes it
+ * @pass: function that lets rpcs pass at once, or NULL: none pass. It changes when the engine is
+ *	bypassed: then the owner of either claim sets one that lets all rpcs pass
  */
 struct mrpc_stage {
 	struct mrpc_engine *engine;
@@ -26,14 +26,14 @@ struct mrpc_stage {
 /**
  * struct mrpc_chain - the engines of a datapath, in order
  *
- * Immutable; replaced as a whole, freed after a grace period. The engines are
- * not its own: an engine can be in the next chain too.
+ * Immutable; replaced as a whole, freed after a grace period. It does not own the engines: an
+ * engine can be in the next chain, too.
  *
  * @rcu: for the free
- * @flags: MRPC_ENGINE_*, of any of them, and MRPC_CHAIN_*
- * @nr: engines
- * @stages: those that have something to do in a direction, as rpcs pass them
- * @nr_stages: how many
+ * @flags: MRPC_ENGINE_* of all engines, and MRPC_CHAIN_*
+ * @nr: number of engines
+ * @stages: engines that have something to do in a direction, in the order in which rpcs pass
+ * @nr_stages: number of @stages
  * @engines: from application to wire
  */
 struct mrpc_chain {
@@ -48,10 +48,10 @@ struct mrpc_chain {
 /* mrpc_chain.flags: an engine has call_end() */
 #define MRPC_CHAIN_ENDS		BIT(31)
 
-/* mrpc_chain.flags: an engine has something to do with what is received */
+/* mrpc_chain.flags: an engine has something to do with received rpcs */
 #define MRPC_CHAIN_RX		BIT(30)
 
-/* It is among the stages of a direction. One that is paused stays until it is not. */
+/* Is the engine among the stages of a direction? A paused engine stays there until it resumes. */
 static inline bool mrpc_engine_stands(const struct mrpc_engine *e, enum mrpc_direction dir)
 {
 	return READ_ONCE(e->dirs) & BIT(dir) || READ_ONCE(e->paused[dir]);
@@ -72,8 +72,8 @@ static inline bool mrpc_chain_wants(const struct mrpc_datapath *dp,
 }
 
 /*
- * Return: the engine in whose queue an rpc must wait, or NULL: it has passed all from @from on.
- * One that has something before it lets nothing pass, and none has while no rpc is held.
+ * Finds the engine that must queue an rpc. Return: the engine, or NULL: the rpc has passed all
+ * from @from on. An engine with a queue lets nothing pass. No engine has one if no rpc is held.
  */
 static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_datapath *dp,
 							   const struct mrpc_chain *chain,
@@ -112,8 +112,8 @@ static inline bool mrpc_chain_ends(const struct mrpc_datapath *dp)
 }
 
 /*
- * Replies that another connection's link receives go through the engines: there are
- * some, or there were, and earlier ones are still among them. Any context.
+ * Must replies that another connection's link receives go through the engines? Yes, if there are
+ * engines, or if earlier replies are still among former ones. Any context.
  */
 static inline bool mrpc_chain_judges(const struct mrpc_datapath *dp)
 {
@@ -137,9 +137,9 @@ void mrpc_chain_purge(struct mrpc_conn *conn, enum mrpc_direction dir);
 void mrpc_chain_call_end(struct mrpc_call *call, u32 received, u16 status, bool local);
 
 /*
- * An rpc comes to the engines, of which there are some. The caller runs the chain afterwards,
- * unless it has passed. Context: as do_work(). Return: true: it has passed them all at once,
- * and is still the caller's.
+ * Lets an rpc enter the engines, of which there are some. The caller runs the chain afterwards,
+ * unless the rpc has passed. Context: as do_work(). Return: true: it has passed them all at once,
+ * and the caller still owns it.
  */
 static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_direction dir,
 					     struct mrpc_rpc *rpc)
@@ -156,8 +156,8 @@ static __always_inline bool mrpc_chain_enter(struct mrpc_conn *conn, enum mrpc_d
 #define MRPC_RX_HELD_BYTES	(32U << 20)	/* and the memory that they take */
 
 /*
- * Must reception wait for the engines? If so mrpc_chain_room() will kick it. Context: owner
- * of the receive claim.
+ * Must reception wait for the engines? If so, mrpc_chain_room() kicks it later. Context: owner of
+ * the receive claim.
  */
 static inline bool mrpc_chain_full(struct mrpc_conn *conn)
 {

@@ -2,12 +2,11 @@
 /*
  * Changing datapaths while calls pass them.
  *
- * A datapath is brought to what the placements say: what it needs is made
- * while it runs; then both its claims are taken, which waits until their
- * owners are between two rpcs; engines are configured, hand their state over, or
- * leave; the claims are given back. If something fails meanwhile the datapath is
- * as before. Nothing that is global is held while a claim is waited for, but the
- * right to change this network namespace's placements.
+ * A change brings a datapath to what the placements say. It makes all new parts while the datapath
+ * runs. Then it takes both claims, which waits until their owners are between two rpcs. It
+ * configures engines, moves their state, or lets them leave. Then it gives the claims back. If
+ * anything fails meanwhile, the datapath is as before. While the change waits for a claim it holds
+ * no global lock, except the right to change the placements of this network namespace.
  */
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -36,10 +35,10 @@
  * struct mrpc_item - one engine of a datapath's next chain
  * @p: its placement, a reference
  * @group: its configuration, a reference
- * @services: of the connection, that it sees
+ * @services: services of the connection that it sees
  * @e: the instance
  * @old: the present instance of the same placement, or NULL
- * @dirs: what @e->dirs was before @e->ops->configure()
+ * @dirs: value of @e->dirs before @e->ops->configure()
  * @fresh: @e is new
  * @configured: @e->ops->configure() has accepted @group
  */
@@ -55,15 +54,15 @@ struct mrpc_item {
 };
 
 /**
- * struct mrpc_change - from one chain to the next
+ * struct mrpc_change - a change from one chain to the next
  * @conn: the connection
- * @gen: of the placements that it follows
- * @nr: items
+ * @gen: generation of the placements that it follows
+ * @nr: number of @items
  * @chain: the next chain, or NULL: no engines
- * @link: what is to be below it
- * @differs: there is something to do
- * @leaked: rpcs that engines had lost
- * @items: in order
+ * @link: plan of the link below it
+ * @differs: there is something to change
+ * @leaked: number of rpcs that engines had lost
+ * @items: the engines in order
  */
 struct mrpc_change {
 	struct mrpc_conn *conn;
@@ -90,10 +89,10 @@ static void mrpc_engine_free_work(struct work_struct *work)
 }
 
 /**
- * mrpc_engine_free() - an instance is out of its chain: end it
+ * mrpc_engine_free() - end an instance that has left its chain
  * @e: the instance, its queues empty
  *
- * After a grace period, for call_end() may be running.
+ * Frees it after a grace period, because call_end() may be running.
  */
 void mrpc_engine_free(struct mrpc_engine *e)
 {
@@ -132,9 +131,9 @@ static struct mrpc_engine *mrpc_engine_new(struct mrpc_conn *conn, const struct 
 	return e;
 }
 
-/* -- what is to be done --------------------------------------------------------- */
+/* -- planning ------------------------------------------------------------------- */
 
-/* Take down what the placements want of this datapath now. */
+/* Notes what the placements want of this datapath now. */
 static void mrpc_change_collect(struct mrpc_change *c)
 {
 	struct mrpc_net *mn = mrpc_net(c->conn->session->net);
@@ -177,7 +176,7 @@ static bool mrpc_engine_understands(const struct mrpc_engine_ops *ops,
 	return false;
 }
 
-/* Of one type, state of a version that is not understood would be lost silently. */
+/* Refuses state of the own type in an unknown version: it would be lost silently. */
 static int mrpc_change_check(const struct mrpc_engine_ops *ops, const struct mrpc_engine_ops *from,
 			     struct netlink_ext_ack *extack)
 {
@@ -210,7 +209,7 @@ static int mrpc_change_item(struct mrpc_change *c, struct mrpc_item *item,
 		item->e = item->old;
 		return 0;
 	}
-	if (item->old && extack) {	/* going back is worth more than state */
+	if (item->old && extack) {	/* without @extack: going back matters more than state */
 		err = mrpc_change_check(item->group->ops, item->old->ops, extack);
 		if (err)
 			return err;
@@ -242,7 +241,7 @@ static void mrpc_change_free(struct mrpc_change *c, bool undo)
 	kfree(c);
 }
 
-/* Make everything that the next chain needs. Under change_lock, or nobody else knows @conn. */
+/* Makes everything that the next chain needs. Under change_lock, or only the caller knows @conn. */
 static struct mrpc_change *mrpc_change_prepare(struct mrpc_conn *conn,
 					       struct netlink_ext_ack *extack)
 {
@@ -265,7 +264,7 @@ static struct mrpc_change *mrpc_change_prepare(struct mrpc_conn *conn,
 		engines[i] = c->items[i].e;
 	}
 	if (kept != (now ? now->nr : 0))
-		c->differs = true;	/* some leave */
+		c->differs = true;	/* some engines leave */
 	if (!mrpc_link_follows(conn, &c->link))
 		c->differs = true;
 	if (!c->differs || !c->nr)
@@ -320,9 +319,9 @@ static int mrpc_change_configure(struct mrpc_item *item, struct netlink_ext_ack 
 }
 
 /*
- * An engine does not take back the configuration that it had. What it has made of the
- * other is of that other's memory, so it keeps that, and differs from its placement
- * until the next change. It may have rpcs in directions that it does not want any more.
+ * Keeps the new configuration, if an engine does not take the old one back. What the engine made is
+ * in the memory of the new one. So it keeps that, and differs from its placement until the next
+ * change. It may have rpcs in directions that it does not want any more.
  */
 static void mrpc_change_keep(struct mrpc_item *item, int err)
 {
@@ -333,7 +332,7 @@ static void mrpc_change_keep(struct mrpc_item *item, int err)
 	mrpc_change_refused(item->e, err);
 }
 
-/* Configurations go back. */
+/* Takes the configurations back. */
 static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
 {
 	struct mrpc_chain *now = mrpc_chain_of(&c->conn->dp);
@@ -359,7 +358,7 @@ static void mrpc_change_undo(struct mrpc_change *c, u32 nr)
 	mrpc_carrier_ops->parent_placed(c->conn);
 }
 
-/* What can fail, the link last. Nothing but configurations is to be taken back. */
+/* Does all that can fail, the link last. Only configurations have to be taken back. */
 static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack)
 {
 	int err = 0;
@@ -382,7 +381,7 @@ static int mrpc_change_try(struct mrpc_change *c, struct netlink_ext_ack *extack
 	return err;
 }
 
-/* Collect what an engine that leaves has, in the order in which it came. */
+/* Collects the rpcs of an engine that leaves, in their order of arrival. */
 static void mrpc_change_drain(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
 			      struct mrpc_queue *q)
 {
@@ -413,7 +412,7 @@ static void mrpc_change_drain(struct mrpc_change *c, struct mrpc_engine *e, enum
 	}
 }
 
-/* Index of the first stage behind the place between items @at - 1 and @at. */
+/* Returns the index of the first stage behind the place between items @at - 1 and @at. */
 static u32 mrpc_change_stage(const struct mrpc_change *c, enum mrpc_direction dir, u32 at)
 {
 	u32 i, n = 0;
@@ -423,7 +422,7 @@ static u32 mrpc_change_stage(const struct mrpc_change *c, enum mrpc_direction di
 	return n;
 }
 
-/* An engine's rpcs go to its successor, or past the place where it was. */
+/* Gives the rpcs of an engine to its successor, or past the place where it was. */
 static void mrpc_change_pass(struct mrpc_change *c, struct mrpc_engine *e, enum mrpc_direction dir,
 			     struct mrpc_engine *next, u32 at)
 {
@@ -451,7 +450,7 @@ static struct mrpc_item *mrpc_change_of(struct mrpc_change *c, const struct mrpc
 	return NULL;
 }
 
-/* Index of the item behind the place where engine @i of @now was. */
+/* Returns the index of the item behind the place where engine @i of @now was. */
 static u32 mrpc_change_place(struct mrpc_change *c, const struct mrpc_chain *now, u32 i)
 {
 	struct mrpc_item *item;
@@ -477,7 +476,7 @@ static void mrpc_change_leave(struct mrpc_change *c, const struct mrpc_chain *no
 		mrpc_change_pass(c, item->e, dir, NULL, mrpc_change_place(c, now, i));
 }
 
-/* An instance that only another configuration has made is what the one before was. */
+/* A new instance that only replaces one for another configuration takes over its bypass state. */
 static void mrpc_change_inherit(struct mrpc_change *c)
 {
 	struct mrpc_item *item;
@@ -490,7 +489,7 @@ static void mrpc_change_inherit(struct mrpc_change *c)
 	}
 }
 
-/* What the operator holds stays held when another takes its place. */
+/* Pauses new instances where the operator has paused the old ones. */
 static void mrpc_change_hold(struct mrpc_change *c)
 {
 	struct mrpc_item *item;
@@ -506,7 +505,7 @@ static void mrpc_change_hold(struct mrpc_change *c)
 	}
 }
 
-/* What cannot fail. */
+/* Does all that cannot fail. */
 static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone, u32 *nr_gone)
 {
 	struct mrpc_chain *now = mrpc_chain_of(&c->conn->dp);
@@ -527,7 +526,7 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
 		if (item->e->ops->settle)
 			item->e->ops->settle(item->e);
 	}
-	/* What is further on its way goes on first. */
+	/* The rpcs that are further on their way go on first. */
 	for (i = 0; now && i < now->nr; i++) {
 		mrpc_change_leave(c, now, now->nr - 1 - i, MRPC_TX);
 		mrpc_change_leave(c, now, i, MRPC_RX);
@@ -546,9 +545,9 @@ static void mrpc_change_commit(struct mrpc_change *c, struct mrpc_engine **gone,
  * mrpc_datapath_change() - bring one datapath to what the placements say
  * @conn: the connection
  * @patient: no signal ends it
- * @pause: out: ns that it stood still
- * @leaked: raised by the rpcs that engines had lost
- * @extack: why not; NULL: this takes something back
+ * @pause: out: time that it stood still, ns
+ * @leaked: raised by the number of rpcs that engines had lost
+ * @extack: out: the reason of a failure; NULL: this call takes a change back
  *
  * Context: process; waits.
  * Return: 1: changed; 0: nothing to do, or the connection has ended; else a negative
@@ -563,7 +562,7 @@ int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *
 	u64 start;
 	int err;
 
-	/* Nothing passes one that ends: what it could not have is no failure. */
+	/* Nothing passes a closed connection: without its engines it has not failed. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return 0;
 	if (patient)
@@ -597,11 +596,11 @@ out:
 	return err == -ESHUTDOWN ? 0 : err;
 }
 
-/* -- a datapath begins and ends ---------------------------------------------------- */
+/* -- begin and end of a datapath --------------------------------------------------- */
 
 /**
- * mrpc_datapath_change_work() - what mrpc_datapath_change_later() has queued
- * @work: of a connection, a reference
+ * mrpc_datapath_change_work() - the work that mrpc_datapath_change_later() queues
+ * @work: the work of a connection; holds a reference
  */
 void mrpc_datapath_change_work(struct work_struct *work)
 {
@@ -625,10 +624,11 @@ void mrpc_datapath_change_work(struct work_struct *work)
 }
 
 /**
- * mrpc_datapath_change_later() - have mrpc_datapath_change_work() run
+ * mrpc_datapath_change_later() - queue mrpc_datapath_change_work()
  * @conn: the connection
  *
- * Who joins owns a claim, and a link changes with both held. Context: any but hard interrupt.
+ * A connection that joins holds a claim, but a link changes only with both held. Context: any but
+ * hard interrupt.
  */
 void mrpc_datapath_change_later(struct mrpc_conn *conn)
 {
@@ -638,9 +638,9 @@ void mrpc_datapath_change_later(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_datapath_join() - a connection is about to be READY: give it its engines
+ * mrpc_datapath_join() - give a connection that will be READY its engines
  * @conn: the connection, its services known
- * @extack: why not
+ * @extack: out: the reason of a failure
  *
  * Context: owner of the receive claim; may sleep. No call has passed yet.
  * Return: 0 or a negative errno; then the connection must not become READY.
@@ -663,7 +663,7 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
 			mn->nr_datapaths++;
 		}
 		spin_unlock(&mn->lock);
-		if (fresh) {	/* no change gets past our claim */
+		if (fresh) {	/* no change can run while this thread holds the claim */
 			mrpc_runtime_follow(conn, c->chain);
 			mrpc_domain_follow(conn, c->chain);
 			if (!mrpc_link_follows(conn, &c->link))
@@ -675,8 +675,8 @@ int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack)
 }
 
 /**
- * mrpc_datapath_leave() - a connection has ended, and so its engines do
- * @conn: the connection; purged, its claims are the caller's
+ * mrpc_datapath_leave() - end the engines of a connection that has ended
+ * @conn: the connection; purged, the caller owns its claims
  *
  * Under conn->dp.change_lock.
  */
@@ -705,11 +705,11 @@ void mrpc_datapath_leave(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_datapath_place() - put a datapath in the domain in which it belongs
+ * mrpc_datapath_place() - put a datapath into the domain where it belongs
  * @conn: the connection; under its change_lock
- * @chain: as of mrpc_domain_follow()
+ * @chain: as in mrpc_domain_follow()
  *
- * Not one that ends. Context: process; waits.
+ * Does nothing for a connection that ends. Context: process; waits.
  */
 void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 {

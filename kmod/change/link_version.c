@@ -2,11 +2,10 @@
 /*
  * The version of the transport below a connection, and its exchange.
  *
- * A link begins with version 1 of its transport. Where placements say that another one
- * is to carry it, the link goes over to that with all that is in it: unsent and
- * unparsed data, pages under way. Nothing of the peer's is needed for that. What the
- * new version can do beyond the old one is used as far as the peer has announced that
- * it accepts it (lib/message/feature.h).
+ * A link begins with version 1 of its transport. If placements choose another version, the link
+ * changes to it with all its contents: unsent and unparsed data, pages under way. The peer has no
+ * part in this. New abilities of the version are used as far as the peer has announced that it
+ * accepts them (lib/message/feature.h).
  */
 #include "change/link_version.h"
 #include "core/call.h"
@@ -21,7 +20,7 @@
 #include "lib/message/wire.h"
 
 /**
- * mrpc_link_plan() - begin a plan: what is below a connection without placements
+ * mrpc_link_plan() - begin a plan, with the link of a connection without placements
  * @conn: the connection
  * @plan: out
  */
@@ -32,13 +31,13 @@ void mrpc_link_plan(const struct mrpc_conn *conn, struct mrpc_link_plan *plan)
 }
 
 /**
- * mrpc_link_plan_add() - what a configuration says about the link; the last one counts
+ * mrpc_link_plan_add() - add a configuration to a plan; the last one counts
  * @conn: the connection
  * @plan: the plan
  * @g: the configuration
  *
- * Return: false: it is of another transport than the connection's, so that it is nothing
- * for its datapath.
+ * Return: false: the configuration is for a transport that is not the connection's, and so does not
+ * concern its datapath.
  */
 bool mrpc_link_plan_add(const struct mrpc_conn *conn, struct mrpc_link_plan *plan,
 			const struct mrpc_group *g)
@@ -66,14 +65,14 @@ bool mrpc_link_follows(const struct mrpc_conn *conn, const struct mrpc_link_plan
 
 /**
  * mrpc_link_change() - bring a link to what a plan says
- * @conn: the connection; both claims are held, or nobody else knows it
- * @plan: the plan; something keeps its module
- * @extack: why not
+ * @conn: the connection; both claims are held, or only the caller knows it
+ * @plan: the plan; the caller keeps its module
+ * @extack: out: the reason of a failure
  *
- * If the peer is to be told it is queued; the caller kicks the datapath afterwards.
+ * Queues an announcement to the peer if one is due; the caller kicks the datapath afterwards.
  *
  * Context: process; may sleep.
- * Return: 0 or a negative errno, and nothing has changed.
+ * Return: 0, or a negative errno: nothing has changed.
  */
 int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 		     struct netlink_ext_ack *extack)
@@ -114,7 +113,7 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 	return 0;
 }
 
-/* What the placements want now. Return: what keeps the module, a reference, or NULL. */
+/* Plans what the placements want now. Return: a group (reference) that keeps the module, or NULL. */
 static struct mrpc_group *mrpc_link_wanted(struct mrpc_conn *conn, struct mrpc_link_plan *plan)
 {
 	struct mrpc_net *mn = mrpc_net(conn->session->net);
@@ -137,11 +136,11 @@ static struct mrpc_group *mrpc_link_wanted(struct mrpc_conn *conn, struct mrpc_l
 }
 
 /**
- * mrpc_link_begin() - a link has been made: have it begin with the right version
+ * mrpc_link_begin() - change a new link to the right version
  * @conn: the connection, its services known, not published yet
  *
- * So its handshake offers what it can do. If that fails, or the placements change until
- * calls can pass, it is made up for then (mrpc_datapath_join()).
+ * So its handshake offers the abilities of that version. If this fails, or the placements change
+ * before calls can pass, mrpc_datapath_join() makes up for it.
  *
  * Context: process; may sleep.
  */

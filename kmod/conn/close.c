@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The one way in which connections end.
+ * How connections end: all of them end here.
  */
 #include <linux/delay.h>
 #include <linux/hrtimer.h>
@@ -67,12 +67,12 @@ static void mrpc_claim_quiesce(struct mrpc_claim *claim)
 {
 	if (mrpc_claim_disable(claim))
 		return;
-	/* The owner is within a budget, and the link has been shut down. */
+	/* The owner works within a budget, and the link has been shut down. */
 	while (!mrpc_claim_idle(claim))
 		usleep_range(20, 100);
 }
 
-/* Nothing is under way: an orderly end takes no time, and leaves no page behind. */
+/* Returns true if nothing is under way: then an orderly end takes no time and keeps no page. */
 static bool mrpc_conn_idle(struct mrpc_conn *conn)
 {
 	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
@@ -81,14 +81,14 @@ static bool mrpc_conn_idle(struct mrpc_conn *conn)
 	       !READ_ONCE(conn->receive.since) && !conn->link.ops->backlog(conn);
 }
 
-/* A peer that did nothing wrong need not see a process exit as a broken link. */
+/* If the peer did nothing wrong, a process exit need not look like a broken link to it. */
 static bool mrpc_conn_aborts(struct mrpc_conn *conn)
 {
 	return test_bit(MRPC_CONN_ABORT, &conn->flags) &&
 	       !(test_bit(MRPC_CONN_LEFT, &conn->flags) && mrpc_conn_idle(conn));
 }
 
-/* Whoever closes waits 3 s for us. */
+/* The closing thread waits 3 s for the end, so a link lingers for less. */
 #define MRPC_CONN_LINGER	(800 * NSEC_PER_MSEC)
 #define MRPC_CONN_LOOK_MIN	(50 * NSEC_PER_USEC)
 #define MRPC_CONN_LOOK_MAX	(50 * NSEC_PER_MSEC)
@@ -102,10 +102,10 @@ static enum hrtimer_restart mrpc_conn_look_again(struct hrtimer *timer)
 }
 
 /*
- * An orderly end: what was sent, the last replies above all, still arrives, but not at a peer
- * that takes its time. Thousands may be waiting for such peers: none keeps a worker from the
- * ends of others meanwhile, and each is looked at less and less often.
- * Return: true: the close work comes again.
+ * Checks if the link lingers, for an orderly end. What was sent, above all the last replies, still
+ * arrives, but not at a slow peer. Thousands of connections may wait for such peers. So none of
+ * them blocks a worker, and the work checks each less and less often.
+ * Return: true: the close work runs again.
  */
 static bool mrpc_conn_lingers(struct mrpc_conn *conn)
 {
@@ -129,8 +129,8 @@ static void mrpc_conn_unlink(struct mrpc_conn *conn)
 }
 
 /*
- * All of it ends but a link that lingers. Calls do not wait for that; where none lingers they
- * complete after it, and hear at once that their blocks are free.
+ * Ends everything except a link that lingers. Calls do not wait for a lingering link. If the link
+ * does not linger, calls complete after its end, and learn at once that their blocks are free.
  */
 static void mrpc_conn_down(struct mrpc_conn *conn)
 {
@@ -157,7 +157,7 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	mrpc_carrier_ops->parent_closed(conn);
 }
 
-/* Its link is gone, too. */
+/* Reports the end of a connection, after the end of its link. */
 static void mrpc_conn_ended(struct mrpc_conn *conn)
 {
 	set_bit(MRPC_CONN_DEAD, &conn->flags);
@@ -175,10 +175,10 @@ static void mrpc_conn_ended(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_conn_close_work() - what mrpc_conn_close() has queued
- * @work: of a connection, a reference
+ * mrpc_conn_close_work() - end a connection, queued by mrpc_conn_close()
+ * @work: the work of a connection; holds a reference
  *
- * Runs again and again while the link lingers.
+ * Runs repeatedly while the link lingers.
  */
 void mrpc_conn_close_work(struct work_struct *work)
 {
@@ -207,7 +207,7 @@ void mrpc_conn_close_work(struct work_struct *work)
 }
 
 /**
- * mrpc_conn_bye() - no new calls from now on; those in flight finish
+ * mrpc_conn_bye() - allow no new calls from now on; those in flight finish
  * @conn: the connection
  *
  * Context: process; may sleep; no claim held.
@@ -218,8 +218,8 @@ void mrpc_conn_bye(struct mrpc_conn *conn)
 	if (conn->state == MRPC_CONN_READY)
 		WRITE_ONCE(conn->state, MRPC_CONN_DRAINING);
 	spin_unlock(&conn->lock);
-	/* The link of a replica ends with its last call. Engines may still hold some back
-	 * that it has been given: these must not come behind a BYE.
+	/* The link of a replica ends with its last call. Engines may still hold calls that it was
+	 * given: these must not follow a BYE.
 	 */
 	if (conn->replica)
 		mrpc_conn_drained(conn);

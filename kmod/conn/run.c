@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The turn of a connection: what its link and its application have for each other. */
+/* Running a connection: moves messages between its link and its application. */
 #include <linux/hrtimer.h>
 #include <linux/list.h>
 
@@ -18,7 +18,7 @@
 
 #define MRPC_RX_BUDGET	64	/* frames before others get a turn */
 
-/* One round of the receive chain. Return: as mrpc_transport_ops.recv. */
+/* Runs one round of the receive chain. Return: as mrpc_transport_ops.recv. */
 static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 {
 	bool again = false;
@@ -32,7 +32,7 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	n = conn->link.ops->recv(conn, budget);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 		set_bit(MRPC_CONN_RX_READY, &conn->flags);
-	/* What waits for room is kicked only where the flag is not set. */
+	/* Those that wait for room are kicked only if the flag is not set. */
 	return again && (n >= 0 || n == -EAGAIN) ? budget : n;
 }
 
@@ -62,12 +62,12 @@ static void mrpc_datapath_rx(struct mrpc_conn *conn, struct mrpc_qp *qp)
 }
 
 /**
- * mrpc_datapath_run() - do whatever a datapath has to do now, within budgets
+ * mrpc_datapath_run() - do all that a datapath has to do now, within budgets
  * @conn: the connection
  * @qp: queue pair of the calling thread, or NULL
  *
- * Who calls it has had a full barrier, or the lock of who kicks, since he took @conn: what was
- * done before a kick that came to nothing is seen.
+ * Since it took @conn, the caller has had a full barrier, or the lock of the kicking thread. So it
+ * sees what was done before a kick that had no effect.
  *
  * Context: process; may sleep.
  */
@@ -93,7 +93,7 @@ static void mrpc_datapath_work(struct work_struct *work)
 }
 
 /**
- * mrpc_datapath_purge() - drop everything queued and half received
+ * mrpc_datapath_purge() - drop everything that is queued or half received
  * @conn: a CLOSED connection; the caller owns both claims
  */
 void mrpc_datapath_purge(struct mrpc_conn *conn)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* What time does to a connection: deadlines of calls, keepalive, peers that are too slow. */
+/* Timers of a connection: deadlines of calls, keepalive, peers that are too slow. */
 #include <linux/list.h>
 #include <linux/rcupdate.h>
 
@@ -21,7 +21,7 @@
 #define MRPC_SLOW_GRACE		(10 * NSEC_PER_SEC)	/* for a message to arrive, and */
 #define MRPC_SLOW_RATE		(64 << 10)		/* bytes a second beyond */
 
-/* Take the first call whose deadline has passed out of its table. */
+/* Takes the first call with a deadline in the past out of its table. */
 static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 {
 	struct mrpc_call *call = NULL;
@@ -58,7 +58,7 @@ static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
 	}
 }
 
-/* The message being received comes more slowly than any honest one. */
+/* Returns true if the message being received comes more slowly than any honest one. */
 static bool mrpc_conn_trickles(const struct mrpc_conn *conn, u64 now)
 {
 	u64 since = READ_ONCE(conn->receive.since);
@@ -67,14 +67,14 @@ static bool mrpc_conn_trickles(const struct mrpc_conn *conn, u64 now)
 	       div_u64((u64)READ_ONCE(conn->receive.len) * NSEC_PER_SEC, MRPC_SLOW_RATE);
 }
 
-/* A message that trickles in holds its block of the receive heap. */
+/* Returns true if the peer is too slow: a half received message holds its block of the heap. */
 static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 {
 	const struct mrpc_transport_ops *ops;
 	bool slow;
 
-	/* No claim is held: the link may get another version, and who held the last one's module
-	 * let go of it. But a module that is removed stays for a grace period.
+	/* No claim is held. The link may change to another version, and the owner of the old
+	 * version's module may put it. But a module that is removed stays for a grace period.
 	 */
 	rcu_read_lock();
 	ops = READ_ONCE(conn->link.ops);
@@ -86,13 +86,13 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 	return slow;
 }
 
-/* Probe a silent peer. Return: when to look again. */
+/* Probes a silent peer. Return: the time of the next check. */
 static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 {
 	u64 silent = mrpc_link_silent(&conn->link);
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
-		if (test_bit(MRPC_CONN_DENIED, &conn->flags))	/* the peer has had time to read why */
+		if (test_bit(MRPC_CONN_DENIED, &conn->flags))	/* the peer had time to read why */
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake was refused", false);
 		else if (conn->accepted && now - conn->opened >= MRPC_HANDSHAKE_TIME)
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
@@ -102,8 +102,8 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "a message took too long to arrive", true);
 		return U64_MAX;
 	}
-	/* If we do not read, silence is not the peer's; but it must hear us, as
-	 * we do not read its probes either.
+	/* While this end does not read, silence is not the fault of the peer. But this end does
+	 * not read the peer's probes either, so it must send something.
 	 */
 	if (!list_empty_careful(&conn->exec.stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
@@ -122,7 +122,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 }
 
 /**
- * mrpc_conn_timeout() - the timer has fired: deadlines and keepalive
+ * mrpc_conn_timeout() - handle the timer: deadlines and keepalive
  * @conn: the connection
  *
  * Context: process; may sleep; no claim held.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Egress domains, as operators see them: made, changed, looked at, deleted.
+ * Egress domains for operators: making, changing, showing and deleting them.
  */
 #include <linux/netdevice.h>
 #include <linux/slab.h>
@@ -21,11 +21,11 @@
 #include "policy/policy.h"
 #include "policy/rank.h"
 
-/* Until a grant that is not used no longer keeps others from theirs. */
+/* After this time an unused grant no longer keeps other datapaths from theirs. */
 #define MRPC_PATIENCE	(10 * NSEC_PER_MSEC)
-#define MRPC_DOMAIN_WALK	256	/* turns that are looked ahead, with the lock held */
+#define MRPC_DOMAIN_WALK	256	/* turns of a walk, with the lock held */
 
-/* What is no name of ours is that of the policy that the domain has then. */
+/* A discipline that is not native is the name of the domain's policy. */
 static struct mrpc_egress_rule mrpc_domain_rule(const struct mrpc_domain_args *args)
 {
 	int within = mrpc_discipline_of(args->discipline);
@@ -48,7 +48,7 @@ static const char *mrpc_domain_name(const char *dev)
 
 /* -- changes: under mn->change ------------------------------------------------------ */
 
-/* All that @d, or a new one, is to be; only who holds mn->change knows what it is now. */
+/* Merges @said into the settings of @d, or of a new domain. Needs mn->change to know them. */
 static struct mrpc_domain_args mrpc_domain_merge(struct mrpc_domain *d,
 						 const struct mrpc_domain_args *said)
 {
@@ -115,8 +115,8 @@ static int mrpc_domain_check(struct net *net, const struct mrpc_domain_args *arg
 }
 
 /*
- * The policy that ranks by @args, with a reference; NULL: none does; or an ERR_PTR. That
- * which @d has need not have programs.
+ * The policy that ranks for @args, with a reference; NULL: none does; or an ERR_PTR. If @d already
+ * has this policy, it need not have programs.
  */
 static struct mrpc_policy *mrpc_domain_sched(const struct mrpc_domain *d,
 					     const struct mrpc_domain_args *args,
@@ -186,8 +186,8 @@ static struct mrpc_policy *mrpc_domain_use(struct mrpc_domain *d, struct mrpc_po
 }
 
 /*
- * @args have been checked. Takes the reference to @sched. An earlier change is complete before
- * this one, and this one is before a domain that was paused goes on.
+ * Applies checked @args. Takes over the reference to @sched. An earlier change is completed first.
+ * This change is complete before a paused domain resumes.
  */
 static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_args *args,
 			       struct mrpc_policy *sched)
@@ -196,12 +196,12 @@ static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_a
 	struct mrpc_policy *old;
 
 	spin_lock_bh(&d->lock);
-	if (args->paused)	/* at once: only to go on has to wait for the order */
+	if (args->paused)	/* at once; only a resume has to wait for the order */
 		mrpc_egress_pause(&d->core, true);
 	mrpc_domain_settle(d);
 	old = mrpc_domain_use(d, sched);
 	WARN_ON_ONCE(mrpc_egress_set(&d->core, &rule));
-	d->armed = false;	/* the rate may be another one: not when it was set for */
+	d->armed = false;	/* the rate may have changed, so the timer's time is wrong */
 	mrpc_domain_settle(d);
 	mrpc_egress_pause(&d->core, args->paused);
 	spin_unlock_bh(&d->lock);
@@ -209,7 +209,7 @@ static void mrpc_domain_change(struct mrpc_domain *d, const struct mrpc_domain_a
 	mrpc_domain_pump(d);
 }
 
-/* Under mn->change: makes @d be so, or a new one if there is none. */
+/* Under mn->change: applies @args to @d, or makes a new domain if it is NULL. */
 static int mrpc_domain_make(struct net *net, struct mrpc_domain *d,
 			    const struct mrpc_domain_args *args, struct netlink_ext_ack *extack)
 {
@@ -234,14 +234,14 @@ static int mrpc_domain_make(struct net *net, struct mrpc_domain *d,
 /**
  * mrpc_domain_set() - make a domain, or change it
  * @net: the network namespace
- * @said: what the operator wants of it
+ * @said: the operator's settings
  * @extack: why not
  *
- * Datapaths are in it before this returns: also those whose route has changed since they
- * began, and those for which there was no memory last time.
+ * When this returns, all its datapaths have joined. That includes those with a route that changed
+ * since they began, and those for which there was no memory last time.
  *
  * Context: process; waits, interruptibly.
- * Return: 0 or a negative errno; -ENOMEM: it may have been made, or changed, all the same.
+ * Return: 0 or a negative errno; -ENOMEM: it may still have been made, or changed.
  */
 int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 		    struct netlink_ext_ack *extack)
@@ -268,7 +268,7 @@ int mrpc_domain_set(struct net *net, const struct mrpc_domain_args *said,
 	return err;
 }
 
-/* Under mn->lock, but when nobody else can see it. */
+/* Under mn->lock, unless no other context can see the domain. */
 static void mrpc_domain_unlist(struct mrpc_net *mn, struct mrpc_domain *d)
 {
 	list_del(&d->list);
@@ -276,7 +276,7 @@ static void mrpc_domain_unlist(struct mrpc_net *mn, struct mrpc_domain *d)
 }
 
 /**
- * mrpc_domain_del() - delete a domain; its datapaths send as they like
+ * mrpc_domain_del() - delete a domain; its datapaths then send without grants
  * @net: the network namespace
  * @dev: the device, or "" for loop links
  * @extack: why not
@@ -300,7 +300,7 @@ int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *ex
 	spin_unlock(&mn->lock);
 	if (d) {
 		mrpc_domain_die(d);
-		/* What there is no memory to move out sends all the same: the domain is dead. */
+		/* A datapath that cannot be moved (no memory) still sends: the domain is dead. */
 		mrpc_datapaths_follow(net);
 		mrpc_notify_domain(d, MRPC_EVENT_EGRESS_DEL);
 		mrpc_domain_put(d);
@@ -312,7 +312,7 @@ int mrpc_domain_del(struct net *net, const char *dev, struct netlink_ext_ack *ex
 	return err;
 }
 
-/* No session of the namespace is left, so no datapath is in a domain. */
+/* The namespace has no session any more, so no datapath is in a domain. */
 static void __net_exit mrpc_domains_end(struct net *net)
 {
 	struct mrpc_net *mn = mrpc_net(net);
@@ -330,7 +330,7 @@ static struct pernet_operations mrpc_egress_net_ops = {
 };
 
 /**
- * mrpc_egress_config_init() - domains of a network namespace end before mrpc_net does
+ * mrpc_egress_config_init() - make domains of a network namespace end before its mrpc_net does
  *
  * Context: module load, after mrpc_net_init().
  *
@@ -347,10 +347,10 @@ void mrpc_egress_config_exit(void)
 	unregister_pernet_subsys(&mrpc_egress_net_ops);
 }
 
-/* -- looking ------------------------------------------------------------------------ */
+/* -- showing ------------------------------------------------------------------------ */
 
 /**
- * mrpc_domain_state() - what a domain is, and does
+ * mrpc_domain_state() - get the settings and counters of a domain
  * @d: the domain
  * @state: out
  */
@@ -386,7 +386,7 @@ void mrpc_domain_state(struct mrpc_domain *d, struct mrpc_domain_state *state)
 /**
  * mrpc_domain_ranks_by() - does a policy rank the datapaths of a domain?
  * @d: the domain
- * @type: the policy, as a type of engines
+ * @type: the policy, as an engine type
  */
 bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *type)
 {
@@ -398,7 +398,7 @@ bool mrpc_domain_ranks_by(struct mrpc_domain *d, const struct mrpc_engine_ops *t
 	return does;
 }
 
-/* A datapath of which @u is what goes first, or has gone or will. */
+/* Notes a datapath. @u: its message that goes first, or that goes or has gone last. */
 static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit *u, u32 position)
 {
 	const struct mrpc_port *port = u->port;
@@ -423,7 +423,7 @@ static void mrpc_domain_note(struct mrpc_domain_queue *q, const struct mrpc_unit
 		strscpy(q->tenant, port->tenant->name, sizeof(q->tenant));
 }
 
-/* Under d->lock. Likewise, if its datapath is not in @all. Return: how many are. */
+/* Under d->lock. Notes a datapath that is not in @all yet. Return: number of entries. */
 static u32 mrpc_domain_note_new(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 nr,
 				const struct mrpc_unit *u, bool waits)
 {
@@ -434,7 +434,7 @@ static u32 mrpc_domain_note_new(struct mrpc_domain *d, struct mrpc_domain_queue 
 	return nr + 1;
 }
 
-/* Under d->lock: who has the next turns, then who has one now, and then the rest. */
+/* Under d->lock: notes datapaths by their next turns, then those with a grant, then the rest. */
 static u32 mrpc_domain_note_all(struct mrpc_domain *d, struct mrpc_domain_queue *all)
 {
 	const struct mrpc_order_link *l;
@@ -464,18 +464,18 @@ static u32 mrpc_domain_note_all(struct mrpc_domain *d, struct mrpc_domain_queue 
 }
 
 /**
- * mrpc_domain_queues() - the datapaths of a domain, at one moment
+ * mrpc_domain_queues() - get the datapaths of a domain, at one moment
  * @d: the domain
- * @all: out: those that wait, in the order of their next turns, then the others
+ * @all: out: waiting ones in the order of their next turns, then the others
  * @cap: room in @all
  *
- * Where a sender has several messages of a datapath, the first is shown of those that wait. With
- * the lock held it looks ahead MRPC_DOMAIN_WALK turns, and once at each datapath: whose messages
- * are all behind those is among the others. So is, where the domain is deleted meanwhile, whose
- * messages are stale: that nobody waits for.
+ * If a sender has several messages of a datapath, the first waiting one is shown. With the lock
+ * held it looks MRPC_DOMAIN_WALK turns ahead, and once at each datapath. A datapath with all
+ * messages behind those turns is among the others. If the domain is deleted meanwhile, so is one
+ * with stale messages only: settling them is not waited for.
  *
  * Context: process; may sleep.
- * Return: how many there are; if they find no room, nothing is in @all.
+ * Return: number of datapaths; if they have no room, @all is unchanged.
  */
 u32 mrpc_domain_queues(struct mrpc_domain *d, struct mrpc_domain_queue *all, u32 cap)
 {

@@ -10,7 +10,7 @@
 #include "core/placement.h"
 #include "core/session.h"
 
-/* Something that can never match is a mistake: ids are not used twice. */
+/* A scope that can never match is a mistake, because ids are not used twice. */
 static int mrpc_scope_check(struct net *net, const struct mrpc_scope *scope,
 			    struct netlink_ext_ack *extack)
 {
@@ -60,7 +60,7 @@ static void mrpc_placement_percent(struct mrpc_net *mn, struct mrpc_placement *p
 	spin_unlock(&mn->lock);
 }
 
-/* A change is over: @group is what all have now. */
+/* Ends a change: all datapaths have @group now. */
 static void mrpc_placement_settle(struct mrpc_net *mn, struct mrpc_placement *p,
 				  struct mrpc_group *group)
 {
@@ -84,9 +84,9 @@ static void mrpc_placement_settle(struct mrpc_net *mn, struct mrpc_placement *p,
 }
 
 /*
- * Bring @percent of the datapaths in scope to the next configuration. At 100
- * the change is over, at 0 it is taken back. If it fails the datapaths go back
- * to what they had before this step. Under mn->change.
+ * Moves @percent of the datapaths in scope to the next configuration. At 100 the change is
+ * complete, at 0 it is taken back. On failure the datapaths get what they had before this step.
+ * Under mn->change.
  */
 static int mrpc_placement_move(struct net *net, struct mrpc_placement *p, u8 percent,
 			       struct mrpc_change_result *result, struct netlink_ext_ack *extack)
@@ -110,7 +110,7 @@ static int mrpc_placement_move(struct net *net, struct mrpc_placement *p, u8 per
 	return err;
 }
 
-/* Under mn->change: begin a change of a placement to @group, a reference. */
+/* Under mn->change: begins a change of a placement to @group, a reference. */
 static int mrpc_placement_begin(struct mrpc_net *mn, struct mrpc_placement *p,
 				struct mrpc_group *group, struct netlink_ext_ack *extack)
 {
@@ -161,7 +161,7 @@ static int mrpc_placement_insert(struct mrpc_net *mn, struct mrpc_placement *p,
 /**
  * mrpc_placement_add() - place an engine type on a scope
  * @net: the network namespace
- * @args: where
+ * @args: name, position and scope
  * @group: the configuration; a reference is taken over in any case
  * @result: what was done
  * @id: out: the placement's number
@@ -200,7 +200,7 @@ int mrpc_placement_add(struct net *net, const struct mrpc_placement_args *args,
 		*id = p->id;
 		group = NULL;
 		err = mrpc_placement_move(net, p, args->percent, result, extack);
-		p = NULL;	/* the list's, or gone */
+		p = NULL;	/* the list owns it, or it is freed */
 	} else {
 		p->next = NULL;
 	}
@@ -216,15 +216,15 @@ out:
  * mrpc_placement_set() - give a placement another configuration, or type
  * @net: the network namespace
  * @name: of the placement
- * @from: the configuration that @group takes over what is not given from
+ * @from: the configuration that @group was made from; it has the values that were not given
  * @group: the configuration; a reference is taken over in any case
  * @percent: of the datapaths, 1 to 100
  * @result: what was done
  * @extack: why not
  *
  * Context: process; waits, interruptibly.
- * Return: 0 or a negative errno, after which nothing has changed. -ESTALE: somebody else
- * has set it meanwhile, so @group stands on what is no more.
+ * Return: 0 or a negative errno, after which nothing has changed. -ESTALE: another request has set
+ * it meanwhile, so @from is not the present configuration.
  */
 int mrpc_placement_set(struct net *net, const char *name, const struct mrpc_group *from,
 		       struct mrpc_group *group, u8 percent,
@@ -265,7 +265,7 @@ static int mrpc_placement_goes_on(struct mrpc_net *mn, struct mrpc_placement *p,
 	return -EINVAL;
 }
 
-/* @begin: what makes it a change in progress, under mn->change. */
+/* @begin: makes it a change in progress, under mn->change. */
 static int mrpc_placement_take(struct net *net, const char *name,
 			       int (*begin)(struct mrpc_net *mn, struct mrpc_placement *p,
 					    struct netlink_ext_ack *extack),
@@ -305,7 +305,7 @@ int mrpc_placement_del(struct net *net, const char *name, u8 percent,
 }
 
 /**
- * mrpc_placement_step() - take a change in progress further, or back
+ * mrpc_placement_step() - continue a change in progress, or take it back
  * @net: the network namespace
  * @name: of the placement
  * @percent: of the datapaths; 100 completes the change, 0 takes it back
@@ -322,7 +322,7 @@ int mrpc_placement_step(struct net *net, const char *name, u8 percent,
 }
 
 /**
- * mrpc_placement_group() - the present configuration of a placement
+ * mrpc_placement_group() - get the present configuration of a placement
  * @net: the network namespace
  * @name: of the placement
  * @extack: why not

@@ -71,8 +71,8 @@ static void mrpc_change_stuck(const struct mrpc_conn *conn, int err)
 }
 
 /*
- * Ends a connection that cannot have its engines for what its own services are. The application
- * chose these, so they do not keep the operator from changing the others.
+ * Ends a connection whose own services are too large for its engines. The application chose these
+ * services, so they do not keep the operator from changing the other connections.
  */
 static void mrpc_change_unfit(struct mrpc_conn *conn)
 {
@@ -111,8 +111,9 @@ static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *re
  * @extack: why not; NULL: this takes something back: no signal ends it, and no
  *	failure keeps the others from going back
  *
- * One after the other; each stands still only for its own change. A connection that cannot have
- * its engines for what its services are ends. Otherwise stops at the first failure. Called under mrpc_net.change.
+ * One after the other; each stands still only for its own change. A connection whose services are
+ * too large for its engines ends. Any other failure stops the change at once. Called under
+ * mrpc_net.change.
  *
  * Context: process; waits, interruptibly.
  * Return: 0 or a negative errno.

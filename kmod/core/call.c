@@ -14,19 +14,19 @@
 
 static struct kmem_cache *mrpc_call_cache;
 
-#define MRPC_CALL_SPARES	128	/* objects that a session keeps, of about 1 KiB */
+#define MRPC_CALL_SPARES	128	/* objects that a session keeps, about 1 KiB each */
 
 /*
- * The network stack is done with one reference to the pages: at the ACK, or
- * when the socket dies. May be softirq; module text stays because the session,
- * which the call's connection holds, keeps the module.
+ * Drops one reference of the network stack to the pages: at the ACK, or when the socket dies. May
+ * run in softirq. The module text stays, because the call's connection holds the session and the
+ * session holds the module.
  */
 static void mrpc_ubuf_complete(struct sk_buff *skb, struct ubuf_info *ubuf, bool success)
 {
 	struct mrpc_call *call = container_of(ubuf, struct mrpc_call, ubuf);
 
-	/* Where the stack copies, the receiver's clone says so and the original, when
-	 * it is acknowledged, still says success: that is no proof of the contrary.
+	/* Where the stack copies, the receiver's clone reports it. The original, when it is
+	 * acknowledged, still reports success, which does not prove the contrary.
 	 */
 	if (!success)
 		atomic_inc(&(call->via ?: call->conn)->link.copied);
@@ -38,7 +38,7 @@ static const struct ubuf_info_ops mrpc_ubuf_ops = {
 };
 
 /**
- * mrpc_call_free_spares() - give objects that nobody uses back to the allocator
+ * mrpc_call_free_spares() - give unused objects back to the allocator
  * @spares: the first of them, by mrpc_call.spare, or NULL
  *
  * Context: any but hard interrupt.
@@ -54,11 +54,12 @@ void mrpc_call_free_spares(struct mrpc_call *spares)
 }
 
 /*
- * Calls use the objects of those that have ended, without the allocator's work, of which
- * zeroing and accounting are most. Not where KASAN is to see a use after the end. Who takes
- * one or gives one takes them all for a moment, so that no lock is needed and none is seen
- * by two. The exchanges are full barriers: who takes a chain sees its links. Who gives his back
- * and finds another one has met somebody, whose chain is short as a rule: that goes to the allocator.
+ * Calls reuse the objects of ended calls. This saves the work of the allocator, mostly zeroing and
+ * accounting. It is off under KASAN, which must see a use after the end. A thread that takes or
+ * gives an object takes the whole chain for a moment. So there is no lock, and no two threads see
+ * an object. The exchanges are full barriers: the taker of a chain sees its links. A thread that
+ * gives its chain back may find another thread's chain, usually a short one: it goes to the
+ * allocator.
  */
 static struct mrpc_call *mrpc_call_spares_take(struct mrpc_session *session)
 {
@@ -99,13 +100,13 @@ static void mrpc_call_free(struct mrpc_call *call)
 }
 
 /**
- * mrpc_call_new() - a call object
+ * mrpc_call_new() - make a call object
  * @conn: its connection, of which it takes a reference
  * @role: enum mrpc_call_role
  * @gfp: allocation context
  *
- * Return: the call with one reference, which is the queue's when the call is
- * submitted; or NULL.
+ * Return: the call with one reference, or NULL. The queue takes over the reference when the call is
+ * submitted.
  */
 struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 {
@@ -113,7 +114,7 @@ struct mrpc_call *mrpc_call_new(struct mrpc_conn *conn, u8 role, gfp_t gfp)
 
 	if (!call)
 		return NULL;
-	/* What is before and behind is written before it is read. */
+	/* The fields before and behind this range are written before they are read. */
 	memset((u8 *)call + offsetof(struct mrpc_call, flags), 0,
 	       offsetof(struct mrpc_call, rpc.segs) - offsetof(struct mrpc_call, flags));
 	refcount_set(&call->ref, 1);
@@ -158,7 +159,7 @@ EXPORT_SYMBOL_GPL(mrpc_call_put);
 /**
  * mrpc_call_put_some() - drop several references at once
  * @call: the call
- * @nr: how many
+ * @nr: number of references
  *
  * Context: any but hard interrupt.
  */
@@ -183,17 +184,17 @@ void mrpc_call_set(struct mrpc_call *call, int bit)
 {
 	struct task_struct *waiter;
 
-	/* A waiter that runs the datapath itself looks before it sleeps. */
+	/* A waiter that runs the datapath itself checks the flags before it sleeps. */
 	if (READ_ONCE(call->waiter) == current && in_task()) {
 		set_bit(bit, &call->flags);
 		return;
 	}
-	/* The waiter can leave, and exit, at any time: with both bits set, or when a signal
-	 * takes it away. Its task is freed after a grace period.
+	/* The waiter can leave, and exit, at any time: when both bits are set, or when a signal
+	 * interrupts it. Its task is freed after a grace period.
 	 */
 	rcu_read_lock();
 	set_bit(bit, &call->flags);
-	/* Pairs with set_current_state() of the waiter, which is there before it looks. */
+	/* Pairs with set_current_state() of the waiter, which comes before its check. */
 	smp_mb__after_atomic();
 	waiter = READ_ONCE(call->waiter);
 	if (waiter)
@@ -201,7 +202,7 @@ void mrpc_call_set(struct mrpc_call *call, int bit)
 	rcu_read_unlock();
 }
 
-/* Nobody reads the send blocks of a call by reference any more: tell the application. */
+/* Tells the application that its send blocks are no longer read by reference. */
 static noinline void mrpc_call_sent(struct mrpc_call *call)
 {
 	struct mrpc_qp *qp = call->qp;
@@ -223,14 +224,14 @@ static noinline void mrpc_call_sent(struct mrpc_call *call)
 		if (post)
 			mrpc_qp_wake(qp);
 	}
-	mrpc_call_put(call);	/* the one that mrpc_call_by_ref() took */
+	mrpc_call_put(call);	/* the reference that mrpc_call_by_ref() took */
 }
 
 /**
- * mrpc_call_sent_put() - one user of the send blocks is done
+ * mrpc_call_sent_put() - drop one user of the send blocks
  * @call: the call
  *
- * The last one tells the application. Context: any but hard interrupt.
+ * The last user tells the application. Context: any but hard interrupt.
  */
 void mrpc_call_sent_put(struct mrpc_call *call)
 {

@@ -15,13 +15,13 @@
 #include "core/user.h"
 #include "core/waiters.h"
 
-/* The ids of datapaths, of all namespaces: only taken and given back. */
+/* Ids of datapaths, of all namespaces. The entries hold no pointers. */
 static DEFINE_XARRAY_ALLOC1(mrpc_dp_ids);
 static u32 mrpc_next_dp;	/* under the lock of mrpc_dp_ids */
 
 /**
- * mrpc_conn_number() - give a connection the id of its datapath
- * @conn: the connection in the making; mrpc_conn_free_work() gives it back
+ * mrpc_conn_number() - give the datapath of a connection its id
+ * @conn: the new connection; mrpc_conn_free_work() releases the id
  *
  * Context: process; may sleep. Return: 0 or -ENOMEM.
  */
@@ -91,7 +91,7 @@ static struct mrpc_conn *mrpc_conn_load(struct mrpc_session *session, u32 id, bo
 	return conn;
 }
 
-/* The same for who calls one connection again and again. */
+/* As mrpc_conn_load(), but fast for an application that uses one connection again and again. */
 static struct mrpc_conn *mrpc_conn_recent(struct mrpc_session *session, u32 id)
 {
 	struct mrpc_conn *conn;
@@ -108,9 +108,9 @@ static struct mrpc_conn *mrpc_conn_recent(struct mrpc_session *session, u32 id)
 /**
  * mrpc_conn_find() - look a connection up
  * @session: the session
- * @id: what the application says
+ * @id: the id that the application gave
  *
- * The links of replicas are not the application's.
+ * Does not find links of replicas: they do not belong to the application.
  *
  * Return: the connection with a reference, or NULL.
  */
@@ -129,7 +129,7 @@ struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id)
 /**
  * mrpc_conn_find_any() - look a connection up for the operator
  * @session: the session
- * @id: what he says
+ * @id: the id that the operator gave
  *
  * Return: the connection with a reference, or NULL.
  */
@@ -187,21 +187,21 @@ bool mrpc_conn_is_drained(void *ctx)
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return true;
-	/* A server is done when the client has said so: mrpc_hear_bye(). */
+	/* A server is done only after the client's BYE: mrpc_hear_bye(). */
 	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued);
 }
 
 /**
- * mrpc_conn_wake_drain() - mrpc_conn_drained() of a connection that is being drained
+ * mrpc_conn_wake_drain() - mrpc_conn_drained() for a connection that is being drained
  * @conn: the connection
  */
 void mrpc_conn_wake_drain(struct mrpc_conn *conn)
 {
 	mrpc_wake_all(&conn->wait);
-	/* Nobody waits for the link of a replica. Of who ended its last call and who sent
-	 * its last rpc, one sees what the other did.
+	/* No thread waits for the link of a replica. The thread that ended its last call and the
+	 * one that sent its last rpc both come here: one of them sees what the other did.
 	 */
 	smp_mb();
 	if (conn->replica && mrpc_conn_is_drained(conn))
@@ -211,11 +211,11 @@ void mrpc_conn_wake_drain(struct mrpc_conn *conn)
 /**
  * mrpc_conn_close() - end a connection
  * @conn: the connection
- * @status: what its calls complete with
- * @why: static text: what its calls are told
- * @abort: throw away what is queued
+ * @status: enum mrpc_status of its calls
+ * @why: static text for its calls
+ * @abort: drop what is queued
  *
- * The first caller decides; the work is done later, in process context.
+ * The first call decides. The work is done later, in process context.
  * Context: process.
  */
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort)

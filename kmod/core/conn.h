@@ -27,8 +27,8 @@ struct mrpc_session;
 /* Counters; each written by one context at a time, read by dumps. */
 struct mrpc_conn_stats {
 	u64 calls;		/* started or received; conn->lock */
-	u64 done;		/* with status OK; conn->lock */
-	u64 failed;		/* with any other; conn->lock */
+	u64 done;		/* calls with status OK; conn->lock */
+	u64 failed;		/* calls with any other status; conn->lock */
 	u64 tx_bytes;		/* transmit claim */
 	u64 tx_frames;
 	u64 rx_bytes;		/* receive claim */
@@ -49,10 +49,10 @@ enum {
 	MRPC_CONN_RX_FULL,	/* receive waits for the engines */
 	MRPC_CONN_CHANGING,	/* the owner of a claim is to give it back soon */
 	MRPC_CONN_ABORT,	/* close without orderly end */
-	MRPC_CONN_LEFT,		/* its session has ended: orderly only if it is idle */
+	MRPC_CONN_LEFT,		/* its session has ended: orderly end only if it is idle */
 	MRPC_CONN_HEARD,	/* the peer's HELLO or HELLO_ACK has arrived */
 	MRPC_CONN_BYE,		/* the peer has said that it starts no more calls */
-	MRPC_CONN_SHOOK,	/* the handshake has succeeded, and events have said so */
+	MRPC_CONN_SHOOK,	/* the handshake has succeeded, and an event has told it */
 	MRPC_CONN_DENIED,	/* the handshake was answered with a refusal */
 	MRPC_CONN_DEAD,		/* the close work has done everything */
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */

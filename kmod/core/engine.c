@@ -11,7 +11,7 @@
 static DEFINE_MUTEX(mrpc_engines_lock);
 static LIST_HEAD(mrpc_engines);		/* under mrpc_engines_lock */
 
-/* The newest of a name if @version is 0. Under mrpc_engines_lock. */
+/* Finds a type; the newest of the name if @version is 0. Under mrpc_engines_lock. */
 static struct mrpc_engine_ops *mrpc_engine_find(const char *name, u32 version)
 {
 	struct mrpc_engine_ops *ops, *best = NULL;
@@ -26,11 +26,11 @@ static struct mrpc_engine_ops *mrpc_engine_find(const char *name, u32 version)
 }
 
 /**
- * mrpc_engine_register() - make a type of engine known
- * @ops: static, of the calling module
+ * mrpc_engine_register() - register an engine type
+ * @ops: the type: static, of the calling module
  *
  * Context: process; may sleep.
- * Return: 0; -EEXIST; -EINVAL: what it says of itself is not consistent.
+ * Return: 0; -EEXIST; -EINVAL: @ops is not consistent.
  */
 int mrpc_engine_register(struct mrpc_engine_ops *ops)
 {
@@ -52,8 +52,8 @@ int mrpc_engine_register(struct mrpc_engine_ops *ops)
 EXPORT_SYMBOL_GPL(mrpc_engine_register);
 
 /**
- * mrpc_engine_unregister() - forget a type
- * @ops: the type; nothing of it is in use, since its module goes
+ * mrpc_engine_unregister() - remove an engine type
+ * @ops: the type; not in use, since its module goes
  */
 void mrpc_engine_unregister(struct mrpc_engine_ops *ops)
 {
@@ -64,10 +64,10 @@ void mrpc_engine_unregister(struct mrpc_engine_ops *ops)
 EXPORT_SYMBOL_GPL(mrpc_engine_unregister);
 
 /**
- * mrpc_engine_hold() - a reference to a type
- * @ops: a type that one holds, or under mrpc_engines_lock
+ * mrpc_engine_hold() - take a reference to a type
+ * @ops: a type that the caller holds already, or under mrpc_engines_lock
  *
- * Return: false: it is going, which it does not where one holds it.
+ * Return: false: the type is going. This cannot happen if the caller holds it.
  */
 bool mrpc_engine_hold(const struct mrpc_engine_ops *ops)
 {
@@ -80,7 +80,7 @@ bool mrpc_engine_hold(const struct mrpc_engine_ops *ops)
 }
 
 /**
- * mrpc_engine_try() - find a type of those that are loaded
+ * mrpc_engine_try() - find a type among those that are loaded
  * @name: its name
  * @version: its version, 0: the newest
  *
@@ -100,7 +100,7 @@ const struct mrpc_engine_ops *mrpc_engine_try(const char *name, u32 version)
 
 static bool mrpc_engine_load(const char *name, u32 version)
 {
-	/* Modules are the host's: its administrator's right. */
+	/* Modules belong to the host: loading one is its administrator's right. */
 	if (!capable(CAP_SYS_MODULE))
 		return false;
 	if (version)
@@ -113,8 +113,8 @@ static bool mrpc_engine_load(const char *name, u32 version)
 /**
  * mrpc_engine_get() - find a type, loading its module if need be
  * @name: its name
- * @version: its version, 0: the newest that is loaded, or else can be
- * @extack: why not
+ * @version: its version, 0: the newest that is loaded; if there is none, that can be loaded
+ * @extack: out: the reason of a failure
  *
  * Context: process; may sleep.
  * Return: the type with a module reference, or an ERR_PTR.
@@ -146,7 +146,7 @@ const struct mrpc_engine_ops *mrpc_engine_get(const char *name, u32 version,
 }
 
 /**
- * mrpc_engine_put() - end of a reference to a type
+ * mrpc_engine_put() - drop a reference to a type
  * @ops: the type
  *
  * Context: process; may sleep.
@@ -160,18 +160,18 @@ void mrpc_engine_put(const struct mrpc_engine_ops *ops)
 	module_put(owner);
 }
 
-/* In order of names and versions. */
+/* Compares a type with a name and version, for their order. */
 static int mrpc_engine_cmp(const struct mrpc_engine_ops *ops, const char *name, u32 version)
 {
 	return strcmp(ops->name, name) ?: ops->version < version ? -1 : ops->version > version;
 }
 
 /**
- * mrpc_engine_next() - the types, one after the other
- * @name: of the one before, or ""
- * @version: likewise
+ * mrpc_engine_next() - iterate over the types
+ * @name: name of the previous type, or ""
+ * @version: version of the previous type
  *
- * Return: the next one in order of names and versions, with a reference; or NULL.
+ * Return: the next type in order of names and versions, with a reference; or NULL.
  */
 const struct mrpc_engine_ops *mrpc_engine_next(const char *name, u32 version)
 {

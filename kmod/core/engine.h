@@ -4,9 +4,9 @@
  *
  * An engine type is a module of its own: it registers one struct
  * mrpc_engine_ops, exports nothing, and carries its version in its name
- * (mrpc_ratelimit_1.ko), so that two versions can be loaded at once. An
- * operator places a type on a scope; every datapath in that scope gets an
- * instance. Documentation/engines.rst is the author's guide.
+ * (mrpc_ratelimit_1.ko), so that two versions can be loaded at once. An operator places a type on a
+ * scope, and every datapath in that scope gets an instance. Documentation/engines.rst is the guide
+ * for authors of engines.
  */
 #ifndef MRPC_CORE_ENGINE_H
 #define MRPC_CORE_ENGINE_H
@@ -52,15 +52,15 @@ enum mrpc_param_type {
 
 /**
  * struct mrpc_param - one parameter of an engine type
- * @name: how the operator calls it, e.g. "rate"
+ * @name: name for the operator, e.g. "rate"
  * @type: enum mrpc_param_type
  * @flags: MRPC_PARAM_*
- * @unit: for people and for the command: "/s", "bytes", "ns", "%",
+ * @unit: unit, for people and for the command: "/s", "bytes", "ns", "%",
  *	"0.01%" (hundredths), or NULL
  * @doc: half a sentence
- * @min: U64: smallest; STRING and RULES: least bytes
- * @max: U64: largest; STRING and RULES: most bytes
- * @def: U64, BOOL, CHOICE: when it is not given
+ * @min: U64: smallest value; STRING and RULES: least bytes
+ * @max: U64: largest value; STRING and RULES: most bytes
+ * @def: U64, BOOL, CHOICE: default value
  * @choices: CHOICE: the words, ends with NULL
  */
 struct mrpc_param {
@@ -78,8 +78,8 @@ struct mrpc_param {
 /**
  * struct mrpc_value - the value of one parameter
  * @set: the operator gave it
- * @num: U64, BOOL, CHOICE
- * @data: STRING, RULES: or NULL
+ * @num: value of U64, BOOL, CHOICE
+ * @data: value of STRING, RULES; or NULL
  * @len: bytes of @data
  */
 struct mrpc_value {
@@ -90,21 +90,21 @@ struct mrpc_value {
 };
 
 /**
- * struct mrpc_group - what the instances of one placement have in common
+ * struct mrpc_group - the common part of the instances of one placement
  *
- * One for each configuration that a placement has had; immutable to the core
- * once published. Reference counted: the placement holds one, each instance
- * one. Ends with the last, in process context.
+ * A placement has one for each configuration that it has had. The core never changes it once it is
+ * published. Reference counted: the placement holds one reference, each instance holds one. The
+ * last put ends it, in process context.
  *
  * @ref: references
  * @ops: the type; a module reference
- * @priv: the type's own, from group_create()
+ * @priv: data of the type, from group_create()
  * @ready: group_create() has succeeded
- * @also: a type that it makes use of besides; a reference, which group_create() takes, and the
- *	core drops; or NULL
+ * @also: another type that it uses; a reference, which group_create() takes and the core
+ *	drops; or NULL
  * @net: the namespace of the placement
- * @scope: of the placement; only for group_create()
- * @nr: parameters
+ * @scope: scope of the placement; only for group_create()
+ * @nr: number of parameters
  * @values: one for each of @ops->params, in that order
  */
 struct mrpc_group {
@@ -128,7 +128,7 @@ static inline bool mrpc_group_uses(const struct mrpc_group *g, const struct mrpc
 
 /* mrpc_engine_ops.flags */
 
-/* Looks at byte blocks of received messages: they are held back until complete */
+/* Reads byte blocks of received messages: they are held back until complete */
 #define MRPC_ENGINE_RX_BYTES	BIT(0)
 
 /* Wants stage time stamps in mrpc_call.times of every call */
@@ -137,27 +137,27 @@ static inline bool mrpc_group_uses(const struct mrpc_group *g, const struct mrpc
 /* Must not be bypassed when it misbehaves (it enforces something) */
 #define MRPC_ENGINE_MANDATORY	BIT(2)
 
-/* No rpc passes it: it says something about the datapath as a whole */
+/* No rpc passes it: it sets something for the datapath as a whole */
 #define MRPC_ENGINE_NO_STAGE	BIT(3)
 
-/* Another configuration needs another instance, made before the datapath stands still */
+/* Another configuration needs a new instance, made before the datapath stands still */
 #define MRPC_ENGINE_REMAKE	BIT(4)
 
 /* Says what rank messages have, and in mrpc_conn.exec.hint that of the latest */
 #define MRPC_ENGINE_RANKS	BIT(5)
 
-/* Writes to received messages: they are copied first, whatever they consist of */
+/* Writes to received messages: they are copied first, whatever their contents */
 #define MRPC_ENGINE_RX_WRITES	BIT(6)
-/* What dump() puts of an instance only grows: the placement keeps it when the instance ends */
+/* The values of dump() only grow: the placement keeps them when the instance ends */
 #define MRPC_ENGINE_COUNTS	BIT(7)
 
 /**
  * struct mrpc_call_end - how a call ended
  * @call: the call; its times are valid with MRPC_ENGINE_TIMES
- * @sent: bytes of the message that was to be sent: the request, or the reply
- * @received: bytes of the message that was received, 0 for none
+ * @sent: bytes of the sent message: the request, or the reply
+ * @received: bytes of the received message, 0 for none
  * @status: enum mrpc_status
- * @local: the status was given by this host
+ * @local: this host gave the status
  */
 struct mrpc_call_end {
 	const struct mrpc_call *call;
@@ -169,12 +169,12 @@ struct mrpc_call_end {
 
 /**
  * struct mrpc_series - a histogram of an engine, with its labels
- * @name: what was counted, static
- * @unit: of the values, static: "ns" or "bytes"
- * @plan: of the service; valid as long as the group
- * @method: index in it
+ * @name: name of what is counted, static
+ * @unit: unit of the values, static: "ns" or "bytes"
+ * @plan: schema of the service; valid as long as the group
+ * @method: index of the method in it
  * @status: enum mrpc_status
- * @server: of calls that were received, not made
+ * @server: it counts received calls, not sent ones
  * @hist: the values
  */
 struct mrpc_series {
@@ -191,68 +191,68 @@ struct mrpc_series {
  * struct mrpc_engine_ops - a type of engine, of one version
  * @name: "ratelimit"
  * @version: 1 or more
- * @oldest: oldest version of the same name whose state restore() takes
- * @takes: other types whose state restore() takes, of any version that they
- *	say is @state_version: NULL-terminated, or NULL
+ * @oldest: restore() takes state of versions of the same name from this one on
+ * @takes: names of other types that restore() takes state of, in any version with the
+ *	same @state_version: NULL-terminated, or NULL
  * @state_version: version of the state that decompose() makes
  * @owner: its module
  * @flags: MRPC_ENGINE_*
- * @dirs: BIT(MRPC_TX) | BIT(MRPC_RX): directions it has something to do in; 0: it
- *	is only told of calls that have ended
+ * @dirs: BIT(MRPC_TX) | BIT(MRPC_RX): directions in which it has something to do; 0: it
+ *	is only told of the end of calls
  * @params: its parameters
- * @nr_params: how many
+ * @nr_params: number of @params
  * @doc: a sentence
- * @group_create: a configuration is being made: fill g->priv from g->values.
+ * @group_create: makes a configuration: fills g->priv from g->values.
  *	@prev is the configuration that it replaces (of the same type and
  *	version), or NULL. May sleep. Optional
- * @group_destroy: free g->priv. May sleep. Optional
- * @create: a datapath gets an instance: fill e->priv. No rpc passes yet. May
+ * @group_destroy: frees g->priv. May sleep. Optional
+ * @create: makes an instance for a datapath: fills e->priv. No rpc passes yet. May
  *	sleep. Optional
- * @destroy: the instance ends; its queues are empty. A grace period has passed
+ * @destroy: ends the instance; its queues are empty. A grace period has passed
  *	since the last call_end(). May sleep. Optional
- * @configure: e->group is about to become @group; on failure nothing has
- *	changed. Both claims are held: be quick, do not wait. Optional: then
+ * @configure: prepares for e->group to become @group; on failure nothing has
+ *	changed. Both claims are held: be quick, do not wait. Optional: without it
  *	do_work() finds the new e->group by itself
- * @settle: another configuration, or this instance on a datapath that there is, is in
- *	force now, and stays: what cannot be taken back is begun here. Both claims are held.
+ * @settle: begins what cannot be taken back. Another configuration is in force now, or this
+ *	instance on an existing datapath is, and stays so. Both claims are held.
  *	Not called for the instances of a new connection. Optional
- * @do_work: process some of the rpcs in @in, in order or not; each ends in @out,
- *	or is rejected (mrpc_engine_reject()), or stays, in @in for preference: what
- *	stays there is visible to the operator, counted, moved on when the
- *	engine is removed, and gone when its call is given up. Called with the direction's claim held, in process context,
- *	when something arrived, when the time it returned has come, or at any other
- *	time. Takes at most @budget rpcs (the rest comes in the next turn). Takes no
- *	lock but for state that a group shares, and that shortly; never waits;
- *	GFP_KERNEL allocations are allowed.
- *	Returns when it wants to be called again at the latest: CLOCK_MONOTONIC ns,
- *	0 for "when something arrives"; later than KTIME_MAX is never
- * @pass: let @rpc pass at once, without a turn, if that is known at a glance.
- *	Called only if the input queue is empty; as do_work() otherwise, but it is not
+ * @do_work: processes some of the rpcs in @in, in order or not. Each ends in @out, is rejected
+ *	(mrpc_engine_reject()), or stays, preferably in @in. The operator sees and counts the
+ *	rpcs that stay there. They move on when the engine is removed, and go away when
+ *	their call is given up. Called with the direction's claim held, in process context,
+ *	when something arrives, when the time that it returned has come, or at any other
+ *	time. Takes at most @budget rpcs (the rest comes in the next turn). Takes no lock
+ *	except for state that a group shares, and only shortly; never waits; GFP_KERNEL
+ *	allocations are allowed.
+ *	Returns the latest time of the next call: CLOCK_MONOTONIC ns, 0 for "when
+ *	something arrives"; later than KTIME_MAX is never
+ * @pass: lets @rpc pass at once, without a turn, if this is known at a glance.
+ *	Called only if the input queue is empty; otherwise as do_work(), but it is not
  *	measured. Return: true: it passes; false: it goes to the queue. Optional
- * @flush: hand over the rpcs that are kept elsewhere than in @in to @out.
- *	The direction's claim is held. Only for engines that do so
- * @call_end: a call of this datapath has ended, in whatever way. Any context but
- *	hard interrupt, concurrent with everything else, under RCU. Not for it: e->group,
+ * @flush: moves the rpcs that are kept outside of @in to @out. The direction's claim is
+ *	held. Only for engines that keep rpcs elsewhere
+ * @call_end: a call of this datapath has ended, in any way. Any context but
+ *	hard interrupt, concurrent with everything else, under RCU. It must not use e->group,
  *	which may be replaced and freed meanwhile. Optional
- * @decompose: take the state out of an instance, to be restored into another:
+ * @decompose: takes the state out of an instance, for restore() of another one:
  *	allocated memory without pointers into module code, or an ERR_PTR. The instance
  *	stays as it is until destroy(); if restoring fails it goes on. Both claims
- *	are held. Optional: then there is no state
- * @restore: take over what another instance's decompose() gave; @from is that one's
- *	type. On failure nothing has changed. The state is freed by the core
- *	(kvfree). Both claims are held. Optional: then state is thrown away
- * @hold: another reference to a type that comes and goes without its module. Any
+ *	are held. Optional: without it there is no state
+ * @restore: takes over the state from another instance's decompose(); @from is the type of
+ *	that instance. On failure nothing has changed. The core frees the state
+ *	(kvfree). Both claims are held. Optional: without it state is dropped
+ * @hold: takes another reference to a type that comes and goes without its module. Any
  *	context. Return: false: it is going. Optional
- * @drop: end of that. May sleep. Goes with @hold
+ * @drop: drops that reference. May sleep. Set together with @hold
  * @transport: it chooses this version of a transport for the datapaths that have it; set
  *	by the core (mrpc_transport_ops.type)
- * @dump: the instance's (or with @e NULL the group's) counters, by
+ * @dump: puts the counters of the instance (or with @e NULL of the group), by
  *	mrpc_engine_put_u64(). Process context, no claim held. Optional
- * @series: the instance's (or with @e NULL the group's) histogram at *@pos or behind
- *	that; *@pos becomes the place behind it, and is 0 at first. Return: 0 or
+ * @series: returns the histogram of the instance (or with @e NULL of the group) at *@pos or
+ *	after it. *@pos is 0 at first, and becomes the place after it. Return: 0 or
  *	-ENOENT: no more. Process context, no claim held. Optional
  *
- * All of these are called at most once at a time for one instance, but do_work()
+ * For one instance each of these functions runs at most once at a time, except do_work()
  * (once for each direction), call_end(), dump() and series().
  */
 struct mrpc_engine_ops {
@@ -302,8 +302,8 @@ void mrpc_engine_unregister(struct mrpc_engine_ops *ops);
 	module_driver(__ops, mrpc_engine_register, mrpc_engine_unregister)
 
 /*
- * By what name it is loaded on demand: "name-version", and once more without a
- * version. All modules of a name are loaded then, and the newest is taken.
+ * The alias for loading it on demand: "name-version", and once more without a version. Without a
+ * version all modules of the name are loaded, and the newest is taken.
  */
 #define MODULE_ALIAS_MRPC_ENGINE(name)	MODULE_ALIAS("mrpc-engine-" name)
 
@@ -311,11 +311,11 @@ void mrpc_engine_unregister(struct mrpc_engine_ops *ops);
 
 /**
  * struct mrpc_engine_stats - counters of one instance in one direction
- * @rpcs: that came out of it
- * @bytes: of them
- * @rejected: rpcs
+ * @rpcs: rpcs that came out of it
+ * @bytes: bytes of these rpcs
+ * @rejected: rejected rpcs
  * @turns: calls of do_work()
- * @slow: turns of those measured that took longer than allowed
+ * @slow: measured turns that took longer than allowed
  */
 struct mrpc_engine_stats {
 	u64 rpcs;
@@ -333,25 +333,25 @@ struct mrpc_engine_stats {
  * freed after a grace period.
  *
  * @ops: the type; the group keeps its module
- * @placement: why it is here; a reference
+ * @placement: the placement that put it here; a reference
  * @group: the configuration; a reference. Changes with both claims held
- * @conn: whose datapath; not a reference
- * @priv: the type's own
+ * @conn: connection of its datapath; not a reference
+ * @priv: data of the type
  * @flags: MRPC_ENGINE_*: the type's; create() and configure() may set or clear
  *	MRPC_ENGINE_RX_BYTES, and create() may set RX_WRITES, RANKS and TIMES
  * @dirs: directions in which it has something to do: the type's; create() and
- *	configure() may leave some out. There rpcs go past it, at no cost
- * @tenant: whose the datapath is, where links are shared: create() and configure() may
- *	set it to memory of the instance or its group; the engine nearest to the wire
- *	that says so counts
- * @weight: of that tenant, 1 to MRPC_ORDER_MAX_WEIGHT
+ *	configure() may leave some out. Rpcs of other directions go past it, at no cost
+ * @tenant: name of the tenant that the datapath belongs to, where links are shared. create()
+ *	and configure() may set it to memory of the instance or its group. The engine
+ *	nearest to the wire that sets it counts
+ * @weight: weight of that tenant, 1 to MRPC_ORDER_MAX_WEIGHT
  * @in: input queue of each direction; of the owner of its claim
  * @kept: rpcs that the engine has taken out of @in and not yet given back
  * @paused: the operator holds the queue; both claims held to change
  * @bypassed: rpcs go past it: it misbehaved; set by the owner of a claim
- * @services: the connection's services whose calls it sees, a bit for each
+ * @services: bit mask of the connection's services that it sees the calls of
  * @slow: turns in a row that took too long, in each direction; of the owner of its claim
- * @wake: when it wants to be called, ns; 0: when something arrives
+ * @wake: time when it wants to be called, ns; 0: when something arrives
  * @stats: counters; of the owner of the direction's claim
  * @free_work: ends it, after a grace period
  */
@@ -376,9 +376,9 @@ struct mrpc_engine {
 	struct rcu_work free_work;
 };
 
-/* -- what an engine may do with an rpc ----------------------------------------- */
+/* -- functions of engines for rpcs ---------------------------------------------- */
 
-/* For do_work(): let everything pass. */
+/* For do_work(): lets everything pass. */
 static inline void mrpc_queue_pass(struct mrpc_queue *in, struct mrpc_queue *out, u32 budget)
 {
 	if (likely(in->len <= budget)) {
@@ -389,25 +389,25 @@ static inline void mrpc_queue_pass(struct mrpc_queue *in, struct mrpc_queue *out
 		mrpc_queue_move(in, mrpc_queue_peek(in), out);
 }
 
-/* The direction in which requests pass: out of clients, into servers. */
+/* Returns the direction in which requests pass: out of clients, into servers. */
 static inline enum mrpc_direction mrpc_engine_request_dir(const struct mrpc_engine *e)
 {
 	return e->conn->accepted ? MRPC_RX : MRPC_TX;
 }
 
-/* Bytes of the message, without metadata. */
+/* Returns the bytes of the message, without metadata. */
 static inline u32 mrpc_rpc_size(const struct mrpc_rpc *rpc)
 {
 	return mrpc_msg_total(&rpc->frame.msg);
 }
 
-/* Requests go from client to server, whatever the side. */
+/* Returns true for a request: they go from client to server, on both sides. */
 static inline bool mrpc_rpc_is_request(const struct mrpc_rpc *rpc)
 {
 	return rpc->frame.type == MRPC_WIRE_CALL;
 }
 
-/* The compiled schema of the rpc's service. */
+/* Returns the compiled schema of the rpc's service. */
 static inline const struct mrpc_schema_plan *mrpc_rpc_plan(const struct mrpc_rpc *rpc)
 {
 	const struct mrpc_call *call = rpc->call;
@@ -415,25 +415,25 @@ static inline const struct mrpc_schema_plan *mrpc_rpc_plan(const struct mrpc_rpc
 	return call->conn->services.list[call->method >> 16].schema->plan;
 }
 
-/* Index of the method in it. */
+/* Returns the index of the method in it. */
 static inline u32 mrpc_rpc_method(const struct mrpc_rpc *rpc)
 {
 	return rpc->call->method & 0xffff;
 }
 
-/* Metadata: mrpc_rpc.frame.meta_len bytes, checked by mrpc_meta_valid(). */
+/* Returns the metadata: mrpc_rpc.frame.meta_len bytes, checked by mrpc_meta_valid(). */
 static inline const u8 *mrpc_rpc_meta(const struct mrpc_rpc *rpc)
 {
 	return rpc->data + sizeof(struct mrpc_wire_hdr);
 }
 
-/* The message's head: struct and text sections, verified; frame.msg has the lengths. */
+/* Returns the message's head: struct and text sections, verified; frame.msg has the lengths. */
 static inline const u8 *mrpc_rpc_head(const struct mrpc_rpc *rpc)
 {
 	return rpc->data + sizeof(struct mrpc_wire_hdr) + mrpc_frame_prefix(&rpc->frame);
 }
 
-/* Its byte section, or NULL while it is not in kernel memory: mrpc_rpc_own_bytes(). */
+/* Returns its byte section, or NULL while not in kernel memory: see mrpc_rpc_own_bytes(). */
 static inline const u8 *mrpc_rpc_bytes(const struct mrpc_rpc *rpc)
 {
 	return rpc->have_bytes ? mrpc_rpc_head(rpc) + mrpc_msg_head_len(&rpc->frame.msg) : NULL;

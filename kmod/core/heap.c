@@ -2,9 +2,9 @@
 /*
  * Heaps: the shared memory between an application and the kernel.
  *
- * Pages come from the kernel and are mapped into the application, never the
- * other way round: no pinning, no user address on the data path, and the
- * memory controller charges the process that asked.
+ * The kernel makes the pages and maps them into the application, never the other way round. So
+ * there is no pinning, and no user address on the data path. The memory controller charges the
+ * process that asked for the pages.
  */
 #include <linux/export.h>
 #include <linux/mm.h>
@@ -15,10 +15,10 @@
 #include "lib/ds/buddy.h"
 
 /**
- * mrpc_heap_init() - an empty heap
+ * mrpc_heap_init() - make an empty heap
  * @heap: the heap
  * @kind: enum mrpc_region_kind
- * @limit: most bytes it may grow to
+ * @limit: most bytes that it may grow to
  */
 void mrpc_heap_init(struct mrpc_heap *heap, u32 kind, u64 limit)
 {
@@ -43,7 +43,7 @@ void mrpc_region_free(struct mrpc_region *region)
 
 /**
  * mrpc_heap_destroy() - free all regions
- * @heap: the heap, to which nobody else has a reference
+ * @heap: the heap; only the caller has a reference
  *
  * Context: may sleep.
  */
@@ -66,7 +66,7 @@ static struct mrpc_region *mrpc_region_new(u32 kind, u64 base, u64 len)
 		return NULL;
 	region->base = base;
 	region->len = len;
-	/* What does not fit in the caller's cgroup is an error, not a reason to kill it. */
+	/* If it does not fit in the caller's cgroup, this fails; the caller is not killed. */
 	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
 				 __GFP_RETRY_MAYFAIL);
 	if (!region->addr)
@@ -108,7 +108,7 @@ struct mrpc_region *mrpc_heap_region(struct mrpc_heap *heap, u64 len)
 }
 
 /**
- * mrpc_heap_publish() - let a region be found
+ * mrpc_heap_publish() - make a region visible
  * @heap: the heap
  * @region: from mrpc_heap_region()
  */
@@ -120,7 +120,7 @@ void mrpc_heap_publish(struct mrpc_heap *heap, struct mrpc_region *region)
 	smp_store_release(&heap->nr, heap->nr + 1);
 }
 
-/* Regions [0, count) are complete and stay. */
+/* Returns the count of regions. Regions [0, count) are complete and stay. */
 static u32 mrpc_heap_count(const struct mrpc_heap *heap)
 {
 	/* Pairs with the release in mrpc_heap_publish(). */
@@ -128,11 +128,11 @@ static u32 mrpc_heap_count(const struct mrpc_heap *heap)
 }
 
 /**
- * mrpc_heap_find() - the region that holds a heap offset
+ * mrpc_heap_find() - find the region that holds a heap offset
  * @heap: the heap
- * @off: anything
+ * @off: any number
  *
- * Return: the region, as long as the heap there, or NULL.
+ * Return: the region, valid as long as the heap, or NULL.
  */
 struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off)
 {
@@ -149,7 +149,7 @@ struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off)
 }
 
 /**
- * mrpc_heap_at() - kernel address of a piece of a heap
+ * mrpc_heap_at() - return the kernel address of a piece of a heap
  * @ctx: the heap
  * @off: heap offset
  * @len: bytes
@@ -167,7 +167,7 @@ const void *mrpc_heap_at(void *ctx, u64 off, u64 len)
 EXPORT_SYMBOL_GPL(mrpc_heap_at);
 
 /**
- * mrpc_heap_page() - the page that holds a heap offset
+ * mrpc_heap_page() - return the page that holds a heap offset
  * @heap: the heap
  * @off: an offset that mrpc_heap_at() has accepted
  */
@@ -178,9 +178,9 @@ struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off)
 EXPORT_SYMBOL_GPL(mrpc_heap_page);
 
 /**
- * mrpc_heap_mapped() - a part of a receive region is being mapped
+ * mrpc_heap_mapped() - note that a part of a receive region is being mapped
  * @heap: the heap
- * @off: where; mrpc_heap_at() has accepted it
+ * @off: heap offset; mrpc_heap_at() has accepted it
  *
  * Return: true the first time: there is room now.
  */
@@ -192,7 +192,7 @@ bool mrpc_heap_mapped(struct mrpc_heap *heap, u64 off)
 }
 
 /**
- * mrpc_heap_fault() - page fault in a mapping of a heap
+ * mrpc_heap_fault() - handle a page fault in a mapping of a heap
  * @heap: the heap
  * @vmf: the fault
  * @off: heap offset of the faulting page
@@ -209,7 +209,7 @@ vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off
 }
 
 /**
- * mrpc_heap_alloc() - a block for an incoming message
+ * mrpc_heap_alloc() - allocate a block for an incoming message
  * @heap: a receive heap
  * @bytes: its size
  * @off: out: heap offset
@@ -235,7 +235,7 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 			continue;
 		at = mrpc_buddy_alloc(&region->buddy, bytes, &taken);
 		if (at < 0) {
-			/* Buddies: an empty region surely holds half its size. */
+			/* A buddy allocator: an empty region holds half its size at least. */
 			if (bytes <= rounddown_pow_of_two(region->len))
 				*never = false;
 			continue;
@@ -255,8 +255,8 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
  * mrpc_heap_cancel() - free a block that was never delivered
  * @heap: a receive heap
  * @off: the block
- * @dirty: bytes that may have been written; they are zeroed, as the application
- *	could read them and must never see content that was not accepted
+ * @dirty: bytes that may have been written. They are zeroed, because the application can read them
+ *	and must never see content that was not accepted
  */
 void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty)
 {
@@ -265,7 +265,7 @@ void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty)
 	u32 done, n;
 	s64 freed;
 
-	/* It may be 1 GiB: let others run meanwhile. */
+	/* It may be 1 GiB: yield the processor in between. */
 	for (done = 0; done < dirty; done += n) {
 		n = min_t(u32, dirty - done, SZ_1M);
 		memset(addr + done, 0, n);
@@ -280,7 +280,7 @@ void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty)
 }
 
 /**
- * mrpc_heap_deliver() - from now on the application may release the block
+ * mrpc_heap_deliver() - allow the application to release a block from now on
  * @heap: a receive heap
  * @off: the block
  */
@@ -291,7 +291,7 @@ void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off)
 	set_bit((off - region->base) >> MRPC_BUDDY_SHIFT, region->delivered);
 }
 
-/* Under the lock. Return: as mrpc_heap_release(). */
+/* Releases one block. Under the lock. Return: as mrpc_heap_release(). */
 static int mrpc_heap_release_one(struct mrpc_heap *heap, u32 off)
 {
 	struct mrpc_region *region = mrpc_heap_find(heap, off);
@@ -301,7 +301,7 @@ static int mrpc_heap_release_one(struct mrpc_heap *heap, u32 off)
 	if (!region || !IS_ALIGNED(off - region->base, MRPC_BUDDY_UNIT))
 		return -EINVAL;
 	at = off - region->base;
-	/* Of several that release it one gets it. Atomic: blocks are delivered without the lock. */
+	/* Only one of several releases gets it. Atomic: blocks are delivered without the lock. */
 	if (!test_and_clear_bit(at >> MRPC_BUDDY_SHIFT, region->delivered))
 		return -EINVAL;
 	freed = mrpc_buddy_free(&region->buddy, at);
@@ -311,12 +311,12 @@ static int mrpc_heap_release_one(struct mrpc_heap *heap, u32 off)
 }
 
 /**
- * mrpc_heap_release() - the application gives blocks back
+ * mrpc_heap_release() - release blocks for the application
  * @heap: a receive heap
- * @blocks: what the application says, in kernel memory: anything
- * @nr: how many, few
+ * @blocks: offsets from the application, in kernel memory: any numbers
+ * @nr: number of blocks, small
  *
- * Return: 0, or -EINVAL if at any of them no delivered block starts.
+ * Return: 0, or -EINVAL if no delivered block starts at one of them.
  */
 int mrpc_heap_release(struct mrpc_heap *heap, const u32 *blocks, u32 nr)
 {

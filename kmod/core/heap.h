@@ -16,21 +16,19 @@ struct vm_fault;
 /**
  * struct mrpc_region - one piece of shared memory
  *
- * Created by MRPC_IOC_REGION, immutable afterwards but for @mapped, so readers
- * need no lock.
- * Ends with its last reference: the heap holds one, each mapping holds the
- * session and through it the heap, and each message whose byte blocks still
- * travel by reference holds the heap.
+ * MRPC_IOC_REGION makes it. It never changes afterwards, except @mapped, so readers need no lock.
+ * It ends with its last reference. The heap holds one. Each mapping holds the session and so the
+ * heap. Each message with byte blocks that still travel by reference holds the heap.
  *
  * @addr: kernel address, virtually contiguous, charged to the creator's memcg
  * @base: heap offset of the first byte
  * @len: bytes
- * @mapped: receive region: somebody has mapped it, so blocks may be placed in it.
- *	Before that a thread that is told of one would find nothing at its address
+ * @mapped: receive region: the application has mapped it, so blocks may be placed in it.
+ *	Before that a thread that is told of a block would find nothing at its address
  * @buddy: receive region: its allocator, under mrpc_heap.lock
  * @delivered: receive region: a bit for each unit where a block starts that the
- *	application has been told of, and so may give back. Atomic: who clears it
- *	frees the block
+ *	application has been told of, and so may release. Atomic: the thread that
+ *	clears it frees the block
  */
 struct mrpc_region {
 	void *addr;
@@ -45,17 +43,17 @@ struct mrpc_region {
 /**
  * struct mrpc_heap - the send or the receive heap of a session
  *
- * Embedded in the session, ends with it.
+ * Embedded in the session; ends with it.
  *
  * @kind: enum mrpc_region_kind
  * @nr: published regions; written under the session's mutex @making with release
  *	semantics after regions[nr] is complete
  * @regions: [0, nr) are valid and immutable
  * @len: sum of the regions' lengths; under the session's mutex @making
- * @limit: most bytes
+ * @limit: highest @len
  * @used: receive heap: bytes of allocated blocks; under @lock
  * @failed: receive heap: allocations that found no room; under @lock
- * @lock: the receive regions' allocators; taken in process context only
+ * @lock: protects the receive regions' allocators; taken in process context only
  */
 struct mrpc_heap {
 	u32 kind;

@@ -19,24 +19,25 @@ struct mrpc_transport_ops;
 #define MRPC_LISTENER_PEERS	64
 
 /**
- * struct mrpc_listener - where a session accepts connections
+ * struct mrpc_listener - a place where a session accepts connections
  *
- * Reference counted: the session's table holds one, the ready list one, each
- * looker-up and each accepted connection one.
+ * Reference counted: the session's table holds one reference, the ready list one, each user of a
+ * lookup one and each accepted connection one.
  *
  * @ops: transport, a module reference
  * @link: the transport's state; set by listen, under no lock before publication
  * @addr: bound address
- * @claim: who accepts
+ * @claim: held by the thread that accepts
  * @flags: bit 0: on the ready list
- * @lock: the three that follow; taken in process context, nothing is taken inside
- * @shaking: accepted connections whose handshake is not complete, the oldest first
- * @pending: how many
- * @peers: how many of them by their peers' addresses, hashed
- * @seed: of that hash
- * @closed: no more is accepted; under the session's ready_lock
- * @max_message: what accepted connections inherit
- * @keepalive: likewise
+ * @lock: protects @shaking, @pending and @peers; taken in process context, no lock is taken under
+ *	it
+ * @shaking: accepted connections that have not completed their handshake, the oldest first
+ * @pending: number of connections in @shaking
+ * @peers: number of them by their peers' addresses, hashed
+ * @seed: seed of that hash
+ * @closed: no more connections are accepted; under the session's ready_lock
+ * @max_message: limit for accepted connections
+ * @keepalive: keepalive of accepted connections
  * @retry: looks again after a failure that took no link; holds a reference
  */
 struct mrpc_listener {
@@ -65,7 +66,7 @@ struct mrpc_listener {
 	struct rcu_head rcu;
 };
 
-#define MRPC_LISTENER_TAG	1	/* of its pointer in the session's table */
+#define MRPC_LISTENER_TAG	1	/* tag of its pointer in the session's table */
 
 #define MRPC_LISTENER_LISTED	0
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Blocks of bytes, out of packets and into them.
+ * Copies of blocks of bytes, out of packets and into them.
  */
 #include <linux/minmax.h>
 #include <linux/skbuff.h>
@@ -23,7 +23,7 @@ static void mrpc_block_words(void *to, const void *from, size_t words)
 
 #endif
 
-/* mrpc_block_copy_many() - mrpc_block_copy(), where they are many */
+/* mrpc_block_copy_many() - mrpc_block_copy() for many bytes */
 void mrpc_block_copy_many(void *to, const void *from, size_t len)
 {
 	size_t words = len / 8 * 8;
@@ -35,14 +35,14 @@ void mrpc_block_copy_many(void *to, const void *from, size_t len)
 }
 EXPORT_SYMBOL_GPL(mrpc_block_copy_many);
 
-/* Whether its bytes can be reached as walk() does. */
+/* Returns true if mrpc_block_walk() can reach the bytes. */
 static bool mrpc_block_walks(const struct sk_buff *skb, u32 at, u32 len)
 {
 	return len >= MRPC_BLOCK_MIN && at >= skb_headlen(skb) && !skb_has_frag_list(skb) &&
 	       skb_frags_readable(skb) && !IS_ENABLED(CONFIG_HIGHMEM);
 }
 
-/* Between @mem and the pages of a packet. Return: bytes that it does not have. */
+/* Copies between @mem and the pages of a packet. Return: bytes that the packet does not have. */
 static __always_inline u32 mrpc_block_walk(const struct sk_buff *skb, u32 at, void *mem, u32 len,
 					   bool out)
 {
@@ -68,7 +68,7 @@ static __always_inline u32 mrpc_block_walk(const struct sk_buff *skb, u32 at, vo
 	return len;
 }
 
-/* mrpc_block_from_skb_many() - mrpc_block_from_skb(), where they are many */
+/* mrpc_block_from_skb_many() - mrpc_block_from_skb() for many bytes */
 int mrpc_block_from_skb_many(const struct sk_buff *skb, u32 at, void *to, u32 len)
 {
 	if (!mrpc_block_walks(skb, at, len))
@@ -79,10 +79,10 @@ EXPORT_SYMBOL_GPL(mrpc_block_from_skb_many);
 
 /**
  * mrpc_block_to_skb() - copy bytes into a packet
- * @skb: the packet, nobody else's, pages included; it has room for them
- * @at: where in it
- * @from: where from
- * @len: how many
+ * @skb: the packet; only the caller has it and its pages; it has room for the bytes
+ * @at: position in the packet
+ * @from: source of the bytes
+ * @len: number of bytes
  *
  * Context: any.
  */

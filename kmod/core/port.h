@@ -15,23 +15,24 @@ struct mrpc_sender;
 struct mrpc_tenant;
 
 /**
- * struct mrpc_unit - what is ordered in a domain: the messages of a datapath, one after the other;
- * or one message, which a sender has
+ * struct mrpc_unit - an entry of the order of a domain: the messages of a datapath, one after the
+ * other; or one message that a sender has
  *
- * A datapath's is embedded in its port. A message's belongs to the sender, whose lock
- * serializes what it calls (egress/unit.c); a link's are gone before its port is.
+ * The unit of a datapath is embedded in its port. The unit of a message belongs to the sender. The
+ * sender's lock serializes the calls of the sender (egress/unit.c). The message units of a link are
+ * gone before its port is.
  *
- * @domain: the domain, which @port keeps; NULL: in none. Under the domain's lock, and a
- *	message's also under the sender's
+ * @domain: the domain, which @port keeps; NULL: in none. Under the domain's lock; for the unit
+ *	of a message also under the sender's lock
  * The rest is under the domain's lock:
- * @port: whose
- * @queue: what is ordered
- * @list: a message's: entry of mrpc_port.units
- * @turn: likewise: entry of mrpc_sender.turns; under that one's lock
- * @seen: what a policy that ranks sees of it
+ * @port: port that it belongs to
+ * @queue: its entry in the order
+ * @list: unit of a message: entry of mrpc_port.units
+ * @turn: unit of a message: entry of mrpc_sender.turns; under the sender's lock
+ * @seen: the view of it that a ranking policy gets
  * @waits: it has had no grant
- * @mark: mrpc_domain.granted when it came, or the link could take it again
- * @left: what of its bytes to be sent is in mrpc_port.left
+ * @mark: value of mrpc_domain.granted when it came, or when the link could take it again
+ * @left: part of its bytes to be sent that is in mrpc_port.left
  */
 struct mrpc_unit {
 	struct mrpc_domain *domain;
@@ -48,22 +49,22 @@ struct mrpc_unit {
 /**
  * struct mrpc_port - a datapath's place in its domain; embedded in struct mrpc_conn
  *
- * @domain: a reference, or NULL; changes under the domain's lock and with the transmit
- *	claim held, but for the first time, when a connection is about to be READY.
- *	Softirq reads it under RCU
- * @sender: who sends its messages, or NULL: the owner of the transmit claim
+ * @domain: a reference, or NULL. Changes under the domain's lock and with the transmit claim held,
+ *	except the first time, when a connection is about to be READY. Softirq reads it
+ *	under RCU
+ * @sender: sender of its messages, or NULL: the owner of the transmit claim sends them
  * The rest is under the domain's lock:
- * @unit: of its messages; with @sender it never waits for anything
- * @units: those of messages that @sender has
+ * @unit: unit of its messages; with @sender it never waits for anything
+ * @units: units of the messages that @sender has
  * @left: bytes that these have to send
  * @list: entry of mrpc_domain.queues
- * @below: entry of mrpc_domain.below, while @unit has something below
- * @tenant: whose it is, or NULL: there was no memory for one
+ * @below: entry of mrpc_domain.below, while @unit has bytes below
+ * @tenant: tenant that it belongs to, or NULL: there was no memory for one
  * @head: the message that @unit knows of; compared, never followed
- * @own: what a policy that ranks has for itself
- * @grants, @sent: grants taken, and bytes
+ * @own: data of a ranking policy
+ * @grants, @sent: grants taken, and bytes sent
  * @ahead: the most bytes that others were granted while a message waited
- * @shown: mrpc_domain.shows of the latest dump that has it
+ * @shown: value of mrpc_domain.shows in the latest dump that has it
  */
 struct mrpc_port {
 	struct mrpc_domain __rcu *domain;

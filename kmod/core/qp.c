@@ -22,7 +22,7 @@
 #define MRPC_CQ_MAX	16384
 
 /**
- * mrpc_qp_destroy() - free a queue pair that nobody uses any more
+ * mrpc_qp_destroy() - free a queue pair that is no longer used
  * @qp: the queue pair, or NULL
  */
 void mrpc_qp_destroy(struct mrpc_qp *qp)
@@ -80,7 +80,7 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 /**
  * mrpc_qp_create() - MRPC_IOC_QP
  * @session: the session
- * @args: what is wanted; the rest is filled
+ * @args: the wanted queue pair; the other fields are filled in
  *
  * Context: process; the caller holds the session's mutex @making until it has called
  * mrpc_qp_publish() or mrpc_qp_destroy().
@@ -115,7 +115,7 @@ struct mrpc_qp *mrpc_qp_create(struct mrpc_session *session, struct mrpc_qp_setu
 }
 
 /**
- * mrpc_qp_publish() - let a queue pair be found
+ * mrpc_qp_publish() - make a queue pair visible
  * @qp: from mrpc_qp_create()
  */
 void mrpc_qp_publish(struct mrpc_qp *qp)
@@ -130,7 +130,7 @@ void mrpc_qp_publish(struct mrpc_qp *qp)
 /**
  * mrpc_qp_find() - look a queue pair up
  * @session: the session
- * @id: what the application says
+ * @id: the id that the application gave
  *
  * Return: the queue pair, valid as long as the session, or NULL.
  */
@@ -142,9 +142,9 @@ struct mrpc_qp *mrpc_qp_find(struct mrpc_session *session, u32 id)
 }
 
 /**
- * mrpc_qp_reserve() - promise completions
+ * mrpc_qp_reserve() - reserve room for completions
  * @qp: the queue pair
- * @nr: how many
+ * @nr: number of completions
  *
  * Context: any but hard interrupt. Return: false if there is no room.
  */
@@ -154,9 +154,9 @@ bool mrpc_qp_reserve(struct mrpc_qp *qp, u32 nr)
 }
 
 /**
- * mrpc_qp_unreserve() - promised completions will not come
+ * mrpc_qp_unreserve() - give back the room of completions that will not come
  * @qp: the queue pair
- * @nr: how many
+ * @nr: number of completions
  */
 void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr)
 {
@@ -164,13 +164,13 @@ void mrpc_qp_unreserve(struct mrpc_qp *qp, u32 nr)
 }
 
 /**
- * mrpc_qp_post_locked() - post a completion for which room was reserved
+ * mrpc_qp_post_locked() - post a completion that has reserved room
  * @qp: the queue pair, its lock held
  * @cqe: the completion
  *
- * mrpc_qp_wake() follows, after the lock is released. It has the full barrier between the
- * new tail and the looks for who sleeps in ENTER or poll(), each of which looks at tail after
- * one of its own. Only who sleeps on the eventfd is not looked for there.
+ * The caller calls mrpc_qp_wake() after it has released the lock. That has the full barrier between
+ * the new tail and the checks for sleepers in ENTER or poll(). Each sleeper reads tail after a
+ * barrier of its own. Only a sleeper on the eventfd is not checked for there.
  */
 void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
@@ -181,19 +181,19 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 }
 
 /**
- * mrpc_qp_wake() - wake who waits for completions
+ * mrpc_qp_wake() - wake the threads that wait for completions
  * @qp: the queue pair
  */
 void mrpc_qp_wake(struct mrpc_qp *qp)
 {
 	mrpc_wake_all(&qp->wait);
-	/* The barrier in there serves this look, too. */
+	/* The barrier in mrpc_wake_all() serves this check too. */
 	if (waitqueue_active(&qp->session->poll_wait))
 		wake_up_poll(&qp->session->poll_wait, EPOLLIN | EPOLLRDNORM);
 }
 
 /**
- * mrpc_qp_post() - post a completion for which room was reserved
+ * mrpc_qp_post() - post a completion that has reserved room, and wake
  * @qp: the queue pair
  * @cqe: the completion
  *
@@ -208,11 +208,11 @@ void mrpc_qp_post(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 }
 
 /**
- * mrpc_qp_post_sent() - say that a call's send blocks are free
+ * mrpc_qp_post_sent() - post that a call's send blocks are free
  * @qp: the queue pair, its lock held, with room
  * @call: the call
  *
- * mrpc_qp_wake() follows, after the lock is released.
+ * The caller calls mrpc_qp_wake() after it has released the lock.
  */
 void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call)
 {
@@ -225,10 +225,10 @@ void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call)
 	mrpc_qp_post_locked(qp, &cqe);
 }
 
-/* Work waits for a thread of the application in ENTER. */
+/* Tells the application that work waits for one of its threads in ENTER. */
 static void mrpc_qp_call_in(struct mrpc_qp *qp)
 {
-	smp_mb();	/* what waits before the flag; pairs with mrpc_enter_leave() */
+	smp_mb();	/* list entries before the flag; pairs with mrpc_enter_leave() */
 	WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
 	if (qp->eventfd)
 		eventfd_signal(qp->eventfd);
@@ -236,12 +236,12 @@ static void mrpc_qp_call_in(struct mrpc_qp *qp)
 }
 
 /**
- * mrpc_qp_sent() - say that a reply's send blocks are free, now or when there is room
+ * mrpc_qp_sent() - post that a reply's send blocks are free, now or when there is room
  * @qp: the queue pair
- * @call: the reply, and a reference, which is taken over
+ * @call: the reply; takes over a reference
  *
- * No room is promised for this: peers decide when it comes, and replies that they do not read
- * would take the room from the requests of others.
+ * No room is reserved for this: peers decide when it comes. If they do not read their replies,
+ * these would take the room from the requests of others.
  *
  * Context: any but hard interrupt.
  */
@@ -253,7 +253,7 @@ void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call)
 	if (list_empty(&qp->late) && mrpc_cq_reserve(&qp->cq, 1, 0)) {
 		mrpc_qp_post_sent(qp, call);
 	} else if (!READ_ONCE(qp->session->closing)) {
-		mrpc_call_get(call);	/* the list's */
+		mrpc_call_get(call);	/* for the list */
 		list_add_tail(&call->pending, &qp->late);
 		late = true;
 	}
@@ -265,7 +265,7 @@ void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call)
 	mrpc_call_put(call);
 }
 
-/* Say what there was no room for, as far as there is some. Context: process. */
+/* Posts late completions, as far as there is room. Context: process. */
 void mrpc_qp_say_late(struct mrpc_qp *qp)
 {
 	struct mrpc_call *call;
@@ -288,7 +288,7 @@ void mrpc_qp_say_late(struct mrpc_qp *qp)
 	}
 }
 
-/* Is there still something to be said, and no room? */
+/* Posts late completions. Returns true if some are left without room. */
 bool mrpc_qp_is_late(struct mrpc_qp *qp)
 {
 	if (likely(list_empty(&qp->late)))
@@ -298,8 +298,8 @@ bool mrpc_qp_is_late(struct mrpc_qp *qp)
 }
 
 /**
- * mrpc_qp_end() - nobody looks at a queue pair any more
- * @qp: of a session that is closing
+ * mrpc_qp_end() - drop the late completions: no thread uses the queue pair any more
+ * @qp: a queue pair of a session that is closing
  *
  * Context: process; may sleep.
  */
@@ -319,7 +319,7 @@ void mrpc_qp_end(struct mrpc_qp *qp)
 }
 
 /**
- * mrpc_qp_ready() - completions that wait for the application
+ * mrpc_qp_ready() - return the number of completions that wait for the application
  * @qp: the queue pair
  */
 u32 mrpc_qp_ready(struct mrpc_qp *qp)
@@ -329,8 +329,7 @@ u32 mrpc_qp_ready(struct mrpc_qp *qp)
 
 /**
  * mrpc_qp_set_pending() - tell serving queue pairs to enter
- * @session: a session in whose lists something waits that a completion does
- *	not announce
+ * @session: a session with an entry in a list that no completion announces
  */
 void mrpc_qp_set_pending(struct mrpc_session *session)
 {
@@ -345,7 +344,7 @@ void mrpc_qp_set_pending(struct mrpc_session *session)
 }
 
 /**
- * mrpc_qp_says() - would ENTER have something to say that there was no room for?
+ * mrpc_qp_says() - return true if ENTER could post a late completion now
  * @qp: the queue pair
  */
 bool mrpc_qp_says(struct mrpc_qp *qp)

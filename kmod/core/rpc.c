@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * rpcs: building one from an application's message, and its end.
+ * Rpcs: building one from an application's message, and freeing it.
  */
 #include <linux/crc32c.h>
 #include <linux/mm.h>
@@ -33,7 +33,7 @@ static u64 mrpc_rpc_segs_charged(const struct mrpc_rpc *rpc)
 	return rpc->buf.segs == rpc->segs ? 0 : (u64)rpc->buf.segs_cap * sizeof(rpc->segs[0]);
 }
 
-/* Memory in place of @old bytes, of which those in the object itself do not count. */
+/* Allocates memory in place of @old bytes. Those in the object itself do not count as @old. */
 static void *mrpc_rpc_alloc(const struct mrpc_rpc *rpc, u64 bytes, u64 old)
 {
 	void *mem;
@@ -112,12 +112,12 @@ void mrpc_rpc_setup(struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_rpc_put_prefix() - mrpc_rpc_prefix() where there is one
- * @rpc: as there
- * @meta_len: as there
- * @detail_len: as there
+ * mrpc_rpc_put_prefix() - mrpc_rpc_prefix() for a prefix that is not empty
+ * @rpc: see mrpc_rpc_prefix()
+ * @meta_len: see mrpc_rpc_prefix()
+ * @detail_len: see mrpc_rpc_prefix()
  *
- * Return: as there.
+ * Return: see mrpc_rpc_prefix().
  */
 int mrpc_rpc_put_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
 {
@@ -137,7 +137,7 @@ int mrpc_rpc_put_prefix(struct mrpc_rpc *rpc, u32 meta_len, u32 detail_len)
 	return 0;
 }
 
-/* Copy the byte blocks behind the head: afterwards nothing refers to the heap. */
+/* Copies the byte blocks behind the head: afterwards nothing refers to the heap. */
 static int mrpc_rpc_copy_bytes(struct mrpc_rpc *rpc, struct mrpc_heap *heap)
 {
 	u32 bytes = rpc->buf.len.bytes;
@@ -164,12 +164,12 @@ static int mrpc_rpc_copy_bytes(struct mrpc_rpc *rpc, struct mrpc_heap *heap)
 }
 
 /**
- * mrpc_rpc_own_bytes() - have a message's byte section in kernel memory
+ * mrpc_rpc_own_bytes() - make sure that a message's byte section is in kernel memory
  * @rpc: an rpc among the engines
  *
- * What is in the kernel is what will be sent, so an engine may judge it. A
- * message that is being received has its byte section from the start if its
- * engines ask for that (MRPC_ENGINE_RX_BYTES), else not at all.
+ * Kernel memory is what will be sent, so an engine may judge it. A message that is being received
+ * has its byte section from the start if its engines ask for it (MRPC_ENGINE_RX_BYTES). Otherwise
+ * it never has it.
  *
  * Context: owner of the transmit claim; may sleep.
  * Return: 0; -ENOMEM; -EMSGSIZE (more than is copied); -ENODATA (receive).
@@ -192,8 +192,8 @@ int mrpc_rpc_own_bytes(struct mrpc_rpc *rpc)
 EXPORT_SYMBOL_GPL(mrpc_rpc_own_bytes);
 
 /**
- * mrpc_rpc_to_status() - make a reply that is on its way out a mere status
- * @rpc: a reply of which nothing has been sent
+ * mrpc_rpc_to_status() - turn a reply on its way out into a mere status
+ * @rpc: a reply; no part of it has been sent
  * @status: enum mrpc_status, not OK
  * @detail: a sentence; left out if there is no memory for it
  */
@@ -209,15 +209,15 @@ void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail)
 	rpc->data_len = MRPC_HDR_LEN;
 	rpc->heap = NULL;
 	rpc->buf.nr_segs = 0;
-	/* Room was there for more, so this fails only without memory. */
+	/* There was room for more, so this fails only without memory. */
 	if (mrpc_rpc_prefix(rpc, 0, len))
 		return;
 	memcpy(rpc->data + MRPC_HDR_LEN, detail, len);
 }
 
 /**
- * mrpc_rpc_snapshot() - take the message out of the application's reach
- * @rpc: an rpc whose prefix is complete
+ * mrpc_rpc_snapshot() - copy the message out of the application's reach
+ * @rpc: an rpc with a complete prefix
  * @heap: the send heap
  * @plan: schema
  * @type: root type
@@ -226,8 +226,8 @@ void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail)
  * @copy: the application asked for a whole copy
  * @err: filled for -EINVAL and -EMSGSIZE
  *
- * Struct blocks and text are always copied; byte blocks are copied when the
- * message is small or @copy is set, else they stay by reference in rpc->heap.
+ * Struct blocks and text are always copied. Byte blocks are copied if the message is small or @copy
+ * is set; else they stay by reference in rpc->heap.
  *
  * Context: process; may sleep.
  * Return: 0, -EINVAL, -EMSGSIZE, -EFBIG (more than MRPC_MAX_HEAD), -ENOMEM.
@@ -281,7 +281,7 @@ void mrpc_rpc_marshal(struct mrpc_rpc *rpc)
 EXPORT_SYMBOL_GPL(mrpc_rpc_marshal);
 
 /**
- * mrpc_rpc_free() - free what a message needed beyond its object
+ * mrpc_rpc_free() - free the memory of a message beyond its object
  * @rpc: the rpc
  */
 void mrpc_rpc_free(struct mrpc_rpc *rpc)
@@ -298,9 +298,9 @@ void mrpc_rpc_free(struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_checksum() - CRC-32C
- * @sum: MRPC_CHECKSUM_INIT, or what this has returned for what is before @data
- * @data: kernel memory that nobody writes
+ * mrpc_checksum() - compute a CRC-32C
+ * @sum: MRPC_CHECKSUM_INIT, or the result for the bytes before @data
+ * @data: kernel memory that no thread writes
  * @len: bytes of it
  *
  * Context: any.

@@ -27,24 +27,23 @@ struct task_struct;
 /**
  * struct mrpc_rpc - one message on its way through a datapath
  *
- * On its way out it exists inside a struct mrpc_call, on its way in, if there
- * are engines, inside a struct mrpc_rx. Its content is written by the thread
- * that submits it, or by the sink, and belongs to the owner of the direction's
- * claim once it is on the datapath's queue.
+ * On its way out it is inside a struct mrpc_call. On its way in, if there are engines, it is inside
+ * a struct mrpc_rx. The submitting thread, or the sink, writes its content. Once it is on the
+ * datapath's queue, it belongs to the owner of the direction's claim.
  *
  * @node: entry of the datapath's input queue, later of its owner's lists
  * @call: the call that it is a message of
  * @dir: enum mrpc_direction
- * @wired: transmit: it is behind the engines, and will be sent
- * @drop: transmit: its call has ended, it is not to be sent
+ * @wired: transmit: it has passed the engines, and will be sent
+ * @drop: transmit: its call has ended, it must not be sent
  * @have_bytes: the byte section is in @data, or there is none
- * @noted: it is in the queue that is being looked at; false but for that moment
- * @status: it was rejected: enum mrpc_status
- * @detail: it was rejected: a sentence
- * @at: the engine in whose hands it is, or NULL
+ * @noted: it is in the queue that is being checked; false except at that moment
+ * @status: enum mrpc_status, if it was rejected
+ * @detail: a sentence, if it was rejected
+ * @at: the engine that has it, or NULL
  * @all: entry of mrpc_path.all while it is among the engines
- * @born: when it came to the engines, ns (coarse)
- * @frame: header fields; transmit: made into @data's first 64 bytes when marshalled
+ * @born: time when it came to the engines, ns (coarse)
+ * @frame: header fields; transmit: marshalling writes them to @data's first 64 bytes
  * @buf: transmit: the snapshot; @buf.head points into @data
  * @data: header, metadata, detail, and the head of the message. Receive: the
  *	transport's until the message is staged
@@ -53,10 +52,10 @@ struct task_struct;
  * @segs: @buf.segs unless the message needs more
  * @heap: send heap of the byte blocks, or NULL if they were copied to @data
  * @done: bytes given to the transport so far, of data_len + byte section + trailer
- * @sum: checksum of the byte section as far as it has been sent; the transport's
- * @seg, @seg_done: where a transport that sends in parts is in @buf.segs, and in
- *	that segment with its padding; the transport's
- * @deadline: absolute, CLOCK_MONOTONIC ns; 0 for none
+ * @sum: checksum of the byte section as far as it has been sent; for the transport
+ * @seg, @seg_done: position of a transport that sends in parts: in @buf.segs, and in that
+ *	segment with its padding; for the transport
+ * @deadline: absolute time, CLOCK_MONOTONIC ns; 0 for none
  */
 struct mrpc_rpc {
 	union {
@@ -102,7 +101,7 @@ enum mrpc_direction {
  * Belongs to the owner of the direction's claim.
  *
  * @list: rpcs by mrpc_rpc.list, oldest first
- * @len: how many
+ * @len: number of rpcs
  */
 struct mrpc_queue {
 	struct list_head list;
@@ -137,7 +136,7 @@ static inline void mrpc_queue_del(struct mrpc_queue *q, struct mrpc_rpc *rpc)
 	WRITE_ONCE(q->len, q->len - 1);
 }
 
-/* Move one rpc, wherever it stands in @from, behind what is in @to. */
+/* Moves one rpc, from any place in @from, to the end of @to. */
 static inline void mrpc_queue_move(struct mrpc_queue *from, struct mrpc_rpc *rpc,
 				   struct mrpc_queue *to)
 {
@@ -145,7 +144,7 @@ static inline void mrpc_queue_move(struct mrpc_queue *from, struct mrpc_rpc *rpc
 	mrpc_queue_push(to, rpc);
 }
 
-/* Is it in the queue? Takes time in proportion to that. */
+/* Returns true if the rpc is in the queue. Takes time in proportion to its length. */
 static inline bool mrpc_queue_has(const struct mrpc_queue *q, const struct mrpc_rpc *rpc)
 {
 	const struct mrpc_rpc *other;
@@ -156,7 +155,7 @@ static inline bool mrpc_queue_has(const struct mrpc_queue *q, const struct mrpc_
 	return false;
 }
 
-/* Move everything behind what is in @to. */
+/* Moves all rpcs to the end of @to. */
 static inline void mrpc_queue_splice(struct mrpc_queue *from, struct mrpc_queue *to)
 {
 	list_splice_tail_init(&from->list, &to->list);
@@ -173,11 +172,10 @@ enum mrpc_call_role {
 /**
  * struct mrpc_call - one call at one end, or a control frame
  *
- * Reference counted. One reference belongs to the call or serve table (ends
- * with the terminal state), one to the datapath's queue (ends when the transport
- * has taken the message), one to the pages under way, if there are any (ends
- * when nobody can read the send heap any more), one to the thread of a
- * synchronous call, one to the list of pending requests. The last put may come
+ * Reference counted. One reference belongs to the call or serve table, until the terminal state.
+ * One belongs to the datapath's queue, until the transport has taken the message. One belongs to
+ * the pages under way, if there are any, until nothing can read the send heap any more. One belongs
+ * to the thread of a synchronous call, one to the list of pending requests. The last put may come
  * in softirq.
  *
  * @ref: references
@@ -188,45 +186,45 @@ enum mrpc_call_role {
  * @conn: the connection; a reference
  * @session: the session whose heap and queue pair are used; the connection
  *	keeps it
- * @qp: where completions go; NULL for a synchronous call
+ * @qp: queue pair of its completions; NULL for a synchronous call
  * @waiter: the thread that waits in a synchronous call, or NULL; readers use RCU
  * @id: call id on the wire
- * @user_data: the application's
- * @method: as the application numbers it
+ * @user_data: value from the application
+ * @method: method, as the application numbers it
  * @max_reply: largest reply accepted
  * @priority: 0 to 255
  * @deadline: member of the connection's heap; under mrpc_conn.lock
- * @ubuf: the network stack's handle on the pages under way. Its count is the
- *	users of the send heap: the queue, and with zero copy each skb. At zero
- *	the application is told that its blocks are free. Kept only if @by_ref
+ * @ubuf: the network stack's handle on the pages under way. It counts the users of the send
+ *	heap: the queue, and with zero copy each skb. At zero the application is told that
+ *	its blocks are free. Valid only if @by_ref
  * @cqe: synchronous call: the terminal completion, valid once DONE is set.
  *	Server: the request's completion until it is posted
- * @times: stage time stamps. A call can end, and engines be told of that, while whoever has its
- *	message stamps it: so what comes after submission is written and read at once
- * @pending: server: entry of mrpc_session.pending, under its ready_lock; of one that the
- *	application has answered, of mrpc_qp.late, under the queue pair's lock
- * @spare: of one that nobody uses: those that the session keeps besides, see @spares
- * @spares: how many that makes with it
+ * @times: stage time stamps. A call can end, and engines can be told, while the owner of its
+ *	message stamps it. So stamps after submission are written and read with single accesses
+ * @pending: server: entry of mrpc_session.pending, under its ready_lock. After the application's
+ *	answer: entry of mrpc_qp.late, under the queue pair's lock
+ * @spare: unused object: the next one that the session keeps, see @spares
+ * @spares: number of objects in that chain, with this one
  * @loop: entry of the input of a loop transport's end; under that end's lock
- * @freed: entry of those whose blocks a transport does not read any more, and has not said so yet;
- *	under the transport's lock
- * @sending: what a transport that has it until the peer has it keeps it in; under the
+ * @freed: entry of a transport's list of calls that it has not yet reported free, though it no
+ *	longer reads their blocks; under the transport's lock
+ * @sending: pointer of a transport that keeps the call until the peer has it; under the
  *	transport's lock
- * @by_ref: byte blocks of the send heap may be read: the application is owed
- *	word that they are free. Set before it is given to the queue
+ * @by_ref: byte blocks of the send heap may be read: the application must be told when they
+ *	are free. Set before the call is given to the queue
  * @stamped: @times are kept: the application or an engine wants them
- * @stray: server: it names no method of the connection; @method means nothing
- * @wish: 1 + index of the replica that a policy wants it to go to; 0: none. Of the
- *	owner of @conn's transmit claim
+ * @stray: server: it names no method of the connection; @method is meaningless
+ * @wish: 1 + index of the replica that a policy chooses for it; 0: none. Of the owner of
+ *	@conn's transmit claim
  * @target: CANCEL: the call that is given up; a reference
- * @via: the link of a replica that carries it, a reference; or NULL: that of @conn
- *	does. Set once, by the owner of @conn's transmit claim
- * @given: when it was given to @via, ns, if somebody wants to know how long it takes there;
- *	or 0. Under the lock of the replica's set
+ * @via: the link of a replica that carries it, a reference; or NULL: @conn carries it.
+ *	Set once, by the owner of @conn's transmit claim
+ * @given: time when it was given to @via, ns, if the time that it takes there is wanted; or 0.
+ *	Under the lock of the replica set
  * @rpc: the message
  */
 struct mrpc_call {
-	/* Written before they are read, not zeroed for each call. */
+	/* These are written before they are read, and not zeroed for each call. */
 	refcount_t ref;
 	u8 role;
 	struct mrpc_conn *conn;
@@ -241,7 +239,7 @@ struct mrpc_call {
 		};
 	};
 
-	unsigned long flags;	/* what is zeroed begins here */
+	unsigned long flags;	/* the zeroed part begins here */
 	u8 sqe_flags;
 	u8 priority;
 	bool by_ref;
@@ -284,20 +282,20 @@ static inline void mrpc_call_get(struct mrpc_call *call)
 	refcount_inc(&call->ref);
 }
 
-/* A reference to one that nobody else can find yet. */
+/* Takes a reference to a call that only the caller can find yet. */
 static inline void mrpc_call_get_new(struct mrpc_call *call)
 {
 	refcount_set(&call->ref, refcount_read(&call->ref) + 1);
 }
 
-/* The application keeps its byte blocks until it is told: until mrpc_call_sent_put(). */
+/* The application keeps its byte blocks until mrpc_call_sent_put() tells that they are free. */
 static inline void mrpc_call_by_ref(struct mrpc_call *call)
 {
 	call->by_ref = true;
 	mrpc_call_get(call);
 }
 
-/* One user more of its byte blocks, if it has any. */
+/* Adds a user of its byte blocks, if it has any. */
 static inline void mrpc_call_sent_get(struct mrpc_call *call)
 {
 	if (call->by_ref)
@@ -309,9 +307,9 @@ static inline struct mrpc_call *mrpc_rpc_call(struct mrpc_rpc *rpc)
 	return container_of(rpc, struct mrpc_call, rpc);
 }
 
-#define MRPC_RANK_CONTROL	255	/* of control frames: what they announce is small */
+#define MRPC_RANK_CONTROL	255	/* rank of control frames: they are small */
 
-/* How urgent a message on its way out is, 0 to 255. Replies have no priority on the wire. */
+/* Returns the rank of a message on its way out, 0 to 255. Replies have none on the wire. */
 static inline u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
 {
 	if (rpc->call->role == MRPC_ROLE_CLIENT)
@@ -319,7 +317,7 @@ static inline u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
 	return rpc->call->role == MRPC_ROLE_SERVER ? rpc->call->priority : MRPC_RANK_CONTROL;
 }
 
-/* Until when a message is of use, CLOCK_MONOTONIC ns; 0: for ever. A reply's deadline is its call's. */
+/* Returns the time until which a message is of use, CLOCK_MONOTONIC ns; 0: for ever. */
 static inline u64 mrpc_rpc_deadline(const struct mrpc_rpc *rpc)
 {
 	return rpc->deadline ?: READ_ONCE(rpc->call->deadline.when);
@@ -334,12 +332,12 @@ static inline void mrpc_rpc_set_rank(struct mrpc_rpc *rpc, u8 rank)
 }
 
 /**
- * struct mrpc_arrival - where a message that is received belongs
+ * struct mrpc_arrival - the place of a received message
  * @frame: its header
  * @call: the call that it belongs to, with a reference
  * @base: the block in the receive heap, allocated, not yet delivered; or NULL
- * @block: its offset
- * @block_len: its bytes
+ * @block: offset of the block
+ * @block_len: bytes of the block
  */
 struct mrpc_arrival {
 	struct mrpc_frame frame;
@@ -352,17 +350,17 @@ struct mrpc_arrival {
 /**
  * struct mrpc_rx - a received message among the engines
  *
- * Owned by the connection, of the owner of the receive claim, from the arrival
- * of its head until it is placed, refused or dropped.
+ * Belongs to the connection, and to the owner of the receive claim, from the arrival of its head
+ * until it is placed, refused or dropped.
  *
- * @rpc: what the engines see
- * @a: where it belongs; the call's reference is kept here
- * @sink: where its byte section still arrives, NULL: nothing of it does
- * @staged: head and byte section are, or will be, in memory of ours
- * @passed: it came out of the engines
+ * @rpc: the view of the engines
+ * @a: its place; the call's reference is kept here
+ * @sink: sink where its byte section still arrives, NULL: no more arrives
+ * @staged: head and byte section are, or will be, in kernel memory
+ * @passed: it has passed the engines
  * @refused: an engine rejected it
  * @carried: it is for the engines of another connection, see carry.c
- * @cut: the rest of it will not come, and an engine keeps it: it is dropped when it is out
+ * @cut: the rest of it will not come, and an engine keeps it: drop it when it leaves the engine
  */
 struct mrpc_rx {
 	struct mrpc_rpc rpc;
@@ -386,7 +384,7 @@ void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail);
 
 /**
  * mrpc_rpc_prefix() - make room for metadata and detail
- * @rpc: a new rpc: it has neither
+ * @rpc: a new rpc, without metadata and detail
  * @meta_len: bytes of metadata
  * @detail_len: bytes of detail
  *

@@ -2,12 +2,12 @@
 /*
  * Binding: the cache of compiled schemas.
  *
- * Content-addressed, so it is one for the host: whoever knows the bytes may use
- * the result. Compiling happens outside the lock; two sessions that bind the
- * same new schema at the same time both compile, and one result is kept.
+ * It is content-addressed, so the host has only one. A session that knows the bytes may use the
+ * result. Compiling happens outside the lock. Two sessions that bind the same new schema at the
+ * same time both compile it, and one result is kept.
  *
- * Users choose the bytes, so the table that finds them has a random seed. What a session
- * binds is charged to its user; what no session has bound any more is bounded here.
+ * Users choose the bytes, so the hash table has a random seed. The schemas that a session binds are
+ * charged to its user. The number of schemas that no session binds any more is limited here.
  */
 #include <crypto/sha2.h>
 #include <linux/ktime.h>
@@ -22,7 +22,7 @@
 #include "lib/message/schema.h"
 
 #define MRPC_UNUSED_MAX		64		/* schemas kept for later binds */
-#define MRPC_UNUSED_BYTES	(4 << 20)	/* and their plans */
+#define MRPC_UNUSED_BYTES	(4 << 20)	/* bytes of their plans */
 
 static const struct rhashtable_params mrpc_schema_params = {
 	.key_len = MRPC_HASH_LEN,
@@ -48,7 +48,7 @@ static void mrpc_schema_free(struct mrpc_schema *schema)
 	kfree(schema);
 }
 
-/* One more user, if it is there. Under mrpc_schemas_lock. */
+/* Adds a user to @schema, if it is not NULL. Under mrpc_schemas_lock. */
 static struct mrpc_schema *mrpc_schema_take(struct mrpc_schema *schema)
 {
 	if (schema && !schema->ref++) {
@@ -99,7 +99,7 @@ fail:
 	return ERR_PTR(ret);
 }
 
-/* Into the cache, unless another session was faster. Return: the schema that is there. */
+/* Puts a schema into the cache, unless it is there already. Return: the schema of the cache. */
 static struct mrpc_schema *mrpc_schema_enter(struct mrpc_schema *fresh)
 {
 	struct mrpc_schema *schema;
@@ -112,7 +112,7 @@ static struct mrpc_schema *mrpc_schema_enter(struct mrpc_schema *fresh)
 	else
 		err = rhashtable_insert_fast(&mrpc_schemas, &fresh->node, mrpc_schema_params);
 	if (!schema && !err) {
-		/* The reservation holds the place: no allocation. */
+		/* The reservation holds the place: this allocates nothing. */
 		xa_store(&mrpc_schema_ids, fresh->id, fresh, GFP_ATOMIC);
 		mrpc_nr_schemas++;
 		schema = fresh;
@@ -129,7 +129,7 @@ static struct mrpc_schema *mrpc_schema_enter(struct mrpc_schema *fresh)
  * mrpc_schema_bind() - find a compiled schema, or verify and compile it
  * @buf: binary schema in kernel memory
  * @len: its bytes
- * @hit: out: it was there
+ * @hit: out: the schema was in the cache
  * @err: filled when the schema is refused
  *
  * Context: process; may sleep.
@@ -165,7 +165,7 @@ struct mrpc_schema *mrpc_schema_bind(const void *buf, u32 len, bool *hit,
 }
 
 /**
- * mrpc_schema_lookup() - a schema that is in the cache
+ * mrpc_schema_lookup() - find a schema that is in the cache
  * @hash: its SHA-256
  *
  * Context: process. Return: the schema with a reference, or NULL.
@@ -181,7 +181,7 @@ struct mrpc_schema *mrpc_schema_lookup(const u8 *hash)
 }
 
 /**
- * mrpc_schema_next() - go through the cache, for dumps
+ * mrpc_schema_next() - iterate over the cache, for dumps
  * @after: id of the last one, 0 for the first
  *
  * Context: process. Return: the schema with a reference, or NULL.
@@ -198,7 +198,7 @@ struct mrpc_schema *mrpc_schema_next(u32 after)
 }
 
 /**
- * mrpc_schema_count() - schemas in the cache, used or not
+ * mrpc_schema_count() - return the number of schemas in the cache, used or not
  */
 u32 mrpc_schema_count(void)
 {
@@ -206,7 +206,7 @@ u32 mrpc_schema_count(void)
 }
 
 /**
- * mrpc_schema_get() - another reference for one that holds one
+ * mrpc_schema_get() - take another reference, for a caller that has one
  * @schema: the schema
  */
 void mrpc_schema_get(struct mrpc_schema *schema)
@@ -265,7 +265,7 @@ static void mrpc_schema_end(void *ptr, void *arg)
 }
 
 /**
- * mrpc_schemas_exit() - free the cache; nobody uses a schema any more
+ * mrpc_schemas_exit() - free the cache; no schema is used any more
  */
 void mrpc_schemas_exit(void)
 {

@@ -11,20 +11,20 @@ struct mrpc_schema_error;
 struct mrpc_schema_plan;
 
 /**
- * struct mrpc_schema - a compiled schema, shared by all who bind the same bytes
+ * struct mrpc_schema - a compiled schema, shared by all users that bind the same bytes
  *
- * Immutable after publication. @ref counts users; at zero the schema stays in
- * the cache, found again by hash, until it is the oldest of too many.
+ * Immutable after publication. @ref counts users. At zero the schema stays in the cache and can be
+ * found by hash, until it is the oldest of too many.
  *
  * @ref: users; 0 to 1 and back under mrpc_schemas_lock
- * @id: no other schema in the cache has it
+ * @id: unique in the cache
  * @node: entry of the hash table; under mrpc_schemas_lock
  * @lru: entry of the list of unused schemas; under mrpc_schemas_lock
  * @hash: SHA-256 of the binary form
  * @len: bytes of the binary form
  * @size: bytes of the plan
- * @binds: how often it was bound; under mrpc_schemas_lock
- * @compile_ns: what the first bind cost
+ * @binds: number of binds; under mrpc_schemas_lock
+ * @compile_ns: time that the first bind took
  * @plan: the compiled form, the start of one allocation
  */
 struct mrpc_schema {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions: the list of them, references, ids of connections. */
+/* Sessions: their list, references, ids of connections. */
 #include <linux/cred.h>
 #include <linux/fs.h>
 #include <linux/list.h>
@@ -57,7 +57,7 @@ struct mrpc_session *mrpc_session_next(struct net *net, u32 after)
 
 /**
  * mrpc_session_find() - look a session up
- * @net: the namespace that it is to be of
+ * @net: the namespace that it must belong to
  * @id: its id
  *
  * Return: the session with a reference, or NULL.
@@ -98,9 +98,9 @@ static void mrpc_session_cgroups(struct mrpc_session *session)
 #endif
 
 /**
- * mrpc_session_in_cgroup() - was a session opened in this cgroup, or below it?
+ * mrpc_session_in_cgroup() - return true if a session was opened in this cgroup, or below it
  * @session: the session
- * @id: of a cgroup of the unified hierarchy
+ * @id: id of a cgroup of the unified hierarchy
  */
 bool mrpc_session_in_cgroup(const struct mrpc_session *session, u64 id)
 {
@@ -143,7 +143,7 @@ static void mrpc_session_init(struct mrpc_session *session)
  *
  * Context: process; may sleep.
  *
- * Return: the session, one reference of which is the caller's, or an ERR_PTR.
+ * Return: the session with a reference for the caller, or an ERR_PTR.
  */
 struct mrpc_session *mrpc_session_new(void)
 {
@@ -176,8 +176,8 @@ struct mrpc_session *mrpc_session_new(void)
 }
 
 /**
- * mrpc_session_leave() - a session is not found any more
- * @session: the session, whose file is gone
+ * mrpc_session_leave() - take a session off the list: it is not found any more
+ * @session: the session; its file is gone
  */
 void mrpc_session_leave(struct mrpc_session *session)
 {
@@ -231,11 +231,11 @@ void mrpc_session_put(struct mrpc_session *session)
 }
 
 /**
- * mrpc_session_reserve() - an id for a connection or listener in the making
+ * mrpc_session_reserve() - reserve an id for a new connection or listener
  * @session: the session
  * @id: out
  *
- * Nobody finds anything under it before mrpc_session_publish().
+ * A lookup of the id finds nothing before mrpc_session_publish().
  *
  * Return: 0, -ENOMEM or -EBUSY.
  */
@@ -274,12 +274,12 @@ int mrpc_session_publish(struct mrpc_session *session, u32 id, void *entry)
 }
 
 /**
- * mrpc_session_here() - may the caller make links in this session?
+ * mrpc_session_here() - check that the caller may make links in this session
  * @session: the session
- * @r: why not
+ * @r: out: the reason of a failure
  *
- * Links are made in the caller's context and shown in the session's network
- * namespace: these must be the same.
+ * Links are made in the caller's network namespace and shown in the session's: these must be the
+ * same.
  *
  * Return: 0 or -EXDEV.
  */

@@ -32,34 +32,33 @@ struct net;
 /**
  * struct mrpc_session - one open of /dev/mrpc
  *
- * Reference counted: the file holds one (and through it every mapping), each
- * connection, listener and call with pages under way holds one. When the file
- * is released everything in it is closed; memory ends with the last reference,
- * always in process context.
+ * Reference counted. The file holds one reference (and through it every mapping). Each connection,
+ * listener and call with pages under way holds one. The release of the file closes everything in
+ * it. The last reference frees the memory, always in process context.
  *
  * @ref: references
- * @id: in mrpc_sessions: no other session has it as long as this one is open
+ * @id: id in mrpc_sessions: unique as long as this session is open
  * @net: network namespace of the opener, a reference
- * @memcg: charged for what is allocated outside its threads, a reference
+ * @memcg: charged for memory that is allocated outside its threads, a reference
  * @user: per-user limits, a reference
- * @unlimited: they do not apply: the opener had CAP_SYS_RESOURCE
- * @pid, @uid, @name: who
- * @cred: the opener's credentials, a reference: links that the kernel makes are his
+ * @unlimited: the limits do not apply: the opener had CAP_SYS_RESOURCE
+ * @pid, @uid, @name: the opener
+ * @cred: the opener's credentials, a reference: links that the kernel makes have them
  * @cgroups: ids of the opener's cgroup and those above it, from the root; the
  *	deepest are left out if there are more
- * @nr_cgroups: how many
- * @making: one thread at a time sets up, or makes a region or queue pair; held while the
- *	answer is written, which may fail and may take long, and by ioctls only
- * @lock: schemas
+ * @nr_cgroups: number of @cgroups
+ * @making: one thread at a time does the setup, or makes a region or queue pair. Only ioctls take
+ *	it. It is held while the answer is written, which may fail and may take long
+ * @lock: protects @schemas
  * @setup: true after MRPC_IOC_SETUP
  * @closing: the file is gone; no new connection
  * @send, @recv: the heaps
  * @qps: [0, nr_qps) are valid; appended under @making with release semantics
  * @schemas: ids to schemas, a reference each; under @lock
  * @conns: ids to connections and listeners; own lock, RCU readers
- * @recent: the connection that was looked up last, without a reference, or NULL. Who
- *	sets it has one; the last put takes it away; readers use RCU
- * @ready_lock: the four lists
+ * @recent: the connection that was looked up last, without a reference, or NULL. The setter has a
+ *	reference; the last put clears the field; readers use RCU
+ * @ready_lock: protects @ready, @ready_listeners, @pending and @stalled
  * @ready_first: the connection that has been ready for longest, a reference, or NULL;
  *	taken and given with atomic exchanges. Set only while @ready is empty
  * @ready: the others that have something to do
@@ -67,13 +66,13 @@ struct net;
  * @pending: requests that found no room in a completion queue
  * @stalled: connections whose input waits for receive heap
  * @pollers: threads in enter or call that would run ready connections
- * @poll_wait: poll() and epoll
- * @accept_wait: of these, those that wait for nothing but a link to accept
- * @rx_spare: a receive buffer that nobody uses; taken and given with xchg
- * @call_spares: likewise objects for the next calls, by mrpc_call.spare
- * @parked: synchronous calls whose thread a signal took away, a reference each; own lock
- * @next_parked: where the search for a free token begins; under the lock of @parked
- * @free_work: the last reference can go in softirq
+ * @poll_wait: threads in poll() and epoll
+ * @accept_wait: those of them that wait only for a link to accept
+ * @rx_spare: an unused receive buffer; taken and given with xchg
+ * @call_spares: unused objects for the next calls, by mrpc_call.spare; taken and given with xchg
+ * @parked: synchronous calls of threads that a signal interrupted, a reference each; own lock
+ * @next_parked: start of the search for a free token; under the lock of @parked
+ * @free_work: frees it, as the last reference can go in softirq
  */
 struct mrpc_session {
 	struct kref ref;
@@ -134,7 +133,7 @@ void mrpc_session_unreserve(struct mrpc_session *session, u32 id);
 int mrpc_session_publish(struct mrpc_session *session, u32 id, void *entry);
 int mrpc_session_here(struct mrpc_session *session, struct mrpc_refusal *r);
 
-/* Id of the opener's cgroup; 0: where some are left out it is not known. */
+/* Returns the id of the opener's cgroup; 0: not known, because some cgroups are left out. */
 static inline u64 mrpc_session_cgroup(const struct mrpc_session *session)
 {
 	u32 nr = session->nr_cgroups;
@@ -147,7 +146,7 @@ static inline void mrpc_session_get(struct mrpc_session *session)
 	kref_get(&session->ref);
 }
 
-/* Has a connection something to do? Who is about to sleep needs a full barrier before. */
+/* Returns true if a connection is ready. Before it sleeps, a caller needs a full barrier first. */
 static inline bool mrpc_session_ready(const struct mrpc_session *session)
 {
 	return READ_ONCE(session->ready_first) || !list_empty_careful(&session->ready);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The registry of transports. Each version is a module of its own; version 1 is loaded
- * by the transport's name, others as engine types are.
+ * The registry of transports. Each version is a module of its own. Version 1 is loaded by the
+ * transport's name, the other versions are loaded like engine types.
  */
 #include <linux/kmod.h>
 #include <linux/mutex.h>
@@ -41,11 +41,11 @@ static void mrpc_transport_list(struct mrpc_transport_ops *ops)
 }
 
 /**
- * mrpc_transport_register() - offer a version of a transport
+ * mrpc_transport_register() - register a version of a transport
  * @ops: its operations
  *
  * Context: process; may sleep.
- * Return: 0; -EEXIST; -EINVAL: what it says of itself is not consistent.
+ * Return: 0; -EEXIST; -EINVAL: @ops is not consistent.
  */
 int mrpc_transport_register(struct mrpc_transport_ops *ops)
 {
@@ -69,7 +69,7 @@ int mrpc_transport_register(struct mrpc_transport_ops *ops)
 EXPORT_SYMBOL_GPL(mrpc_transport_register);
 
 /**
- * mrpc_transport_unregister() - at module removal; nobody uses it any more
+ * mrpc_transport_unregister() - remove a transport, at module removal; it is not in use
  * @ops: its operations
  */
 void mrpc_transport_unregister(struct mrpc_transport_ops *ops)
@@ -98,7 +98,7 @@ static struct mrpc_transport_ops *mrpc_transport_try(const char *name)
  * mrpc_transport_get() - find a transport's version 1, loading its module if need be
  * @name: NUL-terminated
  *
- * Others, that have been loaded for some scope, are for nobody else.
+ * Other versions are loaded for certain scopes. They do not count here.
  *
  * Context: process; may sleep.
  * Return: its operations with a module reference, or NULL.
@@ -109,7 +109,7 @@ const struct mrpc_transport_ops *mrpc_transport_get(const char *name)
 
 	if (ops)
 		return ops;
-	/* As for congestion controls: only who may configure may load. */
+	/* As for congestion controls: only a caller that may configure may load. */
 	if (!capable(CAP_NET_ADMIN) || strspn(name, MRPC_NAME_CHARS) != strlen(name))
 		return NULL;
 	request_module("mrpc-transport-%s", name);
@@ -127,12 +127,12 @@ void mrpc_transport_put(const struct mrpc_transport_ops *ops)
 }
 
 /**
- * mrpc_transport_next() - those that are loaded, one after the other
- * @name: of the one before, or ""
- * @version: likewise
+ * mrpc_transport_next() - iterate over the loaded transports
+ * @name: name of the previous one, or ""
+ * @version: version of the previous one
  *
  * Context: process; may sleep.
- * Return: the next one in order of names and versions, with a module reference; or NULL.
+ * Return: the next transport in order of names and versions, with a module reference; or NULL.
  */
 const struct mrpc_transport_ops *mrpc_transport_next(const char *name, u32 version)
 {

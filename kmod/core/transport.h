@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What carries a link: the operations of a transport, and what the core
- * offers it.
+ * Transports carry links: the operations of a transport, and the functions that the core offers to
+ * it.
  */
 #ifndef MRPC_CORE_TRANSPORT_H
 #define MRPC_CORE_TRANSPORT_H
@@ -25,11 +25,11 @@ struct net;
 struct netlink_ext_ack;
 
 /**
- * enum mrpc_stat_kind - what a number of a transport is
- * @MRPC_STAT_COUNTER: of something that happened: only grows
- * @MRPC_STAT_DROP: as a counter, of packets that were dropped; the name says why
- * @MRPC_STAT_GAUGE: as it is now
- * @MRPC_STAT_SETTING: as it is set
+ * enum mrpc_stat_kind - kind of a number of a transport
+ * @MRPC_STAT_COUNTER: a count of events: it only grows
+ * @MRPC_STAT_DROP: a count of packets that were dropped; the name tells the reason
+ * @MRPC_STAT_GAUGE: a present value
+ * @MRPC_STAT_SETTING: a setting
  */
 enum mrpc_stat_kind {
 	MRPC_STAT_COUNTER,
@@ -38,43 +38,43 @@ enum mrpc_stat_kind {
 	MRPC_STAT_SETTING,
 };
 
-/* Takes one number. @name: unique among those of the kind. Not 0: no more is wanted. */
+/* Takes one number. @name: unique in its kind. Return: not 0: no more numbers are wanted. */
 typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *name, u64 value);
 
 /**
  * struct mrpc_transport_ops - a transport, of one version
  *
- * Connections and listeners begin with version 1. Operators give connections
- * another one by placing @type: then the link goes from version to version, with
- * what is in it, between two messages.
+ * Connections and listeners begin with version 1. An operator places @type to give connections
+ * another version. Then the link changes from version to version, with its contents, between two
+ * messages.
  *
  * @name: as in struct mrpc_connect.transport
  * @version: 1 or more
- * @features: MRPC_FEATURE_* that its links accept in what they receive
- * @type: the engine type of the same name and version that an operator places to
- *	have it; no rpc passes it. Optional: then there are no other versions
+ * @features: MRPC_FEATURE_* that its links accept in received frames
+ * @type: the engine type of the same name and version. An operator places it to choose this
+ *	version; no rpc passes it. Optional: without it there are no other versions
  * @owner: its module; each connection and listener holds a reference
- * @list: entry of the registry; the core's
- * @connect: begin a link for @conn to @addr. It does not wait: send says -EAGAIN until the link
- *	stands, send or recv that it does not come about. Returns a negative errno, and *@why
- *	(static) if it knows better than the errno what is wrong
- * @listen: make @l accept links at @addr; writes the bound address to l->addr.
+ * @list: entry of the registry; for the core
+ * @connect: begins a link for @conn to @addr. It does not wait: send returns -EAGAIN until the
+ *	link stands; send or recv fails if it cannot be made. Returns a negative errno, and sets
+ *	*@why (static) if it can tell more than the errno
+ * @listen: makes @l accept links at @addr; writes the bound address to l->addr.
  *	Returns as @connect
- * @waiting: whether a link waits at @l; a hint
- * @accept: take one link that waits at @l and give it to @conn, or, if that is
- *	NULL, drop it. Runs in the context that owns @l's claim; -EAGAIN when
- *	none waits
- * @unlisten: stop accepting; no callback into @l after it returns
- * @send: give @rpc (marshalled) to the link; owner of the transmit claim.
+ * @waiting: returns true if a link waits at @l; a hint
+ * @accept: takes one link that waits at @l and gives it to @conn, or drops it if @conn is
+ *	NULL. Runs in the context that owns @l's claim; -EAGAIN if none
+ *	waits
+ * @unlisten: stops accepting; no callback into @l after it returns
+ * @send: gives @rpc (marshalled) to the link; owner of the transmit claim.
  *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_kick_tx() will
  *	be called when there is room; else the link is dead. @more: another rpc
- *	follows at once; it may take that, too, see mrpc_tx_next(), and is not called for it if it
- *	has taken all of it
- * @flush: what @send has taken in this round of the transmit direction is to leave; called after
- *	one or more of it, whatever ends the round. Owner of the transmit claim. Optional
- * @recv: receive at most @budget frames and hand them to the sink; owner of the
+ *	follows at once. The transport may take that too, see mrpc_tx_next(); if it has taken
+ *	all of it, @send is not called for it
+ * @flush: sends off what @send has taken in this round of the transmit direction. Called after
+ *	one or more calls of @send, whatever ends the round. Owner of the transmit claim. Optional
+ * @recv: receives at most @budget frames and hands them to the sink; owner of the
  *	receive claim. Returns the number of frames (== @budget: call again),
- *	-EAGAIN when it stopped for want of room in the receive heap (the sink
+ *	-EAGAIN when it stopped for lack of room in the receive heap (the sink
  *	has arranged for a kick), else the link is dead (0 frames and end of
  *	stream is -ESHUTDOWN)
  * @shutdown: make the peer see the end; send and recv fail from now on. With
@@ -89,35 +89,35 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	must see that itself. Under RCU: does not sleep. Optional: mrpc_conn.receive.since says it
  * @uses: MRPC_FEATURE_* that a configuration of @type wants used in what is sent.
  *	Optional: none
- * @decompose: the state of @conn's link, for another version's @restore: memory
- *	without pointers into module code. The link stays as it is, and @conn's,
- *	unless @restore succeeds. Both claims are held, or nobody else knows @conn.
+ * @decompose: returns the state of @conn's link, for another version's @restore: memory
+ *	without pointers into module code. The link stays as it is, and stays @conn's,
+ *	unless @restore succeeds. Both claims are held, or only the caller knows @conn.
  *	With @type only
- * @restore: make @state, which @from has decomposed, a link of this version that can
- *	send what @uses says. The state is the link's then, or freed. On failure
- *	nothing has changed. Also called when only @uses changes, with @from this
- *	version. Returns the link or an ERR_PTR. Both claims are held: be quick, do not
+ * @restore: makes @state, from @decompose of @from, a link of this version that can
+ *	send what @uses returns. The link then owns the state, or it is freed. On failure
+ *	nothing has changed. Also called when only @uses changes, with this version as
+ *	@from. Returns the link or an ERR_PTR. Both claims are held: be quick, do not
  *	wait. With @type only
- * @stats: give @emit, with @ctx, what there is to know of @net, a hundred numbers at most;
- *	nothing if there is no state in it. Stops when @emit wants no more, and returns what it
- *	returned, else 0. May sleep, as may @emit: no lock of the data path is held meanwhile.
+ * @stats: gives @emit, with @ctx, all numbers of @net, a hundred at most; none if there is no state
+ *	in it. Stops when @emit wants no more, and returns what it returned, else 0. It and
+ *	@emit may sleep: no lock of the data path is held meanwhile.
  *	Optional
- * The rest is for egress domains; a transport with neither @send_chunk nor @sender is in none:
- * @send_chunk: as @send, but at most @bytes, which nothing that is sent later joins in one
+ * The rest is for egress domains. A transport with neither @send_chunk nor @sender is in none:
+ * @send_chunk: as @send, but at most @bytes. Nothing that is sent later joins these in one
  *	packet. 0: all of these, or all of @rpc; -EAGAIN: less, see rpc->done, and
  *	mrpc_kick_room() will be called
- * @credit: how many bytes the link would take, for a @chunk; 0: wait for
+ * @credit: returns the bytes that the link would take, for a @chunk; 0: wait for
  *	mrpc_kick_room(), which will be called although there may be room meanwhile.
  *	Takes no lock and never waits; any context
- * @below: bytes sent that have not left the device, and that others must wait for; not
- *	those that wait for the peer. As @credit. Optional: then there are none
- * @device: name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
- *	Optional: then the domain of loop links is meant
- * @sender: who sends the messages of @conn's link, which it has taken whole: they are ordered
- *	one by one (egress/unit.c), and none of @send_chunk, @credit and @below is called.
- *	They are in its domain until @release calls mrpc_domain_leave()
- * @egress: @conn has a domain: its messages join that; or it has none any more: they leave theirs.
- *	Both claims are held, as with @device. With @sender only
+ * @below: returns the bytes sent that have not left the device, and that others must wait for,
+ *	without those that wait for the peer. Context as @credit. Optional: none
+ * @device: returns the name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
+ *	Optional: without it the domain of loop links is used
+ * @sender: sender of the messages of @conn's link, which it has taken whole. The messages are
+ *	ordered one by one (egress/unit.c), and none of @send_chunk, @credit and @below is
+ *	called. They stay in its domain until @release calls mrpc_domain_leave()
+ * @egress: @conn has a domain now, which its messages join; or it has none any more, and they leave
+ *	theirs. Both claims are held, as with @device. With @sender only
  */
 struct mrpc_transport_ops {
 	const char *name;

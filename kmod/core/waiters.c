@@ -7,7 +7,7 @@
 
 #include "core/waiters.h"
 
-/* Return: @w->one slept and does not any more. */
+/* Wakes @w->one if it sleeps. Return: true: it slept and has been woken. */
 static bool mrpc_wake_first(struct mrpc_waiters *w)
 {
 	struct task_struct *one;
@@ -15,7 +15,7 @@ static bool mrpc_wake_first(struct mrpc_waiters *w)
 
 	rcu_read_lock();
 	one = READ_ONCE(w->one);
-	/* Not one that runs, or that sleeps elsewhere, in what it does for us. */
+	/* Not if it runs, or sleeps elsewhere while it works for its session. */
 	if (one && READ_ONCE(one->__state) & TASK_INTERRUPTIBLE)
 		woken = wake_up_process(one);
 	rcu_read_unlock();
@@ -26,9 +26,9 @@ static bool mrpc_wake_first(struct mrpc_waiters *w)
  * mrpc_wake_one() - wake a thread that sleeps, if any does
  * @w: the waiters
  *
- * Those that do not look again before they do. The caller has had the full barrier of
+ * A thread that is awake looks again before it sleeps. The caller has had the full barrier of
  * mrpc_waiters_any(). Context: any but hard interrupt.
- * Return: false: there is nobody, asleep or not.
+ * Return: false: there is no waiter, asleep or not.
  */
 bool mrpc_wake_one(struct mrpc_waiters *w)
 {

@@ -10,12 +10,12 @@ struct task_struct;
 /**
  * struct mrpc_waiters - the threads that wait for something
  *
- * Mostly it is one, which needs neither lock nor list.
+ * Mostly there is only one, which needs neither lock nor list.
  *
- * @one: a thread, or NULL. It puts itself there and takes itself away, as a poller from
- *	mrpc_poll_begin() to mrpc_poll_end(), else around its sleep; who wakes it reads it
- *	under RCU, so its task is still there
- * @others: those that found @one taken
+ * @one: a thread, or NULL. The thread sets and clears it itself: a poller from mrpc_poll_begin()
+ *	to mrpc_poll_end(), others around their sleep. The waker reads it under RCU, so the
+ *	task still exists
+ * @others: threads that found @one taken
  */
 struct mrpc_waiters {
 	struct task_struct *one;
@@ -29,12 +29,12 @@ static inline void mrpc_waiters_init(struct mrpc_waiters *w)
 }
 
 /**
- * mrpc_waiters_any() - is anybody there?
+ * mrpc_waiters_any() - return true if there is a waiter
  * @w: the waiters
  *
- * The caller has had a full barrier since he did what they wait for, be it in an atomic
- * operation. It pairs with the ones of who comes, cmpxchg() and set_current_state(): either
- * he sees what was done, or the caller sees him.
+ * The caller has made the condition true, and has had a full barrier since, perhaps in an atomic
+ * operation. It pairs with the barriers of a new waiter, cmpxchg() and set_current_state(). So
+ * either the waiter sees the condition, or the caller sees the waiter.
  */
 static inline bool mrpc_waiters_any(struct mrpc_waiters *w)
 {
@@ -48,11 +48,11 @@ void mrpc_wake_all(struct mrpc_waiters *w);
 /**
  * struct mrpc_poller - a thread among its session's pollers
  *
- * On its stack, and its own but for @entry, which is under the wait queue's lock; from
- * mrpc_poll_begin() to mrpc_poll_end().
+ * On the stack of the thread, from mrpc_poll_begin() to mrpc_poll_end(). Only the thread uses it,
+ * except @entry, which is under the wait queue's lock.
  *
- * @entry: among mrpc_waiters.others
- * @one: it is mrpc_waiters.one, and @entry is not used
+ * @entry: entry of mrpc_waiters.others
+ * @one: the thread is mrpc_waiters.one, and @entry is not used
  */
 struct mrpc_poller {
 	struct wait_queue_entry entry;

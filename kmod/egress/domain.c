@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Egress domains, as datapaths see them.
+ * Egress domains: the part for datapaths.
  *
- * The owner of a transmit claim says what its head message is, and takes a grant
- * or leaves. A grant for somebody else kicks him: his owner comes and takes it. So
- * nobody sends, locks or allocates for another session.
+ * The owner of a transmit claim tells the domain its head message. It takes a grant or leaves. A
+ * grant for another datapath kicks it: its owner comes and takes the grant. So no context sends,
+ * locks or allocates for another session.
  *
- * No wake-up is lost. A grant is made under the domain's lock and followed by
- * mrpc_kick_tx(), and a round of the transmit chain begins with clearing what that
- * sets: who leaves without a grant, or just before it, is kicked for it. Who
- * leaves for want of credit has had credit() register for the link's next event
- * and look again after that.
+ * No wake-up is lost. A grant is made under the domain's lock, and mrpc_kick_tx() follows. A round
+ * of the transmit chain begins by clearing what that sets. So an owner that leaves without a grant,
+ * or just before it, is kicked again. An owner that leaves for lack of credit has called credit().
+ * That registers for the link's next event and then checks again.
  *
- * The network does not tell when bytes leave a device. below() says how many of a
- * connection's are there now; it is asked whenever somebody could have a grant but
- * for the limit: by owners in their turns, at acknowledgements, and else by a
- * timer, which runs at no other time.
+ * The network does not report when bytes leave a device. below() tells how many bytes of a
+ * connection are there now. The domain calls it whenever only the limit prevents a grant: by owners
+ * in their turns, at acknowledgements, and otherwise by a timer, which runs at no other time.
  */
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -53,7 +51,7 @@ void mrpc_domain_put(struct mrpc_domain *d)
 	kfree_rcu(d, rcu);
 }
 
-/* The device that a link leaves by, as mrpc_domain.dev. */
+/* Gets the device that a link leaves by, as mrpc_domain.dev. */
 static void mrpc_domain_dev(struct mrpc_conn *conn, char *dev)
 {
 	dev[0] = 0;
@@ -61,7 +59,7 @@ static void mrpc_domain_dev(struct mrpc_conn *conn, char *dev)
 		conn->link.ops->device(conn, dev);
 }
 
-/* With a reference, or NULL. */
+/* The domain to which a datapath belongs, with a reference, or NULL. */
 static struct mrpc_domain *mrpc_domain_of(struct mrpc_conn *conn)
 {
 	char dev[IFNAMSIZ];
@@ -76,7 +74,7 @@ static struct mrpc_domain *mrpc_domain_of(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_domain_fits() - is a datapath in the domain in which it belongs?
+ * mrpc_domain_fits() - is a datapath in the domain to which it belongs?
  * @conn: the connection; under its change_lock
  */
 bool mrpc_domain_fits(struct mrpc_conn *conn)
@@ -148,10 +146,10 @@ static struct mrpc_tenant *mrpc_domain_remove(struct mrpc_domain *d, struct mrpc
 }
 
 /**
- * mrpc_domain_leave() - a datapath leaves its domain
- * @conn: the connection; nobody sends, and its link is still there
+ * mrpc_domain_leave() - remove a datapath from its domain
+ * @conn: the connection; no context sends on it, and its link still exists
  *
- * A grant that it has goes to others. Context: process.
+ * If it has a grant, the grant goes to others. Context: process.
  */
 void mrpc_domain_leave(struct mrpc_conn *conn)
 {
@@ -163,7 +161,7 @@ void mrpc_domain_leave(struct mrpc_conn *conn)
 	spin_lock_bh(&d->lock);
 	rcu_assign_pointer(conn->port.domain, NULL);
 	if (conn->port.sender) {
-		/* Nothing joins any more, and what is here leaves. */
+		/* No message joins any more, and those in the domain leave. */
 		spin_unlock_bh(&d->lock);
 		conn->link.ops->egress(conn, false);
 		spin_lock_bh(&d->lock);
@@ -176,7 +174,7 @@ void mrpc_domain_leave(struct mrpc_conn *conn)
 }
 EXPORT_SYMBOL_GPL(mrpc_domain_leave);
 
-/* Whose a datapath is, for whom: what the engine nearest to the wire says, or its user. */
+/* The tenant of a datapath: set by the engine nearest to the wire, otherwise its user. */
 static void mrpc_domain_tenant(const struct mrpc_conn *conn, const struct mrpc_chain *chain,
 			       char *name, u32 *weight)
 {
@@ -195,7 +193,7 @@ static void mrpc_domain_tenant(const struct mrpc_conn *conn, const struct mrpc_c
 	}
 }
 
-/* Whose datapath it is, for programs that rank. */
+/* Describes a datapath for programs that rank. */
 static void mrpc_domain_describe(struct mrpc_conn *conn, const struct mrpc_domain *d)
 {
 	const struct mrpc_session *session = conn->session;
@@ -248,7 +246,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 	return joined;
 }
 
-/* The same tenant as before, perhaps of another weight? */
+/* Does the tenant stay the same? Then it only gets the weight. */
 static bool mrpc_domain_stays(struct mrpc_conn *conn, struct mrpc_domain *d, const char *name,
 			      u32 weight)
 {
@@ -264,11 +262,11 @@ static bool mrpc_domain_stays(struct mrpc_conn *conn, struct mrpc_domain *d, con
 }
 
 /**
- * mrpc_domain_follow() - put a datapath in the domain in which it belongs
+ * mrpc_domain_follow() - move a datapath to the domain to which it belongs
  * @conn: the connection; both claims are held, or no call has passed it
- * @chain: its engines, or NULL; of a link of a replica those of its connection
+ * @chain: its engines, or NULL; for a link of a replica those of its connection
  *
- * Without memory for a tenant it is one of those that have none.
+ * Without memory for a tenant, the datapath has none.
  *
  * Context: process; may sleep. The caller kicks the datapath afterwards.
  */
@@ -305,7 +303,7 @@ const char *mrpc_discipline_name(u8 within)
 }
 
 /**
- * mrpc_discipline_of() - one of those that need no policy
+ * mrpc_discipline_of() - find a native discipline, which needs no policy
  * @name: its name
  *
  * Return: enum mrpc_order_within, or -ENOENT.
@@ -332,7 +330,7 @@ struct mrpc_domain *mrpc_domain_lookup(struct mrpc_net *mn, const char *dev)
 }
 
 /**
- * mrpc_domain_find() - look a domain up
+ * mrpc_domain_find() - find a domain
  * @net: the network namespace
  * @dev: the device, or "" for loop links
  *

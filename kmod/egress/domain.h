@@ -2,9 +2,9 @@
 /*
  * Egress domains: which of the datapaths that leave by one device sends next.
  *
- * The order, the grants and their limit are lib/egress.h; this is what connects
- * datapaths to it. A domain exists only where the operator has made one: for a
- * device of a network namespace, or for its loop links.
+ * The order, the grants and their limit are in lib/egress.h. This code connects datapaths to it. A
+ * domain exists only if the operator has made it: for a device of a network namespace, or for its
+ * loop links.
  */
 #ifndef MRPC_EGRESS_DOMAIN_H
 #define MRPC_EGRESS_DOMAIN_H
@@ -44,9 +44,9 @@ struct net;
 #define MRPC_PACE_MIN		1000		/* bytes a second */
 
 /**
- * struct mrpc_tenant - who shares the link of a domain with others
- * @list: entry of mrpc_domain.tenants; under the domain's lock, as everything
- * @name: what the operator calls it, or "uid NUMBER"
+ * struct mrpc_tenant - a party that shares the link of a domain with others
+ * @list: entry of mrpc_domain.tenants; the domain's lock protects all fields
+ * @name: set by the operator, or "uid NUMBER"
  * @order: its queues
  */
 struct mrpc_tenant {
@@ -56,16 +56,16 @@ struct mrpc_tenant {
 };
 
 /**
- * struct mrpc_sender - what sends the messages of many connections by itself
+ * struct mrpc_sender - sends the messages of many connections by itself
  *
- * Embedded in an object of its transport, one of a network namespace, which lasts as long as there
- * is a link that is in a domain. What it has below of all of them is in one queue.
+ * Embedded in an object of its transport, one of a network namespace. That object exists as long as
+ * a link is in a domain. All that it has below, of all connections, is in one queue.
  *
- * @lock: of @turns; innermost
- * @turns: units that have been granted something, by mrpc_unit.turn
- * @queued: bytes of memory that it has given to what is below it, all in all. Written by it, with
- *	release, when @below has them already
- * @kick: there are some; called under the domain's lock: only leaves a note
+ * @lock: protects @turns; innermost
+ * @turns: units with grants, by mrpc_unit.turn
+ * @queued: total bytes of memory that it has given to the layer below. It writes this with release,
+ *	after @below includes them
+ * @kick: there are turns; called under the domain's lock: only leaves a note
  * @below: bytes of memory below it; as mrpc_transport_ops.below
  */
 struct mrpc_sender {
@@ -77,7 +77,7 @@ struct mrpc_sender {
 };
 
 /**
- * struct mrpc_discipline_ops - what a domain asks of a policy that ranks
+ * struct mrpc_discipline_ops - a domain's interface to a policy that ranks
  * @put: drop the domain's reference
  * @generation: of its programs: a new one means that ranks have changed
  */
@@ -89,52 +89,52 @@ struct mrpc_discipline_ops {
 /**
  * struct mrpc_domain - the datapaths that leave by one device
  *
- * Reference counted: the namespace's list holds one, each datapath in it one, each
- * looker-up one, and @tell and @settle while they are queued. The last goes in process context.
+ * Reference counted: one reference of the namespace's list, one of each datapath in it, one of each
+ * look-up, and one of @tell and @settle each while queued. The last is dropped in process context.
  *
  * @ref: references
  * @rcu: for the free
  * @list: entry of mrpc_net.domains; under mrpc_net.lock
- * @net: the network namespace; lasts until @dead is set and @tell has ended
+ * @net: the network namespace; valid until @dead is set and @tell has ended
  * @id: unique in the namespace; 0 is none
  * @dev: name of the device; "": links of the transport loop
- * @lock: everything below. Process and softirq context; taken inside the lock of a sender's
- *	transport. Inside it is only mrpc_sender.lock, and of transports only credit() and
- *	below() are called, and of senders kick() and below(). What is done for all messages is
- *	done in shares, each with the lock taken anew: mrpc_domain_settle()
- * @dead: it is deleted, or its namespace ends: nobody joins, nothing is told
+ * @lock: protects everything below. Process and softirq context. Taken inside the lock of a
+ *	sender's transport. Only mrpc_sender.lock is taken inside it. Under it only credit() and
+ *	below() of transports are called, and kick() and below() of senders. Work on all messages is
+ *	done in shares, and the lock is released between them: mrpc_domain_settle()
+ * @dead: it is deleted, or its namespace ends: no datapath joins, and no notifications are sent
  * @core: order and grants
  * @sched: the policy that ranks, a reference, or NULL
  * @sched_ops: of @sched; valid while that is set
- * @ranked_by: generation of the programs by which it has ranked what is listed
+ * @ranked_by: generation of the programs that ranked the listed messages
  * @runs: of its programs
- * @measured: of them
- * @ran: ns, of those measured
- * @tenants: those with datapaths
- * @nr_tenants: how many
+ * @measured: number of measured runs
+ * @ran: ns of the measured runs
+ * @tenants: tenants with datapaths
+ * @nr_tenants: number of @tenants
  * @queues: all datapaths in it, by mrpc_port.list
- * @nr_queues: how many
- * @below: those with bytes sent and not known to be gone, by mrpc_port.below
- * @nr_below: how many
- * @sender: who sends what datapaths here have not sent themselves, or NULL: there are none such
+ * @nr_queues: number of @queues
+ * @below: datapaths with bytes sent and not known to be gone, by mrpc_port.below
+ * @nr_below: number of @below
+ * @sender: sends for datapaths that do not send themselves; NULL: there are no such datapaths
  * @nr_sending: datapaths with it
- * @pool: of what it has sent here, what is below: all of it in one queue
- * @pool_size: bytes of memory that they are
+ * @pool: bytes that it has below for this domain: all of them in one queue
+ * @pool_size: memory of these bytes
  * @pool_mark: mrpc_sender.queued with the last of these
  * @pool_stuck: bytes of memory below the sender that do not move, and do not count
- * @shows: dumps, all in all
- * @moved: when bytes last went below, or were seen to have gone, ns
- * @timer: looks whether bytes have gone, and for grants that are not used
- * @armed: it is set
- * @poll: until it looks again, ns
- * @granted: bytes, all in all
- * @sent: likewise
- * @told: how many grants had expired when operators were told of that
- * @told_at: when that was, ns; 0: never
- * @tell: tells them
- * @settle: has messages ranked anew by programs that have come or gone
- * @settling: in how many contexts that, or a change, goes on: programs that come or go meanwhile
- *	rank afterwards
+ * @shows: number of dumps
+ * @moved: time when bytes last went below, or were seen to have gone, ns
+ * @timer: checks whether bytes have gone, and for grants that are not used
+ * @armed: @timer is set
+ * @poll: time until the next check, ns
+ * @granted: total bytes granted
+ * @sent: total bytes sent
+ * @told: number of expired grants at the last notification of operators
+ * @told_at: time of that, ns; 0: never
+ * @tell: sends the notification
+ * @settle: has messages ranked again after programs were attached or detached
+ * @settling: number of contexts that do this, or make a change. Further changes of programs take
+ *	effect afterwards
  */
 struct mrpc_domain {
 	refcount_t ref;
@@ -178,7 +178,7 @@ struct mrpc_domain {
 	u32 settling;
 };
 
-/* mrpc_domain_args.given: what is not stays, or is as domains begin. */
+/* mrpc_domain_args.given: a setting that is not given stays, or has the default. */
 #define MRPC_DOMAIN_DISCIPLINE	BIT(0)
 
 #define MRPC_DOMAIN_FAIR	BIT(1)
@@ -192,15 +192,15 @@ struct mrpc_domain {
 #define MRPC_DOMAIN_RATE	BIT(5)
 
 /**
- * struct mrpc_domain_args - what an operator says of a domain
+ * struct mrpc_domain_args - an operator's settings of a domain
  * @dev: the device, "": loop links
- * @given: MRPC_DOMAIN_...: which of the others the operator has said
+ * @given: MRPC_DOMAIN_...: which of the others are given
  * @discipline: fifo, strict, small-first, deadline, or the name of a policy
  * @fair: tenants share by weight
  * @paused: no grants
  * @chunk: bytes of a grant at most
  * @limit: bytes granted, or sent and not gone, at most
- * @rate: bytes a second at most; 0: as many as there are
+ * @rate: bytes a second at most; 0: no limit
  */
 struct mrpc_domain_args {
 	char dev[IFNAMSIZ];
@@ -214,10 +214,10 @@ struct mrpc_domain_args {
 };
 
 /**
- * struct mrpc_domain_state - what a domain is doing
+ * struct mrpc_domain_state - the present state of a domain
  * @queues: datapaths in it
- * @tenants: of them
- * @waiting: that could send
+ * @tenants: tenants with datapaths in it
+ * @waiting: datapaths or messages that could send
  * @out: bytes granted, or sent and not gone
  * @grants, @expired, @wasted: as in struct mrpc_egress
  * @sent: bytes
@@ -240,7 +240,7 @@ struct mrpc_domain_state {
 
 /**
  * struct mrpc_domain_queue - one datapath in a domain, for dumps
- * @position: in the order of next turns, from 1; 0: it does not wait, or behind very many
+ * @position: in the order of next turns, from 1; 0: it does not wait, or very many are before it
  * @ahead: see struct mrpc_port
  */
 struct mrpc_domain_queue {

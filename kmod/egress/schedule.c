@@ -12,16 +12,16 @@
 #include "lib/ds/order.h"
 #include "lib/egress.h"
 
-#define MRPC_DOMAIN_LOOKS	64	/* datapaths whose bytes are looked for at once */
+#define MRPC_DOMAIN_LOOKS	64	/* datapaths that one look checks */
 #define MRPC_POLL_MIN		(50 * NSEC_PER_USEC)
 #define MRPC_POLL_MAX		NSEC_PER_MSEC
 #define MRPC_PACE_MAX		(10 * NSEC_PER_MSEC)	/* grants expire meanwhile */
 #define MRPC_DOMAIN_TELL	NSEC_PER_SEC	/* between two notifications of expired grants */
-#define MRPC_DOMAIN_STUCK	(100 * NSEC_PER_MSEC)	/* bytes that do not move are nowhere near */
+#define MRPC_DOMAIN_STUCK	(100 * NSEC_PER_MSEC)	/* after that, unmoved bytes do not count */
 
 /*
- * Of what a sender has below, as of other queues, some has gone. It tells in memory, of which
- * bytes take more or less: what is gone of the one is gone of the other.
+ * Some of the sender's bytes below have gone. The sender reports memory, which differs from bytes.
+ * So the part that is gone is taken to be the same of both.
  */
 static bool mrpc_domain_look_pool(struct mrpc_domain *d, bool all)
 {
@@ -29,7 +29,7 @@ static bool mrpc_domain_look_pool(struct mrpc_domain *d, bool all)
 
 	if (!d->pool.below)
 		return false;
-	/* In this order: what is counted in @queued is counted below, too, or has gone. */
+	/* In this order: bytes counted in @queued are also counted below, or have gone. */
 	queued = smp_load_acquire(&d->sender->queued);
 	below = d->sender->below(d->sender);
 	d->pool_stuck = all ? below : min(d->pool_stuck, below);
@@ -43,7 +43,7 @@ static bool mrpc_domain_look_pool(struct mrpc_domain *d, bool all)
 	return true;
 }
 
-/* At those that were not looked at for longest. @all: nothing of theirs counts any more. */
+/* Checks those not checked for longest. @all: none of their bytes count any more. */
 static bool mrpc_domain_look_some(struct mrpc_domain *d, bool all)
 {
 	u32 i, nr = min(d->nr_below, MRPC_DOMAIN_LOOKS);
@@ -70,13 +70,13 @@ static bool mrpc_domain_look_some(struct mrpc_domain *d, bool all)
 }
 
 /**
- * mrpc_domain_look() - what has left the device since the last look?
+ * mrpc_domain_look() - find bytes that have left the device since the last look
  * @d: the domain; under its lock
  *
- * Where nothing moves for long the device is not what holds it: packets to a neighbour
- * that does not answer wait for seconds, and nobody else may wait for them.
+ * If nothing moves for long, the device is not the cause. Packets to a neighbour that does not
+ * answer wait for seconds, and no other datapath may wait for them.
  *
- * Return: something has.
+ * Return: true if bytes have left.
  */
 bool mrpc_domain_look(struct mrpc_domain *d)
 {
@@ -90,7 +90,7 @@ bool mrpc_domain_look(struct mrpc_domain *d)
 	return gone;
 }
 
-/* Somebody waits for others' bytes to go, for a grant to be used, or for the rate. */
+/* Arms the timer if a datapath waits for others' bytes to go, a grant to be used, or the rate. */
 static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
 {
 	u64 now;
@@ -106,15 +106,16 @@ static void mrpc_domain_arm(struct mrpc_domain *d, bool gone)
 }
 
 /**
- * mrpc_domain_settle() - all that waits is in the order of the present discipline
+ * mrpc_domain_settle() - move all waiting messages into the order of the present discipline
  * @d: the domain; its lock is held at the beginning and at the end
  *
- * Ten thousands of messages may wait, each a miss of the cache or two, and a run of a program:
- * so the lock is held for a share of them at a time, and who waits for it, with bottom halves
- * off, waits for one share. That suffices, as a domain may be used between any two of them: what
- * comes is ordered by the new discipline, who asks for a grant has another share done, and what
- * is stale may leave. It ends, as nothing becomes stale meanwhile; then the lock has been held
- * since the last look.
+ * Tens of thousands of messages may wait. Each costs a cache miss or two, and a run of a program.
+ * So the lock is held for a share of them at a time. A context that waits for the lock, with bottom
+ * halves off, waits for one share.
+ *
+ * The domain may be used between two shares. A new message is ordered by the new discipline. A
+ * request for a grant does another share. A stale message may leave. The loop ends, because nothing
+ * becomes stale meanwhile. At its end the lock has been held since the last check.
  *
  * Context: process; may sleep.
  */
@@ -141,7 +142,7 @@ static void mrpc_domain_settle_work(struct work_struct *work)
 	mrpc_domain_put(d);
 }
 
-/* Under d->lock. While it is not dead the list has a reference: neither of these is the last. */
+/* Under d->lock. While the domain is not dead, the list has a reference, so none is the last. */
 static void mrpc_domain_queue(struct mrpc_domain *d, struct work_struct *work)
 {
 	if (d->dead)
@@ -152,10 +153,11 @@ static void mrpc_domain_queue(struct mrpc_domain *d, struct work_struct *work)
 }
 
 /**
- * mrpc_domain_rank() - programs may have come or gone: who waits is ranked by those there are
+ * mrpc_domain_rank() - rank waiting messages again if programs were attached or detached
  * @d: the domain; under its lock
  *
- * Some at each grant, all soon. While others of its programs rank, later.
+ * Some are ranked at each grant, and all of them soon. While an earlier change goes on, it is done
+ * later.
  */
 void mrpc_domain_rank(struct mrpc_domain *d)
 {
@@ -176,13 +178,13 @@ static void mrpc_domain_granted(struct mrpc_domain *d, struct mrpc_unit *u)
 	d->granted += u->queue.turn;
 }
 
-/* A message has a grant: its sender comes and takes it. Return: it is the caller. */
+/* Tells the sender that a message has a grant. Return: the sender is the caller. */
 static bool mrpc_domain_call(struct mrpc_unit *u, const void *self)
 {
 	struct mrpc_sender *sender = u->port->sender;
 
 	spin_lock(&sender->lock);
-	if (list_empty(&u->turn))	/* or it has not come for the last one */
+	if (list_empty(&u->turn))	/* otherwise the last turn is still listed */
 		list_add_tail(&u->turn, &sender->turns);
 	spin_unlock(&sender->lock);
 	if (sender == self)
@@ -192,9 +194,10 @@ static bool mrpc_domain_call(struct mrpc_unit *u, const void *self)
 }
 
 /*
- * Grant what can be granted. Return: whom to kick, with a reference, after which
- * this is to be called again; NULL: that is all. @self is the caller's own: his connection, or he
- * is a sender; @granted: out: he has a grant.
+ * Grants what can be granted. Return: the connection to kick, with a reference; the caller then
+ * calls this again. NULL: nothing more can be granted. @self: the caller's connection, or its
+ * sender;
+ * @granted: out: it has a grant.
  */
 static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const void *self, bool *granted)
 {
@@ -230,9 +233,9 @@ static struct mrpc_conn *mrpc_domain_grant(struct mrpc_domain *d, const void *se
 }
 
 /**
- * mrpc_domain_share() - grant and kick
+ * mrpc_domain_share() - grant what can be granted, and kick
  * @d: the domain; its lock is held at the beginning and at the end
- * @self: who need not be kicked: the caller's connection, or his sender; or NULL
+ * @self: not kicked: the caller's connection, or its sender; or NULL
  *
  * Return: @self has a grant.
  */
@@ -252,7 +255,7 @@ bool mrpc_domain_share(struct mrpc_domain *d, const void *self)
 }
 
 /**
- * mrpc_domain_pump() - something has changed: grant what can be granted
+ * mrpc_domain_pump() - grant what can be granted, after a change
  * @d: the domain; a reference, a datapath in it or RCU keeps it
  *
  * Context: any but hard interrupt.
@@ -272,7 +275,7 @@ static void mrpc_domain_tell_work(struct work_struct *work)
 	mrpc_domain_put(d);
 }
 
-/* Under d->lock. What is not told now is told with what expires later. */
+/* Under d->lock. A notification may be left out: the next one includes it. */
 static void mrpc_domain_tell(struct mrpc_domain *d)
 {
 	u64 now = ktime_get_ns();
@@ -286,10 +289,10 @@ static void mrpc_domain_tell(struct mrpc_domain *d)
 }
 
 /**
- * mrpc_domain_die() - nobody joins a domain any more, and operators are told nothing of it
+ * mrpc_domain_die() - end a domain: no datapath joins, and operators get no notifications
  * @d: the domain, in no list, with the reference that the list had
  *
- * It is not paused any more: whoever cannot be moved out now sends, and ends, by itself.
+ * It is no longer paused. A datapath that cannot be moved out still sends, and leaves at its end.
  *
  * Context: process; waits.
  */
@@ -320,7 +323,7 @@ static enum hrtimer_restart mrpc_domain_timer(struct hrtimer *timer)
 }
 
 /**
- * mrpc_domain_init() - what a new domain needs beyond its settings
+ * mrpc_domain_init() - initialise a new domain, except its settings
  * @d: the domain
  */
 void mrpc_domain_init(struct mrpc_domain *d)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Egress domains, as senders see them: transports that have messages of many connections at
- * once and send of each when they like. Here each message is ordered by itself, and a grant is
- * for a chunk of that one.
+ * Egress domains: the part for senders. A sender is a transport that has messages of many
+ * connections at once, and sends of each when it likes. Each message is ordered by itself, and a
+ * grant is for a chunk of that message.
  *
- * What a sender calls here it calls under a lock of its own, which is taken before the domain's.
- * A grant puts the message among the sender's turns and kicks it; who runs it then comes for
- * them with mrpc_unit_turn().
+ * A sender calls these functions under a lock of its own, which is taken before the domain's. A
+ * grant puts the message among the sender's turns and kicks the sender. The context that runs the
+ * sender then takes them with mrpc_unit_turn().
  */
 #include <linux/list.h>
 #include <linux/rcupdate.h>
@@ -20,10 +20,10 @@
 #include "lib/egress.h"
 
 /**
- * mrpc_unit_init() - a unit that has nothing to send
+ * mrpc_unit_init() - initialise a unit that has nothing to send
  * @u: the unit, any content
  * @d: its domain; under its lock
- * @port: whose, with its tenant
+ * @port: its port, with its tenant
  */
 void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port)
 {
@@ -36,7 +36,7 @@ void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port
 	mrpc_egress_add(&d->core, &u->queue, port->tenant ? &port->tenant->order : NULL);
 }
 
-/* Under the domain's lock: what a message has to send has changed, and what its datapath has. */
+/* Under the domain's lock: updates the bytes of a message, and of its datapath. */
 static void mrpc_unit_count(struct mrpc_unit *u, u64 left)
 {
 	u->port->left += left - u->left;
@@ -44,12 +44,12 @@ static void mrpc_unit_count(struct mrpc_unit *u, u64 left)
 }
 
 /**
- * mrpc_unit_join() - a message is ordered by its connection's domain, if that has one
+ * mrpc_unit_join() - add a message to its connection's domain, if it has one
  * @conn: the connection
  * @u: of the message; u->domain is NULL, the rest of any content
  * @rpc: the message
  *
- * It takes nothing before mrpc_unit_offer(). Context: any but hard interrupt; the sender's lock.
+ * It gets no grant before mrpc_unit_offer(). Context: any but hard interrupt; the sender's lock.
  * Return: it is in a domain.
  */
 bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc)
@@ -76,10 +76,10 @@ bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mr
 EXPORT_SYMBOL_GPL(mrpc_unit_join);
 
 /**
- * mrpc_unit_leave() - a message is ordered no more; harmless if it is in no domain
+ * mrpc_unit_leave() - remove a message from its domain; does nothing if it is in none
  * @u: of the message
  *
- * What it has below still counts. Context: as mrpc_unit_join().
+ * Its bytes below still count. Context: as mrpc_unit_join().
  */
 void mrpc_unit_leave(struct mrpc_unit *u)
 {
@@ -99,7 +99,7 @@ void mrpc_unit_leave(struct mrpc_unit *u)
 	list_del_init(&u->turn);
 	spin_unlock(&sender->lock);
 	u->domain = NULL;
-	/* Whom it has kept waiting; himself, too, as he need not be about to look. */
+	/* Kicks messages that it kept waiting, the caller's too: the caller need not look again. */
 	if (held)
 		mrpc_domain_share(d, NULL);
 	spin_unlock_bh(&d->lock);
@@ -118,13 +118,13 @@ static void mrpc_unit_has(struct mrpc_unit *u, u64 left, u32 credit)
 }
 
 /**
- * mrpc_unit_offer() - what a message has to send
+ * mrpc_unit_offer() - set the bytes that a message has to send
  * @u: of the message; nothing happens if it is in no domain
- * @left: bytes, what is to be sent again included
- * @credit: of them those that may be sent now
+ * @left: bytes, those to be sent again included
+ * @credit: bytes that may be sent now
  *
- * To be followed by mrpc_unit_share(), of the last of several of a domain. Context: as
- * mrpc_unit_join().
+ * The caller must call mrpc_unit_share() afterwards, for the last one of several of a domain.
+ * Context: as mrpc_unit_join().
  */
 void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit)
 {
@@ -139,10 +139,10 @@ void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit)
 EXPORT_SYMBOL_GPL(mrpc_unit_offer);
 
 /**
- * mrpc_unit_share() - messages have been offered: grant what can be granted
+ * mrpc_unit_share() - grant what can be granted, after messages were offered
  * @u: of one of them; nothing happens if it is in no domain
  *
- * Context: as mrpc_unit_join(). Return: there are turns for the sender, for which it is not kicked.
+ * Context: as mrpc_unit_join(). Return: there are turns for the sender; it is not kicked for them.
  */
 bool mrpc_unit_share(struct mrpc_unit *u)
 {
@@ -171,12 +171,12 @@ static struct mrpc_unit *mrpc_unit_next(struct mrpc_sender *sender)
 }
 
 /**
- * mrpc_unit_turn() - the next message that may send
- * @sender: the sender, who can send at once
- * @bytes: out: how many, to be followed by mrpc_unit_sent()
- * @budget: what is void costs one; where nothing is left nothing more is looked at
+ * mrpc_unit_turn() - get the next message that may send
+ * @sender: the sender, which can send at once
+ * @bytes: out: bytes that it may send; the caller must call mrpc_unit_sent()
+ * @budget: a void turn costs one; at 0 no further turn is tried
  *
- * Context: as mrpc_unit_join(). Return: it, or NULL: there is none.
+ * Context: as mrpc_unit_join(). Return: the message, or NULL: there is none.
  */
 struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *budget)
 {
@@ -187,7 +187,7 @@ struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *bu
 
 		spin_lock_bh(&d->lock);
 		*bytes = mrpc_egress_take(&d->core, &u->queue);
-		if (!*bytes)	/* void; it may have another one, and is in the list then */
+		if (!*bytes)	/* void; it may get another one, and is in the list then */
 			mrpc_domain_share(d, sender);
 		spin_unlock_bh(&d->lock);
 		if (*bytes)
@@ -197,7 +197,7 @@ struct mrpc_unit *mrpc_unit_turn(struct mrpc_sender *sender, u32 *bytes, int *bu
 }
 EXPORT_SYMBOL_GPL(mrpc_unit_turn);
 
-/* Under the domain's lock: what it has sent is @size bytes of memory below the sender. */
+/* Under the domain's lock: the bytes sent take @size bytes of memory below the sender. */
 static void mrpc_unit_below(struct mrpc_domain *d, struct mrpc_unit *u, u32 size)
 {
 	if (!size) {
@@ -213,12 +213,12 @@ static void mrpc_unit_below(struct mrpc_domain *d, struct mrpc_unit *u, u32 size
 }
 
 /**
- * mrpc_unit_sent() - the end of a message's turn
+ * mrpc_unit_sent() - end a message's turn
  * @u: of the message; nothing happens if it has left the domain
- * @sent: bytes, at most what mrpc_unit_turn() said
- * @size: bytes of memory that they are below; 0: they are not there
- * @left: as of mrpc_unit_offer()
- * @credit: likewise
+ * @sent: bytes, at most those of mrpc_unit_turn()
+ * @size: bytes of memory that they take below; 0: they are not below
+ * @left: as for mrpc_unit_offer()
+ * @credit: as for mrpc_unit_offer()
  *
  * Context: as mrpc_unit_join(). Return: as mrpc_unit_share().
  */
@@ -230,7 +230,7 @@ bool mrpc_unit_sent(struct mrpc_unit *u, u32 sent, u32 size, u64 left, u32 credi
 	if (!d)
 		return false;
 	spin_lock_bh(&d->lock);
-	/* Unless it has left the domain that granted it, and joined this one, meanwhile. */
+	/* False if it has left the domain of the grant meanwhile, and joined this one. */
 	if (u->queue.state == MRPC_EGRESS_SENDING) {
 		mrpc_egress_dequeued(&d->core, &u->queue, sent, 0);
 		mrpc_unit_below(d, u, size);

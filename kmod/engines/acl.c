@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * acl: lets requests (and replies) pass or not, by rules. What cannot be decided
- * does not pass.
+ * acl: lets requests (and replies) pass or not, by rules. A message that the rules cannot decide
+ * about does not pass.
  */
 #include <linux/slab.h>
 
@@ -49,7 +49,7 @@ static const struct mrpc_param acl_params[] = {
 };
 
 /**
- * struct acl_text - what a caller is told when a rule denies
+ * struct acl_text - text for a caller that a rule denies
  * @status: enum mrpc_status
  * @detail: a sentence
  */
@@ -58,7 +58,7 @@ struct acl_text {
 	const char *detail;
 };
 
-/* Counters, of the owner of a direction's claim. */
+/* Counters. The owner of the direction's claim writes them. */
 struct acl_stats {
 	u64 allowed;
 	u64 denied;
@@ -68,10 +68,10 @@ struct acl_stats {
 /**
  * struct acl_group - a configuration
  * @rules: or NULL: no rules
- * @deny: what no rule matches
- * @replies: are judged too
+ * @deny: deny messages that no rule matches
+ * @replies: judge replies, too
  * @texts: for each rule
- * @strings: what @texts point to
+ * @strings: memory that @texts point to
  */
 struct acl_group {
 	struct mrpc_ruleset *rules;
@@ -248,7 +248,7 @@ static const struct acl_text *acl_judge(const struct acl_group *g, const struct 
 {
 	struct mrpc_rule_verdict v = {};
 
-	/* A mere status has nothing to hide; who has given up sends nothing. */
+	/* A status without a message needs no rule. A call that is given up sends nothing. */
 	if (rpc->drop || !(rpc->frame.flags & MRPC_WIRE_MSG))
 		return NULL;
 	if (g->rules)
@@ -265,7 +265,7 @@ static void acl_count(u64 *count)
 	WRITE_ONCE(*count, *count + 1);
 }
 
-/* Only what passes: another is judged once more in its turn, which is rare. */
+/* Handles only what passes. Other messages are judged again in their turn, which is rare. */
 static bool acl_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
 {
 	const struct acl_group *g = e->group->priv;
@@ -294,7 +294,7 @@ static u64 acl_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mr
 	}
 	for (; budget && (rpc = mrpc_queue_peek(in)); budget--) {
 		text = acl_judge(g, acl, rpc);
-		/* It waited elsewhere, and its bytes have not come; behind it nothing has. */
+		/* Its bytes have not come, as it waited elsewhere; nor have those behind it. */
 		if (text == &acl_undecided && dir == MRPC_RX && !rpc->have_bytes)
 			break;
 		if (!text) {

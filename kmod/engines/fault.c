@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * fault: makes some requests fail and others late, to see how applications bear it.
+ * fault: makes some requests fail and others late, to test applications.
  *
- * Rules come first: the first that matches says what happens to its share of the
- * requests that it matches. The percentages are for those that no rule matches.
+ * Rules come first. The first rule that matches applies to its share of the requests that it
+ * matches. The percentages are for requests that no rule matches.
  */
 #include <linux/ktime.h>
 #include <linux/random.h>
@@ -88,11 +88,11 @@ struct fault_group {
 };
 
 /**
- * struct fault - an instance; of the owner of the claim of requests
+ * struct fault - an instance; only the owner of the requests' claim writes it
  * @bound: the rules, if there are any
  * @late: requests that wait
- * @aborted: requests
- * @delayed: requests
+ * @aborted: number of aborted requests
+ * @delayed: number of delayed requests
  */
 struct fault {
 	struct mrpc_bound_conn bound;
@@ -102,9 +102,9 @@ struct fault {
 };
 
 /**
- * struct fault_plan - what happens to a request
+ * struct fault_plan - what to do with a request
  * @status: it fails with this, or MRPC_OK
- * @delay: ns that it is late
+ * @delay: ns to delay it
  */
 struct fault_plan {
 	u16 status;
@@ -268,7 +268,7 @@ static struct fault_plan fault_plan(const struct fault_group *g, const struct fa
 	return plan;
 }
 
-/* Without memory nobody is late. */
+/* Delays a request. Return: false: there is no memory; then it is not late. */
 static bool fault_keep(struct fault *f, struct mrpc_queue *in, struct mrpc_rpc *rpc, u64 delay)
 {
 	if (!mrpc_late_keep(&f->late, in, rpc, ktime_get_ns() + delay))

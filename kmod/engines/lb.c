@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * lb: the calls of one connection go to many servers.
+ * lb: distributes the calls of one connection over many servers.
  *
- * The engine gives each request to a replica of the set that its placement has on
- * the datapath (core/replica.h): in turn, to the one with the fewest calls, by a
- * field of the request, or as a policy in eBPF says (policy/choose.h). Requests
- * for which no replica is fit just now wait in its queue; if none will be soon, they
- * fail; or they go by the connection's own link, which is how a connection moves to another
- * transport and back. The rest, links, health and what becomes of a call that was given away, is the
+ * The engine gives each request to a replica of the set that its placement has on the datapath
+ * (core/replica.h). It chooses in turn, by the fewest calls, by a field of the request, or as a
+ * policy in eBPF says (policy/choose.h). If no replica is fit now, requests wait in its queue. If
+ * none will soon be fit, they fail, or go over the connection's own link. By the latter a
+ * connection moves to another transport and back. The core does the rest: links, health, and the
+ * calls that were given to a replica.
  * core's.
  */
 #include <linux/inet.h>
@@ -118,7 +118,7 @@ static const struct mrpc_param lb_params[] = {
 /**
  * struct lb_paths - the field in the requests of a service
  * @nr: methods
- * @path: for each, where its field is, or NULL: it has none
+ * @path: for each method, the path of its field, or NULL: it has none
  */
 struct lb_paths {
 	u32 nr;
@@ -128,11 +128,11 @@ struct lb_paths {
 /**
  * struct lb - an instance, of one configuration
  * @set: the replicas; a reference
- * @chooser: who is asked first, a reference; or NULL
+ * @chooser: is asked first, a reference; or NULL
  * @paths: for each service of the connection, with policy hash; immutable
- * @unkeyed: requests without the field; of the owner of the transmit claim
- * @own: requests that went the connection's own way, for want of a replica; likewise
- * @why: what is said to a request that is rejected; likewise
+ * @unkeyed: requests without the field; of the owner of the transmit claim, as are the next two
+ * @own: requests that went over the connection's own link, for lack of a replica
+ * @why: detail for a request that is rejected
  */
 struct lb {
 	struct mrpc_replicas *set;
@@ -143,7 +143,7 @@ struct lb {
 	char why[192];
 };
 
-/* What the instance of the next configuration goes on with; the set it shares. */
+/* State for the instance of the next configuration. It also shares the set. */
 struct lb_state_1 {
 	u64 unkeyed;
 	u64 own;
@@ -179,7 +179,7 @@ static int lb_addr_inet(struct mrpc_replica_place *place, struct net *net, char 
 	} else if (strchr(host, ':')) {
 		return -EINVAL;
 	}
-	/* Decimal: what begins with 0 would be read as something else. */
+	/* Decimal: a leading 0 would make it octal or hexadecimal. */
 	if (!*host || *port == '0' || strspn(port, "0123456789") != strlen(port) ||
 	    inet_pton_with_scope(net, AF_UNSPEC, host, port, &place->addr))
 		return -EINVAL;
@@ -314,7 +314,7 @@ static void lb_paths_free(struct lb_paths *paths)
 	kvfree(paths);
 }
 
-/* A path can end at something that has no value of its own. */
+/* Does the path end at a value? It may also end at a message or a list. */
 static bool lb_path_scalar(const struct mrpc_field_path *path)
 {
 	return path->kind != MRPC_VALUE_MESSAGE && path->kind != MRPC_VALUE_LIST;
@@ -369,7 +369,7 @@ static u64 lb_hash(const struct mrpc_field_value *value)
 	return mrpc_siphash(&value->u, sizeof(value->u), salt);
 }
 
-/* Return: the request has the field. */
+/* Computes the key of a request. Return: the request has the field. */
 static bool lb_key(struct lb *lb, struct mrpc_rpc *rpc, u64 *key)
 {
 	const struct lb_paths *paths = lb->paths[rpc->call->method >> 16];
@@ -378,7 +378,7 @@ static bool lb_key(struct lb *lb, struct mrpc_rpc *rpc, u64 *key)
 	struct mrpc_view view = {};
 
 	if (path && path->content)
-		mrpc_rpc_own_bytes(rpc);	/* without it the field is not at hand */
+		mrpc_rpc_own_bytes(rpc);	/* if that fails, the field cannot be read */
 	if (path && rpc->frame.flags & MRPC_WIRE_MSG) {
 		view.head = mrpc_rpc_head(rpc);
 		view.head_len = mrpc_msg_head_len(&rpc->frame.msg);
@@ -399,12 +399,12 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 {
 	struct mrpc_replica_plan *plan = e->group->priv;
 	struct lb *lb = e->priv;
-	int wish = rpc->call->wish - 1;	/* of a policy before us */
+	int wish = rpc->call->wish - 1;	/* of a policy in front of this engine */
 	bool keyed = false;
 	u64 key = 0;
 	int err;
 
-	/* Who has held the queue of an instance that has nothing to do has given it a turn. */
+	/* No set: the operator has paused the queue of an instance that has nothing to do. */
 	if (!lb || rpc->drop || rpc->call->via)
 		return 0;
 	mrpc_replicas_follow(lb->set, plan);
@@ -471,7 +471,7 @@ static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 	struct mrpc_chooser *chooser;
 	struct lb *lb;
 
-	if (e->conn->accepted) {	/* who serves has nothing to choose */
+	if (e->conn->accepted) {	/* a server has nothing to choose */
 		e->dirs = 0;
 		return 0;
 	}

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * metrics: how many calls of each method ended with which status, how long their
- * stages took and how large they were.
+ * metrics: number of calls of each method and status, time of their stages, and their sizes.
  *
- * It stands beside the datapath, not in it: the core tells it of each call that
- * has ended, with the time stamps that it has kept. Histograms belong to the
- * placement, and so outlive connections and changes of configuration; each
- * processor has its own.
+ * It is not in the datapath. The core tells it of each call that has ended, with the time stamps of
+ * the call. Histograms belong to the placement. So they outlive connections and changes of
+ * configuration. Each processor has its own.
  */
 #include <linux/bottom_half.h>
 #include <linux/kref.h>
@@ -61,10 +59,10 @@ static const char *const metrics_names[NR_HISTS] = {
 
 #define NR_STATUSES	(MRPC_STATUS_MAX + 1)
 
-/* Of what a call makes when it ends, see metrics_call_end(). */
+/* For allocations at the end of a call, see metrics_call_end(). */
 #define METRICS_GFP	(GFP_ATOMIC | __GFP_NOWARN | __GFP_ACCOUNT)
 
-/* For each series, so much for what its service needs, whether it is called or not. */
+/* Memory for a service's needs per series, whether the service is called or not. */
 #define METRICS_SERVICE_BYTES	16384
 
 /* Histograms of a method and status: [processor * NR_HISTS + which], or NULL. */
@@ -89,9 +87,9 @@ struct metrics_service {
 };
 
 /**
- * struct metrics_store - everything counted for a placement, or for a connection
+ * struct metrics_store - all counts of a placement, or of a connection
  * @ref: references
- * @lock: who adds to @services
+ * @lock: serialises additions to @services
  * @services: only grows, until the end; readers need no lock
  * @bytes: of @services and their schemas; under @lock
  * @nr_cells: of all services
@@ -107,9 +105,9 @@ struct metrics_store {
 };
 
 /**
- * struct metrics_view - a connection's way into a store
+ * struct metrics_view - a connection's references into a store
  * @store: a reference
- * @services: as the connection numbers them; NULL: there were too many
+ * @services: in the connection's numbering; NULL: there were too many
  */
 struct metrics_view {
 	struct metrics_store *store;
@@ -119,8 +117,8 @@ struct metrics_view {
 /**
  * struct metrics_group - a configuration
  * @store: a reference, taken over from the configuration before
- * @per_connection: keep them for each connection, too
- * @series: most cells of a store
+ * @per_connection: also count for each connection
+ * @series: maximum number of cells of a store
  */
 struct metrics_group {
 	struct metrics_store *store;
@@ -130,10 +128,10 @@ struct metrics_group {
 
 /**
  * struct metrics - an instance
- * @all: into the placement's store
- * @own: into the connection's, or NULL; is there to stay
+ * @all: view of the placement's store
+ * @own: view of the connection's store, or NULL; once made, it stays
  * @per_connection: count in @own
- * @series: most cells of a store
+ * @series: maximum number of cells of a store
  */
 struct metrics {
 	struct metrics_view all;
@@ -204,7 +202,7 @@ static struct metrics_service *metrics_service_new(struct metrics_store *store,
 	return s;
 }
 
-/* Return: the service; NULL: there are too many for @max series; or an ERR_PTR. */
+/* Return: the service; NULL: @max series have no memory for more services; or an ERR_PTR. */
 static struct metrics_service *metrics_service_get(struct metrics_store *store,
 						   struct mrpc_schema *schema, bool server,
 						   u32 max)
@@ -239,7 +237,7 @@ static int metrics_view_init(struct metrics_view *view, struct metrics_store *st
 	return 0;
 }
 
-/* What is there stays until the store ends. */
+/* The cell at @index, or NULL. A cell stays until the store ends. */
 static struct metrics_cell *metrics_cell_at(const struct metrics_service *s, u32 index)
 {
 	return smp_load_acquire(&s->cell[index]);	/* pairs with the cmpxchg that put it */
@@ -274,7 +272,7 @@ static struct metrics_cell *metrics_cell_get(struct metrics_store *store,
 	return cell;
 }
 
-/* Under local_bh_disable(): nobody else writes this processor's histograms. */
+/* Under local_bh_disable(): so only this context writes this processor's histograms. */
 static bool metrics_record(struct metrics_cell *cell, u32 which, u64 value)
 {
 	struct mrpc_hist **slot = &cell->hist[smp_processor_id() * NR_HISTS + which];
@@ -332,14 +330,14 @@ static void metrics_count(struct metrics_view *view, const struct mrpc_call_end 
 
 static void metrics_call_end(struct mrpc_engine *e, const struct mrpc_call_end *end)
 {
-	/* In whatever thread, or none, it ends: whose call it is pays for what it makes. */
+	/* The call may end in any thread. Its session's group is charged for allocations here. */
 	struct mem_cgroup *old = set_active_memcg(e->conn->session->memcg);
 	struct metrics *m = e->priv;
 	u32 max = READ_ONCE(m->series);
 	u64 now = ktime_get_ns();
 
 	metrics_count(&m->all, end, now, max);
-	/* Pairs with the release in metrics_apply(): then there is one. */
+	/* Pairs with the release in metrics_apply(): if it is set, @own exists. */
 	if (smp_load_acquire(&m->per_connection))
 		metrics_count(m->own, end, now, max);
 	set_active_memcg(old);
@@ -405,7 +403,7 @@ static int metrics_apply(struct metrics *m, const struct mrpc_engine *e,
 		}
 		m->own = own;
 	}
-	/* Who sees it sees @own. */
+	/* A reader that sees it also sees @own. */
 	smp_store_release(&m->per_connection, g->per_connection);
 	WRITE_ONCE(m->series, g->series);
 	return 0;
@@ -438,7 +436,7 @@ static int metrics_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 	return err;
 }
 
-/* A configuration has the store of the one before it. */
+/* All configurations of a placement share one store. */
 static int metrics_configure(struct mrpc_engine *e, struct mrpc_group *group,
 			     struct netlink_ext_ack *extack)
 {
@@ -472,7 +470,7 @@ static const struct metrics_store *metrics_store_of(const struct mrpc_engine *e,
 }
 
 /**
- * struct metrics_sum - of a store
+ * struct metrics_sum - sums over a store
  * @latency: HIST_TOTAL
  * @size: scratch
  * @calls: by status
@@ -495,7 +493,7 @@ static void metrics_add_up(struct metrics_sum *sum, const struct metrics_store *
 			if (!cell)
 				continue;
 			metrics_merge(&sum->latency, cell, HIST_TOTAL);
-			/* Each call has one of these. */
+			/* Each call has exactly one of these. */
 			memset(&sum->size, 0, sizeof(sum->size));
 			metrics_merge(&sum->size, cell, HIST_REQUEST);
 			sum->calls[i % NR_STATUSES] += mrpc_hist_total(&sum->size);
@@ -523,7 +521,7 @@ static int metrics_put_calls(struct sk_buff *skb, const struct metrics_sum *sum,
 	return 0;
 }
 
-/* Those that make sense for one store only: they cannot be summed. */
+/* Puts values that make sense for one store only, because they cannot be added up. */
 static int metrics_put_latency(struct sk_buff *skb, const struct metrics_sum *sum)
 {
 	u64 timed = mrpc_hist_total(&sum->latency);
@@ -562,7 +560,7 @@ static int metrics_dump(const struct mrpc_engine *e, const struct mrpc_group *gr
 	return err;
 }
 
-/* The positions of a service: each cell's histograms, one cell after the other. */
+/* Walks over series. The positions of a service: each cell's histograms, cell after cell. */
 static int metrics_series(const struct mrpc_engine *e, const struct mrpc_group *group, u32 *pos,
 			  struct mrpc_series *out)
 {

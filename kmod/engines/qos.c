@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * qos: says how urgent messages are, and whose. It orders nothing itself: egress
- * domains and runtimes do, by what it says.
+ * qos: sets the rank and the tenant of messages. It orders nothing itself: egress domains and
+ * runtimes order by rank and tenant.
  *
- * The rank of a request travels in its header, so that its reply has the same rank
- * unless a qos engine on the other host says otherwise.
+ * The rank of a request travels in its header. So its reply has the same rank, unless a qos engine
+ * on the other host sets another one.
  */
 #include <linux/ktime.h>
 #include <linux/log2.h>
@@ -32,13 +32,13 @@ enum {
 
 /* mrpc_rule.action */
 enum {
-	QOS_KEEP,	/* what the application says, or the request has */
+	QOS_KEEP,	/* the rank that the application set, or that the request has */
 	QOS_RANK,	/* mrpc_rule.arg */
-	QOS_DEADLINE,	/* the less time is left the more urgent */
+	QOS_DEADLINE,	/* the less time is left, the higher the rank */
 };
 
 #define QOS_RANK_MAX	255
-#define QOS_URGENT	254	/* control frames go before */
+#define QOS_URGENT	254	/* control frames rank higher */
 
 static const struct mrpc_param qos_params[] = {
 	[PARAM_RULES] = {
@@ -94,9 +94,9 @@ static const struct mrpc_param qos_params[] = {
 /**
  * struct qos - an instance; of the owner of the transmit claim
  * @bound: the rules, if there are any
- * @ranked: messages of which it has said the rank
- * @lowered: those that wanted more than the operator allows
- * @kept: the others
+ * @ranked: messages whose rank it has set
+ * @lowered: messages that wanted more than the operator allows
+ * @kept: the other messages
  */
 struct qos {
 	struct mrpc_bound_conn bound;
@@ -207,7 +207,7 @@ static int qos_configure(struct mrpc_engine *e, struct mrpc_group *group,
 
 /* -- the datapath ----------------------------------------------------------------- */
 
-/* Four ranks for each power of two of microseconds: who has less left goes first. */
+/* Four ranks for each power of two of microseconds: less time left gives a higher rank. */
 static u8 qos_deadline_rank(const struct mrpc_rpc *rpc)
 {
 	u64 at = mrpc_rpc_deadline(rpc), now = ktime_get_ns(), us;
@@ -222,7 +222,7 @@ static u8 qos_deadline_rank(const struct mrpc_rpc *rpc)
 	return QOS_URGENT - 1 - (4 * (log - 2) + (us >> (log - 2) & 3));
 }
 
-/* Return: the rank, or -1: as it is. */
+/* Return: the rank, or -1: unchanged. */
 static int qos_rank(const struct mrpc_engine *e, const struct qos *qos, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_value *v = e->group->values;
@@ -268,7 +268,7 @@ static bool qos_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc
 	return true;
 }
 
-/* For those that waited while the operator held the queue. */
+/* For messages that waited while the operator had paused the queue. */
 static u64 qos_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
 		       struct mrpc_queue *out, int budget)
 {

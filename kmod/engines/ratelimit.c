@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * ratelimit: so many requests and so many bytes of them in a second.
+ * ratelimit: limits requests, and bytes of requests, per second.
  *
- * Token buckets (lib/ds/bucket.h), of one datapath or of all that a placement is
- * on. A request for which there are no tokens stays in the input queue; its
- * tokens are taken at once and it waits until the bucket has earned them. So
- * whoever asked first goes first, also where many datapaths share a bucket: each
- * has at most one request whose turn is fixed, and comes after the others with
- * its next one.
+ * It uses token buckets (lib/ds/bucket.h), of one datapath or of all datapaths of a placement. A
+ * request without tokens stays in the input queue. Its tokens are reserved at once, and it waits
+ * until the bucket has earned them. So the order is that of asking, also where many datapaths share
+ * a bucket. Each datapath has at most one request with a reservation. Its next request comes after
+ * those of other datapaths.
  */
 #include <linux/ktime.h>
 #include <linux/slab.h>
@@ -79,15 +78,15 @@ static const struct mrpc_param ratelimit_params[] = {
 	},
 };
 
-/* What a request takes tokens of; also the state that another version gets. */
+/* The buckets that a request takes tokens of. This is also the state for another version. */
 struct ratelimit_tokens {
 	struct mrpc_bucket calls;
 	struct mrpc_bucket bytes;
 };
 
 /**
- * struct ratelimit_buckets - of a datapath, or of all that a placement is on
- * @lock: the others; process context only
+ * struct ratelimit_buckets - buckets of a datapath, or of all datapaths of a placement
+ * @lock: protects @s; process context only
  * @s: the buckets
  */
 struct ratelimit_buckets {
@@ -97,7 +96,7 @@ struct ratelimit_buckets {
 
 /**
  * struct ratelimit_group - a configuration
- * @unlimited: in calls and in bytes
+ * @unlimited: neither calls nor bytes are limited
  * @shared: @buckets are for all datapaths
  * @queue: requests of a datapath that may wait
  * @rate: of calls
@@ -119,12 +118,12 @@ struct ratelimit_group {
 
 /**
  * struct ratelimit - an instance; of the owner of the claim of requests
- * @buckets: its own; unused with a shared one
+ * @buckets: its own; unused with shared ones
  * @when: the first request in the queue has its tokens and goes at this time,
  *	ns; 0: it has none
  * @taken: bytes among those tokens
  * @waited: requests that had to wait
- * @full: what is said to a request that may not
+ * @full: detail for a request that finds the queue full
  */
 struct ratelimit {
 	struct ratelimit_buckets buckets;
@@ -141,7 +140,7 @@ static u64 ratelimit_burst(u64 given, u64 rate)
 	return given ?: max(div_u64(rate, 100), 1ULL);
 }
 
-/* The values are within what a bucket takes, so none of these fails. */
+/* The values are within a bucket's limits, so none of these calls fails. */
 static void ratelimit_buckets_init(struct ratelimit_buckets *b, const struct ratelimit_group *g)
 {
 	u64 now = ktime_get_ns();
@@ -214,7 +213,7 @@ static void ratelimit_explain(struct ratelimit *r, const struct mrpc_engine *e,
 		 e->placement->name, g->queue, calls, *calls && *bytes ? " and " : "", bytes);
 }
 
-/* What is not limited passes by. */
+/* If nothing is limited, the engine leaves the datapath. */
 static void ratelimit_stand(struct mrpc_engine *e, const struct ratelimit_group *g)
 {
 	e->dirs = g->unlimited ? 0 : BIT(mrpc_engine_request_dir(e));
@@ -241,8 +240,8 @@ static struct ratelimit_buckets *ratelimit_buckets(struct ratelimit *r, struct r
 }
 
 /*
- * Take the tokens for a request, whether they have been earned or not.
- * Return: 0: they have; else when they will be.
+ * Reserves the tokens for a request.
+ * Return: 0: they are earned; otherwise the time when they will be.
  */
 static u64 ratelimit_take(struct ratelimit_tokens *b, u64 now, u32 bytes)
 {
@@ -265,7 +264,7 @@ static void ratelimit_give_back(struct ratelimit *r, struct ratelimit_group *g)
 	r->when = 0;
 }
 
-/* The request that the tokens were taken for may have ended: another gets them. */
+/* Uses the reserved tokens. If their request has ended, another one gets them. */
 static void ratelimit_use(struct ratelimit *r, struct ratelimit_tokens *b, u64 now, u32 bytes)
 {
 	if (bytes > r->taken)
@@ -277,7 +276,7 @@ static void ratelimit_use(struct ratelimit *r, struct ratelimit_tokens *b, u64 n
 
 /* -- the datapath ----------------------------------------------------------------- */
 
-/* Return: what is left of the budget. */
+/* Return: the rest of the budget. */
 static int ratelimit_pass(struct ratelimit *r, struct ratelimit_group *g, struct mrpc_queue *in,
 			  struct mrpc_queue *out, int budget)
 {
@@ -311,7 +310,7 @@ static int ratelimit_pass(struct ratelimit *r, struct ratelimit_group *g, struct
 	return budget;
 }
 
-/* Nobody waits: so nothing is reserved, and who finds tokens goes. */
+/* No request waits here. So nothing is reserved, and a request that finds tokens passes. */
 static bool ratelimit_pass_one(struct mrpc_engine *e, enum mrpc_direction dir,
 			       struct mrpc_rpc *rpc)
 {
@@ -332,7 +331,7 @@ static bool ratelimit_pass_one(struct mrpc_engine *e, enum mrpc_direction dir,
 	return pass;
 }
 
-/* Those whose calls have ended make room first; then the latest must go. */
+/* Makes the queue shorter: first ended calls leave, then the latest requests are rejected. */
 static void ratelimit_trim(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
 			   struct mrpc_queue *out, int budget)
 {
@@ -375,8 +374,8 @@ static u64 ratelimit_do_work(struct mrpc_engine *e, enum mrpc_direction dir, str
 /* -- change ------------------------------------------------------------------------ */
 
 /*
- * What is owed goes with the buckets into the next configuration, so the first
- * request's tokens are given back there, and it asks again at the new rate.
+ * The debt goes with the buckets into the next configuration. So the first request's tokens are
+ * given back to them, and it asks again at the new rate.
  */
 static int ratelimit_configure(struct mrpc_engine *e, struct mrpc_group *group,
 			       struct netlink_ext_ack *extack)

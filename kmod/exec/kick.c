@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Readiness: a connection or listener has something to do, and its runner is told.
+ * Readiness: telling the runner of a connection or listener that it has something to do.
  *
- * The runner is a thread that waits, a runtime or a work item. A kick only sets flags
- * and wakes, so links may kick in softirq.
+ * The runner is a waiting thread, a runtime or a work item. A kick only sets flags and wakes, so
+ * links may kick in softirq.
  */
 #include <linux/hrtimer.h>
 #include <linux/list.h>
@@ -18,11 +18,11 @@
 #include "exec/runtime.h"
 
 /**
- * mrpc_conn_arm() - have mrpc_conn_timeout() run at a time, or earlier
+ * mrpc_conn_arm() - make mrpc_conn_timeout() run at a given time, or earlier
  * @conn: the connection
- * @when: CLOCK_MONOTONIC, ns
+ * @when: CLOCK_MONOTONIC time in ns
  *
- * Nearly always finds the timer set for an earlier time and does nothing.
+ * Nearly always the timer is already set for an earlier time, and this does nothing.
  */
 void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 {
@@ -37,7 +37,7 @@ void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 }
 
 /**
- * mrpc_conn_start() - a link exists: keepalive and handshake limits apply
+ * mrpc_conn_start() - start the keepalive and handshake limits of a new link
  * @conn: the connection
  */
 void mrpc_conn_start(struct mrpc_conn *conn)
@@ -65,22 +65,22 @@ static void mrpc_list_ready(struct mrpc_conn *conn)
 		spin_unlock_bh(&session->ready_lock);
 		smp_mb();	/* as the cmpxchg() that succeeds */
 	}
-	/* The last poller may have left between our look and the entry. Pairs
-	 * with the barrier in mrpc_ready_handoff(): one of us sees the other.
+	/* The last poller may have left between our check and the entry. Pairs with the
+	 * barrier in mrpc_ready_handoff(): one side sees the other.
 	 */
 	if (!mrpc_wake_one(&session->pollers))
 		mrpc_ready_handoff(session);
 }
 
 /*
- * Make somebody run the datapath. Any context but hard interrupt. The caller has had a full
- * barrier since he did what is to be seen: a flag was set.
+ * Makes a runner run the datapath. Any context but hard interrupt. The caller has set a flag, and
+ * so has had a full barrier after the writes that the runner must see.
  */
 static void mrpc_kick(struct mrpc_conn *conn)
 {
 	if (rcu_access_pointer(conn->exec.runtime) && mrpc_runtime_kick(conn))
 		return;
-	/* A poller that does not sleep looks again before it does. */
+	/* A poller that is awake looks again before it sleeps. */
 	if (mrpc_waiters_any(&conn->session->pollers))
 		mrpc_list_ready(conn);
 	else
@@ -88,7 +88,7 @@ static void mrpc_kick(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_kick_rx() - the link has input
+ * mrpc_kick_rx() - tell that the link has input
  * @conn: the connection
  *
  * Context: any but hard interrupt.
@@ -101,7 +101,7 @@ void mrpc_kick_rx(struct mrpc_conn *conn)
 EXPORT_SYMBOL_GPL(mrpc_kick_rx);
 
 /**
- * mrpc_kick_tx() - the link has room again
+ * mrpc_kick_tx() - tell that the link has room again
  * @conn: the connection
  *
  * Context: any but hard interrupt.
@@ -114,12 +114,12 @@ void mrpc_kick_tx(struct mrpc_conn *conn)
 EXPORT_SYMBOL_GPL(mrpc_kick_tx);
 
 /**
- * mrpc_kick_again() - a claim was given back although work may be left
+ * mrpc_kick_again() - kick after giving a claim back, as work may be left
  * @conn: the connection
  * @flag: MRPC_CONN_RX_READY or MRPC_CONN_TX_READY
  *
- * The flag may be set already, and whoever was called for it may have come,
- * found the claim taken and left: so kick in any case.
+ * Kicks in any case. The flag may be set already: the runner that was kicked for it may have come,
+ * found the claim taken and left.
  */
 void mrpc_kick_again(struct mrpc_conn *conn, int flag)
 {
@@ -129,7 +129,7 @@ void mrpc_kick_again(struct mrpc_conn *conn, int flag)
 }
 
 /**
- * mrpc_datapath_kick() - a connection is complete: look what its link has
+ * mrpc_datapath_kick() - check what the link of a complete new connection has
  * @conn: the connection
  */
 void mrpc_datapath_kick(struct mrpc_conn *conn)
@@ -146,7 +146,7 @@ enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* Take a connection off the ready list, for one that dies. */
+/* Takes a connection that ends off the ready list. */
 void mrpc_ready_remove(struct mrpc_conn *conn)
 {
 	struct mrpc_session *session = conn->session;
@@ -170,8 +170,8 @@ void mrpc_ready_remove(struct mrpc_conn *conn)
 }
 
 /*
- * Take the first of the ready connections, with its reference. Who kicks it from now on
- * lists it again; what he did before is seen by who runs it. Return: NULL: there is none.
+ * Takes the first ready connection, with its reference. A kick from now on lists it again. The
+ * thread that runs it sees all that was done before earlier kicks. Return: NULL: none is ready.
  */
 struct mrpc_conn *mrpc_ready_take(struct mrpc_session *session)
 {
@@ -188,7 +188,7 @@ struct mrpc_conn *mrpc_ready_take(struct mrpc_session *session)
 	}
 	if (conn) {
 		clear_bit(MRPC_CONN_LISTED, &conn->flags);
-		smp_mb__after_atomic();	/* pairs with the test_and_set_bit() of who lists it */
+		smp_mb__after_atomic();	/* pairs with the test_and_set_bit() of the listing */
 	}
 	return conn;
 }
@@ -208,7 +208,7 @@ struct mrpc_listener *mrpc_ready_take_listener(struct mrpc_session *session)
 }
 
 /**
- * mrpc_ready_handoff() - a polling thread leaves: somebody else must look
+ * mrpc_ready_handoff() - make another thread look, when a polling thread leaves
  * @session: the session
  *
  * Context: any but hard interrupt. Listeners stay on their list for the next thread that
@@ -218,14 +218,14 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 {
 	struct mrpc_conn *conn;
 
-	smp_mb();	/* pairs with the one after an entry in mrpc_list_ready() */
+	smp_mb();	/* pairs with the barrier after an entry in mrpc_list_ready() */
 	if (!list_empty(&session->ready_listeners)) {
-		smp_mb();	/* who did not see this entry is seen */
+		smp_mb();	/* a poller that did not see this entry is seen here */
 		if (!mrpc_wake_one(&session->pollers))
 			mrpc_qp_set_pending(session);
 	}
 	while (mrpc_session_ready(session)) {
-		smp_mb();	/* likewise */
+		smp_mb();	/* as above */
 		if (mrpc_wake_one(&session->pollers))
 			return;
 		conn = mrpc_ready_take(session);
@@ -237,7 +237,7 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 }
 
 /**
- * mrpc_datapath_unstall() - receive heap has become free
+ * mrpc_datapath_unstall() - kick the connections that wait for room in the receive heap
  * @session: the session
  */
 void mrpc_datapath_unstall(struct mrpc_session *session)
@@ -245,7 +245,7 @@ void mrpc_datapath_unstall(struct mrpc_session *session)
 	struct mrpc_conn *conn;
 	LIST_HEAD(now);
 
-	/* Those that stall again meanwhile wait for the next release. */
+	/* Connections that stall again meanwhile wait for the next release. */
 	spin_lock_bh(&session->ready_lock);
 	list_splice_init(&session->stalled, &now);
 	while (!list_empty(&now)) {
@@ -261,7 +261,7 @@ void mrpc_datapath_unstall(struct mrpc_session *session)
 }
 
 /**
- * mrpc_kick_listener() - a link waits to be accepted
+ * mrpc_kick_listener() - tell that a link waits to be accepted
  * @l: the listener
  *
  * Context: any but hard interrupt.
@@ -273,7 +273,7 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 	if (test_and_set_bit(MRPC_LISTENER_LISTED, &l->flags))
 		return;
 	spin_lock_bh(&session->ready_lock);
-	if (l->closed) {	/* nobody would take it off the list again */
+	if (l->closed) {	/* no thread would take it off the list again */
 		spin_unlock_bh(&session->ready_lock);
 		return;
 	}
@@ -287,7 +287,7 @@ void mrpc_kick_listener(struct mrpc_listener *l)
 EXPORT_SYMBOL_GPL(mrpc_kick_listener);
 
 /**
- * mrpc_listener_settled() - a handshake has succeeded, or its connection ends
+ * mrpc_listener_settled() - note that a handshake has succeeded, or that its connection ends
  * @conn: the accepted connection; it may have settled before
  *
  * Context: process.
@@ -305,12 +305,12 @@ void mrpc_listener_settled(struct mrpc_conn *conn)
 		l->peers[conn->shaking_slot]--;
 	}
 	spin_unlock(&l->lock);
-	/* At the limit accepting stops: no other event would start it again. */
+	/* At the limit, accepting stops: no other event would start it again. */
 	if (full)
 		mrpc_kick_listener(l);
 }
 
-/* Take a listener off the ready list, for one that ends. */
+/* Takes a listener that ends off the ready list. */
 void mrpc_ready_remove_listener(struct mrpc_listener *l)
 {
 	struct mrpc_session *session = l->session;

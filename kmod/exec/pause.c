@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A datapath stands still: somebody who is no owner of its claims has both.
+ * Pausing a datapath: a thread that is no owner of its claims takes both.
  */
 #include <linux/delay.h>
 #include <linux/list.h>
@@ -26,12 +26,12 @@ static int mrpc_claim_take(struct mrpc_claim *claim, bool patient)
 }
 
 /**
- * mrpc_datapath_resume() - both claims of a datapath go back
+ * mrpc_datapath_resume() - give both claims of a datapath back
  * @conn: the connection; under its change_lock
- * @all: whoever wanted them or not: an owner may be leaving early right now, and not know
- *	that nobody waits any more
+ * @all: kick both directions in any case: an owner may be leaving early right now, and does not
+ *	know that no thread waits any more
  *
- * Who was turned away, or left early, comes again.
+ * Runners that found the claims taken, or left early, run again.
  */
 void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 {
@@ -56,8 +56,8 @@ void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
  * @conn: the connection; under its change_lock
  * @patient: no signal ends it
  *
- * Context: process; waits until their owners are between two rpcs.
- * Return: 0: mrpc_datapath_resume() gives them back; -EINTR; -ESHUTDOWN: the connection
+ * Context: process; waits until the owners of the claims are between two rpcs.
+ * Return: 0: give the claims back with mrpc_datapath_resume(); -EINTR; -ESHUTDOWN: the connection
  * has ended.
  */
 int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
@@ -79,7 +79,7 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 }
 
 /**
- * mrpc_datapath_hold() - own both claims of a datapath
+ * mrpc_datapath_hold() - take both claims of a datapath, and its change_lock
  * @conn: a connection of mrpc_net.datapaths
  *
  * Nothing passes the datapath until mrpc_datapath_release(): be quick.
@@ -100,7 +100,7 @@ int mrpc_datapath_hold(struct mrpc_conn *conn)
 }
 
 /**
- * mrpc_datapath_release() - end of mrpc_datapath_hold()
+ * mrpc_datapath_release() - undo mrpc_datapath_hold()
  * @conn: the connection
  */
 void mrpc_datapath_release(struct mrpc_conn *conn)

@@ -8,10 +8,10 @@
 #include "core/session.h"
 #include "exec/kick.h"
 
-/* There is more room in the receive heap: who waits for some tries again. */
+/* There is more room in the receive heap: connections that wait for room try again. */
 static inline void mrpc_recv_freed(struct mrpc_session *session)
 {
-	smp_mb();	/* pairs with the one in mrpc_sink_alloc() */
+	smp_mb();	/* pairs with the barrier in mrpc_sink_alloc() */
 	if (!list_empty(&session->stalled))
 		mrpc_datapath_unstall(session);
 }

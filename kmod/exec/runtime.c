@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Runtimes, and the engine type by which datapaths are placed on them.
+ * Runtimes, and the engine type that places datapaths on them.
  *
- * A datapath on a runtime is run by its thread only; others just kick it. Which
- * one it is follows from the placements like everything else of a datapath: an
- * engine of type "runtime" has no stage, it only says where the others run.
+ * Only the thread of its runtime runs a datapath; all others just kick it. Like everything else of
+ * a datapath, its runtime follows from the placements. An engine of type "runtime" has no stage: it
+ * only says where the other engines run.
  */
 #include <linux/rcupdate.h>
 #include <linux/sched/clock.h>
@@ -17,13 +17,6 @@
 #include "core/session.h"
 #include "exec/runtime.h"
 #include "lib/ds/order.h"
-/*
- * Runtimes, and the engine type by which datapaths are placed on them.
- *
- * A datapath on a runtime is run by its thread only; others just kick it. Which
- * one it is follows from the placements like everything else of a datapath: an
- * engine of type "runtime" has no stage, it only says where the others run.
- */
 #include <linux/kthread.h>
 
 DEFINE_MUTEX(mrpc_runtimes_lock);
@@ -53,7 +46,7 @@ void mrpc_runtime_put(struct mrpc_runtime *rt)
 
 /* -- the thread --------------------------------------------------------------- */
 
-/* It has something to do, and may do it. Under rt->lock. Return: wake the thread. */
+/* Lists a datapath that has something to do. Under rt->lock. Return: true: wake the thread. */
 static bool mrpc_runtime_list(struct mrpc_runtime *rt, struct mrpc_conn *conn, bool resumes)
 {
 	struct mrpc_exec *exec = &conn->exec;
@@ -70,11 +63,11 @@ static bool mrpc_runtime_list(struct mrpc_runtime *rt, struct mrpc_conn *conn, b
 }
 
 /**
- * mrpc_runtime_kick() - have a datapath's runtime run it
+ * mrpc_runtime_kick() - make the runtime of a datapath run it
  * @conn: the connection
  *
  * Context: any but hard interrupt.
- * Return: false: it is on none, or is just leaving it: somebody else must run it.
+ * Return: false: the datapath has no runtime, or just leaves it: the caller must find a runner.
  */
 bool mrpc_runtime_kick(struct mrpc_conn *conn)
 {
@@ -124,8 +117,8 @@ static u64 mrpc_runtime_moved(const struct mrpc_conn *conn)
 }
 
 /*
- * A turn has ended. One that somebody else has cut short goes on before its equals, with
- * what is left of it: else who is often cut short would get less than they.
+ * Ends a turn. A turn that another datapath has cut short goes on before those of equal rank, with
+ * what is left of it: else a datapath that is often cut short would get less than they do.
  */
 static void mrpc_runtime_ended(struct mrpc_runtime *rt, struct mrpc_conn *conn, u64 ns, u64 moved)
 {
@@ -158,7 +151,7 @@ static void mrpc_runtime_turn(struct mrpc_runtime *rt, struct mrpc_conn *conn)
 	mrpc_conn_put(conn);
 }
 
-/* Nothing to do: look a while longer if the operator wants that, then sleep. */
+/* Looks for work a while longer if the operator wants that, then sleeps. */
 static void mrpc_runtime_idle(struct mrpc_runtime *rt)
 {
 	u64 busy = READ_ONCE(rt->busy), until;
@@ -246,9 +239,9 @@ struct mrpc_runtime *mrpc_runtime_next(u32 after)
 }
 
 /**
- * mrpc_runtime_describe() - what a runtime is now
+ * mrpc_runtime_describe() - copy the present settings of a runtime
  * @rt: the runtime
- * @args: out; its cpus are allocated
+ * @args: out: the settings; the caller has allocated its cpus
  */
 void mrpc_runtime_describe(struct mrpc_runtime *rt, struct mrpc_runtime_args *args)
 {

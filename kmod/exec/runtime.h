@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Runtimes: kernel threads that run datapaths in place of the threads that
- * wait for them.
+ * Runtimes: kernel threads that run datapaths, in place of the threads that wait for them.
  */
 #ifndef MRPC_EXEC_RUNTIME_H
 #define MRPC_EXEC_RUNTIME_H
@@ -25,20 +24,20 @@ struct task_struct;
 
 #define MRPC_RUNTIME_TURN_MIN	4096	/* bytes */
 
-#define MRPC_RUNTIME_TURN	(256 << 10)	/* bytes, when nothing is said */
+#define MRPC_RUNTIME_TURN	(256 << 10)	/* bytes, default */
 
 #define MRPC_RUNTIME_BUSY_MAX	(10 * NSEC_PER_MSEC)
 
 /**
- * struct mrpc_runtime_args - what an operator says of a runtime
+ * struct mrpc_runtime_args - an operator's settings of a runtime
  * @name: its name
- * @cpus: where it may run
- * @nice: as of a process
- * @fifo: before all ordinary processes
- * @busy: how long to look for work before it sleeps, ns
- * @within: enum mrpc_order_within, between its datapaths
+ * @cpus: processors that it may run on
+ * @nice: nice value, as for a process
+ * @fifo: it runs before all ordinary processes
+ * @busy: time to look for work before it sleeps, ns
+ * @within: enum mrpc_order_within, for the order of its datapaths
  * @turn: bytes after which a datapath lets others go first
- * @dedicated: takes one datapath only
+ * @dedicated: it takes only one datapath
  */
 struct mrpc_runtime_args {
 	char name[MRPC_RUNTIME_NAME];
@@ -54,9 +53,9 @@ struct mrpc_runtime_args {
 /**
  * struct mrpc_runtime - a kernel thread that runs datapaths
  *
- * Reference counted: the list holds one, each datapath on it one, each engine
- * instance of type "runtime" one, each looker-up one. The thread ends when it is
- * deleted, which is refused while datapaths are on it, or will be.
+ * Reference counted: the list holds one reference; each datapath on it, each engine instance of
+ * type "runtime" and each user of a lookup hold one. The thread ends when the runtime is deleted.
+ * That is refused while datapaths are on it, or will be.
  *
  * @ref: references
  * @rcu: for the free; mrpc_kick() reads mrpc_conn.exec.runtime under RCU
@@ -104,8 +103,8 @@ struct mrpc_runtime {
 };
 
 /*
- * Is its turn to end between two messages, because somebody waits who goes before it?
- * For the owner of a claim. It may get its first runtime meanwhile.
+ * Returns true if the turn must end between two messages, because a datapath that goes before it
+ * waits. For the owner of a claim. The connection may get its first runtime meanwhile.
  */
 static inline bool mrpc_runtime_hurries(const struct mrpc_exec *exec)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The way into the transmit queue of a datapath, from any context. */
+/* Submitting rpcs to the transmit queue of a datapath, from any context. */
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/rpc.h"
@@ -7,7 +7,7 @@
 #include "exec/submit.h"
 
 /**
- * mrpc_tx_unreserve() - one rpc less is on its way out
+ * mrpc_tx_unreserve() - give back the place of an rpc that has left
  * @conn: the connection
  */
 void mrpc_tx_unreserve(struct mrpc_conn *conn)
@@ -21,7 +21,7 @@ void mrpc_tx_unreserve(struct mrpc_conn *conn)
 		mrpc_conn_drained(conn);
 }
 
-/* What a runtime orders datapaths by. */
+/* Notes the values by which a runtime orders datapaths. */
 void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 {
 	WRITE_ONCE(conn->exec.hint.left, mrpc_rpc_total(rpc) - rpc->done);

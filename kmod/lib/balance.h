@@ -1,24 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Choosing among replicas: who gets the next call, and who is fit for one.
+ * Choosing among replicas: which member gets the next call, and which members are fit for one.
  *
  * Three policies, all of them by weight:
  *
- *  - WRR: smooth weighted round robin. Of any w1 + w2 + ... picks in a row, with
- *    the same members fit, member i gets wi, spread evenly;
- *  - LEAST: the fewest calls outstanding for its weight; those that are equal
- *    take turns;
- *  - HASH: weighted rendezvous. Every member draws a number from the key and its
- *    own name, and the best one wins. So when a member comes, goes or changes its
- *    weight, only keys that it wins or loses move, and every host that knows the
- *    same names decides alike.
+ *  - WRR: smooth weighted round robin. Of any w1 + w2 + ... picks in a row with the same fit
+ *    members, member i gets wi, spread evenly;
+ *  - LEAST: the member with the fewest outstanding calls for its weight; equal members take
+ *    turns;
+ *  - HASH: weighted rendezvous. Each member computes a number from the key and its own name.
+ *    The best number wins. If a member comes, goes or changes its weight, only the keys move
+ *    that it wins or loses. All hosts that know the same names decide alike.
  *
- * A member is fit when it has a link, a weight, and has not failed too often.
- * Failures in a row eject it for a time that doubles; then it gets one call at a
- * time until one succeeds (on trial). The loss of a link, or a link that cannot be
- * made, ejects at once.
+ * A member is fit when it has a link and a weight, and has not failed too often. Failures in a
+ * row eject it for a time that doubles. After that it is on trial: it gets one call at a time
+ * until one succeeds. A link that ends or cannot be made ejects the member at once.
  *
- * Nothing here locks, allocates or reads a clock. Times are ns of one clock.
+ * The code here does not lock, allocate or read a clock. Times are ns of one clock.
  */
 #ifndef MRPC_LIB_BALANCE_H
 #define MRPC_LIB_BALANCE_H
@@ -38,23 +36,24 @@ enum mrpc_balance_policy {
 enum mrpc_member_state {
 	MRPC_MEMBER_NEW,	/* has never had a link */
 	MRPC_MEMBER_OK,
-	MRPC_MEMBER_SUSPECT,	/* its last call failed, or some before it */
-	MRPC_MEMBER_EJECTED,	/* gets nothing before @until */
-	MRPC_MEMBER_TRIAL,	/* one call at a time, until one succeeds */
+	MRPC_MEMBER_SUSPECT,	/* its last call failed, maybe also some before it */
+	MRPC_MEMBER_EJECTED,	/* gets no call before @until */
+	MRPC_MEMBER_TRIAL,	/* gets one call at a time, until one succeeds */
 };
 
 /**
  * struct mrpc_member - a replica, as the policies see it
  * @weight: share of the calls; 0: it gets no new ones
  * @key: of its name, for HASH
+ * @key: hash of its name, for HASH
  * @linked: it has a link over which calls can go
  * @state: enum mrpc_member_state
- * @outstanding: calls that it has been given and that have not ended there
+ * @outstanding: calls given to it that have not ended there
  * @bad: calls that failed in a row
- * @ejections: in a row, without a success between them
- * @until: EJECTED: until when
- * @owed: WRR: what it is owed
- * @picks: calls that it was given
+ * @ejections: ejections in a row, without a success in between
+ * @until: EJECTED: end of the ejection
+ * @owed: WRR: the member's current weight, its claim on the next picks
+ * @picks: calls given to it
  * @failures: calls that failed, and links that ended or could not be made
  * @latency: how long calls take, smoothed, ns; 0: not known
  */
@@ -93,76 +92,76 @@ struct mrpc_balance {
  * mrpc_balance_pick() - choose a member for a call
  * @b: the members
  * @now: the time
- * @skip: BIT(index) of members that are not to be chosen
+ * @skip: BIT(index) of members that must not be chosen
  * @keyed: the call has a key
- * @key: its hash. With HASH, a call without a key goes as with WRR
+ * @key: its hash. HASH treats a call without a key as WRR does
  *
- * Return: its index, after which mrpc_member_give() follows; or -1: none is fit.
+ * Return: the member's index; the caller then calls mrpc_member_give(). -1: no member is fit.
  */
 int mrpc_balance_pick(struct mrpc_balance *b, u64 now, u32 skip, bool keyed, u64 key);
 
 /**
- * mrpc_balance_spin() - begin somewhere else
- * @b: the members, of which none has been picked
- * @seed: anything
+ * mrpc_balance_spin() - start at another member
+ * @b: the members; none has been picked yet
+ * @seed: any number
  *
- * Many who balance over the same members must not all begin with the first.
+ * Many hosts balance over the same members. They must not all start with the first one.
  */
 void mrpc_balance_spin(struct mrpc_balance *b, u32 seed);
 
 /**
- * mrpc_balance_hope() - nobody is fit: is it worth waiting?
+ * mrpc_balance_hope() - no member is fit: is it worth waiting?
  * @b: the members
  *
- * Return: one of them is on trial with a call, or its link is being made.
+ * Return: true if a member on trial has a call, or the link of a member is being made.
  */
 bool mrpc_balance_hope(const struct mrpc_balance *b);
 
 /**
- * mrpc_balance_due() - when a member that has a link may be tried again
+ * mrpc_balance_due() - tell when a member that has a link may be tried again
  * @b: the members
  * @now: the time
  *
- * One whose time has come, but which still has calls from before, waits for
- * their end and not for a time.
+ * If the time of a member has come, but it still has earlier calls, it waits for their end. Such
+ * a member does not count here.
  *
- * Return: the earliest time after @now, 0: never.
+ * Return: the earliest time after @now; 0: never.
  */
 u64 mrpc_balance_due(const struct mrpc_balance *b, u64 now);
 
 /** mrpc_member_key() - the key of a member from its name of @len bytes */
 u64 mrpc_member_key(const void *name, size_t len);
 
-/** mrpc_member_fit() - can it be given a call at @now? */
+/** mrpc_member_fit() - can the member be given a call at @now? */
 bool mrpc_member_fit(const struct mrpc_member *m, u64 now);
 
-/** mrpc_member_give() - it was given a call */
+/** mrpc_member_give() - the caller has given the member a call */
 void mrpc_member_give(struct mrpc_member *m);
 
-/** mrpc_member_take_back() - a call that it was given was not sent to it */
+/** mrpc_member_take_back() - a call given to the member was not sent to it */
 void mrpc_member_take_back(struct mrpc_member *m);
 
-/** mrpc_member_good() - a call that it was given has ended well */
+/** mrpc_member_good() - a call given to the member has succeeded */
 void mrpc_member_good(struct mrpc_member *m);
 
-/** mrpc_member_bad() - a call that it was given has failed, and it is to blame */
+/** mrpc_member_bad() - a call given to the member has failed through the member's fault */
 void mrpc_member_bad(const struct mrpc_balance *b, struct mrpc_member *m, u64 now);
 
 /**
- * mrpc_member_took() - a call that it was given has taken @ns
+ * mrpc_member_took() - a call given to the member has taken @ns
  *
- * What is known moves an eighth of the way to it.
+ * Moves the smoothed latency an eighth of the way to @ns.
  */
 void mrpc_member_took(struct mrpc_member *m, u64 ns);
 
-/** mrpc_member_up() - it has a link */
+/** mrpc_member_up() - the member has a link now */
 void mrpc_member_up(struct mrpc_member *m);
 
 /**
- * mrpc_member_down() - its link has ended, or could not be made
+ * mrpc_member_down() - the member's link has ended, or could not be made
  *
- * The calls on it end by mrpc_member_take_back() or mrpc_member_bad() all the same. If
- * they have ended so before, and have had it ejected, it is not ejected twice.
+ * The calls on the link still end by mrpc_member_take_back() or mrpc_member_bad(). If calls have
+ * already failed and ejected the member before, it is not ejected a second time.
  */
 void mrpc_member_down(const struct mrpc_balance *b, struct mrpc_member *m, u64 now);
 

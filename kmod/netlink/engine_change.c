@@ -2,9 +2,9 @@
 /*
  * Netlink: adding, changing and removing engines.
  *
- * A request is made into a configuration (struct mrpc_group) and a scope, and
- * given to control/place.c. What a change did is in the reply; of one that failed
- * at a datapath it is, too, and the error follows.
+ * A request is converted to a configuration (struct mrpc_group) and a scope, and given to
+ * control/place.c. The reply says what the change did. If a change failed at a datapath, the reply
+ * says that, too, and the error follows.
  */
 #include <linux/ctype.h>
 #include <linux/mm.h>
@@ -55,7 +55,7 @@ const struct nla_policy mrpc_nl_add_policy[] = {
 	[MRPC_A_ENGINE_PERCENT] = { .type = NLA_U32 },
 };
 
-/* Of all but adding; what one of them does not take is refused by it. */
+/* For all commands but adding. Each command refuses attributes that it does not take. */
 const struct nla_policy mrpc_nl_set_policy[] = {
 	[MRPC_A_ENGINE_NAME] = MRPC_NL_NAME,
 	[MRPC_A_ENGINE_TYPE] = MRPC_NL_NAME,
@@ -75,7 +75,7 @@ static const struct mrpc_param *mrpc_nl_param(const struct mrpc_group *g, const 
 	return NULL;
 }
 
-/* A word into its index; the number of choices if it is none of them. */
+/* The index of a choice; the number of choices if the word is none of them. */
 static u32 mrpc_nl_choice(const struct mrpc_param *p, const char *word)
 {
 	u32 i = 0;
@@ -97,7 +97,7 @@ static int mrpc_nl_set_choice(struct mrpc_group *g, const struct mrpc_param *p,
 	return -EINVAL;
 }
 
-/* A rule set can be longer than an attribute: further pieces follow the first. */
+/* A rule set can be longer than an attribute. Then further pieces follow the first one. */
 static int mrpc_nl_set_rules(struct mrpc_group *g, const char *name, const struct mrpc_value *v,
 			     struct nlattr *data, struct netlink_ext_ack *extack)
 {
@@ -114,7 +114,7 @@ static int mrpc_nl_set_rules(struct mrpc_group *g, const char *name, const struc
 	return err;
 }
 
-/* The kind of value that parameter @p takes, and that it is given the first time. */
+/* Checks that @p takes this kind of value, and that it is given once. */
 static int mrpc_nl_check_value(const struct mrpc_param *p, const struct mrpc_value *v,
 			       struct nlattr *nest, bool data, struct netlink_ext_ack *extack)
 {
@@ -162,7 +162,7 @@ static int mrpc_nl_set_value(struct mrpc_group *g, struct nlattr *nest,
 		return -EINVAL;
 	}
 	p = mrpc_nl_param(g, name, &i);
-	if (!p)	/* has the core say so */
+	if (!p)	/* the core reports the error */
 		return mrpc_group_set(g, name, NULL, 0, 0, true, extack);
 	err = mrpc_nl_check_value(p, &g->values[i], nest, data, extack);
 	if (err)
@@ -177,8 +177,7 @@ static int mrpc_nl_set_value(struct mrpc_group *g, struct nlattr *nest,
 }
 
 /*
- * The configuration that a request describes. A module reference of @ops is
- * taken over.
+ * Makes the configuration that a request describes. Takes over a module reference of @ops.
  */
 static struct mrpc_group *mrpc_nl_group(const struct genl_info *info,
 					const struct mrpc_scope *scope,
@@ -286,7 +285,7 @@ static int mrpc_nl_scope(const struct genl_info *info, struct mrpc_scope *scope)
 	return err;
 }
 
-/* -- what was done --------------------------------------------------------------- */
+/* -- results --------------------------------------------------------------------- */
 
 static int mrpc_nl_put_change(struct sk_buff *skb, const struct mrpc_change_result *r)
 {
@@ -323,9 +322,9 @@ static int mrpc_nl_put_changed(struct sk_buff *skb, u32 id, const char *name,
 }
 
 /*
- * The reply, in @skb, which is made before the change: a change that was made is not to fail for
- * want of memory to say so. @err is how the change went, and of one that was not begun nothing is
- * said.
+ * Completes the reply in @skb. It was allocated before the change, so that a change that was made
+ * does not fail for lack of memory for the reply. @err is the result of the change. If the change
+ * was not begun, there is no reply.
  */
 static int mrpc_nl_changed(struct sk_buff *skb, struct genl_info *info, u32 id, const char *name,
 			   const struct mrpc_group *g, u32 percent,
@@ -347,7 +346,7 @@ static int mrpc_nl_changed(struct sk_buff *skb, struct genl_info *info, u32 id, 
 	return err;
 }
 
-/* Who listens learns what has become of it; that it is gone, if it is. */
+/* Notifies listeners of the new state of a placement, or that it is gone. */
 static void mrpc_nl_tell(struct net *net, struct mrpc_placement *gone, u32 id, u8 event)
 {
 	struct mrpc_placement *p = mrpc_placement_by_id(net, id);
@@ -376,7 +375,7 @@ static int mrpc_nl_percent(const struct genl_info *info, u32 min, u8 *percent)
 	return -ERANGE;
 }
 
-/* What an operator can type in one word, and nobody takes for an option. */
+/* A name must be typed as one word, and must not look like an option. */
 static int mrpc_nl_name(const struct genl_info *info, const char *name)
 {
 	const char *c;
@@ -399,7 +398,7 @@ static int mrpc_nl_only(const struct genl_info *info, int attr, const char *what
 	return -EINVAL;
 }
 
-/* Names are part of explanations, and those are short. */
+/* Checks that names are short: they are part of explanations. */
 static int mrpc_nl_check_names(const struct genl_info *info)
 {
 	return mrpc_nl_check_name(info->attrs[MRPC_A_ENGINE_NAME], info->extack) ?:
@@ -474,14 +473,14 @@ static const struct mrpc_engine_ops *mrpc_nl_next_ops(const struct genl_info *in
 {
 	if (info->attrs[MRPC_A_ENGINE_TYPE] || info->attrs[MRPC_A_ENGINE_VERSION])
 		return mrpc_nl_ops(info, prev->ops->name);
-	/* It goes only when nothing uses it any more. */
+	/* @prev uses the type, so it still exists. */
 	mrpc_engine_hold(prev->ops);
 	return prev->ops;
 }
 
 /*
- * Make a configuration that stands on the present one, and have it take effect.
- * -ESTALE: another has come between.
+ * Makes a configuration based on the present one, and applies it.
+ * -ESTALE: another request came in between.
  */
 static int mrpc_nl_set_once(struct genl_info *info, struct mrpc_placement *p, u8 percent)
 {
@@ -540,14 +539,14 @@ int mrpc_nl_engine_set(struct sk_buff *request, struct genl_info *info)
 	p = mrpc_nl_placement(info, MRPC_A_ENGINE_NAME);
 	if (!p)
 		return -ENOENT;
-	do {	/* each time somebody else got further */
+	do {	/* each time another request came in between */
 		err = mrpc_nl_set_once(info, p, percent);
 	} while (err == -ESTALE && !signal_pending(current));
 	mrpc_placement_put(p);
 	return err == -ESTALE ? -ECANCELED : err;
 }
 
-/* What removing and stepping have in common: they say only a name and how far. */
+/* Common part of removing and stepping: both only need a name and a percentage. */
 static int mrpc_nl_move(struct genl_info *info, u32 min,
 			int (*move)(struct net *net, const char *name, u8 percent,
 				    struct mrpc_change_result *result,

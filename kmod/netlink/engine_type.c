@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: the types of engines that are registered, and what they can be told.
+ * Netlink: the registered types of engines, and their parameters.
  */
 #include <net/netlink.h>
 
@@ -87,7 +87,7 @@ static int mrpc_nl_put_domain_user(struct sk_buff *skb, const struct mrpc_domain
 	return nla_put_string(skb, MRPC_A_ENGINE_TYPE_USER, name);
 }
 
-/* Who uses it: removing its module is refused as long as there is one. */
+/* The users of a type. While there are any, its module cannot be removed. */
 static int mrpc_nl_put_users(struct sk_buff *skb, struct net *net,
 			     const struct mrpc_engine_ops *ops)
 {
@@ -165,7 +165,7 @@ int mrpc_nl_type_get(struct sk_buff *request, struct genl_info *info)
 
 /* -- dump: in order of names and versions ---------------------------------- */
 
-/* The last type that is in the dump, or none. */
+/* The last type that the dump has, or none. */
 struct mrpc_nl_type_cursor {
 	char name[MRPC_PLACEMENT_NAME];
 	u32 version;

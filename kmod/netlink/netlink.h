@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The generic netlink family, between its files: netlink/family.c has the family, the
- * single gets and the notifications, netlink/dump.c the dumps, netlink/session.c
- * makes objects into attributes; netlink/engine_type.c and netlink/engine.c show
- * engines and their types, netlink/policy.c those that are policies, netlink/engine_change.c changes engines, netlink/queue.c is
- * about queues, netlink/series.c about histograms, netlink/transport.c about transports.
+ * The generic netlink family, shared by its files. netlink/family.c has the family, the single gets
+ * and the notifications, netlink/dump.c the dumps. netlink/session.c converts objects to
+ * attributes. netlink/engine_type.c and netlink/engine.c show engines and their types,
+ * netlink/policy.c those that are policies. netlink/engine_change.c changes engines.
+ * netlink/queue.c handles queues, netlink/series.c histograms, netlink/transport.c transports.
  */
 #ifndef MRPC_NETLINK_NETLINK_H
 #define MRPC_NETLINK_NETLINK_H
@@ -22,7 +22,7 @@ struct sk_buff;
 /* Room for any one message: a datapath with MRPC_PLACEMENTS_MAX engines. */
 #define MRPC_NL_SIZE	16384
 
-/* What is known of a schema, outside its cache's lock. */
+/* A copy of the data of a schema, for use outside its cache's lock. */
 struct mrpc_nl_schema {
 	u32 id;
 	u32 users;		/* references of the whole host */
@@ -39,8 +39,8 @@ struct mrpc_nl_schema {
 };
 
 /*
- * Netlink takes EINTR for "say nothing": who is interrupted, and goes on, would wait
- * for ever.
+ * Netlink sends no answer for EINTR. A program that is interrupted, and goes on, would wait for
+ * ever.
  */
 static inline int mrpc_nl_errno(int err)
 {
@@ -48,7 +48,7 @@ static inline int mrpc_nl_errno(int err)
 }
 
 /**
- * struct mrpc_nl_cursor - where a dump is
+ * struct mrpc_nl_cursor - position of a dump
  * @done: sessions up to this number are finished
  * @only: the one session that is wanted, or 0
  * @id: in the next session: the next connection, listener or queue pair

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Netlink: queues of datapaths, what is in them, and holding them.
+ * Netlink: queues of datapaths: showing their content, and pausing them.
  *
- * A queue belongs to the owner of its direction's claim, so to look into one the
- * datapath is stopped for as long as it takes to copy what is wanted into
- * an array; nothing is allocated and no message is made meanwhile. A datapath whose
- * queues are empty is not stopped.
+ * A queue belongs to the owner of its direction's claim. So a look into it stops the datapath, for
+ * as long as it takes to copy the data into an array. Meanwhile nothing is allocated, and no
+ * message is built. A datapath with empty queues is not stopped.
  */
 #include <linux/list.h>
 #include <linux/mm.h>
@@ -45,8 +44,8 @@ const struct nla_policy mrpc_nl_rpc_policy[] = {
 };
 
 /*
- * Connections that are being made, or have ended, have no datapath that one could hold; nor have
- * links of replicas, whose calls are held where they were made.
+ * Connections that are being made, or have ended, have no datapath that could be paused. Neither
+ * have links of replicas: their calls are paused where they were made.
  */
 static bool mrpc_nl_has_datapath(struct mrpc_conn *conn)
 {
@@ -104,7 +103,7 @@ static void mrpc_nl_note_list(struct mrpc_nl_queue *q, const struct mrpc_queue *
 		mrpc_nl_note_rpc(q, rpc);
 }
 
-/* @held: both claims are ours, else the queues are not looked into. */
+/* @held: the caller holds both claims; otherwise it does not look into the queues. */
 static void mrpc_nl_note_engine(struct mrpc_nl_queues *all, const struct mrpc_engine *e,
 				enum mrpc_direction dir, bool held)
 {
@@ -119,7 +118,7 @@ static void mrpc_nl_note_engine(struct mrpc_nl_queues *all, const struct mrpc_en
 		mrpc_nl_note_list(q, &e->in[dir]);
 }
 
-/* The message that is being received, if it is not being thrown away; both claims are held. */
+/* The message being received, if it is not being dropped; both claims are held. */
 static const struct mrpc_rpc *mrpc_nl_receiving(const struct mrpc_conn *conn)
 {
 	const struct mrpc_rx *rx = conn->receive.sink.rx;
@@ -127,7 +126,7 @@ static const struct mrpc_rpc *mrpc_nl_receiving(const struct mrpc_conn *conn)
 	return rx && !rx->refused ? &rx->rpc : NULL;
 }
 
-/* Behind the engines: what waits for the link, and what is being received. */
+/* Notes what is behind the engines: rpcs that wait for the link, and the one being received. */
 static void mrpc_nl_note_link(struct mrpc_nl_queues *all, struct mrpc_conn *conn, bool held)
 {
 	struct mrpc_nl_queue *tx = &all->q[all->nr++], *rx = &all->q[all->nr++];
@@ -144,7 +143,7 @@ static void mrpc_nl_note_link(struct mrpc_nl_queues *all, struct mrpc_conn *conn
 		mrpc_nl_note_rpc(rx, mrpc_nl_receiving(conn));
 }
 
-/* In the order in which rpcs pass them. */
+/* Notes the queues in the order in which rpcs pass them. */
 static void mrpc_nl_note_queues(struct mrpc_nl_queues *all, struct mrpc_conn *conn,
 				const struct mrpc_chain *chain, bool held)
 {
@@ -160,7 +159,7 @@ static void mrpc_nl_note_queues(struct mrpc_nl_queues *all, struct mrpc_conn *co
 			mrpc_nl_note_engine(all, chain->engines[i], MRPC_RX, held);
 }
 
-/* Return: 0; -EINTR; -ESHUTDOWN: there is nothing to be said of it. */
+/* Return: 0; -EINTR; -ESHUTDOWN: the datapath has ended. */
 static int mrpc_nl_read_queues(struct mrpc_conn *conn, struct mrpc_nl_queues *all)
 {
 	u32 i, depth = 0;
@@ -203,7 +202,7 @@ static int mrpc_nl_put_queue(struct sk_buff *skb, const struct genl_info *info,
 	return mrpc_nl_end(skb, hdr, err);
 }
 
-/* All queues of a datapath or none, so that a dump goes on where it was. */
+/* Puts all queues of a datapath or none, so that a dump can resume there. */
 static int mrpc_nl_fill_queues(struct sk_buff *skb, const struct genl_info *info,
 			       struct mrpc_conn *conn)
 {
@@ -241,16 +240,16 @@ int mrpc_nl_queue_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return mrpc_nl_dump(skb, cb, mrpc_nl_each_queue);
 }
 
-/* -- holding --------------------------------------------------------------------- */
+/* -- pausing --------------------------------------------------------------------- */
 
 /**
  * struct mrpc_nl_hold - a request to pause or resume
- * @engine: whose queues
+ * @engine: name of the engine with the queues
  * @only: on this datapath; 0: on all
  * @dirs: BIT(MRPC_TX) | BIT(MRPC_RX)
- * @paused: or resumed
+ * @paused: pause; otherwise resume
  * @seen: datapaths that have the engine, in these directions
- * @changed: of them, those where it was otherwise before
+ * @changed: of them, those that were in the other state before
  */
 struct mrpc_nl_hold {
 	const char *engine;
@@ -261,7 +260,7 @@ struct mrpc_nl_hold {
 	u32 changed;
 };
 
-/* With @set both claims are held. An engine that holds, or has held, has something to do. */
+/* With @set both claims are held. An engine that is or was paused counts as a stage. */
 static bool mrpc_nl_hold_differs(struct mrpc_nl_hold *h, const struct mrpc_chain *chain, bool set)
 {
 	struct mrpc_engine *e = mrpc_nl_engine_of(chain, h->engine);
@@ -308,7 +307,7 @@ static int mrpc_nl_hold_conn(struct mrpc_conn *conn, void *ctx)
 	return 0;
 }
 
-/* Into @skb, which is made before the change: that is not to fail for want of memory to say so. */
+/* Fills @skb, which was allocated before the change, so that the change cannot fail for it. */
 static void mrpc_nl_hold_reply(struct sk_buff *skb, struct genl_info *info,
 			       const struct mrpc_nl_hold *h)
 {
@@ -371,7 +370,7 @@ int mrpc_nl_queue_set(struct sk_buff *request, struct genl_info *info)
 	return err ? mrpc_nl_errno(err) : mrpc_nl_hold_nothing(info, &h);
 }
 
-/* -- what is in a queue ------------------------------------------------------------- */
+/* -- the content of a queue --------------------------------------------------------- */
 
 struct mrpc_nl_rpc {
 	u64 call_id;
@@ -383,16 +382,16 @@ struct mrpc_nl_rpc {
 	u8 kind;
 	u8 priority;
 	u8 flags;
-	bool named;		/* @method says something */
+	bool named;		/* @method is valid */
 };
 
 /**
  * struct mrpc_nl_rpcs - a queue as it was when the dump began
- * @datapath: whose
+ * @datapath: its datapath
  * @dir: direction
- * @engine: name, or "" for what is behind the engines
- * @nr: rpcs
- * @cap: room for them
+ * @engine: name, or "" for the queue behind the engines
+ * @nr: number of rpcs
+ * @cap: room for rpcs
  * @rpc: the rpcs, in order
  */
 struct mrpc_nl_rpcs {
@@ -418,7 +417,7 @@ static u8 mrpc_nl_rpc_kind(const struct mrpc_frame *f)
 	return f->status ? MRPC_RPC_KIND_STATUS : MRPC_RPC_KIND_REPLY;
 }
 
-/* One that finds no room is counted. */
+/* Notes an rpc. One without room is only counted. */
 static void mrpc_nl_note(struct mrpc_nl_rpcs *all, const struct mrpc_rpc *rpc, u8 flags)
 {
 	bool partial = rpc->dir == MRPC_RX && !rpc->have_bytes;
@@ -442,8 +441,8 @@ static void mrpc_nl_note(struct mrpc_nl_rpcs *all, const struct mrpc_rpc *rpc, u
 }
 
 /*
- * What an engine has and its queue has not. Queues are long, and the datapath stands still:
- * so each rpc is looked at a few times, and not the queue for each.
+ * Notes the rpcs that an engine keeps outside its queue. Queues are long, and the datapath is
+ * stopped. So each rpc is visited a few times, instead of a search of the queue for each.
  */
 static void mrpc_nl_note_kept(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 			      const struct mrpc_engine *e)
@@ -475,7 +474,7 @@ static void mrpc_nl_note_rpcs(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn,
 		mrpc_nl_note_kept(all, conn, e);
 }
 
-/* Return: how many there are, more than all->cap if not all found room; or an error. */
+/* Return: number of rpcs, greater than all->cap if some had no room; or an error. */
 static int mrpc_nl_look(struct mrpc_nl_rpcs *all, struct mrpc_conn *conn)
 {
 	struct mrpc_engine *e = NULL;
@@ -508,7 +507,7 @@ static struct mrpc_nl_rpcs *mrpc_nl_rpcs_alloc(const struct genl_info *info, u32
 	return all;
 }
 
-/* Room for a queue is made before it is held; if it has grown meanwhile, once more. */
+/* Allocates room for a queue before it is held. If it has grown meanwhile, it tries again. */
 static struct mrpc_nl_rpcs *mrpc_nl_rpcs(const struct genl_info *info, struct mrpc_conn *conn)
 {
 	u32 dir = nla_get_u32(info->attrs[MRPC_A_RPC_DIR]);
@@ -581,7 +580,7 @@ int mrpc_nl_rpc_start(struct netlink_callback *cb)
 	return 0;
 }
 
-/* @conn: NULL if it has ended meanwhile; then nobody knows what its methods are called. */
+/* @conn: NULL if it has ended meanwhile; then the names of its methods are not known. */
 static int mrpc_nl_put_method(struct sk_buff *skb, struct mrpc_conn *conn,
 			      const struct mrpc_nl_rpc *rpc)
 {

@@ -121,7 +121,7 @@ int mrpc_nl_runtime_dump(struct sk_buff *skb, struct netlink_callback *cb)
 	return 0;
 }
 
-/* What a request says, over what @args has. */
+/* Overwrites @args with the values that a request gives. */
 static int mrpc_nl_runtime_args(struct genl_info *info, struct mrpc_runtime_args *args)
 {
 	struct nlattr **tb = info->attrs;
@@ -170,7 +170,7 @@ int mrpc_nl_runtime_add(struct sk_buff *request, struct genl_info *info)
 	return err;
 }
 
-/* What is not said stays as it is, and nobody changes that meanwhile. */
+/* Values that are not given stay. The mutex keeps other requests from changing them meanwhile. */
 static DEFINE_MUTEX(mrpc_nl_runtime_setting);
 
 int mrpc_nl_runtime_set(struct sk_buff *request, struct genl_info *info)

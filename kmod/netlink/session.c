@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * From objects to netlink attributes. Everything is read as it is at the moment,
- * without stopping anybody: two figures of one message can be some calls apart.
+ * Writes objects as netlink attributes. Values are read at the moment, without stopping any thread:
+ * two numbers of one message can be some calls apart.
  */
 #include <linux/in6.h>
 #include <linux/ktime.h>

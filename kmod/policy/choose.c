@@ -2,11 +2,11 @@
 /*
  * Choosers: see policy/choose.h.
  *
- * A chooser belongs to a set of replicas, and stays with it when another configuration of
- * the engine has the same policy: the state of its programs survives. Its two runs are those
- * of a datapath under a policy: MRPC_TX is pick's, of the owner of the transmit claim, MRPC_RX
- * is done's, under the set's chooser_lock. Programs that are not there, fail or say nonsense
- * leave the choice to the engine's own policy.
+ * A chooser belongs to a set of replicas. It stays with the set if another configuration of the
+ * engine names the same policy, so that the state of its programs survives. Its two runs are those
+ * of a datapath under a policy. MRPC_TX is for pick: the owner of the transmit claim uses it.
+ * MRPC_RX is for done, under the set's chooser_lock. If programs are missing, fail or return
+ * nonsense, the engine's own policy chooses.
  */
 #include "core/engine.h"
 #include "core/engine_count.h"
@@ -21,12 +21,12 @@
 /**
  * struct mrpc_chooser - a policy that chooses among the replicas of a set
  * @users: instances; under @set->chooser_lock
- * @list: entry of @set->choosers; likewise
- * @set: whose; an instance keeps it
- * @policy: what chooses; the instance's group keeps it
+ * @list: entry of @set->choosers; under @set->chooser_lock
+ * @set: its set; an instance keeps it
+ * @policy: the policy; the instance's group keeps it
  * @dp: its runs and storage
- * @candidates: what pick sees; of the owner of the transmit claim
- * @unfit: choices of replicas that were not fit; likewise
+ * @candidates: what pick sees; of the owner of the transmit claim, as is the next
+ * @unfit: choices of replicas that were not fit
  */
 struct mrpc_chooser {
 	u32 users;
@@ -75,10 +75,10 @@ static int chooser_find(struct mrpc_group *group, const char *name, u32 version,
 }
 
 /**
- * mrpc_chooser_use() - a configuration names its chooser
- * @group: the configuration in the making; its group_create() calls this
- * @prev: the one that it replaces, or NULL. What is named alike is what it was, also when
- *	there is a newer version meanwhile
+ * mrpc_chooser_use() - set the chooser of a configuration
+ * @group: the configuration being made; its group_create() calls this
+ * @prev: the one that it replaces, or NULL. If both give the same name, the policy stays, even if
+ *	there is a newer version now
  * @param: number of the parameter, at most MRPC_CHOOSER_NAME bytes: "NAME" or
  *	"NAME@VERSION"; "none" or nothing
  * @extack: why not
@@ -107,7 +107,7 @@ EXPORT_SYMBOL_GPL(mrpc_chooser_use);
 
 /* -- instances --------------------------------------------------------------------- */
 
-/* Without programs it begins all the same: the engine's own policy goes on meanwhile. */
+/* It begins even without programs: meanwhile the engine's own policy chooses. */
 static struct mrpc_chooser *chooser_new(struct mrpc_replicas *set, struct mrpc_policy *policy,
 					const struct mrpc_engine *e, struct netlink_ext_ack *extack)
 {
@@ -146,7 +146,7 @@ static struct mrpc_chooser *chooser_of(struct mrpc_replicas *set, const struct m
 }
 
 /**
- * mrpc_chooser_get() - the chooser that an instance's configuration names
+ * mrpc_chooser_get() - get the chooser that an instance's configuration names
  * @set: the replicas of the instance
  * @e: the instance; its create() calls this
  * @extack: why not
@@ -170,7 +170,7 @@ struct mrpc_chooser *mrpc_chooser_get(struct mrpc_replicas *set, struct mrpc_eng
 	if (!chooser) {
 		chooser = chooser_new(set, policy, e, extack);
 		if (!IS_ERR(chooser)) {
-			if (!set->done)	/* from the first chooser on it is read without the lock */
+			if (!set->done)	/* once set, it is read without the lock */
 				set->done = mrpc_chooser_done;
 			list_add(&chooser->list, &set->choosers);
 		}
@@ -181,7 +181,7 @@ struct mrpc_chooser *mrpc_chooser_get(struct mrpc_replicas *set, struct mrpc_eng
 EXPORT_SYMBOL_GPL(mrpc_chooser_get);
 
 /**
- * mrpc_chooser_put() - an instance does not need its chooser any more
+ * mrpc_chooser_put() - drop an instance's reference to its chooser
  * @chooser: the chooser
  *
  * Context: process; may sleep.
@@ -195,7 +195,7 @@ void mrpc_chooser_put(struct mrpc_chooser *chooser)
 	last = !--chooser->users;
 	if (last) {
 		list_del(&chooser->list);
-		/* The one of another configuration may be taking its place. */
+		/* The chooser of another configuration may just have replaced it. */
 		cmpxchg(&set->chooser, chooser, NULL);
 	}
 	mutex_unlock(&set->chooser_lock);
@@ -209,9 +209,9 @@ EXPORT_SYMBOL_GPL(mrpc_chooser_put);
 /* -- programs ------------------------------------------------------------------------ */
 
 /*
- * A program is about to run, with preemption disabled, so that it is not replaced, and its
- * time is its own. @rpc: the message, or NULL. Return: false: there are no programs, or they
- * do not fit the connection.
+ * Enters the section in which a program runs, with preemption disabled. So it is not replaced, and
+ * its time is its own. @rpc: the message, or NULL. Return: false: there are no programs, or they do
+ * not fit the connection.
  */
 static __always_inline bool chooser_enter(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
@@ -266,7 +266,7 @@ static int chooser_choice(struct mrpc_chooser *chooser, u32 fit, int choice)
 	return -1;
 }
 
-/* One of the two runs has had the programs thrown out: one instance says so. */
+/* If programs were evicted because of one of the two runs, one instance reports it. */
 static void chooser_tell(struct mrpc_chooser *chooser, struct mrpc_engine *e)
 {
 	bool thrown = false;
@@ -285,7 +285,7 @@ static void chooser_wants(struct mrpc_replicas *set, bool outcomes)
 }
 
 /**
- * mrpc_chooser_pick() - ask the programs who gets a call
+ * mrpc_chooser_pick() - let the programs choose a replica for a call
  * @chooser: the chooser
  * @e: the instance
  * @rpc: the request
@@ -350,10 +350,10 @@ static void chooser_done(struct mrpc_chooser *chooser, const struct mrpc_call *c
 }
 
 /**
- * mrpc_chooser_done() - a call is no longer with a replica
+ * mrpc_chooser_done() - tell the programs that a replica no longer has a call
  * @set: the set of the replica
  * @call: the call
- * @end: what the programs are told
+ * @end: data for the programs
  *
  * Context: process; may sleep.
  */
@@ -363,16 +363,16 @@ void mrpc_chooser_done(struct mrpc_replicas *set, const struct mrpc_call *call,
 	struct mrpc_chooser *chooser;
 
 	mutex_lock(&set->chooser_lock);
-	chooser = READ_ONCE(set->chooser);	/* it can change, but none of them ends now */
+	chooser = READ_ONCE(set->chooser);	/* it can change; no chooser ends under the lock */
 	if (chooser)
 		chooser_done(chooser, call, end);
 	mutex_unlock(&set->chooser_lock);
 }
 
 /**
- * mrpc_chooser_dump() - what the programs have done on a datapath
+ * mrpc_chooser_dump() - put the counters of the programs on a datapath
  * @chooser: the chooser
- * @skb: where to
+ * @skb: destination
  *
  * Return: 0 or -EMSGSIZE.
  */

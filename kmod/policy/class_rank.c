@@ -2,8 +2,8 @@
 /*
  * The class of policies that ranks the datapaths of egress domains: struct mrpc_sched_ops.
  *
- * Programs run under the domain's lock and RCU, after a look whether the policy has any. One
- * that has lost them ranks by priority, so that nothing waits for ever for want of a program.
+ * Programs run under the domain's lock and RCU, after a check that the policy has any. A policy
+ * that has lost them ranks by priority, so that nothing waits for ever for lack of a program.
  */
 #include <linux/btf.h>
 #include <linux/rcupdate.h>
@@ -24,7 +24,7 @@ static struct mrpc_unit *sched_unit(struct mrpc_order_entity *e)
 	return container_of(mrpc_egress_of(e), struct mrpc_unit, queue);
 }
 
-/* What programs see changes with each turn. */
+/* Updates the values that programs see; they change with each turn. */
 static struct mrpc_sched_queue *sched_show(struct mrpc_unit *u)
 {
 	struct mrpc_sched_queue *q = &u->seen;
@@ -103,7 +103,7 @@ static void sched_charge(struct mrpc_order_entity *e, s64 cost)
 	rcu_read_unlock();
 }
 
-/* Of domains that have a policy, under their lock. */
+/* Ranker of domains that have a policy; called under their lock. */
 const struct mrpc_order_ranker mrpc_sched_ranker = {
 	.rank	= sched_rank,
 	.again	= sched_again,
@@ -113,12 +113,12 @@ const struct mrpc_order_ranker mrpc_sched_ranker = {
 __bpf_kfunc_start_defs();
 
 /**
- * bpf_mrpc_own() - memory of a datapath in its domain, for the discipline
+ * bpf_mrpc_own() - get the discipline's memory for a datapath in its domain
  * @q: the program's
- * @rdwr_buf_size: bytes of it, a constant, at most MRPC_SCHED_OWN
+ * @rdwr_buf_size: its bytes, a constant, at most MRPC_SCHED_OWN
  *
- * It is zero when the datapath comes into the domain, or the domain gets the discipline, and
- * stays when programs are replaced. Return: the memory, or NULL.
+ * It is zero when the datapath joins the domain, or the domain gets the discipline. It stays when
+ * programs are replaced. Return: the memory, or NULL.
  */
 __bpf_kfunc u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const size_t rdwr_buf_size)
 {
@@ -130,7 +130,7 @@ __bpf_kfunc u8 *bpf_mrpc_own(struct mrpc_sched_queue *q, const size_t rdwr_buf_s
 __bpf_kfunc_end_defs();
 
 /**
- * mrpc_sched_generation() - by which programs does a policy rank now?
+ * mrpc_sched_generation() - which programs does a policy rank by now?
  * @policy: the policy, referenced
  *
  * Return: their generation; 0: it has none.
@@ -157,7 +157,7 @@ static int sched_place(struct mrpc_group *g, const struct mrpc_group *prev,
 	return -EOPNOTSUPP;
 }
 
-/* Nobody places it among engines. */
+/* It cannot be placed among engines. */
 static const struct mrpc_engine_ops sched_engine = {
 	.flags		= MRPC_ENGINE_NO_STAGE,
 	.doc		= "A policy in eBPF that is an egress discipline.",
@@ -184,11 +184,11 @@ static const struct mrpc_policy_class sched_class = {
 };
 
 /**
- * mrpc_sched_get() - the policy that is a discipline of this name
+ * mrpc_sched_get() - find the policy that is the discipline of this name
  * @name: its name
  * @extack: why not
  *
- * Context: process; may sleep. Return: it, with a reference, or an ERR_PTR.
+ * Context: process; may sleep. Return: the policy, with a reference, or an ERR_PTR.
  */
 struct mrpc_policy *mrpc_sched_get(const char *name, struct netlink_ext_ack *extack)
 {

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The fields that a policy declares, in the schemas that connections bring along.
+ * The declared fields of a policy, in the schemas of connections.
  *
- * A declared field is "TYPE:PATH", or "PATH" for messages of all types. What is
- * compiled for a schema is shared by the datapaths that have it, and goes with
- * the last of them.
+ * A declared field is "TYPE:PATH", or "PATH" for messages of all types. The datapaths with the same
+ * schema share the compiled result. It is freed with the last of them.
  */
 #include <linux/slab.h>
 
@@ -13,22 +12,15 @@
 #include "lib/message/schema.h"
 #include "policy/fields.h"
 #include "policy/policy.h"
-/*
- * The fields that a policy declares, in the schemas that connections bring along.
- *
- * A declared field is "TYPE:PATH", or "PATH" for messages of all types. What is
- * compiled for a schema is shared by the datapaths that have it, and goes with
- * the last of them.
- */
 #include <linux/mm.h>
 
-/* Return: the path; *@type is what stands before it, *@len bytes, or none. */
+/* Return: the path; *@type: the text before it, of *@len bytes, or none. */
 static const char *policy_field_path(const char *field, const char **type, u32 *len)
 {
 	const char *colon = strchr(field, ':');
 	const char *bracket = strchr(field, '[');
 
-	/* One in a map's key is none. */
+	/* A colon in a map's key does not count. */
 	if (!colon || (bracket && bracket < colon)) {
 		*len = 0;
 		return field;
@@ -39,10 +31,10 @@ static const char *policy_field_path(const char *field, const char **type, u32 *
 }
 
 /**
- * mrpc_policy_check_fields() - are the declared fields well-formed, as far as one can tell?
- * @decl: what the policy in the making declares
+ * mrpc_policy_check_fields() - are the declared fields well-formed, without a schema?
+ * @decl: declaration of the policy being made
  *
- * Return: how many there are, or -EINVAL: a gap, no NUL, a type that is no name, no path.
+ * Return: number of fields, or -EINVAL: a gap, no NUL, a type that is no name, no path.
  */
 int mrpc_policy_check_fields(const struct mrpc_policy_decl *decl)
 {
@@ -91,7 +83,7 @@ static void policy_paths_free(struct mrpc_policy_paths *paths)
 	kfree(paths);
 }
 
-/* The declared fields in messages of one type. */
+/* Binds the declared fields to messages of one type. */
 static int policy_bind_type(const struct mrpc_policy_prog *prog, struct mrpc_policy_bound *b,
 			    u32 type, struct mrpc_field_path *scratch)
 {
@@ -186,8 +178,8 @@ static struct mrpc_policy_bound *policy_bound_find(struct mrpc_policy_prog *prog
  * @prog: the programs, referenced
  * @schema: the schema, referenced
  *
- * Two that do so at the same time both compile, and one result is kept: nobody waits for
- * the memory of another.
+ * Two tasks that do so at the same time both compile, and one result is kept. So neither waits for
+ * the other's allocations.
  *
  * Context: process; may sleep. Return: for mrpc_policy_unbind(); NULL: no memory.
  */
@@ -220,7 +212,7 @@ struct mrpc_policy_bound *mrpc_policy_bind(struct mrpc_policy_prog *prog,
 /**
  * mrpc_policy_unbind() - end of mrpc_policy_bind()
  * @prog: the programs
- * @b: what it returned, or NULL
+ * @b: the result, or NULL
  *
  * Context: process; may sleep.
  */
@@ -252,7 +244,7 @@ static const char *policy_lacks(const struct mrpc_policy_prog *prog,
 	return prog->decl->fields[__ffs(missing)];
 }
 
-/* Return: a type of whose messages the next programs need more than the head, or NULL. */
+/* Return: a type of which only the next programs need more than the head, or NULL. */
 static const char *policy_needs_more(const struct mrpc_policy_bound *next,
 				     const struct mrpc_policy_bound *now)
 {
@@ -266,7 +258,7 @@ static const char *policy_needs_more(const struct mrpc_policy_bound *next,
 	return NULL;
 }
 
-/* Can @next take over where @now has @b? @found: what it would find is added. */
+/* Can @next replace @now in the schema of @b? @found: adds the fields that @next finds. */
 static bool policy_follows(const struct mrpc_policy_prog *next, const struct mrpc_policy_prog *now,
 			   const struct mrpc_policy_bound *b, u32 *found, char *why, size_t size)
 {
@@ -291,7 +283,7 @@ static bool policy_follows(const struct mrpc_policy_prog *next, const struct mrp
 	return false;
 }
 
-/* References to all that is bound. Return: how many; -ENOMEM. */
+/* Gets references to everything that is bound. Return: their number; -ENOMEM. */
 static int policy_bound_all(struct mrpc_policy_prog *prog, struct mrpc_policy_bound ***all)
 {
 	struct mrpc_policy_bound *b;
@@ -317,15 +309,16 @@ static int policy_bound_all(struct mrpc_policy_prog *prog, struct mrpc_policy_bo
 }
 
 /**
- * mrpc_policy_serves() - can programs follow others where those are in use?
- * @next: programs that nobody uses yet
+ * mrpc_policy_serves() - can programs replace others wherever those are in use?
+ * @next: programs that are not in use yet
  * @now: programs
  * @why: out: why not, a sentence
  * @size: bytes at @why
  *
- * A schema in which the present ones found all of their fields must have those of the
- * next, each of which some schema must have; and what has not been copied for the present
- * ones is not for the next. A datapath that comes meanwhile looks for itself.
+ * If the present programs found all of their fields in a schema, it must have all fields of the
+ * next programs. Each field of the next ones must be in some schema. Content that is not copied for
+ * the present ones is not copied for the next ones either. A datapath that comes meanwhile checks
+ * by itself.
  *
  * Context: process; may sleep.
  */

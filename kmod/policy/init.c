@@ -8,9 +8,9 @@
 #include "policy/policy.h"
 
 /**
- * mrpc_policy_init() - offer the types to BPF
+ * mrpc_policy_init() - register the policy types with BPF
  *
- * A kernel, or a module, without BTF goes without policies.
+ * A kernel, or a module, without BTF has no policies.
  * Return: 0 or a negative errno.
  */
 int __init mrpc_policy_init(void)
@@ -37,7 +37,7 @@ int __init mrpc_policy_init(void)
 }
 
 /**
- * mrpc_policy_exit() - nobody has a policy any more
+ * mrpc_policy_exit() - clean up; there are no policies any more
  */
 void mrpc_policy_exit(void)
 {

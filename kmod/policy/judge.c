@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The engine that a policy is: its programs judge the rpcs of a datapath.
+ * The engine type of a policy: its programs judge the rpcs of a datapath.
  *
- * Programs are called under RCU, after a look whether they are still the present
- * ones. A direction binds itself to new ones when it meets them, so that replacing
- * programs waits for no claim. What a message's verdict may need from memory that is
- * not ours is copied before the programs run.
+ * Programs are called under RCU, after a check that they are still the present ones. A direction
+ * binds itself to new programs when it finds them. So a replacement waits for no claim. Content of
+ * a message in memory that an application can write is copied before the programs run.
  */
 #include <linux/sched/clock.h>
 #include <linux/slab.h>
@@ -56,7 +55,7 @@ static const char policy_default[] = "rejected by a policy";
 
 /* -- the datapath ----------------------------------------------------------------- */
 
-/* What it says of itself, not the program. */
+/* Rejects with a text of the engine, not of the program. */
 static int policy_refuse(struct mrpc_policy_run *run, u16 status, const char *detail)
 {
 	run->status = status;
@@ -102,7 +101,7 @@ static const struct mrpc_policy_paths *policy_paths(const struct mrpc_policy_run
 	return b->types[mrpc_rpc_is_request(rpc) ? m->request : m->reply];
 }
 
-/* What programs see of @rpc. */
+/* Fills the context that programs see, for @rpc. */
 static __always_inline void policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_call *call = rpc->call;
@@ -123,7 +122,7 @@ static __always_inline void policy_show(struct mrpc_policy_run *run, struct mrpc
 		ctx->age = policy_age(run, call);
 }
 
-/* The fields that programs may read of @rpc. May sleep. */
+/* Prepares the fields that programs may read of @rpc. May sleep. */
 static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
 	struct mrpc_view *view = &run->view;
@@ -131,7 +130,7 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 	run->paths = policy_paths(run, rpc);
 	if (!run->paths)
 		return;
-	/* What cannot be copied is not at hand: the program learns it. */
+	/* If the copy fails, the program sees that the content is missing. */
 	if (run->paths->content)
 		mrpc_rpc_own_bytes(rpc);
 	view->head = mrpc_rpc_head(rpc);
@@ -140,11 +139,11 @@ static void policy_view(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_policy_show() - what programs see of a message, and the fields they may read
+ * mrpc_policy_show() - prepare a message, and its fields, for programs
  * @run: the direction, bound to present programs
  * @rpc: the message, of a service that it is bound to
  *
- * For those that do not judge. Context: process; may sleep.
+ * For programs that do not judge. Context: process; may sleep.
  */
 void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 {
@@ -154,9 +153,9 @@ void mrpc_policy_show(struct mrpc_policy_run *run, struct mrpc_rpc *rpc)
 }
 
 /**
- * mrpc_policy_tell() - a policy's programs have been thrown out
+ * mrpc_policy_tell() - report that a policy's programs were evicted
  * @policy: the policy
- * @e: where: one of the instances says so for all
+ * @e: the instance that reports it for all
  *
  * Context: process; may sleep.
  */
@@ -171,9 +170,9 @@ void mrpc_policy_tell(struct mrpc_policy *policy, struct mrpc_engine *e)
 }
 
 /**
- * mrpc_policy_ran() - a run has been measured
- * @run: of what
- * @ns: how long it took
+ * mrpc_policy_ran() - account a measured run
+ * @run: the direction
+ * @ns: its time
  */
 noinline void mrpc_policy_ran(struct mrpc_policy_run *run, s64 ns)
 {
@@ -194,8 +193,8 @@ static noinline int policy_run_measured(struct mrpc_policy_run *run)
 }
 
 /*
- * Calls a program, with preemption disabled. The clock is read in few runs; a tick of the
- * kernel's in the midst of another one tells those that took very long.
+ * Calls a program, with preemption disabled. Few runs are measured by the clock. In the other runs,
+ * kernel ticks during the run reveal those that take very long.
  */
 static __always_inline int policy_run(struct mrpc_policy_run *run)
 {
@@ -212,7 +211,7 @@ static __always_inline int policy_run(struct mrpc_policy_run *run)
 	return verdict;
 }
 
-/* Programs may return anything. */
+/* Checks a verdict: programs may return anything. */
 static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 {
 	switch (verdict) {
@@ -232,7 +231,7 @@ static int policy_verdict(struct mrpc_policy_run *run, int verdict)
 	return MRPC_POLICY_REJECT;
 }
 
-/* Nothing judges in this direction. Return: as policy_judge(). */
+/* The verdict if no program judges in this direction. Return: as policy_judge(). */
 static noinline int policy_without(struct mrpc_policy_run *run)
 {
 	if (!run->prog)
@@ -248,7 +247,7 @@ static noinline void policy_trace(const struct mrpc_policy_run *run, const struc
 	trace_mrpc_policy(rpc->call, run->e->ops->name, &run->ctx, verdict);
 }
 
-/* What is not to be done while programs cannot be replaced. Return: the verdict. */
+/* Does what must not be done while programs cannot be replaced. Return: the verdict. */
 static noinline int policy_after(struct mrpc_policy_run *run, int verdict)
 {
 	if (verdict != MRPC_POLICY_PASS)
@@ -266,7 +265,7 @@ static __always_inline int policy_judge(struct mrpc_policy_run *run,
 {
 	int verdict;
 
-	if (unlikely(rpc->drop))	/* who has given up sends nothing */
+	if (unlikely(rpc->drop))	/* a call that is given up sends nothing */
 		return MRPC_POLICY_PASS;
 	for (;;) {
 		if (likely(run->hook)) {
@@ -293,14 +292,14 @@ static __always_inline int policy_judge(struct mrpc_policy_run *run,
 	return verdict;
 }
 
-/* What does not pass at once has been judged all the same: its verdict is kept. */
+/* Judges a message outside of a turn. If it does not pass at once, the verdict is kept. */
 static bool policy_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)
 {
 	struct mrpc_policy_dp *dp = e->priv;
 	struct mrpc_policy_run *run = &dp->run[dir];
 	int verdict;
 
-	OPTIMIZER_HIDE_VAR(run);	/* else it is computed again after each call */
+	OPTIMIZER_HIDE_VAR(run);	/* otherwise it is computed again after each call */
 	verdict = policy_judge(run, mrpc_policy_of(e->ops), rpc);
 	if (likely(verdict == MRPC_POLICY_PASS))
 		return true;
@@ -318,7 +317,7 @@ static int policy_take_verdict(struct mrpc_policy_run *run, struct mrpc_rpc *rpc
 	return known ? run->verdict : policy_judge(run, mrpc_policy_of(run->e->ops), rpc);
 }
 
-/* The detail is read when the turn is over. */
+/* Copies the detail: it is read when the turn is over. */
 static const char *policy_detail(struct mrpc_policy_run *run)
 {
 	char *detail;
@@ -373,7 +372,7 @@ static void policy_flush(struct mrpc_engine *e, enum mrpc_direction dir, struct 
 	mrpc_late_release(&dp->run[dir].late, out, U64_MAX);
 }
 
-/* -- what operators see ------------------------------------------------------------ */
+/* -- counters for operators -------------------------------------------------------- */
 
 static u64 policy_sum(const struct mrpc_policy_dp *dp, size_t off)
 {
@@ -398,9 +397,9 @@ static int policy_put_counters(const struct mrpc_policy_dp *dp, struct mrpc_poli
 }
 
 /**
- * mrpc_policy_dump() - what programs have done on a datapath
+ * mrpc_policy_dump() - put the counters of programs on a datapath
  * @dp: the datapath
- * @skb: where to
+ * @skb: destination
  *
  * Return: 0 or -EMSGSIZE.
  */
@@ -466,7 +465,7 @@ void mrpc_policy_tick(struct mrpc_policy *policy)
 	kfree(run);
 }
 
-/* What all that judge messages have in common; policy/registry.c gives them a name. */
+/* Common part of all policies that judge messages; policy/registry.c gives them a name. */
 const struct mrpc_engine_ops mrpc_policy_engine = {
 	.flags		= MRPC_ENGINE_MANDATORY | MRPC_ENGINE_COUNTS,
 	.dirs		= BIT(MRPC_TX) | BIT(MRPC_RX),

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Policies: engine types, choosers and egress disciplines whose functions are BPF programs.
- * See uapi/linux/mrpc_policy.h for what authors see.
+ * uapi/linux/mrpc_policy.h has the interface for authors.
  *
- * policy/registry.c	they come and go with struct_ops links, of whatever class
- * policy/declare.c	what all classes declare, and what the verifier asks
+ * policy/registry.c	attaching and detaching by struct_ops links, for all classes
+ * policy/declare.c	the common declaration of all classes, and checks for the verifier
  * policy/class_judge.c	the class that judges messages: struct mrpc_policy_ops
  * policy/fields.c	the fields that a policy declares, in the schemas of connections
  * policy/instance.c	datapaths under a policy: what they are bound to
  * policy/judge.c	the engine: programs judge rpcs
  * policy/class_choose.c	the class that chooses among replicas: struct mrpc_lb_ops
- * policy/choose.c	its programs at work, for the lb engine
- * policy/class_rank.c	the class that ranks the datapaths of egress domains, and its programs at work:
+ * policy/choose.c	runs its programs, for the lb engine
+ * policy/class_rank.c	the class that ranks the datapaths of egress domains, and runs its programs:
  *	struct mrpc_sched_ops
- * policy/kfunc.c	what programs may call
+ * policy/kfunc.c	functions that programs may call
  */
 #ifndef MRPC_POLICY_POLICY_H
 #define MRPC_POLICY_POLICY_H
@@ -62,9 +62,9 @@ struct mrpc_policy_paths {
  * @list: entry of mrpc_policy_prog.bound; under its lock
  * @ref: datapaths' directions that use it; under the same lock
  * @schema: a reference
- * @found: the fields that any message has, a bit for each
- * @types: for each type of the schema, or NULL: no message of a method, or without
- *	any of the fields
+ * @found: bits of the fields that any message has
+ * @types: for each type of the schema, or NULL: no method uses the type, or it has none of the
+ *	fields
  */
 struct mrpc_policy_bound {
 	struct list_head list;
@@ -74,7 +74,7 @@ struct mrpc_policy_bound {
 	struct mrpc_policy_paths *types[];
 };
 
-/* Where what policies of all classes declare begins in the struct of one. */
+/* Offset of the common declaration in the struct of a class. */
 #define MRPC_POLICY_DECL_AT(type)						\
 	(offsetof(struct type, name) +						\
 	 BUILD_BUG_ON_ZERO(sizeof(struct type) !=				\
@@ -83,16 +83,16 @@ struct mrpc_policy_bound {
 			   offsetof(struct mrpc_policy_decl, counters)))
 
 /**
- * struct mrpc_policy_class - a struct_ops type that policies are of
+ * struct mrpc_policy_class - a struct_ops type of policies
  * @type: enum mrpc_policy_type
  * @size: bytes of the struct
- * @decl: where its struct mrpc_policy_decl begins: MRPC_POLICY_DECL_AT()
+ * @decl: offset of its struct mrpc_policy_decl: MRPC_POLICY_DECL_AT()
  * @flags: MRPC_POLICY_* that it may have
  * @budget: ns that a run may take, unless programs declare it
- * @budget_max: the most that they may declare
- * @arranged: MRPC_POLICY_HOOKS_* that things are arranged for where a policy of this class
- *	is in use: programs that follow have none that the first had not
- * @engine: what the engine types of this class have in common
+ * @budget_max: the maximum that they may declare
+ * @arranged: MRPC_POLICY_HOOKS_* that need preparations where a policy of this class is in use.
+ *	Later programs must not have more of them than the first ones
+ * @engine: common part of the engine types of this class
  * @take: set @hooks, @init, @exit and @tick of programs by their copy of the struct
  */
 struct mrpc_policy_class {
@@ -110,25 +110,25 @@ struct mrpc_policy_class {
 /**
  * struct mrpc_policy_prog - the programs that a policy has, or had, at one time
  *
- * Reference counted: one of the policy as long as they are its present ones,
- * one of each direction of a datapath that is bound to them. What @ops points to may be
- * called only under RCU, and only while they are the present ones.
+ * Reference counted: one reference of the policy while they are its present programs, one of each
+ * direction of a datapath that is bound to them. The functions in @ops may be called only under
+ * RCU, and only while these are the present programs.
  *
  * @ref: references
  * @rcu: for the free
  * @generation: counted from 1 in the policy
- * @decl: in the copy of what was registered
- * @flags: that it declares
- * @hooks: functions that there are, MRPC_POLICY_HOOKS_*
+ * @decl: in the copy of the registered struct
+ * @flags: declared flags
+ * @hooks: functions that exist, MRPC_POLICY_HOOKS_*
  * @init, @exit, @tick: or NULL
  * @nr_fields: declared
  * @nr_counters: declared
  * @budget: ns that a run may take
  * @faults: see MRPC_POLICY_FAULT; races lose some, which does not matter
- * @lock: @bound; short
+ * @lock: protects @bound; held shortly
  * @bound: struct mrpc_policy_bound
- * @nr_bound: how many
- * @ops, @sched, @lb: the copy of what was registered: that of the policy's class
+ * @nr_bound: number of @bound
+ * @ops, @sched, @lb: the copy of the registered struct, by the policy's class
  */
 struct mrpc_policy_prog {
 	refcount_t ref;
@@ -154,7 +154,7 @@ struct mrpc_policy_prog {
 	};
 };
 
-/* What programs have done too often: each fault counts this much, a good run takes one off. */
+/* Programs with too many faults are evicted: a fault adds this much, a good run subtracts one. */
 #define MRPC_POLICY_FAULT	8
 
 #define MRPC_POLICY_FAULTS	32
@@ -162,27 +162,27 @@ struct mrpc_policy_prog {
 /**
  * struct mrpc_policy - an engine type in eBPF
  *
- * Exists as long as it has programs, or a configuration or an egress domain uses it. Without
- * programs one that judges does with messages what the operator has said, where one chooses
- * the engine goes by its own policy, and a discipline ranks by priority. It gets new ones when
- * a policy of its name, version and class is attached.
+ * It exists while it has programs, or a configuration or an egress domain uses it. Without
+ * programs, a policy that judges follows the operator's fallback. For one that chooses, the
+ * engine's own policy decides. A discipline ranks by priority. It gets new programs when a policy
+ * of its name, version and class is attached.
  *
- * @class: what it is
+ * @class: its class
  * @engine: the type; its callbacks are the class's
  * @ref: one of the link, one of each configuration of it, one of each that makes use of it
- *	(mrpc_group.also), one of each egress domain that goes by it
+ *	(mrpc_group.also), one of each egress domain that uses it
  * @list: entry of the list of policies; under mrpc_policies_lock
  * @name: memory of @engine.name
  * @storage: bytes of a datapath's storage
  * @hooks: functions that the first programs had, MRPC_POLICY_HOOKS_*
- * @flags: likewise MRPC_POLICY_*
+ * @flags: flags that the first programs had, MRPC_POLICY_*
  * @prog: present programs, or NULL
- * @link: by which they are attached, or NULL; under mrpc_policies_lock, not a reference
+ * @link: link by which they are attached, or NULL; under mrpc_policies_lock, not a reference
  * @generations: of programs so far; under mrpc_policies_lock
- * @evicted: programs that were thrown out
- * @why: why the latest were thrown out, or others refused since; under @why_lock
- * @why_lock: @why; short
- * @thrown: the latest programs were thrown out; they have not simply been detached
+ * @evicted: number of programs that were evicted
+ * @why: why the latest were evicted, or others refused since; under @why_lock
+ * @why_lock: protects @why; held shortly
+ * @thrown: the latest programs were evicted, not just detached
  * @evict: detaches the link
  * @tick: runs the programs' tick
  */
@@ -212,7 +212,7 @@ struct mrpc_policy {
  * @link: id of its link, or 0
  * @generation: of its latest programs
  * @thrown: as in struct mrpc_policy
- * @why: likewise
+ * @why: as in struct mrpc_policy
  */
 struct mrpc_policy_look {
 	struct mrpc_policy_prog *prog;
@@ -232,36 +232,36 @@ typedef int (*mrpc_policy_hook_t)(struct mrpc_policy_ctx *ctx);
 /**
  * struct mrpc_policy_run - a direction of a datapath under a policy
  *
- * Of the owner of the direction's claim. Of a chooser, that of MRPC_RX is done's, under
- * mrpc_replicas.chooser_lock. That of a tick is its own.
+ * The owner of the direction's claim uses it. For a chooser, MRPC_RX is for done, under
+ * mrpc_replicas.chooser_lock. A tick has a run of its own.
  *
  * @ctx: what programs see
  * @policy: the policy
- * @conn: whose datapath; NULL in tick
- * @services: of those of @conn, a bit for each that the policy is there for
+ * @conn: the connection of the datapath; NULL in tick
+ * @services: bits of the services of @conn that the policy applies to
  * @e: the instance that judges, or NULL
  * @dir: enum mrpc_direction
  * @storage: the datapath's, or NULL
  * @prog: the programs that it is bound to, a reference, or NULL
- * @hook: of them, what judges in this direction; NULL: nothing, or it must not run
+ * @hook: their function that judges in this direction; NULL: there is none, or it must not run
  * @bound: for each service of the connection: references
- * @unfit: the datapath has not what the programs need: they do not run
- * @rpc: the message at hand, or NULL
+ * @unfit: the datapath lacks what the programs need: they do not run
+ * @rpc: the present message, or NULL
  * @paths: the fields in it, or NULL: it has none
- * @view: it
- * @status: what bpf_mrpc_status() said
- * @detail: likewise, NUL-terminated
- * @delay: what bpf_mrpc_delay() said, ns
- * @judged: the rpc that was judged without a turn, and goes to the queue
- * @judged_call: the call that it is of
+ * @view: view of the message
+ * @status: set by bpf_mrpc_status()
+ * @detail: set by bpf_mrpc_status(), NUL-terminated
+ * @delay: set by bpf_mrpc_delay(), ns
+ * @judged: the rpc that was judged outside of a turn, and goes to the queue
+ * @judged_call: id of its call
  * @verdict: its verdict
- * @late: those that are to pass later
- * @details: of those rejected in this turn: MRPC_POLICY_DETAILS of them, or NULL
- * @nr_details: used
- * @thrown: the programs have been thrown out because of this run, which is not told yet
+ * @late: delayed messages
+ * @details: details of messages rejected in this turn: MRPC_POLICY_DETAILS of them, or NULL
+ * @nr_details: number of details in use
+ * @thrown: the programs were evicted because of this run, which is not reported yet
  * @runs: of programs
- * @ran: ns, of those measured
- * @measured: how many
+ * @ran: ns, of the measured runs
+ * @measured: number of measured runs
  * @rejected, @delayed, @errors, @fallbacks: rpcs
  * @counters: of the programs
  */
@@ -303,8 +303,8 @@ struct mrpc_policy_run {
 /**
  * struct mrpc_policy_dp - a datapath under a policy
  * @run: its directions
- * @begun: it has had an init, and is to have an exit. One that began without programs has
- *	neither; set before anybody uses it
+ * @begun: it has had an init, and must have an exit. One that began without programs has neither;
+ *	set before it is in use
  * @storage: mrpc_policy.storage bytes, for programs of both directions
  */
 struct mrpc_policy_dp {
@@ -314,8 +314,9 @@ struct mrpc_policy_dp {
 };
 
 /*
- * Around programs that judge or choose: a section of RCU. Without preemption that costs less,
- * and their time is their own; where spinlocks sleep, functions that they call might.
+ * An RCU section around programs that judge or choose. With preemption off it costs less, and the
+ * measured time is the programs' own. On PREEMPT_RT spinlocks sleep, so functions that programs
+ * call might sleep.
  */
 static inline void mrpc_policy_enter(void)
 {
@@ -339,21 +340,21 @@ static inline void mrpc_policy_count(u64 *count)
 	WRITE_ONCE(*count, *count + 1);
 }
 
-/* One run in 64 is measured, and the next ones after one that took too long. */
+/* One run in 64 is measured; after a run that took too long, the next ones are, too. */
 #define MRPC_POLICY_MEASURE	64
 
 /**
- * struct mrpc_policy_clock - how long a run takes
+ * struct mrpc_policy_clock - measures the time of a run
  * @start: ns; 0: it is not measured
- * @tick: the kernel's: one in the midst of a run that is not measured tells those that
- *	take very long
+ * @tick: kernel tick. In runs that are not measured, ticks during the run reveal those that take
+ *	very long
  */
 struct mrpc_policy_clock {
 	u64 start;
 	unsigned long tick;
 };
 
-/* A run of @prog begins, after @runs others. */
+/* Begins the measurement of a run of @prog, after @runs others. */
 static inline struct mrpc_policy_clock mrpc_policy_begin(const struct mrpc_policy_prog *prog,
 							 u64 runs)
 {
@@ -365,7 +366,7 @@ static inline struct mrpc_policy_clock mrpc_policy_begin(const struct mrpc_polic
 	};
 }
 
-/* It ends. Return: ns that it took; negative: that is not known, but it was not very long. */
+/* Ends it. Return: ns of the run; negative: not known, but it was not very long. */
 static inline s64 mrpc_policy_end(struct mrpc_policy_clock clock)
 {
 	if (clock.start)
@@ -390,7 +391,7 @@ static inline bool mrpc_engine_is_policy(const struct mrpc_engine_ops *ops)
 	return ops->drop == mrpc_policy_drop;
 }
 
-/* NULL: it is another type, or no policy. */
+/* Return: the policy; NULL: it is of another type, or not a policy. */
 static inline struct mrpc_policy *mrpc_policy_of_type(const struct mrpc_engine_ops *ops, u32 type)
 {
 	struct mrpc_policy *policy = mrpc_policy_of(ops);
@@ -398,6 +399,6 @@ static inline struct mrpc_policy *mrpc_policy_of_type(const struct mrpc_engine_o
 	return mrpc_engine_is_policy(ops) && policy->class->type == type ? policy : NULL;
 }
 
-extern struct workqueue_struct *mrpc_policy_wq;	/* evicts policies, looks at their faults */
+extern struct workqueue_struct *mrpc_policy_wq;	/* evicts policies, runs their ticks */
 
 #endif /* MRPC_POLICY_POLICY_H */

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Policies come and go: struct_ops links, and what becomes of them here. That is the same
- * for policies of all classes.
+ * Attaching and detaching policies by struct_ops links. The same for policies of all classes.
  *
- * reg() and update() run under one lock of the whole host's struct_ops, so nothing here
- * waits for a datapath: programs are RCU pointers, and directions bind themselves to new
- * ones.
+ * reg() and update() run under one lock for all struct_ops of the host. So nothing here waits for a
+ * datapath: programs are RCU pointers, and directions bind themselves to new ones.
  */
 #include <linux/list.h>
 #include <linux/rcupdate.h>
@@ -51,17 +49,17 @@ static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_class *
 }
 
 /**
- * mrpc_policy_prog_get() - a policy's present programs
+ * mrpc_policy_prog_get() - get a policy's present programs
  * @policy: the policy
  *
- * Return: them with a reference, or NULL.
+ * Return: the programs, with a reference, or NULL.
  */
 struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy)
 {
 	struct mrpc_policy_prog *prog;
 
 	rcu_read_lock();
-	do {		/* one that goes has a successor already */
+	do {		/* programs without references already have a successor */
 		prog = rcu_dereference(policy->prog);
 	} while (prog && !refcount_inc_not_zero(&prog->ref));
 	rcu_read_unlock();
@@ -121,7 +119,7 @@ static void policy_evict_work(struct work_struct *work)
 	struct bpf_link *link;
 
 	mutex_lock(&mrpc_policies_lock);
-	/* A link that is going takes itself out of here before it ends. */
+	/* A link that is being freed removes itself from the policy before it ends. */
 	link = policy->link && !rcu_access_pointer(policy->prog) ?
 	       bpf_link_inc_not_zero(policy->link) : NULL;
 	mutex_unlock(&mrpc_policies_lock);
@@ -140,15 +138,15 @@ static void policy_say(struct mrpc_policy *policy, const char *why)
 }
 
 /**
- * mrpc_policy_fault() - programs have done something that they must not
+ * mrpc_policy_fault() - count a fault of programs
  * @policy: the policy
- * @prog: its programs, or those before
- * @fmt: what, a sentence
+ * @prog: its programs, or earlier ones
+ * @fmt: the fault, a sentence
  *
- * Too often, and they are thrown out: by the end of this nobody begins to run them any
- * more, and their link is detached later.
+ * Too many faults evict the programs. When this function returns, no new run of them begins. Their
+ * link is detached later.
  *
- * Context: any but hard interrupt. Return: true: they have been thrown out.
+ * Context: any but hard interrupt. Return: true: they were evicted now.
  */
 bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
 		       const char *fmt, ...)
@@ -168,20 +166,20 @@ bool mrpc_policy_fault(struct mrpc_policy *policy, struct mrpc_policy_prog *prog
 	policy_say(policy, why);
 	WRITE_ONCE(policy->evicted, policy->evicted + 1);
 	WRITE_ONCE(policy->thrown, true);
-	kref_get(&policy->ref);	/* who runs them has one */
+	kref_get(&policy->ref);	/* the caller has one, as it runs them */
 	if (!queue_work(mrpc_policy_wq, &policy->evict))
 		refcount_dec(&policy->ref.refcount);
 	return true;
 }
 
 /**
- * mrpc_policy_took() - how long a run of programs took
+ * mrpc_policy_took() - account the time of a run of programs
  * @policy: the policy
- * @prog: its programs, or those before
+ * @prog: its programs, or earlier ones
  * @what: "run" or "tick"
- * @ns: so long
+ * @ns: the time
  *
- * Context and return as of mrpc_policy_fault(), which more than the budget is.
+ * More than the budget is a fault. Context and return as for mrpc_policy_fault().
  */
 bool mrpc_policy_took(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
 		      const char *what, u64 ns)
@@ -197,7 +195,7 @@ bool mrpc_policy_took(struct mrpc_policy *policy, struct mrpc_policy_prog *prog,
 }
 
 /**
- * mrpc_policy_look() - what there is to know of a policy now
+ * mrpc_policy_look() - get the present state of a policy
  * @policy: the policy, referenced
  * @look: out; the caller puts its programs
  *
@@ -286,20 +284,20 @@ static struct mrpc_policy *policy_new(const struct mrpc_policy_class *class,
 	return policy;
 }
 
-/* Programs get into force. Under mrpc_policies_lock. */
+/* Makes programs the present ones. Under mrpc_policies_lock. */
 static void policy_begin(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)
 {
 	bool ticks = prog->tick;
 
 	prog->generation = ++policy->generations;
 	WRITE_ONCE(policy->thrown, false);
-	policy_say(policy, "");		/* it was about others */
+	policy_say(policy, "");		/* it was about other programs */
 	policy_set_prog(policy, prog);
 	if (ticks)
 		mod_delayed_work(mrpc_policy_wq, &policy->tick, 0);
 }
 
-/* Can programs take over what datapaths have of this policy? Return: why not, or NULL. */
+/* Can programs take over this policy's datapaths? Return: why not, or NULL. */
 static const char *policy_fits(const struct mrpc_policy *policy,
 			       const struct mrpc_policy_prog *prog)
 {
@@ -340,18 +338,18 @@ static struct mrpc_policy *policy_get(const struct mrpc_policy_class *class,
 		policy_refuse(policy, why);
 		return ERR_PTR(-EINVAL);
 	}
-	/* Its last configuration may be going. */
+	/* Its last configuration may be ending. */
 	return kref_get_unless_zero(&policy->ref) ? policy : ERR_PTR(-EAGAIN);
 }
 
 /**
- * mrpc_policy_attach() - a policy gets programs
+ * mrpc_policy_attach() - attach programs to a policy
  * @class: its class
  * @ops: the struct of that class, validated
- * @link: by which they are attached
+ * @link: the link by which they are attached
  *
- * For bpf_struct_ops.reg. Context: process; may sleep. Return: 0; -EEXIST: the name is
- * taken; -EINVAL: they are not fit for what uses it; -EAGAIN: it is just going.
+ * For bpf_struct_ops.reg. Context: process; may sleep. Return: 0; -EEXIST: the name is taken;
+ * -EINVAL: they do not fit the users of the policy; -EAGAIN: the policy is just ending.
  */
 int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops,
 		       struct bpf_link *link)
@@ -359,7 +357,7 @@ int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops,
 	struct mrpc_policy_prog *prog;
 	struct mrpc_policy *policy;
 
-	if (!link)		/* without one there is nothing to detach */
+	if (!link)		/* without a link there is nothing to detach */
 		return -EOPNOTSUPP;
 	prog = policy_prog_new(class, ops);
 	if (!prog)
@@ -375,7 +373,7 @@ int mrpc_policy_attach(const struct mrpc_policy_class *class, const void *ops,
 		mrpc_policy_prog_put(prog);
 		return PTR_ERR(policy);
 	}
-	/* It does not go before we return. */
+	/* The policy cannot go before this function returns. */
 	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_ATTACH);
 	return 0;
 }
@@ -392,11 +390,11 @@ static struct mrpc_policy *policy_of_link(const struct bpf_link *link)
 }
 
 /**
- * mrpc_policy_detach() - a policy loses its programs
+ * mrpc_policy_detach() - detach a policy's programs
  * @ops: the struct of its class
  * @link: the link
  *
- * For bpf_struct_ops.unreg. Context: process; waits until nobody runs them.
+ * For bpf_struct_ops.unreg. Context: process; waits until no context runs them.
  */
 void mrpc_policy_detach(void *ops, struct bpf_link *link)
 {
@@ -412,7 +410,7 @@ void mrpc_policy_detach(void *ops, struct bpf_link *link)
 	mutex_unlock(&mrpc_policies_lock);
 	if (!policy)
 		return;
-	synchronize_rcu();	/* nobody runs them any more */
+	synchronize_rcu();	/* no context runs them any more */
 	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_DETACH);
 	policy_put(policy);
 }
@@ -454,13 +452,13 @@ static int policy_update(struct mrpc_policy *policy, const void *ops)
 }
 
 /**
- * mrpc_policy_update() - a policy gets other programs
+ * mrpc_policy_update() - replace a policy's programs
  * @ops: the struct of its class, validated
- * @old: that of those it has
+ * @old: the struct of the present programs
  * @link: the link
  *
- * For bpf_struct_ops.update. Context: process; waits until nobody runs those before.
- * Return: 0; -EINVAL, and mrpc_policy.why says why; -ENOLINK: it has been thrown out.
+ * For bpf_struct_ops.update. Context: process; waits until no context runs the old programs.
+ * Return: 0; -EINVAL, with the reason in mrpc_policy.why; -ENOLINK: they have been evicted.
  */
 int mrpc_policy_update(void *ops, void *old, struct bpf_link *link)
 {
@@ -473,7 +471,7 @@ int mrpc_policy_update(void *ops, void *old, struct bpf_link *link)
 	mutex_unlock(&mrpc_policies_lock);
 	if (err)
 		return err;
-	synchronize_rcu();	/* nobody runs those before any more */
+	synchronize_rcu();	/* no context runs the old programs any more */
 	mrpc_notify_policy(&policy->engine, MRPC_EVENT_POLICY_REPLACE);
 	return 0;
 }

@@ -2,12 +2,13 @@
 /*
  * Links of replicas in egress domains.
  *
- * What a link carries leaves by a device as everything does, so it takes turns there: as the
- * tenant that its connection is, whose engines it has passed. No placement reaches a link, so it is
- * in no list but mrpc_net.links, and only its domain changes.
+ * A link sends by a device as other connections do. So it takes turns in the domain there, as the
+ * tenant of its connection: its calls have passed that connection's engines. No placement applies
+ * to a link. So it is only in the list mrpc_net.links, and only its domain changes.
  *
- * The tenant is in the engines of the connection, which change under its change_lock: that is taken
- * before the link's, and both before claims. Who owns a claim leaves it to the link's change_work.
+ * The connection's engines say the tenant. They change under the connection's change_lock. Lock
+ * order: the connection's change_lock, then the link's, then claims. The owner of a claim leaves
+ * the work to the link's change_work.
  */
 #include <linux/list.h>
 
@@ -21,16 +22,16 @@
 #include "replica/replica.h"
 
 /**
- * mrpc_replica_place() - put a link in the domain in which it belongs, as the tenant that it is
+ * mrpc_replica_place() - move a link to the domain to which it belongs, as the right tenant
  * @link: the link; its handshake is done
  *
- * Then it may carry calls, if it did not before. Context: process; waits.
+ * After that it may carry calls, if it did not before. Context: process; waits.
  */
 void mrpc_replica_place(struct mrpc_conn *link)
 {
 	struct mrpc_conn *conn = link->replica->set->conn;
 
-	/* Its engines go, and this one ends with it. */
+	/* The connection's engines are going, and the link ends with it. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return;
 	mutex_lock(&conn->dp.change_lock);
@@ -45,10 +46,10 @@ void mrpc_replica_place(struct mrpc_conn *link)
 }
 
 /**
- * mrpc_replica_join() - a link has shaken hands
+ * mrpc_replica_join() - a link's handshake is done
  * @link: the link
  *
- * Where there are domains it carries nothing before it is in its own.
+ * If there are domains, it carries no call before it has joined its own.
  *
  * Context: owner of its receive claim.
  */
@@ -62,7 +63,7 @@ void mrpc_replica_join(struct mrpc_conn *link)
 	mn->nr_links++;
 	domains = mn->nr_domains;
 	spin_unlock(&mn->lock);
-	/* A domain that comes now finds it in the list. */
+	/* A domain that is made now finds the link in the list. */
 	if (domains)
 		mrpc_datapath_change_later(link);
 	else if (!test_and_set_bit(MRPC_CONN_CARRIES, &link->flags))
@@ -70,10 +71,10 @@ void mrpc_replica_join(struct mrpc_conn *link)
 }
 
 /**
- * mrpc_replicas_place() - a connection's engines are others: its links may be another tenant's
- * @conn: the connection
+ * mrpc_replicas_place() - place links again, because their connection's engines have changed
+ * @conn: the connection; its links may belong to another tenant now
  *
- * Context: any but interrupt; nothing is waited for.
+ * Context: any but interrupt; does not wait.
  */
 void mrpc_replicas_place(struct mrpc_conn *conn)
 {

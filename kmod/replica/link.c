@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Links of replicas: connections of the kernel's own that carry calls of others. */
+/* Links of replicas: connections that the kernel makes to carry calls of other connections. */
 #include <linux/ktime.h>
 
 #include "call/handshake.h"
@@ -31,11 +31,11 @@ static u32 mrpc_replica_index(const struct mrpc_replicas *set, const struct mrpc
 }
 
 /**
- * mrpc_replica_outcome() - a call is no longer on a link
+ * mrpc_replica_outcome() - handle a call that is no longer on a link
  * @link: the link
  * @call: the call
  * @sent: it was sent
- * @status: and ended with this
+ * @status: and ended with this status
  *
  * UNAVAILABLE counts against the replica; any other status is an answer.
  *
@@ -72,10 +72,10 @@ void mrpc_replica_outcome(struct mrpc_conn *link, const struct mrpc_call *call, 
 }
 
 /**
- * mrpc_replica_up() - a link may be given calls
- * @link: the link; it has shaken hands, and its end has not been told
+ * mrpc_replica_up() - allow calls on a link
+ * @link: the link; its handshake is done, and its end has not been reported
  *
- * Once. Context: process.
+ * Called once per link. Context: process.
  */
 void mrpc_replica_up(struct mrpc_conn *link)
 {
@@ -93,7 +93,7 @@ void mrpc_replica_up(struct mrpc_conn *link)
 		mrpc_kick_again(set->conn, MRPC_CONN_TX_READY);
 }
 
-/* It has no link, and will not have one at once. */
+/* The replica has no link, and will not have one at once. */
 static void mrpc_replica_fail(struct mrpc_replica *replica, const char *why)
 {
 	struct mrpc_replicas *set = replica->set;
@@ -114,7 +114,7 @@ static void mrpc_replica_fail(struct mrpc_replica *replica, const char *why)
 }
 
 /**
- * mrpc_replica_down() - a link has ended
+ * mrpc_replica_down() - handle the end of a link
  * @link: the link; its close work calls this
  */
 void mrpc_replica_down(struct mrpc_conn *link)
@@ -127,7 +127,7 @@ void mrpc_replica_down(struct mrpc_conn *link)
 }
 
 /**
- * mrpc_replica_parent() - the number of the connection whose calls a link carries
+ * mrpc_replica_parent() - number of the connection that a link carries calls for
  * @link: the link
  */
 u32 mrpc_replica_parent(const struct mrpc_conn *link)
@@ -136,7 +136,7 @@ u32 mrpc_replica_parent(const struct mrpc_conn *link)
 }
 
 /**
- * mrpc_replica_free() - the last reference to a link is gone
+ * mrpc_replica_free() - drop a link's reference to its replica, with the link's last reference
  * @link: the link
  */
 void mrpc_replica_free(struct mrpc_conn *link)
@@ -144,7 +144,7 @@ void mrpc_replica_free(struct mrpc_conn *link)
 	mrpc_replica_put(link->replica);
 }
 
-/* A link offers what its connection does, on the same terms. */
+/* Sets up a link with the services and limits of its connection. */
 static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 {
 	int err;
@@ -158,7 +158,7 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 	return mrpc_calls_grow(link, link->calls.client.limit);
 }
 
-/* From here on its close work tells of its end. */
+/* Starts a link. From here on its close work reports its end. */
 static void mrpc_link_start(struct mrpc_replica *replica, struct mrpc_conn *link)
 {
 	struct mrpc_replicas *set = replica->set;
@@ -207,7 +207,7 @@ static const char *mrpc_link_try(struct mrpc_replica *replica)
 	return err ? why ?: "no link can be made" : NULL;
 }
 
-/* In the name of the application, as far as that is possible from outside of it. */
+/* Connects with the application's credentials, as far as that is possible outside of it. */
 void mrpc_replica_connect(struct mrpc_replica *replica)
 {
 	const struct cred *cred = override_creds(replica->set->conn->session->cred);
@@ -218,7 +218,7 @@ void mrpc_replica_connect(struct mrpc_replica *replica)
 		mrpc_replica_fail(replica, why);
 }
 
-/* One that leaves: its link finishes what it carries. */
+/* Drains a replica that leaves: its link finishes the calls that it carries. */
 void mrpc_replica_drain(struct mrpc_replica *replica, struct mrpc_conn *link, bool ending)
 {
 	if (!link) {
@@ -236,7 +236,7 @@ void mrpc_replica_drain(struct mrpc_replica *replica, struct mrpc_conn *link, bo
 		break;
 	}
 	if (ending) {
-		set_bit(MRPC_CONN_LEFT, &link->flags);	/* in order, if it is idle */
+		set_bit(MRPC_CONN_LEFT, &link->flags);	/* ends in order, if it is idle */
 		mrpc_conn_close(link, MRPC_UNAVAILABLE, "the connection has ended", true);
 	}
 }

@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Replicas: servers that take calls of a connection in its own server's place.
+ * Replicas: servers that take calls of a connection in place of its own server.
  *
- * A connection can have sets of them, one for each engine placed on it that
- * balances. Every replica has a link of its own: an ordinary connection of the same
- * session, made by the kernel, which no application and no engine sees. A call stays
- * in the table of the connection that it was made on, and is entered into that of the
- * link that carries it, too; it ends where it was made when the link has its reply,
- * or has ended.
+ * A connection can have sets of them, one for each balancing engine placed on it. Every replica has
+ * a link. A link is an ordinary connection of the same session that the kernel makes. No
+ * application and no engine sees it. A call stays in the table of its connection, and is also
+ * entered into the table of the link that carries it. It ends at its connection when the link has
+ * its reply, or has ended.
  */
 #ifndef MRPC_REPLICA_REPLICA_H
 #define MRPC_REPLICA_REPLICA_H
@@ -28,10 +27,10 @@ struct mrpc_chooser;
 struct mrpc_placement;
 struct mrpc_transport_ops;
 
-#define MRPC_REPLICA_NAME	52	/* with NUL: a counter's name is built of it */
+#define MRPC_REPLICA_NAME	52	/* with NUL: it is part of counters' names */
 
 /**
- * struct mrpc_replica_place - where a replica is, as the operator says
+ * struct mrpc_replica_place - the operator's description of a replica
  * @name: "tcp:10.0.0.1:7000"
  * @ops: the transport; a module reference
  * @addr: for it
@@ -47,11 +46,11 @@ struct mrpc_replica_place {
 };
 
 /**
- * struct mrpc_replica_plan - what an operator wants of a set; immutable
- * @ref: its group's, and each set's that follows it
+ * struct mrpc_replica_plan - the operator's settings of a set; immutable
+ * @ref: one of its group, and one of each set that follows it
  * @policy: enum mrpc_balance_policy
  * @max_bad: calls that fail in a row before a replica is ejected
- * @backoff: for how long, for the first time, ns
+ * @backoff: time of the first ejection, ns
  * @nr: of @places
  */
 struct mrpc_replica_plan {
@@ -64,10 +63,10 @@ struct mrpc_replica_plan {
 };
 
 /**
- * struct mrpc_candidates - what pick sees of the replicas; of the owner of the transmit claim
- * @nr: how many
- * @set: as the program sees it; nothing here decides by it
- * @all: the candidates; likewise
+ * struct mrpc_candidates - the replicas as pick sees them; of the owner of the transmit claim
+ * @nr: number of candidates
+ * @set: as the program sees it; the kernel does not decide by it
+ * @all: the candidates; the kernel does not decide by them either
  */
 struct mrpc_candidates {
 	u32 nr;
@@ -78,16 +77,16 @@ struct mrpc_candidates {
 /**
  * struct mrpc_replica - one server of a set
  *
- * @ref: the set's list, and each of its links
+ * @ref: one of the set's list, and one of each of its links
  * @set: a reference
  * @list: entry of @set->all; of @set's work
- * @place: where; its weight is @m's; immutable, with a module reference
+ * @place: its address; its weight is @m's; immutable, with a module reference
  * @m: state; under @set->lock
  * @conn: its link, a reference, or NULL; written by @set's work, and under
  *	@set->lock
- * @tried: when that was begun, ns; of @set's work
- * @why: why it has none, static; under @set->lock
- * @leaving: it gets no more calls, and goes when its link has ended; of @set's work
+ * @tried: time when the link was begun, ns; of @set's work
+ * @why: why it has no link, static; under @set->lock
+ * @leaving: it gets no more calls, and is freed when its link has ended; of @set's work
  */
 struct mrpc_replica {
 	refcount_t ref;
@@ -104,33 +103,31 @@ struct mrpc_replica {
 /**
  * struct mrpc_replicas - the replicas of a connection, for one placement
  *
- * Made when the placement's first instance on the datapath is; versions of an
- * engine that replace each other share it. When the last of them has gone its
- * links finish what they carry, and end; when the connection ends they end with
- * it.
+ * Made with the placement's first instance on the datapath. Versions of an engine that replace each
+ * other share it. When the last instance has gone, its links finish their calls, and end. When the
+ * connection ends, they end with it.
  *
- * @ref: the connection's list, each instance, each replica, and the work when it
+ * @ref: one of the connection's list, of each instance, of each replica, and of the work while it
  *	is queued
  * @users: instances; under @conn->lock
  * @list: entry of mrpc_conn.replicas; under @conn->lock
- * @conn: whose calls they take; a reference
- * @placement: for whom; an address that is compared
+ * @conn: the connection that makes the calls; a reference
+ * @placement: its placement; the address is only compared
  * @name: of the placement
- * @lock: @plan, @b, @waiting, and what replicas say; process context; a link's
+ * @lock: protects @plan, @b, @waiting, and the state of replicas; process context; a link's
  *	lock is taken inside
- * @plan: what is wanted, a reference, or NULL before the first call
+ * @plan: the wanted plan, a reference, or NULL before the first call
  * @applied: the plan that @b is made of, a reference; changed by @work
- * @b: those that get calls
- * @waiting: calls wait until somebody is fit
- * @chooser: the policy that chooses, or NULL: written by the owner of the transmit claim
- *	of @conn, whose instance keeps it; cleared, and read by who has no claim, under
- *	@chooser_lock
+ * @b: replicas that get calls
+ * @waiting: calls wait until a replica is fit
+ * @chooser: the policy that chooses, or NULL. The owner of the transmit claim of @conn writes it;
+ *	its instance keeps the policy. Under @chooser_lock it is cleared, and read without the claim
  * @done: tells @chooser how a call ended; set with the first chooser
- * @outcomes: its programs want to know how calls end; written as @chooser is
- * @choosers: those of all instances; under @chooser_lock
- * @chooser_lock: @choosers, and the run of the programs' done; a mutex: they take their time
- * @all: replicas, those that are leaving too; of @work
- * @work: makes and ends links; everything that takes time
+ * @outcomes: the chooser's programs want the outcomes of calls; written as @chooser is
+ * @choosers: choosers of all instances; under @chooser_lock
+ * @chooser_lock: protects @choosers, and the run of the programs' done; a mutex: runs take time
+ * @all: replicas, leaving ones included; of @work
+ * @work: makes and ends links; does everything that takes time
  */
 struct mrpc_replicas {
 	refcount_t ref;
@@ -160,8 +157,8 @@ static inline struct mrpc_replica *mrpc_replica_of(struct mrpc_member *m)
 }
 
 /*
- * What the operator has been told is so holds for every call from then on. Of a connection
- * that has ended what waits is dropped. Under set->lock.
+ * Is the applied plan not the wanted one? A setting confirmed to the operator must hold for every
+ * later call. If the connection has ended, waiting calls are dropped. Under set->lock.
  */
 static inline bool mrpc_replicas_behind(const struct mrpc_replicas *set)
 {

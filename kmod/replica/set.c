@@ -2,10 +2,9 @@
 /*
  * Sets of replicas: see replica.h.
  *
- * Picks, outcomes and the ends of links change the state of replicas under the
- * set's lock. Everything that takes time is done by the set's work, alone: it
- * brings the set to what is wanted, makes links, without waiting for them, and ends
- * those that are not needed any more.
+ * Picks, outcomes and ends of links change the state of replicas under the set's lock. The set's
+ * work alone does everything that takes time. It applies the wanted plan, makes links without
+ * waiting for them, and ends links that are not needed any more.
  */
 #include <linux/ktime.h>
 #include <linux/list.h>
@@ -36,7 +35,7 @@ static void mrpc_replicas_work(struct work_struct *work);
 /* -- references ----------------------------------------------------------------- */
 
 /**
- * mrpc_replica_plan_new() - an empty plan, to be filled
+ * mrpc_replica_plan_new() - make an empty plan, to be filled
  *
  * Return: the plan or NULL.
  */
@@ -69,7 +68,7 @@ void mrpc_replica_plan_put(struct mrpc_replica_plan *plan)
 EXPORT_SYMBOL_GPL(mrpc_replica_plan_put);
 
 /**
- * mrpc_replicas_drop() - end of a reference to a set
+ * mrpc_replicas_drop() - drop a reference to a set
  * @set: the set
  */
 void mrpc_replicas_drop(struct mrpc_replicas *set)
@@ -93,7 +92,7 @@ void mrpc_replica_put(struct mrpc_replica *replica)
 	mrpc_replicas_drop(set);
 }
 
-/* Have the work look, now. */
+/* Makes the set's work run now. */
 void mrpc_replicas_queue(struct mrpc_replicas *set)
 {
 	refcount_inc(&set->ref);
@@ -103,7 +102,7 @@ void mrpc_replicas_queue(struct mrpc_replicas *set)
 
 /* -- for engines ---------------------------------------------------------------- */
 
-/* Under conn->lock. One whose last user has gone finishes what it has. */
+/* Under conn->lock. A set without users only finishes its calls, so it is not found. */
 static struct mrpc_replicas *mrpc_replicas_find(struct mrpc_conn *conn,
 						const struct mrpc_placement *p)
 {
@@ -136,7 +135,7 @@ static struct mrpc_replicas *mrpc_replicas_new(struct mrpc_engine *e)
 }
 
 /**
- * mrpc_replicas_get() - the set of an instance's placement on its datapath
+ * mrpc_replicas_get() - get the set of an instance's placement on its datapath
  * @e: the instance; its create() calls this
  *
  * Context: process; may sleep.
@@ -167,7 +166,7 @@ struct mrpc_replicas *mrpc_replicas_get(struct mrpc_engine *e)
 EXPORT_SYMBOL_GPL(mrpc_replicas_get);
 
 /**
- * mrpc_replicas_put() - an instance does not need its set any more
+ * mrpc_replicas_put() - drop an instance's use of its set
  * @set: the set
  *
  * Context: process.
@@ -187,11 +186,11 @@ void mrpc_replicas_put(struct mrpc_replicas *set)
 EXPORT_SYMBOL_GPL(mrpc_replicas_put);
 
 /**
- * mrpc_replicas_follow() - this is what the operator wants
+ * mrpc_replicas_follow() - set the plan that the operator wants
  * @set: the set
- * @plan: what is wanted
+ * @plan: the wanted plan
  *
- * It is done soon. Cheap if it is what was wanted already.
+ * It is applied soon. Cheap if it is already the wanted one.
  *
  * Context: owner of the transmit claim of the set's connection.
  */
@@ -215,15 +214,15 @@ EXPORT_SYMBOL_GPL(mrpc_replicas_follow);
  * mrpc_replicas_pick() - give a call to a replica
  * @set: the set
  * @rpc: its request, among the engines
- * @wish: index of the replica that a policy wishes for, or -1
- * @keyed: the policy can go by a key
+ * @wish: index of the replica that a policy names, or -1
+ * @keyed: the policy can use a key
  * @key: its hash
  * @wake: when to ask again at the latest, ns; 0: the datapath is kicked
  *
- * The one that is wished for gets it if it is fit, whatever the plan says.
+ * The named replica gets the call if it is fit, whatever the plan says.
  *
  * Context: owner of the transmit claim of the set's connection.
- * Return: 0; -EAGAIN: it has to wait; -EHOSTUNREACH: nobody is fit, nor soon will be.
+ * Return: 0; -EAGAIN: the call has to wait; -EHOSTUNREACH: no replica is fit, or will soon be.
  */
 int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish, bool keyed,
 		       u64 key, u64 *wake)
@@ -271,7 +270,7 @@ int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish
 }
 EXPORT_SYMBOL_GPL(mrpc_replicas_pick);
 
-/* -- what links say ------------------------------------------------------------- */
+/* -- events of links ------------------------------------------------------------ */
 
 /* Under set->lock. Return: calls wait, and may go now: the caller kicks. */
 bool mrpc_replicas_stir(struct mrpc_replicas *set)
@@ -282,9 +281,9 @@ bool mrpc_replicas_stir(struct mrpc_replicas *set)
 	return waiting;
 }
 
-/* -- the work: bring the set to what is wanted ------------------------------------ */
+/* -- the work: apply the wanted plan ---------------------------------------------- */
 
-/* A name can mean another address than before: of an interface that was made anew. */
+/* Compares addresses, too: a name can mean another address if an interface was made again. */
 static bool mrpc_replica_same(const struct mrpc_replica_place *a,
 			      const struct mrpc_replica_place *b)
 {
@@ -321,7 +320,7 @@ static struct mrpc_replica *mrpc_replica_new(struct mrpc_replicas *set,
 	return replica;
 }
 
-/* Those that are not in @next leave. Under set->lock. */
+/* Marks replicas that are not in @next as leaving. Under set->lock. */
 static void mrpc_replicas_leave(struct mrpc_replicas *set, const struct mrpc_balance *next)
 {
 	struct mrpc_replica *replica;
@@ -334,7 +333,7 @@ static void mrpc_replicas_leave(struct mrpc_replicas *set, const struct mrpc_bal
 	}
 }
 
-/* Return: 0 or -ENOMEM: nothing has changed but for new ones, which are found again. */
+/* Return: 0; -ENOMEM: nothing has changed, except new replicas, which are found again. */
 static int mrpc_replicas_apply(struct mrpc_replicas *set, struct mrpc_replica_plan *plan)
 {
 	struct mrpc_balance next = { .policy = plan->policy, .max_bad = plan->max_bad,
@@ -388,7 +387,7 @@ static int mrpc_replicas_catch_up(struct mrpc_replicas *set)
 	return err;
 }
 
-/* Nobody uses the set any more, or its connection has ended: all leave. */
+/* The set has no users, or its connection has ended: all replicas leave. */
 static void mrpc_replicas_dissolve(struct mrpc_replicas *set)
 {
 	struct mrpc_balance none = { .max_bad = 1 };
@@ -399,7 +398,7 @@ static void mrpc_replicas_dissolve(struct mrpc_replicas *set)
 	spin_unlock(&set->lock);
 }
 
-/* Return: when to look again, ns; U64_MAX: when something happens. */
+/* Return: when to look again, ns; U64_MAX: at the next event. */
 static u64 mrpc_replica_tend(struct mrpc_replica *replica, const struct mrpc_member *m,
 			     struct mrpc_conn *link, u64 now)
 {
@@ -444,7 +443,7 @@ static u64 mrpc_replicas_tend(struct mrpc_replicas *set, bool ending)
 	return next;
 }
 
-/* Nobody uses it, and all its replicas are gone: so is the set. */
+/* Removes a set from its connection when it has no users and no replicas. */
 static void mrpc_replicas_leave_conn(struct mrpc_replicas *set)
 {
 	struct mrpc_conn *conn = set->conn;
@@ -486,7 +485,7 @@ static void mrpc_replicas_work(struct work_struct *work)
 }
 
 /**
- * mrpc_replicas_end() - a connection has ended, and so do the links of its replicas
+ * mrpc_replicas_end() - end the links of a connection's replicas
  * @conn: the connection; CLOSED
  *
  * Under conn->dp.change_lock, as its instances have left.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Sets of replicas, as policies and operators see them; see replica.h.
+ * Sets of replicas: the view of policies and operators; see replica.h.
  */
 #include "core/conn.h"
 #include "core/engine.h"
@@ -25,12 +25,12 @@ static u8 mrpc_replica_lb_state(const struct mrpc_member *m)
 }
 
 /**
- * mrpc_replicas_show() - what there is to choose from
+ * mrpc_replicas_show() - get the replicas to choose from
  * @set: the set
  * @c: out
  *
  * Context: owner of the transmit claim of the set's connection.
- * Return: true; false: there is no choice now, and @c is not to be used.
+ * Return: true; false: there is no choice now, and @c is not valid.
  */
 bool mrpc_replicas_show(struct mrpc_replicas *set, struct mrpc_candidates *c)
 {
@@ -65,13 +65,13 @@ bool mrpc_replicas_show(struct mrpc_replicas *set, struct mrpc_candidates *c)
 }
 
 /**
- * mrpc_replicas_look() - what one of a connection's replicas is doing
+ * mrpc_replicas_look() - get the state of one of a connection's replicas
  * @conn: the connection
  * @index: in the order of the operator's list, of the first set
  * @out: out
  *
- * Context: process; does not sleep. Return: how many replicas there are; -ENOENT: no such
- * one.
+ * Context: process; does not sleep. Return: number of replicas; -ENOENT: there is no replica
+ * @index.
  */
 int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_replica *out)
 {
@@ -102,7 +102,7 @@ int mrpc_replicas_look(struct mrpc_conn *conn, u32 index, struct mrpc_policy_rep
 }
 
 /**
- * mrpc_replicas_explain() - why nobody was fit
+ * mrpc_replicas_explain() - explain why no replica is fit
  * @set: the set
  * @buf: out: a sentence
  * @size: its bytes
@@ -138,9 +138,9 @@ static int mrpc_replica_put_counter(struct sk_buff *skb, const struct mrpc_repli
 }
 
 /**
- * mrpc_replicas_dump() - counters of each replica
+ * mrpc_replicas_dump() - put the counters of each replica
  * @set: the set
- * @skb: where to
+ * @skb: destination
  *
  * Return: 0 or -EMSGSIZE.
  */

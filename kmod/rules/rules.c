@@ -23,14 +23,14 @@
 #include "rules/rules.h"
 #include "rules/sets.h"
 
-/* What a ruleset keeps of schemas that no datapath has any more. */
+/* Limits of bindings kept for schemas that no datapath uses any more. */
 #define MRPC_UNUSED_MAX		64
 #define MRPC_UNUSED_BYTES	(4 << 20)
 
 /*
- * What rules may cost with one schema, which the operator has not chosen: rules and conditions,
- * times methods; and bytes of all bindings. Services of MRPC_BIND_METHODS methods go with all
- * rules. A service of more may not, and has no connections then.
+ * Limits of the cost of rules for one schema, which the operator has not chosen: rules and
+ * conditions, times methods; and bytes of all bindings. A service of up to MRPC_BIND_METHODS methods
+ * fits any rules. A service of more methods may not fit; it has no connections then.
  */
 #define MRPC_BIND_MAX		(1 << 20)
 #define MRPC_BIND_METHODS	64
@@ -161,7 +161,7 @@ static struct mrpc_bound_schema *mrpc_bound_find(struct list_head *list,
 	return NULL;
 }
 
-/* With so many users more, if it is there. Under rs->lock. */
+/* Finds a binding and adds @users to it. Under rs->lock. */
 static struct mrpc_bound_schema *mrpc_ruleset_use(struct mrpc_ruleset *rs,
 						  const struct mrpc_schema *schema, u32 users)
 {
@@ -181,7 +181,7 @@ static struct mrpc_bound_schema *mrpc_ruleset_use(struct mrpc_ruleset *rs,
 	return b;
 }
 
-/* Finds which rules can match a call of a schema: a bit of @fits for each. */
+/* Finds the rules that can match a call of a schema: sets a bit of @fits for each. */
 static void mrpc_bound_fits(const struct mrpc_bound_schema *b, const struct mrpc_rules *rules,
 			    unsigned long *fits)
 {
@@ -198,11 +198,11 @@ static void mrpc_bound_fits(const struct mrpc_bound_schema *b, const struct mrpc
 }
 
 /*
- * With so many users more: without any, what is found is not to be looked at. To bind a schema
- * that a peer has chosen may take a while: only the thread that brought it waits for that, and may
- * have bound it in vain.
+ * Finds or makes a binding and adds @users to it. With 0 users the caller must not use the result.
+ * A peer chose the schema, and binding it may take a while. Only the thread that brought it waits
+ * for that; its work may be in vain.
  *
- * Return: it, or ERR_PTR(-ENOMEM, -E2BIG, -EINTR).
+ * Return: the binding, or ERR_PTR(-ENOMEM, -E2BIG, -EINTR).
  */
 static struct mrpc_bound_schema *mrpc_ruleset_bind(struct mrpc_ruleset *rs,
 						   struct mrpc_schema *schema, u32 users)
@@ -258,7 +258,7 @@ static void mrpc_ruleset_unuse(struct mrpc_ruleset *rs, struct mrpc_bound_schema
 		mrpc_bound_free(b);
 }
 
-/* The next schema in use, with a reference, round and round; NULL: it is not in use. */
+/* The next schema, with a reference, in a circle; NULL: it is not in use. */
 static struct mrpc_schema *mrpc_ruleset_next(struct mrpc_ruleset *rs)
 {
 	struct mrpc_schema *schema = NULL;
@@ -280,8 +280,8 @@ static struct mrpc_schema *mrpc_ruleset_next(struct mrpc_ruleset *rs)
 /* -- the ruleset ----------------------------------------------------------------- */
 
 /**
- * mrpc_ruleset_free() - the end of rules
- * @rs: the ruleset, which nobody uses any more; or NULL
+ * mrpc_ruleset_free() - free rules
+ * @rs: the ruleset, which is not in use any more; or NULL
  *
  * Context: process; may sleep.
  */
@@ -304,9 +304,9 @@ void mrpc_ruleset_free(struct mrpc_ruleset *rs)
 EXPORT_SYMBOL_GPL(mrpc_ruleset_free);
 
 /*
- * Binds the schemas that @prev has. New ones come at the end, and are bound when they are needed.
- * A schema that is too large for the rules does not keep the operator from changing them: its
- * connections end when their turn comes.
+ * Binds the schemas of @prev ahead. New ones come at the end; they are bound on demand. A schema
+ * that is too large for the rules does not keep the operator from changing them: its connections
+ * end when their turn comes.
  */
 static int mrpc_ruleset_bind_ahead(struct mrpc_ruleset *rs, struct mrpc_ruleset *prev)
 {
@@ -351,11 +351,11 @@ static int mrpc_ruleset_fill(struct mrpc_ruleset *rs, const struct net *net,
 }
 
 /**
- * mrpc_ruleset_new() - the rules of a configuration
- * @g: the configuration in the making
+ * mrpc_ruleset_new() - make the rules of a configuration
+ * @g: the configuration being made
  * @param: index of its parameter of type MRPC_PARAM_RULES
- * @prev: of the configuration that it replaces, or NULL: what datapaths have of
- *	that one is bound at once, so that mrpc_ruleset_attach() is quick
+ * @prev: of the configuration that it replaces, or NULL. The schemas that datapaths use with that
+ *	one are bound at once, so that mrpc_ruleset_attach() is quick
  * @extack: why not
  *
  * Context: process; may sleep.
@@ -394,7 +394,7 @@ struct mrpc_ruleset *mrpc_ruleset_new(const struct mrpc_group *g, u32 param,
 EXPORT_SYMBOL_GPL(mrpc_ruleset_new);
 
 /**
- * mrpc_ruleset_detach() - a datapath does not use its rules any more
+ * mrpc_ruleset_detach() - end a datapath's use of its rules
  * @bc: the rules, bound to its datapath
  *
  * For destroy(). Context: process.
@@ -409,8 +409,8 @@ void mrpc_ruleset_detach(struct mrpc_bound_conn *bc)
 EXPORT_SYMBOL_GPL(mrpc_ruleset_detach);
 
 /*
- * The ruleset that it leaves goes on counting it, until it comes back, which then
- * needs no memory; or until that ruleset ends, mostly with the change.
+ * Moves a datapath to other rules. The old ruleset still counts it, until the datapath comes back,
+ * which then needs no memory, or until that ruleset ends, mostly with the change.
  */
 static void mrpc_ruleset_move(struct mrpc_bound_conn *bc, struct mrpc_bound_conn *made)
 {
@@ -423,12 +423,12 @@ static void mrpc_ruleset_move(struct mrpc_bound_conn *bc, struct mrpc_bound_conn
 /**
  * mrpc_ruleset_attach() - bind rules to the services of a datapath
  * @rs: the ruleset, or NULL
- * @e: the instance; its MRPC_ENGINE_RX_BYTES becomes as the rules need it
- * @bc: out; on failure unchanged. Back to the ruleset before there is none
+ * @e: the instance; its MRPC_ENGINE_RX_BYTES is set if the rules need it
+ * @bc: out; on failure unchanged. Going back to the ruleset before cannot fail
  *
- * For create() and configure(); destroy() is to call mrpc_ruleset_detach().
+ * For create() and configure(); destroy() must call mrpc_ruleset_detach().
  *
- * Context: process; may sleep, briefly where the services' schemas are known.
+ * Context: process; may sleep, shortly if the services' schemas are known.
  * Return: 0, -ENOMEM, -EINTR (a fatal signal), or -E2BIG: a service has too many methods.
  */
 int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
@@ -455,7 +455,7 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 		content |= made.services[i]->content;
 	}
 	mrpc_ruleset_move(bc, &made);
-	/* Only of what this end receives. */
+	/* Only for messages that this end receives. */
 	if (content & BIT(e->conn->accepted ? MRPC_RULE_REQUEST : MRPC_RULE_REPLY))
 		e->flags |= MRPC_ENGINE_RX_BYTES;
 	else
@@ -465,7 +465,7 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 EXPORT_SYMBOL_GPL(mrpc_ruleset_attach);
 
 /**
- * mrpc_ruleset_unfit() - how many rules match no call of the services seen so far
+ * mrpc_ruleset_unfit() - number of rules that match no call of the services seen so far
  * @rs: the rules
  *
  * Context: process. Return: a number of rules; all of them before there is a service.
@@ -482,8 +482,9 @@ u32 mrpc_ruleset_unfit(struct mrpc_ruleset *rs)
 EXPORT_SYMBOL_GPL(mrpc_ruleset_unfit);
 
 /*
- * What cannot be copied is not at hand, and the rules that need it are undecided.
- * Where nothing was received it stays out, so that it is never read unchecked.
+ * Makes the view of a message for rules. If the content cannot be copied, it is missing, and rules
+ * that need it are undecided. Bytes that were not received stay out, so that they are never read
+ * unchecked.
  */
 static void mrpc_ruleset_view(struct mrpc_rpc *rpc, bool content, struct mrpc_view *view)
 {
@@ -497,12 +498,12 @@ static void mrpc_ruleset_view(struct mrpc_rpc *rpc, bool content, struct mrpc_vi
 }
 
 /**
- * mrpc_ruleset_judge() - the first rule that matches a message
+ * mrpc_ruleset_judge() - find the first rule that matches a message
  * @bc: the rules, bound to its datapath
- * @rpc: the message, in the hands of the engine
+ * @rpc: the message, which the engine holds
  *
- * Content that rules look at is copied first, so that what was looked at is what
- * is sent.
+ * Content that rules read is copied first. So the bytes that were checked are the bytes that are
+ * sent.
  *
  * Context: owner of the direction's claim; may sleep.
  */

@@ -2,9 +2,8 @@
 /*
  * Named sets; see sets.h.
  *
- * The keys of a set are edited in place while calls look them up. A set that is
- * full is copied to a larger one, and the rules that use it get that; the old
- * one is freed after a grace period.
+ * The keys of a set are edited in place while calls look them up. A full set is copied to a larger
+ * one, and the rules that use it get the new one. The old one is freed after a grace period.
  */
 #include <linux/list.h>
 #include <linux/random.h>
@@ -21,7 +20,7 @@
 static DEFINE_MUTEX(mrpc_sets_lock);
 static LIST_HEAD(mrpc_sets);	/* under mrpc_sets_lock */
 
-static u32 mrpc_sets_id;	/* likewise */
+static u32 mrpc_sets_id;	/* under mrpc_sets_lock */
 
 static struct mrpc_set_body *mrpc_set_body_new(u32 kind, u32 keys, u64 bytes)
 {
@@ -146,7 +145,7 @@ int mrpc_sets_remove(const struct net *net, const char *name, struct netlink_ext
 		NL_SET_ERR_MSG_FMT(extack, "there is no set '%s'", name);
 		err = -ENOENT;
 	} else {
-		/* A use begins under mrpc_sets_lock. */
+		/* Uses are added under mrpc_sets_lock. */
 		mutex_lock(&ns->lock);
 		if (list_empty(&ns->uses)) {
 			list_del(&ns->list);
@@ -191,7 +190,7 @@ struct mrpc_named_set *mrpc_sets_find(const struct net *net, const char *name,
  * @net: the network namespace
  * @after: id of the one before, 0 for the first
  *
- * Its lock is for who looks at the keys. Context: process; may sleep.
+ * The set's lock protects its keys while the caller reads them. Context: process; may sleep.
  * Return: the set with a reference, or NULL.
  */
 struct mrpc_named_set *mrpc_sets_next(const struct net *net, u32 after)
@@ -212,7 +211,7 @@ struct mrpc_named_set *mrpc_sets_next(const struct net *net, u32 after)
 
 /* -- keys ------------------------------------------------------------------------ */
 
-/* Room for twice what there is, and for a key more. Under ns->lock. */
+/* Makes room for twice the present keys, and for one more. Under ns->lock. */
 static int mrpc_named_set_grow(struct mrpc_named_set *ns, u32 len)
 {
 	struct mrpc_set_body *old = ns->body, *body;
@@ -299,8 +298,8 @@ int mrpc_named_set_del(struct mrpc_named_set *ns, const void *key, u32 len,
 /* -- uses ------------------------------------------------------------------------ */
 
 /**
- * mrpc_set_use() - give rules a set, and every later form of it
- * @use: to be kept until mrpc_set_unuse()
+ * mrpc_set_use() - give rules a set, and every later version of it
+ * @use: valid until mrpc_set_unuse()
  * @net: the network namespace
  * @rules: the rules
  * @index: of the set in them
@@ -334,7 +333,7 @@ int mrpc_set_use(struct mrpc_set_use *use, const struct net *net, struct mrpc_ru
 }
 
 /**
- * mrpc_set_unuse() - the rules are not evaluated any more
+ * mrpc_set_unuse() - end the use of a set by rules that are not evaluated any more
  * @use: zero, or from mrpc_set_use()
  *
  * Context: process; may sleep.

@@ -23,18 +23,18 @@ struct netlink_ext_ack;
 /**
  * struct mrpc_named_set - a set of a network namespace
  *
- * Reference counted: the list of all holds one until it is removed, each use one,
- * each looker-up one.
+ * Reference counted: one of the list of all until it is removed, one of each use, one of each
+ * look-up.
  *
  * @ref: references
  * @list: entry of the list of all, in order of @id
- * @net: whose; not a reference: it goes from the list with the namespace
+ * @net: its namespace; not a reference: the set leaves the list with the namespace
  * @id: unique in this boot
  * @name: unique in the namespace
  * @kind: enum mrpc_set_kind
- * @lock: @body, @uses, and who edits the keys
+ * @lock: protects @body and @uses, and serialises edits of the keys
  * @body: the keys
- * @grown: raised when they get another @body, and so another order
+ * @grown: raised when it gets another @body, and so another order of keys
  * @uses: struct mrpc_set_use, by its list
  */
 struct mrpc_named_set {
@@ -51,7 +51,7 @@ struct mrpc_named_set {
 };
 
 /**
- * struct mrpc_set_body - what is replaced when a set grows
+ * struct mrpc_set_body - the part that is replaced when a set grows
  * @rcu: for the free
  * @set: the keys
  */
@@ -64,7 +64,7 @@ struct mrpc_set_body {
  * struct mrpc_set_use - rules that refer to a set
  * @list: entry of mrpc_named_set.uses; under its lock
  * @set: a reference, or NULL
- * @rules: which keep the pointer to the keys
+ * @rules: the rules, which have the pointer to the keys
  * @index: in the rules' sets
  */
 struct mrpc_set_use {

@@ -3,11 +3,11 @@
  * The loop transport: calls between two sessions of one host, without the
  * network stack.
  *
- * A link is a pair of ends. What one end sends is put on the other's input
- * list, with a reference to its rpc, and the receiving session's own context
- * copies it from the sender's heap straight to its place. The reference is
- * dropped then, and with it the sender's blocks become free. Nothing is allocated
- * on the way, so nothing but the end of the link can make it fail.
+ * A link is a pair of ends. A send puts the call on the input list of the
+ * other end, with a reference to its rpc. The context of the receiving session
+ * copies the call from the sender's heap straight to its place. Then it drops
+ * the reference, and the sender's blocks become free. Nothing is allocated on
+ * the way, so a send fails only if the link ends.
  */
 #include <linux/hashtable.h>
 #include <linux/jhash.h>
@@ -43,27 +43,27 @@
 /**
  * struct mrpc_loop_end - one end of a link
  *
- * Reference counted: its own connection (before there is one, the backlog)
- * holds one, its peer one.
+ * Reference counted. The connection of the end holds one reference; before
+ * there is a connection, the backlog holds it. The peer holds another one.
  *
- * What waits in @input holds the sender's call, and so the sender's session: it
- * belongs to the sender, who takes it back when its end is released. Only what
- * the receiver is copying at that moment is not on the list.
+ * A call in @input holds the sender's session. It belongs to the sender, which
+ * takes it back when the sender's end is released. Only the call that the
+ * receiver copies at that moment is not on the list.
  *
  * @ref: references
- * @lock: @conn, @peer, @input, @nr, @bytes, @full, @eof, @closed; taken in process
- *	context only. Two ends are never locked at once, and nothing is taken inside
+ * @lock: protects @conn, @peer, @input, @nr, @bytes, @full, @eof, @closed. Taken in process
+ *	context only. Two ends are never locked at once; no lock is taken under it
  * @conn: the connection; NULL after release
- * @peer: the other end; a reference until release. Cleared by the release of
- *	this end only, when no send or receive runs
+ * @peer: the other end; a reference until release. Only the release of this end
+ *	clears it, when no send or receive runs
  * @input: calls from the peer, by mrpc_call.loop
- * @nr: calls in @input, and the one being copied
- * @bytes: of them
+ * @nr: calls in @input, plus the call that is being copied
+ * @bytes: bytes of these calls
  * @full: the peer wants a kick when there is room
- * @eof: nothing more comes: the peer was released
- * @closed: nothing more may be put on @input: this end was released
- * @unsaid: the peer was not told of the last message, as more were to follow; of the owner
- *	of the transmit claim
+ * @eof: no more calls come: the peer was released
+ * @closed: no more calls may be put on @input: this end was released
+ * @unsaid: the peer was not kicked for the last message, because more were to follow.
+ *	The owner of the transmit claim owns this field
  * @down: send and receive fail
  * @accept: entry of the listener's list until accepted; under its lock
  */
@@ -86,14 +86,14 @@ struct mrpc_loop_end {
 /**
  * struct mrpc_loop_port - a listener's name
  *
- * Owned by its listener, from listen to unlisten; immutable but for the lists.
+ * Owned by its listener, from listen to unlisten; immutable except for the lists.
  *
  * @node: entry of mrpc_loop_ports; under mrpc_loop_lock
  * @net: the name is known in this namespace
  * @l: the listener
  * @addr: the name
- * @addr_len: its bytes
- * @limit: most ends that may wait
+ * @addr_len: bytes of @addr
+ * @limit: highest @waiting
  * @waiting: ends that wait; under mrpc_loop_lock
  * @backlog: ends that wait to be accepted; under mrpc_loop_lock
  */
@@ -111,14 +111,14 @@ struct mrpc_loop_port {
 static DEFINE_SPINLOCK(mrpc_loop_lock);
 static DEFINE_HASHTABLE(mrpc_loop_ports, 12);	/* by namespace and name; under mrpc_loop_lock */
 
-/* The sender's blocks are no longer read. */
+/* Drops a call of an input list: the receiver no longer reads the sender's blocks. */
 static void mrpc_loop_drop(struct mrpc_call *call)
 {
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
 }
 
-/* What is on a list that nobody else sees. */
+/* Drops all calls of a list that only the caller sees. */
 static void mrpc_loop_drop_all(struct list_head *list)
 {
 	struct mrpc_call *call, *next;
@@ -146,7 +146,7 @@ static struct mrpc_loop_end *mrpc_loop_end_new(void)
 	return end;
 }
 
-/* The connection of an end, with a reference, or NULL. */
+/* Returns the connection of an end, with a reference, or NULL. */
 static struct mrpc_conn *mrpc_loop_conn(struct mrpc_loop_end *end)
 {
 	struct mrpc_conn *conn;
@@ -181,7 +181,7 @@ static int mrpc_loop_check(const void *addr, u32 addr_len, const char **why)
 	return -EINVAL;
 }
 
-/* Users choose names: which of them share a bucket is not to be guessed. */
+/* Users choose the names. The seed keeps them from guessing which names share a bucket. */
 static u32 mrpc_loop_hash(struct net *net, const void *addr, u32 addr_len)
 {
 	static u32 seed __read_mostly;
@@ -190,7 +190,7 @@ static u32 mrpc_loop_hash(struct net *net, const void *addr, u32 addr_len)
 	return jhash(addr, addr_len, seed ^ net_hash_mix(net));
 }
 
-/* Under mrpc_loop_lock. @hash: mrpc_loop_hash() */
+/* The caller holds mrpc_loop_lock. @hash: from mrpc_loop_hash() */
 static struct mrpc_loop_port *mrpc_loop_find(struct net *net, const void *addr, u32 addr_len,
 					     u32 hash)
 {
@@ -295,9 +295,9 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 }
 
 /*
- * This end ends: the peer sees it. What waits at either end goes now. What the
- * peer's sent is of no use to anybody; what this end sent would keep its session
- * for as long as the peer does not read.
+ * Ends this end and tells the peer. Drops the calls that wait at both ends.
+ * The calls of the peer are of no more use. The calls of this end would keep
+ * its session for as long as the peer does not read.
  */
 static void mrpc_loop_hangup(struct mrpc_loop_end *end)
 {
@@ -395,7 +395,7 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 		WRITE_ONCE(peer->full, true);
 		err = -EAGAIN;
 	} else {
-		/* Before the receiver can drop them. */
+		/* Takes the references before the receiver can drop them. */
 		mrpc_call_get(call);
 		mrpc_call_sent_get(call);
 		list_add_tail(&call->loop, &peer->input);
@@ -417,7 +417,7 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 	return err;
 }
 
-/* A round ends. If more was to follow, and does not follow now, nobody has told the peer. */
+/* Ends a round. Kicks the peer if the last send left this to a message that did not follow. */
 static void mrpc_loop_flush(struct mrpc_conn *conn)
 {
 	struct mrpc_loop_end *end = conn->link.priv;
@@ -429,8 +429,8 @@ static void mrpc_loop_flush(struct mrpc_conn *conn)
 }
 
 /*
- * Messages are handed over whole, but the bytes before the last chunk count as sent:
- * so others have their turns meanwhile.
+ * Sends a message whole, with its last chunk. The bytes before the last chunk only count
+ * as sent, so that other calls have their turns meanwhile.
  */
 static int mrpc_loop_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
 {
@@ -440,7 +440,7 @@ static int mrpc_loop_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u3
 	return 0;
 }
 
-/* The peer has been asked to say when there is room, or there is some. */
+/* No credit while the peer is asked to kick this end when there is room. */
 static u32 mrpc_loop_credit(struct mrpc_conn *conn, u32 chunk)
 {
 	struct mrpc_loop_end *end = conn->link.priv;
@@ -448,7 +448,7 @@ static u32 mrpc_loop_credit(struct mrpc_conn *conn, u32 chunk)
 	return READ_ONCE(end->peer->full) ? 0 : U32_MAX;
 }
 
-/* Take the next message off the input, to copy it. NULL: none; @eof: for ever. */
+/* Takes the next message off the input, to copy it. NULL: none; with @eof: none will come. */
 static struct mrpc_call *mrpc_loop_take(struct mrpc_loop_end *end, bool *eof)
 {
 	struct mrpc_call *call;
@@ -462,7 +462,7 @@ static struct mrpc_call *mrpc_loop_take(struct mrpc_loop_end *end, bool *eof)
 	return call;
 }
 
-/* Not now. Return: false: never, the sender has gone meanwhile. */
+/* Puts a taken message back, for later. Return: false: the sender has gone, do not copy it. */
 static bool mrpc_loop_untake(struct mrpc_loop_end *end, struct mrpc_call *call)
 {
 	bool eof;
@@ -475,7 +475,7 @@ static bool mrpc_loop_untake(struct mrpc_loop_end *end, struct mrpc_call *call)
 	return !eof;
 }
 
-/* A message that was taken is done with. */
+/* Drops a taken message and kicks the peer if it waits for room. */
 static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 {
 	u64 total = mrpc_rpc_total(&call->rpc);
@@ -498,7 +498,7 @@ static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 	}
 }
 
-/* A message may have 1 GiB, in one piece or in many: let others run meanwhile. */
+/* A message may have 1 GiB, in one piece or in many: yields the processor each 1 MiB. */
 static void mrpc_loop_copy(struct mrpc_sink *sink, const u8 *from, u32 len, u32 *since)
 {
 	while (len) {
@@ -516,7 +516,7 @@ static void mrpc_loop_copy(struct mrpc_sink *sink, const u8 *from, u32 len, u32 
 	}
 }
 
-/* The byte section: from the sender's copy or heap straight to its place. */
+/* Copies the byte section from the sender's copy or heap straight to its place. */
 static void mrpc_loop_body(const struct mrpc_rpc *rpc, u32 head, struct mrpc_sink *sink)
 {
 	u32 i, since = 0;
@@ -573,9 +573,10 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 			return budget;
 		if (READ_ONCE(end->down))
 			return -ESHUTDOWN;
-		/* Needs no lock. Who writes these kicks afterwards, by setting RX_READY, and
-		 * we have cleared that before we look, both with full barriers: either this
-		 * sees what he wrote, or there is another round.
+		/* Needs no lock. A writer of these fields kicks this end after the write,
+		 * which sets RX_READY. The owner of the receive claim clears RX_READY before
+		 * it looks here. Both have full barriers: either this sees what the writer
+		 * wrote, or there is another round.
 		 */
 		if (!READ_ONCE(end->nr) && !READ_ONCE(end->eof))
 			return frames;
@@ -600,7 +601,7 @@ static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
 	WRITE_ONCE(end->down, true);
 }
 
-/* Has the peer something to read? */
+/* Returns true if the peer still has messages to read. */
 static bool mrpc_loop_busy(struct mrpc_conn *conn)
 {
 	struct mrpc_loop_end *end = conn->link.priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * What transports with sockets share: how one is made for an application, and its callbacks, which
- * run in softirq or a sender's backlog, and only set flags and wake.
+ * What transports with sockets share: making a socket for an application, and the callbacks of a
+ * socket. The callbacks run in softirq or a sender's backlog; they only set flags and wake.
  */
 #include "core/conn.h"
 #include "egress/port.h"
@@ -34,8 +34,8 @@ static void mrpc_sock_write_space(struct sock *sk)
 }
 
 /*
- * Keeps the error of a socket. Sending and receiving take it out of the socket: the one that comes
- * second would see an orderly end or a broken pipe.
+ * Keeps the error of a socket. Send and receive take the error out of the socket: the second of
+ * them would see an orderly end or a broken pipe.
  */
 static void mrpc_sock_note_error(struct mrpc_conn *conn, const struct sock *sk)
 {
@@ -45,7 +45,7 @@ static void mrpc_sock_note_error(struct mrpc_conn *conn, const struct sock *sk)
 		cmpxchg(&conn->link.err, 0, -err);
 }
 
-/* Connected; or reset, or the end of the stream: the receive side finds out which. */
+/* The socket is connected, was reset or its stream ended: the receive side finds out which. */
 static void mrpc_sock_state_change(struct sock *sk)
 {
 	struct mrpc_conn *conn;
@@ -63,12 +63,13 @@ static void mrpc_sock_state_change(struct sock *sk)
 
 /**
  * mrpc_sock_hook() - make a socket's events a connection's
+ * mrpc_sock_hook() - make the events of a socket those of a connection
  * @conn: the connection
  * @sk: the socket; its sk_user_data refers to @conn until mrpc_sock_unhook()
- * @hooks: out: what to give to that
+ * @hooks: out: what to give to mrpc_sock_unhook()
  *
  * Context: process.
- * Return: 0; -EALREADY: it is somebody else's.
+ * Return: 0; -EALREADY: another user has taken the socket.
  */
 int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hooks *hooks)
 {
@@ -97,7 +98,7 @@ EXPORT_SYMBOL_GPL(mrpc_sock_hook);
  * @sk: the socket
  * @hooks: from mrpc_sock_hook()
  *
- * No callback into the connection follows. Context: process.
+ * No callback into the connection runs afterwards. Context: process.
  */
 void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks)
 {
@@ -111,16 +112,17 @@ void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks)
 EXPORT_SYMBOL_GPL(mrpc_sock_unhook);
 
 /**
- * mrpc_sock_new() - a socket for an IP address that an application has given
- * @net: its namespace
+ * mrpc_sock_new() - make a socket for an IP address that an application gave
+ * @net: the namespace of the socket
  * @protocol: IPPROTO_TCP or IPPROTO_UDP
  * @addr: the address
- * @addr_len: its bytes, at most those of @ss
- * @ss: out: the address, zero behind it
- * @sock: out
- * @why: out: why not, where the errno does not say it
+ * @addr_len: bytes of @addr, at most those of @ss
+ * @ss: out: the address, followed by zeros
+ * @sock: out: the socket
+ * @why: out: the reason of a failure that the errno does not tell
  *
- * A user's: hooks, accounting and a reference to the namespace. Context: process; may sleep.
+ * It is a user's socket: security hooks and accounting apply, and it holds a reference to the
+ * namespace. Context: process; may sleep.
  * Return: 0 or a negative errno.
  */
 int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
@@ -137,7 +139,7 @@ int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 	}
 	err = __sock_create(net, ss->ss_family,
 			    protocol == IPPROTO_TCP ? SOCK_STREAM : SOCK_DGRAM, protocol, sock, 0);
-	/* "Any address" is that of both families, whatever net.ipv6.bindv6only says. */
+	/* "Any address" means both families, whatever net.ipv6.bindv6only says. */
 	if (!err && ss->ss_family == AF_INET6)
 		(*sock)->sk->sk_ipv6only = false;
 	return err;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/app uapi/linux/mrpc.h kmod/core/session kmod/core/qp */
 /*
- * The interface itself: layouts, sizes, pointers, order, permissions. Built for
- * 64 and for 32 bits, which must agree.
+ * The interface itself: layouts, sizes, pointers, order, permissions. The test is built for 64
+ * and for 32 bits, which must agree.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -108,7 +108,7 @@ TEST(round_trip_loop)
 	round_trip("loop");
 }
 
-/* A page of arguments whose end is the end of what is mapped. */
+/* A page for arguments. The mapping ends at its end. */
 static uint8_t *edge_page(void)
 {
 	uint8_t *p = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -121,7 +121,7 @@ static uint8_t *edge_page(void)
 static const struct ioctl_of {
 	unsigned int cmd;
 	uint32_t size;
-	int ok;		/* what zeros in it are answered with, once set up */
+	int ok;		/* the answer to zeros, once set up */
 } ioctls[] = {
 	{ MRPC_IOC_REGION, sizeof(struct mrpc_region_add), -EINVAL },
 	{ MRPC_IOC_QP, sizeof(struct mrpc_qp_setup), -EINVAL },
@@ -166,7 +166,7 @@ TEST(size_field)
 		memset(page, 0, 8192);
 		page[size + 7] = 1;
 		CHECK_EQ(with_size(s.fd, cmd, page, size + 8), -E2BIG);
-		/* Beyond what it says nothing is looked at. */
+		/* The kernel reads nothing beyond the given size. */
 		CHECK_EQ(with_size(s.fd, cmd, page, size), ioctls[i].ok);
 	}
 	raw_close(&s);
@@ -186,10 +186,10 @@ TEST(pointers)
 		CHECK_EQ(raw_ioctl(s.fd, ioctls[i].cmd, (void *)1), -EFAULT);
 		CHECK_EQ(raw_ioctl(s.fd, ioctls[i].cmd, page + 8192), -EFAULT);
 		CHECK_EQ(raw_ioctl(s.fd, ioctls[i].cmd, (void *)(long)-4096), -EFAULT);
-		/* It begins in the last page and ends behind it. */
+		/* The argument begins in the last page and ends behind it. */
 		memset(page, 0, 8192);
 		CHECK_EQ(with_size(s.fd, ioctls[i].cmd, page + 8192 - size + 4, size), -EFAULT);
-		/* At its very end, and not aligned. */
+		/* The argument at the very end of the page, then not aligned. */
 		memset(page, 0, 8192);
 		CHECK_EQ(with_size(s.fd, ioctls[i].cmd, page + 8192 - size, size), ioctls[i].ok);
 		memset(page, 0, 8192);
@@ -198,7 +198,7 @@ TEST(pointers)
 	raw_close(&s);
 }
 
-/* A number says direction and size; any size is taken, as the argument says its own. */
+/* A number has direction and size. Any size is accepted, as the argument has its own. */
 TEST(numbers)
 {
 	uint8_t page[4096];
@@ -224,7 +224,7 @@ TEST(numbers)
 	raw_close(&s);
 }
 
-/* With @arg where the kernel can read it and not write it. */
+/* Calls ioctl with @arg in memory that the kernel can read but not write. */
 static int no_answer(int fd, unsigned int cmd, const void *arg, uint32_t size)
 {
 	uint8_t *page = edge_page();
@@ -251,7 +251,7 @@ static bool is_left(const char *what, unsigned int nr)
 	return false;
 }
 
-/* What its application cannot be told of is not there. */
+/* If the kernel cannot return the result, it keeps no object. */
 TEST(no_answer)
 {
 	struct mrpc_setup setup = { .size = sizeof(setup) };
@@ -321,7 +321,7 @@ TEST(order)
 	CHECK_EQ(raw_ioctl(fd, _IOR(MRPC_IOC_MAGIC, 1, struct mrpc_region_add), page), -ENOTTY);
 	close(fd);
 
-	/* What SETUP refuses, and then takes. */
+	/* Arguments that SETUP refuses, and then some that it accepts. */
 	fd = raw_device();
 	setup = (struct mrpc_setup){ .size = sizeof(setup), .flags = 1 };
 	CHECK_EQ(raw_ioctl(fd, MRPC_IOC_SETUP, &setup), -EINVAL);
@@ -394,7 +394,7 @@ TEST(queue_pairs)
 	raw_close(&s);
 }
 
-/* Only who may open the device gets in. */
+/* Only a process that may open the device gets in. */
 TEST(permissions)
 {
 	struct stat st;
@@ -419,7 +419,7 @@ TEST(permissions)
 	CHECK_EQ(status, 0);
 }
 
-/* A process that is not root, but of the device's group, can do everything. */
+/* A process that is not root, but in the device's group, can do everything. */
 TEST(not_root)
 {
 	pid_t pid;
@@ -440,7 +440,7 @@ TEST(not_root)
 	CHECK_EQ(status, 0);
 }
 
-/* Random arguments, with what would only take long or much taken out. */
+/* Random arguments, without those that would only take long or much memory. */
 TEST(garbage)
 {
 	uint64_t rnd = raw_now() | 1, until = raw_now() + 8 * RAW_S;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/app kmod/call/client kmod/core/qp */
 /*
- * Descriptors with each field wrong in turn, and messages with each reference
- * wrong. All are refused with a status and a sentence, by both ways into the
- * kernel, and hurt nobody else.
+ * Descriptors with each field wrong in turn, and messages with each reference wrong. The kernel
+ * refuses all of them with a status and a sentence, on both ways into it. No other call is
+ * affected.
  */
 #include <errno.h>
 
@@ -58,7 +58,7 @@ static void check_refusal(const struct mrpc_cqe *cqe, const struct mrpc_sqe *sqe
 	raw_done(&p.c, cqe);
 }
 
-/* Refused in both ways, with a sentence that has a word in it. */
+/* The kernel refuses it on both ways. The sentence contains @word. */
 static void refused(const struct mrpc_sqe *sqe, u16 status, const char *what, const char *word)
 {
 	struct mrpc_cqe cqe;
@@ -107,7 +107,7 @@ static void call_fields(const char *how)
 	REFUSED(root, 0xfffffff8, MRPC_INVALID_ARGUMENT, NULL);
 	REFUSED(meta_len, MRPC_MAX_META + 1, MRPC_INVALID_ARGUMENT, "8192");
 	REFUSED(meta_len, ~0U, MRPC_INVALID_ARGUMENT, "8192");
-	REFUSED(meta_len, 6, MRPC_INVALID_ARGUMENT, "malformed");	/* at 0 is no metadata */
+	REFUSED(meta_len, 6, MRPC_INVALID_ARGUMENT, "malformed");	/* no metadata at 0 */
 	check_good();
 	raw_pair_end(&p);
 }
@@ -122,7 +122,7 @@ TEST(call_loop)
 	call_fields("loop");
 }
 
-/* Fields that may have any value. */
+/* Fields for which any value is allowed. */
 TEST(call_harmless)
 {
 	struct mrpc_cqe cqe;
@@ -150,7 +150,7 @@ TEST(call_harmless)
 	raw_pair_end(&p);
 }
 
-/* An accepted connection is no way for calls; a listener is no connection. */
+/* Calls cannot go over an accepted connection, or over a listener. */
 TEST(not_for_calls)
 {
 	struct mrpc_sqe sqe = { .op = MRPC_OP_CALL };
@@ -237,7 +237,7 @@ static void message(const char *how)
 	data_is(last, 1, MRPC_INVALID_ARGUMENT);
 	data_is(last - 100, 101, MRPC_INVALID_ARGUMENT);
 	data_is(0, last + 1, MRPC_INVALID_ARGUMENT);
-	/* More than any peer would take, before it is too much for the heap. */
+	/* More than any peer would take; also more than the heap has. */
 	data_is(0, 0x7fffffff, MRPC_RESOURCE_EXHAUSTED);
 	data_is(0, 0xffffffff, MRPC_RESOURCE_EXHAUSTED);
 	data_is(-(int32_t)root, 0xffffffff, MRPC_RESOURCE_EXHAUSTED);
@@ -269,7 +269,7 @@ TEST(message_loop)
 	message("loop");
 }
 
-/* A heap of two regions: a block that crosses from one into the other. */
+/* A heap of two regions, and a block that crosses from one into the other. */
 TEST(across_regions)
 {
 	struct test_Blob *b;
@@ -280,7 +280,7 @@ TEST(across_regions)
 	CHECK_EQ(raw_region(&p.c, MRPC_REGION_SEND, 65536, &base, &off), 0);
 	CHECK_EQ(base, p.c.send_len);
 	data_is(p.c.send_len - root - 16, 32, MRPC_INVALID_ARGUMENT);
-	/* Inside the second it is all right. */
+	/* A block inside the second region is accepted. */
 	b = blob();
 	b->data = (struct mrpc_ref){ base - root, 100 };
 	sqe = good();
@@ -324,7 +324,7 @@ TEST(operations)
 	raw_pair_end(&p);
 }
 
-/* A call takes the blocks of others along: they are free before it begins. */
+/* A call releases blocks of other calls: they are free before it begins. */
 TEST(call_releases)
 {
 	uint32_t large, held[2] = { 0 }, nr = 0, i;
@@ -332,7 +332,7 @@ TEST(call_releases)
 
 	begin("tcp4");
 	large = raw_blob(&p.c, 2, 100000, NULL);
-	/* More than the receive heap holds; of two calls one gives both blocks back. */
+	/* More than the receive heap holds. Every second call gives both blocks back. */
 	for (i = 0; i < 600; i++) {
 		c = (struct mrpc_call_sync){ .size = sizeof(c), .sqe = good() };
 		c.sqe.root = large;
@@ -347,7 +347,7 @@ TEST(call_releases)
 		held[nr++] = c.cqe.block;
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), 600);
-	/* The good one comes back, for the other there is no call. */
+	/* The valid block is released; for the other one the call fails. */
 	c = (struct mrpc_call_sync){ .size = sizeof(c), .nr = 2, .sqe = good() };
 	c.blocks[0] = 12345;
 	c.blocks[1] = held[0];
@@ -358,7 +358,7 @@ TEST(call_releases)
 	raw_pair_end(&p);
 }
 
-/* An entry that is no call is refused with its user_data. */
+/* An entry that is not a call is refused with its user_data. */
 static void error(struct raw_qp *q, const struct mrpc_sqe *sqe, u16 status)
 {
 	struct mrpc_cqe cqe;
@@ -379,7 +379,7 @@ TEST(release)
 
 	begin("tcp4");
 	sqe.user_data = 77;
-	/* Blocks of the kernel's choice: one is ours, all others are wrong. */
+	/* Blocks that the kernel chose: one is valid, all others are wrong. */
 	struct mrpc_sqe call = good();
 
 	CHECK_EQ(raw_call(&p.c, &call, &cqe), 0);
@@ -412,7 +412,7 @@ TEST(release)
 	sqe.resv = 1;
 	error(&qp, &sqe, MRPC_INVALID_ARGUMENT);
 	sqe.resv = 0;
-	/* Once it is right, and says nothing; the second time is wrong. */
+	/* The first time it is valid, and has no completion. The second time it is wrong. */
 	CHECK(raw_push(&qp, &sqe));
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	CHECK_EQ(raw_ready(&qp), 0);
@@ -422,7 +422,7 @@ TEST(release)
 	raw_pair_end(&p);
 }
 
-/* The server's answer with something wrong: it is told, and the caller, too. */
+/* The server's reply has a fault: the server and the caller are both told. */
 static void reply_wrong(struct raw_qp *sq, struct mrpc_sqe *reply, u16 expect, u16 caller)
 {
 	unsigned int nr = p.srv.nr_hung;
@@ -480,7 +480,7 @@ TEST(reply)
 	raw_pair_end(&p);
 }
 
-/* A reply to nothing: late, twice, guessed, elsewhere. It completes as SENT. */
+/* A reply without a call: late, twice, guessed, from another session. It completes as SENT. */
 TEST(reply_to_nothing)
 {
 	struct mrpc_sqe sqe, r = { .op = MRPC_OP_REPLY, .user_data = 99 };
@@ -501,7 +501,7 @@ TEST(reply_to_nothing)
 		CHECK(raw_push(&sq, &r));
 		raw_expect(&sq, &cqe, MRPC_CQE_SENT, 5 * RAW_S);
 		CHECK_EQ(cqe.user_data, 99);
-		/* The sixth is the right one. */
+		/* The sixth reply is the right one. */
 		CHECK_MSG(cqe.status == (i == 5 ? MRPC_OK : MRPC_CANCELLED), "case %d: status %u",
 			  i, cqe.status);
 	}
@@ -514,7 +514,7 @@ TEST(reply_to_nothing)
 	raw_pair_end(&p);
 }
 
-/* What enter refuses; and a submission queue whose tail cannot be. */
+/* Arguments that ENTER refuses, and a submission queue with an impossible tail. */
 TEST(enter)
 {
 	struct mrpc_enter e = { .size = sizeof(e) };

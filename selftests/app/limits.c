@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/core/user kmod/core/heap kmod/core/session kmod/app */
 /*
- * What one user may have, what the memory controller sees, and allocations that
- * fail.
+ * The limits of one user, the charges of the memory controller, and allocations that fail.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +25,7 @@ static void knob(const char *name, unsigned long value)
 	CHECK_MSG(raw_file_write(path, text), "%s: %m", path);
 }
 
-/* Runs as nobody, who may open the device for so long. */
+/* Runs @run as the unprivileged user. Any user may open the device meanwhile. */
 static void as_nobody(void (*run)(void))
 {
 	int status;
@@ -67,7 +66,7 @@ static void three_sessions(void)
 		}
 		for (i = 0; i < 3; i++)
 			close(fds[i]);
-		/* They go in a work item each. */
+		/* A work item frees each of them. */
 		CHECK(raw_sessions(0, 5000));
 	}
 }
@@ -78,7 +77,7 @@ TEST(sessions)
 	as_nobody(three_sessions);
 }
 
-/* What has been closed counts until a work item has put the last reference. */
+/* A closed connection counts until a work item has put its last reference. */
 static bool connected(int *conn)
 {
 	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
@@ -95,7 +94,7 @@ static void four_connections(void)
 	raw_open(&p.c, 65536, 65536);
 	raw_server_open(&p.srv, 65536, 65536);
 	raw_server_start(&p.srv, "loop:limits", 1);
-	/* Each has two ends, and both are ours. */
+	/* Each connection has two ends, and both belong to this user. */
 	for (k = 0; k < 3; k++) {
 		for (i = 0; i < 2; i++)
 			CHECK_MSG(connected(&conns[i]), "%s", p.c.why);
@@ -115,7 +114,7 @@ TEST(connections)
 	as_nobody(four_connections);
 }
 
-/* What has been closed counts until its last reference is put. */
+/* A closed listener counts until its last reference is put. */
 static int listens(const char *addr)
 {
 	uint64_t until = raw_now() + 5 * RAW_S * raw_patience();
@@ -126,7 +125,7 @@ static int listens(const char *addr)
 	return id;
 }
 
-/* What failed has never counted. */
+/* An attempt that fails never counts. */
 static void three_listeners(void)
 {
 	static const char *const names[] = { "loop:a", "tcp:127.0.0.1:0", "tcp:127.0.0.1:0" };
@@ -153,7 +152,7 @@ TEST(listeners)
 	as_nobody(three_listeners);
 }
 
-/* The server's user has too many: the next client is turned away, not kept. */
+/* The server's user has too many connections: the next client is refused, not kept waiting. */
 static void five_accepted(void)
 {
 	struct mrpc_connect c;
@@ -168,7 +167,7 @@ static void five_accepted(void)
 		c.until_ns = raw_until(10 * RAW_S);
 		err = raw_connect_to(&p.c, &c);
 	}
-	/* 2 and 2, then one without another end. */
+	/* Two connections of two ends each, then one without the other end. */
 	CHECK_EQ(i, 3);
 	CHECK_MSG(err == -ECONNRESET || err == -ETIMEDOUT || err == -EPROTO, "%s: %s",
 		  strerror(-err), p.c.why);
@@ -197,7 +196,7 @@ static void one_mib(void)
 	CHECK_EQ(raw_region(&b, MRPC_REGION_RECV, 1 << 19, &base, &off), 0);
 	CHECK_EQ(raw_region(&b, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
 	CHECK_EQ(raw_region(&a, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
-	/* Lengths that are wrong do not count, in whatever way. */
+	/* Wrong lengths never count. */
 	for (i = 0; i < 10; i++) {
 		CHECK_EQ(raw_region(&a, MRPC_REGION_RECV, ~0ULL << 16, &base, &off), -EINVAL);
 		CHECK_EQ(raw_region(&a, MRPC_REGION_RECV, 65536, &base, &off), -EDQUOT);
@@ -216,7 +215,7 @@ TEST(heap)
 	as_nobody(one_mib);
 }
 
-/* A queue pair, which is not mapped: that would keep its session. */
+/* Makes a queue pair without a mapping: a mapping would keep the session. */
 static int queue_pair(int fd, uint32_t sq, uint32_t cq)
 {
 	struct mrpc_qp_setup q = { .size = sizeof(q), .sq_entries = sq, .cq_entries = cq };
@@ -232,7 +231,7 @@ static void small_queues(void)
 	s.fd = raw_device();
 	CHECK_EQ(raw_setup(&s, 0, 0), 0);
 	CHECK_EQ(queue_pair(s.fd, 4096, 16384), -EDQUOT);
-	/* One of 324 KiB fits three times. */
+	/* A queue pair of 324 KiB fits three times. */
 	for (i = 0; i < 3; i++)
 		CHECK_EQ(queue_pair(s.fd, 1024, 4096), 0);
 	CHECK_EQ(queue_pair(s.fd, 1024, 4096), -EDQUOT);
@@ -252,7 +251,7 @@ TEST(queue_pairs)
 	as_nobody(small_queues);
 }
 
-/* A session that takes all but less than a page of what its user may have. */
+/* A session that takes the rest of its user's memory, up to less than a page. */
 static int all_the_rest(void)
 {
 	struct raw s = { 0 };
@@ -280,7 +279,7 @@ static uint32_t copied(int conn, uint32_t flags, char *detail)
 	return cqe.status;
 }
 
-/* What the kernel copies of a message counts as long as it is there. */
+/* A message that the kernel copies counts as long as the copy exists. */
 static void small_copies(void)
 {
 	char detail[MRPC_MAX_DETAIL + 1];
@@ -293,7 +292,7 @@ static void small_copies(void)
 	raw_open(&p.c, 65536, 65536);
 	conn = raw_connect(&p.c, "loop:limits");
 	CHECK_MSG(conn > 0, "%s", p.c.why);
-	/* More than it may have at a time. */
+	/* More in total than the user may have at a time. */
 	for (i = 0; i < 100; i++)
 		CHECK_EQ(copied(conn, MRPC_SQE_COPY, detail), MRPC_OK);
 	rest = all_the_rest();
@@ -323,7 +322,7 @@ static void root_four(void)
 		CHECK_SYS(open("/dev/mrpc", O_RDWR));
 }
 
-/* Who has CAP_SYS_RESOURCE is not limited. */
+/* A process with CAP_SYS_RESOURCE is not limited. */
 TEST(privileged)
 {
 	pid_t pid;
@@ -364,7 +363,7 @@ static long long charged(void)
 	return raw_file_number(CGROUP "/memory.current") >> 10;
 }
 
-/* Regions and queue pairs are charged to who makes them, until they are gone. */
+/* Regions and queue pairs are charged to the process that makes them, until they are freed. */
 TEST(memory_charged)
 {
 	long long before, after;
@@ -385,7 +384,7 @@ TEST(memory_charged)
 		raw_qp(&qp, &s, 4096, 16384, 0);
 		after = charged();
 		NOTE("%lld KiB charged, then %lld KiB", before, after);
-		/* 24 MiB and 1.25 MiB, less what is counted later. */
+		/* 24 MiB and 1.25 MiB, less what is charged later. */
 		CHECK(after - before > 25000 && after - before < 40000);
 		raw_close(&s);
 		for (i = 0; charged() - before > 4000; i++) {
@@ -400,7 +399,7 @@ TEST(memory_charged)
 		raw_sleep(20 * RAW_MS);
 }
 
-/* At its limit a group gets no region, and none of its processes is killed for it. */
+/* At its limit a group gets no region. None of its processes is killed for that. */
 TEST(memory_limit)
 {
 	int status;
@@ -418,7 +417,7 @@ TEST(memory_limit)
 		raw_open(&s, 65536, 65536);
 		CHECK_EQ(raw_region(&s, MRPC_REGION_SEND, 64 << 20, &base, &off), -ENOMEM);
 		CHECK_EQ(raw_region(&s, MRPC_REGION_RECV, 64 << 20, &base, &off), -ENOMEM);
-		/* What fits it still gets. */
+		/* A region that fits is still granted. */
 		CHECK_EQ(raw_region(&s, MRPC_REGION_RECV, 1 << 20, &base, &off), 0);
 		_exit(0);
 	}
@@ -449,7 +448,7 @@ static void failed_calls(const char *how, uint32_t len)
 		fault_arm(nth);
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 		done = !fault_came();
-		/* With a status, or well: it may have been made up for. */
+		/* An error status, or success: the kernel may have worked around it. */
 		CHECK_MSG(cqe.status == MRPC_OK || cqe.status == MRPC_RESOURCE_EXHAUSTED ||
 			  cqe.status == MRPC_UNAVAILABLE, "allocation %u: status %u", nth,
 			  cqe.status);
@@ -463,7 +462,7 @@ static void failed_calls(const char *how, uint32_t len)
 			done = 0;
 			continue;
 		}
-		/* The next one, from the ring, is well. */
+		/* The next call, from the ring, succeeds. */
 		sqe.conn = p.conn;
 		CHECK(raw_push(&qp, &sqe));
 		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
@@ -497,11 +496,11 @@ TEST_LIMIT(failed_prio, 300)
 	failed_calls("prio", 300000);
 }
 
-/* -- failing growth of the tables of calls: by whoever, so told by the stack ------------- */
+/* -- failing growth of the tables of calls: by any task, so selected by the stack -------- */
 
 #define FAILSLAB "/sys/kernel/debug/failslab/"
 
-/* Where a function of the module begins and where the next one does. */
+/* Finds the start of a function of the module, and the start of the next one. */
 static bool find_function(const char *name, unsigned long *begin, unsigned long *end)
 {
 	FILE *f = fopen("/proc/kallsyms", "r");
@@ -532,7 +531,7 @@ static void growth_works(void)
 	raw_file_write(FAILSLAB "require-end", "18446744073709551615");
 }
 
-/* Every other growth fails, of a client's table and of a server's. */
+/* Every second growth fails, of a client's table and of a server's. */
 static void growth_fails(void)
 {
 	unsigned long begin, end;
@@ -550,8 +549,8 @@ static void growth_fails(void)
 }
 
 /*
- * Calls that the client's table has no room for end with a status, and the connection goes on.
- * It ends where the server's has none; a new one is well.
+ * If the client's table has no room, a call ends with a status, and the connection goes on. If
+ * the server's table has no room, the connection ends. A new connection works.
  */
 static void failed_growth(const char *how)
 {
@@ -572,7 +571,7 @@ static void failed_growth(const char *how)
 		for (i = 0; i < 20; i++)
 			CHECK(raw_push(&qp, &sqe));
 		CHECK_EQ(raw_enter(&qp, 0, 0), 0);
-		/* An answer to each tells that those before it have come. */
+		/* An answer shows that the calls before it have come. */
 		sqe.method = RAW_ECHO;
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 		raw_done(&p.c, &cqe);

@@ -57,7 +57,7 @@ TEST(timeout)
 	for (i = 0; i < 3; i++) {
 		push_nop();
 		before = raw_now();
-		/* The NOPs are there, one more is not. */
+		/* The NOPs have completed. There is no further completion. */
 		CHECK_EQ(raw_enter(&qp, i + 2, 100 * RAW_MS), -ETIME);
 		ns = raw_now() - before;
 		CHECK_EQ(qp.submitted, 1);
@@ -77,7 +77,7 @@ static void handler(int sig)
 
 static bool enough;
 
-/* Again and again: the first one may come before the wait has begun. */
+/* Signals again and again: the first signal may come before the wait has begun. */
 static void *interrupt(void *arg)
 {
 	do {
@@ -97,7 +97,7 @@ static int enter_masked(const sigset_t *mask, uint64_t ns)
 	return raw_ioctl(p.c.fd, MRPC_IOC_ENTER, &e);
 }
 
-/* A wait of which a thread wants to make an end. */
+/* A wait that another thread wants to end. */
 static void interrupted(const sigset_t *mask, uint64_t ns, int err)
 {
 	pthread_t self = pthread_self(), t;
@@ -123,7 +123,7 @@ TEST(signal_mask)
 	sigemptyset(&usr2);
 	sigaddset(&usr2, SIGUSR2);
 
-	/* Without a mask it is the handler that says whether the wait goes on. */
+	/* Without a mask, the handler's SA_RESTART decides whether the wait goes on. */
 	interrupted(NULL, RAW_S * raw_scale(), -ETIME);
 	sa.sa_flags = 0;
 	CHECK_SYS(sigaction(SIGUSR2, &sa, NULL));
@@ -131,10 +131,10 @@ TEST(signal_mask)
 	sa.sa_flags = SA_RESTART;
 	CHECK_SYS(sigaction(SIGUSR2, &sa, NULL));
 
-	/* One that blocks it: the wait goes on, the handler runs afterwards. */
+	/* A mask that blocks the signal: the wait goes on, and the handler runs afterwards. */
 	interrupted(&usr2, RAW_S * raw_scale(), -ETIME);
 
-	/* Blocked by the thread, let in by the mask; and blocked again after. */
+	/* The thread blocks it, the mask allows it, and it is blocked again afterwards. */
 	CHECK(!pthread_sigmask(SIG_BLOCK, &usr2, NULL));
 	interrupted(&none, 20 * RAW_S * raw_scale(), -EINTR);
 	CHECK(!pthread_sigmask(SIG_SETMASK, NULL, &now));
@@ -142,14 +142,14 @@ TEST(signal_mask)
 	got_signal = 0;
 	pthread_kill(pthread_self(), SIGUSR2);
 	CHECK_EQ(got_signal, 0);
-	/* It waits at the door: the next masked wait ends at once. */
+	/* The signal is pending: the next masked wait ends at once. */
 	CHECK_EQ(enter_masked(&none, 5 * RAW_S), -EINTR);
 	CHECK_EQ(got_signal, SIGUSR2);
 	CHECK(!pthread_sigmask(SIG_UNBLOCK, &usr2, NULL));
 	raw_pair_end(&p);
 }
 
-/* Readable as long as a completion is not reaped, though nobody is in enter. */
+/* The file is readable while a completion is not reaped, though no thread is in ENTER. */
 static void polls(const char *how)
 {
 	struct mrpc_cqe cqe;
@@ -169,7 +169,7 @@ static void polls(const char *how)
 		raw_done(&p.c, &cqe);
 	}
 	CHECK(!readable(p.c.fd, 50));
-	/* A deadline that passes, and a connection that ends, are seen, too. */
+	/* A passed deadline and an ended connection are reported, too. */
 	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, 10, NULL));
 
 	sqe.timeout_us = 100000;
@@ -192,7 +192,7 @@ static void polls(const char *how)
 
 TEST_EACH_TRANSPORT(poll, polls)
 
-/* Edge-triggered: each new completion after all were reaped is an event. */
+/* Edge-triggered: after all completions are reaped, each new one is an event. */
 TEST(epoll_edge)
 {
 	struct epoll_event ev = { .events = EPOLLIN | EPOLLET };
@@ -216,7 +216,7 @@ TEST(epoll_edge)
 	raw_pair_end(&p);
 }
 
-/* A server that sleeps only in epoll_wait(): accepts, and serves. */
+/* A server that sleeps only in epoll_wait(). It accepts and serves. */
 static void epoll_server(const char *addr)
 {
 	struct mrpc_sqe reply = { .op = MRPC_OP_REPLY };
@@ -286,7 +286,7 @@ TEST(epoll_server_loop)
 	epoll_server("loop:epoll");
 }
 
-/* Signalled when the queue goes from empty to non-empty, and only then. */
+/* The eventfd is signalled only when the queue goes from empty to non-empty. */
 TEST(eventfd)
 {
 	struct mrpc_cqe cqe;
@@ -303,7 +303,7 @@ TEST(eventfd)
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	CHECK_SYS(eventfd_read(fd, &value));
 	CHECK_EQ(value, 1);
-	/* Not empty: no further signal. */
+	/* The queue is not empty: no further signal. */
 	push_nop();
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	CHECK_EQ(eventfd_read(fd, &value), -1);
@@ -313,7 +313,7 @@ TEST(eventfd)
 	CHECK_EQ(eventfd_read(fd, &value), -1);
 	while (raw_reap(&qp, &cqe))
 		;
-	/* Empty: the next one signals, whoever posts it. */
+	/* The queue is empty: the next completion signals, from any context. */
 	push_call(RAW_ACK, 5);
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	CHECK(readable(fd, 5000));
@@ -326,7 +326,7 @@ TEST(eventfd)
 	close(fd);
 }
 
-/* Threads that wait in enter and in calls at once: all get what is theirs. */
+/* Threads wait in ENTER and in calls at the same time. Each gets its own completions. */
 static void *waiter(void *arg)
 {
 	unsigned long nr = (unsigned long)arg, i;
@@ -367,8 +367,8 @@ TEST(threads)
 }
 
 /*
- * One thread calls over more connections than an enter keeps apart, in turn: all that each
- * gets arrives without a second enter, and in order over what keeps it.
+ * One thread calls in turn over more connections than one ENTER keeps apart. All calls arrive
+ * without a second ENTER, and in order on transports that keep the order.
  */
 #define MANY_CONNS	32
 #define MANY_CALLS	(MANY_CONNS * 8)
@@ -399,14 +399,14 @@ static void many_connections(const char *how)
 	raw_server_open(&p.srv, 4 << 20, 4 << 20);
 	raw_open(&p.c, 4 << 20, 4 << 20);
 	p.srv.seen = many_seen;
-	p.srv.keepalive_us = RAW_HOUR_US;	/* no probe sends what nobody else has */
+	p.srv.keepalive_us = RAW_HOUR_US;	/* no probe sends calls that ENTER has left */
 	raw_pair_start(&p, how, 1);
 	raw_qp(&qp, &p.c, 512, 1024, 0);
 	for (i = 0; i < MANY_CONNS; i++) {
 		conns[i] = raw_connect_quiet(&p.c, p.addr);
 		CHECK(conns[i] > 0);
 	}
-	/* Nor does the timer after its first look, within a second. */
+	/* Nor does the timer, after its first look within a second. */
 	raw_sleep(3 * RAW_S / 2);
 	for (i = 0; i < MANY_CALLS; i++) {
 		root = raw_blob(&p.c, i, 10, NULL);
@@ -424,7 +424,7 @@ static void many_connections(const char *how)
 		raw_free(&p.c, cqe.user_data);
 	}
 	CHECK_EQ(__atomic_load_n(&many.requests, __ATOMIC_ACQUIRE), MANY_CALLS);
-	if (strcmp(how, "prio"))	/* there, a lost packet holds up its own messages only */
+	if (strcmp(how, "prio"))	/* on prio a lost packet delays only its own messages */
 		CHECK_EQ(many.out_of_order, 0);
 	raw_pair_end(&p);
 }
@@ -441,7 +441,7 @@ static uint64_t cpu_now(void)
 	return t.tv_sec * RAW_S + t.tv_nsec;
 }
 
-/* Waits in ENTER for what does not come: asleep, and until it is time. */
+/* Waits in ENTER for completions that do not come. It must sleep until the time limit. */
 static void sleeps(struct raw_qp *in, unsigned int min)
 {
 	uint64_t ns = RAW_S * raw_scale(), before = raw_now(), busy = cpu_now();
@@ -460,7 +460,7 @@ static void *enter_for_8(void *arg)
 	return NULL;
 }
 
-/* While others use the queue pair. */
+/* Waits in ENTER while other threads use the queue pair. */
 static void *enter_for_9(void *arg)
 {
 	const struct raw_qp *in = arg;
@@ -474,8 +474,8 @@ static void *enter_for_9(void *arg)
 }
 
 /*
- * Twenty requests, and room for eight: who waits for more than can come sleeps, and so does a
- * queue pair that gets none. Whoever makes room has the others come, in order.
+ * Twenty requests, and room for eight. A thread that waits for more than can come sleeps, and so
+ * does one on a queue pair that gets none. When room is made, the other requests come in order.
  */
 TEST(no_room)
 {
@@ -510,7 +510,7 @@ TEST(no_room)
 	sleeps(&sq, 16);
 	sleeps(&idle, 1);
 	CHECK_EQ(raw_ready(&sq), 8);
-	/* Requests never leave less room than this: it is woken by the last of nine NOPs. */
+	/* Requests never leave less room than this. The last of nine NOPs wakes the thread. */
 	CHECK(!pthread_create(&t, NULL, enter_for_9, &sq));
 	raw_sleep(200 * RAW_MS * raw_scale());
 	for (i = 0; i < 20; i++) {
@@ -531,7 +531,7 @@ TEST(no_room)
 	CHECK(raw_sessions(0, 5000));
 }
 
-/* -- what a thread leaves behind ------------------------------------------------------------ */
+/* -- work that a thread leaves -------------------------------------------------------------- */
 
 #define LEFT_ROUNDS	200
 
@@ -561,7 +561,7 @@ static void left_client(const char *addr)
 	}
 }
 
-/* A round's requests: of an enter that waits for one, and what others bring after it. */
+/* The requests of a round: those of an ENTER that waits for one, and later ones. */
 static unsigned int left_requests(struct raw_qp *sq, struct mrpc_cqe *requests)
 {
 	uint64_t end = raw_now() + 5 * RAW_S * raw_patience();
@@ -581,7 +581,7 @@ static unsigned int left_requests(struct raw_qp *sq, struct mrpc_cqe *requests)
 	return nr;
 }
 
-/* Who has what it waited for, and does not come back, leaves nothing to itself. */
+/* A thread that has what it waited for, and does not come back, leaves no work undone. */
 TEST(left_to_others)
 {
 	struct mrpc_sqe release = { .op = MRPC_OP_RELEASE, .nr = 1 };
@@ -622,7 +622,7 @@ TEST(left_to_others)
 #define BUSY_CALLS	200
 #define BUSY_TRIES	10
 
-/* How often this thread has slept in calls of a server that answers at once. */
+/* Number of times that this thread sleeps in calls to a server that answers at once. */
 static long busy_sleeps(void)
 {
 	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ACK, raw_blob(&p.c, 1, 10, NULL));
@@ -646,8 +646,8 @@ static void busy_poll(const char *us)
 }
 
 /*
- * With busy_poll a thread looks for its reply instead of sleeping, wherever that comes from; its
- * time limit and signals end that as well, and what it runs meanwhile is complete.
+ * With busy_poll a thread polls for its reply instead of sleeping, on every transport. The time
+ * limit and signals end the polling, too. Work that the thread runs meanwhile is completed.
  */
 static void busy(const char *how)
 {
@@ -666,7 +666,7 @@ static void busy(const char *how)
 	slept = busy_sleeps();
 	CHECK(slept >= BUSY_CALLS / 2);
 	busy_poll("10000");
-	/* A busy host gives the processors to others: who answers is late then, and some sleep. */
+	/* A busy host runs other tasks. Then the answer is late, and some calls sleep. */
 	for (i = 0, slept = BUSY_CALLS; i < BUSY_TRIES && slept > BUSY_CALLS / 2; i++)
 		slept = busy_sleeps();
 	CHECK_MSG(slept <= BUSY_CALLS / 2, "slept %ld times in %d calls", slept, BUSY_CALLS);
@@ -674,9 +674,9 @@ static void busy(const char *how)
 	before = raw_now();
 	CHECK_EQ(raw_enter(&qp, 1, 3 * RAW_MS), -ETIME);
 	CHECK(raw_now() - before >= 3 * RAW_MS);
-	busy_poll("1000000");	/* as much as there is */
+	busy_poll("1000000");	/* the maximum */
 	interrupted(NULL, 20 * RAW_S * raw_scale(), -EINTR);
-	/* The deadline of a call is told of by whoever looks. */
+	/* The thread that polls reports the deadline of a call. */
 	sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 1, 10, NULL));
 	sqe.timeout_us = 5000;
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);

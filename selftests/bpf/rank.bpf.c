@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0 OR BSD-2-Clause
-/* Egress disciplines for tests: by the size, either way; one is slow when it is told so. */
+/* Egress disciplines for tests: by size, in either direction. One is slow on request. */
 #include "mrpc_policy.bpf.h"
 
 char _license[] SEC("license") = "GPL";
@@ -30,7 +30,7 @@ MRPC_SCHED_RANK(rank_large)
 	return -(__u64)q->size;
 }
 
-/* Nobody's turn has ever come. */
+/* Always asks for a new rank: no queue ever has a turn. */
 MRPC_SCHED_DEQUEUE(rank_never)
 {
 	return 1;

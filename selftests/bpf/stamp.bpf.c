@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Stamps requests with a number that the loader chooses, in two fields: who sees
- * different ones has seen half of one policy and half of another.
+ * Stamps requests with a number that the loader chooses, in two fields. Different numbers in one
+ * request show that two policies were mixed.
  */
 #include "mrpc_policy.bpf.h"
 #include "test.mrpc.bpf.h"

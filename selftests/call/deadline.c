@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/ds/deadline kmod/call/client kmod/call/server kmod/conn */
 /*
- * Calls that end before their reply: deadlines and cancellation, at both ends.
+ * Calls that end before their reply, by deadline and by cancellation, at both ends.
  */
 #include <errno.h>
 #include <signal.h>
@@ -41,14 +41,14 @@ static void check_echo(void)
 	raw_free(&p.c, root);
 }
 
-/* The server's late reply tells it so, and nobody else. */
+/* Sends the server's late reply. Only the server is told that it is late. */
 static void late_reply(unsigned int nr)
 {
 	struct mrpc_cqe cqe;
 	struct raw_qp sq;
 
 	raw_qp(&sq, &p.srv.s, 4, 8, 0);
-	/* The server learns of it in its own time. */
+	/* The server gets the news some time later. */
 	CHECK(raw_server_calls(&p.srv, 0, 5000));
 	raw_server_answer(&sq, &p.srv.hung[nr], MRPC_ABORTED);
 	raw_expect(&sq, &cqe, MRPC_CQE_SENT, 5 * RAW_S);
@@ -57,7 +57,7 @@ static void late_reply(unsigned int nr)
 	CHECK(!raw_next(&qp, &cqe, 50 * RAW_MS));
 }
 
-/* Not before, and not much later, whatever else the machine does meanwhile. */
+/* Checks that it took at least the timeout, and not much longer. */
 static void check_time(uint64_t before, uint64_t timeout_us)
 {
 	uint64_t ns = raw_now() - before;
@@ -67,7 +67,7 @@ static void check_time(uint64_t before, uint64_t timeout_us)
 		  (unsigned long long)(ns / RAW_MS));
 }
 
-/* Of those that time out on a busy machine some do before they are served. */
+/* On a busy machine some calls time out before they are served. */
 static bool served(void)
 {
 	CHECK(raw_server_calls(&p.srv, 0, 5000));
@@ -90,7 +90,7 @@ static void sync_deadline(const char *how, uint32_t len)
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 		check_time(before, sqe.timeout_us);
 		CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
-		/* Whoever is first: our kernel, or the server's, which says so. */
+		/* Either the client's kernel is first, or the server's, which sends the status. */
 		CHECK(cqe.flags & MRPC_CQE_FREED);
 		raw_done(&p.c, &cqe);
 		sqe.timeout_us *= 2;
@@ -133,8 +133,8 @@ static uint32_t ring_ms(unsigned int i)
 }
 
 /*
- * Many, set in any order, pass in order, but for neighbours, which may be told of in
- * one go. Return: false: they did not.
+ * Many deadlines, set in any order, pass in order. Neighbours may be reported together.
+ * Return: false: the order was wrong.
  */
 static bool ring_in_order(void)
 {
@@ -163,7 +163,7 @@ static bool ring_in_order(void)
 	return in_order;
 }
 
-/* A machine that stands still meanwhile mixes them up. */
+/* A machine that stops meanwhile mixes the order, so the test has several tries. */
 static void ring_deadlines(const char *how)
 {
 	unsigned int i;
@@ -178,7 +178,7 @@ static void ring_deadlines(const char *how)
 
 TEST_EACH_TRANSPORT(ring, ring_deadlines)
 
-/* More calls than a connection has slots: each gives its slot back. */
+/* More calls than a connection has slots. Each call gives its slot back. */
 TEST_LIMIT(slots, 120)
 {
 	struct mrpc_cqe cqe;
@@ -211,7 +211,7 @@ TEST(at_once)
 	raw_pair_end(&p);
 }
 
-/* A reply in time is a reply, and the deadline is forgotten. */
+/* A reply in time completes the call, and the deadline has no effect. */
 TEST(in_time)
 {
 	struct mrpc_cqe cqe;
@@ -227,7 +227,7 @@ TEST(in_time)
 	raw_pair_end(&p);
 }
 
-/* The server's kernel enforces it, too, whatever the client's does. */
+/* The server's kernel enforces the deadline, too, independently of the client's. */
 TEST(at_server)
 {
 	static struct peer w;
@@ -255,7 +255,7 @@ TEST(at_server)
 	} while (!served());
 	CHECK(p.srv.hung[0].deadline_ns && p.srv.hung[0].deadline_ns <= raw_until(us / 2 * 1000));
 	late_reply(0);
-	/* The slot is free. */
+	/* The slot is free again. */
 	peer_echo(&w, 0, 1, 10);
 	peer_close(&w);
 	raw_pair_end(&p);
@@ -282,7 +282,7 @@ static void cancels(const char *how)
 	for (i = 0; i < 5; i++) {
 		start(10 + i, RAW_HANG, 0);
 		CHECK(raw_server_hangs(&p.srv, i + 1));
-		/* Not what was not started here. */
+		/* A queue pair cannot cancel a call of another one. */
 		cancel(10 + i, &other);
 		raw_expect(&other, &cqe, MRPC_CQE_ERROR, 5 * RAW_S);
 		CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
@@ -293,7 +293,7 @@ static void cancels(const char *how)
 		CHECK_EQ(cqe.user_data, 10 + i);
 		raw_done(&p.c, &cqe);
 		late_reply(i);
-		/* Once. */
+		/* A call can be cancelled only once. */
 		cancel(10 + i, &qp);
 		raw_expect(&qp, &cqe, MRPC_CQE_ERROR, 5 * RAW_S);
 		CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
@@ -304,7 +304,7 @@ static void cancels(const char *how)
 
 TEST_EACH_TRANSPORT(cancel, cancels)
 
-/* Cancelled at once, or while the reply is on its way: one completion. */
+/* Cancelled at once, or while the reply is on its way: there is one completion. */
 TEST(cancel_race)
 {
 	unsigned int i, replies, errors, ok = 0;
@@ -362,7 +362,7 @@ static void *sync_hang(void *arg)
 	return NULL;
 }
 
-/* After a signal whose handler does not restart, a synchronous call is cancelled. */
+/* A signal with a handler that does not restart cancels a synchronous call. */
 static void signals(const char *how)
 {
 	struct sigaction sa = { .sa_handler = nothing };

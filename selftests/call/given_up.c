@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/call/client kmod/call/server kmod/lib/message/calltable */
 /*
- * Calls over prio that end while their requests are being sent: their callers wait for nobody, their
- * blocks come back at once, nothing more of them is sent, the server never runs what it has half,
- * and their slots are free again.
+ * Calls over prio that end while their requests are being sent. The callers do not wait, and
+ * their blocks come back at once. Nothing more of the requests is sent. The server never runs a
+ * request of which it has a part. The slots are free again.
  */
 #include <errno.h>
 #include <signal.h>
@@ -33,11 +33,11 @@ static void bend(const char *qdisc)
 		SKIP("there is no '%s' here", qdisc);
 }
 
-/* So many calls at a time. */
+/* Begins with a limit of @calls calls at a time. */
 static void begin(const char *qdisc, const char *calls)
 {
 	op_del_all();
-	op_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);	/* of a test that has failed */
+	op_egress(MRPC_CMD_EGRESS_DEL, "lo", NULL);	/* left by a failed test */
 	bend(qdisc);
 	CHECK(raw_file_write(RAW_KNOBS "max_calls", calls));
 	raw_server_open(&p.srv, 8 << 20, 32 << 20);
@@ -75,7 +75,7 @@ static void cancel(uint64_t tag)
 	start(&sqe);
 }
 
-/* A call completes once, and its blocks come back, both soon: long before a peer counts as silent. */
+/* A call completes once, and its blocks come back, long before a peer counts as silent. */
 static void completes(uint64_t tag, uint32_t status)
 {
 	uint64_t until = raw_now() + 300 * RAW_MS * raw_patience();
@@ -85,7 +85,7 @@ static void completes(uint64_t tag, uint32_t status)
 		  (unsigned long long)((raw_now() - until) / RAW_MS));
 }
 
-/* The connection goes on, and a slot is free, if need be after a while. */
+/* The connection works, and a slot is free, possibly after a while. */
 static void works(void)
 {
 	uint64_t until = raw_now() + WAIT * raw_patience();
@@ -102,14 +102,14 @@ static void works(void)
 	CHECK_EQ(cqe.status, MRPC_OK);
 }
 
-/* The server has run nothing but these. */
+/* The server has run @nr requests and no others. */
 static void has_run(uint64_t nr)
 {
 	CHECK(raw_server_calls(&p.srv, 0, 10000));
 	CHECK_EQ(raw_server_requests(&p.srv), nr);
 }
 
-/* Nothing is left of a message at either end. */
+/* Neither end has a message left. */
 static void nothing_left(void)
 {
 	CHECK(gauge_becomes("messages_out", 0, 5000));
@@ -146,7 +146,7 @@ static void sync_late(uint32_t len, uint64_t timeout_us)
 	raw_free(&p.c, sqe.root);
 }
 
-/* A synchronous call is over at its deadline, whatever of it has been sent. */
+/* A synchronous call ends at its deadline, however much of it has been sent. */
 TEST_LIMIT(dead_sync, 120)
 {
 	begin("netem limit 10000 delay 0", "64");
@@ -169,7 +169,7 @@ static void nothing(int sig)
 	(void)sig;
 }
 
-/* So it is after a signal. */
+/* The same after a signal. */
 TEST_LIMIT(dead_signal, 120)
 {
 	struct sigaction sa = { .sa_handler = nothing };
@@ -193,7 +193,7 @@ TEST_LIMIT(dead_signal, 120)
 	end();
 }
 
-/* And with a queue pair the blocks come back at once. */
+/* The same with a queue pair: the blocks come back at once. */
 TEST_LIMIT(dead_ring, 120)
 {
 	struct mrpc_sqe sqe;
@@ -224,7 +224,7 @@ TEST_LIMIT(dead_ring, 120)
 
 #define SLOW	"tbf rate 8mbit burst 20000 limit 4m"
 
-/* The line is free as soon as nobody wants what is sent there. */
+/* The line is free as soon as the message on it is given up. */
 TEST_LIMIT(line_is_free, 120)
 {
 	struct mrpc_sqe sqe;
@@ -247,7 +247,7 @@ TEST_LIMIT(line_is_free, 120)
 	end();
 }
 
-/* In an egress domain too, whose turn it may be just then. */
+/* The same in an egress domain, where the message may just have its turn. */
 TEST_LIMIT(line_is_free_domain, 120)
 {
 	struct mrpc_sqe sqe;
@@ -271,7 +271,7 @@ TEST_LIMIT(line_is_free_domain, 120)
 	end();
 }
 
-/* A paused domain gives nothing a turn: what waits there goes at once, and is never sent. */
+/* A paused domain grants no turns. A call that waits there ends at once, and is never sent. */
 TEST_LIMIT(domain_is_paused, 120)
 {
 	struct mrpc_sqe sqe;
@@ -289,7 +289,7 @@ TEST_LIMIT(domain_is_paused, 120)
 	end();
 }
 
-/* -- what the server has of it ------------------------------------------------------------------ */
+/* -- the part that the server has ------------------------------------------------------------- */
 
 static void queued(unsigned int nr)
 {
@@ -302,7 +302,7 @@ static void queued(unsigned int nr)
 	}
 }
 
-/* Its head is among the server's engines while its bytes still come. */
+/* The head of the request is in the server's engines while its bytes still come. */
 TEST_LIMIT(among_engines, 120)
 {
 	struct mrpc_sqe sqe;
@@ -325,7 +325,7 @@ TEST_LIMIT(among_engines, 120)
 	end();
 }
 
-/* An engine that keeps it for a while lets it pass to nobody. */
+/* An engine delays the request. After that the request goes to no application. */
 TEST_LIMIT(kept_by_engine, 120)
 {
 	struct mrpc_sqe sqe;
@@ -346,7 +346,7 @@ TEST_LIMIT(kept_by_engine, 120)
 	end();
 }
 
-/* Its blocks in the receive heap come back. */
+/* The blocks of the request in the receive heap come back. */
 TEST_LIMIT(heap_comes_back, 120)
 {
 	struct mrpc_sqe sqe;
@@ -370,7 +370,7 @@ TEST_LIMIT(heap_comes_back, 120)
 
 /* -- replies ------------------------------------------------------------------------------------- */
 
-/* Its reply is on its way: what is left of that is not sent, and the server's blocks come back. */
+/* The reply is on its way. The rest of it is not sent, and the server's blocks come back. */
 static void reply_comes(unsigned int nr)
 {
 	struct mrpc_sqe sqe = request(LARGE, 10, 0);
@@ -397,7 +397,7 @@ TEST_LIMIT(reply_comes_not, 120)
 	end();
 }
 
-/* Its head is among the client's engines. */
+/* The head of the reply is in the client's engines. */
 TEST_LIMIT(reply_among_engines, 120)
 {
 	struct mrpc_sqe sqe;
@@ -420,12 +420,12 @@ TEST_LIMIT(reply_among_engines, 120)
 	end();
 }
 
-/* -- calls that their CANCELs have overtaken -------------------------------------------------- */
+/* -- calls overtaken by their CANCELs --------------------------------------------------------- */
 
 #define EACH	1000U		/* bytes of a message in a datagram */
-#define LOOKED_AT	100000U	/* so much has come of a message when it is looked at */
+#define LOOKED_AT	100000U	/* bytes of a message received when it is examined */
 #define SLOT	3
-#define NEVER	777		/* tag of what is not to be run */
+#define NEVER	777		/* tag of a call that must not run */
 
 static struct stranger s;
 static struct stranger_train train;
@@ -447,7 +447,7 @@ static void never(const struct mrpc_cqe *cqe, const void *msg)
 		raw_die("the server runs a call that was answered before it came");
 }
 
-/* Of a reply, all of which fits into a packet. */
+/* Handles a packet of a reply. All of the reply is in one packet. */
 static void hear_data(const struct mrpc_prio_packet *packet, const u8 *payload)
 {
 	const struct mrpc_prio_note ack = { .op = MRPC_PRIO_ACK, .msg = packet->msg };
@@ -471,7 +471,7 @@ static void hear_data(const struct mrpc_prio_packet *packet, const u8 *payload)
 	replies[nr_replies++].status = f.status;
 }
 
-/* It lives, and gives up what is refused. */
+/* Answers as a live peer, and aborts messages that are refused. */
 static void hear_control(const struct mrpc_prio_packet *packet)
 {
 	struct mrpc_prio_note note, answer = { 0 };
@@ -487,7 +487,7 @@ static void hear_control(const struct mrpc_prio_packet *packet)
 	}
 }
 
-/* All that has come to the stranger. Return: replies to a call; @status: of the last. */
+/* Handles all packets for the stranger. Return: replies to a call; @status: of the last. */
 static unsigned int hear(u64 id, u16 *status)
 {
 	struct mrpc_prio_packet one;
@@ -539,7 +539,7 @@ static void send_part(struct mrpc_prio_packet one, u32 from, u32 to)
 	}
 }
 
-/* A call, of which what is behind its byte @first is sent before that. */
+/* Sends a call, first the bytes from @first on, then those before. */
 static void send_call(u64 id, u64 tag, u32 len, u32 first)
 {
 	struct mrpc_prio_packet one;
@@ -572,7 +572,7 @@ static u64 next_id(void)
 	return ++sequence << 16 | SLOT;
 }
 
-/* The connection lives: the next call in the slot is run and answered. */
+/* The connection works: the next call in the slot is run and answered. */
 static void next_is_run(void)
 {
 	u64 id = next_id();
@@ -591,7 +591,7 @@ static void stranger_comes(void)
 	stranger_meet(&s);
 }
 
-/* So many calls of the stranger's have been run. */
+/* The stranger leaves. The server has run @nr calls of it. */
 static void stranger_goes(unsigned int nr)
 {
 	works();
@@ -610,14 +610,14 @@ static void overtaken(u32 len, u32 first)
 	is_answered(id, MRPC_CANCELLED);
 	send_call(id, NEVER, len, first);
 	next_is_run();
-	/* Once more, as a message of its own: by now the slot is another call's. */
+	/* Sends the call once more, as a new message. By now another call uses the slot. */
 	send_call(id, NEVER, len, first);
 	next_is_run();
 	raw_sleep(100 * RAW_MS);
 	CHECK_EQ(hear(id, &status), 1);
 }
 
-/* The call is thrown away when it comes: it has been answered. The connection goes on. */
+/* A call that has already been answered is dropped when it comes. The connection goes on. */
 TEST_LIMIT(cancel_overtakes, 120)
 {
 	static const struct {
@@ -635,7 +635,7 @@ TEST_LIMIT(cancel_overtakes, 120)
 	stranger_goes(2 * ARRAY_SIZE(of));
 }
 
-/* It is larger than anybody takes, which is known before all of it has come. */
+/* The call is too large, which is known before all of it has come. */
 TEST_LIMIT(cancel_overtakes_too_big, 120)
 {
 	const struct mrpc_msg_len lens = {
@@ -678,7 +678,7 @@ static uint32_t size_of(uint64_t tag)
 	return tag == 999 ? 100 : sizes[tag % 5];
 }
 
-/* What the server runs is what was called: its bytes are those of its tag. */
+/* The bytes of each request that the server runs belong to its tag. */
 static void is_whole(const struct mrpc_cqe *cqe, const void *msg)
 {
 	const struct test_Blob *blob = msg;
@@ -688,8 +688,8 @@ static void is_whole(const struct mrpc_cqe *cqe, const void *msg)
 }
 
 /*
- * Requests of all sizes are given up at random moments, and their blocks used again as soon as they
- * come back, on a line that loses, repeats and reorders.
+ * Requests of all sizes are given up at random moments. Their blocks are used again as soon as
+ * they come back. The line loses, repeats and reorders packets.
  */
 TEST_LIMIT(at_any_moment, 300)
 {
@@ -709,7 +709,7 @@ TEST_LIMIT(at_any_moment, 300)
 		cancel(i);
 		while (!done || !freed) {
 			CHECK_MSG(raw_next(&qp, &cqe, WAIT), "%u: done %d, freed %d", i, done, freed);
-			if (cqe.type == MRPC_CQE_ERROR) {	/* it was over */
+			if (cqe.type == MRPC_CQE_ERROR) {	/* it had already ended */
 				CHECK_EQ(cqe.status, MRPC_NOT_FOUND);
 				continue;
 			}

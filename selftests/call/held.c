@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/call/receive kmod/core/heap kmod/call/receive_staged */
 /*
- * Calls that wait in a queue which the operator holds: deadlines, cancels, signals and
- * the end of the connection reach them there. They complete once, are not
- * executed afterwards, their slots are free again, and nothing of them is seen.
+ * Calls that wait in a queue which the operator has paused. Deadlines, cancels, signals and the
+ * end of the connection reach them there. They complete once and are not executed afterwards.
+ * Their slots are free again, and no application sees them.
  */
 #include <errno.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ static struct raw_pair p;
 static struct raw_qp qp;
 static const char *how;
 
-/* So many calls at a time. What is not told to the server it does not find out by keepalive. */
+/* Begins with @calls calls at a time. The server gets no keepalive, only what it is sent. */
 static void begin_with(const char *transport, const char *words, const char *calls)
 {
 	how = transport;
@@ -39,7 +39,7 @@ static void begin_with(const char *transport, const char *words, const char *cal
 	op_must_add("null", words, NULL);
 }
 
-/* One call at a time: the next one needs the slot of the one before. */
+/* Begins with one call at a time: the next call needs the slot of the one before. */
 static void begin(const char *transport, const char *words)
 {
 	begin_with(transport, words, "1");
@@ -86,7 +86,7 @@ static struct mrpc_sqe request(uint64_t tag, uint32_t len, uint64_t timeout_us)
 	return sqe;
 }
 
-/* The slot is free, if need be after a while, and the server has seen nothing but this. */
+/* A slot is free, possibly after a while, and the server has executed only @executed calls. */
 static void works(uint64_t executed)
 {
 	uint64_t until = raw_now() + WAIT * raw_patience();
@@ -199,7 +199,7 @@ static void *sync_call(void *arg)
 	return NULL;
 }
 
-/* Its cancel must not overtake the request. */
+/* The cancel must not overtake the request. */
 TEST(sender_signal)
 {
 	const struct sigaction sa = { .sa_handler = on_signal };
@@ -246,7 +246,7 @@ static void at_receiver(const char *transport, bool cancel, uint32_t len)
 	if (cancel)
 		cancel_it(77);
 	completes(77, cancel ? MRPC_CANCELLED : MRPC_DEADLINE_EXCEEDED);
-	/* The server answers it, so the slot can be used, and that is behind in the queue. */
+	/* The server's answer frees the slot; the next call is behind it in the queue. */
 	CHECK(!raw_visible(&p.srv.s, 77));
 	CHECK(raw_server_calls(&p.srv, 0, 5000));
 	let_go(RX);
@@ -270,7 +270,7 @@ TEST(receiver_cancel)
 	at_receiver("loop", true, LARGE);
 }
 
-/* The reply waits at the client; it is executed, and nobody waits for it any more. */
+/* The reply waits at the client. The call was executed, but its caller no longer waits. */
 TEST(reply_held)
 {
 	struct mrpc_sqe sqe;
@@ -315,7 +315,7 @@ static void begin_many(const char *transport, unsigned int dir, const char *word
 	queued(dir == RX, HELD);
 }
 
-/* Each of them once. */
+/* Each call completes once. */
 static void all_complete(uint32_t status)
 {
 	unsigned int done[HELD] = { 0 }, freed[HELD] = { 0 }, left = 2 * HELD;
@@ -364,7 +364,7 @@ static void *drain_client(void *arg)
 	return NULL;
 }
 
-/* Both sides drain, so the client has two BYEs to send: neither overtakes a call. */
+/* Both sides drain, so the client sends two BYEs. Neither overtakes a call. */
 TEST(drain)
 {
 	pthread_t server, client;
@@ -386,7 +386,7 @@ TEST(drain)
 	}
 }
 
-/* What is held is let go, in order, when the engine is removed or another takes its place. */
+/* Paused messages are released, in order, when the engine is removed or replaced. */
 TEST(removal)
 {
 	struct op_change change;
@@ -397,7 +397,7 @@ TEST(removal)
 			   "side=client version=1");
 		if (i < 2) {
 			op_must_del("null");
-		} else {	/* held by the next, too */
+		} else {	/* the new engine is paused, too */
 			CHECK_EQ(op_set("null", "type=null version=2", NULL, &change), 0);
 			CHECK_EQ(change.leaked, 0);
 			queued(i % 2, HELD);
@@ -415,7 +415,7 @@ TEST(removal)
 #define MANY	600
 #define MEDIUM	5000	/* 512 of them fill the server's receive heap */
 
-/* Nothing more comes: the heap is full. More are queued than one turn lets pass. */
+/* Waits until no more requests come: the heap is full. One turn cannot release all of them. */
 static void queue_is_full(void)
 {
 	uint64_t until = raw_now() + WAIT * raw_patience();
@@ -430,8 +430,8 @@ static void queue_is_full(void)
 }
 
 /*
- * When they are let go a turn ends with some of them in the queue, and with a message that
- * finds no room. Whatever frees some has to be heard of then: nothing else comes.
+ * When the queue is released, a turn ends with some messages in the queue, and with one that finds
+ * no room. The server must then notice every release of memory: no other event comes.
  */
 static void let_go_of_many(const char *transport)
 {
@@ -447,7 +447,7 @@ static void let_go_of_many(const char *transport)
 	}
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	queue_is_full();
-	raw_sleep(2000 * RAW_MS);	/* the first look whether the peer is there has passed */
+	raw_sleep(2000 * RAW_MS);	/* the first keepalive check has passed */
 	let_go(RX);
 	while (done < MANY) {
 		CHECK_MSG(raw_next(&qp, &cqe, WAIT / 2 * raw_patience()),
@@ -489,7 +489,7 @@ static void stray(uint32_t method, uint64_t remaining_us)
 		  "method %x: status %u", method, w.frame.status);
 }
 
-/* Engines count by methods: these must not reach them. */
+/* Engines count by methods, so these must not reach them. */
 TEST(stray_methods)
 {
 	static const uint32_t methods[] = {

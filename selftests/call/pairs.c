@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/call kmod/exec kmod/app/poll */
 /*
- * Queue pairs of one session: who takes requests need not be who answers them.
+ * Queue pairs of one session: one may take a request, and another one may answer it.
  */
 #include <errno.h>
 #include <pthread.h>
@@ -21,7 +21,7 @@
 static struct raw_pair p;
 static struct raw_qp taker, answerer, caller;
 
-/* Requests in the order in which they were seen first, and replies by the same numbers. */
+/* Requests in the order in which they were first seen, and replies by the same numbers. */
 static struct {
 	uint64_t id;
 	bool taken;
@@ -31,7 +31,7 @@ static struct {
 static unsigned int seen, said;
 static unsigned int begun, ended;
 
-/* Each is told of every completion: whoever posts one is busy for a while. */
+/* Many epoll watches for every completion: so posting one takes a while. */
 static void watch(void)
 {
 	struct rlimit many = { WATCHES + 200, WATCHES + 200 };
@@ -55,7 +55,7 @@ static void on_processor(int nr)
 	CHECK_SYS(sched_setaffinity(0, sizeof(set), &set));
 }
 
-/* The client: always so many calls in flight, each of which ends once. */
+/* The client: always a fixed number of calls in flight. Each call ends once. */
 static void call_on(void)
 {
 	static uint32_t root;
@@ -92,7 +92,7 @@ static unsigned int request(const struct mrpc_cqe *cqe)
 	return seen++;
 }
 
-/* The next one from the taker's queue. Return: false: none is there. */
+/* Takes the next request from the taker's queue. Return: false: there is none. */
 static bool take(struct mrpc_cqe *cqe, unsigned int *nr)
 {
 	if (!raw_reap(&taker, cqe))
@@ -131,7 +131,7 @@ static void reap_sent(void)
 	}
 }
 
-/* All but one place of the answerer's completion queue. */
+/* Fills the answerer's completion queue, except one place. */
 static void fill(void)
 {
 	static const struct mrpc_sqe nop = { .op = MRPC_OP_NOP };
@@ -142,7 +142,7 @@ static void fill(void)
 	}
 }
 
-/* What the other thread is to do with the taker's queue. */
+/* Orders to the other thread about the taker's queue. */
 enum { NOTHING, ENTER_ONCE, WAIT_THERE, END };
 static int order = WAIT_THERE;
 
@@ -162,7 +162,7 @@ static void *puller(void *arg)
 
 	(void)arg;
 	on_processor(0);
-	while (ordered() == WAIT_THERE) {	/* for the connection */
+	while (ordered() == WAIT_THERE) {	/* until the connection exists */
 		err = raw_enter(&taker, 1, 50 * RAW_MS);
 		CHECK(!err || err == -ETIME);
 	}
@@ -175,7 +175,7 @@ static void *puller(void *arg)
 	return NULL;
 }
 
-/* Has the other thread fill the taker's queue. Return: what it adds first is there. */
+/* Orders the other thread to fill the taker's queue. Return: its first completion has come. */
 static bool pulled(uint32_t *at)
 {
 	uint64_t until = raw_now() + RAW_S;
@@ -189,8 +189,8 @@ static bool pulled(uint32_t *at)
 }
 
 /*
- * A request is answered as soon as it can be seen, while who has given it out is still busy
- * with that; and that its reply is sent finds no room. Return: it was to be had.
+ * Answers a request as soon as it is visible, while the thread that posted it is still busy with
+ * that. There is no room for the SENT of the reply. Return: there was a request.
  */
 static bool answer_at_once(void)
 {

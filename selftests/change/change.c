@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/change kmod/control/place kmod/control/rollout kmod/chain */
 /*
- * Engines changed under load: no call is lost, none comes twice, none overtakes
- * another of its connection, each completes once.
+ * Engines change under load. No call is lost or comes twice, and none overtakes another call of
+ * its connection. Each call completes once.
  *
- * From the environment: MRPC_CHANGE_CONNS connections (100) of MRPC_CHANGE_THREADS
- * threads (8), changed for MRPC_CHANGE_SECONDS (12), and MRPC_CHANGE_TIMES (1) times
- * at least.
+ * From the environment: MRPC_CHANGE_CONNS connections (100) of MRPC_CHANGE_THREADS threads (8).
+ * Changes go on for MRPC_CHANGE_SECONDS (12), and at least MRPC_CHANGE_TIMES (1) times.
  */
 #include <errno.h>
 #include <sched.h>
@@ -24,11 +23,11 @@
 #define DONE_WAIT	(40 * RAW_S)
 
 /**
- * struct stream - what goes over one connection
+ * struct stream - the calls of one connection
  * @conn: the connection
  * @sent: calls started
- * @done: calls completed; the next one must be this
- * @served: requests that the server has seen; likewise
+ * @done: calls completed; the next completion must be this one
+ * @served: requests that the server has seen; the next request must be this one
  */
 struct stream {
 	int conn;
@@ -37,7 +36,7 @@ struct stream {
 	uint32_t served;
 };
 
-/* A session, its threads, and what they have seen. */
+/* A session, its threads, and their results. */
 struct side {
 	struct raw s;
 	const char *name;
@@ -83,7 +82,7 @@ static uint64_t tag_of(uint32_t stream, uint32_t seq)
 	return (uint64_t)stream << 32 | seq;
 }
 
-/* Of one server thread each, so that the order is that of the connection. */
+/* Each server has one thread, so the order is that of the connection. */
 static void seen(const struct mrpc_cqe *cqe, const void *msg)
 {
 	const struct test_Blob *blob = msg;
@@ -99,7 +98,7 @@ static void seen(const struct mrpc_cqe *cqe, const void *msg)
 	st->served = seq + 1;
 }
 
-/* user_data is the tag; SENT tells of it, too. */
+/* user_data is the tag. SENT has it, too. */
 static void start_call(struct worker *w, unsigned int i)
 {
 	struct stream *st = &w->side->streams[i];
@@ -111,7 +110,7 @@ static void start_call(struct worker *w, unsigned int i)
 	sqe.flags = MRPC_SQE_COPY;
 	while (!raw_push(&w->qp, &sqe))
 		raw_enter(&w->qp, 0, 0);
-	/* A copied request is its block's last use, when it has been taken. */
+	/* The request is copied, so its block is free when the kernel has taken the entry. */
 	while (w->qp.pushed)
 		raw_enter(&w->qp, 0, 0);
 	raw_free(&w->side->s, root);
@@ -230,7 +229,7 @@ static void start(void)
 	raw_server_start(&srv[0], "tcp:127.0.0.1:0", 1);
 	raw_server_start(&srv[1], addr[1], 1);
 	snprintf(tcp, sizeof(tcp), "tcp:127.0.0.1:%u", srv[0].s.port);
-	/* Clients of version 2 that want to have checksums have them, both ways. */
+	/* Clients of version 2 that want checksums have them, in both directions. */
 	snprintf(words, sizeof(words), "name=serve side=server session=%u version=2 checksum=1",
 		 srv[0].s.setup.session);
 	op_must_add("tcp", words, NULL);
@@ -290,7 +289,7 @@ static void stop(void)
 
 #define SLOTS	7
 
-/* Engines that are there now; slot 0 is of type crash, 1 of type runtime, 6 of tcp. */
+/* Engines that exist now; slot 0 is of type crash, 1 of type runtime, 6 of tcp. */
 static struct {
 	bool there;
 	unsigned int held;	/* directions */
@@ -328,7 +327,7 @@ static void release(unsigned int slot)
 	slots[slot].held = 0;
 }
 
-/* In steps, or at once. */
+/* Adds an engine, in steps or at once. */
 static void add(unsigned int slot)
 {
 	static const char *const types[SLOTS] = {
@@ -368,7 +367,7 @@ static void del(unsigned int slot)
 	slots[slot].held = 0;
 }
 
-/* What fails is taken back. */
+/* Changes that fail are taken back. */
 static void misbehave(void)
 {
 	static const char *const words[] = {
@@ -492,7 +491,7 @@ TEST_LIMIT(random, 240)
 	busy[1] = progress(&out) - busy[1];
 	remove_all();
 	stop();
-	/* Nobody is on them any more. */
+	/* The runtimes have no datapaths any more. */
 	CHECK_MSG(!op_runtime_del("a"), "%s", op_why);
 	CHECK_MSG(!op_runtime_del("b"), "%s", op_why);
 	CHECK(nr_pauses > 0);
@@ -509,7 +508,7 @@ TEST_LIMIT(random, 240)
 	     (unsigned long long)(busy[0] * 1000 / span), (unsigned long long)(busy[1] * 1000 / span));
 }
 
-/* An engine that loses rpcs is found out when it goes; one that is slow is bypassed. */
+/* An engine that loses rpcs is found when it is removed. An engine that is slow is bypassed. */
 TEST_LIMIT(leak_and_overrun, 180)
 {
 	struct op_change c = { };
@@ -517,9 +516,9 @@ TEST_LIMIT(leak_and_overrun, 180)
 
 	op_del_all();
 	start();
-	srv[0].seen = NULL;	/* what was lost comes late */
+	srv[0].seen = NULL;	/* lost calls come late */
 	srv[1].seen = NULL;
-	/* Each instance loses its 50th: it takes some time until one has seen so many. */
+	/* Each instance loses its 50th rpc. It takes a while until an instance has seen so many. */
 	for (i = 1; i < 8 && !c.leaked; i++) {
 		CHECK_EQ(op_add("crash", "leak=50", NULL, &c), 0);
 		raw_sleep(i * RAW_S);
@@ -633,7 +632,7 @@ TEST(namespaces)
 	killed(true);
 }
 
-/* The modules of engines can go when nothing uses them, and then at once. */
+/* The modules of engines can be unloaded as soon as nothing uses them. */
 TEST(modules)
 {
 	static struct raw_pair p;
@@ -655,7 +654,7 @@ TEST(modules)
 	raw_pair_end(&p);
 }
 
-/* A runtime stays as long as engines place datapaths on it, even if there is none. */
+/* A runtime stays while engines place datapaths on it, even if there is no datapath. */
 TEST(runtime_named)
 {
 	op_del_all();
@@ -666,7 +665,7 @@ TEST(runtime_named)
 	CHECK_MSG(!op_runtime_del("r"), "%s", op_why);
 }
 
-/* Signals interrupt changes; what was begun is taken back, and the input goes on. */
+/* Signals interrupt changes. A change that has begun is taken back, and the load goes on. */
 static void *interrupt(void *arg)
 {
 	pthread_t operator = *(pthread_t *)arg;

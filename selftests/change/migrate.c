@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/change kmod/control/rollout kmod/change/link_version */
 /*
- * Connections move from one transport to another and back while calls come: the lb engine,
- * whose one member is the same server over the other transport, and whose fallback is the
- * connection's own link.
+ * Connections move from one transport to another and back while calls come. The lb engine does
+ * it. Its one member is the same server over the other transport; its fallback is the connection's
+ * own link.
  */
 #include <errno.h>
 #include <signal.h>
@@ -20,7 +20,7 @@
 
 #define CONNS		1000
 #define CALLS		256		/* of one connection, at most */
-#define KEEPALIVE_US	120000000	/* so nothing comes from a link without calls */
+#define KEEPALIVE_US	120000000	/* so a link without calls sends nothing */
 
 static struct raw_server srv;
 static struct raw c;
@@ -28,9 +28,9 @@ static struct flow f;
 static int conns[CONNS];
 static char own[64], other[64];		/* addresses of the server */
 static uint8_t runs[CONNS][CALLS];
-static bool strange;			/* a request that nobody has made */
+static bool strange;			/* a request came that no client has made */
 
-/* -- a server at two addresses, and who calls it ---------------------------------------- */
+/* -- a server at two addresses, and its clients ----------------------------------------- */
 
 static void seen(const struct mrpc_cqe *cqe, const void *msg)
 {
@@ -77,7 +77,7 @@ static void connect_all(unsigned int nr)
 	}
 }
 
-/* Mostly small; some that go by reference, and in several packets. */
+/* Mostly small sizes; some go by reference, and in several packets. */
 static uint32_t any_size(struct flow *flow)
 {
 	double r = flow_random(flow);
@@ -110,7 +110,7 @@ static void end(void)
 	CHECK_EQ(srv.bad + srv.errors, 0);
 }
 
-/* Each call has run as often as it should: once; or, of those that have failed, at most once. */
+/* Each call has run once; a call that failed has run at most once. */
 static void check_runs(void)
 {
 	uint64_t ran = 0, made = 0;
@@ -132,7 +132,7 @@ static void check_runs(void)
 	CHECK(ran >= flow_done(&f, MRPC_OK));
 }
 
-/* Nothing is lost, nothing twice. */
+/* No call is lost, and none runs twice. */
 static void end_flow(void)
 {
 	flow_stop(&f);
@@ -198,7 +198,7 @@ static void move_back(unsigned int calls)
 	step(100, calls);
 }
 
-/* Segments of all TCP connections here that have left. */
+/* Segments that all TCP connections of this host have sent. */
 static uint64_t segments(void)
 {
 	unsigned long long out = 0;
@@ -214,13 +214,13 @@ static uint64_t segments(void)
 	return out;
 }
 
-/* What stands still and what grows, while calls go over one transport only. */
+/* Checks which counters stay and which grow while calls go over one transport only. */
 static void check_over(bool over_prio)
 {
 	uint64_t before_tcp, before_calls;
 	int64_t before_prio;
 
-	CHECK(flow_more(&f, 400, 60000));	/* those that were under way have ended */
+	CHECK(flow_more(&f, 400, 60000));	/* earlier calls have ended */
 	raw_sleep(300 * RAW_MS * raw_scale());	/* and their last acknowledgements */
 	before_tcp = segments();
 	before_prio = counter("data_bytes");
@@ -270,7 +270,7 @@ TEST_LIMIT(prio_to_tcp, 200)
 	there_and_back("prio", "tcp", 100, 3 * RAW_MS, 2);
 }
 
-/* Under losses, with the steps one behind the other. */
+/* Moves under losses, one step after the other. */
 TEST_LIMIT(with_losses, 300)
 {
 	unsigned int i;
@@ -287,9 +287,9 @@ TEST_LIMIT(with_losses, 300)
 	end();
 }
 
-/* -- what fails meanwhile ------------------------------------------------------------------ */
+/* -- failures during the move -------------------------------------------------------------- */
 
-/* Nobody listens there: calls stay where they are. Then somebody does: they go. */
+/* At first no server listens there, and calls stay on the old link. Then they move. */
 TEST_LIMIT(nobody_there, 200)
 {
 	unsigned int port = raw_closed_port(SOCK_DGRAM);
@@ -319,7 +319,7 @@ static void *drain_prio(void *err)
 	return NULL;
 }
 
-/* The server ends its service there in order: what it has is finished, the rest goes back. */
+/* The server drains there: it finishes the calls that it has, and the rest moves back. */
 TEST_LIMIT(drained_there, 200)
 {
 	pthread_t drain;
@@ -344,7 +344,7 @@ TEST_LIMIT(drained_there, 200)
 
 #define DOMAIN_CONNS	20
 
-/* Waits until as many datapaths of the domain are @tenant's. @moved: bytes that those of links sent. */
+/* Waits until @want datapaths of the domain belong to @tenant. @moved: bytes that links sent. */
 static void tenant_becomes(const char *tenant, unsigned int want, int64_t *moved)
 {
 	static struct op_queue all[8 * DOMAIN_CONNS];
@@ -368,7 +368,7 @@ static void tenant_becomes(const char *tenant, unsigned int want, int64_t *moved
 	} while (got != want);
 }
 
-/* What the links of replicas carry takes turns in an egress domain, as their connection's tenant. */
+/* The links of replicas have turns in an egress domain, as the tenant of their connection. */
 static void in_domain(const char *from, const char *to)
 {
 	int64_t before, after;
@@ -382,7 +382,7 @@ static void in_domain(const char *from, const char *to)
 	CHECK(flow_more(&f, 300, 30000));
 	tenant_becomes("movers", 2 * DOMAIN_CONNS, &after);
 	CHECK(after - before >= (300 - FLOW_SLOTS) * 100);
-	/* Their tenant is another now; the domain goes, and comes; so do they. */
+	/* The tenant changes, and the domain is deleted and made again. The links follow. */
 	op_must_set("whose", "tenant=shakers", NULL);
 	tenant_becomes("shakers", 2 * DOMAIN_CONNS, &before);
 	CHECK(flow_more(&f, 100, 30000));
@@ -410,7 +410,7 @@ TEST_LIMIT(in_domain_to_tcp, 120)
 	in_domain("prio", "tcp");
 }
 
-/* A transport that the operator names, or that calls go over, stays. */
+/* The module of a transport stays if the operator names it, or calls go over it. */
 TEST_LIMIT(module_stays, 120)
 {
 	begin("tcp", "prio", 20, 3 * RAW_MS);
@@ -436,7 +436,7 @@ static void kill_one(pid_t pid)
 	CHECK_EQ(waitpid(pid, &status, 0), pid);
 }
 
-/* The client's process dies while it moves: its server has nothing of it left. */
+/* The client's process dies while it moves. The server keeps nothing of it. */
 TEST_LIMIT(client_killed, 240)
 {
 	unsigned int round, i;
@@ -470,14 +470,14 @@ TEST_LIMIT(client_killed, 240)
 		op_del_all();
 	}
 	CHECK(!strange);
-	for (i = 0; i < CONNS * CALLS; i++)	/* each client begins anew */
+	for (i = 0; i < CONNS * CALLS; i++)	/* each client starts with the same numbers */
 		CHECK(((uint8_t *)runs)[i] <= 6);
 	end();
 }
 
 /*
- * The server's process dies: calls end, once each, and say so. A new one at the same addresses
- * is another peer: connections have ended with the first.
+ * The server's process dies. Each call ends once, with an error. A new server at the same
+ * addresses is another peer: the connections have ended with the first one.
  */
 TEST_LIMIT(server_killed, 120)
 {
@@ -516,7 +516,7 @@ TEST_LIMIT(server_killed, 120)
 	raw_close(&c);
 }
 
-/* -- what it does to latency ----------------------------------------------------------------- */
+/* -- effect on latency ----------------------------------------------------------------------- */
 
 #define PACE_S		12
 #define PACE_LEN	2000
@@ -530,7 +530,7 @@ static uint32_t pace_size(struct flow *flow)
 	return PACE_LEN;
 }
 
-/* 70 % of what the line takes of such requests and their replies. */
+/* Calls at 70 % of the line's capacity for such requests and replies. */
 static void pace(void)
 {
 	uint64_t call_ns = 2 * (PACE_LEN + 200) * 8 * 1000ULL / PACE_RATE;
@@ -550,7 +550,7 @@ static int by_due(const void *a, const void *b)
 	return x->due < y->due ? -1 : x->due > y->due;
 }
 
-/* Return: the worst second's P99, us. Says each second's. */
+/* Return: the worst second's P99, us. Prints each second's. */
 static uint64_t worst_second(const char *what)
 {
 	char line[400] = "";
@@ -575,7 +575,7 @@ static uint64_t worst_second(const char *what)
 	return worst;
 }
 
-/* Says what operators see; nothing of it is judged but that nothing is lost. */
+/* Prints what operators would see. It only checks that no call is lost. */
 TEST_LIMIT(pace_of_calls, 300)
 {
 	uint64_t control, moved;

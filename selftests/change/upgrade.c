@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/change/link_version kmod/lib/message/feature */
 /*
- * Another version of the transport under connections that live: who has which, old and
- * new ends with each other, and that nothing is lost on the way.
+ * Another version of the transport under live connections: which connection has which version, old
+ * and new ends together, and that no call is lost.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static void seen(const struct mrpc_cqe *cqe, const void *msg)
 	__atomic_store_n(&server_conn, cqe->conn, __ATOMIC_RELEASE);
 }
 
-/* A pair; what is placed already holds for it. */
+/* Begins with a pair. Engines that are already placed apply to it. */
 static void begin(const char *how)
 {
 	raw_server_open(&p.srv, 16 << 20, 16 << 20);
@@ -61,7 +61,7 @@ static void echo(struct raw *c, int conn, uint32_t len)
 	raw_free(c, root);
 }
 
-/* All ways in which a message can be sent: whole, copied, by reference, in pieces. */
+/* Sends a message in all possible ways: whole, copied, by reference, in pieces. */
 static void echo_all(struct raw *c, int conn)
 {
 	static const uint32_t lens[] = { 0, 1, 100, 1000, 5000, 16384, 16385, 300000, 3000001 };
@@ -79,7 +79,7 @@ static uint64_t sums(const struct raw *s, uint32_t conn, bool rx)
 	return n < 0 ? 0 : n;
 }
 
-/* Calls until requests (or replies) come with checksums, or until they do not. */
+/* Calls until requests (or replies) come with checksums, or without. */
 static bool becomes(bool requests, bool on)
 {
 	uint64_t until = raw_now() + WAIT * RAW_MS * raw_scale(), before, now;
@@ -102,7 +102,7 @@ static const char *scope(const struct raw *s, const char *words)
 	return text;
 }
 
-/* Only who is in the scope of a version has it. */
+/* Only connections in the scope of a version have it. */
 TEST(scopes)
 {
 	struct op_change c;
@@ -123,7 +123,7 @@ TEST(scopes)
 	CHECK_EQ(version(&p.c, p.conn), NEW);
 	CHECK_EQ(version(&other, conn), OLD);
 	CHECK_EQ(version(&p.srv.s, server_conn), OLD);
-	/* Loaded now, but for nobody else. */
+	/* The version is loaded now, but connections out of scope do not use it. */
 	later = raw_connect(&other, p.addr);
 	CHECK(later > 0);
 	CHECK_EQ(version(&other, later), OLD);
@@ -144,7 +144,7 @@ TEST(scopes)
 	end();
 }
 
-/* The one nearest to the wire counts, as with runtimes. */
+/* The placement nearest to the wire counts, as with runtimes. */
 TEST(two_placements)
 {
 	op_del_all();
@@ -173,7 +173,7 @@ TEST(loop_has_no_versions)
 	end();
 }
 
-/* {old, new} x {old, new}, agreed on by the handshake or while the connection lives. */
+/* {old, new} x {old, new}, agreed by the handshake or while the connection lives. */
 static void matrix(int client, int server, bool live)
 {
 	char words[2][64];
@@ -210,7 +210,7 @@ static void matrix(int client, int server, bool live)
 		CHECK_EQ(sums(&p.c, p.conn, false) + sums(&p.c, p.conn, true), 0);
 		CHECK_EQ(sums(&p.srv.s, server_conn, false), 0);
 	}
-	/* What the client has beyond the server goes first, so nothing must break. */
+	/* The client first loses features that the server lacks, so nothing breaks. */
 	op_must_del("s");
 	CHECK(becomes(true, false));
 	echo_all(&p.c, p.conn);
@@ -236,7 +236,7 @@ TEST_LIMIT(matrix_live, 120)
 	matrix(NEW, NEW, true);
 }
 
-/* Only who wants checksums sends them; the receiver is upgraded first. */
+/* Only an end that wants checksums sends them. The receiver is upgraded first. */
 TEST(receiver_first)
 {
 	op_del_all();
@@ -262,7 +262,7 @@ TEST(receiver_first)
 	end();
 }
 
-/* A is in the scope, B is not: A gains checksums, B goes on as before. */
+/* A is in the scope, B is not. A gains checksums, B does not change. */
 TEST(others_unaffected)
 {
 	static struct load a, b;
@@ -306,7 +306,7 @@ TEST(others_unaffected)
 
 #define LOADS	8
 
-/* To and fro under calls of all sizes, all at once and step by step, and back. */
+/* Changes to and fro under calls of all sizes: at once, step by step, and back. */
 TEST_LIMIT(load, 180)
 {
 	static const uint32_t lens[LOADS] = { 0, 64, 64, 2000, 10000, 40000, 100000, 400000 };
@@ -350,7 +350,7 @@ TEST_LIMIT(load, 180)
 
 #define CONNS	10
 
-/* A share of the connections, and new ones of them; back, or to the end. */
+/* Changes a share of the connections, old and new; then back, or to the end. */
 TEST(gradual)
 {
 	int conns[2 * CONNS] = { 0 };
@@ -387,7 +387,7 @@ TEST(gradual)
 	end();
 }
 
-/* A version that fails to take a link over leaves all as they were. */
+/* If a version fails to take a link over, all links stay as they were. */
 TEST(taken_back)
 {
 	struct op_change c;
@@ -412,7 +412,7 @@ TEST(taken_back)
 		echo_all(&p.c, conns[i]);
 	}
 	CHECK(becomes(true, true));
-	/* New connections begin with what there is when the wanted one fails. */
+	/* If the wanted version fails, a new connection begins with the present one. */
 	op_must_set("up", "type=tcp version=90 fail=5", NULL);
 	conns[0] = raw_connect(&p.c, p.addr);
 	CHECK(conns[0] > 0);
@@ -452,7 +452,7 @@ static void must_unload(const char *name)
 	CHECK_MSG(!err, "%s: %s", name, strerror(-err));
 }
 
-/* A version's module is kept by placements, and goes when they have gone. */
+/* Placements keep a version's module. It can go when they have gone. */
 TEST(modules)
 {
 	unsigned int i;
@@ -463,7 +463,7 @@ TEST(modules)
 		op_must_add("tcp", "name=up version=2 checksum=1", NULL);
 		CHECK_EQ(unload("mrpc_tcp_2"), -EAGAIN);
 		echo_all(&p.c, p.conn);
-		CHECK_EQ(unload("mrpc_tcp"), -EAGAIN);	/* all of them can go back to it */
+		CHECK_EQ(unload("mrpc_tcp"), -EAGAIN);	/* every link may go back to it */
 		op_must_del("up");
 		must_unload("mrpc_tcp_2");
 		echo_all(&p.c, p.conn);

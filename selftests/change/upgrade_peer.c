@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/change/link_version kmod/lib/message/feature kmod/call/handshake */
 /*
- * Another version of the transport under connections to a peer that speaks by hand:
- * messages half on their way, peers that are silent or break the agreement on features,
- * and checksums that are wrong.
+ * Another version of the transport under connections to a peer that the test plays by hand.
+ * Messages are half transferred. Peers are silent or break the agreement on features. Checksums
+ * are wrong.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -40,7 +40,7 @@ static void seen(const struct mrpc_cqe *cqe, const void *msg)
 	__atomic_store_n(&server_conn, cqe->conn, __ATOMIC_RELEASE);
 }
 
-/* A server that is what @words say. */
+/* Starts a server with the engine parameters @words. */
 static void serve(const char *words)
 {
 	op_del_all();
@@ -52,7 +52,7 @@ static void serve(const char *words)
 	raw_server_start(&srv, "tcp:127.0.0.1:0", 2);
 }
 
-/* Offers @features; what the server chooses is @chosen. */
+/* Offers @features in a handshake. The server must choose @chosen. */
 static void shake(u64 features, u64 chosen)
 {
 	struct mrpc_hello_hdr hdr;
@@ -74,7 +74,7 @@ static void stop(void)
 	CHECK(raw_sessions(0, 10000));
 }
 
-/* The peer's features come; what it may use is answered. */
+/* Expects the peer's features, and answers with what it may use. */
 static void expect_features(u64 mask)
 {
 	peer_expect(&w, MRPC_WIRE_FEATURES);
@@ -105,7 +105,7 @@ TEST(handshake)
 	stop();
 }
 
-/* What a peer that does not know FEATURES is never sent, and must not send. */
+/* A peer that does not know FEATURES is never sent it, and must not send it. */
 TEST(old_peer)
 {
 	serve(NULL);
@@ -140,15 +140,15 @@ TEST(broken_agreements)
 	serve("version=2");
 	must_close(0, 0, MRPC_WIRE_FEATURES, CRC);
 	must_close(0, 0, MRPC_WIRE_FEATURES_ACK, 0);
-	/* Nobody has asked. */
+	/* An answer without a question. */
 	must_close(CHANGE | CRC, CHANGE | CRC, MRPC_WIRE_FEATURES_ACK, CRC);
-	/* Not that. */
+	/* An answer with other features than announced. */
 	shake(CHANGE, CHANGE);
 	expect_features(CRC);
 	peer_send_control(&w, MRPC_WIRE_FEATURES_ACK, CRC << 1 | CRC);
 	CHECK(peer_closed(&w, WAIT));
 	peer_close(&w);
-	/* Twice. */
+	/* An answer twice. */
 	shake(CHANGE, CHANGE);
 	expect_features(CRC);
 	peer_send_control(&w, MRPC_WIRE_FEATURES_ACK, CRC);
@@ -156,7 +156,7 @@ TEST(broken_agreements)
 	peer_send_control(&w, MRPC_WIRE_FEATURES_ACK, CRC);
 	CHECK(peer_closed(&w, WAIT));
 	peer_close(&w);
-	/* Before the answer can have been read. */
+	/* A second FEATURES before the peer can have read the answer to the first. */
 	shake(CHANGE | CRC, CHANGE | CRC);
 	for (i = 0; i < ARRAY_SIZE(hdrs); i++) {
 		const struct mrpc_frame f = { .type = MRPC_WIRE_FEATURES, .call_id = CRC };
@@ -166,7 +166,7 @@ TEST(broken_agreements)
 	peer_send(&w, hdrs, sizeof(hdrs));
 	CHECK(peer_closed(&w, WAIT));
 	peer_close(&w);
-	/* A checksum that was not agreed on, though it is right. */
+	/* A right checksum that was not agreed on. */
 	op_must_set("tcp", "type=tcp version=1", NULL);
 	shake(CHANGE | CRC, CHANGE);
 	w.sums = true;
@@ -177,7 +177,7 @@ TEST(broken_agreements)
 	stop();
 }
 
-/* A peer that reads nothing cannot pile up answers by asking once in a while. */
+/* A peer that reads nothing cannot pile up answers by a question now and then. */
 TEST_LIMIT(unread_answers, 120)
 {
 	unsigned int i;
@@ -193,7 +193,7 @@ TEST_LIMIT(unread_answers, 120)
 	stop();
 }
 
-/* Features that nobody knows yet are not answered, and harm nobody. */
+/* Unknown features are not answered, and do no harm. */
 TEST(unknown_features)
 {
 	serve("version=2 checksum=1");
@@ -213,7 +213,7 @@ TEST(unknown_features)
 	stop();
 }
 
-/* What was accepted is accepted until the peer has answered, and not longer. */
+/* An accepted feature stays accepted until the peer has answered, and not longer. */
 TEST(withdrawn)
 {
 	serve("version=2");
@@ -233,7 +233,7 @@ TEST(withdrawn)
 	stop();
 }
 
-/* A peer that never answers cannot hold a change up, or make it forget the last one. */
+/* A peer that never answers cannot delay a change, or make the kernel forget the last one. */
 TEST(silent_peer)
 {
 	unsigned int i;
@@ -290,7 +290,7 @@ TEST(wrong_requests)
 	stop();
 }
 
-/* Any byte of a message that is changed on its way is noticed. */
+/* A change of any byte of a message is noticed. */
 TEST_LIMIT(every_byte, 120)
 {
 	u8 frame[sizeof(struct mrpc_wire_hdr) + 256];
@@ -308,7 +308,7 @@ TEST_LIMIT(every_byte, 120)
 	for (at = 0; at < len; at++) {
 		u8 was = frame[at];
 
-		/* The flags and lengths say how much comes: it may wait for the rest. */
+		/* The flags and lengths say how much comes. So the server may wait for the rest. */
 		frame[at] ^= 1 << at % 8;
 		shake(CHANGE | CRC, CHANGE | CRC);
 		peer_send(&w, frame, len);	/* may be cut off */
@@ -327,7 +327,7 @@ TEST_LIMIT(every_byte, 120)
 	stop();
 }
 
-/* One that is skipped for its size is skipped with its trailer. */
+/* A message that is skipped for its size is skipped with its trailer. */
 TEST(too_large)
 {
 	op_del_all();
@@ -362,7 +362,7 @@ static void *connect_to(void *arg)
 	return NULL;
 }
 
-/* The kernel's client has sent its hello; @words are placed; then it is answered. */
+/* The kernel's client has sent HELLO. Then @words are placed. Then HELLO is answered. */
 static int connect_with(const char *words, u64 features)
 {
 	struct connecting t;
@@ -414,7 +414,7 @@ static uint64_t call(uint32_t len)
 	return tag;
 }
 
-/* The request comes to the peer, which answers; the caller gets it. */
+/* The request comes to the peer. The peer answers, and the caller gets the reply. */
 static void answered(uint64_t tag, uint32_t len)
 {
 	struct mrpc_cqe cqe;
@@ -431,7 +431,7 @@ static void answered(uint64_t tag, uint32_t len)
 	raw_done(&c, &cqe);
 }
 
-/* What is placed while the handshake is under way holds for the connection. */
+/* An engine placed during the handshake applies to the connection. */
 TEST(during_the_handshake)
 {
 	uint64_t tag;
@@ -460,8 +460,8 @@ TEST(chosen_but_not_offered)
 }
 
 /*
- * A message is half sent, and stuck, when its link gets another version; so are some
- * behind it. @up: to checksums, or back from them.
+ * A message is half sent, and stuck, when its link gets another version. Some messages wait
+ * behind it. @up: change to checksums, else from them.
  */
 static void half_sent(bool up, u32 len)
 {
@@ -517,7 +517,7 @@ TEST(half_sent_small)
 	half_sent(false, 1000);
 }
 
-/* A message is half received when its link gets another version. @cut: 0: in its end. */
+/* A message is half received when its link gets another version. @cut: 0: near its end. */
 static void half_received(bool sums, u32 cut)
 {
 	static u8 frame[LARGE + 4096];
@@ -582,7 +582,7 @@ static void *write_on(void *arg)
 	return NULL;
 }
 
-/* The sum is that of what is sent, whatever the application does to it meanwhile. */
+/* The sum covers the bytes that are sent, even if the application changes them meanwhile. */
 TEST(written_meanwhile)
 {
 	uint64_t sums;
@@ -620,7 +620,7 @@ TEST(written_meanwhile)
 	hang_up();
 }
 
-/* The caller learns why its calls have ended. */
+/* The caller is told why its calls have ended. */
 TEST(wrong_reply)
 {
 	long long before = raw_file_number(ERRORS);

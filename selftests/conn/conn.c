@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/conn kmod/core/conn kmod/transports/ */
 /*
- * Connections and listeners: many of them, several services, how they begin and
- * how they end, and what an operator of one sees.
+ * Connections and listeners: many of them, several services, their beginning and end, and what an
+ * operator sees of them.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -80,7 +80,7 @@ TEST(many_sessions)
 	raw_pair_end(&p);
 }
 
-/* Services by the client's numbering and the server's, which are not the same. */
+/* The client and the server number services differently. */
 TEST(services)
 {
 	struct mrpc_connect c;
@@ -103,12 +103,12 @@ TEST(services)
 	CHECK(only > 0);
 	echo(&p.c, both, RAW_METHOD(1, test_Bulk_METHOD_Echo));
 	echo(&p.c, only, RAW_METHOD(0, test_Bulk_METHOD_Echo));
-	/* What was not asked for is not there, though it is served. */
+	/* A service that the client has not asked for is missing, though it is served. */
 	sqe = raw_sqe(only, RAW_METHOD(1, 0), raw_blob(&p.c, 1, 1, NULL));
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_UNIMPLEMENTED);
 	raw_done(&p.c, &cqe);
-	/* An empty All, by its number here. */
+	/* An empty All, with the client's number of the service. */
 	sqe = raw_sqe(both, RAW_METHOD(0, test_Types_METHOD_Echo), raw_alloc(&p.c, 512));
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_OK);
@@ -139,7 +139,7 @@ TEST(balance)
 	}
 	for (i = 0; i < 4; i++) {
 		NOTE("thread %u: %llu requests", i, (unsigned long long)p.srv.requests[i]);
-		/* Who got no processor for a while has fewer. */
+		/* A thread that got no processor for a while has fewer. */
 		CHECK(p.srv.requests[i] >= 2);
 	}
 	raw_pair_end(&p);
@@ -189,7 +189,7 @@ static void hang(unsigned int nr, uint32_t len)
 	CHECK(raw_server_hangs(&p.srv, nr));
 }
 
-/* At once: what is under way ends with UNAVAILABLE, at both ends. */
+/* Closes at once: calls under way end with UNAVAILABLE, at both ends. */
 static void close_now(const char *how)
 {
 	struct mrpc_cqe cqe;
@@ -205,7 +205,7 @@ static void close_now(const char *how)
 	CHECK_EQ(info(&p.c, p.conn).calls, 4);
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
 	for (i = 0; i < 4; i++) {
-		/* They are there already: close has waited for them. */
+		/* The completions are already in the ring: close has waited for them. */
 		CHECK(raw_reap(&qp, &cqe));
 		if (cqe.type == MRPC_CQE_SENT) {
 			i--;
@@ -245,7 +245,7 @@ static void *drain(void *arg)
 	return NULL;
 }
 
-/* With drain, from either side: what is under way finishes, nothing new begins. */
+/* Closes with drain, from either side: calls under way finish, no new one begins. */
 static void close_drain(const char *how, bool listener)
 {
 	struct closing c;
@@ -266,7 +266,7 @@ static void close_drain(const char *how, bool listener)
 	CHECK(!pthread_create(&t, NULL, drain, &c));
 	sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 1, NULL));
 	until = raw_now() + 5 * RAW_S * raw_patience();
-	do {	/* until the client has heard of it */
+	do {	/* until the client knows of the drain */
 		CHECK(raw_now() < until);
 		raw_sleep(20 * RAW_MS);
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
@@ -338,8 +338,8 @@ static unsigned int unavailable(void)
 }
 
 /*
- * A peer without room does not read, and an orderly end waits 0.8 seconds for it. Who is
- * interrupted meanwhile hears of it, unless his calls have completed.
+ * A peer without room does not read, and an orderly end waits 0.8 seconds for it. If a signal
+ * interrupts the wait, the closing thread gets -EINTR, unless its calls have completed.
  */
 TEST(close_interrupted)
 {
@@ -376,7 +376,7 @@ TEST(close_interrupted)
 	raw_pair_end(&p);
 }
 
-/* A listener that ends leaves its connections, and its address free. */
+/* A listener that ends keeps its connections, and frees its address. */
 TEST(close_listener)
 {
 	raw_pair(&p, "tcp4", 1);
@@ -413,7 +413,7 @@ static void bad(struct mrpc_connect *c, int err, bool serve)
 	CHECK_MSG(ret == err, "%s instead of %s: %s", strerror(-ret), strerror(-err), p.c.why);
 }
 
-/* Each field of the argument wrong in turn, for both that take it. */
+/* Each field of the argument wrong in turn, for both ioctls that take it. */
 TEST(arguments)
 {
 	struct mrpc_connect good, c;
@@ -478,7 +478,7 @@ TEST(arguments)
 	raw_pair_end(&p);
 }
 
-/* A server whose threads do not enter lets a client wait, not hang. */
+/* A server with no thread in ENTER makes a client wait, but only for its time limit. */
 TEST(not_accepting)
 {
 	struct mrpc_connect c;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/call/stream kmod/call/receive kmod/lib/message/wire kmod/transports/tcp */
 /*
- * A server whose peer sends what it should not: single frames. After each attack
- * an honest connection still works, and nothing that does not verify has reached
- * the application.
+ * A server with a peer that sends invalid single frames. After each attack an honest connection
+ * still works. No message that fails verification reaches the application.
  */
 #include <errno.h>
 #include <sys/socket.h>
@@ -20,7 +19,7 @@ static void begin(void)
 	raw_pair(&p, "tcp4", 1);
 }
 
-/* The honest connection. */
+/* Checks the honest connection. */
 static void check_alive(void)
 {
 	static uint64_t tag;
@@ -40,7 +39,7 @@ static void check_alive(void)
 static void end(void)
 {
 	check_alive();
-	/* Only the honest one is left. */
+	/* Only the honest connection is left. */
 	CHECK(raw_server_conns(&p.srv, 1, 5000));
 	raw_pair_end(&p);
 }
@@ -50,7 +49,7 @@ static void shake(void)
 	peer_shake(&w, p.srv.s.port);
 }
 
-/* Sent after a handshake, these bytes must end the connection at once. */
+/* These bytes, sent after a handshake, must end the connection at once. */
 static void must_close(const void *bytes, u32 len)
 {
 	shake();
@@ -134,7 +133,7 @@ TEST(hello_twice)
 	end();
 }
 
-/* Any byte of the body set to any of a few values, and every length of it. */
+/* Any byte of the body set to any of some values, and every length of it. */
 TEST_LIMIT(bad_hello, 120)
 {
 	static const u8 values[] = { 0, 1, 0x7f, 0x80, 0xff };
@@ -167,7 +166,7 @@ TEST_LIMIT(bad_hello, 120)
 	end();
 }
 
-/* A HELLO that is well-formed gets an answer that says what is wrong with it. */
+/* A well-formed HELLO gets an answer that says what is wrong with it. */
 TEST(hello_verdicts)
 {
 	u8 body[1024] = { 0 };
@@ -203,7 +202,7 @@ TEST(hello_verdicts)
 		if (i == 0)
 			CHECK(!memcmp(ack.services[0].hash, ours, MRPC_HASH_LEN));
 		CHECK_EQ(ack.version_min, MRPC_WIRE_VERSION);
-		/* And no call is taken. */
+		/* And no call is accepted. */
 		peer_call(&w, peer_id(&w, 0), RAW_ECHO, 1, 10);
 		CHECK(peer_closed(&w, 5000));
 		peer_close(&w);
@@ -212,7 +211,7 @@ TEST(hello_verdicts)
 	end();
 }
 
-/* Every bit of a call's header, each on a connection of its own. */
+/* Flips every bit of a call's header, each on a connection of its own. */
 TEST_LIMIT(header_bits, 240)
 {
 	u8 bytes[1024];
@@ -234,13 +233,13 @@ TEST_LIMIT(header_bits, 240)
 		peer_close(&w);
 		CHECK_EQ(p.srv.bad, 0);
 	}
-	p.srv.errors = 0;	/* a reply larger than was wanted */
+	p.srv.errors = 0;	/* replies that exceeded max_reply */
 	end();
 }
 
 /*
- * Bits of a message's head. The connection goes on: the caller is told what is
- * wrong with it, and what is delivered verifies.
+ * Flips bits of a message's head. The connection goes on. The caller is told what is wrong with
+ * the message, and what is delivered verifies.
  */
 static void head_bits(const u8 *good, const struct mrpc_msg_len *len, u32 method)
 {
@@ -250,7 +249,7 @@ static void head_bits(const u8 *good, const struct mrpc_msg_len *len, u32 method
 	u8 *body = malloc(size);
 
 	while (got < bits) {
-		/* Many under way at a time: one by one would take long. */
+		/* Many calls under way at a time, to save time. */
 		while (sent < bits && sent - got < 128) {
 			memcpy(body, good, size);
 			body[sent / 8] ^= 1 << sent % 8;
@@ -295,7 +294,7 @@ TEST_LIMIT(message_bits, 180)
 
 	begin();
 	shake();
-	/* One that has something of everything, but not too much of it. */
+	/* A message with all sections, and of moderate size. */
 	while (mrpc_msg_head_len(&len) < 600 || mrpc_msg_head_len(&len) > 900 ||
 	       !len.text || !len.bytes) {
 		free(body);
@@ -308,7 +307,7 @@ TEST_LIMIT(message_bits, 180)
 	end();
 }
 
-/* Lengths in the header that the message does not have. */
+/* Lengths in the header that do not match the message. */
 TEST_LIMIT(lengths, 120)
 {
 	static const u32 values[] = { 0, 1, 8, 16, 24, 32, 4096, 1 << 20, (64 << 20) - 8,
@@ -391,7 +390,7 @@ TEST(unknown_method)
 	end();
 }
 
-/* A call runs once, whatever is sent again. */
+/* A call runs once, even if it is sent again. */
 TEST(replay)
 {
 	int i;
@@ -425,7 +424,7 @@ TEST(replay)
 	end();
 }
 
-/* Frames that only the other side sends, and replies to nobody. */
+/* Frames that only the other side may send, and replies without a call. */
 TEST(wrong_direction)
 {
 	struct mrpc_frame f = { .type = MRPC_WIRE_REPLY, .flags = MRPC_WIRE_END,

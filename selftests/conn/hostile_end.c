@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/conn/close kmod/call/stream */
 /*
- * A client whose server is slow, floods, does not read, or goes away at the worst
- * time: calls complete with UNAVAILABLE and their memory comes back, in bounded
- * time.
+ * A client with a server that is slow, floods, does not read, or goes away at the worst time.
+ * Calls complete with UNAVAILABLE, and their memory comes back in bounded time.
  */
 #include <errno.h>
 #include <poll.h>
@@ -33,7 +32,7 @@ static void end(void)
 {
 	raw_close(&c);
 	close(listener);
-	/* With the file everything goes, and soon. */
+	/* Closing the file ends everything soon. */
 	CHECK(raw_sessions(0, 20000));
 }
 
@@ -96,7 +95,7 @@ static void all_end(unsigned int nr, u16 status)
 	CHECK_EQ(freed, nr);
 }
 
-/* Small and large calls under way while the server goes. */
+/* The server goes away while small and large calls are under way. */
 static void vanish(bool reset, bool read)
 {
 	int conn;
@@ -113,7 +112,7 @@ static void vanish(bool reset, bool read)
 	else
 		peer_close(&w);
 	all_end(8, MRPC_UNAVAILABLE);
-	/* Later calls hear why. */
+	/* Later calls are told why. */
 	start(conn, 99, 10, 0);
 	all_end(1, MRPC_UNAVAILABLE);
 	end();
@@ -134,7 +133,7 @@ TEST(reset_read)
 	vanish(true, true);
 }
 
-/* A caller hears how the link ended, which the socket says once, long after the last read. */
+/* The caller is told how the link ended. The socket reports it once, long after the last read. */
 static void told(void (*go)(struct peer *p), const char *why)
 {
 	char detail[MRPC_MAX_DETAIL + 1];
@@ -162,7 +161,7 @@ TEST(reset_told)
 	told(peer_reset, "the link failed while receiving");
 }
 
-/* It ends in order, and does not read: what is under way lingers, but no call waits for that. */
+/* The server ends in order and does not read. The link lingers, but no call waits for that. */
 TEST(half_closed)
 {
 	struct mrpc_cqe cqe;
@@ -184,7 +183,7 @@ TEST(half_closed)
 #define OTHERS		600
 #define OTHERS_REPLY	(64 << 10)
 
-/* A peer with little room that wants more than it has room for. Return: the socket. */
+/* A peer with little room that asks for more than it has room for. Return: the socket. */
 static int other(u16 at)
 {
 	static struct peer p;
@@ -196,7 +195,7 @@ static int other(u16 at)
 	return p.fd;
 }
 
-/* How many connections a server has that have not ended, or that linger. */
+/* Number of a server's connections that have not ended, or that linger. */
 static unsigned int others(struct raw_server *srv, bool linger)
 {
 	unsigned int nr = 0, id;
@@ -211,8 +210,8 @@ static unsigned int others(struct raw_server *srv, bool linger)
 }
 
 /*
- * Hundreds of peers end in order and never acknowledge the last of their replies. An end that
- * has nothing to do with them does not wait for theirs.
+ * Hundreds of peers end in order and never acknowledge the last of their replies. The end of an
+ * unrelated connection does not wait for them.
  */
 TEST_LIMIT(beside_others, 120)
 {
@@ -257,7 +256,7 @@ TEST_LIMIT(beside_others, 120)
 	end();
 }
 
-/* In the middle of a reply, at any byte of it. */
+/* The server goes in the middle of a reply, at any byte of it. */
 TEST_LIMIT(cut_reply, 120)
 {
 	static u8 bytes[sizeof(struct mrpc_wire_hdr) + 40000];
@@ -317,7 +316,7 @@ TEST(slow_reply)
 	end();
 }
 
-/* It takes what we send, and says nothing any more. */
+/* The server takes what is sent, and sends nothing any more. */
 TEST(silent)
 {
 	uint64_t before;
@@ -335,7 +334,7 @@ TEST(silent)
 	end();
 }
 
-/* It does not read: deadlines are kept all the same, blocks come with the end. */
+/* The server does not read. Deadlines still hold; blocks come back at the end. */
 TEST(not_reading)
 {
 	struct mrpc_cqe cqe;
@@ -371,7 +370,7 @@ TEST(not_reading)
 	end();
 }
 
-/* The peer does not read what a process left behind that is no more. */
+/* The peer does not read the data that a dead process has left behind. */
 static void left_behind(bool half_closed)
 {
 	char addr[64];
@@ -413,7 +412,7 @@ TEST(left_half_closed)
 	left_behind(true);
 }
 
-/* PINGs by the thousand, and nobody reads the answers. */
+/* Thousands of PINGs, and the peer does not read the answers. */
 TEST(ping_flood)
 {
 	struct mrpc_wire_hdr hdrs[64];
@@ -444,7 +443,7 @@ TEST(ping_flood)
 	end();
 }
 
-/* BYE: calls under way finish, new ones are told to go elsewhere. */
+/* BYE: calls under way finish, new calls end with UNAVAILABLE. */
 TEST(bye)
 {
 	struct mrpc_cqe cqe;
@@ -473,9 +472,8 @@ TEST(bye)
 }
 
 /*
- * A process that ends without a word leaves in order what was idle, and does not
- * wait for the server, which keeps its end open. Calls under way are dropped.
- * Return: whether it was so.
+ * A process ends without closing. Its idle connection ends in order, and does not wait for the
+ * server, which keeps its end open. A connection with calls under way is reset. Return: it was so.
  */
 static bool left_in_order(unsigned int unanswered)
 {
@@ -508,11 +506,11 @@ static bool left_in_order(unsigned int unanswered)
 	close(listener);
 	NOTE("the session has gone after %llu ms; the stream ends with %s",
 	     (unsigned long long)(before / RAW_MS), strerror(end));
-	/* For what is not acknowledged it would wait 800 ms. */
+	/* For unacknowledged data it would wait 800 ms. */
 	return before < 700 * RAW_MS && end == (unanswered ? ECONNRESET : 0);
 }
 
-/* A machine that stands still may need several attempts. */
+/* A machine that stops for a while may need several attempts. */
 static void left_alone(unsigned int unanswered)
 {
 	unsigned int i;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/call/receive kmod/call/server kmod/exec/pause */
 /*
- * A server whose peer is slow, floods, claims more than it sends, does not read,
- * or goes away.
+ * A server with a peer that is slow, floods, claims more than it sends, does not read, or goes
+ * away.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -49,7 +49,7 @@ static void check_alive(void)
 static void end(void)
 {
 	check_alive();
-	/* Only the honest one is left. */
+	/* Only the honest connection is left. */
 	CHECK(raw_server_conns(&p.srv, 1, 5000));
 	raw_pair_end(&p);
 }
@@ -95,7 +95,7 @@ TEST(byte_by_byte)
 	end();
 }
 
-/* Who begins a frame, and is not heard of again, is given up. */
+/* A peer that begins a frame and then sends nothing is given up. */
 TEST(never_ends)
 {
 	static const u32 parts[] = { 1, 63, 64, 80, 88, 100, 3000 };
@@ -123,7 +123,7 @@ static long long mem_available(void)	/* KiB */
 	return raw_meminfo("MemAvailable");
 }
 
-/* A length in a header is no reason to set memory aside for it. */
+/* The server does not reserve memory for a length that a header claims. */
 TEST(claimed_memory)
 {
 	static const u8 zeros[4096];
@@ -152,7 +152,7 @@ TEST(claimed_memory)
 	end();
 }
 
-/* Too large for the listener, and for the receive heap: said, and skipped. */
+/* A message too large for the listener, or for the receive heap, is refused and skipped. */
 TEST(too_large)
 {
 	u8 *body = calloc(1, 10 << 20);
@@ -178,7 +178,7 @@ TEST(too_large)
 	end();
 }
 
-/* Sends without ever waiting; how often it could in @ns. */
+/* Sends without waiting. Return: number of sends within @ns. */
 static u32 flood(const void *bytes, u32 len, u32 max, uint64_t ns)
 {
 	uint64_t until = raw_now() + ns;
@@ -198,7 +198,7 @@ static u32 flood(const void *bytes, u32 len, u32 max, uint64_t ns)
 			n++;
 		}
 	}
-	/* What was begun is sent to its end, if need be while reading. */
+	/* Completes a partial send, and reads meanwhile if necessary. */
 	while (part) {
 		sent = send(w.fd, (const u8 *)bytes + part, len - part, MSG_DONTWAIT | MSG_NOSIGNAL);
 		if (sent > 0)
@@ -213,7 +213,7 @@ static u32 flood(const void *bytes, u32 len, u32 max, uint64_t ns)
 	return n;
 }
 
-/* PINGs by the thousand, their answers unread; then all are read. */
+/* Thousands of PINGs with answers unread; then all are read. */
 TEST_LIMIT(ping_flood, 120)
 {
 	struct mrpc_wire_hdr hdrs[256];
@@ -235,7 +235,7 @@ TEST_LIMIT(ping_flood, 120)
 	CHECK(before - mem_available() < 100 << 10);
 	peer_close(&w);
 
-	/* The same with an end: PINGs are answered in order, but for some of too many. */
+	/* A limited number: the PINGs are answered in order. Of too many, some are dropped. */
 	peer_shake(&w, p.srv.s.port);
 	for (n = 0; n < 12; n++)
 		CHECK(peer_send(&w, hdrs, sizeof(hdrs)));
@@ -268,7 +268,7 @@ TEST(cancel_flood)
 	CHECK(peer_call(&w, id, RAW_HANG, 1, 100));
 	CHECK(raw_server_hangs(&p.srv, 1));
 	for (i = 0; i < ARRAY_SIZE(hdrs); i++) {
-		/* None of them is the call. */
+		/* None of them is for the call. */
 		const struct mrpc_frame f = {
 			.type = MRPC_WIRE_CANCEL, .call_id = (u64)(i / 16 + 2) << 16 | i % 16,
 		};
@@ -282,7 +282,7 @@ TEST(cancel_flood)
 	peer_expect(&w, MRPC_WIRE_REPLY);
 	CHECK_EQ(w.frame.call_id, id);
 	CHECK_EQ(w.frame.status, MRPC_CANCELLED);
-	/* Once. */
+	/* A call is cancelled only once. */
 	CHECK(peer_send_control(&w, MRPC_WIRE_CANCEL, id));
 	peer_echo(&w, 9, 2, 100);
 	peer_close(&w);
@@ -291,7 +291,7 @@ TEST(cancel_flood)
 
 #define UNREAD_BYTES	(PEER_BUF - 4096)
 
-/* Large replies that nobody reads stop their connection, and no other: nor do they take room. */
+/* Large unread replies stop only their own connection, and take no memory from others. */
 static void unread_replies(uint32_t entries)
 {
 	u32 i;
@@ -322,10 +322,10 @@ TEST_LIMIT(unread_replies_few_entries, 120)
 
 #define UNREAD		200000		/* bytes of a reply */
 #define UNREAD_CALLS	30
-#define STAGED		(8 << 20)	/* bytes of memory of a connection for what has no place */
+#define STAGED		(8 << 20)	/* memory of a connection for messages without a place */
 
 /*
- * The same over prio, where all who connect share an association: a session whose application takes
+ * The same over prio, where all clients share an association. One session's application takes
  * nothing from its queue, beside an honest one. Its receive heap has room for few of its replies.
  */
 static void unread_replies_prio(uint32_t entries)
@@ -352,7 +352,7 @@ static void unread_replies_prio(uint32_t entries)
 	before = raw_server_requests(&p.srv);
 	for (i = 0; i < 100; i++)
 		check_alive();
-	/* Replies that find no room wait at their sender, whose application has them. */
+		/* Replies without room wait at the sender, in its application's memory. */
 	CHECK(!raw_server_idle(&p.srv, 100));
 	CHECK(raw_server_requests(&p.srv) >= before + 100);
 	NOTE("%lld KiB wait in its receiver's kernel, %u replies in its queue",
@@ -374,9 +374,9 @@ TEST_LIMIT(unread_replies_few_entries_prio, 120)
 	unread_replies_prio(2);
 }
 
-#define LATE_CALLS	16		/* with this much each: more than sockets hold */
+#define LATE_CALLS	16		/* calls; all their replies exceed what sockets hold */
 
-/* Adds those whose blocks are free to @sent. */
+/* Adds the number of replies whose blocks are free to @sent. */
 static void reap_sent(struct raw_qp *sq, u32 *sent)
 {
 	struct mrpc_cqe cqe;
@@ -389,7 +389,7 @@ static void reap_sent(struct raw_qp *sq, u32 *sent)
 	}
 }
 
-/* Answers LATE_CALLS calls with more than the peer takes. Return: those that are sent. */
+/* Answers LATE_CALLS calls with more than the peer takes. Return: number of replies sent. */
 static u32 answer_unread(struct raw *srv, struct raw_qp *sq)
 {
 	struct mrpc_sqe sqe;
@@ -414,8 +414,8 @@ static u32 answer_unread(struct raw *srv, struct raw_qp *sq)
 }
 
 /*
- * A peer reads its replies while the completion queue is full: that their blocks are free is
- * said when there is room, before another reply is taken; or never, to who does not look any more.
+ * A peer reads its replies while the server's completion queue is full. The SENTs come when there
+ * is room, before another reply is taken. An application that no longer looks never gets them.
  */
 static void late_words(bool leaves)
 {
@@ -485,13 +485,13 @@ TEST_LIMIT(sent_too_late, 60)
 	late_words(true);
 }
 
-/* A message that fills a receive heap of 64 KiB; and what of it is sent at first. */
+/* A message that fills a receive heap of 64 KiB, and the part that is sent first. */
 #define BIG		33000
 #define BIG_PART	10000
 
 static u8 big[sizeof(struct mrpc_wire_hdr) + BIG + 256];
 
-/* A CALL of Ack in @big. Return: its bytes. */
+/* Makes a CALL of Ack in @big. Return: its bytes. */
 static u32 big_call(struct peer *to, u64 tag, u32 remaining_us)
 {
 	struct mrpc_msg_len len;
@@ -506,8 +506,8 @@ static u32 big_call(struct peer *to, u64 tag, u32 remaining_us)
 }
 
 /*
- * One message holds the whole receive heap, another waits for it with all of its bytes sent. The
- * first one's block comes back, and nothing else happens: no release, no byte, no keepalive.
+ * One message holds the whole receive heap. Another one, with all of its bytes sent, waits for it.
+ * The first one's block comes back. There is no other event: no release, no byte, no keepalive.
  */
 static void heap_comes_back(bool reset)
 {
@@ -520,7 +520,7 @@ static void heap_comes_back(bool reset)
 	raw_pair_start(&p, "tcp4", 1);
 	peer_shake(&first, p.srv.s.port);
 	peer_shake(&w, p.srv.s.port);
-	raw_sleep(2500 * RAW_MS);	/* connections look after themselves in their first second */
+	raw_sleep(2500 * RAW_MS);	/* the checks of a connection's first second have passed */
 	size = big_call(&first, 1, reset ? 0 : 700000);
 	CHECK(peer_send(&first, big, BIG_PART));
 	raw_sleep(200 * RAW_MS * raw_scale());
@@ -530,7 +530,7 @@ static void heap_comes_back(bool reset)
 	if (reset) {
 		peer_reset(&first);
 	} else {
-		/* Too late: it is received to its end, and not delivered. */
+		/* Too late: the message is received to its end, but not delivered. */
 		peer_expect(&first, MRPC_WIRE_REPLY);
 		CHECK_EQ(first.frame.status, MRPC_DEADLINE_EXCEEDED);
 		CHECK_EQ(peer_recv(&w, 0), -1);
@@ -585,7 +585,7 @@ TEST_LIMIT(gone, 180)
 				peer_close(&w);
 		}
 	}
-	/* With the request served, and with the reply on its way. */
+	/* The peer goes when the request is served, or the reply is on its way. */
 	for (i = 0; i < 6; i++) {
 		peer_shake(&w, p.srv.s.port);
 		CHECK(peer_call(&w, peer_id(&w, 0), i % 3 ? RAW_MAKE : RAW_HANG, 900000, 10));
@@ -601,7 +601,7 @@ TEST_LIMIT(gone, 180)
 	end();
 }
 
-/* A server that ends without a word: in order where nothing is under way. */
+/* A server ends without closing. An idle connection ends in order. */
 static void left(bool busy)
 {
 	begin(0, 0);
@@ -625,7 +625,7 @@ TEST(left_busy)
 	left(true);
 }
 
-/* Good conversations with some bytes changed, sent in random pieces. */
+/* Valid conversations with some bytes changed, sent in random pieces. */
 TEST_LIMIT(mutations, 180)
 {
 	uint64_t until = raw_now() + 20 * RAW_S;

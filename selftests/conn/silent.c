@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/conn/accept kmod/core/listener */
 /*
- * A listener whose clients say nothing: their handshakes take the places of others only as
- * long as no other client wants them.
+ * A listener with clients that send nothing. Their handshakes keep their places only as long as no
+ * other client wants them.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -17,7 +17,7 @@
 static struct raw_server srv;
 static struct peer w;
 
-/* A connection from 127.0.0.@host that says nothing. */
+/* Opens a connection from 127.0.0.@host that sends nothing. */
 static int silent_from(unsigned int host)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
@@ -50,7 +50,7 @@ static unsigned int closed(const int *fds, unsigned int nr)
 	return n;
 }
 
-/* One address with many keeps neither newcomers out nor those of other addresses. */
+/* An address with many connections keeps out neither new clients nor other addresses. */
 TEST(the_one_with_most_makes_room)
 {
 	int few[FEW], many[SILENT];
@@ -67,7 +67,7 @@ TEST(the_one_with_most_makes_room)
 	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", srv.s.port);
 	CHECK_MSG(raw_connect(&c, addr) > 0, "%s", c.why);
 	CHECK(closed(many, SILENT));
-	/* Addresses are hashed: one or the other may count as that of the many. */
+	/* Addresses are hashed: a few of them may count as the address with many connections. */
 	CHECK(closed(few, FEW) <= FEW / 2);
 	for (i = 0; i < FEW; i++)
 		close(few[i]);
@@ -88,7 +88,7 @@ static void send_wrong_hello(struct peer *peer)
 	CHECK(peer_send_frame(peer, &f, body, ALIGN(f.meta_len, 8)));
 }
 
-/* Refused clients that stay have the places of handshakes, and no more connections than these. */
+/* Refused clients that stay use the places of handshakes, and never more than these. */
 TEST(refused_ones_make_room)
 {
 	int many[SILENT];
@@ -112,7 +112,7 @@ TEST(refused_ones_make_room)
 	raw_server_stop(&srv);
 }
 
-/* A refused client that stays does not stay for as long as a silent one. */
+/* A refused client that stays is closed earlier than a silent one. */
 TEST(a_refused_one_ends)
 {
 	uint64_t start;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/core/session kmod/core/placement kmod/core/transport kmod/netlink */
 /*
- * Network namespaces: a server in one and a client in another, what is separate
- * between them, and a peer that falls silent because the cable is cut.
+ * Network namespaces: a server in one and a client in another, the separation between them, and a
+ * peer that falls silent because the cable is cut.
  */
 #include <errno.h>
 #include <sched.h>
@@ -30,13 +30,13 @@ static void server(const char *addr, uint64_t keepalive_us)
 	raw_server_start(&p.srv, addr, 1);
 	host_say(&h);
 	host_wait(&h);
-	/* All who were accepted are gone, or will be. */
+	/* All accepted connections are gone, or will be. */
 	CHECK(raw_server_conns(&p.srv, 0, 10000));
 	raw_server_stop(&p.srv);
 	_exit(0);
 }
 
-/* It begins to serve. */
+/* Makes the server start to serve. */
 static void serve(void)
 {
 	host_say(&h);
@@ -92,8 +92,8 @@ TEST_LIMIT(ipv6, 120)
 }
 
 /*
- * Packets to a neighbour that does not answer wait in the host, here for a minute. In an
- * egress domain others do not wait for them.
+ * Packets to a neighbour that does not answer wait in the host, here for a minute. In an egress
+ * domain other connections do not wait for them.
  */
 TEST_LIMIT(dead_neighbour, 180)
 {
@@ -132,7 +132,7 @@ TEST_LIMIT(dead_neighbour, 180)
 
 #define ABSENT	12
 
-/* Asks somebody who is not there, until it is killed. */
+/* Connects to an absent peer until the process is killed. */
 static pid_t ask_absent(unsigned int i)
 {
 	char addr[40];
@@ -149,7 +149,7 @@ static pid_t ask_absent(unsigned int i)
 		raw_connect(&s, addr);
 }
 
-/* Over prio nobody waits, domain or not, while packets to them come and go all the time. */
+/* Over prio no connection waits, with or without a domain, though such packets keep coming. */
 TEST_LIMIT(dead_neighbours_prio, 180)
 {
 	static struct load l;
@@ -185,7 +185,7 @@ TEST_LIMIT(dead_neighbours_prio, 180)
 	host_end(&h);
 }
 
-/* Names of the loop are of one namespace, as ports are. */
+/* A loop name belongs to one namespace, as a port does. */
 TEST(separate)
 {
 	int here;
@@ -194,7 +194,7 @@ TEST(separate)
 	serve();
 	raw_open(&p.c, 1 << 20, 1 << 20);
 	CHECK_EQ(raw_connect(&p.c, "loop:separate"), -ECONNREFUSED);
-	/* The same name is free here, and is another. */
+	/* The same name is free in this namespace, and is a different one. */
 	here = raw_serve(&p.c, "loop:separate");
 	CHECK_MSG(here > 0, "serve: %s", p.c.why);
 	CHECK_EQ(raw_close_id(&p.c, here, 0, 0), 0);
@@ -202,7 +202,7 @@ TEST(separate)
 	host_end(&h);
 }
 
-/* The cable is cut: both ends notice, after three keepalives of silence. */
+/* The cable is cut. Both ends notice after three keepalives of silence. */
 static void cut(bool idle)
 {
 	uint64_t keepalive_us = 1000000 * raw_scale(), before;
@@ -223,7 +223,7 @@ static void cut(bool idle)
 	p.conn = raw_connect_to(&p.c, &c);
 	CHECK_MSG(p.conn > 0, "connect: %s", p.c.why);
 	echo(100);
-	/* Silence alone is none: it is probed, and answers. */
+	/* An idle peer is not silent: it answers probes. */
 	raw_sleep(4 * keepalive_us * 1000);
 	echo(100);
 	before = raw_now();
@@ -277,7 +277,7 @@ TEST(cut_busy)
 	cut(false);
 }
 
-/* The namespace goes with its processes: so do a session's links in it. */
+/* A namespace goes with its processes, and a session's links in it go, too. */
 TEST(namespace_gone)
 {
 	int status;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/core/schema kmod/lib/message/schema kmod/call/handshake */
 /*
- * Binding of schemas by the kernel: what it refuses and how it says so, its cache,
- * and what two ends with different ones are told.
+ * The kernel's binding of schemas: what it refuses and how it says so, its cache, and what two
+ * ends with different schemas are told.
  */
 #include <errno.h>
 #include <sys/mman.h>
@@ -22,7 +22,7 @@ static struct mrpc_bind bind_ok(struct raw *session, const void *schema, u32 len
 	return b;
 }
 
-/* A schema that nobody has bound before. */
+/* A schema that was never bound before. */
 static u8 *fresh(size_t *len)
 {
 	static char name[64];
@@ -61,7 +61,7 @@ TEST(hit_and_miss)
 	raw_close(&s);
 	raw_close(&s2);
 	CHECK(raw_sessions(0, 5000));
-	/* Nobody has it any more; it is still known. */
+	/* No session has the schema any more, but it is still cached. */
 	raw_open(&s, 0, 0);
 	again = bind_ok(&s, schema, len);
 	CHECK_EQ(again.hit, 1);
@@ -71,7 +71,7 @@ TEST(hit_and_miss)
 	free(schema);
 }
 
-/* The kernel says of each what the native verifier says, and why. */
+/* The kernel's verdict and reason are those of the native verifier. */
 static unsigned int same_verdict(const u8 *schema, u32 len)
 {
 	struct mrpc_schema_error err = { 0 };
@@ -136,7 +136,7 @@ TEST(junk)
 		u32 len = 1 + gen_below(&g, i % 10 ? 500 : MRPC_SCHEMA_MAX_LEN);
 
 		gen_bytes(&g, buf, len);
-		if (i % 2)	/* beyond the first check */
+		if (i % 2)	/* valid for the first check */
 			memcpy(buf, test_Types_service.schema, min(len, (u32)32));
 		CHECK(same_verdict(buf, len));
 	}
@@ -158,7 +158,7 @@ TEST(lengths)
 	CHECK(strstr(s.why, "262144"));
 	CHECK_EQ(raw_bind(&s, big, ~0U, NULL), -E2BIG);
 	CHECK_EQ(raw_bind(&s, big, MRPC_SCHEMA_MAX_LEN, NULL), -EINVAL);
-	/* It ends where the memory does; and beyond. */
+	/* The schema ends where the memory ends; then it goes beyond. */
 	CHECK_SYS(munmap(page + 4096, 4096));
 	memcpy(page + 4096 - len, test_Bulk_service.schema, len);
 	CHECK_EQ(raw_bind(&s, page + 4096 - len, len, NULL), s.ids[RAW_BULK]);
@@ -178,7 +178,7 @@ TEST(lengths)
 	free(big);
 }
 
-/* Limits of counts, one above each. */
+/* One above each limit of a count. */
 TEST(too_much)
 {
 	struct gen_schema *g;
@@ -217,7 +217,7 @@ TEST(too_much)
 	raw_close(&s);
 }
 
-/* As many as a session may have; then those it has are still found. */
+/* As many schemas as a session may have. After that the existing ones are still found. */
 TEST(session_full)
 {
 	unsigned int i;
@@ -247,7 +247,7 @@ static void hex(char *to, const u8 *hash)
 		sprintf(to + 2 * i, "%02x", hash[i]);
 }
 
-/* The client's program is of another version than the server's. */
+/* The client's program has another version of the schema than the server's. */
 static void mismatch(const char *how)
 {
 	static struct raw_pair p;
@@ -271,7 +271,7 @@ static void mismatch(const char *how)
 	CHECK_MSG(strstr(p.c.why, "test.Bulk"), "not in: %s", p.c.why);
 	CHECK_MSG(strstr(p.c.why, ours), "not in: %s", p.c.why);
 	CHECK_MSG(strstr(p.c.why, theirs), "not in: %s", p.c.why);
-	/* A service that it does not have. */
+	/* A service that the server does not have. */
 	c = raw_target(&p.c, p.addr);
 	c.schemas[RAW_TYPES] = bind_ok(&p.c, other, other_len).id;
 	CHECK_EQ(raw_connect_to(&p.c, &c), -EPROTO);
@@ -285,7 +285,7 @@ static void mismatch(const char *how)
 
 TEST_EACH_TRANSPORT(mismatch, mismatch)
 
-/* Messages may nest up to a limit, and so can contain themselves only on paper. */
+/* Messages nest up to a limit. So a message cannot really contain itself. */
 TEST(recursion)
 {
 	static struct raw_pair p;
@@ -315,7 +315,7 @@ TEST(recursion)
 
 static bool stop;
 
-/* Binds schemas as large as may be, again and again. */
+/* Binds the largest possible schemas, again and again. */
 static void *bind_large(void *arg)
 {
 	static struct raw mine[2];
@@ -377,7 +377,7 @@ TEST_LIMIT(others_go_on, 120)
 	for (i = 0; i < 2; i++)
 		pthread_join(t[i], NULL);
 	NOTE("%lu calls, the slowest took %llu us", n, (unsigned long long)worst / 1000);
-	/* It would be all of this time if others kept it from the processor or a lock. */
+	/* If binding kept a processor or a lock from others, it would be all of this time. */
 	CHECK(worst < 4 * RAW_S * raw_scale());
 	raw_pair_end(&p);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/main.c kmod/core/transport kmod/core/engine kmod/exec */
 /*
- * Module removal: refused while something uses the module, possible soon after,
- * and no danger to who comes at that moment. The runner loads the modules again.
+ * Module removal. It is refused while something uses the module, and possible soon after. It is
+ * safe for users that come at that moment. The runner loads the modules again.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static void check_echo(void)
 	raw_done(&p.c, &cqe);
 }
 
-/* What a connection has left behind, an association above all, keeps nothing. */
+/* The remains of a connection, such as an association, do not keep the module. */
 TEST_LIMIT(prio, 120)
 {
 	raw_pair(&p, "prio", 1);
@@ -50,7 +50,7 @@ TEST_LIMIT(prio, 120)
 	raw_must_unload("mrpc_prio");
 }
 
-/* A connection to somebody who does not answer, and its end. Return: his socket */
+/* A connection to a peer that does not answer, and its end. Return: the peer's socket */
 static int try_silent(void)
 {
 	struct sockaddr_in at = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -68,7 +68,7 @@ static int try_silent(void)
 	return fd;
 }
 
-/* Nor do those to whom it was said in vain that it ends, and who would be told again for long. */
+/* Peers that were told in vain of the end, and would be told again, do not keep it either. */
 TEST_LIMIT(prio_unheard, 120)
 {
 	int fd;
@@ -85,7 +85,7 @@ TEST_LIMIT(prio_unheard, 120)
 	CHECK(gauge_becomes("messages_out", 3, 5000));
 	close(fd);
 	raw_must_unload("mrpc_prio");
-	/* A listener of the next one finds nothing of that. */
+	/* A listener of the reloaded module finds nothing of that. */
 	host_sh("ip link set lo up");
 	raw_pair(&p, "prio", 1);
 	check_echo();
@@ -105,7 +105,7 @@ TEST_LIMIT(in_use, 120)
 	check_echo();
 	raw_pair_end(&p);
 	raw_must_unload("mrpc_tcp");
-	/* A session without anything. */
+	/* An empty session keeps the core module. */
 	fd = raw_device();
 	CHECK_EQ(raw_unload("mrpc"), -EAGAIN);
 	close(fd);
@@ -114,7 +114,7 @@ TEST_LIMIT(in_use, 120)
 	CHECK_EQ(access("/sys/class/misc/mrpc", F_OK), -1);
 }
 
-/* A listener alone keeps its transport, a connection alone, too. */
+/* A listener alone keeps its transport, and so does a connection alone. */
 TEST_LIMIT(listener, 120)
 {
 	raw_open(&p.c, 65536, 65536);
@@ -122,7 +122,7 @@ TEST_LIMIT(listener, 120)
 	CHECK_EQ(raw_unload("mrpc_tcp"), -EAGAIN);
 	raw_close(&p.c);
 	raw_must_unload("mrpc_tcp");
-	/* Without it there is no such transport, and the loop still works. */
+	/* Without the module there is no such transport, and the loop still works. */
 	raw_open(&p.c, 65536, 65536);
 	CHECK_EQ(raw_serve(&p.c, "tcp:127.0.0.1:0"), -EPROTONOSUPPORT);
 	CHECK(strstr(p.c.why, "tcp"));
@@ -136,7 +136,7 @@ TEST_LIMIT(listener, 120)
 	raw_pair_end(&p);
 }
 
-/* Killed with much under way: the module can go at once all the same. */
+/* A process is killed with much under way. The module can still be unloaded at once. */
 TEST_LIMIT(after_kill, 180)
 {
 	unsigned int round, i;

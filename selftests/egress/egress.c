@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/egress kmod/control/egress_config kmod/lib/egress.c kmod/lib/ds/order */
 /*
- * Egress domains: in which order messages of different connections leave, and that
- * nothing is lost whatever happens to the domain or to who waits in it.
+ * Egress domains: the order in which messages of different connections leave. No message is lost
+ * when the domain changes or goes, or when a connection that waits in it ends.
  */
 #include <errno.h>
 #include <limits.h>
@@ -37,13 +37,13 @@ static const char *dev_of(const char *how)
 	return strcmp(how, "loop") ? "lo" : "";
 }
 
-/* Messages of one connection may overtake each other, and each is ordered by itself. */
+/* With this transport messages of one connection may overtake each other, each in its order. */
 static bool apart(const char *how)
 {
 	return !strcmp(how, "prio");
 }
 
-/* Waits until the domain has nothing more to do with anybody's messages. */
+/* Waits until the domain has no more messages to send. */
 static bool quiet(const char *dev)
 {
 	uint64_t until = raw_now() + 10 * RAW_S * raw_scale();
@@ -65,7 +65,7 @@ static bool quiet(const char *dev)
 
 /* -- traffic passes ------------------------------------------------------------------- */
 
-/* Messages of all sizes through a domain that comes, changes and goes under them. */
+/* Sends messages of all sizes through a domain that is made, changed and deleted meanwhile. */
 static void passes(const char *how)
 {
 	static const char *const words[] = { FIFO, STRICT " chunk=4096 limit=4096", SMALL " fair=1",
@@ -131,14 +131,14 @@ static bool saw(unsigned int nr)
 	return true;
 }
 
-/* One thread runs all datapaths, and another serves: what arrives first is seen first. */
+/* One thread runs all datapaths, and another serves. So requests are seen in order of arrival. */
 static void one_thread(const char *how)
 {
 	unsigned int i;
 
 	nr_seen = 0;
 	begin();
-	/* Connections that have just ended may still have it. */
+	/* Connections that have just ended may still use the runtime. */
 	for (i = 0; i < 5000 && op_runtime(MRPC_CMD_RUNTIME_DEL, "order", NULL) == -EBUSY; i++)
 		raw_sleep(RAW_MS);
 	CHECK_EQ(op_runtime(MRPC_CMD_RUNTIME_ADD, "order", ""), 0);
@@ -169,7 +169,7 @@ static void call(int conn, uint64_t tag, uint8_t priority, unsigned int seconds,
 	CHECK(raw_enter(&qp, 0, 0) >= 0);
 }
 
-/* What each message of a connection is like: others have some of the same. */
+/* The properties of each message of a connection; other connections have some of the same. */
 static uint8_t priority_of(unsigned int c, unsigned int m)
 {
 	return (c * 7 + m * 5) % 4 * 60;
@@ -182,7 +182,7 @@ static uint32_t len_of(unsigned int c, unsigned int m)
 	return lens[(c + m * 2) % 3];
 }
 
-/* Until its deadline; 0: it has none. */
+/* Seconds until the deadline; 0: it has none. */
 static unsigned int seconds_of(unsigned int c, unsigned int m)
 {
 	static const unsigned int seconds[] = { 3000, 0, 1000, 2000 };
@@ -190,13 +190,13 @@ static unsigned int seconds_of(unsigned int c, unsigned int m)
 	return seconds[(c * 3 + m) % 4];
 }
 
-/* Who is called later has a later deadline, by less than a second. */
+/* A later call has a later deadline, by less than a second. */
 static int deadline_of(unsigned int c, unsigned int m)
 {
 	return seconds_of(c, m) ? seconds_of(c, m) * 1000 + c * EACH + m : INT_MAX;
 }
 
-/* Less is earlier. */
+/* Sort key by a rule; less is earlier. */
 static int key_of(const char *rule, unsigned int c, unsigned int m)
 {
 	if (!strcmp(rule, STRICT))
@@ -207,8 +207,8 @@ static int key_of(const char *rule, unsigned int c, unsigned int m)
 }
 
 /*
- * Where those that wait stand by a rule, where equals stay as they stood: connections by their
- * first messages, or messages. @at: in and out.
+ * The order of waiting connections (by their first messages) or messages under a rule. Equals keep
+ * their order. @at: in and out.
  */
 static void stand(const char *how, const char *rule, unsigned int *at)
 {
@@ -226,7 +226,7 @@ static void stand(const char *how, const char *rule, unsigned int *at)
 	}
 }
 
-/* The model where each message is ordered by itself: as they stand. */
+/* The model for messages that are ordered each by itself: the order in which they stand. */
 static void model_apart(const unsigned int *at, uint64_t *order)
 {
 	unsigned int i;
@@ -236,8 +236,8 @@ static void model_apart(const unsigned int *at, uint64_t *order)
 }
 
 /*
- * The model: of those that wait the least key is next, among equals who has waited
- * longest; then it waits with its next message. @order: tags.
+ * The model: the waiting connection with the least key is next. Among equals, the one that has
+ * waited longest is next. Then it waits with its next message. @order: tags.
  */
 static void model(const char *rule, unsigned int *at, uint64_t *order)
 {
@@ -261,7 +261,7 @@ static void model(const char *rule, unsigned int *at, uint64_t *order)
 	}
 }
 
-/* Of a connection that waits: which message is first. */
+/* Which message of a waiting connection is first. */
 static unsigned int first_of(const char *how, const unsigned int *at, unsigned int c)
 {
 	unsigned int m, first = 0;
@@ -272,13 +272,13 @@ static unsigned int first_of(const char *how, const unsigned int *at, unsigned i
 	return first;
 }
 
-/* Where that one stands. */
+/* The place of that message. */
 static unsigned int place_of(const char *how, const unsigned int *at, unsigned int c)
 {
 	return apart(how) ? at[c * EACH + first_of(how, at, c)] : at[c];
 }
 
-/* The dump of a domain that stands still, against the model's first turn of each. */
+/* Compares the dump of a paused domain with the model's first turn of each connection. */
 static void check_dump(const char *how, const unsigned int *at)
 {
 	const char *dev = dev_of(how);
@@ -303,7 +303,7 @@ static void check_dump(const char *how, const unsigned int *at)
 	CHECK_EQ(i, CONNS);
 }
 
-/* All messages, into a domain that stands still. */
+/* Sends all messages into a paused domain. */
 static void call_all(const char *how, const char *dev)
 {
 	unsigned int c, m;
@@ -318,10 +318,10 @@ static void call_all(const char *how, const char *dev)
 	CHECK_EQ(nr_seen, 0);
 }
 
-/* The rules that a domain has, one after the other, while messages wait. */
+/* The rules that a domain has one after the other while messages wait. */
 #define RULES	4
 
-/* Where what was seen departs from the model first; CONNS * EACH: nowhere. */
+/* Index of the first difference from the model; CONNS * EACH: there is none. */
 static unsigned int departs(const char *how, const char *const *rules, uint64_t *order)
 {
 	const char *dev = dev_of(how);
@@ -330,8 +330,8 @@ static unsigned int departs(const char *how, const char *const *rules, uint64_t 
 
 	one_thread(how);
 	/*
-	 * One message fits below at a time. What prio sends is gone at once, so it is the rate
-	 * that leaves the server time to see each by itself.
+	 * One message at a time fits below. What prio sends is gone at once. So it has a rate
+	 * limit, to give the server time to see each message separately.
 	 */
 	snprintf(words, sizeof(words), "%s paused=1 chunk=4096 limit=4096%s", rules[0],
 		 apart(how) ? " rate=200000" : "");
@@ -358,9 +358,8 @@ static unsigned int departs(const char *how, const char *const *rules, uint64_t 
 }
 
 /*
- * On a machine that stands still for a moment a grant of 10 ms expires, or the server
- * finds messages of two connections at once and does not know which came first. So it may
- * take some attempts to see the order.
+ * If a machine stops for a moment, a grant of 10 ms expires. Or the server finds messages of two
+ * connections at once, and cannot know which came first. So the test may need some attempts.
  */
 #define ATTEMPTS	20
 
@@ -420,7 +419,7 @@ TEST(small_prio)
 
 TEST_EACH_TRANSPORT(deadline, orders, DEADLINE)
 
-/* To deadlines and away from them while messages wait; then they leave by the last. */
+/* Changes to deadlines and back while messages wait. They leave by the last rule. */
 static const char *const to_deadline[RULES] = { STRICT, FIFO, DEADLINE };
 static const char *const from_deadline[RULES] = { STRICT, DEADLINE, FIFO };
 static const char *const past_deadline[RULES] = { SMALL, DEADLINE, STRICT };
@@ -442,7 +441,7 @@ TEST(deadline_switch_prio)
 	orders_by("prio", from_deadline);
 }
 
-/* Replies have the deadlines of their calls; their server's connections wait by them. */
+/* A reply has the deadline of its call. The server's connections wait by these deadlines. */
 static void replies(const char *how)
 {
 	static struct op_queue all[64];
@@ -454,7 +453,7 @@ static void replies(const char *how)
 	one_thread(how);
 	raw_qp(&answers, &p.srv.s, 64, 256, 0);
 	op_must_egress(SET, "lo", DEADLINE " paused=0");
-	/* The fourth has none; of the others who was called last has least time. */
+	/* The fourth call has no deadline. Of the others, the last one has least time. */
 	for (i = 0; i < 4; i++) {
 		sqe = raw_sqe(conns[i], RAW_HANG, raw_blob(&p.c, i, 10, NULL));
 		sqe.timeout_us = i < 3 ? 900000000 - i * 100000000 : 0;
@@ -492,13 +491,13 @@ TEST(deadline_replies_prio)
 	replies("prio");
 }
 
-/* What is long, and waits, beside what is urgent by @rule. */
+/* A long message that waits, beside messages that are urgent by @rule. */
 static void call_long(const char *rule, int conn, uint64_t tag)
 {
 	call(conn, tag, 10, strcmp(rule, DEADLINE) ? 0 : tag % 2 * 1000, 100000);
 }
 
-/* @conn: of the urgent message. */
+/* @conn: connection of the urgent message. */
 static bool urgent_first(const char *how, const char *rule, unsigned int conn)
 {
 	bool first;
@@ -525,8 +524,8 @@ static bool urgent_first(const char *how, const char *rule, unsigned int conn)
 }
 
 /*
- * A long message is under way when an urgent one comes: that goes after the chunk
- * which has been granted, not after the message, and not after those that wait.
+ * A long message is under way when an urgent one comes. The urgent one goes after the chunk that
+ * has been granted. It waits neither for the rest of the long message nor for other messages.
  */
 static void urgent(const char *how, const char *rule, unsigned int conn)
 {
@@ -548,7 +547,7 @@ TEST(urgent_prio)
 	urgent("prio", STRICT, 2);
 }
 
-/* Behind eight long messages of its own connection. */
+/* The urgent message comes behind eight long messages of its own connection. */
 TEST(urgent_prio_same)
 {
 	urgent("prio", STRICT, 0);
@@ -566,7 +565,7 @@ TEST(deadline_urgent_prio)
 
 /* -- ends ---------------------------------------------------------------------------------- */
 
-/* A process with much under way dies, the domain running or standing still. */
+/* A process with much under way dies while the domain runs or is paused. */
 static void killed(const char *scheme)
 {
 	char addr[32];
@@ -616,7 +615,7 @@ TEST_LIMIT(killed_prio, 120)
 	killed("prio");
 }
 
-/* What waits in a domain that stands still goes on when that is deleted; or is closed. */
+/* Messages that wait in a paused domain go on when it is deleted, or end with the connection. */
 static void deleted_paused(const char *how)
 {
 	begin();
@@ -634,7 +633,7 @@ static void deleted_paused(const char *how)
 	CHECK(raw_server_conns(&p.srv, 0, 20000));
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_DATAPATHS), 0);
 	raw_pair_end(&p);
-	/* Stays, for the end of the module. */
+	/* The domain stays until the module goes. */
 }
 
 TEST(deleted_paused_tcp)
@@ -647,7 +646,7 @@ TEST(deleted_paused_prio)
 	deleted_paused("prio");
 }
 
-/* The bytes of a domain in about half a second, and how many its rate allows in that time. */
+/* Bytes that a domain sends in about half a second. @allowed: bytes that its rate allows. */
 static int64_t paced(const char *dev, uint64_t rate, double *allowed)
 {
 	uint64_t start = raw_now();
@@ -659,7 +658,7 @@ static int64_t paced(const char *dev, uint64_t rate, double *allowed)
 	return bytes;
 }
 
-/* A rate is never exceeded but by a chunk that is made up for, and reached by who has more. */
+/* A rate is exceeded at most by one chunk that is made up for. A busy load reaches the rate. */
 static void rate_of(const char *how)
 {
 	const uint64_t rate = 2000000;
@@ -681,7 +680,7 @@ static void rate_of(const char *how)
 		CHECK(bytes <= allowed + 2 * 16384);
 	}
 	CHECK(bytes >= 0.9 * allowed);
-	/* As much as there is again, at once. */
+	/* Without a rate, the full bandwidth is available at once. */
 	op_must_egress(SET, dev, "rate=0");
 	for (i = 0; i < 10 && bytes < 1.5 * allowed; i++)
 		bytes = paced(dev, rate, &allowed);
@@ -695,7 +694,7 @@ static void rate_of(const char *how)
 
 TEST_EACH_TRANSPORT(rate, rate_of)
 
-/* A namespace ends with its domain; others have not seen that. */
+/* A namespace ends with its domain. Other namespaces do not notice. */
 TEST(namespace)
 {
 	int status;
@@ -750,7 +749,7 @@ TEST(bad_input)
 	CHECK(op_egress(SET, "lo", "fair=2") < 0);
 	CHECK(op_egress(SET, "lo", "paused=2") < 0);
 	refused(-EINVAL, "", SET, "a-name-that-is-too-long", FIFO);
-	/* Nothing has come of all that; and a change that is refused changes nothing. */
+	/* None of these has an effect. A refused change changes nothing. */
 	refused(-ENOENT, "device 'lo' has no egress domain", DEL, "lo", NULL);
 	op_must_egress(SET, "lo", STRICT " chunk=8192");
 	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_LIMIT), 16384);
@@ -761,7 +760,7 @@ TEST(bad_input)
 	op_must_egress(DEL, "lo", NULL);
 }
 
-/* Sets one number to many values, of which each must be there until it sets the next. */
+/* Sets one number to many values. Each value must stay until the next one is set. */
 static bool sets(const char *key, unsigned int attr, uint32_t from, uint32_t step)
 {
 	uint64_t until = raw_now() + 3 * RAW_S * raw_scale();
@@ -783,7 +782,7 @@ static bool sets(const char *key, unsigned int attr, uint32_t from, uint32_t ste
 	return true;
 }
 
-/* Two operators who change different things do not undo what the other has done. */
+/* Two operators change different settings. Neither undoes the other's change. */
 TEST_LIMIT(set_at_once, 60)
 {
 	int status;

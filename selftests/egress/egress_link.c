@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/egress kmod/transports/tcp/egress kmod/transports/prio/egress kmod/lib/egress.c */
 /*
- * Egress domains and the link below them: what goes before urgent messages, who has which
- * share, that nobody is in others' way, and what that is worth.
+ * Egress domains and the link below them: what goes before urgent messages, the shares of tenants,
+ * the independence of connections, and the gain in latency.
  */
 #include <linux/inet_diag.h>
 #include <linux/pkt_sched.h>
@@ -34,7 +34,7 @@ static void begin(void)
 	op_egress(DEL, "lo", NULL);
 }
 
-/* The datapath of a connection of the client, whose session was opened after the server's. */
+/* The datapath of a connection of the client. Its session was opened after the server's. */
 static struct op_queue client(const char *dev, int conn)
 {
 	static struct op_queue all[64];
@@ -52,14 +52,14 @@ static struct op_queue client(const char *dev, int conn)
 	raw_die("connection %d is in no domain", conn);
 }
 
-/* A slow link: lo, with packets as on others. */
+/* Makes lo a slow link, with packets as on other links. */
 static void slow_lo(void)
 {
 	if (!lo_bend("tbf rate 16mbit burst 20000 limit 4m"))
 		SKIP("there is no tbf here");
 }
 
-/* Urgent calls beside bulk ones over one slow link: what goes before them is counted. */
+/* Makes urgent calls beside bulk ones over one slow link. @ahead: bytes that go before them. */
 static void waits(const char *rule, int64_t *ahead)
 {
 	struct mrpc_sqe sqe;
@@ -94,7 +94,7 @@ TEST_LIMIT(one_chunk, 180)
 
 	begin();
 	slow_lo();
-	/* A grant that nobody takes for 10 ms, on a machine that stands still, goes to another. */
+	/* If the machine stops, a grant not taken for 10 ms is lost. So there are tries. */
 	for (i = 0; i < 5 && ahead > 16384; i++) {
 		waits(STRICT " chunk=16384 limit=32768", &ahead);
 		op_must_egress(DEL, "lo", NULL);
@@ -105,7 +105,7 @@ TEST_LIMIT(one_chunk, 180)
 
 /* -- shares ------------------------------------------------------------------------------- */
 
-/* The datapath of the only client that has this tenant. */
+/* The bytes of the datapath of the only client that has this tenant. */
 static int64_t tenant_sent(const char *tenant)
 {
 	static struct op_queue all[64];
@@ -127,7 +127,7 @@ static void tenant_is(const char *name, const char *tenant, unsigned int weight,
 	CHECK_STR(client("lo", conn).tenant, tenant);
 }
 
-/* The bytes of each, while @pace makes 150 calls. */
+/* Bytes of each tenant while @pace makes 150 calls. */
 static void tenants_share(const struct load *pace, int64_t *gold, int64_t *lead)
 {
 	int64_t from_gold = tenant_sent("gold"), from_lead = tenant_sent("lead");
@@ -139,7 +139,7 @@ static void tenants_share(const struct load *pace, int64_t *gold, int64_t *lead)
 	     (double)*gold / *lead);
 }
 
-/* Who has more shares gets more: three to one, then the other way round, while they run. */
+/* The tenant with more weight sends more: three to one, then the reverse, under load. */
 static void shares_by_weight(void)
 {
 	int64_t gold, lead;
@@ -166,9 +166,9 @@ static void end_loads(void)
 }
 
 /*
- * By weight, three to one. A datapath has one grant at a time, so that one connection each comes
- * to less on a machine that is late by more than a chunk. Without weights who has more calls
- * waiting gets more.
+ * Shares by weight, three to one. A datapath has one grant at a time. So on a machine that is late
+ * by more than a chunk, one connection per tenant is not enough. Without weights, the tenant with
+ * more waiting calls sends more.
  */
 TEST_LIMIT(shares, 240)
 {
@@ -181,7 +181,7 @@ TEST_LIMIT(shares, 240)
 	second = raw_connect(&p.c, p.addr);
 	tenant_is("a", "gold", 300, p.conn);
 	tenant_is("b", "lead", 100, second);
-	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_TENANTS), 3);	/* and the server */
+	CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_TENANTS), 3);	/* and the server's */
 	l.len = other.len = 32768;
 	l.ack = other.ack = true;
 	load_start(&l, &p.c, p.conn, 16);
@@ -195,7 +195,7 @@ TEST_LIMIT(shares, 240)
 
 static struct raw_pair q;
 
-/* A connection of tcp and one of prio share one link by weight, the one way and the other. */
+/* A connection of tcp and one of prio share one link by weight, in both proportions. */
 TEST_LIMIT(shares_prio, 240)
 {
 	begin();
@@ -216,14 +216,14 @@ TEST_LIMIT(shares_prio, 240)
 	op_must_egress(DEL, "lo", NULL);
 }
 
-/* -- what is below ---------------------------------------------------------------------- */
+/* -- bytes below ------------------------------------------------------------------------ */
 
 #define BULK	8	/* loads beside small calls */
 
 static struct load bulk[BULK];
 static unsigned int nr_bulk;
 
-/* @nr loads, each on a connection of its own, of @in_flight calls of @len bytes. */
+/* Starts @nr loads, each on its own connection, of @in_flight calls of @len bytes. */
 static void bulk_start(struct raw_pair *pair, unsigned int nr, uint32_t len, unsigned int in_flight)
 {
 	for (nr_bulk = 0; nr_bulk < nr; nr_bulk++) {
@@ -242,9 +242,9 @@ static void bulk_stop(void)
 }
 
 /**
- * struct below - what was below the scheduler at most
- * @out: bytes that the domain knows to be granted, or sent and not gone
- * @memory: bytes of memory that the transport's sockets say
+ * struct below - maximum amounts below the scheduler
+ * @out: bytes that the domain counts as granted, or sent and not gone
+ * @memory: memory that the transport's sockets report, bytes
  * @queued: bytes in the device's queue, with all headers
  */
 struct below {
@@ -253,7 +253,7 @@ struct below {
 	int64_t queued;
 };
 
-/* What @part makes of each message of a dump, summed up. */
+/* Sum of @part over the messages of a dump. */
 static int64_t dump(int protocol, const void *ask, size_t len,
 		    int64_t (*part)(const struct nlmsghdr *n))
 {
@@ -277,7 +277,7 @@ static int64_t dump(int protocol, const void *ask, size_t len,
 	}
 }
 
-/* A socket's memory in queues and devices, and what follows it at once; see below() of tcp. */
+/* A socket's memory in queues and devices, and the data behind it; see below() of tcp. */
 static int64_t below_of_socket(const struct nlmsghdr *n)
 {
 	const struct inet_diag_msg *m = NLMSG_DATA(n);
@@ -294,7 +294,7 @@ static int64_t below_of_socket(const struct nlmsghdr *n)
 	return queued ? queued + unsent : 0;
 }
 
-/* Of all TCP connections here, as the kernel tells everybody (ss -tm). */
+/* Sum over all TCP connections of this host, as the kernel reports it (ss -tm). */
 static int64_t below_of_tcp(void)
 {
 	const struct {
@@ -315,7 +315,7 @@ static int64_t below_of_tcp(void)
 	return dump(NETLINK_SOCK_DIAG, &ask, sizeof(ask), below_of_socket);
 }
 
-/* What the discipline at the root of lo has. */
+/* Bytes in the discipline at the root of lo. */
 static int64_t queue_of_lo(const struct nlmsghdr *n)
 {
 	const struct tcmsg *m = NLMSG_DATA(n);
@@ -352,8 +352,8 @@ static void most(int64_t *most, int64_t now)
 }
 
 /*
- * What is below at most while @nr connections send all the time, messages of @len bytes, so many of
- * each in flight that 4 MiB are. @rule: of the domain, or NULL
+ * Maximum below while @nr connections send all the time. Messages have @len bytes, and 4 MiB of
+ * them are in flight. @rule: of the domain, or NULL
  */
 static struct below most_below(const char *how, const char *rule, unsigned int nr, uint32_t len)
 {
@@ -380,7 +380,7 @@ static struct below most_below(const char *how, const char *rule, unsigned int n
 	     "memory below", how, nr, rule ? "a domain" : "none", (long long)b.out,
 	     (long long)b.queued, (long long)b.memory);
 	if (rule) {
-		/* What the link still has is out until it has gone. */
+		/* Bytes still in the link count as out until they have gone. */
 		for (i = 0; i < 500 && op_egress_number("lo", MRPC_A_EGRESS_OUT); i++)
 			raw_sleep(10 * RAW_MS);
 		CHECK_EQ(op_egress_number("lo", MRPC_A_EGRESS_OUT), 0);
@@ -394,13 +394,13 @@ static struct below most_below(const char *how, const char *rule, unsigned int n
 
 /* A chunk with the headers of its packets, of 1500 bytes on the line. */
 #define LINE	(CHUNK + CHUNK / 16)
-/* As packets in the memory of either transport. */
+/* A chunk as packets in the memory of either transport. */
 #define CHUNK_PRIO	24576
 #define CHUNK_TCP	20480
-/* A few packets without payload, and of other messages, beside all of them. */
+/* Allowance for a few packets without payload, and for packets of other messages. */
 #define SMALL		16384
 
-/* @late: owners that have not reported what they have sent */
+/* @late: number of owners that have not reported what they have sent */
 static void check_below(const struct below *b, unsigned int late)
 {
 	CHECK(b->out > 0 && b->queued > 0 && b->memory > 0);
@@ -408,7 +408,7 @@ static void check_below(const struct below *b, unsigned int late)
 	CHECK(b->queued <= (2 + late) * LINE + SMALL);
 }
 
-/* On a machine that stands still an owner is late with one chunk. */
+/* If a machine stops, an owner is late with one chunk. */
 TEST_LIMIT(below_prio, 240)
 {
 	struct below b;
@@ -424,8 +424,8 @@ TEST_LIMIT(below_prio, 240)
 }
 
 /*
- * Each connection is an owner of its own, which on such a machine several are late with. The sum
- * over all sockets is not of one moment: what has left one may be in another.
+ * Each connection is an owner of its own, and on a slow machine several can be late. The sum over
+ * all sockets mixes different moments: bytes that have left one may be in another.
  */
 TEST_LIMIT(below_tcp, 240)
 {
@@ -441,10 +441,10 @@ TEST_LIMIT(below_tcp, 240)
 	CHECK(without.memory > 4 * b.memory && without.queued > 2 * b.queued);
 }
 
-/* Bytes of connections that begin: these are in no domain yet. */
+/* Bytes of connection handshakes: such connections are in no domain yet. */
 #define HANDSHAKES	4096
 
-/* What is lost is sent again, by grants as all else. */
+/* Lost bytes are sent again, by grants as all others. */
 TEST_LIMIT(losses_prio, 180)
 {
 	int64_t sent, arrived, resent;
@@ -475,7 +475,7 @@ TEST_LIMIT(losses_prio, 180)
 	op_must_egress(DEL, "lo", NULL);
 }
 
-/* -- nobody is in others' way ----------------------------------------------------------- */
+/* -- connections do not block each other ------------------------------------------------ */
 
 static struct peer w;
 static int listener;
@@ -489,7 +489,7 @@ static void *welcome(void *arg)
 	return NULL;
 }
 
-/* Grants of the datapath that has much to send, and no credit. Return: there is one. */
+/* Grants of the datapath that has much to send and no credit. Return: there is one. */
 static bool stuck_grants(int64_t *grants)
 {
 	struct op_queue all[64];
@@ -506,7 +506,7 @@ static bool stuck_grants(int64_t *grants)
 	return false;
 }
 
-/* A peer that does not read has much under way; the others do not notice. */
+/* A peer does not read and has much under way. Other connections do not notice. */
 TEST_LIMIT(stalled, 120)
 {
 	static struct load stuck;
@@ -531,7 +531,7 @@ TEST_LIMIT(stalled, 120)
 	load_start(&stuck, &p.c, conn, 4);
 	load_start(&l, &p.c, p.conn, 8);
 	CHECK(load_more(&l, 200, 60000));
-	/* Until its socket is full: then it has no more turns. */
+	/* Waits until its socket is full: then it has no more turns. */
 	for (i = 0; i < 100 && !settled; i++) {
 		CHECK(load_more(&l, 100, 60000));
 		before = grants;
@@ -542,7 +542,7 @@ TEST_LIMIT(stalled, 120)
 	before = grants;
 	CHECK(load_more(&l, 200, 60000));
 	CHECK(stuck_grants(&grants));
-	/* The peer's window may open once more; the others have had hundreds. */
+	/* The peer's window may open once more. Other connections had hundreds of turns. */
 	CHECK_MSG(grants <= before + 2, "%lld turns", (long long)(grants - before));
 	CHECK(op_egress_number("lo", MRPC_A_EGRESS_WASTED) <= wasted + 20);
 	load_stop(&l);
@@ -556,7 +556,7 @@ TEST_LIMIT(stalled, 120)
 	op_must_egress(DEL, "lo", NULL);
 }
 
-/* A receiver whose heap is full grants nothing: its sender has no turns, others do not notice. */
+/* A receiver with a full heap grants nothing. Its sender has no turns; others do not notice. */
 TEST_LIMIT(stalled_prio, 120)
 {
 	int64_t grants = -1, before, datapath;
@@ -606,7 +606,7 @@ TEST_LIMIT(stalled_prio, 120)
 
 #define MANY	1000
 
-/* A datapath that has a message and no credit, and what it has been granted. */
+/* A datapath that has a message and no credit, and its number of grants. */
 struct waiter {
 	int64_t datapath;
 	int64_t grants;
@@ -629,7 +629,7 @@ static unsigned int without_credit(struct waiter *all)
 	return found;
 }
 
-/* Of those that waited before and wait now: how many, and what they have been granted since. */
+/* Return: datapaths that waited before and wait now. @turns: their grants in between. */
 static unsigned int still_waiting(const struct waiter *before, unsigned int nr_before,
 				  const struct waiter *now, unsigned int nr_now, int64_t *turns)
 {
@@ -645,7 +645,7 @@ static unsigned int still_waiting(const struct waiter *before, unsigned int nr_b
 	return both;
 }
 
-/* A server that does not read has 1,000 connections wait: that costs nobody a turn. */
+/* A server does not read, and 1,000 connections wait for it. That costs no turn. */
 TEST_LIMIT(without_credit, 300)
 {
 	static struct waiter first[4096], second[4096];
@@ -684,7 +684,7 @@ TEST_LIMIT(without_credit, 300)
 	CHECK(load_more(&l, 300, 60000));
 	both = still_waiting(first, nr, second, without_credit(second), &turns);
 	NOTE("%u datapaths without credit took %lld turns", both, (long long)turns);
-	/* Here and there the peer's window opens a little; nobody has a turn for nothing. */
+	/* Sometimes the peer's window opens a little. No turn is wasted. */
 	CHECK(both >= MANY * 8 / 10 && turns <= both / 10);
 	CHECK(op_egress_number("lo", MRPC_A_EGRESS_WASTED) <= wasted + 30);
 	load_stop(&l);
@@ -735,9 +735,9 @@ static void small_call(uint32_t tag)
 }
 
 /*
- * Small calls, one after the other, beside the loads, until these have ended BULK_CALLS, too:
- * how long the first take, in ns. @period: ns from one to the next, for as many in the same
- * time however long they take; 0: at once.
+ * Makes small calls, one after the other, until the loads have ended BULK_CALLS calls, too.
+ * @times: time of the first SAMPLES small calls, ns. @period: ns from one call to the next, so that
+ * the number of calls does not depend on their speed; 0: at once.
  */
 static void sample(uint64_t *times, double *rate, uint64_t period)
 {
@@ -758,7 +758,7 @@ static void sample(uint64_t *times, double *rate, uint64_t period)
 	*rate += (bulk_done() - from) * 1e9 / (raw_now() - start);
 }
 
-/* Until what was under way has long ended: what the last way has left below is gone. */
+/* Waits until old calls have ended, so that nothing of the last setting is left below. */
 static void bulk_settle(void)
 {
 	uint64_t end = raw_now() + 60 * RAW_S * raw_patience(), from = bulk_done();
@@ -769,7 +769,7 @@ static void bulk_settle(void)
 	}
 }
 
-/* What two ways have in common: rounds of samples, in turns; and the result, said. */
+/* Samples of both settings, taken in alternating rounds; the result is printed. */
 static uint64_t with[3 * SAMPLES], without[3 * SAMPLES];
 
 /* Return: how much of the bandwidth is left, in percent. */
@@ -809,12 +809,13 @@ static void strict_off(void)
 }
 
 /*
- * An urgent call beside large ones of eight other connections, over a link of 50 Mbit/s: what
- * these have in the device is in its way, with a domain a few chunks are. Ten times is asked
- * for, of the median and of P99, and decides where time counts instructions; on a machine that
- * stands still now and then, four times of the median does. To the link a chunk is one packet. It
- * forgets what it could have sent beyond its burst, so this is two chunks and more: with little
- * more than one it would lose what its timer is late, where others' packets are cut up.
+ * An urgent call beside large calls of eight other connections, over a link of 50 Mbit/s. Without a
+ * domain, the call waits for their packets in the device. With a domain, it waits for a few chunks.
+ * The requirement is a factor of ten for the median and for P99. It decides where time counts
+ * instructions. On a machine that may stop, a factor of four for the median decides. For the link
+ * a chunk is one packet. Its token bucket drops tokens beyond its burst, so the burst is more than
+ * two chunks. With little more than one chunk, the lateness of its timer would cost bandwidth, as
+ * other packets are smaller.
  */
 TEST_LIMIT(latency_apart, 300)
 {
@@ -839,7 +840,7 @@ TEST_LIMIT(latency_apart, 300)
 	raw_pair_end(&p);
 }
 
-/* One runtime for all datapaths of the machine. */
+/* Makes one runtime for all datapaths of the machine. */
 static void runtime_begin(void)
 {
 	begin();
@@ -873,10 +874,10 @@ static void all_off(void)
 }
 
 /*
- * A call of 32 bytes at a time beside 64 of 32 KiB, on one runtime and over one slow link,
- * with and without ranks by size, for the runtime and for the link. What is asked for is a
- * P99 2.5 times better and 95 % of the bandwidth: said here; half of the one, of the
- * median, decides, on a machine that may stand still.
+ * One call of 32 bytes at a time beside 64 of 32 KiB, on one runtime and over one slow link. With
+ * and without ranks by size, for the runtime and the link. The goal is a P99 that is 2.5 times
+ * better, at 95 % of the bandwidth; the test prints it. As a machine may stop, the test requires
+ * only half of the first, for the median.
  */
 TEST_LIMIT(latency, 300)
 {
@@ -892,10 +893,10 @@ TEST_LIMIT(latency, 300)
 }
 
 /*
- * The same on one runtime, without a link that is slow: its order is what changes. Each
- * application has its own server, and the runtime goes before them: what waits for a
- * processor is not what is asked. Small calls take time from the others, the more the
- * faster they are, so they are also made at a rate that does not depend on that.
+ * The same on one runtime, without a slow link: only the order of the runtime changes. Each
+ * application has its own server, and the runtime has a higher priority than they have, so the
+ * wait for a processor does not matter. Faster small calls take more time from the others. So
+ * small calls are also made at a fixed rate.
  */
 TEST_LIMIT(latency_runtime, 300)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/acl kmod/rules kmod/lib/rule */
 /*
- * The acl engine: who is allowed, at which end, and what the denied one and the
- * server's application get to see.
+ * The acl engine: which calls are allowed, at which end, and what the denied caller and the
+ * server's application see.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -34,7 +34,7 @@ static void end(void)
 	raw_pair_end(&p);
 }
 
-/* A call to @method: its status; and its detail if @detail is not NULL. */
+/* Calls @method. Return: its status; and its detail if @detail is not NULL. */
 static unsigned int call(uint32_t method, uint64_t tag, uint32_t len, const char *text,
 			 char *detail)
 {
@@ -107,7 +107,7 @@ static bool in_heap(const struct raw *s, const void *what, size_t len)
 	return memmem(s->recv, s->recv_len, what, len);
 }
 
-/* What is denied by text, and what by the content of a byte field. */
+/* Denied by text, and by the content of a byte field: the server never sees the message. */
 static void never_seen(const char *how)
 {
 	static const char mark[] = "MARK-OF-WHAT-IS-DENIED";
@@ -115,7 +115,7 @@ static void never_seen(const char *how)
 	uint8_t bytes[64];
 
 	begin(how);
-	p.srv.keep = true;	/* nothing is overwritten */
+	p.srv.keep = true;	/* so that no request is overwritten */
 	op_rules_begin(&r);
 	op_rule(&r, DENY, 0, NULL);
 	op_cond_text(&r, MRPC_COND_FIELD, MRPC_MATCH_PREFIX, "text", "MARK");
@@ -135,7 +135,7 @@ static void never_seen(const char *how)
 	raw_fill(bytes, 5, sizeof(bytes));
 	CHECK(in_heap(&p.srv.s, bytes, sizeof(bytes)));
 	CHECK_EQ(op_counter("acl", "undecided"), 0);
-	/* Without it they come through. */
+	/* Without the engine the messages come through. */
 	op_must_del("acl");
 	CHECK_EQ(call(RAW_ACK, 77, 5000, mark, NULL), MRPC_OK);
 	CHECK(in_heap(&p.srv.s, mark, sizeof(mark) - 1));
@@ -154,7 +154,7 @@ TEST(never_seen_loop)
 	never_seen("loop");
 }
 
-/* By reference in the application's heap: copied, looked at, and the copy is sent. */
+/* Bytes by reference in the application's heap are copied and checked. The copy is sent. */
 TEST(bytes_at_the_client)
 {
 	uint8_t bytes[8];
@@ -170,7 +170,7 @@ TEST(bytes_at_the_client)
 	CHECK_EQ(call(RAW_ECHO, 77, 100, NULL, NULL), MRPC_PERMISSION_DENIED);
 	CHECK_EQ(call(RAW_ECHO, 78, 100, NULL, NULL), MRPC_OK);
 	CHECK_EQ(op_counter("acl", "undecided"), 0);
-	/* More than is copied: it is not known, so it does not pass. */
+	/* Bytes beyond the copy limit are unknown, so the message does not pass. */
 	CHECK_EQ(call(RAW_ACK, 78, 20 << 20, "x", NULL), MRPC_PERMISSION_DENIED);
 	CHECK_EQ(op_counter("acl", "undecided"), 1);
 	op_must_del("acl");
@@ -179,8 +179,8 @@ TEST(bytes_at_the_client)
 }
 
 /*
- * A message of which the head has come waits elsewhere when the engine comes that
- * looks at its bytes: it is judged when they are there.
+ * The head of a message has come, and it waits elsewhere when the engine is added. The engine
+ * looks at the message's bytes. It judges the message when they have come.
  */
 TEST(half_received)
 {
@@ -235,7 +235,7 @@ TEST(first_match_and_default)
 	CHECK_EQ(call(RAW_ECHO, 21, 5, NULL, detail), MRPC_PERMISSION_DENIED);
 	CHECK_STR(detail, "denied by rule 2");
 	CHECK_EQ(call(RAW_ACK, 21, 5, NULL, NULL), MRPC_OK);
-	/* The same rules and another default: a change of the configuration. */
+	/* The same rules with another default are a change of the configuration. */
 	op_must_set("acl", "default=deny", NULL);
 	CHECK_EQ(call(RAW_ECHO, 10, 5, NULL, NULL), MRPC_OK);
 	CHECK_EQ(call(RAW_ACK, 21, 5, NULL, detail), MRPC_PERMISSION_DENIED);
@@ -243,7 +243,7 @@ TEST(first_match_and_default)
 	end();
 }
 
-/* Who calls, and from where. */
+/* Rules by the caller's user and address. */
 TEST(by_caller)
 {
 	begin("tcp4");
@@ -270,7 +270,7 @@ TEST(by_caller)
 	end();
 }
 
-/* The client never sees it, the server has answered. */
+/* The server has replied, but the client never sees the reply. */
 TEST(replies)
 {
 	static const char mark[] = "MARK-IN-THE-REPLY";
@@ -296,7 +296,7 @@ TEST(replies)
 	end();
 }
 
-/* Rules change under load: every call is judged by the old or the new ones. */
+/* Rules change under load. Each call is judged by the old or by the new ones. */
 TEST(change_under_load)
 {
 	unsigned int i;
@@ -324,7 +324,7 @@ TEST(change_under_load)
 	end();
 }
 
-/* What has been counted stays when connections end. */
+/* Counters stay when connections end. */
 TEST(counters_stay)
 {
 	begin("tcp4");
@@ -342,7 +342,7 @@ TEST(counters_stay)
 	end();
 }
 
-/* A set is edited while calls are judged by it; a large one costs no more. */
+/* A set is edited while calls are judged by it. A large set costs no more. */
 TEST_LIMIT(sets, 120)
 {
 	unsigned int i;
@@ -369,7 +369,7 @@ TEST_LIMIT(sets, 120)
 	CHECK_EQ(call(RAW_ECHO, 1, 5, "key-15", NULL), MRPC_OK);
 	CHECK_EQ(op_keys("blocked", false, "key-%u", 7, 8), 0);
 	CHECK_EQ(call(RAW_ECHO, 1, 5, "key-7", NULL), MRPC_OK);
-	/* Grows many times. */
+	/* The set grows many times. */
 	l.text = "never-in-it";
 	load_start(&l, &p.c, p.conn, 8);
 	CHECK_EQ(op_keys("blocked", true, "key-%u", 0, 100000), 0);
@@ -385,7 +385,7 @@ TEST_LIMIT(sets, 120)
 		CHECK_EQ(call(RAW_ECHO, 1, 5, key, NULL), MRPC_OK);
 	}
 	op_must_del("acl");
-	/* Configurations end a little later. */
+	/* Configurations are freed a little later. */
 	until = raw_now() + 5 * RAW_S * raw_patience();
 	while ((err = op_keyset_del("blocked")) == -EBUSY && raw_now() < until)
 		raw_sleep(20 * RAW_MS);
@@ -428,7 +428,7 @@ TEST(bad_input)
 	refused(-EINVAL, "the rules", "");
 	r.buf[0] ^= 1;
 	refused(-EINVAL, "the rules", "");
-	/* A refused change leaves what there was. */
+	/* A refused change leaves the old rules. */
 	begin("loop");
 	deny_text("x");
 	op_must_add("acl", "", &r);
@@ -438,7 +438,7 @@ TEST(bad_input)
 	end();
 }
 
-/* At most so many are kept by the rules, as many by the cache, and those of a pair. */
+/* Limits of the schemas that the rules and the cache keep, and those of a pair. */
 #define SCHEMAS_KEPT	(64 + 64 + RAW_SERVICES)
 
 static void change_and_take_back(void)
@@ -448,7 +448,7 @@ static void change_and_take_back(void)
 	CHECK_EQ(op_step("acl", 0, NULL), 0);
 }
 
-/* Who comes once with a schema of its own does not leave it with the rules for ever. */
+/* A client with a schema of its own comes once. The rules do not keep its schema for ever. */
 static void strangers(void (*meanwhile)(void))
 {
 	begin("loop");
@@ -459,7 +459,7 @@ static void strangers(void (*meanwhile)(void))
 		  raw_file_number("/sys/class/misc/mrpc/schemas"));
 	CHECK_EQ(call(RAW_ECHO, 1, 10, "secret", NULL), MRPC_ABORTED);
 	CHECK_EQ(call(RAW_ECHO, 1, 10, "another", NULL), MRPC_OK);
-	/* What the rules have let go of is bound again. */
+	/* Schemas that the rules have dropped are bound again. */
 	raw_pair_end(&p);
 	raw_strangers(80, NULL);
 	raw_pair(&p, "loop", 2);
@@ -478,7 +478,7 @@ TEST_LIMIT(strangers_and_changes, 180)
 	strangers(change_and_take_back);
 }
 
-/* Whoever has rules lets go. */
+/* All engine types with rules drop such schemas. */
 TEST_LIMIT(strangers_and_other_types, 180)
 {
 	static const char *const types[] = { "qos", "fault" };
@@ -497,7 +497,7 @@ TEST_LIMIT(strangers_and_other_types, 180)
 	}
 }
 
-/* A schema with so many methods, of one type. */
+/* Binds a schema with @nr methods of one type. */
 static int bind_methods(struct raw *s, uint32_t nr)
 {
 	struct gen_schema *schema = calloc(1, sizeof(*schema));
@@ -517,7 +517,7 @@ static int bind_methods(struct raw *s, uint32_t nr)
 	return id;
 }
 
-/* The same session serves and connects: its thread does both while it waits. */
+/* One session serves and connects. Its thread does both while it waits. */
 static int connect_methods(struct raw *s, uint32_t nr, const char *addr)
 {
 	struct mrpc_connect c;
@@ -531,7 +531,7 @@ static int connect_methods(struct raw *s, uint32_t nr, const char *addr)
 	return raw_connect_to(s, &c);
 }
 
-/* So many rules of one condition each. Return: the exit status of the command that adds them. */
+/* Adds @nr rules of one condition each. Return: the exit status of the command. */
 static int add_rules(uint32_t nr)
 {
 	FILE *f = fopen("/tmp/many-rules", "w");
@@ -547,7 +547,7 @@ static int add_rules(uint32_t nr)
 	return status;
 }
 
-/* Rules times methods has a limit: a stranger's schema must not cost minutes. */
+/* Rules times methods has a limit, so that a client's schema cannot cost minutes. */
 TEST(too_many_for_a_schema)
 {
 	struct raw s;
@@ -580,7 +580,7 @@ TEST(too_many_methods_for_new_rules)
 		conns[0] = connect_methods(&s[0], 300, "loop:many");
 		conns[1] = connect_methods(&s[1], 200, "loop:less");
 		CHECK(conns[0] > 0 && conns[1] > 0);
-		/* What there are rules for already is bound before anything is changed. */
+		/* Methods that already have rules are bound before anything changes. */
 		if (percent)
 			CHECK_EQ(add_rules(1), 0);
 		if (percent)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/crash kmod/chain kmod/core/engine */
 /*
- * An engine that misbehaves: its operator is told, by its name, and calls go on.
+ * An engine that misbehaves: the operator is told its name, and calls go on.
  */
 #include <errno.h>
 
@@ -31,7 +31,7 @@ static void end(void)
 	raw_pair_end(&p);
 }
 
-/* Two datapaths, of which the first, or the second, gets no instance. */
+/* Two datapaths: the first or the second one gets no instance. */
 TEST(fails_to_be_created)
 {
 	begin();
@@ -40,7 +40,7 @@ TEST(fails_to_be_created)
 	CHECK_EQ(op_add("crash", "fail_create=1", NULL, &change), -EIO);
 	CHECK(change.rolled_back);
 	CHECK_EQ(op_del("crash", NULL), -ENOENT);
-	/* A new connection must not go without. */
+	/* A new connection must not be without the engine. */
 	op_must_add("crash", "fail_create=2", NULL);
 	CHECK(raw_connect(&p.c, p.addr) < 0);
 	end();
@@ -56,7 +56,7 @@ TEST(fails_to_be_configured)
 	end();
 }
 
-/* Whether the next completion is a good reply. */
+/* Is the next completion a good reply? */
 static bool answered(struct raw_qp *qp)
 {
 	struct mrpc_cqe cqe;
@@ -69,9 +69,9 @@ static bool answered(struct raw_qp *qp)
 }
 
 /*
- * The first engine, which holds, would let pass with its new configuration; the second
- * one has refused to go back before, and refuses now; then the first one cannot go back
- * either. It has the new configuration, whole.
+ * The first engine holds messages, and would release them with its new configuration. The second
+ * engine refuses its change, and also refuses to go back, as it has done before. Then the first one
+ * cannot go back either. It has all of the new configuration.
  */
 TEST(does_not_go_back)
 {
@@ -97,7 +97,7 @@ TEST(does_not_go_back)
 	CHECK(!change.rolled_back);
 	CHECK(answered(&qp));
 	CHECK_EQ(op_dir("first", false, MRPC_A_ENGINE_DIR_QUEUED), 0);
-	/* Its connection ends as others do, and who comes anew gets what is placed. */
+	/* The connection ends as usual. A new connection gets the placed engines. */
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
 	op_must_set("second", "fail_configure=unlimited", NULL);
 	op_must_set("first", "fail_configure=unlimited hold=0", NULL);
@@ -105,7 +105,7 @@ TEST(does_not_go_back)
 	raw_pair_end(&p);
 }
 
-/* The state of version 1 is converted; back there is no way, which is said. */
+/* The state of version 1 is converted. There is no way back, and the error says so. */
 TEST(versions)
 {
 	int64_t seen;
@@ -128,7 +128,7 @@ TEST(versions)
 	end();
 }
 
-/* What it has lost is found again when it goes, and the calls end well. */
+/* Rpcs that the engine has lost are found when it is removed, and the calls succeed. */
 TEST(leak)
 {
 	begin();
@@ -157,7 +157,7 @@ static void *drain(void *conn)
 	return NULL;
 }
 
-/* BYE waits for a request that was lost, which was given up; it is not forgotten itself. */
+/* BYE waits for a lost request, which its caller has given up. BYE is not lost itself. */
 TEST_LIMIT(leak_then_drain, 120)
 {
 	struct mrpc_sqe sqe;
@@ -169,7 +169,7 @@ TEST_LIMIT(leak_then_drain, 120)
 	op_del_all();
 	raw_server_open(&p.srv, 1 << 20, 1 << 20);
 	raw_open(&p.c, 1 << 20, 1 << 20);
-	p.srv.keepalive_us = RAW_HOUR_US;	/* a probe would have it sent */
+	p.srv.keepalive_us = RAW_HOUR_US;	/* a probe would make it be sent */
 	raw_pair_start(&p, "tcp4", 1);
 	conn = raw_connect_quiet(&p.c, p.addr);
 	raw_qp(&qp, &p.c, 16, 32, 0);
@@ -189,7 +189,7 @@ TEST_LIMIT(leak_then_drain, 120)
 	raw_pair_end(&p);
 }
 
-/* Nobody removes it: the connection's end finds them. */
+/* The engine is not removed: the connection's end finds the lost rpcs. */
 TEST(leak_until_the_end)
 {
 	begin();
@@ -220,7 +220,7 @@ static int64_t turns(void)
 	       op_dir("crash", true, MRPC_A_ENGINE_DIR_TURNS);
 }
 
-/* Times that no timer can be set to: as a signed number they have passed long ago. */
+/* Times that no timer can be set to. As signed numbers they have long passed. */
 TEST(wakes_never)
 {
 	static const char *const whens[] = {
@@ -243,7 +243,7 @@ TEST(wakes_never)
 	}
 }
 
-/* Reported, and bypassed: calls are as fast as before. */
+/* The engine is reported and bypassed: calls are as fast as before. */
 static void overruns(const char *params)
 {
 	uint64_t until;
@@ -265,7 +265,7 @@ TEST(overrun)
 	overruns("overrun=20000 side=client");
 }
 
-/* Its good turns in the other direction, between any two, say nothing of this one. */
+/* Good turns in the other direction, in between, do not count for this one. */
 TEST(overrun_one_way)
 {
 	overruns("overrun=20000 overruns=tx side=client");

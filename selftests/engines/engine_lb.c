@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/lb kmod/replica kmod/call/carry kmod/lib/balance */
 /*
- * The lb engine: who gets which call, and what becomes of calls when replicas come,
- * go, fail and return.
+ * The lb engine: which replica gets a call, and what happens to calls when replicas come, go, fail
+ * and return.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -31,7 +31,7 @@ static struct load l;
 static char detail[MRPC_MAX_DETAIL + 1];
 static int owner[TAGS];
 
-/* How often each call of the load has run, in whatever process. */
+/* Number of runs of each call of the load, in any process. */
 static uint8_t *runs;
 
 static void seen(unsigned int who, const void *msg)
@@ -66,7 +66,7 @@ static void (*const seens[REPLICAS])(const struct mrpc_cqe *, const void *) = {
 	seen_0, seen_1, seen_2
 };
 
-/* At a port of its own choice if that is 0. */
+/* Starts replica @i; @port 0: a free port. */
 static void serve(unsigned int i, unsigned int port)
 {
 	char at[64];
@@ -98,7 +98,7 @@ static void end(void)
 		raw_server_stop(&srv[i]);
 }
 
-/* "members=A=w0,B=w1" of those whose weight is not negative. */
+/* "members=A=w0,B=w1" of the replicas with a weight that is not negative. */
 static const char *members(int w0, int w1, int w2)
 {
 	const int w[REPLICAS] = { w0, w1, w2 };
@@ -129,7 +129,7 @@ static int64_t counter(unsigned int i, const char *what)
 	return op_counter("lb", name);
 }
 
-/* State read while others run is momentary: wait for it. */
+/* Waits for a counter, because a value read while others run is momentary. */
 static void wait_counter(unsigned int i, const char *what, int64_t value)
 {
 	uint64_t until = raw_now() + 20 * RAW_S * raw_scale();
@@ -168,7 +168,7 @@ static void echo(uint64_t tag)
 		  detail);
 }
 
-/* They are made while calls wait, or pass to those that have one. */
+/* Waits for all links. They are made while calls wait, or go to replicas that have a link. */
 static void link_all(unsigned int nr)
 {
 	unsigned int i;
@@ -210,7 +210,7 @@ TEST(in_turn)
 		CHECK_EQ(counter(i, "failures"), 0);
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), 1);
-	/* Without the engine they go where the connection leads. */
+	/* Without the engine the calls go to the server of the connection. */
 	op_must_del("lb");
 	for (i = 0; i < 10; i++)
 		echo(3000 + i);
@@ -280,7 +280,7 @@ TEST(by_field)
 		check_near(had[i], TAGS / 3, 50);
 	call_tags();
 	CHECK(!memcmp(first, owner, sizeof(first)));
-	/* Only what the one that goes had moves; and it all comes back. */
+	/* Only the calls of the removed replica move. All of them come back with it. */
 	op_must_set("lb", members(1, -1, 1), NULL);
 	CHECK(raw_server_conns(&srv[1], 0, 10000));
 	call_tags();
@@ -293,13 +293,13 @@ TEST(by_field)
 	call_tags();
 	CHECK(!memcmp(first, owner, sizeof(first)));
 	CHECK_EQ(op_counter("lb", "unkeyed"), 0);
-	/* A request of another service has no such field. */
+	/* A request of another service does not have the field. */
 	sqe = raw_sqe(p.conn, RAW_ECHO_ALL, raw_alloc(&p.c, sizeof(struct test_All)));
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_OK);
 	raw_done(&p.c, &cqe);
 	CHECK_EQ(op_counter("lb", "unkeyed"), 1);
-	/* What has been counted is not of one configuration. */
+	/* Counters do not belong to one configuration. */
 	before = op_dir("lb", false, MRPC_A_ENGINE_DIR_RPCS);
 	CHECK(before > 0);
 	op_must_set("lb", "field=text", NULL);
@@ -308,7 +308,7 @@ TEST(by_field)
 	end();
 }
 
-/* The content of a byte field, which the engine has copied; of a string. */
+/* By the content of a byte field, which the engine has copied, and of a string. */
 TEST(by_content)
 {
 	begin("tcp4");
@@ -316,7 +316,7 @@ TEST(by_content)
 	link_all(3);
 	call_tags();
 	op_must_set("lb", "field=text", NULL);
-	call_tags();	/* all have the same */
+	call_tags();	/* all calls have the same key */
 	CHECK(owner[0] >= 0);
 	for (unsigned int i = 1; i < TAGS; i++)
 		CHECK_EQ(owner[i], owner[0]);
@@ -336,7 +336,7 @@ TEST(nobody_fit)
 	CHECK_MSG(strstr(detail, "lb: none of its 1 replicas is fit: tcp:127.0.0.1:"), "%s", detail);
 	CHECK_MSG(strstr(detail, "nobody serves this address"), "%s", detail);
 	CHECK_EQ(call_for(RAW_ECHO, 1, 0), MRPC_UNAVAILABLE);
-	/* Its weight is 0, so it is not asked. */
+	/* Its weight is 0, so it gets no call. */
 	op_must_set("lb", members(0, -1, -1), NULL);
 	CHECK_EQ(call_for(RAW_ECHO, 1, 0), MRPC_UNAVAILABLE);
 	CHECK_EQ(requests(0), 0);
@@ -348,7 +348,7 @@ TEST(nobody_fit)
 	end();
 }
 
-/* One that takes the connection and says nothing: calls wait, and their time ends. */
+/* A replica accepts the connection and is silent. Calls wait until their deadline. */
 TEST(silent_replica)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
@@ -420,7 +420,7 @@ static void live_change(const char *how, uint32_t len, unsigned int rounds)
 		op_must_set("lb", with(policies[i % 3], i % 5 == 1 ? -1 : (int)(i % 4),
 				       1 + i % 3, i % 2 ? 2 : -1), NULL);
 		CHECK(load_more(&l, 50, 30000));
-		if (i % 8 == 5)	/* versions share the replicas */
+		if (i % 8 == 5)	/* both versions use the same replicas */
 			op_must_set("lb", "type=lb version=2", NULL);
 		CHECK(load_more(&l, 20, 30000));
 		if (i % 8 == 7)
@@ -438,13 +438,13 @@ TEST_LIMIT(live_change_small, 200)
 	live_change("tcp4", 60, 40);
 }
 
-/* Byte blocks by reference, both ways; over the loop transport to the first server. */
+/* Byte blocks by reference in both directions, over the loop transport to the first server. */
 TEST_LIMIT(live_change_large, 200)
 {
 	live_change("loop", 50000, 16);
 }
 
-/* What comes back over other links passes the engines of the connection. */
+/* Replies that come over other links pass the engines of the connection. */
 TEST_LIMIT(replies_are_judged, 200)
 {
 	struct op_rules r;
@@ -473,7 +473,7 @@ TEST_LIMIT(replies_are_judged, 200)
 	end();
 }
 
-/* A replaced engine goes on with the links and the counters of the one before. */
+/* A new engine takes over the links and counters of the one that it replaces. */
 TEST(replaced)
 {
 	int64_t picks;
@@ -535,7 +535,7 @@ static void *drain_replica(void *arg)
 	return NULL;
 }
 
-/* It serves what it was given before it said so, also what has not left us yet. */
+/* A draining replica serves the calls it was given before, also those not yet sent. */
 TEST(replica_drains)
 {
 	struct mrpc_cqe cqe;
@@ -571,7 +571,7 @@ TEST(replica_drains)
 	end();
 }
 
-/* A call that is given up is given up at the replica, and its slot comes back. */
+/* A call that is given up is given up at the replica, too, and its slot comes back. */
 TEST(deadline_and_cancel)
 {
 	struct mrpc_sqe sqe = { .op = MRPC_OP_CANCEL };
@@ -598,7 +598,7 @@ TEST(deadline_and_cancel)
 	end();
 }
 
-/* Links are nobody's but the kernel's. */
+/* Only the kernel can use the links. */
 TEST(links_are_hidden)
 {
 	struct mrpc_sqe sqe;
@@ -623,7 +623,7 @@ TEST(links_are_hidden)
 
 /* -- failure ------------------------------------------------------------------------ */
 
-/* A replica in a process of its own, which can be killed; its port. */
+/* Starts a replica in its own process, which can be killed. Its port is set. */
 static pid_t spawn(unsigned int i, unsigned int port)
 {
 	uint32_t *told = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1,
@@ -674,7 +674,7 @@ TEST_LIMIT(replica_killed, 300)
 		bad = load_failed(&l);
 		finish(pid[0]);
 		CHECK(load_more(&l, 200, 30000));
-		/* Each of those under way at most, and those that came before it was known. */
+		/* At most the calls under way, and those made before the loss was known. */
 		CHECK(load_failed(&l) <= bad + 2 * 32);
 		port = atoi(strrchr(addr[0], ':') + 1);
 		pid[0] = spawn(0, port);
@@ -689,7 +689,7 @@ TEST_LIMIT(replica_killed, 300)
 	raw_pair_end(&p);
 }
 
-/* It answers, but only that it is not available; later it is well again. */
+/* A replica answers only that it is not available. Later it is well again. */
 TEST_LIMIT(ejected_and_back, 120)
 {
 	char words[64];
@@ -722,7 +722,7 @@ TEST_LIMIT(ejected_and_back, 120)
 	raw_server_stop(&srv[1]);
 }
 
-/* The client's process goes, with calls under way on all links. */
+/* The client's process dies with calls under way on all links. */
 TEST_LIMIT(client_killed, 120)
 {
 	unsigned int round, i;
@@ -750,14 +750,14 @@ TEST_LIMIT(client_killed, 120)
 			raw_sleep(RAW_MS);
 		}
 		finish(pid);
-		for (i = 0; i < REPLICAS; i++)	/* but our own connection's link */
+		for (i = 0; i < REPLICAS; i++)	/* the link of this test's connection stays */
 			CHECK(raw_server_conns(&srv[i], 1, 10000));
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
 	end();
 }
 
-/* Its links count as the user's connections. */
+/* The links count as the user's connections. */
 static void one_connection(void)
 {
 	raw_open(&p.c, 65536, 65536);
@@ -790,7 +790,7 @@ TEST(limited)
 	end();
 }
 
-/* An instance that has nothing to do can be held all the same, and is asked afterwards. */
+/* An instance with nothing to do can be paused. It runs afterwards. */
 TEST(held)
 {
 	begin("tcp4");
@@ -806,7 +806,7 @@ TEST(held)
 	end();
 }
 
-/* -- what is refused ---------------------------------------------------------------- */
+/* -- refused configurations --------------------------------------------------------- */
 
 static void refused(const char *words, const char *why)
 {
@@ -848,7 +848,7 @@ TEST(bad_input)
 	for (i = 0; i < 17; i++)
 		n += snprintf(many + n, sizeof(many) - n, "%stcp:1.2.3.4:%u", i ? "," : "", 1 + i);
 	refused(many, "more than 16 members");
-	/* What was refused leaves nothing. */
+	/* A refused change leaves nothing behind. */
 	op_must_add("lb", "members=tcp:[::1]:7=0,tcp:1.2.3.4:7", NULL);
 	CHECK(op_set("lb", "members=tcp", NULL, NULL) < 0);
 	CHECK_EQ(op_counter("lb", "tcp:1.2.3.4:7/weight"), 1);

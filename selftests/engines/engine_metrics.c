@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/metrics kmod/lib/ds/hist */
 /*
- * The metrics engine: what it counts is what has happened.
+ * The metrics engine: its counters match what has happened.
  */
 #include <errno.h>
 #include <sys/stat.h>
@@ -15,7 +15,7 @@
 static struct raw_pair p;
 static struct load l;
 
-/* Makes one. Return: what it took, in ns. */
+/* Makes a call. Return: its time, ns. */
 static uint64_t call(uint32_t method, uint64_t tag, uint64_t timeout_us, unsigned int want)
 {
 	uint32_t root = raw_blob(&p.c, tag, 100, "why");
@@ -32,7 +32,7 @@ static uint64_t call(uint32_t method, uint64_t tag, uint64_t timeout_us, unsigne
 	return start;
 }
 
-/* @each: of both ends together */
+/* @each: expected counts, of both ends together */
 static void check_counts(const char *how, const char *side, unsigned int each)
 {
 	uint64_t all = 0;
@@ -56,7 +56,7 @@ static void check_counts(const char *how, const char *side, unsigned int each)
 	CHECK_EQ(op_counter("metrics", "status_4"), -1);
 	CHECK_EQ(op_counter("metrics", "uncounted"), 0);
 	CHECK(op_counter("metrics", "latency_p50_ns") > 1000);
-	/* No end of a call sees more of it than its caller. */
+	/* No end of a call measures more time than its caller. */
 	CHECK(op_counter("metrics", "latency_mean_ns") <= (int64_t)(all / 60));
 	CHECK(op_counter("metrics", "latency_p50_ns") <= op_counter("metrics", "latency_p99_ns"));
 	CHECK(op_counter("metrics", "latency_p99_ns") <= op_counter("metrics", "latency_max_ns"));
@@ -64,7 +64,7 @@ static void check_counts(const char *how, const char *side, unsigned int each)
 	raw_pair_end(&p);
 }
 
-/* A change in progress has two configurations that count in one place. */
+/* A change in progress has two configurations. They count in one place. */
 TEST(counts_once)
 {
 	int64_t most;
@@ -101,7 +101,7 @@ TEST(counts_loop)
 	check_counts("loop", "", 2);
 }
 
-/* How a call can end that the server's application does not answer. */
+/* Calls that end without an answer of the server's application. */
 TEST(other_ends)
 {
 	op_del_all();
@@ -121,7 +121,7 @@ TEST(other_ends)
 	raw_pair_end(&p);
 }
 
-/* Configured while calls pass, and over connections that end: nothing is forgotten. */
+/* Reconfigured while calls pass, and over connections that end: no count is lost. */
 TEST(outlives)
 {
 	unsigned int i;
@@ -183,7 +183,7 @@ static void every_status(const int *conns)
 	}
 }
 
-/* In the group only while it opens its session. */
+/* The process is in the group only while it opens its session. */
 static void charged_to(void)
 {
 	long long before, after;
@@ -203,14 +203,14 @@ static void charged_to(void)
 	every_status(conns);
 	after = raw_file_number(CGROUP "/memory.current");
 	NOTE("%lld KiB charged, then %lld KiB", before >> 10, after >> 10);
-	/* Of each connection 16 series of 5 histograms of 2 KiB, less what is counted in advance. */
+	/* Per connection 16 series of 5 histograms of 2 KiB, less what is charged in advance. */
 	CHECK(after - before > CONNS * 16 * 5 * 2048 / 2);
 	CHECK_EQ(op_counter("metrics", "uncounted"), 0);
 	op_must_del("metrics");
 	_exit(0);
 }
 
-/* What there is for each method, status and connection is charged to whose calls they are. */
+/* The memory per method, status and connection is charged to the owner of the calls. */
 TEST(charged)
 {
 	int status, i;
@@ -237,13 +237,13 @@ TEST(charged)
 		raw_sleep(20 * RAW_MS);
 }
 
-/* Those who come with ever new services do not fill the memory: some are not counted. */
+/* Clients that come with ever new services cannot fill the memory: some are not counted. */
 TEST_LIMIT(too_many_services, 120)
 {
 	op_del_all();
 	op_must_add("metrics", "side=client series=1", NULL);
 	raw_strangers(300, NULL);
-	/* 64 are in the cache; 16 KiB do not hold many more. */
+	/* 64 are in the cache. 16 KiB hold few more. */
 	CHECK_MSG(raw_schemas(64 + 64, 10000), "%lld schemas are left",
 		  raw_file_number("/sys/class/misc/mrpc/schemas"));
 	raw_pair(&p, "loop", 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/null kmod/chain kmod/change */
 /*
- * The null engine, and what is said to who asks for one that there is not.
+ * The null engine, and the error for an engine that does not exist.
  */
 #include <errno.h>
 
@@ -29,7 +29,7 @@ static void calls(unsigned int nr)
 	}
 }
 
-/* Both ends of the connection are in the scope: each message passes twice. */
+/* Both ends of the connection are in the scope, so each message passes twice. */
 static void passes(const char *how)
 {
 	raw_pair(&p, how, 1);
@@ -55,7 +55,7 @@ static void passes(const char *how)
 
 TEST_EACH_TRANSPORT(passes, passes)
 
-/* The modules come when they are asked for, and the newest is taken. */
+/* The modules are loaded on demand. Without a version, the newest one is used. */
 TEST(versions)
 {
 	struct op_change change;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/qos kmod/chain/delay kmod/lib/ds/order */
 /*
- * The qos engine: what rank it gives to which message, that the rank reaches the
- * server and the reply, and whose datapaths are. How that orders is egress.c's.
+ * The qos engine: the rank it gives to each message, the way of the rank to the server and the
+ * reply, and the tenants of datapaths. egress.c tests the resulting order.
  */
 #include <errno.h>
 
@@ -43,7 +43,7 @@ static uint32_t arrives(uint32_t method, uint8_t with, uint32_t len, uint64_t ti
 	return __atomic_load_n(&priority, __ATOMIC_ACQUIRE);
 }
 
-/* "Make" keeps the rank that it has, "Echo" gets 200. */
+/* "Make" keeps its rank, "Echo" gets 200. */
 static void set_rules(void)
 {
 	struct op_rules r;
@@ -71,7 +71,7 @@ TEST(ranks)
 	CHECK_EQ(arrives(RAW_ACK, 7, 5000, 0), 50);
 	op_must_set("qos", "small_rank=99", NULL);
 	CHECK_EQ(arrives(RAW_ACK, 7, 10, 0), 99);
-	/* Rules go before. */
+	/* Rules have precedence. */
 	set_rules();
 	CHECK_EQ(arrives(RAW_ECHO, 7, 10, 0), 200);
 	CHECK_EQ(arrives(RAW_MAKE, 7, 10, 0), 7);
@@ -82,7 +82,7 @@ TEST(ranks)
 	raw_pair_end(&p);
 }
 
-/* What applications say counts within what the operator allows; what he says himself, anyway. */
+/* The operator limits the applications' ranks. The operator's own ranks have no limit. */
 TEST(most)
 {
 	start("tcp4");
@@ -103,7 +103,7 @@ TEST(most)
 	raw_pair_end(&p);
 }
 
-/* The less time is left the higher; no deadline is last. */
+/* The less time is left, the higher the rank. No deadline is last. */
 TEST(deadlines)
 {
 	uint32_t last = 255, now;
@@ -125,7 +125,7 @@ TEST(deadlines)
 	raw_pair_end(&p);
 }
 
-/* Replies have the rank of their request, or what the server's operator says. */
+/* A reply has the rank of its request, or the one that the server's operator sets. */
 static int64_t reply_rank(void)
 {
 	static struct op_queue all[8];
@@ -193,7 +193,7 @@ static bool has_tenant(const char *name, uint32_t weight)
 	return false;
 }
 
-/* A datapath changes its tenant, and that its weight, while calls pass. */
+/* A datapath changes its tenant, and the tenant its weight, while calls pass. */
 TEST(tenants)
 {
 	char mine[32];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/engines/ratelimit kmod/lib/ds/bucket kmod/chain/delay */
 /*
- * The ratelimit engine: does the rate come out, and what happens to who waits.
+ * The ratelimit engine: the resulting rate, and the calls that wait.
  */
 #include <errno.h>
 
@@ -12,7 +12,7 @@
 static struct raw_pair p;
 static struct load l, other;
 
-/* Calls of @l that end in @ms, and the time that it really took. */
+/* Calls of @l per second, over about @ms. */
 static double rate_over(const struct load *load, unsigned int ms)
 {
 	uint64_t from = load_done(load, MRPC_OK), start = raw_now();
@@ -35,9 +35,8 @@ static bool queued(bool server, unsigned int nr)
 }
 
 /*
- * A machine that stands still for a while makes up for it as far as the burst goes:
- * so bursts here are of a second. What it does at the ends of the measurement it
- * does not make up for: the best of some attempts counts.
+ * If a machine stops for a while, the burst makes up for it: so bursts here are of a second. A stop
+ * at the end of the measurement is not made up for. So the best of some attempts counts.
  */
 static void check_rate(const struct load *load, double want, double low, double high)
 {
@@ -53,7 +52,7 @@ static void check_rate(const struct load *load, double want, double low, double 
 	CHECK_MSG(0, "%.3f of %.0f calls/s", got, want);
 }
 
-/* The burst has been used up when somebody waits. */
+/* The burst is used up when a call waits. */
 static void drain(unsigned int calls)
 {
 	CHECK(load_more(&l, calls, 30000));
@@ -75,8 +74,8 @@ static void end(void)
 }
 
 /*
- * A limit holds 100 ms after it was placed, within 2 %. Not where the machine stood
- * still meanwhile for longer than the burst lasts: the best of some attempts counts.
+ * A limit holds 100 ms after it was placed, within 2 %. If the machine stops for longer than the
+ * burst lasts, it does not. So the best of some attempts counts.
  */
 TEST_LIMIT(at_once, 120)
 {
@@ -96,7 +95,7 @@ TEST_LIMIT(at_once, 120)
 	end();
 }
 
-/* Inserted, changed, without limit, and away again: no call is lost. */
+/* The engine is added, changed, made unlimited, and removed: no call is lost. */
 static void live(const char *how, const char *side)
 {
 	char words[64];
@@ -108,13 +107,13 @@ static void live(const char *how, const char *side)
 	check_rate(&l, 150, 0.98, 1.02);
 	CHECK(queued(!strcmp(side, "server"), 20));
 	CHECK(op_counter("ratelimit", "waited") > 100);
-	/* What has been earned stays: next to nothing. */
+	/* Earned tokens stay; there are almost none. */
 	op_must_set("ratelimit", "rate=250 burst=250", NULL);
 	check_rate(&l, 250, 0.98, 1.02);
 	op_must_set("ratelimit", "rate=unlimited", NULL);
-	/* How much more depends on whether calls happen to go in batches. */
+	/* The rate now depends on whether calls happen to go in batches. */
 	check_rate(&l, 250, 2, 1e9);
-	/* With many in its queue. */
+	/* Removed with many calls in its queue. */
 	op_must_set("ratelimit", "rate=1", NULL);
 	CHECK(queued(!strcmp(side, "server"), 31));
 	op_must_del("ratelimit");
@@ -138,7 +137,7 @@ TEST_LIMIT(live_loop, 240)
 	live("loop", "client");
 }
 
-/* Being late is not made up for, but it does not add up either. */
+/* Lateness is not made up for, but it does not add up either. */
 TEST_LIMIT(burst_of_one, 180)
 {
 	start("tcp4", 8);
@@ -156,7 +155,7 @@ TEST_LIMIT(bytes, 240)
 	op_must_add("ratelimit", "bytes=1500000 byte_burst=1500000 side=client", NULL);
 	drain(160);
 	check_rate(&l, 1500000.0 / raw_blob_size(10000, NULL), 0.98, 1.02);
-	/* Larger than the burst. */
+	/* Messages larger than the burst. */
 	op_must_set("ratelimit", "bytes=200000 byte_burst=1000", NULL);
 	drain(2);
 	check_rate(&l, 200000.0 / raw_blob_size(10000, NULL), 0.5, 1.02);
@@ -164,7 +163,7 @@ TEST_LIMIT(bytes, 240)
 	end();
 }
 
-/* Together the rate, and each its half. */
+/* Both loads have the rate together, and each has its half. */
 static bool share_fairly(void)
 {
 	uint64_t from = load_done(&l, MRPC_OK), from_other = load_done(&other, MRPC_OK);
@@ -179,7 +178,7 @@ static bool share_fairly(void)
 	       mine < 1.5 * others && others < 1.5 * mine;
 }
 
-/* Two connections, one bucket. */
+/* Two connections share one bucket. */
 TEST_LIMIT(shared, 300)
 {
 	unsigned int i;
@@ -195,7 +194,7 @@ TEST_LIMIT(shared, 300)
 	for (i = 0; i < 10 && !share_fairly(); i++)
 		;
 	CHECK(i < 10);
-	/* Half of the bucket's users go; the other gets it all. */
+	/* One of two users of the bucket ends. The other one gets all. */
 	load_stop(&other);
 	check_rate(&l, 100, 0.98, 1.02);
 	op_must_set("ratelimit", "rate=150 burst=150", NULL);
@@ -208,8 +207,8 @@ TEST_LIMIT(shared, 300)
 }
 
 /*
- * What has just come is in the queue, too, until the engine's turn: the limit is
- * what the engine leaves there.
+ * New rpcs are in the queue, too, until the engine's turn. The limit is what the engine leaves in
+ * the queue.
  */
 static bool seen_short(const char *name, int64_t limit)
 {
@@ -262,8 +261,8 @@ static bool come_to_server(double low, double high)
 }
 
 /*
- * A call that ends while it waits is not sent, and takes nobody's tokens: as many
- * requests as may come to the server, though some too late for their callers.
+ * A call that ends while it waits is not sent, and uses no tokens. The server gets all requests
+ * that the rate allows, though some come too late for their callers.
  */
 TEST_LIMIT(deadlines, 180)
 {

@@ -40,7 +40,7 @@ static void begin(void)
 	op_runtime(MRPC_CMD_RUNTIME_DEL, "b", NULL);
 }
 
-/* Both ends of a connection on one thread, which really runs them. */
+/* Both ends of a connection run on one thread, which really runs them. */
 static void runs(const char *how)
 {
 	uint64_t turns;
@@ -68,7 +68,7 @@ static void runs(const char *how)
 
 TEST_EACH_TRANSPORT(runs, runs)
 
-/* From none to one, to another and back, with every call accounted for. */
+/* Datapaths move to a runtime, to another one and back. Every call is accounted for. */
 TEST_LIMIT(moves, 120)
 {
 	unsigned int i;
@@ -99,7 +99,7 @@ TEST_LIMIT(moves, 120)
 	must(MRPC_CMD_RUNTIME_DEL, "b", NULL);
 }
 
-/* Connections inherit, and a runtime outlives them. */
+/* New connections are placed, too, and a runtime outlives its connections. */
 TEST(inherits)
 {
 	begin();
@@ -118,7 +118,7 @@ TEST(inherits)
 
 static unsigned int bulk_seen, ahead;
 
-/* At the server, which has one thread. */
+/* Called at the server, which has one thread. */
 static void note(const struct mrpc_cqe *cqe, const void *msg)
 {
 	(void)msg;
@@ -144,8 +144,8 @@ static void submit(struct raw_qp *qp, int conn, uint32_t len, unsigned int nr, u
 }
 
 /*
- * Bulk messages come out of an engine that takes its time; meanwhile an urgent one comes on
- * another connection. Return: how many of the bulk ones the server gets first.
+ * Bulk messages come out of a slow engine. Meanwhile an urgent message comes on another connection.
+ * Return: number of bulk messages that the server gets before it.
  */
 static unsigned int goes_before(struct raw_qp *qp, int bulk)
 {
@@ -167,7 +167,7 @@ static unsigned int goes_before(struct raw_qp *qp, int bulk)
 	return __atomic_load_n(&ahead, __ATOMIC_ACQUIRE);
 }
 
-/* A turn ends where somebody comes who goes before it, and only then. */
+/* A turn ends early only if an entity of higher rank comes. */
 TEST_LIMIT(urgent, 120)
 {
 	unsigned int first = BULK, behind = 0, i;
@@ -181,7 +181,7 @@ TEST_LIMIT(urgent, 120)
 	raw_qp(&qp, &p.c, 16, 64, 0);
 	must(MRPC_CMD_RUNTIME_ADD, "a", "order=1");
 	op_must_add("runtime", "on=a side=client", NULL);
-	/* A machine may stand still between the two. */
+	/* The machine may stop between the two, so there are several tries. */
 	for (i = 0; i < 5 && first; i++)
 		first = goes_before(&qp, bulk);
 	must(MRPC_CMD_RUNTIME_SET, "a", "order=0");
@@ -194,7 +194,7 @@ TEST_LIMIT(urgent, 120)
 	must(MRPC_CMD_RUNTIME_DEL, "a", NULL);
 }
 
-/* Who goes makes room at once for who comes next. */
+/* A datapath that goes makes room at once for the next one. */
 TEST(dedicated)
 {
 	unsigned int i;
@@ -221,7 +221,7 @@ static void cannot_connect(void)
 	CHECK_MSG(strstr(p.c.why, "cannot be made"), "'%s'", p.c.why);
 }
 
-/* Of one datapath it may be said as often as one likes that it is on it; of no other one. */
+/* A datapath may be placed again on the dedicated runtime that it is on; no other one may. */
 TEST(dedicated_again)
 {
 	unsigned int i;
@@ -246,7 +246,7 @@ TEST(dedicated_again)
 	cannot_connect();
 	load_stop(&l);
 	CHECK_EQ(load_failed(&l), 0);
-	/* A new one has both at once. */
+	/* A new connection is placed on both at once. */
 	op_must_add("runtime", "on=a side=client", NULL);
 	CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
 	CHECK_EQ(op_runtime_number("a", MRPC_A_RUNTIME_DATAPATHS), 0);
@@ -271,7 +271,7 @@ static void *welcome(void *arg)
 	return NULL;
 }
 
-/* A connection of @s to a server that says nothing more. */
+/* A connection of @s to a server that sends nothing more. */
 static int connect_silent(struct raw *s)
 {
 	pthread_t thread;
@@ -292,7 +292,7 @@ static int connect_silent(struct raw *s)
 
 static bool spinning, stop;
 
-/* Takes the first processor for itself, when it is told to. */
+/* Takes the first processor for itself, on command. */
 static void *spin(void *arg)
 {
 	cpu_set_t first;
@@ -309,8 +309,8 @@ static void *spin(void *arg)
 }
 
 /*
- * A call that nobody answers ends at its deadline, also if that passes while its
- * datapath waits for a turn on a runtime, and it then moves to another.
+ * A call without an answer ends at its deadline. The deadline may pass while its datapath waits for
+ * a turn on a runtime and then moves to another one.
  */
 static void hangs(struct raw_qp *qp, uint32_t conn, uint32_t root, unsigned int round)
 {
@@ -363,7 +363,7 @@ TEST_LIMIT(deadlines, 120)
 	must(MRPC_CMD_RUNTIME_DEL, "b", NULL);
 }
 
-/* Changed while it runs; what is not said stays. */
+/* Changed while it runs. Settings that are not given stay. */
 TEST(settings)
 {
 	begin();
@@ -389,7 +389,7 @@ TEST(settings)
 
 #define ROUNDS	400
 
-/* Sets one property again and again, and looks whether it is so. */
+/* Sets one property again and again, and checks it each time. */
 static void set_again(const char *word, unsigned int attr, unsigned int least)
 {
 	char words[32];
@@ -403,7 +403,7 @@ static void set_again(const char *word, unsigned int attr, unsigned int least)
 	}
 }
 
-/* Who sets one property does not undo what somebody else does to another one meanwhile. */
+/* A change of one property does not undo a concurrent change of another property. */
 TEST(set_at_once)
 {
 	int status;

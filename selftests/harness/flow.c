@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls that come when they come; see flow.h.
+ * Calls at random times; see flow.h.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@ double flow_random(struct flow *f)
 	return ((f->seed >> 11) + 1) * 0x1p-53;
 }
 
-/* The bytes of all calls are the same ones: nobody writes there. */
+/* All calls share the same bytes, which are never written. */
 static void flow_call(struct flow *f)
 {
 	unsigned int slot = f->free[--f->nr_free], conn = flow_random(f) * f->nr - 1e-9;
@@ -86,7 +86,7 @@ static void flow_complete(struct flow *f, const struct mrpc_cqe *cqe)
 		f->free[f->nr_free++] = slot;
 }
 
-/* Calls whose time has come. Return: when the next one's comes, or in a while. */
+/* Makes the calls that are due. Return: time of the next call, or of the next look. */
 static uint64_t flow_calls(struct flow *f, uint64_t now)
 {
 	while (f->due <= now && f->nr_free && f->qp.pushed < f->qp.sq_entries) {

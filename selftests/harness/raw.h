@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sessions without a library: what the tests use of /dev/mrpc, hiding nothing of
- * it. What a test may want to see fail returns 0 or a negative errno; what it
- * only needs ends the program with a line that says where.
+ * Sessions without a library: thin functions over /dev/mrpc. A function that a test may want to
+ * see fail returns 0 or a negative errno. Other functions end the program on failure, with a line
+ * that says where.
  */
 #ifndef RAW_H
 #define RAW_H
@@ -19,15 +19,15 @@
 #include "lib/message/message.h"
 
 #define RAW_BLOCKS	1024
-/* Addresses that are set aside for a heap; a program of 32 bits has few. */
+/* Addresses reserved for a heap; a 32-bit program has few. */
 #define RAW_HEAP_MAX	(sizeof(void *) > 4 ? 2U << 30 : 96U << 20)
 #define RAW_HEAP_USUAL	(256U << 20)	/* without another limit */
 
 #define RAW_S		1000000000ULL	/* ns */
 #define RAW_MS		1000000ULL
-#define RAW_HOUR_US	3600000000ULL	/* a keepalive that no test lives to see */
+#define RAW_HOUR_US	3600000000ULL	/* a keepalive longer than any test */
 
-/* Services in the order in which everybody here binds and numbers them. */
+/* Services in the order in which all programs here bind and number them. */
 enum { RAW_BULK, RAW_TYPES, RAW_SERVICES };
 
 #define RAW_METHOD(service, method)	((service) << 16 | (method))
@@ -43,14 +43,14 @@ enum { RAW_BULK, RAW_TYPES, RAW_SERVICES };
 __attribute__((__noreturn__, __format__(__printf__, 3, 4)))
 void raw_die_at(const char *file, int line, const char *fmt, ...);
 
-/* Waits that are no measurements are longer on a slow kernel. */
+/* Factor for waits that are not measurements: greater on a slow kernel. */
 unsigned int raw_scale(void);
-/* Limits of waits for what a quiet machine does at once: a busy one gets several times as long. */
+/* Factor for limits of waits for what a quiet machine does at once: greater on a busy one. */
 unsigned int raw_patience(void);
-/* Time counts instructions (scripts/vm -i): what takes how long does not depend on the host. */
+/* Does time count instructions (scripts/vm -i)? Then times do not depend on the host. */
 bool raw_counted(void);
 uint64_t raw_now(void);
-/* When @ns from now have passed; ~0: never. */
+/* The time in @ns from now; ~0: never. */
 uint64_t raw_until(uint64_t ns);		/* CLOCK_MONOTONIC, ns */
 void raw_sleep(uint64_t ns);
 
@@ -64,13 +64,13 @@ struct raw_block {
 /**
  * struct raw - a session
  * @fd: the device
- * @setup: what MRPC_IOC_SETUP said
+ * @setup: result of MRPC_IOC_SETUP
  * @send: the send heap as mapped
  * @recv: the receive heap
  * @ids: schemas, by RAW_BULK and RAW_TYPES
- * @blocks: of the send heap, in order of offset; under @lock
+ * @blocks: of the send heap, in order of offset; @lock protects them
  * @qps: mappings of queue pairs, which hold the session as the file does
- * @why: what the last ioctl that failed explained, or ""
+ * @why: explanation of the last ioctl that failed, or ""
  * @port: of the last raw_serve() on tcp
  */
 struct raw {
@@ -98,65 +98,65 @@ int raw_ioctl(int fd, unsigned int cmd, void *arg);	/* 0 or -errno */
 /* Opens the device only. */
 int raw_device(void);
 
-/* A session with one region of each kind (0: without) and both schemas bound. */
+/* Opens a session with one region of each kind (0: without) and both schemas bound. */
 void raw_open(struct raw *s, uint32_t send_len, uint32_t recv_len);
 void raw_close(struct raw *s);
 
 int raw_setup(struct raw *s, uint64_t send_limit, uint64_t recv_limit);
 int raw_region(struct raw *s, uint32_t kind, uint64_t len, uint64_t *base, uint64_t *off);
-/* Maps it behind those before; both in one. */
+/* Maps a region behind the earlier ones; raw_grow() adds and maps one. */
 void raw_map(struct raw *s, uint32_t kind, uint32_t len, uint64_t base, uint64_t off);
 void raw_grow(struct raw *s, uint32_t kind, uint32_t len);
 int raw_bind(struct raw *s, const void *schema, uint32_t len, struct mrpc_bind *out);
 
-/* "tcp:1.2.3.4:5", "tcp:[::1]:5", "loop:name" into an argument's address. */
+/* Puts "tcp:1.2.3.4:5", "tcp:[::1]:5" or "loop:name" into an argument's address. */
 void raw_addr(struct mrpc_connect *c, const char *text);
 
-/* An argument for both services; then, with or without changes to it: id or -errno. */
+/* Makes an argument for both services. The others use it, changed or not: id or -errno. */
 struct mrpc_connect raw_target(struct raw *s, const char *addr);
 int raw_connect_to(struct raw *s, struct mrpc_connect *c);
 int raw_serve_at(struct raw *s, struct mrpc_connect *c);
 int raw_connect(struct raw *s, const char *addr);
-/* No probe sends, or wakes, what nobody else does. */
+/* Connects without keepalive, so that no probe sends or wakes anything. */
 int raw_connect_quiet(struct raw *s, const char *addr);
 int raw_serve(struct raw *s, const char *addr);
 int raw_close_id(struct raw *s, uint32_t id, uint32_t flags, uint64_t timeout_us);
 
 /* -- messages -------------------------------------------------------------- */
 
-/* A block of the send heap, zeroed, aligned to 64; dies when there is no room. */
+/* Allocates a block of the send heap, zeroed, aligned to 64; dies if there is no room. */
 uint32_t raw_alloc(struct raw *s, uint32_t len);
 bool raw_try_alloc(struct raw *s, uint32_t len, uint32_t *off);
 void raw_free(struct raw *s, uint32_t off);
 
-/* A test.Blob with @len bytes of data that depend on @tag. */
+/* Makes a test.Blob with @len bytes of data that depend on @tag. */
 bool raw_try_blob(struct raw *s, uint64_t tag, uint32_t len, const char *text, uint32_t *root);
 uint32_t raw_blob(struct raw *s, uint64_t tag, uint32_t len, const char *text);
-/* Bytes that one needs, and that its message has. */
+/* Bytes that such a Blob needs, and that its message has. */
 uint32_t raw_blob_size(uint32_t len, const char *text);
 void raw_fill(uint8_t *p, uint64_t tag, uint32_t len);
 bool raw_filled(const uint8_t *p, uint64_t tag, uint32_t len);
-/* Is there anything of a Blob with this tag in the receive heap? */
+/* Does the receive heap contain anything of a Blob with this tag? */
 bool raw_visible(const struct raw *s, uint64_t tag);
-/* Is a message that arrived a Blob with these? */
+/* Is a received message a Blob with this tag and length? */
 bool raw_is_blob(const void *root, uint32_t msg_len, uint64_t tag, uint32_t len);
 
 /* The plan of a service, compiled natively. */
 const struct mrpc_schema_plan *raw_plan(unsigned int service);
 
 /**
- * raw_verify() - is a message in a receive heap one that the kernel may deliver?
+ * raw_verify() - may the kernel deliver this message in a receive heap?
  * Return: NULL, or what is wrong with it.
  */
 const char *raw_verify(const struct mrpc_schema_plan *plan, uint32_t type, const void *root,
 		       uint32_t msg_len);
 
-/* A CALL of @method with the message at @root. */
+/* Makes a CALL of @method with the message at @root. */
 struct mrpc_sqe raw_sqe(uint32_t conn, uint32_t method, uint32_t root);
 /* -EINTR: a handler without SA_RESTART has run, and the call was cancelled. */
 int raw_call(struct raw *s, const struct mrpc_sqe *sqe, struct mrpc_cqe *cqe);
 int raw_release(struct raw *s, uint32_t block);
-/* Gives a completion's block back, if it has one. */
+/* Releases a completion's block, if it has one. */
 void raw_done(struct raw *s, const struct mrpc_cqe *cqe);
 
 /* The parts of a completion's block. */
@@ -178,29 +178,29 @@ struct raw_qp {
 	size_t len;
 	uint32_t pushed;	/* and not yet taken by the kernel */
 	uint32_t submitted;	/* by the last raw_enter() */
-	uint32_t owed;		/* SENT that are to follow the replies that were reaped */
+	uint32_t owed;		/* SENTs still to come for replies that were reaped */
 };
 
 int raw_qp_setup(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t flags,
 		 int eventfd);
 void raw_qp(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t flags);
 
-/* False: the queue is full. */
+/* Return: false: the queue is full. */
 bool raw_push(struct raw_qp *qp, const struct mrpc_sqe *sqe);
 bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe);
 uint32_t raw_ready(struct raw_qp *qp);
 
-/* Submits all that was pushed; waits for @min completions, @ns at most. */
+/* Submits all that was pushed, and waits for @min completions, @ns at most. */
 int raw_enter(struct raw_qp *qp, uint32_t min, uint64_t ns);
 
-/* The next completion, submitting and waiting for it; false: none came. */
+/* Submits, and waits for the next completion; false: none came. */
 bool raw_next(struct raw_qp *qp, struct mrpc_cqe *cqe, uint64_t ns);
 /*
- * Dies unless it comes; the next one of a type. Who expects a REPLY may get the SENT first that an
- * earlier REPLY owes: that is skipped.
+ * Gets the next completion, of type @type; dies otherwise. If it expects a REPLY, it skips a SENT
+ * that an earlier REPLY owes.
  */
 void raw_expect(struct raw_qp *qp, struct mrpc_cqe *cqe, unsigned int type, uint64_t ns);
-/* Dies unless the call completes, once, and its blocks come back, and nothing else comes before. */
+/* Dies unless the call completes once, its blocks come back, and nothing else comes before. */
 void raw_ends(struct raw_qp *qp, uint64_t user_data, uint32_t status, uint64_t ns);
 
 /* -- a server ---------------------------------------------------------------- */
@@ -213,9 +213,9 @@ void raw_ends(struct raw_qp *qp, uint64_t user_data, uint32_t status, uint64_t n
  * @s: the session
  * @listener: id
  * @stop: set to end the threads
- * @requests: how many came, to each thread
- * @bad: that should not have been delivered
- * @errors: MRPC_CQE_ERROR that came
+ * @requests: number of requests that came to each thread
+ * @bad: number of requests that should not have been delivered
+ * @errors: number of MRPC_CQE_ERROR
  * @late: replies that came too late: MRPC_CQE_SENT with MRPC_CANCELLED
  * @hung: requests to Hang without reply; under @lock
  * @busy_us: time that each request takes
@@ -247,22 +247,22 @@ struct raw_server {
 	uint32_t entries;	/* of each submission queue; 0: enough */
 };
 
-/* At @addr, with @threads threads, each with a queue pair. */
+/* Starts a server at @addr, with @threads threads, each with a queue pair. */
 void raw_server(struct raw_server *srv, const char *addr, unsigned int threads);
 void raw_server_open(struct raw_server *srv, uint32_t send_len, uint32_t recv_len);
 void raw_server_start(struct raw_server *srv, const char *addr, unsigned int threads);
 void raw_server_stop(struct raw_server *srv);
 uint64_t raw_server_requests(struct raw_server *srv);
 struct mrpc_sqe raw_reply_to(const struct mrpc_cqe *request, uint32_t status);
-/* Answers one that hangs with a status, from @qp of the server's session. */
+/* Answers a hanging request with a status, from @qp of the server's session. */
 void raw_server_answer(struct raw_qp *qp, const struct mrpc_cqe *request, uint32_t status);
-/* Waits until @nr connections are left that it accepted; false: more, after @ms. */
+/* Waits until the server has @nr accepted connections; false: more, after @ms. */
 bool raw_server_conns(struct raw_server *srv, unsigned int nr, unsigned int ms);
-/* Waits until these have no more than @nr calls under way; false: more, after @ms. */
+/* Waits until these have at most @nr calls under way; false: more, after @ms. */
 bool raw_server_calls(struct raw_server *srv, unsigned int nr, unsigned int ms);
-/* Waits until the server's send heap is free again; false: it is not in @ms. */
+/* Waits until the server's send heap is free again; false: not within @ms. */
 bool raw_server_idle(struct raw_server *srv, unsigned int ms);
-/* Waits until so many requests hang; false: they did not come. */
+/* Waits until @nr requests hang; false: they did not come. */
 bool raw_server_hangs(struct raw_server *srv, unsigned int nr);
 
 /**
@@ -277,17 +277,17 @@ struct raw_pair {
 
 /* @how: "tcp4", "tcp6", "prio", "prio6" or "loop". */
 void raw_pair(struct raw_pair *p, const char *how, unsigned int threads);
-/* The same, from a server that was opened, and a client. */
+/* The same with an opened server and client. */
 void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
-/* Dies if the server has seen anything that it should not. */
+/* Ends a pair. Dies if the server has seen anything wrong. */
 void raw_pair_end(struct raw_pair *p);
 
 /*
- * Sessions that come, connect and go, with @nr schemas that nobody has had before.
+ * Opens sessions that connect and go, with @nr schemas that were never used before.
  * @meanwhile: called a few times while they are connected, or NULL.
  */
 void raw_strangers(unsigned int nr, void (*meanwhile)(void));
-/* Waits until the kernel knows no more than @nr schemas; false: it does, after @ms. */
+/* Waits until the kernel has at most @nr schemas; false: more, after @ms. */
 bool raw_schemas(long long nr, unsigned int ms);
 
 /* -- surroundings ------------------------------------------------------------- */
@@ -297,22 +297,22 @@ long long raw_file_number(const char *path);
 bool raw_file_write(const char *path, const char *text);
 /* KiB, by a name of /proc/meminfo. */
 long long raw_meminfo(const char *name);
-/* Those in use of a cache of the kernel's slab allocator. */
+/* Number of objects in use of a cache of the kernel's slab allocator. */
 long long raw_slab_objects(const char *name);
-/* A port of 127.0.0.1 at which nobody listens; @type: SOCK_STREAM or SOCK_DGRAM. */
+/* A port of 127.0.0.1 without a listener; @type: SOCK_STREAM or SOCK_DGRAM. */
 unsigned int raw_closed_port(int type);
-/* How busy all processors were since the last call of this. */
+/* How busy all processors were since the last call of this function. */
 unsigned int raw_busy_percent(void);
-/* Waits until /sys/class/misc/mrpc/sessions says @nr; false: not in @ms. */
+/* Waits until /sys/class/misc/mrpc/sessions is @nr; false: not within @ms. */
 bool raw_sessions(long long nr, unsigned int ms);
 
-/* Removes a module: 0 or -errno; or as soon as it can, for what is dropped later. */
+/* Removes a module: 0 or -errno. raw_must_unload() waits until it can be removed. */
 int raw_unload(const char *module);
 void raw_must_unload(const char *module);
 
 #define RAW_KNOBS	"/sys/module/mrpc/parameters/"
 
-/* The tests TEST_tcp, TEST_loop and TEST_prio: RUN over each transport, with what follows. */
+/* The tests TEST_tcp, TEST_loop and TEST_prio: RUN over each transport, with more arguments. */
 #define TEST_EACH_TRANSPORT(test, run, ...)						\
 	TEST_LIMIT_EACH_TRANSPORT(test, 0, run, ##__VA_ARGS__)
 #define TEST_LIMIT_EACH_TRANSPORT(test, seconds, run, ...)				\

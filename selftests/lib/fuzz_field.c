@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/message/field kmod/lib/message/field_compile */
 /*
- * Paths to fields. Input: a byte that chooses a schema, one that chooses a type,
- * one that chooses a message, and a path's text. The same texts must be paths as
- * for who follows them through a tree, and find the same. What is found is written back,
- * and then something else.
+ * Paths to fields. Input: a byte that chooses a schema, one that chooses a type, one that chooses a
+ * message, and a path's text. A reference follows the path through a tree. It must accept the same
+ * texts and find the same values. The value is written back, and then another value.
  */
 #include "fuzz.h"
 #include "paths.h"
 
 #define SCHEMAS	64
 
-/* What was read can be written; whatever is written, the message stays valid. */
+/* A value that was read can be written. After any write, the message stays valid. */
 static void write_field(const struct mrpc_schema_plan *plan, u32 type, struct gen *g, u8 *wire,
 			const struct mrpc_msg_len *len, const struct mrpc_field_path *path)
 {

@@ -19,7 +19,7 @@ static u8 next(struct input *in)
 	return in->at < in->end ? *in->at++ : 0;
 }
 
-/* A packet of host @from's association, with fields that are anybody's guess. */
+/* A packet of host @from's association, with fuzzed fields. */
 static void fuzz_control(struct pnet_net *n, struct input *in, u32 from)
 {
 	const struct mrpc_prio_peer *peer = &n->host[from].peers[!from].peer;

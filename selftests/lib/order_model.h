@@ -265,7 +265,7 @@ static u32 model_turn(const struct model *m, u32 e)
 	return m->entity[e].left < m->rule.quantum ? m->entity[e].left : m->rule.quantum;
 }
 
-/* Is everybody on the wheel, or will be when he is ordered anew? So the model knows the order. */
+/* Returns true if each listed tenant is or will be on the wheel: then the model knows the order. */
 static bool model_is_exact(const struct model *m)
 {
 	u32 i;

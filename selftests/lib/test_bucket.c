@@ -230,7 +230,7 @@ TEST(reserving)
 	CHECK_EQ(mrpc_bucket_level(&b, now + SECOND / 20), 0);
 	mrpc_bucket_return(&b, 1000);
 	CHECK_EQ(b.level, 3);
-	/* What will not be earned in anybody's lifetime. */
+	/* More than can be earned in a lifetime. */
 	CHECK_EQ(mrpc_bucket_set(&b, now + SECOND, 1, 1), 0);
 	for (i = 0; i < 64; i++)
 		mrpc_bucket_reserve(&b, now + SECOND, ~0U);

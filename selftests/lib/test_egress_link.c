@@ -29,7 +29,7 @@ struct packet {
 /*
  * @message: bytes of each message; there are always more
  * @reaction: ns from a grant until its owner comes, a half more or less
- * @comes: when the owner of each comes; 0: he has not been kicked
+ * @comes: time when the owner of each comes; 0: the owner has not been kicked
  * @memory: bytes below of each
  * @fifo: [head, tail)
  * @until: when the link has sent the first of it

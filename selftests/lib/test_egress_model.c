@@ -439,8 +439,7 @@ static bool small_event(struct small *s, u32 n, u32 k)
 }
 
 /*
- * From here on everybody does what he should: then all that is there is sent,
- * and nothing remains.
+ * From here on every owner does what it should: then all bytes are sent, and nothing remains.
  */
 static void small_settle(struct small *s)
 {

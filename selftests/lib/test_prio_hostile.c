@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/prio/rx kmod/lib/prio/grant */
 /*
- * The prio transport: a peer that knows the tokens and does not do its part. It takes from others
- * no more than its share.
+ * The prio transport: a peer that knows the tokens and breaks the rules. It takes no more than its
+ * share from other peers.
  */
 #include "tap.h"
 #include "prio_pair.h"
 
 #define NR	64
 
-/* Another peer of b, which says what the test makes it say. */
+/* Another peer of b. The test controls what it sends. */
 static struct {
 	struct mrpc_prio_peer peer;
 	struct mrpc_prio_rx rx[NR];
@@ -37,7 +37,7 @@ static void hostile_stop(void)
 	pair_stop();
 }
 
-/* One of them is the hostile one's. */
+/* Two places; the hostile peer may hold one. */
 static void two_places(void)
 {
 	struct mrpc_prio_rule r;
@@ -48,7 +48,7 @@ static void two_places(void)
 	CHECK_EQ(mrpc_prio_set(&b->ep, &r), 0);
 }
 
-/* It begins a message, and sends @len bytes of it. */
+/* The hostile peer begins a message, and sends @len bytes of it. */
 static void hostile_begins(u32 total, u32 unscheduled, u32 len)
 {
 	struct mrpc_prio_packet p = {
@@ -71,7 +71,7 @@ static void hostile_begins(u32 total, u32 unscheduled, u32 len)
 		CHECK(!mrpc_prio_taken(&b->ep, &ev, now));
 }
 
-/* What b has to say to the others is lost. */
+/* Packets of b to other peers are lost. */
 static u32 flow_to_a(void)
 {
 	struct mrpc_prio_peer *peer;
@@ -94,7 +94,7 @@ static void a_sends(u32 total)
 		;
 }
 
-/* Announced and withheld, again and again: it counts as what the peer was offered. */
+/* Announced and withheld bytes, again and again, count at most as the peer was offered. */
 TEST(prio_unscheduled_withheld)
 {
 	u32 i;
@@ -103,7 +103,7 @@ TEST(prio_unscheduled_withheld)
 	hostile_start();
 	for (i = 0; i < NR - 1; i++)
 		hostile_begins(50000, hostile.peer.offered, i & 1);
-	/* It has not sent anything yet, so that does not count. */
+	/* The peer has not sent anything yet, so its announcement does not count. */
 	CHECK_EQ(b->ep.outstanding, 0);
 	hostile_begins(50000, hostile.peer.offered, PAIR_PAYLOAD);
 	CHECK_EQ(b->ep.outstanding, hostile.peer.offered);
@@ -113,7 +113,7 @@ TEST(prio_unscheduled_withheld)
 	CHECK_EQ(b->ep.outstanding, 0);
 }
 
-/* Granted and withheld: all that may be outstanding is, and yet others go on. */
+/* Granted and withheld: all outstanding bytes are in use, and other peers still go on. */
 TEST(prio_grants_withheld)
 {
 	u32 all, i;
@@ -135,8 +135,8 @@ TEST(prio_grants_withheld)
 }
 
 /*
- * Two who announce urgent messages and send nothing of them: when one has stalled the next would be
- * granted, and all places were theirs. Who sends has his place again.
+ * Two peers announce urgent messages and send nothing. When one message has stalled, the next one
+ * would be granted, and the two would hold all places. A peer that sends gets its place back.
  */
 TEST(prio_places_withheld)
 {
@@ -148,7 +148,7 @@ TEST(prio_places_withheld)
 	u32 i, k;
 
 	two_places();
-	/* Of the least priority there was no message yet. */
+	/* There was no message of the least priority yet. */
 	pair_free(b, b->ep.rx.of[255], sizeof(*b->ep.rx.of[255]));
 	b->ep.rx.of[255] = NULL;
 	for (k = 0; k < 2; k++) {
@@ -193,7 +193,7 @@ TEST(prio_places_withheld)
 	pair_stop();
 }
 
-/* Steps beyond what may be outstanding are for so many peers as are granted at a time. */
+/* Steps beyond the outstanding limit go to at most rule.overcommit peers. */
 TEST(prio_spare_is_bounded)
 {
 	struct mrpc_prio_packet hello = { .type = MRPC_PRIO_HELLO, .max_total = 1 << 20 };
@@ -228,8 +228,8 @@ TEST(prio_spare_is_bounded)
 }
 
 /*
- * The same bytes are asked for over and over: few are sent for each time that passes, and
- * nothing at once that was not earned by sending.
+ * The peer asks for the same bytes over and over. Few bytes are sent per time, and none at once
+ * without credit earned by sending.
  */
 TEST(prio_resend_is_bounded)
 {
@@ -251,7 +251,7 @@ TEST(prio_resend_is_bounded)
 	CHECK(sent > 0);
 	CHECK(sent <= a->ep.rule.outstanding);
 	CHECK(drops(a, MRPC_PRIO_DROP_LIMIT) > 100);
-	/* Time goes on: a chunk for each of the least time between two requests */
+	/* Time goes on: a chunk for each shortest time between two requests */
 	before = a->ep.stats.resent;
 	for (i = 0; i < 100; i++) {
 		pass(a->ep.rule.rto_min / 10);
@@ -264,7 +264,7 @@ TEST(prio_resend_is_bounded)
 	pair_stop();
 }
 
-/* So are ranges of a byte, of which each is a packet: the first byte and the last one in turn. */
+/* Single bytes cost a packet each: the peer asks for the first and the last byte in turn. */
 TEST(prio_resend_costs_a_packet)
 {
 	u32 i, packets = 0;
@@ -287,7 +287,7 @@ TEST(prio_resend_costs_a_packet)
 	pair_stop();
 }
 
-/* What is asked for while it waits for its turn costs nothing. */
+/* Bytes that wait for their turn cost nothing when they are asked for again. */
 TEST(prio_resend_is_counted_once)
 {
 	u32 i;
@@ -307,7 +307,7 @@ TEST(prio_resend_is_counted_once)
 	pair_stop();
 }
 
-/* Numbers at the end of what a field holds are no numbers: the base must not come to them. */
+/* Numbers near the maximum are invalid: the base must not come near them. */
 TEST(prio_last_number)
 {
 	struct mrpc_prio_packet q, p = {
@@ -324,7 +324,7 @@ TEST(prio_last_number)
 	CHECK_EQ(mrpc_prio_parse(buf, len, len, &q, &why), 0);
 }
 
-/* What it began is refused, and it never says that it has heard so: it is given up. */
+/* A message is refused, and the peer never acknowledges that: the peer is given up. */
 TEST(prio_refusal_unheard)
 {
 	u32 i;
@@ -334,7 +334,7 @@ TEST(prio_refusal_unheard)
 	hostile_begins(100000, 1000, 1000);
 	mrpc_prio_rx_reject(&b->ep, &hostile.rx[0], now);
 	for (i = 0; i < 2000 && hostile.peer.state == MRPC_PRIO_PEER_UP; i++) {
-		hostile.peer.heard = now;	/* it asks all the time whether we live */
+		hostile.peer.heard = now;	/* it sends PINGs all the time */
 		hostile.peer.asked = 0;
 		now += 10000000;
 		while (mrpc_prio_timeout(&b->ep, now))
@@ -346,7 +346,7 @@ TEST(prio_refusal_unheard)
 	hostile_stop();
 }
 
-/* An urgent message without content is never taken, but the peer says so much of it every ms. */
+/* The peer never takes an urgent message without content, but answers about it every ms. */
 static void empty_not_taken(u8 op, u16 code)
 {
 	struct mrpc_prio_tx *tx, *waits;
@@ -378,7 +378,7 @@ static void empty_not_taken(u8 op, u16 code)
 	pair_stop();
 }
 
-/* Nobody keeps it for that. One of which a part is not granted may wait. */
+/* Such a message is given up. A message with a part not granted may wait. */
 TEST(prio_empty_not_taken)
 {
 	empty_not_taken(MRPC_PRIO_GRANT, 0);

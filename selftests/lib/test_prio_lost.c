@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/prio/gaps kmod/lib/prio/tx_heard */
 /*
- * The prio transport: many peers lose something together, as in an incast. They are asked for it in
- * turn.
+ * The prio transport: many peers lose packets together, as in an incast. They are asked for the
+ * lost bytes in turn.
  */
 #include "tap.h"
 #include "prio_pair.h"
@@ -11,7 +11,7 @@
 #define TURNS	8
 #define SOME	(2 * PAIR_PAYLOAD)	/* of a message, before what is lost */
 
-/* Peers of b that do what the test makes them do, and what b asked of each, ascending. */
+/* Peers of b that the test controls, and what b asked each of them for, ascending. */
 static struct guest {
 	struct mrpc_prio_peer peer;
 	struct mrpc_prio_rx rx[2];
@@ -54,7 +54,7 @@ static void guests_stop(void)
 	pair_stop();
 }
 
-/* Bytes of a message come, @msg from 1, of which all is unscheduled. */
+/* Bytes of message @msg (from 1) come. All of it is unscheduled. */
 static void comes(u32 i, u32 msg, u32 total, u32 from, u32 to, u8 flags)
 {
 	struct guest *g = &guest[i];
@@ -72,7 +72,7 @@ static void comes(u32 i, u32 msg, u32 total, u32 from, u32 to, u8 flags)
 		g->done += mrpc_prio_taken(&b->ep, &ev, now);
 }
 
-/* What b says. */
+/* Handles what b sends. */
 static void hear(void)
 {
 	struct mrpc_prio_note note;
@@ -109,13 +109,13 @@ static u32 asked_of(u32 from, u32 to)
 	return n;
 }
 
-/* @lost bytes of a message of guest @i: what is before them is here. */
+/* Guest @i loses @lost bytes of a message. The bytes before them are received. */
 static void loses(u32 i, u32 msg, u32 lost)
 {
 	comes(i, msg, SOME + lost, 0, SOME, 0);
 }
 
-/* What guest @i was asked for comes. */
+/* The bytes that guest @i was asked for come. */
 static void answers(u32 i)
 {
 	struct guest *g = &guest[i];
@@ -126,8 +126,9 @@ static void answers(u32 i)
 }
 
 /*
- * A window's bytes for all, a step beyond that for who was not asked for anything, and never
- * more than so many at a time. The least that is left goes first. What waits counts nothing.
+ * All peers together are asked for a window's bytes. Beyond that, a peer not asked for anything is
+ * asked for a step, and at most TURNS peers at a time. The message with the least left goes first.
+ * Bytes that wait for their turn do not count.
  */
 TEST(prio_lost_together)
 {
@@ -164,7 +165,7 @@ TEST(prio_lost_together)
 	guests_stop();
 }
 
-/* More than a window: in pieces, each when the one before has come. */
+/* More than a window is asked for in pieces, each when the one before has come. */
 TEST(prio_lost_in_pieces)
 {
 	struct guest *g = &guest[0];
@@ -180,7 +181,7 @@ TEST(prio_lost_in_pieces)
 	hear();
 	CHECK_EQ(g->ask.from, SOME + 2000);
 	CHECK_EQ(g->ask.to, SOME + 3000);
-	/* What was asked for and lost again is all that is lost: it is asked for again. */
+	/* Bytes asked for and lost again are all that is lost: they are asked for again. */
 	g->asks = 0;
 	pass(b->ep.rule.rto_min + PAIR_US);
 	hear();
@@ -191,7 +192,7 @@ TEST(prio_lost_in_pieces)
 	guests_stop();
 }
 
-/* Those who hold all turns are silent: they hold them no longer than it takes to see it. */
+/* All turns are with silent peers. They hold them only until that is noticed. */
 TEST(prio_turn_of_the_silent)
 {
 	u64 begun;
@@ -204,7 +205,7 @@ TEST(prio_turn_of_the_silent)
 	hear();
 	CHECK_EQ(asked_of(0, TURNS), TURNS);
 	CHECK_EQ(asked_of(TURNS, NR), 0);
-	/* Who waits says that he is there, and is told that his message is, too. */
+	/* A waiting peer announces again, and is told that its message is known. */
 	comes(NR - 1, 1, SOME + 3000, 0, 0, MRPC_PRIO_AGAIN | MRPC_PRIO_URGE);
 	hear();
 	CHECK_EQ(guest[NR - 1].grant.from, SOME);
@@ -216,12 +217,12 @@ TEST(prio_turn_of_the_silent)
 		hear();
 	}
 	CHECK(now - begun <= 3 * b->ep.rule.rto_min);
-	/* Waiting was no try: what is asked for now has the time of a first one. */
+	/* Waiting does not count as a try: the request has the timeout of a first one. */
 	for (i = TURNS; i < NR; i++) {
 		CHECK_EQ(guest[i].rx[0].tries, 1);
 		CHECK(!guest[i].rx[0].stalled);
 	}
-	/* They are asked now and then, for a step, beside the others. */
+	/* The silent peers are asked now and then for a step, beside the others. */
 	for (i = 0; i < TURNS; i++) {
 		CHECK(guest[i].rx[0].stalled);
 		CHECK_EQ(guest[i].ask.to - guest[i].ask.from, 1000);
@@ -231,7 +232,7 @@ TEST(prio_turn_of_the_silent)
 	guests_stop();
 }
 
-/* One holds all that there is room for: others get a step each. */
+/* One peer uses all the room. Each other peer gets a step. */
 TEST(prio_turn_beside_who_holds_all)
 {
 	u32 i;
@@ -250,7 +251,7 @@ TEST(prio_turn_beside_who_holds_all)
 	guests_stop();
 }
 
-/* Who was asked for something goes behind who was not, and gets nothing beyond what all have. */
+/* A peer that was asked goes behind peers that were not, and gets nothing beyond the window. */
 TEST(prio_turn_of_each)
 {
 	guests_start(5000);
@@ -269,7 +270,7 @@ TEST(prio_turn_of_each)
 	guests_stop();
 }
 
-/* Who has as much asked for as his window allows is not in the way of who comes after him. */
+/* A peer at the limit of its own window does not block the next peer. */
 TEST(prio_turn_of_the_next)
 {
 	guests_start(8000);
@@ -288,7 +289,7 @@ TEST(prio_turn_of_the_next)
 	guests_stop();
 }
 
-/* A sender remembers so many ranges of a message: more are asked for when these have come. */
+/* A sender remembers a limited number of ranges. More are asked for when these have come. */
 TEST(prio_lost_ranges)
 {
 	u32 i;
@@ -306,7 +307,7 @@ TEST(prio_lost_ranges)
 	guests_stop();
 }
 
-/* What else is found to be lost gives what was asked for no more time to come. */
+/* A newly found loss does not extend the time for bytes asked for before. */
 TEST(prio_lost_again)
 {
 	struct guest *g = &guest[0];
@@ -328,7 +329,7 @@ TEST(prio_lost_again)
 	guests_stop();
 }
 
-/* Of whom nothing comes is asked for a step. If something comes before that is sent, for all. */
+/* A silent peer is asked for a step. If something comes before that is sent, for all. */
 TEST(prio_lost_step_is_told)
 {
 	struct guest *g = &guest[0];
@@ -350,7 +351,7 @@ TEST(prio_lost_step_is_told)
 	guests_stop();
 }
 
-/* What it was asked for before, in vain, does not count against the answer to a rejection. */
+/* Earlier requests in vain do not count against the answer to a rejection. */
 TEST(prio_reject_begins_anew)
 {
 	struct mrpc_prio_rx *rx = &guest[0].rx[0];
@@ -373,7 +374,7 @@ TEST(prio_reject_begins_anew)
 	guests_stop();
 }
 
-/* First packets that were lost together are repeated together, and if they are lost again not. */
+/* First packets lost together are repeated together; after a second loss they are spread. */
 TEST(prio_repeats_spread)
 {
 	static struct mrpc_prio_tx tx[NR];
@@ -411,7 +412,7 @@ TEST(prio_repeats_spread)
 	guests_stop();
 }
 
-/* Nor is what nobody answers asked for together. */
+/* Requests to silent peers are spread, too. */
 TEST(prio_steps_spread)
 {
 	u32 i, ms, most = 0, all = 0;
@@ -436,7 +437,7 @@ TEST(prio_steps_spread)
 	guests_stop();
 }
 
-/* A few bytes of what guest @i was asked for come, and nothing else. */
+/* A few of the bytes that guest @i was asked for come, and nothing else. */
 static void trickles(u32 i)
 {
 	struct mrpc_prio_rx *rx = &guest[i].rx[0];
@@ -445,7 +446,7 @@ static void trickles(u32 i)
 		comes(i, 1, rx->total, rx->next, rx->next + 1, MRPC_PRIO_AGAIN);
 }
 
-/* Of that, never the first byte. */
+/* A few of these bytes come, but never the first byte. */
 static void trickles_beyond(u32 i)
 {
 	struct mrpc_prio_rx *rx = &guest[i].rx[0];
@@ -455,7 +456,7 @@ static void trickles_beyond(u32 i)
 		comes(i, 1, rx->total, at, at + 1, MRPC_PRIO_AGAIN);
 }
 
-/* The first byte, but only once each time. */
+/* The first byte comes, but only once for each request. */
 static void trickles_once(u32 i)
 {
 	struct mrpc_prio_rx *rx = &guest[i].rx[0];
@@ -465,7 +466,7 @@ static void trickles_once(u32 i)
 	guest[i].asks = 0;
 }
 
-/* Whoever has stalled pays for his next turn by as much as ends that, and trickles again. */
+/* A guest that has stalled sends enough to end that, and then trickles again. */
 static void trickles_and_pays(u32 i)
 {
 	if (guest[i].rx[0].stalled && guest[i].asks)
@@ -474,7 +475,7 @@ static void trickles_and_pays(u32 i)
 		trickles(i);
 }
 
-/* All turns are with guests who hardly use them, and whose messages go first. */
+/* All turns are with guests that hardly use them, and their messages rank first. */
 static void others_get_on_beside(void (*trickle)(u32 i), u32 lost, u32 rounds)
 {
 	u32 i, n, done = 0;
@@ -503,13 +504,13 @@ static void others_get_on_beside(void (*trickle)(u32 i), u32 lost, u32 rounds)
 	guests_stop();
 }
 
-/* A few bytes, all the time: each gives the next one time to come, but not for ever. */
+/* A few bytes all the time: each gives the next one time to come, but not for ever. */
 TEST(prio_turn_of_who_trickles)
 {
 	others_get_on_beside(trickles, 20000, 300);
 }
 
-/* A few bytes each time that it was asked for: the next one to be asked is another. */
+/* A few bytes for each request: the next request goes to another guest. */
 TEST(prio_turn_of_who_trickles_beyond)
 {
 	others_get_on_beside(trickles_beyond, 20000, 300);
@@ -520,13 +521,13 @@ TEST(prio_turn_of_who_trickles_once)
 	others_get_on_beside(trickles_once, 20000, 300);
 }
 
-/* A step's bytes for each turn: he has another one, when those who wait have had theirs. */
+/* A step's bytes for each turn: the guest has another turn after all waiting guests. */
 TEST(prio_turn_of_who_pays)
 {
 	others_get_on_beside(trickles_and_pays, 29000, 400);
 }
 
-/* Guest @i sends little of a large message, of which some has come beyond that, until it has stalled. */
+/* Guest @i sends little of a large message, of which later bytes came, until it stalls. */
 static void stalls(u32 i)
 {
 	struct mrpc_prio_rx *rx = &guest[i].rx[0];
@@ -542,7 +543,7 @@ static void stalls(u32 i)
 	CHECK_EQ(rx->lost, 0);
 }
 
-/* So does who never sends the first missing byte, but others, however often the timer runs. */
+/* A guest that never sends the first missing byte stalls, too, however often the timer runs. */
 TEST(prio_stalls_who_trickles_beyond)
 {
 	struct mrpc_prio_rx *rx = &guest[0].rx[0];
@@ -559,7 +560,7 @@ TEST(prio_stalls_who_trickles_beyond)
 	guests_stop();
 }
 
-/* What has stalled is asked for by its timer, also when more of it is found to be lost. */
+/* A stalled message is asked for by its timer, even if more of it is found lost. */
 TEST(prio_stalled_is_asked)
 {
 	struct mrpc_prio_rx *rx = &guest[0].rx[0];
@@ -576,7 +577,7 @@ TEST(prio_stalled_is_asked)
 	guests_stop();
 }
 
-/* When it gets on it stands in the line as others do: no time runs. */
+/* When it makes progress, it waits in the line as others do, without a timer. */
 TEST(prio_stalled_waits_again)
 {
 	u32 i;
@@ -597,7 +598,7 @@ TEST(prio_stalled_waits_again)
 	guests_stop();
 }
 
-/* Who waits, for his turn or for his reader, is not slow for that. */
+/* A peer that waits for its turn, or for its reader, is not slow because of that. */
 TEST(prio_waits_and_is_not_slow)
 {
 	struct mrpc_prio_rx *last = &guest[NR - 1].rx[0], *first = &guest[0].rx[0];
@@ -620,7 +621,7 @@ TEST(prio_waits_and_is_not_slow)
 	guests_stop();
 }
 
-/* How fast is fast enough: a step in four times what a packet may take, once stalled or not. */
+/* Fast enough is a step in four timeouts, before and after a stall. */
 TEST(prio_slow_and_steady)
 {
 	struct mrpc_prio_rx *rx = &guest[0].rx[0];
@@ -646,7 +647,7 @@ TEST(prio_slow_and_steady)
 	guests_stop();
 }
 
-/* Who wasted a turn is as good as others when he has used one, also by what completes a message. */
+/* A peer that wasted a turn is equal again after it used one, also by completing a message. */
 TEST(prio_turn_forgiven)
 {
 	guests_start(8000);
@@ -665,7 +666,7 @@ TEST(prio_turn_forgiven)
 	guests_stop();
 }
 
-/* What has stalled and gets little is asked for less and less often, as if nothing came. */
+/* A stalled message that gets little is asked for less and less often, as if nothing came. */
 TEST(prio_stalled_is_seldom_asked)
 {
 	struct mrpc_prio_rx *rx = &guest[0].rx[0];
@@ -694,7 +695,7 @@ static void silent_until_stalled(u32 i)
 	CHECK(guest[i].rx[0].stalled);
 }
 
-/* Where a step is not missing, or was not asked for, less is enough. */
+/* If less than a step is missing, or was asked for, less is enough. */
 TEST(prio_stalled_gets_on)
 {
 	static const u32 begins[] = { 0, 2100, 3100, 4100, 5100 };

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/prio/places */
 /*
- * The prio transport: one endpoint that receives over a line from peers that send what they are
- * granted, beside others that hold what they are granted, go first, and send next to nothing.
+ * The prio transport: one endpoint receives over a line from honest peers, which send what they are
+ * granted. Hostile peers hold what they are granted, rank first, and send almost nothing.
  */
 #include "tap.h"
 #include "lib/prio/grant.h"
@@ -16,7 +16,7 @@
 #define HOSTILE		16
 #define PEERS		(HONEST + HOSTILE)
 #define QUEUE		4096	/* packets */
-#define KNOWN		4000000	/* ns that a line is in use before somebody hostile comes */
+#define KNOWN		4000000	/* ns that a line is in use before a hostile peer comes */
 
 struct line {
 	u32 rate;	/* bytes in 1 ms */
@@ -31,19 +31,19 @@ struct line {
 static const struct line lines[] = {
 	{ 1250000, 100000, 8192, 4, 16384, 131072, 524288 },	/* 10 Gb/s, default settings */
 	{ 125000, 1000000, 8192, 4, 16384, 131072, 524288 },
-	{ 1250, 1000000, 2048, 4, 4096, 32768, 262144 },	/* its settings */
+	{ 1250, 1000000, 2048, 4, 4096, 32768, 262144 },	/* with settings for it */
 };
 
-/* What a hostile peer does. */
+/* Behaviour of a hostile peer. */
 enum hostile {
 	TRICKLE,	/* a packet now and then */
-	RENEW,		/* nothing: its messages are given up all the time, and others come */
-	ALL_GRANTED,	/* many that are granted all, and trickle */
-	ANNOUNCE,	/* what it announces as unscheduled does not come */
-	PAY,		/* all that it is granted, long after */
+	RENEW,		/* nothing: its messages are given up and replaced all the time */
+	ALL_GRANTED,	/* many messages that are all granted, and trickle */
+	ANNOUNCE,	/* the bytes that it announces as unscheduled do not come */
+	PAY,		/* all that it is granted, very late */
 	SEND,		/* all that it is granted, at once */
-	STRANGER,	/* nothing, and comes again under another address */
-	STRANGER_SAYS,	/* likewise, and announces as well */
+	STRANGER,	/* nothing, and it comes again under another address */
+	STRANGER_SAYS,	/* as STRANGER, and it announces bytes, too */
 };
 
 struct sender {
@@ -133,7 +133,7 @@ static void send_piece(struct sender *s, u32 from, u32 to)
 	queue[tail++ % QUEUE] = (struct piece){ now + line->way, s, s->msg, from, to };
 }
 
-/* So much at most of what is granted of the last message is soon before the line. */
+/* Puts up to @most granted bytes of the last message into the queue before the line. */
 static void sends(struct sender *s, u32 most)
 {
 	u32 end = min(s->granted, s->sent + most), to;
@@ -180,7 +180,7 @@ static void hears(void)
 	}
 }
 
-/* A packet's time passes, and one comes if there is one. */
+/* The time of a packet passes, and one arrives if there is one. */
 static void pass(void)
 {
 	struct piece *q = &queue[head % QUEUE];
@@ -256,13 +256,13 @@ static void honest_begin(void)
 		honest_begins(&senders[i]);
 }
 
-/* So many packets' time */
+/* Number of packets in @ns */
 static u32 packets(u64 ns)
 {
 	return ns * line->rate / 1000000 / line->piece + 1;
 }
 
-/* In the time of all that may be outstanding, and the way's */
+/* Time for all outstanding bytes, and for the way */
 static u64 round_of(void)
 {
 	return (u64)line->outstanding * 1000000 / line->rate + line->way;
@@ -273,13 +273,13 @@ static void hostile_begin(struct sender *s, enum hostile what)
 	u32 i;
 
 	s->total = what == ALL_GRANTED ? line->window / 4 : 2 * line->window;
-	/* It answers late, always. */
+	/* It always answers late. */
 	s->peer.srtt = 150000000;
 	for (i = 0; i < (what == ALL_GRANTED ? ARRAY_SIZE(s->rx) : 1); i++)
 		begins(s, what == ANNOUNCE ? min(s->total, line->window) : 0);
 }
 
-/* Of each message an eighth of a window, or of the message, in the time in which it would stall. */
+/* Each message gets an eighth of a window, or of itself, before it would stall. */
 static void trickle(struct sender *s)
 {
 	u32 i;
@@ -294,7 +294,7 @@ static void trickle(struct sender *s)
 	}
 }
 
-/* All that is known of it is forgotten. */
+/* The endpoint forgets all about the peer. */
 static void comes_anew(struct sender *s, u32 unscheduled)
 {
 	mrpc_prio_peer_remove(&ep, &s->peer);
@@ -336,7 +336,7 @@ static void hostile_act(struct sender *s, enum hostile what)
 		begins(s, what == ANNOUNCE ? min(s->total, line->window) : 0);
 }
 
-/* Return: of the line's bytes, those that came of who is honest in @ns, in % */
+/* Return: the honest peers' share of the line's bytes in @ns, in % */
 static u32 share(u64 ns, enum hostile what)
 {
 	u64 honest = honest_bytes, hostile = hostile_bytes, all;
@@ -353,8 +353,8 @@ static u32 share(u64 ns, enum hostile what)
 }
 
 /*
- * @nr hostile peers, on a line that was in use before or (@cold) was not. Return: the share of
- * those who are honest, after a bounded time.
+ * @nr hostile peers on a line that was in use before, or (@cold) was not. Return: the share of the
+ * honest peers after a bounded time.
  */
 static u32 beside(const struct line *l, u32 nr, enum hostile what, bool cold)
 {
@@ -396,7 +396,7 @@ static void at_least(u32 percent, enum hostile what)
 	CHECK_MSG(least >= percent, "%u %%", least);
 }
 
-/* Nobody hostile */
+/* No hostile peer */
 TEST(prio_places_alone)
 {
 	u32 i, k;
@@ -432,20 +432,20 @@ TEST(prio_places_announced)
 	at_least(70, ANNOUNCE);
 }
 
-/* Who pays takes part of the line, and the others have the rest. */
+/* A peer that pays takes part of the line, and the others have the rest. */
 TEST(prio_places_paid)
 {
 	at_least(70, PAY);
 }
 
-/* Under new addresses, again and again. */
+/* A hostile peer comes under new addresses, again and again. */
 TEST(prio_places_strangers)
 {
 	at_least(70, STRANGER);
 	at_least(70, STRANGER_SAYS);
 }
 
-/* Who has not sent anything yet, and is not to before it is granted something, is alone. */
+/* A peer that has sent nothing, and waits for a grant, is alone. */
 TEST(prio_places_stranger_alone)
 {
 	struct sender *s = &senders[0];
@@ -462,7 +462,7 @@ TEST(prio_places_stranger_alone)
 	stop();
 }
 
-/* What a pause of ours has kept comes at once, and that is no pace. */
+/* Bytes that pile up during a pause of this end come at once. They do not set the pace. */
 TEST(prio_places_pause)
 {
 	u32 i;
@@ -473,7 +473,7 @@ TEST(prio_places_pause)
 	for (i = 0; i < 20; i++) {
 		u64 until = now + 8000000;
 
-		/* All that was under way meanwhile is here when it ends. */
+		/* All that was under way during the pause has come at its end. */
 		for (now = until; head != tail; head++) {
 			struct piece *q = &queue[head % QUEUE];
 
@@ -491,7 +491,7 @@ TEST(prio_places_pause)
 	stop();
 }
 
-/* The line has become slower: that is known soon. */
+/* The line becomes slower: this is soon known. */
 TEST(prio_places_slower)
 {
 	struct line slower = lines[1];
@@ -510,7 +510,7 @@ TEST(prio_places_slower)
 	stop();
 }
 
-/* What comes from this machine says nothing of the line: by it nobody is slow, nor is who is near. */
+/* Bytes of near peers say nothing about the line: no peer becomes slow by them, nor a near one. */
 TEST(prio_places_near)
 {
 	struct sender *s = &senders[HONEST];
@@ -535,7 +535,7 @@ TEST(prio_places_near)
 	}
 	CHECK(s->sent > 50000000);
 	CHECK_MSG(ep.pace < pace + pace / 10, "%u", ep.pace);
-	/* It sends nothing any more, and has its place. */
+	/* A near peer stops sending, and keeps its place. */
 	for (i = 0; i < 4; i++) {
 		mrpc_prio_peer_near(&ep, &senders[HONEST + i].peer, true);
 		hostile_begin(&senders[HONEST + i], TRICKLE);
@@ -544,7 +544,7 @@ TEST(prio_places_near)
 	CHECK_EQ(ep.nr_near, 4);
 	for (k = 0; k < PEERS; k++)
 		CHECK(!senders[k].peer.slow);
-	/* Who is not near after all is like others. */
+	/* A peer that is near no longer is treated as the others. */
 	for (i = 0; i < 4; i++)
 		mrpc_prio_peer_near(&ep, &senders[HONEST + i].peer, false);
 	CHECK_EQ(ep.nr_near, 0);
@@ -556,7 +556,7 @@ TEST(prio_places_near)
 	stop();
 }
 
-/* Who gives up what it began, on a line that is in use, harms nobody. */
+/* A peer that gives up its messages harms no other on a busy line. */
 TEST(prio_places_given_up)
 {
 	struct sender *s = &senders[HONEST];
@@ -576,7 +576,7 @@ TEST(prio_places_given_up)
 	stop();
 }
 
-/* A look in which something found no memory is nobody's debt. */
+/* A look in which a packet found no memory adds to no peer's debt. */
 TEST(prio_places_memory)
 {
 	u32 i;
@@ -598,7 +598,7 @@ TEST(prio_places_memory)
 	stop();
 }
 
-/* A reader that does not read takes what it takes, and what comes beyond that is not waited for. */
+/* A reader that does not read limits its message. Bytes beyond the limit are not waited for. */
 TEST(prio_places_limit)
 {
 	struct sender *s = &senders[HONEST];
@@ -623,7 +623,7 @@ TEST(prio_places_limit)
 	stop();
 }
 
-/* Who has been granted something is not kept waiting by those who have a place. */
+/* A peer that holds a grant does not wait because of those that have a place. */
 TEST(prio_places_granted)
 {
 	u32 i;
@@ -636,7 +636,7 @@ TEST(prio_places_granted)
 		CHECK_EQ(senders[i].granted, line->window);
 	}
 	CHECK(!ep.places.armed);
-	/* Who goes first takes a place. */
+	/* A peer that ranks first takes a place. */
 	hostile_begin(&senders[HONEST], TRICKLE);
 	hears();
 	CHECK(ep.waits);	/* for room */
@@ -654,7 +654,7 @@ TEST(prio_places_granted)
 	CHECK(!ep.waits && !ep.places.armed);
 	begins(&senders[HONEST + 1], 0);
 	hears();
-	CHECK(!ep.waits);	/* it has a place, as it goes first */
+	CHECK(!ep.waits);	/* it has a place, as it ranks first */
 	senders[HONEST - 1].total = 4 * line->window;
 	begins(&senders[HONEST - 1], 0);
 	hears();
@@ -675,7 +675,7 @@ static void all_slow(u32 nr)
 		CHECK(senders[HONEST + i].peer.slow);
 }
 
-/* Of those that are slow one that sends goes first, also with its next message; none holds much. */
+/* Of slow peers, one that sends goes first, also with its next message; none holds much. */
 TEST(prio_places_slow_first)
 {
 	struct sender *s = &senders[PEERS - 2];
@@ -705,7 +705,7 @@ TEST(prio_places_slow_first)
 	stop();
 }
 
-/* A few that are slow, and are granted what they may be, keep no timer running. */
+/* A few slow peers with all their possible grants keep no timer running. */
 TEST(prio_places_slow_quiet)
 {
 	u32 i;
@@ -727,7 +727,7 @@ TEST(prio_places_slow_quiet)
 	stop();
 }
 
-/* More than 32 bits count: of messages that have stalled, and all get on. */
+/* Counts need more than 32 bits; messages have stalled, and all make progress. */
 TEST(prio_places_much)
 {
 	struct line wide = { 12500000, 10000, 8192, 4, 16384, 1 << 30, 1 << 30 };
@@ -753,7 +753,7 @@ TEST(prio_places_much)
 	stop();
 }
 
-/* Looks are no more often than that, whatever the shortest time is. */
+/* Looks are at most this often, however short the shortest time is. */
 TEST(prio_places_looks)
 {
 	struct line fast = { 12500000, 10000, 8192, 64, 8192, 8192, 16384 };
@@ -771,7 +771,7 @@ TEST(prio_places_looks)
 	stop();
 }
 
-/* Who was slow and sends has what is due to what its messages say of themselves. */
+/* A peer that was slow and sends again has the rank of its messages. */
 TEST(prio_places_again)
 {
 	u32 i, k;

@@ -67,7 +67,7 @@ TEST(prio_rx_window)
 	q.buf[62] = 0;
 	q.buf[62 + 1] = 0;
 	q.p.behind = 0;
-	/* Its sender says that only what is before 3 is known: 1026 - 1023 */
+	/* The sender says that only numbers before 3 are known: 1026 - 1023 */
 	q.buf[62] = 0xff;
 	q.buf[63] = 3;
 	in(b, &q);
@@ -98,7 +98,7 @@ TEST(prio_rx_mismatch)
 	pair_stop();
 }
 
-/* What a reply carries acknowledges the request: no packet of its own. */
+/* A reply's packet acknowledges the request: no extra packet is needed. */
 TEST(prio_ack_travels)
 {
 	struct packet p;
@@ -115,7 +115,7 @@ TEST(prio_ack_travels)
 	in(a, &p);
 	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
 	CHECK(!out_control(b, &p));
-	/* The reply's is told when nothing else comes. */
+	/* The reply is acknowledged by itself if no other packet goes out. */
 	CHECK(!out(a, &p));
 	pass(a->ep.rule.ack_delay + 2 * PAIR_US);
 	CHECK(out_control(a, &p));
@@ -141,7 +141,7 @@ TEST(prio_ack_is_urged)
 	pair_stop();
 }
 
-/* Acknowledgements of messages that came in any order share entries. */
+/* Acknowledgements of messages share entries, in any order of arrival. */
 TEST(prio_acks_share)
 {
 	struct packet p[150];
@@ -190,7 +190,7 @@ TEST(prio_grant_windows)
 	pair_stop();
 }
 
-/* Several messages of one peer: one at a time; what it gave up goes on when that is granted. */
+/* Messages of one peer are granted one at a time. An interrupted one resumes later. */
 TEST(prio_grant_order)
 {
 	struct mrpc_prio_note note;
@@ -205,7 +205,7 @@ TEST(prio_grant_order)
 	CHECK_EQ(b->nr_rx, 3);
 	while (hears(b, MRPC_PRIO_GRANT, &note))
 		CHECK(note.msg == a->tx[2].msg);
-	/* First the smaller of priority 5, at last that of 1. */
+	/* First the smaller one of priority 5, last that of 1. */
 	talk();
 	CHECK_EQ(b->completed, 3);
 	pair_stop();
@@ -234,7 +234,7 @@ TEST(prio_grant_orders)
 		}
 }
 
-/* The upper layer holds a message back: no grant goes beyond, others are not held. */
+/* The upper layer limits a message: no grant goes beyond. Other messages are not limited. */
 TEST(prio_limit)
 {
 	struct packet p;
@@ -249,7 +249,7 @@ TEST(prio_limit)
 	submit(a, 2, 20000, 4);
 	talk();
 	CHECK_EQ(b->completed, 1);
-	/* Nobody asks for what is held back, however long. */
+	/* Bytes beyond the limit are never asked for. */
 	grants = b->ep.stats.resends;
 	pass(a->ep.rule.rto_max * 4);
 	talk();
@@ -305,7 +305,7 @@ TEST(prio_refuse)
 		CHECK_EQ(b->ep.nr_rx, 0);
 	}
 	CHECK_EQ(a->peer.unscheduled_out, 0);
-	/* LATER: again after a while, without payload, until it is accepted */
+	/* LATER: announced again after a while, without payload, until it is accepted */
 	b->refuse = MRPC_PRIO_LATER;
 	submit(a, 1, 2000, 5);
 	talk();
@@ -342,7 +342,7 @@ TEST(prio_limits)
 	talk();
 	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[11]);
 	CHECK_EQ(a->tx[11].code, MRPC_PRIO_TOO_BIG);
-	/* They come as the first ones go. */
+	/* They come as the first ones end. */
 	b->limit = U32_MAX;
 	for (i = 0; i < 3; i++)
 		mrpc_prio_rx_limit(&b->ep, &b->rx[i], U32_MAX, now);
@@ -354,7 +354,7 @@ TEST(prio_limits)
 	pair_stop();
 }
 
-/* Without memory messages come later; without memory for gaps what is beyond one is lost. */
+/* Without memory messages come later. Without memory for gaps, bytes beyond a gap are lost. */
 TEST(prio_no_memory)
 {
 	struct packet p[3];
@@ -384,7 +384,7 @@ TEST(prio_no_memory)
 	pair_stop();
 }
 
-/* A sender that sends what it may not */
+/* A sender that sends more than it may */
 TEST(prio_ungranted)
 {
 	struct packet p;
@@ -404,7 +404,7 @@ TEST(prio_ungranted)
 
 /* -- loss ---------------------------------------------------------------------- */
 
-/* Packets 1, 3 and 4 of 0 to 7 are lost: asked for as soon as enough came beyond, once. */
+/* Packets 1, 3 and 4 of 0 to 7 are lost. They are asked for once, when enough came beyond. */
 TEST(prio_gaps_asked)
 {
 	struct mrpc_prio_note note;
@@ -454,7 +454,7 @@ TEST(prio_gaps_asked)
 	pair_stop();
 }
 
-/* What was asked for has as long to come as it had before, however late it was asked for. */
+/* Bytes that are asked for late have as long to come as before. */
 TEST(prio_gaps_asked_late)
 {
 	struct mrpc_prio_rule r;
@@ -473,7 +473,7 @@ TEST(prio_gaps_asked_late)
 	flow(b);
 	for (i = 0; i < 6; i++)
 		CHECK(out_data(a, &p[i]));
-	/* The first is lost, the others come slowly. */
+	/* The first packet is lost, the others come slowly. */
 	for (i = 1; i < 4; i++)
 		in(b, &p[i]);
 	pass(b->ep.rule.rto_min - 500 * PAIR_US);
@@ -494,7 +494,7 @@ TEST(prio_gaps_asked_late)
 	pair_stop();
 }
 
-/* The last packets are lost: time tells. So does the loss of what was sent again. */
+/* The last packets are lost: the timer finds that. It also finds lost repeats. */
 TEST(prio_tail_lost)
 {
 	struct packet p;
@@ -522,7 +522,7 @@ TEST(prio_tail_lost)
 	pair_stop();
 }
 
-/* A sender that has not had its turn for a while: what it sent before is late, not lost. */
+/* A sender has had no turn for a while: its earlier packets are late, not lost. */
 TEST(prio_sender_late)
 {
 	struct packet p[3], q;
@@ -543,7 +543,7 @@ TEST(prio_sender_late)
 	CHECK(out_data(a, &q));
 	CHECK_EQ(q.p.offset, 3000);
 	CHECK(out_data(a, &p[0]));
-	/* Now nothing more is to come that would tell. */
+	/* Now no later packet will come that would show a loss. */
 	pass(b->ep.rule.rto_min << 2);
 	flow(b);
 	CHECK_EQ(b->ep.stats.resends, 2);
@@ -556,7 +556,7 @@ TEST(prio_sender_late)
 	pair_stop();
 }
 
-/* A message of which nothing comes holds no share of what may be outstanding. */
+/* A message of which nothing comes holds no share of the outstanding bytes. */
 TEST(prio_stalled)
 {
 	struct packet p;
@@ -580,7 +580,7 @@ TEST(prio_stalled)
 	pair_stop();
 }
 
-/* As many pieces as are remembered; what is more counts as lost. */
+/* As many pieces as can be remembered; more count as lost. */
 TEST(prio_gaps_full)
 {
 	struct packet p[80];
@@ -612,7 +612,7 @@ TEST(prio_gaps_full)
 	pair_stop();
 }
 
-/* Pieces of any size that overlap in any way: each byte is offered once. */
+/* Pieces of any size overlap in any way. Each byte is offered once. */
 TEST(prio_gaps_overlap)
 {
 	struct mrpc_prio_chunk c;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/prio/tx */
-/* The prio transport: which messages share a datagram. */
+/* The prio transport: messages that share a datagram. */
 #include <string.h>
 
 #include "tap.h"
@@ -24,7 +24,7 @@ static void sent(u32 nr, bool any)
 		mrpc_prio_tx_sent(&a->ep, &chunks[i], any ? chunks[i].len : 0, any, now);
 }
 
-/* In the order of their turns, each with a header of its own that says what follows. */
+/* In the order of their turns, each with its own header that says whether another follows. */
 TEST(prio_together)
 {
 	static const u32 totals[] = { 100, 60, 80 };
@@ -65,7 +65,7 @@ TEST(prio_together)
 	pair_stop();
 }
 
-/* Whoever comes next in the order and cannot go ends it: nobody overtakes him. */
+/* The next message in the order that cannot join ends the datagram: none overtakes it. */
 TEST(prio_together_order)
 {
 	pair_up();
@@ -83,7 +83,7 @@ TEST(prio_together_order)
 	pair_stop();
 }
 
-/* No more than every path takes, and no more than are asked for. */
+/* No more than every path takes, and no more than the caller asks for. */
 TEST(prio_together_room)
 {
 	u32 i, nr;
@@ -97,14 +97,14 @@ TEST(prio_together_room)
 	sent(nr, true);
 	CHECK_EQ(next(2), 2);
 	sent(2, true);
-	/* Of a path that takes more, no more than any path takes. */
+	/* On a path that takes more, still no more than every path takes. */
 	mrpc_prio_peer_payload(&a->peer, 1400);
 	CHECK_EQ(next(TOGETHER), 5);
 	sent(5, true);
 	pair_stop();
 }
 
-/* What is sent again, announced, empty or gated goes alone. */
+/* A message that is sent again, announced, empty or gated goes alone. */
 TEST(prio_together_alone)
 {
 	pair_up();
@@ -117,7 +117,7 @@ TEST(prio_together_alone)
 	CHECK(chunks[0].tx == &a->tx[3]);
 	sent(1, true);
 	CHECK_EQ(next(TOGETHER), 2);
-	/* Not sent after all: they have begun, and go one by one. */
+	/* They were not sent after all: they have begun, and go one by one. */
 	sent(2, false);
 	CHECK_EQ(next(TOGETHER), 1);
 	sent(1, true);
@@ -136,7 +136,7 @@ TEST(prio_together_alone)
 	pair_stop();
 }
 
-/* Who has no rest of the budget that takes all of a message announces it, alone. */
+/* A message that does not fit into the rest of the budget is announced, alone. */
 TEST(prio_together_budget)
 {
 	u32 i;

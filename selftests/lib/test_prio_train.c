@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/prio/rx */
 /*
- * The prio transport: datagrams that are received as one have the effect that each has by itself.
- * Two endpoints hear the same, one of them packet by packet, and must be the same all the time.
+ * The prio transport: datagrams received as one have the same effect as one by one. Two endpoints
+ * get the same, one of them packet by packet. They must be equal all the time.
  */
 #include "rnd.h"
 #include "tap.h"
@@ -16,7 +16,7 @@
 static u64 rnd;
 static u32 joined;	/* packets that were received with another one */
 
-/* -- both ends, and who sends to both -------------------------------------------- */
+/* -- both ends, and the sender to both ------------------------------------------- */
 
 static void both_start(const struct mrpc_prio_rule *r)
 {
@@ -33,7 +33,7 @@ static void both_start(const struct mrpc_prio_rule *r)
 	end_start(b, r);
 	mrpc_prio_welcome(&a->ep, &a->peer, PAIR_PAYLOAD, &hello, now);
 	mrpc_prio_welcome(&b->ep, &b->peer, PAIR_PAYLOAD, &hello, now);
-	/* Timers follow it, so that those of several peers are apart. */
+	/* Timers depend on the token, so that those of several peers differ. */
 	b->peer.local = a->peer.local;
 	a->there = true;
 	b->there = true;
@@ -71,7 +71,7 @@ static u32 receive(struct end *e, struct mrpc_prio_packet *p, bool ecn)
 	return ev.packets;
 }
 
-/* @p, and behind it what makes it @nr packets, the last of which has @last bytes. */
+/* @p and the packets behind it: @nr packets in total, the last one with @last bytes. */
 static void chunk(const struct mrpc_prio_packet *p, u32 nr, u32 last, bool ecn)
 {
 	struct mrpc_prio_packet q;
@@ -149,7 +149,7 @@ static void same(void)
 		same_rx(&a->rx[i], &b->rx[i]);
 }
 
-/* What they say is the same but for their tokens. */
+/* Both send the same, except their tokens. */
 static void same_words(void)
 {
 	struct mrpc_prio_peer *peer;
@@ -193,7 +193,7 @@ static void message_new(struct mrpc_prio_packet *m, u64 msg)
 	b->refuse = a->refuse;
 }
 
-/* Something of a message, mostly where it would go on, and as it should be. */
+/* Random bytes of a message, mostly valid and where it would continue. */
 static void chunk_random(const struct mrpc_prio_packet *m)
 {
 	u32 left, nr = 1 + rnd_below(&rnd, 16), last, i;
@@ -221,7 +221,7 @@ static void chunk_random(const struct mrpc_prio_packet *m)
 	chunk(&p, nr, last, !rnd_below(&rnd, 10));
 }
 
-/* Every third segment, from somewhere on: more gaps than are remembered. */
+/* Every third segment, from some point on: more gaps than can be remembered. */
 static void comb(const struct mrpc_prio_packet *m)
 {
 	struct mrpc_prio_packet p = *m;
@@ -234,7 +234,7 @@ static void comb(const struct mrpc_prio_packet *m)
 	}
 }
 
-/* The same to both, of a message that is there. */
+/* The same operation at both ends, on an existing message. */
 static void meddle(u32 i)
 {
 	struct end *e;
@@ -298,7 +298,7 @@ TEST(prio_train_random)
 	}
 	NOTE("%u packets were received with another one", all);
 	CHECK(all > 50000);
-	/* All that can become of the bytes of a packet has. */
+	/* Every possible outcome for the bytes of a packet has occurred. */
 	CHECK(drops_of[MRPC_PRIO_DROP_MISMATCH]);
 	CHECK(drops_of[MRPC_PRIO_DROP_DUPLICATE]);
 	CHECK(drops_of[MRPC_PRIO_DROP_UNGRANTED]);
@@ -307,9 +307,9 @@ TEST(prio_train_random)
 	CHECK(drops_of[MRPC_PRIO_DROP_REFUSED]);
 }
 
-/* -- where it ends ------------------------------------------------------------------- */
+/* -- where a train ends -------------------------------------------------------------- */
 
-/* A message of ten segments of which the first one is here. */
+/* A message of ten segments; the first one is received. */
 static struct mrpc_prio_packet ten_begun(u32 unscheduled)
 {
 	struct mrpc_prio_packet p = {
@@ -348,7 +348,7 @@ TEST(prio_train_whole)
 	both_stop();
 }
 
-/* Granted up to the middle of a packet: that one and what is behind it has no effect. */
+/* Granted up to the middle of a packet: that packet and later ones have no effect. */
 TEST(prio_train_ungranted)
 {
 	struct mrpc_prio_packet p = ten_begun(5 * SEGMENT + SEGMENT / 2);
@@ -361,7 +361,7 @@ TEST(prio_train_ungranted)
 	both_stop();
 }
 
-/* The middle is here: what is before it, and what is behind it. */
+/* The middle is already received; then the bytes before and behind it come. */
 TEST(prio_train_around)
 {
 	struct mrpc_prio_packet p = ten_begun(10 * SEGMENT), q = p;
@@ -377,7 +377,7 @@ TEST(prio_train_around)
 	both_stop();
 }
 
-/* No gap more can be remembered: none of them is taken, and each is counted. */
+/* No more gaps can be remembered: no packet is taken, and each is counted. */
 TEST(prio_train_gaps_full)
 {
 	struct mrpc_prio_packet p = ten_begun(10 * SEGMENT);
@@ -394,7 +394,7 @@ TEST(prio_train_gaps_full)
 	CHECK_EQ(joined, 0);
 	CHECK_EQ(drops(b, MRPC_PRIO_DROP_GAPS), 5);
 	same();
-	/* What goes on where all is here needs no room. */
+	/* Packets that continue without a gap need no memory. */
 	p.offset = SEGMENT;
 	chunk(&p, 10, p.len, false);
 	CHECK_EQ(joined, 9);

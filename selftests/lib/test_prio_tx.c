@@ -27,7 +27,7 @@ TEST(prio_urgent_first)
 		if (!i)
 			say(b, MRPC_PRIO_GRANT, p.p.msg, 0, 2000, 0);
 	}
-	/* Another priority for what is under way */
+	/* A new priority for a message under way */
 	CHECK_EQ(mrpc_prio_tx_priority(&a->ep, &a->tx[1], 7), 0);
 	CHECK(out_data(a, &p));
 	CHECK_EQ(p.p.total, 100000);
@@ -47,7 +47,7 @@ static u8 out_class(u32 len)
 	return c.class;
 }
 
-/* By size, what nobody has granted: bytes, or the word that there are some. */
+/* Network priority by size, for unscheduled bytes and for announcements. */
 TEST(prio_classes)
 {
 	pair_up();
@@ -68,7 +68,7 @@ TEST(prio_classes)
 	pair_stop();
 }
 
-/* Of @turns, those that message @msg has. */
+/* Number of turns, of @turns, that message @msg gets. */
 static u32 turns_of(u64 msg, u32 turns)
 {
 	struct packet p;
@@ -81,7 +81,7 @@ static u32 turns_of(u64 msg, u32 turns)
 	return nr;
 }
 
-/* What others always go before has a turn now and then, once it has waited for long. */
+/* A message that always ranks behind others has a turn now and then, after a long wait. */
 TEST(prio_longest)
 {
 	struct packet p;
@@ -100,14 +100,14 @@ TEST(prio_longest)
 	CHECK_EQ(turns_of(2, 64), 0);
 	now += 10 * a->ep.rule.rto_max;
 	CHECK_EQ(turns_of(2, 64), 1);
-	/* Nor do two of them have more. */
+	/* Two such messages together have no more. */
 	submit(a, 3, 200000, 7);
 	CHECK_EQ(turns_of(4, 1), 1);
 	say(b, MRPC_PRIO_GRANT, 4, 0, 50000, 0);
 	mrpc_prio_tx_priority(&a->ep, &a->tx[3], 5);
 	now += a->ep.rule.rto_max;
 	CHECK_EQ(turns_of(3, 64), 62);
-	/* What may not send waits for nothing here. */
+	/* A message that may not send does not wait for a turn. */
 	mrpc_prio_tx_abort(&a->ep, &a->tx[1], now);
 	mrpc_prio_tx_abort(&a->ep, &a->tx[3], now);
 	now += a->ep.rule.rto_max;
@@ -115,9 +115,9 @@ TEST(prio_longest)
 	pair_stop();
 }
 
-/* -- by turns of somebody else's ------------------------------------------------- */
+/* -- turns that the caller gives ------------------------------------------------- */
 
-/* Which gated message has news; -1: none has. */
+/* Which gated message has changed wants; -1: none. */
 static int gate(struct end *e)
 {
 	struct mrpc_prio_tx *tx = mrpc_prio_tx_gates(&e->ep);
@@ -133,7 +133,7 @@ static struct mrpc_prio_tx *submit_gated(struct end *e, u32 i, u32 total, u8 pri
 	return tx;
 }
 
-/* Whether @tx had a chunk for a turn of @bytes. */
+/* Did @tx have a chunk for a turn of @bytes? */
 static bool out_turn(struct end *e, struct mrpc_prio_tx *tx, u32 bytes, struct packet *p)
 {
 	struct mrpc_prio_chunk c;
@@ -145,7 +145,7 @@ static bool out_turn(struct end *e, struct mrpc_prio_tx *tx, u32 bytes, struct p
 	return true;
 }
 
-/* What is gated sends in its turns, and nothing by itself; what is not goes as ever. */
+/* A gated message sends only in its turns. Other messages are not affected. */
 TEST(prio_gated)
 {
 	struct mrpc_prio_tx *tx, *empty;
@@ -166,7 +166,7 @@ TEST(prio_gated)
 	while (out_control(b, &p))
 		in(a, &p);
 	CHECK_EQ(a->ep.nr_tx, 1);
-	/* Waiting for its turn is no reason to repeat, or to give up. */
+	/* A message that waits for its turn is not repeated and not given up. */
 	pass(5 * a->ep.rule.rto_max);
 	CHECK(!out_data(a, &p));
 	CHECK_EQ(tx->tries, 0);
@@ -177,13 +177,13 @@ TEST(prio_gated)
 	CHECK(out_turn(a, tx, 100000, &p));	/* a chunk */
 	CHECK_EQ(p.p.offset, 300);
 	CHECK_EQ(p.p.len, 1000);
-	/* What is empty needs no turn. */
+	/* An empty message needs no turn. */
 	empty = submit_gated(a, 3, 0, 9);
 	CHECK_EQ(mrpc_prio_tx_wants(empty), 0);
 	CHECK(out_data(a, &p));
 	CHECK_EQ(p.p.total, 0);
 	CHECK(!out_turn(a, empty, 10, &p));
-	/* Half of it gated, the rest as ever. */
+	/* The gate is removed in the middle of the message. */
 	mrpc_prio_tx_gate(&a->ep, tx, false);
 	CHECK(out_data(a, &p));
 	CHECK_EQ(p.p.offset, 1300);
@@ -196,7 +196,7 @@ TEST(prio_gated)
 	pair_stop();
 }
 
-/* Without a grant of the receiver it wants nothing; what was lost it wants again. */
+/* Without a grant of the receiver it wants no turn. For lost bytes it wants one again. */
 TEST(prio_gated_grants)
 {
 	struct mrpc_prio_tx *tx;
@@ -227,7 +227,7 @@ TEST(prio_gated_grants)
 	CHECK_EQ(p.p.offset, 1400);
 	CHECK_EQ(p.p.len, 200);
 	CHECK_EQ(mrpc_prio_tx_wants(tx), 1500);
-	/* It is not wanted any more: nor are turns. */
+	/* An aborted message wants no turns. */
 	while (gate(a) >= 0)
 		;
 	mrpc_prio_tx_abort(&a->ep, tx, now);
@@ -237,7 +237,7 @@ TEST(prio_gated_grants)
 	pair_stop();
 }
 
-/* What cannot begin for want of numbers wants nothing until there are some. */
+/* A message that cannot begin for lack of numbers wants no turn until there are some. */
 TEST(prio_gated_window)
 {
 	struct mrpc_prio_tx *tx;
@@ -268,7 +268,7 @@ TEST(prio_unscheduled_budget)
 		empty += !p.p.len;
 		CHECK(p.p.unscheduled <= 1500);
 	}
-	/* Two of 1500, the others are announced: a quarter is for small ones. */
+	/* Two of 1500; the others are announced: a quarter is reserved for small ones. */
 	CHECK_EQ(bytes, 3000);
 	CHECK_EQ(empty, 8);
 	CHECK_EQ(a->peer.unscheduled_out, 3000);
@@ -305,8 +305,7 @@ TEST(prio_empty_messages)
 }
 
 /*
- * No more than 1024 messages that may be unseen: the others wait, the most urgent begins
- * first.
+ * At most 1024 messages may be unseen. The others wait, and the most urgent one begins first.
  */
 TEST(prio_message_window)
 {
@@ -322,7 +321,7 @@ TEST(prio_message_window)
 	submit(a, 0, 10, 9);
 	CHECK(!out_data(a, &p));
 	CHECK(!mrpc_prio_tx_best(&a->ep));
-	/* One in the middle is of no use; the first is. */
+	/* One in the middle does not help; the first one does. */
 	say(b, MRPC_PRIO_ACK, 500, 0, 0, 0);
 	CHECK(!out_data(a, &p));
 	say(b, MRPC_PRIO_ACK, 2, 0, 0, 0);
@@ -336,7 +335,7 @@ TEST(prio_message_window)
 	pair_stop();
 }
 
-/* What was not sent is as it was. */
+/* A chunk that was not sent changes nothing. */
 TEST(prio_send_fails)
 {
 	struct mrpc_prio_chunk c, d;
@@ -351,7 +350,7 @@ TEST(prio_send_fails)
 	CHECK(mrpc_prio_tx_next(&a->ep, now, &d));
 	CHECK_EQ(d.offset, 0);
 	CHECK_EQ(d.packet.msg, c.packet.msg);
-	/* It ends meanwhile: it comes back when the chunk does. */
+	/* The message ends meanwhile: it comes back when the chunk does. */
 	mrpc_prio_tx_abort(&a->ep, &a->tx[1], now);
 	say(b, MRPC_PRIO_ACK, a->tx[1].msg, 0, 0, 0);
 	CHECK_EQ(a->ep.nr_tx, 0);
@@ -377,8 +376,8 @@ TEST(prio_submit_refused)
 }
 
 /*
- * An urgent first packet was lost: announced again with it, not before the time. From the second
- * time on it may take half as long again: see prio_repeats_spread.
+ * An urgent first packet was lost. It is announced again with that packet, not before the timeout.
+ * From the second time on, the timeout may be half as long again: see prio_repeats_spread.
  */
 TEST(prio_announced_again)
 {
@@ -406,7 +405,7 @@ TEST(prio_announced_again)
 	pair_stop();
 }
 
-/* 20 ms pass; what @a sends is lost. Return: packets */
+/* 20 ms pass; packets of @a are lost. Return: number of packets */
 static u32 repeats(void)
 {
 	struct packet p;
@@ -420,7 +419,7 @@ static u32 repeats(void)
 	return n;
 }
 
-/* A way that becomes longer than messages wait for: it is learnt, not all are repeated. */
+/* The way becomes longer than messages wait. The sender learns it and does not repeat all. */
 TEST(prio_way_becomes_longer)
 {
 	struct packet first, ack;
@@ -445,7 +444,7 @@ TEST(prio_way_becomes_longer)
 	pair_stop();
 }
 
-/* Message @i is sent, and in @p. */
+/* Sends message @i; its packet is in @p. */
 static void sends(u32 i, struct packet *p)
 {
 	submit(a, i, 100, 0);
@@ -453,7 +452,7 @@ static void sends(u32 i, struct packet *p)
 	CHECK_EQ(p->p.len, 100);
 }
 
-/* @p comes to @b, which says so at once, and @a hears it. */
+/* @p comes to @b, which acknowledges it at once, and @a gets that. */
 static void answered(const struct packet *p)
 {
 	struct packet ack;
@@ -465,7 +464,7 @@ static void answered(const struct packet *p)
 	CHECK(mrpc_prio_tx_ended(&a->ep));
 }
 
-/* For so long @a repeats nothing. */
+/* During this time @a repeats nothing. */
 static void silent(u64 us)
 {
 	struct packet p;
@@ -476,7 +475,7 @@ static void silent(u64 us)
 	}
 }
 
-/* While what was sent before it is acknowledged, a message is only late. */
+/* While earlier messages are acknowledged, a message is only late. */
 TEST(prio_late_is_not_lost)
 {
 	struct packet first, second, again;
@@ -496,7 +495,7 @@ TEST(prio_late_is_not_lost)
 	pair_stop();
 }
 
-/* When what was sent later is acknowledged, it is lost. */
+/* If a later message is acknowledged, an earlier one is lost. */
 TEST(prio_overtaken_is_lost)
 {
 	struct packet first, second, again;
@@ -515,7 +514,7 @@ TEST(prio_overtaken_is_lost)
 	pair_stop();
 }
 
-/* The way may become as long as it was some seconds ago, without that messages are repeated. */
+/* The way may become as long as some seconds ago, without repeats. */
 TEST(prio_long_ways_are_remembered)
 {
 	struct packet p, again;
@@ -549,7 +548,7 @@ TEST(prio_long_ways_are_remembered)
 	pair_stop();
 }
 
-/* Entries that nobody who follows the rules would send */
+/* Entries that no peer sends that follows the rules */
 TEST(prio_hostile_entries)
 {
 	struct packet p;
@@ -580,7 +579,7 @@ TEST(prio_hostile_entries)
 	pair_stop();
 }
 
-/* An answer comes after the time to announce it once more, and before that is done. */
+/* An answer comes after the timeout for a new announcement, but before that is sent. */
 TEST(prio_announced_after_answer)
 {
 	struct packet p;
@@ -602,7 +601,7 @@ TEST(prio_announced_after_answer)
 	pair_stop();
 }
 
-/* Refused until later while its first chunk is with the caller: it begins anew all the same. */
+/* Put off while the caller has its first chunk: it still begins again. */
 TEST(prio_put_off_while_out)
 {
 	struct mrpc_prio_chunk c;
@@ -628,7 +627,7 @@ TEST(prio_put_off_while_out)
 	pair_stop();
 }
 
-/* The last chunk came nevertheless: what says that all is here is believed. */
+/* The last chunk came nevertheless: the acknowledgement of the message is accepted. */
 TEST(prio_put_off_and_came)
 {
 	struct mrpc_prio_chunk c;
@@ -651,7 +650,7 @@ TEST(prio_put_off_and_came)
 	pair_stop();
 }
 
-/* What is asked for is sent again, before new bytes, once; the ranges are joined. */
+/* Requested bytes are sent again, before new ones, once. The ranges are joined. */
 TEST(prio_sent_again)
 {
 	struct packet p;
@@ -684,7 +683,7 @@ TEST(prio_sent_again)
 	CHECK_EQ(p.p.offset, 4000);
 	CHECK(!(p.p.flags & MRPC_PRIO_AGAIN));
 	CHECK_EQ(a->tx[1].resent, 800);
-	/* What was not sent yet is only granted. */
+	/* Bytes that were never sent are only granted. */
 	say(b, MRPC_PRIO_RESEND, 2, 6000, 8000, 0);
 	CHECK_EQ(a->tx[1].granted, 8000);
 	CHECK(a->tx[1].say & BIT(MRPC_PRIO_BUSY));
@@ -697,7 +696,7 @@ TEST(prio_sent_again)
 	pair_stop();
 }
 
-/* One that is asked for and has ended is answered, so that its receiver does not wait. */
+/* A request for an ended message is answered, so that its receiver does not wait. */
 TEST(prio_resend_of_nothing)
 {
 	struct mrpc_prio_note note;
@@ -715,7 +714,7 @@ TEST(prio_abort)
 	struct packet late;
 
 	pair_up();
-	/* Before it began */
+	/* Aborted before it began */
 	submit(a, 1, 100, 5);
 	mrpc_prio_tx_abort(&a->ep, &a->tx[1], now);
 	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[1]);
@@ -731,7 +730,7 @@ TEST(prio_abort)
 	talk();
 	CHECK(mrpc_prio_tx_ended(&a->ep) == &a->tx[2]);
 	CHECK_EQ(a->tx[2].status, MRPC_PRIO_ABORTED);
-	/* In the middle; ABORT is lost once. */
+	/* Aborted in the middle; ABORT is lost once. */
 	submit(a, 3, 100000, 5);
 	flow(a);
 	CHECK_EQ(b->ep.nr_rx, 1);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: strangers, of which each has a message that does not come, or takes none.
- * What is repeated to all of them together is bounded.
+ * The prio transport: many peers, each with a message that never arrives, or that takes no message.
+ * The repeats to all of them together are bounded.
  */
 #include "tap.h"
 #include "prio_pair.h"
 #include "lib/prio/table.h"
 
 #define NR		10000
-#define PER_S		8000	/* packets in vain, whatever they are about */
+#define PER_S		8000	/* packets in vain, of any kind */
 #define SECOND		1000000000ULL
 
 static struct stranger {
@@ -111,7 +111,7 @@ TEST(prio_vain_gaps)
 	strangers_stop();
 }
 
-/* They do not hear that their messages are not wanted: that is the bound of one peer's tries, too. */
+/* They get no refusal of their messages. This also tests the limit of the tries of one peer. */
 TEST(prio_vain_refusals)
 {
 	u32 i;
@@ -125,7 +125,7 @@ TEST(prio_vain_refusals)
 	strangers_stop();
 }
 
-/* They acknowledge nothing that they are sent. */
+/* The peers acknowledge no message. */
 TEST(prio_vain_messages)
 {
 	u32 i;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Calls between hosts on shaped links, over tcp and over prio in turn: see usage(). Each host is
- * a process in a network namespace of its own; this one routes between them. (Over a bridge a packet
- * would stay its sender's until it has come, so what a host has below it would be its own queue
- * and the receiver's.)
+ * Calls between hosts on shaped links, over tcp and over prio in turn: see usage(). Each host is a
+ * process in its own network namespace. This process routes between them. (Over a bridge a packet
+ * would stay its sender's until it arrives. Then the bytes below a host would include the
+ * receiver's queue.)
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,14 +38,14 @@ static const char *const transports[TRANSPORTS] = { "tcp", "prio" };
 enum order { CONNECT, MIX, BULK, ECHO, PAIR, COUNT, END };
 
 /**
- * struct result - what a host has measured
- * @nr: of @samples
- * @bytes: of requests that have ended in time
- * @failed: calls that ended otherwise than well
- * @why: what one of them said
+ * struct result - the measurements of a host
+ * @nr: number of @samples
+ * @bytes: of requests that ended in time
+ * @failed: calls that did not succeed
+ * @why: detail of one of them
  * @resent: counter of prio: bytes of payload sent again
  * @gap_maps: gauge of prio
- * @base: the shortest of calls on idle links, ns
+ * @base: shortest call on idle links, ns
  */
 struct result {
 	unsigned int nr;
@@ -58,7 +58,7 @@ struct result {
 	struct flow_sample samples[SAMPLES];
 };
 
-/* What all hosts are to do; written before they are told. */
+/* Orders for all hosts; written before the hosts are told. */
 static struct shared {
 	enum order order;
 	unsigned int transport;
@@ -93,7 +93,7 @@ static uint32_t any_length(struct flow *f)
 	return w4_length(flow_random(f) * 1000000);
 }
 
-/* Bytes on the line: of each packet 66 to 92 are headers, over either transport. */
+/* Bytes on the line: each packet has 66 to 92 bytes of headers, over either transport. */
 static double on_line(double len)
 {
 	return len + (1 + len / 1400) * 92;
@@ -118,7 +118,7 @@ static void host_connect(void)
 	}
 }
 
-/* The shortest of some calls on links where nothing else is. */
+/* The shortest of some calls on idle links. */
 static void host_echo(struct result *r)
 {
 	struct mrpc_sqe sqe = raw_sqe(conns[shared->transport][0], RAW_ACK,
@@ -181,8 +181,8 @@ static uint64_t bulk_done(const struct load *l, unsigned int nr)
 }
 
 /*
- * Keeps @in_flight calls under way on one connection to each of @nr other hosts. Those that end
- * in the last @seconds count: as much of them was sent before as is sent of others in vain.
+ * Keeps @in_flight calls under way on one connection to each of @nr other hosts. Calls that end in
+ * the last @seconds count. The bytes of them sent before make up for bytes of unfinished calls.
  */
 static void host_bulk(struct result *r, unsigned int nr, unsigned int in_flight)
 {
@@ -289,7 +289,7 @@ static void set(const char *parameter, const char *value)
 		raw_die("%s does not take %s", parameter, value);
 }
 
-/* prio's defaults are for links of 10 Gbit/s. A whole round of grants fits the links' queues. */
+/* prio's defaults are for 10 Gbit/s. A whole round of grants must fit into the links' queues. */
 static void settle(void)
 {
 	set(PARAMETER("chunk"), "4096");
@@ -335,7 +335,7 @@ static void all_do(enum order order)
 		host_wait(&hosts[i]);
 }
 
-/* -- what is measured ---------------------------------------------------------------------- */
+/* -- measurements -------------------------------------------------------------------------- */
 
 static uint64_t base_ns(void)
 {
@@ -352,8 +352,8 @@ static uint64_t base_ns(void)
 }
 
 /*
- * Gathers the calls of @from to @to bytes of all hosts, with @took in thousandths of what such a
- * call takes on idle links. Return: how many.
+ * Collects the calls of @from to @to bytes of all hosts. @took is in thousandths of the time of
+ * such a call on idle links. Return: number of calls.
  */
 static unsigned int slowdowns(struct flow_sample *all, uint64_t base, uint32_t from, uint32_t to)
 {
@@ -384,8 +384,8 @@ static double mean_slowdown(const struct flow_sample *s, unsigned int n)
 }
 
 /*
- * Of requests from LARGE on, those that have ended in time: Mbit/s of each host; with @all, all of
- * them in the time until the last one has ended: what an order puts off counts there, too.
+ * Mbit/s of each host, of requests from LARGE on that ended in time. With @all: of all such
+ * requests, until the last one has ended. Then the cost of delayed requests counts, too.
  */
 static double large_mbit(bool all)
 {
@@ -461,7 +461,7 @@ static void measure_mix(unsigned int rounds)
 	series_line(&large[PRIO], &large[TCP]);
 }
 
-/* Of all hosts, now. */
+/* Current sums over all hosts. */
 static void count(uint64_t *resent, uint64_t *gap_maps)
 {
 	unsigned int i;
@@ -523,8 +523,8 @@ static void measure_overcommit(unsigned int rounds)
 #define FRAME		1514
 
 /*
- * The ways to hosts 0 and 1 lose and so on, behind the queues of those who send: a packet that
- * overtakes does not overtake a queue. Trains of segments end before.
+ * Makes the links to hosts 0 and 1 lose packets and so on, behind the senders' queues: a packet can
+ * overtake others, but not a queue. Trains of segments are split before that.
  */
 static void lossy(const char *netem)
 {

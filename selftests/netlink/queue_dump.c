@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/netlink/queue kmod/lib/ds/order kmod/egress */
 /*
- * Dumps of a queue of thousands, while calls come and go: each is the queue at one moment,
- * and says which messages the engine keeps elsewhere.
+ * Dumps of a queue of thousands of messages, while calls come and go. Each dump shows the queue at
+ * one moment, and which messages the engine keeps elsewhere.
  */
 #include "tap.h"
 #include "operator.h"
 #include "raw.h"
 
-#define MANY	3000	/* calls that wait, held by the operator */
-#define KEPT	7	/* that the engine keeps */
+#define MANY	3000	/* calls that wait in the paused queue */
+#define KEPT	7	/* calls that the engine keeps */
 #define ROOM	4096
 #define WAIT	(60 * RAW_S)
 
@@ -19,7 +19,7 @@ static uint32_t root;
 static uint64_t next_tag, ended, under_way;
 static bool stop;
 
-/* All have the same message. 0: it has no deadline. */
+/* All calls have the same message. 0: no deadline. */
 static void submit(uint64_t timeout_us)
 {
 	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, root);
@@ -38,7 +38,7 @@ static uint64_t some_time(void)
 	return 1000000 + next_tag * 7919 % 2000 * 1000;
 }
 
-/* Whoever's deadline comes is followed by another call. */
+/* A call that ends by its deadline is followed by another call. */
 static void *churn(void *arg)
 {
 	struct mrpc_cqe cqe;
@@ -48,7 +48,7 @@ static void *churn(void *arg)
 	       __atomic_load_n(&under_way, __ATOMIC_RELAXED)) {
 		if (!raw_next(&qp, &cqe, 100 * RAW_MS) || cqe.type != MRPC_CQE_REPLY)
 			continue;
-		/* When all go on at once the server may not take them. */
+		/* If all calls go on at once, the server may not accept them. */
 		if (cqe.status != MRPC_DEADLINE_EXCEEDED &&
 		    !__atomic_load_n(&stop, __ATOMIC_RELAXED))
 			raw_die("a call ended with %u", cqe.status);
@@ -79,7 +79,7 @@ static int by_call(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* In order, each call once, and behind them those that are kept. */
+/* The queue in order, each call once, and behind it the calls that the engine keeps. */
 static unsigned int dump(uint32_t datapath)
 {
 	static struct op_rpc all[ROOM];
@@ -96,7 +96,7 @@ static unsigned int dump(uint32_t datapath)
 	return nr;
 }
 
-/* The engine takes all that wait: one that was in its queue then is kept now. */
+/* The engine takes all waiting calls. A call that was in its queue is now kept. */
 static void let_go(uint32_t datapath)
 {
 	static struct op_rpc all[ROOM];

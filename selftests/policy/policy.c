@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/policy */
 /*
- * Policies in eBPF: what programs see, and what becomes of their verdicts.
+ * Policies in eBPF: what programs see, and the effect of their verdicts.
  */
 #include <errno.h>
 #include <poll.h>
@@ -14,7 +14,7 @@
 
 static struct load l;
 
-/* -- what programs see --------------------------------------------------------- */
+/* -- the view of programs ------------------------------------------------------ */
 
 static void check_ctx(uint32_t hook, bool server, bool transmit, bool reply)
 {
@@ -57,7 +57,7 @@ static void check_blob(uint32_t hook, uint64_t tag, uint32_t len, const char *te
 	CHECK(!memcmp(v[PROBE_DATA].data, bytes, sizeof(bytes)));
 	CHECK_EQ(v[PROBE_DATA_LEN].num_ret, 0);
 	CHECK_EQ(v[PROBE_DATA_LEN].num, len);
-	/* A field of another message. */
+	/* A field of another message type. */
 	CHECK_EQ(v[PROBE_BOOL].num_ret, -ENOENT);
 	CHECK_EQ(v[PROBE_BOOL].num, 0xdead);
 	CHECK_EQ(v[PROBE_BOOL].has, 0);
@@ -95,7 +95,7 @@ static void sees(const char *how)
 
 TEST_LIMIT_EACH_TRANSPORT(sees, 180, sees)
 
-/* All kinds of fields: present ones, those that are not, and in replies without a message. */
+/* All kinds of fields: present, absent, and in replies without a message. */
 TEST(fields)
 {
 	const struct probe_value *v;
@@ -219,7 +219,7 @@ static void rejects(const char *how)
 
 TEST_EACH_TRANSPORT(rejects, rejects)
 
-/* Many in one turn, more than there are places for details. */
+/* Many rejects in one turn, more than there are places for details. */
 TEST(rejects_many)
 {
 	begin("tcp4", "side=server");
@@ -236,7 +236,7 @@ TEST(rejects_many)
 	end();
 }
 
-/* Nonsense rejects; who goes on with it is thrown out. */
+/* An invalid verdict rejects. A policy that repeats it is evicted. */
 TEST(nonsense)
 {
 	static const int nonsense[] = { 3, -1, -13, 0x7fffffff };
@@ -253,7 +253,7 @@ TEST(nonsense)
 	}
 	CHECK_EQ(op_counter("probe", "errors"), 3);
 	order(PROBE_REQUEST_TX, (struct probe_order){ .verdict = nonsense[3] });
-	for (i = 0; i < 20; i++)	/* good runs in between count for it */
+	for (i = 0; i < 20; i++)	/* good runs in between count in its favour */
 		if (call(RAW_ECHO, 1, 3, NULL) == MRPC_UNAVAILABLE)
 			break;
 	CHECK_STR(detail, "the policy that judges it has no program");
@@ -264,7 +264,7 @@ TEST(nonsense)
 	op_must_set("probe", "fallback=pass", NULL);
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK(op_counter("probe", "fallbacks") >= 2);
-	/* A better one takes its place. */
+	/* A correct policy takes its place. */
 	policy_close(&probe);
 	policy_begin(&probe, "probe", "probe");
 	order(PROBE_REQUEST_TX, (struct probe_order){ .verdict = MRPC_POLICY_REJECT });
@@ -272,7 +272,7 @@ TEST(nonsense)
 	end();
 }
 
-/* Some are held, and others go past them. */
+/* Some messages are delayed, and others pass them. */
 TEST(delays)
 {
 	uint64_t start;
@@ -287,11 +287,11 @@ TEST(delays)
 	CHECK_EQ(call(RAW_ACK, 1, 3, NULL), MRPC_OK);
 	CHECK(raw_now() - start >= 300 * RAW_MS);
 	CHECK_EQ(op_counter("probe", "delayed"), 1);
-	/* More than there may be. */
+	/* A longer delay than allowed. */
 	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_HOLD, .value = 61 * RAW_S });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(seen(PROBE_REQUEST_TX).did, -EINVAL);
-	/* Those that it holds go on when it is removed. */
+	/* Delayed messages go on when the policy is removed. */
 	order(PROBE_REQUEST_TX, (struct probe_order){
 		.does = PROBE_HOLD, .value = 50 * RAW_S, .verdict = MRPC_POLICY_DELAY,
 	});
@@ -305,7 +305,7 @@ TEST(delays)
 	end();
 }
 
-/* What was set is what arrives; what cannot be set is not. */
+/* A value that was set arrives. Invalid values are refused. */
 static void writes(const char *how, uint32_t hook, uint32_t len)
 {
 	struct probe_order o = { .does = PROBE_WRITE_TAG, .value = 0x123456789abcdef };
@@ -331,7 +331,7 @@ static void writes(const char *how, uint32_t hook, uint32_t len)
 		raw_free(&p.c, root);
 		o.does = PROBE_WRITE_TEXT;
 	}
-	/* Without a byte section: over loop it is the sender's memory that comes. */
+	/* Without a byte section: over loop the sender's own memory arrives. */
 	o.does = PROBE_WRITE_TAG;
 	order(hook, o);
 	root = raw_blob(&p.c, 5, 0, "old text");
@@ -373,7 +373,7 @@ TEST_LIMIT(writes_replies, 180)
 	writes("loop", PROBE_REPLY_RX, 200000);
 }
 
-/* What a message of another type does not have, and what a policy has not asked for. */
+/* Writes to a field that the message does not have, or that the policy has not declared. */
 TEST(writes_refused)
 {
 	begin("tcp4", "side=client");
@@ -423,7 +423,7 @@ TEST(priority_and_deadline)
 	order(PROBE_REPLY_RX, (struct probe_order){ .does = PROBE_DEADLINE, .value = RAW_S });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(seen(PROBE_REPLY_RX).did, -EINVAL);
-	/* What a policy at the server says, the server sees. */
+	/* The server sees what a policy at the server has set. */
 	op_must_add("probe", "name=there side=server", NULL);
 	order(PROBE_REQUEST_RX, (struct probe_order){ .does = PROBE_PRIORITY, .value = 77 });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
@@ -431,7 +431,7 @@ TEST(priority_and_deadline)
 	end();
 }
 
-/* Where a policy wants a request to go, as long as that replica is fit. */
+/* A policy names a replica for a request. It counts while that replica is fit. */
 TEST(redirects)
 {
 	struct raw_server other;
@@ -466,7 +466,7 @@ TEST(redirects)
 		CHECK_EQ(raw_server_requests(&p.srv), first + (i % 3 != 0));
 		CHECK_EQ(raw_server_requests(&other), second + (i % 3 == 0));
 	}
-	/* One that there is not, or that is gone: the engine decides. */
+	/* A replica that does not exist, or is gone: the engine decides. */
 	order(PROBE_REQUEST_TX, (struct probe_order){ .does = PROBE_REDIRECT, .value = 7 });
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	CHECK_EQ(seen(PROBE_REQUEST_TX).did, 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: bpf kmod/policy */
 /*
- * The policies of bpf/ that let pass, reject, delay and mark. policy_order.c has those that
- * order, policy_sample.c the one that looks on, policy_hosts.c what takes two hosts.
+ * The policies of bpf/ that pass, reject, delay and mark. policy_order.c has those that order,
+ * policy_sample.c the one that only observes, policy_hosts.c those that need two hosts.
  */
 #include <errno.h>
 #include <string.h>
@@ -54,7 +54,7 @@ TEST(field_acl)
 	CHECK(!memmem(p.srv.s.recv, p.srv.s.recv_len, mark, sizeof(mark) - 1));
 	allow(mark);
 	CHECK_EQ(say(mark), MRPC_OK);
-	/* The longest key; what is longer cannot be looked up, and does not pass. */
+	/* The longest key. A longer text cannot be looked up, and does not pass. */
 	memset(text, 'x', sizeof(text));
 	text[KEY_LEN] = 0;
 	CHECK_EQ(say(text), MRPC_OK);
@@ -64,7 +64,7 @@ TEST(field_acl)
 	text[KEY_LEN] = 'x';
 	text[KEY_LEN + 1] = 0;
 	CHECK_EQ(say(text), MRPC_PERMISSION_DENIED);
-	/* A message without the field is none of its business. */
+	/* A message without the field is not concerned. */
 	sqe = raw_sqe(p.conn, RAW_ECHO_ALL, raw_alloc(&p.c, sizeof(struct test_All)));
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_OK);
@@ -82,7 +82,7 @@ static void million_key(char *key, uint32_t i)
 	snprintf(key, KEY_LEN, "user-%u@example.org", i);
 }
 
-/* All the keys that the map has room for, edited while calls pass. */
+/* The map holds as many keys as it can, edited while calls pass. */
 TEST_LIMIT(field_acl_million, 400)
 {
 	static char keys[BATCH][KEY_LEN];
@@ -135,7 +135,7 @@ static void limit(uint32_t uid, uint32_t rate, uint32_t burst, uint32_t patience
 	ex_set("limits", uid, &(struct limit){ rate, burst, patience_ms });
 }
 
-/* How many of @nr calls pass; the others are refused by the policy. */
+/* Number of @nr calls that pass. The policy refuses the others. */
 static unsigned int pass(struct raw *s, int conn, unsigned int nr)
 {
 	unsigned int i, passed = 0;
@@ -170,11 +170,11 @@ TEST_LIMIT(user_bucket, 200)
 	CHECK_EQ(pass(&user, conn, 20), 0);
 	limit(1000, 1000000, 1000, 0);
 	CHECK_EQ(pass(&user, conn, 20), 20);
-	/* Another limit at once, whatever had been saved or spent. */
+	/* A new limit applies at once. Saved or spent tokens do not matter. */
 	limit(0, 1000000, 1000, 0);
 	raw_sleep(RAW_MS);
 	CHECK_EQ(pass(&p.c, p.conn, 20), 20);
-	/* Who may wait is late. */
+	/* A call that may wait is delayed. */
 	limit(0, 5, 1, 10000);
 	start = raw_now();
 	CHECK_EQ(pass(&p.c, p.conn, 6), 6);
@@ -185,7 +185,7 @@ TEST_LIMIT(user_bucket, 200)
 	ex_end();
 }
 
-/* Both processors at one bucket: not one token more. */
+/* Both processors use one bucket: it gives not one token more. */
 TEST(user_bucket_shared)
 {
 	int second;
@@ -207,7 +207,7 @@ TEST(user_bucket_shared)
 	ex_end();
 }
 
-/* What the server has got last. */
+/* Tag of the server's last request. */
 static uint64_t last_tag;
 
 static void keep(const struct mrpc_cqe *cqe, const void *msg)
@@ -236,7 +236,7 @@ TEST(stamp_tenant)
 	ex_set("users", 0, &tenant);
 	CHECK_EQ(ex_call(RAW_ECHO, 5, 3, NULL), MRPC_OK);
 	CHECK_EQ(last_tag, 77);
-	/* The cgroup says more than the user. */
+	/* The cgroup has precedence over the user. */
 	CHECK(!mkdir(CGROUP, 0755) || errno == EEXIST);
 	CHECK_SYS(stat(CGROUP, &st));
 	CHECK(raw_file_write(CGROUP "/cgroup.procs", "0"));
@@ -269,7 +269,7 @@ struct rule {
 
 static struct raw_server replica[2];
 
-/* Until both have a link, what goes to one may go to the other later. */
+/* Until both replicas have a link, calls of one may go to the other. */
 static void wait_linked(void)
 {
 	uint64_t until = raw_now() + 20 * RAW_S * raw_patience();
@@ -286,7 +286,7 @@ static void wait_linked(void)
 	}
 }
 
-/* The replicas, behind lb, and a number that goes to each: found by trying. */
+/* Starts the replicas behind lb, and finds a number that goes to each by trying. */
 static void find_ways(struct rule *r)
 {
 	char words[300];
@@ -312,7 +312,7 @@ static void find_ways(struct rule *r)
 	}
 }
 
-/* Is a call with this key one for the canary? */
+/* Does a call with this key go to the canary? */
 static bool to_canary(const char *key)
 {
 	uint64_t before = raw_server_requests(&replica[0]);
@@ -341,7 +341,7 @@ TEST_LIMIT(canary, 240)
 	}
 	ex_check_share(n, 1000, 20);
 	CHECK_EQ(op_counter("canary", "canary"), n);
-	/* One key goes one way, and by name to the canary. */
+	/* One key always goes one way. A listed key goes to the canary. */
 	strcpy(key, "always the same");
 	n = to_canary(key);
 	for (i = 0; i < 20; i++)
@@ -406,7 +406,7 @@ TEST_LIMIT(inject, 200)
 	CHECK_EQ(load_except(&l, 1 << MRPC_OK | 1 << MRPC_ABORTED), 0);
 	CHECK_STR(l.detail, "a fault that was ordered");
 	CHECK_EQ(op_counter("inject", "aborted"), load_done(&l, MRPC_ABORTED));
-	/* Other methods have what is there for all. */
+	/* Other methods have the fault that is set for all. */
 	CHECK_EQ(ex_call(RAW_ACK, 1, 3, NULL), MRPC_OK);
 	order_fault(&ex, "", (struct fault){ .delayed = 10000, .delay = 200 * RAW_MS });
 	start = raw_now();
@@ -421,7 +421,7 @@ struct shed {
 	uint64_t need;
 };
 
-/* What has waited in another engine for too long. */
+/* Sheds a message that has waited too long in another engine. */
 TEST(shed_by_age)
 {
 	struct policy slow;

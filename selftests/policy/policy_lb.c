@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/policy/choose kmod/policy/class_choose kmod/replica */
 /*
- * Policies in eBPF that choose among replicas, for the engine lb: what they see, who gets the
- * call, and what becomes of it when they are wrong, slow, replaced or gone.
+ * Policies in eBPF that choose among replicas, for the engine lb: what they see, which replica gets
+ * the call, and what happens if a policy is wrong, slow, replaced or gone.
  */
 #include <errno.h>
 #include <string.h>
@@ -77,7 +77,7 @@ static void echo(uint64_t tag)
 		  ex_detail);
 }
 
-/* State read while others run is momentary: wait for it. */
+/* Waits for a condition, because a value read while others run is momentary. */
 #define WAIT(condition)								\
 	do {									\
 		uint64_t until_ = raw_now() + 60 * RAW_S * raw_patience();	\
@@ -107,7 +107,7 @@ static void link_all(void)
 		WAIT(counter(i, "linked") == 1);
 }
 
-/* Three replicas, and the chooser that says "any" so far. */
+/* Three replicas, and the chooser. Its answer is "any" at first. */
 static void begin(const char *how)
 {
 	begin_servers(how);
@@ -133,7 +133,7 @@ static void end(void)
 	policy_close(&chooser);
 }
 
-/* -- who gets the call ----------------------------------------------------------------- */
+/* -- which replica gets the call ------------------------------------------------------- */
 
 static void chooses(const char *how)
 {
@@ -150,14 +150,14 @@ static void chooses(const char *how)
 		for (k = 0; k < REPLICAS; k++)
 			CHECK_EQ(requests(k), before[k] + (k == i ? 10 : 0));
 	}
-	/* It may go by a field. */
+	/* The choice may depend on a field. */
 	order(CHOOSER_PICK, (struct chooser_order){ .does = CHOOSER_BY_TAG });
 	for (i = 0; i < 9; i++) {
 		before[0] = requests(i % REPLICAS);
 		echo(i % REPLICAS);
 		CHECK_EQ(requests(i % REPLICAS), before[0] + 1);
 	}
-	/* Any: in turn, once those have had what they are owed that the first call did not find. */
+	/* Any: in turn, after replicas not linked at the first call have had their share. */
 	order(CHOOSER_PICK, (struct chooser_order){ .answer = MRPC_LB_ANY });
 	for (k = 0; k < REPLICAS; k++)
 		echo(tag++);
@@ -186,7 +186,7 @@ TEST_LIMIT(chooses_loop, 120)
 	chooses("loop");
 }
 
-/* -- what programs see ----------------------------------------------------------------- */
+/* -- the view of programs -------------------------------------------------------------- */
 
 TEST(sees)
 {
@@ -225,7 +225,7 @@ TEST(sees)
 		for (k = 0; k < i; k++)
 			CHECK(s.all[i].key != s.all[k].key);
 	}
-	/* Its end, which has no message. */
+	/* The end of the call, which has no message. */
 	d = seen(CHOOSER_DONE);
 	CHECK_EQ(d.kind, MRPC_POLICY_NO_MESSAGE);
 	CHECK_EQ(d.call, s.call);
@@ -242,7 +242,7 @@ TEST(sees)
 	CHECK_EQ(ex_call(RAW_FAIL, MRPC_ABORTED, 40, "why"), MRPC_ABORTED);
 	CHECK_EQ(seen(CHOOSER_DONE).end.status, MRPC_ABORTED);
 	CHECK_EQ(seen(CHOOSER_DONE).not_sent, 0);
-	/* What has been learned. */
+	/* Values that the engine has learned. */
 	echo(1);
 	s = seen(CHOOSER_PICK);
 	CHECK(s.all[1].latency);
@@ -275,7 +275,7 @@ TEST(unfit)
 	CHECK_EQ(s.all[0].weight, 2);
 	CHECK_EQ(s.all[2].state, MRPC_LB_DRAINING);
 	CHECK_EQ(s.all[2].fit, 0);
-	/* One that has gone. */
+	/* A replica that has gone. */
 	op_must_set("lb", strchr(members("backoff=60000000000", 1, 1, 1), ' ') + 1, NULL);
 	order(CHOOSER_PICK, (struct chooser_order){ .does = CHOOSER_LOOK, .answer = 1 });
 	echo(100);
@@ -286,7 +286,7 @@ TEST(unfit)
 	CHECK_EQ(s.all[1].state, MRPC_LB_DOWN);
 	CHECK(s.all[1].failures);
 	CHECK_EQ(s.fit, 5);
-	/* Nobody is asked where there is nothing to choose from. */
+	/* The program does not run if there is nothing to choose from. */
 	op_must_set("lb", strchr(members("", 0, 0, 0), ' ') + 1, NULL);
 	before = seen(CHOOSER_PICK).runs;
 	CHECK_EQ(ex_call(RAW_ECHO, 1, 40, NULL), MRPC_UNAVAILABLE);
@@ -295,10 +295,10 @@ TEST(unfit)
 	end();
 }
 
-/* A call that is taken back was not sent; one that fails with its link was. */
+/* A call that is taken back was not sent. A call that fails with its link was sent. */
 TEST(ends)
 {
-	uint64_t limits[2] = { 0, 100 * RAW_S };	/* age, and what must be left */
+	uint64_t limits[2] = { 0, 100 * RAW_S };	/* age, and time that must be left */
 	struct mrpc_cqe cqe;
 	struct mrpc_sqe sqe;
 	struct policy after;
@@ -319,7 +319,7 @@ TEST(ends)
 	CHECK_EQ(counter(0, "outstanding"), 0);
 	op_must_del("shed");
 	policy_close(&after);
-	/* Its server goes while it has one. */
+	/* The server goes while it has a call. */
 	raw_qp(&qp, &p.c, 8, 16, 0);
 	sqe = raw_sqe(p.conn, RAW_HANG, raw_blob(&p.c, 2, 3, NULL));
 	CHECK(raw_push(&qp, &sqe));
@@ -356,7 +356,7 @@ TEST(refused)
 		      -ERANGE, "chooser has 45 bytes, allowed is 0 to 42");
 	CHECK_EQ(op_add("chooser", "side=client", NULL, NULL), -EINVAL);
 	CHECK_STR(op_why, "'chooser' is not placed: it is a chooser for lb");
-	/* init says no. */
+	/* init refuses the datapath. */
 	order(CHOOSER_INIT, (struct chooser_order){ .answer = -EACCES });
 	check_refused(members("chooser=chooser", 1, 1, 1), -EACCES,
 		      "policy 'chooser' refuses the datapath: error -13");
@@ -364,7 +364,7 @@ TEST(refused)
 	op_must_add("lb", members("chooser=chooser@1", 1, 1, 1), NULL);
 	CHECK_EQ(op_set("lb", "chooser=nobody", NULL, NULL), -ENOENT);
 	link_all();
-	/* Of the two that began, and not of the one that was refused. */
+	/* exit runs for the two that began, and not for the refused one. */
 	WAIT(seen(CHOOSER_EXIT).runs == 1);
 	op_must_del("lb");
 	WAIT(seen(CHOOSER_EXIT).runs == 2);
@@ -379,7 +379,7 @@ TEST(fields_that_are_not)
 	policy_start(&chooser);
 	check_refused(members("chooser=chooser service=test.Bulk", 1, 1, 1), -EINVAL,
 		      "'test.Blob:texts' is no field of a message of test.Bulk");
-	/* With its own policy alone it may be there. */
+	/* Without a chooser, such a service may be placed. */
 	op_must_add("lb", members("service=test.Bulk", 1, 1, 1), NULL);
 	link_all();
 	CHECK_EQ(op_set("lb", "chooser=chooser", NULL, NULL), -EINVAL);
@@ -400,14 +400,14 @@ TEST(bad_declarations)
 	policy_open(&bad, "chooser", "chooser");
 	strcpy(policy_decl(&bad)->counters[7], "behind-a-gap");
 	CHECK_EQ(policy_refused(&bad), -EINVAL);
-	/* The verifier's. */
+	/* The verifier refuses these. */
 	policy_open(&bad, "bad_candidate", "bad");
 	CHECK_EQ(policy_refused(&bad), -EACCES);
 	policy_open(&bad, "bad_set", "bad");
 	CHECK_EQ(policy_refused(&bad), -EACCES);
 }
 
-/* A name is one policy's, of whatever type. */
+/* A name belongs to one policy, of any type. */
 TEST(one_of_a_name)
 {
 	struct policy second, judge;
@@ -418,7 +418,7 @@ TEST(one_of_a_name)
 	policy_open(&judge, "probe", "empty");
 	strcpy(policy_decl(&judge)->name, "chooser");
 	CHECK_EQ(policy_refused(&judge), -EEXIST);
-	/* Not even when it has lost its programs. */
+	/* Even a policy that has lost its programs keeps its name. */
 	policy_detach(&chooser);
 	policy_open(&judge, "probe", "empty");
 	strcpy(policy_decl(&judge)->name, "chooser");
@@ -427,14 +427,14 @@ TEST(one_of_a_name)
 	end();
 }
 
-/* The kernel detaches it a moment after it has thrown it out. */
+/* Attaches it again. The kernel detaches it a moment after it has evicted it. */
 static void attach_again(void)
 {
 	policy_detach(&chooser);
 	WAIT(!policy_attach(&chooser));
 }
 
-/* -- nonsense, and too long a time ------------------------------------------------------------ */
+/* -- invalid answers, and too much time ------------------------------------------------------- */
 
 TEST_LIMIT(nonsense, 120)
 {
@@ -451,7 +451,7 @@ TEST_LIMIT(nonsense, 120)
 		echo(20 + i);
 	CHECK(op_counter("lb", "fallbacks"));
 	CHECK(op_counter("lb", "errors") >= 4);
-	/* It comes again, and goes on where it was. */
+	/* Attached again, it continues with its state. */
 	attach_again();
 	order(CHOOSER_PICK, (struct chooser_order){ .answer = 2 });
 	i = requests(2);
@@ -461,7 +461,7 @@ TEST_LIMIT(nonsense, 120)
 	end();
 }
 
-/* In either of them. */
+/* Too slow in either hook. */
 static void too_slow(uint32_t hook)
 {
 	begin_servers("tcp4");
@@ -495,7 +495,7 @@ TEST_LIMIT(too_slow_done, 200)
 	too_slow(CHOOSER_DONE);
 }
 
-/* -- they come and go under load --------------------------------------------------------- */
+/* -- choosers come and go under load ----------------------------------------------------- */
 
 TEST_LIMIT(switched, 200)
 {
@@ -513,7 +513,7 @@ TEST_LIMIT(switched, 200)
 		op_must_set("lb", words[i % 6], NULL);
 		CHECK(load_more(&l, 20, 30000));
 	}
-	/* Another configuration with the same chooser: it knows what it knew. */
+	/* A new configuration with the same chooser keeps its storage. */
 	WAIT(seen(CHOOSER_PICK).stored > 100);
 	stored = seen(CHOOSER_PICK).stored;
 	for (i = 0; i < 5; i++) {
@@ -563,7 +563,7 @@ TEST_LIMIT(replaced, 240)
 		NOTE("%llu picks by %u", (unsigned long long)s.runs, i);
 		sum += s.runs;
 	}
-	/* A program is asked again for what had to wait. */
+	/* For a call that had to wait, the program runs again. */
 	CHECK(sum >= load_all(&l) + 1);
 	CHECK_EQ(op_counter("lb", "picked"), sum);
 	CHECK_EQ(op_counter("lb", "fallbacks"), 0);
@@ -590,7 +590,7 @@ TEST_LIMIT(detached, 200)
 		WAIT(!policy_attach(&chooser));
 	}
 	policy_detach(&chooser);
-	/* A new connection has lb all the same. */
+	/* A new connection still gets lb. */
 	second = raw_connect(&p.c, p.addr);
 	CHECK_MSG(second > 0, "connect: %s", p.c.why);
 	load_stop(&l);
@@ -599,7 +599,7 @@ TEST_LIMIT(detached, 200)
 	end();
 }
 
-/* A policy that wishes for a replica goes before it. */
+/* A policy that names a replica has precedence over the chooser. */
 TEST(after_a_wish)
 {
 	struct policy first;
@@ -624,7 +624,7 @@ TEST(after_a_wish)
 	end();
 }
 
-/* Who only listens leaves the choice to the engine. */
+/* A policy that only observes leaves the choice to the engine. */
 TEST(listener)
 {
 	uint64_t before[REPLICAS];
@@ -634,7 +634,7 @@ TEST(listener)
 	policy_begin(&chooser, "chooser", "listener");
 	op_must_add("lb", members("chooser=listener", 1, 1, 1), NULL);
 	link_all();
-	/* The first call may have found some of them only: the others are owed one. */
+	/* The first call may have found only some replicas linked: the others are owed one. */
 	for (i = 0; i < REPLICAS; i++)
 		echo(2 + i);
 	for (i = 0; i < REPLICAS; i++)

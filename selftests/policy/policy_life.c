@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/policy/registry kmod/policy/instance kmod/policy/class_judge */
 /*
- * Policies in eBPF: how they come and go, while calls pass them or not; and what is refused.
+ * Policies in eBPF: attaching, replacing and detaching them, with and without calls; and what is
+ * refused.
  */
 #include <errno.h>
 #include <poll.h>
@@ -16,7 +17,7 @@
 
 static struct load l;
 
-/* Policies that are detached go a moment later. */
+/* A detached policy goes a moment later. */
 static bool type_gone(const char *name)
 {
 	unsigned int i;
@@ -61,7 +62,7 @@ TEST(ticks)
 	end();
 }
 
-/* Each datapath has its own, and it stays when programs are replaced. */
+/* Each datapath has its own storage. It stays when programs are replaced. */
 TEST(storage)
 {
 	struct policy next;
@@ -92,7 +93,7 @@ TEST(storage)
 	end();
 }
 
-/* Detached, what the operator has said happens; attached again it goes on. */
+/* While detached, the operator's fallback applies. Attached again, the policy works again. */
 TEST(detached)
 {
 	int conn;
@@ -100,7 +101,7 @@ TEST(detached)
 	begin("tcp4", "side=client");
 	policy_detach(&probe);
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_UNAVAILABLE);
-	/* A new datapath gets a policy without a program only where all passes meanwhile. */
+	/* A new datapath gets a policy without a program only if the fallback is pass. */
 	CHECK(raw_connect(&p.c, p.addr) < 0);
 	op_must_set("probe", "fallback=pass", NULL);
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
@@ -112,7 +113,7 @@ TEST(detached)
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_PERMISSION_DENIED);
 	CHECK_EQ(seen(PROBE_REQUEST_TX).generation, 2);
 	CHECK_EQ(call_on(conn, RAW_ECHO, 1, 3, NULL), MRPC_PERMISSION_DENIED);
-	/* What it reads of replies was prepared for, though there was nothing to read it. */
+	/* The fields of replies were prepared, though no program was there to read them. */
 	order(PROBE_REQUEST_TX, (struct probe_order){ .verdict = MRPC_POLICY_PASS });
 	order(PROBE_REPLY_RX, (struct probe_order){ .verdict = MRPC_POLICY_REJECT });
 	CHECK_EQ(call_on(conn, RAW_ECHO, 1, 3, NULL), MRPC_PERMISSION_DENIED);
@@ -122,7 +123,7 @@ TEST(detached)
 	end();
 }
 
-/* Nobody has pinned it. */
+/* The policy was not pinned, and its owner dies. */
 TEST(owner_dies)
 {
 	pid_t pid;
@@ -165,7 +166,7 @@ TEST(one_of_a_name)
 	CHECK_EQ(call(RAW_ECHO, 1, 3, NULL), MRPC_OK);
 	op_must_set("probe", "type=probe version=1", NULL);
 	policy_close(&other);
-	/* Native types have their names. */
+	/* The names of native types are taken. */
 	op_must_add("null", "", NULL);
 	policy_open(&other, "probe", "empty");
 	strcpy(policy_ops(&other)->name, "null");
@@ -174,7 +175,7 @@ TEST(one_of_a_name)
 	end();
 }
 
-/* What a policy may not say of itself. */
+/* Declarations that are not allowed. */
 TEST(bad_declarations)
 {
 	static const char *const fields[] = { ":tag", "test.Blob:", "9x:tag", "a..b:c" };
@@ -208,7 +209,7 @@ TEST(bad_declarations)
 	CHECK_EQ(policy_refused(&bad), -EINVAL);
 }
 
-/* A schema without a field: refused where it would be placed, naming both. */
+/* A field that the schema lacks is refused at placement; the error names both. */
 TEST(fields_that_are_not)
 {
 	struct policy next;
@@ -224,12 +225,12 @@ TEST(fields_that_are_not)
 	CHECK_EQ(op_add("probe", "service=test.Bulk", NULL, NULL), -EINVAL);
 	CHECK_STR(op_why, "'test.Blob:tagg' is no field of a message of test.Bulk");
 	policy_close(&probe);
-	/* Of the services in the scope, only those. */
+	/* Only the services in the scope matter. */
 	policy_begin(&probe, "stamp", "stamper");
 	CHECK_EQ(op_add("stamper", "service=test.Types", NULL, NULL), -EINVAL);
 	CHECK_STR(op_why, "'test.Blob:text' is no field of a message of test.Types");
 	op_must_add("stamper", "service=test.Bulk", NULL);
-	/* An update that wants more. */
+	/* An update that needs more fields. */
 	policy_open(&next, "stamp", "stamper");
 	strcpy(policy_ops(&next)->fields[1], "test.Blob:texts");
 	CHECK_EQ(policy_load(&next), 0);
@@ -239,7 +240,7 @@ TEST(fields_that_are_not)
 	end();
 }
 
-/* New programs of a policy that has datapaths: they do what those were made for, or nothing. */
+/* New programs for existing datapaths must fit what these were made for, or are refused. */
 TEST(attached_to_what_there_is)
 {
 	struct policy next;
@@ -293,7 +294,7 @@ TEST(updates_refused)
 
 static uint64_t stamps_sent[OBJECTS];
 
-/* One number, in both fields. */
+/* Checks that both fields have the same number. */
 static void check_stamp(const struct mrpc_cqe *cqe, const void *msg)
 {
 	const struct test_Blob *blob = msg;
@@ -327,8 +328,8 @@ static void open_stamp(struct policy *policy, uint64_t number, const struct poli
 }
 
 /*
- * A thousand replacements under load: nothing is lost or done twice, no call sees half a
- * policy, and the map stays.
+ * A thousand replacements under load. No call is lost or made twice, no call sees parts of two
+ * policies, and the map stays.
  */
 static void replaced(const char *how, unsigned int rounds)
 {
@@ -411,7 +412,7 @@ TEST_LIMIT(churn, 200)
 	end();
 }
 
-/* Slow work without end: thrown out, and the traffic recovers. */
+/* A policy that is slow all the time is evicted, and the traffic recovers. */
 TEST_LIMIT(too_slow, 200)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -437,7 +438,7 @@ TEST_LIMIT(too_slow, 200)
 	end();
 }
 
-/* Two policies and a native engine, in a row. */
+/* Two policies and a native engine, one after the other. */
 TEST(chained)
 {
 	struct policy stamp;

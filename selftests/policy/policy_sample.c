@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: bpf kmod/policy/kfunc */
 /*
- * The policy of bpf/ that looks on, and mrpc-sample, which prints what it sees.
+ * The policy of bpf/ that only observes, and mrpc-sample, which prints what it sees.
  */
 #include <signal.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static int count_sample(void *ctx, void *data, size_t size)
 	return 0;
 }
 
-/* How many calls were followed, at all four places. */
+/* Number of calls that were followed at all four places. */
 static unsigned int followed(struct ring_buffer *ring)
 {
 	unsigned int i;
@@ -70,7 +70,7 @@ TEST_LIMIT(sample, 200)
 	load_stop(&l);
 	ex_check_share(followed(ring), load_all(&l), 10);
 	CHECK_EQ(op_counter("sample", "lost"), 0);
-	/* Nobody reads: calls do not mind. */
+	/* Without a reader, calls are not affected. */
 	ex_set_u32("config", 0, 1);
 	for (i = 0; i < 2500 && !op_counter("sample", "lost"); i++)
 		CHECK_EQ(ex_call(RAW_ACK, 1, 3, NULL), MRPC_OK);
@@ -81,7 +81,7 @@ TEST_LIMIT(sample, 200)
 
 #define RING	"/sys/fs/bpf/mrpc-test-samples"
 
-/* A line of the reader that has this; it is in @line. */
+/* Reads up to a line that contains @what; it is in @line. */
 static void read_line(FILE *in, char *line, size_t size, const char *what)
 {
 	do

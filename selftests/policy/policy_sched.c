@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/policy/class_rank kmod/policy/rank kmod/egress */
 /*
- * Egress disciplines in eBPF: what they say goes first, what becomes of a domain that loses
- * its discipline, and those of bpf/: earliest, user_fair.
+ * Egress disciplines in eBPF: the order that they set, a domain that loses its discipline, and the
+ * disciplines of bpf/: earliest, user_fair.
  */
 #include <errno.h>
 #include <poll.h>
@@ -19,9 +19,9 @@
 
 static struct policy small, large;
 
-/* -- what leaves, and when ----------------------------------------------------------- */
+/* -- the order of sending ------------------------------------------------------------ */
 
-/* Of the messages that the server has got: their tags. */
+/* Tags of the messages that the server has got. */
 static uint32_t order[64];
 static unsigned int nr_order;
 
@@ -78,7 +78,7 @@ static void wave_begin(struct wave *w)
 	wave_connect(w);
 }
 
-/* Tag i is that of the connection i: a message of @len[i] bytes. */
+/* Sends the messages. Tag i is of connection i, with @len[i] bytes. */
 static void wave_send(struct wave *w, const uint32_t *len, const uint64_t *timeout_us)
 {
 	struct mrpc_sqe sqe;
@@ -119,7 +119,7 @@ static bool went(struct wave *w, const char *tags)
 	return op_egress_went("lo", conns, NR);
 }
 
-/* In the order of these connections they wait, as a dump shows them. */
+/* Do the connections wait in the order of @tags, as a dump shows them? */
 static bool wait_in_order(struct wave *w, const char *tags)
 {
 	struct op_queue all[32];
@@ -140,7 +140,7 @@ static void by_size(struct policy *policy, const char *which)
 
 /* -- a discipline comes, is replaced, and goes --------------------------------------- */
 
-/* The dump says what will be, and so it is; replaced, it is at once another order. */
+/* The dump predicts the order. A replaced discipline changes it at once. */
 static void ranks(const char *how)
 {
 	struct wave w;
@@ -162,7 +162,7 @@ static void ranks(const char *how)
 	CHECK(wait_in_order(&w, "2013"));
 	wave_end(&w);
 
-	/* To one of ours and back, with messages waiting. */
+	/* Changes to a native discipline and back, with messages waiting. */
 	wave_connect(&w);
 	wave_send(&w, lens, NULL);
 	op_must_egress(SET, "lo", "discipline=strict");
@@ -187,7 +187,7 @@ TEST(ranks_prio)
 	ranks("prio");
 }
 
-/* Inside a tenant it ranks, and tenants share as ever. */
+/* It ranks inside a tenant. Tenants share as usual. */
 TEST(ranks_inside_tenants)
 {
 	struct wave w;
@@ -203,7 +203,7 @@ TEST(ranks_inside_tenants)
 	end();
 }
 
-/* Without programs the highest priority is first: what waits is ordered so at once. */
+/* Without programs the highest priority is first. Waiting messages are reordered at once. */
 TEST(detached)
 {
 	struct policy next;
@@ -218,12 +218,12 @@ TEST(detached)
 	policy_close(&small);
 	CHECK(wait_in_order(&w, "3210"));
 	CHECK(op_egress_is("lo", "by_size"));
-	/* Other settings change; another domain does not get it. */
+	/* Other settings can be changed. Another domain cannot take the discipline. */
 	op_must_egress(SET, "lo", "chunk=8192");
 	CHECK_EQ(op_egress(SET, "", "discipline=by_size"), -ENOENT);
 	CHECK_STR(op_why, "policy 'by_size' has no program any more");
 	wave_end(&w);
-	/* It comes back to those that use it. */
+	/* The discipline works again in the domains that use it. */
 	wave_send(&w, lens, NULL);
 	by_size(&next, "large");
 	CHECK(wait_in_order(&w, "2013"));
@@ -234,7 +234,7 @@ TEST(detached)
 	end();
 }
 
-/* A domain that ends has no hold on its discipline. */
+/* A deleted domain no longer holds its discipline. */
 TEST(domain_deleted)
 {
 	struct wave w;
@@ -248,7 +248,7 @@ TEST(domain_deleted)
 	op_must_egress(SET, "lo", "discipline=fifo");
 	wave_end(&w);
 	policy_close(&small);
-	/* The name is free: an engine type may have it. */
+	/* The name is free: an engine type may take it. */
 	policy_open(&small, "probe", "empty");
 	strcpy(policy_ops(&small)->name, "by_size");
 	CHECK_EQ(policy_load(&small), 0);
@@ -259,7 +259,7 @@ TEST(domain_deleted)
 	end();
 }
 
-/* Who never lets a turn begin is not asked for ever. */
+/* A discipline that always asks for a new rank is not asked for ever. */
 TEST(never)
 {
 	struct policy never;
@@ -289,7 +289,7 @@ static uint64_t variable(const struct policy *policy, size_t index, const uint64
 	return all[index];
 }
 
-/* What is charged is what is sent, and a program that is slow is thrown out. */
+/* The bytes charged are the bytes sent. A slow program is evicted. */
 TEST(slow)
 {
 	static const uint64_t spins = 1000000;
@@ -322,7 +322,7 @@ TEST(slow)
 	end();
 }
 
-/* Replaced all the time, under load: nothing is lost. */
+/* Replaced all the time under load: no message is lost. */
 TEST(replaced_under_load)
 {
 	static struct load l;
@@ -349,7 +349,7 @@ TEST(replaced_under_load)
 	end();
 }
 
-/* -- what is refused ------------------------------------------------------------------- */
+/* -- refused programs ------------------------------------------------------------------ */
 
 TEST(refused)
 {
@@ -386,7 +386,7 @@ TEST(refused)
 	policy_close(&small);
 }
 
-/* -- those of bpf/ ------------------------------------------------------------------------ */
+/* -- disciplines of bpf/ ------------------------------------------------------------------ */
 
 static const uint64_t timeouts[NR] = { 0, 900000000, 100000000, 500000000 };
 
@@ -402,7 +402,7 @@ static void earliest(const char *how)
 	wave_send(&w, lens, timeouts);
 	CHECK(wait_in_order(&w, "2310"));
 	wave_end(&w);
-	/* Without one, by priority. */
+	/* Messages without a deadline go by priority. */
 	wave_send(&w, lens, NULL);
 	CHECK(wait_in_order(&w, "3210"));
 	wave_end(&w);
@@ -420,7 +420,7 @@ TEST(earliest_prio)
 	earliest("prio");
 }
 
-/* Of one connection of prio each message is ranked by itself. */
+/* Over prio each message of one connection is ranked by itself. */
 TEST(earliest_same_connection)
 {
 	static const uint32_t len[NR] = { 3000, 3000, 3000, 3000 };
@@ -435,7 +435,7 @@ TEST(earliest_same_connection)
 	policy_example(&ex, "earliest");
 	policy_start(&ex);
 	op_must_egress(SET, "lo", "discipline=earliest chunk=4096 limit=4096");
-	/* A machine that stands still has grants expire: once more. */
+	/* If a machine stops, grants expire. So there are several tries. */
 	for (i = 0; i < 10; i++) {
 		wave_send(&w, len, timeouts);
 		wave_end(&w);
@@ -448,8 +448,8 @@ TEST(earliest_same_connection)
 }
 
 /*
- * Three connections of one user, and one of another, which comes last; each has a message of
- * many chunks. Return: how many messages of the first had come when the other's had.
+ * Three connections of one user, and one of another user, which comes last. Each has a message of
+ * many chunks. Return: number of the first user's messages that came before the other's.
  */
 static unsigned int before_other(uint32_t weight)
 {

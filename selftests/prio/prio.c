@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio kmod/lib/prio */
 /*
- * The prio transport on links that lose, duplicate, reorder and end, between hosts, and
- * what urgent messages wait for.
+ * The prio transport between hosts on links that lose, duplicate, reorder and end, and the time
+ * that urgent messages wait.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -34,7 +34,7 @@ static void netem(const char *what)
 	bend_lo(qdisc);
 }
 
-/* Calls of all sizes, each of which must be answered, once, with its own content. */
+/* Calls of all sizes. Each must be answered once, with its own content. */
 static void all_sizes(const char *how, unsigned int nr)
 {
 	static const uint32_t sizes[] = { 1, 1000, 5000, 40000, 300000 };
@@ -77,7 +77,7 @@ TEST_LIMIT(everything, 240)
 	all_sizes("prio", 40);
 }
 
-/* Packets become smaller and larger while messages are on their way. */
+/* The MTU becomes smaller and larger while messages are on their way. */
 TEST_LIMIT(mtu, 180)
 {
 	static const unsigned int mtus[] = { 1500, 9000, 1280, 65536, 1400 };
@@ -97,7 +97,7 @@ TEST_LIMIT(mtu, 180)
 	raw_pair_end(&p);
 }
 
-/* The link ends: calls do, too, and connections can be made again when it is back. */
+/* The link ends, and calls end, too. When it is back, connections can be made again. */
 TEST_LIMIT(blackhole, 120)
 {
 	struct mrpc_sqe sqe;
@@ -123,7 +123,7 @@ TEST_LIMIT(blackhole, 120)
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	CHECK_EQ(cqe.status, MRPC_UNAVAILABLE);
 	CHECK(raw_now() - begin < 30 * RAW_S);
-	raw_expect(&qp, &cqe, MRPC_CQE_SENT, RAW_S);	/* nobody reads these blocks any more */
+	raw_expect(&qp, &cqe, MRPC_CQE_SENT, RAW_S);	/* these blocks are not needed any more */
 	conn = raw_connect(&p.c, p.addr);
 	CHECK(conn == -ETIMEDOUT || conn == -ECONNRESET);
 	netem("delay 0");
@@ -141,7 +141,7 @@ TEST_LIMIT(blackhole, 120)
 	raw_pair_end(&p);
 }
 
-/* Nobody is at the port: known at once, not after a time. */
+/* There is no listener at the port. That is known at once, without a timeout. */
 TEST(nobody)
 {
 	struct raw c = {};
@@ -157,7 +157,7 @@ TEST(nobody)
 	raw_close(&c);
 }
 
-/* An address that all of the host's are: replies come from the one that was asked. */
+/* A listener on all addresses of the host replies from the address that was asked. */
 TEST(any_address)
 {
 	struct mrpc_sqe sqe;
@@ -233,7 +233,7 @@ TEST_LIMIT(hosts6, 120)
 	between_hosts("prio:[" HOST_ADDR6 "]:7000");
 }
 
-/* -- what is urgent ----------------------------------------------------------------------- */
+/* -- urgent messages ---------------------------------------------------------------------- */
 
 static int by_size(const void *a, const void *b)
 {
@@ -246,14 +246,14 @@ static int by_size(const void *a, const void *b)
 #define CHUNK_NS	(16384 * 8 * 1000ULL / LINE_MBIT)
 #define CALLS		21
 #define URGENT		64		/* bytes of an urgent call */
-/* Two chunks, as packets in memory, and a few small ones. */
+/* Memory of two chunks as packets, and of a few small packets. */
 #define BELOW		(2 * 24576 + 4096)
 
 /**
  * struct urgency - urgent small calls beside large ones on the same connection
- * @idle: the median of such calls while there is nothing else, ns
- * @took: the median beside large ones
- * @below: what prio had below itself at most, bytes of memory
+ * @idle: median of such calls on an idle link, ns
+ * @took: median beside large calls
+ * @below: maximum of memory below prio, bytes
  */
 struct urgency {
 	uint64_t idle;
@@ -261,7 +261,7 @@ struct urgency {
 	int64_t below;
 };
 
-/* The median of @nr urgent calls, ns. @below: if more is below prio meanwhile */
+/* Makes @nr urgent calls. Return: median, ns. @below: raised to the maximum below prio */
 static uint64_t urgent_calls(unsigned int nr, int64_t *below)
 {
 	static uint64_t took[CALLS];
@@ -315,9 +315,9 @@ static struct urgency urgent_beside_bulk(const char *how, unsigned int nr)
 }
 
 /*
- * Half a second of line time is in a TCP connection's way. In prio's are the chunk that is being
- * sent, the one behind it, and what it meets on its way back: less than three chunks' time. A host
- * that has others to serve gets several attempts. A debug kernel does not keep the line busy.
+ * On a TCP connection an urgent call waits for half a second of line time. On prio it waits for the
+ * chunk being sent, the one behind it, and the packets on its way back: less than three chunks'
+ * time. A busy host gets several attempts. A debug kernel does not keep the line busy.
  */
 TEST_LIMIT(urgent, 240)
 {
@@ -340,8 +340,8 @@ TEST_LIMIT(urgent, 240)
 }
 
 /*
- * A device stands still for a while. What is below it does not keep others from being sent, and no
- * longer counts; but when it has left, no more is below than before, under load without a pause.
+ * A device stops for a while. Bytes below it do not block other messages, and no longer count. When
+ * they have left, no more is below than before, under load without a pause.
  */
 TEST_LIMIT(device_stands_still, 120)
 {
@@ -373,9 +373,9 @@ TEST_LIMIT(device_stands_still, 120)
 	raw_pair_end(&p);
 }
 
-/* -- what it tells --------------------------------------------------------------------------- */
+/* -- counters for operators ------------------------------------------------------------------ */
 
-/* Nothing is under way, so nothing is kept of it. */
+/* Nothing is under way, so no memory is held. */
 static bool becomes_idle(void)
 {
 	static const char *const names[] = {
@@ -400,10 +400,10 @@ static void read_drops(int64_t *drops)
 		drops[i] = op_transport("prio", MRPC_A_TRANSPORT_DROP, mrpc_prio_drop_name(i));
 }
 
-/* Why a packet is dropped that a stranger has made at random. */
+/* The reason for which a random packet of a stranger is dropped. */
 static unsigned int drop_of(const void *buf, size_t len)
 {
-	/* No head is longer than that of a packet with as many entries as one may have. */
+	/* No header is longer than that of a packet with the maximum of entries. */
 	size_t most = sizeof(struct mrpc_prio_hdr) +
 		      MRPC_PRIO_MAX_CONTROL * sizeof(struct mrpc_prio_entry);
 	struct mrpc_prio_packet packet;
@@ -417,8 +417,8 @@ static unsigned int drop_of(const void *buf, size_t len)
 }
 
 /*
- * A packet to which nothing is wrong but its sender and, mostly, a bit; perhaps followed by others,
- * which do not count then. Return: bytes of the datagram.
+ * Makes a packet that is right, except its sender and, mostly, one bit. Others may follow it, which
+ * do not count then. Return: bytes of the datagram.
  */
 static size_t nearly_right(uint8_t *buf)
 {
@@ -450,7 +450,7 @@ static size_t nearly_right(uint8_t *buf)
 	return len;
 }
 
-/* Waits until of each reason for which something is wanted exactly so many were dropped. */
+/* Waits until exactly @want packets were dropped, for each reason that is wanted. */
 static bool drops_become(const int64_t *want)
 {
 	uint64_t end = raw_now() + 10 * RAW_S * raw_patience();
@@ -470,7 +470,7 @@ static bool drops_become(const int64_t *want)
 	return false;
 }
 
-/* Anything, beginning like a packet or not, does nothing to those who have connections. */
+/* Random packets, with or without a valid beginning, do not affect existing connections. */
 TEST_LIMIT(garbage, 120)
 {
 	struct sockaddr_in sin = { .sin_family = AF_INET };
@@ -481,7 +481,7 @@ TEST_LIMIT(garbage, 120)
 
 	raw_pair(&p, "prio", 1);
 	read_drops(want);
-	/* Of these reasons the connection's own packets are dropped, too. */
+	/* The connection's own packets are dropped for these reasons, too. */
 	for (i = MRPC_PRIO_DROP_TOKEN; i < MRPC_PRIO_NR_DROPS; i++)
 		if (i != MRPC_PRIO_DROP_COOKIE)
 			want[i] = -1;
@@ -508,7 +508,7 @@ TEST_LIMIT(garbage, 120)
 			len = nearly_right(buf);
 		sendto(fd, buf, len, 0, (void *)&sin, sizeof(sin));
 		want[drop_of(buf, len)]++;
-		/* Fewer than lo would hold back. */
+		/* Fewer packets than lo would hold back. */
 		if (i % 250 == 249)
 			CHECK(drops_become(want));
 	}
@@ -523,7 +523,7 @@ TEST_LIMIT(garbage, 120)
 
 /* -- counters and gauges ---------------------------------------------------------------------- */
 
-/* @nr calls or some more, of @len bytes each, have come to their end. */
+/* Makes @nr calls or some more, of @len bytes each. */
 static void calls(uint32_t len, unsigned int nr)
 {
 	memset(&l, 0, sizeof(l));
@@ -534,12 +534,12 @@ static void calls(uint32_t len, unsigned int nr)
 	CHECK_EQ(load_failed(&l), 0);
 }
 
-/* A namespace's counters grow with its calls, and are kept when its last port is closed. */
+/* A namespace's counters grow with its calls. They stay when its last port is closed. */
 TEST_LIMIT(counters, 120)
 {
 	int64_t bytes, packets, acks, grants, joined;
 
-	/* Not there before somebody uses it. */
+	/* The counters do not exist before prio is used in the namespace. */
 	CHECK(gauge("peers") == -1 || gauge_becomes("peers", 0, 30000));
 	raw_pair(&p, "prio", 2);
 	CHECK_EQ(gauge("peers"), 2);
@@ -549,7 +549,7 @@ TEST_LIMIT(counters, 120)
 	acks = counter("acks");
 	grants = counter("grants");
 	calls(300000, 20);
-	/* There and back. */
+	/* The bytes go in both directions. */
 	CHECK(counter("data_bytes") - bytes >= 2 * 20 * 300000);
 	CHECK(counter("packets") - packets >= 2 * 20);
 	CHECK(counter("acks") > acks);
@@ -596,7 +596,7 @@ static void check_text(const char *path, const char *text)
 	CHECK_MSG(!strcmp(got, text), "%s is '%s', not '%s'", path, got, text);
 }
 
-/* What is set holds at once, where there are connections already, too. */
+/* A setting applies at once, also to existing connections. */
 TEST(settings)
 {
 	raw_pair(&p, "prio", 1);
@@ -619,7 +619,7 @@ TEST(settings)
 	raw_pair_end(&p);
 }
 
-/* What does not fit the others, or is no value at all, changes nothing. */
+/* An invalid value, or one that does not fit the others, changes nothing. */
 TEST(settings_that_do_not_fit)
 {
 	static const char *const bad[][2] = {
@@ -648,7 +648,7 @@ TEST(settings_that_do_not_fit)
 	raw_pair_end(&p);
 }
 
-/* What is kept because packets were lost is given back when they have come. */
+/* Memory held because of lost packets is freed when they have come. */
 TEST_LIMIT(losses_leave_nothing, 240)
 {
 	int64_t resends, resent;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio/link kmod/lib/prio/control */
 /*
- * The transport prio tells a peer that a connection has ended. Who makes connections only to
- * have them ended, and never takes that, has no more kept for it than it may.
+ * The transport prio tells a peer that a connection has ended. A peer makes connections only to
+ * have them ended, and never takes that message. The memory held for it is bounded.
  */
 #include <stdlib.h>
 
@@ -15,7 +15,7 @@
 #define OF_ALL	4096U	/* all peers together; each has a few more */
 #define FEW	4U
 #define PEERS	(OF_ALL / OF_ONE)
-#define GARBAGE	64	/* bytes of a message that is none */
+#define GARBAGE	64	/* bytes of an invalid message */
 #define AT_ONCE	20
 
 static struct raw_server srv;
@@ -26,7 +26,7 @@ static void restore_settings(void)
 	raw_file_write(PARAMETER("silence"), "3000000");
 }
 
-/* Connections of which the first word is the last. */
+/* Makes connections that end with their first message. */
 static void break_off(struct stranger *s, unsigned int nr)
 {
 	static const u8 message[GARBAGE] = "garbage";
@@ -45,7 +45,7 @@ static void break_off(struct stranger *s, unsigned int nr)
 	}
 }
 
-/* It has seen each end, and lives. */
+/* The peer acknowledges each end, and answers PINGs. */
 static void sees_all(const struct stranger *s)
 {
 	const struct mrpc_prio_note pong = { .op = MRPC_PRIO_PONG };
@@ -75,7 +75,7 @@ TEST_LIMIT(not_taken, 240)
 	break_off(&peers[PEERS], AT_ONCE);
 	CHECK(gauge_becomes("messages_out", OF_ALL + FEW, 10000));
 
-	/* Nor is it kept for ever. */
+	/* The messages are not kept for ever. */
 	for (i = 1; i <= PEERS; i++)
 		stranger_close(&peers[i]);
 	CHECK(raw_file_write(PARAMETER("silence"), "1000000"));
@@ -84,7 +84,7 @@ TEST_LIMIT(not_taken, 240)
 		raw_sleep(10 * RAW_MS);
 	}
 	CHECK_EQ(gauge("messages_out"), 0);
-	/* The count is of those that are there. */
+	/* Only existing messages count. */
 	stranger_associate(&peers[0]);
 	peers[0].msg = 0;
 	break_off(&peers[0], AT_ONCE);

@@ -108,7 +108,7 @@ static bool binds(unsigned int port)
 	return !ret;
 }
 
-/* A listener and its connections have ended: their port is anybody's. */
+/* A listener and its connections have ended: any user can have their port. */
 TEST(port_is_free)
 {
 	uint64_t begin;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio/packet kmod/transports/prio/in kmod/lib/prio/wire */
 /*
- * What packets of the transport prio look like to the network: their DSCP and ECN, the priority
- * that queueing disciplines see, and how much of a message is in one; and what checksums of its own
- * find.
+ * Packets of the transport prio on the network: their DSCP and ECN, the priority that queueing
+ * disciplines see, and how much of a message one packet has. Also the checksums of prio.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -17,11 +16,11 @@
 #include "sniff.h"
 
 #define DSCPS		"8,8,0,0,16,24,32,48"
-#define APART		"10,11,12,13,14,15,17,18"	/* each network priority is another one */
+#define APART		"10,11,12,13,14,15,17,18"	/* one for each network priority */
 #define PRIORITIES	"2,2,0,0,0,6,6,7"
 #define ECT_0		2
 #define CHUNK		16384U
-#define SERVERS		4	/* addresses of one: each is another peer */
+#define SERVERS		4	/* addresses of one server: each is another peer */
 #define BANDS		16
 #define ALL_BUT_MEDIUM	0xdfU	/* network priorities, as bits */
 
@@ -31,7 +30,7 @@ static struct load loads[SERVERS];
 static int conns[SERVERS];
 static int eye;
 
-/* What has left: datagrams by network priority, and bytes of messages in the largest packet. */
+/* Packets that have left: datagrams by network priority, and payload of the largest packet. */
 static struct seen {
 	u64 datagrams[MRPC_PRIO_CLASSES];
 	u32 most;
@@ -70,7 +69,7 @@ static void text_is(const char *path, const char *text)
 	CHECK_STR(line, text);
 }
 
-/* A server on lo of a new namespace, where nobody else sends. */
+/* A server on lo of a new namespace, where nothing else sends. */
 static void serve(unsigned int mtu)
 {
 	CHECK_SYS(unshare(CLONE_NEWNET));
@@ -131,7 +130,7 @@ static void calls(u32 len, unsigned int nr)
 	}
 }
 
-/* The network priority that a packet should have by the protocol; -1: what was granted. */
+/* Network priority that a packet should have by the protocol; -1: the granted one. */
 static int class_of(const struct sniffed *s)
 {
 	const struct mrpc_prio_packet *p = &s->first;
@@ -152,7 +151,7 @@ static void see_grants(const struct sniffed *s)
 			granted |= 1 << s->notes[i].class;
 }
 
-/* Its DSCP is that of a class that was granted; several may have the same. Return: such a class */
+/* Finds a granted class with the packet's DSCP; several may have the same. Return: that class */
 static int scheduled_class(const struct sniffed *s)
 {
 	unsigned int i;
@@ -184,7 +183,7 @@ static void look_at(const struct sniffed *s, u32 chunk)
 		seen.most = payload;
 }
 
-/* Everything that has left since the last look. */
+/* Handles all packets that have left since the last look. */
 static void look(u32 chunk)
 {
 	struct sniffed s;
@@ -195,7 +194,7 @@ static void look(u32 chunk)
 			look_at(&s, chunk);
 }
 
-/* Another DSCP for each network priority from now on. */
+/* Sets a different DSCP for each network priority from now on. */
 static void tell_apart(void)
 {
 	struct sniffed s;
@@ -212,7 +211,7 @@ static void tell_apart(void)
 
 /* -- DSCP and ECN -------------------------------------------------------------------------- */
 
-/* A message of each size, whose network priority is known; then scheduled bytes. */
+/* A message of each size with a known network priority; then scheduled bytes. */
 static void each_class(u32 mtu)
 {
 	static const struct {
@@ -226,7 +225,7 @@ static void each_class(u32 mtu)
 	for (i = 0; i < 3; i++) {
 		calls(sizes[i].len, 5);
 		look(CHUNK);
-		/* Requests and replies, and nothing else. */
+		/* Requests and replies only. */
 		CHECK(seen.datagrams[sizes[i].class] >= 10);
 		for (k = 0; k < MRPC_PRIO_CONTROL_CLASS; k++)
 			CHECK_MSG(k == (unsigned int)sizes[i].class || !seen.datagrams[k],
@@ -236,7 +235,7 @@ static void each_class(u32 mtu)
 	calls(1 << 20, 2);
 	look(CHUNK);
 	CHECK(seen.datagrams[4]);
-	CHECK_EQ(granted, 1 << 3);	/* nobody else sends, so it is the first of all */
+	CHECK_EQ(granted, 1 << 3);	/* there is no other sender, so it is the first of all */
 	CHECK(seen.datagrams[3] >= 2 * 2 * (1 << 20) / mtu * 3 / 4);
 	CHECK_EQ(seen.most, CHUNK);
 }
@@ -258,7 +257,7 @@ TEST(classes6)
 	end();
 }
 
-/* What is set holds at once. Large messages to several peers are granted in four classes. */
+/* A setting applies at once. Large messages to several peers are granted in four classes. */
 TEST(set_dscp)
 {
 	unsigned int i, all = 0;
@@ -272,7 +271,7 @@ TEST(set_dscp)
 		load_start(&loads[i], &c, conns[i], 2);
 	}
 	until = raw_now() + 10 * RAW_S * raw_patience();
-	/* Not until none is left: one processor may send as fast as it looks. */
+	/* Does not wait until none is left: one processor may send as fast as it looks. */
 	memset(&seen, 0, sizeof(seen));
 	do {
 		CHECK_MSG(raw_now() < until, "classes %x were seen, not all of %x", all,
@@ -307,7 +306,7 @@ static void chunks(u32 mtu, u32 chunk)
 		  seen.most);
 }
 
-/* No packet has more of a message than a chunk, however it is cut, or not. */
+/* No packet has more of a message than a chunk, segmented or not. */
 TEST(chunk)
 {
 	static const u32 mtus[] = { 1500, 9000, 65536 };
@@ -318,7 +317,7 @@ TEST(chunk)
 	look(CHUNK);
 	for (i = 0; i < 3; i++) {
 		host_sh("ip link set lo mtu %u", mtus[i]);
-		calls(300000, 1);	/* until that is known */
+		calls(300000, 1);	/* until the MTU is known */
 		look(CHUNK);
 		chunks(mtus[i], 4096);
 		chunks(mtus[i], 16384);
@@ -328,7 +327,7 @@ TEST(chunk)
 
 /* -- packet priority ------------------------------------------------------------------------- */
 
-/* Packets that each band of the discipline prio has sent. */
+/* Number of packets that each band of the qdisc prio has sent. */
 static void read_bands(u64 *bands)
 {
 	unsigned long long bytes, packets;
@@ -348,8 +347,8 @@ static void read_bands(u64 *bands)
 }
 
 /*
- * Calls of all sizes, by a discipline that has a band for each packet priority: in it is what has
- * one of the network priorities of which @text says that.
+ * Makes calls of all sizes over a qdisc with a band for each packet priority. Each band must have
+ * the packets of the network priorities that @text assigns to it.
  */
 static void bands_are(const char *text)
 {
@@ -410,9 +409,9 @@ TEST(skb_priority6)
 /* -- checksums ------------------------------------------------------------------------------- */
 
 /*
- * Bits change on the way, and UDP's checksums with them, as where somebody on the way makes these
- * anew: prio's own find it. Nothing wrong comes, and nothing is missing. (By IPv6: all of 127.0.0.0/8
- * is here, and who answers a packet that seems to come from there would tell us of a lost peer.)
+ * Bits change on the way, and UDP's checksums with them, as if a router computed these anew. prio's
+ * own checksums find it. No wrong byte arrives, and none is missing. (Over IPv6: all of 127.0.0.0/8
+ * is this host. A spoofed packet from there would be answered with a RESET for a lost peer.)
  */
 TEST_LIMIT(checksums, 180)
 {

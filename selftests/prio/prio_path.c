@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio/out kmod/lib/prio/path */
 /*
- * The transport prio by a router, beyond which the way is worse than the client's own link shows:
- * packets must be smaller, or fewer, and the router says so or does not.
+ * The transport prio through a router. Beyond it the path is worse than the client's own link:
+ * packets must be smaller, or fewer. The router reports that or does not.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static struct raw c;
 static struct load l;
 static int eye;
 
-/* What the server's host has counted, when it was asked; it ends if @end is set. */
+/* Counters of the server's host, read on request. The host ends when @end is set. */
 static struct shared {
 	bool end;
 	int64_t shrinks;
@@ -66,7 +66,7 @@ static void ask_server(void)
 	host_wait(&h);
 }
 
-/* The link "veth0" of a namespace to the router, by which is the way to all others. */
+/* Makes the link "veth0" of a namespace to the router, as the way to all other hosts. */
 static void lay_link(pid_t pid, const char *dev, unsigned int net)
 {
 	host_sh("nsenter -t %d -n sh -c 'ip link add %s type veth peer name veth0 netns %d; "
@@ -120,7 +120,7 @@ static void end(void)
 
 /* -- packets that are too large ---------------------------------------------------------------- */
 
-/* The router's ways to both sides take packets of so many bytes; 0: as its links. */
+/* Limits the MTU of the router's routes to both sides; 0: that of its links. */
 static void narrow(unsigned int mtu)
 {
 	static const char *const dev[] = { "left", "right" };
@@ -138,14 +138,14 @@ static void narrow(unsigned int mtu)
 	}
 }
 
-/* What the router itself has to say does not leave it; what it forwards does. */
+/* Drops the router's own messages, but not those that it forwards. */
 static void mute(void)
 {
 	host_sh("nsenter -t %d -n sh -c 'ip rule add pref 10 iif lo blackhole; "
 		"ip -6 rule add pref 10 iif lo blackhole'", router.pid);
 }
 
-/* Both ends forget soon what they were told of the way. */
+/* Makes an end soon forget what it was told of the path. */
 static void forgetful(pid_t pid)
 {
 	host_sh("nsenter -t %d -n sh -c 'for i in 4 6; do "
@@ -164,7 +164,7 @@ static u32 largest(void)
 	return most;
 }
 
-/* Calls until the largest packets of some of them in a row are of @from to @to bytes. */
+/* Calls until the largest packets of some calls in a row are of @from to @to bytes. */
 static void largest_becomes(u32 from, u32 to)
 {
 	uint64_t until = raw_now() + 15 * RAW_S * raw_patience();
@@ -197,7 +197,7 @@ static void told(const char *addr)
 	end();
 }
 
-/* The router says that packets are too large: they become smaller at once, and larger again. */
+/* The router reports that packets are too large. They become smaller at once, and larger again. */
 TEST(told_too_large)
 {
 	told("prio:" SERVER ":7000");
@@ -223,7 +223,7 @@ static void not_told(const char *addr)
 	     (long long)counter("shrinks"), (long long)server->shrinks);
 	CHECK(counter("shrinks") >= 1);
 	CHECK(server->shrinks >= 1);
-	/* Once more when the way changes; else after ten minutes. */
+	/* It tries again when the path changes; otherwise after ten minutes. */
 	narrow(0);
 	CHECK(load_more(&l, 10, 30000));
 	CHECK(largest() <= 1280);
@@ -232,7 +232,7 @@ static void not_told(const char *addr)
 	end();
 }
 
-/* Nobody says so: that is found by what is lost. */
+/* The router does not report it. Losses show it. */
 TEST(not_told_too_large)
 {
 	not_told("prio:" SERVER ":7000");
@@ -252,8 +252,8 @@ static void restore_settings(void)
 }
 
 /*
- * What is counted are bytes, not times: so timers are slow, that a machine that stands still for a
- * while does not repeat what is only late. Trains of segments end before the router.
+ * The test counts bytes, not times. Timers are slow, so that a machine that stops for a while does
+ * not repeat packets that are only late. Trains of segments are split before the router.
  */
 static void begin_slow(void)
 {
@@ -269,7 +269,7 @@ static void begin_slow(void)
 	l.ack = true;
 }
 
-/* The router sends to the server with a tenth of that, and keeps @limit bytes, as @queue does. */
+/* Makes the router send to the server at 10 Mbit/s. It keeps @limit bytes, in @queue. */
 static void slow_down(unsigned int limit, const char *queue)
 {
 	host_sh("nsenter -t %d -n sh -c 'tc qdisc del dev right root 2>/dev/null; "
@@ -277,7 +277,7 @@ static void slow_down(unsigned int limit, const char *queue)
 		"tc qdisc add dev right parent 1:1 handle 2: %s'", router.pid, limit, queue);
 }
 
-/* What the router drops for want of room is sent again, and little else. */
+/* Packets that the router drops for lack of room are sent again, and little else is. */
 TEST(rate)
 {
 	uint64_t dropped, again;
@@ -295,7 +295,7 @@ TEST(rate)
 	CHECK(dropped > 65536);
 	CHECK(again >= dropped / 2);
 	CHECK(again <= dropped * 3 / 2);
-	/* What is sent again in vain is dropped, too: more gets through than not. */
+	/* Repeats in vain are dropped, too. More gets through than is dropped. */
 	CHECK(dropped < load_all(&l) * l.len);
 	end();
 }
@@ -304,7 +304,7 @@ TEST(rate)
 
 #define SAMPLES	16
 
-/* CONTROL packets that have come and say that congestion was experienced, since the last look. */
+/* Number of CONTROL packets since the last look that report congestion. */
 static unsigned int echoes(void)
 {
 	unsigned int nr = 0;
@@ -316,14 +316,14 @@ static unsigned int echoes(void)
 	return nr;
 }
 
-/* Calls under way by a router with such a queue. Return: bytes that it has, on average */
+/* Makes calls through a router with such a queue. Return: bytes in the queue, on average */
 static uint64_t congest(const char *queue, int64_t *marks, unsigned int *told)
 {
 	uint64_t backlog = 0, dropped;
 	unsigned int i;
 
 	slow_down(131072, queue);
-	CHECK(load_more(&l, 5, 60000));	/* until ends have heard of it */
+	CHECK(load_more(&l, 5, 60000));	/* until the ends know of it */
 	ask_server();
 	*marks = server->marks;
 	dropped = host_queue(router.pid, "right", "tbf").dropped;
@@ -343,7 +343,7 @@ static uint64_t congest(const char *queue, int64_t *marks, unsigned int *told)
 	return backlog;
 }
 
-/* Who is told of a queue before it is full makes it shorter. */
+/* If the queue marks packets before it is full, the sender makes it shorter. */
 TEST(marks)
 {
 	uint64_t waits, waits_marked;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio/peers kmod/transports/prio/port kmod/lib/prio/peer */
 /*
- * Many peers of the prio transport: what one takes that has nothing to say, that all of them
- * are forgotten, and that those who have restarted are known anew.
+ * Many peers of the prio transport: the memory of an idle peer, forgetting all peers, and new
+ * associations with peers that have restarted.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -20,9 +20,9 @@
 #define OTHERS	300
 
 static struct raw_pair p;
-static struct stranger all;	/* each of them is an address of lo */
+static struct stranger all;	/* each stranger is an address of lo */
 
-/* One end that will say nothing more. */
+/* Makes an association with a stranger that then stays silent. */
 static void associate(unsigned int i)
 {
 	struct stranger one = all;
@@ -32,7 +32,7 @@ static void associate(unsigned int i)
 	stranger_associate(&one);
 }
 
-/* An idle peer is its object, and its place among the others. */
+/* An idle peer takes the memory of its object, and its place in the hash table. */
 TEST_LIMIT(idle, 200)
 {
 	long long before, took;
@@ -41,7 +41,7 @@ TEST_LIMIT(idle, 200)
 
 	raw_pair(&p, "prio", 1);
 	stranger_new(&all, AF_INET, p.srv.s.port);
-	for (i = 0; i < 100; i++)	/* what is made once */
+	for (i = 0; i < 100; i++)	/* allocations that are made once */
 		associate(i);
 	peers = gauge("peers");
 	before = raw_meminfo("Slab");
@@ -52,21 +52,21 @@ TEST_LIMIT(idle, 200)
 	CHECK_EQ(gauge("gap_maps"), 0);
 	NOTE("%u idle peers take %lld bytes of slabs, %lld each", PEERS, took, took / PEERS);
 	CHECK(took / PEERS <= 1024 || raw_scale() > 1);	/* a debug kernel adds red zones */
-	/* Those that have a connection do not notice. */
+	/* Peers with a connection do not notice. */
 	CHECK_EQ(gauge("links"), 2);
 	stranger_close(&all);
 	raw_pair_end(&p);
 	raw_must_unload("mrpc_prio");
 }
 
-/* -- who has left a gap ------------------------------------------------------------------- */
+/* -- peers that have left a gap ----------------------------------------------------------- */
 
 #define EACH	100U		/* bytes of the first datagram of two */
 #define BYTES	200U		/* of the Blob in a call */
 
 static struct stranger each[PEERS];
 
-/* An association, a connection over it, and nothing under way any more. */
+/* Makes an association and a connection over it. Nothing is under way afterwards. */
 static void meet(unsigned int i)
 {
 	struct mrpc_prio_note ack = { .op = MRPC_PRIO_ACK };
@@ -80,7 +80,7 @@ static void meet(unsigned int i)
 	stranger_say(s, &ack);
 }
 
-/* One of the two datagrams of the peer's only call. */
+/* Sends one of the two datagrams of the peer's only call. */
 static void send_half(struct stranger *s, bool second)
 {
 	static u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 512];
@@ -105,7 +105,7 @@ static void send_half(struct stranger *s, bool second)
 	stranger_send(s, &t, true);
 }
 
-/* It has forgotten everything, and says so; the others have the same socket. */
+/* The peer forgets everything, and says so. The other peers use the same socket. */
 static void forget(const struct stranger *s)
 {
 	struct stranger one = *s;
@@ -114,7 +114,7 @@ static void forget(const struct stranger *s)
 	stranger_leave(&one);
 }
 
-/* However many peers do not answer, all of them together are asked for little. */
+/* Many peers do not answer. All of them together are asked for little. */
 static void check_asks(void)
 {
 	uint64_t begin, us;
@@ -131,8 +131,8 @@ static void check_asks(void)
 }
 
 /*
- * As many peers as may be have each lost the first packet of a call: each has a gap map, which goes
- * when the packet has come, or the peer has gone. What the endpoint counts is what there is.
+ * The maximum number of peers have each lost the first packet of a call. Each has a gap map. The
+ * map is freed when the packet comes, or the peer goes. The endpoint's count is right.
  */
 TEST_LIMIT(gaps, 400)
 {
@@ -143,7 +143,7 @@ TEST_LIMIT(gaps, 400)
 	raw_open(&p.c, 1 << 20, 1 << 20);
 	p.srv.keepalive_us = RAW_HOUR_US;
 	raw_pair_start(&p, "prio", 2);
-	/* They do not answer who asks whether they live. */
+	/* The strangers do not answer PINGs. */
 	CHECK(raw_file_write(PARAMETER("silence"), "600000000"));
 	stranger_new(&all, AF_INET, p.srv.s.port);
 	for (i = 0; i < PEERS; i++)
@@ -158,7 +158,7 @@ TEST_LIMIT(gaps, 400)
 	check_asks();
 	until = raw_now() + 30 * RAW_S * raw_patience();
 	for (rounds = 0; gauge("gap_maps") && raw_now() < until; rounds++) {
-		/* A socket that is full loses some: a peer that lives would be asked again. */
+		/* A full socket loses some packets; a live peer would be asked again. */
 		for (i = 0; i < PEERS; i++)
 			if (i % 2)
 				send_half(&each[i], false);
@@ -181,7 +181,7 @@ TEST_LIMIT(gaps, 400)
 	raw_must_unload("mrpc_prio");
 }
 
-/* The peers of a port that is closed go with it, be they many; others stay, and those of others. */
+/* The peers of a closed port go with it, even if they are many. Those of other ports stay. */
 TEST_LIMIT(closed_port, 120)
 {
 	static struct raw_server closed;
@@ -213,7 +213,7 @@ TEST_LIMIT(closed_port, 120)
 	raw_must_unload("mrpc_prio");
 }
 
-/* So are those of a port that nobody uses any more, whoever comes and goes at others all the time. */
+/* The same for an unused port, while peers come and go at other ports all the time. */
 TEST_LIMIT(closed_port_beside_others, 120)
 {
 	static struct raw_server closed;
@@ -241,7 +241,7 @@ TEST_LIMIT(closed_port_beside_others, 120)
 	raw_must_unload("mrpc_prio");
 }
 
-/* One session that listens at so many ports. */
+/* One session that listens at many ports. */
 static struct raw_server servers;
 
 static void servers_start(unsigned int port)
@@ -258,7 +258,7 @@ static void servers_start(unsigned int port)
 	}
 }
 
-/* A connection to each, and its end. Return: how many there were */
+/* Connects to each, and disconnects. Return: number of connections made */
 static unsigned int servers_are_there(struct raw *c, unsigned int port)
 {
 	unsigned int i, there = 0;
@@ -278,7 +278,7 @@ static unsigned int servers_are_there(struct raw *c, unsigned int port)
 	return there;
 }
 
-/* Who has restarted while nobody was connected is known anew, also by a client that is busy. */
+/* A server that restarted without connections is found again, also by a busy client. */
 TEST_LIMIT(restarted_beside_load, 120)
 {
 	static struct load l;
@@ -294,7 +294,7 @@ TEST_LIMIT(restarted_beside_load, 120)
 	servers_start(port);
 	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);
 	raw_server_stop(&servers);
-	/* Their peers go with their ports; the client has its own for a minute. */
+	/* The servers' peers go with their ports. The client keeps its own for a minute. */
 	CHECK(gauge_becomes("peers", peers + SERVERS, 20000));
 	servers_start(port);
 	CHECK_EQ(servers_are_there(&p.c, port), SERVERS);

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio/in kmod/call/receive_staged kmod/lib/prio/rx */
 /*
- * Packets that wait at a receiver of the transport prio have bounds in memory: of a connection, of
- * each message that was accepted, and of a namespace. What an honest sender needs they leave him,
- * and what a dishonest one can take they are.
+ * Packets that wait at a receiver of the transport prio have bounds in memory: per connection, per
+ * accepted message, and per namespace. An honest sender gets what it needs. A dishonest one gets no
+ * more than the bounds.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@
 #define PLACING		(4 * MIB)	/* of a message */
 #define STAGED_ALL	(256 * MIB)	/* of a namespace */
 #define STAGED_FEW	(256 * KIB)	/* of a message or a connection, when that is used up */
-#define PACKET		(96 * KIB)	/* the memory of any packet here, and more */
+#define PACKET		(96 * KIB)	/* more than the memory of any packet here */
 
 #define HEAP		(40U << 20)
 
@@ -67,7 +67,7 @@ static void end(void)
 
 /* -- heads that are large -------------------------------------------------------------------- */
 
-/* A text of @len bytes with its end, which is in a message's head. */
+/* A text of @len bytes, its NUL included; texts are in a message's head. */
 static char *text_of(u32 len)
 {
 	char *text = malloc(len);
@@ -78,7 +78,7 @@ static char *text_of(u32 len)
 	return text;
 }
 
-/* A call that is all head, and more than may wait on a connection. */
+/* A call that is all head, larger than what may wait on a connection. */
 TEST_LIMIT(large_head, 120)
 {
 	static const u32 sizes[] = { 10 << 20, (16 << 20) - 4096, 1 << 20, 130000 };
@@ -103,7 +103,7 @@ TEST_LIMIT(large_head, 120)
 	end();
 }
 
-/* Many at once: none of them keeps all others from being complete. */
+/* Many at once: no call prevents all others from completing. */
 static void heads(u32 len, unsigned int nr)
 {
 	struct load l = { .text = text_of(len) };
@@ -133,17 +133,17 @@ TEST_LIMIT(several_heads, 240)
 #define BYTES		130000U		/* in the Blob of a call, all of which is unscheduled */
 #define LARGE		(1U << 20)	/* in the head of another one */
 #define UNSCHEDULED	(128U << 10)
-#define LOOKED_AT	66		/* datagrams of it until it has been looked at */
+#define LOOKED_AT	66		/* datagrams of it until it is accepted */
 
 static struct call {
 	u8 message[sizeof(struct mrpc_wire_hdr) + LARGE + 512];
 	struct mrpc_prio_packet p;
-	u32 at;			/* what has been sent */
+	u32 at;			/* bytes sent */
 } calls[16];
 
 static void meet(void)
 {
-	/* It does not answer who asks whether it lives. */
+	/* The stranger does not answer PINGs. */
 	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
 	stranger_new(&s, AF_INET, srv.s.port);
 	stranger_meet(&s);
@@ -156,7 +156,7 @@ static void leave(void)
 	CHECK_EQ(gauge("messages_in"), 0);
 }
 
-/* @text: NULL: with BYTES instead */
+/* @text: NULL: the call has BYTES instead */
 static void call_new(struct call *call, u64 tag, const char *text)
 {
 	struct mrpc_msg_len len;
@@ -183,7 +183,7 @@ static void say_end(void)
 	stranger_send(&s, &t, true);
 }
 
-/* The next @len bytes at most of a call, as a datagram of the train. */
+/* Puts the next bytes of a call, at most @len, into the train as a datagram. */
 static void put(struct call *call, u32 len)
 {
 	call->p.offset = call->at;
@@ -192,7 +192,7 @@ static void put(struct call *call, u32 len)
 	call->at += call->p.len;
 }
 
-/* All up to the byte @to, as it should be. */
+/* Sends all bytes of a call before @to, correctly. */
 static void send_to(struct call *call, u32 to)
 {
 	while (call->at < to) {
@@ -203,8 +203,8 @@ static void send_to(struct call *call, u32 to)
 }
 
 /*
- * @nr datagrams of @len bytes each as one packet, in turn of each of @of calls: each of these has
- * its own reference to it, or its own copy.
+ * Sends @nr datagrams of @len bytes as one packet, in turn for each of @of calls. Each call has its
+ * own reference to the packet, or its own copy.
  */
 static void in_turn(unsigned int of, unsigned int nr, u32 len)
 {
@@ -217,8 +217,8 @@ static void in_turn(unsigned int of, unsigned int nr, u32 len)
 }
 
 /*
- * Calls that have been accepted, of which nothing waits; the last may be so in a moment. One at a
- * time: where little may wait, bytes of two are too many.
+ * Makes accepted calls of which no bytes wait, the last possibly a moment later. It sends one at a
+ * time: where little may wait, the bytes of two calls are too many.
  */
 static void accepted(unsigned int nr)
 {
@@ -232,7 +232,7 @@ static void accepted(unsigned int nr)
 	}
 }
 
-/* They come, whatever was sent of them, if all of it is sent often enough. */
+/* The calls complete if all of each is sent often enough. */
 static void complete(unsigned int nr)
 {
 	uint64_t until = raw_now() + 20 * RAW_S * raw_patience();
@@ -252,7 +252,7 @@ static void complete(unsigned int nr)
 #define CRUMBS		128		/* packets of one byte in a datagram */
 #define NR_CRUMBLED	8
 
-/* Packets of one byte are placed for the memory that they take, not for what they bring. */
+/* Packets of one byte are placed because of their memory, not because of their bytes. */
 TEST_LIMIT(crumbs, 240)
 {
 	int64_t most = 0, now;
@@ -268,16 +268,16 @@ TEST_LIMIT(crumbs, 240)
 		most = now > most ? now : most;
 	}
 	NOTE("at most %lld KiB waited, %lld in the end", (long long)(most / KIB), (long long)now);
-	CHECK(most < NR_CRUMBLED * PLACING / 4);	/* its owner may be late */
+	CHECK(most < NR_CRUMBLED * PLACING / 4);	/* the claim owner may be late */
 	complete(NR_CRUMBLED);
 	leave();
 	end();
 }
 
-#define NR_HELD		10		/* messages of a connection that nobody can look at */
+#define NR_HELD		10		/* messages of a connection that cannot be accepted */
 #define REFERENCES	120		/* to one packet: more than 8 MiB together */
 
-/* A connection that has all that it can get. A packet's memory counts for each message in it. */
+/* Fills a connection's memory. The memory of a packet counts for each message in it. */
 static void fill(void)
 {
 	unsigned int i;
@@ -302,13 +302,13 @@ TEST_LIMIT(of_a_connection, 120)
 	CHECK(gauge("staged") > STAGED);
 	CHECK(gauge("staged") < STAGED + PLACING + 2 * PACKET);
 	CHECK(op_transport("prio", MRPC_A_TRANSPORT_DROP, "memory") > drops);
-	/* One of them at a time gets on all the same. */
+	/* One message at a time still makes progress. */
 	complete(NR_HELD);
 	leave();
 	end();
 }
 
-/* It ends in order all the same: what says so brings nothing that would need room. */
+/* The connection still ends in order: the message that says so needs no memory. */
 TEST_LIMIT(end_of_a_full_connection, 120)
 {
 	begin(4 << 20);
@@ -321,9 +321,9 @@ TEST_LIMIT(end_of_a_full_connection, 120)
 	end();
 }
 
-#define LIVE_US	2000000ULL	/* keepalive: so long and ten seconds a message is waited for */
+#define LIVE_US	2000000ULL	/* keepalive: a message may take this and ten seconds */
 
-/* While a large head comes, those that may find no room for that are not taken to be slow. */
+/* While a large head comes, messages without room for that reason do not count as slow. */
 TEST_LIMIT(behind_a_large_head, 120)
 {
 	char *text = text_of(LARGE);
@@ -341,7 +341,7 @@ TEST_LIMIT(behind_a_large_head, 120)
 		raw_sleep(RAW_S / 2);
 		if (i % 8 == 7)
 			send_to(&calls[0], calls[0].at + LOOKED_AT * EACH);
-		call_new(&calls[2], 2 + i, NULL);	/* it is alive */
+		call_new(&calls[2], 2 + i, NULL);	/* shows that the peer is alive */
 		send_to(&calls[2], calls[2].p.total);
 	}
 	CHECK(raw_server_conns(&srv, 2, 0) && !raw_server_conns(&srv, 1, 0));
@@ -351,7 +351,7 @@ TEST_LIMIT(behind_a_large_head, 120)
 	end();
 }
 
-/* An honest call, with its bytes where there is a place for them, or in its head. */
+/* An honest call, with bytes in its byte section, or in its head. */
 static void honest(u32 len, const char *text)
 {
 	struct mrpc_sqe sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&c, 1, len, text));
@@ -367,7 +367,7 @@ static void honest(u32 len, const char *text)
 
 #define NR_FULL		40
 
-/* Who comes when others have used up what there is has little, which suffices. */
+/* When others have used up the memory, a new connection gets little, which is enough. */
 TEST_LIMIT(of_a_namespace, 240)
 {
 	char *text = text_of(1 << 20);
@@ -386,7 +386,7 @@ TEST_LIMIT(of_a_namespace, 240)
 	      (NR_FULL - STAGED_ALL / STAGED) * 2 * (STAGED_FEW + PACKET));
 	honest(3000000, NULL);
 	honest(1000, text);
-	/* What has been accepted has no more, and what it has is placed as it comes. */
+	/* An accepted message gets no more memory. Its bytes are placed as they come. */
 	before = gauge("staged");
 	accepted(2);
 	in_turn(2, CRUMBS, 1);

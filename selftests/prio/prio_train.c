@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/transports/prio/in kmod/transports/prio/out kmod/lib/prio/rx */
 /*
- * The transport prio takes the datagrams of a packet that are each the continuation of the one
- * before as one. It must not show: whatever somebody sends who knows the tokens, as one packet or
- * one by one, is placed, counted and dropped the same.
+ * The transport prio handles datagrams of a packet as one if each continues the one before. This
+ * must have no visible effect. A sender that knows the tokens may send anything, as one packet or
+ * one by one. It is placed, counted and dropped in the same way.
  */
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -18,14 +18,14 @@
 #define BYTES		23000		/* in the Blob of a call */
 #define EACH		1000U		/* bytes of a message in a datagram */
 #define SEGMENT		(MRPC_PRIO_DATA_HDR + EACH)
-#define MIDDLE		9		/* the datagram that is not as it should be */
+#define MIDDLE		9		/* the datagram that is wrong */
 #define CALLS		256
 
 static struct raw_server srv;
 static struct stranger s;
 static struct stranger_train t;
 
-/* Calls that are sent: the message, the fields of its packets and the Blob's tag. */
+/* Calls to send: the message, the fields of its packets and the Blob's tag. */
 static struct call {
 	u8 message[sizeof(struct mrpc_wire_hdr) + BYTES + 4096];
 	struct mrpc_prio_packet p;
@@ -35,10 +35,10 @@ static u32 total, segments;
 static u64 last_tag;
 static bool singly;
 
-/* How often each call has come to the server. */
+/* Number of times that each call has come to the server. */
 static unsigned int came[CALLS];
 
-/* What the transport counts of packets. */
+/* The transport's counters of packets. */
 struct counts {
 	int64_t packets;
 	int64_t bytes;
@@ -64,7 +64,7 @@ static struct counts counts(void)
 	return c;
 }
 
-/* A request has come, which is a Blob that is right. */
+/* Called for each request, which must be a valid Blob. */
 static void seen(const struct mrpc_cqe *cqe, const void *msg)
 {
 	u64 of = ((const struct test_Blob *)msg)->tag;
@@ -94,13 +94,13 @@ static void begin(uint64_t keepalive_us)
 	srv.seen = seen;
 	srv.keepalive_us = keepalive_us;
 	raw_server_start(&srv, "prio:127.0.0.1:0", 1);
-	/* It does not answer who asks whether it lives. */
+	/* The stranger does not answer PINGs. */
 	CHECK(raw_file_write(PARAMETER("silence"), "60000000"));
 	stranger_new(&s, AF_INET, srv.s.port);
 	stranger_meet(&s);
 }
 
-/* Nothing is left of what has come. */
+/* No memory of received messages is left. */
 static void nothing_left(void)
 {
 	CHECK_EQ(gauge("messages_in"), 0);
@@ -124,9 +124,9 @@ static void end(void)
 	server_ends();
 }
 
-/* -- what is sent ------------------------------------------------------------------------ */
+/* -- sending ----------------------------------------------------------------------------- */
 
-/* A new call, the one that others here are about, of which nothing has been sent. */
+/* Makes a new call, the current one; nothing of it has been sent. */
 static void call_new(struct call *call)
 {
 	struct mrpc_msg_len len;
@@ -144,7 +144,7 @@ static void call_new(struct call *call)
 	stranger_train(&t, SEGMENT);
 }
 
-/* Datagram @i of the c->p. */
+/* Puts datagram @i of the message of c->p into the train. */
 static u8 *put(u32 i)
 {
 	struct mrpc_prio_packet p = c->p;
@@ -160,7 +160,7 @@ static void put_some(u32 from, u32 to)
 		put(from);
 }
 
-/* Begins to count. What is wanted is that all is taken; a scene makes it something else. */
+/* Begins to count. All is expected to be taken; a scene may change that. */
 static void expect_all(void)
 {
 	before = counts();
@@ -181,7 +181,7 @@ static bool counts_become(struct counts *now)
 	return false;
 }
 
-/* The train goes out, and is counted as it should be. */
+/* Sends the train, and checks the counters. */
 static void goes_from(const struct stranger *from, const char *what)
 {
 	const char *how = singly ? "singly" : "as one";
@@ -209,7 +209,7 @@ static void goes(const char *what)
 	goes_from(&s, what);
 }
 
-/* All of the call once more: it comes, once and as it was. */
+/* Sends all of the call once more: it comes once, and unchanged. */
 static void completes(void)
 {
 	CHECK_EQ(came[c->tag], 0);
@@ -228,7 +228,7 @@ static void in_order(void)
 	expect_all();
 	goes("in order");
 	CHECK(calls_come(c->tag));
-	/* The same again, of a message that is over. */
+	/* The same again, for a message that has ended. */
 	before = want;
 	want.packets += segments;
 	want.drops[MRPC_PRIO_DROP_DUPLICATE] += segments;
@@ -236,7 +236,7 @@ static void in_order(void)
 	CHECK_EQ(came[c->tag], 1);
 }
 
-/* From the middle on first. */
+/* The second half first. */
 static void out_of_order(void)
 {
 	call_new(calls);
@@ -255,7 +255,7 @@ static void out_of_order(void)
 	CHECK(calls_come(c->tag));
 }
 
-/* Some of several calls, one call behind the other. */
+/* Datagrams of several calls, one call behind the other. */
 static void several(void)
 {
 	u32 k;
@@ -272,10 +272,10 @@ static void several(void)
 		completes();
 }
 
-/* Granted to the middle of a datagram: what is beyond has no effect, each for itself. */
+/* Granted to the middle of a datagram: each datagram beyond it has no effect. */
 static void ungranted(void)
 {
-	if (singly)	/* between two packets it may be granted more */
+	if (singly)	/* a grant may come between two packets */
 		return;
 	call_new(calls);
 	c->p.unscheduled = MIDDLE * EACH + EACH / 2;
@@ -298,7 +298,7 @@ static void unknown_connection(void)
 	goes("of no connection");
 }
 
-/* With congestion experienced. */
+/* The datagrams report congestion. */
 static void marked(void)
 {
 	int ce = 3, none = 0;
@@ -313,7 +313,7 @@ static void marked(void)
 	CHECK_SYS(setsockopt(s.fd, IPPROTO_IP, IP_TOS, &none, sizeof(none)));
 }
 
-/* Each with a sum of its own, of which one is wrong. */
+/* Each datagram has its own checksum, and one is wrong. */
 static void summed(void)
 {
 	call_new(calls);
@@ -329,7 +329,7 @@ static void summed(void)
 	completes();
 }
 
-/* Who knows everything but has another address. */
+/* A sender that knows everything, but has another address. */
 static void spoofed(void)
 {
 	struct stranger other;
@@ -345,7 +345,7 @@ static void spoofed(void)
 	completes();
 }
 
-/* Each scene, as one packet and one by one. */
+/* Runs each scene as one packet and one by one. */
 static void both_ways(void (*const scenes[])(void), unsigned int nr)
 {
 	unsigned int i;
@@ -367,9 +367,9 @@ TEST_LIMIT(trains, 120)
 	both_ways(trains, ARRAY_SIZE(trains));
 }
 
-/* -- one datagram that does not belong there --------------------------------------------- */
+/* -- one wrong datagram ------------------------------------------------------------------ */
 
-/* A byte of its header is another one: why it has no effect, or that it has. */
+/* Changes of a header byte: why the datagram has no effect, or that it has one. */
 static const struct {
 	const char *what;
 	u8 at;
@@ -431,7 +431,7 @@ TEST_LIMIT(odd_one_in_the_middle, 240)
 	end();
 }
 
-/* The same one twice. */
+/* The same datagram twice. */
 static void twice(void)
 {
 	call_new(calls);
@@ -444,7 +444,7 @@ static void twice(void)
 	CHECK(calls_come(c->tag));
 }
 
-/* Half of it was there before. */
+/* Half of the datagram was received before. */
 static void overlapping(void)
 {
 	struct mrpc_prio_packet p;
@@ -461,7 +461,7 @@ static void overlapping(void)
 	completes();
 }
 
-/* It was there before, with other bytes, which do not become those of the message. */
+/* The bytes were received before. The different bytes now do not replace them. */
 static void overwriting(void)
 {
 	call_new(calls);
@@ -490,7 +490,7 @@ static void missing(void)
 	completes();
 }
 
-/* It is two packets, of fewer bytes. */
+/* The datagram has two packets, of fewer bytes. */
 static void two_packets(void)
 {
 	struct mrpc_prio_packet p;
@@ -516,7 +516,7 @@ static void two_packets(void)
 	completes();
 }
 
-/* It is of another message, which differs in nothing but its number and its bytes. */
+/* The datagram is of another message, which differs only in its number and bytes. */
 static void of_another(void)
 {
 	call_new(&calls[0]);
@@ -543,11 +543,11 @@ TEST_LIMIT(another_in_the_middle, 120)
 	both_ways(middles, ARRAY_SIZE(middles));
 }
 
-/* -- what never begins --------------------------------------------------------------------- */
+/* -- messages without a beginning ---------------------------------------------------------- */
 
-#define LIVE_US	2000000ULL	/* keepalive: so long and ten seconds a message is waited for */
+#define LIVE_US	2000000ULL	/* keepalive: a message may take this and ten seconds */
 
-/* All of a message but its first byte: it is not waited for for ever, though others come. */
+/* All of a message but its first byte. It does not wait for ever, though others come. */
 TEST_LIMIT(no_beginning, 240)
 {
 	uint64_t end;
@@ -565,7 +565,7 @@ TEST_LIMIT(no_beginning, 240)
 		stranger_send(&s, &t, true);
 		raw_sleep(RAW_S / 2);
 	}
-	CHECK(came[last_tag - 4] == 1);		/* it was heard until then */
+	CHECK(came[last_tag - 4] == 1);		/* it was served until then */
 	CHECK_EQ(came[1], 0);
 	stranger_leave(&s);
 	end = raw_now() + 10 * RAW_S * raw_patience();

@@ -12,30 +12,30 @@ extern "C" {
 #endif
 
 /*
- * A handler, a member of a service's generated operations structure, looks so:
+ * A handler is a member of a service's generated operations structure. Example:
  *
  *	int get(struct mrpc_call *call, const struct kv_GetRequest *req,
  *		struct kv_GetReply *reply)
  *
- * It returns the call's status. @req is the root of the request and @reply, zeroed,
- * that of the reply, which is built with the functions for messages above and
- * mrpc_call_msg(call). A reply is sent only with MRPC_OK. Handlers run in the
- * server's worker threads and may block. @call and @req are valid until the handler
- * returns, or, if it returns MRPC_DEFER, until some thread, which may be another
- * and may be faster, calls mrpc_call_reply().
+ * It returns the call's status. @req is the root of the request. @reply is the root of the reply
+ * and is zeroed. The handler builds the reply with the functions for messages above and
+ * mrpc_call_msg(call). A reply is sent only with MRPC_OK. Handlers run in the server's worker
+ * threads and may block. @call and @req are valid until the handler returns. If it returns
+ * MRPC_DEFER, they are valid until a thread calls mrpc_call_reply(). That may be any thread, and
+ * it may call before the handler returns.
  */
 #define MRPC_DEFER	(-1)
 
-/* One server per session. NULL with errno. */
+/* Makes a server; one per session. Return: NULL with errno on failure. */
 struct mrpc_server *mrpc_server_new(struct mrpc_session *session);
 
-/* Adds a service; before mrpc_server_listen(). @ctx: for mrpc_call_ctx(). */
+/* Adds a service; call it before mrpc_server_listen(). @ctx: for mrpc_call_ctx(). */
 int mrpc_server_add(struct mrpc_server *server, const struct mrpc_service_desc *service,
 		    const void *ops, void *ctx);
 
 /*
- * Offers all services at an address (as for mrpc_connect(); "tcp::7000" is any
- * address of IPv6 and IPv4, port 0 any free port). May be called several times.
+ * Offers all services at an address (as for mrpc_connect(); "tcp::7000" is any address of IPv6
+ * and IPv4, port 0 any free port). It may be called several times.
  */
 int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		       const struct mrpc_conn_opts *opts);
@@ -45,11 +45,11 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
 
 /**
  * mrpc_server_run() - serve until mrpc_server_stop()
- * @server: it
- * @nr_threads: worker threads, at most 60; 0 for one per processor, as far as that goes
+ * @server: the server
+ * @nr_threads: worker threads, at most 60; 0 for one per processor, up to that limit
  *
- * Workers have the signal mask of the thread that calls this, which accepts connections while
- * all of them are busy.
+ * Workers have the signal mask of the calling thread. The calling thread accepts connections
+ * while all workers are busy.
  *
  * Return: 0 after an orderly stop (calls that had arrived were answered),
  * or -errno.
@@ -57,21 +57,21 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
 int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads);
 
 /*
- * How many requests were not served because their deadline had passed while they waited for
- * a worker. Their callers were told DEADLINE_EXCEEDED. Any thread.
+ * Number of requests that were not served, because their deadline passed while they waited for a
+ * worker. Their callers were told DEADLINE_EXCEEDED. Any thread may call it.
  */
 __u64 mrpc_server_expired(const struct mrpc_server *server);
 
-/* Ends mrpc_server_run(). Any thread, signal handlers too. */
+/* Ends mrpc_server_run(). Any thread and any signal handler may call it. */
 void mrpc_server_stop(struct mrpc_server *server);
 
-/* Not while it runs. mrpc_session_close() does it, too. NULL is allowed. */
+/* Frees the server, which must not run. mrpc_session_close() does it, too. NULL is allowed. */
 void mrpc_server_free(struct mrpc_server *server);
 
-/* The message that the reply is built in. */
+/* The message in which the handler builds the reply. */
 struct mrpc_msg *mrpc_call_msg(struct mrpc_call *call);
 
-/* The roots that the handler was called with; the request's bytes. */
+/* The roots that the handler was called with, and the length of the request. */
 const void *mrpc_call_request(const struct mrpc_call *call);
 __u32 mrpc_call_request_len(const struct mrpc_call *call);
 void *mrpc_call_reply_root(struct mrpc_call *call);
@@ -92,7 +92,7 @@ int mrpc_call_add_meta(struct mrpc_call *call, const char *key, const void *valu
 /* Microseconds left until the deadline, 0 if it has passed; UINT64_MAX: none. */
 __u64 mrpc_call_remaining_us(const struct mrpc_call *call);
 
-/* Who calls: the connection, and the peer's address as text. */
+/* The caller: its connection, and the peer's address as text. */
 __u32 mrpc_call_conn(const struct mrpc_call *call);
 int mrpc_call_conn_info(const struct mrpc_call *call, struct mrpc_conn_info *info);
 const char *mrpc_call_peer(const struct mrpc_call *call, char *buf, size_t size);
@@ -102,14 +102,14 @@ void mrpc_call_set_detail(struct mrpc_call *call, const char *fmt, ...) MRPC_PRI
 
 /**
  * mrpc_call_reply() - end a call whose handler returned MRPC_DEFER
- * @call: it
- * @status: what a handler returns
+ * @call: the call
+ * @status: as a handler returns it
  *
- * Each thread that is not a worker has a queue pair for its replies. One that can get
- * none (EDQUOT) leaves the call to another thread; an error needs less memory than a reply.
+ * Each thread that is not a worker has a queue pair for its replies. If it can get none (EDQUOT),
+ * another thread must reply. An error needs less memory than a reply.
  *
- * Return: 0, and @call is gone; or -errno: nothing was sent, @call is as it was, and
- * this function is to be called again, with any status, as the caller still waits.
+ * Return: 0: @call is freed. -errno: nothing was sent, and @call is unchanged. The thread must
+ * call this function again, with any status, because the client still waits.
  */
 int mrpc_call_reply(struct mrpc_call *call, int status);
 

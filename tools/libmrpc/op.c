@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is awaited on a queue pair, and what its completions do to it.
+ * The operations awaited on a queue pair, and the handling of their completions.
  */
 #include <stdlib.h>
 
@@ -113,7 +113,7 @@ void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 			if (!op->wait)
 				op_free(qp, op);
 		}
-		/* The reason for an error; nobody waits for it. */
+		/* The reason for an error; no caller waits for it. */
 		if (cqe->flags & MRPC_CQE_BLOCK)
 			release_block(qp->session, cqe->block, cqe->detail_len);
 		break;

@@ -14,7 +14,7 @@
 #include "op.h"
 #include "qp.h"
 
-/* How long a full submission queue may stay full when nothing is in flight. */
+/* Limit of the time that a submission queue may stay full when nothing is in flight. */
 #define STUCK_NS	1000000000u
 
 /* -- making them ------------------------------------------------------------------ */
@@ -63,7 +63,7 @@ static void qp_destroy(struct mrpc_qp *qp)
 {
 	u32 i;
 
-	/* A forked child never had the mapping. */
+	/* A forked child does not have the mapping. */
 	if (qp->map && !session_is_foreign(qp->session))
 		munmap(qp->map, qp->map_len);
 	if (qp->eventfd >= 0)
@@ -89,7 +89,7 @@ static bool same_opts(const struct mrpc_qp_opts *a, const struct mrpc_qp_opts *b
 	       a->flags == b->flags;
 }
 
-/* The kernel's queue pairs live as long as the session: so they are used again. */
+/* The kernel's queue pairs live as long as the session. So the library reuses them. */
 static struct mrpc_qp *idle_take(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
 				 const struct qp_serves *serve)
 {
@@ -146,7 +146,7 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 	return qp;
 }
 
-/* What is still in flight ends without anybody being told. */
+/* Gives the queue pair back. Calls in flight end without a callback. */
 void qp_retire(struct mrpc_qp *qp)
 {
 	struct mrpc_session *session = qp->session;
@@ -157,7 +157,7 @@ void qp_retire(struct mrpc_qp *qp)
 			qp->chunks[i][j].done = NULL;
 	qp->in_flight = 0;
 	qp->in_callback = false;	/* the thread may have ended in one */
-	/* Not when the next owner happens to submit something. */
+	/* Submits now, not only when the next owner submits something. */
 	qp_flush(qp);
 	pthread_mutex_lock(&session->lock);
 	qp->idle_next = session->idle_qps;
@@ -238,19 +238,19 @@ static __attribute__((noinline)) void collect_notes(struct mrpc_qp *qp)
 	qp->note_head = head;
 }
 
-/* Is there a slot, and no note in it of an entry that the kernel has taken? */
+/* Is there a slot without the note of an entry that the kernel has taken? */
 static bool sq_room(const struct mrpc_qp *qp)
 {
 	return qp->ring.sq_tail - qp->note_head <= qp->ring.sq_mask;
 }
 
-/* With @serve the worker's thread, which has the lock: see worker_main(). */
+/* With @serve: only the worker's thread calls it, and holds the lock: see worker_main(). */
 static bool try_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
 {
 	u32 at;
 
 	if (unlikely(!sq_room(qp))) {
-		/* Who enters collects them; but the server's stop enters, and does not. */
+		/* qp_enter() callers collect the notes; but the server's stop does not. */
 		collect_notes(qp);
 		if (!sq_room(qp))
 			return false;
@@ -302,7 +302,7 @@ static bool qp_push_releases(struct mrpc_qp *qp, struct tctx *t)
 	return true;
 }
 
-/* A worker's is the server's, even if a handler ends the thread. */
+/* A worker's queue pair stays the server's, even if a handler ends the thread. */
 static void qp_leave(struct mrpc_qp *qp)
 {
 	if (!qp->serve)
@@ -344,8 +344,8 @@ bool is_temporary(int err)
 }
 
 /*
- * The kernel takes an entry only if its completion has room: so harvesting
- * may be all that it needs, else something in flight must end first.
+ * The kernel takes an entry only if its completion has room. So harvesting may be enough.
+ * Otherwise something in flight must end first.
  */
 int qp_flush(struct mrpc_qp *qp)
 {
@@ -412,7 +412,7 @@ int mrpc_poll(struct mrpc_qp *qp)
 		qp_harvest(qp);
 		nr += qp_run_done(qp);
 	} while (qp->eventfd >= 0 && !ring_cq_empty_for_sleep(&qp->ring));
-	/* What callbacks have started, for those who sleep on the eventfd. */
+	/* Submits what callbacks have started, for applications that sleep on the eventfd. */
 	if (qp->eventfd >= 0) {
 		err = qp_flush(qp);
 		if (err)

@@ -2,9 +2,9 @@
 /*
  * Queue pairs inside the library.
  *
- * Completions are taken off the ring ("harvested") as soon as the library looks
- * at it, which frees blocks and makes room for the kernel; callbacks run
- * only where the header says, from the list of calls that have ended.
+ * The library takes completions off the ring ("harvests" them) whenever it looks at the ring.
+ * That frees blocks and makes room for the kernel. Callbacks run only where the header says so,
+ * from the list of calls that have ended.
  */
 #ifndef LIBMRPC_QP_H
 #define LIBMRPC_QP_H
@@ -16,20 +16,20 @@
 #define QP_SQ_ENTRIES	256
 
 /* op.wait */
-#define OP_WAIT_END	1	/* a call: for its end */
-#define OP_WAIT_SENT	2	/* for the kernel to be done with the blocks */
+#define OP_WAIT_END	1	/* waits for the end of a call */
+#define OP_WAIT_SENT	2	/* waits until the kernel has finished with the blocks */
 #define OP_WAIT_CALLBACK 4	/* a call that has ended, in the done list */
 
 /**
  * struct op - a call or a reply whose completions are awaited
- * @id: what the kernel gives back: generation << 32 | index + 1
+ * @id: value that the kernel gives back: generation << 32 | index + 1
  * @wait: OP_WAIT_*; 0: free
  * @conn: the kernel's number of the connection
- * @done: callback; NULL: nobody is interested any more
+ * @done: callback; NULL: the result is not wanted any more
  * @user: for @done
  * @blocks: of the message, freed with SENT or FREED
  * @next: in the free list or the done list
- * @cqe: how the call ended, in the done list
+ * @cqe: the end of the call, in the done list
  */
 struct op {
 	u64 id;
@@ -50,9 +50,9 @@ struct op_list {
 };
 
 /**
- * struct qp_serves - what becomes of requests that come on a queue pair
- * @keep: one came while something else was waited for
- * @drop: the queue pair is destroyed, and with it those that were kept
+ * struct qp_serves - handling of requests that come on a queue pair
+ * @keep: a request came while the thread waited for something else
+ * @drop: the queue pair is being destroyed: frees the requests that were kept
  */
 struct qp_serves {
 	void (*keep)(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
@@ -61,29 +61,28 @@ struct qp_serves {
 
 /**
  * struct mrpc_qp - one queue pair
- * @session: whose
- * @end: with the session
+ * @session: the session it belongs to
+ * @end: called at the end of the session
  * @idle_next: in mrpc_session.idle_qps
  * @id: the kernel's number
- * @opts: as it was created; one from the idle list must be the same
- * @serve: it takes requests, or NULL
+ * @opts: options at its creation; one from the idle list must have the same
+ * @serve: not NULL if it takes requests
  * @eventfd: or -1
  * @ring: the rings
  * @map: the mapping
  * @map_len: its bytes
- * @notes: for each submission entry the blocks that are free once the kernel
- *	has taken it
- * @note_head: first entry whose note has not been looked at
- * @chunks: of ops
- * @nr_chunks: how many
+ * @notes: for each submission entry the blocks that are free once the kernel has taken it
+ * @note_head: first entry with a note not yet collected
+ * @chunks: arrays of ops
+ * @nr_chunks: number of @chunks
  * @free_ops: ops not in use
- * @done: calls that have ended, callbacks not yet called
+ * @done: calls that have ended; their callbacks have not been called
  * @requests: requests taken off the ring while the worker was inside a handler
- * @in_flight: calls whose callback has not been called
+ * @in_flight: calls with a callback that has not been called
  * @in_callback: a callback runs
- * @held: with @serve: its worker has @lock
- * @lock: with @serve: submission queue, which the server's stop also adds to. The worker has it
- *	but while he waits in the kernel
+ * @held: with @serve: the worker holds @lock
+ * @lock: with @serve: protects the submission queue, to which the server's stop also adds. The
+ *	worker holds it, except while it waits in the kernel
  */
 struct mrpc_qp {
 	struct mrpc_session *session;
@@ -112,12 +111,12 @@ struct mrpc_qp {
 
 struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
 			  const struct qp_serves *serve);
-void qp_retire(struct mrpc_qp *qp);	/* submits what waits; to the idle list */
+void qp_retire(struct mrpc_qp *qp);	/* submits pending entries, and puts it on the idle list */
 
-/* The thread's own from now on. */
+/* Makes the queue pair the thread's own. */
 void qp_own(struct tctx *t, struct mrpc_qp *qp);
 
-/* With @serve: the worker's, for itself. */
+/* With @serve: takes and releases @lock; for the worker. */
 void qp_hold(struct mrpc_qp *qp);
 void qp_let_go(struct mrpc_qp *qp);
 
@@ -125,24 +124,25 @@ void qp_let_go(struct mrpc_qp *qp);
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
 
 /*
- * Makes the entry that was pushed at @pos one that does nothing, and its blocks the
- * caller's again; false if the kernel has taken it. Not with @serve: others enter, too.
+ * Takes back the entry that was pushed at @pos: the entry then does nothing, and the caller owns
+ * its blocks again. Return: false if the kernel has taken it. Not with @serve: there other
+ * threads enter, too.
  */
 bool qp_take_back(struct mrpc_qp *qp, u32 pos);
 
-/* Entries that wait to be submitted; without the lock, which only orders those who add. */
+/* Number of entries to submit. Needs no lock: the lock only serialises adding. */
 static inline u32 qp_pending(const struct mrpc_qp *qp)
 {
 	return ring_sq_pending(&qp->ring);
 }
 
-/* Submits what waits, and waits for completions until a time of CLOCK_MONOTONIC. */
+/* Submits all entries, and waits for completions until a time of CLOCK_MONOTONIC. */
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns);
 
-/* An error of qp_enter() after which it can be tried again. */
+/* Is @err an error of qp_enter() after which the caller can try again? */
 bool is_temporary(int err);
 
-/* Submits all that waits, however long that takes. */
+/* Submits all entries; waits as long as necessary. */
 int qp_flush(struct mrpc_qp *qp);
 
 #endif /* LIBMRPC_QP_H */

@@ -14,7 +14,7 @@
 
 /* -- replying -------------------------------------------------------------------- */
 
-/* Requests come one after the other: their memory is used again. */
+/* Requests come one after the other, so the thread reuses their memory. */
 static struct mrpc_call *call_alloc(struct mrpc_session *session)
 {
 	struct tctx *t = tctx_get(session);
@@ -46,7 +46,7 @@ static void call_end(struct mrpc_call *call)
 	call_free(call);
 }
 
-/* A handler's reply that cannot be sent becomes a status that says why. */
+/* Replaces a reply that cannot be sent by a status that says why. */
 static int check_reply(struct mrpc_call *call, int status)
 {
 	int err = call->msg.err ? call->msg.err : call->meta.err;
@@ -59,8 +59,8 @@ static int check_reply(struct mrpc_call *call, int status)
 	if (status != MRPC_OK)
 		return status;
 	if (!err)
-		return call->instead;	/* the words may be all that is left of the reply */
-	/* Makes room for the words. */
+		return call->instead;	/* only the detail may be left of the reply */
+	/* Frees the reply to make room for the detail. */
 	mrpc_msg_free(&call->msg);
 	mrpc_msg_new(&call->msg, call->session, 8, 0);
 	call->detail = NULL;
@@ -102,7 +102,7 @@ static void fill_reply(struct mrpc_call *call, int status, struct mrpc_sqe *sqe)
 	}
 }
 
-/* Submits all, and in any case the newest entry: if that fails it is not there any more. */
+/* Submits all entries. If even the newest one cannot be submitted, it is removed. */
 static int flush_newest(struct mrpc_qp *qp)
 {
 	u32 pos = qp->ring.sq_tail - 1;
@@ -114,7 +114,7 @@ static int flush_newest(struct mrpc_qp *qp)
 	return err;
 }
 
-/* The call keeps its message unless it was sent. */
+/* Sends a reply. If that fails, the call keeps its message. */
 static int send_reply(struct mrpc_call *call, int status)
 {
 	struct mrpc_session *session = call->session;
@@ -164,7 +164,7 @@ int mrpc_call_reply(struct mrpc_call *call, int status)
 	return err;
 }
 
-/* A handler has returned: nobody but us can try again, with what needs no memory. */
+/* Replies after a handler has returned. On failure it replies again with less memory. */
 static void reply_for_handler(struct mrpc_call *call, int status)
 {
 	if (!mrpc_call_reply(call, status))
@@ -182,7 +182,7 @@ static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe
 
 	if (!call)
 		return NULL;
-	/* Not the whole of it: much is set before it is used. */
+	/* Not all fields: the others are set before they are used. */
 	call->session = qp->session;
 	call->next = NULL;
 	call->cqe = *cqe;
@@ -196,7 +196,7 @@ static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe
 	return call;
 }
 
-/* Without memory for more: only a status. */
+/* Replies with a status only: there is no memory for more. */
 static void refuse(struct mrpc_qp *qp, const struct mrpc_cqe *cqe, int status)
 {
 	struct mrpc_sqe sqe;
@@ -229,7 +229,7 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	u32 service = call->cqe.method >> 16, method = call->cqe.method & 0xffff;
 	int status;
 
-	/* It has waited too long behind others: the caller has its answer. */
+	/* It waited too long: its deadline has passed, and the caller has its answer. */
 	if (call->cqe.deadline_ns && clock_ns() >= call->cqe.deadline_ns) {
 		__atomic_add_fetch(&server->expired, 1, __ATOMIC_RELAXED);
 		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_DEADLINE_EXCEEDED);
@@ -252,7 +252,7 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 		return;
 	}
 	status = call->method->invoke(call->service->ops, call, call->request, call->reply);
-	/* Deferred: another thread may have ended it already. */
+	/* If deferred, another thread may already have ended the call. */
 	if (status != MRPC_DEFER)
 		reply_for_handler(call, status);
 }
@@ -280,7 +280,7 @@ bool request_serve_queued(struct mrpc_server *server, struct mrpc_qp *qp)
 	return true;
 }
 
-/* Those whose worker has ended: their connections have, too. */
+/* Frees the requests of a worker that has ended: their connections have ended, too. */
 static void requests_drop(struct mrpc_qp *qp)
 {
 	struct mrpc_call *call;
@@ -293,7 +293,7 @@ static void requests_drop(struct mrpc_qp *qp)
 
 const struct qp_serves request_serves = { .keep = request_keep, .drop = requests_drop };
 
-/* -- what handlers ask ---------------------------------------------------------------- */
+/* -- queries by handlers ---------------------------------------------------------------- */
 
 struct mrpc_msg *mrpc_call_msg(struct mrpc_call *call)
 {

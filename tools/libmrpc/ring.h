@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Access to the rings of a queue pair. All ordering between the application and
- * the kernel is here: whoever publishes an index stores it with release, so
- * that the entries before it are seen; whoever takes entries loads it with
- * acquire.
+ * Access to the rings of a queue pair. All ordering between the application and the kernel is
+ * here. The producer stores its index with release, so that the consumer sees the entries before
+ * it. The consumer loads that index with acquire.
  */
 #ifndef LIBMRPC_RING_H
 #define LIBMRPC_RING_H
@@ -19,8 +18,8 @@
  * @cqes: completion entries
  * @sq_mask: number of submission entries - 1
  * @cq_mask: number of completion entries - 1
- * @sq_tail: what was last published; the shared copy is never read back
- * @cq_head: likewise
+ * @sq_tail: index that was last published; the shared copy is never read back
+ * @cq_head: the same for the completion queue
  */
 struct ring {
 	struct mrpc_qp_head *head;
@@ -32,13 +31,13 @@ struct ring {
 	__u32 cq_head;
 };
 
-/* The submission queue's head: entries before it were taken by the kernel. */
+/* The submission queue's head: the kernel has taken the entries before it. */
 static inline __u32 ring_sq_head(const struct ring *r)
 {
 	return __atomic_load_n(&r->head->sq.head, __ATOMIC_ACQUIRE);
 }
 
-/* Entries that the kernel has not taken yet. The head first: it never passes the tail. */
+/* Entries that the kernel has not taken. The head is read first: it never passes the tail. */
 static inline __u32 ring_sq_pending(const struct ring *r)
 {
 	__u32 head = ring_sq_head(r);
@@ -46,7 +45,7 @@ static inline __u32 ring_sq_pending(const struct ring *r)
 	return __atomic_load_n(&r->sq_tail, __ATOMIC_RELAXED) - head;
 }
 
-/* Where the next entry goes; NULL if the queue is full. */
+/* The slot of the next entry; NULL if the queue is full. */
 static inline struct mrpc_sqe *ring_sq_slot(const struct ring *r)
 {
 	if (ring_sq_pending(r) > r->sq_mask)
@@ -78,9 +77,9 @@ static inline bool ring_cq_empty(const struct ring *r)
 }
 
 /*
- * Emptying the queue must be visible before it is looked at again: else the
- * kernel, which signals only when it adds to an empty queue, and the
- * application, which found no more, could miss each other.
+ * The new head must be visible before the queue is looked at again. The kernel signals only when
+ * it adds to an empty queue. Otherwise the kernel and the application, which found no more
+ * entries, could miss each other.
  */
 static inline bool ring_cq_empty_for_sleep(const struct ring *r)
 {
@@ -88,7 +87,7 @@ static inline bool ring_cq_empty_for_sleep(const struct ring *r)
 	return ring_cq_empty(r);
 }
 
-/* Whether the kernel has work that waits for us to enter. */
+/* Does the kernel have work that waits until the application enters? */
 static inline bool ring_kernel_pending(const struct ring *r)
 {
 	return __atomic_load_n(&r->head->flags, __ATOMIC_RELAXED) & MRPC_QP_PENDING;

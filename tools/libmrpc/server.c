@@ -2,9 +2,9 @@
 /*
  * Servers: listeners and worker threads.
  *
- * Each worker has a queue pair that takes requests, and waits in the ioctl that
- * also submits its replies. The thread that calls mrpc_server_run() serves
- * nothing: it waits for the stop, so that this can come from a signal handler.
+ * Each worker has a queue pair that takes requests. It waits in the ioctl that also submits its
+ * replies. The thread that calls mrpc_server_run() serves no requests: it waits for the stop, so
+ * that a signal handler can stop the server.
  */
 #include <errno.h>
 #include <poll.h>
@@ -20,10 +20,10 @@
 #include "conn.h"
 #include "request.h"
 
-#define WORKERS_MAX	60	/* queue pairs of a session, less what its own threads may want */
+#define WORKERS_MAX	60	/* queue pairs of a session, less some for other threads */
 #define DRAIN_US	5000000
 
-/* Replies that are ready wait for others at most so many, and so long. */
+/* A worker collects at most so many replies, for at most so many ns, before it submits them. */
 #define BATCH_MAX	16
 #define BATCH_NS	50000
 
@@ -144,7 +144,7 @@ void mrpc_server_stop(struct mrpc_server *server)
 	u64 one = 1;
 	int saved = errno;
 
-	/* Fails only if it was stopped very often already. */
+	/* Fails only if the server was already stopped very often. */
 	if (write(server->stop_fd, &one, sizeof(one)) < 0)
 		errno = saved;
 }
@@ -156,7 +156,7 @@ static bool is_stopping(const struct mrpc_server *server)
 	return __atomic_load_n(&server->stopping, __ATOMIC_ACQUIRE);
 }
 
-/* Serves one request, or takes one completion into account. False if there is neither. */
+/* Serves one request, or handles one completion. False if there is neither. */
 static bool serve_next(struct mrpc_server *server, struct mrpc_qp *qp)
 {
 	struct mrpc_cqe cqe;
@@ -173,10 +173,9 @@ static bool serve_next(struct mrpc_server *server, struct mrpc_qp *qp)
 }
 
 /*
- * Serves what there is, submitting replies when they have waited enough. A handler
- * or a callback that submits takes what it finds in the completion queue off: so after
- * each of them there can be more requests that are queued and more calls that have
- * ended, and none of either is left when the worker goes to sleep.
+ * Serves all requests, and submits replies that have waited long enough. A handler or a callback
+ * that submits also harvests the completion queue. So after each of them there can be more
+ * queued requests and ended calls. None of either is left when the worker goes to sleep.
  */
 static void serve_batch(struct worker *w)
 {
@@ -188,7 +187,7 @@ static void serve_batch(struct worker *w)
 	while (serve_next(server, qp)) {
 		qp_run_done(qp);
 
-		/* The last one's reply goes with the wait: no need to know the time. */
+		/* The last reply is submitted with the wait, so the time is not needed. */
 		if (!qp->requests && ring_cq_empty(&qp->ring))
 			continue;
 		pending = qp_pending(qp);
@@ -219,7 +218,7 @@ static void *worker_main(void *arg)
 		return NULL;
 	}
 	qp_own(t, w->qp);
-	/* Who stops the server may submit only while we wait: else we look at @stopping. */
+	/* The stopping thread submits only during a wait. Else the worker sees @stopping. */
 	qp_hold(w->qp);
 	while (!is_stopping(w->server)) {
 		qp_let_go(w->qp);
@@ -246,16 +245,16 @@ static void worker_wake(struct worker *w)
 	struct ring *ring = &w->qp->ring;
 	struct mrpc_sqe *slot;
 
-	/* A worker whose submission queue is full does not sleep. */
+	/* If its submission queue is full, the worker does not sleep. */
 	pthread_mutex_lock(&w->qp->lock);
 	slot = ring_sq_slot(ring);
-	if (slot) {	/* the note of the entry that was there is still looked at */
+	if (slot) {	/* the note in this slot is still to be collected */
 		*slot = sqe;
 		ring_sq_publish(ring);
 	}
 	arg.to_submit = ring_sq_pending(ring);
 	pthread_mutex_unlock(&w->qp->lock);
-	/* A signal can end it before the kernel has taken the entry. */
+	/* A signal can interrupt it before the kernel has taken the entry. */
 	while (session_ioctl(w->server->session, MRPC_IOC_ENTER, &arg) == -EINTR)
 		;
 }
@@ -279,7 +278,7 @@ static int start_workers(struct mrpc_server *server, struct worker *workers, u32
 	return err ? fail(err, "cannot start %u worker threads: %s", nr, strerror(err)) : 0;
 }
 
-/* Accepts what no worker does, as all are inside handlers; with the queue pair of one of them. */
+/* Accepts connections while all workers are inside handlers, with the queue pair of a worker. */
 static void wait_for_stop(struct mrpc_server *server, struct mrpc_qp *qp)
 {
 	struct mrpc_enter accept = { .size = sizeof(accept), .qp = qp->id };
@@ -295,7 +294,7 @@ static void wait_for_stop(struct mrpc_server *server, struct mrpc_qp *qp)
 	}
 }
 
-/* New calls are refused from here on; those that have arrived are answered. */
+/* Refuses new calls from now on. Calls that have arrived are answered. */
 static void close_listeners(struct mrpc_server *server)
 {
 	struct mrpc_close arg;
@@ -310,7 +309,7 @@ static void close_listeners(struct mrpc_server *server)
 	}
 }
 
-/* One for each processor, as far as queue pairs go. */
+/* One worker for each processor, up to the limit of queue pairs. */
 static u32 default_workers(void)
 {
 	cpu_set_t set;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mrpc monitor: what happens, a line for each event. */
+/* mrpc monitor: events, one line for each. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
@@ -60,7 +60,7 @@ static char *now(void)
 	return text_printf("%s.%06ld", date, (long)tv.tv_usec);
 }
 
-/* A value of an event's line, if it is there. */
+/* Prints a value of an event, if the event has it. */
 static void put(const struct set *set, struct json_object *object, const char *label,
 		const char *key)
 {
@@ -129,7 +129,7 @@ static void print_fault(struct json_object *object)
 	put(&set_fault, object, "detail", "detail");
 }
 
-/* What it is, or, if it was deleted or its grants have expired, what it has done. */
+/* Its settings; or its counters, if it was deleted or its grants have expired. */
 static void print_egress(const char *what, struct json_object *object)
 {
 	static const char *const is[] = { "discipline", "fair", "paused", "chunk", "limit", NULL };
@@ -241,7 +241,7 @@ static int got_event(int cmd, const struct nlattr *attrs, int len)
 		print_event(e, object);
 	}
 	json_object_put(object);
-	/* Nobody reads any more. */
+	/* The reader of the output has gone. */
 	return fflush(stdout) || ferror(stdout) ? EXIT_FAILED : 0;
 }
 

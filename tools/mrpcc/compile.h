@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* From descriptors to generated files, whoever brings the one and takes the other. */
+/* Compiles descriptors to generated files. The caller supplies and takes them. */
 #ifndef MRPCC_COMPILE_H
 #define MRPCC_COMPILE_H
 
@@ -10,13 +10,13 @@ struct outputs {
 	size_t nr;
 };
 
-/* Everything up to the schemas. NULL if something is wrong: see complaints(). */
+/* Does everything up to the schemas. NULL on an error: see complaints(). */
 struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
 			    bool unary);
 
 /*
- * Code for the wanted files; with @bpf, headers for policies in eBPF, whose names must not
- * be in the way of that code. False if something is wrong: see complaints().
+ * Generates code for the wanted files. With @bpf it generates headers for policies in eBPF; their
+ * names must not collide with that code. False on an error: see complaints().
  */
 bool compile_code(struct model *model, bool bpf, struct outputs *outputs);
 

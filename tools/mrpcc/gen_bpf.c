@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * For policies in eBPF: macros with the paths of fields as policies declare them,
- * "package.Type:path". A macro's name is that of the type and of each field on the way,
- * in capitals; what stands for an element or an entry takes its index or key.
+ * "package.Type:path". A macro's name consists of the type and each field on the path, in
+ * capitals. A macro for an element or an entry takes its index or key as a parameter.
  */
 #include <ctype.h>
 #include <linux/mrpc_policy.h>
@@ -12,16 +12,16 @@
 #include "gen_field.h"
 #include "names.h"
 
-#define MAX_NAMES	4	/* fields on the way, while that makes at most ... */
+#define MAX_NAMES	4	/* fields on a path, while that makes at most ... */
 #define MAX_MACROS	4096	/* ... macros for a type */
 #define COLUMNS		100
 
 /**
- * struct walk - through all that a type leads to
+ * struct walk - a walk over all fields that can be reached from a type
  * @out: NULL: count only, and no further than MAX_MACROS
- * @where: who is to blame for a name that is taken
+ * @where: the place to report if a name is taken
  * @take: names are to be taken
- * @max_names: in a path
+ * @max_names: maximum number of names in a path
  * @nr: macros so far
  */
 struct walk {
@@ -34,14 +34,14 @@ struct walk {
 
 /**
  * struct spot - a place in a message
- * @in: the spot of the message that it is in; NULL: it is the root
+ * @in: the spot of the message that contains it; NULL: it is the root
  * @type: the message there, or NULL
  * @macro: its name
  * @params: of the macro, each with ", " before it
- * @nr_params: how many
+ * @nr_params: number of @params
  * @text: the path as the inside of a string literal, with gaps for parameters
  * @len: bytes of the path, with the shortest arguments
- * @names: fields on the way
+ * @names: number of fields on the path
  */
 struct spot {
 	const struct spot *in;
@@ -97,7 +97,7 @@ static void add_macro(struct walk *w, const struct spot *s, const char *suffix, 
 		write_macro(w, s, suffix, end, comment);
 }
 
-/* A name that generated code makes from a field's must not displace another field's. */
+/* A name that is generated from a field's must not collide with another field's name. */
 static const char *suffix_of(const struct field *field, const char *suffix)
 {
 	const char *name = xasprintf("%s%s", field->name, suffix);
@@ -142,7 +142,7 @@ static void add_param(struct spot *s, const char *param, const char *before, con
 	s->text = xasprintf("%s%s%s%s", s->text, before, param, after);
 }
 
-/* To an element, or the value of a key: a text is given in quotes, all else without. */
+/* Steps to an element, or to the value of a key. A text is quoted, other keys are not. */
 static void step_in(struct spot *s, const struct field *field)
 {
 	u8 key = field_map(field) ? field->type->fields[0].kind : 0;

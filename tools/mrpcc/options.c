@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Options of methods, services, messages and enums. To the parser of descriptors they are fields that it does not
- * know: it keeps them as they are on the wire. The compiler of protobuf has checked that they are
- * as mrpc/options.proto says; who gives the plugin a request of his own may not have.
+ * Options of methods, services, messages and enums. The parser of descriptors does not know these
+ * fields, and keeps them as they are on the wire. The compiler of protobuf has checked that they
+ * match mrpc/options.proto. A caller that gives the plugin its own request may not have checked
+ * them.
  */
 #include <string.h>
 
@@ -14,7 +15,7 @@
 
 #define MAX_PRIORITY	255
 
-/* Return: its bytes, 0 if it is none */
+/* Return: its length in bytes, 0 if it is not a varint */
 static size_t varint(const uint8_t *bytes, size_t len, uint64_t *value)
 {
 	size_t i;
@@ -56,7 +57,7 @@ static int priority_of(const struct file *file, const ProtobufCMessage *base, st
 	return priority;
 }
 
-/* A text has its length before it. NULL: it is none. */
+/* A text has its length before it. Return: NULL: it is not a text. */
 static const char *text_of(const ProtobufCMessageUnknownField *field)
 {
 	uint64_t len;

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Token buckets: so many tokens (calls, bytes) a second, and no more than a
- * burst at once.
+ * Token buckets. A bucket gives out a fixed number of tokens (calls, bytes) a second, and at
+ * most a burst of them at once.
  *
- * A bucket counts whole tokens and billionths of one, so that nothing is lost
- * or gained however often it is asked: over any time it gives the burst and
- * rate * time, and what a large take has borrowed comes off that. A clock that
- * goes backwards (two processors' views of it) earns nothing and costs nothing.
+ * A bucket counts whole tokens and billionths of one, so frequent calls lose and gain nothing.
+ * Over any time it gives the burst plus rate * time. What a large take has borrowed is
+ * subtracted from that. A clock that goes backwards (it differs between processors) neither
+ * adds nor removes tokens.
  *
- * A bucket has no lock. One for a datapath is used under the datapath's claim;
- * one that several datapaths share, under a spinlock of its owner's.
+ * A bucket has no lock. If it belongs to one datapath, the datapath's claim protects it. If
+ * several datapaths share it, a spinlock of its owner protects it.
  */
 #ifndef MRPC_LIB_DS_BUCKET_H
 #define MRPC_LIB_DS_BUCKET_H
@@ -24,14 +24,14 @@
 /**
  * struct mrpc_bucket - a token bucket
  * @rate: tokens per second, or MRPC_BUCKET_UNLIMITED
- * @burst: most tokens that it holds
- * @level: tokens it holds; negative: owed
- * @last: until when it has been filled, ns
+ * @burst: most tokens that the bucket holds
+ * @level: tokens it holds; negative: tokens it owes
+ * @last: time up to which it is filled, ns
  * @part: billionths of a token besides @level; 0 when it is full
  * @rate_div: @rate / 10^9
  * @rate_mod: @rate % 10^9
  *
- * It holds no pointer and no reference: a copy continues where the original was.
+ * It holds no pointer and no reference. So a plain copy continues where the original was.
  */
 struct mrpc_bucket {
 	u64 rate;
@@ -45,53 +45,53 @@ struct mrpc_bucket {
 };
 
 /**
- * mrpc_bucket_init() - a full bucket
- * @b: the bucket, whatever it holds
+ * mrpc_bucket_init() - initialise a full bucket
+ * @b: the bucket; its old content is ignored
  * @now: ns
  * @rate: 1 to MRPC_BUCKET_MAX_RATE tokens per second, or MRPC_BUCKET_UNLIMITED
- * @burst: 1 to MRPC_BUCKET_MAX_BURST tokens; not looked at if unlimited
+ * @burst: 1 to MRPC_BUCKET_MAX_BURST tokens; ignored if unlimited
  *
  * Return: 0, or -EINVAL and @b is unchanged.
  */
 int mrpc_bucket_init(struct mrpc_bucket *b, u64 now, u64 rate, u64 burst);
 
 /**
- * mrpc_bucket_set() - another rate and burst, while in use
+ * mrpc_bucket_set() - change rate and burst of a bucket that is in use
  * @b: the bucket
  * @now: ns
  * @rate: as for mrpc_bucket_init()
  * @burst: as for mrpc_bucket_init()
  *
- * What has been earned at the old rate stays, up to the new burst; what is owed
- * stays owed. A bucket that was unlimited starts full. A time that
- * mrpc_bucket_take() returned before no longer holds: ask again.
+ * Tokens earned at the old rate stay, up to the new burst. Tokens owed stay owed. A bucket
+ * that was unlimited starts full. A time that mrpc_bucket_take() returned before is no longer
+ * valid: the caller must ask again.
  *
  * Return: 0, or -EINVAL and @b is unchanged.
  */
 int mrpc_bucket_set(struct mrpc_bucket *b, u64 now, u64 rate, u64 burst);
 
 /**
- * mrpc_bucket_level() - tokens there would be at @now
+ * mrpc_bucket_level() - tokens that the bucket has at @now
  * @b: the bucket
  * @now: ns
  *
- * For people to look at. Return: negative if some are owed; S64_MAX: unlimited.
+ * For display to people. Return: negative if tokens are owed; S64_MAX: unlimited.
  */
 s64 mrpc_bucket_level(const struct mrpc_bucket *b, u64 now);
 
 u64 mrpc_bucket_when_limited(struct mrpc_bucket *b, u64 now, u32 n);
 
 /**
- * mrpc_bucket_when() - when could @n tokens be taken?
+ * mrpc_bucket_when() - tell when @n tokens can be taken
  * @b: the bucket
  * @now: ns
- * @n: tokens. More than the burst can be taken when the bucket is full: it owes
- *	the rest and gives nothing until that is earned
+ * @n: tokens. A full bucket also gives more than the burst. It then owes the rest and gives
+ *	nothing until it has earned that
  *
- * For who needs tokens of two buckets: take from both if both say 0.
+ * A caller that needs tokens of two buckets takes from both if this returns 0 for both.
  *
- * Return: 0: now. Otherwise a time after @now (ns); when it has come, and
- * nobody has taken any meanwhile, the answer is 0.
+ * Return: 0: now. Otherwise a time after @now (ns). At that time the answer is 0, unless
+ * another caller has taken tokens meanwhile.
  */
 static inline u64 mrpc_bucket_when(struct mrpc_bucket *b, u64 now, u32 n)
 {
@@ -101,12 +101,12 @@ static inline u64 mrpc_bucket_when(struct mrpc_bucket *b, u64 now, u32 n)
 }
 
 /**
- * mrpc_bucket_take() - take @n tokens
+ * mrpc_bucket_take() - take @n tokens if the bucket has them
  * @b: the bucket
  * @now: ns
  * @n: tokens, all or none
  *
- * Return: 0: taken. Otherwise nothing was taken, and as mrpc_bucket_when().
+ * Return: 0: taken. Otherwise nothing is taken, and the value is that of mrpc_bucket_when().
  */
 static inline u64 mrpc_bucket_take(struct mrpc_bucket *b, u64 now, u32 n)
 {
@@ -121,15 +121,15 @@ static inline u64 mrpc_bucket_take(struct mrpc_bucket *b, u64 now, u32 n)
 }
 
 /**
- * mrpc_bucket_reserve() - take @n tokens, earned or not
+ * mrpc_bucket_reserve() - take @n tokens, even if they are not earned yet
  * @b: the bucket
  * @now: ns
  * @n: tokens
  *
- * For who waits in turn with others: nobody else gets these tokens. All that is
- * reserved at one time must be less than MRPC_BUCKET_MAX_BURST.
+ * For a caller that waits in a queue: no other caller gets these tokens. All tokens
+ * reserved at one time must be fewer than MRPC_BUCKET_MAX_BURST.
  *
- * Return: 0: they were there. Otherwise when they will have been earned, ns.
+ * Return: 0: the bucket had them. Otherwise the time when they are earned, ns.
  */
 static inline u64 mrpc_bucket_reserve(struct mrpc_bucket *b, u64 now, u32 n)
 {
@@ -141,9 +141,9 @@ static inline u64 mrpc_bucket_reserve(struct mrpc_bucket *b, u64 now, u32 n)
 }
 
 /**
- * mrpc_bucket_return() - give tokens back that were not needed
+ * mrpc_bucket_return() - give back tokens that are not needed
  * @b: the bucket
- * @n: tokens; what the bucket cannot hold is lost
+ * @n: tokens; the bucket drops those that exceed its burst
  */
 static inline void mrpc_bucket_return(struct mrpc_bucket *b, u32 n)
 {

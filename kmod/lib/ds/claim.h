@@ -2,9 +2,9 @@
 /*
  * The claim: at most one context executes one direction of a datapath.
  *
- * Model: qdisc_run_begin/end. Who finds RUN taken sets MISSED and leaves; the
- * owner clears RUN and, after a full barrier, looks at MISSED again. DISABLE
- * keeps everybody out (quiesce, as napi_disable).
+ * Model: qdisc_run_begin/end. A context that finds RUN set sets MISSED and leaves. The owner
+ * clears RUN and, after a full barrier, reads MISSED again. DISABLE keeps every context out
+ * (quiesce, as napi_disable).
  */
 #ifndef MRPC_LIB_DS_CLAIM_H
 #define MRPC_LIB_DS_CLAIM_H
@@ -34,9 +34,9 @@ static inline void mrpc_claim_init(struct mrpc_claim *c)
 /**
  * mrpc_claim_begin() - try to become the owner
  *
- * Return: true if the caller now owns the claim. If false, the present owner
- * (or whoever enables the claim again) is bound to look at the caller's work,
- * provided the caller made it visible before.
+ * Return: true if the caller now owns the claim. If false, the present owner, or the
+ * context that enables the claim again, must look at the caller's work. The caller must have
+ * made that work visible before the call.
  */
 static inline bool mrpc_claim_begin(struct mrpc_claim *c)
 {
@@ -46,8 +46,8 @@ static inline bool mrpc_claim_begin(struct mrpc_claim *c)
 		int new = old & (MRPC_CLAIM_RUN | MRPC_CLAIM_DISABLE) ?
 			  old | MRPC_CLAIM_MISSED : MRPC_CLAIM_RUN;
 
-		/* The cmpxchg also when nothing changes: its full barrier orders
-		 * the caller's work before the owner's next look at it.
+		/* The cmpxchg also runs if the value does not change. Its full barrier
+		 * orders the caller's work before the owner's next look at it.
 		 */
 		if (atomic_try_cmpxchg(&c->state, &old, new))
 			return new == MRPC_CLAIM_RUN;
@@ -57,10 +57,10 @@ static inline bool mrpc_claim_begin(struct mrpc_claim *c)
 /**
  * mrpc_claim_end() - give the claim back
  *
- * Return: true if somebody came meanwhile: then the caller is still the owner
- * (MISSED is cleared) and must look for work again, or hand over with
- * mrpc_claim_yield(). If DISABLE was set meanwhile the claim is given up and
- * MISSED stays for mrpc_claim_enable().
+ * Return: true if another context tried to begin meanwhile. Then the caller is still the
+ * owner (MISSED is cleared). It must look for work again, or hand over with
+ * mrpc_claim_yield(). If DISABLE was set meanwhile, the caller no longer owns the claim, and
+ * MISSED stays set for mrpc_claim_enable().
  */
 static inline bool mrpc_claim_end(struct mrpc_claim *c)
 {
@@ -81,7 +81,7 @@ static inline bool mrpc_claim_end(struct mrpc_claim *c)
 /**
  * mrpc_claim_yield() - give the claim back although work may be left
  *
- * The caller must afterwards arrange for somebody to begin again.
+ * The caller must afterwards make sure that some context begins again.
  */
 static inline void mrpc_claim_yield(struct mrpc_claim *c)
 {
@@ -89,10 +89,10 @@ static inline void mrpc_claim_yield(struct mrpc_claim *c)
 }
 
 /**
- * mrpc_claim_disable() - keep everybody out
+ * mrpc_claim_disable() - keep every context out
  *
- * Return: true if nobody owns the claim now; else the caller waits and asks
- * mrpc_claim_idle() until it is so.
+ * Return: true if the claim has no owner now. If false, the caller waits until
+ * mrpc_claim_idle() returns true.
  */
 static inline bool mrpc_claim_disable(struct mrpc_claim *c)
 {
@@ -107,7 +107,8 @@ static inline bool mrpc_claim_idle(struct mrpc_claim *c)
 /**
  * mrpc_claim_enable() - end of mrpc_claim_disable()
  *
- * Return: true if somebody came meanwhile: the caller must begin, or have it done.
+ * Return: true if a context tried to begin meanwhile. Then the caller must begin, or make
+ * another context begin.
  */
 static inline bool mrpc_claim_enable(struct mrpc_claim *c)
 {

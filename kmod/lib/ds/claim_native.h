@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The kernel's atomics and barriers that claim.h and ring.h use, natively.
+ * User-space versions of the kernel's atomics and barriers that claim.h and ring.h use.
  *
- * By default over the compiler's C11 atomics. A test that defines
- * MRPC_CLAIM_MODEL supplies the mrpc_model_*() functions instead: there, every
- * operation is a point where its scheduler may switch threads or let a store
- * become visible later.
+ * By default they use the compiler's C11 atomics. A test that defines MRPC_CLAIM_MODEL
+ * supplies the mrpc_model_*() functions instead. Then the test's scheduler may, at every
+ * operation, switch threads or delay the visibility of a store.
  *
- * <stdatomic.h> cannot be included with this: it gives some of the kernel's
- * names another meaning.
+ * <stdatomic.h> cannot be included together with this file: it defines some of the kernel's
+ * names with another meaning.
  */
 #ifndef MRPC_LIB_DS_CLAIM_NATIVE_H
 #define MRPC_LIB_DS_CLAIM_NATIVE_H
@@ -21,12 +20,12 @@ typedef struct { int counter; } atomic_t;
 
 #define READ_ONCE(x)		__atomic_load_n(&(x), __ATOMIC_RELAXED)
 #define WRITE_ONCE(x, v)	__atomic_store_n(&(x), v, __ATOMIC_RELAXED)
-/* The barriers: what they pair with is said where they are used. */
+/* The barriers: each place of use says what its barrier pairs with. */
 #define smp_load_acquire(p)	__atomic_load_n(p, __ATOMIC_ACQUIRE) /* load */
 #define smp_store_release(p, v)	__atomic_store_n(p, v, __ATOMIC_RELEASE) /* store */
 #define smp_mb()		__atomic_thread_fence(__ATOMIC_SEQ_CST) /* full */
 
-/* Nothing to do: the operation itself is the barrier. */
+/* Nothing to do: the atomic operation itself is the barrier. */
 static inline void mrpc_model_rmw(const void *p)
 {
 	(void)p;
@@ -35,10 +34,10 @@ static inline void mrpc_model_rmw(const void *p)
 #else
 
 /*
- * @size is 4 or 8. A load sees the thread's own stores; others see a store at
- * some later time, a release store not before the thread's earlier ones. The
- * barrier, and the read-modify-write about to be done at @p, wait until all of
- * the thread's stores are visible.
+ * @size is 4 or 8. A load sees the own stores of its thread. Other threads see a store some
+ * time later. They see a release store only after the thread's earlier stores. The barrier
+ * waits until all stores of the thread are visible; so does the read-modify-write that
+ * follows at @p.
  */
 u64 mrpc_model_load(const void *p, size_t size);
 void mrpc_model_store(void *p, u64 v, size_t size, bool release);
@@ -60,7 +59,7 @@ static inline int atomic_read(const atomic_t *v)
 
 static inline int atomic_read_acquire(const atomic_t *v)
 {
-	return smp_load_acquire(&v->counter); /* pairs with who writes @v */
+	return smp_load_acquire(&v->counter); /* pairs with the writers of @v */
 }
 
 static inline void atomic_set(atomic_t *v, int i)
@@ -68,7 +67,7 @@ static inline void atomic_set(atomic_t *v, int i)
 	WRITE_ONCE(v->counter, i);
 }
 
-/* As in the kernel, those that return a value are full barriers when they succeed. */
+/* As in the kernel, the functions that return a value are full barriers when they succeed. */
 
 static inline bool atomic_try_cmpxchg(atomic_t *v, int *old, int new)
 {

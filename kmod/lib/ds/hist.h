@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Histograms of 64-bit values (nanoseconds, bytes) in buckets that are at most a
- * quarter of their value wide: each power of two is cut in four.
+ * Histograms of 64-bit values (nanoseconds, bytes). Each power of two is divided into four
+ * buckets. So the width of a bucket is at most a quarter of its values.
  *
- * Values 0 to 3 have a bucket each. From there, bucket 4 * e + s - 4 holds the
- * values whose highest bit is bit e and whose next two bits are s.
+ * Values 0 to 3 have a bucket each. From there on, bucket 4 * e + s - 4 holds the values whose
+ * highest bit is bit e. Their next two bits are s.
  *
- * One context writes (a histogram for each processor or each claim); others may
- * read at the same time, and see each number either before or after a change.
+ * Only one context writes a histogram, so there is one for each processor or each claim. Other
+ * contexts may read at the same time. They see each number either before or after a change.
  */
 #ifndef MRPC_LIB_DS_HIST_H
 #define MRPC_LIB_DS_HIST_H
@@ -59,7 +59,7 @@ static inline u64 mrpc_hist_high(u32 index)
 
 /**
  * mrpc_hist_record() - count a value
- * @h: the histogram; nobody else writes it
+ * @h: the histogram; only the caller writes it
  * @value: the value
  */
 static inline void mrpc_hist_record(struct mrpc_hist *h, u64 value)
@@ -73,26 +73,26 @@ static inline void mrpc_hist_record(struct mrpc_hist *h, u64 value)
 }
 
 /**
- * mrpc_hist_merge() - add what one histogram has to another
- * @to: nobody else uses it
- * @from: may be written meanwhile
+ * mrpc_hist_merge() - add the counts of one histogram to another
+ * @to: only the caller uses it
+ * @from: its writer may change it meanwhile
  */
 void mrpc_hist_merge(struct mrpc_hist *to, const struct mrpc_hist *from);
 
 /**
- * mrpc_hist_total() - how many values have been counted
- * @h: nobody writes it, or the answer is of no one moment
+ * mrpc_hist_total() - number of values counted
+ * @h: should have no writer; otherwise the total mixes counts of different moments
  */
 u64 mrpc_hist_total(const struct mrpc_hist *h);
 
 /**
- * mrpc_hist_quantile() - a value that so many are not above
- * @h: nobody writes it: a merged copy
- * @millionths: 500000: the median; 0: the smallest; 1000000: the largest
+ * mrpc_hist_quantile() - the value at a given rank
+ * @h: must have no writer: a merged copy
+ * @millionths: the rank. 500000: the median; 0: the smallest; 1000000: the largest
  *
- * Return: the end of the bucket that holds the value of that rank, but not
- * above the largest value counted: so at most a quarter too large, never too
- * small. 0 if none has been counted.
+ * Return: the upper end of the bucket that holds the value of that rank, but at most the
+ * largest value counted. So the result is never too small and at most a quarter too large.
+ * 0 if the histogram is empty.
  */
 u64 mrpc_hist_quantile(const struct mrpc_hist *h, u32 millionths);
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Lists by level (levels.h), or a heap, and a wheel of tenants: see order.h for the contract.
+ * Lists by level (levels.h), or a heap, and a wheel of tenants. order.h has the contract.
  */
 #include "lib/ds/order.h"
 
 /* Virtual time is cost << SCALE / weight. */
 #define SCALE		12
-/* At weight 1 a turn of one quantum spans at most 1 << this slots, half the wheel. */
+/* At weight 1, a turn of one quantum spans at most 1 << this slots, which is half the wheel. */
 #define QUANTUM_SLOTS_SHIFT	7
 
 static struct mrpc_order_entity *entity_of(struct mrpc_order_link *l)
@@ -24,7 +24,7 @@ static struct mrpc_order_tenant *tenant_of(struct mrpc_order_link *l)
 	return container_of(l, struct mrpc_order_bin, link)->tenant;
 }
 
-/* What of @t is in order. */
+/* The bin of @t that the present discipline orders. */
 static struct mrpc_order_bin *bin_now(const struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
 	return &t->bin[o->now_in];
@@ -39,8 +39,8 @@ static s64 vtime_diff(u64 a, u64 b)
 }
 
 /*
- * Neither credit for the past nor boundless debt. A tenant that was idle until
- * times have wrapped may seem to have debt: that is bounded, too.
+ * A tenant has no credit for the past, and its debt is bounded. If a tenant was idle until the
+ * times wrapped, it can appear to have debt. That debt is bounded, too.
  */
 static void wheel_clamp(const struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
@@ -56,8 +56,8 @@ static void wheel_clamp(const struct mrpc_order *o, struct mrpc_order_tenant *t)
 }
 
 /*
- * A time beyond the wheel's end stands in its last slot, and moves on when that
- * slot's turn comes.
+ * A tenant whose time is beyond the wheel's end stands in the last slot. wheel_first() moves it
+ * on when the turn of that slot comes.
  */
 static void wheel_add(struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
@@ -76,9 +76,9 @@ static void wheel_del(struct mrpc_order *o, struct mrpc_order_bin *b, u8 in)
 }
 
 /*
- * The tenant whose turn it is, or NULL. A tenant that is moved on here was
- * charged half a wheel and more beyond a turn of one quantum: the loop is paid
- * for by what turns cost, and the limit of debt bounds it.
+ * Finds the tenant that has the next turn, or NULL. A tenant that the loop moves on was charged
+ * at least half a wheel more than a turn of one quantum. So earlier turns pay for the loop, and
+ * the limit of debt bounds it.
  */
 static struct mrpc_order_tenant *wheel_first(struct mrpc_order *o)
 {
@@ -100,7 +100,7 @@ static struct mrpc_order_tenant *wheel_first(struct mrpc_order *o)
 	}
 }
 
-/* @t's time has changed: finds its place anew. */
+/* The time of @t has changed: moves @t to its new place. */
 static void wheel_move(struct mrpc_order *o, struct mrpc_order_tenant *t)
 {
 	if (bin_now(o, t)->listed) {
@@ -183,13 +183,13 @@ static u8 entity_level(const struct mrpc_order *o, const struct mrpc_order_entit
 	}
 }
 
-/* In heaps, by more than levels. */
+/* Are entities in heaps, not in levels? */
 static bool order_ranked(const struct mrpc_order *o)
 {
 	return o->rule.within >= MRPC_ORDER_DEADLINE;
 }
 
-/* To its place in @e->on, in what is in order. */
+/* Adds @e at its place in @e->on, in the bin of the present discipline. */
 static void entity_add(struct mrpc_order *o, struct mrpc_order_entity *e, bool head)
 {
 	struct mrpc_order_bin *b = bin_now(o, e->on);
@@ -215,7 +215,7 @@ static void entity_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 		mrpc_levels_del(&b->levels, &e->link, e->slot);
 }
 
-/* By what it is ordered now, in the one way or the other. Return: that has changed. */
+/* Computes what @e is ordered by now: a rank or a level. Return: it has changed. */
 static bool entity_rank(const struct mrpc_order *o, struct mrpc_order_entity *e, u64 *rank)
 {
 	if (order_ranked(o)) {
@@ -283,7 +283,7 @@ void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e)
 		wheel_del(o, b, e->in);
 }
 
-/* Its rank may have changed. Return: it has, and it is behind its new equals. */
+/* The rank of @e may have changed. Return: it has, and @e is now behind its new equals. */
 static bool entity_move(struct mrpc_order *o, struct mrpc_order_entity *e)
 {
 	u64 rank;
@@ -325,9 +325,9 @@ static struct mrpc_order_entity *bin_first(const struct mrpc_order_bin *b, bool 
 }
 
 /*
- * The first of a tenant whose turn it is gets its place in the new order. A tenant that has more
- * goes on by a slot, behind those that are there: so they have turns, and no two are further
- * apart than they were, which is less than the wheel.
+ * Moves one stale entity into the new order: the first one of the tenant that has the turn. If
+ * the tenant has more, it moves on by one slot, behind the tenants of that slot. So the tenants
+ * take turns. The distance between two tenants does not grow: it stays less than the wheel.
  */
 static void stale_move(struct mrpc_order *o)
 {
@@ -385,7 +385,7 @@ struct mrpc_order_entity *mrpc_order_take(struct mrpc_order *o)
 	return e;
 }
 
-/* Without a word to the ranker. */
+/* Charges @cost without a call to the ranker. */
 static void order_charge(struct mrpc_order *o, struct mrpc_order_entity *e, s64 cost)
 {
 	if (o->rule.fair)
@@ -401,7 +401,7 @@ void mrpc_order_charge(struct mrpc_order *o, struct mrpc_order_entity *e, s64 co
 
 /* -- walks --------------------------------------------------------------------- */
 
-/* Notes the tenants in the wheel, in its order. */
+/* Saves the tenants of the wheel, in its order. */
 static void walk_save(struct mrpc_order *o)
 {
 	struct mrpc_order_tenant **next = &o->saved;
@@ -441,9 +441,9 @@ static void walk_restore_times(struct mrpc_order *o)
 }
 
 /*
- * Gives each its turn and chains them by their links: what comes of it is by
- * construction what would happen. It does not settle: a tenant that came into the
- * wheel meanwhile would not be among those that are saved.
+ * Gives each entity its turn and chains the entities by their links. So the result is exactly
+ * the order of real turns. The walk does not settle: that could add a tenant to the wheel which
+ * is not among the saved ones.
  */
 struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o, u32 most)
 {
@@ -473,7 +473,7 @@ struct mrpc_order_entity *mrpc_order_walk_next(const struct mrpc_order_entity *e
 	return e->link.next ? entity_of(e->link.next) : NULL;
 }
 
-/* Who has been on its way for the walk goes back. */
+/* Puts back an entity that the walk has taken out. */
 static void walk_put_back(struct mrpc_order *o, struct mrpc_order_entity *e)
 {
 	struct mrpc_order_bin *b = bin_now(o, e->on);
@@ -488,8 +488,8 @@ static void walk_put_back(struct mrpc_order *o, struct mrpc_order_entity *e)
 }
 
 /*
- * Backwards, each goes to the head of the list from whose head it was taken; in a heap
- * what it was ordered by still stands.
+ * Works backwards: each entity goes to the head of the list from whose head the walk took it.
+ * In a heap, the key and tie of the entity are unchanged.
  */
 void mrpc_order_walk_end(struct mrpc_order *o)
 {
@@ -524,7 +524,7 @@ static bool rule_ok(const struct mrpc_order_rule *rule)
 static void order_apply(struct mrpc_order *o, const struct mrpc_order_rule *rule)
 {
 	o->rule = *rule;
-	/* The quantum is not more than 128 grains and more than 64. */
+	/* The quantum is more than 64 grains and at most 128. */
 	o->shift = fls64(((u64)rule->quantum << SCALE) - 1) - QUANTUM_SLOTS_SHIFT;
 	o->now = o->now >> o->shift << o->shift;
 }
@@ -538,7 +538,7 @@ int mrpc_order_init(struct mrpc_order *o, const struct mrpc_order_rule *rule)
 	return mrpc_order_tenant_init(o, &o->common, MRPC_ORDER_WEIGHT);
 }
 
-/* Of one without a ranker nothing is to be ordered anew. */
+/* Are the two rules equal, and is nothing to be reordered? With a ranker it always is. */
 static bool rule_same(const struct mrpc_order_rule *a, const struct mrpc_order_rule *b)
 {
 	return a->within == b->within && a->fair == b->fair && a->quantum == b->quantum &&

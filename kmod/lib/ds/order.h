@@ -1,63 +1,64 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Who is next: the ordering structure of the egress scheduler (entities are
- * transmit queues, cost is bytes) and of the shared runtime's run queue
- * (entities are directions of datapaths, cost is nanoseconds).
+ * The ordering structure: it decides which entity is next. The egress scheduler uses it (the
+ * entities are transmit queues, cost is bytes). The run queue of the shared runtime uses it, too
+ * (the entities are directions of datapaths, cost is nanoseconds).
  *
- * An entity is listed if and only if its owner put it here, which the owner
- * does when the entity has work and may do it: nothing is ever chosen and then
- * found unable. Choosing costs the same whatever the number of entities and of
- * tenants, while the discipline changes as well.
+ * Invariant: an entity is listed if and only if its owner has listed it. The owner does so when
+ * the entity has work and may do it. So a chosen entity can always run. The cost of a choice
+ * does not depend on the number of entities and tenants, not even while the discipline changes.
  *
- * Inside a tenant there are 256 levels, the lowest first, each a list: a bitmap
- * says which are not empty. A discipline that tells more than 256 levels apart (deadlines, and
- * what a struct mrpc_order_ranker says) has a heap there instead, where a choice costs as
- * the logarithm of what is listed in the tenant. Between tenants the same structure is a wheel of
- * virtual time. A tenant's virtual time is what it was charged, divided by its
- * weight; its slot in the wheel is that time in units of the wheel's grain, and
- * the earliest slot is served first (start-time fair queueing, with times as
- * coarse as the grain). The present is the slot of the latest turn. A tenant
- * that comes back from idleness with an earlier time takes up the present:
- * idleness earns nothing. What it was charged in advance of the present stays
- * charged: leaving escapes nothing.
+ * Inside a tenant there are 256 levels, the lowest first. Each level is a list, and a bitmap
+ * says which lists are not empty. Some disciplines distinguish more than 256 levels: deadlines,
+ * and ranks from a struct mrpc_order_ranker. These use a heap instead, where a choice costs the
+ * logarithm of the number of entities that the tenant has listed.
  *
- * Disciplines are settings of that (struct mrpc_order_rule): how the level
- * follows from priority and size, and whether tenants are told apart. If not,
- * all entities are listed in one tenant, @common.
+ * Between tenants the same structure is a wheel of virtual time. The virtual time of a tenant is
+ * the sum of its charges, divided by its weight. Its slot in the wheel is that time in units of
+ * the wheel's grain. The earliest slot is served first (start-time fair queueing, with times as
+ * coarse as the grain). The present is the slot of the latest turn. If a tenant comes back from
+ * idleness with an earlier time, its time becomes the present: idleness earns nothing. Charges
+ * beyond the present stay: a tenant cannot escape them by leaving.
  *
- * Fairness. Let G be the grain in units of cost per weight, less than
- * quantum / 64; c(i) the greatest cost of a turn of tenant i, w(i) its weight,
- * S(i) what it was charged. Between two decisions, for tenants i and j that are
- * both listed at all decisions in between but those during their own turns,
+ * A discipline is a setting (struct mrpc_order_rule). It says how the level follows from
+ * priority and size, and whether tenants are distinguished. If they are not, all entities are
+ * listed in one tenant, @common.
+ *
+ * Fairness. Let G be the grain in units of cost per weight, less than quantum / 64. Let c(i) be
+ * the greatest cost of a turn of tenant i, w(i) its weight, S(i) the sum of its charges. Take
+ * two decisions and two tenants i and j. Both are listed at all decisions in between, except
+ * during their own turns. Then between the two decisions
  *
  *	| S(i)/w(i) - S(j)/w(j) | < 2 G + c(i)/w(i) + c(j)/w(j)
  *
- * and if both begin at the present, half of that: G + max(c(i)/w(i), c(j)/w(j)).
- * It does not grow with time: the division keeps its remainder. A tenant that is
- * charged only after m turns that run at once counts as having turns of m c(i).
- * Weights above 64 pay for the grain with w / 64 quanta of jitter. Debt is
- * remembered up to MRPC_ORDER_DEBT quanta times the weight; the bound holds for
- * turns that cost less.
+ * If both begin at the present, it is half of that: G + max(c(i)/w(i), c(j)/w(j)). The bound does
+ * not grow with time, because the division keeps its remainder. A tenant that is charged only
+ * after m turns that run at once counts as having turns of m c(i). Weights above 64 pay for the
+ * grain with w / 64 quanta of jitter. Debt is remembered up to MRPC_ORDER_DEBT quanta times the
+ * weight. The bound holds for turns that cost less.
  *
- * Another discipline, at any time, whatever is listed. What is listed then is stale: it stays in
- * the order that it had and is put into the new one by and by, no more than MRPC_ORDER_BATCH
- * entities in any one call: before each choice, and by who calls mrpc_order_settle(), giving up
- * his lock between two calls. Meanwhile what comes is ordered by the new discipline at once; a
- * choice is made by that one, among what it has; and what is stale comes as it stood with its
- * tenant, tenants in turn, and goes behind its new equals. So what the new discipline
- * would have first, and the old one late, waits for at most stale / MRPC_ORDER_BATCH choices, and
- * what comes meanwhile may overtake those that it equals. So each call is O(MRPC_ORDER_BATCH)
- * entities, but walks, whose caller says how many.
+ * The discipline may change at any time. The entities that are listed then become stale. They
+ * keep their old order and move to the new one step by step, at most MRPC_ORDER_BATCH entities
+ * in any one call. They move before each choice, and in mrpc_order_settle(). The caller of
+ * mrpc_order_settle() can release its lock between two calls. Meanwhile:
  *
- * Starvation. A listed tenant is never starved: one that comes without debt
- * waits for at most one turn of each other tenant. Inside a tenant STRICT
- * starves lower priorities, SMALL larger messages and DEADLINE those without a deadline,
- * because that is what they are asked for; FIFO starves nobody. Caps on priorities are the
- * caller's. What has a deadline waits under DEADLINE for those only that are earlier.
+ *  - a new entity is ordered by the new discipline at once;
+ *  - a choice considers only entities that the new discipline has ordered;
+ *  - stale entities move in their old order, with tenants taking turns, each behind its new
+ *    equals.
  *
- * Everything is embedded: nothing is allocated, nothing fails for lack of
- * memory. Not locked: the owner holds a lock, for the order and everything
- * attached to it.
+ * So an entity that is first in the new order, but late in the old one, waits for at most
+ * stale / MRPC_ORDER_BATCH choices. Entities that are listed meanwhile may overtake their
+ * equals. Each call is O(MRPC_ORDER_BATCH) entities, except walks: their caller gives the limit.
+ *
+ * Starvation. A listed tenant never starves: without debt, it waits for at most one turn of each
+ * other tenant. Inside a tenant, STRICT starves lower priorities, SMALL larger messages, and
+ * DEADLINE entities without a deadline: these disciplines are meant to do so. FIFO starves no
+ * entity. The caller is responsible for caps on priorities. Under DEADLINE, an entity with a
+ * deadline waits only for earlier deadlines.
+ *
+ * All state is embedded. Nothing is allocated, so nothing fails for lack of memory. Not locked:
+ * a lock of the owner protects the order and everything attached to it.
  */
 #ifndef MRPC_LIB_DS_ORDER_H
 #define MRPC_LIB_DS_ORDER_H
@@ -69,18 +70,19 @@
 #define MRPC_ORDER_WEIGHT	100		/* of @common */
 #define MRPC_ORDER_MAX_QUANTUM	(1U << 30)
 #define MRPC_ORDER_DEBT		64		/* quanta, times the weight */
-#define MRPC_ORDER_BATCH	32		/* entities that are ordered anew at once */
+#define MRPC_ORDER_BATCH	32		/* entities that one call reorders at most */
 
 /**
  * enum mrpc_order_within - the order inside a tenant
- * @MRPC_ORDER_FIFO: as they came
+ * @MRPC_ORDER_FIFO: in the order of arrival
  * @MRPC_ORDER_STRICT: the highest priority first
- * @MRPC_ORDER_SMALL: the least left first; amounts that differ by less than an
- *	eighth may count as equal
- * @MRPC_ORDER_DEADLINE: the earliest deadline first; then those without one, as they came
- * @MRPC_ORDER_RANKED: the lowest rank first, which the rule's ranker gives
+ * @MRPC_ORDER_SMALL: the least left first; amounts that differ by less than an eighth may
+ *	count as equal
+ * @MRPC_ORDER_DEADLINE: the earliest deadline first; then entities without one, in the order of
+ *	arrival
+ * @MRPC_ORDER_RANKED: the lowest rank first; the rule's ranker gives the ranks
  *
- * From @MRPC_ORDER_DEADLINE on what is listed is in heaps.
+ * @MRPC_ORDER_DEADLINE and later disciplines keep entities in heaps.
  */
 enum mrpc_order_within {
 	MRPC_ORDER_FIFO,
@@ -94,14 +96,14 @@ enum mrpc_order_within {
 struct mrpc_order_entity;
 
 /**
- * struct mrpc_order_ranker - a discipline of somebody else's
- * @rank: what an entity is ordered by, the lowest first; of equals, who came first.
- *	Asked when it is listed, and when what it is ordered by has changed
- * @again: an entity would have its turn now: true, if it is to be ranked anew first; or
- *	NULL
- * @charge: a turn of an entity costs so much, as of mrpc_order_charge(); or NULL
+ * struct mrpc_order_ranker - a discipline that the caller supplies
+ * @rank: returns the rank of an entity. The lowest rank is first; equals keep the order of
+ *	arrival. Called when the entity is listed, and when what it is ordered by has changed
+ * @again: an entity is about to have its turn. Returns true if it must be ranked again first;
+ *	may be NULL
+ * @charge: a turn of an entity costs so much, see mrpc_order_charge(); may be NULL
  *
- * They do not call back into the order. Walks ask nobody.
+ * These functions do not call back into the order. Walks do not call them.
  */
 struct mrpc_order_ranker {
 	u64 (*rank)(struct mrpc_order_entity *e);
@@ -112,9 +114,9 @@ struct mrpc_order_ranker {
 /**
  * struct mrpc_order_rule - a discipline
  * @within: enum mrpc_order_within
- * @fair: tenants share by weight; else all are one
- * @quantum: what a turn usually costs at most, 1 to MRPC_ORDER_MAX_QUANTUM. Turns
- *	may cost more; the fairness is as fine as this
+ * @fair: tenants share by weight; otherwise all entities are in one tenant
+ * @quantum: usual cost of a turn at most, 1 to MRPC_ORDER_MAX_QUANTUM. A turn may cost more.
+ *	Fairness is as fine as this
  * @ranker: of MRPC_ORDER_RANKED, else NULL
  */
 struct mrpc_order_rule {
@@ -125,13 +127,13 @@ struct mrpc_order_rule {
 };
 
 /**
- * struct mrpc_order_bin - what is listed of one tenant, by one discipline
+ * struct mrpc_order_bin - the listed entities of one tenant, by one discipline
  * @link: in the wheel, if @listed is not 0
- * @tenant: whose
- * @listed: entities
+ * @tenant: the tenant that the bin belongs to
+ * @listed: number of entities
  * @slot: in the wheel
- * @ranked: those of MRPC_ORDER_DEADLINE and MRPC_ORDER_RANKED: a heap
- * @levels: those of the others
+ * @ranked: heap for MRPC_ORDER_DEADLINE and MRPC_ORDER_RANKED
+ * @levels: lists for the other disciplines
  */
 struct mrpc_order_bin {
 	struct mrpc_order_link link;
@@ -147,12 +149,12 @@ struct mrpc_order_bin {
  * @vtime: virtual time, wraps
  * @rem: remainder of the last division by @weight
  * @weight: 1 to MRPC_ORDER_MAX_WEIGHT
- * @members: entities that joined
- * @saved_slot: during a walk, as are the other @saved
+ * @members: number of entities that joined
+ * @saved_slot: valid during a walk, as are the other @saved fields
  * @saved_rem: @rem
  * @saved_vtime: @vtime
- * @saved_next: tenants in the order of the wheel
- * @bin: by mrpc_order.now_in: what is in order; the other: what is stale
+ * @saved_next: next tenant in the order of the wheel
+ * @bin: index mrpc_order.now_in: entities in the present order; the other index: stale ones
  */
 struct mrpc_order_tenant {
 	u64 vtime;
@@ -167,13 +169,13 @@ struct mrpc_order_tenant {
 };
 
 /**
- * struct mrpc_order_entity - what is ordered; embedded in the owner's object
+ * struct mrpc_order_entity - an entity of the order; embedded in the owner's object
  * @link: in a level of @on; or in a walk
  * @node: in @on's heap; its key is the rank
  * @home: the tenant it joined
- * @on: the tenant whose bin lists it: @home, or @common if tenants are one
- * @left: what its present piece of work still costs; U64_MAX: not known
- * @deadline: until when that is to be done; U64_MAX: it has none
+ * @on: the tenant whose bin lists it: @home, or @common if tenants are not distinguished
+ * @left: remaining cost of its present piece of work; U64_MAX: not known
+ * @deadline: time until which that work is to be done; U64_MAX: no deadline
  * @priority: 0 (least) to 255
  * @slot: its level in @on
  * @in: which bin of @on lists it
@@ -194,21 +196,21 @@ struct mrpc_order_entity {
 
 /**
  * struct mrpc_order - an order
- * @now: the present: beginning of the slot of the latest turn, wraps
+ * @now: the present: start of the slot of the latest turn; wraps
  * @shift: the wheel's grain is 1 << @shift
  * @rule: the present discipline
  * @listed: entities listed
- * @stale: those of them that the present discipline has not ordered yet
- * @touched: entities ordered anew, or walked over, all in all
- * @now_in: the bin, 0 or 1, of what is in order
- * @stale_slot: of the tenant whose turn it is to have one ordered anew
- * @stale_ranked: what is stale is in heaps
- * @front: tie in the heap of the latest that was listed in front of its equals
- * @back: likewise behind them
+ * @stale: listed entities that the present discipline has not ordered yet
+ * @touched: total number of entities that were reordered or walked over
+ * @now_in: index (0 or 1) of the bin that the present discipline orders
+ * @stale_slot: slot of the tenant that moves its next stale entity
+ * @stale_ranked: stale entities are in heaps
+ * @front: tie in the heap of the latest entity that was listed in front of its equals
+ * @back: tie in the heap of the latest entity that was listed behind its equals
  * @saved_now: during a walk: @now
  * @saved: during a walk: the tenants that were in the wheel
  * @walk_last: during a walk: the last entity
- * @wheel: the tenants with listed entities, by bin; that of the stale ones is only gone around
+ * @wheel: tenants with listed entities, by bin index; tenants of the stale one take plain turns
  * @common: for entities without a tenant of their own, and for all if not @rule.fair
  */
 struct mrpc_order {
@@ -234,18 +236,19 @@ struct mrpc_order {
 int mrpc_order_init(struct mrpc_order *o, const struct mrpc_order_rule *rule);
 
 /**
- * mrpc_order_set() - another discipline
- * What is listed is stale, unless the rule is the same and has no ranker: then nothing changes.
- * Of the stale of one tenant those that the new discipline takes for equals keep the order they
- * had.
- * Return: 0; -EINVAL if the rule is out of range, or -EBUSY if something is stale still:
- * mrpc_order_settle() comes first. Then nothing has changed.
+ * mrpc_order_set() - change the discipline
+ *
+ * The listed entities become stale. If the rule is the same and has no ranker, nothing changes.
+ * Stale entities of one tenant keep their order if the new discipline treats them as equal.
+ *
+ * Return: 0; -EINVAL if the rule is out of range; -EBUSY if there are still stale entities. The
+ * caller then calls mrpc_order_settle() first. On failure nothing has changed.
  */
 int mrpc_order_set(struct mrpc_order *o, const struct mrpc_order_rule *rule);
 
 /**
- * mrpc_order_settle() - orders some of what is stale by the present discipline
- * Return: something is stale still.
+ * mrpc_order_settle() - move some stale entities into the present order
+ * Return: true if there are still stale entities.
  */
 bool mrpc_order_settle(struct mrpc_order *o);
 
@@ -253,54 +256,55 @@ bool mrpc_order_settle(struct mrpc_order *o);
 int mrpc_order_tenant_init(struct mrpc_order *o, struct mrpc_order_tenant *t, u32 weight);
 
 /**
- * mrpc_order_tenant_weight() - another weight, at any time
- * A debt remains what it is in units of cost.
+ * mrpc_order_tenant_weight() - change the weight, at any time
+ * The debt stays the same in units of cost.
  * Return: 0, or -EINVAL if the weight is out of range.
  */
 int mrpc_order_tenant_weight(struct mrpc_order *o, struct mrpc_order_tenant *t, u32 weight);
 
 /**
- * mrpc_order_tenant_fini() - may @t's memory go?
- * Return: 0, or -EBUSY while entities have joined it.
+ * mrpc_order_tenant_fini() - may the memory of @t be freed?
+ * Return: 0, or -EBUSY while @t has members.
  */
 int mrpc_order_tenant_fini(const struct mrpc_order_tenant *t);
 
 /**
- * mrpc_order_join() - a new entity, not listed, with priority 0, nothing left and no deadline
- * @t: its tenant, which outlives it; NULL: @o's common one
+ * mrpc_order_join() - initialise an entity: not listed, priority 0, nothing left, no deadline
+ * @t: its tenant, which must outlive it; NULL: @o's common one
  */
 void mrpc_order_join(struct mrpc_order *o, struct mrpc_order_entity *e,
 		     struct mrpc_order_tenant *t);
 
-/** mrpc_order_leave() - @e is gone, from its list as well */
+/** mrpc_order_leave() - remove @e from its list and its tenant */
 void mrpc_order_leave(struct mrpc_order *o, struct mrpc_order_entity *e);
 
 /**
- * mrpc_order_put() - lists @e, which has work and may do it
- * @head: in front of its equals (it resumes), else behind them
+ * mrpc_order_put() - list @e, which has work and may do it
+ * @head: put it in front of its equals (it resumes); otherwise behind them
  *
- * Harmless if it is listed.
+ * Does nothing if @e is listed.
  */
 void mrpc_order_put(struct mrpc_order *o, struct mrpc_order_entity *e, bool head);
 
-/** mrpc_order_del() - @e cannot have a turn now; harmless if it is not listed */
+/** mrpc_order_del() - unlist @e, which cannot have a turn now; does nothing if not listed */
 void mrpc_order_del(struct mrpc_order *o, struct mrpc_order_entity *e);
 
 /**
- * mrpc_order_rank() - sets what @e is ordered by
- * If it is listed and its level changes, it goes behind its new equals; while it is stale it
- * keeps its place.
+ * mrpc_order_rank() - set what @e is ordered by
+ * If @e is listed and its level changes, it goes behind its new equals. A stale entity keeps its
+ * place.
  */
 void mrpc_order_rank(struct mrpc_order *o, struct mrpc_order_entity *e, u8 priority, u64 left);
 
-/** mrpc_order_due() - likewise: another deadline; U64_MAX: none */
+/** mrpc_order_due() - set another deadline, as mrpc_order_rank(); U64_MAX: none */
 void mrpc_order_due(struct mrpc_order *o, struct mrpc_order_entity *e, u64 deadline);
 
 /**
- * mrpc_order_before() - would @a, which is listed, have its turn before @b?
- * @b: as it was when it was listed last; it need not be now
+ * mrpc_order_before() - does @a, which is listed, have its turn before @b?
+ * @b: as it was when it was last listed; it need not be listed now
  *
- * Not where they are in heaps. Only inside a tenant is one before the other whatever the present.
+ * Not for disciplines with heaps. Only entities of one tenant can be compared, because the order
+ * of tenants depends on the present.
  */
 static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
 				     const struct mrpc_order_entity *b)
@@ -309,53 +313,55 @@ static inline bool mrpc_order_before(const struct mrpc_order_entity *a,
 }
 
 /**
- * mrpc_order_peek() - who is next, or NULL; a change of the order may change it
- * Settles before it looks.
+ * mrpc_order_peek() - settle, then find the next entity
+ * Return: the entity, or NULL. A change of the order may change the answer.
  */
 struct mrpc_order_entity *mrpc_order_peek(struct mrpc_order *o);
 
-/** mrpc_order_first() - mrpc_order_peek() for who has just settled: of what is in order */
+/** mrpc_order_first() - as mrpc_order_peek(), without settling: the caller has just settled */
 struct mrpc_order_entity *mrpc_order_first(struct mrpc_order *o);
 
 /**
- * mrpc_order_again() - is @e, which mrpc_order_peek() has just returned, to be ranked anew?
- * Return: it was; another may be next. A ranker may say so for ever: the caller counts.
+ * mrpc_order_again() - rank @e again if its ranker asks for it; mrpc_order_peek() returned @e
+ * Return: true if @e has moved: another entity may be next. A ranker may ask without end, so
+ * the caller must count.
  */
 bool mrpc_order_again(struct mrpc_order *o, struct mrpc_order_entity *e);
 
-/** mrpc_order_start() - @e, which mrpc_order_peek() has just returned, has its turn: delists it */
+/** mrpc_order_start() - unlist @e for its turn; mrpc_order_peek() has just returned it */
 void mrpc_order_start(struct mrpc_order *o, struct mrpc_order_entity *e);
 
-/** mrpc_order_take() - mrpc_order_peek() and mrpc_order_start(); NULL: nobody is listed */
+/** mrpc_order_take() - mrpc_order_peek() and mrpc_order_start(); NULL: no entity is listed */
 struct mrpc_order_entity *mrpc_order_take(struct mrpc_order *o);
 
 /**
- * mrpc_order_charge() - a turn of @e costs so much
- * @cost: at most U32_MAX counts; negative to give back what was charged
+ * mrpc_order_charge() - charge the cost of a turn of @e
+ * @cost: at most U32_MAX counts; negative to give back an earlier charge
  *
- * Before, during or after the turn, listed or not, and in as many parts as one
- * likes. Who can have several turns at once charges what they will cost at the
- * beginning and settles the difference at the end. What is given back never
- * takes a tenant before the present.
+ * The caller may charge before, during or after the turn, listed or not, in any number of
+ * parts. If an entity can have several turns at once, the caller charges the expected cost at
+ * the beginning and settles the difference at the end. Giving back never moves a tenant before
+ * the present.
  */
 void mrpc_order_charge(struct mrpc_order *o, struct mrpc_order_entity *e, s64 cost);
 
-/** mrpc_order_turn() - what @e's next turn is expected to cost */
+/** mrpc_order_turn() - expected cost of @e's next turn */
 static inline u32 mrpc_order_turn(const struct mrpc_order *o, const struct mrpc_order_entity *e)
 {
 	return min_t(u64, e->left, o->rule.quantum);
 }
 
 /**
- * mrpc_order_walk_begin() - the first @most that are in order, in the order of their next turns
- * Exactly the order in which mrpc_order_take() would return them if each were
- * then charged mrpc_order_turn() and not put back, and what is stale remained so: that is not
- * walked over. Who wants all settles before.
+ * mrpc_order_walk_begin() - walk over the first @most entities, in the order of their next turns
  *
- * Nothing else may be done with @o before mrpc_order_walk_end(), which must
- * follow and leaves @o exactly as it was.
+ * The order is exactly that of repeated mrpc_order_take(), if each entity is then charged
+ * mrpc_order_turn() and not put back, and stale entities stay stale. The walk skips stale
+ * entities. A caller that wants all entities settles before.
  *
- * Return: the first, or NULL.
+ * mrpc_order_walk_end() must follow, and leaves @o exactly as it was. Between the two calls,
+ * nothing else may use @o.
+ *
+ * Return: the first entity, or NULL.
  */
 struct mrpc_order_entity *mrpc_order_walk_begin(struct mrpc_order *o, u32 most);
 struct mrpc_order_entity *mrpc_order_walk_next(const struct mrpc_order_entity *e);

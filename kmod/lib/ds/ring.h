@@ -2,14 +2,13 @@
 /*
  * The kernel's side of a queue pair's two rings (struct mrpc_ring).
  *
- * The peer is an application that may write anything into the shared memory at
- * any time. So the kernel keeps its own counters and only ever publishes them
- * (it reads one back only to say what the application can see, mrpc_cq_ready());
- * of the other side's counter it reads one value, once, and judges it; and an
- * index is always masked.
+ * The peer is an application. It may write anything into the shared memory at any time. So the
+ * kernel keeps its own counters and only publishes them. It reads a published counter back only
+ * to report what the application can see (mrpc_cq_ready()). It reads the application's counter
+ * once and checks that value. It always masks an index.
  *
- * The submission side runs under the queue pair's submit mutex, who posts
- * completions holds the queue pair's lock. Room for them is promised without it.
+ * The queue pair's submit mutex protects the submission side. The queue pair's lock protects the
+ * posting of completions. mrpc_cq_reserve() needs no lock.
  */
 #ifndef MRPC_LIB_DS_RING_H
 #define MRPC_LIB_DS_RING_H
@@ -32,10 +31,10 @@ static_assert(sizeof(struct mrpc_cqe) == MRPC_RING_ENTRY, "uapi");
 
 /**
  * struct mrpc_sq - consumer of a submission queue
- * @ring: shared; the application writes tail, we write head
+ * @ring: shared; the application writes tail, the kernel writes head
  * @entries: shared; written by the application
  * @mask: number of entries, a power of two, less one
- * @head: ours; the next entry to consume
+ * @head: private; the next entry to consume
  */
 struct mrpc_sq {
 	struct mrpc_ring *ring;
@@ -46,12 +45,12 @@ struct mrpc_sq {
 
 /**
  * struct mrpc_cq - producer of a completion queue
- * @ring: shared; the application writes head, we write tail
- * @entries: shared; written by us
+ * @ring: shared; the application writes head, the kernel writes tail
+ * @entries: shared; written by the kernel
  * @mask: number of entries, a power of two, less one
- * @tail: ours; the next entry to produce
- * @promised: where tail will be once everything is posted that was promised by
- *	mrpc_cq_reserve()
+ * @tail: private; the next entry to produce
+ * @promised: value of tail after all completions are posted that mrpc_cq_reserve() has
+ *	promised
  */
 struct mrpc_cq {
 	struct mrpc_ring *ring;
@@ -62,9 +61,8 @@ struct mrpc_cq {
 };
 
 /*
- * Copies an entry, each byte read once and written once, whatever the compiler
- * would like to do with shared memory. It would also leave this a loop, 42
- * instructions instead of 16.
+ * Copies an entry. Each byte is read once and written once, because the memory is shared.
+ * Without the unrolling the compiler leaves a loop: 42 instructions instead of 16.
  */
 static inline void mrpc_ring_copy(void *to, const void *from)
 {
@@ -73,7 +71,7 @@ static inline void mrpc_ring_copy(void *to, const void *from)
 	word *dst = to;
 	u32 i;
 
-	/* Else it works each word's address out before it reads or writes it. */
+	/* Without this the compiler computes the address of each word before each access. */
 	OPTIMIZER_HIDE_VAR(src);
 	OPTIMIZER_HIDE_VAR(dst);
 #pragma GCC unroll 8
@@ -93,11 +91,10 @@ static inline void mrpc_sq_init(struct mrpc_sq *sq, struct mrpc_ring *ring,
 
 /**
  * mrpc_sq_peek() - copy the next submission
- * @sqe: out: private copy; the shared entry is not looked at again
+ * @sqe: out: private copy; the shared entry is not read again
  *
- * Return: 1: copied, to be followed by mrpc_sq_consume() unless the caller
- * leaves it for later; 0: the queue is empty; -EPROTO: the application's tail
- * is impossible.
+ * Return: 1: copied; the caller calls mrpc_sq_consume(), unless it leaves the entry for later.
+ * 0: the queue is empty. -EPROTO: the application's tail is impossible.
  */
 static inline int mrpc_sq_peek(const struct mrpc_sq *sq, struct mrpc_sqe *sqe)
 {
@@ -112,11 +109,11 @@ static inline int mrpc_sq_peek(const struct mrpc_sq *sq, struct mrpc_sqe *sqe)
 	return 1;
 }
 
-/** mrpc_sq_consume() - the entry that mrpc_sq_peek() copied is the application's again */
+/** mrpc_sq_consume() - give the entry that mrpc_sq_peek() copied back to the application */
 static inline void mrpc_sq_consume(struct mrpc_sq *sq)
 {
 	sq->head++;
-	/* Release: the application overwrites the entry only after we have read it. */
+	/* Release: the application overwrites the entry only after the kernel has read it. */
 	smp_store_release(&sq->ring->head, sq->head);
 }
 
@@ -134,8 +131,8 @@ static inline void mrpc_cq_init(struct mrpc_cq *cq, struct mrpc_ring *ring,
 /**
  * mrpc_cq_used() - completions that the application has not consumed
  *
- * An impossible head counts as a full queue: nothing more is promised, and who
- * waits for completions does not wait.
+ * An impossible head counts as a full queue. Then no more room is promised, and a task that
+ * waits for completions stops waiting.
  */
 static inline u32 mrpc_cq_used(const struct mrpc_cq *cq)
 {
@@ -147,36 +144,36 @@ static inline u32 mrpc_cq_used(const struct mrpc_cq *cq)
 /**
  * mrpc_cq_ready() - completions that the application finds in the ring
  *
- * Our own tail is ahead of the published one while an entry is posted; who is told
- * that he need not wait must find the entry. An application that forges either
- * counter deceives only itself.
+ * While an entry is being posted, the private tail is ahead of the published one. A task that
+ * is told not to wait must find the entry, so this reads the published tail. An application
+ * that forges a counter deceives only itself.
  */
 static inline u32 mrpc_cq_ready(const struct mrpc_cq *cq)
 {
-	/* Acquire: the application may look at once, at entries and tail. */
+	/* Acquire: the application may read the entries and tail at once. */
 	return smp_load_acquire(&cq->ring->tail) - READ_ONCE(cq->ring->head);
 }
 
-/** mrpc_cq_reserved() - entries promised and not yet posted; who posts is kept out */
+/** mrpc_cq_reserved() - entries promised but not posted; the caller keeps posters out */
 static inline u32 mrpc_cq_reserved(const struct mrpc_cq *cq)
 {
 	return (u32)atomic_read(&cq->promised) - cq->tail;
 }
 
-/* Is there room for @n more, and @spare besides, where so much was promised? */
+/* Is there room for @n more entries, and @spare besides, after those already promised? */
 static inline bool mrpc_cq_fits(const struct mrpc_cq *cq, u32 promised, u32 head, u32 n, u32 spare)
 {
 	u32 size = cq->mask + 1;
-	/* A head that moved back can make it more than the size. */
+	/* A head that moved back can make the difference greater than the size. */
 	u32 taken = min(promised - head, size);
 
 	return n <= size - taken && spare <= size - taken - n;
 }
 
-/** mrpc_cq_room() - would mrpc_cq_reserve() find room now? Does not promise it */
+/** mrpc_cq_room() - does mrpc_cq_reserve() find room now? Promises nothing */
 static inline bool mrpc_cq_room(const struct mrpc_cq *cq, u32 n, u32 spare)
 {
-	u32 head = smp_load_acquire(&cq->ring->head);	/* as there: before the tail */
+	u32 head = smp_load_acquire(&cq->ring->head);	/* acquire: read before the tail */
 
 	return READ_ONCE(cq->tail) - head <= cq->mask + 1 &&
 	       mrpc_cq_fits(cq, atomic_read(&cq->promised), head, n, spare);
@@ -184,17 +181,17 @@ static inline bool mrpc_cq_room(const struct mrpc_cq *cq, u32 n, u32 spare)
 
 /**
  * mrpc_cq_reserve() - promise room for @n completions
- * @spare: places that must be left besides, at most as many as there are
+ * @spare: entries that must stay free besides, at most the size of the queue
  *
- * Return: false, and nothing is reserved, if there is not so much room.
+ * Return: false if there is not enough room; then nothing is reserved.
  */
 static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n, u32 spare)
 {
-	/* Acquire: a slot is written only after the application has read it. */
+	/* Acquire: the kernel writes a slot only after the application has read it. */
 	u32 head = smp_load_acquire(&cq->ring->head);
 	int old = atomic_read(&cq->promised);
 
-	/* The tail is read later than the head, which it therefore never follows. */
+	/* The tail is read after the head. So the head is never ahead of the tail. */
 	if (READ_ONCE(cq->tail) - head > cq->mask + 1)
 		return false;
 	do {
@@ -204,24 +201,24 @@ static inline bool mrpc_cq_reserve(struct mrpc_cq *cq, u32 n, u32 spare)
 	return true;
 }
 
-/** mrpc_cq_unreserve() - give back room that will not be needed */
+/** mrpc_cq_unreserve() - give back room that is not needed */
 static inline void mrpc_cq_unreserve(struct mrpc_cq *cq, u32 n)
 {
 	atomic_sub(n, &cq->promised);
 }
 
 /**
- * mrpc_cq_post() - post a completion, for which room was reserved
+ * mrpc_cq_post() - post a completion, for which room is reserved
  *
- * Who may sleep until there is one is looked for after a full barrier: that of
- * mrpc_cq_was_empty(), or one of the caller's.
+ * Sleepers may wait for this completion. The caller looks for them only after a full barrier:
+ * that of mrpc_cq_was_empty(), or its own.
  */
 static inline void mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
 {
 	u32 old = cq->tail;
 
-	/* Whatever became of the application's head since the reservation, the
-	 * index stays inside: what it can lose is its own completions.
+	/* The application may have moved its head since the reservation. The index still
+	 * stays inside the ring: the application can lose only its own completions.
 	 */
 	mrpc_ring_copy(&cq->entries[old & cq->mask], cqe);
 	WRITE_ONCE(cq->tail, old + 1);
@@ -229,13 +226,13 @@ static inline void mrpc_cq_post(struct mrpc_cq *cq, const struct mrpc_cqe *cqe)
 }
 
 /**
- * mrpc_cq_was_empty() - must the eventfd be signalled for what was just posted?
+ * mrpc_cq_was_empty() - must the eventfd be signalled for the entry just posted?
  *
- * Return: true if the queue went from empty to non-empty; who posts is kept out.
+ * Return: true if the queue went from empty to non-empty. The caller keeps posters out.
  *
- * An application that wants to sleep on the eventfd stores its head, executes a
- * full barrier and reads tail again; it sleeps only if they are equal. Of its
- * store of head and ours of tail at least one is then seen by the other side.
+ * An application that wants to sleep on the eventfd stores its head, executes a full barrier
+ * and reads tail again. It sleeps only if the two are equal. So at least one side sees the
+ * other's store: the application the kernel's tail, or the kernel the application's head.
  */
 static inline bool mrpc_cq_was_empty(const struct mrpc_cq *cq)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Sets of texts or of 64-bit integers, for rules: up to a million keys, looked
- * up in a time that does not depend on how many there are.
+ * Sets of texts or of 64-bit integers, for rules. A set has up to a million keys. The time of a
+ * look-up does not depend on their number.
  *
- * A hash table with open addressing, keyed with SipHash, and the keys, in one
- * allocation of the owner's.
+ * A set is a hash table with open addressing, keyed with SipHash. The table and the keys are in
+ * one allocation of the owner.
  *
- * Edited in place, read without a lock. One writer at a time (the owner's mutex);
- * readers at any time: under RCU if the set can be replaced. A reader
- * finds every key that was in the set all the while, and none that was not;
- * one that is added or deleted meanwhile is found or not. For that, a key never
- * moves and a deleted key's bytes are not used again; so a set that is edited
- * runs full in time. The owner then makes a new and larger one
- * (mrpc_set_copy()), replaces the pointer, and frees the old one after a grace
- * period.
+ * The set is edited in place and read without a lock. The owner's mutex allows one writer at a
+ * time. Readers run at any time, under RCU if the set can be replaced. A reader finds every key
+ * that is in the set during the whole look-up, and no key that is never in it. A key that is
+ * added or deleted meanwhile is found or not. To ensure this, a key never moves, and the bytes
+ * of a deleted key are not used again. So a set fills up while it is edited. Then the owner
+ * makes a larger one (mrpc_set_copy()), replaces the pointer, and frees the old set after a
+ * grace period.
  */
 #ifndef MRPC_LIB_DS_SET_H
 #define MRPC_LIB_DS_SET_H
@@ -32,17 +31,18 @@ enum mrpc_set_kind {
 /**
  * struct mrpc_set - a set
  * @hash_key: for SipHash
+ * @hash_key: for SipHash
  * @kind: enum mrpc_set_kind
  * @mask: slots - 1
- * @nr_keys: in the set
- * @nr_used: slots that are not empty; deleted ones too
- * @longest: bytes of the longest key there ever was
+ * @nr_keys: keys in the set
+ * @nr_used: slots that are not empty, those of deleted keys included
+ * @longest: bytes of the longest key that was ever added
  * @bytes: room for keys
- * @bytes_used: of that
- * @slots: empty (0), deleted (1), or a key: its hash << 32 | where
- *	it is: 2 + offset behind the slots / 2
+ * @bytes_used: how much of @bytes is used
+ * @slots: empty (0), deleted (1), or a key: its hash << 32 | position. The position is
+ *	2 + the offset behind the slots / 2
  *
- * Only @nr_keys is for others, to show.
+ * Users of the set may read only @nr_keys, for display.
  */
 struct mrpc_set {
 	u64 hash_key[2];
@@ -59,8 +59,8 @@ struct mrpc_set {
 
 /**
  * mrpc_set_size() - memory that a set needs
- * @keys: how many there can be; deleted ones count until the set is copied
- * @key_bytes: of all keys together; INT: 8 for each
+ * @keys: room for so many keys; a deleted key counts until the set is copied
+ * @key_bytes: bytes of all keys together; INT: 8 for each
  *
  * Return: bytes, or 0: more than MRPC_SET_MAX_KEYS or MRPC_SET_MAX_BYTES.
  */
@@ -72,7 +72,7 @@ size_t mrpc_set_size(u32 keys, u64 key_bytes);
  * @kind: enum mrpc_set_kind
  * @keys: as for mrpc_set_size()
  * @key_bytes: as for mrpc_set_size()
- * @hash_key: random: who knows it can make the set slow
+ * @hash_key: random and secret: an attacker that knows it can make the set slow
  *
  * Return: @mem.
  */
@@ -85,8 +85,8 @@ struct mrpc_set *mrpc_set_init(void *mem, u32 kind, u32 keys, u64 key_bytes,
  * @key: INT: a u64 in the processor's byte order
  * @len: its bytes, at most MRPC_SET_MAX_KEY_LEN; INT: 8
  *
- * Return: 0; -EEXIST; -EINVAL: too long, or not 8; -ENOSPC: the set must be copied
- * to a larger one.
+ * Return: 0; -EEXIST; -EINVAL: too long, or not 8 bytes for INT; -ENOSPC: the owner must copy
+ * the set to a larger one.
  */
 int mrpc_set_add(struct mrpc_set *set, const void *key, u32 len);
 
@@ -102,9 +102,9 @@ int mrpc_set_del(struct mrpc_set *set, const void *key, u32 len);
 
 /**
  * mrpc_set_has() - is the key in the set?
- * @set: may be edited meanwhile
+ * @set: a writer may edit it meanwhile
  * @key: as for mrpc_set_add()
- * @len: its bytes; any
+ * @len: its bytes, any number
  */
 bool mrpc_set_has(const struct mrpc_set *set, const void *key, u32 len);
 
@@ -115,7 +115,7 @@ static inline bool mrpc_set_has_int(const struct mrpc_set *set, u64 key)
 
 /**
  * mrpc_set_next() - walk over all keys
- * @set: nobody edits it
+ * @set: the caller keeps writers out
  * @pos: 0 at the start
  * @len: out: bytes of the key
  *
@@ -124,18 +124,18 @@ static inline bool mrpc_set_has_int(const struct mrpc_set *set, u64 key)
 const void *mrpc_set_next(const struct mrpc_set *set, u32 *pos, u32 *len);
 
 /**
- * mrpc_set_need() - what a copy of the set needs
- * @set: nobody edits it
- * @key_bytes: out: of all its keys
+ * mrpc_set_need() - tell what a copy of the set needs
+ * @set: the caller keeps writers out
+ * @key_bytes: out: bytes of all its keys
  *
- * Return: how many keys it has.
+ * Return: number of its keys.
  */
 u32 mrpc_set_need(const struct mrpc_set *set, u64 *key_bytes);
 
 /**
  * mrpc_set_copy() - add all keys of one set to another
  * @to: of the same kind; has no reader yet
- * @from: nobody edits it; may be read
+ * @from: the caller keeps writers out; readers are allowed
  *
  * Return: 0 or -ENOSPC.
  */

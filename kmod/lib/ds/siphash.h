@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * SipHash, the kernel's, or natively our own: mrpc_siphash() is SipHash-2-4 with 64 bits of
- * result; mrpc_hsiphash(), for hash tables whose hashes nobody sees, has fewer rounds and 32 bits.
+ * SipHash: in the kernel, the kernel's own; in user space, the code below. mrpc_siphash() is
+ * SipHash-2-4 with a 64-bit result. mrpc_hsiphash() has fewer rounds and 32 bits. It is for hash
+ * tables whose hashes no other party can see.
  */
 #ifndef MRPC_LIB_DS_SIPHASH_H
 #define MRPC_LIB_DS_SIPHASH_H

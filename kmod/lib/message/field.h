@@ -11,23 +11,21 @@
  *	shards[-7]		a map with integer keys
  *	ids#  name#		how many elements, entries, or bytes
  *
- * A path may also end at a whole message, list or map, whose presence can be
- * asked. What a path finds:
+ * A path may also end at a whole message, list or map; then the caller can ask whether it is
+ * present. What a path finds:
  *
- *  - a scalar without explicit presence is there, 0 if it was not set, as long
- *    as the message that it is in is there; so is a string or bytes field,
- *    empty;
- *  - an optional field is there if its has bit is set, a oneof's member if the
- *    case names it, a message if its reference is not {0, 0};
- *  - a list or map is there if it has an element; an element, if the list has
- *    so many; a map's value, if the map has the key (of several entries with one
- *    key the last counts). "#" of an empty list is 0, and is there.
+ *  - A scalar without explicit presence is present if its message is present. It is 0 if it was
+ *    not set. A string or bytes field is the same, but empty.
+ *  - An optional field is present if its has bit is set. A oneof's member is present if the case
+ *    names it. A message is present if its reference is not {0, 0}.
+ *  - A list or map is present if it has an element. An element is present if the list is long
+ *    enough. A map's value is present if the map has the key; of several entries with one key
+ *    the last counts. "#" of an empty list is 0, and is present.
  *
- * The head of a message (struct and text sections) must be in memory that
- * nobody else can write, verified by mrpc_msg_verify() or made by
- * mrpc_msg_snapshot(): nothing in it is checked again. What bytes fields and
- * repeated scalars other than bools hold is not in the head: see struct
- * mrpc_view.
+ * The head of a message (struct and text sections) must be in memory that no one else can
+ * write. It was verified by mrpc_msg_verify() or made by mrpc_msg_snapshot(): the code here does
+ * not check it again. The content of bytes fields, and of repeated scalars other than bools, is
+ * not in the head: see struct mrpc_view.
  */
 #ifndef MRPC_LIB_MESSAGE_FIELD_H
 #define MRPC_LIB_MESSAGE_FIELD_H
@@ -55,10 +53,10 @@ enum mrpc_value_kind {
  * @bits: DOUBLE: as in IEEE 754 binary64
  * @ptr: TEXT, BYTES: the bytes, in the head (behind TEXT is a NUL) or in the
  *	byte section; not NULL when @len is not 0
- * @len: TEXT, BYTES: their number, may be 0
- * @off: when mrpc_field_read() returns -ENODATA: where in the message the
- *	content is, with @len its bytes: all of a bytes field or element, but only
- *	the one element of repeated scalars
+ * @len: TEXT, BYTES: number of bytes, may be 0
+ * @off: only if mrpc_field_read() returns -ENODATA: offset of the content in the message, and
+ *	@len is its length: all of a bytes field or element, but only the one element of
+ *	repeated scalars
  */
 struct mrpc_field_value {
 	union {
@@ -72,21 +70,21 @@ struct mrpc_field_value {
 	u8 kind;
 };
 
-/* Maps of more are not searched for a key: they are as long as who sends them likes. */
+/* Longer maps are not searched for a key: the sender decides how long a map is. */
 #define MRPC_FIELD_MAX_ENTRIES	1024
 
 /**
  * struct mrpc_view - a message to read from
- * @head: struct and text sections, aligned to 8; NULL: there is no message, and
- *	so no field
+ * @head: struct and text sections, aligned to 8; NULL: there is no message, so no field is
+ *	present
  * @head_len: mrpc_msg_head_len(): where the byte section starts
  * @bytes: the whole byte section, or NULL
  * @piece: if @bytes is NULL: the memory with the message's bytes [off,
  *	off + len), or NULL if they are not at hand. The range lies within one
  *	block of the byte section. May be NULL
  *
- * Content must not change any more: what @bytes and @piece give is a copy that
- * no application can write.
+ * Content must not change any more: @bytes and @piece give a copy that no application can
+ * write.
  */
 struct mrpc_view {
 	const void *head;
@@ -95,10 +93,10 @@ struct mrpc_view {
 	const void *(*piece)(const struct mrpc_view *view, u32 off, u32 len);
 };
 
-/* How one step of a path goes on from the struct block or element it is at. */
+/* How one step of a path goes on from the present struct block or element. */
 struct mrpc_step {
 	u8 op;
-	u8 guard;	/* what must be so for the field to be there */
+	u8 guard;	/* condition for the presence of the field */
 	u8 kind;	/* enum mrpc_kind of a scalar, or of a map's key */
 	u8 resv;
 	u16 offset;	/* of the field in its struct block */
@@ -111,16 +109,16 @@ struct mrpc_step {
 
 /**
  * struct mrpc_field_path - a compiled path
- * @size: bytes of it all; it may be copied (memcpy) to memory aligned to 8
- * @nr_steps: of @steps; the texts of keys follow them
+ * @size: bytes of all of it; it may be copied (memcpy) to memory aligned to 8
+ * @nr_steps: number of @steps; the texts of keys follow them
  * @type: index of the root's type in the plan
  * @field: index in the plan's fields of the last field named
  * @kind: enum mrpc_value_kind of what it finds
- * @content: needs bytes of the byte section
+ * @content: it needs bytes of the byte section
  * @steps: see struct mrpc_step
  *
- * It refers to nothing outside: it holds for every message of this type of any
- * plan with the same hash.
+ * It holds no pointers. So it is valid for every message of this type, under any plan with the
+ * same hash.
  */
 struct mrpc_field_path {
 	u16 size;
@@ -141,8 +139,8 @@ struct mrpc_field_path {
 /**
  * struct mrpc_path_error - why a path was refused
  * @what: what was expected or is wrong, a sentence without its subject, static
- * @pos: where in the text, from 0
- * @len: bytes of the part that it is about; 0: the text's end
+ * @pos: position in the text, from 0
+ * @len: bytes of the part that the error is about; 0: the text's end
  * @type: index of the type in which the part was looked up, or U32_MAX
  */
 struct mrpc_path_error {
@@ -162,7 +160,7 @@ struct mrpc_path_error {
  * @room: bytes at @path; MRPC_PATH_MAX_SIZE is enough for any
  * @err: filled on failure
  *
- * Time: for each name in the text the logarithm of the number of fields that its type has.
+ * Time: for each name in the text, the logarithm of the number of fields of its type.
  *
  * Return: 0; -EINVAL (malformed, or no such field); -ENOSPC (@room).
  */
@@ -171,7 +169,7 @@ int mrpc_field_compile(const struct mrpc_schema_plan *plan, u32 type, const char
 		       struct mrpc_path_error *err);
 
 /**
- * mrpc_path_explain() - a sentence for people
+ * mrpc_path_explain() - make a sentence for people
  * @plan: the schema, or NULL
  * @text: the path's text
  * @len: its bytes
@@ -191,29 +189,29 @@ int mrpc_path_explain(const struct mrpc_schema_plan *plan, const char *text, u32
  * @view: the message
  * @value: out
  *
- * Bounded time: a constant for each step, but for a map linear in its entries.
+ * Time: bounded. A constant for each step, but linear in the entries for a map.
  *
- * Return: 0; -ENOENT: the field is not there; -ENODATA: it is, but its content
- * is in the byte section and not at hand: @value says where; -E2BIG: it would be in a map
- * of more than MRPC_FIELD_MAX_ENTRIES.
+ * Return: 0; -ENOENT: the field is not present; -ENODATA: it is present, but its content is in
+ * the byte section and @view does not have it: @value says where; -E2BIG: the map has more than
+ * MRPC_FIELD_MAX_ENTRIES entries.
  */
 int mrpc_field_read(const struct mrpc_field_path *path, const struct mrpc_view *view,
 		    struct mrpc_field_value *value);
 
 /**
- * mrpc_field_write() - set the value of a field that is there
+ * mrpc_field_write() - set the value of a field that is present
  * @path: compiled for the type of the message's root
  * @view: the message, in memory that the caller may write, const or not
  * @value: the value, as mrpc_field_read() gives it
  *
- * What a message's shape depends on does not change: presence, numbers of elements,
- * lengths of text and bytes. On failure nothing changes, but if @value's text ceases to be
- * UTF-8 while it is copied: then zeros are in its place.
+ * The shape of the message does not change: presence, numbers of elements, lengths of text and
+ * bytes. On failure nothing changes, with one exception: if @value's text stops being UTF-8
+ * while it is copied, zeros are in its place.
  *
- * Return: 0; -ENOENT: the field is not there; -ENODATA, -E2BIG as mrpc_field_read();
- * -ERANGE: a number that its type cannot have; -EMSGSIZE: text or bytes of another
- * length; -EILSEQ: text that is not UTF-8; -EINVAL: no such path can be set (a
- * message, a list, a length, a float).
+ * Return: 0; -ENOENT: the field is not present; -ENODATA, -E2BIG as mrpc_field_read(); -ERANGE:
+ * a number that its type cannot have; -EMSGSIZE: text or bytes of another length; -EILSEQ: text
+ * that is not UTF-8; -EINVAL: a path of this kind cannot be set (a message, a list, a length, a
+ * float).
  */
 int mrpc_field_write(const struct mrpc_field_path *path, const struct mrpc_view *view,
 		     const struct mrpc_field_value *value);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The body of HELLO and HELLO_ACK: who speaks, with which versions, features
- * and schemas.
+ * The body of HELLO and HELLO_ACK: identity, versions, features and schemas of the sender.
  *
  *   struct mrpc_hello_hdr
  *   per service: u8 hash[32], u8 verdict, u8 name_len, name bytes
- *   identity: identity_len bytes (a slot: reserved for authentication)
+ *   identity: identity_len bytes (reserved for authentication)
  *
  * HELLO lists the services that the client will call, in the numbering of
  * mrpc_wire_hdr.method; verdict is 0. HELLO_ACK lists the same services with
@@ -24,7 +23,7 @@ struct mrpc_hello_hdr {
 	u8 version_min;
 	u8 version_max;		/* HELLO_ACK: min == max == chosen */
 	__le16 nr_services;	/* 1 to MRPC_MAX_SERVICES */
-	__le32 max_message;	/* largest the sender of this accepts */
+	__le32 max_message;	/* largest message that the sender of this accepts */
 	__le64 features;	/* offered; HELLO_ACK: the chosen subset */
 	__le32 max_calls;	/* slots: calls in flight, 1 to 65536 */
 	__le16 status;		/* HELLO_ACK: enum mrpc_status */
@@ -59,7 +58,7 @@ struct mrpc_hello {
 };
 
 /**
- * mrpc_hello_encode() - write a body
+ * mrpc_hello_encode() - write the body of a HELLO or HELLO_ACK
  * Return: its length, or -EMSGSIZE if @size (or a limit) is too small.
  */
 int mrpc_hello_encode(const struct mrpc_hello *hello, void *buf, size_t size);

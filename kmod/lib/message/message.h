@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Messages: taking a snapshot of one in an application's send heap, and
- * verifying one that came over the wire.
+ * Messages: taking a snapshot of a message in an application's send heap, and verifying a
+ * message that came over the wire.
  *
  * On the wire, and in a receive heap, a message is
  *
  *   struct section | text section | padding to 8 | byte section
  *
- * The struct section starts with the root struct block. Blocks stand in the
- * order of a depth-first walk: for each struct block its active fields in order
- * of number (a oneof's set member where its lowest-numbered member would be, so
- * that a block takes time bounded by its size); a block is placed when the walk
- * reaches its reference, and the blocks it refers to follow (for an array of
- * struct blocks: the whole array, then what its first element refers to, and so
- * on). Each block in the struct and byte sections starts at a multiple of 8, with
- * zeros between; text stands without gaps, each followed by a NUL. Sections are
- * filled in the order of the same walk. So a message has exactly one encoding,
- * and the verifier needs only three cursors: no overlap, aliasing, gap or cycle
- * can pass.
+ * The struct section starts with the root struct block. Blocks stand in the order of a
+ * depth-first walk. The walk visits the active fields of each struct block in order of number. A
+ * oneof's set member comes where its lowest-numbered member would be. So the time for a block is
+ * bounded by its size. A block is placed when the walk reaches its reference, and the blocks
+ * that it refers to follow. For an array of struct blocks, the whole array comes first, then
+ * what its first element refers to, and so on.
  *
- * An absent or empty field is {0, 0}. The only exception: an empty string or
- * bytes field inside a oneof or with explicit presence is {0, 0} too; its
- * presence is the case or the has bit. A present message field is {off, 1}; one
- * that a oneof's case names must be present. Bytes of a struct block that carry
- * nothing (struct mrpc_dead: padding, unset fields, the rest of a oneof's place)
- * are zero.
+ * Each block in the struct and byte sections starts at a multiple of 8, with zeros between.
+ * Text stands without gaps, each followed by a NUL. The sections are filled in the order of the
+ * same walk. So a message has exactly one encoding. The verifier needs only three cursors, and
+ * rejects every overlap, alias, gap and cycle.
+ *
+ * An absent or empty field is {0, 0}. An empty string or bytes field inside a oneof or with
+ * explicit presence is {0, 0}, too: the case or the has bit says that it is present. A present
+ * message field is {off, 1}. A message that a oneof's case names must be present. Bytes of a
+ * struct block that carry nothing are zero (struct mrpc_dead: padding, unset fields, the rest of
+ * a oneof's place).
  */
 #ifndef MRPC_LIB_MESSAGE_MESSAGE_H
 #define MRPC_LIB_MESSAGE_MESSAGE_H
@@ -82,12 +81,12 @@ struct mrpc_msg_error {
 
 /**
  * struct mrpc_msg_src - access to a send heap
- * @at: kernel address of the heap bytes [off, off + len), or NULL if any of
- *	them is outside the heap or they are not in one region. The bytes can
- *	change at any time: they are copied before they are looked at.
+ * @at: kernel address of the heap bytes [off, off + len), or NULL if some of them are outside
+ *	the heap or they are not in one region. The application can change the bytes at any
+ *	time: they are copied before they are checked.
  * @ctx: for @at
- * @near: what @at returns for @near_off, in its region, whose next @near_len bytes need no
- *	call; none if that is 0
+ * @near: what @at returns for @near_off. The next @near_len bytes of that region need no call of
+ *	@at; none if @near_len is 0
  */
 struct mrpc_msg_src {
 	const void *(*at)(void *ctx, u64 off, u64 len);
@@ -107,8 +106,8 @@ struct mrpc_msg_src {
  * @max_total: largest message allowed (mrpc_msg_total())
  * @max_whole: a message of at most so many bytes is copied whole: its byte section follows
  *	in @head, and no block is recorded
- * @grow_head: make @head_cap at least @need, keeping the content
- * @grow_segs: make @segs_cap at least @need, keeping the content
+ * @grow_head: make @head_cap at least @need, and keep the content
+ * @grow_segs: make @segs_cap at least @need, and keep the content
  * @len: out: lengths
  *
  * The owner of the buffer sets everything but @nr_segs and @len. The growers
@@ -136,17 +135,16 @@ struct mrpc_msg_buf {
  * @buf: where to
  * @err: filled on failure
  *
- * Reads every byte of shared memory exactly once. References in the copy are
- * rewritten to the wire's. Struct blocks and arrays of references must be
- * aligned to 8 in the heap, scalar arrays (bools too) to their element. Byte
- * blocks of a message above @buf->max_whole are only recorded. Normalises what an application may leave undefined
- * (bools, absent fields' references, unused has bits, padding before, in and
- * after blocks, values of unset fields). A message never exceeds
- * MRPC_MAX_MESSAGE, whatever @buf->max_total.
+ * Reads every byte of shared memory exactly once. Rewrites the references in the copy to those
+ * of the wire. In the heap, struct blocks and arrays of references must be aligned to 8, scalar
+ * arrays (bools too) to their element. Byte blocks of a message above @buf->max_whole are only
+ * recorded. Normalises what an application may leave undefined: bools, references of absent
+ * fields, unused has bits, padding before, in and after blocks, values of unset fields. A
+ * message never exceeds MRPC_MAX_MESSAGE, even if @buf->max_total is larger.
  *
- * Return: 0; -EINVAL (bad reference, text that is not UTF-8, unknown oneof
- * case, nesting beyond MRPC_MAX_DEPTH); -EMSGSIZE beyond @buf->max_total; -EFBIG: more
- * structures and text than MRPC_MAX_HEAD; or what a grower returned.
+ * Return: 0; -EINVAL (bad reference, text that is not UTF-8, unknown oneof case, nesting beyond
+ * MRPC_MAX_DEPTH); -EMSGSIZE beyond @buf->max_total; -EFBIG: more structures and text than
+ * MRPC_MAX_HEAD; or what a grower returned.
  */
 int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
 		      const struct mrpc_msg_src *src, u64 root,
@@ -157,14 +155,14 @@ int mrpc_msg_snapshot(const struct mrpc_schema_plan *plan, u32 type,
  * @plan: the schema
  * @type: index of the root's type
  * @head: struct section, text section and padding, aligned to 8, in memory
- *	that nobody else can write
+ *	that no one else can write
  * @len: claimed lengths; the caller has checked that @head holds
  *	mrpc_msg_head_len(len) bytes
  * @err: filled on failure
  *
- * Accepts exactly what mrpc_msg_snapshot() produces. The padding in the byte
- * section is not in the head and so is not looked at. Bounded time (linear in
- * the head), fixed stack, no allocation.
+ * Accepts exactly what mrpc_msg_snapshot() produces. Does not check the padding of the byte
+ * section, which is not in the head. Bounded time (linear in the head), fixed stack, no
+ * allocation.
  *
  * Return: 0 or -EINVAL.
  */
@@ -172,7 +170,7 @@ int mrpc_msg_verify(const struct mrpc_schema_plan *plan, u32 type, const void *h
 		    const struct mrpc_msg_len *len, struct mrpc_msg_error *err);
 
 /**
- * mrpc_msg_explain() - a sentence for people
+ * mrpc_msg_explain() - make a sentence for people
  * @plan: the schema
  * @err: from a failed function above
  * @buf: out: NUL-terminated

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * What message.c and snapshot.c share: the depth-first walk over a message. It
- * is a template: each user passes a visitor that the compiler can see, so that
- * there is no indirect call for each field.
+ * The depth-first walk over a message, shared by message.c and snapshot.c. It is a template:
+ * each user passes a visitor that the compiler can see. So there is no indirect call for each
+ * field.
  *
- * The head is reached through an offset from its start at every access: a
- * grower may have moved it.
+ * Every access to the head uses an offset from its start, because a grower may have moved it.
  */
 #ifndef MRPC_LIB_MESSAGE_MESSAGE_WALK_H
 #define MRPC_LIB_MESSAGE_MESSAGE_WALK_H
@@ -21,9 +20,9 @@ struct msg_frame {
 };
 
 /*
- * @structs, @text and @bytes are what the first walk of a snapshot has counted, and @room what that
- * leaves of the largest message; for the other walks they are the offsets where the next block must
- * stand.
+ * In the first walk of a snapshot, @structs, @text and @bytes are counts, and @room is what they
+ * leave of the largest message. In the other walks they are the offsets where the next block
+ * must stand.
  */
 struct msg_walk {
 	const struct mrpc_schema_plan *plan;
@@ -93,7 +92,7 @@ static inline void msg_put_ref(u8 *p, u32 off, u32 len)
 	memcpy(p, &ref, sizeof(ref));
 }
 
-/* The same for @n blocks from @at; most types have nothing to tidy. */
+/* As mrpc_msg_tidy_block(), for @n blocks from @at. Most types have nothing to tidy. */
 static __always_inline int msg_tidy(struct msg_walk *w, const struct mrpc_type *t, u32 at,
 				    u32 n, bool fix)
 {
@@ -105,7 +104,7 @@ static __always_inline int msg_tidy(struct msg_walk *w, const struct mrpc_type *
 	return ret;
 }
 
-/* The walk over a type all of whose active fields are plain (mrpc_type.plain): most are. */
+/* Walks over a type without nested fields (mrpc_type.plain). Most types are so. */
 static __always_inline int msg_walk_plain(struct msg_walk *w, const struct mrpc_type *t,
 					  msg_visit_t visit)
 {
@@ -125,15 +124,15 @@ static __always_inline int msg_walk_plain(struct msg_walk *w, const struct mrpc_
 }
 
 /*
- * Visits every active field of the type @t at the head's start and of all struct
- * blocks it refers to. A visitor leaves the reference to a struct block in the
- * head as it is on the wire, and has checked it: the walk follows it.
+ * Visits every active field of the type @t at the head's start, and of all struct blocks that it
+ * refers to. The visitor checks a reference to a struct block and leaves it in the head in the
+ * form of the wire. The walk follows it.
  */
 static __always_inline int msg_walk_nested(struct msg_walk *w, const struct mrpc_type *t,
 					   msg_visit_t visit)
 {
 	const struct mrpc_schema_plan *plan = w->plan;
-	/* Written before it is read; kernels that zero the stack need not. */
+	/* Entries are written before they are read, so zeroing the stack is not needed. */
 	struct msg_frame stack[MRPC_MAX_DEPTH - 1] __uninitialized;
 	const u16 *next = plan->active + t->first_active, *end = next + t->nr_active;
 	const struct mrpc_field *fields = plan->fields + t->first_field;
@@ -195,7 +194,7 @@ static __always_inline int msg_walk_nested(struct msg_walk *w, const struct mrpc
 	}
 }
 
-/* Any field may be absent but a message that its oneof's case has chosen. */
+/* Checks that a field may be absent: any may, but not a message chosen by its oneof's case. */
 static inline int msg_check_absent(struct msg_walk *w, const struct mrpc_field *f,
 				   struct mrpc_ref ref)
 {
@@ -204,13 +203,13 @@ static inline int msg_check_absent(struct msg_walk *w, const struct mrpc_field *
 	return 0;
 }
 
-/* Bytes that a present reference to a byte block stands for. */
+/* Length in bytes of the byte block of a present reference. */
 static inline u64 msg_bytes_len(const struct mrpc_field *f, u32 len)
 {
 	return f->shape == MRPC_SHAPE_ARRAY ? (u64)len * f->elem_size : len;
 }
 
-/* Bytes of what a present reference to the struct section stands for. */
+/* Length in bytes of the struct section's block of a present reference. */
 static inline u64 msg_structs_len(const struct mrpc_field *f, u32 len)
 {
 	if (f->shape == MRPC_SHAPE_TEXTS || f->shape == MRPC_SHAPE_BYTESS)

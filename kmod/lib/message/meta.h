@@ -7,7 +7,7 @@
 
 /**
  * mrpc_meta_valid() - check an encoded metadata block (struct mrpc_meta_entry)
- * @buf: the block, in memory that nobody else can write
+ * @buf: the block, in memory that no one else can write
  * @len: its bytes, at most MRPC_MAX_META
  *
  * Keys are 1 to 255 bytes of [a-z0-9._-]; keys that begin with "mrpc-" are

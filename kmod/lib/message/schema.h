@@ -36,7 +36,7 @@
 #define MRPC_SCHEMA_MAX_FIELDS	8192	/* of all types */
 #define MRPC_SCHEMA_MAX_STRUCT	32768	/* bytes of one struct block */
 #define MRPC_SCHEMA_MAX_NAME	127	/* bytes of one name, without NUL, but ... */
-#define MRPC_SCHEMA_MAX_TYPE_NAME	255	/* ... of a type's, which has all around it */
+#define MRPC_SCHEMA_MAX_TYPE_NAME	255	/* ... of a type's name, with all scopes */
 #define MRPC_SCHEMA_MAX_NUMBER	((1U << 29) - 1)
 #define MRPC_SCHEMA_NO_ONEOF	0xffff
 #define MRPC_SCHEMA_NO_TYPE	0xffff
@@ -45,7 +45,7 @@ struct mrpc_schema_hdr {
 	__le32 magic;
 	__le16 version;
 	__le16 flags;		/* zero */
-	__le32 len;		/* of everything */
+	__le32 len;		/* bytes of the whole schema */
 	__le16 nr_methods;
 	__le16 nr_types;
 	__le32 nr_fields;
@@ -93,7 +93,7 @@ enum mrpc_kind {
 
 #define MRPC_FIELD_REPEATED	BIT(0)
 /*
- * Explicit presence: has a bit. Not with REPEATED, a oneof or MESSAGE (whose
+ * Explicit presence: the field has a has bit. Not with REPEATED, a oneof or MESSAGE (whose
  * reference is its presence)
  */
 #define MRPC_FIELD_OPTIONAL	BIT(1)
@@ -131,7 +131,7 @@ struct mrpc_schema_field {
  * A repeated field's ref points to an array: of values (scalars), of struct
  * mrpc_ref (string, bytes), of struct blocks (message; stride is the size).
  */
-enum mrpc_shape {	/* what the marshaller must do with a field */
+enum mrpc_shape {	/* the marshaller's task for a field */
 	MRPC_SHAPE_SCALAR,	/* nothing */
 	MRPC_SHAPE_BOOL,	/* must be 0 or 1 */
 	MRPC_SHAPE_TEXT,	/* ref to UTF-8 with NUL */
@@ -180,14 +180,14 @@ enum mrpc_dead_when {
 };
 
 /**
- * struct mrpc_dead - bytes of a struct block that can carry nothing
+ * struct mrpc_dead - bytes of a struct block that carry nothing
  * @offset: from the start of the struct block
  * @arg: see enum mrpc_dead_when
- * @len: how many
+ * @len: number of bytes
  * @when: enum mrpc_dead_when
  *
- * They are zero on the wire, so that a message has one encoding and what an
- * application's memory happened to hold does not travel.
+ * They are zero on the wire. So a message has one encoding, and old content of an application's
+ * memory does not leave the host.
  */
 struct mrpc_dead {
 	u16 offset;
@@ -202,8 +202,8 @@ struct mrpc_dead {
  * @first_field: index in the schema's fields
  * @nr_fields: how many
  * @first_active: index in the schema's active list
- * @nr_active: fields whose shape is not SCALAR, in order; of each oneof only the
- *	lowest-numbered member, whatever its shape, which stands for all
+ * @nr_active: fields whose shape is not SCALAR, in order. For each oneof only its
+ *	lowest-numbered member counts, whatever its shape; it stands for all members
  * @first_dead: index in the schema's dead list
  * @nr_dead: in order of offset
  * @size: bytes of the struct block
@@ -238,7 +238,7 @@ struct mrpc_method {
 /**
  * struct mrpc_schema_plan - a compiled schema
  *
- * Tables are found through these pointers, all into the same allocation.
+ * These pointers lead to the tables, all in the same allocation.
  * @names starts with the service's name.
  */
 struct mrpc_schema_plan {
@@ -247,7 +247,7 @@ struct mrpc_schema_plan {
 	const struct mrpc_field *fields;
 	const u16 *active;	/* field indexes relative to the type's first_field */
 	const struct mrpc_dead *dead;
-	const u16 *by_name;	/* of each type's fields, from its first_field on: by name, likewise */
+	const u16 *by_name;	/* each type's fields sorted by name, indexed as @active */
 	const char *names;
 	u32 names_len;
 	u32 nr_fields;
@@ -271,7 +271,7 @@ struct mrpc_schema_error {
 
 /**
  * mrpc_schema_size() - bytes that mrpc_schema_compile() needs
- * @buf: binary schema, in memory that nobody else can write
+ * @buf: binary schema, in memory that no one else can write
  * @len: its bytes
  * @err: filled on failure
  *
@@ -287,13 +287,16 @@ s64 mrpc_schema_size(const void *buf, size_t len, struct mrpc_schema_error *err)
  * @mem_len: its bytes
  * @err: filled on failure
  *
- * Verifies bounds, counts, canonical order, names (service and types: dotted
- * identifiers; methods and fields: identifiers), kinds and flags, oneofs, map
- * entries, that names of types and of a type's fields are unique, that every type
- * is reachable, and that no struct block exceeds MRPC_SCHEMA_MAX_STRUCT. Types may
- * refer to themselves: message fields are always by reference, so a type that
- * contains itself by value cannot be expressed. Bounded time: linear in @len,
- * except name order.
+ * Verifies:
+ *  - bounds, counts and canonical order;
+ *  - names (service and types: dotted identifiers; methods and fields: identifiers);
+ *  - kinds and flags, oneofs, map entries;
+ *  - names of types and of a type's fields are unique;
+ *  - every type is reachable;
+ *  - no struct block exceeds MRPC_SCHEMA_MAX_STRUCT.
+ *
+ * Types may refer to themselves. Message fields are always by reference, so a type cannot
+ * contain itself by value. Time: bounded, linear in @len, except for the check of name order.
  *
  * Return: 0, -EINVAL or -E2BIG.
  */
@@ -301,7 +304,7 @@ int mrpc_schema_compile(const void *buf, size_t len, void *mem, size_t mem_len,
 			struct mrpc_schema_error *err);
 
 /**
- * mrpc_name_valid() - is this [A-Za-z_][A-Za-z0-9_]*, or several with dots between?
+ * mrpc_name_valid() - is this an identifier, or several with dots between?
  * @name: bytes, not NUL-terminated
  * @len: how many
  * @dotted: dots are allowed

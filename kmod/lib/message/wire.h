@@ -31,7 +31,7 @@ enum mrpc_wire_type {
 	MRPC_WIRE_PING,		/* answered by PONG with the same call_id */
 	MRPC_WIRE_PONG,
 	MRPC_WIRE_BYE,		/* no new calls from here; those in flight finish */
-	MRPC_WIRE_FEATURES,	/* call_id: what is accepted from now on (feature.h) */
+	MRPC_WIRE_FEATURES,	/* call_id: what its sender accepts from now on (feature.h) */
 	MRPC_WIRE_FEATURES_ACK,	/* call_id: what is used at most from here on */
 	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_FEATURES_ACK,
 };
@@ -42,8 +42,8 @@ enum mrpc_wire_type {
 /* A message is present (its lengths may be of an empty root: 8 bytes) */
 #define MRPC_WIRE_MSG	BIT(1)
 /*
- * @crc covers header (crc = 0) to text section; a byte section is followed by a
- * trailer of its own. Only where MRPC_FEATURE_CRC is agreed on
+ * @crc covers header (crc = 0) to text section; a byte section has a trailer of its own behind
+ * it. Only where MRPC_FEATURE_CRC is agreed on
  */
 #define MRPC_WIRE_CRC	BIT(2)
 #define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
@@ -65,7 +65,7 @@ enum mrpc_wire_type {
  * @structs: message: see struct mrpc_msg_len
  * @text: message
  * @bytes: message
- * @max_reply: CALL: largest reply the caller accepts
+ * @max_reply: CALL: largest reply that the caller accepts
  * @crc: crc32c, or 0
  * @remaining_us: CALL: time until the deadline when the header was made, 0: none
  */
@@ -104,15 +104,15 @@ struct mrpc_wire_trailer {
 
 /**
  * struct mrpc_frame - a checked header in host byte order
- * @magic: nothing that is read: where the wire has its magic, and so are
- * @version: and
- * @resv: likewise
- * @prefix: mrpc_frame_prefix(), and
- * @head_len: mrpc_msg_head_len(), of a frame that mrpc_wire_decode() has accepted, whose
- *	lengths therefore fit, and do not change. Nothing in any other
+ * @magic: unused: keeps the layout of struct mrpc_wire_hdr
+ * @version: unused, too
+ * @resv: unused, too
+ * @prefix: mrpc_frame_prefix(), see @head_len
+ * @head_len: mrpc_msg_head_len(). Both are valid only in a frame that mrpc_wire_decode() has
+ *	accepted: its lengths fit and do not change
  *
- * Up to @remaining_us its layout is that of struct mrpc_wire_hdr, so that on the hosts that
- * there are, which are little-endian, one is made of the other by a few wide moves.
+ * Up to @remaining_us the layout is that of struct mrpc_wire_hdr. So on little-endian hosts a
+ * few wide moves convert one into the other.
  */
 struct mrpc_frame {
 	u32 magic;
@@ -169,7 +169,7 @@ static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
 	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
 }
 
-/* The same, and the message's, of a frame that mrpc_wire_decode() has accepted. */
+/* As mrpc_frame_head(), and the message's length, of a frame that mrpc_wire_decode() accepted. */
 static inline u32 mrpc_frame_head_known(const struct mrpc_frame *f)
 {
 	return f->prefix + f->head_len;
@@ -198,11 +198,14 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  * @frame: out
  * @why: out: static text on failure
  *
- * Checks magic, version, type, flags, reserved fields, that each type carries
- * only what it may (a CALL needs END, MSG and msg_no 0 until streams come; a
- * REPLY needs END, has MSG if and only if its status is OK; PING, PONG, CANCEL,
- * BYE and FEATURES carry nothing; HELLO and BYE have no call_id; CRC may be on any),
- * and every length and their sum. A message above MRPC_MAX_MESSAGE is malformed.
+ * Checks magic, version, type, flags, reserved fields, and every length and their sum. Checks
+ * that each type carries only what it may:
+ *  - a CALL needs END, MSG and msg_no 0 (there are no streams);
+ *  - a REPLY needs END, and has MSG if and only if its status is OK;
+ *  - PING, PONG, CANCEL, BYE and FEATURES carry nothing;
+ *  - HELLO and BYE have no call_id;
+ *  - CRC may be on any type.
+ * A message above MRPC_MAX_MESSAGE is malformed.
  *
  * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
  * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds

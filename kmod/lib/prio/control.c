@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: packets without payload. What is to be said waits at the peer
- * and at its messages until somebody comes to fetch it, so a batch of events shares a
- * packet.
+ * The prio transport: packets without payload. Things to say wait at the peer and at its messages
+ * until the caller fetches them. So the events of a batch share a packet.
  */
 #include "lib/prio/control.h"
 #include "lib/prio/gaps.h"
@@ -48,7 +47,7 @@ void mrpc_prio_control(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 
 /* -- what is said -------------------------------------------------------------- */
 
-/* A CONTROL packet being made: @max entries fit. */
+/* A CONTROL packet being made. It has room for @max entries. */
 struct writer {
 	u8 *at;
 	u32 nr;
@@ -98,7 +97,7 @@ static void write_peer(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct
 	}
 }
 
-/* Return: whether all of it fitted. */
+/* Return: true if all entries had room. */
 static bool write_rx(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, struct writer *w, u64 now)
 {
 	struct mrpc_prio_range missing[MRPC_PRIO_NR_RANGES];
@@ -133,7 +132,7 @@ static bool write_rx(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, struct write
 			write_note(w, &note);
 		}
 		ep->stats.resends += n;
-		/* It has as long to come from now on as it had before. */
+			/* The missing bytes now have as long to come as before. */
 		if (n && missing[0].from == rx->next)
 			mrpc_prio_rx_arm(ep, rx, now);
 	}
@@ -212,7 +211,7 @@ static u32 write_handshake(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u6
 
 	if (hello) {
 		peer->ping = now;
-		/* Any HELLO of these may be the one that is answered. */
+		/* The peer may answer any HELLO of these. */
 		peer->offered = max(peer->offered, p.budget);
 	}
 	peer->say &= hello ? ~BIT(MRPC_PRIO_HELLO) : ~BIT(MRPC_PRIO_WELCOME);
@@ -223,7 +222,7 @@ u32 mrpc_prio_control_next(struct mrpc_prio *ep, u64 now, void *buf, u32 size,
 			   struct mrpc_prio_peer **peer)
 {
 	mrpc_prio_grant(ep, now);
-	/* Nobody learns of the loss of these: they are of a size that every path takes. */
+	/* A loss of these packets goes unnoticed. So their size is one that every path takes. */
 	size = min_t(u32, size, MRPC_PRIO_DATA_HDR + MRPC_PRIO_BASE_PAYLOAD);
 	while (!mrpc_link_empty(&ep->controls)) {
 		struct mrpc_prio_peer *p = container_of(ep->controls.next, struct mrpc_prio_peer,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: who may send to us. Peers are ranked by their first message; the
- * first so many are granted, one message each. What was lost is asked for in turn: if all
- * that lost something together repeated it together, it would be lost again.
+ * The prio transport: grants to senders. Peers are ranked by their first message. The first
+ * rule.overcommit peers are granted, one message each. Lost bytes are asked for in turn. If all
+ * peers repeated their lost bytes at once, they would be lost again.
  */
 #include "lib/prio/gaps.h"
 #include "lib/prio/grant.h"
@@ -11,10 +11,10 @@
 #include "lib/prio/table.h"
 #include "lib/prio/time.h"
 
-#define GRANTS_AT_ONCE	64	/* before somebody else has a look; more follow */
+#define GRANTS_AT_ONCE	64	/* in one call; more follow in the next */
 #define TURNS		8	/* peers that are asked for lost bytes at a time */
-#define SLOW_AT_ONCE	4	/* peers that are slow and have a turn */
-#define SLOW_PART	4	/* what one of them may hold, beside others, is of a place's part */
+#define SLOW_AT_ONCE	4	/* slow peers that have a turn */
+#define SLOW_PART	4	/* a slow peer beside others may hold 1/4 of a place's part */
 
 static bool rx_grantable(const struct mrpc_prio_rx *rx)
 {
@@ -22,7 +22,7 @@ static bool rx_grantable(const struct mrpc_prio_rx *rx)
 	       rx->granted < min(rx->limit, rx->total);
 }
 
-/* The least is the first. */
+/* The key of a message. The least key is first. */
 static u64 rx_key(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 {
 	u64 key = (u64)(255 - rx->priority) << 56;
@@ -38,9 +38,9 @@ static u64 rx_key(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 }
 
 /*
- * What is announced need not come. So all that one peer announces counts no more than what
- * it was offered, which is as much as it may really have under way; and not before it has ever
- * sent anything, as it may come under many addresses.
+ * Announced bytes need not come. So the announcements of one peer count at most as much as it was
+ * offered, which is the most it may really have under way. They do not count at all before the
+ * peer has ever sent anything, because it may use many addresses.
  */
 static void peer_count(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
@@ -63,15 +63,15 @@ static void peer_repeats(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 
 	peer->repeats = repeats;
 }
 
-/* Where what is lost and was not asked for begins. */
+/* Start of the bytes that are lost and not yet asked for. */
 static u32 rx_unasked(const struct mrpc_prio_rx *rx)
 {
 	return max(rx->asked, rx->next);
 }
 
 /*
- * What is lost does not count before it is asked for; what is thrown away when it comes, as the
- * upper layer does not take it, does not count before it does.
+ * Lost bytes count only after they are asked for. Bytes that are dropped on arrival, because the
+ * upper layer does not take them, count only after it takes them.
  */
 static void rx_count(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
@@ -104,7 +104,7 @@ static void heap_put(struct mrpc_lheap *heap, struct mrpc_lheap_node *n, u64 key
 		mrpc_lheap_add(heap, n, key, 0);
 }
 
-/* Lost bytes that can be asked for: a sender remembers so many ranges of a message. */
+/* Lost bytes that can be asked for. A sender remembers a limited number of ranges. */
 static u32 rx_lost(const struct mrpc_prio_rx *rx)
 {
 	u32 end = min(rx->lost, min(rx->granted, rx->limit));
@@ -117,8 +117,9 @@ static u32 rx_lost(const struct mrpc_prio_rx *rx)
 }
 
 /*
- * Who has not been asked for anything goes before who has. Who was asked and did not get on goes
- * behind all whom he has kept waiting, whatever his messages say of their own importance.
+ * A peer that has not been asked for anything goes before peers that have. A peer that was asked
+ * and made no progress goes behind all peers that it has kept waiting. Its messages' own priority
+ * does not change that.
  */
 static void peer_line(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
@@ -150,7 +151,7 @@ static void rx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 	mrpc_prio_vain_count(&ep->rx_vain, rx->peer, &rx->vain, vain);
 }
 
-/* The one place where a message counts, and where it and its peer are ranked. */
+/* The only place where a message is counted, and where it and its peer are ranked. */
 void mrpc_prio_rx_update(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	struct mrpc_prio_peer *peer = rx->peer;
@@ -189,16 +190,16 @@ static u32 rx_window(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 no
 }
 
 /*
- * Others may hold all that may be outstanding, for as long as they like: who holds nothing
- * gets a step, but not so many peers at once that there is no bound. Who is slow waits for
- * others that are, who may never send.
+ * Other peers may hold all outstanding bytes for any time. A peer that holds nothing still gets a
+ * step, but only a bounded number of peers at once. A slow peer waits only for other slow peers,
+ * which may never send.
  */
 static bool rx_spare(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
 {
 	return !peer->rx_granted && (peer->slow || ep->nr_spare < ep->rule.overcommit);
 }
 
-/* Beyond that. Of those that are slow nobody holds what all may, while others wait. */
+/* Room beyond that. No slow peer may hold all of it while other slow peers wait. */
 static u64 rx_room(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
 {
 	u64 held = peer->slow ? ep->slow_held : ep->outstanding;
@@ -210,7 +211,7 @@ static u64 rx_room(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer
 	return room;
 }
 
-/* Whether it would be granted more, if others did not hold what may be outstanding. */
+/* Would @rx be granted more, if others did not hold all outstanding bytes? */
 static bool rx_waits_for_room(const struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	const struct mrpc_prio_peer *peer = rx->peer;
@@ -219,7 +220,7 @@ static bool rx_waits_for_room(const struct mrpc_prio *ep, struct mrpc_prio_rx *r
 	       (u64)rx->got + rx_window(ep, rx, now) > rx->granted;
 }
 
-/* @place: in the order of those that are granted. Return: whether it was */
+/* @place: in the order of granted messages. Return: true if it was granted more */
 static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u64 now)
 {
 	u64 room = rx_room(ep, rx->peer);
@@ -243,7 +244,7 @@ static bool rx_grant(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 place, u
 	return true;
 }
 
-/* The timer runs while something is missing that could come, or the sender does not know. */
+/* The timer runs while expected bytes are missing, or the sender does not know a refusal. */
 void mrpc_prio_rx_arm(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	if (rx->state != MRPC_PRIO_RX_REFUSED && (rx->next >= mrpc_prio_rx_want(rx) || mrpc_prio_rx_waits(rx))) {
@@ -265,7 +266,7 @@ void mrpc_prio_rx_say(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u16 say)
 	mrpc_prio_due(ep, rx->peer);
 }
 
-/* The first @bytes of @rx that are lost and were not asked for are. */
+/* Asks for the first @bytes of @rx that are lost and not yet asked for. */
 void mrpc_prio_rx_ask(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u64 now)
 {
 	u32 from = rx_unasked(rx), i, n;
@@ -285,9 +286,9 @@ void mrpc_prio_rx_ask(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, 
 }
 
 /*
- * The first peer's first message has its turn, if there is room: a window's bytes for all
- * together, and one as wide as the way is for each peer. Who was not asked for anything gets
- * a step all the same, as long as few were asked: those who are may be silent.
+ * Gives the first peer's first message its turn, if there is room. Room is one window for all
+ * peers together, and one window scaled to its path for each peer. A peer that was not asked for
+ * anything gets a step in any case while few peers are asked: those may be silent.
  */
 static bool line_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 {
@@ -297,7 +298,7 @@ static bool line_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 	u32 want = rx_lost(rx), least = min(want, ep->rule.step);
 
 	if (peer->repeats + least > window) {
-		/* Until something of these has come, or was lost again. */
+		/* It comes back when some of these bytes have come, or are lost again. */
 		mrpc_lheap_del(&ep->line, &peer->line);
 		return true;
 	}
@@ -310,7 +311,7 @@ static bool line_ask(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 now)
 	return true;
 }
 
-/* Those that are slow, some of them. @grants: that there were. Return: whether others may be left */
+/* Grants to some slow peers. @grants: grants so far. Return: true if others may be left */
 static bool grant_slow(struct mrpc_prio *ep, u32 grants, u64 now)
 {
 	const struct mrpc_order_link *l;
@@ -336,8 +337,8 @@ static bool grant_slow(struct mrpc_prio *ep, u32 grants, u64 now)
 }
 
 /*
- * Grants until nobody in the first places can be granted more. One that is granted all
- * leaves its place to another, so the search begins anew.
+ * Grants until no peer in the first places can be granted more. A peer that is granted all leaves
+ * its place to another, so the search starts again.
  */
 void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 {
@@ -377,7 +378,7 @@ void mrpc_prio_grant(struct mrpc_prio *ep, u64 now)
 		place++;
 		idle += peer->wants;
 	}
-	/* Beyond the places, who was granted something is not kept waiting by those that have one. */
+	/* Peers beyond the places that hold a grant do not wait because of those in the places. */
 	waits |= e && ep->nr_wants > idle;
 	mrpc_prio_places_wait(ep, waits, grant_slow(ep, grants, now), now);
 }

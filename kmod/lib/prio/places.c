@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: peers that hold what they were granted and do not send. Places among
- * those who are granted, and bytes that may be outstanding, are there to keep the way to here
- * busy. While it is, nobody harms anybody; how long a peer takes is not looked at, as it may be
- * the way's fault, and times are the peers' word. While somebody waits and less comes than
- * could, what could have come is a debt of all who hold something, in equal parts; what comes
- * of a peer pays its own. Who owes too much is slow: it takes no place and none of what may be
- * outstanding, and is granted beside the others, in turn, until it has paid.
+ * The prio transport: peers that hold grants and do not send. The places among granted peers and
+ * the outstanding bytes have one purpose: to keep the way to this end busy. While the way is busy,
+ * no peer harms another. How long a peer takes does not matter: that may be the way's fault, and
+ * only the peer reports times.
+ *
+ * While a peer waits and less comes than could, the missing bytes become a debt. All peers that
+ * hold something share it in equal parts. Received bytes pay the debt of their own peer. A peer
+ * that owes too much is slow. A slow peer takes no place and none of the outstanding bytes. It is
+ * granted beside the others, in turn, until it has paid.
  */
 #include "lib/prio/places.h"
 #include "lib/prio/prio.h"
 #include "lib/prio/table.h"
 
-#define PACE_SHIFT	20	/* mrpc_prio.pace: bytes in so many ns */
-#define WHILE_SHIFT	28	/* 0.27 s: the pace of this and of the last one are known */
-#define BUSY		4	/* the part of the pace that may be missing */
+#define PACE_SHIFT	20	/* mrpc_prio.pace: bytes in 1 << this ns */
+#define WHILE_SHIFT	28	/* a period, 0.27 s: the pace of this and the last one are known */
+#define BUSY		4	/* 1/4 of the pace may be missing */
 #define LOOKS		4	/* until a peer of which nothing comes is slow */
 #define LOOK_MIN	50000	/* ns */
 #define AT_ONCE		16	/* holders in a look */
 
-/* Bytes that come in 2^20 ns while the way to here is busy. */
+/* Bytes that come in 2^20 ns while the way to this end is busy. */
 static u64 places_pace(const struct mrpc_prio *ep)
 {
-	/* Nothing is known at first, and later what comes tells little if it is little. */
+	/* At first the pace is not known. Later, a small amount of received bytes tells little. */
 	u64 least = div64_u64((u64)ep->rule.outstanding << PACE_SHIFT, ep->rule.rto_max) / 2;
 	u64 pace = max_t(u64, max_t(u64, max(ep->pace, ep->pace_before), least), 1);
 
@@ -36,7 +38,7 @@ static u64 places_look(const struct mrpc_prio *ep)
 	return max_t(u64, max(look, ep->rule.rto_min / 16), LOOK_MIN);
 }
 
-/* What a peer may owe. */
+/* The debt that a peer may have. */
 static u32 places_credit(const struct mrpc_prio *ep)
 {
 	return max(ep->rule.outstanding / ep->rule.overcommit, 1U);
@@ -52,13 +54,13 @@ static u32 places_owes(const struct mrpc_prio *ep, const struct mrpc_prio_peer *
 	return places_holds(peer) ? ep->lost - peer->owes : peer->owes;
 }
 
-/* What it owes, and from now on by how much it is behind mrpc_prio.lost; or the other way round. */
+/* Converts owes from the debt to its distance from mrpc_prio.lost, or back. */
 static void places_turn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {
 	peer->owes = ep->lost - peer->owes;
 }
 
-/* @peer has so many bytes that were granted or announced, and that are not here. */
+/* Sets the bytes of @peer that were granted or announced and are not received. */
 void mrpc_prio_places_hold(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes)
 {
 	bool held = places_holds(peer);
@@ -75,7 +77,7 @@ void mrpc_prio_places_hold(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u3
 		mrpc_link_add(&ep->holders, &peer->holds);
 }
 
-/* @peer is slow, or not any more. Its rank is the caller's. */
+/* Makes @peer slow, or no longer slow. The caller updates its rank. */
 static void places_slow(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool slow)
 {
 	u32 bytes = peer->rx_counted;
@@ -92,7 +94,7 @@ static void places_slow(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool 
 	}
 }
 
-/* It owes nothing, and will not. */
+/* A near peer owes nothing, and never will. */
 void mrpc_prio_peer_near(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool near)
 {
 	u32 bytes = peer->rx_counted;
@@ -109,7 +111,7 @@ void mrpc_prio_peer_near(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, bool
 	ep->grants_due = true;
 }
 
-/* Bytes of @peer came. Its rank is the caller's. */
+/* @bytes of @peer came: they pay its debt. The caller updates its rank. */
 void mrpc_prio_places_pay(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes)
 {
 	u32 owes = places_owes(ep, peer);
@@ -122,7 +124,7 @@ void mrpc_prio_places_pay(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32
 	if (bytes == owes) {
 		places_slow(ep, peer, false);
 	} else if (!mrpc_link_empty(&peer->holds)) {
-		/* It sends: others of these may not. */
+		/* It sends, so it goes first: other slow peers may not send. */
 		mrpc_link_del(&peer->holds);
 		mrpc_link_add(ep->slow.next, &peer->holds);
 	}
@@ -134,9 +136,9 @@ static bool places_owes_much(const struct mrpc_prio *ep, const struct mrpc_prio_
 }
 
 /*
- * A message of @peer has ended early, and so many bytes that it held are not to come: who begins
- * another, and is in time for that before each look, holds them as well. Where the way is busy
- * all the same that harms nobody.
+ * A message of @peer ended early, and @bytes that it held will not come. They count as held, too.
+ * Otherwise a peer could begin another message just before each look and owe nothing. While the
+ * way is busy that harms no peer, and costs nothing.
  */
 void mrpc_prio_places_back(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 bytes)
 {
@@ -150,7 +152,7 @@ void mrpc_prio_places_back(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u3
 	mrpc_prio_peer_rank(ep, peer);
 }
 
-/* Those who hold something have their turn, so that each does again and again. */
+/* Checks the debt of some holders. They take turns, so each is checked again and again. */
 static void places_charge(struct mrpc_prio *ep)
 {
 	u32 i;
@@ -180,8 +182,8 @@ static void places_begin(struct mrpc_prio *ep, bool waits, u64 now)
 }
 
 /*
- * @pace was measured. What a pause of ours has kept makes one too great, so of two in a row the
- * lesser counts. Return: whether it is the greatest there was
+ * Records a measured @pace. If this end pauses, the bytes that pile up make one measurement too
+ * great. So of two in a row the lesser counts. Return: true if it is the greatest so far
  */
 static bool places_pace_is(struct mrpc_prio *ep, u32 pace, u64 now)
 {
@@ -198,7 +200,7 @@ static bool places_pace_is(struct mrpc_prio *ep, u32 pace, u64 now)
 	return both > before;
 }
 
-/* @bytes came of @peer: how fast they do, of a window's bytes, or for longer. */
+/* @bytes of @peer came. Measures the pace over a window's bytes, or over a longer time. */
 void mrpc_prio_places_came(struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 bytes,
 			   u64 now)
 {
@@ -218,8 +220,8 @@ void mrpc_prio_places_came(struct mrpc_prio *ep, const struct mrpc_prio_peer *pe
 }
 
 /*
- * It was granted what could be. @waits: and somebody waits for others; @more: or of those who are
- * slow some may have had no turn.
+ * All possible grants are made. @waits: a peer still waits for what others hold; @more: some slow
+ * peers may have had no turn.
  */
 void mrpc_prio_places_wait(struct mrpc_prio *ep, bool waits, bool more, u64 now)
 {
@@ -232,8 +234,8 @@ void mrpc_prio_places_wait(struct mrpc_prio *ep, bool waits, bool more, u64 now)
 }
 
 /*
- * While somebody waited. What a pause of ours has kept from coming is nobody's debt, nor is what
- * came and found no memory; and who is near may have had the places of who is not.
+ * The look while a peer waited. Bytes that a pause of this end held back are no peer's debt.
+ * Neither are bytes that came and found no memory. A near peer may have used the places of others.
  */
 void mrpc_prio_places_timer(struct mrpc_prio *ep, u64 now)
 {
@@ -252,7 +254,7 @@ void mrpc_prio_places_timer(struct mrpc_prio *ep, u64 now)
 	ep->grants_due = true;
 }
 
-/* The same, as coarse as the order between peers is. */
+/* As rx_key(), but as coarse as the order between peers. */
 static u8 rx_level(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 {
 	switch (ep->rule.order) {
@@ -266,8 +268,8 @@ static u8 rx_level(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 }
 
 /*
- * By its first message. Who announces and does not send would hold a place with one message after
- * the other, all of them urgent: he comes last until he sends.
+ * Ranks @peer by its first message. A peer that announces and does not send would hold a place with
+ * one urgent message after the other. So it comes last until it sends.
  */
 void mrpc_prio_peer_rank(struct mrpc_prio *ep, struct mrpc_prio_peer *peer)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Settings of an endpoint of the prio transport: how much it sends and grants, to how many
- * and in which order, and how long it waits.
+ * Settings of an endpoint of the prio transport: how much it sends and grants, to how many peers,
+ * in which order, and how long it waits.
  */
 #ifndef MRPC_LIB_PRIO_RULE_H
 #define MRPC_LIB_PRIO_RULE_H
@@ -12,9 +12,9 @@
 #define MRPC_PRIO_MAX_OVERCOMMIT 64
 
 /**
- * enum mrpc_prio_order - how a receiver ranks messages of the same priority
+ * enum mrpc_prio_order - rank of messages of the same priority at the receiver
  * @MRPC_PRIO_SRPT: the fewest remaining bytes first
- * @MRPC_PRIO_FIFO: as they came
+ * @MRPC_PRIO_FIFO: in the order of arrival
  * @MRPC_PRIO_FAIR: the greatest remaining fraction first
  */
 enum mrpc_prio_order {
@@ -27,29 +27,29 @@ enum mrpc_prio_order {
 /**
  * struct mrpc_prio_rule - settings of an endpoint
  * @chunk: bytes of one turn of a message at most
- * @unscheduled: bytes that each peer may have under way to here without a grant, of all
- *	its messages together: one round trip's worth
- * @window: bytes granted ahead of what has come, for each message: at least a round trip's
- * @proportional: instead: @outstanding shared in proportion to what remains of each message,
- *	but not less than @chunk
- * @outstanding: bytes granted and not here, of all messages together. What comes
- *	unscheduled counts, but is not held back. A peer that holds none of it gets @step all the
- *	same, @overcommit peers at a time: nobody keeps others out by holding all of it
+ * @unscheduled: bytes that each peer may have under way to this end without a grant, of all
+ *	its messages together: about the bytes of one round trip
+ * @window: bytes granted ahead of what is received, for each message: at least those of a round
+ *	trip
+ * @proportional: instead of @window, share @outstanding in proportion to the remaining bytes of
+ *	each message, but not less than @chunk
+ * @outstanding: limit of bytes granted and not received, of all messages together. Unscheduled
+ *	bytes count, but are not held back. A peer that holds none of it still gets @step,
+ *	@overcommit peers at a time. So no peer keeps others out by holding all of it
  * @overcommit: peers that are granted at a time, one message each, 1 to
- *	MRPC_PRIO_MAX_OVERCOMMIT; and beside them those that do not send what they were granted
- *	while others wait and less comes than could
+ *	MRPC_PRIO_MAX_OVERCOMMIT. Slow peers do not count: they do not send what they were
+ *	granted, while others wait and less comes than could
  * @order: enum mrpc_prio_order
  * @crc: ask peers for checksums
  * @step: a grant is for at least so many more bytes, or the rest of the message
- * @reorder: bytes that come beyond a gap before it counts as lost; 0: only time tells
+ * @reorder: bytes received beyond a gap before the gap counts as lost; 0: only time decides
  * @max_total: largest message accepted, at most MRPC_PRIO_MAX_TOTAL
- * @max_rx: messages being received; twice as many of peers that have few
- * @max_rx_peer: of one peer, at least 1; times @step no more than 2 GiB
+ * @max_rx: messages being received; twice as many for peers that have few
+ * @max_rx_peer: of one peer, at least 1; times @step at most 2 GiB
  * @ack_delay: ns that an acknowledgement waits for a packet to travel with
- * @rto_min: ns until something is asked for again, at least 2 * @ack_delay, and longer where
- *	round trips are; doubles with each try
- * @rto_max: and no longer than that, but for up to half as long again where repeats are to
- *	be apart
+ * @rto_min: ns until something is asked for again, at least 2 * @ack_delay. Longer if round trips
+ *	are longer; doubles with each try
+ * @rto_max: limit of that; up to half as much is added where repeats must not coincide
  * @silence: ns without any packet of a peer that owes one, until it is given up
  */
 struct mrpc_prio_rule {
@@ -72,7 +72,7 @@ struct mrpc_prio_rule {
 	u64 silence;
 };
 
-/* For a link of 10 Gb/s and 100 us; all of it can be changed. */
+/* Suited to a link of 10 Gb/s and 100 us. Every value can be changed. */
 #define MRPC_PRIO_RULE_DEFAULT {					\
 	.chunk = MRPC_PRIO_CHUNK,					\
 	.unscheduled = 128U << 10,					\
@@ -97,7 +97,7 @@ static inline void mrpc_prio_rule_default(struct mrpc_prio_rule *rule)
 	*rule = (struct mrpc_prio_rule)MRPC_PRIO_RULE_DEFAULT;
 }
 
-/** mrpc_prio_rule_ok() - whether all settings are in range, and fit each other */
+/** mrpc_prio_rule_ok() - are all settings in range, and consistent? */
 bool mrpc_prio_rule_ok(const struct mrpc_prio_rule *rule);
 
 #endif /* MRPC_LIB_PRIO_RULE_H */

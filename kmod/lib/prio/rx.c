@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: receiving messages. Each number makes at most one message: what has
- * been seen is remembered as long as the sender could repeat it.
+ * The prio transport: receiving messages. Each number makes at most one message. So a number that
+ * was seen is remembered as long as the sender could repeat it.
  */
 #include "lib/prio/gaps.h"
 #include "lib/prio/grant.h"
@@ -14,8 +14,8 @@
 #include "lib/prio/time.h"
 
 #define FEW	8	/* messages of a peer */
-#define MUCH	8	/* the part of what is missing that is as good as a step */
-#define SLOW	4	/* times in which something should have come, and a message has not got on */
+#define MUCH	8	/* 1/8 of the missing bytes is as good as a step */
+#define SLOW	4	/* timeouts without progress, until a message that gets bytes stalls */
 
 static struct mrpc_prio_rx *rx_find(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 				    u64 msg)
@@ -43,7 +43,7 @@ static bool seen_test(struct mrpc_prio_peer *peer, u64 msg)
 	return msg < peer->rx_base || *seen_word(peer, msg) & 1ULL << msg % 64;
 }
 
-/* The base moves on, to @base at least: what was behind it is seen or abandoned. */
+/* Moves the base on, to @base at least. All numbers behind the base are seen or abandoned. */
 static void seen_move(struct mrpc_prio_peer *peer, u64 base)
 {
 	if (base > peer->rx_base && base - peer->rx_base >= MRPC_PRIO_WINDOW) {
@@ -68,7 +68,7 @@ static void seen_set(struct mrpc_prio_peer *peer, u64 msg)
 
 /* -- its life ------------------------------------------------------------------ */
 
-/* It is not received any more, nor known. */
+/* Stops receiving @rx and removes it from all lists. */
 static void rx_forget(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	rx->state = MRPC_PRIO_RX_ENDED;
@@ -124,7 +124,7 @@ void mrpc_prio_rx_limit(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 limit
 	ep->grants_due = true;
 }
 
-/* It was waited for in vain: others who wait go before its sender. */
+/* Waiting for @rx was in vain: other waiting peers go before its sender. */
 static void rx_vain(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 {
 	ep->vain = ep->vain + 1 ?: 1;
@@ -144,9 +144,9 @@ static void rx_stall(struct mrpc_prio *ep, struct mrpc_prio_rx *rx)
 }
 
 /*
- * The first missing byte has not come for a while. What was asked for is lost again; if nothing
- * came, all that was granted is. Of whom nothing comes is asked for a step now and then, beside
- * the line: he is in nobody's way.
+ * The first missing byte has not come in time. The bytes asked for are lost again. If nothing
+ * came, all granted bytes are lost. A stalled message is asked for a step now and then, outside
+ * the line: there it delays no other peer.
  */
 static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
@@ -167,7 +167,7 @@ static void rx_overdue(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 	ep->grants_due = true;
 }
 
-/* The peer does what it was waited for to do: @bytes, and perhaps all that was @asked for. */
+/* The peer sends what was expected: @bytes, and all that was asked for if @asked. */
 static void rx_forgive(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx, u32 bytes,
 		       bool asked)
 {
@@ -181,7 +181,7 @@ static void rx_forgive(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx
 		peer->vain = 0;
 }
 
-/* A step, or an eighth of what was missing: it gets on. */
+/* Is it progress? That is a step, or an eighth of what was missing. */
 static bool rx_much(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 {
 	u32 missing = mrpc_prio_rx_want(rx) - min(rx->mark, mrpc_prio_rx_want(rx));
@@ -190,9 +190,9 @@ static bool rx_much(const struct mrpc_prio *ep, const struct mrpc_prio_rx *rx)
 }
 
 /*
- * A packet of @bytes came; all before @before was here, and is before @here now. That is no reason
- * to wait for more for long if it is little: who sends a few bytes now and then would hold a turn
- * for as long as he likes.
+ * A packet of @bytes came. All bytes before @before were received, and now all before @here. A
+ * small packet does not extend the time to wait for more. Otherwise a peer that sends a few bytes
+ * now and then would hold a turn for as long as it likes.
  */
 static void rx_came(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u32 before,
 		    u32 here, u64 now)
@@ -217,7 +217,7 @@ static void rx_came(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u32 bytes, u3
 	rx->mark_at = now;
 }
 
-/* The packets of @ev, which brought @r: each counts as if it had come by itself. */
+/* The packets of @ev brought @r. Each packet counts as if it had come alone. */
 static void rx_came_all(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 			const struct mrpc_prio_event *ev, const struct mrpc_prio_range *r,
 			u32 before, u64 now)
@@ -231,7 +231,7 @@ static void rx_came_all(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 	}
 }
 
-/* Return: false: its sender does not answer what it must answer. */
+/* Return: false if its sender does not answer a message that it must answer. */
 bool mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	u64 mark = rx->mark_at;
@@ -248,14 +248,14 @@ bool mrpc_prio_rx_timer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 		rx_overdue(ep, rx, now);
 	}
 	mrpc_prio_rx_arm(ep, rx, now);
-	if (rx->timer.armed)	/* what is missing was so before */
+	if (rx->timer.armed)	/* the same bytes were missing before */
 		rx->mark_at = mark;
 	return true;
 }
 
 /* -- data ---------------------------------------------------------------------- */
 
-/* The part of @p that is new and wanted, to be placed. */
+/* Offers the part of @p that is new and wanted, to be placed. */
 static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		     const struct mrpc_prio_packet *p, struct mrpc_prio_event *ev)
 {
@@ -276,7 +276,7 @@ static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		return;
 	}
 	ev->type = MRPC_PRIO_EVENT_DATA;
-	ev->packets = 1;	/* who accepts a message has an event of his own */
+	ev->packets = 1;	/* mrpc_prio_accept() has an event of its own */
 	ev->rx = rx;
 	ev->offset = r.from;
 	ev->len = r.to - r.from;
@@ -285,8 +285,8 @@ static void rx_offer(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 }
 
 /*
- * @ev, of all of @p, is of its train too, as far as each of that would be placed like @p: where its
- * bytes are new and wanted, and sure to be remembered.
+ * Extends @ev, which covers all of @p, to its train, as far as each packet would be placed like @p.
+ * The bytes must be new and wanted, and it must be certain that they can be remembered.
  */
 static void rx_train(const struct mrpc_prio_rx *rx, const struct mrpc_prio_packet *p,
 		     struct mrpc_prio_event *ev)
@@ -312,7 +312,7 @@ static bool rx_matches(const struct mrpc_prio_rx *rx, const struct mrpc_prio_pac
 	return rx->total == p->total && rx->conn == p->conn && rx->kind == p->kind;
 }
 
-/* A packet of a message that is there. */
+/* Handles a packet of a known message. */
 static void rx_more(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		    const struct mrpc_prio_packet *p, struct mrpc_prio_event *ev)
 {
@@ -335,7 +335,7 @@ static void rx_more(struct mrpc_prio *ep, struct mrpc_prio_rx *rx,
 		mrpc_prio_rx_say(ep, rx, BIT(MRPC_PRIO_GRANT));
 }
 
-/* Peers that have few messages find room where others have taken all. */
+/* Is there no room for a message? Peers with few messages find room if others have taken all. */
 static bool rx_full(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer)
 {
 	u64 max = peer->nr_rx < FEW ? 2ULL * ep->rule.max_rx : ep->rule.max_rx;
@@ -350,7 +350,7 @@ static void rx_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 msg
 	mrpc_prio_note_add(ep, peer, MRPC_PRIO_REFUSE, msg, code);
 }
 
-/* The first packet that came of a message. */
+/* Handles the first packet that came of a message. */
 static void rx_new(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 		   const struct mrpc_prio_packet *p, struct mrpc_prio_event *ev)
 {
@@ -424,7 +424,7 @@ void mrpc_prio_refuse(struct mrpc_prio *ep, struct mrpc_prio_peer *peer,
 	rx_refuse(ep, peer, p->msg, code, MRPC_PRIO_DROP_REFUSED);
 }
 
-/* All of it is here. */
+/* All of @rx is received. */
 static void rx_complete(struct mrpc_prio *ep, struct mrpc_prio_rx *rx, u64 now)
 {
 	struct mrpc_prio_peer *peer = rx->peer;
@@ -461,8 +461,8 @@ bool mrpc_prio_taken(struct mrpc_prio *ep, const struct mrpc_prio_event *ev, u64
 /* -- what the sender says ------------------------------------------------------ */
 
 /*
- * ABORT of a message that has not been seen: from now on it has, so that a packet of it that
- * comes late does not begin it.
+ * ABORT. If the message has not been seen, it counts as seen now. So a late packet of it does not
+ * begin it.
  */
 static void rx_aborted(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, struct mrpc_prio_rx *rx,
 		       u64 msg, u64 now)

@@ -19,21 +19,21 @@ static u64 peer_timeout(const struct mrpc_prio *ep, const struct mrpc_prio_peer 
 	return min(timeout << min_t(u32, tries, MRPC_PRIO_MAX_TRIES), ep->rule.rto_max);
 }
 
-/* What the latest round trips say (RFC 6298). */
+/* Returns the time that the latest round trips suggest (RFC 6298). */
 static u64 peer_way(const struct mrpc_prio_peer *peer)
 {
 	return peer->srtt + 4 * peer->rttvar;
 }
 
-/* Until it is worth a look whether something is lost. */
+/* Returns the time after which to check whether something is lost. */
 u64 mrpc_prio_rto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
 {
 	return peer_timeout(ep, peer, peer_way(peer), tries);
 }
 
 /*
- * What was lost twice was perhaps lost together with what others sent at that time: from then on
- * it takes up to half as long again, by a number that no two associations share.
+ * Adds up to half of @rto, by a number that differs between associations. A message that was lost
+ * twice was perhaps lost together with those that others sent at that time.
  */
 static u64 peer_apart(const struct mrpc_prio_peer *peer, u64 rto)
 {
@@ -77,9 +77,9 @@ void mrpc_prio_vain_count(struct mrpc_prio_vain *vain, const struct mrpc_prio_pe
 }
 
 /*
- * Until something is lost of which there is no other sign. A queue that others fill grows by more
- * between two messages than these tell: it may become as long as it was in the last seconds,
- * and a quarter more.
+ * Returns the time after which something without any other sign of loss counts as lost. A queue
+ * that others fill grows between two messages by more than their round trips show. So allow the
+ * longest round trip of the last seconds, and a quarter more.
  */
 u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u32 tries)
 {
@@ -89,9 +89,9 @@ u64 mrpc_prio_pto(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer,
 }
 
 /*
- * A message was not heard of in time, @tries times now. What is repeated says nothing of how long
- * the way is: so all messages wait for longer, until one has told that was sent once (RFC 6298,
- * 5.5). Those that are late together count once.
+ * Notes that a message got no answer in time, @tries times now. The answer to a repeated message
+ * tells nothing about the round trip. So all messages wait longer, until an answer comes to one that
+ * was sent only once (RFC 6298, 5.5). Messages that are late together count once.
  */
 void mrpc_prio_peer_late(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 tries,
 			 u64 now)
@@ -114,13 +114,13 @@ static void peer_longest(struct mrpc_prio_peer *peer, u64 sample, u64 now)
 	peer->rtt_max = max_t(u32, peer->rtt_max, (sample >> RTT_SHIFT) + 1);
 }
 
-/* As TCP does it (RFC 6298). */
+/* Updates the smoothed round trip as TCP does (RFC 6298). */
 void mrpc_prio_peer_rtt(struct mrpc_prio_peer *peer, u64 sample, u64 now)
 {
 	u64 off = sample > peer->srtt ? sample - peer->srtt : peer->srtt - sample;
 
 	peer->late = 0;
-	/* A clock that is off by minutes must not be believed. */
+	/* Do not trust a clock that is off by minutes. */
 	sample = min_t(u64, sample, 1ULL << 36);
 	peer_longest(peer, sample, now);
 	if (!peer->srtt) {
@@ -137,7 +137,7 @@ static u64 peer_round(const struct mrpc_prio *ep, const struct mrpc_prio_peer *p
 	return peer->srtt ? peer->srtt : ep->rule.rto_min;
 }
 
-/* Once per round trip: what is under way was sent before anybody knew. */
+/* Cuts @scale once per round trip: packets under way were sent before the last cut. */
 void mrpc_prio_peer_cut(const struct mrpc_prio *ep, const struct mrpc_prio_peer *peer, u16 *scale,
 			u64 *last, u64 now)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: sending. A message is in the order of those that can send if and
- * only if it has bytes that may be sent, or is to be announced.
+ * The prio transport: sending. Invariant: a message is in the order of messages that can send if
+ * and only if it has bytes that may be sent, or is to be announced.
  */
 #include "lib/prio/path.h"
 #include "lib/prio/peer.h"
@@ -11,9 +11,9 @@
 #include "lib/prio/time.h"
 #include "lib/prio/tx.h"
 
-#define SMALL	200	/* bytes; unscheduled messages of so many go in the highest class */
+#define SMALL	200	/* bytes; unscheduled messages up to this go in the highest class */
 #define MEDIUM	1400
-#define LONGEST	16	/* of so many turns one is for who has waited longest */
+#define LONGEST	16	/* one of so many turns is for the message that waits longest */
 
 /* -- what can send ------------------------------------------------------------- */
 
@@ -22,7 +22,7 @@ static bool window_open(const struct mrpc_prio_peer *peer)
 	return peer->next_msg - peer->tx_base < MRPC_PRIO_WINDOW;
 }
 
-/* Has it anything to send, were it its turn? */
+/* Does @tx have something to send, if it has a turn? */
 static bool tx_able(const struct mrpc_prio_tx *tx)
 {
 	if (tx->out || tx->peer->state != MRPC_PRIO_PEER_UP)
@@ -33,7 +33,7 @@ static bool tx_able(const struct mrpc_prio_tx *tx)
 	       (tx->announce || tx->nr_again || tx->sent < tx->granted);
 }
 
-/* Lost bytes go before new ones. An announcement that was not heard goes with the first packet. */
+/* Lost bytes go before new ones. An unanswered announcement goes again with the first packet. */
 static struct mrpc_prio_range tx_range(const struct mrpc_prio_tx *tx, bool *again)
 {
 	*again = true;
@@ -72,7 +72,7 @@ u64 mrpc_prio_tx_left(const struct mrpc_prio_tx *tx)
 	return max_t(u64, left, mrpc_prio_tx_wants(tx));
 }
 
-/* In the order of those that send by themselves. What has no payload needs no turn. */
+/* Is @tx in the order of messages that send by themselves? Without payload it needs no turn. */
 static bool tx_can(const struct mrpc_prio_tx *tx)
 {
 	return tx_able(tx) && !(tx->gated && mrpc_prio_tx_wants(tx));
@@ -106,7 +106,7 @@ static void tx_count_vain(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 	mrpc_prio_vain_count(&ep->tx_vain, tx->peer, &tx->vain, vain);
 }
 
-/* The one place where a message is listed or delisted. What has begun resumes at the head. */
+/* The only place where a message is listed or delisted. A begun message resumes at the head. */
 void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
 	bool fresh = tx->state == MRPC_PRIO_TX_FRESH;
@@ -124,7 +124,7 @@ void mrpc_prio_tx_update(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 		mrpc_lheap_del(&tx->peer->tx_wait, &tx->wait);
 }
 
-/* Up to @nr of those that wait to begin can, if there is an association and room. */
+/* Lets up to @nr waiting messages begin, if there is an association and room. */
 void mrpc_prio_tx_refill(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 nr)
 {
 	struct mrpc_lheap_node *n;
@@ -135,7 +135,7 @@ void mrpc_prio_tx_refill(struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u32 
 		mrpc_prio_tx_update(ep, container_of(n, struct mrpc_prio_tx, wait));
 }
 
-/* The peer has seen it, or never will: its number is not in the way of others. */
+/* The peer has seen @tx, or never will: its number no longer blocks the window. */
 void mrpc_prio_tx_mark(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 {
 	struct mrpc_prio_peer *peer = tx->peer;
@@ -156,7 +156,7 @@ void mrpc_prio_tx_mark(struct mrpc_prio *ep, struct mrpc_prio_tx *tx)
 	mrpc_prio_tx_refill(ep, peer, at - base);
 }
 
-/* What it had of the unscheduled budget is free again. */
+/* Frees its part of the unscheduled budget. */
 void mrpc_prio_tx_release(struct mrpc_prio_tx *tx)
 {
 	tx->peer->unscheduled_out -= tx->debt;
@@ -164,8 +164,9 @@ void mrpc_prio_tx_release(struct mrpc_prio_tx *tx)
 }
 
 /*
- * An urgent message without content has no grant to wait for. Whose receiver has not taken it by
- * then, though it may have been silent for a while, does not want to, whatever else it says of it.
+ * Time to give up an urgent message without content. Such a message waits for no grant. If the
+ * receiver has not taken it by then, it does not want to. The time allows for a silent receiver,
+ * and other answers of the receiver do not extend it.
  */
 static u64 tx_spurned_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 {
@@ -175,7 +176,7 @@ static u64 tx_spurned_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *
 							   U64_MAX;
 }
 
-/* Until it is announced again, or its ABORT is. */
+/* Time until @tx, or its ABORT, is announced again. */
 static u64 tx_rto(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 {
 	return tx->vain ? mrpc_prio_rto_vain(ep, tx->peer, tx->tries, &ep->tx_vain) :
@@ -289,9 +290,9 @@ int mrpc_prio_tx_priority(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u8 prio
 }
 
 /*
- * When nothing heard of @tx means that it is lost: at once if something was acknowledged that
- * was sent later, by a quarter of a round trip (as RFC 9002 has it). While what was sent before is
- * still acknowledged, and for as long as a way could be after that, it is only late.
+ * Time when a missing answer means that @tx is lost. It is lost at once if a message was
+ * acknowledged that was sent later, by a quarter of a round trip (as in RFC 9002). While earlier
+ * messages are still acknowledged, and for the probe timeout after that, it is only late.
  */
 static u64 tx_lost_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 {
@@ -304,8 +305,8 @@ static u64 tx_lost_at(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx)
 }
 
 /*
- * Nothing was heard of it for a while. What only waits for its turn here is not meant.
- * Return: false: its receiver does not answer what it must answer.
+ * Its timer: no answer for a while. A message that only waits for its turn here is not concerned.
+ * Return: false if its receiver does not answer what it must answer.
  */
 bool mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 {
@@ -344,8 +345,8 @@ bool mrpc_prio_tx_timer(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 /* -- the next chunk ------------------------------------------------------------ */
 
 /*
- * What a message that begins may send at once: whole packets, but for its last. A quarter of
- * the budget is for small ones: they do not wait for a grant behind large ones.
+ * Bytes that a message may send at once when it begins: whole packets, unless it is all. A quarter
+ * of the budget is reserved for small messages. So they do not wait for a grant behind large ones.
  */
 static u32 tx_unscheduled(const struct mrpc_prio_tx *tx)
 {
@@ -379,14 +380,14 @@ static void tx_begin(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	mrpc_link_add(mrpc_prio_bucket(ep, peer, tx->msg, false), &tx->hash);
 }
 
-/* Little is left of what may be under way without an answer. */
+/* Is little left of what may be under way without an answer? */
 static bool tx_pressing(const struct mrpc_prio_peer *peer)
 {
 	return peer->unscheduled_out > peer->budget / 2 ||
 	       peer->next_msg - peer->tx_base > MRPC_PRIO_WINDOW / 2;
 }
 
-/* Of what is unscheduled, and of what has no payload: who announces waits for nobody's bytes. */
+/* Class of unscheduled bytes, and of packets without payload: an announcement must not wait. */
 static u8 tx_small_class(const struct mrpc_prio_tx *tx)
 {
 	return tx->total <= SMALL ? 6 : tx->total <= MEDIUM ? 5 : 4;
@@ -435,7 +436,7 @@ const struct mrpc_prio_tx *mrpc_prio_tx_best(const struct mrpc_prio *ep)
 	return e ? container_of(e, struct mrpc_prio_tx, entity) : NULL;
 }
 
-/* @tx has its turn, of @most bytes of payload. */
+/* Starts the turn of @tx, with at most @most bytes of payload. */
 static void tx_start(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 most, u64 now,
 		     struct mrpc_prio_chunk *chunk)
 {
@@ -447,8 +448,8 @@ static void tx_start(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u32 most, u6
 }
 
 /*
- * Whose turn it is, or NULL. The window of a peer can have closed since a fresh message was
- * listed: then that one waits for it to open, and the next one is looked at.
+ * The message that has the next turn, or NULL. The window of a peer may have closed since a fresh
+ * message was listed. Then that message waits for the window, and the next one is considered.
  */
 static struct mrpc_prio_tx *tx_first(struct mrpc_prio *ep)
 {
@@ -466,8 +467,8 @@ static struct mrpc_prio_tx *tx_first(struct mrpc_prio *ep)
 }
 
 /*
- * Now and then, who has begun and not had a turn for long: others may go before it for as long
- * as they like, but its receiver does not wait for ever for what it has given room to.
+ * Now and then, the begun message that has waited longest gets a turn. Others may go before it for
+ * any time, but its receiver must not wait for ever for a message that it has given room to.
  */
 static struct mrpc_prio_tx *tx_longest(struct mrpc_prio *ep, u64 now)
 {
@@ -489,7 +490,7 @@ bool mrpc_prio_tx_next(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *ch
 	return true;
 }
 
-/* All of a message, for the first time. */
+/* Is the chunk all of a message, for the first time? */
 static bool chunk_whole(const struct mrpc_prio_chunk *chunk)
 {
 	return chunk->len && chunk->len == chunk->tx->total &&
@@ -507,8 +508,8 @@ static bool tx_joins(const struct mrpc_prio *ep, const struct mrpc_prio_tx *tx,
 }
 
 /*
- * A path that takes no large packets is found by messages that are larger than a packet: what
- * shares a datagram goes in one that every path takes.
+ * Messages larger than a packet discover a path that takes no large packets. So messages that share
+ * a datagram go in one that every path takes.
  */
 u32 mrpc_prio_tx_more(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chunks, u32 most)
 {
@@ -528,7 +529,7 @@ u32 mrpc_prio_tx_more(struct mrpc_prio *ep, u64 now, struct mrpc_prio_chunk *chu
 	return nr;
 }
 
-/* -- by turns of the caller's ---------------------------------------------------- */
+/* -- turns that the caller gives ---------------------------------------------------- */
 
 void mrpc_prio_tx_gate(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, bool gated)
 {
@@ -572,9 +573,9 @@ void mrpc_prio_chunk_header(const struct mrpc_prio_chunk *chunk, u32 at, void *b
 }
 
 /*
- * Who asks for bytes over and over makes this end send much for little: what is sent again is
- * bounded by what was sent for the first time, and a chunk for each time that a receiver waits
- * before it asks again, so that it goes on however much is lost.
+ * A peer that asks for bytes over and over could make this end send much for little. So the bytes
+ * sent again are bounded by those sent for the first time, plus one chunk per timeout of the
+ * receiver. With that chunk the message gets on, however much is lost.
  */
 void mrpc_prio_again_earn(const struct mrpc_prio *ep, struct mrpc_prio_peer *peer, u64 bytes)
 {
@@ -587,7 +588,7 @@ void mrpc_prio_again_remove(struct mrpc_prio_tx *tx, u32 i)
 	memmove(&tx->again[i], &tx->again[i + 1], (tx->nr_again - i) * sizeof(tx->again[0]));
 }
 
-/* These were sent. A range of which the middle was is sent again from there on. */
+/* These bytes were sent. If the middle of a range was, the range is sent again from there on. */
 static void again_cut(struct mrpc_prio_tx *tx, u32 from, u32 to)
 {
 	u32 i = 0;
@@ -605,8 +606,8 @@ static void again_cut(struct mrpc_prio_tx *tx, u32 from, u32 to)
 }
 
 /*
- * Packets of @chunk went out, with so many bytes of payload. They may have come even if the message
- * was put off since, but then it begins anew.
+ * Packets of @chunk went out, with @sent bytes of payload. They may arrive even if the message was
+ * put off since, but then it begins again.
  */
 static void tx_advance(struct mrpc_prio *ep, struct mrpc_prio_tx *tx,
 		       const struct mrpc_prio_chunk *chunk, u32 sent, u64 now)

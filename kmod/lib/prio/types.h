@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The prio transport: an endpoint, its peers, and messages in both directions. Contract: prio.h.
+ * The types of the prio transport: endpoint, peers, messages in both directions. Contract: prio.h.
  */
 #ifndef MRPC_LIB_PRIO_TYPES_H
 #define MRPC_LIB_PRIO_TYPES_H
@@ -12,21 +12,21 @@
 #include "lib/prio/wire.h"
 
 #define MRPC_PRIO_MAX_ADDR	32
-#define MRPC_PRIO_NR_RANGES	4	/* to send again, of one message */
+#define MRPC_PRIO_NR_RANGES	4	/* of one message, to be sent again */
 #define MRPC_PRIO_NR_GAPS	30	/* received pieces beyond a gap, of one message */
 #define MRPC_PRIO_NR_ACKS	4	/* groups of 65 numbers */
 #define MRPC_PRIO_NR_NOTES	2
-/* Payload of a packet that every path takes: a datagram of 1200 bytes, as RFC 8899 has it. */
+/* Payload of a packet that fits every path: a datagram of 1200 bytes, as in RFC 8899. */
 #define MRPC_PRIO_BASE_PAYLOAD	(1200U - 64)
-/* A CONTROL packet of fewer entries might have no room for what one message has to say. */
+/* Smaller CONTROL packets might not have room for all entries of one message. */
 #define MRPC_PRIO_MIN_CONTROL						\
 	(24 + 24 * (MRPC_PRIO_NR_RANGES + MRPC_PRIO_NR_ACKS + MRPC_PRIO_NR_NOTES + 2))
 
 /**
- * struct mrpc_prio_ops - small memory
- * @alloc: @size bytes (that of struct mrpc_order_levels or of struct mrpc_prio_gaps), with
- *	any content, or NULL. Called under the lock: must not sleep
- * @free: what @alloc returned
+ * struct mrpc_prio_ops - allocation of small memory
+ * @alloc: returns @size bytes with any content, or NULL. @size is that of struct
+ *	mrpc_order_levels or of struct mrpc_prio_gaps. Called under the lock: must not sleep
+ * @free: frees what @alloc returned
  */
 struct mrpc_prio_ops {
 	void *(*alloc)(void *ctx, size_t size);
@@ -35,24 +35,24 @@ struct mrpc_prio_ops {
 
 /* Why a message or an association ended; tx->status, rx->status, peer->status. */
 enum mrpc_prio_status {
-	MRPC_PRIO_DONE,		/* tx: the peer has all of it */
-	MRPC_PRIO_ABORTED,	/* tx: by mrpc_prio_tx_abort(); rx: by its sender */
-	MRPC_PRIO_REFUSED,	/* tx: by the peer, tx->code says why; rx: by us, and it knows */
-	MRPC_PRIO_RESTARTED,	/* the peer has lost its state: perhaps it was executed */
-	MRPC_PRIO_SILENT,	/* the peer does not answer: perhaps it was executed */
+	MRPC_PRIO_DONE,		/* tx: the peer has all bytes */
+	MRPC_PRIO_ABORTED,	/* tx: by mrpc_prio_tx_abort(); rx: by the peer */
+	MRPC_PRIO_REFUSED,	/* tx: by the peer, tx->code says why; rx: by this end, and the peer knows */
+	MRPC_PRIO_RESTARTED,	/* the peer has lost its state: the call may have been executed */
+	MRPC_PRIO_SILENT,	/* the peer does not answer: the call may have been executed */
 	MRPC_PRIO_REMOVED,	/* by mrpc_prio_peer_remove() */
 };
 
-/* A range of a message's bytes, not empty unless said. */
+/* A range of a message's bytes; not empty unless stated. */
 struct mrpc_prio_range {
 	u32 from;
 	u32 to;
 };
 
 /**
- * struct mrpc_prio_gaps - what came beyond the first gap; exists only as long as there is one
- * @nr: pieces
- * @have: ascending, not adjacent; the first is beyond rx->next
+ * struct mrpc_prio_gaps - pieces received beyond the first gap; exists only while there is a gap
+ * @nr: number of pieces
+ * @have: ascending, not adjacent; the first piece is beyond rx->next
  */
 struct mrpc_prio_gaps {
 	u32 nr;
@@ -60,44 +60,44 @@ struct mrpc_prio_gaps {
 };
 
 enum mrpc_prio_tx_state {
-	MRPC_PRIO_TX_FRESH,	/* no packet was sent: no number */
+	MRPC_PRIO_TX_FRESH,	/* no packet was sent; it has no number */
 	MRPC_PRIO_TX_ACTIVE,
-	MRPC_PRIO_TX_ABORTING,	/* until the peer knows */
-	MRPC_PRIO_TX_ENDED,	/* in the list of those ended, or given back */
+	MRPC_PRIO_TX_ABORTING,	/* until the peer has acknowledged the abort */
+	MRPC_PRIO_TX_ENDED,	/* in the list of ended ones, or given back */
 };
 
 /**
  * struct mrpc_prio_tx - a message being sent; embedded in the caller's object
  *
- * Ownership: the core's from mrpc_prio_submit() until mrpc_prio_tx_ended() returns it. Its
- * payload is wanted until then, or until mrpc_prio_tx_abort().
+ * Ownership: the core owns it from mrpc_prio_submit() until mrpc_prio_tx_ended() returns it. The
+ * caller keeps its payload until then, or until mrpc_prio_tx_abort().
  *
- * All fields but those of the caller are the core's; the caller may read them.
+ * Only the core writes the fields, except those of the caller. The caller may read all.
  *
- * @conn: the caller's, set before mrpc_prio_submit(), as the next four
+ * @conn: set by the caller before mrpc_prio_submit(), as are the next four
  * @total: bytes
  * @priority: 0 (least) to 255
  * @kind: enum mrpc_prio_kind
- * @urgent: have it acknowledged without delay. Without content, it is aborted when it has not been
- *	after twice the time for which a peer may be silent
- * @peer: to whom
+ * @urgent: the peer is to acknowledge it without delay. If it has no content and is not
+ *	acknowledged within twice the silence that a peer is allowed, it is aborted
+ * @peer: the receiver
  * @msg: its number, 0 while it is fresh
  * @sent: bytes from 0 that were sent, since it was last put off
- * @most: bytes from 0 that were sent, ever
+ * @most: bytes from 0 that were ever sent
  * @granted: bytes from 0 that may be sent
  * @unscheduled: as announced
  * @here: bytes from 0 that the peer is known to have
- * @debt: what it counts in peer->unscheduled_out
+ * @debt: its share of peer->unscheduled_out
  * @again: ranges to send again, below @sent, @nr_again of them
- * @resent: bytes sent again, all in all
- * @stuck_from: first missing byte of which full packets were lost, if @stuck
- * @stuck: times that they were asked for
- * @stuck_at: when last
+ * @resent: total of bytes sent again
+ * @stuck_from: first missing byte, if full packets from there were lost and @stuck is set
+ * @stuck: number of times that the peer asked for them
+ * @stuck_at: time of the last one
  * @state: enum mrpc_prio_tx_state
  * @status: enum mrpc_prio_status, when it has ended
  * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
- * @class: network priority of what is scheduled
- * @tries: announcements since the peer said something about it
+ * @class: network priority of its scheduled bytes
+ * @tries: announcements since the peer last answered about it
  * @announce: its first packet, or an empty one, is to be sent
  * @seen: the peer knows it
  * @out: with the caller, between mrpc_prio_tx_next() or _turn() and mrpc_prio_tx_sent()
@@ -108,12 +108,12 @@ enum mrpc_prio_tx_state {
  * @begun_at: when it began; ABORTING: to be that
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
- * @entity: in the order of those that can send
- * @since: among those of them that have begun, the one that has waited longest first
- * @wait: among @peer's messages that cannot begin
- * @hash: found by number
- * @of_peer: in @peer's list of all
- * @control: in @peer's list of those with @say; or in the list of those ended
+ * @entity: in the order of messages that can send
+ * @since: in the list of those that have begun as well; the longest waiting first
+ * @wait: in the heap of @peer's messages that cannot begin
+ * @hash: in the hash table by number
+ * @of_peer: in @peer's list of all messages
+ * @control: in @peer's list of messages with @say, or in the list of ended messages
  * @timer: until it is announced again
  */
 struct mrpc_prio_tx {
@@ -163,31 +163,31 @@ struct mrpc_prio_tx {
 
 enum mrpc_prio_rx_state {
 	MRPC_PRIO_RX_ACTIVE,
-	MRPC_PRIO_RX_REFUSED,	/* until the sender knows */
+	MRPC_PRIO_RX_REFUSED,	/* until the sender knows of the refusal */
 	MRPC_PRIO_RX_ENDED,
 };
 
 /**
  * struct mrpc_prio_rx - a message being received; embedded in the caller's object
  *
- * Ownership: the core's from mrpc_prio_accept() until mrpc_prio_taken() says that it is
+ * Ownership: the core owns it from mrpc_prio_accept() until mrpc_prio_taken() says that it is
  * complete, or mrpc_prio_rx_ended() returns it.
  *
- * @conn: as announced, and the next four
+ * @conn: as announced, as are the next four
  * @msg: its number
  * @total: bytes
  * @priority: 0 (least) to 255
  * @kind: enum mrpc_prio_kind
- * @peer: from whom
- * @next: all before this are here
- * @got: bytes that are here
+ * @peer: the sender
+ * @next: all bytes before this are received
+ * @got: number of bytes received
  * @granted: bytes from 0 that the sender may send
- * @limit: no grant beyond this: mrpc_prio_rx_limit()
+ * @limit: no grant goes beyond this: mrpc_prio_rx_limit()
  * @unscheduled: as announced
- * @unasked: what it counts in peer->rx_unasked
- * @counted: what it counts in peer->rx_granted
- * @left: what it counts in mrpc_prio.remaining
- * @gaps: NULL: nothing is missing before what is here
+ * @unasked: its share of peer->rx_unasked
+ * @counted: its share of peer->rx_granted
+ * @left: its share of mrpc_prio.remaining
+ * @gaps: pieces beyond the first gap; NULL: there is no gap
  * @state: enum mrpc_prio_rx_state
  * @status: enum mrpc_prio_status, when it has ended
  * @code: enum mrpc_prio_refusal, with MRPC_PRIO_REFUSED
@@ -203,18 +203,18 @@ enum mrpc_prio_rx_state {
  * @mark_at: when it got on; or since when something is missing that could come; REFUSED: since then
  * @repeats: what it counts in peer->repeats
  * @cut: bytes before this came beyond @limit and were dropped; 0: none
- * @lost: what is missing before this is lost, and waits for its turn to be asked for,
- * @asked: but what is missing before this, which was asked for
- * @told: what is missing from here to @asked is asked for in the next CONTROL packet
+ * @lost: missing bytes before this are lost, and wait for their turn to be asked for
+ * @asked: but missing bytes before this were asked for
+ * @told: the next CONTROL packet asks for the missing bytes from here to @asked
  * @urge: its sender wants an answer without delay
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
- * @serial: in the order in which they came
- * @heap: among the messages of @peer that can be granted more
- * @line: among those of @peer of which lost bytes are to be asked for
- * @hash: found by peer and number
- * @of_peer: in @peer's list of all
- * @control: in @peer's list of those with @say; or in the list of those ended
- * @timer: until what is missing is asked for
+ * @serial: order of arrival
+ * @heap: in the heap of @peer's messages that can be granted more
+ * @line: in the heap of @peer's messages with lost bytes to be asked for
+ * @hash: in the hash table by peer and number
+ * @of_peer: in @peer's list of all messages
+ * @control: in @peer's list of messages with @say, or in the list of ended messages
+ * @timer: until missing bytes are asked for
  */
 struct mrpc_prio_rx {
 	u64 conn;
@@ -262,29 +262,29 @@ struct mrpc_prio_rx {
 
 enum mrpc_prio_peer_state {
 	MRPC_PRIO_PEER_IDLE,	/* no association; mrpc_prio_submit() asks for one */
-	MRPC_PRIO_PEER_HELLO,	/* asked */
+	MRPC_PRIO_PEER_HELLO,	/* a HELLO is sent */
 	MRPC_PRIO_PEER_UP,
 };
 
 /**
- * struct mrpc_prio_peer - one remote endpoint; embedded in the caller's object, which knows
- * its address
+ * struct mrpc_prio_peer - one remote endpoint
+ * Embedded in the caller's object, which holds its address.
  *
- * Ownership: the core's from mrpc_prio_peer_add() until mrpc_prio_peer_remove() returns.
+ * Ownership: the core owns it from mrpc_prio_peer_add() until mrpc_prio_peer_remove() returns.
  *
  * @payload: bytes of payload in one packet: those of @path, or fewer
- * @path: mrpc_prio_peer_payload()
+ * @path: set by mrpc_prio_peer_payload()
  * @lost_full: full packets that were lost in a row while small ones came
- * @lost_at: when that was found last
- * @shrunk: when @payload was made less than @path
+ * @lost_at: time when the last such loss was found
+ * @shrunk: time when @payload was made less than @path
  * @state: enum mrpc_prio_peer_state
  * @status: enum mrpc_prio_status: why the last association ended
  * @crc: packets to and from it have checksums
- * @ecn: congestion was experienced by what it sent: it will be told
+ * @ecn: its packets experienced congestion: it is to be told
  * @say: BIT(enum mrpc_prio_type or 16 + enum mrpc_prio_op) to be sent
- * @local: our token
+ * @local: token of this end
  * @remote: its token; 0: not known
- * @cookie: that it wants to have back, with @epoch; UP: stamp of its last HELLO
+ * @cookie: to be returned to it, with @epoch; UP: stamp of its last HELLO
  * @epoch: see @cookie
  * @budget: bytes that may be under way to it without grants
  * @max_total: largest message that it takes
@@ -298,65 +298,65 @@ enum mrpc_prio_peer_state {
  *	counted over all peers; else 0
  * @host: which of MRPC_PRIO_HOSTS it counts as part of; the caller's, set before there are messages
  * @spare: it holds a step that is beyond rule.outstanding
- * @tardy: a message of it has stalled, or it came to us and has sent nothing yet: it is granted
- *	after all others, until a step has come of it; how much of that is to come, in 255ths
- * @slow: it held others up and has not paid for it: its place does not count, nor what it holds
- * @pays: it is @slow, and something came of it since
+ * @tardy: a message of it has stalled, or it is new and has sent nothing yet. It is granted after
+ *	all others, until it has sent a step. The value is the part of that still to come, in 255ths
+ * @slow: it kept others waiting and has not paid for it. Neither its place nor what it holds counts
+ * @pays: it is @slow, and it has sent something since
  * @near: mrpc_prio_peer_near()
  * @wants: it counts in mrpc_prio.nr_wants
- * @fresh: it is @tardy as it has sent nothing yet: what it announces does not count
- * @owes: bytes that could have come while others waited and it held something. While it does
- *	and is not @slow: what mrpc_prio.lost was when it owed nothing
+ * @fresh: it is @tardy because it has sent nothing yet: what it announces does not count
+ * @owes: its debt: bytes that could have come while others waited and it held something. While it
+ *	holds something and is not @slow: the value of mrpc_prio.lost when its debt was 0
  * @unscheduled_out: bytes under way to it without grants
- * @again_credit: bytes that are sent to it again if it asks
- * @again_at: when time last added to @again_credit
- * @tx_scale: of @budget, in 1024ths: congestion on the way to it
- * @rx_scale: of the window of its messages, as @tx_scale
- * @tx_cut: when @tx_scale was changed last
- * @rx_cut: when @rx_scale was
- * @srtt: ns, smoothed; 0: not known
+ * @again_credit: bytes that may be sent to it again if it asks
+ * @again_at: time when the clock last added to @again_credit
+ * @tx_scale: part of @budget in use, in 1024ths: less after congestion on the way to it
+ * @rx_scale: the same of the window of its messages
+ * @tx_cut: time of the last change of @tx_scale
+ * @rx_cut: time of the last change of @rx_scale
+ * @srtt: smoothed round trip time, ns; 0: not known
  * @rttvar: its variation
- * @rtt_max: the longest of this while, in units of 1024 ns; a while is 2.1 s
- * @rtt_max_before: of the while before
- * @rtt_while: which while that is
- * @acked: when it acknowledged a message last
- * @passed: when the latest of those was sent that it has acknowledged and that were sent once
- * @late: how often the time that a message may take was doubled since @srtt was last told
- * @late_until: what is late before then counts no more
- * @heard: when a packet came last
- * @asked: since when it owes an answer; 0: it does not
- * @ack_due: when @acks are sent at the latest; 0: at once
- * @beat: when it is asked whether it lives, or to make an association; U64_MAX: not
+ * @rtt_max: longest round trip in the present period, in units of 1024 ns; a period is 2.1 s
+ * @rtt_max_before: the same in the period before
+ * @rtt_while: number of the present period
+ * @acked: time when it last acknowledged a message
+ * @passed: latest sending time of the messages that it has acknowledged and that were sent once
+ * @late: number of times that the allowed time was doubled since @srtt was last updated
+ * @late_until: lateness before this time no longer counts
+ * @heard: time of its last packet
+ * @asked: time since when it owes an answer; 0: it does not
+ * @ack_due: latest time to send @acks; 0: at once
+ * @beat: time to ask whether it is alive, or to make an association; U64_MAX: never
  * @ping: stamp of the last HELLO or PING
  * @tries: HELLOs, or PINGs, since an answer
  * @next_msg: number of the next message to it
- * @tx_base: all of ours before this are seen by it or abandoned
- * @rx_base: all of its before this are seen by us or abandoned by it
- * @tx_seen: bit msg % MRPC_PRIO_WINDOW: seen or abandoned, of @tx_base and after
- * @rx_seen: the same of @rx_base and after
- * @acks: completed messages that it has not been told: the first, and which of the 64
+ * @tx_base: all messages to it before this are seen by it or abandoned
+ * @rx_base: all messages from it before this are seen by this end or abandoned by it
+ * @tx_seen: bit msg % MRPC_PRIO_WINDOW: seen or abandoned, for @tx_base and after
+ * @rx_seen: the same for @rx_base and after
+ * @acks: completed messages of which it has not been told: the first one, and which of the 64
  *	numbers after it
- * @nr_acks: of @acks
- * @note_msg: answers about messages that are not there: of each which one, as of the next two
+ * @nr_acks: number of @acks
+ * @note_msg: answers about messages that this end does not have: the number of each
  * @note_code: why
  * @note_op: enum mrpc_prio_op
- * @nr_notes: of these
+ * @nr_notes: number of these answers
  * @nr_tx: messages being sent to it
  * @nr_rx: messages being received from it
- * @rx_heap: those that can be granted more, the first one first
- * @rx_line: those of which lost bytes are to be asked for, the first one first
- * @tx_wait: our fresh messages that cannot begin: no association, or its window is full
- * @tx_all: our messages to it
- * @rx_all: its messages to us
- * @tx_control: ours with something to say
- * @rx_control: its with something to say
- * @entity: in the order of those to be granted, if @rx_heap is not empty
- * @line: in the line of those to be asked for lost bytes, if @rx_line is not empty
- * @holds: in the list of those that hold something and are not @slow; or of those that are, and
- *	could be granted something
- * @control: in the list of those that are to get a packet
- * @events: in the list of those with an event
- * @of_endpoint: in the list of all
+ * @rx_heap: messages that can be granted more, by rank
+ * @rx_line: messages with lost bytes to be asked for, by rank
+ * @tx_wait: fresh messages to it that cannot begin: no association, or its window is full
+ * @tx_all: messages to it
+ * @rx_all: messages from it
+ * @tx_control: messages to it that have something to say
+ * @rx_control: messages from it that have something to say
+ * @entity: in the order of peers to be granted, if @rx_heap is not empty
+ * @line: in the line of peers to be asked for lost bytes, if @rx_line is not empty
+ * @holds: in the list of peers that hold something and are not @slow; or in the list of those that
+ *	are @slow and could be granted something
+ * @control: in the list of peers that are to get a packet
+ * @events: in the list of peers with an event
+ * @of_endpoint: in the list of all peers
  * @timer: until the handshake, a delayed acknowledgement or a PING is due
  */
 struct mrpc_prio_peer {
@@ -367,7 +367,7 @@ struct mrpc_prio_peer {
 	u64 shrunk;
 	u8 state;
 	u8 status;
-	u8 crc : 1;	/* no bool, of which sparse gives each a byte of its own */
+	u8 crc : 1;	/* not bool: sparse gives each bool a byte of its own */
 	u8 ecn : 1;
 	u8 spare : 1;
 	u8 slow : 1;
@@ -445,22 +445,22 @@ struct mrpc_prio_peer {
 	struct mrpc_timer timer;
 };
 
-/* With the address and a hash table's link it is 960 bytes in the kernel: 17 in four pages. */
+/* With its address and a hash link it takes 960 bytes in the kernel: 17 in four pages. */
 static_assert(sizeof(struct mrpc_prio_peer) <= 856);
 static_assert(MRPC_PRIO_NR_NOTES < 16 && MRPC_PRIO_NR_ACKS < 16);
 static_assert(MRPC_PRIO_REFUSAL_MAX <= U8_MAX);
 
 /**
- * struct mrpc_prio_stats - counters; only grow
- * @packets: received and valid
- * @data_bytes: payload that was new
+ * struct mrpc_prio_stats - counters; they only grow
+ * @packets: valid packets received
+ * @data_bytes: payload received for the first time
  * @resent: payload bytes sent again
  * @resends: ranges asked for again
- * @grants: entries
- * @acks: entries
+ * @grants: grants sent
+ * @acks: acknowledgements sent
  * @timeouts: announcements and requests that had to be repeated
  * @wasted: turns of the sender that sent nothing
- * @marks: DATA packets with congestion experienced
+ * @marks: DATA packets that experienced congestion
  * @shrinks: paths that do not take packets as large as they should
  * @joined: messages that went in the datagram of another one
  * @drops: by enum mrpc_prio_drop
@@ -501,51 +501,50 @@ struct mrpc_prio_vain {
  * @multiplier: secret, made of @key, odd: spreads messages over @hash
  * @drawn: tokens drawn
  * @serial: messages that came
- * @buckets: of @hash
- * @hash: messages by peer and number: half of it ours, half of it the peers'
+ * @buckets: number of buckets of @hash
+ * @hash: messages by peer and number: half of it for messages to peers, half for those from peers
  * @nr_peers: associations, of any state
  * @nr_tx: messages being sent
  * @nr_rx: messages being received
  * @nr_gaps: struct mrpc_prio_gaps that exist
- * @outstanding: bytes granted, or announced as unscheduled, and not here: the sum of
- *	peer->rx_counted of those that are not slow
- * @slow_held: the same of those that are
+ * @outstanding: bytes granted, or announced as unscheduled, and not received: the sum of
+ *	peer->rx_counted of the peers that are not slow
+ * @slow_held: the same of the peers that are slow
  * @nr_spare: peers with peer->spare
- * @repeats: bytes asked for again and not here: the sum of peer->repeats
+ * @repeats: bytes asked for again and not received: the sum of peer->repeats
  * @nr_asked: peers with peer->repeats
  * @vain: times that a peer was waited for in vain, see peer->vain
  * @tx_vain: messages being sent that their peers do not answer, whatever is repeated
  * @rx_vain: messages of which nothing comes, or whose refusal their peers do not answer
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
- * @tx_since: those of them that have begun, the one that has waited longest for a turn first
- * @turns: that there were
+ * @tx_since: those of them that have begun, the longest waiting first
+ * @turns: number of turns so far
  * @rx: peers with messages that can be granted more
- * @line: peers to be asked for lost bytes, the first one first
- * @nr_wants: peers with messages that can be granted more that were granted nothing, and are not slow
+ * @line: peers to be asked for lost bytes, by rank
+ * @nr_wants: peers with messages that can be granted more that hold no grant and are not slow
  * @nr_near: peers that are near and hold something
- * @holders: peers that hold something and are neither slow nor near, the one looked at longest ago
- *	first
- * @slow: peers that are, and have messages that can be granted more, in turn
+ * @holders: peers that hold something and are neither slow nor near; the next one to look at first
+ * @slow: slow peers with messages that can be granted more, in turn
  * @lost: bytes that could have come while a peer waited for what others hold, divided by
  *	rule.overcommit
- * @came: payload that was new, of peers that are not near
- * @pace: bytes in 2^20 ns that came when most came in this while, a while is 0.27 s; of any two
+ * @came: new payload of peers that are not near
+ * @pace: greatest number of bytes that came in 2^20 ns in the present period of 0.27 s; of any two
  *	measurements in a row the lesser counts
- * @pace_before: in the last while before in which it was measured
- * @pace_while: which while that is
- * @pace_last: what was measured last; and how:
- * @pace_at: since then
- * @pace_bytes: and since so many had come
- * @places: the next look at how much comes while a peer waits
- * @look_at: and the last one
- * @look_bytes: and what had come then
- * @look_drops: and how many packets had been dropped as there was no memory
+ * @pace_before: the same in the last period before in which it was measured
+ * @pace_while: number of the present period
+ * @pace_last: the last measurement
+ * @pace_at: start time of the present measurement
+ * @pace_bytes: @came at its start
+ * @places: timer for the next look at how much comes while a peer waits
+ * @look_at: time of the last look
+ * @look_bytes: @came at the last look
+ * @look_drops: packets dropped for lack of memory until the last look
  * @waits: a peer waits for what others hold
- * @lacks: and when that was looked at last, less came than could
- * @grants_due: something has changed that matters for grants
- * @timers: of messages and peers
- * @peers: all
+ * @lacks: at the last look less had come than could
+ * @grants_due: something that matters for grants has changed
+ * @timers: timers of messages and peers
+ * @peers: all peers
  * @controls: peers that are to get a packet
  * @events: peers with an event
  * @tx_list: messages sent or failed

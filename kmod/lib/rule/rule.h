@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Rules of an engine (acl, fault, qos, ...): a list of rules, of which the first
- * that matches counts; a rule is an action and conditions that must all hold.
+ * Rules of an engine (acl, fault, qos, ...). Rules are a list, and the first one that matches
+ * counts. A rule is an action and conditions that must all hold.
  *
  * Three forms:
  *  - the binary form, which the operator's command sends (struct mrpc_rules_hdr);
- *  - struct mrpc_rules: that, verified;
- *  - struct mrpc_rules_binding: the rules that can apply to one method of one
- *    schema, with the field paths compiled for it. A call is evaluated against
- *    its method's binding only, so rules of other methods cost nothing. A method
- *    to which no rule can apply has no binding (NULL), which costs a compare.
+ *  - struct mrpc_rules: the verified form;
+ *  - struct mrpc_rules_binding: the rules that can apply to one method of one schema, with the
+ *    field paths compiled for it. A call is evaluated only against its method's binding, so
+ *    rules of other methods cost nothing. A method to which no rule can apply has no binding
+ *    (NULL), which costs a compare.
  *
- * Bindings are made when rules are set and when a connection with a new schema
- * comes, where memory can be allocated and waited for; not by a call.
+ * Bindings are made when rules are set and when a connection with a new schema comes. Memory can
+ * be allocated and waited for there. A call never makes a binding.
  */
 #ifndef MRPC_LIB_RULE_RULE_H
 #define MRPC_LIB_RULE_RULE_H
@@ -43,7 +43,7 @@ struct mrpc_rules_hdr {
 	__le32 magic;
 	__le16 version;
 	__le16 flags;		/* zero */
-	__le32 len;		/* of everything */
+	__le32 len;		/* bytes of all of it */
 	__le16 nr_rules;
 	__le16 nr_sets;
 };
@@ -70,7 +70,7 @@ enum mrpc_cond_what {		/* name; operators */
 	MRPC_COND_PEER,		/* -; NET */
 	MRPC_COND_PORT,		/* -; RANGE. The peer's */
 	MRPC_COND_UID,		/* -; RANGE. Of the application on this host */
-	MRPC_COND_CGROUP,	/* -; RANGE. Its id, likewise */
+	MRPC_COND_CGROUP,	/* -; RANGE. The cgroup id of that application */
 	MRPC_COND_KIND,		/* -; RANGE of enum mrpc_rule_kind */
 	MRPC_COND_SIZE,		/* -; RANGE. Bytes of the message */
 	MRPC_COND_META,		/* key; PRESENT, EQUAL, PREFIX, IN. Any entry with the key */
@@ -102,7 +102,7 @@ struct mrpc_cond_rec {
 #define MRPC_RANGE_FROM_NEG	BIT(2)	/* @from is negative: its two's complement */
 #define MRPC_RANGE_TO_NEG	BIT(3)
 
-/* Both ends belong to it. DOUBLES: binary64, not NaN, and no NEG flags. */
+/* Both ends are included. DOUBLES: binary64, not NaN, and no NEG flags. */
 struct mrpc_cond_range {
 	__le64 from;		/* zero if open */
 	__le64 to;
@@ -120,7 +120,7 @@ struct mrpc_cond_net {
 
 /**
  * struct mrpc_rule - one rule, for its engine
- * @action: the four: from the binary form
+ * @action: this and the next three are from the binary form
  * @share: parts in a million
  * @arg: a number
  * @status: enum mrpc_status
@@ -151,12 +151,12 @@ struct mrpc_cond;
  * @binary_len: bytes at @binary
  * @rules: in order
  * @conds: of all rules, in order
- * @paths: of each path one condition that has it
- * @sets: who owns the rules puts the sets here, by mrpc_rules_set_put()
+ * @paths: for each path, one condition that has it
+ * @sets: the owner of the rules puts the sets here, with mrpc_rules_set_put()
  * @set_names: NUL-terminated
- * @binary: what it was made of, for dumps
+ * @binary: the binary form of these rules, for dumps
  *
- * Immutable but for @sets. Bindings point into it.
+ * Immutable, except @sets. Bindings point into it.
  */
 struct mrpc_rules {
 	u32 nr_rules;
@@ -175,7 +175,7 @@ struct mrpc_rules {
 /**
  * struct mrpc_rules_error - why rules were refused
  * @what: a sentence without its subject, static
- * @rule: index, or U32_MAX: not about one
+ * @rule: index, or U32_MAX: not about a single rule
  * @cond: index in the rule, or U32_MAX
  * @value: the offending value
  */
@@ -188,7 +188,7 @@ struct mrpc_rules_error {
 
 /**
  * mrpc_rules_size() - memory that mrpc_rules_compile() needs
- * @buf: binary form, in memory that nobody else can write
+ * @buf: binary form, in memory that no one else can write
  * @len: its bytes
  * @err: filled on failure
  *
@@ -204,8 +204,8 @@ s64 mrpc_rules_size(const void *buf, size_t len, struct mrpc_rules_error *err);
  * @mem_len: its bytes
  * @err: filled on failure
  *
- * No sets are there at first: mrpc_rules_set_put(). Field paths are only known to
- * be at most MRPC_PATH_MAX_TEXT long: what they mean depends on the method.
+ * There are no sets at first: mrpc_rules_set_put() adds them. Field paths are only checked to be
+ * at most MRPC_PATH_MAX_TEXT long: their meaning depends on the method.
  *
  * Return: 0, -EINVAL or -E2BIG.
  */
@@ -213,13 +213,12 @@ int mrpc_rules_compile(const void *buf, size_t len, void *mem, size_t mem_len,
 		       struct mrpc_rules_error *err);
 
 /**
- * mrpc_rules_set_put() - give the rules a set, or another
+ * mrpc_rules_set_put() - add a set to the rules, or replace it
  * @rules: the rules; may be in use
  * @index: below @nr_sets; its name is @set_names[index]
- * @set: or NULL: conditions that refer to it are undecided
+ * @set: the set, or NULL: conditions that refer to it are undecided
  *
- * The owner keeps one that was there before until all evaluations that may have
- * seen it have ended (RCU).
+ * Evaluations may still use the old set. The owner keeps it until they have all ended (RCU).
  */
 void mrpc_rules_set_put(struct mrpc_rules *rules, u32 index, const struct mrpc_set *set);
 
@@ -233,11 +232,11 @@ enum mrpc_rule_kind {
 /**
  * enum mrpc_rule_fit - whether a rule can apply to a message of a method
  * @MRPC_FIT: bound
- * @MRPC_FIT_NOT_MEANT: it names another service, method or kind
+ * @MRPC_FIT_NOT_MEANT: the rule names another service, method or kind
  * @MRPC_FIT_NO_FIELD: the message has no field of a path: the error says which
- * @MRPC_FIT_KIND: the field is there, but cannot be compared so: a number with
- *	a text, a range with a bool's impossible values
- * @MRPC_FIT_BEHIND: a rule before it always matches
+ * @MRPC_FIT_KIND: the message has the field, but it cannot be compared in this way: a number
+ *	with a text, a range with values that a bool cannot have
+ * @MRPC_FIT_BEHIND: an earlier rule always matches
  */
 enum mrpc_rule_fit {
 	MRPC_FIT,
@@ -251,7 +250,7 @@ struct mrpc_rules_binding;
 struct mrpc_rules_binder;
 
 /**
- * mrpc_rules_binder_size() - memory that binding rules to a schema needs meanwhile
+ * mrpc_rules_binder_size() - temporary memory for binding rules to a schema
  * @rules: the rules
  */
 size_t mrpc_rules_binder_size(const struct mrpc_rules *rules);
@@ -262,8 +261,9 @@ size_t mrpc_rules_binder_size(const struct mrpc_rules *rules);
  * @plan: the schema; both must outlive the binder
  * @mem: mrpc_rules_binder_size() bytes, aligned to 8
  *
- * The binder keeps the paths as they were compiled for the types of the last method, so that
- * each is compiled once for methods in a row that have a type in common. It is freed with @mem.
+ * The binder keeps the paths that it has compiled for the types of the last method. If the next
+ * method has a type in common, its paths are not compiled again. The caller frees @mem to free
+ * the binder.
  *
  * Return: the binder, which is @mem.
  */
@@ -275,20 +275,20 @@ struct mrpc_rules_binder *mrpc_rules_binder_init(const struct mrpc_rules *rules,
  * @binder: the binder
  * @method: index of the method
  *
- * Time: compiling each path of the rules for two types; and walking their conditions.
+ * Time: compiling each path of the rules for two types, and walking over their conditions.
  *
- * Return: bytes, or 0: no rule can apply to the method: its binding is NULL.
+ * Return: bytes, or 0: no rule can apply to the method, so its binding is NULL.
  */
 size_t mrpc_rules_bind_size(struct mrpc_rules_binder *binder, u32 method);
 
 /**
- * mrpc_rules_bind() - the rules that can apply to a method
+ * mrpc_rules_bind() - make the binding of a method
  * @binder: the binder; the method is that of the last mrpc_rules_bind_size()
  * @mem: as many bytes as that has returned, not 0, aligned to 8
  *
- * Leaves out rules that cannot match any call of the method and conditions that
- * always hold. A binding is immutable and in one allocation; it needs the rules, but neither
- * the schema nor the binder.
+ * Omits rules that cannot match any call of the method, and conditions that always hold. A
+ * binding is immutable and in one allocation. It needs the rules, but neither the schema nor the
+ * binder.
  *
  * Return: @mem.
  */
@@ -305,8 +305,8 @@ struct mrpc_rules_binding *mrpc_rules_bind(struct mrpc_rules_binder *binder, voi
  * @cond: out: index in the rule of the condition that can never hold
  * @err: out: filled with MRPC_FIT_NO_FIELD
  *
- * For who sets rules: one that fits nothing is probably a mistake in a name, and
- * a deny rule that never matches is a hole. Does not return MRPC_FIT_BEHIND.
+ * For the code that sets rules. A rule that fits nothing probably has a mistake in a name, and a
+ * deny rule that never matches is a security hole. Does not return MRPC_FIT_BEHIND.
  *
  * Return: enum mrpc_rule_fit.
  */
@@ -315,14 +315,14 @@ u32 mrpc_rule_fits(const struct mrpc_rules *rules, u32 index,
 		   u32 *cond, struct mrpc_path_error *err);
 
 /**
- * mrpc_rules_reads() - which content do the rules look at?
+ * mrpc_rules_reads() - which content do the rules read?
  * @binding: of the method; may be NULL
  * @kind: enum mrpc_rule_kind
  * @index: from 0
  *
- * Return: the path of the @index'th field whose content is in the byte section,
- * or NULL: no more. mrpc_field_read() with it says where, so that the content can
- * be copied before the rules are evaluated.
+ * Return: the path of the @index'th field whose content is in the byte section, or NULL: no
+ * more. mrpc_field_read() with this path says where the content is. So the caller can copy it
+ * before it evaluates the rules.
  */
 const struct mrpc_field_path *mrpc_rules_reads(const struct mrpc_rules_binding *binding, u32 kind,
 					       u32 index);
@@ -339,19 +339,19 @@ bool mrpc_rules_need_head(const struct mrpc_rules_binding *binding, u32 kind);
 #define MRPC_RULE_NO_UID	(~0U)
 
 /**
- * struct mrpc_rule_ctx - what conditions look at
+ * struct mrpc_rule_ctx - the message and call that conditions look at
  * @kind: enum mrpc_rule_kind
  * @uid: of the application on this host, or MRPC_RULE_NO_UID: unknown
  * @cgroup: id, or 0: unknown
  * @size: bytes of the message, 0 for none
- * @peer: struct sockaddr of the peer; any family: no network has one that is
- *	neither IPv4 nor IPv6
+ * @peer: struct sockaddr of the peer; any family. An address that is neither IPv4 nor IPv6 is
+ *	in no network
  * @peer_len: its bytes; 0: unknown
  * @meta_len: bytes at @meta
  * @meta: metadata that mrpc_meta_valid() has accepted
  * @msg: the message: of the request or reply type of the binding's method
  *
- * What is unknown makes a condition on it undecided.
+ * A condition on something unknown is undecided.
  */
 struct mrpc_rule_ctx {
 	u32 kind;
@@ -366,12 +366,11 @@ struct mrpc_rule_ctx {
 };
 
 /**
- * struct mrpc_rule_verdict - what the rules say
+ * struct mrpc_rule_verdict - the result of an evaluation
  * @rule: the first rule that matches, or NULL
- * @undecided: a rule before that would have come first if what was unknown or
- *	not at hand (content, a set, see struct mrpc_rule_ctx) had been as its
- *	conditions want it: the first such, or NULL. An engine that must not let
- *	anything slip refuses then
+ * @undecided: the first earlier rule that could have matched, or NULL. Its conditions depend on
+ *	something unknown or not at hand: content, a set, see struct mrpc_rule_ctx. An engine
+ *	that must not let anything pass by mistake refuses the message then
  */
 struct mrpc_rule_verdict {
 	const struct mrpc_rule *rule;
@@ -384,16 +383,16 @@ struct mrpc_rule_verdict mrpc_rules_eval_bound(const struct mrpc_rules_binding *
 #define MRPC_RULES_CACHED	8
 
 /**
- * mrpc_rules_eval() - the first rule that matches
+ * mrpc_rules_eval() - find the first rule that matches
  * @binding: of the method; may be NULL
  * @ctx: the message and the call
  *
- * A field or metadata key that is not there makes its condition false. No
- * allocation, no lock; under RCU if sets can be replaced. Time: rules of the
- * method times their conditions. Each of the first MRPC_RULES_CACHED different
- * fields is read once, however many rules look at it. Stack: about 400 bytes.
+ * A condition on an absent field or metadata key is false. No allocation, no lock. If sets can
+ * be replaced, the caller is under RCU. Time: rules of the method times their conditions. The
+ * first MRPC_RULES_CACHED different fields are each read once, for all rules. Stack: about 400
+ * bytes.
  *
- * Return: no rule, or the first.
+ * Return: no rule, or the first one that matches.
  */
 static inline struct mrpc_rule_verdict mrpc_rules_eval(const struct mrpc_rules_binding *binding,
 						       const struct mrpc_rule_ctx *ctx)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: messages on their way in, by the owner of the receive claim.
+ * The prio transport: incoming messages, handled by the owner of the receive claim.
  *
- * It has the sink look at a message when its head is complete, and from then on copies bytes
- * straight to their place, in whatever order they have come. Several messages of a connection can be
- * on their way: each has a sink.
+ * The owner passes a message to the sink when its head is complete. From then on it copies bytes
+ * straight to their place, in any order of arrival. Several messages of a connection can be on
+ * their way. Each has a sink.
  */
 #include <linux/sizes.h>
 
@@ -21,9 +21,9 @@
 #include "transports/prio/pump.h"
 
 #define PRIO_AHEAD	SZ_1M	/* granted beyond what has been placed */
-#define PRIO_FRAME	SZ_256K	/* bytes that count as one more frame */
+#define PRIO_FRAME	SZ_256K	/* so many bytes count as one more frame */
 
-/* Bytes [@from, @to) of the message, all of them in @skb. */
+/* Copies bytes [@from, @to) of the message, all of them in @skb. */
 static void prio_piece_copy(struct sk_buff *skb, u32 from, u32 to, u8 *dst)
 {
 	const struct prio_piece *p = prio_piece(skb);
@@ -38,7 +38,7 @@ static void prio_piece_copy(struct sk_buff *skb, u32 from, u32 to, u8 *dst)
 	}
 }
 
-/* The first @len bytes of the message, which are here. */
+/* Copies the first @len bytes of the message, all of which are received. */
 static void prio_in_gather(struct prio_in *in, u32 len, u8 *dst)
 {
 	struct sk_buff *skb;
@@ -51,7 +51,7 @@ static void prio_in_gather(struct prio_in *in, u32 len, u8 *dst)
 	}
 }
 
-/* The sender may send more. */
+/* Allows the sender to send up to @limit. */
 static void prio_in_allow(struct prio_in *in, u32 limit)
 {
 	struct prio_host *host = in->link->host;
@@ -64,14 +64,14 @@ static void prio_in_allow(struct prio_in *in, u32 limit)
 	prio_pump_run(host);
 }
 
-/* So much, of what is before @end, that not too much waits to be placed. */
+/* Raises the limit, up to @end, but not so far that too much waits to be placed. */
 static void prio_in_go_on(struct prio_in *in, u32 end)
 {
 	if (in->limit < end && in->placed + PRIO_AHEAD >= in->limit + PRIO_TELL)
 		prio_in_allow(in, min_t(u64, (u64)in->placed + PRIO_AHEAD, end));
 }
 
-/* Nobody wants what is left of it. */
+/* Gives up the rest of the message, which is not wanted. */
 static void prio_in_skip(struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
@@ -82,7 +82,7 @@ static void prio_in_skip(struct prio_in *in)
 	prio_pump_run(host);
 }
 
-/* Read the header. Return: 1: done; 0: the message has been refused; or -errno. */
+/* Reads the header. Return: 1: done; 0: the message has been refused; or -errno. */
 static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 {
 	struct mrpc_frame *f = &in->frame;
@@ -95,7 +95,7 @@ static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 	err = mrpc_wire_decode(&hdr, conn->services.max_message, f, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
-	/* There is no order: what has been sent behind the handshake can come before it. */
+	/* Messages have no order: one sent behind the handshake can come before it. */
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING && f->type > MRPC_WIRE_HELLO_ACK)
 		return -EINPROGRESS;
 	too_big = err || mrpc_msg_head_len(&f->msg) > MRPC_MAX_HEAD;
@@ -112,7 +112,7 @@ static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 	return 1;
 }
 
-/* Copy what has come to its place. Of a head only that of a large one has one, in->buf. */
+/* Copies received bytes to their place. Head bytes have one only if the head is large: in->buf. */
 static void prio_in_place(struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
@@ -137,13 +137,13 @@ static void prio_in_place(struct prio_in *in)
 	if (in->open && !in->accepted)
 		prio_in_accepted(in);
 	prio_in_unstage(in, bytes);
-	/* What has come meanwhile could not be placed yet: it was not worth a look. */
+	/* Bytes that came meanwhile could not be placed, so the owner was not told of them. */
 	if (in->came && prio_in_heavy(in))
 		prio_in_tell(in);
 	spin_unlock_bh(&host->lock);
 }
 
-/* It is the link's first; or it is not, and waits to be. */
+/* Is @in the link's first message? If not, it waits to become that. */
 static bool prio_in_turn(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -159,7 +159,7 @@ static bool prio_in_turn(struct prio_in *in)
 	return first;
 }
 
-/* Room for @need bytes of the head: in->buf grows with what comes. Return: 0 or -ENOMEM. */
+/* Makes room for @need bytes of the head; in->buf grows step by step. Return: 0 or -ENOMEM. */
 static int prio_in_grow(struct mrpc_conn *conn, struct prio_in *in, u32 need)
 {
 	u32 cap = min_t(u64, in->head, max(need, 2 * in->cap));
@@ -179,12 +179,12 @@ static int prio_in_grow(struct mrpc_conn *conn, struct prio_in *in, u32 need)
 	return 0;
 }
 
-/* Not all of the head is here. Return: 0 or -errno. */
+/* Handles a head that is incomplete. Return: 0 or -errno. */
 static int prio_in_part(struct mrpc_conn *conn, struct prio_in *in)
 {
 	int err;
 
-	/* A small one comes without our help. */
+	/* A small head completes without any action here. */
 	if (in->head <= PRIO_STAGE || !prio_in_turn(in))
 		return 0;
 	err = prio_in_grow(conn, in, min_t(u64, (u64)in->limit + PRIO_AHEAD, in->head));
@@ -195,7 +195,7 @@ static int prio_in_part(struct mrpc_conn *conn, struct prio_in *in)
 	return 0;
 }
 
-/* All of the head is here: have the sink judge it. Return: 0 or -errno. */
+/* The head is complete: passes it to the sink. Return: 0 or -errno. */
 static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
 {
 	u32 cap = in->head;
@@ -231,16 +231,16 @@ static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
 	spin_unlock_bh(&host->lock);
 }
 
-/* More of it is to come. Return: whether anybody wants that. */
+/* More of the message is to come: is it still wanted? */
 static bool prio_in_wanted(const struct mrpc_conn *conn, const struct prio_in *in, bool fresh)
 {
 	const struct mrpc_sink *sink = fresh ? &conn->receive.sink : &in->sink;
 
-	/* What has no bytes behind its head is complete in a moment. */
+	/* A message without bytes behind its head is complete at once. */
 	return !sink->a.frame.msg.bytes || mrpc_sink_wanted(sink);
 }
 
-/* For who drops it: what of its bytes has not been written, behind all that has. */
+/* For the code that drops the message: how many of its last bytes were never written. */
 static void prio_in_untouched(const struct prio_in *in, struct mrpc_sink *sink)
 {
 	u64 end = in->head + sink->a.frame.msg.bytes;
@@ -254,7 +254,7 @@ static void prio_in_resume(struct mrpc_conn *conn, struct prio_in *in)
 	mrpc_sink_resume(&conn->receive, &in->sink);
 }
 
-/* Nobody wants the rest: it is refused. Return: 1, or -errno. */
+/* Refuses a message, the rest of which is not wanted. Return: 1, or -errno. */
 static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh)
 {
 	int err;
@@ -268,7 +268,7 @@ static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh
 	return err ?: 1;
 }
 
-/* Nothing of it has been delivered. Return: 1, or -errno. */
+/* Drops a message that its sender has given up; none of it was delivered. Return: 1, or -errno. */
 static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
@@ -286,7 +286,7 @@ static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
 	return err ?: 1;
 }
 
-/* What came before the handshake can be looked at now. */
+/* Makes messages ready that came before the handshake. */
 static void prio_in_late(struct prio_link *link)
 {
 	struct prio_host *host = link->host;
@@ -298,7 +298,7 @@ static void prio_in_late(struct prio_link *link)
 	spin_unlock_bh(&host->lock);
 }
 
-/* Take what has come. Return: bytes from 0 that are here. */
+/* Takes the packets that have come. Return: bytes from 0 that are received. */
 static u32 prio_in_fetch(struct prio_in *in, bool *complete)
 {
 	struct prio_host *host = in->link->host;
@@ -321,8 +321,8 @@ static u32 prio_in_fetch(struct prio_in *in, bool *complete)
 }
 
 /*
- * Get on with a message. Return: 1: it is done with; 0: not yet; -EINPROGRESS: the
- * handshake is not complete; else as mrpc_transport_ops.recv.
+ * Handles new bytes of a message. Return: 1: the message is finished; 0: not yet; -EINPROGRESS: the
+ * handshake is not complete; otherwise as mrpc_transport_ops.recv.
  */
 static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct prio_in *in)
 {
@@ -364,7 +364,7 @@ static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct p
 	return 0;
 }
 
-/* The next to look at. @err: out: why none will come any more, if there is none. */
+/* The next ready message, or NULL. @err: out: why there will be no more, or 0. */
 static struct prio_in *prio_in_next(struct prio_link *link, int *err)
 {
 	struct prio_host *host = link->host;
@@ -379,17 +379,17 @@ static struct prio_in *prio_in_next(struct prio_link *link, int *err)
 	return in;
 }
 
-/* Not now: it is looked at again with those on @list. */
+/* Puts a message off: it becomes ready again together with those on @list. */
 static void prio_in_put_off(struct prio_link *link, struct prio_in *in, struct list_head *list)
 {
 	struct prio_host *host = link->host;
 
 	spin_lock_bh(&host->lock);
-	list_move_tail(&in->ready, list);	/* from where more that came has put it */
+	list_move_tail(&in->ready, list);	/* new packets may have put it on a list again */
 	spin_unlock_bh(&host->lock);
 }
 
-/* What has been put off comes first. */
+/* Makes the messages on @list ready again, before others. */
 static void prio_in_again(struct prio_link *link, struct list_head *list)
 {
 	struct prio_host *host = link->host;
@@ -401,7 +401,7 @@ static void prio_in_again(struct prio_link *link, struct list_head *list)
 	spin_unlock_bh(&host->lock);
 }
 
-/* The messages of a link, until nothing is left to do. @full: out: those without room. */
+/* Handles ready messages until nothing is left to do. @full: out: those without room. */
 static int prio_in_steps(struct prio_link *link, int budget, struct list_head *full)
 {
 	struct mrpc_conn *conn = link->conn;
@@ -418,12 +418,12 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 		if (READ_ONCE(link->down))
 			return -ESHUTDOWN;
 		in = prio_in_next(link, &n);
-		/* What is whole can still be had, if the peer has ended in order. */
+		/* If the peer has ended in order, complete messages can still be delivered. */
 		if (!in && !list_empty(full))
 			return n && n != -ESHUTDOWN ? n : -EAGAIN;
 		if (!in)
 			return n ?: frames;
-		/* Where one finds no room, those that have it go on, but none that is new. */
+		/* If one finds no room, messages that have room go on, but no new one begins. */
 		if (!list_empty(full) && !in->open && !READ_ONCE(in->given_up)) {
 			prio_in_put_off(link, in, full);
 			continue;
@@ -459,9 +459,9 @@ int prio_in_run(struct prio_link *link, int budget)
 }
 
 /*
- * It waits for us, or for its reader: nothing that its sender could send would help. The sink
- * wants the head first; what has come behind that is only staged until then. There may be no room
- * for what one sends that is not the first.
+ * Does the message wait for this end, or for its reader? Then nothing that its sender sends would
+ * help. The sink wants the head first; bytes behind it are only staged until then. A message that
+ * is not the first may have no room.
  */
 static bool prio_in_ours(const struct prio_in *in)
 {
@@ -478,7 +478,7 @@ static bool prio_in_ours(const struct prio_in *in)
  * prio_in_slow() - does a message take too long to arrive?
  * @link: a link with a connection
  * @now: ns
- * @patience: ns in which PRIO_TELL more bytes are to come, where they may
+ * @patience: ns in which PRIO_TELL more bytes must come, if they may
  *
  * Context: any but hard interrupt.
  */
@@ -501,7 +501,7 @@ bool prio_in_slow(struct prio_link *link, u64 now, u64 patience)
 }
 
 /**
- * prio_in_drop() - a connection ends: what has come for it is not wanted
+ * prio_in_drop() - drop all incoming messages of a connection that ends
  * @link: the link; not @known any more
  * @conn: the connection; the caller owns both claims
  *

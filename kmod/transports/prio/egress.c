@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: egress domains. Messages of a connection that has a domain are gated
- * (lib/prio/prio.h): each is ordered there by itself, and sends a chunk when it has a grant. What
- * has no payload, which are acknowledgements, grants and announcements, goes as ever.
+ * The prio transport: egress domains. If a connection has a domain, its messages are gated
+ * (lib/prio/prio.h): the domain orders each message by itself, and it sends a chunk when it has a
+ * grant. Packets without payload are not gated: acknowledgements, grants and announcements.
  *
- * host->lock, then the domain's. A grant comes under the domain's lock, from anywhere, so it
- * only leaves a note: the pump takes it when a packet can go.
+ * Lock order: host->lock, then the domain's lock. A grant comes under the domain's lock, from any
+ * context. So it only leaves a note. The pump takes the grant when a packet can go.
  */
 #include <net/dst.h>
 #include <net/sock.h>
@@ -37,7 +37,7 @@ static u64 prio_sender_below(struct mrpc_sender *sender)
 	return sk_wmem_alloc_get(host->gated->sk);
 }
 
-/* prio_egress_init() - of a new host */
+/* prio_egress_init() - initialise the sender of a new host */
 void prio_egress_init(struct prio_host *host)
 {
 	spin_lock_init(&host->sender.lock);
@@ -48,7 +48,7 @@ void prio_egress_init(struct prio_host *host)
 
 /* -- turns: under host->lock ------------------------------------------------------------- */
 
-/* Who has been granted something, or NULL: the first. It may be void. */
+/* The message that was granted first, or NULL. The grant may be void. */
 static struct prio_out *prio_egress_first(struct prio_host *host)
 {
 	struct mrpc_unit *u;
@@ -60,36 +60,36 @@ static struct prio_out *prio_egress_first(struct prio_host *host)
 }
 
 /*
- * prio_egress_waits() - does a message have a turn? Who gives it one now kicks. Without memory
- * for packets a while ago it is not asked for again and again.
+ * prio_egress_waits() - does a message have a turn? If a turn comes now, its giver kicks. After a
+ * lack of memory for packets, turns are not tried for a while.
  */
 bool prio_egress_waits(struct prio_host *host, u64 now)
 {
 	return now >= host->starved_until && !list_empty_careful(&host->sender.turns);
 }
 
-/* There is a message without a domain that could go: does @out go before it? */
+/* A message without a domain could go, too: does @out go before it? */
 static bool prio_egress_before(struct prio_host *host, const struct prio_out *out)
 {
 	const struct mrpc_prio_tx *best = mrpc_prio_tx_best(&host->ep);
 
 	if (out->core.priority != best->priority)
 		return out->core.priority > best->priority;
-	host->gated_last = !host->gated_last;	/* the one and the other in turn */
+	host->gated_last = !host->gated_last;	/* they alternate */
 	return host->gated_last;
 }
 
 /**
- * prio_egress_turn() - the next chunk, if it is one that a domain has granted
+ * prio_egress_turn() - get the next chunk, if a domain has granted it
  * @host: the host; the caller pumps
  * @now: ns
- * @room: there is room below for messages of connections without a domain, and there are such
- * @chunk: out: to be followed by prio_egress_sent()
- * @budget: of turns; those that have become void count
+ * @room: a message of a connection without a domain exists, and has room below
+ * @chunk: out: the caller must call prio_egress_sent() for it
+ * @budget: of turns; void turns count
  *
- * Beside messages of connections without a domain it is priority that decides.
+ * Priority decides between this message and messages of connections without a domain.
  *
- * Return: whether there is one.
+ * Return: true if there is a chunk.
  */
 bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_prio_chunk *chunk,
 		      int *budget)
@@ -110,9 +110,9 @@ bool prio_egress_turn(struct prio_host *host, u64 now, bool room, struct mrpc_pr
 }
 
 /**
- * prio_egress_sent() - the end of a turn
+ * prio_egress_sent() - end a turn
  * @host: the host; the caller pumps
- * @tx: whose
+ * @tx: the message
  * @sent: bytes of payload
  * @size: bytes of memory of the packet
  */
@@ -120,12 +120,12 @@ void prio_egress_sent(struct prio_host *host, struct mrpc_prio_tx *tx, u32 sent,
 {
 	struct prio_out *out = container_of(tx, struct prio_out, core);
 
-	/* What is added here is below already: see struct mrpc_sender. */
+	/* The added bytes are already below: see struct mrpc_sender. */
 	smp_store_release(&host->sender.queued, host->sender.queued + size);
 	mrpc_unit_sent(&out->unit, sent, size, mrpc_prio_tx_left(tx), mrpc_prio_tx_wants(tx));
 }
 
-/* prio_egress_settle() - have domains know what their messages want. It grants once for all. */
+/* prio_egress_settle() - tell domains what their messages want; each grants once for all of them */
 void prio_egress_settle(struct prio_host *host)
 {
 	struct mrpc_unit *last = NULL;
@@ -149,14 +149,14 @@ void prio_egress_settle(struct prio_host *host)
 /* -- connections --------------------------------------------------------------------------- */
 
 /**
- * prio_egress_join() - a message that the protocol has is its connection's domain's, if that has one
- * @out: the message; under host->lock
+ * prio_egress_join() - add a message to its connection's domain, if there is one
+ * @out: a message that the protocol has; under host->lock
  */
 void prio_egress_join(struct prio_out *out)
 {
 	struct prio_link *link = out->link;
 
-	/* Who has the connection join may have been overtaken by a message that began. */
+	/* While the connection joins, the message may have begun and joined by itself. */
 	if (!link->conn || !rcu_access_pointer(link->conn->port.domain) || out->unit.domain)
 		return;
 	if (out->core.state != MRPC_PRIO_TX_FRESH && out->core.state != MRPC_PRIO_TX_ACTIVE)
@@ -165,7 +165,7 @@ void prio_egress_join(struct prio_out *out)
 		mrpc_prio_tx_gate(&link->host->ep, &out->core, true);
 }
 
-/* prio_egress_leave() - nobody orders a message any more, if a domain did; under host->lock */
+/* prio_egress_leave() - remove a message from its domain, if it has one; under host->lock */
 void prio_egress_leave(struct prio_out *out)
 {
 	if (!out->unit.domain)

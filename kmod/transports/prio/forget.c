@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: peers without connections, which are forgotten.
+ * The prio transport: forgetting peers without connections.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -11,11 +11,11 @@
 #include "transports/prio/peers.h"
 
 #define PRIO_FORGET	256	/* peers at a time */
-#define PRIO_FRESH	HZ	/* an idle association is believed in */
+#define PRIO_FRESH	HZ	/* so long an idle association is trusted */
 
 /*
- * The protocol forgets it. It has no links, so none of its chunks is under way, and it is not
- * host->told.
+ * Frees a peer, and the protocol forgets it. It has no links, so none of its chunks is under way.
+ * It is not host->told.
  */
 static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 {
@@ -24,10 +24,10 @@ static void prio_peer_free(struct prio_host *host, struct prio_peer *peer)
 	WARN_ON_ONCE(!hlist_empty(&peer->links));
 	prio_peer_unlist(peer);
 	dst_release(peer->dst);
-	kfree_rcu(peer, rcu);	/* a table that grows may be looking at it */
+	kfree_rcu(peer, rcu);	/* a table that grows may still read it */
 }
 
-/* Some of those idle since @until at the latest. Return: whether others are left of these. */
+/* Frees some peers idle since @until or longer. Return: true if more of these are left. */
 static bool prio_peers_some(struct prio_port *port, unsigned long until)
 {
 	struct prio_host *host = port->host;
@@ -41,14 +41,14 @@ static bool prio_peers_some(struct prio_port *port, unsigned long until)
 		left = peer && !time_after32(peer->since, until);
 		if (!left || nr >= PRIO_FORGET || peer == host->told)
 			break;
-		nr += 1 + peer->core.nr_rx;	/* those that were rejected, and that it still sends */
+		nr += 1 + peer->core.nr_rx;	/* rejected messages that it still sends */
 		prio_peer_free(host, peer);
 	}
 	prio_unlock(host);
 	return left;
 }
 
-/* Some of those with links. Return: whether there are such, also those that it took just now. */
+/* Gives up some peers with links. Return: true if there were any, those just given up included. */
 static bool prio_peers_cut_some(struct prio_port *port)
 {
 	struct prio_host *host = port->host;
@@ -69,11 +69,11 @@ static bool prio_peers_cut_some(struct prio_port *port)
 }
 
 /**
- * prio_peers_cut() - no peer of a port has links any more
+ * prio_peers_cut() - end all links of a port's peers
  * @port: a port without connections, at which no packet comes any more
  *
- * A connection's end leaves its link behind until the peer has heard of it. Whoever makes the
- * last packet for it just now, without the lock, is waited for. Context: process; may sleep.
+ * When a connection ends, its link stays until the peer knows. A context may just be making the
+ * last packet for it, without the lock. This function waits for that. Context: process; may sleep.
  */
 void prio_peers_cut(struct prio_port *port)
 {
@@ -82,11 +82,12 @@ void prio_peers_cut(struct prio_port *port)
 }
 
 /**
- * prio_peers_idle() - forget who has had no connection for long
- * @port: a port: its peers. If it is about to be closed there are no links, and none come
- * @until: and since when, jiffies
+ * prio_peers_idle() - forget the peers of a port that have had no connection for long
+ * @port: the port. If it is about to be closed, it has no links and gets none
+ * @until: idle since then, jiffies
  *
- * Others' packets wait meanwhile: for some at a time. Context: process; may sleep.
+ * Other packets wait for the lock meanwhile, so it frees some at a time. Context: process; may
+ * sleep.
  */
 void prio_peers_idle(struct prio_port *port, unsigned long until)
 {
@@ -95,12 +96,12 @@ void prio_peers_idle(struct prio_port *port, unsigned long until)
 }
 
 /**
- * prio_peer_to() - somebody to connect to
- * @port: of those who connect
+ * prio_peer_to() - find or make a peer to connect to
+ * @port: a port for clients
  * @path: addresses
  *
- * One without connections may have restarted since: what is sent first would be lost with the old
- * association. So there is a new one, unless it has been used just now.
+ * A peer without connections may have restarted. Then the first message would be lost with the old
+ * association. So the peer is made anew, unless it was in use a moment ago.
  *
  * Return: the peer, or NULL: as prio_peer_new().
  */

@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The prio transport: what lies between the protocol (kmod/lib/prio/prio.h), the network
- * stack and connections.
+ * The prio transport: the layer between the protocol (kmod/lib/prio/prio.h), the network stack and
+ * connections.
  *
- *  struct prio_host	a network namespace: one endpoint of the protocol, so that one
- *			order decides what leaves next, whoever sends
- *  struct prio_port	a UDP port of it: a listener's, or that of all who connect
- *  struct prio_peer	somebody at the other end of a port: one association
+ *  struct prio_host	a network namespace: one endpoint of the protocol. So one order
+ *			decides what leaves next, for all senders
+ *  struct prio_port	a UDP port of it: a listener's, or the one that all clients share
+ *  struct prio_peer	the other end of a port's packets: one association
  *  struct prio_link	one end of a connection
  *  struct prio_out	a message being sent; struct prio_in: one being received
  *
- * One lock per host, host->lock, is for the protocol's state and all lists here. Packets
- * are taken up in softirq, under it. What they make necessary is done by the pump
- * (transports/prio/pump.c), one context at a time, which builds and sends packets without the lock.
- * Bytes are copied where they belong by the owner of a connection's receive claim.
+ * One lock per host, host->lock, protects the protocol's state and all lists here. Softirq takes
+ * packets in, under it. The pump (transports/prio/pump.c) does the resulting work, one context at a
+ * time. It builds and sends packets without the lock. The owner of a connection's receive claim
+ * copies bytes to their place.
  *
  * The files, of which each calls only those before it: params.c, reaper.c, owner.c and packet.c;
- * peers.c and links.c, the tables; egress.c, out.c and in.c, messages; host.c, what follows whatever was
- * done under the lock; pump.c; forget.c, submit.c, deliver.c and receive.c, which do something under it;
- * port.c, stats.c, link.c and main.c, which are called from outside.
+ * peers.c and links.c, the tables; egress.c, out.c and in.c, messages; host.c, the work that
+ * follows any change under the lock; pump.c; forget.c, submit.c, deliver.c and receive.c, which
+ * make changes under it; port.c, stats.c, link.c and main.c, which other code calls.
  */
 #ifndef MRPC_TRANSPORTS_PRIO_HOST_H
 #define MRPC_TRANSPORTS_PRIO_HOST_H
@@ -43,14 +43,14 @@
 #include "lib/prio/rule.h"
 #include "lib/prio/wire.h"
 
-#define PRIO_FEW	256	/* bytes of a packet that do not keep it for their own sake */
-#define PRIO_SMALL	2048	/* likewise: all of a message */
+#define PRIO_FEW	256	/* a message with at most so many bytes of a packet copies them */
+#define PRIO_SMALL	2048	/* so does a message of at most so many bytes */
 
 /**
- * struct prio_path - between which addresses packets go; the key of a peer, no padding
- * @local: ours; zero: what the route says. IPv4 addresses are in the first word
+ * struct prio_path - the addresses of a peer's packets; the key of a peer, no padding
+ * @local: local address; zero: as the route says. IPv4 addresses are in the first word
  * @remote: the other end's
- * @lport: our port
+ * @lport: local port
  * @rport: its port
  * @family: AF_INET or AF_INET6 of the packets
  * @resv: zero
@@ -71,9 +71,8 @@ static_assert(sizeof(struct prio_path) == 44 &&
 
 #define PRIO_MAX_PACKET	60000U	/* below UDP's limit */
 #define PRIO_TOGETHER	16	/* messages that share a datagram, at most */
-#define PRIO_FIRST_PAYLOAD 1200	/* until the way to a new peer is known */
-
-/* The largest packet without payload; and the largest that we make, which any path takes. */
+#define PRIO_FIRST_PAYLOAD 1200	/* until the path to a new peer is known */
+/* The largest packet without payload; and the largest that this end makes, for any path. */
 #define PRIO_CONTROL	(sizeof(struct mrpc_prio_hdr) + \
 			 MRPC_PRIO_MAX_CONTROL * sizeof(struct mrpc_prio_entry))
 #define PRIO_SAYS	(sizeof(struct mrpc_prio_hdr) + 49 * sizeof(struct mrpc_prio_entry))
@@ -86,14 +85,14 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @net: the namespace, a reference
  * @list: entry of prio_hosts; under prio_ports_lock
  * @ports: all of its ports; under prio_ports_lock
- * @owner: the socket that payload on its way out belongs to, bound to nothing: its
- *	sk_wmem_alloc is what lies below us, its write_space says that this is less
- * @other: the same as @owner, which each was before the other: see prio_below()
- * @write_space: their own
- * @gated: likewise, of what domains have granted, who see to it themselves that little is below
- * @control: likewise, of packets without payload: nothing waits until they have gone, as some
- *	may wait for neighbours that are not there
- * @lock: what follows
+ * @owner: the socket that owns outgoing payload, bound to nothing. Its sk_wmem_alloc is the memory
+ *	below; its write_space reports that this gets less
+ * @other: a second socket like @owner; the two change roles: see prio_below()
+ * @write_space: the sockets' own callback
+ * @gated: a socket for payload that domains have granted. The domains limit what is below
+ * @control: a socket for packets without payload. Nothing waits until they have gone, as some may
+ *	wait for neighbours that do not answer
+ * @lock: protects what follows
  * @ep: the protocol
  * @hash: of @ep
  * @peers: by path
@@ -103,30 +102,30 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @nr_byes: messages that say that a connection ends
  * @heard: for a packet's head that is not in one piece
  * @says: the pump's: a packet that is being made
- * @chunks: the pump's: what is being sent
+ * @chunks: the pump's: chunks that are being sent
  * @staged: bytes of packets that wait to be placed, all links together
- * @ended: messages that have ended, to be given back by whoever unlocks
- * @freed: calls of messages that are not sent any more, by mrpc_call.freed; likewise
- * @answers: packets for those who are not peers; a path in skb->cb
+ * @ended: messages that have ended; the context that unlocks gives them back
+ * @freed: calls of messages that are not sent any more, by mrpc_call.freed; given back like @ended
+ * @answers: packets for hosts that are not peers; a path in skb->cb
  * @timer: fires at @timer_at at the latest
  * @timer_at: U64_MAX: not armed
  * @timer_due: it has fired
- * @wants_room: the pump stopped for what lies below us; set by it, cleared by write_space
- * @full_since: since when there has been no room, and nothing has gone; 0: there was some
- * @full_with: bytes below us then, but for @stuck
- * @stuck: bytes of @owner below us that do not move
- * @sender: what egress domains know of the host
- * @starved_until: there was no memory for a packet that a domain had granted: none is made before, ns
+ * @wants_room: the pump stopped because of the bytes below; set by it, cleared by write_space
+ * @full_since: time since when there is no room, and nothing has gone; 0: there was some
+ * @full_with: bytes below at that time, without @stuck
+ * @stuck: bytes of @owner below that do not move
+ * @sender: the interface of egress domains to the host
+ * @starved_until: no packet is made for a domain's grant before this time, ns: there was no memory
  * @told: the peer for which a packet without payload is being made, without the lock: it is not
- *	freed now. Who has data under way has links
- * @gated_last: of two of one priority, what went last was granted by a domain
- * @pumping: somebody pumps
- * @again: and is to go on: something came up
- * @pump: has it done in softirq
- * @thread: in a thread
- * @threaded: by that: softirq has been at it for long
- * @busy: since when it has been, jiffies, if @threaded or @more
- * @more: the last one that pumped left something to do
+ *	freed now. A peer with data under way has links
+ * @gated_last: of two messages of one priority, a domain granted the one that went last
+ * @pumping: a context pumps
+ * @again: it must go on: there is new work
+ * @pump: work that pumps in softirq
+ * @thread: work that pumps in a thread
+ * @threaded: @thread pumps: softirq has pumped for long
+ * @busy: since when the pump always has work, jiffies, if @threaded or @more
+ * @more: the last pumping context left work
  * @next_id: of the next connection made here
  */
 struct prio_host {
@@ -178,27 +177,27 @@ struct prio_host {
 /**
  * struct prio_port - a bound UDP socket
  *
- * @users are its listener and its links; where there are none it is closed, with its peers: at
- * once, or a moment later if it is for those who connect (transports/prio/port.c). New users come
- * under prio_ports_lock, or under host->lock where there is a listener.
+ * @users are its listener and its links. A port without users is closed, with its peers. That
+ * happens at once, or a moment later if it is for clients (transports/prio/port.c). New users come
+ * under prio_ports_lock, or under host->lock if there is a listener.
  *
  * @host: its host
  * @list: entry of host->ports; under prio_ports_lock
  * @users: see above
  * @unused: since when there are none, jiffies; under prio_ports_lock
  * @sock: the socket; under prio_ports_lock
- * @data_ready, @error_report: its own
+ * @data_ready, @error_report: the socket's own callbacks
  * @number: port, as bound
  * @family: of the socket: AF_INET6 may have IPv4 peers
  * @addr: bound address, as getsockname() gives it
- * @connects: for those who connect: their peers' paths have no local address
+ * @connects: for clients: the paths of its peers have no local address
  * @taken: a listener is here, or is about to be; set under prio_ports_lock
  * @linked: peers with links; under host->lock
  * @idle: peers without links, the longest idle first; under host->lock
- * @l: who accepts here, or NULL; under host->lock
+ * @l: the listener that accepts here, or NULL; under host->lock
  * @waiting: links that wait to be accepted; under host->lock
- * @nr_waiting: how many; read without a lock
- * @backlog: most of them
+ * @nr_waiting: number of @waiting; read without a lock
+ * @backlog: maximum of @nr_waiting
  */
 struct prio_port {
 	struct prio_host *host;
@@ -222,21 +221,21 @@ struct prio_port {
 };
 
 /**
- * struct prio_peer - one association; not more than a KiB
+ * struct prio_peer - one association; at most a KiB
  *
- * Under host->lock, but for what is the pump's. Freed when it has had no link for a while, or
- * its port is closed.
+ * Under host->lock, except the pump's fields. Freed when it has had no link for a while, or its
+ * port is closed.
  *
  * @core: the protocol's part
  * @path: its addresses
- * @port: through which it is reached
+ * @port: the port through which it is reached
  * @node: in host->peers
  * @links: connections over it
- * @of_port: entry of port->linked or, while there are none, of port->idle
+ * @of_port: entry of port->linked or, while it has no links, of port->idle
  * @rcu: when it is freed
  * @since: when it became idle, jiffies
  * @nr_byes: messages to it that say that a connection ends
- * @dst: where packets go, or NULL; the pump's
+ * @dst: route of packets, or NULL; the pump's
  * @dst_cookie: of @dst; the pump's
  */
 struct prio_peer {
@@ -255,10 +254,10 @@ struct prio_peer {
 	struct dst_entry *dst;
 };
 
-/* 17 in four pages. */
+/* So 17 peers fit into four pages. */
 static_assert(sizeof(struct prio_peer) <= 960);
 
-/* What a link is found by; no padding. */
+/* The key of a link; no padding. */
 struct prio_link_key {
 	struct prio_peer *peer;
 	u64 id;
@@ -267,8 +266,8 @@ struct prio_link_key {
 /**
  * struct prio_link - one end of a connection
  *
- * Under host->lock but for what is said. Its connection, or before that the port's list of
- * those that wait, holds a reference, each message in either direction one.
+ * Under host->lock, except where stated. Its connection holds a reference; before that, the port's
+ * list of waiting links does. Each message in either direction holds one, too.
  *
  * @ref: references
  * @host: immutable
@@ -276,23 +275,23 @@ struct prio_link_key {
  * @key: its peer, immutable while the link exists: a peer with links is not freed
  * @node: in host->links, while @known
  * @known: messages for it are accepted
- * @token: our token in the association that it belongs to; 0: its OPEN has not arrived yet
- * @reopened: its OPEN has been sent to a peer that had restarted, and was sent again
+ * @token: this end's token in the association that it belongs to; 0: its OPEN has not arrived yet
+ * @reopened: its OPEN was sent again, because the peer had restarted
  * @conn: the connection; NULL before it is accepted, and from release on
  * @waiting: entry of port->waiting until accepted
  * @of_peer: entry of peer->links
  * @outs: messages being sent
- * @nr_outs: how many; read without the lock
- * @moves: how often they have come into a domain, or left it
- * @out_bytes: of them; read without the lock
- * @full: the core waits for there to be fewer
+ * @nr_outs: number of @outs; read without the lock
+ * @moves: number of times that its messages have joined or left a domain
+ * @out_bytes: bytes of @outs; read without the lock
+ * @full: the core waits for fewer @outs
  * @last: a message to be sent when all others have arrived, or NULL
  * @ins: messages being received, and those that are complete and not delivered
  * @ready: of these, those with something new for the owner of the receive claim
- * @early: those that came before the handshake's; of that owner
- * @heads: of these, those that wait to be @first, for their heads are large
- * @first: the message that has room even when @staged is used up, or NULL: else all that wait to be
- *	accepted could be kept incomplete by each other
+ * @early: those that came before the handshake's; for that owner only
+ * @heads: of these, those with large heads that wait to be @first
+ * @first: the message that has room even when @staged is used up, or NULL. Without it, messages
+ *	that wait to be accepted could keep each other incomplete
  * @staged: memory of messages that wait to be accepted
  * @nr_given_up: of @ins, those that their sender has given up: the protocol does not count them
  * @err: negative: nothing more comes. -ESHUTDOWN: the peer has ended it in order
@@ -332,18 +331,18 @@ struct prio_link {
 /**
  * struct prio_out - a message being sent
  *
- * The protocol's until it has ended, then on host->ended. Before that it can wait for another
- * one to arrive: then it is that one's @then, or the link's last.
+ * The protocol owns it until it has ended; then it is on host->ended. Before that it can wait for
+ * another message to arrive. Then it is that message's @then, or the link's last.
  *
  * @core: the protocol's part
  * @link: a reference
- * @call: the message; holds a reference, and one to its blocks in the send heap. NULL: says
- *	that the connection ends
+ * @call: the message; holds a reference, and one to its blocks in the send heap. NULL: the
+ *	message says that the connection ends
  * @of_link: entry of link->outs; or of host->ended
- * @then: to be sent when this has arrived: what cancels this
+ * @then: message to be sent when this has arrived: its CANCEL
  * @moved: the last of @link's moves that it has taken part in, or has come after
  * @gone: the protocol has it, or has had it
- * @begun: its first bytes have been sent, and are as they are; the pump's, as the next one
+ * @begun: its first bytes have been sent, and no longer change; the pump's, as the next one
  * @at: segment of the byte section, where the pump was
  * @segs: all of them; immutable
  * @unit: its place in an egress domain
@@ -365,32 +364,31 @@ struct prio_out {
 /**
  * struct prio_in - a message being received
  *
- * The protocol's until it is complete or has ended; then its link's. What has come of it waits
- * in @came until the owner of the receive claim places it. Under host->lock but for what is
- * that owner's.
+ * The protocol owns it until it is complete or has ended; then its link does. Received packets wait
+ * in @came until the owner of the receive claim places them. Under host->lock, except that owner's
+ * fields.
  *
  * @core: the protocol's part
- * @link: a reference; NULL: nobody wants it any more
+ * @link: a reference; NULL: it is not wanted any more
  * @of_link: entry of link->ins
  * @ready: entry of link->ready, link->early or link->heads
  * @came: packets, by skb->next, the latest first; see transports/prio/in.c
  * @staged: memory that waits to be placed
  * @accepted: the sink has it
- * @since: when PRIO_TELL bytes had come last, or when nothing could come, ns
- * @told: bytes that had come when the owner was told last
+ * @since: time when PRIO_TELL more bytes last came, or when nothing could come, ns
+ * @told: bytes received when the owner was last told
  * @complete: all of it has come
  * @cut: it has ended incomplete
- * @given_up: so, and its connection goes on
- * @pieces: packets that were taken from @came and have not been placed; of that owner, as what
- *	follows
+ * @given_up: it is @cut, and its connection goes on
+ * @pieces: packets taken from @came and not placed; the owner's field, as are the next
  * @frame: its header
- * @head: bytes before the byte section; 0: the header has not been read. prio_in_slow() looks
- * @buf: of a large head, what has been placed; NULL: not yet, not any more, or it is small
+ * @head: bytes before the byte section; 0: the header has not been read. prio_in_slow() reads it
+ * @buf: placed bytes of a large head; NULL: not yet, not any more, or the head is small
  * @cap: bytes that it has room for
  * @open: the sink has accepted it
  * @base: where the byte section goes, NULL: nowhere
- * @placed: bytes that have been done with
- * @written: where the last of them ends
+ * @placed: bytes that have been handled
+ * @written: end of the last of them
  * @limit: what the sender may be granted; host->lock
  * @sink: the core's, while it is not the connection's
  */
@@ -422,8 +420,8 @@ struct prio_in {
 };
 
 /**
- * struct prio_bytes - a packet of one or several datagrams, while it is looked at
- * @skb: the packet; its messages' once @taken
+ * struct prio_bytes - a packet of one or several datagrams, while it is handled
+ * @skb: the packet; its messages own it once @taken
  * @stride: bytes of each datagram but the last
  * @taken: a message has it
  * @last: the message that has the bytes of the datagram before, or NULL
@@ -436,16 +434,16 @@ struct prio_bytes {
 };
 
 /**
- * struct prio_look - what the transport is doing in a namespace, all at one moment
+ * struct prio_look - the state of the transport in a namespace, at one moment
  * @rule: its settings
- * @stats: what it has counted since the module was loaded
+ * @stats: its counters since the module was loaded
  * @peers: associations, of any state
- * @links: those that messages are accepted for
+ * @links: links for which messages are accepted
  * @messages_out: being sent
  * @messages_in: being received
  * @gap_maps: struct mrpc_prio_gaps that exist
  * @staged: bytes of packets that wait to be placed
- * @outstanding: bytes granted, or announced as unscheduled, and not here
+ * @outstanding: bytes granted, or announced as unscheduled, and not received
  * @below: bytes of memory of packets that have not left
  */
 struct prio_look {
@@ -465,10 +463,10 @@ void prio_settle(struct prio_host *host);
 void prio_unlock(struct prio_host *host) __releases(&host->lock);
 
 /**
- * prio_pump_kick() - there may be something to do
+ * prio_pump_kick() - make the pump run, as there may be work
  * @host: the host
  *
- * Context: any; in softirq it is done when this one is over.
+ * Context: any; in softirq the pump runs after this one.
  */
 static inline void prio_pump_kick(struct prio_host *host)
 {
@@ -479,9 +477,9 @@ static inline void prio_pump_kick(struct prio_host *host)
 }
 
 /**
- * prio_link_fail() - nothing more comes
+ * prio_link_fail() - end a link: nothing more comes
  * @link: the link
- * @err: why; the first one counts
+ * @err: why; only the first error counts
  */
 static inline void prio_link_fail(struct prio_link *link, int err)
 {

@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: messages on their way in. All but the caches is under host->lock.
+ * The prio transport: incoming messages. All but the caches is under host->lock.
  *
- * Softirq adds packets to messages, wherever in them their bytes belong. What is done with them
- * there is transports/prio/deliver.c's.
+ * Softirq adds packets to messages, wherever their bytes belong. transports/prio/deliver.c handles
+ * them there.
  *
- * Memory: a message is granted no more than PRIO_STAGE bytes before the sink has accepted
- * it, and PRIO_AHEAD beyond what has been placed after that. So who does not read is not
- * sent to. A head that is larger is copied as it comes, to memory that has an owner, one of a
- * connection at a time: the others wait for their turn. Bytes can come in packets that are mostly
- * empty, so what waits is bounded in memory besides: for all messages of a connection that wait to
- * be accepted, for each that has been, and for the host. Beyond that packets count as lost. But one
- * message of a connection always has some, or those that wait could keep each other incomplete:
- * where the host's is used up, too little for a head of about 100 KiB that comes in small packets.
+ * Memory. Before the sink has accepted a message, at most PRIO_STAGE bytes of it are granted. After
+ * that, at most PRIO_AHEAD beyond what has been placed. So nothing is sent to a reader that does
+ * not read. A larger head is copied as it comes, to accounted memory. This is done for one message
+ * of a connection at a time; the others wait for their turn.
+ *
+ * Bytes can come in packets that are mostly empty. So the memory of waiting packets is bounded,
+ * too: for all messages of a connection that wait to be accepted, for each accepted message, and
+ * for the host. Packets beyond that count as lost. One message of a connection always has some
+ * memory; otherwise waiting messages could keep each other incomplete. If the host's memory is used
+ * up, this is too little for a head of about 100 KiB that comes in small packets.
  */
 #include <linux/mm.h>
 #include <linux/sizes.h>
@@ -23,11 +25,11 @@
 #include "lib/prio/wire.h"
 #include "transports/prio/in.h"
 #include "transports/prio/links.h"
-#define PRIO_STAGED	SZ_8M	/* memory of what waits to be accepted, of a connection */
-#define PRIO_PLACING	SZ_4M	/* of what waits to be placed, of a message */
+#define PRIO_STAGED	SZ_8M	/* memory of a connection's messages that wait to be accepted */
+#define PRIO_PLACING	SZ_4M	/* memory of an accepted message's packets that wait to be placed */
 #define PRIO_STAGED_ALL	SZ_256M	/* of a host */
-#define PRIO_GIVEN_UP	256	/* messages of a connection that are to be dropped by its owner */
-#define PRIO_STAGED_FEW	SZ_256K	/* of either: so much when others have used that up */
+#define PRIO_GIVEN_UP	256	/* given-up messages of a connection that its owner has to drop */
+#define PRIO_STAGED_FEW	SZ_256K	/* replaces the first two when the host's is used up */
 
 static struct kmem_cache *prio_in_cache;
 
@@ -36,7 +38,7 @@ static struct prio_in *prio_in_of(struct mrpc_prio_rx *core)
 	return container_of(core, struct prio_in, core);
 }
 
-/* Who owns the receive claim is to look. */
+/* Tells the owner of the receive claim to look at the message. */
 void prio_in_tell(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -70,7 +72,7 @@ void prio_in_unstage(struct prio_in *in, u64 bytes)
 	in->link->host->staged -= bytes;
 }
 
-/* It does not need to be the first any more: another one's turn. */
+/* The message does not need to be the first any more: gives the turn to another one. */
 static void prio_in_not_first(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -82,7 +84,7 @@ static void prio_in_not_first(struct prio_in *in)
 		list_move_tail(&link->first->ready, &link->ready);
 }
 
-/* The sink has it: it is not one of those any more that wait. */
+/* The sink has accepted the message: it no longer counts among those that wait. */
 void prio_in_accepted(struct prio_in *in)
 {
 	in->accepted = true;
@@ -91,7 +93,7 @@ void prio_in_accepted(struct prio_in *in)
 	prio_in_not_first(in);
 }
 
-/* Its connection is done with it. */
+/* Removes a message from its connection. */
 static void prio_in_unlist(struct prio_in *in)
 {
 	prio_in_unstage(in, prio_pieces_free(in->came) + prio_pieces_free(in->pieces));
@@ -101,7 +103,7 @@ static void prio_in_unlist(struct prio_in *in)
 	list_del(&in->ready);
 }
 
-/* Nothing is left of it. */
+/* Frees a message. */
 void prio_in_free(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -113,7 +115,7 @@ void prio_in_free(struct prio_in *in)
 	kmem_cache_free(prio_in_cache, in);
 }
 
-/* Its connection does not want it any more, but the protocol still knows it. */
+/* The connection drops the message, but the protocol may still know it. */
 void prio_in_leave(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -130,7 +132,7 @@ void prio_in_leave(struct prio_in *in)
 	prio_link_put(link);
 }
 
-/* prio_in_forget() - of a link that has never had a connection */
+/* prio_in_forget() - drop the messages of a link that has never had a connection */
 void prio_in_forget(struct prio_link *link)
 {
 	struct prio_in *in, *next;
@@ -144,14 +146,14 @@ static bool prio_in_crowded(const struct prio_host *host)
 	return host->staged > PRIO_STAGED_ALL;
 }
 
-/* Whether there is room where @staged waits, which has a bound of its own. */
+/* Is there room for more, when @staged bytes wait and @bound is their limit? */
 static bool prio_in_room(const struct prio_host *host, u64 staged, u64 bound)
 {
 	return staged <= (prio_in_crowded(host) ? PRIO_STAGED_FEW : bound);
 }
 
 /**
- * prio_in_begin() - a message has been announced
+ * prio_in_begin() - accept a message that has been announced
  * @link: its connection
  * @ev: out: what is to be done about the packet's bytes
  * @p: the packet
@@ -167,7 +169,7 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 
 	if (link->err)
 		return MRPC_PRIO_UNKNOWN;
-	/* What has no content takes no room: who ends the connection does not try for ever. */
+	/* A message without content takes no room. So the end of a connection is not put off. */
 	if (p->total && (link->nr_given_up >= PRIO_GIVEN_UP ||
 			 !prio_in_room(host, link->staged, PRIO_STAGED / 2)))
 		return MRPC_PRIO_LATER;
@@ -185,7 +187,7 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 	return 0;
 }
 
-/* Is it the continuation of what the message has of this packet? */
+/* Do the new bytes continue what the message already has of this packet? */
 static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes *bytes,
 			      const struct mrpc_prio_event *ev, u32 at)
 {
@@ -202,7 +204,7 @@ static bool prio_in_continues(const struct prio_in *in, const struct prio_bytes 
 	       at == piece->at + len / piece->each * piece->stride;
 }
 
-/* The @len bytes of a packet from @at, alone. */
+/* Copies the @len bytes of a packet from @at into a packet of their own. */
 static struct sk_buff *prio_in_copy(const struct sk_buff *from, u32 at, u32 len)
 {
 	struct sk_buff *skb = alloc_skb(len, GFP_ATOMIC | __GFP_NOWARN);
@@ -212,7 +214,7 @@ static struct sk_buff *prio_in_copy(const struct sk_buff *from, u32 at, u32 len)
 	return skb;
 }
 
-/* Whether more of it may wait. The first that finds no room before it is accepted has some. */
+/* May more of it wait? The first message without room, before it is accepted, has some. */
 static bool prio_in_may(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -228,7 +230,7 @@ static bool prio_in_may(struct prio_in *in)
 	return prio_in_room(link->host, in->staged, PRIO_PLACING);
 }
 
-/* It could be placed, and takes much memory for few bytes; or there is little left for anybody. */
+/* Can it be placed, and does it take much memory for few bytes, or is little memory left? */
 bool prio_in_heavy(const struct prio_in *in)
 {
 	return (in->accepted || (in->link->first == in && READ_ONCE(in->head) > PRIO_STAGE)) &&
@@ -236,9 +238,10 @@ bool prio_in_heavy(const struct prio_in *in)
 }
 
 /*
- * The packet, if no message has it yet, or another reference to its content; or NULL. A message
- * of which it has little, as of many in a datagram, has its own: else each would count for all.
- * @at: in: of the first new byte; out: where that is in what is returned
+ * Returns the packet, if no message has it yet, or another reference to its content, or NULL. If a
+ * message has only few bytes of it, as of many in a datagram, it gets a copy. Otherwise the whole
+ * packet would count for each message. @at: in: of the first new byte; out: where that is in the
+ * returned packet
  */
 static struct sk_buff *prio_in_packet(struct prio_in *in, const struct prio_bytes *bytes, u32 *at,
 				      u32 len)
@@ -275,7 +278,7 @@ static void prio_in_stage(struct prio_in *in, struct prio_bytes *bytes, struct s
 	bytes->last = in;
 }
 
-/* All of it is here. A message without content says that the connection ends. */
+/* All of it is received. A message without content says that the connection ends. */
 static void prio_in_complete(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -290,9 +293,9 @@ static void prio_in_complete(struct prio_in *in)
 }
 
 /**
- * prio_in_data() - new bytes of a message have come
+ * prio_in_data() - handle new bytes of a message
  * @host: the host
- * @ev: which
+ * @ev: the event with the bytes
  * @bytes: the packet
  * @at: where the payload of their datagram begins in it
  * @now: ns
@@ -334,7 +337,7 @@ void prio_in_data(struct prio_host *host, const struct mrpc_prio_event *ev,
 		prio_in_tell(in);
 }
 
-/* Its sender has given it up, and it only: who owns the receive claim is to drop it. */
+/* The sender has given up this message only: the owner of the receive claim has to drop it. */
 static void prio_in_given_up(struct prio_in *in)
 {
 	struct prio_link *link = in->link;
@@ -342,13 +345,13 @@ static void prio_in_given_up(struct prio_in *in)
 	in->cut = true;
 	WRITE_ONCE(in->given_up, true);
 	link->nr_given_up++;
-	list_move_tail(&in->ready, &link->ready);	/* it waits for nothing any more */
+	list_move_tail(&in->ready, &link->ready);	/* it no longer waits */
 	if (link->conn)
 		mrpc_kick_rx(link->conn);
 }
 
 /**
- * prio_in_ended() - see which messages have ended incomplete
+ * prio_in_ended() - handle messages that have ended incomplete
  * @host: the host; under its lock
  */
 void prio_in_ended(struct prio_host *host)
@@ -366,7 +369,7 @@ void prio_in_ended(struct prio_host *host)
 			prio_in_given_up(in);
 			continue;
 		}
-		/* Anything else is given up only when its connection ends. */
+		/* Other messages are given up only when their connection ends. */
 		in->cut = true;
 		prio_link_fail(in->link, rx->status == MRPC_PRIO_SILENT ? -ETIMEDOUT : -ECONNRESET);
 	}

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The prio transport: messages on their way in. */
+/* The prio transport: incoming messages. */
 #ifndef MRPC_TRANSPORTS_PRIO_IN_H
 #define MRPC_TRANSPORTS_PRIO_IN_H
 
 #include "transports/prio/host.h"
 
-#define PRIO_STAGE	SZ_128K	/* bytes of a message that nobody has looked at */
-#define PRIO_TELL	SZ_64K	/* new bytes that are worth a look */
+#define PRIO_STAGE	SZ_128K	/* bytes of a message that the sink has not accepted */
+#define PRIO_TELL	SZ_64K	/* new bytes after which the owner is told */
 
 /**
  * struct prio_piece - bytes of a message in a packet; in its skb->cb
- * @from: the first, in the message
- * @to: behind the last
- * @at: of the first, in the packet
+ * @from: first byte, in the message
+ * @to: end, in the message
+ * @at: offset of the first byte in the packet
  * @each: bytes in each datagram but the last
- * @stride: from one datagram to the next
+ * @stride: distance from one datagram to the next
  */
 struct prio_piece {
 	u32 from;

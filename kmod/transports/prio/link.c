@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: connections. One is an id that its client has chosen, over an association
- * that both ends share with others. It begins with a HELLO to who listens; a message without
- * content ends it, or the end of the association.
+ * The prio transport: connections. A connection is an id that its client has chosen, over an
+ * association that both ends share with others. It begins with a HELLO to a listener. A message
+ * without content ends it, or the end of the association does.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -30,11 +30,11 @@
 #include "transports/sock.h"
 
 #define PRIO_BACKLOG	4096
-#define PRIO_EGRESS_BATCH	32U	/* messages that come into a domain, or leave it, at once */
+#define PRIO_EGRESS_BATCH	32U	/* messages that join or leave a domain at once */
 
 /* -- links: under host->lock ----------------------------------------------------------------- */
 
-/* Nobody will accept it. Messages of its peer are refused from now on. */
+/* Ends a link that will not be accepted. Messages of its peer are refused from now on. */
 static void prio_link_turn_away(struct prio_link *link)
 {
 	struct prio_out *bye = link->err ? NULL : prio_out_new(GFP_ATOMIC | __GFP_NOWARN);
@@ -85,7 +85,7 @@ static void prio_path_to(const struct sockaddr_storage *ss, struct prio_path *pa
 	}
 }
 
-/* An IPv4 address in an IPv6 one is an IPv4 address: packets have no other. */
+/* Converts an IPv4-mapped IPv6 address to an IPv4 address, as packets have no other form. */
 static void prio_unmap(struct sockaddr_storage *ss)
 {
 	struct sockaddr_in6 in6 = *(struct sockaddr_in6 *)ss;
@@ -96,8 +96,8 @@ static void prio_unmap(struct sockaddr_storage *ss)
 }
 
 /*
- * Have a socket of the caller's connect: hooks see it, and may change the address. It also
- * says what our address is.
+ * Connects a socket of the caller's context. So hooks see it, and may change the address. It also
+ * tells the local address.
  */
 static int prio_probe(struct net *net, const void *addr, u32 addr_len, struct prio_path *path,
 		      const char **why)
@@ -111,7 +111,7 @@ static int prio_probe(struct net *net, const void *addr, u32 addr_len, struct pr
 	if (err)
 		return err;
 	err = -EINVAL;
-	if (!((struct sockaddr_in *)&ss)->sin_port) {	/* in IPv6 addresses at the same place */
+	if (!((struct sockaddr_in *)&ss)->sin_port) {	/* at the same offset in IPv6 addresses */
 		*why = "the port of a prio address is not 0";
 		goto out;
 	}
@@ -134,7 +134,7 @@ out:
 
 /* -- the transport's operations --------------------------------------------------------------- */
 
-/* A link to @path. The caller is a user of @port, the link becomes it. */
+/* Makes a link to @path. It takes over the caller's use of @port. */
 static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
 			const struct prio_path *path)
 {
@@ -182,7 +182,7 @@ int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 	return err;
 }
 
-/* The port of @ss, which @sock is bound to. The caller is a user of it. NULL: @err says why not. */
+/* Binds @sock to @ss and makes it a port, of which the caller is a user. NULL: see @err. */
 static struct prio_port *prio_port_bound(struct net *net, struct socket *sock,
 					 const struct sockaddr_storage *ss, u32 addr_len, int *err)
 {
@@ -293,7 +293,7 @@ int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 	return 0;
 }
 
-/* All of a round goes into the same order first. */
+/* All messages of a round go into the same order first; then they are sent. */
 void prio_flush(struct mrpc_conn *conn)
 {
 	struct prio_link *link = conn->link.priv;
@@ -313,7 +313,7 @@ void prio_shutdown(struct mrpc_conn *conn, bool abort)
 	WRITE_ONCE(link->down, true);
 }
 
-/* Has the peer something to acknowledge? */
+/* Does the peer have something to acknowledge? */
 bool prio_busy(struct mrpc_conn *conn)
 {
 	struct prio_link *link = conn->link.priv;
@@ -329,7 +329,7 @@ void prio_release(struct mrpc_conn *conn)
 	struct prio_out *bye = prio_out_new(GFP_KERNEL);
 
 	mrpc_domain_leave(conn);
-	atomic_inc(&port->users);	/* keeps the host until we are done */
+	atomic_inc(&port->users);	/* keeps the host until the end of this function */
 	spin_lock_bh(&host->lock);
 	prio_link_forget(link);
 	prio_unlock(host);
@@ -337,8 +337,8 @@ void prio_release(struct mrpc_conn *conn)
 	WRITE_ONCE(conn->link.priv, NULL);	/* prio_slow() may look */
 	spin_lock_bh(&host->lock);
 	prio_out_abort(link);
-	link->ref++;	/* for the bytes of what has been aborted */
-	/* Without memory for it the peer finds out when it sends something. */
+	link->ref++;	/* for the bytes of aborted messages */
+	/* Without memory for this message, the peer finds out when it sends something. */
 	if (bye && !link->err && prio_out_bye(link, bye))
 		bye = NULL;
 	prio_link_fail(link, -ESHUTDOWN);
@@ -385,7 +385,7 @@ static void prio_egress_move(struct prio_out *out, bool joins)
 		prio_egress_leave(out);
 }
 
-/* Some of a link's messages, the first, which go behind the others. Return: there may be more. */
+/* Moves some of a link's messages: the first go behind the others. Return: there may be more. */
 static bool prio_egress_some(struct prio_link *link, bool joins)
 {
 	u32 nr = PRIO_EGRESS_BATCH;
@@ -403,10 +403,10 @@ static bool prio_egress_some(struct prio_link *link, bool joins)
 }
 
 /*
- * A link may have thousands of messages: some at a time, with host->lock given up in between.
- * What comes meanwhile sees by itself whether its connection has a domain, and what ends leaves;
- * so those that were there at first, which are in front, are all that is to be seen to. One pass
- * at a time: whose domain changes has its connection's change to itself.
+ * Moves a link's messages into a domain or out of it. There may be thousands: so it moves some at a
+ * time and releases host->lock in between. A new message checks by itself whether its connection
+ * has a domain, and an ended one leaves. So only the old messages, which are in front, have to be
+ * moved. There is one pass at a time: the connection's change is exclusive.
  */
 void prio_egress(struct mrpc_conn *conn, bool joins)
 {
@@ -421,7 +421,7 @@ void prio_egress(struct mrpc_conn *conn, bool joins)
 		spin_lock_bh(&host->lock);
 	}
 	prio_unlock(host);
-	prio_pump_kick(host);	/* not at once: they may join another one now, or end */
+	prio_pump_kick(host);	/* not at once: they may now join another domain, or end */
 }
 
 struct mrpc_sender *prio_sender(struct mrpc_conn *conn)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: links, how they are found, and how long they live. All under host->lock.
+ * The prio transport: the table of links, and their lifetime. All under host->lock.
  */
 #include <linux/rhashtable.h>
 #include <linux/slab.h>
@@ -23,7 +23,7 @@ int prio_links_init(struct prio_host *host)
 	return rhashtable_init(&host->links, &prio_link_params);
 }
 
-/* prio_link_find() - the link for a message, or NULL */
+/* prio_link_find() - find the link for a message, or NULL */
 struct prio_link *prio_link_find(struct prio_peer *peer, u64 id)
 {
 	struct prio_link_key key = { .peer = peer, .id = id };
@@ -31,17 +31,17 @@ struct prio_link *prio_link_find(struct prio_peer *peer, u64 id)
 	return rhashtable_lookup_fast(&peer->port->host->links, &key, prio_link_params);
 }
 
-/* prio_link_put() - one reference less */
+/* prio_link_put() - drop a reference */
 void prio_link_put(struct prio_link *link)
 {
 	if (--link->ref)
 		return;
 	prio_peer_unused(link->key.peer, link);
 	prio_port_put(link->port);
-	kfree_rcu(link, rcu);	/* a table that grows may be looking at it */
+	kfree_rcu(link, rcu);	/* a table that grows may still read it */
 }
 
-/* A link becomes one of @peer's; the caller is already a user of its port. */
+/* Sets up a link of @peer. The caller is already a user of its port. */
 int prio_link_setup(struct prio_link *link, struct prio_peer *peer, u64 id)
 {
 	link->ref = 1;
@@ -62,7 +62,7 @@ int prio_link_setup(struct prio_link *link, struct prio_peer *peer, u64 id)
 	return 0;
 }
 
-/* No message comes for it any more. */
+/* From now on no message comes for the link. */
 void prio_link_forget(struct prio_link *link)
 {
 	if (link->known)
@@ -72,8 +72,8 @@ void prio_link_forget(struct prio_link *link)
 }
 
 /**
- * prio_link_arrives() - somebody wants a connection
- * @peer: who
+ * prio_link_arrives() - make a link for a new connection of a peer
+ * @peer: the peer
  * @id: of the connection
  * @code: out: why not: enum mrpc_prio_refusal
  *
@@ -104,7 +104,7 @@ struct prio_link *prio_link_arrives(struct prio_peer *peer, u64 id, u32 *code)
 	return link;
 }
 
-/* The next that waits to be accepted, or NULL. */
+/* The next link that waits to be accepted, or NULL. */
 struct prio_link *prio_link_waiting(struct prio_port *port)
 {
 	struct prio_link *link = list_first_entry_or_null(&port->waiting, struct prio_link,

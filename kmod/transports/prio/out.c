@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: messages on their way out.
+ * The prio transport: outgoing messages.
  *
- * A message is given to the protocol whole, with its call and, through that, its blocks in the
- * application's send heap, until the peer has all of it. There is no order between messages;
- * where one must not come before another, it waits here until that has arrived: CANCEL for
- * what it cancels, the client's BYE for all. A request whose CANCEL is here is aborted, wherever it
- * is: its CANCEL follows when the receiver knows of that, or has it.
+ * The protocol gets a whole message, with its call and, through that, its blocks in the
+ * application's send heap. It has them until the peer has all of the message. Messages have no
+ * order. If one must not come before another, it waits here until that has arrived. A CANCEL waits
+ * for its request, the client's BYE for all messages. If the CANCEL of a request is here, the
+ * request is aborted, in any state. The CANCEL follows when the receiver knows of the abort, or has
+ * the request.
  */
 #include <linux/delay.h>
 #include <linux/slab.h>
@@ -28,7 +29,7 @@
 #define PRIO_SEGMENTS	64U	/* datagrams of one packet */
 #define PRIO_BYES	512	/* ends of connections that a peer has not acknowledged */
 #define PRIO_BYES_ALL	4096	/* of all peers of a host */
-#define PRIO_BYES_FEW	4	/* of a peer: so many when others have used that up */
+#define PRIO_BYES_FEW	4	/* of a peer, when others have used that up */
 
 static struct kmem_cache *prio_out_cache;
 
@@ -37,7 +38,7 @@ static struct prio_out *prio_out_of(struct mrpc_prio_tx *core)
 	return container_of(core, struct prio_out, core);
 }
 
-/* prio_out_new() - memory for a message, or NULL */
+/* prio_out_new() - allocate a message, or NULL */
 struct prio_out *prio_out_new(gfp_t gfp)
 {
 	struct prio_out *out = kmem_cache_alloc(prio_out_cache, gfp | __GFP_ACCOUNT);
@@ -49,7 +50,7 @@ struct prio_out *prio_out_new(gfp_t gfp)
 	return out;
 }
 
-/* It is nobody's. */
+/* Frees the memory of a message, which has no references of its own. */
 void prio_out_delete(struct prio_out *out)
 {
 	kvfree(out->segs.marks);
@@ -58,14 +59,14 @@ void prio_out_delete(struct prio_out *out)
 
 /* -- its life: under host->lock ------------------------------------------------------------ */
 
-/* One more or less says that a connection ends. */
+/* Adds @nr to the counts of messages that say that a connection ends. */
 static void prio_byes_add(struct prio_link *link, int nr)
 {
 	link->key.peer->nr_byes += nr;
 	link->host->nr_byes += nr;
 }
 
-/* It is over, sent or not. */
+/* A message has ended, sent or not. */
 static void prio_out_end(struct prio_out *out)
 {
 	struct prio_link *link = out->link;
@@ -102,7 +103,7 @@ void prio_out_go(struct prio_out *out)
 	prio_out_end(out);
 }
 
-/* What waited for @out: it goes now, or never. */
+/* Messages that waited for @out are sent now, or end. */
 static void prio_out_follow(struct prio_out *out, bool arrived)
 {
 	struct prio_out *then = out->then, *next;
@@ -118,7 +119,7 @@ static void prio_out_follow(struct prio_out *out, bool arrived)
 	}
 }
 
-/* Has what was sent last of a connection nothing before it any more? */
+/* Sends the last message of a connection, if there is no message before it any more. */
 void prio_out_last(struct prio_link *link)
 {
 	struct prio_out *last = link->last;
@@ -132,7 +133,7 @@ void prio_out_last(struct prio_link *link)
 		prio_out_go(last);
 }
 
-/* What the end of a message says about its connection. */
+/* The error of the connection that follows from the end of a message, or 0. */
 static int prio_out_verdict(const struct mrpc_prio_tx *tx)
 {
 	switch (tx->status) {
@@ -142,7 +143,7 @@ static int prio_out_verdict(const struct mrpc_prio_tx *tx)
 	case MRPC_PRIO_REFUSED:
 		if (tx->kind == MRPC_PRIO_OPEN)
 			return -ECONNREFUSED;
-		/* Too large: it has answered that. */
+		/* Too large: the receiver has answered the message with a status. */
 		return tx->code == MRPC_PRIO_REJECTED ? 0 : -ECONNRESET;
 	case MRPC_PRIO_SILENT:
 		return -ETIMEDOUT;
@@ -185,7 +186,7 @@ static void prio_out_opened(struct prio_out *out)
 }
 
 /**
- * prio_out_ended() - see which messages have ended
+ * prio_out_ended() - handle messages that have ended
  * @host: the host; under its lock
  */
 void prio_out_ended(struct prio_host *host)
@@ -199,7 +200,7 @@ void prio_out_ended(struct prio_host *host)
 
 		if (prio_out_reopen(out))
 			continue;
-		link->ref++;	/* until the last look */
+		link->ref++;	/* until prio_out_last() */
 		if (tx->kind == MRPC_PRIO_OPEN && tx->status == MRPC_PRIO_DONE)
 			prio_out_opened(out);
 		if (err)
@@ -212,8 +213,8 @@ void prio_out_ended(struct prio_host *host)
 }
 
 /*
- * It is not sent any more, and its receiver will hear of that: then its blocks are the
- * application's again, unless they are being read just now.
+ * The message is not sent any more, and its receiver will be told. So the application gets its
+ * blocks back, unless the pump is reading them.
  */
 void prio_out_let_go(struct prio_out *out)
 {
@@ -228,7 +229,7 @@ void prio_out_let_go(struct prio_out *out)
 }
 
 /**
- * prio_out_sent() - packets of a message have been made
+ * prio_out_sent() - handle a message after the pump has made packets of it
  * @core: the message; under host->lock
  */
 void prio_out_sent(struct mrpc_prio_tx *core)
@@ -237,7 +238,7 @@ void prio_out_sent(struct mrpc_prio_tx *core)
 }
 
 /**
- * prio_out_free() - give back what a message had
+ * prio_out_free() - free a message and drop its references
  * @out: a message that has ended
  *
  * Context: any but hard interrupt, no lock.
@@ -263,13 +264,13 @@ void prio_out_add(struct prio_link *link, struct prio_out *out)
 
 /**
  * prio_out_bye() - tell the peer that the connection ends
- * @link: a link of which nothing else is sent any more
+ * @link: a link on which no other message is sent any more
  * @out: from prio_out_new()
  *
- * Its link lives as long as that, for which nobody is charged. Where there are too many already
- * the peer finds out when it sends something.
+ * The link lives until this has ended; no user is charged for it. If there are already too many,
+ * the peer is not told. It finds out when it sends something.
  *
- * Return: false: it is not told, and @out is still the caller's.
+ * Return: false: it is not told, and the caller still owns @out.
  */
 bool prio_out_bye(struct prio_link *link, struct prio_out *out)
 {
@@ -282,7 +283,7 @@ bool prio_out_bye(struct prio_link *link, struct prio_out *out)
 	out->core.conn = link->key.id;
 	out->core.priority = MRPC_RANK_CONTROL;
 	out->core.kind = MRPC_PRIO_OTHER;
-	out->core.urgent = true;	/* nothing else is */
+	out->core.urgent = true;	/* only these messages are urgent */
 	prio_out_add(link, out);
 	prio_out_go(out);
 	return true;
@@ -291,11 +292,11 @@ bool prio_out_bye(struct prio_link *link, struct prio_out *out)
 /* -- packets: of the context that pumps ---------------------------------------------------- */
 
 /**
- * struct prio_fill - where the bytes of a packet go
+ * struct prio_fill - destination of the bytes of a packet
  * @skb: the packet
- * @at: next
- * @sum: crc32c of what has gone there, if @summed
- * @summed: it is wanted
+ * @at: offset of the next byte
+ * @sum: crc32c of the bytes so far, if @summed
+ * @summed: a checksum is wanted
  */
 struct prio_fill {
 	struct sk_buff *skb;
@@ -312,7 +313,7 @@ static void prio_fill_put(struct prio_fill *f, const void *data, u32 len)
 		f->sum = mrpc_checksum(f->sum, data, len);
 }
 
-/* From the heap, where the application can write: what is summed is what has been copied. */
+/* Copies from the heap. The application can write there, so the sum covers the copied bytes. */
 static void prio_fill_put_heap(struct prio_fill *f, const u8 *data, u32 len)
 {
 	u8 piece[256];
@@ -332,7 +333,7 @@ static void prio_fill_put_heap(struct prio_fill *f, const u8 *data, u32 len)
 	}
 }
 
-/* Bytes [@offset, @offset + @len) of a message, which is as long. */
+/* Copies bytes [@offset, @offset + @len) of a message, which is long enough. */
 static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio_fill *f)
 {
 	static const u8 padding[8];
@@ -363,7 +364,7 @@ static void prio_out_copy(struct prio_out *out, u64 offset, u32 len, struct prio
 	}
 }
 
-/* One packet of the protocol: header and @len bytes of the message from @offset. */
+/* Makes one packet of the protocol: header, and @len bytes of the message from @offset. */
 static void prio_out_datagram(struct prio_out *out, u8 *head, u32 offset, u32 len,
 			      struct prio_fill *f)
 {
@@ -383,7 +384,7 @@ static void prio_out_datagram(struct prio_out *out, u8 *head, u32 offset, u32 le
 	prio_packet_put(f->skb, begin, head, MRPC_PRIO_DATA_HDR);
 }
 
-/* The first @len bytes of @chunk, in packets of at most @payload bytes of them. */
+/* Puts the first @len bytes of @chunk, in packets of at most @payload bytes of them. */
 static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 payload,
 			 struct prio_fill *f)
 {
@@ -392,11 +393,11 @@ static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 paylo
 	u32 at = 0, n;
 
 	if (!out->begun && !chunk->offset && chunk->len) {
-		/* Time has passed since it was submitted. */
+		/* Time has passed since submission, so the header gets the time that remains. */
 		mrpc_rpc_marshal(&out->call->rpc);
 		out->begun = true;
 	}
-	mrpc_prio_chunk_header(chunk, 0, head);		/* but for the offset, of all of them */
+	mrpc_prio_chunk_header(chunk, 0, head);		/* the same for all, except the offset */
 	do {
 		n = min(payload, len - at);
 		prio_out_datagram(out, head, chunk->offset + at, n, f);
@@ -404,7 +405,7 @@ static void prio_out_put(const struct mrpc_prio_chunk *chunk, u32 len, u32 paylo
 	} while (at < len);
 }
 
-/* Bytes of @chunk that go into one packet, of as many datagrams as it takes. */
+/* Bytes of @chunk that go into one packet, of as many datagrams as necessary. */
 static u32 prio_out_most(const struct mrpc_prio_chunk *chunk, u32 payload)
 {
 	u32 most = clamp(PRIO_MAX_PACKET / (payload + MRPC_PRIO_DATA_HDR), 1U, PRIO_SEGMENTS);
@@ -415,20 +416,20 @@ static u32 prio_out_most(const struct mrpc_prio_chunk *chunk, u32 payload)
 /**
  * prio_out_chunks() - send a chunk, or several in one datagram
  * @host: the host
- * @chunks: what; the first can need several datagrams if it is the only one
- * @nr: how many
- * @owner: the socket that their packet is to belong to
- * @size: out: bytes of memory of the packet; 0: none has gone
+ * @chunks: the chunks; the first may need several datagrams if it is the only one
+ * @nr: number of @chunks
+ * @owner: the socket that is to own the packet
+ * @size: out: bytes of memory of the packet; 0: no packet was sent
  *
- * Context: softirq, no lock; pumps. Return: bytes of the first one that went out, and then all of
- * the others; or -ENOMEM: not even a header.
+ * Context: softirq, no lock; pumps. Return: bytes of the first chunk that were sent; then all of
+ * the others were. Or -ENOMEM: nothing was sent, not even a header.
  */
 int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks, u32 nr,
 		    struct socket *owner, u32 *size)
 {
 	struct prio_peer *peer = prio_peer_of(chunks->peer);
 	struct dst_entry *dst = prio_peer_route(host, peer);
-	/* What shares a datagram has been judged already, and is not cut. */
+	/* The size of a shared datagram was checked before. It is not cut. */
 	u32 payload = nr > 1 ? MRPC_PRIO_BASE_PAYLOAD : READ_ONCE(peer->core.payload), i;
 	u32 sent = prio_out_most(chunks, payload);
 	u32 segments = max(DIV_ROUND_UP(sent, payload), 1U);
@@ -436,7 +437,7 @@ int prio_out_chunks(struct prio_host *host, const struct mrpc_prio_chunk *chunks
 	struct prio_fill f = {};
 
 	*size = 0;
-	if (!dst)	/* as if it were lost: there may be a way later */
+	if (!dst)	/* as if it were lost: there may be a route later */
 		return chunks->len;
 	for (i = 1; i < nr; i++)
 		bytes += MRPC_PRIO_DATA_HDR + chunks[i].len;

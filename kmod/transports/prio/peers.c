@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: peers, how they are found, and the way to them.
+ * The prio transport: the table of peers, and the routes to them.
  */
 #include <linux/jhash.h>
 #include <linux/rhashtable.h>
@@ -21,7 +21,7 @@
 
 /* -- tables ------------------------------------------------------------------------------ */
 
-/* Without the local address: at ports of those who connect it is what a route once said. */
+/* Omits the local address: at clients' ports it is what a route said at some time. */
 static u32 prio_path_hash(const void *data, u32 len, u32 seed)
 {
 	const struct prio_path *path = data;
@@ -48,7 +48,7 @@ static int prio_peer_cmp(struct rhashtable_compare_arg *arg, const void *obj)
 	return !peer->port->connects && !ipv6_addr_equal(&a->local, &b->local);
 }
 
-static struct kmem_cache *prio_peer_cache;	/* of kmalloc() each would be a KiB */
+static struct kmem_cache *prio_peer_cache;	/* kmalloc() would take a KiB for each */
 
 static const struct rhashtable_params prio_peer_params = {
 	.head_offset		= offsetof(struct prio_peer, node),
@@ -94,19 +94,19 @@ struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path 
 	return rhashtable_lookup_fast(&host->peers, path, prio_peer_params);
 }
 
-/* prio_crowded() - are there so many that those without connections are to go soon? */
+/* prio_crowded() - are there so many peers that those without connections must go soon? */
 bool prio_crowded(const struct prio_host *host)
 {
 	return READ_ONCE(host->nr_peers) >= PRIO_MAX_PEERS / 2;
 }
 
 /**
- * prio_peer_new() - a peer, not yet known to the protocol
- * @port: through which it is reached
+ * prio_peer_new() - make a peer that the protocol does not know yet
+ * @port: the port through which it is reached
  * @path: its addresses
  *
- * Return: the peer, without links; the caller gives it to the protocol at once. Or NULL: no
- * memory, or too many.
+ * Return: the peer, without links; the caller gives it to the protocol at once. NULL: no memory, or
+ * too many peers.
  */
 struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path)
 {
@@ -139,7 +139,7 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 }
 
 /**
- * prio_peer_used() - a peer has a link more
+ * prio_peer_used() - add a link to a peer
  * @peer: the peer
  * @link: the link, new
  */
@@ -150,7 +150,7 @@ void prio_peer_used(struct prio_peer *peer, struct prio_link *link)
 }
 
 /**
- * prio_peer_unused() - and one less
+ * prio_peer_unused() - remove a link from a peer
  * @peer: the peer
  * @link: the link, about to be freed
  */
@@ -173,16 +173,16 @@ static bool prio_link_ends(const struct prio_link *link, const struct mrpc_prio_
 {
 	if (core->state == MRPC_PRIO_PEER_UP)
 		return link->token && link->token != core->local;
-	/* The protocol sends again, to the next incarnation, what the last one has not heard. */
+	/* The protocol sends unheard messages again to the next incarnation. */
 	return link->token || core->status != MRPC_PRIO_RESTARTED;
 }
 
 /**
- * prio_peer_events() - associations have come about, or ended: so have links
+ * prio_peer_events() - handle associations that were made or have ended
  * @host: the host
  *
- * A connection belongs to one association: the other end of the next one knows nothing of it.
- * A connection whose OPEN has not arrived belongs to none.
+ * A connection belongs to one association, and ends with it: the other end of the next association
+ * does not know it. A connection whose OPEN has not arrived belongs to none.
  */
 void prio_peer_events(struct prio_host *host)
 {
@@ -199,7 +199,7 @@ void prio_peer_events(struct prio_host *host)
 	}
 }
 
-/* prio_peer_refused() - nobody is there who could answer our HELLO */
+/* prio_peer_refused() - end the links of a peer where no endpoint answers the HELLO */
 void prio_peer_refused(struct prio_peer *peer)
 {
 	struct prio_link *link;
@@ -208,7 +208,7 @@ void prio_peer_refused(struct prio_peer *peer)
 		prio_link_fail(link, -ECONNREFUSED);
 }
 
-/* -- ways -------------------------------------------------------------------------------- */
+/* -- routes ------------------------------------------------------------------------------ */
 
 static struct dst_entry *prio_route4(struct prio_host *host, struct prio_path *path)
 {
@@ -249,7 +249,7 @@ static struct dst_entry *prio_route6(struct prio_host *host, struct prio_path *p
 }
 
 /**
- * prio_path_route() - the way to an address
+ * prio_path_route() - find the route to an address
  * @host: the host
  * @path: the addresses; the local one is filled if it is zero
  *
@@ -260,7 +260,7 @@ struct dst_entry *prio_path_route(struct prio_host *host, struct prio_path *path
 	return path->family == AF_INET ? prio_route4(host, path) : prio_route6(host, path);
 }
 
-/* Bytes of payload in one packet: of the protocol's own packets there is always room for some. */
+/* Bytes of payload in one packet. There is always some room for the protocol's own packets. */
 static u32 prio_dst_payload(const struct prio_path *path, const struct dst_entry *dst)
 {
 	u32 headers = PRIO_HEADERS + (path->family == AF_INET ? sizeof(struct iphdr) :
@@ -270,12 +270,12 @@ static u32 prio_dst_payload(const struct prio_path *path, const struct dst_entry
 }
 
 /**
- * prio_peer_route() - the way to a peer
+ * prio_peer_route() - find the route to a peer
  * @host: the host; the caller pumps
  * @peer: the peer
  *
- * Also has the protocol know how much a packet takes, and who is near. Context: softirq, no lock.
- * Return: a reference, or NULL: there is none now.
+ * Also tells the protocol the size of a packet, and whether the peer is near. Context: softirq, no
+ * lock. Return: a reference, or NULL: there is none now.
  */
 struct dst_entry *prio_peer_route(struct prio_host *host, struct prio_peer *peer)
 {
@@ -313,7 +313,7 @@ int prio_peers_init(void)
 	return prio_peer_cache ? 0 : -ENOMEM;
 }
 
-/* Waits for those that are to be freed after a grace period. */
+/* Waits for peers that are freed after a grace period. */
 void prio_peers_exit(void)
 {
 	kmem_cache_destroy(prio_peer_cache);

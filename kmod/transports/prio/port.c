@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: UDP ports, and the hosts that have them.
+ * The prio transport: UDP ports, and their hosts.
  *
- * A listener's socket is a user's, so that the hooks of that user's namespaces and cgroups apply
- * to what is bound. The port outlives the listener as long as there are connections over it:
- * their packets come from there. All who connect in a namespace share one port for each
- * family; it is the kernel's (transports/prio/owner.c).
+ * The listener's socket belongs to the user. So the hooks of the user's namespaces and cgroups
+ * apply to the bind. The port outlives the listener while connections use it: their packets come
+ * from there. All clients in a namespace share one port per family, which belongs to the kernel
+ * (transports/prio/owner.c).
  */
 #include <linux/random.h>
 #include <linux/rhashtable.h>
@@ -31,17 +31,18 @@
 #include "transports/prio/receive.h"
 
 #define PRIO_BUCKETS	8192
-#define PRIO_IDLE	(60 * HZ)	/* and forgotten */
+#define PRIO_IDLE	(60 * HZ)	/* after that an idle peer is forgotten */
 
 /**
  * struct prio_net - a network namespace
  *
- * Made and freed with the namespace, or with the module if that comes and goes meanwhile. A host
- * has a reference to its namespace, so there is none at either end. All under prio_ports_lock.
+ * Made and freed with the namespace, or with the module if that is loaded or unloaded meanwhile. A
+ * host has a reference to its namespace. So there is no host at either time. All under
+ * prio_ports_lock.
  *
- * @host: of it, or NULL
- * @used: it has had one
- * @past: what its earlier hosts have counted: counters only grow, whoever opens and closes ports
+ * @host: its host, or NULL
+ * @used: it has had a host
+ * @past: counters of its earlier hosts: counters only grow, even if all ports are closed
  */
 struct prio_net {
 	struct prio_host *host;
@@ -52,7 +53,7 @@ struct prio_net {
 static unsigned int prio_net_id __read_mostly;
 static DEFINE_MUTEX(prio_ports_lock);
 static LIST_HEAD(prio_hosts);		/* under prio_ports_lock */
-static struct kmem_cache *prio_gaps_cache;	/* of its own name: who looks sees what loss takes */
+static struct kmem_cache *prio_gaps_cache;	/* own name: shows the memory that losses take */
 
 /* -- hosts: under prio_ports_lock ---------------------------------------------------- */
 
@@ -61,7 +62,7 @@ static struct prio_net *prio_net(struct net *net)
 	return net_generic(net, prio_net_id);
 }
 
-/* By their size two kinds are told apart. */
+/* The two kinds are distinguished by their size. */
 static_assert(sizeof(struct mrpc_prio_gaps) != sizeof(struct mrpc_order_levels));
 
 static void *prio_small_alloc(void *ctx, size_t size)
@@ -72,7 +73,7 @@ static void *prio_small_alloc(void *ctx, size_t size)
 						       kmalloc(size, gfp);
 }
 
-/* Takes objects of caches as well. */
+/* kfree() also accepts objects of caches. */
 static void prio_small_free(void *ctx, void *p, size_t size)
 {
 	kfree(p);
@@ -87,7 +88,7 @@ static void prio_host_free(struct prio_host *host)
 {
 	prio_pump_stop(host);
 	prio_owners_unhook(host);
-	/* Nobody kicks any more. */
+	/* No context kicks any more. */
 	hrtimer_cancel(&host->timer);
 	cancel_work_sync(&host->pump);
 	cancel_work_sync(&host->thread);
@@ -134,7 +135,7 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	INIT_LIST_HEAD(&host->freed);
 	__skb_queue_head_init(&host->answers);
 	get_random_bytes(key, sizeof(key));
-	/* Never again, whatever becomes of this host: not after 2^64 connections. */
+	/* Ids must never repeat, not even after this host is gone: 2^64 connections are enough. */
 	get_random_bytes(&host->next_id, sizeof(host->next_id));
 	host->net = get_net(net);
 	prio_rule(&rule);
@@ -155,7 +156,7 @@ static struct prio_host *prio_host_new(struct net *net, int *err)
 	return host;
 }
 
-/* What two have counted together. */
+/* Adds counters to others. */
 static void prio_stats_add(struct mrpc_prio_stats *to, const struct mrpc_prio_stats *more)
 {
 	const u64 *from = (const u64 *)more;
@@ -194,19 +195,19 @@ static bool prio_same_address(const struct sockaddr_storage *a, const struct soc
 
 /* -- ports: under prio_ports_lock ------------------------------------------------------ */
 
-/* Packets that come to @sock are the port's. Return: 0, or -EALREADY: the socket is in use. */
+/* Directs packets for @sock to the port. Return: 0, or -EALREADY: the socket is in use. */
 static int prio_port_hook(struct prio_port *port, struct socket *sock)
 {
 	struct sock *sk = sock->sk;
 	int on = 1, err;
 
-	/* Packets of one size come as one. Without that they come all the same. */
+	/* With this, packets of one size come as one. Without it they come one by one. */
 	sock->ops->setsockopt(sock, SOL_UDP, UDP_GRO, KERNEL_SOCKPTR(&on), sizeof(on));
 	ip_sock_set_recverr(sk);
 	if (sk->sk_family == AF_INET6)
 		ip6_sock_set_recverr(sk);
 #ifdef CONFIG_NET_RX_BUSY_POLL
-	WRITE_ONCE(sk->sk_ll_usec, 0);	/* who reads is in softirq already */
+	WRITE_ONCE(sk->sk_ll_usec, 0);	/* the reader is already in softirq */
 #endif
 	write_lock_bh(&sk->sk_callback_lock);
 	err = sk->sk_user_data ? -EALREADY : 0;
@@ -221,7 +222,7 @@ static int prio_port_hook(struct prio_port *port, struct socket *sock)
 	return err;
 }
 
-/* No packet that comes to @sock is the port's any more. */
+/* Stops directing packets for @sock to the port. */
 static void prio_port_unhook(struct prio_port *port, struct socket *sock)
 {
 	struct sock *sk = sock->sk;
@@ -231,7 +232,7 @@ static void prio_port_unhook(struct prio_port *port, struct socket *sock)
 	sk->sk_data_ready = port->data_ready;
 	sk->sk_error_report = port->error_report;
 	write_unlock_bh(&sk->sk_callback_lock);
-	synchronize_rcu();	/* with the callbacks that run */
+	synchronize_rcu();	/* waits for callbacks that run */
 }
 
 static int prio_port_setup(struct prio_port *port)
@@ -245,7 +246,7 @@ static int prio_port_setup(struct prio_port *port)
 	return prio_port_hook(port, port->sock);
 }
 
-/* Takes over @sock, unless it fails. The caller is its first user. */
+/* Makes a port of @sock, which it owns on success. The caller is its first user. */
 static struct prio_port *prio_port_new(struct net *net, struct socket *sock, bool connects,
 				       int *err)
 {
@@ -289,7 +290,7 @@ static void prio_port_close(struct prio_port *port)
 }
 
 /**
- * prio_port_connects() - the port of those who connect
+ * prio_port_connects() - find or make the port for clients
  * @net: in this namespace
  * @family: AF_INET or AF_INET6
  * @err: out: why not
@@ -331,7 +332,7 @@ out:
 /**
  * prio_port_listens() - make a bound socket a port
  * @net: its namespace
- * @sock: the socket; the port's afterwards, unless it fails
+ * @sock: the socket; on success the port owns it
  * @err: out: why not
  *
  * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
@@ -347,7 +348,7 @@ struct prio_port *prio_port_listens(struct net *net, struct socket *sock, int *e
 }
 
 /**
- * prio_ports_unused() - close the ports of listeners that are not in use any more
+ * prio_ports_unused() - close listeners' ports that are not in use any more
  * @net: their namespace
  *
  * They are about to be closed in any case. One that the reaper is closing just now is closed when
@@ -372,7 +373,7 @@ out:
 	mutex_unlock(&prio_ports_lock);
 }
 
-/* The port that has an address and no listener, or NULL; under prio_ports_lock. */
+/* The port that has this address and no listener, or NULL; under prio_ports_lock. */
 static struct prio_port *prio_port_left(struct net *net, const struct sockaddr_storage *addr)
 {
 	struct prio_host *host = prio_net(net)->host;
@@ -395,8 +396,8 @@ static void prio_sock_alone(struct sock *sk)
 }
 
 /*
- * @sock takes the place of the port's socket. For a moment both have the address, which the
- * network stack allows to sockets of one user: nobody else gets in between.
+ * Replaces the port's socket by @sock. For a moment both have the address, which the network stack
+ * allows to sockets of one user. So no other socket can take it in between.
  */
 static int prio_port_exchange(struct prio_port *port, struct socket *sock,
 			      const struct sockaddr_storage *addr, u32 addr_len)
@@ -422,15 +423,15 @@ static int prio_port_exchange(struct prio_port *port, struct socket *sock,
 }
 
 /**
- * prio_port_adopt() - the port that has an address, if its listener has gone
+ * prio_port_adopt() - take over the port that has an address, if its listener has gone
  * @net: the namespace
- * @sock: a socket that is not bound; the port's afterwards, unless it fails
+ * @sock: a socket that is not bound; on success the port owns it
  * @addr: the address
  * @addr_len: its bytes
  * @err: out: why not
  *
- * Connections outlive their listener, and their port is in use as long. The next listener of the
- * same user has the same port, with a socket of its own.
+ * Connections outlive their listener, and keep its port in use. The next listener of the same user
+ * gets the same port, with a socket of its own.
  *
  * Context: process; may sleep. Return: the port, of which the caller is a user; or NULL.
  */
@@ -452,13 +453,13 @@ struct prio_port *prio_port_adopt(struct net *net, struct socket *sock,
 	return port;
 }
 
-/* A listener's port without users is free at once. Those who connect may come again soon. */
+/* A listener's port without users expires at once. A clients' port may soon be used again. */
 static bool prio_port_expired(const struct prio_port *port)
 {
 	return !port->connects || time_after_eq(jiffies, READ_ONCE(port->unused) + PRIO_GRACE);
 }
 
-/* Return: whether a port stays that has no users: one may still come. */
+/* Return: true if a port without users stays, because a user may still come. */
 static bool prio_reap_host(struct prio_host *host, bool all)
 {
 	struct prio_port *port, *next;
@@ -492,7 +493,7 @@ static void prio_reap(struct work_struct *work)
 	mutex_unlock(&prio_ports_lock);
 }
 
-/* prio_ports_apply() - settings have changed */
+/* prio_ports_apply() - apply changed settings to all hosts */
 void prio_ports_apply(void)
 {
 	struct mrpc_prio_rule rule;
@@ -527,11 +528,11 @@ static void prio_look_host(struct prio_host *host, struct prio_look *look)
 }
 
 /**
- * prio_look() - what the transport is doing in a network namespace
+ * prio_look() - get the state of the transport in a network namespace
  * @net: the namespace
  * @look: out
  *
- * Context: process; may sleep. Return: whether it was ever used there.
+ * Context: process; may sleep. Return: true if it was ever used there.
  */
 bool prio_look(struct net *net, struct prio_look *look)
 {
@@ -554,7 +555,7 @@ static struct pernet_operations prio_net_ops = {
 	.size	= sizeof(struct prio_net),
 };
 
-/* prio_ports_init() - before the first port */
+/* prio_ports_init() - called before the first port is made */
 int __init prio_ports_init(void)
 {
 	int err;
@@ -570,7 +571,7 @@ int __init prio_ports_init(void)
 	return err;
 }
 
-/* prio_ports_exit() - at module removal: what still lingers ends now */
+/* prio_ports_exit() - called at module removal: ends all ports that are left */
 void prio_ports_exit(void)
 {
 	struct prio_host *host, *next;
@@ -579,8 +580,8 @@ void prio_ports_exit(void)
 	list_for_each_entry_safe(host, next, &prio_hosts, list)
 		prio_reap_host(host, true);
 	mutex_unlock(&prio_ports_lock);
-	prio_reaper_stop();	/* where there is no host it does not come again */
-	synchronize_net();	/* with the last callbacks of sockets */
+	prio_reaper_stop();	/* without hosts it is not scheduled again */
+	synchronize_net();	/* waits for the last callbacks of sockets */
 	unregister_pernet_subsys(&prio_net_ops);
 	kmem_cache_destroy(prio_gaps_cache);
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: what the protocol wants done is done.
+ * The prio transport: the pump, which does the protocol's work.
  *
- * One context at a time pumps: who submits a message, or a softirq's work after packets came,
- * the timer fired, or packets have left the device. Others leave a note. Packets are made
- * and sent without the lock, but with bottom halves off, so whoever pumps is soon done. Where
- * something is left to do again and again, for longer than a softirq may hold a processor, a
- * thread goes on, which the scheduler has share it with others.
+ * One context at a time pumps. It is a context that submits a message, or the softirq work after
+ * packets came, the timer fired, or packets have left the device. Other contexts leave a note. The
+ * pump makes and sends packets without the lock, but with bottom halves off. So a pumping context
+ * must finish soon. If work is left again and again, for longer than a softirq may hold a
+ * processor, a thread goes on, which the scheduler runs beside others.
  *
- * A chunk is sent only while at most one is below us, in the queueing discipline and the
- * device: what is there cannot be overtaken.
+ * A chunk is sent only while at most one chunk is below, in the queueing discipline and the device.
+ * No message can overtake what is there.
  */
 #include <linux/delay.h>
 #include <net/sock.h>
@@ -23,11 +23,11 @@
 #include "transports/prio/peers.h"
 #include "transports/prio/pump.h"
 
-#define PRIO_ROUNDS	32	/* packets before others get a turn */
+#define PRIO_ROUNDS	32	/* packets before other work has a turn */
 #define PRIO_RETRY	NSEC_PER_MSEC	/* without memory for a packet */
 #define PRIO_SHARE	2	/* jiffies of softirqs in a row */
 #define PRIO_THREAD	16	/* jiffies that the thread stays at least */
-#define PRIO_STUCK	(100 * NSEC_PER_MSEC)	/* packets that do not move are in nobody's way */
+#define PRIO_STUCK	(100 * NSEC_PER_MSEC)	/* packets that do not move then block no others */
 
 static void prio_pump_work(struct work_struct *work)
 {
@@ -44,11 +44,11 @@ static enum hrtimer_restart prio_pump_timer(struct hrtimer *timer)
 	struct prio_host *host = container_of(timer, struct prio_host, timer);
 
 	WRITE_ONCE(host->timer_due, true);
-	prio_pump_softirq(host);	/* arms it again, if anything is to come */
+	prio_pump_softirq(host);	/* arms it again, if it is needed */
 	return HRTIMER_NORESTART;
 }
 
-/* prio_pump_init() - of a new host */
+/* prio_pump_init() - initialise the pump of a new host */
 void prio_pump_init(struct prio_host *host)
 {
 	host->timer_at = U64_MAX;
@@ -58,7 +58,7 @@ void prio_pump_init(struct prio_host *host)
 	host->timer.function = prio_pump_timer;
 }
 
-/* The end of a turn. @more: something is left to do: whose is the next turn? */
+/* Ends a turn and decides where the next one runs. @more: work is left */
 static void prio_pump_share(struct prio_host *host, bool more)
 {
 	if (more && !host->more && !host->threaded)
@@ -100,7 +100,7 @@ static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u3
 	if (!dst)
 		return;
 	skb = prio_packet_new(host->control, len, MRPC_PRIO_CONTROL_CLASS);
-	if (!skb) {	/* as if it were lost */
+	if (!skb) {	/* the same as a lost packet */
 		dst_release(dst);
 		return;
 	}
@@ -110,7 +110,7 @@ static void prio_pump_control(struct prio_host *host, struct prio_peer *peer, u3
 	prio_packet_send(skb, &peer->path, dst, 0, MRPC_PRIO_CONTROL_CLASS);
 }
 
-/* Return: what time it is then. */
+/* Sends packets without payload. Return: the time afterwards. */
 static u64 prio_pump_controls(struct prio_host *host, u64 now, int *budget)
 	__must_hold(&host->lock)
 {
@@ -131,12 +131,12 @@ static u64 prio_pump_controls(struct prio_host *host, u64 now, int *budget)
 }
 
 /*
- * Bytes below us. Where they do not get less for long it is not the device that they wait for:
- * packets to a neighbour that does not answer wait for seconds, and nobody else may wait for
- * them. These count no more.
+ * Bytes below. If they do not get less for long, they do not wait for the device: packets to a
+ * neighbour that does not answer wait for seconds. Other packets must not wait for them, so these
+ * bytes no longer count.
  *
- * If they leave after all, others are sent behind them, and it does not show. So what is sent from
- * then on belongs to the other socket, if nothing of what that had is left.
+ * If they leave after all, others are sent behind them, and the count does not show it. So from
+ * then on the other socket owns new packets, as soon as it has no old ones left.
  */
 static u32 prio_below(struct prio_host *host)
 {
@@ -158,7 +158,7 @@ static bool prio_room(struct prio_host *host)
 	return prio_below(host) <= SKB_TRUESIZE(chunk + chunk / 8);
 }
 
-/* Is at most one chunk below us? If not, write_space will kick. */
+/* Is at most one chunk below? If not, write_space will kick. */
 static bool prio_pump_room(struct prio_host *host, u64 now)
 {
 	if (prio_room(host)) {
@@ -184,7 +184,7 @@ static bool prio_pump_room(struct prio_host *host, u64 now)
 }
 
 /*
- * What domains have granted goes whatever is below us: they have seen to that.
+ * Sends data. What domains have granted is sent whatever is below: the domains limit that.
  * Return: false: there is no memory for packets.
  */
 static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
@@ -227,12 +227,12 @@ static bool prio_pump_data(struct prio_host *host, u64 now, int *budget)
 	}
 }
 
-/* @late: more timers are due: whoever pumps next sees to them. */
+/* Arms the timer. @late: more timers are due; the next pumping context handles them. */
 static void prio_pump_arm(struct prio_host *host, bool late, bool starved)
 {
 	u64 at = late ? U64_MAX : mrpc_prio_deadline(&host->ep);
 
-	/* Who was kicked for that has come while we pumped, or comes after us. */
+	/* The context that was kicked for the timer came while this one pumped, or will come. */
 	if (READ_ONCE(host->timer_due)) {
 		WRITE_ONCE(host->timer_due, false);
 		host->timer_at = U64_MAX;
@@ -241,7 +241,7 @@ static void prio_pump_arm(struct prio_host *host, bool late, bool starved)
 		at = min(at, ktime_get_ns() + PRIO_RETRY);
 	if (host->full_since)
 		at = min(at, host->full_since + PRIO_STUCK);
-	/* Whose turn was put off for want of memory has nobody else to wake it. */
+	/* A turn that was put off for lack of memory has no other event to wake it. */
 	if (!list_empty_careful(&host->sender.turns))
 		/* Not in the past: the timer's softirq would run it again, and not end. */
 		at = min(at, max(host->starved_until, ktime_get_ns() + NSEC_PER_USEC));
@@ -252,14 +252,14 @@ static void prio_pump_arm(struct prio_host *host, bool late, bool starved)
 }
 
 /**
- * prio_pump_run() - do what is to be done, unless somebody does
+ * prio_pump_run() - do the protocol's work, unless another context does
  * @host: the host; a port, and so its user, keeps it
  *
  * Context: any but hard interrupt, no lock.
  */
 void prio_pump_run(struct prio_host *host)
 {
-	/* Of their own: who always has to be told something keeps no data from leaving. */
+	/* Separate budgets: packets without payload must not keep data from leaving. */
 	int budget = PRIO_ROUNDS, tell = PRIO_ROUNDS, strangers = PRIO_ROUNDS / 4;
 	bool fine = true, late, more;
 	u64 now;
@@ -291,7 +291,7 @@ void prio_pump_run(struct prio_host *host)
 }
 
 /**
- * prio_pump_softirq() - the same in softirq, unless that has had its share
+ * prio_pump_softirq() - prio_pump_run() in softirq, unless a thread pumps
  * @host: the host
  */
 void prio_pump_softirq(struct prio_host *host)
@@ -303,7 +303,7 @@ void prio_pump_softirq(struct prio_host *host)
 }
 
 /**
- * prio_pump_stop() - nobody pumps any more
+ * prio_pump_stop() - wait for the pump to end, and keep all contexts from pumping
  * @host: the host, about to be freed
  *
  * Context: process; may sleep.

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* The prio transport: when what is not used is looked at. */
+/* The prio transport: times at which unused objects are freed. */
 #ifndef MRPC_TRANSPORTS_PRIO_REAPER_H
 #define MRPC_TRANSPORTS_PRIO_REAPER_H
 
 #include "transports/prio/host.h"
 
-#define PRIO_GRACE	(2 * HZ)	/* a port of those who connect: the next one may come soon */
+#define PRIO_GRACE	(2 * HZ)	/* a clients' port: the next client may come soon */
 
 void prio_port_put(struct prio_port *port);
 void prio_ports_crowd(void);

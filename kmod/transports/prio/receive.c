@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The prio transport: UDP datagrams from the network.
+ * The prio transport: incoming UDP datagrams.
  *
- * What came as segments of one packet is looked at as one: each segment has a header of its own.
+ * Datagrams that came as segments of one packet are handled together. Each segment has a header.
  */
 #include <linux/errqueue.h>
 #include <linux/ip.h>
@@ -22,10 +22,9 @@
 #include "transports/prio/pump.h"
 #include "transports/prio/receive.h"
 
-#define PRIO_ANSWERS	256	/* to strangers, that wait to be sent */
-#define PRIO_ANSWERED	SZ_512K	/* bytes of packets without payload below us, and no more answers */
-
-/* What a cookie is for. */
+#define PRIO_ANSWERS	256	/* answers to strangers that wait to be sent */
+#define PRIO_ANSWERED	SZ_512K	/* memory of packets without payload below that stops answers */
+/* The address that a cookie is valid for. */
 struct prio_address {
 	struct in6_addr remote;
 	__be16 rport;
@@ -36,7 +35,7 @@ struct prio_address {
 
 static_assert(sizeof(struct prio_address) <= MRPC_PRIO_MAX_ADDR);
 
-/* Where a packet came from. */
+/* Gets the addresses of a packet. */
 static void prio_path_of(const struct sk_buff *skb, struct prio_path *path)
 {
 	const struct udphdr *uh = udp_hdr(skb);
@@ -57,7 +56,7 @@ static void prio_path_of(const struct sk_buff *skb, struct prio_path *path)
 		path->scope = inet6_iif(skb);
 }
 
-/* crc32c of @len bytes from @at, with the field of that name taken as zero. */
+/* crc32c of @len bytes from @at, with the crc field taken as zero. */
 static u32 prio_packet_crc(struct sk_buff *skb, u32 at, u32 len)
 {
 	u8 head[sizeof(struct mrpc_prio_hdr)];
@@ -69,7 +68,7 @@ static u32 prio_packet_crc(struct sk_buff *skb, u32 at, u32 len)
 	mrpc_prio_set_crc(head, 0);
 	crc = mrpc_checksum(MRPC_CHECKSUM_INIT, head, sizeof(head));
 	skb_prepare_seq_read(skb, at + sizeof(head), at + len, &st);
-	/* What it returns may go beyond the end; what it has mapped it gives back at the end. */
+	/* It may return data beyond the end. It unmaps everything when it returns 0. */
 	while ((n = skb_seq_read(done, &data, &st))) {
 		if (done < len - sizeof(head))
 			crc = mrpc_checksum(crc, data, min_t(u32, n, len - sizeof(head) - done));
@@ -80,13 +79,13 @@ static u32 prio_packet_crc(struct sk_buff *skb, u32 at, u32 len)
 
 /**
  * struct prio_arrival - the packet that is being taken in
- * @port: where it came
- * @peer: who sent it, or NULL
- * @path: from where
- * @bytes: it
- * @train: byte of it up to which each datagram, from the present one on, goes on where the one
- *	before ends; not beyond the present one: that is not known yet
- * @ecn: congestion was experienced
+ * @port: the port where it came
+ * @peer: its sender, or NULL
+ * @path: its addresses
+ * @bytes: the packet
+ * @train: offset up to which each datagram, from the present one on, continues the one before. Not
+ *	beyond the present one: that is not known yet
+ * @ecn: it experienced congestion
  */
 struct prio_arrival {
 	struct prio_port *port;
@@ -102,7 +101,7 @@ static void prio_answer(struct prio_host *host, const struct prio_path *path,
 {
 	struct sk_buff *skb;
 
-	/* Also of those that wait for the neighbour that a stranger claims to be. */
+	/* Limits also answers that wait for a neighbour whose address a stranger has forged. */
 	if (skb_queue_len(&host->answers) >= PRIO_ANSWERS ||
 	    sk_wmem_alloc_get(host->control->sk) >= PRIO_ANSWERED)
 		return;
@@ -117,7 +116,7 @@ static void prio_answer(struct prio_host *host, const struct prio_path *path,
 	__skb_queue_tail(&host->answers, skb);
 }
 
-/* Only who listens is open to strangers. */
+/* Makes a peer of a stranger. Only a port with a listener accepts strangers. */
 static void prio_stranger(struct prio_arrival *a, const struct mrpc_prio_packet *p, u64 now)
 {
 	struct prio_host *host = a->port->host;
@@ -149,8 +148,8 @@ static void prio_message(struct prio_arrival *a, struct mrpc_prio_event *ev,
 }
 
 /*
- * Which datagrams behind that at @at, which is @p alone, go on where that ends. Those of a train
- * that is known already are not looked at again: each is compared once, whatever becomes of it.
+ * Finds the datagrams behind the one at @at, which is @p alone, that continue it. A known train is
+ * not checked again, so each datagram is compared once in any case.
  */
 static void prio_train(struct prio_arrival *a, u32 at, const u8 *head, struct mrpc_prio_packet *p)
 {
@@ -176,7 +175,7 @@ static void prio_train(struct prio_arrival *a, u32 at, const u8 *head, struct mr
 	p->train_len = end - at - stride - p->train * MRPC_PRIO_DATA_HDR;
 }
 
-/* A packet of the protocol, by itself all right. Return: as prio_packet_take() */
+/* Handles a well-formed packet of the protocol. Return: as prio_packet_take() */
 static u32 prio_packet_judge(struct prio_arrival *a, u32 at, const struct mrpc_prio_packet *p)
 {
 	struct prio_host *host = a->port->host;
@@ -206,10 +205,10 @@ static u32 prio_packet_judge(struct prio_arrival *a, u32 at, const struct mrpc_p
 }
 
 /*
- * One packet of the protocol, the first of the @len bytes from @at on; or as many datagrams, of
- * which this is the first, as are taken as one.
- * Return: its bytes, or those of all these; 0: it is malformed, or not of the peer's association,
- * and what follows it counts no more: who is unknown gets one answer for a datagram.
+ * Takes one packet of the protocol, the first of the @len bytes from @at on. Or it takes as many
+ * datagrams, from this one on, as are handled as one.
+ * Return: bytes taken. 0: the packet is malformed, or not of the peer's association; the rest of
+ * the datagram does not count: an unknown sender gets one answer per datagram.
  */
 static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
 {
@@ -238,8 +237,8 @@ static u32 prio_packet_take(struct prio_arrival *a, u32 at, u32 len)
 }
 
 /*
- * One datagram of those that have come as one packet: @len bytes from @at.
- * Return: bytes that are done with: those, and of others that were taken with it.
+ * Takes one datagram of those that have come as one packet: @len bytes from @at.
+ * Return: bytes taken, those of further datagrams included.
  */
 static u32 prio_datagram(struct prio_arrival *a, u32 at, u32 len)
 {
@@ -252,7 +251,7 @@ static u32 prio_datagram(struct prio_arrival *a, u32 at, u32 len)
 	return max(done, len);
 }
 
-/* One packet. @skb: behind its UDP header. */
+/* Handles one packet. @skb: begins behind its UDP header. */
 static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 {
 	struct prio_arrival a = { .port = port, .bytes.skb = skb };
@@ -265,11 +264,11 @@ static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 	tos = a.path.family == AF_INET ? ip_hdr(skb)->tos : ipv6_get_dsfield(ipv6_hdr(skb));
 	a.ecn = INET_ECN_is_ce(tos);
 	a.bytes.stride = skb_is_gso(skb) ? skb_shinfo(skb)->gso_size : max(len, 1U);
-	/* It may wait for its reader. */
+	/* It may wait for its reader, so it must not hold the device. */
 	skb_dst_drop(skb);
 	skb->dev = NULL;
 	skb->next = NULL;
-	if (skb->pkt_type != PACKET_HOST) {	/* to many at once: nothing of ours is */
+	if (skb->pkt_type != PACKET_HOST) {	/* multicast or broadcast: prio sends none */
 		consume_skb(skb);
 		return;
 	}
@@ -288,7 +287,7 @@ static void prio_packet_came(struct prio_port *port, struct sk_buff *skb)
 		consume_skb(skb);
 }
 
-/* Who puts a packet there calls us after that. */
+/* Are there packets? The network stack calls prio_packets_came() after it adds one. */
 static bool prio_packets_wait(const struct sock *sk)
 {
 	return !skb_queue_empty_lockless(&sk->sk_receive_queue) ||
@@ -299,8 +298,8 @@ static bool prio_packets_wait(const struct sock *sk)
  * prio_packets_came() - sk_data_ready of a port
  * @sk: its socket
  *
- * Packets are not taken as those of tunnels are, since these never come as several datagrams in
- * one. Context: softirq.
+ * Packets are not taken by the encapsulation hook of tunnels, because those never come as several
+ * datagrams in one. Context: softirq.
  */
 void prio_packets_came(struct sock *sk)
 {
@@ -314,16 +313,16 @@ void prio_packets_came(struct sock *sk)
 		skb = skb_recv_udp(sk, MSG_DONTWAIT, &err);
 		if (skb)
 			prio_packet_came(port, skb);
-		else if (err == -EAGAIN)	/* else an ICMP error came between */
+		else if (err == -EAGAIN)	/* otherwise an ICMP error came in between */
 			break;
 	}
-	/* Not by a kick: whoever has been woken up would be scheduled first. */
+	/* Not by a kick: the scheduler would first run the tasks that were woken. */
 	if (port)
 		prio_pump_softirq(port->host);
 	rcu_read_unlock();
 }
 
-/* The end of what @p, a packet of ours that never arrives, asked for. */
+/* Ends what a packet asked for. @p: a packet of this end that never arrives. */
 static void prio_packet_lost(struct prio_peer *peer, const struct mrpc_prio_packet *p)
 {
 	const struct mrpc_prio_peer *core = &peer->core;
@@ -341,9 +340,9 @@ static void prio_packet_lost(struct prio_peer *peer, const struct mrpc_prio_pack
 }
 
 /*
- * The network reports that nobody listens where a packet of ours went. Any host can send such a
- * report. One that quotes a token of 64 bits comes from a host that saw the packet: it is believed,
- * for links that the peer has not heard of.
+ * The network reports that the destination of a packet has no listener. Any host can send such a
+ * report. A report that quotes a 64-bit token comes from a host that saw the packet. So it is
+ * trusted, for links that the peer does not know.
  */
 static void prio_packet_refused(struct prio_port *port, struct sk_buff *skb)
 {
@@ -384,7 +383,7 @@ static void prio_packet_refused(struct prio_port *port, struct sk_buff *skb)
  * prio_errors_came() - sk_error_report of a port
  * @sk: its socket
  *
- * Packets that are too big have been noted in the routes. Context: softirq.
+ * The routes already have the size for packets that were too big. Context: softirq.
  */
 void prio_errors_came(struct sock *sk)
 {
@@ -393,7 +392,7 @@ void prio_errors_came(struct sock *sk)
 
 	rcu_read_lock();
 	port = rcu_dereference_sk_user_data(sk);
-	/* sock_dequeue_err_skb() would call us for the next one. */
+	/* sock_dequeue_err_skb() would call this function for the next error. */
 	while (port && (skb = skb_dequeue(&sk->sk_error_queue))) {
 		prio_packet_refused(port, skb);
 		consume_skb(skb);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The TCP transport: links, what they receive, and their end.
+ * The TCP transport: links, receiving, and the end of links.
  *
- * Sockets are made in the caller's context as user sockets, so that the
- * network namespace, LSM hooks, cgroup rules and memory accounting apply as if
- * the application had made them.
+ * Sockets are made in the caller's context as user sockets. So network namespace, LSM hooks, cgroup
+ * rules and memory accounting apply as if the application had made them.
  *
  * Part of every version of the transport: tcp.h.
  */
@@ -38,7 +37,7 @@ struct mrpc_tcp_listener {
 	void (*data_ready)(struct sock *sk);
 };
 
-/* Softirq: only sets a flag and wakes. */
+/* Softirq: only kicks the listener. */
 static void mrpc_tcp_listen_ready(struct sock *sk)
 {
 	struct mrpc_listener *l;
@@ -53,8 +52,8 @@ static void mrpc_tcp_listen_ready(struct sock *sk)
 /* -- links ------------------------------------------------------------------ */
 
 /*
- * Make @sock the link of @conn; afterwards its events are the connection's.
- * Return: 0; -ENOMEM; -EALREADY: it is somebody else's.
+ * Makes @sock the link of @conn; afterwards its events go to the connection.
+ * Return: 0; -ENOMEM; -EALREADY: other code uses the socket's callbacks.
  */
 static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 {
@@ -69,12 +68,12 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	tcp->sock = sock;
 	tcp->prot = sk->sk_prot;
 	tcp_sock_set_nodelay(sk);
-	/* sk_use_task_frag stays: whoever sends is a task that is in no other send, and
-	 * nothing that reclaims memory waits for us. A fragment of the socket's own would
-	 * be 32 KiB of each idle connection.
+	/* sk_use_task_frag stays set: the sender is a task that is in no other send, and memory
+	 * reclaim does not wait for this socket. A fragment of the socket's own would be 32 KiB
+	 * for each idle connection.
 	 */
-	/* A peer that answers window probes, but does not read, would have our
-	 * pages for ever.
+	/* Without a timeout, a peer that answers window probes and does not read would hold
+	 * pages of the heap for ever.
 	 */
 	tcp_sock_set_user_timeout(sk, clamp_t(u64, 3 * timeout, 1, INT_MAX));
 	kernel_getsockname(sock, (struct sockaddr *)&conn->link.local);
@@ -178,8 +177,8 @@ int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 	if (err)
 		return err;
 	sk = sock->sk;
-	/* The child inherited the listener's callback and user data, if these
-	 * were set when it was made, and if nobody else has put his there.
+	/* The child inherited the listener's callback and user data if they were set when it
+	 * was made. Other code may have replaced them since.
 	 */
 	write_lock_bh(&sk->sk_callback_lock);
 	if (sk->sk_user_data == l)
@@ -214,8 +213,8 @@ void mrpc_tcp_unlisten(struct mrpc_listener *l)
 /* -- receiving -------------------------------------------------------------- */
 
 /*
- * Copy what has come behind the first @behind bytes, at most @len. Return: how many. The
- * socket is locked.
+ * Copies received bytes that follow the first @behind bytes, at most @len. Return: number of bytes.
+ * The socket is locked.
  */
 static u32 mrpc_tcp_copy(struct sock *sk, u32 behind, u8 *to, u32 len)
 {
@@ -226,7 +225,7 @@ static u32 mrpc_tcp_copy(struct sock *sk, u32 behind, u8 *to, u32 len)
 	if (unlikely(tp->urg_data))
 		return 0;
 	skb_queue_walk(&sk->sk_receive_queue, skb) {
-		/* A packet may begin with what the one before it has, too. */
+		/* A packet may begin with bytes that the one before it has, too. */
 		u32 at = tp->copied_seq + behind + done - TCP_SKB_CB(skb)->seq, n;
 
 		if (unlikely(TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN))
@@ -244,8 +243,8 @@ static u32 mrpc_tcp_copy(struct sock *sk, u32 behind, u8 *to, u32 len)
 }
 
 /*
- * Where the LSM hook has passed us, without the layers above TCP. Return: bytes; 0: there
- * are none, or it is not as usual: ask the socket.
+ * Reads after the LSM hook has allowed it, without the layers above TCP. Return: bytes; 0: there
+ * are none, or the case is unusual: the caller must ask the socket.
  */
 static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to, size_t nr)
 {
@@ -264,8 +263,8 @@ static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to, size_t nr)
 }
 
 /*
- * Does the LSM hook let us pass? Return: 1, or why there is nothing to be read, which the
- * socket says only once: 0: the stream has ended, or a negative errno.
+ * Asks the LSM hook for permission. Return: 1: granted. Otherwise why nothing can be read, which
+ * the socket reports only once: 0: the stream has ended, or a negative errno.
  */
 static int mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
 {
@@ -308,13 +307,13 @@ int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
 	struct sock *sk = tcp->sock->sk;
 	int n = mrpc_stream_recv(conn, &tcp->stream, mrpc_tcp_read, budget);
 
-	/* The end of the stream may have been announced together with what was
-	 * just read: no second event comes.
+	/* The end of the stream may have come together with the bytes just read: then there is
+	 * no second event.
 	 */
 	if (n >= 0 && n < budget &&
 	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err)))
 		mrpc_kick_rx(conn);
-	/* Input has stopped for want of room, so a reset is not read: see it. */
+	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
 	if (n == -EAGAIN && inet_sk_state_load(sk) == TCP_CLOSE)
 		return -ECONNRESET;
 	return n;
@@ -325,9 +324,9 @@ void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
 	struct mrpc_tcp *tcp = conn->link.priv;
 
 	WRITE_ONCE(tcp->down, true);
-	/* A reset frees the send queue, and pages under way with it. In the orderly
-	 * case the receiving side stays open: where it is shut, input that still
-	 * arrives makes TCP reset, and the last replies would not.
+	/* A reset frees the send queue, with its pages. In the orderly case the receiving side
+	 * stays open: if it were shut, later input would make TCP reset, and the last replies
+	 * would not arrive.
 	 */
 	if (abort)
 		sock_no_linger(tcp->sock->sk);
@@ -335,17 +334,17 @@ void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
 		kernel_sock_shutdown(tcp->sock, SHUT_WR);
 }
 
-/* Input that nobody reads makes tcp_close() reset. */
+/* Takes unread input: otherwise tcp_close() would reset. */
 static void mrpc_tcp_discard(struct socket *sock)
 {
 	struct msghdr msg = {};
 	struct kvec kv = { .iov_len = INT_MAX };
 
-	/* One round: the socket's buffer limits it, however fast the peer sends. */
+	/* One round: the socket's buffer limits it, at any speed of the peer. */
 	kernel_recvmsg(sock, &msg, &kv, 1, kv.iov_len, MSG_DONTWAIT | MSG_TRUNC);
 }
 
-/* Has the peer something to acknowledge besides our FIN, which may take its time? */
+/* Has the peer anything to acknowledge, except the FIN, which may take its time? */
 static bool mrpc_tcp_unacked(const struct sock *sk)
 {
 	const struct tcp_sock *tp = tcp_sk(sk);
@@ -368,7 +367,7 @@ void mrpc_tcp_release(struct mrpc_conn *conn)
 	struct sock *sk = tcp->sock->sk;
 
 	mrpc_sock_unhook(sk, &tcp->hooks);
-	/* What is unsent is the network's now, unless it holds the pages of a session. */
+	/* Unsent bytes are left to the network, unless they hold pages of a session. */
 	if (tcp->pages && mrpc_tcp_unacked(sk))
 		sock_no_linger(sk);
 	conn->link.priv = NULL;
@@ -390,22 +389,22 @@ u64 mrpc_tcp_backlog(struct mrpc_conn *conn)
 
 /* -- from version to version -------------------------------------------------- */
 
-/* All of the link: what is in the socket, and half received, goes with it. */
+/* The state is the whole link. Bytes in the socket, and half received ones, go with it. */
 void *mrpc_tcp_decompose(struct mrpc_conn *conn)
 {
 	return conn->link.priv;
 }
 
 /*
- * All versions are made from this source, so they have one layout; one that has
- * another converts here what @from has decomposed, or refuses.
+ * All versions are made from this source, so they have one layout. A version with another layout
+ * converts here what @from has decomposed, or refuses.
  */
 void *mrpc_tcp_restore(struct mrpc_conn *conn, const struct mrpc_transport_ops *from, void *state,
 		       u64 uses, struct netlink_ext_ack *extack)
 {
 	struct mrpc_tcp *tcp = state;
 
-	/* It stays for messages that have a checksum and are not sent yet. */
+	/* The buffer stays for messages that have a checksum and are not sent yet. */
 	if (uses & MRPC_FEATURE_CRC && !tcp->bounce) {
 		tcp->bounce = kmalloc(MRPC_TCP_BOUNCE, GFP_KERNEL_ACCOUNT);
 		if (!tcp->bounce)

@@ -2,9 +2,9 @@
 /*
  * The TCP transport: sending.
  *
- * What is small is copied into the socket, from the rpc and from the heap; large
- * byte blocks are given to it as pages, and their owner is told when the last
- * reference to them is gone (MSG_ZEROCOPY with our own ubuf_info).
+ * Small data is copied into the socket, from the rpc and from the heap. Large byte blocks are given
+ * to it as pages. Their owner is told when the last reference to them is gone (MSG_ZEROCOPY with
+ * an own ubuf_info).
  *
  * Part of every version of the transport: tcp.h.
  */
@@ -28,17 +28,17 @@
 #define MRPC_TCP_BVECS	32	/* pages in one send */
 #define MRPC_TCP_KVECS	64	/* pieces to copy in one send: 1 KiB of stack */
 #define MRPC_TCP_ZEROCOPY 16384	/* bytes from which pages are worth their notification */
-#define MRPC_TCP_BLOCKS	4096	/* bytes in one send that are worth being copied by us */
-#define MRPC_TCP_ASK	64	/* bytes of these that the LSM hook is asked with */
+#define MRPC_TCP_BLOCKS	4096	/* bytes in one send from which this file does the copying */
+#define MRPC_TCP_ASK	64	/* first bytes of these, which ask the LSM hook */
 #define MRPC_TCP_PARTS	4	/* pieces of them at once: 128 KiB, two of TCP's packets */
-#define MRPC_TCP_LEAST	16384	/* bytes of them that are tried where there may be no room */
-#define MRPC_TCP_COPIED	8	/* packets whose pages were copied that make us copy */
-#define MRPC_TCP_RETRY	4096	/* messages until the next try */
+#define MRPC_TCP_LEAST	16384	/* bytes of them that are tried even without known room */
+#define MRPC_TCP_COPIED	8	/* packets whose pages the stack copied, until this file copies */
+#define MRPC_TCP_RETRY	4096	/* messages until the next try with pages */
 
 /*
- * Gather the byte section from where @rpc is in it into @bv: pages of the heap,
- * and of zeros for the padding between blocks.
- * Return: number of entries; @bytes: what they hold.
+ * Gathers the byte section, from the present position of @rpc, into @bv: pages of the heap, and of
+ * zeros for the padding between blocks.
+ * Return: number of entries; @bytes: their length.
  */
 static u32 mrpc_tcp_gather(const struct mrpc_rpc *rpc, struct bio_vec *bv, u32 *bytes)
 {
@@ -67,7 +67,7 @@ static u32 mrpc_tcp_gather(const struct mrpc_rpc *rpc, struct bio_vec *bv, u32 *
 	return n;
 }
 
-/* The socket has taken @n bytes. */
+/* Advances the position of @rpc: the socket has taken @n bytes. */
 static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
 {
 	u32 head = rpc->done < rpc->data_len ? min_t(u64, n, rpc->data_len - rpc->done) : 0;
@@ -88,8 +88,8 @@ static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
 }
 
 /*
- * What @msg has, into the socket. Where the LSM hook has passed us, without the layers
- * above TCP. Return: bytes that it took, or a negative errno.
+ * Sends @msg into the socket. If the LSM hook has allowed it, it omits the layers above TCP.
+ * Return: bytes that the socket took, or a negative errno.
  */
 static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 {
@@ -110,20 +110,20 @@ static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 	return n;
 }
 
-/* As iov_iter's functions have it: all of it is done. */
+/* Step function of iov_iter: returns 0 bytes left, because it copies all. */
 static size_t mrpc_tcp_copy_part(void *from, size_t at, size_t len, void *to, void *unused)
 {
 	mrpc_block_copy(to + at, from, len);
 	return 0;
 }
 
-/* Copy the next @len bytes of @from, which has as many. */
+/* Copies the next @len bytes of @from, which has at least as many. */
 static void mrpc_tcp_copy_iter(void *to, struct iov_iter *from, u32 len)
 {
 	iterate_and_advance_kernel(from, len, to, NULL, mrpc_tcp_copy_part);
 }
 
-/* Would the socket copy worse than we do (core/memcopy.h), and can it take pages? */
+/* Is the socket's copy slower than this module's (core/memcopy.h), and can it take pages? */
 static bool mrpc_tcp_blocks(const struct mrpc_tcp *tcp, size_t len)
 {
 	return len >= MRPC_TCP_BLOCKS && !mrpc_block_memcpy_is_best() && mrpc_tcp_plain(tcp) &&
@@ -131,8 +131,8 @@ static bool mrpc_tcp_blocks(const struct mrpc_tcp *tcp, size_t len)
 }
 
 /*
- * Copy up to @most bytes of @from into the pages where the socket would have copied them itself.
- * Return: how many; @bv: where they are, with a reference to each page, @nr of these.
+ * Copies up to @most bytes of @from into the pages into which the socket would copy them.
+ * Return: number of bytes; @bv: their pages, with a reference to each, @nr of these.
  */
 static u32 mrpc_tcp_fill(struct sock *sk, struct iov_iter *from, u32 most, struct bio_vec *bv,
 			 u32 *nr)
@@ -154,8 +154,8 @@ static u32 mrpc_tcp_fill(struct sock *sk, struct iov_iter *from, u32 most, struc
 }
 
 /*
- * Some of @from. Return: how many bytes the socket took; @want: how many it was given; or a
- * negative errno. The socket is locked.
+ * Sends some of @from. Return: bytes that the socket took, or a negative errno; @want: bytes that
+ * it was given. The socket is locked.
  */
 static int mrpc_tcp_put_block(struct sock *sk, struct iov_iter *from, int flags, u32 *want)
 {
@@ -164,7 +164,7 @@ static int mrpc_tcp_put_block(struct sock *sk, struct iov_iter *from, int flags,
 	struct bio_vec bv[MRPC_TCP_PARTS] __uninitialized;
 	int n;
 
-	/* Where the socket has said that there is no room nothing is copied to hear it again. */
+	/* If the socket has already reported no room, nothing is copied only to find it again. */
 	if (likely(sk_stream_memory_free(sk) || !test_bit(SOCK_NOSPACE, &sk->sk_socket->flags)))
 		*want = mrpc_tcp_fill(sk, from, min(len, most), bv, &nr);
 	if (unlikely(!nr)) {
@@ -209,15 +209,15 @@ static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, const struct msghd
 		if (n < 0)
 			break;
 		done += n;
-		/* What has been acknowledged meanwhile makes room. */
+		/* Acknowledgements that came meanwhile make room. */
 		sk_flush_backlog(sk);
 	} while (n == want && done < len);
 	release_sock(sk);
-	/* An error is said only once. */
+	/* The socket reports an error only once. */
 	return done && (n >= 0 || n == -EAGAIN) ? done : n;
 }
 
-/* The same of @len bytes that are copied from @kv. */
+/* Sends @len bytes that are copied from @kv, in the better one of the two ways. */
 static inline int mrpc_tcp_put_kvec(struct mrpc_tcp *tcp, struct msghdr *msg,
 				    const struct kvec *kv, size_t nr, size_t len)
 {
@@ -231,7 +231,7 @@ static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
 	kv->iov_len = len;
 }
 
-/* The head, or the whole of a copied message. Return: 0 or a negative errno. */
+/* Sends the head, or all of a copied message. Return: 0 or a negative errno. */
 static int mrpc_tcp_send_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
@@ -249,22 +249,22 @@ static int mrpc_tcp_send_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool m
 	return n == len ? 0 : -EAGAIN;
 }
 
-/* What goes into the socket by copying, whatever the stack does with pages. */
+/* Is the message copied into the socket in any case? */
 static bool mrpc_tcp_small(const struct mrpc_rpc *rpc)
 {
 	return !rpc->heap || rpc->frame.msg.bytes < MRPC_TCP_ZEROCOPY;
 }
 
-/* What can be sent in one operation with others. */
+/* Can the message be sent in one operation with others? */
 static bool mrpc_tcp_joins(const struct mrpc_rpc *rpc)
 {
 	return mrpc_tcp_small(rpc) && !(rpc->frame.flags & MRPC_WIRE_CRC);
 }
 
 /*
- * Append what is left of @rpc to the @n entries of @kv, as addresses: the head,
- * and the byte section straight from the heap, as far as there is room.
- * Return: number of entries; @bytes: what was appended.
+ * Appends the rest of @rpc to the @n entries of @kv, as addresses: the head, and the byte section
+ * straight from the heap, as far as there is room.
+ * Return: number of entries; @bytes: length of what was appended.
  */
 static noinline u32 mrpc_tcp_vector_heap(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n,
 					 u32 *bytes)
@@ -296,7 +296,7 @@ static noinline u32 mrpc_tcp_vector_heap(const struct mrpc_rpc *rpc, struct kvec
 	return n;
 }
 
-/* The same; most of those that are sent with others were copied whole: they are one piece. */
+/* The same for any message. Most messages sent with others were copied whole: one entry. */
 static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u32 *bytes)
 {
 	if (unlikely(rpc->buf.nr_segs))
@@ -307,8 +307,8 @@ static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u
 }
 
 /*
- * @rpc, and what follows it while it is small and there is room, in one
- * operation. Return: 0 if the socket took something, or a negative errno.
+ * Sends @rpc, and the following ones while they are small and there is room, in one operation.
+ * Return: 0 if the socket took something, or a negative errno.
  */
 static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
@@ -339,8 +339,8 @@ static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /*
- * By copying: small messages, and those of which the network stack would copy
- * the pages itself (lo, veth, a listening packet socket); this costs less.
+ * Sends by copying. For small messages, and when the network stack would copy the pages itself (lo,
+ * veth, a listening packet socket): then this costs less.
  * Return: 0 or a negative errno.
  */
 static int mrpc_tcp_send_copy(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
@@ -352,7 +352,7 @@ static int mrpc_tcp_send_copy(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	return err;
 }
 
-/* Does the stack copy what we give it by reference? Now and then try again. */
+/* Does the stack copy what it is given by reference? Now and then it is tried again. */
 static bool mrpc_tcp_copies(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
 {
 	if (atomic_read(&conn->link.copied) < MRPC_TCP_COPIED)
@@ -363,7 +363,7 @@ static bool mrpc_tcp_copies(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
 	return false;
 }
 
-/* Byte blocks by reference. Return: 0 or a negative errno. */
+/* Sends byte blocks by reference. Return: 0 or a negative errno. */
 static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
 {
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
@@ -394,12 +394,12 @@ static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool 
 /* -- with a checksum ---------------------------------------------------------- */
 
 /*
- * The sum goes over what is really sent: an application may write to its byte blocks
- * while they are on their way, so each piece is copied, and its copy summed and sent.
- * Nothing goes by reference.
+ * The sum must cover the bytes that are really sent. An application may write to its byte blocks
+ * while they are sent. So each piece is copied, and the copy is summed and sent. Nothing is sent by
+ * reference.
  */
 
-/* Copy the next piece of the byte section. Return: its bytes. */
+/* Copies the next piece of the byte section. Return: its bytes. */
 static u32 mrpc_tcp_piece(const struct mrpc_rpc *rpc, u8 *to)
 {
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
@@ -414,8 +414,8 @@ static u32 mrpc_tcp_piece(const struct mrpc_rpc *rpc, u8 *to)
 }
 
 /*
- * At most @left of @len bytes, behind the last of which comes what the flags @last
- * say. Return: bytes that the socket has taken, or a negative errno.
+ * Sends at most @left of @len bytes. If the last of them is among these, it uses the flags @last.
+ * Return: bytes that the socket has taken, or a negative errno.
  */
 static int mrpc_tcp_give(struct mrpc_tcp *tcp, struct kvec *kv, size_t nr, u64 len, u64 left,
 			 int last)
@@ -426,7 +426,7 @@ static int mrpc_tcp_give(struct mrpc_tcp *tcp, struct kvec *kv, size_t nr, u64 l
 	return mrpc_tcp_put_kvec(tcp, &msg, kv, nr, min(len, left));
 }
 
-/* What is in kernel memory, so that nobody can change it: all of it, and the trailer. */
+/* Sends a message that is in kernel memory, where no application can write, and its trailer. */
 static int mrpc_tcp_send_summed_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left,
 				     int last)
 {
@@ -447,7 +447,7 @@ static int mrpc_tcp_send_summed_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc,
 	return min(n, 0);
 }
 
-/* A piece of the byte section, from the heap. */
+/* Sends a piece of the byte section, from the heap. */
 static int mrpc_tcp_send_summed_piece(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left,
 				      int last)
 {
@@ -464,7 +464,7 @@ static int mrpc_tcp_send_summed_piece(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc
 	return 0;
 }
 
-/* The head, and behind the byte section the trailer, are what is left of one from the heap. */
+/* Sends the other parts of a message from the heap: the head, and the trailer at the end. */
 static int mrpc_tcp_send_summed_ends(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left,
 				     int last)
 {
@@ -484,7 +484,7 @@ static int mrpc_tcp_send_summed_ends(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc,
 	return min(n, 0);
 }
 
-/* Before anything of it is sent: what its header says. */
+/* Computes the sum in the header, before anything of the message is sent. */
 static void mrpc_tcp_sum_head(struct mrpc_rpc *rpc)
 {
 	u32 head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&rpc->frame);
@@ -497,7 +497,7 @@ static void mrpc_tcp_sum_head(struct mrpc_rpc *rpc)
 		rpc->sum = mrpc_checksum(rpc->sum, rpc->data + head, rpc->data_len - head);
 }
 
-/* The next @bytes of @rpc, with the flags @last behind them. Return: 0 or a negative errno. */
+/* Sends the next @bytes of @rpc, the last with the flags @last. Return: 0 or a negative errno. */
 static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 bytes, int last)
 {
 	u64 end = rpc->done + bytes;
@@ -531,7 +531,7 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 					    more ? MSG_MORE : 0);
 	if (!rpc->heap && !more && !rpc->done)
 		return mrpc_tcp_send_data(tcp, rpc, false);
-	/* A message that has begun one way goes on that way. */
+	/* A message that has begun one way is sent that way to its end. */
 	if (!mrpc_tcp_small(rpc) && !rpc->done)
 		tcp->copying = mrpc_tcp_copies(conn, tcp);
 	if (mrpc_tcp_small(rpc) || tcp->copying)
@@ -544,9 +544,8 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 /* -- sending by turns: egress domains --------------------------------------- */
 
 /*
- * One operation of at most @bytes: the head and what is copied, or pages. @last:
- * nothing more of the chunk follows. Return: bytes that the socket took, or a
- * negative errno; @want: what it was given.
+ * Does one send of at most @bytes: the head and copied data, or pages. Return: bytes that the
+ * socket took, or a negative errno; @want: bytes that it was given.
  */
 static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes, u32 *want)
 {
@@ -570,7 +569,7 @@ static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 
 		msg.msg_ubuf = &mrpc_rpc_call(rpc)->ubuf;
 	}
 	*want = min(len, bytes);
-	/* Pages after the head are of the same chunk; nothing else is. */
+	/* Pages after the head belong to the same chunk; nothing else does. */
 	msg.msg_flags |= *want < bytes ? MSG_MORE : MSG_EOR;
 	if (copy)
 		return mrpc_tcp_put_kvec(tcp, &msg, kv, nr, *want);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * The TCP transport, in versions that can be loaded at once. Each is a module with
- * all of the code: transports/tcp/link.c, transports/tcp/send.c, transports/tcp/egress.c, and a file that says what
- * it is. So both can finish what the other one has begun.
+ * The TCP transport, in versions that can be loaded at once. Each version is a module with all of
+ * the code: transports/tcp/link.c, transports/tcp/send.c, transports/tcp/egress.c, and a file that
+ * says which version it is. So each can finish what another one has begun.
  */
 #ifndef MRPC_TRANSPORTS_TCP_TCP_H
 #define MRPC_TRANSPORTS_TCP_TCP_H
@@ -20,12 +20,12 @@
 #define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
 
 /**
- * struct mrpc_tcp_pass - the LSM hook of one direction has let somebody pass
+ * struct mrpc_tcp_pass - permission of the LSM hook for one direction
  *
- * It judges by the socket, by the credentials of who runs the datapath, and by a policy
- * that may change. So the same credentials need not ask again before the clock ticks.
+ * The hook decides by the socket, the credentials of the task that runs the datapath, and a policy
+ * that may change. So a permission is valid for the same credentials until the next clock tick.
  *
- * @cred: whose, a reference; NULL: nobody has asked yet
+ * @cred: the credentials, a reference; NULL: the hook has not been asked yet
  * @when: jiffies
  */
 struct mrpc_tcp_pass {
@@ -50,13 +50,13 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
 /**
  * struct mrpc_tcp - one link
  *
- * Owned by its connection. @sock->sk->sk_user_data refers back to the
- * connection, under sk_callback_lock, until release. Goes as it is from one
- * version to the other, so it refers to nothing of a module's.
+ * Its connection owns it. @sock->sk->sk_user_data refers back to the connection, under
+ * sk_callback_lock, until release. It goes unchanged from one version to another. So it must not
+ * refer to anything in a module.
  *
  * @sock: the socket
- * @prot: what it was made with: where a BPF program has put it into a sockmap, it has others,
- *	which must be asked
+ * @prot: the socket's protocol at its creation. If a BPF program has put it into a sockmap, it has
+ *	another one, which must be used
  * @stream: receive state; owner of the receive claim
  * @pages: the socket has been given pages of a heap; owner of the transmit claim
  * @down: send and receive fail
@@ -81,7 +81,7 @@ struct mrpc_tcp {
 	struct mrpc_sock_hooks hooks;
 };
 
-/* Is it TCP, and nothing else's that TCP is below? */
+/* Is it plain TCP, without another protocol on top? */
 static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 {
 	return READ_ONCE(tcp->sock->sk->sk_prot) == tcp->prot;
@@ -113,7 +113,7 @@ u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk);
 u64 mrpc_tcp_below(struct mrpc_conn *conn);
 void mrpc_tcp_device(struct mrpc_conn *conn, char *name);
 
-/* What is the same in all versions, but for restore(). */
+/* Operations that are the same in all versions; restore() differs. */
 #define MRPC_TCP_OPS							\
 	.name		= "tcp",					\
 	.owner		= THIS_MODULE,					\

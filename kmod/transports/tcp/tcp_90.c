@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * A version of the TCP transport that fails on order, for tests of the core. It has no
- * alias without a version, so that nobody gets it by accident.
+ * A version of the TCP transport that fails on order, for tests of the core. It has no alias
+ * without a version, so that it is never loaded by accident.
  */
 #include "transports/tcp/link.c"
 #include "transports/tcp/send.c"

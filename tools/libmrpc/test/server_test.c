@@ -109,7 +109,7 @@ static u32 arrives(struct client *c, u32 method, const struct mrpc_call_opts *op
 	return priority;
 }
 
-/* What the call says, else what the method does, else the usual. */
+/* The priority is that of the call, else of the method, else the default. */
 TEST(priorities)
 {
 	static const struct test_ops ops = { .echo = ranked_handler, .other = ranked_handler };
@@ -262,7 +262,7 @@ static struct mrpc_call *take_deferred(void)
 	return call;
 }
 
-/* An Echo of which @done tells the end. */
+/* An asynchronous Echo; @done is called at its end. */
 static void call_echo(struct client *c, u32 number, u32 len, mrpc_done_fn done, int *user)
 {
 	struct mrpc_msg msg;
@@ -307,7 +307,7 @@ TEST(deferred_replies_from_another_thread)
 	CHECK_EQ(fake_stats().bad, 0);
 }
 
-/* With one worker, which waits in the kernel. */
+/* Starts a server with one worker, and waits until it sleeps in the kernel. */
 static void server_start_asleep(struct test_server *ts, const struct test_ops *ops,
 				const char *address)
 {
@@ -329,7 +329,7 @@ static struct mrpc_call *defer_one(struct client *c, u32 number, mrpc_done_fn do
 
 	call_echo(c, number, number * 700, done, user);
 	CHECK_EQ(mrpc_submit(mrpc_qp_self(c->session)), 0);
-	/* Ours, and the worker's, which sleeps from then on. */
+	/* One enter by the client, and one by the worker, which then sleeps. */
 	while (fake_stats().enters < enters + 2)
 		usleep(1000);
 	call = take_deferred();
@@ -337,7 +337,7 @@ static struct mrpc_call *defer_one(struct client *c, u32 number, mrpc_done_fn do
 	return call;
 }
 
-/* The call is there until its reply has been sent. */
+/* The call stays valid until its reply has been sent. */
 TEST(replies_that_cannot_be_sent)
 {
 	static const struct test_ops ops = { .echo = deferring_handler };
@@ -357,7 +357,7 @@ TEST(replies_that_cannot_be_sent)
 	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), 0);
 	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
 
-	/* One that is not copied. */
+	/* A reply that is not copied. */
 	call = defer_one(&c, 200, count, &good);
 	fake_fail(MRPC_IOC_ENTER, EIO, 1);
 	CHECK_EQ(mrpc_call_reply(call, MRPC_OK), -EIO);
@@ -365,7 +365,7 @@ TEST(replies_that_cannot_be_sent)
 	CHECK_EQ(mrpc_run_all(mrpc_qp_self(c.session), 10000000), 0);
 	CHECK_EQ(good, 2);
 
-	/* One of which only the reason is left. */
+	/* A reply of which only the reason is left. */
 	call = defer_one(&c, 1, ended, &status);
 	mrpc_msg_alloc_bytes(mrpc_call_msg(call), &ref, (size_t)MRPC_MAX_MESSAGE + 1);
 	fake_fail(MRPC_IOC_ENTER, EIO, 1);
@@ -380,7 +380,7 @@ TEST(replies_that_cannot_be_sent)
 	CHECK_EQ(fake_stats().bad, 0);
 }
 
-/* Leaves no room for its reply, which the kernel does not make at once. */
+/* Leaves no room for its reply; and the kernel does not make room at once. */
 static int filling_handler(struct mrpc_call *call, const struct fake_msg *req,
 			   struct fake_msg *reply)
 {
@@ -562,7 +562,7 @@ TEST(stop_from_a_signal_handler)
 	raise(SIGUSR1);
 	pthread_join(ts.thread, NULL);
 	CHECK_EQ(ts.ret, 0);
-	/* Its queue pairs are used again by the next run, which needs a listener. */
+	/* The next run reuses the queue pairs, and needs a listener. */
 	CHECK_EQ(mrpc_server_run(ts.server, 1), -EINVAL);
 	CHECK_EQ(mrpc_server_listen(ts.server, "loop:signal", NULL), 0);
 	CHECK_EQ(pthread_create(&ts.thread, NULL, test_server_main, &ts), 0);
@@ -591,7 +591,7 @@ static u32 count_idle(const struct mrpc_session *session)
 	return nr;
 }
 
-/* The worker's queue pair is given back once, by the server. */
+/* The server gives the worker's queue pair back, once. */
 TEST(handler_ends_its_thread)
 {
 	static const struct test_ops ops = { .echo = leaving_handler };
@@ -617,7 +617,7 @@ TEST(handler_ends_its_thread)
 	CHECK_EQ(fake_stats().bad, 0);
 }
 
-/* More than there are queue pairs for. */
+/* More processors than there are queue pairs. */
 TEST(many_processors)
 {
 	static const struct test_ops ops = { .echo = echo_handler };
@@ -641,7 +641,7 @@ TEST(many_processors)
 	mrpc_session_close(ts.session);
 }
 
-/* The signal that stops the server may be followed by others. */
+/* Other signals may follow the one that stops the server. */
 TEST(stop_is_interrupted)
 {
 	static const struct test_ops ops = { .echo = echo_handler };
@@ -660,7 +660,7 @@ TEST(stop_is_interrupted)
 
 static struct mrpc_call *queueing;
 
-/* All that its submission queue holds goes with the worker's next wait. */
+/* Fills the submission queue. The worker submits all of it with its next wait. */
 static int queueing_handler(struct mrpc_call *call, const struct fake_msg *req,
 			    struct fake_msg *reply)
 {
@@ -682,7 +682,7 @@ static int queueing_handler(struct mrpc_call *call, const struct fake_msg *req,
 	return MRPC_DEFER;
 }
 
-/* Nobody has looked yet at what the sleeping worker gave with its entries. */
+/* The notes of the entries that the sleeping worker submitted are not collected yet. */
 TEST(stop_behind_a_full_queue)
 {
 	static const struct test_ops back_ops = { .echo = deferring_handler };
@@ -718,7 +718,7 @@ TEST(stop_behind_a_full_queue)
 	CHECK_EQ(fake_stats().bad, 0);
 }
 
-/* A worker that ends may take requests off the ring while it submits its last replies. */
+/* A worker that ends may harvest requests while it submits its last replies. */
 TEST(requests_that_nobody_serves)
 {
 	struct mrpc_session *s = open_session();
@@ -728,7 +728,7 @@ TEST(requests_that_nobody_serves)
 	CHECK(qp != NULL);
 	request_serves.keep(qp, &cqe);
 	request_serves.keep(qp, &cqe);
-	mrpc_session_close(s);	/* the sanitizer says it if they are lost */
+	mrpc_session_close(s);	/* the sanitizer reports a leak of them */
 }
 
 TEST(set_up_in_the_wrong_order)

@@ -10,7 +10,7 @@
 
 struct options options;
 
-/* Those that say how something is printed. Return: false: it is none of them. */
+/* Sets a flag for the output format. Return: false: @c is not such a flag. */
 static bool set_flag(int c)
 {
 	switch (c) {
@@ -35,11 +35,11 @@ static bool set_flag(int c)
 }
 
 /**
- * parse_options() - the options before the object
+ * parse_options() - parse the options before the object
  * @argc: of main()
- * @argv: likewise
+ * @argv: of main()
  *
- * Return: how many words of @argv are taken.
+ * Return: number of words of @argv taken.
  */
 int parse_options(int argc, char **argv)
 {
@@ -60,7 +60,7 @@ int parse_options(int argc, char **argv)
 	};
 	int c;
 
-	argv[0] = "mrpc";	/* in getopt's complaints */
+	argv[0] = "mrpc";	/* name in getopt's error messages */
 	/* As with ip, -json is --json. */
 	while ((c = getopt_long_only(argc, argv, "+jpstob:fn:Vh", longs, NULL)) != -1) {
 		if (set_flag(c))
@@ -88,7 +88,7 @@ int parse_options(int argc, char **argv)
 	return optind;
 }
 
-/* "-j", "-js" or "--json". Return: whether it is one, or several, of the flags. */
+/* Is it one or several flags: "-j", "-js" or "--json"? It sets them. */
 static bool is_flag(const char *word)
 {
 	static const struct {
@@ -114,11 +114,11 @@ static bool is_flag(const char *word)
 }
 
 /**
- * parse_flags() - the flags behind the object, as bpftool has them
- * @nr: of @words
- * @words: the object and what follows; the flags are taken out. What follows "--" stays
+ * parse_flags() - parse the flags behind the object, as in bpftool
+ * @nr: number of @words
+ * @words: the object and the words after it; flags are removed. Words after "--" stay
  *
- * Return: how many words are left.
+ * Return: number of words left.
  */
 int parse_flags(int nr, char **words)
 {

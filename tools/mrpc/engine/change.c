@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Changes of engines: at once, or step by step with an eye on the latencies, and
- * back if they get worse or somebody interrupts.
+ * Changes of engines: at once, or step by step while it watches the latencies. It takes a change
+ * back if they get worse or the operator interrupts it.
  */
 #include <errno.h>
 #include <signal.h>
@@ -44,11 +44,11 @@ static uint32_t need_percent(struct args *args)
 }
 
 /**
- * change_option() - an option of gradual changes
- * @c: gets it
+ * change_option() - parse an option of gradual changes
+ * @c: receives the option
  * @args: the words; those of the option are taken
  *
- * Return: false if the next word is no such option.
+ * Return: false if the next word is not such an option.
  */
 bool change_option(struct change *c, struct args *args)
 {
@@ -112,7 +112,7 @@ static void print_change(const char *what, struct json_object *reply)
 	free(duration);
 }
 
-/* A request that failed half-way: what is known of it goes before its reason. */
+/* Reports a request that failed half-way: first what is known of it, then the reason. */
 static void complain(const struct change *c, const struct answer *a)
 {
 	struct json_object *change = NULL;
@@ -129,7 +129,7 @@ static void complain(const struct change *c, const struct answer *a)
 		"some datapaths could not be changed back");
 }
 
-/* One request. Return: what the kernel replied, or NULL, and it has been said why. */
+/* Makes one request. Return: the kernel's reply, or NULL: the reason has been printed. */
 static struct json_object *request(const struct change *c, int cmd, const struct body *body)
 {
 	struct answer a = ask(cmd, false, &set_engine, body);
@@ -172,7 +172,7 @@ static struct json_object *step_to(const struct change *c, uint32_t percent)
 	return reply;
 }
 
-/* The name and the type are said once, by the reply to the first request. */
+/* The reply to the first request has already printed the name and the type. */
 static void print_step(uint32_t percent, struct json_object *reply, struct latency *l)
 {
 	struct json_object *change = json_at(reply, "change");
@@ -220,7 +220,7 @@ static int take_back(const struct change *c, const char *why)
 }
 
 /*
- * At 100 % there is no way back, so what is to be judged stops at 99 first.
+ * At 100 % the change cannot be taken back. So a judged change stops at 99 % first.
  */
 static uint32_t next_percent(uint32_t percent, uint32_t step, bool judged)
 {
@@ -259,7 +259,7 @@ static int change_gradually(struct change *c, struct latency *l)
 }
 
 /**
- * change_run() - make a change, and say what it did
+ * change_run() - make a change, and print what it did
  * @c: the change
  *
  * Return: exit status.
@@ -282,7 +282,7 @@ int change_run(struct change *c)
 	sigaction(SIGTERM, &sa, NULL);
 	if (c->abort_if) {
 		l = latency_open(c->abort_if, c->scope);
-		/* What is usual is measured for as long as a step lasts. */
+		/* Measures the usual latencies for as long as a step lasts. */
 		if (!wait_for(c->every))
 			fail("interrupted before anything was changed");
 		why = latency_begin(l);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Egress domains in a configuration: 'config save' and 'config restore'. Whether one is
- * paused is no setting of it, as with queues: nobody wants a pause back after a boot.
+ * Egress domains in a configuration: 'config save' and 'config restore'. A pause is not a
+ * setting, for domains as for queues: no operator wants a pause back after a boot.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ static struct json_object *saved_domain(struct json_object *domain)
 }
 
 /**
- * domains_saved() - all egress domains with their settings, for a file
+ * domains_saved() - get all egress domains with their settings, for a file
  *
  * Return: an array.
  */
@@ -68,7 +68,7 @@ static uint64_t need_bytes(struct json_object *domain, const char *name, uint64_
 	return bytes;
 }
 
-/* All of its settings must be there: so a domain is the same whatever it was before. */
+/* Requires all settings. So the domain's state before does not matter. */
 static struct body need_settings(struct json_object *domain)
 {
 	struct body body = { };
@@ -104,7 +104,7 @@ static bool request(int cmd, const char *dev, const char *what, const struct bod
 	return !a.err;
 }
 
-/* Have both the same settings? What else a file says of a domain does not count. */
+/* Do both have the same settings? Other values in the file do not count. */
 static bool same_domain(struct json_object *domain, struct json_object *have)
 {
 	struct json_object *wanted = saved_domain(domain), *saved = saved_domain(have);
@@ -140,11 +140,11 @@ static bool del_domain(const char *dev)
 }
 
 /**
- * domains_restore() - make egress domains as a file has them
- * @domains: what domains_saved() has made
- * @exact: others go, first
+ * domains_restore() - make the egress domains as in a file
+ * @domains: made by domains_saved()
+ * @exact: first delete other domains
  *
- * Return: false if one could not be restored; it has been said why.
+ * Return: false if a domain could not be restored; the reason has been printed.
  */
 bool domains_restore(struct json_object *domains, bool exact)
 {

@@ -19,7 +19,7 @@
 #define PIECE		32768	/* bytes of a rule set in one attribute */
 
 /**
- * split_type() - "TYPE" or "TYPE@VERSION"
+ * split_type() - split "TYPE" or "TYPE@VERSION"
  * @word: the word
  * @name: out, to be freed
  * @version: out; 0: the newest
@@ -41,7 +41,7 @@ void split_type(const char *word, char **name, uint32_t *version)
 	*version = value;
 }
 
-/* The type, which the kernel loads if it must; does not return if there is none. */
+/* Gets the type; the kernel loads it if necessary. Does not return if there is none. */
 struct json_object *type_get(const char *name, uint32_t version)
 {
 	struct json_object *array, *type;
@@ -72,7 +72,7 @@ struct json_object *find_param(struct json_object *type, const char *name)
 	return NULL;
 }
 
-/* "a, b and c" of what is called @key in each, or of the words themselves. */
+/* "a, b and c": the value of @key in each object, or the words themselves. */
 static char *list_of(struct json_object *array, const char *key)
 {
 	size_t i, nr = array ? json_object_array_length(array) : 0, len = 0;
@@ -184,13 +184,13 @@ static void put_choice(struct body *b, struct json_object *param, const char *wo
 }
 
 /**
- * put_param() - a parameter of the command line
- * @b: gets the value
+ * put_param() - add a parameter of the command line
+ * @b: receives the value
  * @type: the engine's type
  * @name: the parameter
- * @word: what stands behind it
+ * @word: the word after it
  *
- * Does not return if the type has no such parameter, or it cannot have this value.
+ * Does not return if the type has no such parameter, or the value is not allowed.
  */
 void put_param(struct body *b, struct json_object *type, const char *name, const char *word)
 {
@@ -236,7 +236,7 @@ static uint8_t *from_hex(const char *hex, size_t *len)
 	return data;
 }
 
-/* Rules as text or, of types that nobody knows, in hexadecimal. */
+/* Adds rules given as text or, if the type is unknown here, in hexadecimal. */
 static void put_rules(struct body *b, struct json_object *type, const char *name, const char *text)
 {
 	size_t len;
@@ -251,8 +251,8 @@ static void put_rules(struct body *b, struct json_object *type, const char *name
 }
 
 /**
- * add_rule_texts() - put beside the binary form of rules what it says
- * @engine: as the kernel gave it
+ * add_rule_texts() - add the text of rules beside their binary form
+ * @engine: the engine as the kernel returned it
  */
 void add_rule_texts(struct json_object *engine)
 {
@@ -277,8 +277,8 @@ void add_rule_texts(struct json_object *engine)
 }
 
 /**
- * put_param_json() - a parameter as 'config save' wrote it
- * @b: gets the value
+ * put_param_json() - add a parameter as 'config save' wrote it
+ * @b: receives the value
  * @type: the engine's type
  * @name: the parameter
  * @value: a number or text; NULL: the default
@@ -300,8 +300,8 @@ void put_param_json(struct body *b, struct json_object *type, const char *name,
 }
 
 /**
- * text_params() - the values that an operator has given, "rate=10k,shared=on"
- * @values: as the kernel gave them
+ * text_params() - text of the values that the operator has given, "rate=10k,shared=on"
+ * @values: as the kernel returned them
  * @type: for units; or NULL
  *
  * Return: text, to be freed; "-" if there are none.

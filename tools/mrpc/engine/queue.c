@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Queues of datapaths, what is in them, and holding them. */
+/* Queues of datapaths: their content, and holding them. */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,16 +21,16 @@
 #include "show/print.h"
 #include "show/values.h"
 
-/* -- what can be said of a queue ---------------------------------------------------- */
+/* -- options of a queue ---------------------------------------------------- */
 
 /**
- * struct filter - which queues
- * @body: what the kernel selects by
+ * struct filter - selects queues
+ * @body: attributes by which the kernel selects
  * @datapath: number, or 0
  * @engine: name, or NULL
  * @dir: MRPC_QUEUE_DIR_*, or -1
- * @busy: only those that are paused or not empty
- * @every: watch: ns between two looks
+ * @busy: only queues that are paused or not empty
+ * @every: watch: ns between two outputs
  */
 struct filter {
 	struct body body;
@@ -77,7 +77,7 @@ static struct filter parse_filter(struct args *args, const struct word *words)
 
 /* -- show and watch ------------------------------------------------------------------ */
 
-/* Of an engine's queue that engine's, or what lies behind all engines. */
+/* The engine of an engine's queue; or a name for the queue behind all engines. */
 char *queue_name(struct json_object *queue)
 {
 	const char *engine = string_at(queue, "engine");
@@ -171,7 +171,7 @@ static int run_watch(struct args *args)
 		if (isatty(STDOUT_FILENO) && !options.json)
 			fputs("\033[H\033[2J", stdout);
 		print_queues(&f);
-		/* Nobody reads any more. */
+		/* The reader of the output has gone. */
 		if (fflush(stdout) || ferror(stdout))
 			return EXIT_FAILED;
 		nanosleep(&pause, NULL);

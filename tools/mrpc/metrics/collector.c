@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The half of the exporter that may ask the kernel. It never sees what a client
- * of the other half sends: each byte that comes is a wish for all metrics, and the
- * answer is a file in memory. A process of its own collects each time, so that
- * one that fails ends nothing.
+ * The half of the exporter that may query the kernel. It never sees what a client of the other
+ * half sends. Each byte that comes asks for all metrics. The answer is a file in memory. A new
+ * process collects each time, so that a failure ends nothing else.
  */
 #include <errno.h>
 #include <linux/capability.h>
@@ -20,8 +19,8 @@
 #include "metrics/families.h"
 #include "metrics/privileges.h"
 
-#define SECONDS		10		/* that collecting may take */
-#define BYTES		(64 << 20)	/* that there may be */
+#define SECONDS		10		/* limit for collecting */
+#define BYTES		(64 << 20)	/* limit of the file */
 
 static void __attribute__((noreturn)) collect(int file)
 {
@@ -51,7 +50,7 @@ static void send_answer(int fd, bool good, int file)
 
 	memcpy(CMSG_DATA(&control.hdr), &file, sizeof(file));
 	if (sendmsg(fd, &msg, MSG_NOSIGNAL) < 0)
-		_exit(EXIT_FAILED);	/* nobody is there any more */
+		_exit(EXIT_FAILED);	/* the other half has gone */
 }
 
 static void answer(int fd)
@@ -71,7 +70,7 @@ static void answer(int fd)
 }
 
 /**
- * collector_run() - answer until nobody asks any more
+ * collector_run() - answer until the other half closes the socket
  * @fd: a connected socket of datagrams to collector_receive()'s side
  */
 void collector_run(int fd)
@@ -85,9 +84,9 @@ void collector_run(int fd)
 }
 
 /**
- * collector_receive() - take an answer
+ * collector_receive() - receive an answer
  * @fd: the socket
- * @good: out: the file has metrics; else what went wrong
+ * @good: out: true if the file has metrics; otherwise it says what went wrong
  *
  * Return: the file; -1: the collector has ended.
  */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * The exporter: a small server of HTTP/1.1 that knows one path, /metrics.
+ * The exporter: a small HTTP/1.1 server with one path, /metrics.
  *
- * This process has no privileges. It holds a few clients at a time, each with a
- * fixed buffer and so much time for each thing it does; who has not finished a
- * request makes way for somebody new when all places are taken. All who wait get
- * the same answer, which another process collects (collector.c).
+ * This process has no privileges. It holds a few clients at a time. Each has a fixed buffer and a
+ * time limit for each action. When all places are taken, a new client replaces the one that has
+ * taken longest with its request. All waiting clients get the same answer, which another process
+ * collects (collector.c).
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -32,23 +32,23 @@
 #define CLIENTS		8
 #define READ_TIME	5000	/* ms for a request */
 #define WAIT_TIME	15000	/* for the kernel's answer */
-#define WRITE_TIME	10000	/* to take the answer */
-#define LINGER_TIME	1000	/* to take the rest of it, after all was given to the link */
+#define WRITE_TIME	10000	/* for the client to take the answer */
+#define LINGER_TIME	1000	/* for the client to take the rest, after all is in the socket */
 
 enum state { FREE, READING, WAITING, WRITING, LINGERING };
 
 /**
- * struct client - somebody connected
+ * struct client - a connected client
  * @fd: the socket
- * @state: what it does
- * @since: ms; when it was accepted
- * @until: ms; when it has to have done that
+ * @state: its present action
+ * @since: ms; time of its accept
+ * @until: ms; time limit of the present action
  * @text: READING: what has come; WRITING: the head of the answer
  * @len: bytes of @text
- * @sent: WRITING: of @text
+ * @sent: WRITING: bytes of @text that are sent
  * @file: WRITING: what follows @text; or -1
  * @at: next byte of @file
- * @end: behind its last one
+ * @end: end of @file
  */
 struct client {
 	int fd;
@@ -91,7 +91,7 @@ static void enter(struct client *c, enum state state, int64_t time)
 	c->until = now() + time;
 }
 
-/* All is given to the link: closing now could make the peer lose what it has not read. */
+/* All is in the socket. Closing it now could make the peer lose what it has not read. */
 static void linger(struct client *c)
 {
 	shutdown(c->fd, SHUT_WR);
@@ -164,7 +164,7 @@ static void read_some(struct client *c)
 		refuse(c, status);
 }
 
-/* What it says after its request does not matter, but it must be taken. */
+/* Takes and ignores what the client sends after its request. */
 static void discard(struct client *c)
 {
 	ssize_t n = recv(c->fd, c->text, sizeof(c->text), MSG_DONTWAIT);
@@ -199,7 +199,7 @@ static void serve(struct client *c, short events)
 
 /* -- all clients --------------------------------------------------------------------- */
 
-/* A free place, or that of who has taken longest with a request; or NULL. */
+/* A free place, or that of the client that has taken longest with its request; or NULL. */
 static struct client *find_place(void)
 {
 	struct client *c, *oldest = NULL;
@@ -219,7 +219,7 @@ static void accept_one(int listener)
 	int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 	if (fd < 0)
-		return;		/* it has gone again, or there is no memory for it */
+		return;		/* the client has gone again, or there is no memory */
 	if (c->state != FREE)
 		drop(c);
 	*c = (struct client) { .fd = fd, .file = -1, .since = now() };
@@ -342,7 +342,7 @@ static int open_listener(const char *address)
 	return fd;
 }
 
-/* The socket that systemd has opened for us, or -1. */
+/* The socket that systemd has opened for this process, or -1. */
 static int passed_listener(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *nr = getenv("LISTEN_FDS");
@@ -357,7 +357,7 @@ static int passed_listener(void)
 	return first;
 }
 
-/* Clients are told of when they have said something. */
+/* Makes the kernel report a client only when it has sent something. */
 static void defer_accept(int listener)
 {
 	int seconds = READ_TIME / 1000;
@@ -367,7 +367,7 @@ static void defer_accept(int listener)
 
 /**
  * exporter_run() - serve until a signal comes
- * @address: where, if systemd has not passed a socket
+ * @address: address to listen at, if systemd has not passed a socket
  */
 int exporter_run(const char *address)
 {

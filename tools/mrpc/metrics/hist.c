@@ -2,10 +2,9 @@
 /*
  * mrpc metrics: the histograms that engines keep.
  *
- * The kernel's buckets are a quarter of a power of two wide and empty ones are
- * left out. Who reads these wants the same few buckets each time, so there is one
- * for each power of two: each ends where one of the kernel's does, and no value is
- * counted in a wrong one.
+ * The kernel's buckets are a quarter of a power of two wide, and it omits empty ones. Readers of
+ * metrics want the same few buckets each time. So there is one for each power of two. Each ends
+ * where a bucket of the kernel ends, so no value is counted in a wrong one.
  */
 #include <string.h>
 
@@ -22,12 +21,12 @@
 #include "show/json.h"
 
 /**
- * struct ladder - how histograms of one unit are shown
+ * struct ladder - presentation of the histograms of one unit
  * @unit: the kernel's
  * @name: of the metric
- * @help: what it means
+ * @help: its description
  * @first: the smallest bucket has values below two to the power of this
- * @last: and the largest but one
+ * @last: the same for the largest bucket but one
  * @time: the unit is ns; shown in seconds
  * @labels: of a series
  */
@@ -141,9 +140,9 @@ void print_histograms(FILE *out, struct json_object *series)
 }
 
 /**
- * metrics_series() - the histograms of all engines
+ * metrics_series() - get the histograms of all engines
  *
- * Return: an array; those of an engine that goes meanwhile may be missing.
+ * Return: an array; histograms of an engine that is deleted meanwhile may be missing.
  */
 struct json_object *metrics_series(void)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Giving up what a service does not need. */
+/* Giving up the privileges that a service does not need. */
 #include <errno.h>
 #include <grp.h>
 #include <linux/capability.h>
@@ -14,7 +14,7 @@
 
 #define NOBODY	65534
 
-/* Where nobody does not exist, as in a user namespace, one stays who one is. */
+/* Becomes the unprivileged user. If it does not exist (user namespace), the user stays. */
 static void become_nobody(void)
 {
 	if (setgroups(0, NULL) && errno != EPERM)
@@ -51,9 +51,10 @@ static uint64_t capabilities(void)
 
 /**
  * keep_only() - give up all privileges but one
- * @capability: CAP_*, or -1 for none; kept if it is there
+ * @capability: CAP_*, or -1 for none; kept if the process has it
  *
- * The superuser becomes nobody. None of it can be had back, by exec neither.
+ * The superuser becomes the unprivileged user. The process cannot get a privilege back, not even
+ * by exec.
  */
 void keep_only(int capability)
 {
@@ -61,7 +62,7 @@ void keep_only(int capability)
 	int i;
 
 	keep &= capabilities();
-	/* Needs CAP_SETPCAP; who does not have that cannot gain by exec what is not there. */
+	/* Needs CAP_SETPCAP. Without it, exec cannot give a process what is not in its sets. */
 	for (i = 0; i <= CAP_LAST_CAP; i++)
 		prctl(PR_CAPBSET_DROP, i, 0, 0, 0);
 	prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mrpc plan: making the changes of a plan, going on with them, and taking them back. */
+/* mrpc plan: making the changes of a plan, continuing them, and taking them back. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@
 
 /* -- before the first step -------------------------------------------------------------- */
 
-/* What a host says to a question of two or three words; complains and returns NULL if nothing. */
+/* Asks a host a question. On failure it prints the reason and returns NULL. */
 static struct json_object *probe(const struct plan *p, const struct host *h, const char *text,
 				 struct mark mark, const char *what)
 {
@@ -57,7 +57,7 @@ static bool validate_host(const struct plan *p, const struct host *h, bool say)
 	return engines;
 }
 
-/* A type of engine that a command names must be there, in this version. */
+/* Checks that the host has the engine type, in the version that the command names. */
 static bool validate_type(const struct plan *p, const struct step *s, const struct host *h,
 			  const struct command *c)
 {
@@ -80,8 +80,8 @@ static bool validate_type(const struct plan *p, const struct step *s, const stru
  * @p: the plan
  * @say: print what is known of each
  *
- * Changes nothing, but that modules of engines are loaded.
- * Return: exit status; what is wrong has been said.
+ * Changes nothing, except that modules of engines are loaded.
+ * Return: exit status; errors have been printed.
  */
 int plan_validate(const struct plan *p, bool say)
 {
@@ -104,7 +104,7 @@ int plan_validate(const struct plan *p, bool say)
 	return good ? 0 : EXIT_FAILED;
 }
 
-/* -- what happened, for people and for programs ----------------------------------------------- */
+/* -- reports for people and for programs ----------------------------------------------- */
 
 static struct json_object *events;	/* with -j */
 
@@ -143,7 +143,7 @@ static void add_event(const char *what, int step, const char *name, const char *
 	json_object_array_add(events, event);
 }
 
-/* The last word. Return: exit status. */
+/* Prints the result of the plan. Return: exit status. */
 static int finish(const char *plan, const char *result, const char *why, const char *next)
 {
 	struct json_object *object;
@@ -186,7 +186,7 @@ static void dry_change(const struct step *s, int step, int steps, const struct h
 	json_object_put(b.state);
 }
 
-/* What would be done, and how it would be taken back if all were as it is now. */
+/* Prints what would be done, and how it would be taken back in the present state. */
 int plan_dry_run(const struct plan *p)
 {
 	int i, j;
@@ -208,14 +208,14 @@ int plan_dry_run(const struct plan *p)
 /* -- one change -------------------------------------------------------------------------------------- */
 
 /**
- * enum result - of a step
+ * enum result - result of a step
  * @GOOD: it is made
- * @FAILED: it is not, or a check says no
- * @STOPPED: somebody interrupted, or a host does not answer: nobody knows
+ * @FAILED: it is not made, or a check failed
+ * @STOPPED: the operator interrupted it, or a host does not answer: the result is not known
  */
 enum result { GOOD, FAILED, STOPPED };
 
-static char *failed_why;	/* of FAILED and STOPPED */
+static char *failed_why;	/* reason of FAILED and STOPPED */
 
 static enum result failed(enum result result, char *why)
 {
@@ -223,7 +223,7 @@ static enum result failed(enum result result, char *why)
 	return result;
 }
 
-/* A gradual change that nobody goes on with, or whose orphan is taking it back just now. */
+/* Takes back a gradual change that was left unfinished; its kernel side may be doing so, too. */
 static struct json_object *take_back(const struct host *h, const struct command *run)
 {
 	struct json_object *now = undo_state(h, run);
@@ -247,7 +247,7 @@ static struct json_object *take_back(const struct host *h, const struct command 
 	return now;
 }
 
-/* It was begun and nobody has seen its end: was it made? */
+/* A change was begun, and its end is not known: was it made? */
 static enum result settle(struct state *st, int step, const struct step *s, const struct host *h,
 			  bool *made)
 {
@@ -287,7 +287,7 @@ static enum result run_change(const struct plan *p, struct state *st, int step, 
 	if (!outcome_known(&o))
 		return failed(STOPPED, text_printf("%s: it is not known what became of step %d, '%s': %s",
 						   h->name, step + 1, s->name, why));
-	/* It has failed as a whole; there is nothing of it to take back. */
+	/* It failed as a whole, so there is nothing to take back. */
 	state_mark(st, step, h->name, "failed");
 	return failed(FAILED, text_printf("%s: step %d, '%s', failed: %s", h->name, step + 1,
 					  s->name, why));
@@ -340,7 +340,7 @@ static struct latency **open_latencies(const struct plan *p, const struct step *
 	return all;
 }
 
-/* For as long as the pause afterwards will be. */
+/* Measures the usual latencies, for as long as the pause afterwards. */
 static enum result begin_latencies(struct latency **all, const struct plan *p, const struct step *s)
 {
 	char *why;
@@ -401,7 +401,7 @@ static enum result check_changes(const struct plan *p, int step, struct latency 
 static enum result make_step(const struct plan *p, struct state *st, int step)
 {
 	const struct step *s = &p->steps[step];
-	/* What is usual can only be seen before. */
+	/* The usual latencies can only be measured before the step. */
 	bool fresh = state_done(st, step, p->hosts[s->hosts[0]].name) == NOT_DONE;
 	struct latency **latencies = s->abort_if && fresh ? open_latencies(p, s) : NULL;
 	enum result result = latencies ? begin_latencies(latencies, p, s) : GOOD;
@@ -423,7 +423,7 @@ static enum result make_step(const struct plan *p, struct state *st, int step)
 
 /* -- back ------------------------------------------------------------------------------------------------------ */
 
-/* Return: NULL, or why it could not be done. */
+/* Takes a change back. Return: NULL, or why it failed. */
 static char *undo_change(struct state *st, struct json_object *line)
 {
 	int step = json_object_get_int(json_at(line, "step"));
@@ -440,7 +440,7 @@ static char *undo_change(struct state *st, struct json_object *line)
 		return NULL;
 	if (done == BEGUN && settle(st, step, &s, h, &made) != GOOD)
 		return failed_why;
-	/* Of what cannot be seen it is assumed that it was made. */
+	/* If the state cannot be compared, the change counts as made. */
 	if (done == BEGUN && !made && !json_at(line, "before"))
 		made = true;
 	if (made && undo.nr) {
@@ -459,7 +459,7 @@ static char *undo_change(struct state *st, struct json_object *line)
 	return NULL;
 }
 
-/* All that was made, the last first. Return: NULL, or why it stopped. */
+/* Takes all changes back, the last first. Return: NULL, or why it stopped. */
 static char *undo_all(struct state *st)
 {
 	struct json_object *changes = state_changes(st), *version;
@@ -486,8 +486,8 @@ static char *undo_all(struct state *st)
 }
 
 /**
- * plan_roll_back() - take everything back
- * @s: how far it has come
+ * plan_roll_back() - take all changes back
+ * @s: progress of the plan
  * @plan: the file
  *
  * Return: exit status.
@@ -504,7 +504,7 @@ int plan_roll_back(struct state *s, const char *plan)
 	return finish(plan, "rolled back", NULL, NULL);
 }
 
-/* After a step that failed. */
+/* Rolls back after a step that failed. */
 static int go_back(struct state *s, const char *plan)
 {
 	char *why = failed_why, *more;
@@ -522,8 +522,8 @@ static int go_back(struct state *s, const char *plan)
 /**
  * plan_apply() - make the changes that are not made yet
  * @p: the plan
- * @s: how far it has come
- * @keep: if a step fails, leave everything as it is then
+ * @s: progress of the plan
+ * @keep: if a step fails, leave everything as it is
  *
  * Return: exit status.
  */

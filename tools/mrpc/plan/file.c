@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mrpc plan: from YAML to a plan. Whatever is wrong is said with its place in the
- * file, and what would be right.
+ * mrpc plan: from YAML to a plan. Each error is printed with its place in the file, and with what
+ * would be right.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,11 +20,11 @@
 #include "show/print.h"
 #include "show/values.h"
 
-#define WITHIN		10000000000	/* ns, if nothing is said */
+#define WITHIN		10000000000	/* ns, the default */
 
 /**
  * struct reading - a file being read
- * @plan: what is found
+ * @plan: the result
  * @doc: the YAML
  */
 struct reading {
@@ -88,7 +88,7 @@ static bool is_null(const yaml_node_t *node)
 		!strcmp((char *)node->data.scalar.value, "null"));
 }
 
-/* The key and the value of a pair; no two keys are equal. */
+/* Gets the key and the value of a pair. Does not return if a key is given twice. */
 static const char *pair_at(struct reading *r, const yaml_node_t *node, int i, yaml_node_t **key,
 			   yaml_node_t **value)
 {
@@ -218,7 +218,7 @@ static void read_hosts(struct reading *r, const yaml_node_t *node)
 		plan_bad(p, mark_of(node), "there are no hosts; '{ here: }' is the one that this runs on");
 }
 
-/* Without any there is one: this one. */
+/* If the plan names no hosts, there is one: the host that it runs on. */
 static void default_hosts(struct plan *p)
 {
 	if (p->hosts)
@@ -412,7 +412,7 @@ static void read_field(struct reading *r, struct step *s, const char *name,
 	}
 }
 
-/* What depends on several parts of a step. */
+/* Checks and defaults that depend on several parts of a step. */
 static void complete_step(struct reading *r, struct step *s, enum inverse inverse)
 {
 	int i;
@@ -543,10 +543,10 @@ static void hash_text(struct plan *p, const char *text, size_t len)
 }
 
 /**
- * plan_lock() - let nobody else work on a plan, until we end
+ * plan_lock() - keep other commands from a plan, until this process ends
  * @file: its name
  *
- * Return: 0, or a negative errno: it cannot be opened.
+ * Return: 0, or a negative errno: the file cannot be opened.
  */
 int plan_lock(const char *file)
 {
@@ -563,7 +563,7 @@ int plan_lock(const char *file)
  * plan_read() - read a plan and lock its file
  * @file: its name
  *
- * Does not return if something is wrong with it, or another command works on it.
+ * Does not return if the plan is wrong, or another command works on it.
  */
 struct plan *plan_read(const char *file)
 {

@@ -20,7 +20,7 @@
 #include "plan/run.h"
 #include "plan/words.h"
 
-#define SHOW_TIME	30000000000	/* ns that a host has to answer a question */
+#define SHOW_TIME	30000000000	/* limit for a host's answer, ns */
 #define OUTPUT_MAX	(64 << 20)
 
 volatile sig_atomic_t plan_interrupted;
@@ -31,7 +31,7 @@ static void interrupt(int sig)
 	plan_interrupted = 1;
 }
 
-/* From now on these signals stop the plan between two commands. */
+/* Makes these signals stop the plan between two commands from now on. */
 void plan_catch(void)
 {
 	struct sigaction sa = { .sa_handler = interrupt };
@@ -61,7 +61,7 @@ bool plan_wait(uint64_t ns)
 
 /* -- the words of a command ------------------------------------------------------------ */
 
-/* As one word for a POSIX shell. */
+/* Quotes a word for a POSIX shell. */
 static char *shell_word(const char *word)
 {
 	static const char plain[] =
@@ -81,7 +81,7 @@ static char *shell_word(const char *word)
 	return text;
 }
 
-/* Here it is this program, elsewhere what is called mrpc. */
+/* On this host it runs this program, on others the program called mrpc. */
 static struct command host_words(const struct host *h, const struct command *c, bool show)
 {
 	struct command all = { };
@@ -104,12 +104,12 @@ static struct command host_words(const struct host *h, const struct command *c, 
 /* -- running ------------------------------------------------------------------------------ */
 
 /**
- * struct child - a command that runs
+ * struct child - a running command
  * @pid: process
- * @fd: what it prints, and what it complains
+ * @fd: its output, and its error output
  * @text: what came of these
  * @len: bytes of that
- * @echo: lines of what it prints are shown, behind this; NULL: they are not
+ * @echo: prefix with which lines of its output are shown; NULL: they are not shown
  * @echoed: bytes shown
  */
 struct child {
@@ -126,7 +126,7 @@ static void __attribute__((noreturn)) exec_child(const struct command *c, const 
 {
 	int null = open("/dev/null", O_RDONLY);
 
-	/* A gradual change is taken back when we are killed in the middle of it. */
+	/* The child takes a gradual change back when the plan is killed in the middle of it. */
 	prctl(PR_SET_PDEATHSIG, SIGINT);
 	signal(SIGINT, SIG_DFL);
 	signal(SIGTERM, SIG_DFL);
@@ -194,7 +194,7 @@ static void take_output(struct child *c, int i)
 		echo_lines(c);
 }
 
-/* Until it has ended, or the time is over. Return: false: it is over. */
+/* Reads until the command ends or the time is over. Return: false: the time is over. */
 static bool follow(struct child *c, uint64_t until)
 {
 	bool told = false;
@@ -206,7 +206,7 @@ static bool follow(struct child *c, uint64_t until)
 
 		if (until && now >= until)
 			return false;
-		/* A change that is under way takes itself back, if it is a gradual one. */
+		/* A gradual change that is under way takes itself back. */
 		if (plan_interrupted && !told)
 			kill(c->pid, SIGINT);
 		told |= plan_interrupted;
@@ -222,8 +222,8 @@ static bool follow(struct child *c, uint64_t until)
  * host_run() - run a command on a host
  * @h: the host
  * @c: words behind "mrpc"
- * @show: it is a question: in JSON, and the host has to answer soon; else what it
- *	prints is shown as it comes
+ * @show: it is a question: it prints JSON, and the host has to answer soon. Otherwise its output
+ *	is shown as it comes
  */
 struct outcome host_run(const struct host *h, const struct command *c, bool show)
 {
@@ -259,8 +259,8 @@ void outcome_free(struct outcome *o)
 }
 
 /*
- * Did it come to the mrpc command, and that to an end? If not, nobody knows whether
- * it has changed something.
+ * Did the mrpc command run on the host, and end? If not, it is not known whether it has changed
+ * something.
  */
 bool outcome_known(const struct outcome *o)
 {
@@ -268,7 +268,7 @@ bool outcome_known(const struct outcome *o)
 
 	if (!o->status)
 		return true;
-	/* Other programs may have said something before. */
+	/* Other programs may have printed something before. */
 	while (said && strncmp(said, "mrpc: ", 6)) {
 		said = strchr(said, '\n');
 		said += !!said;
@@ -276,7 +276,7 @@ bool outcome_known(const struct outcome *o)
 	return said && (o->status == EXIT_FAILED || o->status == EXIT_USAGE);
 }
 
-/* The last line of what it complained, without "mrpc: "; to be freed. */
+/* The last line of its error output, without "mrpc: "; to be freed. */
 char *outcome_why(const struct outcome *o)
 {
 	size_t len = strlen(o->err);
@@ -297,7 +297,7 @@ char *outcome_why(const struct outcome *o)
 }
 
 /**
- * host_ask() - what a command that shows something says
+ * host_ask() - run a command that shows something
  * @h: the host
  * @c: words behind "mrpc -j"
  * @why: out, on failure, to be freed

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mrpc plan: how far it has come, in a file beside the plan: a line of JSON for the
- * plan and its hosts, then one for each thing that was begun or done. What takes a
- * change back is written before the change is made. The file is replaced
- * as a whole each time, so that who is killed leaves the old or the new one.
+ * mrpc plan: the progress of a plan, in a file beside the plan. The file has a line of JSON for
+ * the plan and its hosts, then one for each thing that was begun or done. The command that takes a
+ * change back is written before the change is made. The file is replaced as a whole each time. So
+ * a process that is killed leaves the old or the new file.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,9 +22,9 @@
 #define STATE_MAX	(64 << 20)
 
 /**
- * struct state - how far it has come
+ * struct state - progress of a plan
  * @file: its name
- * @lines: objects: "plan" the first, "change", "done" ... the others
+ * @lines: objects: first "plan", then "change", "done" ...
  */
 struct state {
 	char *file;
@@ -71,7 +71,7 @@ static struct json_object *host_json(const struct host *h)
 	return object;
 }
 
-/* A plan begins; what there was of it before is forgotten. */
+/* Starts the state of a plan. An older state of it is dropped. */
 struct state *state_new(const struct plan *p)
 {
 	struct json_object *line = json_object_new_object(), *hosts = json_object_new_object();
@@ -102,7 +102,7 @@ static struct json_object *new_line(const char *what, int step, const char *host
 	return line;
 }
 
-/* A change is about to be made. */
+/* Records that a change is about to be made. */
 void state_begin(struct state *s, int step, const struct step *what, const struct host *h,
 		 const struct before *before)
 {
@@ -117,15 +117,15 @@ void state_begin(struct state *s, int step, const struct step *what, const struc
 }
 
 /*
- * A change is "done", "undone", or has "failed" as a whole; a step is "checked", and then
- * there is no @host.
+ * Records that a change is "done", "undone", or has "failed" as a whole, or that a step is
+ * "checked". For a step @host is NULL.
  */
 void state_mark(struct state *s, int step, const char *host, const char *what)
 {
 	add_line(s, new_line(what, step, host));
 }
 
-/* It is "applied" or "rolled back". */
+/* Records that the plan is "applied" or "rolled back". */
 void state_finish(struct state *s, const char *how)
 {
 	struct json_object *line = json_object_new_object();
@@ -158,10 +158,10 @@ static void check_line(const struct state *s, struct json_object *line, bool fir
 }
 
 /**
- * state_read() - how far a plan has come
+ * state_read() - read the progress of a plan
  * @plan: its file
  *
- * Return: NULL: it has never been begun.
+ * Return: NULL: the plan has never been begun.
  */
 struct state *state_read(const char *plan)
 {
@@ -192,13 +192,13 @@ struct state *state_read(const char *plan)
 	return s;
 }
 
-/* Of the plan that it is about. */
+/* The hash of the plan that the state belongs to. */
 const char *state_hash(const struct state *s)
 {
 	return string_at(json_object_array_get_idx(s->lines, 0), "plan");
 }
 
-/* How it has ended; NULL: it has not. */
+/* How the plan ended; NULL: it has not ended. */
 const char *state_end(const struct state *s)
 {
 	size_t nr = json_object_array_length(s->lines);
@@ -214,7 +214,7 @@ static bool is_line(struct json_object *line, const char *what, int step, const 
 	return !host || !strcmp(string_at(line, "host") ?: "", host);
 }
 
-/* The last line that says so, or NULL. */
+/* The last line with these values, or NULL. */
 static struct json_object *find_line(const struct state *s, const char *what, int step,
 				     const char *host)
 {
@@ -229,7 +229,7 @@ static struct json_object *find_line(const struct state *s, const char *what, in
 	return NULL;
 }
 
-/* What was written last of a change. */
+/* The last record of a change. */
 enum done state_done(const struct state *s, int step, const char *host)
 {
 	static const struct {
@@ -253,7 +253,7 @@ bool state_checked(const struct state *s, int step)
 	return find_line(s, "checked", step, NULL);
 }
 
-/* Has somebody begun to roll back? */
+/* Has a roll-back begun? */
 bool state_undoing(const struct state *s)
 {
 	size_t i;
@@ -264,7 +264,7 @@ bool state_undoing(const struct state *s)
 	return false;
 }
 
-/* What was written when a change was begun. */
+/* The record of the beginning of a change. */
 struct json_object *state_change(const struct state *s, int step, const char *host)
 {
 	return find_line(s, "begun", step, host);
@@ -285,7 +285,7 @@ struct json_object *state_changes(const struct state *s)
 	return array;
 }
 
-/* A host as it was when the plan began; it stays. */
+/* A host as it was when the plan began. It is never freed. */
 struct host *state_host(const struct state *s, const char *name)
 {
 	struct json_object *hosts = json_at(json_object_array_get_idx(s->lines, 0), "hosts"), *host;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Object files with policies: what is in them, and giving them to the kernel. */
+/* Object files with policies: their content, and loading them into the kernel. */
 #ifndef MRPC_TOOL_POLICY_OBJECT_H
 #define MRPC_TOOL_POLICY_OBJECT_H
 
@@ -14,14 +14,14 @@
 struct policy_type;
 
 /**
- * struct policy - one of an object file
- * @map: its struct
- * @type: what that is
+ * struct policy - one policy of an object file
+ * @map: map of its struct
+ * @type: type of that struct
  * @ops: the struct; members that are functions point to struct bpf_program
- * @decl: what it declares, in @ops
- * @name: of it
- * @version: likewise, from 1
- * @link: when it is attached
+ * @decl: its declaration, in @ops
+ * @name: from the declaration
+ * @version: from the declaration, from 1
+ * @link: while it is attached
  */
 struct policy {
 	struct bpf_map *map;
@@ -36,9 +36,9 @@ struct policy {
 /**
  * struct policy_file - an object file
  * @path: as the operator has named it
- * @object: what libbpf makes of it
- * @policies: those that are wanted
- * @nr: how many
+ * @object: libbpf's object
+ * @policies: the policies that are wanted
+ * @nr: number of @policies
  */
 struct policy_file {
 	const char *path;

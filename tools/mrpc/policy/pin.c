@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Pins: what keeps a policy attached when the command has ended. In
- * /sys/fs/bpf/mrpc/NAME/ are its link, and in maps/ its maps; it is NAME@VERSION for
- * versions other than 1.
+ * Pins: they keep a policy attached when the command has ended. /sys/fs/bpf/mrpc/NAME/ has its
+ * link, and maps/ in it has its maps. The directory is NAME@VERSION for versions other than 1.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -30,7 +29,7 @@ char *pin_path(const char *name, uint32_t version, const char *what)
 			   what ?: "");
 }
 
-/* Return: false: it is no link of a struct_ops, or we may not know. */
+/* Return: false: it is not a link of a struct_ops, or this process may not know. */
 bool link_info(int fd, struct ops_link_info *info)
 {
 	uint32_t len = sizeof(*info);
@@ -57,7 +56,7 @@ enum pin pin_state(const char *name, uint32_t version)
 	return state;
 }
 
-/* Is what is mounted here seen by all, or gone with this process? */
+/* Are mounts of this process visible to all? Otherwise they vanish with it. */
 static bool is_host_mounts(void)
 {
 	struct stat mine, first;
@@ -67,8 +66,8 @@ static bool is_host_mounts(void)
 }
 
 /*
- * A BPF file system may let everybody make directories. In one that is not ours, links would
- * lead us anywhere.
+ * Checks the owner of the directory. In a BPF file system every user may be allowed to make
+ * directories. In a directory of another user, links could lead anywhere.
  */
 static char *check_owner(void)
 {
@@ -96,7 +95,7 @@ static void mount_fs(void)
 		     strerror(errno));
 }
 
-/* Sees to it that there is a place for pins; does not return if there is none. */
+/* Makes sure that there is a place for pins. Does not return if there is none. */
 void pin_need_fs(void)
 {
 	char *why;
@@ -109,7 +108,7 @@ void pin_need_fs(void)
 
 /* -- removing ------------------------------------------------------------------------- */
 
-/* A directory with all that is in it, as far as that can be. */
+/* Removes a directory with all its content, as far as possible. */
 void pin_remove_tree(const char *path)
 {
 	DIR *dir = opendir(path);
@@ -162,14 +161,14 @@ static char *pin_fd(int fd, const char *path)
  * @p: the policy
  * @where: the name of the new directory for them
  *
- * Return: NULL, or why not, to be freed: then some of the pins may be there.
+ * Return: NULL, or why not, to be freed; then some of the pins may exist.
  */
 char *pin_maps(const struct policy_file *f, const struct policy *p, const char *where)
 {
 	char *dir = pin_path(p->name, p->version, where), *why, *path;
 	struct bpf_map *map;
 
-	pin_remove_tree(dir);	/* of somebody who was interrupted */
+	pin_remove_tree(dir);	/* left by an interrupted command */
 	why = make_dir(dir);
 	bpf_object__for_each_map(map, f->object) {
 		if (why || !map_is_state(map))
@@ -183,7 +182,7 @@ char *pin_maps(const struct policy_file *f, const struct policy *p, const char *
 }
 
 /**
- * pin_source() - beside the pins of a policy a link to the object file that it is of
+ * pin_source() - make a link to the object file beside a policy's pins
  * @f: the file
  * @p: the policy
  *
@@ -202,7 +201,7 @@ char *pin_source(const struct policy_file *f, const struct policy *p)
 	return why;
 }
 
-/* The object file that a policy is of, to be freed; or NULL: another program has loaded it. */
+/* The object file of a policy, to be freed; NULL: another program has loaded it. */
 char *pin_source_of(const char *name, uint32_t version)
 {
 	char *link = pin_path(name, version, "source"), path[PATH_MAX];
@@ -217,8 +216,8 @@ char *pin_source_of(const char *name, uint32_t version)
  * @f: its file
  * @p: the policy
  *
- * What was pinned there is gone, if that was stale. Return: NULL, or why not, to be freed:
- * nothing is pinned then.
+ * Removes stale pins in its place. Return: NULL, or why not, to be freed; then nothing is
+ * pinned.
  */
 char *pin_policy(const struct policy_file *f, const struct policy *p)
 {
@@ -245,7 +244,7 @@ char *pin_policy(const struct policy_file *f, const struct policy *p)
 	return why;
 }
 
-/* The directory @where that pin_maps() has made is now the one of the maps. */
+/* Makes the directory @where, which pin_maps() has made, the one of the maps. */
 void pin_swap_maps(const struct policy *p, const char *where)
 {
 	char *maps = pin_path(p->name, p->version, "maps");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Policies in eBPF: which there are, and detaching them. */
+/* Policies in eBPF: showing and detaching them. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@
 #include "show/json.h"
 #include "show/print.h"
 
-/* -- those that the kernel has --------------------------------------------------------- */
+/* -- policies of the kernel --------------------------------------------------------- */
 
 static bool is_name(const char *name)
 {
@@ -41,7 +41,7 @@ static bool is_name(const char *name)
 	       strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == len;
 }
 
-/* -- what BPF knows of one ----------------------------------------------------------------- */
+/* -- a policy's BPF objects ----------------------------------------------------------------- */
 
 /* A policy as it is shown. */
 enum {
@@ -122,7 +122,7 @@ static void add_map(struct json_object *array, uint32_t id)
 	close(fd);
 }
 
-/* The maps of a program, after those that are there already. */
+/* Adds the maps of a program, without those that are already in @array. */
 static void add_maps(struct json_object *array, const uint32_t *ids, uint32_t nr)
 {
 	size_t k;
@@ -161,8 +161,8 @@ static void add_program(struct json_object *programs, struct json_object *maps, 
 }
 
 /*
- * The kernel's copy of the struct of a policy: the value of its map, which has a head of
- * one cache line; functions are ids of programs. Return: false: it cannot be had.
+ * Reads the kernel's copy of the struct of a policy. It is the value of the policy's map, behind a
+ * head of one cache line. Functions are ids of programs. Return: false: it cannot be read.
  */
 static bool read_ops(int fd, const struct policy_type *type, uint64_t hooks[MAX_HOOKS])
 {
@@ -187,7 +187,7 @@ static bool read_ops(int fd, const struct policy_type *type, uint64_t hooks[MAX_
 	return ok;
 }
 
-/* What needs rights in the initial user namespace is left out for those who have not. */
+/* Without rights in the initial user namespace, the values that need them are left out. */
 static void add_bpf(struct json_object *object, const struct policy_type *type, uint32_t link)
 {
 	struct json_object *programs, *maps;
@@ -216,7 +216,7 @@ static void add_bpf(struct json_object *object, const struct policy_type *type, 
 
 /* -- show ----------------------------------------------------------------------------------- */
 
-/* What one engine has counted, or NULL: it has just gone. */
+/* Gets the counters of one engine; NULL: it was just deleted. */
 static struct json_object *get_engine(const char *name)
 {
 	struct json_object *engine;
@@ -239,7 +239,7 @@ static void add_to(struct json_object *sum, struct json_object *counters)
 			add_number(sum, key, number_at(sum, key) + json_object_get_uint64(value));
 }
 
-/* What the egress domains that go by it have counted, all together. */
+/* Sum of the counters of the egress domains that use the policy. */
 static struct json_object *sum_domains(const char *name)
 {
 	struct json_object *domains = ask_all(MRPC_CMD_EGRESS_GET, &set_egress, NULL);
@@ -255,7 +255,7 @@ static struct json_object *sum_domains(const char *name)
 	return sum;
 }
 
-/* What the engines that use it have counted, all together. */
+/* Sum of the counters of the engines that use the policy. */
 static struct json_object *sum_counters(struct json_object *users)
 {
 	struct json_object *sum = json_object_new_object(), *engine, *counters;
@@ -307,7 +307,7 @@ static const struct policy_type *type_named(const char *name)
 	return NULL;	/* of a newer kernel */
 }
 
-/* A policy as it is shown, of its engine type. */
+/* Makes the shown form of a policy from its engine type. */
 static struct json_object *json_shown(struct json_object *type)
 {
 	struct json_object *object = json_object_new_object(), *known = json_at(type, "policy");
@@ -333,7 +333,7 @@ static struct json_object *json_shown(struct json_object *type)
 	return object;
 }
 
-/* Those of that name and version; NULL and 0: of any. */
+/* Policies of that name and version; NULL and 0: of any. */
 static struct json_object *shown_array(const char *name, uint32_t version)
 {
 	struct json_object *types = ask_all(MRPC_CMD_ENGINE_TYPE_GET, &set_type, NULL);
@@ -398,7 +398,7 @@ static void print_shown(struct json_object *array)
 	}
 }
 
-/* Does not return if there is none, or several and @one is meant. */
+/* Does not return if there is none, or if there are several and @one is set. */
 static struct json_object *need_shown(const char *word, bool one)
 {
 	struct json_object *array;
@@ -441,7 +441,7 @@ static int run_show(struct args *args)
 
 /* -- unload --------------------------------------------------------------------------------- */
 
-/* What an engine does without programs: of its parameters. */
+/* What an engine does without programs: a text from its parameters. */
 static const char *word_of(const char *name, const char *param, const char *usual)
 {
 	struct json_object *engine = get_engine(name);
@@ -459,7 +459,7 @@ static bool is_of(struct json_object *shown, const char *type)
 	return !strcmp(string_at(shown, "type") ?: "", type);
 }
 
-/* As it is said of who uses a policy that is not unloaded for it. */
+/* Text for an engine or domain that uses the policy and would lose it. */
 static char *fate_of(struct json_object *shown, const char *name)
 {
 	if (is_of(shown, "sched"))
@@ -549,7 +549,7 @@ static void say_unloaded(const char *name, uint32_t version, struct json_object 
 	}
 }
 
-/* The kernel has none: it was thrown out, and pins may be left. */
+/* The kernel has no such policy: it was evicted, and pins may be left. */
 static int unload_pins(const char *word)
 {
 	uint32_t version;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Rules of engines: what the actions of each type are called, and their forms. */
+/* Rules of engines: names of the actions of each type, and their forms. */
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -65,7 +65,7 @@ static void *parse(const char *type, const char *name, const char *text, size_t 
 	return binary;
 }
 
-/* The first word behind blanks, ends of lines and comments. */
+/* First word after blanks, ends of lines and comments. */
 static struct rule_token first_word(const char *text)
 {
 	struct rule_reader in = { text, text };
@@ -76,8 +76,8 @@ static struct rule_token first_word(const char *text)
 }
 
 /*
- * Rules begin with an action. Anything else is a file, unless there is none of this name
- * and no file is likely to be called so: then its mistake is shown as that of a text.
+ * Rules begin with an action. Anything else is a file, unless there is no file of this name and a
+ * file is unlikely to have it. Then the word is treated as text, and its mistake is shown so.
  */
 static bool is_text(const char *type, const char *word)
 {
@@ -92,12 +92,12 @@ static bool is_text(const char *type, const char *word)
 }
 
 /**
- * rules_from_word() - the binary form of rules on the command line
+ * rules_from_word() - make the binary form of rules from the command line
  * @type: of the engine
  * @word: their text, or a file ("-": standard input) with their text or binary form
  * @len: out: its bytes
  *
- * Return: memory to be freed; does not return if there is something wrong.
+ * Return: memory to be freed. Does not return on an error.
  */
 void *rules_from_word(const char *type, const char *word, size_t *len)
 {
@@ -117,13 +117,13 @@ void *rules_from_word(const char *type, const char *word, size_t *len)
 	return binary;
 }
 
-/* The same for a text that 'config save' wrote. */
+/* As rules_from_word(), for a text that 'config save' wrote. */
 void *rules_from_text(const char *type, const char *text, size_t *len)
 {
 	return parse(type, "rules", text, len);
 }
 
-/* The text of a binary form, to be freed; or NULL: nobody knows what its actions are. */
+/* The text of a binary form, to be freed; NULL: the type's actions are not known here. */
 char *rules_to_text(const char *type, const void *binary, size_t len)
 {
 	const struct rule_verb *verbs = verbs_of(type);

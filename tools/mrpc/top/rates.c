@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mrpc top: what happened between two moments: a line for each connection, service or method. */
+/* mrpc top: differences between two samples: a line for each connection, service or method. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ static void put_number(struct json_object *row, const char *key, uint64_t value)
 	json_object_object_add(row, key, json_object_new_uint64(value));
 }
 
-/* What of @to came after @from, which may be NULL. */
+/* Adds what @to has more than @from, which may be NULL. */
 static void hist_since(struct mrpc_hist *since, const struct mrpc_hist *from,
 		       const struct mrpc_hist *to)
 {
@@ -37,7 +37,7 @@ static void hist_since(struct mrpc_hist *since, const struct mrpc_hist *from,
 		since->max = to->max;
 }
 
-/* Nothing, if there were no calls. */
+/* Adds nothing if there were no calls. */
 static void put_quantiles(struct json_object *row, const struct mrpc_hist *hist)
 {
 	if (!mrpc_hist_total(hist))
@@ -46,7 +46,7 @@ static void put_quantiles(struct json_object *row, const struct mrpc_hist *hist)
 	put_number(row, "p99_ns", mrpc_hist_quantile(hist, 990000));
 }
 
-/* An entry with its rates. What was not there before began in between. */
+/* An entry with its rates. An entry without @before began in between. */
 static struct json_object *rated(const struct entry *before, const struct entry *e,
 				 double seconds)
 {
@@ -104,7 +104,7 @@ static struct json_object *find_service(struct json_object *services, struct jso
 	return service;
 }
 
-/* What a connection has is added to what its service has. */
+/* Adds the values of a connection to those of its service. */
 static void add_conn(struct json_object *service, struct json_object *conn)
 {
 	static const char *const rates[] = { "calls_s", "errors_s", "bytes_s" };
@@ -122,7 +122,7 @@ static void add_conn(struct json_object *service, struct json_object *conn)
 			   json_object_get_double(json_at(conn, rates[i])));
 }
 
-/* From the methods of a service at one side; NULL for any. */
+/* Adds times from the methods of a service at one side; NULL for any service. */
 static void put_times(struct json_object *row, const char *service, const char *role,
 		      const struct sample *from, const struct sample *to)
 {
@@ -161,12 +161,12 @@ static struct json_object *service_rows(const struct sample *from, const struct 
 }
 
 /**
- * rates_rows() - what there is, and what happened
- * @from: the moment before
- * @to: the moment after
- * @view: of what there is to be a row
+ * rates_rows() - make the rows of a view
+ * @from: the earlier sample
+ * @to: the later sample
+ * @view: kind of the rows
  *
- * Return: an array; of what nobody measures there are no times.
+ * Return: an array; rows that no engine measures have no times.
  */
 struct json_object *rates_rows(const struct sample *from, const struct sample *to, enum view view)
 {
@@ -180,9 +180,9 @@ struct json_object *rates_rows(const struct sample *from, const struct sample *t
 }
 
 /**
- * rates_sums() - the same of everything together
- * @from: the moment before
- * @to: the moment after
+ * rates_sums() - make the sums of all rows
+ * @from: the earlier sample
+ * @to: the later sample
  *
  * Return: an object, with "client" and "server", for calls that go out and come in.
  */

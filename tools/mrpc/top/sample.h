@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* mrpc top: what there is at a moment, as the kernel counts it. */
+/* mrpc top: samples of the kernel's counters. */
 #ifndef MRPC_TOOL_TOP_SAMPLE_H
 #define MRPC_TOOL_TOP_SAMPLE_H
 
@@ -16,12 +16,12 @@ uint64_t clock_ns(void);
 
 /**
  * struct entry - a connection, or a method at one side
- * @key: by which it is found again
- * @row: what it is, and what is so at this moment
- * @calls: so far, like the following
+ * @key: identifies it in another sample
+ * @row: its identity, and its present values
+ * @calls: so far, as are the following
  * @errors: calls that did not end with OK
  * @bytes: both ways
- * @hist: of the time of its calls; NULL: nobody measures it
+ * @hist: histogram of the time of its calls; NULL: no engine measures it
  */
 struct entry {
 	char *key;
@@ -32,19 +32,19 @@ struct entry {
 	struct mrpc_hist *hist;
 };
 
-/* In order of their keys once the list is complete. */
+/* Sorted by key once the list is complete. */
 struct entries {
 	struct entry *entry;
 	size_t nr;
 };
 
 /**
- * struct sample - a moment
+ * struct sample - the counters at one moment
  * @at: ns
  * @conns: connections
  * @methods: of the services that an engine measures
- * @sessions: how many there are
- * @engines: likewise
+ * @sessions: number of sessions
+ * @engines: number of engines
  * @bypassed: datapaths on which an engine is bypassed
  */
 struct sample {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * mrpc top: the terminal. What is on it stays when we go, so that an error that ends
- * us stands below it; its modes are what they were, however we end.
+ * mrpc top: the terminal. Its content stays at the end, so that an error message stands below it.
+ * Its modes are restored, however the program ends.
  *
- * A signal that ends us does so at any time, also when output is held (Ctrl-S). The
- * others are blocked but for screen_wait().
+ * A signal that ends the program does so at any time, also when output is held (Ctrl-S). The other
+ * signals are blocked except in screen_wait().
  */
 #include <errno.h>
 #include <poll.h>
@@ -34,7 +34,7 @@ static void got_signal(int sig)
 		stopped = 1;
 }
 
-/* Only what may be done in the midst of anything. */
+/* A signal handler: calls only functions that are safe at any time. */
 static void got_end(int sig)
 {
 	struct pollfd p = { STDOUT_FILENO, POLLOUT };
@@ -54,7 +54,7 @@ static void put(const char *text)
 	fflush(stdout);
 }
 
-/* Keys come one by one and are not shown; lines are cut, not wrapped; no cursor. */
+/* Keys come one by one, without echo. Lines are cut, not wrapped. There is no cursor. */
 static void enter(void)
 {
 	struct termios raw = before;
@@ -104,7 +104,7 @@ void screen_begin(void)
 	enter();
 }
 
-/* As others do when they are told to stop; returns when somebody continues us. */
+/* Stops as other programs do on this signal. Returns when the shell continues it. */
 static void stop(void)
 {
 	sigset_t inside;
@@ -118,7 +118,7 @@ static void stop(void)
 	enter();
 }
 
-/* The bytes of a line that @columns of the terminal have room for. */
+/* The bytes of a line that fit into @columns of the terminal. */
 static size_t fitting(const char *line, size_t len, int columns)
 {
 	size_t i;
@@ -130,8 +130,8 @@ static size_t fitting(const char *line, size_t len, int columns)
 }
 
 /**
- * screen_show() - put text onto the screen
- * @text: lines; what has no room is cut off
+ * screen_show() - print text onto the screen
+ * @text: lines; what does not fit is cut off
  */
 void screen_show(const char *text)
 {
@@ -143,7 +143,7 @@ void screen_show(const char *text)
 	rows = size.ws_row;
 	columns = size.ws_col;
 	fputs("\033[H", stdout);
-	/* The last row stays empty: it is where the cursor waits, and where errors go. */
+	/* The last row stays empty for the cursor and for error messages. */
 	while (*text && --rows > 0) {
 		size_t len = strcspn(text, "\n");
 

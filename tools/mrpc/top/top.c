@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mrpc top: what happens, as a live screen or, for scripts, some times. */
+/* mrpc top: activity, as a live screen or, for scripts, a number of times. */
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -20,14 +20,14 @@
 #include "top/screen.h"
 #include "top/top.h"
 
-#define FIRST	500000000	/* ns that the first picture is about, at most */
+#define FIRST	500000000	/* limit of the first picture's period, ns */
 
 /**
- * struct top - what is shown
- * @view: of what
- * @sort: by which of @orders
+ * struct top - settings of the output
+ * @view: kind of rows
+ * @sort: index in @orders
  * @every: ns between two pictures
- * @batch: how many, on standard output; 0: a screen, until somebody ends it
+ * @batch: number of pictures on standard output; 0: a screen, until the operator ends it
  */
 struct top {
 	enum view view;
@@ -123,7 +123,7 @@ static const char *const orders[] = {
 
 static const char *order;	/* for compare_rows() */
 
-/* The largest first; what is equal stays as it is, so that lines do not jump. */
+/* The largest first. Equal rows keep a fixed order, so that lines do not jump. */
 static int compare_rows(const void *a, const void *b)
 {
 	struct json_object *x = *(struct json_object *const *)a, *y = *(struct json_object *const *)b;
@@ -210,7 +210,7 @@ static void print_batch(const struct top *t, struct json_object *sums, struct js
 	json_object_put(object);
 }
 
-/* All that is printed goes into memory first, and then onto the screen at once. */
+/* Prints into memory first, and then onto the screen at once. */
 static void draw(const struct top *t, struct json_object *sums, struct json_object *rows)
 {
 	FILE *terminal = stdout, *memory;
@@ -261,7 +261,7 @@ static int run_batch(struct top *t)
 		if (i && !options.json)
 			putchar('\n');
 		show(t, from, to);
-		/* Nobody reads any more. */
+		/* The reader of the output has gone. */
 		if (fflush(stdout) || ferror(stdout))
 			return EXIT_FAILED;
 		sample_free(from);
@@ -271,7 +271,7 @@ static int run_batch(struct top *t)
 	return 0;
 }
 
-/* Return: whether what is shown is another now. */
+/* Return: true if the picture must be drawn again. */
 static bool got_key(struct top *t, int key)
 {
 	int i;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * A send heap without a kernel: the functions of libmrpc that generated builders
- * call, over an array.
+ * A send heap without a kernel: the functions of libmrpc that generated builders call, with an
+ * array as the heap.
  */
 #ifndef MRPCC_TEST_HEAP_H
 #define MRPCC_TEST_HEAP_H
@@ -12,13 +12,13 @@
 
 extern unsigned char heap[HEAP_SIZE];
 
-/* What the kernel would be told. */
+/* The offset that the kernel would get. */
 static inline uint64_t heap_offset(const void *p)
 {
 	return (const unsigned char *)p - heap;
 }
 
-/* Forgets all blocks and fills the heap with what nobody should rely on. */
+/* Drops all blocks and fills the heap with values that no code may rely on. */
 void heap_reset(void);
 
 #endif /* MRPCC_TEST_HEAP_H */
