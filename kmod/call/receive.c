@@ -377,7 +377,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_expects);
  * @conn: the connection
  * @frame: its decoded header; may be that in conn->receive.sink
  * @prefix: metadata, detail, struct and text sections with padding
- *	(mrpc_frame_head() bytes), aligned to 8, in memory nobody else can write
+ *	(mrpc_frame_head() bytes), aligned to 8, in memory that no other thread writes
  *
  * Afterwards the transport copies conn->receive.sink.left bytes to conn->receive.sink.addr
  * (advancing both; throwing them away if it is NULL) and calls

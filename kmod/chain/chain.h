@@ -57,7 +57,7 @@ static inline bool mrpc_engine_stands(const struct mrpc_engine *e, enum mrpc_dir
 	return READ_ONCE(e->dirs) & BIT(dir) || READ_ONCE(e->paused[dir]);
 }
 
-/* For who owns a claim of the connection, or changes it. */
+/* For the owner of a claim of the connection, and for the thread that changes it. */
 static inline struct mrpc_chain *mrpc_chain_of(const struct mrpc_datapath *dp)
 {
 	return rcu_dereference_protected(dp->chain, true);
@@ -99,13 +99,13 @@ static __always_inline struct mrpc_engine *mrpc_chain_next(const struct mrpc_dat
 	return e;
 }
 
-/* Somebody wants the stage time stamps of calls. Any context. */
+/* Has an engine asked for the stage time stamps of calls? Any context. */
 static inline bool mrpc_chain_stamps(const struct mrpc_datapath *dp)
 {
 	return READ_ONCE(dp->wants) & MRPC_ENGINE_TIMES;
 }
 
-/* Somebody wants to be told of the end of calls. Any context. */
+/* Has an engine asked to be told of the end of calls? Any context. */
 static inline bool mrpc_chain_ends(const struct mrpc_datapath *dp)
 {
 	return READ_ONCE(dp->wants) & MRPC_CHAIN_ENDS;

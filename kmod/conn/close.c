@@ -141,7 +141,7 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	mrpc_claim_quiesce(&conn->exec.tx);
 	mrpc_claim_quiesce(&conn->exec.rx);
 	hrtimer_cancel(&conn->exec.timer);
-	conn->exec.timer.function = mrpc_conn_look_again;	/* nobody else arms it any more */
+	conn->exec.timer.function = mrpc_conn_look_again;	/* no other thread arms it any more */
 	conn->down_since = ktime_get_ns();
 	mrpc_ready_remove(conn);
 	if (!conn->link.ops->sender || !conn->link.priv)
@@ -195,8 +195,8 @@ void mrpc_conn_close_work(struct work_struct *work)
 		mrpc_conn_unlink(conn);
 	lingers = conn->link.priv;
 	mutex_unlock(&conn->dp.change_lock);
-	/* Who submits from now on finds CLOSED and drops it himself. Who did so a moment
-	 * ago may have left it to a runtime.
+	/* A thread that submits from now on finds CLOSED, and drops the rpc itself. A thread that
+	 * did so a moment ago may have left the rpc to a runtime.
 	 */
 	if (first && (mrpc_claim_enable(&conn->exec.tx) || !llist_empty(&conn->dp.submitted)))
 		mrpc_datapath_tx(conn);

@@ -328,9 +328,9 @@ struct mrpc_engine_stats {
 /**
  * struct mrpc_engine - an instance of an engine type on one datapath
  *
- * Made, changed and ended by whoever changes the datapath (change.c), under
- * conn->dp.change_lock and with both claims held or before the datapath runs;
- * freed after a grace period.
+ * The thread that changes the datapath (change.c) makes, changes and ends it, under
+ * conn->dp.change_lock and with both claims held, or before the datapath runs. It is freed
+ * after a grace period.
  *
  * @ops: the type; the group keeps its module
  * @placement: the placement that put it here; a reference

@@ -80,9 +80,9 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @shutdown: make the peer see the end; send and recv fail from now on. With
  *	@abort unsent data is thrown away and zero-copy pages come back at once
  * @busy: after a @shutdown in order: has the peer still something to take, or to acknowledge?
- *	Asked again and again, for 800 ms at most, before @release. Nobody is in send or recv;
+ *	Asked again and again, for 800 ms at most, before @release. No thread is in send or recv;
  *	callbacks may come. Context: process; may sleep
- * @release: free the link; nobody is in send or recv, no callback follows
+ * @release: free the link; no thread is in send or recv, no callback follows
  * @backlog: bytes given to @send that the peer has not acknowledged
  * @slow: does a message take longer than @patience (ns) to arrive, or to get on, by the
  *	peer's fault? By anybody, also while the link ends or changes its version: it

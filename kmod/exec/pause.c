@@ -70,7 +70,7 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 	err = mrpc_claim_take(&conn->exec.tx, patient);
 	if (!err)
 		err = mrpc_claim_take(&conn->exec.rx, patient);
-	/* Who had them may have ended it, and left a message whose head is not ours. */
+	/* The last owners may have ended it, and left a message whose head is not ours. */
 	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		err = -ESHUTDOWN;
 	if (err)

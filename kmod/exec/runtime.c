@@ -55,7 +55,7 @@ static bool mrpc_runtime_list(struct mrpc_runtime *rt, struct mrpc_conn *conn, b
 	mrpc_order_rank(&rt->order, &exec->turn, READ_ONCE(exec->hint.priority),
 			READ_ONCE(exec->hint.left));
 	mrpc_order_put(&rt->order, &exec->turn, resumes);
-	/* How much is left to send says nothing of who has something to receive: only ranks. */
+	/* What is left to send says nothing of a datapath that has input: only ranks count. */
 	if (rt->running && rt->order.rule.within == MRPC_ORDER_STRICT &&
 	    mrpc_order_before(&exec->turn, &rt->running->exec.turn))
 		WRITE_ONCE(rt->urgent, true);

@@ -66,13 +66,14 @@ struct mrpc_runtime_args {
  * @users: datapaths that are placed on it; under mrpc_runtimes_lock
  * @named: configurations of engines that name it; under mrpc_runtimes_lock
  * @nice, @fifo, @dedicated, @cpus: as the operator said; under mrpc_runtimes_lock
- * @busy: likewise; read by the thread
- * @turn: likewise; read by the thread and by who places datapaths
+ * @busy: as the operator said; under mrpc_runtimes_lock, read by the thread
+ * @turn: as the operator said; under mrpc_runtimes_lock, read by the thread and when a datapath
+ *	is placed
  * @lock: @order; taken in process and softirq context, nothing is taken inside
  * @order: the datapaths that have something to do, by mrpc_conn.exec.turn
  * @running: whose turn it is, or NULL; under @lock. The thread has the reference
  * @again: it has something to do after this turn, too; under @lock
- * @urgent: somebody waits who goes before it; under @lock, read by owners of claims
+ * @urgent: a datapath waits that goes before it; under @lock, read by owners of claims
  * @sleeping: the thread waits, or is about to
  * @turns, @wakeups, @ran: counters; of the thread. @ran in ns
  */

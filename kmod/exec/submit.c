@@ -25,7 +25,7 @@ void mrpc_tx_unreserve(struct mrpc_conn *conn)
 void mrpc_tx_hint(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
 {
 	WRITE_ONCE(conn->exec.hint.left, mrpc_rpc_total(rpc) - rpc->done);
-	/* Who ranks messages says it of the latest that he has seen. */
+	/* An engine that ranks messages tells the rank of the latest that it has seen. */
 	if (rpc->wired || !(READ_ONCE(conn->dp.wants) & MRPC_ENGINE_RANKS))
 		WRITE_ONCE(conn->exec.hint.priority, mrpc_rpc_rank(rpc));
 }

@@ -154,7 +154,7 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 	err = mrpc_services_copy(&link->services, conn->services.list, conn->services.nr);
 	if (err)
 		return err;
-	/* It is given calls where nobody may sleep. */
+	/* It is given calls in places that may not sleep. */
 	return mrpc_calls_grow(link, link->calls.client.limit);
 }
 

@@ -515,7 +515,7 @@ struct mrpc_prio_vain {
  * @nr_asked: peers with peer->repeats
  * @vain: times that a peer was waited for in vain, see peer->vain
  * @tx_vain: messages being sent that their peers do not answer, whatever is repeated
- * @rx_vain: messages of which nothing comes, or whose refusal their peers do not answer
+ * @rx_vain: messages of which nothing comes, and refused ones that their peers do not give up
  * @remaining: bytes that are to come, of the messages that can be granted more
  * @tx: messages that can send
  * @tx_since: those of them that have begun, the longest waiting first

@@ -15,7 +15,7 @@
 #include "transports/prio/peers.h"
 #include "transports/prio/reaper.h"
 
-#define PRIO_MAX_PEERS	65536	/* of a host; who connects finds room when strangers do not */
+#define PRIO_MAX_PEERS	65536	/* of a host; clients find room when strangers do not */
 #define PRIO_MAX_OF_HOST	(PRIO_MAX_PEERS / 4)	/* strangers of one remote host */
 #define PRIO_HEADERS	(sizeof(struct udphdr) + MRPC_PRIO_DATA_HDR)
 
@@ -76,7 +76,7 @@ u8 prio_path_host(const struct prio_host *host, const struct prio_path *path)
 	return jhash2(words, path->family == AF_INET ? 1 : 2, host->ep.key[1]);
 }
 
-/* A peer goes: nobody finds it any more. The caller frees it after a grace period. */
+/* A peer goes: no look-up finds it any more. The caller frees it after a grace period. */
 void prio_peer_unlist(struct prio_peer *peer)
 {
 	struct prio_host *host = peer->port->host;
