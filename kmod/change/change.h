@@ -6,19 +6,14 @@
 
 struct mrpc_chain;
 struct mrpc_conn;
-struct mrpc_engine;
 struct netlink_ext_ack;
 struct work_struct;
 
-void mrpc_engine_free(struct mrpc_engine *e);
 int mrpc_datapath_change(struct mrpc_conn *conn, bool patient, u64 *pause, u32 *leaked,
 			 struct netlink_ext_ack *extack);
 
-/* change.c */
 void mrpc_datapath_change_work(struct work_struct *work);
 void mrpc_datapath_change_later(struct mrpc_conn *conn);
-
-/* change.c */
 int mrpc_datapath_join(struct mrpc_conn *conn, struct netlink_ext_ack *extack);
 void mrpc_datapath_leave(struct mrpc_conn *conn);
 void mrpc_datapath_place(struct mrpc_conn *conn, const struct mrpc_chain *chain);
