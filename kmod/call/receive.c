@@ -610,7 +610,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
 
 /**
  * mrpc_sink_abort() - the peer has given up the request that the sink has
- * @in: of the connection; its sink has an active message
+ * @conn: the connection; its sink has an active message
  *
  * No part of it has been delivered, or will be. Its call ends as after a CANCEL.
  *

@@ -314,17 +314,16 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 		WRITE_ONCE(conn->link.err, err);
 	else
 		err = cmpxchg(&conn->link.err, 0, err) ?: err;
-	if (err == -ESHUTDOWN) {
+	if (err == -ESHUTDOWN)
 		why = "the peer closed the connection";
-	} else if (err == -ECONNREFUSED) {
+	else if (err == -ECONNREFUSED)
 		why = "nobody serves this address";
-	} else if (err == -ETIMEDOUT) {
+	else if (err == -ETIMEDOUT)
 		why = "the peer does not answer";
-	} else if (err == -EPROTO) {
+	else if (err == -EPROTO)
 		why = "the peer broke the protocol";
-	} else if (err == -EBADMSG) {
+	else if (err == -EBADMSG)
 		why = "a checksum was wrong: what the peer sent is not what came";
-	}
 	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
 }
 

@@ -198,7 +198,7 @@ int mrpc_rules_check_names(const struct mrpc_rules *rules, const struct mrpc_gro
 	for (i = 0; i < rules->nr_rules && m->nr && !m->many && m->left >= 0 && !err; i++)
 		err = mrpc_misfit_rule(m, i, extack);
 	if (!err && m->left < 0)
-		NL_SET_ERR_MSG_FMT(extack, "there are too many rules, services and methods: the names in rules after %u are not checked",
+		NL_SET_ERR_MSG_FMT(extack, "too much to check: names in rules after %u are not checked",
 				   i - 1);
 	for (i = 0; i < m->nr; i++)
 		mrpc_schema_put(m->schemas[i]);

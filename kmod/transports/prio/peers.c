@@ -72,7 +72,7 @@ u8 prio_path_host(const struct prio_host *host, const struct prio_path *path)
 {
 	const u32 *words = (__force const u32 *)path->remote.s6_addr32;
 
-	static_assert(MRPC_PRIO_HOSTS == U8_MAX + 1);
+	static_assert(MRPC_PRIO_HOSTS - 1 == U8_MAX);
 	return jhash2(words, path->family == AF_INET ? 1 : 2, host->ep.key[1]);
 }
 
