@@ -176,6 +176,9 @@ u32 prio_in_begin(struct prio_link *link, struct mrpc_prio_event *ev,
 	in = kmem_cache_zalloc(prio_in_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!in)
 		return MRPC_PRIO_LATER;
+	/* The peer answers an OPEN before its acknowledgement comes: the OPEN has arrived. */
+	if (!link->token)
+		link->token = link->key.peer->core.local;
 	in->link = link;
 	link->ref++;
 	list_add_tail(&in->of_link, &link->ins);

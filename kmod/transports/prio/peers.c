@@ -84,7 +84,9 @@ void prio_peer_unlist(struct prio_peer *peer)
 	rhashtable_remove_fast(&host->peers, &peer->node, prio_peer_params);
 	list_del(&peer->of_port);
 	host->nr_peers--;
-	host->nr_of[prio_path_host(host, &peer->path)]--;
+	if (!peer->port->connects &&
+	    host->nr_of[prio_path_host(host, &peer->path)]-- == PRIO_MAX_OF_HOST / 2)
+		host->nr_crowded--;
 }
 
 /* -- peers: under host->lock --------------------------------------------------------------- */
@@ -97,7 +99,7 @@ struct prio_peer *prio_peer_find(struct prio_host *host, const struct prio_path 
 /* prio_crowded() - are there so many peers that those without connections must go soon? */
 bool prio_crowded(const struct prio_host *host)
 {
-	return READ_ONCE(host->nr_peers) >= PRIO_MAX_PEERS / 2;
+	return READ_ONCE(host->nr_peers) >= PRIO_MAX_PEERS / 2 || READ_ONCE(host->nr_crowded);
 }
 
 /**
@@ -113,14 +115,12 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 	struct prio_host *host = port->host;
 	struct prio_peer *peer;
 
-	u8 at = prio_path_host(host, path);
-
-	if (host->nr_peers >= (port->connects ? PRIO_MAX_PEERS : PRIO_MAX_PEERS / 4 * 3))
-		return NULL;
-	if (!port->connects && host->nr_of[at] >= PRIO_MAX_OF_HOST)
-		return NULL;
 	if (prio_crowded(host))
 		prio_ports_crowd();
+	if (host->nr_peers >= (port->connects ? PRIO_MAX_PEERS : PRIO_MAX_PEERS / 4 * 3))
+		return NULL;
+	if (!port->connects && host->nr_of[prio_path_host(host, path)] >= PRIO_MAX_OF_HOST)
+		return NULL;
 	peer = kmem_cache_zalloc(prio_peer_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!peer)
 		return NULL;
@@ -134,7 +134,8 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 	peer->since = jiffies;
 	list_add_tail(&peer->of_port, &port->idle);
 	host->nr_peers++;
-	host->nr_of[at]++;
+	if (!port->connects && ++host->nr_of[prio_path_host(host, path)] == PRIO_MAX_OF_HOST / 2)
+		host->nr_crowded++;
 	return peer;
 }
 
