@@ -82,7 +82,7 @@ static void mrpc_change_unfit(struct mrpc_conn *conn)
 			"a service has too many methods for the operator's rules", true);
 }
 
-/* Changes one datapath of a scope. Return: 0 or a negative errno. */
+/* Changes one datapath of a scope. Return: 0; -E2BIG: see mrpc_change_unfit(); or another errno. */
 static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *result, u64 *pauses,
 			   struct netlink_ext_ack *extack)
 {
@@ -93,10 +93,8 @@ static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *re
 		result->changed += ret;
 		return 0;
 	}
-	if (ret == -E2BIG && extack) {
-		mrpc_change_unfit(conn);
-		return 0;
-	}
+	if (ret == -E2BIG && extack)
+		return ret;
 	result->failed_dp = conn->dp_id;
 	if (!extack)
 		mrpc_change_stuck(conn, ret);
@@ -111,9 +109,9 @@ static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *re
  * @extack: why not; NULL: this takes something back: no signal ends it, and no
  *	failure keeps the others from going back
  *
- * One after the other; each stands still only for its own change. A connection whose services are
- * too large for its engines ends. Any other failure stops the change at once. Called under
- * mrpc_net.change.
+ * One after the other; each stands still only for its own change. Any failure stops the change at
+ * once, but for that of a connection whose services are too large for its engines: it ends when all
+ * others have been changed. Called under mrpc_net.change.
  *
  * Context: process; waits, interruptibly.
  * Return: 0 or a negative errno.
@@ -123,8 +121,8 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 {
 	u64 start = ktime_get_ns(), *pauses;
 	struct mrpc_conn **conns;
+	u32 nr, i, unfit = 0;
 	int err = 0, ret;
-	u32 nr, i;
 
 	conns = mrpc_datapaths_get(mrpc_net(net), false, &nr);
 	if (!conns)
@@ -136,9 +134,18 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 		if (pauses && (!err || !extack) && mrpc_scope_matches(scope, conns[i])) {
 			result->matched++;
 			ret = mrpc_change_one(conns[i], result, pauses, extack);
-			err = err ?: ret;
 			cond_resched();
+			if (ret == -E2BIG && extack) {
+				conns[unfit++] = conns[i];
+				continue;
+			}
+			err = err ?: ret;
 		}
+		mrpc_conn_put(conns[i]);
+	}
+	for (i = 0; i < unfit; i++) {
+		if (!err)
+			mrpc_change_unfit(conns[i]);
 		mrpc_conn_put(conns[i]);
 	}
 	if (pauses)

@@ -290,7 +290,8 @@ int mrpc_policy_dp_begin(struct mrpc_policy_dp *dp, struct netlink_ext_ack *exta
 		return 0;
 	NL_SET_ERR_MSG_FMT(extack, "policy '%s' refuses the datapath: error %d",
 			   dp->run[MRPC_TX].policy->name, ret);
-	return ret > -ERESTARTSYS ? ret : -EPERM;
+	/* -E2BIG is what rules say of a service that has too many methods. */
+	return ret > -ERESTARTSYS && ret != -E2BIG ? ret : -EPERM;
 }
 
 static int policy_exit(struct mrpc_policy_ctx *ctx)
