@@ -56,18 +56,15 @@ static int mrpc_stream_resize(struct mrpc_session *session, struct mrpc_stream *
 }
 
 /*
- * Gives a large buffer back when the head that it was for has been read: a peer that stops within
- * the next frame does not keep it.
+ * Gives a large buffer back when the head that it was for has been read. What has come of the next
+ * frame decides what remains, as it decides how a buffer grows: what a header claims does not.
  */
-static void mrpc_stream_shrink(struct mrpc_conn *conn, struct mrpc_stream *st)
+static void mrpc_stream_shrink(struct mrpc_session *session, struct mrpc_stream *st)
 {
-	u32 need = st->end - st->start;
+	u32 need = max_t(u32, MRPC_STREAM_BUF, 2 * (st->end - st->start));
 
-	if (st->have_frame && !st->too_big && !conn->receive.sink.active)
-		need = sizeof(struct mrpc_wire_hdr) +
-		       mrpc_frame_head_known(&conn->receive.sink.a.frame);
-	if (need <= MRPC_STREAM_BUF)	/* without memory it stays */
-		mrpc_stream_resize(conn->session, st, MRPC_STREAM_BUF);
+	if (need <= st->cap / 2)	/* without memory it stays */
+		mrpc_stream_resize(session, st, need);
 }
 
 /* Frames are multiples of 8 bytes, so what starts one stays aligned. */
@@ -356,7 +353,7 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 	if (st->buf && st->start == st->end && !conn->receive.sink.active)
 		mrpc_stream_empty(conn->session, st);
 	else if (unlikely(st->cap > MRPC_STREAM_BUF))
-		mrpc_stream_shrink(conn, st);
+		mrpc_stream_shrink(conn->session, st);
 	return frames;
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_recv);

@@ -180,6 +180,8 @@ int mrpc_user_charge_memory(struct mrpc_session *session, u64 bytes)
 	atomic64_t *memory = &session->user->memory;
 	u64 limit = READ_ONCE(mrpc_knobs.max_heap);
 
+	if (!bytes)	/* allowed also to a user beyond the limit */
+		return 0;
 	if ((u64)atomic64_add_return(bytes, memory) <= limit || mrpc_unlimited(session))
 		return 0;
 	atomic64_sub(bytes, memory);
