@@ -19,26 +19,9 @@ static void begin(void)
 	raw_pair(&p, "tcp4", 1);
 }
 
-/* Checks the honest connection. */
-static void check_alive(void)
-{
-	static uint64_t tag;
-	uint32_t root = raw_blob(&p.c, ++tag, 3000, "alive");
-	struct mrpc_sqe sqe = raw_sqe(p.conn, RAW_ECHO, root);
-	struct mrpc_cqe cqe;
-
-	sqe.timeout_us = 10000000ULL * raw_scale();
-	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
-	CHECK_EQ(cqe.status, MRPC_OK);
-	CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, tag, 3000));
-	raw_done(&p.c, &cqe);
-	raw_free(&p.c, root);
-	CHECK_EQ(p.srv.bad, 0);
-}
-
 static void end(void)
 {
-	check_alive();
+	raw_pair_alive(&p);
 	/* Only the honest connection is left. */
 	CHECK(raw_server_conns(&p.srv, 1, 5000));
 	raw_pair_end(&p);

@@ -282,6 +282,9 @@ void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
 /* Ends a pair. Dies if the server has seen anything wrong. */
 void raw_pair_end(struct raw_pair *p);
 
+/* Checks that the pair's connection still works: one call of 3000 bytes, in 10 s. */
+void raw_pair_alive(struct raw_pair *p);
+
 /*
  * Opens sessions that connect and go, with @nr schemas that were never used before.
  * @meanwhile: called a few times while they are connected, or NULL.

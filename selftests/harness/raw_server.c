@@ -443,3 +443,21 @@ void raw_pair_end(struct raw_pair *p)
 		raw_die("the server saw %llu bad requests and %llu refused replies",
 			(unsigned long long)p->srv.bad, (unsigned long long)p->srv.errors);
 }
+
+void raw_pair_alive(struct raw_pair *p)
+{
+	static uint64_t tag;
+	uint32_t root = raw_blob(&p->c, ++tag, 3000, "alive");
+	struct mrpc_sqe sqe = raw_sqe(p->conn, RAW_ECHO, root);
+	struct mrpc_cqe cqe;
+	int err;
+
+	sqe.timeout_us = 10000000ULL * raw_scale();
+	err = raw_call(&p->c, &sqe, &cqe);
+	if (err || cqe.status != MRPC_OK)
+		raw_die("the honest connection: error %d, status %u", err, cqe.status);
+	if (!raw_is_blob(raw_msg(&p->c, &cqe), cqe.msg_len, tag, 3000) || p->srv.bad)
+		raw_die("the honest connection: another message than was sent");
+	raw_done(&p->c, &cqe);
+	raw_free(&p->c, root);
+}
