@@ -10,6 +10,7 @@
 #include "change/link_version.h"
 #include "conn/create.h"
 #include "core/conn.h"
+#include "core/listener.h"
 #include "core/notify.h"
 #include "core/refusal.h"
 #include "core/services.h"
@@ -35,7 +36,7 @@ int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
 		return -ENOENT;
 	info->state = READ_ONCE(conn->state);
 	info->accepted = conn->accepted;
-	info->listener = conn->listener_id;
+	info->listener = conn->listener ? conn->listener->id : 0;
 	info->calls = mrpc_conn_active(conn);
 	strscpy_pad(info->transport, conn->link.home->name);
 	memcpy(info->local, &conn->link.local, sizeof(info->local));

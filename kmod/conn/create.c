@@ -59,7 +59,6 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	INIT_LIST_HEAD(&conn->replicas);
 	mrpc_datapath_init(conn);
 	conn->accepted = l;
-	conn->listener_id = l ? l->id : 0;
 	INIT_LIST_HEAD(&conn->shaking);
 	conn->state = MRPC_CONN_CONNECTING;
 	conn->exec.timer_at = U64_MAX;

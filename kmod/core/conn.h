@@ -85,8 +85,6 @@ struct mrpc_conn {
 	struct mrpc_replica *replica;
 	/* The listener that accepted it, a reference. NULL: it has connected. */
 	struct mrpc_listener *listener;
-	/* Its id, 0 without one. */
-	u32 listener_id;
 	/* True at the server's end. */
 	bool accepted;
 	/* Of the peer's address in mrpc_listener.peers. Under mrpc_listener.lock. */

@@ -312,7 +312,7 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	       nla_put_u32(skb, MRPC_A_CONN_DATAPATH, conn->dp_id) ||
 	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->link.home->name) ||
 	       (conn->accepted &&
-		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener_id)) ||
+		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener->id)) ||
 	       (conn->replica &&
 		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
 	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->link.keepalive) ||
