@@ -71,8 +71,8 @@ static void mrpc_change_stuck(const struct mrpc_conn *conn, int err)
 }
 
 /*
- * Ends a connection whose own services are too large for its engines. The application chose these
- * services, so they do not keep the operator from changing the other connections.
+ * Ends a connection that cannot have its engines, because of its own services. The application
+ * chose these, so they do not keep the operator from changing the other connections.
  */
 static void mrpc_change_unfit(struct mrpc_conn *conn)
 {
@@ -82,7 +82,12 @@ static void mrpc_change_unfit(struct mrpc_conn *conn)
 			"a service has too many methods for the operator's rules", true);
 }
 
-/* Changes one datapath of a scope. Return: 0; -E2BIG: see mrpc_change_unfit(); or another errno. */
+/*
+ * Changes one datapath of a scope.
+ *
+ * Return: 0; 1: the application has chosen services that are too large for its engines; or a
+ * negative errno.
+ */
 static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *result, u64 *pauses,
 			   struct netlink_ext_ack *extack)
 {
@@ -94,7 +99,7 @@ static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *re
 		return 0;
 	}
 	if (ret == -E2BIG && extack)
-		return ret;
+		return 1;
 	result->failed_dp = conn->dp_id;
 	if (!extack)
 		mrpc_change_stuck(conn, ret);
@@ -109,9 +114,9 @@ static int mrpc_change_one(struct mrpc_conn *conn, struct mrpc_change_result *re
  * @extack: why not; NULL: this takes something back: no signal ends it, and no
  *	failure keeps the others from going back
  *
- * One after the other; each stands still only for its own change. Any failure stops the change at
- * once, but for that of a connection whose services are too large for its engines: it ends when all
- * others have been changed. Called under mrpc_net.change.
+ * One after the other; each stands still only for its own change. A failure stops the change at
+ * once. A connection with services that are too large for its engines does not: it ends when all
+ * other connections have been changed. Called under mrpc_net.change.
  *
  * Context: process; waits, interruptibly.
  * Return: 0 or a negative errno.
@@ -135,7 +140,7 @@ int mrpc_change_apply(struct net *net, const struct mrpc_scope *scope,
 			result->matched++;
 			ret = mrpc_change_one(conns[i], result, pauses, extack);
 			cond_resched();
-			if (ret == -E2BIG && extack) {
+			if (ret > 0) {
 				conns[unfit++] = conns[i];
 				continue;
 			}
