@@ -12,6 +12,7 @@
 #include <linux/vmalloc.h>
 
 #include "core/heap.h"
+#include "core/large.h"
 #include "lib/ds/buddy.h"
 
 /**
@@ -66,9 +67,7 @@ static struct mrpc_region *mrpc_region_new(u32 kind, u64 base, u64 len)
 		return NULL;
 	region->base = base;
 	region->len = len;
-	/* If it does not fit in the caller's cgroup, this fails; the caller is not killed. */
-	region->addr = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
-				 __GFP_RETRY_MAYFAIL);
+	region->addr = __vmalloc(len, MRPC_GFP_LARGE | __GFP_ZERO);
 	if (!region->addr)
 		goto err;
 	if (kind == MRPC_REGION_RECV) {

@@ -8,11 +8,14 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
+/* Memory that does not fit in the caller's cgroup is an error. It does not kill a process of it. */
+#define MRPC_GFP_LARGE	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
+
 /**
- * mrpc_large_alloc() - memory of any size
+ * mrpc_large_alloc() - allocate memory of any size
  * @bytes: how much
  *
- * What does not fit in the caller's cgroup is an error, not a reason to kill a process of it.
+ * Up to 64 KiB it is like any other memory of the kernel; beyond, it is MRPC_GFP_LARGE.
  *
  * Context: process; may sleep. Return: memory for kvfree(), or NULL.
  */
@@ -20,7 +23,7 @@ static inline void *mrpc_large_alloc(u64 bytes)
 {
 	if (bytes <= SZ_64K)
 		return kvmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN);
-	return __vmalloc(bytes, GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL);
+	return __vmalloc(bytes, MRPC_GFP_LARGE);
 }
 
 #endif /* MRPC_CORE_LARGE_H */

@@ -11,6 +11,7 @@
 
 #include "core/call.h"
 #include "core/conn.h"
+#include "core/large.h"
 #include "core/qp.h"
 #include "core/rpc.h"
 #include "core/session.h"
@@ -54,8 +55,7 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 		return ERR_PTR(err);
 	qp = kzalloc(sizeof(*qp), GFP_KERNEL_ACCOUNT);
 	if (qp)
-		qp->mem = __vmalloc(len, GFP_KERNEL_ACCOUNT | __GFP_ZERO | __GFP_NOWARN |
-				    __GFP_RETRY_MAYFAIL);
+		qp->mem = __vmalloc(len, MRPC_GFP_LARGE | __GFP_ZERO);
 	if (!qp || !qp->mem) {
 		kfree(qp);
 		mrpc_user_uncharge_memory(session->user, len);
