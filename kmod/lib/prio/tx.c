@@ -370,7 +370,7 @@ static void tx_begin(struct mrpc_prio *ep, struct mrpc_prio_tx *tx, u64 now)
 	mrpc_prio_path_raise(peer, now);
 	tx->state = MRPC_PRIO_TX_ACTIVE;
 	tx->begun_at = now;
-	tx->of = peer->local;
+	tx->association = peer->local;
 	tx->msg = peer->next_msg++;
 	tx->unscheduled = tx_unscheduled(tx);
 	tx->granted = tx->unscheduled;

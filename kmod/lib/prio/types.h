@@ -104,7 +104,7 @@ enum mrpc_prio_tx_state {
  * @gated: it sends payload by the caller's turns
  * @vain: it counts in mrpc_prio.tx_vain
  * @gate: among those of which mrpc_prio_tx_gates() is to tell
- * @of: lower half of peer->local when it began: of which association it is
+ * @association: lower half of peer->local when it began
  * @begun_at: when it began; ABORTING: to be that
  * @sent_at: when a packet of it was sent last; 0: none since it was put off
  * @say: ops to tell the peer, BIT(enum mrpc_prio_op)
@@ -148,7 +148,7 @@ struct mrpc_prio_tx {
 	bool gated;
 	bool vain;
 	u16 say;
-	u32 of;
+	u32 association;
 	u64 begun_at;
 	u64 sent_at;
 	struct mrpc_prio_ranked entity;

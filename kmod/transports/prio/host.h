@@ -98,7 +98,7 @@ static_assert(sizeof(struct prio_path) == 44 &&
  * @peers: by path
  * @links: by peer and id
  * @nr_peers: in @peers
- * @nr_of: strangers in @peers of each remote host, see prio_path_host()
+ * @nr_strangers: strangers in @peers of each remote host, see prio_path_host()
  * @nr_crowded: remote hosts with half as many strangers as they may have, or more
  * @nr_byes: messages that say that a connection ends
  * @heard: for a packet's head that is not in one piece
@@ -145,7 +145,7 @@ struct prio_host {
 	struct rhashtable peers;
 	struct rhashtable links;
 	u32 nr_peers;
-	u32 nr_of[MRPC_PRIO_HOSTS];
+	u32 nr_strangers[MRPC_PRIO_HOSTS];
 	u32 nr_crowded;
 	u32 nr_byes;
 	u64 staged;

@@ -181,7 +181,7 @@ static void prio_out_opened(struct prio_out *out)
 	const struct mrpc_prio_peer *core = &link->key.peer->core;
 
 	link->token = core->local;
-	if (core->state != MRPC_PRIO_PEER_UP || (u32)core->local != out->core.of)
+	if (core->state != MRPC_PRIO_PEER_UP || (u32)core->local != out->core.association)
 		prio_link_fail(link, -ECONNRESET);
 }
 

@@ -85,7 +85,7 @@ void prio_peer_unlist(struct prio_peer *peer)
 	list_del(&peer->of_port);
 	host->nr_peers--;
 	if (!peer->port->connects &&
-	    host->nr_of[prio_path_host(host, &peer->path)]-- == PRIO_MAX_OF_HOST / 2)
+	    host->nr_strangers[peer->core.host]-- == PRIO_MAX_OF_HOST / 2)
 		host->nr_crowded--;
 }
 
@@ -113,13 +113,14 @@ bool prio_crowded(const struct prio_host *host)
 struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *path)
 {
 	struct prio_host *host = port->host;
+	u8 at = prio_path_host(host, path);
 	struct prio_peer *peer;
 
 	if (prio_crowded(host))
 		prio_ports_crowd();
 	if (host->nr_peers >= (port->connects ? PRIO_MAX_PEERS : PRIO_MAX_PEERS / 4 * 3))
 		return NULL;
-	if (!port->connects && host->nr_of[prio_path_host(host, path)] >= PRIO_MAX_OF_HOST)
+	if (!port->connects && host->nr_strangers[at] >= PRIO_MAX_OF_HOST)
 		return NULL;
 	peer = kmem_cache_zalloc(prio_peer_cache, GFP_ATOMIC | __GFP_NOWARN);
 	if (!peer)
@@ -134,7 +135,7 @@ struct prio_peer *prio_peer_new(struct prio_port *port, const struct prio_path *
 	peer->since = jiffies;
 	list_add_tail(&peer->of_port, &port->idle);
 	host->nr_peers++;
-	if (!port->connects && ++host->nr_of[prio_path_host(host, path)] == PRIO_MAX_OF_HOST / 2)
+	if (!port->connects && ++host->nr_strangers[at] == PRIO_MAX_OF_HOST / 2)
 		host->nr_crowded++;
 	return peer;
 }
