@@ -232,8 +232,8 @@ static bool mrpc_enter_pulls(struct mrpc_qp *qp)
 }
 
 /*
- * Pulls what waits, as far as there is room: else a thread that is about to sleep would never
- * sleep. It need not check again by itself:
+ * Pulls the work that waits, while the queues have room. Without room a thread that is about to
+ * sleep would never sleep. The thread need not check again by itself:
  * - a request that comes later wakes it, mrpc_qp_set_pending();
  * - a completion that needs less room than was reserved wakes it too. It gives the rest back first;
  * - any other thread that makes room is in ENTER or enters later, and pulls by itself. It makes

@@ -26,7 +26,7 @@ struct mrpc_path_ops {
 };
 
 /**
- * struct mrpc_path - one direction of a datapath, as far as there are engines
+ * struct mrpc_path - the engines' part of one direction of a datapath
  *
  * Under the direction's claim, but for what is said.
  */
@@ -77,7 +77,7 @@ struct mrpc_datapath {
 	u64 tx_until;
 	/* Replies that links of replicas have received for the engines here, by mrpc_rx.rpc. */
 	struct llist_head from_links;
-	/* Of a link of a replica: entry of @touched of the connection whose calls it carries. */
+	/* A replica's link: entry of @touched of the connection that it carries calls of. */
 	struct llist_node touch;
 	/* Held by what changes @chain, or ends the connection. */
 	struct mutex change_lock;

@@ -42,8 +42,9 @@ struct mrpc_link {
 	/* ns of silence before a probe. Immutable once the connection can be found. */
 	u64 keepalive;
 	/*
-	 * Packets whose pages the network stack copied although it was given them by reference,
-	 * since the transport last tried: then it is cheaper to copy at once. Atomic.
+	 * Packets with pages that the network stack copied, although the transport gave them by
+	 * reference. Counted since the transport last tried: copying at once is cheaper then.
+	 * Atomic.
 	 */
 	atomic_t copied;
 	/*

@@ -94,7 +94,7 @@ static const struct mrpc_param qos_params[] = {
 /**
  * struct qos - an instance; of the owner of the transmit claim
  * @bound: the rules, if there are any
- * @ranked: messages whose rank it has set
+ * @ranked: messages that the engine has given a rank
  * @lowered: messages that wanted more than the operator allows
  * @kept: the other messages
  */

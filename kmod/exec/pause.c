@@ -70,7 +70,7 @@ int mrpc_datapath_pause(struct mrpc_conn *conn, bool patient)
 	err = mrpc_claim_take(&conn->exec.tx, patient);
 	if (!err)
 		err = mrpc_claim_take(&conn->exec.rx, patient);
-	/* The last owners may have ended it, and left a message whose head is not ours. */
+	/* The last claim owners may have ended it, and left a message with a head that they lent. */
 	if (!err && READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		err = -ESHUTDOWN;
 	if (err)

@@ -3,8 +3,8 @@
  * Histograms of 64-bit values (nanoseconds, bytes). Each power of two is divided into four
  * buckets. So the width of a bucket is at most a quarter of its values.
  *
- * Values 0 to 3 have a bucket each. From there on, bucket 4 * e + s - 4 holds the values whose
- * highest bit is bit e. Their next two bits are s.
+ * Values 0 to 3 have a bucket each. From there on, bucket 4 * e + s - 4 holds the values with
+ * bit e as their highest bit. Their next two bits are s.
  *
  * Only one context writes a histogram, so there is one for each processor or each claim. Other
  * contexts may read at the same time. They see each number either before or after a change.

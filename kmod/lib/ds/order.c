@@ -56,7 +56,7 @@ static void wheel_clamp(const struct mrpc_order *o, struct mrpc_order_tenant *t)
 }
 
 /*
- * A tenant whose time is beyond the wheel's end stands in the last slot. wheel_first() moves it
+ * A tenant with a time beyond the wheel's end stands in the last slot. wheel_first() moves it
  * on when the turn of that slot comes.
  */
 static void wheel_add(struct mrpc_order *o, struct mrpc_order_tenant *t)
@@ -488,7 +488,7 @@ static void walk_put_back(struct mrpc_order *o, struct mrpc_order_entity *e)
 }
 
 /*
- * Works backwards: each entity goes to the head of the list from whose head the walk took it.
+ * Works backwards: each entity goes to the head of the list that the walk took it from.
  * In a heap, the key and tie of the entity are unchanged.
  */
 void mrpc_order_walk_end(struct mrpc_order *o)
