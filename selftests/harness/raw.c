@@ -478,7 +478,7 @@ bool raw_push(struct raw_qp *qp, const struct mrpc_sqe *sqe)
 	return true;
 }
 
-bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe)
+static bool raw_pop(struct raw_qp *qp, struct mrpc_cqe *cqe)
 {
 	struct mrpc_ring *r = &qp->head->cq;
 	uint32_t head = r->head;
@@ -494,9 +494,37 @@ bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe)
 	return true;
 }
 
+void raw_set_aside(struct raw_qp *qp)
+{
+	uint32_t nr = qp->aside_first + qp->aside_nr;
+
+	do {
+		qp->aside = realloc(qp->aside, (nr + 1) * sizeof(*qp->aside));
+		if (!qp->aside)
+			raw_die("no memory for a completion");
+	} while (raw_pop(qp, &qp->aside[nr]) && ++nr);
+	qp->aside_nr = nr - qp->aside_first;
+}
+
+bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe)
+{
+	if (!qp->aside)
+		return raw_pop(qp, cqe);
+	if (qp->aside_nr) {
+		*cqe = qp->aside[qp->aside_first++];
+		qp->aside_nr--;
+		return true;
+	}
+	free(qp->aside);
+	qp->aside = NULL;
+	qp->aside_first = 0;
+	return raw_pop(qp, cqe);
+}
+
 uint32_t raw_ready(struct raw_qp *qp)
 {
-	return __atomic_load_n(&qp->head->cq.tail, __ATOMIC_ACQUIRE) - qp->head->cq.head;
+	return __atomic_load_n(&qp->head->cq.tail, __ATOMIC_ACQUIRE) - qp->head->cq.head +
+	       qp->aside_nr;
 }
 
 int raw_enter(struct raw_qp *qp, uint32_t min, uint64_t ns)

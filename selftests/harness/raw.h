@@ -179,6 +179,9 @@ struct raw_qp {
 	uint32_t pushed;	/* and not yet taken by the kernel */
 	uint32_t submitted;	/* by the last raw_enter() */
 	uint32_t owed;		/* SENTs still to come for replies that were reaped */
+	struct mrpc_cqe *aside;	/* taken off the queue to make room, see raw_set_aside() */
+	uint32_t aside_first;
+	uint32_t aside_nr;
 };
 
 int raw_qp_setup(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t flags,
@@ -188,6 +191,8 @@ void raw_qp(struct raw_qp *qp, struct raw *s, uint32_t sq, uint32_t cq, uint32_t
 /* Return: false: the queue is full. */
 bool raw_push(struct raw_qp *qp, const struct mrpc_sqe *sqe);
 bool raw_reap(struct raw_qp *qp, struct mrpc_cqe *cqe);
+/* Takes all completions off the queue, for raw_reap() later: entries can wait for their room. */
+void raw_set_aside(struct raw_qp *qp);
 uint32_t raw_ready(struct raw_qp *qp);
 
 /* Submits all that was pushed, and waits for @min completions, @ns at most. */

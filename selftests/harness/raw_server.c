@@ -17,15 +17,26 @@ struct raw_worker {
 	unsigned int nr;
 };
 
-static void raw_must_push(struct raw_qp *qp, const struct mrpc_sqe *sqe)
+/* Has the kernel take all that was pushed but for @left entries. */
+static void raw_submit(struct raw_qp *qp, uint32_t left)
 {
 	uint64_t end = raw_now() + 10 * RAW_S * raw_patience();
 
-	while (!raw_push(qp, sqe)) {
+	while (qp->pushed > left) {
 		raw_enter(qp, 0, 0);
+		/* SENTs, which come when the peers choose, can have taken the room of the entries. */
+		if (qp->pushed > left)
+			raw_set_aside(qp);
 		if (raw_now() > end)
 			raw_die("the server's submission queue stays full");
 	}
+}
+
+static void raw_must_push(struct raw_qp *qp, const struct mrpc_sqe *sqe)
+{
+	raw_submit(qp, qp->sq_entries - 1);
+	if (!raw_push(qp, sqe))
+		raw_die("the server's submission queue is full");
 }
 
 static void raw_give_back(struct raw_server *srv, struct raw_qp *qp, uint32_t block)
@@ -69,8 +80,7 @@ static void raw_answer(struct raw_server *srv, struct raw_qp *qp, const struct m
 	raw_must_push(qp, &sqe);
 	if (sqe.flags & MRPC_SQE_COPY) {
 		/* No completion follows: it is free when it has been taken. */
-		while (qp->pushed)
-			raw_enter(qp, 0, 0);
+		raw_submit(qp, 0);
 		raw_free(&srv->s, off);
 	}
 }
