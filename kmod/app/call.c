@@ -8,12 +8,11 @@
 #include "call/client.h"
 #include "call/tx.h"
 #include "core/call.h"
+#include "core/calls.h"
 #include "core/conn.h"
 #include "core/rpc.h"
 #include "exec/control_frame.h"
 #include "exec/recv_free.h"
-#include "lib/ds/deadline.h"
-#include "lib/message/calltable.h"
 
 #define MRPC_PARKED_MAX	16384	/* calls of a session that wait for their threads */
 
@@ -33,11 +32,7 @@ static void mrpc_sync_cancel(struct mrpc_call *call)
 	struct mrpc_call *mine;
 
 	spin_lock(&conn->lock);
-	mine = mrpc_call_abandon(&conn->calls.client, call->id);
-	if (mine) {
-		mrpc_deadlines_del(&conn->calls.deadlines, &mine->deadline);
-		conn->stats.failed++;
-	}
+	mine = mrpc_calls_abandon(conn, call->id);
 	spin_unlock(&conn->lock);
 	if (!mine)
 		return;

@@ -9,14 +9,13 @@
 #include "call/server.h"
 #include "chain/chain.h"
 #include "core/call.h"
+#include "core/calls.h"
 #include "core/conn.h"
 #include "core/heap.h"
 #include "core/rpc.h"
 #include "core/session.h"
 #include "core/trace.h"
 #include "exec/recv_free.h"
-#include "lib/ds/deadline.h"
-#include "lib/message/calltable.h"
 #include "lib/message/wire.h"
 
 /* A block has the message (perhaps none), metadata and detail, and the times added here. */
@@ -81,9 +80,7 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 
 	conn->stats.rx_refused++;
 	spin_lock(&conn->lock);
-	ours = mrpc_serve_end(&conn->calls.server, call->id);
-	if (ours)
-		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
+	ours = mrpc_calls_answer(conn, call->id);
 	spin_unlock(&conn->lock);
 	if (!ours)	/* the deadline came first: it has answered */
 		return 0;
@@ -112,11 +109,7 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
 
 	conn->stats.rx_refused++;
 	spin_lock(&conn->lock);
-	call = mrpc_call_finish(&conn->calls.client, id, &known);
-	if (call)
-		conn->stats.failed++;
-	if (call && !conn->replica)
-		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
+	call = mrpc_calls_finish(conn, id, status, &known);
 	spin_unlock(&conn->lock);
 	if (call && conn->replica)
 		mrpc_carry_fail(conn, call, status, detail);
@@ -174,14 +167,7 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		id = a->call->id;
 	}
 	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls.client, id, &known);
-	if (mine) {
-		mrpc_deadlines_del(&conn->calls.deadlines, &mine->deadline);
-		if (f->status == MRPC_OK)
-			conn->stats.done++;
-		else
-			conn->stats.failed++;
-	}
+	mine = mrpc_calls_finish(conn, id, f->status, &known);
 	spin_unlock(&conn->lock);
 	if (mine && mine->stamped)
 		WRITE_ONCE(mine->times.deliver, ktime_get_ns());

@@ -17,6 +17,7 @@
 #include "call/client.h"
 #include "call/tx.h"
 #include "core/call.h"
+#include "core/calls.h"
 #include "core/carrier.h"
 #include "core/conn.h"
 #include "core/rpc.h"
@@ -64,13 +65,7 @@ static bool mrpc_carry_take(struct mrpc_conn *link, u64 id, u16 status)
 	bool known;
 
 	spin_lock(&link->lock);
-	mine = mrpc_call_finish(&link->calls.client, id, &known);
-	if (mine) {
-		if (status == MRPC_OK)
-			link->stats.done++;
-		else
-			link->stats.failed++;
-	}
+	mine = mrpc_calls_finish(link, id, status, &known);
 	spin_unlock(&link->lock);
 	return mine;
 }
@@ -205,10 +200,8 @@ void mrpc_carry_fail_all(struct mrpc_conn *link)
 		call = NULL;
 		spin_lock(&link->lock);
 		id = mrpc_call_next(&link->calls.client, &pos);
-		if (id) {
-			call = mrpc_call_abandon(&link->calls.client, id);
-			link->stats.failed++;
-		}
+		if (id)
+			call = mrpc_calls_abandon(link, id);
 		spin_unlock(&link->lock);
 		if (!id)
 			return;

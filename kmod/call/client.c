@@ -9,6 +9,7 @@
 #include "call/tx.h"
 #include "chain/chain.h"
 #include "core/call.h"
+#include "core/calls.h"
 #include "core/conn.h"
 #include "core/heap.h"
 #include "core/qp.h"
@@ -165,11 +166,7 @@ bool mrpc_call_give_up(struct mrpc_call *call)
 	bool known;
 
 	spin_lock(&conn->lock);
-	mine = mrpc_call_finish(&conn->calls.client, call->id, &known);
-	if (mine) {
-		mrpc_deadlines_del(&conn->calls.deadlines, &mine->deadline);
-		conn->stats.failed++;
-	}
+	mine = mrpc_calls_finish(conn, call->id, MRPC_UNAVAILABLE, &known);
 	spin_unlock(&conn->lock);
 	return mine;
 }
@@ -194,11 +191,8 @@ int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
 		if (call->user_data == user_data && call->qp == qp)
 			break;
 	}
-	if (id) {
-		mrpc_call_abandon(&conn->calls.client, id);
-		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
-		conn->stats.failed++;
-	}
+	if (id)
+		mrpc_calls_abandon(conn, id);
 	spin_unlock(&conn->lock);
 	if (!id)
 		return -ENOENT;

@@ -2,10 +2,10 @@
 /* The peer's control frames: cancel, end, features, keepalive. */
 #include "call/control.h"
 #include "call/server.h"
+#include "core/calls.h"
 #include "core/conn.h"
 #include "core/rpc.h"
 #include "exec/control_frame.h"
-#include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
@@ -45,9 +45,7 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 	int err = 0;
 
 	spin_lock(&conn->lock);
-	call = mrpc_serve_end(&conn->calls.server, id);
-	if (call)
-		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
+	call = mrpc_calls_answer(conn, id);
 	spin_unlock(&conn->lock);
 	if (call)
 		mrpc_serve_abort(call, MRPC_CANCELLED, "cancelled by the caller");

@@ -9,6 +9,7 @@
 #include "call/server.h"
 #include "chain/chain.h"
 #include "core/call.h"
+#include "core/calls.h"
 #include "core/conn.h"
 #include "core/heap.h"
 #include "core/qp.h"
@@ -19,7 +20,6 @@
 #include "core/trace.h"
 #include "exec/recv_free.h"
 #include "exec/submit.h"
-#include "lib/ds/deadline.h"
 #include "lib/ds/ring.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
@@ -218,12 +218,8 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 sta
 	if (call && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		call = NULL;	/* a guessed token */
 	if (call) {
-		mrpc_serve_end(&conn->calls.server, id);
-		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
-		if (status == MRPC_OK)
-			conn->stats.done++;
-		else
-			conn->stats.failed++;
+		mrpc_calls_answer(conn, id);
+		mrpc_conn_count(conn, status);
 	}
 	spin_unlock(&conn->lock);
 	return call;

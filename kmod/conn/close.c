@@ -15,6 +15,7 @@
 #include "conn/close.h"
 #include "conn/run.h"
 #include "core/call.h"
+#include "core/calls.h"
 #include "core/carrier.h"
 #include "core/conn.h"
 #include "core/globals.h"
@@ -27,7 +28,6 @@
 #include "exec/control_frame.h"
 #include "exec/kick.h"
 #include "lib/ds/claim.h"
-#include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
 
@@ -42,16 +42,14 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 		spin_lock(&conn->lock);
 		if (conn->accepted) {
 			id = mrpc_serve_next(&conn->calls.server, &pos);
-			if (id)
-				call = mrpc_serve_end(&conn->calls.server, id);
+			if (id) {
+				call = mrpc_calls_answer(conn, id);
+				conn->stats.failed++;
+			}
 		} else {
 			id = mrpc_call_next(&conn->calls.client, &pos);
 			if (id)
-				call = mrpc_call_abandon(&conn->calls.client, id);
-		}
-		if (call) {
-			mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
-			conn->stats.failed++;
+				call = mrpc_calls_abandon(conn, id);
 		}
 		spin_unlock(&conn->lock);
 		if (!id)

@@ -7,13 +7,13 @@
 #include "call/server.h"
 #include "chain/chain.h"
 #include "conn/timer.h"
+#include "core/calls.h"
 #include "core/conn.h"
 #include "core/listener.h"
 #include "core/rpc.h"
 #include "exec/control_frame.h"
 #include "exec/kick.h"
 #include "lib/ds/deadline.h"
-#include "lib/message/calltable.h"
 #include "lib/message/wire.h"
 
 #define MRPC_HANDSHAKE_TIME	(10 * NSEC_PER_SEC)	/* for an accepted connection */
@@ -31,13 +31,10 @@ static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 	d = mrpc_deadlines_first(&conn->calls.deadlines);
 	if (d && d->when <= now) {
 		call = container_of(d, struct mrpc_call, deadline);
-		mrpc_deadlines_del(&conn->calls.deadlines, d);
-		if (conn->accepted) {
-			mrpc_serve_end(&conn->calls.server, call->id);
-		} else {
-			mrpc_call_abandon(&conn->calls.client, call->id);
-			conn->stats.failed++;
-		}
+		if (conn->accepted)
+			mrpc_calls_answer(conn, call->id);
+		else
+			mrpc_calls_abandon(conn, call->id);
 	}
 	spin_unlock(&conn->lock);
 	return call;

@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0
-/* The memory of the tables of calls, which grow with their use. */
+/*
+ * The tables of calls: their memory, which grows with their use, and how a call leaves them.
+ *
+ * A call leaves its table once, and takes its deadline along. The thread that takes it out ends the
+ * call, and gets the table's reference.
+ */
 #include <linux/mm.h>
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
+#include "core/call.h"
 #include "core/calls.h"
 #include "core/conn.h"
 #include "core/globals.h"
@@ -91,4 +97,67 @@ int mrpc_calls_grow(struct mrpc_conn *conn, u32 need)
 	kvfree(slots);
 	kvfree(heap);
 	return 0;
+}
+
+/* Takes a call's deadline along. That of a call over a replica's link is its own connection's. */
+static void mrpc_calls_left(struct mrpc_conn *conn, struct mrpc_call *call)
+{
+	lockdep_assert_held(&conn->lock);
+	if (call && !conn->replica)
+		mrpc_deadlines_del(&conn->calls.deadlines, &call->deadline);
+}
+
+/**
+ * mrpc_calls_finish() - take out a call with a reply that has come, or that will never come
+ * @conn: the client's connection, its lock held
+ * @id: call id
+ * @status: enum mrpc_status; decides how the statistics count the call
+ * @known: out: false: no such call is in flight, and the peer broke the protocol
+ *
+ * Its slot is free then.
+ *
+ * Return: the call, or NULL: the application does not wait for it any more.
+ */
+struct mrpc_call *mrpc_calls_finish(struct mrpc_conn *conn, u64 id, u16 status, bool *known)
+{
+	struct mrpc_call *call = mrpc_call_finish(&conn->calls.client, id, known);
+
+	mrpc_calls_left(conn, call);
+	if (call)
+		mrpc_conn_count(conn, status);
+	return call;
+}
+
+/**
+ * mrpc_calls_abandon() - take out a call that the application or the deadline ends
+ * @conn: the client's connection, its lock held
+ * @id: call id
+ *
+ * Its slot stays in use until the peer's reply comes. The statistics count it as failed.
+ *
+ * Return: the call, or NULL: it has left.
+ */
+struct mrpc_call *mrpc_calls_abandon(struct mrpc_conn *conn, u64 id)
+{
+	struct mrpc_call *call = mrpc_call_abandon(&conn->calls.client, id);
+
+	mrpc_calls_left(conn, call);
+	if (call)
+		conn->stats.failed++;
+	return call;
+}
+
+/**
+ * mrpc_calls_answer() - take out a call that is being served: the caller answers it
+ * @conn: the server's connection, its lock held
+ * @id: call id
+ *
+ * Return: the call, or NULL: another thread answers it, or has answered.
+ */
+struct mrpc_call *mrpc_calls_answer(struct mrpc_conn *conn, u64 id)
+{
+	struct mrpc_call *call = mrpc_serve_end(&conn->calls.server, id);
+
+	mrpc_calls_left(conn, call);
+	return call;
 }

@@ -8,6 +8,7 @@
 #include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
 
+struct mrpc_call;
 struct mrpc_conn;
 
 /**
@@ -28,5 +29,8 @@ struct mrpc_calls {
 int mrpc_calls_init(struct mrpc_calls *calls, bool accepted);
 void mrpc_calls_free(struct mrpc_calls *calls);
 int mrpc_calls_grow(struct mrpc_conn *conn, u32 need);
+struct mrpc_call *mrpc_calls_finish(struct mrpc_conn *conn, u64 id, u16 status, bool *known);
+struct mrpc_call *mrpc_calls_abandon(struct mrpc_conn *conn, u64 id);
+struct mrpc_call *mrpc_calls_answer(struct mrpc_conn *conn, u64 id);
 
 #endif /* MRPC_CORE_CALLS_H */

@@ -170,6 +170,15 @@ static inline void mrpc_conn_drained(struct mrpc_conn *conn)
 		mrpc_conn_wake_drain(conn);
 }
 
+/* Counts a call that has ended. The caller holds the connection's lock. */
+static inline void mrpc_conn_count(struct mrpc_conn *conn, u16 status)
+{
+	if (status == MRPC_OK)
+		conn->stats.done++;
+	else
+		conn->stats.failed++;
+}
+
 void mrpc_conn_close(struct mrpc_conn *conn, u16 status, const char *why, bool abort);
 int mrpc_conn_number(struct mrpc_conn *conn);
 void mrpc_conn_free_work(struct work_struct *work);
