@@ -4,14 +4,13 @@
  * back if they get worse or the operator interrupts it.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <json-c/json.h>
 #include <linux/mrpc_netlink.h>
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "cli/words.h"
@@ -23,14 +22,6 @@
 #include "show/json.h"
 #include "show/print.h"
 #include "show/values.h"
-
-static volatile sig_atomic_t interrupted;
-
-static void interrupt(int sig)
-{
-	(void)sig;
-	interrupted = 1;
-}
 
 static uint32_t need_percent(struct args *args)
 {
@@ -192,16 +183,6 @@ static void print_step(uint32_t percent, struct json_object *reply, struct laten
 	free(seen);
 }
 
-/* Return: false if it was interrupted. */
-static bool wait_for(uint64_t ns)
-{
-	struct timespec left = { ns / 1000000000, ns % 1000000000 };
-
-	while (!interrupted && nanosleep(&left, &left) && errno == EINTR)
-		;
-	return !interrupted;
-}
-
 static int take_back(const struct change *c, const char *why)
 {
 	struct json_object *reply;
@@ -246,7 +227,7 @@ static int change_gradually(struct change *c, struct latency *l)
 		json_object_put(reply);
 		if (percent == 100)
 			return 0;
-		if (!wait_for(c->every))
+		if (!interrupt_wait(c->every))
 			return take_back(c, "interrupted");
 		why = l ? latency_judge(l) : NULL;
 		if (why)
@@ -266,7 +247,6 @@ static int change_gradually(struct change *c, struct latency *l)
  */
 int change_run(struct change *c)
 {
-	struct sigaction sa = { .sa_handler = interrupt };
 	struct latency *l = NULL;
 	char *why;
 
@@ -278,12 +258,11 @@ int change_run(struct change *c)
 	}
 	if (!c->every)
 		c->every = 1000000000;
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
+	interrupt_catch();
 	if (c->abort_if) {
 		l = latency_open(c->abort_if, c->scope);
 		/* Measures the usual latencies for as long as a step lasts. */
-		if (!wait_for(c->every))
+		if (!interrupt_wait(c->every))
 			fail("interrupted before anything was changed");
 		why = latency_begin(l);
 		if (why)

@@ -20,9 +20,9 @@
 #include <sys/sendfile.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "cli/clock.h"
 #include "cli/util.h"
 #include "metrics/collector.h"
 #include "metrics/exporter.h"
@@ -69,10 +69,7 @@ static bool collecting;
 
 static int64_t now(void)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
+	return clock_ns() / 1000000;
 }
 
 /* -- a client ---------------------------------------------------------------------- */

@@ -5,6 +5,7 @@
 
 #include <json-c/json.h>
 
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "engine/latency.h"
@@ -241,7 +242,7 @@ static struct json_object *take_back(const struct host *h, const struct command 
 		free(text);
 		json_object_put(now);
 		if (i)
-			plan_wait(500000000);
+			interrupt_wait(500000000);
 		now = undo_state(h, run);
 	}
 	return now;
@@ -282,7 +283,7 @@ static enum result run_change(const struct plan *p, struct state *st, int step, 
 	}
 	why = outcome_why(&o);
 	add_event("failed", step, s->name, h->name, &s->run, why);
-	if (plan_interrupted)
+	if (interrupted)
 		return failed(STOPPED, text_printf("interrupted in step %d, '%s'", step + 1, s->name));
 	if (!outcome_known(&o))
 		return failed(STOPPED, text_printf("%s: it is not known what became of step %d, '%s': %s",
@@ -346,7 +347,7 @@ static enum result begin_latencies(struct latency **all, const struct plan *p, c
 	char *why;
 	int i;
 
-	if (!plan_wait(s->pause))
+	if (!interrupt_wait(s->pause))
 		return failed(STOPPED, text_printf("interrupted before '%s'", s->name));
 	for (i = 0; i < s->nr_hosts; i++) {
 		why = latency_begin(all[i]);
@@ -393,7 +394,7 @@ static enum result check_changes(const struct plan *p, int step, struct latency 
 		add_event("check failed", step, s->name, NULL, NULL, why);
 		return failed(FAILED, text_printf("after step %d, '%s': %s", step + 1, s->name, why));
 	}
-	if (plan_interrupted || !plan_wait(s->pause))
+	if (interrupted || !interrupt_wait(s->pause))
 		return failed(STOPPED, text_printf("interrupted after step %d, '%s'", step + 1, s->name));
 	return latencies ? judge_latencies(latencies, p, s) : GOOD;
 }
@@ -409,7 +410,7 @@ static enum result make_step(const struct plan *p, struct state *st, int step)
 
 	for (i = 0; i < s->nr_hosts && result == GOOD; i++) {
 		result = make_change(p, st, step, &p->hosts[s->hosts[i]], !i);
-		if (result == GOOD && plan_interrupted)
+		if (result == GOOD && interrupted)
 			result = failed(STOPPED, text_printf("interrupted in step %d, '%s'", step + 1,
 							     s->name));
 	}
@@ -478,7 +479,7 @@ static char *undo_all(struct state *st)
 		else
 			why = undo_change(st, line);
 		json_object_put(version);
-		if (!why && plan_interrupted && i + 1 < json_object_array_length(changes))
+		if (!why && interrupted && i + 1 < json_object_array_length(changes))
 			why = text_printf("interrupted");
 	}
 	json_object_put(changes);

@@ -5,6 +5,8 @@
 
 #include <json-c/json.h>
 
+#include "cli/clock.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "plan/check.h"
@@ -156,7 +158,7 @@ static uint64_t failed_since(struct json_object *before, struct json_object *now
 static char *look_at_calls(struct watch *w, struct json_object *conns)
 {
 	struct json_object *now = failed_calls(conns);
-	uint64_t time = plan_clock(), failed = w->failed ? failed_since(w->failed, now) : 0;
+	uint64_t time = clock_ns(), failed = w->failed ? failed_since(w->failed, now) : 0;
 
 	if (!w->failed || failed) {
 		json_object_put(w->failed);
@@ -220,7 +222,7 @@ static struct watch *look_at_all(struct watch *watches, int nr)
 	struct watch *wrong = NULL;
 	int i;
 
-	for (i = 0; i < nr && !plan_interrupted; i++) {
+	for (i = 0; i < nr && !interrupted; i++) {
 		look(&watches[i]);
 		if (watches[i].why && !wrong)
 			wrong = &watches[i];
@@ -238,7 +240,7 @@ static struct watch *look_at_all(struct watch *watches, int nr)
 char *check_step(const struct plan *p, const struct step *s)
 {
 	struct watch *watches = calloc(s->nr_checks * p->nr_hosts + 1, sizeof(*watches)), *wrong;
-	uint64_t begin = plan_clock();
+	uint64_t begin = clock_ns();
 	char *why = NULL;
 	int i, nr;
 
@@ -247,15 +249,15 @@ char *check_step(const struct plan *p, const struct step *s)
 	nr = make_watches(p, s, watches);
 	for (;;) {
 		wrong = look_at_all(watches, nr);
-		if (!wrong || plan_clock() - begin > s->within || !plan_wait(EVERY))
+		if (!wrong || clock_ns() - begin > s->within || !interrupt_wait(EVERY))
 			break;
 	}
-	if (wrong && !plan_interrupted)
+	if (wrong && !interrupted)
 		why = text_printf("%s: '%s' has not become true within %s: %s", wrong->host->name,
 				  wrong->condition->text, text_value(s->within, "ns"), wrong->why);
 	for (i = 0; i < nr; i++) {
-		if (!wrong && !plan_interrupted)
-			say(&watches[i], plan_clock() - begin);
+		if (!wrong && !interrupted)
+			say(&watches[i], clock_ns() - begin);
 		json_object_put(watches[i].failed);
 		free(watches[i].why);
 	}

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 
 #include "cli/help.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "cli/words.h"
@@ -166,7 +167,7 @@ static int run_apply(struct args *args)
 	if (s && !state_end(s) && !dry)
 		fail("'%s' was begun and has not ended: 'mrpc plan resume %s' goes on, 'mrpc plan rollback %s' goes back",
 		     p->file, p->file, p->file);
-	plan_catch();
+	interrupt_catch();
 	if (plan_validate(p, false))
 		return EXIT_FAILED;
 	if (dry)
@@ -189,7 +190,7 @@ static int run_resume(struct args *args)
 	if (state_undoing(s))
 		fail("'%s' is being rolled back; 'mrpc plan rollback %s' goes on with that", p->file,
 		     p->file);
-	plan_catch();
+	interrupt_catch();
 	if (plan_validate(p, false))
 		return EXIT_FAILED;
 	return plan_apply(p, s, keep);
@@ -211,7 +212,7 @@ static int run_rollback(struct args *args)
 		fail("there is nothing to roll back: '%s' has not been begun", file);
 	if (state_end(s) && !strcmp(state_end(s), "rolled back"))
 		fail("there is nothing to roll back: '%s' was rolled back", file);
-	plan_catch();
+	interrupt_catch();
 	return plan_roll_back(s, file);
 }
 

@@ -8,11 +8,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <json-c/json.h>
 
+#include "cli/clock.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/util.h"
 #include "nl/decode.h"
@@ -22,42 +23,6 @@
 
 #define SHOW_TIME	30000000000	/* limit for a host's answer, ns */
 #define OUTPUT_MAX	(64 << 20)
-
-volatile sig_atomic_t plan_interrupted;
-
-static void interrupt(int sig)
-{
-	(void)sig;
-	plan_interrupted = 1;
-}
-
-/* Makes these signals stop the plan between two commands from now on. */
-void plan_catch(void)
-{
-	struct sigaction sa = { .sa_handler = interrupt };
-
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
-}
-
-uint64_t plan_clock(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
-
-/* Return: false: it was interrupted. */
-bool plan_wait(uint64_t ns)
-{
-	struct timespec left = { ns / 1000000000, ns % 1000000000 };
-
-	while (!plan_interrupted && nanosleep(&left, &left) && errno == EINTR)
-		;
-	return !plan_interrupted;
-}
 
 /* -- the words of a command ------------------------------------------------------------ */
 
@@ -201,15 +166,15 @@ static bool follow(struct child *c, uint64_t until)
 
 	while (c->fd[0] >= 0 || c->fd[1] >= 0) {
 		struct pollfd p[2] = { { c->fd[0], POLLIN }, { c->fd[1], POLLIN } };
-		uint64_t now = plan_clock();
+		uint64_t now = clock_ns();
 		int i;
 
 		if (until && now >= until)
 			return false;
 		/* A gradual change that is under way takes itself back. */
-		if (plan_interrupted && !told)
+		if (interrupted && !told)
 			kill(c->pid, SIGINT);
-		told |= plan_interrupted;
+		told |= interrupted;
 		poll(p, 2, until ? (until - now) / 1000000 + 1 : 1000);
 		for (i = 0; i < 2; i++)
 			if (p[i].revents)
@@ -234,7 +199,7 @@ struct outcome host_run(const struct host *h, const struct command *c, bool show
 	int status;
 
 	start(&child, &words);
-	if (follow(&child, show ? plan_clock() + SHOW_TIME : 0)) {
+	if (follow(&child, show ? clock_ns() + SHOW_TIME : 0)) {
 		while (waitpid(child.pid, &status, 0) < 0 && errno == EINTR)
 			;
 		o.status = WIFEXITED(status) ? WEXITSTATUS(status) : -1;

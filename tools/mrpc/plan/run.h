@@ -3,16 +3,12 @@
 #ifndef MRPC_TOOL_PLAN_RUN_H
 #define MRPC_TOOL_PLAN_RUN_H
 
-#include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 
 #include "plan/words.h"
 
 struct host;
 struct json_object;
-
-extern volatile sig_atomic_t plan_interrupted;
 
 /**
  * struct outcome - what a command did
@@ -26,9 +22,6 @@ struct outcome {
 	char *err;
 };
 
-void plan_catch(void);
-bool plan_wait(uint64_t ns);
-uint64_t plan_clock(void);
 struct outcome host_run(const struct host *h, const struct command *c, bool show);
 struct json_object *host_ask(const struct host *h, const struct command *c, char **why);
 bool outcome_known(const struct outcome *o);

@@ -6,6 +6,7 @@
 #include <json-c/json.h>
 #include <linux/mrpc_netlink.h>
 
+#include "cli/clock.h"
 #include "cli/help.h"
 #include "cli/util.h"
 #include "cli/words.h"
@@ -59,14 +60,6 @@ static int conn_del(struct args *args)
 	return 0;
 }
 
-static uint64_t clock_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
-
 /* Calls in flight. A connection that has ended has none, and need not be there. */
 static uint64_t calls_left(const struct body *body)
 {
@@ -86,7 +79,7 @@ static int conn_drain(struct args *args)
 	static const struct word words[] = { { "timeout" }, { } };
 	const struct timespec pause = { .tv_nsec = LOOK };
 	struct body body = need_conn(args);
-	uint64_t until = clock_now(), left;
+	uint64_t until = clock_ns(), left;
 	const char *word = next_word(args);
 
 	if (word)
@@ -94,7 +87,7 @@ static int conn_drain(struct args *args)
 	until += word ? need_time(args, "the time after 'timeout'") : 5000000000ULL;
 	no_more_words(args);
 	json_object_put(ask_one(MRPC_CMD_CONN_DRAIN, &set_conn, &body));
-	while ((left = calls_left(&body)) && clock_now() < until)
+	while ((left = calls_left(&body)) && clock_ns() < until)
 		nanosleep(&pause, NULL);
 	ask(MRPC_CMD_CONN_DEL, false, &set_conn, &body);	/* the peer may have ended it */
 	if (left)

@@ -2,11 +2,11 @@
 /* mrpc top: what there is at a moment, as the kernel counts it. */
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include <json-c/json.h>
 #include <linux/mrpc_netlink.h>
 
+#include "cli/clock.h"
 #include "cli/util.h"
 #include "engine/find.h"
 #include "nl/body.h"
@@ -17,14 +17,6 @@
 #include "top/sample.h"
 
 #define TIMED_MAX	64	/* connections whose own histograms are asked for */
-
-uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000000000ULL + t.tv_nsec;
-}
 
 /* -- lists of entries -------------------------------------------------------------- */
 

@@ -12,7 +12,6 @@ struct json_object;
 
 struct sample *sample_take(void);
 void sample_free(struct sample *s);
-uint64_t clock_ns(void);
 
 /**
  * struct entry - a connection, or a method at one side

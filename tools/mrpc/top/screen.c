@@ -16,6 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/clock.h"
 #include "cli/util.h"
 #include "top/sample.h"
 #include "top/screen.h"
