@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Covers: kmod/core/user kmod/core/heap kmod/core/session kmod/app */
+/* Covers: kmod/core/user kmod/core/heap kmod/core/session kmod/core/rx_buffer kmod/app */
 /*
  * The limits of one user, the charges of the memory controller, and allocations that fail.
  */
@@ -12,6 +12,7 @@
 
 #include "tap.h"
 #include "fault.h"
+#include "peer.h"
 #include "raw.h"
 
 static struct raw_pair p;
@@ -312,6 +313,56 @@ TEST(copies)
 {
 	knob("max_heap", 1 << 20);
 	as_nobody(small_copies);
+}
+
+#define LARGE_HEAD	(1 << 20)
+
+/* Sends a call with a large head, of garbage. Return: true: it is answered; false: the link ends. */
+static bool large_head(const u8 *garbage)
+{
+	const struct mrpc_msg_len len = { .structs = LARGE_HEAD };
+	static struct peer w;
+	struct mrpc_frame f;
+	bool answered;
+
+	peer_shake(&w, p.srv.s.port);
+	f = peer_call_frame(peer_id(&w, 0), RAW_ECHO, &len);
+	answered = peer_send_frame(&w, &f, garbage, len.structs) && peer_recv(&w, 5000) == 1 &&
+		   w.frame.type == MRPC_WIRE_REPLY;
+	peer_close(&w);
+	return answered;
+}
+
+/* The buffer for a peer's large head counts as long as it exists. */
+static void large_heads(void)
+{
+	u8 *garbage = malloc(LARGE_HEAD);
+	uint64_t until;
+	uint32_t i;
+	int rest;
+
+	CHECK(garbage);
+	memset(garbage, 0xff, LARGE_HEAD);
+	raw_server_open(&p.srv, 65536, 2 * LARGE_HEAD);
+	raw_server_start(&p.srv, "tcp:127.0.0.1:0", 1);
+	/* More in total than the user may have at a time. */
+	for (i = 0; i < 12; i++)
+		CHECK(large_head(garbage));
+	rest = all_the_rest();
+	CHECK(!large_head(garbage));
+	close(rest);
+	until = raw_now() + 5 * RAW_S * raw_patience();
+	while (!large_head(garbage) && raw_now() < until)
+		raw_sleep(5 * RAW_MS);
+	CHECK(large_head(garbage));
+	raw_server_stop(&p.srv);
+	free(garbage);
+}
+
+TEST(heads)
+{
+	knob("max_heap", 8 << 20);
+	as_nobody(large_heads);
 }
 
 static void root_four(void)
