@@ -10,6 +10,7 @@
 #include "core/qp.c"
 #include "core/rpc.c"
 #include "core/call.c"
+#include "core/calls.c"
 #include "core/heap.c"
 #include "core/rx_buffer.c"
 #include "exec/kick.c"
