@@ -178,6 +178,28 @@ test_gradual()
 	[[ $(mrpc -j engine) == '[]' ]]
 }
 
+# A terminal that closes takes a gradual change back, unless nohup keeps it going.
+test_hangup()
+{
+	begin
+	local status=0
+	serve 4
+	nohup mrpc engine add null --step 50% --every 1s >"$TEST_TMP/out" 2>&1 &
+	wait_for 20 grep -q ' 50%' "$TEST_TMP/out"
+	kill -HUP $!
+	wait $!
+	grep -q '100%' "$TEST_TMP/out"
+	mrpc engine | has '^null .* 8 '
+	mrpc engine add ratelimit name r --step 10% --every 100s >"$TEST_TMP/out" 2>"$TEST_TMP/err" &
+	wait_for 20 grep -q ' 10%' "$TEST_TMP/out"
+	kill -HUP $!
+	wait $! || status=$?
+	[[ $status == 1 ]]
+	grep -q 'interrupted; taking the change back' "$TEST_TMP/err"
+	[[ $(mrpc engine | column ENGINE) == null ]]
+	mrpc engine del null
+}
+
 test_abort()
 {
 	begin

@@ -17,16 +17,35 @@ static void interrupt(int sig)
 	interrupted = 1;
 }
 
+static const int signals[] = { SIGINT, SIGTERM, SIGHUP };
+
+/* nohup has SIGHUP ignored: it stays so. */
+static void handle_signals(void (*handler)(int))
+{
+	struct sigaction sa = { .sa_handler = handler }, old;
+	size_t i;
+
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++) {
+		sigaction(signals[i], NULL, &old);
+		if (signals[i] != SIGHUP || old.sa_handler != SIG_IGN)
+			sigaction(signals[i], &sa, NULL);
+	}
+}
+
 /**
  * interrupt_catch() - make SIGINT, SIGTERM and SIGHUP set @interrupted from now on
  */
 void interrupt_catch(void)
 {
-	struct sigaction sa = { .sa_handler = interrupt };
+	handle_signals(interrupt);
+}
 
-	sigaction(SIGINT, &sa, NULL);
-	sigaction(SIGTERM, &sa, NULL);
-	sigaction(SIGHUP, &sa, NULL);
+/**
+ * interrupt_release() - let these signals end the process again
+ */
+void interrupt_release(void)
+{
+	handle_signals(SIG_DFL);
 }
 
 /**
@@ -41,11 +60,11 @@ bool interrupt_wait(uint64_t ns)
 {
 	uint64_t end = clock_ns() + ns, now;
 	sigset_t block, old;
+	size_t i;
 
 	sigemptyset(&block);
-	sigaddset(&block, SIGINT);
-	sigaddset(&block, SIGTERM);
-	sigaddset(&block, SIGHUP);
+	for (i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		sigaddset(&block, signals[i]);
 	sigprocmask(SIG_BLOCK, &block, &old);
 	while (!interrupted && (now = clock_ns()) < end) {
 		struct timespec left = { (end - now) / 1000000000, (end - now) % 1000000000 };

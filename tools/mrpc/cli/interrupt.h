@@ -10,6 +10,7 @@
 extern volatile sig_atomic_t interrupted;
 
 void interrupt_catch(void);
+void interrupt_release(void);
 bool interrupt_wait(uint64_t ns);
 
 #endif /* MRPC_TOOL_CLI_INTERRUPT_H */

@@ -93,9 +93,7 @@ static void __attribute__((noreturn)) exec_child(const struct command *c, const 
 
 	/* The child takes a gradual change back when the plan is killed in the middle of it. */
 	prctl(PR_SET_PDEATHSIG, SIGINT);
-	signal(SIGINT, SIG_DFL);
-	signal(SIGTERM, SIG_DFL);
-	signal(SIGHUP, SIG_DFL);
+	interrupt_release();
 	dup2(null, STDIN_FILENO);
 	dup2(out[1], STDOUT_FILENO);
 	dup2(err[1], STDERR_FILENO);
