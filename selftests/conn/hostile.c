@@ -19,14 +19,6 @@ static void begin(void)
 	raw_pair(&p, "tcp4", 1);
 }
 
-static void end(void)
-{
-	raw_pair_alive(&p);
-	/* Only the honest connection is left. */
-	CHECK(raw_server_conns(&p.srv, 1, 5000));
-	raw_pair_end(&p);
-}
-
 static void shake(void)
 {
 	peer_shake(&w, p.srv.s.port);
@@ -72,7 +64,7 @@ TEST(garbage)
 		CHECK(peer_closed(&w, 5000));
 		peer_close(&w);
 	}
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST(before_hello)
@@ -102,7 +94,7 @@ TEST(before_hello)
 		peer_close(&w);
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST(hello_twice)
@@ -113,7 +105,7 @@ TEST(hello_twice)
 	peer_hello(&w);
 	CHECK(peer_closed(&w, 5000));
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* Any byte of the body set to any of some values, and every length of it. */
@@ -146,7 +138,7 @@ TEST_LIMIT(bad_hello, 120)
 		CHECK_MSG(peer_closed(&w, 5000), "a hello of %u bytes is not refused", i);
 		peer_close(&w);
 	}
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* A well-formed HELLO gets an answer that says what is wrong with it. */
@@ -191,7 +183,7 @@ TEST(hello_verdicts)
 		peer_close(&w);
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* Flips every bit of a call's header, each on a connection of its own. */
@@ -217,7 +209,7 @@ TEST_LIMIT(header_bits, 240)
 		CHECK_EQ(p.srv.bad, 0);
 	}
 	p.srv.errors = 0;	/* replies that exceeded max_reply */
-	end();
+	raw_pair_end_alone(&p);
 }
 
 #define HEAD_CALLS	128	/* under way at a time, to save time */
@@ -270,7 +262,7 @@ TEST_LIMIT(blob_bits, 120)
 	peer_blob(body, &len, 3, 50, "t\xc3\xa9xt");
 	head_bits(body, &len, RAW_ECHO);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST_LIMIT(message_bits, 180)
@@ -293,7 +285,7 @@ TEST_LIMIT(message_bits, 180)
 	head_bits(body, &len, RAW_ECHO_ALL);
 	free(body);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* Lengths in the header that do not match the message. */
@@ -321,7 +313,7 @@ TEST_LIMIT(lengths, 120)
 			CHECK_EQ(p.srv.bad, 0);
 		}
 	}
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST(bad_metadata)
@@ -354,7 +346,7 @@ TEST(bad_metadata)
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
 	peer_echo(&w, 0, 1, 100);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST(unknown_method)
@@ -376,7 +368,7 @@ TEST(unknown_method)
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
 	peer_echo(&w, 3, 1, 100);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* A call runs once, even if it is sent again. */
@@ -410,7 +402,7 @@ TEST(replay)
 		peer_close(&w);
 		CHECK_EQ(raw_server_requests(&p.srv), i + 1);
 	}
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* Frames that only the other side may send, and replies without a call. */
@@ -437,5 +429,5 @@ TEST(wrong_direction)
 	f = (struct mrpc_frame){ .type = 255 };
 	must_close_frame(&f, NULL, 0);
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
-	end();
+	raw_pair_end_alone(&p);
 }

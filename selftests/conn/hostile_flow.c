@@ -30,14 +30,6 @@ static void begin(uint64_t keepalive_us, uint32_t max_message)
 	raw_pair_start(&p, "tcp4", 1);
 }
 
-static void end(void)
-{
-	raw_pair_alive(&p);
-	/* Only the honest connection is left. */
-	CHECK(raw_server_conns(&p.srv, 1, 5000));
-	raw_pair_end(&p);
-}
-
 TEST(no_handshake)
 {
 	uint64_t start;
@@ -50,7 +42,7 @@ TEST(no_handshake)
 	CHECK(peer_closed(&w, 15000));
 	CHECK(raw_now() - start > 8 * RAW_S);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST(byte_by_byte)
@@ -76,7 +68,7 @@ TEST(byte_by_byte)
 	CHECK(raw_is_blob(w.body, w.body_len, 5, 40));
 	peer_echo(&w, 0, 6, 100);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* A peer that begins a frame and then sends nothing is given up. */
@@ -99,7 +91,7 @@ TEST(never_ends)
 		peer_close(&w);
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), 0);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* Sends without waiting. Return: number of sends within @ns. */
@@ -177,7 +169,7 @@ TEST_LIMIT(ping_flood, 120)
 	NOTE("%u PONGs for %u PINGs", n, 12 * 256);
 	CHECK(n >= 256 && i <= 12 * 256);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST(cancel_flood)
@@ -210,7 +202,7 @@ TEST(cancel_flood)
 	CHECK(peer_send_control(&w, MRPC_WIRE_CANCEL, id));
 	peer_echo(&w, 9, 2, 100);
 	peer_close(&w);
-	end();
+	raw_pair_end_alone(&p);
 }
 
 #define UNREAD_BYTES	(PEER_BUF - 4096)
@@ -231,7 +223,7 @@ static void unread_replies(uint32_t entries)
 	CHECK(!raw_server_idle(&p.srv, 100));
 	peer_reset(&w);
 	CHECK(raw_server_idle(&p.srv, 5000));
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST_LIMIT(unread_replies, 120)
@@ -285,7 +277,7 @@ static void unread_replies_prio(uint32_t entries)
 	CHECK(gauge("staged") <= STAGED);
 	raw_close(&unread);
 	CHECK(raw_server_idle(&p.srv, 5000));
-	end();
+	raw_pair_end_alone(&p);
 }
 
 TEST_LIMIT(unread_replies_prio, 120)
@@ -450,7 +442,7 @@ TEST_LIMIT(gone, 180)
 			peer_reset(&w);
 	}
 	CHECK(raw_server_idle(&p.srv, 10000));
-	end();
+	raw_pair_end_alone(&p);
 }
 
 /* A server ends without closing. An idle connection ends in order. */
@@ -533,5 +525,5 @@ TEST_LIMIT(mutations, 180)
 	NOTE("%u rounds", rounds);
 	free(bytes);
 	p.srv.errors = 0;	/* Make with a huge tag */
-	end();
+	raw_pair_end_alone(&p);
 }

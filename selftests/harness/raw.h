@@ -289,6 +289,8 @@ void raw_pair_end(struct raw_pair *p);
 
 /* Checks that the pair's connection still works: one call of 3000 bytes, in 10 s. */
 void raw_pair_alive(struct raw_pair *p);
+/* Ends a pair beside hostile peers: its connection still works, and it is the only one left. */
+void raw_pair_end_alone(struct raw_pair *p);
 
 /*
  * Opens sessions that connect and go, with @nr schemas that were never used before.

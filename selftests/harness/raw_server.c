@@ -471,3 +471,11 @@ void raw_pair_alive(struct raw_pair *p)
 	raw_done(&p->c, &cqe);
 	raw_free(&p->c, root);
 }
+
+void raw_pair_end_alone(struct raw_pair *p)
+{
+	raw_pair_alive(p);
+	if (!raw_server_conns(&p->srv, 1, 5000))
+		raw_die("connections of hostile peers are left");
+	raw_pair_end(p);
+}
