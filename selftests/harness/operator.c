@@ -262,17 +262,14 @@ bool op_has_egress(const char *dev)
 	return !op_ask_name(MRPC_CMD_EGRESS_GET, MRPC_A_EGRESS_DEV, dev);
 }
 
-static void op_get(const char *name)
+static void op_get_engine(const char *name)
 {
-	int err = op_ask_name(MRPC_CMD_ENGINE_GET, MRPC_A_ENGINE_NAME, name);
-
-	if (err)
-		op_die("get %s: %s: %s", name, strerror(-err), op_why);
+	op_get(MRPC_CMD_ENGINE_GET, MRPC_A_ENGINE_NAME, name);
 }
 
 int64_t op_number(const char *name, unsigned int attr)
 {
-	op_get(name);
+	op_get_engine(name);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
 }
 
@@ -351,7 +348,7 @@ static int64_t op_named(unsigned int attr, const char *name)
 
 int64_t op_counter(const char *name, const char *counter)
 {
-	op_get(name);
+	op_get_engine(name);
 	return op_named(MRPC_A_ENGINE_COUNTER, counter);
 }
 
@@ -359,7 +356,7 @@ int64_t op_dir(const char *name, bool rx, unsigned int attr)
 {
 	const struct nlattr *nest;
 
-	op_get(name);
+	op_get_engine(name);
 	nest = op_find(op.buf, op.len, rx ? MRPC_A_ENGINE_RX : MRPC_A_ENGINE_TX, NULL);
 	return nest ? op_value(op_inside(nest, attr)) : -1;
 }
@@ -403,13 +400,10 @@ unsigned int op_rpcs(uint32_t datapath, const char *engine, bool rx, struct op_r
 
 /* -- runtimes --------------------------------------------------------------------- */
 
-static void op_put_runtime(const char *key, const char *value)
+static void op_put_runtime(const char *word, const char *value)
 {
-	static const struct {
-		const char *key;
-		uint16_t attr;
-		uint16_t len;
-	} keys[] = {
+	static const struct op_key keys[] = {
+		{ "cpus", MRPC_A_RUNTIME_CPUS, 0 },
 		{ "nice", MRPC_A_RUNTIME_NICE, 4 },
 		{ "fifo", MRPC_A_RUNTIME_FIFO, 1 },
 		{ "busy", MRPC_A_RUNTIME_BUSY, 8 },
@@ -417,20 +411,8 @@ static void op_put_runtime(const char *key, const char *value)
 		{ "turn", MRPC_A_RUNTIME_TURN, 4 },
 		{ "dedicated", MRPC_A_RUNTIME_DEDICATED, 1 },
 	};
-	uint64_t number = strtoll(value, NULL, 0);
-	unsigned int i;
 
-	if (!strcmp(key, "cpus")) {
-		op_put_text(MRPC_A_RUNTIME_CPUS, value);
-		return;
-	}
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (strcmp(keys[i].key, key))
-			continue;
-		op_put(keys[i].attr, &number, keys[i].len);
-		return;
-	}
-	op_die("a runtime has no '%s'", key);
+	op_put_key(keys, ARRAY_SIZE(keys), word, value);
 }
 
 int op_runtime(uint8_t cmd, const char *name, const char *words)
@@ -443,10 +425,7 @@ int op_runtime(uint8_t cmd, const char *name, const char *words)
 
 int64_t op_runtime_number(const char *name, unsigned int attr)
 {
-	int err = op_ask_name(MRPC_CMD_RUNTIME_GET, MRPC_A_RUNTIME_NAME, name);
-
-	if (err)
-		op_die("get runtime %s: %s: %s", name, strerror(-err), op_why);
+	op_get(MRPC_CMD_RUNTIME_GET, MRPC_A_RUNTIME_NAME, name);
 	return op_value(op_find(op.buf, op.len, attr, NULL));
 }
 

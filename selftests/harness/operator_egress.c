@@ -11,13 +11,9 @@
 #include "operator.h"
 #include "operator_nl.h"
 
-static void op_put_egress(const char *key, const char *value)
+static void op_put_egress(const char *word, const char *value)
 {
-	static const struct {
-		const char *key;
-		uint16_t attr;
-		uint16_t len;
-	} keys[] = {
+	static const struct op_key keys[] = {
 		{ "discipline", MRPC_A_EGRESS_DISCIPLINE, 0 },
 		{ "fair", MRPC_A_EGRESS_FAIR, 1 },
 		{ "paused", MRPC_A_EGRESS_PAUSED, 1 },
@@ -25,19 +21,8 @@ static void op_put_egress(const char *key, const char *value)
 		{ "limit", MRPC_A_EGRESS_LIMIT, 4 },
 		{ "rate", MRPC_A_EGRESS_RATE, 8 },
 	};
-	uint64_t number = strtoull(value, NULL, 0);
-	unsigned int i;
 
-	for (i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-		if (strcmp(keys[i].key, key))
-			continue;
-		if (keys[i].len)
-			op_put(keys[i].attr, &number, keys[i].len);
-		else
-			op_put_text(keys[i].attr, value);
-		return;
-	}
-	op_die("an egress domain has no '%s'", key);
+	op_put_key(keys, ARRAY_SIZE(keys), word, value);
 }
 
 int op_egress(uint8_t cmd, const char *dev, const char *words)
@@ -58,10 +43,7 @@ void op_must_egress(uint8_t cmd, const char *dev, const char *words)
 
 static void op_get_egress(const char *dev)
 {
-	int err = op_ask_name(MRPC_CMD_EGRESS_GET, MRPC_A_EGRESS_DEV, dev);
-
-	if (err)
-		op_die("get egress '%s': %s: %s", dev, strerror(-err), op_why);
+	op_get(MRPC_CMD_EGRESS_GET, MRPC_A_EGRESS_DEV, dev);
 }
 
 int64_t op_egress_number(const char *dev, unsigned int attr)

@@ -227,3 +227,26 @@ void op_put_pairs(const char *words, void (*put)(const char *key, const char *va
 		put(word, value);
 	}
 }
+
+void op_put_key(const struct op_key *keys, unsigned int nr, const char *word, const char *value)
+{
+	uint64_t number = strtoull(value, NULL, 0);	/* of negative ones, too */
+	unsigned int i;
+
+	for (i = 0; i < nr && strcmp(keys[i].word, word); i++)
+		;
+	if (i == nr)
+		op_die("there is no word '%s'", word);
+	if (keys[i].len)
+		op_put(keys[i].attr, &number, keys[i].len);
+	else
+		op_put_text(keys[i].attr, value);
+}
+
+void op_get(uint8_t cmd, uint16_t attr, const char *name)
+{
+	int err = op_ask_name(cmd, attr, name);
+
+	if (err)
+		op_die("command %u of '%s': %s: %s", cmd, name, strerror(-err), op_why);
+}

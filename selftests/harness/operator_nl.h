@@ -35,6 +35,20 @@ void op_put_text(uint16_t attr, const char *text);
 void op_put_u32(uint16_t attr, uint32_t value);
 /* Puts each of the words "key=value". */
 void op_put_pairs(const char *words, void (*put)(const char *key, const char *value));
+/**
+ * struct op_key - a word that a command understands
+ * @word: the word
+ * @attr: its attribute
+ * @len: bytes of the number; 0: it is a text
+ */
+struct op_key {
+	const char *word;
+	uint16_t attr;
+	uint16_t len;
+};
+
+/* Puts the value of @word, which must be one of the keys. */
+void op_put_key(const struct op_key *keys, unsigned int nr, const char *word, const char *value);
 /* Begins a nest. Return: what op_nest_end() wants. */
 uint32_t op_nest(uint16_t attr);
 void op_nest_end(uint32_t at);
@@ -45,6 +59,8 @@ int op_ask(void);
 int op_ask_each(void (*each)(const void *attrs, uint32_t len, void *arg), void *arg);
 /* Asks for one thing by its name. */
 int op_ask_name(uint8_t cmd, uint16_t attr, const char *name);
+/* The same; it must exist. */
+void op_get(uint8_t cmd, uint16_t attr, const char *name);
 
 /* Finds an attribute, behind @after if that is given. Return: NULL: there is none. */
 const struct nlattr *op_find(const void *data, uint32_t len, unsigned int attr,
