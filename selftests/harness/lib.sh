@@ -202,3 +202,6 @@ run_tests()
 	done
 	return $failed
 }
+
+# The column HEAD of a table.
+column() { awk -v head="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == head) c = i; next } { print $c }'; }
