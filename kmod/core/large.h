@@ -8,7 +8,7 @@
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
-/* Memory that does not fit in the caller's cgroup is an error. It does not kill a process of it. */
+/* An allocation that does not fit in the caller's cgroup fails. It kills no process there. */
 #define MRPC_GFP_LARGE	(GFP_KERNEL_ACCOUNT | __GFP_NOWARN | __GFP_RETRY_MAYFAIL)
 
 /**
