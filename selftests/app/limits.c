@@ -603,7 +603,7 @@ static void growth_fails(void)
 	unsigned long begin, end;
 	char text[32];
 
-	CHECK(find_function("mrpc_conn_grow", &begin, &end));
+	CHECK(find_function("mrpc_calls_grow", &begin, &end));
 	atexit(growth_works);
 	snprintf(text, sizeof(text), "%lu", begin);
 	CHECK(raw_file_write(FAILSLAB "require-start", text));
