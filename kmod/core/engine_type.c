@@ -5,7 +5,7 @@
 #include <linux/kmod.h>
 #include <linux/mutex.h>
 
-#include "core/engine.h"
+#include "core/engine_type.h"
 #include "core/placement.h"
 
 static DEFINE_MUTEX(mrpc_engines_lock);
