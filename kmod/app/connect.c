@@ -35,7 +35,7 @@ int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
 	if (!conn)
 		return -ENOENT;
 	info->state = READ_ONCE(conn->state);
-	info->accepted = conn->accepted;
+	info->accepted = conn->link.accepted;
 	info->listener = conn->listener ? conn->listener->id : 0;
 	info->calls = mrpc_conn_active(conn);
 	strscpy_pad(info->transport, conn->link.home->name);
@@ -95,7 +95,7 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	const char *why = NULL;
 	int err;
 
-	conn->services.max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE,
+	conn->receive.max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE,
 					 MRPC_MAX_MESSAGE);
 	conn->link.keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
 	conn->refusal = kzalloc(sizeof(*conn->refusal), GFP_KERNEL_ACCOUNT);
@@ -108,7 +108,7 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	err = mrpc_session_reserve(conn->session, &conn->id);
 	if (err)
 		return err;
-	err = conn->link.ops->connect(conn, args->addr, args->addr_len, &why);
+	err = conn->link.ops->connect(&conn->link, args->addr, args->addr_len, &why);
 	if (err) {
 		mrpc_session_unreserve(conn->session, conn->id);
 		mrpc_refuse_link(r, why, err);

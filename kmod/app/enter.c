@@ -99,7 +99,7 @@ static void mrpc_enter_cancel(struct mrpc_session *session, struct mrpc_qp *qp,
 	int err = -ENOENT;
 
 	if (conn) {
-		if (!conn->accepted)
+		if (!conn->link.accepted)
 			err = mrpc_call_cancel(conn, sqe->call, qp);
 		mrpc_conn_put(conn);
 	}

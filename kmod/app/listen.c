@@ -37,6 +37,7 @@ static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
 	kref_init(&l->ref);
 	mrpc_session_get(session);
 	l->session = session;
+	l->net = session->net;
 	INIT_LIST_HEAD(&l->ready);
 	spin_lock_init(&l->lock);
 	INIT_LIST_HEAD(&l->shaking);

@@ -212,7 +212,7 @@ static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
 	if (sqe->resv || sqe->call || sqe->status || sqe->detail || sqe->detail_len)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "a reserved field is not zero");
-	if (conn->accepted)
+	if (conn->link.accepted)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
 				   "connection %u was accepted: calls go the other way", conn->id);
 	if (svc >= conn->services.nr)
@@ -362,7 +362,7 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 	call->method = sqe->method;
 	call->sqe_flags = sqe->flags;
 	call->priority = sqe->priority;
-	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->services.max_message);
+	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->receive.max_message);
 	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(&conn->dp);
 	if (call->stamped)
 		call->times.submit = ktime_get_ns();

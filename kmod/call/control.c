@@ -65,7 +65,7 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 {
 	if (test_and_set_bit(MRPC_CONN_BYE, &conn->flags))
 		return 0;
-	if (conn->accepted) {
+	if (conn->link.accepted) {
 		mrpc_conn_drained(conn);
 		return 0;
 	}

@@ -25,6 +25,7 @@
 #include "core/trace.h"
 #include "exec/kick.h"
 #include "exec/recv_free.h"
+#include "exec/runtime.h"
 #include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
 #include "lib/message/feature.h"
@@ -343,14 +344,51 @@ fail:
 }
 
 /**
+ * mrpc_recv_stops() - return true if ops->recv must return, between two messages
+ * @link: the link
+ * @budget: of the call of ops->recv
+ * @frames: messages so far; out: what ops->recv returns then
+ *
+ * Context: owner of the receive claim. Return: true: another connection goes first, or another
+ * thread changes this one.
+ */
+bool mrpc_recv_stops(struct mrpc_link *link, int budget, int *frames)
+{
+	struct mrpc_conn *conn = mrpc_link_conn(link);
+
+	if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+		return true;
+	if (!mrpc_runtime_hurries(&conn->exec))
+		return false;
+	*frames = budget;
+	return true;
+}
+EXPORT_SYMBOL_GPL(mrpc_recv_stops);
+
+/**
+ * mrpc_sink_early() - return true if a message has come before that of the handshake
+ * @link: the link
+ * @frame: its header
+ *
+ * For transports whose messages have no order.
+ */
+bool mrpc_sink_early(struct mrpc_link *link, const struct mrpc_frame *frame)
+{
+	return READ_ONCE(mrpc_link_conn(link)->state) == MRPC_CONN_CONNECTING &&
+	       frame->type > MRPC_WIRE_HELLO_ACK;
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_early);
+
+/**
  * mrpc_sink_expects() - return true if this frame may come now, on this side
- * @conn: the connection
+ * @link: the link
  * @frame: its decoded header
  *
  * The transport checks this before it spends memory on the rest of the frame.
  */
-bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+bool mrpc_sink_expects(struct mrpc_link *link, const struct mrpc_frame *frame)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	bool connecting = READ_ONCE(conn->state) == MRPC_CONN_CONNECTING;
 
 	if (unlikely(frame->flags & MRPC_WIRE_CRC) &&
@@ -358,14 +396,14 @@ bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 		return false;
 	switch (frame->type) {
 	case MRPC_WIRE_HELLO:
-		return connecting && conn->accepted;
+		return connecting && conn->link.accepted;
 	case MRPC_WIRE_HELLO_ACK:
-		return connecting && !conn->accepted;
+		return connecting && !conn->link.accepted;
 	case MRPC_WIRE_CALL:
 	case MRPC_WIRE_CANCEL:
-		return !connecting && conn->accepted;
+		return !connecting && conn->link.accepted;
 	case MRPC_WIRE_REPLY:
-		return !connecting && !conn->accepted;
+		return !connecting && !conn->link.accepted;
 	default:
 		return !connecting;
 	}
@@ -374,7 +412,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_expects);
 
 /**
  * mrpc_sink_head() - take the head of a frame
- * @conn: the connection
+ * @link: the link
  * @frame: its decoded header; may be that in conn->receive.sink
  * @prefix: metadata, detail, struct and text sections with padding
  *	(mrpc_frame_head() bytes), aligned to 8, in memory that no other thread writes
@@ -387,12 +425,13 @@ EXPORT_SYMBOL_GPL(mrpc_sink_expects);
  * Return: 0; -EAGAIN: call again with the same frame after the next kick;
  * another negative errno: the connection must end.
  */
-int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix)
+int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const u8 *prefix)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_sink *sink = &conn->receive.sink;
 	int err;
 
-	if (!mrpc_sink_expects(conn, frame))
+	if (!mrpc_sink_expects(link, frame))
 		return -EPROTO;
 	/* Leave @a.block and its length: they are valid only with @a.base. */
 	sink->addr = NULL;
@@ -436,18 +475,19 @@ EXPORT_SYMBOL_GPL(mrpc_sink_head);
 
 /**
  * mrpc_sink_too_big() - answer a frame that exceeds the limit, unread
- * @conn: the connection
+ * @link: the link
  * @frame: its header, from a failed mrpc_wire_decode()
  *
  * The transport discards the whole frame. Return: as mrpc_sink_head().
  */
-int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
+int mrpc_sink_too_big(struct mrpc_link *link, const struct mrpc_frame *frame)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_refusal r __uninitialized;
 	struct mrpc_call *call;
 	int err;
 
-	if (!mrpc_sink_expects(conn, frame))
+	if (!mrpc_sink_expects(link, frame))
 		return -EPROTO;
 	if (mrpc_msg_head_len(&frame->msg) > MRPC_MAX_HEAD)
 		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
@@ -456,7 +496,7 @@ int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 	else
 		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
 			    "a message of %llu bytes, at most %u are accepted",
-			    mrpc_msg_total(&frame->msg), conn->services.max_message);
+			    mrpc_msg_total(&frame->msg), conn->receive.max_message);
 	if (frame->type == MRPC_WIRE_REPLY)
 		return mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
 	if (frame->type != MRPC_WIRE_CALL)
@@ -479,12 +519,13 @@ EXPORT_SYMBOL_GPL(mrpc_sink_too_big);
 
 /**
  * mrpc_sink_done() - deliver a complete frame
- * @conn: the connection
+ * @link: the link
  *
  * Context: owner of the receive claim; may sleep.
  */
-void mrpc_sink_done(struct mrpc_conn *conn)
+void mrpc_sink_done(struct mrpc_link *link)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_sink *sink = &conn->receive.sink;
 
 	sink->active = false;
@@ -548,13 +589,15 @@ static void mrpc_sink_cancel(struct mrpc_conn *conn, struct mrpc_sink *sink)
 
 /**
  * mrpc_sink_drop() - drop an active message that will not be completed
- * @conn: the connection; the caller owns the receive claim
+ * @link: the link; the caller owns the receive claim
  * @sink: the sink of the connection, or a parked one; empty afterwards
  *
  * The call of a request stays in the serve table. Context: process; may sleep.
  */
-void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink)
+void mrpc_sink_drop(struct mrpc_link *link, struct mrpc_sink *sink)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
+
 	if (sink->rx)
 		mrpc_rx_cut(conn, sink->rx);
 	if (sink->a.base)
@@ -590,19 +633,20 @@ EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
 
 /**
  * mrpc_sink_give_up() - drop an unwanted message: the rest of it will not come
- * @conn: the connection, whose sink has an active message that is not wanted
+ * @link: the link, whose sink has an active message that is not wanted
  *
  * Context: owner of the receive claim; may sleep.
  * Return: 0 or -EPROTO, after which the connection must end.
  */
-int mrpc_sink_give_up(struct mrpc_conn *conn)
+int mrpc_sink_give_up(struct mrpc_link *link)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_call *call = mrpc_sink_owner(&conn->receive.sink);
 	bool reply = call && call->role == MRPC_ROLE_CLIENT;
 	u64 id = conn->receive.sink.a.frame.call_id;
 	u16 status = conn->receive.sink.a.frame.status;
 
-	mrpc_sink_drop(conn, &conn->receive.sink);
+	mrpc_sink_drop(link, &conn->receive.sink);
 	/* It was the last of the call: its slot is free. */
 	return reply ? mrpc_sink_fail_reply(conn, id, status, "given up") : 0;
 }
@@ -610,15 +654,16 @@ EXPORT_SYMBOL_GPL(mrpc_sink_give_up);
 
 /**
  * mrpc_sink_abort() - the peer has given up the request that the sink has
- * @conn: the connection; its sink has an active message
+ * @link: the link; its sink has an active message
  *
  * No part of it has been delivered, or will be. Its call ends as after a CANCEL.
  *
  * Context: owner of the receive claim; may sleep.
  * Return: 0; -EPROTO: it is no request; -ENOMEM. After an error the connection must end.
  */
-int mrpc_sink_abort(struct mrpc_conn *conn)
+int mrpc_sink_abort(struct mrpc_link *link)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	const struct mrpc_frame cancel = {
 		.type = MRPC_WIRE_CANCEL,
 		.call_id = conn->receive.sink.a.frame.call_id,
@@ -626,7 +671,7 @@ int mrpc_sink_abort(struct mrpc_conn *conn)
 
 	if (conn->receive.sink.a.frame.type != MRPC_WIRE_CALL)
 		return -EPROTO;
-	mrpc_sink_drop(conn, &conn->receive.sink);
+	mrpc_sink_drop(link, &conn->receive.sink);
 	return mrpc_conn_control(conn, &cancel);
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_abort);

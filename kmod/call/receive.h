@@ -9,15 +9,18 @@
 
 struct mrpc_conn;
 struct mrpc_frame;
+struct mrpc_link;
 struct mrpc_receive;
 struct mrpc_sink;
 
 void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix);
 void mrpc_sink_skip(struct mrpc_receive *in);
-bool mrpc_sink_expects(struct mrpc_conn *conn, const struct mrpc_frame *frame);
-int mrpc_sink_head(struct mrpc_conn *conn, const struct mrpc_frame *frame, const u8 *prefix);
-int mrpc_sink_too_big(struct mrpc_conn *conn, const struct mrpc_frame *frame);
-void mrpc_sink_done(struct mrpc_conn *conn);
+bool mrpc_recv_stops(struct mrpc_link *link, int budget, int *frames);
+bool mrpc_sink_early(struct mrpc_link *link, const struct mrpc_frame *frame);
+bool mrpc_sink_expects(struct mrpc_link *link, const struct mrpc_frame *frame);
+int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const u8 *prefix);
+int mrpc_sink_too_big(struct mrpc_link *link, const struct mrpc_frame *frame);
+void mrpc_sink_done(struct mrpc_link *link);
 
 /*
  * A transport that receives several messages at once has a sink for each, and changes
@@ -26,9 +29,9 @@ void mrpc_sink_done(struct mrpc_conn *conn);
  */
 void mrpc_sink_park(struct mrpc_receive *in, struct mrpc_sink *to);
 void mrpc_sink_resume(struct mrpc_receive *in, struct mrpc_sink *from);
-void mrpc_sink_drop(struct mrpc_conn *conn, struct mrpc_sink *sink);
+void mrpc_sink_drop(struct mrpc_link *link, struct mrpc_sink *sink);
 bool mrpc_sink_wanted(const struct mrpc_sink *sink);
-int mrpc_sink_give_up(struct mrpc_conn *conn);
-int mrpc_sink_abort(struct mrpc_conn *conn);
+int mrpc_sink_give_up(struct mrpc_link *link);
+int mrpc_sink_abort(struct mrpc_link *link);
 
 #endif /* MRPC_CALL_RECEIVE_H */

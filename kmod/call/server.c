@@ -400,7 +400,7 @@ void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 	struct mrpc_refusal r __uninitialized;
 	u16 status;
 
-	if (conn && conn->accepted) {
+	if (conn && conn->link.accepted) {
 		mrpc_tx_reserve(conn);
 		call = mrpc_serve_take(conn, sqe->call, sqe->status);
 		if (!call)

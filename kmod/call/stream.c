@@ -19,7 +19,6 @@
 #include "core/memcopy.h"
 #include "core/rpc.h"
 #include "core/rx_buffer.h"
-#include "core/session.h"
 #include "core/transport.h"
 #include "exec/runtime.h"
 #include "lib/message/wire.h"
@@ -28,9 +27,9 @@
 #define MRPC_STREAM_LARGE	4096	/* bytes of a large byte section */
 #define MRPC_STREAM_TURN	(1 << 20)	/* bytes before others get a turn */
 
-static void mrpc_stream_empty(struct mrpc_session *session, struct mrpc_stream *st)
+static void mrpc_stream_empty(struct mrpc_link *link, struct mrpc_stream *st)
 {
-	mrpc_stream_recycle(session, st->buf, st->cap);
+	mrpc_stream_recycle(link, st->buf, st->cap);
 	st->buf = NULL;
 	st->cap = 0;
 	st->start = 0;
@@ -38,16 +37,16 @@ static void mrpc_stream_empty(struct mrpc_session *session, struct mrpc_stream *
 }
 
 /* Has the unparsed input in a buffer of @cap bytes, which is enough. Return: 0 or -ENOMEM. */
-static int mrpc_stream_resize(struct mrpc_session *session, struct mrpc_stream *st, u32 cap)
+static int mrpc_stream_resize(struct mrpc_link *link, struct mrpc_stream *st, u32 cap)
 {
 	u32 have = st->end - st->start;
-	u8 *buf = mrpc_stream_alloc(session, &cap);
+	u8 *buf = mrpc_stream_alloc(link, &cap);
 
 	if (!buf)
 		return -ENOMEM;
 	if (st->buf)
 		memcpy(buf, st->buf + st->start, have);
-	mrpc_stream_recycle(session, st->buf, st->cap);
+	mrpc_stream_recycle(link, st->buf, st->cap);
 	st->buf = buf;
 	st->cap = cap;
 	st->start = 0;
@@ -59,16 +58,16 @@ static int mrpc_stream_resize(struct mrpc_session *session, struct mrpc_stream *
  * Gives a large buffer back when the head that it was for has been read. What has come of the next
  * frame decides what remains, as it decides how a buffer grows: what a header claims does not.
  */
-static void mrpc_stream_shrink(struct mrpc_session *session, struct mrpc_stream *st)
+static void mrpc_stream_shrink(struct mrpc_link *link, struct mrpc_stream *st)
 {
 	u32 need = max_t(u32, MRPC_STREAM_BUF, 2 * (st->end - st->start));
 
 	if (need <= st->cap / 2)	/* without memory it stays */
-		mrpc_stream_resize(session, st, need);
+		mrpc_stream_resize(link, st, need);
 }
 
 /* Frames are multiples of 8 bytes, so what starts one stays aligned. */
-static int mrpc_stream_room(struct mrpc_session *session, struct mrpc_stream *st, u32 need)
+static int mrpc_stream_room(struct mrpc_link *link, struct mrpc_stream *st, u32 need)
 {
 	u32 have = st->end - st->start;
 
@@ -79,17 +78,17 @@ static int mrpc_stream_room(struct mrpc_session *session, struct mrpc_stream *st
 	}
 	if (st->buf && need <= st->cap)
 		return 0;
-	return mrpc_stream_resize(session, st, need);
+	return mrpc_stream_resize(link, st, need);
 }
 
 /**
  * mrpc_stream_free() - end of a stream
- * @session: of its connection
+ * @link: the link
  * @st: the stream
  */
-void mrpc_stream_free(struct mrpc_session *session, struct mrpc_stream *st)
+void mrpc_stream_free(struct mrpc_link *link, struct mrpc_stream *st)
 {
-	mrpc_stream_recycle(session, st->buf, st->cap);
+	mrpc_stream_recycle(link, st->buf, st->cap);
 	memset(st, 0, sizeof(*st));
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_free);
@@ -156,13 +155,13 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->services.max_message, f,
+	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->receive.max_message, f,
 			       &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* A frame whose head is there is asked about with it. */
 	if (st->end - st->start < sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(f) &&
-	    !mrpc_sink_expects(conn, f))
+	    !mrpc_sink_expects(&conn->link, f))
 		return -EPROTO;
 	st->too_big = err || f->head_len > MRPC_MAX_HEAD;
 	st->have_frame = true;
@@ -206,7 +205,7 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 		}
 		head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_head_known(f);
 		if (st->too_big) {
-			err = mrpc_sink_too_big(conn, f);
+			err = mrpc_sink_too_big(&conn->link, f);
 			if (err)
 				return err;
 			st->skip = (u64)head + f->msg.bytes + mrpc_frame_trailer(f);
@@ -226,7 +225,7 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 				return err;
 		}
 		st->trailer = mrpc_frame_trailer(f);
-		err = mrpc_sink_head(conn, f,
+		err = mrpc_sink_head(&conn->link, f,
 				     st->buf + st->start + sizeof(struct mrpc_wire_hdr));
 		if (err)
 			return err;
@@ -245,7 +244,7 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 		mrpc_stream_waits(conn, sink->left);
 		return 0;
 	}
-	mrpc_sink_done(conn);
+	mrpc_sink_done(&conn->link);
 	return 1;
 }
 
@@ -266,7 +265,7 @@ static int mrpc_stream_fill_body(struct mrpc_conn *conn, struct mrpc_stream *st,
 	vec[0] = (struct kvec){ .iov_base = sink->addr, .iov_len = body };
 	vec[1] = (struct kvec){ .iov_base = st->buf, .iov_len = min(st->ahead, st->cap) };
 	want = body + vec[1].iov_len;
-	n = read(conn, vec, 2, want);
+	n = read(&conn->link, vec, 2, want);
 	if (n > 0) {
 		body = min_t(u32, body, n);
 		if (st->trailer)
@@ -297,7 +296,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 	if (st->have_frame && !st->too_big)
 		need = min_t(u64, need + mrpc_frame_head_known(&sink->a.frame),
 			     max_t(u64, MRPC_STREAM_BUF, 2ULL * have));
-	n = mrpc_stream_room(conn->session, st, need);
+	n = mrpc_stream_room(&conn->link, st, need);
 	if (n)
 		return n;
 	vec.iov_base = st->buf + st->end;
@@ -305,16 +304,17 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 	/* What is thrown away may come in any quantity. */
 	if (st->ahead < vec.iov_len && !st->skip && !sink->active)
 		vec.iov_len = max(st->ahead, need - min(need, have));
-	n = read(conn, &vec, 1, vec.iov_len);
+	n = read(&conn->link, &vec, 1, vec.iov_len);
 	if (n > 0)
 		st->end += n;
 	*more = n == vec.iov_len;
 	return n;
 }
 
-int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
+int mrpc_stream_recv(struct mrpc_link *link, struct mrpc_stream *st,
 		     mrpc_stream_read read, int budget)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	u32 turn = READ_ONCE(conn->exec.turn_bytes) ?: MRPC_STREAM_TURN;
 	bool more = true;
 	int frames = 0, n;
@@ -351,9 +351,9 @@ int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
 		bytes += n;
 	}
 	if (st->buf && st->start == st->end && !conn->receive.sink.active)
-		mrpc_stream_empty(conn->session, st);
+		mrpc_stream_empty(&conn->link, st);
 	else if (unlikely(st->cap > MRPC_STREAM_BUF))
-		mrpc_stream_shrink(conn->session, st);
+		mrpc_stream_shrink(&conn->link, st);
 	return frames;
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_recv);

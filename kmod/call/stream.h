@@ -5,8 +5,7 @@
 #include <linux/types.h>
 
 struct kvec;
-struct mrpc_conn;
-struct mrpc_session;
+struct mrpc_link;
 
 /*
  * A byte stream to frames, for every transport that is one.
@@ -25,13 +24,13 @@ struct mrpc_stream {
 	bool too_big;		/* it is to be refused, not read */
 };
 
-typedef int (*mrpc_stream_read)(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len);
+typedef int (*mrpc_stream_read)(struct mrpc_link *link, struct kvec *vec, size_t nr, size_t len);
 
-void mrpc_stream_free(struct mrpc_session *session, struct mrpc_stream *st);
+void mrpc_stream_free(struct mrpc_link *link, struct mrpc_stream *st);
 
 /**
  * mrpc_stream_recv() - the receive loop of a stream transport
- * @conn: the connection
+ * @link: the link
  * @st: its stream state
  * @read: read up to @len bytes into the @nr entries of @vec (kernel memory),
  *	which hold so many, without waiting; -EAGAIN: none there; 0: end of stream
@@ -39,7 +38,7 @@ void mrpc_stream_free(struct mrpc_session *session, struct mrpc_stream *st);
  *
  * Return: as mrpc_transport_ops.recv.
  */
-int mrpc_stream_recv(struct mrpc_conn *conn, struct mrpc_stream *st,
+int mrpc_stream_recv(struct mrpc_link *link, struct mrpc_stream *st,
 		     mrpc_stream_read read, int budget);
 
 #endif /* MRPC_CALL_STREAM_H */

@@ -236,7 +236,7 @@ static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		mrpc_tx_complete(conn, rpc);	/* it went whole with another rpc */
 		return 0;
 	}
-	err = conn->link.ops->send(conn, rpc,
+	err = conn->link.ops->send(&conn->link, rpc,
 				   !list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list));
 	if (!err)
 		mrpc_tx_complete(conn, rpc);
@@ -270,7 +270,7 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 		return -EAGAIN;
 	if (!before)
 		mrpc_rpc_marshal(rpc);
-	err = conn->link.ops->send_chunk(conn, rpc, bytes);
+	err = conn->link.ops->send_chunk(&conn->link, rpc, bytes);
 	mrpc_domain_sent(conn, d, rpc->done - before,
 			 rpc->done == total ? mrpc_tx_behind(conn, rpc) : rpc);
 	if (!err && rpc->done == total)
@@ -281,7 +281,7 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
 
 /**
  * mrpc_tx_next() - return the rpc that the link gets after @rpc
- * @conn: the connection
+ * @link: the link
  * @rpc: the rpc of the call of ops->send, or the one that this function returned last
  * @bytes: bytes that the transport has gathered since ops->send was called
  *
@@ -291,8 +291,10 @@ static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct m
  * Context: owner of the transmit claim. Return: the rpc, marshalled; NULL: there is none, or other
  * connections have their turn.
  */
-struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes)
+struct mrpc_rpc *mrpc_tx_next(struct mrpc_link *link, struct mrpc_rpc *rpc, u64 bytes)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
+
 	if (list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list) ||
 	    conn->stats.tx_bytes + bytes >= conn->dp.tx_until || mrpc_runtime_hurries(&conn->exec))
 		return NULL;
@@ -382,7 +384,7 @@ static void mrpc_tx_own(struct mrpc_conn *conn)
 		frames = conn->stats.tx_frames;
 		again = mrpc_tx_round(conn, &budget);
 		if (conn->link.ops->flush && conn->stats.tx_frames != frames)
-			conn->link.ops->flush(conn);
+			conn->link.ops->flush(&conn->link);
 		if (again) {
 			mrpc_claim_yield(&conn->exec.tx);
 			mrpc_kick_again(conn, MRPC_CONN_TX_READY);

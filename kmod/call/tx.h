@@ -5,6 +5,7 @@
 #include <linux/types.h>
 
 struct mrpc_conn;
+struct mrpc_link;
 struct mrpc_rpc;
 
 void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
@@ -14,7 +15,7 @@ void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_drop(struct mrpc_conn *conn);
-struct mrpc_rpc *mrpc_tx_next(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u64 bytes);
+struct mrpc_rpc *mrpc_tx_next(struct mrpc_link *link, struct mrpc_rpc *rpc, u64 bytes);
 void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why);
 void mrpc_tx_run(struct mrpc_conn *conn);
 void mrpc_datapath_tx(struct mrpc_conn *conn);

@@ -90,7 +90,7 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 			return -ENOMEM;
 		}
 	}
-	link = to->restore(conn, from, from->decompose(conn), plan->uses, extack);
+	link = to->restore(&conn->link, from, from->decompose(&conn->link), plan->uses, extack);
 	if (IS_ERR(link)) {
 		conn->link.features.want = from->features;
 		if (announce)
@@ -98,7 +98,7 @@ int mrpc_link_change(struct mrpc_conn *conn, const struct mrpc_link_plan *plan,
 		return PTR_ERR(link);
 	}
 	__module_get(to->owner);
-	mrpc_domain_leave(conn);	/* it uses @from; the caller has it join again */
+	mrpc_domain_leave(&conn->link);	/* it uses @from; the caller has it join again */
 	spin_lock(&conn->lock);		/* for dumps */
 	WRITE_ONCE(conn->link.ops, to);	/* and for mrpc_conn_too_slow() */
 	conn->link.priv = link;

@@ -127,7 +127,7 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		module_put(l->ops->owner);
 		return l->ops->accept(l, NULL);
 	}
-	conn->services.max_message = l->max_message;
+	conn->receive.max_message = l->max_message;
 	conn->link.keepalive = l->keepalive;
 	err = mrpc_services_copy(&conn->services, l->services, l->nr_services);
 	if (err)
@@ -135,7 +135,7 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 	err = mrpc_session_reserve(l->session, &conn->id);
 	if (err)
 		goto out;
-	err = l->ops->accept(l, conn);
+	err = l->ops->accept(l, &conn->link);
 	if (err) {
 		mrpc_session_unreserve(l->session, conn->id);
 		goto out;

@@ -40,7 +40,7 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 	for (;;) {
 		call = NULL;
 		spin_lock(&conn->lock);
-		if (conn->accepted) {
+		if (conn->link.accepted) {
 			id = mrpc_serve_next(&conn->calls.server, &pos);
 			if (id) {
 				call = mrpc_calls_answer(conn, id);
@@ -54,7 +54,7 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 		spin_unlock(&conn->lock);
 		if (!id)
 			return;
-		if (conn->accepted)
+		if (conn->link.accepted)
 			mrpc_serve_abort(call, conn->close_status, NULL);
 		else
 			mrpc_call_abort(call, conn->close_status, conn->why);
@@ -73,10 +73,10 @@ static void mrpc_claim_quiesce(struct mrpc_claim *claim)
 /* Returns true if nothing is under way: then an orderly end takes no time and keeps no page. */
 static bool mrpc_conn_idle(struct mrpc_conn *conn)
 {
-	if (conn->accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
+	if (conn->link.accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued) &&
-	       !READ_ONCE(conn->receive.since) && !conn->link.ops->backlog(conn);
+	       !READ_ONCE(conn->receive.since) && !conn->link.ops->backlog(&conn->link);
 }
 
 /* If the peer did nothing wrong, a process exit need not look like a broken link to it. */
@@ -109,7 +109,7 @@ static bool mrpc_conn_lingers(struct mrpc_conn *conn)
 {
 	u64 waited = ktime_get_ns() - conn->down_since, wait;
 
-	if (!conn->link.ops->busy(conn) || waited >= MRPC_CONN_LINGER)
+	if (!conn->link.ops->busy(&conn->link) || waited >= MRPC_CONN_LINGER)
 		return false;
 	wait = clamp_t(u64, waited, MRPC_CONN_LOOK_MIN, MRPC_CONN_LOOK_MAX);
 	hrtimer_start(&conn->exec.timer, ns_to_ktime(wait), HRTIMER_MODE_REL_SOFT);
@@ -119,7 +119,7 @@ static bool mrpc_conn_lingers(struct mrpc_conn *conn)
 static void mrpc_conn_unlink(struct mrpc_conn *conn)
 {
 	if (conn->link.priv)
-		conn->link.ops->release(conn);
+		conn->link.ops->release(&conn->link);
 	conn->link.priv = NULL;
 	/* Callbacks may have been on their way. */
 	hrtimer_cancel(&conn->exec.timer);
@@ -135,7 +135,7 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	bool abort = !conn->link.priv || mrpc_conn_aborts(conn);
 
 	if (conn->link.priv)
-		conn->link.ops->shutdown(conn, abort);
+		conn->link.ops->shutdown(&conn->link, abort);
 	mrpc_claim_quiesce(&conn->exec.tx);
 	mrpc_claim_quiesce(&conn->exec.rx);
 	hrtimer_cancel(&conn->exec.timer);
@@ -143,7 +143,7 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	conn->down_since = ktime_get_ns();
 	mrpc_ready_remove(conn);
 	if (!conn->link.ops->sender || !conn->link.priv)
-		mrpc_domain_leave(conn);
+		mrpc_domain_leave(&conn->link);
 	if (abort || !mrpc_conn_lingers(conn))
 		mrpc_conn_unlink(conn);
 	mrpc_datapath_purge(conn);
@@ -162,7 +162,7 @@ static void mrpc_conn_ended(struct mrpc_conn *conn)
 	smp_mb__after_atomic();	/* before the look at the waiters */
 	mrpc_wake_all(&conn->wait);
 	mrpc_notify_conn(conn, MRPC_EVENT_CONN_CLOSE);
-	if (conn->accepted) {
+	if (conn->link.accepted) {
 		mrpc_conn_forget(conn);
 		mrpc_listener_fold(conn);
 	}
@@ -183,7 +183,7 @@ void mrpc_conn_close_work(struct work_struct *work)
 	struct mrpc_conn *conn = container_of(work, struct mrpc_conn, close_work);
 	bool first, lingers;
 
-	if (conn->accepted)
+	if (conn->link.accepted)
 		mrpc_listener_settled(conn);
 	mutex_lock(&conn->dp.change_lock);
 	first = !conn->down_since;

@@ -58,7 +58,6 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	INIT_WORK(&conn->free_work, mrpc_conn_free_work);
 	INIT_LIST_HEAD(&conn->replicas);
 	mrpc_datapath_init(conn);
-	conn->accepted = l;
 	INIT_LIST_HEAD(&conn->shaking);
 	conn->state = MRPC_CONN_CONNECTING;
 	conn->exec.timer_at = U64_MAX;
@@ -73,6 +72,9 @@ struct mrpc_conn *mrpc_conn_new(struct mrpc_session *session,
 	if (l)
 		mrpc_listener_get(l);
 	conn->listener = l;
+	conn->link.accepted = l;
+	conn->link.net = session->net;
+	conn->link.receive = &conn->receive;
 	conn->link.home = ops;
 	conn->link.ops = ops;
 	conn->link.features.want = ops->features;

@@ -29,7 +29,7 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 		mrpc_rx_take(conn);
 	if (conn->dp.path[MRPC_RX].held)
 		again = mrpc_chain_run(conn, MRPC_RX);
-	n = conn->link.ops->recv(conn, budget);
+	n = conn->link.ops->recv(&conn->link, budget);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 		set_bit(MRPC_CONN_RX_READY, &conn->flags);
 	/* Those that wait for room are kicked only if the flag is not set. */
@@ -101,7 +101,7 @@ void mrpc_datapath_purge(struct mrpc_conn *conn)
 	mrpc_tx_drop(conn);
 	mrpc_rx_purge(conn);
 	if (conn->receive.sink.active || conn->receive.sink.rx)
-		mrpc_sink_drop(conn, &conn->receive.sink);
+		mrpc_sink_drop(&conn->link, &conn->receive.sink);
 	mrpc_chain_purge(conn, MRPC_RX);
 }
 

@@ -31,7 +31,7 @@ static struct mrpc_call *mrpc_conn_expired(struct mrpc_conn *conn, u64 now)
 	d = mrpc_deadlines_first(&conn->calls.deadlines);
 	if (d && d->when <= now) {
 		call = container_of(d, struct mrpc_call, deadline);
-		if (conn->accepted)
+		if (conn->link.accepted)
 			mrpc_calls_answer(conn, call->id);
 		else
 			mrpc_calls_abandon(conn, call->id);
@@ -45,7 +45,7 @@ static void mrpc_conn_expire(struct mrpc_conn *conn, u64 now)
 	struct mrpc_call *call;
 
 	while ((call = mrpc_conn_expired(conn, now))) {
-		if (conn->accepted) {
+		if (conn->link.accepted) {
 			mrpc_serve_abort(call, MRPC_DEADLINE_EXCEEDED,
 					 "the deadline passed at the server");
 			continue;
@@ -76,7 +76,7 @@ static bool mrpc_conn_too_slow(struct mrpc_conn *conn, u64 now)
 	rcu_read_lock();
 	ops = READ_ONCE(conn->link.ops);
 	if (ops->slow)
-		slow = ops->slow(conn, now, MRPC_SLOW_GRACE + conn->link.keepalive);
+		slow = ops->slow(&conn->link, now, MRPC_SLOW_GRACE + conn->link.keepalive);
 	else
 		slow = mrpc_conn_trickles(conn, now);
 	rcu_read_unlock();
@@ -91,7 +91,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
 		if (test_bit(MRPC_CONN_DENIED, &conn->flags))	/* the peer had time to read why */
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake was refused", false);
-		else if (conn->accepted && now - conn->opened >= MRPC_HANDSHAKE_TIME)
+		else if (conn->link.accepted && now - conn->opened >= MRPC_HANDSHAKE_TIME)
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
 		return now + NSEC_PER_SEC;
 	}

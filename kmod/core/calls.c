@@ -77,17 +77,17 @@ void mrpc_calls_free(struct mrpc_calls *calls)
 int mrpc_calls_grow(struct mrpc_conn *conn, u32 need)
 {
 	struct mrpc_calls *calls = &conn->calls;
-	u32 limit = conn->accepted ? calls->server.limit : calls->client.limit;
+	u32 limit = conn->link.accepted ? calls->server.limit : calls->client.limit;
 	u32 nr = min_t(u64, limit, roundup_pow_of_two((u64)need));
 	struct mrpc_deadline **heap;
 	void *slots;
 
-	if (mrpc_calls_arrays(conn->accepted, nr, &slots, &heap))
+	if (mrpc_calls_arrays(conn->link.accepted, nr, &slots, &heap))
 		return -ENOMEM;
 	spin_lock(&conn->lock);
 	/* Another thread may have been faster. */
 	if (nr > calls->deadlines.cap) {
-		if (conn->accepted)
+		if (conn->link.accepted)
 			slots = mrpc_serve_grow(&calls->server, slots, nr);
 		else
 			slots = mrpc_call_grow(&calls->client, slots, nr);

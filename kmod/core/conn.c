@@ -42,7 +42,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 		unrcu_pointer(cmpxchg(&session->recent, RCU_INITIALIZER(conn), NULL));
 	/* A link that was never published; others end in the close work. */
 	if (conn->link.priv)
-		conn->link.ops->release(conn);
+		conn->link.ops->release(&conn->link);
 	mrpc_transport_put(conn->link.ops);
 	mrpc_transport_put(conn->link.home);
 	mrpc_rx_put(conn->receive.spare);
@@ -177,7 +177,7 @@ void mrpc_conn_forget(struct mrpc_conn *conn)
  */
 u32 mrpc_conn_active(struct mrpc_conn *conn)
 {
-	return conn->accepted ? READ_ONCE(conn->calls.server.active) :
+	return conn->link.accepted ? READ_ONCE(conn->calls.server.active) :
 				READ_ONCE(conn->calls.client.active);
 }
 
@@ -188,7 +188,7 @@ bool mrpc_conn_is_drained(void *ctx)
 	if (READ_ONCE(conn->state) == MRPC_CONN_CLOSED)
 		return true;
 	/* A server is done only after the client's BYE: mrpc_hear_bye(). */
-	if (conn->accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
+	if (conn->link.accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued);
 }

@@ -2,6 +2,7 @@
 #ifndef MRPC_CORE_CONN_H
 #define MRPC_CORE_CONN_H
 
+#include <linux/container_of.h>
 #include <linux/kref.h>
 #include <linux/list.h>
 #include <linux/mrpc.h>
@@ -85,8 +86,6 @@ struct mrpc_conn {
 	struct mrpc_replica *replica;
 	/* The listener that accepted it, a reference. NULL: it has connected. */
 	struct mrpc_listener *listener;
-	/* True at the server's end. */
-	bool accepted;
 	/* Of the peer's address in mrpc_listener.peers. Under mrpc_listener.lock. */
 	u8 shaking_slot;
 	/* Entry of mrpc_listener.shaking. Under mrpc_listener.lock. */
@@ -141,6 +140,12 @@ struct mrpc_conn {
 	/* Frees it: the last reference can go in softirq. */
 	struct work_struct free_work;
 };
+
+/* The connection that has @link. For the core: a transport knows only the link. */
+static inline struct mrpc_conn *mrpc_link_conn(struct mrpc_link *link)
+{
+	return container_of(link, struct mrpc_conn, link);
+}
 
 struct mrpc_conn *mrpc_conn_find(struct mrpc_session *session, u32 id);
 struct mrpc_conn *mrpc_conn_find_any(struct mrpc_session *session, u32 id);

@@ -100,7 +100,7 @@ static inline void mrpc_queue_pass(struct mrpc_queue *in, struct mrpc_queue *out
 /* Returns the direction in which requests pass: out of clients, into servers. */
 static inline enum mrpc_direction mrpc_engine_request_dir(const struct mrpc_engine *e)
 {
-	return e->conn->accepted ? MRPC_RX : MRPC_TX;
+	return e->conn->link.accepted ? MRPC_RX : MRPC_TX;
 }
 
 /* Returns the bytes of the message, without metadata. */

@@ -11,12 +11,15 @@
 
 #include "lib/message/feature.h"
 
+struct mrpc_receive;
 struct mrpc_transport_ops;
+struct net;
 
 /**
  * struct mrpc_link - the link of a connection; embedded in struct mrpc_conn
  *
- * Its transport and change/link_version.c write it.
+ * Its transport and change/link_version.c write it. A transport is given nothing else of a
+ * connection, and calls the functions of the core that take a link.
  */
 struct mrpc_link {
 	/* Version 1 of the transport, a module reference: what the link goes back to. Immutable. */
@@ -28,6 +31,12 @@ struct mrpc_link {
 	const struct mrpc_transport_ops *ops;
 	/* The transport's state. Set before the connection is READY. */
 	void *priv;
+	/* What arrives over it. Immutable. */
+	struct mrpc_receive *receive;
+	/* The network namespace of its addresses, which the session keeps. Immutable. */
+	struct net *net;
+	/* True at the server's end. Immutable. */
+	bool accepted;
 	/* What it has agreed with its peer; struct mrpc_features says which claim owns what. */
 	struct mrpc_features features;
 	/*
@@ -73,5 +82,8 @@ static inline u64 mrpc_link_silent(const struct mrpc_link *link)
 
 	return now > heard ? jiffies64_to_nsecs(now - heard) : 0;
 }
+
+void mrpc_link_get(struct mrpc_link *link);
+void mrpc_link_put(struct mrpc_link *link);
 
 #endif /* MRPC_CORE_LINK_H */

@@ -12,6 +12,7 @@
 #include "lib/ds/claim.h"
 
 struct mrpc_conn;
+struct net;
 struct mrpc_service;
 struct mrpc_session;
 struct mrpc_transport_ops;
@@ -24,8 +25,9 @@ struct mrpc_transport_ops;
  * Reference counted: the session's table holds one reference, the ready list one, each user of a
  * lookup one and each accepted connection one.
  *
+ * @net: the network namespace of @addr, which @session keeps; immutable
  * @ops: transport, a module reference
- * @link: the transport's state; set by listen, under no lock before publication
+ * @priv: the transport's state; set by listen, under no lock before publication
  * @addr: bound address
  * @claim: held by the thread that accepts
  * @flags: bit 0: on the ready list
@@ -43,9 +45,10 @@ struct mrpc_transport_ops;
 struct mrpc_listener {
 	struct kref ref;
 	struct mrpc_session *session;
+	struct net *net;
 	u32 id;
 	const struct mrpc_transport_ops *ops;
-	void *link;
+	void *priv;
 	struct sockaddr_storage addr;
 	u32 addr_len;
 	struct mrpc_claim claim;

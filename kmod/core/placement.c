@@ -46,7 +46,7 @@ bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *
 {
 	const struct mrpc_session *s = conn->session;
 
-	if (!(scope->side & (conn->accepted ? MRPC_SIDE_SERVER : MRPC_SIDE_CLIENT)))
+	if (!(scope->side & (conn->link.accepted ? MRPC_SIDE_SERVER : MRPC_SIDE_CLIENT)))
 		return false;
 	if (scope->datapath && scope->datapath != conn->dp_id)
 		return false;

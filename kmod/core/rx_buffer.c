@@ -2,6 +2,7 @@
 /* Receive buffers of a session. */
 #include <linux/mm.h>
 
+#include "core/conn.h"
 #include "core/large.h"
 #include "core/rx_buffer.h"
 #include "core/session.h"
@@ -15,15 +16,16 @@ static u64 mrpc_stream_charge(u32 cap)
 
 /**
  * mrpc_stream_alloc() - a buffer for what is being received
- * @session: the session
+ * @link: the link that it comes over
  * @cap: bytes; out: those that it has
  *
  * The usual case costs no allocation: the session keeps one buffer. A large one is charged to the
  * session's user, for the peer says how large it is. Context: process; may sleep.
  * Return: the buffer, aligned to 8, or NULL.
  */
-u8 *mrpc_stream_alloc(struct mrpc_session *session, u32 *cap)
+u8 *mrpc_stream_alloc(struct mrpc_link *link, u32 *cap)
 {
+	struct mrpc_session *session = mrpc_link_conn(link)->session;
 	u8 *buf = NULL;
 
 	*cap = max_t(u32, *cap, MRPC_STREAM_BUF);
@@ -42,14 +44,16 @@ EXPORT_SYMBOL_GPL(mrpc_stream_alloc);
 
 /**
  * mrpc_stream_recycle() - give back what mrpc_stream_alloc() has returned
- * @session: the session
+ * @link: the link that it comes over
  * @buf: the buffer, or NULL
  * @cap: its bytes
  *
  * Context: process.
  */
-void mrpc_stream_recycle(struct mrpc_session *session, u8 *buf, u32 cap)
+void mrpc_stream_recycle(struct mrpc_link *link, u8 *buf, u32 cap)
 {
+	struct mrpc_session *session = mrpc_link_conn(link)->session;
+
 	if (!buf)
 		return;
 	mrpc_user_uncharge_memory(session->user, mrpc_stream_charge(cap));

@@ -33,8 +33,6 @@ struct mrpc_conn_services {
 	u32 nr;
 	/* Server: services that the client asked for: entries of @map. */
 	u32 nr_wire;
-	/* The largest message accepted here. */
-	u32 max_message;
 	/* The largest that the peer accepts. */
 	u32 peer_max_message;
 	/* Server: the index in @list, by the index on the wire. */

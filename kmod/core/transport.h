@@ -16,7 +16,7 @@
 #include "core/rpc.h"
 
 struct module;
-struct mrpc_conn;
+struct mrpc_link;
 struct mrpc_engine_ops;
 struct mrpc_group;
 struct mrpc_listener;
@@ -66,7 +66,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	waits
  * @unlisten: stops accepting; no callback into @l after it returns
  * @send: gives @rpc (marshalled) to the link; owner of the transmit claim.
- *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_kick_tx() will
+ *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_link_kick_tx() will
  *	be called when there is room; else the link is dead. @more: another rpc
  *	follows at once. The transport may take that too, see mrpc_tx_next(); if it has taken
  *	all of it, @send is not called for it
@@ -105,9 +105,9 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * The rest is for egress domains. A transport with neither @send_chunk nor @sender is in none:
  * @send_chunk: as @send, but at most @bytes. Nothing that is sent later joins these in one
  *	packet. 0: all of these, or all of @rpc; -EAGAIN: less, see rpc->done, and
- *	mrpc_kick_room() will be called
+ *	mrpc_link_kick_room() will be called
  * @credit: returns the bytes that the link would take, for a @chunk; 0: wait for
- *	mrpc_kick_room(), which will be called although there may be room meanwhile.
+ *	mrpc_link_kick_room(), which will be called although there may be room meanwhile.
  *	Takes no lock and never waits; any context
  * @below: returns the bytes sent that have not left the device, and that others must wait for,
  *	without those that wait for the peer. Context as @credit. Optional: none
@@ -126,31 +126,31 @@ struct mrpc_transport_ops {
 	struct mrpc_engine_ops *type;
 	struct module *owner;
 	struct list_head list;
-	int (*connect)(struct mrpc_conn *conn, const void *addr, u32 addr_len, const char **why);
+	int (*connect)(struct mrpc_link *link, const void *addr, u32 addr_len, const char **why);
 	int (*listen)(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		      const char **why);
 	bool (*waiting)(struct mrpc_listener *l);
-	int (*accept)(struct mrpc_listener *l, struct mrpc_conn *conn);
+	int (*accept)(struct mrpc_listener *l, struct mrpc_link *link);
 	void (*unlisten)(struct mrpc_listener *l);
-	int (*send)(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
-	void (*flush)(struct mrpc_conn *conn);
-	int (*recv)(struct mrpc_conn *conn, int budget);
-	void (*shutdown)(struct mrpc_conn *conn, bool abort);
-	bool (*busy)(struct mrpc_conn *conn);
-	void (*release)(struct mrpc_conn *conn);
-	u64 (*backlog)(struct mrpc_conn *conn);
-	bool (*slow)(struct mrpc_conn *conn, u64 now, u64 patience);
+	int (*send)(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more);
+	void (*flush)(struct mrpc_link *link);
+	int (*recv)(struct mrpc_link *link, int budget);
+	void (*shutdown)(struct mrpc_link *link, bool abort);
+	bool (*busy)(struct mrpc_link *link);
+	void (*release)(struct mrpc_link *link);
+	u64 (*backlog)(struct mrpc_link *link);
+	bool (*slow)(struct mrpc_link *link, u64 now, u64 patience);
 	u64 (*uses)(const struct mrpc_group *g);
-	void *(*decompose)(struct mrpc_conn *conn);
-	void *(*restore)(struct mrpc_conn *conn, const struct mrpc_transport_ops *from,
+	void *(*decompose)(struct mrpc_link *link);
+	void *(*restore)(struct mrpc_link *link, const struct mrpc_transport_ops *from,
 			 void *state, u64 uses, struct netlink_ext_ack *extack);
 	int (*stats)(struct net *net, mrpc_stat_emit emit, void *ctx);
-	int (*send_chunk)(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes);
-	u32 (*credit)(struct mrpc_conn *conn, u32 chunk);
-	u64 (*below)(struct mrpc_conn *conn);
-	void (*device)(struct mrpc_conn *conn, char *name);
-	struct mrpc_sender *(*sender)(struct mrpc_conn *conn);
-	void (*egress)(struct mrpc_conn *conn, bool joins);
+	int (*send_chunk)(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes);
+	u32 (*credit)(struct mrpc_link *link, u32 chunk);
+	u64 (*below)(struct mrpc_link *link);
+	void (*device)(struct mrpc_link *link, char *name);
+	struct mrpc_sender *(*sender)(struct mrpc_link *link);
+	void (*egress)(struct mrpc_link *link, bool joins);
 };
 
 /* A module that is one version of a transport. */

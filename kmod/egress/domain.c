@@ -56,7 +56,7 @@ static void mrpc_domain_dev(struct mrpc_conn *conn, char *dev)
 {
 	dev[0] = 0;
 	if (conn->link.ops->device)
-		conn->link.ops->device(conn, dev);
+		conn->link.ops->device(&conn->link, dev);
 }
 
 /* The domain to which a datapath belongs, with a reference, or NULL. */
@@ -147,12 +147,13 @@ static struct mrpc_tenant *mrpc_domain_remove(struct mrpc_domain *d, struct mrpc
 
 /**
  * mrpc_domain_leave() - remove a datapath from its domain
- * @conn: the connection; no context sends on it, and its link still exists
+ * @link: its link, on which no context sends
  *
  * If it has a grant, the grant goes to others. Context: process.
  */
-void mrpc_domain_leave(struct mrpc_conn *conn)
+void mrpc_domain_leave(struct mrpc_link *link)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_domain *d = rcu_dereference_protected(conn->port.domain, true);
 	struct mrpc_tenant *t;
 
@@ -163,7 +164,7 @@ void mrpc_domain_leave(struct mrpc_conn *conn)
 	if (conn->port.sender) {
 		/* No message joins any more, and those in the domain leave. */
 		spin_unlock_bh(&d->lock);
-		conn->link.ops->egress(conn, false);
+		conn->link.ops->egress(link, false);
 		spin_lock_bh(&d->lock);
 	}
 	t = mrpc_domain_remove(d, &conn->port);
@@ -206,7 +207,7 @@ static void mrpc_domain_describe(struct mrpc_conn *conn, const struct mrpc_domai
 		.domain = d->id,
 		.uid = from_kuid_munged(&init_user_ns, session->uid),
 		.pid = session->pid,
-		.server = conn->accepted,
+		.server = conn->link.accepted,
 	};
 }
 
@@ -215,7 +216,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 			     u32 weight)
 {
 	struct mrpc_tenant *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
-	struct mrpc_sender *sender = conn->link.ops->sender ? conn->link.ops->sender(conn) : NULL;
+	struct mrpc_sender *sender = conn->link.ops->sender ? conn->link.ops->sender(&conn->link) : NULL;
 	struct mrpc_port *port = &conn->port;
 	bool joined;
 
@@ -242,7 +243,7 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 	spin_unlock_bh(&d->lock);
 	kfree(spare);
 	if (joined && sender)
-		conn->link.ops->egress(conn, true);
+		conn->link.ops->egress(&conn->link, true);
 	return joined;
 }
 
@@ -284,7 +285,7 @@ void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain)
 		mrpc_domain_put(d);
 		return;
 	}
-	mrpc_domain_leave(conn);
+	mrpc_domain_leave(&conn->link);
 	if (d && !mrpc_domain_join(conn, d, name, weight))
 		mrpc_domain_put(d);
 }

@@ -27,6 +27,7 @@
 
 struct mrpc_chain;
 struct mrpc_conn;
+struct mrpc_link;
 struct mrpc_policy;
 struct mrpc_rpc;
 struct net;
@@ -262,7 +263,7 @@ struct mrpc_domain_queue {
 
 void mrpc_domain_follow(struct mrpc_conn *conn, const struct mrpc_chain *chain);
 bool mrpc_domain_fits(struct mrpc_conn *conn);
-void mrpc_domain_leave(struct mrpc_conn *conn);
+void mrpc_domain_leave(struct mrpc_link *link);
 int mrpc_discipline_of(const char *name);
 struct mrpc_domain *mrpc_domain_find(struct net *net, const char *dev);
 struct mrpc_domain *mrpc_domain_next(struct net *net, u32 after);

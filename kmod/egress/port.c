@@ -77,7 +77,7 @@ u32 mrpc_domain_turn(struct mrpc_conn *conn, struct mrpc_domain *d, const struct
 	if (!bytes) {
 		if (port->unit.queue.state == MRPC_EGRESS_IDLE && !port->unit.queue.credit)
 			mrpc_egress_credit(&d->core, &port->unit.queue,
-					   conn->link.ops->credit(conn, d->core.rule.chunk));
+					   conn->link.ops->credit(&conn->link, d->core.rule.chunk));
 		mrpc_domain_share(d, conn);
 		bytes = mrpc_egress_take(&d->core, &port->unit.queue);
 	}
@@ -103,7 +103,7 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 	spin_lock_bh(&d->lock);
 	/* A link that took nothing has registered for its event: leave that as it is. */
 	mrpc_egress_dequeued(&d->core, &port->unit.queue, sent,
-			     sent ? conn->link.ops->credit(conn, d->core.rule.chunk) : 0);
+			     sent ? conn->link.ops->credit(&conn->link, d->core.rule.chunk) : 0);
 	port->grants++;
 	port->sent += sent;
 	d->sent += sent;
@@ -152,7 +152,7 @@ bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
 	spin_lock_bh(&d->lock);
 	if (rcu_access_pointer(port->domain) == d) {
 		/* Also where nothing waits for it: so a link that has room is silent again. */
-		credit = conn->link.ops->credit(conn, d->core.rule.chunk);
+		credit = conn->link.ops->credit(&conn->link, d->core.rule.chunk);
 		known = port->head;
 		if (known) {
 			if (credit && !port->unit.queue.credit)
@@ -166,13 +166,14 @@ bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d)
 }
 
 /**
- * mrpc_kick_room() - mrpc_kick_tx() for links that may be in an egress domain
- * @conn: the connection
+ * mrpc_link_kick_room() - mrpc_link_kick_tx() for links that may be in an egress domain
+ * @link: the link
  *
  * There others may go first. Context: any but hard interrupt.
  */
-void mrpc_kick_room(struct mrpc_conn *conn)
+void mrpc_link_kick_room(struct mrpc_link *link)
 {
+	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_domain *d;
 
 	rcu_read_lock();
@@ -181,4 +182,16 @@ void mrpc_kick_room(struct mrpc_conn *conn)
 		mrpc_kick_tx(conn);
 	rcu_read_unlock();
 }
-EXPORT_SYMBOL_GPL(mrpc_kick_room);
+EXPORT_SYMBOL_GPL(mrpc_link_kick_room);
+
+/**
+ * mrpc_link_in_domain() - return true if a link is in an egress domain
+ * @link: the link
+ *
+ * Context: any. It may join one or leave it meanwhile, unless the caller owns a claim.
+ */
+bool mrpc_link_in_domain(struct mrpc_link *link)
+{
+	return rcu_access_pointer(mrpc_link_conn(link)->port.domain);
+}
+EXPORT_SYMBOL_GPL(mrpc_link_in_domain);

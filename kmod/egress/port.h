@@ -6,6 +6,7 @@
 
 struct mrpc_conn;
 struct mrpc_domain;
+struct mrpc_link;
 struct mrpc_rpc;
 struct mrpc_unit;
 
@@ -18,6 +19,7 @@ void mrpc_domain_sent(struct mrpc_conn *conn, struct mrpc_domain *d, u32 sent,
 		      const struct mrpc_rpc *next);
 void mrpc_domain_idle(struct mrpc_conn *conn, struct mrpc_domain *d);
 bool mrpc_domain_event(struct mrpc_conn *conn, struct mrpc_domain *d);
-void mrpc_kick_room(struct mrpc_conn *conn);
+void mrpc_link_kick_room(struct mrpc_link *link);
+bool mrpc_link_in_domain(struct mrpc_link *link);
 
 #endif /* MRPC_EGRESS_PORT_H */

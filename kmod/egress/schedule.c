@@ -52,7 +52,7 @@ static bool mrpc_domain_look_some(struct mrpc_domain *d, bool all)
 	for (i = 0; i < nr; i++) {
 		struct mrpc_port *port = list_first_entry(&d->below, struct mrpc_port, below);
 		struct mrpc_conn *conn = mrpc_port_conn(port);
-		u64 now = all ? 0 : conn->link.ops->below(conn);
+		u64 now = all ? 0 : conn->link.ops->below(&conn->link);
 
 		if (now < port->unit.queue.below) {
 			mrpc_egress_gone(&d->core, &port->unit.queue,

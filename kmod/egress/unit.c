@@ -45,16 +45,16 @@ static void mrpc_unit_count(struct mrpc_unit *u, u64 left)
 
 /**
  * mrpc_unit_join() - add a message to its connection's domain, if it has one
- * @conn: the connection
+ * @link: the link
  * @u: of the message; u->domain is NULL, the rest of any content
  * @rpc: the message
  *
  * It gets no grant before mrpc_unit_offer(). Context: any but hard interrupt; the sender's lock.
  * Return: it is in a domain.
  */
-bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc)
+bool mrpc_unit_join(struct mrpc_link *link, struct mrpc_unit *u, const struct mrpc_rpc *rpc)
 {
-	struct mrpc_port *port = &conn->port;
+	struct mrpc_port *port = &mrpc_link_conn(link)->port;
 	struct mrpc_domain *d;
 
 	rcu_read_lock();

@@ -4,8 +4,8 @@
 
 #include <linux/types.h>
 
-struct mrpc_conn;
 struct mrpc_domain;
+struct mrpc_link;
 struct mrpc_port;
 struct mrpc_rpc;
 struct mrpc_sender;
@@ -14,7 +14,7 @@ struct mrpc_unit;
 void mrpc_unit_init(struct mrpc_unit *u, struct mrpc_domain *d, struct mrpc_port *port);
 
 /* egress/unit.c: for senders */
-bool mrpc_unit_join(struct mrpc_conn *conn, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
+bool mrpc_unit_join(struct mrpc_link *link, struct mrpc_unit *u, const struct mrpc_rpc *rpc);
 void mrpc_unit_leave(struct mrpc_unit *u);
 void mrpc_unit_offer(struct mrpc_unit *u, u64 left, u32 credit);
 bool mrpc_unit_share(struct mrpc_unit *u);

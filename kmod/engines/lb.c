@@ -471,7 +471,7 @@ static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 	struct mrpc_chooser *chooser;
 	struct lb *lb;
 
-	if (e->conn->accepted) {	/* a server has nothing to choose */
+	if (e->conn->link.accepted) {	/* a server has nothing to choose */
 		e->dirs = 0;
 		return 0;
 	}

@@ -98,7 +98,6 @@ void mrpc_kick_rx(struct mrpc_conn *conn)
 	if (!test_and_set_bit(MRPC_CONN_RX_READY, &conn->flags))
 		mrpc_kick(conn);
 }
-EXPORT_SYMBOL_GPL(mrpc_kick_rx);
 
 /**
  * mrpc_kick_tx() - tell that the link has room again
@@ -111,7 +110,30 @@ void mrpc_kick_tx(struct mrpc_conn *conn)
 	if (!test_and_set_bit(MRPC_CONN_TX_READY, &conn->flags))
 		mrpc_kick(conn);
 }
-EXPORT_SYMBOL_GPL(mrpc_kick_tx);
+
+/**
+ * mrpc_link_kick_rx() - mrpc_kick_rx() for transports
+ * @link: the link, which has input
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_link_kick_rx(struct mrpc_link *link)
+{
+	mrpc_kick_rx(mrpc_link_conn(link));
+}
+EXPORT_SYMBOL_GPL(mrpc_link_kick_rx);
+
+/**
+ * mrpc_link_kick_tx() - mrpc_kick_tx() for transports
+ * @link: the link, which has room again
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_link_kick_tx(struct mrpc_link *link)
+{
+	mrpc_kick_tx(mrpc_link_conn(link));
+}
+EXPORT_SYMBOL_GPL(mrpc_link_kick_tx);
 
 /**
  * mrpc_kick_again() - kick after giving a claim back, as work may be left

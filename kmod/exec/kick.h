@@ -6,6 +6,7 @@
 
 struct hrtimer;
 struct mrpc_conn;
+struct mrpc_link;
 struct mrpc_listener;
 struct mrpc_session;
 
@@ -15,6 +16,8 @@ void mrpc_conn_start(struct mrpc_conn *conn);
 /* Readiness, callable in softirq: the link has input, or room for output. */
 void mrpc_kick_rx(struct mrpc_conn *conn);
 void mrpc_kick_tx(struct mrpc_conn *conn);
+void mrpc_link_kick_rx(struct mrpc_link *link);
+void mrpc_link_kick_tx(struct mrpc_link *link);
 void mrpc_kick_again(struct mrpc_conn *conn, int flag);
 void mrpc_datapath_kick(struct mrpc_conn *conn);
 enum hrtimer_restart mrpc_timer_fired(struct hrtimer *timer);

@@ -185,7 +185,7 @@ static int mrpc_nl_put_client(struct sk_buff *skb, const struct genl_info *info,
 {
 	int err = 0;
 
-	while (!err && !conn->accepted && !conn->replica && cur->index < conn->services.nr) {
+	while (!err && !conn->link.accepted && !conn->replica && cur->index < conn->services.nr) {
 		err = mrpc_nl_fill_called(skb, info, conn, cur->index);
 		if (!err)
 			cur->index++;

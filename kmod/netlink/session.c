@@ -243,8 +243,8 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	c->state = conn->state;
 	c->status = conn->close_status;
 	c->why = conn->why;
-	c->limit = conn->accepted ? conn->calls.server.limit : conn->calls.client.limit;
-	c->active = conn->accepted ? conn->calls.server.active : conn->calls.client.active;
+	c->limit = conn->link.accepted ? conn->calls.server.limit : conn->calls.client.limit;
+	c->active = conn->link.accepted ? conn->calls.server.active : conn->calls.client.active;
 	c->zombies = conn->calls.client.zombies;
 	c->deadlines = conn->calls.deadlines.nr;
 	c->timer_at = conn->exec.timer_at;
@@ -255,7 +255,7 @@ static void mrpc_nl_read_conn(struct mrpc_conn *conn, struct mrpc_nl_conn *c)
 	c->version = conn->link.ops->version;
 	c->up = c->state == MRPC_CONN_READY || c->state == MRPC_CONN_DRAINING;
 	if (c->up && conn->link.ops->backlog)
-		c->backlog = conn->link.ops->backlog(conn);
+		c->backlog = conn->link.ops->backlog(&conn->link);
 	spin_unlock(&conn->lock);
 }
 
@@ -311,12 +311,12 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	       nla_put_u32(skb, MRPC_A_CONN_ID, conn->id) ||
 	       nla_put_u32(skb, MRPC_A_CONN_DATAPATH, conn->dp_id) ||
 	       nla_put_string(skb, MRPC_A_CONN_TRANSPORT, conn->link.home->name) ||
-	       (conn->accepted &&
+	       (conn->link.accepted &&
 		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener->id)) ||
 	       (conn->replica &&
 		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
 	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->link.keepalive) ||
-	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->services.max_message) ||
+	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->receive.max_message) ||
 	       mrpc_nl_put_services(skb, &conn->services);
 }
 
@@ -409,7 +409,7 @@ static int mrpc_nl_put_table(struct sk_buff *skb, const struct mrpc_conn *conn,
 	if (!nest ||
 	    nla_put_u32(skb, MRPC_A_CALL_TABLE_LIMIT, c->limit) ||
 	    nla_put_u32(skb, MRPC_A_CALL_TABLE_ACTIVE, c->active) ||
-	    (!conn->accepted && nla_put_u32(skb, MRPC_A_CALL_TABLE_ZOMBIES, c->zombies)) ||
+	    (!conn->link.accepted && nla_put_u32(skb, MRPC_A_CALL_TABLE_ZOMBIES, c->zombies)) ||
 	    nla_put_u32(skb, MRPC_A_CALL_TABLE_DEADLINES, c->deadlines))
 		return -EMSGSIZE;
 	nla_nest_end(skb, nest);

@@ -154,7 +154,7 @@ static void policy_describe(struct mrpc_policy_run *run)
 	ctx->uid = from_kuid_munged(&init_user_ns, session->uid);
 	ctx->pid = session->pid;
 	ctx->cgroup = mrpc_session_cgroup(session);
-	ctx->server = conn->accepted;
+	ctx->server = conn->link.accepted;
 	ctx->transmit = run->dir == MRPC_TX;
 	ctx->kind = policy_is_request(run) ? MRPC_POLICY_REQUEST : MRPC_POLICY_REPLY;
 	if (in->sin_family == AF_INET) {

@@ -325,7 +325,7 @@ __bpf_kfunc int bpf_mrpc_replica(struct mrpc_policy_ctx *ctx, u32 index, void *r
 	int ret;
 
 	memset(replica, 0, replica__sz);
-	if (!run->rpc || run->conn->accepted)
+	if (!run->rpc || run->conn->link.accepted)
 		return -EINVAL;
 	ret = mrpc_replicas_look(run->conn, index, &found);
 	memcpy(replica, &found, min_t(size_t, replica__sz, sizeof(found)));

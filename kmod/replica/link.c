@@ -149,7 +149,7 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 {
 	int err;
 
-	link->services.max_message = conn->services.max_message;
+	link->receive.max_message = conn->receive.max_message;
 	link->link.keepalive = conn->link.keepalive;
 	err = mrpc_services_copy(&link->services, conn->services.list, conn->services.nr);
 	if (err)
@@ -197,7 +197,7 @@ static const char *mrpc_link_try(struct mrpc_replica *replica)
 	if (err) {
 		why = "no memory for a connection";
 	} else {
-		err = place->ops->connect(link, &place->addr, place->addr_len, &why);
+		err = place->ops->connect(&link->link, &place->addr, place->addr_len, &why);
 		if (err)
 			mrpc_session_unreserve(conn->session, link->id);
 		else

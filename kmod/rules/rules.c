@@ -456,7 +456,7 @@ int mrpc_ruleset_attach(struct mrpc_ruleset *rs, struct mrpc_engine *e,
 	}
 	mrpc_ruleset_move(bc, &made);
 	/* Only for messages that this end receives. */
-	if (content & BIT(e->conn->accepted ? MRPC_RULE_REQUEST : MRPC_RULE_REPLY))
+	if (content & BIT(e->conn->link.accepted ? MRPC_RULE_REQUEST : MRPC_RULE_REPLY))
 		e->flags |= MRPC_ENGINE_RX_BYTES;
 	else
 		e->flags &= ~MRPC_ENGINE_RX_BYTES;

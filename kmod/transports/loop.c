@@ -13,6 +13,7 @@
 #include <linux/jhash.h>
 #include <linux/jiffies.h>
 #include <linux/list.h>
+#include <linux/net.h>
 #include <linux/once.h>
 #include <linux/random.h>
 #include <linux/sched.h>
@@ -24,16 +25,15 @@
 
 #include "call/receive.h"
 #include "core/call.h"
-#include "core/conn.h"
 #include "core/heap.h"
+#include "core/link.h"
 #include "core/listener.h"
 #include "core/memcopy.h"
+#include "core/receive.h"
 #include "core/rpc.h"
-#include "core/session.h"
 #include "core/transport.h"
 #include "egress/port.h"
 #include "exec/kick.h"
-#include "exec/runtime.h"
 #include "lib/message/wire.h"
 
 #define MRPC_LOOP_INPUT_MAX	1024	/* messages that wait at one end */
@@ -51,9 +51,9 @@
  * receiver copies at that moment is not on the list.
  *
  * @ref: references
- * @lock: protects @conn, @peer, @input, @nr, @bytes, @full, @eof, @closed. Taken in process
+ * @lock: protects @link, @peer, @input, @nr, @bytes, @full, @eof, @closed. Taken in process
  *	context only. Two ends are never locked at once; no lock is taken under it
- * @conn: the connection; NULL after release
+ * @link: the link; NULL after release
  * @peer: the other end; a reference until release. Only the release of this end
  *	clears it, when no send or receive runs
  * @input: calls from the peer, by mrpc_call.loop
@@ -70,7 +70,7 @@
 struct mrpc_loop_end {
 	refcount_t ref;
 	spinlock_t lock;
-	struct mrpc_conn *conn;
+	struct mrpc_link *link;
 	struct mrpc_loop_end *peer;
 	struct list_head input;
 	u32 nr;
@@ -146,27 +146,27 @@ static struct mrpc_loop_end *mrpc_loop_end_new(void)
 	return end;
 }
 
-/* Returns the connection of an end, with a reference, or NULL. */
-static struct mrpc_conn *mrpc_loop_conn(struct mrpc_loop_end *end)
+/* Returns the link of an end, with a reference, or NULL. */
+static struct mrpc_link *mrpc_loop_link(struct mrpc_loop_end *end)
 {
-	struct mrpc_conn *conn;
+	struct mrpc_link *link;
 
 	lockdep_assert(in_task());
 	spin_lock(&end->lock);
-	conn = end->conn;
-	if (conn)
-		mrpc_conn_get(conn);
+	link = end->link;
+	if (link)
+		mrpc_link_get(link);
 	spin_unlock(&end->lock);
-	return conn;
+	return link;
 }
 
 static void mrpc_loop_kick_rx(struct mrpc_loop_end *end)
 {
-	struct mrpc_conn *conn = mrpc_loop_conn(end);
+	struct mrpc_link *link = mrpc_loop_link(end);
 
-	if (conn) {
-		mrpc_kick_rx(conn);
-		mrpc_conn_put(conn);
+	if (link) {
+		mrpc_link_kick_rx(link);
+		mrpc_link_put(link);
 	}
 }
 
@@ -203,11 +203,11 @@ static struct mrpc_loop_port *mrpc_loop_find(struct net *net, const void *addr, 
 	return NULL;
 }
 
-static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
+static int mrpc_loop_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 			     const char **why)
 {
 	struct mrpc_loop_end *mine, *theirs;
-	struct net *net = conn->session->net;
+	struct net *net = link->net;
 	struct mrpc_listener *l = NULL;
 	struct mrpc_loop_port *port;
 	u32 hash;
@@ -224,12 +224,12 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 		goto fail;
 	mine->peer = theirs;
 	theirs->peer = mine;
-	mine->conn = conn;
+	mine->link = link;
 	refcount_inc(&mine->ref);
 	refcount_inc(&theirs->ref);	/* now one by the peer, one by the backlog */
-	/* Once in the backlog our end may be hung up, and conn run, at any time. */
-	memcpy(&conn->link.peer, addr, addr_len);
-	conn->link.priv = mine;
+	/* Once in the backlog our end may be hung up, and the connection run, at any time. */
+	memcpy(&link->peer, addr, addr_len);
+	link->priv = mine;
 
 	spin_lock_bh(&mrpc_loop_lock);
 	port = mrpc_loop_find(net, addr, addr_len, hash);
@@ -251,7 +251,7 @@ static int mrpc_loop_connect(struct mrpc_conn *conn, const void *addr, u32 addr_
 	mrpc_listener_put(l);
 	return 0;
 fail:
-	conn->link.priv = NULL;
+	link->priv = NULL;
 	kfree(mine);
 	kfree(theirs);
 	return err;
@@ -270,7 +270,7 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 	port = kzalloc(sizeof(*port), GFP_KERNEL_ACCOUNT);
 	if (!port)
 		return -ENOMEM;
-	port->net = l->session->net;
+	port->net = l->net;
 	port->l = l;
 	port->limit = min(backlog, 4096U);
 	port->addr_len = addr_len;
@@ -278,7 +278,7 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 	INIT_LIST_HEAD(&port->backlog);
 	memcpy(&l->addr, addr, addr_len);
 	l->addr_len = addr_len;
-	l->link = port;
+	l->priv = port;
 	hash = mrpc_loop_hash(port->net, addr, addr_len);
 	spin_lock_bh(&mrpc_loop_lock);
 	if (mrpc_loop_find(port->net, addr, addr_len, hash))
@@ -287,7 +287,7 @@ static int mrpc_loop_listen(struct mrpc_listener *l, const void *addr, u32 addr_
 		hash_add(mrpc_loop_ports, &port->node, hash);
 	spin_unlock_bh(&mrpc_loop_lock);
 	if (err) {
-		l->link = NULL;
+		l->priv = NULL;
 		kfree(port);
 		*why = "this loop name is taken";
 	}
@@ -308,7 +308,7 @@ static void mrpc_loop_hangup(struct mrpc_loop_end *end)
 	spin_lock(&end->lock);
 	peer = end->peer;
 	end->peer = NULL;
-	end->conn = NULL;
+	end->link = NULL;
 	end->closed = true;
 	list_splice_init(&end->input, &theirs);
 	spin_unlock(&end->lock);
@@ -326,14 +326,14 @@ static void mrpc_loop_hangup(struct mrpc_loop_end *end)
 
 static bool mrpc_loop_waiting(struct mrpc_listener *l)
 {
-	struct mrpc_loop_port *port = l->link;
+	struct mrpc_loop_port *port = l->priv;
 
 	return READ_ONCE(port->waiting);
 }
 
-static int mrpc_loop_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
+static int mrpc_loop_accept(struct mrpc_listener *l, struct mrpc_link *link)
 {
-	struct mrpc_loop_port *port = l->link;
+	struct mrpc_loop_port *port = l->priv;
 	struct mrpc_loop_end *end;
 
 	spin_lock_bh(&mrpc_loop_lock);
@@ -345,23 +345,23 @@ static int mrpc_loop_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 	spin_unlock_bh(&mrpc_loop_lock);
 	if (!end)
 		return -EAGAIN;
-	if (!conn) {
+	if (!link) {
 		mrpc_loop_hangup(end);
 		mrpc_loop_end_put(end);
 		return 0;
 	}
-	memcpy(&conn->link.local, &port->addr, port->addr_len);
-	conn->link.peer.ss_family = AF_UNIX;
-	conn->link.priv = end;
+	memcpy(&link->local, &port->addr, port->addr_len);
+	link->peer.ss_family = AF_UNIX;
+	link->priv = end;
 	spin_lock(&end->lock);
-	end->conn = conn;
+	end->link = link;
 	spin_unlock(&end->lock);
 	return 0;
 }
 
 static void mrpc_loop_unlisten(struct mrpc_listener *l)
 {
-	struct mrpc_loop_port *port = l->link;
+	struct mrpc_loop_port *port = l->priv;
 	struct mrpc_loop_end *end, *next;
 
 	if (!port)
@@ -377,12 +377,12 @@ static void mrpc_loop_unlisten(struct mrpc_listener *l)
 	kfree(port);
 }
 
-static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
+static int mrpc_loop_send(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more)
 {
-	struct mrpc_loop_end *end = conn->link.priv, *peer = end->peer;
+	struct mrpc_loop_end *end = link->priv, *peer = end->peer;
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
 	u64 total = mrpc_rpc_total(rpc);
-	struct mrpc_conn *to = NULL;
+	struct mrpc_link *to = NULL;
 	int err = 0;
 
 	if (READ_ONCE(end->down))
@@ -403,24 +403,24 @@ static int mrpc_loop_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool mor
 		WRITE_ONCE(peer->bytes, peer->bytes + total);
 	}
 	if (err ? err == -EAGAIN : !more)
-		to = peer->conn;
+		to = peer->link;
 	if (to)
-		mrpc_conn_get(to);
+		mrpc_link_get(to);
 	spin_unlock(&peer->lock);
 	if (!err)
 		rpc->done = total;
 	end->unsaid = !err && more;
 	if (to) {
-		mrpc_kick_rx(to);
-		mrpc_conn_put(to);
+		mrpc_link_kick_rx(to);
+		mrpc_link_put(to);
 	}
 	return err;
 }
 
 /* Ends a round. Kicks the peer if the last send left this to a message that did not follow. */
-static void mrpc_loop_flush(struct mrpc_conn *conn)
+static void mrpc_loop_flush(struct mrpc_link *link)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 
 	if (likely(!end->unsaid))
 		return;
@@ -432,18 +432,18 @@ static void mrpc_loop_flush(struct mrpc_conn *conn)
  * Sends a message whole, with its last chunk. The bytes before the last chunk only count
  * as sent, so that other calls have their turns meanwhile.
  */
-static int mrpc_loop_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
+static int mrpc_loop_send_chunk(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes)
 {
 	if (rpc->done + bytes >= mrpc_rpc_total(rpc))
-		return mrpc_loop_send(conn, rpc, false);
+		return mrpc_loop_send(link, rpc, false);
 	rpc->done += bytes;
 	return 0;
 }
 
 /* No credit while the peer is asked to kick this end when there is room. */
-static u32 mrpc_loop_credit(struct mrpc_conn *conn, u32 chunk)
+static u32 mrpc_loop_credit(struct mrpc_link *link, u32 chunk)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 
 	return READ_ONCE(end->peer->full) ? 0 : U32_MAX;
 }
@@ -479,7 +479,7 @@ static bool mrpc_loop_untake(struct mrpc_loop_end *end, struct mrpc_call *call)
 static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 {
 	u64 total = mrpc_rpc_total(&call->rpc);
-	struct mrpc_conn *conn;
+	struct mrpc_link *link;
 	bool full;
 
 	mrpc_loop_drop(call);
@@ -491,10 +491,10 @@ static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 	spin_unlock(&end->lock);
 	if (!full)
 		return;
-	conn = mrpc_loop_conn(end->peer);
-	if (conn) {
-		mrpc_kick_room(conn);
-		mrpc_conn_put(conn);
+	link = mrpc_loop_link(end->peer);
+	if (link) {
+		mrpc_link_kick_room(link);
+		mrpc_link_put(link);
 	}
 }
 
@@ -538,39 +538,37 @@ static void mrpc_loop_body(const struct mrpc_rpc *rpc, u32 head, struct mrpc_sin
 	sink->left = 0;
 }
 
-static int mrpc_loop_one(struct mrpc_conn *conn, const struct mrpc_rpc *rpc)
+static int mrpc_loop_one(struct mrpc_link *link, const struct mrpc_rpc *rpc)
 {
 	const struct mrpc_wire_hdr *hdr = (const void *)rpc->data;
 	struct mrpc_frame frame;
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode(hdr, conn->services.max_message, &frame, &why);
+	err = mrpc_wire_decode(hdr, link->receive->max_message, &frame, &why);
 	if (err == -EMSGSIZE)
-		return mrpc_sink_too_big(conn, &frame);
+		return mrpc_sink_too_big(link, &frame);
 	if (err)
 		return err;
-	err = mrpc_sink_head(conn, &frame, rpc->data + sizeof(*hdr));
+	err = mrpc_sink_head(link, &frame, rpc->data + sizeof(*hdr));
 	if (err)
 		return err;
-	WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
-	mrpc_loop_body(rpc, mrpc_frame_head_known(&frame), &conn->receive.sink);
-	mrpc_sink_done(conn);
+	WRITE_ONCE(link->last_rx, get_jiffies_64());
+	mrpc_loop_body(rpc, mrpc_frame_head_known(&frame), &link->receive->sink);
+	mrpc_sink_done(link);
 	return 0;
 }
 
-static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
+static int mrpc_loop_recv(struct mrpc_link *link, int budget)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 	struct mrpc_call *call;
 	int frames = 0, err;
 	bool eof;
 
 	while (frames < budget) {
-		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+		if (mrpc_recv_stops(link, budget, &frames))
 			return frames;
-		if (mrpc_runtime_hurries(&conn->exec))
-			return budget;
 		if (READ_ONCE(end->down))
 			return -ESHUTDOWN;
 		/* Needs no lock. A writer of these fields kicks this end after the write,
@@ -583,7 +581,7 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 		call = mrpc_loop_take(end, &eof);
 		if (!call)
 			return eof ? -ESHUTDOWN : frames;
-		err = mrpc_loop_one(conn, &call->rpc);
+		err = mrpc_loop_one(link, &call->rpc);
 		if (err == -EAGAIN && mrpc_loop_untake(end, call))
 			return err;
 		frames += 1 + mrpc_rpc_total(&call->rpc) / MRPC_LOOP_FRAME;
@@ -594,33 +592,33 @@ static int mrpc_loop_recv(struct mrpc_conn *conn, int budget)
 	return budget;
 }
 
-static void mrpc_loop_shutdown(struct mrpc_conn *conn, bool abort)
+static void mrpc_loop_shutdown(struct mrpc_link *link, bool abort)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 
 	WRITE_ONCE(end->down, true);
 }
 
 /* Returns true if the peer still has messages to read. */
-static bool mrpc_loop_busy(struct mrpc_conn *conn)
+static bool mrpc_loop_busy(struct mrpc_link *link)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 
 	return !READ_ONCE(end->eof) && READ_ONCE(end->peer->nr);
 }
 
-static void mrpc_loop_release(struct mrpc_conn *conn)
+static void mrpc_loop_release(struct mrpc_link *link)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 
-	conn->link.priv = NULL;
+	link->priv = NULL;
 	mrpc_loop_hangup(end);
 	mrpc_loop_end_put(end);
 }
 
-static u64 mrpc_loop_backlog(struct mrpc_conn *conn)
+static u64 mrpc_loop_backlog(struct mrpc_link *link)
 {
-	struct mrpc_loop_end *end = conn->link.priv;
+	struct mrpc_loop_end *end = link->priv;
 
 	return READ_ONCE(end->peer->bytes);
 }

@@ -3,33 +3,33 @@
  * What transports with sockets share: making a socket for an application, and the callbacks of a
  * socket. The callbacks run in softirq or a sender's backlog; they only set flags and wake.
  */
-#include "core/conn.h"
+#include "core/link.h"
 #include "egress/port.h"
 #include "exec/kick.h"
 #include "transports/sock.h"
 
 static void mrpc_sock_data_ready(struct sock *sk)
 {
-	struct mrpc_conn *conn;
+	struct mrpc_link *link;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	conn = sk->sk_user_data;
-	if (conn)
-		mrpc_kick_rx(conn);
+	link = sk->sk_user_data;
+	if (link)
+		mrpc_link_kick_rx(link);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
 static void mrpc_sock_write_space(struct sock *sk)
 {
-	struct mrpc_conn *conn;
+	struct mrpc_link *link;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	conn = sk->sk_user_data;
-	if (conn && rcu_access_pointer(conn->port.domain))
-		mrpc_kick_room(conn);
-	else if (conn && sk_stream_is_writeable(sk) &&
+	link = sk->sk_user_data;
+	if (link && mrpc_link_in_domain(link))
+		mrpc_link_kick_room(link);
+	else if (link && sk_stream_is_writeable(sk) &&
 		 test_and_clear_bit(SOCK_NOSPACE, &sk->sk_socket->flags))
-		mrpc_kick_tx(conn);
+		mrpc_link_kick_tx(link);
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
@@ -37,26 +37,26 @@ static void mrpc_sock_write_space(struct sock *sk)
  * Keeps the error of a socket. Send and receive take the error out of the socket: the second of
  * them would see an orderly end or a broken pipe.
  */
-static void mrpc_sock_note_error(struct mrpc_conn *conn, const struct sock *sk)
+static void mrpc_sock_note_error(struct mrpc_link *link, const struct sock *sk)
 {
 	int err = READ_ONCE(sk->sk_err);
 
 	if (err && err != EPIPE)
-		cmpxchg(&conn->link.err, 0, -err);
+		cmpxchg(&link->err, 0, -err);
 }
 
 /* The socket is connected, was reset or its stream ended: the receive side finds out which. */
 static void mrpc_sock_state_change(struct sock *sk)
 {
-	struct mrpc_conn *conn;
+	struct mrpc_link *link;
 
 	read_lock_bh(&sk->sk_callback_lock);
-	conn = sk->sk_user_data;
-	if (conn && inet_sk_state_load(sk) == TCP_ESTABLISHED) {
-		mrpc_kick_tx(conn);
-	} else if (conn) {
-		mrpc_sock_note_error(conn, sk);
-		mrpc_kick_rx(conn);
+	link = sk->sk_user_data;
+	if (link && inet_sk_state_load(sk) == TCP_ESTABLISHED) {
+		mrpc_link_kick_tx(link);
+	} else if (link) {
+		mrpc_sock_note_error(link, sk);
+		mrpc_link_kick_rx(link);
 	}
 	read_unlock_bh(&sk->sk_callback_lock);
 }
@@ -64,14 +64,14 @@ static void mrpc_sock_state_change(struct sock *sk)
 /**
  * mrpc_sock_hook() - make a socket's events a connection's
  * mrpc_sock_hook() - make the events of a socket those of a connection
- * @conn: the connection
- * @sk: the socket; its sk_user_data refers to @conn until mrpc_sock_unhook()
+ * @link: the link
+ * @sk: the socket; its sk_user_data refers to @link until mrpc_sock_unhook()
  * @hooks: out: what to give to mrpc_sock_unhook()
  *
  * Context: process.
  * Return: 0; -EALREADY: another user has taken the socket.
  */
-int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hooks *hooks)
+int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hooks *hooks)
 {
 	int err = 0;
 
@@ -82,11 +82,11 @@ int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hoo
 		hooks->data_ready = sk->sk_data_ready;
 		hooks->write_space = sk->sk_write_space;
 		hooks->state_change = sk->sk_state_change;
-		sk->sk_user_data = conn;
+		sk->sk_user_data = link;
 		sk->sk_data_ready = mrpc_sock_data_ready;
 		sk->sk_write_space = mrpc_sock_write_space;
 		sk->sk_state_change = mrpc_sock_state_change;
-		mrpc_sock_note_error(conn, sk);
+		mrpc_sock_note_error(link, sk);
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
 	return err;

@@ -10,7 +10,7 @@
 #include <net/inet_connection_sock.h>
 #include <net/sock.h>
 
-struct mrpc_conn;
+struct mrpc_link;
 struct net;
 struct sock;
 struct sockaddr_storage;
@@ -29,7 +29,7 @@ static inline bool mrpc_sock_taken(const struct sock *sk)
 	return sk->sk_user_data || inet_csk_has_ulp(sk);
 }
 
-int mrpc_sock_hook(struct mrpc_conn *conn, struct sock *sk, struct mrpc_sock_hooks *hooks);
+int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hooks *hooks);
 int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 		  struct sockaddr_storage *ss, struct socket **sock, const char **why);
 void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks);

@@ -9,10 +9,10 @@
 #include <linux/sizes.h>
 
 #include "call/receive.h"
-#include "core/conn.h"
+#include "core/link.h"
 #include "core/memcopy.h"
+#include "core/receive.h"
 #include "core/rx_buffer.h"
-#include "exec/runtime.h"
 #include "lib/message/message.h"
 #include "lib/message/wire.h"
 #include "lib/prio/prio.h"
@@ -83,7 +83,7 @@ static void prio_in_skip(struct prio_in *in)
 }
 
 /* Reads the header. Return: 1: done; 0: the message has been refused; or -errno. */
-static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
+static int prio_in_header(struct mrpc_link *upper, struct prio_in *in)
 {
 	struct mrpc_frame *f = &in->frame;
 	struct mrpc_wire_hdr hdr;
@@ -92,18 +92,18 @@ static int prio_in_header(struct mrpc_conn *conn, struct prio_in *in)
 	int err;
 
 	prio_in_gather(in, sizeof(hdr), (u8 *)&hdr);
-	err = mrpc_wire_decode(&hdr, conn->services.max_message, f, &why);
+	err = mrpc_wire_decode(&hdr, upper->receive->max_message, f, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* Messages have no order: one sent behind the handshake can come before it. */
-	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING && f->type > MRPC_WIRE_HELLO_ACK)
+	if (mrpc_sink_early(upper, f))
 		return -EINPROGRESS;
 	too_big = err || mrpc_msg_head_len(&f->msg) > MRPC_MAX_HEAD;
-	if (!mrpc_sink_expects(conn, f) ||
+	if (!mrpc_sink_expects(upper, f) ||
 	    sizeof(hdr) + mrpc_frame_head(f) + f->msg.bytes != in->core.total)
 		return -EPROTO;
 	if (too_big) {
-		err = mrpc_sink_too_big(conn, f);
+		err = mrpc_sink_too_big(upper, f);
 		if (!err)
 			prio_in_skip(in);
 		return err;
@@ -160,19 +160,19 @@ static bool prio_in_turn(struct prio_in *in)
 }
 
 /* Makes room for @need bytes of the head; in->buf grows step by step. Return: 0 or -ENOMEM. */
-static int prio_in_grow(struct mrpc_conn *conn, struct prio_in *in, u32 need)
+static int prio_in_grow(struct mrpc_link *upper, struct prio_in *in, u32 need)
 {
 	u32 cap = min_t(u64, in->head, max(need, 2 * in->cap));
 	u8 *buf;
 
 	if (need <= in->cap)
 		return 0;
-	buf = mrpc_stream_alloc(conn->session, &cap);
+	buf = mrpc_stream_alloc(upper, &cap);
 	if (!buf)
 		return -ENOMEM;
 	if (in->buf) {
 		memcpy(buf, in->buf, in->limit);
-		mrpc_stream_recycle(conn->session, in->buf, in->cap);
+		mrpc_stream_recycle(upper, in->buf, in->cap);
 	}
 	in->buf = buf;
 	in->cap = cap;
@@ -180,14 +180,14 @@ static int prio_in_grow(struct mrpc_conn *conn, struct prio_in *in, u32 need)
 }
 
 /* Handles a head that is incomplete. Return: 0 or -errno. */
-static int prio_in_part(struct mrpc_conn *conn, struct prio_in *in)
+static int prio_in_part(struct mrpc_link *upper, struct prio_in *in)
 {
 	int err;
 
 	/* A small head completes without any action here. */
 	if (in->head <= PRIO_STAGE || !prio_in_turn(in))
 		return 0;
-	err = prio_in_grow(conn, in, min_t(u64, (u64)in->limit + PRIO_AHEAD, in->head));
+	err = prio_in_grow(upper, in, min_t(u64, (u64)in->limit + PRIO_AHEAD, in->head));
 	if (err)
 		return err;
 	prio_in_place(in);
@@ -196,10 +196,10 @@ static int prio_in_part(struct mrpc_conn *conn, struct prio_in *in)
 }
 
 /* The head is complete: passes it to the sink. Return: 0 or -errno. */
-static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
+static int prio_in_head(struct mrpc_link *upper, struct prio_in *in)
 {
 	u32 cap = in->head;
-	u8 *buf = in->buf ?: mrpc_stream_alloc(conn->session, &cap);
+	u8 *buf = in->buf ?: mrpc_stream_alloc(upper, &cap);
 	int err;
 
 	if (!buf)
@@ -208,33 +208,33 @@ static int prio_in_head(struct mrpc_conn *conn, struct prio_in *in)
 		prio_in_place(in);
 	else
 		prio_in_gather(in, in->head, buf);
-	err = mrpc_sink_head(conn, &in->frame, buf + sizeof(struct mrpc_wire_hdr));
+	err = mrpc_sink_head(upper, &in->frame, buf + sizeof(struct mrpc_wire_hdr));
 	if (err == -EAGAIN && in->buf)
 		return err;
-	mrpc_stream_recycle(conn->session, buf, in->buf ? in->cap : cap);
+	mrpc_stream_recycle(upper, buf, in->buf ? in->cap : cap);
 	in->buf = NULL;
 	if (err)
 		return err;
 	in->open = true;
-	in->base = conn->receive.sink.addr;
+	in->base = upper->receive->sink.addr;
 	return 0;
 }
 
-static void prio_in_deliver(struct mrpc_conn *conn, struct prio_in *in)
+static void prio_in_deliver(struct mrpc_link *upper, struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
 
-	conn->receive.sink.left = 0;
-	mrpc_sink_done(conn);
+	upper->receive->sink.left = 0;
+	mrpc_sink_done(upper);
 	spin_lock_bh(&host->lock);
 	prio_in_free(in);
 	spin_unlock_bh(&host->lock);
 }
 
 /* More of the message is to come: is it still wanted? */
-static bool prio_in_wanted(const struct mrpc_conn *conn, const struct prio_in *in, bool fresh)
+static bool prio_in_wanted(const struct mrpc_link *upper, const struct prio_in *in, bool fresh)
 {
-	const struct mrpc_sink *sink = fresh ? &conn->receive.sink : &in->sink;
+	const struct mrpc_sink *sink = fresh ? &upper->receive->sink : &in->sink;
 
 	/* A message without bytes behind its head is complete at once. */
 	return !sink->a.frame.msg.bytes || mrpc_sink_wanted(sink);
@@ -248,38 +248,38 @@ static void prio_in_untouched(const struct prio_in *in, struct mrpc_sink *sink)
 	sink->left = end - clamp_t(u64, in->written, in->head, end);
 }
 
-static void prio_in_resume(struct mrpc_conn *conn, struct prio_in *in)
+static void prio_in_resume(struct mrpc_link *upper, struct prio_in *in)
 {
 	prio_in_untouched(in, &in->sink);
-	mrpc_sink_resume(&conn->receive, &in->sink);
+	mrpc_sink_resume(upper->receive, &in->sink);
 }
 
 /* Refuses a message, the rest of which is not wanted. Return: 1, or -errno. */
-static int prio_in_refuse(struct mrpc_conn *conn, struct prio_in *in, bool fresh)
+static int prio_in_refuse(struct mrpc_link *upper, struct prio_in *in, bool fresh)
 {
 	int err;
 
 	if (fresh)
-		prio_in_untouched(in, &conn->receive.sink);
+		prio_in_untouched(in, &upper->receive->sink);
 	else
-		prio_in_resume(conn, in);
-	err = mrpc_sink_give_up(conn);
+		prio_in_resume(upper, in);
+	err = mrpc_sink_give_up(upper);
 	prio_in_skip(in);
 	return err ?: 1;
 }
 
 /* Drops a message that its sender has given up; none of it was delivered. Return: 1, or -errno. */
-static int prio_in_abandon(struct mrpc_conn *conn, struct prio_in *in)
+static int prio_in_abandon(struct mrpc_link *upper, struct prio_in *in)
 {
 	struct prio_host *host = in->link->host;
 	int err = 0;
 
 	if (in->open) {
-		prio_in_resume(conn, in);
-		err = mrpc_sink_abort(conn);
+		prio_in_resume(upper, in);
+		err = mrpc_sink_abort(upper);
 	}
 	if (in->buf)
-		mrpc_stream_recycle(conn->session, in->buf, in->cap);
+		mrpc_stream_recycle(upper, in->buf, in->cap);
 	spin_lock_bh(&host->lock);
 	prio_in_free(in);
 	spin_unlock_bh(&host->lock);
@@ -324,26 +324,26 @@ static u32 prio_in_fetch(struct prio_in *in, bool *complete)
  * Handles new bytes of a message. Return: 1: the message is finished; 0: not yet; -EINPROGRESS: the
  * handshake is not complete; otherwise as mrpc_transport_ops.recv.
  */
-static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct prio_in *in)
+static int prio_in_step(struct mrpc_link *upper, struct prio_link *link, struct prio_in *in)
 {
 	bool complete, fresh = !in->open;
 	u32 here;
 	int err;
 
 	if (READ_ONCE(in->given_up))
-		return prio_in_abandon(conn, in);
+		return prio_in_abandon(upper, in);
 	here = prio_in_fetch(in, &complete);
 	if (!in->head) {
 		if (here < sizeof(struct mrpc_wire_hdr))
 			return complete ? -EPROTO : 0;
-		err = prio_in_header(conn, in);
+		err = prio_in_header(upper, in);
 		if (err <= 0)
 			return err ?: 1;
 	}
 	if (here < in->head)
-		return prio_in_part(conn, in);
+		return prio_in_part(upper, in);
 	if (fresh) {
-		err = prio_in_head(conn, in);
+		err = prio_in_head(upper, in);
 		if (err)
 			return err;
 		if (in->frame.type <= MRPC_WIRE_HELLO_ACK)
@@ -352,14 +352,14 @@ static int prio_in_step(struct mrpc_conn *conn, struct prio_link *link, struct p
 	prio_in_place(in);
 	if (complete) {
 		if (!fresh)
-			mrpc_sink_resume(&conn->receive, &in->sink);
-		prio_in_deliver(conn, in);
+			mrpc_sink_resume(upper->receive, &in->sink);
+		prio_in_deliver(upper, in);
 		return 1;
 	}
-	if (!prio_in_wanted(conn, in, fresh))
-		return prio_in_refuse(conn, in, fresh);
+	if (!prio_in_wanted(upper, in, fresh))
+		return prio_in_refuse(upper, in, fresh);
 	if (fresh)
-		mrpc_sink_park(&conn->receive, &in->sink);
+		mrpc_sink_park(upper->receive, &in->sink);
 	prio_in_go_on(in, in->core.total);
 	return 0;
 }
@@ -404,17 +404,15 @@ static void prio_in_again(struct prio_link *link, struct list_head *list)
 /* Handles ready messages until nothing is left to do. @full: out: those without room. */
 static int prio_in_steps(struct prio_link *link, int budget, struct list_head *full)
 {
-	struct mrpc_conn *conn = link->conn;
+	struct mrpc_link *upper = link->upper;
 	struct prio_in *in;
 	int frames = 0, n;
 
 	while (frames < budget) {
 		u32 total;
 
-		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+		if (mrpc_recv_stops(upper, budget, &frames))
 			return frames;
-		if (mrpc_runtime_hurries(&conn->exec))
-			return budget;
 		if (READ_ONCE(link->down))
 			return -ESHUTDOWN;
 		in = prio_in_next(link, &n);
@@ -428,9 +426,9 @@ static int prio_in_steps(struct prio_link *link, int budget, struct list_head *f
 			prio_in_put_off(link, in, full);
 			continue;
 		}
-		WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
+		WRITE_ONCE(upper->last_rx, get_jiffies_64());
 		total = in->core.total;
-		n = prio_in_step(conn, link, in);
+		n = prio_in_step(upper, link, in);
 		if (n == -EAGAIN)
 			prio_in_put_off(link, in, full);
 		else if (n == -EINPROGRESS)
@@ -503,17 +501,17 @@ bool prio_in_slow(struct prio_link *link, u64 now, u64 patience)
 /**
  * prio_in_drop() - drop all incoming messages of a connection that ends
  * @link: the link; not @known any more
- * @conn: the connection; the caller owns both claims
+ * @upper: the link; the caller owns both claims
  *
  * Context: process; may sleep.
  */
-void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
+void prio_in_drop(struct prio_link *link, struct mrpc_link *upper)
 {
 	struct prio_host *host = link->host;
 	struct prio_in *in;
 
-	if (conn->receive.sink.active || conn->receive.sink.rx)
-		mrpc_sink_drop(conn, &conn->receive.sink);
+	if (upper->receive->sink.active || upper->receive->sink.rx)
+		mrpc_sink_drop(upper, &upper->receive->sink);
 	for (;;) {
 		u8 *buf = NULL;
 		u32 cap = 0;
@@ -522,7 +520,7 @@ void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
 		in = list_first_entry_or_null(&link->ins, struct prio_in, of_link);
 		if (in) {
 			if (in->sink.active)
-				prio_in_resume(conn, in);
+				prio_in_resume(upper, in);
 			buf = in->buf;
 			cap = in->cap;
 			prio_in_leave(in);
@@ -531,8 +529,8 @@ void prio_in_drop(struct prio_link *link, struct mrpc_conn *conn)
 		if (!in)
 			return;
 		if (buf)
-			mrpc_stream_recycle(conn->session, buf, cap);
-		if (conn->receive.sink.active)
-			mrpc_sink_drop(conn, &conn->receive.sink);
+			mrpc_stream_recycle(upper, buf, cap);
+		if (upper->receive->sink.active)
+			mrpc_sink_drop(upper, &upper->receive->sink);
 	}
 }

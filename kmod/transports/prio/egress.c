@@ -11,9 +11,10 @@
 #include <net/sock.h>
 
 #include "core/call.h"
-#include "core/conn.h"
+#include "core/link.h"
 #include "core/rpc.h"
 #include "egress/domain.h"
+#include "egress/port.h"
 #include "egress/unit.h"
 #include "lib/prio/prio.h"
 #include "transports/prio/egress.h"
@@ -157,11 +158,11 @@ void prio_egress_join(struct prio_out *out)
 	struct prio_link *link = out->link;
 
 	/* While the connection joins, the message may have begun and joined by itself. */
-	if (!link->conn || !rcu_access_pointer(link->conn->port.domain) || out->unit.domain)
+	if (!link->upper || !mrpc_link_in_domain(link->upper) || out->unit.domain)
 		return;
 	if (out->core.state != MRPC_PRIO_TX_FRESH && out->core.state != MRPC_PRIO_TX_ACTIVE)
 		return;
-	if (out->call && mrpc_unit_join(link->conn, &out->unit, &out->call->rpc))
+	if (out->call && mrpc_unit_join(link->upper, &out->unit, &out->call->rpc))
 		mrpc_prio_tx_gate(&link->host->ep, &out->core, true);
 }
 

@@ -279,7 +279,7 @@ struct prio_link_key {
  * @known: messages for it are accepted
  * @token: this end's token in the association that it belongs to; 0: its OPEN has not arrived yet
  * @reopened: its OPEN was sent again, because the peer had restarted
- * @conn: the connection; NULL before it is accepted, and from release on
+ * @upper: the link; NULL before it is accepted, and from release on
  * @waiting: entry of port->waiting until accepted
  * @of_peer: entry of peer->links
  * @outs: messages being sent
@@ -309,7 +309,7 @@ struct prio_link {
 	bool known;
 	bool reopened;
 	u64 token;
-	struct mrpc_conn *conn;
+	struct mrpc_link *upper;
 	struct list_head waiting;
 	struct hlist_node of_peer;
 	struct list_head outs;
@@ -488,8 +488,8 @@ static inline void prio_link_fail(struct prio_link *link, int err)
 	if (link->err)
 		return;
 	WRITE_ONCE(link->err, err);
-	if (link->conn)
-		mrpc_kick_rx(link->conn);
+	if (link->upper)
+		mrpc_link_kick_rx(link->upper);
 }
 
 static inline struct prio_peer *prio_peer_of(struct mrpc_prio_peer *core)

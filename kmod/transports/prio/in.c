@@ -46,8 +46,8 @@ void prio_in_tell(struct prio_in *in)
 	in->told = in->core.got;
 	if (list_empty(&in->ready))
 		list_add_tail(&in->ready, &link->ready);
-	if (link->conn)
-		mrpc_kick_rx(link->conn);
+	if (link->upper)
+		mrpc_link_kick_rx(link->upper);
 }
 
 u64 prio_pieces_free(struct sk_buff *skb)
@@ -349,8 +349,8 @@ static void prio_in_given_up(struct prio_in *in)
 	WRITE_ONCE(in->given_up, true);
 	link->nr_given_up++;
 	list_move_tail(&in->ready, &link->ready);	/* it no longer waits */
-	if (link->conn)
-		mrpc_kick_rx(link->conn);
+	if (link->upper)
+		mrpc_link_kick_rx(link->upper);
 }
 
 /**

@@ -10,10 +10,9 @@
 #include <net/ipv6.h>
 #include <net/sock.h>
 
-#include "core/conn.h"
+#include "core/link.h"
 #include "core/listener.h"
 #include "core/rpc.h"
-#include "core/session.h"
 #include "egress/domain.h"
 #include "transports/prio/deliver.h"
 #include "transports/prio/egress.h"
@@ -135,7 +134,7 @@ out:
 /* -- the transport's operations --------------------------------------------------------------- */
 
 /* Makes a link to @path. It takes over the caller's use of @port. */
-static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
+static int prio_link_to(struct mrpc_link *upper, struct prio_port *port,
 			const struct prio_path *path)
 {
 	struct prio_link *link = kzalloc(sizeof(*link), GFP_KERNEL_ACCOUNT);
@@ -150,8 +149,8 @@ static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
 	if (peer)
 		err = prio_link_setup(link, peer, ++host->next_id ?: ++host->next_id);
 	if (!err) {
-		link->conn = conn;
-		conn->link.priv = link;
+		link->upper = upper;
+		upper->priv = link;
 	}
 	prio_unlock(host);
 	if (err)
@@ -159,10 +158,10 @@ static int prio_link_to(struct mrpc_conn *conn, struct prio_port *port,
 	return err;
 }
 
-int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
+int prio_connect(struct mrpc_link *upper, const void *addr, u32 addr_len,
 		 const char **why)
 {
-	struct net *net = conn->session->net;
+	struct net *net = upper->net;
 	struct prio_path path;
 	struct prio_port *port;
 	int err;
@@ -174,9 +173,9 @@ int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
 	if (!port)
 		return err;
 	path.lport = port->number;
-	prio_sockaddr(&conn->link.peer, path.family, &path.remote, path.rport, path.scope);
-	prio_sockaddr(&conn->link.local, path.family, &path.local, path.lport, path.scope);
-	err = prio_link_to(conn, port, &path);
+	prio_sockaddr(&upper->peer, path.family, &path.remote, path.rport, path.scope);
+	prio_sockaddr(&upper->local, path.family, &path.local, path.lport, path.scope);
+	err = prio_link_to(upper, port, &path);
 	if (err)
 		prio_port_put(port);
 	return err;
@@ -199,7 +198,7 @@ static struct prio_port *prio_port_bound(struct net *net, struct socket *sock,
 int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		const char **why)
 {
-	struct net *net = l->session->net;
+	struct net *net = l->net;
 	struct sockaddr_storage ss;
 	struct prio_port *port;
 	struct socket *sock;
@@ -217,7 +216,7 @@ int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 bac
 	err = port->l ? -EADDRINUSE : 0;
 	if (!err) {
 		port->backlog = clamp(backlog, 1U, PRIO_BACKLOG);
-		l->link = port;
+		l->priv = port;
 		memcpy(&l->addr, &port->addr, sizeof(l->addr));
 		l->addr_len = port->family == AF_INET ? sizeof(struct sockaddr_in) :
 			      sizeof(struct sockaddr_in6);
@@ -231,39 +230,39 @@ int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 bac
 
 bool prio_waiting(struct mrpc_listener *l)
 {
-	struct prio_port *port = l->link;
+	struct prio_port *port = l->priv;
 
 	return READ_ONCE(port->nr_waiting);
 }
 
-int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
+int prio_accept(struct mrpc_listener *l, struct mrpc_link *upper)
 {
-	struct prio_port *port = l->link;
+	struct prio_port *port = l->priv;
 	struct prio_link *link;
 
 	spin_lock_bh(&port->host->lock);
 	link = prio_link_waiting(port);
-	if (link && conn) {
+	if (link && upper) {
 		const struct prio_path *path = &link->key.peer->path;
 
-		prio_sockaddr(&conn->link.local, path->family, &path->local, path->lport,
+		prio_sockaddr(&upper->local, path->family, &path->local, path->lport,
 			      path->scope);
-		prio_sockaddr(&conn->link.peer, path->family, &path->remote, path->rport,
+		prio_sockaddr(&upper->peer, path->family, &path->remote, path->rport,
 			      path->scope);
-		conn->link.priv = link;
-		link->conn = conn;
+		upper->priv = link;
+		link->upper = upper;
 	} else if (link) {
 		prio_link_turn_away(link);
 	}
 	prio_unlock(port->host);
-	if (link && !conn)
+	if (link && !upper)
 		prio_pump_run(port->host);
 	return link ? 0 : -EAGAIN;
 }
 
 void prio_unlisten(struct mrpc_listener *l)
 {
-	struct prio_port *port = l->link;
+	struct prio_port *port = l->priv;
 	struct prio_link *link;
 
 	if (!port)
@@ -275,18 +274,18 @@ void prio_unlisten(struct mrpc_listener *l)
 		prio_link_turn_away(link);
 	prio_unlock(port->host);
 	prio_pump_run(port->host);
-	l->link = NULL;
+	l->priv = NULL;
 	prio_port_put(port);
 }
 
-int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
+int prio_send(struct mrpc_link *upper, struct mrpc_rpc *rpc, bool more)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 	int err;
 
 	if (READ_ONCE(link->down))
 		return -EPIPE;
-	err = prio_out_submit(conn, rpc);
+	err = prio_out_submit(upper, rpc);
 	if (err)
 		return err;
 	rpc->done = mrpc_rpc_total(rpc);
@@ -294,47 +293,47 @@ int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 }
 
 /* All messages of a round go into the same order first; then they are sent. */
-void prio_flush(struct mrpc_conn *conn)
+void prio_flush(struct mrpc_link *upper)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 
 	prio_pump_run(link->host);
 }
 
-int prio_recv(struct mrpc_conn *conn, int budget)
+int prio_recv(struct mrpc_link *upper, int budget)
 {
-	return prio_in_run(conn->link.priv, budget);
+	return prio_in_run(upper->priv, budget);
 }
 
-void prio_shutdown(struct mrpc_conn *conn, bool abort)
+void prio_shutdown(struct mrpc_link *upper, bool abort)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 
 	WRITE_ONCE(link->down, true);
 }
 
 /* Does the peer have something to acknowledge? */
-bool prio_busy(struct mrpc_conn *conn)
+bool prio_busy(struct mrpc_link *upper)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 
 	return READ_ONCE(link->nr_outs) && !READ_ONCE(link->err);
 }
 
-void prio_release(struct mrpc_conn *conn)
+void prio_release(struct mrpc_link *upper)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 	struct prio_host *host = link->host;
 	struct prio_port *port = link->port;
 	struct prio_out *bye = prio_out_new(GFP_KERNEL);
 
-	mrpc_domain_leave(conn);
+	mrpc_domain_leave(upper);
 	atomic_inc(&port->users);	/* keeps the host until the end of this function */
 	spin_lock_bh(&host->lock);
 	prio_link_forget(link);
 	prio_unlock(host);
-	prio_in_drop(link, conn);
-	WRITE_ONCE(conn->link.priv, NULL);	/* prio_slow() may look */
+	prio_in_drop(link, upper);
+	WRITE_ONCE(upper->priv, NULL);	/* prio_slow() may look */
 	spin_lock_bh(&host->lock);
 	prio_out_abort(link);
 	link->ref++;	/* for the bytes of aborted messages */
@@ -354,20 +353,20 @@ void prio_release(struct mrpc_conn *conn)
 	prio_port_put(port);
 }
 
-u64 prio_backlog(struct mrpc_conn *conn)
+u64 prio_backlog(struct mrpc_link *upper)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 
 	return READ_ONCE(link->out_bytes);
 }
 
-bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience)
+bool prio_slow(struct mrpc_link *upper, u64 now, u64 patience)
 {
 	struct prio_link *link;
 	bool slow;
 
 	rcu_read_lock();	/* the connection may be ending: its link is freed by RCU */
-	link = READ_ONCE(conn->link.priv);
+	link = READ_ONCE(upper->priv);
 	slow = link && prio_in_slow(link, now, patience);
 	rcu_read_unlock();
 	return slow;
@@ -408,9 +407,9 @@ static bool prio_egress_some(struct prio_link *link, bool joins)
  * has a domain, and an ended one leaves. So only the old messages, which are in front, have to be
  * moved. There is one pass at a time: the connection's change is exclusive.
  */
-void prio_egress(struct mrpc_conn *conn, bool joins)
+void prio_egress(struct mrpc_link *upper, bool joins)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 	struct prio_host *host = link->host;
 
 	spin_lock_bh(&host->lock);
@@ -424,16 +423,16 @@ void prio_egress(struct mrpc_conn *conn, bool joins)
 	prio_pump_kick(host);	/* not at once: they may now join another domain, or end */
 }
 
-struct mrpc_sender *prio_sender(struct mrpc_conn *conn)
+struct mrpc_sender *prio_sender(struct mrpc_link *upper)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 
 	return &link->host->sender;
 }
 
-void prio_device(struct mrpc_conn *conn, char *name)
+void prio_device(struct mrpc_link *upper, char *name)
 {
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 	struct dst_entry *dst;
 	struct prio_path path;
 

@@ -5,23 +5,23 @@
 
 #include "transports/prio/host.h"
 
-void prio_egress(struct mrpc_conn *conn, bool joins);
-struct mrpc_sender *prio_sender(struct mrpc_conn *conn);
-void prio_device(struct mrpc_conn *conn, char *name);
-int prio_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
+void prio_egress(struct mrpc_link *upper, bool joins);
+struct mrpc_sender *prio_sender(struct mrpc_link *upper);
+void prio_device(struct mrpc_link *upper, char *name);
+int prio_connect(struct mrpc_link *upper, const void *addr, u32 addr_len,
 		 const char **why);
 int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		const char **why);
 bool prio_waiting(struct mrpc_listener *l);
-int prio_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
+int prio_accept(struct mrpc_listener *l, struct mrpc_link *upper);
 void prio_unlisten(struct mrpc_listener *l);
-int prio_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
-void prio_flush(struct mrpc_conn *conn);
-int prio_recv(struct mrpc_conn *conn, int budget);
-void prio_shutdown(struct mrpc_conn *conn, bool abort);
-bool prio_busy(struct mrpc_conn *conn);
-void prio_release(struct mrpc_conn *conn);
-u64 prio_backlog(struct mrpc_conn *conn);
-bool prio_slow(struct mrpc_conn *conn, u64 now, u64 patience);
+int prio_send(struct mrpc_link *upper, struct mrpc_rpc *rpc, bool more);
+void prio_flush(struct mrpc_link *upper);
+int prio_recv(struct mrpc_link *upper, int budget);
+void prio_shutdown(struct mrpc_link *upper, bool abort);
+bool prio_busy(struct mrpc_link *upper);
+void prio_release(struct mrpc_link *upper);
+u64 prio_backlog(struct mrpc_link *upper);
+bool prio_slow(struct mrpc_link *upper, u64 now, u64 patience);
 
 #endif /* MRPC_TRANSPORTS_PRIO_LINK_H */

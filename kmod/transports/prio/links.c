@@ -68,7 +68,7 @@ void prio_link_forget(struct prio_link *link)
 	if (link->known)
 		rhashtable_remove_fast(&link->host->links, &link->node, prio_link_params);
 	link->known = false;
-	link->conn = NULL;
+	link->upper = NULL;
 }
 
 /**

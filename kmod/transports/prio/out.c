@@ -80,8 +80,8 @@ static void prio_out_end(struct prio_out *out)
 	WRITE_ONCE(link->out_bytes, link->out_bytes - out->core.total);
 	if (link->full && link->nr_outs < PRIO_OUTS / 2) {
 		link->full = false;
-		if (link->conn)
-			mrpc_kick_tx(link->conn);
+		if (link->upper)
+			mrpc_link_kick_tx(link->upper);
 	}
 	list_move_tail(&out->of_link, &link->host->ended);
 	out->link = NULL;

@@ -6,7 +6,7 @@
 #include <linux/slab.h>
 
 #include "core/call.h"
-#include "core/conn.h"
+#include "core/link.h"
 #include "core/rpc.h"
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
@@ -79,21 +79,21 @@ static void prio_out_place(struct prio_link *link, struct prio_out *out, bool ac
 
 /**
  * prio_out_submit() - send a message
- * @conn: the connection
+ * @upper: the link
  * @rpc: the message, marshalled
  *
  * A client has as many as it has calls. Where it does not let go of what it is answered, no more
  * of its calls are read: the core sees to that.
  *
- * Context: owner of the transmit claim; may sleep. Return: 0; -EAGAIN: mrpc_kick_tx() will be
+ * Context: owner of the transmit claim; may sleep. Return: 0; -EAGAIN: mrpc_link_kick_tx() will be
  * called, or the end of the connection comes to light as it receives; -ENOMEM.
  */
-int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+int prio_out_submit(struct mrpc_link *upper, struct mrpc_rpc *rpc)
 {
-	bool accepted = conn->accepted, aborts = conn->link.features.may & MRPC_FEATURE_ABORT;
+	bool accepted = upper->accepted, aborts = upper->features.may & MRPC_FEATURE_ABORT;
 	struct prio_out *out = prio_out_new(GFP_KERNEL);
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
-	struct prio_link *link = conn->link.priv;
+	struct prio_link *link = upper->priv;
 	struct prio_host *host = link->host;
 	int err = 0;
 

@@ -5,7 +5,7 @@
 
 #include "transports/prio/host.h"
 
-int prio_out_submit(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
+int prio_out_submit(struct mrpc_link *upper, struct mrpc_rpc *rpc);
 void prio_out_abort(struct prio_link *link);
 void prio_out_strip(struct prio_link *link);
 

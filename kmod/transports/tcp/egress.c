@@ -8,7 +8,7 @@
 #include <net/dst.h>
 #include <net/tcp.h>
 
-#include "core/conn.h"
+#include "core/link.h"
 #include "transports/tcp/tcp.h"
 
 /*
@@ -30,9 +30,9 @@ static bool mrpc_tcp_takes(const struct sock *sk, u32 chunk)
 }
 
 /* While SOCK_NOSPACE is set, every acknowledgement calls write_space. */
-u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk)
+u32 mrpc_tcp_credit(struct mrpc_link *link, u32 chunk)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct sock *sk = tcp->sock->sk;
 
 	if (!mrpc_tcp_takes(sk, chunk)) {
@@ -51,18 +51,18 @@ u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk)
  * are some, the socket's unsent bytes also delay other messages: they go right after them. While
  * there are none, unsent bytes wait for the peer's window, or the network.
  */
-u64 mrpc_tcp_below(struct mrpc_conn *conn)
+u64 mrpc_tcp_below(struct mrpc_link *link)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct sock *sk = tcp->sock->sk;
 	u64 queued = max(sk_wmem_alloc_get(sk), 0);
 
 	return queued ? queued + mrpc_tcp_unsent(sk) : 0;
 }
 
-void mrpc_tcp_device(struct mrpc_conn *conn, char *name)
+void mrpc_tcp_device(struct mrpc_link *link, char *name)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct dst_entry *dst;
 
 	name[0] = 0;

@@ -20,11 +20,10 @@
 #include <net/tcp.h>
 
 #include "call/stream.h"
-#include "core/conn.h"
+#include "core/link.h"
 #include "core/listener.h"
 #include "core/memcopy.h"
 #include "core/rpc.h"
-#include "core/session.h"
 #include "exec/kick.h"
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
@@ -52,12 +51,12 @@ static void mrpc_tcp_listen_ready(struct sock *sk)
 /* -- links ------------------------------------------------------------------ */
 
 /*
- * Makes @sock the link of @conn; afterwards its events go to the connection.
+ * Makes @sock the socket of @link; afterwards its events go there.
  * Return: 0; -ENOMEM; -EALREADY: other code uses the socket's callbacks.
  */
-static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
+static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 {
-	u64 timeout = div_u64(conn->link.keepalive, NSEC_PER_MSEC);
+	u64 timeout = div_u64(link->keepalive, NSEC_PER_MSEC);
 	struct sock *sk = sock->sk;
 	struct mrpc_tcp *tcp;
 	int err;
@@ -76,33 +75,33 @@ static int mrpc_tcp_attach(struct mrpc_conn *conn, struct socket *sock)
 	 * pages of the heap for ever.
 	 */
 	tcp_sock_set_user_timeout(sk, clamp_t(u64, 3 * timeout, 1, INT_MAX));
-	kernel_getsockname(sock, (struct sockaddr *)&conn->link.local);
-	kernel_getpeername(sock, (struct sockaddr *)&conn->link.peer);
-	conn->link.priv = tcp;
-	err = mrpc_sock_hook(conn, sk, &tcp->hooks);
+	kernel_getsockname(sock, (struct sockaddr *)&link->local);
+	kernel_getpeername(sock, (struct sockaddr *)&link->peer);
+	link->priv = tcp;
+	err = mrpc_sock_hook(link, sk, &tcp->hooks);
 	if (err) {
-		conn->link.priv = NULL;
+		link->priv = NULL;
 		kfree(tcp);
 	}
 	return err;
 }
 
-int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
+int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why)
 {
 	struct sockaddr_storage ss;
 	struct socket *sock;
 	int err;
 
-	err = mrpc_sock_new(conn->session->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
+	err = mrpc_sock_new(link->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
 	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, O_NONBLOCK);
 	if (err == -EINPROGRESS)
 		err = 0;
 	if (!err) {
-		conn->link.peer = ss;	/* it may not be connected yet */
-		err = mrpc_tcp_attach(conn, sock);
+		link->peer = ss;	/* it may not be connected yet */
+		err = mrpc_tcp_attach(link, sock);
 	}
 	if (err)
 		sock_release(sock);
@@ -118,7 +117,7 @@ int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32
 	struct sock *sk;
 	int err;
 
-	err = mrpc_sock_new(l->session->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
+	err = mrpc_sock_new(l->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
 	err = -ENOMEM;
@@ -143,7 +142,7 @@ int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32
 	if (mrpc_sock_taken(sk)) {
 		err = -EALREADY;
 	} else {
-		l->link = tl;
+		l->priv = tl;
 		tl->data_ready = sk->sk_data_ready;
 		sk->sk_user_data = l;
 		sk->sk_data_ready = mrpc_tcp_listen_ready;
@@ -161,14 +160,14 @@ out:
 
 bool mrpc_tcp_waiting(struct mrpc_listener *l)
 {
-	struct mrpc_tcp_listener *tl = l->link;
+	struct mrpc_tcp_listener *tl = l->priv;
 
 	return !reqsk_queue_empty(&inet_csk(tl->sock->sk)->icsk_accept_queue);
 }
 
-int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
+int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link)
 {
-	struct mrpc_tcp_listener *tl = l->link;
+	struct mrpc_tcp_listener *tl = l->priv;
 	struct socket *sock;
 	struct sock *sk;
 	int err;
@@ -186,16 +185,16 @@ int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn)
 	if (sk->sk_data_ready == mrpc_tcp_listen_ready)
 		sk->sk_data_ready = tl->data_ready;
 	write_unlock_bh(&sk->sk_callback_lock);
-	if (conn)
-		err = mrpc_tcp_attach(conn, sock);
-	if (!conn || err)
+	if (link)
+		err = mrpc_tcp_attach(link, sock);
+	if (!link || err)
 		sock_release(sock);
 	return err;
 }
 
 void mrpc_tcp_unlisten(struct mrpc_listener *l)
 {
-	struct mrpc_tcp_listener *tl = l->link;
+	struct mrpc_tcp_listener *tl = l->priv;
 	struct sock *sk;
 
 	if (!tl)
@@ -207,7 +206,7 @@ void mrpc_tcp_unlisten(struct mrpc_listener *l)
 	write_unlock_bh(&sk->sk_callback_lock);
 	sock_release(tl->sock);
 	kfree(tl);
-	l->link = NULL;
+	l->priv = NULL;
 }
 
 /* -- receiving -------------------------------------------------------------- */
@@ -281,9 +280,9 @@ static int mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
 	return n;
 }
 
-static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, size_t len)
+static int mrpc_tcp_read(struct mrpc_link *link, struct kvec *vec, size_t nr, size_t len)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_RX];
 	struct msghdr msg = {};
 	int n;
@@ -301,27 +300,27 @@ static int mrpc_tcp_read(struct mrpc_conn *conn, struct kvec *vec, size_t nr, si
 	return kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
 }
 
-int mrpc_tcp_recv(struct mrpc_conn *conn, int budget)
+int mrpc_tcp_recv(struct mrpc_link *link, int budget)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct sock *sk = tcp->sock->sk;
-	int n = mrpc_stream_recv(conn, &tcp->stream, mrpc_tcp_read, budget);
+	int n = mrpc_stream_recv(link, &tcp->stream, mrpc_tcp_read, budget);
 
 	/* The end of the stream may have come together with the bytes just read: then there is
 	 * no second event.
 	 */
 	if (n >= 0 && n < budget &&
 	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err)))
-		mrpc_kick_rx(conn);
+		mrpc_link_kick_rx(link);
 	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
 	if (n == -EAGAIN && inet_sk_state_load(sk) == TCP_CLOSE)
 		return -ECONNRESET;
 	return n;
 }
 
-void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort)
+void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 
 	WRITE_ONCE(tcp->down, true);
 	/* A reset frees the send queue, with its pages. In the orderly case the receiving side
@@ -353,35 +352,35 @@ static bool mrpc_tcp_unacked(const struct sock *sk)
 	       READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una) > 1;
 }
 
-bool mrpc_tcp_busy(struct mrpc_conn *conn)
+bool mrpc_tcp_busy(struct mrpc_link *link)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 
 	mrpc_tcp_discard(tcp->sock);
 	return mrpc_tcp_unacked(tcp->sock->sk);
 }
 
-void mrpc_tcp_release(struct mrpc_conn *conn)
+void mrpc_tcp_release(struct mrpc_link *link)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct sock *sk = tcp->sock->sk;
 
 	mrpc_sock_unhook(sk, &tcp->hooks);
 	/* Unsent bytes are left to the network, unless they hold pages of a session. */
 	if (tcp->pages && mrpc_tcp_unacked(sk))
 		sock_no_linger(sk);
-	conn->link.priv = NULL;
+	link->priv = NULL;
 	sock_release(tcp->sock);
-	mrpc_stream_free(conn->session, &tcp->stream);
+	mrpc_stream_free(link, &tcp->stream);
 	put_cred(tcp->pass[MRPC_TX].cred);
 	put_cred(tcp->pass[MRPC_RX].cred);
 	kfree(tcp->bounce);
 	kfree(tcp);
 }
 
-u64 mrpc_tcp_backlog(struct mrpc_conn *conn)
+u64 mrpc_tcp_backlog(struct mrpc_link *link)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct tcp_sock *tp = tcp_sk(tcp->sock->sk);
 
 	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
@@ -390,16 +389,16 @@ u64 mrpc_tcp_backlog(struct mrpc_conn *conn)
 /* -- from version to version -------------------------------------------------- */
 
 /* The state is the whole link. Bytes in the socket, and half received ones, go with it. */
-void *mrpc_tcp_decompose(struct mrpc_conn *conn)
+void *mrpc_tcp_decompose(struct mrpc_link *link)
 {
-	return conn->link.priv;
+	return link->priv;
 }
 
 /*
  * All versions are made from this source, so they have one layout. A version with another layout
  * converts here what @from has decomposed, or refuses.
  */
-void *mrpc_tcp_restore(struct mrpc_conn *conn, const struct mrpc_transport_ops *from, void *state,
+void *mrpc_tcp_restore(struct mrpc_link *link, const struct mrpc_transport_ops *from, void *state,
 		       u64 uses, struct netlink_ext_ack *extack)
 {
 	struct mrpc_tcp *tcp = state;

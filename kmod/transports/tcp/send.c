@@ -17,7 +17,7 @@
 #include <net/tcp.h>
 
 #include "call/tx.h"
-#include "core/conn.h"
+#include "core/link.h"
 #include "core/heap.h"
 #include "core/memcopy.h"
 #include "core/rpc.h"
@@ -310,11 +310,11 @@ static u32 mrpc_tcp_vector(const struct mrpc_rpc *rpc, struct kvec *kv, u32 n, u
  * Sends @rpc, and the following ones while they are small and there is room, in one operation.
  * Return: 0 if the socket took something, or a negative errno.
  */
-static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+static int mrpc_tcp_send_some(struct mrpc_link *link, struct mrpc_rpc *rpc)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	struct mrpc_rpc *next = rpc;
 	u32 nr = 0, bytes = 0, len;
 	int n;
@@ -324,7 +324,7 @@ static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 		bytes += len;
 		if (next->done + len < mrpc_rpc_total(next))
 			break;
-		next = mrpc_tx_next(conn, next, bytes);
+		next = mrpc_tx_next(link, next, bytes);
 	} while (next && mrpc_tcp_joins(next) && nr < MRPC_TCP_KVECS);
 	if (next)
 		msg.msg_flags |= MSG_MORE;
@@ -343,23 +343,23 @@ static int mrpc_tcp_send_some(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
  * veth, a listening packet socket): then this costs less.
  * Return: 0 or a negative errno.
  */
-static int mrpc_tcp_send_copy(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+static int mrpc_tcp_send_copy(struct mrpc_link *link, struct mrpc_rpc *rpc)
 {
 	int err = 0;
 
 	while (!err && rpc->done < mrpc_rpc_total(rpc))
-		err = mrpc_tcp_send_some(conn, rpc);
+		err = mrpc_tcp_send_some(link, rpc);
 	return err;
 }
 
 /* Does the stack copy what it is given by reference? Now and then it is tried again. */
-static bool mrpc_tcp_copies(struct mrpc_conn *conn, struct mrpc_tcp *tcp)
+static bool mrpc_tcp_copies(struct mrpc_link *link, struct mrpc_tcp *tcp)
 {
-	if (atomic_read(&conn->link.copied) < MRPC_TCP_COPIED)
+	if (atomic_read(&link->copied) < MRPC_TCP_COPIED)
 		return false;
 	if (++tcp->copies % MRPC_TCP_RETRY)
 		return true;
-	atomic_set(&conn->link.copied, 0);
+	atomic_set(&link->copied, 0);
 	return false;
 }
 
@@ -519,9 +519,9 @@ static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 
 	return err;
 }
 
-int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
+int mrpc_tcp_send(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	int err = 0;
 
 	if (READ_ONCE(tcp->down))
@@ -533,9 +533,9 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
 		return mrpc_tcp_send_data(tcp, rpc, false);
 	/* A message that has begun one way is sent that way to its end. */
 	if (!mrpc_tcp_small(rpc) && !rpc->done)
-		tcp->copying = mrpc_tcp_copies(conn, tcp);
+		tcp->copying = mrpc_tcp_copies(link, tcp);
 	if (mrpc_tcp_small(rpc) || tcp->copying)
-		return mrpc_tcp_send_copy(conn, rpc);
+		return mrpc_tcp_send_copy(link, rpc);
 	if (rpc->done < rpc->data_len)
 		err = mrpc_tcp_send_data(tcp, rpc, true);
 	return err ?: mrpc_tcp_send_pages(tcp, rpc, more);
@@ -547,10 +547,10 @@ int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more)
  * Does one send of at most @bytes: the head and copied data, or pages. Return: bytes that the
  * socket took, or a negative errno; @want: bytes that it was given.
  */
-static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes, u32 *want)
+static int mrpc_tcp_send_part(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes, u32 *want)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	bool copy = mrpc_tcp_small(rpc) || tcp->copying;
 	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
 	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
@@ -577,21 +577,21 @@ static int mrpc_tcp_send_part(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 
 	return mrpc_tcp_put(tcp, &msg);
 }
 
-int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes)
+int mrpc_tcp_send_chunk(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes)
 {
-	struct mrpc_tcp *tcp = conn->link.priv;
+	struct mrpc_tcp *tcp = link->priv;
 	u32 want;
 	int n;
 
 	if (READ_ONCE(tcp->down))
 		return -EPIPE;
 	if (!mrpc_tcp_small(rpc) && !rpc->done)
-		tcp->copying = mrpc_tcp_copies(conn, tcp);
+		tcp->copying = mrpc_tcp_copies(link, tcp);
 	bytes = min_t(u64, bytes, mrpc_rpc_total(rpc) - rpc->done);
 	if (unlikely(rpc->frame.flags & MRPC_WIRE_CRC))
 		return mrpc_tcp_send_summed(tcp, rpc, bytes, MSG_EOR);
 	for (; bytes; bytes -= n) {
-		n = mrpc_tcp_send_part(conn, rpc, bytes, &want);
+		n = mrpc_tcp_send_part(link, rpc, bytes, &want);
 		if (n < 0)
 			return n;
 		mrpc_tcp_advance(rpc, n);

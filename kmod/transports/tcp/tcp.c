@@ -3,7 +3,7 @@
  * Version 1 of the TCP transport: what connections have unless an operator says
  * otherwise.
  */
-#include "core/engine.h"
+#include "core/engine_type.h"
 #include "core/transport.h"
 #include "transports/tcp/tcp.h"
 

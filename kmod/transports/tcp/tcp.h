@@ -12,7 +12,7 @@
 #include <linux/net.h>
 
 #include "call/stream.h"
-#include "core/engine.h"
+#include "core/engine_type.h"
 #include "core/rpc.h"
 #include "core/transport.h"
 #include "transports/sock.h"
@@ -88,30 +88,30 @@ static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 }
 
 /* transports/tcp/link.c */
-int mrpc_tcp_connect(struct mrpc_conn *conn, const void *addr, u32 addr_len,
+int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why);
 int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		    const char **why);
 bool mrpc_tcp_waiting(struct mrpc_listener *l);
-int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_conn *conn);
+int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link);
 void mrpc_tcp_unlisten(struct mrpc_listener *l);
-int mrpc_tcp_recv(struct mrpc_conn *conn, int budget);
-void mrpc_tcp_shutdown(struct mrpc_conn *conn, bool abort);
-bool mrpc_tcp_busy(struct mrpc_conn *conn);
-void mrpc_tcp_release(struct mrpc_conn *conn);
-u64 mrpc_tcp_backlog(struct mrpc_conn *conn);
-void *mrpc_tcp_decompose(struct mrpc_conn *conn);
-void *mrpc_tcp_restore(struct mrpc_conn *conn, const struct mrpc_transport_ops *from, void *state,
+int mrpc_tcp_recv(struct mrpc_link *link, int budget);
+void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort);
+bool mrpc_tcp_busy(struct mrpc_link *link);
+void mrpc_tcp_release(struct mrpc_link *link);
+u64 mrpc_tcp_backlog(struct mrpc_link *link);
+void *mrpc_tcp_decompose(struct mrpc_link *link);
+void *mrpc_tcp_restore(struct mrpc_link *link, const struct mrpc_transport_ops *from, void *state,
 		       u64 uses, struct netlink_ext_ack *extack);
 
 /* transports/tcp/send.c */
-int mrpc_tcp_send(struct mrpc_conn *conn, struct mrpc_rpc *rpc, bool more);
-int mrpc_tcp_send_chunk(struct mrpc_conn *conn, struct mrpc_rpc *rpc, u32 bytes);
+int mrpc_tcp_send(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more);
+int mrpc_tcp_send_chunk(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes);
 
 /* transports/tcp/egress.c */
-u32 mrpc_tcp_credit(struct mrpc_conn *conn, u32 chunk);
-u64 mrpc_tcp_below(struct mrpc_conn *conn);
-void mrpc_tcp_device(struct mrpc_conn *conn, char *name);
+u32 mrpc_tcp_credit(struct mrpc_link *link, u32 chunk);
+u64 mrpc_tcp_below(struct mrpc_link *link);
+void mrpc_tcp_device(struct mrpc_link *link, char *name);
 
 /* Operations that are the same in all versions; restore() differs. */
 #define MRPC_TCP_OPS							\

@@ -29,11 +29,11 @@ static int mrpc_tcp_group(struct mrpc_group *g, const struct mrpc_group *prev,
 	return 0;
 }
 
-static void *mrpc_tcp_refuse(struct mrpc_conn *conn, const struct mrpc_transport_ops *from,
+static void *mrpc_tcp_refuse(struct mrpc_link *link, const struct mrpc_transport_ops *from,
 			     void *state, u64 uses, struct netlink_ext_ack *extack)
 {
 	if (atomic64_dec_return(&mrpc_tcp_left) >= 0)
-		return mrpc_tcp_restore(conn, from, state, uses, extack);
+		return mrpc_tcp_restore(link, from, state, uses, extack);
 	NL_SET_ERR_MSG(extack, "tcp@90 fails to take over a link, as it was told");
 	return ERR_PTR(-EIO);
 }
