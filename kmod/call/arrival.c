@@ -24,18 +24,6 @@ u64 mrpc_block_len(const struct mrpc_frame *f, bool times)
 	return (u64)mrpc_frame_msg_known(f) + f->prefix + (times ? sizeof(struct mrpc_times) : 0);
 }
 
-/* Takes a connection off the stalled list: its message has a block, or needs none any more. */
-void mrpc_sink_unstall(struct mrpc_conn *conn)
-{
-	struct mrpc_session *session = conn->session;
-
-	if (list_empty_careful(&conn->exec.stalled))
-		return;
-	spin_lock_bh(&session->ready_lock);
-	list_del_init(&conn->exec.stalled);
-	spin_unlock_bh(&session->ready_lock);
-}
-
 /**
  * mrpc_sink_unalloc() - give back the block of the frame being received, unwritten
  * @conn: the connection

@@ -11,7 +11,6 @@ struct mrpc_call;
 struct mrpc_conn;
 
 u64 mrpc_block_len(const struct mrpc_frame *f, bool times);
-void mrpc_sink_unstall(struct mrpc_conn *conn);
 void mrpc_sink_unalloc(struct mrpc_conn *conn);
 void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix);
 int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,

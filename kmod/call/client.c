@@ -20,6 +20,7 @@
 #include "core/trace.h"
 #include "exec/control_frame.h"
 #include "exec/kick.h"
+#include "exec/stall.h"
 #include "exec/submit.h"
 #include "lib/ds/deadline.h"
 #include "lib/ds/ring.h"
@@ -116,7 +117,7 @@ static void mrpc_call_unblock(struct mrpc_call *call)
 {
 	struct mrpc_conn *link = READ_ONCE(call->via) ?: call->conn;
 
-	if (!list_empty_careful(&link->exec.stalled))
+	if (mrpc_stalled(link))
 		mrpc_kick_rx(link);
 }
 

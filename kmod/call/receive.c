@@ -26,6 +26,7 @@
 #include "exec/kick.h"
 #include "exec/recv_free.h"
 #include "exec/runtime.h"
+#include "exec/stall.h"
 #include "lib/ds/deadline.h"
 #include "lib/message/calltable.h"
 #include "lib/message/feature.h"
@@ -54,11 +55,8 @@ static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 		goto out;
 	if (never)
 		return -ENOSPC;
-	spin_lock_bh(&session->ready_lock);
-	if (list_empty(&conn->exec.stalled))
-		list_add_tail(&conn->exec.stalled, &session->stalled);
-	spin_unlock_bh(&session->ready_lock);
-	/* A block may have come back meanwhile, freed by a thread that saw an empty list: check
+	mrpc_stall_begin(conn, len);
+	/* A block may have come back meanwhile, freed by a thread that saw no entry: check
 	 * again. Pairs with the barrier in mrpc_recv_freed().
 	 */
 	smp_mb();
@@ -461,8 +459,8 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 	default:
 		err = mrpc_conn_control(conn, frame);
 	}
-	if (err != -EAGAIN)
-		mrpc_sink_unstall(conn);
+	if (err != -EAGAIN && unlikely(conn->exec.stalled_at))
+		mrpc_stall_end(conn);
 	if (err)
 		return err;
 	sink->active = true;

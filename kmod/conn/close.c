@@ -27,6 +27,7 @@
 #include "egress/domain.h"
 #include "exec/control_frame.h"
 #include "exec/kick.h"
+#include "exec/stall.h"
 #include "lib/ds/claim.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
@@ -142,6 +143,7 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	conn->exec.timer.function = mrpc_conn_look_again;	/* no other thread arms it any more */
 	conn->down_since = ktime_get_ns();
 	mrpc_ready_remove(conn);
+	mrpc_stall_remove(conn);
 	if (!conn->link.ops->sender || !conn->link.priv)
 		mrpc_domain_leave(&conn->link);
 	if (abort || !mrpc_conn_lingers(conn))

@@ -14,6 +14,7 @@
 #include "core/rpc.h"
 #include "core/session.h"
 #include "exec/kick.h"
+#include "exec/stall.h"
 #include "lib/ds/claim.h"
 
 #define MRPC_RX_BUDGET	64	/* frames before others get a turn */
@@ -30,6 +31,7 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	if (conn->dp.path[MRPC_RX].held)
 		again = mrpc_chain_run(conn, MRPC_RX);
 	n = conn->link.ops->recv(&conn->link, budget);
+	mrpc_stall_ran(conn);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 		set_bit(MRPC_CONN_RX_READY, &conn->flags);
 	/* Those that wait for room are kicked only if the flag is not set. */

@@ -13,6 +13,7 @@
 #include "core/rpc.h"
 #include "exec/control_frame.h"
 #include "exec/kick.h"
+#include "exec/stall.h"
 #include "lib/ds/deadline.h"
 #include "lib/message/wire.h"
 
@@ -102,7 +103,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	/* While this end does not read, silence is not the fault of the peer. But this end does
 	 * not read the peer's probes either, so it must send something.
 	 */
-	if (!list_empty_careful(&conn->exec.stalled) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
+	if (mrpc_stalled(conn) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
 		if (atomic_read(&conn->dp.tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);

@@ -46,6 +46,7 @@ enum {
 	MRPC_CONN_TX_READY,	/* the link has room, or the queue has entries */
 	MRPC_CONN_TIMER,	/* the timer has fired */
 	MRPC_CONN_LISTED,	/* on the session's ready list */
+	MRPC_CONN_ROOM,		/* it was kicked for room in the heap: exec/stall.c */
 	MRPC_CONN_TX_FULL,	/* receive waits for the transmit queue */
 	MRPC_CONN_RX_FULL,	/* receive waits for the engines */
 	MRPC_CONN_CHANGING,	/* the owner of a claim is to give it back soon */

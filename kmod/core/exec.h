@@ -18,8 +18,8 @@ struct mrpc_runtime;
 /**
  * struct mrpc_exec - how a connection is run; embedded in struct mrpc_conn
  *
- * The folder exec/ owns it. Its part of mrpc_conn.flags: RX_READY, TX_READY, TIMER, LISTED and
- * CHANGING.
+ * The folder exec/ owns it. Its part of mrpc_conn.flags: RX_READY, TX_READY, TIMER, LISTED,
+ * ROOM and CHANGING.
  */
 struct mrpc_exec {
 	/* Runs one turn of the datapath; @qp: of the thread, or NULL. Immutable. */
@@ -33,9 +33,14 @@ struct mrpc_exec {
 	struct hrtimer timer;
 	/* When it fires, ns. Under mrpc_conn.lock; a hint without. */
 	u64 timer_at;
-	/* Entries of mrpc_session.ready and mrpc_session.stalled; under its ready_lock. */
+	/* Entry of mrpc_session.ready; under its ready_lock. */
 	struct list_head ready;
+	/* Entry of mrpc_session.stalled; under its ready_lock, as the next two. */
 	struct list_head stalled;
+	/* Order of the block that it waits for, while it is in that list. */
+	u8 stalled_order;
+	/* Its age among those that wait: it keeps it until it has a block. 0: it does not wait. */
+	u64 stalled_at;
 
 	/*
 	 * Instances of type "runtime", which say where it belongs; by mrpc_runtime_use.list, under

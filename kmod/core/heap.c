@@ -251,6 +251,24 @@ void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never)
 }
 
 /**
+ * mrpc_heap_largest() - find what the heap has room for
+ * @heap: a receive heap
+ *
+ * Return: number of orders of which mrpc_heap_alloc() finds a block now: see mrpc_buddy_largest().
+ */
+u32 mrpc_heap_largest(struct mrpc_heap *heap)
+{
+	u32 nr = mrpc_heap_count(heap), orders = 0, i;
+
+	spin_lock(&heap->lock);
+	for (i = 0; i < nr; i++)
+		if (READ_ONCE(heap->regions[i]->mapped))
+			orders = max(orders, mrpc_buddy_largest(&heap->regions[i]->buddy));
+	spin_unlock(&heap->lock);
+	return orders;
+}
+
+/**
  * mrpc_heap_cancel() - free a block that was never delivered
  * @heap: a receive heap
  * @off: the block

@@ -76,6 +76,7 @@ vm_fault_t mrpc_heap_fault(struct mrpc_heap *heap, struct vm_fault *vmf, u64 off
 struct mrpc_region *mrpc_heap_find(struct mrpc_heap *heap, u64 off);
 const void *mrpc_heap_at(void *heap, u64 off, u64 len);
 struct page *mrpc_heap_page(struct mrpc_heap *heap, u64 off);
+u32 mrpc_heap_largest(struct mrpc_heap *heap);
 void *mrpc_heap_alloc(struct mrpc_heap *heap, u32 bytes, u32 *off, bool *never);
 void mrpc_heap_cancel(struct mrpc_heap *heap, u32 off, u32 dirty);
 void mrpc_heap_deliver(struct mrpc_heap *heap, u32 off);

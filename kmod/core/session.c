@@ -114,6 +114,8 @@ bool mrpc_session_in_cgroup(const struct mrpc_session *session, u64 id)
 
 static void mrpc_session_init(struct mrpc_session *session)
 {
+	u32 i;
+
 	kref_init(&session->ref);
 	mutex_init(&session->making);
 	mutex_init(&session->lock);
@@ -121,7 +123,8 @@ static void mrpc_session_init(struct mrpc_session *session)
 	INIT_LIST_HEAD(&session->ready);
 	INIT_LIST_HEAD(&session->ready_listeners);
 	INIT_LIST_HEAD(&session->pending);
-	INIT_LIST_HEAD(&session->stalled);
+	for (i = 0; i < MRPC_BUDDY_ORDERS; i++)
+		INIT_LIST_HEAD(&session->stalled[i]);
 	INIT_WORK(&session->free_work, mrpc_session_free_work);
 	mrpc_waiters_init(&session->pollers);
 	init_waitqueue_head(&session->poll_wait);

@@ -15,6 +15,7 @@
 
 #include "core/heap.h"
 #include "core/waiters.h"
+#include "lib/ds/buddy.h"
 
 struct attribute_group;
 struct cred;
@@ -58,13 +59,16 @@ struct net;
  * @conns: ids to connections and listeners; own lock, RCU readers
  * @recent: the connection that was looked up last, without a reference, or NULL. The setter has a
  *	reference; the last put clears the field; readers use RCU
- * @ready_lock: protects @ready, @ready_listeners, @pending and @stalled
+ * @ready_lock: protects @ready, @ready_listeners, @pending, @stalled, @nr_stalled and @stalls
  * @ready_first: the connection that has been ready for longest, a reference, or NULL;
  *	taken and given with atomic exchanges. Set only while @ready is empty
  * @ready: the others that have something to do
  * @ready_listeners: listeners that have something to accept
  * @pending: requests that found no room in a completion queue
- * @stalled: connections whose input waits for receive heap
+ * @stalled: connections whose input waits for receive heap, by the order of the block, each list in
+ *	order of mrpc_exec.stalled_at
+ * @nr_stalled: connections in @stalled; read without the lock
+ * @stalls: the latest mrpc_exec.stalled_at
  * @pollers: threads in enter or call that would run ready connections
  * @poll_wait: threads in poll() and epoll
  * @accept_wait: those of them that wait only for a link to accept
@@ -106,7 +110,9 @@ struct mrpc_session {
 	struct list_head ready;
 	struct list_head ready_listeners;
 	struct list_head pending;
-	struct list_head stalled;
+	struct list_head stalled[MRPC_BUDDY_ORDERS];
+	u32 nr_stalled;
+	u64 stalls;
 	u32 nr_pending;
 	struct mrpc_waiters pollers;
 	wait_queue_head_t poll_wait;

@@ -179,8 +179,6 @@ void mrpc_ready_remove(struct mrpc_conn *conn)
 		refs++;
 	}
 	spin_lock_bh(&session->ready_lock);
-	if (!list_empty(&conn->exec.stalled))
-		list_del_init(&conn->exec.stalled);
 	if (!list_empty(&conn->exec.ready)) {
 		list_del_init(&conn->exec.ready);
 		clear_bit(MRPC_CONN_LISTED, &conn->flags);
@@ -256,30 +254,6 @@ void mrpc_ready_handoff(struct mrpc_session *session)
 			mrpc_conn_put(conn);
 		}
 	}
-}
-
-/**
- * mrpc_datapath_unstall() - kick the connections that wait for room in the receive heap
- * @session: the session
- */
-void mrpc_datapath_unstall(struct mrpc_session *session)
-{
-	struct mrpc_conn *conn;
-	LIST_HEAD(now);
-
-	/* Connections that stall again meanwhile wait for the next release. */
-	spin_lock_bh(&session->ready_lock);
-	list_splice_init(&session->stalled, &now);
-	while (!list_empty(&now)) {
-		conn = list_first_entry(&now, struct mrpc_conn, exec.stalled);
-		list_del_init(&conn->exec.stalled);
-		mrpc_conn_get(conn);
-		spin_unlock_bh(&session->ready_lock);
-		mrpc_kick_rx(conn);
-		mrpc_conn_put(conn);
-		spin_lock_bh(&session->ready_lock);
-	}
-	spin_unlock_bh(&session->ready_lock);
 }
 
 /**

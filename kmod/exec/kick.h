@@ -25,9 +25,6 @@ void mrpc_ready_remove(struct mrpc_conn *conn);
 struct mrpc_conn *mrpc_ready_take(struct mrpc_session *session);
 struct mrpc_listener *mrpc_ready_take_listener(struct mrpc_session *session);
 void mrpc_ready_handoff(struct mrpc_session *session);
-
-/* call/tx.c */
-void mrpc_datapath_unstall(struct mrpc_session *session);
 void mrpc_kick_listener(struct mrpc_listener *l);
 void mrpc_listener_settled(struct mrpc_conn *conn);
 void mrpc_ready_remove_listener(struct mrpc_listener *l);

@@ -2,18 +2,17 @@
 #ifndef MRPC_EXEC_RECV_FREE_H
 #define MRPC_EXEC_RECV_FREE_H
 
-#include <linux/list.h>
 #include <linux/types.h>
 
 #include "core/session.h"
-#include "exec/kick.h"
+#include "exec/stall.h"
 
-/* There is more room in the receive heap: connections that wait for room try again. */
+/* There is more room in the receive heap: a connection that waits for room tries again. */
 static inline void mrpc_recv_freed(struct mrpc_session *session)
 {
 	smp_mb();	/* pairs with the barrier in mrpc_sink_alloc() */
-	if (!list_empty(&session->stalled))
-		mrpc_datapath_unstall(session);
+	if (READ_ONCE(session->nr_stalled))
+		mrpc_stall_kick(session);
 }
 
 int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr);

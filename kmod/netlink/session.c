@@ -20,6 +20,7 @@
 #include "core/qp.h"
 #include "core/schema.h"
 #include "core/session.h"
+#include "exec/stall.h"
 #include "lib/ds/claim.h"
 #include "lib/ds/ring.h"
 #include "lib/message/schema.h"
@@ -387,7 +388,7 @@ static int mrpc_nl_put_rx(struct sk_buff *skb, struct mrpc_conn *conn)
 
 	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		flags |= MRPC_DIR_READY;
-	if (!list_empty_careful(&conn->exec.stalled))
+	if (mrpc_stalled(conn))
 		flags |= MRPC_DIR_STALLED;
 	if (test_bit(MRPC_CONN_TX_FULL, &conn->flags))
 		flags |= MRPC_DIR_BLOCKED;

@@ -314,6 +314,128 @@ static void heap_full(const char *how)
 
 TEST_EACH_TRANSPORT(heap_full, heap_full)
 
+/* -- connections that wait for the heap ---------------------------------------------------- */
+
+#define MANY		24	/* and a few more */
+#define MANY_LEN	60000	/* a block of 64 KiB, half of the heap */
+
+/*
+ * How often input of the server's connections has stopped for want of room. @latest: the latest
+ * connection with input that has stopped, or NULL.
+ */
+static int64_t stalls(uint32_t *latest)
+{
+	int64_t sum = 0, n;
+	uint32_t id;
+
+	for (id = 1; id < MANY + 10; id++) {
+		n = op_conn_stat(p.srv.s.setup.session, id, MRPC_A_CONN_STATS_HEAP_STALLS);
+		if (n <= 0)
+			continue;
+		sum += n;
+		if (latest)
+			*latest = id;
+	}
+	return sum;
+}
+
+/*
+ * Sends a request over a connection of its own, and waits until the server has no room for it.
+ * Return: the server's connection.
+ */
+static uint32_t one_stalls(uint64_t tag, uint32_t len)
+{
+	int64_t before = stalls(NULL);
+	uint32_t id = 0;
+	int i;
+
+	p.conn = raw_connect_quiet(&p.c, p.addr);
+	CHECK(p.conn > 0);
+	push(RAW_HANG, tag, len);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	for (i = 0; i < 500 && stalls(NULL) == before; i++)
+		raw_sleep(10 * RAW_MS);
+	CHECK(stalls(&id) > before);
+	return id;
+}
+
+/* The server gives back the block of a request. */
+static void give_back(unsigned int nr)
+{
+	CHECK_EQ(raw_release(&p.srv.s, p.srv.hung[nr].block), 0);
+}
+
+static void expect_hung(unsigned int nr, uint64_t tag, uint32_t len)
+{
+	const struct mrpc_cqe *cqe = &p.srv.hung[nr];
+
+	CHECK(raw_server_hangs(&p.srv, nr + 1));
+	CHECK(raw_is_blob(raw_msg(&p.srv.s, cqe), cqe->msg_len, tag, len));
+}
+
+/*
+ * Many connections wait for room. A block that comes back goes to the one that waits longest, of
+ * those for which it is enough, and the others do not even try. One that ends is passed over.
+ */
+static void many_wait(const char *how)
+{
+	uint32_t ids[MANY];
+	int first;
+	unsigned int i, hung;
+	int64_t before;
+
+	raw_server_open(&p.srv, 1 << 20, 131072);
+	raw_open(&p.c, 8 << 20, 1 << 20);
+	p.srv.keep = true;
+	p.srv.keepalive_us = RAW_HOUR_US;
+	raw_pair_start(&p, how, 1);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	first = p.conn;
+	for (i = 0; i < 8; i++)
+		push(RAW_HANG, 1000 + i, 16000);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK(raw_server_hangs(&p.srv, 8));
+	for (i = 0; i < MANY; i++)
+		ids[i] = one_stalls(i, MANY_LEN);
+	one_stalls(MANY, 16000);
+	before = stalls(NULL);
+
+	give_back(0);	/* enough for the last one only */
+	expect_hung(8, MANY, 16000);
+	for (i = 1; i < 8; i++)
+		give_back(i);
+	expect_hung(9, 0, MANY_LEN);
+	raw_sleep(50 * RAW_MS);
+	CHECK_EQ(p.srv.nr_hung, 10);
+	CHECK_EQ(raw_close_id(&p.srv.s, ids[2], 0, 0), 0);
+	give_back(8);
+	for (i = 1, hung = 10; i < MANY; i++) {
+		if (i == 2)
+			continue;
+		expect_hung(hung, i, MANY_LEN);
+		give_back(hung++ - 1);
+	}
+	/* Two tries in vain for each block would be many. */
+	CHECK_MSG(stalls(NULL) - before <= 2 * (int64_t)hung, "%lld tries in vain for %u blocks",
+		  (long long)(stalls(NULL) - before), hung);
+
+	/* One block makes room for several: each of them gets it. */
+	give_back(hung - 1);
+	p.conn = first;
+	push(RAW_HANG, 2000, 2 * MANY_LEN);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	expect_hung(hung, 2000, 2 * MANY_LEN);
+	for (i = 0; i < 4; i++)
+		one_stalls(2001 + i, 16000);
+	raw_sleep(2500 * RAW_MS);	/* connections look after themselves in their first second */
+	give_back(hung++);
+	CHECK(raw_server_hangs(&p.srv, hung + 4));
+	p.conn = first;
+	raw_pair_end(&p);
+}
+
+TEST_EACH_TRANSPORT(many_wait, many_wait)
+
 /*
  * A request that waits for a completion queue holds its block. When its deadline passes, a
  * request that waits for the heap gets it, though nothing else happens.

@@ -16,6 +16,8 @@ struct heap {
 	struct mrpc_buddy_unit *units;
 	u32 nr;
 	u32 free;
+	u32 asks;		/* 0: not; mrpc_buddy_largest() is asked at each such allocation */
+	u32 allocs;
 	u32 size[MAX_UNITS];	/* units of the used block that starts here, or 0 */
 	bool taken[MAX_UNITS];
 };
@@ -80,11 +82,15 @@ static bool heap_has_room(const struct heap *h, u32 n)
 /* Return: the block's first unit, or U32_MAX if there was no room. */
 static u32 heap_alloc(struct heap *h, u32 bytes)
 {
+	bool ask = h->asks && ++h->allocs % h->asks == 0;
+	u32 orders = ask ? mrpc_buddy_largest(&h->b) : 0;
 	u32 taken = 0;
 	s64 off = mrpc_buddy_alloc(&h->b, bytes, &taken);
 	u32 n = units_for(bytes);
 	u32 u, i;
 
+	if (ask)
+		CHECK_EQ(off >= 0, mrpc_buddy_order(bytes) < orders);
 	if (off < 0) {
 		CHECK_EQ(off, -ENOSPC);
 		CHECK(!heap_has_room(h, n));
@@ -185,6 +191,7 @@ TEST(buddy_random)
 	for (s = 0; s < ARRAY_SIZE(sizes); s++) {
 		struct heap *h = heap_new(sizes[s]);
 
+		h->asks = 8;	/* not always: it merges the blocks that rest */
 		for (i = 0; i < 60000; i++) {
 			/* Tides: filled to the last unit, then nearly emptied. */
 			u32 alloc = i / 500 % 2 ? 7 : 3;

@@ -124,14 +124,21 @@ void mrpc_buddy_init(struct mrpc_buddy *b, struct mrpc_buddy_unit *units, u32 by
 	}
 }
 
+u32 mrpc_buddy_largest(struct mrpc_buddy *b)
+{
+	u32 orders = MRPC_BUDDY_ORDERS;
+
+	buddy_wake_resting(b);
+	while (orders && b->heads[orders - 1] == BUDDY_NONE)
+		orders--;
+	return orders;
+}
+
 s64 mrpc_buddy_alloc(struct mrpc_buddy *b, u32 bytes, u32 *taken)
 {
-	u32 units = bytes ? ((bytes - 1) >> MRPC_BUDDY_SHIFT) + 1 : 1;
-	u32 order = 0;
+	u32 order = mrpc_buddy_order(bytes);
 	u32 u;
 
-	while (1U << order < units)
-		order++;
 	if (order >= MRPC_BUDDY_ORDERS || 1U << order > b->free_units)
 		return -ENOSPC;
 

@@ -50,6 +50,23 @@ struct mrpc_buddy {
  */
 void mrpc_buddy_init(struct mrpc_buddy *b, struct mrpc_buddy_unit *units, u32 bytes);
 
+/* Order of the block that mrpc_buddy_alloc() makes for @bytes; it may be no order of a region. */
+static inline u32 mrpc_buddy_order(u32 bytes)
+{
+	u32 units = bytes ? ((bytes - 1) >> MRPC_BUDDY_SHIFT) + 1 : 1;
+	u32 order = 0;
+
+	while (1U << order < units)
+		order++;
+	return order;
+}
+
+/**
+ * mrpc_buddy_largest() - Return: number of orders that mrpc_buddy_alloc() has a block of now: it
+ * succeeds for each order below this, and fails for the others. It merges the blocks that rest.
+ */
+u32 mrpc_buddy_largest(struct mrpc_buddy *b);
+
 /**
  * mrpc_buddy_alloc() - Return: offset in the region, or -ENOSPC (also for
  * sizes beyond the region; 0 is rounded up to one unit). @taken: out: bytes
