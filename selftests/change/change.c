@@ -156,6 +156,21 @@ static unsigned int fill(struct worker *w)
 	return left;
 }
 
+/* Prints the streams with calls that have not ended: they point at the cause. */
+static void __attribute__((__noreturn__)) hangs(const struct worker *w, unsigned int left)
+{
+	const struct stream *st;
+	unsigned int i;
+
+	for (i = w->from; i < w->to; i++) {
+		st = &w->side->streams[i];
+		if (st->sent != st->done)
+			NOTE("stream %u, connection %d: %u sent, %u served, %u done", i, st->conn,
+			     st->sent, st->served, st->done);
+	}
+	raw_die("%s: %u calls do not end", w->side->name, left);
+}
+
 static void *work(void *arg)
 {
 	struct worker *w = arg;
@@ -171,7 +186,7 @@ static void *work(void *arg)
 			idle = raw_now();
 		}
 		if (raw_now() - idle > DONE_WAIT * raw_scale())
-			raw_die("%s: %u calls do not end", w->side->name, left);
+			hangs(w, left);
 	}
 	return NULL;
 }
