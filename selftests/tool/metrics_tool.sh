@@ -74,7 +74,8 @@ for s in d['session']:
 for c in d['conn']:
     n = dict(session=str(c['session']), conn=str(c['id']))
     assert v('mrpc_connection_calls_total', **n) == [c['stats']['calls']], c
-    assert v('mrpc_connection_transmit_bytes_total', **n) == [c['stats']['tx_bytes']]
+    sent, = v('mrpc_connection_transmit_bytes_total', **n)
+    assert 0 <= c['stats']['tx_bytes'] - sent < 1000, c  # a PING may come in between
     assert v('mrpc_connection_info', datapath=str(c['datapath']), state='ready',
              services='kv.Store', **n) == [1]
 assert len(v('mrpc_connection_info', role='server')) == 1
