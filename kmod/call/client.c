@@ -363,7 +363,7 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 	call->method = sqe->method;
 	call->sqe_flags = sqe->flags;
 	call->priority = sqe->priority;
-	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->receive.max_message);
+	call->max_reply = min(sqe->max_reply ?: U32_MAX, conn->link.max_message);
 	call->stamped = sqe->flags & MRPC_SQE_TIMES || mrpc_chain_stamps(&conn->dp);
 	if (call->stamped)
 		call->times.submit = ktime_get_ns();

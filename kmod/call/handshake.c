@@ -55,7 +55,7 @@ int mrpc_conn_send_hello(struct mrpc_conn *conn)
 	hello->version_min = MRPC_WIRE_VERSION;
 	hello->version_max = MRPC_WIRE_VERSION;
 	hello->nr_services = conn->services.nr;
-	hello->max_message = conn->receive.max_message;
+	hello->max_message = conn->link.max_message;
 	hello->max_calls = conn->calls.client.limit;
 	hello->features = mrpc_features_offer(&conn->link.features);
 	for (i = 0; i < conn->services.nr; i++)
@@ -140,7 +140,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 	hello->features = mrpc_features_choose(&conn->link.features, hello->features);
 	mrpc_link_agreed(&conn->link);
 	hello->identity_len = 0;
-	hello->max_message = conn->receive.max_message;
+	hello->max_message = conn->link.max_message;
 	hello->max_calls = min(hello->max_calls, conn->calls.server.limit);
 	if (mrpc_send_hello(conn, MRPC_WIRE_HELLO_ACK, hello))
 		return -ENOMEM;

@@ -459,7 +459,9 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 	default:
 		err = mrpc_conn_control(conn, frame);
 	}
-	if (err != -EAGAIN && unlikely(conn->exec.stalled_at))
+	/* If it was kicked for room and now waits for something else, another one may have the room. */
+	if (unlikely(mrpc_stalled(conn)) &&
+	    (err != -EAGAIN || list_empty_careful(&conn->exec.stalled)))
 		mrpc_stall_end(conn);
 	if (err)
 		return err;
@@ -494,7 +496,7 @@ int mrpc_sink_too_big(struct mrpc_link *link, const struct mrpc_frame *frame)
 	else
 		mrpc_refuse(&r, MRPC_RESOURCE_EXHAUSTED,
 			    "a message of %llu bytes, at most %u are accepted",
-			    mrpc_msg_total(&frame->msg), conn->receive.max_message);
+			    mrpc_msg_total(&frame->msg), conn->link.max_message);
 	if (frame->type == MRPC_WIRE_REPLY)
 		return mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
 	if (frame->type != MRPC_WIRE_CALL)

@@ -155,7 +155,7 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->receive.max_message, f,
+	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->link.max_message, f,
 			       &why);
 	if (err && err != -EMSGSIZE)
 		return err;

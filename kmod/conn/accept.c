@@ -127,7 +127,7 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
 		module_put(l->ops->owner);
 		return l->ops->accept(l, NULL);
 	}
-	conn->receive.max_message = l->max_message;
+	conn->link.max_message = l->max_message;
 	conn->link.keepalive = l->keepalive;
 	err = mrpc_services_copy(&conn->services, l->services, l->nr_services);
 	if (err)

@@ -31,6 +31,10 @@ static int mrpc_rx_round(struct mrpc_conn *conn, struct mrpc_qp *qp, int budget)
 	if (conn->dp.path[MRPC_RX].held)
 		again = mrpc_chain_run(conn, MRPC_RX);
 	n = conn->link.ops->recv(&conn->link, budget);
+	/* All that has come was read, so what waited for room is not wanted any more. */
+	if (unlikely(mrpc_stalled(conn)) && n >= 0 && n < budget &&
+	    !test_bit(MRPC_CONN_CHANGING, &conn->flags))
+		mrpc_stall_end(conn);
 	mrpc_stall_ran(conn);
 	if (again || test_bit(MRPC_CONN_CHANGING, &conn->flags))
 		set_bit(MRPC_CONN_RX_READY, &conn->flags);

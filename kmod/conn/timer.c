@@ -107,6 +107,8 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
 		if (atomic_read(&conn->dp.tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
+		/* A connection that has the turn may wait for its runtime for long. */
+		mrpc_stall_kick(conn->session);
 		return now + conn->link.keepalive;
 	}
 	if (silent >= 3 * conn->link.keepalive) {

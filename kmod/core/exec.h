@@ -39,7 +39,10 @@ struct mrpc_exec {
 	struct list_head stalled;
 	/* Order of the block that it waits for, while it is in that list. */
 	u8 stalled_order;
-	/* Its age among those that wait: it keeps it until it has a block. 0: it does not wait. */
+	/*
+	 * Its age among those that wait: it keeps it until it has a block. 0: it does not wait.
+	 * The owner of the receive claim writes it, so that owner reads it without the lock.
+	 */
 	u64 stalled_at;
 
 	/*

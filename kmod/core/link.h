@@ -48,6 +48,8 @@ struct mrpc_link {
 	u64 adds;
 	/* When the peer was last heard, jiffies64. Receive claim; read anywhere. */
 	u64 last_rx;
+	/* The largest message that is accepted. Immutable once the connection can be found. */
+	u32 max_message;
 	/* ns of silence before a probe. Immutable once the connection can be found. */
 	u64 keepalive;
 	/*

@@ -40,8 +40,6 @@ struct mrpc_sink {
  * call/receive.c and the transport write it, under the receive claim.
  */
 struct mrpc_receive {
-	/* The largest message that is accepted. Immutable once the connection can be found. */
-	u32 max_message;
 	/* An object for the next received message, or NULL. */
 	struct mrpc_rx *spare;
 	/* The message that is being received. */

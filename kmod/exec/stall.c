@@ -2,11 +2,13 @@
 /*
  * Connections whose input waits for room in the receive heap of their session.
  *
- * A block that comes back kicks one connection: of those for whose message the heap has room now,
- * the one that waits longest. When it has run, it kicks the next one, whatever it did with the
- * room. So what a block costs does not depend on how many connections wait, and no connection
- * that has room is forgotten: a connection is kicked for each block that comes back, and for each
- * connection that was kicked, until the heap has room for none.
+ * A block that comes back kicks one connection: the oldest of those whose message the heap has room
+ * for. When it has run, it kicks the next one, whatever it did with the room. So what a block costs
+ * does not depend on how many connections wait. No connection that has room is forgotten. Each block
+ * that comes back kicks one, and each that was kicked kicks one, until the heap has room for none.
+ *
+ * A connection that was kicked may not run for long, if its runtime has others to run first. Then
+ * the timers of those that wait kick the next ones.
  */
 #include <linux/list.h>
 
@@ -45,11 +47,11 @@ void mrpc_stall_begin(struct mrpc_conn *conn, u32 len)
 	if (!list_empty(&exec->stalled))
 		mrpc_stall_del(conn);
 	if (!exec->stalled_at || exec->stalled_order != order) {
-		exec->stalled_at = ++session->stalls;
+		WRITE_ONCE(exec->stalled_at, ++session->stalls);
 		exec->stalled_order = order;
 		list_add_tail(&exec->stalled, at);
 	} else {
-		/* It was kicked as the first of this list, so few can be before it now. */
+		/* It was kicked as the first of this list, so few are before it. */
 		list_for_each_entry(other, at, stalled)
 			if (other->stalled_at > exec->stalled_at)
 				break;
@@ -71,7 +73,7 @@ void mrpc_stall_end(struct mrpc_conn *conn)
 	spin_lock_bh(&session->ready_lock);
 	if (!list_empty(&conn->exec.stalled))
 		mrpc_stall_del(conn);
-	conn->exec.stalled_at = 0;
+	WRITE_ONCE(conn->exec.stalled_at, 0);
 	spin_unlock_bh(&session->ready_lock);
 }
 

@@ -3,7 +3,6 @@
 #define MRPC_EXEC_STALL_H
 
 #include <linux/bitops.h>
-#include <linux/list.h>
 #include <linux/types.h>
 
 #include "core/conn.h"
@@ -16,10 +15,13 @@ void mrpc_stall_remove(struct mrpc_conn *conn);
 void mrpc_stall_pass(struct mrpc_conn *conn);
 void mrpc_stall_kick(struct mrpc_session *session);
 
-/* Does input wait for room in the receive heap? A hint. */
+/*
+ * Does input wait for room in the receive heap? A hint, but for the owner of the receive claim. Also
+ * while it was kicked and has not run yet.
+ */
 static inline bool mrpc_stalled(const struct mrpc_conn *conn)
 {
-	return !list_empty_careful(&conn->exec.stalled);
+	return READ_ONCE(conn->exec.stalled_at);
 }
 
 /* The owner of the receive claim has had its turn: the next connection gets one, if it is due. */

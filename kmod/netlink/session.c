@@ -317,7 +317,7 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	       (conn->replica &&
 		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
 	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->link.keepalive) ||
-	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->receive.max_message) ||
+	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->link.max_message) ||
 	       mrpc_nl_put_services(skb, &conn->services);
 }
 

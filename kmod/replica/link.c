@@ -149,7 +149,7 @@ static int mrpc_link_like(struct mrpc_conn *link, const struct mrpc_conn *conn)
 {
 	int err;
 
-	link->receive.max_message = conn->receive.max_message;
+	link->link.max_message = conn->link.max_message;
 	link->link.keepalive = conn->link.keepalive;
 	err = mrpc_services_copy(&link->services, conn->services.list, conn->services.nr);
 	if (err)

@@ -545,7 +545,7 @@ static int mrpc_loop_one(struct mrpc_link *link, const struct mrpc_rpc *rpc)
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode(hdr, link->receive->max_message, &frame, &why);
+	err = mrpc_wire_decode(hdr, link->max_message, &frame, &why);
 	if (err == -EMSGSIZE)
 		return mrpc_sink_too_big(link, &frame);
 	if (err)

@@ -92,7 +92,7 @@ static int prio_in_header(struct mrpc_link *upper, struct prio_in *in)
 	int err;
 
 	prio_in_gather(in, sizeof(hdr), (u8 *)&hdr);
-	err = mrpc_wire_decode(&hdr, upper->receive->max_message, f, &why);
+	err = mrpc_wire_decode(&hdr, upper->max_message, f, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* Messages have no order: one sent behind the handshake can come before it. */
