@@ -71,10 +71,12 @@ void mrpc_calls_free(struct mrpc_calls *calls)
  * @conn: the connection
  * @need: slots, at most the limit
  *
+ * Cold and never inlined: it is rare, and tests make its allocations fail by its address.
+ *
  * Context: process; may sleep; the connection's lock is not held.
  * Return: 0 or -ENOMEM.
  */
-int mrpc_calls_grow(struct mrpc_conn *conn, u32 need)
+noinline __cold int mrpc_calls_grow(struct mrpc_conn *conn, u32 need)
 {
 	struct mrpc_calls *calls = &conn->calls;
 	u32 limit = conn->link.accepted ? calls->server.limit : calls->client.limit;
