@@ -317,6 +317,7 @@ TEST_EACH_TRANSPORT(heap_full, heap_full)
 /* -- connections that wait for the heap ---------------------------------------------------- */
 
 #define MANY		24	/* and a few more */
+#define GIVEN_LEN	900000	/* a block of 1 MiB */
 #define MANY_LEN	60000	/* a block of 64 KiB, half of the heap */
 
 /*
@@ -339,24 +340,47 @@ static int64_t stalls(uint32_t *latest)
 	return sum;
 }
 
-/*
- * Sends a request over a connection of its own, and waits until the server has no room for it.
- * Return: the server's connection.
- */
-static uint32_t one_stalls(uint64_t tag, uint32_t len)
+/* Sends what was pushed, and waits until the server has no room for it. */
+static uint32_t stalls_now(void)
 {
 	int64_t before = stalls(NULL);
 	uint32_t id = 0;
 	int i;
 
-	p.conn = raw_connect_quiet(&p.c, p.addr);
-	CHECK(p.conn > 0);
-	push(RAW_HANG, tag, len);
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	for (i = 0; i < 500 && stalls(NULL) == before; i++)
 		raw_sleep(10 * RAW_MS);
 	CHECK(stalls(&id) > before);
 	return id;
+}
+
+/*
+ * Sends a request over a connection of its own, for which the server has no room.
+ * Return: the server's connection.
+ */
+static uint32_t one_stalls(uint64_t tag, uint32_t len)
+{
+	p.conn = raw_connect_quiet(&p.c, p.addr);
+	CHECK(p.conn > 0);
+	push(RAW_HANG, tag, len);
+	return stalls_now();
+}
+
+/* A server whose heap is full: of eight requests of @len bytes, each with an eighth of it. */
+static void fill_heap(const char *how, uint32_t heap, uint32_t len)
+{
+	unsigned int i;
+
+	raw_server_open(&p.srv, 1 << 20, heap);
+	raw_open(&p.c, 8 << 20, 1 << 20);
+	p.srv.keep = true;
+	p.srv.keepalive_us = RAW_HOUR_US;
+	raw_pair_start(&p, how, 1);
+	raw_qp(&qp, &p.c, 64, 256, 0);
+	for (i = 0; i < 8; i++)
+		push(RAW_HANG, 1000 + i, len);
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	CHECK(raw_server_hangs(&p.srv, 8));
 }
 
 /* The server gives back the block of a request. */
@@ -384,17 +408,8 @@ static void many_wait(const char *how)
 	unsigned int i, hung;
 	int64_t before;
 
-	raw_server_open(&p.srv, 1 << 20, 131072);
-	raw_open(&p.c, 8 << 20, 1 << 20);
-	p.srv.keep = true;
-	p.srv.keepalive_us = RAW_HOUR_US;
-	raw_pair_start(&p, how, 1);
-	raw_qp(&qp, &p.c, 64, 256, 0);
+	fill_heap(how, 131072, 16000);
 	first = p.conn;
-	for (i = 0; i < 8; i++)
-		push(RAW_HANG, 1000 + i, 16000);
-	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
-	CHECK(raw_server_hangs(&p.srv, 8));
 	for (i = 0; i < MANY; i++)
 		ids[i] = one_stalls(i, MANY_LEN);
 	one_stalls(MANY, 16000);
@@ -435,6 +450,39 @@ static void many_wait(const char *how)
 }
 
 TEST_EACH_TRANSPORT(many_wait, many_wait)
+
+/*
+ * A request that is given up while it waits gives up its place, too: the next one waits anew. It is
+ * so large that its end is not sent before there is room.
+ */
+TEST(given_up_waits_anew)
+{
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	unsigned int i;
+	int conn;
+
+	fill_heap("prio", 1 << 20, 120000);
+	conn = raw_connect_quiet(&p.c, p.addr);
+	CHECK(conn > 0);
+	sqe = raw_sqe(conn, RAW_HANG, raw_blob(&p.c, 0, GIVEN_LEN, NULL));
+	sqe.timeout_us = 500000 * raw_scale();
+	CHECK(raw_push(&qp, &sqe));
+	stalls_now();
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 5 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_DEADLINE_EXCEEDED);
+	raw_sleep(300 * RAW_MS * raw_scale());	/* the server is told of it */
+	one_stalls(1, GIVEN_LEN);
+	p.conn = conn;
+	push(RAW_HANG, 2, GIVEN_LEN);
+	stalls_now();
+	for (i = 0; i < 8; i++)
+		give_back(i);
+	expect_hung(8, 1, GIVEN_LEN);
+	give_back(8);
+	expect_hung(9, 2, GIVEN_LEN);
+	raw_pair_end(&p);
+}
 
 /*
  * A request that waits for a completion queue holds its block. When its deadline passes, a
