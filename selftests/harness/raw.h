@@ -284,6 +284,9 @@ struct raw_pair {
 void raw_pair(struct raw_pair *p, const char *how, unsigned int threads);
 /* The same with an opened server and client. */
 void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
+/* Pushes a call over p->conn, of a blob with @tag, which is its user_data, too. */
+void raw_push_blob(struct raw_qp *qp, struct raw_pair *p, uint32_t method, uint64_t tag,
+		   uint32_t len);
 /* Ends a pair. Dies if the server has seen anything wrong. */
 void raw_pair_end(struct raw_pair *p);
 

@@ -359,6 +359,16 @@ void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads)
 		raw_die("connect to %s: %s: %s", p->addr, strerror(-p->conn), p->c.why);
 }
 
+void raw_push_blob(struct raw_qp *qp, struct raw_pair *p, uint32_t method, uint64_t tag,
+		   uint32_t len)
+{
+	struct mrpc_sqe sqe = raw_sqe(p->conn, method, raw_blob(&p->c, tag, len, NULL));
+
+	sqe.user_data = tag;
+	if (!raw_push(qp, &sqe))
+		raw_die("the submission queue is full");
+}
+
 void raw_pair(struct raw_pair *p, const char *how, unsigned int threads)
 {
 	raw_server_open(&p->srv, 48 << 20, 48 << 20);
