@@ -96,7 +96,7 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	int err;
 
 	conn->link.max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE,
-					 MRPC_MAX_MESSAGE);
+				     MRPC_MAX_MESSAGE);
 	conn->link.keepalive = mrpc_conn_keepalive_ns(args->keepalive_us);
 	conn->refusal = kzalloc(sizeof(*conn->refusal), GFP_KERNEL_ACCOUNT);
 	if (!conn->refusal)

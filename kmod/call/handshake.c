@@ -270,7 +270,7 @@ int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, cons
 	err = mrpc_hello_decode(body, frame->meta_len, hello, &why);
 	if (!err)
 		err = conn->link.accepted ? mrpc_hello_accept(conn, hello) :
-				       mrpc_hello_answer(conn, hello);
+					    mrpc_hello_answer(conn, hello);
 	kfree(hello);
 	return err;
 }

@@ -368,7 +368,7 @@ EXPORT_SYMBOL_GPL(mrpc_recv_stops);
  * @link: the link
  * @frame: its header
  *
- * For transports whose messages have no order.
+ * A transport asks this if its messages have no order.
  */
 bool mrpc_sink_early(struct mrpc_link *link, const struct mrpc_frame *frame)
 {
@@ -459,7 +459,7 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 	default:
 		err = mrpc_conn_control(conn, frame);
 	}
-	/* If it was kicked for room and now waits for something else, another one may have the room. */
+	/* A connection that was kicked for room, and waits for something else now, loses its age. */
 	if (unlikely(mrpc_stalled(conn)) &&
 	    (err != -EAGAIN || list_empty_careful(&conn->exec.stalled)))
 		mrpc_stall_end(conn);
@@ -633,7 +633,7 @@ EXPORT_SYMBOL_GPL(mrpc_sink_wanted);
 
 /**
  * mrpc_sink_give_up() - drop an unwanted message: the rest of it will not come
- * @link: the link, whose sink has an active message that is not wanted
+ * @link: the link; the transport has asked mrpc_sink_wanted() of the active message of its sink
  *
  * Context: owner of the receive claim; may sleep.
  * Return: 0 or -EPROTO, after which the connection must end.

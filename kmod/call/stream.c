@@ -20,7 +20,6 @@
 #include "core/rpc.h"
 #include "core/rx_buffer.h"
 #include "core/transport.h"
-#include "exec/runtime.h"
 #include "lib/message/wire.h"
 
 #define MRPC_STREAM_AHEAD	512	/* read ahead when messages are large */
@@ -155,8 +154,7 @@ static int mrpc_stream_header(struct mrpc_conn *conn, struct mrpc_stream *st)
 	const char *why;
 	int err;
 
-	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->link.max_message, f,
-			       &why);
+	err = mrpc_wire_decode((const void *)(st->buf + st->start), conn->link.max_message, f, &why);
 	if (err && err != -EMSGSIZE)
 		return err;
 	/* A frame whose head is there is asked about with it. */
@@ -327,10 +325,8 @@ int mrpc_stream_recv(struct mrpc_link *link, struct mrpc_stream *st,
 		if (n < 0)
 			return n;
 		frames += n;
-		if (frames == budget || test_bit(MRPC_CONN_CHANGING, &conn->flags))
+		if (frames == budget || mrpc_recv_stops(link, budget, &frames))
 			return frames;
-		if (mrpc_runtime_hurries(&conn->exec))
-			return budget;
 		if (n)
 			continue;
 		if (!more)
@@ -347,13 +343,13 @@ int mrpc_stream_recv(struct mrpc_link *link, struct mrpc_stream *st,
 			return -ESHUTDOWN;
 		if (n < 0)
 			return n;
-		WRITE_ONCE(conn->link.last_rx, get_jiffies_64());
+		WRITE_ONCE(link->last_rx, get_jiffies_64());
 		bytes += n;
 	}
 	if (st->buf && st->start == st->end && !conn->receive.sink.active)
-		mrpc_stream_empty(&conn->link, st);
+		mrpc_stream_empty(link, st);
 	else if (unlikely(st->cap > MRPC_STREAM_BUF))
-		mrpc_stream_shrink(&conn->link, st);
+		mrpc_stream_shrink(link, st);
 	return frames;
 }
 EXPORT_SYMBOL_GPL(mrpc_stream_recv);

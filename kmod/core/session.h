@@ -65,8 +65,8 @@ struct net;
  * @ready: the others that have something to do
  * @ready_listeners: listeners that have something to accept
  * @pending: requests that found no room in a completion queue
- * @stalled: connections whose input waits for receive heap, by the order of the block, each list in
- *	order of mrpc_exec.stalled_at
+ * @stalled: connections that wait for room in @recv: a list for each order of blocks, the oldest
+ *	connection first (mrpc_exec.stalled_at)
  * @nr_stalled: connections in @stalled; read without the lock
  * @stalls: the latest mrpc_exec.stalled_at
  * @pollers: threads in enter or call that would run ready connections

@@ -216,7 +216,8 @@ static bool mrpc_domain_join(struct mrpc_conn *conn, struct mrpc_domain *d, cons
 			     u32 weight)
 {
 	struct mrpc_tenant *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
-	struct mrpc_sender *sender = conn->link.ops->sender ? conn->link.ops->sender(&conn->link) : NULL;
+	const struct mrpc_transport_ops *ops = conn->link.ops;
+	struct mrpc_sender *sender = ops->sender ? ops->sender(&conn->link) : NULL;
 	struct mrpc_port *port = &conn->port;
 	bool joined;
 

@@ -229,7 +229,8 @@ static int metrics_view_init(struct metrics_view *view, struct metrics_store *st
 
 	view->store = store;
 	for (i = 0; i < conn->services.nr; i++) {
-		s = metrics_service_get(store, conn->services.list[i].schema, conn->link.accepted, max);
+		s = metrics_service_get(store, conn->services.list[i].schema,
+					conn->link.accepted, max);
 		if (IS_ERR(s))
 			return PTR_ERR(s);
 		view->services[i] = s;

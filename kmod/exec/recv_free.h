@@ -11,8 +11,7 @@
 static inline void mrpc_recv_freed(struct mrpc_session *session)
 {
 	smp_mb();	/* pairs with the barrier in mrpc_sink_alloc() */
-	if (READ_ONCE(session->nr_stalled))
-		mrpc_stall_kick(session);
+	mrpc_stall_kick(session);
 }
 
 int mrpc_release(struct mrpc_session *session, const u32 *blocks, u32 nr);

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Connections whose input waits for room in the receive heap of their session.
+ * The connections of a session that wait for room in its receive heap.
  *
- * A block that comes back kicks one connection: the oldest of those whose message the heap has room
- * for. When it has run, it kicks the next one, whatever it did with the room. So what a block costs
- * does not depend on how many connections wait. No connection that has room is forgotten. Each block
- * that comes back kicks one, and each that was kicked kicks one, until the heap has room for none.
+ * The thread that frees a block kicks one connection: the oldest of those whose message the heap
+ * has room for. The thread that has run this connection kicks the next one, whatever became of the
+ * room. So the cost of a block does not depend on how many connections wait. No connection is
+ * forgotten: the kicks go on until the heap has room for none of them.
  *
- * A connection that was kicked may not run for long, if its runtime has others to run first. Then
- * the timers of those that wait kick the next ones.
+ * The runtime of a connection that was kicked may run others first, for long. Then the timers of
+ * the connections that wait kick the next ones.
  */
 #include <linux/list.h>
 
@@ -115,12 +115,12 @@ static struct mrpc_conn *mrpc_stall_oldest(struct mrpc_session *session, u32 ord
 }
 
 /**
- * mrpc_stall_kick() - kick the connection that waits longest, of those for which there is room
+ * mrpc_stall_kick_oldest() - kick the connection that waits longest, of those that have room
  * @session: the session
  *
  * Context: process; not under ready_lock.
  */
-void mrpc_stall_kick(struct mrpc_session *session)
+void mrpc_stall_kick_oldest(struct mrpc_session *session)
 {
 	u32 orders = mrpc_heap_largest(&session->recv);
 	struct mrpc_conn *conn;
