@@ -11,7 +11,6 @@
  * The owner of the connection's transmit claim gives a request to the queue of one link and never
  * to another: so it runs at most once. No thread holds two claims: the link runs only after the
  * claim of the connection has been given back.
- * link's own direction runs when that of the connection has been given back.
  */
 #include "call/carry.h"
 #include "call/client.h"

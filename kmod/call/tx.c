@@ -225,68 +225,45 @@ static void mrpc_tx_complete(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_tx_done(conn, rpc);
 }
 
-/* Gives one rpc to the link. Return: as mrpc_transport_ops.send. */
-static int mrpc_tx_one(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
-{
-	int err;
-
-	if (!rpc->done) {
-		mrpc_rpc_marshal(rpc);
-	} else if (rpc->done == mrpc_rpc_total(rpc)) {
-		mrpc_tx_complete(conn, rpc);	/* it went whole with another rpc */
-		return 0;
-	}
-	err = conn->link.ops->send(&conn->link, rpc,
-				   !list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list));
-	if (!err)
-		mrpc_tx_complete(conn, rpc);
-	return err;
-}
-
-/* Returns the message after @rpc, or NULL. */
-static struct mrpc_rpc *mrpc_tx_behind(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
-{
-	return list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list) ? NULL :
-	       list_next_entry(rpc, list);
-}
-
 /*
- * Gives a chunk of an rpc to the link, if the link has its turn. Return: 0: there may be more to
- * do; -EAGAIN: mrpc_kick_tx() will be called; any other value: the link is dead.
+ * Gives the link the first rpc, @rpc, and as many after it as it takes at once. In the domain @d
+ * it gets a chunk of the first, if it has its turn. Return: 0: there may be more to do; -EAGAIN:
+ * the link or the domain kicks; any other value: the link is dead.
  */
-static int mrpc_tx_chunk(struct mrpc_conn *conn, struct mrpc_domain *d, struct mrpc_rpc *rpc)
+static int mrpc_tx_give(struct mrpc_conn *conn, struct mrpc_domain *d, struct mrpc_rpc *rpc)
 {
-	u64 before = rpc->done, total = mrpc_rpc_total(rpc);
-	u32 bytes;
+	struct mrpc_queue *out = &conn->dp.path[MRPC_TX].out;
+	u64 before = rpc->done, limit = U64_MAX, sent;
 	int err;
 
-	/* It went whole with another rpc, before the datapath came to its domain. */
-	if (before == total) {
-		mrpc_tx_complete(conn, rpc);
-		return 0;
+	if (unlikely(d)) {
+		limit = mrpc_domain_turn(conn, d, rpc);
+		if (!limit)
+			return -EAGAIN;
 	}
-	bytes = mrpc_domain_turn(conn, d, rpc);
-	if (!bytes)
-		return -EAGAIN;
 	if (!before)
 		mrpc_rpc_marshal(rpc);
-	err = conn->link.ops->send_chunk(&conn->link, rpc, bytes);
-	mrpc_domain_sent(conn, d, rpc->done - before,
-			 rpc->done == total ? mrpc_tx_behind(conn, rpc) : rpc);
-	if (!err && rpc->done == total)
+	err = conn->link.ops->send(&conn->link, out, limit);
+	sent = rpc->done - before;
+	while (rpc && rpc->done == mrpc_rpc_total(rpc)) {
 		mrpc_tx_complete(conn, rpc);
+		rpc = mrpc_queue_peek(out);
+	}
+	if (likely(!d))
+		return err;
+	mrpc_domain_sent(conn, d, sent, rpc);
 	/* If the link took only a part, there may be another turn now. */
-	return err == -EAGAIN && rpc->done > before ? 0 : err;
+	return err == -EAGAIN && sent ? 0 : err;
 }
 
 /**
  * mrpc_tx_next() - return the rpc that the link gets after @rpc
  * @link: the link
- * @rpc: the rpc of the call of ops->send, or the one that this function returned last
+ * @rpc: the first rpc of the queue, or the one that this function returned last
  * @bytes: bytes that the transport has gathered since ops->send was called
  *
  * For transports that send several rpcs at once. They add what they take of an rpc to its done
- * field. ops->send is called for it in its turn, only if a part of it is left.
+ * field.
  *
  * Context: owner of the transmit claim. Return: the rpc, marshalled; NULL: there is none, or other
  * connections have their turn.
@@ -295,7 +272,7 @@ struct mrpc_rpc *mrpc_tx_next(struct mrpc_link *link, struct mrpc_rpc *rpc, u64 
 {
 	struct mrpc_conn *conn = mrpc_link_conn(link);
 
-	if (list_is_last(&rpc->list, &conn->dp.path[MRPC_TX].out.list) ||
+	if (mrpc_queue_is_last(&conn->dp.path[MRPC_TX].out, rpc) ||
 	    conn->stats.tx_bytes + bytes >= conn->dp.tx_until || mrpc_runtime_hurries(&conn->exec))
 		return NULL;
 	rpc = list_next_entry(rpc, list);
@@ -329,15 +306,41 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 	mrpc_conn_close(conn, MRPC_UNAVAILABLE, why, err != -ESHUTDOWN);
 }
 
+/*
+ * Gives the link what waits for it. Return: 0: nothing waits any more; 1: the budget is used up; a
+ * negative value: a kick will come, or the link is dead.
+ */
+static int mrpc_tx_send(struct mrpc_conn *conn, struct mrpc_domain *d, int *budget)
+{
+	struct mrpc_rpc *rpc;
+	int err;
+
+	while ((rpc = mrpc_queue_peek(&conn->dp.path[MRPC_TX].out))) {
+		if (--*budget < 0 || conn->stats.tx_bytes >= conn->dp.tx_until ||
+		    mrpc_runtime_hurries(&conn->exec)) {
+			mrpc_tx_hint(conn, rpc);
+			return 1;
+		}
+		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
+			return -EBUSY;	/* the thread that changes it kicks */
+		err = mrpc_tx_give(conn, d, rpc);
+		if (err) {
+			if (err != -EAGAIN)
+				mrpc_link_failed(conn, err, "the link failed while sending");
+			return err;
+		}
+	}
+	return 0;
+}
+
 /* Runs one round of the transmit chain. Return: true: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
 	/* It may get its first one meanwhile. */
-	struct mrpc_domain *d = conn->link.ops->send_chunk ?
+	struct mrpc_domain *d = conn->link.ops->credit ?
 				rcu_dereference_check(conn->port.domain, true) : NULL;
 	u32 turn = READ_ONCE(conn->exec.turn_bytes);
-	struct mrpc_rpc *rpc;
-	bool again;
+	bool again = false;
 	int err;
 
 	conn->dp.tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
@@ -351,26 +354,14 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	}
 	if (d)
 		smp_mb();	/* before the check for a grant */
-	again = mrpc_tx_fill(conn);
-	while ((rpc = mrpc_queue_peek(&conn->dp.path[MRPC_TX].out))) {
-		if (--*budget < 0 || conn->stats.tx_bytes >= conn->dp.tx_until ||
-		    mrpc_runtime_hurries(&conn->exec)) {
-			mrpc_tx_hint(conn, rpc);
-			return true;
-		}
-		if (test_bit(MRPC_CONN_CHANGING, &conn->flags))
-			return false;	/* the thread that changes it kicks */
-		err = d ? mrpc_tx_chunk(conn, d, rpc) : mrpc_tx_one(conn, rpc);
-		if (err == -EAGAIN)
-			return false;
-		if (err) {
-			mrpc_link_failed(conn, err, "the link failed while sending");
-			return false;
-		}
+	for (;;) {
+		again |= mrpc_tx_fill(conn);
 		if (mrpc_queue_empty(&conn->dp.path[MRPC_TX].out))
-			again |= mrpc_tx_fill(conn);
+			return again;
+		err = mrpc_tx_send(conn, d, budget);
+		if (err)
+			return err > 0;
 	}
-	return again;
 }
 
 static void mrpc_tx_own(struct mrpc_conn *conn)

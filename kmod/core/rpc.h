@@ -136,6 +136,12 @@ static inline void mrpc_queue_del(struct mrpc_queue *q, struct mrpc_rpc *rpc)
 	WRITE_ONCE(q->len, q->len - 1);
 }
 
+/* Returns true if no other rpc follows @rpc, which is in the queue. */
+static inline bool mrpc_queue_is_last(const struct mrpc_queue *q, const struct mrpc_rpc *rpc)
+{
+	return list_is_last(&rpc->list, &q->list);
+}
+
 /* Moves one rpc, from any place in @from, to the end of @to. */
 static inline void mrpc_queue_move(struct mrpc_queue *from, struct mrpc_rpc *rpc,
 				   struct mrpc_queue *to)

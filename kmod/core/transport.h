@@ -65,11 +65,13 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	NULL. Runs in the context that owns @l's claim; -EAGAIN if none
  *	waits
  * @unlisten: stops accepting; no callback into @l after it returns
- * @send: gives @rpc (marshalled) to the link; owner of the transmit claim.
- *	0: all taken; -EAGAIN: part of it, @rpc->done advanced, mrpc_link_kick_tx() will
- *	be called when there is room; else the link is dead. @more: another rpc
- *	follows at once. The transport may take that too, see mrpc_tx_next(); if it has taken
- *	all of it, @send is not called for it
+ * @send: gives the first rpc of @q (marshalled) to the link, and any number of those after it
+ *	that mrpc_tx_next() returns; owner of the transmit claim. It advances rpc->done, and the
+ *	caller takes the rpcs that are whole off @q. @limit: U64_MAX, or a chunk's bytes in an
+ *	egress domain: at most so many are sent, all of the first rpc, and nothing that is sent
+ *	later joins them in one packet. 0: the first rpc, or the chunk, is taken; -EAGAIN: less,
+ *	mrpc_link_kick_tx() or, with a limit, mrpc_link_kick_room() will be called when there is
+ *	room; else the link is dead
  * @flush: sends off what @send has taken in this round of the transmit direction. Called after
  *	one or more calls of @send, whatever ends the round. Owner of the transmit claim. Optional
  * @recv: receives at most @budget frames and hands them to the sink; owner of the
@@ -102,10 +104,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	in it. Stops when @emit wants no more, and returns what it returned, else 0. It and
  *	@emit may sleep: no lock of the data path is held meanwhile.
  *	Optional
- * The rest is for egress domains. A transport with neither @send_chunk nor @sender is in none:
- * @send_chunk: as @send, but at most @bytes. Nothing that is sent later joins these in one
- *	packet. 0: all of these, or all of @rpc; -EAGAIN: less, see rpc->done, and
- *	mrpc_link_kick_room() will be called
+ * The rest is for egress domains. A transport with neither @credit nor @sender is in none:
  * @credit: returns the bytes that the link would take, for a @chunk; 0: wait for
  *	mrpc_link_kick_room(), which will be called although there may be room meanwhile.
  *	Takes no lock and never waits; any context
@@ -114,8 +113,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @device: returns the name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
  *	Optional: without it the domain of loop links is used
  * @sender: sender of the messages of @conn's link, which it has taken whole. The messages are
- *	ordered one by one (egress/unit.c), and none of @send_chunk, @credit and @below is
- *	called. They stay in its domain until @release calls mrpc_domain_leave()
+ *	ordered one by one (egress/unit.c), and neither @credit nor @below is called. They stay in its domain until @release calls mrpc_domain_leave()
  * @egress: @conn has a domain now, which its messages join; or it has none any more, and they leave
  *	theirs. Both claims are held, as with @device. With @sender only
  */
@@ -132,7 +130,7 @@ struct mrpc_transport_ops {
 	bool (*waiting)(struct mrpc_listener *l);
 	int (*accept)(struct mrpc_listener *l, struct mrpc_link *link);
 	void (*unlisten)(struct mrpc_listener *l);
-	int (*send)(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more);
+	int (*send)(struct mrpc_link *link, struct mrpc_queue *q, u64 limit);
 	void (*flush)(struct mrpc_link *link);
 	int (*recv)(struct mrpc_link *link, int budget);
 	void (*shutdown)(struct mrpc_link *link, bool abort);
@@ -145,7 +143,6 @@ struct mrpc_transport_ops {
 	void *(*restore)(struct mrpc_link *link, const struct mrpc_transport_ops *from,
 			 void *state, u64 uses, struct netlink_ext_ack *extack);
 	int (*stats)(struct net *net, mrpc_stat_emit emit, void *ctx);
-	int (*send_chunk)(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes);
 	u32 (*credit)(struct mrpc_link *link, u32 chunk);
 	u64 (*below)(struct mrpc_link *link);
 	void (*device)(struct mrpc_link *link, char *name);

@@ -64,7 +64,7 @@ static struct mrpc_domain *mrpc_domain_of(struct mrpc_conn *conn)
 {
 	char dev[IFNAMSIZ];
 
-	if (!(conn->link.ops->send_chunk || conn->link.ops->sender) ||
+	if (!(conn->link.ops->credit || conn->link.ops->sender) ||
 	    !READ_ONCE(mrpc_net(conn->session->net)->nr_domains))
 		return NULL;
 	mrpc_domain_dev(conn, dev);

@@ -19,7 +19,7 @@ const struct nla_policy mrpc_nl_transport_policy[] = {
 static u32 mrpc_nl_transport_features(const struct mrpc_transport_ops *ops)
 {
 	return (ops->features & MRPC_FEATURE_CRC ? MRPC_TRANSPORT_FEATURES_CHECKSUMS : 0) |
-	       (ops->send_chunk || ops->sender ? MRPC_TRANSPORT_FEATURES_EGRESS : 0) |
+	       (ops->credit || ops->sender ? MRPC_TRANSPORT_FEATURES_EGRESS : 0) |
 	       (ops->decompose ? MRPC_TRANSPORT_FEATURES_EXCHANGE : 0);
 }
 

@@ -377,7 +377,8 @@ static void mrpc_loop_unlisten(struct mrpc_listener *l)
 	kfree(port);
 }
 
-static int mrpc_loop_send(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more)
+/* Puts a message on the peer's input. @more: another one follows at once, the kick waits for it. */
+static int mrpc_loop_give(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more)
 {
 	struct mrpc_loop_end *end = link->priv, *peer = end->peer;
 	struct mrpc_call *call = mrpc_rpc_call(rpc);
@@ -432,12 +433,15 @@ static void mrpc_loop_flush(struct mrpc_link *link)
  * Sends a message whole, with its last chunk. The bytes before the last chunk only count
  * as sent, so that other calls have their turns meanwhile.
  */
-static int mrpc_loop_send_chunk(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes)
+static int mrpc_loop_send(struct mrpc_link *link, struct mrpc_queue *q, u64 limit)
 {
-	if (rpc->done + bytes >= mrpc_rpc_total(rpc))
-		return mrpc_loop_send(link, rpc, false);
-	rpc->done += bytes;
-	return 0;
+	struct mrpc_rpc *rpc = mrpc_queue_peek(q);
+
+	if (unlikely(limit != U64_MAX) && limit < mrpc_rpc_total(rpc) - rpc->done) {
+		rpc->done += limit;
+		return 0;
+	}
+	return mrpc_loop_give(link, rpc, limit == U64_MAX && !mrpc_queue_is_last(q, rpc));
 }
 
 /* No credit while the peer is asked to kick this end when there is room. */
@@ -639,6 +643,5 @@ struct mrpc_transport_ops mrpc_loop_ops = {
 	.busy		= mrpc_loop_busy,
 	.release	= mrpc_loop_release,
 	.backlog	= mrpc_loop_backlog,
-	.send_chunk	= mrpc_loop_send_chunk,
 	.credit		= mrpc_loop_credit,
 };

@@ -278,8 +278,9 @@ void prio_unlisten(struct mrpc_listener *l)
 	prio_port_put(port);
 }
 
-int prio_send(struct mrpc_link *upper, struct mrpc_rpc *rpc, bool more)
+int prio_send(struct mrpc_link *upper, struct mrpc_queue *q, u64 limit)
 {
+	struct mrpc_rpc *rpc = mrpc_queue_peek(q);
 	struct prio_link *link = upper->priv;
 	int err;
 

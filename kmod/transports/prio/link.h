@@ -15,7 +15,7 @@ int prio_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 bac
 bool prio_waiting(struct mrpc_listener *l);
 int prio_accept(struct mrpc_listener *l, struct mrpc_link *upper);
 void prio_unlisten(struct mrpc_listener *l);
-int prio_send(struct mrpc_link *upper, struct mrpc_rpc *rpc, bool more);
+int prio_send(struct mrpc_link *upper, struct mrpc_queue *q, u64 limit);
 void prio_flush(struct mrpc_link *upper);
 int prio_recv(struct mrpc_link *upper, int budget);
 void prio_shutdown(struct mrpc_link *upper, bool abort);

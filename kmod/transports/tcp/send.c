@@ -231,22 +231,19 @@ static void mrpc_tcp_kvec(struct kvec *kv, const void *base, u32 len)
 	kv->iov_len = len;
 }
 
-/* Sends the head, or all of a copied message. Return: 0 or a negative errno. */
-static int mrpc_tcp_send_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+/* Sends a message that was copied whole, and that nothing follows. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_data(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc)
 {
 	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
-	u32 len = rpc->data_len - rpc->done;
 	struct kvec kv;
 	int n;
 
-	if (more)
-		msg.msg_flags |= MSG_MORE;
-	mrpc_tcp_kvec(&kv, rpc->data + rpc->done, len);
-	n = mrpc_tcp_put_kvec(tcp, &msg, &kv, 1, len);
+	mrpc_tcp_kvec(&kv, rpc->data, rpc->data_len);
+	n = mrpc_tcp_put_kvec(tcp, &msg, &kv, 1, kv.iov_len);
 	if (n < 0)
 		return n;
-	rpc->done += n;
-	return n == len ? 0 : -EAGAIN;
+	rpc->done = n;
+	return n == rpc->data_len ? 0 : -EAGAIN;
 }
 
 /* Is the message copied into the socket in any case? */
@@ -363,30 +360,56 @@ static bool mrpc_tcp_copies(struct mrpc_link *link, struct mrpc_tcp *tcp)
 	return false;
 }
 
-/* Sends byte blocks by reference. Return: 0 or a negative errno. */
-static int mrpc_tcp_send_pages(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, bool more)
+/*
+ * Does one send of at most @left bytes: the head and copied data, or pages. If no others are left,
+ * it uses the flags @last. Return: bytes that the socket took, or a negative errno; @want: bytes
+ * that it was given.
+ */
+static int mrpc_tcp_send_part(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 left, int last,
+			      u32 *want)
 {
-	struct mrpc_call *call = mrpc_rpc_call(rpc);
-	u64 total = mrpc_rpc_total(rpc);
-	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
+	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	bool copy = mrpc_tcp_small(rpc) || tcp->copying;
+	union {
+		struct bio_vec bv[MRPC_TCP_BVECS];
+		struct kvec kv[MRPC_TCP_KVECS];
+	} part __uninitialized;
+	u32 nr = 1, len;
 
-	tcp->pages = true;
-	while (rpc->done < total) {
-		struct msghdr msg = {
-			.msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL | MSG_ZEROCOPY,
-			.msg_ubuf = &call->ubuf,
-		};
-		u32 nr, bytes;
-		int n;
+	if (copy) {
+		nr = mrpc_tcp_vector(rpc, part.kv, 0, &len);
+	} else if (rpc->done < rpc->data_len) {
+		len = rpc->data_len - rpc->done;
+		mrpc_tcp_kvec(part.kv, rpc->data + rpc->done, len);
+		copy = true;
+	} else {
+		nr = mrpc_tcp_gather(rpc, part.bv, &len);
+		tcp->pages = true;
+		msg.msg_flags |= MSG_ZEROCOPY;
+		msg.msg_ubuf = &mrpc_rpc_call(rpc)->ubuf;
+	}
+	*want = min(len, left);
+	/* Pages after the head belong to it, and to its packet. */
+	msg.msg_flags |= *want < left ? MSG_MORE : last;
+	if (copy)
+		return mrpc_tcp_put_kvec(tcp, &msg, part.kv, nr, *want);
+	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, part.bv, nr, *want);
+	return mrpc_tcp_put(tcp, &msg);
+}
 
-		nr = mrpc_tcp_gather(rpc, bv, &bytes);
-		if (more || rpc->done + bytes < total)
-			msg.msg_flags |= MSG_MORE;
-		iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, bytes);
-		n = mrpc_tcp_put(tcp, &msg);
+/* Sends the next @bytes of @rpc, the last with the flags @last. Return: 0 or a negative errno. */
+static int mrpc_tcp_send_parts(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 bytes, int last)
+{
+	u32 want;
+	int n;
+
+	for (; bytes; bytes -= n) {
+		n = mrpc_tcp_send_part(tcp, rpc, bytes, last, &want);
 		if (n < 0)
 			return n;
 		mrpc_tcp_advance(rpc, n);
+		if (n < want)
+			return -EAGAIN;
 	}
 	return 0;
 }
@@ -519,84 +542,35 @@ static int mrpc_tcp_send_summed(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 
 	return err;
 }
 
-int mrpc_tcp_send(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more)
+/* As mrpc_tcp_send(), for any message. */
+static noinline int mrpc_tcp_send_any(struct mrpc_link *link, const struct mrpc_queue *q,
+				      struct mrpc_rpc *rpc, u64 limit)
 {
+	u64 bytes = min(mrpc_rpc_total(rpc) - rpc->done, limit);
 	struct mrpc_tcp *tcp = link->priv;
-	int err = 0;
+	bool chunk = limit != U64_MAX;
+	/* Nothing joins a chunk in its packet. What follows a message joins it. */
+	int last = chunk ? MSG_EOR : mrpc_queue_is_last(q, rpc) ? 0 : MSG_MORE;
 
-	if (READ_ONCE(tcp->down))
-		return -EPIPE;
-	if (unlikely(rpc->frame.flags & MRPC_WIRE_CRC))
-		return mrpc_tcp_send_summed(tcp, rpc, mrpc_rpc_total(rpc) - rpc->done,
-					    more ? MSG_MORE : 0);
-	if (!rpc->heap && !more && !rpc->done)
-		return mrpc_tcp_send_data(tcp, rpc, false);
+	if (rpc->frame.flags & MRPC_WIRE_CRC)
+		return mrpc_tcp_send_summed(tcp, rpc, bytes, last);
 	/* A message that has begun one way is sent that way to its end. */
 	if (!mrpc_tcp_small(rpc) && !rpc->done)
 		tcp->copying = mrpc_tcp_copies(link, tcp);
-	if (mrpc_tcp_small(rpc) || tcp->copying)
+	if (!chunk && (mrpc_tcp_small(rpc) || tcp->copying))
 		return mrpc_tcp_send_copy(link, rpc);
-	if (rpc->done < rpc->data_len)
-		err = mrpc_tcp_send_data(tcp, rpc, true);
-	return err ?: mrpc_tcp_send_pages(tcp, rpc, more);
+	return mrpc_tcp_send_parts(tcp, rpc, bytes, last);
 }
 
-/* -- sending by turns: egress domains --------------------------------------- */
-
-/*
- * Does one send of at most @bytes: the head and copied data, or pages. Return: bytes that the
- * socket took, or a negative errno; @want: bytes that it was given.
- */
-static int mrpc_tcp_send_part(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes, u32 *want)
+int mrpc_tcp_send(struct mrpc_link *link, struct mrpc_queue *q, u64 limit)
 {
-	struct msghdr msg = { .msg_flags = MSG_DONTWAIT | MSG_NOSIGNAL };
+	struct mrpc_rpc *rpc = mrpc_queue_peek(q);
 	struct mrpc_tcp *tcp = link->priv;
-	bool copy = mrpc_tcp_small(rpc) || tcp->copying;
-	struct bio_vec bv[MRPC_TCP_BVECS] __uninitialized;
-	struct kvec kv[MRPC_TCP_KVECS] __uninitialized;
-	u32 nr = 1, len;
-
-	if (copy) {
-		nr = mrpc_tcp_vector(rpc, kv, 0, &len);
-	} else if (rpc->done < rpc->data_len) {
-		len = rpc->data_len - rpc->done;
-		mrpc_tcp_kvec(kv, rpc->data + rpc->done, len);
-		copy = true;
-	} else {
-		nr = mrpc_tcp_gather(rpc, bv, &len);
-		tcp->pages = true;
-		msg.msg_flags |= MSG_ZEROCOPY;
-		msg.msg_ubuf = &mrpc_rpc_call(rpc)->ubuf;
-	}
-	*want = min(len, bytes);
-	/* Pages after the head belong to the same chunk; nothing else does. */
-	msg.msg_flags |= *want < bytes ? MSG_MORE : MSG_EOR;
-	if (copy)
-		return mrpc_tcp_put_kvec(tcp, &msg, kv, nr, *want);
-	iov_iter_bvec(&msg.msg_iter, ITER_SOURCE, bv, nr, *want);
-	return mrpc_tcp_put(tcp, &msg);
-}
-
-int mrpc_tcp_send_chunk(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes)
-{
-	struct mrpc_tcp *tcp = link->priv;
-	u32 want;
-	int n;
 
 	if (READ_ONCE(tcp->down))
 		return -EPIPE;
-	if (!mrpc_tcp_small(rpc) && !rpc->done)
-		tcp->copying = mrpc_tcp_copies(link, tcp);
-	bytes = min_t(u64, bytes, mrpc_rpc_total(rpc) - rpc->done);
-	if (unlikely(rpc->frame.flags & MRPC_WIRE_CRC))
-		return mrpc_tcp_send_summed(tcp, rpc, bytes, MSG_EOR);
-	for (; bytes; bytes -= n) {
-		n = mrpc_tcp_send_part(link, rpc, bytes, &want);
-		if (n < 0)
-			return n;
-		mrpc_tcp_advance(rpc, n);
-		if (n < want)
-			return -EAGAIN;
-	}
-	return 0;
+	if (likely(limit == U64_MAX && !rpc->heap && !rpc->done && mrpc_queue_is_last(q, rpc) &&
+		   !(rpc->frame.flags & MRPC_WIRE_CRC)))
+		return mrpc_tcp_send_data(tcp, rpc);
+	return mrpc_tcp_send_any(link, q, rpc, limit);
 }

@@ -105,8 +105,7 @@ void *mrpc_tcp_restore(struct mrpc_link *link, const struct mrpc_transport_ops *
 		       u64 uses, struct netlink_ext_ack *extack);
 
 /* transports/tcp/send.c */
-int mrpc_tcp_send(struct mrpc_link *link, struct mrpc_rpc *rpc, bool more);
-int mrpc_tcp_send_chunk(struct mrpc_link *link, struct mrpc_rpc *rpc, u32 bytes);
+int mrpc_tcp_send(struct mrpc_link *link, struct mrpc_queue *q, u64 limit);
 
 /* transports/tcp/egress.c */
 u32 mrpc_tcp_credit(struct mrpc_link *link, u32 chunk);
@@ -128,7 +127,6 @@ void mrpc_tcp_device(struct mrpc_link *link, char *name);
 	.busy		= mrpc_tcp_busy,				\
 	.release	= mrpc_tcp_release,				\
 	.backlog	= mrpc_tcp_backlog,				\
-	.send_chunk	= mrpc_tcp_send_chunk,				\
 	.credit		= mrpc_tcp_credit,				\
 	.below		= mrpc_tcp_below,				\
 	.device		= mrpc_tcp_device,				\
