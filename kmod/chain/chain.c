@@ -180,29 +180,6 @@ void mrpc_chain_wait(struct mrpc_conn *conn, enum mrpc_direction dir, struct mrp
 	mrpc_queue_push(&e->in[dir], rpc);
 }
 
-/**
- * mrpc_engine_reject() - reject an rpc
- * @e: the engine
- * @dir: the direction it works in
- * @from: the queue that @rpc is in
- * @rpc: the rpc
- * @status: enum mrpc_status, not OK
- * @detail: a sentence for the caller, read after do_work() has returned: memory of
- *	the instance or its group, or static
- *
- * A request ends with the status: at its own host if it is on its way out, otherwise by a reply. A
- * reply is replaced by the status. Nothing of the message is passed on.
- */
-void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
-			struct mrpc_rpc *rpc, u16 status, const char *detail)
-{
-	rpc->status = status;
-	rpc->detail = detail;
-	e->stats[dir].rejected++;
-	mrpc_queue_move(from, rpc, &e->conn->dp.path[dir].rejected);
-}
-EXPORT_SYMBOL_GPL(mrpc_engine_reject);
-
 static void mrpc_chain_rejected(struct mrpc_conn *conn, enum mrpc_direction dir)
 {
 	struct mrpc_queue *q = &conn->dp.path[dir].rejected;

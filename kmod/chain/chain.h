@@ -169,7 +169,5 @@ static inline bool mrpc_chain_full(struct mrpc_conn *conn)
 	return true;
 }
 
-void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
-			struct mrpc_rpc *rpc, u16 status, const char *detail);
 
 #endif /* MRPC_CHAIN_CHAIN_H */

@@ -62,6 +62,9 @@ static struct mrpc_engine *mrpc_engine_new(struct mrpc_conn *conn, const struct 
 	e->placement = item->p;
 	e->group = item->group;
 	e->conn = conn;
+	e->offered = &conn->services;
+	e->requests = conn->link.accepted ? MRPC_RX : MRPC_TX;
+	e->memcg = conn->session->memcg;
 	e->services = item->services;
 	if (e->ops->create) {
 		err = e->ops->create(e, extack);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * Engines: an instance of an engine type (core/engine_type.h) on a datapath, and what it can ask
- * of the messages that pass it.
+ * of the messages that pass it. Engines see neither connections nor sessions: what they may know of
+ * theirs is in struct mrpc_engine.
  */
 #ifndef MRPC_CORE_ENGINE_H
 #define MRPC_CORE_ENGINE_H
@@ -9,13 +10,14 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
-#include "core/conn.h"
 #include "core/engine_type.h"
 #include "core/rpc.h"
-#include "core/schema.h"
+#include "core/services.h"
 #include "lib/message/message.h"
-#include "lib/message/schema.h"
 #include "lib/message/wire.h"
+
+struct mem_cgroup;
+struct mrpc_conn;
 
 /**
  * struct mrpc_engine_stats - counters of one instance in one direction
@@ -43,7 +45,10 @@ struct mrpc_engine_stats {
  * @ops: the type; the group keeps its module
  * @placement: the placement that put it here; a reference
  * @group: the configuration; a reference. Changes with both claims held
- * @conn: connection of its datapath; not a reference
+ * @conn: connection of its datapath, for the core; not a reference
+ * @offered: the connection's services; by index as in @services and in mrpc_call.method
+ * @requests: direction in which requests pass: out of clients, into servers
+ * @memcg: control group that pays for the datapath's memory; the session keeps it
  * @priv: data of the type
  * @flags: MRPC_ENGINE_*: the type's; create() and configure() may set or clear
  *	MRPC_ENGINE_RX_BYTES, and create() may set RX_WRITES, RANKS and TIMES
@@ -68,6 +73,9 @@ struct mrpc_engine {
 	struct mrpc_placement *placement;
 	struct mrpc_group *group;
 	struct mrpc_conn *conn;
+	const struct mrpc_conn_services *offered;
+	enum mrpc_direction requests;
+	struct mem_cgroup *memcg;
 	void *priv;
 	u32 flags;
 	u32 dirs;
@@ -97,12 +105,6 @@ static inline void mrpc_queue_pass(struct mrpc_queue *in, struct mrpc_queue *out
 		mrpc_queue_move(in, mrpc_queue_peek(in), out);
 }
 
-/* Returns the direction in which requests pass: out of clients, into servers. */
-static inline enum mrpc_direction mrpc_engine_request_dir(const struct mrpc_engine *e)
-{
-	return e->conn->link.accepted ? MRPC_RX : MRPC_TX;
-}
-
 /* Returns the bytes of the message, without metadata. */
 static inline u32 mrpc_rpc_size(const struct mrpc_rpc *rpc)
 {
@@ -113,14 +115,6 @@ static inline u32 mrpc_rpc_size(const struct mrpc_rpc *rpc)
 static inline bool mrpc_rpc_is_request(const struct mrpc_rpc *rpc)
 {
 	return rpc->frame.type == MRPC_WIRE_CALL;
-}
-
-/* Returns the compiled schema of the rpc's service. */
-static inline const struct mrpc_schema_plan *mrpc_rpc_plan(const struct mrpc_rpc *rpc)
-{
-	const struct mrpc_call *call = rpc->call;
-
-	return call->conn->services.list[call->method >> 16].schema->plan;
 }
 
 /* Returns the index of the method in it. */
@@ -146,5 +140,9 @@ static inline const u8 *mrpc_rpc_bytes(const struct mrpc_rpc *rpc)
 {
 	return rpc->have_bytes ? mrpc_rpc_head(rpc) + mrpc_msg_head_len(&rpc->frame.msg) : NULL;
 }
+
+void mrpc_engine_reject(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *from,
+			struct mrpc_rpc *rpc, u16 status, const char *detail);
+void mrpc_engine_hint(const struct mrpc_engine *e, u8 rank);
 
 #endif /* MRPC_CORE_ENGINE_H */

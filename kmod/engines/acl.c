@@ -5,7 +5,6 @@
  */
 #include <linux/slab.h>
 
-#include "chain/chain.h"
 #include "core/engine.h"
 #include "core/engine_count.h"
 #include "core/rpc.h"
@@ -184,7 +183,7 @@ static int acl_attach(struct acl *acl, struct mrpc_engine *e, const struct acl_g
 	int err = mrpc_ruleset_attach(g->rules, e, &acl->bound);
 
 	if (!err)
-		e->dirs = g->replies ? e->ops->dirs : BIT(mrpc_engine_request_dir(e));
+		e->dirs = g->replies ? e->ops->dirs : BIT(e->requests);
 	return err;
 }
 
@@ -271,7 +270,7 @@ static bool acl_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc
 	const struct acl_group *g = e->group->priv;
 	struct acl *acl = e->priv;
 
-	if (dir != mrpc_engine_request_dir(e) && !g->replies)
+	if (dir != e->requests && !g->replies)
 		return true;
 	if (acl_judge(g, acl, rpc))
 		return false;
@@ -282,7 +281,7 @@ static bool acl_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc
 static u64 acl_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *in,
 		       struct mrpc_queue *out, int budget)
 {
-	bool replies = dir != mrpc_engine_request_dir(e);
+	bool replies = dir != e->requests;
 	const struct acl_group *g = e->group->priv;
 	struct acl *acl = e->priv;
 	const struct acl_text *text;

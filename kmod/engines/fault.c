@@ -9,7 +9,6 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
-#include "chain/chain.h"
 #include "chain/delay.h"
 #include "core/engine.h"
 #include "core/engine_count.h"
@@ -191,7 +190,7 @@ static int fault_attach(struct fault *f, struct mrpc_engine *e, const struct fau
 	int err = mrpc_ruleset_attach(g->rules, e, &f->bound);
 
 	if (!err)
-		e->dirs = BIT(mrpc_engine_request_dir(e));
+		e->dirs = BIT(e->requests);
 	return err;
 }
 
@@ -284,7 +283,7 @@ static u64 fault_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct 
 	struct fault *f = e->priv;
 	struct mrpc_rpc *rpc;
 
-	if (dir != mrpc_engine_request_dir(e)) {
+	if (dir != e->requests) {
 		mrpc_queue_pass(in, out, budget);
 		return 0;
 	}
@@ -306,7 +305,7 @@ static u64 fault_do_work(struct mrpc_engine *e, enum mrpc_direction dir, struct 
 
 static void fault_flush(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_queue *out)
 {
-	if (dir == mrpc_engine_request_dir(e))
+	if (dir == e->requests)
 		mrpc_late_release(&((struct fault *)e->priv)->late, out, U64_MAX);
 }
 

@@ -16,8 +16,6 @@
 #include <linux/socket.h>
 #include <linux/un.h>
 
-#include "chain/chain.h"
-#include "core/conn.h"
 #include "core/engine.h"
 #include "core/engine_count.h"
 #include "core/rpc.h"
@@ -352,8 +350,8 @@ static int lb_bind(struct lb *lb, const struct mrpc_engine *e)
 	const struct mrpc_value *v = e->group->values;
 	u32 i;
 
-	for (i = 0; v[PARAM_POLICY].num == MRPC_BALANCE_HASH && i < e->conn->services.nr; i++) {
-		lb->paths[i] = lb_paths_new(e->conn->services.list[i].schema->plan, &v[PARAM_FIELD]);
+	for (i = 0; v[PARAM_POLICY].num == MRPC_BALANCE_HASH && i < e->offered->nr; i++) {
+		lb->paths[i] = lb_paths_new(e->offered->list[i].schema->plan, &v[PARAM_FIELD]);
 		if (!lb->paths[i])
 			return -ENOMEM;
 	}
@@ -471,7 +469,7 @@ static int lb_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 	struct mrpc_chooser *chooser;
 	struct lb *lb;
 
-	if (e->conn->link.accepted) {	/* a server has nothing to choose */
+	if (e->requests == MRPC_RX) {	/* a server has nothing to choose */
 		e->dirs = 0;
 		return 0;
 	}

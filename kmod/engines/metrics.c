@@ -13,12 +13,10 @@
 #include <linux/sched/mm.h>
 #include <linux/slab.h>
 
-#include "core/conn.h"
 #include "core/engine.h"
 #include "core/engine_count.h"
 #include "core/rpc.h"
 #include "core/schema.h"
-#include "core/session.h"
 #include "lib/ds/hist.h"
 
 enum {
@@ -222,15 +220,15 @@ out:
 }
 
 static int metrics_view_init(struct metrics_view *view, struct metrics_store *store,
-			     const struct mrpc_conn *conn, u32 max)
+			     const struct mrpc_engine *e, u32 max)
 {
 	struct metrics_service *s;
 	u32 i;
 
 	view->store = store;
-	for (i = 0; i < conn->services.nr; i++) {
-		s = metrics_service_get(store, conn->services.list[i].schema,
-					conn->link.accepted, max);
+	for (i = 0; i < e->offered->nr; i++) {
+		s = metrics_service_get(store, e->offered->list[i].schema,
+					e->requests == MRPC_RX, max);
 		if (IS_ERR(s))
 			return PTR_ERR(s);
 		view->services[i] = s;
@@ -332,7 +330,7 @@ static void metrics_count(struct metrics_view *view, const struct mrpc_call_end 
 static void metrics_call_end(struct mrpc_engine *e, const struct mrpc_call_end *end)
 {
 	/* The call may end in any thread. Its session's group is charged for allocations here. */
-	struct mem_cgroup *old = set_active_memcg(e->conn->session->memcg);
+	struct mem_cgroup *old = set_active_memcg(e->memcg);
 	struct metrics *m = e->priv;
 	u32 max = READ_ONCE(m->series);
 	u64 now = ktime_get_ns();
@@ -397,7 +395,7 @@ static int metrics_apply(struct metrics *m, const struct mrpc_engine *e,
 			return -ENOMEM;
 		own->store = metrics_store_new();
 		if (own->store)
-			err = metrics_view_init(own, own->store, e->conn, g->series);
+			err = metrics_view_init(own, own->store, e, g->series);
 		if (err) {
 			metrics_view_free(own);
 			return err;
@@ -429,7 +427,7 @@ static int metrics_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
 		return -ENOMEM;
 	e->priv = m;
 	kref_get(&g->store->ref);
-	err = metrics_view_init(&m->all, g->store, e->conn, g->series);
+	err = metrics_view_init(&m->all, g->store, e, g->series);
 	if (!err)
 		err = metrics_apply(m, e, g);
 	if (err)

@@ -10,7 +10,6 @@
 #include <linux/log2.h>
 #include <linux/slab.h>
 
-#include "core/conn.h"
 #include "core/engine.h"
 #include "core/engine_count.h"
 #include "core/rpc.h"
@@ -259,7 +258,7 @@ static void qos_judge(const struct mrpc_engine *e, struct qos *qos, struct mrpc_
 	} else {
 		WRITE_ONCE(qos->kept, qos->kept + 1);
 	}
-	WRITE_ONCE(e->conn->exec.hint.priority, mrpc_rpc_rank(rpc));
+	mrpc_engine_hint(e, mrpc_rpc_rank(rpc));
 }
 
 static bool qos_pass(struct mrpc_engine *e, enum mrpc_direction dir, struct mrpc_rpc *rpc)

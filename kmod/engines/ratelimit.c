@@ -12,7 +12,6 @@
 #include <linux/slab.h>
 #include <linux/spinlock.h>
 
-#include "chain/chain.h"
 #include "core/engine.h"
 #include "core/engine_count.h"
 #include "core/placement.h"
@@ -216,7 +215,7 @@ static void ratelimit_explain(struct ratelimit *r, const struct mrpc_engine *e,
 /* If nothing is limited, the engine leaves the datapath. */
 static void ratelimit_stand(struct mrpc_engine *e, const struct ratelimit_group *g)
 {
-	e->dirs = g->unlimited ? 0 : BIT(mrpc_engine_request_dir(e));
+	e->dirs = g->unlimited ? 0 : BIT(e->requests);
 }
 
 static int ratelimit_create(struct mrpc_engine *e, struct netlink_ext_ack *extack)
@@ -320,7 +319,7 @@ static bool ratelimit_pass_one(struct mrpc_engine *e, enum mrpc_direction dir,
 	u64 now;
 	bool pass;
 
-	if (g->unlimited || dir != mrpc_engine_request_dir(e))
+	if (g->unlimited || dir != e->requests)
 		return true;
 	now = ktime_get_ns();
 	spin_lock(&b->lock);
@@ -359,7 +358,7 @@ static u64 ratelimit_do_work(struct mrpc_engine *e, enum mrpc_direction dir, str
 	struct ratelimit_group *g = e->group->priv;
 	struct ratelimit *r = e->priv;
 
-	if (g->unlimited || dir != mrpc_engine_request_dir(e)) {
+	if (g->unlimited || dir != e->requests) {
 		mrpc_queue_pass(in, out, budget);
 		return 0;
 	}

@@ -15,6 +15,7 @@
 #include "core/conn.h"
 #include "core/engine.h"
 #include "core/rpc.h"
+#include "core/schema.h"
 #include "lib/balance.h"
 #include "lib/ds/ring.h"
 #include "lib/message/field.h"
@@ -227,7 +228,7 @@ __bpf_kfunc int bpf_mrpc_method(struct mrpc_policy_ctx *ctx, void *buf, u32 buf_
 	memset(buf, 0, buf__sz);
 	if (!rpc)
 		return -EINVAL;
-	plan = mrpc_rpc_plan(rpc);
+	plan = rpc->call->conn->services.list[rpc->call->method >> 16].schema->plan;
 	return snprintf(buf, buf__sz, "%s/%s", mrpc_schema_service(plan),
 			plan->names + plan->methods[mrpc_rpc_method(rpc)].name);
 }

@@ -19,7 +19,6 @@
 #include <linux/spinlock.h>
 #include <linux/workqueue.h>
 
-#include "core/conn.h"
 #include "lib/balance.h"
 #include "replica/egress.h"
 
@@ -154,15 +153,6 @@ struct mrpc_replicas {
 static inline struct mrpc_replica *mrpc_replica_of(struct mrpc_member *m)
 {
 	return container_of(m, struct mrpc_replica, m);
-}
-
-/*
- * Is the applied plan not the wanted one? A setting confirmed to the operator must hold for every
- * later call. If the connection has ended, waiting calls are dropped. Under set->lock.
- */
-static inline bool mrpc_replicas_behind(const struct mrpc_replicas *set)
-{
-	return set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED;
 }
 
 #endif /* MRPC_REPLICA_REPLICA_H */

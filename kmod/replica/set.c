@@ -208,6 +208,15 @@ void mrpc_replicas_follow(struct mrpc_replicas *set, struct mrpc_replica_plan *p
 	mrpc_replica_plan_put(old);
 	mrpc_replicas_queue(set);
 }
+
+/*
+ * Is the applied plan not the wanted one? A setting confirmed to the operator must hold for every
+ * later call. If the connection has ended, waiting calls are dropped. Under set->lock.
+ */
+bool mrpc_replicas_behind(const struct mrpc_replicas *set)
+{
+	return set->plan != set->applied || READ_ONCE(set->conn->state) == MRPC_CONN_CLOSED;
+}
 EXPORT_SYMBOL_GPL(mrpc_replicas_follow);
 
 /**

@@ -21,6 +21,7 @@ void mrpc_replica_put(struct mrpc_replica *replica);
 void mrpc_replicas_queue(struct mrpc_replicas *set);
 struct mrpc_replicas *mrpc_replicas_get(struct mrpc_engine *e);
 void mrpc_replicas_put(struct mrpc_replicas *set);
+bool mrpc_replicas_behind(const struct mrpc_replicas *set);
 void mrpc_replicas_follow(struct mrpc_replicas *set, struct mrpc_replica_plan *plan);
 int mrpc_replicas_pick(struct mrpc_replicas *set, struct mrpc_rpc *rpc, int wish, bool keyed,
 		       u64 key, u64 *wake);
