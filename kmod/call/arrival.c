@@ -100,7 +100,7 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
 	call = mrpc_calls_finish(conn, id, status, &known);
 	spin_unlock(&conn->lock);
 	if (call && conn->replica)
-		mrpc_carry_fail(conn, call, status, detail);
+		mrpc_carry_fail(conn, call, status, detail, false);
 	else if (call)
 		mrpc_call_abort(call, status, detail);
 	mrpc_conn_drained(conn);

@@ -170,17 +170,20 @@ void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status)
  * @call: taken out of the link's table, with that table's reference
  * @status: enum mrpc_status
  * @detail: a sentence
+ * @unsent: the link has not taken all of the request, and will not
  *
  * Context: process.
  */
 void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
-		     const char *detail)
+		     const char *detail, bool unsent)
 {
 	mrpc_carrier_ops->outcome(link, call, true, status);
-	if (mrpc_call_give_up(call))
+	if (mrpc_call_give_up(call)) {
+		call->unsent = unsent;
 		mrpc_call_abort(call, status, detail);
-	else
+	} else {
 		mrpc_conn_drained(call->conn);
+	}
 	mrpc_conn_drained(link);
 	mrpc_call_put(call);
 }
@@ -204,6 +207,7 @@ void mrpc_carry_fail_all(struct mrpc_conn *link)
 		spin_unlock(&link->lock);
 		if (!id)
 			return;
-		mrpc_carry_fail(link, call, link->close_status, link->why);
+		mrpc_carry_fail(link, call, link->close_status, link->why,
+				!mrpc_rpc_sent(&call->rpc));
 	}
 }

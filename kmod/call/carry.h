@@ -17,7 +17,7 @@ void mrpc_carry_cancel(struct mrpc_call *cancel);
 void mrpc_carry_flush(struct mrpc_conn *conn);
 void mrpc_carry_done(struct mrpc_conn *link, struct mrpc_call *call, u16 status);
 void mrpc_carry_fail(struct mrpc_conn *link, struct mrpc_call *call, u16 status,
-		     const char *detail);
+		     const char *detail, bool unsent);
 void mrpc_carry_fail_all(struct mrpc_conn *link);
 
 #endif /* MRPC_CALL_CARRY_H */

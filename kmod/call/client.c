@@ -98,20 +98,6 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 	mrpc_qp_wake(qp);
 }
 
-/**
- * mrpc_call_fail() - complete a call with a status of this host
- * @call: as for mrpc_call_complete()
- * @status: enum mrpc_status
- * @detail: a sentence
- */
-void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail)
-{
-	struct mrpc_cqe cqe = { .status = status };
-
-	mrpc_cqe_explain(call->session, &cqe, detail);
-	mrpc_call_complete(call, &cqe);
-}
-
 /* Kicks a stalled link. It may wait for room for this reply, and those behind it may need none. */
 static void mrpc_call_unblock(struct mrpc_call *call)
 {
@@ -132,8 +118,12 @@ static void mrpc_call_unblock(struct mrpc_call *call)
 void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail)
 {
 	struct mrpc_conn *conn = call->conn;
+	struct mrpc_cqe cqe = { .status = status };
 
-	mrpc_call_fail(call, status, detail);
+	mrpc_cqe_explain(call->session, &cqe, detail);
+	if (call->unsent)
+		cqe.flags |= MRPC_CQE_UNSENT;
+	mrpc_call_complete(call, &cqe);
 	mrpc_call_unblock(call);
 	mrpc_conn_drained(conn);
 	mrpc_call_put(call);
@@ -398,7 +388,7 @@ fail:
 	memset(failed, 0, sizeof(*failed));
 	failed->user_data = sqe->user_data;
 	failed->type = MRPC_CQE_REPLY;
-	failed->flags = MRPC_CQE_FREED;
+	failed->flags = MRPC_CQE_FREED | MRPC_CQE_UNSENT;
 	failed->status = r.status;
 	failed->conn = sqe->conn;
 	failed->method = sqe->method;

@@ -14,7 +14,6 @@ struct mrpc_sqe;
 
 void mrpc_cqe_explain(struct mrpc_session *session, struct mrpc_cqe *cqe, const char *detail);
 void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe);
-void mrpc_call_fail(struct mrpc_call *call, u16 status, const char *detail);
 void mrpc_call_abort(struct mrpc_call *call, u16 status, const char *detail);
 bool mrpc_call_wanted(struct mrpc_call *call);
 bool mrpc_call_give_up(struct mrpc_call *call);

@@ -245,7 +245,7 @@ static int mrpc_tx_give(struct mrpc_conn *conn, struct mrpc_domain *d, struct mr
 		mrpc_rpc_marshal(rpc);
 	err = conn->link.ops->send(&conn->link, out, limit);
 	sent = rpc->done - before;
-	while (rpc && rpc->done == mrpc_rpc_total(rpc)) {
+	while (rpc && mrpc_rpc_sent(rpc)) {
 		mrpc_tx_complete(conn, rpc);
 		rpc = mrpc_queue_peek(out);
 	}

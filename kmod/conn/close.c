@@ -51,6 +51,9 @@ static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 			id = mrpc_call_next(&conn->calls.client, &pos);
 			if (id)
 				call = mrpc_calls_abandon(conn, id);
+			/* The claims of a link that carries it are not the caller's. */
+			if (call && !call->via)
+				call->unsent = !mrpc_rpc_sent(&call->rpc);
 		}
 		spin_unlock(&conn->lock);
 		if (!id)

@@ -219,6 +219,8 @@ enum mrpc_call_role {
  * @by_ref: byte blocks of the send heap may be read: the application must be told when they
  *	are free. Set before the call is given to the queue
  * @stamped: @times are kept: the application or an engine wants them
+ * @unsent: client: the link has ended, and was not given all of the request. The thread that takes
+ *	the call out of its table writes it
  * @stray: server: it names no method of the connection; @method is meaningless
  * @wish: 1 + index of the replica that a policy chooses for it; 0: none. Of the owner of
  *	@conn's transmit claim
@@ -250,6 +252,7 @@ struct mrpc_call {
 	u8 priority;
 	bool by_ref;
 	bool stamped;
+	bool unsent;
 	bool stray;
 	u8 wish;
 	struct mrpc_qp *qp;
@@ -408,6 +411,12 @@ static inline u64 mrpc_rpc_total(const struct mrpc_rpc *rpc)
 {
 	return rpc->data_len + (rpc->heap ? rpc->frame.msg.bytes : 0) +
 	       mrpc_frame_trailer(&rpc->frame);
+}
+
+/* Has the link been given all of it? For the owner of the transmit claim. */
+static inline bool mrpc_rpc_sent(const struct mrpc_rpc *rpc)
+{
+	return rpc->done == mrpc_rpc_total(rpc);
 }
 
 void mrpc_rpc_setup(struct mrpc_rpc *rpc);

@@ -52,7 +52,7 @@ static void check_refusal(const struct mrpc_cqe *cqe, const struct mrpc_sqe *sqe
 	CHECK_EQ(cqe->user_data, sqe->user_data);
 	CHECK_EQ(cqe->conn, sqe->conn);
 	CHECK_EQ(cqe->msg_len, 0);
-	CHECK_EQ(cqe->flags, MRPC_CQE_BLOCK | MRPC_CQE_FREED | MRPC_CQE_LOCAL);
+	CHECK_EQ(cqe->flags, MRPC_CQE_BLOCK | MRPC_CQE_FREED | MRPC_CQE_LOCAL | MRPC_CQE_UNSENT);
 	raw_detail(&p.c, cqe, detail, sizeof(detail));
 	CHECK_MSG(strlen(detail) > 10 && (!word || strstr(detail, word)), "%s: \"%s\"", what, detail);
 	raw_done(&p.c, cqe);

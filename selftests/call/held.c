@@ -315,8 +315,8 @@ static void begin_many(const char *transport, unsigned int dir, const char *word
 	queued(dir == RX, HELD);
 }
 
-/* Each call completes once. */
-static void all_complete(uint32_t status)
+/* Each call completes once. @unsent: the server has not got it. */
+static void all_complete(uint32_t status, bool unsent)
 {
 	unsigned int done[HELD] = { 0 }, freed[HELD] = { 0 }, left = 2 * HELD;
 	struct mrpc_cqe cqe;
@@ -326,6 +326,7 @@ static void all_complete(uint32_t status)
 		CHECK(cqe.user_data < HELD);
 		if (cqe.type == MRPC_CQE_REPLY) {
 			CHECK_EQ(cqe.status, status);
+			CHECK_EQ(!!(cqe.flags & MRPC_CQE_UNSENT), unsent);
 			CHECK_EQ(done[cqe.user_data]++, 0);
 			left--;
 			raw_done(&p.c, &cqe);
@@ -346,7 +347,7 @@ TEST(close)
 	for (i = 0; i < 4; i++) {
 		begin_many(transports[i % 2], i < 2 ? TX : RX, i < 2 ? "side=client" : "side=server");
 		CHECK_EQ(raw_close_id(&p.c, p.conn, 0, 0), 0);
-		all_complete(MRPC_UNAVAILABLE);
+		all_complete(MRPC_UNAVAILABLE, i < 2);
 		CHECK_EQ(raw_server_requests(&p.srv), 0);
 		end();
 	}
@@ -377,7 +378,7 @@ TEST(drain)
 		CHECK(!pthread_create(&client, NULL, drain_client, &errs[1]));
 		raw_sleep(300 * RAW_MS * raw_scale());
 		let_go(TX);
-		all_complete(MRPC_OK);
+		all_complete(MRPC_OK, false);
 		pthread_join(client, NULL);
 		pthread_join(server, NULL);
 		CHECK_EQ(errs[1], 0);
@@ -403,7 +404,7 @@ TEST(removal)
 			queued(i % 2, HELD);
 			let_go(i % 2 ? RX : TX);
 		}
-		all_complete(MRPC_OK);
+		all_complete(MRPC_OK, false);
 		if (i < 2)
 			op_must_add("null", "", NULL);
 		end();

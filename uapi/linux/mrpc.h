@@ -176,6 +176,11 @@ enum mrpc_cqe_type {
 #define MRPC_CQE_MORE	(1U << 3)
 #define MRPC_CQE_LOCAL	(1U << 4) /* the status was made by this host */
 #define MRPC_CQE_FULL	(1U << 5) /* the receive heap had no room for the detail */
+/*
+ * REPLY, with LOCAL: the server has not executed the call, and will not: it was refused at
+ * submission, or the connection ended before it had taken all of the request
+ */
+#define MRPC_CQE_UNSENT	(1U << 6)
 
 /**
  * struct mrpc_cqe - one completion, 64 bytes
