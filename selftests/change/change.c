@@ -26,13 +26,15 @@
  * struct stream - the calls of one connection
  * @conn: the connection
  * @sent: calls started
- * @done: calls completed; the next completion must be this one
+ * @done: calls completed
+ * @next: the next completion must be this one. Calls that an engine has lost come late
  * @served: requests that the server has seen; the next request must be this one
  */
 struct stream {
 	int conn;
 	uint32_t sent;
 	uint32_t done;
+	uint32_t next;
 	uint32_t served;
 };
 
@@ -124,9 +126,9 @@ static void complete_call(struct worker *w, const struct mrpc_cqe *cqe)
 	struct stream *st = &side->streams[nr];
 	char detail[MRPC_MAX_DETAIL + 1];
 
-	if (cqe->type != MRPC_CQE_REPLY || nr >= side->nr || seq != st->done) {
+	if (cqe->type != MRPC_CQE_REPLY || nr >= side->nr || seq != st->next) {
 		printf("# %s: type %u of stream %u: call %u instead of %u\n", side->name, cqe->type,
-		       nr, seq, st->done);
+		       nr, seq, st->next);
 		__atomic_add_fetch(&side->wrong, 1, __ATOMIC_RELAXED);
 	}
 	if (cqe->status != MRPC_OK) {
@@ -137,7 +139,8 @@ static void complete_call(struct worker *w, const struct mrpc_cqe *cqe)
 				length(seq))) {
 		__atomic_add_fetch(&side->wrong, 1, __ATOMIC_RELAXED);
 	}
-	__atomic_store_n(&st->done, seq + 1, __ATOMIC_RELEASE);
+	st->next = seq + 1;
+	__atomic_store_n(&st->done, st->done + 1, __ATOMIC_RELEASE);
 	raw_done(&side->s, cqe);
 }
 
