@@ -91,6 +91,18 @@ static int any_address(const char *transport, u16 port, struct address *list)
 	return 2;
 }
 
+static int check_ip(const char *text, const char *rest, bool listening, char host[HOST_MAX],
+		    u16 *port)
+{
+	int err = split(text, rest, host, port);
+
+	if (err || listening)
+		return err;
+	if (!host[0])
+		return bad(text, "the host is missing");
+	return *port ? 0 : bad(text, "nothing listens at port 0");
+}
+
 static int resolve_ip(const char *text, const char *transport, const char *rest, bool listening,
 		      struct address *list, int max)
 {
@@ -99,14 +111,11 @@ static int resolve_ip(const char *text, const char *transport, const char *rest,
 	int err, nr = 0;
 	u16 port = 0;
 
-	err = split(text, rest, host, &port);
+	err = check_ip(text, rest, listening, host, &port);
 	if (err)
 		return err;
 	if (!host[0])
-		return listening ? any_address(transport, port, list) :
-				   bad(text, "the host is missing");
-	if (!port && !listening)
-		return bad(text, "nothing listens at port 0");
+		return any_address(transport, port, list);
 
 	hints.ai_flags = AI_NUMERICHOST;
 	err = getaddrinfo(host, NULL, &hints, &found);
@@ -142,29 +151,61 @@ static int resolve_loop(const char *text, const char *name, struct address *a)
 	return 1;
 }
 
-int addr_resolve(const char *text, bool listening, struct address *list, int max)
+/* Takes the transport off the front. Return: what follows its colon; NULL: the error is set. */
+static const char *split_transport(const char *text, char transport[MRPC_TRANSPORT_LEN])
 {
-	char transport[MRPC_TRANSPORT_LEN];
 	const char *colon;
 	size_t len, i;
 
-	if (!text)
-		return fail(EINVAL, "the address is missing");
+	if (!text) {
+		fail(EINVAL, "the address is missing");
+		return NULL;
+	}
 	colon = strchr(text, ':');
-	if (!colon)
-		return bad(text, NO_TRANSPORT);
-	len = (size_t)(colon - text);
-	if (len == 0 || len >= sizeof(transport))
-		return bad(text, "the transport before ':' has no name, or too long a one");
+	len = colon ? (size_t)(colon - text) : 0;
 	for (i = 0; i < len; i++)
 		if (!((text[i] >= 'a' && text[i] <= 'z') ||
 		      (i && ((text[i] >= '0' && text[i] <= '9') || text[i] == '_'))))
-			return bad(text, NO_TRANSPORT);
+			break;
+	if (!colon || i < len) {
+		bad(text, NO_TRANSPORT);
+		return NULL;
+	}
+	if (len == 0 || len >= MRPC_TRANSPORT_LEN) {
+		bad(text, "the transport before ':' has no name, or too long a one");
+		return NULL;
+	}
 	memcpy(transport, text, len);
 	transport[len] = '\0';
+	return colon + 1;
+}
+
+int addr_resolve(const char *text, bool listening, struct address *list, int max)
+{
+	char transport[MRPC_TRANSPORT_LEN];
+	const char *rest = split_transport(text, transport);
+
+	if (!rest)
+		return -EINVAL;
 	if (!strcmp(transport, "loop"))
-		return resolve_loop(text, colon + 1, list);
-	return resolve_ip(text, transport, colon + 1, listening, list, max);
+		return resolve_loop(text, rest, list);
+	return resolve_ip(text, transport, rest, listening, list, max);
+}
+
+int addr_check(const char *text)
+{
+	char transport[MRPC_TRANSPORT_LEN], host[HOST_MAX];
+	const char *rest = split_transport(text, transport);
+	struct address a;
+	u16 port;
+	int ret;
+
+	if (!rest)
+		return -EINVAL;
+	if (strcmp(transport, "loop"))
+		return check_ip(text, rest, false, host, &port);
+	ret = resolve_loop(text, rest, &a);
+	return ret < 0 ? ret : 0;
 }
 
 /* The interface of a link-local address by name, as it is written down elsewhere. */

@@ -4,7 +4,7 @@
 
 #include "internal.h"
 
-#define ADDRESSES_MAX	8	/* at least 2 */
+#define ADDRESSES_MAX	16	/* at least 2 */
 
 /**
  * struct address - one address that a text stands for
@@ -18,7 +18,12 @@ struct address {
 	u32 len;
 };
 
+#define ADDRESS_TEXT	512	/* one element of a target, with its NUL */
+
 /* Fills @list; returns how many, or -errno with the error set. */
 int addr_resolve(const char *text, bool listening, struct address *list, int max);
+
+/* Is it an address, whatever host it names? 0 or -errno, with the error set. Looks nothing up. */
+int addr_check(const char *text);
 
 #endif /* LIBMRPC_ADDR_H */

@@ -14,7 +14,7 @@
 
 #define NEXT_NS		250000000u	/* after which the next address is tried, too */
 #define TURN_NS		20000000u	/* of each attempt while several are under way */
-#define TIMEOUT_US	10000000u
+#define STOP_NS		100000000u	/* after which a wait asks whether it is to end */
 
 /**
  * struct attempt - one address of a name
@@ -75,15 +75,17 @@ static bool is_final(int err)
 }
 
 /*
- * Tries until one works, none is left, or it is @end.
+ * Tries until one works, none is left, it is @end, or @stopped says so.
  * Return: which one decides: the one that works, or the one that says most of why none does.
  */
-static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 end)
+static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 end,
+		   bool (*stopped)(void *ctx), void *ctx)
 {
 	int begun = 0, under_way = 0, last = 0, i;
 	u64 now = clock_ns(), next = now, turn;
 
-	while (now < end && (begun < nr || under_way)) {
+	while (now < end && (begun < nr || under_way) &&
+	       !(stopped && stopped(ctx))) {
 		if (begun < nr && (now >= next || !under_way)) {
 			next = now + NEXT_NS;
 			i = begun++;
@@ -96,6 +98,8 @@ static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 
 		}
 		/* Alone, one waits for as long as it may; the others have their turns. */
 		turn = under_way > 1 ? now + TURN_NS : begun < nr ? next : end;
+		if (stopped && turn > now + STOP_NS)
+			turn = now + STOP_NS;
 		if (!go_on(session, &a[i], turn < end ? turn : end)) {
 			if (is_final(a[i].err))
 				return i;
@@ -109,23 +113,19 @@ static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 
 	return 0;
 }
 
-int attempt_connect(struct mrpc_session *session, const char *address, u64 timeout_us,
+int attempt_connect(struct mrpc_session *session, const char *name, const struct address *list,
+		    int nr, u64 until, bool (*stopped)(void *ctx), void *ctx,
 		    struct mrpc_connect *arg)
 {
-	u64 end = until_us(timeout_us ? timeout_us : TIMEOUT_US);
-	struct address list[ADDRESSES_MAX];
 	struct attempt attempts[ADDRESSES_MAX], *a;
-	int nr, i;
+	int i;
 
-	nr = addr_resolve(address, false, list, ADDRESSES_MAX);
-	if (nr < 0)
-		return nr;
 	for (i = 0; i < nr; i++) {
 		prepare_attempt(&attempts[i], arg, &list[i]);
 		attempts[i].arg.flags = MRPC_CONNECT_KEEP;
 		attempts[i].err = -ETIME;
 	}
-	a = &attempts[try_all(session, attempts, nr, end)];
+	a = &attempts[try_all(session, attempts, nr, until, stopped, ctx)];
 	for (i = 0; i < nr; i++)
 		give_up(session, &attempts[i]);
 	if (!a->err) {
@@ -136,7 +136,7 @@ int attempt_connect(struct mrpc_session *session, const char *address, u64 timeo
 		a->err = -ETIMEDOUT;
 		snprintf(a->why, sizeof(a->why), "no answer in time");
 	}
-	return say_why(a, nr, "cannot connect to", address);
+	return say_why(a, nr, "cannot connect to", name);
 }
 
 /*

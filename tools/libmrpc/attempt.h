@@ -2,15 +2,20 @@
 #ifndef LIBMRPC_ATTEMPT_H
 #define LIBMRPC_ATTEMPT_H
 
+#include "addr.h"
 #include "session.h"
 
 /*
- * Connects to, or listens at, one of the addresses that a text stands for. @arg has what is the
- * same for all of them, and becomes what the kernel has said of the one. 0 or -errno, with the
- * error set. @timeout_us: for all addresses together; 0: 10 s.
+ * Connects to one of the @nr addresses of @list, which @name stands for. @arg has what is the same
+ * for all of them, and becomes what the kernel has said of the one. @until: for all addresses
+ * together. @stopped: NULL, or asked now and then whether the attempt is to end. Return: 0 or -errno, with
+ * the error set.
  */
-int attempt_connect(struct mrpc_session *session, const char *address, u64 timeout_us,
+int attempt_connect(struct mrpc_session *session, const char *name, const struct address *list,
+		    int nr, u64 until, bool (*stopped)(void *ctx), void *ctx,
 		    struct mrpc_connect *arg);
+
+/* Listens at one of the addresses that a text stands for. @arg and return: as above. */
 int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc_connect *arg);
 
 #endif /* LIBMRPC_ATTEMPT_H */

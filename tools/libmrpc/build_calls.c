@@ -11,6 +11,7 @@
 #include "msg.c"
 #include "op.c"
 #include "qp.c"
+#include "retry.c"
 #include "call.c"
 #include "request.c"
 #include "server.c"

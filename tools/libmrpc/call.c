@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "channel.h"
 #include "clock.h"
 #include "conn.h"
 #include "msg.h"
@@ -12,6 +13,7 @@
 #include "qp.h"
 #include "release.h"
 #include "result.h"
+#include "retry.h"
 
 static const struct mrpc_call_opts no_opts;
 
@@ -34,6 +36,7 @@ static int find_service(const struct mrpc_conn *conn, const struct mrpc_service_
 static int bad_call(struct mrpc_result *res, int status, const char *why)
 {
 	result_fail(res, status, "%s", why);
+	res->unsent = true;
 	set_error("%s", res->detail);
 	return status;
 }
@@ -145,6 +148,36 @@ static int call_ioctl(struct mrpc_session *session, struct mrpc_call_sync *arg,
 	return res->status;
 }
 
+/* Makes the call over a channel: again as long as it was not sent. */
+static __attribute__((noinline)) int
+call_over_channel(struct mrpc_session *session, struct channel *ch, struct mrpc_call_sync *arg,
+		  const struct mrpc_call_opts *opts, struct mrpc_result *res)
+{
+	u64 until = opts->timeout_us ? until_us(opts->timeout_us) : FOR_EVER, now;
+	bool wait_ready = opts->flags & MRPC_CALL_WAIT_READY;
+	int status;
+
+	channel_get(ch);
+	for (;;) {
+		status = channel_link(ch, wait_ready, until, &arg->sqe.conn, res);
+		if (status)
+			break;
+		if (until != FOR_EVER) {
+			now = clock_ns();
+			arg->sqe.timeout_us = until > now ? (until - now + 999) / 1000 : 1;
+		}
+		status = call_ioctl(session, arg, res);
+		if (!res->unsent || !channel_lost(ch, arg->sqe.conn))
+			break;
+		mrpc_result_release(res);
+		arg->nr = 0;
+		arg->token = 0;
+		arg->flags = 0;
+	}
+	channel_put(ch);
+	return status;
+}
+
 int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *service,
 		   unsigned int method, struct mrpc_msg *msg, const struct mrpc_call_opts *opts,
 		   struct mrpc_result *res)
@@ -172,7 +205,8 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 			qp_flush(t->qp);
 		if (t && t->nr_release >= RELEASE_WITH_CALL)
 			arg.nr = release_take(t, arg.blocks);
-		status = call_ioctl(session, &arg, res);
+		status = likely(!conn->channel) ? call_ioctl(session, &arg, res) :
+			 call_over_channel(session, conn->channel, &arg, opts, res);
 	}
 	if (meta)
 		mrpc_free(session, meta);
@@ -244,7 +278,7 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 	if (status)
 		goto drop;
 	qp = opts->qp ? opts->qp : mrpc_qp_self(session);
-	if (qp && qp->in_flight >= conn->max_calls && wait_for_room(qp, conn))
+	if (qp && !conn->channel && qp->in_flight >= conn->max_calls && wait_for_room(qp, conn))
 		qp = NULL;
 	op = qp ? op_new(qp) : NULL;
 	if (!op) {
@@ -256,6 +290,8 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 	op->user = user;
 	if (id)
 		*id = op->id;
+	if (unlikely(conn->channel))
+		return retry_start(qp, conn->channel, &sqe, msg, op, opts, &res);
 	return start(qp, &sqe, msg, op, &res);
 drop:
 	mrpc_msg_free(msg);

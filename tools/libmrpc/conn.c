@@ -8,7 +8,11 @@
 #include <string.h>
 
 #include "attempt.h"
+#include "channel.h"
+#include "clock.h"
 #include "conn.h"
+
+#define CONNECT_TIMEOUT_US	10000000u
 
 static struct bind *bind_find(struct mrpc_session *session, const struct mrpc_service_desc *desc)
 {
@@ -93,7 +97,42 @@ int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *
 
 static void conn_end(struct session_end *end)
 {
-	free((u8 *)end - offsetof(struct mrpc_conn, end));
+	struct mrpc_conn *conn = (void *)((u8 *)end - offsetof(struct mrpc_conn, end));
+
+	if (conn->channel)
+		channel_end(conn->channel);
+	free(conn);
+}
+
+struct mrpc_conn *conn_new(struct mrpc_session *session,
+			   const struct mrpc_service_desc *const services[], u32 nr)
+{
+	struct mrpc_conn *conn = calloc(1, sizeof(*conn) + nr * sizeof(conn->services[0]));
+
+	if (!conn) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	conn->session = session;
+	conn->nr = nr;
+	memcpy(conn->services, services, nr * sizeof(conn->services[0]));
+	return conn;
+}
+
+void conn_made(struct mrpc_conn *conn)
+{
+	session_at_end(conn->session, &conn->end, conn_end);
+}
+
+/* The look-up of a name counts, too. */
+static int connect_to(struct mrpc_session *session, const char *address, u64 timeout_us,
+		      struct mrpc_connect *arg)
+{
+	u64 until = until_us(timeout_us ? timeout_us : CONNECT_TIMEOUT_US);
+	struct address list[ADDRESSES_MAX];
+	int nr = addr_resolve(address, false, list, ADDRESSES_MAX);
+
+	return nr < 0 ? nr : attempt_connect(session, address, list, nr, until, NULL, NULL, arg);
 }
 
 struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address,
@@ -109,27 +148,32 @@ struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address
 		arg.keepalive_us = opts->keepalive_us;
 		arg.max_message = opts->max_message;
 	}
-	conn = calloc(1, sizeof(*conn) + nr * sizeof(conn->services[0]));
-	if (!conn) {
-		fail(ENOMEM, "out of memory");
+	conn = conn_new(session, services, nr);
+	if (!conn)
 		return NULL;
-	}
-	if (attempt_connect(session, address, opts ? opts->timeout_us : 0, &arg)) {
+	if (connect_to(session, address, opts ? opts->timeout_us : 0, &arg)) {
 		free(conn);
 		return NULL;
 	}
-	conn->session = session;
 	conn->id = arg.id;
 	conn->max_calls = arg.max_calls;
-	conn->nr = nr;
-	memcpy(conn->services, services, nr * sizeof(conn->services[0]));
-	session_at_end(session, &conn->end, conn_end);
+	conn_made(conn);
 	return conn;
+}
+
+int conn_close_id(struct mrpc_session *session, u32 id, u64 drain_us)
+{
+	struct mrpc_close arg = { .size = sizeof(arg), .id = id };
+
+	if (drain_us) {
+		arg.flags = MRPC_CLOSE_DRAIN;
+		arg.timeout_us = drain_us;
+	}
+	return session_ioctl(session, MRPC_IOC_CLOSE, &arg);
 }
 
 int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
 {
-	struct mrpc_close arg = { .size = sizeof(arg) };
 	struct mrpc_session *session;
 	int err;
 
@@ -139,20 +183,16 @@ int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
 	err = session_check(session);
 	if (err)
 		return err;
-	arg.id = conn->id;
-	if (drain_us) {
-		arg.flags = MRPC_CLOSE_DRAIN;
-		arg.timeout_us = drain_us;
-	}
-	err = session_ioctl(session, MRPC_IOC_CLOSE, &arg);
 	session_forget_end(session, &conn->end);
+	err = conn->channel ? channel_close(conn->channel, drain_us) :
+			      conn_close_id(session, conn->id, drain_us);
 	free(conn);
 	return err ? fail(-err, "cannot close the connection in order: %s", strerror(-err)) : 0;
 }
 
 __u32 mrpc_conn_id(const struct mrpc_conn *conn)
 {
-	return conn->id;
+	return conn->channel ? channel_peek(conn->channel) : conn->id;
 }
 
 struct mrpc_session *mrpc_conn_session(const struct mrpc_conn *conn)
@@ -168,7 +208,9 @@ int mrpc_conn_query(struct mrpc_conn *conn, struct mrpc_conn_info *info)
 		return err;
 	memset(info, 0, sizeof(*info));
 	info->size = sizeof(*info);
-	info->conn = conn->id;
+	info->conn = mrpc_conn_id(conn);
+	if (!info->conn)
+		return fail(ENOTCONN, "the channel has no connection now");
 	err = session_ioctl(conn->session, MRPC_IOC_CONN_INFO, info);
 	return err ? fail(-err, "cannot look at the connection: %s", strerror(-err)) : 0;
 }

@@ -4,11 +4,14 @@
 
 #include "session.h"
 
+struct channel;
+
 /**
- * struct mrpc_conn - one connection that this side made
+ * struct mrpc_conn - one connection that this side made, or a channel
  * @session: whose
  * @end: with the session
- * @id: the kernel's number
+ * @channel: what makes its connections, a reference; NULL: it is one connection
+ * @id: the kernel's number; 0: it is a channel
  * @max_calls: calls that the kernel takes at a time
  * @nr: how many @services
  * @services: in the order of the kernel's numbering
@@ -16,6 +19,7 @@
 struct mrpc_conn {
 	struct mrpc_session *session;
 	struct session_end end;
+	struct channel *channel;
 	u32 id;
 	u32 max_calls;
 	u32 nr;
@@ -24,5 +28,13 @@ struct mrpc_conn {
 
 int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *const services[],
 		  u32 nr, struct mrpc_connect *arg);
+
+/* One without a connection yet; free() ends it. NULL: the error is set. */
+struct mrpc_conn *conn_new(struct mrpc_session *session,
+			   const struct mrpc_service_desc *const services[], u32 nr);
+/* It is complete: from now on it ends with its session. */
+void conn_made(struct mrpc_conn *conn);
+/* Ends a connection of the kernel. 0 or -errno, without an error set. */
+int conn_close_id(struct mrpc_session *session, u32 id, u64 drain_us);
 
 #endif /* LIBMRPC_CONN_H */

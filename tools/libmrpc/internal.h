@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What all files of the library share. What a file implements is in its header. From the bottom
- * to the top: thread, error, clock, heap; release; session; addr, attempt, msg, meta, result; conn;
- * op; qp; call; request; server. A file calls what is in its own layer and below. What is above
+ * to the top: thread, error, clock, heap; release; session; addr, target, attempt, msg, meta, result;
+ * conn; channel; op; qp; retry; call; request; server. A file calls what is in its own layer and below. What is above
  * registers itself: with a session to be freed, with a thread, with a queue pair.
  */
 #ifndef LIBMRPC_INTERNAL_H

@@ -457,6 +457,9 @@ const char *mrpc_addr_format(const char *transport, const void *addr, char *buf,
 #define MRPC_CALL_KEEP		(1U << 2) /* mrpc_call_sync() only: the message is
 					   * not spent, it can be sent again */
 
+#define MRPC_CALL_WAIT_READY	(1U << 3) /* over a channel: wait for a connection, even
+					   * if attempts to make one fail */
+
 #define MRPC_PRIORITY_DEFAULT	128
 
 /**
@@ -485,6 +488,7 @@ struct mrpc_call_opts {
  * struct mrpc_result - how a call ended
  * @status: enum mrpc_status
  * @local: whether this host made @status
+ * @unsent: with @local: the server has not executed the call, and will not
  * @reply: the reply's root struct block, only with MRPC_OK
  * @reply_len: bytes of the reply message
  * @meta_len: bytes of metadata
@@ -498,6 +502,7 @@ struct mrpc_call_opts {
 struct mrpc_result {
 	int status;
 	bool local;
+	bool unsent;
 	const void *reply;
 	__u32 reply_len;
 	__u32 meta_len;
@@ -635,6 +640,7 @@ int mrpc_cancel(struct mrpc_qp *qp, mrpc_call_id id);
 }
 #endif
 
+#include <mrpc_channel.h>
 #include <mrpc_server.h>
 
 #endif /* _MRPC_H */

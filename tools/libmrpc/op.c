@@ -42,6 +42,7 @@ struct op *op_new(struct mrpc_qp *qp)
 	op->done = NULL;
 	op->user = NULL;
 	op->blocks = NULL;
+	op->retry = NULL;
 	return op;
 }
 
@@ -82,8 +83,26 @@ static void op_sent(struct mrpc_qp *qp, struct op *op)
 	op->wait &= ~OP_WAIT_SENT;
 }
 
-static void op_ended(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
+/* The kernel does not read its blocks any more. */
+static void op_freed(struct mrpc_qp *qp, struct op *op)
 {
+	if (unlikely(op->wait & OP_WAIT_LINK)) {
+		op->retry->ops->park(qp, op);
+		return;
+	}
+	if (unlikely(op->retry && op->wait & OP_WAIT_END)) {
+		op->wait &= ~OP_WAIT_SENT;	/* the message may be needed again */
+		return;
+	}
+	op_sent(qp, op);
+	if (!op->wait)
+		op_free(qp, op);
+}
+
+void op_end(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
+{
+	if (op->wait & OP_WAIT_SENT ? cqe->flags & MRPC_CQE_FREED : !!op->blocks)
+		op_sent(qp, op);
 	op->cqe = *cqe;
 	op->wait ^= OP_WAIT_END | OP_WAIT_CALLBACK;
 	op->next = NULL;
@@ -102,17 +121,14 @@ void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 				release_block(qp->session, cqe->block, cqe->msg_len);
 			break;
 		}
-		if ((op->wait & OP_WAIT_SENT) && (cqe->flags & MRPC_CQE_FREED))
-			op_sent(qp, op);
-		op_ended(qp, op, cqe);
+		if (unlikely(op->retry) && op->retry->ops->takes(qp, op, cqe))
+			break;
+		op_end(qp, op, cqe);
 		break;
 	case MRPC_CQE_SENT:
 	case MRPC_CQE_ERROR:
-		if (op && (op->wait & OP_WAIT_SENT)) {
-			op_sent(qp, op);
-			if (!op->wait)
-				op_free(qp, op);
-		}
+		if (op && (op->wait & OP_WAIT_SENT))
+			op_freed(qp, op);
 		/* The reason for an error; no caller waits for it. */
 		if (cqe->flags & MRPC_CQE_BLOCK)
 			release_block(qp->session, cqe->block, cqe->detail_len);
@@ -142,6 +158,8 @@ int qp_run_done(struct mrpc_qp *qp)
 	void *user;
 	int nr = 0;
 
+	if (unlikely(qp->parked.first))
+		qp->parked.first->ops->resume_all(qp);
 	while ((op = qp->done.first)) {
 		qp->done.first = op->next;
 		if (!op->next)
@@ -149,6 +167,8 @@ int qp_run_done(struct mrpc_qp *qp)
 		done = op->done;
 		user = op->user;
 		result_fill(qp->session, &res, &op->cqe);
+		if (unlikely(op->retry))
+			op->retry->ops->finish(op, &res);
 		op->wait &= ~OP_WAIT_CALLBACK;
 		if (!op->wait)
 			op_free(qp, op);

@@ -8,6 +8,9 @@
 void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 void qp_harvest(struct mrpc_qp *qp);
 
+/* Ends a call: its callback comes next. Its blocks are freed if @cqe says so. */
+void op_end(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe);
+
 /* Calls the callbacks of calls that have ended; returns how many. */
 int qp_run_done(struct mrpc_qp *qp);
 

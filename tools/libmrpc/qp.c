@@ -17,6 +17,9 @@
 /* Limit of the time that a submission queue may stay full when nothing is in flight. */
 #define STUCK_NS	1000000000u
 
+/* Between looks at calls that wait for a connection of their channel. */
+#define PARKED_NS	10000000u
+
 /* -- making them ------------------------------------------------------------------ */
 
 static int qp_init(struct mrpc_qp *qp)
@@ -61,8 +64,12 @@ static int qp_init(struct mrpc_qp *qp)
 
 static void qp_destroy(struct mrpc_qp *qp)
 {
-	u32 i;
+	u32 i, j;
 
+	for (i = 0; i < qp->nr_chunks; i++)
+		for (j = 0; j < OPS_PER_CHUNK; j++)
+			if (qp->chunks[i][j].retry)
+				qp->chunks[i][j].retry->ops->free(&qp->chunks[i][j]);
 	/* A forked child does not have the mapping. */
 	if (qp->map && !session_is_foreign(qp->session))
 		munmap(qp->map, qp->map_len);
@@ -133,6 +140,7 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 	qp->serve = serve;
 	qp->eventfd = -1;
 	qp->done.last = &qp->done.first;
+	qp->parked.last = &qp->parked.first;
 	qp->last_request = &qp->requests;
 	pthread_mutex_init(&qp->lock, NULL);
 	err = qp_init(qp);
@@ -150,11 +158,17 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 void qp_retire(struct mrpc_qp *qp)
 {
 	struct mrpc_session *session = qp->session;
+	struct op *op;
 	u32 i, j;
 
-	for (i = 0; i < qp->nr_chunks; i++)
-		for (j = 0; j < OPS_PER_CHUNK; j++)
-			qp->chunks[i][j].done = NULL;
+	for (i = 0; i < qp->nr_chunks; i++) {
+		for (j = 0; j < OPS_PER_CHUNK; j++) {
+			op = &qp->chunks[i][j];
+			op->done = NULL;
+			if (op->retry)
+				op->retry->ops->drop(qp, op);
+		}
+	}
 	qp->in_flight = 0;
 	qp->in_callback = false;	/* the thread may have ended in one */
 	/* Submits now, not only when the next owner submits something. */
@@ -326,6 +340,7 @@ void qp_own(struct tctx *t, struct mrpc_qp *qp)
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 {
 	struct mrpc_enter arg = { .size = sizeof(arg), .qp = qp->id };
+	u64 now;
 	int err;
 
 	arg.min_complete = min_complete;
@@ -333,6 +348,11 @@ int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 	if (!arg.to_submit && !min_complete && !ring_kernel_pending(&qp->ring))
 		return 0;
 	arg.until_ns = min_complete ? until_ns : 0;
+	if (unlikely(qp->parked.first) && min_complete) {
+		now = clock_ns();
+		if (until_ns > now + PARKED_NS)
+			arg.until_ns = now + PARKED_NS;
+	}
 	err = session_ioctl(qp->session, MRPC_IOC_ENTER, &arg);
 	collect_notes(qp);
 	return err;
@@ -425,6 +445,7 @@ int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
 {
 	int err = check_run(qp), nr;
 	u64 until = FOR_EVER;
+	bool looks;
 	u32 wait;
 
 	if (err)
@@ -440,12 +461,15 @@ int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
 				return -ETIME;
 		}
 		err = 0;
+		looks = qp->parked.first;
 		if (qp_pending(qp) || (wait && ring_cq_empty(&qp->ring)))
 			err = qp_enter(qp, wait, until);
 		qp_harvest(qp);
 		nr = qp_run_done(qp);
 		if (nr || !qp->in_flight)
 			return nr;
+		if (err == -ETIME && looks)
+			continue;	/* that was not the caller's time limit */
 		if (err && err != -EBUSY && err != -EAGAIN)
 			return err == -EINTR || err == -ETIME ? err :
 			       fail(-err, "cannot wait: %s", strerror(-err));
@@ -484,6 +508,8 @@ int mrpc_cancel(struct mrpc_qp *qp, mrpc_call_id id)
 	op = op_find(qp, id);
 	if (!op || !(op->wait & OP_WAIT_END))
 		return fail(ENOENT, "the call has ended");
+	if (op->retry && op->retry->ops->cancel(qp, op))
+		return 0;
 	memset(&sqe, 0, sizeof(sqe));
 	sqe.op = MRPC_OP_CANCEL;
 	sqe.conn = op->conn;

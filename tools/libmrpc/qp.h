@@ -19,6 +19,39 @@
 #define OP_WAIT_END	1	/* waits for the end of a call */
 #define OP_WAIT_SENT	2	/* waits until the kernel has finished with the blocks */
 #define OP_WAIT_CALLBACK 4	/* a call that has ended, in the done list */
+#define OP_WAIT_LINK	8	/* waits for a connection of its channel, or will */
+
+struct op;
+
+/**
+ * struct op_retry_ops - what is done with a call over a channel
+ * @takes: it has ended: is it made again? Then it has not ended
+ * @park: makes it wait for a connection; the kernel does not read its blocks
+ * @resume_all: looks whether parked calls of the queue pair can go on
+ * @finish: its result goes to its callback; frees what op.retry refers to
+ * @cancel: ends it, if it is parked. Return: false: it is not
+ * @drop: the same; no callback wants the result
+ * @free: frees what op.retry refers to. The call is not parked, or its session ends
+ */
+struct op_retry_ops {
+	bool (*takes)(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe);
+	void (*park)(struct mrpc_qp *qp, struct op *op);
+	void (*resume_all)(struct mrpc_qp *qp);
+	void (*finish)(struct op *op, struct mrpc_result *res);
+	bool (*cancel)(struct mrpc_qp *qp, struct op *op);
+	void (*drop)(struct mrpc_qp *qp, struct op *op);
+	void (*free)(struct op *op);
+};
+
+/**
+ * struct op_retry - what an operation has if it is a call over a channel
+ * @ops: functions
+ * @next: in mrpc_qp.parked
+ */
+struct op_retry {
+	const struct op_retry_ops *ops;
+	struct op_retry *next;
+};
 
 /**
  * struct op - a call or a reply whose completions are awaited
@@ -27,7 +60,8 @@
  * @conn: the kernel's number of the connection
  * @done: callback; NULL: the result is not wanted any more
  * @user: for @done
- * @blocks: of the message, freed with SENT or FREED
+ * @blocks: of the message, freed with SENT or FREED; over a channel not before the end
+ * @retry: it is a call over a channel; else NULL
  * @next: in the free list or the done list
  * @cqe: the end of the call, in the done list
  */
@@ -38,6 +72,7 @@ struct op {
 	mrpc_done_fn done;
 	void *user;
 	void *blocks;
+	struct op_retry *retry;
 	struct op *next;
 	struct mrpc_cqe cqe;
 };
@@ -47,6 +82,11 @@ struct op {
 struct op_list {
 	struct op *first;
 	struct op **last;
+};
+
+struct op_parked {
+	struct op_retry *first;
+	struct op_retry **last;
 };
 
 /**
@@ -77,6 +117,7 @@ struct qp_serves {
  * @nr_chunks: number of @chunks
  * @free_ops: ops not in use
  * @done: calls that have ended; their callbacks have not been called
+ * @parked: calls that wait for a connection of their channel
  * @requests: requests taken off the ring while the worker was inside a handler
  * @in_flight: calls with a callback that has not been called
  * @in_callback: a callback runs
@@ -101,6 +142,7 @@ struct mrpc_qp {
 	u32 nr_chunks;
 	struct op *free_ops;
 	struct op_list done;
+	struct op_parked parked;
 	struct mrpc_call *requests;
 	struct mrpc_call **last_request;
 	u32 in_flight;

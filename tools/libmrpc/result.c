@@ -24,6 +24,7 @@ void result_fill(struct mrpc_session *session, struct mrpc_result *res,
 	memset(res, 0, offsetof(struct mrpc_result, detail) + 1);
 	res->status = cqe->status;
 	res->local = cqe->flags & MRPC_CQE_LOCAL;
+	res->unsent = cqe->flags & MRPC_CQE_UNSENT;
 	if (!(cqe->flags & MRPC_CQE_BLOCK)) {
 		if (cqe->flags & MRPC_CQE_FULL)
 			say_full(session, res);

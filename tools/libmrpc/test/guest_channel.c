@@ -1,0 +1,527 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Channels, with the module. Servers are processes of their own, which are killed, or stopped in
+ * order, and started again.
+ */
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "guest.mrpc.h"
+#include "tap.h"
+
+#define TCP	"tcp:127.0.0.1:7431"
+#define LOOP	"loop:channel"
+#define S	1000000
+
+#define RESTARTS 100
+#define CALLERS	3
+
+static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
+
+static struct mrpc_session *session;
+static struct mrpc_conn *channel;
+
+/* Attempts follow each other soon, so that a test does not wait for them. */
+static const struct mrpc_channel_opts hasty = { .backoff_us = S / 20, .backoff_max_us = S / 10 };
+
+/* -- servers ---------------------------------------------------------------------------- */
+
+static int say(struct mrpc_call *call, const struct guest_Request *req,
+	       struct guest_Reply *reply)
+{
+	if (req->what)
+		usleep(req->what);
+	guest_Reply_set_text(mrpc_call_msg(call), reply, guest_Request_text(req, req));
+	return MRPC_OK;
+}
+
+static void *run_server(void *arg)
+{
+	return mrpc_server_run(arg, 2) ? arg : NULL;
+}
+
+/* Serves until SIGTERM, then ends in order. */
+static void serve(const char *address, int ready)
+{
+	static const struct guest_Echo_ops ops = { .Say = say };
+	struct mrpc_session *s = mrpc_session_open(NULL);
+	struct mrpc_server *server = s ? mrpc_server_new(s) : NULL;
+	pthread_t thread;
+	sigset_t set;
+	int sig;
+
+	sigemptyset(&set);
+	sigaddset(&set, SIGTERM);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	if (!server || guest_Echo_add(server, &ops, NULL) ||
+	    mrpc_server_listen(server, address, NULL) ||
+	    pthread_create(&thread, NULL, run_server, server))
+		_exit(1);
+	if (write(ready, "", 1) != 1)
+		_exit(1);
+	sigwait(&set, &sig);
+	mrpc_server_stop(server);
+	pthread_join(thread, NULL);
+	mrpc_session_close(s);
+	_exit(0);
+}
+
+static pid_t server_up(const char *address)
+{
+	int ready[2];
+	char byte;
+	pid_t pid;
+
+	CHECK_SYS(pipe(ready));
+	pid = fork();
+	CHECK_SYS(pid);
+	if (!pid)
+		serve(address, ready[1]);
+	close(ready[1]);
+	CHECK_MSG(read(ready[0], &byte, 1) == 1, "the server does not listen at %s", address);
+	close(ready[0]);
+	return pid;
+}
+
+static void server_down(pid_t pid, int sig)
+{
+	int status;
+
+	CHECK_SYS(kill(pid, sig));
+	CHECK_SYS(waitpid(pid, &status, 0));
+	CHECK(sig == SIGKILL ? WIFSIGNALED(status) : WIFEXITED(status) && !WEXITSTATUS(status));
+}
+
+/* -- clients ---------------------------------------------------------------------------- */
+
+static double now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec / 1e9;
+}
+
+static void open_channel(const char *target, const struct mrpc_channel_opts *opts)
+{
+	session = mrpc_session_open(NULL);
+	CHECK_MSG(session, "%s", mrpc_last_error());
+	channel = mrpc_channel_open(session, target, services, 1, opts);
+	CHECK_MSG(channel, "%s", mrpc_last_error());
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_IDLE);
+}
+
+static void close_channel(void)
+{
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	mrpc_session_close(session);
+}
+
+static void request(struct mrpc_msg *msg, unsigned int sleep_us)
+{
+	struct guest_Request *req = guest_Request_new(msg, session);
+
+	req->what = sleep_us;
+	guest_Request_set_text(msg, req, "hello");
+}
+
+static int call(unsigned int flags, uint64_t timeout_us, struct mrpc_result *res)
+{
+	struct mrpc_call_opts opts = { .flags = flags, .timeout_us = timeout_us };
+	struct mrpc_msg msg;
+
+	request(&msg, 0);
+	return guest_Echo_Say(channel, &msg, &opts, res);
+}
+
+static void must_work(unsigned int flags)
+{
+	struct mrpc_result res;
+
+	CHECK_MSG(!call(flags, 0, &res), "%s: %s", mrpc_status_name(res.status), res.detail);
+	CHECK(!strcmp(guest_Reply_text(res.reply, guest_Echo_Say_reply(&res)), "hello"));
+	mrpc_result_release(&res);
+}
+
+/* Waits until the channel is in a state; it goes there by itself. */
+static void becomes(int state)
+{
+	double until = now() + 30;
+	int is;
+
+	while ((is = mrpc_channel_state(channel, false)) != state) {
+		CHECK_MSG(now() < until, "the channel is %s, not %s", mrpc_channel_state_name(is),
+			  mrpc_channel_state_name(state));
+		mrpc_channel_wait(channel, is, S);
+	}
+}
+
+/* -- states ------------------------------------------------------------------------------ */
+
+static void states(const char *address)
+{
+	struct mrpc_result res;
+	double before;
+	pid_t pid;
+
+	open_channel(address, &hasty);
+	CHECK_EQ(mrpc_channel_wait(channel, MRPC_CHANNEL_IDLE, 1000), -ETIME);
+	CHECK_EQ(mrpc_conn_id(channel), 0);
+	/* No server: the reason, at once. */
+	CHECK_EQ(call(0, 0, &res), MRPC_UNAVAILABLE);
+	CHECK_MSG(strstr(res.detail, address), "%s", res.detail);
+	CHECK(res.local && res.unsent);
+	becomes(MRPC_CHANNEL_TRANSIENT_FAILURE);
+	/* A call that waits does so until its deadline, and says why there was no connection. */
+	before = now();
+	CHECK_EQ(call(MRPC_CALL_WAIT_READY, S / 5, &res), MRPC_DEADLINE_EXCEEDED);
+	CHECK(now() - before >= 0.2);
+	CHECK_MSG(strstr(res.detail, "no connection to") && strstr(res.detail, "cannot connect"),
+		  "%s", res.detail);
+	CHECK(res.unsent);
+
+	pid = server_up(address);
+	becomes(MRPC_CHANNEL_READY);
+	CHECK(mrpc_conn_id(channel) != 0);
+	must_work(0);
+	/* A call that the server has got is not made again. */
+	server_down(pid, SIGKILL);
+	becomes(MRPC_CHANNEL_IDLE);
+	CHECK_EQ(mrpc_channel_state(channel, true), MRPC_CHANNEL_CONNECTING);
+	pid = server_up(address);
+	must_work(MRPC_CALL_WAIT_READY);
+	server_down(pid, SIGTERM);
+	close_channel();
+}
+
+TEST(states_tcp)
+{
+	states(TCP);
+}
+
+TEST(states_loop)
+{
+	states(LOOP);
+}
+
+/* Parts of a target that cannot be reached cost an attempt, not the connection. */
+TEST(target_list)
+{
+	pid_t pid = server_up(LOOP);
+
+	open_channel("loop:nobody," LOOP, NULL);
+	must_work(0);
+	close_channel();
+	open_channel("dns:///no.such.host.invalid:1," LOOP, NULL);
+	must_work(0);
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+TEST(is_no_connection)
+{
+	struct mrpc_conn_info info;
+	struct mrpc_conn *conn;
+	pid_t pid = server_up(LOOP);
+
+	open_channel(LOOP, NULL);
+	CHECK_EQ(mrpc_conn_query(channel, &info), -ENOTCONN);
+	conn = mrpc_connect(session, LOOP, services, 1, NULL);
+	CHECK(conn);
+	CHECK_EQ(mrpc_channel_state(conn, false), -EINVAL);
+	CHECK_EQ(mrpc_channel_wait(conn, 0, 0), -EINVAL);
+	CHECK_STR(mrpc_last_error(), "it is a connection and no channel");
+	CHECK(!mrpc_channel_open(session, "nonsense", services, 1, NULL));
+	CHECK_EQ(errno, EINVAL);
+	CHECK(!mrpc_channel_open(session, LOOP, services, 0, NULL));
+	must_work(0);
+	CHECK_EQ(mrpc_conn_query(channel, &info), 0);
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+/* A session takes its channels along, in whatever state they are. */
+TEST(ends_with_session)
+{
+	struct mrpc_result res;
+	pid_t pid = server_up(LOOP);
+
+	open_channel(LOOP, NULL);
+	must_work(0);
+	mrpc_session_close(session);
+	server_down(pid, SIGTERM);
+
+	open_channel(LOOP, NULL);
+	CHECK_EQ(call(0, 0, &res), MRPC_UNAVAILABLE);
+	mrpc_session_close(session);
+
+	/* A child gives up its copy; the parent's goes on. */
+	open_channel(LOOP, &hasty);
+	CHECK_EQ(call(0, 0, &res), MRPC_UNAVAILABLE);
+	pid = fork();
+	if (!pid) {
+		CHECK_EQ(call(0, 0, &res), MRPC_FAILED_PRECONDITION);
+		CHECK_EQ(mrpc_channel_state(channel, true), -EPERM);
+		mrpc_session_close(session);
+		_exit(0);
+	}
+	server_down(pid, 0);
+	pid = server_up(LOOP);
+	must_work(MRPC_CALL_WAIT_READY);
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+static void on_signal(int sig)
+{
+	(void)sig;
+}
+
+/* As any wait of a call, the wait for a connection ends with a signal. */
+TEST(signal)
+{
+	const struct mrpc_channel_opts slow = { .backoff_us = 60 * S };
+	struct sigaction sa = { .sa_handler = on_signal };
+	struct mrpc_result res;
+
+	open_channel(LOOP, &slow);
+	CHECK_SYS(sigaction(SIGALRM, &sa, NULL));
+	alarm(1);
+	CHECK_EQ(call(MRPC_CALL_WAIT_READY, 0, &res), MRPC_CANCELLED);
+	alarm(1);
+	CHECK_EQ(mrpc_channel_wait(channel, MRPC_CHANNEL_TRANSIENT_FAILURE, -1), -EINTR);
+	close_channel();
+}
+
+static void *wait_ready(void *arg)
+{
+	struct mrpc_result *res = arg;
+
+	call(MRPC_CALL_WAIT_READY, 0, res);
+	return NULL;
+}
+
+TEST(closed_while_waiting)
+{
+	struct mrpc_result res;
+	pthread_t t;
+
+	open_channel(LOOP, NULL);
+	CHECK_EQ(pthread_create(&t, NULL, wait_ready, &res), 0);
+	becomes(MRPC_CHANNEL_TRANSIENT_FAILURE);
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	pthread_join(t, NULL);
+	CHECK_EQ(res.status, MRPC_UNAVAILABLE);
+	CHECK_STR(res.detail, "the channel was closed");
+	mrpc_session_close(session);
+}
+
+/* -- asynchronous calls ------------------------------------------------------------------- */
+
+struct ended {
+	unsigned int nr;
+	int status;
+	bool unsent;
+	char detail[256];
+};
+
+static void on_done(void *user, struct mrpc_result *res)
+{
+	struct ended *e = user;
+
+	e->nr++;
+	e->status = res->status;
+	e->unsent = res->unsent;
+	snprintf(e->detail, sizeof(e->detail), "%.255s", res->detail);
+}
+
+static int start(struct mrpc_qp *qp, struct ended *e, uint64_t timeout_us, mrpc_call_id *id)
+{
+	struct mrpc_call_opts opts = {
+		.flags = MRPC_CALL_WAIT_READY, .timeout_us = timeout_us, .qp = qp,
+	};
+	struct mrpc_msg msg;
+
+	request(&msg, 0);
+	return mrpc_call_async(channel, &guest_Echo_service, guest_Echo_METHOD_Say, &msg, &opts,
+			       on_done, e, id);
+}
+
+TEST(async_waits)
+{
+	struct ended first = { 0 }, late = { 0 }, given_up = { 0 };
+	mrpc_call_id id;
+	struct mrpc_qp *qp;
+	pid_t pid;
+
+	open_channel(LOOP, &hasty);
+	qp = mrpc_qp_self(session);
+	CHECK_EQ(start(qp, &first, 0, NULL), 0);
+	CHECK_EQ(start(qp, &late, S / 5, NULL), 0);
+	CHECK_EQ(start(qp, &given_up, 0, &id), 0);
+	CHECK_EQ(mrpc_run(qp, S / 20), -ETIME);
+	CHECK_EQ(mrpc_cancel(qp, id), 0);
+	CHECK_EQ(mrpc_run(qp, S), 1);
+	CHECK_EQ(given_up.status, MRPC_CANCELLED);
+	CHECK_STR(given_up.detail, "cancelled by the application");
+	CHECK_EQ(mrpc_cancel(qp, id), -ENOENT);
+	CHECK_EQ(mrpc_run(qp, 5 * S), 1);
+	CHECK_EQ(late.status, MRPC_DEADLINE_EXCEEDED);
+	CHECK_MSG(late.unsent && strstr(late.detail, "no connection to " LOOP), "%s", late.detail);
+	CHECK_EQ(mrpc_qp_in_flight(qp), 1);
+	pid = server_up(LOOP);
+	CHECK_EQ(mrpc_run(qp, 20 * S), 1);
+	CHECK_MSG(!first.status, "%s", first.detail);
+	/* Those that wait when their queue pair goes are dropped. */
+	server_down(pid, SIGKILL);
+	becomes(MRPC_CHANNEL_IDLE);
+	CHECK_EQ(start(qp, &late, 0, NULL), 0);
+	mrpc_qp_free(qp);
+	CHECK_EQ(late.nr, 1);
+	close_channel();
+}
+
+/* An application that sleeps on the descriptor is woken for a connection, and at a deadline. */
+TEST(async_eventfd)
+{
+	struct mrpc_qp_opts opts = { .flags = MRPC_QP_OPT_EVENTFD };
+	struct ended late = { 0 }, first = { 0 };
+	struct mrpc_qp *qp;
+	struct pollfd pfd;
+	double until;
+	pid_t pid;
+
+	open_channel(LOOP, &hasty);
+	qp = mrpc_qp_new(session, &opts);
+	CHECK(qp);
+	pfd = (struct pollfd){ .fd = mrpc_qp_fd(qp), .events = POLLIN };
+	CHECK_EQ(start(qp, &late, S / 2, NULL), 0);
+	CHECK_EQ(start(qp, &first, 0, NULL), 0);
+	for (until = now() + 20; !late.nr && now() < until; mrpc_poll(qp))
+		CHECK_EQ(poll(&pfd, 1, 20000), 1);
+	CHECK_EQ(late.status, MRPC_DEADLINE_EXCEEDED);
+	pid = server_up(LOOP);
+	for (until = now() + 20; !first.nr && now() < until; mrpc_poll(qp))
+		CHECK_EQ(poll(&pfd, 1, 20000), 1);
+	CHECK_MSG(first.nr && !first.status, "%s", first.detail);
+	mrpc_qp_free(qp);
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+/* -- servers that come and go under load ---------------------------------------------------- */
+
+static bool stopping;
+static unsigned int ok, lost, other;
+
+static void count(const struct mrpc_result *res)
+{
+	if (!res->status)
+		__atomic_add_fetch(&ok, 1, __ATOMIC_RELAXED);
+	else if (res->status == MRPC_UNAVAILABLE && res->local && !res->unsent)
+		__atomic_add_fetch(&lost, 1, __ATOMIC_RELAXED);
+	else if (!__atomic_fetch_add(&other, 1, __ATOMIC_RELAXED))
+		NOTE("%s: %s", mrpc_status_name(res->status), res->detail);
+}
+
+static void *call_sync(void *arg)
+{
+	struct mrpc_result res;
+
+	while (!__atomic_load_n(&stopping, __ATOMIC_RELAXED)) {
+		call(MRPC_CALL_WAIT_READY, 0, &res);
+		count(&res);
+		mrpc_result_release(&res);
+	}
+	return arg;
+}
+
+static void count_done(void *user, struct mrpc_result *res)
+{
+	(void)user;
+	count(res);
+}
+
+/* Eight calls at a time; every other one has its blocks read by the kernel until it is sent. */
+static void *call_async(void *arg)
+{
+	struct mrpc_call_opts opts = { .flags = MRPC_CALL_WAIT_READY };
+	struct mrpc_qp *qp = mrpc_qp_self(session);
+	unsigned int i = 0;
+
+	while (!__atomic_load_n(&stopping, __ATOMIC_RELAXED)) {
+		while (mrpc_qp_in_flight(qp) < 8) {
+			struct mrpc_msg msg;
+			struct guest_Request *req = guest_Request_new(&msg, session);
+
+			guest_Request_set_text(&msg, req, "hello");
+			if (i++ % 2)
+				memset(guest_Request_alloc_data(&msg, req, 100000), 'x', 100000);
+			CHECK_MSG(!mrpc_call_async(channel, &guest_Echo_service,
+						   guest_Echo_METHOD_Say, &msg, &opts, count_done,
+						   NULL, NULL), "%s", mrpc_last_error());
+		}
+		CHECK(mrpc_run(qp, 60 * S) > 0);
+	}
+	CHECK_EQ(mrpc_run_all(qp, 60 * S), 0);
+	return arg;
+}
+
+/* A server that comes back is used again, and serves the calls that were not sent to another. */
+static void restarts(const char *address, int sig)
+{
+	pid_t pid = server_up(address);
+	pthread_t t[CALLERS + 1];
+	unsigned int i, before;
+	double until;
+
+	stopping = false;
+	ok = lost = other = 0;
+	open_channel(address, &hasty);
+	for (i = 0; i <= CALLERS; i++)
+		CHECK_EQ(pthread_create(&t[i], NULL, i ? call_sync : call_async, NULL), 0);
+	for (i = 0; i < RESTARTS; i++) {
+		before = __atomic_load_n(&ok, __ATOMIC_RELAXED);
+		until = now() + 60;
+		while (__atomic_load_n(&ok, __ATOMIC_RELAXED) < before + 20) {
+			CHECK_MSG(now() < until, "no calls after %u restarts", i);
+			usleep(1000);
+		}
+		server_down(pid, sig);
+		pid = server_up(address);
+	}
+	stopping = true;
+	for (i = 0; i <= CALLERS; i++)
+		pthread_join(t[i], NULL);
+	NOTE("%u calls, %u lost with their server", ok, lost);
+	CHECK_EQ(other, 0);
+	/* At most those that were under way. A server that ends in order answers them. */
+	CHECK(lost <= (sig == SIGKILL ? RESTARTS * (CALLERS + 8) : 0));
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+TEST_LIMIT(kills_tcp, 240)
+{
+	restarts(TCP, SIGKILL);
+}
+
+TEST_LIMIT(kills_loop, 240)
+{
+	restarts(LOOP, SIGKILL);
+}
+
+TEST_LIMIT(drains_tcp, 240)
+{
+	restarts(TCP, SIGTERM);
+}
+
+TEST_LIMIT(drains_loop, 240)
+{
+	restarts(LOOP, SIGTERM);
+}

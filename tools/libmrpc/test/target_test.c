@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Targets of channels, and what they stand for.
+ */
+#include "session.h"
+#include "target.h"
+
+static const struct {
+	const char *target;
+	const char *is;		/* addresses with a space after each; NULL: it is none */
+	const char *why;	/* part of the reason */
+} targets[] = {
+	{ "tcp:10.0.0.2:7000", "tcp:10.0.0.2:7000 ", NULL },
+	{ "prio:10.0.0.2:1,tcp:10.0.0.3:2", "prio:10.0.0.2:1 tcp:10.0.0.3:2 ", NULL },
+	{ "prio:10.0.0.2:1,10.0.0.3:2", "prio:10.0.0.2:1 prio:10.0.0.3:2 ", NULL },
+	{ "tcp:[fd00::2]:1,[fd00::3]:2", "tcp:[fd00::2]:1 tcp:[fd00::3]:2 ", NULL },
+	{ "loop:a,loop:b", "loop:a loop:b ", NULL },
+	{ "ipv4:10.0.0.2:1,10.0.0.3:2", "tcp:10.0.0.2:1 tcp:10.0.0.3:2 ", NULL },
+	{ "ipv6:[fd00::2]:1", "tcp:[fd00::2]:1 ", NULL },
+	{ "dns:///10.0.0.2:1", "tcp:10.0.0.2:1 ", NULL },
+	{ "dns:10.0.0.2:1", "tcp:10.0.0.2:1 ", NULL },
+	{ NULL, NULL, "missing" },
+	{ "", NULL, "must begin with a transport" },
+	{ ",", NULL, "must begin with a transport" },
+	{ "tcp:10.0.0.2:1,", NULL, "must begin with a transport" },
+	{ "10.0.0.2:1", NULL, "must begin with a transport" },
+	{ "[fd00::2]:1", NULL, "must begin with a transport" },
+	{ "tcp:10.0.0.2", NULL, "a host and a port" },
+	{ "tcp:10.0.0.2:0", NULL, "nothing listens at port 0" },
+	{ "tcp::1", NULL, "the host is missing" },
+	{ "loop:", NULL, "the name is missing" },
+	{ "loop:a,loop:", NULL, "the name is missing" },
+	{ "dns://10.0.0.1/host:1", NULL, "name servers" },
+};
+
+TEST(targets)
+{
+	char text[MRPC_ADDR_TEXT], all[4 * MRPC_ADDR_TEXT];
+	struct address list[ADDRESSES_MAX];
+	unsigned int i;
+	int nr, j;
+
+	for (i = 0; i < ARRAY_SIZE(targets); i++) {
+		CHECK_MSG(!target_check(targets[i].target) == !!targets[i].is, "'%s': %s",
+			  targets[i].target, mrpc_last_error());
+		nr = target_resolve(targets[i].target, list, ADDRESSES_MAX);
+		if (!targets[i].is) {
+			CHECK_EQ(nr, -EINVAL);
+			CHECK_MSG(strstr(mrpc_last_error(), targets[i].why), "'%s': %s",
+				  targets[i].target, mrpc_last_error());
+			continue;
+		}
+		all[0] = '\0';
+		for (j = 0; j < nr; j++) {
+			mrpc_addr_format(list[j].transport, list[j].addr, text, sizeof(text));
+			strcat(strcat(all, text), " ");
+		}
+		CHECK_STR(all, targets[i].is);
+	}
+}
+
+/* A name without an address does not keep the others from being tried. */
+TEST(unknown_name)
+{
+	struct address list[ADDRESSES_MAX];
+
+	CHECK_EQ(target_resolve("tcp:no.such.host.invalid:1", list, ADDRESSES_MAX), -EHOSTUNREACH);
+	CHECK_EQ(target_resolve("tcp:no.such.host.invalid:1,loop:a", list, ADDRESSES_MAX), 1);
+	CHECK_STR(list[0].transport, "loop");
+	CHECK_EQ(target_resolve("loop:a,loop:b,loop:c", list, 2), 2);
+}
+
+/* What is too long is refused, and nothing is written behind a buffer. */
+TEST(too_long)
+{
+	char text[3000] = "tcp:";
+
+	memset(text + 4, 'a', sizeof(text) - 8);
+	strcpy(text + sizeof(text) - 4, ":1");
+	CHECK_EQ(target_check(text), -EINVAL);
+	CHECK(strstr(mrpc_last_error(), "at most 511 bytes"));
+	memcpy(text, "dns:///", 7);
+	CHECK_EQ(target_check(text), -EINVAL);
+}
