@@ -45,7 +45,7 @@ static void *run_server(void *arg)
 	return mrpc_server_run(arg, 2) ? arg : NULL;
 }
 
-/* Serves until SIGTERM, then ends in order. */
+/* Serves until SIGTERM, then ends in order. @ready: a descriptor that learns of its begin. */
 static void serve(const char *address, int ready)
 {
 	static const struct guest_Echo_ops ops = { .Say = say };
@@ -71,17 +71,31 @@ static void serve(const char *address, int ready)
 	_exit(0);
 }
 
+/* The test forks while it has other threads. So a server is this program, executed anew. */
+static __attribute__((__constructor__)) void be_server(void)
+{
+	const char *address = getenv("CHANNEL_SERVE"), *ready = getenv("CHANNEL_READY");
+
+	if (address && ready)
+		serve(address, atoi(ready));
+}
+
 static pid_t server_up(const char *address)
 {
+	char env_address[64], env_ready[32], byte;
+	char *argv[] = { (char *)"server", NULL }, *env[] = { env_address, env_ready, NULL };
 	int ready[2];
-	char byte;
 	pid_t pid;
 
 	CHECK_SYS(pipe(ready));
+	snprintf(env_address, sizeof(env_address), "CHANNEL_SERVE=%s", address);
+	snprintf(env_ready, sizeof(env_ready), "CHANNEL_READY=%d", ready[1]);
 	pid = fork();
 	CHECK_SYS(pid);
-	if (!pid)
-		serve(address, ready[1]);
+	if (!pid) {
+		execve("/proc/self/exe", argv, env);
+		_exit(1);
+	}
 	close(ready[1]);
 	CHECK_MSG(read(ready[0], &byte, 1) == 1, "the server does not listen at %s", address);
 	close(ready[0]);
@@ -260,8 +274,8 @@ TEST(ends_with_session)
 	CHECK_EQ(call(0, 0, &res), MRPC_UNAVAILABLE);
 	mrpc_session_close(session);
 
-	/* A child gives up its copy; the parent's goes on. */
-	open_channel(LOOP, &hasty);
+	/* A child gives up its copy; the parent's goes on. Its thread sleeps during the fork. */
+	open_channel(LOOP, NULL);
 	CHECK_EQ(call(0, 0, &res), MRPC_UNAVAILABLE);
 	pid = fork();
 	if (!pid) {
@@ -453,6 +467,7 @@ static void *call_async(void *arg)
 	struct mrpc_call_opts opts = { .flags = MRPC_CALL_WAIT_READY };
 	struct mrpc_qp *qp = mrpc_qp_self(session);
 	unsigned int i = 0;
+	int nr;
 
 	while (!__atomic_load_n(&stopping, __ATOMIC_RELAXED)) {
 		while (mrpc_qp_in_flight(qp) < 8) {
@@ -466,7 +481,8 @@ static void *call_async(void *arg)
 						   guest_Echo_METHOD_Say, &msg, &opts, count_done,
 						   NULL, NULL), "%s", mrpc_last_error());
 		}
-		CHECK(mrpc_run(qp, 60 * S) > 0);
+		nr = mrpc_run(qp, 60 * S);
+		CHECK_MSG(nr > 0, "%d: %s", nr, mrpc_last_error());
 	}
 	CHECK_EQ(mrpc_run_all(qp, 60 * S), 0);
 	return arg;
