@@ -4,8 +4,9 @@
  *
  * A channel has at most one connection that takes calls. A thread makes it: it exists from when a
  * call needs a connection until there is one. The kernel is asked whether a connection still
- * stands when a call over it was not sent, or when the application looks at the state. Connections
- * that the server drains are kept until their last call has ended.
+ * stands when a call over it was not sent, or when the application looks at the state. A former
+ * connection is kept until its last call has ended. The thread then gives it back to the kernel,
+ * which may take a while.
  *
  * States, times between attempts and what waits for what are as in gRPC's documents "connectivity
  * semantics", "connection backoff" and "wait for ready".
@@ -33,12 +34,12 @@
 #define WHY_LEN		MRPC_MAX_DETAIL
 
 /**
- * struct draining - a connection that takes no new calls
+ * struct former - a connection that takes no new calls
  * @next: the next of the channel
  * @id: the kernel's number
  */
-struct draining {
-	struct draining *next;
+struct former {
+	struct former *next;
 	u32 id;
 };
 
@@ -56,7 +57,7 @@ struct draining {
  * @changes: counts changes of @state; a futex that waiting calls sleep on
  * @state: enum mrpc_channel_state
  * @link: with MRPC_CHANNEL_READY: the kernel's number of the connection
- * @draining: former connections whose calls have not ended
+ * @former: connections that take no new calls
  * @waiters: calls that wait without sleeping in the channel
  * @thread: what makes connections
  * @has_thread: @thread is to be joined
@@ -75,7 +76,7 @@ struct channel {
 	u32 changes;
 	int state;
 	u32 link;
-	struct draining *draining;
+	struct former *former;
 	struct channel_waiter *waiters;
 	pthread_t thread;
 	bool has_thread;
@@ -92,13 +93,13 @@ void channel_get(struct channel *ch)
 
 void channel_put(struct channel *ch)
 {
-	struct draining *d;
+	struct former *f;
 
 	if (__atomic_sub_fetch(&ch->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	while ((d = ch->draining)) {
-		ch->draining = d->next;
-		free(d);
+	while ((f = ch->former)) {
+		ch->former = f->next;
+		free(f);
 	}
 	pthread_mutex_destroy(&ch->lock);
 	free(ch->target);
@@ -160,41 +161,44 @@ static u32 link_state(const struct channel *ch, u32 id)
 	return session_ioctl(ch->session, MRPC_IOC_CONN_INFO, &info) ? MRPC_CONN_CLOSED : info.state;
 }
 
-/* Ends former connections whose calls have ended. */
-static void sweep(struct channel *ch)
-{
-	struct draining **p = &ch->draining, *d;
-
-	while ((d = *p)) {
-		if (link_state(ch, d->id) != MRPC_CONN_CLOSED) {
-			p = &d->next;
-			continue;
-		}
-		conn_close_id(ch->session, d->id, 0);
-		*p = d->next;
-		free(d);
-	}
-}
-
 /* Gives up the connection if it takes no calls any more. */
 static void check_link(struct channel *ch)
 {
-	u32 state = ch->state == MRPC_CHANNEL_READY ? link_state(ch, ch->link) : MRPC_CONN_READY;
-	struct draining *d;
+	struct former *f;
 
-	if (state == MRPC_CONN_READY)
+	if (ch->state != MRPC_CHANNEL_READY || link_state(ch, ch->link) == MRPC_CONN_READY)
 		return;
-	sweep(ch);
-	d = state == MRPC_CONN_DRAINING ? malloc(sizeof(*d)) : NULL;
-	if (d) {
-		d->id = ch->link;
-		d->next = ch->draining;
-		ch->draining = d;
+	f = malloc(sizeof(*f));
+	if (f) {
+		f->id = ch->link;
+		f->next = ch->former;
+		ch->former = f;
 	} else {
 		conn_close_id(ch->session, ch->link, 0);
 	}
 	ch->link = 0;
 	set_state(ch, MRPC_CHANNEL_IDLE);
+}
+
+/* Gives former connections back whose calls have ended. The lock is dropped meanwhile. */
+static void sweep(struct channel *ch)
+{
+	struct former **p, *all = ch->former, *f;
+
+	ch->former = NULL;
+	pthread_mutex_unlock(&ch->lock);
+	for (p = &all; (f = *p); ) {
+		if (link_state(ch, f->id) != MRPC_CONN_CLOSED) {
+			p = &f->next;
+			continue;
+		}
+		conn_close_id(ch->session, f->id, 0);
+		*p = f->next;
+		free(f);
+	}
+	pthread_mutex_lock(&ch->lock);
+	*p = ch->former;
+	ch->former = all;
 }
 
 /* -- making connections -------------------------------------------------------------------- */
@@ -269,11 +273,15 @@ static void *connector(void *arg)
 		if (ch->stop)
 			break;
 		if (!err) {
-			sweep(ch);
 			ch->link = id;
 			ch->why[0] = '\0';
 			set_state(ch, MRPC_CHANNEL_READY);
-			break;
+			sweep(ch);
+			/* A call may have found the connection lost meanwhile, and begun anew. */
+			if (ch->state != MRPC_CHANNEL_CONNECTING)
+				break;
+			backoff = ch->opts.backoff_us;
+			continue;
 		}
 		snprintf(ch->why, sizeof(ch->why), "%s", mrpc_last_error());
 		set_state(ch, MRPC_CHANNEL_TRANSIENT_FAILURE);
@@ -300,8 +308,13 @@ static void begin(struct channel *ch)
 	sigset_t all, old;
 	int err;
 
-	if (ch->stop || ch->state == MRPC_CHANNEL_READY || (ch->has_thread && ch->works))
+	if (ch->stop || ch->state == MRPC_CHANNEL_READY)
 		return;
+	if (ch->has_thread && ch->works) {
+		if (ch->state == MRPC_CHANNEL_IDLE)
+			set_state(ch, MRPC_CHANNEL_CONNECTING);
+		return;
+	}
 	join_thread(ch);
 	ch->works = true;
 	set_state(ch, MRPC_CHANNEL_CONNECTING);
@@ -435,14 +448,14 @@ static void shut_down(struct channel *ch)
 
 int channel_close(struct channel *ch, u64 drain_us)
 {
-	struct draining *d;
+	struct former *f;
 	int err = 0;
 
 	shut_down(ch);
 	if (ch->link)
 		err = conn_close_id(ch->session, ch->link, drain_us);
-	for (d = ch->draining; d; d = d->next)
-		conn_close_id(ch->session, d->id, drain_us);
+	for (f = ch->former; f; f = f->next)
+		conn_close_id(ch->session, f->id, drain_us);
 	channel_put(ch);
 	return err;
 }
