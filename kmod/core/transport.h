@@ -113,7 +113,8 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @device: returns the name of the device that the link leaves by, IFNAMSIZ bytes, "" for none.
  *	Optional: without it the domain of loop links is used
  * @sender: sender of the messages of @conn's link, which it has taken whole. The messages are
- *	ordered one by one (egress/unit.c), and neither @credit nor @below is called. They stay in its domain until @release calls mrpc_domain_leave()
+ *	ordered one by one (egress/unit.c), and neither @credit nor @below is called. They stay
+ *	in its domain until @release calls mrpc_domain_leave()
  * @egress: @conn has a domain now, which its messages join; or it has none any more, and they leave
  *	theirs. Both claims are held, as with @device. With @sender only
  */

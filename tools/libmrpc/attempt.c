@@ -84,8 +84,7 @@ static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 
 	int begun = 0, under_way = 0, last = 0, i;
 	u64 now = clock_ns(), next = now, turn;
 
-	while (now < end && (begun < nr || under_way) &&
-	       !(stopped && stopped(ctx))) {
+	while (now < end && (begun < nr || under_way) && !(stopped && stopped(ctx))) {
 		if (begun < nr && (now >= next || !under_way)) {
 			next = now + NEXT_NS;
 			i = begun++;

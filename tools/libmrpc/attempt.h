@@ -8,8 +8,8 @@
 /*
  * Connects to one of the @nr addresses of @list, which @name stands for. @arg has what is the same
  * for all of them, and becomes what the kernel has said of the one. @until: for all addresses
- * together. @stopped: NULL, or asked now and then whether the attempt is to end. Return: 0 or -errno, with
- * the error set.
+ * together. @stopped: NULL, or asked now and then whether the attempt is to end.
+ * Return: 0 or -errno, with the error set.
  */
 int attempt_connect(struct mrpc_session *session, const char *name, const struct address *list,
 		    int nr, u64 until, bool (*stopped)(void *ctx), void *ctx,

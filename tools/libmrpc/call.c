@@ -153,7 +153,7 @@ static __attribute__((noinline)) int
 call_over_channel(struct mrpc_session *session, struct channel *ch, struct mrpc_call_sync *arg,
 		  const struct mrpc_call_opts *opts, struct mrpc_result *res)
 {
-	u64 until = opts->timeout_us ? until_us(opts->timeout_us) : FOR_EVER, now;
+	u64 until = deadline_of(opts->timeout_us);
 	bool wait_ready = opts->flags & MRPC_CALL_WAIT_READY;
 	int status;
 
@@ -162,10 +162,7 @@ call_over_channel(struct mrpc_session *session, struct channel *ch, struct mrpc_
 		status = channel_link(ch, wait_ready, until, &arg->sqe.conn, res);
 		if (status)
 			break;
-		if (until != FOR_EVER) {
-			now = clock_ns();
-			arg->sqe.timeout_us = until > now ? (until - now + 999) / 1000 : 1;
-		}
+		arg->sqe.timeout_us = left_us(until);
 		status = call_ioctl(session, arg, res);
 		if (!res->unsent || !channel_lost(ch, arg->sqe.conn))
 			break;

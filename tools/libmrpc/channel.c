@@ -32,6 +32,7 @@
 #define BACKOFF_MAX_US	120000000u
 #define LOOK_NS		100000000u	/* between looks at a connection that no call uses */
 #define WHY_LEN		MRPC_MAX_DETAIL
+#define NO_THREAD	"cannot start a thread to connect: %s"
 
 /**
  * struct former - a connection that takes no new calls
@@ -48,7 +49,7 @@ struct former {
  *
  * Reference counted: one of its struct mrpc_conn, one of each call inside.
  *
- * @session: whose; it outlives the channel
+ * @session: the session that its connections belong to; it outlives the channel
  * @refs: references; atomic
  * @target: the target
  * @opts: with the defaults filled in
@@ -61,7 +62,7 @@ struct former {
  * @waiters: calls that wait without sleeping in the channel
  * @thread: what makes connections
  * @has_thread: @thread is to be joined
- * @works: @thread has not come to its end; only with @has_thread
+ * @works: @thread has not come to its end
  * @stop: the channel was closed
  * @next: when the next attempt may begin
  * @why: the reason of the last failure
@@ -180,7 +181,7 @@ static void check_link(struct channel *ch)
 	set_state(ch, MRPC_CHANNEL_IDLE);
 }
 
-/* Gives former connections back whose calls have ended. The lock is dropped meanwhile. */
+/* Gives former connections back whose calls have ended. This function drops the lock meanwhile. */
 static void sweep(struct channel *ch)
 {
 	struct former **p, *all = ch->former, *f;
@@ -302,33 +303,32 @@ static void join_thread(struct channel *ch)
 	ch->has_thread = false;
 }
 
-/* Begins to connect, unless that is done or under way. Under the lock. */
-static void begin(struct channel *ch)
+/*
+ * Begins to connect, unless that is done or under way. Under the lock. Return: 0, or what keeps the
+ * thread from being started, a positive errno.
+ */
+static int begin(struct channel *ch)
 {
 	sigset_t all, old;
 	int err;
 
 	if (ch->stop || ch->state == MRPC_CHANNEL_READY)
-		return;
-	if (ch->has_thread && ch->works) {
-		if (ch->state == MRPC_CHANNEL_IDLE)
-			set_state(ch, MRPC_CHANNEL_CONNECTING);
-		return;
+		return 0;
+	if (!ch->works) {
+		join_thread(ch);
+		/* The application's handlers run in its own threads. */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		err = pthread_create(&ch->thread, NULL, connector, ch);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (err)
+			return err;
+		ch->has_thread = true;
+		ch->works = true;
 	}
-	join_thread(ch);
-	ch->works = true;
-	set_state(ch, MRPC_CHANNEL_CONNECTING);
-	/* The application's handlers run in its own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&ch->thread, NULL, connector, ch);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	ch->has_thread = !err;
-	if (err) {
-		snprintf(ch->why, sizeof(ch->why), "cannot start a thread to connect: %s",
-			 strerror(err));
-		set_state(ch, MRPC_CHANNEL_TRANSIENT_FAILURE);
-	}
+	if (ch->state == MRPC_CHANNEL_IDLE)
+		set_state(ch, MRPC_CHANNEL_CONNECTING);
+	return 0;
 }
 
 /* -- for calls ------------------------------------------------------------------------------ */
@@ -336,8 +336,13 @@ static void begin(struct channel *ch)
 /* As channel_try(), under the lock. */
 static int try_locked(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_result *res)
 {
-	if (ch->state != MRPC_CHANNEL_READY)
-		begin(ch);
+	int err = begin(ch);
+
+	if (err) {
+		result_fail(res, MRPC_RESOURCE_EXHAUSTED, NO_THREAD, strerror(err));
+		res->unsent = true;
+		return res->status;
+	}
 	switch (ch->state) {
 	case MRPC_CHANNEL_READY:
 		*id = ch->link;
@@ -530,7 +535,6 @@ struct mrpc_conn *mrpc_channel_open(struct mrpc_session *session, const char *ta
 	conn = conn_new(session, services, nr);
 	if (!conn)
 		return NULL;
-	conn->max_calls = session->setup.max_calls;
 	conn->channel = channel_new(session, target, opts, &arg);
 	if (!conn->channel) {
 		free(conn);
@@ -553,17 +557,17 @@ static int channel_check(const struct mrpc_conn *conn)
 int mrpc_channel_state(struct mrpc_conn *channel, bool connect)
 {
 	struct channel *ch = channel->channel;
-	int state = channel_check(channel);
+	int state = channel_check(channel), err = 0;
 
 	if (state)
 		return state;
 	pthread_mutex_lock(&ch->lock);
 	check_link(ch);
-	if (connect && ch->state == MRPC_CHANNEL_IDLE)
-		begin(ch);
+	if (connect)
+		err = begin(ch);
 	state = ch->state;
 	pthread_mutex_unlock(&ch->lock);
-	return state;
+	return err ? fail(err, NO_THREAD, strerror(err)) : state;
 }
 
 int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us)

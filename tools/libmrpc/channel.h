@@ -26,7 +26,10 @@ void channel_put(struct channel *ch);
 /* Ends it: its connections, its thread, and the waits of calls. 0 or -errno. Puts the reference. */
 int channel_close(struct channel *ch, u64 drain_us);
 
-/* The same with its session, whose connections the kernel ends. In a forked child, too. */
+/*
+ * The same at the end of its session: the kernel ends the connections. In a forked child the
+ * channel only gives up its memory.
+ */
 void channel_end(struct channel *ch);
 
 /* The kernel's number of its connection, 0: it has none. */

@@ -25,4 +25,21 @@ static inline u64 until_us(u64 us)
 	return us < (FOR_EVER - now) / 1000 ? now + us * 1000 : FOR_EVER;
 }
 
+/* When a call ends that may take that many microseconds; 0: it has no deadline. */
+static inline u64 deadline_of(u64 timeout_us)
+{
+	return timeout_us ? until_us(timeout_us) : FOR_EVER;
+}
+
+/* The time that is left until a deadline, as the kernel takes it: 0 for none. */
+static inline u64 left_us(u64 deadline)
+{
+	u64 now;
+
+	if (deadline == FOR_EVER)
+		return 0;
+	now = clock_ns();
+	return deadline > now ? (deadline - now + 999) / 1000 : 1;
+}
+
 #endif /* LIBMRPC_CLOCK_H */

@@ -12,7 +12,7 @@ struct channel;
  * @end: with the session
  * @channel: what makes its connections, a reference; NULL: it is one connection
  * @id: the kernel's number; 0: it is a channel
- * @max_calls: calls that the kernel takes at a time
+ * @max_calls: calls that the kernel takes at a time; of no use to a channel
  * @nr: how many @services
  * @services: in the order of the kernel's numbering
  */

@@ -76,7 +76,7 @@ struct mrpc_conn *mrpc_channel_open(struct mrpc_session *session, const char *ta
 
 /*
  * Returns its enum mrpc_channel_state. @connect: an idle one begins to connect. -EINVAL: it is a
- * connection and no channel.
+ * connection and no channel. -EAGAIN: no thread can be started to connect.
  */
 int mrpc_channel_state(struct mrpc_conn *channel, bool connect);
 
@@ -88,8 +88,8 @@ int mrpc_channel_state(struct mrpc_conn *channel, bool connect);
  *
  * The loss of a connection that no call uses is noticed within 0.1 s.
  *
- * Return: the new enum mrpc_channel_state; -ETIME; -EINTR after a signal whose handler has no
- * SA_RESTART; -EINVAL: it is a connection and no channel.
+ * Return: the new enum mrpc_channel_state; -ETIME: @timeout_us has passed; -EINTR: a signal has
+ * come, and its handler has no SA_RESTART; -EINVAL: it is a connection and no channel.
  */
 int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us);
 

@@ -166,7 +166,7 @@ void qp_retire(struct mrpc_qp *qp)
 			op = &qp->chunks[i][j];
 			op->done = NULL;
 			if (op->retry)
-				op->retry->ops->drop(qp, op);
+				op->retry->ops->cancel(qp, op);
 		}
 	}
 	qp->in_flight = 0;

@@ -29,8 +29,7 @@ struct op;
  * @park: makes it wait for a connection; the kernel does not read its blocks
  * @resume_all: looks whether parked calls of the queue pair can go on
  * @finish: its result goes to its callback; frees what op.retry refers to
- * @cancel: ends it, if it is parked. Return: false: it is not
- * @drop: the same; no callback wants the result
+ * @cancel: ends it, if it waits for a connection. Return: false: it does not
  * @free: frees what op.retry refers to. The call is not parked, or its session ends
  */
 struct op_retry_ops {
@@ -39,7 +38,6 @@ struct op_retry_ops {
 	void (*resume_all)(struct mrpc_qp *qp);
 	void (*finish)(struct op *op, struct mrpc_result *res);
 	bool (*cancel)(struct mrpc_qp *qp, struct op *op);
-	void (*drop)(struct mrpc_qp *qp, struct op *op);
 	void (*free)(struct op *op);
 };
 

@@ -54,12 +54,12 @@ static void retry_free(struct op *op)
 	free(r);
 }
 
-/* Ends a call that is not with the kernel. The detail is in @r. */
+/* Ends a call that the kernel has ended, or has not got. The detail is in @r. */
 static void end(struct mrpc_qp *qp, struct retry *r, int status)
 {
 	struct mrpc_cqe cqe = {
 		.type = MRPC_CQE_REPLY,
-		.flags = MRPC_CQE_LOCAL | MRPC_CQE_FREED | MRPC_CQE_UNSENT,
+		.flags = MRPC_CQE_LOCAL | MRPC_CQE_UNSENT,
 		.status = (u16)status,
 		.user_data = r->op->id,
 	};
@@ -71,12 +71,7 @@ static void park(struct mrpc_qp *qp, struct op *op)
 {
 	struct retry *r = retry_of(op->retry);
 
-	op->wait = OP_WAIT_END | OP_WAIT_SENT;
-	if (!op->done) {
-		end(qp, r, MRPC_CANCELLED);	/* its thread has left */
-		return;
-	}
-	op->wait |= OP_WAIT_LINK;
+	op->wait = OP_WAIT_END | OP_WAIT_LINK;
 	op->conn = 0;
 	r->base.next = NULL;
 	*qp->parked.last = &r->base;
@@ -86,7 +81,7 @@ static void park(struct mrpc_qp *qp, struct op *op)
 	channel_add_waiter(r->channel, &r->waiter);
 }
 
-/* @p: what points to it in the queue pair's list */
+/* @p: what points to it in the queue pair's list. */
 static void unpark(struct mrpc_qp *qp, struct op_retry **p)
 {
 	struct retry *r = retry_of(*p);
@@ -108,15 +103,16 @@ static bool has_room(struct mrpc_qp *qp, u32 id)
 /* Gives a call to the kernel. Return: 0 or -errno, with the error set. */
 static int push(struct mrpc_qp *qp, struct retry *r, u32 id)
 {
-	u64 now;
+	int err;
 
 	r->sqe.conn = id;
+	r->sqe.timeout_us = left_us(r->until);
 	r->op->conn = id;
-	if (r->until != FOR_EVER) {
-		now = clock_ns();
-		r->sqe.timeout_us = r->until > now ? (r->until - now + 999) / 1000 : 1;
-	}
-	return qp_push(qp, &r->sqe, NULL);
+	r->op->wait |= OP_WAIT_SENT;
+	err = qp_push(qp, &r->sqe, NULL);
+	if (err)
+		r->op->wait &= ~OP_WAIT_SENT;
+	return err;
 }
 
 /* Looks at one parked call. @p: what points to it. Return: true: it is parked no more. */
@@ -161,10 +157,10 @@ static bool takes(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
 		return false;
 	if (cqe->flags & MRPC_CQE_BLOCK)
 		release_block(qp->session, cqe->block, cqe->msg_len);
-	if (cqe->flags & MRPC_CQE_FREED || !(op->wait & OP_WAIT_SENT))
-		park(qp, op);
-	else
+	if (op->wait & OP_WAIT_SENT && !(cqe->flags & MRPC_CQE_FREED))
 		op->wait |= OP_WAIT_LINK;	/* parked when the kernel no longer reads its blocks */
+	else
+		park(qp, op);
 	return true;
 }
 
@@ -180,27 +176,19 @@ static void finish(struct op *op, struct mrpc_result *res)
 static bool cancel(struct mrpc_qp *qp, struct op *op)
 {
 	struct op_retry **p = &qp->parked.first;
+	struct retry *r = retry_of(op->retry);
 
-	while (*p && *p != op->retry)
-		p = &(*p)->next;
-	if (!*p)
+	if (!(op->wait & OP_WAIT_LINK))
 		return false;
-	unpark(qp, p);
-	snprintf(retry_of(op->retry)->detail, MRPC_MAX_DETAIL, "cancelled by the application");
-	end(qp, retry_of(op->retry), MRPC_CANCELLED);
-	return true;
-}
-
-static void drop(struct mrpc_qp *qp, struct op *op)
-{
-	struct op_retry **p = &qp->parked.first;
-
+	/* If the kernel still reads its blocks, it is not in the list. */
 	while (*p && *p != op->retry)
 		p = &(*p)->next;
-	if (*p) {
+	if (*p)
 		unpark(qp, p);
-		end(qp, retry_of(op->retry), MRPC_CANCELLED);
-	}
+	op->wait &= ~OP_WAIT_LINK;
+	snprintf(r->detail, sizeof(r->detail), "cancelled by the application");
+	end(qp, r, MRPC_CANCELLED);
+	return true;
 }
 
 static const struct op_retry_ops retry_ops = {
@@ -209,7 +197,6 @@ static const struct op_retry_ops retry_ops = {
 	.resume_all = resume_all,
 	.finish = finish,
 	.cancel = cancel,
-	.drop = drop,
 	.free = retry_free,
 };
 
@@ -234,13 +221,13 @@ int retry_start(struct mrpc_qp *qp, struct channel *ch, struct mrpc_sqe *sqe,
 	r->sqe = *sqe;
 	r->sqe.flags &= ~MRPC_SQE_COPY;	/* the message may be needed again */
 	r->sqe.user_data = op->id;
-	r->until = opts->timeout_us ? until_us(opts->timeout_us) : FOR_EVER;
+	r->until = deadline_of(opts->timeout_us);
 	r->wait_ready = wait_ready;
 	r->waiter.prev = NULL;
 	r->detail[0] = '\0';
 	op->retry = &r->base;
 	op->blocks = msg_spend(msg);
-	op->wait = OP_WAIT_END | OP_WAIT_SENT;
+	op->wait = OP_WAIT_END;
 	qp->in_flight++;
 	if (status || !has_room(qp, id)) {
 		park(qp, op);

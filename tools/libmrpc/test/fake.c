@@ -585,8 +585,10 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 	return -ENOSPC;
 }
 
-static int do_conn_info(struct mrpc_conn_info *arg)
+static int do_conn_info(const struct fsession *s, struct mrpc_conn_info *arg)
 {
+	if (arg->conn < 1 || arg->conn > CONNS || !s->conns[arg->conn - 1].used)
+		return -ENOENT;
 	arg->state = MRPC_CONN_READY;
 	memcpy(arg->transport, "loop", 5);
 	memcpy(arg->peer, "\1\0\0peer", 7);
@@ -657,7 +659,7 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 			s->conns[cl->id - 1].used = false;
 		return 0;
 	case MRPC_IOC_CONN_INFO:
-		return do_conn_info(arg);
+		return do_conn_info(s, arg);
 	case MRPC_IOC_ENTER:
 		return do_enter(s, arg);
 	case MRPC_IOC_CALL:

@@ -3,10 +3,13 @@
  * Channels, with the module. Servers are processes of their own, which are killed, or stopped in
  * order, and started again.
  */
+#include <arpa/inet.h>
 #include <errno.h>
+#include <netinet/in.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -400,32 +403,87 @@ TEST(async_waits)
 	close_channel();
 }
 
-/* An application that sleeps on the descriptor is woken for a connection, and at a deadline. */
-TEST(async_eventfd)
+/* Sleeps on the descriptor, as an application with other descriptors does, until a call ends. */
+static void sleep_until(struct mrpc_qp *qp, const struct ended *e)
 {
-	struct mrpc_qp_opts opts = { .flags = MRPC_QP_OPT_EVENTFD };
-	struct ended late = { 0 }, first = { 0 };
+	struct pollfd pfd = { .fd = mrpc_qp_fd(qp), .events = POLLIN };
+
+	while (!e->nr) {
+		CHECK_EQ(poll(&pfd, 1, 10000), 1);
+		CHECK(mrpc_poll(qp) >= 0);
+	}
+}
+
+static struct mrpc_qp *open_with_eventfd(const char *target, const struct mrpc_channel_opts *opts)
+{
+	struct mrpc_qp_opts qp_opts = { .flags = MRPC_QP_OPT_EVENTFD };
 	struct mrpc_qp *qp;
-	struct pollfd pfd;
-	double until;
+
+	open_channel(target, opts);
+	qp = mrpc_qp_new(session, &qp_opts);
+	CHECK_MSG(qp, "%s", mrpc_last_error());
+	return qp;
+}
+
+/* An application that sleeps on the descriptor is woken for a connection. */
+TEST(eventfd)
+{
+	struct mrpc_qp *qp = open_with_eventfd(LOOP, &hasty);
+	struct ended first = { 0 };
 	pid_t pid;
 
-	open_channel(LOOP, &hasty);
-	qp = mrpc_qp_new(session, &opts);
-	CHECK(qp);
-	pfd = (struct pollfd){ .fd = mrpc_qp_fd(qp), .events = POLLIN };
-	CHECK_EQ(start(qp, &late, S / 2, NULL), 0);
 	CHECK_EQ(start(qp, &first, 0, NULL), 0);
-	for (until = now() + 20; !late.nr && now() < until; mrpc_poll(qp))
-		CHECK_EQ(poll(&pfd, 1, 20000), 1);
-	CHECK_EQ(late.status, MRPC_DEADLINE_EXCEEDED);
 	pid = server_up(LOOP);
-	for (until = now() + 20; !first.nr && now() < until; mrpc_poll(qp))
-		CHECK_EQ(poll(&pfd, 1, 20000), 1);
-	CHECK_MSG(first.nr && !first.status, "%s", first.detail);
+	sleep_until(qp, &first);
+	CHECK_MSG(!first.status, "%s", first.detail);
 	mrpc_qp_free(qp);
 	close_channel();
 	server_down(pid, SIGTERM);
+}
+
+/* And at its call's deadline, although the channel's next attempt is far away. */
+TEST(eventfd_deadline)
+{
+	const struct mrpc_channel_opts slow = { .backoff_us = 60 * S };
+	struct mrpc_qp *qp = open_with_eventfd(LOOP, &slow);
+	struct ended late = { 0 };
+
+	CHECK_EQ(start(qp, &late, S / 2, NULL), 0);
+	sleep_until(qp, &late);
+	CHECK_EQ(late.status, MRPC_DEADLINE_EXCEEDED);
+	mrpc_qp_free(qp);
+	close_channel();
+}
+
+/*
+ * The same during an attempt: the peer takes the link and does not answer. The channel ends at once
+ * all the same.
+ */
+TEST(eventfd_silent_server)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET,
+		.sin_port = htons(7432),
+		.sin_addr = { htonl(INADDR_LOOPBACK) },
+	};
+	int one = 1, sock = CHECK_SYS(socket(AF_INET, SOCK_STREAM, 0));
+	struct ended late = { 0 };
+	struct mrpc_qp *qp;
+	double before;
+
+	CHECK_SYS(setsockopt(sock, SOL_SOCKET, SO_REUSEADDR, &one, sizeof(one)));
+	CHECK_SYS(bind(sock, (struct sockaddr *)&addr, sizeof(addr)));
+	CHECK_SYS(listen(sock, 8));
+	qp = open_with_eventfd("tcp:127.0.0.1:7432", NULL);
+	CHECK_EQ(start(qp, &late, S / 2, NULL), 0);
+	sleep_until(qp, &late);
+	CHECK_EQ(late.status, MRPC_DEADLINE_EXCEEDED);
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_CONNECTING);
+	mrpc_qp_free(qp);
+	before = now();
+	close_channel();
+	CHECK(now() - before < 10);
+	close(sock);
 }
 
 /* -- servers that come and go under load ---------------------------------------------------- */
