@@ -7,6 +7,7 @@
  */
 #include "fuzz.h"
 #include "prio_net.h"
+#include "prio_net_check.h"
 
 /* The bytes that decide, 0 when they are used up. */
 struct input {

@@ -135,10 +135,6 @@ void pnet_line(struct pnet_net *n, u32 bytes);
 void pnet_pump(struct pnet_net *n, u32 host);
 /* Until that time, or until nothing is left to do. */
 void pnet_run(struct pnet_net *n, u64 until);
-/* Everything that must hold at any time */
-void pnet_check(struct pnet_net *n);
-/* Everything ended, and nothing left */
-void pnet_check_end(struct pnet_net *n);
 /* One packet to a host as if from another */
 void pnet_inject(struct pnet_net *n, u32 from, u32 to, const void *buf, u32 len);
 void pnet_set_sum(void *buf, u32 len);

@@ -5,6 +5,7 @@
  */
 #include "tap.h"
 #include "prio_net.h"
+#include "prio_net_check.h"
 
 #define NS_PER_S	1000000000ULL
 

@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "prio_net.h"
+#include "prio_net_check.h"
 #include "rnd.h"
 #include "tap.h"
 
