@@ -7,9 +7,10 @@
 #ifndef ORDER_MODEL_H
 #define ORDER_MODEL_H
 
+#include "order_time.h"
+
 #define MODEL_TENANTS	6	/* the first is the common one */
 #define MODEL_ENTITIES	56	/* more than are ordered anew at once */
-#define MODEL_SCALE	12	/* bits of virtual time below 1 */
 
 struct model {
 	struct mrpc_order_rule rule;
