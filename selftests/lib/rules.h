@@ -36,7 +36,7 @@ static struct mrpc_rules *compile(const void *binary, size_t len, struct mrpc_ru
 	return rules;
 }
 
-static struct mrpc_rules *compile_text(const char *text, const struct rule_verb *verbs)
+static inline struct mrpc_rules *compile_text(const char *text, const struct rule_verb *verbs)
 {
 	struct mrpc_rules_error err;
 	struct mrpc_rules *rules;
@@ -50,8 +50,9 @@ static struct mrpc_rules *compile_text(const char *text, const struct rule_verb 
 	return rules;
 }
 
-static struct mrpc_rules_binding *bind_rules(const struct mrpc_rules *rules,
-					     const struct mrpc_schema_plan *plan, u32 method)
+static inline struct mrpc_rules_binding *bind_rules(const struct mrpc_rules *rules,
+						    const struct mrpc_schema_plan *plan,
+						    u32 method)
 {
 	struct mrpc_rules_binder *binder =
 		mrpc_rules_binder_init(rules, plan, malloc(mrpc_rules_binder_size(rules)));
@@ -63,8 +64,8 @@ static struct mrpc_rules_binding *bind_rules(const struct mrpc_rules *rules,
 }
 
 /* The number of the rule that comes first, or -1. */
-static int first_rule(const struct mrpc_rules *rules, const struct mrpc_rules_binding *b,
-		      const struct mrpc_rule_ctx *ctx, int *undecided)
+static inline int first_rule(const struct mrpc_rules *rules, const struct mrpc_rules_binding *b,
+			     const struct mrpc_rule_ctx *ctx, int *undecided)
 {
 	struct mrpc_rule_verdict v = mrpc_rules_eval(b, ctx);
 
