@@ -277,6 +277,19 @@ struct mrpc_schema_plan *gen_compile(const void *buf, size_t len, struct mrpc_sc
 	return mem;
 }
 
+struct mrpc_schema_plan *gen_compile_exact(const void *buf, size_t len,
+					   struct mrpc_schema_error *err)
+{
+	struct mrpc_schema_plan *plan;
+	u8 *copy = malloc(len ? len : 1);
+
+	assert(copy);
+	memcpy(copy, buf, len);
+	plan = gen_compile(copy, len, err);
+	free(copy);
+	return plan;
+}
+
 struct mrpc_schema_plan *gen_plan(struct gen *g)
 {
 	struct mrpc_schema_plan *plan;

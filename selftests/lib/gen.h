@@ -59,6 +59,10 @@ u8 *gen_schema(struct gen *g, size_t *len);
 /* Compiles; NULL on failure (@err says why). To be freed. */
 struct mrpc_schema_plan *gen_compile(const void *buf, size_t len, struct mrpc_schema_error *err);
 
+/* The same from a block of exactly @len bytes: the sanitizer reports what is read beyond it. */
+struct mrpc_schema_plan *gen_compile_exact(const void *buf, size_t len,
+					   struct mrpc_schema_error *err);
+
 /* A random schema, compiled; to be freed. */
 struct mrpc_schema_plan *gen_plan(struct gen *g);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Covers: kmod/lib/message/schema */
-/* The schema verifier and compiler: kmod/lib/message/schema.c. */
+/* The schema verifier and compiler, kmod/lib/message/schema.c, with schemas by hand. */
 #include "gen.h"
 #include "tap.h"
 
@@ -30,20 +30,6 @@ static void scalar(struct gen_schema *s, u32 number, u8 kind, u8 flags, u16 oneo
 	gen_add_field(s, number, kind, flags, NO_TYPE, oneof);
 }
 
-/* In a block of its exact size, so that reading beyond it is caught. */
-static struct mrpc_schema_plan *compile_exact(const void *buf, size_t len,
-					      struct mrpc_schema_error *err)
-{
-	struct mrpc_schema_plan *plan;
-	u8 *copy = malloc(len ? len : 1);
-
-	CHECK(copy);
-	memcpy(copy, buf, len);
-	plan = gen_compile(copy, len, err);
-	free(copy);
-	return plan;
-}
-
 static struct mrpc_schema_plan *compile(struct gen_schema *s)
 {
 	struct mrpc_schema_error err;
@@ -53,7 +39,7 @@ static struct mrpc_schema_plan *compile(struct gen_schema *s)
 	u8 *buf;
 
 	buf = gen_schema_binary(s, &len);
-	plan = compile_exact(buf, len, &err);
+	plan = gen_compile_exact(buf, len, &err);
 	CHECK_MSG(plan, "%s %u (%llu): %s", err.table, err.index, (unsigned long long)err.value,
 		  err.what);
 	why = gen_check_plan(buf, len, plan);
@@ -215,87 +201,7 @@ TEST(recursive_types)
 	free(compile(s));
 }
 
-TEST(random_schemas)
-{
-	u32 seed;
-
-	for (seed = 0; seed < 3000; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_error err;
-		struct mrpc_schema_plan *plan;
-		const char *why;
-		size_t len;
-		u8 *buf = gen_schema(&g, &len);
-
-		plan = compile_exact(buf, len, &err);
-		CHECK_MSG(plan, "seed %u: %s %u: %s", seed, err.table, err.index, err.what);
-		why = gen_check_plan(buf, len, plan);
-		CHECK_MSG(!why, "seed %u: %s", seed, why);
-		free(plan);
-		free(buf);
-	}
-}
-
 /* -- refusals -------------------------------------------------------------- */
-
-TEST(every_prefix_is_refused)
-{
-	u32 seed;
-
-	for (seed = 0; seed < 30; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_error err;
-		size_t len, cut;
-		u8 *buf = gen_schema(&g, &len);
-
-		for (cut = 0; cut < len; cut++) {
-			__le32 claim = cpu_to_le32(cut);
-			struct mrpc_schema_plan *plan;
-
-			plan = compile_exact(buf, cut, &err);
-			CHECK_MSG(!plan, "seed %u, %zu of %zu bytes", seed, cut, len);
-			/* Also with a header that admits it. */
-			if (cut < sizeof(struct mrpc_schema_hdr))
-				continue;
-			memcpy(buf + offsetof(struct mrpc_schema_hdr, len), &claim, 4);
-			plan = compile_exact(buf, cut, &err);
-			CHECK_MSG(!plan, "seed %u, %zu of %zu bytes", seed, cut, len);
-			CHECK(err.what);
-		}
-		free(buf);
-	}
-}
-
-/* A changed byte is refused, or it is content: then the plan says the same. */
-TEST(every_byte_changed)
-{
-	u32 accepted = 0, seed;
-
-	for (seed = 0; seed < 60; seed++) {
-		struct gen g = gen_seeded(seed);
-		struct mrpc_schema_error err;
-		size_t len, i;
-		u8 *buf = gen_schema(&g, &len);
-
-		for (i = 0; i < len; i++) {
-			u8 was = buf[i];
-			struct mrpc_schema_plan *plan;
-
-			buf[i] ^= 1 + gen_below(&g, 255);
-			plan = compile_exact(buf, len, &err);
-			if (plan) {
-				const char *why = gen_check_plan(buf, len, plan);
-
-				CHECK_MSG(!why, "seed %u, byte %zu: %s", seed, i, why);
-				accepted++;
-			}
-			free(plan);
-			buf[i] = was;
-		}
-		free(buf);
-	}
-	CHECK(accepted);
-}
 
 TEST(header_refused)
 {
