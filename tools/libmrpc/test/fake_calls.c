@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The stand-in's calls: what each submission does, and when a wait ends.
+ */
+#include <errno.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "fake_calls.h"
+
+#define CALLS		4096
+
+struct fcall {
+	bool used;
+	struct fsession *client;
+	int qp;
+	__u32 conn;				/* -1: synchronous */
+	__u64 user_data;
+	bool copy;
+	bool done;
+	__u32 root;			/* if not copied: what must not change before its end */
+	__u32 sum;
+	struct mrpc_cqe cqe;
+};
+
+static struct fcall calls[CALLS];
+static unsigned int take_at_most;
+
+void fake_take_at_most(unsigned int nr)
+{
+	take_at_most = nr;
+}
+
+static int place(struct fsession *from, struct fsession *to, const struct mrpc_sqe *sqe,
+		 bool with_msg, struct mrpc_cqe *cqe)
+{
+	const struct fake_msg *m = (const void *)(from->heap[0] + sqe->root);
+	__u32 len = with_msg ? sizeof(*m) + m->data.len : 0, off;
+	struct fake_msg *out;
+	int slot;
+
+	if (!len && !sqe->meta_len && !sqe->detail_len)
+		return 0;
+	slot = fake_slot_take(to, len + sqe->meta_len + sqe->detail_len + 32);
+	if (slot < 0)
+		return -ENOMEM;
+	off = (__u32)slot * to->slot_size;
+	if (with_msg) {
+		if (sqe->root % 8 || sqe->root + (__s64)m->data.off < 0 ||
+		    sqe->root + (__s64)m->data.off + m->data.len > (__s64)from->heap_len[0])
+			fake_counts.bad++;
+		if (sqe->flags & MRPC_SQE_COPY && len > MRPC_MAX_COPY)
+			fake_counts.bad++;
+		out = (void *)(to->heap[1] + off);
+		*out = *m;
+		if (m->data.len)
+			out->data.off = sizeof(*out);
+		memcpy(out + 1, (const char *)m + m->data.off, m->data.len);
+	}
+	cqe->block = off;
+	cqe->flags |= MRPC_CQE_BLOCK;
+	cqe->msg_len = len;
+	cqe->meta_len = sqe->meta_len;
+	cqe->detail_len = sqe->detail_len;
+	off += (len + 7) & ~7u;
+	memcpy(to->heap[1] + off, from->heap[0] + sqe->meta, sqe->meta_len);
+	off += (sqe->meta_len + 7) & ~7u;
+	memcpy(to->heap[1] + off, from->heap[0] + sqe->detail, sqe->detail_len);
+	return 0;
+}
+
+static __u32 checksum(struct fsession *s, __u32 root)
+{
+	const struct fake_msg *m = (const void *)(s->heap[0] + root);
+	const unsigned char *p = (const unsigned char *)m + m->data.off;
+	__u32 sum = m->number, i;
+
+	for (i = 0; i < m->data.len; i++)
+		sum = sum * 31 + p[i];
+	return sum;
+}
+
+static void finish(struct fcall *c)
+{
+	struct mrpc_cqe sent = { .type = MRPC_CQE_SENT, .user_data = c->user_data };
+	bool separately = !c->copy && c->qp >= 0 && (c->user_data >> 32 & 1);
+
+	if (!c->copy && checksum(c->client, c->root) != c->sum)
+		fake_counts.bad++;
+
+	c->cqe.type = MRPC_CQE_REPLY;
+	c->cqe.user_data = c->user_data;
+	if (!separately)
+		c->cqe.flags |= MRPC_CQE_FREED;
+	if (c->qp < 0) {
+		c->done = true;
+		pthread_cond_broadcast(&fake_changed);
+		return;
+	}
+	/* In either order. */
+	if (separately && c->user_data & 1)
+		fake_post(c->client, c->qp, &sent);
+	fake_post(c->client, c->qp, &c->cqe);
+	if (separately && !(c->user_data & 1))
+		fake_post(c->client, c->qp, &sent);
+	c->client->qps[c->qp].reserved -= c->copy ? 1 : 2;
+	c->used = false;
+}
+
+static __u64 now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe *sqe)
+{
+	struct mrpc_cqe cqe = { .type = MRPC_CQE_REQUEST, .method = sqe->method,
+				.priority = sqe->priority };
+	struct fsession *server = NULL;
+	__u32 under_way = 0, i;
+	struct fcall *c;
+	int target = -1;
+
+	for (c = calls; c < calls + CALLS; c++)
+		under_way += c->used && c->client == s && c->conn == sqe->conn;
+	for (c = calls; c < calls + CALLS && c->used; c++)
+		;
+	if (c == calls + CALLS)
+		abort();
+	memset(c, 0, sizeof(*c));
+	c->used = true;
+	c->client = s;
+	c->qp = q;
+	c->conn = sqe->conn;
+	c->user_data = sqe->user_data;
+	c->copy = sqe->flags & MRPC_SQE_COPY;
+	c->root = sqe->root;
+	if (!c->copy)
+		c->sum = checksum(s, sqe->root);
+	fake_counts.calls++;
+	fake_counts.copies += c->copy;
+	if (sqe->conn >= 1 && sqe->conn <= CONNS && s->conns[sqe->conn - 1].used)
+		server = s->conns[sqe->conn - 1].peer;
+	for (i = 0; server && i < server->nr_qps && target < 0; i++)
+		if (server->qps[(server->next_qp + i) % server->nr_qps].flags & MRPC_QP_SERVE)
+			target = (int)((server->next_qp + i) % server->nr_qps);
+	if (target < 0 || sqe->max_reply == 1) {
+		c->cqe.status = MRPC_UNAVAILABLE;
+		c->cqe.flags = MRPC_CQE_LOCAL;
+		finish(c);
+		return c;
+	}
+	if (under_way >= MAX_CALLS) {
+		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
+		c->cqe.flags = MRPC_CQE_LOCAL;
+		finish(c);
+		return c;
+	}
+	server->next_qp = (__u32)target + 1;
+	cqe.call = (__u64)(c - calls);
+	cqe.conn = sqe->conn;
+	if (sqe->timeout_us)
+		cqe.deadline_ns = now_ns() + sqe->timeout_us * 1000;
+	if (place(s, server, sqe, true, &cqe)) {
+		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
+		finish(c);
+		return c;
+	}
+	fake_post(server, target, &cqe);
+	return c;
+}
+
+static void do_reply(struct fsession *s, int q, const struct mrpc_sqe *sqe)
+{
+	struct mrpc_cqe sent = { .type = MRPC_CQE_SENT, .user_data = sqe->user_data };
+	struct fcall *c = &calls[sqe->call % CALLS];
+
+	fake_counts.replies++;
+	if (sqe->flags & MRPC_SQE_COPY)
+		fake_counts.copies++;
+	else
+		fake_post(s, q, &sent);
+	if (!c->used) {
+		fake_counts.bad++;
+		return;
+	}
+	c->cqe.status = (__u16)sqe->status;
+	if (place(s, c->client, sqe, sqe->status == MRPC_OK, &c->cqe))
+		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
+	finish(c);
+}
+
+static bool has_room(const struct fqp *qp, const struct mrpc_sqe *sqe)
+{
+	__u32 used = qp->head->cq.tail -
+		     __atomic_load_n(&qp->head->cq.head, __ATOMIC_ACQUIRE) + qp->reserved;
+	__u32 need = sqe->op == MRPC_OP_RELEASE ? 0 :
+		     sqe->op == MRPC_OP_CALL && !(sqe->flags & MRPC_SQE_COPY) ? 2 : 1;
+
+	return used + need <= qp->cq_entries;
+}
+
+static void submit(struct fsession *s, int q)
+{
+	struct fqp *qp = &s->qps[q];
+	struct mrpc_cqe nop = { .type = MRPC_CQE_NOP };
+	struct mrpc_sqe sqe;
+	__u32 head = qp->head->sq.head, i;
+
+	sqe = qp->sqes[head % qp->sq_entries];
+	if (sqe.op == MRPC_OP_CALL)
+		qp->reserved += sqe.flags & MRPC_SQE_COPY ? 1 : 2;
+	__atomic_store_n(&qp->head->sq.head, head + 1, __ATOMIC_RELEASE);
+	/* What was copied may be overwritten from now on; see call_sync(). */
+	switch (sqe.op) {
+	case MRPC_OP_NOP:
+		fake_post(s, q, &nop);
+		break;
+	case MRPC_OP_CALL:
+		call_start(s, q, &sqe);
+		break;
+	case MRPC_OP_REPLY:
+		do_reply(s, q, &sqe);
+		break;
+	case MRPC_OP_CANCEL:
+		for (i = 0; i < CALLS; i++) {
+			if (calls[i].used && calls[i].client == s && calls[i].qp == q &&
+			    calls[i].user_data == sqe.call) {
+				calls[i].cqe.status = MRPC_CANCELLED;
+				finish(&calls[i]);
+			}
+		}
+		break;
+	case MRPC_OP_RELEASE:
+		for (i = 0; i < sqe.nr; i++)
+			fake_slot_release(s, sqe.blocks[i]);
+		break;
+	default:
+		fake_counts.bad++;
+	}
+}
+
+int fake_enter(struct fsession *s, struct mrpc_enter *arg)
+{
+	struct fqp *qp = &s->qps[arg->qp];
+	struct timespec until;
+	__u32 most = take_at_most && !(qp->flags & MRPC_QP_SERVE) ? take_at_most : UINT32_MAX;
+
+	fake_counts.enters++;
+	while (arg->submitted < arg->to_submit && arg->submitted < most &&
+	       has_room(qp, &qp->sqes[qp->head->sq.head % qp->sq_entries])) {
+		submit(s, (int)arg->qp);
+		arg->submitted++;
+	}
+	until.tv_sec = (time_t)(arg->until_ns / 1000000000);
+	until.tv_nsec = (long)(arg->until_ns % 1000000000);
+	while (qp->head->cq.tail - __atomic_load_n(&qp->head->cq.head, __ATOMIC_ACQUIRE) <
+	       arg->min_complete) {
+		if (arg->until_ns == UINT64_MAX)
+			pthread_cond_wait(&fake_changed, &fake_lock);
+		else if (pthread_cond_clockwait(&fake_changed, &fake_lock, CLOCK_MONOTONIC, &until))
+			return -ETIME;
+	}
+	return 0;
+}
+
+int fake_call(struct fsession *s, struct mrpc_call_sync *arg)
+{
+	struct fcall *c;
+	__u32 i;
+
+	fake_counts.sync_calls++;
+	for (i = 0; i < arg->nr; i++)
+		fake_slot_release(s, arg->blocks[i]);
+	c = call_start(s, -1, &arg->sqe);
+	while (!c->done)
+		pthread_cond_wait(&fake_changed, &fake_lock);
+	arg->cqe = c->cqe;
+	c->used = false;
+	return 0;
+}

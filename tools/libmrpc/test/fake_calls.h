@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/* The stand-in's calls: what the submissions of a session do. */
+#ifndef FAKE_CALLS_H
+#define FAKE_CALLS_H
+
+#include "fake_session.h"
+
+#define MAX_CALLS	256	/* of a connection, as the kernel's default */
+
+int fake_enter(struct fsession *s, struct mrpc_enter *arg);
+int fake_call(struct fsession *s, struct mrpc_call_sync *arg);
+
+#endif /* FAKE_CALLS_H */
