@@ -130,6 +130,8 @@ int64_t op_transport(const char *name, unsigned int attr, const char *number);
  */
 int op_egress(uint8_t cmd, const char *dev, const char *words);
 void op_must_egress(uint8_t cmd, const char *dev, const char *words);
+/* The device whose domain has the connections of a raw_pair() over @how. */
+const char *op_egress_dev(const char *how);
 /* MRPC_A_EGRESS_SENT and the like. */
 int64_t op_egress_number(const char *dev, unsigned int attr);
 bool op_egress_is(const char *dev, const char *discipline);

@@ -46,6 +46,11 @@ static void op_get_egress(const char *dev)
 	op_get(MRPC_CMD_EGRESS_GET, MRPC_A_EGRESS_DEV, dev);
 }
 
+const char *op_egress_dev(const char *how)
+{
+	return strcmp(how, "loop") ? "lo" : "";
+}
+
 int64_t op_egress_number(const char *dev, unsigned int attr)
 {
 	op_get_egress(dev);
