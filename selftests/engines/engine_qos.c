@@ -2,7 +2,7 @@
 /* Covers: kmod/engines/qos kmod/chain/delay kmod/lib/ds/order */
 /*
  * The qos engine: the rank it gives to each message, the way of the rank to the server and the
- * reply, and the tenants of datapaths. egress.c tests the resulting order.
+ * reply, and the tenants of datapaths. egress_order.c tests the resulting order.
  */
 #include <errno.h>
 
