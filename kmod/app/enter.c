@@ -9,6 +9,8 @@
 #include "app/enter.h"
 #include "app/poll.h"
 #include "call/client.h"
+#include "call/flow_rx.h"
+#include "call/flow_tx.h"
 #include "call/server.h"
 #include "call/tx.h"
 #include "core/conn.h"
@@ -110,6 +112,16 @@ static void mrpc_enter_cancel(struct mrpc_session *session, struct mrpc_qp *qp,
 		mrpc_qp_unreserve(qp, 1);
 }
 
+static void mrpc_enter_grant(struct mrpc_qp *qp, const struct mrpc_sqe *sqe,
+			     struct mrpc_conn *conn)
+{
+	/* A connection that has ended needs no credit, nor does a call. */
+	if (!conn || mrpc_flow_grant(conn, sqe))
+		mrpc_qp_unreserve(qp, 1);
+	else
+		mrpc_enter_nop(qp, sqe, MRPC_INVALID_ARGUMENT);
+}
+
 static bool mrpc_zero(const u32 *words, u32 from, u32 to)
 {
 	while (from < to)
@@ -120,7 +132,7 @@ static bool mrpc_zero(const u32 *words, u32 from, u32 to)
 
 /*
  * Checks that the fields that an operation does not use are zero, so that they can get a meaning
- * later. CALL and REPLY are checked where they are carried out, with an error text.
+ * later. CALL, REPLY and SEND are checked where they are carried out, with an error text.
  */
 static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
 {
@@ -131,6 +143,9 @@ static bool mrpc_sqe_sane(const struct mrpc_sqe *sqe)
 		return plain && !sqe->conn && mrpc_zero(sqe->blocks, 0, MRPC_RELEASE_MAX);
 	case MRPC_OP_CANCEL:
 		return plain && mrpc_zero(sqe->blocks, 2, MRPC_RELEASE_MAX);
+	case MRPC_OP_GRANT:	/* all but @call and @max_reply */
+		return plain && mrpc_zero(sqe->blocks, 2, 7) &&
+		       mrpc_zero(sqe->blocks, 8, MRPC_RELEASE_MAX);
 	case MRPC_OP_RELEASE:
 		return plain && sqe->nr <= MRPC_RELEASE_MAX &&
 		       mrpc_zero(sqe->blocks, sqe->nr, MRPC_RELEASE_MAX);
@@ -161,6 +176,13 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 		conn = mrpc_enter_conn(session, batch, sqe->conn);
 		mrpc_serve_reply(session, conn, sqe, qp);
 		return;
+	case MRPC_OP_SEND:
+		conn = mrpc_enter_conn(session, batch, sqe->conn);
+		mrpc_flow_send(session, conn, sqe, qp);
+		return;
+	case MRPC_OP_GRANT:
+		mrpc_enter_grant(qp, sqe, mrpc_enter_conn(session, batch, sqe->conn));
+		return;
 	case MRPC_OP_CANCEL:
 		mrpc_enter_cancel(session, qp, sqe);
 		return;
@@ -189,8 +211,8 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 		if (err <= 0)
 			break;
 		err = 0;
-		/* No REPLY while a completion is late: this bounds the late ones. */
-		if (sqe.op == MRPC_OP_REPLY && mrpc_qp_is_late(qp))
+		/* No REPLY or SEND while a completion is late: this bounds the late ones. */
+		if ((sqe.op == MRPC_OP_REPLY || sqe.op == MRPC_OP_SEND) && mrpc_qp_is_late(qp))
 			break;
 		if (!mrpc_qp_reserve(qp, mrpc_enter_room(&sqe)))
 			break;
@@ -220,13 +242,14 @@ struct mrpc_enter_wait {
 static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
 {
 	mrpc_qp_say_late(qp);
+	mrpc_flow_pull(qp);
 	mrpc_serve_pull(qp->session, qp);
 }
 
 /* Returns true if mrpc_enter_pull() would find something, and room for it. */
 static bool mrpc_enter_pulls(struct mrpc_qp *qp)
 {
-	if (mrpc_qp_says(qp))
+	if (mrpc_qp_says(qp) || mrpc_flow_pulls(qp))
 		return true;
 	return !list_empty(&qp->session->pending) && mrpc_serve_room(qp);
 }
@@ -259,7 +282,7 @@ static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, 0);
 		smp_mb();	/* before the look at the lists; an adder then sets the flag */
 	}
-	left = !list_empty(&qp->late);
+	left = !list_empty(&qp->late) || !list_empty(&qp->flows);
 	if (qp->flags & MRPC_QP_SERVE)
 		left |= !list_empty(&session->pending) || !list_empty(&session->ready_listeners);
 	if (left)

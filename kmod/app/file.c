@@ -8,6 +8,7 @@
 
 #include "app/call.h"
 #include "app/ioctl.h"
+#include "call/flow_rx.h"
 #include "conn/accept.h"
 #include "core/conn.h"
 #include "core/heap.h"
@@ -91,7 +92,8 @@ static __poll_t mrpc_poll(struct file *file, poll_table *wait)
 	if (!list_empty(&session->ready_listeners))
 		events = EPOLLPRI;
 	for (i = 0; i < nr; i++)
-		if (mrpc_qp_ready(session->qps[i]) || mrpc_qp_says(session->qps[i]))
+		if (mrpc_qp_ready(session->qps[i]) || mrpc_qp_says(session->qps[i]) ||
+		    mrpc_flow_pulls(session->qps[i]))
 			return events | EPOLLIN | EPOLLRDNORM;
 	if (events || !list_empty(&session->pending))
 		events |= EPOLLIN | EPOLLRDNORM;

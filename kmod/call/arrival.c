@@ -6,11 +6,15 @@
 #include "call/arrival.h"
 #include "call/carry.h"
 #include "call/client.h"
+#include "call/flow.h"
+#include "call/flow_rx.h"
+#include "call/flow_tx.h"
 #include "call/server.h"
 #include "chain/chain.h"
 #include "core/call.h"
 #include "core/calls.h"
 #include "core/conn.h"
+#include "core/flow.h"
 #include "core/heap.h"
 #include "core/rpc.h"
 #include "core/session.h"
@@ -72,6 +76,8 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 	spin_unlock(&conn->lock);
 	if (!ours)	/* the deadline came first: it has answered */
 		return 0;
+	if (unlikely(call->flow))
+		mrpc_flow_end(call);
 	if (mrpc_chain_ends(&conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
 	mrpc_call_put(call);
@@ -114,11 +120,12 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 
 	call->cqe = (struct mrpc_cqe) {
 		.type = MRPC_CQE_REQUEST,
-		.flags = MRPC_CQE_BLOCK,
+		.flags = (a->base ? MRPC_CQE_BLOCK : 0) |
+			 (a->frame.flags & MRPC_WIRE_END ? 0 : MRPC_CQE_MORE),
 		.conn = conn->id,
 		.call = call->id,
 		.method = call->method,
-		.block = a->block,
+		.block = a->base ? a->block : 0,
 		.msg_len = mrpc_frame_msg_known(&a->frame),
 		.meta_len = a->frame.meta_len,
 		.priority = call->priority,
@@ -128,15 +135,19 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	 * comes right now, finds a request that has been delivered.
 	 */
 	if (test_bit(MRPC_CALL_ABORTED, &call->flags)) {
-		mrpc_recv_cancel(conn->session, a->block, a->block_len);
+		if (a->base)
+			mrpc_recv_cancel(conn->session, a->block, a->block_len);
 		mrpc_call_put(call);
 		return;
 	}
 	WRITE_ONCE(*calls, *calls + 1);
+	if (unlikely(call->flow))
+		mrpc_flow_begin(call);
 	mrpc_serve_deliver(call, conn->receive.qp);
 }
 
-static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
+/* Always inline: 100 instructions of each call. mrpc_arrival_reply() is for streams. */
+static __always_inline void arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
 	const struct mrpc_frame *f = &a->frame;
 	struct mrpc_call *mine;
@@ -146,8 +157,8 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 		.meta_len = f->meta_len,
 		.detail_len = f->detail_len,
 	};
+	bool known, follows = false;
 	u64 id = f->call_id;
-	bool known;
 
 	if (conn->replica) {	/* the call ends on the connection that made it */
 		mrpc_carry_done(conn, a->call, f->status);
@@ -180,10 +191,27 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	} else if (a->base) {
 		mrpc_recv_cancel(conn->session, a->block, a->block_len);
 	}
-	if (mine)
+	if (mine && unlikely(mine->flow)) {
+		mrpc_flow_cut(mine->flow);
+		follows = mrpc_flow_finishes(mine, &cqe);
+	}
+	if (mine && !follows)
 		mrpc_call_complete(mine, &cqe);
 	mrpc_conn_drained(conn);
-	mrpc_call_put_some(a->call, mine ? 2 : 1);	/* @mine was the table's reference */
+	/* @mine was the table's reference. */
+	mrpc_call_put_some(a->call, mine && !follows ? 2 : 1);
+}
+
+/**
+ * mrpc_arrival_reply() - complete a call with its REPLY, which is complete in its block
+ * @conn: the connection whose link has received it
+ * @a: the REPLY; its reference to the call is consumed
+ *
+ * Context: owner of a receive claim; may sleep.
+ */
+noinline void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
+{
+	arrival_reply(conn, a);
 }
 
 /**
@@ -195,8 +223,10 @@ static void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a)
  */
 void mrpc_arrival_done(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
-	if (a->call->role == MRPC_ROLE_SERVER)
+	if (unlikely(a->frame.type == MRPC_WIRE_MESSAGE))
+		mrpc_flow_arrived(conn, a);
+	else if (a->call->role == MRPC_ROLE_SERVER)
 		mrpc_arrival_request(conn, a);
-	else
-		mrpc_arrival_reply(conn, a);
+	else if (likely(!a->call->flow) || !mrpc_flow_defers(conn, a))
+		arrival_reply(conn, a);
 }

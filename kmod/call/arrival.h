@@ -16,6 +16,7 @@ void mrpc_arrival_place(struct mrpc_arrival *a, const u8 *prefix);
 int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 		     const char *detail);
 int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);
+void mrpc_arrival_reply(struct mrpc_conn *conn, struct mrpc_arrival *a);
 void mrpc_arrival_done(struct mrpc_conn *conn, struct mrpc_arrival *a);
 
 #endif /* MRPC_CALL_ARRIVAL_H */

@@ -22,6 +22,7 @@
 #include "core/rpc.h"
 #include "exec/submit.h"
 #include "lib/message/calltable.h"
+#include "lib/message/feature.h"
 #include "lib/message/wire.h"
 
 /**
@@ -33,7 +34,7 @@
  *
  * Context: owner of the transmit claim of the call's connection, holds the lock of the replica
  * set.
- * Return: 0; -ENOTCONN: the link takes no more calls; -EBUSY: not now.
+ * Return: 0; -ENOTCONN: the link takes no more calls, or none of this kind; -EBUSY: not now.
  */
 int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
 {
@@ -41,7 +42,8 @@ int mrpc_carry(struct mrpc_call *call, struct mrpc_conn *link)
 	u64 id;
 
 	spin_lock(&link->lock);
-	if (link->state == MRPC_CONN_READY) {
+	if (link->state == MRPC_CONN_READY &&
+	    (!call->flow || link->link.features.may & MRPC_FEATURE_STREAM)) {
 		err = -EBUSY;
 		id = mrpc_call_start(&link->calls.client, call);
 		if (id) {

@@ -6,11 +6,13 @@
 #include <linux/nospec.h>
 
 #include "call/client.h"
+#include "call/flow.h"
 #include "call/tx.h"
 #include "chain/chain.h"
 #include "core/call.h"
 #include "core/calls.h"
 #include "core/conn.h"
+#include "core/flow.h"
 #include "core/heap.h"
 #include "core/qp.h"
 #include "core/refusal.h"
@@ -70,6 +72,8 @@ void mrpc_call_complete(struct mrpc_call *call, struct mrpc_cqe *cqe)
 {
 	struct mrpc_qp *qp = call->qp;
 
+	if (unlikely(call->flow))
+		mrpc_flow_end(call);
 	cqe->user_data = call->user_data;
 	cqe->type = MRPC_CQE_REPLY;
 	cqe->method = call->method;
@@ -193,13 +197,56 @@ int mrpc_call_cancel(struct mrpc_conn *conn, u64 user_data, struct mrpc_qp *qp)
 	return 0;
 }
 
+/*
+ * Do the entries that are reserved leave one for messages? The end of a stream waits for these.
+ * @opens: one of the entries is for an OPEN, which comes at once.
+ */
+static bool mrpc_call_fits(struct mrpc_qp *qp, bool opens)
+{
+	u32 reserved;
+
+	spin_lock_bh(&qp->lock);
+	reserved = mrpc_cq_reserved(&qp->cq);
+	spin_unlock_bh(&qp->lock);
+	return reserved - opens <= qp->cq.mask;
+}
+
+/* Checks what concerns streams. @flags: MRPC_METHOD_*; @qp: NULL for a synchronous call. */
+static int mrpc_call_check_stream(const struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
+				  u8 flags, struct mrpc_qp *qp, struct mrpc_refusal *r)
+{
+	bool client = flags & MRPC_METHOD_CLIENT_STREAM;
+
+	if (!(sqe->flags & MRPC_SQE_STREAM) == client)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, client ?
+				   "the client of this method streams: MRPC_SQE_STREAM is missing" :
+				   "the client of this method does not stream: MRPC_SQE_STREAM is set");
+	if (!flags)
+		return 0;
+	if (!qp)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+				   "a method that streams needs a queue pair");
+	if (client && (sqe->flags & MRPC_SQE_COPY || sqe->root))
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+				   "the CALL of a client that streams has no message");
+	if (!mrpc_call_fits(qp, client))
+		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
+				   "the ends of other calls fill the completion queue of %u entries: no room for messages",
+				   qp->cq.mask + 1);
+	if (!(conn->link.features.may & MRPC_FEATURE_STREAM))
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED,
+				   "connection %u carries no streams: its transport or its peer does not",
+				   conn->id);
+	return 0;
+}
+
 static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
-			   struct mrpc_refusal *r)
+			   struct mrpc_qp *qp, struct mrpc_refusal *r)
 {
 	u32 svc = sqe->method >> 16, method = sqe->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
 
-	if (sqe->flags & ~MRPC_SQE_FLAGS)
+	if (sqe->flags & ~(MRPC_SQE_COPY | MRPC_SQE_TIMES | MRPC_SQE_STREAM))
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
 	if (sqe->resv || sqe->call || sqe->status || sqe->detail || sqe->detail_len)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "a reserved field is not zero");
@@ -218,7 +265,10 @@ static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
 	if (sqe->meta_len > MRPC_MAX_META)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u bytes of metadata, at most %u",
 				   sqe->meta_len, MRPC_MAX_META);
-	return 0;
+	method = array_index_nospec(method, plan->nr_methods);
+	if (likely(!(plan->methods[method].flags | (sqe->flags & MRPC_SQE_STREAM))))
+		return 0;
+	return mrpc_call_check_stream(conn, sqe, plan->methods[method].flags, qp, r);
 }
 
 static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
@@ -227,8 +277,8 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	struct mrpc_conn *conn = call->conn;
 	u32 svc = array_index_nospec(sqe->method >> 16, conn->services.nr);
 	const struct mrpc_schema_plan *plan = conn->services.list[svc].schema->plan;
-	u32 type = plan->methods[array_index_nospec(sqe->method & 0xffff,
-						    plan->nr_methods)].request;
+	const struct mrpc_method *method =
+		&plan->methods[array_index_nospec(sqe->method & 0xffff, plan->nr_methods)];
 	bool copy = sqe->flags & MRPC_SQE_COPY;
 	struct mrpc_msg_error me __uninitialized;
 	int err;
@@ -241,7 +291,18 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 		if (err)
 			return err;
 	}
-	err = mrpc_rpc_snapshot(&call->rpc, &call->session->send, plan, type, sqe->root,
+	if (unlikely(method->flags)) {
+		if (mrpc_flow_new(call, method->flags))
+			return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no memory for the stream");
+		call->flow->qp = call->qp;
+		call->flow->rx_begun = true;
+	}
+	if (unlikely(sqe->flags & MRPC_SQE_STREAM)) {
+		__set_bit(MRPC_CALL_SENT, &call->flags);
+		return 0;
+	}
+	call->rpc.frame.flags = MRPC_WIRE_END;
+	err = mrpc_rpc_snapshot(&call->rpc, &call->session->send, plan, method->request, sqe->root,
 				conn->services.peer_max_message, copy, &me);
 	if (err)
 		return mrpc_refuse_message(err, plan, &me, conn->services.peer_max_message, copy,
@@ -251,6 +312,27 @@ static int mrpc_call_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	else
 		__set_bit(MRPC_CALL_SENT, &call->flags);
 	return 0;
+}
+
+/*
+ * Tells the application the token of a client's stream, for which room is reserved. The connection's
+ * lock is held: the call cannot complete before.
+ */
+static void mrpc_call_open(struct mrpc_call *call)
+{
+	const struct mrpc_cqe cqe = {
+		.type = MRPC_CQE_OPEN,
+		.user_data = call->user_data,
+		.conn = call->conn->id,
+		.call = call->id,
+		.method = call->method,
+		.priority = call->priority,
+	};
+
+	spin_lock_bh(&call->qp->lock);
+	mrpc_qp_post_locked(call->qp, &cqe);
+	spin_unlock_bh(&call->qp->lock);
+	call->sqe_flags |= MRPC_SQE_COPY;	/* no entry is reserved for a SENT any more */
 }
 
 /* Gives the call an id and enters it into the table. */
@@ -290,6 +372,8 @@ again:
 		mrpc_call_get_new(call);	/* for the table; the lock hides the call */
 		conn->stats.calls++;
 		conn->services.list[call->method >> 16].calls++;
+		if (unlikely(call->sqe_flags & MRPC_SQE_STREAM))
+			mrpc_call_open(call);
 	}
 	spin_unlock(&conn->lock);
 
@@ -306,6 +390,8 @@ again:
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "%u calls in flight on connection %u, the most it takes",
 				   conn->calls.client.limit, conn->id);
+	if (unlikely(call->sqe_flags & MRPC_SQE_STREAM))
+		mrpc_qp_wake(call->qp);
 	if (timeout_us)
 		mrpc_conn_arm(conn, call->deadline.when);
 	return 0;
@@ -339,7 +425,7 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 				  sqe->conn);
 		goto fail;
 	}
-	err = mrpc_call_check(conn, sqe, &r);
+	err = mrpc_call_check(conn, sqe, qp, &r);
 	if (err)
 		goto fail;
 	call = mrpc_call_new(conn, MRPC_ROLE_CLIENT, GFP_KERNEL);
@@ -359,7 +445,6 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 		call->times.submit = ktime_get_ns();
 	trace_mrpc_submit(conn, call);
 	call->rpc.frame.type = MRPC_WIRE_CALL;
-	call->rpc.frame.flags = MRPC_WIRE_END;
 	call->rpc.frame.method = sqe->method;
 	call->rpc.frame.priority = sqe->priority;
 	call->rpc.frame.max_reply = call->max_reply;

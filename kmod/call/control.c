@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The peer's control frames: cancel, end, features, keepalive. */
 #include "call/control.h"
+#include "call/flow_tx.h"
 #include "call/server.h"
 #include "core/calls.h"
 #include "core/conn.h"
@@ -110,6 +111,8 @@ int mrpc_conn_control(struct mrpc_conn *conn, const struct mrpc_frame *frame)
 		return 0;
 	case MRPC_WIRE_CANCEL:
 		return mrpc_hear_cancel(conn, frame->call_id);
+	case MRPC_WIRE_CREDIT:
+		return mrpc_flow_credit(conn, frame);
 	case MRPC_WIRE_BYE:
 		return mrpc_hear_bye(conn);
 	case MRPC_WIRE_FEATURES:

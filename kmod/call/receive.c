@@ -11,12 +11,14 @@
 #include "call/arrival.h"
 #include "call/client.h"
 #include "call/control.h"
+#include "call/flow_rx.h"
 #include "call/handshake.h"
 #include "call/receive.h"
 #include "call/receive_staged.h"
 #include "chain/chain.h"
 #include "core/call.h"
 #include "core/conn.h"
+#include "core/flow.h"
 #include "core/heap.h"
 #include "core/refusal.h"
 #include "core/rpc.h"
@@ -37,12 +39,15 @@
 
 #define MRPC_TX_QUEUE_MAX	1024	/* answers that are queued before input stops */
 
-/*
- * Allocates the block of the frame being received.
- * Return: 0; -EAGAIN: later, the connection is on the stalled list; -ENOSPC: never, the receive
- * heap is too small for it.
+/**
+ * mrpc_sink_alloc() - allocate the block of the frame being received
+ * @conn: the connection
+ * @len: bytes of the block
+ *
+ * Context: owner of the receive claim. Return: 0; -EAGAIN: later, the connection is on the stalled
+ * list; -ENOSPC: never, the receive heap is too small for it.
  */
-static int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
+int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len)
 {
 	struct mrpc_session *session = conn->session;
 	struct mrpc_sink *sink = &conn->receive.sink;
@@ -118,6 +123,7 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	u32 svc = f->method >> 16, method = f->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
 	struct mrpc_msg_error me __uninitialized;
+	bool stream;
 
 	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING &&
 	    test_bit(MRPC_CONN_BYE, &conn->flags))
@@ -132,6 +138,16 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	method = array_index_nospec(method, plan->nr_methods);
 	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "malformed metadata");
+	if (plan->methods[method].flags &&
+	    !mrpc_features_accept(&conn->link.features, MRPC_FEATURE_STREAM))
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "this connection carries no streams");
+	stream = plan->methods[method].flags & MRPC_METHOD_CLIENT_STREAM;
+	if (!(f->flags & MRPC_WIRE_MSG) != stream)
+		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, stream ?
+				   "a CALL with a message, though the client streams" :
+				   "a CALL without a message");
+	if (stream)
+		return 0;
 	if (mrpc_msg_verify(plan, plan->methods[method].request, prefix + f->prefix,
 			    &f->msg, &me)) {
 		r->status = MRPC_INVALID_ARGUMENT;
@@ -141,24 +157,32 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	return 0;
 }
 
-/* Does a CALL name a method that there is? */
-static bool mrpc_sink_knows(const struct mrpc_conn_services *s, const struct mrpc_frame *f)
+/* Returns the method that a CALL names, or NULL. */
+static const struct mrpc_method *mrpc_sink_method(const struct mrpc_conn_services *s,
+						  const struct mrpc_frame *f)
 {
-	u32 svc = f->method >> 16;
+	u32 svc = f->method >> 16, method = f->method & 0xffff;
+	const struct mrpc_schema_plan *plan;
 
 	if (svc >= s->nr_wire)
-		return false;
+		return NULL;
 	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
-	return (f->method & 0xffff) < s->list[s->map[svc]].schema->plan->nr_methods;
+	plan = s->list[s->map[svc]].schema->plan;
+	if (method >= plan->nr_methods)
+		return NULL;
+	return &plan->methods[array_index_nospec(method, plan->nr_methods)];
 }
 
 /* Enters a call into the serve table, which finds duplicates. */
 static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 {
 	const struct mrpc_frame *f = &conn->receive.sink.a.frame;
+	const struct mrpc_method *method = mrpc_sink_method(&conn->services, f);
 	u32 slot = mrpc_call_slot(f->call_id);
 	int err;
 
+	if (unlikely(method && method->flags) && mrpc_flow_new(call, method->flags))
+		return -ENOMEM;
 	/* Only the owner of the receive claim has the table grow. */
 	if (unlikely(slot >= conn->calls.server.nr && slot < conn->calls.server.limit) &&
 	    mrpc_calls_grow(conn, slot + 1))
@@ -166,7 +190,7 @@ static int mrpc_sink_start(struct mrpc_conn *conn, struct mrpc_call *call)
 	call->id = f->call_id;
 	call->method = conn->services.map[min_t(u32, f->method >> 16, MRPC_MAX_SERVICES - 1)] << 16 |
 		       (f->method & 0xffff);
-	call->stray = !mrpc_sink_knows(&conn->services, f);
+	call->stray = !method;
 	call->priority = f->priority;
 	call->max_reply = f->max_reply;
 	call->cqe.msg_len = mrpc_frame_msg_known(f);
@@ -202,13 +226,14 @@ static int mrpc_sink_unstarted(struct mrpc_conn *conn, int err)
 static int mrpc_sink_call(struct mrpc_conn *conn, const u8 *prefix)
 {
 	struct mrpc_sink *sink = &conn->receive.sink;
-	struct mrpc_call *call;
+	u64 len = mrpc_block_len(&sink->a.frame, false);
 	struct mrpc_refusal r __uninitialized;
+	struct mrpc_call *call;
 	int err, started;
 
 	if (mrpc_sink_tx_full(conn) || mrpc_chain_full(conn))
 		return -EAGAIN;
-	err = mrpc_sink_alloc(conn, mrpc_block_len(&sink->a.frame, false));
+	err = likely(len) ? mrpc_sink_alloc(conn, len) : 0;	/* 0: a stream begins */
 	if (err == -EAGAIN)
 		return err;
 	if (err)
@@ -258,14 +283,18 @@ static int mrpc_sink_check_reply(struct mrpc_conn *conn, struct mrpc_call *call,
 {
 	const struct mrpc_frame *f = &conn->receive.sink.a.frame;
 	const struct mrpc_schema_plan *plan = conn->services.list[call->method >> 16].schema->plan;
-	u32 type = plan->methods[call->method & 0xffff].reply;
+	const struct mrpc_method *method = &plan->methods[call->method & 0xffff];
+	bool message = f->status == MRPC_OK && !(method->flags & MRPC_METHOD_SERVER_STREAM);
 	struct mrpc_msg_error me __uninitialized;
 
 	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
 		return mrpc_refuse(r, MRPC_INTERNAL, "the reply's metadata is malformed");
-	if (!(f->flags & MRPC_WIRE_MSG))
+	if (!(f->flags & MRPC_WIRE_MSG) == message)
+		return mrpc_refuse(r, MRPC_INTERNAL, message ? "the reply has no message" :
+				   "a reply with a message, though the server streams");
+	if (!message)
 		return 0;
-	if (mrpc_msg_verify(plan, type, prefix + f->prefix, &f->msg, &me)) {
+	if (mrpc_msg_verify(plan, method->reply, prefix + f->prefix, &f->msg, &me)) {
 		r->status = MRPC_INTERNAL;
 		mrpc_msg_explain(plan, &me, r->detail, sizeof(r->detail));
 		return -EINVAL;
@@ -298,6 +327,13 @@ static int mrpc_sink_reply(struct mrpc_conn *conn, const u8 *prefix)
 	if (!call) {	/* given up meanwhile; its slot is free now */
 		mrpc_conn_drained(conn);
 		return 0;
+	}
+	/* Only behind the messages of a server that streams. */
+	if (unlikely(f->msg_no) &&
+	    (!call->flow || !(call->flow->kinds & MRPC_METHOD_SERVER_STREAM) ||
+	     READ_ONCE(call->flow->reply))) {
+		mrpc_call_put(call);
+		return -EPROTO;
 	}
 	err = mrpc_sink_limit_reply(f, call, &r);
 	if (!err && conn->replica && !mrpc_call_wanted(call))
@@ -402,6 +438,10 @@ bool mrpc_sink_expects(struct mrpc_link *link, const struct mrpc_frame *frame)
 		return !connecting && conn->link.accepted;
 	case MRPC_WIRE_REPLY:
 		return !connecting && !conn->link.accepted;
+	case MRPC_WIRE_MESSAGE:
+	case MRPC_WIRE_CREDIT:
+		return !connecting &&
+		       mrpc_features_accept(&conn->link.features, MRPC_FEATURE_STREAM);
 	default:
 		return !connecting;
 	}
@@ -447,6 +487,9 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 		break;
 	case MRPC_WIRE_REPLY:
 		err = mrpc_sink_reply(conn, prefix);
+		break;
+	case MRPC_WIRE_MESSAGE:
+		err = mrpc_flow_head(conn, prefix);
 		break;
 	case MRPC_WIRE_HELLO:
 	case MRPC_WIRE_HELLO_ACK:
@@ -499,6 +542,8 @@ int mrpc_sink_too_big(struct mrpc_link *link, const struct mrpc_frame *frame)
 			    mrpc_msg_total(&frame->msg), conn->link.max_message);
 	if (frame->type == MRPC_WIRE_REPLY)
 		return mrpc_sink_fail_reply(conn, frame->call_id, r.status, r.detail);
+	if (frame->type == MRPC_WIRE_MESSAGE)
+		return mrpc_flow_too_big(conn, frame, r.status, r.detail);
 	if (frame->type != MRPC_WIRE_CALL)
 		return -EPROTO;
 	if (mrpc_sink_tx_full(conn))
@@ -642,7 +687,7 @@ int mrpc_sink_give_up(struct mrpc_link *link)
 {
 	struct mrpc_conn *conn = mrpc_link_conn(link);
 	struct mrpc_call *call = mrpc_sink_owner(&conn->receive.sink);
-	bool reply = call && call->role == MRPC_ROLE_CLIENT;
+	bool reply = call && conn->receive.sink.a.frame.type == MRPC_WIRE_REPLY;
 	u64 id = conn->receive.sink.a.frame.call_id;
 	u16 status = conn->receive.sink.a.frame.status;
 

@@ -13,6 +13,7 @@ struct mrpc_link;
 struct mrpc_receive;
 struct mrpc_sink;
 
+int mrpc_sink_alloc(struct mrpc_conn *conn, u64 len);
 void mrpc_sink_place(struct mrpc_conn *conn, const u8 *prefix);
 void mrpc_sink_skip(struct mrpc_receive *in);
 bool mrpc_recv_stops(struct mrpc_link *link, int budget, int *frames);

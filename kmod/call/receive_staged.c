@@ -11,6 +11,7 @@
 
 #include "call/arrival.h"
 #include "call/carry.h"
+#include "call/flow.h"
 #include "call/receive.h"
 #include "call/receive_staged.h"
 #include "chain/chain.h"
@@ -149,9 +150,11 @@ void mrpc_rx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 void mrpc_rx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_rx *rx = mrpc_rpc_rx(rpc);
-	int err;
+	int err = 0;
 
-	if (rx->a.call->role == MRPC_ROLE_SERVER)
+	if (rx->a.frame.type == MRPC_WIRE_MESSAGE)
+		mrpc_flow_fail(rx->a.call, rpc->status, rpc->detail);
+	else if (rx->a.call->role == MRPC_ROLE_SERVER)
 		err = mrpc_sink_refuse(conn, rx->a.call, rpc->status, rpc->detail);
 	else
 		err = mrpc_sink_fail_reply(conn, rx->a.frame.call_id, rpc->status, rpc->detail);
@@ -355,7 +358,8 @@ static void mrpc_rx_hand_over(struct mrpc_conn *link, struct mrpc_rx *rx)
 
 	link->dp.path[MRPC_RX].held_bytes -= mrpc_rx_len(rx);
 	mrpc_chain_room(link);
-	mrpc_carry_done(link, call, rx->a.frame.status);
+	if (rx->a.frame.type == MRPC_WIRE_REPLY)
+		mrpc_carry_done(link, call, rx->a.frame.status);
 	rx->a.frame.call_id = call->id;
 	rx->rpc.frame.call_id = call->id;
 	rx->rpc.have_bytes = true;

@@ -6,11 +6,14 @@
 #include <linux/list.h>
 
 #include "call/client.h"
+#include "call/flow_rx.h"
+#include "call/flow_tx.h"
 #include "call/server.h"
 #include "chain/chain.h"
 #include "core/call.h"
 #include "core/calls.h"
 #include "core/conn.h"
+#include "core/flow.h"
 #include "core/heap.h"
 #include "core/qp.h"
 #include "core/refusal.h"
@@ -23,6 +26,9 @@
 #include "lib/ds/ring.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
+
+/* Requests that weigh as much as a stream: it may keep the thread of its handler for long. */
+#define MRPC_STREAM_LOAD	64
 
 /*
  * Returns the serving queue pair with the fewest unanswered requests. If several have as few, the
@@ -39,7 +45,8 @@ static struct mrpc_qp *mrpc_serve_choose(struct mrpc_session *session, struct mr
 
 		if (!(qp->flags & MRPC_QP_SERVE))
 			continue;
-		load = 2 * atomic_read(&qp->served) + (qp != mine);
+		load = 2 * (atomic_read(&qp->served) + MRPC_STREAM_LOAD * atomic_read(&qp->streaming)) +
+		       (qp != mine);
 		if (load < best_load) {
 			best = qp;
 			best_load = load;
@@ -51,8 +58,11 @@ static struct mrpc_qp *mrpc_serve_choose(struct mrpc_session *session, struct mr
 /* Counts a request as answered for its queue pair. Only the first caller has an effect. */
 static void mrpc_serve_uncount(struct mrpc_call *call, struct mrpc_qp *qp)
 {
-	if (test_and_clear_bit(MRPC_CALL_COUNTED, &call->flags))
-		atomic_dec(&qp->served);
+	if (!test_and_clear_bit(MRPC_CALL_COUNTED, &call->flags))
+		return;
+	atomic_dec(&qp->served);
+	if (unlikely(call->flow))
+		atomic_dec(&qp->streaming);
 }
 
 /*
@@ -72,8 +82,11 @@ static void mrpc_serve_post(struct mrpc_qp *qp, struct mrpc_call *call)
 {
 	spin_lock_bh(&qp->lock);
 	atomic_inc(&qp->served);
+	if (unlikely(call->flow))
+		atomic_inc(&qp->streaming);
 	call->qp = qp;
-	mrpc_heap_deliver(&call->session->recv, call->cqe.block);
+	if (likely(call->cqe.flags & MRPC_CQE_BLOCK))
+		mrpc_heap_deliver(&call->session->recv, call->cqe.block);
 	if (call->stamped)
 		WRITE_ONCE(call->times.deliver, ktime_get_ns());
 	trace_mrpc_deliver(call->conn, call);
@@ -125,8 +138,9 @@ static bool mrpc_serve_unlist(struct mrpc_call *call)
 	}
 	spin_unlock_bh(&session->ready_lock);
 	if (waited) {
-		mrpc_recv_cancel(session, call->cqe.block,
-				 call->cqe.msg_len + ALIGN(call->cqe.meta_len, 8));
+		if (call->cqe.flags & MRPC_CQE_BLOCK)
+			mrpc_recv_cancel(session, call->cqe.block,
+					 call->cqe.msg_len + ALIGN(call->cqe.meta_len, 8));
 		mrpc_call_put(call);
 	}
 	return waited;
@@ -167,6 +181,8 @@ void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine)
 	if (qp && mrpc_serve_reserve(qp)) {
 		mrpc_serve_post(qp, call);
 		mrpc_qp_wake(qp);
+		if (unlikely(call->flow))
+			mrpc_flow_open(call, qp);
 		mrpc_call_put(call);
 	} else {
 		mrpc_serve_wait(call);
@@ -200,6 +216,8 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 		if (!call)
 			return;
 		mrpc_qp_wake(qp);
+		if (unlikely(call->flow))
+			mrpc_flow_open(call, qp);
 		mrpc_call_put(call);
 		cond_resched();
 	}
@@ -207,7 +225,8 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 
 /*
  * Takes a delivered call out of the serve table. Only the taker may answer it, so the application
- * or the kernel answers once. The statistics count the status that the application gives.
+ * or the kernel answers once. The statistics count the status that the application gives. A call
+ * that streams stays in the table until its REPLY goes: see mrpc_flow_reply().
  */
 static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 status)
 {
@@ -217,7 +236,14 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 sta
 	call = mrpc_serve_find(&conn->calls.server, id);
 	if (call && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		call = NULL;	/* a guessed token */
-	if (call) {
+	if (call && unlikely(call->flow)) {
+		if (call->flow->answered) {
+			call = NULL;
+		} else {
+			call->flow->answered = true;
+			mrpc_call_get(call);
+		}
+	} else if (call) {
 		mrpc_calls_answer(conn, id);
 		mrpc_conn_count(conn, status);
 	}
@@ -282,6 +308,8 @@ void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail)
 	smp_mb__after_atomic();		/* pairs with the one in mrpc_serve_post() */
 	if (!mrpc_serve_unlist(call) && test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
 		mrpc_serve_uncount(call, call->qp);
+	if (unlikely(call->flow))
+		mrpc_flow_aborted(call, status);
 	if (mrpc_chain_ends(&call->conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, true);
 	if (detail && mrpc_serve_status(call->conn, call->id, status, detail))
@@ -342,6 +370,9 @@ static int mrpc_reply_build(struct mrpc_call *call, const struct mrpc_sqe *sqe,
 	if (sqe->status != MRPC_OK)
 		return 0;
 	plan = call->conn->services.list[call->method >> 16].schema->plan;
+	if (unlikely(plan->methods[call->method & 0xffff].flags & MRPC_METHOD_SERVER_STREAM))
+		return sqe->root ? mrpc_refuse(r, MRPC_INVALID_ARGUMENT,
+					       "the reply of a server that streams has no message") : 0;
 	type = plan->methods[call->method & 0xffff].reply;
 	max = min(call->max_reply, call->conn->services.peer_max_message);
 	err = mrpc_rpc_snapshot(rpc, &session->send, plan, type, sqe->root, max,
@@ -428,6 +459,11 @@ void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 		mrpc_reply_complete(session, sqe, qp, MRPC_CQE_SENT, MRPC_OK, NULL);
 	}
 	trace_mrpc_marshal(conn, call);
+	if (unlikely(call->flow)) {
+		mrpc_tx_unreserve(conn);
+		mrpc_flow_reply(conn, call);
+		return;
+	}
 	status = call->rpc.frame.status;
 	if (mrpc_chain_ends(&conn->dp))
 		mrpc_chain_call_end(call, call->cqe.msg_len, status, false);

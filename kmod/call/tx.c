@@ -10,6 +10,7 @@
 
 #include "call/carry.h"
 #include "call/client.h"
+#include "call/flow_tx.h"
 #include "call/tx.h"
 #include "chain/chain.h"
 #include "core/call.h"
@@ -55,21 +56,21 @@ void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	struct mrpc_call *call = rpc->call;
 
 	mrpc_tx_unreserve(conn);
+	if (unlikely(call->role == MRPC_ROLE_MESSAGE))
+		mrpc_flow_done(rpc);
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
 }
 
 /**
- * mrpc_tx_out() - take an rpc that has passed the engines
+ * mrpc_tx_push() - put an rpc on the queue of the link that carries it
  * @conn: the connection
  * @rpc: an rpc on no queue
+ *
+ * Context: owner of the transmit claim.
  */
-void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+void mrpc_tx_push(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	if (rpc->drop) {
-		mrpc_tx_done(conn, rpc);
-		return;
-	}
 	rpc->wired = true;
 	if (unlikely(rpc->call->via && rpc->call->via != conn)) {
 		mrpc_carry_send(conn, rpc);
@@ -78,6 +79,23 @@ void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	if (unlikely(READ_ONCE(conn->link.adds)))
 		mrpc_link_dress(conn, rpc);
 	mrpc_queue_push(&conn->dp.path[MRPC_TX].out, rpc);
+}
+
+/**
+ * mrpc_tx_out() - take an rpc that has passed the engines
+ * @conn: the connection
+ * @rpc: an rpc on no queue
+ *
+ * Context: owner of the transmit claim.
+ */
+void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+{
+	if (rpc->drop)
+		mrpc_tx_done(conn, rpc);
+	else if (unlikely(rpc->call->flow) && !rpc->wired)	/* else a link carries it */
+		mrpc_flow_out(conn, rpc);
+	else
+		mrpc_tx_push(conn, rpc);
 }
 
 /* Frees the slot of a call that the peer never sees. Return: true: it was still waited for. */
@@ -99,6 +117,10 @@ void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_call *call = rpc->call;
 
+	if (call->role == MRPC_ROLE_MESSAGE) {
+		mrpc_flow_rejected(conn, rpc);
+		return;
+	}
 	if (call->role == MRPC_ROLE_SERVER) {
 		mrpc_rpc_to_status(rpc, rpc->status, rpc->detail);
 		mrpc_tx_out(conn, rpc);
@@ -119,6 +141,8 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_rpc *target = &rpc->call->target->rpc;
 
+	if (unlikely(target->call->flow))
+		mrpc_flow_withdraw(conn, target->call);
 	if (target->wired) {
 		mrpc_carry_cancel(rpc->call);
 		mrpc_tx_out(conn, rpc);
@@ -150,9 +174,9 @@ static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_tx_out(conn, rpc);
 }
 
-static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
+static __always_inline void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
-	if (rpc->call->target)
+	if (rpc->frame.type == MRPC_WIRE_CANCEL)
 		mrpc_tx_cancel(conn, rpc);
 	else if (rpc->call->role == MRPC_ROLE_CONTROL)
 		mrpc_tx_control(conn, rpc);
@@ -162,7 +186,7 @@ static void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 }
 
 /* Takes the rpcs that were submitted since the last time, in their order. */
-static void mrpc_tx_take(struct mrpc_conn *conn)
+static __always_inline void mrpc_tx_take(struct mrpc_conn *conn)
 {
 	struct llist_node *node = llist_del_all(&conn->dp.submitted);
 

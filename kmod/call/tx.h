@@ -12,6 +12,7 @@ void mrpc_link_dress(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_done(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 
 /* call/tx.c: what happens to rpcs behind the engines; owner of the transmit claim */
+void mrpc_tx_push(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_out(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_rejected(struct mrpc_conn *conn, struct mrpc_rpc *rpc);
 void mrpc_tx_drop(struct mrpc_conn *conn);

@@ -8,6 +8,7 @@
 
 #include "core/call.h"
 #include "core/conn.h"
+#include "core/flow.h"
 #include "core/qp.h"
 #include "core/rpc.h"
 #include "core/session.h"
@@ -135,6 +136,8 @@ static noinline void mrpc_call_end(struct mrpc_call *call)
 {
 	struct mrpc_conn *conn = call->conn;
 
+	if (unlikely(call->flow) && call->role != MRPC_ROLE_MESSAGE)
+		mrpc_flow_free(call->flow);
 	if (call->target)
 		mrpc_call_put(call->target);
 	if (call->via)
@@ -208,7 +211,9 @@ static noinline void mrpc_call_sent(struct mrpc_call *call)
 	struct mrpc_qp *qp = call->qp;
 	bool post;
 
-	if (call->role == MRPC_ROLE_SERVER) {
+	if (call->role == MRPC_ROLE_MESSAGE)
+		atomic_dec(&call->flow->unsent);
+	if (call->role != MRPC_ROLE_CLIENT) {
 		mrpc_qp_sent(qp, call);
 		return;
 	}

@@ -111,9 +111,12 @@ static inline u32 mrpc_rpc_size(const struct mrpc_rpc *rpc)
 	return mrpc_msg_total(&rpc->frame.msg);
 }
 
-/* Returns true for a request: they go from client to server, on both sides. */
+/* Returns true for what goes from client to server, on both sides: requests, and their streams. */
 static inline bool mrpc_rpc_is_request(const struct mrpc_rpc *rpc)
 {
+	if (unlikely(rpc->frame.type == MRPC_WIRE_MESSAGE))
+		return rpc->dir == MRPC_TX ? rpc->call->target->role == MRPC_ROLE_CLIENT :
+					     rpc->call->role == MRPC_ROLE_SERVER;
 	return rpc->frame.type == MRPC_WIRE_CALL;
 }
 

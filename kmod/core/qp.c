@@ -11,6 +11,7 @@
 
 #include "core/call.h"
 #include "core/conn.h"
+#include "core/flow.h"
 #include "core/large.h"
 #include "core/qp.h"
 #include "core/rpc.h"
@@ -68,6 +69,7 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 	mutex_init(&qp->submit);
 	spin_lock_init(&qp->lock);
 	INIT_LIST_HEAD(&qp->late);
+	INIT_LIST_HEAD(&qp->flows);
 	mrpc_waiters_init(&qp->wait);
 	mrpc_sq_init(&qp->sq, &mrpc_qp_head(qp)->sq, qp->mem + sq_off, args->sq_entries);
 	mrpc_cq_init(&qp->cq, &mrpc_qp_head(qp)->cq, qp->mem + cq_off, args->cq_entries);
@@ -218,6 +220,7 @@ void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call)
 {
 	const struct mrpc_cqe cqe = {
 		.type = MRPC_CQE_SENT,
+		.status = call->role != MRPC_ROLE_CLIENT && call->unsent ? MRPC_CANCELLED : MRPC_OK,
 		.user_data = call->user_data,
 		.conn = call->conn->id,
 	};
@@ -225,8 +228,13 @@ void mrpc_qp_post_sent(struct mrpc_qp *qp, const struct mrpc_call *call)
 	mrpc_qp_post_locked(qp, &cqe);
 }
 
-/* Tells the application that work waits for one of its threads in ENTER. */
-static void mrpc_qp_call_in(struct mrpc_qp *qp)
+/**
+ * mrpc_qp_call_in() - tell the application that work waits for one of its threads in ENTER
+ * @qp: the queue pair
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_qp_call_in(struct mrpc_qp *qp)
 {
 	smp_mb();	/* list entries before the flag; pairs with mrpc_enter_leave() */
 	WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
@@ -306,10 +314,17 @@ bool mrpc_qp_is_late(struct mrpc_qp *qp)
 void mrpc_qp_end(struct mrpc_qp *qp)
 {
 	struct mrpc_call *call, *next;
+	struct mrpc_flow *flow;
 	LIST_HEAD(late);
 
 	spin_lock_bh(&qp->lock);
 	list_splice_init(&qp->late, &late);
+	while ((flow = list_first_entry_or_null(&qp->flows, struct mrpc_flow, waiting))) {
+		list_del_init(&flow->waiting);
+		spin_unlock_bh(&qp->lock);
+		mrpc_flow_forget(flow);
+		spin_lock_bh(&qp->lock);
+	}
 	spin_unlock_bh(&qp->lock);
 	list_for_each_entry_safe(call, next, &late, pending) {
 		list_del_init(&call->pending);

@@ -36,9 +36,12 @@ struct mrpc_qp_setup;
  * @cq: under @lock; room in it is promised without
  * @late: replies whose blocks are free, which there was no room to say, by mrpc_call.pending, a
  *	reference each; under @lock. Empty from mrpc_qp_end() on
+ * @flows: flows with completions for which there was no room, by mrpc_flow.waiting, a reference to
+ *	the call each; under @lock. Empty from mrpc_qp_end() on
  * @wait: threads in enter
  * @eventfd: signalled on empty to non-empty, or NULL
  * @served: requests delivered and not yet answered; balances the threads
+ * @streaming: of these, calls that stream
  * @submitted, @completed: counters; under @submit and @lock
  */
 struct mrpc_qp {
@@ -52,9 +55,11 @@ struct mrpc_qp {
 	spinlock_t lock;
 	struct mrpc_cq cq;
 	struct list_head late;
+	struct list_head flows;
 	struct mrpc_waiters wait;
 	struct eventfd_ctx *eventfd;
 	atomic_t served;
+	atomic_t streaming;
 	u64 submitted;
 	u64 completed;
 };
@@ -85,6 +90,7 @@ bool mrpc_qp_is_late(struct mrpc_qp *qp);
 void mrpc_qp_end(struct mrpc_qp *qp);
 u32 mrpc_qp_ready(struct mrpc_qp *qp);
 void mrpc_qp_set_pending(struct mrpc_session *session);
+void mrpc_qp_call_in(struct mrpc_qp *qp);
 bool mrpc_qp_says(struct mrpc_qp *qp);
 
 #endif /* MRPC_CORE_QP_H */

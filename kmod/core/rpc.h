@@ -13,6 +13,7 @@
 
 struct mrpc_conn;
 struct mrpc_engine;
+struct mrpc_flow;
 struct mrpc_heap;
 struct mrpc_qp;
 struct mrpc_schema_plan;
@@ -173,10 +174,11 @@ enum mrpc_call_role {
 	MRPC_ROLE_CLIENT,	/* @rpc is the request; in the call table */
 	MRPC_ROLE_SERVER,	/* @rpc is the reply; in the serve table */
 	MRPC_ROLE_CONTROL,	/* @rpc is a control frame or a kernel-made status */
+	MRPC_ROLE_MESSAGE,	/* @rpc is a message of a stream; in no table */
 };
 
 /**
- * struct mrpc_call - one call at one end, or a control frame
+ * struct mrpc_call - one call at one end, a message of its stream, or a control frame
  *
  * Reference counted. One reference belongs to the call or serve table, until the terminal state.
  * One belongs to the datapath's queue, until the transport has taken the message. One belongs to
@@ -220,11 +222,14 @@ enum mrpc_call_role {
  *	are free. Set before the call is given to the queue
  * @stamped: @times are kept: the application or an engine wants them
  * @unsent: client: the link has ended, and was not given all of the request. The thread that takes
- *	the call out of its table writes it
+ *	the call out of its table writes it. MESSAGE, and REPLY of a stream: it
+ *	was dropped
  * @stray: server: it names no method of the connection; @method is meaningless
  * @wish: 1 + index of the replica that a policy chooses for it; 0: none. Of the owner of
  *	@conn's transmit claim
- * @target: CANCEL: the call that is given up; a reference
+ * @target: CANCEL: the call that is given up; MESSAGE: the call that it belongs to; a reference
+ * @flow: the messages of a call that streams, see core/flow.h; MESSAGE: that of @target. NULL: the
+ *	call has none
  * @via: the link of a replica that carries it, a reference; or NULL: @conn carries it.
  *	Set once, by the owner of @conn's transmit claim
  * @given: time when it was given to @via, ns, if the time that it takes there is wanted; or 0.
@@ -269,6 +274,7 @@ struct mrpc_call {
 	};
 	void *sending;
 	struct mrpc_call *target;
+	struct mrpc_flow *flow;
 	struct mrpc_conn *via;
 	u64 given;
 	struct mrpc_rpc rpc;
@@ -323,7 +329,7 @@ static inline u8 mrpc_rpc_rank(const struct mrpc_rpc *rpc)
 {
 	if (rpc->call->role == MRPC_ROLE_CLIENT)
 		return rpc->frame.priority;
-	return rpc->call->role == MRPC_ROLE_SERVER ? rpc->call->priority : MRPC_RANK_CONTROL;
+	return rpc->call->role == MRPC_ROLE_CONTROL ? MRPC_RANK_CONTROL : rpc->call->priority;
 }
 
 /* Returns the time until which a message is of use, CLOCK_MONOTONIC ns; 0: for ever. */

@@ -245,15 +245,17 @@ static const struct acl_text acl_default = {
 static const struct acl_text *acl_judge(const struct acl_group *g, const struct acl *acl,
 					struct mrpc_rpc *rpc)
 {
+	bool message = rpc->frame.flags & MRPC_WIRE_MSG;
 	struct mrpc_rule_verdict v = {};
 
 	/* A status without a message needs no rule. A call that is given up sends nothing. */
-	if (rpc->drop || !(rpc->frame.flags & MRPC_WIRE_MSG))
+	if (rpc->drop || (!message && rpc->frame.type != MRPC_WIRE_CALL))
 		return NULL;
 	if (g->rules)
 		v = mrpc_ruleset_judge(&acl->bound, rpc);
+	/* Where a client streams, its CALL has no message. What rules look at comes with the first. */
 	if (v.undecided)
-		return &acl_undecided;
+		return message ? &acl_undecided : NULL;
 	if (v.rule ? v.rule->action == ACL_ALLOW : !g->deny)
 		return NULL;
 	return v.rule ? &g->texts[mrpc_ruleset_number(g->rules, v.rule) - 1] : &acl_default;

@@ -405,6 +405,8 @@ static int lb_give(struct mrpc_engine *e, struct mrpc_rpc *rpc, u64 *wake)
 	/* No set: the operator has paused the queue of an instance that has nothing to do. */
 	if (!lb || rpc->drop || rpc->call->via)
 		return 0;
+	if (rpc->frame.type != MRPC_WIRE_CALL)	/* a stream goes where its call goes */
+		return 0;
 	mrpc_replicas_follow(lb->set, plan);
 	if (lb->chooser && wish < 0)
 		wish = mrpc_chooser_pick(lb->chooser, e, rpc);

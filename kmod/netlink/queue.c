@@ -412,6 +412,8 @@ static u8 mrpc_nl_rpc_kind(const struct mrpc_frame *f)
 {
 	if (f->type == MRPC_WIRE_CALL)
 		return MRPC_RPC_KIND_REQUEST;
+	if (f->type == MRPC_WIRE_MESSAGE)
+		return MRPC_RPC_KIND_MESSAGE;
 	if (f->type != MRPC_WIRE_REPLY)
 		return MRPC_RPC_KIND_CONTROL;
 	return f->status ? MRPC_RPC_KIND_STATUS : MRPC_RPC_KIND_REPLY;

@@ -301,7 +301,7 @@ __bpf_kfunc int bpf_mrpc_set_deadline(struct mrpc_policy_ctx *ctx, u64 deadline)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!policy_judged(run) || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX ||
+	if (!policy_judged(run) || run->rpc->frame.type != MRPC_WIRE_CALL || run->dir != MRPC_TX ||
 	    !deadline || (run->rpc->deadline && deadline > run->rpc->deadline))
 		return -EINVAL;
 	run->rpc->deadline = deadline;
@@ -344,7 +344,7 @@ __bpf_kfunc int bpf_mrpc_redirect(struct mrpc_policy_ctx *ctx, u32 index)
 {
 	struct mrpc_policy_run *run = policy_run_of(ctx);
 
-	if (!policy_judged(run) || !mrpc_rpc_is_request(run->rpc) || run->dir != MRPC_TX ||
+	if (!policy_judged(run) || run->rpc->frame.type != MRPC_WIRE_CALL || run->dir != MRPC_TX ||
 	    index >= MRPC_BALANCE_MEMBERS)
 		return -EINVAL;
 	run->rpc->call->wish = index + 1;

@@ -34,6 +34,7 @@
 #include "core/transport.h"
 #include "egress/port.h"
 #include "exec/kick.h"
+#include "lib/message/feature.h"
 #include "lib/message/wire.h"
 
 #define MRPC_LOOP_INPUT_MAX	1024	/* messages that wait at one end */
@@ -630,6 +631,7 @@ static u64 mrpc_loop_backlog(struct mrpc_link *link)
 struct mrpc_transport_ops mrpc_loop_ops = {
 	.name		= "loop",
 	.version	= 1,
+	.features	= MRPC_FEATURE_STREAM,
 	.owner		= THIS_MODULE,
 	.connect	= mrpc_loop_connect,
 	.listen		= mrpc_loop_listen,

@@ -86,7 +86,8 @@ static void call_fields(const char *how)
 	int i;
 
 	begin(how);
-	for (i = 2; i < 8; i++)
+	REFUSED(flags, MRPC_SQE_STREAM, MRPC_INVALID_ARGUMENT, "does not stream");
+	for (i = 3; i < 8; i++)
 		REFUSED(flags, 1 << i, MRPC_INVALID_ARGUMENT, "flags");
 	REFUSED(resv, 1, MRPC_INVALID_ARGUMENT, NULL);
 	REFUSED(conn, 0, MRPC_INVALID_ARGUMENT, "connection 0");
@@ -310,7 +311,7 @@ TEST(operations)
 			c.sqe.op = op;
 			CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CALL, &c), -EINVAL);
 		}
-		if (op >= MRPC_OP_CALL && op <= MRPC_OP_RELEASE)
+		if (op >= MRPC_OP_CALL && op <= MRPC_OP_GRANT)
 			continue;
 		sqe = (struct mrpc_sqe){ .op = op, .user_data = op };
 		CHECK(raw_push(&qp, &sqe));

@@ -276,7 +276,7 @@ TEST(methods_refused)
 {
 	struct gen_schema *s = one_type();
 
-	s->methods[0].flags = cpu_to_le16(1);
+	s->methods[0].flags = cpu_to_le16(MRPC_METHOD_FLAGS + 1);
 	REFUSED(s, EINVAL, "method", 0, "flags are unknown");
 	s = one_type();
 	s->methods[0].resv = cpu_to_le16(1);

@@ -22,6 +22,16 @@ static const struct mrpc_frame failure = {
 static const struct mrpc_frame hello = { .type = MRPC_WIRE_HELLO, .meta_len = 100 };
 static const struct mrpc_frame ping = { .type = MRPC_WIRE_PING, .call_id = 77 };
 static const struct mrpc_frame bye = { .type = MRPC_WIRE_BYE };
+static const struct mrpc_frame streamed = {
+	.type = MRPC_WIRE_MESSAGE, .flags = MRPC_WIRE_MSG, .call_id = 0x10002, .msg_no = 7,
+	.meta_len = 5, .msg = { .structs = 8, .bytes = 16 },
+};
+static const struct mrpc_frame half_close = {
+	.type = MRPC_WIRE_MESSAGE, .flags = MRPC_WIRE_END, .call_id = 0x10002, .msg_no = 8,
+};
+static const struct mrpc_frame credit = {
+	.type = MRPC_WIRE_CREDIT, .call_id = 0x10002, .remaining_us = 1ULL << 40,
+};
 
 static const char *why;
 
@@ -124,7 +134,9 @@ TEST(trailer)
 /* A change of any byte is refused, or says something that a frame can say. */
 TEST(every_byte_changed)
 {
-	static const struct mrpc_frame *const frames[] = { &call, &reply, &failure, &hello, &ping };
+	static const struct mrpc_frame *const frames[] = {
+		&call, &reply, &failure, &hello, &ping, &streamed, &half_close, &credit,
+	};
 	u32 i, at, value;
 
 	for (i = 0; i < ARRAY_SIZE(frames); i++) {
@@ -191,10 +203,11 @@ TEST(other_protocols_and_versions)
 
 TEST(messages_refused)
 {
-	REFUSED(call, flags, MRPC_WIRE_MSG, "a call or reply has more than one message");
-	REFUSED(call, msg_no, 1, "a call or reply has more than one message");
-	REFUSED(reply, flags, MRPC_WIRE_MSG, "a call or reply has more than one message");
-	REFUSED(call, flags, MRPC_WIRE_END, "a call has no message");
+	REFUSED(call, flags, MRPC_WIRE_MSG, "a call has a message and more to come, or neither");
+	REFUSED(call, flags, MRPC_WIRE_END, "a call has a message and more to come, or neither");
+	REFUSED(call, flags, 0, "an absent message has lengths");
+	REFUSED(call, msg_no, 1, "a call has the number of a message");
+	REFUSED(reply, flags, MRPC_WIRE_MSG, "a reply is not the end");
 	REFUSED(call, flags, 0xff, "a frame has unknown flags");
 	REFUSED(call, crc, 1, "a frame has a checksum without the flag");
 	REFUSED(call, status, MRPC_OK + 1, "a call has fields of a reply");
@@ -204,8 +217,8 @@ TEST(messages_refused)
 	REFUSED(reply, priority, 1, "a reply has fields of a call");
 	REFUSED(reply, max_reply, 1, "a reply has fields of a call");
 	REFUSED(reply, remaining_us, 1, "a reply has fields of a call");
-	REFUSED(reply, flags, MRPC_WIRE_END, "a reply has no message but is OK, or the reverse");
-	REFUSED(reply, status, MRPC_UNKNOWN, "a reply has no message but is OK, or the reverse");
+	REFUSED(reply, flags, MRPC_WIRE_END, "an absent message has lengths");
+	REFUSED(reply, status, MRPC_UNKNOWN, "a reply has a message but is not OK");
 	REFUSED(failure, msg.structs, 8, "an absent message has lengths");
 	REFUSED(failure, msg.text, 8, "an absent message has lengths");
 	REFUSED(failure, msg.bytes, 8, "an absent message has lengths");
@@ -214,6 +227,27 @@ TEST(messages_refused)
 	REFUSED(call, msg.structs, 0, "a section's length is not a multiple of 8");
 	REFUSED(call, msg.structs, 12, "a section's length is not a multiple of 8");
 	REFUSED(call, msg.bytes, 4, "a section's length is not a multiple of 8");
+}
+
+TEST(streams_refused)
+{
+	const char *fields = "a message of a stream has fields of a call or reply";
+
+	CHECK_EQ(decode(&streamed), 0);
+	CHECK_EQ(decode(&credit), 0);
+	REFUSED(streamed, status, 1, fields);
+	REFUSED(streamed, detail_len, 1, fields);
+	REFUSED(streamed, method, 1, fields);
+	REFUSED(streamed, priority, 1, fields);
+	REFUSED(streamed, max_reply, 1, fields);
+	REFUSED(streamed, remaining_us, 1, fields);
+	REFUSED(streamed, flags, MRPC_WIRE_END, "an absent message has lengths");
+	REFUSED(streamed, meta_len, MRPC_MAX_META + 1, "metadata is too long");
+	REFUSED(half_close, flags, 0, "a message of a stream has nothing");
+	CHECK_EQ(decode(&half_close), 0);
+	REFUSED(credit, flags, MRPC_WIRE_END, "a control frame has flags of a message");
+	REFUSED(credit, msg_no, 1, "a control frame has fields of a message");
+	REFUSED(credit, meta_len, 1, "a control frame has a body");
 }
 
 TEST(control_frames_refused)

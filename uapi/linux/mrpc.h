@@ -35,6 +35,14 @@
 #define MRPC_MAX_MESSAGE	(1U << 30)	/* bytes of one message */
 #define MRPC_MAX_HEAD		(16U << 20)	/* of these, struct blocks and text */
 
+/*
+ * Streams. In each direction at most a window and one message are sent and not yet granted. A
+ * message counts its bytes, those of its metadata, and MRPC_STREAM_MESSAGE
+ */
+#define MRPC_STREAM_WINDOW	(256U << 10)
+#define MRPC_STREAM_MESSAGE	256
+#define MRPC_STREAM_UNSENT	64	/* messages of a stream whose send blocks are not free */
+
 /* Status codes: the names and numbers of gRPC. */
 enum mrpc_status {
 	MRPC_OK = 0,
@@ -89,6 +97,8 @@ enum mrpc_sqe_op {
 	MRPC_OP_REPLY = 2,	/* answer a delivered request */
 	MRPC_OP_CANCEL = 3,	/* cancel the call whose user_data is in @call */
 	MRPC_OP_RELEASE = 4,	/* give receive blocks back; no completion */
+	MRPC_OP_SEND = 5,	/* send a message of a stream: completes as MRPC_CQE_SENT */
+	MRPC_OP_GRANT = 6,	/* messages of a stream were consumed; no completion */
 };
 
 /* mrpc_sqe.flags */
@@ -99,7 +109,16 @@ enum mrpc_sqe_op {
  */
 #define MRPC_SQE_COPY	(1U << 0)
 #define MRPC_SQE_TIMES	(1U << 1) /* append struct mrpc_times to the completion */
-#define MRPC_SQE_FLAGS	(MRPC_SQE_COPY | MRPC_SQE_TIMES)
+/*
+ * CALL of a method whose client streams. It has no message, and MRPC_CQE_OPEN follows at once.
+ * Not with MRPC_SQE_COPY
+ */
+#define MRPC_SQE_STREAM	(1U << 2)
+#define MRPC_SQE_END	(1U << 3) /* SEND of a client: no more messages follow */
+/* SEND without a message: with MRPC_SQE_END, or with metadata before a server's first message */
+#define MRPC_SQE_EMPTY	(1U << 4)
+#define MRPC_SQE_FLAGS	(MRPC_SQE_COPY | MRPC_SQE_TIMES | MRPC_SQE_STREAM | MRPC_SQE_END | \
+			 MRPC_SQE_EMPTY)
 
 #define MRPC_RELEASE_MAX 12
 
@@ -109,18 +128,20 @@ enum mrpc_sqe_op {
  * @flags: MRPC_SQE_*
  * @priority: 0 (least) to 255; 128 is the default an application should use
  * @resv: zero
- * @conn: connection (CALL, REPLY, CANCEL)
+ * @conn: connection (all but NOP and RELEASE)
  * @nr: RELEASE: number of @blocks
  * @user_data: returned in the completion, not interpreted
- * @call: REPLY: the token of the request; CANCEL: user_data of the call
+ * @call: REPLY: the token of the request; CANCEL: user_data of the call; SEND, GRANT: the token of
+ *	the request, or of MRPC_CQE_OPEN or MRPC_CQE_MESSAGE
  * @method: CALL: index of the service in the connection's set << 16 | index of
  *	the method in the service's schema
  * @status: REPLY: enum mrpc_status. A reply that is not OK carries no message
  * @root: send heap offset of the message's root struct block. Offsets are in
  *	bytes, so that a heap has at most MRPC_MAX_HEAP of them
- * @meta: send heap offset of metadata
+ * @meta: send heap offset of metadata. SEND: only of a server, with its first message
  * @meta_len: its bytes, 0 for none
- * @max_reply: CALL: largest reply in bytes, 0 for the connection's limit
+ * @max_reply: CALL: largest reply in bytes, and largest message of a server's stream, 0 for the
+ *	connection's limit. GRANT: bytes consumed, as MRPC_STREAM_WINDOW counts them
  * @timeout_us: CALL: time until the deadline, 0 for none
  * @detail: REPLY: send heap offset of the status detail (UTF-8)
  * @detail_len: its bytes, at most MRPC_MAX_DETAIL
@@ -160,11 +181,18 @@ enum mrpc_cqe_type {
 	MRPC_CQE_REPLY = 1,	/* a call's one terminal completion */
 	MRPC_CQE_REQUEST = 2,	/* a request to serve */
 	/*
-	 * The send blocks of user_data may be reused. A reply's status is
-	 * MRPC_CANCELLED when it came too late: no caller gets it
+	 * The send blocks of user_data may be reused. The status of a reply, or of a message of a
+	 * stream, is MRPC_CANCELLED when it came too late: the peer does not get it
 	 */
 	MRPC_CQE_SENT = 3,
 	MRPC_CQE_ERROR = 4,	/* an entry that is not a call was refused */
+	MRPC_CQE_OPEN = 5,	/* a client's stream: @call is its token */
+	/*
+	 * A message of a stream. Without MRPC_CQE_BLOCK it is none; without MRPC_CQE_MORE it is the
+	 * client's last. A server gets one with a status that is not OK, and without MORE, when the
+	 * call has ended before its reply: cancelled, deadline, end of the connection
+	 */
+	MRPC_CQE_MESSAGE = 6,
 };
 
 /* mrpc_cqe.flags */
@@ -172,7 +200,7 @@ enum mrpc_cqe_type {
 /* REPLY: the call's send blocks are free: no MRPC_CQE_SENT follows */
 #define MRPC_CQE_FREED	(1U << 1)
 #define MRPC_CQE_TIMES	(1U << 2) /* struct mrpc_times is in the block */
-/* Further messages of this call follow (never set for unary calls) */
+/* REQUEST, MESSAGE: further messages of this call follow (never set for unary calls) */
 #define MRPC_CQE_MORE	(1U << 3)
 #define MRPC_CQE_LOCAL	(1U << 4) /* the status was made by this host */
 #define MRPC_CQE_FULL	(1U << 5) /* the receive heap had no room for the detail */
@@ -184,12 +212,12 @@ enum mrpc_cqe_type {
 
 /**
  * struct mrpc_cqe - one completion, 64 bytes
- * @user_data: of the submission; 0 for REQUEST
+ * @user_data: of the submission; MESSAGE: of the call; 0 for REQUEST, and for MESSAGE at a server
  * @type: enum mrpc_cqe_type
  * @flags: MRPC_CQE_*
  * @status: enum mrpc_status
  * @conn: the connection
- * @call: REQUEST: token for the reply
+ * @call: REQUEST: token for the reply; OPEN, MESSAGE: token of the stream
  * @method: REQUEST: as in struct mrpc_sqe, in the numbering of the listener
  * @block: receive heap offset: the message's root struct block is its start
  * @msg_len: bytes of the message, 0 for none

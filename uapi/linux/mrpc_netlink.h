@@ -151,12 +151,14 @@ enum mrpc_policy_flags {
  * @MRPC_RPC_KIND_REPLY: With a message; the call has succeeded.
  * @MRPC_RPC_KIND_STATUS: A reply without a message; the call has failed.
  * @MRPC_RPC_KIND_CONTROL: Of the protocol itself.
+ * @MRPC_RPC_KIND_MESSAGE: Of a stream.
  */
 enum mrpc_rpc_kind {
 	MRPC_RPC_KIND_REQUEST,
 	MRPC_RPC_KIND_REPLY,
 	MRPC_RPC_KIND_STATUS,
 	MRPC_RPC_KIND_CONTROL,
+	MRPC_RPC_KIND_MESSAGE,
 };
 
 /**

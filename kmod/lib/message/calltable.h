@@ -94,6 +94,12 @@ void *mrpc_call_finish(struct mrpc_call_table *t, u64 id, bool *known);
 /** mrpc_call_find() - the object of an ACTIVE call, or NULL */
 void *mrpc_call_find(const struct mrpc_call_table *t, u64 id);
 
+/** mrpc_call_known() - is or was @id that of a call of this table? */
+static inline bool mrpc_call_known(const struct mrpc_call_table *t, u64 id)
+{
+	return mrpc_call_slot(id) < t->fresh && mrpc_call_seq(id) - 1 < t->seq;
+}
+
 /**
  * mrpc_call_next() - iterate: the id of the first ACTIVE call whose slot is
  * at least *@pos, or 0; *@pos moves behind it
@@ -140,6 +146,14 @@ void *mrpc_serve_end(struct mrpc_serve_table *t, u64 id);
 
 /** mrpc_serve_find() - the object being served under @id, or NULL */
 void *mrpc_serve_find(const struct mrpc_serve_table *t, u64 id);
+
+/** mrpc_serve_known() - has a CALL with @id come, or a later one in its slot? */
+static inline bool mrpc_serve_known(const struct mrpc_serve_table *t, u64 id)
+{
+	u32 slot = mrpc_call_slot(id);
+
+	return slot < t->nr && mrpc_call_seq(id) <= mrpc_call_seq(t->slots[slot].id);
+}
 
 /** mrpc_serve_next() - iterate, as mrpc_call_next() */
 u64 mrpc_serve_next(const struct mrpc_serve_table *t, u32 *pos);

@@ -21,6 +21,8 @@
 #define MRPC_FEATURE_CRC	BIT(1)
 /* A CANCEL may come although its call does not: it is answered. As the handshake has chosen */
 #define MRPC_FEATURE_ABORT	BIT(2)
+/* Frames MESSAGE and CREDIT. As the handshake has chosen */
+#define MRPC_FEATURE_STREAM	BIT(3)
 /* Those that a link may have, and that FEATURES is about */
 #define MRPC_FEATURES_LINK	MRPC_FEATURE_CRC
 

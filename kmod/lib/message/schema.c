@@ -299,7 +299,8 @@ static int schema_methods(struct schema_compiler *c)
 		memcpy(&in, c->in_methods + i * sizeof(in), sizeof(in));
 		out->request = le16_to_cpu(in.request);
 		out->reply = le16_to_cpu(in.reply);
-		if (in.flags)
+		out->flags = le16_to_cpu(in.flags) & MRPC_METHOD_FLAGS;
+		if (out->flags != le16_to_cpu(in.flags))
 			return schema_refuse(c->err, "method", i, le16_to_cpu(in.flags),
 					     "flags are unknown");
 		if (in.resv)

@@ -55,9 +55,15 @@ struct mrpc_schema_hdr {
 struct mrpc_schema_method {
 	__le16 request;		/* index of a type */
 	__le16 reply;
-	__le16 flags;		/* zero; streams later */
+	__le16 flags;		/* MRPC_METHOD_* */
 	__le16 resv;
 };
+
+/* The client sends any number of messages, in place of one */
+#define MRPC_METHOD_CLIENT_STREAM	BIT(0)
+/* The server sends any number of messages before its status, in place of one with it */
+#define MRPC_METHOD_SERVER_STREAM	BIT(1)
+#define MRPC_METHOD_FLAGS	(MRPC_METHOD_CLIENT_STREAM | MRPC_METHOD_SERVER_STREAM)
 
 /* Exactly fields 1 (key) and 2 (value), without flags; only for REPEATED fields */
 #define MRPC_TYPE_MAP_ENTRY	BIT(0)
@@ -233,6 +239,7 @@ struct mrpc_method {
 	u32 name;
 	u16 request;
 	u16 reply;
+	u8 flags;	/* MRPC_METHOD_* */
 };
 
 /**

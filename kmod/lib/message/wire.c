@@ -20,7 +20,7 @@ static bool wire_no_message(const struct mrpc_frame *f)
 	return !f->msg.structs && !f->msg.text && !f->msg.bytes;
 }
 
-/* What every type but CALL and REPLY leaves at zero. */
+/* What types without a message leave at zero. */
 static int wire_check_control(struct mrpc_frame *f, const char **why)
 {
 	bool hello = f->type == MRPC_WIRE_HELLO || f->type == MRPC_WIRE_HELLO_ACK;
@@ -30,7 +30,8 @@ static int wire_check_control(struct mrpc_frame *f, const char **why)
 	if (f->call_id && (hello || f->type == MRPC_WIRE_BYE))
 		return wire_refuse(why, "a frame without a call has a call id");
 	if (f->msg_no || f->method || f->status || f->priority || f->detail_len ||
-	    f->max_reply || f->remaining_us || !wire_no_message(f))
+	    f->max_reply || !wire_no_message(f) ||
+	    (f->remaining_us && f->type != MRPC_WIRE_CREDIT))
 		return wire_refuse(why, "a control frame has fields of a message");
 	if (hello ? !f->meta_len : f->meta_len)
 		return wire_refuse(why, hello ? "a hello has no body" :
@@ -41,13 +42,42 @@ static int wire_check_control(struct mrpc_frame *f, const char **why)
 	return 0;
 }
 
+static int wire_check_call(const struct mrpc_frame *f, const char **why)
+{
+	if (f->msg_no)
+		return wire_refuse(why, "a call has the number of a message");
+	if (f->status | f->detail_len)
+		return wire_refuse(why, "a call has fields of a reply");
+	if (!(f->flags & MRPC_WIRE_MSG) != !(f->flags & MRPC_WIRE_END))
+		return wire_refuse(why, "a call has a message and more to come, or neither");
+	return 0;
+}
+
+static int wire_check_reply(const struct mrpc_frame *f, const char **why)
+{
+	if (f->method | f->priority | f->max_reply | f->remaining_us)
+		return wire_refuse(why, "a reply has fields of a call");
+	if (!(f->flags & MRPC_WIRE_END))
+		return wire_refuse(why, "a reply is not the end");
+	if (f->flags & MRPC_WIRE_MSG && f->status != MRPC_OK)
+		return wire_refuse(why, "a reply has a message but is not OK");
+	return 0;
+}
+
+static int wire_check_stream(const struct mrpc_frame *f, const char **why)
+{
+	if (f->status | f->detail_len | f->method | f->priority | f->max_reply | f->remaining_us)
+		return wire_refuse(why, "a message of a stream has fields of a call or reply");
+	if (!(f->flags & (MRPC_WIRE_MSG | MRPC_WIRE_END)) && !f->meta_len)
+		return wire_refuse(why, "a message of a stream has nothing");
+	return 0;
+}
+
 static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char **why)
 {
-	bool call = f->type == MRPC_WIRE_CALL;
 	u64 total;
+	int err;
 
-	if (!(f->flags & MRPC_WIRE_END) || f->msg_no)
-		return wire_refuse(why, "a call or reply has more than one message");
 	if (f->meta_len > MRPC_MAX_META)
 		return wire_refuse(why, "metadata is too long");
 	if (f->detail_len > MRPC_MAX_DETAIL)
@@ -55,13 +85,14 @@ static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char 
 	f->prefix = mrpc_frame_prefix(f);
 	if (f->status > MRPC_STATUS_MAX)
 		return wire_refuse(why, "a status is unknown");
-	if (call && (f->status | f->detail_len))
-		return wire_refuse(why, "a call has fields of a reply");
-	if (!call && (f->method | f->priority | f->max_reply | f->remaining_us))
-		return wire_refuse(why, "a reply has fields of a call");
-	if (!(f->flags & MRPC_WIRE_MSG) == (f->status == MRPC_OK))
-		return wire_refuse(why, call ? "a call has no message" :
-				   "a reply has no message but is OK, or the reverse");
+	if (f->type == MRPC_WIRE_CALL)
+		err = wire_check_call(f, why);
+	else if (f->type == MRPC_WIRE_REPLY)
+		err = wire_check_reply(f, why);
+	else
+		err = wire_check_stream(f, why);
+	if (err)
+		return err;
 	if (!(f->flags & MRPC_WIRE_MSG))
 		return wire_no_message(f) ? 0 : wire_refuse(why, "an absent message has lengths");
 	if (!f->msg.structs || !IS_ALIGNED(f->msg.structs | f->msg.bytes, 8))
@@ -101,6 +132,7 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 	switch (f->type) {
 	case MRPC_WIRE_CALL:
 	case MRPC_WIRE_REPLY:
+	case MRPC_WIRE_MESSAGE:
 		return wire_check_message(f, max_message, why);
 	case MRPC_WIRE_HELLO:
 	case MRPC_WIRE_HELLO_ACK:
@@ -110,6 +142,7 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 	case MRPC_WIRE_BYE:
 	case MRPC_WIRE_FEATURES:
 	case MRPC_WIRE_FEATURES_ACK:
+	case MRPC_WIRE_CREDIT:
 		return wire_check_control(f, why);
 	default:
 		return wire_refuse(why, "a frame's type is unknown");

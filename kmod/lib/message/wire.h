@@ -25,19 +25,21 @@
 enum mrpc_wire_type {
 	MRPC_WIRE_HELLO = 1,	/* client's first frame */
 	MRPC_WIRE_HELLO_ACK,	/* server's answer */
-	MRPC_WIRE_CALL,		/* one message of a request */
-	MRPC_WIRE_REPLY,	/* one message of a reply, or the status */
+	MRPC_WIRE_CALL,		/* a request, or the beginning of one that streams */
+	MRPC_WIRE_REPLY,	/* a reply, or the status */
 	MRPC_WIRE_CANCEL,	/* client gives a call up; a REPLY still follows */
 	MRPC_WIRE_PING,		/* answered by PONG with the same call_id */
 	MRPC_WIRE_PONG,
 	MRPC_WIRE_BYE,		/* no new calls from here; those in flight finish */
 	MRPC_WIRE_FEATURES,	/* call_id: what its sender accepts from now on (feature.h) */
 	MRPC_WIRE_FEATURES_ACK,	/* call_id: what is used at most from here on */
-	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_FEATURES_ACK,
+	MRPC_WIRE_MESSAGE,	/* one message of a stream */
+	MRPC_WIRE_CREDIT,	/* remaining_us: what its sender accepts of a stream in all */
+	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_CREDIT,
 };
 
 /* mrpc_wire_hdr.flags */
-/* Last message of this direction; always set for unary CALL and REPLY */
+/* Nothing follows in this direction; always set for REPLY, and for CALL if the client streams not */
 #define MRPC_WIRE_END	BIT(0)
 /* A message is present (its lengths may be of an empty root: 8 bytes) */
 #define MRPC_WIRE_MSG	BIT(1)
@@ -55,7 +57,7 @@ enum mrpc_wire_type {
  * @type: enum mrpc_wire_type
  * @flags: MRPC_WIRE_*
  * @call_id: sequence << 16 | slot (calltable.h); PING: any value; FEATURES: a mask
- * @msg_no: number of this message in its direction; 0 for unary
+ * @msg_no: MESSAGE: its number in its direction, from 0; REPLY: how many MESSAGEs precede it
  * @method: CALL: index of the service in HELLO << 16 | index of the method
  * @status: REPLY: enum mrpc_status
  * @priority: CALL: 0 to 255
@@ -67,7 +69,8 @@ enum mrpc_wire_type {
  * @bytes: message
  * @max_reply: CALL: largest reply that the caller accepts
  * @crc: crc32c, or 0
- * @remaining_us: CALL: time until the deadline when the header was made, 0: none
+ * @remaining_us: CALL: time until the deadline when the header was made, 0: none; CREDIT:
+ *	bytes in all (credit.h)
  */
 struct mrpc_wire_hdr {
 	__le32 magic;
@@ -200,15 +203,17 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  *
  * Checks magic, version, type, flags, reserved fields, and every length and their sum. Checks
  * that each type carries only what it may:
- *  - a CALL needs END, MSG and msg_no 0 (there are no streams);
- *  - a REPLY needs END, and has MSG if and only if its status is OK;
- *  - PING, PONG, CANCEL, BYE and FEATURES carry nothing;
+ *  - a CALL has END and MSG, or, if the client streams, neither;
+ *  - a REPLY needs END, and has MSG only if its status is OK. Whether it must have it then depends
+ *    on the method;
+ *  - a MESSAGE has MSG, END or metadata, and nothing of a call but its id;
+ *  - PING, PONG, CANCEL, BYE and FEATURES carry nothing, CREDIT its number;
  *  - HELLO and BYE have no call_id;
  *  - CRC may be on any type.
  * A message above MRPC_MAX_MESSAGE is malformed.
  *
  * Return: 0; -EPROTO (not our protocol or malformed); -EPROTONOSUPPORT
- * (version); -EMSGSIZE (a well-formed CALL or REPLY whose message exceeds
+ * (version); -EMSGSIZE (a well-formed CALL, REPLY or MESSAGE whose message exceeds
  * @max_message: @frame is valid, with all of its lengths, so the caller can skip it and answer).
  */
 int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,

@@ -341,7 +341,7 @@ struct prio_link {
  * @call: the message; holds a reference, and one to its blocks in the send heap. NULL: the
  *	message says that the connection ends
  * @of_link: entry of link->outs; or of host->ended
- * @then: message to be sent when this has arrived: its CANCEL
+ * @then: message to be sent when this has arrived: its CANCEL, or one of its stream; more follow it
  * @moved: the last of @link's moves that it has taken part in, or has come after
  * @gone: the protocol has it, or has had it
  * @begun: its first bytes have been sent, and no longer change; the pump's, as the next one

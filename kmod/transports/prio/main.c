@@ -19,7 +19,7 @@
 static struct mrpc_transport_ops prio_ops = {
 	.name		= "prio",
 	.version	= 1,
-	.features	= MRPC_FEATURE_ABORT,
+	.features	= MRPC_FEATURE_ABORT | MRPC_FEATURE_STREAM,
 	.owner		= THIS_MODULE,
 	.connect	= prio_connect,
 	.listen		= prio_listen,

@@ -103,8 +103,11 @@ void prio_out_go(struct prio_out *out)
 	prio_out_end(out);
 }
 
-/* Messages that waited for @out are sent now, or end. */
-static void prio_out_follow(struct prio_out *out, bool arrived)
+/*
+ * Messages that waited for @out are sent now, or end. If it was given up, its CANCEL is sent, and
+ * no message of its stream.
+ */
+static void prio_out_follow(struct prio_out *out, bool arrived, bool given_up)
 {
 	struct prio_out *then = out->then, *next;
 
@@ -112,7 +115,7 @@ static void prio_out_follow(struct prio_out *out, bool arrived)
 	for (; then; then = next) {
 		next = then->then;
 		then->then = NULL;
-		if (arrived)
+		if (arrived && !(given_up && then->call->rpc.frame.type == MRPC_WIRE_MESSAGE))
 			prio_out_go(then);
 		else
 			prio_out_end(then);
@@ -205,7 +208,7 @@ void prio_out_ended(struct prio_host *host)
 			prio_out_opened(out);
 		if (err)
 			prio_link_fail(link, err);
-		prio_out_follow(out, !link->err);
+		prio_out_follow(out, !link->err, tx->status == MRPC_PRIO_ABORTED);
 		prio_out_end(out);
 		prio_out_last(link);
 		prio_link_put(link);

@@ -56,8 +56,8 @@ static void prio_out_give_up(struct prio_out *out)
 }
 
 /*
- * Behind what it cancels, if that has not arrived; at the end, if nothing may follow. @aborts: the
- * peer answers a CANCEL whose call does not come.
+ * Places a message. A CANCEL, or a message of a stream, goes when its request has arrived. A BYE is
+ * the last. @aborts: the peer answers a CANCEL whose call does not come.
  */
 static void prio_out_place(struct prio_link *link, struct prio_out *out, bool accepted, bool aborts)
 {
@@ -67,7 +67,7 @@ static void prio_out_place(struct prio_link *link, struct prio_out *out, bool ac
 	if (at && at->link == link) {
 		out->then = at->then;
 		at->then = out;
-		if (aborts && at->gone)
+		if (aborts && at->gone && out->call->rpc.frame.type == MRPC_WIRE_CANCEL)
 			prio_out_give_up(at);
 	} else if (out->call->rpc.frame.type == MRPC_WIRE_BYE && !accepted && !link->last) {
 		link->last = out;

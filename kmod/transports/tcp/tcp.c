@@ -5,6 +5,7 @@
  */
 #include "core/engine_type.h"
 #include "core/transport.h"
+#include "lib/message/feature.h"
 #include "transports/tcp/tcp.h"
 
 static struct mrpc_engine_ops mrpc_tcp_type = {
@@ -16,6 +17,7 @@ static struct mrpc_engine_ops mrpc_tcp_type = {
 static struct mrpc_transport_ops mrpc_tcp_ops = {
 	MRPC_TCP_OPS,
 	.version	= 1,
+	.features	= MRPC_FEATURE_STREAM,
 	.type		= &mrpc_tcp_type,
 	.restore	= mrpc_tcp_restore,
 };

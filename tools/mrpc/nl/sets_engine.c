@@ -20,7 +20,7 @@ static const char *const policy_hooks[] = {
 static const char *const policy_flags[] = { "writes", "ranks", "ages", NULL };
 static const char *const orders[] = { "fifo", "strict", "small", NULL };
 static const char *const egress_states[] = { "idle", "waiting", "granted", "sending", NULL };
-static const char *const kinds[] = { "request", "reply", "status", "control", NULL };
+static const char *const kinds[] = { "request", "reply", "status", "control", "message", NULL };
 /* From 1. */
 static const char *const keyset_kinds[] = { "", "text", "integer", NULL };
 static const char *const rpc_flags[] = { "ended", "partial", "kept", NULL };
