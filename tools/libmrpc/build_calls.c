@@ -13,5 +13,6 @@
 #include "qp.c"
 #include "retry.c"
 #include "call.c"
+#include "stream.c"
 #include "request.c"
 #include "server.c"

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "call.h"
 #include "channel.h"
 #include "clock.h"
 #include "conn.h"
@@ -73,19 +74,19 @@ static u8 call_priority(const struct mrpc_method_desc *method, const struct mrpc
 							 MRPC_PRIORITY_DEFAULT;
 }
 
-/* Fills an entry but for its user_data and metadata; anything but MRPC_OK is in @res, too. */
-static int prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
-		   const struct mrpc_service_desc *service, u32 method, struct mrpc_msg *msg,
-		   const struct mrpc_call_opts *opts, struct mrpc_result *res)
+int call_prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
+		 const struct mrpc_service_desc *service, u32 method, struct mrpc_msg *msg,
+		 const struct mrpc_call_opts *opts, struct mrpc_result *res)
 {
-	int index, status;
+	int index, status = MRPC_OK;
 
 	if (session_check(conn->session))
 		return bad_call(res, MRPC_FAILED_PRECONDITION, mrpc_last_error());
-	status = msg_status(res, msg);
+	if (likely(msg))
+		status = msg_status(res, msg);
 	if (status)
 		return status;
-	if (msg->session != conn->session)
+	if (msg && msg->session != conn->session)
 		return bad_call(res, MRPC_INVALID_ARGUMENT,
 				"the message and the connection belong to different sessions");
 	index = find_service(conn, service);
@@ -100,19 +101,21 @@ static int prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 	sqe->priority = call_priority(&service->methods[method], opts);
 	if (opts->flags & MRPC_CALL_TIMES)
 		sqe->flags |= MRPC_SQE_TIMES;
-	if (msg->total <= conn->session->setup.copy_threshold)
+	if (unlikely(!msg))
+		sqe->flags |= MRPC_SQE_STREAM;
+	else if (msg->total <= conn->session->setup.copy_threshold)
 		sqe->flags |= MRPC_SQE_COPY;
 	sqe->conn = conn->id;
 	sqe->method = (u32)index << 16 | method;
-	sqe->root = send_off(conn->session, msg->root);
+	if (likely(msg))
+		sqe->root = send_off(conn->session, msg->root);
 	sqe->max_reply = opts->max_reply;
 	sqe->timeout_us = opts->timeout_us;
 	return MRPC_OK;
 }
 
-/* Copies the metadata into @mem, a block of the send heap, unless that is NULL. */
-static int add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
-		    const struct mrpc_meta *meta, void *mem, struct mrpc_result *res)
+int call_add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
+		  const struct mrpc_meta *meta, void *mem, struct mrpc_result *res)
 {
 	if (!mem)
 		return bad_call(res, MRPC_RESOURCE_EXHAUSTED,
@@ -190,10 +193,10 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 		res = &ignored;
 	if (!opts)
 		opts = &no_opts;
-	status = prepare(&arg.sqe, conn, service, method, msg, opts, res);
+	status = call_prepare(&arg.sqe, conn, service, method, msg, opts, res);
 	if (!status && opts->meta && opts->meta->len) {
 		meta = mrpc_alloc(session, opts->meta->len);
-		status = add_meta(session, &arg.sqe, opts->meta, meta, res);
+		status = call_add_meta(session, &arg.sqe, opts->meta, meta, res);
 	}
 	if (!status) {
 		/* What the thread has started before must not come after. */
@@ -263,12 +266,12 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 
 	if (!opts)
 		opts = &no_opts;
-	status = prepare(&sqe, conn, service, method, msg, opts, &res);
+	status = call_prepare(&sqe, conn, service, method, msg, opts, &res);
 	if (!status && (!done || (opts->flags & MRPC_CALL_KEEP)))
 		status = bad_call(&res, MRPC_INVALID_ARGUMENT,
 				  "an asynchronous call needs a callback, and spends its message");
 	if (!status && opts->meta && opts->meta->len)
-		status = add_meta(session, &sqe, opts->meta,
+		status = call_add_meta(session, &sqe, opts->meta,
 				  mrpc_msg_alloc(msg, opts->meta->len, 1), &res);
 	if (!status)
 		status = msg_status(&res, msg);

@@ -82,6 +82,27 @@ const char *mrpc_last_error(void)
 	return buf ? buf : "out of memory";
 }
 
+/* The errno of a call, or a message, that the kernel has refused. */
+int errno_of_status(int status)
+{
+	switch (status) {
+	case MRPC_INVALID_ARGUMENT:
+		return EINVAL;
+	case MRPC_RESOURCE_EXHAUSTED:
+		return ENOBUFS;
+	case MRPC_DEADLINE_EXCEEDED:
+		return ETIMEDOUT;
+	case MRPC_UNIMPLEMENTED:
+		return EOPNOTSUPP;
+	case MRPC_FAILED_PRECONDITION:
+		return EPERM;
+	case MRPC_UNAVAILABLE:
+		return ENOTCONN;
+	default:
+		return EIO;
+	}
+}
+
 /* What a failed ioctl means for a call. */
 int status_of_errno(int err)
 {

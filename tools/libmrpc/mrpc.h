@@ -91,6 +91,10 @@ const char *mrpc_last_error(void);
 
 /* -- descriptions of services (generated) ---------------------------------- */
 
+/* mrpc_method_desc.streams: this side sends any number of messages */
+#define MRPC_STREAMS_CLIENT	(1U << 0)
+#define MRPC_STREAMS_SERVER	(1U << 1)
+
 /* mrpc_method_desc.priority: the low byte is one */
 #define MRPC_METHOD_PRIORITY	(1U << 8)
 
@@ -101,7 +105,7 @@ const char *mrpc_last_error(void);
  * @priority: of calls that say none: MRPC_METHOD_PRIORITY | 0 (least) to 255; 0: the
  *	.proto says nothing either
  * @reply_size: bytes of the reply's root struct block
- * @resv: zero
+ * @streams: MRPC_STREAMS_*; 0: neither side
  * @invoke: calls the method's member of @ops, the service's generated operations
  *	structure. It returns what the handler returned, or MRPC_UNIMPLEMENTED
  *	if that member is NULL. @req and @reply are the root struct blocks
@@ -111,7 +115,7 @@ struct mrpc_method_desc {
 	__u16 request_size;
 	__u16 priority;
 	__u16 reply_size;
-	__u16 resv;
+	__u16 streams;
 	int (*invoke)(const void *ops, struct mrpc_call *call, const void *req, void *reply);
 };
 
@@ -642,5 +646,6 @@ int mrpc_cancel(struct mrpc_qp *qp, mrpc_call_id id);
 
 #include <mrpc_channel.h>
 #include <mrpc_server.h>
+#include <mrpc_stream.h>
 
 #endif /* _MRPC_H */

@@ -43,6 +43,7 @@ struct op *op_new(struct mrpc_qp *qp)
 	op->user = NULL;
 	op->blocks = NULL;
 	op->retry = NULL;
+	op->stream = NULL;
 	return op;
 }
 
@@ -83,6 +84,48 @@ static void op_sent(struct mrpc_qp *qp, struct op *op)
 	op->wait &= ~OP_WAIT_SENT;
 }
 
+/* A completion of a call that streams, or of a message. Its operation may be free afterwards. */
+static RARE void stream_completes(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
+{
+	struct op_stream *stream = op->stream;
+	bool call = op->wait & OP_WAIT_END;
+
+	if (cqe->type == MRPC_CQE_REPLY) {
+		if (op->wait & OP_WAIT_SENT ? cqe->flags & MRPC_CQE_FREED : !!op->blocks)
+			op_sent(qp, op);
+		op->wait &= ~OP_WAIT_END;
+		if (op->wait)
+			op->stream = NULL;	/* a SENT still comes, of no more concern to it */
+	} else if (cqe->type != MRPC_CQE_OPEN && cqe->type != MRPC_CQE_MESSAGE) {
+		op_sent(qp, op);
+		if (call)
+			return;		/* that was the request of the call */
+	}
+	if (!op->wait)
+		op_free(qp, op);
+	stream->ops->take(stream, cqe);
+}
+
+/* The stream of a request that a message belongs to. */
+static struct op_stream *find_stream(const struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
+{
+	struct op_stream *stream = qp->streams;
+
+	while (stream && (stream->token != cqe->call || stream->conn != cqe->conn))
+		stream = stream->next;
+	return stream;
+}
+
+static RARE void message_comes(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
+{
+	struct op_stream *stream = op ? op->stream : find_stream(qp, cqe);
+
+	if (stream)
+		stream->ops->take(stream, cqe);
+	else if (cqe->flags & MRPC_CQE_BLOCK)	/* of a call that has ended here */
+		release_block(qp->session, cqe->block, cqe->msg_len + cqe->meta_len);
+}
+
 /* The kernel does not read its blocks any more. */
 static void op_freed(struct mrpc_qp *qp, struct op *op)
 {
@@ -121,17 +164,30 @@ void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 				release_block(qp->session, cqe->block, cqe->msg_len);
 			break;
 		}
+		if (unlikely(op->stream)) {
+			stream_completes(qp, op, cqe);
+			break;
+		}
 		if (unlikely(op->retry) && op->retry->ops->takes(qp, op, cqe))
 			break;
 		op_end(qp, op, cqe);
 		break;
 	case MRPC_CQE_SENT:
 	case MRPC_CQE_ERROR:
-		if (op && (op->wait & OP_WAIT_SENT))
+		if (op && unlikely(op->stream))
+			stream_completes(qp, op, cqe);
+		else if (op && (op->wait & OP_WAIT_SENT))
 			op_freed(qp, op);
 		/* The reason for an error; no caller waits for it. */
 		if (cqe->flags & MRPC_CQE_BLOCK)
 			release_block(qp->session, cqe->block, cqe->detail_len);
+		break;
+	case MRPC_CQE_OPEN:
+		if (op && op->stream)
+			op->stream->ops->take(op->stream, cqe);
+		break;
+	case MRPC_CQE_MESSAGE:
+		message_comes(qp, op, cqe);
 		break;
 	default:
 		break;

@@ -62,14 +62,35 @@ static int qp_init(struct mrpc_qp *qp)
 	return 0;
 }
 
+void qp_add_stream(struct mrpc_qp *qp, struct op_stream *stream)
+{
+	stream->next = qp->streams;
+	stream->prev = &qp->streams;
+	if (stream->next)
+		stream->next->prev = &stream->next;
+	qp->streams = stream;
+}
+
+void qp_del_stream(struct op_stream *stream)
+{
+	*stream->prev = stream->next;
+	if (stream->next)
+		stream->next->prev = stream->prev;
+}
+
 static void qp_destroy(struct mrpc_qp *qp)
 {
+	struct op_stream *stream;
 	u32 i, j;
 
 	for (i = 0; i < qp->nr_chunks; i++)
 		for (j = 0; j < OPS_PER_CHUNK; j++)
 			if (qp->chunks[i][j].retry)
 				qp->chunks[i][j].retry->ops->free(&qp->chunks[i][j]);
+	while ((stream = qp->streams)) {
+		qp_del_stream(stream);
+		stream->ops->free(stream);
+	}
 	/* A forked child does not have the mapping. */
 	if (qp->map && !session_is_foreign(qp->session))
 		munmap(qp->map, qp->map_len);
@@ -158,6 +179,7 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 void qp_retire(struct mrpc_qp *qp)
 {
 	struct mrpc_session *session = qp->session;
+	struct op_stream *stream;
 	struct op *op;
 	u32 i, j;
 
@@ -168,6 +190,17 @@ void qp_retire(struct mrpc_qp *qp)
 			if (op->retry)
 				op->retry->ops->cancel(qp, op);
 		}
+	}
+	/* From the start each time: others may end meanwhile. */
+	stream = qp->streams;
+	while (stream) {
+		if (stream->abandoned) {
+			stream = stream->next;
+			continue;
+		}
+		stream->abandoned = true;
+		stream->ops->abandon(stream);
+		stream = qp->streams;
 	}
 	qp->in_flight = 0;
 	qp->in_callback = false;	/* the thread may have ended in one */
@@ -387,7 +420,7 @@ int qp_flush(struct mrpc_qp *qp)
 		}
 		if (!start)
 			start = clock_ns();
-		else if (!qp->in_flight && clock_ns() - start > STUCK_NS)
+		else if (!qp->in_flight && !qp->streams && clock_ns() - start > STUCK_NS)
 			return fail(EBUSY, "the kernel does not take submissions");
 		err = qp_enter(qp, 1, clock_ns() + STUCK_NS / 10);
 		if (err && !is_temporary(err))

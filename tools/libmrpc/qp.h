@@ -23,6 +23,38 @@
 
 struct op;
 
+struct op_stream;
+
+/**
+ * struct op_stream_ops - what is done with the completions of a stream
+ * @take: one has come: OPEN, MESSAGE, REPLY; or SENT or ERROR of a message. It may free the stream
+ * @abandon: the thread gives the queue pair back: no caller uses the stream any more. It may free it
+ * @free: the queue pair is being destroyed
+ */
+struct op_stream_ops {
+	void (*take)(struct op_stream *stream, const struct mrpc_cqe *cqe);
+	void (*abandon)(struct op_stream *stream);
+	void (*free)(struct op_stream *stream);
+};
+
+/**
+ * struct op_stream - what the queue pair knows of a stream
+ * @ops: functions
+ * @next: in mrpc_qp.streams
+ * @prev: what points to it there
+ * @token: the kernel's name of the stream
+ * @conn: the kernel's number of the connection
+ * @abandoned: @ops->abandon was called
+ */
+struct op_stream {
+	const struct op_stream_ops *ops;
+	struct op_stream *next;
+	struct op_stream **prev;
+	u64 token;
+	u32 conn;
+	bool abandoned;
+};
+
 /**
  * struct op_retry_ops - what is done with a call over a channel
  * @takes: it has ended: is it made again? Then it has not ended
@@ -52,7 +84,7 @@ struct op_retry {
 };
 
 /**
- * struct op - a call or a reply whose completions are awaited
+ * struct op - a call, a reply or a message whose completions are awaited
  * @id: value that the kernel gives back: generation << 32 | index + 1
  * @wait: OP_WAIT_*; 0: free
  * @conn: the kernel's number of the connection
@@ -60,6 +92,7 @@ struct op_retry {
  * @user: for @done
  * @blocks: of the message, freed with SENT or FREED; over a channel not before the end
  * @retry: it is a call over a channel; else NULL
+ * @stream: it is a call that streams (OP_WAIT_END at first), or a message; else NULL
  * @next: in the free list or the done list
  * @cqe: the end of the call, in the done list
  */
@@ -71,6 +104,7 @@ struct op {
 	void *user;
 	void *blocks;
 	struct op_retry *retry;
+	struct op_stream *stream;
 	struct op *next;
 	struct mrpc_cqe cqe;
 };
@@ -116,6 +150,7 @@ struct qp_serves {
  * @free_ops: ops not in use
  * @done: calls that have ended; their callbacks have not been called
  * @parked: calls that wait for a connection of their channel
+ * @streams: streams of its calls and requests
  * @requests: requests taken off the ring while the worker was inside a handler
  * @in_flight: calls with a callback that has not been called
  * @in_callback: a callback runs
@@ -141,6 +176,7 @@ struct mrpc_qp {
 	struct op *free_ops;
 	struct op_list done;
 	struct op_parked parked;
+	struct op_stream *streams;
 	struct mrpc_call *requests;
 	struct mrpc_call **last_request;
 	u32 in_flight;
@@ -152,6 +188,9 @@ struct mrpc_qp {
 struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opts *opts,
 			  const struct qp_serves *serve);
 void qp_retire(struct mrpc_qp *qp);	/* submits pending entries, and puts it on the idle list */
+
+void qp_add_stream(struct mrpc_qp *qp, struct op_stream *stream);
+void qp_del_stream(struct op_stream *stream);
 
 /* Makes the queue pair the thread's own. */
 void qp_own(struct tctx *t, struct mrpc_qp *qp);

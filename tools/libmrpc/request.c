@@ -11,6 +11,7 @@
 #include "msg.h"
 #include "release.h"
 #include "request.h"
+#include "stream.h"
 
 /* -- replying -------------------------------------------------------------------- */
 
@@ -41,6 +42,7 @@ static void call_end(struct mrpc_call *call)
 	if (call->cqe.flags & MRPC_CQE_BLOCK)
 		release_block(call->session, call->cqe.block,
 			      call->cqe.msg_len + call->cqe.meta_len);
+	stream_close(call->stream);
 	mrpc_meta_free(&call->meta);
 	mrpc_msg_free(&call->msg);
 	call_free(call);
@@ -86,7 +88,7 @@ static void fill_reply(struct mrpc_call *call, int status, struct mrpc_sqe *sqe)
 	sqe->conn = call->cqe.conn;
 	sqe->call = call->cqe.call;
 	sqe->status = (u32)status;
-	if (status == MRPC_OK)
+	if (status == MRPC_OK && !(call->method->streams & MRPC_STREAMS_SERVER))
 		sqe->root = send_off(session, call->msg.root);
 	if (call->meta.len && !call->meta.err && !call->msg.err) {
 		mem = mrpc_msg_alloc(&call->msg, call->meta.len, 1);
@@ -153,10 +155,15 @@ static int send_reply(struct mrpc_call *call, int status)
 	return err;
 }
 
-int mrpc_call_reply(struct mrpc_call *call, int status)
+/* Replies to a call, and frees it. */
+static int reply_and_end(struct mrpc_call *call, int status)
 {
 	int err = session_check(call->session);
 
+	if (!err && unlikely(call->stream) && stream_settle(call->stream) && status == MRPC_OK) {
+		mrpc_call_set_detail(call, "a message was not sent: %s", mrpc_last_error());
+		status = MRPC_INTERNAL;
+	}
 	if (!err)
 		err = send_reply(call, status);
 	if (!err)
@@ -164,17 +171,34 @@ int mrpc_call_reply(struct mrpc_call *call, int status)
 	return err;
 }
 
+int mrpc_call_reply(struct mrpc_call *call, int status)
+{
+	if (call->stream)
+		return fail(EINVAL, "the handler of a method that streams replies by its return");
+	return reply_and_end(call, status);
+}
+
 /* Replies after a handler has returned. On failure it replies again with less memory. */
 static void reply_for_handler(struct mrpc_call *call, int status)
 {
-	if (!mrpc_call_reply(call, status))
+	if (!reply_and_end(call, status))
 		return;
 	mrpc_call_set_detail(call, "the server cannot send the reply: %s", mrpc_last_error());
-	if (mrpc_call_reply(call, MRPC_RESOURCE_EXHAUSTED))
+	if (reply_and_end(call, MRPC_RESOURCE_EXHAUSTED))
 		call_end(call);
 }
 
 /* -- serving ----------------------------------------------------------------------- */
+
+/* Is it a request for a method that streams? */
+static bool streams(const struct mrpc_server *server, const struct mrpc_cqe *cqe)
+{
+	u32 service = cqe->method >> 16, method = cqe->method & 0xffff;
+
+	return service < server->nr_services &&
+	       method < server->services[service].desc->nr_methods &&
+	       server->services[service].desc->methods[method].streams;
+}
 
 static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
@@ -193,7 +217,15 @@ static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe
 	call->detail = NULL;
 	call->detail_len = 0;
 	call->instead = MRPC_OK;
-	return call;
+	call->stream = NULL;
+	if (likely(!streams(qp->session->server, cqe)))
+		return call;
+	/* Now: its messages, and its end, may come before it is served. */
+	call->stream = stream_accept(qp, cqe);
+	if (call->stream)
+		return call;
+	call_free(call);
+	return NULL;
 }
 
 /* Replies with a status only: there is no memory for more. */
@@ -224,34 +256,47 @@ static void request_keep(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 	qp->last_request = &call->next;
 }
 
+/* Refuses a request that is not served. */
+static void turn_away(struct mrpc_call *call, int status)
+{
+	refuse(mrpc_qp_self(call->session), &call->cqe, status);
+	stream_close(call->stream);
+	call_free(call);
+}
+
 static void serve(struct mrpc_server *server, struct mrpc_call *call)
 {
 	u32 service = call->cqe.method >> 16, method = call->cqe.method & 0xffff;
+	bool streaming;
 	int status;
 
 	/* It waited too long: its deadline has passed, and the caller has its answer. */
 	if (call->cqe.deadline_ns && clock_ns() >= call->cqe.deadline_ns) {
 		__atomic_add_fetch(&server->expired, 1, __ATOMIC_RELAXED);
-		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_DEADLINE_EXCEEDED);
-		call_free(call);
+		turn_away(call, MRPC_DEADLINE_EXCEEDED);
 		return;
 	}
 	if (service >= server->nr_services ||
 	    method >= server->services[service].desc->nr_methods) {
-		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_UNIMPLEMENTED);
-		call_free(call);
+		turn_away(call, MRPC_UNIMPLEMENTED);
 		return;
 	}
 	call->service = &server->services[service];
 	call->method = &call->service->desc->methods[method];
-	call->request = call->session->recv + call->cqe.block;
+	call->request = call->cqe.flags & MRPC_CQE_BLOCK ?
+			call->session->recv + call->cqe.block : NULL;
+	streaming = call->stream;
 	call->reply = mrpc_msg_new(&call->msg, call->session, call->method->reply_size, 0);
 	if (!call->reply) {
-		refuse(mrpc_qp_self(call->session), &call->cqe, MRPC_RESOURCE_EXHAUSTED);
-		call_free(call);
+		turn_away(call, MRPC_RESOURCE_EXHAUSTED);
 		return;
 	}
 	status = call->method->invoke(call->service->ops, call, call->request, call->reply);
+	if (unlikely(streaming) && status == MRPC_DEFER) {
+		mrpc_call_set_detail(call, "the handler of %s has deferred a call that streams",
+				     call->method->name);
+		status = MRPC_INTERNAL;
+	}
 	/* If deferred, another thread may already have ended the call. */
 	if (status != MRPC_DEFER)
 		reply_for_handler(call, status);
@@ -298,6 +343,11 @@ const struct qp_serves request_serves = { .keep = request_keep, .drop = requests
 struct mrpc_msg *mrpc_call_msg(struct mrpc_call *call)
 {
 	return &call->msg;
+}
+
+struct mrpc_stream *mrpc_call_stream(struct mrpc_call *call)
+{
+	return call->stream;
 }
 
 const void *mrpc_call_request(const struct mrpc_call *call)

@@ -62,6 +62,7 @@ struct mrpc_server {
  * @detail: in @msg, or NULL
  * @detail_len: its bytes
  * @instead: status of a reply that could not be built
+ * @stream: its messages besides request and reply, or NULL
  */
 struct mrpc_call {
 	struct mrpc_session *session;
@@ -76,6 +77,7 @@ struct mrpc_call {
 	char *detail;
 	u32 detail_len;
 	int instead;
+	struct mrpc_stream *stream;
 };
 
 /* For the queue pairs of workers. */

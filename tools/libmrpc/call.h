@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBMRPC_CALL_H
+#define LIBMRPC_CALL_H
+
+#include "conn.h"
+
+/*
+ * Fills the entry of a call but for its user_data and metadata. @msg: NULL if the client streams.
+ * Return: the status; anything but MRPC_OK is in @res, too.
+ */
+int call_prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
+		 const struct mrpc_service_desc *service, u32 method, struct mrpc_msg *msg,
+		 const struct mrpc_call_opts *opts, struct mrpc_result *res);
+
+/* Copies the metadata into @mem, a block of the send heap, unless that is NULL. Return: as above. */
+int call_add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
+		  const struct mrpc_meta *meta, void *mem, struct mrpc_result *res);
+
+#endif /* LIBMRPC_CALL_H */

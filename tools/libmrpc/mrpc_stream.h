@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * Streams: calls of which one side, or both, send any number of messages. <mrpc.h> includes this.
+ *
+ * A client, with the names that mrpcc makes for "rpc Watch(Key) returns (stream Event)":
+ *
+ *	struct mrpc_stream *st = kv_Store_Watch_open(conn, &msg, NULL);
+ *	const struct kv_Event *event;
+ *
+ *	while ((event = kv_Store_Watch_next(st)))
+ *		...
+ *	if (mrpc_stream_finish(st, &res) != MRPC_OK)
+ *		errx(1, "%s", res.detail);
+ *
+ * In a handler the stream is mrpc_call_stream(call), and the generated functions end in _get and
+ * _put. A reader that does not read stops the sender: at most MRPC_STREAM_WINDOW bytes, and one
+ * message, are under way in each direction.
+ *
+ * A stream belongs to one thread at a time, and to the queue pair that it was opened on.
+ */
+#ifndef _MRPC_STREAM_H
+#define _MRPC_STREAM_H
+
+#include <mrpc.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+struct mrpc_stream;
+
+/* For mrpc_stream_send() */
+#define MRPC_STREAM_MORE	(1U << 0) /* another one follows at once: they go together */
+#define MRPC_STREAM_LAST	(1U << 1) /* client: no message follows */
+#define MRPC_STREAM_NOWAIT	(1U << 2) /* fail with EAGAIN instead of waiting */
+
+/**
+ * mrpc_stream_open() - begin a call that streams
+ * @conn: the connection
+ * @service: one of those that the connection was made with
+ * @method: index in the service's methods
+ * @msg: the request, spent whatever the outcome; NULL if the client streams
+ * @opts: or NULL
+ *
+ * Over a channel, the stream belongs to the connection that the channel has now. If that ends, the
+ * stream ends with UNAVAILABLE.
+ *
+ * Return: the stream, for mrpc_stream_finish(); or NULL with errno.
+ */
+struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
+				     const struct mrpc_service_desc *service, unsigned int method,
+				     struct mrpc_msg *msg, const struct mrpc_call_opts *opts);
+
+/**
+ * mrpc_stream_send() - send a message
+ * @stream: the stream
+ * @msg: the message, spent unless this function returns -EAGAIN
+ * @flags: MRPC_STREAM_*
+ *
+ * Waits while too many messages are not sent yet, because the peer does not read them. Two ends that
+ * both wait so, and do not read, wait for ever: with MRPC_STREAM_NOWAIT a caller can read first.
+ *
+ * Return: 0; -ECANCELED: the call has ended, mrpc_stream_finish() or mrpc_stream_status() says why;
+ * -EAGAIN: with MRPC_STREAM_NOWAIT, not now; or another -errno: the message was refused, the stream
+ * goes on. After MRPC_STREAM_MORE the next call may say so, in place of sending its own message.
+ */
+int mrpc_stream_send(struct mrpc_stream *stream, struct mrpc_msg *msg, unsigned int flags);
+
+/* At a client: no message follows. After MRPC_STREAM_LAST, or again: does nothing. 0 or -errno. */
+int mrpc_stream_end(struct mrpc_stream *stream);
+
+/**
+ * mrpc_stream_next() - wait for the next message
+ * @stream: the stream
+ * @len: out: its bytes; or NULL
+ *
+ * The message is valid until the next call of this function, or the end of the stream.
+ *
+ * Return: its root; NULL: there is none any more, because the peer has ended its messages, or the
+ * call has ended.
+ */
+const void *mrpc_stream_next(struct mrpc_stream *stream, __u32 *len);
+
+/*
+ * MRPC_OK while the call goes on, and at a client after it has ended so. Otherwise why it has ended;
+ * at a server this is what ended it before the handler has. Only the functions that send, read or
+ * wait learn of it.
+ */
+int mrpc_stream_status(const struct mrpc_stream *stream);
+
+/* At a client: ends the call, with MRPC_CANCELLED. mrpc_stream_finish() still comes. */
+void mrpc_stream_cancel(struct mrpc_stream *stream);
+
+/**
+ * mrpc_stream_finish() - at a client: wait for the end of the call, and free the stream
+ * @stream: the stream; NULL is allowed: MRPC_INTERNAL
+ * @res: the result, as of mrpc_call_sync(); or NULL
+ *
+ * Ends the client's messages, and drops those of the server that were not read.
+ *
+ * Return: the status.
+ */
+int mrpc_stream_finish(struct mrpc_stream *stream, struct mrpc_result *res);
+
+/*
+ * In a handler: the stream of its call, NULL if the method has none. It ends with the call. A
+ * handler of a method that streams does not return MRPC_DEFER.
+ */
+struct mrpc_stream *mrpc_call_stream(struct mrpc_call *call);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* _MRPC_STREAM_H */
