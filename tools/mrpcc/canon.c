@@ -120,6 +120,7 @@ static void write_tables(const struct canon *canon, struct buf *out)
 		struct mrpc_schema_method record = {
 			.request = cpu_to_le16(canon->methods[i].request->index),
 			.reply = cpu_to_le16(canon->methods[i].reply->index),
+			.flags = cpu_to_le16(canon->methods[i].streams),
 		};
 
 		buf_add(out, &record, sizeof(record));

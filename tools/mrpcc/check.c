@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Refusing what mrpc does not support: everything of proto2 that proto3 does not
- * have, and streams. A complaint says what to do instead.
+ * Refusing what mrpc does not support: everything of proto2 that proto3 does not have. A complaint
+ * says what to do instead.
  */
 #include <string.h>
 
@@ -80,16 +80,6 @@ static void check_argument(struct service *service, struct method *method,
 
 static void check_method(struct service *service, struct method *method)
 {
-	const char *advice = "streaming methods are not supported yet: leave them out with --unary, or send a repeated field or several calls";
-
-	if (method->proto->client_streaming)
-		complain(file_where(service->file,
-				    path_add(method->path, PB_METHOD_CLIENT_STREAMING, -1)),
-			 "%s", advice);
-	if (method->proto->server_streaming)
-		complain(file_where(service->file,
-				    path_add(method->path, PB_METHOD_SERVER_STREAMING, -1)),
-			 "%s", advice);
 	check_argument(service, method, method->request, PB_METHOD_REQUEST);
 	check_argument(service, method, method->reply, PB_METHOD_REPLY);
 }

@@ -50,6 +50,80 @@ static void gen_async(struct buf *out, const struct service *service,
 		   service->cname, service->cname, method->cname);
 }
 
+/* -- methods that stream -- */
+
+static bool client_streams(const struct method *method)
+{
+	return method->streams & MRPC_METHOD_CLIENT_STREAM;
+}
+
+static bool server_streams(const struct method *method)
+{
+	return method->streams & MRPC_METHOD_SERVER_STREAM;
+}
+
+static void gen_open(struct buf *out, const struct service *service, const struct method *method)
+{
+	static const char *const without[] = {
+		"struct mrpc_conn *conn", "const struct mrpc_call_opts *opts", NULL
+	};
+	static const char *const with[] = {
+		"struct mrpc_conn *conn", "struct mrpc_msg *msg",
+		"const struct mrpc_call_opts *opts", NULL
+	};
+
+	gen_comment(out, "", service->file, method->path);
+	function(out, service, method, "struct mrpc_stream *", "_open",
+		 (const char **)(client_streams(method) ? without : with));
+	buf_printf(out, "\treturn mrpc_stream_open(conn, &%s_service, %s_METHOD_%s,\n"
+			"\t\t\t%s, opts);\n}\n\n",
+		   service->cname, service->cname, method->cname,
+		   client_streams(method) ? "MRPC_NULL" : "msg");
+}
+
+/* Sends a message of a stream, which is @stream, an expression with the first parameter @param. */
+static void gen_send(struct buf *out, const struct service *service, const struct method *method,
+		     const char *suffix, const char *param, const char *stream)
+{
+	const char *params[] = { param, "struct mrpc_msg *msg", "unsigned int flags", NULL };
+
+	function(out, service, method, "int ", suffix, params);
+	buf_printf(out, "\treturn mrpc_stream_send(%s, msg, flags);\n}\n\n", stream);
+}
+
+/* The next message, of type @message, of such a stream. */
+static void gen_next(struct buf *out, const struct service *service, const struct method *method,
+		     const struct message *message, const char *suffix, const char *param,
+		     const char *stream)
+{
+	const char *type = xasprintf("const struct %s *", message->cname);
+	const char *params[] = { param, NULL };
+
+	function(out, service, method, type, suffix, params);
+	buf_printf(out, "\treturn MRPC_CAST(%s, mrpc_stream_next(%s, MRPC_NULL));\n}\n\n", type,
+		   stream);
+}
+
+static void gen_stream(struct buf *out, const struct service *service,
+		       const struct method *method)
+{
+	static const char client[] = "struct mrpc_stream *stream";
+	static const char server[] = "struct mrpc_call *call";
+
+	gen_open(out, service, method);
+	if (client_streams(method)) {
+		gen_send(out, service, method, "_send", client, "stream");
+		buf_printf(out, "/* In a handler: the client's next message. */\n");
+		gen_next(out, service, method, method->request, "_get", server,
+			 "mrpc_call_stream(call)");
+	}
+	if (server_streams(method)) {
+		gen_next(out, service, method, method->reply, "_next", client, "stream");
+		buf_printf(out, "/* In a handler: sends a message to the client. */\n");
+		gen_send(out, service, method, "_put", server, "mrpc_call_stream(call)");
+	}
+}
+
 static void gen_reply(struct buf *out, const struct service *service,
 		      const struct method *method)
 {
@@ -69,11 +143,13 @@ static void gen_ops(struct buf *out, const struct service *service)
 	buf_printf(out, "struct %s_ops {\n", service->cname);
 	for (i = 0; i < service->nr_methods; i++) {
 		const struct method *method = &service->methods[i];
-		const char *params[] = {
-			"struct mrpc_call *call",
-			xasprintf("const struct %s *req", method->request->cname),
-			xasprintf("struct %s *reply", method->reply->cname), NULL
-		};
+		const char *params[4] = { "struct mrpc_call *call" };
+		size_t nr = 1;
+
+		if (!client_streams(method))
+			params[nr++] = xasprintf("const struct %s *req", method->request->cname);
+		if (!server_streams(method))
+			params[nr++] = xasprintf("struct %s *reply", method->reply->cname);
 
 		gen_comment(out, "\t", service->file, method->path);
 		gen_prototype(out, "\tint ", xasprintf("(*%s)", method->cname), params);
@@ -140,9 +216,16 @@ void gen_service_header(struct buf *out, const struct service *service)
 	buf_printf(out, "/* -- service %s -- */\n\n", service->full_name);
 	buf_printf(out, "extern const struct mrpc_service_desc %s_service;\n\n", service->cname);
 	for (i = 0; i < service->nr_methods; i++) {
-		gen_sync(out, service, &service->methods[i]);
-		gen_async(out, service, &service->methods[i]);
-		gen_reply(out, service, &service->methods[i]);
+		const struct method *method = &service->methods[i];
+
+		if (method->streams) {
+			gen_stream(out, service, method);
+		} else {
+			gen_sync(out, service, method);
+			gen_async(out, service, method);
+		}
+		if (!server_streams(method))
+			gen_reply(out, service, method);
 	}
 	gen_ops(out, service);
 	gen_add(out, service);
@@ -178,10 +261,17 @@ static void gen_invoke(struct buf *out, const struct service *service,
 		      xasprintf("%s__invoke_%s", service->cname, method->cname), params);
 	buf_printf(out, "\n{\n\tconst struct %s_ops *o = (const struct %s_ops *)ops;\n\n",
 		   service->cname, service->cname);
+	if (client_streams(method))
+		buf_printf(out, "\t(void)req;\n");
+	if (server_streams(method))
+		buf_printf(out, "\t(void)reply;\n");
 	buf_printf(out, "\tif (!o->%s)\n\t\treturn MRPC_UNIMPLEMENTED;\n", method->cname);
-	buf_printf(out, "\treturn o->%s(call, (const struct %s *)req,\n"
-			"\t\t\t(struct %s *)reply);\n}\n\n",
-		   method->cname, method->request->cname, method->reply->cname);
+	buf_printf(out, "\treturn o->%s(call", method->cname);
+	if (!client_streams(method))
+		buf_printf(out, ", (const struct %s *)req", method->request->cname);
+	if (!server_streams(method))
+		buf_printf(out, ",\n\t\t\t(struct %s *)reply", method->reply->cname);
+	buf_printf(out, ");\n}\n\n");
 }
 
 void gen_service_source(struct buf *out, const struct service *service)
@@ -204,6 +294,11 @@ void gen_service_source(struct buf *out, const struct service *service)
 			buf_printf(out, "\t\t.priority = MRPC_METHOD_PRIORITY | %d,\n",
 				   method->priority);
 		buf_printf(out, "\t\t.reply_size = sizeof(struct %s),\n", method->reply->cname);
+		if (method->streams)
+			buf_printf(out, "\t\t.streams = %s%s%s,\n",
+				   client_streams(method) ? "MRPC_STREAMS_CLIENT" : "",
+				   client_streams(method) && server_streams(method) ? " | " : "",
+				   server_streams(method) ? "MRPC_STREAMS_SERVER" : "");
 		buf_printf(out, "\t\t.invoke = %s__invoke_%s,\n\t},\n", service->cname,
 			   method->cname);
 	}

@@ -241,9 +241,10 @@ static int compare_methods(const void *a, const void *b)
 	return strcmp(((const struct method *)a)->name, ((const struct method *)b)->name);
 }
 
-static bool streams(const MethodProto *proto)
+static uint16_t streams(const MethodProto *proto)
 {
-	return proto->client_streaming || proto->server_streaming;
+	return (proto->client_streaming ? MRPC_METHOD_CLIENT_STREAM : 0) |
+	       (proto->server_streaming ? MRPC_METHOD_SERVER_STREAM : 0);
 }
 
 /* Adds service number @s of the .proto, without its streams if so told. */
@@ -271,6 +272,7 @@ static void fill_service(struct file *file, size_t s, const struct index *index,
 		service->methods[service->nr_methods++] = (struct method){
 			.proto = proto->method[i],
 			.name = proto->method[i]->name,
+			.streams = streams(proto->method[i]),
 			.request = request ? request->message : NULL,
 			.reply = reply ? reply->message : NULL,
 			.path = path_add(service->path, PB_SERVICE_METHOD, i),

@@ -141,6 +141,7 @@ struct method {
 	struct message *reply;
 	struct path path;
 	int priority;
+	uint16_t streams;	/* MRPC_METHOD_* */
 };
 
 /**
