@@ -10,11 +10,10 @@
 #include <sys/wait.h>
 
 #include "tap.h"
+#include "held.h"
 #include "operator.h"
 #include "peer.h"
 
-#define TX	1
-#define RX	2
 #define WAIT	(10 * RAW_S)
 
 #define SMALL	100
@@ -50,31 +49,6 @@ static void end(void)
 	op_must_del("null");
 	raw_pair_end(&p);
 	CHECK(raw_sessions(0, 10000));
-}
-
-static void hold(unsigned int dir)
-{
-	int err = op_pause("null", dir, true);
-
-	CHECK_MSG(!err, "pause: %s", op_why);
-}
-
-static void let_go(unsigned int dir)
-{
-	int err = op_pause("null", dir, false);
-
-	CHECK_MSG(!err, "resume: %s", op_why);
-}
-
-static void queued(bool rx, unsigned int nr)
-{
-	uint64_t until = raw_now() + WAIT * raw_patience();
-
-	while (op_dir("null", rx, MRPC_A_ENGINE_DIR_QUEUED) != nr) {
-		CHECK_MSG(raw_now() < until, "%lld rpcs are queued, not %u",
-			  (long long)op_dir("null", rx, MRPC_A_ENGINE_DIR_QUEUED), nr);
-		raw_sleep(RAW_MS);
-	}
 }
 
 static struct mrpc_sqe request(uint64_t tag, uint32_t len, uint64_t timeout_us)
