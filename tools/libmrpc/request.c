@@ -195,7 +195,7 @@ static bool streams(const struct mrpc_server *server, const struct mrpc_cqe *cqe
 {
 	u32 service = cqe->method >> 16, method = cqe->method & 0xffff;
 
-	return service < server->nr_services &&
+	return server && service < server->nr_services &&
 	       method < server->services[service].desc->nr_methods &&
 	       server->services[service].desc->methods[method].streams;
 }
