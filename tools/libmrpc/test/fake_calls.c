@@ -195,6 +195,12 @@ static void do_reply(struct fsession *s, int q, const struct mrpc_sqe *sqe)
 	finish(c);
 }
 
+/* Another thread may have submitted what the caller wants to submit. */
+static bool is_pending(const struct fqp *qp)
+{
+	return qp->head->sq.head != __atomic_load_n(&qp->head->sq.tail, __ATOMIC_ACQUIRE);
+}
+
 static bool has_room(const struct fqp *qp, const struct mrpc_sqe *sqe)
 {
 	__u32 used = qp->head->cq.tail -
@@ -252,7 +258,7 @@ int fake_enter(struct fsession *s, struct mrpc_enter *arg)
 	__u32 most = take_at_most && !(qp->flags & MRPC_QP_SERVE) ? take_at_most : UINT32_MAX;
 
 	fake_counts.enters++;
-	while (arg->submitted < arg->to_submit && arg->submitted < most &&
+	while (arg->submitted < arg->to_submit && arg->submitted < most && is_pending(qp) &&
 	       has_room(qp, &qp->sqes[qp->head->sq.head % qp->sq_entries])) {
 		submit(s, (int)arg->qp);
 		arg->submitted++;
