@@ -335,13 +335,18 @@ static void mrpc_call_open(struct mrpc_call *call)
 	call->sqe_flags |= MRPC_SQE_COPY;	/* no entry is reserved for a SENT any more */
 }
 
-/* Gives the call an id and enters it into the table. */
+/*
+ * Gives the call an id, enters it into the table and submits its request. The connection's lock
+ * covers all three: a thread that ends the state READY under the lock submits its BYE behind all
+ * requests. The caller owns the call no more afterwards.
+ */
 static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_refusal *r)
 {
+	struct mrpc_qp *opens = call->sqe_flags & MRPC_SQE_STREAM ? call->qp : NULL;
 	struct mrpc_conn *conn = call->conn;
 	const char *why = NULL;
+	u64 id = 0, when;
 	u32 more = 0;
-	u64 id = 0;
 	int err = 0;
 
 	if (timeout_us) {
@@ -352,7 +357,8 @@ static int mrpc_call_enter(struct mrpc_call *call, u64 timeout_us, struct mrpc_r
 		else
 			call->deadline.when = ktime_get_ns() + ns;
 	}
-	call->rpc.deadline = call->deadline.when;
+	when = call->deadline.when;
+	call->rpc.deadline = when;
 
 again:
 	spin_lock(&conn->lock);
@@ -372,8 +378,10 @@ again:
 		mrpc_call_get_new(call);	/* for the table; the lock hides the call */
 		conn->stats.calls++;
 		conn->services.list[call->method >> 16].calls++;
-		if (unlikely(call->sqe_flags & MRPC_SQE_STREAM))
+		if (unlikely(opens))
 			mrpc_call_open(call);
+		trace_mrpc_marshal(conn, call);
+		mrpc_tx_submit(conn, &call->rpc);
 	}
 	spin_unlock(&conn->lock);
 
@@ -390,10 +398,10 @@ again:
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
 				   "%u calls in flight on connection %u, the most it takes",
 				   conn->calls.client.limit, conn->id);
-	if (unlikely(call->sqe_flags & MRPC_SQE_STREAM))
-		mrpc_qp_wake(call->qp);
+	if (unlikely(opens))
+		mrpc_qp_wake(opens);
 	if (timeout_us)
-		mrpc_conn_arm(conn, call->deadline.when);
+		mrpc_conn_arm(conn, when);
 	return 0;
 }
 
@@ -463,10 +471,8 @@ int mrpc_call_submit(struct mrpc_session *session, struct mrpc_conn *conn,
 			mrpc_call_put(call);
 		goto fail;
 	}
-	trace_mrpc_marshal(conn, call);
 	if (!qp)
 		*sync = call;
-	mrpc_tx_submit(conn, &call->rpc);
 	return 0;
 
 fail:
