@@ -3,6 +3,9 @@
  * What transports with sockets share: making a socket for an application, and the callbacks of a
  * socket. The callbacks run in softirq or a sender's backlog; they only set flags and wake.
  */
+#include <linux/tcp.h>
+#include <net/tcp.h>
+
 #include "core/link.h"
 #include "egress/port.h"
 #include "exec/kick.h"
@@ -62,7 +65,6 @@ static void mrpc_sock_state_change(struct sock *sk)
 }
 
 /**
- * mrpc_sock_hook() - make a socket's events a connection's
  * mrpc_sock_hook() - make the events of a socket those of a connection
  * @link: the link
  * @sk: the socket; its sk_user_data refers to @link until mrpc_sock_unhook()
@@ -145,3 +147,57 @@ int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_new);
+
+/**
+ * mrpc_sock_connect() - begin a TCP connection to an address that an application gave
+ * @link: the link; its peer's address is filled in
+ * @addr: the address
+ * @addr_len: bytes of @addr
+ * @sock: out: the socket, which is the caller's. It may not be connected yet
+ * @why: out: the reason of a failure that the errno does not tell
+ *
+ * Context: process; may sleep. Return: 0 or a negative errno.
+ */
+int mrpc_sock_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
+		      struct socket **sock, const char **why)
+{
+	struct sockaddr_storage ss;
+	int err;
+
+	err = mrpc_sock_new(link->net, IPPROTO_TCP, addr, addr_len, &ss, sock, why);
+	if (err)
+		return err;
+	err = kernel_connect(*sock, (struct sockaddr *)&ss, addr_len, O_NONBLOCK);
+	if (err && err != -EINPROGRESS) {
+		sock_release(*sock);
+		return err;
+	}
+	link->peer = ss;
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_connect);
+
+/**
+ * mrpc_sock_prepare() - set the options of a link's TCP socket, and note its addresses
+ * @link: the link; its keepalive tells for how long a peer may not answer
+ * @sock: the socket
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_sock_prepare(struct mrpc_link *link, struct socket *sock)
+{
+	u64 timeout = div_u64(link->keepalive, NSEC_PER_MSEC);
+
+	tcp_sock_set_nodelay(sock->sk);
+	/* sk_use_task_frag stays set: the sender is a task that is in no other send, and memory
+	 * reclaim does not wait for this socket. A fragment of the socket's own would be 32 KiB
+	 * for each idle connection.
+	 */
+	/* Without a timeout, a peer that answers window probes and does not read would hold
+	 * pages of the heap for ever.
+	 */
+	tcp_sock_set_user_timeout(sock->sk, clamp_t(u64, 3 * timeout, 1, INT_MAX));
+	kernel_getsockname(sock, (struct sockaddr *)&link->local);
+	kernel_getpeername(sock, (struct sockaddr *)&link->peer);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_prepare);

@@ -32,6 +32,9 @@ static inline bool mrpc_sock_taken(const struct sock *sk)
 int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hooks *hooks);
 int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 		  struct sockaddr_storage *ss, struct socket **sock, const char **why);
+int mrpc_sock_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
+		      struct socket **sock, const char **why);
+void mrpc_sock_prepare(struct mrpc_link *link, struct socket *sock);
 void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks);
 
 #endif /* MRPC_TRANSPORTS_SOCK_H */

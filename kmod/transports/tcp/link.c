@@ -30,24 +30,6 @@
 #include "transports/sock.h"
 #include "transports/tcp/tcp.h"
 
-/* A listening socket; sk_user_data refers to the listener. */
-struct mrpc_tcp_listener {
-	struct socket *sock;
-	void (*data_ready)(struct sock *sk);
-};
-
-/* Softirq: only kicks the listener. */
-static void mrpc_tcp_listen_ready(struct sock *sk)
-{
-	struct mrpc_listener *l;
-
-	read_lock_bh(&sk->sk_callback_lock);
-	l = sk->sk_user_data;
-	if (l && inet_sk_state_load(sk) == TCP_LISTEN)
-		mrpc_kick_listener(l);
-	read_unlock_bh(&sk->sk_callback_lock);
-}
-
 /* -- links ------------------------------------------------------------------ */
 
 /*
@@ -56,7 +38,6 @@ static void mrpc_tcp_listen_ready(struct sock *sk)
  */
 static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 {
-	u64 timeout = div_u64(link->keepalive, NSEC_PER_MSEC);
 	struct sock *sk = sock->sk;
 	struct mrpc_tcp *tcp;
 	int err;
@@ -66,17 +47,7 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 		return -ENOMEM;
 	tcp->sock = sock;
 	tcp->prot = sk->sk_prot;
-	tcp_sock_set_nodelay(sk);
-	/* sk_use_task_frag stays set: the sender is a task that is in no other send, and memory
-	 * reclaim does not wait for this socket. A fragment of the socket's own would be 32 KiB
-	 * for each idle connection.
-	 */
-	/* Without a timeout, a peer that answers window probes and does not read would hold
-	 * pages of the heap for ever.
-	 */
-	tcp_sock_set_user_timeout(sk, clamp_t(u64, 3 * timeout, 1, INT_MAX));
-	kernel_getsockname(sock, (struct sockaddr *)&link->local);
-	kernel_getpeername(sock, (struct sockaddr *)&link->peer);
+	mrpc_sock_prepare(link, sock);
 	link->priv = tcp;
 	err = mrpc_sock_hook(link, sk, &tcp->hooks);
 	if (err) {
@@ -89,124 +60,31 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why)
 {
-	struct sockaddr_storage ss;
 	struct socket *sock;
 	int err;
 
-	err = mrpc_sock_new(link->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
+	err = mrpc_sock_connect(link, addr, addr_len, &sock, why);
 	if (err)
 		return err;
-	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, O_NONBLOCK);
-	if (err == -EINPROGRESS)
-		err = 0;
-	if (!err) {
-		link->peer = ss;	/* it may not be connected yet */
-		err = mrpc_tcp_attach(link, sock);
-	}
+	err = mrpc_tcp_attach(link, sock);
 	if (err)
 		sock_release(sock);
 	return err;
 }
 
-int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
-		    const char **why)
-{
-	struct mrpc_tcp_listener *tl;
-	struct sockaddr_storage ss;
-	struct socket *sock;
-	struct sock *sk;
-	int err;
-
-	err = mrpc_sock_new(l->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
-	if (err)
-		return err;
-	err = -ENOMEM;
-	tl = kzalloc(sizeof(*tl), GFP_KERNEL_ACCOUNT);
-	if (!tl)
-		goto out;
-	sk = sock->sk;
-	sock_set_reuseaddr(sk);
-	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
-	if (err)
-		goto out;
-	err = kernel_listen(sock, min(backlog, 4096U));
-	if (err)
-		goto out;
-	err = kernel_getsockname(sock, (struct sockaddr *)&l->addr);
-	if (err < 0)
-		goto out;
-	l->addr_len = err;
-	tl->sock = sock;
-	err = 0;
-	write_lock_bh(&sk->sk_callback_lock);
-	if (mrpc_sock_taken(sk)) {
-		err = -EALREADY;
-	} else {
-		l->priv = tl;
-		tl->data_ready = sk->sk_data_ready;
-		sk->sk_user_data = l;
-		sk->sk_data_ready = mrpc_tcp_listen_ready;
-	}
-	write_unlock_bh(&sk->sk_callback_lock);
-	if (err)
-		goto out;
-	mrpc_kick_listener(l);
-	return 0;
-out:
-	kfree(tl);
-	sock_release(sock);
-	return err;
-}
-
-bool mrpc_tcp_waiting(struct mrpc_listener *l)
-{
-	struct mrpc_tcp_listener *tl = l->priv;
-
-	return !reqsk_queue_empty(&inet_csk(tl->sock->sk)->icsk_accept_queue);
-}
-
 int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link)
 {
-	struct mrpc_tcp_listener *tl = l->priv;
 	struct socket *sock;
-	struct sock *sk;
 	int err;
 
-	err = kernel_accept(tl->sock, &sock, O_NONBLOCK);
+	err = mrpc_sock_accept(l, &sock);
 	if (err)
 		return err;
-	sk = sock->sk;
-	/* The child inherited the listener's callback and user data if they were set when it
-	 * was made. Other code may have replaced them since.
-	 */
-	write_lock_bh(&sk->sk_callback_lock);
-	if (sk->sk_user_data == l)
-		sk->sk_user_data = NULL;
-	if (sk->sk_data_ready == mrpc_tcp_listen_ready)
-		sk->sk_data_ready = tl->data_ready;
-	write_unlock_bh(&sk->sk_callback_lock);
 	if (link)
 		err = mrpc_tcp_attach(link, sock);
 	if (!link || err)
 		sock_release(sock);
 	return err;
-}
-
-void mrpc_tcp_unlisten(struct mrpc_listener *l)
-{
-	struct mrpc_tcp_listener *tl = l->priv;
-	struct sock *sk;
-
-	if (!tl)
-		return;
-	sk = tl->sock->sk;
-	write_lock_bh(&sk->sk_callback_lock);
-	sk->sk_user_data = NULL;
-	sk->sk_data_ready = tl->data_ready;
-	write_unlock_bh(&sk->sk_callback_lock);
-	sock_release(tl->sock);
-	kfree(tl);
-	l->priv = NULL;
 }
 
 /* -- receiving -------------------------------------------------------------- */

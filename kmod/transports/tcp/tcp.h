@@ -16,6 +16,7 @@
 #include "core/rpc.h"
 #include "core/transport.h"
 #include "transports/sock.h"
+#include "transports/sock_listen.h"
 
 #define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
 
@@ -90,11 +91,7 @@ static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 /* transports/tcp/link.c */
 int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why);
-int mrpc_tcp_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
-		    const char **why);
-bool mrpc_tcp_waiting(struct mrpc_listener *l);
 int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link);
-void mrpc_tcp_unlisten(struct mrpc_listener *l);
 int mrpc_tcp_recv(struct mrpc_link *link, int budget);
 void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort);
 bool mrpc_tcp_busy(struct mrpc_link *link);
@@ -117,10 +114,10 @@ void mrpc_tcp_device(struct mrpc_link *link, char *name);
 	.name		= "tcp",					\
 	.owner		= THIS_MODULE,					\
 	.connect	= mrpc_tcp_connect,				\
-	.listen		= mrpc_tcp_listen,				\
-	.waiting	= mrpc_tcp_waiting,				\
+	.listen		= mrpc_sock_listen,				\
+	.waiting	= mrpc_sock_waiting,				\
 	.accept		= mrpc_tcp_accept,				\
-	.unlisten	= mrpc_tcp_unlisten,				\
+	.unlisten	= mrpc_sock_unlisten,				\
 	.send		= mrpc_tcp_send,				\
 	.recv		= mrpc_tcp_recv,				\
 	.shutdown	= mrpc_tcp_shutdown,				\

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Listening TCP sockets, for every transport whose links are TCP sockets. */
+#ifndef MRPC_TRANSPORTS_SOCK_LISTEN_H
+#define MRPC_TRANSPORTS_SOCK_LISTEN_H
+
+#include <linux/types.h>
+
+struct mrpc_listener;
+struct socket;
+
+int mrpc_sock_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
+		     const char **why);
+bool mrpc_sock_waiting(struct mrpc_listener *l);
+int mrpc_sock_accept(struct mrpc_listener *l, struct socket **sock);
+void mrpc_sock_unlisten(struct mrpc_listener *l);
+
+#endif /* MRPC_TRANSPORTS_SOCK_LISTEN_H */
