@@ -42,14 +42,18 @@ static void mrpc_hello_name(struct mrpc_hello_service *to, const struct mrpc_sch
  * mrpc_conn_send_hello() - the client's first frame
  * @conn: the connection
  *
- * The caller runs the datapath. Return: 0 or -ENOMEM.
+ * A link of a foreign protocol begins by itself. The caller runs the datapath.
+ * Return: 0 or -ENOMEM.
  */
 int mrpc_conn_send_hello(struct mrpc_conn *conn)
 {
-	struct mrpc_hello *hello = kzalloc(sizeof(*hello), GFP_KERNEL);
+	struct mrpc_hello *hello;
 	int err;
 	u32 i;
 
+	if (conn->link.home->flags & MRPC_TRANSPORT_FOREIGN)
+		return 0;
+	hello = kzalloc(sizeof(*hello), GFP_KERNEL);
 	if (!hello)
 		return -ENOMEM;
 	hello->version_min = MRPC_WIRE_VERSION;
@@ -112,6 +116,22 @@ static void mrpc_hello_judge(const struct mrpc_conn_services *s, struct mrpc_hel
 	memset(want->hash, 0, MRPC_HASH_LEN);
 }
 
+/* The connection is READY. The client asked for @wanted services, in the order of the map. */
+static void mrpc_hello_accepted(struct mrpc_conn *conn, u32 wanted)
+{
+	/* From here method numbers of the wire are checked against them. */
+	conn->services.nr_wire = wanted;
+	spin_lock(&conn->lock);
+	if (conn->state == MRPC_CONN_CONNECTING) {
+		set_bit(MRPC_CONN_SHOOK, &conn->flags);
+		WRITE_ONCE(conn->state, MRPC_CONN_READY);
+	}
+	spin_unlock(&conn->lock);
+	if (test_bit(MRPC_CONN_SHOOK, &conn->flags))
+		mrpc_listener_settled(conn);
+	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
+}
+
 static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 {
 	bool fine = true;
@@ -148,19 +168,7 @@ static int mrpc_hello_accept(struct mrpc_conn *conn, struct mrpc_hello *hello)
 		set_bit(MRPC_CONN_DENIED, &conn->flags);
 		return 0;
 	}
-	/* From here method numbers of the wire are checked against what the
-	 * client asked for, in its order.
-	 */
-	conn->services.nr_wire = wanted;
-	spin_lock(&conn->lock);
-	if (conn->state == MRPC_CONN_CONNECTING) {
-		set_bit(MRPC_CONN_SHOOK, &conn->flags);
-		WRITE_ONCE(conn->state, MRPC_CONN_READY);
-	}
-	spin_unlock(&conn->lock);
-	if (test_bit(MRPC_CONN_SHOOK, &conn->flags))
-		mrpc_listener_settled(conn);
-	mrpc_notify_conn(conn, MRPC_EVENT_CONN_OPEN);
+	mrpc_hello_accepted(conn, wanted);
 	return mrpc_conn_announce(conn);
 }
 
@@ -214,6 +222,36 @@ static bool mrpc_ack_check(struct mrpc_conn *conn, const struct mrpc_hello *ack,
 	return true;
 }
 
+/*
+ * The server has answered: if all is @fine, the connection is READY, else @r says why not. Return:
+ * it is READY, or it has ended for another reason.
+ */
+static bool mrpc_hello_answered(struct mrpc_conn *conn, bool fine, u32 max_message, u32 max_calls,
+				struct mrpc_refusal *r)
+{
+	/* What a link of a replica carries has passed its connection's engines. */
+	if (fine && !conn->replica && mrpc_hello_join(conn)) {
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "on this host: %s",
+			    conn->unmade ?: "its engines cannot be made");
+		fine = false;
+	}
+	spin_lock(&conn->lock);
+	if (conn->state == MRPC_CONN_CONNECTING && fine) {
+		conn->services.peer_max_message = min(max_message, MRPC_MAX_MESSAGE);
+		conn->calls.client.limit = clamp(max_calls, 1U, conn->calls.client.limit);
+		WRITE_ONCE(conn->state, MRPC_CONN_READY);
+	}
+	if (!fine && conn->refusal)
+		*conn->refusal = *r;
+	spin_unlock(&conn->lock);
+	if (!fine)
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
+	else if (conn->replica)
+		mrpc_carrier_ops->joined(conn);
+	mrpc_wake_all(&conn->wait);
+	return fine;
+}
+
 static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ack)
 {
 	struct mrpc_refusal r;
@@ -222,26 +260,7 @@ static int mrpc_hello_answer(struct mrpc_conn *conn, const struct mrpc_hello *ac
 	if (mrpc_features_chosen(&conn->link.features, ack->features))
 		return -EPROTO;
 	mrpc_link_agreed(&conn->link);
-	/* What a link of a replica carries has passed its connection's engines. */
-	if (fine && !conn->replica && mrpc_hello_join(conn)) {
-		mrpc_refuse(&r, MRPC_UNAVAILABLE, "on this host: %s",
-			    conn->unmade ?: "its engines cannot be made");
-		fine = false;
-	}
-	spin_lock(&conn->lock);
-	if (conn->state == MRPC_CONN_CONNECTING && fine) {
-		conn->services.peer_max_message = min(ack->max_message, MRPC_MAX_MESSAGE);
-		conn->calls.client.limit = clamp(ack->max_calls, 1U, conn->calls.client.limit);
-		WRITE_ONCE(conn->state, MRPC_CONN_READY);
-	}
-	if (!fine && conn->refusal)
-		*conn->refusal = r;
-	spin_unlock(&conn->lock);
-	if (!fine)
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the handshake failed", false);
-	else if (conn->replica)
-		mrpc_carrier_ops->joined(conn);
-	mrpc_wake_all(&conn->wait);
+	fine = mrpc_hello_answered(conn, fine, ack->max_message, ack->max_calls, &r);
 	return fine ? mrpc_conn_announce(conn) : 0;
 }
 
@@ -274,3 +293,39 @@ int mrpc_conn_hello(struct mrpc_conn *conn, const struct mrpc_frame *frame, cons
 	kfree(hello);
 	return err;
 }
+
+/**
+ * mrpc_link_agree() - the peer of a link of a foreign protocol is there: calls may pass
+ * @link: the link; its transport is MRPC_TRANSPORT_FOREIGN
+ * @max_message: the largest message that the peer accepts, in mrpc's form
+ * @max_calls: client: how many calls the peer accepts at a time
+ *
+ * There is no handshake that compares schemas. A server serves all services of its listener, in
+ * their order.
+ *
+ * Context: owner of the receive claim, once in the life of the link; may sleep.
+ * Return: 0; -ENOMEM: the connection must end; -EPROTO: it was called twice.
+ */
+int mrpc_link_agree(struct mrpc_link *link, u32 max_message, u32 max_calls)
+{
+	struct mrpc_conn *conn = mrpc_link_conn(link);
+	struct mrpc_refusal r;
+	u32 i;
+
+	if (test_and_set_bit(MRPC_CONN_HEARD, &conn->flags))
+		return -EPROTO;
+	mrpc_features_fix(&link->features);
+	mrpc_link_agreed(link);
+	if (!link->accepted) {
+		mrpc_hello_answered(conn, true, max_message, max_calls, &r);
+		return 0;
+	}
+	if (mrpc_hello_join(conn))
+		return -ENOMEM;
+	conn->services.peer_max_message = min(max_message, MRPC_MAX_MESSAGE);
+	for (i = 0; i < conn->services.nr; i++)
+		conn->services.map[i] = i;
+	mrpc_hello_accepted(conn, conn->services.nr);
+	return 0;
+}
+EXPORT_SYMBOL_GPL(mrpc_link_agree);

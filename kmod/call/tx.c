@@ -357,6 +357,16 @@ static int mrpc_tx_send(struct mrpc_conn *conn, struct mrpc_domain *d, int *budg
 	return 0;
 }
 
+/* Has the link send what it keeps. Return: true: it wants another turn. */
+static bool mrpc_tx_pump(struct mrpc_conn *conn)
+{
+	int err = conn->link.ops->pump(&conn->link);
+
+	if (err < 0)
+		mrpc_link_failed(conn, err, "the link failed while sending");
+	return err > 0;
+}
+
 /* Runs one round of the transmit chain. Return: true: the budget is used up, work is left. */
 static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 {
@@ -365,7 +375,7 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 				rcu_dereference_check(conn->port.domain, true) : NULL;
 	u32 turn = READ_ONCE(conn->exec.turn_bytes);
 	bool again = false;
-	int err;
+	int err = 0;
 
 	conn->dp.tx_until = turn ? conn->stats.tx_bytes + turn : U64_MAX;
 	if (test_bit(MRPC_CONN_TX_READY, &conn->flags))
@@ -378,14 +388,17 @@ static bool mrpc_tx_round(struct mrpc_conn *conn, int *budget)
 	}
 	if (d)
 		smp_mb();	/* before the check for a grant */
-	for (;;) {
+	do {
 		again |= mrpc_tx_fill(conn);
 		if (mrpc_queue_empty(&conn->dp.path[MRPC_TX].out))
-			return again;
+			break;
 		err = mrpc_tx_send(conn, d, budget);
-		if (err)
-			return err > 0;
-	}
+	} while (!err);
+	if (err < 0)
+		again = false;	/* a kick will come, or the link is dead */
+	if (unlikely(conn->link.ops->pump) && (err >= 0 || err == -EAGAIN))
+		again |= mrpc_tx_pump(conn);
+	return again || err > 0;
 }
 
 static void mrpc_tx_own(struct mrpc_conn *conn)

@@ -12,6 +12,7 @@
 #include "lib/message/feature.h"
 
 struct mrpc_receive;
+struct mrpc_schema_plan;
 struct mrpc_transport_ops;
 struct net;
 
@@ -85,6 +86,8 @@ static inline u64 mrpc_link_silent(const struct mrpc_link *link)
 	return now > heard ? jiffies64_to_nsecs(now - heard) : 0;
 }
 
+const struct mrpc_schema_plan *mrpc_link_service(struct mrpc_link *link, u32 i);
+u32 mrpc_link_max_calls(struct mrpc_link *link);
 void mrpc_link_get(struct mrpc_link *link);
 void mrpc_link_put(struct mrpc_link *link);
 

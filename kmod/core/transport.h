@@ -41,6 +41,13 @@ enum mrpc_stat_kind {
 /* Takes one number. @name: unique in its kind. Return: not 0: no more numbers are wanted. */
 typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *name, u64 value);
 
+/*
+ * Its links speak a protocol that is not mrpc's own: there is no handshake, and features and probes
+ * are not sent. The transport calls mrpc_link_agree() instead. send() is given frames of mrpc, and
+ * recv() gives such frames to the sink.
+ */
+#define MRPC_TRANSPORT_FOREIGN	BIT(0)
+
 /**
  * struct mrpc_transport_ops - a transport, of one version
  *
@@ -50,6 +57,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *
  * @name: as in struct mrpc_connect.transport
  * @version: 1 or more
+ * @flags: MRPC_TRANSPORT_*
  * @features: MRPC_FEATURE_* that its links accept in received frames
  * @type: the engine type of the same name and version. An operator places it to choose this
  *	version; no rpc passes it. Optional: without it there are no other versions
@@ -74,6 +82,10 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  *	room; else the link is dead
  * @flush: sends off what @send has taken in this round of the transmit direction. Called after
  *	one or more calls of @send, whatever ends the round. Owner of the transmit claim. Optional
+ * @pump: sends what the link itself keeps, at the end of each round of the transmit direction, also
+ *	if no rpc waits. Owner of the transmit claim. Returns 0: nothing is left, or
+ *	mrpc_link_kick_tx() will be called; 1: it wants another turn; else the link is dead.
+ *	Optional
  * @recv: receives at most @budget frames and hands them to the sink; owner of the
  *	receive claim. Returns the number of frames (== @budget: call again),
  *	-EAGAIN when it stopped for lack of room in the receive heap (the sink
@@ -121,6 +133,7 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
 struct mrpc_transport_ops {
 	const char *name;
 	u32 version;
+	u32 flags;
 	u64 features;
 	struct mrpc_engine_ops *type;
 	struct module *owner;
@@ -133,6 +146,7 @@ struct mrpc_transport_ops {
 	void (*unlisten)(struct mrpc_listener *l);
 	int (*send)(struct mrpc_link *link, struct mrpc_queue *q, u64 limit);
 	void (*flush)(struct mrpc_link *link);
+	int (*pump)(struct mrpc_link *link);
 	int (*recv)(struct mrpc_link *link, int budget);
 	void (*shutdown)(struct mrpc_link *link, bool abort);
 	bool (*busy)(struct mrpc_link *link);

@@ -7,6 +7,12 @@
 #include "lib/ds/claim_native.h"
 #endif
 
+void mrpc_features_fix(struct mrpc_features *f)
+{
+	f->said = f->want;
+	f->may = f->want;
+}
+
 u64 mrpc_features_offer(struct mrpc_features *f)
 {
 	f->said = f->want;

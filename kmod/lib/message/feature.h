@@ -52,6 +52,12 @@ struct mrpc_features {
 };
 
 /**
+ * mrpc_features_fix() - the link's protocol is not mrpc's own, and there is no hello
+ * Both use what the link accepts, for ever.
+ */
+void mrpc_features_fix(struct mrpc_features *f);
+
+/**
  * mrpc_features_offer() - the client's hello goes out
  * Return: what it offers.
  */
