@@ -113,6 +113,31 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
 	return known ? 0 : -EPROTO;
 }
 
+/**
+ * mrpc_sink_end_call() - end a client's call of which no REPLY comes
+ * @link: the link; its transport is MRPC_TRANSPORT_FOREIGN
+ * @id: id of the call
+ * @status: enum mrpc_status
+ * @detail: a sentence
+ * @unsent: the server has not executed it, and will not
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: 0, or -EPROTO if there was no such call.
+ */
+int mrpc_sink_end_call(struct mrpc_link *link, u64 id, u16 status, const char *detail, bool unsent)
+{
+	struct mrpc_conn *conn = mrpc_link_conn(link);
+	struct mrpc_call *call;
+
+	spin_lock(&conn->lock);
+	call = mrpc_call_find(&conn->calls.client, id);
+	if (call)
+		call->unsent = unsent;
+	spin_unlock(&conn->lock);
+	return mrpc_sink_fail_reply(conn, id, status, detail);
+}
+EXPORT_SYMBOL_GPL(mrpc_sink_end_call);
+
 static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 {
 	struct mrpc_call *call = a->call;

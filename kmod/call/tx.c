@@ -317,7 +317,9 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 		WRITE_ONCE(conn->link.err, err);
 	else
 		err = cmpxchg(&conn->link.err, 0, err) ?: err;
-	if (err == -ESHUTDOWN)
+	if (conn->link.why)
+		why = conn->link.why;
+	else if (err == -ESHUTDOWN)
 		why = "the peer closed the connection";
 	else if (err == -ECONNREFUSED)
 		why = "nobody serves this address";

@@ -100,9 +100,10 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "a message took too long to arrive", true);
 		return U64_MAX;
 	}
-	/* The transport sees to it that a peer which is gone is noticed. */
+	/* The transport notices by itself that the peer is gone. It looks at the clock in recv(). */
 	if (conn->link.home->flags & MRPC_TRANSPORT_FOREIGN) {
 		mrpc_stall_kick(conn->session);
+		mrpc_kick_rx(conn);
 		return now + conn->link.keepalive;
 	}
 	/* While this end does not read, silence is not the fault of the peer. But this end does

@@ -214,6 +214,7 @@ void mrpc_rpc_to_status(struct mrpc_rpc *rpc, u16 status, const char *detail)
 		return;
 	memcpy(rpc->data + MRPC_HDR_LEN, detail, len);
 }
+EXPORT_SYMBOL_GPL(mrpc_rpc_to_status);
 
 /**
  * mrpc_rpc_snapshot() - copy the message out of the application's reach

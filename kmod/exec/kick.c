@@ -37,6 +37,19 @@ void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 }
 
 /**
+ * mrpc_link_arm() - have ops->recv called at a given time, or earlier
+ * @link: the link of a transport that is MRPC_TRANSPORT_FOREIGN
+ * @when: CLOCK_MONOTONIC time in ns
+ *
+ * Context: process.
+ */
+void mrpc_link_arm(struct mrpc_link *link, u64 when)
+{
+	mrpc_conn_arm(mrpc_link_conn(link), when);
+}
+EXPORT_SYMBOL_GPL(mrpc_link_arm);
+
+/**
  * mrpc_conn_start() - start the keepalive and handshake limits of a new link
  * @conn: the connection
  */

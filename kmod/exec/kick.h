@@ -11,6 +11,7 @@ struct mrpc_listener;
 struct mrpc_session;
 
 void mrpc_conn_arm(struct mrpc_conn *conn, u64 when);
+void mrpc_link_arm(struct mrpc_link *link, u64 when);
 void mrpc_conn_start(struct mrpc_conn *conn);
 
 /* Readiness, callable in softirq: the link has input, or room for output. */

@@ -23,12 +23,12 @@
 #include <net/net_namespace.h>
 #include <net/netns/hash.h>
 
+#include "call/pour.h"
 #include "call/receive.h"
 #include "core/call.h"
 #include "core/heap.h"
 #include "core/link.h"
 #include "core/listener.h"
-#include "core/memcopy.h"
 #include "core/receive.h"
 #include "core/rpc.h"
 #include "core/transport.h"
@@ -503,44 +503,13 @@ static void mrpc_loop_consume(struct mrpc_loop_end *end, struct mrpc_call *call)
 	}
 }
 
-/* A message may have 1 GiB, in one piece or in many: yields the processor each 1 MiB. */
-static void mrpc_loop_copy(struct mrpc_sink *sink, const u8 *from, u32 len, u32 *since)
-{
-	while (len) {
-		u32 n = min_t(u32, len, SZ_1M - *since);
-
-		mrpc_block_copy(sink->addr, from, n);
-		sink->addr += n;
-		from += n;
-		len -= n;
-		*since += n;
-		if (*since == SZ_1M) {
-			cond_resched();
-			*since = 0;
-		}
-	}
-}
-
 /* Copies the byte section from the sender's copy or heap straight to its place. */
 static void mrpc_loop_body(const struct mrpc_rpc *rpc, u32 head, struct mrpc_sink *sink)
 {
-	u32 i, since = 0;
-
-	if (sink->addr && !rpc->heap) {
-		mrpc_loop_copy(sink, rpc->data + sizeof(struct mrpc_wire_hdr) + head,
-			       sink->left, &since);
-	} else if (sink->addr) {
-		for (i = 0; i < rpc->buf.nr_segs; i++) {
-			const struct mrpc_msg_seg *seg = &rpc->buf.segs[i];
-			u32 padding = ALIGN(seg->len, 8) - seg->len;
-
-			mrpc_loop_copy(sink, mrpc_heap_at(rpc->heap, seg->src, seg->len),
-				       seg->len, &since);
-			memset(sink->addr, 0, padding);
-			sink->addr += padding;
-		}
-	}
-	sink->left = 0;
+	if (rpc->heap)
+		mrpc_sink_pour_segs(sink, rpc->buf.segs, rpc->buf.nr_segs, mrpc_heap_at, rpc->heap);
+	else
+		mrpc_sink_pour(sink, rpc->data + sizeof(struct mrpc_wire_hdr) + head);
 }
 
 static int mrpc_loop_one(struct mrpc_link *link, const struct mrpc_rpc *rpc)

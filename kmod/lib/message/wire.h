@@ -172,6 +172,13 @@ static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
 	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
 }
 
+/* Makes a frame, whose lengths fit, one as mrpc_wire_decode() would make it. */
+static inline void mrpc_frame_seal(struct mrpc_frame *f)
+{
+	f->prefix = mrpc_frame_prefix(f);
+	f->head_len = mrpc_msg_head_len(&f->msg);
+}
+
 /* As mrpc_frame_head(), and the message's length, of a frame that mrpc_wire_decode() accepted. */
 static inline u32 mrpc_frame_head_known(const struct mrpc_frame *f)
 {
