@@ -18,12 +18,15 @@ struct hpack_sink_field {
 
 /**
  * struct hpack_sink - a decoder and the fields of its last block
+ * @fields: with strings in @kept
+ * @kept: strings of delivered fields; those in the sink's buffer do not survive -E2BIG
  * @wrong: a field was not where the interface says
  */
 struct hpack_sink {
 	struct mrpc_hpack_table table;
 	struct mrpc_hpack_sink sink;
 	struct hpack_sink_field fields[MRPC_HPACK_MAX_FIELDS];
+	u8 kept[MRPC_HPACK_MAX_LIST];
 	u32 nr, used;
 	bool wrong;
 };
@@ -37,8 +40,10 @@ static inline void hpack_sink_field(struct mrpc_hpack_sink *sink, const u8 *name
 		s->wrong = true;
 		return;
 	}
+	memcpy(s->kept + s->used, name, nlen + vlen);
+	name = s->kept + s->used;
 	s->used += nlen + vlen;
-	s->fields[s->nr++] = (struct hpack_sink_field){ name, value, nlen, vlen, flags };
+	s->fields[s->nr++] = (struct hpack_sink_field){ name, name + nlen, nlen, vlen, flags };
 }
 
 static inline void hpack_sink_init(struct hpack_sink *s)

@@ -44,11 +44,12 @@ struct mrpc_hpack_slot {
 /**
  * struct mrpc_hpack_table - a dynamic table, of the decoder or of the encoder
  * @ring: strings of all entries, MRPC_HPACK_TABLE_SIZE bytes; NULL until the owner gives it
- * @generation: another number after each change of an entry's index; see mrpc_hpack_encode()
+ * @generation: the encoder: another number after each change of the entries or their indexes; see
+ *	mrpc_hpack_encode()
  * @size: sum of all entries: name + value + 32
  * @max: what @size may be
  * @told: the encoder: the @max that the peer's decoder knows
- * @least: the encoder: the smallest @max since the last block
+ * @least: the encoder: the smallest limit since the last block; U32_MAX: there was none
  * @tail: position in the ring where the next entry begins
  * @nr: number of entries
  * @next: slot of the next entry; the newest entry is in the slot before
@@ -106,7 +107,7 @@ struct mrpc_hpack_sink {
  * @len: bytes of the block
  * @sink: gets the fields
  *
- * Time is linear in @len. The strings stay valid until @sink->buf is used again, if the return is 0.
+ * Time is linear in @len. If it returns 0, the strings stay valid until @sink->buf is used again.
  *
  * The decoder does not look into names and values: upper case, order of pseudo-headers and
  * forbidden bytes are the caller's business.
@@ -137,8 +138,8 @@ enum mrpc_hpack_mode {
 
 /**
  * struct mrpc_hpack_field - a field to encode
- * @name: in lower case
- * @value: any bytes
+ * @name: in lower case; not NULL
+ * @value: any bytes; not NULL
  * @nlen: bytes of @name
  * @vlen: bytes of @value
  * @mode: what the encoder does with it
