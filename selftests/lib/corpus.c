@@ -200,6 +200,26 @@ static void put_handshake(void)
 	put("handshake", "features", 0, "\4", 1, features, sizeof(features) - 1);
 }
 
+/* Blocks for the decoders, and fields for the encoders, of requests and replies. */
+static void put_hpack(void)
+{
+	static const char request[] =
+		"\0\0\x55\x83\x86\x44\x0f/kv.Store/Fetch\x41\x09localhost\x40\x02te\x08trailers"
+		"\x5f\x10" "application/grpc\x7a\x04grpc\x00\x0cgrpc-timeout\x03" "10m"
+		"\0\x07\x83\x86\xc2\xc1\xc0\xbf\xbe";
+	static const char huffman[] =
+		"\0\0\x11\x82\x86\x84\x41\x8c\xf1\xe3\xc2\xe5\xf2\x3a\x6b\xa0\xab\x90\xf4\xff"
+		"\0\x0c\x82\x86\x84\xbe\x58\x86\xa8\xeb\x10\x64\x9c\xbf"
+		"\0\x05\x3f\xe1\x1f\xbe\x88";
+	static const char fields[] =
+		"\1\x00\x05/path\x20\x10" "application/grpc\x41\x03" "10m\x06\x06secret\x03xyz\x0e"
+		"\x0f\x00\x64\x0f\x10\x00\x00\x05/path\x20\x10" "application/grpc\x0e";
+
+	put("hpack", "request", 0, "", 0, request, sizeof(request) - 1);
+	put("hpack", "huffman", 0, "", 0, huffman, sizeof(huffman) - 1);
+	put("hpack", "fields", 0, "", 0, fields, sizeof(fields) - 1);
+}
+
 int main(int argc, char **argv)
 {
 	u32 i;
@@ -217,5 +237,6 @@ int main(int argc, char **argv)
 	put_handshake();
 	put_prio();
 	put_rules();
+	put_hpack();
 	return 0;
 }
