@@ -128,6 +128,49 @@ MRPC_LIB_GET(32)
 MRPC_LIB_GET(64)
 #undef MRPC_LIB_GET
 
+static inline u16 get_unaligned_be16(const void *p)
+{
+	const u8 *b = p;
+
+	return b[0] << 8 | b[1];
+}
+
+static inline u32 get_unaligned_be24(const void *p)
+{
+	const u8 *b = p;
+
+	return (u32)b[0] << 16 | b[1] << 8 | b[2];
+}
+
+static inline u32 get_unaligned_be32(const void *p)
+{
+	const u8 *b = p;
+
+	return (u32)b[0] << 24 | get_unaligned_be24(b + 1);
+}
+
+static inline void put_unaligned_be16(u16 v, void *p)
+{
+	u8 *b = p;
+
+	b[0] = v >> 8;
+	b[1] = v;
+}
+
+static inline void put_unaligned_be24(u32 v, void *p)
+{
+	u8 *b = p;
+
+	b[0] = v >> 16;
+	put_unaligned_be16(v, b + 1);
+}
+
+static inline void put_unaligned_be32(u32 v, void *p)
+{
+	put_unaligned_be16(v >> 16, p);
+	put_unaligned_be16(v, (u8 *)p + 2);
+}
+
 #endif /* __KERNEL__ */
 
 #endif /* MRPC_LIB_DS_TYPES_H */

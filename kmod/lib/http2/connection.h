@@ -3,9 +3,10 @@
  * A connection of HTTP/2 (RFC 9113), client or server: what both owners of a link share.
  *
  * The receive owner gives it frames (mrpc_h2_hear(), in hear.h). The transmit owner asks it what may
- * be sent, tells what was sent, and writes the control frames that are due (mrpc_h2_owed()). A lock of
- * the caller protects all of it, streams included: every function here needs that lock. Each is
- * short: bounded by the number of streams at most. Time is a parameter, in ns of one clock.
+ * be sent, tells what was sent, and writes the control frames that are due (mrpc_h2_owed(), in owed.h).
+ * A lock of the caller protects all of it, streams included: every function here needs that lock.
+ * Each is short: bounded by the number of streams at most. Time is a parameter, in ns of one clock.
+ * The structure holds pointers into itself: it must not move.
  *
  * It knows no HPACK. A header block must be decoded whatever mrpc_h2_hear() makes of its frame, unless
  * that is an error of the connection: the dynamic table depends on each block.
@@ -23,16 +24,22 @@
 #define MRPC_LIB_HTTP2_CONNECTION_H
 
 #include "lib/ds/bucket.h"
+#include "lib/http2/gone.h"
 #include "lib/http2/stream.h"
 
 /* The peer's PINGs that wait for their answer, at most. */
 #define MRPC_H2_MAX_PINGS	32
-/* Streams that this end resets are remembered; the fewest. */
+/* Streams that this end resets are remembered: the fewest; those beyond the streams that can be
+ * open; those for which there is room while frames are taken.
+ */
 #define MRPC_H2_MIN_GONE	64
-/* Bytes of answers that are due, beyond which nothing more is read. */
-#define MRPC_H2_MAX_OWED	4096
-/* With this room mrpc_h2_owed() always writes something that is due. */
-#define MRPC_H2_OWED_ROOM	256
+#define MRPC_H2_GONE_ROOM	32
+#define MRPC_H2_GONE_SPARE	8
+#define MRPC_H2_MAX_STREAMS	65536
+
+/* What our PINGs carry: that behind GOAWAY, and that of mrpc_h2_ping(). */
+#define MRPC_H2_PING_DRAIN	"mrpcbye"
+#define MRPC_H2_PING_PROBE	"mrpcping"
 
 #define MRPC_H2_SETTINGS_TIMEOUT_NS	(20ULL * NSEC_PER_SEC)
 #define MRPC_H2_DRAIN_TIMEOUT_NS	(1ULL * NSEC_PER_SEC)
@@ -46,19 +53,9 @@
 #define MRPC_H2_WORTH		16384	/* bytes of content that earn a token */
 
 /**
- * struct mrpc_h2_gone - a stream that this end reset
- * @id: its number
- * @code: enum mrpc_h2_error, sent or to be sent
- */
-struct mrpc_h2_gone {
-	u32 id;
-	u32 code;
-};
-
-/**
  * struct mrpc_h2_config - what a connection is made of
  * @server: this end is the server
- * @max_streams: streams open at once, at most; a server announces it
+ * @max_streams: streams open at once, at most, 1 to MRPC_H2_MAX_STREAMS; a server announces it
  * @stream_window: bytes that the peer may send in a stream, MRPC_H2_FIRST_WINDOW at least
  * @conn_window: the same for all streams together
  * @max_header_list: announced as MAX_HEADER_LIST_SIZE
@@ -67,8 +64,9 @@ struct mrpc_h2_gone {
  *	streams for a bucket: 2 * @max_streams make each one step, fewer are right as well
  * @gone: memory for the streams that this end resets, @nr_gone entries
  * @bits: see @buckets, 1 to 16
- * @nr_gone: a power of two, MRPC_H2_MIN_GONE and @max_streams + 32 at least. A frame of a stream that
- *	was reset longer ago is an error of the connection, so 2 * @max_streams is a good number
+ * @nr_gone: a power of two, MRPC_H2_MIN_GONE and @max_streams +
+ *	MRPC_H2_GONE_ROOM at least. A frame of a stream that was reset longer ago is an
+ *	error of the connection, so 2 * @max_streams is a good number
  */
 struct mrpc_h2_config {
 	bool server;
@@ -126,7 +124,6 @@ enum mrpc_h2_ping_state {
  * @peer_left: the peer sent GOAWAY
  * @leave: enum mrpc_h2_leave
  * @ping: enum mrpc_h2_ping_state of a PING by mrpc_h2_ping()
- * @drain_ping: the same of the PING behind a GOAWAY
  * @config: how it was made
  * @peer: the peer's settings
  * @streams: the table
@@ -143,8 +140,7 @@ enum mrpc_h2_ping_state {
  * @bucket: pays for what the peer does
  * @settle_by: when our SETTINGS must be acknowledged
  * @drain_by: when @leave stops waiting for the answer
- * @gone_head: streams reset so far; the last of them are in config.gone
- * @gone_sent: of these, RST_STREAM is written
+ * @gone: streams that this end reset
  * @nr_pings: PINGs to answer
  * @first_ping: the oldest in @pings
  * @pings: a ring of what the peer's PINGs carry
@@ -162,7 +158,6 @@ struct mrpc_h2_conn {
 	bool peer_left;
 	u8 leave;
 	u8 ping;
-	u8 drain_ping;
 	struct mrpc_h2_config config;
 	struct mrpc_h2_peer peer;
 	struct mrpc_h2_streams streams;
@@ -179,8 +174,7 @@ struct mrpc_h2_conn {
 	struct mrpc_bucket bucket;
 	u64 settle_by;
 	u64 drain_by;
-	u32 gone_head;
-	u32 gone_sent;
+	struct mrpc_h2_gone_ring gone;
 	u32 nr_pings;
 	u32 first_ping;
 	u8 pings[MRPC_H2_MAX_PINGS][8];
@@ -389,29 +383,16 @@ void mrpc_h2_goaway(struct mrpc_h2_conn *c, u64 now);
  */
 bool mrpc_h2_ping(struct mrpc_h2_conn *c);
 
-/**
- * mrpc_h2_owed() - write control frames that are due
- * @c: the connection
- * @out: where to
- * @room: bytes at @out; with less than MRPC_H2_OWED_ROOM it may write nothing
- *
- * It writes whole frames, which count as sent. After an error it writes only what leads to
- * GOAWAY, and that.
- *
- * Return: bytes written. If it is 0 with enough room, nothing is due.
- */
-u32 mrpc_h2_owed(struct mrpc_h2_conn *c, u8 *out, u32 room);
-
-/** mrpc_h2_owes() - Return: mrpc_h2_owed() would write something */
-bool mrpc_h2_owes(const struct mrpc_h2_conn *c);
+/** mrpc_h2_drained() - all streams of the client have come. Return: the last id, for GOAWAY */
+u32 mrpc_h2_drained(struct mrpc_h2_conn *c);
 
 /**
- * mrpc_h2_congested() - Return: so many answers are due that the caller must not read more
+ * mrpc_h2_gone_room() - Return: streams that can be opened or refused until RST_STREAMs are written
  * @c: the connection
  *
- * It asks before each frame. mrpc_h2_owed() ends this.
+ * What is open can always be reset, as its place is counted here.
  */
-bool mrpc_h2_congested(const struct mrpc_h2_conn *c);
+u32 mrpc_h2_gone_room(const struct mrpc_h2_conn *c);
 
 /** mrpc_h2_deadline() - Return: when mrpc_h2_expire() must be called, ns; MRPC_H2_NEVER */
 u64 mrpc_h2_deadline(const struct mrpc_h2_conn *c);

@@ -15,6 +15,11 @@
 /* The payload of a frame, sent and received: the least that each peer must take. */
 #define MRPC_H2_MAX_FRAME	16384
 #define MRPC_H2_MAX_FRAME_LIMIT	((1U << 24) - 1)
+#define MRPC_H2_PING_LEN	8
+#define MRPC_H2_GOAWAY_LEN	8	/* without text */
+/* Bytes of text in GOAWAY: what is sent at most, and what is kept of the peer's. */
+#define MRPC_H2_MAX_REASON	128
+#define MRPC_H2_SETTING_LEN	6	/* of one entry */
 #define MRPC_H2_MAX_ID		((1U << 31) - 1)
 #define MRPC_H2_MAX_WINDOW	((1U << 31) - 1)
 /* The windows before SETTINGS and WINDOW_UPDATE. */

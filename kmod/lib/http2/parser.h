@@ -36,10 +36,8 @@
 #define MRPC_H2_MAX_BLOCK_FRAMES 8
 /* Entries of a SETTINGS frame. */
 #define MRPC_H2_MAX_SETTINGS	32
-/* Bytes that are kept of the text in GOAWAY. */
-#define MRPC_H2_MAX_REASON	128
 /* The longest payload that is gathered. */
-#define MRPC_H2_MAX_SMALL	(6 * MRPC_H2_MAX_SETTINGS)
+#define MRPC_H2_MAX_SMALL	(MRPC_H2_SETTING_LEN * MRPC_H2_MAX_SETTINGS)
 
 /**
  * struct mrpc_h2_frame - a frame, a whole header block, or a piece of a DATA frame
@@ -83,6 +81,7 @@ struct mrpc_h2_frame {
  * @state: what the next byte belongs to
  * @settled: the peer's first SETTINGS have come
  * @have: bytes in @small, or of the preface that are compared
+ * @need: bytes that @small is to have before they are looked at
  * @left: bytes of the payload that have not come, without padding
  * @skip: bytes to drop: padding, unknown frames
  * @f: the frame that is being received
@@ -101,6 +100,7 @@ struct mrpc_h2_parser {
 	u8 state;
 	bool settled;
 	u32 have;
+	u32 need;
 	u32 left;
 	u32 skip;
 	struct mrpc_h2_frame f;
@@ -119,7 +119,7 @@ void mrpc_h2_parser_init(struct mrpc_h2_parser *p, bool server);
  * @p: the parser
  * @buf: what came
  * @len: bytes at @buf
- * @frame: result. Its type is MRPC_H2_NO_FRAME if all input is used and no frame is complete
+ * @frame: result. Its type is MRPC_H2_NO_FRAME if no frame is complete
  *
  * Of DATA it returns a first piece as soon as the length is known, even without a byte of
  * content. So a caller may read the rest straight to where it belongs; mrpc_h2_parser_rest().
