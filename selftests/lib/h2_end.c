@@ -97,6 +97,7 @@ static void end_content(struct h2_end *e, const struct mrpc_h2_frame *f,
 	struct h2_stream *s = end_stream(ev->stream);
 
 	s->got += f->len;
+	e->got += f->len;
 	s->unread += f->len;
 	if (!e->greedy && !ev->closed)
 		h2_end_read(e, s, f->len);
@@ -163,8 +164,6 @@ static int end_frame(struct h2_end *e, const struct mrpc_h2_frame *f)
 	int ret;
 
 	e->parsed++;
-	if (f->type == MRPC_H2_HEADERS)
-		e->blocks++;
 	ret = mrpc_h2_hear(&e->conn, f, e->now, &ev);
 	if (ret) {
 		if (ret != -EPROTO || !e->conn.why || ev.type != MRPC_H2_EV_NONE)
@@ -294,6 +293,7 @@ u32 h2_end_send(struct h2_end *e, struct h2_stream *s, u32 n, bool end)
 	mrpc_h2_put_data_header(header, s->s.id, n, end);
 	mrpc_h2_sent(&e->conn, &s->s, n);
 	s->sent += n;
+	e->sent += n;
 	h2_end_say(e, header, sizeof(header));
 	h2_end_say(e, content, n);
 	if (end)
@@ -308,6 +308,7 @@ void h2_end_headers(struct h2_end *e, struct h2_stream *s, bool end)
 	if (s->s.local_end)
 		return;
 	h2_end_say(e, out, mrpc_h2_put_headers(out, sizeof(out), s->s.id, (const u8 *)"\x88", 1, end));
+	s->headed = true;
 	if (end)
 		end_ended(e, s);
 }

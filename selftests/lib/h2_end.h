@@ -21,6 +21,7 @@ struct h2_stream {
 	u64 got;	/* content that came */
 	u64 unread;	/* of it, not credited */
 	u64 sent;
+	bool headed;	/* HEADERS are said */
 };
 
 /* A frame that went out or is to go out. */
@@ -45,8 +46,8 @@ struct h2_end {
 	u64 dropped;		/* content of closed streams that is not credited */
 	u8 *out;		/* what goes to the peer */
 	u32 out_len, out_room;
+	u64 sent, got;		/* content in all */
 	u32 parsed;		/* frames */
-	u32 blocks;		/* header blocks seen */
 	bool greedy;		/* do not credit content as it comes */
 	bool shy;		/* refuse new streams */
 	bool careless;		/* read on although the connection is congested */
@@ -75,7 +76,7 @@ struct h2_stream *h2_end_open(struct h2_end *e, bool end, int *ret);
 /* Says up to @n bytes of DATA, as windows allow. Returns bytes. */
 u32 h2_end_send(struct h2_end *e, struct h2_stream *s, u32 n, bool end);
 
-/* Says END_STREAM with headers or trailers. @s may be gone then. */
+/* Says headers, or trailers with @end. @s may be gone then. */
 void h2_end_headers(struct h2_end *e, struct h2_stream *s, bool end);
 
 void h2_end_reset(struct h2_end *e, struct h2_stream *s, u32 code);
