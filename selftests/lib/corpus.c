@@ -7,8 +7,11 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "fuzz_h2.h"
 #include "fuzz_verify.h"
 #include "gen.h"
+#include "h2_conform.h"
+#include "h2_text.h"
 #include "lib/message/handshake.h"
 #include "paths.h"
 #include "lib/prio/wire.h"
@@ -218,6 +221,37 @@ static void put_hpack(void)
 	put("hpack", "request", 0, "", 0, request, sizeof(request) - 1);
 	put("hpack", "huffman", 0, "", 0, huffman, sizeof(huffman) - 1);
 	put("hpack", "fields", 0, "", 0, fields, sizeof(fields) - 1);
+/* Each case of the table of conformance: streams are opened, then the peer says its frames. */
+static void put_h2_case(const struct h2_case *c, u32 number)
+{
+	u8 head[64] = { c->client ? 0 : FUZZ_SERVER };
+	u32 len = 1, n;
+	u8 *in;
+
+	if (!c->raw)
+		head[0] |= FUZZ_BEGUN;
+	if (number % 2)
+		head[0] |= FUZZ_GREEDY;
+	for (n = 0; c->open && c->open[n]; n++) {
+		head[len++] = FUZZ_OPEN;
+		head[len++] = c->open[n] == 'e';
+	}
+	n = h2_text(c->in, &in);
+	/* The long ones show nothing that others do not. */
+	if (n < 1000) {
+		head[len++] = FUZZ_INPUT | n >> 8;
+		head[len++] = n;
+		put("h2", "case", number, head, len, in, n);
+	}
+	free(in);
+}
+
+static void put_h2(void)
+{
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(h2_cases); i++)
+		put_h2_case(&h2_cases[i], i);
 }
 
 int main(int argc, char **argv)
@@ -238,5 +272,6 @@ int main(int argc, char **argv)
 	put_prio();
 	put_rules();
 	put_hpack();
+	put_h2();
 	return 0;
 }

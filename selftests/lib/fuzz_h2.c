@@ -9,13 +9,8 @@
 #include <stdio.h>
 
 #include "fuzz.h"
+#include "fuzz_h2.h"
 #include "h2_end.h"
-
-#define FUZZ_SERVER	1
-#define FUZZ_GREEDY	2
-#define FUZZ_BEGUN	4	/* preface and SETTINGS have come */
-#define FUZZ_SHY	8
-#define FUZZ_CARELESS	16
 
 static struct h2_end e;
 
@@ -84,7 +79,7 @@ static void fuzz_step(u8 what, u8 arg)
 	case 0:
 		fuzz_act(what / 8, arg);
 		break;
-	case 1:
+	case FUZZ_OPEN:
 		fuzz_open(arg & 1);
 		break;
 	case 2:
@@ -142,8 +137,8 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		u32 n;
 
 		at += 2;
-		if (what & 0x80) {
-			n = min_t(size_t, (what & 0x7f) << 8 | arg, len - at);
+		if (what & FUZZ_INPUT) {
+			n = min_t(size_t, (what & ~FUZZ_INPUT) << 8 | arg, len - at);
 			h2_end_feed_in(&e, data + at, n, arg % 32 ? n : 1);
 			at += n;
 		} else {

@@ -47,7 +47,7 @@ static struct h2_stream **end_slot(struct h2_end *e, const struct h2_stream *s)
 	return NULL;
 }
 
-/* The memory goes at once: whoever uses it now is found. */
+/* The memory goes at once: a use of it is found. */
 static void end_gone(struct h2_end *e, struct h2_stream *s)
 {
 	struct h2_stream **slot = end_slot(e, s);

@@ -6,15 +6,18 @@
 #define CONN_UPDATES		2
 #define CONN_MAX_UPDATES	65536
 
+static bool conn_valid_window(u32 window)
+{
+	return window >= MRPC_H2_FIRST_WINDOW && window <= MRPC_H2_MAX_WINDOW;
+}
+
 static bool conn_valid(const struct mrpc_h2_config *config)
 {
 	u32 least = max_t(u32, MRPC_H2_MIN_GONE, config->max_streams + MRPC_H2_GONE_ROOM);
 
 	if (!config->max_streams || config->max_streams > MRPC_H2_MAX_STREAMS)
 		return false;
-	if (config->stream_window < MRPC_H2_FIRST_WINDOW || config->stream_window > MRPC_H2_MAX_WINDOW)
-		return false;
-	if (config->conn_window < MRPC_H2_FIRST_WINDOW || config->conn_window > MRPC_H2_MAX_WINDOW)
+	if (!conn_valid_window(config->stream_window) || !conn_valid_window(config->conn_window))
 		return false;
 	if (!config->bits || config->bits > 16)
 		return false;

@@ -2,21 +2,21 @@
 /*
  * A connection of HTTP/2 (RFC 9113), client or server: what both owners of a link share.
  *
- * The receive owner gives it frames (mrpc_h2_hear(), in hear.h). The transmit owner asks it what may
- * be sent, tells what was sent, and writes the control frames that are due (mrpc_h2_owed(), in owed.h).
- * A lock of the caller protects all of it, streams included: every function here needs that lock.
- * Each is short: bounded by the number of streams at most. Time is a parameter, in ns of one clock.
- * The structure holds pointers into itself: it must not move.
+ * The receive owner gives it frames (mrpc_h2_hear(), in hear.h). The transmit owner asks it what
+ * may be sent, and tells what was sent. It writes the control frames that are due (mrpc_h2_owed(),
+ * in owed.h). A lock of the caller protects all of it, streams included: every function here needs
+ * that lock. Each is short: bounded by the number of streams at most. Time is a parameter, in ns of
+ * one clock. The structure holds pointers into itself: it must not move.
  *
- * It knows no HPACK. A header block must be decoded whatever mrpc_h2_hear() makes of its frame, unless
- * that is an error of the connection: the dynamic table depends on each block.
+ * It knows no HPACK. A header block must be decoded whatever mrpc_h2_hear() makes of its frame:
+ * the dynamic table depends on each block. Only an error of the connection ends that.
  *
  * What the caller must do:
  *
  *	- write what mrpc_h2_owed() gives before all else, and whole frames always
  *	- read no more while mrpc_h2_congested()
- *	- credit all bytes that a DATA event gave it to the connection, also if the stream has been
- *	  closed meanwhile
+ *	- credit to the connection all bytes that a DATA event gave it, also if the stream has
+ *	  been closed meanwhile
  *	- call mrpc_h2_expire() at the time that mrpc_h2_deadline() gives
  *	- write what a stream sends in the order in which it told the connection
  */
@@ -29,13 +29,12 @@
 
 /* The peer's PINGs that wait for their answer, at most. */
 #define MRPC_H2_MAX_PINGS	32
-/* Streams that this end resets are remembered: the fewest; those beyond the streams that can be
- * open; those for which there is room while frames are taken.
- */
+#define MRPC_H2_MAX_STREAMS	8192
+/* Places for streams that this end resets: the fewest, and those beyond one for each open stream. */
 #define MRPC_H2_MIN_GONE	64
 #define MRPC_H2_GONE_ROOM	32
+/* No more frames are taken, and no streams opened, when so few places are left. */
 #define MRPC_H2_GONE_SPARE	8
-#define MRPC_H2_MAX_STREAMS	65536
 
 /* What our PINGs carry: that behind GOAWAY, and that of mrpc_h2_ping(). */
 #define MRPC_H2_PING_DRAIN	"mrpcbye"
@@ -64,9 +63,9 @@
  *	streams for a bucket: 2 * @max_streams make each one step, fewer are right as well
  * @gone: memory for the streams that this end resets, @nr_gone entries
  * @bits: see @buckets, 1 to 16
- * @nr_gone: a power of two, MRPC_H2_MIN_GONE and @max_streams +
- *	MRPC_H2_GONE_ROOM at least. A frame of a stream that was reset longer ago is an
- *	error of the connection, so 2 * @max_streams is a good number
+ * @nr_gone: a power of two, MRPC_H2_MIN_GONE and @max_streams + MRPC_H2_GONE_ROOM at least. A frame of
+ *	a stream that was reset longer ago is an error of the connection, so 2 * @max_streams is a
+ *	good number. A frame of a stream that is closed makes mrpc_h2_hear() look through all
  */
 struct mrpc_h2_config {
 	bool server;
@@ -186,7 +185,7 @@ struct mrpc_h2_conn {
  * @config: how to make it; copied. Its memory stays the caller's
  * @now: ns; our SETTINGS must be acknowledged within MRPC_H2_SETTINGS_TIMEOUT_NS
  *
- * The preface (client), SETTINGS and the connection's WINDOW_UPDATE are what mrpc_h2_owed() gives first.
+ * mrpc_h2_owed() first gives the preface (client), SETTINGS and the connection's WINDOW_UPDATE.
  *
  * Return: 0, or -EINVAL: @config is not as its comment says.
  */
@@ -228,8 +227,8 @@ void mrpc_h2_reward(struct mrpc_h2_conn *c);
  * @id: event.id
  * @end: event.end
  *
- * The receive owner calls it, or mrpc_h2_refuse(), before it gives the next frame. It may release the
- * lock between the event and this call.
+ * The receive owner calls it, or mrpc_h2_refuse(), before it gives the next frame. It may release
+ * the lock between the event and this call.
  */
 void mrpc_h2_accept(struct mrpc_h2_conn *c, struct mrpc_h2_stream *s, u32 id, bool end);
 
@@ -369,9 +368,9 @@ bool mrpc_h2_table_size(struct mrpc_h2_conn *c, u32 *least, u32 *last);
  * @now: ns
  *
  * A server first says that it will end and sends a PING. At its answer, or after
- * MRPC_H2_DRAIN_TIMEOUT_NS, it says which stream is the last. The event DRAINED tells that time: all
- * streams that the client will ever open have come. Later ones are ignored. A client has no streams
- * of the peer, so its one GOAWAY is final; no event comes. Streams that are open go on.
+ * MRPC_H2_DRAIN_TIMEOUT_NS, it says which stream is the last. The event DRAINED tells that time:
+ * all streams that the client will ever open have come. Later ones are ignored. A client has no
+ * streams of the peer, so its one GOAWAY is final; no event comes. Streams that are open go on.
  */
 void mrpc_h2_goaway(struct mrpc_h2_conn *c, u64 now);
 

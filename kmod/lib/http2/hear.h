@@ -18,14 +18,15 @@
  *	or mrpc_h2_refuse(). The header block is frame.data
  * @MRPC_H2_EV_DATA: content of @stream; the bytes are frame.data. There may be none
  * @MRPC_H2_EV_RESET: the peer reset @stream with @code; it is closed
- * @MRPC_H2_EV_GOAWAY: the peer ends the connection with @code; it ignores our streams above @id. Text
- *	of the peer is what frame.data has behind MRPC_H2_GOAWAY_LEN bytes; it can be any bytes.
- *	GOAWAY may come again with a smaller @id
+ * @MRPC_H2_EV_GOAWAY: the peer ends the connection with @code; it ignores our streams above @id.
+ *	Text of the peer is what frame.data has behind MRPC_H2_GOAWAY_LEN bytes; it can be any
+ *	bytes. GOAWAY may come again with a smaller @id
  * @MRPC_H2_EV_DRAINED: see mrpc_h2_goaway(); @id is the last stream
  * @MRPC_H2_EV_PONG: the answer to mrpc_h2_ping()
  * @MRPC_H2_EV_OPENED: more can be sent in @stream; without @stream: in all streams, or more streams
  *	can be opened
- * @MRPC_H2_EV_STREAM_ERROR: the peer broke a rule in @stream. RST_STREAM with @code is due; it is closed
+ * @MRPC_H2_EV_STREAM_ERROR: the peer broke a rule in @stream. RST_STREAM with @code is due; the
+ *	stream is closed
  */
 enum mrpc_h2_event_type {
 	MRPC_H2_EV_NONE,

@@ -85,7 +85,7 @@ void mrpc_h2_streams_note(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s);
 /** mrpc_h2_streams_end_remote() - the peer has ended @s, so no WINDOW_UPDATE is due */
 void mrpc_h2_streams_end_remote(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s);
 
-/** mrpc_h2_streams_next_due() - Return: a stream that owes WINDOW_UPDATE, no more listed, or NULL */
+/** mrpc_h2_streams_next_due() - Return: a stream that owes WINDOW_UPDATE, unlisted; or NULL */
 struct mrpc_h2_stream *mrpc_h2_streams_next_due(struct mrpc_h2_streams *t);
 
 /**

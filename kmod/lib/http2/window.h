@@ -24,7 +24,7 @@ struct mrpc_h2_window {
 	s64 target;
 };
 
-/** mrpc_h2_window_init() - the peer may send @left bytes, and is to be told of more up to @target */
+/** mrpc_h2_window_init() - the peer may send @left bytes; it is to be told of more up to @target */
 static inline void mrpc_h2_window_init(struct mrpc_h2_window *w, u32 left, u32 target)
 {
 	*w = (struct mrpc_h2_window){ .left = left, .target = max(left, target) };
