@@ -135,6 +135,26 @@ TEST(floods_unread)
 	}
 }
 
+/* The answers that are due are counted in bytes, and PINGs also in number. */
+TEST(answers_unread)
+{
+	u32 n;
+
+	begin(true);
+	for (n = 0; feed("SETTINGS - 0") > 0; n++)
+		e.now += NSEC_PER_SEC;
+	CHECK(!e.conn.why && mrpc_h2_congested(&e.conn));
+	CHECK(n * MRPC_H2_FRAME_HEADER <= MRPC_H2_MAX_OWED);
+	CHECK(n * MRPC_H2_FRAME_HEADER > MRPC_H2_MAX_OWED - 32);
+	finish();
+	begin(true);
+	for (n = 0; feed("PING - 0 z8") > 0; n++)
+		e.now += NSEC_PER_SEC;
+	CHECK(!e.conn.why && mrpc_h2_congested(&e.conn));
+	CHECK_EQ(n, MRPC_H2_MAX_PINGS);
+	finish();
+}
+
 /* A transport that reads on although it must not: an error, and no memory. */
 TEST(floods_careless)
 {
@@ -349,8 +369,8 @@ TEST(content_earns)
 	for (n = 0; feed("PING - 0 z8") > 0 && n < BURST - 100; n++)
 		drain();
 	CHECK(!e.conn.why);
-	for (n = 0; n < 4000; n++) {
-		CHECK(feed("DATA - 1 z10000; DATA - 1 z7000; PING - 0 z8") > 0);
+	for (n = 0; n < 1000; n++) {
+		CHECK(feed("4*DATA - 1 z12288; 3*PING - 0 z8") > 0);
 		drain();
 	}
 	finish();

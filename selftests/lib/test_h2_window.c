@@ -225,6 +225,30 @@ TEST(grow)
 	h2_end_free(&a);
 }
 
+/* A stream that the peer has ended needs no window. */
+TEST(ended)
+{
+	static u8 in[MRPC_H2_FRAME_HEADER + MRPC_H2_MAX_FRAME];
+	struct h2_sent f;
+	u32 frames;
+
+	client_with_streams(1);
+	feed_frame(&a, MRPC_H2_HEADERS, MRPC_H2_FLAG_END_HEADERS, 1, "\x88", 1);
+	h2_end_flush(&a);
+	mrpc_h2_put_data_header(in, 1, MRPC_H2_MAX_FRAME, false);
+	for (frames = 0; !mrpc_h2_owes(&a.conn); frames++)
+		h2_end_feed(&a, in, sizeof(in));
+	CHECK_EQ(frames, H2_WINDOW / 4 / MRPC_H2_MAX_FRAME);
+	CHECK_EQ(a.conn.streams.nr_due, 1);
+	feed_frame(&a, MRPC_H2_DATA, MRPC_H2_FLAG_END_STREAM, 1, "", 0);
+	mrpc_h2_took(&a.conn, &a.live[0]->s, 100);
+	a.out_len = 0;
+	h2_end_flush(&a);
+	CHECK(!h2_end_find(&a, MRPC_H2_WINDOW_UPDATE, &f));
+	CHECK_MSG(!h2_end_check(&a), "%s", h2_end_check(&a));
+	h2_end_free(&a);
+}
+
 /* Moves some of what @from says to @to. */
 static void carry(struct h2_end *from, struct h2_end *to, u64 *rnd, u32 most)
 {

@@ -52,11 +52,10 @@ int mrpc_h2_init(struct mrpc_h2_conn *c, const struct mrpc_h2_config *config, u6
 				(u64)MRPC_H2_COST_RESET * config->max_streams);
 }
 
-/* The last GOAWAY is due. Its id never grows. */
+/* The last GOAWAY is due. From now on, larger ids are ignored, so the last one never grows. */
 static void conn_leave(struct mrpc_h2_conn *c)
 {
-	if (c->leave < MRPC_H2_LEAVES)
-		c->left_id = c->last_peer;
+	c->left_id = c->last_peer;
 	c->leave = MRPC_H2_LEAVES;
 }
 

@@ -67,7 +67,7 @@ void mrpc_h2_streams_del(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s)
 
 void mrpc_h2_streams_note(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s)
 {
-	if (s->listed || s->remote_end || !mrpc_h2_window_due(&s->rx))
+	if (s->listed || !mrpc_h2_window_due(&s->rx))
 		return;
 	mrpc_link_add(&t->due, &s->due);
 	s->listed = true;

@@ -79,7 +79,7 @@ void mrpc_h2_streams_add(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s);
 /** mrpc_h2_streams_del() - take @s out of all lists; it is closed */
 void mrpc_h2_streams_del(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s);
 
-/** mrpc_h2_streams_note() - list @s, which is open, if it owes WINDOW_UPDATE now */
+/** mrpc_h2_streams_note() - list @s, which the peer has not ended, if it owes WINDOW_UPDATE now */
 void mrpc_h2_streams_note(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s);
 
 /** mrpc_h2_streams_end_remote() - the peer has ended @s, so no WINDOW_UPDATE is due */
@@ -89,7 +89,9 @@ void mrpc_h2_streams_end_remote(struct mrpc_h2_streams *t, struct mrpc_h2_stream
 struct mrpc_h2_stream *mrpc_h2_streams_next_due(struct mrpc_h2_streams *t);
 
 /**
- * mrpc_h2_streams_shift() - the peer's INITIAL_WINDOW_SIZE has changed by @by
+ * mrpc_h2_streams_shift() - the peer's INITIAL_WINDOW_SIZE has changed
+ * @t: the table
+ * @by: new size - old size
  *
  * Return: false: a window would grow beyond 2^31-1. Then some windows are changed.
  */

@@ -59,9 +59,12 @@ static inline void mrpc_h2_window_grow(struct mrpc_h2_window *w, u32 target)
 
 /**
  * mrpc_h2_window_due() - is it time for WINDOW_UPDATE?
+ * @w: the window
  *
  * It is at a quarter of the window. It is also if the peer could stand still: less than a frame is
  * left to it, and the credit more than doubles that.
+ *
+ * Return: true: it is.
  */
 static inline bool mrpc_h2_window_due(const struct mrpc_h2_window *w)
 {
