@@ -94,6 +94,26 @@ size_t mrpc_name_length(const char *text, size_t len)
 	return i;
 }
 
+int mrpc_schema_find_method(const struct mrpc_schema_plan *plan, const char *name, size_t len)
+{
+	u32 low = 0, high = plan->nr_methods;
+
+	while (low < high) {
+		u32 mid = (low + high) / 2;
+		const char *other = plan->names + plan->methods[mid].name;
+		size_t other_len = strlen(other);
+		int order = memcmp(name, other, min(len, other_len));
+
+		if (!order && len == other_len)
+			return mid;
+		if (order < 0 || (!order && len < other_len))
+			high = mid;
+		else
+			low = mid + 1;
+	}
+	return -ENOENT;
+}
+
 static int schema_header(const void *buf, size_t len, struct schema_dims *dims,
 			 struct mrpc_schema_error *err)
 {

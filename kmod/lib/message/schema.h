@@ -321,6 +321,16 @@ bool mrpc_name_valid(const char *name, size_t len, bool dotted);
 /* mrpc_name_length() - bytes of the name without dots that @text begins with, or 0 */
 size_t mrpc_name_length(const char *text, size_t len);
 
+/**
+ * mrpc_schema_find_method() - find a method by its name
+ * @plan: a compiled schema
+ * @name: bytes, not NUL-terminated
+ * @len: how many
+ *
+ * Time: logarithmic in the number of methods. Return: its index, or -ENOENT.
+ */
+int mrpc_schema_find_method(const struct mrpc_schema_plan *plan, const char *name, size_t len);
+
 static inline const char *mrpc_schema_service(const struct mrpc_schema_plan *plan)
 {
 	return plan->names;
