@@ -252,6 +252,33 @@ static void put_h2(void)
 
 	for (i = 0; i < ARRAY_SIZE(h2_cases); i++)
 		put_h2_case(&h2_cases[i], i);
+/* Fields: numbers in the lists of fuzz_grpc.c, of a name and of a value each. */
+static void put_grpc(void)
+{
+	static const struct {
+		const char *name;
+		const char *input;
+		u32 len;
+	} seeds[] = {
+#define SEED(name, input) { name, input, sizeof(input) - 1 }
+		SEED("request", "\x00\x01\x00\x00\x00\x01\x01\x02\x02\x03\x03\x06\x06"
+				"\x07\x07\x05\x05\x10\x0e\x16\x1b\x17\x13"),
+		SEED("request", "\x00\x01\x00\x00\x16\x01\x01\x02\x02\x05\x05\x22name\x23value!"),
+		SEED("response", "\x01\x01\x08\x04\x1c\x16\x1b\x0c\x04\x04\x05\x05\x16"
+				 "\x1b\x0d\x0d\x0b\x0e\x0d\x0f\x12"),
+		SEED("response", "\x01\x01\x0d\x04\x04\x05\x05\x0d\x0c"),
+		SEED("meta", "\x02\x00\3\0\5\0keyvalue\5\0\2\0k-bin\1\2"),
+		SEED("percent", "\x0b" "caf%C3%A9%E2%98%BA%"),
+		SEED("base64", "\x0c" "AAECAw=="),
+		SEED("timeout", "\x05" "99999999M"),
+		SEED("path", "\x06/a.b.C/D"),
+		SEED("prefix", "\x07\x02\x07\x01\x01\0\0\1\0"),
+#undef SEED
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(seeds); i++)
+		put("grpc", seeds[i].name, i, seeds[i].input, seeds[i].len, "", 0);
 }
 
 int main(int argc, char **argv)
@@ -268,6 +295,7 @@ int main(int argc, char **argv)
 		put_path(i);
 		put_schema(i);
 	}
+	put_grpc();
 	put_handshake();
 	put_prio();
 	put_rules();

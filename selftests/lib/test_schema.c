@@ -550,6 +550,7 @@ TEST(largest_struct)
 TEST(largest_tables)
 {
 	struct gen_schema *s = new_schema();
+	struct mrpc_schema_plan *plan;
 	u32 i;
 
 	for (i = 0; i < MRPC_SCHEMA_MAX_METHODS; i++)
@@ -562,7 +563,13 @@ TEST(largest_tables)
 	}
 	while (s->nr_fields < MRPC_SCHEMA_MAX_FIELDS)
 		scalar(s, s->nr_fields, MRPC_KIND_BOOL, MRPC_FIELD_OPTIONAL, NO_ONEOF);
-	free(compile(s));
+	plan = compile(s);
+	for (i = 0; i < MRPC_SCHEMA_MAX_METHODS; i++) {
+		const char *name = plan->names + plan->methods[i].name;
+
+		CHECK_EQ(mrpc_schema_find_method(plan, name, strlen(name)), i);
+	}
+	free(plan);
 	s = new_schema();
 	for (i = 0; i < MRPC_SCHEMA_MAX_METHODS + 1; i++)
 		gen_add_method(s, 0, 0);

@@ -25,6 +25,42 @@ TEST(random_schemas)
 	}
 }
 
+/* Each method by its name, and no other; also not by a part of a name, or by more. */
+TEST(methods_by_name)
+{
+	u32 seed, i;
+
+	for (seed = 0; seed < 500; seed++) {
+		struct gen g = gen_seeded(seed);
+		struct mrpc_schema_error err;
+		struct mrpc_schema_plan *plan;
+		size_t len;
+		u8 *buf = gen_schema(&g, &len);
+
+		plan = gen_compile_exact(buf, len, &err);
+		for (i = 0; i < plan->nr_methods; i++) {
+			const char *name = plan->names + plan->methods[i].name;
+			size_t n = strlen(name);
+			char more[MRPC_SCHEMA_MAX_NAME + 2];
+			int found;
+
+			CHECK_EQ(mrpc_schema_find_method(plan, name, n), i);
+			CHECK_EQ(mrpc_schema_find_method(plan, name, n + 1), -ENOENT);
+			found = mrpc_schema_find_method(plan, name, n - 1);
+			CHECK(found < 0 || strlen(plan->names + plan->methods[found].name) == n - 1);
+			memcpy(more, name, n);
+			more[n] = '!';
+			CHECK_EQ(mrpc_schema_find_method(plan, more, n + 1), -ENOENT);
+			more[n - 1] = '~';
+			CHECK_EQ(mrpc_schema_find_method(plan, more, n), -ENOENT);
+		}
+		CHECK_EQ(mrpc_schema_find_method(plan, "", 0), -ENOENT);
+		CHECK_EQ(mrpc_schema_find_method(plan, "~", 1), -ENOENT);
+		free(plan);
+		free(buf);
+	}
+}
+
 TEST(every_prefix_is_refused)
 {
 	u32 seed;

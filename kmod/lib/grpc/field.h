@@ -38,12 +38,14 @@ enum mrpc_grpc_name {
 /**
  * struct mrpc_grpc_block - what has come of one header block
  * @seen: BIT(enum mrpc_grpc_name) of each field
+ * @again: the field that came last is not the first of its name
  * @trailers: the block is trailers, which have no pseudo-header fields
  *
  * All zeroes, but for @trailers, before the first field.
  */
 struct mrpc_grpc_block {
 	u32 seen;
+	bool again;
 	bool trailers;
 };
 
@@ -70,10 +72,20 @@ enum mrpc_grpc_name mrpc_grpc_name_find(const u8 *name, u32 nlen);
 const char *mrpc_grpc_block_field(struct mrpc_grpc_block *b, const u8 *name, u32 nlen,
 				  const u8 *value, u32 vlen, enum mrpc_grpc_name *id);
 
+/* mrpc_grpc_trim() - Return: @text without blanks at both ends, of *@trimmed bytes */
+const u8 *mrpc_grpc_trim(const u8 *text, u32 len, u32 *trimmed);
+
 /* mrpc_grpc_content_type() - is this application/grpc with nothing, "+proto" or parameters? */
 bool mrpc_grpc_content_type(const u8 *value, u32 vlen);
 
-/* mrpc_grpc_number() - Return: the number that @len digits make, at most @max; else -EINVAL */
+/**
+ * mrpc_grpc_number() - read a decimal number
+ * @text: digits
+ * @len: how many
+ * @max: the largest number, below S64_MAX / 16
+ *
+ * Return: the number; -EINVAL: @text is something else, or a larger number.
+ */
 s64 mrpc_grpc_number(const u8 *text, u32 len, s64 max);
 
 #endif /* MRPC_LIB_GRPC_FIELD_H */

@@ -23,10 +23,10 @@
  * @content_length: bytes of all DATA, or -1: not said. Another sum is malformed
  * @encoding: enum mrpc_grpc_encoding of the messages to come
  * @accept: set of encodings that the client accepts
+ * @connect: the method is CONNECT, which has neither scheme nor path
  * @has_schema: @schema was sent
  * @schema: first bytes of the hash of the client's schema
- * @path_len: bytes of @path_text
- * @path_text: the path, if it can name a method; else its beginning
+ * @path_text: the path, if it can name a method
  * @path: the path taken apart, into @path_text; valid with FINE only
  *
  * Nothing in it points to the decoder's memory. About 400 bytes: it belongs to the connection,
@@ -40,9 +40,9 @@ struct mrpc_grpc_request {
 	s64 content_length;
 	u8 encoding;
 	u8 accept;
+	bool connect;
 	bool has_schema;
 	u8 schema[MRPC_GRPC_SCHEMA_ID];
-	u16 path_len;
 	char path_text[MRPC_GRPC_MAX_PATH];
 	struct mrpc_grpc_path path;
 };
@@ -105,7 +105,7 @@ void mrpc_grpc_put_timeout(struct mrpc_grpc_out *out, u64 us);
 /* mrpc_grpc_put_schema() - put mrpc-schema: the first MRPC_GRPC_SCHEMA_ID bytes of a hash */
 void mrpc_grpc_put_schema(struct mrpc_grpc_out *out, const u8 *schema);
 
-/* mrpc_grpc_authority_valid() - can this be :authority? 1 to 255 bytes of %x21-7E without / ? # @ */
+/* mrpc_grpc_authority_valid() - is this 1 to 255 bytes of %x21-7E without / ? # @, for :authority? */
 bool mrpc_grpc_authority_valid(const char *text, u32 len);
 
 #endif /* MRPC_LIB_GRPC_REQUEST_H */

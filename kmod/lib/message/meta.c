@@ -4,7 +4,7 @@
 #define META_MAX_KEY	255
 #define META_RESERVED	"mrpc-"
 
-static bool meta_key_valid(const u8 *key, size_t len)
+bool mrpc_meta_key_valid(const u8 *key, size_t len)
 {
 	size_t reserved = sizeof(META_RESERVED) - 1;
 	size_t i;
@@ -36,7 +36,7 @@ int mrpc_meta_valid(const void *buf, size_t len)
 		memcpy(&e, p, sizeof(e));
 		p += sizeof(e);
 		len -= sizeof(e);
-		if ((size_t)e.klen + e.vlen > len || !meta_key_valid(p, e.klen))
+		if ((size_t)e.klen + e.vlen > len || !mrpc_meta_key_valid(p, e.klen))
 			return -EINVAL;
 		p += e.klen + e.vlen;
 		len -= e.klen + e.vlen;

@@ -6,12 +6,20 @@
 #include "lib/ds/types.h"
 
 /**
+ * mrpc_meta_key_valid() - is this the key of an entry?
+ * @key: bytes
+ * @len: how many
+ *
+ * Keys are 1 to 255 bytes of [a-z0-9._-]; keys that begin with "mrpc-" are reserved and refused.
+ */
+bool mrpc_meta_key_valid(const u8 *key, size_t len);
+
+/**
  * mrpc_meta_valid() - check an encoded metadata block (struct mrpc_meta_entry)
  * @buf: the block, in memory that no one else can write
  * @len: its bytes, at most MRPC_MAX_META
  *
- * Keys are 1 to 255 bytes of [a-z0-9._-]; keys that begin with "mrpc-" are
- * reserved and refused. Values are any bytes. The last entry ends at @len.
+ * Keys are as mrpc_meta_key_valid() says. Values are any bytes. The last entry ends at @len.
  *
  * Return: number of entries, or -EINVAL.
  */
