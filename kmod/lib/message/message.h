@@ -87,6 +87,7 @@ struct mrpc_msg_error {
  * @ctx: for @at
  * @near: what @at returns for @near_off. The next @near_len bytes of that region need no call of
  *	@at; none if @near_len is 0
+ * @loose: references need no alignment
  */
 struct mrpc_msg_src {
 	const void *(*at)(void *ctx, u64 off, u64 len);
@@ -94,6 +95,7 @@ struct mrpc_msg_src {
 	const u8 *near;
 	u64 near_off;
 	u64 near_len;
+	bool loose;
 };
 
 /**

@@ -597,8 +597,8 @@ static u32 schema_shape(const struct mrpc_field *f)
 static void schema_activate(struct schema_compiler *c, struct mrpc_type *type)
 {
 	struct mrpc_field *fields = c->fields + type->first_field;
+	u32 oneofs = 0, members = 0;
 	bool plain = true;
-	u32 oneofs = 0;
 	u32 i;
 
 	type->first_active = c->nr_active;
@@ -611,7 +611,9 @@ static void schema_activate(struct schema_compiler *c, struct mrpc_type *type)
 		else
 			f->elem_size = schema_scalar_size(f->kind);
 
-		if (f->oneof == MRPC_SCHEMA_NO_ONEOF) {
+		members = f->oneof == MRPC_SCHEMA_NO_ONEOF ? 0 : members + 1;
+		f->members = members;
+		if (!members) {
 			if (f->shape == MRPC_SHAPE_SCALAR)
 				continue;
 		} else if (f->oneof == oneofs) {
@@ -620,7 +622,7 @@ static void schema_activate(struct schema_compiler *c, struct mrpc_type *type)
 			continue;
 		}
 		c->active[c->nr_active++] = i;
-		plain &= f->oneof == MRPC_SCHEMA_NO_ONEOF && f->kind != MRPC_KIND_MESSAGE;
+		plain &= !members && f->kind != MRPC_KIND_MESSAGE;
 	}
 	type->nr_active = c->nr_active - type->first_active;
 	type->plain = plain;

@@ -162,6 +162,8 @@ enum mrpc_shape {	/* the marshaller's task for a field */
  * @offset: bytes from the start of the struct block
  * @has_bit: OPTIONAL: bit number in has[]; else U16_MAX
  * @oneof: index of the oneof, or MRPC_SCHEMA_NO_ONEOF
+ * @members: so many fields of the type that end with this one are all in oneofs, one behind the
+ *	other; 0: this one is in none
  */
 struct mrpc_field {
 	u32 number;
@@ -175,7 +177,7 @@ struct mrpc_field {
 	u16 offset;
 	u16 has_bit;
 	u16 oneof;
-	u16 resv2;
+	u16 members;
 };
 
 enum mrpc_dead_when {

@@ -37,7 +37,7 @@ static noinline const void *snap_far(struct msg_walk *w, const struct mrpc_field
 		p = w->src->at(w->src->ctx, off, len);
 	if (!p)
 		mrpc_msg_refuse_ref(w, f, ref, "is outside the send heap");
-	else if (!IS_ALIGNED(off, align))
+	else if (!IS_ALIGNED(off, align) && !w->src->loose)
 		mrpc_msg_refuse_ref(w, f, ref, "is not aligned");
 	else
 		return p;

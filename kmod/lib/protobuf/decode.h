@@ -44,8 +44,8 @@
 #define MRPC_LIB_PROTOBUF_DECODE_H
 
 #include "lib/message/message.h"
+#include "lib/protobuf/scan.h"
 
-#define MRPC_PB_MAX_GROUPS	64U	/* nesting of unknown groups */
 #define MRPC_PB_MAX_MERGES	16U	/* message fields that occur again, in a message */
 
 /**

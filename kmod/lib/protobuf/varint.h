@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Protobuf's wire format: wire types, tags, varints and zigzag.
+ * Protobuf's wire format: wire types, tags and varints.
  *
  * A varint has seven bits in each byte, the lowest first. The top bit of a byte says that
  * another byte follows.
@@ -8,7 +8,7 @@
 #ifndef MRPC_LIB_PROTOBUF_VARINT_H
 #define MRPC_LIB_PROTOBUF_VARINT_H
 
-#include "lib/message/schema.h"
+#include "lib/ds/types.h"
 
 #define MRPC_PB_MAX_VARINT	10U	/* bytes of a varint */
 #define MRPC_PB_MAX_VARINT32	5U	/* bytes of a tag or a length */
@@ -62,39 +62,6 @@ static inline u32 mrpc_pb_varint_get(const u8 *p, u32 room, u32 max, u64 *v)
 		}
 	}
 	return 0;
-}
-
-/** mrpc_pb_zigzag() - signed numbers by magnitude: 0, -1, 1, -2, ... as 0, 1, 2, 3, ... */
-static inline u64 mrpc_pb_zigzag(s64 v)
-{
-	return ((u64)v << 1) ^ (u64)(v >> 63);
-}
-
-/** mrpc_pb_unzigzag() - the inverse of mrpc_pb_zigzag() */
-static inline s64 mrpc_pb_unzigzag(u64 v)
-{
-	return (s64)(v >> 1 ^ -(v & 1));
-}
-
-/** mrpc_pb_wire_of() - the wire type of one value of @kind (enum mrpc_kind) */
-static inline enum mrpc_pb_wire mrpc_pb_wire_of(u32 kind)
-{
-	switch (kind) {
-	case MRPC_KIND_FIXED32:
-	case MRPC_KIND_SFIXED32:
-	case MRPC_KIND_FLOAT:
-		return MRPC_PB_FIXED32;
-	case MRPC_KIND_FIXED64:
-	case MRPC_KIND_SFIXED64:
-	case MRPC_KIND_DOUBLE:
-		return MRPC_PB_FIXED64;
-	case MRPC_KIND_STRING:
-	case MRPC_KIND_BYTES:
-	case MRPC_KIND_MESSAGE:
-		return MRPC_PB_LEN;
-	default:
-		return MRPC_PB_VARINT;
-	}
 }
 
 #endif /* MRPC_LIB_PROTOBUF_VARINT_H */
