@@ -12,6 +12,7 @@
 #include "gen.h"
 #include "h2_conform.h"
 #include "h2_text.h"
+#include "proto.h"
 #include "lib/message/handshake.h"
 #include "paths.h"
 #include "lib/prio/wire.h"
@@ -70,6 +71,33 @@ static void put_message(u32 number)
 	put("verify", "message", number, &hdr, sizeof(hdr), wire, mrpc_msg_head_len(&len));
 	free(wire);
 	gen_heap_free(&heap);
+	model_free(&pool);
+	free(plan);
+}
+
+static void put_protobuf(u32 number)
+{
+	struct gen g = gen_seeded(number);
+	struct mrpc_schema_plan *plan = gen_plan(&g);
+	struct proto_vary v = { .g = &g, .plan = plan, .merges = 4 };
+	struct model_pool pool = { 0 };
+	struct proto_bytes b, varied;
+	struct mrpc_msg_len len;
+	struct model_msg *msg;
+	u8 hdr[2] = { number };
+	u8 *wire;
+
+	hdr[1] = gen_below(&g, plan->nr_types);
+	msg = gen_message(&g, &pool, plan, hdr[1], 4);
+	proto_season(&g, &pool, plan, msg);
+	wire = model_encode(plan, msg, &len);
+	b = proto_encode_wire(plan, hdr[1], wire, &len);
+	varied = proto_vary(&v, hdr[1], b.p, b.len);
+	if (varied.len < 1500)
+		put("protobuf", "message", number, hdr, sizeof(hdr), varied.p, varied.len);
+	free(varied.p);
+	free(b.p);
+	free(wire);
 	model_free(&pool);
 	free(plan);
 }
@@ -221,6 +249,8 @@ static void put_hpack(void)
 	put("hpack", "request", 0, "", 0, request, sizeof(request) - 1);
 	put("hpack", "huffman", 0, "", 0, huffman, sizeof(huffman) - 1);
 	put("hpack", "fields", 0, "", 0, fields, sizeof(fields) - 1);
+}
+
 /* Each case of the table of conformance: streams are opened, then the peer says its frames. */
 static void put_h2_case(const struct h2_case *c, u32 number)
 {
@@ -252,6 +282,8 @@ static void put_h2(void)
 
 	for (i = 0; i < ARRAY_SIZE(h2_cases); i++)
 		put_h2_case(&h2_cases[i], i);
+}
+
 /* Fields: numbers in the lists of fuzz_grpc.c, of a name and of a value each. */
 static void put_grpc(void)
 {
@@ -293,6 +325,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < SEEDS; i++) {
 		put_message(i);
 		put_path(i);
+		put_protobuf(i);
 		put_schema(i);
 	}
 	put_grpc();
