@@ -5,14 +5,16 @@
 
 #include "proto.h"
 
+/* A power of two, so that it follows from the length how much there is. */
+static size_t proto_room(size_t len)
+{
+	return len <= 64 ? 64 : 1ULL << fls64(len - 1);
+}
+
 void proto_append(struct proto_bytes *b, const void *p, size_t len)
 {
-	size_t room = 64;
-
-	while (room < b->len + len)
-		room *= 2;
-	/* Enough if it is the same power of two as before. */
-	b->p = realloc(b->p, room);
+	if (!b->p || proto_room(b->len + len) > proto_room(b->len))
+		b->p = realloc(b->p, proto_room(b->len + len));
 	assert(b->p);
 	if (len)
 		memcpy(b->p + b->len, p, len);
