@@ -18,25 +18,30 @@ static inline u64 mrpc_pb_unzigzag(u64 v)
 	return v >> 1 ^ -(v & 1);
 }
 
-/** mrpc_pb_wire_of() - the wire type of one value of @kind (enum mrpc_kind) */
-static inline enum mrpc_pb_wire mrpc_pb_wire_of(u32 kind)
+/** mrpc_pb_wire_of() - the wire type (enum mrpc_pb_wire) of one value of @kind (enum mrpc_kind) */
+static inline u32 mrpc_pb_wire_of(u32 kind)
 {
-	switch (kind) {
-	case MRPC_KIND_FIXED32:
-	case MRPC_KIND_SFIXED32:
-	case MRPC_KIND_FLOAT:
-		return MRPC_PB_FIXED32;
-	case MRPC_KIND_FIXED64:
-	case MRPC_KIND_SFIXED64:
-	case MRPC_KIND_DOUBLE:
-		return MRPC_PB_FIXED64;
-	case MRPC_KIND_STRING:
-	case MRPC_KIND_BYTES:
-	case MRPC_KIND_MESSAGE:
-		return MRPC_PB_LEN;
-	default:
-		return MRPC_PB_VARINT;
-	}
+	static const u8 wires[MRPC_KIND_MAX + 1] = {
+		[MRPC_KIND_BOOL] = MRPC_PB_VARINT,
+		[MRPC_KIND_INT32] = MRPC_PB_VARINT,
+		[MRPC_KIND_SINT32] = MRPC_PB_VARINT,
+		[MRPC_KIND_UINT32] = MRPC_PB_VARINT,
+		[MRPC_KIND_FIXED32] = MRPC_PB_FIXED32,
+		[MRPC_KIND_SFIXED32] = MRPC_PB_FIXED32,
+		[MRPC_KIND_FLOAT] = MRPC_PB_FIXED32,
+		[MRPC_KIND_ENUM] = MRPC_PB_VARINT,
+		[MRPC_KIND_INT64] = MRPC_PB_VARINT,
+		[MRPC_KIND_SINT64] = MRPC_PB_VARINT,
+		[MRPC_KIND_UINT64] = MRPC_PB_VARINT,
+		[MRPC_KIND_FIXED64] = MRPC_PB_FIXED64,
+		[MRPC_KIND_SFIXED64] = MRPC_PB_FIXED64,
+		[MRPC_KIND_DOUBLE] = MRPC_PB_FIXED64,
+		[MRPC_KIND_STRING] = MRPC_PB_LEN,
+		[MRPC_KIND_BYTES] = MRPC_PB_LEN,
+		[MRPC_KIND_MESSAGE] = MRPC_PB_LEN,
+	};
+
+	return wires[kind];
 }
 
 /**
