@@ -347,6 +347,7 @@ static const char *gen_check_fields(const struct mrpc_schema_plan *plan, const s
 		EXPECT(f->number == in[i].number);
 		EXPECT(f->kind == in[i].kind && f->flags == in[i].flags);
 		EXPECT(f->type == in[i].type && f->oneof == in[i].oneof);
+		EXPECT(f->members == (in_oneof ? 1 + (i ? f[-1].members : 0) : 0));
 		if (f->flags & MRPC_FIELD_OPTIONAL)
 			EXPECT(f->has_bit == has_bit++);
 		else

@@ -54,12 +54,11 @@
  * @in_len: its bytes
  * @arena: memory aligned to 8; may be NULL while @arena_cap is 0
  * @arena_cap: its bytes
- * @arena_max: largest @arena_cap allowed, also if it is more than MRPC_MAX_HEAD, which never
- *	is exceeded
+ * @arena_max: bytes that the decoder may use of the arena. It never uses more than MRPC_MAX_HEAD
  * @arena_len: out: bytes used
  * @unknown: out: fields that were dropped, each whole group being one
  * @grow: make @arena_cap at least @need, and keep the first @arena_len bytes; may move them.
- *	Returns 0 or a negative errno, which mrpc_pb_decode() returns. @need is at most @arena_max
+ *	@need is at most @arena_max. Returns 0 or a negative errno, which mrpc_pb_decode() returns
  *
  * The owner sets everything but what is out. It keeps the input and the arena as long as the
  * message, or a snapshot's byte blocks, are used.
