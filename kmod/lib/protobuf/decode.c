@@ -162,8 +162,8 @@ static int pb_elements(struct pb_decoder *d, const struct mrpc_field *f,
 	if (!pb_packed(f, t))
 		return 0;
 	if (mrpc_pb_wire_of(f->kind) != MRPC_PB_VARINT) {
-		*n = t->value / f->elem_size;
-		if (t->value % f->elem_size)
+		*n = (u32)t->value / f->elem_size;
+		if ((u32)t->value % f->elem_size)
 			return pb_malformed(d, t->at, "is where an array has a part of an element");
 		return 0;
 	}

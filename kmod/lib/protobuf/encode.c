@@ -107,8 +107,10 @@ static bool pb_seek(struct pb_encoder *e, u32 at, u64 len)
 	const struct mrpc_seg_index *segs = e->in->segs;
 	struct mrpc_seg_at *seg = &e->seg;
 
-	if (at < seg->from)
-		seg->from -= ALIGN(segs->segs[--seg->seg].len, 8);
+	if (at < seg->from) {
+		seg->seg--;
+		seg->from -= ALIGN(segs->segs[seg->seg].len, 8);
+	}
 	mrpc_seg_seek(segs, seg, at);
 	return seg->from == at && segs->segs[seg->seg].len == len;
 }
