@@ -172,7 +172,7 @@ TEST_LIMIT(changed, 60)
 		given_message(&t, seed, 10);
 		b = proto_encode_wire(t.plan, t.type, t.wire, &t.len);
 		for (i = 0; b.len && i < 40; i++) {
-			u32 at = gen_below(&t.g, min(b.len, (size_t)300));
+			u32 at = gen_below(&t.g, min_t(size_t, b.len, 300));
 			u8 was = b.p[at];
 
 			b.p[at] = gen_chance(&t.g, 50) ? gen_u64(&t.g) :
