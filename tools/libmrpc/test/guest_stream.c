@@ -295,7 +295,8 @@ static void chats(void)
 #define EACH(name)							\
 	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); down(); }	\
 	TEST(name##_loop) { up("loop:stream-" #name); name(); down(); }	\
-	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); down(); }
+	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); down(); }	\
+	TEST(name##_grpc) { up("grpc:127.0.0.1:0"); name(); down(); }
 
 EACH(collects)
 EACH(produces)

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Messages that have come over a link of gRPC, on their way to the sink.
+ *
+ * The decoder makes a scattered message. The snapshot makes its canonical form, as it does for a
+ * message of an application, and the sink verifies that as it does for a message from a wire. So a
+ * fault of the decoder cannot put a wrong reference into a receive heap.
+ */
+#include <linux/slab.h>
+
+#include "call/pour.h"
+#include "call/receive.h"
+#include "core/link.h"
+#include "core/receive.h"
+#include "transports/grpc/deliver.h"
+#include "transports/grpc/link.h"
+#include "transports/grpc/receive.h"
+#include "transports/grpc/stream.h"
+
+#define GRPC_WHOLE	4096	/* a message up to so many bytes is copied with its blocks */
+
+/* Return: memory of at least @need bytes with the @have bytes at @old, which is freed; or NULL. */
+static void *grpc_grow(void *old, u32 have, u32 need, u32 *cap)
+{
+	u32 size = max_t(u32, roundup_pow_of_two(need), 512);
+	void *mem = kvmalloc(size, GFP_KERNEL_ACCOUNT);
+
+	if (!mem)
+		return NULL;
+	if (have)
+		memcpy(mem, old, have);
+	kvfree(old);
+	*cap = size;
+	return mem;
+}
+
+static int grpc_grow_arena(struct mrpc_pb_message *pb, u32 need)
+{
+	u8 *arena = grpc_grow(pb->arena, pb->arena_len, need, &pb->arena_cap);
+
+	if (!arena)
+		return -ENOMEM;
+	pb->arena = arena;
+	return 0;
+}
+
+static int grpc_grow_head(struct mrpc_msg_buf *buf, u32 need)
+{
+	struct grpc_delivery *d = container_of(buf, struct grpc_delivery, buf);
+	u8 *base = grpc_grow(d->base, d->head + buf->head_cap, d->head + need, &d->cap);
+
+	if (!base)
+		return -ENOMEM;
+	d->base = base;
+	buf->head = base + d->head;
+	buf->head_cap = d->cap - d->head;
+	return 0;
+}
+
+static int grpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
+{
+	u32 bytes, old = buf->segs_cap * sizeof(*buf->segs);
+	struct mrpc_msg_seg *segs;
+
+	if (need > U32_MAX / 2 / sizeof(*segs))
+		return -ENOMEM;
+	segs = grpc_grow(buf->segs, old, need * sizeof(*segs), &bytes);
+	if (!segs)
+		return -ENOMEM;
+	buf->segs = segs;
+	buf->segs_cap = bytes / sizeof(*segs);
+	return 0;
+}
+
+/**
+ * grpc_delivery_end() - the sink has it, or will not get it
+ * @d: the delivery; empty afterwards
+ *
+ * Context: process; may sleep.
+ */
+void grpc_delivery_end(struct grpc_delivery *d)
+{
+	kvfree(d->base);
+	kvfree(d->pb.arena);
+	kvfree(d->buf.segs);
+	if (d->stream)
+		grpc_stream_put(d->stream);
+	memset(d, 0, sizeof(*d));
+}
+
+/**
+ * grpc_delivery_begin() - make a frame for the sink, without its message
+ * @gl: the link, which has none; the caller owns the receive claim
+ * @frame: the frame
+ * @s: the stream whose message it gets, or NULL
+ * @meta: the frame's metadata
+ * @detail: its detail
+ *
+ * Return: 0 or -ENOMEM.
+ */
+int grpc_delivery_begin(struct grpc_link *gl, const struct mrpc_frame *frame,
+			struct grpc_stream *s, const u8 *meta, const u8 *detail)
+{
+	struct grpc_delivery *d = &gl->in.delivery;
+
+	d->frame = *frame;
+	d->head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_prefix(frame);
+	d->cap = d->head + (s ? min_t(u32, 2 * s->want + 192, GRPC_WHOLE) : 0);
+	d->base = kvmalloc(d->cap, GFP_KERNEL_ACCOUNT);
+	if (!d->base)
+		return -ENOMEM;
+	memset(d->base, 0, d->head);
+	if (frame->meta_len)
+		memcpy(d->base + sizeof(struct mrpc_wire_hdr), meta, frame->meta_len);
+	if (frame->detail_len)
+		memcpy(d->base + sizeof(struct mrpc_wire_hdr) + ALIGN(frame->meta_len, 8), detail,
+		       frame->detail_len);
+	mrpc_frame_seal(&d->frame);
+	if (s)
+		grpc_stream_get(s);
+	d->stream = s;
+	d->active = true;
+	return 0;
+}
+
+static int grpc_decode(struct grpc_delivery *d, struct mrpc_pb_scratch *scratch,
+		       const struct mrpc_schema_plan *plan, u32 type, struct mrpc_msg_error *me)
+{
+	struct mrpc_msg_src src;
+	int err;
+
+	err = mrpc_pb_decode(&d->pb, scratch, plan, type, me);
+	if (err)
+		return err;
+	mrpc_pb_source(&d->pb, &src);
+	return mrpc_msg_snapshot(plan, type, &src, 0, &d->buf, me);
+}
+
+/**
+ * grpc_delivery_decode() - add the message of its stream to a frame
+ * @gl: the link; the caller owns the receive claim
+ * @plan: the schema
+ * @type: index of the message's type
+ * @why: out: a sentence, if the message cannot be accepted
+ * @size: bytes at @why
+ *
+ * Context: process; may sleep.
+ * Return: 0; -EINVAL: it is malformed; -EMSGSIZE: it is too large; -ENOMEM.
+ */
+int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *plan, u32 type,
+			 char *why, size_t size)
+{
+	struct grpc_delivery *d = &gl->in.delivery;
+	struct grpc_stream *s = d->stream;
+	u32 max = gl->link->max_message;
+	struct mrpc_msg_error me = {};
+	int err;
+
+	d->pb.in = s->msg;
+	d->pb.in_len = s->want;
+	d->pb.arena_max = min_t(u32, max, MRPC_MAX_HEAD);
+	d->pb.grow = grpc_grow_arena;
+	d->buf.head = d->base + d->head;
+	d->buf.head_cap = d->cap - d->head;
+	d->buf.max_total = max;
+	d->buf.max_whole = GRPC_WHOLE;
+	d->buf.grow_head = grpc_grow_head;
+	d->buf.grow_segs = grpc_grow_segs;
+	err = grpc_decode(d, &gl->in.work->scratch, plan, type, &me);
+	if (!err) {
+		d->frame.flags |= MRPC_WIRE_MSG;
+		d->frame.msg = d->buf.len;
+		mrpc_frame_seal(&d->frame);
+		return 0;
+	}
+	if (err == -EINVAL)
+		mrpc_msg_explain(plan, &me, why, size);
+	else if (err == -ENOMEM)
+		strscpy(why, "no memory for the message", size);
+	else
+		snprintf(why, size, "the message is larger than %u bytes in mrpc's form", max);
+	return err == -EFBIG ? -EMSGSIZE : err;
+}
+
+/* Copies the byte section to the sink's place. */
+static void grpc_pour(struct grpc_link *gl)
+{
+	struct mrpc_sink *sink = &gl->link->receive->sink;
+	struct grpc_delivery *d = &gl->in.delivery;
+
+	if (d->buf.nr_segs)
+		mrpc_sink_pour_segs(sink, d->buf.segs, d->buf.nr_segs, mrpc_pb_at, &d->pb);
+	else
+		mrpc_sink_pour(sink, d->base + d->head + d->frame.head_len);
+}
+
+/**
+ * grpc_deliver() - give the sink what waits for it
+ * @gl: the link, which has a delivery; the caller owns the receive claim
+ *
+ * Context: process; may sleep.
+ * Return: 0; -EAGAIN: after the next kick; else the connection must end.
+ */
+int grpc_deliver(struct grpc_link *gl)
+{
+	struct grpc_delivery *d = &gl->in.delivery;
+	int err;
+
+	err = mrpc_sink_head(gl->link, &d->frame, d->base + sizeof(struct mrpc_wire_hdr));
+	if (err == -EAGAIN)
+		return err;
+	if (!err) {
+		grpc_pour(gl);
+		mrpc_sink_done(gl->link);
+	}
+	grpc_delivery_end(d);
+	return err;
+}

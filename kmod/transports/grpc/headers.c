@@ -1,0 +1,332 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Header blocks that go out.
+ *
+ * A block changes HPACK's table as it is written, so it must be sent. So its room is known before.
+ */
+#include <linux/ktime.h>
+#include <linux/slab.h>
+
+#include "core/link.h"
+#include "core/rpc.h"
+#include "lib/grpc/encoding.h"
+#include "lib/grpc/request.h"
+#include "lib/grpc/response.h"
+#include "lib/message/wire.h"
+#include "transports/grpc/headers.h"
+#include "transports/grpc/link.h"
+#include "transports/grpc/pump.h"
+#include "transports/grpc/stream.h"
+
+/* What all fields of a block take at most, without metadata and a status's detail. */
+#define GRPC_BLOCK_BASE	1400
+/* Memory for values of a block that has neither. */
+#define GRPC_SMALL	96
+
+/**
+ * struct grpc_block - a header block that is made
+ * @table: HPACK's table
+ * @to: where the next field goes; NULL: fields are only counted
+ * @room: bytes there
+ * @bytes: bytes that were written, or are needed
+ * @list: size of the list of fields, as MAX_HEADER_LIST_SIZE counts it
+ */
+struct grpc_block {
+	struct mrpc_hpack_table *table;
+	u8 *to;
+	u32 room;
+	u32 bytes;
+	u32 list;
+};
+
+/* Puts the fields of one kind of block. */
+typedef int (*grpc_fields)(struct mrpc_grpc_out *out, const void *what);
+
+static int grpc_fields_request(struct mrpc_grpc_out *out, const void *what)
+{
+	return mrpc_grpc_put_request(out, what);
+}
+
+static int grpc_fields_response(struct mrpc_grpc_out *out, const void *what)
+{
+	const struct mrpc_grpc_reply *reply = what;
+
+	return mrpc_grpc_put_headers(out, reply->meta, reply->meta_len);
+}
+
+static int grpc_fields_trailers(struct mrpc_grpc_out *out, const void *what)
+{
+	return mrpc_grpc_put_trailers(out, what);
+}
+
+static int grpc_fields_alone(struct mrpc_grpc_out *out, const void *what)
+{
+	return mrpc_grpc_put_trailers_only(out, what);
+}
+
+static int grpc_fields_http(struct mrpc_grpc_out *out, const void *what)
+{
+	return mrpc_grpc_put_http(out, *(const u16 *)what);
+}
+
+static int grpc_block_put(void *ctx, const u8 *name, u32 nlen, const u8 *value, u32 vlen,
+			  enum mrpc_grpc_mode mode)
+{
+	const struct mrpc_hpack_field field = {
+		.name = name, .nlen = nlen, .value = value, .vlen = vlen,
+		.mode = mode == MRPC_GRPC_INDEX ? MRPC_HPACK_INDEX :
+			mode == MRPC_GRPC_NEVER ? MRPC_HPACK_NEVER : MRPC_HPACK_PLAIN,
+	};
+	struct grpc_block *b = ctx;
+	int n;
+
+	b->list += nlen + vlen + MRPC_HPACK_OVERHEAD;
+	if (!b->to) {
+		b->bytes += nlen + vlen + MRPC_HPACK_FIELD_ROOM;
+		return 0;
+	}
+	n = mrpc_hpack_encode(b->table, &field, 1, b->to + b->bytes, b->room - b->bytes);
+	if (n < 0)
+		return n;
+	b->bytes += n;
+	return 0;
+}
+
+/* Has @fields put to @b. @more: bytes of metadata and detail, for which memory is needed. */
+static int grpc_block_make(struct grpc_block *b, grpc_fields fields, const void *what, u32 meta_len,
+			   u32 detail_len)
+{
+	struct mrpc_grpc_out out = { .put = grpc_block_put, .ctx = b };
+	u8 small[GRPC_SMALL];
+	int err;
+
+	out.scratch = small;
+	out.room = sizeof(small);
+	if (meta_len || detail_len) {
+		out.room = MRPC_GRPC_BASE64_LEN(meta_len) + MRPC_GRPC_PERCENT_LEN(detail_len) +
+			   GRPC_SMALL;
+		out.scratch = kmalloc(out.room, GFP_KERNEL_ACCOUNT);
+		if (!out.scratch)
+			return -ENOMEM;
+	}
+	err = fields(&out, what);
+	if (out.scratch != small)
+		kfree(out.scratch);
+	return err;
+}
+
+/*
+ * Tells if a block can be put now. Return: 0; -EAGAIN: when the stage is empty; -EMSGSIZE: it is
+ * too large for the stage or the peer; -ENOMEM.
+ */
+static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void *what,
+			   u32 meta_len, u32 detail_len)
+{
+	u32 bound = GRPC_BLOCK_BASE + 4 * meta_len + MRPC_GRPC_PERCENT_LEN(detail_len);
+	u32 most = GRPC_STAGE - MRPC_H2_FRAME_HEADER - MRPC_HPACK_UPDATE_ROOM;
+	u32 list = READ_ONCE(gl->h2.peer.max_header_list);
+	struct grpc_block b = {};
+	int err;
+
+	if (bound > most || 2 * bound > list) {
+		err = grpc_block_make(&b, fields, what, meta_len, detail_len);
+		if (err)
+			return err;
+		if (b.bytes > most || b.list > list)
+			return -EMSGSIZE;
+		bound = b.bytes;
+	}
+	return bound + MRPC_H2_FRAME_HEADER + MRPC_HPACK_UPDATE_ROOM <= GRPC_STAGE - gl->out.len ?
+	       0 : -EAGAIN;
+}
+
+/*
+ * Puts a block, which fits, to the stage. Return: 0; -ENOMEM: nothing was put; else the connection
+ * must end.
+ */
+static int grpc_block_stage(struct grpc_link *gl, u32 id, bool end, grpc_fields fields,
+			    const void *what, u32 meta_len, u32 detail_len)
+{
+	struct grpc_out *out = &gl->out;
+	u8 *frame = out->stage + out->len;
+	struct grpc_block b = {
+		.table = &out->table,
+		.to = frame + MRPC_H2_FRAME_HEADER,
+		.room = GRPC_STAGE - out->len - MRPC_H2_FRAME_HEADER,
+	};
+	int err;
+
+	err = grpc_block_make(&b, fields, what, meta_len, detail_len);
+	if (err)
+		return b.bytes ? -EPROTO : err;
+	mrpc_h2_put_frame(frame, b.bytes, MRPC_H2_HEADERS, MRPC_H2_FLAG_END_HEADERS |
+			  (end ? MRPC_H2_FLAG_END_STREAM : 0), id);
+	out->len += MRPC_H2_FRAME_HEADER + b.bytes;
+	return 0;
+}
+
+/* The table's memory comes with the first block. Without memory for it nothing is indexed. */
+static void grpc_table_prepare(struct mrpc_hpack_table *t)
+{
+	u8 *ring;
+
+	if (likely(t->ring))
+		return;
+	ring = kmalloc(MRPC_HPACK_TABLE_SIZE, GFP_KERNEL_ACCOUNT);
+	if (ring)
+		mrpc_hpack_table_give(t, ring);
+}
+
+static const u8 *grpc_rpc_meta(const struct mrpc_rpc *rpc)
+{
+	return rpc->data + sizeof(struct mrpc_wire_hdr);
+}
+
+/* Returns the time until the deadline, us; 0: there is none. */
+static u64 grpc_rpc_remaining(const struct mrpc_rpc *rpc)
+{
+	u64 now = ktime_get_ns();
+
+	if (!rpc->deadline)
+		return 0;
+	return now < rpc->deadline ? max_t(u64, (rpc->deadline - now) / NSEC_PER_USEC, 1) : 1;
+}
+
+/* What a call's header block says. @authority: room for the server's address. */
+static void grpc_describe_call(struct grpc_link *gl, const struct grpc_stream *s,
+			       const struct mrpc_rpc *rpc, char authority[GRPC_AUTHORITY],
+			       struct mrpc_grpc_call *call)
+{
+	const struct mrpc_schema_plan *plan = mrpc_link_service(gl->link, s->method >> 16);
+
+	*call = (struct mrpc_grpc_call){
+		.authority = authority,
+		.authority_len = scnprintf(authority, GRPC_AUTHORITY, "%pISpc", &gl->link->peer),
+		.timeout_us = grpc_rpc_remaining(rpc),
+		.accept = MRPC_GRPC_ACCEPT_IDENTITY,
+		.meta = grpc_rpc_meta(rpc),
+		.meta_len = rpc->frame.meta_len,
+	};
+	call->path.service = mrpc_schema_service(plan);
+	call->path.service_len = strlen(call->path.service);
+	call->path.method = plan->names + plan->methods[s->method & 0xffff].name;
+	call->path.method_len = strlen(call->path.method);
+}
+
+/**
+ * grpc_put_request() - open a client's stream, and put its header block
+ * @gl: the link; the caller owns the transmit claim
+ * @s: the stream
+ * @rpc: its call
+ *
+ * Context: process; may sleep.
+ * Return: 0; -EAGAIN: there is no room in the stage; -EBUSY: the peer allows no more streams now;
+ * -ESHUTDOWN: it will not allow any; -EMSGSIZE: the metadata is too large; -ENOMEM; -EPROTO: the
+ * connection must end.
+ */
+int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
+{
+	char authority[GRPC_AUTHORITY];
+	struct mrpc_grpc_call call;
+	int err;
+
+	grpc_describe_call(gl, s, rpc, authority, &call);
+	err = grpc_block_fits(gl, grpc_fields_request, &call, call.meta_len, 0);
+	if (err)
+		return err;
+	grpc_table_prepare(&gl->out.table);
+	spin_lock(&gl->lock);
+	err = mrpc_h2_open(&gl->h2, &s->h2, false);
+	if (!err)
+		grpc_stream_get(s);
+	spin_unlock(&gl->lock);
+	if (err)
+		return err == -EAGAIN ? -EBUSY : -ESHUTDOWN;
+	err = grpc_block_stage(gl, s->h2.id, false, grpc_fields_request, &call, call.meta_len, 0);
+	return err ? -EPROTO : 0;
+}
+
+/**
+ * grpc_put_response() - put the header block before a server's messages
+ * @gl: the link; the caller owns the transmit claim
+ * @s: the stream
+ * @rpc: the first message, with the initial metadata; or the REPLY, whose metadata are trailers
+ *
+ * Return: 0; -EAGAIN: there is no room in the stage; -EMSGSIZE: the metadata is too large; -ENOMEM;
+ * -EPROTO: the connection must end.
+ */
+int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
+{
+	struct mrpc_grpc_reply reply = {};
+	int err;
+
+	if (rpc->frame.type == MRPC_WIRE_MESSAGE) {
+		reply.meta = grpc_rpc_meta(rpc);
+		reply.meta_len = rpc->frame.meta_len;
+	}
+	err = grpc_block_fits(gl, grpc_fields_response, &reply, reply.meta_len, 0);
+	if (err)
+		return err;
+	grpc_table_prepare(&gl->out.table);
+	return grpc_block_stage(gl, s->h2.id, false, grpc_fields_response, &reply, reply.meta_len, 0);
+}
+
+/* What the last block of a stream says: the reply of the application, or our answer. */
+static void grpc_describe_end(const struct grpc_stream *s, const struct mrpc_rpc *rpc,
+			      struct mrpc_grpc_reply *reply)
+{
+	if (!rpc) {
+		*reply = (struct mrpc_grpc_reply){
+			.status = s->end.status,
+			.detail = (const u8 *)s->end.text,
+			.detail_len = s->end.text_len,
+		};
+		return;
+	}
+	*reply = (struct mrpc_grpc_reply){
+		.status = rpc->frame.status,
+		.meta = grpc_rpc_meta(rpc),
+		.meta_len = rpc->frame.meta_len,
+		.detail = grpc_rpc_meta(rpc) + ALIGN(rpc->frame.meta_len, 8),
+		.detail_len = rpc->frame.detail_len,
+	};
+}
+
+/**
+ * grpc_put_end() - put the last header block of a server's stream
+ * @gl: the link; the caller owns the transmit claim
+ * @s: the stream
+ * @rpc: the REPLY; NULL: the stream's own answer
+ *
+ * A block that is too large for the client is replaced by one that says so.
+ *
+ * Return: 0; -EAGAIN: there is no room in the stage; -ENOMEM; -EPROTO: the connection must end.
+ */
+int grpc_put_end(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
+{
+	static const char large[] = "the metadata of the reply is larger than the client takes";
+	grpc_fields fields = s->headed ? grpc_fields_trailers : grpc_fields_alone;
+	struct mrpc_grpc_reply reply;
+	const void *what = &reply;
+	int err;
+
+	grpc_describe_end(s, rpc, &reply);
+	if (!rpc && s->end.how == GRPC_END_HTTP) {
+		fields = grpc_fields_http;
+		what = &s->end.status;
+	}
+	err = grpc_block_fits(gl, fields, what, reply.meta_len, reply.detail_len);
+	if (err == -EMSGSIZE) {
+		reply = (struct mrpc_grpc_reply){
+			.status = MRPC_RESOURCE_EXHAUSTED,
+			.detail = (const u8 *)large,
+			.detail_len = sizeof(large) - 1,
+		};
+		err = grpc_block_fits(gl, fields, what, 0, reply.detail_len);
+	}
+	if (err)
+		return err == -EMSGSIZE ? -EPROTO : err;
+	grpc_table_prepare(&gl->out.table);
+	return grpc_block_stage(gl, s->h2.id, true, fields, what, reply.meta_len,
+				reply.detail_len);
+}

@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * What comes over a link of gRPC: bytes, and frames.
+ *
+ * One thing is done at a time: a message that the sink has no room for stops all that follows it,
+ * as with mrpc's own framing.
+ */
+#include <linux/jiffies.h>
+#include <linux/ktime.h>
+#include <linux/net.h>
+#include <linux/slab.h>
+#include <net/sock.h>
+
+#include "call/arrival.h"
+#include "call/handshake.h"
+#include "call/receive.h"
+#include "core/link.h"
+#include "core/receive.h"
+#include "exec/kick.h"
+#include "lib/message/wire.h"
+#include "transports/grpc/deliver.h"
+#include "transports/grpc/link.h"
+#include "transports/grpc/pump.h"
+#include "transports/grpc/receive.h"
+#include "transports/grpc/stream.h"
+
+#define GRPC_BLOCK_TIME	(5 * NSEC_PER_SEC)	/* for a header block to come */
+
+/* -- memory ------------------------------------------------------------------------ */
+
+static int grpc_in_begin(struct grpc_link *gl)
+{
+	struct grpc_in *in = &gl->in;
+
+	if (likely(in->work))
+		return 0;
+	in->work = kvmalloc(sizeof(*in->work), GFP_KERNEL_ACCOUNT);
+	return in->work ? 0 : -ENOMEM;
+}
+
+/* Gives memory back if nothing is under way. */
+static void grpc_in_rest(struct grpc_link *gl)
+{
+	struct grpc_in *in = &gl->in;
+
+	if (in->stream || in->at < in->len || in->delivery.active)
+		return;
+	if (!mrpc_h2_parser_in_block(&in->parser))
+		kvfree(mrpc_h2_parser_take_back(&in->parser));
+	kvfree(in->work);
+	in->work = NULL;
+	in->at = 0;
+	in->len = 0;
+}
+
+/**
+ * grpc_in_free() - free what has come and was not delivered
+ * @gl: the link, at its end: no other thread has it
+ */
+void grpc_in_free(struct grpc_link *gl)
+{
+	struct grpc_in *in = &gl->in;
+	struct grpc_stream *s, *next;
+
+	grpc_delivery_end(&in->delivery);
+	if (in->stream)
+		grpc_stream_put(in->stream);
+	list_for_each_entry_safe(s, next, &in->assembling, assembly) {
+		list_del_init(&s->assembly);
+		grpc_stream_put(s);
+	}
+	kvfree(in->parser.block);
+	kvfree(in->work);
+	kfree(in->table.ring);
+}
+
+/* -- streams ----------------------------------------------------------------------- */
+
+/**
+ * grpc_wake() - have the transmit side look at all of its streams
+ * @gl: the link; the caller does not hold its lock
+ */
+void grpc_wake(struct grpc_link *gl)
+{
+	spin_lock(&gl->lock);
+	gl->woken = true;
+	spin_unlock(&gl->lock);
+	mrpc_link_kick_tx(gl->link);
+}
+
+void grpc_fail(struct grpc_link *gl, u32 code, const char *why)
+{
+	spin_lock(&gl->lock);
+	mrpc_h2_fail(&gl->h2, code, why);
+	spin_unlock(&gl->lock);
+	WRITE_ONCE(gl->link->why, gl->h2.why);
+	mrpc_link_kick_tx(gl->link);
+}
+
+/* -- header blocks ------------------------------------------------------------------- */
+
+static void grpc_field(struct mrpc_hpack_sink *sink, const u8 *name, u32 nlen, const u8 *value,
+		       u32 vlen, u32 flags)
+{
+	struct grpc_work *work = container_of(sink, struct grpc_work, sink);
+
+	if (!work->ignore)
+		mrpc_grpc_request_field(&work->request, name, nlen, value, vlen);
+}
+
+static void grpc_answer_field(struct mrpc_hpack_sink *sink, const u8 *name, u32 nlen,
+			      const u8 *value, u32 vlen, u32 flags)
+{
+	struct grpc_work *work = container_of(sink, struct grpc_work, sink);
+
+	if (!work->ignore)
+		mrpc_grpc_answer_field(&work->answer, name, nlen, value, vlen);
+}
+
+/**
+ * grpc_decode_block() - decode a header block
+ * @gl: the link; its work says where the fields go
+ * @f: the frame
+ *
+ * Return: 0; -E2BIG: it is too large for a call; -EPROTO: the connection ends.
+ */
+int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
+{
+	struct grpc_work *work = gl->in.work;
+	struct grpc_in *in = &gl->in;
+	int err;
+
+	if (unlikely(!in->table.ring)) {
+		u8 *ring = kmalloc(MRPC_HPACK_TABLE_SIZE, GFP_KERNEL_ACCOUNT);
+
+		if (!ring)
+			return -ENOMEM;
+		mrpc_hpack_table_give(&in->table, ring);
+	}
+	work->sink.field = gl->link->accepted ? grpc_field : grpc_answer_field;
+	work->sink.buf = work->strings;
+	err = mrpc_hpack_decode(&in->table, f->data, f->len, &work->sink);
+	switch (err) {
+	case -EBADMSG:
+		grpc_fail(gl, MRPC_H2_COMPRESSION_ERROR, "a header block is not HPACK");
+		return -EPROTO;
+	case -EMSGSIZE:
+		grpc_fail(gl, MRPC_H2_ENHANCE_YOUR_CALM, "a header block is far too large");
+		return -EPROTO;
+	default:
+		return err;
+	}
+}
+
+/**
+ * grpc_keep_meta() - keep the metadata of a header block with its stream
+ * @gl: the link; its work has the metadata
+ * @s: the stream
+ *
+ * Without memory there is none.
+ */
+void grpc_keep_meta(struct grpc_link *gl, struct grpc_stream *s)
+{
+	struct grpc_work *work = gl->in.work;
+
+	if (work->meta.len == s->meta_len)
+		return;
+	kfree(s->meta);
+	s->meta = kmemdup(work->meta_buf, work->meta.len, GFP_KERNEL_ACCOUNT);
+	s->meta_len = s->meta ? work->meta.len : 0;
+}
+
+/* Decodes a header block that is for no call: the table depends on it. Trailers of a client, too. */
+static int grpc_skip_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
+{
+	int err;
+
+	gl->in.work->ignore = true;
+	err = grpc_decode_block(gl, f);
+	gl->in.work->ignore = false;
+	return err == -E2BIG ? 0 : err;
+}
+
+/* -- events ---------------------------------------------------------------------------- */
+
+/* The peer has reset a stream, or broken a rule in it. */
+static int grpc_hear_reset(struct grpc_link *gl, struct grpc_stream *s,
+			   const struct mrpc_h2_event *ev)
+{
+	struct mrpc_grpc_end end;
+
+	grpc_drop(gl, s);
+	grpc_wake(gl);
+	if (gl->link->accepted)
+		return grpc_cancel_call(gl, s);
+	end = mrpc_grpc_reset_end(ev->code, false);
+	grpc_end_call(gl, s, end.status, end.why, end.not_run);
+	return 0;
+}
+
+/* The server ends the connection, and has not run the calls above the last id. */
+static int grpc_hear_goaway(struct grpc_link *gl, u32 last)
+{
+	const struct mrpc_frame bye = { .type = MRPC_WIRE_BYE };
+	struct mrpc_grpc_end end = mrpc_grpc_goaway_end();
+	struct mrpc_h2_stream *h2;
+	struct grpc_stream *s;
+
+	if (gl->link->accepted)
+		return 0;
+	for (;;) {
+		spin_lock(&gl->lock);
+		h2 = mrpc_h2_streams_newest(&gl->h2.streams);
+		if (!h2 || h2->id <= last)
+			break;
+		mrpc_h2_forget(&gl->h2, h2);
+		spin_unlock(&gl->lock);
+		s = grpc_stream_of(h2);
+		grpc_drop(gl, s);
+		grpc_end_call(gl, s, end.status, end.why, true);
+		grpc_stream_put(s);
+	}
+	spin_unlock(&gl->lock);
+	grpc_wake(gl);
+	return grpc_delivery_begin(gl, &bye, NULL, NULL, NULL);
+}
+
+static int grpc_hear_headers(struct grpc_link *gl, struct grpc_stream *s,
+			     const struct mrpc_h2_frame *f, const struct mrpc_h2_event *ev)
+{
+	int err;
+
+	if (ev->type != MRPC_H2_EV_HEADERS || (s && s->drop))
+		return grpc_skip_block(gl, f);
+	if (!gl->link->accepted)
+		return grpc_hear_response(gl, s, f, ev->end);
+	if (!s)
+		return grpc_hear_request(gl, f, ev->id, ev->end);
+	err = grpc_skip_block(gl, f);
+	return err ?: grpc_hear_end(gl, s);
+}
+
+/* Content of @s is at hand. Keeps a reference of its own. */
+static void grpc_hear_data(struct grpc_link *gl, struct grpc_stream *s,
+			   const struct mrpc_h2_frame *f, const struct mrpc_h2_event *ev)
+{
+	struct grpc_in *in = &gl->in;
+
+	grpc_stream_get(s);
+	in->stream = s;
+	in->piece = f->data;
+	in->piece_len = f->len;
+	in->piece_end = ev->end;
+}
+
+/* Does what a frame asks for. Return: 0, or the connection must end. */
+static int grpc_hear_event(struct grpc_link *gl, struct grpc_stream *s,
+			   const struct mrpc_h2_frame *f, const struct mrpc_h2_event *ev)
+{
+	if (f->type == MRPC_H2_HEADERS) {
+		int err = grpc_hear_headers(gl, s, f, ev);
+
+		if (err || ev->type == MRPC_H2_EV_HEADERS)
+			return err;
+	}
+	switch (ev->type) {
+	case MRPC_H2_EV_READY:
+		return mrpc_link_agree(gl->link, MRPC_MAX_MESSAGE, gl->nr_slots);
+	case MRPC_H2_EV_DATA:
+		grpc_hear_data(gl, s, f, ev);
+		return 0;
+	case MRPC_H2_EV_RESET:
+	case MRPC_H2_EV_STREAM_ERROR:
+		return s ? grpc_hear_reset(gl, s, ev) : 0;
+	case MRPC_H2_EV_GOAWAY:
+		return grpc_hear_goaway(gl, ev->id);
+	case MRPC_H2_EV_DRAINED:
+		gl->drained = true;
+		return 0;
+	case MRPC_H2_EV_OPENED:
+		grpc_wake(gl);
+		return 0;
+	}
+	return 0;
+}
+
+/* Applies a frame. Return: 0, or the connection must end. */
+static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
+{
+	struct grpc_stream *s = NULL;
+	struct mrpc_h2_event ev = {};
+	int err;
+
+	WRITE_ONCE(gl->link->last_rx, get_jiffies_64());
+	spin_lock(&gl->lock);
+	err = mrpc_h2_hear(&gl->h2, f, ktime_get_ns(), &ev);
+	if (!err && ev.stream) {
+		s = grpc_stream_of(ev.stream);
+		grpc_stream_get(s);
+	}
+	spin_unlock(&gl->lock);
+	if (err) {
+		WRITE_ONCE(gl->link->why, gl->h2.why);
+		mrpc_link_kick_tx(gl->link);
+		return 0;	/* the transmit side says so, and ends the connection */
+	}
+	err = grpc_hear_event(gl, s, f, &ev);
+	if (!s)
+		return err;
+	if (ev.closed)
+		grpc_stream_put(s);
+	grpc_stream_put(s);
+	return err;
+}
+
+/* -- the clock ----------------------------------------------------------------------------- */
+
+/* Looks at what takes too long. */
+static void grpc_look_at_clock(struct grpc_link *gl)
+{
+	struct grpc_in *in = &gl->in;
+	u64 now = ktime_get_ns(), due;
+	struct mrpc_h2_event ev = {};
+	bool busy;
+	int err;
+
+	spin_lock(&gl->lock);
+	err = mrpc_h2_expire(&gl->h2, now, &ev);
+	if (ev.type == MRPC_H2_EV_DRAINED)
+		gl->drained = true;
+	due = mrpc_h2_deadline(&gl->h2);
+	busy = gl->h2.streams.nr;
+	spin_unlock(&gl->lock);
+	if (err) {
+		WRITE_ONCE(gl->link->why, gl->h2.why);
+		mrpc_link_kick_tx(gl->link);
+	} else if (in->block_since && now - in->block_since > GRPC_BLOCK_TIME) {
+		grpc_fail(gl, MRPC_H2_ENHANCE_YOUR_CALM, "a header block took too long to come");
+	}
+	if (due != MRPC_H2_NEVER)
+		mrpc_link_arm(gl->link, max(due, now + NSEC_PER_MSEC));
+	if (in->work && !busy && now - in->used > gl->link->keepalive) {
+		grpc_in_rest(gl);
+		WRITE_ONCE(gl->rest, true);
+		mrpc_link_kick_tx(gl->link);
+	}
+}
+
+/* -- the loop ------------------------------------------------------------------------------ */
+
+/* Takes the first stream of a list that both sides know, with its reference; or NULL. */
+#define grpc_take_first(gl, head, entry)						\
+({											\
+	struct grpc_stream *__s;							\
+											\
+	spin_lock(&(gl)->lock);								\
+	__s = list_first_entry_or_null(&(gl)->head, struct grpc_stream, entry);		\
+	if (__s)									\
+		list_del_init(&__s->entry);						\
+	spin_unlock(&(gl)->lock);							\
+	__s;										\
+})
+
+/* Ends the calls that the transmit side has given up. Return: 0, or the connection must end. */
+static int grpc_end_gone(struct grpc_link *gl)
+{
+	struct grpc_stream *s;
+	int err = 0;
+
+	while (!err && (s = grpc_take_first(gl, gone, gone))) {
+		grpc_drop(gl, s);
+		err = mrpc_sink_end_call(gl->link, s->call_id, s->end.status,
+					 s->end.text ?: "cancelled", s->end.unsent);
+		grpc_stream_put(s);
+	}
+	return err;
+}
+
+/* Tells the core which messages of streams the socket has taken. Return: as grpc_end_gone(). */
+static int grpc_tell_credits(struct grpc_link *gl)
+{
+	struct mrpc_frame credit = { .type = MRPC_WIRE_CREDIT };
+	struct grpc_stream *s;
+	int err = 0;
+
+	while (!err && (s = grpc_take_first(gl, credits, credit))) {
+		spin_lock(&gl->lock);
+		s->told = s->written;
+		spin_unlock(&gl->lock);
+		credit.call_id = s->call_id;
+		credit.remaining_us = MRPC_STREAM_WINDOW + s->told;
+		err = mrpc_sink_head(gl->link, &credit, NULL);
+		if (!err)
+			mrpc_sink_done(gl->link);
+		grpc_stream_put(s);
+	}
+	if (!err)
+		mrpc_link_kick_tx(gl->link);
+	return err;
+}
+
+/* Reads. Return: bytes; 0: there are none now; else the link is dead. */
+static int grpc_read(struct grpc_link *gl)
+{
+	struct grpc_in *in = &gl->in;
+	struct msghdr msg = {};
+	struct kvec kv;
+	int n;
+
+	if (READ_ONCE(gl->down))
+		return -ESHUTDOWN;
+	in->at = 0;
+	in->len = 0;
+	kv.iov_base = in->work->buf;
+	kv.iov_len = GRPC_READ;
+	n = kernel_recvmsg(gl->sock, &msg, &kv, 1, GRPC_READ, MSG_DONTWAIT);
+	if (n <= 0)
+		return n == -EAGAIN ? 0 : n ?: -ESHUTDOWN;
+	in->len = n;
+	in->used = ktime_get_ns();
+	return n;
+}
+
+/* Parses one frame, or a piece of one. Return: 1; 0: not now; else the connection must end. */
+static int grpc_parse(struct grpc_link *gl)
+{
+	struct grpc_in *in = &gl->in;
+	struct mrpc_h2_frame f;
+	bool congested, dead;
+	int n, err;
+
+	spin_lock(&gl->lock);
+	dead = gl->h2.why;
+	congested = mrpc_h2_congested(&gl->h2);
+	gl->congested |= congested;
+	spin_unlock(&gl->lock);
+	if (congested || dead) {
+		mrpc_link_kick_tx(gl->link);
+		return 0;
+	}
+	n = mrpc_h2_parse(&in->parser, in->work->buf + in->at, in->len - in->at, &f);
+	if (n == -ENOBUFS) {
+		u8 *block = kvmalloc(MRPC_H2_MAX_BLOCK, GFP_KERNEL_ACCOUNT);
+
+		if (!block)
+			return -ENOMEM;
+		mrpc_h2_parser_give(&in->parser, block);
+		return 1;
+	}
+	if (n < 0) {
+		grpc_fail(gl, in->parser.code, in->parser.why);
+		return 0;
+	}
+	in->at += n;
+	if (!mrpc_h2_parser_in_block(&in->parser))
+		in->block_since = 0;
+	else if (!in->block_since)
+		in->block_since = ktime_get_ns();
+	err = f.type == MRPC_H2_NO_FRAME ? 0 : grpc_hear(gl, &f);
+	return err ?: 1;
+}
+
+/* Does the next thing. Return: 1; 0: there is nothing to do; -EAGAIN or else as grpc_recv(). */
+static int grpc_step(struct grpc_link *gl)
+{
+	const struct mrpc_frame bye = { .type = MRPC_WIRE_BYE };
+	struct grpc_in *in = &gl->in;
+	struct grpc_stream *s;
+	int n;
+
+	if (in->delivery.active) {
+		s = in->delivery.stream;
+		if (s)
+			grpc_stream_get(s);
+		n = grpc_deliver(gl);
+		if (s && n != -EAGAIN)
+			grpc_assembly_end(gl, s);
+		if (s)
+			grpc_stream_put(s);
+		return n ?: 1;
+	}
+	n = grpc_end_gone(gl);
+	if (!n && !list_empty_careful(&gl->credits))
+		n = grpc_tell_credits(gl);
+	if (n)
+		return n;
+	if (READ_ONCE(gl->drained)) {
+		gl->drained = false;
+		return grpc_delivery_begin(gl, &bye, NULL, NULL, NULL) ?: 1;
+	}
+	s = grpc_take_first(gl, resumed, resume);
+	if (s) {
+		n = grpc_advance(gl, s);
+		grpc_stream_put(s);
+		return n ?: 1;
+	}
+	if (in->stream)
+		return grpc_take_piece(gl) ?: 1;
+	if (in->at == in->len) {
+		n = grpc_read(gl);
+		if (n <= 0)
+			return n;
+	}
+	return grpc_parse(gl);
+}
+
+/**
+ * grpc_recv() - receive
+ * @link: the link
+ * @budget: frames at most
+ *
+ * See struct mrpc_transport_ops.
+ */
+int grpc_recv(struct mrpc_link *link, int budget)
+{
+	struct grpc_link *gl = link->priv;
+	int frames = 0, n = -ENOMEM;
+	bool owes;
+
+	if (!grpc_in_begin(gl)) {
+		do {
+			n = grpc_step(gl);
+			if (n <= 0)
+				break;
+			frames++;
+		} while (frames < budget && !mrpc_recv_stops(link, budget, &frames));
+	}
+	grpc_look_at_clock(gl);
+	spin_lock(&gl->lock);
+	owes = mrpc_h2_owes(&gl->h2);
+	spin_unlock(&gl->lock);
+	if (owes)
+		mrpc_link_kick_tx(link);
+	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
+	if (n == -EAGAIN && inet_sk_state_load(gl->sock->sk) == TCP_CLOSE)
+		return -ECONNRESET;
+	return n < 0 ? n : frames;
+}

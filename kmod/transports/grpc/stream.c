@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Streams of the transport grpc: their objects, and the slots of their calls. */
+#include <linux/bitmap.h>
+#include <linux/slab.h>
+
+#include "core/call.h"
+#include "core/link.h"
+#include "core/rpc.h"
+#include "lib/message/calltable.h"
+#include "transports/grpc/link.h"
+#include "transports/grpc/stream.h"
+
+/**
+ * grpc_stream_new() - make a stream, with one reference
+ *
+ * Context: process; may sleep. Return: the stream, or NULL.
+ */
+struct grpc_stream *grpc_stream_new(void)
+{
+	struct grpc_stream *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+
+	if (!s)
+		return NULL;
+	refcount_set(&s->ref, 1);
+	INIT_LIST_HEAD(&s->assembly);
+	INIT_LIST_HEAD(&s->send);
+	INIT_LIST_HEAD(&s->queue);
+	INIT_LIST_HEAD(&s->fresh);
+	INIT_LIST_HEAD(&s->gone);
+	INIT_LIST_HEAD(&s->resume);
+	INIT_LIST_HEAD(&s->credit);
+	s->rx_may = MRPC_STREAM_WINDOW;
+	s->length = -1;
+	return s;
+}
+
+/**
+ * grpc_stream_put() - drop a reference
+ * @s: the stream
+ *
+ * Context: process; may sleep, not under the link's lock.
+ */
+void grpc_stream_put(struct grpc_stream *s)
+{
+	if (!refcount_dec_and_test(&s->ref))
+		return;
+	grpc_stream_purge(s);
+	kvfree(s->msg);
+	kvfree(s->backlog.buf);
+	kfree(s->meta);
+	kfree(s->end.text);
+	kfree(s);
+}
+
+/**
+ * grpc_stream_push() - keep a call or message until it is sent
+ * @s: the stream; the caller owns the transmit claim
+ * @call: the call or message
+ */
+void grpc_stream_push(struct grpc_stream *s, struct mrpc_call *call)
+{
+	mrpc_call_get(call);
+	mrpc_call_sent_get(call);
+	list_add_tail(&call->loop, &s->queue);
+}
+
+/**
+ * grpc_stream_pop() - the first of the queue is sent, or will not be: its blocks are free
+ * @s: the stream; the caller owns the transmit claim, or has the last reference
+ *
+ * Context: process; may sleep.
+ */
+void grpc_stream_pop(struct grpc_stream *s)
+{
+	struct mrpc_call *call = grpc_stream_out(s);
+
+	grpc_payload_free(&s->payload);
+	list_del(&call->loop);
+	mrpc_call_sent_put(call);
+	mrpc_call_put(call);
+}
+
+/**
+ * grpc_stream_purge() - send nothing more of a stream
+ * @s: the stream; as grpc_stream_pop()
+ */
+void grpc_stream_purge(struct grpc_stream *s)
+{
+	while (grpc_stream_out(s))
+		grpc_stream_pop(s);
+}
+
+/**
+ * grpc_stream_say() - note how the call of a stream ends
+ * @s: the stream
+ * @status: enum mrpc_status, or one of HTTP
+ * @text: a sentence
+ * @len: its bytes
+ *
+ * The sentence is left out if there is no memory for it. Context: process; may sleep.
+ */
+void grpc_stream_say(struct grpc_stream *s, u16 status, const char *text, u32 len)
+{
+	len = min_t(u32, len, MRPC_MAX_DETAIL);
+	kfree(s->end.text);
+	s->end.text = kmalloc(len + 1, GFP_KERNEL_ACCOUNT);
+	s->end.text_len = s->end.text ? len : 0;
+	s->end.status = status;
+	if (!s->end.text)
+		return;
+	memcpy(s->end.text, text, len);
+	s->end.text[len] = '\0';
+}
+
+/**
+ * grpc_slot_find() - find the stream of a call
+ * @gl: the link; the caller holds its lock
+ * @id: id of the call
+ *
+ * Return: the stream, without a reference; or NULL.
+ */
+struct grpc_stream *grpc_slot_find(struct grpc_link *gl, u64 id)
+{
+	u32 slot = mrpc_call_slot(id);
+	struct grpc_stream *s = slot < gl->nr_slots ? gl->slots[slot] : NULL;
+
+	return s && s->call_id == id ? s : NULL;
+}
+
+/**
+ * grpc_slot_take() - enter a stream by its call
+ * @gl: the link; the caller holds its lock
+ * @s: the stream. A client's has the id of its call; a server's gets one. The slot takes a reference
+ *
+ * Return: false: there is no free slot.
+ */
+bool grpc_slot_take(struct grpc_link *gl, struct grpc_stream *s)
+{
+	u32 slot = mrpc_call_slot(s->call_id);
+
+	if (gl->link->accepted) {
+		slot = find_first_zero_bit(gl->used, gl->nr_slots);
+		if (slot >= gl->nr_slots)
+			return false;
+		__set_bit(slot, gl->used);
+		s->call_id = ++gl->seq << MRPC_CALL_SLOT_BITS | slot;
+	}
+	if (slot >= gl->nr_slots || WARN_ON_ONCE(gl->slots[slot]))
+		return false;
+	grpc_stream_get(s);
+	gl->slots[slot] = s;
+	return true;
+}
+
+/**
+ * grpc_slot_leave() - take a stream out of its call's slot
+ * @gl: the link; the caller holds its lock
+ * @s: the stream
+ *
+ * Return: true: it was there, and the caller has the slot's reference now. So of all that end a
+ * call one does it.
+ */
+bool grpc_slot_leave(struct grpc_link *gl, struct grpc_stream *s)
+{
+	u32 slot = mrpc_call_slot(s->call_id);
+
+	if (!s->call_id || slot >= gl->nr_slots || gl->slots[slot] != s)
+		return false;
+	gl->slots[slot] = NULL;
+	if (gl->link->accepted)
+		__clear_bit(slot, gl->used);
+	return true;
+}
