@@ -1,0 +1,69 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0
+# Covers: kmod/transports/grpc kmod/lib/grpc kmod/lib/http2 kmod/lib/protobuf
+# Calls between mrpc and gRPC's own peers, those of Python and of C++, in both directions.
+# timeout 180
+. "${0%/*}/../harness/lib.sh"
+. "${0%/*}/../harness/grpc.sh"
+
+test_python_client()
+{
+	serve_mrpc
+	stock call 7600
+	# What the client has cancelled is gone at the server, too.
+	wait_for 10 no_calls
+	grpc_ends
+}
+
+test_python_server()
+{
+	serve_stock
+	"$peer" call grpc:127.0.0.1:7601
+	# It has heard of the two late calls and of the one that was cancelled. The first of those may
+	# have ended before it came to the server.
+	wait_for 10 eval '(($(grep -c "ended early" "$TEST_TMP/stock") >= 2))'
+}
+
+# There and back through two mrpc hosts, the second of which is a client: all conversions.
+test_all_fields()
+{
+	serve_stock
+	serve_mrpc grpc:127.0.0.1:7601
+	stock types 7600
+	grpc_ends
+}
+
+# nghttp's client, with a message that names 10 bytes of reply.
+test_h2load()
+{
+	serve_mrpc
+	printf '\0\0\0\0\2\20\12' >"$TEST_TMP/body"
+	h2load -n 2000 -c 4 -m 32 -d "$TEST_TMP/body" -H 'content-type: application/grpc' \
+		-H 'te: trailers' http://127.0.0.1:7600/grpc.testing.TestService/UnaryCall |
+		tee "$TEST_TMP/load"
+	grep -q '2000 succeeded, 0 failed, 0 errored, 0 timeout' "$TEST_TMP/load"
+	grep -q '2000 2xx, 0 3xx, 0 4xx, 0 5xx' "$TEST_TMP/load"
+	grpc_ends
+}
+
+test_cpp_client()
+{
+	need_cpp
+	mrpc_bench serve grpc:127.0.0.1:7602 -j 2 >"$TEST_TMP/bench" 2>&1 &
+	server=$!
+	wait_for 10 grep -q ready "$TEST_TMP/bench"
+	grpc_bench sync 127.0.0.1:7602 -n 50
+	grpc_bench async 127.0.0.1:7602 -n 300
+	grpc_ends
+}
+
+test_cpp_server()
+{
+	need_cpp
+	grpc_bench serve 127.0.0.1:7603 >"$TEST_TMP/bench" 2>&1 &
+	wait_for 20 grep -q ready "$TEST_TMP/bench"
+	mrpc_bench sync grpc:127.0.0.1:7603 -n 50
+	mrpc_bench ring grpc:127.0.0.1:7603 -n 300
+}
+
+run_tests "$@"
