@@ -280,7 +280,7 @@ struct raw_pair {
 	char addr[64];
 };
 
-/* @how: "tcp4", "tcp6", "prio", "prio6" or "loop". */
+/* @how: "tcp4", "tcp6", "prio", "prio6", "grpc4" or "loop". */
 void raw_pair(struct raw_pair *p, const char *how, unsigned int threads);
 /* The same with an opened server and client. */
 void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
@@ -319,6 +319,8 @@ unsigned int raw_busy_percent(void);
 /* Waits until /sys/class/misc/mrpc/sessions is @nr; false: not within @ms. */
 bool raw_sessions(long long nr, unsigned int ms);
 
+/* Loads a module of ours unless it is there: the transport grpc, which does not come on demand. */
+void raw_load(const char *module);
 /* Removes a module: 0 or -errno. raw_must_unload() waits until it can be removed. */
 int raw_unload(const char *module);
 void raw_must_unload(const char *module);
@@ -332,5 +334,14 @@ void raw_must_unload(const char *module);
 	TEST_LIMIT(test##_tcp, seconds) { run("tcp4", ##__VA_ARGS__); }			\
 	TEST_LIMIT(test##_loop, seconds) { run("loop", ##__VA_ARGS__); }		\
 	TEST_LIMIT(test##_prio, seconds) { run("prio", ##__VA_ARGS__); }
+
+/* The test TEST_grpc, beside the former: for what gRPC's wire carries, too. */
+#define TEST_GRPC(test, run, ...)	TEST_LIMIT_GRPC(test, 0, run, ##__VA_ARGS__)
+#define TEST_LIMIT_GRPC(test, seconds, run, ...)					\
+	TEST_LIMIT(test##_grpc, seconds)						\
+	{										\
+		raw_load("mrpc_grpc");							\
+		run("grpc4", ##__VA_ARGS__);						\
+	}
 
 #endif /* RAW_H */

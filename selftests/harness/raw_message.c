@@ -287,6 +287,20 @@ bool raw_sessions(long long nr, unsigned int ms)
 	return true;
 }
 
+void raw_load(const char *module)
+{
+	char path[512];
+	int fd;
+
+	snprintf(path, sizeof(path), "%s/%s.ko", getenv("MRPC_MODULES") ?: "", module);
+	fd = open(path, O_RDONLY);
+	if (fd < 0)
+		raw_die("%s: %s", path, strerror(errno));
+	if (syscall(SYS_finit_module, fd, "", 0) && errno != EEXIST)
+		raw_die("%s: %s", path, strerror(errno));
+	close(fd);
+}
+
 int raw_unload(const char *module)
 {
 	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;

@@ -55,11 +55,31 @@ struct mrpc_sqe raw_reply_to(const struct mrpc_cqe *c, uint32_t status)
 	};
 }
 
+/* Copies metadata, without what the transport grpc tells of the client's end. Return: bytes. */
+static uint32_t raw_copy_meta(uint8_t *to, const uint8_t *from, uint32_t len)
+{
+	struct mrpc_meta_entry e;
+	uint32_t at, n, out = 0;
+
+	for (at = 0; at < len; at += n) {
+		const char *key = (const char *)from + at + sizeof(e);
+
+		memcpy(&e, from + at, sizeof(e));
+		n = sizeof(e) + e.klen + e.vlen;
+		if ((e.klen == 9 && !memcmp(key, "authority", 9)) ||
+		    (e.klen == 10 && !memcmp(key, "user-agent", 10)))
+			continue;
+		memcpy(to + out, from + at, n);
+		out += n;
+	}
+	return out;
+}
+
 static void raw_answer(struct raw_server *srv, struct raw_qp *qp, const struct mrpc_cqe *c,
 		       const void *msg, uint32_t len)
 {
 	struct mrpc_sqe sqe = raw_reply_to(c, MRPC_OK);
-	uint32_t meta = 0, off;
+	uint32_t meta = 0, meta_len = 0, off;
 
 	if (!raw_try_alloc(&srv->s, ALIGN(len, 8) + c->meta_len, &off)) {
 		sqe.status = MRPC_RESOURCE_EXHAUSTED;
@@ -69,11 +89,11 @@ static void raw_answer(struct raw_server *srv, struct raw_qp *qp, const struct m
 	memcpy(srv->s.send + off, msg, len);
 	if (c->meta_len) {	/* goes back as it came */
 		meta = off + ALIGN(len, 8);
-		memcpy(srv->s.send + meta, raw_meta(&srv->s, c), c->meta_len);
+		meta_len = raw_copy_meta(srv->s.send + meta, raw_meta(&srv->s, c), c->meta_len);
 	}
 	sqe.root = off;
-	sqe.meta = meta;
-	sqe.meta_len = c->meta_len;
+	sqe.meta = meta_len ? meta : 0;
+	sqe.meta_len = meta_len;
 	sqe.user_data = off;
 	if (srv->copy && len <= MRPC_MAX_COPY)
 		sqe.flags = MRPC_SQE_COPY;
