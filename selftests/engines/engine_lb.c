@@ -14,7 +14,7 @@
 #include "operator.h"
 #include "replicas.h"
 
-TEST(in_turn)
+static void in_turn(void)
 {
 	uint64_t before[REPLICAS];
 	unsigned int i;
@@ -43,6 +43,20 @@ TEST(in_turn)
 	for (i = 0; i < REPLICAS; i++)
 		CHECK(raw_server_conns(&srv[i], 0, 10000));
 	end();
+}
+
+TEST(in_turn)
+{
+	in_turn();
+}
+
+/* The replicas are servers of gRPC. */
+TEST(in_turn_grpc)
+{
+	raw_load("mrpc_grpc");
+	wire = "grpc";
+	in_turn();
+	wire = "tcp";
 }
 
 TEST(fewest_calls)

@@ -19,6 +19,7 @@
 static struct raw_pair p;
 static struct raw_server srv[REPLICAS];
 static char addr[REPLICAS][64];
+static const char *wire = "tcp";	/* the transport of replicas */
 static char detail[MRPC_MAX_DETAIL + 1];
 static int owner[TAGS];
 
@@ -62,11 +63,11 @@ static inline void serve(unsigned int i, unsigned int port)
 {
 	char at[64];
 
-	snprintf(at, sizeof(at), "tcp:127.0.0.1:%u", port);
+	snprintf(at, sizeof(at), "%s:127.0.0.1:%u", wire, port);
 	raw_server_open(&srv[i], 32 << 20, 32 << 20);
 	srv[i].seen = seens[i];
 	raw_server_start(&srv[i], at, 2);
-	snprintf(addr[i], sizeof(addr[i]), "tcp:127.0.0.1:%u", srv[i].s.port);
+	snprintf(addr[i], sizeof(addr[i]), "%s:127.0.0.1:%u", wire, srv[i].s.port);
 }
 
 static inline void begin(const char *how)

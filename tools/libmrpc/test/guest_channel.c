@@ -19,9 +19,11 @@
 
 #define TCP	"tcp:127.0.0.1:7431"
 #define LOOP	"loop:channel"
+#define GRPC	"grpc:127.0.0.1:7431"
 #define S	1000000
 
 #define RESTARTS 100
+#define RESTARTS_GRPC 15
 #define CALLERS	3
 
 static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
@@ -224,6 +226,23 @@ TEST(states_tcp)
 TEST(states_loop)
 {
 	states(LOOP);
+}
+
+/* This transport does not come on demand. */
+static void load_grpc(void)
+{
+	char command[512];
+
+	CHECK(getenv("MRPC_MODULES"));
+	snprintf(command, sizeof(command), "[ -d /sys/module/mrpc_grpc ] || insmod '%s/mrpc_grpc.ko'",
+		 getenv("MRPC_MODULES"));
+	CHECK_EQ(system(command), 0);
+}
+
+TEST(states_grpc)
+{
+	load_grpc();
+	states(GRPC);
 }
 
 /* Parts of a target that cannot be reached cost an attempt, not the connection. */
@@ -547,7 +566,7 @@ static void *call_async(void *arg)
 }
 
 /* A server that comes back is used again, and serves the calls that were not sent to another. */
-static void restarts(const char *address, int sig)
+static void restarts(const char *address, unsigned int times, int sig)
 {
 	pid_t pid = server_up(address);
 	pthread_t t[CALLERS + 1];
@@ -559,7 +578,7 @@ static void restarts(const char *address, int sig)
 	open_channel(address, &hasty);
 	for (i = 0; i <= CALLERS; i++)
 		CHECK_EQ(pthread_create(&t[i], NULL, i ? call_sync : call_async, NULL), 0);
-	for (i = 0; i < RESTARTS; i++) {
+	for (i = 0; i < times; i++) {
 		before = __atomic_load_n(&ok, __ATOMIC_RELAXED);
 		until = now() + 60;
 		while (__atomic_load_n(&ok, __ATOMIC_RELAXED) < before + 20) {
@@ -575,27 +594,39 @@ static void restarts(const char *address, int sig)
 	NOTE("%u calls, %u lost with their server", ok, lost);
 	CHECK_EQ(other, 0);
 	/* At most those that were under way. A server that ends in order answers them. */
-	CHECK(lost <= (sig == SIGKILL ? RESTARTS * (CALLERS + 8) : 0));
+	CHECK(lost <= (sig == SIGKILL ? times * (CALLERS + 8) : 0));
 	close_channel();
 	server_down(pid, SIGTERM);
 }
 
 TEST_LIMIT(kills_tcp, 240)
 {
-	restarts(TCP, SIGKILL);
+	restarts(TCP, RESTARTS, SIGKILL);
 }
 
 TEST_LIMIT(kills_loop, 240)
 {
-	restarts(LOOP, SIGKILL);
+	restarts(LOOP, RESTARTS, SIGKILL);
 }
 
 TEST_LIMIT(drains_tcp, 240)
 {
-	restarts(TCP, SIGTERM);
+	restarts(TCP, RESTARTS, SIGTERM);
 }
 
 TEST_LIMIT(drains_loop, 240)
 {
-	restarts(LOOP, SIGTERM);
+	restarts(LOOP, RESTARTS, SIGTERM);
+}
+
+TEST_LIMIT(kills_grpc, 240)
+{
+	load_grpc();
+	restarts(GRPC, RESTARTS_GRPC, SIGKILL);
+}
+
+TEST_LIMIT(drains_grpc, 240)
+{
+	load_grpc();
+	restarts(GRPC, RESTARTS_GRPC, SIGTERM);
 }
