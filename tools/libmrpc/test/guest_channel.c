@@ -16,6 +16,7 @@
 
 #include "guest.mrpc.h"
 #include "tap.h"
+#include "guest_grpc.h"
 
 #define TCP	"tcp:127.0.0.1:7431"
 #define LOOP	"loop:channel"
@@ -226,17 +227,6 @@ TEST(states_tcp)
 TEST(states_loop)
 {
 	states(LOOP);
-}
-
-/* This transport does not come on demand. */
-static void load_grpc(void)
-{
-	char command[512];
-
-	CHECK(getenv("MRPC_MODULES"));
-	snprintf(command, sizeof(command), "[ -d /sys/module/mrpc_grpc ] || insmod '%s/mrpc_grpc.ko'",
-		 getenv("MRPC_MODULES"));
-	CHECK_EQ(system(command), 0);
 }
 
 TEST(states_grpc)

@@ -13,6 +13,7 @@
 
 #include "guest.mrpc.h"
 #include "tap.h"
+#include "guest_grpc.h"
 
 #define WORKERS		2
 #define SLOW_US		1500000
@@ -296,7 +297,7 @@ static void chats(void)
 	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); down(); }	\
 	TEST(name##_loop) { up("loop:stream-" #name); name(); down(); }	\
 	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); down(); }	\
-	TEST(name##_grpc) { up("grpc:127.0.0.1:0"); name(); down(); }
+	TEST(name##_grpc) { load_grpc(); up("grpc:127.0.0.1:0"); name(); down(); }
 
 EACH(collects)
 EACH(produces)
