@@ -130,28 +130,28 @@ MRPC_LIB_GET(64)
 
 static inline u16 get_unaligned_be16(const void *p)
 {
-	const u8 *b = p;
+	const u8 *b = (const u8 *)p;
 
 	return b[0] << 8 | b[1];
 }
 
 static inline u32 get_unaligned_be24(const void *p)
 {
-	const u8 *b = p;
+	const u8 *b = (const u8 *)p;
 
 	return (u32)b[0] << 16 | b[1] << 8 | b[2];
 }
 
 static inline u32 get_unaligned_be32(const void *p)
 {
-	const u8 *b = p;
+	const u8 *b = (const u8 *)p;
 
 	return (u32)b[0] << 24 | get_unaligned_be24(b + 1);
 }
 
 static inline void put_unaligned_be16(u16 v, void *p)
 {
-	u8 *b = p;
+	u8 *b = (u8 *)p;
 
 	b[0] = v >> 8;
 	b[1] = v;
@@ -159,7 +159,7 @@ static inline void put_unaligned_be16(u16 v, void *p)
 
 static inline void put_unaligned_be24(u32 v, void *p)
 {
-	u8 *b = p;
+	u8 *b = (u8 *)p;
 
 	b[0] = v >> 16;
 	put_unaligned_be16(v, b + 1);
