@@ -315,7 +315,7 @@ TEST(resets_unwritten)
 	finish();
 }
 
-/* Those that are not remembered any more are like all that are closed. */
+/* A client ignores what comes for those that are not remembered any more, too. */
 TEST(ring)
 {
 	int ret, i;
@@ -327,8 +327,7 @@ TEST(ring)
 		h2_end_flush(&e);
 	}
 	CHECK(feed("HEADERS h 3 REPLY; DATA - 3 z100; HEADERS eh 3 TRAILERS; RST - 129 u8") > 0);
-	CHECK_EQ(feed("HEADERS h 1 REPLY"), -EPROTO);
-	CHECK_EQ(e.conn.code, MRPC_H2_STREAM_CLOSED);
+	CHECK(feed("HEADERS h 1 REPLY") > 0);
 	finish();
 }
 
