@@ -80,7 +80,7 @@ static bool mrpc_conn_idle(struct mrpc_conn *conn)
 	if (conn->link.accepted && !test_bit(MRPC_CONN_SHOOK, &conn->flags))
 		return false;
 	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued) &&
-	       !READ_ONCE(conn->receive.since) && !conn->link.ops->backlog(&conn->link);
+	       !atomic_read(&conn->link.kept) && !READ_ONCE(conn->receive.since) && !conn->link.ops->backlog(&conn->link);
 }
 
 /* If the peer did nothing wrong, a process exit need not look like a broken link to it. */

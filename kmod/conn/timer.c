@@ -104,6 +104,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	if (conn->link.home->flags & MRPC_TRANSPORT_FOREIGN) {
 		mrpc_stall_kick(conn->session);
 		mrpc_kick_rx(conn);
+		mrpc_kick_tx(conn);	/* it may have had no memory */
 		return now + conn->link.keepalive;
 	}
 	/* While this end does not read, silence is not the fault of the peer. But this end does

@@ -190,7 +190,8 @@ bool mrpc_conn_is_drained(void *ctx)
 	/* A server is done only after the client's BYE: mrpc_hear_bye(). */
 	if (conn->link.accepted && !test_bit(MRPC_CONN_BYE, &conn->flags))
 		return false;
-	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued);
+	return !mrpc_conn_active(conn) && !atomic_read(&conn->dp.tx_queued) &&
+	       !atomic_read(&conn->link.kept);
 }
 
 /**

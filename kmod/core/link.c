@@ -36,6 +36,19 @@ u32 mrpc_link_max_calls(struct mrpc_link *link)
 EXPORT_SYMBOL_GPL(mrpc_link_max_calls);
 
 /**
+ * mrpc_link_unkeep() - what the transport has kept is with the network, or dropped
+ * @link: the link; its connection is there
+ *
+ * Context: process.
+ */
+void mrpc_link_unkeep(struct mrpc_link *link)
+{
+	if (atomic_dec_and_test(&link->kept))
+		mrpc_conn_drained(mrpc_link_conn(link));
+}
+EXPORT_SYMBOL_GPL(mrpc_link_unkeep);
+
+/**
  * mrpc_link_get() - take a reference to a link
  * @link: the link, which cannot go meanwhile
  */

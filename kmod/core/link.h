@@ -60,6 +60,11 @@ struct mrpc_link {
 	 */
 	atomic_t copied;
 	/*
+	 * Messages that the transport has taken and not given to the network: a connection that
+	 * drains waits for them. Atomic; mrpc_link_keep() and mrpc_link_unkeep().
+	 */
+	atomic_t kept;
+	/*
 	 * What ended the link first, a negative errno, or 0. The owner of either claim writes it,
 	 * or the transport, which may know the cause before them: by cmpxchg().
 	 */
@@ -80,6 +85,12 @@ static inline void mrpc_link_agreed(struct mrpc_link *link)
 	WRITE_ONCE(link->adds, link->features.may & link->uses);
 }
 
+/* The transport has taken something that it sends later. Before ops->send returns. */
+static inline void mrpc_link_keep(struct mrpc_link *link)
+{
+	atomic_inc(&link->kept);
+}
+
 /* Since when the peer was not heard, ns. It may be heard just now. */
 static inline u64 mrpc_link_silent(const struct mrpc_link *link)
 {
@@ -90,6 +101,7 @@ static inline u64 mrpc_link_silent(const struct mrpc_link *link)
 
 const struct mrpc_schema_plan *mrpc_link_service(struct mrpc_link *link, u32 i);
 u32 mrpc_link_max_calls(struct mrpc_link *link);
+void mrpc_link_unkeep(struct mrpc_link *link);
 void mrpc_link_get(struct mrpc_link *link);
 void mrpc_link_put(struct mrpc_link *link);
 
