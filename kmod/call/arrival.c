@@ -87,6 +87,26 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
 	return 0;
 }
 
+/* Ends a client's call. Return: 0, or -EPROTO if there was no such call. */
+static int sink_end_call(struct mrpc_conn *conn, u64 id, u16 status, const char *detail, bool unsent)
+{
+	struct mrpc_call *call;
+	bool known;
+
+	conn->stats.rx_refused++;
+	spin_lock(&conn->lock);
+	call = mrpc_calls_finish(conn, id, status, &known);
+	if (call)
+		call->unsent |= unsent;
+	spin_unlock(&conn->lock);
+	if (call && conn->replica)
+		mrpc_carry_fail(conn, call, status, detail, unsent);
+	else if (call)
+		mrpc_call_abort(call, status, detail);
+	mrpc_conn_drained(conn);
+	return known ? 0 : -EPROTO;
+}
+
 /**
  * mrpc_sink_fail_reply() - end a call without a block, because its reply is faulty
  * @conn: the connection
@@ -98,19 +118,7 @@ int mrpc_sink_refuse(struct mrpc_conn *conn, struct mrpc_call *call, u16 status,
  */
 int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char *detail)
 {
-	struct mrpc_call *call;
-	bool known;
-
-	conn->stats.rx_refused++;
-	spin_lock(&conn->lock);
-	call = mrpc_calls_finish(conn, id, status, &known);
-	spin_unlock(&conn->lock);
-	if (call && conn->replica)
-		mrpc_carry_fail(conn, call, status, detail, false);
-	else if (call)
-		mrpc_call_abort(call, status, detail);
-	mrpc_conn_drained(conn);
-	return known ? 0 : -EPROTO;
+	return sink_end_call(conn, id, status, detail, false);
 }
 
 /**
@@ -126,15 +134,7 @@ int mrpc_sink_fail_reply(struct mrpc_conn *conn, u64 id, u16 status, const char 
  */
 int mrpc_sink_end_call(struct mrpc_link *link, u64 id, u16 status, const char *detail, bool unsent)
 {
-	struct mrpc_conn *conn = mrpc_link_conn(link);
-	struct mrpc_call *call;
-
-	spin_lock(&conn->lock);
-	call = mrpc_call_find(&conn->calls.client, id);
-	if (call)
-		call->unsent = unsent;
-	spin_unlock(&conn->lock);
-	return mrpc_sink_fail_reply(conn, id, status, detail);
+	return sink_end_call(mrpc_link_conn(link), id, status, detail, unsent);
 }
 EXPORT_SYMBOL_GPL(mrpc_sink_end_call);
 

@@ -45,6 +45,25 @@ static void grpc_note_oldest(struct grpc_link *gl)
 }
 
 /**
+ * grpc_stall() - a message waits for the sink, or has passed it
+ * @gl: the link; the caller owns the receive claim
+ * @stalls: it waits: the peer is not to blame for what does not come meanwhile
+ */
+void grpc_stall(struct grpc_link *gl, bool stalls)
+{
+	struct grpc_stream *s;
+
+	if (stalls) {
+		WRITE_ONCE(gl->link->receive->since, 0);
+	} else if (gl->in.stalled) {
+		list_for_each_entry(s, &gl->in.assembling, assembly)
+			s->begun = ktime_get_ns();
+		grpc_note_oldest(gl);
+	}
+	gl->in.stalled = stalls;
+}
+
+/**
  * grpc_assembly_end() - a message is delivered, or will not be
  * @gl: the link; the caller owns the receive claim
  * @s: the stream; the caller has a reference
@@ -66,6 +85,7 @@ void grpc_assembly_end(struct grpc_link *gl, struct grpc_stream *s)
 	if (first) {
 		mrpc_h2_credit_conn(&gl->h2, first->held);
 		first->held = 0;
+		first->begun = ktime_get_ns();	/* the window may have stopped it */
 	}
 	spin_unlock(&gl->lock);
 	s->held = 0;
@@ -131,6 +151,20 @@ static int grpc_backlog_add(struct grpc_link *gl, struct grpc_stream *s, const u
 }
 
 /**
+ * grpc_made() - the call of a server's stream is made, or will not be
+ * @gl: the link; the caller owns the receive claim
+ * @s: the stream
+ *
+ * A server that drains waits for this: it has promised to serve the stream.
+ */
+void grpc_made(struct grpc_link *gl, struct grpc_stream *s)
+{
+	if (s->unmade)
+		gl->in.unmade--;
+	s->unmade = false;
+}
+
+/**
  * grpc_drop() - take no more of a stream
  * @gl: the link
  * @s: the stream; the caller has a reference
@@ -138,6 +172,7 @@ static int grpc_backlog_add(struct grpc_link *gl, struct grpc_stream *s, const u
 void grpc_drop(struct grpc_link *gl, struct grpc_stream *s)
 {
 	s->drop = true;
+	grpc_made(gl, s);
 	grpc_assembly_end(gl, s);
 	if (grpc_backlog_left(s))
 		grpc_backlog_took(gl, s, grpc_backlog_left(s));
@@ -430,6 +465,9 @@ int grpc_advance(struct grpc_link *gl, struct grpc_stream *s)
 	int err = 0;
 	u32 n;
 
+	/* A server's stream is closed when it has answered, or was reset. */
+	if (gl->link->accepted && READ_ONCE(s->h2.closed))
+		grpc_drop(gl, s);
 	if (s->drop)
 		return 0;
 	s->stuck = false;

@@ -20,8 +20,6 @@
 
 /* What all fields of a block take at most, without metadata and a status's detail. */
 #define GRPC_BLOCK_BASE	1400
-/* Memory for values of a block that has neither. */
-#define GRPC_SMALL	96
 
 /**
  * struct grpc_block - a header block that is made
@@ -92,32 +90,23 @@ static int grpc_block_put(void *ctx, const u8 *name, u32 nlen, const u8 *value, 
 	return 0;
 }
 
-/* Has @fields put to @b. @more: bytes of metadata and detail, for which memory is needed. */
-static int grpc_block_make(struct grpc_block *b, grpc_fields fields, const void *what, u32 meta_len,
-			   u32 detail_len)
+/* Has @fields put to @b. The values that are made are behind the stage. Return: 0 or an error. */
+static int grpc_block_make(struct grpc_link *gl, struct grpc_block *b, grpc_fields fields,
+			   const void *what)
 {
-	struct mrpc_grpc_out out = { .put = grpc_block_put, .ctx = b };
-	u8 small[GRPC_SMALL];
-	int err;
+	struct mrpc_grpc_out out = {
+		.put = grpc_block_put,
+		.ctx = b,
+		.scratch = gl->out.stage + GRPC_STAGE,
+		.room = MRPC_GRPC_SCRATCH,
+	};
 
-	out.scratch = small;
-	out.room = sizeof(small);
-	if (meta_len || detail_len) {
-		out.room = MRPC_GRPC_BASE64_LEN(meta_len) + MRPC_GRPC_PERCENT_LEN(detail_len) +
-			   GRPC_SMALL;
-		out.scratch = kmalloc(out.room, GFP_KERNEL_ACCOUNT);
-		if (!out.scratch)
-			return -ENOMEM;
-	}
-	err = fields(&out, what);
-	if (out.scratch != small)
-		kfree(out.scratch);
-	return err;
+	return fields(&out, what);
 }
 
 /*
  * Tells if a block can be put now. Return: 0; -EAGAIN: when the stage is empty; -EMSGSIZE: it is
- * too large for the stage or the peer; -ENOMEM.
+ * too large for the stage or the peer.
  */
 static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void *what,
 			   u32 meta_len, u32 detail_len)
@@ -129,9 +118,9 @@ static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void 
 	int err;
 
 	if (bound > most || 2 * bound > list) {
-		err = grpc_block_make(&b, fields, what, meta_len, detail_len);
+		err = grpc_block_make(gl, &b, fields, what);
 		if (err)
-			return err;
+			return -EMSGSIZE;
 		if (b.bytes > most || b.list > list)
 			return -EMSGSIZE;
 		bound = b.bytes;
@@ -140,12 +129,9 @@ static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void 
 	       0 : -EAGAIN;
 }
 
-/*
- * Puts a block, which fits, to the stage. Return: 0; -ENOMEM: nothing was put; else the connection
- * must end.
- */
+/* Puts a block, which fits, to the stage. Return: 0; -EPROTO: the connection must end. */
 static int grpc_block_stage(struct grpc_link *gl, u32 id, bool end, grpc_fields fields,
-			    const void *what, u32 meta_len, u32 detail_len)
+			    const void *what)
 {
 	struct grpc_out *out = &gl->out;
 	u8 *frame = out->stage + out->len;
@@ -154,11 +140,9 @@ static int grpc_block_stage(struct grpc_link *gl, u32 id, bool end, grpc_fields 
 		.to = frame + MRPC_H2_FRAME_HEADER,
 		.room = GRPC_STAGE - out->len - MRPC_H2_FRAME_HEADER,
 	};
-	int err;
 
-	err = grpc_block_make(&b, fields, what, meta_len, detail_len);
-	if (err)
-		return b.bytes ? -EPROTO : err;
+	if (grpc_block_make(gl, &b, fields, what))
+		return -EPROTO;
 	mrpc_h2_put_frame(frame, b.bytes, MRPC_H2_HEADERS, MRPC_H2_FLAG_END_HEADERS |
 			  (end ? MRPC_H2_FLAG_END_STREAM : 0), id);
 	out->len += MRPC_H2_FRAME_HEADER + b.bytes;
@@ -221,8 +205,8 @@ static void grpc_describe_call(struct grpc_link *gl, const struct grpc_stream *s
  *
  * Context: process; may sleep.
  * Return: 0; -EAGAIN: there is no room in the stage; -EBUSY: the peer allows no more streams now;
- * -ESHUTDOWN: it will not allow any; -EMSGSIZE: the metadata is too large; -ENOMEM; -EPROTO: the
- * connection must end.
+ * -ESHUTDOWN: it will not allow any; -EMSGSIZE: the metadata is too large; -EPROTO: the connection
+ * must end.
  */
 int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
 {
@@ -239,11 +223,12 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
 	err = mrpc_h2_open(&gl->h2, &s->h2, false);
 	if (!err)
 		grpc_stream_get(s);
+	else
+		gl->blocked = true;
 	spin_unlock(&gl->lock);
 	if (err)
 		return err == -EAGAIN ? -EBUSY : -ESHUTDOWN;
-	err = grpc_block_stage(gl, s->h2.id, false, grpc_fields_request, &call, call.meta_len, 0);
-	return err ? -EPROTO : 0;
+	return grpc_block_stage(gl, s->h2.id, false, grpc_fields_request, &call);
 }
 
 /**
@@ -252,8 +237,8 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
  * @s: the stream
  * @rpc: the first message, with the initial metadata; or the REPLY, whose metadata are trailers
  *
- * Return: 0; -EAGAIN: there is no room in the stage; -EMSGSIZE: the metadata is too large; -ENOMEM;
- * -EPROTO: the connection must end.
+ * Return: 0; -EAGAIN: there is no room in the stage; -EMSGSIZE: the metadata is too large; -EPROTO:
+ * the connection must end.
  */
 int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
 {
@@ -262,13 +247,13 @@ int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct 
 
 	if (rpc->frame.type == MRPC_WIRE_MESSAGE) {
 		reply.meta = grpc_rpc_meta(rpc);
-		reply.meta_len = rpc->frame.meta_len;
+		reply.meta_len = s->no_meta ? 0 : rpc->frame.meta_len;
 	}
 	err = grpc_block_fits(gl, grpc_fields_response, &reply, reply.meta_len, 0);
 	if (err)
 		return err;
 	grpc_table_prepare(&gl->out.table);
-	return grpc_block_stage(gl, s->h2.id, false, grpc_fields_response, &reply, reply.meta_len, 0);
+	return grpc_block_stage(gl, s->h2.id, false, grpc_fields_response, &reply);
 }
 
 /* What the last block of a stream says: the reply of the application, or our answer. */
@@ -300,7 +285,7 @@ static void grpc_describe_end(const struct grpc_stream *s, const struct mrpc_rpc
  *
  * A block that is too large for the client is replaced by one that says so.
  *
- * Return: 0; -EAGAIN: there is no room in the stage; -ENOMEM; -EPROTO: the connection must end.
+ * Return: 0; -EAGAIN: there is no room in the stage; -EPROTO: the connection must end.
  */
 int grpc_put_end(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
 {
@@ -327,6 +312,5 @@ int grpc_put_end(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_
 	if (err)
 		return err == -EMSGSIZE ? -EPROTO : err;
 	grpc_table_prepare(&gl->out.table);
-	return grpc_block_stage(gl, s->h2.id, true, fields, what, reply.meta_len,
-				reply.detail_len);
+	return grpc_block_stage(gl, s->h2.id, true, fields, what);
 }

@@ -211,7 +211,7 @@ void grpc_release(struct mrpc_link *link)
 		mrpc_h2_forget(&gl->h2, h2);
 		grpc_stream_put(grpc_stream_of(h2));
 	}
-	kfree(gl->out.stage);
+	kvfree(gl->out.stage);
 	kfree(gl->out.table.ring);
 	grpc_link_free(gl);
 }

@@ -28,6 +28,8 @@ struct socket;
  * @at: position of the next byte in @work->buf
  * @len: end of what was read there
  * @backlog: bytes in the backlogs of all streams
+ * @unmade: server: streams whose call is still to be made
+ * @stalled: a message had to wait for the sink
  * @stream: the stream that the content at @piece belongs to, a reference; or NULL
  * @piece: content that is not taken yet, part of @work->buf
  * @piece_len: bytes of it
@@ -35,7 +37,8 @@ struct socket;
  * @assembling: streams with a message that is not whole, the oldest first, by grpc_stream.assembly;
  *	each is a reference
  * @block_since: when a header block began that is not whole, ns; 0: there is none
- * @used: when something came last, ns
+ * @used: when something came last, ns; 0: the memory that it needed was given back
+ * @rests: nothing has come for a while
  * @delivery: the message that the sink takes next
  */
 struct grpc_in {
@@ -45,6 +48,8 @@ struct grpc_in {
 	u32 at;
 	u32 len;
 	u32 backlog;
+	u32 unmade;
+	bool stalled;
 	struct grpc_stream *stream;
 	const u8 *piece;
 	u32 piece_len;
@@ -52,17 +57,20 @@ struct grpc_in {
 	struct list_head assembling;
 	u64 block_since;
 	u64 used;
+	bool rests;
 	struct grpc_delivery delivery;
 };
 
 /**
  * struct grpc_out - what goes out: of the owner of the transmit claim
  * @table: HPACK's table of our header blocks; its ring is made with the first of them
- * @stage: GRPC_STAGE bytes where frames are put together, or NULL
+ * @stage: GRPC_STAGE bytes where frames are put together, and MRPC_GRPC_SCRATCH bytes for the values
+ *	of header fields; or NULL
  * @at: position of the first byte of @stage that the socket has not taken
  * @len: end of what waits in @stage
  * @cur: the stream of a DATA frame whose header is in @stage, and whose content is not; or NULL
  * @cur_left: bytes of that content that the socket has not taken
+ * @kept: the link counts as keeping something, because of what is in the stage
  * @sending: streams that have something to send, in turn, by grpc_stream.send; each is a reference
  * @blocked: streams that wait for the peer's flow control, by grpc_stream.send; as @sending
  */
@@ -73,6 +81,7 @@ struct grpc_out {
 	u32 len;
 	struct grpc_stream *cur;
 	u32 cur_left;
+	bool kept;
 	struct list_head sending;
 	struct list_head blocked;
 };
@@ -101,6 +110,7 @@ struct grpc_out {
  * @gone: streams whose call the receive side must end, by grpc_stream.gone; each is a reference
  * @resumed: streams whose messages may go on to the application, by grpc_stream.resume; as @fresh
  * @credits: streams of which the socket has taken messages, by grpc_stream.credit; as @fresh
+ * @blocked: there may be streams in @out.blocked
  * @woken: a stream of @out.blocked may go on; the transmit side looks at all of them
  * @congested: the receive side waits until the peer takes answers
  * @drained: server: the client opens no more streams
@@ -126,6 +136,7 @@ struct grpc_link {
 	struct list_head gone;
 	struct list_head resumed;
 	struct list_head credits;
+	bool blocked;
 	bool woken;
 	bool congested;
 	bool drained;

@@ -13,6 +13,7 @@
 #include "core/link.h"
 #include "core/rpc.h"
 #include "exec/kick.h"
+#include "lib/grpc/out.h"
 #include "lib/message/credit.h"
 #include "lib/message/wire.h"
 #include "transports/grpc/headers.h"
@@ -22,6 +23,7 @@
 
 #define GRPC_COPIED	1024	/* content of a DATA frame that is copied to the stage */
 #define GRPC_KVECS	16
+#define GRPC_TURN	(256 << 10)	/* bytes before others get a turn */
 
 /* What became of a stream's turn. */
 enum grpc_turn {
@@ -57,9 +59,10 @@ static void grpc_give_up(struct grpc_link *gl, struct grpc_stream *s, u16 status
 	spin_lock(&gl->lock);
 	mine = grpc_slot_leave(gl, s);
 	open = s->h2.id && mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_CANCEL);
+	gl->woken |= open && gl->blocked;
 	spin_unlock(&gl->lock);
 	if (mine) {
-		grpc_stream_say(s, status, text, strlen(text));
+		grpc_answer_say(&s->end, status, text, strlen(text));
 		s->end.unsent = !s->h2.id;
 		grpc_give_gone(gl, s);
 	}
@@ -117,26 +120,43 @@ static enum grpc_turn grpc_turn_request(struct grpc_link *gl, struct grpc_stream
 		grpc_give_up(gl, s, MRPC_RESOURCE_EXHAUSTED,
 			     "the metadata is larger than the server takes");
 		break;
-	case -ENOMEM:
-		grpc_give_up(gl, s, MRPC_RESOURCE_EXHAUSTED, "no memory for the header fields");
-		break;
 	default:
 		return GRPC_TURN_DEAD;
 	}
 	return GRPC_TURN_ON;
 }
 
+/*
+ * Closes a server's stream: it has ended in this direction, or is reset with @code. The receive side
+ * drops what has come of it and was not delivered.
+ */
+static void grpc_close(struct grpc_link *gl, struct grpc_stream *s, bool ended, u32 code)
+{
+	bool closed, tell = false;
+
+	spin_lock(&gl->lock);
+	closed = (ended && mrpc_h2_end_local(&gl->h2, &s->h2)) ||
+		 mrpc_h2_reset(&gl->h2, &s->h2, code);
+	gl->woken |= closed && gl->blocked;
+	if (closed && (!s->h2.remote_end || grpc_stream_hears(s, true)) && list_empty(&s->resume)) {
+		grpc_stream_get(s);
+		list_add_tail(&s->resume, &gl->resumed);
+		tell = true;
+	}
+	spin_unlock(&gl->lock);
+	if (tell)
+		mrpc_link_kick_rx(gl->link);
+	grpc_stream_get(s);
+	grpc_unsend(gl, s);
+	if (closed)
+		grpc_stream_put(s);
+	grpc_stream_put(s);
+}
+
 /* A server's stream cannot go on as the application wants. */
 static void grpc_break(struct grpc_link *gl, struct grpc_stream *s)
 {
-	bool open;
-
-	spin_lock(&gl->lock);
-	open = mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_INTERNAL_ERROR);
-	spin_unlock(&gl->lock);
-	grpc_unsend(gl, s);
-	if (open)
-		grpc_stream_put(s);
+	grpc_close(gl, s, false, MRPC_H2_INTERNAL_ERROR);
 }
 
 static enum grpc_turn grpc_turn_response(struct grpc_link *gl, struct grpc_stream *s,
@@ -149,7 +169,6 @@ static enum grpc_turn grpc_turn_response(struct grpc_link *gl, struct grpc_strea
 	case -EAGAIN:
 		return GRPC_TURN_FULL;
 	case -EMSGSIZE:
-	case -ENOMEM:
 		grpc_break(gl, s);
 		return GRPC_TURN_ON;
 	default:
@@ -170,7 +189,7 @@ static const char *grpc_encode_why(int err)
 	}
 }
 
-/* A message cannot be encoded: its call ends. A server that has sent nothing says why. */
+/* A message cannot be encoded: its call ends. The REPLY of a server says why. */
 static void grpc_unencoded(struct grpc_link *gl, struct grpc_stream *s, struct mrpc_rpc *rpc,
 			   int err)
 {
@@ -179,7 +198,7 @@ static void grpc_unencoded(struct grpc_link *gl, struct grpc_stream *s, struct m
 	grpc_payload_free(&s->payload);
 	if (!gl->link->accepted)
 		grpc_give_up(gl, s, status, grpc_encode_why(err));
-	else if (rpc->frame.type == MRPC_WIRE_REPLY && !s->headed)
+	else if (rpc->frame.type == MRPC_WIRE_REPLY)
 		mrpc_rpc_to_status(rpc, status, grpc_encode_why(err));
 	else
 		grpc_break(gl, s);
@@ -211,6 +230,7 @@ static enum grpc_turn grpc_turn_close(struct grpc_link *gl, struct grpc_stream *
 		return GRPC_TURN_FULL;
 	spin_lock(&gl->lock);
 	closed = mrpc_h2_end_local(&gl->h2, &s->h2);
+	gl->woken |= closed && gl->blocked;
 	spin_unlock(&gl->lock);
 	mrpc_h2_put_data_header(out->stage + out->len, s->h2.id, 0, true);
 	out->len += MRPC_H2_FRAME_HEADER;
@@ -225,17 +245,10 @@ static enum grpc_turn grpc_turn_end(struct grpc_link *gl, struct grpc_stream *s,
 				    const struct mrpc_rpc *rpc)
 {
 	int err = grpc_put_end(gl, s, rpc);
-	bool closed;
 
 	if (err)
 		return err == -EAGAIN ? GRPC_TURN_FULL : GRPC_TURN_DEAD;
-	spin_lock(&gl->lock);
-	closed = mrpc_h2_end_local(&gl->h2, &s->h2) ||
-		 mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_NO_ERROR);
-	spin_unlock(&gl->lock);
-	grpc_unsend(gl, s);
-	if (closed)
-		grpc_stream_put(s);
+	grpc_close(gl, s, true, MRPC_H2_NO_ERROR);
 	return GRPC_TURN_ON;
 }
 
@@ -283,7 +296,10 @@ static enum grpc_turn grpc_turn_data(struct grpc_link *gl, struct grpc_stream *s
 	if (n) {
 		mrpc_h2_sent(&gl->h2, &s->h2, n);
 		closed = end && mrpc_h2_end_local(&gl->h2, &s->h2);
+	} else {
+		gl->blocked = true;
 	}
+	gl->woken |= closed && gl->blocked;
 	spin_unlock(&gl->lock);
 	if (!n) {
 		list_move_tail(&s->send, &out->blocked);
@@ -340,7 +356,7 @@ static enum grpc_turn grpc_turn(struct grpc_link *gl, struct grpc_stream *s)
 		grpc_unsend(gl, s);
 		return GRPC_TURN_ON;
 	}
-	if (s->end.how)
+	if (s->answers)
 		return grpc_turn_end(gl, s, NULL);
 	if (call)
 		return grpc_turn_rpc(gl, s, &call->rpc);
@@ -354,14 +370,16 @@ static enum grpc_turn grpc_turn(struct grpc_link *gl, struct grpc_stream *s)
 static bool grpc_fill_control(struct grpc_link *gl)
 {
 	struct grpc_out *out = &gl->out;
+	u32 before = out->len, n, least, last;
 	bool changed = false, wake;
-	u32 n, least, last;
 
 	spin_lock(&gl->lock);
 	do {
 		n = mrpc_h2_owed(&gl->h2, out->stage + out->len, GRPC_STAGE - out->len);
 		out->len += n;
 	} while (n);
+	/* A client may open a stream when RST_STREAM of another one is written. */
+	gl->woken |= out->len > before && gl->blocked;
 	wake = gl->congested && !mrpc_h2_congested(&gl->h2);
 	if (wake)
 		gl->congested = false;
@@ -389,9 +407,11 @@ static void grpc_take_fresh(struct grpc_link *gl)
 	list_splice_init(&gl->fresh, &fresh);
 	woken = gl->woken;
 	gl->woken = false;
+	gl->blocked &= !woken;
 	spin_unlock(&gl->lock);
 	list_for_each_entry_safe(s, next, &fresh, fresh) {
 		list_del_init(&s->fresh);
+		s->answers = true;
 		if (list_empty(&s->send))
 			list_add_tail(&s->send, &gl->out.sending);
 		else
@@ -443,8 +463,11 @@ static void grpc_sent(struct grpc_link *gl, u32 n)
 	grpc_stream_put(s);
 }
 
-/* Gives the socket what waits. Return: 0; -EAGAIN: it will kick; else the link is dead. */
-static int grpc_flush(struct grpc_link *gl)
+/*
+ * Gives the socket what waits, @budget bytes or little more. Return: 0; -EAGAIN: it will kick; -EBUSY:
+ * the budget is used up; else the link is dead.
+ */
+static int grpc_flush(struct grpc_link *gl, s64 *budget)
 {
 	struct grpc_out *out = &gl->out;
 
@@ -454,6 +477,10 @@ static int grpc_flush(struct grpc_link *gl)
 		u32 nr = 0, bytes = 0;
 		int n;
 
+		if (READ_ONCE(gl->down))
+			return -EPIPE;
+		if (*budget <= 0)
+			return -EBUSY;
 		if (out->at < out->len) {
 			kv[0].iov_base = out->stage + out->at;
 			kv[0].iov_len = out->len - out->at;
@@ -466,6 +493,7 @@ static int grpc_flush(struct grpc_link *gl)
 		if (n < 0)
 			return n;
 		grpc_sent(gl, n);
+		*budget -= n;
 	}
 	return 0;
 }
@@ -478,7 +506,7 @@ static void grpc_rest(struct grpc_link *gl)
 	WRITE_ONCE(gl->rest, false);
 	if (out->len || out->cur || !list_empty(&out->sending) || !list_empty(&out->blocked))
 		return;
-	kfree(out->stage);
+	kvfree(out->stage);
 	out->stage = NULL;
 }
 
@@ -501,6 +529,8 @@ static bool grpc_idle(struct grpc_link *gl)
 int grpc_pump(struct mrpc_link *link)
 {
 	struct grpc_link *gl = link->priv;
+	struct grpc_out *out = &gl->out;
+	s64 budget = GRPC_TURN;
 	enum grpc_turn turn;
 	int err;
 
@@ -508,20 +538,27 @@ int grpc_pump(struct mrpc_link *link)
 		return -EPIPE;
 	if (READ_ONCE(gl->rest))
 		grpc_rest(gl);
-	if (!gl->out.stage) {
+	if (!out->stage) {
 		if (grpc_idle(gl))
 			return 0;
-		gl->out.stage = kmalloc(GRPC_STAGE, GFP_KERNEL_ACCOUNT);
-		if (!gl->out.stage)
+		out->stage = kvmalloc(GRPC_STAGE + MRPC_GRPC_SCRATCH, GFP_KERNEL_ACCOUNT);
+		if (!out->stage)
 			return -ENOMEM;
 	}
+	if (!out->kept)
+		mrpc_link_keep(link);	/* for what leaves the queues, until the socket has it */
+	out->kept = true;
 	do {
-		err = grpc_flush(gl);
+		err = grpc_flush(gl, &budget);
+		if (err == -EBUSY)
+			return 1;
 		if (err == -EAGAIN)
 			return READ_ONCE(gl->h2.why) ? -EPROTO : 0;
 		if (err)
 			return err;
 		turn = grpc_fill(gl);
-	} while (gl->out.len || gl->out.cur);
+	} while (out->len || out->cur || (turn == GRPC_TURN_ON && READ_ONCE(gl->woken)));
+	out->kept = false;
+	mrpc_link_unkeep(link);
 	return turn == GRPC_TURN_DEAD ? -EPROTO : 0;
 }

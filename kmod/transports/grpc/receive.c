@@ -35,7 +35,10 @@ static int grpc_in_begin(struct grpc_link *gl)
 	if (likely(in->work))
 		return 0;
 	in->work = kvmalloc(sizeof(*in->work), GFP_KERNEL_ACCOUNT);
-	return in->work ? 0 : -ENOMEM;
+	if (!in->work)
+		return -ENOMEM;
+	in->work->ignore = false;
+	return 0;
 }
 
 /* Gives memory back if nothing is under way. */
@@ -86,6 +89,19 @@ void grpc_wake(struct grpc_link *gl)
 	gl->woken = true;
 	spin_unlock(&gl->lock);
 	mrpc_link_kick_tx(gl->link);
+}
+
+/* A stream is closed. Others may wait until they can be opened. */
+static void grpc_unblock(struct grpc_link *gl)
+{
+	bool wake;
+
+	spin_lock(&gl->lock);
+	wake = gl->blocked;
+	gl->woken |= wake;
+	spin_unlock(&gl->lock);
+	if (wake)
+		mrpc_link_kick_tx(gl->link);
 }
 
 void grpc_fail(struct grpc_link *gl, u32 code, const char *why)
@@ -157,17 +173,21 @@ int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
  * @gl: the link; its work has the metadata
  * @s: the stream
  *
- * Without memory there is none.
+ * Without memory the stream keeps what it had.
  */
 void grpc_keep_meta(struct grpc_link *gl, struct grpc_stream *s)
 {
 	struct grpc_work *work = gl->in.work;
+	u8 *meta;
 
 	if (work->meta.len == s->meta_len)
 		return;
+	meta = kmemdup(work->meta_buf, work->meta.len, GFP_KERNEL_ACCOUNT);
+	if (!meta)
+		return;
 	kfree(s->meta);
-	s->meta = kmemdup(work->meta_buf, work->meta.len, GFP_KERNEL_ACCOUNT);
-	s->meta_len = s->meta ? work->meta.len : 0;
+	s->meta = meta;
+	s->meta_len = work->meta.len;
 }
 
 /* Decodes a header block that is for no call: the table depends on it. Trailers of a client, too. */
@@ -307,8 +327,10 @@ static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 	err = grpc_hear_event(gl, s, f, &ev);
 	if (!s)
 		return err;
-	if (ev.closed)
+	if (ev.closed) {
+		grpc_unblock(gl);
 		grpc_stream_put(s);
+	}
 	grpc_stream_put(s);
 	return err;
 }
@@ -339,11 +361,7 @@ static void grpc_look_at_clock(struct grpc_link *gl)
 	}
 	if (due != MRPC_H2_NEVER)
 		mrpc_link_arm(gl->link, max(due, now + NSEC_PER_MSEC));
-	if (in->work && !busy && now - in->used > gl->link->keepalive) {
-		grpc_in_rest(gl);
-		WRITE_ONCE(gl->rest, true);
-		mrpc_link_kick_tx(gl->link);
-	}
+	in->rests = !busy && in->used && now - in->used > gl->link->keepalive;
 }
 
 /* -- the loop ------------------------------------------------------------------------------ */
@@ -361,13 +379,29 @@ static void grpc_look_at_clock(struct grpc_link *gl)
 	__s;										\
 })
 
+/* Takes the first stream whose call is to end, unless a message of it waits for the sink. */
+static struct grpc_stream *grpc_take_gone(struct grpc_link *gl)
+{
+	struct grpc_stream *s, *found = NULL;
+
+	spin_lock(&gl->lock);
+	list_for_each_entry(s, &gl->gone, gone)
+		if (s != gl->in.delivery.stream) {
+			list_del_init(&s->gone);
+			found = s;
+			break;
+		}
+	spin_unlock(&gl->lock);
+	return found;
+}
+
 /* Ends the calls that the transmit side has given up. Return: 0, or the connection must end. */
 static int grpc_end_gone(struct grpc_link *gl)
 {
 	struct grpc_stream *s;
 	int err = 0;
 
-	while (!err && (s = grpc_take_first(gl, gone, gone))) {
+	while (!err && (s = grpc_take_gone(gl))) {
 		grpc_drop(gl, s);
 		err = mrpc_sink_end_call(gl->link, s->call_id, s->end.status,
 					 s->end.text ?: "cancelled", s->end.unsent);
@@ -468,6 +502,9 @@ static int grpc_step(struct grpc_link *gl)
 	struct grpc_stream *s;
 	int n;
 
+	n = grpc_end_gone(gl);
+	if (n)
+		return n;
 	if (in->delivery.active) {
 		s = in->delivery.stream;
 		if (s)
@@ -477,14 +514,15 @@ static int grpc_step(struct grpc_link *gl)
 			grpc_assembly_end(gl, s);
 		if (s)
 			grpc_stream_put(s);
+		grpc_stall(gl, n == -EAGAIN);
 		return n ?: 1;
 	}
-	n = grpc_end_gone(gl);
-	if (!n && !list_empty_careful(&gl->credits))
+	if (!list_empty_careful(&gl->credits)) {
 		n = grpc_tell_credits(gl);
-	if (n)
-		return n;
-	if (READ_ONCE(gl->drained)) {
+		if (n)
+			return n;
+	}
+	if (READ_ONCE(gl->drained) && !in->unmade) {
 		gl->drained = false;
 		return grpc_delivery_begin(gl, &bye, NULL, NULL, NULL) ?: 1;
 	}
@@ -518,6 +556,7 @@ int grpc_recv(struct mrpc_link *link, int budget)
 	bool owes;
 
 	if (!grpc_in_begin(gl)) {
+		grpc_look_at_clock(gl);
 		do {
 			n = grpc_step(gl);
 			if (n <= 0)
@@ -525,11 +564,15 @@ int grpc_recv(struct mrpc_link *link, int budget)
 			frames++;
 		} while (frames < budget && !mrpc_recv_stops(link, budget, &frames));
 	}
-	grpc_look_at_clock(gl);
+	if (gl->in.rests && !frames) {
+		grpc_in_rest(gl);
+		WRITE_ONCE(gl->rest, true);
+		gl->in.used = 0;
+	}
 	spin_lock(&gl->lock);
 	owes = mrpc_h2_owes(&gl->h2);
 	spin_unlock(&gl->lock);
-	if (owes)
+	if (owes || READ_ONCE(gl->rest))
 		mrpc_link_kick_tx(link);
 	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
 	if (n == -EAGAIN && inet_sk_state_load(gl->sock->sk) == TCP_CLOSE)

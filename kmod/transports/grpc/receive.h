@@ -58,6 +58,8 @@ int grpc_take_piece(struct grpc_link *gl);
 int grpc_hear_end(struct grpc_link *gl, struct grpc_stream *s);
 int grpc_advance(struct grpc_link *gl, struct grpc_stream *s);
 void grpc_drop(struct grpc_link *gl, struct grpc_stream *s);
+void grpc_made(struct grpc_link *gl, struct grpc_stream *s);
+void grpc_stall(struct grpc_link *gl, bool stalls);
 void grpc_assembly_end(struct grpc_link *gl, struct grpc_stream *s);
 bool grpc_stream_waits(const struct grpc_stream *s);
 bool grpc_stream_stuck(struct grpc_link *gl, struct grpc_stream *s);

@@ -28,7 +28,7 @@
 void grpc_answer(struct grpc_link *gl, struct grpc_stream *s, u8 how, u16 status, const char *text)
 {
 	grpc_drop(gl, s);
-	grpc_stream_say(s, status, text, strlen(text));
+	grpc_answer_say(&s->end, status, text, strlen(text));
 	s->end.how = how;
 	grpc_stream_get(s);
 	spin_lock(&gl->lock);
@@ -151,6 +151,8 @@ static int grpc_make_call(struct grpc_link *gl, struct grpc_stream *s)
 	err = err ?: grpc_number_call(gl, s);
 	if (err)
 		grpc_refuse_call(gl, s, err);
+	grpc_made(gl, s);
+	s->ended = false;
 	return 0;
 }
 
@@ -179,7 +181,7 @@ int grpc_hear_request(struct grpc_link *gl, const struct mrpc_h2_frame *f, u32 i
 	err = 0;
 	if (v->kind == MRPC_GRPC_MALFORMED)
 		return grpc_refuse_stream(gl, id, MRPC_H2_PROTOCOL_ERROR);
-	s = grpc_stream_new();
+	s = grpc_stream_new(gl);
 	if (!s)
 		return grpc_refuse_stream(gl, id, MRPC_H2_REFUSED_STREAM);
 	spin_lock(&gl->lock);
@@ -192,6 +194,8 @@ int grpc_hear_request(struct grpc_link *gl, const struct mrpc_h2_frame *f, u32 i
 		s->deadline = ktime_get_ns() + work->request.timeout_us * NSEC_PER_USEC;
 	grpc_keep_meta(gl, s);
 	if (grpc_request_fine(gl, s, v)) {
+		s->unmade = true;
+		gl->in.unmade++;
 		if (grpc_stream_hears(s, true))
 			err = grpc_make_call(gl, s);
 		if (!err && end)
@@ -244,8 +248,10 @@ static int grpc_wrong_length(struct grpc_link *gl, struct grpc_stream *s)
 
 	spin_lock(&gl->lock);
 	closed = mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_PROTOCOL_ERROR);
-	mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns());
+	if (mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns()))
+		WRITE_ONCE(gl->link->why, gl->h2.why);
 	spin_unlock(&gl->lock);
+	grpc_wake(gl);	/* it may have something to send */
 	grpc_drop(gl, s);
 	if (closed)
 		grpc_stream_put(s);

@@ -20,6 +20,7 @@ static bool grpc_finish(struct grpc_link *gl, struct grpc_stream *s, u32 code)
 	spin_lock(&gl->lock);
 	mine = grpc_slot_leave(gl, s);
 	closed = mrpc_h2_reset(&gl->h2, &s->h2, code);
+	mrpc_h2_reward(&gl->h2);
 	spin_unlock(&gl->lock);
 	if (closed) {
 		grpc_wake(gl);	/* it may have something to send */
@@ -77,12 +78,18 @@ static int grpc_reply(struct grpc_link *gl, struct grpc_stream *s, const struct 
 		.meta_len = s->meta_len - s->meta_told,
 		.detail_len = said->detail_len,
 	};
+	bool cut = s->begins || s->prefix.have;
 	int err;
 
 	s->drop = true;
 	if (!grpc_finish(gl, s, said->code)) {
 		grpc_drop(gl, s);
 		return 0;
+	}
+	if (said->status == MRPC_OK && cut) {
+		grpc_drop(gl, s);
+		return mrpc_sink_end_call(gl->link, s->call_id, MRPC_INTERNAL,
+					  "the response ends inside a message", false);
 	}
 	err = grpc_delivery_begin(gl, &frame, s, s->meta ? s->meta + s->meta_told : NULL,
 				  said->detail);
@@ -112,7 +119,7 @@ static int grpc_answered(struct grpc_link *gl, struct grpc_stream *s, u32 code)
 
 	if (!grpc_stream_waits(s))
 		return grpc_reply(gl, s, &said);
-	grpc_stream_say(s, b->status, (const char *)b->detail, b->detail_len);
+	grpc_answer_say(&s->said, b->status, (const char *)b->detail, b->detail_len);
 	s->replies = true;
 	return 0;
 }
@@ -128,9 +135,9 @@ int grpc_hear_response_end(struct grpc_link *gl, struct grpc_stream *s)
 {
 	const struct grpc_said said = {
 		.code = MRPC_H2_CANCEL,
-		.status = s->end.status,
-		.detail = (const u8 *)s->end.text,
-		.detail_len = s->end.text_len,
+		.status = s->said.status,
+		.detail = (const u8 *)s->said.text,
+		.detail_len = s->said.text_len,
 	};
 
 	if (s->replies)

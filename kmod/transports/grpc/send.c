@@ -61,7 +61,7 @@ static void grpc_queue(struct grpc_link *gl, struct grpc_stream *s, struct mrpc_
 static int grpc_send_call(struct grpc_link *gl, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_schema_plan *plan;
-	struct grpc_stream *s = grpc_stream_new();
+	struct grpc_stream *s = grpc_stream_new(gl);
 	char why[MRPC_GRPC_ADMIT_TEXT];
 	bool taken;
 	u16 status;
@@ -75,7 +75,7 @@ static int grpc_send_call(struct grpc_link *gl, struct mrpc_rpc *rpc)
 	s->kinds = grpc_method(gl, s->method, &plan)->flags;
 	status = grpc_admit(rpc, false, why);
 	if (status) {
-		grpc_stream_say(s, status, why, strlen(why));
+		grpc_answer_say(&s->end, status, why, strlen(why));
 		s->end.unsent = true;
 		grpc_give_gone(gl, s);
 		return 0;
@@ -106,7 +106,7 @@ static void grpc_send_message(struct grpc_link *gl, struct mrpc_rpc *rpc)
 		return;
 	/* The core lets only a server's first message have metadata. */
 	if (grpc_admit(rpc, true, why))
-		rpc->frame.meta_len = 0;
+		s->no_meta = true;
 	grpc_queue(gl, s, rpc);
 	grpc_stream_put(s);
 }
@@ -141,6 +141,10 @@ static void grpc_send_cancel(struct grpc_link *gl, const struct mrpc_rpc *rpc)
 	if (s) {
 		grpc_slot_leave(gl, s);
 		open = s->h2.id && mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_CANCEL);
+		gl->woken |= open && gl->blocked;
+		/* The answer may be on its way, and costs. */
+		mrpc_h2_reward(&gl->h2);
+		mrpc_h2_reward(&gl->h2);
 	}
 	spin_unlock(&gl->lock);
 	if (!s)
@@ -151,6 +155,25 @@ static void grpc_send_cancel(struct grpc_link *gl, const struct mrpc_rpc *rpc)
 		grpc_stream_put(s);
 	s->end.status = MRPC_CANCELLED;
 	grpc_give_gone(gl, s);
+}
+
+/* A status of the kernel does not wait for messages that wait for the client. */
+static void grpc_hurry(struct grpc_link *gl, struct grpc_stream *s)
+{
+	struct mrpc_call *first = s == gl->out.cur ? grpc_stream_out(s) : NULL;
+	struct grpc_payload payload = s->payload;
+
+	if (first) {	/* its frame has begun, and is finished */
+		list_del(&first->loop);
+		memset(&s->payload, 0, sizeof(s->payload));
+	}
+	grpc_stream_purge(s);
+	if (first) {
+		list_add(&first->loop, &s->queue);
+		s->payload = payload;
+	}
+	if (!list_empty(&s->send))
+		list_move_tail(&s->send, &gl->out.sending);
 }
 
 /* Takes a server's reply. Its stream is closed if the client has reset it. */
@@ -171,6 +194,8 @@ static void grpc_send_reply(struct grpc_link *gl, struct mrpc_rpc *rpc)
 	if (!s)
 		return;
 	if (!closed) {
+		if (mrpc_rpc_call(rpc)->role == MRPC_ROLE_CONTROL)
+			grpc_hurry(gl, s);
 		status = grpc_admit(rpc, true, why);
 		if (status)
 			mrpc_rpc_to_status(rpc, status, why);

@@ -12,16 +12,18 @@
 
 /**
  * grpc_stream_new() - make a stream, with one reference
+ * @gl: its link
  *
  * Context: process; may sleep. Return: the stream, or NULL.
  */
-struct grpc_stream *grpc_stream_new(void)
+struct grpc_stream *grpc_stream_new(struct grpc_link *gl)
 {
 	struct grpc_stream *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
 
 	if (!s)
 		return NULL;
 	refcount_set(&s->ref, 1);
+	s->link = gl->link;
 	INIT_LIST_HEAD(&s->assembly);
 	INIT_LIST_HEAD(&s->send);
 	INIT_LIST_HEAD(&s->queue);
@@ -48,6 +50,7 @@ void grpc_stream_put(struct grpc_stream *s)
 	kvfree(s->msg);
 	kvfree(s->backlog.buf);
 	kfree(s->meta);
+	kfree(s->said.text);
 	kfree(s->end.text);
 	kfree(s);
 }
@@ -61,6 +64,7 @@ void grpc_stream_push(struct grpc_stream *s, struct mrpc_call *call)
 {
 	mrpc_call_get(call);
 	mrpc_call_sent_get(call);
+	mrpc_link_keep(s->link);
 	list_add_tail(&call->loop, &s->queue);
 }
 
@@ -78,6 +82,7 @@ void grpc_stream_pop(struct grpc_stream *s)
 	list_del(&call->loop);
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
+	mrpc_link_unkeep(s->link);
 }
 
 /**
@@ -91,25 +96,25 @@ void grpc_stream_purge(struct grpc_stream *s)
 }
 
 /**
- * grpc_stream_say() - note how the call of a stream ends
- * @s: the stream
+ * grpc_answer_say() - note how the call of a stream ends
+ * @a: where to
  * @status: enum mrpc_status, or one of HTTP
  * @text: a sentence
  * @len: its bytes
  *
  * The sentence is left out if there is no memory for it. Context: process; may sleep.
  */
-void grpc_stream_say(struct grpc_stream *s, u16 status, const char *text, u32 len)
+void grpc_answer_say(struct grpc_answer *a, u16 status, const char *text, u32 len)
 {
 	len = min_t(u32, len, MRPC_MAX_DETAIL);
-	kfree(s->end.text);
-	s->end.text = kmalloc(len + 1, GFP_KERNEL_ACCOUNT);
-	s->end.text_len = s->end.text ? len : 0;
-	s->end.status = status;
-	if (!s->end.text)
+	kfree(a->text);
+	a->text = kmalloc(len + 1, GFP_KERNEL_ACCOUNT);
+	a->text_len = a->text ? len : 0;
+	a->status = status;
+	if (!a->text)
 		return;
-	memcpy(s->end.text, text, len);
-	s->end.text[len] = '\0';
+	memcpy(a->text, text, len);
+	a->text[len] = '\0';
 }
 
 /**

@@ -15,6 +15,7 @@
 #include "transports/grpc/payload.h"
 
 struct grpc_link;
+struct mrpc_link;
 
 /* How a server tells an end that is not the application's. */
 enum grpc_end {
@@ -63,6 +64,7 @@ struct grpc_backlog {
  *
  * @ref: references
  * @h2: under the link's lock
+ * @link: the link; outlives the stream
  * @call_id: id of its call; 0: the core has not got it. Set before its slot refers to it
  * @method: as in frames; immutable once it has a call
  * @kinds: MRPC_METHOD_* of the method; as @method
@@ -74,7 +76,9 @@ struct grpc_backlog {
  * @whole: a message has come
  * @stuck: its next message waits for the application to consume others
  * @ended: the peer sends no more
- * @replies: client: the end that @end describes waits for @backlog
+ * @replies: client: the end that @said describes waits for @backlog
+ * @said: see @replies
+ * @unmade: server: its call is still to be made
  * @drop: what comes is thrown away
  * @msg: the message, as far as it has come
  * @msg_cap: bytes at @msg
@@ -100,6 +104,8 @@ struct grpc_backlog {
  *	blocks
  * @payload: the message of the first, if it has begun
  * @headed: a server's HEADERS were written
+ * @answers: server: the end is @end, and not the application's
+ * @no_meta: server: the metadata of its first message cannot be sent
  *
  * Under the link's lock:
  * @rx_may: what the core has allowed in all, as @rx_sum counts
@@ -116,6 +122,7 @@ struct grpc_backlog {
 struct grpc_stream {
 	refcount_t ref;
 	struct mrpc_h2_stream h2;
+	struct mrpc_link *link;
 	u64 call_id;
 	u32 method;
 	u8 kinds;
@@ -127,6 +134,8 @@ struct grpc_stream {
 	bool stuck;
 	bool ended;
 	bool replies;
+	struct grpc_answer said;
+	bool unmade;
 	bool drop;
 	u8 *msg;
 	u32 msg_cap;
@@ -150,6 +159,8 @@ struct grpc_stream {
 	struct list_head queue;
 	struct grpc_payload payload;
 	bool headed;
+	bool answers;
+	bool no_meta;
 
 	u64 rx_may;
 	u64 written;
@@ -161,12 +172,12 @@ struct grpc_stream {
 	struct grpc_answer end;
 };
 
-struct grpc_stream *grpc_stream_new(void);
+struct grpc_stream *grpc_stream_new(struct grpc_link *gl);
 void grpc_stream_put(struct grpc_stream *s);
 void grpc_stream_push(struct grpc_stream *s, struct mrpc_call *call);
 void grpc_stream_pop(struct grpc_stream *s);
 void grpc_stream_purge(struct grpc_stream *s);
-void grpc_stream_say(struct grpc_stream *s, u16 status, const char *text, u32 len);
+void grpc_answer_say(struct grpc_answer *a, u16 status, const char *text, u32 len);
 
 static inline struct grpc_stream *grpc_stream_of(struct mrpc_h2_stream *h2)
 {
