@@ -24,6 +24,15 @@ test_python_server()
 	wait_for 10 eval '(($(grep -c "ended early" "$TEST_TMP/stock") >= 2))'
 }
 
+# A server that ends answers all calls that it has said to take.
+test_drain()
+{
+	serve_mrpc
+	python3 "$here/drain.py" 7600 "$server"
+	wait "$server"
+	grpc_unload
+}
+
 # There and back through two mrpc hosts, the second of which is a client: all conversions.
 test_all_fields()
 {
