@@ -218,11 +218,26 @@ static int grpc_hear_reset(struct grpc_link *gl, struct grpc_stream *s,
 	return 0;
 }
 
+/* Ends the call of a client's stream, which the server has not run, behind what is delivered next. */
+static void grpc_not_run(struct grpc_link *gl, struct grpc_stream *s)
+{
+	struct mrpc_grpc_end end = mrpc_grpc_goaway_end();
+	bool mine;
+
+	spin_lock(&gl->lock);
+	mine = grpc_slot_leave(gl, s);
+	spin_unlock(&gl->lock);
+	if (!mine)
+		return;
+	grpc_answer_say(&s->end, end.status, end.why, strlen(end.why));
+	s->end.unsent = true;
+	grpc_give_gone(gl, s);
+}
+
 /* The server ends the connection, and has not run the calls above the last id. */
 static int grpc_hear_goaway(struct grpc_link *gl, u32 last)
 {
 	const struct mrpc_frame bye = { .type = MRPC_WIRE_BYE };
-	struct mrpc_grpc_end end = mrpc_grpc_goaway_end();
 	struct mrpc_h2_stream *h2;
 	struct grpc_stream *s;
 
@@ -237,11 +252,12 @@ static int grpc_hear_goaway(struct grpc_link *gl, u32 last)
 		spin_unlock(&gl->lock);
 		s = grpc_stream_of(h2);
 		grpc_drop(gl, s);
-		grpc_end_call(gl, s, end.status, end.why, true);
+		grpc_not_run(gl, s);
 		grpc_stream_put(s);
 	}
 	spin_unlock(&gl->lock);
 	grpc_wake(gl);
+	/* Before these calls end: their callers must not choose this connection again. */
 	return grpc_delivery_begin(gl, &bye, NULL, NULL, NULL);
 }
 
@@ -502,9 +518,12 @@ static int grpc_step(struct grpc_link *gl)
 	struct grpc_stream *s;
 	int n;
 
-	n = grpc_end_gone(gl);
-	if (n)
-		return n;
+	/* A BYE goes first: the callers of these must not choose this connection again. */
+	if (!in->delivery.active || in->delivery.frame.type != MRPC_WIRE_BYE) {
+		n = grpc_end_gone(gl);
+		if (n)
+			return n;
+	}
 	if (in->delivery.active) {
 		s = in->delivery.stream;
 		if (s)
