@@ -14,6 +14,7 @@
 #include "raw.h"
 
 #define ROUNDS	200
+#define ROUNDS_GRPC 40
 #define BOUND	(10 * RAW_S)
 
 /* What the processes tell each other. */
@@ -25,6 +26,7 @@ static struct shared {
 static struct raw_server srv;
 static struct raw c;
 static const char *how;
+static unsigned int rounds;
 
 static pid_t spawn(void (*run)(unsigned int), unsigned int arg)
 {
@@ -140,11 +142,12 @@ static void client_killed(const char *transport)
 	pid_t pid;
 
 	how = transport;
+	rounds = strcmp(how, "grpc4") ? ROUNDS : ROUNDS_GRPC;
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	raw_server_open(&srv, 16 << 20, 16 << 20);
 	raw_server_start(&srv, at_port(0), 2);
 	shared->port = srv.s.port;
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		shared->busy = 0;
 		pid = spawn(client, round);
 		let_work(round);
@@ -163,6 +166,7 @@ static void client_killed(const char *transport)
 }
 
 TEST_LIMIT_EACH_TRANSPORT(client, 300, client_killed)
+TEST_LIMIT_GRPC(client, 300, client_killed)
 
 static void server(unsigned int round)
 {
@@ -257,10 +261,11 @@ static void server_killed(const char *transport)
 	struct raw_qp qp;
 
 	how = transport;
+	rounds = strcmp(how, "grpc4") ? ROUNDS : ROUNDS_GRPC;
 	shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	raw_open(&c, 8 << 20, 8 << 20);
 	raw_qp(&qp, &c, 16, 64, 0);
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		server_round(&qp, round);
 		if (round % 20 == 19)
 			CHECK_MSG(raw_sessions(1, 5000), "round %u: %lld sessions", round,
@@ -271,3 +276,4 @@ static void server_killed(const char *transport)
 }
 
 TEST_LIMIT_EACH_TRANSPORT(server, 300, server_killed)
+TEST_LIMIT_GRPC(server, 300, server_killed)

@@ -284,6 +284,7 @@ static void statuses(const char *how)
 }
 
 TEST_EACH_TRANSPORT(status, statuses)
+TEST_GRPC(status, statuses)
 
 /* With MRPC_SQE_COPY the blocks are ours again when enter returns. */
 static void copies(const char *how)
@@ -325,6 +326,7 @@ static void copies(const char *how)
 }
 
 TEST_EACH_TRANSPORT(copy, copies)
+TEST_GRPC(copy, copies)
 
 /* Time stamps are in the order of the stages, on both sides of the answer. */
 static void stamps(const char *how)
@@ -360,6 +362,7 @@ static void stamps(const char *how)
 }
 
 TEST_EACH_TRANSPORT(times, stamps)
+TEST_GRPC(times, stamps)
 
 /* What the server sees of a call besides its message. */
 TEST(request_fields)
@@ -460,3 +463,4 @@ static void threads(const char *how)
 }
 
 TEST_EACH_TRANSPORT(threads, threads)
+TEST_GRPC(threads, threads)

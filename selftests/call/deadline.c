@@ -177,6 +177,7 @@ static void ring_deadlines(const char *how)
 }
 
 TEST_EACH_TRANSPORT(ring, ring_deadlines)
+TEST_GRPC(ring, ring_deadlines)
 
 /* More calls than a connection has slots. Each call gives its slot back. */
 TEST_LIMIT(slots, 120)
@@ -303,6 +304,7 @@ static void cancels(const char *how)
 }
 
 TEST_EACH_TRANSPORT(cancel, cancels)
+TEST_GRPC(cancel, cancels)
 
 /* Cancelled at once, or while the reply is on its way: there is one completion. */
 TEST(cancel_race)

@@ -89,6 +89,7 @@ static void too_many(const char *how)
 }
 
 TEST_EACH_TRANSPORT(too_many, too_many)
+TEST_GRPC(too_many, too_many)
 
 /* An entry whose completions have no room stays in the submission queue. */
 TEST(completion_queue)
@@ -310,6 +311,7 @@ static void heap_full(const char *how)
 }
 
 TEST_EACH_TRANSPORT(heap_full, heap_full)
+TEST_GRPC(heap_full, heap_full)
 
 /*
  * A request that waits for a completion queue holds its block. When its deadline passes, a
@@ -405,6 +407,7 @@ static void reply_heap_full(const char *how)
 }
 
 TEST_EACH_TRANSPORT(reply_heap_full, reply_heap_full)
+TEST_GRPC(reply_heap_full, reply_heap_full)
 
 static void make(uint64_t user_data, uint32_t len, uint64_t timeout_us)
 {
@@ -511,6 +514,7 @@ static void too_large(const char *how)
 }
 
 TEST_EACH_TRANSPORT(too_large, too_large)
+TEST_GRPC(too_large, too_large)
 
 /* A caller without a receive heap gets statuses, if nothing else. */
 TEST(no_heap)

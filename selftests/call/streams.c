@@ -39,6 +39,7 @@ static void collect(const char *how)
 }
 
 TEST_EACH_TRANSPORT(collect, collect)
+TEST_GRPC(collect, collect)
 
 static void produce(const char *how)
 {
@@ -59,6 +60,7 @@ static void produce(const char *how)
 }
 
 TEST_EACH_TRANSPORT(produce, produce)
+TEST_GRPC(produce, produce)
 
 static void chat(const char *how)
 {
@@ -90,6 +92,7 @@ static void chat(const char *how)
 }
 
 TEST_EACH_TRANSPORT(chat, chat)
+TEST_GRPC(chat, chat)
 
 /* -- credit ---------------------------------------------------------------------- */
 
@@ -121,6 +124,7 @@ static void unread(const char *how)
 }
 
 TEST_EACH_TRANSPORT(unread, unread)
+TEST_GRPC(unread, unread)
 
 /* Grants let the rest go, and then the reply. No more can be granted than has come. */
 static void granted(const char *how)
@@ -150,6 +154,7 @@ static void granted(const char *how)
 }
 
 TEST_EACH_TRANSPORT(granted, granted)
+TEST_GRPC(granted, granted)
 
 /* Messages that are not sent yet are bounded in number. */
 static void unsent(const char *how)
@@ -197,6 +202,7 @@ static void no_room(const char *how)
 }
 
 TEST_EACH_TRANSPORT(no_room, no_room)
+TEST_GRPC(no_room, no_room)
 
 /*
  * The ends of calls take room in the queue for as long as they last. One entry is left for messages,
@@ -233,6 +239,7 @@ static void crowded(const char *how)
 }
 
 TEST_EACH_TRANSPORT(crowded, crowded)
+TEST_GRPC(crowded, crowded)
 
 /* -- ends ---------------------------------------------------------------------------- */
 
@@ -291,6 +298,7 @@ static void deadline(const char *how)
 }
 
 TEST_EACH_TRANSPORT(deadline, deadline)
+TEST_GRPC(deadline, deadline)
 
 /* The server answers before the client has ended its messages: those that follow are too late. */
 static void early_answer(const char *how)
@@ -317,6 +325,7 @@ static void early_answer(const char *how)
 }
 
 TEST_EACH_TRANSPORT(early_answer, early_answer)
+TEST_GRPC(early_answer, early_answer)
 
 static void lost(const char *how)
 {
@@ -331,6 +340,7 @@ static void lost(const char *how)
 }
 
 TEST_EACH_TRANSPORT(lost, lost)
+TEST_GRPC(lost, lost)
 
 /* -- what is refused ------------------------------------------------------------------ */
 

@@ -493,8 +493,11 @@ static void rejected_answered(const char *how)
 }
 
 TEST_EACH_TRANSPORT(rejected_up, rejected_up)
+TEST_GRPC(rejected_up, rejected_up)
 TEST_EACH_TRANSPORT(rejected_down, rejected_down)
+TEST_GRPC(rejected_down, rejected_down)
 TEST_EACH_TRANSPORT(rejected_answered, rejected_answered)
+TEST_GRPC(rejected_answered, rejected_answered)
 
 /* -- changes under messages ------------------------------------------------------------- */
 
@@ -590,6 +593,7 @@ static void changed(const char *how, bool transport)
 }
 
 TEST_LIMIT_EACH_TRANSPORT(changed, 180, changed, false)
+TEST_LIMIT_GRPC(changed, 180, changed, false)
 
 TEST_LIMIT(changed_transport, 180)
 {

@@ -240,6 +240,7 @@ static void client_killed(const char *how)
 }
 
 TEST_EACH_TRANSPORT(client_killed, client_killed)
+TEST_GRPC(client_killed, client_killed)
 
 static void server_killed_in(const char *how, enum state state)
 {
@@ -286,3 +287,4 @@ static void server_killed(const char *how)
 }
 
 TEST_EACH_TRANSPORT(server_killed, server_killed)
+TEST_GRPC(server_killed, server_killed)

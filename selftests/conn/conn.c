@@ -58,6 +58,7 @@ static void many(const char *how)
 }
 
 TEST_EACH_TRANSPORT(many, many)
+TEST_GRPC(many, many)
 
 TEST(many_sessions)
 {
@@ -227,6 +228,7 @@ static void close_now(const char *how)
 }
 
 TEST_EACH_TRANSPORT(close, close_now)
+TEST_GRPC(close, close_now)
 
 struct closing {
 	struct raw *s;
@@ -291,8 +293,10 @@ static void close_drain(const char *how, bool listener)
 }
 
 TEST_EACH_TRANSPORT(drain, close_drain, false)
+TEST_GRPC(drain, close_drain, false)
 
 TEST_EACH_TRANSPORT(drain_server, close_drain, true)
+TEST_GRPC(drain_server, close_drain, true)
 
 TEST(drain_timeout)
 {

@@ -54,6 +54,7 @@ static void passes(const char *how)
 }
 
 TEST_EACH_TRANSPORT(passes, passes)
+TEST_GRPC(passes, passes)
 
 /* The modules are loaded on demand. Without a version, the newest one is used. */
 TEST(versions)

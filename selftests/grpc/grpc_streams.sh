@@ -6,12 +6,8 @@
 . "${0%/*}/../harness/lib.sh"
 . "${0%/*}/../harness/grpc.sh"
 
-# Until the transport carries streams. Then this line goes, and the calls of this function.
-not_yet() { skip "the transport grpc does not carry streams yet"; }
-
 test_python_client()
 {
-	not_yet
 	serve_mrpc
 	stock stream 7600
 	wait_for 10 no_calls
@@ -20,26 +16,16 @@ test_python_client()
 
 test_python_server()
 {
-	not_yet
 	serve_stock
 	"$peer" stream grpc:127.0.0.1:7601
 }
 
 test_both_mrpc()
 {
-	not_yet
 	serve_mrpc
 	"$peer" stream grpc:127.0.0.1:7600
 	wait_for 10 no_calls
 	grpc_ends
-}
-
-# The cases themselves, over a transport that has carried streams before.
-test_over_tcp()
-{
-	at=tcp:127.0.0.1:7600
-	serve_mrpc
-	"$peer" stream "$at"
 }
 
 run_tests "$@"

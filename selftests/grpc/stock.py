@@ -456,7 +456,7 @@ def canonical(data):
     return message.SerializeToString(deterministic=True)
 
 
-def types(port, seed=None, count=150):
+def types(port, seed=None, count=60):
     seed = int(seed) if seed else random.SystemRandom().getrandbits(32)
     print("# seed", seed, flush=True)
     rnd = random.Random(seed)

@@ -218,6 +218,7 @@ static void rejects(const char *how)
 }
 
 TEST_EACH_TRANSPORT(rejects, rejects)
+TEST_GRPC(rejects, rejects)
 
 /* Many rejects in one turn, more than there are places for details. */
 TEST(rejects_many)
