@@ -68,7 +68,7 @@ struct grpc_in {
  *	of header fields; or NULL
  * @at: position of the first byte of @stage that the socket has not taken
  * @len: end of what waits in @stage
- * @cur: the stream of a DATA frame whose header is in @stage, and whose content is not; or NULL
+ * @cur: the stream of a DATA frame with its header in @stage, and its content elsewhere; or NULL
  * @cur_left: bytes of that content that the socket has not taken
  * @kept: the link counts as keeping something, because of what is in the stage
  * @sending: streams that have something to send, in turn, by grpc_stream.send; each is a reference
