@@ -71,6 +71,7 @@ struct grpc_in {
  * @cur: the stream of a DATA frame with its header in @stage, and its content elsewhere; or NULL
  * @cur_left: bytes of that content that the socket has not taken
  * @kept: the link counts as keeping something, because of what is in the stage
+ * @broken: the socket takes nothing any more
  * @sending: streams that have something to send, in turn, by grpc_stream.send; each is a reference
  * @blocked: streams that wait for the peer's flow control, by grpc_stream.send; as @sending
  */
@@ -82,6 +83,7 @@ struct grpc_out {
 	struct grpc_stream *cur;
 	u32 cur_left;
 	bool kept;
+	bool broken;
 	struct list_head sending;
 	struct list_head blocked;
 };

@@ -520,6 +520,25 @@ static bool grpc_idle(struct grpc_link *gl)
 	return idle && list_empty(&gl->out.sending);
 }
 
+/*
+ * The socket has not taken all. Return: what grpc_pump() returns. A peer that has closed its end may
+ * have sent replies before: the receive side reads these, and ends the connection.
+ */
+static int grpc_unflushed(struct grpc_link *gl, int err)
+{
+	if (err == -EBUSY)
+		return 1;
+	if (READ_ONCE(gl->down))
+		return -EPIPE;
+	if (READ_ONCE(gl->h2.why))
+		return -EPROTO;
+	if (err == -EAGAIN)
+		return 0;
+	gl->out.broken = true;
+	mrpc_link_kick_rx(gl->link);
+	return 0;
+}
+
 /**
  * grpc_pump() - send what the link keeps
  * @link: the link
@@ -536,6 +555,8 @@ int grpc_pump(struct mrpc_link *link)
 
 	if (READ_ONCE(gl->down))
 		return -EPIPE;
+	if (out->broken)
+		return 0;
 	if (READ_ONCE(gl->rest))
 		grpc_rest(gl);
 	if (!out->stage) {
@@ -550,12 +571,8 @@ int grpc_pump(struct mrpc_link *link)
 	out->kept = true;
 	do {
 		err = grpc_flush(gl, &budget);
-		if (err == -EBUSY)
-			return 1;
-		if (err == -EAGAIN)
-			return READ_ONCE(gl->h2.why) ? -EPROTO : 0;
 		if (err)
-			return err;
+			return grpc_unflushed(gl, err);
 		turn = grpc_fill(gl);
 	} while (out->len || out->cur || (turn == GRPC_TURN_ON && READ_ONCE(gl->woken)));
 	out->kept = false;
