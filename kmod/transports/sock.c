@@ -153,27 +153,31 @@ EXPORT_SYMBOL_GPL(mrpc_sock_new);
  * @link: the link; its peer's address is filled in
  * @addr: the address
  * @addr_len: bytes of @addr
- * @sock: out: the socket, which is the caller's. It may not be connected yet
+ * @attach: makes the socket that of the link. It may not be connected yet
  * @why: out: the reason of a failure that the errno does not tell
  *
  * Context: process; may sleep. Return: 0 or a negative errno.
  */
 int mrpc_sock_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
-		      struct socket **sock, const char **why)
+		      mrpc_sock_attach attach, const char **why)
 {
 	struct sockaddr_storage ss;
+	struct socket *sock;
 	int err;
 
-	err = mrpc_sock_new(link->net, IPPROTO_TCP, addr, addr_len, &ss, sock, why);
+	err = mrpc_sock_new(link->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
-	err = kernel_connect(*sock, (struct sockaddr *)&ss, addr_len, O_NONBLOCK);
-	if (err && err != -EINPROGRESS) {
-		sock_release(*sock);
-		return err;
+	err = kernel_connect(sock, (struct sockaddr *)&ss, addr_len, O_NONBLOCK);
+	if (err == -EINPROGRESS)
+		err = 0;
+	if (!err) {
+		link->peer = ss;
+		err = attach(link, sock);
 	}
-	link->peer = ss;
-	return 0;
+	if (err)
+		sock_release(sock);
+	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_connect);
 
@@ -201,3 +205,45 @@ void mrpc_sock_prepare(struct mrpc_link *link, struct socket *sock)
 	kernel_getpeername(sock, (struct sockaddr *)&link->peer);
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_prepare);
+
+/**
+ * mrpc_sock_discard() - take unread input: otherwise tcp_close() would reset
+ * @sock: the socket
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_sock_discard(struct socket *sock)
+{
+	struct msghdr msg = {};
+	struct kvec kv = { .iov_len = INT_MAX };
+
+	/* One round: the socket's buffer limits it, at any speed of the peer. */
+	kernel_recvmsg(sock, &msg, &kv, 1, kv.iov_len, MSG_DONTWAIT | MSG_TRUNC);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_discard);
+
+/**
+ * mrpc_sock_backlog() - return the bytes that the peer has not acknowledged
+ * @sk: a TCP socket
+ *
+ * Context: any.
+ */
+u64 mrpc_sock_backlog(const struct sock *sk)
+{
+	const struct tcp_sock *tp = tcp_sk(sk);
+
+	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_backlog);
+
+/**
+ * mrpc_sock_unacked() - return true if the peer has something to acknowledge
+ * @sk: a TCP socket
+ *
+ * A FIN does not count: it may take its time. Context: any.
+ */
+bool mrpc_sock_unacked(const struct sock *sk)
+{
+	return inet_sk_state_load(sk) != TCP_CLOSE && mrpc_sock_backlog(sk) > 1;
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_unacked);

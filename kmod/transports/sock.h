@@ -16,6 +16,12 @@ struct sock;
 struct sockaddr_storage;
 struct socket;
 
+/*
+ * Makes a TCP socket that of a link: afterwards its events go there, and the link owns it. Return: 0 or
+ * a negative errno, after which the socket is the caller's.
+ */
+typedef int (*mrpc_sock_attach)(struct mrpc_link *link, struct socket *sock);
+
 /* The socket's own callbacks, to be put back. */
 struct mrpc_sock_hooks {
 	void (*data_ready)(struct sock *sk);
@@ -33,7 +39,10 @@ int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hoo
 int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 		  struct sockaddr_storage *ss, struct socket **sock, const char **why);
 int mrpc_sock_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
-		      struct socket **sock, const char **why);
+		      mrpc_sock_attach attach, const char **why);
+void mrpc_sock_discard(struct socket *sock);
+u64 mrpc_sock_backlog(const struct sock *sk);
+bool mrpc_sock_unacked(const struct sock *sk);
 void mrpc_sock_prepare(struct mrpc_link *link, struct socket *sock);
 void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks);
 

@@ -118,14 +118,8 @@ bool mrpc_sock_waiting(struct mrpc_listener *l)
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_waiting);
 
-/**
- * mrpc_sock_accept() - take one socket that waits
- * @l: the listener; the caller owns its claim
- * @sock: out: the socket, which is the caller's
- *
- * Return: 0; -EAGAIN: none waits; or another negative errno.
- */
-int mrpc_sock_accept(struct mrpc_listener *l, struct socket **sock)
+/* Takes one socket that waits. Return: 0; -EAGAIN: none waits; or another negative errno. */
+static int mrpc_sock_take(struct mrpc_listener *l, struct socket **sock)
 {
 	struct mrpc_sock_listener *sl = l->priv;
 	struct sock *sk;
@@ -145,6 +139,29 @@ int mrpc_sock_accept(struct mrpc_listener *l, struct socket **sock)
 		sk->sk_data_ready = sl->data_ready;
 	write_unlock_bh(&sk->sk_callback_lock);
 	return 0;
+}
+
+/**
+ * mrpc_sock_accept() - take one link that waits
+ * @l: the listener; the caller owns its claim
+ * @link: gets the socket; NULL: the socket is dropped
+ * @attach: makes the socket that of the link
+ *
+ * Return: 0; -EAGAIN: none waits; or another negative errno.
+ */
+int mrpc_sock_accept(struct mrpc_listener *l, struct mrpc_link *link, mrpc_sock_attach attach)
+{
+	struct socket *sock;
+	int err;
+
+	err = mrpc_sock_take(l, &sock);
+	if (err)
+		return err;
+	if (link)
+		err = attach(link, sock);
+	if (!link || err)
+		sock_release(sock);
+	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_accept);
 

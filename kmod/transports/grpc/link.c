@@ -107,49 +107,12 @@ fail:
 
 int grpc_connect(struct mrpc_link *link, const void *addr, u32 addr_len, const char **why)
 {
-	struct socket *sock;
-	int err;
-
-	err = mrpc_sock_connect(link, addr, addr_len, &sock, why);
-	if (err)
-		return err;
-	err = grpc_attach(link, sock);
-	if (err)
-		sock_release(sock);
-	return err;
+	return mrpc_sock_connect(link, addr, addr_len, grpc_attach, why);
 }
 
 int grpc_accept(struct mrpc_listener *l, struct mrpc_link *link)
 {
-	struct socket *sock;
-	int err;
-
-	err = mrpc_sock_accept(l, &sock);
-	if (err)
-		return err;
-	if (link)
-		err = grpc_attach(link, sock);
-	if (!link || err)
-		sock_release(sock);
-	return err;
-}
-
-/* Has the peer anything to acknowledge, except the FIN, which may take its time? */
-static bool grpc_unacked(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return inet_sk_state_load(sk) != TCP_CLOSE &&
-	       READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una) > 1;
-}
-
-/* Takes unread input: otherwise tcp_close() would reset. */
-static void grpc_discard(struct socket *sock)
-{
-	struct msghdr msg = {};
-	struct kvec kv = { .iov_len = INT_MAX };
-
-	kernel_recvmsg(sock, &msg, &kv, 1, kv.iov_len, MSG_DONTWAIT | MSG_TRUNC);
+	return mrpc_sock_accept(l, link, grpc_attach);
 }
 
 void grpc_shutdown(struct mrpc_link *link, bool abort)
@@ -164,15 +127,15 @@ void grpc_shutdown(struct mrpc_link *link, bool abort)
 	}
 	kernel_sock_shutdown(gl->sock, SHUT_WR);
 	if (abort)
-		grpc_discard(gl->sock);
+		mrpc_sock_discard(gl->sock);
 }
 
 bool grpc_busy(struct mrpc_link *link)
 {
 	struct grpc_link *gl = link->priv;
 
-	grpc_discard(gl->sock);
-	return grpc_unacked(gl->sock->sk);
+	mrpc_sock_discard(gl->sock);
+	return mrpc_sock_unacked(gl->sock->sk);
 }
 
 /* Drops the references of a list of streams that only the caller sees. */
@@ -219,7 +182,6 @@ void grpc_release(struct mrpc_link *link)
 u64 grpc_backlog(struct mrpc_link *link)
 {
 	struct grpc_link *gl = link->priv;
-	const struct tcp_sock *tp = tcp_sk(gl->sock->sk);
 
-	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
+	return mrpc_sock_backlog(gl->sock->sk);
 }

@@ -60,31 +60,12 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why)
 {
-	struct socket *sock;
-	int err;
-
-	err = mrpc_sock_connect(link, addr, addr_len, &sock, why);
-	if (err)
-		return err;
-	err = mrpc_tcp_attach(link, sock);
-	if (err)
-		sock_release(sock);
-	return err;
+	return mrpc_sock_connect(link, addr, addr_len, mrpc_tcp_attach, why);
 }
 
 int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link)
 {
-	struct socket *sock;
-	int err;
-
-	err = mrpc_sock_accept(l, &sock);
-	if (err)
-		return err;
-	if (link)
-		err = mrpc_tcp_attach(link, sock);
-	if (!link || err)
-		sock_release(sock);
-	return err;
+	return mrpc_sock_accept(l, link, mrpc_tcp_attach);
 }
 
 /* -- receiving -------------------------------------------------------------- */
@@ -211,31 +192,12 @@ void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort)
 		kernel_sock_shutdown(tcp->sock, SHUT_WR);
 }
 
-/* Takes unread input: otherwise tcp_close() would reset. */
-static void mrpc_tcp_discard(struct socket *sock)
-{
-	struct msghdr msg = {};
-	struct kvec kv = { .iov_len = INT_MAX };
-
-	/* One round: the socket's buffer limits it, at any speed of the peer. */
-	kernel_recvmsg(sock, &msg, &kv, 1, kv.iov_len, MSG_DONTWAIT | MSG_TRUNC);
-}
-
-/* Has the peer anything to acknowledge, except the FIN, which may take its time? */
-static bool mrpc_tcp_unacked(const struct sock *sk)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-
-	return inet_sk_state_load(sk) != TCP_CLOSE &&
-	       READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una) > 1;
-}
-
 bool mrpc_tcp_busy(struct mrpc_link *link)
 {
 	struct mrpc_tcp *tcp = link->priv;
 
-	mrpc_tcp_discard(tcp->sock);
-	return mrpc_tcp_unacked(tcp->sock->sk);
+	mrpc_sock_discard(tcp->sock);
+	return mrpc_sock_unacked(tcp->sock->sk);
 }
 
 void mrpc_tcp_release(struct mrpc_link *link)
@@ -245,7 +207,7 @@ void mrpc_tcp_release(struct mrpc_link *link)
 
 	mrpc_sock_unhook(sk, &tcp->hooks);
 	/* Unsent bytes are left to the network, unless they hold pages of a session. */
-	if (tcp->pages && mrpc_tcp_unacked(sk))
+	if (tcp->pages && mrpc_sock_unacked(sk))
 		sock_no_linger(sk);
 	link->priv = NULL;
 	sock_release(tcp->sock);
@@ -259,9 +221,8 @@ void mrpc_tcp_release(struct mrpc_link *link)
 u64 mrpc_tcp_backlog(struct mrpc_link *link)
 {
 	struct mrpc_tcp *tcp = link->priv;
-	struct tcp_sock *tp = tcp_sk(tcp->sock->sk);
 
-	return READ_ONCE(tp->write_seq) - READ_ONCE(tp->snd_una);
+	return mrpc_sock_backlog(tcp->sock->sk);
 }
 
 /* -- from version to version -------------------------------------------------- */
