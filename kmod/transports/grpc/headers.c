@@ -149,16 +149,25 @@ static int grpc_block_stage(struct grpc_link *gl, u32 id, bool end, grpc_fields 
 	return 0;
 }
 
-/* The table's memory comes with the first block. Without memory for it nothing is indexed. */
-static void grpc_table_prepare(struct mrpc_hpack_table *t)
+/**
+ * grpc_table_prepare() - give a table of HPACK its memory, with the first header block
+ * @t: the table
+ *
+ * Without memory an encoder adds nothing to its table. A decoder cannot go on.
+ *
+ * Context: process; may sleep. Return: 0 or -ENOMEM.
+ */
+int grpc_table_prepare(struct mrpc_hpack_table *t)
 {
 	u8 *ring;
 
 	if (likely(t->ring))
-		return;
+		return 0;
 	ring = kmalloc(MRPC_HPACK_TABLE_SIZE, GFP_KERNEL_ACCOUNT);
-	if (ring)
-		mrpc_hpack_table_give(t, ring);
+	if (!ring)
+		return -ENOMEM;
+	mrpc_hpack_table_give(t, ring);
+	return 0;
 }
 
 static const u8 *grpc_rpc_meta(const struct mrpc_rpc *rpc)

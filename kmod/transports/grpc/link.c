@@ -138,17 +138,6 @@ bool grpc_busy(struct mrpc_link *link)
 	return mrpc_sock_unacked(gl->sock->sk);
 }
 
-/* Drops the references of a list of streams that only the caller sees. */
-static void grpc_put_list(struct list_head *list, size_t entry)
-{
-	struct list_head *at, *next;
-
-	list_for_each_safe(at, next, list) {
-		list_del_init(at);
-		grpc_stream_put((struct grpc_stream *)((u8 *)at - entry));
-	}
-}
-
 void grpc_release(struct mrpc_link *link)
 {
 	struct grpc_link *gl = link->priv;
@@ -161,12 +150,12 @@ void grpc_release(struct mrpc_link *link)
 	grpc_in_free(gl);
 	if (gl->out.cur)
 		grpc_stream_put(gl->out.cur);
-	grpc_put_list(&gl->out.sending, offsetof(struct grpc_stream, send));
-	grpc_put_list(&gl->out.blocked, offsetof(struct grpc_stream, send));
-	grpc_put_list(&gl->fresh, offsetof(struct grpc_stream, fresh));
-	grpc_put_list(&gl->gone, offsetof(struct grpc_stream, gone));
-	grpc_put_list(&gl->resumed, offsetof(struct grpc_stream, resume));
-	grpc_put_list(&gl->credits, offsetof(struct grpc_stream, credit));
+	grpc_put_all(gl, &gl->out.sending, send);
+	grpc_put_all(gl, &gl->out.blocked, send);
+	grpc_put_all(gl, &gl->fresh, fresh);
+	grpc_put_all(gl, &gl->gone, gone);
+	grpc_put_all(gl, &gl->resumed, resume);
+	grpc_put_all(gl, &gl->credits, credit);
 	for (i = 0; i < gl->nr_slots; i++)
 		if (gl->slots[i])
 			grpc_stream_put(gl->slots[i]);

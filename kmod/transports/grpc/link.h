@@ -30,6 +30,7 @@ struct socket;
  * @backlog: bytes in the backlogs of all streams
  * @unmade: server: streams whose call is still to be made
  * @stalled: a message had to wait for the sink
+ * @drained: server: the client opens no more streams
  * @stream: the stream that the content at @piece belongs to, a reference; or NULL
  * @piece: content that is not taken yet, part of @work->buf
  * @piece_len: bytes of it
@@ -38,7 +39,6 @@ struct socket;
  *	each is a reference
  * @block_since: when a header block began that is not whole, ns; 0: there is none
  * @used: when something came last, ns; 0: the memory that it needed was given back
- * @rests: nothing has come for a while
  * @delivery: the message that the sink takes next
  */
 struct grpc_in {
@@ -50,6 +50,7 @@ struct grpc_in {
 	u32 backlog;
 	u32 unmade;
 	bool stalled;
+	bool drained;
 	struct grpc_stream *stream;
 	const u8 *piece;
 	u32 piece_len;
@@ -57,7 +58,6 @@ struct grpc_in {
 	struct list_head assembling;
 	u64 block_since;
 	u64 used;
-	bool rests;
 	struct grpc_delivery delivery;
 };
 
@@ -115,7 +115,6 @@ struct grpc_out {
  * @blocked: there may be streams in @out.blocked
  * @woken: a stream of @out.blocked may go on; the transmit side looks at all of them
  * @congested: the receive side waits until the peer takes answers
- * @drained: server: the client opens no more streams
  */
 struct grpc_link {
 	struct mrpc_link *link;
@@ -141,11 +140,7 @@ struct grpc_link {
 	bool blocked;
 	bool woken;
 	bool congested;
-	bool drained;
 };
-
-/* Ends the connection by an error of HTTP/2: the transmit side says so to the peer. */
-void grpc_fail(struct grpc_link *gl, u32 code, const char *why);
 
 int grpc_connect(struct mrpc_link *link, const void *addr, u32 addr_len, const char **why);
 int grpc_accept(struct mrpc_listener *l, struct mrpc_link *link);

@@ -6,6 +6,7 @@
  * large DATA frame follows the stage straight from where it is. All of that goes to the socket
  * before anything else is put to the stage, so a frame that has begun is finished.
  */
+#include <linux/ktime.h>
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/uio.h>
@@ -371,7 +372,7 @@ static bool grpc_fill_control(struct grpc_link *gl)
 {
 	struct grpc_out *out = &gl->out;
 	u32 before = out->len, n, least, last;
-	bool changed = false, wake;
+	bool changed = false, wake, owes;
 
 	spin_lock(&gl->lock);
 	do {
@@ -383,9 +384,9 @@ static bool grpc_fill_control(struct grpc_link *gl)
 	wake = gl->congested && !mrpc_h2_congested(&gl->h2);
 	if (wake)
 		gl->congested = false;
-	if (!mrpc_h2_owes(&gl->h2))
+	owes = mrpc_h2_owes(&gl->h2);
+	if (!owes)
 		changed = mrpc_h2_table_size(&gl->h2, &least, &last);
-	n = mrpc_h2_owes(&gl->h2);
 	spin_unlock(&gl->lock);
 	if (wake)
 		mrpc_link_kick_rx(gl->link);
@@ -393,7 +394,7 @@ static bool grpc_fill_control(struct grpc_link *gl)
 		mrpc_hpack_encoder_limit(&out->table, least);
 		mrpc_hpack_encoder_limit(&out->table, last);
 	}
-	return !n;
+	return !owes;
 }
 
 /* Takes the streams that the receive side has given, and those that may go on. */
@@ -563,8 +564,10 @@ int grpc_pump(struct mrpc_link *link)
 		if (grpc_idle(gl))
 			return 0;
 		out->stage = kvmalloc(GRPC_STAGE + MRPC_GRPC_SCRATCH, GFP_KERNEL_ACCOUNT);
-		if (!out->stage)
-			return -ENOMEM;
+		if (!out->stage) {
+			mrpc_link_arm(link, ktime_get_ns() + GRPC_RETRY);
+			return 0;
+		}
 	}
 	if (!out->kept)
 		mrpc_link_keep(link);	/* for what leaves the queues, until the socket has it */

@@ -11,6 +11,7 @@ struct mrpc_link;
 struct mrpc_queue;
 
 #define GRPC_STAGE	16384	/* bytes of frames that are put together */
+#define GRPC_RETRY	(10 * NSEC_PER_MSEC)	/* when there was no memory */
 #define GRPC_AUTHORITY	64	/* the longest text of an address and port, with NUL */
 
 int grpc_pump(struct mrpc_link *link);

@@ -19,6 +19,7 @@
 #include "exec/kick.h"
 #include "lib/message/wire.h"
 #include "transports/grpc/deliver.h"
+#include "transports/grpc/headers.h"
 #include "transports/grpc/link.h"
 #include "transports/grpc/pump.h"
 #include "transports/grpc/receive.h"
@@ -63,15 +64,11 @@ static void grpc_in_rest(struct grpc_link *gl)
 void grpc_in_free(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
-	struct grpc_stream *s, *next;
 
 	grpc_delivery_end(&in->delivery);
 	if (in->stream)
 		grpc_stream_put(in->stream);
-	list_for_each_entry_safe(s, next, &in->assembling, assembly) {
-		list_del_init(&s->assembly);
-		grpc_stream_put(s);
-	}
+	grpc_put_all(gl, &in->assembling, assembly);
 	kvfree(in->parser.block);
 	kvfree(in->work);
 	kfree(in->table.ring);
@@ -80,19 +77,12 @@ void grpc_in_free(struct grpc_link *gl)
 /* -- streams ----------------------------------------------------------------------- */
 
 /**
- * grpc_wake() - have the transmit side look at all of its streams
+ * grpc_wake() - have the transmit side look again at the streams that wait
  * @gl: the link; the caller does not hold its lock
+ *
+ * A stream is closed, or the peer allows more.
  */
 void grpc_wake(struct grpc_link *gl)
-{
-	spin_lock(&gl->lock);
-	gl->woken = true;
-	spin_unlock(&gl->lock);
-	mrpc_link_kick_tx(gl->link);
-}
-
-/* A stream is closed. Others may wait until they can be opened. */
-static void grpc_unblock(struct grpc_link *gl)
 {
 	bool wake;
 
@@ -104,13 +94,24 @@ static void grpc_unblock(struct grpc_link *gl)
 		mrpc_link_kick_tx(gl->link);
 }
 
-void grpc_fail(struct grpc_link *gl, u32 code, const char *why)
+/**
+ * grpc_failed() - an error of HTTP/2 ends the connection
+ * @gl: the link; its HTTP/2 connection knows the error. The caller owns the receive claim
+ *
+ * The transmit side tells the peer, and ends the connection.
+ */
+void grpc_failed(struct grpc_link *gl)
+{
+	WRITE_ONCE(gl->link->why, gl->h2.why);
+	mrpc_link_kick_tx(gl->link);
+}
+
+static void grpc_fail(struct grpc_link *gl, u32 code, const char *why)
 {
 	spin_lock(&gl->lock);
 	mrpc_h2_fail(&gl->h2, code, why);
 	spin_unlock(&gl->lock);
-	WRITE_ONCE(gl->link->why, gl->h2.why);
-	mrpc_link_kick_tx(gl->link);
+	grpc_failed(gl);
 }
 
 /* -- header blocks ------------------------------------------------------------------- */
@@ -146,13 +147,8 @@ int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 	struct grpc_in *in = &gl->in;
 	int err;
 
-	if (unlikely(!in->table.ring)) {
-		u8 *ring = kmalloc(MRPC_HPACK_TABLE_SIZE, GFP_KERNEL_ACCOUNT);
-
-		if (!ring)
-			return -ENOMEM;
-		mrpc_hpack_table_give(&in->table, ring);
-	}
+	if (grpc_table_prepare(&in->table))
+		return -ENOMEM;
 	work->sink.field = gl->link->accepted ? grpc_field : grpc_answer_field;
 	work->sink.buf = work->strings;
 	err = mrpc_hpack_decode(&in->table, f->data, f->len, &work->sink);
@@ -210,7 +206,6 @@ static int grpc_hear_reset(struct grpc_link *gl, struct grpc_stream *s,
 	struct mrpc_grpc_end end;
 
 	grpc_drop(gl, s);
-	grpc_wake(gl);
 	if (gl->link->accepted)
 		return grpc_cancel_call(gl, s);
 	end = mrpc_grpc_reset_end(ev->code, false);
@@ -311,7 +306,7 @@ static int grpc_hear_event(struct grpc_link *gl, struct grpc_stream *s,
 	case MRPC_H2_EV_GOAWAY:
 		return grpc_hear_goaway(gl, ev->id);
 	case MRPC_H2_EV_DRAINED:
-		gl->drained = true;
+		gl->in.drained = true;
 		return 0;
 	case MRPC_H2_EV_OPENED:
 		grpc_wake(gl);
@@ -336,15 +331,14 @@ static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 	}
 	spin_unlock(&gl->lock);
 	if (err) {
-		WRITE_ONCE(gl->link->why, gl->h2.why);
-		mrpc_link_kick_tx(gl->link);
-		return 0;	/* the transmit side says so, and ends the connection */
+		grpc_failed(gl);
+		return 0;
 	}
 	err = grpc_hear_event(gl, s, f, &ev);
 	if (!s)
 		return err;
 	if (ev.closed) {
-		grpc_unblock(gl);
+		grpc_wake(gl);
 		grpc_stream_put(s);
 	}
 	grpc_stream_put(s);
@@ -353,8 +347,8 @@ static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 
 /* -- the clock ----------------------------------------------------------------------------- */
 
-/* Looks at what takes too long. */
-static void grpc_look_at_clock(struct grpc_link *gl)
+/* Looks at what takes too long. Return: nothing has come for a while, and nothing is under way. */
+static bool grpc_look_at_clock(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
 	u64 now = ktime_get_ns(), due;
@@ -364,36 +358,20 @@ static void grpc_look_at_clock(struct grpc_link *gl)
 
 	spin_lock(&gl->lock);
 	err = mrpc_h2_expire(&gl->h2, now, &ev);
-	if (ev.type == MRPC_H2_EV_DRAINED)
-		gl->drained = true;
 	due = mrpc_h2_deadline(&gl->h2);
 	busy = gl->h2.streams.nr;
 	spin_unlock(&gl->lock);
-	if (err) {
-		WRITE_ONCE(gl->link->why, gl->h2.why);
-		mrpc_link_kick_tx(gl->link);
-	} else if (in->block_since && now - in->block_since > GRPC_BLOCK_TIME) {
+	in->drained |= ev.type == MRPC_H2_EV_DRAINED;
+	if (err)
+		grpc_failed(gl);
+	else if (in->block_since && now - in->block_since > GRPC_BLOCK_TIME)
 		grpc_fail(gl, MRPC_H2_ENHANCE_YOUR_CALM, "a header block took too long to come");
-	}
 	if (due != MRPC_H2_NEVER)
 		mrpc_link_arm(gl->link, max(due, now + NSEC_PER_MSEC));
-	in->rests = !busy && in->used && now - in->used > gl->link->keepalive;
+	return !busy && in->used && now - in->used > gl->link->keepalive;
 }
 
 /* -- the loop ------------------------------------------------------------------------------ */
-
-/* Takes the first stream of a list that both sides know, with its reference; or NULL. */
-#define grpc_take_first(gl, head, entry)						\
-({											\
-	struct grpc_stream *__s;							\
-											\
-	spin_lock(&(gl)->lock);								\
-	__s = list_first_entry_or_null(&(gl)->head, struct grpc_stream, entry);		\
-	if (__s)									\
-		list_del_init(&__s->entry);						\
-	spin_unlock(&(gl)->lock);							\
-	__s;										\
-})
 
 /* Takes the first stream whose call is to end, unless a message of it waits for the sink. */
 static struct grpc_stream *grpc_take_gone(struct grpc_link *gl)
@@ -433,7 +411,7 @@ static int grpc_tell_credits(struct grpc_link *gl)
 	struct grpc_stream *s;
 	int err = 0;
 
-	while (!err && (s = grpc_take_first(gl, credits, credit))) {
+	while (!err && (s = grpc_take_first(gl, &gl->credits, credit))) {
 		spin_lock(&gl->lock);
 		s->told = s->written;
 		spin_unlock(&gl->lock);
@@ -541,11 +519,11 @@ static int grpc_step(struct grpc_link *gl)
 		if (n)
 			return n;
 	}
-	if (READ_ONCE(gl->drained) && !in->unmade) {
-		gl->drained = false;
+	if (in->drained && !in->unmade) {
+		in->drained = false;
 		return grpc_delivery_begin(gl, &bye, NULL, NULL, NULL) ?: 1;
 	}
-	s = grpc_take_first(gl, resumed, resume);
+	s = grpc_take_first(gl, &gl->resumed, resume);
 	if (s) {
 		n = grpc_advance(gl, s);
 		grpc_stream_put(s);
@@ -572,10 +550,10 @@ int grpc_recv(struct mrpc_link *link, int budget)
 {
 	struct grpc_link *gl = link->priv;
 	int frames = 0, n = -ENOMEM;
-	bool owes;
+	bool owes, rests = false;
 
 	if (!grpc_in_begin(gl)) {
-		grpc_look_at_clock(gl);
+		rests = grpc_look_at_clock(gl);
 		do {
 			n = grpc_step(gl);
 			if (n <= 0)
@@ -583,7 +561,7 @@ int grpc_recv(struct mrpc_link *link, int budget)
 			frames++;
 		} while (frames < budget && !mrpc_recv_stops(link, budget, &frames));
 	}
-	if (gl->in.rests && !frames) {
+	if (rests && !frames) {
 		grpc_in_rest(gl);
 		WRITE_ONCE(gl->rest, true);
 		gl->in.used = 0;

@@ -50,6 +50,7 @@ void grpc_in_free(struct grpc_link *gl);
 
 /* receive.c */
 void grpc_wake(struct grpc_link *gl);
+void grpc_failed(struct grpc_link *gl);
 int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f);
 void grpc_keep_meta(struct grpc_link *gl, struct grpc_stream *s);
 

@@ -94,8 +94,8 @@ static int grpc_refuse_stream(struct grpc_link *gl, u32 id, u32 code)
 	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns());
 	spin_unlock(&gl->lock);
 	if (err)
-		WRITE_ONCE(gl->link->why, gl->h2.why);
-	return 0;	/* the transmit side ends the connection */
+		grpc_failed(gl);
+	return 0;
 }
 
 /* Gives the call of a stream an id, and its frame. Return: 0; -EBUSY: there are too many. */
@@ -245,12 +245,14 @@ static int grpc_deliver_end(struct grpc_link *gl, struct grpc_stream *s)
 static int grpc_wrong_length(struct grpc_link *gl, struct grpc_stream *s)
 {
 	bool closed;
+	int err;
 
 	spin_lock(&gl->lock);
 	closed = mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_PROTOCOL_ERROR);
-	if (mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns()))
-		WRITE_ONCE(gl->link->why, gl->h2.why);
+	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns());
 	spin_unlock(&gl->lock);
+	if (err)
+		grpc_failed(gl);
 	grpc_wake(gl);	/* it may have something to send */
 	grpc_drop(gl, s);
 	if (closed)

@@ -179,7 +179,7 @@ int grpc_hear_response(struct grpc_link *gl, struct grpc_stream *s, const struct
 		err = mrpc_h2_informational(&gl->h2, &s->h2, ktime_get_ns());
 		spin_unlock(&gl->lock);
 		if (err)
-			WRITE_ONCE(gl->link->why, gl->h2.why);
+			grpc_failed(gl);
 		return 0;
 	case MRPC_GRPC_HEADERS:
 		s->encoding = s->answer.encoding;

@@ -13,8 +13,6 @@
 #include "transports/grpc/pump.h"
 #include "transports/grpc/stream.h"
 
-#define GRPC_RETRY	(10 * NSEC_PER_MSEC)	/* when there was no memory */
-
 /**
  * grpc_give_gone() - have the receive side end the call of a client's stream
  * @gl: the link; the caller does not hold its lock

@@ -201,6 +201,28 @@ static inline void grpc_stream_get(struct grpc_stream *s)
 	refcount_inc(&s->ref);
 }
 
+/* Takes the first stream off the list @head of a link, with its reference. Return: it, or NULL. */
+#define grpc_take_first(gl, head, entry)						\
+({											\
+	struct grpc_stream *__s;							\
+											\
+	spin_lock(&(gl)->lock);								\
+	__s = list_first_entry_or_null(head, struct grpc_stream, entry);		\
+	if (__s)									\
+		list_del_init(&__s->entry);						\
+	spin_unlock(&(gl)->lock);							\
+	__s;										\
+})
+
+/* Drops all references of such a list. */
+#define grpc_put_all(gl, head, entry)							\
+do {											\
+	struct grpc_stream *__each;							\
+											\
+	while ((__each = grpc_take_first(gl, head, entry)))				\
+		grpc_stream_put(__each);						\
+} while (0)
+
 struct grpc_stream *grpc_slot_find(struct grpc_link *gl, u64 id);
 bool grpc_slot_take(struct grpc_link *gl, struct grpc_stream *s);
 bool grpc_slot_leave(struct grpc_link *gl, struct grpc_stream *s);
