@@ -9,6 +9,7 @@
 #include "app/enter.h"
 #include "app/poll.h"
 #include "call/client.h"
+#include "call/flow_grant.h"
 #include "call/flow_rx.h"
 #include "call/flow_tx.h"
 #include "call/server.h"

@@ -23,7 +23,6 @@ void mrpc_flow_begin(struct mrpc_call *call);
 void mrpc_flow_open(struct mrpc_call *call, struct mrpc_qp *qp);
 void mrpc_flow_aborted(struct mrpc_call *call, u16 status);
 void mrpc_flow_close(struct mrpc_flow *flow);
-bool mrpc_flow_grant(struct mrpc_conn *conn, const struct mrpc_sqe *sqe);
 bool mrpc_flow_pulls(struct mrpc_qp *qp);
 void mrpc_flow_pull(struct mrpc_qp *qp);
 

@@ -23,16 +23,4 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 int mrpc_sink_too_big(struct mrpc_link *link, const struct mrpc_frame *frame);
 void mrpc_sink_done(struct mrpc_link *link);
 
-/*
- * A transport that receives several messages at once has a sink for each, and changes
- * them: between any two calls of the core the sink of the message that is meant must be
- * conn->receive.sink.
- */
-void mrpc_sink_park(struct mrpc_receive *in, struct mrpc_sink *to);
-void mrpc_sink_resume(struct mrpc_receive *in, struct mrpc_sink *from);
-void mrpc_sink_drop(struct mrpc_link *link, struct mrpc_sink *sink);
-bool mrpc_sink_wanted(const struct mrpc_sink *sink);
-int mrpc_sink_give_up(struct mrpc_link *link);
-int mrpc_sink_abort(struct mrpc_link *link);
-
 #endif /* MRPC_CALL_RECEIVE_H */

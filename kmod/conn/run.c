@@ -4,6 +4,7 @@
 #include <linux/list.h>
 
 #include "call/receive.h"
+#include "call/receive_parked.h"
 #include "call/receive_staged.h"
 #include "call/tx.h"
 #include "chain/chain.h"

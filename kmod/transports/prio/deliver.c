@@ -9,6 +9,7 @@
 #include <linux/sizes.h>
 
 #include "call/receive.h"
+#include "call/receive_parked.h"
 #include "core/link.h"
 #include "core/memcopy.h"
 #include "core/receive.h"
