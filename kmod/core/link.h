@@ -69,7 +69,7 @@ struct mrpc_link {
 	 * or the transport, which may know the cause before them: by cmpxchg().
 	 */
 	int err;
-	/* What the transport knows of that beyond the errno: a static sentence, or NULL. As @err. */
+	/* What the transport knows of that beyond @err: a static sentence, or NULL. As @err. */
 	const char *why;
 	/* Addresses. Set with @priv, then immutable. */
 	struct sockaddr_storage local;

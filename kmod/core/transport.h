@@ -44,8 +44,8 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
 /*
  * Its links speak a protocol that is not mrpc's own: there is no handshake, and features and probes
  * are not sent. The transport calls mrpc_link_agree() instead. send() is given frames of mrpc, and
- * recv() gives such frames to the sink. recv() is also called after each keepalive interval, and when
- * mrpc_link_arm() says.
+ * recv() gives such frames to the sink. recv() is also called after each keepalive interval, and
+ * when mrpc_link_arm() says.
  */
 #define MRPC_TRANSPORT_FOREIGN	BIT(0)
 

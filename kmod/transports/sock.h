@@ -17,8 +17,8 @@ struct sockaddr_storage;
 struct socket;
 
 /*
- * Makes a TCP socket that of a link: afterwards its events go there, and the link owns it. Return: 0 or
- * a negative errno, after which the socket is the caller's.
+ * Makes a TCP socket that of a link, which gets its events and owns it. Return: 0 or a negative
+ * errno, after which the socket is the caller's.
  */
 typedef int (*mrpc_sock_attach)(struct mrpc_link *link, struct socket *sock);
 

@@ -56,7 +56,7 @@ struct mrpc_grpc_end {
  */
 struct mrpc_grpc_end mrpc_grpc_reset_end(u32 code, bool late);
 
-/* mrpc_grpc_goaway_end() - what a GOAWAY means for a call whose stream is above its last id */
+/* mrpc_grpc_goaway_end() - what a GOAWAY means for a call on a stream above its last id */
 struct mrpc_grpc_end mrpc_grpc_goaway_end(void);
 
 /**

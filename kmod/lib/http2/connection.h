@@ -59,8 +59,8 @@
  * @conn_window: the same for all streams together
  * @max_header_list: announced as MAX_HEADER_LIST_SIZE
  * @seed: random, for the table of streams
- * @buckets: memory of the table of streams, 2^@bits pointers. Chains are as long as there are
- *	streams for a bucket: 2 * @max_streams make each one step, fewer are right as well
+ * @buckets: memory of the table of streams, 2^@bits pointers. With 2 * @max_streams of them a
+ *	look-up takes about one step. Fewer are right, too
  * @gone: memory for the streams that this end resets, @nr_gone entries
  * @bits: see @buckets, 1 to 16
  * @nr_gone: a power of two, MRPC_H2_MIN_GONE and @max_streams + MRPC_H2_GONE_ROOM at least. A frame of

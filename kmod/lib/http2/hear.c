@@ -20,7 +20,7 @@ static enum hear_absent hear_absent(const struct mrpc_h2_conn *c, u32 id)
 		return ABSENT_IGNORED;
 	if (c->server ? id > c->last_peer : id >= c->next_id)
 		return ABSENT_IDLE;
-	/* A client's ring may have forgotten a stream whose answer is still on its way. */
+	/* The server may still answer on a stream that a client's ring has forgotten. */
 	if (!c->server && c->gone.head > c->gone.nr)
 		return ABSENT_IGNORED;
 	return mrpc_h2_gone_has(&c->gone, id) ? ABSENT_IGNORED : ABSENT_CLOSED;

@@ -47,7 +47,7 @@ struct hpack_string {
 	u32 len;	/* before decoding */
 };
 
-/* Reads the rest of an integer whose first byte was not enough. */
+/* Reads the rest of an integer that does not fit its first byte. */
 static int hpack_long_int(struct hpack_block *b, u32 *value)
 {
 	u32 shift;
@@ -65,7 +65,7 @@ static int hpack_long_int(struct hpack_block *b, u32 *value)
 	return -EBADMSG;
 }
 
-/* Reads an integer whose first byte has @prefix bits of it. */
+/* Reads an integer with @prefix bits in its first byte. */
 static inline int hpack_int(struct hpack_block *b, u32 prefix, u32 *value)
 {
 	u32 mask = BIT(prefix) - 1;
@@ -196,7 +196,7 @@ static void hpack_add(struct hpack_block *b, const u8 *name, u32 nlen, u32 vlen)
 		mrpc_hpack_table_add(b->t, slot, name, name + nlen);
 }
 
-/* Decodes a literal whose name has an index of @prefix bits; it goes to the table if @add. */
+/* Decodes a literal; its name has an index of @prefix bits. If @add, the decoder enters it. */
 static int hpack_literal(struct hpack_block *b, u32 prefix, u32 flags, bool add)
 {
 	struct hpack_string name, value;

@@ -22,7 +22,7 @@ u64 mrpc_hpack_room(const struct mrpc_hpack_field *fields, u32 nr)
 	return room;
 }
 
-/* Writes an integer whose first byte has @prefix bits of it below @first. */
+/* Writes an integer with @prefix bits in its first byte, below @first. */
 static u8 *hpack_put_int(u8 *out, u8 first, u32 prefix, u32 value)
 {
 	u32 mask = BIT(prefix) - 1;

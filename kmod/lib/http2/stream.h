@@ -73,7 +73,7 @@ struct mrpc_h2_stream *mrpc_h2_streams_find(const struct mrpc_h2_streams *t, u32
 /** mrpc_h2_streams_newest() - Return: the stream with the largest id, or NULL */
 struct mrpc_h2_stream *mrpc_h2_streams_newest(const struct mrpc_h2_streams *t);
 
-/** mrpc_h2_streams_add() - enter @s, whose id is larger than all ids in the table */
+/** mrpc_h2_streams_add() - enter @s; its id is larger than all ids in the table */
 void mrpc_h2_streams_add(struct mrpc_h2_streams *t, struct mrpc_h2_stream *s);
 
 /** mrpc_h2_streams_del() - take @s out of all lists; it is closed */

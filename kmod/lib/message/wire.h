@@ -172,7 +172,7 @@ static inline u64 mrpc_frame_head(const struct mrpc_frame *f)
 	return mrpc_frame_prefix(f) + mrpc_msg_head_len(&f->msg);
 }
 
-/* Makes a frame, whose lengths fit, one as mrpc_wire_decode() would make it. */
+/* Fills what mrpc_wire_decode() derives from the lengths of a frame. These fit. */
 static inline void mrpc_frame_seal(struct mrpc_frame *f)
 {
 	f->prefix = mrpc_frame_prefix(f);

@@ -6,8 +6,8 @@
  * whole have at most the window of the connection, but of the oldest all bytes are credited: so one
  * message always gets on.
  *
- * A stream whose application does not consume what it got is stuck. What comes of it meanwhile is
- * its backlog, which the window of the stream bounds. The backlogs of all streams together take
+ * A stream is stuck while the application does not consume what it got. What comes meanwhile is the
+ * backlog of the stream, and its window bounds that. The backlogs of all streams together take
  * GRPC_BACKLOG bytes before they use up the window of the connection.
  */
 #include <linux/ktime.h>
@@ -322,8 +322,8 @@ static u32 grpc_assemble(struct grpc_link *gl, struct grpc_stream *s, const u8 *
 }
 
 /*
- * Takes content, until a message is to be delivered, or the stream is stuck. Return: bytes. @err: 0,
- * or the connection must end.
+ * Takes content, until a message is to be delivered, or the stream is stuck. Return: bytes. @err:
+ * 0, or the connection must end.
  */
 static u32 grpc_take(struct grpc_link *gl, struct grpc_stream *s, const u8 *from, u32 len, int *err)
 {

@@ -92,7 +92,7 @@ void grpc_delivery_end(struct grpc_delivery *d)
  * grpc_delivery_begin() - make a frame for the sink, without its message
  * @gl: the link, which has none; the caller owns the receive claim
  * @frame: the frame
- * @s: the stream whose message it gets, or NULL
+ * @s: the stream of its message, or NULL
  * @meta: the frame's metadata
  * @detail: its detail
  *

@@ -24,7 +24,7 @@ struct grpc_stream;
  * @head: position of the message's head in @base
  * @pb: the message, decoded: its input is that of @stream, its arena belongs to this
  * @buf: where the snapshot of it went
- * @stream: whose message it is, a reference; or NULL
+ * @stream: the stream of the message, a reference; or NULL
  */
 struct grpc_delivery {
 	bool active;

@@ -244,7 +244,7 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
  * grpc_put_response() - put the header block before a server's messages
  * @gl: the link; the caller owns the transmit claim
  * @s: the stream
- * @rpc: the first message, with the initial metadata; or the REPLY, whose metadata are trailers
+ * @rpc: the first message, with the initial metadata; or the REPLY: its metadata are trailers
  *
  * Return: 0; -EAGAIN: there is no room in the stage; -EMSGSIZE: the metadata is too large; -EPROTO:
  * the connection must end.

@@ -71,7 +71,7 @@ static void grpc_sock_probe(const struct mrpc_link *link, struct sock *sk)
 	tcp_sock_set_keepcnt(sk, GRPC_PROBES);
 }
 
-/* Makes @sock the socket of @link; afterwards its events go there. Return: 0 or a negative errno. */
+/* Makes @sock the socket of @link, which gets its events. Return: 0 or a negative errno. */
 static int grpc_attach(struct mrpc_link *link, struct socket *sock)
 {
 	struct grpc_link *gl = kzalloc(sizeof(*gl), GFP_KERNEL_ACCOUNT);

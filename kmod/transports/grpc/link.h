@@ -64,8 +64,8 @@ struct grpc_in {
 /**
  * struct grpc_out - what goes out: of the owner of the transmit claim
  * @table: HPACK's table of our header blocks; its ring is made with the first of them
- * @stage: GRPC_STAGE bytes where frames are put together, and MRPC_GRPC_SCRATCH bytes for the values
- *	of header fields; or NULL
+ * @stage: GRPC_STAGE bytes where frames are put together, and MRPC_GRPC_SCRATCH bytes for the
+ *	values of header fields; or NULL
  * @at: position of the first byte of @stage that the socket has not taken
  * @len: end of what waits in @stage
  * @cur: the stream of a DATA frame with its header in @stage, and its content elsewhere; or NULL

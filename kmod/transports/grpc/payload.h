@@ -20,7 +20,7 @@ struct mrpc_rpc;
  * @nr_cuts: how many
  * @buf_len: bytes at @buf
  * @total: bytes of all
- * @rpc: the message whose blocks they are
+ * @rpc: the message that has these blocks
  * @done: bytes that are sent
  * @at: of these, bytes of @buf
  * @cut: the next block

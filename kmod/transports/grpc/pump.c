@@ -128,8 +128,8 @@ static enum grpc_turn grpc_turn_request(struct grpc_link *gl, struct grpc_stream
 }
 
 /*
- * Closes a server's stream: it has ended in this direction, or is reset with @code. The receive side
- * drops what has come of it and was not delivered.
+ * Closes a server's stream: it has ended in this direction, or is reset with @code. The receive
+ * side drops what has come of it and was not delivered.
  */
 static void grpc_close(struct grpc_link *gl, struct grpc_stream *s, bool ended, u32 code)
 {
@@ -345,7 +345,7 @@ static enum grpc_turn grpc_turn_rpc(struct grpc_link *gl, struct grpc_stream *s,
 		return grpc_turn_end(gl, s, rpc);
 	if (grpc_ends(gl, rpc))
 		return grpc_turn_close(gl, s);
-	grpc_next(gl, s);	/* a CALL whose messages follow, or metadata without a message */
+	grpc_next(gl, s);	/* a CALL before its messages, or metadata without a message */
 	return GRPC_TURN_ON;
 }
 
@@ -465,8 +465,8 @@ static void grpc_sent(struct grpc_link *gl, u32 n)
 }
 
 /*
- * Gives the socket what waits, @budget bytes or little more. Return: 0; -EAGAIN: it will kick; -EBUSY:
- * the budget is used up; else the link is dead.
+ * Gives the socket what waits, @budget bytes or little more. Return: 0; -EAGAIN: it will kick;
+ * -EBUSY: the budget is used up; else the link is dead.
  */
 static int grpc_flush(struct grpc_link *gl, s64 *budget)
 {
@@ -522,8 +522,8 @@ static bool grpc_idle(struct grpc_link *gl)
 }
 
 /*
- * The socket has not taken all. Return: what grpc_pump() returns. A peer that has closed its end may
- * have sent replies before: the receive side reads these, and ends the connection.
+ * The socket has not taken all. Return: what grpc_pump() returns. A peer that has closed its end
+ * may have sent replies before: the receive side reads these, and ends the connection.
  */
 static int grpc_unflushed(struct grpc_link *gl, int err)
 {

@@ -186,7 +186,7 @@ void grpc_keep_meta(struct grpc_link *gl, struct grpc_stream *s)
 	s->meta_len = work->meta.len;
 }
 
-/* Decodes a header block that is for no call: the table depends on it. Trailers of a client, too. */
+/* Decodes a header block for the table alone: it is for no call, or a client's trailers. */
 static int grpc_skip_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 {
 	int err;
@@ -213,7 +213,7 @@ static int grpc_hear_reset(struct grpc_link *gl, struct grpc_stream *s,
 	return 0;
 }
 
-/* Ends the call of a client's stream, which the server has not run, behind what is delivered next. */
+/* Ends a call that the server has not run, behind what is delivered next. */
 static void grpc_not_run(struct grpc_link *gl, struct grpc_stream *s)
 {
 	struct mrpc_grpc_end end = mrpc_grpc_goaway_end();

@@ -223,7 +223,7 @@ int grpc_cancel_call(struct grpc_link *gl, struct grpc_stream *s)
 	return served ? grpc_delivery_begin(gl, &cancel, NULL, NULL, NULL) : 0;
 }
 
-/* Tells the core that the client of a stream sends no more. Return: 0, or the connection must end. */
+/* Tells the core that the client sends no more. Return: 0, or the connection must end. */
 static int grpc_deliver_end(struct grpc_link *gl, struct grpc_stream *s)
 {
 	struct mrpc_frame end = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Frames of mrpc that the core gives to a link of gRPC: they become streams, and messages of them. */
+/* Frames of mrpc that the core gives to a link of gRPC: they become streams and messages. */
 #include <linux/ktime.h>
 
 #include "core/call.h"

@@ -135,7 +135,7 @@ struct grpc_stream *grpc_slot_find(struct grpc_link *gl, u64 id)
 /**
  * grpc_slot_take() - enter a stream by its call
  * @gl: the link; the caller holds its lock
- * @s: the stream. A client's has the id of its call; a server's gets one. The slot takes a reference
+ * @s: the stream. A client's has the id of its call; a server's gets one. The slot has a reference
  *
  * Return: false: there is no free slot.
  */
