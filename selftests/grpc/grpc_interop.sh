@@ -24,6 +24,13 @@ test_python_server()
 	wait_for 10 eval '(($(grep -c "ended early" "$TEST_TMP/stock") >= 2))'
 }
 
+# Calls beyond those that the server takes at a time wait for others to end.
+test_few_streams()
+{
+	serve_stock 2
+	"$peer" call grpc:127.0.0.1:7601 concurrent_empty_unary concurrent_large_unary
+}
+
 # A server that ends answers all calls that it has said to take.
 test_drain()
 {

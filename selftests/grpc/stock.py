@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0
 """gRPC's own peer in tests of interoperability: Python's, with protobuf's messages.
 
-stock.py serve PORT             a server for interop.proto and test.proto's Types
+stock.py serve PORT [STREAMS]   a server for interop.proto and test.proto's Types; it takes so many
+                                calls of a connection at a time
 stock.py call PORT [CASE...]    calls that do not stream
 stock.py stream PORT [CASE...]  calls that stream
 stock.py types PORT [SEED]      random messages with all kinds of fields, which must come back
@@ -126,8 +127,9 @@ class Handler(grpc.GenericRpcHandler):
                     response_serializer=lambda reply: reply.SerializeToString())
 
 
-def new_server(address):
-    server = grpc.server(concurrent.futures.ThreadPoolExecutor(16), options=OPTIONS)
+def new_server(address, streams=None):
+    options = OPTIONS + [("grpc.max_concurrent_streams", int(streams))] if streams else OPTIONS
+    server = grpc.server(concurrent.futures.ThreadPoolExecutor(16), options=options)
     server.add_generic_rpc_handlers((Handler(),))
     port = server.add_insecure_port(address)
     assert port, address
@@ -135,8 +137,8 @@ def new_server(address):
     return server, port
 
 
-def serve(port):
-    server, _ = new_server("127.0.0.1:" + port)
+def serve(port, streams=None):
+    server, _ = new_server("127.0.0.1:" + port, streams)
     print("listening", flush=True)
     server.wait_for_termination()
 
@@ -475,7 +477,7 @@ def types(port, seed=None, count=60):
 
 if __name__ == "__main__":
     if sys.argv[1] == "serve":
-        serve(sys.argv[2])
+        serve(*sys.argv[2:])
     elif sys.argv[1] == "call":
         run(CASES, sys.argv[2], sys.argv[3:])
     elif sys.argv[1] == "stream":

@@ -49,11 +49,12 @@ stubs()
 # stock ARGUMENT...: stock.py
 stock() { stubs && /usr/bin/python3 "$here/stock.py" "$@"; }
 
+# serve_stock [STREAMS]: how many calls it takes at a time.
 serve_stock()
 {
 	grpc_load
 	stubs
-	stock serve 7601 >"$TEST_TMP/stock" 2>&1 &
+	stock serve 7601 "$@" >"$TEST_TMP/stock" 2>&1 &
 	wait_for 30 grep -q listening "$TEST_TMP/stock"
 }
 

@@ -123,6 +123,19 @@ static void unimplemented_method(struct mrpc_conn *conn)
 	mrpc_result_release(&res);
 }
 
+static void unimplemented_long_path(struct mrpc_conn *conn)
+{
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+
+	grpc_testing_Empty_new(&msg, session);
+	mrpc_call_sync(conn, &grpc_testing_TestService_service,
+		       grpc_testing_TestService_METHOD_UnimplementedCallThatHasAPathOfMoreThanAHundredBytesTogetherWithItsService,
+		       &msg, &patient, &res);
+	must(res.status == MRPC_UNIMPLEMENTED, "status %d: %s", res.status, res.detail);
+	mrpc_result_release(&res);
+}
+
 static void unimplemented_service(struct mrpc_conn *conn)
 {
 	struct mrpc_result res;
@@ -218,6 +231,31 @@ static void concurrent_large_unary(struct mrpc_conn *conn)
 	must(ended == CONCURRENT, "%u", ended);
 }
 
+static void note_empty(void *user, struct mrpc_result *res)
+{
+	(void)user;
+	must(res->status == MRPC_OK, "status %d: %s", res->status, res->detail);
+	ended++;
+}
+
+/* So small that no window opens: the end of one call is all that another one can wait for. */
+static void concurrent_empty_unary(struct mrpc_conn *conn)
+{
+	struct mrpc_qp *qp = mrpc_qp_self(session);
+	struct mrpc_msg msg;
+	int i;
+
+	must(qp != NULL);
+	ended = 0;
+	for (i = 0; i < CONCURRENT; i++) {
+		grpc_testing_Empty_new(&msg, session);
+		must(!grpc_testing_TestService_EmptyCall_async(conn, &msg, &patient, note_empty, NULL,
+							       NULL));
+	}
+	must(!mrpc_run_all(qp, TIMEOUT_US));
+	must(ended == CONCURRENT, "%u", ended);
+}
+
 const struct test_case unary_cases[] = {
 	{ "empty_unary", empty_unary },
 	{ "large_unary", large_unary },
@@ -225,10 +263,12 @@ const struct test_case unary_cases[] = {
 	{ "status_code_and_message", status_code_and_message },
 	{ "special_status_message", special_status_message },
 	{ "unimplemented_method", unimplemented_method },
+	{ "unimplemented_long_path", unimplemented_long_path },
 	{ "unimplemented_service", unimplemented_service },
 	{ "timeout_on_sleeping_server", timeout_on_sleeping_server },
 	{ "cancel_after_begin", cancel_after_begin },
 	{ "concurrent_large_unary", concurrent_large_unary },
+	{ "concurrent_empty_unary", concurrent_empty_unary },
 	{ "empty_unary", empty_unary },		/* the connection is still good */
 	{ 0 }
 };
