@@ -208,16 +208,6 @@ TEST(ring_prio)
 	ring_sizes("prio", 2);
 }
 
-static uint32_t put_meta(uint8_t *at, const char *key, const void *value, uint16_t len)
-{
-	struct mrpc_meta_entry e = { strlen(key), len };
-
-	memcpy(at, &e, sizeof(e));
-	memcpy(at + sizeof(e), key, e.klen);
-	memcpy(at + sizeof(e) + e.klen, value, len);
-	return sizeof(e) + e.klen + len;
-}
-
 static void metadata(const char *how)
 {
 	uint32_t root, meta, len, i;
@@ -233,8 +223,8 @@ static void metadata(const char *how)
 		/* Not aligned, of every length modulo 8; the last as long as may be. */
 		uint8_t *at = p.c.send + meta + i % 5;
 
-		len = put_meta(at, "key.a-b_c", "value", 5 - i % 3);
-		len += put_meta(at + len, "k", junk,
+		len = raw_put_meta(at, "key.a-b_c", "value", 5 - i % 3);
+		len += raw_put_meta(at + len, "k", junk,
 				i == 39 ? MRPC_MAX_META - i % 5 - len - 5 : i * 13);
 		sqe = raw_sqe(p.conn, RAW_ECHO, root);
 		sqe.meta = meta + i % 5;

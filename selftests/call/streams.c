@@ -300,6 +300,45 @@ static void deadline(const char *how)
 TEST_EACH_TRANSPORT(deadline, deadline)
 TEST_GRPC(deadline, deadline)
 
+/*
+ * A server's first message has metadata. Where the wire cannot carry it, the message comes without,
+ * and its content is what it was.
+ */
+static void metadata(const char *how)
+{
+	static const char *const keys[] = { "key", "grpc-key" };
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	uint64_t down, i;
+	bool fits;
+
+	begin(how);
+	for (i = 0; i < 2; i++) {
+		fits = !tells || !i;
+		open_call(PRODUCE, 7 + i, 0);
+		down = requested(PRODUCE);
+		sqe = message(&server, down, 7, 100);
+		sqe.flags = MRPC_SQE_COPY;
+		sqe.meta = raw_alloc(&server.s, 64);
+		sqe.meta_len = raw_put_meta(server.s.send + sqe.meta, keys[i], "value", 5);
+		push(&server, &sqe);
+		sent(&server, 7, MRPC_OK);
+		cqe = next(&client, MRPC_CQE_MESSAGE);
+		CHECK_EQ(cqe.meta_len, fits ? sqe.meta_len : 0);
+		CHECK(!fits || !memcmp(raw_meta(&client.s, &cqe), server.s.send + sqe.meta, sqe.meta_len));
+		CHECK(raw_is_blob(raw_msg(&client.s, &cqe), cqe.msg_len, 7, 100));
+		raw_done(&client.s, &cqe);
+		reply(down, MRPC_OK, 0);
+		ended(7 + i, MRPC_OK);
+		raw_free(&server.s, sqe.meta);
+		raw_free(&server.s, sqe.root);
+	}
+	end();
+}
+
+TEST_EACH_TRANSPORT(metadata, metadata)
+TEST_GRPC(metadata, metadata)
+
 /* The server answers before the client has ended its messages: those that follow are too late. */
 static void early_answer(const char *how)
 {

@@ -300,16 +300,6 @@ TEST(engines_server)
 
 /* -- what gRPC's wire does not carry ----------------------------------------------- */
 
-static uint32_t put_meta(uint8_t *at, const char *key, const char *value)
-{
-	struct mrpc_meta_entry e = { strlen(key), strlen(value) };
-
-	memcpy(at, &e, sizeof(e));
-	memcpy(at + sizeof(e), key, e.klen);
-	memcpy(at + sizeof(e) + e.klen, value, e.vlen);
-	return sizeof(e) + e.klen + e.vlen;
-}
-
 /* Metadata goes there and back, or the caller is told why it cannot. */
 TEST(metadata)
 {
@@ -338,7 +328,8 @@ TEST(metadata)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		sqe = raw_sqe(p.conn, RAW_ECHO, raw_blob(&p.c, 1, 10, NULL));
 		sqe.meta = raw_alloc(&p.c, MRPC_MAX_META);
-		len = put_meta(p.c.send + sqe.meta, cases[i].key, cases[i].value);
+		len = raw_put_meta(p.c.send + sqe.meta, cases[i].key, cases[i].value,
+				   strlen(cases[i].value));
 		sqe.meta_len = len;
 		CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 		CHECK_MSG(cqe.status == cases[i].status, "%s: status %u", cases[i].key, cqe.status);

@@ -162,6 +162,8 @@ void raw_done(struct raw *s, const struct mrpc_cqe *cqe);
 /* The parts of a completion's block. */
 const void *raw_msg(struct raw *s, const struct mrpc_cqe *cqe);
 const void *raw_meta(struct raw *s, const struct mrpc_cqe *cqe);
+/* Writes one entry of metadata. Return: its bytes. */
+uint32_t raw_put_meta(void *at, const char *key, const void *value, uint16_t len);
 const char *raw_detail(struct raw *s, const struct mrpc_cqe *cqe, char *buf, size_t size);
 const struct mrpc_times *raw_times(struct raw *s, const struct mrpc_cqe *cqe);
 

@@ -319,3 +319,14 @@ void raw_must_unload(const char *module)
 		raw_sleep(10 * RAW_MS);
 	}
 }
+
+uint32_t raw_put_meta(void *at, const char *key, const void *value, uint16_t len)
+{
+	struct mrpc_meta_entry e = { strlen(key), len };
+	uint8_t *to = at;
+
+	memcpy(to, &e, sizeof(e));
+	memcpy(to + sizeof(e), key, e.klen);
+	memcpy(to + sizeof(e) + e.klen, value, len);
+	return sizeof(e) + e.klen + len;
+}

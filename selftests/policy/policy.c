@@ -157,7 +157,6 @@ TEST(fields)
 
 TEST(metadata)
 {
-	struct mrpc_meta_entry e = { 5, 4 };
 	struct probe_seen s;
 	struct mrpc_cqe cqe;
 	struct mrpc_sqe sqe;
@@ -168,11 +167,9 @@ TEST(metadata)
 	order(PROBE_REQUEST_RX, (struct probe_order){ .does = PROBE_READ });
 	root = raw_blob(&p.c, 1, 10, NULL);
 	meta = raw_alloc(&p.c, 64);
-	memcpy(p.c.send + meta, &e, sizeof(e));
-	memcpy(p.c.send + meta + sizeof(e), "colorblue", 9);
 	sqe = raw_sqe(p.conn, RAW_ECHO, root);
 	sqe.meta = meta;
-	sqe.meta_len = sizeof(e) + 9;
+	sqe.meta_len = raw_put_meta(p.c.send + meta, "color", "blue", 4);
 	CHECK_EQ(raw_call(&p.c, &sqe, &cqe), 0);
 	raw_done(&p.c, &cqe);
 	s = seen(PROBE_REQUEST_TX);
