@@ -3,6 +3,7 @@
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
 
+#include "app/adopt.h"
 #include "app/connect.h"
 #include "app/poll.h"
 #include "call/handshake.h"
@@ -41,6 +42,9 @@ int mrpc_conn_info(struct mrpc_session *session, struct mrpc_conn_info *info)
 	strscpy_pad(info->transport, conn->link.home->name);
 	memcpy(info->local, &conn->link.local, sizeof(info->local));
 	memcpy(info->peer, &conn->link.peer, sizeof(info->peer));
+	strscpy_pad(info->identity, conn->link.identity ?: "");
+	info->tls_version = conn->link.tls_version;
+	info->tls_cipher = conn->link.tls_cipher;
 	mrpc_conn_put(conn);
 	return 0;
 }
@@ -89,10 +93,20 @@ static int mrpc_connect_wait(struct mrpc_conn *conn, u64 until, struct mrpc_refu
 	return 0;
 }
 
+static int mrpc_connect_link(struct mrpc_link *link, const struct mrpc_connect *args,
+			     struct mrpc_refusal *r)
+{
+	const char *why = NULL;
+	int err = link->ops->connect(link, args->addr, args->addr_len, &why);
+
+	if (err)
+		mrpc_refuse_link(r, why, err);
+	return err;
+}
+
 static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 			      struct mrpc_refusal *r)
 {
-	const char *why = NULL;
 	int err;
 
 	conn->link.max_message = min(args->max_message ?: MRPC_DEFAULT_MESSAGE,
@@ -108,10 +122,12 @@ static int mrpc_connect_begin(struct mrpc_conn *conn, struct mrpc_connect *args,
 	err = mrpc_session_reserve(conn->session, &conn->id);
 	if (err)
 		return err;
-	err = conn->link.ops->connect(&conn->link, args->addr, args->addr_len, &why);
+	if (args->flags & MRPC_CONNECT_ADOPT)
+		err = mrpc_adopt_link(&conn->link, args, r);
+	else
+		err = mrpc_connect_link(&conn->link, args, r);
 	if (err) {
 		mrpc_session_unreserve(conn->session, conn->id);
-		mrpc_refuse_link(r, why, err);
 		return err;
 	}
 	mrpc_link_begin(conn);

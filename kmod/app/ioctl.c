@@ -9,6 +9,7 @@
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
+#include "app/adopt.h"
 #include "app/call.h"
 #include "app/close.h"
 #include "app/connect.h"
@@ -267,6 +268,7 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 {
 	struct mrpc_connect *c = kmalloc(sizeof(*c), GFP_KERNEL);
 	struct mrpc_refusal r;
+	bool adopts;
 	u32 known;
 	int err;
 
@@ -277,8 +279,11 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 	if (err)
 		goto out;
 	err = -EINVAL;
-	if (c->flags & ~(serve ? 0 : MRPC_CONNECT_KEEP) || c->max_calls || c->explain.resv ||
-	    c->addr_len > MRPC_ADDR_LEN)
+	adopts = c->flags & MRPC_CONNECT_ADOPT;
+	if (c->flags & ~(MRPC_CONNECT_ADOPT | (serve ? 0 : MRPC_CONNECT_KEEP)) || c->max_calls ||
+	    c->explain.resv || c->addr_len > MRPC_ADDR_LEN)
+		goto out;
+	if ((!adopts && c->fd) || ((serve || !adopts) && (c->identity || c->identity_len)))
 		goto out;
 	if (strnlen(c->transport, sizeof(c->transport)) == sizeof(c->transport))
 		goto out;
@@ -296,6 +301,9 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 		err = mrpc_conn_connect(session, c, &r);
 	if (err)
 		mrpc_explain(&c->explain, &r);
+	/* A descriptor that is gone must be known, also after a failure. */
+	if (adopts && c->fd == -1 && put_user(c->fd, &((struct mrpc_connect __user *)arg)->fd))
+		err = err ?: -EFAULT;
 	if (!err || err == -EINTR || err == -ETIME) {
 		int fault = mrpc_copy_out(arg, c, sizeof(*c));
 
@@ -308,6 +316,29 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 out:
 	kfree(c);
 	return err == -EINTR ? -ERESTARTSYS : err;
+}
+
+static int mrpc_ioc_adopt(struct mrpc_session *session, void __user *arg)
+{
+	struct mrpc_refusal r;
+	struct mrpc_adopt a;
+	int err, fault;
+
+	r.detail[0] = 0;
+	err = mrpc_copy_in(&a, sizeof(a), arg);
+	if (err)
+		return err;
+	if (a.flags || a.id || a.fd < 0 || a.explain.resv)
+		return -EINVAL;
+	err = mrpc_conn_adopt(session, &a, &r);
+	if (err)
+		mrpc_explain(&a.explain, &r);
+	fault = mrpc_copy_out(arg, &a, sizeof(a));
+	if (fault && !err) {
+		mrpc_conn_undo(session, a.id);
+		err = fault;
+	}
+	return err;
 }
 
 static int mrpc_ioc_close(struct mrpc_session *session, void __user *arg)
@@ -477,6 +508,8 @@ long mrpc_session_ioctl(struct mrpc_session *session, unsigned int cmd, void __u
 		return mrpc_ioc_connect(session, arg, true);
 	case mrpc_ioc(MRPC_IOC_CLOSE):
 		return mrpc_ioc_close(session, arg);
+	case mrpc_ioc(MRPC_IOC_ADOPT):
+		return mrpc_ioc_adopt(session, arg);
 	case mrpc_ioc(MRPC_IOC_CONN_INFO):
 		return mrpc_ioc_conn_info(session, arg);
 	default:

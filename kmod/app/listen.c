@@ -4,6 +4,7 @@
 #include <linux/random.h>
 #include <linux/slab.h>
 
+#include "app/adopt.h"
 #include "app/listen.h"
 #include "conn/accept.h"
 #include "conn/create.h"
@@ -46,6 +47,17 @@ static struct mrpc_listener *mrpc_listener_new(struct mrpc_session *session,
 	return l;
 }
 
+static int mrpc_listener_open(struct mrpc_listener *l, const struct mrpc_connect *args,
+			      struct mrpc_refusal *r)
+{
+	const char *why = NULL;
+	int err = l->ops->listen(l, args->addr, args->addr_len, args->backlog ?: 128, &why);
+
+	if (err)
+		mrpc_refuse_link(r, why, err);
+	return err;
+}
+
 /**
  * mrpc_listener_serve() - MRPC_IOC_SERVE: open a listener
  * @session: the session
@@ -59,7 +71,6 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 			struct mrpc_refusal *r)
 {
 	const struct mrpc_transport_ops *ops = mrpc_transport_get(args->transport);
-	const char *why = NULL;
 	struct mrpc_listener *l;
 	int err;
 
@@ -90,10 +101,12 @@ int mrpc_listener_serve(struct mrpc_session *session, struct mrpc_connect *args,
 	err = mrpc_session_reserve(session, &l->id);
 	if (err)
 		goto out;
-	err = ops->listen(l, args->addr, args->addr_len, args->backlog ?: 128, &why);
+	if (args->flags & MRPC_CONNECT_ADOPT)
+		err = mrpc_adopt_listen(l, args, r);
+	else
+		err = mrpc_listener_open(l, args, r);
 	if (err) {
 		mrpc_session_unreserve(session, l->id);
-		mrpc_refuse_link(r, why, err);
 		goto out;
 	}
 	err = mrpc_listener_publish(l);

@@ -59,6 +59,7 @@ static void mrpc_listener_shakes(struct mrpc_listener *l, struct mrpc_conn *conn
 	conn->shaking_slot = mrpc_listener_slot(l, &conn->link.peer);
 	spin_lock(&l->lock);
 	list_add_tail(&conn->shaking, &l->shaking);
+	WRITE_ONCE(l->accepted, l->accepted + 1);
 	WRITE_ONCE(l->pending, l->pending + 1);
 	l->peers[conn->shaking_slot]++;
 	spin_unlock(&l->lock);
@@ -89,14 +90,12 @@ static struct mrpc_conn *mrpc_listener_oldest(struct mrpc_listener *l)
  * May a link be accepted? At the limit the one that has been silent for longest makes room, of
  * the address that has most, so that one peer with many does not keep others out.
  *
- * Return: 0; -EAGAIN: none waits; -EBUSY: not yet.
+ * Return: 0; -EBUSY: not yet.
  */
 static int mrpc_listener_room(struct mrpc_listener *l)
 {
 	struct mrpc_conn *conn;
 
-	if (!l->ops->waiting(l))
-		return -EAGAIN;
 	if (READ_ONCE(l->pending) < MRPC_LISTENER_PENDING)
 		return 0;
 	conn = mrpc_listener_oldest(l);
@@ -115,38 +114,99 @@ static int mrpc_listener_room(struct mrpc_listener *l)
 
 /* -- accepting ----------------------------------------------------------------- */
 
-/* Accept one link. Return: 0, or it was dropped. */
+/* Returns a connection without a link, or an error pointer: no memory, or too many of the user. */
+static struct mrpc_conn *mrpc_listener_conn(struct mrpc_listener *l)
+{
+	struct mrpc_conn *conn;
+
+	__module_get(l->ops->owner);
+	conn = mrpc_conn_new(l->session, l->ops, l);
+	if (IS_ERR(conn)) {
+		module_put(l->ops->owner);
+		return conn;
+	}
+	conn->link.max_message = l->max_message;
+	conn->link.keepalive = l->keepalive;
+	return conn;
+}
+
+/* Begins a connection with the link that @begin makes. The caller keeps its reference. */
+static int mrpc_listener_begin(struct mrpc_listener *l, struct mrpc_conn *conn,
+			       mrpc_link_begin_fn begin, void *ctx)
+{
+	int err;
+
+	err = mrpc_services_copy(&conn->services, l->services, l->nr_services);
+	if (err)
+		return err;
+	err = mrpc_session_reserve(l->session, &conn->id);
+	if (err)
+		return err;
+	err = begin(&conn->link, ctx);
+	if (err) {
+		mrpc_session_unreserve(l->session, conn->id);
+		return err;
+	}
+	mrpc_link_begin(conn);
+	mrpc_listener_shakes(l, conn);
+	err = mrpc_conn_publish(conn);
+	if (err)
+		mrpc_listener_settled(conn);
+	return err;
+}
+
+static int mrpc_listener_take(struct mrpc_link *link, void *ctx)
+{
+	struct mrpc_listener *l = ctx;
+
+	return l->ops->accept(l, link);
+}
+
+/* Accept one link. Return: 0; -EAGAIN: none waits; or it was dropped. */
 static int mrpc_listener_accept(struct mrpc_listener *l)
 {
 	struct mrpc_conn *conn;
 	int err;
 
-	__module_get(l->ops->owner);
-	conn = mrpc_conn_new(l->session, l->ops, l);
-	if (IS_ERR(conn)) {	/* no memory, or the user has too many */
-		module_put(l->ops->owner);
+	if (!l->priv || !l->ops->waiting(l))
+		return -EAGAIN;
+	err = mrpc_listener_room(l);
+	if (err)
+		return err;
+	conn = mrpc_listener_conn(l);
+	if (IS_ERR(conn))
 		return l->ops->accept(l, NULL);
-	}
-	conn->link.max_message = l->max_message;
-	conn->link.keepalive = l->keepalive;
-	err = mrpc_services_copy(&conn->services, l->services, l->nr_services);
+	err = mrpc_listener_begin(l, conn, mrpc_listener_take, l);
+	mrpc_conn_put(conn);
+	return err;
+}
+
+/**
+ * mrpc_listener_add() - begin a connection with a link that does not wait at the listener
+ * @l: the listener, which has no socket
+ * @begin: makes the link
+ * @ctx: for @begin
+ * @id: out: the connection
+ *
+ * Context: process; may sleep. Several threads may call it at once.
+ * Return: 0; -EBUSY: too many handshakes are under way, and all are young; -EDQUOT: the user has
+ * too many connections; or another negative errno.
+ */
+int mrpc_listener_add(struct mrpc_listener *l, mrpc_link_begin_fn begin, void *ctx, u32 *id)
+{
+	struct mrpc_conn *conn;
+	int err;
+
+	if (READ_ONCE(l->closed))
+		return -ESHUTDOWN;
+	err = mrpc_listener_room(l);
 	if (err)
-		goto out;
-	err = mrpc_session_reserve(l->session, &conn->id);
-	if (err)
-		goto out;
-	err = l->ops->accept(l, &conn->link);
-	if (err) {
-		mrpc_session_unreserve(l->session, conn->id);
-		goto out;
-	}
-	mrpc_link_begin(conn);
-	mrpc_listener_shakes(l, conn);
-	WRITE_ONCE(l->accepted, l->accepted + 1);
-	err = mrpc_conn_publish(conn);
-	if (err)
-		mrpc_listener_settled(conn);
-out:
+		return err;
+	conn = mrpc_listener_conn(l);
+	if (IS_ERR(conn))
+		return PTR_ERR(conn);
+	err = mrpc_listener_begin(l, conn, begin, ctx);
+	*id = conn->id;
 	mrpc_conn_put(conn);
 	return err;
 }
@@ -166,7 +226,7 @@ void mrpc_listener_run(struct mrpc_listener *l)
 	do {
 		err = 0;
 		while (!err && !READ_ONCE(l->closed) && budget-- > 0)
-			err = mrpc_listener_room(l) ?: mrpc_listener_accept(l);
+			err = mrpc_listener_accept(l);
 	} while (mrpc_claim_end(&l->claim));
 	if (err == -EAGAIN || READ_ONCE(l->closed))
 		return;

@@ -50,6 +50,7 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_calls_free(&conn->calls);
 	xa_release(&mrpc_dp_ids, conn->dp_id);
 	kfree(conn->refusal);
+	kfree(conn->link.identity);
 	kfree(conn->unmade);
 	mrpc_user_uncharge_conn(session->user);
 	if (conn->replica)

@@ -71,6 +71,14 @@ struct mrpc_link {
 	int err;
 	/* What the transport knows of that beyond @err: a static sentence, or NULL. As @err. */
 	const char *why;
+	/*
+	 * Of a socket that an application handed over: what it says that the peer's name is, or
+	 * NULL; TLS's version and cipher, or 0. The connection frees @identity. Set before the
+	 * connection can be found, then immutable.
+	 */
+	const char *identity;
+	u16 tls_version;
+	u16 tls_cipher;
 	/* Addresses. Set with @priv, then immutable. */
 	struct sockaddr_storage local;
 	struct sockaddr_storage peer;

@@ -27,7 +27,8 @@ struct mrpc_transport_ops;
  *
  * @net: the network namespace of @addr, which @session keeps; immutable
  * @ops: transport, a module reference
- * @priv: the transport's state; set by listen, under no lock before publication
+ * @priv: the transport's state; set by listen, under no lock before publication. NULL: the listener
+ *	has no socket, and is given its connections
  * @addr: bound address
  * @claim: held by the thread that accepts
  * @flags: bit 0: on the ready list

@@ -67,8 +67,12 @@ typedef int (*mrpc_stat_emit)(void *ctx, enum mrpc_stat_kind kind, const char *n
  * @connect: begins a link for @conn to @addr. It does not wait: send returns -EAGAIN until the
  *	link stands; send or recv fails if it cannot be made. Returns a negative errno, and sets
  *	*@why (static) if it can tell more than the errno
+ * @adopt: begins a link with the connected socket @fd of the calling process. Returns as @connect;
+ *	writes -1 to @fd when it has taken the descriptor away, also if it fails after that. It may
+ *	sleep. Optional: no sockets are taken
  * @listen: makes @l accept links at @addr; writes the bound address to l->addr.
  *	Returns as @connect
+ * @listen_on: as @listen, with the listening socket @fd; as @adopt. Optional, with @adopt only
  * @waiting: returns true if a link waits at @l; a hint
  * @accept: takes one link that waits at @l and gives it to @conn, or drops it if @conn is
  *	NULL. Runs in the context that owns @l's claim; -EAGAIN if none
@@ -140,8 +144,10 @@ struct mrpc_transport_ops {
 	struct module *owner;
 	struct list_head list;
 	int (*connect)(struct mrpc_link *link, const void *addr, u32 addr_len, const char **why);
+	int (*adopt)(struct mrpc_link *link, int *fd, const char **why);
 	int (*listen)(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		      const char **why);
+	int (*listen_on)(struct mrpc_listener *l, int *fd, const char **why);
 	bool (*waiting)(struct mrpc_listener *l);
 	int (*accept)(struct mrpc_listener *l, struct mrpc_link *link);
 	void (*unlisten)(struct mrpc_listener *l);

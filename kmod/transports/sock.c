@@ -3,8 +3,10 @@
  * What transports with sockets share: making a socket for an application, and the callbacks of a
  * socket. The callbacks run in softirq or a sender's backlog; they only set flags and wake.
  */
+#include <linux/file.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
+#include <net/tls.h>
 
 #include "core/link.h"
 #include "egress/port.h"
@@ -64,6 +66,29 @@ static void mrpc_sock_state_change(struct sock *sk)
 	read_unlock_bh(&sk->sk_callback_lock);
 }
 
+/*
+ * TLS stays between the socket and the link where there is room to send: it sends first what it has
+ * encrypted. Input is reported as it comes, as an input that TLS refuses never becomes a record. It
+ * is reported again by the work that TLS does when it had no memory.
+ */
+static void mrpc_sock_hook_tls(struct sock *sk, struct mrpc_sock_hooks *hooks)
+{
+	struct tls_context *ctx = tls_get_ctx(sk);
+
+	hooks->write_space = ctx->sk_write_space;
+	hooks->record_ready = tls_sw_ctx_rx(ctx)->saved_data_ready;
+	ctx->sk_write_space = mrpc_sock_write_space;
+	tls_sw_ctx_rx(ctx)->saved_data_ready = mrpc_sock_data_ready;
+}
+
+static void mrpc_sock_unhook_tls(struct sock *sk, const struct mrpc_sock_hooks *hooks)
+{
+	struct tls_context *ctx = tls_get_ctx(sk);
+
+	ctx->sk_write_space = hooks->write_space;
+	tls_sw_ctx_rx(ctx)->saved_data_ready = hooks->record_ready;
+}
+
 /**
  * mrpc_sock_hook() - make the events of a socket those of a connection
  * @link: the link
@@ -78,16 +103,20 @@ int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hoo
 	int err = 0;
 
 	write_lock_bh(&sk->sk_callback_lock);
-	if (mrpc_sock_taken(sk)) {
+	if (mrpc_sock_taken(sk, link->tls_version)) {
 		err = -EALREADY;
 	} else {
 		hooks->data_ready = sk->sk_data_ready;
-		hooks->write_space = sk->sk_write_space;
 		hooks->state_change = sk->sk_state_change;
 		sk->sk_user_data = link;
 		sk->sk_data_ready = mrpc_sock_data_ready;
-		sk->sk_write_space = mrpc_sock_write_space;
 		sk->sk_state_change = mrpc_sock_state_change;
+		if (link->tls_version) {
+			mrpc_sock_hook_tls(sk, hooks);
+		} else {
+			hooks->write_space = sk->sk_write_space;
+			sk->sk_write_space = mrpc_sock_write_space;
+		}
 		mrpc_sock_note_error(link, sk);
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
@@ -107,8 +136,11 @@ void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks)
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_user_data = NULL;
 	sk->sk_data_ready = hooks->data_ready;
-	sk->sk_write_space = hooks->write_space;
 	sk->sk_state_change = hooks->state_change;
+	if (hooks->record_ready)
+		mrpc_sock_unhook_tls(sk, hooks);
+	else
+		sk->sk_write_space = hooks->write_space;
 	write_unlock_bh(&sk->sk_callback_lock);
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_unhook);
@@ -147,6 +179,21 @@ int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_new);
+
+/**
+ * mrpc_sock_put() - give up the reference to a socket, made here or taken from an application
+ * @sock: the socket
+ *
+ * Context: process; may sleep.
+ */
+void mrpc_sock_put(struct socket *sock)
+{
+	if (sock->file)
+		sockfd_put(sock);
+	else
+		sock_release(sock);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_put);
 
 /**
  * mrpc_sock_connect() - begin a TCP connection to an address that an application gave
@@ -192,6 +239,15 @@ void mrpc_sock_prepare(struct mrpc_link *link, struct socket *sock)
 {
 	u64 timeout = div_u64(link->keepalive, NSEC_PER_MSEC);
 
+	/* What an application can have set on a socket that it hands over: a close that waits,
+	 * bytes that wait for others, a wake-up that comes late, a look that begins elsewhere.
+	 */
+	lock_sock(sock->sk);
+	sock_reset_flag(sock->sk, SOCK_LINGER);
+	WRITE_ONCE(sock->sk->sk_rcvlowat, 1);
+	WRITE_ONCE(sock->sk->sk_peek_off, -1);
+	release_sock(sock->sk);
+	tcp_sock_set_cork(sock->sk, false);
 	tcp_sock_set_nodelay(sock->sk);
 	/* sk_use_task_frag stays set: the sender is a task that is in no other send, and memory
 	 * reclaim does not wait for this socket. A fragment of the socket's own would be 32 KiB

@@ -8,6 +8,7 @@
 #include "core/listener.h"
 #include "exec/kick.h"
 #include "transports/sock.h"
+#include "transports/sock_adopt.h"
 #include "transports/sock_listen.h"
 
 /**
@@ -42,7 +43,7 @@ static int mrpc_sock_listen_hook(struct mrpc_listener *l, struct mrpc_sock_liste
 	int err = 0;
 
 	write_lock_bh(&sk->sk_callback_lock);
-	if (mrpc_sock_taken(sk)) {
+	if (mrpc_sock_taken(sk, false)) {
 		err = -EALREADY;
 	} else {
 		l->priv = sl;
@@ -51,6 +52,27 @@ static int mrpc_sock_listen_hook(struct mrpc_listener *l, struct mrpc_sock_liste
 		sk->sk_data_ready = mrpc_sock_listen_ready;
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
+	return err;
+}
+
+/* Makes a listening socket that of @l. Return: 0 or a negative errno: it is the caller's. */
+static int mrpc_sock_listen_attach(struct mrpc_listener *l, struct socket *sock)
+{
+	struct mrpc_sock_listener *sl = kzalloc(sizeof(*sl), GFP_KERNEL_ACCOUNT);
+	int err;
+
+	if (!sl)
+		return -ENOMEM;
+	sl->sock = sock;
+	err = kernel_getsockname(sock, (struct sockaddr *)&l->addr);
+	if (err >= 0) {
+		l->addr_len = err;
+		err = mrpc_sock_listen_hook(l, sl);
+	}
+	if (err)
+		kfree(sl);
+	else
+		mrpc_kick_listener(l);
 	return err;
 }
 
@@ -68,7 +90,6 @@ static int mrpc_sock_listen_hook(struct mrpc_listener *l, struct mrpc_sock_liste
 int mrpc_sock_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u32 backlog,
 		     const char **why)
 {
-	struct mrpc_sock_listener *sl;
 	struct sockaddr_storage ss;
 	struct socket *sock;
 	int err;
@@ -76,33 +97,41 @@ int mrpc_sock_listen(struct mrpc_listener *l, const void *addr, u32 addr_len, u3
 	err = mrpc_sock_new(l->net, IPPROTO_TCP, addr, addr_len, &ss, &sock, why);
 	if (err)
 		return err;
-	err = -ENOMEM;
-	sl = kzalloc(sizeof(*sl), GFP_KERNEL_ACCOUNT);
-	if (!sl)
-		goto out;
 	sock_set_reuseaddr(sock->sk);
 	err = kernel_bind(sock, (struct sockaddr *)&ss, addr_len);
+	if (!err)
+		err = kernel_listen(sock, min(backlog, 4096U));
+	if (!err)
+		err = mrpc_sock_listen_attach(l, sock);
 	if (err)
-		goto out;
-	err = kernel_listen(sock, min(backlog, 4096U));
-	if (err)
-		goto out;
-	err = kernel_getsockname(sock, (struct sockaddr *)&l->addr);
-	if (err < 0)
-		goto out;
-	l->addr_len = err;
-	sl->sock = sock;
-	err = mrpc_sock_listen_hook(l, sl);
-	if (err)
-		goto out;
-	mrpc_kick_listener(l);
-	return 0;
-out:
-	kfree(sl);
-	sock_release(sock);
+		sock_release(sock);
 	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_listen);
+
+/**
+ * mrpc_sock_listen_on() - accept links at a listening socket of an application
+ * @l: the listener; its address is filled in
+ * @fd: the socket; -1 afterwards if it was taken away
+ * @why: out: the reason of a failure that the errno does not tell
+ *
+ * A transport's listen_on(). Context: process; may sleep.
+ * Return: 0 or a negative errno.
+ */
+int mrpc_sock_listen_on(struct mrpc_listener *l, int *fd, const char **why)
+{
+	struct socket *sock;
+	int err;
+
+	err = mrpc_sock_take_fd(l->net, fd, TCP_LISTEN, &sock, why);
+	if (err)
+		return err;
+	err = mrpc_sock_listen_attach(l, sock);
+	if (err)
+		mrpc_sock_put(sock);
+	return err;
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_listen_on);
 
 /**
  * mrpc_sock_waiting() - return true if a socket waits to be accepted; a hint
@@ -183,7 +212,7 @@ void mrpc_sock_unlisten(struct mrpc_listener *l)
 	sk->sk_user_data = NULL;
 	sk->sk_data_ready = sl->data_ready;
 	write_unlock_bh(&sk->sk_callback_lock);
-	sock_release(sl->sock);
+	mrpc_sock_put(sl->sock);
 	kfree(sl);
 	l->priv = NULL;
 }

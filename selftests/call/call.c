@@ -317,6 +317,7 @@ static void copies(const char *how)
 
 TEST_EACH_TRANSPORT(copy, copies)
 TEST_GRPC(copy, copies)
+TEST_TLS(copy, copies)
 
 /* Time stamps are in the order of the stages, on both sides of the answer. */
 static void stamps(const char *how)
@@ -454,3 +455,4 @@ static void threads(const char *how)
 
 TEST_EACH_TRANSPORT(threads, threads)
 TEST_GRPC(threads, threads)
+TEST_TLS(threads, threads)

@@ -305,6 +305,7 @@ static void cancels(const char *how)
 
 TEST_EACH_TRANSPORT(cancel, cancels)
 TEST_GRPC(cancel, cancels)
+TEST_TLS(cancel, cancels)
 
 /* Cancelled at once, or while the reply is on its way: there is one completion. */
 TEST(cancel_race)
@@ -389,3 +390,4 @@ static void signals(const char *how)
 }
 
 TEST_EACH_TRANSPORT(signal, signals)
+TEST_TLS(signal, signals)

@@ -312,6 +312,7 @@ static void heap_full(const char *how)
 
 TEST_EACH_TRANSPORT(heap_full, heap_full)
 TEST_GRPC(heap_full, heap_full)
+TEST_TLS(heap_full, heap_full)
 
 /*
  * A request that waits for a completion queue holds its block. When its deadline passes, a
@@ -408,6 +409,7 @@ static void reply_heap_full(const char *how)
 
 TEST_EACH_TRANSPORT(reply_heap_full, reply_heap_full)
 TEST_GRPC(reply_heap_full, reply_heap_full)
+TEST_TLS(reply_heap_full, reply_heap_full)
 
 static void make(uint64_t user_data, uint32_t len, uint64_t timeout_us)
 {
@@ -515,6 +517,7 @@ static void too_large(const char *how)
 
 TEST_EACH_TRANSPORT(too_large, too_large)
 TEST_GRPC(too_large, too_large)
+TEST_TLS(too_large, too_large)
 
 /* A caller without a receive heap gets statuses, if nothing else. */
 TEST(no_heap)

@@ -93,6 +93,7 @@ static void chat(const char *how)
 
 TEST_EACH_TRANSPORT(chat, chat)
 TEST_GRPC(chat, chat)
+TEST_TLS(chat, chat)
 
 /* -- credit ---------------------------------------------------------------------- */
 
@@ -125,6 +126,7 @@ static void unread(const char *how)
 
 TEST_EACH_TRANSPORT(unread, unread)
 TEST_GRPC(unread, unread)
+TEST_TLS(unread, unread)
 
 /* Grants let the rest go, and then the reply. No more can be granted than has come. */
 static void granted(const char *how)
@@ -155,6 +157,7 @@ static void granted(const char *how)
 
 TEST_EACH_TRANSPORT(granted, granted)
 TEST_GRPC(granted, granted)
+TEST_TLS(granted, granted)
 
 /* Messages that are not sent yet are bounded in number. */
 static void unsent(const char *how)
@@ -240,6 +243,7 @@ static void crowded(const char *how)
 
 TEST_EACH_TRANSPORT(crowded, crowded)
 TEST_GRPC(crowded, crowded)
+TEST_TLS(crowded, crowded)
 
 /* -- ends ---------------------------------------------------------------------------- */
 
@@ -380,6 +384,7 @@ static void lost(const char *how)
 
 TEST_EACH_TRANSPORT(lost, lost)
 TEST_GRPC(lost, lost)
+TEST_TLS(lost, lost)
 
 /* -- what is refused ------------------------------------------------------------------ */
 

@@ -241,6 +241,7 @@ static void client_killed(const char *how)
 
 TEST_EACH_TRANSPORT(client_killed, client_killed)
 TEST_GRPC(client_killed, client_killed)
+TEST_TLS(client_killed, client_killed)
 
 static void server_killed_in(const char *how, enum state state)
 {

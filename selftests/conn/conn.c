@@ -59,6 +59,7 @@ static void many(const char *how)
 
 TEST_EACH_TRANSPORT(many, many)
 TEST_GRPC(many, many)
+TEST_TLS(many, many)
 
 TEST(many_sessions)
 {
@@ -229,6 +230,7 @@ static void close_now(const char *how)
 
 TEST_EACH_TRANSPORT(close, close_now)
 TEST_GRPC(close, close_now)
+TEST_TLS(close, close_now)
 
 struct closing {
 	struct raw *s;
@@ -294,6 +296,7 @@ static void close_drain(const char *how, bool listener)
 
 TEST_EACH_TRANSPORT(drain, close_drain, false)
 TEST_GRPC(drain, close_drain, false)
+TEST_TLS(drain, close_drain, false)
 
 TEST_EACH_TRANSPORT(drain_server, close_drain, true)
 TEST_GRPC(drain_server, close_drain, true)
@@ -438,7 +441,9 @@ TEST(arguments)
 		good = raw_target(&p.c, serve ? "tcp:127.0.0.1:0" : p.addr);
 		in = (void *)c.addr;
 		sun = (void *)c.addr;
-		BAD(-EINVAL, c.flags = serve ? 1 : 2);
+		BAD(-EINVAL, c.flags = serve ? 1 : 4);
+		BAD(-EINVAL, c.fd = 1);
+		BAD(-EINVAL, c.identity_len = 1);
 		BAD(-EINVAL, c.max_calls = 1);
 		BAD(-EINVAL, c.explain.resv = 1);
 		BAD(-EPROTONOSUPPORT, strcpy(c.transport, "nosuch"));

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "raw.h"
+#include "raw_tls.h"
 
 void raw_die_at(const char *file, int line, const char *fmt, ...)
 {
@@ -219,6 +220,11 @@ void raw_addr(struct mrpc_connect *c, const char *text)
 
 	memset(c->addr, 0, sizeof(c->addr));
 	memset(c->transport, 0, sizeof(c->transport));
+	/* With TLS, which this process sets up. */
+	if (!strncmp(text, "tls-", 4)) {
+		text += 4;
+		c->flags |= MRPC_CONNECT_ADOPT;
+	}
 	memcpy(c->transport, text, rest - text);
 	rest++;
 	if (!strcmp(c->transport, "loop")) {
@@ -262,18 +268,31 @@ int raw_connect_to(struct raw *s, struct mrpc_connect *c)
 	s->why[0] = 0;
 	c->id = 0;
 	c->max_calls = 0;
+	if (c->flags & MRPC_CONNECT_ADOPT) {
+		c->fd = raw_tls_connect(c);
+		if (c->fd < 0)
+			return c->fd;
+	}
 	err = raw_ioctl(s->fd, MRPC_IOC_CONNECT, c);
+	if (c->flags & MRPC_CONNECT_ADOPT && c->fd != -1)
+		close(c->fd);
 	return err ? err : (int)c->id;
 }
 
 int raw_serve_at(struct raw *s, struct mrpc_connect *c)
 {
-	int err;
+	int err, sock = -1;
 
 	s->why[0] = 0;
+	if (c->flags & MRPC_CONNECT_ADOPT) {
+		sock = raw_tls_listen(c);
+		c->fd = -1;
+	}
 	err = raw_ioctl(s->fd, MRPC_IOC_SERVE, c);
 	if (err)
 		return err;
+	if (sock >= 0)
+		raw_tls_accept(s, sock, c->id);
 	/* The port has the same place in both families. */
 	s->port = ntohs(((struct sockaddr_in *)c->addr)->sin_port);
 	return c->id;

@@ -109,7 +109,10 @@ void raw_map(struct raw *s, uint32_t kind, uint32_t len, uint64_t base, uint64_t
 void raw_grow(struct raw *s, uint32_t kind, uint32_t len);
 int raw_bind(struct raw *s, const void *schema, uint32_t len, struct mrpc_bind *out);
 
-/* Puts "tcp:1.2.3.4:5", "tcp:[::1]:5" or "loop:name" into an argument's address. */
+/*
+ * Puts "tcp:1.2.3.4:5", "tcp:[::1]:5" or "loop:name" into an argument's address. "tls-tcp:" and
+ * "tls-grpc:" are the transports tcp and grpc over a socket with TLS (raw_tls.h).
+ */
 void raw_addr(struct mrpc_connect *c, const char *text);
 
 /* Makes an argument for both services. The others use it, changed or not: id or -errno. */
@@ -282,7 +285,7 @@ struct raw_pair {
 	char addr[64];
 };
 
-/* @how: "tcp4", "tcp6", "prio", "prio6", "grpc4" or "loop". */
+/* @how: "tcp4", "tcp6", "prio", "prio6", "grpc4", "tls-tcp4", "tls-grpc4" or "loop". */
 void raw_pair(struct raw_pair *p, const char *how, unsigned int threads);
 /* The same with an opened server and client. */
 void raw_pair_start(struct raw_pair *p, const char *how, unsigned int threads);
@@ -345,5 +348,9 @@ void raw_must_unload(const char *module);
 		raw_load("mrpc_grpc");							\
 		run("grpc4", ##__VA_ARGS__);						\
 	}
+
+/* The test TEST_tls, beside these: for what goes through a socket in another way with TLS. */
+#define TEST_TLS(test, run, ...)							\
+	TEST(test##_tls) { run("tls-tcp4", ##__VA_ARGS__); }
 
 #endif /* RAW_H */

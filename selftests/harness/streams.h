@@ -86,6 +86,8 @@ static inline int serve_streams(struct side *side, const char *at)
 static inline const char *address(const char *how)
 {
 	return !strcmp(how, "tcp4") ? "tcp:127.0.0.1:0" :
+	       !strcmp(how, "tls-tcp4") ? "tls-tcp:127.0.0.1:0" :
+	       !strcmp(how, "tls-grpc4") ? "tls-grpc:127.0.0.1:0" :
 	       !strcmp(how, "prio") ? "prio:127.0.0.1:0" :
 	       !strcmp(how, "grpc4") ? "grpc:127.0.0.1:0" : "loop:streams";
 }
@@ -121,7 +123,7 @@ static inline void join_client(const char *at)
 
 static inline void begin_sized(const char *how, uint32_t entries)
 {
-	tells = !strcmp(how, "grpc4");
+	tells = strstr(how, "grpc4");
 	nr_sides = 0;
 	open_side(&server, 8 << 20, 256, MRPC_QP_SERVE);
 	open_side(&client, 8 << 20, entries, 0);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Covers: kmod/lib/message/handshake kmod/lib/message/wire kmod/lib/message/meta */
+/* Covers: kmod/lib/message/handshake kmod/lib/message/wire kmod/lib/message/meta kmod/lib/tls/control */
 /*
  * What a peer says before it is trusted with anything: the first byte chooses a
- * hello's body, a frame's header, metadata, text, or what comes about features. What is
+ * hello's body, a frame's header, metadata, text, what comes about features, or TLS's records
+ * without data. What is
  * accepted must be encoded to the same bytes again.
  */
 #include <stdlib.h>
@@ -14,6 +15,7 @@
 #include "lib/message/meta.h"
 #include "lib/message/utf8.h"
 #include "lib/message/wire.h"
+#include "lib/tls/control.h"
 
 static void fuzz_hello(const u8 *data, size_t len)
 {
@@ -149,6 +151,25 @@ static void fuzz_features(const u8 *data, size_t len)
 	}
 }
 
+/* Records of TLS that are no data, in pieces: the first byte of each is its type, then its length. */
+static void fuzz_tls(const u8 *data, size_t len)
+{
+	struct mrpc_tls_control c = { 0 };
+	const char *why = NULL;
+	int ret = 0;
+	u32 n;
+
+	while (!ret && len >= 2) {
+		n = min_t(u32, data[1], len - 2);
+		ret = mrpc_tls_control(&c, 20 + (data[0] & 7), data + 2, n, &why);
+		check(ret == 0 || ret == -ESHUTDOWN || ret == -EPROTO, "TLS: another result");
+		check((ret == -EPROTO) == !!why, "TLS: no reason, or one for nothing");
+		check(c.have < sizeof(c.head) && c.left < 1 << 24, "TLS: the message under way");
+		data += 2 + n;
+		len -= 2 + n;
+	}
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
 	u8 *copy;
@@ -170,6 +191,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		break;
 	case 4:
 		fuzz_features(copy, len - 1);
+		break;
+	case 5:
+		fuzz_tls(copy, len - 1);
 		break;
 	default:
 		check(mrpc_utf8_valid(copy, len - 1) == naive_utf8(copy, len - 1), "UTF-8");

@@ -19,6 +19,7 @@
 #define MRPC_HASH_LEN		32	/* SHA-256 of a schema */
 #define MRPC_NAME_LEN		128	/* service, method and field names */
 #define MRPC_ADDR_LEN		128	/* as struct sockaddr_storage */
+#define MRPC_IDENTITY_LEN	256	/* a name of a peer, with a NUL */
 #define MRPC_TRANSPORT_LEN	16
 #define MRPC_COMM_LEN		16
 #define MRPC_MAX_SERVICES	32	/* schemas in one connect or serve */
@@ -423,14 +424,25 @@ struct mrpc_bind {
 
 /* When @until_ns has passed, the attempt goes on: -ETIME */
 #define MRPC_CONNECT_KEEP	(1U << 0)
+/*
+ * CONNECT: @fd is a connected TCP socket, which becomes that of the connection. SERVE: @fd is a
+ * listening TCP socket, which becomes that of the listener; -1: the listener has no socket, and
+ * gets its connections by MRPC_IOC_ADOPT.
+ *
+ * The socket may have kernel TLS, set up in both directions (TCP_ULP "tls", TLS_TX, TLS_RX). No
+ * other descriptor, process or ring may have it: -EBUSY. The ioctl closes it, and writes -1 to @fd
+ * when it has done so, whatever it returns.
+ */
+#define MRPC_CONNECT_ADOPT	(1U << 1)
 
 /**
  * struct mrpc_connect - MRPC_IOC_CONNECT and MRPC_IOC_SERVE
  * @size: sizeof(struct mrpc_connect)
- * @flags: CONNECT: MRPC_CONNECT_*. SERVE: zero
- * @transport: "tcp", "prio", "loop", ...
+ * @flags: CONNECT: MRPC_CONNECT_*. SERVE: zero or MRPC_CONNECT_ADOPT
+ * @transport: "tcp", "prio", "loop", ...; with MRPC_CONNECT_ADOPT "tcp" or "grpc"
  * @addr: tcp, prio: struct sockaddr_in or sockaddr_in6; loop: struct sockaddr_un with
- *	an abstract name (sun_path[0] == 0). SERVE writes the bound address back
+ *	an abstract name (sun_path[0] == 0). SERVE writes the bound address back. With
+ *	MRPC_CONNECT_ADOPT that of the socket is written here; without a socket it is only shown
  * @addr_len: bytes of @addr
  * @nr_schemas: how many of @schemas
  * @schemas: numbers from MRPC_IOC_BIND; their order is the numbering of
@@ -446,6 +458,10 @@ struct mrpc_bind {
  *	waits for it again, MRPC_IOC_CLOSE gives it up
  * @max_calls: CONNECT: out: calls that the connection takes at a time, 0 before. SERVE: zero
  * @explain: where to put the reason of a failure
+ * @identity: CONNECT with MRPC_CONNECT_ADOPT: user pointer to the peer's verified name, as in
+ *	struct mrpc_adopt. Otherwise zero
+ * @identity_len: its bytes, 0 for none
+ * @fd: with MRPC_CONNECT_ADOPT: the socket. Otherwise zero
  */
 struct mrpc_connect {
 	__u32 size;
@@ -461,6 +477,32 @@ struct mrpc_connect {
 	__aligned_u64 keepalive_us;
 	__u32 id;
 	__u32 max_calls;
+	struct mrpc_explain explain;
+	__aligned_u64 identity;
+	__u32 identity_len;
+	__s32 fd;
+};
+
+/**
+ * struct mrpc_adopt - MRPC_IOC_ADOPT: give a listener a connection that was accepted elsewhere
+ * @size: sizeof(struct mrpc_adopt)
+ * @flags: zero
+ * @listener: made by MRPC_IOC_SERVE with MRPC_CONNECT_ADOPT and without a socket
+ * @fd: a connected TCP socket; as with MRPC_CONNECT_ADOPT
+ * @identity: user pointer to the peer's name, as the application has verified it: printable
+ *	ASCII. It is shown, and rules and policies of the operator see it
+ * @identity_len: its bytes, at most MRPC_IDENTITY_LEN - 1; 0 for none
+ * @id: out: the connection
+ * @explain: where to put the reason of a failure
+ */
+struct mrpc_adopt {
+	__u32 size;
+	__u32 flags;
+	__u32 listener;
+	__s32 fd;
+	__aligned_u64 identity;
+	__u32 identity_len;
+	__u32 id;
 	struct mrpc_explain explain;
 };
 
@@ -502,6 +544,9 @@ enum mrpc_conn_state {
  * @peer: out: the peer's address
  * @flags: zero
  * @resv: zero
+ * @identity: out: the peer's name, as the application has verified it; empty: none
+ * @tls_version: out: 0x0304 for TLS 1.3, 0x0303 for TLS 1.2; 0: the connection is in the clear
+ * @tls_cipher: out: TLS_CIPHER_* of <linux/tls.h>; 0: the connection is in the clear
  */
 struct mrpc_conn_info {
 	__u32 size;
@@ -515,6 +560,9 @@ struct mrpc_conn_info {
 	__u8 peer[MRPC_ADDR_LEN];
 	__u32 flags;
 	__u32 resv;
+	char identity[MRPC_IDENTITY_LEN];
+	__u32 tls_version;
+	__u32 tls_cipher;
 };
 
 /**
@@ -613,5 +661,6 @@ struct mrpc_release {
 #define MRPC_IOC_ENTER		_IOWR(MRPC_IOC_MAGIC, 8, struct mrpc_enter)
 #define MRPC_IOC_CALL		_IOWR(MRPC_IOC_MAGIC, 9, struct mrpc_call_sync)
 #define MRPC_IOC_RELEASE	_IOW(MRPC_IOC_MAGIC, 10, struct mrpc_release)
+#define MRPC_IOC_ADOPT		_IOWR(MRPC_IOC_MAGIC, 11, struct mrpc_adopt)
 
 #endif /* _UAPI_LINUX_MRPC_H */

@@ -15,6 +15,7 @@
 #include "transports/grpc/receive.h"
 #include "transports/grpc/stream.h"
 #include "transports/sock.h"
+#include "transports/sock_adopt.h"
 #include "transports/sock_listen.h"
 
 #define GRPC_STREAM_WINDOW	(256U << 10)
@@ -110,6 +111,11 @@ int grpc_connect(struct mrpc_link *link, const void *addr, u32 addr_len, const c
 	return mrpc_sock_connect(link, addr, addr_len, grpc_attach, why);
 }
 
+int grpc_adopt(struct mrpc_link *link, int *fd, const char **why)
+{
+	return mrpc_sock_adopt(link, fd, grpc_attach, why);
+}
+
 int grpc_accept(struct mrpc_listener *l, struct mrpc_link *link)
 {
 	return mrpc_sock_accept(l, link, grpc_attach);
@@ -125,6 +131,12 @@ void grpc_shutdown(struct mrpc_link *link, bool abort)
 		sock_no_linger(gl->sock->sk);
 		return;
 	}
+	if (link->tls_version) {
+		/* In order, grpc_busy() does it, behind what TLS still has. */
+		if (abort)
+			mrpc_sock_tls_end(gl->sock, &gl->tls);
+		return;
+	}
 	kernel_sock_shutdown(gl->sock, SHUT_WR);
 	if (abort)
 		mrpc_sock_discard(gl->sock);
@@ -134,6 +146,8 @@ bool grpc_busy(struct mrpc_link *link)
 {
 	struct grpc_link *gl = link->priv;
 
+	if (link->tls_version)
+		return mrpc_sock_tls_end(gl->sock, &gl->tls);
 	mrpc_sock_discard(gl->sock);
 	return mrpc_sock_unacked(gl->sock->sk);
 }
@@ -146,7 +160,7 @@ void grpc_release(struct mrpc_link *link)
 
 	mrpc_sock_unhook(gl->sock->sk, &gl->hooks);
 	link->priv = NULL;
-	sock_release(gl->sock);
+	mrpc_sock_put(gl->sock);
 	grpc_in_free(gl);
 	if (gl->out.cur)
 		grpc_stream_put(gl->out.cur);

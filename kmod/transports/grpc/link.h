@@ -13,6 +13,7 @@
 #include "lib/http2/parser.h"
 #include "transports/grpc/deliver.h"
 #include "transports/sock.h"
+#include "transports/sock_tls.h"
 
 struct grpc_stream;
 struct grpc_work;
@@ -97,6 +98,7 @@ struct grpc_out {
  * @link: the connection's link; immutable
  * @sock: the socket; immutable
  * @hooks: the socket's own callbacks, put back at release; immutable
+ * @tls: TLS of the socket, if it has that
  * @nr_slots: entries of @slots; immutable
  * @down: send and receive fail
  * @rest: nothing has come for a while: the owner of the transmit claim gives memory back
@@ -120,6 +122,7 @@ struct grpc_link {
 	struct mrpc_link *link;
 	struct socket *sock;
 	struct mrpc_sock_hooks hooks;
+	struct mrpc_sock_tls tls;
 	u32 nr_slots;
 	bool down;
 	bool rest;
@@ -143,6 +146,7 @@ struct grpc_link {
 };
 
 int grpc_connect(struct mrpc_link *link, const void *addr, u32 addr_len, const char **why);
+int grpc_adopt(struct mrpc_link *link, int *fd, const char **why);
 int grpc_accept(struct mrpc_listener *l, struct mrpc_link *link);
 void grpc_shutdown(struct mrpc_link *link, bool abort);
 bool grpc_busy(struct mrpc_link *link);

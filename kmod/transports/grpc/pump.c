@@ -490,7 +490,11 @@ static int grpc_flush(struct grpc_link *gl, s64 *budget)
 		if (out->cur)
 			nr += grpc_payload_vector(&out->cur->payload, out->cur_left, kv + nr,
 						  GRPC_KVECS - nr, &bytes);
-		n = kernel_sendmsg(gl->sock, &msg, kv, nr, out->len - out->at + bytes);
+		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, out->len - out->at + bytes);
+		if (gl->link->tls_version)
+			n = mrpc_sock_tls_send(gl->link, gl->sock, &msg);
+		else
+			n = sock_sendmsg(gl->sock, &msg);
 		if (n < 0)
 			return n;
 		grpc_sent(gl, n);

@@ -441,7 +441,10 @@ static int grpc_read(struct grpc_link *gl)
 	in->len = 0;
 	kv.iov_base = in->work->buf;
 	kv.iov_len = GRPC_READ;
-	n = kernel_recvmsg(gl->sock, &msg, &kv, 1, GRPC_READ, MSG_DONTWAIT);
+	if (gl->link->tls_version)
+		n = mrpc_sock_tls_read(gl->link, gl->sock, &gl->tls, &kv, 1, GRPC_READ);
+	else
+		n = kernel_recvmsg(gl->sock, &msg, &kv, 1, GRPC_READ, MSG_DONTWAIT);
 	if (n <= 0)
 		return n == -EAGAIN ? 0 : n ?: -ESHUTDOWN;
 	in->len = n;

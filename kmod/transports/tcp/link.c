@@ -28,6 +28,7 @@
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
 #include "transports/sock.h"
+#include "transports/sock_adopt.h"
 #include "transports/tcp/tcp.h"
 
 /* -- links ------------------------------------------------------------------ */
@@ -46,7 +47,7 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 	if (!tcp)
 		return -ENOMEM;
 	tcp->sock = sock;
-	tcp->prot = sk->sk_prot;
+	tcp->prot = link->tls_version ? NULL : sk->sk_prot;
 	mrpc_sock_prepare(link, sock);
 	link->priv = tcp;
 	err = mrpc_sock_hook(link, sk, &tcp->hooks);
@@ -61,6 +62,11 @@ int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why)
 {
 	return mrpc_sock_connect(link, addr, addr_len, mrpc_tcp_attach, why);
+}
+
+int mrpc_tcp_adopt(struct mrpc_link *link, int *fd, const char **why)
+{
+	return mrpc_sock_adopt(link, fd, mrpc_tcp_attach, why);
 }
 
 int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link)
@@ -155,6 +161,8 @@ static int mrpc_tcp_read(struct mrpc_link *link, struct kvec *vec, size_t nr, si
 		n = mrpc_tcp_read_some(tcp->sock->sk, vec, nr);
 		if (n)
 			return n;
+	} else if (link->tls_version) {
+		return mrpc_sock_tls_read(link, tcp->sock, &tcp->tls, vec, nr, len);
 	}
 	return kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
 }
@@ -169,7 +177,8 @@ int mrpc_tcp_recv(struct mrpc_link *link, int budget)
 	 * no second event.
 	 */
 	if (n >= 0 && n < budget &&
-	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err)))
+	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err) ||
+	     (link->tls_version && mrpc_sock_tls_waits(sk))))
 		mrpc_link_kick_rx(link);
 	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
 	if (n == -EAGAIN && inet_sk_state_load(sk) == TCP_CLOSE)
@@ -188,7 +197,7 @@ void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort)
 	 */
 	if (abort)
 		sock_no_linger(tcp->sock->sk);
-	else
+	else if (!link->tls_version)
 		kernel_sock_shutdown(tcp->sock, SHUT_WR);
 }
 
@@ -196,6 +205,8 @@ bool mrpc_tcp_busy(struct mrpc_link *link)
 {
 	struct mrpc_tcp *tcp = link->priv;
 
+	if (link->tls_version)
+		return mrpc_sock_tls_end(tcp->sock, &tcp->tls);
 	mrpc_sock_discard(tcp->sock);
 	return mrpc_sock_unacked(tcp->sock->sk);
 }
@@ -210,7 +221,7 @@ void mrpc_tcp_release(struct mrpc_link *link)
 	if (tcp->pages && mrpc_sock_unacked(sk))
 		sock_no_linger(sk);
 	link->priv = NULL;
-	sock_release(tcp->sock);
+	mrpc_sock_put(tcp->sock);
 	mrpc_stream_free(link, &tcp->stream);
 	put_cred(tcp->pass[MRPC_TX].cred);
 	put_cred(tcp->pass[MRPC_RX].cred);

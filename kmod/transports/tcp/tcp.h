@@ -17,6 +17,7 @@
 #include "core/transport.h"
 #include "transports/sock.h"
 #include "transports/sock_listen.h"
+#include "transports/sock_tls.h"
 
 #define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
 
@@ -57,7 +58,8 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  *
  * @sock: the socket
  * @prot: the socket's protocol at its creation. If a BPF program has put it into a sockmap, it has
- *	another one, which must be used
+ *	another one, which must be used. NULL: it has TLS
+ * @tls: TLS of the socket, if it has that
  * @stream: receive state; owner of the receive claim
  * @pages: the socket has been given pages of a heap; owner of the transmit claim
  * @down: send and receive fail
@@ -72,6 +74,7 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
 struct mrpc_tcp {
 	struct socket *sock;
 	const struct proto *prot;
+	struct mrpc_sock_tls tls;
 	struct mrpc_stream stream;
 	bool pages;
 	bool down;
@@ -91,6 +94,7 @@ static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 /* transports/tcp/link.c */
 int mrpc_tcp_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		     const char **why);
+int mrpc_tcp_adopt(struct mrpc_link *link, int *fd, const char **why);
 int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link);
 int mrpc_tcp_recv(struct mrpc_link *link, int budget);
 void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort);
@@ -114,7 +118,9 @@ void mrpc_tcp_device(struct mrpc_link *link, char *name);
 	.name		= "tcp",					\
 	.owner		= THIS_MODULE,					\
 	.connect	= mrpc_tcp_connect,				\
+	.adopt		= mrpc_tcp_adopt,				\
 	.listen		= mrpc_sock_listen,				\
+	.listen_on	= mrpc_sock_listen_on,				\
 	.waiting	= mrpc_sock_waiting,				\
 	.accept		= mrpc_tcp_accept,				\
 	.unlisten	= mrpc_sock_unlisten,				\

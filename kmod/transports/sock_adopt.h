@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: GPL-2.0 */
+/* Sockets that an application hands over, for every transport whose links are TCP sockets. */
+#ifndef MRPC_TRANSPORTS_SOCK_ADOPT_H
+#define MRPC_TRANSPORTS_SOCK_ADOPT_H
+
+#include "transports/sock.h"
+
+struct mrpc_link;
+struct net;
+struct socket;
+
+int mrpc_sock_take_fd(struct net *net, int *fd, int state, struct socket **sock,
+		      const char **why);
+int mrpc_sock_adopt(struct mrpc_link *link, int *fd, mrpc_sock_attach attach, const char **why);
+
+#endif /* MRPC_TRANSPORTS_SOCK_ADOPT_H */
