@@ -11,6 +11,7 @@
 #include <linux/rcupdate.h>
 #include <linux/socket.h>
 #include <linux/un.h>
+#include <linux/tls.h>
 #include <net/net_namespace.h>
 #include <linux/user_namespace.h>
 #include <net/netlink.h>
@@ -305,6 +306,20 @@ static int mrpc_nl_put_services(struct sk_buff *skb, const struct mrpc_conn_serv
 	return 0;
 }
 
+static u32 mrpc_nl_tls(u16 cipher)
+{
+	switch (cipher) {
+	case TLS_CIPHER_AES_GCM_128:
+		return MRPC_TLS_CIPHER_AES_128_GCM;
+	case TLS_CIPHER_AES_GCM_256:
+		return MRPC_TLS_CIPHER_AES_256_GCM;
+	case TLS_CIPHER_CHACHA20_POLY1305:
+		return MRPC_TLS_CIPHER_CHACHA20_POLY1305;
+	default:
+		return MRPC_TLS_CIPHER_OTHER;
+	}
+}
+
 /* What does not change once the connection is in its session's table. */
 static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *conn)
 {
@@ -316,6 +331,10 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 		nla_put_u32(skb, MRPC_A_CONN_LISTENER, conn->listener->id)) ||
 	       (conn->replica &&
 		nla_put_u32(skb, MRPC_A_CONN_PARENT, mrpc_replica_parent(conn))) ||
+	       (conn->link.identity &&
+		nla_put_string(skb, MRPC_A_CONN_IDENTITY, conn->link.identity)) ||
+	       (conn->link.tls_cipher &&
+		nla_put_u32(skb, MRPC_A_CONN_TLS, mrpc_nl_tls(conn->link.tls_cipher))) ||
 	       nla_put_uint(skb, MRPC_A_CONN_KEEPALIVE, conn->link.keepalive) ||
 	       nla_put_u32(skb, MRPC_A_CONN_MAX_MESSAGE, conn->link.max_message) ||
 	       mrpc_nl_put_services(skb, &conn->services);

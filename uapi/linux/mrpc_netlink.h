@@ -29,6 +29,22 @@ enum mrpc_dir {
 };
 
 /**
+ * enum mrpc_tls_cipher - What encrypts a connection with TLS 1.3.
+ * @MRPC_TLS_CIPHER_NONE
+ * @MRPC_TLS_CIPHER_AES_128_GCM
+ * @MRPC_TLS_CIPHER_AES_256_GCM
+ * @MRPC_TLS_CIPHER_CHACHA20_POLY1305
+ * @MRPC_TLS_CIPHER_OTHER: Another one that the kernel knows.
+ */
+enum mrpc_tls_cipher {
+	MRPC_TLS_CIPHER_NONE,
+	MRPC_TLS_CIPHER_AES_128_GCM,
+	MRPC_TLS_CIPHER_AES_256_GCM,
+	MRPC_TLS_CIPHER_CHACHA20_POLY1305,
+	MRPC_TLS_CIPHER_OTHER,
+};
+
+/**
  * enum mrpc_queue_dir - A direction of a datapath.
  * @MRPC_QUEUE_DIR_TX: From the application to the wire.
  * @MRPC_QUEUE_DIR_RX: From the wire to the application.
@@ -342,6 +358,8 @@ enum {
 	MRPC_A_CONN_STATS,
 	MRPC_A_CONN_PARENT,
 	MRPC_A_CONN_TRANSPORT_VERSION,
+	MRPC_A_CONN_IDENTITY,
+	MRPC_A_CONN_TLS,
 
 	__MRPC_A_CONN_MAX,
 	MRPC_A_CONN_MAX = (__MRPC_A_CONN_MAX - 1)

@@ -9,6 +9,9 @@
 #include "nl/status.h"
 
 static const char *const states[] = { "connecting", "ready", "draining", "closed", NULL };
+static const char *const tls_ciphers[] = {
+	"none", "aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "other", NULL
+};
 static const char *const qp_flags[] = { "serve", "eventfd", NULL };
 static const char *const directions[] = {
 	"running", "missed", "disabled", "ready", "stalled", "blocked", NULL
@@ -107,6 +110,8 @@ static const struct attr conn[] = {
 	[MRPC_A_CONN_STATS] = NEST("stats", &set_stats),
 	[MRPC_A_CONN_PARENT] = NUMBER("parent"),
 	[MRPC_A_CONN_TRANSPORT_VERSION] = NUMBER("transport_version"),
+	[MRPC_A_CONN_IDENTITY] = TEXT("identity"),
+	[MRPC_A_CONN_TLS] = ENUM("tls", tls_ciphers),
 };
 const struct set set_conn = SET(conn);
 

@@ -127,9 +127,18 @@ static char *conn_local(struct json_object *object)
 	return text_end(object, "local");
 }
 
+/* With TLS also that, and the peer's name: "grpc:10.0.0.2:7000 tls spiffe://example/kv". */
 static char *conn_peer(struct json_object *object)
 {
-	return text_end(object, "peer");
+	char *address = text_end(object, "peer"), *text;
+	const char *name = string_at(object, "identity");
+
+	if (!string_at(object, "tls") && !name)
+		return address;
+	text = text_printf("%s%s%s%s", address, string_at(object, "tls") ? " tls" : "",
+			   name ? " " : "", name ?: "");
+	free(address);
+	return text;
 }
 
 /* "kv.Store+1": the first one, and how many more. */
