@@ -46,6 +46,7 @@ int bpf_mrpc_field_set_data(struct mrpc_policy_ctx *ctx, __u32 field, void *buf,
 int bpf_mrpc_meta(struct mrpc_policy_ctx *ctx, const char *key__str, void *buf,
 		  __u32 buf__sz) __ksym;
 int bpf_mrpc_method(struct mrpc_policy_ctx *ctx, void *buf, __u32 buf__sz) __ksym;
+int bpf_mrpc_identity(struct mrpc_policy_ctx *ctx, void *buf, __u32 buf__sz) __ksym;
 
 /* -- what becomes of it --------------------------------------------------------- */
 

@@ -234,6 +234,24 @@ __bpf_kfunc int bpf_mrpc_method(struct mrpc_policy_ctx *ctx, void *buf, u32 buf_
 }
 
 /**
+ * bpf_mrpc_identity() - the name of the peer, as the application of this host has verified it
+ * @ctx: the program's
+ * @buf: out: what fits, with a NUL
+ * @buf__sz: bytes of @buf
+ *
+ * Return: bytes of the name, without NUL; 0: the peer has no name; -EINVAL: no message.
+ */
+__bpf_kfunc int bpf_mrpc_identity(struct mrpc_policy_ctx *ctx, void *buf, u32 buf__sz)
+{
+	const struct mrpc_rpc *rpc = policy_run_of(ctx)->rpc;
+
+	memset(buf, 0, buf__sz);
+	if (!rpc)
+		return -EINVAL;
+	return snprintf(buf, buf__sz, "%s", rpc->call->conn->link.identity ?: "");
+}
+
+/**
  * bpf_mrpc_status() - say with what a message is rejected
  * @ctx: the program's
  * @status: enum mrpc_status, not MRPC_OK
@@ -417,6 +435,8 @@ BTF_ID_FLAGS(func, bpf_mrpc_field_set_data, KF_TRUSTED_ARGS)
 BTF_ID_FLAGS(func, bpf_mrpc_meta, KF_TRUSTED_ARGS)
 
 BTF_ID_FLAGS(func, bpf_mrpc_method, KF_TRUSTED_ARGS)
+
+BTF_ID_FLAGS(func, bpf_mrpc_identity, KF_TRUSTED_ARGS)
 
 BTF_ID_FLAGS(func, bpf_mrpc_status, KF_TRUSTED_ARGS)
 

@@ -18,6 +18,7 @@ int bpf_mrpc_field_set_num(struct mrpc_policy_ctx *ctx, u32 field, u64 value);
 int bpf_mrpc_field_set_data(struct mrpc_policy_ctx *ctx, u32 field, void *buf, u32 buf__sz);
 int bpf_mrpc_meta(struct mrpc_policy_ctx *ctx, const char *key__str, void *buf, u32 buf__sz);
 int bpf_mrpc_method(struct mrpc_policy_ctx *ctx, void *buf, u32 buf__sz);
+int bpf_mrpc_identity(struct mrpc_policy_ctx *ctx, void *buf, u32 buf__sz);
 int bpf_mrpc_status(struct mrpc_policy_ctx *ctx, u32 status, const char *detail__str);
 int bpf_mrpc_delay(struct mrpc_policy_ctx *ctx, u64 ns);
 int bpf_mrpc_set_priority(struct mrpc_policy_ctx *ctx, u32 priority);

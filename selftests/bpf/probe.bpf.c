@@ -58,6 +58,7 @@ static void read_all(struct mrpc_policy_ctx *ctx, struct probe_seen *s)
 	}
 	s->meta_ret = bpf_mrpc_meta(ctx, "color", s->meta, sizeof(s->meta));
 	s->name_ret = bpf_mrpc_method(ctx, s->name, sizeof(s->name));
+	s->identity_ret = bpf_mrpc_identity(ctx, s->identity, sizeof(s->identity));
 }
 
 static long spin(__u32 i, void *data)

@@ -86,6 +86,8 @@ struct probe_seen {
 	char meta[PROBE_TEXT_LEN];
 	__s64 name_ret;
 	char name[48];
+	__s64 identity_ret;
+	char identity[16];
 	__u64 stored;
 	struct mrpc_policy_replica replica;
 	struct probe_value values[PROBE_FIELDS];

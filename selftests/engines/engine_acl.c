@@ -15,6 +15,7 @@
 #include "load.h"
 #include "operator.h"
 #include "peer.h"
+#include "raw_tls.h"
 
 enum { ALLOW, DENY };
 
@@ -267,6 +268,26 @@ TEST(by_caller)
 	op_cond_range(&r, MRPC_COND_PORT, NULL, 1, 65535);
 	op_must_set("acl", "default=allow", &r);
 	CHECK_EQ(call(RAW_ECHO, 1, 5, NULL, NULL), MRPC_UNAUTHENTICATED);
+	end();
+}
+
+/* Rules by the peer's name, which only the server's end has. */
+TEST(by_identity)
+{
+	begin("tls-tcp4");
+	op_rules_begin(&r);
+	op_rule(&r, ALLOW, 0, NULL);
+	op_cond_text(&r, MRPC_COND_IDENTITY, MRPC_MATCH_PREFIX, NULL, "spiffe://test/");
+	op_must_add("acl", "side=server default=deny", &r);
+	CHECK_EQ(call(RAW_ECHO, 1, 5, NULL, NULL), MRPC_OK);
+	op_rules_begin(&r);
+	op_rule(&r, DENY, MRPC_UNAUTHENTICATED, NULL);
+	op_cond_text(&r, MRPC_COND_IDENTITY, MRPC_MATCH_EQUAL, NULL, RAW_TLS_IDENTITY);
+	op_must_set("acl", "default=allow", &r);
+	CHECK_EQ(call(RAW_ECHO, 1, 5, NULL, NULL), MRPC_UNAUTHENTICATED);
+	op_must_del("acl");
+	op_must_add("acl", "side=client default=allow", &r);
+	CHECK_EQ(call(RAW_ECHO, 1, 5, NULL, NULL), MRPC_OK);
 	end();
 }
 

@@ -109,7 +109,7 @@ TEST(malformed_conditions)
 	u32 set = 0;
 
 	check_cond(0, 1, "", "", 0, "is about something unknown");
-	check_cond(11, 1, "", "", 0, "is about something unknown");
+	check_cond(MRPC_COND_MAX + 1, 1, "", "", 0, "is about something unknown");
 	check_cond(MRPC_COND_UID, MRPC_MATCH_EQUAL, "", "", 0, "has an operator that it cannot have");
 	check_cond(MRPC_COND_UID, 8, "", "", 0, "has an operator that it cannot have");
 	check_cond(MRPC_COND_UID, 0, "", "", 0, "has an operator that it cannot have");
@@ -358,6 +358,14 @@ TEST(metadata_and_the_caller)
 	CHECK_EQ(first_of("deny if meta empty = \"\" and meta empty prefix \"\"", &ctx, NULL), 0);
 	free((void *)ctx.meta);
 	ctx.meta_len = 0;
+	CHECK_EQ(first_of("deny if identity present; deny if identity prefix \"\"", &ctx, NULL), -1);
+	ctx.identity = "spiffe://x/y";
+	ctx.identity_len = strlen(ctx.identity);
+	CHECK_EQ(first_of("deny if identity = \"spiffe://x/\"; allow if identity present", &ctx, NULL),
+		 1);
+	CHECK_EQ(first_of("deny if identity = \"spiffe://x/y\"", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if identity prefix \"spiffe://x/\"", &ctx, NULL), 0);
+	CHECK_EQ(first_of("deny if identity prefix \"spiffe://y/\"", &ctx, NULL), -1);
 	CHECK_EQ(first_of("deny if meta tenant present; allow if uid 1000-1999", &ctx, NULL), 1);
 	CHECK_EQ(first_of("deny if uid 1001-1999; allow if cgroup 7 and size 500", &ctx, NULL), 1);
 	ctx.uid = MRPC_RULE_NO_UID;

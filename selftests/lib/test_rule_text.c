@@ -98,7 +98,7 @@ TEST(text_errors)
 		{ "deny detail x", 1, 13, "'x': a text in quotes is expected" },
 		{ "deny detail \"x", 1, 13, "the text that starts here has no closing quote" },
 		{ "deny detail \"x\\q\"", 1, 15, "after a backslash, \\, \", n, t or xHH is expected" },
-		{ "deny if", 1, 8, "the rule ends here; service, method, peer, port, uid, cgroup, request, reply, size, meta or field is expected" },
+		{ "deny if", 1, 8, "the rule ends here; service, method, peer, identity, port, uid, cgroup, request, reply, size, meta or field is expected" },
 		{ "deny if uid 5 or", 1, 15, "'or': and, or the rule's end is expected" },
 		{ "deny if uid x", 1, 13, "'x': a number is expected" },
 		{ "deny if uid -1", 1, 13, "'-1' is not a whole number from 0" },

@@ -11,6 +11,7 @@
 #include "tap.h"
 #include "load.h"
 #include "policy_probe.h"
+#include "raw_tls.h"
 
 static struct load l;
 
@@ -35,6 +36,16 @@ static void check_ctx(uint32_t hook, bool server, bool transmit, bool reply)
 	CHECK_EQ(s.meta_len, 0);
 	CHECK_EQ(s.meta_ret, -ENOENT);
 	CHECK_EQ(s.call, seen(PROBE_REQUEST_TX).call);
+}
+
+/* The peer's name; what does not fit is cut. */
+static void check_identity(uint32_t hook, const char *name)
+{
+	struct probe_seen s = seen(hook);
+
+	CHECK_EQ(s.identity_ret, strlen(name));
+	CHECK(!strncmp(s.identity, name, sizeof(s.identity) - 1));
+	CHECK_EQ(s.identity[sizeof(s.identity) - 1], 0);
 }
 
 static void check_blob(uint32_t hook, uint64_t tag, uint32_t len, const char *text)
@@ -85,6 +96,8 @@ static void sees(const char *how)
 			CHECK_EQ(seen(PROBE_REQUEST_TX).peer_port, p.srv.s.port);
 			CHECK(!memcmp(seen(PROBE_REQUEST_TX).peer, "\x7f\0\0\1", 4));
 		}
+		check_identity(PROBE_REQUEST_TX, "");
+		check_identity(PROBE_REQUEST_RX, strstr(how, "tls") ? RAW_TLS_IDENTITY : "");
 		CHECK(seen(PROBE_REQUEST_TX).age > 0);
 		CHECK_EQ(op_counter("probe", "request_tx"), 1);
 		CHECK_EQ(op_counter("probe", "reply_rx"), 1);
@@ -94,6 +107,7 @@ static void sees(const char *how)
 }
 
 TEST_LIMIT_EACH_TRANSPORT(sees, 180, sees)
+TEST_TLS(sees, sees)
 
 /* All kinds of fields: present, absent, and in replies without a message. */
 TEST(fields)

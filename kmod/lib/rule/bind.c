@@ -276,6 +276,9 @@ static u32 bind_cond(struct rule_bind *b, const struct mrpc_cond *c, struct rule
 	case MRPC_COND_META:
 		t->test = TEST_META;
 		return MRPC_FIT;
+	case MRPC_COND_IDENTITY:
+		t->test = TEST_IDENTITY;
+		return MRPC_FIT;
 	default:
 		return bind_field(b, c, t);
 	}

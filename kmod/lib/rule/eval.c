@@ -109,8 +109,8 @@ static enum outcome eval_in(const struct rule_eval *e, const struct mrpc_cond *c
 	return mrpc_set_has(set, key, len);
 }
 
-static enum outcome eval_meta_value(const struct rule_eval *e, const struct mrpc_cond *c,
-				    const u8 *value, u32 len)
+static enum outcome eval_text(const struct rule_eval *e, const struct mrpc_cond *c,
+			      const u8 *value, u32 len)
 {
 	switch (c->op) {
 	case MRPC_MATCH_PRESENT:
@@ -136,7 +136,7 @@ static enum outcome eval_meta(const struct rule_eval *e, const struct mrpc_cond 
 		memcpy(&entry, key - sizeof(entry), sizeof(entry));
 		pos += sizeof(entry);
 		if (entry.klen == c->name_len && !memcmp(key, c->name, entry.klen))
-			out = eval_meta_value(e, c, key + entry.klen, entry.vlen);
+			out = eval_text(e, c, key + entry.klen, entry.vlen);
 	}
 	return out;
 }
@@ -219,6 +219,9 @@ static enum outcome eval_test(struct rule_eval *e, const struct rule_test *t)
 		return eval_in_range(t, ctx->size);
 	case TEST_META:
 		return eval_meta(e, t->cond);
+	case TEST_IDENTITY:
+		return ctx->identity_len ? eval_text(e, t->cond, (const u8 *)ctx->identity,
+						     ctx->identity_len) : NO;
 	default:
 		return eval_field(e, t);
 	}

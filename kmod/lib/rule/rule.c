@@ -131,6 +131,8 @@ static const u8 rules_ops[MRPC_COND_MAX + 1] = {
 	[MRPC_COND_FIELD] = BIT(MRPC_MATCH_PRESENT) | BIT(MRPC_MATCH_EQUAL) |
 			    BIT(MRPC_MATCH_PREFIX) | BIT(MRPC_MATCH_RANGE) |
 			    BIT(MRPC_MATCH_DOUBLES) | BIT(MRPC_MATCH_IN),
+	[MRPC_COND_IDENTITY] = BIT(MRPC_MATCH_PRESENT) | BIT(MRPC_MATCH_EQUAL) |
+			       BIT(MRPC_MATCH_PREFIX) | BIT(MRPC_MATCH_IN),
 };
 
 /* What is not a name can be no method's, and could not be written as text. */

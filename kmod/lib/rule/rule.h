@@ -75,7 +75,8 @@ enum mrpc_cond_what {		/* name; operators */
 	MRPC_COND_SIZE,		/* -; RANGE. Bytes of the message */
 	MRPC_COND_META,		/* key; PRESENT, EQUAL, PREFIX, IN. Any entry with the key */
 	MRPC_COND_FIELD,	/* path; PRESENT, EQUAL, PREFIX, RANGE, DOUBLES, IN */
-	MRPC_COND_MAX = MRPC_COND_FIELD,
+	MRPC_COND_IDENTITY,	/* -; PRESENT, EQUAL, PREFIX, IN. The peer's verified name */
+	MRPC_COND_MAX = MRPC_COND_IDENTITY,
 };
 
 enum mrpc_cond_op {		/* value */
@@ -347,6 +348,8 @@ bool mrpc_rules_need_head(const struct mrpc_rules_binding *binding, u32 kind);
  * @peer: struct sockaddr of the peer; any family. An address that is neither IPv4 nor IPv6 is
  *	in no network
  * @peer_len: its bytes; 0: unknown
+ * @identity: the peer's name, as the application of this host has verified it
+ * @identity_len: its bytes; 0: the peer has no name
  * @meta_len: bytes at @meta
  * @meta: metadata that mrpc_meta_valid() has accepted
  * @msg: the message: of the request or reply type of the binding's method
@@ -360,8 +363,10 @@ struct mrpc_rule_ctx {
 	u64 size;
 	const void *peer;
 	u32 peer_len;
-	u32 meta_len;
+	u32 identity_len;
+	const char *identity;
 	const void *meta;
+	u32 meta_len;
 	const struct mrpc_view *msg;
 };
 

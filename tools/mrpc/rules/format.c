@@ -121,6 +121,7 @@ static void say_cond(struct text *t, const struct mrpc_rules *rules, const struc
 		[MRPC_COND_PEER] = "peer", [MRPC_COND_PORT] = "port", [MRPC_COND_UID] = "uid",
 		[MRPC_COND_CGROUP] = "cgroup", [MRPC_COND_SIZE] = "size",
 		[MRPC_COND_META] = "meta", [MRPC_COND_FIELD] = "field",
+		[MRPC_COND_IDENTITY] = "identity",
 	};
 
 	if (c->what == MRPC_COND_KIND) {

@@ -209,6 +209,8 @@ static int parse_text_op(struct parser *p, uint8_t what, struct rule_token name)
 	return parse_text(p, what, MRPC_MATCH_EQUAL, name);
 }
 
+#define TEXT_OPS	"present, = \"TEXT\", prefix \"TEXT\" or in @SET"
+
 static bool parse_meta(struct parser *p)
 {
 	struct rule_token key = rule_peek(&p->in);
@@ -223,7 +225,14 @@ static bool parse_meta(struct parser *p)
 		return rule_expected(&p->in, "a metadata key, of a-z, 0-9, '.', '_' and '-',");
 	p->in.pos += key.len;
 	ret = parse_text_op(p, MRPC_COND_META, key);
-	return ret < 0 ? rule_expected(&p->in, "present, = \"TEXT\", prefix \"TEXT\" or in @SET") : ret;
+	return ret < 0 ? rule_expected(&p->in, TEXT_OPS) : ret;
+}
+
+static bool parse_identity(struct parser *p)
+{
+	int ret = parse_text_op(p, MRPC_COND_IDENTITY, (struct rule_token){ NULL, 0 });
+
+	return ret < 0 ? rule_expected(&p->in, TEXT_OPS) : ret;
 }
 
 /* A path ends at a blank or an operator, but not within the quotes of a key. */
@@ -303,6 +312,8 @@ static bool parse_cond(struct parser *p)
 		return parse_name(p, MRPC_COND_METHOD);
 	if (rule_eat(&p->in, "peer"))
 		return parse_peer(p);
+	if (rule_eat(&p->in, "identity"))
+		return parse_identity(p);
 	if (rule_eat(&p->in, "port"))
 		return parse_number_cond(p, MRPC_COND_PORT, FOR_COUNT);
 	if (rule_eat(&p->in, "uid"))
@@ -319,7 +330,7 @@ static bool parse_cond(struct parser *p)
 		return parse_meta(p);
 	if (rule_eat(&p->in, "field"))
 		return parse_field(p);
-	return rule_expected(&p->in, "service, method, peer, port, uid, cgroup, request, reply, size, "
+	return rule_expected(&p->in, "service, method, peer, identity, port, uid, cgroup, request, reply, size, "
 			     "meta or field");
 }
 
