@@ -17,7 +17,6 @@
 #include "addr.h"
 #include "error.h"
 
-#define HOST_MAX	256
 #define NO_TRANSPORT	"it must begin with a transport, as in 'tcp:10.0.0.2:7000'"
 
 static int bad(const char *text, const char *why)
@@ -69,11 +68,12 @@ static int split(const char *text, const char *rest, char host[HOST_MAX], u16 *p
 	return 0;
 }
 
-static void set_ip(struct address *a, const char *transport, const void *sa, socklen_t len,
-		   u16 port)
+static void set_ip(struct address *a, const char *transport, const char *host, const void *sa,
+		   socklen_t len, u16 port)
 {
 	memset(a, 0, sizeof(*a));
 	snprintf(a->transport, sizeof(a->transport), "%s", transport);
+	snprintf(a->host, sizeof(a->host), "%s", host);
 	memcpy(a->addr, sa, len);
 	a->len = len;
 	/* The port is at the same place in both families. */
@@ -86,8 +86,8 @@ static int any_address(const char *transport, u16 port, struct address *list)
 	struct sockaddr_in6 in6 = { .sin6_family = AF_INET6 };
 	struct sockaddr_in in4 = { .sin_family = AF_INET };
 
-	set_ip(&list[0], transport, &in6, sizeof(in6), port);
-	set_ip(&list[1], transport, &in4, sizeof(in4), port);
+	set_ip(&list[0], transport, "", &in6, sizeof(in6), port);
+	set_ip(&list[1], transport, "", &in4, sizeof(in4), port);
 	return 2;
 }
 
@@ -128,7 +128,7 @@ static int resolve_ip(const char *text, const char *transport, const char *rest,
 			    gai_strerror(err));
 	for (ai = found; ai && nr < max; ai = ai->ai_next)
 		if (ai->ai_family == AF_INET || ai->ai_family == AF_INET6)
-			set_ip(&list[nr++], transport, ai->ai_addr, ai->ai_addrlen, port);
+			set_ip(&list[nr++], transport, host, ai->ai_addr, ai->ai_addrlen, port);
 	freeaddrinfo(found);
 	return nr ? nr : fail(EHOSTUNREACH, "'%s' has no IP address", host);
 }
@@ -206,6 +206,17 @@ int addr_check(const char *text)
 		return check_ip(text, rest, false, host, &port);
 	ret = resolve_loop(text, rest, &a);
 	return ret < 0 ? ret : 0;
+}
+
+int addr_check_secure(const char *text)
+{
+	char transport[MRPC_TRANSPORT_LEN];
+
+	if (!split_transport(text, transport))
+		return -EINVAL;
+	if (strcmp(transport, "tcp") && strcmp(transport, "grpc"))
+		return fail(EINVAL, "TLS is for tcp and grpc, not for %s", transport);
+	return 0;
 }
 
 /* The interface of a link-local address by name, as it is written down elsewhere. */

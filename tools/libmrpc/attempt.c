@@ -7,10 +7,13 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "addr.h"
 #include "attempt.h"
 #include "clock.h"
+#include "dial.h"
+#include "sock.h"
 
 #define NEXT_NS		250000000u	/* after which the next address is tried, too */
 #define TURN_NS		20000000u	/* of each attempt while several are under way */
@@ -20,12 +23,14 @@
  * struct attempt - one address of a name
  * @arg: for the kernel, which says there under what number it is under way
  * @err: -ETIME: it is under way; else how it ended
- * @why: what the kernel explained
+ * @why: what the kernel explained, or the TLS handshake
+ * @dial: with TLS: what comes before the kernel's part
  */
 struct attempt {
 	struct mrpc_connect arg;
 	int err;
 	char why[EXPLAIN_LEN];
+	struct dial dial;
 };
 
 static void prepare_attempt(struct attempt *a, const struct mrpc_connect *arg,
@@ -52,11 +57,34 @@ static int say_why(const struct attempt *a, int nr, const char *what, const char
 	return fail(-a->err, "%s %s (%s): %s", what, address, text, why);
 }
 
+/* Makes the TLS handshake, and gives the kernel the socket. */
+static int hand_over(struct mrpc_session *session, struct attempt *a, u64 until)
+{
+	const struct secure *s;
+	int err = dial_step(&a->dial, until, a->why, sizeof(a->why));
+
+	if (err)
+		return err;
+	s = a->dial.secure;
+	a->arg.flags |= MRPC_CONNECT_ADOPT;
+	a->arg.fd = s->fd;
+	a->arg.identity = (uintptr_t)s->identity;
+	a->arg.identity_len = s->identity_len;
+	err = secure_adopt(session, MRPC_IOC_CONNECT, &a->arg, &a->arg.fd);
+	dial_end(&a->dial, a->arg.fd == -1);
+	a->arg.flags &= ~MRPC_CONNECT_ADOPT;
+	a->arg.fd = 0;
+	a->arg.identity = 0;
+	a->arg.identity_len = 0;
+	return err;
+}
+
 /* Begins it, or goes on with it. Return: it is under way. */
 static bool go_on(struct mrpc_session *session, struct attempt *a, u64 until)
 {
 	a->arg.until_ns = until;
-	a->err = session_ioctl(session, MRPC_IOC_CONNECT, &a->arg);
+	a->err = a->dial.tls ? hand_over(session, a, until) :
+			       session_ioctl(session, MRPC_IOC_CONNECT, &a->arg);
 	return a->err == -ETIME;
 }
 
@@ -64,6 +92,7 @@ static void give_up(struct mrpc_session *session, struct attempt *a)
 {
 	struct mrpc_close arg = { .size = sizeof(arg), .id = a->arg.id };
 
+	dial_end(&a->dial, false);
 	if (a->arg.id && (a->err == -ETIME || a->err == -EINTR))
 		session_ioctl(session, MRPC_IOC_CLOSE, &arg);
 }
@@ -112,19 +141,22 @@ static int try_all(struct mrpc_session *session, struct attempt *a, int nr, u64 
 	return 0;
 }
 
-int attempt_connect(struct mrpc_session *session, const char *name, const struct address *list,
-		    int nr, u64 until, bool (*stopped)(void *ctx), void *ctx,
-		    struct mrpc_connect *arg)
+int attempt_connect(struct mrpc_session *session, const char *name, struct mrpc_tls *tls,
+		    const struct address *list, int nr, u64 until, bool (*stopped)(void *ctx),
+		    void *ctx, struct mrpc_connect *arg)
 {
 	struct attempt attempts[ADDRESSES_MAX], *a;
+	bool shakes;
 	int i;
 
 	for (i = 0; i < nr; i++) {
 		prepare_attempt(&attempts[i], arg, &list[i]);
+		dial_init(&attempts[i].dial, tls, &list[i]);
 		attempts[i].arg.flags = MRPC_CONNECT_KEEP;
 		attempts[i].err = -ETIME;
 	}
 	a = &attempts[try_all(session, attempts, nr, until, stopped, ctx)];
+	shakes = a->dial.secure;
 	for (i = 0; i < nr; i++)
 		give_up(session, &attempts[i]);
 	if (!a->err) {
@@ -133,16 +165,36 @@ int attempt_connect(struct mrpc_session *session, const char *name, const struct
 	}
 	if (a->err == -ETIME) {
 		a->err = -ETIMEDOUT;
-		snprintf(a->why, sizeof(a->why), "no answer in time");
+		snprintf(a->why, sizeof(a->why), shakes ? "the TLS handshake did not end in time" :
+							  "no answer in time");
 	}
 	return say_why(a, nr, "cannot connect to", name);
+}
+
+/* This process listens, for a listener that has no socket. Return: the socket or -errno. */
+static int serve_here(struct mrpc_session *session, struct attempt *a, struct address *at)
+{
+	int fd = sock_listen(at, a->arg.backlog);
+
+	if (fd < 0)
+		return fd;
+	memcpy(a->arg.addr, at->addr, sizeof(a->arg.addr));
+	a->arg.addr_len = at->len;
+	a->arg.flags = MRPC_CONNECT_ADOPT;
+	a->arg.fd = -1;
+	a->err = session_ioctl(session, MRPC_IOC_SERVE, &a->arg);
+	if (!a->err)
+		return fd;
+	close(fd);
+	return a->err;
 }
 
 /*
  * The next address is tried only where this host does not have the one before: a server that cannot
  * have it must not listen, silently, at less than what was asked for.
  */
-int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc_connect *arg)
+int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc_connect *arg,
+		  int *fd)
 {
 	struct address list[ADDRESSES_MAX];
 	struct attempt a;
@@ -153,7 +205,12 @@ int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc
 		return nr;
 	for (i = 0; i < nr; i++) {
 		prepare_attempt(&a, arg, &list[i]);
-		a.err = session_ioctl(session, MRPC_IOC_SERVE, &a.arg);
+		if (fd) {
+			*fd = serve_here(session, &a, &list[i]);
+			a.err = *fd < 0 ? *fd : 0;
+		} else {
+			a.err = session_ioctl(session, MRPC_IOC_SERVE, &a.arg);
+		}
 		if (a.err != -EAFNOSUPPORT && a.err != -EADDRNOTAVAIL)
 			break;
 	}

@@ -25,6 +25,7 @@
 #include "channel.h"
 #include "clock.h"
 #include "result.h"
+#include "secure.h"
 #include "target.h"
 
 #define TIMEOUT_US	20000000u
@@ -102,6 +103,8 @@ void channel_put(struct channel *ch)
 		ch->former = f->next;
 		free(f);
 	}
+	if (ch->opts.tls)
+		ch->opts.tls->ops->put(ch->opts.tls);
 	pthread_mutex_destroy(&ch->lock);
 	free(ch->target);
 	free(ch);
@@ -236,7 +239,8 @@ static int attempt(struct channel *ch, u32 *id)
 
 	if (nr < 0)
 		return nr;
-	err = attempt_connect(ch->session, ch->target, list, nr, until, is_stopped, ch, &arg);
+	err = attempt_connect(ch->session, ch->target, ch->opts.tls, list, nr, until, is_stopped, ch,
+			      &arg);
 	*id = arg.id;
 	return err;
 }
@@ -519,6 +523,8 @@ static struct channel *channel_new(struct mrpc_session *session, const char *tar
 	if (ch->opts.backoff_us > ch->opts.backoff_max_us)
 		ch->opts.backoff_us = ch->opts.backoff_max_us;
 	pthread_mutex_init(&ch->lock, NULL);
+	if (ch->opts.tls)
+		ch->opts.tls->ops->get(ch->opts.tls);
 	return ch;
 }
 
@@ -526,10 +532,12 @@ struct mrpc_conn *mrpc_channel_open(struct mrpc_session *session, const char *ta
 				    const struct mrpc_service_desc *const services[],
 				    unsigned int nr, const struct mrpc_channel_opts *opts)
 {
+	struct mrpc_tls *tls = opts ? opts->tls : NULL;
 	struct mrpc_connect arg = { 0 };
 	struct mrpc_conn *conn;
 
-	if (session_check(session) || target_check(target) ||
+	if (session_check(session) || target_check(target, tls) ||
+	    (tls && secure_check(tls, false)) ||
 	    bind_services(session, services, nr, &arg))
 		return NULL;
 	conn = conn_new(session, services, nr);

@@ -11,6 +11,7 @@
 #include "channel.h"
 #include "clock.h"
 #include "conn.h"
+#include "secure.h"
 
 #define CONNECT_TIMEOUT_US	10000000u
 
@@ -125,33 +126,37 @@ void conn_made(struct mrpc_conn *conn)
 }
 
 /* The look-up of a name counts, too. */
-static int connect_to(struct mrpc_session *session, const char *address, u64 timeout_us,
-		      struct mrpc_connect *arg)
+static int connect_to(struct mrpc_session *session, const char *address,
+		      const struct mrpc_conn_opts *opts, struct mrpc_connect *arg)
 {
-	u64 until = until_us(timeout_us ? timeout_us : CONNECT_TIMEOUT_US);
+	u64 until = until_us(opts->timeout_us ? opts->timeout_us : CONNECT_TIMEOUT_US);
 	struct address list[ADDRESSES_MAX];
 	int nr = addr_resolve(address, false, list, ADDRESSES_MAX);
 
-	return nr < 0 ? nr : attempt_connect(session, address, list, nr, until, NULL, NULL, arg);
+	return nr < 0 ? nr : attempt_connect(session, address, opts->tls, list, nr, until, NULL,
+					     NULL, arg);
 }
 
 struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address,
 			       const struct mrpc_service_desc *const services[], unsigned int nr,
 			       const struct mrpc_conn_opts *opts)
 {
+	static const struct mrpc_conn_opts none;
 	struct mrpc_connect arg = { 0 };
 	struct mrpc_conn *conn;
 
+	if (!opts)
+		opts = &none;
 	if (session_check(session) || bind_services(session, services, nr, &arg))
 		return NULL;
-	if (opts) {
-		arg.keepalive_us = opts->keepalive_us;
-		arg.max_message = opts->max_message;
-	}
+	if (opts->tls && (secure_check(opts->tls, false) || addr_check_secure(address)))
+		return NULL;
+	arg.keepalive_us = opts->keepalive_us;
+	arg.max_message = opts->max_message;
 	conn = conn_new(session, services, nr);
 	if (!conn)
 		return NULL;
-	if (connect_to(session, address, opts ? opts->timeout_us : 0, &arg)) {
+	if (connect_to(session, address, opts, &arg)) {
 		free(conn);
 		return NULL;
 	}

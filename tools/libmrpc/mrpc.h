@@ -76,6 +76,7 @@ struct mrpc_conn;
 struct mrpc_qp;
 struct mrpc_call;
 struct mrpc_server;
+struct mrpc_tls;
 
 /* The library's version, "major.minor.patch". */
 const char *mrpc_lib_version(void);
@@ -405,6 +406,7 @@ const void *mrpc_meta_find(const void *meta, size_t len, const char *key, __u32 
  * @keepalive_us: silence after which the peer is probed; 0 for 10 s
  * @max_message: largest message accepted from the peer; 0 for 64 MiB
  * @backlog: listening: connections waiting to be accepted; 0 for 128
+ * @tls: NULL, or TLS for all connections, see <mrpc_tls.h>
  * @resv: zero
  */
 struct mrpc_conn_opts {
@@ -412,7 +414,8 @@ struct mrpc_conn_opts {
 	__u64 keepalive_us;
 	__u32 max_message;
 	__u32 backlog;
-	__u64 resv[4];
+	struct mrpc_tls *tls;
+	__u64 resv[3];
 };
 
 /**

@@ -36,6 +36,7 @@ enum mrpc_channel_state {
  * @keepalive_us: as in struct mrpc_conn_opts
  * @max_message: as in struct mrpc_conn_opts
  * @resv0: zero
+ * @tls: as in struct mrpc_conn_opts; the channel keeps a reference
  * @resv: zero
  */
 struct mrpc_channel_opts {
@@ -45,7 +46,8 @@ struct mrpc_channel_opts {
 	__u64 keepalive_us;
 	__u32 max_message;
 	__u32 resv0;
-	__u64 resv[4];
+	struct mrpc_tls *tls;
+	__u64 resv[3];
 };
 
 /**

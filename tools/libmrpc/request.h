@@ -27,6 +27,7 @@ struct served {
  * @services: in the order of the listeners' numbering
  * @nr_services: how many
  * @listeners: the kernel's numbers
+ * @acceptors: for each listener: NULL, or what accepts its connections, in this process
  * @nr_listeners: how many
  * @transport: of the last listener
  * @address: what that got
@@ -40,6 +41,7 @@ struct mrpc_server {
 	struct served services[MRPC_MAX_SERVICES];
 	u32 nr_services;
 	u32 listeners[SERVER_LISTENERS_MAX];
+	struct acceptor *acceptors[SERVER_LISTENERS_MAX];
 	u32 nr_listeners;
 	char transport[MRPC_TRANSPORT_LEN];
 	u8 address[MRPC_ADDR_LEN];

@@ -15,6 +15,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "acceptor.h"
 #include "attempt.h"
 #include "clock.h"
 #include "conn.h"
@@ -34,11 +35,23 @@ struct worker {
 	int err;
 };
 
+/* Connections that have no end of their handshake are closed. */
+static void stop_acceptors(struct mrpc_server *server)
+{
+	u32 i;
+
+	for (i = 0; i < server->nr_listeners; i++) {
+		acceptor_free(server->acceptors[i]);
+		server->acceptors[i] = NULL;
+	}
+}
+
 static void server_end(struct session_end *end)
 {
 	struct mrpc_server *server =
 		(struct mrpc_server *)((u8 *)end - offsetof(struct mrpc_server, end));
 
+	stop_acceptors(server);
 	close(server->stop_fd);
 	free(server);
 }
@@ -94,6 +107,31 @@ int mrpc_server_add(struct mrpc_server *server, const struct mrpc_service_desc *
 	return 0;
 }
 
+/* @tls: NULL: the kernel listens; else this process does, and makes the handshakes. */
+static int add_listener(struct mrpc_server *server, const char *address, struct mrpc_tls *tls,
+			struct mrpc_connect *arg)
+{
+	struct acceptor **acceptor = &server->acceptors[server->nr_listeners];
+	int err, fd;
+
+	if (!tls)
+		return attempt_serve(server->session, address, arg, NULL);
+	err = secure_check(tls, true);
+	if (!err)
+		err = addr_check_secure(address);
+	if (!err)
+		err = attempt_serve(server->session, address, arg, &fd);
+	if (err)
+		return err;
+	*acceptor = acceptor_new(server->session, tls, arg, fd);
+	if (*acceptor)
+		return 0;
+	err = -errno;
+	close(fd);
+	conn_close_id(server->session, arg->id, 0);
+	return err;
+}
+
 int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		       const struct mrpc_conn_opts *opts)
 {
@@ -120,7 +158,7 @@ int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		arg.keepalive_us = opts->keepalive_us;
 		arg.max_message = opts->max_message;
 	}
-	err = attempt_serve(server->session, address, &arg);
+	err = add_listener(server, address, opts ? opts->tls : NULL, &arg);
 	if (err)
 		return err;
 	server->listeners[server->nr_listeners++] = arg.id;
@@ -301,6 +339,7 @@ static void close_listeners(struct mrpc_server *server)
 {
 	struct mrpc_close arg;
 
+	stop_acceptors(server);
 	while (server->nr_listeners) {
 		memset(&arg, 0, sizeof(arg));
 		arg.size = sizeof(arg);

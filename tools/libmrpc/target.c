@@ -61,7 +61,7 @@ static int next_part(const char *target, const char **pos, char address[ADDRESS_
 	return part_address(target, part, (size_t)(end - part), address);
 }
 
-int target_check(const char *target)
+int target_check(const char *target, bool secure)
 {
 	char address[ADDRESS_TEXT] = "";
 	const char *pos = target;
@@ -73,6 +73,8 @@ int target_check(const char *target)
 		err = next_part(target, &pos, address);
 		if (!err)
 			err = addr_check(address);
+		if (!err && secure)
+			err = addr_check_secure(address);
 	}
 	return err;
 }
@@ -80,7 +82,7 @@ int target_check(const char *target)
 int target_resolve(const char *target, struct address *list, int max)
 {
 	char address[ADDRESS_TEXT] = "";
-	int nr = 0, found, err = target_check(target);
+	int nr = 0, found, err = target_check(target, false);
 	const char *pos = target;
 
 	if (err)

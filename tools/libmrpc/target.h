@@ -4,8 +4,11 @@
 
 #include "addr.h"
 
-/* Is it a target? 0 or -errno, with the error set. Looks no name up. */
-int target_check(const char *target);
+/*
+ * Is it a target? @secure: one whose connections can have TLS. 0 or -errno, with the error set.
+ * Looks no name up.
+ */
+int target_check(const char *target, bool secure);
 
 /*
  * Finds the addresses of a target, in their order. A part that has none is left out if another

@@ -41,7 +41,7 @@ TEST(targets)
 	int nr, j;
 
 	for (i = 0; i < ARRAY_SIZE(targets); i++) {
-		CHECK_MSG(!target_check(targets[i].target) == !!targets[i].is, "'%s': %s",
+		CHECK_MSG(!target_check(targets[i].target, false) == !!targets[i].is, "'%s': %s",
 			  targets[i].target, mrpc_last_error());
 		nr = target_resolve(targets[i].target, list, ADDRESSES_MAX);
 		if (!targets[i].is) {
@@ -77,8 +77,8 @@ TEST(too_long)
 
 	memset(text + 4, 'a', sizeof(text) - 8);
 	strcpy(text + sizeof(text) - 4, ":1");
-	CHECK_EQ(target_check(text), -EINVAL);
+	CHECK_EQ(target_check(text, false), -EINVAL);
 	CHECK(strstr(mrpc_last_error(), "at most 511 bytes"));
 	memcpy(text, "dns:///", 7);
-	CHECK_EQ(target_check(text), -EINVAL);
+	CHECK_EQ(target_check(text, false), -EINVAL);
 }
