@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -121,6 +122,31 @@ int __wrap_sched_getaffinity(pid_t pid, size_t size, cpu_set_t *set)
 
 /* -- connections -------------------------------------------------------------------------- */
 
+/* The socket of a process becomes that of a connection. */
+static void adopt(__s32 *fd, __u64 identity, __u32 len, char to[MRPC_IDENTITY_LEN])
+{
+	struct stat st;
+
+	if (fstat(*fd, &st) || !S_ISSOCK(st.st_mode) || len >= MRPC_IDENTITY_LEN) {
+		fake_counts.bad++;
+		return;
+	}
+	memcpy(to, (const void *)(uintptr_t)identity, len);
+	to[len] = '\0';
+	fake_counts.adopted++;
+	close(*fd);
+	*fd = -1;
+}
+
+static int do_adopt(struct fsession *s, struct mrpc_adopt *arg)
+{
+	if (arg->listener < 1 || arg->listener > CONNS || !s->conns[arg->listener - 1].used ||
+	    s->conns[arg->listener - 1].peer)
+		return -ENOENT;
+	adopt(&arg->fd, arg->identity, arg->identity_len, fake_counts.identity);
+	return 0;
+}
+
 static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 {
 	const char *name = (const char *)arg->addr + 3;
@@ -130,6 +156,10 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 
 	if (strcmp(arg->transport, "loop") && strcmp(arg->transport, "tcp"))
 		return -EPROTONOSUPPORT;
+	if (!(arg->flags & MRPC_CONNECT_ADOPT) && (arg->fd || arg->identity || arg->identity_len))
+		fake_counts.bad++;
+	if (!serve && arg->flags & MRPC_CONNECT_ADOPT)
+		adopt(&arg->fd, arg->identity, arg->identity_len, fake_counts.server);
 	/* A peer is there, and says nothing. */
 	if (!serve && ((struct sockaddr *)arg->addr)->sa_family == AF_INET6) {
 		until.tv_sec = (time_t)(arg->until_ns / 1000000000);
@@ -230,6 +260,8 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 		return do_connect(s, arg, false);
 	case MRPC_IOC_SERVE:
 		return do_connect(s, arg, true);
+	case MRPC_IOC_ADOPT:
+		return do_adopt(s, arg);
 	case MRPC_IOC_CLOSE:
 		if (cl->id == SILENT)
 			fake_counts.silent--;

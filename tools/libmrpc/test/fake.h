@@ -26,6 +26,9 @@ struct fake_stats {
 	unsigned int binds;
 	unsigned int live_blocks;	/* of receive heaps */
 	unsigned int silent;		/* attempts that are not answered, begun and not closed */
+	unsigned int adopted;		/* sockets that were handed over */
+	char identity[MRPC_IDENTITY_LEN];	/* with the last one of them to a listener */
+	char server[MRPC_IDENTITY_LEN];	/* with the last one of them to a client */
 	unsigned int bad;		/* what a correct library does not do */
 };
 
