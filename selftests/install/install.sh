@@ -90,7 +90,7 @@ test_install()
 	build -static
 	policies
 	mrpc_unload
-	for page in 1/mrpcc 3/libmrpc 4/mrpc 8/mrpc; do
+	for page in 1/mrpcc 3/libmrpc 3/libmrpc-tls 4/mrpc 8/mrpc; do
 		[[ -s /usr/local/share/man/man${page%/*}/${page#*/}.${page%/*} ]] || fail "no page $page"
 	done
 	# Guides that the pages name are installed, too.
