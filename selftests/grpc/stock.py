@@ -8,6 +8,7 @@ stock.py stream PORT [CASE...]  calls that stream
 stock.py types PORT [SEED]      random messages with all kinds of fields, which must come back
 """
 import concurrent.futures
+import os
 import random
 import struct
 import sys
@@ -24,6 +25,8 @@ ECHO_TRAILING = "x-grpc-test-echo-trailing-bin"
 SLEEP_MS = "x-test-sleep-ms"
 SPECIAL = "\t\ntest with whitespace\r\nand Unicode BMP \u263a and non-BMP \U0001f608\t\n"
 TIMEOUT = 60  # s, of a call that should end well: for busy machines
+# Of TLS, if it is wanted: the peer's authority, and the certificate and key of this end.
+CA, CERT, KEY = (os.environ.get(name) for name in ("PEER_CA", "PEER_CERT", "PEER_KEY"))
 OPTIONS = [("grpc.max_receive_message_length", 32 << 20), ("grpc.enable_http_proxy", 0)]
 
 
@@ -127,11 +130,19 @@ class Handler(grpc.GenericRpcHandler):
                     response_serializer=lambda reply: reply.SerializeToString())
 
 
+def content(path):
+    return open(path, "rb").read() if path else None
+
+
 def new_server(address, streams=None):
     options = OPTIONS + [("grpc.max_concurrent_streams", int(streams))] if streams else OPTIONS
     server = grpc.server(concurrent.futures.ThreadPoolExecutor(16), options=options)
     server.add_generic_rpc_handlers((Handler(),))
-    port = server.add_insecure_port(address)
+    if CERT:
+        port = server.add_secure_port(address, grpc.ssl_server_credentials(
+            [(content(KEY), content(CERT))], content(CA), require_client_auth=bool(CA)))
+    else:
+        port = server.add_insecure_port(address)
     assert port, address
     server.start()
     return server, port
@@ -144,6 +155,14 @@ def serve(port, streams=None):
 
 
 # -- the client -----------------------------------------------------------------------------
+
+
+def new_channel(port):
+    address = "127.0.0.1:" + port
+    if not CA:
+        return grpc.insecure_channel(address, options=OPTIONS)
+    return grpc.secure_channel(address, grpc.ssl_channel_credentials(
+        content(CA), content(KEY), content(CERT)), options=OPTIONS)
 
 
 def method(channel, name, reply, kind="unary_unary", service=SERVICE):
@@ -340,7 +359,7 @@ STREAM_CASES = [client_streaming, server_streaming, ping_pong, empty_stream,
 
 
 def run(cases, port, names):
-    channel = grpc.insecure_channel("127.0.0.1:" + port, options=OPTIONS)
+    channel = new_channel(port)
     for case in cases:
         if not names or case.__name__ in names:
             print("#", case.__name__, flush=True)
@@ -462,7 +481,7 @@ def types(port, seed=None, count=60):
     seed = int(seed) if seed else random.SystemRandom().getrandbits(32)
     print("# seed", seed, flush=True)
     rnd = random.Random(seed)
-    channel = grpc.insecure_channel("127.0.0.1:" + port, options=OPTIONS)
+    channel = new_channel(port)
     echo = channel.unary_unary("/test.Types/Echo")
     total = 0
     for number in range(count):

@@ -3,7 +3,10 @@
  * peer serve ADDRESS [RELAY]: a server for interop.proto and test.proto's Types
  * peer call ADDRESS [CASE...]: calls that do not stream
  * peer stream ADDRESS [CASE...]: calls that stream
+ * peer hold ADDRESS: a connection, until standard input ends
  * peer dial: one call to each address that comes on standard input
+ *
+ * With TLS if PEER_CA (the peer's authority) or PEER_CERT and PEER_KEY (of this end) are files.
  */
 #include <err.h>
 #include <stdarg.h>
@@ -60,14 +63,50 @@ static int asked_for(const char *name, char *const *names)
 	return 0;
 }
 
-static int run_cases(const struct test_case *cases, const char *address, char *const *names)
+struct mrpc_tls *tls_of(bool server)
+{
+	struct mrpc_tls_opts opts = {
+		.ca_file = getenv("PEER_CA"), .cert_file = getenv("PEER_CERT"),
+		.key_file = getenv("PEER_KEY"),
+	};
+	struct mrpc_tls *tls;
+
+	if (!opts.ca_file && !opts.cert_file)
+		return NULL;
+	opts.require_client = server && opts.ca_file;
+	tls = server ? mrpc_tls_server(&opts) : mrpc_tls_client(&opts);
+	if (!tls)
+		errx(1, "%s", mrpc_last_error());
+	return tls;
+}
+
+static struct mrpc_conn *connect_to(const char *address)
 {
 	static const struct mrpc_service_desc *const services[] = {
 		&grpc_testing_TestService_service, &grpc_testing_UnimplementedService_service,
 	};
-	struct mrpc_conn *conn = mrpc_connect(session, address, services, 2, NULL);
+	struct mrpc_conn_opts opts = { .tls = tls_of(false) };
+	struct mrpc_conn *conn = mrpc_connect(session, address, services,
+					      strncmp(address, "grpc", 4) ? 1 : 2, &opts);
 
 	must(conn != NULL, "%s", mrpc_last_error());
+	mrpc_tls_free(opts.tls);
+	return conn;
+}
+
+static int hold(const char *address)
+{
+	connect_to(address);
+	while (getchar() != EOF)
+		;
+	mrpc_session_close(session);
+	return 0;
+}
+
+static int run_cases(const struct test_case *cases, const char *address, char *const *names)
+{
+	struct mrpc_conn *conn = connect_to(address);
+
 	for (; cases->name; cases++) {
 		if (!asked_for(cases->name, names))
 			continue;
@@ -93,7 +132,10 @@ int main(int argc, char **argv)
 		return run_cases(unary_cases, argv[2], argv + 3);
 	if (!strcmp(mode, "stream") && argc > 2)
 		return run_cases(stream_cases, argv[2], argv + 3);
+	if (!strcmp(mode, "hold") && argc > 2)
+		return hold(argv[2]);
 	if (!strcmp(mode, "dial"))
 		return dial();
-	errx(2, "Usage: peer serve ADDRESS [RELAY] | call ADDRESS | stream ADDRESS | dial");
+	errx(2, "Usage: peer serve ADDRESS [RELAY] | call ADDRESS | stream ADDRESS | "
+	     "hold ADDRESS | dial");
 }

@@ -3,9 +3,11 @@
 #ifndef GRPC_PEER_H
 #define GRPC_PEER_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "interop.mrpc.h"
+#include "mrpc_tls.h"
 
 /* Metadata that gRPC's interoperability tests have servers send back. */
 #define ECHO_INITIAL	"x-grpc-test-echo-initial"
@@ -31,6 +33,9 @@ extern struct mrpc_session *session;
 #define must(cond, ...)		must_at(__FILE__, __LINE__, cond, #cond, " " __VA_ARGS__)
 __attribute__((__format__(__printf__, 5, 6)))
 void must_at(const char *file, int line, int cond, const char *text, const char *fmt, ...);
+
+/* What the environment says of TLS, or NULL. */
+struct mrpc_tls *tls_of(bool server);
 
 /* Gives @payload a body of @len zeroes. */
 void zeroes(struct mrpc_msg *msg, struct grpc_testing_Payload *payload, uint32_t len);

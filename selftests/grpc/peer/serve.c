@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The server of interop.proto. Calls of test.Types come back as they are, or go to another server. */
 #include <err.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +16,34 @@
 static struct mrpc_server *server;
 static struct mrpc_conn *next;
 
+static struct mrpc_tls *tls;
+
 static void on_signal(int sig)
 {
 	(void)sig;
 	mrpc_server_stop(server);
+}
+
+/* Reads certificates again at each SIGHUP, which no other thread gets. */
+static void *reload(void *hangup)
+{
+	int sig;
+
+	while (!sigwait(hangup, &sig))
+		printf("read again: %s\n", mrpc_tls_reload(tls) ? mrpc_last_error() : "fine");
+	return NULL;
+}
+
+static void start_reload(void)
+{
+	static sigset_t hangup;
+	pthread_t thread;
+
+	sigemptyset(&hangup);
+	sigaddset(&hangup, SIGHUP);
+	pthread_sigmask(SIG_BLOCK, &hangup, NULL);
+	if (pthread_create(&thread, NULL, reload, &hangup) || pthread_detach(thread))
+		errx(1, "no thread for SIGHUP");
 }
 
 /* Does what the request's metadata asks for. */
@@ -107,18 +132,26 @@ int serve(const char *address, const char *relay)
 		.FullDuplexCall = duplex_call,
 	};
 	static const struct test_Types_ops types = { .Echo = echo_all };
+	struct mrpc_conn_opts opts = { .tls = tls_of(true) };
 	char text[MRPC_ADDR_TEXT];
 
 	if (relay)
 		connect_next(relay);
 	server = mrpc_server_new(session);
 	if (!server || grpc_testing_TestService_add(server, &ops, NULL) ||
-	    test_Types_add(server, &types, NULL) || mrpc_server_listen(server, address, NULL))
+	    test_Types_add(server, &types, NULL) || mrpc_server_listen(server, address, &opts))
 		errx(1, "%s", mrpc_last_error());
 	signal(SIGTERM, on_signal);
+	tls = opts.tls;
+	if (tls)
+		start_reload();
 	printf("listening at %s\n", mrpc_server_address(server, text, sizeof(text)));
 	if (mrpc_server_run(server, WORKERS))
 		errx(1, "%s", mrpc_last_error());
+	if (tls) {
+		printf("refused %llu", (unsigned long long)mrpc_tls_refusals(tls, text, sizeof(text)));
+		printf(" peers, the last: %s\n", text);
+	}
 	mrpc_session_close(session);
 	return 0;
 }
