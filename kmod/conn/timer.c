@@ -6,6 +6,7 @@
 #include "call/client.h"
 #include "call/server.h"
 #include "chain/chain.h"
+#include "conn/close.h"
 #include "conn/timer.h"
 #include "core/calls.h"
 #include "core/conn.h"
@@ -96,6 +97,8 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "no handshake in time", true);
 		return now + NSEC_PER_SEC;
 	}
+	if (unlikely(READ_ONCE(conn->link.worn)) && READ_ONCE(conn->state) == MRPC_CONN_READY)
+		mrpc_conn_bye(conn);
 	if (mrpc_conn_too_slow(conn, now)) {
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "a message took too long to arrive", true);
 		return U64_MAX;

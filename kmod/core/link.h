@@ -79,6 +79,8 @@ struct mrpc_link {
 	const char *identity;
 	u16 tls_version;
 	u16 tls_cipher;
+	/* Its keys have encrypted what they may: it drains. Transmit claim; read anywhere. */
+	bool worn;
 	/* Addresses. Set with @priv, then immutable. */
 	struct sockaddr_storage local;
 	struct sockaddr_storage peer;

@@ -4,6 +4,7 @@
  * skipped, and alerts. The kernel cannot follow a change of keys: it ends the connection.
  */
 #include <linux/net.h>
+#include <linux/unaligned.h>
 #include <linux/slab.h>
 #include <linux/tls.h>
 #include <net/sock.h>
@@ -17,6 +18,12 @@
 
 #define MRPC_TLS_CONTROLS	16	/* records without data until others get a turn */
 #define MRPC_TLS_DROPS		64	/* pages of input that are dropped in one turn */
+/*
+ * Bytes that one key encrypts: RFC 8446, section 5.5, allows AES-GCM 24 million full records. Linux
+ * 6.12 cannot change the key, so a connection does not take new calls then.
+ */
+#define MRPC_TLS_SEALED		(1ULL << 38)
+#define MRPC_TLS_RECORD_SHIFT	14	/* of the bytes of a full record */
 
 union mrpc_tls_cmsg {
 	struct cmsghdr hdr;
@@ -53,6 +60,22 @@ static int mrpc_sock_tls_control(struct mrpc_link *link, struct mrpc_sock_tls *t
 		cmpxchg(&link->why, NULL, why);
 	return err;
 }
+
+/**
+ * mrpc_sock_tls_begin() - begin with a socket that has TLS
+ * @sk: the socket. Records that it has sent before count as full ones
+ * @tls: its state, zeros
+ *
+ * Context: process.
+ */
+void mrpc_sock_tls_begin(const struct sock *sk, struct mrpc_sock_tls *tls)
+{
+	u64 records = get_unaligned_be64(tls_get_ctx(sk)->tx.rec_seq);
+
+	tls->sealed = min(records, MRPC_TLS_SEALED >> MRPC_TLS_RECORD_SHIFT);
+	tls->sealed <<= MRPC_TLS_RECORD_SHIFT;
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_tls_begin);
 
 /**
  * mrpc_sock_tls_read() - read data of a socket with TLS
@@ -110,19 +133,27 @@ EXPORT_SYMBOL_GPL(mrpc_sock_tls_waits);
  * mrpc_sock_tls_send() - send data through a socket with TLS
  * @link: the link; the caller owns its transmit claim
  * @sock: the socket
+ * @tls: its state
  * @msg: the data. Each is a record: a record that waited for more would wait until the next send
  *
  * TLS copies or encrypts at once: the memory is the caller's again afterwards.
  *
  * Context: process; may sleep. Return: bytes that TLS has taken, or a negative errno.
  */
-int mrpc_sock_tls_send(struct mrpc_link *link, struct socket *sock, struct msghdr *msg)
+int mrpc_sock_tls_send(struct mrpc_link *link, struct socket *sock, struct mrpc_sock_tls *tls,
+		       struct msghdr *msg)
 {
 	int n;
 
 	msg->msg_flags &= MSG_DONTWAIT | MSG_NOSIGNAL;
 	msg->msg_ubuf = NULL;
 	n = sock_sendmsg(sock, msg);
+	if (n > 0) {
+		tls->sealed += n;
+		if (unlikely(tls->sealed >= MRPC_TLS_SEALED) && !link->worn)
+			WRITE_ONCE(link->worn, true);
+		return n;
+	}
 	if (n != -EINTR && n != -ERESTARTSYS)
 		return n < 0 ? mrpc_sock_tls_error(link, n) : n;
 	/* A signal ended the wait for work of TLS that sends what it holds: that is soon over. */

@@ -291,6 +291,8 @@ static void *welcome(void *arg)
 	return NULL;
 }
 
+static uint64_t records;	/* that the keys seem to have been used for */
+
 /* Connects over a socket pair to a peer that this test plays. Return: the connection. */
 static int meet(void)
 {
@@ -301,8 +303,8 @@ static int meet(void)
 	raw_open(&c, 4 << 20, 4 << 20);
 	raw_qp(&qp, &c, 64, 256, 0);
 	raw_tcp_pair(fds, false);
-	raw_tls_on(fds[0], RAW_TLS_CLIENT, true, true);
-	raw_tls_on(fds[1], RAW_TLS_SERVER, true, true);
+	raw_tls_used(fds[0], RAW_TLS_CLIENT, records);
+	raw_tls_used(fds[1], RAW_TLS_SERVER, records);
 	memset(&w, 0, sizeof(w));
 	w.fd = fds[1];
 	CHECK(!pthread_create(&t, NULL, welcome, NULL));
@@ -440,6 +442,25 @@ TEST(says_goodbye)
 	CHECK_EQ(buf[1], 0);
 	msg.msg_controllen = sizeof(cmsg);
 	CHECK_EQ(recvmsg(w.fd, &msg, 0), 0);
+	part();
+}
+
+/* When its key has encrypted enough, a connection takes no new calls. Those under way go on. */
+TEST(worn)
+{
+	struct mrpc_cqe cqe;
+	int conn;
+
+	records = 1 << 24;
+	conn = meet();
+	records = 0;
+	start(conn);
+	peer_expect(&w, MRPC_WIRE_BYE);
+	CHECK_EQ(info(&c, conn).state, MRPC_CONN_DRAINING);
+	CHECK(peer_reply(&w, call, 1, 100));
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 10 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	raw_done(&c, &cqe);
 	part();
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <arpa/inet.h>
+#include <endian.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -19,8 +20,9 @@
 #define TCP_ULP 31
 #endif
 
-void raw_tls_on(int fd, enum raw_tls_end end, bool rx, bool tx)
+static void tls_on(int fd, enum raw_tls_end end, bool rx, bool tx, uint64_t records)
 {
+	uint64_t seq = htobe64(records);
 	struct tls12_crypto_info_aes_gcm_128 key[2] = { 0 };	/* by the end that sends */
 	int i;
 
@@ -30,6 +32,7 @@ void raw_tls_on(int fd, enum raw_tls_end end, bool rx, bool tx)
 		memset(key[i].key, 1 + i, sizeof(key[i].key));
 		memset(key[i].salt, 3 + i, sizeof(key[i].salt));
 		memset(key[i].iv, 5 + i, sizeof(key[i].iv));
+		memcpy(key[i].rec_seq, &seq, sizeof(seq));
 	}
 	if (setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")))
 		raw_die("a socket has no TLS: %m");
@@ -37,6 +40,16 @@ void raw_tls_on(int fd, enum raw_tls_end end, bool rx, bool tx)
 		raw_die("TLS does not send: %m");
 	if (rx && setsockopt(fd, SOL_TLS, TLS_RX, &key[!end], sizeof(key[!end])))
 		raw_die("TLS does not receive: %m");
+}
+
+void raw_tls_on(int fd, enum raw_tls_end end, bool rx, bool tx)
+{
+	tls_on(fd, end, rx, tx, 0);
+}
+
+void raw_tls_used(int fd, enum raw_tls_end end, uint64_t records)
+{
+	tls_on(fd, end, true, true, records);
 }
 
 static int tcp_socket(int family)

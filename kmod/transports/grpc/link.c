@@ -96,6 +96,8 @@ static int grpc_attach(struct mrpc_link *link, struct socket *sock)
 		goto fail;
 	mrpc_sock_prepare(link, sock);
 	grpc_sock_probe(link, sock->sk);
+	if (link->tls_version)
+		mrpc_sock_tls_begin(sock->sk, &gl->tls);
 	link->priv = gl;
 	err = mrpc_sock_hook(link, sock->sk, &gl->hooks);
 	if (!err)

@@ -49,6 +49,8 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 	tcp->sock = sock;
 	tcp->prot = link->tls_version ? NULL : sk->sk_prot;
 	mrpc_sock_prepare(link, sock);
+	if (link->tls_version)
+		mrpc_sock_tls_begin(sk, &tcp->tls);
 	link->priv = tcp;
 	err = mrpc_sock_hook(link, sk, &tcp->hooks);
 	if (err) {

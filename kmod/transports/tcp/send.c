@@ -105,7 +105,7 @@ static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 		return n;
 	}
 	if (!tcp->prot)
-		return mrpc_sock_tls_send(sk->sk_user_data, tcp->sock, msg);
+		return mrpc_sock_tls_send(sk->sk_user_data, tcp->sock, &tcp->tls, msg);
 	n = sock_sendmsg(tcp->sock, msg);
 	if (n >= 0)
 		mrpc_tcp_pass(pass);
