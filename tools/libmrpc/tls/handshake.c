@@ -88,6 +88,21 @@ static int set_peer(struct handshake *h, bool server, const char *host)
 	return ret;
 }
 
+/* Reads for GnuTLS. What the peer sends first tells more than GnuTLS's errors for what is no TLS. */
+static ssize_t pull(gnutls_transport_ptr_t from, void *to, size_t len)
+{
+	struct handshake *h = from;
+	ssize_t n = recv(h->base.fd, to, len, MSG_DONTWAIT);
+	u8 first;
+
+	if (n > 0 && !h->heard) {
+		first = *(const u8 *)to;
+		h->heard = true;
+		h->plain = first != RECORD_ALERT && first != RECORD_HANDSHAKE;
+	}
+	return n;
+}
+
 static int set_up(struct handshake *h, bool server, const char *host)
 {
 	gnutls_datum_t protocol = { (void *)h->protocol, (unsigned int)strlen(h->protocol) };
@@ -96,7 +111,8 @@ static int set_up(struct handshake *h, bool server, const char *host)
 	ret = gnutls_init(&h->session, (server ? GNUTLS_SERVER : GNUTLS_CLIENT) | FLAGS);
 	if (ret)
 		return ret;
-	gnutls_transport_set_int(h->session, h->base.fd);
+	gnutls_transport_set_ptr2(h->session, h, (gnutls_transport_ptr_t)(intptr_t)h->base.fd);
+	gnutls_transport_set_pull_function(h->session, pull);
 	ret = gnutls_priority_set_direct(h->session, PRIORITY, NULL);
 	if (!ret)
 		ret = gnutls_credentials_set(h->session, GNUTLS_CRD_CERTIFICATE, h->creds->cred);
@@ -125,17 +141,6 @@ struct secure *handshake_begin(struct tls *tls, int fd, const char *transport, c
 	/* The first step says why. */
 	snprintf(h->base.why, sizeof(h->base.why), "TLS cannot begin: %s", gnutls_strerror(ret));
 	return &h->base;
-}
-
-/* Looks at what the peer sends first, because GnuTLS has many errors for what is not TLS. */
-static void listen_to(struct handshake *h)
-{
-	u8 first;
-
-	if (h->heard || recv(h->base.fd, &first, 1, MSG_PEEK | MSG_DONTWAIT) != 1)
-		return;
-	h->heard = true;
-	h->plain = first != RECORD_ALERT && first != RECORD_HANDSHAKE;
 }
 
 static int failed(struct handshake *h, int err, const char *why)
@@ -233,7 +238,6 @@ int handshake_step(struct secure *s)
 
 	if (s->why[0])
 		return -EPROTO;
-	listen_to(h);
 	do
 		ret = gnutls_handshake(h->session);
 	while (ret == GNUTLS_E_INTERRUPTED);
