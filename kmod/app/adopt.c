@@ -5,6 +5,8 @@
  * as that: the application could serve any peer anyway.
  */
 #include <linux/err.h>
+#include <linux/in.h>
+#include <linux/in6.h>
 #include <linux/slab.h>
 #include <linux/uaccess.h>
 
@@ -101,6 +103,18 @@ int mrpc_adopt_link(struct mrpc_link *link, struct mrpc_connect *args, struct mr
 	return err;
 }
 
+/* Checks an address that is only shown. Return: 0 or a negative errno. */
+static int mrpc_adopt_address(const struct mrpc_connect *args, struct mrpc_refusal *r)
+{
+	sa_family_t family = *(const sa_family_t *)args->addr;
+
+	if ((family == AF_INET && args->addr_len == sizeof(struct sockaddr_in)) ||
+	    (family == AF_INET6 && args->addr_len == sizeof(struct sockaddr_in6)))
+		return 0;
+	mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "the address is no sockaddr_in or sockaddr_in6");
+	return -EAFNOSUPPORT;
+}
+
 /**
  * mrpc_adopt_listen() - open a listener with the socket of MRPC_IOC_SERVE, or without one
  * @l: the listener
@@ -117,6 +131,9 @@ int mrpc_adopt_listen(struct mrpc_listener *l, struct mrpc_connect *args, struct
 	if (!l->ops->adopt)
 		return mrpc_adopt_refuse(r, l->ops);
 	if (args->fd == -1) {
+		err = mrpc_adopt_address(args, r);
+		if (err)
+			return err;
 		memcpy(&l->addr, args->addr, args->addr_len);
 		l->addr_len = args->addr_len;
 		return 0;

@@ -283,7 +283,7 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 	if (c->flags & ~(MRPC_CONNECT_ADOPT | (serve ? 0 : MRPC_CONNECT_KEEP)) || c->max_calls ||
 	    c->explain.resv || c->addr_len > MRPC_ADDR_LEN)
 		goto out;
-	if ((!adopts && c->fd) || ((serve || !adopts) && (c->identity || c->identity_len)))
+	if ((!adopts && c->fd) || (adopts && c->id && c->fd != -1) || ((serve || !adopts) && (c->identity || c->identity_len)))
 		goto out;
 	if (strnlen(c->transport, sizeof(c->transport)) == sizeof(c->transport))
 		goto out;
@@ -301,9 +301,6 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 		err = mrpc_conn_connect(session, c, &r);
 	if (err)
 		mrpc_explain(&c->explain, &r);
-	/* A descriptor that is gone must be known, also after a failure. */
-	if (adopts && c->fd == -1 && put_user(c->fd, &((struct mrpc_connect __user *)arg)->fd))
-		err = err ?: -EFAULT;
 	if (!err || err == -EINTR || err == -ETIME) {
 		int fault = mrpc_copy_out(arg, c, sizeof(*c));
 
@@ -312,6 +309,10 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 				mrpc_conn_undo(session, c->id);
 			err = fault;
 		}
+	} else if (adopts && c->fd == -1) {
+		/* A descriptor that is gone must be known. */
+		if (put_user(c->fd, &((struct mrpc_connect __user *)arg)->fd))
+			err = -EFAULT;
 	}
 out:
 	kfree(c);

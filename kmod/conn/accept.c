@@ -188,7 +188,8 @@ static int mrpc_listener_accept(struct mrpc_listener *l)
  * @ctx: for @begin
  * @id: out: the connection
  *
- * Context: process; may sleep. Several threads may call it at once.
+ * Context: process; may sleep. Several threads may call it at once: then some more handshakes than
+ * the limit can be under way.
  * Return: 0; -EBUSY: too many handshakes are under way, and all are young; -EDQUOT: the user has
  * too many connections; or another negative errno.
  */
@@ -206,7 +207,8 @@ int mrpc_listener_add(struct mrpc_listener *l, mrpc_link_begin_fn begin, void *c
 	if (IS_ERR(conn))
 		return PTR_ERR(conn);
 	err = mrpc_listener_begin(l, conn, begin, ctx);
-	*id = conn->id;
+	if (!err)
+		*id = conn->id;
 	mrpc_conn_put(conn);
 	return err;
 }

@@ -3,7 +3,7 @@
  * What transports with sockets share: making a socket for an application, and the callbacks of a
  * socket. The callbacks run in softirq or a sender's backlog; they only set flags and wake.
  */
-#include <linux/file.h>
+#include <linux/fs.h>
 #include <linux/tcp.h>
 #include <net/tcp.h>
 #include <net/tls.h>
@@ -22,6 +22,16 @@ static void mrpc_sock_data_ready(struct sock *sk)
 	if (link)
 		mrpc_link_kick_rx(link);
 	read_unlock_bh(&sk->sk_callback_lock);
+}
+
+/*
+ * TLS has a record, found by a context other than a read: by its work, which goes on where it had
+ * no memory. A read finds the next record itself.
+ */
+static void mrpc_sock_record_ready(struct sock *sk)
+{
+	if (!READ_ONCE(tls_sw_ctx_rx(tls_get_ctx(sk))->reader_present))
+		mrpc_sock_data_ready(sk);
 }
 
 static void mrpc_sock_write_space(struct sock *sk)
@@ -68,8 +78,7 @@ static void mrpc_sock_state_change(struct sock *sk)
 
 /*
  * TLS stays between the socket and the link where there is room to send: it sends first what it has
- * encrypted. Input is reported as it comes, as an input that TLS refuses never becomes a record. It
- * is reported again by the work that TLS does when it had no memory.
+ * encrypted. Input is reported as it comes. The socket is locked.
  */
 static void mrpc_sock_hook_tls(struct sock *sk, struct mrpc_sock_hooks *hooks)
 {
@@ -78,7 +87,7 @@ static void mrpc_sock_hook_tls(struct sock *sk, struct mrpc_sock_hooks *hooks)
 	hooks->write_space = ctx->sk_write_space;
 	hooks->record_ready = tls_sw_ctx_rx(ctx)->saved_data_ready;
 	ctx->sk_write_space = mrpc_sock_write_space;
-	tls_sw_ctx_rx(ctx)->saved_data_ready = mrpc_sock_data_ready;
+	tls_sw_ctx_rx(ctx)->saved_data_ready = mrpc_sock_record_ready;
 }
 
 static void mrpc_sock_unhook_tls(struct sock *sk, const struct mrpc_sock_hooks *hooks)
@@ -87,6 +96,20 @@ static void mrpc_sock_unhook_tls(struct sock *sk, const struct mrpc_sock_hooks *
 
 	ctx->sk_write_space = hooks->write_space;
 	tls_sw_ctx_rx(ctx)->saved_data_ready = hooks->record_ready;
+}
+
+/* An error without another event: of TLS, whose records come no further, or an ICMP message. */
+static void mrpc_sock_error_report(struct sock *sk)
+{
+	struct mrpc_link *link;
+
+	read_lock_bh(&sk->sk_callback_lock);
+	link = sk->sk_user_data;
+	if (link) {
+		mrpc_link_kick_rx(link);
+		mrpc_link_kick_tx(link);
+	}
+	read_unlock_bh(&sk->sk_callback_lock);
 }
 
 /**
@@ -102,15 +125,18 @@ int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hoo
 {
 	int err = 0;
 
+	lock_sock(sk);	/* TLS calls back under it */
 	write_lock_bh(&sk->sk_callback_lock);
 	if (mrpc_sock_taken(sk, link->tls_version)) {
 		err = -EALREADY;
 	} else {
 		hooks->data_ready = sk->sk_data_ready;
 		hooks->state_change = sk->sk_state_change;
+		hooks->error_report = sk->sk_error_report;
 		sk->sk_user_data = link;
 		sk->sk_data_ready = mrpc_sock_data_ready;
 		sk->sk_state_change = mrpc_sock_state_change;
+		sk->sk_error_report = mrpc_sock_error_report;
 		if (link->tls_version) {
 			mrpc_sock_hook_tls(sk, hooks);
 		} else {
@@ -120,6 +146,7 @@ int mrpc_sock_hook(struct mrpc_link *link, struct sock *sk, struct mrpc_sock_hoo
 		mrpc_sock_note_error(link, sk);
 	}
 	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
 	return err;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_hook);
@@ -133,15 +160,18 @@ EXPORT_SYMBOL_GPL(mrpc_sock_hook);
  */
 void mrpc_sock_unhook(struct sock *sk, const struct mrpc_sock_hooks *hooks)
 {
+	lock_sock(sk);
 	write_lock_bh(&sk->sk_callback_lock);
 	sk->sk_user_data = NULL;
 	sk->sk_data_ready = hooks->data_ready;
 	sk->sk_state_change = hooks->state_change;
+	sk->sk_error_report = hooks->error_report;
 	if (hooks->record_ready)
 		mrpc_sock_unhook_tls(sk, hooks);
 	else
 		sk->sk_write_space = hooks->write_space;
 	write_unlock_bh(&sk->sk_callback_lock);
+	release_sock(sk);
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_unhook);
 
@@ -181,15 +211,43 @@ int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 EXPORT_SYMBOL_GPL(mrpc_sock_new);
 
 /**
- * mrpc_sock_put() - give up the reference to a socket, made here or taken from an application
- * @sock: the socket
+ * mrpc_sock_close() - close the socket of a link
+ * @sock: the socket; the caller has the only reference
+ *
+ * A socket that was taken from an application is closed a moment later, by the kernel: that takes
+ * the lock of its inode, which must not be taken under those of a link. If it is to be reset, its
+ * queues, which hold pages of a session, are emptied before the function returns.
  *
  * Context: process; may sleep.
+ */
+void mrpc_sock_close(struct socket *sock)
+{
+	struct sock *sk = sock->sk;
+
+	if (!sock->file) {
+		sock_release(sock);
+		return;
+	}
+	if (sock_flag(sk, SOCK_LINGER) && !inet_csk_has_ulp(sk)) {
+		lock_sock(sk);
+		tcp_disconnect(sk, 0);
+		release_sock(sk);
+	}
+	fput(sock->file);
+}
+EXPORT_SYMBOL_GPL(mrpc_sock_close);
+
+/**
+ * mrpc_sock_put() - close a socket that is of no link
+ * @sock: the socket; the caller has the only reference
+ *
+ * It is closed before the function returns: sockets that wait to be accepted call this module.
+ * Context: process; may sleep; no lock of a link is held.
  */
 void mrpc_sock_put(struct socket *sock)
 {
 	if (sock->file)
-		sockfd_put(sock);
+		__fput_sync(sock->file);
 	else
 		sock_release(sock);
 }
@@ -228,6 +286,26 @@ int mrpc_sock_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_connect);
 
+/*
+ * Resets what an application can have set on a socket that it hands over: a close that waits, TLS
+ * that waits to send what it has encrypted, a wake-up that comes late, a look that begins elsewhere,
+ * errors and time stamps that are queued for a reader that never comes.
+ */
+static void mrpc_sock_reset(struct sock *sk)
+{
+	lock_sock(sk);
+	sock_reset_flag(sk, SOCK_LINGER);
+	sk->sk_sndtimeo = 0;
+	sk->sk_rcvtimeo = 0;
+	WRITE_ONCE(sk->sk_rcvlowat, 1);
+	WRITE_ONCE(sk->sk_peek_off, -1);
+	WRITE_ONCE(sk->sk_tsflags, 0);
+	inet_clear_bit(RECVERR, sk);
+	inet_clear_bit(RECVERR6, sk);
+	release_sock(sk);
+	skb_queue_purge(&sk->sk_error_queue);
+}
+
 /**
  * mrpc_sock_prepare() - set the options of a link's TCP socket, and note its addresses
  * @link: the link; its keepalive tells for how long a peer may not answer
@@ -239,14 +317,7 @@ void mrpc_sock_prepare(struct mrpc_link *link, struct socket *sock)
 {
 	u64 timeout = div_u64(link->keepalive, NSEC_PER_MSEC);
 
-	/* What an application can have set on a socket that it hands over: a close that waits,
-	 * bytes that wait for others, a wake-up that comes late, a look that begins elsewhere.
-	 */
-	lock_sock(sock->sk);
-	sock_reset_flag(sock->sk, SOCK_LINGER);
-	WRITE_ONCE(sock->sk->sk_rcvlowat, 1);
-	WRITE_ONCE(sock->sk->sk_peek_off, -1);
-	release_sock(sock->sk);
+	mrpc_sock_reset(sock->sk);
 	tcp_sock_set_cork(sock->sk, false);
 	tcp_sock_set_nodelay(sock->sk);
 	/* sk_use_task_frag stays set: the sender is a task that is in no other send, and memory

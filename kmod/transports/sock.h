@@ -30,6 +30,7 @@ struct mrpc_sock_hooks {
 	void (*data_ready)(struct sock *sk);
 	void (*write_space)(struct sock *sk);
 	void (*state_change)(struct sock *sk);
+	void (*error_report)(struct sock *sk);
 	void (*record_ready)(struct sock *sk);
 };
 
@@ -47,6 +48,7 @@ int mrpc_sock_new(struct net *net, int protocol, const void *addr, u32 addr_len,
 		  struct sockaddr_storage *ss, struct socket **sock, const char **why);
 int mrpc_sock_connect(struct mrpc_link *link, const void *addr, u32 addr_len,
 		      mrpc_sock_attach attach, const char **why);
+void mrpc_sock_close(struct socket *sock);
 void mrpc_sock_put(struct socket *sock);
 void mrpc_sock_discard(struct socket *sock);
 u64 mrpc_sock_backlog(const struct sock *sk);

@@ -123,7 +123,9 @@ int mrpc_sock_listen_on(struct mrpc_listener *l, int *fd, const char **why)
 	struct socket *sock;
 	int err;
 
-	err = mrpc_sock_take_fd(l->net, fd, TCP_LISTEN, &sock, why);
+	err = mrpc_sock_find(l->net, *fd, TCP_LISTEN, &sock, why);
+	if (!err)
+		err = mrpc_sock_take_over(sock, fd, why);
 	if (err)
 		return err;
 	err = mrpc_sock_listen_attach(l, sock);

@@ -71,17 +71,6 @@ static void refused(const char *transport, int fd, int err, const char *word)
 	CHECK_MSG(strstr(c.why, word), "not '%s' but '%s'", word, c.why);
 }
 
-/* The kernel has taken @fd, and then refused it. */
-static void lost(int fd, int err, const char *word)
-{
-	struct mrpc_connect con;
-
-	CHECK_EQ(adopt(&c, "tcp", fd, &con), err);
-	CHECK_EQ(con.fd, -1);
-	CHECK(fcntl(fd, F_GETFD) < 0 && errno == EBADF);
-	CHECK_MSG(strstr(c.why, word), "not '%s' but '%s'", word, c.why);
-}
-
 TEST(refusals)
 {
 	int fds[2], udp = socket(AF_INET, SOCK_DGRAM, 0), un[2], copy;
@@ -104,7 +93,8 @@ TEST(refusals)
 	refused("tcp", fds[0], -EBUSY, "other users");
 	close(copy);
 	raw_tls_on(fds[0], RAW_TLS_CLIENT, false, true);
-	lost(fds[0], -EPROTONOSUPPORT, "both directions");
+	refused("tcp", fds[0], -EPROTONOSUPPORT, "both directions");
+	close(fds[0]);
 	close(fds[1]);
 	raw_close(&c);
 }
@@ -121,6 +111,26 @@ TEST(namespace)
 	refused("tcp", fds[0], -EXDEV, "network namespace");
 	close(fds[0]);
 	close(net);
+	raw_close(&c);
+}
+
+/* What TLS still has to send waits as the application wanted it to. */
+TEST(unsent)
+{
+	static char much[1 << 16];
+	struct timeval soon = { .tv_usec = 10000 }, never = { 0 };
+	int fds[2];
+
+	raw_open(&c, 1 << 20, 1 << 20);
+	raw_tcp_pair(fds, false);
+	raw_tls_on(fds[0], RAW_TLS_CLIENT, true, true);
+	CHECK(!setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &soon, sizeof(soon)));
+	while (send(fds[0], much, sizeof(much), MSG_NOSIGNAL) == sizeof(much))
+		;
+	CHECK(!setsockopt(fds[0], SOL_SOCKET, SO_SNDTIMEO, &never, sizeof(never)));
+	refused("tcp", fds[0], -EPROTONOSUPPORT, "still something to send");
+	close(fds[1]);
+	close(fds[0]);
 	raw_close(&c);
 }
 
@@ -155,6 +165,21 @@ TEST(names)
 	raw_close(&c);
 }
 
+/* The kernel has taken the descriptor, and the handshake with the peer fails: it stays closed. */
+TEST(lost)
+{
+	struct mrpc_connect con;
+	int fds[2];
+
+	raw_open(&c, 1 << 20, 1 << 20);
+	raw_tcp_pair(fds, false);
+	close(fds[1]);
+	CHECK(adopt(&c, "tcp", fds[0], &con) < 0);
+	CHECK_EQ(con.fd, -1);
+	CHECK(fcntl(fds[0], F_GETFD) < 0 && errno == EBADF);
+	raw_close(&c);
+}
+
 static int give(uint32_t listener, int fd)
 {
 	struct mrpc_adopt a = {
@@ -164,6 +189,7 @@ static int give(uint32_t listener, int fd)
 	int err = raw_ioctl(c.fd, MRPC_IOC_ADOPT, &a);
 
 	CHECK_EQ(a.fd, err ? fd : -1);
+	CHECK_EQ(!a.id, !!err);
 	return err;
 }
 
@@ -188,6 +214,11 @@ TEST(listeners)
 	at.flags = MRPC_CONNECT_ADOPT;
 	at.fd = -1;
 	CHECK_EQ(raw_ioctl(c.fd, MRPC_IOC_SERVE, &at), -EOPNOTSUPP);
+	at = raw_target(&c, "loop:tls");
+	strcpy(at.transport, "tcp");
+	at.flags = MRPC_CONNECT_ADOPT;
+	at.fd = -1;
+	CHECK_EQ(raw_ioctl(c.fd, MRPC_IOC_SERVE, &at), -EAFNOSUPPORT);
 	/* A listener that has been closed. */
 	at = raw_target(&c, "tcp:127.0.0.1:5");
 	at.flags = MRPC_CONNECT_ADOPT;
@@ -363,6 +394,26 @@ TEST(tickets)
 	memcpy(two + sizeof(ticket), ticket, sizeof(ticket));
 	CHECK_EQ(raw_tls_record(w.fd, 22, two, sizeof(two)), 0);
 	CHECK(peer_reply(&w, call, 1, 100));
+	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 10 * RAW_S);
+	CHECK_EQ(cqe.status, MRPC_OK);
+	raw_done(&c, &cqe);
+	part();
+}
+
+/* Records without content are nothing, between which others ever they come. */
+TEST(empty_records)
+{
+	u8 ticket[4 + 1] = { 4, 0, 0, 1 };
+	struct mrpc_cqe cqe;
+	unsigned int i;
+
+	start(meet());
+	for (i = 0; i < 40; i++) {
+		CHECK_EQ(raw_tls_record(w.fd, 23, "", 0), 0);
+		CHECK_EQ(raw_tls_record(w.fd, 22, ticket, sizeof(ticket)), 0);
+	}
+	CHECK(peer_reply(&w, call, 1, 100));
+	CHECK_EQ(raw_tls_record(w.fd, 23, "", 0), 0);
 	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 10 * RAW_S);
 	CHECK_EQ(cqe.status, MRPC_OK);
 	raw_done(&c, &cqe);

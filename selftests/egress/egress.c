@@ -67,7 +67,6 @@ static void passes(const char *how)
 }
 
 TEST_LIMIT_EACH_TRANSPORT(passes, 120, passes)
-TEST_TLS(passes, passes)
 
 /* -- ends ---------------------------------------------------------------------------------- */
 

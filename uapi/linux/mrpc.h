@@ -430,7 +430,8 @@ struct mrpc_bind {
  * gets its connections by MRPC_IOC_ADOPT.
  *
  * The socket may have kernel TLS, set up in both directions (TCP_ULP "tls", TLS_TX, TLS_RX). No
- * other descriptor, process or ring may have it: -EBUSY. The ioctl closes it, and writes -1 to @fd
+ * other descriptor, process or ring may have it: -EBUSY. Take it out of epoll sets before, which
+ * would report its events for ever. The ioctl closes it, and writes -1 to @fd
  * when it has done so, whatever it returns.
  */
 #define MRPC_CONNECT_ADOPT	(1U << 1)
@@ -545,7 +546,7 @@ enum mrpc_conn_state {
  * @flags: zero
  * @resv: zero
  * @identity: out: the peer's name, as the application has verified it; empty: none
- * @tls_version: out: 0x0304 for TLS 1.3, 0x0303 for TLS 1.2; 0: the connection is in the clear
+ * @tls_version: out: 0x0304 for TLS 1.3; 0: the connection is in the clear
  * @tls_cipher: out: TLS_CIPHER_* of <linux/tls.h>; 0: the connection is in the clear
  */
 struct mrpc_conn_info {

@@ -97,7 +97,7 @@ static int grpc_attach(struct mrpc_link *link, struct socket *sock)
 	mrpc_sock_prepare(link, sock);
 	grpc_sock_probe(link, sock->sk);
 	if (link->tls_version)
-		mrpc_sock_tls_begin(sock->sk, &gl->tls);
+		mrpc_sock_tls_begin(link, sock->sk, &gl->tls);
 	link->priv = gl;
 	err = mrpc_sock_hook(link, sock->sk, &gl->hooks);
 	if (!err)
@@ -133,25 +133,14 @@ void grpc_shutdown(struct mrpc_link *link, bool abort)
 		sock_no_linger(gl->sock->sk);
 		return;
 	}
-	if (link->tls_version) {
-		/* In order, grpc_busy() does it, behind what TLS still has. */
-		if (abort)
-			mrpc_sock_tls_end(gl->sock, &gl->tls);
-		return;
-	}
-	kernel_sock_shutdown(gl->sock, SHUT_WR);
-	if (abort)
-		mrpc_sock_discard(gl->sock);
+	mrpc_sock_shutdown(gl->sock, &gl->tls);
 }
 
 bool grpc_busy(struct mrpc_link *link)
 {
 	struct grpc_link *gl = link->priv;
 
-	if (link->tls_version)
-		return mrpc_sock_tls_end(gl->sock, &gl->tls);
-	mrpc_sock_discard(gl->sock);
-	return mrpc_sock_unacked(gl->sock->sk);
+	return mrpc_sock_end(gl->sock, &gl->tls);
 }
 
 void grpc_release(struct mrpc_link *link)
@@ -160,9 +149,14 @@ void grpc_release(struct mrpc_link *link)
 	struct mrpc_h2_stream *h2;
 	u32 i;
 
+	/* Unread input would make the end a reset. grpc_busy() was not asked after GOAWAY. */
+	if (gl->h2.why)
+		mrpc_sock_end(gl->sock, &gl->tls);
+	if (gl->tls.link && mrpc_sock_tls_sends(gl->sock->sk))
+		sock_no_linger(gl->sock->sk);
 	mrpc_sock_unhook(gl->sock->sk, &gl->hooks);
 	link->priv = NULL;
-	mrpc_sock_put(gl->sock);
+	mrpc_sock_close(gl->sock);
 	grpc_in_free(gl);
 	if (gl->out.cur)
 		grpc_stream_put(gl->out.cur);

@@ -98,7 +98,7 @@ struct grpc_out {
  * @link: the connection's link; immutable
  * @sock: the socket; immutable
  * @hooks: the socket's own callbacks, put back at release; immutable
- * @tls: TLS of the socket, if it has that
+ * @tls: TLS of the socket
  * @nr_slots: entries of @slots; immutable
  * @down: send and receive fail
  * @rest: nothing has come for a while: the owner of the transmit claim gives memory back

@@ -491,10 +491,7 @@ static int grpc_flush(struct grpc_link *gl, s64 *budget)
 			nr += grpc_payload_vector(&out->cur->payload, out->cur_left, kv + nr,
 						  GRPC_KVECS - nr, &bytes);
 		iov_iter_kvec(&msg.msg_iter, ITER_SOURCE, kv, nr, out->len - out->at + bytes);
-		if (gl->link->tls_version)
-			n = mrpc_sock_tls_send(gl->link, gl->sock, &gl->tls, &msg);
-		else
-			n = sock_sendmsg(gl->sock, &msg);
+		n = mrpc_sock_send(gl->sock, &gl->tls, &msg);
 		if (n < 0)
 			return n;
 		grpc_sent(gl, n);

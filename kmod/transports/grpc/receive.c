@@ -431,7 +431,6 @@ static int grpc_tell_credits(struct grpc_link *gl)
 static int grpc_read(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
-	struct msghdr msg = {};
 	struct kvec kv;
 	int n;
 
@@ -441,10 +440,7 @@ static int grpc_read(struct grpc_link *gl)
 	in->len = 0;
 	kv.iov_base = in->work->buf;
 	kv.iov_len = GRPC_READ;
-	if (gl->link->tls_version)
-		n = mrpc_sock_tls_read(gl->link, gl->sock, &gl->tls, &kv, 1, GRPC_READ);
-	else
-		n = kernel_recvmsg(gl->sock, &msg, &kv, 1, GRPC_READ, MSG_DONTWAIT);
+	n = mrpc_sock_read(gl->sock, &gl->tls, &kv, 1, GRPC_READ);
 	if (n <= 0)
 		return n == -EAGAIN ? 0 : n ?: -ESHUTDOWN;
 	in->len = n;

@@ -47,10 +47,10 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 	if (!tcp)
 		return -ENOMEM;
 	tcp->sock = sock;
-	tcp->prot = link->tls_version ? NULL : sk->sk_prot;
+	tcp->prot = sk->sk_prot;
 	mrpc_sock_prepare(link, sock);
 	if (link->tls_version)
-		mrpc_sock_tls_begin(sk, &tcp->tls);
+		mrpc_sock_tls_begin(link, sk, &tcp->tls);
 	link->priv = tcp;
 	err = mrpc_sock_hook(link, sk, &tcp->hooks);
 	if (err) {
@@ -151,7 +151,6 @@ static int mrpc_tcp_read(struct mrpc_link *link, struct kvec *vec, size_t nr, si
 {
 	struct mrpc_tcp *tcp = link->priv;
 	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_RX];
-	struct msghdr msg = {};
 	int n;
 
 	if (READ_ONCE(tcp->down))
@@ -163,10 +162,8 @@ static int mrpc_tcp_read(struct mrpc_link *link, struct kvec *vec, size_t nr, si
 		n = mrpc_tcp_read_some(tcp->sock->sk, vec, nr);
 		if (n)
 			return n;
-	} else if (link->tls_version) {
-		return mrpc_sock_tls_read(link, tcp->sock, &tcp->tls, vec, nr, len);
 	}
-	return kernel_recvmsg(tcp->sock, &msg, vec, nr, len, MSG_DONTWAIT);
+	return mrpc_sock_read(tcp->sock, &tcp->tls, vec, nr, len);
 }
 
 int mrpc_tcp_recv(struct mrpc_link *link, int budget)
@@ -180,7 +177,7 @@ int mrpc_tcp_recv(struct mrpc_link *link, int budget)
 	 */
 	if (n >= 0 && n < budget &&
 	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err) ||
-	     (link->tls_version && mrpc_sock_tls_waits(sk))))
+	     (tcp->tls.link && mrpc_sock_tls_waits(sk))))
 		mrpc_link_kick_rx(link);
 	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
 	if (n == -EAGAIN && inet_sk_state_load(sk) == TCP_CLOSE)
@@ -193,24 +190,18 @@ void mrpc_tcp_shutdown(struct mrpc_link *link, bool abort)
 	struct mrpc_tcp *tcp = link->priv;
 
 	WRITE_ONCE(tcp->down, true);
-	/* A reset frees the send queue, with its pages. In the orderly case the receiving side
-	 * stays open: if it were shut, later input would make TCP reset, and the last replies
-	 * would not arrive.
-	 */
+	/* A reset frees the send queue, with its pages. */
 	if (abort)
 		sock_no_linger(tcp->sock->sk);
-	else if (!link->tls_version)
-		kernel_sock_shutdown(tcp->sock, SHUT_WR);
+	else
+		mrpc_sock_shutdown(tcp->sock, &tcp->tls);
 }
 
 bool mrpc_tcp_busy(struct mrpc_link *link)
 {
 	struct mrpc_tcp *tcp = link->priv;
 
-	if (link->tls_version)
-		return mrpc_sock_tls_end(tcp->sock, &tcp->tls);
-	mrpc_sock_discard(tcp->sock);
-	return mrpc_sock_unacked(tcp->sock->sk);
+	return mrpc_sock_end(tcp->sock, &tcp->tls);
 }
 
 void mrpc_tcp_release(struct mrpc_link *link)
@@ -219,11 +210,13 @@ void mrpc_tcp_release(struct mrpc_link *link)
 	struct sock *sk = tcp->sock->sk;
 
 	mrpc_sock_unhook(sk, &tcp->hooks);
-	/* Unsent bytes are left to the network, unless they hold pages of a session. */
-	if (tcp->pages && mrpc_sock_unacked(sk))
+	/* Unsent bytes are left to the network, unless they hold pages of a session, or end in the
+	 * middle of a record of TLS.
+	 */
+	if (tcp->tls.link ? mrpc_sock_tls_sends(sk) : tcp->pages && mrpc_sock_unacked(sk))
 		sock_no_linger(sk);
 	link->priv = NULL;
-	mrpc_sock_put(tcp->sock);
+	mrpc_sock_close(tcp->sock);
 	mrpc_stream_free(link, &tcp->stream);
 	put_cred(tcp->pass[MRPC_TX].cred);
 	put_cred(tcp->pass[MRPC_RX].cred);

@@ -104,9 +104,7 @@ static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 		release_sock(sk);
 		return n;
 	}
-	if (!tcp->prot)
-		return mrpc_sock_tls_send(sk->sk_user_data, tcp->sock, &tcp->tls, msg);
-	n = sock_sendmsg(tcp->sock, msg);
+	n = mrpc_sock_send(tcp->sock, &tcp->tls, msg);
 	if (n >= 0)
 		mrpc_tcp_pass(pass);
 	return n;
@@ -386,7 +384,7 @@ static int mrpc_tcp_send_part(struct mrpc_tcp *tcp, struct mrpc_rpc *rpc, u64 le
 		copy = true;
 	} else {
 		nr = mrpc_tcp_gather(rpc, part.bv, &len);
-		tcp->pages = tcp->prot;	/* TLS has encrypted them when the send ends */
+		tcp->pages = true;
 		msg.msg_flags |= MSG_ZEROCOPY;
 		msg.msg_ubuf = &mrpc_rpc_call(rpc)->ubuf;
 	}

@@ -58,8 +58,8 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  *
  * @sock: the socket
  * @prot: the socket's protocol at its creation. If a BPF program has put it into a sockmap, it has
- *	another one, which must be used. NULL: it has TLS
- * @tls: TLS of the socket, if it has that
+ *	another one, which must be used
+ * @tls: TLS of the socket
  * @stream: receive state; owner of the receive claim
  * @pages: the socket has been given pages of a heap; owner of the transmit claim
  * @down: send and receive fail
@@ -88,7 +88,7 @@ struct mrpc_tcp {
 /* Is it plain TCP, without another protocol on top? */
 static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 {
-	return READ_ONCE(tcp->sock->sk->sk_prot) == tcp->prot;
+	return READ_ONCE(tcp->sock->sk->sk_prot) == tcp->prot && !tcp->tls.link;
 }
 
 /* transports/tcp/link.c */
