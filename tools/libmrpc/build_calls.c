@@ -14,5 +14,6 @@
 #include "retry.c"
 #include "call.c"
 #include "stream.c"
+#include "defer.c"
 #include "request.c"
 #include "server.c"

@@ -22,7 +22,7 @@ extern "C" {
  * mrpc_call_msg(call). A reply is sent only with MRPC_OK. Handlers run in the server's worker
  * threads and may block. @call and @req are valid until the handler returns. If it returns
  * MRPC_DEFER, they are valid until a thread calls mrpc_call_reply(). That may be any thread, and
- * it may call before the handler returns.
+ * it may call before the handler returns. For methods that stream, see mrpc_call_on_event().
  */
 #define MRPC_DEFER	(-1)
 

@@ -16,7 +16,8 @@
  * _put. A reader that does not read stops the sender: at most MRPC_STREAM_WINDOW bytes, and one
  * message, are under way in each direction.
  *
- * A stream belongs to one thread at a time, and to the queue pair that it was opened on.
+ * A stream belongs to one thread at a time, and to the queue pair that it was opened on. For calls
+ * that outlive their handlers, see mrpc_call_on_event().
  */
 #ifndef _MRPC_STREAM_H
 #define _MRPC_STREAM_H
@@ -63,6 +64,9 @@ struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
  * Return: 0; -ECANCELED: the call has ended, mrpc_stream_finish() or mrpc_stream_status() says why;
  * -EAGAIN: with MRPC_STREAM_NOWAIT, not now; or another -errno: the message was refused, the stream
  * goes on. After MRPC_STREAM_MORE the next call may say so, in place of sending its own message.
+ *
+ * For a deferred call, a thread that is not the worker never waits: -ENOBUFS if MRPC_STREAM_UNSENT
+ * messages are not sent yet. It has a queue pair for its messages, as for mrpc_call_reply().
  */
 int mrpc_stream_send(struct mrpc_stream *stream, struct mrpc_msg *msg, unsigned int flags);
 
@@ -102,11 +106,39 @@ void mrpc_stream_cancel(struct mrpc_stream *stream);
  */
 int mrpc_stream_finish(struct mrpc_stream *stream, struct mrpc_result *res);
 
-/*
- * In a handler: the stream of its call, NULL if the method has none. It ends with the call. A
- * handler of a method that streams does not return MRPC_DEFER.
- */
+/* In a handler: the stream of its call, NULL if the method has none. It ends with the call. */
 struct mrpc_stream *mrpc_call_stream(struct mrpc_call *call);
+
+/* Is called in the worker that has served the call. */
+typedef void (*mrpc_event_fn)(struct mrpc_call *call);
+
+/**
+ * mrpc_call_on_event() - in a handler: have a function called when something has come
+ * @call: the call, whose method streams
+ * @fn: the function
+ *
+ * For a handler that returns MRPC_DEFER. The call and its stream then live until a thread calls
+ * mrpc_call_reply(), and no worker waits for them. Any thread may call mrpc_stream_send() and
+ * mrpc_stream_status(), but not two at a time. The worker alone may call mrpc_stream_next(), in @fn.
+ * A handler without such a function learns by mrpc_stream_send() that the call has ended.
+ *
+ * The worker calls @fn outside of handlers: once after the handler, and after one or several events.
+ * Events are a message, the end of the client's messages, the end of the call, and room to send
+ * after a message of the worker. mrpc_stream_ready() says what does not wait. @fn should not wait,
+ * because other requests of the worker wait with it. It may call mrpc_call_reply().
+ *
+ * If another thread calls mrpc_call_reply() for a call, @fn may begin or run at that time, but not
+ * later. Its @call is then still a pointer that no other call has, and good for a comparison only.
+ *
+ * When the server stops, the stream ends as any other. The call still needs mrpc_call_reply().
+ */
+void mrpc_call_on_event(struct mrpc_call *call, mrpc_event_fn fn);
+
+#define MRPC_STREAM_READABLE	(1U << 0) /* mrpc_stream_next() does not wait */
+#define MRPC_STREAM_WRITABLE	(1U << 1) /* mrpc_stream_send() does not wait */
+
+/* In the function of mrpc_call_on_event(): MRPC_STREAM_READABLE and MRPC_STREAM_WRITABLE. */
+unsigned int mrpc_stream_ready(const struct mrpc_stream *stream);
 
 #ifdef __cplusplus
 }

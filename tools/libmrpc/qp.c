@@ -78,6 +78,29 @@ void qp_del_stream(struct op_stream *stream)
 		stream->next->prev = stream->prev;
 }
 
+void qp_add_event(struct op_stream *stream, struct mrpc_qp *qp)
+{
+	if (stream->has_event)
+		return;
+	stream->has_event = true;
+	stream->next_event = NULL;
+	*qp->events.last = stream;
+	qp->events.last = &stream->next_event;
+}
+
+struct op_stream *qp_take_event(struct mrpc_qp *qp)
+{
+	struct op_stream *stream = qp->events.first;
+
+	if (!stream)
+		return NULL;
+	qp->events.first = stream->next_event;
+	if (!qp->events.first)
+		qp->events.last = &qp->events.first;
+	stream->has_event = false;
+	return stream;
+}
+
 static void qp_destroy(struct mrpc_qp *qp)
 {
 	struct op_stream *stream;
@@ -162,6 +185,7 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 	qp->eventfd = -1;
 	qp->done.last = &qp->done.first;
 	qp->parked.last = &qp->parked.first;
+	qp->events.last = &qp->events.first;
 	qp->last_request = &qp->requests;
 	pthread_mutex_init(&qp->lock, NULL);
 	err = qp_init(qp);

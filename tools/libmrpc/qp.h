@@ -45,6 +45,8 @@ struct op_stream_ops {
  * @token: the kernel's name of the stream
  * @conn: the kernel's number of the connection
  * @abandoned: @ops->abandon was called
+ * @has_event: it is in mrpc_qp.events
+ * @next_event: there
  */
 struct op_stream {
 	const struct op_stream_ops *ops;
@@ -53,6 +55,8 @@ struct op_stream {
 	u64 token;
 	u32 conn;
 	bool abandoned;
+	bool has_event;
+	struct op_stream *next_event;
 };
 
 /**
@@ -116,6 +120,11 @@ struct op_list {
 	struct op **last;
 };
 
+struct op_stream_list {
+	struct op_stream *first;
+	struct op_stream **last;
+};
+
 struct op_parked {
 	struct op_retry *first;
 	struct op_retry **last;
@@ -151,6 +160,8 @@ struct qp_serves {
  * @done: calls that have ended; their callbacks have not been called
  * @parked: calls that wait for a connection of their channel
  * @streams: streams of its calls and requests
+ * @events: those of deferred calls for which something has come
+ * @left: streams that another thread has left to the worker since it looked last; atomic
  * @requests: requests taken off the ring while the worker was inside a handler
  * @in_flight: calls with a callback that has not been called
  * @in_callback: a callback runs
@@ -177,6 +188,8 @@ struct mrpc_qp {
 	struct op_list done;
 	struct op_parked parked;
 	struct op_stream *streams;
+	struct op_stream_list events;
+	u32 left;
 	struct mrpc_call *requests;
 	struct mrpc_call **last_request;
 	u32 in_flight;
@@ -191,6 +204,8 @@ void qp_retire(struct mrpc_qp *qp);	/* submits pending entries, and puts it on t
 
 void qp_add_stream(struct mrpc_qp *qp, struct op_stream *stream);
 void qp_del_stream(struct op_stream *stream);
+void qp_add_event(struct op_stream *stream, struct mrpc_qp *qp);	/* unless it has one */
+struct op_stream *qp_take_event(struct mrpc_qp *qp);			/* NULL: there is none */
 
 /* Makes the queue pair the thread's own. */
 void qp_own(struct tctx *t, struct mrpc_qp *qp);

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "clock.h"
+#include "defer.h"
 #include "msg.h"
 #include "release.h"
 #include "request.h"
-#include "stream.h"
 
 /* -- replying -------------------------------------------------------------------- */
 
@@ -42,10 +42,10 @@ static void call_end(struct mrpc_call *call)
 	if (call->cqe.flags & MRPC_CQE_BLOCK)
 		release_block(call->session, call->cqe.block,
 			      call->cqe.msg_len + call->cqe.meta_len);
-	stream_close(call->stream);
 	mrpc_meta_free(&call->meta);
 	mrpc_msg_free(&call->msg);
-	call_free(call);
+	if (likely(!stream_leave(call->stream)))
+		call_free(call);
 }
 
 /* Replaces a reply that cannot be sent by a status that says why. */
@@ -173,8 +173,6 @@ static int reply_and_end(struct mrpc_call *call, int status)
 
 int mrpc_call_reply(struct mrpc_call *call, int status)
 {
-	if (call->stream)
-		return fail(EINVAL, "the handler of a method that streams replies by its return");
 	return reply_and_end(call, status);
 }
 
@@ -267,7 +265,7 @@ static void turn_away(struct mrpc_call *call, int status)
 static void serve(struct mrpc_server *server, struct mrpc_call *call)
 {
 	u32 service = call->cqe.method >> 16, method = call->cqe.method & 0xffff;
-	bool streaming;
+	struct mrpc_stream *stream = call->stream;
 	int status;
 
 	/* It waited too long: its deadline has passed, and the caller has its answer. */
@@ -285,21 +283,23 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	call->method = &call->service->desc->methods[method];
 	call->request = call->cqe.flags & MRPC_CQE_BLOCK ?
 			call->session->recv + call->cqe.block : NULL;
-	streaming = call->stream;
 	call->reply = mrpc_msg_new(&call->msg, call->session, call->method->reply_size, 0);
 	if (!call->reply) {
 		turn_away(call, MRPC_RESOURCE_EXHAUSTED);
 		return;
 	}
+	if (unlikely(stream))
+		stream_begin(stream, call);
 	status = call->method->invoke(call->service->ops, call, call->request, call->reply);
-	if (unlikely(streaming) && status == MRPC_DEFER) {
-		mrpc_call_set_detail(call, "the handler of %s has deferred a call that streams",
-				     call->method->name);
-		status = MRPC_INTERNAL;
+	/* If deferred, another thread may already have ended the call. The worker frees the stream. */
+	if (status == MRPC_DEFER) {
+		if (unlikely(stream))
+			stream_defer(stream);
+		return;
 	}
-	/* If deferred, another thread may already have ended the call. */
-	if (status != MRPC_DEFER)
-		reply_for_handler(call, status);
+	if (unlikely(stream))
+		stream->serving = false;
+	reply_for_handler(call, status);
 }
 
 void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe)

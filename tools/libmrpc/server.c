@@ -19,6 +19,7 @@
 #include "attempt.h"
 #include "clock.h"
 #include "conn.h"
+#include "defer.h"
 #include "request.h"
 
 #define WORKERS_MAX	60	/* queue pairs of a session, less some for other threads */
@@ -194,12 +195,12 @@ static bool is_stopping(const struct mrpc_server *server)
 	return __atomic_load_n(&server->stopping, __ATOMIC_ACQUIRE);
 }
 
-/* Serves one request, or handles one completion. False if there is neither. */
+/* Serves one request, one event or one completion. False if there is none. */
 static bool serve_next(struct mrpc_server *server, struct mrpc_qp *qp)
 {
 	struct mrpc_cqe cqe;
 
-	if (request_serve_queued(server, qp))
+	if (defer_serve(qp) || request_serve_queued(server, qp))
 		return true;
 	if (!ring_cq_pop(&qp->ring, &cqe))
 		return false;

@@ -9,66 +9,15 @@
 #include "call.h"
 #include "channel.h"
 #include "clock.h"
+#include "defer.h"
 #include "msg.h"
 #include "op.h"
 #include "release.h"
 #include "result.h"
 #include "stream.h"
 
-/* Messages that are not sent yet: one more waits. Fewer than the kernel takes. */
-#define SENDING_MAX	(MRPC_STREAM_UNSENT / 2)
-
 /* Consumed bytes that the kernel is not told of yet. */
 #define GRANT_BYTES	(MRPC_STREAM_WINDOW / 8)
-
-/**
- * struct mrpc_stream - one end of a stream
- * @in: entry of mrpc_qp.streams; has its token
- * @qp: queue pair of its completions
- * @op: client: the call; NULL once it has ended. It has this stream until then
- * @client: this is the client's end
- * @sends: this end may send messages
- * @last: no more messages of this end follow
- * @last_id: the operation that said so
- * @ended: the call has ended: at a client with @end, at a server with @status
- * @end: client: the terminal completion
- * @status: server: what has ended it before its handler
- * @closed: the application does not use it any more
- * @unsent: messages whose blocks the kernel may still read
- * @refused: status of the latest message that the kernel has refused, MRPC_OK: the caller knows
- * @refused_id: its operation
- * @broken: a message was lost for want of memory: none of those that follow is delivered
- * @channel: the channel that it was opened over, a reference; or NULL
- * @done: of the peer's messages, the last has come
- * @got: messages that have come and were not read, a ring of @cap, from @first, @nr
- * @read: the message that the application reads; its block, if it has one
- * @consumed: bytes that were read, and not granted
- */
-struct mrpc_stream {
-	struct op_stream in;
-	struct mrpc_qp *qp;
-	struct op *op;
-	bool client;
-	bool sends;
-	bool last;
-	bool ended;
-	bool closed;
-	bool done;
-	bool broken;
-	u16 status;
-	u16 refused;
-	u64 refused_id;
-	u64 last_id;
-	struct channel *channel;
-	u32 unsent;
-	u32 consumed;
-	u32 first;
-	u32 nr;
-	u32 cap;
-	struct mrpc_cqe *got;
-	struct mrpc_cqe read;
-	struct mrpc_cqe end;
-};
 
 static u32 cost(const struct mrpc_cqe *cqe)
 {
@@ -90,6 +39,8 @@ static void stream_free(struct op_stream *in)
 
 	if (st->channel)
 		channel_put(st->channel);
+	if (st->deferred)
+		free(st->call);
 	free(st->got);
 	free(st);
 }
@@ -119,14 +70,21 @@ static void push_cancel(struct mrpc_stream *st)
 	qp_push(st->qp, &sqe, NULL);
 }
 
+void stream_end(struct mrpc_stream *st, int status)
+{
+	st->status = (u16)status;
+	/* Other threads ask for it if the call is deferred. */
+	__atomic_store_n(&st->ended, true, __ATOMIC_RELEASE);
+}
+
 static void take_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 {
 	struct mrpc_cqe copy = *cqe;
 
-	st->in.token = cqe->call;
+	if (st->client)
+		st->in.token = cqe->call;
 	if (cqe->status != MRPC_OK) {	/* at a server: the call has ended */
-		st->ended = true;
-		st->status = cqe->status;
+		stream_end(st, cqe->status);
 		return;
 	}
 	st->done |= !(cqe->flags & MRPC_CQE_MORE);
@@ -136,8 +94,8 @@ static void take_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 		st->broken = true;
 		if (st->op)
 			push_cancel(st);
-		st->ended |= !st->client;
-		st->status = MRPC_RESOURCE_EXHAUSTED;
+		else if (!st->client)
+			stream_end(st, MRPC_RESOURCE_EXHAUSTED);
 	}
 	if (st->closed || st->broken) {
 		drop_block(st, &copy);
@@ -146,14 +104,19 @@ static void take_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 	st->got[(st->first + st->nr++) & (st->cap - 1)] = copy;
 }
 
-/* The caller of mrpc_stream_send() is told. */
-static void refuse_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
+void stream_explain(struct mrpc_session *session, const struct mrpc_cqe *cqe)
 {
 	struct mrpc_result res;
 
-	result_fill(st->qp->session, &res, cqe);
+	result_fill(session, &res, cqe);
 	set_error("the message was refused: %s",
 		  res.detail[0] ? res.detail : mrpc_status_name(res.status));
+}
+
+/* The caller of mrpc_stream_send() is told. */
+static void refuse_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
+{
+	stream_explain(st->qp->session, cqe);
 	st->refused = cqe->status;
 	st->refused_id = cqe->user_data;
 	if (cqe->user_data == st->last_id)
@@ -170,10 +133,9 @@ static void take_end(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 		channel_lost(st->channel, st->in.conn);
 }
 
-/* Frees a stream that is closed, if nothing of it is under way. */
-static void free_if_done(struct mrpc_stream *st)
+void stream_free_if_done(struct mrpc_stream *st)
 {
-	if (!st->closed || st->unsent || st->op)
+	if (!st->closed || st->unsent || st->op || st->in.has_event)
 		return;
 	qp_del_stream(&st->in);
 	stream_free(&st->in);
@@ -200,7 +162,9 @@ static void stream_take(struct op_stream *in, const struct mrpc_cqe *cqe)
 		st->unsent--;
 		break;
 	}
-	free_if_done(st);
+	if (st->on_event && !st->closed)
+		qp_add_event(&st->in, st->qp);
+	stream_free_if_done(st);
 }
 
 static void drop_messages(struct mrpc_stream *st)
@@ -208,7 +172,6 @@ static void drop_messages(struct mrpc_stream *st)
 	drop_block(st, &st->read);
 	for (; st->nr; st->nr--)
 		drop_block(st, &st->got[st->first++ & (st->cap - 1)]);
-	st->closed = true;
 }
 
 static void stream_abandon(struct op_stream *in)
@@ -216,9 +179,12 @@ static void stream_abandon(struct op_stream *in)
 	struct mrpc_stream *st = (struct mrpc_stream *)in;
 
 	drop_messages(st);
+	if (stream_stays(st))
+		return;
+	st->closed = true;
 	if (st->op)
 		push_cancel(st);
-	free_if_done(st);
+	stream_free_if_done(st);
 }
 
 static const struct op_stream_ops stream_ops = {
@@ -255,7 +221,8 @@ void stream_close(struct mrpc_stream *st)
 	if (!st)
 		return;
 	drop_messages(st);
-	free_if_done(st);
+	st->closed = true;
+	stream_free_if_done(st);
 }
 
 /* -- waiting ------------------------------------------------------------------------ */
@@ -270,9 +237,8 @@ static void stream_wait(struct mrpc_stream *st)
 		push_cancel(st);
 	if (!err || is_temporary(err))
 		return;
-	st->ended = true;
-	st->status = MRPC_INTERNAL;
 	st->end.status = MRPC_INTERNAL;
+	stream_end(st, MRPC_INTERNAL);
 }
 
 static void push_grant(struct mrpc_stream *st)
@@ -324,36 +290,45 @@ const void *mrpc_stream_next(struct mrpc_stream *st, __u32 *len)
 
 int mrpc_stream_status(const struct mrpc_stream *st)
 {
-	if (!st || !st->ended)
+	if (!st || !__atomic_load_n(&st->ended, __ATOMIC_ACQUIRE))
 		return st ? MRPC_OK : MRPC_INTERNAL;
 	return st->client ? st->end.status : st->status;
 }
 
 /* -- sending -------------------------------------------------------------------------- */
 
+struct op *stream_push(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe *sqe,
+		       void *blocks)
+{
+	bool copied = sqe->flags & MRPC_SQE_COPY;
+	struct op *op = op_new(qp);
+
+	if (!op) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	op->wait = OP_WAIT_SENT;
+	op->conn = in->conn;
+	op->stream = in;
+	op->blocks = copied ? NULL : blocks;
+	sqe->op = MRPC_OP_SEND;
+	sqe->conn = in->conn;
+	sqe->call = in->token;
+	sqe->user_data = op->id;
+	if (!qp_push(qp, sqe, copied ? blocks : NULL))
+		return op;
+	op->blocks = NULL;
+	op_free(qp, op);
+	return NULL;
+}
+
 /* Return: 0: submitted with the next flush, as sqe->user_data; -errno. */
 static int send_entry(struct mrpc_stream *st, struct mrpc_sqe *sqe, void *blocks)
 {
-	bool copied = sqe->flags & MRPC_SQE_COPY;
-	struct op *op = op_new(st->qp);
-	int err;
+	struct op *op = stream_push(st->qp, &st->in, sqe, blocks);
 
 	if (!op)
-		return fail(ENOMEM, "out of memory");
-	op->wait = OP_WAIT_SENT;
-	op->conn = st->in.conn;
-	op->stream = &st->in;
-	op->blocks = copied ? NULL : blocks;
-	sqe->op = MRPC_OP_SEND;
-	sqe->conn = st->in.conn;
-	sqe->call = st->in.token;
-	sqe->user_data = op->id;
-	err = qp_push(st->qp, sqe, copied ? blocks : NULL);
-	if (err) {
-		op->blocks = NULL;
-		op_free(st->qp, op);
-		return err;
-	}
+		return -errno;
 	st->unsent++;
 	if (sqe->flags & MRPC_SQE_END) {
 		st->last = true;
@@ -401,6 +376,8 @@ static int tell_refused(struct mrpc_stream *st)
 
 int stream_settle(struct mrpc_stream *st)
 {
+	if (!stream_is_mine(st))
+		return 0;
 	qp_flush(st->qp);
 	return tell_refused(st);
 }
@@ -417,6 +394,8 @@ int mrpc_stream_send(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int 
 		err = check_send(st, msg);
 	if (!err && flags & ~(MRPC_STREAM_MORE | MRPC_STREAM_LAST | MRPC_STREAM_NOWAIT))
 		err = fail(EINVAL, "unknown flags 0x%x", flags);
+	if (!err && unlikely(!stream_is_mine(st)))
+		return stream_send_away(st, msg);
 	if (!err)
 		err = wait_to_send(st, flags);
 	if (err == -EAGAIN)
