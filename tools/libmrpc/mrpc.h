@@ -128,6 +128,9 @@ struct mrpc_method_desc {
  * @nr_methods: how many
  * @methods: in the order of the schema (ascending by name): their index is
  *	what mrpc_call_sync() and mrpc_call_async() take
+ * @protos: its .proto and all imports, for reflection: a google.protobuf.FileDescriptorSet in
+ *	protobuf's format, each file after its imports; or NULL
+ * @protos_len: its bytes
  */
 struct mrpc_service_desc {
 	const char *name;
@@ -135,6 +138,8 @@ struct mrpc_service_desc {
 	__u32 schema_len;
 	__u32 nr_methods;
 	const struct mrpc_method_desc *methods;
+	const void *protos;
+	__u32 protos_len;
 };
 
 /* -- sessions --------------------------------------------------------------- */

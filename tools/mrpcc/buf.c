@@ -6,6 +6,8 @@
 
 #include "buf.h"
 
+#define BYTES_PER_LINE	12
+
 static void __attribute__((noreturn)) no_memory(void)
 {
 	fputs("mrpcc: out of memory\n", stderr);
@@ -69,6 +71,16 @@ void buf_string(struct buf *buf, const char *text)
 	for (; *p; p++)
 		buf_printf(buf, *p < ' ' || *p >= 0x7f || strchr("\"\\?", *p) ? "\\%03o" : "%c", *p);
 	buf_printf(buf, "\"");
+}
+
+void buf_bytes(struct buf *buf, const void *data, size_t len)
+{
+	const unsigned char *bytes = data;
+	size_t i;
+
+	for (i = 0; i < len; i++)
+		buf_printf(buf, "%s0x%02x,", i % BYTES_PER_LINE ? " " : "\n\t", bytes[i]);
+	buf_printf(buf, "\n");
 }
 
 const char *buf_text(const struct buf *buf)

@@ -35,6 +35,9 @@ void buf_vprintf(struct buf *buf, const char *fmt, va_list ap) __printf(2, 0);
 /* A string literal of C. */
 void buf_string(struct buf *buf, const char *text);
 
+/* The elements of an array of bytes, in lines of their own. */
+void buf_bytes(struct buf *buf, const void *data, size_t len);
+
 /* The text, "" when nothing was added. */
 const char *buf_text(const struct buf *buf);
 

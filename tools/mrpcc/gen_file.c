@@ -8,6 +8,7 @@
 #include "gen_build.h"
 #include "gen_desc.h"
 #include "gen_file.h"
+#include "gen_protos.h"
 #include "gen_read.h"
 #include "gen_service.h"
 #include "gen_struct.h"
@@ -36,16 +37,6 @@ static char *guard_of(const struct file *file, const char *end)
 }
 
 /* -- which other headers -------------------------------------------------------------- */
-
-static struct file *find_file(struct model *model, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < model->nr_files; i++)
-		if (!strcmp(model->files[i].proto->name, name))
-			return &model->files[i];
-	return NULL;
-}
 
 static void need_types(struct file *file)
 {
@@ -91,7 +82,7 @@ static void gen_includes(struct buf *out, struct model *model, struct file *file
 	need_types(file);
 	for (i = 0; i < file->proto->n_public_dependency; i++) {
 		int32_t number = file->proto->public_dependency[i];
-		struct file *dep = find_file(model, file->proto->dependency[number]);
+		struct file *dep = model_find_file(model, file->proto->dependency[number]);
 
 		if (dep && dep->proto3)
 			dep->needed = true;
@@ -185,7 +176,7 @@ static void gen_import_asserts(struct buf *out, const struct service *service)
 	}
 }
 
-static void gen_source(struct file *file, struct buf *out)
+static void gen_source(struct model *model, struct file *file, struct buf *out)
 {
 	size_t i;
 
@@ -202,6 +193,7 @@ static void gen_source(struct file *file, struct buf *out)
 		gen_enum_desc(out, file->enums[i]);
 	for (i = 0; i < file->nr_messages; i++)
 		gen_message_desc(out, file->messages[i]);
+	gen_protos(out, model, file);
 	for (i = 0; i < file->nr_services; i++) {
 		buf_printf(out, "\n");
 		gen_service_source(out, &file->services[i]);
@@ -214,7 +206,7 @@ void gen_file(struct model *model, struct file *file, struct output *header,
 	header->name = xasprintf("%s.mrpc.h", stem_of(file));
 	gen_header(model, file, &header->text);
 	source->name = xasprintf("%s.mrpc.c", stem_of(file));
-	gen_source(file, &source->text);
+	gen_source(model, file, &source->text);
 }
 
 void gen_bpf_file(struct model *model, struct file *file, struct output *header)

@@ -2,11 +2,10 @@
 /* A service: its client's functions, its server's operations, its description. */
 #include "comment.h"
 #include "gen_field.h"
+#include "gen_protos.h"
 #include "gen_service.h"
 #include "names.h"
 #include "sha256.h"
-
-#define BYTES_PER_LINE	12
 
 static void function(struct buf *out, const struct service *service,
 		     const struct method *method, const char *ret, const char *suffix,
@@ -244,9 +243,8 @@ static void gen_schema(struct buf *out, const struct service *service)
 	for (i = 0; i < sizeof(hash); i++)
 		buf_printf(out, "%02x", hash[i]);
 	buf_printf(out, "\n */\nstatic const uint8_t %s_schema[] = {", service->cname);
-	for (i = 0; i < service->schema.len; i++)
-		buf_printf(out, "%s0x%02x,", i % BYTES_PER_LINE ? " " : "\n\t", bytes[i]);
-	buf_printf(out, "\n};\n\n");
+	buf_bytes(out, bytes, service->schema.len);
+	buf_printf(out, "};\n\n");
 }
 
 static void gen_invoke(struct buf *out, const struct service *service,
@@ -309,5 +307,7 @@ void gen_service_source(struct buf *out, const struct service *service)
 	buf_printf(out, "\t.schema = %s_schema,\n", service->cname);
 	buf_printf(out, "\t.schema_len = sizeof(%s_schema),\n", service->cname);
 	buf_printf(out, "\t.nr_methods = %zu,\n", service->nr_methods);
-	buf_printf(out, "\t.methods = %s_methods,\n};\n", service->cname);
+	buf_printf(out, "\t.methods = %s_methods,\n", service->cname);
+	gen_protos_members(out, service);
+	buf_printf(out, "};\n");
 }

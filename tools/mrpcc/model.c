@@ -308,6 +308,16 @@ static void fill_file(struct file *file, const struct index *index, bool unary)
 		fill_service(file, i, index, unary);
 }
 
+struct file *model_find_file(struct model *model, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < model->nr_files; i++)
+		if (!strcmp(model->files[i].proto->name, name))
+			return &model->files[i];
+	return NULL;
+}
+
 static bool is_wanted(const char *name, char **wanted, size_t nr)
 {
 	while (nr--)

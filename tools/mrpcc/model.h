@@ -176,7 +176,7 @@ struct service {
  * @places: of everything in it
  * @proto3: it is
  * @generate: code was asked for
- * @needed: a generated file uses its types
+ * @needed: for the file that is being generated
  * @named: the names of its enums and methods are taken
  * @messages: all of them, nested ones after what they are in
  * @nr_messages: how many
@@ -215,6 +215,9 @@ struct model {
  */
 struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t nr_wanted,
 			  bool unary);
+
+/* NULL: there is none of this name. */
+struct file *model_find_file(struct model *model, const char *name);
 
 static inline bool field_repeated(const struct field *field)
 {
