@@ -56,6 +56,43 @@ const char *mrpc_server_address(const struct mrpc_server *server, char *buf, siz
  */
 int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads);
 
+/* -- services of the library -------------------------------------------------------- */
+
+/* Statuses of grpc.health.v1 */
+enum mrpc_health {
+	MRPC_HEALTH_UNKNOWN = 0,
+	MRPC_HEALTH_SERVING = 1,
+	MRPC_HEALTH_NOT_SERVING = 2,
+};
+
+/**
+ * mrpc_server_add_health() - add the service grpc.health.v1.Health
+ * @server: the server, which does not listen yet
+ *
+ * Its methods are Check and Watch. While the server runs, each of its services is SERVING, and so is
+ * "", the server as a whole. All are NOT_SERVING from mrpc_server_stop() on, before calls are refused;
+ * the calls of Watch learn it and end. For messages and stubs of a client there is
+ * <grpc/health/v1/health.mrpc.h>.
+ *
+ * At most 1024 calls of Watch are open at a time. A further one ends with RESOURCE_EXHAUSTED, and so
+ * does one whose client does not read.
+ *
+ * Return: 0 or -errno, as mrpc_server_add().
+ */
+int mrpc_server_add_health(struct mrpc_server *server);
+
+/**
+ * mrpc_health_set() - say how a service is
+ * @server: the server, with mrpc_server_add_health()
+ * @service: its name, at most 255 bytes; "" for the server as a whole. It need not be one of the server
+ * @status: what Check returns from now on, and Watch sends
+ *
+ * Any thread may call it.
+ *
+ * Return: 0 or -errno.
+ */
+int mrpc_health_set(struct mrpc_server *server, const char *service, enum mrpc_health status);
+
 /*
  * Number of requests that were not served, because their deadline passed while they waited for a
  * worker. Their callers were told DEADLINE_EXCEEDED. Any thread may call it.

@@ -128,7 +128,8 @@ typedef void (*mrpc_event_fn)(struct mrpc_call *call);
  * because other requests of the worker wait with it. It may call mrpc_call_reply().
  *
  * If another thread calls mrpc_call_reply() for a call, @fn may begin or run at that time, but not
- * later. Its @call is then still a pointer that no other call has, and good for a comparison only.
+ * much later. No other call has the pointer @call then. It is good for comparisons and for
+ * mrpc_call_ctx() only.
  *
  * When the server stops, the stream ends as any other. The call still needs mrpc_call_reply().
  */

@@ -37,11 +37,20 @@ static void call_free(struct mrpc_call *call)
 		free(call);
 }
 
-static void call_end(struct mrpc_call *call)
+void request_release(struct mrpc_call *call)
 {
 	if (call->cqe.flags & MRPC_CQE_BLOCK)
 		release_block(call->session, call->cqe.block,
 			      call->cqe.msg_len + call->cqe.meta_len);
+	call->cqe.flags &= (u8)~MRPC_CQE_BLOCK;
+	call->cqe.msg_len = 0;
+	call->cqe.meta_len = 0;
+	call->request = NULL;
+}
+
+static void call_end(struct mrpc_call *call)
+{
+	request_release(call);
 	mrpc_meta_free(&call->meta);
 	mrpc_msg_free(&call->msg);
 	if (likely(!stream_leave(call->stream)))

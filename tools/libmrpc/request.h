@@ -8,6 +8,8 @@
 
 #define SERVER_LISTENERS_MAX	16
 
+struct health;
+
 /**
  * struct served - one service of a server
  * @desc: its description
@@ -21,11 +23,25 @@ struct served {
 };
 
 /**
+ * struct server_part - a service of the library, in a server
+ * @next: in mrpc_server.parts
+ * @run: the server begins to serve, or will refuse calls at once; NULL: that makes no difference
+ * @free: frees what this is a member of
+ */
+struct server_part {
+	struct server_part *next;
+	void (*run)(struct server_part *part, bool begins);
+	void (*free)(struct server_part *part);
+};
+
+/**
  * struct mrpc_server - the server of a session
  * @session: whose
  * @end: with the session
  * @services: in the order of the listeners' numbering
  * @nr_services: how many
+ * @parts: services of the library
+ * @health: one of them, or NULL
  * @listeners: the kernel's numbers
  * @acceptors: for each listener: NULL, or what accepts its connections, in this process
  * @nr_listeners: how many
@@ -40,6 +56,8 @@ struct mrpc_server {
 	struct session_end end;
 	struct served services[MRPC_MAX_SERVICES];
 	u32 nr_services;
+	struct server_part *parts;
+	struct health *health;
 	u32 listeners[SERVER_LISTENERS_MAX];
 	struct acceptor *acceptors[SERVER_LISTENERS_MAX];
 	u32 nr_listeners;
@@ -49,6 +67,12 @@ struct mrpc_server {
 	bool stopping;
 	u64 expired;
 };
+
+static inline void server_add_part(struct mrpc_server *server, struct server_part *part)
+{
+	part->next = server->parts;
+	server->parts = part;
+}
 
 /**
  * struct mrpc_call - a request that is being served
@@ -84,6 +108,9 @@ struct mrpc_call {
 
 /* For the queue pairs of workers. */
 extern const struct qp_serves request_serves;
+
+/* Gives the request's block back, for a call that lasts and does without. */
+void request_release(struct mrpc_call *call);
 
 void request_serve(struct mrpc_server *server, struct mrpc_qp *qp, const struct mrpc_cqe *cqe);
 /* The first that is queued; false if there is none. */

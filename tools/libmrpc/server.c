@@ -51,8 +51,13 @@ static void server_end(struct session_end *end)
 {
 	struct mrpc_server *server =
 		(struct mrpc_server *)((u8 *)end - offsetof(struct mrpc_server, end));
+	struct server_part *part;
 
 	stop_acceptors(server);
+	while ((part = server->parts)) {
+		server->parts = part->next;
+		part->free(part);
+	}
 	close(server->stop_fd);
 	free(server);
 }
@@ -363,6 +368,15 @@ static u32 default_workers(void)
 	return nr < WORKERS_MAX ? nr : WORKERS_MAX;
 }
 
+static void run_parts(struct mrpc_server *server, bool begins)
+{
+	struct server_part *part;
+
+	for (part = server->parts; part; part = part->next)
+		if (part->run)
+			part->run(part, begins);
+}
+
 int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads)
 {
 	struct worker *workers;
@@ -383,9 +397,11 @@ int mrpc_server_run(struct mrpc_server *server, unsigned int nr_threads)
 		return fail(ENOMEM, "out of memory");
 
 	server->stopping = false;
+	run_parts(server, true);
 	err = start_workers(server, workers, nr_threads, &started);
 	if (!err)
 		wait_for_stop(server, workers[0].qp);
+	run_parts(server, false);
 	close_listeners(server);
 	__atomic_store_n(&server->stopping, true, __ATOMIC_RELEASE);
 	for (i = 0; i < started; i++)
