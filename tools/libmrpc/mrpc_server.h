@@ -93,6 +93,18 @@ int mrpc_server_add_health(struct mrpc_server *server);
  */
 int mrpc_health_set(struct mrpc_server *server, const char *service, enum mrpc_health status);
 
+/**
+ * mrpc_server_add_reflection() - add the services grpc.reflection.v1 and v1alpha.ServerReflection
+ * @server: the server, which does not listen yet
+ *
+ * They tell names and .proto files of all services of the server, so that tools such as grpcurl can
+ * call these. Every client learns them. At most 64 calls are open at a time, and a request has at most
+ * 1024 bytes.
+ *
+ * Return: 0 or -errno, as mrpc_server_add().
+ */
+int mrpc_server_add_reflection(struct mrpc_server *server);
+
 /*
  * Number of requests that were not served, because their deadline passed while they waited for a
  * worker. Their callers were told DEADLINE_EXCEEDED. Any thread may call it.
