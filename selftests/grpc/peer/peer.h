@@ -14,6 +14,8 @@
 #define ECHO_TRAILING	"x-grpc-test-echo-trailing-bin"
 /* Milliseconds that the server waits before it answers. */
 #define SLEEP_MS	"x-test-sleep-ms"
+/* "SERVICE STATUS": what the server says of its health from now on. */
+#define HEALTH		"x-test-health"
 
 #define SPECIAL		"\t\ntest with whitespace\r\nand Unicode BMP \xe2\x98\xba and non-BMP " \
 			"\xf0\x9f\x98\x88\t\n"

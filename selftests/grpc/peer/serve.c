@@ -67,12 +67,28 @@ static void obey_metadata(struct mrpc_call *call)
 	}
 }
 
+static void obey_health(struct mrpc_call *call)
+{
+	char text[64], service[64] = "";
+	const void *value;
+	uint32_t len;
+	int status;
+
+	value = mrpc_call_meta_find(call, HEALTH, &len);
+	if (!value)
+		return;
+	snprintf(text, sizeof(text), "%.*s", (int)len, (const char *)value);
+	must(sscanf(text, "%63s %d", service, &status) == 2, "'%s'", text);
+	must(!mrpc_health_set(server, service, (enum mrpc_health)status), "%s", mrpc_last_error());
+}
+
 static int empty_call(struct mrpc_call *call, const struct grpc_testing_Empty *req,
 		      struct grpc_testing_Empty *reply)
 {
 	(void)req;
 	(void)reply;
 	obey_metadata(call);
+	obey_health(call);
 	return MRPC_OK;
 }
 
@@ -139,7 +155,8 @@ int serve(const char *address, const char *relay)
 		connect_next(relay);
 	server = mrpc_server_new(session);
 	if (!server || grpc_testing_TestService_add(server, &ops, NULL) ||
-	    test_Types_add(server, &types, NULL) || mrpc_server_listen(server, address, &opts))
+	    test_Types_add(server, &types, NULL) || mrpc_server_add_health(server) ||
+	    mrpc_server_add_reflection(server) || mrpc_server_listen(server, address, &opts))
 		errx(1, "%s", mrpc_last_error());
 	signal(SIGTERM, on_signal);
 	tls = opts.tls;
