@@ -28,22 +28,24 @@ static struct bytes load_one(const struct mrpc_service_desc *service)
 TEST(files_stand_behind_their_imports)
 {
 	static const char *const names[] = {
-		"google/protobuf/descriptor.proto", "mrpc/options.proto", "guest.proto",
+		"google/protobuf/empty.proto", "google/protobuf/descriptor.proto",
+		"mrpc/options.proto", "guest.proto",
 	};
-	struct bytes files[4] = { { 0 } };
+	static const bool imports[4][4] = { [2] = { [1] = true }, [3] = { [0] = true, [2] = true } };
+	struct bytes files[5] = { { 0 } };
 	u32 i, j;
 
-	CHECK_EQ(load(&guest_Echo_service, files, 4), 3);
-	for (i = 0; i < 3; i++)
-		for (j = 0; j < 3; j++) {
+	CHECK_EQ(load(&guest_Echo_service, files, 5), 4);
+	for (i = 0; i < 4; i++)
+		for (j = 0; j < 4; j++) {
 			CHECK_EQ(protos_is_named(files[i], names[j]), i == j);
-			CHECK_EQ(protos_imports(files[i], files[j]), i == j + 1);
+			CHECK_EQ(protos_imports(files[i], files[j]), imports[i][j]);
 		}
-	CHECK(!protos_is_named(files[2], "guest.prot"));
-	CHECK(!protos_is_named(files[2], ""));
-	CHECK(protos_declares(files[0], "google.protobuf.FieldDescriptorProto.Type"));
-	CHECK(protos_declares(files[0], "google.protobuf.FieldDescriptorProto.TYPE_BOOL"));
-	CHECK(protos_declares(files[1], "mrpc.priority"));		/* an extension */
+	CHECK(!protos_is_named(files[3], "guest.prot"));
+	CHECK(!protos_is_named(files[3], ""));
+	CHECK(protos_declares(files[1], "google.protobuf.FieldDescriptorProto.Type"));
+	CHECK(protos_declares(files[1], "google.protobuf.FieldDescriptorProto.TYPE_BOOL"));
+	CHECK(protos_declares(files[2], "mrpc.priority"));		/* an extension */
 }
 
 TEST(what_a_file_declares)
