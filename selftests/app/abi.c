@@ -54,13 +54,16 @@ TEST(layout)
 	CHECK_EQ(sizeof(struct mrpc_bind), 88);
 	AT(mrpc_bind, hash, 24);
 	AT(mrpc_bind, explain, 72);
-	CHECK_EQ(sizeof(struct mrpc_connect), 336);
+	CHECK_EQ(sizeof(struct mrpc_connect), 352);
 	AT(mrpc_connect, addr, 24);
 	AT(mrpc_connect, schemas, 160);
 	AT(mrpc_connect, until_ns, 288);
 	AT(mrpc_connect, explain, 320);
+	AT(mrpc_connect, identity, 336);
+	CHECK_EQ(sizeof(struct mrpc_adopt), 48);
 	CHECK_EQ(sizeof(struct mrpc_close), 24);
-	CHECK_EQ(sizeof(struct mrpc_conn_info), 32 + MRPC_TRANSPORT_LEN + 2 * MRPC_ADDR_LEN);
+	CHECK_EQ(sizeof(struct mrpc_conn_info), 40 + MRPC_TRANSPORT_LEN + 2 * MRPC_ADDR_LEN +
+		 MRPC_IDENTITY_LEN);
 	CHECK_EQ(sizeof(struct mrpc_enter), 48);
 	AT(mrpc_enter, submitted, 20);
 	AT(mrpc_enter, sigmask, 32);
