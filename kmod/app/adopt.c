@@ -71,6 +71,7 @@ static int mrpc_adopt_begin(struct mrpc_link *link, void *ctx)
 	if (IS_ERR(identity))
 		return PTR_ERR(identity);
 	link->identity = identity;	/* freed with the connection */
+	link->identity_len = w->identity_len;
 	err = link->ops->adopt(link, w->fd, &why);
 	if (err)
 		mrpc_refuse_link(w->r, why, err);

@@ -77,6 +77,7 @@ struct mrpc_link {
 	 * connection can be found, then immutable.
 	 */
 	const char *identity;
+	u16 identity_len;
 	u16 tls_version;
 	u16 tls_cipher;
 	/* Its keys have encrypted what they may: it drains. Transmit claim; read anywhere. */

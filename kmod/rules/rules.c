@@ -528,7 +528,7 @@ struct mrpc_rule_verdict mrpc_ruleset_judge(const struct mrpc_bound_conn *bc,
 	ctx.peer = &conn->link.peer;
 	ctx.peer_len = sizeof(conn->link.peer);
 	ctx.identity = conn->link.identity;
-	ctx.identity_len = conn->link.identity ? strlen(conn->link.identity) : 0;
+	ctx.identity_len = conn->link.identity_len;
 	ctx.meta_len = rpc->frame.meta_len;
 	ctx.meta = mrpc_rpc_meta(rpc);
 	ctx.msg = &view;

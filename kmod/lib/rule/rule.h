@@ -365,8 +365,8 @@ struct mrpc_rule_ctx {
 	u32 peer_len;
 	u32 identity_len;
 	const char *identity;
-	const void *meta;
 	u32 meta_len;
+	const void *meta;
 	const struct mrpc_view *msg;
 };
 
