@@ -283,7 +283,10 @@ static int mrpc_ioc_connect(struct mrpc_session *session, void __user *arg, bool
 	if (c->flags & ~(MRPC_CONNECT_ADOPT | (serve ? 0 : MRPC_CONNECT_KEEP)) || c->max_calls ||
 	    c->explain.resv || c->addr_len > MRPC_ADDR_LEN)
 		goto out;
-	if ((!adopts && c->fd) || (adopts && c->id && c->fd != -1) || ((serve || !adopts) && (c->identity || c->identity_len)))
+	/* A CONNECT that goes on has given its socket before. */
+	if (adopts ? c->id && c->fd != -1 : c->fd)
+		goto out;
+	if ((serve || !adopts) && (c->identity || c->identity_len))
 		goto out;
 	if (strnlen(c->transport, sizeof(c->transport)) == sizeof(c->transport))
 		goto out;

@@ -37,8 +37,9 @@ void mrpc_conn_arm(struct mrpc_conn *conn, u64 when)
 }
 
 /**
- * mrpc_link_arm() - have ops->recv called at a given time, or earlier
- * @link: the link of a transport that is MRPC_TRANSPORT_FOREIGN
+ * mrpc_link_arm() - set the time of the next look at a link; an earlier one stays
+ * @link: the link. One that is worn drains then; ops->recv is called of a transport that is
+ *	MRPC_TRANSPORT_FOREIGN
  * @when: CLOCK_MONOTONIC time in ns
  *
  * Context: process.

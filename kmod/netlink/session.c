@@ -10,8 +10,8 @@
 #include <linux/pid_namespace.h>
 #include <linux/rcupdate.h>
 #include <linux/socket.h>
-#include <linux/un.h>
 #include <linux/tls.h>
+#include <linux/un.h>
 #include <net/net_namespace.h>
 #include <linux/user_namespace.h>
 #include <net/netlink.h>

@@ -98,7 +98,7 @@ static void mrpc_sock_unhook_tls(struct sock *sk, const struct mrpc_sock_hooks *
 	tls_sw_ctx_rx(ctx)->saved_data_ready = hooks->record_ready;
 }
 
-/* An error without another event: of TLS, whose records come no further, or an ICMP message. */
+/* The socket reports an error, and nothing else: TLS cannot take a record, or make one. */
 static void mrpc_sock_error_report(struct sock *sk)
 {
 	struct mrpc_link *link;

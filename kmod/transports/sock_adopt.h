@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sockets that an application hands over, for every transport whose links are TCP sockets. */
+/* Sockets that an application hands over, for the transports tcp and grpc. */
 #ifndef MRPC_TRANSPORTS_SOCK_ADOPT_H
 #define MRPC_TRANSPORTS_SOCK_ADOPT_H
 

@@ -4,6 +4,7 @@
  * no data come between the others: tickets, which are skipped, and alerts. The kernel cannot follow
  * a change of keys: it ends the connection.
  */
+#include <linux/ktime.h>
 #include <linux/net.h>
 #include <linux/slab.h>
 #include <linux/tls.h>
@@ -70,17 +71,29 @@ static int mrpc_sock_tls_recv(struct socket *sock, struct kvec *vec, size_t nr, 
 	return n;
 }
 
-/* Ends the link with a reason. Return: -EPROTO. */
-static int mrpc_sock_tls_fail(struct mrpc_link *link, const char *why)
+/*
+ * TLS ends a connection whose records it cannot take or make: the first send or read afterwards
+ * gets the error. Return: @err, or -EPROTO.
+ */
+static int mrpc_sock_tls_error(struct mrpc_link *link, int err)
 {
-	cmpxchg(&link->why, NULL, why);
+	if (err != -EBADMSG && err != -EMSGSIZE && err != -EINVAL)
+		return err;
+	cmpxchg(&link->why, NULL, "TLS: a record came that the peer cannot have sent");
 	return -EPROTO;
 }
 
-/* TLS has ended the connection because of a record. */
-static bool mrpc_sock_tls_broken(int err)
+/* Copies up to @len of the first bytes of @vec, which has at least these. */
+static void mrpc_sock_tls_gather(u8 *to, size_t len, const struct kvec *vec)
 {
-	return err == -EBADMSG || err == -EMSGSIZE || err == -EINVAL;
+	size_t n;
+
+	for (; len; vec++) {
+		n = min(len, vec->iov_len);
+		memcpy(to, vec->iov_base, n);
+		to += n;
+		len -= n;
+	}
 }
 
 /* What one record without data means, of which @n bytes are in @vec. As mrpc_tls_control(). */
@@ -88,25 +101,25 @@ static int mrpc_sock_tls_control(struct mrpc_sock_tls *tls, u8 type, const struc
 				 size_t n)
 {
 	u8 alert[MRPC_TLS_ALERT_LEN];
+	const struct kvec whole = { .iov_base = alert, .iov_len = n };
 	const char *why = NULL;
-	size_t len, at = 0;
-	int err = 0;
+	size_t len;
+	int err;
 
-	/* An alert is one piece, wherever it came. */
-	for (; type == MRPC_TLS_ALERT && at < min(n, sizeof(alert)); vec++) {
-		len = min(sizeof(alert) - at, vec->iov_len);
-		memcpy(alert + at, vec->iov_base, len);
-		at += len;
+	/* An alert is looked at in one piece. One that is too long is not looked at. */
+	if (type == MRPC_TLS_ALERT) {
+		mrpc_sock_tls_gather(alert, min(n, sizeof(alert)), vec);
+		vec = &whole;
 	}
-	if (type == MRPC_TLS_ALERT)
-		err = mrpc_tls_control(&tls->control, type, alert, n, &why);
-	else if (!n)
-		err = mrpc_tls_control(&tls->control, type, NULL, 0, &why);
-	for (; type != MRPC_TLS_ALERT && !err && n; n -= len, vec++) {
+	do {
 		len = min(n, vec->iov_len);
 		err = mrpc_tls_control(&tls->control, type, vec->iov_base, len, &why);
-	}
-	return why ? mrpc_sock_tls_fail(tls->link, why) : err;
+		n -= len;
+		vec++;
+	} while (!err && n);
+	if (why)
+		cmpxchg(&tls->link->why, NULL, why);
+	return err;
 }
 
 /**
@@ -131,10 +144,9 @@ int mrpc_sock_read(struct socket *sock, struct mrpc_sock_tls *tls, struct kvec *
 		return kernel_recvmsg(sock, &msg, vec, nr, len, MSG_DONTWAIT);
 	for (i = 0; i < MRPC_TLS_CONTROLS; i++) {
 		n = mrpc_sock_tls_recv(sock, vec, nr, len, &type);
-		if (n < 0 && mrpc_sock_tls_broken(n))
-			return mrpc_sock_tls_fail(tls->link,
-						  "TLS: a record came that the peer cannot have sent");
-		if (n < 0 || !type || (n && type == MRPC_TLS_DATA))
+		if (n < 0)
+			return mrpc_sock_tls_error(tls->link, n);
+		if (!type || (n && type == MRPC_TLS_DATA))
 			return n;
 		if (type == MRPC_TLS_DATA)
 			continue;
@@ -174,8 +186,10 @@ static int mrpc_sock_tls_send(struct socket *sock, struct mrpc_sock_tls *tls, st
 	n = sock_sendmsg(sock, msg);
 	if (n > 0) {
 		tls->sealed += n;
-		if (unlikely(tls->sealed >= MRPC_TLS_SEALED) && !link->worn)
+		if (unlikely(tls->sealed >= MRPC_TLS_SEALED) && !link->worn) {
 			WRITE_ONCE(link->worn, true);
+			mrpc_link_arm(link, ktime_get_ns());
+		}
 		return n;
 	}
 	if (n == -EINTR || n == -ERESTARTSYS) {
@@ -185,9 +199,7 @@ static int mrpc_sock_tls_send(struct socket *sock, struct mrpc_sock_tls *tls, st
 		mrpc_link_kick_tx(link);
 		return -EAGAIN;
 	}
-	if (!mrpc_sock_tls_broken(n))
-		return n;
-	return mrpc_sock_tls_fail(link, "TLS: a record came that the peer cannot have sent");
+	return mrpc_sock_tls_error(link, n);
 }
 
 /**

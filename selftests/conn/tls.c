@@ -7,6 +7,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <sched.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -57,6 +59,7 @@ static int adopt(struct raw *s, const char *transport, int fd, struct mrpc_conne
 	*con = raw_target(s, addr);
 	con->flags = MRPC_CONNECT_ADOPT;
 	con->fd = fd;
+	con->keepalive_us = RAW_HOUR_US;	/* no probe makes up for an event that is lost */
 	s->why[0] = 0;
 	return raw_ioctl(s->fd, MRPC_IOC_CONNECT, con);
 }
@@ -324,18 +327,35 @@ static void *welcome(void *arg)
 
 static uint64_t records;	/* that the keys seem to have been used for */
 
+/*
+ * What the peer sends first, which its TLS cannot make: a record of data without content, and one
+ * with a ticket. They are encrypted with the key of raw_tls.c.
+ */
+static const u8 first[] = {
+	0x17, 0x03, 0x03, 0x00, 0x11, 0xbb, 0xe7, 0x8c, 0xff, 0x3a, 0x46, 0x59, 0xb7, 0x6f, 0x96,
+	0xce, 0x33, 0x23, 0x01, 0x2d, 0xff, 0x30,
+	0x17, 0x03, 0x03, 0x00, 0x16, 0x1e, 0xf3, 0x19, 0x76, 0xe7, 0x3c, 0x7f, 0x38, 0x95, 0x9d,
+	0x23, 0x41, 0x30, 0xf0, 0xf0, 0x1a, 0x92, 0xee, 0x81, 0xcb, 0x1a, 0x95,
+};
+static uint64_t first_records;	/* how many of them it sends: none or both */
+
 /* Connects over a socket pair to a peer that this test plays. Return: the connection. */
 static int meet(void)
 {
 	struct mrpc_connect con;
 	pthread_t t;
-	int fds[2];
+	int fds[2], room = 1 << 17;
 
 	raw_open(&c, 4 << 20, 4 << 20);
 	raw_qp(&qp, &c, 64, 256, 0);
 	raw_tcp_pair(fds, false);
-	raw_tls_used(fds[0], RAW_TLS_CLIENT, records);
-	raw_tls_used(fds[1], RAW_TLS_SERVER, records);
+	/* The kernel's buffer for what is sent, so that it is soon full. */
+	CHECK(!setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)));
+	CHECK(!setsockopt(fds[1], SOL_SOCKET, SO_RCVBUF, &room, sizeof(room)));
+	if (first_records)
+		CHECK_EQ(send(fds[1], first, sizeof(first), 0), (ssize_t)sizeof(first));
+	raw_tls_used(fds[0], RAW_TLS_CLIENT, records, records);
+	raw_tls_used(fds[1], RAW_TLS_SERVER, records, records + first_records);
 	memset(&w, 0, sizeof(w));
 	w.fd = fds[1];
 	CHECK(!pthread_create(&t, NULL, welcome, NULL));
@@ -360,6 +380,12 @@ static void start(int conn)
 	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
 	peer_expect(&w, MRPC_WIRE_CALL);
 	call = w.frame.call_id;
+}
+
+/* Has what the peer sends meanwhile come in one packet. */
+static void cork(int on)
+{
+	CHECK(!setsockopt(w.fd, IPPROTO_TCP, TCP_CORK, &on, sizeof(on)));
 }
 
 /* The call ends with a detail that has @word. */
@@ -400,23 +426,48 @@ TEST(tickets)
 	part();
 }
 
-/* Records without content are nothing, between which others ever they come. */
-TEST(empty_records)
+/* A record of data without content is nothing, also before a ticket. */
+TEST(empty_record)
 {
-	u8 ticket[4 + 1] = { 4, 0, 0, 1 };
 	struct mrpc_cqe cqe;
-	unsigned int i;
 
+	first_records = 2;
 	start(meet());
-	for (i = 0; i < 40; i++) {
-		CHECK_EQ(raw_tls_record(w.fd, 23, "", 0), 0);
-		CHECK_EQ(raw_tls_record(w.fd, 22, ticket, sizeof(ticket)), 0);
-	}
+	first_records = 0;
 	CHECK(peer_reply(&w, call, 1, 100));
-	CHECK_EQ(raw_tls_record(w.fd, 23, "", 0), 0);
 	raw_expect(&qp, &cqe, MRPC_CQE_REPLY, 10 * RAW_S);
 	CHECK_EQ(cqe.status, MRPC_OK);
 	raw_done(&c, &cqe);
+	part();
+}
+
+/* A read ends before an alert that is there already: no other event comes for it. */
+TEST(alert_behind_data)
+{
+	start(meet());
+	cork(1);
+	CHECK(peer_send_control(&w, MRPC_WIRE_PING, 1));
+	CHECK_EQ(raw_tls_record(w.fd, 21, "\2\x74", 2), 0);
+	cork(0);
+	ends("we gave none");
+	part();
+}
+
+/* A peer that did not read for a while gets the rest as soon as it reads. */
+TEST(slow_reader)
+{
+	struct mrpc_sqe sqe;
+	unsigned int i;
+	int conn = meet();
+
+	for (i = 0; i < 4; i++) {
+		sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&c, i, 900000, NULL));
+		CHECK(raw_push(&qp, &sqe));
+	}
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	raw_sleep(300 * RAW_MS);
+	for (i = 0; i < 4; i++)
+		peer_expect(&w, MRPC_WIRE_CALL);
 	part();
 }
 
@@ -496,16 +547,26 @@ TEST(says_goodbye)
 	part();
 }
 
-/* When its key has encrypted enough, a connection takes no new calls. Those under way go on. */
+/*
+ * When its key has encrypted enough, a connection takes no new calls at once, though no timer is due
+ * for an hour. Those under way go on.
+ */
 TEST(worn)
 {
 	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
 	int conn;
 
-	records = 1 << 24;
+	records = (1 << 24) - 1;
 	conn = meet();
 	records = 0;
 	start(conn);
+	raw_sleep(1500 * RAW_MS);	/* the timer of a new connection */
+	CHECK_EQ(info(&c, conn).state, MRPC_CONN_READY);
+	sqe = raw_sqe(conn, RAW_ECHO, raw_blob(&c, 2, 1 << 14, NULL));
+	CHECK(raw_push(&qp, &sqe));
+	CHECK_EQ(raw_enter(&qp, 0, 0), 0);
+	peer_expect(&w, MRPC_WIRE_CALL);
 	peer_expect(&w, MRPC_WIRE_BYE);
 	CHECK_EQ(info(&c, conn).state, MRPC_CONN_DRAINING);
 	CHECK(peer_reply(&w, call, 1, 100));

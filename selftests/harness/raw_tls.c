@@ -20,9 +20,10 @@
 #define TCP_ULP 31
 #endif
 
-static void tls_on(int fd, enum raw_tls_end end, bool rx, bool tx, uint64_t records)
+static void tls_on(int fd, enum raw_tls_end end, bool rx, bool tx, uint64_t received,
+		   uint64_t sent)
 {
-	uint64_t seq = htobe64(records);
+	uint64_t seq[2];	/* as the keys */
 	struct tls12_crypto_info_aes_gcm_128 key[2] = { 0 };	/* by the end that sends */
 	int i;
 
@@ -32,7 +33,8 @@ static void tls_on(int fd, enum raw_tls_end end, bool rx, bool tx, uint64_t reco
 		memset(key[i].key, 1 + i, sizeof(key[i].key));
 		memset(key[i].salt, 3 + i, sizeof(key[i].salt));
 		memset(key[i].iv, 5 + i, sizeof(key[i].iv));
-		memcpy(key[i].rec_seq, &seq, sizeof(seq));
+		seq[i] = htobe64(i == (int)end ? sent : received);
+		memcpy(key[i].rec_seq, &seq[i], sizeof(seq[i]));
 	}
 	if (setsockopt(fd, IPPROTO_TCP, TCP_ULP, "tls", sizeof("tls")))
 		raw_die("a socket has no TLS: %m");
@@ -44,12 +46,12 @@ static void tls_on(int fd, enum raw_tls_end end, bool rx, bool tx, uint64_t reco
 
 void raw_tls_on(int fd, enum raw_tls_end end, bool rx, bool tx)
 {
-	tls_on(fd, end, rx, tx, 0);
+	tls_on(fd, end, rx, tx, 0, 0);
 }
 
-void raw_tls_used(int fd, enum raw_tls_end end, uint64_t records)
+void raw_tls_used(int fd, enum raw_tls_end end, uint64_t received, uint64_t sent)
 {
-	tls_on(fd, end, true, true, records);
+	tls_on(fd, end, true, true, received, sent);
 }
 
 static int tcp_socket(int family)

@@ -19,8 +19,8 @@ enum raw_tls_end { RAW_TLS_SERVER, RAW_TLS_CLIENT };
 
 /* Sets up TLS of a connected socket: @rx, @tx: in these directions. Dies if it cannot. */
 void raw_tls_on(int fd, enum raw_tls_end end, bool rx, bool tx);
-/* The same in both directions; @records seem to have been sent and received. */
-void raw_tls_used(int fd, enum raw_tls_end end, uint64_t records);
+/* The same in both directions; so many records seem to have been received and sent. */
+void raw_tls_used(int fd, enum raw_tls_end end, uint64_t received, uint64_t sent);
 
 /* A connected pair of TCP sockets on 127.0.0.1, or [::1] with @ip6. */
 void raw_tcp_pair(int fds[2], bool ip6);
