@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Streams whose handlers return MRPC_DEFER, with the module. The server has one worker: a handler
+ * Streams of deferred calls, with the module. The server has one worker: a handler
  * that occupies it would stop each of these tests.
  */
 #include <errno.h>
@@ -11,8 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "guest.mrpc.h"
-#include "tap.h"
+#include "guest_ends.h"
 #include "guest_grpc.h"
 
 #define STREAMS	100
@@ -25,19 +24,12 @@
 #define MEETS	"meets"		/* the worker calls back while a test replies */
 
 static struct {
-	struct mrpc_session *session;
-	struct mrpc_server *server;
-	pthread_t thread;
-	int ret;
 	struct mrpc_call *kept;
 	sem_t has_kept;
 	sem_t events;
 	sem_t replied;
 	int ended;		/* what told_end() has found */
 } srv;
-
-static struct mrpc_session *session;
-static struct mrpc_conn *conn;
 
 /* -- the server ------------------------------------------------------------------------ */
 
@@ -138,48 +130,16 @@ static int chat(struct mrpc_call *call)
 	return MRPC_DEFER;
 }
 
-static void *server_main(void *arg)
-{
-	(void)arg;
-	srv.ret = mrpc_server_run(srv.server, 1);
-	return NULL;
-}
-
 static void up(const char *address)
 {
 	static const struct guest_Streams_ops ops = { .Chat = chat, .Produce = produce };
-	static const struct mrpc_service_desc *const services[] = { &guest_Streams_service };
-	char text[MRPC_ADDR_TEXT];
 
 	sem_init(&srv.has_kept, 0, 0);
 	sem_init(&srv.events, 0, 0);
 	sem_init(&srv.replied, 0, 0);
-	srv.session = mrpc_session_open(NULL);
-	CHECK_MSG(srv.session, "%s", mrpc_last_error());
-	srv.server = mrpc_server_new(srv.session);
-	CHECK_MSG(srv.server, "%s", mrpc_last_error());
-	CHECK_EQ(guest_Streams_add(srv.server, &ops, &srv), 0);
-	CHECK_MSG(!mrpc_server_listen(srv.server, address, NULL), "%s", mrpc_last_error());
-	CHECK_EQ(pthread_create(&srv.thread, NULL, server_main, NULL), 0);
-	mrpc_server_address(srv.server, text, sizeof(text));
-	session = mrpc_session_open(NULL);
-	CHECK_MSG(session, "%s", mrpc_last_error());
-	conn = mrpc_connect(session, text, services, 1, NULL);
-	CHECK_MSG(conn, "%s", mrpc_last_error());
-}
-
-static void stop_server(void)
-{
-	mrpc_server_stop(srv.server);
-	pthread_join(srv.thread, NULL);
-	CHECK_EQ(srv.ret, 0);
-}
-
-static void down(void)
-{
-	mrpc_session_close(session);
-	stop_server();
-	mrpc_session_close(srv.session);
+	open_server();
+	CHECK_EQ(guest_Streams_add(server, &ops, &srv), 0);
+	start_ends(address, 1, &guest_Streams_service);
 }
 
 /* -- the client ------------------------------------------------------------------------ */
@@ -220,9 +180,9 @@ static void finish(struct mrpc_stream *st, int status, const char *detail)
 }
 
 #define EACH(name)							\
-	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); down(); }	\
-	TEST(name##_loop) { up("loop:defer-" #name); name(); down(); }	\
-	TEST(name##_grpc) { load_grpc(); up("grpc:127.0.0.1:0"); name(); down(); }
+	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); end_ends(); }	\
+	TEST(name##_loop) { up("loop:defer-" #name); name(); end_ends(); }	\
+	TEST(name##_grpc) { load_grpc(); up("grpc:127.0.0.1:0"); name(); end_ends(); }
 
 /* A thread for each call sends messages behind the handler's, and the status. */
 static void others_send(void)
@@ -324,7 +284,7 @@ TEST(end_is_found)
 	}
 	CHECK_EQ(err, -ECANCELED);
 	CHECK_EQ(mrpc_call_reply(srv.kept, MRPC_OK), 0);
-	down();
+	end_ends();
 }
 
 /* Another thread does not wait for a client that does not read. A refused message is not the end. */
@@ -346,7 +306,7 @@ TEST(never_waits)
 	for (no = 0; no < sent; no++)
 		next_is(st, no);
 	finish(st, MRPC_OK, NULL);
-	down();
+	end_ends();
 }
 
 TEST(reply_meets_event)
@@ -360,7 +320,7 @@ TEST(reply_meets_event)
 	sem_post(&srv.replied);
 	sem_wait(&srv.events);
 	finish(st, MRPC_OUT_OF_RANGE, NULL);
-	down();
+	end_ends();
 }
 
 TEST(handler_replies)
@@ -374,7 +334,7 @@ TEST(handler_replies)
 		next_is(st, 0);
 		finish(st, MRPC_OUT_OF_RANGE, NULL);
 	}
-	down();
+	end_ends();
 }
 
 /* A deferred call outlives the workers, and is answered in vain. */
@@ -392,5 +352,5 @@ TEST(server_stops)
 	CHECK_EQ(put(srv.kept, 1, 10, 0), -ECANCELED);
 	CHECK_EQ(mrpc_call_reply(srv.kept, MRPC_OK), 0);
 	mrpc_session_close(session);
-	mrpc_session_close(srv.session);
+	mrpc_session_close(serving);
 }

@@ -4,7 +4,6 @@
  * one worker.
  */
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +11,7 @@
 #include <unistd.h>
 
 #include "grpc/health/v1/health.mrpc.h"
-#include "guest.mrpc.h"
-#include "tap.h"
+#include "guest_ends.h"
 
 #define CONNS		5
 #define PER_CONN	205	/* below the limit of calls */
@@ -21,58 +19,18 @@
 
 #define SERVICE_UNKNOWN	grpc_health_v1_HealthCheckResponse_SERVICE_UNKNOWN
 
-static struct mrpc_server *server;
-static struct mrpc_session *session, *serving;
-static struct mrpc_conn *conn;
-static pthread_t thread;
-static char address[MRPC_ADDR_TEXT];
-
 static const struct mrpc_service_desc *const services[] = { &grpc_health_v1_Health_service };
-
-static void *server_main(void *arg)
-{
-	(void)arg;
-	CHECK_EQ(mrpc_server_run(server, 1), 0);
-	return NULL;
-}
-
-static void run(void)
-{
-	CHECK_EQ(pthread_create(&thread, NULL, server_main, NULL), 0);
-}
-
-static void stop(void)
-{
-	mrpc_server_stop(server);
-	pthread_join(thread, NULL);
-}
 
 static void up(const char *at)
 {
 	static const struct guest_Echo_ops ops = { 0 };
 
-	serving = mrpc_session_open(NULL);
-	CHECK_MSG(serving, "%s", mrpc_last_error());
-	server = mrpc_server_new(serving);
-	CHECK_MSG(server, "%s", mrpc_last_error());
+	open_server();
 	CHECK_EQ(mrpc_health_set(server, "", MRPC_HEALTH_SERVING), -EINVAL);
 	CHECK_MSG(!mrpc_server_add_health(server), "%s", mrpc_last_error());
 	CHECK_EQ(mrpc_server_add_health(server), -EEXIST);
 	CHECK_EQ(guest_Echo_add(server, &ops, NULL), 0);
-	CHECK_MSG(!mrpc_server_listen(server, at, NULL), "%s", mrpc_last_error());
-	mrpc_server_address(server, address, sizeof(address));
-	run();
-	session = mrpc_session_open(NULL);
-	CHECK_MSG(session, "%s", mrpc_last_error());
-	conn = mrpc_connect(session, address, services, 1, NULL);
-	CHECK_MSG(conn, "%s", mrpc_last_error());
-}
-
-static void down(void)
-{
-	mrpc_session_close(session);
-	stop();
-	mrpc_session_close(serving);
+	start_ends(at, 1, services[0]);
 }
 
 /* Return: the status of the service, or minus that of the call. */
@@ -137,9 +95,9 @@ static void leave(struct mrpc_stream *st)
 }
 
 #define EACH(name)							\
-	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); down(); }	\
-	TEST(name##_loop) { up("loop:health-" #name); name(); down(); }	\
-	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); down(); }
+	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); end_ends(); }	\
+	TEST(name##_loop) { up("loop:health-" #name); name(); end_ends(); }	\
+	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); end_ends(); }
 
 static void checks(void)
 {
@@ -200,16 +158,16 @@ static void stops(void)
 	next_is(all, MRPC_HEALTH_SERVING);
 	next_is(echo, MRPC_HEALTH_SERVING);
 	clock_gettime(CLOCK_MONOTONIC, &begin);
-	stop();
+	stop_server();
 	clock_gettime(CLOCK_MONOTONIC, &end);
 	CHECK_MSG(end.tv_sec - begin.tv_sec < 4, "it took %ld s", (long)(end.tv_sec - begin.tv_sec));
 	next_is(all, MRPC_HEALTH_NOT_SERVING);
 	next_is(echo, MRPC_HEALTH_NOT_SERVING);
 	ends(all, MRPC_UNAVAILABLE);
 	ends(echo, MRPC_UNAVAILABLE);
-	CHECK_MSG(!mrpc_server_listen(server, address, NULL), "%s", mrpc_last_error());
-	run();
-	conn = mrpc_connect(session, address, services, 1, NULL);
+	CHECK_MSG(!mrpc_server_listen(server, server_address, NULL), "%s", mrpc_last_error());
+	start_server(1);
+	conn = mrpc_connect(session, server_address, services, 1, NULL);
 	CHECK_MSG(conn, "%s", mrpc_last_error());
 	CHECK_EQ(check("guest.Echo"), MRPC_HEALTH_SERVING);
 }
@@ -230,7 +188,7 @@ TEST(most_watches)
 	qp = mrpc_qp_new(session, &opts);
 	CHECK_MSG(qp, "%s", mrpc_last_error());
 	for (i = 0; i < CONNS; i++) {
-		conns[i] = mrpc_connect(session, address, services, 1, NULL);
+		conns[i] = mrpc_connect(session, server_address, services, 1, NULL);
 		CHECK_MSG(conns[i], "%s", mrpc_last_error());
 	}
 	for (i = 0; i < WATCHES_MAX; i++)
@@ -245,7 +203,7 @@ TEST(most_watches)
 		CHECK(i < 5000);
 		usleep(1000);
 	}
-	down();
+	end_ends();
 }
 
 TEST(long_names)
@@ -260,7 +218,7 @@ TEST(long_names)
 	CHECK_EQ(mrpc_health_set(server, name + 1, MRPC_HEALTH_SERVING), 0);
 	CHECK_EQ(check(name), -MRPC_NOT_FOUND);
 	CHECK_EQ(check(name + 1), MRPC_HEALTH_SERVING);
-	down();
+	end_ends();
 }
 
 /* A client that does not read loses its call, and the server nothing. */
@@ -283,5 +241,5 @@ TEST(unread)
 	mrpc_stream_finish(st, &res);
 	CHECK_EQ(res.status, MRPC_RESOURCE_EXHAUSTED);
 	mrpc_result_release(&res);
-	down();
+	end_ends();
 }

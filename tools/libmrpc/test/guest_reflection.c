@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Reflection with the module and its stubs: which files an answer has, and in which order. */
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "../protos.h"
 #include "grpc/reflection/v1/reflection.mrpc.h"
-#include "guest.mrpc.h"
-#include "tap.h"
+#include "guest_ends.h"
 
 #define OPTIONS		"mrpc/options.proto"
 #define DESCRIPTOR	"google/protobuf/descriptor.proto"
@@ -17,40 +15,18 @@
 typedef struct grpc_reflection_v1_ServerReflectionRequest request_t;
 typedef void (*set_fn)(struct mrpc_msg *msg, request_t *req, const char *text);
 
-static struct mrpc_server *server;
-static struct mrpc_session *session, *serving;
 static struct mrpc_stream *st;
-static pthread_t thread;
-
-static void *server_main(void *arg)
-{
-	(void)arg;
-	CHECK_EQ(mrpc_server_run(server, 1), 0);
-	return NULL;
-}
 
 static void up(void)
 {
-	static const struct mrpc_service_desc *const services[] = {
-		&grpc_reflection_v1_ServerReflection_service,
-	};
 	static const struct guest_Echo_ops echo = { 0 };
 	static const struct guest_Other_ops other = { 0 };
-	struct mrpc_conn *conn;
 
-	serving = mrpc_session_open(NULL);
-	CHECK_MSG(serving, "%s", mrpc_last_error());
-	server = mrpc_server_new(serving);
-	CHECK_MSG(server, "%s", mrpc_last_error());
+	open_server();
 	CHECK_EQ(mrpc_server_add_reflection(server), 0);
 	CHECK_EQ(guest_Echo_add(server, &echo, NULL), 0);
 	CHECK_EQ(guest_Other_add(server, &other, NULL), 0);
-	CHECK_MSG(!mrpc_server_listen(server, "loop:reflection", NULL), "%s", mrpc_last_error());
-	CHECK_EQ(pthread_create(&thread, NULL, server_main, NULL), 0);
-	session = mrpc_session_open(NULL);
-	CHECK_MSG(session, "%s", mrpc_last_error());
-	conn = mrpc_connect(session, "loop:reflection", services, 1, NULL);
-	CHECK_MSG(conn, "%s", mrpc_last_error());
+	start_ends("loop:reflection", 1, &grpc_reflection_v1_ServerReflection_service);
 	st = grpc_reflection_v1_ServerReflection_ServerReflectionInfo_open(conn, NULL);
 	CHECK_MSG(st, "%s", mrpc_last_error());
 }
@@ -58,10 +34,7 @@ static void up(void)
 static void down(void)
 {
 	CHECK_EQ(mrpc_stream_finish(st, NULL), MRPC_OK);
-	mrpc_session_close(session);
-	mrpc_server_stop(server);
-	pthread_join(thread, NULL);
-	mrpc_session_close(serving);
+	end_ends();
 }
 
 static void by_name(struct mrpc_msg *msg, request_t *req, const char *text)

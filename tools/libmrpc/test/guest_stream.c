@@ -11,8 +11,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "guest.mrpc.h"
-#include "tap.h"
+#include "guest_ends.h"
 #include "guest_grpc.h"
 
 #define WORKERS		2
@@ -23,16 +22,9 @@
 #define WAIT_FOR_END	"wait"	/* until the call ends */
 
 static struct {
-	struct mrpc_session *session;
-	struct mrpc_server *server;
-	pthread_t thread;
-	int ret;
 	int waited;		/* status that ended the call of Produce that waited */
 	int chatted;		/* the same of the latest Chat */
 } srv;
-
-static struct mrpc_session *session;
-static struct mrpc_conn *conn;
 
 static void fill(uint8_t *p, size_t len, uint32_t seed)
 {
@@ -136,49 +128,17 @@ static int chat(struct mrpc_call *call)
 	return MRPC_OK;
 }
 
-static void *server_main(void *arg)
-{
-	(void)arg;
-	srv.ret = mrpc_server_run(srv.server, WORKERS);
-	return NULL;
-}
-
 static void up(const char *address)
 {
 	static const struct guest_Streams_ops ops = {
 		.Chat = chat, .Collect = collect, .Produce = produce,
 	};
-	static const struct mrpc_service_desc *const services[] = { &guest_Streams_service };
-	char text[MRPC_ADDR_TEXT];
 
 	srv.waited = -1;
 	srv.chatted = -1;
-	srv.session = mrpc_session_open(NULL);
-	CHECK_MSG(srv.session, "%s", mrpc_last_error());
-	srv.server = mrpc_server_new(srv.session);
-	CHECK_MSG(srv.server, "%s", mrpc_last_error());
-	CHECK_EQ(guest_Streams_add(srv.server, &ops, NULL), 0);
-	CHECK_MSG(!mrpc_server_listen(srv.server, address, NULL), "%s", mrpc_last_error());
-	CHECK_EQ(pthread_create(&srv.thread, NULL, server_main, NULL), 0);
-	mrpc_server_address(srv.server, text, sizeof(text));
-	session = mrpc_session_open(NULL);
-	CHECK_MSG(session, "%s", mrpc_last_error());
-	conn = mrpc_connect(session, text, services, 1, NULL);
-	CHECK_MSG(conn, "%s", mrpc_last_error());
-}
-
-static void stop_server(void)
-{
-	mrpc_server_stop(srv.server);
-	pthread_join(srv.thread, NULL);
-	CHECK_EQ(srv.ret, 0);
-	mrpc_session_close(srv.session);
-}
-
-static void down(void)
-{
-	mrpc_session_close(session);
-	stop_server();
+	open_server();
+	CHECK_EQ(guest_Streams_add(server, &ops, NULL), 0);
+	start_ends(address, WORKERS, &guest_Streams_service);
 }
 
 /* -- the client ------------------------------------------------------------------------ */
@@ -294,10 +254,10 @@ static void chats(void)
 }
 
 #define EACH(name)							\
-	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); down(); }	\
-	TEST(name##_loop) { up("loop:stream-" #name); name(); down(); }	\
-	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); down(); }	\
-	TEST(name##_grpc) { load_grpc(); up("grpc:127.0.0.1:0"); name(); down(); }
+	TEST(name##_tcp) { up("tcp:127.0.0.1:0"); name(); end_ends(); }	\
+	TEST(name##_loop) { up("loop:stream-" #name); name(); end_ends(); }	\
+	TEST(name##_prio) { up("prio:127.0.0.1:0"); name(); end_ends(); }	\
+	TEST(name##_grpc) { load_grpc(); up("grpc:127.0.0.1:0"); name(); end_ends(); }
 
 EACH(collects)
 EACH(produces)
@@ -411,6 +371,7 @@ TEST(server_stops)
 	st = guest_Streams_Chat_open(conn, NULL);
 	CHECK_MSG(st, "%s", mrpc_last_error());
 	stop_server();
+	mrpc_session_close(serving);
 	finish(st, MRPC_UNAVAILABLE);
 	CHECK_EQ(srv.chatted, MRPC_UNAVAILABLE);
 	mrpc_session_close(session);
@@ -435,7 +396,7 @@ TEST(signal_cancels)
 	setitimer(ITIMER_REAL, &in, NULL);
 	CHECK(!guest_Streams_Chat_next(st));
 	finish(st, MRPC_CANCELLED);
-	down();
+	end_ends();
 }
 
 /* A message that the kernel refuses does not end the stream. */
@@ -456,7 +417,7 @@ TEST(bad_message)
 	build(&msg, 6, 10, "");
 	CHECK_EQ(guest_Streams_Chat_send(st, &msg, 0), -EPIPE);
 	finish(st, MRPC_OK);
-	down();
+	end_ends();
 }
 
 /* Many streams of one thread, one message of each in turn; then all end with the session. */
@@ -473,7 +434,7 @@ TEST(many)
 			check_reply(guest_Streams_Produce_next(st[i]), round, 100);
 	for (i = 0; i < 100; i++)
 		finish(st[i], MRPC_OK);
-	down();
+	end_ends();
 }
 
 /* Calls that do not stream are refused as such, and the reverse. */
@@ -491,7 +452,7 @@ TEST(wrong_kind)
 	CHECK(!mrpc_stream_open(conn, &guest_Echo_service, guest_Echo_METHOD_Say, NULL, NULL));
 	CHECK_EQ(mrpc_stream_finish(NULL, &res), MRPC_INTERNAL);
 	mrpc_result_release(&res);
-	down();
+	end_ends();
 }
 
 /* A request waits for its worker while its call is cancelled: the handler learns it. */
@@ -511,7 +472,7 @@ TEST(cancelled_before_it_is_served)
 	for (i = 0; srv.waited < 0 && i < 5000; i++)
 		usleep(1000);
 	CHECK_EQ(srv.waited, MRPC_CANCELLED);
-	down();
+	end_ends();
 }
 
 /* Two ends that only send: a client that does not wait reads in between. */
@@ -541,7 +502,7 @@ TEST(no_wait)
 	for (; got < sent; got++)
 		check_reply(guest_Streams_Chat_next(st), got, 20000);
 	finish(st, MRPC_OK);
-	down();
+	end_ends();
 }
 
 /* A stream that is finished unread ends, whatever its sides have not sent. */
@@ -562,7 +523,7 @@ TEST(finished_unread)
 		}
 	}
 	finish(st, MRPC_OK);
-	down();
+	end_ends();
 }
 
 /* A refusal that MRPC_STREAM_MORE has hidden is told by the next call, or by the end. */
@@ -584,7 +545,7 @@ TEST(refused_later)
 	build(&msg, 3, 10, "\xff");
 	CHECK_EQ(guest_Streams_Chat_send(st, &msg, MRPC_STREAM_MORE | MRPC_STREAM_LAST), 0);
 	finish(st, MRPC_INTERNAL);
-	down();
+	end_ends();
 }
 
 static void *open_and_go(void *arg)
@@ -613,5 +574,5 @@ TEST(thread_ends)
 	for (i = 0; i < 100; i++)
 		check_reply(guest_Streams_Produce_next(st), i, 10);
 	finish(st, MRPC_OK);
-	down();
+	end_ends();
 }

@@ -195,7 +195,7 @@ TEST(several_turns)
 	end();
 }
 
-/* Each address has its turns: one whose peer is silent in the handshake delays no other one. */
+/* Each address has its turns: a peer that is silent in the handshake delays no other one. */
 TEST(several_addresses)
 {
 	struct mrpc_channel_opts co = { .timeout_us = 3000000 };
