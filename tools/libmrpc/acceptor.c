@@ -3,10 +3,10 @@
  * Listeners with TLS: a thread of this process accepts the connections, makes their handshakes, and
  * gives them to the listener in the kernel.
  *
- * No handshake blocks the thread. There is a limit for how many are under way. At the limit a new
- * connection takes the place of one whose peer has most of them, of those the oldest: a peer that
- * opens many connections and says nothing loses them first. One that is younger than a second keeps
- * its place, and new ones wait: else many clients that come at a time would end each other.
+ * No handshake blocks the thread, and SHAKES_MAX are under way at most. At the limit, the thread
+ * drops the oldest handshake of the peer that has most of them: a peer that opens many connections
+ * and says nothing loses them first. A handshake that is younger than a second keeps its place, and
+ * new connections wait: else many clients that come at a time would end each other.
  */
 #include <errno.h>
 #include <netinet/in.h>

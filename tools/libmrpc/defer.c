@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Streams of calls whose handlers have returned MRPC_DEFER.
+ * Streams of deferred calls: the handler has returned MRPC_DEFER.
  *
  * A stream stays the worker's: the worker takes its completions, reads its messages, calls back when
  * something has come, and frees it. Another thread sends on a queue pair of its own, and ends the
@@ -116,7 +116,7 @@ unsigned int mrpc_stream_ready(const struct mrpc_stream *st)
 /**
  * struct away - a SEND of another thread
  * @in: takes its completion
- * @session: whose
+ * @session: of the call
  * @done: the completion has come
  * @refused: it was an error
  * @status: what it said

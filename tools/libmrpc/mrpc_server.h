@@ -75,7 +75,7 @@ enum mrpc_health {
  * <grpc/health/v1/health.mrpc.h>.
  *
  * At most 1024 calls of Watch are open at a time. A further one ends with RESOURCE_EXHAUSTED, and so
- * does one whose client does not read.
+ * does a call that the client does not read.
  *
  * Return: 0 or -errno, as mrpc_server_add().
  */

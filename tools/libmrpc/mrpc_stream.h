@@ -114,7 +114,7 @@ typedef void (*mrpc_event_fn)(struct mrpc_call *call);
 
 /**
  * mrpc_call_on_event() - in a handler: have a function called when something has come
- * @call: the call, whose method streams
+ * @call: the call; its method streams
  * @fn: the function
  *
  * For a handler that returns MRPC_DEFER. The call and its stream then live until a thread calls

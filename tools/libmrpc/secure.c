@@ -28,7 +28,7 @@ int secure_check(const struct mrpc_tls *tls, bool server)
 	if (tls->ops->version != SECURE_VERSION)
 		return fail(EPROTO, "libmrpc-tls has version %u of its interface with libmrpc, "
 			    "which has version %u", tls->ops->version, SECURE_VERSION);
-	if (tls->ops->server == server)
+	if (tls->server == server)
 		return 0;
 	return fail(EINVAL, server ? "a server needs a TLS configuration of mrpc_tls_server()" :
 				     "a client needs a TLS configuration of mrpc_tls_client()");

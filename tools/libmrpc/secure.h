@@ -32,7 +32,6 @@ struct secure {
 /**
  * struct secure_ops - what libmrpc-tls does
  * @version: SECURE_VERSION
- * @server: its handshakes are those of a server
  * @get: take a reference
  * @put: give it back
  * @begin: make a handshake; NULL: there is no memory. @host: what the address says, for a client
@@ -42,7 +41,6 @@ struct secure {
  */
 struct secure_ops {
 	u32 version;
-	bool server;
 	void (*get)(struct mrpc_tls *tls);
 	void (*put)(struct mrpc_tls *tls);
 	struct secure *(*begin)(struct mrpc_tls *tls, int fd, const char *transport,
@@ -55,9 +53,11 @@ struct secure_ops {
 /**
  * struct mrpc_tls - the first member of what libmrpc-tls keeps
  * @ops: what libmrpc calls
+ * @server: its handshakes are those of a server
  */
 struct mrpc_tls {
 	const struct secure_ops *ops;
+	bool server;
 };
 
 /* Can @tls be used by this library, and on this side? 0 or -errno, with the error set. */

@@ -5,7 +5,7 @@
 #include "addr.h"
 
 /*
- * Is it a target? @secure: one whose connections can have TLS. 0 or -errno, with the error set.
+ * Is it a target? @secure: its connections must be able to have TLS. 0 or -errno, with the error set.
  * Looks no name up.
  */
 int target_check(const char *target, bool secure);

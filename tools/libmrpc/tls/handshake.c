@@ -130,12 +130,12 @@ struct secure *handshake_begin(struct tls *tls, int fd, const char *transport, c
 		return NULL;
 	h->base.ops = tls->base.ops;
 	h->base.fd = fd;
-	h->base.events = tls->base.ops->server ? POLLIN : POLLOUT;
+	h->base.events = tls->base.server ? POLLIN : POLLOUT;
 	tls_get(tls);
 	h->tls = tls;
 	h->creds = tls_creds(tls);
 	h->protocol = strcmp(transport, "grpc") ? "mrpc" : "h2";
-	ret = set_up(h, tls->base.ops->server, host);
+	ret = set_up(h, tls->base.server, host);
 	if (!ret)
 		return &h->base;
 	/* The first step says why. */
@@ -157,14 +157,14 @@ static int check_protocol(struct handshake *h)
 	if (!gnutls_alpn_get_selected_protocol(h->session, &chosen))
 		return 0;
 	snprintf(h->base.why, sizeof(h->base.why), "the %s does not name the protocol '%s' (ALPN)",
-		 h->base.ops->server ? "client" : "server", h->protocol);
+		 h->tls->base.server ? "client" : "server", h->protocol);
 	return -EPROTO;
 }
 
 /* A certificate that was not asked for is not there. */
 static int take_identity(struct handshake *h)
 {
-	bool server = h->base.ops->server;
+	bool server = h->tls->base.server;
 	gnutls_x509_crt_t crt;
 	int len;
 

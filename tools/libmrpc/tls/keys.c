@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The keys of a session whose handshake is done, in the kernel's form.
+ * The keys of a session after its handshake, in the kernel's form.
  */
 #include <errno.h>
 #include <string.h>

@@ -102,7 +102,7 @@ static void say_status(const struct handshake *h, unsigned int status, char *tex
 		say_owner(h, text, size);
 	} else if (status & GNUTLS_CERT_PURPOSE_MISMATCH) {
 		snprintf(text, size, "it is not made for a %s",
-			 h->base.ops->server ? "client" : "server");
+			 h->tls->base.server ? "client" : "server");
 	} else if (gnutls_certificate_verification_status_print(status, GNUTLS_CRT_X509, &all, 0)) {
 		snprintf(text, size, "status %#x", status);
 	} else {
@@ -118,7 +118,7 @@ static int say_certificate(struct handshake *h)
 
 	say_status(h, status, text, sizeof(text));
 	snprintf(h->base.why, sizeof(h->base.why), "the %s's certificate is not valid: %s",
-		 h->base.ops->server ? "client" : "server", text);
+		 h->tls->base.server ? "client" : "server", text);
 	return -EKEYREJECTED;
 }
 
@@ -171,7 +171,7 @@ static int say_alert(struct handshake *h)
 /* What is not of the peer's certificate. Return: -errno. */
 static int say_other(struct handshake *h, int ret)
 {
-	const char *client = h->base.ops->server ? "client" : "server";
+	const char *client = h->tls->base.server ? "client" : "server";
 	size_t size = sizeof(h->base.why);
 
 	switch (ret) {

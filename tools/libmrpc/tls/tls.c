@@ -79,19 +79,8 @@ static void refused(struct mrpc_tls *base, const char *what)
 	pthread_mutex_unlock(&tls->lock);
 }
 
-static const struct secure_ops client_ops = {
+static const struct secure_ops ops = {
 	.version = SECURE_VERSION,
-	.get = get,
-	.put = put,
-	.begin = begin,
-	.step = handshake_step,
-	.end = handshake_end,
-	.refused = refused,
-};
-
-static const struct secure_ops server_ops = {
-	.version = SECURE_VERSION,
-	.server = true,
 	.get = get,
 	.put = put,
 	.begin = begin,
@@ -135,24 +124,25 @@ static bool copy(char **to, const char *from)
 	return !from || *to;
 }
 
-static struct mrpc_tls *tls_new(const struct mrpc_tls_opts *opts, const struct secure_ops *ops)
+static struct mrpc_tls *tls_new(const struct mrpc_tls_opts *opts, bool server)
 {
 	static const struct mrpc_tls_opts none;
 	struct tls *tls;
 
 	if (!opts)
 		opts = &none;
-	if (check(opts, ops->server))
+	if (check(opts, server))
 		return NULL;
 	tls = calloc(1, sizeof(*tls));
 	if (!tls) {
 		mrpc_lib_fail(ENOMEM, "out of memory");
 		return NULL;
 	}
-	tls->base.ops = ops;
+	tls->base.ops = &ops;
+	tls->base.server = server;
 	tls->refs = 1;
 	pthread_mutex_init(&tls->lock, NULL);
-	tls->files.trust = !ops->server || opts->require_client;
+	tls->files.trust = !server || opts->require_client;
 	if (copy(&tls->files.ca, opts->ca_file) && copy(&tls->files.cert, opts->cert_file) &&
 	    copy(&tls->files.key, opts->key_file) && copy(&tls->server_name, opts->server_name))
 		tls->creds = creds_load(&tls->files);
@@ -166,12 +156,12 @@ static struct mrpc_tls *tls_new(const struct mrpc_tls_opts *opts, const struct s
 
 struct mrpc_tls *mrpc_tls_client(const struct mrpc_tls_opts *opts)
 {
-	return tls_new(opts, &client_ops);
+	return tls_new(opts, false);
 }
 
 struct mrpc_tls *mrpc_tls_server(const struct mrpc_tls_opts *opts)
 {
-	return tls_new(opts, &server_ops);
+	return tls_new(opts, true);
 }
 
 int mrpc_tls_reload(struct mrpc_tls *base)
