@@ -247,6 +247,15 @@ static int mrpc_stream_parse(struct mrpc_conn *conn, struct mrpc_stream *st)
 }
 
 /*
+ * Is there perhaps more than the @n bytes that were read? A read of TLS ends at a record, or behind
+ * what was decrypted already. Only a read that finds nothing lets TLS look at what has come.
+ */
+static bool mrpc_stream_more(const struct mrpc_conn *conn, int n, size_t want)
+{
+	return n == want || conn->link.tls_version;
+}
+
+/*
  * Read a byte section to its place, and ahead into the buffer, which is there as
  * long as a message is incomplete, and empty. Return: as mrpc_stream_fill().
  */
@@ -272,7 +281,7 @@ static int mrpc_stream_fill_body(struct mrpc_conn *conn, struct mrpc_stream *st,
 		sink->left -= body;
 		st->end = n - body;
 	}
-	*more = n == want;
+	*more = mrpc_stream_more(conn, n, want);
 	return n;
 }
 
@@ -305,7 +314,7 @@ static int mrpc_stream_fill(struct mrpc_conn *conn, struct mrpc_stream *st,
 	n = read(&conn->link, &vec, 1, vec.iov_len);
 	if (n > 0)
 		st->end += n;
-	*more = n == vec.iov_len;
+	*more = mrpc_stream_more(conn, n, vec.iov_len);
 	return n;
 }
 

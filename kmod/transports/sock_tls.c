@@ -130,6 +130,8 @@ static int mrpc_sock_tls_control(struct mrpc_sock_tls *tls, u8 type, const struc
  * @nr: entries of @vec
  * @len: bytes of @vec
  *
+ * With TLS, the caller reads until -EAGAIN: no event comes for input that TLS holds.
+ *
  * Context: process; may sleep.
  * Return: bytes; 0: the stream has ended; -EAGAIN: there is nothing now; else the link is dead.
  */
@@ -158,20 +160,6 @@ int mrpc_sock_read(struct socket *sock, struct mrpc_sock_tls *tls, struct kvec *
 	return -EAGAIN;
 }
 EXPORT_SYMBOL_GPL(mrpc_sock_read);
-
-/**
- * mrpc_sock_tls_waits() - return true if TLS holds input for which no event comes
- * @sk: a socket with TLS; the caller owns the receive claim of its link
- *
- * A read ends before a record of another type. That one is decrypted or complete already.
- */
-bool mrpc_sock_tls_waits(const struct sock *sk)
-{
-	const struct tls_sw_context_rx *rx = tls_sw_ctx_rx(tls_get_ctx(sk));
-
-	return !skb_queue_empty_lockless(&rx->rx_list) || READ_ONCE(rx->strp.msg_ready);
-}
-EXPORT_SYMBOL_GPL(mrpc_sock_tls_waits);
 
 /* -- sending ------------------------------------------------------------------ */
 

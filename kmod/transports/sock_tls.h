@@ -33,7 +33,6 @@ void mrpc_sock_tls_begin(struct mrpc_link *link, const struct sock *sk,
 			 struct mrpc_sock_tls *tls);
 int mrpc_sock_read(struct socket *sock, struct mrpc_sock_tls *tls, struct kvec *vec, size_t nr,
 		   size_t len);
-bool mrpc_sock_tls_waits(const struct sock *sk);
 int mrpc_sock_send(struct socket *sock, struct mrpc_sock_tls *tls, struct msghdr *msg);
 void mrpc_sock_shutdown(struct socket *sock, const struct mrpc_sock_tls *tls);
 bool mrpc_sock_end(struct socket *sock, struct mrpc_sock_tls *tls);

@@ -337,6 +337,7 @@ static const u8 first[] = {
 	0x17, 0x03, 0x03, 0x00, 0x16, 0x1e, 0xf3, 0x19, 0x76, 0xe7, 0x3c, 0x7f, 0x38, 0x95, 0x9d,
 	0x23, 0x41, 0x30, 0xf0, 0xf0, 0x1a, 0x92, 0xee, 0x81, 0xcb, 0x1a, 0x95,
 };
+static uint32_t recv_len = 4 << 20;	/* bytes of the receive heap */
 static uint64_t first_records;	/* how many of them it sends: none or both */
 
 /* Connects over a socket pair to a peer that this test plays. Return: the connection. */
@@ -346,7 +347,7 @@ static int meet(void)
 	pthread_t t;
 	int fds[2], room = 1 << 17;
 
-	raw_open(&c, 4 << 20, 4 << 20);
+	raw_open(&c, 4 << 20, recv_len);
 	raw_qp(&qp, &c, 64, 256, 0);
 	raw_tcp_pair(fds, false);
 	/* The kernel's buffer for what is sent, so that it is soon full. */
@@ -450,6 +451,58 @@ TEST(alert_behind_data)
 	CHECK_EQ(raw_tls_record(w.fd, 21, "\2\x74", 2), 0);
 	cork(0);
 	ends("we gave none");
+	part();
+}
+
+/* Writes the frames of replies with tags 1 and 2, of @len bytes each, to @buf. Return: all bytes. */
+static size_t two_replies(const u64 calls[2], u32 len, u8 *buf, size_t size)
+{
+	int fds[2], fd = w.fd, room = 1 << 20;
+	ssize_t n;
+
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, fds));
+	CHECK(!setsockopt(fds[0], SOL_SOCKET, SO_SNDBUF, &room, sizeof(room)));
+	w.fd = fds[0];
+	CHECK(peer_reply(&w, calls[0], 1, len));
+	CHECK(peer_reply(&w, calls[1], 2, len));
+	w.fd = fd;
+	close(fds[0]);
+	n = recv(fds[1], buf, size, MSG_WAITALL);
+	CHECK(n > 0);
+	close(fds[1]);
+	return n;
+}
+
+/*
+ * A read gets what TLS has decrypted already. What came behind that, while the heap had no room, is
+ * read, too: no other event comes for it.
+ */
+TEST(records_behind_a_rest)
+{
+	static u8 buf[1 << 17];
+	struct mrpc_cqe cqe[2];
+	u64 calls[2];
+	size_t n;
+	int conn;
+
+	recv_len = 65536;
+	conn = meet();
+	recv_len = 4 << 20;
+	start(conn);
+	calls[0] = call;
+	start(conn);
+	calls[1] = call;
+	n = two_replies(calls, 40000, buf, sizeof(buf));
+	/* The record that ends the first reply begins the second one. */
+	CHECK(peer_send(&w, buf, 48000));
+	raw_expect(&qp, &cqe[0], MRPC_CQE_REPLY, 10 * RAW_S);
+	raw_sleep(200 * RAW_MS);
+	CHECK(peer_send(&w, buf + 48000, n - 48000));
+	raw_sleep(200 * RAW_MS);
+	CHECK(!raw_ready(&qp));
+	raw_done(&c, &cqe[0]);
+	raw_expect(&qp, &cqe[1], MRPC_CQE_REPLY, 10 * RAW_S);
+	CHECK(raw_is_blob(raw_msg(&c, &cqe[1]), cqe[1].msg_len, 2, 40000));
 	part();
 }
 

@@ -176,8 +176,7 @@ int mrpc_tcp_recv(struct mrpc_link *link, int budget)
 	 * no second event.
 	 */
 	if (n >= 0 && n < budget &&
-	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err) ||
-	     (tcp->tls.link && mrpc_sock_tls_waits(sk))))
+	    (READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN || READ_ONCE(sk->sk_err)))
 		mrpc_link_kick_rx(link);
 	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */
 	if (n == -EAGAIN && inet_sk_state_load(sk) == TCP_CLOSE)
