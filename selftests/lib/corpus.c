@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <zlib.h>
 
 #include "fuzz_h2.h"
 #include "fuzz_verify.h"
@@ -313,6 +314,28 @@ static void put_grpc(void)
 		put("grpc", seeds[i].name, i, seeds[i].input, seeds[i].len, "", 0);
 }
 
+/* Compressed messages: gzip, then deflate, of all block types. */
+static void put_inflate(void)
+{
+	static const int levels[] = { 0, 1, 6, 9 };
+	u8 plain[1500], packed[2000], first;
+	u32 i;
+
+	for (i = 0; i < sizeof(plain); i++)
+		plain[i] = i % 7 ? (u8)"mrpc"[i * i % 4] : i;
+	for (i = 0; i < 4 * ARRAY_SIZE(levels); i++) {
+		z_stream z = { .next_in = plain, .avail_in = i & 2 ? sizeof(plain) : 40,
+			       .next_out = packed, .avail_out = sizeof(packed) };
+
+		first = i & 1;
+		if (deflateInit2(&z, levels[i / 4], Z_DEFLATED, MAX_WBITS + (first ? 16 : 0), 8,
+				 i & 2 ? Z_DEFAULT_STRATEGY : Z_FIXED) != Z_OK ||
+		    deflate(&z, Z_FINISH) != Z_STREAM_END || deflateEnd(&z) != Z_OK)
+			exit(1);
+		put("inflate", first ? "gzip" : "deflate", i, &first, 1, packed, z.total_out);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	u32 i;
@@ -329,6 +352,7 @@ int main(int argc, char **argv)
 		put_schema(i);
 	}
 	put_grpc();
+	put_inflate();
 	put_handshake();
 	put_prio();
 	put_rules();
