@@ -146,7 +146,8 @@ static void mrpc_arrival_request(struct mrpc_conn *conn, struct mrpc_arrival *a)
 	call->cqe = (struct mrpc_cqe) {
 		.type = MRPC_CQE_REQUEST,
 		.flags = (a->base ? MRPC_CQE_BLOCK : 0) |
-			 (a->frame.flags & MRPC_WIRE_END ? 0 : MRPC_CQE_MORE),
+			 (a->frame.flags & MRPC_WIRE_END ? 0 : MRPC_CQE_MORE) |
+			 (a->frame.flags & MRPC_FRAME_COMPRESSED),
 		.conn = conn->id,
 		.call = call->id,
 		.method = call->method,
@@ -177,6 +178,7 @@ static __always_inline void arrival_reply(struct mrpc_conn *conn, struct mrpc_ar
 	const struct mrpc_frame *f = &a->frame;
 	struct mrpc_call *mine;
 	struct mrpc_cqe cqe = {
+		.flags = f->flags & MRPC_FRAME_COMPRESSED,
 		.status = f->status,
 		.msg_len = mrpc_frame_msg_known(f),
 		.meta_len = f->meta_len,

@@ -246,7 +246,8 @@ static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
 	u32 svc = sqe->method >> 16, method = sqe->method & 0xffff;
 	const struct mrpc_schema_plan *plan;
 
-	if (sqe->flags & ~(MRPC_SQE_COPY | MRPC_SQE_TIMES | MRPC_SQE_STREAM))
+	if (sqe->flags & ~(MRPC_SQE_COPY | MRPC_SQE_TIMES | MRPC_SQE_STREAM |
+			   MRPC_SQE_COMPRESS))
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
 	if (sqe->resv || sqe->call || sqe->status || sqe->detail || sqe->detail_len)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "a reserved field is not zero");

@@ -300,7 +300,8 @@ static int flow_deliver_message(struct mrpc_flow *flow, const struct mrpc_arriva
 	bool last = a->frame.flags & MRPC_WIRE_END;
 	struct mrpc_cqe cqe = {
 		.type = MRPC_CQE_MESSAGE,
-		.flags = (last ? 0 : MRPC_CQE_MORE) | (a->base ? MRPC_CQE_BLOCK : 0),
+		.flags = (last ? 0 : MRPC_CQE_MORE) | (a->base ? MRPC_CQE_BLOCK : 0) |
+			 (a->frame.flags & MRPC_FRAME_COMPRESSED),
 		.user_data = call->role == MRPC_ROLE_CLIENT ? call->user_data : 0,
 		.conn = call->conn->id,
 		.call = call->id,

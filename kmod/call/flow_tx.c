@@ -77,7 +77,7 @@ static int flow_send_check(const struct mrpc_call *call, const struct mrpc_sqe *
 {
 	bool server = call->conn->link.accepted;
 
-	if (sqe->flags & ~(MRPC_SQE_COPY | MRPC_SQE_END | MRPC_SQE_EMPTY))
+	if (sqe->flags & ~(MRPC_SQE_COPY | MRPC_SQE_END | MRPC_SQE_EMPTY | MRPC_SQE_COMPRESS))
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
 	if (sqe->priority || sqe->resv || sqe->method || sqe->status || sqe->max_reply ||
 	    sqe->timeout_us || sqe->detail || sqe->detail_len)
@@ -149,6 +149,7 @@ static struct mrpc_call *flow_message_new(struct mrpc_call *call, const struct m
 	msg->flow = call->flow;
 	msg->qp = qp;
 	msg->user_data = sqe->user_data;
+	msg->sqe_flags = sqe->flags & MRPC_SQE_COMPRESS;
 	msg->method = call->method;
 	msg->priority = call->priority;
 	msg->id = call->id;

@@ -319,7 +319,7 @@ void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail)
 
 static int mrpc_reply_check(const struct mrpc_sqe *sqe, struct mrpc_refusal *r)
 {
-	if (sqe->flags & ~MRPC_SQE_COPY)
+	if (sqe->flags & ~(MRPC_SQE_COPY | MRPC_SQE_COMPRESS))
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "unknown flags 0x%x", sqe->flags);
 	if (sqe->resv || sqe->method || sqe->max_reply || sqe->timeout_us ||
 	    (sqe->status != MRPC_OK && sqe->root))
@@ -444,7 +444,7 @@ void mrpc_serve_reply(struct mrpc_session *session, struct mrpc_conn *conn,
 	mrpc_serve_uncount(call, call->qp);
 	call->qp = qp;
 	call->user_data = sqe->user_data;
-	call->sqe_flags = sqe->flags & MRPC_SQE_COPY;
+	call->sqe_flags = sqe->flags & (MRPC_SQE_COPY | MRPC_SQE_COMPRESS);
 	call->rpc.frame.type = MRPC_WIRE_REPLY;
 	call->rpc.frame.flags = MRPC_WIRE_END;
 	call->rpc.frame.call_id = call->id;

@@ -18,12 +18,15 @@ test_python_server()
 {
 	serve_stock
 	"$peer" stream grpc:127.0.0.1:7601
+	"$peer" compress grpc:127.0.0.1:7601
 }
 
 test_both_mrpc()
 {
 	serve_mrpc
 	"$peer" stream grpc:127.0.0.1:7600
+	"$peer" compress grpc:127.0.0.1:7600
+	"$peer" probe grpc:127.0.0.1:7600
 	wait_for 10 no_calls
 	grpc_ends
 }

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0
 """HTTP/2 by hand, for peers that break its rules: frames, and as much of HPACK as mrpc writes."""
+import functools
+import gzip
 import socket
 import struct
 import time
+import zlib
 
 DATA, HEADERS, PRIORITY, RST, SETTINGS, PUSH, PING, GOAWAY, WINDOW, CONTINUATION = range(10)
 END_STREAM, END_HEADERS, PADDED, ACK = 1, 4, 8, 1
@@ -72,6 +75,18 @@ def headers(stream, fields, end=False, flags=END_HEADERS):
 
 def message(body=b"", flag=0, length=None):
     return struct.pack(">BI", flag, len(body) if length is None else length) + body
+
+
+def packed(body, pack=gzip.compress):
+    """A message that is compressed."""
+    return message(pack(body), 1)
+
+
+@functools.cache
+def bomb(size):
+    """A compressed message of so many zeroes, MiB."""
+    pack = zlib.compressobj(wbits=31)
+    return message(b"".join(pack.compress(bytes(1 << 20)) for _ in range(size)) + pack.flush(), 1)
 
 
 def data(stream, content=b"", end=False):

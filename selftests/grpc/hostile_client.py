@@ -3,12 +3,14 @@
 
 For each case it is known what the server must do. Another connection makes a call after each.
 """
+import gzip
 import socket
 import sys
 import time
+import zlib
 
 import h2
-from h2 import data, frame, headers, integer, literal, message, setting, window
+from h2 import data, frame, headers, integer, literal, message, packed, setting, window
 
 port = int(sys.argv[1])
 UNARY = b"/grpc.testing.TestService/UnaryCall"
@@ -160,6 +162,47 @@ def amplified(link):
     link.flow(1, message(b"\xb2\x02\x00" * 300000), True)     # All.r_all
 
 
+def coded(encoding, content, *more):
+    """A request whose messages are compressed so."""
+    return headers(1, request(UNARY, (b"grpc-encoding", encoding), *more)) + data(1, content, True)
+
+
+ZEROES = b"\x1a\xe8\x07\x12\xe5\x07" + bytes(997)     # SimpleRequest.payload.body
+# The listener accepts messages of 64 MiB.
+BOMB = 65
+
+
+def bombs(link):
+    """Each is refused, and costs. The connection does not see the fourth."""
+    for stream in 1, 3, 5, 7:
+        link.send(headers(stream, request(UNARY, (b"grpc-encoding", b"gzip"))))
+        link.flow(stream, h2.bomb(BOMB), True)
+        link.wait(lambda: stream in link.ended or link.goaway is not None)
+
+
+def not_known(link):
+    """The client is told what is known."""
+    link.send(coded(b"snappy", message(b"x", 1)))
+    ends(12)(link)
+    assert link.fields[1][b"grpc-accept-encoding"] == b"identity,deflate,gzip", link.fields
+
+
+def compressed(*accept):
+    """A reply of 1000 zeroes that the server may compress; a client that takes @accept."""
+    def ask(link):
+        more = ((b"grpc-accept-encoding", b",".join(accept)),) if accept else ()
+        link.send(headers(1, request(UNARY, *more)),
+                  data(1, message(b"\x10\xe8\x07\x32\x02\x08\x01"), True))
+        ends(0)(link)
+        flag, content = link.content[1][0], link.content[1][5:]
+        gives = b"gzip" in accept
+        assert flag == gives, flag
+        assert (b"grpc-encoding" in link.fields[1]) == gives, link.fields
+        content = gzip.decompress(content) if gives else content
+        assert content == b"\x0a\xeb\x07\x12\xe8\x07" + bytes(1000), content
+    return ask
+
+
 def half_a_message(link):
     link.send(OPEN, data(1, message(b"x" * 100, length=1000)))
     link.sock.close()
@@ -256,6 +299,29 @@ CASES = [
     ("an end inside a prefix", OPEN + data(1, b"\0\0", True), ends(13)),
     ("a message of 4 GiB", OPEN + data(1, message(b"x", length=0xffffffff)), ends(8)),
     ("a compressed message", OPEN + data(1, message(b"", 1), True), ends(13)),
+    ("a compressed message, without a compression", coded(b"identity", packed(ZEROES)), ends(13)),
+    ("gzip", coded(b"gzip", packed(ZEROES)), ends(0)),
+    ("deflate", coded(b"deflate", packed(ZEROES, zlib.compress)), ends(0)),
+    ("gzip that is not used", coded(b"gzip", message()), ends(0)),
+    ("gzip that is deflate", coded(b"gzip", packed(ZEROES, zlib.compress)), ends(13)),
+    ("deflate that is gzip", coded(b"deflate", packed(ZEROES)), ends(13)),
+    ("gzip without its end", coded(b"gzip", packed(ZEROES, lambda body: gzip.compress(body)[:-1])),
+     ends(13)),
+    ("gzip, and more", coded(b"gzip", packed(ZEROES, lambda body: gzip.compress(body) + b"x")),
+     ends(13)),
+    ("gzip of nothing", coded(b"gzip", message(b"", 1)), ends(13)),
+    ("gzip of another length",
+     coded(b"gzip", packed(ZEROES, lambda body: gzip.compress(body)[:-4] + bytes(4))), ends(13)),
+    ("gzip of no protobuf", coded(b"gzip", packed(bytes(10))), ends(13)),
+    ("gzip, twice", coded(b"gzip", packed(ZEROES) + packed(ZEROES)), ends(12)),
+    ("an encoding that is not known", not_known, None),
+    ("an encoding that is not known, and not used", coded(b"snappy", message()), ends(0)),
+    ("a bomb of gzip", lambda link: (link.send(headers(1, request(UNARY, (b"grpc-encoding", b"gzip")))),
+                                     link.flow(1, h2.bomb(BOMB), True)), ends(8)),
+    ("bombs of gzip", bombs, dies(h2.CALM)),
+    ("a reply that is not compressed: the client says nothing", compressed(), None),
+    ("a reply that is not compressed: the client takes deflate", compressed(b"deflate"), None),
+    ("a reply that is compressed", compressed(b"identity", b"gzip"), None),
     ("a flag that gRPC does not have", OPEN + data(1, message(b"", 2), True), ends(13)),
     ("no protobuf", OPEN + data(1, message(b"\xff\xff\xff"), True), ends(13)),
     ("a field longer than its message", OPEN + data(1, message(b"\x1a\x7fabc"), True), ends(13)),

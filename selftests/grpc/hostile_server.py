@@ -10,11 +10,16 @@ import threading
 import time
 
 import h2
-from h2 import END_STREAM, data, frame, headers, literal, message, setting, window
+from h2 import END_STREAM, data, frame, headers, literal, message, packed, setting, window
 
 PING8 = frame(h2.PING, 0, 0, b"12345678")
 HEAD = h2.block((b":status", b"200"), (b"content-type", b"application/grpc"))
 BEGIN = headers(1, HEAD)
+
+
+def coded(encoding, content):
+    """A reply whose messages are compressed so."""
+    return headers(1, HEAD + literal(b"grpc-encoding", encoding)) + data(1, content) + trailers()
 
 
 def trailers(status=b"0", *more):
@@ -71,6 +76,11 @@ CASES = [
     ("DATA before HEADERS", setting(), data(1, message()), "13"),
     ("a message of 4 GiB", setting(), BEGIN + data(1, message(b"x", length=0xffffffff)), "8"),
     ("a compressed message", setting(), BEGIN + data(1, message(b"", 1)), "13"),
+    ("gzip", setting(), coded(b"gzip", packed(b"\x0a\x03\x12\x01\x00")), "0"),
+    ("gzip that is none", setting(), coded(b"gzip", message(b"x", 1)), "13"),
+    ("gzip of no protobuf", setting(), coded(b"gzip", packed(bytes(10))), "13"),
+    ("gzip that becomes more than is accepted", setting(), coded(b"gzip", h2.bomb(65)), "8"),
+    ("an encoding that is not known", setting(), coded(b"snappy", message(b"x", 1)), "12"),
     ("an end inside a message", setting(),
      BEGIN + frame(h2.DATA, END_STREAM, 1, message(b"", length=5)), "13"),
     ("trailers inside a message", setting(),

@@ -75,22 +75,33 @@ def empty_call(request, context):
     return pb.Empty()
 
 
+def obey_compression(wanted, context):
+    """Has the next message compressed, or not."""
+    if not wanted:
+        context.disable_next_message_compression()
+
+
 def unary_call(request, context):
     size_of(request)
     obey_metadata(context)
+    if request.response_compressed.value:
+        context.set_compression(grpc.Compression.Gzip)
     obey_status(request, context)
     return pb.SimpleResponse(payload=payload(request.response_size))
 
 
-def responses(request):
+def responses(request, context):
     for asked in request.response_parameters:
         time.sleep(asked.interval_us / 1e6)
+        obey_compression(asked.compressed.value, context)
         yield pb.StreamingOutputCallResponse(payload=payload(asked.size))
 
 
 def output_call(request, context):
     obey_metadata(context)
-    yield from responses(request)
+    if any(asked.compressed.value for asked in request.response_parameters):
+        context.set_compression(grpc.Compression.Gzip)
+    yield from responses(request, context)
     obey_status(request, context)
 
 
@@ -102,7 +113,7 @@ def duplex_call(requests, context):
     obey_metadata(context)
     for request in requests:
         size_of(request)
-        yield from responses(request)
+        yield from responses(request, context)
         if not obey_status(request, context):
             return
 
@@ -248,9 +259,29 @@ def concurrent_large_unary(channel):
         assert size_of(call.result()) == 314159
 
 
+def client_compressed_unary(channel):
+    request = large()
+    request.expect_compressed.value = True
+    fails(grpc.StatusCode.INVALID_ARGUMENT, None, unary(channel), request)
+    for how in grpc.Compression.Gzip, grpc.Compression.Deflate:
+        assert size_of(unary(channel)(request, timeout=TIMEOUT, compression=how)) == 314159
+    # What gets no smaller by it is not compressed.
+    fails(grpc.StatusCode.INVALID_ARGUMENT, None, unary(channel),
+          pb.SimpleRequest(expect_compressed=request.expect_compressed),
+          compression=grpc.Compression.Gzip)
+
+
+def server_compressed_unary(channel):
+    for wanted in True, False:
+        request = large()
+        request.response_compressed.value = wanted
+        assert size_of(unary(channel)(request, timeout=TIMEOUT)) == 314159
+
+
 CASES = [empty_unary, large_unary, custom_metadata, status_code_and_message,
          special_status_message, unimplemented_method, unimplemented_service,
-         timeout_on_sleeping_server, cancel_after_begin, concurrent_large_unary, empty_unary]
+         timeout_on_sleeping_server, cancel_after_begin, concurrent_large_unary,
+         client_compressed_unary, server_compressed_unary, empty_unary]
 
 
 # -- streams --------------------------------------------------------------------------------
@@ -353,9 +384,30 @@ def stream_status(channel):
           lambda **more: list(duplex(channel)(iter([ask(response_status=echo)]), **more)))
 
 
+def client_compressed_streaming(channel):
+    """Python's client compresses all messages of a call, or none."""
+    def requests():
+        for size in THERE:
+            yield pb.StreamingInputCallRequest(payload=payload(size),
+                                               expect_compressed=pb.BoolValue(value=size > 100))
+
+    reply = input_stream(channel)(requests(), timeout=TIMEOUT, compression=grpc.Compression.Gzip)
+    assert reply.aggregated_payload_size == 74922
+    fails(grpc.StatusCode.INVALID_ARGUMENT, None, input_stream(channel), requests())
+
+
+def server_compressed_streaming(channel):
+    call = method(channel, "StreamingOutputCall", pb.StreamingOutputCallResponse, "unary_stream")
+    request = ask(*BACK)
+    for number, asked in enumerate(request.response_parameters):
+        asked.compressed.value = number % 2 == 0
+    assert list(map(size_of, call(request, timeout=TIMEOUT))) == BACK
+
+
 STREAM_CASES = [client_streaming, server_streaming, ping_pong, empty_stream,
                 stream_cancel_after_begin, cancel_after_first_response, stream_timeout,
-                stream_status, ping_pong]
+                stream_status, client_compressed_streaming, server_compressed_streaming,
+                ping_pong]
 
 
 def run(cases, port, names):

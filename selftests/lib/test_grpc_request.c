@@ -442,7 +442,7 @@ TEST(list_of_a_request)
 		.https = true,
 		.path = { .service = "p.S", .service_len = 3, .method = "M", .method_len = 1 },
 		.authority = "host:1", .authority_len = 6, .timeout_us = 2500000000ULL,
-		.accept = 7, .schema = schema, .meta = entries, .meta_len = sizeof(entries) - 1,
+		.encoding = MRPC_GRPC_GZIP, .accept = 7, .schema = schema, .meta = entries, .meta_len = sizeof(entries) - 1,
 	};
 	struct mrpc_grpc_out out = fields_out(&list);
 	u32 i;
@@ -452,7 +452,7 @@ TEST(list_of_a_request)
 		  ":method|POST|0\n:scheme|https|0\n:path|/p.S/M|0\n:authority|host:1|0\n"
 		  "te|trailers|0\ngrpc-timeout|2500000m|2\ncontent-type|application/grpc|0\n"
 		  "user-agent|grpc-mrpc/1.0 (linux)|0\n"
-		  "grpc-accept-encoding|identity,deflate,gzip|0\n"
+		  "grpc-encoding|gzip|0\ngrpc-accept-encoding|identity,deflate,gzip|0\n"
 		  "mrpc-schema|0123456789abcdef|2\nkey|value|1\nx-bin|/w|2\n");
 	call = (struct mrpc_grpc_call){ .path = call.path, .authority = "h", .authority_len = 1,
 					.accept = 1 };

@@ -321,12 +321,20 @@ TEST(lists)
 		.status = MRPC_UNIMPLEMENTED, .detail = (const u8 *)"caf\xc3\xa9", .detail_len = 5,
 		.meta = entries, .meta_len = sizeof(entries) - 1, .accept = 5,
 	};
+	struct mrpc_grpc_reply headers = { .meta = entries, .meta_len = 12 };
 	struct mrpc_grpc_reply ok = { .status = MRPC_OK };
 	struct mrpc_grpc_out out = fields_out(&list);
 
-	CHECK_EQ(mrpc_grpc_put_headers(&out, entries, 12), 0);
+	CHECK_EQ(mrpc_grpc_put_headers(&out, &headers), 0);
 	CHECK_STR(fields_text(&list),
 		  ":status|200|0\ncontent-type|application/grpc|0\nkey|value|1\n");
+	headers.encoding = MRPC_GRPC_GZIP;
+	headers.accept = MRPC_GRPC_ACCEPT_ALL;
+	out = fields_out(&list);
+	CHECK_EQ(mrpc_grpc_put_headers(&out, &headers), 0);
+	CHECK_STR(fields_text(&list), ":status|200|0\ncontent-type|application/grpc|0\n"
+			       "grpc-encoding|gzip|0\n"
+			       "grpc-accept-encoding|identity,deflate,gzip|0\nkey|value|1\n");
 	out = fields_out(&list);
 	CHECK_EQ(mrpc_grpc_put_trailers(&out, &reply), 0);
 	CHECK_STR(fields_text(&list), "grpc-status|12|0\ngrpc-message|caf%C3%A9|2\nkey|value|1\n"
@@ -404,7 +412,7 @@ TEST(round_trip)
 		begin();
 		mrpc_grpc_answer_begin(&b, &r, &meta);
 		if (head) {
-			CHECK_EQ(mrpc_grpc_put_headers(&out, entry, reply.meta_len), 0);
+			CHECK_EQ(mrpc_grpc_put_headers(&out, &reply), 0);
 			fields_to_answer(&list, &b);
 			CHECK_EQ(mrpc_grpc_answer_end(&b, false, false), MRPC_GRPC_HEADERS);
 			out = fields_out(&list);

@@ -101,6 +101,8 @@ int call_prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 	sqe->priority = call_priority(&service->methods[method], opts);
 	if (opts->flags & MRPC_CALL_TIMES)
 		sqe->flags |= MRPC_SQE_TIMES;
+	if (opts->flags & MRPC_CALL_COMPRESS)
+		sqe->flags |= MRPC_SQE_COMPRESS;
 	if (unlikely(!msg))
 		sqe->flags |= MRPC_SQE_STREAM;
 	else if (msg->total <= conn->session->setup.copy_threshold)

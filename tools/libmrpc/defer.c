@@ -158,7 +158,7 @@ static int submit_away(struct away *away, struct mrpc_qp *qp, struct mrpc_sqe *s
 	return 0;
 }
 
-int stream_send_away(struct mrpc_stream *st, struct mrpc_msg *msg)
+int stream_send_away(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int flags)
 {
 	struct away away = {
 		.in = { .ops = &away_ops, .conn = st->in.conn, .token = st->in.token },
@@ -176,6 +176,8 @@ int stream_send_away(struct mrpc_stream *st, struct mrpc_msg *msg)
 	/* Such a thread may never look at its completions, which free the blocks of others. */
 	if (msg->total <= MRPC_MAX_COPY)
 		sqe.flags = MRPC_SQE_COPY;
+	if (flags & MRPC_STREAM_COMPRESS)
+		sqe.flags |= MRPC_SQE_COMPRESS;
 	err = submit_away(&away, qp, &sqe, msg_spend(msg));
 	if (err || !away.done)
 		return err;

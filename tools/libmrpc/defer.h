@@ -29,7 +29,7 @@ bool stream_leave(struct mrpc_stream *stream);
 bool stream_stays(struct mrpc_stream *stream);
 
 /* mrpc_stream_send() of another thread than the worker. */
-int stream_send_away(struct mrpc_stream *stream, struct mrpc_msg *msg);
+int stream_send_away(struct mrpc_stream *stream, struct mrpc_msg *msg, unsigned int flags);
 
 RARE void defer_run(struct mrpc_qp *qp);
 

@@ -471,6 +471,8 @@ const char *mrpc_addr_format(const char *transport, const void *addr, char *buf,
 
 #define MRPC_CALL_WAIT_READY	(1U << 3) /* over a channel: wait for a connection, even
 					   * if attempts to make one fail */
+#define MRPC_CALL_COMPRESS	(1U << 4) /* over grpc: the request may be compressed; of a
+					   * stream, messages with MRPC_STREAM_COMPRESS */
 
 #define MRPC_PRIORITY_DEFAULT	128
 
@@ -501,6 +503,7 @@ struct mrpc_call_opts {
  * @status: enum mrpc_status
  * @local: whether this host made @status
  * @unsent: with @local: the server has not executed the call, and will not
+ * @compressed: the reply came compressed
  * @reply: the reply's root struct block, only with MRPC_OK
  * @reply_len: bytes of the reply message
  * @meta_len: bytes of metadata
@@ -515,6 +518,7 @@ struct mrpc_result {
 	int status;
 	bool local;
 	bool unsent;
+	bool compressed;
 	const void *reply;
 	__u32 reply_len;
 	__u32 meta_len;

@@ -125,6 +125,13 @@ const void *mrpc_call_request(const struct mrpc_call *call);
 __u32 mrpc_call_request_len(const struct mrpc_call *call);
 void *mrpc_call_reply_root(struct mrpc_call *call);
 
+/*
+ * Compression, which only the transport grpc has. Did the request come compressed? The reply may be
+ * compressed, if the client takes that and it gets smaller by it.
+ */
+bool mrpc_call_compressed(const struct mrpc_call *call);
+void mrpc_call_compress(struct mrpc_call *call);
+
 void *mrpc_call_ctx(const struct mrpc_call *call);
 struct mrpc_session *mrpc_call_session(const struct mrpc_call *call);
 const struct mrpc_service_desc *mrpc_call_service(const struct mrpc_call *call);

@@ -34,6 +34,8 @@ struct mrpc_stream;
 #define MRPC_STREAM_MORE	(1U << 0) /* another one follows at once: they go together */
 #define MRPC_STREAM_LAST	(1U << 1) /* client: no message follows */
 #define MRPC_STREAM_NOWAIT	(1U << 2) /* fail with EAGAIN instead of waiting */
+/* Over grpc, the message may be compressed. A client's stream is opened with MRPC_CALL_COMPRESS. */
+#define MRPC_STREAM_COMPRESS	(1U << 3)
 
 /**
  * mrpc_stream_open() - begin a call that streams
@@ -84,6 +86,9 @@ int mrpc_stream_end(struct mrpc_stream *stream);
  * call has ended.
  */
 const void *mrpc_stream_next(struct mrpc_stream *stream, __u32 *len);
+
+/* Did the message that mrpc_stream_next() has returned come compressed? */
+bool mrpc_stream_compressed(const struct mrpc_stream *stream);
 
 /*
  * MRPC_OK while the call goes on, and at a client after it has ended so. Otherwise why it has ended;

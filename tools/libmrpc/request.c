@@ -97,6 +97,8 @@ static void fill_reply(struct mrpc_call *call, int status, struct mrpc_sqe *sqe)
 	sqe->conn = call->cqe.conn;
 	sqe->call = call->cqe.call;
 	sqe->status = (u32)status;
+	if (call->compress)
+		sqe->flags = MRPC_SQE_COMPRESS;
 	if (status == MRPC_OK && !(call->method->streams & MRPC_STREAMS_SERVER))
 		sqe->root = send_off(session, call->msg.root);
 	if (call->meta.len && !call->meta.err && !call->msg.err) {
@@ -143,7 +145,7 @@ static int send_reply(struct mrpc_call *call, int status)
 	/* A thread that is not a worker may never look at its completions. */
 	copy = qp->serve ? session->setup.copy_threshold : MRPC_MAX_COPY;
 	if (status != MRPC_OK || call->msg.total <= copy) {
-		sqe.flags = MRPC_SQE_COPY;
+		sqe.flags |= MRPC_SQE_COPY;
 	} else {
 		op = op_new(qp);
 		if (!op)
@@ -224,6 +226,7 @@ static struct mrpc_call *call_new(struct mrpc_qp *qp, const struct mrpc_cqe *cqe
 	call->detail = NULL;
 	call->detail_len = 0;
 	call->instead = MRPC_OK;
+	call->compress = false;
 	call->stream = NULL;
 	if (likely(!streams(qp->session->server, cqe)))
 		return call;
@@ -362,6 +365,16 @@ struct mrpc_stream *mrpc_call_stream(struct mrpc_call *call)
 const void *mrpc_call_request(const struct mrpc_call *call)
 {
 	return call->request;
+}
+
+bool mrpc_call_compressed(const struct mrpc_call *call)
+{
+	return call->cqe.flags & MRPC_CQE_COMPRESSED;
+}
+
+void mrpc_call_compress(struct mrpc_call *call)
+{
+	call->compress = true;
 }
 
 __u32 mrpc_call_request_len(const struct mrpc_call *call)

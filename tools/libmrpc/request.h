@@ -88,6 +88,7 @@ static inline void server_add_part(struct mrpc_server *server, struct server_par
  * @detail: in @msg, or NULL
  * @detail_len: its bytes
  * @instead: status of a reply that could not be built
+ * @compress: the reply may be compressed
  * @stream: its messages besides request and reply, or NULL
  */
 struct mrpc_call {
@@ -103,6 +104,7 @@ struct mrpc_call {
 	char *detail;
 	u32 detail_len;
 	int instead;
+	bool compress;
 	struct mrpc_stream *stream;
 };
 

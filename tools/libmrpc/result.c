@@ -25,6 +25,7 @@ void result_fill(struct mrpc_session *session, struct mrpc_result *res,
 	res->status = cqe->status;
 	res->local = cqe->flags & MRPC_CQE_LOCAL;
 	res->unsent = cqe->flags & MRPC_CQE_UNSENT;
+	res->compressed = cqe->flags & MRPC_CQE_COMPRESSED;
 	if (!(cqe->flags & MRPC_CQE_BLOCK)) {
 		if (cqe->flags & MRPC_CQE_FULL)
 			say_full(session, res);

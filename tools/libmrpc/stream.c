@@ -288,6 +288,11 @@ const void *mrpc_stream_next(struct mrpc_stream *st, __u32 *len)
 	return st->qp->session->recv + st->read.block;
 }
 
+bool mrpc_stream_compressed(const struct mrpc_stream *st)
+{
+	return st && st->read.flags & MRPC_CQE_COMPRESSED;
+}
+
 int mrpc_stream_status(const struct mrpc_stream *st)
 {
 	if (!st || !__atomic_load_n(&st->ended, __ATOMIC_ACQUIRE))
@@ -392,10 +397,11 @@ int mrpc_stream_send(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int 
 	err = st ? session_check(st->qp->session) : fail(EINVAL, "there is no stream");
 	if (!err)
 		err = check_send(st, msg);
-	if (!err && flags & ~(MRPC_STREAM_MORE | MRPC_STREAM_LAST | MRPC_STREAM_NOWAIT))
+	if (!err && flags & ~(MRPC_STREAM_MORE | MRPC_STREAM_LAST | MRPC_STREAM_NOWAIT |
+			      MRPC_STREAM_COMPRESS))
 		err = fail(EINVAL, "unknown flags 0x%x", flags);
 	if (!err && unlikely(!stream_is_mine(st)))
-		return stream_send_away(st, msg);
+		return stream_send_away(st, msg, flags);
 	if (!err)
 		err = wait_to_send(st, flags);
 	if (err == -EAGAIN)
@@ -412,6 +418,8 @@ int mrpc_stream_send(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int 
 		sqe.flags |= MRPC_SQE_COPY;
 	if (flags & MRPC_STREAM_LAST)
 		sqe.flags |= MRPC_SQE_END;
+	if (flags & MRPC_STREAM_COMPRESS)
+		sqe.flags |= MRPC_SQE_COMPRESS;
 	blocks = msg_spend(msg);
 	err = send_entry(st, &sqe, blocks);
 	if (err) {

@@ -118,8 +118,13 @@ enum mrpc_sqe_op {
 #define MRPC_SQE_END	(1U << 3) /* SEND of a client: no more messages follow */
 /* SEND without a message: with MRPC_SQE_END, or with metadata before a server's first message */
 #define MRPC_SQE_EMPTY	(1U << 4)
+/*
+ * CALL, REPLY, SEND: the message may be compressed. Only the transport grpc does that, and if the
+ * peer takes it. A client's SEND has it only behind a CALL that has it
+ */
+#define MRPC_SQE_COMPRESS	(1U << 5)
 #define MRPC_SQE_FLAGS	(MRPC_SQE_COPY | MRPC_SQE_TIMES | MRPC_SQE_STREAM | MRPC_SQE_END | \
-			 MRPC_SQE_EMPTY)
+			 MRPC_SQE_EMPTY | MRPC_SQE_COMPRESS)
 
 #define MRPC_RELEASE_MAX 12
 
@@ -210,6 +215,8 @@ enum mrpc_cqe_type {
  * submission, or the connection ended before it had taken all of the request
  */
 #define MRPC_CQE_UNSENT	(1U << 6)
+/* REPLY, REQUEST, MESSAGE: the message came compressed */
+#define MRPC_CQE_COMPRESSED	(1U << 7)
 
 /**
  * struct mrpc_cqe - one completion, 64 bytes

@@ -36,6 +36,12 @@ u8 mrpc_grpc_accept_parse(const u8 *text, u32 len)
 	return set & ~BIT(MRPC_GRPC_ENCODING_UNKNOWN);
 }
 
+void mrpc_grpc_put_encoding(struct mrpc_grpc_out *out, u8 encoding)
+{
+	mrpc_grpc_put(out, "grpc-encoding", sizeof("grpc-encoding") - 1, encoding_names[encoding],
+		      strlen(encoding_names[encoding]), MRPC_GRPC_INDEX);
+}
+
 void mrpc_grpc_put_accept(struct mrpc_grpc_out *out, u8 accept)
 {
 	static const char *const lists[] = {

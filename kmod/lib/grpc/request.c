@@ -262,6 +262,8 @@ int mrpc_grpc_put_request(struct mrpc_grpc_out *out, const struct mrpc_grpc_call
 		mrpc_grpc_put_timeout(out, call->timeout_us);
 	mrpc_grpc_put_text(out, "content-type", "application/grpc", MRPC_GRPC_INDEX);
 	mrpc_grpc_put_text(out, "user-agent", MRPC_GRPC_USER_AGENT, MRPC_GRPC_INDEX);
+	if (call->encoding)
+		mrpc_grpc_put_encoding(out, call->encoding);
 	mrpc_grpc_put_accept(out, call->accept);
 	if (call->schema)
 		mrpc_grpc_put_schema(out, call->schema);

@@ -74,6 +74,7 @@ const struct mrpc_grpc_verdict *mrpc_grpc_request_end(struct mrpc_grpc_request *
  * @authority: the server's name, see mrpc_grpc_authority_valid()
  * @authority_len: its bytes
  * @timeout_us: time until the deadline in microseconds, 0: none
+ * @encoding: enum mrpc_grpc_encoding that its messages may have
  * @accept: set of encodings that replies may have
  * @schema: MRPC_GRPC_SCHEMA_ID bytes, or NULL: not sent
  * @meta: what mrpc_grpc_admit() accepts
@@ -87,6 +88,7 @@ struct mrpc_grpc_call {
 	const char *authority;
 	u32 authority_len;
 	u64 timeout_us;
+	u8 encoding;
 	u8 accept;
 	const u8 *schema;
 	const u8 *meta;

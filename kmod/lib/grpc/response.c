@@ -193,10 +193,14 @@ static void put_status(struct mrpc_grpc_out *out, const struct mrpc_grpc_reply *
 			      MRPC_GRPC_WITHOUT);
 }
 
-int mrpc_grpc_put_headers(struct mrpc_grpc_out *out, const u8 *meta, u32 meta_len)
+int mrpc_grpc_put_headers(struct mrpc_grpc_out *out, const struct mrpc_grpc_reply *reply)
 {
 	put_ok(out);
-	mrpc_grpc_put_meta(out, meta, meta_len);
+	if (reply->encoding)
+		mrpc_grpc_put_encoding(out, reply->encoding);
+	if (reply->accept)
+		mrpc_grpc_put_accept(out, reply->accept);
+	mrpc_grpc_put_meta(out, reply->meta, reply->meta_len);
 	return out->err;
 }
 

@@ -97,7 +97,8 @@ enum mrpc_grpc_answer mrpc_grpc_answer_end(struct mrpc_grpc_answer_block *b, boo
  * @detail_len: bytes, at most MRPC_MAX_DETAIL
  * @meta: what mrpc_grpc_admit() accepts
  * @meta_len: its bytes
- * @accept: set of encodings to tell the client, or 0. Only with Trailers-Only
+ * @encoding: enum mrpc_grpc_encoding that its messages may have. Only of headers
+ * @accept: set of encodings to tell the client, or 0. Not of trailers
  */
 struct mrpc_grpc_reply {
 	u16 status;
@@ -105,11 +106,12 @@ struct mrpc_grpc_reply {
 	u32 detail_len;
 	const u8 *meta;
 	u32 meta_len;
+	u8 encoding;
 	u8 accept;
 };
 
 /* mrpc_grpc_put_headers() - put a response's headers, with initial metadata. Return: 0 or error */
-int mrpc_grpc_put_headers(struct mrpc_grpc_out *out, const u8 *meta, u32 meta_len);
+int mrpc_grpc_put_headers(struct mrpc_grpc_out *out, const struct mrpc_grpc_reply *reply);
 
 /* mrpc_grpc_put_trailers() - put trailers, after headers. Return: 0 or the error in @out */
 int mrpc_grpc_put_trailers(struct mrpc_grpc_out *out, const struct mrpc_grpc_reply *reply);

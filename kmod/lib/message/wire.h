@@ -50,6 +50,9 @@ enum mrpc_wire_type {
 #define MRPC_WIRE_CRC	BIT(2)
 #define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
 
+/* mrpc_frame.flags, and in no header: the message came compressed. The same bit in completions. */
+#define MRPC_FRAME_COMPRESSED	MRPC_CQE_COMPRESSED
+
 /**
  * struct mrpc_wire_hdr - 64 bytes
  * @magic: MRPC_WIRE_MAGIC

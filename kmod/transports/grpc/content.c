@@ -246,11 +246,12 @@ static bool grpc_message_begins(struct grpc_link *gl, struct grpc_stream *s, int
 		return false;
 	}
 	mrpc_grpc_prefix_check(&s->prefix, gl->link->max_message, s->encoding,
-			       MRPC_GRPC_ACCEPT_IDENTITY, &v);
+			       MRPC_GRPC_ACCEPT_ALL, &v);
 	if (v.kind != MRPC_GRPC_FINE) {
 		*err = grpc_refuse_message(gl, s, v.code, v.why);
 		return false;
 	}
+	s->compressed = mrpc_grpc_prefix_compressed(&s->prefix);
 	s->want = mrpc_grpc_prefix_len(&s->prefix);
 	s->have = 0;
 	s->begun = ktime_get_ns();

@@ -12,12 +12,14 @@
 #include "call/receive.h"
 #include "core/link.h"
 #include "core/receive.h"
+#include "transports/grpc/compress.h"
 #include "transports/grpc/deliver.h"
 #include "transports/grpc/link.h"
 #include "transports/grpc/receive.h"
 #include "transports/grpc/stream.h"
 
 #define GRPC_WHOLE	4096	/* a message up to so many bytes is copied with its blocks */
+#define GRPC_INFLATED_PER_COST	65536	/* bytes of a refused message that cost 1 */
 
 /* Return: memory of at least @need bytes with the @have bytes at @old, which is freed; or NULL. */
 static void *grpc_grow(void *old, u32 have, u32 need, u32 *cap)
@@ -136,6 +138,43 @@ static int grpc_decode(struct grpc_delivery *d, struct mrpc_pb_scratch *scratch,
 	return mrpc_msg_snapshot(plan, type, &src, 0, &d->buf, me);
 }
 
+/*
+ * Inflates the message of a stream, if it is compressed. @made: out: the bytes that it has become,
+ * 0 if it is not. Return: as grpc_delivery_decode().
+ */
+static int grpc_delivery_inflate(struct grpc_link *gl, struct grpc_stream *s, u32 *made, char *why,
+				 size_t size)
+{
+	u32 max = gl->link->max_message;
+	int err;
+
+	*made = 0;
+	if (!s->compressed)
+		return 0;
+	err = grpc_inflate(s, max, made);
+	if (err == -EBADMSG)
+		snprintf(why, size, "the message is not %s, as grpc-encoding says",
+			 s->encoding == MRPC_GRPC_GZIP ? "gzip" : "deflate");
+	else if (err == -EMSGSIZE)
+		snprintf(why, size, "the message inflates to more than %u bytes", max);
+	else if (err)
+		strscpy(why, "no memory to inflate the message", size);
+	return err == -EBADMSG ? -EINVAL : err;
+}
+
+/* Makes the peer pay for a compressed message that was inflated, to @made bytes, and is refused. */
+static void grpc_charge_inflated(struct grpc_link *gl, u32 made)
+{
+	int err;
+
+	spin_lock(&gl->lock);
+	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET + made / GRPC_INFLATED_PER_COST,
+			     ktime_get_ns());
+	spin_unlock(&gl->lock);
+	if (err)
+		grpc_failed(gl);
+}
+
 /**
  * grpc_delivery_decode() - add the message of its stream to a frame
  * @gl: the link; the caller owns the receive claim
@@ -154,8 +193,14 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 	struct grpc_stream *s = d->stream;
 	u32 max = gl->link->max_message;
 	struct mrpc_msg_error me = {};
+	u32 made;
 	int err;
 
+	err = grpc_delivery_inflate(gl, s, &made, why, size);
+	if (err) {
+		grpc_charge_inflated(gl, made);
+		return err;
+	}
 	d->pb.in = s->msg;
 	d->pb.in_len = s->want;
 	d->pb.arena_max = min_t(u32, max, MRPC_MAX_HEAD);
@@ -168,7 +213,7 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 	d->buf.grow_segs = grpc_grow_segs;
 	err = grpc_decode(d, &gl->in.work->scratch, plan, type, &me);
 	if (!err) {
-		d->frame.flags |= MRPC_WIRE_MSG;
+		d->frame.flags |= MRPC_WIRE_MSG | (s->compressed ? MRPC_FRAME_COMPRESSED : 0);
 		d->frame.msg = d->buf.len;
 		mrpc_frame_seal(&d->frame);
 		return 0;
@@ -179,6 +224,8 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 		strscpy(why, "no memory for the message", size);
 	else
 		snprintf(why, size, "the message is larger than %u bytes in mrpc's form", max);
+	if (made)
+		grpc_charge_inflated(gl, made);
 	return err == -EFBIG ? -EMSGSIZE : err;
 }
 

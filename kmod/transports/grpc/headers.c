@@ -47,9 +47,7 @@ static int grpc_fields_request(struct mrpc_grpc_out *out, const void *what)
 
 static int grpc_fields_response(struct mrpc_grpc_out *out, const void *what)
 {
-	const struct mrpc_grpc_reply *reply = what;
-
-	return mrpc_grpc_put_headers(out, reply->meta, reply->meta_len);
+	return mrpc_grpc_put_headers(out, what);
 }
 
 static int grpc_fields_trailers(struct mrpc_grpc_out *out, const void *what)
@@ -196,7 +194,8 @@ static void grpc_describe_call(struct grpc_link *gl, const struct grpc_stream *s
 		.authority = authority,
 		.authority_len = scnprintf(authority, GRPC_AUTHORITY, "%pISpc", &gl->link->peer),
 		.timeout_us = grpc_rpc_remaining(rpc),
-		.accept = MRPC_GRPC_ACCEPT_IDENTITY,
+		.encoding = s->gzip ? MRPC_GRPC_GZIP : MRPC_GRPC_IDENTITY,
+		.accept = MRPC_GRPC_ACCEPT_ALL,
 		.meta = grpc_rpc_meta(rpc),
 		.meta_len = rpc->frame.meta_len,
 	};
@@ -223,6 +222,7 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
 	struct mrpc_grpc_call call;
 	int err;
 
+	s->gzip = grpc_stream_out(s)->sqe_flags & MRPC_SQE_COMPRESS;
 	grpc_describe_call(gl, s, rpc, authority, &call);
 	err = grpc_block_fits(gl, grpc_fields_request, &call, call.meta_len, 0);
 	if (err)
@@ -254,6 +254,12 @@ int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct 
 	struct mrpc_grpc_reply reply = {};
 	int err;
 
+	/* A stream decides message by message, after these headers. */
+	s->gzip = s->accept & MRPC_GRPC_ACCEPT_GZIP &&
+		  (rpc->frame.type == MRPC_WIRE_MESSAGE ||
+		   grpc_stream_out(s)->sqe_flags & MRPC_SQE_COMPRESS);
+	if (s->gzip)
+		reply.encoding = MRPC_GRPC_GZIP;
 	if (rpc->frame.type == MRPC_WIRE_MESSAGE) {
 		reply.meta = grpc_rpc_meta(rpc);
 		reply.meta_len = s->no_meta ? 0 : rpc->frame.meta_len;
@@ -274,6 +280,8 @@ static void grpc_describe_end(const struct grpc_stream *s, const struct mrpc_rpc
 			.status = s->end.status,
 			.detail = (const u8 *)s->end.text,
 			.detail_len = s->end.text_len,
+			.accept = s->encoding == MRPC_GRPC_ENCODING_UNKNOWN ?
+				  MRPC_GRPC_ACCEPT_ALL : 0,
 		};
 		return;
 	}

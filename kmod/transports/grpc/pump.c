@@ -17,6 +17,7 @@
 #include "lib/grpc/out.h"
 #include "lib/message/credit.h"
 #include "lib/message/wire.h"
+#include "transports/grpc/compress.h"
 #include "transports/grpc/headers.h"
 #include "transports/grpc/link.h"
 #include "transports/grpc/pump.h"
@@ -210,9 +211,12 @@ static int grpc_encode(struct grpc_link *gl, struct grpc_stream *s, struct mrpc_
 {
 	const struct mrpc_schema_plan *plan = mrpc_link_service(gl->link, s->method >> 16);
 	const struct mrpc_method *method = &plan->methods[s->method & 0xffff];
+	int err = grpc_payload_make(&s->payload, rpc, plan,
+				    gl->link->accepted ? method->reply : method->request);
 
-	return grpc_payload_make(&s->payload, rpc, plan,
-				 gl->link->accepted ? method->reply : method->request);
+	if (!err && s->gzip && grpc_stream_out(s)->sqe_flags & MRPC_SQE_COMPRESS)
+		grpc_deflate(&s->payload);
+	return err;
 }
 
 /* Does the client's direction end with this one? */

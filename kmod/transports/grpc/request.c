@@ -189,6 +189,7 @@ int grpc_hear_request(struct grpc_link *gl, const struct mrpc_h2_frame *f, u32 i
 	spin_unlock(&gl->lock);
 	grpc_stream_get(s);	/* as long as it is open */
 	s->encoding = work->request.encoding;
+	s->accept = work->request.accept;
 	s->length = work->request.content_length;
 	if (work->request.timeout_us)
 		s->deadline = ktime_get_ns() + work->request.timeout_us * NSEC_PER_USEC;

@@ -74,6 +74,7 @@ struct grpc_backlog {
  * @prefix: what comes before a message
  * @begins: the prefix is checked: bytes of the message come
  * @whole: a message has come
+ * @compressed: it is compressed, as @encoding says
  * @stuck: its next message waits for the application to consume others
  * @ended: the peer sends no more
  * @replies: client: the end that @said describes waits for @backlog
@@ -94,7 +95,8 @@ struct grpc_backlog {
  * @meta_len: bytes of it
  * @meta_told: of these, given with the first message
  * @answer: client: what its header blocks have said
- * @encoding: how messages are compressed
+ * @encoding: how messages are compressed that come
+ * @accept: server: set of encodings that the client takes. Immutable once it has a call
  * @length: server: bytes of content that the client has announced, or -1
  * @came: bytes of content that have come
  *
@@ -104,6 +106,7 @@ struct grpc_backlog {
  *	blocks
  * @payload: the message of the first, if it has begun
  * @headed: a server's HEADERS were written
+ * @gzip: messages may go out compressed: the HEADERS have said so
  * @answers: server: the end is @end, and not the application's
  * @no_meta: server: the metadata of its first message cannot be sent
  *
@@ -131,6 +134,7 @@ struct grpc_stream {
 	struct mrpc_grpc_prefix prefix;
 	bool begins;
 	bool whole;
+	bool compressed;
 	bool stuck;
 	bool ended;
 	bool replies;
@@ -152,6 +156,7 @@ struct grpc_stream {
 	u32 meta_told;
 	struct mrpc_grpc_response answer;
 	u8 encoding;
+	u8 accept;
 	s64 length;
 	u64 came;
 
@@ -159,6 +164,7 @@ struct grpc_stream {
 	struct list_head queue;
 	struct grpc_payload payload;
 	bool headed;
+	bool gzip;
 	bool answers;
 	bool no_meta;
 

@@ -256,6 +256,47 @@ static void concurrent_empty_unary(struct mrpc_conn *conn)
 	must(ended == CONCURRENT, "%u", ended);
 }
 
+/* A large call that says how its request and reply are to be. Return: its status. */
+static int large_compressed(struct mrpc_conn *conn, bool compress, bool expected, bool wanted)
+{
+	struct mrpc_call_opts opts = patient;
+	struct grpc_testing_SimpleRequest *req;
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+
+	if (compress)
+		opts.flags |= MRPC_CALL_COMPRESS;
+	request(&msg, LARGE_REQUEST, LARGE_REPLY, 0, NULL);
+	req = msg.root;
+	grpc_testing_SimpleRequest_alloc_expect_compressed(&msg, req)->value = expected;
+	grpc_testing_SimpleRequest_alloc_response_compressed(&msg, req)->value = wanted;
+	grpc_testing_TestService_UnaryCall(conn, &msg, &opts, &res);
+	if (res.status == MRPC_OK) {
+		is_large_reply(&res);
+		must(res.compressed == wanted);
+	}
+	mrpc_result_release(&res);
+	return res.status;
+}
+
+/* A request that is not compressed, though the client says so, is refused. */
+void client_compressed_unary_probe(struct mrpc_conn *conn)
+{
+	must(large_compressed(conn, false, true, false) == MRPC_INVALID_ARGUMENT);
+}
+
+void client_compressed_unary(struct mrpc_conn *conn)
+{
+	must(large_compressed(conn, true, true, false) == MRPC_OK);
+	must(large_compressed(conn, false, false, false) == MRPC_OK);
+}
+
+void server_compressed_unary(struct mrpc_conn *conn)
+{
+	must(large_compressed(conn, false, false, true) == MRPC_OK);
+	must(large_compressed(conn, false, false, false) == MRPC_OK);
+}
+
 const struct test_case unary_cases[] = {
 	{ "empty_unary", empty_unary },
 	{ "large_unary", large_unary },

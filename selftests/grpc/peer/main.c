@@ -3,6 +3,8 @@
  * peer serve ADDRESS [RELAY]: a server for interop.proto and test.proto's Types
  * peer call ADDRESS [CASE...]: calls that do not stream
  * peer stream ADDRESS [CASE...]: calls that stream
+ * peer compress ADDRESS [CASE...]: calls whose messages are compressed
+ * peer probe ADDRESS [CASE...]: calls that show if the server knows what came compressed
  * peer hold ADDRESS: a connection, until standard input ends
  * peer dial: one call to each address that comes on standard input
  *
@@ -51,6 +53,11 @@ uint32_t count_zeroes(const void *root, const struct grpc_testing_Payload *paylo
 	for (i = 0; i < len; i++)
 		must(!body[i], "byte %zu of %zu is %u", i, len, body[i]);
 	return len;
+}
+
+bool is_unexpected(const struct grpc_testing_BoolValue *expected, bool compressed)
+{
+	return expected && expected->value && !compressed;
 }
 
 static int asked_for(const char *name, char *const *names)
@@ -103,6 +110,20 @@ static int hold(const char *address)
 	return 0;
 }
 
+static const struct test_case compress_cases[] = {
+	{ "client_compressed_unary", client_compressed_unary },
+	{ "server_compressed_unary", server_compressed_unary },
+	{ "client_compressed_streaming", client_compressed_streaming },
+	{ "server_compressed_streaming", server_compressed_streaming },
+	{ 0 }
+};
+
+static const struct test_case probe_cases[] = {
+	{ "client_compressed_unary_probe", client_compressed_unary_probe },
+	{ "client_compressed_streaming_probe", client_compressed_streaming_probe },
+	{ 0 }
+};
+
 static int run_cases(const struct test_case *cases, const char *address, char *const *names)
 {
 	struct mrpc_conn *conn = connect_to(address);
@@ -132,10 +153,14 @@ int main(int argc, char **argv)
 		return run_cases(unary_cases, argv[2], argv + 3);
 	if (!strcmp(mode, "stream") && argc > 2)
 		return run_cases(stream_cases, argv[2], argv + 3);
+	if (!strcmp(mode, "compress") && argc > 2)
+		return run_cases(compress_cases, argv[2], argv + 3);
+	if (!strcmp(mode, "probe") && argc > 2)
+		return run_cases(probe_cases, argv[2], argv + 3);
 	if (!strcmp(mode, "hold") && argc > 2)
 		return hold(argv[2]);
 	if (!strcmp(mode, "dial"))
 		return dial();
 	errx(2, "Usage: peer serve ADDRESS [RELAY] | call ADDRESS | stream ADDRESS | "
-	     "hold ADDRESS | dial");
+	     "compress ADDRESS | probe ADDRESS | hold ADDRESS | dial");
 }

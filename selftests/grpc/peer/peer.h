@@ -29,6 +29,16 @@ struct test_case {
 };
 
 extern const struct test_case unary_cases[], stream_cases[];
+
+/* Only grpc compresses. */
+void client_compressed_unary(struct mrpc_conn *conn);
+void server_compressed_unary(struct mrpc_conn *conn);
+void client_compressed_streaming(struct mrpc_conn *conn);
+void server_compressed_streaming(struct mrpc_conn *conn);
+/* Does the server see if a message came compressed? Python's does not. */
+void client_compressed_unary_probe(struct mrpc_conn *conn);
+void client_compressed_streaming_probe(struct mrpc_conn *conn);
+
 extern struct mrpc_session *session;
 
 /* Unless @cond holds, the program ends with a line that says what @case found. */
@@ -43,6 +53,12 @@ struct mrpc_tls *tls_of(bool server);
 void zeroes(struct mrpc_msg *msg, struct grpc_testing_Payload *payload, uint32_t len);
 /* Number of zeroes in a payload of the message at @root; ends the program if there is anything else. */
 uint32_t count_zeroes(const void *root, const struct grpc_testing_Payload *payload);
+
+/*
+ * Must a message that came as @compressed says be refused, by what its client says with @expected? A
+ * server answers INVALID_ARGUMENT then.
+ */
+bool is_unexpected(const struct grpc_testing_BoolValue *expected, bool compressed);
 
 /* The methods that stream. */
 int output_call(struct mrpc_call *call, const struct grpc_testing_StreamingOutputCallRequest *req);

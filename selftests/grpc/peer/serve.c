@@ -96,9 +96,16 @@ static int unary_call(struct mrpc_call *call, const struct grpc_testing_SimpleRe
 		      struct grpc_testing_SimpleResponse *reply)
 {
 	const struct grpc_testing_EchoStatus *status;
+	const struct grpc_testing_BoolValue *compress;
 	struct mrpc_msg *msg = mrpc_call_msg(call);
 
 	obey_metadata(call);
+	if (is_unexpected(grpc_testing_SimpleRequest_expect_compressed(req, req),
+			  mrpc_call_compressed(call)))
+		return MRPC_INVALID_ARGUMENT;
+	compress = grpc_testing_SimpleRequest_response_compressed(req, req);
+	if (compress && compress->value)
+		mrpc_call_compress(call);
 	count_zeroes(req, grpc_testing_SimpleRequest_payload(req, req));
 	status = grpc_testing_SimpleRequest_response_status(req, req);
 	if (status && status->code) {

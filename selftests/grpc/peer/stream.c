@@ -20,6 +20,7 @@ static int put_asked(struct mrpc_call *call, const void *root,
 {
 	const struct grpc_testing_ResponseParameters *asked;
 	struct grpc_testing_StreamingOutputCallResponse *reply;
+	const struct grpc_testing_BoolValue *compress;
 	struct mrpc_msg msg;
 	size_t i;
 	int err;
@@ -31,7 +32,9 @@ static int put_asked(struct mrpc_call *call, const void *root,
 		reply = grpc_testing_StreamingOutputCallResponse_new(&msg, mrpc_call_session(call));
 		zeroes(&msg, grpc_testing_StreamingOutputCallResponse_alloc_payload(&msg, reply),
 		       asked->size);
-		err = grpc_testing_TestService_StreamingOutputCall_put(call, &msg, 0);
+		compress = grpc_testing_ResponseParameters_compressed(root, asked);
+		err = grpc_testing_TestService_StreamingOutputCall_put(call, &msg,
+				compress && compress->value ? MRPC_STREAM_COMPRESS : 0);
 		if (err)
 			return err;
 	}
@@ -59,9 +62,13 @@ int input_call(struct mrpc_call *call, struct grpc_testing_StreamingInputCallRes
 {
 	const struct grpc_testing_StreamingInputCallRequest *req;
 
-	while ((req = grpc_testing_TestService_StreamingInputCall_get(call)))
+	while ((req = grpc_testing_TestService_StreamingInputCall_get(call))) {
+		if (is_unexpected(grpc_testing_StreamingInputCallRequest_expect_compressed(req, req),
+				  mrpc_stream_compressed(mrpc_call_stream(call))))
+			return MRPC_INVALID_ARGUMENT;
 		reply->aggregated_payload_size +=
 			count_zeroes(req, grpc_testing_StreamingInputCallRequest_payload(req, req));
+	}
 	return mrpc_stream_status(mrpc_call_stream(call)) ? MRPC_ABORTED : MRPC_OK;
 }
 
@@ -231,6 +238,71 @@ static void status_code_and_message(struct mrpc_conn *conn)
 	must(!grpc_testing_TestService_FullDuplexCall_send(st, &msg, MRPC_STREAM_LAST));
 	must(!mrpc_stream_next(st, NULL));
 	finishes(st, MRPC_UNKNOWN);
+}
+
+/* -- compression ----------------------------------------------------------------------- */
+
+static struct mrpc_call_opts compressing = {
+	.timeout_us = TIMEOUT_US, .flags = MRPC_CALL_COMPRESS,
+};
+
+static int put_expecting(struct mrpc_stream *st, uint32_t size, bool expected, unsigned int flags)
+{
+	struct grpc_testing_StreamingInputCallRequest *req;
+	struct mrpc_msg msg;
+
+	req = grpc_testing_StreamingInputCallRequest_new(&msg, session);
+	grpc_testing_StreamingInputCallRequest_alloc_expect_compressed(&msg, req)->value = expected;
+	zeroes(&msg, grpc_testing_StreamingInputCallRequest_alloc_payload(&msg, req), size);
+	return grpc_testing_TestService_StreamingInputCall_send(st, &msg, flags);
+}
+
+/* A message that is not compressed, though the client says so, is refused. */
+void client_compressed_streaming_probe(struct mrpc_conn *conn)
+{
+	struct mrpc_stream *st = grpc_testing_TestService_StreamingInputCall_open(conn, &compressing);
+
+	must(st != NULL, "%s", mrpc_last_error());
+	must(!put_expecting(st, 27182, true, MRPC_STREAM_LAST));
+	finishes(st, MRPC_INVALID_ARGUMENT);
+}
+
+void client_compressed_streaming(struct mrpc_conn *conn)
+{
+	struct mrpc_stream *st = grpc_testing_TestService_StreamingInputCall_open(conn, &compressing);
+	struct mrpc_result res;
+
+	must(st != NULL, "%s", mrpc_last_error());
+	must(!put_expecting(st, 27182, true, MRPC_STREAM_COMPRESS));
+	must(!put_expecting(st, 45904, false, 0));
+	mrpc_stream_finish(st, &res);
+	must(res.status == MRPC_OK, "status %d: %s", res.status, res.detail);
+	must(grpc_testing_TestService_StreamingInputCall_reply(&res)->aggregated_payload_size == 73086);
+	mrpc_result_release(&res);
+}
+
+void server_compressed_streaming(struct mrpc_conn *conn)
+{
+	struct grpc_testing_StreamingOutputCallRequest *req;
+	struct grpc_testing_ResponseParameters *asked;
+	struct mrpc_stream *st;
+	struct mrpc_msg msg;
+	int i;
+
+	req = grpc_testing_StreamingOutputCallRequest_new(&msg, session);
+	for (i = 0; i < 2; i++) {
+		asked = grpc_testing_StreamingOutputCallRequest_add_response_parameters(&msg, req);
+		asked->size = i ? 92653 : 31415;
+		grpc_testing_ResponseParameters_alloc_compressed(&msg, asked)->value = !i;
+	}
+	st = grpc_testing_TestService_StreamingOutputCall_open(conn, &msg, &patient);
+	must(st != NULL, "%s", mrpc_last_error());
+	next_is(st, 31415);
+	must(mrpc_stream_compressed(st));
+	next_is(st, 92653);
+	must(!mrpc_stream_compressed(st));
+	must(!mrpc_stream_next(st, NULL));
+	finishes(st, MRPC_OK);
 }
 
 const struct test_case stream_cases[] = {
