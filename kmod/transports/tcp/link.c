@@ -15,14 +15,12 @@
 #include <linux/slab.h>
 #include <linux/tcp.h>
 #include <net/inet_connection_sock.h>
-#include <net/rps.h>
 #include <net/sock.h>
 #include <net/tcp.h>
 
 #include "call/stream.h"
 #include "core/link.h"
 #include "core/listener.h"
-#include "core/memcopy.h"
 #include "core/rpc.h"
 #include "exec/kick.h"
 #include "lib/message/feature.h"
@@ -47,7 +45,7 @@ static int mrpc_tcp_attach(struct mrpc_link *link, struct socket *sock)
 	if (!tcp)
 		return -ENOMEM;
 	tcp->sock = sock;
-	tcp->prot = sk->sk_prot;
+	tcp->direct.prot = sk->sk_prot;
 	mrpc_sock_prepare(link, sock);
 	if (link->tls_version)
 		mrpc_sock_tls_begin(link, sk, &tcp->tls);
@@ -78,92 +76,13 @@ int mrpc_tcp_accept(struct mrpc_listener *l, struct mrpc_link *link)
 
 /* -- receiving -------------------------------------------------------------- */
 
-/*
- * Copies received bytes that follow the first @behind bytes, at most @len. Return: number of bytes.
- * The socket is locked.
- */
-static u32 mrpc_tcp_copy(struct sock *sk, u32 behind, u8 *to, u32 len)
-{
-	const struct tcp_sock *tp = tcp_sk(sk);
-	struct sk_buff *skb;
-	u32 done = 0;
-
-	if (unlikely(tp->urg_data))
-		return 0;
-	skb_queue_walk(&sk->sk_receive_queue, skb) {
-		/* A packet may begin with bytes that the one before it has, too. */
-		u32 at = tp->copied_seq + behind + done - TCP_SKB_CB(skb)->seq, n;
-
-		if (unlikely(TCP_SKB_CB(skb)->tcp_flags & TCPHDR_SYN))
-			break;
-		if (at >= skb->len)
-			continue;
-		n = min(skb->len - at, len - done);
-		if (mrpc_block_from_skb(skb, at, to + done, n))
-			break;
-		done += n;
-		if (done == len)
-			break;
-	}
-	return done;
-}
-
-/*
- * Reads after the LSM hook has allowed it, without the layers above TCP. Return: bytes; 0: there
- * are none, or the case is unusual: the caller must ask the socket.
- */
-static u32 mrpc_tcp_read_some(struct sock *sk, const struct kvec *to, size_t nr)
-{
-	u32 n, done = 0;
-
-	lock_sock(sk);
-	sock_rps_record_flow(sk);
-	do {
-		n = mrpc_tcp_copy(sk, done, to->iov_base, to->iov_len);
-		done += n;
-	} while (unlikely(--nr) && n == to++->iov_len);
-	if (done)
-		tcp_read_done(sk, done);
-	release_sock(sk);
-	return done;
-}
-
-/*
- * Asks the LSM hook for permission. Return: 1: granted. Otherwise why nothing can be read, which
- * the socket reports only once: 0: the stream has ended, or a negative errno.
- */
-static int mrpc_tcp_ask(struct mrpc_tcp *tcp, struct mrpc_tcp_pass *pass)
-{
-	struct msghdr msg = {};
-	struct kvec kv;
-	u8 first;
-	int n;
-
-	kv.iov_base = &first;
-	kv.iov_len = 1;
-	n = kernel_recvmsg(tcp->sock, &msg, &kv, 1, 1, MSG_DONTWAIT | MSG_PEEK);
-	if (n == 1)
-		mrpc_tcp_pass(pass);
-	return n;
-}
-
 static int mrpc_tcp_read(struct mrpc_link *link, struct kvec *vec, size_t nr, size_t len)
 {
 	struct mrpc_tcp *tcp = link->priv;
-	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_RX];
-	int n;
 
 	if (READ_ONCE(tcp->down))
 		return 0;
-	if (likely(mrpc_tcp_plain(tcp))) {
-		n = mrpc_tcp_passed(pass) ? 1 : mrpc_tcp_ask(tcp, pass);
-		if (n != 1)
-			return n;
-		n = mrpc_tcp_read_some(tcp->sock->sk, vec, nr);
-		if (n)
-			return n;
-	}
-	return mrpc_sock_read(tcp->sock, &tcp->tls, vec, nr, len);
+	return mrpc_sock_direct_read(tcp->sock, &tcp->tls, &tcp->direct, vec, nr, len);
 }
 
 int mrpc_tcp_recv(struct mrpc_link *link, int budget)
@@ -217,8 +136,7 @@ void mrpc_tcp_release(struct mrpc_link *link)
 	link->priv = NULL;
 	mrpc_sock_close(tcp->sock);
 	mrpc_stream_free(link, &tcp->stream);
-	put_cred(tcp->pass[MRPC_TX].cred);
-	put_cred(tcp->pass[MRPC_RX].cred);
+	mrpc_sock_direct_end(&tcp->direct);
 	kfree(tcp->bounce);
 	kfree(tcp);
 }

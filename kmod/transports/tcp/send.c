@@ -87,27 +87,10 @@ static void mrpc_tcp_advance(struct mrpc_rpc *rpc, u32 n)
 	}
 }
 
-/*
- * Sends @msg into the socket. If the LSM hook has allowed it, it omits the layers above TCP.
- * Return: bytes that the socket took, or a negative errno.
- */
+/* Sends @msg into the socket. Return: bytes that the socket took, or a negative errno. */
 static int mrpc_tcp_put(struct mrpc_tcp *tcp, struct msghdr *msg)
 {
-	struct mrpc_tcp_pass *pass = &tcp->pass[MRPC_TX];
-	struct sock *sk = tcp->sock->sk;
-	int n;
-
-	if (likely(mrpc_tcp_passed(pass) && mrpc_tcp_plain(tcp))) {
-		lock_sock(sk);
-		sock_rps_record_flow(sk);
-		n = tcp_sendmsg_locked(sk, msg, msg_data_left(msg));
-		release_sock(sk);
-		return n;
-	}
-	n = mrpc_sock_send(tcp->sock, &tcp->tls, msg);
-	if (n >= 0)
-		mrpc_tcp_pass(pass);
-	return n;
+	return mrpc_sock_direct_send(tcp->sock, &tcp->tls, &tcp->direct, msg);
 }
 
 /* Step function of iov_iter: returns 0 bytes left, because it copies all. */
@@ -188,7 +171,7 @@ static noinline int mrpc_tcp_put_blocks(struct mrpc_tcp *tcp, const struct msghd
 	struct sock *sk = tcp->sock->sk;
 	int n;
 
-	if (!mrpc_tcp_passed(&tcp->pass[MRPC_TX])) {
+	if (!mrpc_sock_passed(&tcp->direct.pass[MRPC_TX])) {
 		/* The first bytes ask the LSM hook. */
 		struct msghdr msg = {
 			.msg_flags = (all->msg_flags | MSG_MORE) & ~MSG_EOR,

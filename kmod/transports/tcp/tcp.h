@@ -7,8 +7,6 @@
 #ifndef MRPC_TRANSPORTS_TCP_TCP_H
 #define MRPC_TRANSPORTS_TCP_TCP_H
 
-#include <linux/cred.h>
-#include <linux/jiffies.h>
 #include <linux/net.h>
 
 #include "call/stream.h"
@@ -16,38 +14,11 @@
 #include "core/rpc.h"
 #include "core/transport.h"
 #include "transports/sock.h"
+#include "transports/sock_direct.h"
 #include "transports/sock_listen.h"
 #include "transports/sock_tls.h"
 
 #define MRPC_TCP_BOUNCE	16384	/* bytes that are copied, summed and sent at once */
-
-/**
- * struct mrpc_tcp_pass - permission of the LSM hook for one direction
- *
- * The hook decides by the socket, the credentials of the task that runs the datapath, and a policy
- * that may change. So a permission is valid for the same credentials until the next clock tick.
- *
- * @cred: the credentials, a reference; NULL: the hook has not been asked yet
- * @when: jiffies
- */
-struct mrpc_tcp_pass {
-	const struct cred *cred;
-	unsigned long when;
-};
-
-static inline bool mrpc_tcp_passed(const struct mrpc_tcp_pass *pass)
-{
-	return pass->cred == current_cred() && time_before_eq(jiffies, pass->when);
-}
-
-static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
-{
-	if (pass->cred != current_cred()) {
-		put_cred(pass->cred);
-		pass->cred = get_current_cred();
-	}
-	pass->when = jiffies;
-}
 
 /**
  * struct mrpc_tcp - one link
@@ -57,8 +28,7 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  * refer to anything in a module.
  *
  * @sock: the socket
- * @prot: the socket's protocol at its creation. If a BPF program has put it into a sockmap, it has
- *	another one, which must be used
+ * @direct: how the layers above TCP are left out
  * @tls: TLS of the socket
  * @stream: receive state; owner of the receive claim
  * @pages: the socket has been given pages of a heap; owner of the transmit claim
@@ -66,29 +36,26 @@ static inline void mrpc_tcp_pass(struct mrpc_tcp_pass *pass)
  * @copies: messages copied since the last try by reference; owner of the
  *	transmit claim, as the next
  * @copying: the message under way is copied
- * @pass: for each direction; owner of its claim
  * @bounce: MRPC_TCP_BOUNCE bytes, where byte blocks are copied that have a checksum;
  *	NULL until the first; owner of the transmit claim
  * @hooks: the socket's own callbacks, put back at release
  */
 struct mrpc_tcp {
 	struct socket *sock;
-	const struct proto *prot;
+	struct mrpc_sock_direct direct;
 	struct mrpc_sock_tls tls;
 	struct mrpc_stream stream;
 	bool pages;
 	bool down;
 	u32 copies;
 	bool copying;
-	struct mrpc_tcp_pass pass[MRPC_DIRS];
 	u8 *bounce;
 	struct mrpc_sock_hooks hooks;
 };
 
-/* Is it plain TCP, without another protocol on top? */
 static inline bool mrpc_tcp_plain(const struct mrpc_tcp *tcp)
 {
-	return READ_ONCE(tcp->sock->sk->sk_prot) == tcp->prot && !tcp->tls.link;
+	return mrpc_sock_plain(tcp->sock, &tcp->tls, &tcp->direct);
 }
 
 /* transports/tcp/link.c */
