@@ -44,8 +44,8 @@ struct mrpc_hpack_slot {
 /**
  * struct mrpc_hpack_table - a dynamic table, of the decoder or of the encoder
  * @ring: strings of all entries, MRPC_HPACK_TABLE_SIZE bytes; NULL until the owner gives it
- * @generation: the encoder: another number after each change of the entries or their indexes; see
- *	mrpc_hpack_encode()
+ * @generation: another number after each change of the entries, their indexes or @max; see
+ *	mrpc_hpack_encode() and mrpc_hpack_decode()
  * @size: sum of all entries: name + value + 32
  * @max: what @size may be
  * @told: the encoder: the @max that the peer's decoder knows
@@ -108,6 +108,9 @@ struct mrpc_hpack_sink {
  * @sink: gets the fields
  *
  * Time is linear in @len. If it returns 0, the strings stay valid until @sink->buf is used again.
+ *
+ * A block that is equal to an earlier one has the same fields, if @t->generation was equal before and
+ * behind the earlier call, and still is. Nothing changes if it is not decoded.
  *
  * The decoder does not look into names and values: upper case, order of pseudo-headers and
  * forbidden bytes are the caller's business.

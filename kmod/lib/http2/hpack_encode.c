@@ -148,5 +148,4 @@ void mrpc_hpack_encoder_limit(struct mrpc_hpack_table *t, u32 limit)
 {
 	mrpc_hpack_table_resize(t, min_t(u32, limit, MRPC_HPACK_TABLE_SIZE));
 	t->least = min(t->least, t->max);
-	t->generation++;
 }

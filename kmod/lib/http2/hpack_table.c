@@ -73,12 +73,14 @@ static void hpack_evict(struct mrpc_hpack_table *t, u32 size)
 
 void mrpc_hpack_table_clear(struct mrpc_hpack_table *t)
 {
+	t->generation++;
 	hpack_evict(t, 0);
 }
 
 void mrpc_hpack_table_resize(struct mrpc_hpack_table *t, u32 max)
 {
 	t->max = max;
+	t->generation++;
 	hpack_evict(t, max);
 }
 

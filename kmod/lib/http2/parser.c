@@ -106,6 +106,34 @@ static int parser_begin_settings(struct mrpc_h2_parser *p, u32 len, struct mrpc_
 	return parser_begin_small(p, len, fits, len, frame);
 }
 
+static int parser_begin_block(struct mrpc_h2_parser *p, u32 len)
+{
+	if (p->block_len + len > MRPC_H2_MAX_BLOCK || p->block_frames == MRPC_H2_MAX_BLOCK_FRAMES)
+		return parser_fail(p, MRPC_H2_ENHANCE_YOUR_CALM,
+				   "A header block is larger than this end accepts");
+	p->block_frames++;
+	p->left = len;
+	p->state = PARSER_BLOCK;
+	return 0;
+}
+
+/* The fields that flags announce are complete: the content of DATA or HEADERS begins. */
+static int parser_prefix(struct mrpc_h2_parser *p)
+{
+	u32 left = p->left;
+
+	p->skip = p->f.flags & MRPC_H2_FLAG_PADDED ? p->small[0] : 0;
+	if (p->skip > left)
+		return parser_fail(p, MRPC_H2_PROTOCOL_ERROR, "Padding is longer than its frame");
+	left -= p->skip;
+	if (p->f.type == MRPC_H2_HEADERS)
+		return parser_begin_block(p, left);
+	p->f.pad = p->need + p->skip;
+	p->left = left;
+	p->state = PARSER_DATA;
+	return 0;
+}
+
 /* DATA and HEADERS begin with fields that their flags announce. */
 static int parser_begin_prefix(struct mrpc_h2_parser *p, u32 len)
 {
@@ -120,18 +148,7 @@ static int parser_begin_prefix(struct mrpc_h2_parser *p, u32 len)
 				   "A frame is shorter than the fields that its flags announce");
 	p->left = len - n;
 	parser_gather(p, PARSER_PREFIX, n);
-	return 0;
-}
-
-static int parser_begin_block(struct mrpc_h2_parser *p, u32 len)
-{
-	if (p->block_len + len > MRPC_H2_MAX_BLOCK || p->block_frames == MRPC_H2_MAX_BLOCK_FRAMES)
-		return parser_fail(p, MRPC_H2_ENHANCE_YOUR_CALM,
-				   "A header block is larger than this end accepts");
-	p->block_frames++;
-	p->left = len;
-	p->state = PARSER_BLOCK;
-	return 0;
+	return n ? 0 : parser_prefix(p);
 }
 
 static int parser_begin_headers(struct mrpc_h2_parser *p, u32 len)
@@ -164,15 +181,16 @@ static int parser_check(struct mrpc_h2_parser *p, u32 len)
 	return 0;
 }
 
-static int parser_begin(struct mrpc_h2_parser *p, struct mrpc_h2_frame *frame)
+/* @header: of the frame */
+static int parser_begin(struct mrpc_h2_parser *p, const u8 *header, struct mrpc_h2_frame *frame)
 {
-	u32 len = get_unaligned_be24(p->small);
+	u32 len = get_unaligned_be24(header);
 	int ret;
 
 	p->f = (struct mrpc_h2_frame){
-		.type = p->small[3],
-		.flags = p->small[4],
-		.stream = get_unaligned_be32(p->small + 5) & MRPC_H2_MAX_ID,
+		.type = header[3],
+		.flags = header[4],
+		.stream = get_unaligned_be32(header + 5) & MRPC_H2_MAX_ID,
 	};
 	p->left = 0;
 	ret = parser_check(p, len);
@@ -208,22 +226,6 @@ static int parser_begin(struct mrpc_h2_parser *p, struct mrpc_h2_frame *frame)
 	return parser_drop(p, len, frame);
 }
 
-static int parser_prefix(struct mrpc_h2_parser *p)
-{
-	u32 left = p->left;
-
-	p->skip = p->f.flags & MRPC_H2_FLAG_PADDED ? p->small[0] : 0;
-	if (p->skip > left)
-		return parser_fail(p, MRPC_H2_PROTOCOL_ERROR, "Padding is longer than its frame");
-	left -= p->skip;
-	if (p->f.type == MRPC_H2_HEADERS)
-		return parser_begin_block(p, left);
-	p->f.pad = p->need + p->skip;
-	p->left = left;
-	p->state = PARSER_DATA;
-	return 0;
-}
-
 /* What is gathered is complete. */
 static int parser_gathered(struct mrpc_h2_parser *p, struct mrpc_h2_frame *frame)
 {
@@ -232,7 +234,7 @@ static int parser_gathered(struct mrpc_h2_parser *p, struct mrpc_h2_frame *frame
 		parser_next(p);
 		return 0;
 	case PARSER_HEADER:
-		return parser_begin(p, frame);
+		return parser_begin(p, p->small, frame);
 	case PARSER_PREFIX:
 		return parser_prefix(p);
 	}
@@ -331,6 +333,11 @@ static int parser_take(struct mrpc_h2_parser *p, const u8 *buf, u32 len,
 		p->skip -= n;
 		parser_next(p);
 		return n;
+	case PARSER_HEADER:
+		if (p->have || len < MRPC_H2_FRAME_HEADER)
+			break;
+		/* All of it is here: no copy. */
+		return parser_begin(p, buf, frame) ?: MRPC_H2_FRAME_HEADER;
 	}
 	return parser_take_small(p, buf, len, frame);
 }
@@ -339,8 +346,6 @@ static int parser_take(struct mrpc_h2_parser *p, const u8 *buf, u32 len,
 static bool parser_ready(const struct mrpc_h2_parser *p)
 {
 	switch (p->state) {
-	case PARSER_PREFIX:
-		return p->have == p->need;
 	case PARSER_DATA:
 		return p->f.first;
 	case PARSER_BLOCK:
