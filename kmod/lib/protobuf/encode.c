@@ -147,7 +147,7 @@ bad:
 static void pb_cut(struct pb_encoder *e, struct mrpc_ref ref, u32 len, bool write)
 {
 	if (!e->cuts_room) {
-		e->ret = -EINVAL;
+		e->ret = -EMSGSIZE;
 		return;
 	}
 	e->cuts_room--;
@@ -418,6 +418,12 @@ int mrpc_pb_size(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels, 
 	return 0;
 }
 
+/* Writes the message. One copy of the walk serves all that write. */
+static noinline void pb_write(struct pb_encoder *e, struct mrpc_pb_levels *levels)
+{
+	pb_walk(e, levels, true);
+}
+
 int mrpc_pb_encode(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels,
 		   const struct mrpc_pb_size *size, u8 *buf, struct mrpc_pb_cut *cuts)
 {
@@ -428,7 +434,19 @@ int mrpc_pb_encode(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels
 	e.room = size->buf_len;
 	e.cuts = cuts;
 	e.cuts_room = size->nr_cuts;
-	pb_walk(&e, levels, true);
+	pb_write(&e, levels);
 	/* Whatever it ran out of: it is another message. */
 	return e.ret || e.room || e.cuts_room || e.total != size->total ? -EINVAL : 0;
+}
+
+int mrpc_pb_encode_small(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels, u8 *buf,
+			 u32 room)
+{
+	struct pb_encoder e;
+
+	pb_encoder_init(&e, in);
+	e.buf = buf;
+	e.room = min_t(u32, room, S32_MAX);
+	pb_write(&e, levels);
+	return e.ret ?: (int)e.total;
 }

@@ -132,4 +132,19 @@ int mrpc_pb_size(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels, 
 int mrpc_pb_encode(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels,
 		   const struct mrpc_pb_size *size, u8 *buf, struct mrpc_pb_cut *cuts);
 
+/**
+ * mrpc_pb_encode_small() - write a message as protobuf if it is small, without measuring it before
+ * @in: as for mrpc_pb_size()
+ * @levels: see there
+ * @buf: out: the result, at the end of it
+ * @room: bytes at @buf
+ *
+ * Context: as mrpc_pb_size().
+ *
+ * Return: bytes of the result, at @buf + @room - bytes. Otherwise @buf has anything: -EMSGSIZE: the
+ * result is larger, or has cuts; -ENODATA and -EINVAL: as mrpc_pb_size() and mrpc_pb_encode().
+ */
+int mrpc_pb_encode_small(const struct mrpc_pb_input *in, struct mrpc_pb_levels *levels, u8 *buf,
+			 u32 room);
+
 #endif /* MRPC_LIB_PROTOBUF_ENCODE_H */
