@@ -450,9 +450,10 @@ TEST(list_of_a_request)
 	CHECK_EQ(mrpc_grpc_put_request(&out, &call), 0);
 	CHECK_STR(fields_text(&list),
 		  ":method|POST|0\n:scheme|https|0\n:path|/p.S/M|0\n:authority|host:1|0\n"
-		  "te|trailers|0\ngrpc-timeout|2500000m|2\ncontent-type|application/grpc|0\n"
+		  "te|trailers|0\ncontent-type|application/grpc|0\n"
 		  "user-agent|grpc-mrpc/1.0 (linux)|0\n"
-		  "grpc-encoding|gzip|0\ngrpc-accept-encoding|identity,deflate,gzip|0\n"
+		  "grpc-accept-encoding|identity,deflate,gzip|0\n"
+		  "grpc-timeout|2500000m|2\ngrpc-encoding|gzip|0\n"
 		  "mrpc-schema|0123456789abcdef|2\nkey|value|1\nx-bin|/w|2\n");
 	call = (struct mrpc_grpc_call){ .path = call.path, .authority = "h", .authority_len = 1,
 					.accept = 1 };

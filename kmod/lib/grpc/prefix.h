@@ -25,6 +25,11 @@ static inline u32 mrpc_grpc_prefix_take(struct mrpc_grpc_prefix *p, const u8 *bu
 {
 	u32 n = min_t(u32, len, MRPC_GRPC_PREFIX - p->have);
 
+	if (likely(n == MRPC_GRPC_PREFIX)) {
+		memcpy(p->bytes, buf, MRPC_GRPC_PREFIX);
+		p->have = n;
+		return n;
+	}
 	memcpy(p->bytes + p->have, buf, n);
 	p->have += n;
 	return n;

@@ -224,7 +224,7 @@ static void put_path(struct mrpc_grpc_out *out, const struct mrpc_grpc_path *pat
 	mrpc_grpc_put(out, ":path", 5, text, len, MRPC_GRPC_INDEX);
 }
 
-void mrpc_grpc_put_timeout(struct mrpc_grpc_out *out, u64 us)
+static void put_timeout(struct mrpc_grpc_out *out, u64 us)
 {
 	u8 *text = mrpc_grpc_scratch(out, MRPC_GRPC_TIMEOUT_LEN);
 
@@ -233,7 +233,7 @@ void mrpc_grpc_put_timeout(struct mrpc_grpc_out *out, u64 us)
 			      MRPC_GRPC_WITHOUT);
 }
 
-void mrpc_grpc_put_schema(struct mrpc_grpc_out *out, const u8 *schema)
+static void put_schema(struct mrpc_grpc_out *out, const u8 *schema)
 {
 	u8 *text = mrpc_grpc_scratch(out, 2 * MRPC_GRPC_SCHEMA_ID);
 	u32 i;
@@ -247,7 +247,7 @@ void mrpc_grpc_put_schema(struct mrpc_grpc_out *out, const u8 *schema)
 	mrpc_grpc_put(out, "mrpc-schema", 11, text, 2 * MRPC_GRPC_SCHEMA_ID, MRPC_GRPC_WITHOUT);
 }
 
-int mrpc_grpc_put_request(struct mrpc_grpc_out *out, const struct mrpc_grpc_call *call)
+int mrpc_grpc_put_target(struct mrpc_grpc_out *out, const struct mrpc_grpc_call *call)
 {
 	mrpc_grpc_put_text(out, ":method", "POST", MRPC_GRPC_INDEX);
 	if (call->https)
@@ -258,15 +258,20 @@ int mrpc_grpc_put_request(struct mrpc_grpc_out *out, const struct mrpc_grpc_call
 	mrpc_grpc_put(out, ":authority", 10, call->authority, call->authority_len,
 		      MRPC_GRPC_INDEX);
 	mrpc_grpc_put_text(out, "te", "trailers", MRPC_GRPC_INDEX);
-	if (call->timeout_us)
-		mrpc_grpc_put_timeout(out, call->timeout_us);
 	mrpc_grpc_put_text(out, "content-type", "application/grpc", MRPC_GRPC_INDEX);
 	mrpc_grpc_put_text(out, "user-agent", MRPC_GRPC_USER_AGENT, MRPC_GRPC_INDEX);
+	mrpc_grpc_put_accept(out, call->accept);
+	return out->err;
+}
+
+int mrpc_grpc_put_call(struct mrpc_grpc_out *out, const struct mrpc_grpc_call *call)
+{
+	if (call->timeout_us)
+		put_timeout(out, call->timeout_us);
 	if (call->encoding)
 		mrpc_grpc_put_encoding(out, call->encoding);
-	mrpc_grpc_put_accept(out, call->accept);
 	if (call->schema)
-		mrpc_grpc_put_schema(out, call->schema);
+		put_schema(out, call->schema);
 	mrpc_grpc_put_meta(out, call->meta, call->meta_len);
 	return out->err;
 }

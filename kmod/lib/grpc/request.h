@@ -79,8 +79,6 @@ const struct mrpc_grpc_verdict *mrpc_grpc_request_end(struct mrpc_grpc_request *
  * @schema: MRPC_GRPC_SCHEMA_ID bytes, or NULL: not sent
  * @meta: what mrpc_grpc_admit() accepts
  * @meta_len: its bytes
- *
- * What a call's template holds is the list without timeout, schema and metadata.
  */
 struct mrpc_grpc_call {
 	bool https;
@@ -96,16 +94,23 @@ struct mrpc_grpc_call {
 };
 
 /**
- * mrpc_grpc_put_request() - put all fields of a request, in order
+ * mrpc_grpc_put_target() - put the fields that requests for a method have in common
+ *
+ * They come first. All calls of a method over a connection have the same ones.
+ *
  * Return: 0, or the error in @out.
  */
-int mrpc_grpc_put_request(struct mrpc_grpc_out *out, const struct mrpc_grpc_call *call);
+int mrpc_grpc_put_target(struct mrpc_grpc_out *out, const struct mrpc_grpc_call *call);
 
-/* mrpc_grpc_put_timeout() - put grpc-timeout, for callers that have the other fields already */
-void mrpc_grpc_put_timeout(struct mrpc_grpc_out *out, u64 us);
+/* mrpc_grpc_put_call() - put the other fields of a request. Return: 0, or the error in @out. */
+int mrpc_grpc_put_call(struct mrpc_grpc_out *out, const struct mrpc_grpc_call *call);
 
-/* mrpc_grpc_put_schema() - put mrpc-schema: the first MRPC_GRPC_SCHEMA_ID bytes of a hash */
-void mrpc_grpc_put_schema(struct mrpc_grpc_out *out, const u8 *schema);
+/* mrpc_grpc_put_request() - put all fields of a request. Return: 0, or the error in @out. */
+static inline int mrpc_grpc_put_request(struct mrpc_grpc_out *out,
+					const struct mrpc_grpc_call *call)
+{
+	return mrpc_grpc_put_target(out, call) ?: mrpc_grpc_put_call(out, call);
+}
 
 /* mrpc_grpc_authority_valid() - is this 1 to 255 bytes of %x21-7E without / ? # @, for :authority? */
 bool mrpc_grpc_authority_valid(const char *text, u32 len);

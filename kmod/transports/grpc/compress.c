@@ -12,10 +12,13 @@
 #include <linux/unaligned.h>
 #include <linux/zlib.h>
 
+#include "core/link.h"
 #include "lib/grpc/inflate.h"
 #include "lib/grpc/prefix.h"
 #include "transports/grpc/compress.h"
+#include "transports/grpc/link.h"
 #include "transports/grpc/payload.h"
+#include "transports/grpc/receive.h"
 #include "transports/grpc/stream.h"
 
 #define GRPC_DEFLATE_STEP	65536U	/* bytes that are taken before others may run */
@@ -38,16 +41,16 @@ static int grpc_grow_inflated(struct mrpc_grpc_inflated *x, u32 need)
 
 /**
  * grpc_inflate() - inflate the message of a stream, which has come whole
- * @s: the stream; the caller owns the receive claim of its link
- * @max: bytes of the largest message
+ * @gl: the link; the caller owns the receive claim
+ * @s: the stream
  * @made: out: bytes that were inflated, also after a failure
  *
  * Context: process; may sleep. Return: as mrpc_grpc_inflate().
  */
-int grpc_inflate(struct grpc_stream *s, u32 max, u32 *made)
+int grpc_inflate(struct grpc_link *gl, struct grpc_stream *s, u32 *made)
 {
 	struct mrpc_grpc_inflated x = {
-		.max = max,
+		.max = gl->link->max_message,
 		.workspace = kvmalloc(mrpc_grpc_inflate_workspace(), GFP_KERNEL_ACCOUNT),
 		.grow = grpc_grow_inflated,
 	};
@@ -60,7 +63,7 @@ int grpc_inflate(struct grpc_stream *s, u32 max, u32 *made)
 		kvfree(x.out);
 		return err;
 	}
-	kvfree(s->msg);
+	grpc_msg_free(gl, s);
 	s->msg = x.out;
 	s->msg_cap = x.cap;
 	s->want = x.len;

@@ -5,10 +5,11 @@
 
 #include <linux/types.h>
 
+struct grpc_link;
 struct grpc_payload;
 struct grpc_stream;
 
-int grpc_inflate(struct grpc_stream *s, u32 max, u32 *made);
+int grpc_inflate(struct grpc_link *gl, struct grpc_stream *s, u32 *made);
 void grpc_deflate(struct grpc_payload *p);
 
 #endif /* MRPC_TRANSPORTS_GRPC_COMPRESS_H */

@@ -10,7 +10,6 @@
  * backlog of the stream, and its window bounds that. The backlogs of all streams together take
  * GRPC_BACKLOG bytes before they use up the window of the connection.
  */
-#include <linux/ktime.h>
 #include <linux/slab.h>
 
 #include "core/link.h"
@@ -57,10 +56,25 @@ void grpc_stall(struct grpc_link *gl, bool stalls)
 		WRITE_ONCE(gl->link->receive->since, 0);
 	} else if (gl->in.stalled) {
 		list_for_each_entry(s, &gl->in.assembling, assembly)
-			s->begun = ktime_get_ns();
+			s->begun = gl->in.now;
 		grpc_note_oldest(gl);
 	}
 	gl->in.stalled = stalls;
+}
+
+/**
+ * grpc_msg_free() - free what has come of a message
+ * @gl: the link; the caller owns the receive claim
+ * @s: the stream
+ */
+void grpc_msg_free(struct grpc_link *gl, struct grpc_stream *s)
+{
+	if (s->msg_small)
+		gl->in.small_taken = false;
+	else
+		kvfree(s->msg);
+	s->msg = NULL;
+	s->msg_small = false;
 }
 
 /**
@@ -74,8 +88,7 @@ void grpc_assembly_end(struct grpc_link *gl, struct grpc_stream *s)
 {
 	struct grpc_stream *first;
 
-	kvfree(s->msg);
-	s->msg = NULL;
+	grpc_msg_free(gl, s);
 	if (list_empty(&s->assembly))
 		return;
 	list_del_init(&s->assembly);
@@ -85,7 +98,7 @@ void grpc_assembly_end(struct grpc_link *gl, struct grpc_stream *s)
 	if (first) {
 		mrpc_h2_credit_conn(&gl->h2, first->held);
 		first->held = 0;
-		first->begun = ktime_get_ns();	/* the window may have stopped it */
+		first->begun = gl->in.now;	/* the window may have stopped it */
 	}
 	spin_unlock(&gl->lock);
 	s->held = 0;
@@ -214,19 +227,26 @@ static int grpc_refuse_message(struct grpc_link *gl, struct grpc_stream *s, u16 
 }
 
 /* Makes room for more of the message. What is allocated follows what has come. */
-static int grpc_assembly_grow(struct grpc_stream *s)
+static int grpc_assembly_grow(struct grpc_link *gl, struct grpc_stream *s)
 {
 	u32 cap = min(s->want, max_t(u32, GRPC_FIRST, s->have * GRPC_GROWTH));
 	u8 *msg;
 
 	if (s->msg && s->have < s->msg_cap)
 		return 0;
+	if (s->want <= GRPC_SMALL && !gl->in.small_taken) {
+		gl->in.small_taken = true;
+		s->msg = gl->in.work->small;
+		s->msg_small = true;
+		s->msg_cap = max(cap, 1U);
+		return 0;
+	}
 	msg = kvmalloc(max(cap, 1U), GFP_KERNEL_ACCOUNT);
 	if (!msg)
 		return -ENOMEM;
 	if (s->have)
 		memcpy(msg, s->msg, s->have);
-	kvfree(s->msg);
+	grpc_msg_free(gl, s);
 	s->msg = msg;
 	s->msg_cap = cap;
 	return 0;
@@ -254,7 +274,7 @@ static bool grpc_message_begins(struct grpc_link *gl, struct grpc_stream *s, int
 	s->compressed = mrpc_grpc_prefix_compressed(&s->prefix);
 	s->want = mrpc_grpc_prefix_len(&s->prefix);
 	s->have = 0;
-	s->begun = ktime_get_ns();
+	s->begun = gl->in.now;
 	s->begins = true;
 	grpc_stream_get(s);
 	list_add_tail(&s->assembly, &gl->in.assembling);
@@ -302,7 +322,7 @@ static u32 grpc_assemble(struct grpc_link *gl, struct grpc_stream *s, const u8 *
 
 	if (!len && s->want)
 		return 0;
-	if (grpc_assembly_grow(s)) {
+	if (grpc_assembly_grow(gl, s)) {
 		*err = grpc_refuse_message(gl, s, MRPC_RESOURCE_EXHAUSTED,
 					   "no memory for the message");
 		return 0;

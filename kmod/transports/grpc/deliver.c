@@ -21,8 +21,21 @@
 #define GRPC_WHOLE	4096	/* a message up to so many bytes is copied with its blocks */
 #define GRPC_INFLATED_PER_COST	65536	/* bytes of a refused message that cost 1 */
 
+/* Frees memory of a delivery that is not the link's. */
+static void grpc_delivery_free(const struct grpc_work *work, void *mem)
+{
+	if (work && (mem == work->arena || mem == work->head))
+		return;
+	kvfree(mem);
+}
+
+static struct grpc_work *grpc_delivery_work(struct grpc_delivery *d)
+{
+	return container_of(d, struct grpc_link, in.delivery)->in.work;
+}
+
 /* Return: memory of at least @need bytes with the @have bytes at @old, which is freed; or NULL. */
-static void *grpc_grow(void *old, u32 have, u32 need, u32 *cap)
+static void *grpc_grow(struct grpc_delivery *d, void *old, u32 have, u32 need, u32 *cap)
 {
 	u32 size = max_t(u32, roundup_pow_of_two(need), 512);
 	void *mem = kvmalloc(size, GFP_KERNEL_ACCOUNT);
@@ -31,14 +44,15 @@ static void *grpc_grow(void *old, u32 have, u32 need, u32 *cap)
 		return NULL;
 	if (have)
 		memcpy(mem, old, have);
-	kvfree(old);
+	grpc_delivery_free(grpc_delivery_work(d), old);
 	*cap = size;
 	return mem;
 }
 
 static int grpc_grow_arena(struct mrpc_pb_message *pb, u32 need)
 {
-	u8 *arena = grpc_grow(pb->arena, pb->arena_len, need, &pb->arena_cap);
+	struct grpc_delivery *d = container_of(pb, struct grpc_delivery, pb);
+	u8 *arena = grpc_grow(d, pb->arena, pb->arena_len, need, &pb->arena_cap);
 
 	if (!arena)
 		return -ENOMEM;
@@ -49,7 +63,7 @@ static int grpc_grow_arena(struct mrpc_pb_message *pb, u32 need)
 static int grpc_grow_head(struct mrpc_msg_buf *buf, u32 need)
 {
 	struct grpc_delivery *d = container_of(buf, struct grpc_delivery, buf);
-	u8 *base = grpc_grow(d->base, d->head + buf->head_cap, d->head + need, &d->cap);
+	u8 *base = grpc_grow(d, d->base, d->head + buf->head_cap, d->head + need, &d->cap);
 
 	if (!base)
 		return -ENOMEM;
@@ -62,11 +76,12 @@ static int grpc_grow_head(struct mrpc_msg_buf *buf, u32 need)
 static int grpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
 {
 	u32 bytes, old = buf->segs_cap * sizeof(*buf->segs);
+	struct grpc_delivery *d = container_of(buf, struct grpc_delivery, buf);
 	struct mrpc_msg_seg *segs;
 
 	if (need > U32_MAX / 2 / sizeof(*segs))
 		return -ENOMEM;
-	segs = grpc_grow(buf->segs, old, need * sizeof(*segs), &bytes);
+	segs = grpc_grow(d, buf->segs, old, need * sizeof(*segs), &bytes);
 	if (!segs)
 		return -ENOMEM;
 	buf->segs = segs;
@@ -82,9 +97,12 @@ static int grpc_grow_segs(struct mrpc_msg_buf *buf, u32 need)
  */
 void grpc_delivery_end(struct grpc_delivery *d)
 {
-	kvfree(d->base);
-	kvfree(d->pb.arena);
-	kvfree(d->buf.segs);
+	struct grpc_work *work = grpc_delivery_work(d);
+
+	grpc_delivery_free(work, d->base);
+	grpc_delivery_free(work, d->pb.arena);
+	if (d->buf.segs)
+		kvfree(d->buf.segs);
 	if (d->stream)
 		grpc_stream_put(d->stream);
 	memset(d, 0, sizeof(*d));
@@ -108,9 +126,14 @@ int grpc_delivery_begin(struct grpc_link *gl, const struct mrpc_frame *frame,
 	d->frame = *frame;
 	d->head = sizeof(struct mrpc_wire_hdr) + mrpc_frame_prefix(frame);
 	d->cap = d->head + (s ? min_t(u32, 2 * s->want + 192, GRPC_WHOLE) : 0);
-	d->base = kvmalloc(d->cap, GFP_KERNEL_ACCOUNT);
-	if (!d->base)
-		return -ENOMEM;
+	if (d->cap <= GRPC_HEAD) {
+		d->cap = GRPC_HEAD;
+		d->base = gl->in.work->head;
+	} else {
+		d->base = kvmalloc(d->cap, GFP_KERNEL_ACCOUNT);
+		if (!d->base)
+			return -ENOMEM;
+	}
 	memset(d->base, 0, d->head);
 	if (frame->meta_len)
 		memcpy(d->base + sizeof(struct mrpc_wire_hdr), meta, frame->meta_len);
@@ -151,7 +174,7 @@ static int grpc_delivery_inflate(struct grpc_link *gl, struct grpc_stream *s, u3
 	*made = 0;
 	if (!s->compressed)
 		return 0;
-	err = grpc_inflate(s, max, made);
+	err = grpc_inflate(gl, s, made);
 	if (err == -EBADMSG)
 		snprintf(why, size, "the message is not %s, as grpc-encoding says",
 			 s->encoding == MRPC_GRPC_GZIP ? "gzip" : "deflate");
@@ -169,7 +192,7 @@ static void grpc_charge_inflated(struct grpc_link *gl, u32 made)
 
 	spin_lock(&gl->lock);
 	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET + made / GRPC_INFLATED_PER_COST,
-			     ktime_get_ns());
+			     gl->in.now);
 	spin_unlock(&gl->lock);
 	if (err)
 		grpc_failed(gl);
@@ -203,6 +226,8 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 	}
 	d->pb.in = s->msg;
 	d->pb.in_len = s->want;
+	d->pb.arena = gl->in.work->arena;
+	d->pb.arena_cap = GRPC_ARENA;
 	d->pb.arena_max = min_t(u32, max, MRPC_MAX_HEAD);
 	d->pb.grow = grpc_grow_arena;
 	d->buf.head = d->base + d->head;
@@ -242,7 +267,7 @@ static void grpc_pour(struct grpc_link *gl)
 }
 
 /**
- * grpc_deliver() - give the sink what waits for it
+ * grpc_deliver() - give the sink what waits for it, and end that
  * @gl: the link, which has a delivery; the caller owns the receive claim
  *
  * Context: process; may sleep.
@@ -251,6 +276,7 @@ static void grpc_pour(struct grpc_link *gl)
 int grpc_deliver(struct grpc_link *gl)
 {
 	struct grpc_delivery *d = &gl->in.delivery;
+	struct grpc_stream *s;
 	int err;
 
 	err = mrpc_sink_head(gl->link, &d->frame, d->base + sizeof(struct mrpc_wire_hdr));
@@ -260,6 +286,12 @@ int grpc_deliver(struct grpc_link *gl)
 		grpc_pour(gl);
 		mrpc_sink_done(gl->link);
 	}
+	s = d->stream;
+	d->stream = NULL;
 	grpc_delivery_end(d);
+	if (s) {
+		grpc_assembly_end(gl, s);
+		grpc_stream_put(s);
+	}
 	return err;
 }

@@ -15,7 +15,7 @@
 #include "lib/message/wire.h"
 #include "transports/grpc/headers.h"
 #include "transports/grpc/link.h"
-#include "transports/grpc/pump.h"
+#include "transports/grpc/out.h"
 #include "transports/grpc/stream.h"
 
 /* What all fields of a block take at most, without metadata and a status's detail. */
@@ -43,6 +43,16 @@ typedef int (*grpc_fields)(struct mrpc_grpc_out *out, const void *what);
 static int grpc_fields_request(struct mrpc_grpc_out *out, const void *what)
 {
 	return mrpc_grpc_put_request(out, what);
+}
+
+static int grpc_fields_target(struct mrpc_grpc_out *out, const void *what)
+{
+	return mrpc_grpc_put_target(out, what);
+}
+
+static int grpc_fields_call(struct mrpc_grpc_out *out, const void *what)
+{
+	return mrpc_grpc_put_call(out, what);
 }
 
 static int grpc_fields_response(struct mrpc_grpc_out *out, const void *what)
@@ -88,14 +98,14 @@ static int grpc_block_put(void *ctx, const u8 *name, u32 nlen, const u8 *value, 
 	return 0;
 }
 
-/* Has @fields put to @b. The values that are made are behind the stage. Return: 0 or an error. */
+/* Has @fields put to @b. Return: 0 or an error. */
 static int grpc_block_make(struct grpc_link *gl, struct grpc_block *b, grpc_fields fields,
 			   const void *what)
 {
 	struct mrpc_grpc_out out = {
 		.put = grpc_block_put,
 		.ctx = b,
-		.scratch = gl->out.stage + GRPC_STAGE,
+		.scratch = gl->out.work->scratch,
 		.room = MRPC_GRPC_SCRATCH,
 	};
 
@@ -127,24 +137,53 @@ static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void 
 	       0 : -EAGAIN;
 }
 
-/* Puts a block, which fits, to the stage. Return: 0; -EPROTO: the connection must end. */
-static int grpc_block_stage(struct grpc_link *gl, u32 id, bool end, grpc_fields fields,
-			    const void *what)
+/*
+ * Puts the beginning of a block, which depends on @key alone, or the copy of it at @t. Return: 0 or
+ * an error.
+ */
+static int grpc_block_again(struct grpc_link *gl, struct grpc_block *b, struct grpc_template *t,
+			    u32 key, grpc_fields fields, const void *what)
+{
+	u64 generation = b->table->generation;
+	int err;
+
+	if (t->len && t->key == key && t->generation == generation) {
+		memcpy(b->to, t->bytes, GRPC_TEMPLATE);	/* GRPC_BLOCK_BASE bytes are free */
+		b->bytes = t->len;
+		return 0;
+	}
+	err = grpc_block_make(gl, b, fields, what);
+	t->len = 0;
+	if (err || b->table->generation != generation || b->bytes > GRPC_TEMPLATE)
+		return err;
+	t->generation = generation;
+	t->key = key;
+	t->len = b->bytes;
+	memcpy(t->bytes, b->to, b->bytes);
+	return 0;
+}
+
+/* Begins a block in the stage, where it fits. */
+static void grpc_block_begin(struct grpc_link *gl, struct grpc_block *b)
 {
 	struct grpc_out *out = &gl->out;
-	u8 *frame = out->stage + out->len;
-	struct grpc_block b = {
+
+	grpc_table_prepare(&out->table);
+	*b = (struct grpc_block){
 		.table = &out->table,
-		.to = frame + MRPC_H2_FRAME_HEADER,
+		.to = out->work->stage + out->len + MRPC_H2_FRAME_HEADER,
 		.room = GRPC_STAGE - out->len - MRPC_H2_FRAME_HEADER,
 	};
+}
 
-	if (grpc_block_make(gl, &b, fields, what))
-		return -EPROTO;
-	mrpc_h2_put_frame(frame, b.bytes, MRPC_H2_HEADERS, MRPC_H2_FLAG_END_HEADERS |
-			  (end ? MRPC_H2_FLAG_END_STREAM : 0), id);
-	out->len += MRPC_H2_FRAME_HEADER + b.bytes;
-	return 0;
+/* Ends a block in the stage. @end: it ends its direction of the stream. */
+static void grpc_block_end(struct grpc_link *gl, const struct grpc_block *b, u32 id, bool end)
+{
+	struct grpc_out *out = &gl->out;
+
+	mrpc_h2_put_frame(out->work->stage + out->len, b->bytes, MRPC_H2_HEADERS,
+			  MRPC_H2_FLAG_END_HEADERS | (end ? MRPC_H2_FLAG_END_STREAM : 0), id);
+	out->len += MRPC_H2_FRAME_HEADER + b->bytes;
 }
 
 /**
@@ -176,23 +215,28 @@ static const u8 *grpc_rpc_meta(const struct mrpc_rpc *rpc)
 /* Returns the time until the deadline, us; 0: there is none. */
 static u64 grpc_rpc_remaining(const struct mrpc_rpc *rpc)
 {
-	u64 now = ktime_get_ns();
+	u64 now;
 
 	if (!rpc->deadline)
 		return 0;
+	now = ktime_get_ns();
 	return now < rpc->deadline ? max_t(u64, (rpc->deadline - now) / NSEC_PER_USEC, 1) : 1;
 }
 
-/* What a call's header block says. @authority: room for the server's address. */
+/* What a call's header block says. */
 static void grpc_describe_call(struct grpc_link *gl, const struct grpc_stream *s,
-			       const struct mrpc_rpc *rpc, char authority[GRPC_AUTHORITY],
-			       struct mrpc_grpc_call *call)
+			       const struct mrpc_rpc *rpc, struct mrpc_grpc_call *call)
 {
 	const struct mrpc_schema_plan *plan = mrpc_link_service(gl->link, s->method >> 16);
+	struct grpc_out_work *work = gl->out.work;
 
+	if (unlikely(!work->authority_len))
+		work->authority_len = scnprintf(work->authority, GRPC_AUTHORITY, "%pISpc",
+						&gl->link->peer);
 	*call = (struct mrpc_grpc_call){
-		.authority = authority,
-		.authority_len = scnprintf(authority, GRPC_AUTHORITY, "%pISpc", &gl->link->peer),
+		.https = gl->tls.link,
+		.authority = work->authority,
+		.authority_len = work->authority_len,
 		.timeout_us = grpc_rpc_remaining(rpc),
 		.encoding = s->gzip ? MRPC_GRPC_GZIP : MRPC_GRPC_IDENTITY,
 		.accept = MRPC_GRPC_ACCEPT_ALL,
@@ -203,6 +247,23 @@ static void grpc_describe_call(struct grpc_link *gl, const struct grpc_stream *s
 	call->path.service_len = strlen(call->path.service);
 	call->path.method = plan->names + plan->methods[s->method & 0xffff].name;
 	call->path.method_len = strlen(call->path.method);
+}
+
+/* Puts the header block of a call to the stage, where it fits. As grpc_put_request(). */
+static int grpc_stage_request(struct grpc_link *gl, const struct grpc_stream *s,
+			      const struct mrpc_grpc_call *call)
+{
+	struct grpc_template *t = &gl->out.work->calls[s->method % GRPC_TEMPLATES];
+	struct grpc_block b;
+
+	grpc_block_begin(gl, &b);
+	if (grpc_block_again(gl, &b, t, s->method, grpc_fields_target, call))
+		return -EPROTO;
+	if ((call->timeout_us || call->encoding || call->meta_len) &&
+	    grpc_block_make(gl, &b, grpc_fields_call, call))
+		return -EPROTO;
+	grpc_block_end(gl, &b, s->h2.id, false);
+	return 0;
 }
 
 /**
@@ -218,16 +279,14 @@ static void grpc_describe_call(struct grpc_link *gl, const struct grpc_stream *s
  */
 int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
 {
-	char authority[GRPC_AUTHORITY];
 	struct mrpc_grpc_call call;
 	int err;
 
 	s->gzip = grpc_stream_out(s)->sqe_flags & MRPC_SQE_COMPRESS;
-	grpc_describe_call(gl, s, rpc, authority, &call);
+	grpc_describe_call(gl, s, rpc, &call);
 	err = grpc_block_fits(gl, grpc_fields_request, &call, call.meta_len, 0);
 	if (err)
 		return err;
-	grpc_table_prepare(&gl->out.table);
 	spin_lock(&gl->lock);
 	err = mrpc_h2_open(&gl->h2, &s->h2, false);
 	if (!err)
@@ -237,7 +296,7 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
 	spin_unlock(&gl->lock);
 	if (err)
 		return err == -EAGAIN ? -EBUSY : -ESHUTDOWN;
-	return grpc_block_stage(gl, s->h2.id, false, grpc_fields_request, &call);
+	return grpc_stage_request(gl, s, &call);
 }
 
 /**
@@ -252,6 +311,7 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
 int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_rpc *rpc)
 {
 	struct mrpc_grpc_reply reply = {};
+	struct grpc_block b;
 	int err;
 
 	/* A stream decides message by message, after these headers. */
@@ -267,8 +327,16 @@ int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct 
 	err = grpc_block_fits(gl, grpc_fields_response, &reply, reply.meta_len, 0);
 	if (err)
 		return err;
-	grpc_table_prepare(&gl->out.table);
-	return grpc_block_stage(gl, s->h2.id, false, grpc_fields_response, &reply);
+	grpc_block_begin(gl, &b);
+	if (reply.meta_len || reply.encoding)
+		err = grpc_block_make(gl, &b, grpc_fields_response, &reply);
+	else
+		err = grpc_block_again(gl, &b, &gl->out.work->response, 0, grpc_fields_response,
+				       &reply);
+	if (err)
+		return -EPROTO;
+	grpc_block_end(gl, &b, s->h2.id, false);
+	return 0;
 }
 
 /* What the last block of a stream says: the reply of the application, or our answer. */
@@ -310,6 +378,7 @@ int grpc_put_end(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_
 	grpc_fields fields = s->headed ? grpc_fields_trailers : grpc_fields_alone;
 	struct mrpc_grpc_reply reply;
 	const void *what = &reply;
+	struct grpc_block b;
 	int err;
 
 	grpc_describe_end(s, rpc, &reply);
@@ -328,6 +397,13 @@ int grpc_put_end(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_
 	}
 	if (err)
 		return err == -EMSGSIZE ? -EPROTO : err;
-	grpc_table_prepare(&gl->out.table);
-	return grpc_block_stage(gl, s->h2.id, true, fields, what);
+	grpc_block_begin(gl, &b);
+	if (fields != grpc_fields_trailers || reply.meta_len || reply.detail_len)
+		err = grpc_block_make(gl, &b, fields, what);
+	else
+		err = grpc_block_again(gl, &b, &gl->out.work->trailers, reply.status, fields, what);
+	if (err)
+		return -EPROTO;
+	grpc_block_end(gl, &b, s->h2.id, true);
+	return 0;
 }

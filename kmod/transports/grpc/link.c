@@ -58,6 +58,8 @@ static void grpc_link_free(struct grpc_link *gl)
 	kvfree(gl->resets);
 	kvfree(gl->slots);
 	kvfree(gl->used);
+	mrpc_sock_direct_end(&gl->direct);
+	kfree(gl->spare);
 	kfree(gl);
 }
 
@@ -98,6 +100,7 @@ static int grpc_attach(struct mrpc_link *link, struct socket *sock)
 	grpc_sock_probe(link, sock->sk);
 	if (link->tls_version)
 		mrpc_sock_tls_begin(link, sock->sk, &gl->tls);
+	gl->direct.prot = sock->sk->sk_prot;
 	link->priv = gl;
 	err = mrpc_sock_hook(link, sock->sk, &gl->hooks);
 	if (!err)
@@ -173,7 +176,7 @@ void grpc_release(struct mrpc_link *link)
 		mrpc_h2_forget(&gl->h2, h2);
 		grpc_stream_put(grpc_stream_of(h2));
 	}
-	kvfree(gl->out.stage);
+	kvfree(gl->out.work);
 	kfree(gl->out.table.ring);
 	grpc_link_free(gl);
 }

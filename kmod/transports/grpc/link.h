@@ -13,8 +13,10 @@
 #include "lib/http2/parser.h"
 #include "transports/grpc/deliver.h"
 #include "transports/sock.h"
+#include "transports/sock_direct.h"
 #include "transports/sock_tls.h"
 
+struct grpc_out_work;
 struct grpc_stream;
 struct grpc_work;
 struct mrpc_link;
@@ -30,6 +32,8 @@ struct socket;
  * @len: end of what was read there
  * @backlog: bytes in the backlogs of all streams
  * @unmade: server: streams whose call is still to be made
+ * @emptied: the latest read of this grpc_recv() got less than it wanted
+ * @small_taken: a stream has its message in @work->small
  * @stalled: a message had to wait for the sink
  * @drained: server: the client opens no more streams
  * @stream: the stream that the content at @piece belongs to, a reference; or NULL
@@ -39,6 +43,9 @@ struct socket;
  * @assembling: streams with a message that is not whole, the oldest first, by grpc_stream.assembly;
  *	each is a reference
  * @block_since: when a header block began that is not whole, ns; 0: there is none
+ * @now: when grpc_recv() began, ns
+ * @look: when to look at the clock next, ns
+ * @congested: as grpc_link.congested, after the latest frame
  * @used: when something came last, ns; 0: the memory that it needed was given back
  * @delivery: the message that the sink takes next
  */
@@ -50,6 +57,8 @@ struct grpc_in {
 	u32 len;
 	u32 backlog;
 	u32 unmade;
+	bool emptied;
+	bool small_taken;
 	bool stalled;
 	bool drained;
 	struct grpc_stream *stream;
@@ -58,6 +67,9 @@ struct grpc_in {
 	bool piece_end;
 	struct list_head assembling;
 	u64 block_since;
+	u64 now;
+	u64 look;
+	bool congested;
 	u64 used;
 	struct grpc_delivery delivery;
 };
@@ -65,11 +77,10 @@ struct grpc_in {
 /**
  * struct grpc_out - what goes out: of the owner of the transmit claim
  * @table: HPACK's table of our header blocks; its ring is made with the first of them
- * @stage: GRPC_STAGE bytes where frames are put together, and MRPC_GRPC_SCRATCH bytes for the
- *	values of header fields; or NULL
- * @at: position of the first byte of @stage that the socket has not taken
- * @len: end of what waits in @stage
- * @cur: the stream of a DATA frame with its header in @stage, and its content elsewhere; or NULL
+ * @work: memory that is only needed while something goes out, or NULL; see grpc_rest()
+ * @at: position of the first byte of the stage that the socket has not taken
+ * @len: end of what waits in the stage
+ * @cur: the stream of a DATA frame with its header in the stage, and its content elsewhere; or NULL
  * @cur_left: bytes of that content that the socket has not taken
  * @kept: the link counts as keeping something, because of what is in the stage
  * @broken: the socket takes nothing any more
@@ -78,7 +89,7 @@ struct grpc_in {
  */
 struct grpc_out {
 	struct mrpc_hpack_table table;
-	u8 *stage;
+	struct grpc_out_work *work;
 	u32 at;
 	u32 len;
 	struct grpc_stream *cur;
@@ -99,7 +110,9 @@ struct grpc_out {
  * @sock: the socket; immutable
  * @hooks: the socket's own callbacks, put back at release; immutable
  * @tls: TLS of the socket
+ * @direct: how the layers above TCP are left out
  * @nr_slots: entries of @slots; immutable
+ * @spare: the latest stream that has ended, for the next one; or NULL. Atomic
  * @down: send and receive fail
  * @rest: nothing has come for a while: the owner of the transmit claim gives memory back
  * @in: receive claim
@@ -123,7 +136,9 @@ struct grpc_link {
 	struct socket *sock;
 	struct mrpc_sock_hooks hooks;
 	struct mrpc_sock_tls tls;
+	struct mrpc_sock_direct direct;
 	u32 nr_slots;
+	struct grpc_stream *spare;
 	bool down;
 	bool rest;
 	struct grpc_in in;

@@ -6,7 +6,6 @@
 #include "core/heap.h"
 #include "core/rpc.h"
 #include "lib/grpc/prefix.h"
-#include "lib/message/segs.h"
 #include "lib/message/wire.h"
 #include "transports/grpc/payload.h"
 
@@ -16,88 +15,129 @@ static const u8 *grpc_rpc_bytes(const struct mrpc_rpc *rpc)
 	return rpc->data + sizeof(struct mrpc_wire_hdr) + mrpc_frame_head(&rpc->frame);
 }
 
-/* Describes a message for the encoder. @x and @src: memory for it, if its blocks are in a heap. */
-static int grpc_rpc_input(const struct mrpc_rpc *rpc, struct mrpc_pb_input *in,
-			  struct mrpc_seg_index *x, struct mrpc_msg_src *src)
+/* Describes the message for the encoder, unless its blocks were copied. Return: 0 or -ENOMEM. */
+static int grpc_encoder_segs(struct grpc_encoder *e)
 {
-	in->len = rpc->frame.msg;
-	in->head = rpc->data + sizeof(struct mrpc_wire_hdr) + mrpc_frame_prefix(&rpc->frame);
-	if (!rpc->heap) {
-		in->bytes = grpc_rpc_bytes(rpc);
-		return 0;
-	}
-	in->bytes = NULL;
-	*src = (struct mrpc_msg_src){ .at = mrpc_heap_at, .ctx = rpc->heap };
+	const struct mrpc_rpc *rpc = e->rpc;
+	struct mrpc_seg_index *x = &e->index;
+
+	e->src = (struct mrpc_msg_src){ .at = mrpc_heap_at, .ctx = rpc->heap };
 	x->segs = rpc->buf.segs;
 	x->nr_marks = mrpc_seg_marks(rpc->buf.nr_segs);
-	x->marks = NULL;
 	if (x->nr_marks) {
 		x->marks = kvmalloc_array(x->nr_marks, sizeof(*x->marks), GFP_KERNEL_ACCOUNT);
 		if (!x->marks)
 			return -ENOMEM;
 		mrpc_seg_index(x);
 	}
-	in->segs = x;
-	in->src = src;
+	e->in.bytes = NULL;
+	e->in.segs = x;
+	e->in.src = &e->src;
 	return 0;
 }
 
-/* Allocates what @size says, and writes the message there. */
-static int grpc_payload_encode(struct grpc_payload *p, const struct mrpc_pb_input *in,
-			       struct mrpc_pb_levels *levels, const struct mrpc_pb_size *size)
+/* Describes the message for the encoder, as it is now. Return: 0 or -ENOMEM. */
+static int grpc_encoder_describe(struct grpc_encoder *e)
 {
-	p->buf_len = MRPC_GRPC_PREFIX + size->buf_len;
-	p->total = MRPC_GRPC_PREFIX + size->total;
-	p->nr_cuts = size->nr_cuts;
-	p->buf = kvmalloc(p->buf_len, GFP_KERNEL_ACCOUNT);
-	if (p->nr_cuts)
-		p->cuts = kvmalloc_array(p->nr_cuts, sizeof(*p->cuts), GFP_KERNEL_ACCOUNT);
-	if (!p->buf || (p->nr_cuts && !p->cuts))
-		return -ENOMEM;
-	mrpc_grpc_prefix_write(p->buf, false, size->total);
-	return mrpc_pb_encode(in, levels, size, p->buf + MRPC_GRPC_PREFIX, p->cuts);
+	const struct mrpc_rpc *rpc = e->rpc;
+
+	e->in.len = rpc->frame.msg;
+	e->in.head = rpc->data + sizeof(struct mrpc_wire_hdr) + mrpc_frame_prefix(&rpc->frame);
+	if (rpc->heap)
+		return grpc_encoder_segs(e);
+	e->in.bytes = grpc_rpc_bytes(rpc);
+	return 0;
 }
 
-static int grpc_payload_try(struct grpc_payload *p, struct mrpc_rpc *rpc,
-			    struct mrpc_pb_input *in, struct mrpc_pb_levels *levels)
+/**
+ * grpc_encoder_begin() - begin to encode a message
+ * @e: the encoder; for grpc_encoder_end() in any case
+ * @rpc: the message
+ * @plan: its schema
+ * @type: index of its type
+ *
+ * Context: owner of the transmit claim; may sleep. Return: 0 or -ENOMEM.
+ */
+int grpc_encoder_begin(struct grpc_encoder *e, struct mrpc_rpc *rpc,
+		       const struct mrpc_schema_plan *plan, u32 type)
 {
-	struct mrpc_seg_index x = {};
-	struct mrpc_pb_size size;
-	struct mrpc_msg_src src;
-	int err;
+	e->rpc = rpc;
+	e->in.plan = plan;
+	e->in.type = type;
+	e->index.marks = NULL;
+	return grpc_encoder_describe(e);
+}
 
-	err = grpc_rpc_input(rpc, in, &x, &src) ?: mrpc_pb_size(in, levels, S32_MAX, &size) ?:
-	      grpc_payload_encode(p, in, levels, &size);
-	kvfree(x.marks);
-	return err;
+/**
+ * grpc_encoder_measure() - measure the message
+ * @e: a message
+ *
+ * Context: owner of the transmit claim; may sleep.
+ * Return: 0; -ENOMEM; -EMSGSIZE: too large for protobuf, or to be copied; -EINVAL: its blocks have
+ * changed.
+ */
+int grpc_encoder_measure(struct grpc_encoder *e)
+{
+	int err = mrpc_pb_size(&e->in, &e->levels, S32_MAX, &e->size);
+
+	if (err != -ENODATA)
+		return err;
+	/* It has numbers of variable length in a heap. */
+	grpc_encoder_end(e);
+	return mrpc_rpc_own_bytes(e->rpc) ?: grpc_encoder_describe(e) ?:
+	       mrpc_pb_size(&e->in, &e->levels, S32_MAX, &e->size);
+}
+
+/**
+ * grpc_encoder_write() - write a small message, with its prefix
+ * @e: a message
+ * @to: where to
+ * @room: bytes there
+ *
+ * Return: bytes; or a negative errno: it must be measured.
+ */
+int grpc_encoder_write(struct grpc_encoder *e, u8 *to, u32 room)
+{
+	int len = mrpc_pb_encode_small(&e->in, &e->levels, to + MRPC_GRPC_PREFIX,
+				       room - MRPC_GRPC_PREFIX);
+
+	if (len < 0)
+		return len;
+	mrpc_grpc_prefix_write(to, false, len);
+	memmove(to + MRPC_GRPC_PREFIX, to + room - len, len);
+	return MRPC_GRPC_PREFIX + len;
+}
+
+/** grpc_encoder_end() - free what the encoder has allocated */
+void grpc_encoder_end(struct grpc_encoder *e)
+{
+	if (likely(!e->index.marks))
+		return;
+	kvfree(e->index.marks);
+	e->index.marks = NULL;
 }
 
 /**
  * grpc_payload_make() - encode a message
  * @p: empty
- * @rpc: the message. It and its blocks stay as long as @p
- * @plan: its schema
- * @type: index of its type
+ * @e: the message, which was measured. It and its blocks stay as long as @p
  *
  * Context: owner of the transmit claim; may sleep.
- * Return: 0; -ENOMEM; -EMSGSIZE: too large for protobuf, or to be copied; -EINVAL: its blocks have
- * changed. After a failure @p must be freed.
+ * Return: 0; -ENOMEM; -EINVAL: its blocks have changed. After a failure @p must be freed.
  */
-int grpc_payload_make(struct grpc_payload *p, struct mrpc_rpc *rpc,
-		      const struct mrpc_schema_plan *plan, u32 type)
+int grpc_payload_make(struct grpc_payload *p, struct grpc_encoder *e)
 {
-	struct mrpc_pb_levels *levels = kmalloc(sizeof(*levels), GFP_KERNEL);
-	struct mrpc_pb_input in = { .plan = plan, .type = type };
-	int err;
-
-	if (!levels)
+	p->rpc = e->rpc;
+	p->buf_len = MRPC_GRPC_PREFIX + e->size.buf_len;
+	p->total = MRPC_GRPC_PREFIX + e->size.total;
+	p->nr_cuts = e->size.nr_cuts;
+	p->buf = kvmalloc(p->buf_len, GFP_KERNEL_ACCOUNT);
+	if (p->nr_cuts)
+		p->cuts = kvmalloc_array(p->nr_cuts, sizeof(*p->cuts), GFP_KERNEL_ACCOUNT);
+	if (!p->buf || (p->nr_cuts && !p->cuts))
 		return -ENOMEM;
-	p->rpc = rpc;
-	err = grpc_payload_try(p, rpc, &in, levels);
-	if (err == -ENODATA)	/* it has numbers of variable length in a heap */
-		err = mrpc_rpc_own_bytes(rpc) ?: grpc_payload_try(p, rpc, &in, levels);
-	kfree(levels);
-	return err;
+	mrpc_grpc_prefix_write(p->buf, false, e->size.total);
+	return mrpc_pb_encode(&e->in, &e->levels, &e->size, p->buf + MRPC_GRPC_PREFIX, p->cuts);
 }
 
 /**
@@ -106,8 +146,12 @@ int grpc_payload_make(struct grpc_payload *p, struct mrpc_rpc *rpc,
  */
 void grpc_payload_free(struct grpc_payload *p)
 {
-	kvfree(p->buf);
-	kvfree(p->cuts);
+	if (!p->rpc)
+		return;
+	if (p->buf) {
+		kvfree(p->buf);
+		kvfree(p->cuts);
+	}
 	memset(p, 0, sizeof(*p));
 }
 

@@ -5,10 +5,29 @@
 
 #include <linux/types.h>
 
+#include "lib/message/segs.h"
 #include "lib/protobuf/encode.h"
 
 struct kvec;
 struct mrpc_rpc;
+
+/**
+ * struct grpc_encoder - a message that is being encoded
+ * @rpc: the message
+ * @in: it, as the encoder sees it
+ * @size: what it will need, once it is measured
+ * @index: of @in, if its blocks are in a heap
+ * @src: as @index
+ * @levels: memory of the encoder
+ */
+struct grpc_encoder {
+	struct mrpc_rpc *rpc;
+	struct mrpc_pb_input in;
+	struct mrpc_pb_size size;
+	struct mrpc_seg_index index;
+	struct mrpc_msg_src src;
+	struct mrpc_pb_levels levels;
+};
 
 /**
  * struct grpc_payload - a message, encoded
@@ -20,7 +39,7 @@ struct mrpc_rpc;
  * @nr_cuts: how many
  * @buf_len: bytes at @buf
  * @total: bytes of all
- * @rpc: the message that has these blocks
+ * @rpc: the message, which has these blocks; NULL: nothing was encoded yet
  * @done: bytes that are sent
  * @at: of these, bytes of @buf
  * @cut: the next block
@@ -39,8 +58,12 @@ struct grpc_payload {
 	u32 cut_done;
 };
 
-int grpc_payload_make(struct grpc_payload *p, struct mrpc_rpc *rpc,
-		      const struct mrpc_schema_plan *plan, u32 type);
+int grpc_encoder_begin(struct grpc_encoder *e, struct mrpc_rpc *rpc,
+		       const struct mrpc_schema_plan *plan, u32 type);
+int grpc_encoder_measure(struct grpc_encoder *e);
+int grpc_encoder_write(struct grpc_encoder *e, u8 *to, u32 room);
+void grpc_encoder_end(struct grpc_encoder *e);
+int grpc_payload_make(struct grpc_payload *p, struct grpc_encoder *e);
 void grpc_payload_free(struct grpc_payload *p);
 u32 grpc_payload_vector(const struct grpc_payload *p, u32 most, struct kvec *kv, u32 room,
 			u32 *bytes);

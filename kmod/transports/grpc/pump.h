@@ -10,13 +10,10 @@ struct grpc_stream;
 struct mrpc_link;
 struct mrpc_queue;
 
-#define GRPC_STAGE	16384	/* bytes of frames that are put together */
 #define GRPC_RETRY	(10 * NSEC_PER_MSEC)	/* when there was no memory */
-#define GRPC_AUTHORITY	64	/* the longest text of an address and port, with NUL */
 
 int grpc_pump(struct mrpc_link *link);
 int grpc_send(struct mrpc_link *link, struct mrpc_queue *q, u64 limit);
-void grpc_unsend(struct grpc_link *gl, struct grpc_stream *s);
 void grpc_give_gone(struct grpc_link *gl, struct grpc_stream *s);
 
 #endif /* MRPC_TRANSPORTS_GRPC_PUMP_H */

@@ -25,6 +25,7 @@
 #include "transports/grpc/receive.h"
 #include "transports/grpc/stream.h"
 
+#define GRPC_LOOK	(10 * NSEC_PER_MSEC)	/* between two looks at the clock, unless one is due */
 #define GRPC_BLOCK_TIME	(5 * NSEC_PER_SEC)	/* for a header block to come */
 
 /* -- memory ------------------------------------------------------------------------ */
@@ -39,6 +40,9 @@ static int grpc_in_begin(struct grpc_link *gl)
 	if (!in->work)
 		return -ENOMEM;
 	in->work->ignore = false;
+	in->work->known.len = 0;
+	in->work->known_answers[0].block.len = 0;
+	in->work->known_answers[1].block.len = 0;
 	return 0;
 }
 
@@ -47,7 +51,7 @@ static void grpc_in_rest(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
 
-	if (in->stream || in->at < in->len || in->delivery.active)
+	if (in->stream || in->at < in->len || in->delivery.active || in->small_taken)
 		return;
 	if (!mrpc_h2_parser_in_block(&in->parser))
 		kvfree(mrpc_h2_parser_take_back(&in->parser));
@@ -135,23 +139,54 @@ static void grpc_answer_field(struct mrpc_hpack_sink *sink, const u8 *name, u32 
 }
 
 /**
+ * grpc_block_known() - return true if a header block says the same as an earlier one
+ * @gl: the link
+ * @k: the earlier one
+ * @f: the block
+ *
+ * It then is as if it had been decoded. Connections get few different blocks, again and again.
+ */
+bool grpc_block_known(struct grpc_link *gl, struct grpc_known *k, const struct mrpc_h2_frame *f)
+{
+	u32 i;
+
+	if (!k->len || k->len != f->len || k->generation != gl->in.table.generation)
+		return false;
+	/* Most have one to eight bytes: a call costs more than that. */
+	for (i = 0; i < k->len; i++)
+		if (k->bytes[i] != f->data[i])
+			return false;
+	return true;
+}
+
+/**
  * grpc_decode_block() - decode a header block
  * @gl: the link; its work says where the fields go
  * @f: the frame
+ * @k: remembers the block, if it did not change HPACK's table; or NULL
  *
  * Return: 0; -E2BIG: it is too large for a call; -EPROTO: the connection ends.
  */
-int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
+int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f, struct grpc_known *k)
 {
+	u64 generation = gl->in.table.generation;
 	struct grpc_work *work = gl->in.work;
 	struct grpc_in *in = &gl->in;
 	int err;
+
+	if (k)
+		k->len = 0;
 
 	if (grpc_table_prepare(&in->table))
 		return -ENOMEM;
 	work->sink.field = gl->link->accepted ? grpc_field : grpc_answer_field;
 	work->sink.buf = work->strings;
 	err = mrpc_hpack_decode(&in->table, f->data, f->len, &work->sink);
+	if (!err && k && f->len <= GRPC_KNOWN && in->table.generation == generation) {
+		k->generation = generation;
+		k->len = f->len;
+		memcpy(k->bytes, f->data, f->len);
+	}
 	switch (err) {
 	case -EBADMSG:
 		grpc_fail(gl, MRPC_H2_COMPRESSION_ERROR, "a header block is not HPACK");
@@ -178,10 +213,14 @@ void grpc_keep_meta(struct grpc_link *gl, struct grpc_stream *s)
 
 	if (work->meta.len == s->meta_len)
 		return;
-	meta = kmemdup(work->meta_buf, work->meta.len, GFP_KERNEL_ACCOUNT);
+	meta = s->meta_small;
+	if (work->meta.len > GRPC_META_SMALL)
+		meta = kmalloc(work->meta.len, GFP_KERNEL_ACCOUNT);
 	if (!meta)
 		return;
-	kfree(s->meta);
+	memcpy(meta, work->meta_buf, work->meta.len);
+	if (s->meta != s->meta_small)
+		kfree(s->meta);
 	s->meta = meta;
 	s->meta_len = work->meta.len;
 }
@@ -192,7 +231,7 @@ static int grpc_skip_block(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 	int err;
 
 	gl->in.work->ignore = true;
-	err = grpc_decode_block(gl, f);
+	err = grpc_decode_block(gl, f, NULL);
 	gl->in.work->ignore = false;
 	return err == -E2BIG ? 0 : err;
 }
@@ -271,13 +310,12 @@ static int grpc_hear_headers(struct grpc_link *gl, struct grpc_stream *s,
 	return err ?: grpc_hear_end(gl, s);
 }
 
-/* Content of @s is at hand. Keeps a reference of its own. */
+/* Content of @s is at hand. Uses up the caller's reference. */
 static void grpc_hear_data(struct grpc_link *gl, struct grpc_stream *s,
 			   const struct mrpc_h2_frame *f, const struct mrpc_h2_event *ev)
 {
 	struct grpc_in *in = &gl->in;
 
-	grpc_stream_get(s);
 	in->stream = s;
 	in->piece = f->data;
 	in->piece_len = f->len;
@@ -297,9 +335,6 @@ static int grpc_hear_event(struct grpc_link *gl, struct grpc_stream *s,
 	switch (ev->type) {
 	case MRPC_H2_EV_READY:
 		return mrpc_link_agree(gl->link, MRPC_MAX_MESSAGE, gl->nr_slots);
-	case MRPC_H2_EV_DATA:
-		grpc_hear_data(gl, s, f, ev);
-		return 0;
 	case MRPC_H2_EV_RESET:
 	case MRPC_H2_EV_STREAM_ERROR:
 		return s ? grpc_hear_reset(gl, s, ev) : 0;
@@ -318,30 +353,34 @@ static int grpc_hear_event(struct grpc_link *gl, struct grpc_stream *s,
 /* Applies a frame. Return: 0, or the connection must end. */
 static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 {
+	struct mrpc_h2_event ev __uninitialized;
 	struct grpc_stream *s = NULL;
-	struct mrpc_h2_event ev = {};
 	int err;
 
-	WRITE_ONCE(gl->link->last_rx, get_jiffies_64());
 	spin_lock(&gl->lock);
-	err = mrpc_h2_hear(&gl->h2, f, ktime_get_ns(), &ev);
+	err = mrpc_h2_hear(&gl->h2, f, gl->in.now, &ev);
 	if (!err && ev.stream) {
 		s = grpc_stream_of(ev.stream);
 		grpc_stream_get(s);
 	}
+	gl->in.congested = mrpc_h2_congested(&gl->h2);
 	spin_unlock(&gl->lock);
 	if (err) {
 		grpc_failed(gl);
 		return 0;
 	}
-	err = grpc_hear_event(gl, s, f, &ev);
+	if (ev.type == MRPC_H2_EV_DATA)
+		grpc_hear_data(gl, s, f, &ev);
+	else
+		err = grpc_hear_event(gl, s, f, &ev);
 	if (!s)
 		return err;
 	if (ev.closed) {
 		grpc_wake(gl);
-		grpc_stream_put(s);
+		grpc_stream_put(s);	/* HTTP/2's: another one is left */
 	}
-	grpc_stream_put(s);
+	if (ev.type != MRPC_H2_EV_DATA)
+		grpc_stream_put(s);
 	return err;
 }
 
@@ -351,7 +390,7 @@ static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 static bool grpc_look_at_clock(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
-	u64 now = ktime_get_ns(), due;
+	u64 now = in->now, due;
 	struct mrpc_h2_event ev = {};
 	bool busy;
 	int err;
@@ -366,6 +405,7 @@ static bool grpc_look_at_clock(struct grpc_link *gl)
 		grpc_failed(gl);
 	else if (in->block_since && now - in->block_since > GRPC_BLOCK_TIME)
 		grpc_fail(gl, MRPC_H2_ENHANCE_YOUR_CALM, "a header block took too long to come");
+	in->look = min(due, now + GRPC_LOOK);
 	if (due != MRPC_H2_NEVER)
 		mrpc_link_arm(gl->link, max(due, now + NSEC_PER_MSEC));
 	return !busy && in->used && now - in->used > gl->link->keepalive;
@@ -378,6 +418,8 @@ static struct grpc_stream *grpc_take_gone(struct grpc_link *gl)
 {
 	struct grpc_stream *s, *found = NULL;
 
+	if (likely(list_empty_careful(&gl->gone)))
+		return NULL;
 	spin_lock(&gl->lock);
 	list_for_each_entry(s, &gl->gone, gone)
 		if (s != gl->in.delivery.stream) {
@@ -440,28 +482,36 @@ static int grpc_read(struct grpc_link *gl)
 	in->len = 0;
 	kv.iov_base = in->work->buf;
 	kv.iov_len = GRPC_READ;
-	n = mrpc_sock_read(gl->sock, &gl->tls, &kv, 1, GRPC_READ);
+	n = mrpc_sock_direct_read(gl->sock, &gl->tls, &gl->direct, &kv, 1, GRPC_READ);
 	if (n <= 0)
 		return n == -EAGAIN ? 0 : n ?: -ESHUTDOWN;
 	in->len = n;
-	in->used = ktime_get_ns();
+	in->emptied = n < GRPC_READ;
+	in->used = in->now;
+	WRITE_ONCE(gl->link->last_rx, get_jiffies_64());
 	return n;
+}
+
+/* Must the peer take answers before more is read? The transmit side then kicks when it has. */
+static bool grpc_congested(struct grpc_link *gl)
+{
+	if (likely(!gl->in.congested))
+		return false;
+	spin_lock(&gl->lock);
+	gl->in.congested = mrpc_h2_congested(&gl->h2);
+	gl->congested |= gl->in.congested;
+	spin_unlock(&gl->lock);
+	return gl->in.congested;
 }
 
 /* Parses one frame, or a piece of one. Return: 1; 0: not now; else the connection must end. */
 static int grpc_parse(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
-	struct mrpc_h2_frame f;
-	bool congested, dead;
+	struct mrpc_h2_frame f __uninitialized;
 	int n, err;
 
-	spin_lock(&gl->lock);
-	dead = gl->h2.why;
-	congested = mrpc_h2_congested(&gl->h2);
-	gl->congested |= congested;
-	spin_unlock(&gl->lock);
-	if (congested || dead) {
+	if (grpc_congested(gl) || READ_ONCE(gl->h2.why)) {
 		mrpc_link_kick_tx(gl->link);
 		return 0;
 	}
@@ -482,9 +532,22 @@ static int grpc_parse(struct grpc_link *gl)
 	if (!mrpc_h2_parser_in_block(&in->parser))
 		in->block_since = 0;
 	else if (!in->block_since)
-		in->block_since = ktime_get_ns();
+		in->block_since = in->now;
 	err = f.type == MRPC_H2_NO_FRAME ? 0 : grpc_hear(gl, &f);
 	return err ?: 1;
+}
+
+/*
+ * Has the socket nothing more? A read of this grpc_recv() that got less than it wanted has emptied
+ * the socket, and what came since has kicked. The end of the stream may have come together with the
+ * bytes. TLS must be read until it says so.
+ */
+static bool grpc_emptied(const struct grpc_link *gl)
+{
+	const struct sock *sk = gl->sock->sk;
+
+	return gl->in.emptied && !gl->tls.link && !(READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) &&
+	       !READ_ONCE(sk->sk_err);
 }
 
 /* Does the next thing. Return: 1; 0: there is nothing to do; -EAGAIN or else as grpc_recv(). */
@@ -502,14 +565,7 @@ static int grpc_step(struct grpc_link *gl)
 			return n;
 	}
 	if (in->delivery.active) {
-		s = in->delivery.stream;
-		if (s)
-			grpc_stream_get(s);
 		n = grpc_deliver(gl);
-		if (s && n != -EAGAIN)
-			grpc_assembly_end(gl, s);
-		if (s)
-			grpc_stream_put(s);
 		grpc_stall(gl, n == -EAGAIN);
 		return n ?: 1;
 	}
@@ -522,7 +578,7 @@ static int grpc_step(struct grpc_link *gl)
 		in->drained = false;
 		return grpc_delivery_begin(gl, &bye, NULL, NULL, NULL) ?: 1;
 	}
-	s = grpc_take_first(gl, &gl->resumed, resume);
+	s = list_empty_careful(&gl->resumed) ? NULL : grpc_take_first(gl, &gl->resumed, resume);
 	if (s) {
 		n = grpc_advance(gl, s);
 		grpc_stream_put(s);
@@ -531,6 +587,8 @@ static int grpc_step(struct grpc_link *gl)
 	if (in->stream)
 		return grpc_take_piece(gl) ?: 1;
 	if (in->at == in->len) {
+		if (grpc_emptied(gl))
+			return 0;
 		n = grpc_read(gl);
 		if (n <= 0)
 			return n;
@@ -551,8 +609,10 @@ int grpc_recv(struct mrpc_link *link, int budget)
 	int frames = 0, n = -ENOMEM;
 	bool owes, rests = false;
 
+	gl->in.now = ktime_get_ns();
+	gl->in.emptied = false;
 	if (!grpc_in_begin(gl)) {
-		rests = grpc_look_at_clock(gl);
+		rests = gl->in.now >= gl->in.look && grpc_look_at_clock(gl);
 		do {
 			n = grpc_step(gl);
 			if (n <= 0)
@@ -565,9 +625,8 @@ int grpc_recv(struct mrpc_link *link, int budget)
 		WRITE_ONCE(gl->rest, true);
 		gl->in.used = 0;
 	}
-	spin_lock(&gl->lock);
-	owes = mrpc_h2_owes(&gl->h2);
-	spin_unlock(&gl->lock);
+	/* What the transmit side changes meanwhile, it sends itself. */
+	owes = data_race(mrpc_h2_owes(&gl->h2));
 	if (owes || READ_ONCE(gl->rest))
 		mrpc_link_kick_tx(link);
 	/* Input has stopped for lack of room, so a reset is not read. It is detected here. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A server's streams: requests, from their header block to the call that the sink gets. */
-#include <linux/ktime.h>
 
 #include "core/link.h"
 #include "exec/kick.h"
@@ -59,8 +58,14 @@ static bool grpc_find_method(struct grpc_link *gl, struct grpc_stream *s)
 	struct grpc_work *work = gl->in.work;
 	const struct mrpc_grpc_path *path = &work->request.path;
 	const struct mrpc_schema_plan *plan;
-	int service = grpc_find_service(gl, path, &plan), method = -ENOENT;
+	int service, method = -ENOENT;
 
+	if (work->known_method != U32_MAX) {
+		s->method = work->known_method;
+		s->kinds = work->known_kinds;
+		return true;
+	}
+	service = grpc_find_service(gl, path, &plan);
 	if (service >= 0)
 		method = mrpc_schema_find_method(plan, path->method, path->method_len);
 	if (method < 0) {
@@ -70,6 +75,8 @@ static bool grpc_find_method(struct grpc_link *gl, struct grpc_stream *s)
 	}
 	s->method = service << 16 | method;
 	s->kinds = plan->methods[method].flags;
+	work->known_method = s->method;
+	work->known_kinds = s->kinds;
 	return true;
 }
 
@@ -91,7 +98,7 @@ static int grpc_refuse_stream(struct grpc_link *gl, u32 id, u32 code)
 
 	spin_lock(&gl->lock);
 	mrpc_h2_refuse(&gl->h2, id, code);
-	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns());
+	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, gl->in.now);
 	spin_unlock(&gl->lock);
 	if (err)
 		grpc_failed(gl);
@@ -130,7 +137,6 @@ static int grpc_make_call(struct grpc_link *gl, struct grpc_stream *s)
 	const struct mrpc_schema_plan *plan = mrpc_link_service(gl->link, s->method >> 16);
 	struct grpc_work *work = gl->in.work;
 	bool streams = grpc_stream_hears(s, true);
-	u64 now = ktime_get_ns();
 	struct mrpc_frame frame = {
 		.type = MRPC_WIRE_CALL,
 		.flags = streams ? 0 : MRPC_WIRE_END,
@@ -142,8 +148,8 @@ static int grpc_make_call(struct grpc_link *gl, struct grpc_stream *s)
 	int err;
 
 	if (s->deadline)
-		frame.remaining_us = now < s->deadline ?
-			max_t(u64, (s->deadline - now) / NSEC_PER_USEC, 1) : 1;
+		frame.remaining_us = gl->in.now < s->deadline ?
+			max_t(u64, (s->deadline - gl->in.now) / NSEC_PER_USEC, 1) : 1;
 	err = grpc_delivery_begin(gl, &frame, s, s->meta, NULL);
 	if (!err && !streams)
 		err = grpc_delivery_decode(gl, plan, plan->methods[s->method & 0xffff].request,
@@ -153,6 +159,24 @@ static int grpc_make_call(struct grpc_link *gl, struct grpc_stream *s)
 		grpc_refuse_call(gl, s, err);
 	grpc_made(gl, s);
 	s->ended = false;
+	return 0;
+}
+
+/* Reads a request's header block to the link's work. Return: as grpc_decode_block(). */
+static int grpc_read_request(struct grpc_link *gl, const struct mrpc_h2_frame *f)
+{
+	struct grpc_work *work = gl->in.work;
+	int err;
+
+	if (grpc_block_known(gl, &work->known, f))
+		return 0;
+	work->known_method = U32_MAX;
+	work->meta = (struct mrpc_grpc_meta){ .buf = work->meta_buf, .room = MRPC_MAX_META };
+	mrpc_grpc_request_begin(&work->request, &work->meta);
+	err = grpc_decode_block(gl, f, &work->known);
+	if (err && err != -E2BIG)
+		return err;
+	mrpc_grpc_request_end(&work->request, err == -E2BIG);
 	return 0;
 }
 
@@ -172,13 +196,10 @@ int grpc_hear_request(struct grpc_link *gl, const struct mrpc_h2_frame *f, u32 i
 	struct grpc_stream *s;
 	int err;
 
-	work->meta = (struct mrpc_grpc_meta){ .buf = work->meta_buf, .room = MRPC_MAX_META };
-	mrpc_grpc_request_begin(&work->request, &work->meta);
-	err = grpc_decode_block(gl, f);
-	if (err && err != -E2BIG)
+	err = grpc_read_request(gl, f);
+	if (err)
 		return err == -EPROTO ? 0 : err;
-	v = mrpc_grpc_request_end(&work->request, err == -E2BIG);
-	err = 0;
+	v = &work->request.verdict;
 	if (v->kind == MRPC_GRPC_MALFORMED)
 		return grpc_refuse_stream(gl, id, MRPC_H2_PROTOCOL_ERROR);
 	s = grpc_stream_new(gl);
@@ -192,7 +213,7 @@ int grpc_hear_request(struct grpc_link *gl, const struct mrpc_h2_frame *f, u32 i
 	s->accept = work->request.accept;
 	s->length = work->request.content_length;
 	if (work->request.timeout_us)
-		s->deadline = ktime_get_ns() + work->request.timeout_us * NSEC_PER_USEC;
+		s->deadline = gl->in.now + work->request.timeout_us * NSEC_PER_USEC;
 	grpc_keep_meta(gl, s);
 	if (grpc_request_fine(gl, s, v)) {
 		s->unmade = true;
@@ -250,7 +271,7 @@ static int grpc_wrong_length(struct grpc_link *gl, struct grpc_stream *s)
 
 	spin_lock(&gl->lock);
 	closed = mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_PROTOCOL_ERROR);
-	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, ktime_get_ns());
+	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET, gl->in.now);
 	spin_unlock(&gl->lock);
 	if (err)
 		grpc_failed(gl);

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A client's streams: responses, and how calls end. */
-#include <linux/ktime.h>
 
 #include "call/arrival.h"
 #include "core/link.h"
@@ -146,6 +145,44 @@ int grpc_hear_response_end(struct grpc_link *gl, struct grpc_stream *s)
 	return 0;
 }
 
+/*
+ * Reads a header block of a response to the link's work and its stream. Return: enum
+ * mrpc_grpc_answer, or as grpc_decode_block().
+ */
+static int grpc_read_answer(struct grpc_link *gl, struct grpc_stream *s,
+			    const struct mrpc_h2_frame *f, bool end)
+{
+	struct grpc_work *work = gl->in.work;
+	struct grpc_known_answer *k = &work->known_answers[s->answer.http != 0];
+	bool trailers = s->answer.http;
+	int err;
+
+	if (!s->meta_len && k->end == end && grpc_block_known(gl, &k->block, f)) {
+		if (!trailers)
+			s->answer = k->response;
+		work->answer.status = k->status;
+		work->answer.detail_len = 0;
+		return k->what;
+	}
+	work->meta = (struct mrpc_grpc_meta){
+		.buf = work->meta_buf, .room = MRPC_MAX_META, .len = s->meta_len,
+	};
+	if (s->meta)
+		memcpy(work->meta_buf, s->meta, s->meta_len);
+	mrpc_grpc_answer_begin(&work->answer, &s->answer, &work->meta);
+	err = grpc_decode_block(gl, f, &k->block);
+	if (err && err != -E2BIG)
+		return err;
+	k->end = end;
+	k->what = mrpc_grpc_answer_end(&work->answer, end, err);
+	k->status = work->answer.status;
+	k->response = s->answer;
+	if (work->meta.len || work->answer.detail_len)
+		k->block.len = 0;
+	grpc_keep_meta(gl, s);
+	return k->what;
+}
+
 /**
  * grpc_hear_response() - a header block has come on a client's stream
  * @gl: the link; the caller owns the receive claim
@@ -158,25 +195,12 @@ int grpc_hear_response_end(struct grpc_link *gl, struct grpc_stream *s)
 int grpc_hear_response(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_h2_frame *f,
 		       bool end)
 {
-	struct grpc_work *work = gl->in.work;
-	enum mrpc_grpc_answer what;
-	int err;
+	int err, what = grpc_read_answer(gl, s, f, end);
 
-	work->meta = (struct mrpc_grpc_meta){
-		.buf = work->meta_buf, .room = MRPC_MAX_META, .len = s->meta_len,
-	};
-	if (s->meta)
-		memcpy(work->meta_buf, s->meta, s->meta_len);
-	mrpc_grpc_answer_begin(&work->answer, &s->answer, &work->meta);
-	err = grpc_decode_block(gl, f);
-	if (err && err != -E2BIG)
-		return err == -EPROTO ? 0 : err;
-	what = mrpc_grpc_answer_end(&work->answer, end, err);
-	grpc_keep_meta(gl, s);
 	switch (what) {
 	case MRPC_GRPC_SKIP:
 		spin_lock(&gl->lock);
-		err = mrpc_h2_informational(&gl->h2, &s->h2, ktime_get_ns());
+		err = mrpc_h2_informational(&gl->h2, &s->h2, gl->in.now);
 		spin_unlock(&gl->lock);
 		if (err)
 			grpc_failed(gl);
@@ -187,7 +211,9 @@ int grpc_hear_response(struct grpc_link *gl, struct grpc_stream *s, const struct
 	case MRPC_GRPC_END:
 	case MRPC_GRPC_REFUSED:
 		return grpc_answered(gl, s, MRPC_H2_CANCEL);
-	default:
+	case MRPC_GRPC_BROKEN:
 		return grpc_answered(gl, s, MRPC_H2_PROTOCOL_ERROR);
+	default:
+		return what == -EPROTO ? 0 : what;
 	}
 }

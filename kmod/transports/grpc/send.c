@@ -12,6 +12,7 @@
 #include "transports/grpc/link.h"
 #include "transports/grpc/pump.h"
 #include "transports/grpc/stream.h"
+#include "transports/grpc/turn.h"
 
 /**
  * grpc_give_gone() - have the receive side end the call of a client's stream
@@ -60,7 +61,7 @@ static int grpc_send_call(struct grpc_link *gl, struct mrpc_rpc *rpc)
 {
 	const struct mrpc_schema_plan *plan;
 	struct grpc_stream *s = grpc_stream_new(gl);
-	char why[MRPC_GRPC_ADMIT_TEXT];
+	char why[MRPC_GRPC_ADMIT_TEXT] __uninitialized;
 	bool taken;
 	u16 status;
 
@@ -90,7 +91,7 @@ static int grpc_send_call(struct grpc_link *gl, struct mrpc_rpc *rpc)
 /* Takes a message of a stream, unless its call has ended. */
 static void grpc_send_message(struct grpc_link *gl, struct mrpc_rpc *rpc)
 {
-	char why[MRPC_GRPC_ADMIT_TEXT];
+	char why[MRPC_GRPC_ADMIT_TEXT] __uninitialized;
 	struct grpc_stream *s;
 
 	spin_lock(&gl->lock);
@@ -177,7 +178,7 @@ static void grpc_hurry(struct grpc_link *gl, struct grpc_stream *s)
 /* Takes a server's reply. Its stream is closed if the client has reset it. */
 static void grpc_send_reply(struct grpc_link *gl, struct mrpc_rpc *rpc)
 {
-	char why[MRPC_GRPC_ADMIT_TEXT];
+	char why[MRPC_GRPC_ADMIT_TEXT] __uninitialized;
 	struct grpc_stream *s;
 	bool closed = true;
 	u16 status;

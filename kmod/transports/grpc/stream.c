@@ -18,12 +18,15 @@
  */
 struct grpc_stream *grpc_stream_new(struct grpc_link *gl)
 {
-	struct grpc_stream *s = kzalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	struct grpc_stream *s = READ_ONCE(gl->spare) ? xchg(&gl->spare, NULL) : NULL;
 
 	if (!s)
+		s = kmalloc(sizeof(*s), GFP_KERNEL_ACCOUNT);
+	if (!s)
 		return NULL;
+	memset(s, 0, offsetof(struct grpc_stream, meta_small));
 	refcount_set(&s->ref, 1);
-	s->link = gl->link;
+	s->gl = gl;
 	INIT_LIST_HEAD(&s->assembly);
 	INIT_LIST_HEAD(&s->send);
 	INIT_LIST_HEAD(&s->queue);
@@ -44,15 +47,23 @@ struct grpc_stream *grpc_stream_new(struct grpc_link *gl)
  */
 void grpc_stream_put(struct grpc_stream *s)
 {
+	struct grpc_link *gl = s->gl;
+
 	if (!refcount_dec_and_test(&s->ref))
 		return;
 	grpc_stream_purge(s);
-	kvfree(s->msg);
-	kvfree(s->backlog.buf);
-	kfree(s->meta);
-	kfree(s->said.text);
-	kfree(s->end.text);
-	kfree(s);
+	if (s->msg && !s->msg_small)
+		kvfree(s->msg);
+	if (s->backlog.buf)
+		kvfree(s->backlog.buf);
+	if (s->meta && s->meta != s->meta_small)
+		kfree(s->meta);
+	if (s->said.text)
+		kfree(s->said.text);
+	if (s->end.text)
+		kfree(s->end.text);
+	if (READ_ONCE(gl->spare) || cmpxchg(&gl->spare, NULL, s))
+		kfree(s);
 }
 
 /**
@@ -64,7 +75,7 @@ void grpc_stream_push(struct grpc_stream *s, struct mrpc_call *call)
 {
 	mrpc_call_get(call);
 	mrpc_call_sent_get(call);
-	mrpc_link_keep(s->link);
+	mrpc_link_keep(s->gl->link);
 	list_add_tail(&call->loop, &s->queue);
 }
 
@@ -82,7 +93,7 @@ void grpc_stream_pop(struct grpc_stream *s)
 	list_del(&call->loop);
 	mrpc_call_sent_put(call);
 	mrpc_call_put(call);
-	mrpc_link_unkeep(s->link);
+	mrpc_link_unkeep(s->gl->link);
 }
 
 /**

@@ -17,6 +17,8 @@
 struct grpc_link;
 struct mrpc_link;
 
+#define GRPC_META_SMALL	128	/* bytes of metadata that need no memory of their own */
+
 /* How a server tells an end that is not the application's. */
 enum grpc_end {
 	GRPC_END_NONE,
@@ -64,7 +66,7 @@ struct grpc_backlog {
  *
  * @ref: references
  * @h2: under the link's lock
- * @link: the link; outlives the stream
+ * @gl: the link; outlives the stream
  * @call_id: id of its call; 0: the core has not got it. Set before its slot refers to it
  * @method: as in frames; immutable once it has a call
  * @kinds: MRPC_METHOD_* of the method; as @method
@@ -83,6 +85,7 @@ struct grpc_backlog {
  * @drop: what comes is thrown away
  * @msg: the message, as far as it has come
  * @msg_cap: bytes at @msg
+ * @msg_small: @msg is grpc_work.small
  * @have: bytes that have come
  * @want: bytes that the prefix announces
  * @held: bytes that are not credited to the connection
@@ -91,9 +94,10 @@ struct grpc_backlog {
  * @rx_no: number of the next message
  * @rx_sum: cost of the messages that were delivered (credit.h)
  * @deadline: server: when the call must end, ns; 0: never
- * @meta: metadata that has come, or NULL
+ * @meta: metadata that has come, @meta_small if it is short; or NULL
  * @meta_len: bytes of it
  * @meta_told: of these, given with the first message
+ * @meta_small: see @meta
  * @answer: client: what its header blocks have said
  * @encoding: how messages are compressed that come
  * @accept: server: set of encodings that the client takes. Immutable once it has a call
@@ -125,7 +129,7 @@ struct grpc_backlog {
 struct grpc_stream {
 	refcount_t ref;
 	struct mrpc_h2_stream h2;
-	struct mrpc_link *link;
+	struct grpc_link *gl;
 	u64 call_id;
 	u32 method;
 	u8 kinds;
@@ -143,6 +147,7 @@ struct grpc_stream {
 	bool drop;
 	u8 *msg;
 	u32 msg_cap;
+	bool msg_small;
 	u32 have;
 	u32 want;
 	u32 held;
@@ -176,6 +181,8 @@ struct grpc_stream {
 	struct list_head resume;
 	struct list_head credit;
 	struct grpc_answer end;
+
+	u8 meta_small[GRPC_META_SMALL];	/* not initialised */
 };
 
 struct grpc_stream *grpc_stream_new(struct grpc_link *gl);
