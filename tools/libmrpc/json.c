@@ -2,8 +2,10 @@
 /* Messages in JSON, by protobuf's "ProtoJSON" mapping. */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 
 #include "json.h"
+#include "json_form.h"
 
 void json_refuse(struct json *j)
 {
@@ -60,7 +62,7 @@ static void write_enum(struct json *j, const struct mrpc_field_desc *f, union va
 {
 	const char *name = text_enum(f->enumeration, v.i32);
 
-	if (f->enumeration && !strcmp(f->enumeration->name, "google.protobuf.NullValue"))
+	if (json_is_null_value(f->enumeration))
 		text_add(&j->t, "null", 4);
 	else if (name)
 		json_string(j, name, strlen(name));
@@ -84,6 +86,8 @@ static void write_scalar(struct json *j, const struct mrpc_field_desc *f, union 
 	}
 	text_add(&j->t, "\"", quoted);
 	text_scalar(&j->t, f, v);
+	if (d == 0 && signbit(d))	/* Python takes -0 for a whole number, which has no sign */
+		text_add(&j->t, ".0", 2);
 	text_add(&j->t, "\"", quoted);
 }
 
@@ -111,15 +115,19 @@ static void write_entry(struct json *j, const struct mrpc_message_desc *entry, c
 {
 	const struct mrpc_field_desc *value = &entry->fields[1];
 	const char *at = p + value->offset;
+	char *empty = NULL;
 
 	write_value(j, &entry->fields[0], p + entry->fields[0].offset, true);
 	text_add(&j->t, ":", 1);
 	if (value->kind == MRPC_DESC_MESSAGE)
 		at = mrpc_ref_ptr(j->root, desc_ref(value, p));
+	if (!at)	/* an entry without a value has an empty one */
+		at = empty = calloc(1, value->message->size + 1);
 	if (at)
 		write_value(j, value, at, false);
-	else	/* an entry without a value has an empty one */
-		text_add(&j->t, "{}", 2);
+	else if (!j->t.err)
+		j->t.err = ENOMEM;
+	free(empty);
 }
 
 static void write_array(struct json *j, const struct mrpc_field_desc *f, struct mrpc_ref ref)

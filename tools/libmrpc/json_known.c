@@ -4,12 +4,7 @@
 #include <stdlib.h>
 
 #include "json.h"
-
-#define PREFIX		"google.protobuf."
-#define NANOS		1000000000
-#define MIN_TIMESTAMP	(-62135596800LL)	/* 0001-01-01T00:00:00Z */
-#define MAX_TIMESTAMP	253402300799LL		/* 9999-12-31T23:59:59Z */
-#define MAX_DURATION	315576000000LL		/* 10,000 years of seconds */
+#include "json_form.h"
 
 static __s64 number_at(const struct mrpc_field_desc *f, const char *m)
 {
@@ -118,13 +113,7 @@ static void write_field_mask(struct json *j, const struct mrpc_message_desc *des
 	text_add(&j->t, "\"", 1);
 }
 
-/* What it wraps, a Struct's map and a ListValue's array: its only field. */
-static void write_only_field(struct json *j, const struct mrpc_message_desc *desc, const char *m)
-{
-	json_field(j, &desc->fields[0], m);
-}
-
-static void write_any_kind(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+static void write_value(struct json *j, const struct mrpc_message_desc *desc, const char *m)
 {
 	__u32 i;
 
@@ -141,49 +130,28 @@ static void write_any_kind(struct json *j, const struct mrpc_message_desc *desc,
 	json_refuse(j);
 }
 
-static void write_nothing(struct json *j, const struct mrpc_message_desc *desc, const char *m)
-{
-	(void)desc;
-	(void)m;
-	json_refuse(j);
-}
-
-static const struct known {
-	const char *name;
-	void (*write)(struct json *j, const struct mrpc_message_desc *desc, const char *m);
-} known[] = {
-	{ "Any", write_nothing },
-	{ "BoolValue", write_only_field },
-	{ "BytesValue", write_only_field },
-	{ "DoubleValue", write_only_field },
-	{ "Duration", write_duration },
-	{ "FieldMask", write_field_mask },
-	{ "FloatValue", write_only_field },
-	{ "Int32Value", write_only_field },
-	{ "Int64Value", write_only_field },
-	{ "ListValue", write_only_field },
-	{ "StringValue", write_only_field },
-	{ "Struct", write_only_field },
-	{ "Timestamp", write_timestamp },
-	{ "UInt32Value", write_only_field },
-	{ "UInt64Value", write_only_field },
-	{ "Value", write_any_kind },
-};
-
-static int compare(const void *name, const void *k)
-{
-	return strcmp(name, ((const struct known *)k)->name);
-}
-
 bool json_known(struct json *j, const struct mrpc_message_desc *desc, const char *m)
 {
-	const struct known *found;
-
-	if (strncmp(desc->name, PREFIX, strlen(PREFIX)))
+	switch (json_form_of(desc)) {
+	case JSON_FIELDS:
 		return false;
-	found = bsearch(desc->name + strlen(PREFIX), known, sizeof(known) / sizeof(*known),
-			sizeof(*known), compare);
-	if (found)
-		found->write(j, desc, m);
-	return found;
+	case JSON_ANY:
+		json_refuse(j);
+		break;
+	case JSON_DURATION:
+		write_duration(j, desc, m);
+		break;
+	case JSON_FIELD_MASK:
+		write_field_mask(j, desc, m);
+		break;
+	case JSON_ONLY_FIELD:
+		json_field(j, &desc->fields[0], m);
+		break;
+	case JSON_TIMESTAMP:
+		write_timestamp(j, desc, m);
+		break;
+	case JSON_VALUE:
+		write_value(j, desc, m);
+	}
+	return true;
 }

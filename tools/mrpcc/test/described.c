@@ -110,6 +110,13 @@ TEST(json)
 
 	has_json(__LINE__, &d_All__desc, begin(&msg), "{}");
 	has_json(__LINE__, &d_All__desc, everything(&msg), everything_json);
+	{
+		struct d_All *all = begin(&msg);
+
+		all->d = -0.0;
+		d_All_add_by_number(&msg, all);
+		has_json(__LINE__, &d_All__desc, all, "{\"d\":-0.0,\"byNumber\":{\"0\":{}}}");
+	}
 	/* Whatever the program's locale has for a point */
 	if (setlocale(LC_ALL, "de_DE.UTF-8"))
 		has_json(__LINE__, &d_All__desc, everything(&msg), everything_json);
