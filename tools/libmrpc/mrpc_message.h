@@ -137,6 +137,24 @@ char *mrpc_to_text(const struct mrpc_message_desc *desc, const void *root, const
  */
 char *mrpc_to_json(const struct mrpc_message_desc *desc, const void *root, const void *m);
 
+/**
+ * mrpc_msg_equal() - are two messages equal?
+ * @desc: the type of both
+ * @root_a: the root of the first one
+ * @a: a struct block of @root_a's message, or @root_a itself
+ * @root_b: the root of the second one
+ * @b: a struct block of @root_b's message, or @root_b itself
+ *
+ * A copy is equal to what was copied. A field that has presence must be set in both or in neither.
+ * All NaNs are equal; 0 and -0 are not, as a field without presence that is -0 is set. The order of
+ * a map's entries does not count; of those with one key the last one counts.
+ *
+ * Return: 1 if they are, 0 if not; -ENOMEM, which can be only for maps; -EINVAL if the first
+ * difference, or the end, is deeper than MRPC_MAX_DEPTH.
+ */
+int mrpc_msg_equal(const struct mrpc_message_desc *desc, const void *root_a, const void *a,
+		   const void *root_b, const void *b);
+
 #ifdef __cplusplus
 }
 #endif

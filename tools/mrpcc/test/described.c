@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Copies, texts and JSON of messages, and arrays that grow. */
+/* Copies, texts and JSON of messages, whether they are equal, and arrays that grow. */
 #include <locale.h>
 #include <math.h>
 #include <stdio.h>
@@ -176,6 +176,123 @@ TEST(copy_of_a_number_where_a_reference_can_be)
 	has_json(__LINE__, &d_All__desc, copy, "{}");
 }
 
+static bool equal(const struct d_All *a, const struct d_All *b)
+{
+	int there = mrpc_msg_equal(&d_All__desc, a, a, b, b);
+
+	CHECK_EQ(there, mrpc_msg_equal(&d_All__desc, b, b, a, a));
+	CHECK(there == 0 || there == 1);
+	return there;
+}
+
+static struct d_All *copy_of(struct mrpc_msg *msg, const struct d_All *all)
+{
+	struct d_All *copy = d_All_new(msg, NULL);
+
+	mrpc_msg_copy(msg, copy, &d_All__desc, all, all);
+	CHECK(equal(all, copy));
+	return copy;
+}
+
+/* A copy is equal; each of these changes makes it another message. */
+TEST(equal)
+{
+	struct mrpc_msg msg, other;
+	struct d_All *all = everything(&msg), *copy = copy_of(&other, all);
+
+#define DIFFERS(...)					\
+	do {						\
+		copy = copy_of(&other, all);		\
+		__VA_ARGS__;				\
+		CHECK(!equal(all, copy));		\
+	} while (0)
+	DIFFERS(copy->b = false);
+	DIFFERS(copy->i32++);
+	DIFFERS(copy->u64--);
+	DIFFERS(copy->f = -copy->f);
+	DIFFERS(copy->d = NAN);
+	DIFFERS(d_All_set_s(&other, copy, "a"));
+	DIFFERS(d_All_set_s(&other, copy, ""));
+	DIFFERS(d_All_set_raw(&other, copy, "\0\xff" "ac", 4));
+	DIFFERS(copy->mood = d_CALM);
+	DIFFERS(d_All_clear_maybe(copy));
+	DIFFERS(copy->inner = (struct mrpc_ref){ 0 });
+	DIFFERS(d_All_alloc_inner(&other, copy)->a = 7);
+	DIFFERS(d_All_add_many(&other, copy, 0));
+	DIFFERS(copy->words.len--);
+	DIFFERS(d_All_add_inners(&other, copy));
+	DIFFERS(d_All_clear_right(copy));
+	DIFFERS(d_All_set_number(copy, 0));
+	DIFFERS(d_All_add_by_name(&other, copy));
+	DIFFERS(copy->by_bool = (struct mrpc_ref){ 0 });
+#undef DIFFERS
+}
+
+TEST(equal_numbers)
+{
+	static const double numbers[] = { 0, -0.0, 1, NAN, INFINITY, -INFINITY };
+	struct d_All *a, *b;
+	struct mrpc_msg msg;
+	int i, j;
+
+	for (i = 0; i < 6; i++)
+		for (j = 0; j < 6; j++) {
+			a = begin(&msg);
+			b = d_All_new(&msg, NULL);
+			a->d = numbers[i];
+			b->d = numbers[j];
+			CHECK_EQ(equal(a, b), i == j);
+			a->d = 0;
+			b->d = 0;
+			a->f = (float)numbers[i];
+			b->f = (float)numbers[j];
+			CHECK_EQ(equal(a, b), i == j);
+		}
+	a->f = NAN;
+	b->f = -NAN;
+	CHECK(equal(a, b));
+}
+
+static void add_name(struct mrpc_msg *msg, struct d_All *all, const char *key, int64_t value)
+{
+	struct d_All_ByNameEntry *e = d_All_add_by_name(msg, all);
+
+	d_All_ByNameEntry_set_key(msg, e, key);
+	e->value = value;
+}
+
+/* In any order; of those with one key the last one counts. */
+TEST(equal_maps)
+{
+	struct mrpc_msg msg, other;
+	struct d_All *a = begin(&msg), *b = d_All_new(&other, NULL);
+	int i;
+
+	for (i = 0; i < 26; i++) {
+		add_name(&msg, a, (const char[]){ 'a' + i, '\0' }, i);
+		add_name(&other, b, (const char[]){ 'z' - i, '\0' }, 25 - i);
+	}
+	add_name(&msg, a, "", 1);
+	CHECK(!equal(a, b));
+	add_name(&other, b, "", 0);
+	CHECK(!equal(a, b));
+	add_name(&other, b, "", 1);
+	CHECK(equal(a, b));
+	add_name(&msg, a, "b", 7);
+	CHECK(!equal(a, b));
+	add_name(&msg, a, "b", 1);
+	CHECK(equal(a, b));
+
+	/* An entry without a value has an empty one. */
+	d_All_add_by_number(&msg, a)->key = 5;
+	d_All_add_by_number(&other, b)->key = 5;
+	d_All_ByNumberEntry_alloc_value(&msg, d_All_add_by_number(&msg, a));
+	d_All_add_by_number(&other, b);
+	CHECK(equal(a, b));
+	d_All_ByNumberEntry_alloc_value(&other, d_All_add_by_number(&other, b))->a = 1;
+	CHECK(!equal(a, b));
+}
+
 /* One that is being built can be in itself. */
 TEST(no_end)
 {
@@ -188,6 +305,7 @@ TEST(no_end)
 	CHECK(!mrpc_to_json(&d_All__desc, all, all) && errno == EINVAL);
 	errno = 0;
 	CHECK(!mrpc_to_text(&d_All__desc, all, all) && errno == EINVAL);
+	CHECK_EQ(mrpc_msg_equal(&d_All__desc, all, all, all, all), -EINVAL);
 	mrpc_msg_copy(&other, d_All_new(&other, NULL), &d_All__desc, all, all);
 	CHECK_EQ(other.err, -EINVAL);
 }
