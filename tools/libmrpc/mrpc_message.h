@@ -130,12 +130,54 @@ char *mrpc_to_text(const struct mrpc_message_desc *desc, const void *root, const
  *
  * Fields without presence are left out when they are 0 or empty. The well-known types have
  * the forms that protobuf gives them, but for google.protobuf.Any, whose content cannot be
- * read here. Of entries of a map with one key, all are written.
+ * read here. Of entries of a map with one key all are written, which
+ * mrpc_from_json() refuses.
  *
  * Return: a text for free(), or NULL with errno: EINVAL for what has no form in JSON: an Any, a
  * Timestamp or Duration out of range, a Value that is not set or not finite.
  */
 char *mrpc_to_json(const struct mrpc_message_desc *desc, const void *root, const void *m);
+
+/* Flags of mrpc_from_json(). */
+#define MRPC_PARSE_IGNORE_UNKNOWN	(1U << 0) /* fields, and names of values of enums */
+
+/**
+ * mrpc_from_json() - build a message from JSON, as protobuf maps it
+ * @msg: what is being built
+ * @to: a struct block of @msg: its root, or one that M_alloc_f() returned
+ * @desc: its type
+ * @text: the JSON, in UTF-8
+ * @len: its bytes
+ * @flags: MRPC_PARSE_*
+ *
+ * What @to held is replaced. A field has its name in JSON or that of the .proto. null is as if the
+ * field was not there. Refused are unknown fields, a field or a key of a map that is there twice,
+ * two fields of one oneof, numbers out of range, and nesting deeper than MRPC_MAX_DEPTH. The
+ * well-known types have the forms that protobuf gives them; a google.protobuf.Any is refused.
+ *
+ * What MRPC_PARSE_IGNORE_UNKNOWN ignores must be JSON, but equal names in it are no error.
+ *
+ * Return: 0, or the error of @msg, which sending it would report, too: -EINVAL for a text that is
+ * refused; mrpc_last_error() then has the line, the column in bytes, the field and the reason.
+ */
+int mrpc_from_json(struct mrpc_msg *msg, void *to, const struct mrpc_message_desc *desc,
+		   const char *text, size_t len, unsigned int flags);
+
+/**
+ * mrpc_from_text() - build a message from protobuf's text format
+ * @msg: what is being built
+ * @to: a struct block of @msg: its root, or one that M_alloc_f() returned
+ * @desc: its type
+ * @text: the text
+ * @len: its bytes
+ *
+ * What @to held is replaced. Refused is what mrpc_from_json() refuses without flags, but a float
+ * that is too large is infinite. Extensions, and the content of a google.protobuf.Any in brackets, are refused.
+ *
+ * Return: as mrpc_from_json().
+ */
+int mrpc_from_text(struct mrpc_msg *msg, void *to, const struct mrpc_message_desc *desc,
+		   const char *text, size_t len);
 
 /**
  * mrpc_msg_equal() - are two messages equal?
