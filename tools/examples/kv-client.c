@@ -10,6 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "json-call.h"
 #include "kv.mrpc.h"
 #include "records.h"
 #include "report.h"
@@ -297,6 +298,8 @@ static void usage(FILE *out)
 	      "  get KEY          print it\n"
 	      "  delete KEY       forget it\n"
 	      "  list [PREFIX]    print keys and the sizes of their values\n"
+	      "  call METHOD JSON call Delete, Get, List or Put with a request in JSON, and print\n"
+	      "                   the reply in JSON\n"
 	      "  load FILE        store package records, as 'apt-cache dumpavail' prints them\n"
 	      "                   (- is the standard input), by package name\n"
 	      "  verify FILE      get them all back and compare every byte\n"
@@ -341,6 +344,10 @@ static int command(int argc, char **argv, size_t max)
 		return do_delete(argv[1]);
 	if (!strcmp(cmd, "list") && argc <= 2)
 		return do_list(argc == 2 ? argv[1] : "");
+	if (!strcmp(cmd, "call") && argc == 3) {
+		json_call(session, conn, argv[1], argv[2]);
+		return 0;
+	}
 	if (!strcmp(cmd, "load") && argc == 2)
 		return do_records(LOAD, argv[1], max);
 	if (!strcmp(cmd, "verify") && argc == 2)
