@@ -56,6 +56,9 @@ $(SUBDIRS) $(PEERS):
 # The library has code for the well-known types.
 $(filter tools/libmrpc,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 
+# Two fuzz targets read messages of a type that mrpcc describes.
+$(filter selftests/lib,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
+
 # Users of the library and the stub compiler.
 $(filter tools/libmrpc/tls tools/mrpc tools/examples tools/bench tools/hotel tools/libmrpc/test \
 	 selftests,$(SUBDIRS)): \

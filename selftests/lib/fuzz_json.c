@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-2.0
+/* Covers: tools/libmrpc/json tools/libmrpc/parse tools/libmrpc/put tools/libmrpc/equal */
+/*
+ * Messages in JSON. Input: a byte that chooses the type, and whether unknown names are ignored,
+ * then JSON. What is accepted must come back from JSON as the same message.
+ */
+#include "fuzz_message.h"
+
+int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
+{
+	const struct mrpc_message_desc *desc;
+	struct mrpc_msg msg;
+	void *root;
+
+	if (!len)
+		return 0;
+	arena_reset();
+	desc = fuzz_type(data[0]);
+	root = fuzz_read(&msg, desc, data + 1, len - 1, true,
+			 data[0] & 4 ? MRPC_PARSE_IGNORE_UNKNOWN : 0);
+	if (!root)
+		return 0;
+	fuzz_round_trip(desc, root, true);
+	fuzz_copy(desc, root);
+	return 0;
+}
