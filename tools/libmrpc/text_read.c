@@ -15,7 +15,7 @@ static bool parse_whole(struct parse *p, struct whole *w)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *s = p->buf.data, *at;
-	unsigned int base = 10;
+	int base = 10;
 
 	*w = (struct whole){ .negative = *s == '-' };
 	s += w->negative;
