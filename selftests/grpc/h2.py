@@ -101,6 +101,11 @@ class Table:
 
     def __init__(self):
         self.dynamic = []
+        self.most = 4096
+
+    def evict(self):
+        while sum(len(name) + len(value) + 32 for name, value in self.dynamic) > self.most:
+            self.dynamic.pop()
 
     def take(self, block, at, bits):
         number = block[at] & (1 << bits) - 1
@@ -132,8 +137,8 @@ class Table:
                 fields.append(self.entry(index))
                 continue
             if first & 224 == 32:
-                _, at = self.take(block, at, 5)
-                self.dynamic.clear()
+                self.most, at = self.take(block, at, 5)
+                self.evict()
                 continue
             index, at = self.take(block, at, 6 if first & 64 else 4)
             name, at = (self.entry(index)[0], at) if index else self.string(block, at)
@@ -141,6 +146,7 @@ class Table:
             fields.append((name, value))
             if first & 64:
                 self.dynamic.insert(0, (name, value))
+                self.evict()
         return fields
 
 

@@ -203,6 +203,45 @@ def compressed(*accept):
     return ask
 
 
+ECHO = b"x-grpc-test-echo-initial"
+
+
+def same_bytes(link):
+    """A block of indexes means what HPACK's table has: the same as before, or something else."""
+    def call(stream, fields):
+        link.send(headers(stream, fields), data(stream, message(), True))
+
+    fields = [(b":method", b"POST"), (b":scheme", b"http"), (b":path", UNARY), (b":authority", b"x"),
+              (b"te", b"trailers"), (b"content-type", b"application/grpc"), (ECHO, b"1")]
+    indexes = bytes(128 | 61 + number for number in range(len(fields), 0, -1))
+    call(1, b"".join(literal(*field, b"\x40") for field in fields))
+    for stream in 3, 5:
+        call(stream, indexes)
+    assert link.wait(lambda: 5 in link.ended), (link.goaway, link.resets)
+    for stream in 1, 3, 5:
+        assert link.fields[stream][ECHO] == b"1", link.fields
+    call(7, GOOD + literal(ECHO, b"2", b"\x40"))
+    call(9, indexes)        # without :method now
+    assert link.wait(lambda: 7 in link.ended and 9 in link.resets), (link.ended, link.resets)
+    assert link.fields[7][ECHO] == b"2" and link.resets[9] == h2.PROTOCOL, link.fields
+    call(11, b"\x20" + GOOD)        # an empty table
+    call(13, indexes)
+    dies(h2.COMPRESSION)(link)
+
+
+def small_table(link):
+    """Answers do not refer to what the client has thrown away."""
+    for number, size in enumerate((4096, 4096, 0, 0, 100, 4096)):
+        if number and size != 4096 or number == 5:
+            link.send(setting((1, size)))
+        for stream in range(40 * number + 1, 40 * number + 9, 2):
+            link.send(headers(stream, GOOD), data(stream, message(), True))
+            assert link.wait(lambda: stream in link.ended), (link.goaway, link.resets)
+            assert link.fields[stream] == {
+                b":status": b"200", b"content-type": b"application/grpc", b"grpc-status": b"0",
+            }, link.fields[stream]
+
+
 def half_a_message(link):
     link.send(OPEN, data(1, message(b"x" * 100, length=1000)))
     link.sock.close()
@@ -278,6 +317,8 @@ CASES = [
     ("HPACK: 40 kB of fields", big_block(40000), ends(8)),
     ("HPACK: a bomb", big_block(8 << 20), dies(h2.CALM)),
     ("100 fields", many_fields(100), ends(8)),
+    ("HPACK: the same bytes", same_bytes, None),
+    ("HPACK: a small table", small_table, None),
     ("a name with a capital letter", headers(1, GOOD + literal(b"Abc", b"x")),
      resets(h2.PROTOCOL)),
     ("no :path", headers(1, h2.block((b":method", b"POST"), (b":scheme", b"http"))),

@@ -247,6 +247,11 @@ static int grpc_hear_reset(struct grpc_link *gl, struct grpc_stream *s,
 	grpc_drop(gl, s);
 	if (gl->link->accepted)
 		return grpc_cancel_call(gl, s);
+	if (ev->type == MRPC_H2_EV_STREAM_ERROR) {
+		grpc_end_call(gl, s, MRPC_INTERNAL,
+			      "the server broke a rule of HTTP/2 in the stream of the call", false);
+		return 0;
+	}
 	end = mrpc_grpc_reset_end(ev->code, false);
 	grpc_end_call(gl, s, end.status, end.why, end.not_run);
 	return 0;
