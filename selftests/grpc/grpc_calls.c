@@ -11,6 +11,7 @@
 #include "load.h"
 #include "operator.h"
 #include "raw.h"
+#include "rnd.h"
 
 #define HUNG		64
 #define DENY		1	/* an acl engine's action */
@@ -79,6 +80,77 @@ TEST(sizes)
 		}
 	}
 	CHECK_EQ(raw_server_requests(&p.srv), SIZES_CALLS);
+	end();
+}
+
+/* -- compression ------------------------------------------------------------------- */
+
+#define PACKED_CALLS	(2 * ARRAY_SIZE(sizes))
+#define PACKED_SURELY	500	/* a blob with so many bytes that are no noise gets smaller */
+
+static bool came_packed[PACKED_CALLS];
+
+static void note_packed(const struct mrpc_cqe *cqe, const void *msg)
+{
+	const struct test_Blob *blob = msg;
+
+	if (blob->tag < PACKED_CALLS)
+		came_packed[blob->tag] = cqe->flags & MRPC_CQE_COMPRESSED;
+}
+
+/* Fills a blob with noise, which gets no smaller; or looks if it is filled so. */
+static bool noise(struct test_Blob *blob, bool fill)
+{
+	uint64_t rnd = blob->tag + 1;
+	uint8_t *p = (uint8_t *)blob + blob->data.off;
+	uint32_t i;
+
+	for (i = 0; i < blob->data.len; i++) {
+		uint8_t byte = rnd_next(&rnd);
+
+		if (fill)
+			p[i] = byte;
+		else if (p[i] != byte)
+			return false;
+	}
+	return true;
+}
+
+/* All messages may be compressed, in both directions. Noise goes as it is. */
+TEST(compressed)
+{
+	struct mrpc_cqe cqe;
+	struct mrpc_sqe sqe;
+	unsigned int i;
+
+	begin(1);
+	p.srv.seen = note_packed;
+	p.srv.compress = true;
+	raw_qp(&qp, &p.c, 16, 64, 0);
+	for (i = 0; i < PACKED_CALLS; i++) {
+		uint32_t size = sizes[i / 2], root = raw_blob(&p.c, i, size, NULL);
+		bool packed;
+
+		if (i % 2)
+			noise((void *)(p.c.send + root), true);
+		sqe = raw_sqe(p.conn, RAW_ECHO, root);
+		sqe.flags = MRPC_SQE_COMPRESS;
+		CHECK(raw_push(&qp, &sqe));
+		raw_expect(&qp, &cqe, MRPC_CQE_REPLY, BOUND);
+		CHECK_MSG(cqe.status == MRPC_OK, "%u bytes: status %u", size, cqe.status);
+		packed = cqe.flags & MRPC_CQE_COMPRESSED;
+		if (i % 2) {
+			CHECK(noise((void *)raw_msg(&p.c, &cqe), false));
+			CHECK_MSG(!packed && !came_packed[i], "%u bytes of noise", size);
+		} else {
+			CHECK(raw_is_blob(raw_msg(&p.c, &cqe), cqe.msg_len, i, size));
+			CHECK_MSG((packed && came_packed[i]) || size < PACKED_SURELY, "%u bytes", size);
+		}
+		raw_done(&p.c, &cqe);
+		if (!(cqe.flags & MRPC_CQE_FREED))
+			raw_expect(&qp, &cqe, MRPC_CQE_SENT, BOUND);
+		raw_free(&p.c, root);
+	}
 	end();
 }
 

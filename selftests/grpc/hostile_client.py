@@ -180,6 +180,18 @@ def bombs(link):
         link.wait(lambda: stream in link.ended or link.goaway is not None)
 
 
+def unknown_bombs(link):
+    """Messages that are fine, but for the server there is nothing in them: All has no field 2000."""
+    pack = zlib.compressobj(wbits=31)
+    zeroes = 60 << 20
+    content = pack.compress(b"\x82\x7d" + varint(zeroes))
+    content += b"".join(pack.compress(bytes(1 << 20)) for _ in range(60)) + pack.flush()
+    for stream in range(1, 17, 2):
+        link.send(headers(stream, request(TYPES, (b"grpc-encoding", b"gzip"))))
+        link.flow(stream, message(content, 1), True)
+        link.wait(lambda: stream in link.ended or link.goaway is not None)
+
+
 def not_known(link):
     """The client is told what is known."""
     link.send(coded(b"snappy", message(b"x", 1)))
@@ -230,7 +242,8 @@ def same_bytes(link):
 
 
 def small_table(link):
-    """Answers do not refer to what the client has thrown away."""
+    """Answers do not refer to what the client has thrown away. It takes short blocks only."""
+    link.send(setting((6, 110)))
     for number, size in enumerate((4096, 4096, 0, 0, 100, 4096)):
         if number and size != 4096 or number == 5:
             link.send(setting((1, size)))
@@ -360,6 +373,7 @@ CASES = [
     ("a bomb of gzip", lambda link: (link.send(headers(1, request(UNARY, (b"grpc-encoding", b"gzip")))),
                                      link.flow(1, h2.bomb(BOMB), True)), ends(8)),
     ("bombs of gzip", bombs, dies(h2.CALM)),
+    ("bombs that nobody reads", unknown_bombs, dies(h2.CALM)),
     ("a reply that is not compressed: the client says nothing", compressed(), None),
     ("a reply that is not compressed: the client takes deflate", compressed(b"deflate"), None),
     ("a reply that is compressed", compressed(b"identity", b"gzip"), None),

@@ -251,6 +251,7 @@ struct raw_server {
 	unsigned int busy_us;
 	bool keep;
 	bool copy;
+	bool compress;		/* replies, if the client takes that */
 	void (*seen)(const struct mrpc_cqe *cqe, const void *msg);
 	uint64_t keepalive_us;
 	uint32_t max_message;

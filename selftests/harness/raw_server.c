@@ -97,6 +97,8 @@ static void raw_answer(struct raw_server *srv, struct raw_qp *qp, const struct m
 	sqe.user_data = off;
 	if (srv->copy && len <= MRPC_MAX_COPY)
 		sqe.flags = MRPC_SQE_COPY;
+	if (srv->compress)
+		sqe.flags |= MRPC_SQE_COMPRESS;
 	raw_must_push(qp, &sqe);
 	if (sqe.flags & MRPC_SQE_COPY) {
 		/* No completion follows: it is free when it has been taken. */

@@ -89,7 +89,9 @@ static s64 grpc_deflate_all(z_stream *z, struct grpc_payload *walk)
 		grpc_payload_advance(walk, bytes);
 		cond_resched();
 	}
-	return zlib_deflate(z, Z_FINISH) == Z_STREAM_END ? ~crc : -E2BIG;
+	if (zlib_deflate(z, Z_FINISH) != Z_STREAM_END)
+		return -E2BIG;
+	return ~crc;
 }
 
 /* Writes a payload in gzip to @out, @room bytes. Return: bytes, or -E2BIG. */

@@ -19,7 +19,7 @@
 #include "transports/grpc/stream.h"
 
 #define GRPC_WHOLE	4096	/* a message up to so many bytes is copied with its blocks */
-#define GRPC_INFLATED_PER_COST	65536	/* bytes of a refused message that cost 1 */
+#define GRPC_INFLATED_PER_COST	65536	/* inflated bytes that are for nothing and cost 1 */
 
 /* Frees memory of a delivery that is not the link's. */
 static void grpc_delivery_free(const struct grpc_work *work, void *mem)
@@ -185,14 +185,23 @@ static int grpc_delivery_inflate(struct grpc_link *gl, struct grpc_stream *s, u3
 	return err == -EBADMSG ? -EINVAL : err;
 }
 
-/* Makes the peer pay for a compressed message that was inflated, to @made bytes, and is refused. */
-static void grpc_charge_inflated(struct grpc_link *gl, u32 made)
+/*
+ * Makes the peer pay for a compressed message that was inflated to @made bytes: for those that do not
+ * get to the application. All are lost if it is refused, but not for want of memory.
+ */
+static void grpc_charge_inflated(struct grpc_link *gl, u32 made, int refused)
 {
+	const struct mrpc_frame *f = &gl->in.delivery.frame;
+	u32 useful = refused ? 0 : min_t(u64, mrpc_msg_total(&f->msg), made), cost;
 	int err;
 
+	if (refused == -ENOMEM)
+		return;
+	cost = (made - useful) / GRPC_INFLATED_PER_COST + (refused ? MRPC_H2_COST_RESET : 0);
+	if (!cost)
+		return;
 	spin_lock(&gl->lock);
-	err = mrpc_h2_charge(&gl->h2, MRPC_H2_COST_RESET + made / GRPC_INFLATED_PER_COST,
-			     gl->in.now);
+	err = mrpc_h2_charge(&gl->h2, cost, gl->in.now);
 	spin_unlock(&gl->lock);
 	if (err)
 		grpc_failed(gl);
@@ -221,7 +230,7 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 
 	err = grpc_delivery_inflate(gl, s, &made, why, size);
 	if (err) {
-		grpc_charge_inflated(gl, made);
+		grpc_charge_inflated(gl, made, err);
 		return err;
 	}
 	d->pb.in = s->msg;
@@ -237,9 +246,12 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 	d->buf.grow_head = grpc_grow_head;
 	d->buf.grow_segs = grpc_grow_segs;
 	err = grpc_decode(d, &gl->in.work->scratch, plan, type, &me);
+	if (!err)
+		d->frame.msg = d->buf.len;
+	if (s->compressed)
+		grpc_charge_inflated(gl, made, err);
 	if (!err) {
 		d->frame.flags |= MRPC_WIRE_MSG | (s->compressed ? MRPC_FRAME_COMPRESSED : 0);
-		d->frame.msg = d->buf.len;
 		mrpc_frame_seal(&d->frame);
 		return 0;
 	}
@@ -249,8 +261,6 @@ int grpc_delivery_decode(struct grpc_link *gl, const struct mrpc_schema_plan *pl
 		strscpy(why, "no memory for the message", size);
 	else
 		snprintf(why, size, "the message is larger than %u bytes in mrpc's form", max);
-	if (made)
-		grpc_charge_inflated(gl, made);
 	return err == -EFBIG ? -EMSGSIZE : err;
 }
 
