@@ -131,7 +131,7 @@ static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void 
 			return -EMSGSIZE;
 		if (b.bytes > most || b.list > list)
 			return -EMSGSIZE;
-		bound = b.bytes;
+		bound = max_t(u32, b.bytes, GRPC_TEMPLATE);	/* a template is copied whole */
 	}
 	return bound + MRPC_H2_FRAME_HEADER + MRPC_HPACK_UPDATE_ROOM <= GRPC_STAGE - gl->out.len ?
 	       0 : -EAGAIN;
@@ -148,7 +148,7 @@ static int grpc_block_again(struct grpc_link *gl, struct grpc_block *b, struct g
 	int err;
 
 	if (t->len && t->key == key && t->generation == generation) {
-		memcpy(b->to, t->bytes, GRPC_TEMPLATE);	/* GRPC_BLOCK_BASE bytes are free */
+		memcpy(b->to, t->bytes, GRPC_TEMPLATE);	/* see grpc_block_fits() */
 		b->bytes = t->len;
 		return 0;
 	}

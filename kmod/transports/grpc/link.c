@@ -87,6 +87,7 @@ static int grpc_attach(struct mrpc_link *link, struct socket *sock)
 	gl->nr_slots = mrpc_link_max_calls(link);
 	spin_lock_init(&gl->lock);
 	INIT_LIST_HEAD(&gl->in.assembling);
+	gl->in.due = MRPC_H2_NEVER;
 	INIT_LIST_HEAD(&gl->out.sending);
 	INIT_LIST_HEAD(&gl->out.blocked);
 	INIT_LIST_HEAD(&gl->fresh);

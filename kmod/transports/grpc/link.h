@@ -45,6 +45,7 @@ struct socket;
  * @block_since: when a header block began that is not whole, ns; 0: there is none
  * @now: when grpc_recv() began, ns
  * @look: when to look at the clock next, ns
+ * @due: when HTTP/2 does something by itself, ns; MRPC_H2_NEVER: never
  * @congested: as grpc_link.congested, after the latest frame
  * @used: when something came last, ns; 0: the memory that it needed was given back
  * @delivery: the message that the sink takes next
@@ -69,6 +70,7 @@ struct grpc_in {
 	u64 block_since;
 	u64 now;
 	u64 look;
+	u64 due;
 	bool congested;
 	u64 used;
 	struct grpc_delivery delivery;
@@ -128,7 +130,8 @@ struct grpc_out {
  * @resumed: streams whose messages may go on to the application, by grpc_stream.resume; as @fresh
  * @credits: streams of which the socket has taken messages, by grpc_stream.credit; as @fresh
  * @blocked: there may be streams in @out.blocked
- * @woken: a stream of @out.blocked may go on; the transmit side looks at all of them
+ * @woken: a stream of @out.blocked may go on, and the transmit side looks at all of them; or a turn
+ *	has made RST_STREAM due
  * @congested: the receive side waits until the peer takes answers
  */
 struct grpc_link {

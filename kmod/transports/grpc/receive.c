@@ -9,6 +9,7 @@
 #include <linux/ktime.h>
 #include <linux/net.h>
 #include <linux/slab.h>
+#include <linux/tcp.h>
 #include <net/sock.h>
 
 #include "call/arrival.h"
@@ -395,14 +396,14 @@ static int grpc_hear(struct grpc_link *gl, const struct mrpc_h2_frame *f)
 static bool grpc_look_at_clock(struct grpc_link *gl)
 {
 	struct grpc_in *in = &gl->in;
-	u64 now = in->now, due;
+	u64 now = in->now;
 	struct mrpc_h2_event ev = {};
 	bool busy;
 	int err;
 
 	spin_lock(&gl->lock);
 	err = mrpc_h2_expire(&gl->h2, now, &ev);
-	due = mrpc_h2_deadline(&gl->h2);
+	in->due = mrpc_h2_deadline(&gl->h2);
 	busy = gl->h2.streams.nr;
 	spin_unlock(&gl->lock);
 	in->drained |= ev.type == MRPC_H2_EV_DRAINED;
@@ -410,9 +411,7 @@ static bool grpc_look_at_clock(struct grpc_link *gl)
 		grpc_failed(gl);
 	else if (in->block_since && now - in->block_since > GRPC_BLOCK_TIME)
 		grpc_fail(gl, MRPC_H2_ENHANCE_YOUR_CALM, "a header block took too long to come");
-	in->look = min(due, now + GRPC_LOOK);
-	if (due != MRPC_H2_NEVER)
-		mrpc_link_arm(gl->link, max(due, now + NSEC_PER_MSEC));
+	in->look = min(in->due, now + GRPC_LOOK);
 	return !busy && in->used && now - in->used > gl->link->keepalive;
 }
 
@@ -545,14 +544,14 @@ static int grpc_parse(struct grpc_link *gl)
 /*
  * Has the socket nothing more? A read of this grpc_recv() that got less than it wanted has emptied
  * the socket, and what came since has kicked. The end of the stream may have come together with the
- * bytes. TLS must be read until it says so.
+ * bytes. TLS must be read until it says so, and a read ends where urgent data are.
  */
 static bool grpc_emptied(const struct grpc_link *gl)
 {
 	const struct sock *sk = gl->sock->sk;
 
-	return gl->in.emptied && !gl->tls.link && !(READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) &&
-	       !READ_ONCE(sk->sk_err);
+	return gl->in.emptied && !gl->tls.link && !tcp_sk(sk)->urg_data &&
+	       !(READ_ONCE(sk->sk_shutdown) & RCV_SHUTDOWN) && !READ_ONCE(sk->sk_err);
 }
 
 /* Does the next thing. Return: 1; 0: there is nothing to do; -EAGAIN or else as grpc_recv(). */
@@ -618,6 +617,9 @@ int grpc_recv(struct mrpc_link *link, int budget)
 	gl->in.emptied = false;
 	if (!grpc_in_begin(gl)) {
 		rests = gl->in.now >= gl->in.look && grpc_look_at_clock(gl);
+		/* In any case: another timer, which was earlier, may have been armed instead. */
+		if (gl->in.due != MRPC_H2_NEVER)
+			mrpc_link_arm(link, max(gl->in.due, gl->in.now + NSEC_PER_MSEC));
 		do {
 			n = grpc_step(gl);
 			if (n <= 0)

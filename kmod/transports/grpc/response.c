@@ -157,7 +157,7 @@ static int grpc_read_answer(struct grpc_link *gl, struct grpc_stream *s,
 	bool trailers = s->answer.http;
 	int err;
 
-	if (!s->meta_len && k->end == end && grpc_block_known(gl, &k->block, f)) {
+	if (!s->meta_len && grpc_block_known(gl, &k->block, f) && k->end == end) {
 		if (!trailers)
 			s->answer = k->response;
 		work->answer.status = k->status;

@@ -48,7 +48,7 @@ static void grpc_give_up(struct grpc_link *gl, struct grpc_stream *s, u16 status
 	spin_lock(&gl->lock);
 	mine = grpc_slot_leave(gl, s);
 	open = s->h2.id && mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_CANCEL);
-	gl->woken |= open && gl->blocked;
+	gl->woken |= open;
 	spin_unlock(&gl->lock);
 	if (mine) {
 		grpc_answer_say(&s->end, status, text, strlen(text));
@@ -121,12 +121,13 @@ static enum grpc_turn grpc_turn_request(struct grpc_link *gl, struct grpc_stream
  */
 static void grpc_close(struct grpc_link *gl, struct grpc_stream *s, bool ended, u32 code)
 {
-	bool closed, tell = false;
+	bool closed, reset, tell = false;
 
 	spin_lock(&gl->lock);
-	closed = (ended && mrpc_h2_end_local(&gl->h2, &s->h2)) ||
-		 mrpc_h2_reset(&gl->h2, &s->h2, code);
-	gl->woken |= closed && gl->blocked;
+	closed = ended && mrpc_h2_end_local(&gl->h2, &s->h2);
+	reset = !closed && mrpc_h2_reset(&gl->h2, &s->h2, code);
+	closed |= reset;
+	gl->woken |= reset || (closed && gl->blocked);
 	if (closed && (!s->h2.remote_end || grpc_stream_hears(s, true)) && list_empty(&s->resume)) {
 		grpc_stream_get(s);
 		list_add_tail(&s->resume, &gl->resumed);
