@@ -261,8 +261,9 @@ static int mrpc_call_check(struct mrpc_conn *conn, const struct mrpc_sqe *sqe,
 	svc = array_index_nospec(svc, conn->services.nr);
 	plan = conn->services.list[svc].schema->plan;
 	if (method >= plan->nr_methods)
-		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u (it has %u)",
-				   mrpc_schema_service(plan), method, plan->nr_methods);
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %.*s has no method %u (it has %u)",
+				   MRPC_SCHEMA_SHOWN_NAME, mrpc_schema_service(plan), method,
+				   plan->nr_methods);
 	if (sqe->meta_len > MRPC_MAX_META)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "%u bytes of metadata, at most %u",
 				   sqe->meta_len, MRPC_MAX_META);

@@ -20,14 +20,14 @@
 
 static int mrpc_send_hello(struct mrpc_conn *conn, u8 type, const struct mrpc_hello *hello)
 {
-	void *body = kmalloc(MRPC_WIRE_MAX_HELLO, GFP_KERNEL);
+	void *body = kvmalloc(MRPC_WIRE_MAX_HELLO, GFP_KERNEL);
 	int err = -ENOMEM, len;
 
 	if (body) {
 		len = mrpc_hello_encode(hello, body, MRPC_WIRE_MAX_HELLO);
 		err = len < 0 ? len : mrpc_control_send(conn, type, 0, body, len);
 	}
-	kfree(body);
+	kvfree(body);
 	return err;
 }
 
@@ -199,12 +199,14 @@ static bool mrpc_ack_check(struct mrpc_conn *conn, const struct mrpc_hello *ack,
 		case MRPC_VERDICT_OK:
 			continue;
 		case MRPC_VERDICT_UNKNOWN:
-			mrpc_refuse(r, MRPC_UNIMPLEMENTED, "the peer does not serve %s", name);
+			mrpc_refuse(r, MRPC_UNIMPLEMENTED, "the peer does not serve %.*s",
+				    MRPC_SCHEMA_SHOWN_NAME, name);
 			return false;
 		default:
 			mrpc_refuse(r, MRPC_FAILED_PRECONDITION,
-				    "schema mismatch for service %s: ours %*phN, peer's %*phN",
-				    name, MRPC_HASH_LEN, ours->hash, MRPC_HASH_LEN, svc->hash);
+				    "schema mismatch for service %.*s: ours %*phN, peer's %*phN",
+				    MRPC_SCHEMA_SHOWN_NAME, name, MRPC_HASH_LEN, ours->hash,
+				    MRPC_HASH_LEN, svc->hash);
 			return false;
 		}
 	}

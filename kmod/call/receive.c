@@ -132,8 +132,8 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);
 	plan = conn->services.list[conn->services.map[svc]].schema->plan;
 	if (method >= plan->nr_methods)
-		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %s has no method %u",
-				   mrpc_schema_service(plan), method);
+		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "service %.*s has no method %u",
+				   MRPC_SCHEMA_SHOWN_NAME, mrpc_schema_service(plan), method);
 	method = array_index_nospec(method, plan->nr_methods);
 	if (f->meta_len && mrpc_meta_valid(prefix, f->meta_len) < 0)
 		return mrpc_refuse(r, MRPC_INVALID_ARGUMENT, "malformed metadata");

@@ -177,19 +177,22 @@ int mrpc_placement_add(struct net *net, const struct mrpc_placement_args *args,
 	const char *name = args->name ?: group->ops->name;
 	struct mrpc_net *mn = mrpc_net(net);
 	struct mrpc_placement *p = NULL;
+	size_t size;
 	int err;
 
 	err = mrpc_scope_check(net, &args->scope, extack);
 	if (err)
 		goto out;
 	err = -ENOMEM;
-	p = kzalloc(sizeof(*p), GFP_KERNEL_ACCOUNT);
+	size = strlen(args->scope.service) + 1;
+	p = kzalloc(struct_size(p, service, size), GFP_KERNEL_ACCOUNT);
 	if (!p)
 		goto out;
 	refcount_set(&p->ref, 1);
 	spin_lock_init(&p->past.lock);
 	strscpy(p->name, name, sizeof(p->name));
 	p->scope = args->scope;
+	p->scope.service = memcpy(p->service, args->scope.service, size);
 	p->changing = true;
 	p->next = group;
 	err = mutex_lock_interruptible(&mn->change);

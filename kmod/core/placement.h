@@ -51,7 +51,7 @@ struct net;
  * All that are given must match.
  */
 struct mrpc_scope {
-	char service[MRPC_SCHEMA_MAX_NAME + 1];
+	const char *service;
 	u32 session;
 	pid_t pid;
 	bool has_uid;
@@ -109,6 +109,7 @@ struct mrpc_past {
  * @changing: a change is in progress
  * @percent: of the datapaths that have @next
  * @past: of its instances that have ended, since it was placed
+ * @service: what scope.service points to
  */
 struct mrpc_placement {
 	refcount_t ref;
@@ -121,6 +122,7 @@ struct mrpc_placement {
 	bool changing;
 	u8 percent;
 	struct mrpc_past past;
+	char service[];
 };
 
 /**

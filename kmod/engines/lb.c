@@ -321,7 +321,7 @@ static bool lb_path_scalar(const struct mrpc_field_path *path)
 static struct lb_paths *lb_paths_new(const struct mrpc_schema_plan *plan,
 				     const struct mrpc_value *field)
 {
-	struct mrpc_field_path *path = kmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
+	struct mrpc_field_path *path = kvmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
 	struct lb_paths *paths = kvzalloc(struct_size(paths, path, plan->nr_methods),
 					  GFP_KERNEL_ACCOUNT);
 	struct mrpc_path_error why;
@@ -337,7 +337,7 @@ static struct lb_paths *lb_paths_new(const struct mrpc_schema_plan *plan,
 		paths->path[i] = kmemdup(path, path->size, GFP_KERNEL_ACCOUNT);
 		fine = paths->path[i];
 	}
-	kfree(path);
+	kvfree(path);
 	if (fine)
 		return paths;
 	lb_paths_free(paths);

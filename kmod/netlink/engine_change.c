@@ -252,6 +252,7 @@ static int mrpc_nl_scope_of_cgroup(struct mrpc_scope *scope, struct nlattr *attr
 	return 0;
 }
 
+/* The strings of @scope are those of the request. */
 static int mrpc_nl_scope(const struct genl_info *info, struct mrpc_scope *scope)
 {
 	struct nlattr *nest = info->attrs[MRPC_A_ENGINE_SCOPE];
@@ -262,13 +263,14 @@ static int mrpc_nl_scope(const struct genl_info *info, struct mrpc_scope *scope)
 	BUILD_BUG_ON(MRPC_SIDE_CLIENT - MRPC_SCOPE_SIDE_CLIENT ||
 		     MRPC_SIDE_SERVER - MRPC_SCOPE_SIDE_SERVER);
 	scope->side = MRPC_SIDE_BOTH;
+	scope->service = "";
 	if (!nest)
 		return 0;
 	err = nla_parse_nested(tb, MRPC_A_SCOPE_MAX, nest, mrpc_nl_scope_policy, extack);
 	if (err)
 		return err;
 	if (tb[MRPC_A_SCOPE_SERVICE])
-		nla_strscpy(scope->service, tb[MRPC_A_SCOPE_SERVICE], sizeof(scope->service));
+		scope->service = nla_data(tb[MRPC_A_SCOPE_SERVICE]);
 	if (tb[MRPC_A_SCOPE_SESSION])
 		scope->session = nla_get_u32(tb[MRPC_A_SCOPE_SESSION]);
 	if (tb[MRPC_A_SCOPE_DATAPATH])

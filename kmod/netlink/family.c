@@ -11,6 +11,7 @@
 #include "conn/close.h"
 #include "core/conn.h"
 #include "core/qp.h"
+#include "core/schema.h"
 #include "core/session.h"
 #include "netlink/dump.h"
 #include "netlink/egress.h"
@@ -200,9 +201,9 @@ static int mrpc_nl_schema_get(struct sk_buff *request, struct genl_info *info)
 	if (err)
 		return err;
 	skb = mrpc_nl_new(0);
-	if (!skb)
-		return -ENOMEM;
-	return mrpc_nl_reply(skb, info, mrpc_nl_fill_schema(skb, info, &found));
+	err = skb ? mrpc_nl_reply(skb, info, mrpc_nl_fill_schema(skb, info, &found)) : -ENOMEM;
+	mrpc_schema_put(found.schema);
+	return err;
 }
 
 /* -- what can be asked ----------------------------------------------------- */

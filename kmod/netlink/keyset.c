@@ -13,7 +13,7 @@
 
 const struct nla_policy mrpc_nl_keyset_policy[] = {
 	[MRPC_A_KEYSET_ID] = { .type = NLA_REJECT },
-	[MRPC_A_KEYSET_NAME] = { .type = NLA_NUL_STRING, .len = MRPC_SCHEMA_MAX_NAME },
+	[MRPC_A_KEYSET_NAME] = { .type = NLA_NUL_STRING, .len = MRPC_RULES_SET_NAME },
 	[MRPC_A_KEYSET_KIND] = NLA_POLICY_RANGE(NLA_U32, MRPC_SET_TEXT, MRPC_SET_INT),
 	[MRPC_A_KEYSET_KEYS] = { .type = NLA_REJECT },
 	[MRPC_A_KEYSET_USERS] = { .type = NLA_REJECT },

@@ -16,14 +16,16 @@
 #include <net/genetlink.h>
 
 struct genl_info;
+struct mrpc_schema;
 struct mrpc_session;
 struct sk_buff;
 
 /* Room for any one message: a datapath with MRPC_PLACEMENTS_MAX engines. */
 #define MRPC_NL_SIZE	16384
 
-/* A copy of the data of a schema, for use outside its cache's lock. */
+/* What is known of a schema, for use outside its cache's lock. */
 struct mrpc_nl_schema {
+	struct mrpc_schema *schema;	/* referenced: has @service */
 	u32 id;
 	u32 users;		/* references of the whole host */
 	u32 sessions;		/* of the reader's namespace */
@@ -35,7 +37,7 @@ struct mrpc_nl_schema {
 	u64 binds;
 	u64 compile_ns;
 	u8 hash[MRPC_HASH_LEN];
-	char service[MRPC_NAME_LEN];
+	const char *service;
 };
 
 /*

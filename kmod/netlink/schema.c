@@ -15,8 +15,10 @@
 #include "netlink/schema.h"
 #include "netlink/session.h"
 
-static void mrpc_nl_copy_schema(struct mrpc_nl_schema *to, const struct mrpc_schema *from)
+/* Takes over the reference to @from. */
+static void mrpc_nl_copy_schema(struct mrpc_nl_schema *to, struct mrpc_schema *from)
 {
+	to->schema = from;
 	to->id = from->id;
 	to->users = READ_ONCE(from->ref) - 1;	/* one is ours */
 	to->sessions = 0;
@@ -28,7 +30,7 @@ static void mrpc_nl_copy_schema(struct mrpc_nl_schema *to, const struct mrpc_sch
 	to->binds = from->binds;
 	to->compile_ns = from->compile_ns;
 	memcpy(to->hash, from->hash, MRPC_HASH_LEN);
-	strscpy(to->service, mrpc_schema_service(from->plan), sizeof(to->service));
+	to->service = mrpc_schema_service(from->plan);
 }
 
 static int mrpc_nl_bound_by(struct mrpc_session *session, struct xarray *bound)
@@ -102,9 +104,9 @@ static struct mrpc_schema *mrpc_nl_lookup(u32 id, const u8 *hash)
  * @net: the reader's network namespace
  * @id: its number, or 0
  * @hash: its SHA-256, or NULL
- * @found: out: what is known of it
+ * @found: out: what is known of it, with a reference to the schema
  *
- * Context: process; may sleep. Return: 0, -ENOENT or -ENOMEM.
+ * Context: process; may sleep. Return: 0, -ENOENT or -ENOMEM: then there is no reference.
  */
 int mrpc_nl_find_schema(struct net *net, u32 id, const u8 *hash, struct mrpc_nl_schema *found)
 {
@@ -115,13 +117,14 @@ int mrpc_nl_find_schema(struct net *net, u32 id, const u8 *hash, struct mrpc_nl_
 	if (!schema)
 		return -ENOENT;
 	mrpc_nl_copy_schema(found, schema);
-	mrpc_schema_put(schema);
 	err = mrpc_nl_bound(net, &bound);
 	found->sessions = mrpc_nl_sessions(&bound, found->id);
 	xa_destroy(&bound);
+	if (!err && !mrpc_nl_visible(net, found))
+		err = -ENOENT;
 	if (err)
-		return err;
-	return mrpc_nl_visible(net, found) ? 0 : -ENOENT;
+		mrpc_schema_put(schema);
+	return err;
 }
 
 /* -- dump of schemas ------------------------------------------------------- */
@@ -170,9 +173,9 @@ int mrpc_nl_schema_dump(struct sk_buff *skb, struct netlink_callback *cb)
 
 	while ((schema = mrpc_schema_next(all->after))) {
 		mrpc_nl_copy_schema(&found, schema);
-		mrpc_schema_put(schema);
 		found.sessions = mrpc_nl_sessions(&all->bound, found.id);
 		err = mrpc_nl_visible(net, &found) ? mrpc_nl_fill_schema(skb, info, &found) : 0;
+		mrpc_schema_put(schema);
 		if (err)
 			return err;
 		all->after = found.id;
@@ -213,6 +216,8 @@ int mrpc_nl_method_start(struct netlink_callback *cb)
 	if (err == -ENOENT)
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[MRPC_A_METHOD_SCHEMA],
 					"there is no schema %u", ctx->schema);
+	if (!err)
+		mrpc_schema_put(found.schema);
 	return err;
 }
 

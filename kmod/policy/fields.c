@@ -135,10 +135,10 @@ static struct mrpc_policy_bound *policy_bound_new(const struct mrpc_policy_prog 
 	int err = 0;
 	u32 i;
 
-	scratch = kmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
+	scratch = kvmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
 	b = kvzalloc(struct_size(b, types, plan->nr_types), GFP_KERNEL_ACCOUNT);
 	if (!scratch || !b) {
-		kfree(scratch);
+		kvfree(scratch);
 		kvfree(b);
 		return NULL;
 	}
@@ -151,7 +151,7 @@ static struct mrpc_policy_bound *policy_bound_new(const struct mrpc_policy_prog 
 			err = policy_bind_type(prog, b, plan->methods[i].reply, scratch);
 		cond_resched();
 	}
-	kfree(scratch);
+	kvfree(scratch);
 	if (!err)
 		return b;
 	policy_bound_free(b);

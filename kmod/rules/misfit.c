@@ -188,7 +188,7 @@ int mrpc_rules_check_names(const struct mrpc_rules *rules, const struct mrpc_gro
 	m->rules = rules;
 	m->scope = g->scope;
 	m->left = MRPC_MISFIT_CONDS;
-	m->scratch = kmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
+	m->scratch = kvmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
 	if (m->scratch)
 		mrpc_misfit_collect(m, g->net);
 	else
@@ -202,7 +202,7 @@ int mrpc_rules_check_names(const struct mrpc_rules *rules, const struct mrpc_gro
 				   i - 1);
 	for (i = 0; i < m->nr; i++)
 		mrpc_schema_put(m->schemas[i]);
-	kfree(m->scratch);
+	kvfree(m->scratch);
 	kfree(m);
 	return err;
 }

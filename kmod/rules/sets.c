@@ -82,7 +82,7 @@ static int mrpc_sets_insert(struct mrpc_named_set *ns, struct netlink_ext_ack *e
 /**
  * mrpc_sets_create() - make an empty set
  * @net: the network namespace
- * @name: its name: 1 to MRPC_SCHEMA_MAX_NAME of [A-Za-z0-9_.-]
+ * @name: its name: 1 to MRPC_RULES_SET_NAME of [A-Za-z0-9_.-]
  * @kind: enum mrpc_set_kind
  * @extack: why not
  *
@@ -97,9 +97,9 @@ int mrpc_sets_create(const struct net *net, const char *name, u32 kind,
 	struct mrpc_named_set *ns;
 	int err = -ENOMEM;
 
-	if (!len || len > MRPC_SCHEMA_MAX_NAME || strspn(name, letters) != len) {
+	if (!len || len > MRPC_RULES_SET_NAME || strspn(name, letters) != len) {
 		NL_SET_ERR_MSG_FMT(extack, "a set's name has 1 to %d letters, digits or _.-",
-				   MRPC_SCHEMA_MAX_NAME);
+				   MRPC_RULES_SET_NAME);
 		return -EINVAL;
 	}
 	if (kind != MRPC_SET_TEXT && kind != MRPC_SET_INT) {

@@ -12,7 +12,7 @@
 #include <net/net_namespace.h>
 
 #include "lib/ds/set.h"
-#include "lib/message/schema.h"
+#include "lib/rule/rule.h"
 
 struct mrpc_rules;
 struct net;
@@ -42,7 +42,7 @@ struct mrpc_named_set {
 	struct list_head list;
 	const struct net *net;
 	u32 id;
-	char name[MRPC_SCHEMA_MAX_NAME + 1];
+	char name[MRPC_RULES_SET_NAME + 1];
 	u32 kind;
 	struct mutex lock;
 	struct mrpc_set_body *body;

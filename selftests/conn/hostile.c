@@ -161,7 +161,7 @@ TEST(hello_verdicts)
 		if (i == 0)
 			body[sizeof(*hdr) + 5] ^= 1;			/* hash of test.Bulk */
 		else if (i == 1)
-			body[sizeof(*hdr) + MRPC_HASH_LEN + 2] = 'T';	/* "Test.Bulk" */
+			body[sizeof(*hdr) + MRPC_HASH_LEN + 3] = 'T';	/* "Test.Bulk" */
 		else
 			hdr->version_min = hdr->version_max = 2;
 		peer_connect(&w, p.srv.s.port);

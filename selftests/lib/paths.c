@@ -292,7 +292,7 @@ int path_follow(const struct mrpc_schema_plan *plan, u32 type, const struct mode
 
 /* -- random paths ----------------------------------------------------------- */
 
-#define ROOM	256
+#define ROOM	256	/* of a random path, which stays far below MRPC_PATH_MAX_TEXT */
 
 struct text {
 	char *to;
@@ -301,7 +301,7 @@ struct text {
 
 static u32 left(const struct text *t)
 {
-	return MRPC_PATH_MAX_TEXT - t->len;
+	return ROOM - 1 - t->len;
 }
 
 static __attribute__((__format__(__printf__, 2, 3)))

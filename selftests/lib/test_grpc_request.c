@@ -381,16 +381,18 @@ TEST(encodings)
 
 TEST(paths)
 {
-	char name[2 + 2 * 130], text[300];
+	enum { MOST = MRPC_SCHEMA_MAX_NAME, OVER = MOST + 3 };
+	static char name[2 + 2 * OVER];
+	char text[300];
 	struct mrpc_grpc_path p;
 	u32 s, m;
 
 	CHECK_EQ(mrpc_grpc_path_split("/a/b/c", 6, &p), 0);
 	CHECK(p.service_len == 3 && p.method_len == 1);
 	CHECK_EQ(mrpc_grpc_path_split("", 0, &p), -EINVAL);
-	for (s = 0; s < 130; s++) {
-		for (m = 0; m < 130; m += m < 3 || m > 125 ? 1 : 31) {
-			bool good = s && m && s <= 127 && m <= 127;
+	for (s = 0; s < OVER; s += s < 130 || s > MOST - 3 ? 1 : 31) {
+		for (m = 0; m < OVER; m += m < 3 || m > MOST - 3 ? 1 : 31) {
+			bool good = s && m && s <= MOST && m <= MOST;
 			u8 *copy;
 
 			name[0] = '/';
@@ -486,10 +488,10 @@ TEST(largest_request)
 	static const u8 schema[8];
 	static u8 entries[MRPC_MAX_META];
 	struct mrpc_meta_entry e = { .klen = 4, .vlen = MRPC_MAX_META - 8 };
-	char name[127];
+	static char name[MRPC_SCHEMA_MAX_NAME];
 	struct mrpc_grpc_call call = {
 		.path = { name, name, sizeof(name), sizeof(name) }, .authority = name,
-		.authority_len = sizeof(name), .timeout_us = U64_MAX, .accept = 7,
+		.authority_len = 255, .timeout_us = U64_MAX, .accept = 7,
 		.schema = schema, .meta = entries, .meta_len = sizeof(entries),
 	};
 	struct mrpc_grpc_out out = fields_out(&list);

@@ -51,7 +51,7 @@ TEST(there_and_back)
 	struct mrpc_hello hello = example(), back;
 	int len = mrpc_hello_encode(&hello, body, sizeof(body));
 
-	CHECK_EQ(len, 24 + 34 + 8 + 34 + 4 + 4);
+	CHECK_EQ(len, 24 + 35 + 8 + 35 + 4 + 4);
 	CHECK_EQ(mrpc_hello_decode(body, len, &back, &why), 0);
 	CHECK_EQ(back.version_min, 1);
 	CHECK_EQ(back.version_max, 3);
@@ -85,11 +85,13 @@ TEST(layout)
 	CHECK(!memcmp(body + 24, hello.services[0].hash, MRPC_HASH_LEN));
 	CHECK_EQ(body[56], 0);
 	CHECK_EQ(body[57], 8);
-	CHECK(!memcmp(body + 58, "kv.Store", 8));
+	CHECK_EQ(body[58], 0);
+	CHECK(!memcmp(body + 59, "kv.Store", 8));
 }
 
 TEST(largest)
 {
+	enum { LAST = MRPC_SCHEMA_MAX_NAME - 1 };
 	static char names[MRPC_MAX_SERVICES][MRPC_SCHEMA_MAX_NAME];
 	static u8 identity[MRPC_HELLO_MAX_IDENTITY];
 	struct mrpc_hello hello = example();
@@ -102,14 +104,14 @@ TEST(largest)
 	hello.max_calls = 65536;
 	for (i = 0; i < MRPC_MAX_SERVICES; i++) {
 		memset(names[i], 'n', sizeof(names[i]));
-		names[i][126] = 'A' + i;
+		names[i][LAST] = 'A' + i;
 		hello.services[i].name = names[i];
 		hello.services[i].name_len = sizeof(names[i]);
 		hello.services[i].verdict = 0;
 	}
-	names[26 + 5][126] = 'z';	/* '`' is no letter, '_' is one */
+	names[26 + 5][LAST] = 'z';	/* '`' is no letter, '_' is one */
 	for (i = 26; i < 31; i++)
-		names[i][126] = 'a' + i - 26;
+		names[i][LAST] = 'a' + i - 26;
 	CHECK_EQ(try_hello(&hello), 0);
 	len = mrpc_hello_encode(&hello, body, sizeof(body));
 	CHECK(len > 0 && len <= MRPC_WIRE_MAX_HELLO);

@@ -349,7 +349,7 @@ test_errors()
 	for keys in {'session': 0}, {'pid': 0}, {'datapath': 0}:
 	    n.refused('ERANGE', ADD, engine('x', 'null') + scope(**keys))
 	n.refused('EINVAL', ADD, engine('x', 'null') + scope(side=4))
-	n.refused('EINVAL', ADD, engine('x', 'null') + scope(service='s' * 128))
+	n.refused('EINVAL', ADD, engine('x', 'null') + scope(service='s' * 1025))
 	assert names() == ['r'], names()
 	# As many as there can be.
 	for i in range(31):

@@ -14,7 +14,9 @@
 
 #include "grpc/health/v1/health.mrpc.h"
 
-#define HEALTH_NAME_MAX		255	/* bytes of a service's name that Watch and the application give */
+/* Bytes of a service's name that Watch and the application give */
+#define HEALTH_NAME_MAX		MRPC_NAME_LEN
+#define HEALTH_SHOWN_NAME	255	/* bytes of one that a sentence shows */
 #define HEALTH_WATCHES_MAX	1024	/* calls of Watch */
 
 #define SERVICE_UNKNOWN		grpc_health_v1_HealthCheckResponse_SERVICE_UNKNOWN
@@ -197,7 +199,7 @@ static int check(struct mrpc_call *call, const struct grpc_health_v1_HealthCheck
 	pthread_mutex_unlock(&h->lock);
 	if (reply->status != SERVICE_UNKNOWN)
 		return MRPC_OK;
-	mrpc_call_set_detail(call, "the server has no service '%.*s'", HEALTH_NAME_MAX, name);
+	mrpc_call_set_detail(call, "the server has no service '%.*s'", HEALTH_SHOWN_NAME, name);
 	return MRPC_NOT_FOUND;
 }
 

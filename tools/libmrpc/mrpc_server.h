@@ -84,7 +84,7 @@ int mrpc_server_add_health(struct mrpc_server *server);
 /**
  * mrpc_health_set() - say how a service is
  * @server: the server, with mrpc_server_add_health()
- * @service: its name, at most 255 bytes; "" for the server as a whole. It need not be one of the server
+ * @service: its name, at most 1024 bytes; "" for the server as a whole. It need not be one of the server
  * @status: what Check returns from now on, and Watch sends
  *
  * Any thread may call it.

@@ -18,7 +18,7 @@
 #include "grpc/reflection/v1alpha/reflection.mrpc.h"
 
 #define REFLECTION_CALLS_MAX	64	/* calls that are open */
-#define REFLECTION_REQUEST_MAX	1024	/* bytes of a request */
+#define REFLECTION_REQUEST_MAX	4096	/* bytes of a request */
 
 _Static_assert(sizeof(struct grpc_reflection_v1_ServerReflectionRequest) ==
 	       sizeof(struct grpc_reflection_v1alpha_ServerReflectionRequest) &&

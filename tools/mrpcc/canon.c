@@ -67,7 +67,7 @@ bool canon_of_service(struct canon *canon, const struct service *service)
 {
 	*canon = (struct canon){
 		.name = service->full_name,
-		.what = xasprintf("service %s", service->full_name),
+		.what = xasprintf("service %s", shown_name(service->full_name)),
 		.file = service->file,
 		.path = service->path,
 		.methods = service->methods,
@@ -83,7 +83,7 @@ bool canon_of_message(struct canon *canon, struct message *message)
 	*method = (struct method){ .name = "Method", .request = message, .reply = message };
 	*canon = (struct canon){
 		.name = "Layout",
-		.what = xasprintf("message %s", message->full_name),
+		.what = xasprintf("message %s", shown_name(message->full_name)),
 		.file = message->file,
 		.path = message->path,
 		.methods = method,

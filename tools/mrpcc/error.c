@@ -20,6 +20,11 @@ struct where file_where(const struct file *file, struct path path)
 	return places_where(&file->places, path);
 }
 
+const char *shown_name(const char *name)
+{
+	return strlen(name) > MRPC_SCHEMA_SHOWN_NAME ? xasprintf("%.60s...", name) : name;
+}
+
 void complain(struct where at, const char *fmt, ...)
 {
 	struct buf text = { 0 };

@@ -23,6 +23,9 @@ struct path;
 /* Of the thing at @path of @file, else of what it is in, else of the file only. */
 struct where file_where(const struct file *file, struct path path);
 
+/* A name for a sentence: of a very long one the beginning. */
+const char *shown_name(const char *name);
+
 /* Says what is wrong and what to do about it; no full stop, no newline. */
 void complain(struct where at, const char *fmt, ...) __printf(2, 3);
 

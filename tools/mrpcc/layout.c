@@ -23,9 +23,8 @@ static const char *advice(const struct mrpc_schema_error *err)
 {
 	unsigned long long value = err->value;
 
-	if (strstr(err->what, "name is too long"))
-		return xasprintf("shorten it to %u bytes", strcmp(err->table, "type") ?
-				 MRPC_SCHEMA_MAX_NAME : MRPC_SCHEMA_MAX_TYPE_NAME);
+	if (strstr(err->what, "name has more"))
+		return xasprintf("it has %llu, shorten it", value);
 	if (strstr(err->what, "struct block"))
 		return xasprintf("at least %llu bytes, and the limit is %u: move some fields into a message of their own",
 				 value, MRPC_SCHEMA_MAX_STRUCT);
@@ -45,17 +44,18 @@ static void explain(const struct canon *canon, const struct mrpc_schema_error *e
 		struct message *message = canon->types[err->index];
 
 		where = file_where(message->file, message->path);
-		who = xasprintf("message %s", message->full_name);
+		who = xasprintf("message %s", shown_name(message->full_name));
 	} else if (!strcmp(err->table, "field") && field_at(canon, err->index)) {
 		struct field *field = field_at(canon, err->index);
 
 		where = file_where(field->in->file, field->path);
-		who = xasprintf("field %s of %s", field->name, field->in->full_name);
+		who = xasprintf("field %s of %s", shown_name(field->name),
+				shown_name(field->in->full_name));
 	} else if (!strcmp(err->table, "method") && err->index < canon->nr_methods) {
 		const struct method *method = &canon->methods[err->index];
 
 		where = file_where(canon->file, method->path);
-		who = xasprintf("method %s of %s", method->name, who);
+		who = xasprintf("method %s of %s", shown_name(method->name), shown_name(who));
 	}
 	complain(where, "%s: %s: %s", who, err->what, advice(err));
 }

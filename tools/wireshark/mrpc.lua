@@ -122,20 +122,20 @@ local function services(tvb, tree)
 	local at = 24
 
 	for _ = 1, tvb(2, 2):le_uint() do
-		if at + 34 > tvb:len() then
+		if at + 35 > tvb:len() then
 			return nil
 		end
-		local len = tvb(at + 33, 1):uint()
-		if at + 34 + len > tvb:len() then
+		local len = tvb(at + 33, 2):le_uint()
+		if at + 35 + len > tvb:len() then
 			return nil
 		end
-		local item = tree:add(f.service, tvb(at + 34, len))
+		local item = tree:add(f.service, tvb(at + 35, len))
 		item:add(f.hash, tvb(at, 32))
 		item:add(f.verdict, tvb(at + 32, 1))
 		if tvb(at + 32, 1):uint() ~= 0 then
 			item:add_proto_expert_info(refused)
 		end
-		at = at + 34 + len
+		at = at + 35 + len
 	end
 	return at
 end

@@ -17,7 +17,7 @@
 #define MRPC_UAPI_VERSION	1
 
 #define MRPC_HASH_LEN		32	/* SHA-256 of a schema */
-#define MRPC_NAME_LEN		128	/* service, method and field names */
+#define MRPC_NAME_LEN		1024	/* bytes of a service's, method's, message's or field's name */
 #define MRPC_ADDR_LEN		128	/* as struct sockaddr_storage */
 #define MRPC_IDENTITY_LEN	256	/* a name of a peer, with a NUL */
 #define MRPC_TRANSPORT_LEN	16

@@ -6,6 +6,7 @@
 #include <linux/mrpc.h>
 #include "lib/ds/types.h"
 #include "lib/grpc/base64.h"
+#include "lib/grpc/path.h"
 #include "lib/grpc/percent.h"
 
 /* How the HPACK encoder is to treat a field. */
@@ -18,7 +19,8 @@ enum mrpc_grpc_mode {
 
 /* Scratch memory that no list of fields exceeds, see struct mrpc_grpc_out. */
 #define MRPC_GRPC_SCRATCH	(MRPC_GRPC_BASE64_LEN(MRPC_MAX_META) +	\
-				 MRPC_GRPC_PERCENT_LEN(MRPC_MAX_DETAIL) + 512)
+				 MRPC_GRPC_PERCENT_LEN(MRPC_MAX_DETAIL) + \
+				 MRPC_GRPC_MAX_PATH + 256)
 
 /**
  * struct mrpc_grpc_out - where the functions mrpc_grpc_put_*() put fields

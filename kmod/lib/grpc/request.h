@@ -29,7 +29,7 @@
  * @path_text: the path, if it can name a method
  * @path: the path taken apart, into @path_text; valid with FINE only
  *
- * Nothing in it points to the decoder's memory. About 400 bytes: it belongs to the connection,
+ * Nothing in it points to the decoder's memory. About 2.2 KiB: it belongs to the connection,
  * not to the stack.
  */
 struct mrpc_grpc_request {

@@ -32,7 +32,7 @@
 
 #include "lib/message/message.h"
 
-#define MRPC_PATH_MAX_TEXT	255	/* bytes of a path's text */
+#define MRPC_PATH_MAX_TEXT	4095	/* bytes of a path's text */
 
 enum mrpc_value_kind {
 	MRPC_VALUE_BOOL = 1,
@@ -135,6 +135,9 @@ struct mrpc_field_path {
 #define MRPC_PATH_MAX_SIZE \
 	(sizeof(struct mrpc_field_path) + \
 	 (MRPC_PATH_MAX_TEXT / 2 + 2) * sizeof(struct mrpc_step) + MRPC_PATH_MAX_TEXT + 1)
+
+/* struct mrpc_field_path.size, and the places of keys, are 16 bits wide. */
+static_assert(MRPC_PATH_MAX_SIZE <= U16_MAX);
 
 /**
  * struct mrpc_path_error - why a path was refused

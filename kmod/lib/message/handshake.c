@@ -3,7 +3,7 @@
 
 #define HELLO_MAX_CALLS	65536
 /* Before each service's name: hash, verdict, length of the name. */
-#define HELLO_SERVICE	(MRPC_HASH_LEN + 2)
+#define HELLO_SERVICE	(MRPC_HASH_LEN + 3)
 
 static_assert(sizeof(struct mrpc_hello_hdr) == 24);
 /* The largest body fits in a frame. */
@@ -44,7 +44,7 @@ int mrpc_hello_encode(const struct mrpc_hello *hello, void *buf, size_t size)
 
 		memcpy(p, s->hash, MRPC_HASH_LEN);
 		p[MRPC_HASH_LEN] = s->verdict;
-		p[MRPC_HASH_LEN + 1] = s->name_len;
+		put_unaligned_le16(s->name_len, p + MRPC_HASH_LEN + 1);
 		memcpy(p + HELLO_SERVICE, s->name, s->name_len);
 		p += HELLO_SERVICE + s->name_len;
 	}
@@ -117,7 +117,7 @@ int mrpc_hello_decode(const void *buf, size_t len, struct mrpc_hello *hello, con
 			return hello_refuse(why, "the hello ends within a service");
 		memcpy(s->hash, p, MRPC_HASH_LEN);
 		s->verdict = p[MRPC_HASH_LEN];
-		s->name_len = p[MRPC_HASH_LEN + 1];
+		s->name_len = get_unaligned_le16(p + MRPC_HASH_LEN + 1);
 		s->name = (const char *)p + HELLO_SERVICE;
 		p += HELLO_SERVICE;
 		len -= HELLO_SERVICE;

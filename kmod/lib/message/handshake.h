@@ -3,7 +3,7 @@
  * The body of HELLO and HELLO_ACK: identity, versions, features and schemas of the sender.
  *
  *   struct mrpc_hello_hdr
- *   per service: u8 hash[32], u8 verdict, u8 name_len, name bytes
+ *   per service: u8 hash[32], u8 verdict, __le16 name_len, name bytes
  *   identity: identity_len bytes (reserved for authentication)
  *
  * HELLO lists the services that the client will call, in the numbering of
@@ -40,7 +40,7 @@ enum mrpc_verdict {
 struct mrpc_hello_service {
 	u8 hash[MRPC_HASH_LEN];
 	u8 verdict;
-	u8 name_len;
+	u16 name_len;
 	const char *name;	/* not NUL-terminated; into the buffer */
 };
 

@@ -190,8 +190,8 @@ s64 mrpc_schema_size(const void *buf, size_t len, struct mrpc_schema_error *err)
 
 /* -- names ----------------------------------------------------------------- */
 
-static int schema_take_name(struct schema_compiler *c, u32 *pos, u32 max, bool dotted,
-			    const char *table, u32 index)
+static int schema_take_name(struct schema_compiler *c, u32 *pos, bool dotted, const char *table,
+			    u32 index)
 {
 	const char *name = c->in_names + *pos;
 	u32 room = c->plan->names_len - *pos;
@@ -199,11 +199,12 @@ static int schema_take_name(struct schema_compiler *c, u32 *pos, u32 max, bool d
 
 	if (!room)
 		return schema_refuse(c->err, table, index, *pos, "name is missing");
-	end = memchr(name, 0, min(room, max + 1));
-	if (!end && room <= max)
-		return schema_refuse(c->err, table, index, *pos, "name has no end");
+	end = memchr(name, 0, room);
 	if (!end)
-		return schema_too_big(c->err, table, index, *pos, "name is too long");
+		return schema_refuse(c->err, table, index, *pos, "name has no end");
+	if (end - name > MRPC_SCHEMA_MAX_NAME)
+		return schema_too_big(c->err, table, index, end - name,
+				      "name has more than 1024 bytes");
 	if (!mrpc_name_valid(name, end - name, dotted))
 		return schema_refuse(c->err, table, index, *pos, "name is not an identifier");
 	*pos += end - name + 1;
@@ -217,18 +218,18 @@ static int schema_names(struct schema_compiler *c, char *names)
 	int ret;
 	u32 i;
 
-	ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_NAME, true, "header", 0);
+	ret = schema_take_name(c, &pos, true, "header", 0);
 	for (i = 0; !ret && i < plan->nr_methods; i++) {
 		c->methods[i].name = pos;
-		ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_NAME, false, "method", i);
+		ret = schema_take_name(c, &pos, false, "method", i);
 	}
 	for (i = 0; !ret && i < plan->nr_types; i++) {
 		c->types[i].name = pos;
-		ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_TYPE_NAME, true, "type", i);
+		ret = schema_take_name(c, &pos, true, "type", i);
 	}
 	for (i = 0; !ret && i < plan->nr_fields; i++) {
 		c->fields[i].name = pos;
-		ret = schema_take_name(c, &pos, MRPC_SCHEMA_MAX_NAME, false, "field", i);
+		ret = schema_take_name(c, &pos, false, "field", i);
 	}
 	if (ret)
 		return ret;

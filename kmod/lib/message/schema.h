@@ -35,8 +35,10 @@
 #define MRPC_SCHEMA_MAX_TYPES	1024
 #define MRPC_SCHEMA_MAX_FIELDS	8192	/* of all types */
 #define MRPC_SCHEMA_MAX_STRUCT	32768	/* bytes of one struct block */
-#define MRPC_SCHEMA_MAX_NAME	127	/* bytes of one name, without NUL, but ... */
-#define MRPC_SCHEMA_MAX_TYPE_NAME	255	/* ... of a type's name, with all scopes */
+/* Bytes of one name, without NUL; a service's has its package, a type's has all scopes */
+#define MRPC_SCHEMA_MAX_NAME	MRPC_NAME_LEN
+/* Bytes of a name that a sentence shows, so that the reason behind it has room, too */
+#define MRPC_SCHEMA_SHOWN_NAME	200
 #define MRPC_SCHEMA_MAX_NUMBER	((1U << 29) - 1)
 #define MRPC_SCHEMA_NO_ONEOF	0xffff
 #define MRPC_SCHEMA_NO_TYPE	0xffff
@@ -269,7 +271,7 @@ struct mrpc_schema_plan {
  * @what: a sentence without its subject, static, e.g. "name is not an identifier"
  * @table: which table, static: "header", "method", "type", "field", "name"
  * @index: entry of the table
- * @value: the offending value
+ * @value: the offending value; of a name that is too long, its bytes
  */
 struct mrpc_schema_error {
 	const char *what;

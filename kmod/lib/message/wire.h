@@ -20,7 +20,7 @@
 
 #define MRPC_WIRE_MAGIC		0x4352506d	/* "mPRC" */
 #define MRPC_WIRE_VERSION	1
-#define MRPC_WIRE_MAX_HELLO	16384
+#define MRPC_WIRE_MAX_HELLO	36864
 
 enum mrpc_wire_type {
 	MRPC_WIRE_HELLO = 1,	/* client's first frame */

@@ -66,7 +66,7 @@ static bool rules_set_name_valid(const u8 *name, u32 len)
 		      (ch >= '0' && ch <= '9') || ch == '_' || ch == '-' || ch == '.'))
 			return false;
 	}
-	return len && len <= MRPC_SCHEMA_MAX_NAME;
+	return len && len <= MRPC_RULES_SET_NAME;
 }
 
 /* The names of sets before: where the first one's record was is the header's end. */
@@ -282,8 +282,10 @@ static int rules_cond(struct rules_reader *r)
 	c.op = rec.op;
 	c.name_len = le16_to_cpu(rec.name_len);
 	c.value_len = le16_to_cpu(rec.value_len);
-	if (c.what == MRPC_COND_META || c.what == MRPC_COND_FIELD)
-		name_max = 255;
+	if (c.what == MRPC_COND_META)
+		name_max = MRPC_RULE_MAX_KEY;
+	else if (c.what == MRPC_COND_FIELD)
+		name_max = MRPC_PATH_MAX_TEXT;
 	if (c.name_len > name_max || (name_max && !c.name_len))
 		return rules_refuse(r, c.name_len, "has a name of a length that it cannot have");
 	p = rules_take(r, c.name_len);

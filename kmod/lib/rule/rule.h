@@ -26,7 +26,9 @@
 #define MRPC_RULES_MAX_LEN	(1U << 20)
 #define MRPC_RULES_MAX		4096	/* rules */
 #define MRPC_RULES_MAX_SETS	64
+#define MRPC_RULES_SET_NAME	127	/* bytes of a set's name */
 #define MRPC_RULE_MAX_CONDS	16
+#define MRPC_RULE_MAX_KEY	255	/* bytes of a metadata key */
 #define MRPC_RULE_MAX_VALUE	1024	/* bytes of a condition's text */
 #define MRPC_RULE_SHARE_ALL	1000000
 
@@ -50,7 +52,7 @@ struct mrpc_rules_hdr {
 
 /* A set that rules refer to. Names are unique; every set is referred to. */
 struct mrpc_rules_set {
-	__le16 name_len;	/* 1 to MRPC_SCHEMA_MAX_NAME, [A-Za-z0-9_.-] */
+	__le16 name_len;	/* 1 to MRPC_RULES_SET_NAME, [A-Za-z0-9_.-] */
 	__le16 resv[3];
 };
 

@@ -18,7 +18,7 @@
 #include "transports/grpc/out.h"
 #include "transports/grpc/stream.h"
 
-/* What all fields of a block take at most, without metadata and a status's detail. */
+/* What all fields of a block take at most, without the path, metadata and a status's detail. */
 #define GRPC_BLOCK_BASE	1400
 
 /**
@@ -114,12 +114,12 @@ static int grpc_block_make(struct grpc_link *gl, struct grpc_block *b, grpc_fiel
 
 /*
  * Tells if a block can be put now. Return: 0; -EAGAIN: when the stage is empty; -EMSGSIZE: it is
- * too large for the stage or the peer.
+ * too large for the stage or the peer. @path_len: bytes of a request's path.
  */
 static int grpc_block_fits(struct grpc_link *gl, grpc_fields fields, const void *what,
-			   u32 meta_len, u32 detail_len)
+			   u32 path_len, u32 meta_len, u32 detail_len)
 {
-	u32 bound = GRPC_BLOCK_BASE + 4 * meta_len + MRPC_GRPC_PERCENT_LEN(detail_len);
+	u32 bound = GRPC_BLOCK_BASE + path_len + 4 * meta_len + MRPC_GRPC_PERCENT_LEN(detail_len);
 	u32 most = GRPC_STAGE - MRPC_H2_FRAME_HEADER - MRPC_HPACK_UPDATE_ROOM;
 	u32 list = READ_ONCE(gl->h2.peer.max_header_list);
 	struct grpc_block b = {};
@@ -284,7 +284,8 @@ int grpc_put_request(struct grpc_link *gl, struct grpc_stream *s, const struct m
 
 	s->gzip = grpc_stream_out(s)->sqe_flags & MRPC_SQE_COMPRESS;
 	grpc_describe_call(gl, s, rpc, &call);
-	err = grpc_block_fits(gl, grpc_fields_request, &call, call.meta_len, 0);
+	err = grpc_block_fits(gl, grpc_fields_request, &call,
+			      2 + call.path.service_len + call.path.method_len, call.meta_len, 0);
 	if (err)
 		return err;
 	spin_lock(&gl->lock);
@@ -324,7 +325,7 @@ int grpc_put_response(struct grpc_link *gl, struct grpc_stream *s, const struct 
 		reply.meta = grpc_rpc_meta(rpc);
 		reply.meta_len = s->no_meta ? 0 : rpc->frame.meta_len;
 	}
-	err = grpc_block_fits(gl, grpc_fields_response, &reply, reply.meta_len, 0);
+	err = grpc_block_fits(gl, grpc_fields_response, &reply, 0, reply.meta_len, 0);
 	if (err)
 		return err;
 	grpc_block_begin(gl, &b);
@@ -386,14 +387,14 @@ int grpc_put_end(struct grpc_link *gl, struct grpc_stream *s, const struct mrpc_
 		fields = grpc_fields_http;
 		what = &s->end.status;
 	}
-	err = grpc_block_fits(gl, fields, what, reply.meta_len, reply.detail_len);
+	err = grpc_block_fits(gl, fields, what, 0, reply.meta_len, reply.detail_len);
 	if (err == -EMSGSIZE) {
 		reply = (struct mrpc_grpc_reply){
 			.status = MRPC_RESOURCE_EXHAUSTED,
 			.detail = (const u8 *)large,
 			.detail_len = sizeof(large) - 1,
 		};
-		err = grpc_block_fits(gl, fields, what, 0, reply.detail_len);
+		err = grpc_block_fits(gl, fields, what, 0, 0, reply.detail_len);
 	}
 	if (err)
 		return err == -EMSGSIZE ? -EPROTO : err;

@@ -50,7 +50,7 @@ struct grpc_known_answer {
 };
 
 /**
- * struct grpc_work - memory that a link needs while something comes, some 55 KiB
+ * struct grpc_work - memory that a link needs while something comes, some 57 KiB
  * @sink: takes the fields of a header block
  * @ignore: the fields are for no stream
  * @request: a request's header block

@@ -208,10 +208,10 @@ TEST(most_watches)
 
 TEST(long_names)
 {
-	char name[257] = "";
+	char name[MRPC_NAME_LEN + 2] = "";
 
 	up("loop:health-long");
-	memset(name, 'n', 256);
+	memset(name, 'n', MRPC_NAME_LEN + 1);
 	ends(watch(name), MRPC_INVALID_ARGUMENT);
 	next_is(watch(name + 1), SERVICE_UNKNOWN);
 	CHECK_EQ(mrpc_health_set(server, name, MRPC_HEALTH_SERVING), -EINVAL);

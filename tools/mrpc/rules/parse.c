@@ -163,7 +163,7 @@ static bool parse_set(struct parser *p, uint8_t what, struct rule_token name)
 	uint32_t i;
 	size_t k;
 
-	if (t.len < 2 || *t.p != '@' || t.len - 1 > MRPC_SCHEMA_MAX_NAME)
+	if (t.len < 2 || *t.p != '@' || t.len - 1 > MRPC_RULES_SET_NAME)
 		return rule_expected(&p->in, "the name of a set, with @ before it,");
 	for (k = 1; k < t.len; k++)
 		if (!isalnum((uint8_t)t.p[k]) && !strchr("_.-", t.p[k]))
