@@ -14,6 +14,7 @@
 #include "show/values.h"
 
 #define MAX_COLUMNS	24
+#define MAX_WIDTH	80	/* of a table's cell that has others behind it */
 
 /* Powers of 1024, three digits. */
 char *text_bytes(uint64_t bytes)
@@ -140,6 +141,22 @@ static bool is_right(const struct set *set, const struct column *column)
 			attr->kind == ATTR_TIME);
 }
 
+/* Cuts a text, such as a very long name, that would push all behind it off the screen. */
+static void cut(char *text)
+{
+	int width = 0;
+
+	if (width_of(text) <= MAX_WIDTH)
+		return;
+	for (;; text++) {
+		if (((unsigned char)*text & 0xc0) == 0x80)
+			continue;
+		if (width++ == MAX_WIDTH - 3)
+			break;
+	}
+	strcpy(text, "...");
+}
+
 static char *cell(const struct set *set, const struct column *column,
 		  struct json_object *object)
 {
@@ -187,6 +204,8 @@ void print_table(const struct set *set, const struct column *columns,
 		for (row = 0; row < rows; row++) {
 			char *text = cell(set, shown[i], json_object_array_get_idx(array, row));
 
+			if (i < nr - 1)
+				cut(text);
 			cells[row * nr + i] = text;
 			if (width_of(text) > width[i])
 				width[i] = width_of(text);
