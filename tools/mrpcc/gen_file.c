@@ -38,26 +38,6 @@ static char *guard_of(const struct file *file, const char *end)
 
 /* -- which other headers -------------------------------------------------------------- */
 
-static void need_types(struct file *file)
-{
-	size_t i, f;
-
-	for (i = 0; i < file->nr_messages; i++)
-		for (f = 0; f < file->messages[i]->nr_fields; f++) {
-			const struct field *field = &file->messages[i]->fields[f];
-
-			if (field->type)
-				field->type->file->needed = true;
-			if (field->enumeration)
-				field->enumeration->file->needed = true;
-		}
-	for (i = 0; i < file->nr_services; i++)
-		for (f = 0; f < file->services[i].nr_methods; f++) {
-			file->services[i].methods[f].request->file->needed = true;
-			file->services[i].methods[f].reply->file->needed = true;
-		}
-}
-
 /* The compiler alone would say what is missing, but not what makes it. */
 static void gen_include(struct buf *out, const struct file *file)
 {
@@ -69,25 +49,11 @@ static void gen_include(struct buf *out, const struct file *file)
 	buf_printf(out, "#endif\n#endif\n#include \"%s.mrpc.h\"\n", stem);
 }
 
-/*
- * Headers of files whose types are used, and those that are passed on: a
- * file that is imported for its options only has perhaps no header.
- */
 static void gen_includes(struct buf *out, struct model *model, struct file *file)
 {
 	size_t i;
 
-	for (i = 0; i < model->nr_files; i++)
-		model->files[i].needed = false;
-	need_types(file);
-	for (i = 0; i < file->proto->n_public_dependency; i++) {
-		int32_t number = file->proto->public_dependency[i];
-		struct file *dep = model_find_file(model, file->proto->dependency[number]);
-
-		if (dep && dep->proto3)
-			dep->needed = true;
-	}
-	file->needed = false;
+	model_need(model, file);
 	for (i = 0; i < model->nr_files; i++)
 		if (model->files[i].needed)
 			gen_include(out, &model->files[i]);

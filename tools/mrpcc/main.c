@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "compile.h"
+#include "deps.h"
 #include "dump.h"
 #include "plugin.h"
 #include "protoc.h"
@@ -23,6 +24,8 @@
 
 static const char usage[] =
 	"Usage: mrpcc [-I DIR]... --out=DIR [--bpf] FILE.proto...\n"
+	"       mrpcc [-I DIR]... -M --out=DIR [--bpf] FILE.proto...\n"
+	"       mrpcc [-I DIR]... --deps FILE.proto...\n"
 	"       mrpcc [-I DIR]... --schema FILE.proto...\n"
 	"       mrpcc [-I DIR]... --schema-out=FILE [--service=NAME] FILE.proto\n"
 	"\n"
@@ -30,6 +33,10 @@ static const char usage[] =
 	"  -o, --out=DIR          write C for each FILE.proto: FILE.mrpc.h and FILE.mrpc.c\n"
 	"      --unary            leave out methods with streams\n"
 	"      --bpf              write a header for policies in eBPF instead: FILE.mrpc.bpf.h\n"
+	"  -d, --deps             list the imports that must be compiled as well, one on each line\n"
+	"  -M                     write rules for make, outputs: inputs, and no code\n"
+	"  -F FILE                write the rules of -M there, else to stdout; -MF FILE is both\n"
+	"      --dependency_out=FILE  write code, and these rules to FILE\n"
 	"  -s, --schema           show the schema and the hash of each service\n"
 	"  -S, --schema-out=FILE  write the binary schema of a service ('-': stdout)\n"
 	"      --service=NAME     which one, as \"package.Service\", if there are several\n"
@@ -44,6 +51,9 @@ struct options {
 	const char *out;
 	const char *schema_out;
 	const char *service;
+	const char *rules_out;
+	bool rules_only;
+	bool deps;
 	bool show;
 	bool bpf;
 	bool unary;
@@ -57,12 +67,14 @@ static __attribute__((noreturn)) void bad_usage(const char *why)
 
 static void parse_options(int argc, char **argv, struct options *options)
 {
-	enum { SERVICE = 256, BPF, UNARY };
+	enum { SERVICE = 256, BPF, UNARY, RULES };
 	static const struct option longs[] = {
 		{ "proto_path", required_argument, NULL, 'I' },
 		{ "out", required_argument, NULL, 'o' },
 		{ "bpf", no_argument, NULL, BPF },
 		{ "unary", no_argument, NULL, UNARY },
+		{ "deps", no_argument, NULL, 'd' },
+		{ "dependency_out", required_argument, NULL, RULES },
 		{ "schema", no_argument, NULL, 's' },
 		{ "schema-out", required_argument, NULL, 'S' },
 		{ "service", required_argument, NULL, SERVICE },
@@ -70,9 +82,9 @@ static void parse_options(int argc, char **argv, struct options *options)
 		{ "version", no_argument, NULL, 'V' },
 		{ NULL, 0, NULL, 0 },
 	};
-	int c;
+	int c, rules_by = 0;
 
-	while ((c = getopt_long(argc, argv, "I:o:sS:hV", longs, NULL)) != -1) {
+	while ((c = getopt_long(argc, argv, "I:o:dMF:sS:hV", longs, NULL)) != -1) {
 		switch (c) {
 		case 'I':
 			options->includes = xrealloc(options->includes, options->nr_includes + 1,
@@ -81,6 +93,17 @@ static void parse_options(int argc, char **argv, struct options *options)
 			break;
 		case 'o':
 			options->out = optarg;
+			break;
+		case 'd':
+			options->deps = true;
+			break;
+		case 'M':
+			options->rules_only = true;
+			break;
+		case 'F':
+		case RULES:
+			rules_by = c;
+			options->rules_out = optarg;
 			break;
 		case 's':
 			options->show = true;
@@ -107,8 +130,12 @@ static void parse_options(int argc, char **argv, struct options *options)
 			exit(2);	/* getopt_long() has said why */
 		}
 	}
-	if (!!options->out + options->show + !!options->schema_out != 1)
-		bad_usage("give one of --out, --schema and --schema-out");
+	if (!!options->out + options->deps + options->show + !!options->schema_out != 1)
+		bad_usage("give one of --out, --deps, --schema and --schema-out");
+	if ((options->rules_only || options->rules_out) && !options->out)
+		bad_usage("-M and --dependency_out go with --out");
+	if (options->rules_only ? rules_by == RULES : rules_by == 'F')
+		bad_usage("-F goes with -M, which --dependency_out does not");
 	if (options->bpf && !options->out)
 		bad_usage("--bpf goes with --out");
 	if (options->service && !options->schema_out)
@@ -212,7 +239,20 @@ static bool write_schema(struct model *model, const struct options *options)
 	return false;
 }
 
-static bool make(FileSetProto *set, const struct options *options)
+/**
+ * struct results - what is collected over all files
+ * @given: the files themselves
+ * @deps: files that must be compiled, too
+ * @rules: for make
+ */
+struct results {
+	struct deps given;
+	struct deps deps;
+	struct buf rules;
+};
+
+static bool make(FileSetProto *set, const struct options *options, const struct search *search,
+		 struct results *results)
 {
 	struct outputs outputs = { 0 };
 	struct model *model;
@@ -224,35 +264,73 @@ static bool make(FileSetProto *set, const struct options *options)
 		forget_complaints();
 		return false;
 	}
+	if (options->rules_only || options->rules_out)
+		deps_rule(&results->rules, options->out, &outputs, set, search);
 	if (options->out)
-		return write_outputs(options->out, &outputs);
+		return options->rules_only || write_outputs(options->out, &outputs);
 	if (options->show)
 		return show_schemas(model);
 	return write_schema(model, options);
 }
 
 /* What made it fail is said before what is only worth a warning. */
-static bool do_file(const char *path, const struct options *options)
+static bool do_file(const char *path, const struct options *options, const struct search *search,
+		    struct results *results)
 {
 	struct protoc_says says = { 0 };
-	FileSetProto *set = protoc_parse(options->includes, options->nr_includes, path, &says);
-	bool ok;
+	FileSetProto *set = protoc_parse(search, path, &says);
+	bool ok = set;
 
 	fputs(buf_text(&says.errors), stderr);
-	ok = set && make(set, options);
+	if (ok && options->deps) {
+		deps_add(&results->given, set->file[set->n_file - 1]->name);
+		deps_needed(&results->deps, set, options->unary);
+	} else if (ok) {
+		ok = make(set, options, search, results);
+	}
 	fputs(buf_text(&says.warnings), stderr);
 	return ok;
+}
+
+/* Paths where there are some: they can be given to mrpcc as well as to other commands. */
+static void list_deps(const struct results *results, const struct search *search, struct buf *text)
+{
+	size_t i;
+
+	for (i = 0; i < results->deps.nr; i++) {
+		const char *name = results->deps.names[i];
+
+		if (!deps_has(&results->given, name))
+			buf_printf(text, "%s\n", search_find(search, name) ?: name);
+	}
+}
+
+static bool write_results(const struct options *options, const struct search *search,
+			  const struct results *results)
+{
+	struct buf text = { 0 };
+
+	if (options->deps) {
+		list_deps(results, search, &text);
+		return write_file("-", &text);
+	}
+	if (options->rules_only || options->rules_out)
+		return write_file(options->rules_out ?: "-", &results->rules);
+	return true;
 }
 
 int main(int argc, char **argv)
 {
 	struct options options = { 0 };
+	struct results results = { 0 };
+	struct search search;
 	bool ok = true;
 
 	if (argc && !strcmp(basename(argv[0]), "protoc-gen-mrpc"))
 		return plugin_main();
 	parse_options(argc, argv, &options);
+	search = search_in(options.includes, options.nr_includes);
 	for (; optind < argc; optind++)
-		ok &= do_file(argv[optind], &options);
-	return ok ? 0 : 1;
+		ok &= do_file(argv[optind], &options, &search, &results);
+	return ok && write_results(&options, &search, &results) ? 0 : 1;
 }

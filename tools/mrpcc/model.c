@@ -318,6 +318,47 @@ struct file *model_find_file(struct model *model, const char *name)
 	return NULL;
 }
 
+/* -- which other files a file needs ------------------------------------------------ */
+
+static void need_types(struct file *file)
+{
+	size_t i, f;
+
+	for (i = 0; i < file->nr_messages; i++)
+		for (f = 0; f < file->messages[i]->nr_fields; f++) {
+			const struct field *field = &file->messages[i]->fields[f];
+
+			if (field->type)
+				field->type->file->needed = true;
+			if (field->enumeration)
+				field->enumeration->file->needed = true;
+		}
+	for (i = 0; i < file->nr_services; i++)
+		for (f = 0; f < file->services[i].nr_methods; f++) {
+			file->services[i].methods[f].request->file->needed = true;
+			file->services[i].methods[f].reply->file->needed = true;
+		}
+}
+
+void model_need(struct model *model, struct file *file)
+{
+	size_t i;
+
+	for (i = 0; i < model->nr_files; i++)
+		model->files[i].needed = false;
+	need_types(file);
+	for (i = 0; i < file->proto->n_public_dependency; i++) {
+		int32_t number = file->proto->public_dependency[i];
+		struct file *dep = model_find_file(model, file->proto->dependency[number]);
+
+		if (dep)
+			dep->needed = true;
+	}
+	file->needed = false;
+}
+
+/* -- all of it --------------------------------------------------------------------- */
+
 static bool is_wanted(const char *name, char **wanted, size_t nr)
 {
 	while (nr--)

@@ -176,7 +176,7 @@ struct service {
  * @places: of everything in it
  * @proto3: it is
  * @generate: code was asked for
- * @needed: for the file that is being generated
+ * @needed: by the file of the last model_need()
  * @named: the names of its enums and methods are taken
  * @messages: all of them, nested ones after what they are in
  * @nr_messages: how many
@@ -218,6 +218,16 @@ struct model *model_build(FileProto **protos, size_t nr, char **wanted, size_t n
 
 /* NULL: there is none of this name. */
 struct file *model_find_file(struct model *model, const char *name);
+
+/**
+ * model_need() - mark the files whose generated headers the one of a file includes
+ * @model: the model
+ * @file: the file
+ *
+ * They are those whose types are used, and those that are passed on: a file that is imported for its
+ * options only has perhaps no header.
+ */
+void model_need(struct model *model, struct file *file);
 
 static inline bool field_repeated(const struct field *field)
 {

@@ -14,12 +14,6 @@
 
 extern char **environ;
 
-/* Where files are looked for, in this order. */
-struct search {
-	char **dirs;
-	size_t nr;
-};
-
 /* Its answer comes through a pipe, what it says goes to the file @said. */
 static pid_t start(char **argv, int fds[2], int said)
 {
@@ -111,7 +105,7 @@ static void hear(FILE *file, struct protoc_says *says, const struct search *sear
 
 /* -- running it ------------------------------------------------------------------- */
 
-static struct search search_in(char **includes, size_t nr_includes)
+struct search search_in(char **includes, size_t nr_includes)
 {
 	struct search search = { xalloc(nr_includes + 2, sizeof(*search.dirs)), 0 };
 	char *own = own_includes();
@@ -125,6 +119,21 @@ static struct search search_in(char **includes, size_t nr_includes)
 	if (own)
 		search.dirs[search.nr++] = own;
 	return search;
+}
+
+const char *search_find(const struct search *search, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < search->nr; i++) {
+		const char *dir = search->dirs[i];
+		char *path = strcmp(dir, ".") ? xasprintf("%s/%s", dir, name) :
+						xasprintf("%s", name);
+
+		if (!access(path, R_OK))
+			return path;
+	}
+	return NULL;
 }
 
 static char **arguments(const struct search *search, const char *path)
@@ -162,10 +171,8 @@ static bool run(char **argv, FILE *said, struct buf *out)
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) && !WEXITSTATUS(status);
 }
 
-FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path,
-			   struct protoc_says *says)
+FileSetProto *protoc_parse(const struct search *search, const char *path, struct protoc_says *says)
 {
-	struct search search = search_in(includes, nr_includes);
 	FileSetProto *set = NULL;
 	struct buf out = { 0 };
 	FILE *said = tmpfile();
@@ -175,8 +182,8 @@ FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path
 		perror("mrpcc: no file for what protoc says");
 		return NULL;
 	}
-	ok = run(arguments(&search, path), said, &out);
-	hear(said, says, &search);
+	ok = run(arguments(search, path), said, &out);
+	hear(said, says, search);
 	fclose(said);
 	if (!ok)
 		return NULL;

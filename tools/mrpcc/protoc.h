@@ -16,15 +16,29 @@ struct protoc_says {
 };
 
 /**
+ * struct search - where files are looked for, in this order
+ * @dirs: directories
+ * @nr: how many
+ */
+struct search {
+	char **dirs;
+	size_t nr;
+};
+
+/* search_in() - the directories of -I, or else the current one; and mrpcc's own */
+struct search search_in(char **includes, size_t nr_includes);
+
+/* search_find() - the path of a file as protoc names it, or NULL: it comes with protoc */
+const char *search_find(const struct search *search, const char *name);
+
+/**
  * protoc_parse() - have protoc parse a file and all that it imports
- * @includes: directories for -I
- * @nr_includes: how many
+ * @search: where to look
  * @path: the file
  * @says: what is wrong with it
  *
  * Return: the files, @path's last; NULL if that failed.
  */
-FileSetProto *protoc_parse(char **includes, size_t nr_includes, const char *path,
-			   struct protoc_says *says);
+FileSetProto *protoc_parse(const struct search *search, const char *path, struct protoc_says *says);
 
 #endif /* MRPCC_PROTOC_H */
