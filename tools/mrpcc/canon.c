@@ -40,8 +40,7 @@ static bool walk_types(struct canon *canon)
 		const struct method *method = &canon->methods[i];
 
 		/* check.c has complained about these. */
-		if (!method->request || !method->request->file->proto3 ||
-		    !method->reply || !method->reply->file->proto3)
+		if (!method->request || !method->reply)
 			return false;
 		visit(canon, method->request, walk);
 		visit(canon, method->reply, walk);

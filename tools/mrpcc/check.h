@@ -5,8 +5,8 @@
 
 #include "model.h"
 
-/* Complains about everything in a file that code cannot be generated for. */
-void check_file(struct file *file);
+/* Complains about everything in a file that code cannot be generated for; remarks on what is left out. */
+void check_file(struct file *file, bool unary);
 
 /* Complains, once, if a field's type is one that cannot be used. */
 bool check_field_type(struct field *field);

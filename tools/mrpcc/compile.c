@@ -13,7 +13,7 @@ struct model *compile_model(FileProto **protos, size_t nr, char **wanted, size_t
 
 	for (i = 0; i < model->nr_files; i++)
 		if (model->files[i].generate)
-			check_file(&model->files[i]);
+			check_file(&model->files[i], unary);
 	layout_model(model);
 	return nr_complaints() ? NULL : model;
 }

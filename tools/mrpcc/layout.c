@@ -130,7 +130,7 @@ void layout_model(struct model *model)
 	for (i = 0; i < model->nr_files; i++) {
 		struct file *file = &model->files[i];
 
-		if (!file->generate || !file->proto3)
+		if (!file->generate)
 			continue;
 		for (j = 0; j < file->nr_services; j++)
 			layout_service(&file->services[j]);

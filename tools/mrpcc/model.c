@@ -143,7 +143,7 @@ static u8 kind_of(int type)
 	return type > 0 && type < (int)ARRAY_SIZE(kinds) ? kinds[type] : 0;
 }
 
-static u8 flags_of(const FieldProto *proto, u8 kind)
+static u8 flags_of(const FieldProto *proto, u8 kind, bool proto3)
 {
 	bool scalar = kind != MRPC_KIND_STRING && kind != MRPC_KIND_BYTES &&
 		      kind != MRPC_KIND_MESSAGE;
@@ -151,11 +151,12 @@ static u8 flags_of(const FieldProto *proto, u8 kind)
 
 	if (proto->label == PB_LABEL(REPEATED)) {
 		flags |= MRPC_FIELD_REPEATED;
-		/* Unless told otherwise, proto3 packs. */
-		if (scalar && (!proto->options || !proto->options->has_packed ||
-			       proto->options->packed))
+		/* Unless told otherwise, proto3 packs, and proto2 does not. */
+		if (scalar && (proto->options && proto->options->has_packed ?
+			       proto->options->packed : proto3))
 			flags |= MRPC_FIELD_PACKED;
-	} else if (proto->proto3_optional && kind != MRPC_KIND_MESSAGE) {
+	} else if (kind != MRPC_KIND_MESSAGE &&
+		   (proto3 ? proto->proto3_optional : !proto->has_oneof_index)) {
 		flags |= MRPC_FIELD_OPTIONAL;
 	}
 	return flags;
@@ -172,7 +173,9 @@ static void fill_field(struct field *field, struct message *message, size_t i,
 	field->name = proto->name;
 	field->number = proto->number;
 	field->kind = kind_of(proto->type);
-	field->flags = flags_of(proto, field->kind);
+	field->flags = flags_of(proto, field->kind,
+				/* The fields of a map's entry are always there. */
+				message->file->proto3 || message->map_entry);
 	field->oneof = MRPC_SCHEMA_NO_ONEOF;
 	field->path = path_add(message->path, PB_MESSAGE_FIELD, i);
 	if (!proto->type_name)
@@ -278,16 +281,10 @@ static void fill_service(struct file *file, size_t s, const struct index *index,
 			.path = path_add(service->path, PB_SERVICE_METHOD, i),
 		};
 	}
-	if (service->nr_methods < proto->n_method)
-		remark(file_where(file, service->path),
-		       "service %s: %zu of %zu methods have streams and are left out",
-		       service->full_name, proto->n_method - service->nr_methods, proto->n_method);
-	if (unary && !service->nr_methods)
+	if (!service->nr_methods)
 		return;
 	file->nr_services++;
-	if (service->nr_methods)
-		qsort(service->methods, service->nr_methods, sizeof(*service->methods),
-		      compare_methods);
+	qsort(service->methods, service->nr_methods, sizeof(*service->methods), compare_methods);
 	options_of_service(service);
 	names_of_service(service);
 }
@@ -296,9 +293,6 @@ static void fill_file(struct file *file, const struct index *index, bool unary)
 {
 	size_t i;
 
-	/* A proto2 file's types cannot be used: check.c says so. */
-	if (!file->proto3)
-		return;
 	for (i = 0; i < file->nr_messages; i++)
 		fill_message(file->messages[i], index);
 	if (!file->generate)
