@@ -92,6 +92,8 @@ TEST(text_errors)
 {
 	static const struct { const char *text; u32 line, column; const char *what; } cases[] = {
 		{ "permit", 1, 1, "'permit': allow or deny is expected" },
+		{ "permit_of_a_length_that_no_word_of_the_language_has_and_no_line_holds", 1, 1,
+		  "'permit_of_a_length_that_no_word_of_the_language_has_and_no_li...': allow or deny is expected" },
 		{ "allow\n\n  dny", 3, 3, "'dny': allow or deny is expected" },
 		{ "allow status OK", 1, 7, "'status': if or the rule's end is expected" },
 		{ "deny status NOPE", 1, 13, "'NOPE': a status, such as PERMISSION_DENIED, is expected" },

@@ -85,12 +85,15 @@ bool rule_eat(struct rule_reader *p, const char *word)
 bool rule_expected(struct rule_reader *p, const char *what)
 {
 	struct rule_token t = rule_peek(p);
+	/* A very long word, such as a name, leaves room for the reason. */
+	int shown = t.len > 64 ? 61 : (int)t.len;
 
 	if (rule_at_end(p))
 		return rule_refuse(p, p->pos, "the rule ends here; %s is expected", what);
 	if (!t.len)
 		return rule_refuse(p, p->pos, "'%c': %s is expected", *p->pos, what);
-	return rule_refuse(p, t.p, "'%.*s': %s is expected", (int)t.len, t.p, what);
+	return rule_refuse(p, t.p, "'%.*s%s': %s is expected", shown, t.p,
+			   shown < (int)t.len ? "..." : "", what);
 }
 
 static int hex(char c)
