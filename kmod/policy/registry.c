@@ -25,7 +25,7 @@ struct workqueue_struct *mrpc_policy_wq;
 static struct mrpc_policy_prog *policy_prog_new(const struct mrpc_policy_class *class,
 						const void *ops)
 {
-	struct mrpc_policy_prog *prog = kzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
+	struct mrpc_policy_prog *prog = kvzalloc(sizeof(*prog), GFP_KERNEL_ACCOUNT);
 	const struct mrpc_policy_decl *decl;
 
 	if (!prog)
@@ -73,7 +73,7 @@ struct mrpc_policy_prog *mrpc_policy_prog_get(struct mrpc_policy *policy)
 void mrpc_policy_prog_put(struct mrpc_policy_prog *prog)
 {
 	if (refcount_dec_and_test(&prog->ref))
-		kfree_rcu(prog, rcu);
+		kvfree_rcu(prog, rcu);
 }
 
 static void policy_set_prog(struct mrpc_policy *policy, struct mrpc_policy_prog *prog)

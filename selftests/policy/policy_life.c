@@ -225,6 +225,13 @@ TEST(fields_that_are_not)
 	CHECK_EQ(op_add("probe", "service=test.Bulk", NULL, NULL), -EINVAL);
 	CHECK_STR(op_why, "'test.Blob:tagg' is no field of a message of test.Bulk");
 	policy_close(&probe);
+	/* A path as long as a policy may declare. */
+	policy_open(&probe, "probe", "probe");
+	memset(policy_ops(&probe)->fields[PROBE_TAG], 'a', MRPC_POLICY_PATH - 1);
+	CHECK_EQ(policy_load(&probe), 0);
+	CHECK_EQ(policy_attach(&probe), 0);
+	CHECK_EQ(op_add("probe", "", NULL, NULL), -EINVAL);
+	policy_close(&probe);
 	/* Only the services in the scope matter. */
 	policy_begin(&probe, "stamp", "stamper");
 	CHECK_EQ(op_add("stamper", "service=test.Types", NULL, NULL), -EINVAL);

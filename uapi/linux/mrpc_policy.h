@@ -19,7 +19,7 @@
 
 #define MRPC_POLICY_NAME	32	/* of a policy, with NUL */
 #define MRPC_POLICY_FIELDS	16	/* that a policy declares */
-#define MRPC_POLICY_PATH	96	/* bytes of one, with NUL */
+#define MRPC_POLICY_PATH	2056	/* bytes of one, with NUL: a type, a colon, a field */
 #define MRPC_POLICY_COUNTERS	8
 #define MRPC_POLICY_COUNTER	24	/* bytes of a counter's name, with NUL */
 #define MRPC_POLICY_STORAGE	4096	/* bytes of a datapath's storage, at most */

@@ -70,7 +70,7 @@ static int try_plan(const struct mrpc_schema_plan *plan, const char *line)
 int main(int argc, char **argv)
 {
 	struct mrpc_schema_plan *plans[16];
-	char line[512];
+	static char line[2 * MRPC_POLICY_PATH];
 	int nr = 0, i;
 
 	for (i = 0; i < argc - 1; i++)

@@ -53,8 +53,24 @@ enum paths_Get_method {
 #define PATHS_REQUEST__DEEP__ONE__FLAGS(key) "paths.Request:deep.one.flags[" #key "]" /* bool */
 #define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXX \
 	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxx" /* string */
-/* No PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXX_LEN: a policy's paths have at most 95 bytes. */
-/* No PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY: a policy's paths have at most 95 bytes. */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXX_LEN \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxx#" /* bytes of it */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy" /* message paths.Deep */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one" /* message paths.Deeper */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE__TWO \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one.two" /* message paths.Deepest */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE__TWO__THREE \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one.two.three" /* int32 */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE__TWO__UP \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one.two.up" /* message paths.Deeper */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE__TWO__LAST \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one.two.last" /* message paths.Last */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE__FLAGS_COUNT \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one.flags#" /* how many there are */
+#define PATHS_REQUEST__JUST_AS_LONG_AS_A_PATH_MAY_BE_WHEN_IT_IS_NOT_THAT_OF_ITS_LENGTH_XXXXXXXXXXXXXXXXYY__ONE__FLAGS(key) \
+	"paths.Request:just_as_long_as_a_path_may_be_when_it_is_not_that_of_its_length_xxxxxxxxxxxxxxxxyy.one.flags[" #key "]" /* bool */
 
 /* -- message paths.Reply -- */
 
