@@ -25,6 +25,7 @@ static const char *const names[] = {
 	"content-length", "grpc-status", "grpc-message", "grpc-status-details-bin",
 	"mrpc-schema", "mrpc-other", "grpc-other", "authority", "connection", "upgrade",
 	"key", "key-bin", "-bin", "x", "authorization", "cookie", ":other", "a-bin",
+	"grpc-retry-pushback-ms", "grpc-previous-rpc-attempts",
 };
 
 static const char *const values[] = {

@@ -192,6 +192,8 @@ TEST(admit)
 		{ "grpc-message", "m", OWN, OWN }, { "grpc-x", "v", OWN, OWN },
 		{ "grpc-", "v", OWN, OWN }, { "grpc-x-bin", "v", OWN, OWN },
 		{ "grpc-status-details-bin", "\1", OWN, NULL }, { "grpc", "v", NULL, NULL },
+		{ "grpc-retry-pushback-ms", "1", OWN, NULL },
+		{ "grpc-previous-rpc-attempts", "1", NULL, OWN },
 		{ "grpc.x", "v", NULL, NULL }, { "xgrpc-", "v", NULL, NULL },
 		{ "te", "trailers", TRANSPORT, TRANSPORT },
 		{ "content-type", "x", TRANSPORT, TRANSPORT },

@@ -304,7 +304,8 @@ TEST(everything_that_a_request_says)
 	     "user-agent|grpc-c++/1.51\ngrpc-encoding|gzip\n"
 	     "grpc-accept-encoding|identity, deflate\ngrpc-accept-encoding|br\n"
 	     "content-length|77\nmrpc-schema|0123456789abcdef\nmrpc-other|x\nhost|other\n"
-	     "authority|forged\nkey|value\nx-bin|Zm9v\ngrpc-trace-bin|AA\nbad|\xc3\xa9\n");
+	     "authority|forged\nkey|value\nx-bin|Zm9v\ngrpc-trace-bin|AA\nbad|\xc3\xa9\n"
+	     "grpc-previous-rpc-attempts|2\ngrpc-retry-pushback-ms|1\n");
 	CHECK_EQ(mrpc_grpc_request_end(&r, false)->kind, MRPC_GRPC_FINE);
 	CHECK_EQ(r.timeout_us, 250000);
 	CHECK_EQ(r.encoding, MRPC_GRPC_GZIP);
@@ -314,7 +315,8 @@ TEST(everything_that_a_request_says)
 	CHECK(r.path.service_len == 3 && !memcmp(r.path.service, "p.S", 3));
 	CHECK(r.path.method_len == 1 && r.path.method[0] == 'M');
 	CHECK_STR(meta_text(&meta),
-		  "authority|host:50051\nuser-agent|grpc-c++/1.51\nkey|value\nx-bin|foo\n");
+		  "authority|host:50051\nuser-agent|grpc-c++/1.51\nkey|value\nx-bin|foo\n"
+		  "grpc-previous-rpc-attempts|2\n");
 	CHECK_EQ(meta.dropped, 3);
 	begin();
 	hear(PSEUDO TYPE "host|other\n");

@@ -200,7 +200,8 @@ TEST(initial_and_trailing_metadata)
 {
 	static const char head[] = "\3\0\1\0keyi\5\0\1\0x-binf\4\0\1\0hosth";
 	static const char tail[] =
-		"\3\0\1\0keyt\27\0\2\0grpc-status-details-bin\1\2\11\0\1\0authorityx";
+		"\3\0\1\0keyt\27\0\2\0grpc-status-details-bin\1\2"
+		"\26\0\1\0grpc-retry-pushback-ms7\11\0\1\0authorityx";
 	u32 head_len = sizeof(head) - 1, tail_len = sizeof(tail) - 1;
 
 	begin();
@@ -211,7 +212,8 @@ TEST(initial_and_trailing_metadata)
 	CHECK_EQ(r.head_meta_len, head_len);
 	CHECK_EQ(meta.len, head_len);
 	CHECK(!memcmp(meta.buf, head, head_len));
-	CHECK_EQ(answer("grpc-status|0\nkey|t\ngrpc-status-details-bin|AQI\nauthority|x\n"
+	CHECK_EQ(answer("grpc-status|0\nkey|t\ngrpc-status-details-bin|AQI\n"
+			"grpc-retry-pushback-ms|7\ngrpc-previous-rpc-attempts|lost\nauthority|x\n"
 			"mrpc-schema|x\n", true), MRPC_GRPC_END);
 	CHECK_EQ(r.head_meta_len, head_len);
 	CHECK_EQ(meta.len, head_len + tail_len);

@@ -4,7 +4,7 @@
 #define NAME(text, id)	{ text, sizeof(text) - 1, id }
 
 static const struct {
-	char text[24];
+	char text[28];
 	u8 len;
 	u8 id;
 } field_names[] = {
@@ -30,6 +30,8 @@ static const struct {
 	NAME("grpc-status", MRPC_GRPC_NAME_STATUS),
 	NAME("grpc-message", MRPC_GRPC_NAME_MESSAGE),
 	NAME("grpc-status-details-bin", MRPC_GRPC_NAME_DETAILS),
+	NAME("grpc-previous-rpc-attempts", MRPC_GRPC_NAME_ATTEMPTS),
+	NAME("grpc-retry-pushback-ms", MRPC_GRPC_NAME_PUSHBACK),
 	NAME("mrpc-schema", MRPC_GRPC_NAME_SCHEMA),
 };
 

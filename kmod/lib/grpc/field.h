@@ -29,6 +29,8 @@ enum mrpc_grpc_name {
 	MRPC_GRPC_NAME_STATUS,			/* grpc-status */
 	MRPC_GRPC_NAME_MESSAGE,			/* grpc-message */
 	MRPC_GRPC_NAME_DETAILS,			/* grpc-status-details-bin */
+	MRPC_GRPC_NAME_ATTEMPTS,		/* grpc-previous-rpc-attempts */
+	MRPC_GRPC_NAME_PUSHBACK,		/* grpc-retry-pushback-ms */
 	MRPC_GRPC_NAME_GRPC,			/* any other that begins with grpc- */
 	MRPC_GRPC_NAME_SCHEMA,			/* mrpc-schema */
 	MRPC_GRPC_NAME_MRPC,			/* any other that begins with mrpc- */

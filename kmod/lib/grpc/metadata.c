@@ -155,7 +155,10 @@ static const char *admit_key(const u8 *key, u32 klen, bool reply)
 	case MRPC_GRPC_NAME_PLAIN_AUTHORITY:
 		return reply ? NULL : "servers find the connection's authority under this key";
 	case MRPC_GRPC_NAME_DETAILS:
+	case MRPC_GRPC_NAME_PUSHBACK:
 		return reply ? NULL : own;
+	case MRPC_GRPC_NAME_ATTEMPTS:
+		return reply ? own : NULL;
 	case MRPC_GRPC_NAME_TIMEOUT:
 	case MRPC_GRPC_NAME_ENCODING:
 	case MRPC_GRPC_NAME_ACCEPT:

@@ -158,6 +158,7 @@ static bool request_known(struct mrpc_grpc_request *r, enum mrpc_grpc_name id, c
 		mrpc_grpc_meta_drop(r->meta);
 		return true;
 	case MRPC_GRPC_NAME_USER_AGENT:
+	case MRPC_GRPC_NAME_ATTEMPTS:
 	case MRPC_GRPC_NAME_OTHER:
 		return false;
 	default:

@@ -74,6 +74,7 @@ static bool answer_known(struct mrpc_grpc_answer_block *b, enum mrpc_grpc_name i
 	case MRPC_GRPC_NAME_USER_AGENT:
 	case MRPC_GRPC_NAME_PLAIN_AUTHORITY:
 	case MRPC_GRPC_NAME_DETAILS:
+	case MRPC_GRPC_NAME_PUSHBACK:
 	case MRPC_GRPC_NAME_OTHER:
 		return false;
 	default:
