@@ -74,6 +74,26 @@ static u8 call_priority(const struct mrpc_method_desc *method, const struct mrpc
 							 MRPC_PRIORITY_DEFAULT;
 }
 
+/* What the service config of the channel says of the method. */
+static RARE int apply_config(struct mrpc_sqe *sqe, const struct method_config *config,
+			     const struct mrpc_msg *msg, struct mrpc_result *res)
+{
+	if (msg && msg->total > config->max_request) {
+		result_fail(res, MRPC_RESOURCE_EXHAUSTED, "the request has %llu bytes, and the "
+			    "service config's maxRequestMessageBytes is %u",
+			    (unsigned long long)msg->total, config->max_request);
+		res->unsent = true;
+		set_error("%s", res->detail);
+		return res->status;
+	}
+	if (config->timeout_us && (!sqe->timeout_us || config->timeout_us < sqe->timeout_us))
+		sqe->timeout_us = config->timeout_us;
+	if (config->max_reply != UINT32_MAX &&
+	    (!sqe->max_reply || config->max_reply < sqe->max_reply))
+		sqe->max_reply = config->max_reply ? config->max_reply : 1;
+	return MRPC_OK;
+}
+
 int call_prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 		 const struct mrpc_service_desc *service, u32 method, struct mrpc_msg *msg,
 		 const struct mrpc_call_opts *opts, struct mrpc_result *res)
@@ -113,6 +133,8 @@ int call_prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 		sqe->root = send_off(conn->session, msg->root);
 	sqe->max_reply = opts->max_reply;
 	sqe->timeout_us = opts->timeout_us;
+	if (unlikely(conn->channel))
+		return apply_config(sqe, channel_config(conn->channel, sqe->method), msg, res);
 	return MRPC_OK;
 }
 
@@ -153,31 +175,75 @@ static int call_ioctl(struct mrpc_session *session, struct mrpc_call_sync *arg,
 	return res->status;
 }
 
-/* Makes the call over a channel: again as long as it was not sent. */
-static __attribute__((noinline)) int
-call_over_channel(struct mrpc_session *session, struct channel *ch, struct mrpc_call_sync *arg,
-		  const struct mrpc_call_opts *opts, struct mrpc_result *res)
+static void reset_call(struct mrpc_call_sync *arg, struct mrpc_result *res)
 {
-	u64 until = deadline_of(opts->timeout_us);
-	bool wait_ready = opts->flags & MRPC_CALL_WAIT_READY;
+	mrpc_result_release(res);
+	arg->nr = 0;
+	arg->token = 0;
+	arg->flags = 0;
+}
+
+/* One attempt, until the server may have executed it. */
+static int call_once(struct mrpc_session *session, const struct retry_call *call,
+		     struct mrpc_call_sync *arg, struct mrpc_result *res)
+{
 	int status;
 
-	channel_get(ch);
+	/* Again as long as it was not sent. */
 	for (;;) {
-		status = channel_link(ch, wait_ready, until, &arg->sqe.conn, res);
+		status = channel_link(call->channel, call->wait_ready, call->attempts.until,
+				      &arg->sqe.conn, res);
 		if (status)
-			break;
-		arg->sqe.timeout_us = left_us(until);
+			return status;
+		arg->sqe.timeout_us = left_us(call->attempts.until);
 		status = call_ioctl(session, arg, res);
-		if (!res->unsent || !channel_lost(ch, arg->sqe.conn))
-			break;
-		mrpc_result_release(res);
-		arg->nr = 0;
-		arg->token = 0;
-		arg->flags = 0;
+		if (!res->unsent || !channel_lost(call->channel, arg->sqe.conn))
+			return status;
+		reset_call(arg, res);
 	}
-	channel_put(ch);
+}
+
+static __attribute__((noinline)) int
+call_over_channel(struct mrpc_session *session, struct retry_call *call,
+		  struct mrpc_call_sync *arg, struct mrpc_result *res)
+{
+	int status;
+
+	channel_enter(call->channel);
+	for (;;) {
+		status = call_once(session, call, arg, res);
+		if (!attempts_again(&call->attempts, res))
+			break;
+		reset_call(arg, res);
+		if (channel_pause(call->channel, call->attempts.next)) {
+			result_fail(res, MRPC_CANCELLED, "interrupted by a signal");
+			set_error("%s", res->detail);
+			status = res->status;
+			break;
+		}
+		retry_tell(call, session, &arg->sqe);
+	}
+	channel_leave(call->channel);
 	return status;
+}
+
+/* Bytes of metadata, with what attempts need. @call: NULL: it is over no channel. */
+static u32 meta_bytes(const struct mrpc_call_opts *opts, const struct retry_call *call)
+{
+	return (opts->meta ? opts->meta->len : 0) + (call ? retry_meta_room(call, opts) : 0);
+}
+
+/* @mem: a block of so many bytes. Return: as call_add_meta(). */
+static int put_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
+		    const struct mrpc_call_opts *opts, struct retry_call *call, void *mem,
+		    struct mrpc_result *res)
+{
+	static const struct mrpc_meta none;
+	const struct mrpc_meta *meta = opts->meta ? opts->meta : &none;
+
+	if (mem && call && retry_meta_room(call, opts))
+		call->mem = (u8 *)mem + meta->len;
+	return mem && !meta->len ? MRPC_OK : call_add_meta(session, sqe, meta, mem, res);
 }
 
 int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *service,
@@ -186,6 +252,7 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 {
 	struct mrpc_call_sync arg = { .size = sizeof(arg) };
 	struct mrpc_session *session = conn->session;
+	struct retry_call over, *call = NULL;
 	struct mrpc_result ignored;
 	void *meta = NULL;
 	struct tctx *t;
@@ -196,9 +263,13 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 	if (!opts)
 		opts = &no_opts;
 	status = call_prepare(&arg.sqe, conn, service, method, msg, opts, res);
-	if (!status && opts->meta && opts->meta->len) {
-		meta = mrpc_alloc(session, opts->meta->len);
-		status = call_add_meta(session, &arg.sqe, opts->meta, meta, res);
+	if (!status && unlikely(conn->channel)) {
+		call = &over;
+		retry_prepare(call, conn->channel, &arg.sqe, opts);
+	}
+	if (!status && meta_bytes(opts, call)) {
+		meta = mrpc_alloc(session, meta_bytes(opts, call));
+		status = put_meta(session, &arg.sqe, opts, call, meta, res);
 	}
 	if (!status) {
 		/* What the thread has started before must not come after. */
@@ -207,8 +278,8 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 			qp_flush(t->qp);
 		if (t && t->nr_release >= RELEASE_WITH_CALL)
 			arg.nr = release_take(t, arg.blocks);
-		status = likely(!conn->channel) ? call_ioctl(session, &arg, res) :
-			 call_over_channel(session, conn->channel, &arg, opts, res);
+		status = likely(!call) ? call_ioctl(session, &arg, res) :
+			 call_over_channel(session, call, &arg, res);
 	}
 	if (meta)
 		mrpc_free(session, meta);
@@ -260,6 +331,7 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 		    mrpc_done_fn done, void *user, mrpc_call_id *id)
 {
 	struct mrpc_session *session = conn->session;
+	struct retry_call over, *call = NULL;
 	struct mrpc_result res;
 	struct mrpc_sqe sqe;
 	struct mrpc_qp *qp;
@@ -272,9 +344,13 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 	if (!status && (!done || (opts->flags & MRPC_CALL_KEEP)))
 		status = bad_call(&res, MRPC_INVALID_ARGUMENT,
 				  "an asynchronous call needs a callback, and spends its message");
-	if (!status && opts->meta && opts->meta->len)
-		status = call_add_meta(session, &sqe, opts->meta,
-				  mrpc_msg_alloc(msg, opts->meta->len, 1), &res);
+	if (!status && unlikely(conn->channel)) {
+		call = &over;
+		retry_prepare(call, conn->channel, &sqe, opts);
+	}
+	if (!status && meta_bytes(opts, call))
+		status = put_meta(session, &sqe, opts, call,
+				  mrpc_msg_alloc(msg, meta_bytes(opts, call), 1), &res);
 	if (!status)
 		status = msg_status(&res, msg);
 	if (status)
@@ -292,8 +368,8 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 	op->user = user;
 	if (id)
 		*id = op->id;
-	if (unlikely(conn->channel))
-		return retry_start(qp, conn->channel, &sqe, msg, op, opts, &res);
+	if (unlikely(call))
+		return retry_start(qp, call, &sqe, msg, op, &res);
 	return start(qp, &sqe, msg, op, &res);
 drop:
 	mrpc_msg_free(msg);

@@ -1,29 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Channels: connections that come back.
+ * Channels: what calls see of the connections that link.c makes and balance.c chooses from.
  *
- * A channel has at most one connection that takes calls. A thread makes it: it exists from when a
- * call needs a connection until there is one. The kernel is asked whether a connection still
- * stands when a call over it was not sent, or when the application looks at the state. A former
- * connection is kept until its last call has ended. The thread then gives it back to the kernel,
- * which may take a while.
- *
- * States, times between attempts and what waits for what are as in gRPC's documents "connectivity
- * semantics", "connection backoff" and "wait for ready".
+ * States and what waits for what are as in gRPC's documents "connectivity semantics" and "wait for
+ * ready".
  */
 #include <errno.h>
-#include <linux/futex.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/random.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include "attempt.h"
+#include "balance.h"
 #include "channel.h"
-#include "clock.h"
 #include "result.h"
 #include "secure.h"
 #include "target.h"
@@ -31,316 +19,193 @@
 #define TIMEOUT_US	20000000u
 #define BACKOFF_US	1000000u
 #define BACKOFF_MAX_US	120000000u
+#define IDLE_US		1800000000u
+#define IDLE_MIN_US	1000u
+#define IDLE_LOOKS	4		/* in that time */
 #define LOOK_NS		100000000u	/* between looks at a connection that no call uses */
-#define WHY_LEN		MRPC_MAX_DETAIL
+#define SWEEP_NS	1000000000u	/* between looks at former connections */
 #define NO_THREAD	"cannot start a thread to connect: %s"
-
-/**
- * struct former - a connection that takes no new calls
- * @next: the next of the channel
- * @id: the kernel's number
- */
-struct former {
-	struct former *next;
-	u32 id;
-};
 
 /**
  * struct channel - a channel
  *
  * Reference counted: one of its struct mrpc_conn, one of each call inside.
  *
- * @session: the session that its connections belong to; it outlives the channel
+ * @all: what its links share; its lock protects all that follows @methods
  * @refs: references; atomic
- * @target: the target
- * @opts: with the defaults filled in
- * @arg: what all attempts ask of the kernel
- * @lock: protects what follows
- * @changes: counts changes of @state; a futex that waiting calls sleep on
+ * @calls: calls inside; atomic
+ * @begun: calls that have come; atomic
+ * @config: the service config; its tokens are atomic
+ * @first: for each service, where in @methods its methods begin
+ * @methods: what the config says of each method
  * @state: enum mrpc_channel_state
- * @link: with MRPC_CHANNEL_READY: the kernel's number of the connection
- * @former: connections that take no new calls
- * @waiters: calls that wait without sleeping in the channel
- * @thread: what makes connections
- * @has_thread: @thread is to be joined
- * @works: @thread has not come to its end
- * @stop: the channel was closed
- * @next: when the next attempt may begin
- * @why: the reason of the last failure
+ * @balance: its links; none once it is closed
+ * @seen: @begun at the last look
+ * @busy: there were calls then
+ * @idle_since: when there was a call for the last time
  */
 struct channel {
-	struct mrpc_session *session;
+	struct links all;
 	u32 refs;
-	char *target;
-	struct mrpc_channel_opts opts;
-	struct mrpc_connect arg;
-	pthread_mutex_t lock;
-	u32 changes;
+	u32 calls;
+	u32 begun;
+	struct config config;
+	u32 first[MRPC_MAX_SERVICES];
+	const struct method_config **methods;
 	int state;
-	u32 link;
-	struct former *former;
-	struct channel_waiter *waiters;
-	pthread_t thread;
-	bool has_thread;
-	bool works;
-	bool stop;
-	u64 next;
-	char why[WHY_LEN];
+	struct balance balance;
+	u32 seen;
+	bool busy;
+	u64 idle_since;
 };
 
-void channel_get(struct channel *ch)
+static struct channel *channel_of(struct links *all)
+{
+	return (struct channel *)((u8 *)all - offsetof(struct channel, all));
+}
+
+static void channel_lock(struct channel *ch)
+{
+	pthread_mutex_lock(&ch->all.waiters.lock);
+}
+
+static void channel_unlock(struct channel *ch)
+{
+	pthread_mutex_unlock(&ch->all.waiters.lock);
+}
+
+static void channel_get(struct channel *ch)
 {
 	__atomic_add_fetch(&ch->refs, 1, __ATOMIC_RELAXED);
 }
 
-void channel_put(struct channel *ch)
+static void channel_put(struct channel *ch)
 {
 	struct former *f;
 
 	if (__atomic_sub_fetch(&ch->refs, 1, __ATOMIC_ACQ_REL))
 		return;
-	while ((f = ch->former)) {
-		ch->former = f->next;
+	while ((f = ch->all.former)) {
+		ch->all.former = f->next;
 		free(f);
 	}
-	if (ch->opts.tls)
-		ch->opts.tls->ops->put(ch->opts.tls);
-	pthread_mutex_destroy(&ch->lock);
-	free(ch->target);
+	if (ch->all.opts.tls)
+		ch->all.opts.tls->ops->put(ch->all.opts.tls);
+	pthread_mutex_destroy(&ch->all.waiters.lock);
+	config_end(&ch->config);
+	free(ch->methods);
+	free(ch->all.target);
 	free(ch);
 }
 
-/* -- changes of state: under the lock ---------------------------------------------------- */
-
-/* Makes the eventfds readable of those that wait until @before or less. */
-static void wake_waiters(struct channel *ch, u64 before)
+void channel_enter(struct channel *ch)
 {
-	static const u64 one = 1;
-	struct channel_waiter *w;
-	ssize_t n;
-
-	for (w = ch->waiters; w; w = w->next) {
-		if (w->eventfd < 0 || w->until > before)
-			continue;
-		/* It fails only if the counter is full: then it is readable already. */
-		n = write(w->eventfd, &one, sizeof(one));
-		(void)n;
-		if (before != FOR_EVER)
-			w->until = FOR_EVER;	/* once is enough */
-	}
+	channel_get(ch);
+	__atomic_add_fetch(&ch->begun, 1, __ATOMIC_RELAXED);
+	__atomic_add_fetch(&ch->calls, 1, __ATOMIC_RELAXED);
 }
 
-static void set_state(struct channel *ch, int state)
+void channel_leave(struct channel *ch)
 {
+	__atomic_sub_fetch(&ch->calls, 1, __ATOMIC_RELAXED);
+	channel_put(ch);
+}
+
+/* -- its links: under the lock ------------------------------------------------------------ */
+
+static void update_state(struct channel *ch)
+{
+	int state = ch->all.stop ? MRPC_CHANNEL_SHUTDOWN : balance_state(&ch->balance);
+
 	if (ch->state == state)
 		return;
 	ch->state = state;
-	__atomic_store_n(&ch->changes, ch->changes + 1, __ATOMIC_RELEASE);
-	syscall(SYS_futex, &ch->changes, FUTEX_WAKE_PRIVATE, INT32_MAX, NULL, NULL, 0);
-	wake_waiters(ch, FOR_EVER);
+	waiters_tell(&ch->all.waiters);
 }
 
-/* Waits for the next change, without the lock. Return: 0, also if there may be none; -errno. */
-static int wait_change(struct channel *ch, u64 until)
+static void link_changed(struct link *link)
 {
-	struct timespec ts = {
-		.tv_sec = (time_t)(until / 1000000000u),
-		.tv_nsec = (long)(until % 1000000000u),
-	};
-	u32 seen = ch->changes;
-	int err;
-
-	pthread_mutex_unlock(&ch->lock);
-	err = syscall(SYS_futex, &ch->changes, FUTEX_WAIT_BITSET_PRIVATE, seen,
-		      until == FOR_EVER ? NULL : &ts, NULL, FUTEX_BITSET_MATCH_ANY) < 0 ? -errno : 0;
-	pthread_mutex_lock(&ch->lock);
-	return err == -EAGAIN ? 0 : err;
+	update_state(channel_of(link->all));
 }
 
-/* Returns the enum mrpc_conn_state of a connection. */
-static u32 link_state(const struct channel *ch, u32 id)
+/* In a thread of the link, without the lock. */
+static int link_addresses(struct link *link, struct address list[ADDRESSES_MAX])
 {
-	struct mrpc_conn_info info = { .size = sizeof(info), .conn = id };
+	struct channel *ch = channel_of(link->all);
+	int nr = target_resolve(ch->all.target, list, ADDRESSES_MAX);
+	bool ends;
 
-	return session_ioctl(ch->session, MRPC_IOC_CONN_INFO, &info) ? MRPC_CONN_CLOSED : info.state;
-}
-
-/* Gives up the connection if it takes no calls any more. */
-static void check_link(struct channel *ch)
-{
-	struct former *f;
-
-	if (ch->state != MRPC_CHANNEL_READY || link_state(ch, ch->link) == MRPC_CONN_READY)
-		return;
-	f = malloc(sizeof(*f));
-	if (f) {
-		f->id = ch->link;
-		f->next = ch->former;
-		ch->former = f;
-	} else {
-		conn_close_id(ch->session, ch->link, 0);
-	}
-	ch->link = 0;
-	set_state(ch, MRPC_CHANNEL_IDLE);
-}
-
-/* Gives former connections back whose calls have ended. This function drops the lock meanwhile. */
-static void sweep(struct channel *ch)
-{
-	struct former **p, *all = ch->former, *f;
-
-	ch->former = NULL;
-	pthread_mutex_unlock(&ch->lock);
-	for (p = &all; (f = *p); ) {
-		if (link_state(ch, f->id) != MRPC_CONN_CLOSED) {
-			p = &f->next;
-			continue;
-		}
-		conn_close_id(ch->session, f->id, 0);
-		*p = f->next;
-		free(f);
-	}
-	pthread_mutex_lock(&ch->lock);
-	*p = ch->former;
-	ch->former = all;
-}
-
-/* -- making connections -------------------------------------------------------------------- */
-
-/* A time between attempts, with up to a fifth added or taken away. */
-static u64 jitter(u64 ns)
-{
-	u32 random;
-
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-		random = (u32)clock_ns() * 2654435761u;
-	return ns - ns / 5 + (u64)((double)ns * 0.4 * (random / 4294967296.0));
-}
-
-/* Called now and then during an attempt. Return: true: it is to end. */
-static bool is_stopped(void *arg)
-{
-	struct channel *ch = arg;
-	bool stop;
-
-	pthread_mutex_lock(&ch->lock);
-	wake_waiters(ch, clock_ns());
-	stop = ch->stop;
-	pthread_mutex_unlock(&ch->lock);
-	return stop;
-}
-
-static int attempt(struct channel *ch, u32 *id)
-{
-	u64 until = until_us(ch->opts.timeout_us);
-	struct address list[ADDRESSES_MAX];
-	struct mrpc_connect arg = ch->arg;
-	int nr = target_resolve(ch->target, list, ADDRESSES_MAX), err;
-
-	if (nr < 0)
+	if (!ch->balance.round_robin || (nr < 0 && !link->has_address))
 		return nr;
-	err = attempt_connect(ch->session, ch->target, ch->opts.tls, list, nr, until, is_stopped, ch,
-			      &arg);
-	*id = arg.id;
-	return err;
-}
-
-/* Waits until the next attempt may begin. Return: false: none will. */
-static bool wait_for_turn(struct channel *ch)
-{
-	u64 now;
-
-	while (!ch->stop && (now = clock_ns()) < ch->next) {
-		wake_waiters(ch, now);
-		wait_change(ch, ch->next < now + LOOK_NS ? ch->next : now + LOOK_NS);
+	channel_lock(ch);
+	/* Without an answer, the addresses are those of the last one. */
+	if (nr > 0 && ch->balance.nr && !link->ends) {
+		balance_follow(&ch->balance, list, nr);
+		update_state(ch);
 	}
-	return !ch->stop;
+	list[0] = link->address;
+	ends = link->ends || !link->has_address;
+	channel_unlock(ch);
+	return ends ? -ECANCELED : 1;
 }
 
-static void *connector(void *arg)
+/* No call has come for long enough: gRPC's "idle". Return: when to look again. */
+static u64 look_idle(struct channel *ch, u64 now)
 {
-	struct channel *ch = arg;
-	u64 backoff;
-	u32 id = 0;
-	int err;
+	u64 idle = ch->all.opts.idle_us;
+	u32 begun = __atomic_load_n(&ch->begun, __ATOMIC_RELAXED);
+	bool calls = __atomic_load_n(&ch->calls, __ATOMIC_RELAXED);
 
-	pthread_mutex_lock(&ch->lock);
-	backoff = ch->opts.backoff_us;
-	/* At first it waits only if the last connection was lost at once. */
-	while (wait_for_turn(ch)) {
-		set_state(ch, MRPC_CHANNEL_CONNECTING);
-		ch->next = clock_ns() + jitter(backoff * 1000);
-		pthread_mutex_unlock(&ch->lock);
-		err = attempt(ch, &id);
-		pthread_mutex_lock(&ch->lock);
-		if (!err && ch->stop)
-			conn_close_id(ch->session, id, 0);
-		if (ch->stop)
-			break;
-		if (!err) {
-			ch->link = id;
-			ch->why[0] = '\0';
-			set_state(ch, MRPC_CHANNEL_READY);
-			sweep(ch);
-			/* A call may have found the connection lost meanwhile, and begun anew. */
-			if (ch->state != MRPC_CHANNEL_CONNECTING)
-				break;
-			backoff = ch->opts.backoff_us;
-			continue;
-		}
-		snprintf(ch->why, sizeof(ch->why), "%s", mrpc_last_error());
-		set_state(ch, MRPC_CHANNEL_TRANSIENT_FAILURE);
-		backoff += backoff * 6 / 10;
-		if (backoff > ch->opts.backoff_max_us)
-			backoff = ch->opts.backoff_max_us;
-	}
-	ch->works = false;
-	pthread_mutex_unlock(&ch->lock);
-	return NULL;
+	if (idle == UINT64_MAX || ch->state == MRPC_CHANNEL_IDLE)
+		return FOR_EVER;
+	if (calls || ch->busy || ch->seen != begun)
+		ch->idle_since = now;
+	ch->busy = calls;
+	ch->seen = begun;
+	if (now - ch->idle_since < idle * 1000)
+		return now + idle * 1000 / IDLE_LOOKS;
+	balance_rest(&ch->balance);
+	return FOR_EVER;
 }
 
-/* Under the lock. The thread has come to its end, so the wait is short. */
-static void join_thread(struct channel *ch)
+static u64 link_look(struct link *link, u64 now)
 {
-	if (ch->has_thread)
-		pthread_join(ch->thread, NULL);
-	ch->has_thread = false;
+	struct channel *ch = channel_of(link->all);
+	u64 next;
+
+	if (!ch->balance.nr || link != ch->balance.links[0])
+		return FOR_EVER;
+	next = look_idle(ch, now);
+	balance_reap(&ch->balance);
+	if (ch->all.former)
+		links_sweep(&ch->all);
+	if ((ch->all.former || ch->balance.left) && next > now + SWEEP_NS)
+		next = now + SWEEP_NS;
+	return next;
 }
 
-/*
- * Begins to connect, unless that is done or under way. Under the lock. Return: 0, or what keeps the
- * thread from being started, a positive errno.
- */
-static int begin(struct channel *ch)
-{
-	sigset_t all, old;
-	int err;
-
-	if (ch->stop || ch->state == MRPC_CHANNEL_READY)
-		return 0;
-	if (!ch->works) {
-		join_thread(ch);
-		/* The application's handlers run in its own threads. */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		err = pthread_create(&ch->thread, NULL, connector, ch);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
-		if (err)
-			return err;
-		ch->has_thread = true;
-		ch->works = true;
-	}
-	if (ch->state == MRPC_CHANNEL_IDLE)
-		set_state(ch, MRPC_CHANNEL_CONNECTING);
-	return 0;
-}
+static const struct link_ops link_ops = {
+	.addresses = link_addresses,
+	.changed = link_changed,
+	.look = link_look,
+};
 
 /* -- for calls ------------------------------------------------------------------------------ */
+
+const struct method_config *channel_config(const struct channel *ch, u32 method)
+{
+	return ch->methods[ch->first[method >> 16] + (method & 0xffff)];
+}
+
+struct throttle *channel_throttle(struct channel *ch)
+{
+	return &ch->config.throttle;
+}
 
 /* As channel_try(), under the lock. */
 static int try_locked(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_result *res)
 {
-	int err = begin(ch);
+	int err = balance_begin(&ch->balance);
 
 	if (err) {
 		result_fail(res, MRPC_RESOURCE_EXHAUSTED, NO_THREAD, strerror(err));
@@ -349,14 +214,14 @@ static int try_locked(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_
 	}
 	switch (ch->state) {
 	case MRPC_CHANNEL_READY:
-		*id = ch->link;
+		*id = balance_next(&ch->balance);
 		return MRPC_OK;
 	case MRPC_CHANNEL_SHUTDOWN:
 		result_fail(res, MRPC_UNAVAILABLE, "the channel was closed");
 		break;
 	case MRPC_CHANNEL_TRANSIENT_FAILURE:
 		if (!wait_ready) {
-			result_fail(res, MRPC_UNAVAILABLE, "%s", ch->why);
+			result_fail(res, MRPC_UNAVAILABLE, "%s", balance_why(&ch->balance));
 			break;
 		}
 		/* fall through */
@@ -371,20 +236,22 @@ int channel_try(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_result
 {
 	int status;
 
-	pthread_mutex_lock(&ch->lock);
+	channel_lock(ch);
 	status = try_locked(ch, wait_ready, id, res);
-	pthread_mutex_unlock(&ch->lock);
+	channel_unlock(ch);
 	return status;
 }
 
 /* Why a call waits no longer. @err: of the wait */
 static int give_up(const struct channel *ch, int err, struct mrpc_result *res)
 {
+	const char *why = balance_why(&ch->balance);
+
 	if (err == -EINTR)
 		result_fail(res, MRPC_CANCELLED, "interrupted by a signal");
 	else
 		result_fail(res, MRPC_DEADLINE_EXCEEDED, "no connection to %s until the deadline%s%s",
-			    ch->target, ch->why[0] ? ": " : "", ch->why);
+			    ch->all.target, *why ? ": " : "", why);
 	res->unsent = true;
 	return res->status;
 }
@@ -394,15 +261,15 @@ int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
 {
 	int status, err = 0;
 
-	pthread_mutex_lock(&ch->lock);
+	channel_lock(ch);
 	while ((status = try_locked(ch, wait_ready, id, res)) == -EAGAIN) {
 		if (err == -EINTR || clock_ns() >= until) {
 			status = give_up(ch, err, res);
 			break;
 		}
-		err = wait_change(ch, until);
+		err = waiters_sleep(&ch->all.waiters, until);
 	}
-	pthread_mutex_unlock(&ch->lock);
+	channel_unlock(ch);
 	if (status)
 		set_error("%s", res->detail);
 	return status;
@@ -412,78 +279,111 @@ bool channel_lost(struct channel *ch, u32 id)
 {
 	bool lost;
 
-	pthread_mutex_lock(&ch->lock);
-	if (ch->link == id)
-		check_link(ch);
-	lost = ch->link != id;
-	pthread_mutex_unlock(&ch->lock);
+	channel_lock(ch);
+	lost = balance_lost(&ch->balance, id);
+	channel_unlock(ch);
 	return lost;
+}
+
+int channel_pause(struct channel *ch, u64 until)
+{
+	int err = 0;
+
+	channel_lock(ch);
+	while (!ch->all.stop && err != -EINTR && clock_ns() < until)
+		err = waiters_sleep(&ch->all.waiters, until);
+	channel_unlock(ch);
+	return err == -EINTR ? err : 0;
+}
+
+bool channel_is_closed(struct channel *ch)
+{
+	bool closed;
+
+	channel_lock(ch);
+	closed = ch->all.stop;
+	channel_unlock(ch);
+	return closed;
 }
 
 void channel_add_waiter(struct channel *ch, struct channel_waiter *w)
 {
-	pthread_mutex_lock(&ch->lock);
-	w->next = ch->waiters;
-	w->prev = &ch->waiters;
-	if (w->next)
-		w->next->prev = &w->next;
-	ch->waiters = w;
-	pthread_mutex_unlock(&ch->lock);
+	channel_lock(ch);
+	waiters_add(&ch->all.waiters, w);
+	channel_unlock(ch);
 }
 
 void channel_del_waiter(struct channel *ch, struct channel_waiter *w)
 {
 	/* In a forked child the lock may be held for ever. */
-	if (!w->prev || session_is_foreign(ch->session))
+	if (!w->prev || session_is_foreign(ch->all.session))
 		return;
-	pthread_mutex_lock(&ch->lock);
-	*w->prev = w->next;
-	if (w->next)
-		w->next->prev = w->prev;
-	w->prev = NULL;
-	pthread_mutex_unlock(&ch->lock);
+	channel_lock(ch);
+	waiters_del(w);
+	channel_unlock(ch);
 }
 
 /* -- its ends -------------------------------------------------------------------------------- */
 
-static void shut_down(struct channel *ch)
+/* Ends the links. @ids: NULL, or becomes the connections that they have. Return: how many. */
+static u32 shut_down(struct channel *ch, u32 ids[LINKS_MAX])
 {
-	pthread_mutex_lock(&ch->lock);
-	ch->stop = true;
-	set_state(ch, MRPC_CHANNEL_SHUTDOWN);
-	pthread_mutex_unlock(&ch->lock);
-	join_thread(ch);
+	/* In a forked child threads do not exist, and the lock may be held for ever. */
+	bool foreign = session_is_foreign(ch->all.session);
+	struct link *link, *next;
+	u32 nr = 0, i;
+
+	if (!foreign)
+		channel_lock(ch);
+	ch->all.stop = true;
+	for (i = 0; i < ch->balance.nr; i++)
+		if (ids && ch->balance.links[i]->id)
+			ids[nr++] = ch->balance.links[i]->id;
+	link = balance_end(&ch->balance);
+	if (!foreign) {
+		update_state(ch);
+		channel_unlock(ch);
+	}
+	for (; link; link = next) {
+		next = link->next;
+		link->has_thread &= !foreign;
+		link_free(link);
+	}
+	return nr;
 }
 
 int channel_close(struct channel *ch, u64 drain_us)
 {
+	u32 ids[LINKS_MAX], nr = shut_down(ch, ids), i;
+	u64 until = until_us(drain_us);
 	struct former *f;
-	int err = 0;
+	int err = 0, ret;
 
-	shut_down(ch);
-	if (ch->link)
-		err = conn_close_id(ch->session, ch->link, drain_us);
-	for (f = ch->former; f; f = f->next)
-		conn_close_id(ch->session, f->id, drain_us);
+	for (i = 0; i < nr; i++) {
+		ret = conn_close_id(ch->all.session, ids[i], drain_us ? left_us(until) : 0);
+		if (ret)
+			err = ret;
+	}
+	for (f = ch->all.former; f; f = f->next)
+		conn_close_id(ch->all.session, f->id, drain_us ? left_us(until) : 0);
 	channel_put(ch);
 	return err;
 }
 
 void channel_end(struct channel *ch)
 {
-	/* In a forked child the thread does not exist, and the lock may be held for ever. */
-	if (!session_is_foreign(ch->session))
-		shut_down(ch);
+	shut_down(ch, NULL);
 	channel_put(ch);
 }
 
 u32 channel_peek(struct channel *ch)
 {
-	u32 id;
+	u32 id = 0, i;
 
-	pthread_mutex_lock(&ch->lock);
-	id = ch->link;
-	pthread_mutex_unlock(&ch->lock);
+	channel_lock(ch);
+	for (i = 0; i < ch->balance.nr && !id; i++)
+		id = ch->balance.links[i]->id;
+	channel_unlock(ch);
 	return id;
 }
 
@@ -494,38 +394,81 @@ static u64 or_default(u64 us, u64 otherwise)
 	return us ? us : otherwise;
 }
 
-static struct channel *channel_new(struct mrpc_session *session, const char *target,
-				   const struct mrpc_channel_opts *opts,
-				   const struct mrpc_connect *arg)
+static void set_opts(struct links *all, const struct mrpc_channel_opts *opts)
 {
+	struct mrpc_channel_opts *to = &all->opts;
+
+	if (opts)
+		*to = *opts;
+	to->service_config = NULL;	/* the caller's */
+	all->arg.keepalive_us = to->keepalive_us;
+	all->arg.max_message = to->max_message;
+	to->timeout_us = or_default(to->timeout_us, TIMEOUT_US);
+	to->backoff_us = or_default(to->backoff_us, BACKOFF_US);
+	to->backoff_max_us = or_default(to->backoff_max_us, BACKOFF_MAX_US);
+	to->idle_us = or_default(to->idle_us, IDLE_US);
+	/* So that none of them overflows in nanoseconds, nor when it grows. */
+	if (to->backoff_max_us > UINT32_MAX)
+		to->backoff_max_us = UINT32_MAX;
+	if (to->backoff_us > to->backoff_max_us)
+		to->backoff_us = to->backoff_max_us;
+	if (to->idle_us > UINT64_MAX / 2000)
+		to->idle_us = UINT64_MAX;
+	if (to->idle_us < IDLE_MIN_US)
+		to->idle_us = IDLE_MIN_US;
+	if (to->tls)
+		to->tls->ops->get(to->tls);
+}
+
+/* Finds what the config says of each method. */
+static bool find_methods(struct channel *ch, const struct mrpc_service_desc *const services[],
+			 u32 nr)
+{
+	u32 total = 0, i, j;
+
+	for (i = 0; i < nr; i++) {
+		ch->first[i] = total;
+		total += services[i]->nr_methods;
+	}
+	ch->methods = calloc(total ? total : 1, sizeof(ch->methods[0]));
+	for (i = 0; ch->methods && i < nr; i++)
+		for (j = 0; j < services[i]->nr_methods; j++)
+			ch->methods[ch->first[i] + j] = config_find(&ch->config, services[i]->name,
+								    services[i]->methods[j].name);
+	return ch->methods;
+}
+
+/* NULL: the error is set. @config: is the channel's from now on, whatever happens. */
+static struct channel *channel_new(struct mrpc_conn *conn, const char *target,
+				   const struct mrpc_channel_opts *opts,
+				   const struct mrpc_connect *arg, const struct config *config)
+{
+	struct config unused = *config;
 	struct channel *ch = calloc(1, sizeof(*ch));
 
-	if (!ch)
-		return NULL;
-	ch->target = strdup(target);
-	if (!ch->target) {
-		free(ch);
+	if (!ch) {
+		config_end(&unused);
+		fail(ENOMEM, "out of memory");
 		return NULL;
 	}
-	ch->session = session;
+	ch->all.ops = &link_ops;
+	ch->all.session = conn->session;
+	ch->all.arg = *arg;
+	set_opts(&ch->all, opts);
+	waiters_init(&ch->all.waiters);
+	ch->config = *config;
 	ch->refs = 1;
-	ch->arg = *arg;
-	if (opts)
-		ch->opts = *opts;
-	ch->arg.keepalive_us = ch->opts.keepalive_us;
-	ch->arg.max_message = ch->opts.max_message;
-	ch->opts.timeout_us = or_default(ch->opts.timeout_us, TIMEOUT_US);
-	ch->opts.backoff_us = or_default(ch->opts.backoff_us, BACKOFF_US);
-	ch->opts.backoff_max_us = or_default(ch->opts.backoff_max_us, BACKOFF_MAX_US);
-	/* So that none of them overflows in nanoseconds, nor when it grows. */
-	if (ch->opts.backoff_max_us > UINT32_MAX)
-		ch->opts.backoff_max_us = UINT32_MAX;
-	if (ch->opts.backoff_us > ch->opts.backoff_max_us)
-		ch->opts.backoff_us = ch->opts.backoff_max_us;
-	pthread_mutex_init(&ch->lock, NULL);
-	if (ch->opts.tls)
-		ch->opts.tls->ops->get(ch->opts.tls);
-	return ch;
+	ch->all.target = strdup(target);
+	ch->balance.round_robin = config->round_robin;
+	ch->balance.links[0] = link_new(&ch->all, NULL);
+	if (ch->balance.links[0] && ch->all.target && find_methods(ch, conn->services, conn->nr)) {
+		ch->balance.nr = 1;
+		return ch;
+	}
+	free(ch->balance.links[0]);
+	channel_put(ch);
+	fail(ENOMEM, "out of memory");
+	return NULL;
 }
 
 struct mrpc_conn *mrpc_channel_open(struct mrpc_session *session, const char *target,
@@ -535,18 +478,21 @@ struct mrpc_conn *mrpc_channel_open(struct mrpc_session *session, const char *ta
 	struct mrpc_tls *tls = opts ? opts->tls : NULL;
 	struct mrpc_connect arg = { 0 };
 	struct mrpc_conn *conn;
+	struct config config;
 
 	if (session_check(session) || target_check(target, tls) ||
 	    (tls && secure_check(tls, false)) ||
-	    bind_services(session, services, nr, &arg))
+	    bind_services(session, services, nr, &arg) ||
+	    config_parse(opts ? opts->service_config : NULL, &config))
 		return NULL;
 	conn = conn_new(session, services, nr);
-	if (!conn)
+	if (!conn) {
+		config_end(&config);
 		return NULL;
-	conn->channel = channel_new(session, target, opts, &arg);
+	}
+	conn->channel = channel_new(conn, target, opts, &arg, &config);
 	if (!conn->channel) {
 		free(conn);
-		fail(ENOMEM, "out of memory");
 		return NULL;
 	}
 	conn_made(conn);
@@ -569,12 +515,14 @@ int mrpc_channel_state(struct mrpc_conn *channel, bool connect)
 
 	if (state)
 		return state;
-	pthread_mutex_lock(&ch->lock);
-	check_link(ch);
-	if (connect)
-		err = begin(ch);
+	channel_lock(ch);
+	balance_check(&ch->balance);
+	if (connect) {
+		__atomic_add_fetch(&ch->begun, 1, __ATOMIC_RELAXED);
+		err = balance_begin(&ch->balance);
+	}
 	state = ch->state;
-	pthread_mutex_unlock(&ch->lock);
+	channel_unlock(ch);
 	return err ? fail(err, NO_THREAD, strerror(err)) : state;
 }
 
@@ -587,9 +535,9 @@ int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us)
 	if (ret)
 		return ret;
 	channel_get(ch);
-	pthread_mutex_lock(&ch->lock);
+	channel_lock(ch);
 	for (;;) {
-		check_link(ch);
+		balance_check(&ch->balance);
 		now = clock_ns();
 		if (ch->state != state)
 			ret = ch->state;
@@ -599,14 +547,14 @@ int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us)
 		if (ret || ch->state != state)
 			break;
 		look = ch->state == MRPC_CHANNEL_READY ? now + LOOK_NS : FOR_EVER;
-		ret = wait_change(ch, look < until ? look : until);
+		ret = waiters_sleep(&ch->all.waiters, look < until ? look : until);
 		if (ret == -EINTR) {
 			fail(EINTR, "interrupted by a signal");
 			break;
 		}
 		ret = 0;
 	}
-	pthread_mutex_unlock(&ch->lock);
+	channel_unlock(ch);
 	channel_put(ch);
 	return ret;
 }

@@ -2,26 +2,19 @@
 #ifndef LIBMRPC_CHANNEL_H
 #define LIBMRPC_CHANNEL_H
 
+#include "config.h"
 #include "conn.h"
+#include "waiters.h"
 
 struct channel;
 
-/**
- * struct channel_waiter - a call that waits until its channel changes
- * @next: in the channel's list, under its lock
- * @prev: what points here; NULL: it is not in the list
- * @eventfd: what a change makes readable, and the time; -1: nothing
- * @until: that time
- */
-struct channel_waiter {
-	struct channel_waiter *next;
-	struct channel_waiter **prev;
-	int eventfd;
-	u64 until;
-};
+/* A call comes, and keeps the channel from being idle, and its memory, until it leaves. */
+void channel_enter(struct channel *ch);
+void channel_leave(struct channel *ch);
 
-void channel_get(struct channel *ch);
-void channel_put(struct channel *ch);
+/* What the service config says of a method, by its number in entries. */
+const struct method_config *channel_config(const struct channel *ch, u32 method);
+struct throttle *channel_throttle(struct channel *ch);
 
 /* Ends it: its connections, its thread, and the waits of calls. 0 or -errno. Puts the reference. */
 int channel_close(struct channel *ch, u64 drain_us);
@@ -47,6 +40,11 @@ int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
 
 /* A call over connection @id was not sent. Return: the channel has, or makes, another one. */
 bool channel_lost(struct channel *ch, u32 id);
+
+/* Waits for a time, or the end of the channel. 0 or -EINTR. */
+int channel_pause(struct channel *ch, u64 until);
+
+bool channel_is_closed(struct channel *ch);
 
 void channel_add_waiter(struct channel *ch, struct channel_waiter *w);
 /* Harmless if it is not in the list. */

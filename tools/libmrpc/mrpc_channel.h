@@ -37,6 +37,10 @@ enum mrpc_channel_state {
  * @max_message: as in struct mrpc_conn_opts
  * @resv0: zero
  * @tls: as in struct mrpc_conn_opts; the channel keeps a reference
+ * @service_config: NULL, or gRPC's service config in JSON, 64 KiB at most; the channel keeps none
+ *	of it. See libmrpc(3) for what it can say
+ * @idle_us: time without a call after which the channel closes its connections, and becomes idle;
+ *	0 for 30 min, UINT64_MAX for ever, at least 1 ms. It takes up to a fourth longer
  * @resv: zero
  */
 struct mrpc_channel_opts {
@@ -47,7 +51,9 @@ struct mrpc_channel_opts {
 	__u32 max_message;
 	__u32 resv0;
 	struct mrpc_tls *tls;
-	__u64 resv[3];
+	const char *service_config;
+	__u64 idle_us;
+	__u64 resv[1];
 };
 
 /**
@@ -63,14 +69,15 @@ struct mrpc_channel_opts {
  * A channel can be used wherever a connection can. The first call makes it connect. When its
  * connection ends, the next call makes it connect again; names are then looked up anew. A call
  * that provably was not sent is sent over the next connection, with the same deadline. Any other
- * call that was under way ends with MRPC_UNAVAILABLE.
+ * call that was under way ends with MRPC_UNAVAILABLE, unless the service config has calls of its
+ * method made again.
  *
  * While an attempt is under way, calls wait for it. After one has failed, calls fail with
  * MRPC_UNAVAILABLE and its reason; those with MRPC_CALL_WAIT_READY go on waiting, until their
  * deadline. mrpc_conn_close() ends a channel.
  *
- * Return: the channel, or NULL with errno: the target is none, or there is no memory. That the
- * server cannot be reached is no error here.
+ * Return: the channel, or NULL with errno: EINVAL: the target is none, or the service config is
+ * wrong; ENOMEM. That the server cannot be reached is no error here.
  */
 struct mrpc_conn *mrpc_channel_open(struct mrpc_session *session, const char *target,
 				    const struct mrpc_service_desc *const services[],

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Asynchronous calls over channels.
+ * Calls over channels that are made again, and asynchronous ones.
  *
- * Such a call is parked while its channel has no connection, and again if it ends without having
- * been sent. Its message stays in the send heap until it has ended. A queue pair looks at its
- * parked calls whenever it runs callbacks, and wakes up now and then to do so.
+ * An asynchronous call is parked while its channel has no connection, if it ends without having
+ * been sent, and if it fails and the service config says that it is made again. Its message stays
+ * in the send heap until it has ended. A queue pair looks at its parked calls whenever it runs
+ * callbacks, and wakes up now and then to do so.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,23 +22,50 @@
  * struct retry - one asynchronous call over a channel, until it has ended
  * @base: what the queue pair knows of it
  * @waiter: while it is parked: in the channel's list
- * @channel: a reference
+ * @call: how it is made; the call is inside its channel
  * @op: the call
  * @sqe: its entry
- * @until: its deadline; FOR_EVER: none
- * @wait_ready: MRPC_CALL_WAIT_READY
+ * @pauses: it is not made before attempts.next
  * @detail: why it failed here, or ""
  */
 struct retry {
 	struct op_retry base;
 	struct channel_waiter waiter;
-	struct channel *channel;
+	struct retry_call call;
 	struct op *op;
 	struct mrpc_sqe sqe;
-	u64 until;
-	bool wait_ready;
+	bool pauses;
 	char detail[MRPC_MAX_DETAIL + 1];
 };
+
+void retry_prepare(struct retry_call *call, struct channel *ch, const struct mrpc_sqe *sqe,
+		   const struct mrpc_call_opts *opts)
+{
+	const struct method_config *config = channel_config(ch, sqe->method);
+
+	memset(call, 0, sizeof(*call));
+	call->channel = ch;
+	call->wait_ready = opts->flags & MRPC_CALL_WAIT_READY || config->wait_ready;
+	call->attempts.policy = &config->retry;
+	call->attempts.throttle = channel_throttle(ch);
+	call->attempts.until = deadline_of(sqe->timeout_us);
+}
+
+u32 retry_meta_room(const struct retry_call *call, const struct mrpc_call_opts *opts)
+{
+	return attempts_room(call->attempts.policy, opts->meta ? opts->meta->len : 0);
+}
+
+void retry_tell(const struct retry_call *call, const struct mrpc_session *session,
+		struct mrpc_sqe *sqe)
+{
+	if (!call->mem)
+		return;
+	attempts_write(&call->attempts, call->mem);
+	if (!sqe->meta_len)
+		sqe->meta = send_off(session, call->mem);
+	sqe->meta_len = send_off(session, call->mem) - sqe->meta + (u32)ATTEMPTS_META;
+}
 
 static struct retry *retry_of(struct op_retry *base)
 {
@@ -49,8 +77,8 @@ static void retry_free(struct op *op)
 	struct retry *r = retry_of(op->retry);
 
 	op->retry = NULL;
-	channel_del_waiter(r->channel, &r->waiter);
-	channel_put(r->channel);
+	channel_del_waiter(r->call.channel, &r->waiter);
+	channel_leave(r->call.channel);
 	free(r);
 }
 
@@ -77,8 +105,17 @@ static void park(struct mrpc_qp *qp, struct op *op)
 	*qp->parked.last = &r->base;
 	qp->parked.last = &r->base.next;
 	r->waiter.eventfd = qp->eventfd;
-	r->waiter.until = r->until;
-	channel_add_waiter(r->channel, &r->waiter);
+	r->waiter.until = r->pauses ? r->call.attempts.next : r->call.attempts.until;
+	channel_add_waiter(r->call.channel, &r->waiter);
+}
+
+/* The pause is over: what it waits for now ends at its deadline. */
+static void end_pause(struct retry *r)
+{
+	r->pauses = false;
+	channel_del_waiter(r->call.channel, &r->waiter);
+	r->waiter.until = r->call.attempts.until;
+	channel_add_waiter(r->call.channel, &r->waiter);
 }
 
 /* @p: what points to it in the queue pair's list. */
@@ -89,7 +126,7 @@ static void unpark(struct mrpc_qp *qp, struct op_retry **p)
 	*p = r->base.next;
 	if (!*p)
 		qp->parked.last = p;
-	channel_del_waiter(r->channel, &r->waiter);
+	channel_del_waiter(r->call.channel, &r->waiter);
 	r->op->wait &= ~OP_WAIT_LINK;
 }
 
@@ -105,14 +142,27 @@ static int push(struct mrpc_qp *qp, struct retry *r, u32 id)
 {
 	int err;
 
+	if (r->call.attempts.failed)
+		retry_tell(&r->call, qp->session, &r->sqe);
 	r->sqe.conn = id;
-	r->sqe.timeout_us = left_us(r->until);
+	r->sqe.timeout_us = left_us(r->call.attempts.until);
 	r->op->conn = id;
 	r->op->wait |= OP_WAIT_SENT;
 	err = qp_push(qp, &r->sqe, NULL);
 	if (err)
 		r->op->wait &= ~OP_WAIT_SENT;
 	return err;
+}
+
+/* As channel_try(). At the deadline it says what the call has waited for. */
+static int try_link(struct retry *r, u32 *id, struct mrpc_result *res)
+{
+	const struct retry_call *c = &r->call;
+	int status = channel_try(c->channel, c->wait_ready, id, res);
+
+	if (status == -EAGAIN && clock_ns() >= c->attempts.until)
+		status = channel_link(c->channel, c->wait_ready, 0, id, res);
+	return status;
 }
 
 /* Looks at one parked call. @p: what points to it. Return: true: it is parked no more. */
@@ -123,12 +173,20 @@ static bool resume(struct mrpc_qp *qp, struct op_retry **p)
 	int status;
 	u32 id;
 
-	status = channel_try(r->channel, r->wait_ready, &id, &res);
-	if (status == -EAGAIN && clock_ns() >= r->until)
-		/* It has passed: this says why, and does not wait. */
-		status = channel_link(r->channel, r->wait_ready, 0, &id, &res);
+	if (r->pauses) {
+		if (clock_ns() < r->call.attempts.next && !channel_is_closed(r->call.channel))
+			return false;
+		end_pause(r);
+	}
+	status = try_link(r, &id, &res);
 	if (status == -EAGAIN || (!status && !has_room(qp, id)))
 		return false;
+	if (status && attempts_again(&r->call.attempts, &res)) {
+		unpark(qp, p);
+		r->pauses = true;
+		park(qp, r->op);
+		return true;
+	}
 	unpark(qp, p);
 	if (!status && push(qp, r, id)) {
 		snprintf(r->detail, sizeof(r->detail), "%s", mrpc_last_error());
@@ -149,14 +207,32 @@ static void resume_all(struct mrpc_qp *qp)
 			p = &(*p)->next;
 }
 
+/* Is the call, which has ended, to be made again? */
+static bool is_to_be_made(struct mrpc_qp *qp, struct retry *r, const struct mrpc_cqe *cqe)
+{
+	struct mrpc_result res;
+
+	if (cqe->status == MRPC_OK) {
+		throttle_success(r->call.attempts.throttle);
+		return false;
+	}
+	if (!r->op->done)
+		return false;
+	if (cqe->flags & MRPC_CQE_UNSENT && channel_lost(r->call.channel, cqe->conn))
+		return true;
+	result_fill(qp->session, &res, cqe);
+	if (!attempts_again(&r->call.attempts, &res))
+		return false;
+	r->pauses = true;
+	return true;
+}
+
 static bool takes(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
 {
-	struct retry *r = retry_of(op->retry);
-
-	if (!(cqe->flags & MRPC_CQE_UNSENT) || !op->done || !channel_lost(r->channel, cqe->conn))
+	if (!is_to_be_made(qp, retry_of(op->retry), cqe))
 		return false;
 	if (cqe->flags & MRPC_CQE_BLOCK)
-		release_block(qp->session, cqe->block, cqe->msg_len);
+		release_block(qp->session, cqe->block, cqe->msg_len + cqe->meta_len);
 	if (op->wait & OP_WAIT_SENT && !(cqe->flags & MRPC_CQE_FREED))
 		op->wait |= OP_WAIT_LINK;	/* parked when the kernel no longer reads its blocks */
 	else
@@ -200,32 +276,44 @@ static const struct op_retry_ops retry_ops = {
 	.free = retry_free,
 };
 
-int retry_start(struct mrpc_qp *qp, struct channel *ch, struct mrpc_sqe *sqe,
-		struct mrpc_msg *msg, struct op *op, const struct mrpc_call_opts *opts,
-		struct mrpc_result *res)
+static struct retry *retry_new(const struct retry_call *call, const struct mrpc_sqe *sqe,
+			       struct op *op)
 {
-	bool wait_ready = opts->flags & MRPC_CALL_WAIT_READY;
 	struct retry *r = malloc(sizeof(*r));
-	u32 id = 0;
-	int status;
 
-	status = r ? channel_try(ch, wait_ready, &id, res) : MRPC_RESOURCE_EXHAUSTED;
 	if (!r)
-		result_fail(res, status, "out of memory");
-	if (status && status != -EAGAIN)
-		goto fail;
-	channel_get(ch);
+		return NULL;
+	channel_enter(call->channel);
 	r->base.ops = &retry_ops;
-	r->channel = ch;
+	r->call = *call;
 	r->op = op;
 	r->sqe = *sqe;
 	r->sqe.flags &= ~MRPC_SQE_COPY;	/* the message may be needed again */
 	r->sqe.user_data = op->id;
-	r->until = deadline_of(opts->timeout_us);
-	r->wait_ready = wait_ready;
+	r->pauses = false;
 	r->waiter.prev = NULL;
 	r->detail[0] = '\0';
 	op->retry = &r->base;
+	return r;
+}
+
+int retry_start(struct mrpc_qp *qp, const struct retry_call *call, struct mrpc_sqe *sqe,
+		struct mrpc_msg *msg, struct op *op, struct mrpc_result *res)
+{
+	struct retry *r = retry_new(call, sqe, op);
+	int status = MRPC_RESOURCE_EXHAUSTED;
+	u32 id = 0;
+
+	if (!r) {
+		result_fail(res, status, "out of memory");
+		goto fail;
+	}
+	status = channel_try(call->channel, call->wait_ready, &id, res);
+	if (status && status != -EAGAIN) {
+		if (!attempts_again(&r->call.attempts, res))
+			goto fail;
+		r->pauses = true;
+	}
 	op->blocks = msg_spend(msg);
 	op->wait = OP_WAIT_END;
 	qp->in_flight++;
@@ -240,10 +328,9 @@ int retry_start(struct mrpc_qp *qp, struct channel *ch, struct mrpc_sqe *sqe,
 	result_fail(res, status, "%s", mrpc_last_error());
 	blocks_free(qp->session, op->blocks);
 	op->blocks = NULL;
-	retry_free(op);
-	r = NULL;
 fail:
-	free(r);
+	if (r)
+		retry_free(op);
 	mrpc_msg_free(msg);
 	op_free(qp, op);
 	set_error("%s", res->detail);

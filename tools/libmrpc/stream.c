@@ -14,6 +14,7 @@
 #include "op.h"
 #include "release.h"
 #include "result.h"
+#include "retry.h"
 #include "stream.h"
 
 /* Consumed bytes that the kernel is not told of yet. */
@@ -38,7 +39,7 @@ static void stream_free(struct op_stream *in)
 	struct mrpc_stream *st = (struct mrpc_stream *)in;
 
 	if (st->channel)
-		channel_put(st->channel);
+		channel_leave(st->channel);
 	if (st->deferred)
 		free(st->call);
 	free(st->got);
@@ -472,17 +473,17 @@ static int open_meta(struct mrpc_session *session, struct mrpc_sqe *sqe, struct 
 static int open_link(struct mrpc_conn *conn, struct mrpc_sqe *sqe,
 		     const struct mrpc_call_opts *opts, struct mrpc_result *res)
 {
-	u64 until = deadline_of(opts->timeout_us);
+	struct retry_call over;
 	int status;
 
 	if (!conn->channel)
 		return MRPC_OK;
-	channel_get(conn->channel);
-	status = channel_link(conn->channel, opts->flags & MRPC_CALL_WAIT_READY, until, &sqe->conn,
-			      res);
-	sqe->timeout_us = left_us(until);
+	channel_enter(conn->channel);
+	retry_prepare(&over, conn->channel, sqe, opts);
+	status = channel_link(conn->channel, over.wait_ready, over.attempts.until, &sqe->conn, res);
+	sqe->timeout_us = left_us(over.attempts.until);
 	if (status)
-		channel_put(conn->channel);
+		channel_leave(conn->channel);
 	return status;
 }
 
@@ -557,7 +558,7 @@ struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
 		if (qp)
 			fail(ENOMEM, "out of memory");
 		if (conn->channel)
-			channel_put(conn->channel);
+			channel_leave(conn->channel);
 		goto drop;
 	}
 	st->client = true;

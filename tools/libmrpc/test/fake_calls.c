@@ -151,7 +151,7 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 			target = (int)((server->next_qp + i) % server->nr_qps);
 	if (target < 0 || sqe->max_reply == 1) {
 		c->cqe.status = MRPC_UNAVAILABLE;
-		c->cqe.flags = MRPC_CQE_LOCAL;
+		c->cqe.flags = server ? MRPC_CQE_LOCAL : MRPC_CQE_LOCAL | MRPC_CQE_UNSENT;
 		finish(c);
 		return c;
 	}

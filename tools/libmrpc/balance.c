@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Which link of a channel a call goes over.
+ *
+ * With gRPC's pick_first a channel has one link, which tries all addresses in order. With its
+ * round_robin a channel has a link for each address, and calls go in turn over those that are
+ * ready. Before each attempt of any link the names are looked up: then links of new addresses
+ * begin, and those of addresses that are gone end.
+ */
+#include <string.h>
+
+#include "balance.h"
+
+/* gRPC's rule: a link that has failed counts as such until it is ready. */
+static int state_of_all(const struct balance *b)
+{
+	bool connects = false, failed = false;
+	u32 i;
+
+	for (i = 0; i < b->nr; i++) {
+		if (b->links[i]->state == MRPC_CHANNEL_READY)
+			return MRPC_CHANNEL_READY;
+		failed |= !!b->links[i]->why[0];
+		connects |= b->links[i]->state == MRPC_CHANNEL_CONNECTING && !b->links[i]->why[0];
+	}
+	return connects ? MRPC_CHANNEL_CONNECTING :
+	       failed ? MRPC_CHANNEL_TRANSIENT_FAILURE : MRPC_CHANNEL_IDLE;
+}
+
+int balance_state(const struct balance *b)
+{
+	return b->round_robin ? state_of_all(b) : b->links[0]->state;
+}
+
+int balance_begin(struct balance *b)
+{
+	u32 i;
+
+	/* A call can do without the others. */
+	for (i = 1; i < b->nr; i++)
+		link_begin(b->links[i]);
+	return b->nr ? link_begin(b->links[0]) : 0;
+}
+
+static void check(struct balance *b, struct link *link)
+{
+	bool ready = link->state == MRPC_CHANNEL_READY;
+
+	link_check(link);
+	/* As gRPC's round_robin, which does not wait for a call. */
+	if (b->round_robin && ready && link->state == MRPC_CHANNEL_IDLE)
+		link_begin(link);
+}
+
+void balance_check(struct balance *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		check(b, b->links[i]);
+}
+
+bool balance_lost(struct balance *b, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++) {
+		if (b->links[i]->id != id)
+			continue;
+		check(b, b->links[i]);
+		return b->links[i]->id != id;
+	}
+	return true;
+}
+
+u32 balance_next(struct balance *b)
+{
+	const struct link *link;
+
+	do
+		link = b->links[b->turn++ % b->nr];
+	while (link->state != MRPC_CHANNEL_READY);
+	return link->id;
+}
+
+const char *balance_why(const struct balance *b)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		if (b->links[i]->why[0])
+			return b->links[i]->why;
+	return "";
+}
+
+/* Removes a link, which ends by and by. */
+static void drop(struct balance *b, u32 i)
+{
+	struct link *link = b->links[i];
+
+	b->nr--;
+	memmove(&b->links[i], &b->links[i + 1], (b->nr - i) * sizeof(b->links[0]));
+	link->next = b->left;
+	b->left = link;
+	link_leave(link);
+}
+
+static bool is_in(const struct address *list, int nr, const struct address *address)
+{
+	int i;
+
+	for (i = 0; i < nr; i++)
+		if (list[i].len == address->len &&
+		    !memcmp(list[i].addr, address->addr, sizeof(address->addr)) &&
+		    !strcmp(list[i].transport, address->transport))
+			return true;
+	return false;
+}
+
+static bool has_link(const struct balance *b, const struct address *address)
+{
+	u32 i;
+
+	for (i = 0; i < b->nr; i++)
+		if (is_in(address, 1, &b->links[i]->address))
+			return true;
+	return false;
+}
+
+void balance_follow(struct balance *b, const struct address *list, int nr)
+{
+	struct links *all = b->links[0]->all;
+	struct link *link;
+	u32 had, i;
+	int j;
+
+	/* The first link of the channel, which has been made without knowing any. */
+	if (!b->links[0]->has_address) {
+		b->links[0]->address = list[0];
+		b->links[0]->has_address = true;
+	}
+	had = b->nr;
+	for (j = 0; j < nr; j++) {
+		link = has_link(b, &list[j]) ? NULL : link_new(all, &list[j]);
+		if (!link)
+			continue;	/* without memory: the next look-up finds it again */
+		b->links[b->nr++] = link;
+		link_begin(link);
+	}
+	/* At least one stays: without memory for its successor it does so, whatever its address. */
+	for (i = had; i-- > 0; )
+		if (b->nr > 1 && !is_in(list, nr, &b->links[i]->address))
+			drop(b, i);
+}
+
+void balance_rest(struct balance *b)
+{
+	while (b->nr > 1)
+		drop(b, b->nr - 1);
+	link_rest(b->links[0]);
+}
+
+void balance_reap(struct balance *b)
+{
+	struct link **p = &b->left, *link;
+
+	while ((link = *p)) {
+		if (link->has_thread && !link->has_ended) {
+			p = &link->next;
+			continue;
+		}
+		*p = link->next;
+		link_free(link);
+	}
+}
+
+struct link *balance_end(struct balance *b)
+{
+	struct link *all = b->left;
+
+	b->left = NULL;
+	while (b->nr) {
+		struct link *link = b->links[--b->nr];
+
+		link->next = all;
+		all = link;
+	}
+	return all;
+}

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+#ifndef LIBMRPC_BALANCE_H
+#define LIBMRPC_BALANCE_H
+
+#include "link.h"
+
+#define LINKS_MAX	(2 * ADDRESSES_MAX)	/* while those of one look-up replace another's */
+
+/**
+ * struct balance - the links of a channel; its lock protects all of it
+ * @round_robin: calls go in turn over all links; else there is one link
+ * @links: the first @nr; links of round_robin differ in their address
+ * @nr: how many; 0: the channel was closed
+ * @turn: counts calls
+ * @left: links that end
+ */
+struct balance {
+	bool round_robin;
+	struct link *links[LINKS_MAX];
+	u32 nr;
+	u32 turn;
+	struct link *left;
+};
+
+/* The enum mrpc_channel_state of all links together. */
+int balance_state(const struct balance *b);
+
+/* Begins to connect, unless that is done or under way. Return: as link_begin(). */
+int balance_begin(struct balance *b);
+
+/* Finds out which connections take no calls any more. */
+void balance_check(struct balance *b);
+/* A call over connection @id was not sent. Return: @id takes no calls any more. */
+bool balance_lost(struct balance *b, u32 id);
+
+/* With MRPC_CHANNEL_READY: the connection whose turn it is. */
+u32 balance_next(struct balance *b);
+
+/* The reason of a link's failure, or "". */
+const char *balance_why(const struct balance *b);
+
+/* round_robin: makes a link for each address, at most ADDRESSES_MAX, and ends those of others. */
+void balance_follow(struct balance *b, const struct address *list, int nr);
+
+/* Gives all connections up, until balance_begin(). */
+void balance_rest(struct balance *b);
+
+/* Frees the links that have ended. */
+void balance_reap(struct balance *b);
+
+/* Takes all links out. Return: a list of them, for link_free(). */
+struct link *balance_end(struct balance *b);
+
+#endif /* LIBMRPC_BALANCE_H */

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Links: connections of a channel, that come back.
+ *
+ * The kernel is asked whether a connection still stands when a call over it was not sent, or when
+ * the application looks at the state. A former connection is kept until its last call has ended.
+ * A thread then gives it back to the kernel, which may take a while.
+ *
+ * Times between attempts are as in gRPC's document "connection backoff".
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "attempt.h"
+#include "link.h"
+#include "policy.h"
+
+struct link *link_new(struct links *all, const struct address *address)
+{
+	struct link *link = calloc(1, sizeof(*link));
+
+	if (!link)
+		return NULL;
+	link->all = all;
+	link->has_address = address;
+	if (address)
+		link->address = *address;
+	link->state = MRPC_CHANNEL_IDLE;
+	return link;
+}
+
+static void set_state(struct link *link, int state)
+{
+	if (link->state == state)
+		return;
+	link->state = state;
+	link->all->ops->changed(link);
+}
+
+/* -- the connection ------------------------------------------------------------------------- */
+
+static bool conn_query(const struct links *all, u32 id, struct mrpc_conn_info *info)
+{
+	memset(info, 0, sizeof(*info));
+	info->size = sizeof(*info);
+	info->conn = id;
+	return !session_ioctl(all->session, MRPC_IOC_CONN_INFO, info);
+}
+
+/* It takes no new calls. */
+static void retire(struct link *link)
+{
+	struct former *f = malloc(sizeof(*f));
+
+	if (f) {
+		f->id = link->id;
+		f->next = link->all->former;
+		link->all->former = f;
+	} else {
+		conn_close_id(link->all->session, link->id, 0);
+	}
+	link->id = 0;
+}
+
+void link_check(struct link *link)
+{
+	struct mrpc_conn_info info;
+
+	if (link->state != MRPC_CHANNEL_READY ||
+	    (conn_query(link->all, link->id, &info) && info.state == MRPC_CONN_READY))
+		return;
+	retire(link);
+	set_state(link, MRPC_CHANNEL_IDLE);
+}
+
+void link_rest(struct link *link)
+{
+	link->wanted = false;
+	link->begin_ns = 0;
+	link->why[0] = '\0';
+	if (link->id)
+		retire(link);
+	waiters_wake(&link->all->waiters);
+	set_state(link, MRPC_CHANNEL_IDLE);
+}
+
+void link_leave(struct link *link)
+{
+	link->ends = true;
+	link_rest(link);
+}
+
+void links_sweep(struct links *all)
+{
+	struct former **p, *list = all->former, *f;
+	struct mrpc_conn_info info;
+
+	all->former = NULL;
+	pthread_mutex_unlock(&all->waiters.lock);
+	for (p = &list; (f = *p); ) {
+		if (conn_query(all, f->id, &info) && info.state != MRPC_CONN_CLOSED && info.calls) {
+			p = &f->next;
+			continue;
+		}
+		conn_close_id(all->session, f->id, 0);
+		*p = f->next;
+		free(f);
+	}
+	pthread_mutex_lock(&all->waiters.lock);
+	*p = all->former;
+	all->former = list;
+}
+
+/* -- making it ------------------------------------------------------------------------------ */
+
+static bool has_to_end(const struct link *link)
+{
+	return link->ends || link->all->stop;
+}
+
+/* Called now and then during an attempt. Return: true: it is to end. */
+static bool is_stopped(void *arg)
+{
+	struct link *link = arg;
+	bool stop;
+
+	pthread_mutex_lock(&link->all->waiters.lock);
+	waiters_expire(&link->all->waiters, clock_ns());
+	stop = has_to_end(link) || !link->wanted;
+	pthread_mutex_unlock(&link->all->waiters.lock);
+	return stop;
+}
+
+static int attempt(struct link *link, u32 *id)
+{
+	struct links *all = link->all;
+	u64 until = until_us(all->opts.timeout_us);
+	struct address list[ADDRESSES_MAX];
+	struct mrpc_connect arg = all->arg;
+	int nr = all->ops->addresses(link, list), err;
+
+	if (nr < 0)
+		return nr;
+	err = attempt_connect(all->session, all->target, all->opts.tls, list, nr, until, is_stopped,
+			      link, &arg);
+	*id = arg.id;
+	return err;
+}
+
+/* Waits until the next attempt may begin. Return: false: none will. */
+static bool wait_for_turn(struct link *link)
+{
+	struct links *all = link->all;
+	u64 now, until, look;
+	u32 seen;
+
+	while (!has_to_end(link)) {
+		now = clock_ns();
+		seen = all->waiters.changes;
+		if (link->wanted && now >= link->begin_ns)
+			return true;
+		until = waiters_expire(&all->waiters, now);
+		look = all->ops->look(link, now);
+		if (look < until)
+			until = look;
+		if (link->wanted && link->begin_ns < until)
+			until = link->begin_ns;
+		/* The look may have dropped the lock. */
+		if (seen == all->waiters.changes)
+			waiters_sleep(&all->waiters, until);
+	}
+	return false;
+}
+
+/* One attempt. @backoff: microseconds from its begin to that of the next one. */
+static void try_once(struct link *link, u64 *backoff)
+{
+	struct links *all = link->all;
+	u32 id = 0;
+	int err;
+
+	set_state(link, MRPC_CHANNEL_CONNECTING);
+	link->begin_ns = clock_ns() + jitter(*backoff * 1000);
+	pthread_mutex_unlock(&all->waiters.lock);
+	err = attempt(link, &id);
+	pthread_mutex_lock(&all->waiters.lock);
+	if (has_to_end(link) || !link->wanted) {
+		if (!err)
+			conn_close_id(all->session, id, 0);
+		return;
+	}
+	if (!err) {
+		link->id = id;
+		link->wanted = false;
+		link->why[0] = '\0';
+		*backoff = all->opts.backoff_us;
+		set_state(link, MRPC_CHANNEL_READY);
+		links_sweep(all);
+		return;
+	}
+	snprintf(link->why, sizeof(link->why), "%s", mrpc_last_error());
+	set_state(link, MRPC_CHANNEL_TRANSIENT_FAILURE);
+	*backoff += *backoff * 6 / 10;
+	if (*backoff > all->opts.backoff_max_us)
+		*backoff = all->opts.backoff_max_us;
+}
+
+static void *link_main(void *arg)
+{
+	struct link *link = arg;
+	u64 backoff = link->all->opts.backoff_us;
+
+	pthread_mutex_lock(&link->all->waiters.lock);
+	/* At first it waits only if the last connection was lost at once. */
+	while (wait_for_turn(link))
+		try_once(link, &backoff);
+	link->has_ended = true;
+	pthread_mutex_unlock(&link->all->waiters.lock);
+	return NULL;
+}
+
+int link_begin(struct link *link)
+{
+	sigset_t all, old;
+	int err;
+
+	if (has_to_end(link) || link->wanted || link->state == MRPC_CHANNEL_READY)
+		return 0;
+	if (!link->has_thread) {
+		/* The application's handlers run in its own threads. */
+		sigfillset(&all);
+		pthread_sigmask(SIG_SETMASK, &all, &old);
+		err = pthread_create(&link->thread, NULL, link_main, link);
+		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		if (err)
+			return err;
+		link->has_thread = true;
+	}
+	link->wanted = true;
+	waiters_wake(&link->all->waiters);
+	set_state(link, MRPC_CHANNEL_CONNECTING);
+	return 0;
+}
+
+void link_free(struct link *link)
+{
+	if (link->has_thread)
+		pthread_join(link->thread, NULL);
+	free(link);
+}

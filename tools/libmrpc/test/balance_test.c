@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Channels with several connections, and their idleness, against the stand-in.
+ */
+#include "clock.h"
+#include "conn.h"
+#include "session.h"
+
+#define SERVERS	3
+#define ROBIN	"{\"loadBalancingConfig\":[{\"round_robin\":{}}]}"
+
+static struct test_server servers[SERVERS];
+static u32 served[SERVERS];
+static bool is_up[SERVERS];
+static u32 sleep_us;
+static struct mrpc_session *session;
+static struct mrpc_conn *channel;
+
+static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake_msg *reply)
+{
+	if (sleep_us)
+		usleep(sleep_us);
+	__atomic_add_fetch((u32 *)mrpc_call_ctx(call), 1, __ATOMIC_RELAXED);
+	return echo_handler(call, req, reply);
+}
+
+static const struct test_ops ops = { .echo = serve };
+
+static void up(u32 i)
+{
+	char name[32];
+
+	snprintf(name, sizeof(name), "loop:balance-%u", i);
+	server_start(&servers[i], &ops, &served[i], name, 1);
+	is_up[i] = true;
+}
+
+static void down(u32 i)
+{
+	server_stop(&servers[i]);
+	is_up[i] = false;
+}
+
+static void begin(const char *target, const struct mrpc_channel_opts *opts)
+{
+	u32 i;
+
+	sleep_us = 0;
+	for (i = 0; i < SERVERS; i++)
+		up(i);
+	session = open_session();
+	channel = mrpc_channel_open(session, target, test_services, 1, opts);
+	CHECK_MSG(channel, "%s", mrpc_last_error());
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_IDLE);
+}
+
+static void end(void)
+{
+	u32 i;
+
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	mrpc_session_close(session);
+	for (i = 0; i < SERVERS; i++)
+		if (is_up[i])
+			down(i);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+static int call(struct mrpc_result *res)
+{
+	struct mrpc_call_opts opts = { .flags = MRPC_CALL_WAIT_READY, .timeout_us = 10000000 };
+	struct mrpc_msg msg;
+
+	build(&msg, session, 1, 10);
+	return mrpc_call_sync(channel, &test_service, TEST_ECHO, &msg, &opts, res);
+}
+
+static void must_work(void)
+{
+	struct mrpc_result res;
+
+	CHECK_MSG(!call(&res), "%s", res.detail);
+	mrpc_result_release(&res);
+}
+
+/* Calls until each of the servers in @mask has served, and no other one does. */
+static void served_by(u32 mask)
+{
+	u64 until = clock_ns() + 5000000000ull;
+	u32 i, by;
+
+	do {
+		CHECK_MSG(clock_ns() < until, "calls go to other servers than 0x%x", mask);
+		memset(served, 0, sizeof(served));
+		for (i = 0; i < 6; i++)
+			must_work();
+		for (i = by = 0; i < SERVERS; i++)
+			by |= (u32)!!served[i] << i;
+		usleep(1000);
+	} while (by != mask);
+}
+
+static const struct mrpc_channel_opts robin = {
+	.service_config = ROBIN, .backoff_us = 20000, .backoff_max_us = 20000,
+};
+
+#define ALL_THREE	"loop:balance-0,loop:balance-1,loop:balance-2"
+
+TEST(in_turn)
+{
+	u32 i;
+
+	begin(ALL_THREE ",loop:balance-1", &robin);
+	served_by(7);
+	memset(served, 0, sizeof(served));
+	for (i = 0; i < 30; i++)
+		must_work();
+	for (i = 0; i < SERVERS; i++)
+		CHECK_EQ(served[i], 10);
+	end();
+}
+
+TEST(pick_first)
+{
+	begin(ALL_THREE, NULL);
+	served_by(1);
+	end();
+}
+
+/* One that cannot be reached is left out, and comes back. The channel is ready if one is. */
+TEST(one_is_down)
+{
+	struct mrpc_channel_opts opts = robin;
+
+	opts.service_config = "{\"loadBalancingPolicy\":\"round_robin\"}";
+	begin(ALL_THREE, &opts);
+	down(1);
+	served_by(5);
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
+	up(1);
+	served_by(7);
+	end();
+}
+
+/* A connection that is lost is made again, while calls go over the others. */
+TEST(one_is_lost)
+{
+	begin(ALL_THREE, &robin);
+	served_by(7);
+	CHECK_EQ(conn_close_id(session, mrpc_conn_id(channel), 0), 0);
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
+	served_by(7);
+	end();
+}
+
+TEST(all_are_down)
+{
+	struct mrpc_call_opts opts = { 0 };
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+	u32 i;
+
+	begin(ALL_THREE, &robin);
+	for (i = 0; i < SERVERS; i++)
+		down(i);
+	build(&msg, session, 1, 10);
+	CHECK_EQ(mrpc_call_sync(channel, &test_service, TEST_ECHO, &msg, &opts, &res),
+		 MRPC_UNAVAILABLE);
+	CHECK_MSG(strstr(res.detail, "cannot connect to"), "%s", res.detail);
+	CHECK(res.unsent);
+	/* Attempts go on, and do not make it look better than it is. */
+	for (i = 0; i < 50; i++) {
+		CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_TRANSIENT_FAILURE);
+		usleep(1000);
+	}
+	up(2);
+	must_work();
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
+	end();
+}
+
+TEST(closed_while_connecting)
+{
+	begin(ALL_THREE, &robin);
+	CHECK_EQ(mrpc_channel_state(channel, true), MRPC_CHANNEL_CONNECTING);
+	end();
+	/* An attempt over IPv6 is never answered. */
+	begin("tcp:both.test:1", &robin);
+	CHECK_EQ(mrpc_channel_state(channel, true), MRPC_CHANNEL_CONNECTING);
+	usleep(10000);
+	end();
+	CHECK_EQ(fake_stats().silent, 0);
+}
+
+/* -- idleness ------------------------------------------------------------------------------ */
+
+static void becomes(int state)
+{
+	u64 until = clock_ns() + 5000000000ull;
+
+	while (mrpc_channel_state(channel, false) != state) {
+		CHECK_MSG(clock_ns() < until, "it is %s",
+			  mrpc_channel_state_name(mrpc_channel_state(channel, false)));
+		usleep(1000);
+	}
+}
+
+static void idle(const char *config)
+{
+	struct mrpc_channel_opts opts = { .service_config = config, .idle_us = 100000 };
+	u64 before;
+	u32 i;
+
+	begin(ALL_THREE, &opts);
+	for (i = 0; i < 2; i++) {
+		must_work();
+		before = clock_ns();
+		becomes(MRPC_CHANNEL_IDLE);
+		CHECK(clock_ns() - before >= 90000000);
+		CHECK_EQ(mrpc_conn_id(channel), 0);
+		usleep(20000);
+		CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_IDLE);
+	}
+	/* An application that asks for a connection gets it for as long. */
+	mrpc_channel_state(channel, true);
+	becomes(MRPC_CHANNEL_READY);
+	before = clock_ns();
+	becomes(MRPC_CHANNEL_IDLE);
+	CHECK(clock_ns() - before >= 90000000);
+	/* A call counts until its end. */
+	must_work();
+	sleep_us = 300000;
+	must_work();
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
+	end();
+}
+
+TEST(idle_pick_first)
+{
+	idle(NULL);
+}
+
+TEST(idle_round_robin)
+{
+	idle(ROBIN);
+}
+
+/* A channel that cannot connect gives up trying, too. */
+TEST(idle_without_server)
+{
+	struct mrpc_channel_opts opts = {
+		.idle_us = 100000, .backoff_us = 5000, .backoff_max_us = 5000,
+	};
+
+	begin("loop:nobody", &opts);
+	mrpc_channel_state(channel, true);
+	becomes(MRPC_CHANNEL_TRANSIENT_FAILURE);
+	becomes(MRPC_CHANNEL_IDLE);
+	end();
+}

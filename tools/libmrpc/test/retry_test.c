@@ -1,0 +1,393 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * What a service config makes of calls over a channel, against the stand-in.
+ */
+#include "clock.h"
+#include "conn.h"
+#include "heap.h"
+#include "op.h"
+#include "release.h"
+#include "session.h"
+
+#define NAME	"loop:retry-test"
+#define RETRY	"\"retryPolicy\":{\"maxAttempts\":4,\"initialBackoff\":\"0.01s\"," \
+		"\"maxBackoff\":\"0.02s\",\"backoffMultiplier\":2," \
+		"\"retryableStatusCodes\":[\"UNAVAILABLE\"]}"
+#define ALL(rest)	"{\"methodConfig\":[{\"name\":[{}]," rest "}]}"
+
+static struct test_server server;
+static struct mrpc_session *session;
+static struct mrpc_conn *channel;
+static struct mrpc_qp *qp;
+
+/* What the server does. */
+static struct {
+	u32 fails;		/* so many calls from now on */
+	int status;
+	const char *pushback;
+	u32 calls;
+	char previous[16];	/* what the calls say of attempts before them */
+	u64 remaining_us;
+	u32 mark;		/* length of the caller's own metadata */
+} does;
+
+/* How many calls fail from now on. */
+static void set_fails(u32 nr)
+{
+	__atomic_store_n(&does.fails, nr, __ATOMIC_RELAXED);
+}
+
+static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake_msg *reply)
+{
+	const char *previous;
+	u32 len, n = does.calls++;
+
+	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
+	if (n < sizeof(does.previous))
+		does.previous[n] = previous && len == 1 ? *previous : '-';
+	mrpc_call_meta_find(call, "mark", &does.mark);
+	does.remaining_us = mrpc_call_remaining_us(call);
+	if (!__atomic_load_n(&does.fails, __ATOMIC_RELAXED))
+		return echo_handler(call, req, reply);
+	__atomic_sub_fetch(&does.fails, 1, __ATOMIC_RELAXED);
+	if (does.pushback)
+		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", does.pushback,
+				   strlen(does.pushback));
+	return does.status;
+}
+
+static const struct test_ops ops = { .echo = serve, .other = serve };
+
+static void begin(const char *config)
+{
+	struct mrpc_channel_opts opts = { .service_config = config, .backoff_us = 100000 };
+
+	memset(&does, 0, sizeof(does));
+	does.status = MRPC_UNAVAILABLE;
+	server_start(&server, &ops, NULL, NAME, 1);
+	session = open_session();
+	channel = mrpc_channel_open(session, NAME, test_services, 1, &opts);
+	CHECK_MSG(channel, "%s", mrpc_last_error());
+	qp = mrpc_qp_self(session);
+	CHECK(qp);
+}
+
+static void end(void)
+{
+	struct tctx *t = tctx_get(session);
+	struct mrpc_heap_stats stats;
+
+	release_flush(t);
+	heap_cache_flush(&session->send, &t->cache);
+	mrpc_send_heap_stats(session, &stats);
+	CHECK_EQ(stats.used, 0);
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	mrpc_session_close(session);
+	server_stop(&server);
+	CHECK_EQ(fake_stats().bad, 0);
+}
+
+struct ended {
+	int nr;
+	int status;
+	bool same;
+	char detail[256];
+};
+
+static void on_done(void *user, struct mrpc_result *res)
+{
+	struct ended *e = user;
+
+	e->nr++;
+	e->status = res->status;
+	e->same = res->status == MRPC_OK && matches(res->reply, 1, 10000);
+	snprintf(e->detail, sizeof(e->detail), "%.255s", res->detail);
+}
+
+/* A call in either way. Its status; a reply must be the right one. */
+static int call_with(bool async, u32 method, const struct mrpc_call_opts *opts, struct ended *e)
+{
+	struct mrpc_result res;
+	struct mrpc_msg msg;
+	int status;
+
+	memset(e, 0, sizeof(*e));
+	build(&msg, session, 1, 10000);
+	if (!async) {
+		mrpc_call_sync(channel, &test_service, method, &msg, opts, &res);
+		on_done(e, &res);
+		mrpc_result_release(&res);
+	} else {
+		status = mrpc_call_async(channel, &test_service, method, &msg, opts, on_done, e,
+					 NULL);
+		if (status) {
+			snprintf(e->detail, sizeof(e->detail), "%s", mrpc_last_error());
+			return status;
+		}
+		CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+		while (qp_pending(qp) || mrpc_qp_in_flight(qp))
+			mrpc_poll(qp);
+		usleep(1000);
+		qp_harvest(qp);
+	}
+	CHECK_EQ(e->nr, 1);
+	CHECK_EQ(e->same, e->status == MRPC_OK);
+	return e->status;
+}
+
+static void again(bool async)
+{
+	struct mrpc_meta meta = { 0 };
+	struct mrpc_call_opts opts = { .meta = &meta };
+	struct ended e;
+
+	begin(ALL(RETRY));
+	set_fails(3);
+	CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_OK);
+	CHECK_EQ(does.calls, 4);
+	CHECK_MSG(!memcmp(does.previous, "-123", 4), "%.4s", does.previous);
+	CHECK_EQ(does.remaining_us, UINT64_MAX);
+
+	/* The caller's metadata goes with all attempts. */
+	mrpc_meta_add_str(&meta, "mark", "12345");
+	set_fails(1);
+	does.calls = 0;
+	CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
+	CHECK_EQ(does.mark, 5);
+	CHECK_MSG(!memcmp(does.previous, "-1", 2), "%.2s", does.previous);
+	mrpc_meta_free(&meta);
+
+	/* Not more than four attempts. */
+	set_fails(9);
+	does.calls = 0;
+	CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
+	CHECK_EQ(does.calls, 4);
+
+	/* Nor for other statuses. */
+	does.status = MRPC_INTERNAL;
+	does.calls = 0;
+	CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_INTERNAL);
+	CHECK_EQ(does.calls, 1);
+	end();
+}
+
+TEST(again_sync)
+{
+	again(false);
+}
+
+TEST(again_async)
+{
+	again(true);
+}
+
+/* What each attempt has received is given back: else the heap would be full. */
+TEST(blocks_return)
+{
+	struct ended e;
+	int i;
+
+	begin("{\"methodConfig\":[{\"name\":[{}],\"retryPolicy\":{\"maxAttempts\":5,"
+	      "\"initialBackoff\":\"0.000001s\",\"maxBackoff\":\"0.000001s\","
+	      "\"backoffMultiplier\":1,\"retryableStatusCodes\":[14]}}]}");
+	does.pushback = "0";
+	for (i = 0; i < 900; i++) {
+		set_fails(4);
+		CHECK_MSG(!call_with(i % 2, TEST_ECHO, NULL, &e), "%d: %s", i, e.detail);
+	}
+	end();
+}
+
+/* Metadata that leaves no room for the library's own goes all the same. */
+TEST(full_metadata)
+{
+	static char value[MRPC_MAX_META];
+	struct mrpc_meta meta = { 0 };
+	struct mrpc_call_opts opts = { .meta = &meta };
+	struct ended e;
+	int async;
+
+	begin(ALL(RETRY));
+	CHECK_EQ(mrpc_meta_add(&meta, "mark", value,
+			       MRPC_MAX_META - sizeof(struct mrpc_meta_entry) - 4), 0);
+	for (async = 0; async < 2; async++) {
+		set_fails(1);
+		does.calls = 0;
+		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
+		CHECK_MSG(!memcmp(does.previous, "--", 2), "%.2s", does.previous);
+		CHECK_EQ(does.mark, MRPC_MAX_META - sizeof(struct mrpc_meta_entry) - 4);
+	}
+	mrpc_meta_free(&meta);
+	end();
+}
+
+TEST(pushback)
+{
+	struct ended e;
+	int async;
+	u64 before;
+
+	begin(ALL(RETRY));
+	for (async = 0; async < 2; async++) {
+		does.pushback = "150";
+		set_fails(1);
+		before = clock_ns();
+		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_OK);
+		CHECK(clock_ns() - before >= 150000000);
+		does.pushback = "-1";
+		set_fails(1);
+		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
+		CHECK_EQ(does.fails, 0);
+	}
+	end();
+}
+
+/* All calls of the channel share the tokens, whatever their method. */
+TEST(throttled)
+{
+	struct ended e;
+
+	begin("{\"methodConfig\":[{\"name\":[{}]," RETRY "}],"
+	      "\"retryThrottling\":{\"maxTokens\":4,\"tokenRatio\":1}}");
+	set_fails(5);
+	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
+	CHECK_EQ(does.calls, 2);	/* 3 tokens, then 2 */
+	CHECK_EQ(call_with(true, TEST_OTHER, NULL, &e), MRPC_UNAVAILABLE);
+	CHECK_EQ(does.calls, 3);
+	set_fails(0);
+	CHECK_EQ(call_with(true, TEST_ECHO, NULL, &e), MRPC_OK);
+	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_OK);
+	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_OK);
+	set_fails(1);
+	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_OK);
+	end();
+}
+
+/* The deadline is that of the whole call: no attempt begins after it. */
+TEST(deadline)
+{
+	struct mrpc_call_opts opts = { .timeout_us = 100000 };
+	struct ended e;
+	int async;
+	u64 before;
+
+	begin(ALL(RETRY));
+	for (async = 0; async < 2; async++) {
+		set_fails(1);
+		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
+		CHECK(does.remaining_us < 100000 - 8000);
+		does.pushback = "60000";
+		set_fails(1);
+		before = clock_ns();
+		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_UNAVAILABLE);
+		CHECK(clock_ns() - before < 1000000000);
+		does.pushback = NULL;
+	}
+	end();
+}
+
+TEST(limits)
+{
+	struct mrpc_call_opts opts = { .timeout_us = 10000000 };
+	struct ended e;
+	int async;
+
+	begin("{\"methodConfig\":[{\"name\":[{\"service\":\"test.Test\"}],\"timeout\":\"5s\"},"
+	      "{\"name\":[{\"service\":\"test.Test\",\"method\":\"Other\"}],"
+	      "\"maxRequestMessageBytes\":1000}]}");
+	for (async = 0; async < 2; async++) {
+		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_OK);
+		CHECK(does.remaining_us <= 5000000);
+		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
+		CHECK(does.remaining_us <= 5000000);
+		opts.timeout_us = 2000000;
+		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
+		CHECK(does.remaining_us <= 2000000);
+		CHECK_EQ(call_with(async, TEST_OTHER, NULL, &e), MRPC_RESOURCE_EXHAUSTED);
+		CHECK_MSG(strstr(e.detail, "maxRequestMessageBytes is 1000"), "%s", e.detail);
+	}
+	CHECK_EQ(does.calls, 6);
+	end();
+}
+
+/* Calls that cannot be sent count as attempts; those that wait for a connection do not fail. */
+TEST(no_server)
+{
+	struct ended e;
+	int async;
+	u64 before;
+
+	begin(ALL("\"timeout\":\"0.2s\",\"waitForReady\":true"));
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	channel = mrpc_channel_open(session, "loop:nobody", test_services, 1,
+				    &(struct mrpc_channel_opts){ .service_config =
+					ALL("\"timeout\":\"0.2s\",\"waitForReady\":true") });
+	for (async = 0; async < 2; async++) {
+		before = clock_ns();
+		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_DEADLINE_EXCEEDED);
+		CHECK(clock_ns() - before >= 200000000);
+	}
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	channel = mrpc_channel_open(session, "loop:nobody", test_services, 1,
+				    &(struct mrpc_channel_opts){ .service_config = ALL(RETRY) });
+	for (async = 0; async < 2; async++) {
+		before = clock_ns();
+		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
+		CHECK(clock_ns() - before >= 8000000 + 2 * 16000000);
+	}
+	end();
+}
+
+/* Starts a call that waits for a minute before its second attempt. */
+static void start_and_wait(struct ended *e, mrpc_call_id *id)
+{
+	struct mrpc_msg msg;
+
+	memset(e, 0, sizeof(*e));
+	begin(ALL(RETRY));
+	does.pushback = "60000";
+	set_fails(2);
+	build(&msg, session, 1, 10);
+	CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, on_done, e, id), 0);
+	while (!qp->parked.first || !does.calls)
+		mrpc_run(qp, 10000);
+	CHECK_EQ(e->nr, 0);
+}
+
+TEST(cancelled_while_waiting)
+{
+	struct ended e;
+	mrpc_call_id id;
+
+	start_and_wait(&e, &id);
+	CHECK_EQ(mrpc_cancel(qp, id), 0);
+	CHECK_EQ(mrpc_run(qp, 1000000), 1);
+	CHECK_EQ(e.status, MRPC_CANCELLED);
+	end();
+}
+
+TEST(closed_while_waiting)
+{
+	struct ended e;
+
+	start_and_wait(&e, NULL);
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	CHECK_EQ(mrpc_run(qp, 1000000), 1);
+	CHECK_EQ(e.status, MRPC_UNAVAILABLE);
+	CHECK_STR(e.detail, "the channel was closed");
+	channel = mrpc_channel_open(session, NAME, test_services, 1, NULL);
+	CHECK(channel);
+	end();
+}
+
+TEST(bad_config)
+{
+	begin(NULL);
+	CHECK(!mrpc_channel_open(session, NAME, test_services, 1,
+				 &(struct mrpc_channel_opts){ .service_config =
+					ALL("\"timeout\":1") }));
+	CHECK_EQ(errno, EINVAL);
+	CHECK_STR(mrpc_last_error(), "service config: methodConfig[0].timeout must be a positive "
+		  "time in seconds such as \"1.5s\", not 1");
+	end();
+}
