@@ -23,8 +23,7 @@
 #define GRPC	"grpc:127.0.0.1:7431"
 #define S	1000000
 
-#define RESTARTS 100
-#define RESTARTS_GRPC 15
+#define RESTARTS 5		/* or what CHANNEL_RESTARTS in the environment says */
 #define CALLERS	3
 
 static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
@@ -34,6 +33,14 @@ static struct mrpc_conn *channel;
 
 /* Attempts follow each other soon, so that a test does not wait for them. */
 static const struct mrpc_channel_opts hasty = { .backoff_us = S / 20, .backoff_max_us = S / 10 };
+
+/* The same; calls whose server is lost are made again. */
+static const struct mrpc_channel_opts stubborn = {
+	.backoff_us = S / 20, .backoff_max_us = S / 10,
+	.service_config = "{\"methodConfig\":[{\"name\":[{}],\"waitForReady\":true,\"retryPolicy\":{"
+		"\"maxAttempts\":5,\"initialBackoff\":\"0.01s\",\"maxBackoff\":\"1s\","
+		"\"backoffMultiplier\":2,\"retryableStatusCodes\":[\"UNAVAILABLE\"]}}]}",
+};
 
 /* -- servers ---------------------------------------------------------------------------- */
 
@@ -347,6 +354,63 @@ TEST(closed_while_waiting)
 	mrpc_session_close(session);
 }
 
+/* -- several servers, and idleness --------------------------------------------------------- */
+
+TEST(idle)
+{
+	const struct mrpc_channel_opts brief = { .idle_us = S / 5 };
+	pid_t pid = server_up(TCP);
+	struct mrpc_conn_info info;
+
+	open_channel(TCP, &brief);
+	must_work(0);
+	becomes(MRPC_CHANNEL_IDLE);
+	CHECK_EQ(mrpc_conn_query(channel, &info), -ENOTCONN);
+	must_work(0);
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+/* Both servers serve. When one drains no call is lost. It is used again when it is back. */
+static void round_robin(const char *first, const char *second)
+{
+	const struct mrpc_channel_opts opts = {
+		.backoff_us = S / 20, .backoff_max_us = S / 20,
+		.service_config = "{\"loadBalancingConfig\":[{\"round_robin\":{}}]}",
+	};
+	pid_t one = server_up(first), two = server_up(second);
+	char target[128];
+	unsigned int i;
+
+	snprintf(target, sizeof(target), "%s,%s", first, second);
+	open_channel(target, &opts);
+	for (i = 0; i < 20; i++)
+		must_work(0);
+	server_down(one, SIGTERM);
+	for (i = 0; i < 20; i++)
+		must_work(0);
+	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
+	one = server_up(first);
+	usleep(S / 5);
+	server_down(two, SIGTERM);
+	for (i = 0; i < 20; i++)
+		must_work(0);
+	close_channel();
+	server_down(one, SIGTERM);
+}
+
+TEST(round_robin_tcp)
+{
+	round_robin(TCP, "tcp:127.0.0.1:7433");
+}
+
+TEST(round_robin_grpc)
+{
+	load_grpc();
+	round_robin(GRPC, "grpc:127.0.0.1:7433");
+}
+
 /* -- asynchronous calls ------------------------------------------------------------------- */
 
 struct ended {
@@ -556,8 +620,10 @@ static void *call_async(void *arg)
 }
 
 /* A server that comes back is used again, and serves the calls that were not sent to another. */
-static void restarts(const char *address, unsigned int times, int sig)
+static void restarts(const char *address, const struct mrpc_channel_opts *opts, int sig)
 {
+	const char *asked = getenv("CHANNEL_RESTARTS");
+	unsigned int times = asked ? (unsigned int)atoi(asked) : RESTARTS;
 	pid_t pid = server_up(address);
 	pthread_t t[CALLERS + 1];
 	unsigned int i, before;
@@ -565,7 +631,7 @@ static void restarts(const char *address, unsigned int times, int sig)
 
 	stopping = false;
 	ok = lost = other = 0;
-	open_channel(address, &hasty);
+	open_channel(address, opts);
 	for (i = 0; i <= CALLERS; i++)
 		CHECK_EQ(pthread_create(&t[i], NULL, i ? call_sync : call_async, NULL), 0);
 	for (i = 0; i < times; i++) {
@@ -581,42 +647,38 @@ static void restarts(const char *address, unsigned int times, int sig)
 	stopping = true;
 	for (i = 0; i <= CALLERS; i++)
 		pthread_join(t[i], NULL);
-	NOTE("%u calls, %u lost with their server", ok, lost);
+	NOTE("%u restarts, %u calls, %u lost with their server", times, ok, lost);
 	CHECK_EQ(other, 0);
 	/* At most those that were under way. A server that ends in order answers them. */
-	CHECK(lost <= (sig == SIGKILL ? times * (CALLERS + 8) : 0));
+	CHECK(lost <= (sig == SIGKILL && opts == &hasty ? times * (CALLERS + 8) : 0));
 	close_channel();
 	server_down(pid, SIGTERM);
 }
 
-TEST_LIMIT(kills_tcp, 240)
-{
-	restarts(TCP, RESTARTS, SIGKILL);
-}
+#define RESTARTED(name, address, opts, sig)	\
+	TEST_LIMIT(name, 240) { restarts(address, opts, sig); }
 
-TEST_LIMIT(kills_loop, 240)
-{
-	restarts(LOOP, RESTARTS, SIGKILL);
-}
-
-TEST_LIMIT(drains_tcp, 240)
-{
-	restarts(TCP, RESTARTS, SIGTERM);
-}
-
-TEST_LIMIT(drains_loop, 240)
-{
-	restarts(LOOP, RESTARTS, SIGTERM);
-}
+RESTARTED(kills_tcp, TCP, &hasty, SIGKILL)
+RESTARTED(kills_loop, LOOP, &hasty, SIGKILL)
+RESTARTED(kills_retried_tcp, TCP, &stubborn, SIGKILL)
+RESTARTED(kills_retried_loop, LOOP, &stubborn, SIGKILL)
+RESTARTED(drains_tcp, TCP, &hasty, SIGTERM)
+RESTARTED(drains_loop, LOOP, &hasty, SIGTERM)
 
 TEST_LIMIT(kills_grpc, 240)
 {
 	load_grpc();
-	restarts(GRPC, RESTARTS_GRPC, SIGKILL);
+	restarts(GRPC, &hasty, SIGKILL);
+}
+
+TEST_LIMIT(kills_retried_grpc, 240)
+{
+	load_grpc();
+	restarts(GRPC, &stubborn, SIGKILL);
 }
 
 TEST_LIMIT(drains_grpc, 240)
 {
 	load_grpc();
-	restarts(GRPC, RESTARTS_GRPC, SIGTERM);
+	restarts(GRPC, &hasty, SIGTERM);
 }
