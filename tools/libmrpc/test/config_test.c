@@ -60,6 +60,29 @@ TEST(full)
 	config_end(&c);
 }
 
+/* The most exact name counts, in whatever order they come. */
+TEST(order)
+{
+	static const char *const orders[] = {
+		"{\"methodConfig\":[{\"name\":[{}],\"timeout\":\"1s\"},"
+		"{\"name\":[{\"service\":\"S\"}],\"timeout\":\"2s\"},"
+		"{\"name\":[{\"service\":\"S\",\"method\":\"M\"}],\"timeout\":\"3s\"}]}",
+		"{\"methodConfig\":[{\"name\":[{\"service\":\"S\",\"method\":\"M\"}],\"timeout\":\"3s\"},"
+		"{\"name\":[{\"service\":\"S\"}],\"timeout\":\"2s\"},"
+		"{\"name\":[{}],\"timeout\":\"1s\"}]}",
+	};
+	struct config c;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		CHECK_MSG(!config_parse(orders[i], &c), "%s", mrpc_last_error());
+		CHECK_EQ(config_find(&c, "T", "M")->timeout_us, 1000000);
+		CHECK_EQ(config_find(&c, "S", "N")->timeout_us, 2000000);
+		CHECK_EQ(config_find(&c, "S", "M")->timeout_us, 3000000);
+		config_end(&c);
+	}
+}
+
 TEST(empty)
 {
 	static const char *const configs[] = {

@@ -191,7 +191,7 @@ TEST(blocks_return)
 	      "\"initialBackoff\":\"0.000001s\",\"maxBackoff\":\"0.000001s\","
 	      "\"backoffMultiplier\":1,\"retryableStatusCodes\":[14]}}]}");
 	does.pushback = "0";
-	for (i = 0; i < 900; i++) {
+	for (i = 0; i < 2200; i++) {
 		set_fails(4);
 		CHECK_MSG(!call_with(i % 2, TEST_ECHO, NULL, &e), "%d: %s", i, e.detail);
 	}
