@@ -24,6 +24,13 @@ test_python_server()
 	wait_for 10 eval '(($(grep -c "ended early" "$TEST_TMP/stock") >= 2))'
 }
 
+# A channel makes calls again that this server fails, when it says so.
+test_retries()
+{
+	serve_stock
+	"$peer" retry grpc:127.0.0.1:7601
+}
+
 # Calls beyond those that the server takes at a time wait for others to end.
 test_few_streams()
 {

@@ -23,6 +23,7 @@ SERVICE = "/grpc.testing.TestService/"
 ECHO_INITIAL = "x-grpc-test-echo-initial"
 ECHO_TRAILING = "x-grpc-test-echo-trailing-bin"
 SLEEP_MS = "x-test-sleep-ms"
+FAIL_FIRST = "x-test-fail-first"
 SPECIAL = "\t\ntest with whitespace\r\nand Unicode BMP \u263a and non-BMP \U0001f608\t\n"
 TIMEOUT = 60  # s, of a call that should end well: for busy machines
 # Of TLS, if it is wanted: the peer's authority, and the certificate and key of this end.
@@ -50,12 +51,24 @@ def obey_metadata(context):
         context.send_initial_metadata([(ECHO_INITIAL, metadata[ECHO_INITIAL])])
     if ECHO_TRAILING in metadata:
         context.set_trailing_metadata([(ECHO_TRAILING, metadata[ECHO_TRAILING])])
+    if FAIL_FIRST in metadata:
+        fail_first(context, metadata.get("grpc-previous-rpc-attempts", "0"),
+                   *metadata[FAIL_FIRST].split())
     if SLEEP_MS in metadata:
         ended = threading.Event()
         if not context.add_callback(ended.set) or ended.wait(int(metadata[SLEEP_MS]) / 1000):
             print("a call has ended early", flush=True)
             return False
     return True
+
+
+def fail_first(context, previous, number, pushback=None):
+    """Fails so many attempts of a call; those before this one are @previous."""
+    if int(previous) >= int(number):
+        return
+    if pushback:
+        context.set_trailing_metadata([("grpc-retry-pushback-ms", pushback)])
+    context.abort(grpc.StatusCode.UNAVAILABLE, "not yet")
 
 
 def obey_status(request, context):

@@ -5,6 +5,7 @@
  * peer stream ADDRESS [CASE...]: calls that stream
  * peer compress ADDRESS [CASE...]: calls whose messages are compressed
  * peer probe ADDRESS [CASE...]: calls that show if the server knows what came compressed
+ * peer retry ADDRESS: calls that fail at first
  * peer hold ADDRESS: a connection, until standard input ends
  * peer dial: one call to each address that comes on standard input
  *
@@ -157,10 +158,12 @@ int main(int argc, char **argv)
 		return run_cases(compress_cases, argv[2], argv + 3);
 	if (!strcmp(mode, "probe") && argc > 2)
 		return run_cases(probe_cases, argv[2], argv + 3);
+	if (!strcmp(mode, "retry") && argc > 2)
+		return retry(argv[2]);
 	if (!strcmp(mode, "hold") && argc > 2)
 		return hold(argv[2]);
 	if (!strcmp(mode, "dial"))
 		return dial();
 	errx(2, "Usage: peer serve ADDRESS [RELAY] | call ADDRESS | stream ADDRESS | "
-	     "compress ADDRESS | probe ADDRESS | hold ADDRESS | dial");
+	     "compress ADDRESS | probe ADDRESS | retry ADDRESS | hold ADDRESS | dial");
 }

@@ -14,6 +14,8 @@
 #define ECHO_TRAILING	"x-grpc-test-echo-trailing-bin"
 /* Milliseconds that the server waits before it answers. */
 #define SLEEP_MS	"x-test-sleep-ms"
+/* "NUMBER [PUSHBACK]": so many attempts of the call fail, with this in grpc-retry-pushback-ms. */
+#define FAIL_FIRST	"x-test-fail-first"
 /* "SERVICE STATUS": what the server says of its health from now on. */
 #define HEALTH		"x-test-health"
 
@@ -67,6 +69,8 @@ int duplex_call(struct mrpc_call *call);
 
 /* Serves until SIGTERM. @relay: where to send calls of test.Types, or NULL. */
 int serve(const char *address, const char *relay);
+/* Calls that the stock server at @address fails at first. */
+int retry(const char *address);
 /* Calls the addresses that come on standard input, once each, and prints what came of it. */
 int dial(void);
 
