@@ -18,6 +18,8 @@
 #include "link.h"
 #include "policy.h"
 
+#define DRAIN_US	1000000u	/* for the last call over a connection that is given up */
+
 struct link *link_new(struct links *all, const struct address *address)
 {
 	struct link *link = calloc(1, sizeof(*link));
@@ -97,15 +99,19 @@ void links_sweep(struct links *all)
 {
 	struct former **p, *list = all->former, *f;
 	struct mrpc_conn_info info;
+	bool exists;
 
 	all->former = NULL;
 	pthread_mutex_unlock(&all->waiters.lock);
 	for (p = &list; (f = *p); ) {
-		if (conn_query(all, f->id, &info) && info.state != MRPC_CONN_CLOSED && info.calls) {
+		exists = conn_query(all, f->id, &info) && info.state != MRPC_CONN_CLOSED;
+		/* One that drains closes by itself. */
+		if (exists && (info.state != MRPC_CONN_READY || info.calls)) {
 			p = &f->next;
 			continue;
 		}
-		conn_close_id(all->session, f->id, 0);
+		/* A call that has chosen it before may come now. */
+		conn_close_id(all->session, f->id, exists ? DRAIN_US : 0);
 		*p = f->next;
 		free(f);
 	}
