@@ -58,10 +58,10 @@ void grpc_stream_put(struct grpc_stream *s)
 		kvfree(s->backlog.buf);
 	if (s->meta && s->meta != s->meta_small)
 		kfree(s->meta);
-	if (s->said.text)
+	if (unlikely(s->said.text || s->end.text)) {
 		kfree(s->said.text);
-	if (s->end.text)
 		kfree(s->end.text);
+	}
 	if (READ_ONCE(gl->spare) || cmpxchg(&gl->spare, NULL, s))
 		kfree(s);
 }
