@@ -4,7 +4,7 @@
  *
  * With gRPC's pick_first a channel has one link, which tries all addresses in order. With its
  * round_robin a channel has a link for each address, and calls go in turn over those that are
- * ready. Before each attempt of any link the names are looked up: then links of new addresses
+ * ready. Before attempts of any link the names are looked up: then links of new addresses
  * begin, and those of addresses that are gone end.
  */
 #include <string.h>
@@ -112,7 +112,8 @@ static bool is_in(const struct address *list, int nr, const struct address *addr
 	for (i = 0; i < nr; i++)
 		if (list[i].len == address->len &&
 		    !memcmp(list[i].addr, address->addr, sizeof(address->addr)) &&
-		    !strcmp(list[i].transport, address->transport))
+		    !strcmp(list[i].transport, address->transport) &&
+		    !strcmp(list[i].host, address->host))	/* TLS compares it */
 			return true;
 	return false;
 }
@@ -160,9 +161,9 @@ void balance_rest(struct balance *b)
 	link_rest(b->links[0]);
 }
 
-void balance_reap(struct balance *b)
+struct link *balance_reap(struct balance *b)
 {
-	struct link **p = &b->left, *link;
+	struct link **p = &b->left, *link, *ended = NULL;
 
 	while ((link = *p)) {
 		if (link->has_thread && !link->has_ended) {
@@ -170,8 +171,10 @@ void balance_reap(struct balance *b)
 			continue;
 		}
 		*p = link->next;
-		link_free(link);
+		link->next = ended;
+		ended = link;
 	}
+	return ended;
 }
 
 struct link *balance_end(struct balance *b)

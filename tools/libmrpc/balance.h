@@ -45,8 +45,8 @@ void balance_follow(struct balance *b, const struct address *list, int nr);
 /* Gives all connections up, until balance_begin(). */
 void balance_rest(struct balance *b);
 
-/* Frees the links that have ended. */
-void balance_reap(struct balance *b);
+/* Takes out the links that have ended. Return: a list of them, for link_free(). */
+struct link *balance_reap(struct balance *b);
 
 /* Takes all links out. Return: a list of them, for link_free(). */
 struct link *balance_end(struct balance *b);

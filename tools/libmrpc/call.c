@@ -153,7 +153,12 @@ int call_add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
 static int call_ioctl(struct mrpc_session *session, struct mrpc_call_sync *arg,
 		      struct mrpc_result *res)
 {
-	int err = session_ioctl(session, MRPC_IOC_CALL, arg);
+	struct tctx *t = tctx_get(session);
+	int err;
+
+	if (t && t->nr_release >= RELEASE_WITH_CALL)
+		arg->nr = release_take(t, arg->blocks);
+	err = session_ioctl(session, MRPC_IOC_CALL, arg);
 
 	/* One that the application had given back itself: no reason not to call. */
 	if (err == -EINVAL && arg->nr) {
@@ -276,8 +281,6 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 		t = tctx_get(session);
 		if (t && t->qp && qp_pending(t->qp))
 			qp_flush(t->qp);
-		if (t && t->nr_release >= RELEASE_WITH_CALL)
-			arg.nr = release_take(t, arg.blocks);
 		status = likely(!call) ? call_ioctl(session, &arg, res) :
 			 call_over_channel(session, call, &arg, res);
 	}

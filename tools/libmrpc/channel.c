@@ -23,7 +23,6 @@
 #define IDLE_MIN_US	1000u
 #define IDLE_LOOKS	4		/* in that time */
 #define LOOK_NS		100000000u	/* between looks at a connection that no call uses */
-#define SWEEP_NS	1000000000u	/* between looks at former connections */
 #define NO_THREAD	"cannot start a thread to connect: %s"
 
 /**
@@ -40,6 +39,7 @@
  * @methods: what the config says of each method
  * @state: enum mrpc_channel_state
  * @balance: its links; none once it is closed
+ * @looked_up: when they followed an answer of the name system for the last time; 0: never
  * @seen: @begun at the last look
  * @busy: there were calls then
  * @idle_since: when there was a call for the last time
@@ -54,6 +54,7 @@ struct channel {
 	const struct method_config **methods;
 	int state;
 	struct balance balance;
+	u64 looked_up;
 	u32 seen;
 	bool busy;
 	u64 idle_since;
@@ -128,18 +129,36 @@ static void link_changed(struct link *link)
 	update_state(channel_of(link->all));
 }
 
+/*
+ * Has another link of round_robin just looked the names up? The answers of large services differ
+ * each time, and each new link would replace the others.
+ */
+static bool is_looked_up(struct channel *ch, const struct link *link)
+{
+	bool recent;
+
+	channel_lock(ch);
+	recent = link->has_address && ch->looked_up &&
+		 clock_ns() - ch->looked_up < ch->all.opts.backoff_us * 1000 / 2;
+	channel_unlock(ch);
+	return recent;
+}
+
 /* In a thread of the link, without the lock. */
 static int link_addresses(struct link *link, struct address list[ADDRESSES_MAX])
 {
 	struct channel *ch = channel_of(link->all);
-	int nr = target_resolve(ch->all.target, list, ADDRESSES_MAX);
-	bool ends;
+	bool robin = ch->balance.round_robin, ends;
+	int nr = 0;
 
-	if (!ch->balance.round_robin || (nr < 0 && !link->has_address))
+	if (!robin || !is_looked_up(ch, link))
+		nr = target_resolve(ch->all.target, list, ADDRESSES_MAX);
+	if (!robin || (nr < 0 && !link->has_address))
 		return nr;
 	channel_lock(ch);
 	/* Without an answer, the addresses are those of the last one. */
 	if (nr > 0 && ch->balance.nr && !link->ends) {
+		ch->looked_up = clock_ns();
 		balance_follow(&ch->balance, list, nr);
 		update_state(ch);
 	}
@@ -168,16 +187,35 @@ static u64 look_idle(struct channel *ch, u64 now)
 	return FOR_EVER;
 }
 
+static void links_free(struct link *link)
+{
+	struct link *next;
+
+	for (; link; link = next) {
+		next = link->next;
+		link_free(link);
+	}
+}
+
+/* Drops the lock meanwhile, if there is something to do. */
 static u64 link_look(struct link *link, u64 now)
 {
 	struct channel *ch = channel_of(link->all);
+	struct link *ended;
 	u64 next;
 
 	if (!ch->balance.nr || link != ch->balance.links[0])
 		return FOR_EVER;
 	next = look_idle(ch, now);
-	balance_reap(&ch->balance);
-	if (ch->all.former)
+	ended = balance_reap(&ch->balance);
+	if (ended) {
+		/* A thread that ends waits for locks which callers of this channel may hold. */
+		channel_unlock(ch);
+		links_free(ended);
+		channel_lock(ch);
+	}
+	/* It may take a while: not before an attempt. */
+	if (ch->all.former && !(link->wanted && now >= link->begin_ns))
 		links_sweep(&ch->all);
 	if ((ch->all.former || ch->balance.left) && next > now + SWEEP_NS)
 		next = now + SWEEP_NS;
@@ -316,10 +354,11 @@ void channel_add_waiter(struct channel *ch, struct channel_waiter *w)
 void channel_del_waiter(struct channel *ch, struct channel_waiter *w)
 {
 	/* In a forked child the lock may be held for ever. */
-	if (!w->prev || session_is_foreign(ch->all.session))
+	if (session_is_foreign(ch->all.session))
 		return;
 	channel_lock(ch);
-	waiters_del(w);
+	if (w->prev)
+		waiters_del(w);
 	channel_unlock(ch);
 }
 
@@ -330,7 +369,7 @@ static u32 shut_down(struct channel *ch, u32 ids[LINKS_MAX])
 {
 	/* In a forked child threads do not exist, and the lock may be held for ever. */
 	bool foreign = session_is_foreign(ch->all.session);
-	struct link *link, *next;
+	struct link *link, *each;
 	u32 nr = 0, i;
 
 	if (!foreign)
@@ -344,12 +383,16 @@ static u32 shut_down(struct channel *ch, u32 ids[LINKS_MAX])
 		update_state(ch);
 		channel_unlock(ch);
 	}
-	for (; link; link = next) {
-		next = link->next;
-		link->has_thread &= !foreign;
-		link_free(link);
-	}
+	for (each = link; each; each = each->next)
+		each->has_thread &= !foreign;
+	links_free(link);
 	return nr;
+}
+
+/* What is left of the time to drain, which may be for ever. 0: there was none at first. */
+static u64 drain_left(u64 drain_us, u64 until)
+{
+	return !drain_us || until == FOR_EVER ? drain_us : left_us(until);
 }
 
 int channel_close(struct channel *ch, u64 drain_us)
@@ -360,12 +403,12 @@ int channel_close(struct channel *ch, u64 drain_us)
 	int err = 0, ret;
 
 	for (i = 0; i < nr; i++) {
-		ret = conn_close_id(ch->all.session, ids[i], drain_us ? left_us(until) : 0);
+		ret = conn_close_id(ch->all.session, ids[i], drain_left(drain_us, until));
 		if (ret)
 			err = ret;
 	}
 	for (f = ch->all.former; f; f = f->next)
-		conn_close_id(ch->all.session, f->id, drain_us ? left_us(until) : 0);
+		conn_close_id(ch->all.session, f->id, drain_left(drain_us, until));
 	channel_put(ch);
 	return err;
 }

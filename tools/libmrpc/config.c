@@ -6,6 +6,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <json-c/json.h>
+#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -74,6 +75,19 @@ static int is(const struct node *n, enum json_type type, const char *what)
 	return json_object_is_type(n->value, type) ? 1 : bad(n, what);
 }
 
+/* As strtod(), whatever point the program's locale has. Without memory: not a number. */
+static double decimal(const char *text, char **end)
+{
+	locale_t c = newlocale(LC_ALL_MASK, "C", NULL);
+	double d = c ? strtod_l(text, end, c) : (double)NAN;
+
+	if (c)
+		freelocale(c);
+	else if (end)
+		*end = (char *)text;
+	return d;
+}
+
 /* As is(). A number can be a string, as protobuf has it in JSON. */
 static int number(const struct node *n, double *d, const char *what)
 {
@@ -93,7 +107,7 @@ static int number(const struct node *n, double *d, const char *what)
 	for (c = text; *c; c++)
 		if (!strchr("0123456789.eE+-", *c))
 			return bad(n, what);
-	*d = strtod(text, &end);
+	*d = decimal(text, &end);
 	return *text && !*end && isfinite(*d) ? 1 : bad(n, what);
 }
 
@@ -131,8 +145,8 @@ static int duration(const struct node *n, u64 *ns)
 			return bad(n, what);
 	if (dot && (len - 1 - (size_t)(dot - text) < 2 || len - 1 - (size_t)(dot - text) > 10))
 		return bad(n, what);
-	d = strtod(text, NULL);
-	if (d <= 0 || d > SECONDS_MAX)
+	d = decimal(text, NULL);
+	if (!(d > 0) || d > SECONDS_MAX)
 		return bad(n, what);
 	/* Longer than a program runs. */
 	*ns = d < 4e9 ? (u64)(d * 1e9 + 0.5) : (u64)4000000000000000000;

@@ -59,6 +59,7 @@ static void retire(struct link *link)
 
 	if (f) {
 		f->id = link->id;
+		f->since = clock_ns();
 		f->next = link->all->former;
 		link->all->former = f;
 	} else {
@@ -95,22 +96,32 @@ void link_leave(struct link *link)
 	link_rest(link);
 }
 
+/* Has the last call over a connection ended? @exists: out: it is to be drained. */
+static bool has_no_calls(const struct links *all, const struct former *f, bool *exists)
+{
+	struct mrpc_conn_info info;
+
+	/* A call that has chosen it before is in the kernel after that time. */
+	if (clock_ns() - f->since < SWEEP_NS)
+		return false;
+	*exists = conn_query(all, f->id, &info) && info.state != MRPC_CONN_CLOSED;
+	/* One that drains closes by itself. */
+	return !*exists || (info.state == MRPC_CONN_READY && !info.calls);
+}
+
 void links_sweep(struct links *all)
 {
 	struct former **p, *list = all->former, *f;
-	struct mrpc_conn_info info;
-	bool exists;
+	bool closed = false, exists;
 
 	all->former = NULL;
 	pthread_mutex_unlock(&all->waiters.lock);
 	for (p = &list; (f = *p); ) {
-		exists = conn_query(all, f->id, &info) && info.state != MRPC_CONN_CLOSED;
-		/* One that drains closes by itself. */
-		if (exists && (info.state != MRPC_CONN_READY || info.calls)) {
+		if (closed || !has_no_calls(all, f, &exists)) {
 			p = &f->next;
 			continue;
 		}
-		/* A call that has chosen it before may come now. */
+		closed = true;
 		conn_close_id(all->session, f->id, exists ? DRAIN_US : 0);
 		*p = f->next;
 		free(f);
@@ -136,6 +147,7 @@ static bool is_stopped(void *arg)
 	pthread_mutex_lock(&link->all->waiters.lock);
 	waiters_expire(&link->all->waiters, clock_ns());
 	stop = has_to_end(link) || !link->wanted;
+	link->cut |= stop;
 	pthread_mutex_unlock(&link->all->waiters.lock);
 	return stop;
 }
@@ -166,15 +178,15 @@ static bool wait_for_turn(struct link *link)
 	while (!has_to_end(link)) {
 		now = clock_ns();
 		seen = all->waiters.changes;
-		if (link->wanted && now >= link->begin_ns)
-			return true;
 		until = waiters_expire(&all->waiters, now);
 		look = all->ops->look(link, now);
+		/* The look may have dropped the lock. */
+		if (!has_to_end(link) && link->wanted && now >= link->begin_ns)
+			return true;
 		if (look < until)
 			until = look;
 		if (link->wanted && link->begin_ns < until)
 			until = link->begin_ns;
-		/* The look may have dropped the lock. */
 		if (seen == all->waiters.changes)
 			waiters_sleep(&all->waiters, until);
 	}
@@ -189,13 +201,18 @@ static void try_once(struct link *link, u64 *backoff)
 	int err;
 
 	set_state(link, MRPC_CHANNEL_CONNECTING);
+	if (!link->begin_ns)
+		*backoff = all->opts.backoff_us;
 	link->begin_ns = clock_ns() + jitter(*backoff * 1000);
+	link->cut = false;
 	pthread_mutex_unlock(&all->waiters.lock);
 	err = attempt(link, &id);
 	pthread_mutex_lock(&all->waiters.lock);
-	if (has_to_end(link) || !link->wanted) {
-		if (!err)
-			conn_close_id(all->session, id, 0);
+	if (has_to_end(link) || !link->wanted || (err && link->cut)) {
+		if (!err) {
+			link->id = id;
+			retire(link);	/* closed without the lock */
+		}
 		return;
 	}
 	if (!err) {

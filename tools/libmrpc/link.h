@@ -13,7 +13,8 @@ struct link;
  * @addresses: finds what the next attempt may connect to; without the lock. Return: how many, or
  *	-errno with the error set; -ECANCELED: the link is not wanted any more
  * @changed: the link has another state, or reason; under the lock
- * @look: now and then, in the channel's first link, under the lock. Return: when to be called again
+ * @look: now and then, in the threads of links, under the lock, which it may drop. Return: when to be
+ *	called again
  */
 struct link_ops {
 	int (*addresses)(struct link *link, struct address list[ADDRESSES_MAX]);
@@ -25,11 +26,15 @@ struct link_ops {
  * struct former - a connection that takes no new calls
  * @next: the next of the channel
  * @id: the kernel's number
+ * @since: when it was given up
  */
 struct former {
 	struct former *next;
 	u32 id;
+	u64 since;
 };
+
+#define SWEEP_NS	1000000000u	/* between looks at former connections */
 
 /**
  * struct links - what the links of a channel have in common
@@ -70,7 +75,8 @@ struct links {
  * @thread: the thread
  * @has_thread: @thread is to be joined
  * @has_ended: it does not wait to be joined
- * @begin_ns: when the next attempt may begin
+ * @begin_ns: when the next attempt may begin; 0: at once, and it is the first
+ * @cut: the attempt was told to end
  * @why: the reason of the last failure; "": a connection was made since
  */
 struct link {
@@ -85,6 +91,7 @@ struct link {
 	pthread_t thread;
 	bool has_thread;
 	bool has_ended;
+	bool cut;
 	u64 begin_ns;
 	char why[MRPC_MAX_DETAIL];
 };
@@ -112,7 +119,10 @@ void link_leave(struct link *link);
 /* Without the lock, after link_leave() or links.stop: waits for the thread, and frees the link. */
 void link_free(struct link *link);
 
-/* Gives former connections back whose calls have ended. This function drops the lock meanwhile. */
+/*
+ * Gives back a former connection whose calls have ended: one, because that may take a while. This
+ * function drops the lock meanwhile.
+ */
 void links_sweep(struct links *all);
 
 #endif /* LIBMRPC_LINK_H */

@@ -179,8 +179,16 @@ static bool resume(struct mrpc_qp *qp, struct op_retry **p)
 		end_pause(r);
 	}
 	status = try_link(r, &id, &res);
-	if (status == -EAGAIN || (!status && !has_room(qp, id)))
+	if (status == -EAGAIN)
 		return false;
+	if (!status && !has_room(qp, id)) {
+		if (clock_ns() < r->call.attempts.until)
+			return false;
+		result_fail(&res, MRPC_DEADLINE_EXCEEDED,
+			    "the connection has had no room for one more call until the deadline");
+		res.unsent = true;
+		status = res.status;
+	}
 	if (status && attempts_again(&r->call.attempts, &res)) {
 		unpark(qp, p);
 		r->pauses = true;

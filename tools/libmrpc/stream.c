@@ -470,20 +470,20 @@ static int open_meta(struct mrpc_session *session, struct mrpc_sqe *sqe, struct 
 }
 
 /* Which connection of a channel: the one that it has now, or will have. Takes a reference to it. */
-static int open_link(struct mrpc_conn *conn, struct mrpc_sqe *sqe,
-		     const struct mrpc_call_opts *opts, struct mrpc_result *res)
+static int open_link(struct channel *ch, struct mrpc_sqe *sqe, const struct mrpc_call_opts *opts,
+		     struct mrpc_result *res)
 {
 	struct retry_call over;
 	int status;
 
-	if (!conn->channel)
+	if (!ch)
 		return MRPC_OK;
-	channel_enter(conn->channel);
-	retry_prepare(&over, conn->channel, sqe, opts);
-	status = channel_link(conn->channel, over.wait_ready, over.attempts.until, &sqe->conn, res);
+	channel_enter(ch);
+	retry_prepare(&over, ch, sqe, opts);
+	status = channel_link(ch, over.wait_ready, over.attempts.until, &sqe->conn, res);
 	sqe->timeout_us = left_us(over.attempts.until);
 	if (status)
-		channel_leave(conn->channel);
+		channel_leave(ch);
 	return status;
 }
 
@@ -529,6 +529,7 @@ struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
 				     struct mrpc_msg *msg, const struct mrpc_call_opts *opts)
 {
 	static const struct mrpc_call_opts no_opts;
+	struct channel *ch = conn->channel;	/* @conn may be closed during the wait */
 	struct mrpc_session *session = conn->session;
 	struct mrpc_stream *st = NULL;
 	struct mrpc_result res;
@@ -547,7 +548,7 @@ struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
 	if (!status)
 		status = open_meta(session, &sqe, &msg, &own, opts, &res);
 	if (!status)
-		status = open_link(conn, &sqe, opts, &res);
+		status = open_link(ch, &sqe, opts, &res);
 	if (status) {
 		fail(errno_of_status(status), "%s", res.detail);
 		goto drop;
@@ -557,12 +558,12 @@ struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
 	if (!st) {
 		if (qp)
 			fail(ENOMEM, "out of memory");
-		if (conn->channel)
-			channel_leave(conn->channel);
+		if (ch)
+			channel_leave(ch);
 		goto drop;
 	}
 	st->client = true;
-	st->channel = conn->channel;
+	st->channel = ch;
 	st->sends = service->methods[method].streams & MRPC_STREAMS_CLIENT;
 	st->last = !st->sends;
 	if (submit_open(st, &sqe, msg)) {

@@ -3,6 +3,7 @@
  * Service configs: what they say, and what is wrong with them.
  */
 #include <errno.h>
+#include <locale.h>
 
 #include "config.h"
 #include "error.h"
@@ -58,6 +59,14 @@ TEST(full)
 	CHECK(m->retry.multiplier == 1.5);
 	CHECK_EQ(m->retry.codes, 1u << MRPC_UNAVAILABLE | 1u << MRPC_ABORTED);
 	config_end(&c);
+}
+
+/* A program's locale, with another point, changes nothing. */
+TEST(locale)
+{
+	if (setlocale(LC_ALL, "de_DE.UTF-8"))
+		test_full();
+	setlocale(LC_ALL, "C");
 }
 
 /* The most exact name counts, in whatever order they come. */

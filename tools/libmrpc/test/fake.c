@@ -94,11 +94,30 @@ void fake_processors(int nr)
 	processors = nr;
 }
 
+/* As a large service answers: another part of its addresses each time. */
+static int look_up_many(const char *service, const struct addrinfo *hints, struct addrinfo **res)
+{
+	unsigned int turn, i;
+	char node[16];
+
+	pthread_mutex_lock(&fake_lock);
+	turn = fake_counts.lookups++;
+	pthread_mutex_unlock(&fake_lock);
+	for (i = 0; i < 16; i++, res = &(*res)->ai_next) {
+		snprintf(node, sizeof(node), "127.0.2.%u", (16 * turn + i) % 20);
+		if (__real_getaddrinfo(node, service, hints, res))
+			abort();
+	}
+	return 0;
+}
+
 int __wrap_getaddrinfo(const char *node, const char *service, const struct addrinfo *hints,
 		       struct addrinfo **res)
 {
 	struct addrinfo *second;
 
+	if (!strcmp(node, "many.test"))
+		return look_up_many(service, hints, res);
 	if (strcmp(node, "both.test"))
 		return __real_getaddrinfo(node, service, hints, res);
 	if (__real_getaddrinfo("127.0.0.1", service, hints, &second) ||
@@ -267,6 +286,7 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 			fake_counts.silent--;
 		else
 			s->conns[cl->id - 1].used = false;
+		fake_counts.drained_us = cl->flags & MRPC_CLOSE_DRAIN ? cl->timeout_us : 0;
 		return 0;
 	case MRPC_IOC_CONN_INFO:
 		return do_conn_info(s, arg);

@@ -26,6 +26,8 @@ struct fake_stats {
 	unsigned int binds;
 	unsigned int live_blocks;	/* of receive heaps */
 	unsigned int silent;		/* attempts that are not answered, begun and not closed */
+	unsigned int lookups;		/* of many.test */
+	__u64 drained_us;		/* the latest time to drain of a connection; 0: none */
 	unsigned int adopted;		/* sockets that were handed over */
 	char identity[MRPC_IDENTITY_LEN];	/* with the last one of them to a listener */
 	char server[MRPC_IDENTITY_LEN];	/* with the last one of them to a client */
@@ -47,7 +49,10 @@ void fake_copy_threshold(__u32 bytes);
 /* Largest number of submissions that one enter of a client takes; 0: all. */
 void fake_take_at_most(unsigned int nr);
 
-/* The name "both.test" is ::1 and 127.0.0.1. An attempt over IPv6 is never answered. */
+/*
+ * The name "both.test" is ::1 and 127.0.0.1. An attempt over IPv6 is never answered. The name
+ * "many.test" is 16 of 20 addresses, others each time, where no server is.
+ */
 
 /* How many processors there are from now on; 0: as many as there are. */
 void fake_processors(int nr);
