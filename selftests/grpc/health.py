@@ -181,7 +181,7 @@ def hostile(channel, types):
     for _ in range(200):
         assert next(busy.replies).file_descriptor_response.file_descriptor_proto
     long = Reflection(channel, types)
-    long.send(file_by_filename="x" * 2000)
+    long.send(file_by_filename="x" * 5000)
     fails(grpc.StatusCode.INVALID_ARGUMENT, lambda: next(long.replies))
     calls = [busy] + [Reflection(channel, types) for _ in range(CALLS_MAX - 1)]
     for call in calls:
