@@ -229,7 +229,7 @@ def same_bytes(link):
     call(1, b"".join(literal(*field, b"\x40") for field in fields))
     for stream in 3, 5:
         call(stream, indexes)
-    assert link.wait(lambda: 5 in link.ended), (link.goaway, link.resets)
+    assert link.wait(lambda: link.ended >= {1, 3, 5}), (link.goaway, link.ended, link.resets)
     for stream in 1, 3, 5:
         assert link.fields[stream][ECHO] == b"1", link.fields
     call(7, GOOD + literal(ECHO, b"2", b"\x40"))
