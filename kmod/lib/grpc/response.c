@@ -199,8 +199,6 @@ int mrpc_grpc_put_headers(struct mrpc_grpc_out *out, const struct mrpc_grpc_repl
 	put_ok(out);
 	if (reply->encoding)
 		mrpc_grpc_put_encoding(out, reply->encoding);
-	if (reply->accept)
-		mrpc_grpc_put_accept(out, reply->accept);
 	mrpc_grpc_put_meta(out, reply->meta, reply->meta_len);
 	return out->err;
 }

@@ -98,7 +98,7 @@ enum mrpc_grpc_answer mrpc_grpc_answer_end(struct mrpc_grpc_answer_block *b, boo
  * @meta: what mrpc_grpc_admit() accepts
  * @meta_len: its bytes
  * @encoding: enum mrpc_grpc_encoding that its messages may have. Only of headers
- * @accept: set of encodings to tell the client, or 0. Not of trailers
+ * @accept: set of encodings to tell the client, or 0. Only of trailers-only
  */
 struct mrpc_grpc_reply {
 	u16 status;

@@ -177,7 +177,6 @@ int grpc_decode_block(struct grpc_link *gl, const struct mrpc_h2_frame *f, struc
 
 	if (k)
 		k->len = 0;
-
 	if (grpc_table_prepare(&in->table))
 		return -ENOMEM;
 	work->sink.field = gl->link->accepted ? grpc_field : grpc_answer_field;

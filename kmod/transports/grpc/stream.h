@@ -15,7 +15,6 @@
 #include "transports/grpc/payload.h"
 
 struct grpc_link;
-struct mrpc_link;
 
 #define GRPC_META_SMALL	128	/* bytes of metadata that need no memory of their own */
 
