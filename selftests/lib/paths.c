@@ -141,7 +141,7 @@ static const struct model_msg *entry_of(struct walk *w, const struct mrpc_field 
 	const struct mrpc_field *kf = field_at(w->plan, f->type, 0);
 	const struct model_msg *entry = NULL;
 	__int128 one = 1;
-	u8 text[256];
+	u8 text[MRPC_PATH_MAX_TEXT];
 	u32 len = 0, i;
 	u64 key = 0;
 
