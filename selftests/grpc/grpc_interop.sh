@@ -56,6 +56,35 @@ test_all_fields()
 	grpc_ends
 }
 
+# Clients of both transports at one port. One that says nothing delays no other one.
+test_one_port()
+{
+	local silent
+	at=tcp+grpc:127.0.0.1:7600
+	serve_mrpc
+	grep -q 'listening at tcp+grpc:127.0.0.1:7600' "$TEST_TMP/mrpc"
+	exec {silent}<>/dev/tcp/127.0.0.1/7600
+	stock stream 7600
+	"$peer" stream tcp:127.0.0.1:7600
+	"$peer" stream grpc:127.0.0.1:7600
+	coproc "$peer" hold tcp:127.0.0.1:7600
+	wait_for 10 eval 'mrpc -j conn show state ready | json "len(j) == 2"'
+	mrpc -j conn show | json "all(c['transport'] == 'tcp' for c in j)"
+	kill "$COPROC_PID"
+	exec {silent}>&-
+	wait_for 10 eval 'mrpc -j conn | json "len(j) == 0"'
+	grpc_ends
+}
+
+test_one_port_without_grpc()
+{
+	local said
+	ip link set lo up
+	said=$("$peer" serve tcp+grpc:127.0.0.1:7600 2>&1) && fail "it listens without the transport"
+	echo "$said"
+	[[ $said == *"cannot listen at tcp+grpc:127.0.0.1:7600: "*"grpc"* ]]
+}
+
 # nghttp's client, with a message that names 10 bytes of reply.
 test_h2load()
 {

@@ -80,6 +80,25 @@ test_mrpc()
 	done
 }
 
+# Clients of both transports at one port, which they tell by ALPN.
+test_one_port()
+{
+	at=tcp+grpc:127.0.0.1:7600
+	serve_tls
+	stock call 7600
+	"$peer" stream tcp:127.0.0.1:7600
+	"$peer" stream grpc:127.0.0.1:7600
+	coproc "$peer" hold tcp:127.0.0.1:7600
+	wait_for 10 eval 'mrpc -j conn show state ready | json "len(j) == 2"'
+	mrpc -j conn show | json "
+		sorted(c.get('identity') for c in j) == ['localhost', 'spiffe://test/client'] and
+		all(c['transport'] == 'tcp' for c in j)"
+	kill "$COPROC_PID"
+	wait_for 10 eval 'mrpc -j conn | json "len(j) == 0"'
+	grpc_ends
+	grep 'refused 0 peers' "$TEST_TMP/mrpc"
+}
+
 # What an operator sees: the cipher, and at the server's end the client's name.
 test_shown()
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Listeners with TLS: a thread of this process accepts the connections, makes their handshakes, and
- * gives them to the listener in the kernel.
+ * Listeners with TLS, or for both transports: a thread of this process accepts the connections,
+ * makes their handshakes, and gives them to a listener in the kernel. Without TLS, first_byte.c
+ * takes the place of a handshake.
  *
  * No handshake blocks the thread, and SHAKES_MAX are under way at most. At the limit, the thread
  * drops the oldest handshake of the peer that has most of them: a peer that opens many connections
@@ -50,6 +51,7 @@ struct shake {
  * @tls: the configuration, a reference
  * @transport: of the listener
  * @listener: the kernel's number
+ * @grpc: the same, for peers that speak HTTP/2
  * @fd: the listening socket
  * @stop_fd: eventfd that ends the thread
  * @pause: until when the thread accepts nothing
@@ -62,6 +64,7 @@ struct acceptor {
 	struct mrpc_tls *tls;
 	char transport[MRPC_TRANSPORT_LEN];
 	u32 listener;
+	u32 grpc;
 	int fd;
 	int stop_fd;
 	u64 pause;
@@ -112,7 +115,7 @@ static void adopt(struct acceptor *a, u32 i)
 	char why[EXPLAIN_LEN] = "";
 	struct mrpc_adopt arg = {
 		.size = sizeof(arg),
-		.listener = a->listener,
+		.listener = s->http2 ? a->grpc : a->listener,
 		.fd = s->fd,
 		.identity = (uintptr_t)s->identity,
 		.identity_len = s->identity_len,
@@ -312,7 +315,7 @@ static int start_thread(struct acceptor *a)
 }
 
 struct acceptor *acceptor_new(const struct mrpc_session *session, struct mrpc_tls *tls,
-			      const struct mrpc_connect *serve, int fd)
+			      const struct mrpc_connect *serve, u32 grpc, int fd)
 {
 	struct acceptor *a = calloc(1, sizeof(*a));
 	int err;
@@ -326,6 +329,7 @@ struct acceptor *acceptor_new(const struct mrpc_session *session, struct mrpc_tl
 	tls->ops->get(tls);
 	memcpy(a->transport, serve->transport, sizeof(a->transport));
 	a->listener = serve->id;
+	a->grpc = grpc;
 	a->fd = fd;
 	a->stop_fd = eventfd(0, EFD_CLOEXEC);
 	err = a->stop_fd < 0 ? errno : start_thread(a);

@@ -9,11 +9,11 @@ struct acceptor;
 
 /*
  * Begins to accept the connections of the listening socket @fd, in a thread of its own. @serve:
- * what the kernel has said of the listener. Return: NULL: the error is set, and @fd is still the
- * caller's.
+ * what the kernel has said of the listener. @grpc: the number of the listener for peers that speak
+ * HTTP/2. Return: NULL: the error is set, and @fd is still the caller's.
  */
 struct acceptor *acceptor_new(const struct mrpc_session *session, struct mrpc_tls *tls,
-			      const struct mrpc_connect *serve, int fd);
+			      const struct mrpc_connect *serve, u32 grpc, int fd);
 
 /*
  * Ends it: its thread, its handshakes and the socket. In a forked child, too, which has no thread.

@@ -98,6 +98,8 @@ static int check_ip(const char *text, const char *rest, bool listening, char hos
 
 	if (err || listening)
 		return err;
+	if (addr_is_both(text))
+		return bad(text, "a client connects to 'tcp:' or to 'grpc:', a server listens for both");
 	if (!host[0])
 		return bad(text, "the host is missing");
 	return *port ? 0 : bad(text, "nothing listens at port 0");
@@ -151,6 +153,11 @@ static int resolve_loop(const char *text, const char *name, struct address *a)
 	return 1;
 }
 
+bool addr_is_both(const char *text)
+{
+	return text && !strncmp(text, ADDR_BOTH ":", sizeof(ADDR_BOTH));
+}
+
 /* Takes the transport off the front. Return: what follows its colon; NULL: the error is set. */
 static const char *split_transport(const char *text, char transport[MRPC_TRANSPORT_LEN])
 {
@@ -167,6 +174,8 @@ static const char *split_transport(const char *text, char transport[MRPC_TRANSPO
 		if (!((text[i] >= 'a' && text[i] <= 'z') ||
 		      (i && ((text[i] >= '0' && text[i] <= '9') || text[i] == '_'))))
 			break;
+	if (addr_is_both(text))
+		i = len;
 	if (!colon || i < len) {
 		bad(text, NO_TRANSPORT);
 		return NULL;
@@ -214,7 +223,7 @@ int addr_check_secure(const char *text)
 
 	if (!split_transport(text, transport))
 		return -EINVAL;
-	if (strcmp(transport, "tcp") && strcmp(transport, "grpc"))
+	if (strcmp(transport, "tcp") && strcmp(transport, "grpc") && strcmp(transport, ADDR_BOTH))
 		return fail(EINVAL, "TLS is for tcp and grpc, not for %s", transport);
 	return 0;
 }

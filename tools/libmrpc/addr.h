@@ -4,6 +4,8 @@
 
 #include "internal.h"
 
+#define ADDR_BOTH	"tcp+grpc"	/* one listener for both transports */
+
 #define ADDRESSES_MAX	16	/* at least 2 */
 #define HOST_MAX	256	/* a host's name, with its NUL */
 
@@ -28,6 +30,9 @@ int addr_resolve(const char *text, bool listening, struct address *list, int max
 
 /* Is it an address, whatever host it names? 0 or -errno, with the error set. Looks nothing up. */
 int addr_check(const char *text);
+
+/* Is it an address of a listener for both transports? */
+bool addr_is_both(const char *text);
 
 /* Can connections over its transport have TLS? 0 or -errno, with the error set. */
 int addr_check_secure(const char *text);

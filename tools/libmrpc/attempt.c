@@ -171,8 +171,38 @@ int attempt_connect(struct mrpc_session *session, const char *name, struct mrpc_
 	return say_why(a, nr, "cannot connect to", name);
 }
 
-/* This process listens, for a listener that has no socket. Return: the socket or -errno. */
-static int serve_here(struct mrpc_session *session, struct attempt *a, struct address *at)
+/* Adds a listener that has no socket. Return: 0 or -errno. */
+static int serve_without(struct mrpc_session *session, struct attempt *a, const char *transport)
+{
+	snprintf(a->arg.transport, sizeof(a->arg.transport), "%s", transport);
+	a->arg.flags = MRPC_CONNECT_ADOPT;
+	a->arg.fd = -1;
+	return session_ioctl(session, MRPC_IOC_SERVE, &a->arg);
+}
+
+/* Adds one for each transport. @grpc becomes the number of that for gRPC. Return: 0 or -errno. */
+static int serve_both(struct mrpc_session *session, struct attempt *a, u32 *grpc)
+{
+	struct mrpc_close cl = { .size = sizeof(cl) };
+	int err = serve_without(session, a, "grpc");
+
+	if (err)
+		return err;
+	*grpc = a->arg.id;
+	err = serve_without(session, a, "tcp");
+	if (!err)
+		return 0;
+	cl.id = *grpc;
+	session_ioctl(session, MRPC_IOC_CLOSE, &cl);
+	return err;
+}
+
+/*
+ * This process listens, for listeners that have no socket. @grpc: as for attempt_serve().
+ * Return: the socket or -errno.
+ */
+static int serve_here(struct mrpc_session *session, struct attempt *a, struct address *at,
+		      u32 *grpc)
 {
 	int fd = sock_listen(at, a->arg.backlog);
 
@@ -180,9 +210,10 @@ static int serve_here(struct mrpc_session *session, struct attempt *a, struct ad
 		return fd;
 	memcpy(a->arg.addr, at->addr, sizeof(a->arg.addr));
 	a->arg.addr_len = at->len;
-	a->arg.flags = MRPC_CONNECT_ADOPT;
-	a->arg.fd = -1;
-	a->err = session_ioctl(session, MRPC_IOC_SERVE, &a->arg);
+	a->err = strcmp(at->transport, ADDR_BOTH) ? serve_without(session, a, at->transport) :
+						    serve_both(session, a, grpc);
+	/* The address is shown as it was given. */
+	memcpy(a->arg.transport, at->transport, sizeof(a->arg.transport));
 	if (!a->err)
 		return fd;
 	close(fd);
@@ -194,7 +225,7 @@ static int serve_here(struct mrpc_session *session, struct attempt *a, struct ad
  * have it must not listen, silently, at less than what was asked for.
  */
 int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc_connect *arg,
-		  int *fd)
+		  int *fd, u32 *grpc)
 {
 	struct address list[ADDRESSES_MAX];
 	struct attempt a;
@@ -206,7 +237,7 @@ int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc
 	for (i = 0; i < nr; i++) {
 		prepare_attempt(&a, arg, &list[i]);
 		if (fd) {
-			*fd = serve_here(session, &a, &list[i]);
+			*fd = serve_here(session, &a, &list[i], grpc);
 			a.err = *fd < 0 ? *fd : 0;
 		} else {
 			a.err = session_ioctl(session, MRPC_IOC_SERVE, &a.arg);

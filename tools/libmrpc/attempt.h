@@ -19,9 +19,10 @@ int attempt_connect(struct mrpc_session *session, const char *name, struct mrpc_
 
 /*
  * Listens at one of the addresses that a text stands for. @arg and return: as above. @fd: NULL: the
- * kernel listens; else this process does, and @fd becomes the socket.
+ * kernel listens; else this process does, and @fd becomes the socket. An address of both transports
+ * has two listeners: @arg gets the one for tcp, @grpc the number of the other one. Else @grpc stays.
  */
 int attempt_serve(struct mrpc_session *session, const char *address, struct mrpc_connect *arg,
-		  int *fd);
+		  int *fd, u32 *grpc);
 
 #endif /* LIBMRPC_ATTEMPT_H */

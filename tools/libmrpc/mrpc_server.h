@@ -35,7 +35,8 @@ int mrpc_server_add(struct mrpc_server *server, const struct mrpc_service_desc *
 
 /*
  * Offers all services at an address (as for mrpc_connect(); "tcp::7000" is any address of IPv6
- * and IPv4, port 0 any free port). It may be called several times.
+ * and IPv4, port 0 any free port). At "tcp+grpc::7000" it takes clients of both transports. It may
+ * be called several times.
  */
 int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		       const struct mrpc_conn_opts *opts);

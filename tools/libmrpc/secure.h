@@ -8,7 +8,7 @@
 
 #include "internal.h"
 
-#define SECURE_VERSION	1	/* of this interface */
+#define SECURE_VERSION	2	/* of this interface */
 #define SECURE_WHY	512	/* text of a failure, with its NUL */
 
 /**
@@ -16,6 +16,7 @@
  * @ops: how to go on
  * @fd: the socket, which does not block; libmrpc closes it
  * @events: what the next step waits for, as for poll()
+ * @http2: when the handshake is done: the peer speaks HTTP/2, and not mrpc's own framing
  * @identity_len: bytes of @identity
  * @identity: when the handshake is done: the peer's verified name, printable ASCII; "": none
  * @why: what a step that failed says
@@ -24,6 +25,7 @@ struct secure {
 	const struct secure_ops *ops;
 	int fd;
 	short events;
+	bool http2;
 	u32 identity_len;
 	char identity[MRPC_IDENTITY_LEN];
 	char why[SECURE_WHY];
@@ -34,7 +36,8 @@ struct secure {
  * @version: SECURE_VERSION
  * @get: take a reference
  * @put: give it back
- * @begin: make a handshake; NULL: there is no memory. @host: what the address says, for a client
+ * @begin: make a handshake; NULL: there is no memory. @transport: that of the address, or ADDR_BOTH.
+ *	@host: what the address says, for a client
  * @step: go on without waiting. 0: done, and the kernel has the keys; -EAGAIN; another -errno
  * @end: free the handshake; it leaves the socket open
  * @refused: note a peer that got no connection; @what: its address and the reason

@@ -20,6 +20,7 @@
 #include "clock.h"
 #include "conn.h"
 #include "defer.h"
+#include "first_byte.h"
 #include "request.h"
 
 #define WORKERS_MAX	60	/* queue pairs of a session, less some for other threads */
@@ -113,45 +114,55 @@ int mrpc_server_add(struct mrpc_server *server, const struct mrpc_service_desc *
 	return 0;
 }
 
-/* @tls: NULL: the kernel listens; else this process does, and makes the handshakes. */
-static int add_listener(struct mrpc_server *server, const char *address, struct mrpc_tls *tls,
-			struct mrpc_connect *arg)
+/* This process listens, makes the handshakes, and finds out which transport each client speaks. */
+static int accept_here(struct mrpc_server *server, const char *address, struct mrpc_tls *tls,
+		       struct mrpc_connect *arg, u32 *grpc)
 {
 	struct acceptor **acceptor = &server->acceptors[server->nr_listeners];
 	int err, fd;
 
-	if (!tls)
-		return attempt_serve(server->session, address, arg, NULL);
 	err = secure_check(tls, true);
 	if (!err)
 		err = addr_check_secure(address);
 	if (!err)
-		err = attempt_serve(server->session, address, arg, &fd);
+		err = attempt_serve(server->session, address, arg, &fd, grpc);
 	if (err)
 		return err;
-	*acceptor = acceptor_new(server->session, tls, arg, fd);
+	*acceptor = acceptor_new(server->session, tls, arg, *grpc ? *grpc : arg->id, fd);
 	if (*acceptor)
 		return 0;
 	err = -errno;
 	close(fd);
 	conn_close_id(server->session, arg->id, 0);
+	if (*grpc)
+		conn_close_id(server->session, *grpc, 0);
 	return err;
+}
+
+/* An address of both transports needs two of the kernel's listeners. */
+static int check_listeners(const struct mrpc_server *server, bool both)
+{
+	if (server->nr_listeners + both >= SERVER_LISTENERS_MAX)
+		return fail(E2BIG, "a server has at most %u listeners, and %s", SERVER_LISTENERS_MAX,
+			    both ? "an address of " ADDR_BOTH " needs 2" : "has them");
+	return 0;
 }
 
 int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		       const struct mrpc_conn_opts *opts)
 {
 	const struct mrpc_service_desc *services[MRPC_MAX_SERVICES];
+	struct mrpc_tls *tls = opts ? opts->tls : NULL;
+	bool both = addr_is_both(address);
 	struct mrpc_connect arg = { 0 };
-	u32 i;
+	u32 i, grpc = 0;
 	int err;
 
 	err = session_check(server->session);
+	if (!err)
+		err = check_listeners(server, both);
 	if (err)
 		return err;
-	if (server->nr_listeners == SERVER_LISTENERS_MAX)
-		return fail(E2BIG, "a server listens at no more than %u addresses",
-			    SERVER_LISTENERS_MAX);
 	if (!server->nr_services)
 		return fail(EINVAL, "the server has no services");
 	for (i = 0; i < server->nr_services; i++)
@@ -164,10 +175,15 @@ int mrpc_server_listen(struct mrpc_server *server, const char *address,
 		arg.keepalive_us = opts->keepalive_us;
 		arg.max_message = opts->max_message;
 	}
-	err = add_listener(server, address, opts ? opts->tls : NULL, &arg);
+	if (tls || both)
+		err = accept_here(server, address, tls ? tls : &first_byte, &arg, &grpc);
+	else
+		err = attempt_serve(server->session, address, &arg, NULL, NULL);
 	if (err)
 		return err;
 	server->listeners[server->nr_listeners++] = arg.id;
+	if (grpc)
+		server->listeners[server->nr_listeners++] = grpc;
 	memcpy(server->transport, arg.transport, sizeof(server->transport));
 	memcpy(server->address, arg.addr, sizeof(server->address));
 	return 0;

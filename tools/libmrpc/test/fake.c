@@ -163,6 +163,7 @@ static int do_adopt(struct fsession *s, struct mrpc_adopt *arg)
 	    s->conns[arg->listener - 1].peer)
 		return -ENOENT;
 	adopt(&arg->fd, arg->identity, arg->identity_len, fake_counts.identity);
+	fake_counts.adopted_grpc += s->conns[arg->listener - 1].grpc;
 	return 0;
 }
 
@@ -173,7 +174,8 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 	struct timespec until;
 	int i, j;
 
-	if (strcmp(arg->transport, "loop") && strcmp(arg->transport, "tcp"))
+	if (strcmp(arg->transport, "loop") && strcmp(arg->transport, "tcp") &&
+	    strcmp(arg->transport, "grpc"))
 		return -EPROTONOSUPPORT;
 	if (!(arg->flags & MRPC_CONNECT_ADOPT) && (arg->fd || arg->identity || arg->identity_len))
 		fake_counts.bad++;
@@ -204,6 +206,7 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 			continue;
 		s->conns[j].used = true;
 		s->conns[j].peer = peer;
+		s->conns[j].grpc = !strcmp(arg->transport, "grpc");
 		snprintf(s->conns[j].name, sizeof(s->conns[j].name), "%s", name);
 		arg->id = (__u32)j + 1;
 		arg->max_calls = serve ? 0 : MAX_CALLS;

@@ -29,6 +29,7 @@ struct fake_stats {
 	unsigned int lookups;		/* of many.test */
 	__u64 drained_us;		/* the latest time to drain of a connection; 0: none */
 	unsigned int adopted;		/* sockets that were handed over */
+	unsigned int adopted_grpc;	/* of these, to a listener for gRPC */
 	char identity[MRPC_IDENTITY_LEN];	/* with the last one of them to a listener */
 	char server[MRPC_IDENTITY_LEN];	/* with the last one of them to a client */
 	unsigned int bad;		/* what a correct library does not do */

@@ -39,6 +39,7 @@ struct fsession {
 	__u16 slot[SLOTS];		/* of a block's first slot: how many; SLOT_INNER */
 	struct {
 		bool used;
+		bool grpc;
 		char name[108];
 		struct fsession *peer;	/* NULL: listener */
 	} conns[CONNS];

@@ -164,6 +164,31 @@ TEST(both_are_known)
 	end();
 }
 
+/* A listener of both transports finds out by what the client names (ALPN). */
+TEST(both_transports)
+{
+	struct mrpc_conn_opts co = { 0 };
+	char to[2][MRPC_ADDR_TEXT];
+	const char *port;
+
+	begin();
+	co.tls = tls;
+	CHECK_MSG(!mrpc_server_listen(server, "tcp+grpc:127.0.0.1:0", &co), "%s", mrpc_last_error());
+	mrpc_server_address(server, address, sizeof(address));
+	CHECK_MSG(!strncmp(address, "tcp+grpc:127.0.0.1:", 19), "%s", address);
+	port = strrchr(address, ':');
+	snprintf(to[0], sizeof(to[0]), "tcp:127.0.0.1%s", port);
+	snprintf(to[1], sizeof(to[1]), "grpc:127.0.0.1%s", port);
+	CHECK_MSG(connect_with(client, to[0]), "%s", mrpc_last_error());
+	wait_adopted(2);
+	CHECK_EQ(fake_stats().adopted_grpc, 0);
+	CHECK_MSG(connect_with(client, to[1]), "%s", mrpc_last_error());
+	wait_adopted(4);
+	CHECK_EQ(fake_stats().adopted_grpc, 1);
+	CHECK_STR(fake_stats().identity, "spiffe://example/client");
+	end();
+}
+
 /*
  * The kernel's part of an attempt takes several turns: it has the socket from the first one on. The
  * stand-in answers to no attempt over IPv6.

@@ -103,9 +103,27 @@ static ssize_t pull(gnutls_transport_ptr_t from, void *to, size_t len)
 	return n;
 }
 
-static int set_up(struct handshake *h, bool server, const char *host)
+/* What ALPN names. A listener for both transports takes either. */
+static int set_protocols(struct handshake *h, const char *transport)
 {
-	gnutls_datum_t protocol = { (void *)h->protocol, (unsigned int)strlen(h->protocol) };
+	static const gnutls_datum_t mrpc_and_h2[] = { { (u8 *)"mrpc", 4 }, { (u8 *)"h2", 2 } };
+	const gnutls_datum_t *first = mrpc_and_h2;
+	unsigned int nr = 1;
+
+	if (!strcmp(transport, "grpc")) {
+		h->protocol = "'h2'";
+		first++;
+	} else if (!strcmp(transport, ADDR_BOTH)) {
+		h->protocol = "'mrpc' or 'h2'";
+		nr = 2;
+	} else {
+		h->protocol = "'mrpc'";
+	}
+	return gnutls_alpn_set_protocols(h->session, first, nr, GNUTLS_ALPN_MANDATORY);
+}
+
+static int set_up(struct handshake *h, bool server, const char *transport, const char *host)
+{
 	int ret;
 
 	ret = gnutls_init(&h->session, (server ? GNUTLS_SERVER : GNUTLS_CLIENT) | FLAGS);
@@ -117,7 +135,7 @@ static int set_up(struct handshake *h, bool server, const char *host)
 	if (!ret)
 		ret = gnutls_credentials_set(h->session, GNUTLS_CRD_CERTIFICATE, h->creds->cred);
 	if (!ret)
-		ret = gnutls_alpn_set_protocols(h->session, &protocol, 1, GNUTLS_ALPN_MANDATORY);
+		ret = set_protocols(h, transport);
 	return ret ? ret : set_peer(h, server, host);
 }
 
@@ -134,8 +152,7 @@ struct secure *handshake_begin(struct tls *tls, int fd, const char *transport, c
 	tls_get(tls);
 	h->tls = tls;
 	h->creds = tls_creds(tls);
-	h->protocol = strcmp(transport, "grpc") ? "mrpc" : "h2";
-	ret = set_up(h, tls->base.server, host);
+	ret = set_up(h, tls->base.server, transport, host);
 	if (!ret)
 		return &h->base;
 	/* The first step says why. */
@@ -154,9 +171,11 @@ static int check_protocol(struct handshake *h)
 {
 	gnutls_datum_t chosen;
 
-	if (!gnutls_alpn_get_selected_protocol(h->session, &chosen))
+	if (!gnutls_alpn_get_selected_protocol(h->session, &chosen)) {
+		h->base.http2 = chosen.size == 2 && !memcmp(chosen.data, "h2", 2);
 		return 0;
-	snprintf(h->base.why, sizeof(h->base.why), "the %s does not name the protocol '%s' (ALPN)",
+	}
+	snprintf(h->base.why, sizeof(h->base.why), "the %s does not name the protocol %s (ALPN)",
 		 h->tls->base.server ? "client" : "server", h->protocol);
 	return -EPROTO;
 }

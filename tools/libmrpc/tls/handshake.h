@@ -15,7 +15,7 @@ struct tls;
  * @tls: the configuration, a reference
  * @creds: what its files had when the handshake began, a reference
  * @session: of GnuTLS
- * @protocol: what both sides must want to speak (ALPN)
+ * @protocol: what both sides must want to speak (ALPN), as messages say it
  * @name: a client: the name that the server must have, without a dot at its end
  * @ip: the same as an address, if it is one
  * @verify: what the peer's certificate must be; GnuTLS keeps the address

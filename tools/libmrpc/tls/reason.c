@@ -161,7 +161,7 @@ static int say_alert(struct handshake *h)
 		snprintf(h->base.why, size, NOTHING_IN_COMMON);
 	else if (alert == GNUTLS_A_NO_APPLICATION_PROTOCOL)
 		snprintf(h->base.why, size,
-			 "the peer speaks TLS, but not for the protocol '%s' (ALPN)", h->protocol);
+			 "the peer speaks TLS, but not for the protocol %s (ALPN)", h->protocol);
 	else
 		snprintf(h->base.why, size, "the peer refused the TLS handshake: %s",
 			 name ? name : "unknown alert");
@@ -189,7 +189,7 @@ static int say_other(struct handshake *h, int ret)
 		snprintf(h->base.why, size, NOTHING_IN_COMMON);
 		break;
 	case GNUTLS_E_NO_APPLICATION_PROTOCOL:
-		snprintf(h->base.why, size, "the %s does not name the protocol '%s' (ALPN)", client,
+		snprintf(h->base.why, size, "the %s does not name the protocol %s (ALPN)", client,
 			 h->protocol);
 		break;
 	case GNUTLS_E_CERTIFICATE_REQUIRED:
