@@ -192,7 +192,7 @@ static uint64_t seconds(void)
 {
 	const char *text = getenv("TOCTOU_SECONDS");
 
-	return (text && *text ? atoi(text) : 20) * RAW_S;
+	return (text && *text ? atoi(text) : 8) * RAW_S;
 }
 
 static volatile uint64_t *word;
