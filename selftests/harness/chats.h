@@ -8,11 +8,14 @@
 
 #include "streams.h"
 
+#ifndef CHATS		/* tests with more or with other messages define these first */
 #define CHATS		64
+#define CHAT_AHEAD	48	/* messages of one way without SENT: less than MRPC_STREAM_UNSENT */
+#define CHAT_LARGE	20000	/* bytes of each tenth, so that credit runs out */
+#endif
 #define CHAT_RECENT	256	/* more than can be without SENT */
 #define CHAT_ENDLESS	0xffffffffU
 #define CHAT_REPLY	(1ULL << 63)	/* user_data of replies, and the number of the chat */
-#define CHAT_AHEAD	48	/* messages of one way without SENT: less than MRPC_STREAM_UNSENT */
 
 /**
  * struct way - the messages of one direction
@@ -32,6 +35,7 @@ struct way {
  * struct chat - a call
  * @nr: messages each way; CHAT_ENDLESS: the test sets the number later
  * @may_fail: it may end with a status, before all have come
+ * @link: the client's connection
  * @opened: @up is valid
  * @up: token at the client
  * @at: its server, which the first message tells; or NULL
@@ -44,6 +48,7 @@ struct way {
 struct chat {
 	uint32_t nr;
 	bool may_fail;
+	uint32_t link;
 	bool opened;
 	uint64_t up;
 	struct side *at;
@@ -71,14 +76,14 @@ static inline uint64_t chat_tag(unsigned int i, uint32_t seq)
 /* Each message has so many bytes more. */
 static uint32_t chat_base;
 
-/* Some are large, so that credit runs out. */
 static inline uint32_t chat_len(uint32_t seq)
 {
-	return chat_base + (seq % 10 == 9 ? 20000 : seq % 300);
+	return chat_base + (seq % 10 == 9 ? CHAT_LARGE : seq % 300);
 }
 
-/* Begins @nr calls of @messages messages each way. */
-static inline void chats_open(unsigned int nr, uint32_t messages)
+/* Begins @nr calls of @messages messages each way, over @links connections in turn. */
+static inline void chats_open_over(const uint32_t *links, unsigned int nr_links, unsigned int nr,
+				   uint32_t messages)
 {
 	struct mrpc_sqe sqe;
 	unsigned int i;
@@ -90,9 +95,16 @@ static inline void chats_open(unsigned int nr, uint32_t messages)
 	client.replied = ~0ULL;
 	for (i = 0; i < nr; i++) {
 		chats[i].nr = messages;
+		chats[i].link = links[i % nr_links];
 		sqe = call_of(CHAT, i);
+		sqe.conn = chats[i].link;
 		push(&client, &sqe);
 	}
+}
+
+static inline void chats_open(unsigned int nr, uint32_t messages)
+{
+	chats_open_over(&client.conn, 1, nr, messages);
 }
 
 /* Pushes a message of chat @i. Return: false: the queue is full. */
@@ -102,14 +114,19 @@ static inline bool chat_push(unsigned int i, struct side *side, struct way *way,
 	uint64_t tag = chat_tag(i, way->pushed);
 	struct mrpc_sqe sqe = message(side, side == &client ? c->up : c->down, tag,
 				      chat_len(way->pushed));
+	uint64_t until;
 	bool room;
 
-	sqe.conn = side == &client ? client.conn : c->conn;
+	sqe.conn = side == &client ? c->link : c->conn;
 	sqe.flags = flags | MRPC_SQE_COPY;
 	room = raw_push(&side->qp, &sqe);
 	raw_enter(&side->qp, 0, 0);
-	while (side->qp.pushed)
+	until = raw_now() + WAIT * raw_patience();
+	while (side->qp.pushed) {	/* completions take the room of its SENT */
+		raw_set_aside(&side->qp);
 		raw_enter(&side->qp, 0, 0);
+		CHECK_MSG(raw_now() < until, "the completion queue is too small");
+	}
 	raw_free(&side->s, sqe.root);
 	if (room)
 		way->sent[way->pushed++ % CHAT_RECENT] = 0;
@@ -179,16 +196,25 @@ static inline void chat_take(struct side *side, unsigned int i, struct way *way,
 		raw_enter(&side->qp, 0, 0);
 }
 
+/* The chat whose server's end a completion is of; @nr_chats: none of its messages has come. */
+static inline unsigned int chat_there(const struct side *side, const struct mrpc_cqe *cqe)
+{
+	unsigned int i;
+
+	for (i = 0; i < nr_chats; i++)
+		if (chats[i].at == side && chats[i].conn == cqe->conn && chats[i].down == cqe->call)
+			break;
+	return i;
+}
+
 static inline void chat_at_server(struct side *side, const struct mrpc_cqe *cqe)
 {
 	struct chat *c;
 	unsigned int i;
 
 	if (cqe->status != MRPC_OK) {
-		for (i = 0; i < nr_chats; i++)
-			if (chats[i].at == side && chats[i].down == cqe->call)
-				break;
-		if (i == nr_chats)	/* none of its messages has come */
+		i = chat_there(side, cqe);
+		if (i == nr_chats)
 			return;
 		chats[i].aborted++;
 		chats[i].why = cqe->status;
@@ -199,9 +225,7 @@ static inline void chat_at_server(struct side *side, const struct mrpc_cqe *cqe)
 	}
 	if (!(cqe->flags & MRPC_CQE_BLOCK)) {
 		/* Over gRPC's wire the end comes behind the last message. */
-		for (i = 0; i < nr_chats; i++)
-			if (chats[i].at == side && chats[i].down == cqe->call)
-				break;
+		i = chat_there(side, cqe);
 		CHECK(i < nr_chats && !(cqe->flags & MRPC_CQE_MORE) && !chats[i].over);
 		chats[i].over = true;
 		CHECK_EQ(chats[i].to_server.come, chats[i].nr);

@@ -115,6 +115,7 @@ static inline void join_client(const char *at)
 	if (strncmp(at, "loop", 4))
 		snprintf(strrchr(addr, ':'), 16, ":%u", server.s.port);
 	c = target(&client.s, addr);
+	client.conn = 0;	/* it may have earlier ones */
 	CHECK(!pthread_create(&thread, NULL, connect_client, &c));
 	while (!__atomic_load_n(&client.conn, __ATOMIC_ACQUIRE))
 		raw_enter(&server.qp, 1, RAW_MS);
