@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 #include <err.h>
+#include <stdio.h>
 #include <stdlib.h>
+
+#include <mrpc_tls.h>
 
 #include "client.h"
 #include "place.h"
@@ -29,13 +32,36 @@ void open_client_session(const struct options *o)
 	session = open_session(send & -(1 << 16), 1 << 20);
 }
 
+struct mrpc_tls *tls_of(const struct options *o, bool server)
+{
+	char ca[256], cert[256], key[256];
+	struct mrpc_tls_opts to = { .ca_file = server ? NULL : ca };
+	struct mrpc_tls *tls;
+
+	if (!o->certs)
+		return NULL;
+	snprintf(ca, sizeof(ca), "%s/ca.pem", o->certs);
+	snprintf(cert, sizeof(cert), "%s/server.pem", o->certs);
+	snprintf(key, sizeof(key), "%s/server.key", o->certs);
+	if (server) {
+		to.cert_file = cert;
+		to.key_file = key;
+	}
+	tls = server ? mrpc_tls_server(&to) : mrpc_tls_client(&to);
+	if (!tls)
+		errx(1, "%s", mrpc_last_error());
+	return tls;
+}
+
 struct mrpc_conn *connect_one(const struct options *o)
 {
 	static const struct mrpc_service_desc *const services[] = { &bench_Bench_service };
-	struct mrpc_conn *conn = mrpc_connect(session, o->address, services, 1, NULL);
+	const struct mrpc_conn_opts opts = { .tls = tls_of(o, false) };
+	struct mrpc_conn *conn = mrpc_connect(session, o->address, services, 1, &opts);
 
 	if (!conn)
 		errx(1, "%s", mrpc_last_error());
+	mrpc_tls_free(opts.tls);
 	return conn;
 }
 

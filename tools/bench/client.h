@@ -26,6 +26,9 @@ void open_client_session(const struct options *o);
 
 struct mrpc_conn *connect_one(const struct options *o);
 
+/* TLS with the certificates in the directory that @o names, NULL without one. */
+struct mrpc_tls *tls_of(const struct options *o, bool server);
+
 /* As many as @o says. The caller frees the array; the connections end with the session. */
 struct mrpc_conn **connect_all(const struct options *o);
 
@@ -34,6 +37,13 @@ void make_request(const struct options *o, size_t len, struct mrpc_msg *msg);
 
 /* That a call has ended well, with a reply that is not empty. */
 void check(struct mrpc_result *res);
+
+/* Messages of a stream: what each costs. */
+void run_stream(struct measure *m, const struct options *o);
+
+/* Answers each message; reads all, and answers the last. */
+int do_chat(struct mrpc_call *call);
+int do_collect(struct mrpc_call *call, struct bench_Reply *reply);
 
 /* Engines and all kinds of configuration change while calls run: what becomes of their rate. */
 int timeline(const struct options *o);

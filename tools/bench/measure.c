@@ -37,6 +37,8 @@ static const char common_usage[] =
 	"  -n CALLS   to measure (no limit)\n"
 	"  -t MS      time to measure (no limit)\n"
 	"  -w CALLS   before the measurement (100)\n"
+	"  -m         collect: messages may leave together\n"
+	"  -C DIRECTORY  of certificates: with TLS\n"
 	"  -p PID     the server, whose context switches are to be counted too\n";
 
 static void bad_usage(const char *usage)
@@ -53,7 +55,7 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 	*o = (struct options){
 		.request = 64, .reply = 8, .in_flight = 1, .threads = 1, .conns = 1, .warm = 100,
 	};
-	while ((opt = getopt(argc, argv, "s:r:f:j:c:n:t:w:p:k:e:v")) != -1) {
+	while ((opt = getopt(argc, argv, "s:r:f:j:c:n:t:w:p:k:e:vmC:")) != -1) {
 		switch (opt) {
 		case 's':
 			o->request = strtoul(optarg, NULL, 0);
@@ -87,6 +89,12 @@ void options_parse(struct options *o, int argc, char **argv, const char *usage)
 			break;
 		case 'e':
 			o->engine = optarg;
+			break;
+		case 'm':
+			o->together = true;
+			break;
+		case 'C':
+			o->certs = optarg;
 			break;
 		case 'v':
 			o->kinds = true;

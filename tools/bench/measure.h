@@ -32,6 +32,8 @@ extern "C" {
  * @copy_threshold: as text; NULL to leave it alone
  * @engine: to place at the client; NULL for none, and requests without a key
  * @kinds: of memory are to be told apart
+ * @together: messages of a stream may leave together
+ * @certs: directory with ca.pem, server.pem and server.key; NULL: no TLS
  */
 struct options {
 	const char *mode;
@@ -48,6 +50,8 @@ struct options {
 	const char *copy_threshold;
 	const char *engine;
 	bool kinds;
+	bool together;
+	const char *certs;
 };
 
 /* Exits with @usage, and what all have in common, if something is wrong. */

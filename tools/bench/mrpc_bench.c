@@ -19,6 +19,10 @@ static const char usage[] =
 	"  serve ADDRESS  answer calls until SIGTERM\n"
 	"  sync ADDRESS   one call at a time, each one system call\n"
 	"  ring ADDRESS   several calls in flight on a queue pair\n"
+	"  chat ADDRESS   messages of one stream, each of which is answered by one: -f of\n"
+	"                 them in flight\n"
+	"  collect ADDRESS  messages of one stream, which are read and not answered. The\n"
+	"                 cost is a mean over 2 * -f of them\n"
 	"  more ADDRESS   as sync: what a call costs more with ENGINE. It comes and\n"
 	"                 goes, for -n CALLS each time (128)\n"
 	"  connect ADDRESS  as sync, each call over a new connection\n"
@@ -63,10 +67,13 @@ static int do_call(struct mrpc_call *call, const struct bench_Request *req,
 	return MRPC_OK;
 }
 
-static const struct bench_Bench_ops ops = { .Call = do_call };
+static const struct bench_Bench_ops ops = {
+	.Call = do_call, .Chat = do_chat, .Collect = do_collect,
+};
 
 static int serve(struct options *o)
 {
+	const struct mrpc_conn_opts opts = { .tls = tls_of(o, true) };
 	int ret;
 
 	session = open_session(0, SERVER_HEAP);
@@ -74,7 +81,7 @@ static int serve(struct options *o)
 		errx(1, "a reply has at most %d bytes", CONTENT);
 	server = mrpc_server_new(session);
 	if (!server || bench_Bench_add(server, &ops, o) ||
-	    mrpc_server_listen(server, o->address, NULL))
+	    mrpc_server_listen(server, o->address, &opts))
 		errx(1, "%s", mrpc_last_error());
 	signal(SIGTERM, on_term);
 	puts("ready");
@@ -282,7 +289,9 @@ static int call(struct options *o)
 	} else {
 		if (o->engine)
 			place(o->engine);
-		measure_run(o, strcmp(o->mode, "connect") ? run_calls : run_connect);
+		measure_run(o, !strcmp(o->mode, "connect") ? run_connect :
+			    !strcmp(o->mode, "chat") || !strcmp(o->mode, "collect") ? run_stream :
+			    run_calls);
 	}
 	if (o->engine)
 		unplace();
@@ -378,6 +387,7 @@ int main(int argc, char **argv)
 	if (!strcmp(o.mode, "serve"))
 		return serve(&o);
 	if (!strcmp(o.mode, "sync") || !strcmp(o.mode, "ring") || !strcmp(o.mode, "connect") ||
+	    !strcmp(o.mode, "chat") || !strcmp(o.mode, "collect") ||
 	    (!strcmp(o.mode, "more") && o.engine))
 		return call(&o);
 	if (!strcmp(o.mode, "idle"))

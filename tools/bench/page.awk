@@ -39,6 +39,13 @@ function name_peers(    hue, i)
 	name["mrpc-loop"] = "mrpc, loop"
 	name["mrpc-tcp-busy"] = "mrpc, looking"
 	name["mrpc-loop-busy"] = "mrpc, loop, looking"
+	name["mrpc-grpc"] = "mrpc, grpc"
+	name["mrpc-tcp-tls"] = "mrpc, TLS"
+	name["mrpc-grpc-tls"] = "mrpc, grpc, TLS"
+	name["mrpc-at-grpc-sync"] = "mrpc at a gRPC server (sync)"
+	name["mrpc-at-grpc-async"] = "mrpc at a gRPC server (async)"
+	name["grpc-at-mrpc"] = "gRPC at an mrpc server"
+	name["grpc-tls"] = "gRPC, TLS"
 	name["thrift"] = "Thrift"
 	name["capnp"] = "Cap'n Proto"
 	name["grpc"] = "gRPC"
@@ -213,6 +220,27 @@ function thousands(n)
 }
 
 # Urgent calls that go first, and what they leave of the bulk.
+# One message of a stream, beside a call over the same transport.
+function stream_goals(    list, n, i)
+{
+	n = split("mrpc-tcp 0.4 mrpc-loop 0.4 mrpc-prio 0.4 mrpc-grpc 0.5", list, " ")
+	for (i = 1; i < n; i += 2) {
+		stream_goal(list[i], "chat-16", 2, list[i + 1], "both ways, 16 in flight")
+		stream_goal(list[i], "collect-more", 1, list[i + 1], "one way, told that more follow")
+		stream_goal(list[i], "collect", 1, list[i + 1], "one way, each by itself")
+	}
+}
+
+function stream_goal(peer, test, messages, limit, text,    call, runs)
+{
+	if (!figure("count", "64/1", "cost", peer))
+		return
+	call = median * messages
+	if ((runs = figure("count", test, "cost", peer)))
+		verdict("a message of a stream / a call, " name[peer] ", " text, "<=" limit, median / call,
+			"ratio", runs, q1 / call, q3 / call, "", "")
+}
+
 function urgent_goals()
 {
 	goal("P99 of an urgent call beside bulk, in time, without ranks / with", "wall", "urgent", "p99_ns",
@@ -257,6 +285,7 @@ function targets_table(    heads, tcp, runs)
 				"bytes", runs, q1 - tcp, q3 - tcp, "", "")
 	}
 	many_goal()
+	stream_goals()
 	urgent_goals()
 	if ((runs = seen("wall", "timeline", "lost", "mrpc-tcp+changes")))
 		verdict("calls lost or ended twice under live changes", "=0",
@@ -422,6 +451,78 @@ function engines(    heads, list, n, i, line, with)
 	out("")
 }
 
+# Messages of a stream; each row's ratio is that to a call of the same peer.
+function streams_table(caption, test, messages,    heads, list, n, i, runs, cost, low, high, call)
+{
+	split("peer|instructions of a message|quartiles|/ its call|/ gRPC|runs", heads, "|")
+	table(caption, "34 14 20 12 12 8", 6, heads)
+	n = split("mrpc-tcp mrpc-loop mrpc-prio mrpc-grpc mrpc-at-grpc-sync grpc-at-mrpc grpc", list, " ")
+	for (i = 1; i <= n; i++) {
+		if (!(runs = figure("count", test, "cost", list[i])))
+			continue
+		cost = median / messages
+		low = q1 / messages
+		high = q3 / messages
+		entry(list[i] "." test ".count.cost", cost, "instructions", "", "", runs, low, high)
+		call = figure("count", "64/1", "cost", list[i]) ? median : 0
+		cells(name[list[i]] "|" number(cost) "|" number(low) " .. " number(high) "|" \
+		      (call ? sprintf("%.2f", cost / call) : "") "|" \
+		      stock_ratio(test, cost * messages) "|" runs)
+	}
+	out("")
+}
+
+function stock_ratio(test, cost)
+{
+	return figure("count", test, "cost", "grpc") ? sprintf("%.2f", cost / median) footnote("grpc") : ""
+}
+
+# What TLS adds: each peer beside itself without.
+function tls_table(test, caption,    heads, list, n, i, runs, with, low, high)
+{
+	split("peer|instructions of a call|quartiles|/ without TLS|runs", heads, "|")
+	if (!seen("count", test, "cost", "mrpc-tcp-tls"))
+		return
+	table(caption, "34 16 24 16 10", 5, heads)
+	n = split("mrpc-tcp mrpc-grpc grpc", list, " ")
+	for (i = 1; i <= n; i++) {
+		if (!(runs = figure("count", test, "cost", list[i] "-tls")))
+			continue
+		with = median
+		low = q1
+		high = q3
+		if (!figure("count", test, "cost", list[i]))
+			continue
+		entry(list[i] "-tls." test ".count.cost", with, "instructions", list[i], with / median, runs,
+		      low, high)
+		cells(name[list[i] "-tls"] "|" number(with) "|" number(low) " .. " number(high) "|" \
+		      sprintf("%.2f", with / median) "|" runs)
+	}
+	out("")
+}
+
+function streams(    peers)
+{
+	if (!seen("count", "collect", "cost", "mrpc-tcp"))
+		return
+	title("Streams, gRPC at one end, and TLS", "=")
+	out("Messages of 64 bytes of one stream. With both ways each is answered by one of 8 bytes, and both count;")
+	out("mrpc submits a message together with the wait for the next one. With one way they are only read.")
+	out("\"More follow\" is MRPC_STREAM_MORE, and the buffer hint in gRPC. gRPC is synchronous.")
+	out("")
+	streams_table("Both ways, 1 in flight", "chat-1", 2)
+	streams_table("Both ways, 16 in flight", "chat-16", 2)
+	streams_table("One way, each by itself", "collect", 1)
+	streams_table("One way, more follow", "collect-more", 1)
+	peers = "mrpc-grpc mrpc-at-grpc-sync mrpc-at-grpc-async grpc-at-mrpc grpc"
+	peers_table("Calls over gRPC's wire, 64 B and 8 B, 1 in flight", "count", "64/1", "cost", 1, "instructions",
+		    peers, "grpc", "mrpc-grpc")
+	peers_table("Calls over gRPC's wire, 32 B and 8 B, 128 in flight", "count", "32/128", "cost", 1,
+		    "instructions", peers, "grpc", "mrpc-grpc")
+	tls_table("64/1", "Calls with TLS, 64 B and 8 B, 1 in flight")
+	tls_table("8192/16", "Calls with TLS, 8 KiB and 8 B, 16 in flight")
+}
+
 # How many connections of each of @peers there were: of all but those in brackets.
 function idle_numbers(peers,    list, n, i, most, text)
 {
@@ -526,6 +627,7 @@ END {
 	rates()
 	goodputs()
 	engines()
+	streams()
 	connections()
 	urgent_calls()
 	changes()

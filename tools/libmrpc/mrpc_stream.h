@@ -31,7 +31,11 @@ extern "C" {
 struct mrpc_stream;
 
 /* For mrpc_stream_send() */
-#define MRPC_STREAM_MORE	(1U << 0) /* another one follows at once: they go together */
+/*
+ * Another one follows at once, or mrpc_stream_next(), which submits what was sent before it waits.
+ * They go together, and need one entry into the kernel instead of several.
+ */
+#define MRPC_STREAM_MORE	(1U << 0)
 #define MRPC_STREAM_LAST	(1U << 1) /* client: no message follows */
 #define MRPC_STREAM_NOWAIT	(1U << 2) /* fail with EAGAIN instead of waiting */
 /* Over grpc, the message may be compressed. A client's stream is opened with MRPC_CALL_COMPRESS. */

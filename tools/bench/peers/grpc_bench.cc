@@ -8,7 +8,9 @@
 #include <signal.h>
 #include <stdio.h>
 
+#include <fstream>
 #include <memory>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -25,6 +27,9 @@ static const char usage[] =
 	"  serve-async ADDRESS  the same: -j threads, each with a completion queue\n"
 	"  sync ADDRESS         one call at a time\n"
 	"  async ADDRESS        several in flight on a completion queue\n"
+	"  chat ADDRESS         messages of one stream, each answered by one: -f of them in\n"
+	"                       flight; as sync\n"
+	"  collect ADDRESS      messages of one stream, which are read and not answered\n"
 	"  connect ADDRESS      as sync, each call over a new connection\n"
 	"  idle ADDRESS         memory of -n connections over which one call was made\n"
 	"  settings             what is not the library's default\n"
@@ -58,6 +63,39 @@ static int settings(void)
 	return 0;
 }
 
+/* -- certificates ------------------------------------------------------------------- */
+
+static std::string read_file(const struct options &o, const char *name)
+{
+	std::ifstream file(std::string(o.certs) + "/" + name);
+	std::stringstream text;
+
+	text << file.rdbuf();
+	if (text.str().empty())
+		errx(1, "%s/%s: nothing is there", o.certs, name);
+	return text.str();
+}
+
+static std::shared_ptr<grpc::ServerCredentials> server_credentials(const struct options &o)
+{
+	grpc::SslServerCredentialsOptions tls;
+
+	if (!o.certs)
+		return grpc::InsecureServerCredentials();
+	tls.pem_key_cert_pairs.push_back({ read_file(o, "server.key"), read_file(o, "server.pem") });
+	return grpc::SslServerCredentials(tls);
+}
+
+static std::shared_ptr<grpc::ChannelCredentials> client_credentials(const struct options &o)
+{
+	grpc::SslCredentialsOptions tls;
+
+	if (!o.certs)
+		return grpc::InsecureChannelCredentials();
+	tls.pem_root_certs = read_file(o, "ca.pem");
+	return grpc::SslCredentials(tls);
+}
+
 /* -- server ------------------------------------------------------------------------ */
 
 static sigset_t ends;
@@ -81,7 +119,7 @@ static void wait_for_end(void)
 
 static void configure(grpc::ServerBuilder &builder, const struct options &o)
 {
-	builder.AddListeningPort(o.address, grpc::InsecureServerCredentials());
+	builder.AddListeningPort(o.address, server_credentials(o));
 	builder.SetMaxReceiveMessageSize(INT_MAX);
 	builder.SetMaxSendMessageSize(INT_MAX);
 	builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS, STREAMS);
@@ -93,6 +131,29 @@ public:
 
 	grpc::Status Call(grpc::ServerContext *, const bench::Request *, bench::Reply *reply) override
 	{
+		reply->set_payload(payload);
+		return grpc::Status::OK;
+	}
+
+	grpc::Status Chat(grpc::ServerContext *,
+			  grpc::ServerReaderWriter<bench::Reply, bench::Request> *stream) override
+	{
+		bench::Request request;
+		bench::Reply reply;
+
+		reply.set_payload(payload);
+		while (stream->Read(&request) && stream->Write(reply))
+			;
+		return grpc::Status::OK;
+	}
+
+	grpc::Status Collect(grpc::ServerContext *, grpc::ServerReader<bench::Request> *reader,
+			     bench::Reply *reply) override
+	{
+		bench::Request request;
+
+		while (reader->Read(&request))
+			;
 		reply->set_payload(payload);
 		return grpc::Status::OK;
 	}
@@ -191,7 +252,7 @@ static int serve_async(const struct options &o)
 
 static std::unique_ptr<bench::Bench::Stub> connect_client(const struct options *o)
 {
-	auto channel = grpc::CreateCustomChannel(o->address, grpc::InsecureChannelCredentials(),
+	auto channel = grpc::CreateCustomChannel(o->address, client_credentials(*o),
 						 client_arguments());
 
 	if (!channel->WaitForConnected(std::chrono::system_clock::now() + std::chrono::seconds(20)))
@@ -236,6 +297,62 @@ static void run_sync(struct measure *m, const struct options *o)
 		call_once(stub.get(), request);
 	} while (measure_call(m, began));
 	measure_end(m);
+}
+
+static void check_end(const grpc::Status &status)
+{
+	if (!status.ok())
+		errx(1, "%d: %s", status.error_code(), status.error_message().c_str());
+}
+
+static void run_chat(struct measure *m, const struct options *o)
+{
+	const bench::Request request = make_request(o);
+	auto stub = connect_client(o);
+	grpc::ClientContext context;
+	auto stream = stub->Chat(&context);
+	bench::Reply reply;
+	uint64_t began;
+
+	measure_init(m, o);
+	for (unsigned int i = 1; i < o->in_flight; i++)
+		if (!stream->Write(request))
+			errx(1, "the stream ends");
+	do {
+		began = ticks();
+		if (!stream->Write(request) || !stream->Read(&reply))
+			errx(1, "the stream ends");
+		if (reply.payload().empty())
+			errx(1, "a reply is empty");
+	} while (measure_call(m, began));
+	measure_end(m);
+	stream->WritesDone();
+	while (stream->Read(&reply))
+		;
+	check_end(stream->Finish());
+}
+
+static void run_collect(struct measure *m, const struct options *o)
+{
+	const bench::Request request = make_request(o);
+	auto stub = connect_client(o);
+	grpc::ClientContext context;
+	grpc::WriteOptions write;
+	bench::Reply reply;
+	auto writer = stub->Collect(&context, &reply);
+	uint64_t began;
+
+	if (o->together)
+		write.set_buffer_hint();
+	measure_init(m, o);
+	do {
+		began = ticks();
+		if (!writer->Write(request, write))
+			errx(1, "the stream ends");
+	} while (measure_call(m, began));
+	measure_end(m);
+	writer->WritesDone();
+	check_end(writer->Finish());
 }
 
 static void run_connect(struct measure *m, const struct options *o)
@@ -330,5 +447,6 @@ int main(int argc, char **argv)
 		{ "serve", serve, nullptr }, { "serve-async", serve_async, nullptr },
 		{ "idle", idle, nullptr }, { "sync", nullptr, run_sync },
 		{ "async", nullptr, run_async }, { "connect", nullptr, run_connect },
+		{ "chat", nullptr, run_chat }, { "collect", nullptr, run_collect },
 	});
 }
