@@ -174,7 +174,8 @@ int attempt_connect(struct mrpc_session *session, const char *name, struct mrpc_
 /* Adds a listener that has no socket. Return: 0 or -errno. */
 static int serve_without(struct mrpc_session *session, struct attempt *a, const char *transport)
 {
-	snprintf(a->arg.transport, sizeof(a->arg.transport), "%s", transport);
+	snprintf(a->arg.transport, sizeof(a->arg.transport), "%.*s", MRPC_TRANSPORT_LEN - 1,
+		 transport);
 	a->arg.flags = MRPC_CONNECT_ADOPT;
 	a->arg.fd = -1;
 	return session_ioctl(session, MRPC_IOC_SERVE, &a->arg);
