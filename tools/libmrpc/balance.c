@@ -73,10 +73,36 @@ bool balance_lost(struct balance *b, u32 id)
 	return true;
 }
 
-u32 balance_next(struct balance *b)
+static bool is_avoided(const struct avoid *avoid, u32 id)
+{
+	u32 i;
+
+	for (i = 0; i < avoid->nr; i++)
+		if (avoid->ids[i] == id)
+			return true;
+	return false;
+}
+
+bool avoid_add(struct avoid *avoid, u32 id)
+{
+	if (is_avoided(avoid, id) || avoid->nr == ARRAY_SIZE(avoid->ids))
+		return false;
+	avoid->ids[avoid->nr++] = id;
+	return true;
+}
+
+u32 balance_next(struct balance *b, const struct avoid *avoid)
 {
 	const struct link *link;
+	u32 i;
 
+	for (i = 0; avoid && i < b->nr; i++) {
+		link = b->links[(b->turn + i) % b->nr];
+		if (link->state != MRPC_CHANNEL_READY || is_avoided(avoid, link->id))
+			continue;
+		b->turn += i + 1;
+		return link->id;
+	}
 	do
 		link = b->links[b->turn++ % b->nr];
 	while (link->state != MRPC_CHANNEL_READY);

@@ -22,6 +22,19 @@ struct balance {
 	struct link *left;
 };
 
+/**
+ * struct avoid - connections that a call is not to take
+ * @nr: how many @ids
+ * @ids: the kernel's numbers
+ */
+struct avoid {
+	u32 nr;
+	u32 ids[2 * LINKS_MAX];
+};
+
+/* Adds one, if there is room. Return: false: it was there before, or there is none. */
+bool avoid_add(struct avoid *avoid, u32 id);
+
 /* The enum mrpc_channel_state of all links together. */
 int balance_state(const struct balance *b);
 
@@ -33,8 +46,8 @@ void balance_check(struct balance *b);
 /* A call over connection @id was not sent. Return: @id takes no calls any more. */
 bool balance_lost(struct balance *b, u32 id);
 
-/* With MRPC_CHANNEL_READY: the connection whose turn it is. */
-u32 balance_next(struct balance *b);
+/* With MRPC_CHANNEL_READY: the connection whose turn it is. @avoid: as in channel_try(). */
+u32 balance_next(struct balance *b, const struct avoid *avoid);
 
 /* The reason of a link's failure, or "". */
 const char *balance_why(const struct balance *b);

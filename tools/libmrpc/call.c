@@ -9,6 +9,7 @@
 #include "channel.h"
 #include "clock.h"
 #include "conn.h"
+#include "hedge.h"
 #include "msg.h"
 #include "op.h"
 #include "qp.h"
@@ -212,9 +213,13 @@ static __attribute__((noinline)) int
 call_over_channel(struct mrpc_session *session, struct retry_call *call,
 		  struct mrpc_call_sync *arg, struct mrpc_result *res)
 {
-	int status;
+	int status = -EAGAIN;
 
 	channel_enter(call->channel);
+	if (call->hedging)
+		status = hedge_sync(session, call, &arg->sqe, res);
+	if (status != -EAGAIN)
+		goto leave;
 	for (;;) {
 		status = call_once(session, call, arg, res);
 		if (!attempts_again(&call->attempts, res))
@@ -228,6 +233,9 @@ call_over_channel(struct mrpc_session *session, struct retry_call *call,
 		}
 		retry_tell(call, session, &arg->sqe);
 	}
+	if (call->attempts.sent)
+		res->unsent = false;
+leave:
 	channel_leave(call->channel);
 	return status;
 }
@@ -270,7 +278,7 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 	status = call_prepare(&arg.sqe, conn, service, method, msg, opts, res);
 	if (!status && unlikely(conn->channel)) {
 		call = &over;
-		retry_prepare(call, conn->channel, &arg.sqe, opts);
+		retry_prepare(call, conn->channel, msg, &arg.sqe, opts);
 	}
 	if (!status && meta_bytes(opts, call)) {
 		meta = mrpc_alloc(session, meta_bytes(opts, call));
@@ -349,7 +357,7 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 				  "an asynchronous call needs a callback, and spends its message");
 	if (!status && unlikely(conn->channel)) {
 		call = &over;
-		retry_prepare(call, conn->channel, &sqe, opts);
+		retry_prepare(call, conn->channel, msg, &sqe, opts);
 	}
 	if (!status && meta_bytes(opts, call))
 		status = put_meta(session, &sqe, opts, call,
@@ -372,7 +380,8 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 	if (id)
 		*id = op->id;
 	if (unlikely(call))
-		return retry_start(qp, call, &sqe, msg, op, &res);
+		return call->hedging ? hedge_start(qp, call, &sqe, msg, op, &res) :
+				       retry_start(qp, call, &sqe, msg, op, &res);
 	return start(qp, &sqe, msg, op, &res);
 drop:
 	mrpc_msg_free(msg);

@@ -75,12 +75,12 @@ static void channel_unlock(struct channel *ch)
 	pthread_mutex_unlock(&ch->all.waiters.lock);
 }
 
-static void channel_get(struct channel *ch)
+void channel_hold(struct channel *ch)
 {
 	__atomic_add_fetch(&ch->refs, 1, __ATOMIC_RELAXED);
 }
 
-static void channel_put(struct channel *ch)
+void channel_drop(struct channel *ch)
 {
 	struct former *f;
 
@@ -101,7 +101,7 @@ static void channel_put(struct channel *ch)
 
 void channel_enter(struct channel *ch)
 {
-	channel_get(ch);
+	channel_hold(ch);
 	__atomic_add_fetch(&ch->begun, 1, __ATOMIC_RELAXED);
 	__atomic_add_fetch(&ch->calls, 1, __ATOMIC_RELAXED);
 }
@@ -109,7 +109,7 @@ void channel_enter(struct channel *ch)
 void channel_leave(struct channel *ch)
 {
 	__atomic_sub_fetch(&ch->calls, 1, __ATOMIC_RELAXED);
-	channel_put(ch);
+	channel_drop(ch);
 }
 
 /* -- its links: under the lock ------------------------------------------------------------ */
@@ -241,7 +241,8 @@ struct throttle *channel_throttle(struct channel *ch)
 }
 
 /* As channel_try(), under the lock. */
-static int try_locked(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_result *res)
+static int try_locked(struct channel *ch, bool wait_ready, const struct avoid *avoid, u32 *id,
+		      struct mrpc_result *res)
 {
 	int err = balance_begin(&ch->balance);
 
@@ -252,7 +253,7 @@ static int try_locked(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_
 	}
 	switch (ch->state) {
 	case MRPC_CHANNEL_READY:
-		*id = balance_next(&ch->balance);
+		*id = balance_next(&ch->balance, avoid);
 		return MRPC_OK;
 	case MRPC_CHANNEL_SHUTDOWN:
 		result_fail(res, MRPC_UNAVAILABLE, "the channel was closed");
@@ -270,12 +271,13 @@ static int try_locked(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_
 	return res->status;
 }
 
-int channel_try(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_result *res)
+int channel_try(struct channel *ch, bool wait_ready, const struct avoid *avoid, u32 *id,
+		struct mrpc_result *res)
 {
 	int status;
 
 	channel_lock(ch);
-	status = try_locked(ch, wait_ready, id, res);
+	status = try_locked(ch, wait_ready, avoid, id, res);
 	channel_unlock(ch);
 	return status;
 }
@@ -300,7 +302,7 @@ int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
 	int status, err = 0;
 
 	channel_lock(ch);
-	while ((status = try_locked(ch, wait_ready, id, res)) == -EAGAIN) {
+	while ((status = try_locked(ch, wait_ready, NULL, id, res)) == -EAGAIN) {
 		if (err == -EINTR || clock_ns() >= until) {
 			status = give_up(ch, err, res);
 			break;
@@ -348,6 +350,13 @@ void channel_add_waiter(struct channel *ch, struct channel_waiter *w)
 {
 	channel_lock(ch);
 	waiters_add(&ch->all.waiters, w);
+	channel_unlock(ch);
+}
+
+void channel_set_waiter(struct channel *ch, struct channel_waiter *w, u64 until)
+{
+	channel_lock(ch);
+	waiters_set(&ch->all.waiters, w, until);
 	channel_unlock(ch);
 }
 
@@ -409,14 +418,14 @@ int channel_close(struct channel *ch, u64 drain_us)
 	}
 	for (f = ch->all.former; f; f = f->next)
 		conn_close_id(ch->all.session, f->id, drain_left(drain_us, until));
-	channel_put(ch);
+	channel_drop(ch);
 	return err;
 }
 
 void channel_end(struct channel *ch)
 {
 	shut_down(ch, NULL);
-	channel_put(ch);
+	channel_drop(ch);
 }
 
 u32 channel_peek(struct channel *ch)
@@ -509,7 +518,7 @@ static struct channel *channel_new(struct mrpc_conn *conn, const char *target,
 		return ch;
 	}
 	free(ch->balance.links[0]);
-	channel_put(ch);
+	channel_drop(ch);
 	fail(ENOMEM, "out of memory");
 	return NULL;
 }
@@ -577,7 +586,7 @@ int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us)
 
 	if (ret)
 		return ret;
-	channel_get(ch);
+	channel_hold(ch);
 	channel_lock(ch);
 	for (;;) {
 		balance_check(&ch->balance);
@@ -598,7 +607,7 @@ int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us)
 		ret = 0;
 	}
 	channel_unlock(ch);
-	channel_put(ch);
+	channel_drop(ch);
 	return ret;
 }
 

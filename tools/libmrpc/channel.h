@@ -6,7 +6,12 @@
 #include "conn.h"
 #include "waiters.h"
 
+struct avoid;
 struct channel;
+
+/* Its memory stays until it is dropped as often. */
+void channel_hold(struct channel *ch);
+void channel_drop(struct channel *ch);
 
 /* A call comes, and keeps the channel from being idle, and its memory, until it leaves. */
 void channel_enter(struct channel *ch);
@@ -29,10 +34,12 @@ void channel_end(struct channel *ch);
 u32 channel_peek(struct channel *ch);
 
 /*
- * Finds the connection for a call, and begins to make one if there is none. Return: MRPC_OK, and
- * its number in @id; -EAGAIN: not now; any other status: with the reason in @res.
+ * Finds the connection for a call, and begins to make one if there is none. @avoid: NULL, or those
+ * that are taken only if there are no others. Return: MRPC_OK, and its number in @id; -EAGAIN: not
+ * now; any other status: with the reason in @res.
  */
-int channel_try(struct channel *ch, bool wait_ready, u32 *id, struct mrpc_result *res);
+int channel_try(struct channel *ch, bool wait_ready, const struct avoid *avoid, u32 *id,
+		struct mrpc_result *res);
 
 /* The same, and waits for it until a time. Return: as channel_try(), but not -EAGAIN. */
 int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
@@ -47,6 +54,7 @@ int channel_pause(struct channel *ch, u64 until);
 bool channel_is_closed(struct channel *ch);
 
 void channel_add_waiter(struct channel *ch, struct channel_waiter *w);
+void channel_set_waiter(struct channel *ch, struct channel_waiter *w, u64 until);
 /* Harmless if it is not in the list. */
 void channel_del_waiter(struct channel *ch, struct channel_waiter *w);
 

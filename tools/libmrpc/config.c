@@ -15,7 +15,6 @@
 #include "config.h"
 #include "error.h"
 
-#define ATTEMPTS_MAX	5	/* gRPC takes more for so many */
 #define SHOWN		60	/* bytes of a wrong value */
 #define SECONDS_MAX	315576000000.0	/* of a google.protobuf.Duration */
 
@@ -125,9 +124,8 @@ static int whole(const struct node *n, u32 min, u32 max, u32 *to, const char *wh
 }
 
 /* "1.5s", in nanoseconds. As is(). */
-static int duration(const struct node *n, u64 *ns)
+static int duration_from(const struct node *n, bool zero, u64 *ns, const char *what)
 {
-	static const char what[] = "must be a positive time in seconds such as \"1.5s\"";
 	int ret = is(n, json_type_string, what);
 	const char *text, *dot;
 	size_t len, i;
@@ -146,11 +144,17 @@ static int duration(const struct node *n, u64 *ns)
 	if (dot && (len - 1 - (size_t)(dot - text) < 2 || len - 1 - (size_t)(dot - text) > 10))
 		return bad(n, what);
 	d = decimal(text, NULL);
-	if (!(d > 0) || d > SECONDS_MAX)
+	if ((!zero && !(d > 0)) || d > SECONDS_MAX)
 		return bad(n, what);
 	/* Longer than a program runs. */
 	*ns = d < 4e9 ? (u64)(d * 1e9 + 0.5) : (u64)4000000000000000000;
 	return 1;
+}
+
+static int duration(const struct node *n, u64 *ns)
+{
+	return duration_from(n, false, ns,
+			     "must be a positive time in seconds such as \"1.5s\"");
 }
 
 static int need(int ret, const struct node *n)
@@ -181,9 +185,10 @@ static int status_code(const struct node *n, u32 *codes)
 	return 0;
 }
 
-static int retry_codes(const struct node *n, u32 *codes)
+/* As is(). */
+static int status_codes(const struct node *n, u32 *codes)
 {
-	int ret = need(is(n, json_type_array, "must be an array of statuses"), n);
+	int ret = is(n, json_type_array, "must be an array of statuses");
 	struct node code;
 	size_t i;
 
@@ -192,6 +197,13 @@ static int retry_codes(const struct node *n, u32 *codes)
 		if (status_code(&code, codes))
 			return -EINVAL;
 	}
+	return ret;
+}
+
+static int retry_codes(const struct node *n, u32 *codes)
+{
+	int ret = need(status_codes(n, codes), n);
+
 	return ret > 0 && !*codes ? bad(n, "must name a status at least") : ret;
 }
 
@@ -214,6 +226,25 @@ static int retry_policy(const struct node *n, struct retry_policy *to)
 	if (to->multiplier <= 0)
 		return bad(&by, "must be greater than 0");
 	if (retry_codes(&codes, &to->codes) < 0)
+		return -EINVAL;
+	to->max_attempts = nr < ATTEMPTS_MAX ? nr : ATTEMPTS_MAX;
+	return 0;
+}
+
+static int hedging_policy(const struct node *n, struct hedge_policy *to)
+{
+	struct node attempts = member(n, "maxAttempts"), delay = member(n, "hedgingDelay");
+	struct node codes = member(n, "nonFatalStatusCodes");
+	int ret = is(n, json_type_object, "must be an object");
+	u32 nr = 0;
+
+	if (ret <= 0)
+		return ret;
+	if (need(whole(&attempts, 2, UINT32_MAX, &nr, "must be a whole number from 2"),
+		 &attempts) < 0 ||
+	    duration_from(&delay, true, &to->delay_ns,
+			  "must be a time in seconds such as \"0.5s\"") < 0 ||
+	    status_codes(&codes, &to->codes) < 0)
 		return -EINVAL;
 	to->max_attempts = nr < ATTEMPTS_MAX ? nr : ATTEMPTS_MAX;
 	return 0;
@@ -291,14 +322,14 @@ static int method_config(const struct node *n, struct config *config, u32 index)
 	err = method_names(&names, config, index);
 	if (err)
 		return err;
-	if (hedging.value)
-		return fail(EINVAL, "service config: %s: this library does not hedge calls; "
-			    "retryPolicy makes them again one after the other", hedging.path);
+	if (hedging.value && retry.value)
+		return fail(EINVAL, "service config: %s: the method has a retryPolicy, so it cannot "
+			    "have this, too", hedging.path);
 	if (is(&wait, json_type_boolean, "must be true or false") < 0 ||
 	    duration(&timeout, &ns) < 0 ||
 	    whole(&request, 0, UINT32_MAX, &to->max_request, size) < 0 ||
 	    whole(&reply, 0, UINT32_MAX, &to->max_reply, size) < 0 ||
-	    retry_policy(&retry, &to->retry) < 0)
+	    retry_policy(&retry, &to->retry) < 0 || hedging_policy(&hedging, &to->hedging) < 0)
 		return -EINVAL;
 	to->wait_ready = wait.value && json_object_get_boolean(wait.value);
 	to->timeout_us = (ns + 999) / 1000;

@@ -13,6 +13,7 @@
  * @max_request: bytes of a request; UINT32_MAX: no limit
  * @max_reply: the same of a reply
  * @retry: when calls are made again
+ * @hedging: when they are made several times at once; not both
  */
 struct method_config {
 	bool wait_ready;
@@ -20,6 +21,7 @@ struct method_config {
 	u32 max_request;
 	u32 max_reply;
 	struct retry_policy retry;
+	struct hedge_policy hedging;
 };
 
 struct config_name;

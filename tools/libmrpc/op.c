@@ -130,7 +130,7 @@ static RARE void message_comes(struct mrpc_qp *qp, struct op *op, const struct m
 static void op_freed(struct mrpc_qp *qp, struct op *op)
 {
 	if (unlikely(op->wait & OP_WAIT_LINK)) {
-		op->retry->ops->park(qp, op);
+		op->retry->ops->freed(qp, op);
 		return;
 	}
 	if (unlikely(op->retry && op->wait & OP_WAIT_END)) {
@@ -214,8 +214,8 @@ int qp_run_done(struct mrpc_qp *qp)
 	void *user;
 	int nr = 0;
 
-	if (unlikely(qp->parked.first))
-		qp->parked.first->ops->resume_all(qp);
+	if (unlikely(qp->nr_parked))
+		qp->lot_ops->resume(qp);
 	while ((op = qp->done.first)) {
 		qp->done.first = op->next;
 		if (!op->next)

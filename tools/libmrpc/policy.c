@@ -10,8 +10,6 @@
 
 #define TOKEN		1000u
 #define PUSHBACK_KEY	"grpc-retry-pushback-ms"
-#define PUSHBACK_NONE	(-1)	/* the server says nothing */
-#define PUSHBACK_NEVER	(-2)	/* it wants no other attempt */
 
 void throttle_success(struct throttle *t)
 {
@@ -38,6 +36,11 @@ bool throttle_failure(struct throttle *t)
 	return to > t->max / 2;
 }
 
+bool throttle_allows(const struct throttle *t)
+{
+	return !t->max || __atomic_load_n(&t->tokens, __ATOMIC_RELAXED) > t->max / 2;
+}
+
 static double random_part(void)
 {
 	u32 random;
@@ -52,8 +55,8 @@ u64 jitter(u64 ns)
 	return ns - ns / 5 + (u64)((double)ns * 0.4 * random_part());
 }
 
-/* Milliseconds, or PUSHBACK_*. What is no number, or comes twice, counts as a refusal. */
-static s64 pushback_of(const struct mrpc_result *res)
+/* What is no number, or comes twice, counts as a refusal. */
+s64 pushback_of(const struct mrpc_result *res)
 {
 	s64 ms = PUSHBACK_NONE;
 	struct mrpc_meta_iter it;
@@ -82,11 +85,11 @@ static s64 pushback_of(const struct mrpc_result *res)
  * What this host says of itself is no reason, such as the deadline, or want of memory. It may say
  * that the connection was lost.
  */
-static bool may_help(const struct retry_policy *policy, const struct mrpc_result *res)
+bool may_help(u32 codes, const struct mrpc_result *res)
 {
 	if (res->local && res->status != MRPC_UNAVAILABLE)
 		return false;
-	return res->status < 32 && policy->codes & 1u << res->status;
+	return res->status < 32 && codes & 1u << res->status;
 }
 
 static u64 backoff(struct attempts *a)
@@ -109,12 +112,13 @@ bool attempts_again(struct attempts *a, const struct mrpc_result *res)
 		throttle_success(a->throttle);
 		return false;
 	}
+	a->sent |= !res->unsent;
 	if (!a->policy->max_attempts)
 		return false;
 	pushback = pushback_of(res);
 	if (pushback == PUSHBACK_NEVER)
 		throttle_failure(a->throttle);
-	if (pushback == PUSHBACK_NEVER || !may_help(a->policy, res) ||
+	if (pushback == PUSHBACK_NEVER || !may_help(a->policy->codes, res) ||
 	    !throttle_failure(a->throttle) || ++a->failed >= a->policy->max_attempts)
 		return false;
 	now = clock_ns();
@@ -132,12 +136,12 @@ u32 attempts_room(const struct retry_policy *policy, u32 len)
 	return policy->max_attempts && len + ATTEMPTS_META <= MRPC_MAX_META ? ATTEMPTS_META : 0;
 }
 
-void attempts_write(const struct attempts *a, void *mem)
+void attempts_write(u32 failed, void *mem)
 {
 	const struct mrpc_meta_entry entry = { .klen = sizeof(ATTEMPTS_KEY) - 1, .vlen = 1 };
 	u8 *p = mem;
 
 	memcpy(p, &entry, sizeof(entry));
 	memcpy(p + sizeof(entry), ATTEMPTS_KEY, entry.klen);
-	p[sizeof(entry) + entry.klen] = (u8)('0' + a->failed);
+	p[sizeof(entry) + entry.klen] = (u8)('0' + failed);
 }

@@ -20,6 +20,8 @@ struct throttle {
 void throttle_success(struct throttle *t);
 /* An attempt has failed. Return: there are tokens for another one. */
 bool throttle_failure(struct throttle *t);
+/* Return: there are tokens for another attempt. */
+bool throttle_allows(const struct throttle *t);
 
 /**
  * struct retry_policy - when calls of a method are made again
@@ -37,12 +39,27 @@ struct retry_policy {
 	double multiplier;
 };
 
+#define ATTEMPTS_MAX	5	/* gRPC takes more for so many */
+
+/**
+ * struct hedge_policy - when calls of a method are made several times at once
+ * @max_attempts: with the first one; 0: calls are made once
+ * @codes: statuses that do not end the call while there are other attempts, a bit each
+ * @delay_ns: from the begin of an attempt to that of the next
+ */
+struct hedge_policy {
+	u32 max_attempts;
+	u32 codes;
+	u64 delay_ns;
+};
+
 /**
  * struct attempts - those of one call
  * @policy: when another one is made
  * @throttle: of the channel
  * @until: the call's deadline; FOR_EVER: none
  * @failed: those that have failed
+ * @sent: the server may have executed one of them
  * @grown: times that the time before the next one has grown
  * @next: when the next one may begin
  */
@@ -51,12 +68,22 @@ struct attempts {
 	struct throttle *throttle;
 	u64 until;
 	u32 failed;
+	bool sent;
 	u32 grown;
 	u64 next;
 };
 
 /* An attempt has ended with @res. Return: another one is to be made, at attempts.next. */
 bool attempts_again(struct attempts *a, const struct mrpc_result *res);
+
+#define PUSHBACK_NONE	(-1)	/* the server says nothing */
+#define PUSHBACK_NEVER	(-2)	/* it wants no other attempt */
+
+/* When the server wants another attempt: milliseconds, or PUSHBACK_*. */
+s64 pushback_of(const struct mrpc_result *res);
+
+/* May another attempt after @res end better? @codes: a bit for each status of which that holds. */
+bool may_help(u32 codes, const struct mrpc_result *res);
 
 /* A time with up to a fifth added or taken away. */
 u64 jitter(u64 ns);
@@ -67,6 +94,7 @@ u64 jitter(u64 ns);
 
 /* Bytes to be reserved for it behind @len bytes of metadata: 0: calls are made once, or no room. */
 u32 attempts_room(const struct retry_policy *policy, u32 len);
-void attempts_write(const struct attempts *a, void *mem);
+/* @failed: below 10 */
+void attempts_write(u32 failed, void *mem);
 
 #endif /* LIBMRPC_POLICY_H */

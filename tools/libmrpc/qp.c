@@ -184,7 +184,6 @@ struct mrpc_qp *qp_create(struct mrpc_session *session, const struct mrpc_qp_opt
 	qp->serve = serve;
 	qp->eventfd = -1;
 	qp->done.last = &qp->done.first;
-	qp->parked.last = &qp->parked.first;
 	qp->events.last = &qp->events.first;
 	qp->last_request = &qp->requests;
 	pthread_mutex_init(&qp->lock, NULL);
@@ -212,7 +211,7 @@ void qp_retire(struct mrpc_qp *qp)
 			op = &qp->chunks[i][j];
 			op->done = NULL;
 			if (op->retry)
-				op->retry->ops->cancel(qp, op);
+				op->retry->ops->abandon(qp, op);
 		}
 	}
 	/* From the start each time: others may end meanwhile. */
@@ -394,10 +393,19 @@ void qp_own(struct tctx *t, struct mrpc_qp *qp)
 	t->qp_ops = &ops;
 }
 
+/* When a wait ends, so that parked calls can be looked at. */
+static RARE u64 next_look(const struct mrpc_qp *qp, u64 until)
+{
+	u64 look = clock_ns() + PARKED_NS, time = qp->lot_ops->next_time(qp);
+
+	if (time < look)
+		look = time;
+	return look < until ? look : until;
+}
+
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 {
 	struct mrpc_enter arg = { .size = sizeof(arg), .qp = qp->id };
-	u64 now;
 	int err;
 
 	arg.min_complete = min_complete;
@@ -405,11 +413,8 @@ int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 	if (!arg.to_submit && !min_complete && !ring_kernel_pending(&qp->ring))
 		return 0;
 	arg.until_ns = min_complete ? until_ns : 0;
-	if (unlikely(qp->parked.first) && min_complete) {
-		now = clock_ns();
-		if (until_ns > now + PARKED_NS)
-			arg.until_ns = now + PARKED_NS;
-	}
+	if (unlikely(qp->nr_parked) && min_complete)
+		arg.until_ns = next_look(qp, until_ns);
 	err = session_ioctl(qp->session, MRPC_IOC_ENTER, &arg);
 	collect_notes(qp);
 	return err;
@@ -518,7 +523,7 @@ int mrpc_run(struct mrpc_qp *qp, __s64 timeout_us)
 				return -ETIME;
 		}
 		err = 0;
-		looks = qp->parked.first;
+		looks = qp->nr_parked;
 		if (qp_pending(qp) || (wait && ring_cq_empty(&qp->ring)))
 			err = qp_enter(qp, wait, until);
 		qp_harvest(qp);
@@ -566,7 +571,7 @@ int mrpc_cancel(struct mrpc_qp *qp, mrpc_call_id id)
 	if (!op || !(op->wait & OP_WAIT_END))
 		return fail(ENOENT, "the call has ended");
 	if (op->retry && op->retry->ops->cancel(qp, op))
-		return 0;
+		return qp_flush(qp);
 	memset(&sqe, 0, sizeof(sqe));
 	sqe.op = MRPC_OP_CANCEL;
 	sqe.conn = op->conn;

@@ -19,7 +19,7 @@
 #define OP_WAIT_END	1	/* waits for the end of a call */
 #define OP_WAIT_SENT	2	/* waits until the kernel has finished with the blocks */
 #define OP_WAIT_CALLBACK 4	/* a call that has ended, in the done list */
-#define OP_WAIT_LINK	8	/* waits for a connection of its channel, or will */
+#define OP_WAIT_LINK	8	/* over a channel: waits there, or will when the blocks are free */
 
 struct op;
 
@@ -62,29 +62,39 @@ struct op_stream {
 /**
  * struct op_retry_ops - what is done with a call over a channel
  * @takes: it has ended: is it made again? Then it has not ended
- * @park: makes it wait for a connection; the kernel does not read its blocks
- * @resume_all: looks whether parked calls of the queue pair can go on
+ * @freed: with OP_WAIT_LINK: the kernel does not read its blocks any more
  * @finish: its result goes to its callback; frees what op.retry refers to
- * @cancel: ends it, if it waits for a connection. Return: false: it does not
- * @free: frees what op.retry refers to. The call is not parked, or its session ends
+ * @cancel: ends it. Return: false: that is up to the kernel, which has it
+ * @abandon: no caller waits for it any more: it leaves its channel, and is not made again
+ * @free: the queue pair is being destroyed: frees what op.retry refers to
  */
 struct op_retry_ops {
 	bool (*takes)(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe);
-	void (*park)(struct mrpc_qp *qp, struct op *op);
-	void (*resume_all)(struct mrpc_qp *qp);
+	void (*freed)(struct mrpc_qp *qp, struct op *op);
 	void (*finish)(struct op *op, struct mrpc_result *res);
 	bool (*cancel)(struct mrpc_qp *qp, struct op *op);
+	void (*abandon)(struct mrpc_qp *qp, struct op *op);
 	void (*free)(struct op *op);
 };
 
 /**
  * struct op_retry - what an operation has if it is a call over a channel
  * @ops: functions
- * @next: in mrpc_qp.parked
  */
 struct op_retry {
 	const struct op_retry_ops *ops;
-	struct op_retry *next;
+};
+
+struct lot;
+
+/**
+ * struct qp_lot_ops - what is done with the parked calls of a queue pair
+ * @resume: looks whether they can go on
+ * @next_time: the earliest time that one of them waits for; FOR_EVER: none
+ */
+struct qp_lot_ops {
+	void (*resume)(struct mrpc_qp *qp);
+	u64 (*next_time)(const struct mrpc_qp *qp);
 };
 
 /**
@@ -125,11 +135,6 @@ struct op_stream_list {
 	struct op_stream **last;
 };
 
-struct op_parked {
-	struct op_retry *first;
-	struct op_retry **last;
-};
-
 /**
  * struct qp_serves - handling of requests that come on a queue pair
  * @keep: a request came while the thread waited for something else
@@ -158,7 +163,9 @@ struct qp_serves {
  * @nr_chunks: number of @chunks
  * @free_ops: ops not in use
  * @done: calls that have ended; their callbacks have not been called
- * @parked: calls that wait for a connection of their channel
+ * @lots: for each channel, the calls that are under way over it
+ * @lot_ops: functions; set with the first of them
+ * @nr_parked: calls that wait there
  * @streams: streams of its calls and requests
  * @events: those of deferred calls for which something has come
  * @left: streams that another thread has left to the worker since it looked last; atomic
@@ -186,7 +193,9 @@ struct mrpc_qp {
 	u32 nr_chunks;
 	struct op *free_ops;
 	struct op_list done;
-	struct op_parked parked;
+	struct lot *lots;
+	const struct qp_lot_ops *lot_ops;
+	u32 nr_parked;
 	struct op_stream *streams;
 	struct op_stream_list events;
 	u32 left;

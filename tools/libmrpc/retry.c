@@ -4,42 +4,23 @@
  *
  * An asynchronous call is parked while its channel has no connection, if it ends without having
  * been sent, and if it fails and the service config says that it is made again. Its message stays
- * in the send heap until it has ended. A queue pair looks at its parked calls whenever it runs
- * callbacks, and wakes up now and then to do so.
+ * in the send heap until it has ended. lot.c decides when a parked call is looked at.
  */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "balance.h"
 #include "clock.h"
+#include "hedge.h"
 #include "msg.h"
 #include "release.h"
 #include "result.h"
 #include "retry.h"
 
-/**
- * struct retry - one asynchronous call over a channel, until it has ended
- * @base: what the queue pair knows of it
- * @waiter: while it is parked: in the channel's list
- * @call: how it is made; the call is inside its channel
- * @op: the call
- * @sqe: its entry
- * @pauses: it is not made before attempts.next
- * @detail: why it failed here, or ""
- */
-struct retry {
-	struct op_retry base;
-	struct channel_waiter waiter;
-	struct retry_call call;
-	struct op *op;
-	struct mrpc_sqe sqe;
-	bool pauses;
-	char detail[MRPC_MAX_DETAIL + 1];
-};
-
-void retry_prepare(struct retry_call *call, struct channel *ch, const struct mrpc_sqe *sqe,
-		   const struct mrpc_call_opts *opts)
+void retry_prepare(struct retry_call *call, struct channel *ch, struct mrpc_msg *msg,
+		   const struct mrpc_sqe *sqe, const struct mrpc_call_opts *opts)
 {
 	const struct method_config *config = channel_config(ch, sqe->method);
 
@@ -49,6 +30,10 @@ void retry_prepare(struct retry_call *call, struct channel *ch, const struct mrp
 	call->attempts.policy = &config->retry;
 	call->attempts.throttle = channel_throttle(ch);
 	call->attempts.until = deadline_of(sqe->timeout_us);
+	call->msg = msg;
+	call->keep = opts->flags & MRPC_CALL_KEEP;
+	if (config->hedging.max_attempts)
+		call->hedging = &config->hedging;
 }
 
 u32 retry_meta_room(const struct retry_call *call, const struct mrpc_call_opts *opts)
@@ -61,29 +46,32 @@ void retry_tell(const struct retry_call *call, const struct mrpc_session *sessio
 {
 	if (!call->mem)
 		return;
-	attempts_write(&call->attempts, call->mem);
+	attempts_write(call->attempts.failed, call->mem);
 	if (!sqe->meta_len)
 		sqe->meta = send_off(session, call->mem);
 	sqe->meta_len = send_off(session, call->mem) - sqe->meta + (u32)ATTEMPTS_META;
 }
 
-static struct retry *retry_of(struct op_retry *base)
+void retry_leave(struct retry *r)
 {
-	return (struct retry *)base;
+	if (!r->lot)
+		return;
+	if (r->in_kernel)
+		lot_ended(r->lot, r->op->conn);
+	lot_put(r->lot);
+	channel_leave(r->call.channel);
+	r->lot = NULL;
 }
 
-static void retry_free(struct op *op)
+void retry_free(struct retry *r)
 {
-	struct retry *r = retry_of(op->retry);
-
-	op->retry = NULL;
-	channel_del_waiter(r->call.channel, &r->waiter);
-	channel_leave(r->call.channel);
+	r->op->retry = NULL;
+	retry_leave(r);
 	free(r);
 }
 
-/* Ends a call that the kernel has ended, or has not got. The detail is in @r. */
-static void end(struct mrpc_qp *qp, struct retry *r, int status)
+/* Ends a call that the kernel has not got. The detail is in @r. */
+static void end(struct retry *r, int status)
 {
 	struct mrpc_cqe cqe = {
 		.type = MRPC_CQE_REPLY,
@@ -92,54 +80,43 @@ static void end(struct mrpc_qp *qp, struct retry *r, int status)
 		.user_data = r->op->id,
 	};
 
-	op_end(qp, r->op, &cqe);
-}
-
-static void park(struct mrpc_qp *qp, struct op *op)
-{
-	struct retry *r = retry_of(op->retry);
-
-	op->wait = OP_WAIT_END | OP_WAIT_LINK;
-	op->conn = 0;
-	r->base.next = NULL;
-	*qp->parked.last = &r->base;
-	qp->parked.last = &r->base.next;
-	r->waiter.eventfd = qp->eventfd;
-	r->waiter.until = r->pauses ? r->call.attempts.next : r->call.attempts.until;
-	channel_add_waiter(r->call.channel, &r->waiter);
-}
-
-/* The pause is over: what it waits for now ends at its deadline. */
-static void end_pause(struct retry *r)
-{
-	r->pauses = false;
-	channel_del_waiter(r->call.channel, &r->waiter);
-	r->waiter.until = r->call.attempts.until;
-	channel_add_waiter(r->call.channel, &r->waiter);
-}
-
-/* @p: what points to it in the queue pair's list. */
-static void unpark(struct mrpc_qp *qp, struct op_retry **p)
-{
-	struct retry *r = retry_of(*p);
-
-	*p = r->base.next;
-	if (!*p)
-		qp->parked.last = p;
-	channel_del_waiter(r->call.channel, &r->waiter);
 	r->op->wait &= ~OP_WAIT_LINK;
+	if (r->hedge)
+		hedge_ends(r, &cqe);
+	else
+		op_end(r->lot->qp, r->op, &cqe);
 }
 
-static bool has_room(struct mrpc_qp *qp, u32 id)
+static void fail_with(struct retry *r, const struct mrpc_result *res)
 {
-	u32 max = qp->session->setup.max_calls;
+	memcpy(r->detail, res->detail, sizeof(r->detail));
+	end(r, res->status);
+}
 
-	return qp->in_flight <= max || ops_under_way(qp, id) < max;
+/* -- waiting -------------------------------------------------------------------------------- */
+
+static void wait_for_link(struct retry *r)
+{
+	lot_park(r->lot, &r->wait, r->call.wait_ready ? LOT_WAIT_READY : LOT_WAIT,
+		 r->call.attempts.until);
+}
+
+/* It is not made before attempts.next. */
+static void pause_call(struct retry *r)
+{
+	lot_park(r->lot, &r->wait, LOT_PAUSED, r->call.attempts.next);
+}
+
+static void set_waiting(struct retry *r)
+{
+	r->op->wait = OP_WAIT_END | OP_WAIT_LINK;
+	r->op->conn = 0;
 }
 
 /* Gives a call to the kernel. Return: 0 or -errno, with the error set. */
-static int push(struct mrpc_qp *qp, struct retry *r, u32 id)
+static int push(struct retry *r, u32 id)
 {
+	struct mrpc_qp *qp = r->lot->qp;
 	int err;
 
 	if (r->call.attempts.failed)
@@ -147,104 +124,157 @@ static int push(struct mrpc_qp *qp, struct retry *r, u32 id)
 	r->sqe.conn = id;
 	r->sqe.timeout_us = left_us(r->call.attempts.until);
 	r->op->conn = id;
-	r->op->wait |= OP_WAIT_SENT;
+	r->op->wait = OP_WAIT_END | OP_WAIT_SENT;
+	/* Before: to make room in the queue, completions may be taken. */
+	r->in_kernel = true;
+	lot_begun(r->lot, id);
 	err = qp_push(qp, &r->sqe, NULL);
-	if (err)
-		r->op->wait &= ~OP_WAIT_SENT;
+	if (!err)
+		return 0;
+	/* Meanwhile another attempt may have ended, and its hedge has dropped this one. */
+	if (r->lot)
+		lot_ended(r->lot, id);
+	r->in_kernel = false;
+	r->op->wait = OP_WAIT_END;
 	return err;
 }
 
-/* As channel_try(). At the deadline it says what the call has waited for. */
-static int try_link(struct retry *r, u32 *id, struct mrpc_result *res)
+/* As channel_try(). The connection has room, and is none that the call's other attempts have. */
+static int find_link(const struct retry *r, u32 *id, struct mrpc_result *res)
 {
-	const struct retry_call *c = &r->call;
-	int status = channel_try(c->channel, c->wait_ready, id, res);
+	struct avoid avoid;
+	int status;
 
-	if (status == -EAGAIN && clock_ns() >= c->attempts.until)
-		status = channel_link(c->channel, c->wait_ready, 0, id, res);
-	return status;
+	avoid.nr = 0;
+	if (r->hedge)
+		hedge_used(r->hedge, &avoid);
+	do {
+		status = channel_try(r->call.channel, r->call.wait_ready, &avoid, id, res);
+		if (status || lot_has_room(r->lot, *id))
+			return status;
+	} while (avoid_add(&avoid, *id));
+	return -EAGAIN;
 }
 
-/* Looks at one parked call. @p: what points to it. Return: true: it is parked no more. */
-static bool resume(struct mrpc_qp *qp, struct op_retry **p)
+/* Goes on with a call that is not parked. @status: as find_link() has returned it. */
+static void go_on(struct retry *r, int status, u32 id, const struct mrpc_result *res)
 {
-	struct retry *r = retry_of(*p);
-	struct mrpc_result res;
-	int status;
-	u32 id;
-
-	if (r->pauses) {
-		if (clock_ns() < r->call.attempts.next && !channel_is_closed(r->call.channel))
-			return false;
-		end_pause(r);
+	if (status) {
+		if (!attempts_again(&r->call.attempts, res)) {
+			fail_with(r, res);
+			return;
+		}
+		pause_call(r);
+	} else if (push(r, id)) {
+		snprintf(r->detail, sizeof(r->detail), "%s", mrpc_last_error());
+		end(r, MRPC_RESOURCE_EXHAUSTED);
 	}
-	status = try_link(r, &id, &res);
+}
+
+static struct retry *retry_parked(struct parked *p)
+{
+	return (struct retry *)((u8 *)p - offsetof(struct retry, wait));
+}
+
+static bool go(struct parked *p)
+{
+	struct retry *r = retry_parked(p);
+	struct mrpc_result res;
+	u32 id;
+	int status = find_link(r, &id, &res);
+
 	if (status == -EAGAIN)
 		return false;
-	if (!status && !has_room(qp, id)) {
-		if (clock_ns() < r->call.attempts.until)
-			return false;
-		result_fail(&res, MRPC_DEADLINE_EXCEEDED,
-			    "the connection has had no room for one more call until the deadline");
-		res.unsent = true;
-		status = res.status;
-	}
-	if (status && attempts_again(&r->call.attempts, &res)) {
-		unpark(qp, p);
-		r->pauses = true;
-		park(qp, r->op);
-		return true;
-	}
-	unpark(qp, p);
-	if (!status && push(qp, r, id)) {
-		snprintf(r->detail, sizeof(r->detail), "%s", mrpc_last_error());
-		end(qp, r, MRPC_RESOURCE_EXHAUSTED);
-	} else if (status) {
-		memcpy(r->detail, res.detail, sizeof(r->detail));
-		end(qp, r, status);
-	}
+	lot_unpark(p);
+	go_on(r, status, id, &res);
 	return true;
 }
 
-static void resume_all(struct mrpc_qp *qp)
+/* The pause is over, or the deadline has passed. */
+static void due(struct parked *p)
 {
-	struct op_retry **p = &qp->parked.first;
+	struct retry *r = retry_parked(p);
+	struct mrpc_result res;
+	u32 id;
 
-	while (*p)
-		if (!resume(qp, p))
-			p = &(*p)->next;
+	lot_unpark(p);
+	if (p->list == LOT_PAUSED) {
+		wait_for_link(r);
+		return;
+	}
+	/* It says what the call has waited for. */
+	if (!channel_link(r->call.channel, r->call.wait_ready, 0, &id, &res))
+		result_fail(&res, MRPC_DEADLINE_EXCEEDED,
+			    "the connection has had no room for one more call until the deadline");
+	res.unsent = true;
+	fail_with(r, &res);
 }
 
-/* Is the call, which has ended, to be made again? */
-static bool is_to_be_made(struct mrpc_qp *qp, struct retry *r, const struct mrpc_cqe *cqe)
+static const struct parked_ops parked_ops = { .go = go, .due = due };
+
+/* -- for the queue pair ------------------------------------------------------------------------ */
+
+/* Is the call, which has ended, to be made again? It then waits as attempts.next says, or not. */
+static bool is_to_be_made(struct mrpc_qp *qp, struct retry *r, const struct mrpc_cqe *cqe,
+			  bool *pauses)
 {
 	struct mrpc_result res;
 
+	*pauses = false;
 	if (cqe->status == MRPC_OK) {
 		throttle_success(r->call.attempts.throttle);
 		return false;
 	}
-	if (!r->op->done)
-		return false;
 	if (cqe->flags & MRPC_CQE_UNSENT && channel_lost(r->call.channel, cqe->conn))
 		return true;
 	result_fill(qp->session, &res, cqe);
-	if (!attempts_again(&r->call.attempts, &res))
-		return false;
-	r->pauses = true;
-	return true;
+	*pauses = attempts_again(&r->call.attempts, &res);
+	return *pauses;
+}
+
+/* With OP_WAIT_LINK: the kernel does not read its blocks any more. */
+static void freed(struct mrpc_qp *qp, struct op *op)
+{
+	struct retry *r = retry_of(op->retry);
+
+	(void)qp;
+	if (r->hedge && !r->lot) {
+		hedge_freed(r);
+		return;
+	}
+	set_waiting(r);
+	if (r->call.attempts.next)
+		pause_call(r);
+	else
+		wait_for_link(r);
 }
 
 static bool takes(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
 {
-	if (!is_to_be_made(qp, retry_of(op->retry), cqe))
-		return false;
+	struct retry *r = retry_of(op->retry);
+	bool pauses;
+
+	if (r->lot)
+		lot_ended(r->lot, op->conn);
+	r->in_kernel = false;
+	if (r->hedge && !r->lot) {
+		hedge_ends(r, cqe);
+		return true;
+	}
+	if (!is_to_be_made(qp, r, cqe, &pauses)) {
+		if (!r->hedge)
+			return false;
+		hedge_ends(r, cqe);
+		return true;
+	}
 	if (cqe->flags & MRPC_CQE_BLOCK)
 		release_block(qp->session, cqe->block, cqe->msg_len + cqe->meta_len);
+	if (!pauses)
+		r->call.attempts.next = 0;
 	if (op->wait & OP_WAIT_SENT && !(cqe->flags & MRPC_CQE_FREED))
 		op->wait |= OP_WAIT_LINK;	/* parked when the kernel no longer reads its blocks */
 	else
-		park(qp, op);
+		freed(qp, op);
 	return true;
 }
 
@@ -254,91 +284,140 @@ static void finish(struct op *op, struct mrpc_result *res)
 
 	if (r->detail[0])
 		memcpy(res->detail, r->detail, sizeof(res->detail));
-	retry_free(op);
+	if (r->call.attempts.sent)
+		res->unsent = false;
+	retry_free(r);
 }
 
 static bool cancel(struct mrpc_qp *qp, struct op *op)
 {
-	struct op_retry **p = &qp->parked.first;
 	struct retry *r = retry_of(op->retry);
 
+	(void)qp;
 	if (!(op->wait & OP_WAIT_LINK))
 		return false;
-	/* If the kernel still reads its blocks, it is not in the list. */
-	while (*p && *p != op->retry)
-		p = &(*p)->next;
-	if (*p)
-		unpark(qp, p);
-	op->wait &= ~OP_WAIT_LINK;
+	/* If the kernel still reads its blocks, it is not parked. */
+	if (is_parked(&r->wait))
+		lot_unpark(&r->wait);
 	snprintf(r->detail, sizeof(r->detail), "cancelled by the application");
-	end(qp, r, MRPC_CANCELLED);
+	end(r, MRPC_CANCELLED);
 	return true;
+}
+
+/* From now on it is a call as any other, which ends without a callback. */
+static void abandon(struct mrpc_qp *qp, struct op *op)
+{
+	struct retry *r = retry_of(op->retry);
+
+	if (r->hedge) {
+		hedge_abandon(r->hedge);
+		return;
+	}
+	if (is_parked(&r->wait))
+		lot_unpark(&r->wait);
+	retry_free(r);
+	if (!(op->wait & OP_WAIT_LINK))
+		return;
+	op->wait &= OP_WAIT_SENT;
+	if (op->wait)
+		return;
+	blocks_free(qp->session, op->blocks);
+	op->blocks = NULL;
+	op_free(qp, op);
+}
+
+static void free_op(struct op *op)
+{
+	struct retry *r = retry_of(op->retry);
+
+	if (is_parked(&r->wait))
+		lot_unpark(&r->wait);
+	if (r->hedge)
+		hedge_free_attempt(r);
+	else
+		retry_free(r);
 }
 
 static const struct op_retry_ops retry_ops = {
 	.takes = takes,
-	.park = park,
-	.resume_all = resume_all,
+	.freed = freed,
 	.finish = finish,
 	.cancel = cancel,
-	.free = retry_free,
+	.abandon = abandon,
+	.free = free_op,
 };
 
-static struct retry *retry_new(const struct retry_call *call, const struct mrpc_sqe *sqe,
-			       struct op *op)
+/* -- beginning ---------------------------------------------------------------------------------- */
+
+struct retry *retry_new(struct mrpc_qp *qp, const struct retry_call *call,
+			const struct mrpc_sqe *sqe, struct op *op)
 {
 	struct retry *r = malloc(sizeof(*r));
+	struct lot *lot = r ? lot_get(qp, call->channel) : NULL;
 
-	if (!r)
+	if (!lot) {
+		free(r);
 		return NULL;
+	}
 	channel_enter(call->channel);
 	r->base.ops = &retry_ops;
+	r->wait.ops = &parked_ops;
+	r->wait.prev = NULL;
 	r->call = *call;
+	r->lot = lot;
 	r->op = op;
 	r->sqe = *sqe;
 	r->sqe.flags &= ~MRPC_SQE_COPY;	/* the message may be needed again */
 	r->sqe.user_data = op->id;
-	r->pauses = false;
-	r->waiter.prev = NULL;
+	r->in_kernel = false;
 	r->detail[0] = '\0';
+	r->hedge = NULL;
+	r->number = 0;
+	r->meta = NULL;
 	op->retry = &r->base;
 	return r;
+}
+
+int retry_begin(struct retry *r, struct mrpc_result *res)
+{
+	u32 id = 0;
+	int status = find_link(r, &id, res);
+
+	if (status && status != -EAGAIN && !attempts_again(&r->call.attempts, res))
+		return status;
+	set_waiting(r);
+	if (status == -EAGAIN) {
+		wait_for_link(r);
+	} else if (status) {
+		pause_call(r);
+	} else if (push(r, id)) {
+		result_fail(res, MRPC_RESOURCE_EXHAUSTED, "%s", mrpc_last_error());
+		res->unsent = true;
+		return res->status;
+	}
+	return MRPC_OK;
 }
 
 int retry_start(struct mrpc_qp *qp, const struct retry_call *call, struct mrpc_sqe *sqe,
 		struct mrpc_msg *msg, struct op *op, struct mrpc_result *res)
 {
-	struct retry *r = retry_new(call, sqe, op);
+	struct retry *r = retry_new(qp, call, sqe, op);
 	int status = MRPC_RESOURCE_EXHAUSTED;
-	u32 id = 0;
 
-	if (!r) {
+	if (!r)
 		result_fail(res, status, "out of memory");
-		goto fail;
-	}
-	status = channel_try(call->channel, call->wait_ready, &id, res);
-	if (status && status != -EAGAIN) {
-		if (!attempts_again(&r->call.attempts, res))
-			goto fail;
-		r->pauses = true;
-	}
-	op->blocks = msg_spend(msg);
-	op->wait = OP_WAIT_END;
+	/* Before: the kernel may end it at once. */
+	op->blocks = r ? msg_spend(msg) : NULL;
 	qp->in_flight++;
-	if (status || !has_room(qp, id)) {
-		park(qp, op);
-		return MRPC_OK;
-	}
-	if (!push(qp, r, id))
+	if (r)
+		status = retry_begin(r, res);
+	if (!status)
 		return MRPC_OK;
 	qp->in_flight--;
-	status = MRPC_RESOURCE_EXHAUSTED;
-	result_fail(res, status, "%s", mrpc_last_error());
+	if (r)
+		retry_free(r);
 	blocks_free(qp->session, op->blocks);
 	op->blocks = NULL;
-fail:
-	if (r)
-		retry_free(op);
 	mrpc_msg_free(msg);
 	op_free(qp, op);
 	set_error("%s", res->detail);

@@ -244,7 +244,7 @@ static void serve_batch(struct worker *w)
 	u64 since = 0, now;
 	u32 pending;
 
-	if (unlikely(qp->parked.first))
+	if (unlikely(qp->nr_parked))
 		qp_run_done(qp);
 	while (serve_next(server, qp)) {
 		qp_run_done(qp);

@@ -479,7 +479,7 @@ static int open_link(struct channel *ch, struct mrpc_sqe *sqe, const struct mrpc
 	if (!ch)
 		return MRPC_OK;
 	channel_enter(ch);
-	retry_prepare(&over, ch, sqe, opts);
+	retry_prepare(&over, ch, NULL, sqe, opts);
 	status = channel_link(ch, over.wait_ready, over.attempts.until, &sqe->conn, res);
 	sqe->timeout_us = left_us(over.attempts.until);
 	if (status)

@@ -85,9 +85,15 @@ void waiters_add(struct waiters *w, struct channel_waiter *waiter)
 	if (waiter->next)
 		waiter->next->prev = &waiter->next;
 	w->first = waiter;
-	if (waiter->eventfd < 0 || waiter->until >= w->next)
+	waiters_set(w, waiter, waiter->until);
+}
+
+void waiters_set(struct waiters *w, struct channel_waiter *waiter, u64 until)
+{
+	waiter->until = until;
+	if (waiter->eventfd < 0 || until >= w->next)
 		return;
-	w->next = waiter->until;
+	w->next = until;
 	waiters_wake(w);	/* the threads sleep for longer */
 }
 

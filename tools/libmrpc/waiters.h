@@ -50,6 +50,8 @@ u64 waiters_expire(struct waiters *w, u64 now);
 int waiters_sleep(struct waiters *w, u64 until);
 
 void waiters_add(struct waiters *w, struct channel_waiter *waiter);
+/* Sets the time of one that is in the list. */
+void waiters_set(struct waiters *w, struct channel_waiter *waiter, u64 until);
 void waiters_del(struct channel_waiter *waiter);
 
 #endif /* LIBMRPC_WAITERS_H */

@@ -160,10 +160,10 @@ TEST(sent_again)
 		unsent(id, conn, orders[i] == WITH ? MRPC_CQE_FREED : 0);
 		CHECK(used() > 0);
 		if (orders[i] == AFTER) {
-			CHECK(!qp->parked.first);
+			CHECK(!qp->nr_parked);
 			blocks_free_now(id);
 		}
-		CHECK(qp->parked.first);
+		CHECK(qp->nr_parked);
 		while (!e.nr)
 			CHECK(mrpc_run(qp, 10000000) >= 0);
 		CHECK_EQ(e.status, MRPC_OK);

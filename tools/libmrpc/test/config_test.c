@@ -61,6 +61,27 @@ TEST(full)
 	config_end(&c);
 }
 
+TEST(hedging)
+{
+	const struct hedge_policy *p;
+	struct config c;
+
+	CHECK_EQ(config_parse("{\"methodConfig\":[{\"name\":[{}],\"hedgingPolicy\":{"
+			      "\"maxAttempts\":9,\"hedgingDelay\":\"0.25s\","
+			      "\"nonFatalStatusCodes\":[\"UNAVAILABLE\",10]}},"
+			      "{\"name\":[{\"service\":\"S\"}],\"hedgingPolicy\":{"
+			      "\"maxAttempts\":2,\"hedgingDelay\":\"0s\"}}]}", &c), 0);
+	p = &config_find(&c, "T", "M")->hedging;
+	CHECK_EQ(p->max_attempts, 5);
+	CHECK_EQ(p->delay_ns, 250000000);
+	CHECK_EQ(p->codes, 1u << MRPC_UNAVAILABLE | 1u << MRPC_ABORTED);
+	p = &config_find(&c, "S", "M")->hedging;
+	CHECK_EQ(p->max_attempts, 2);
+	CHECK_EQ(p->delay_ns, 0);
+	CHECK_EQ(p->codes, 0);
+	config_end(&c);
+}
+
 /* A program's locale, with another point, changes nothing. */
 TEST(locale)
 {
@@ -143,7 +164,13 @@ static const struct {
 	{ METHOD("\"maxRequestMessageBytes\":-1"), "maxRequestMessageBytes must be a whole number" },
 	{ METHOD("\"maxResponseMessageBytes\":4294967296"), "must be a whole number below 2^32" },
 	{ METHOD("\"maxResponseMessageBytes\":\"x\""), "must be a whole number below 2^32" },
-	{ METHOD("\"hedgingPolicy\":{}"), "methodConfig[0].hedgingPolicy: this library does not" },
+	{ METHOD("\"hedgingPolicy\":{}"), "methodConfig[0].hedgingPolicy.maxAttempts is missing" },
+	{ METHOD("\"hedgingPolicy\":{\"maxAttempts\":1}"), "maxAttempts must be a whole number from 2" },
+	{ METHOD("\"hedgingPolicy\":{\"maxAttempts\":2,\"hedgingDelay\":\"-1s\"}"),
+	  "hedgingDelay must be a time in seconds" },
+	{ METHOD("\"hedgingPolicy\":{\"maxAttempts\":2,\"nonFatalStatusCodes\":[\"OK\"]}"),
+	  "must be a status" },
+	{ METHOD("\"hedgingPolicy\":{\"maxAttempts\":2},\"retryPolicy\":{}"), "has a retryPolicy" },
 	{ RETRY(POLICY), "methodConfig[0].retryPolicy.maxAttempts is missing" },
 	{ RETRY(POLICY ",\"maxAttempts\":1"), "maxAttempts must be a whole number from 2, not 1" },
 	{ RETRY(POLICY ",\"maxAttempts\":2.5"), "maxAttempts must be a whole number" },

@@ -18,6 +18,8 @@ struct fcall {
 	int qp;
 	__u32 conn;				/* -1: synchronous */
 	__u64 user_data;
+	__u64 token;
+	__u64 cancelled;		/* the token of the latest one here that was cancelled */
 	bool copy;
 	bool done;
 	__u32 root;			/* if not copied: what must not change before its end */
@@ -26,6 +28,7 @@ struct fcall {
 };
 
 static struct fcall calls[CALLS];
+static __u64 nr_calls;		/* so far */
 static unsigned int take_at_most;
 
 void fake_take_at_most(unsigned int nr)
@@ -132,7 +135,7 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 		;
 	if (c == calls + CALLS)
 		abort();
-	memset(c, 0, sizeof(*c));
+	*c = (struct fcall){ .cancelled = c->cancelled };
 	c->used = true;
 	c->client = s;
 	c->qp = q;
@@ -162,7 +165,8 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 		return c;
 	}
 	server->next_qp = (__u32)target + 1;
-	cqe.call = (__u64)(c - calls);
+	c->token = ++nr_calls * CALLS + (__u64)(c - calls);
+	cqe.call = c->token;
 	cqe.conn = sqe->conn;
 	if (sqe->timeout_us)
 		cqe.deadline_ns = now_ns() + sqe->timeout_us * 1000;
@@ -175,16 +179,30 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	return c;
 }
 
+/* Its call was cancelled, and another one may be there now. */
+static bool is_late(__u64 token)
+{
+	const struct fcall *c = &calls[token % CALLS];
+
+	return c->cancelled >= token || (c->used && c->token > token);
+}
+
 static void do_reply(struct fsession *s, int q, const struct mrpc_sqe *sqe)
 {
 	struct mrpc_cqe sent = { .type = MRPC_CQE_SENT, .user_data = sqe->user_data };
 	struct fcall *c = &calls[sqe->call % CALLS];
+	bool late;
 
 	fake_counts.replies++;
 	if (sqe->flags & MRPC_SQE_COPY)
 		fake_counts.copies++;
-	else
+	late = is_late(sqe->call);
+	if (late)
+		sent.status = MRPC_CANCELLED;
+	if (late || !(sqe->flags & MRPC_SQE_COPY))
 		fake_post(s, q, &sent);
+	if (late)
+		return;
 	if (!c->used) {
 		fake_counts.bad++;
 		return;
@@ -237,6 +255,7 @@ static void submit(struct fsession *s, int q)
 		for (i = 0; i < CALLS; i++) {
 			if (calls[i].used && calls[i].client == s && calls[i].qp == q &&
 			    calls[i].user_data == sqe.call) {
+				calls[i].cancelled = calls[i].token;
 				calls[i].cqe.status = MRPC_CANCELLED;
 				finish(&calls[i]);
 			}

@@ -13,6 +13,10 @@
 		"\"maxRequestMessageBytes\":50000,\"maxResponseMessageBytes\":1000," \
 		"\"timeout\":\"0.3s\"}]}"
 
+#define HEDGING	"{\"methodConfig\":[{\"name\":[{}],\"hedgingPolicy\":{\"maxAttempts\":3," \
+		"\"hedgingDelay\":\"0.5s\",\"nonFatalStatusCodes\":[\"UNAVAILABLE\"]}}]}"
+#define SLOW_US	2500000	/* longer than two more attempts take */
+
 static struct mrpc_conn *channel;
 static unsigned int served;
 
@@ -44,17 +48,39 @@ static int nothing(struct mrpc_call *call, const struct guest_Request *req,
 	return MRPC_OK;
 }
 
-static void begin(const char *address)
+/* The first @what attempts are slow. */
+static int slow(struct mrpc_call *call, const struct guest_Request *req, struct guest_Reply *reply)
+{
+	const char *previous;
+	__u32 len;
+
+	if (__atomic_fetch_add(&served, 1, __ATOMIC_RELAXED) < req->what) {
+		usleep(SLOW_US);
+		return MRPC_ABORTED;
+	}
+	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
+	mrpc_msg_set_strn(mrpc_call_msg(call), &reply->text, previous, previous ? len : 0);
+	return MRPC_OK;
+}
+
+static void begin_with(const char *address, const struct guest_Echo_ops *ops, const char *config,
+		       unsigned int workers)
 {
 	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
-	static const struct guest_Echo_ops ops = { .Say = say, .Nothing = nothing };
-	const struct mrpc_channel_opts opts = { .service_config = CONFIG };
+	const struct mrpc_channel_opts opts = { .service_config = config };
 
 	open_server();
-	CHECK_EQ(guest_Echo_add(server, &ops, NULL), 0);
-	start_ends(address, 1, &guest_Echo_service);
+	CHECK_EQ(guest_Echo_add(server, ops, NULL), 0);
+	start_ends(address, workers, &guest_Echo_service);
 	channel = mrpc_channel_open(session, server_address, services, 1, &opts);
 	CHECK_MSG(channel, "%s", mrpc_last_error());
+}
+
+static void begin(const char *address)
+{
+	static const struct guest_Echo_ops ops = { .Say = say, .Nothing = nothing };
+
+	begin_with(address, &ops, CONFIG, 1);
 }
 
 static void end(void)
@@ -141,6 +167,21 @@ static void limits(const char *address)
 	end();
 }
 
+/* An attempt that is slow delays no other one, and its end changes nothing. */
+static void hedged(const char *address)
+{
+	static const struct guest_Echo_ops ops = { .Say = slow };
+
+	begin_with(address, &ops, HEDGING, 6);
+	calls(guest_Echo_METHOD_Say, 0, "", 0, (struct expected){ .text = "" });
+	CHECK_EQ(served, 1);
+	calls(guest_Echo_METHOD_Say, 1, "", 0, (struct expected){ .text = "1" });
+	CHECK_EQ(served, 2);
+	calls(guest_Echo_METHOD_Say, 2, "", 300000, (struct expected){ .text = "2" });
+	CHECK_EQ(served, 3);
+	end();
+}
+
 TEST(again_tcp)
 {
 	again("tcp:127.0.0.1:0");
@@ -166,4 +207,25 @@ TEST(limits_grpc)
 {
 	load_grpc();
 	limits("grpc:127.0.0.1:0");
+}
+
+TEST(hedged_tcp)
+{
+	hedged("tcp:127.0.0.1:0");
+}
+
+TEST(hedged_loop)
+{
+	hedged("loop:hedged");
+}
+
+TEST(hedged_prio)
+{
+	hedged("prio:127.0.0.1:0");
+}
+
+TEST(hedged_grpc)
+{
+	load_grpc();
+	hedged("grpc:127.0.0.1:0");
 }

@@ -229,7 +229,7 @@ TEST(metadata)
 	CHECK_EQ(attempts_room(&policy, MRPC_MAX_META - sizeof(mem) + 1), 0);
 	CHECK_EQ(attempts_room(&(struct retry_policy){ 0 }, 0), 0);
 	a.failed = 3;
-	attempts_write(&a, mem);
+	attempts_write(a.failed, mem);
 	p = mrpc_meta_find(mem, sizeof(mem), "grpc-previous-rpc-attempts", &len);
 	CHECK(p && len == 1 && *p == '3');
 }

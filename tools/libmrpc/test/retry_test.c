@@ -357,7 +357,7 @@ static void start_and_wait(struct ended *e, mrpc_call_id *id)
 	set_fails(2);
 	build(&msg, session, 1, 10);
 	CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, on_done, e, id), 0);
-	while (!qp->parked.first || !does.calls)
+	while (!qp->nr_parked || !does.calls)
 		mrpc_run(qp, 10000);
 	CHECK_EQ(e->nr, 0);
 }
