@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
 # Covers: kmod/transports/grpc kmod/lib/grpc kmod/lib/http2 kmod/lib/protobuf
-# Calls between mrpc and gRPC's own peers, those of Python and of C++, in both directions.
+# Calls between mrpc and gRPC's own peers, those of Python, Node and C++, in both directions.
 # timeout 180
 . "${0%/*}/../harness/lib.sh"
 . "${0%/*}/../harness/grpc.sh"
@@ -22,6 +22,12 @@ test_python_server()
 	# It has heard of the two late calls and of the one that was cancelled. The first of those may
 	# have ended before it came to the server.
 	wait_for 10 eval '(($(grep -c "ended early" "$TEST_TMP/stock") >= 2))'
+}
+
+test_node()
+{
+	need_node
+	node_and_mrpc
 }
 
 # A channel makes calls again that this server fails, when it says so.

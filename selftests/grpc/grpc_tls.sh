@@ -69,6 +69,15 @@ test_python_server()
 	"$peer" stream grpc:localhost:7601
 }
 
+# All ends have the same certificate.
+test_node()
+{
+	need_node
+	certificates
+	as server
+	node_and_mrpc
+}
+
 # Both ends are mrpc's, over gRPC's wire and over our own framing.
 test_mrpc()
 {

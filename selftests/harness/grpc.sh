@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0
 # shellcheck shell=bash
 #
-# What selftests/grpc/*.sh share. Ports: 7600 mrpc's server, 7601 that of Python.
+# What selftests/grpc/*.sh share. Ports: 7600 mrpc's server, 7601 the stock one.
 
 here=$(cd "${BASH_SOURCE[0]%/*}/../grpc" && pwd -P)
 peer=$MRPC_BUILD/selftests/grpc/peer
@@ -60,6 +60,30 @@ serve_stock()
 
 # No connection has a call under way.
 no_calls() { mrpc -j conn | json "all(c['calls_active'] == 0 for c in j)"; }
+
+# The packages of Node are where "make setup" has put them.
+need_node()
+{
+	export NODE_PATH=$MRPC_BUILD/node/node_modules
+	type -P node >/dev/null || skip "node is not installed"
+	[[ -d $NODE_PATH/@grpc/grpc-js ]] || skip "@grpc/grpc-js is not there: no npm, or no registry"
+}
+
+# Each case between mrpc and Node, in both directions. Node's server does not see which messages
+# came compressed, and compresses none.
+node_and_mrpc()
+{
+	serve_mrpc
+	# shellcheck disable=SC2016 # its own arguments
+	node "$here/stock.js" 7601 7600 bash -euc '"$0" call "$1"; "$0" stream "$1"; "$0" compress "$@"' \
+		"$peer" grpc:127.0.0.1:7601 client_compressed_unary client_compressed_streaming |
+		tee "$TEST_TMP/node"
+	# The two late calls and the one that was cancelled; the first may have ended before it came.
+	(($(grep -c "ended early" "$TEST_TMP/node") >= 2)) || fail "the server has not heard of ends"
+	# What the client has cancelled is gone at mrpc's server, too.
+	wait_for 10 no_calls
+	grpc_ends
+}
 
 need_cpp()
 {
