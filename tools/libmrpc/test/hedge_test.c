@@ -16,7 +16,7 @@
 #define ROBIN	"\"loadBalancingConfig\":[{\"round_robin\":{}}],"
 #define HEDGE(more)	"{" ROBIN "\"methodConfig\":[{\"name\":[{}],\"hedgingPolicy\":{" \
 			"\"nonFatalStatusCodes\":[\"UNAVAILABLE\",\"ABORTED\"]," more "}}]}"
-#define MAX_CALLS	16	/* that are written down */
+#define MAX_CALLS	16	/* attempts at a time, of all calls */
 
 enum does {
 	ANSWER,
@@ -31,12 +31,13 @@ static struct mrpc_conn *channel;
 static struct mrpc_qp *qp;
 static sem_t held;		/* as often as the test lets one go */
 
-/* What the servers do with attempts, in the order in which they come; and what came. */
+/* What the servers do with each attempt of a call; and what came. */
 static struct {
 	pthread_mutex_t lock;
 	enum does does[MAX_CALLS];
 	const char *pushback;
 	u32 nr;
+	u32 inside;	/* handlers that have not returned */
 	u64 at[MAX_CALLS];
 	u32 server[MAX_CALLS];
 	char previous[MAX_CALLS + 1];
@@ -51,13 +52,15 @@ static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake
 	u32 len, n;
 
 	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
-	pthread_mutex_lock(&log.lock);
-	n = log.nr++;
+	n = previous && len == 1 ? (u32)(*previous - '0') : 0;
 	CHECK(n < MAX_CALLS);
+	pthread_mutex_lock(&log.lock);
+	log.nr++;
+	log.inside++;
 	does = log.does[n];
 	log.at[n] = clock_ns();
 	log.server[n] = (u32)(uintptr_t)mrpc_call_ctx(call);
-	log.previous[n] = previous && len == 1 ? *previous : '-';
+	log.previous[n] = previous ? *previous : '-';
 	mark = mrpc_call_meta_find(call, "mark", &len);
 	log.mark[n] = mark ? len : 0;
 	log.remaining_us[n] = mrpc_call_remaining_us(call);
@@ -68,6 +71,9 @@ static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake
 		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", log.pushback,
 				   strlen(log.pushback));
 	mrpc_call_set_detail(call, "attempt %u", n);
+	pthread_mutex_lock(&log.lock);
+	log.inside--;
+	pthread_mutex_unlock(&log.lock);
 	return does == ABORT ? MRPC_ABORTED : does == REFUSE ? MRPC_INVALID_ARGUMENT :
 	       echo_handler(call, req, reply);
 }
@@ -82,10 +88,26 @@ static u32 came(void)
 	return nr;
 }
 
+static u32 inside(void)
+{
+	u32 nr;
+
+	pthread_mutex_lock(&log.lock);
+	nr = log.inside;
+	pthread_mutex_unlock(&log.lock);
+	return nr;
+}
+
+/* Handlers of calls before, which the test has let go, return first. */
 static void expect(const char *what)
 {
+	u64 until = clock_ns() + 5000000000ull;
 	u32 i;
 
+	while (inside()) {
+		CHECK(clock_ns() < until);
+		usleep(100);
+	}
 	pthread_mutex_lock(&log.lock);
 	memset(log.does, 0, sizeof(log.does));
 	memset(log.previous, 0, sizeof(log.previous));
@@ -97,10 +119,10 @@ static void expect(const char *what)
 	pthread_mutex_unlock(&log.lock);
 }
 
-static void begin_at(const char *target, const char *config)
+static void begin_at(const char *target, const char *config, u64 idle_us)
 {
 	static const struct test_ops ops = { .echo = serve };
-	struct mrpc_channel_opts opts = { .service_config = config, .idle_us = 200000 };
+	struct mrpc_channel_opts opts = { .service_config = config, .idle_us = idle_us };
 	char name[32];
 	u32 i;
 
@@ -126,16 +148,21 @@ static u32 links_ready(void)
 }
 
 /* All three links stand when it returns. */
-static void begin(const char *config)
+static void begin_idle(const char *config, u64 idle_us)
 {
 	u64 until = clock_ns() + 5000000000ull;
 
-	begin_at(TARGET, config);
+	begin_at(TARGET, config, idle_us);
 	while (links_ready() < SERVERS) {
 		CHECK(mrpc_channel_state(channel, true) >= 0);
 		CHECK(clock_ns() < until);
 		usleep(1000);
 	}
+}
+
+static void begin(const char *config)
+{
+	begin_idle(config, 0);
 }
 
 /* All blocks are free when the kernel has said so, which may be after the reply. */
@@ -302,7 +329,7 @@ TEST(first_wins)
 	struct ended e;
 	enum how how;
 
-	begin(HEDGE("\"maxAttempts\":5,\"hedgingDelay\":\"2s\""));
+	begin(HEDGE("\"maxAttempts\":5,\"hedgingDelay\":\"60s\""));
 	for (how = 0; how < WAYS; how++) {
 		expect("o");
 		CHECK_EQ(call_with(how, NULL, &e), MRPC_OK);
@@ -348,6 +375,7 @@ TEST(fails_beside_another)
 	for (how = 0; how < WAYS; how++) {
 		expect("hr");
 		CHECK_EQ(call_with(how, NULL, &e), MRPC_INVALID_ARGUMENT);
+		must_come(2);
 		sem_post(&held);
 		must_be_free();
 	}
@@ -407,7 +435,7 @@ TEST(throttled)
 /* No attempt begins after the deadline of the call, which is that of all. */
 TEST(deadline)
 {
-	struct mrpc_call_opts opts = { .timeout_us = 300000 };
+	struct mrpc_call_opts opts = { .timeout_us = 3000000 };
 	struct ended e;
 	enum how how;
 	u64 before;
@@ -426,13 +454,13 @@ TEST(deadline)
 
 TEST(no_server)
 {
-	struct mrpc_call_opts opts = { .timeout_us = 200000 }, wait = opts;
+	struct mrpc_call_opts opts = { .timeout_us = 500000 }, wait = opts;
 	struct ended e;
 	enum how how;
 	u64 before;
 
 	wait.flags = MRPC_CALL_WAIT_READY;
-	begin_at("loop:nobody", HEDGE("\"maxAttempts\":3"));
+	begin_at("loop:nobody", HEDGE("\"maxAttempts\":3"), 0);
 	for (how = 0; how < WAYS; how++) {
 		CHECK_EQ(call_with(how, &opts, &e), MRPC_UNAVAILABLE);
 		CHECK(e.unsent);
@@ -440,7 +468,7 @@ TEST(no_server)
 		CHECK_EQ(call_with(how, &wait, &e), MRPC_DEADLINE_EXCEEDED);
 		CHECK(e.unsent);
 		CHECK_MSG(strstr(e.detail, "no connection to loop:nobody"), "%s", e.detail);
-		CHECK(clock_ns() - before >= 200000000);
+		CHECK(clock_ns() - before >= 500000000);
 	}
 	end();
 }
@@ -470,7 +498,7 @@ TEST(closed)
 {
 	struct ended e;
 
-	begin(HEDGE("\"maxAttempts\":3,\"hedgingDelay\":\"0.1s\""));
+	begin(HEDGE("\"maxAttempts\":3,\"hedgingDelay\":\"60s\""));
 	expect("aoo");
 	log.pushback = "60000";
 	start(&e, NULL, NULL);
@@ -528,7 +556,7 @@ static void dies(const char *config, uintptr_t attempts)
 	pthread_t t;
 	u32 i;
 
-	begin(config);
+	begin_idle(config, 200000);
 	expect("hhhhh");
 	mrpc_qp_free(qp);
 	CHECK_EQ(pthread_create(&t, NULL, start_and_die, (void *)attempts), 0);
@@ -560,7 +588,7 @@ TEST(thread_dies_unhedged)
 	dies("{" ROBIN "\"methodConfig\":[]}", 1);
 }
 
-/* -- many ------------------------------------------------------------------------------------------ */
+/* -- many ------------------------------------------------------------------------------------- */
 
 /* Quick ones whose losers answer late; each has one reply, and no block is lost. */
 TEST(many)
@@ -573,6 +601,7 @@ TEST(many)
 		for (i = 0; i < 3; i++) {
 			expect(i == 2 ? "aaoo" : "ooooo");
 			CHECK_EQ(call_with((enum how)i, NULL, &e[i]), MRPC_OK);
+			must_come(5);
 			must_be_free();
 		}
 	}
