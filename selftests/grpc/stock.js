@@ -160,6 +160,9 @@ class Peer {
 			: grpc.credentials.createInsecure();
 		const options = { ...OPTIONS };
 
+		// Node's TLS does not like an address as the server's name.
+		if (ca)
+			options["grpc.ssl_target_name_override"] = "localhost";
 		if (algorithm !== undefined)
 			options["grpc.default_compression_algorithm"] = algorithm;
 		return new Service(`127.0.0.1:${this.port}`, credentials, options);
