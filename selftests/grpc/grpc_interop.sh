@@ -30,6 +30,8 @@ test_node()
 	node_and_mrpc
 }
 
+test_cpp() { cpp_and_mrpc; }
+
 # A channel makes calls again that this server fails, when it says so.
 test_retries()
 {

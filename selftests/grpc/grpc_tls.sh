@@ -78,6 +78,13 @@ test_node()
 	node_and_mrpc
 }
 
+test_cpp()
+{
+	certificates
+	as server
+	cpp_and_mrpc
+}
+
 # Both ends are mrpc's, over gRPC's wire and over our own framing.
 test_mrpc()
 {
