@@ -119,6 +119,14 @@ const char *balance_why(const struct balance *b)
 	return "";
 }
 
+/* Atomic: the stores between must not move out, for the sake of a forked child. */
+static void set_changes(struct balance *b, bool changes)
+{
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	__atomic_store_n(&b->changes, changes, __ATOMIC_SEQ_CST);
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+}
+
 /* Removes a link, which ends by and by. */
 static void drop(struct balance *b, u32 i)
 {
@@ -166,6 +174,7 @@ void balance_follow(struct balance *b, const struct address *list, int nr)
 		b->links[0]->address = list[0];
 		b->links[0]->has_address = true;
 	}
+	set_changes(b, true);
 	had = b->nr;
 	for (j = 0; j < nr; j++) {
 		link = has_link(b, &list[j]) ? NULL : link_new(all, &list[j]);
@@ -178,12 +187,32 @@ void balance_follow(struct balance *b, const struct address *list, int nr)
 	for (i = had; i-- > 0; )
 		if (b->nr > 1 && !is_in(list, nr, &b->links[i]->address))
 			drop(b, i);
+	set_changes(b, false);
+}
+
+void balance_keep(struct balance *b, const struct address *list, int nr)
+{
+	struct link *link = b->links[0];
+	int i;
+
+	if (link->state == MRPC_CHANNEL_TRANSIENT_FAILURE)
+		link->begin_ns = 0;	/* at once: there may be a better one now */
+	if (link->state != MRPC_CHANNEL_READY)
+		return;
+	for (i = 0; i < nr; i++)
+		if (!strcmp(list[i].transport, link->address.transport) &&
+		    !memcmp(list[i].addr, link->address.addr, sizeof(list[i].addr)))
+			return;
+	link_rest(link);
+	link_begin(link);
 }
 
 void balance_rest(struct balance *b)
 {
+	set_changes(b, true);
 	while (b->nr > 1)
 		drop(b, b->nr - 1);
+	set_changes(b, false);
 	link_rest(b->links[0]);
 }
 
@@ -191,6 +220,7 @@ struct link *balance_reap(struct balance *b)
 {
 	struct link **p = &b->left, *link, *ended = NULL;
 
+	set_changes(b, true);
 	while ((link = *p)) {
 		if (link->has_thread && !link->has_ended) {
 			p = &link->next;
@@ -200,6 +230,7 @@ struct link *balance_reap(struct balance *b)
 		link->next = ended;
 		ended = link;
 	}
+	set_changes(b, false);
 	return ended;
 }
 
@@ -207,6 +238,9 @@ struct link *balance_end(struct balance *b)
 {
 	struct link *all = b->left;
 
+	if (__atomic_load_n(&b->changes, __ATOMIC_SEQ_CST))
+		return NULL;
+	set_changes(b, true);
 	b->left = NULL;
 	while (b->nr) {
 		struct link *link = b->links[--b->nr];
@@ -214,5 +248,6 @@ struct link *balance_end(struct balance *b)
 		link->next = all;
 		all = link;
 	}
+	set_changes(b, false);
 	return all;
 }

@@ -13,6 +13,7 @@
  * @nr: how many; 0: the channel was closed
  * @turn: counts calls
  * @left: links that end
+ * @changes: a thread adds or removes links. A forked child that sees it set never has a whole list
  */
 struct balance {
 	bool round_robin;
@@ -20,6 +21,7 @@ struct balance {
 	u32 nr;
 	u32 turn;
 	struct link *left;
+	bool changes;
 };
 
 /**
@@ -55,13 +57,22 @@ const char *balance_why(const struct balance *b);
 /* round_robin: makes a link for each address, at most ADDRESSES_MAX, and ends those of others. */
 void balance_follow(struct balance *b, const struct address *list, int nr);
 
+/*
+ * pick_first: the target has other addresses. Gives the connection up if its address is none of
+ * them, and makes another one.
+ */
+void balance_keep(struct balance *b, const struct address *list, int nr);
+
 /* Gives all connections up, until balance_begin(). */
 void balance_rest(struct balance *b);
 
 /* Takes out the links that have ended. Return: a list of them, for link_free(). */
 struct link *balance_reap(struct balance *b);
 
-/* Takes all links out. Return: a list of them, for link_free(). */
+/*
+ * Takes all links out. Return: a list of them, for link_free(). In a forked child, without the lock:
+ * none, if the parent was changing them.
+ */
 struct link *balance_end(struct balance *b);
 
 #endif /* LIBMRPC_BALANCE_H */

@@ -15,6 +15,7 @@
 #include "result.h"
 #include "secure.h"
 #include "target.h"
+#include "watch.h"
 
 #define TIMEOUT_US	20000000u
 #define BACKOFF_US	1000000u
@@ -39,6 +40,7 @@
  * @methods: what the config says of each method
  * @state: enum mrpc_channel_state
  * @balance: its links; none once it is closed
+ * @watch: the file with its addresses; NULL: its target has them itself
  * @looked_up: when they followed an answer of the name system for the last time; 0: never
  * @seen: @begun at the last look
  * @busy: there were calls then
@@ -54,6 +56,7 @@ struct channel {
 	const struct method_config **methods;
 	int state;
 	struct balance balance;
+	struct watch *watch;
 	u64 looked_up;
 	u32 seen;
 	bool busy;
@@ -95,6 +98,7 @@ void channel_drop(struct channel *ch)
 	pthread_mutex_destroy(&ch->all.waiters.lock);
 	config_end(&ch->config);
 	free(ch->methods);
+	free(ch->watch);
 	free(ch->all.target);
 	free(ch);
 }
@@ -144,6 +148,19 @@ static bool is_looked_up(struct channel *ch, const struct link *link)
 	return recent;
 }
 
+/* Without the lock. Return: how many; -errno with the error set. */
+static int resolve(struct channel *ch, struct address list[ADDRESSES_MAX])
+{
+	int nr = target_resolve(ch->all.target, ch->all.opts.tls, list, ADDRESSES_MAX);
+
+	if (!ch->watch)
+		return nr;
+	channel_lock(ch);
+	nr = watch_take(ch->watch, list, nr);
+	channel_unlock(ch);
+	return nr;
+}
+
 /* In a thread of the link, without the lock. */
 static int link_addresses(struct link *link, struct address list[ADDRESSES_MAX])
 {
@@ -152,7 +169,7 @@ static int link_addresses(struct link *link, struct address list[ADDRESSES_MAX])
 	int nr = 0;
 
 	if (!robin || !is_looked_up(ch, link))
-		nr = target_resolve(ch->all.target, list, ADDRESSES_MAX);
+		nr = resolve(ch, list);
 	if (!robin || (nr < 0 && !link->has_address))
 		return nr;
 	channel_lock(ch);
@@ -184,7 +201,36 @@ static u64 look_idle(struct channel *ch, u64 now)
 	if (now - ch->idle_since < idle * 1000)
 		return now + idle * 1000 / IDLE_LOOKS;
 	balance_rest(&ch->balance);
+	ch->looked_up = 0;	/* the links of the other addresses are gone */
 	return FOR_EVER;
+}
+
+/* Follows the file, if it has changed. Drops the lock meanwhile. Return: when to look again. */
+static u64 look_file(struct channel *ch, u64 now)
+{
+	struct address list[ADDRESSES_MAX];
+	struct watch *w = ch->watch;
+	int nr = 0;
+
+	if (!w || w->looks || ch->state == MRPC_CHANNEL_IDLE)
+		return FOR_EVER;
+	if (now < w->next)
+		return w->next;
+	w->looks = true;
+	channel_unlock(ch);
+	if (watch_has_changed(w))
+		nr = resolve(ch, list);
+	channel_lock(ch);
+	w->looks = false;
+	w->next = clock_ns() + WATCH_NS;
+	if (nr > 0 && ch->balance.nr && !ch->all.stop) {
+		if (ch->balance.round_robin)
+			balance_follow(&ch->balance, list, nr);
+		else
+			balance_keep(&ch->balance, list, nr);
+		update_state(ch);
+	}
+	return w->next;
 }
 
 static void links_free(struct link *link)
@@ -202,11 +248,13 @@ static u64 link_look(struct link *link, u64 now)
 {
 	struct channel *ch = channel_of(link->all);
 	struct link *ended;
-	u64 next;
+	u64 next, again = look_file(ch, now);
 
 	if (!ch->balance.nr || link != ch->balance.links[0])
-		return FOR_EVER;
+		return again;
 	next = look_idle(ch, now);
+	if (again < next)
+		next = again;
 	ended = balance_reap(&ch->balance);
 	if (ended) {
 		/* A thread that ends waits for locks which callers of this channel may hold. */
@@ -511,9 +559,12 @@ static struct channel *channel_new(struct mrpc_conn *conn, const char *target,
 	ch->config = *config;
 	ch->refs = 1;
 	ch->all.target = strdup(target);
+	if (target_file(target))
+		ch->watch = ch->all.target ? watch_new(ch->all.target) : NULL;
 	ch->balance.round_robin = config->round_robin;
 	ch->balance.links[0] = link_new(&ch->all, NULL);
-	if (ch->balance.links[0] && ch->all.target && find_methods(ch, conn->services, conn->nr)) {
+	if (ch->balance.links[0] && ch->all.target && !ch->watch == !target_file(target) &&
+	    find_methods(ch, conn->services, conn->nr)) {
 		ch->balance.nr = 1;
 		return ch;
 	}
@@ -609,6 +660,21 @@ int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us)
 	channel_unlock(ch);
 	channel_drop(ch);
 	return ret;
+}
+
+int mrpc_channel_why(struct mrpc_conn *channel, char *buf, size_t size)
+{
+	struct channel *ch = channel->channel;
+	int err = channel_check(channel);
+	const char *why;
+
+	if (err)
+		return err;
+	channel_lock(ch);
+	why = balance_why(&ch->balance);
+	snprintf(buf, size, "%s", ch->watch && ch->watch->why[0] ? ch->watch->why : why);
+	channel_unlock(ch);
+	return 0;
 }
 
 const char *mrpc_channel_state_name(int state)

@@ -165,6 +165,10 @@ static int attempt(struct link *link, u32 *id)
 	err = attempt_connect(all->session, all->target, all->opts.tls, list, nr, until, is_stopped,
 			      link, &arg);
 	*id = arg.id;
+	if (!err && !link->has_address) {
+		memcpy(link->address.transport, arg.transport, sizeof(arg.transport));
+		memcpy(link->address.addr, arg.addr, sizeof(arg.addr));
+	}
 	return err;
 }
 

@@ -67,7 +67,7 @@ struct links {
  * @all: the channel's
  * @next: for the channel, when it is not wanted any more
  * @has_address: it has one of the target's addresses; else it tries them all
- * @address: that one
+ * @address: that one; else the one of its latest connection
  * @state: enum mrpc_channel_state
  * @id: with MRPC_CHANNEL_READY: the kernel's number of the connection
  * @wanted: the thread makes a connection

@@ -61,7 +61,8 @@ struct mrpc_channel_opts {
  * @session: the session
  * @target: an address as for mrpc_connect(), or several, separated by commas: they are tried in
  *	order. gRPC's names "dns:///host:port", "ipv4:10.0.0.2:7000,10.0.0.3:7000" and
- *	"ipv6:[fd00::2]:7000" mean the transport tcp
+ *	"ipv6:[fd00::2]:7000" mean the transport tcp. "file:/etc/kv/servers" is a file with such a
+ *	target in each line; the channel follows its changes
  * @services: what the peer must offer, with the same schema
  * @nr: how many, up to MRPC_MAX_SERVICES
  * @opts: or NULL
@@ -101,6 +102,17 @@ int mrpc_channel_state(struct mrpc_conn *channel, bool connect);
  * come, and its handler has no SA_RESTART; -EINVAL: it is a connection and no channel.
  */
 int mrpc_channel_wait(struct mrpc_conn *channel, int state, __s64 timeout_us);
+
+/**
+ * mrpc_channel_why() - tell what keeps a channel from its connections
+ * @channel: the channel
+ * @buf: what is wrong with the file of the target, or why the latest attempt to connect has failed;
+ *	"": neither
+ * @size: its bytes
+ *
+ * Return: 0, -EINVAL: it is a connection and no channel.
+ */
+int mrpc_channel_why(struct mrpc_conn *channel, char *buf, size_t size);
 
 /* "READY" for MRPC_CHANNEL_READY; "UNKNOWN" for what is no state. */
 const char *mrpc_channel_state_name(int state);

@@ -183,6 +183,10 @@ static void stream_abandon(struct op_stream *in)
 	if (stream_stays(st))
 		return;
 	st->closed = true;
+	/* Its end may never be looked at: the channel does not wait for it. */
+	if (st->channel)
+		channel_leave(st->channel);
+	st->channel = NULL;
 	if (st->op)
 		push_cancel(st);
 	stream_free_if_done(st);

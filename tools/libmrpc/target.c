@@ -2,11 +2,15 @@
 /*
  * Targets: where a connection goes, as one address or several, separated by commas. Besides
  * addresses they take gRPC's names: "dns:///host:port", "ipv4:10.0.0.2:7000,10.0.0.3:7000",
- * "ipv6:[fd00::2]:7000". These mean the transport tcp.
+ * "ipv6:[fd00::2]:7000". These mean the transport tcp. "file:/etc/kv/servers" is a file that has
+ * such a target in each line.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "error.h"
 #include "target.h"
@@ -61,14 +65,19 @@ static int next_part(const char *target, const char **pos, char address[ADDRESS_
 	return part_address(target, part, (size_t)(end - part), address);
 }
 
-int target_check(const char *target, bool secure)
+const char *target_file(const char *target)
+{
+	static const char prefix[] = "file:";
+
+	return strncmp(target, prefix, sizeof(prefix) - 1) ? NULL : target + sizeof(prefix) - 1;
+}
+
+static int check_list(const char *target, bool secure)
 {
 	char address[ADDRESS_TEXT] = "";
 	const char *pos = target;
 	int err = 0;
 
-	if (!target)
-		return fail(EINVAL, "the target is missing");
 	while (pos && !err) {
 		err = next_part(target, &pos, address);
 		if (!err)
@@ -79,10 +88,22 @@ int target_check(const char *target, bool secure)
 	return err;
 }
 
-int target_resolve(const char *target, struct address *list, int max)
+int target_check(const char *target, bool secure)
+{
+	const char *path = target ? target_file(target) : NULL;
+
+	if (!target)
+		return fail(EINVAL, "the target is missing");
+	if (path && *path != '/')
+		return fail(EINVAL, "'%s' is not a target: 'file:' is followed by an absolute path",
+			    target);
+	return path ? 0 : check_list(target, secure);
+}
+
+static int resolve_list(const char *target, bool secure, struct address *list, int max)
 {
 	char address[ADDRESS_TEXT] = "";
-	int nr = 0, found, err = target_check(target, false);
+	int nr = 0, found, err = check_list(target, secure);
 	const char *pos = target;
 
 	if (err)
@@ -98,4 +119,116 @@ int target_resolve(const char *target, struct address *list, int max)
 			err = found;
 	}
 	return nr ? nr : err;
+}
+
+/* -- files ------------------------------------------------------------------------------------- */
+
+/* What a file has, with a NUL behind it, for free(). NULL: the error is set. */
+static char *read_file(const char *path)
+{
+	char *text = malloc(TARGET_FILE_MAX + 2);
+	ssize_t len = 0, n = 1;
+	int fd, err;
+
+	if (!text) {
+		fail(ENOMEM, "out of memory");
+		return NULL;
+	}
+	/* A pipe without a writer is a wrong file, and does not stop the thread. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	while (fd >= 0 && n > 0 && len <= TARGET_FILE_MAX) {
+		n = read(fd, text + len, (size_t)(TARGET_FILE_MAX + 1 - len));
+		len += n > 0 ? n : 0;
+	}
+	err = errno;
+	if (fd >= 0)
+		close(fd);
+	if (fd >= 0 && n >= 0 && len <= TARGET_FILE_MAX && !memchr(text, 0, (size_t)len)) {
+		text[len] = '\0';
+		return text;
+	}
+	free(text);
+	if (fd < 0 || n < 0)
+		fail(err, "cannot read %s: %s", path, strerror(err));
+	else
+		fail(EINVAL, len > TARGET_FILE_MAX ? "%s has more than %d bytes" : "%s has a NUL",
+		     path, TARGET_FILE_MAX);
+	return NULL;
+}
+
+/* Takes a line off the front, without its comment and the blanks around it. */
+static char *next_line(char **text)
+{
+	char *line = *text, *end = strchrnul(line, '\n');
+
+	*text = *end ? end + 1 : NULL;
+	*end = '\0';
+	*strchrnul(line, '#') = '\0';
+	line += strspn(line, " \t\r");
+	for (end = line + strlen(line); end > line && strchr(" \t\r", end[-1]); end--)
+		;
+	*end = '\0';
+	return line;
+}
+
+/*
+ * All lines are checked before any name is looked up. @list: NULL: that is all. Return: 0; how many
+ * addresses; -errno.
+ */
+static int each_line(const char *path, char *text, bool secure, struct address *list, int max)
+{
+	char why[ADDRESS_TEXT * 2];
+	unsigned int number = 0;
+	int nr = 0, found, err = 0;
+	char *line;
+
+	while (text) {
+		line = next_line(&text);
+		number++;
+		if (!*line)
+			continue;
+		found = list ? resolve_list(line, secure, list + nr, max - nr) :
+			       check_list(line, secure);
+		if (found < 0) {
+			snprintf(why, sizeof(why), "%s", mrpc_last_error());
+			err = fail(-found, "%s line %u: %s", path, number, why);
+			if (!list)
+				return err;
+			continue;
+		}
+		nr += found;
+		if (list && nr == max)
+			break;
+	}
+	return nr || !list ? nr : err ? err : fail(EINVAL, "%s has no address", path);
+}
+
+static int resolve_file(const char *path, bool secure, struct address *list, int max)
+{
+	char *text = read_file(path), *copy = text ? strdup(text) : NULL;
+	int ret = -ENOMEM;
+
+	if (!text)
+		return -errno;
+	if (copy)
+		ret = each_line(path, copy, secure, NULL, 0);
+	else
+		fail(ENOMEM, "out of memory");
+	if (!ret)
+		ret = each_line(path, text, secure, list, max);
+	free(copy);
+	free(text);
+	return ret;
+}
+
+int target_resolve(const char *target, bool secure, struct address *list, int max)
+{
+	int err = target_check(target, secure);
+	const char *path;
+
+	if (err)
+		return err;
+	path = target_file(target);
+	return path ? resolve_file(path, secure, list, max) :
+	       resolve_list(target, secure, list, max);
 }

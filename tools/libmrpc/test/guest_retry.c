@@ -2,9 +2,12 @@
 /*
  * What a service config makes of calls, with the module, over each transport.
  */
+#include <errno.h>
+
 #include "guest_ends.h"
 #include "guest_grpc.h"
 #include "clock.h"
+#include "lot.h"
 
 #define CONFIG	"{\"methodConfig\":[{\"name\":[{\"service\":\"guest.Echo\"}],\"retryPolicy\":{" \
 		"\"maxAttempts\":3,\"initialBackoff\":\"0.01s\",\"maxBackoff\":\"0.1s\"," \
@@ -13,12 +16,8 @@
 		"\"maxRequestMessageBytes\":50000,\"maxResponseMessageBytes\":1000," \
 		"\"timeout\":\"0.3s\"}]}"
 
-#define HEDGING	"{\"methodConfig\":[{\"name\":[{}],\"hedgingPolicy\":{\"maxAttempts\":3," \
-		"\"hedgingDelay\":\"0.5s\",\"nonFatalStatusCodes\":[\"UNAVAILABLE\"]}}]}"
-#define SLOW_US	2500000	/* longer than two more attempts take */
-
 static struct mrpc_conn *channel;
-static unsigned int served;
+static unsigned int served, nr_ended;
 
 /* Fails @what times, and says in its reply what the attempt has said of those before it. */
 static int say(struct mrpc_call *call, const struct guest_Request *req, struct guest_Reply *reply)
@@ -48,39 +47,17 @@ static int nothing(struct mrpc_call *call, const struct guest_Request *req,
 	return MRPC_OK;
 }
 
-/* The first @what attempts are slow. */
-static int slow(struct mrpc_call *call, const struct guest_Request *req, struct guest_Reply *reply)
-{
-	const char *previous;
-	__u32 len;
-
-	if (__atomic_fetch_add(&served, 1, __ATOMIC_RELAXED) < req->what) {
-		usleep(SLOW_US);
-		return MRPC_ABORTED;
-	}
-	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
-	mrpc_msg_set_strn(mrpc_call_msg(call), &reply->text, previous, previous ? len : 0);
-	return MRPC_OK;
-}
-
-static void begin_with(const char *address, const struct guest_Echo_ops *ops, const char *config,
-		       unsigned int workers)
-{
-	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
-	const struct mrpc_channel_opts opts = { .service_config = config };
-
-	open_server();
-	CHECK_EQ(guest_Echo_add(server, ops, NULL), 0);
-	start_ends(address, workers, &guest_Echo_service);
-	channel = mrpc_channel_open(session, server_address, services, 1, &opts);
-	CHECK_MSG(channel, "%s", mrpc_last_error());
-}
-
 static void begin(const char *address)
 {
+	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
 	static const struct guest_Echo_ops ops = { .Say = say, .Nothing = nothing };
+	const struct mrpc_channel_opts opts = { .service_config = CONFIG };
 
-	begin_with(address, &ops, CONFIG, 1);
+	open_server();
+	CHECK_EQ(guest_Echo_add(server, &ops, NULL), 0);
+	start_ends(address, 1, &guest_Echo_service);
+	channel = mrpc_channel_open(session, server_address, services, 1, &opts);
+	CHECK_MSG(channel, "%s", mrpc_last_error());
 }
 
 static void end(void)
@@ -93,6 +70,7 @@ static void end(void)
 struct expected {
 	int status;
 	const char *text;	/* of the reply */
+	__u32 least;		/* attempts before the one that replies */
 	bool ended;
 };
 
@@ -103,6 +81,9 @@ static void on_done(void *user, struct mrpc_result *res)
 	CHECK_MSG(res->status == e->status, "%s: %s", mrpc_status_name(res->status), res->detail);
 	if (e->text && !res->status)
 		CHECK_STR(guest_Reply_text(res->reply, res->reply), e->text);
+	if (e->least)
+		CHECK((__u32)*guest_Reply_text(res->reply, res->reply) >= '0' + e->least);
+	__atomic_add_fetch(&nr_ended, 1, __ATOMIC_RELAXED);
 	e->ended = true;
 }
 
@@ -167,19 +148,77 @@ static void limits(const char *address)
 	end();
 }
 
-/* An attempt that is slow delays no other one, and its end changes nothing. */
+/* -- hedging ------------------------------------------------------------------------------------ */
+
+#define HEDGED	"{\"methodConfig\":[{\"name\":[{}],\"hedgingPolicy\":{\"maxAttempts\":3," \
+		"\"hedgingDelay\":\"0.1s\",\"nonFatalStatusCodes\":[\"UNAVAILABLE\"]}}]}"
+
+/* The first @what attempts of a call end after it. */
+static int say_late(struct mrpc_call *call, const struct guest_Request *req,
+		    struct guest_Reply *reply)
+{
+	unsigned int ended = __atomic_load_n(&nr_ended, __ATOMIC_RELAXED);
+	const char *previous;
+	__u32 len;
+
+	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
+	while ((previous ? (__u32)*previous - '0' : 0) < req->what &&
+	       __atomic_load_n(&nr_ended, __ATOMIC_RELAXED) == ended)
+		usleep(1000);
+	mrpc_msg_set_strn(mrpc_call_msg(call), &reply->text, previous, previous ? len : 0);
+	return MRPC_OK;
+}
+
+/* The kernel has finished with what it read, and no call is left to it. */
+static void must_be_free(void)
+{
+	struct mrpc_qp *qp = mrpc_qp_self(session);
+	u64 until = clock_ns() + 20000000000ull;
+
+	while (qp->lots && clock_ns() < until)
+		CHECK(mrpc_run(qp, 10000) >= -ETIME);
+	CHECK(!qp->lots);
+}
+
 static void hedged(const char *address)
 {
-	static const struct guest_Echo_ops ops = { .Say = slow };
+	static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
+	static const struct guest_Echo_ops ops = { .Say = say_late };
+	const struct mrpc_channel_opts opts = { .service_config = HEDGED };
+	const size_t lens[] = { 0, 300000 };
+	u64 before;
+	u32 i;
 
-	begin_with(address, &ops, HEDGING, 6);
-	calls(guest_Echo_METHOD_Say, 0, "", 0, (struct expected){ .text = "" });
-	CHECK_EQ(served, 1);
-	calls(guest_Echo_METHOD_Say, 1, "", 0, (struct expected){ .text = "1" });
-	CHECK_EQ(served, 2);
-	calls(guest_Echo_METHOD_Say, 2, "", 300000, (struct expected){ .text = "2" });
-	CHECK_EQ(served, 3);
+	open_server();
+	CHECK_EQ(guest_Echo_add(server, &ops, NULL), 0);
+	start_ends(address, 8, &guest_Echo_service);
+	channel = mrpc_channel_open(session, server_address, services, 1, &opts);
+	CHECK_MSG(channel, "%s", mrpc_last_error());
+	for (i = 0; i < 2; i++) {
+		calls(guest_Echo_METHOD_Say, 0, "", lens[i], (struct expected){ 0 });
+		before = clock_ns();
+		calls(guest_Echo_METHOD_Say, 1, "", lens[i], (struct expected){ .least = 1 });
+		CHECK(clock_ns() - before >= 200000000);
+		calls(guest_Echo_METHOD_Say, 2, "", lens[i], (struct expected){ .text = "2" });
+	}
+	must_be_free();
 	end();
+}
+
+TEST(hedged_tcp)
+{
+	hedged("tcp:127.0.0.1:0");
+}
+
+TEST(hedged_loop)
+{
+	hedged("loop:hedged");
+}
+
+TEST(hedged_grpc)
+{
+	load_grpc();
+	hedged("grpc:127.0.0.1:0");
 }
 
 TEST(again_tcp)
@@ -207,25 +246,4 @@ TEST(limits_grpc)
 {
 	load_grpc();
 	limits("grpc:127.0.0.1:0");
-}
-
-TEST(hedged_tcp)
-{
-	hedged("tcp:127.0.0.1:0");
-}
-
-TEST(hedged_loop)
-{
-	hedged("loop:hedged");
-}
-
-TEST(hedged_prio)
-{
-	hedged("prio:127.0.0.1:0");
-}
-
-TEST(hedged_grpc)
-{
-	load_grpc();
-	hedged("grpc:127.0.0.1:0");
 }

@@ -388,6 +388,45 @@ TEST(closed_while_waiting)
 	end();
 }
 
+static u64 cpu_ns(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &ts);
+	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
+}
+
+/* A look at parked calls costs no more if there are many. */
+TEST(many_are_parked)
+{
+	struct mrpc_call_opts opts = { .flags = MRPC_CALL_WAIT_READY, .timeout_us = 3600000000 };
+	static struct ended e[4000];
+	struct mrpc_msg msg;
+	u64 before;
+	u32 i;
+
+	begin(ALL(RETRY));
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	channel = mrpc_channel_open(session, "loop:nobody", test_services, 1, NULL);
+	for (i = 0; i < ARRAY_SIZE(e); i++) {
+		build(&msg, session, 1, 10);
+		opts.timeout_us -= i * 7919 % 100000;
+		CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, &opts, on_done,
+					 &e[i], NULL), 0);
+	}
+	before = cpu_ns();
+	for (i = 0; i < 500; i++)
+		CHECK_EQ(mrpc_poll(qp), 0);
+	CHECK_MSG(cpu_ns() - before < 50000000, "%llu ns",
+		  (unsigned long long)(cpu_ns() - before));
+	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
+	CHECK_EQ(mrpc_poll(qp), ARRAY_SIZE(e));
+	for (i = 0; i < ARRAY_SIZE(e); i++)
+		CHECK_EQ(e[i].status, MRPC_UNAVAILABLE);
+	channel = mrpc_channel_open(session, NAME, test_services, 1, NULL);
+	end();
+}
+
 TEST(bad_config)
 {
 	begin(NULL);
