@@ -207,46 +207,48 @@ static int retry_codes(const struct node *n, u32 *codes)
 	return ret > 0 && !*codes ? bad(n, "must name a status at least") : ret;
 }
 
+/* Of retries and of hedging. As is(). */
+static int max_attempts(const struct node *n, u32 *to)
+{
+	struct node attempts = member(n, "maxAttempts");
+	u32 nr = 0;
+	int ret = need(whole(&attempts, 2, UINT32_MAX, &nr, "must be a whole number from 2"),
+		       &attempts);
+
+	*to = nr < ATTEMPTS_MAX ? nr : ATTEMPTS_MAX;
+	return ret;
+}
+
 static int retry_policy(const struct node *n, struct retry_policy *to)
 {
-	struct node attempts = member(n, "maxAttempts"), initial = member(n, "initialBackoff");
-	struct node max = member(n, "maxBackoff"), by = member(n, "backoffMultiplier");
-	struct node codes = member(n, "retryableStatusCodes");
+	struct node initial = member(n, "initialBackoff"), max = member(n, "maxBackoff");
+	struct node by = member(n, "backoffMultiplier"), codes = member(n, "retryableStatusCodes");
 	int ret = is(n, json_type_object, "must be an object");
-	u32 nr = 0;
 
 	if (ret <= 0)
 		return ret;
-	if (need(whole(&attempts, 2, UINT32_MAX, &nr, "must be a whole number from 2"),
-		 &attempts) < 0 ||
+	if (max_attempts(n, &to->max_attempts) < 0 ||
 	    need(duration(&initial, &to->initial_ns), &initial) < 0 ||
 	    need(duration(&max, &to->max_ns), &max) < 0 ||
 	    need(number(&by, &to->multiplier, "must be a number"), &by) < 0)
 		return -EINVAL;
 	if (to->multiplier <= 0)
 		return bad(&by, "must be greater than 0");
-	if (retry_codes(&codes, &to->codes) < 0)
-		return -EINVAL;
-	to->max_attempts = nr < ATTEMPTS_MAX ? nr : ATTEMPTS_MAX;
-	return 0;
+	return retry_codes(&codes, &to->codes) < 0 ? -EINVAL : 0;
 }
 
 static int hedging_policy(const struct node *n, struct hedge_policy *to)
 {
-	struct node attempts = member(n, "maxAttempts"), delay = member(n, "hedgingDelay");
-	struct node codes = member(n, "nonFatalStatusCodes");
+	struct node delay = member(n, "hedgingDelay"), codes = member(n, "nonFatalStatusCodes");
 	int ret = is(n, json_type_object, "must be an object");
-	u32 nr = 0;
 
 	if (ret <= 0)
 		return ret;
-	if (need(whole(&attempts, 2, UINT32_MAX, &nr, "must be a whole number from 2"),
-		 &attempts) < 0 ||
+	if (max_attempts(n, &to->max_attempts) < 0 ||
 	    duration_from(&delay, true, &to->delay_ns,
 			  "must be a time in seconds such as \"0.5s\"") < 0 ||
 	    status_codes(&codes, &to->codes) < 0)
 		return -EINVAL;
-	to->max_attempts = nr < ATTEMPTS_MAX ? nr : ATTEMPTS_MAX;
 	return 0;
 }
 
