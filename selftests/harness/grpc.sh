@@ -58,6 +58,16 @@ serve_stock()
 	wait_for 30 grep -q listening "$TEST_TMP/stock"
 }
 
+# held ADDRESS CONDITION: what both ends of a connection must be, as "mrpc conn show" has them.
+held()
+{
+	coproc "$peer" hold "$1"
+	wait_for 10 eval 'mrpc -j conn show state ready | json "len(j) == 2"'
+	mrpc -j conn show | json "$2"
+	kill "$COPROC_PID"
+	wait_for 10 eval 'mrpc -j conn | json "len(j) == 0"'
+}
+
 # No connection has a call under way.
 no_calls() { mrpc -j conn | json "all(c['calls_active'] == 0 for c in j)"; }
 

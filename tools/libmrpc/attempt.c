@@ -90,11 +90,9 @@ static bool go_on(struct mrpc_session *session, struct attempt *a, u64 until)
 
 static void give_up(struct mrpc_session *session, struct attempt *a)
 {
-	struct mrpc_close arg = { .size = sizeof(arg), .id = a->arg.id };
-
 	dial_end(&a->dial, false);
 	if (a->arg.id && (a->err == -ETIME || a->err == -EINTR))
-		session_ioctl(session, MRPC_IOC_CLOSE, &arg);
+		session_close_id(session, a->arg.id, 0);
 }
 
 /* What another address does not help against. */
@@ -184,17 +182,14 @@ static int serve_without(struct mrpc_session *session, struct attempt *a, const 
 /* Adds one for each transport. @grpc becomes the number of that for gRPC. Return: 0 or -errno. */
 static int serve_both(struct mrpc_session *session, struct attempt *a, u32 *grpc)
 {
-	struct mrpc_close cl = { .size = sizeof(cl) };
 	int err = serve_without(session, a, "grpc");
 
 	if (err)
 		return err;
 	*grpc = a->arg.id;
 	err = serve_without(session, a, "tcp");
-	if (!err)
-		return 0;
-	cl.id = *grpc;
-	session_ioctl(session, MRPC_IOC_CLOSE, &cl);
+	if (err)
+		session_close_id(session, *grpc, 0);
 	return err;
 }
 

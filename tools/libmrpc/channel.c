@@ -460,12 +460,12 @@ int channel_close(struct channel *ch, u64 drain_us)
 	int err = 0, ret;
 
 	for (i = 0; i < nr; i++) {
-		ret = conn_close_id(ch->all.session, ids[i], drain_left(drain_us, until));
+		ret = session_close_id(ch->all.session, ids[i], drain_left(drain_us, until));
 		if (ret)
 			err = ret;
 	}
 	for (f = ch->all.former; f; f = f->next)
-		conn_close_id(ch->all.session, f->id, drain_left(drain_us, until));
+		session_close_id(ch->all.session, f->id, drain_left(drain_us, until));
 	channel_drop(ch);
 	return err;
 }

@@ -166,17 +166,6 @@ struct mrpc_conn *mrpc_connect(struct mrpc_session *session, const char *address
 	return conn;
 }
 
-int conn_close_id(struct mrpc_session *session, u32 id, u64 drain_us)
-{
-	struct mrpc_close arg = { .size = sizeof(arg), .id = id };
-
-	if (drain_us) {
-		arg.flags = MRPC_CLOSE_DRAIN;
-		arg.timeout_us = drain_us;
-	}
-	return session_ioctl(session, MRPC_IOC_CLOSE, &arg);
-}
-
 int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
 {
 	struct mrpc_session *session;
@@ -190,7 +179,7 @@ int mrpc_conn_close(struct mrpc_conn *conn, __u64 drain_us)
 		return err;
 	session_forget_end(session, &conn->end);
 	err = conn->channel ? channel_close(conn->channel, drain_us) :
-			      conn_close_id(session, conn->id, drain_us);
+			      session_close_id(session, conn->id, drain_us);
 	free(conn);
 	return err ? fail(-err, "cannot close the connection in order: %s", strerror(-err)) : 0;
 }

@@ -34,7 +34,5 @@ struct mrpc_conn *conn_new(struct mrpc_session *session,
 			   const struct mrpc_service_desc *const services[], u32 nr);
 /* It is complete: from now on it ends with its session. */
 void conn_made(struct mrpc_conn *conn);
-/* Ends a connection of the kernel. 0 or -errno, without an error set. */
-int conn_close_id(struct mrpc_session *session, u32 id, u64 drain_us);
 
 #endif /* LIBMRPC_CONN_H */

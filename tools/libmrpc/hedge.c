@@ -176,11 +176,7 @@ static void set_end(struct hedge *h, const struct mrpc_cqe *cqe, const char *det
 
 static void fail_here(struct hedge *h, int status, const char *why)
 {
-	const struct mrpc_cqe cqe = {
-		.type = MRPC_CQE_REPLY,
-		.flags = MRPC_CQE_LOCAL | MRPC_CQE_UNSENT,
-		.status = (u16)status,
-	};
+	const struct mrpc_cqe cqe = cqe_unsent(status);
 
 	set_end(h, &cqe, why);
 }
@@ -279,9 +275,9 @@ static struct retry *new_attempt(struct hedge *h)
 
 static void begin_attempt(struct hedge *h)
 {
-	struct mrpc_cqe cqe = { .type = MRPC_CQE_REPLY, .flags = MRPC_CQE_LOCAL | MRPC_CQE_UNSENT };
 	struct retry *r = new_attempt(h);
 	struct mrpc_result res;
+	struct mrpc_cqe cqe;
 
 	if (!r) {
 		h->most = h->begun;
@@ -294,7 +290,7 @@ static void begin_attempt(struct hedge *h)
 	h->refs++;
 	if (retry_begin(r, &res) == MRPC_OK)
 		return;
-	cqe.status = (u16)res.status;
+	cqe = cqe_unsent(res.status);
 	memcpy(r->detail, res.detail, sizeof(r->detail));
 	r->op->wait = OP_WAIT_END;
 	hedge_ends(r, &cqe);

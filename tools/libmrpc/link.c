@@ -63,7 +63,7 @@ static void retire(struct link *link)
 		f->next = link->all->former;
 		link->all->former = f;
 	} else {
-		conn_close_id(link->all->session, link->id, 0);
+		session_close_id(link->all->session, link->id, 0);
 	}
 	link->id = 0;
 }
@@ -122,7 +122,7 @@ void links_sweep(struct links *all)
 			continue;
 		}
 		closed = true;
-		conn_close_id(all->session, f->id, exists ? DRAIN_US : 0);
+		session_close_id(all->session, f->id, exists ? DRAIN_US : 0);
 		*p = f->next;
 		free(f);
 	}

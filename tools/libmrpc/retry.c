@@ -73,13 +73,9 @@ void retry_free(struct retry *r)
 /* Ends a call that the kernel has not got. The detail is in @r. */
 static void end(struct retry *r, int status)
 {
-	struct mrpc_cqe cqe = {
-		.type = MRPC_CQE_REPLY,
-		.flags = MRPC_CQE_LOCAL | MRPC_CQE_UNSENT,
-		.status = (u16)status,
-		.user_data = r->op->id,
-	};
+	struct mrpc_cqe cqe = cqe_unsent(status);
 
+	cqe.user_data = r->op->id;
 	r->op->wait &= ~OP_WAIT_LINK;
 	if (r->hedge)
 		hedge_ends(r, &cqe);

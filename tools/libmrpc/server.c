@@ -133,9 +133,9 @@ static int accept_here(struct mrpc_server *server, const char *address, struct m
 		return 0;
 	err = -errno;
 	close(fd);
-	conn_close_id(server->session, arg->id, 0);
+	session_close_id(server->session, arg->id, 0);
 	if (*grpc)
-		conn_close_id(server->session, *grpc, 0);
+		session_close_id(server->session, *grpc, 0);
 	return err;
 }
 
@@ -359,17 +359,10 @@ static void wait_for_stop(struct mrpc_server *server, struct mrpc_qp *qp)
 /* Refuses new calls from now on. Calls that have arrived are answered. */
 static void close_listeners(struct mrpc_server *server)
 {
-	struct mrpc_close arg;
-
 	stop_acceptors(server);
-	while (server->nr_listeners) {
-		memset(&arg, 0, sizeof(arg));
-		arg.size = sizeof(arg);
-		arg.id = server->listeners[--server->nr_listeners];
-		arg.flags = MRPC_CLOSE_DRAIN;
-		arg.timeout_us = DRAIN_US;
-		session_ioctl(server->session, MRPC_IOC_CLOSE, &arg);
-	}
+	while (server->nr_listeners)
+		session_close_id(server->session, server->listeners[--server->nr_listeners],
+				 DRAIN_US);
 }
 
 /* One worker for each processor, up to the limit of queue pairs. */

@@ -345,3 +345,14 @@ void mrpc_send_heap_stats(struct mrpc_session *session, struct mrpc_heap_stats *
 	stats->used = heap->size - heap->free;
 	pthread_mutex_unlock(&heap->lock);
 }
+
+int session_close_id(const struct mrpc_session *session, u32 id, u64 drain_us)
+{
+	struct mrpc_close arg = { .size = sizeof(arg), .id = id };
+
+	if (drain_us) {
+		arg.flags = MRPC_CLOSE_DRAIN;
+		arg.timeout_us = drain_us;
+	}
+	return session_ioctl(session, MRPC_IOC_CLOSE, &arg);
+}

@@ -92,6 +92,9 @@ static inline int session_ioctl(const struct mrpc_session *session, unsigned lon
 	return ioctl(session->fd, cmd, arg) < 0 ? -errno : 0;
 }
 
+/* Ends a connection, or a listener, of the kernel. 0 or -errno, without an error set. */
+int session_close_id(const struct mrpc_session *session, u32 id, u64 drain_us);
+
 static inline u32 send_off(const struct mrpc_session *session, const void *p)
 {
 	return (u32)((const u8 *)p - session->send.base);

@@ -10,10 +10,12 @@
 
 /**
  * struct watch - the file that a target names
- * @target: the target
+ * The lock of the channel protects all of it but @target and @seen.
+ *
+ * @target: the target; does not change
  * @next: when to look at it again
  * @looks: a thread does
- * @seen: what it was then; for that thread
+ * @seen: what it was then; belongs to the thread that has set @looks
  * @list: the addresses that it has had when it was right for the last time
  * @nr: how many; 0: it was never right
  * @why: what is wrong with it, or ""

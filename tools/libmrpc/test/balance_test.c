@@ -197,7 +197,7 @@ static void follows_file(const struct mrpc_channel_opts *opts, u32 all)
 	/* Nor are they worse than none when it has to connect again. */
 	write_file("");
 	why_becomes("has no address");
-	CHECK_EQ(conn_close_id(session, mrpc_conn_id(channel), 0), 0);
+	CHECK_EQ(session_close_id(session, mrpc_conn_id(channel), 0), 0);
 	served_by(2);
 	end();
 	unlink(path);
@@ -287,12 +287,12 @@ TEST(one_is_lost)
 
 	begin(ALL_THREE, &robin);
 	served_by(7);
-	CHECK_EQ(conn_close_id(session, mrpc_conn_id(channel), 0), 0);
+	CHECK_EQ(session_close_id(session, mrpc_conn_id(channel), 0), 0);
 	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
 	served_by(7);
 	/* It needs no call for that. The stand-in gives its number again. */
 	id = mrpc_conn_id(channel);
-	CHECK_EQ(conn_close_id(session, id, 0), 0);
+	CHECK_EQ(session_close_id(session, id, 0), 0);
 	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_READY);
 	until = clock_ns() + 5000000000ull;
 	while (mrpc_conn_id(channel) != id) {

@@ -136,7 +136,7 @@ static u32 lose_connection(void)
 	u32 id = mrpc_conn_id(channel);
 
 	CHECK(id != 0);
-	CHECK_EQ(conn_close_id(session, id, 0), 0);
+	CHECK_EQ(session_close_id(session, id, 0), 0);
 	return id;
 }
 

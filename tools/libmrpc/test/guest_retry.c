@@ -215,6 +215,11 @@ TEST(hedged_loop)
 	hedged("loop:hedged");
 }
 
+TEST(hedged_prio)
+{
+	hedged("prio:127.0.0.1:0");
+}
+
 TEST(hedged_grpc)
 {
 	load_grpc();

@@ -396,13 +396,30 @@ static u64 cpu_ns(void)
 	return (u64)ts.tv_sec * 1000000000u + (u64)ts.tv_nsec;
 }
 
-/* A look at parked calls costs no more if there are many. */
+/* The processor's time of so many looks; the least of some. */
+static u64 looks_take(void)
+{
+	u64 least = UINT64_MAX, before, time;
+	u32 round, i;
+
+	for (round = 0; round < 5; round++) {
+		before = cpu_ns();
+		for (i = 0; i < 200; i++)
+			CHECK_EQ(mrpc_poll(qp), 0);
+		time = cpu_ns() - before;
+		if (time < least)
+			least = time;
+	}
+	return least;
+}
+
+/* A look at parked calls costs no more if there are many: a hundred times as many here. */
 TEST(many_are_parked)
 {
 	struct mrpc_call_opts opts = { .flags = MRPC_CALL_WAIT_READY, .timeout_us = 3600000000 };
 	static struct ended e[4000];
 	struct mrpc_msg msg;
-	u64 before;
+	u64 few = 0, many;
 	u32 i;
 
 	begin(ALL(RETRY));
@@ -413,12 +430,12 @@ TEST(many_are_parked)
 		opts.timeout_us -= i * 7919 % 100000;
 		CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, &opts, on_done,
 					 &e[i], NULL), 0);
+		if (i == ARRAY_SIZE(e) / 100)
+			few = looks_take();
 	}
-	before = cpu_ns();
-	for (i = 0; i < 500; i++)
-		CHECK_EQ(mrpc_poll(qp), 0);
-	CHECK_MSG(cpu_ns() - before < 50000000, "%llu ns",
-		  (unsigned long long)(cpu_ns() - before));
+	many = looks_take();
+	CHECK_MSG(many < 10 * few, "%llu ns, and %llu ns with a hundredth of the calls",
+		  (unsigned long long)many, (unsigned long long)few);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	CHECK_EQ(mrpc_poll(qp), ARRAY_SIZE(e));
 	for (i = 0; i < ARRAY_SIZE(e); i++)
