@@ -329,6 +329,24 @@ TEST(honest_calls)
 	finish();
 }
 
+/* As gRPC's servers in C++ answer calls whose deadline passes: twice, each time with RST_STREAM. */
+TEST(answers_come_twice)
+{
+	u32 n, id;
+	int ret;
+
+	begin(false);
+	for (n = 0; n < 4000; n++) {
+		id = 2 * n + 1;
+		CHECK(h2_end_open(&e, true, &ret));
+		CHECK(feedf("HEADERS eh %u TRAILERS; RST - %u u0; HEADERS eh %u TRAILERS; RST - %u u0",
+			    id, id, id, id) > 0);
+		CHECK_EQ(e.conn.streams.nr, 0);
+		drain();
+	}
+	finish();
+}
+
 /* A reader that tells of all that it reads, twice. */
 TEST(honest_updates)
 {

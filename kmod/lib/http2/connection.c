@@ -123,6 +123,8 @@ int mrpc_h2_open(struct mrpc_h2_conn *c, struct mrpc_h2_stream *s, bool end)
 	conn_add_stream(c, s, c->next_id);
 	s->local_end = end;
 	c->next_id += 2;
+	/* The server may answer, reset the stream, and do both again, when it is closed here. */
+	mrpc_bucket_return(&c->bucket, MRPC_H2_OPEN_WORTH);
 	return 0;
 }
 

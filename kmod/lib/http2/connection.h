@@ -50,6 +50,7 @@
 #define MRPC_H2_COST_RESET	5	/* RST_STREAM, stream error, SETTINGS */
 #define MRPC_H2_COST_FRAME	1	/* PING, what is empty, what is ignored */
 #define MRPC_H2_WORTH		16384	/* bytes of content that earn a token */
+#define MRPC_H2_OPEN_WORTH	4	/* tokens that a stream earns which this end opens */
 
 /**
  * struct mrpc_h2_config - what a connection is made of

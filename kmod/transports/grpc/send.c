@@ -141,9 +141,6 @@ static void grpc_send_cancel(struct grpc_link *gl, const struct mrpc_rpc *rpc)
 		grpc_slot_leave(gl, s);
 		open = s->h2.id && mrpc_h2_reset(&gl->h2, &s->h2, MRPC_H2_CANCEL);
 		gl->woken |= open && gl->blocked;
-		/* The answer may be on its way, and costs. */
-		mrpc_h2_reward(&gl->h2);
-		mrpc_h2_reward(&gl->h2);
 	}
 	spin_unlock(&gl->lock);
 	if (!s)
