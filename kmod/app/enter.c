@@ -234,10 +234,36 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
 	return err;
 }
 
+/*
+ * What a thread in ENTER waits for. On its stack.
+ *
+ * @min: completions in the queue
+ * @news: mrpc_qp.news must be so large, too, unless the queue is half full
+ */
 struct mrpc_enter_wait {
 	struct mrpc_qp *qp;
 	u32 min;
+	u64 news;
 };
+
+/* Begins a wait. The caller has submitted nothing yet: completions of that count as new. */
+static void mrpc_enter_wait_init(struct mrpc_enter_wait *w, const struct mrpc_enter *args)
+{
+	u32 ready;
+
+	w->min = args->min_complete;
+	w->news = 0;
+	if (!(args->flags & MRPC_ENTER_NOT_SENT))
+		return;
+	/*
+	 * Acquire: a completion that @news counts is in the ring. One that comes between the two
+	 * looks ends the wait early, and not late.
+	 */
+	w->news = smp_load_acquire(&w->qp->news);
+	ready = mrpc_qp_ready(w->qp);
+	if (ready < w->min)
+		w->news += w->min - ready;
+}
 
 /* Posts and takes what waited for room in the completion queue. */
 static noinline void mrpc_enter_pull(struct mrpc_qp *qp)
@@ -271,7 +297,8 @@ static bool mrpc_enter_done(void *ctx)
 		__set_current_state(TASK_RUNNING);	/* this may drop the last reference */
 		mrpc_enter_pull(w->qp);
 	}
-	return mrpc_qp_ready(w->qp) >= w->min;
+	return mrpc_qp_ready(w->qp) >= w->min &&
+	       (READ_ONCE(w->qp->news) >= w->news || mrpc_qp_half_full(w->qp));
 }
 
 /* Sets MRPC_QP_PENDING if something is left that no completion announces. */
@@ -327,15 +354,17 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 	/* Before it becomes a poller: a sleeping poller must be able to go on when woken. */
 	if (left && mutex_lock_interruptible(&w.qp->submit))
 		return -EINTR;
+	mrpc_enter_wait_init(&w, args);
 	/* This thread also runs what its own entries make ready. */
 	mrpc_poll_begin(session, &poller);
 	if (left)
 		err = mrpc_enter_submit(session, w.qp, left, &taken);
 	args->submitted += taken;
-	w.min = args->min_complete;
 	if (!err && w.min)
-		err = mrpc_poll_wait(session, w.qp, &w.qp->wait, mrpc_enter_done, &w,
-				     args->until_ns);
+		err = mrpc_poll_wait(session, w.qp,
+				     args->flags & MRPC_ENTER_NOT_SENT ? &w.qp->wait_news :
+									 &w.qp->wait,
+				     mrpc_enter_done, &w, args->until_ns);
 	if (!err) {
 		mrpc_enter_work(session, w.qp);
 		if (mrpc_enter_pulls(w.qp))

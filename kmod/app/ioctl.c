@@ -410,7 +410,7 @@ static int mrpc_ioc_enter(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&e, sizeof(e), arg);
 	if (err)
 		return err;
-	if (e.flags || e.resv || (e.sigset_size && !e.sigmask))
+	if (e.flags & ~MRPC_ENTER_NOT_SENT || e.resv || (e.sigset_size && !e.sigmask))
 		return -EINVAL;
 	if (e.sigmask) {
 		err = mrpc_mask_signals(&e);

@@ -71,6 +71,7 @@ static struct mrpc_qp *mrpc_qp_new(struct mrpc_session *session, struct mrpc_qp_
 	INIT_LIST_HEAD(&qp->late);
 	INIT_LIST_HEAD(&qp->flows);
 	mrpc_waiters_init(&qp->wait);
+	mrpc_waiters_init(&qp->wait_news);
 	mrpc_sq_init(&qp->sq, &mrpc_qp_head(qp)->sq, qp->mem + sq_off, args->sq_entries);
 	mrpc_cq_init(&qp->cq, &mrpc_qp_head(qp)->cq, qp->mem + cq_off, args->cq_entries);
 	args->mmap_len = len;
@@ -178,8 +179,22 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
 	qp->completed++;
 	mrpc_cq_post(&qp->cq, cqe);
+	/* Release: the entry is in the ring. Pairs with mrpc_enter_wait_init(). */
+	if (cqe->type != MRPC_CQE_SENT)
+		smp_store_release(&qp->news, qp->news + 1);
 	if (qp->eventfd && mrpc_cq_was_empty(&qp->cq))
 		eventfd_signal(qp->eventfd);
+}
+
+/* Wakes for a new completion; the threads in @wait_news only if it @ends_news. */
+static void mrpc_qp_wake_for(struct mrpc_qp *qp, bool ends_news)
+{
+	mrpc_wake_all(&qp->wait);
+	/* The barrier in mrpc_wake_all() serves these checks too. */
+	if (ends_news && mrpc_waiters_any(&qp->wait_news))
+		mrpc_wake_all(&qp->wait_news);
+	if (waitqueue_active(&qp->session->poll_wait))
+		wake_up_poll(&qp->session->poll_wait, EPOLLIN | EPOLLRDNORM);
 }
 
 /**
@@ -188,10 +203,7 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
  */
 void mrpc_qp_wake(struct mrpc_qp *qp)
 {
-	mrpc_wake_all(&qp->wait);
-	/* The barrier in mrpc_wake_all() serves this check too. */
-	if (waitqueue_active(&qp->session->poll_wait))
-		wake_up_poll(&qp->session->poll_wait, EPOLLIN | EPOLLRDNORM);
+	mrpc_qp_wake_for(qp, true);
 }
 
 /**
@@ -269,7 +281,7 @@ void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call)
 	if (late)
 		mrpc_qp_call_in(qp);
 	else
-		mrpc_qp_wake(qp);
+		mrpc_qp_wake_for(qp, mrpc_qp_half_full(qp));
 	mrpc_call_put(call);
 }
 

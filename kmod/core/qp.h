@@ -38,11 +38,13 @@ struct mrpc_qp_setup;
  *	reference each; under @lock. Empty from mrpc_qp_end() on
  * @flows: flows with completions for which there was no room, by mrpc_flow.waiting, a reference to
  *	the call each; under @lock. Empty from mrpc_qp_end() on
- * @wait: threads in enter
+ * @wait: threads in ENTER that wait for completions of all types
+ * @wait_news: threads in ENTER with MRPC_ENTER_NOT_SENT
  * @eventfd: signalled on empty to non-empty, or NULL
  * @served: requests delivered and not yet answered; balances the threads
  * @streaming: of these, calls that stream
  * @submitted, @completed: counters; under @submit and @lock
+ * @news: of @completed, those of other types than MRPC_CQE_SENT; written under @lock
  */
 struct mrpc_qp {
 	struct mrpc_session *session;
@@ -57,11 +59,13 @@ struct mrpc_qp {
 	struct list_head late;
 	struct list_head flows;
 	struct mrpc_waiters wait;
+	struct mrpc_waiters wait_news;
 	struct eventfd_ctx *eventfd;
 	atomic_t served;
 	atomic_t streaming;
 	u64 submitted;
 	u64 completed;
+	u64 news;
 };
 
 /* Queue pairs [0, count) are complete and stay. */
@@ -69,6 +73,12 @@ static inline u32 mrpc_qp_count(const struct mrpc_session *session)
 {
 	/* Pairs with the release in mrpc_qp_publish(). */
 	return smp_load_acquire(&session->nr_qps);
+}
+
+/* Return: true: any completion ends a wait, so that the queue does not run full. */
+static inline bool mrpc_qp_half_full(const struct mrpc_qp *qp)
+{
+	return mrpc_cq_ready(&qp->cq) > qp->cq.mask / 2;
 }
 
 void mrpc_qp_destroy(struct mrpc_qp *qp);

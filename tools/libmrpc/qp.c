@@ -403,9 +403,9 @@ static RARE u64 next_look(const struct mrpc_qp *qp, u64 until)
 	return look < until ? look : until;
 }
 
-int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
+static int enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns, u32 flags)
 {
-	struct mrpc_enter arg = { .size = sizeof(arg), .qp = qp->id };
+	struct mrpc_enter arg = { .size = sizeof(arg), .qp = qp->id, .flags = flags };
 	int err;
 
 	arg.min_complete = min_complete;
@@ -418,6 +418,16 @@ int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
 	err = session_ioctl(qp->session, MRPC_IOC_ENTER, &arg);
 	collect_notes(qp);
 	return err;
+}
+
+int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns)
+{
+	return enter(qp, min_complete, until_ns, 0);
+}
+
+int qp_wait_message(struct mrpc_qp *qp)
+{
+	return enter(qp, 1, FOR_EVER, MRPC_ENTER_NOT_SENT);
 }
 
 bool is_temporary(int err)

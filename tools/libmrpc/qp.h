@@ -242,6 +242,9 @@ static inline u32 qp_pending(const struct mrpc_qp *qp)
 /* Submits all entries, and waits for completions until a time of CLOCK_MONOTONIC. */
 int qp_enter(struct mrpc_qp *qp, u32 min_complete, u64 until_ns);
 
+/* Submits, and waits for a completion that says more than that blocks are free. Return: as qp_enter(). */
+int qp_wait_message(struct mrpc_qp *qp);
+
 /* Is @err an error of qp_enter() after which the caller can try again? */
 bool is_temporary(int err);
 

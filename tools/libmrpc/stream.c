@@ -232,11 +232,12 @@ void stream_close(struct mrpc_stream *st)
 
 /* -- waiting ------------------------------------------------------------------------ */
 
-/* Waits for any completion of the queue pair. A signal cancels a client's call, as a synchronous one. */
-static void stream_wait(struct mrpc_stream *st)
+/*
+ * Looks what has come after a wait for completions, which ended with @err. A signal cancels a
+ * client's call, as a synchronous one.
+ */
+static void stream_waited(struct mrpc_stream *st, int err)
 {
-	int err = qp_enter(st->qp, 1, FOR_EVER);
-
 	qp_harvest(st->qp);
 	if (err == -EINTR && st->op)
 		push_cancel(st);
@@ -269,7 +270,7 @@ static bool stream_read(struct mrpc_stream *st)
 	drop_block(st, &st->read);
 	qp_harvest(st->qp);
 	while (!st->nr && !st->done && !st->ended)
-		stream_wait(st);
+		stream_waited(st, qp_wait_message(st->qp));
 	if (!st->nr)
 		return false;
 	st->read = st->got[st->first++ & (st->cap - 1)];
@@ -371,7 +372,7 @@ static int wait_to_send(struct mrpc_stream *st, unsigned int flags)
 			return fail(EAGAIN, "%u messages are not sent yet", st->unsent);
 	}
 	while (st->unsent >= SENDING_MAX && !st->ended)
-		stream_wait(st);
+		stream_waited(st, qp_enter(st->qp, 1, FOR_EVER));
 	return st->ended ? fail(ECANCELED, "the call has ended") : 0;
 }
 
@@ -608,7 +609,7 @@ int mrpc_stream_finish(struct mrpc_stream *st, struct mrpc_result *res)
 		if (!st->last && mrpc_stream_end(st))
 			mrpc_stream_cancel(st);
 		if (!st->ended && !stream_read(st) && !st->ended)
-			stream_wait(st);
+			stream_waited(st, qp_wait_message(st->qp));
 	}
 	result_fill(st->qp->session, res, &st->end);
 	if ((refused || st->refused) && res->status == MRPC_OK) {

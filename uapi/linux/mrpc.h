@@ -573,13 +573,20 @@ struct mrpc_conn_info {
 	__u32 tls_cipher;
 };
 
+/*
+ * The wait is for other completions than MRPC_CQE_SENT. These end it only when the completion
+ * queue is half full.
+ */
+#define MRPC_ENTER_NOT_SENT (1U << 0)
+
 /**
  * struct mrpc_enter - MRPC_IOC_ENTER: submit, and wait for completions
  * @size: sizeof(struct mrpc_enter)
- * @flags: zero
+ * @flags: MRPC_ENTER_*
  * @qp: queue pair
  * @to_submit: entries to take from the submission queue at most
- * @min_complete: return when the completion queue holds so many; 0: don't wait
+ * @min_complete: return when the completion queue holds so many; 0: don't wait. Those that it
+ *	held before the wait count with MRPC_ENTER_NOT_SENT, too
  * @submitted: entries taken so far: 0 at first; those that are taken now are added
  * @until_ns: end of the wait, CLOCK_MONOTONIC; all ones for none
  * @sigmask: user pointer to a signal mask for the wait, 0 for none
