@@ -19,6 +19,11 @@ void mrpc_placement_put(struct mrpc_placement *p)
 	kfree(p);
 }
 
+bool mrpc_scope_has_service(const struct mrpc_scope *scope, const struct mrpc_schema *schema)
+{
+	return !scope->service[0] || !strcmp(scope->service, mrpc_schema_service(schema->plan));
+}
+
 /**
  * mrpc_scope_services() - the services of a connection that a scope is about
  * @scope: the scope
@@ -31,10 +36,33 @@ u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn_s
 	u32 i, all = 0;
 
 	for (i = 0; i < s->nr; i++)
-		if (!scope->service[0] ||
-		    !strcmp(scope->service, mrpc_schema_service(s->list[i].schema->plan)))
+		if (mrpc_scope_has_service(scope, s->list[i].schema))
 			all |= BIT(i);
 	return all;
+}
+
+static bool mrpc_scope_has_session(const struct mrpc_scope *scope, const struct mrpc_session *s)
+{
+	if (scope->session && scope->session != s->id)
+		return false;
+	if (scope->pid && scope->pid != s->pid)
+		return false;
+	if (scope->has_uid && !uid_eq(scope->uid, s->uid))
+		return false;
+	return !scope->cgroup || mrpc_session_in_cgroup(s, scope->cgroup);
+}
+
+/**
+ * mrpc_scope_may_match() - may connections that a session accepts be in a scope?
+ * @scope: the scope
+ * @session: the session; it has a listener
+ *
+ * The services that the listener offers decide besides.
+ */
+bool mrpc_scope_may_match(const struct mrpc_scope *scope, const struct mrpc_session *session)
+{
+	return scope->side & MRPC_SIDE_SERVER && !scope->datapath &&
+	       mrpc_scope_has_session(scope, session);
 }
 
 /**
@@ -44,19 +72,11 @@ u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn_s
  */
 bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn)
 {
-	const struct mrpc_session *s = conn->session;
-
 	if (!(scope->side & (conn->link.accepted ? MRPC_SIDE_SERVER : MRPC_SIDE_CLIENT)))
 		return false;
 	if (scope->datapath && scope->datapath != conn->dp_id)
 		return false;
-	if (scope->session && scope->session != s->id)
-		return false;
-	if (scope->pid && scope->pid != s->pid)
-		return false;
-	if (scope->has_uid && !uid_eq(scope->uid, s->uid))
-		return false;
-	if (scope->cgroup && !mrpc_session_in_cgroup(s, scope->cgroup))
+	if (!mrpc_scope_has_session(scope, conn->session))
 		return false;
 	return mrpc_scope_services(scope, &conn->services);
 }

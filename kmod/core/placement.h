@@ -24,6 +24,7 @@
 struct mrpc_conn;
 struct mrpc_conn_services;
 struct net;
+struct mrpc_schema;
 
 #define MRPC_PLACEMENT_NAME	32	/* with NUL */
 
@@ -171,6 +172,8 @@ static inline bool mrpc_placement_uses(const struct mrpc_placement *p,
 	       (p->next && mrpc_group_uses(p->next, ops));
 }
 
+bool mrpc_scope_has_service(const struct mrpc_scope *scope, const struct mrpc_schema *schema);
+bool mrpc_scope_may_match(const struct mrpc_scope *scope, const struct mrpc_session *session);
 bool mrpc_scope_matches(const struct mrpc_scope *scope, const struct mrpc_conn *conn);
 u32 mrpc_scope_services(const struct mrpc_scope *scope, const struct mrpc_conn_services *s);
 struct mrpc_group *mrpc_placement_choose(const struct mrpc_placement *p,

@@ -3,7 +3,7 @@
  * Rules that can match no call that is known when they are placed.
  *
  * A deny rule with a misspelt name lets everything pass. The names are compared with
- * the schemas of the datapaths in scope. Where the rule or the scope names a service
+ * the schemas of the datapaths in scope, and of listeners whose connections can be. Where the rule or the scope names a service
  * of these, a rule that fits no call of that service is refused. Any other rule may be
  * meant for a service that comes later: the operator is warned.
  */
@@ -12,9 +12,11 @@
 
 #include "core/conn.h"
 #include "core/engine.h"
+#include "core/listener.h"
 #include "core/net.h"
 #include "core/placement.h"
 #include "core/schema.h"
+#include "core/session.h"
 #include "lib/rule/cond.h"
 #include "lib/rule/rule.h"
 #include "rules/misfit.h"
@@ -30,7 +32,7 @@
  * @many: there are more
  * @left: of MRPC_MISFIT_CONDS
  * @scratch: for mrpc_rule_fits()
- * @schemas: of the datapaths in scope; references
+ * @schemas: of the datapaths in scope, and of listeners; references
  */
 struct mrpc_misfit {
 	const struct mrpc_rules *rules;
@@ -42,7 +44,6 @@ struct mrpc_misfit {
 	struct mrpc_schema *schemas[MRPC_MISFIT_SCHEMAS];
 };
 
-/* Under mrpc_net.lock. */
 static void mrpc_misfit_add(struct mrpc_misfit *m, struct mrpc_schema *schema)
 {
 	u32 i;
@@ -58,7 +59,7 @@ static void mrpc_misfit_add(struct mrpc_misfit *m, struct mrpc_schema *schema)
 	m->schemas[m->nr++] = schema;
 }
 
-static void mrpc_misfit_collect(struct mrpc_misfit *m, struct net *net)
+static void mrpc_misfit_collect_datapaths(struct mrpc_misfit *m, struct net *net)
 {
 	struct mrpc_net *mn = mrpc_net(net);
 	struct mrpc_conn *conn;
@@ -74,6 +75,42 @@ static void mrpc_misfit_collect(struct mrpc_misfit *m, struct net *net)
 				mrpc_misfit_add(m, conn->services.list[i].schema);
 	}
 	spin_unlock(&mn->lock);
+}
+
+static void mrpc_misfit_add_listener(struct mrpc_misfit *m, const struct mrpc_listener *l)
+{
+	u32 i;
+
+	for (i = 0; i < l->nr_services; i++)
+		if (mrpc_scope_has_service(m->scope, l->services[i].schema))
+			mrpc_misfit_add(m, l->services[i].schema);
+}
+
+static void mrpc_misfit_add_session(struct mrpc_misfit *m, struct mrpc_session *session)
+{
+	struct mrpc_listener *l;
+	unsigned long id = 0;
+
+	while ((l = mrpc_listener_next(session, &id))) {
+		mrpc_misfit_add_listener(m, l);
+		mrpc_listener_put(l);
+		id++;
+		cond_resched();
+	}
+}
+
+static void mrpc_misfit_collect_listeners(struct mrpc_misfit *m, struct net *net)
+{
+	struct mrpc_session *session;
+	u32 after = 0;
+
+	while (!m->many && (session = mrpc_session_next(net, after))) {
+		after = session->id;
+		if (mrpc_scope_may_match(m->scope, session))
+			mrpc_misfit_add_session(m, session);
+		mrpc_session_put(session);
+		cond_resched();
+	}
 }
 
 static bool mrpc_rule_has(const struct mrpc_rules *rules, const struct mrpc_rule *rule, u8 what)
@@ -189,10 +226,12 @@ int mrpc_rules_check_names(const struct mrpc_rules *rules, const struct mrpc_gro
 	m->scope = g->scope;
 	m->left = MRPC_MISFIT_CONDS;
 	m->scratch = kvmalloc(MRPC_PATH_MAX_SIZE, GFP_KERNEL);
-	if (m->scratch)
-		mrpc_misfit_collect(m, g->net);
-	else
+	if (m->scratch) {
+		mrpc_misfit_collect_datapaths(m, g->net);
+		mrpc_misfit_collect_listeners(m, g->net);
+	} else {
 		err = -ENOMEM;
+	}
 	if (!err && !m->nr)
 		NL_SET_ERR_MSG(extack, "no service is known here yet: the names in the rules are not checked");
 	for (i = 0; i < rules->nr_rules && m->nr && !m->many && m->left >= 0 && !err; i++)

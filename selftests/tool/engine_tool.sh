@@ -461,6 +461,23 @@ test_misspelt()
 	mrpc -j engine show acl | json "j[0]['counters']['unfit_rules'] == 2"
 }
 
+# A server that has no client yet has its services known all the same.
+test_misspelt_before_clients()
+{
+	begin
+	local misspelt='deny if method Gett' no_service='no service is known here yet'
+	add() { mrpc engine add acl name "$1" scope "${@:3}" rules "$2" 2>&1 >/dev/null; }
+	serve 0
+	add a "$misspelt" side server | has 'warning: rule 1 fits no call of the services known here'
+	add b "$misspelt" pid "$server" | has 'rule 1 fits no call'
+	add c "$misspelt" side client | has "$no_service"
+	add d "$misspelt" service kv.Other | has "$no_service"
+	add e "$misspelt" uid nobody | has "$no_service"
+	add f 'deny if method Get' side server | has . && fail 'it warns of nothing'
+	refused 1 'rule 1, condition 1 fits no call of kv.Store: misspelt?' \
+		engine add acl name g scope service kv.Store rules "$misspelt"
+}
+
 # Where an engine cannot be made there is no connection: the application learns on which host,
 # and the operator there why.
 test_unmade()
