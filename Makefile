@@ -56,7 +56,7 @@ $(SUBDIRS) $(PEERS):
 # The library has code for the well-known types.
 $(filter tools/libmrpc,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 
-# Two fuzz targets read messages of a type that mrpcc describes.
+# Some fuzz targets read messages of a type that mrpcc describes.
 $(filter selftests/lib,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 
 # Users of the library and the stub compiler.

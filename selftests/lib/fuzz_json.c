@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Covers: tools/libmrpc/json tools/libmrpc/parse tools/libmrpc/put tools/libmrpc/equal */
+/* Covers: tools/libmrpc/json tools/libmrpc/parse tools/libmrpc/put tools/libmrpc/equal tools/libmrpc/any */
 /*
  * Messages in JSON. Input: a byte that chooses the type, and whether unknown names are ignored,
  * then JSON. What is accepted must come back from JSON as the same message.
@@ -16,11 +16,12 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		return 0;
 	arena_reset();
 	desc = fuzz_type(data[0]);
-	root = fuzz_read(&msg, desc, data + 1, len - 1, true,
+	root = fuzz_read(&msg, desc, data + 1, len - 1, JSON,
 			 data[0] & 4 ? MRPC_PARSE_IGNORE_UNKNOWN : 0);
 	if (!root)
 		return 0;
-	fuzz_round_trip(desc, root, true);
+	fuzz_round_trip(desc, root, JSON);
+	fuzz_round_trip(desc, root, BYTES);
 	fuzz_copy(desc, root);
 	return 0;
 }

@@ -20,39 +20,66 @@ static inline const struct mrpc_message_desc *fuzz_type(u8 byte)
 	return types[byte & 3];
 }
 
+enum format { JSON, TEXT, BYTES };
+
+static inline int fuzz_parse(struct mrpc_msg *msg, void *root, const struct mrpc_message_desc *desc,
+			     const void *text, size_t len, enum format format, unsigned int flags)
+{
+	if (format == JSON)
+		return mrpc_from_json(msg, root, desc, text, len, flags);
+	if (format == TEXT)
+		return mrpc_from_text(msg, root, desc, text, len);
+	return mrpc_from_protobuf(msg, root, desc, text, len);
+}
+
+static inline char *fuzz_write(const struct mrpc_message_desc *desc, const void *root,
+			       enum format format, size_t *len)
+{
+	char *text;
+
+	if (format == BYTES)
+		return mrpc_to_protobuf(desc, root, root, len);
+	text = format == JSON ? mrpc_to_json(desc, root, root) : mrpc_to_text(desc, root, root);
+	*len = text ? strlen(text) : 0;
+	return text;
+}
+
 /* Reads a text, of which nothing is behind the end. The root, or NULL if it is refused. */
 static inline void *fuzz_read(struct mrpc_msg *msg, const struct mrpc_message_desc *desc,
-			      const void *text, size_t len, bool is_json, unsigned int flags)
+			      const void *text, size_t len, enum format format, unsigned int flags)
 {
 	void *root = mrpc_msg_new(msg, NULL, desc->size, 0), *copy = malloc(len + !len);
 	int err;
 
 	memcpy(copy, text, len);
-	err = is_json ? mrpc_from_json(msg, root, desc, copy, len, flags) :
-			mrpc_from_text(msg, root, desc, copy, len);
+	err = fuzz_parse(msg, root, desc, copy, len, format, flags);
 	free(copy);
 	check(err == msg->err, "another error than the message's");
-	check(!err || err == -ENOMEM || (err == -EINVAL && *mrpc_last_error()),
+	check(!err || err == -ENOMEM || ((err == -EMSGSIZE || err == -EINVAL) && *mrpc_last_error()),
 	      "refused without a reason");
 	return err ? NULL : root;
 }
 
-/* What is written must be read as the same message, which is written the same. */
+/*
+ * What is written must be read as the same message, which is written the same. What an Any holds has
+ * no more than its message in JSON, and may have no JSON.
+ */
 static inline void fuzz_round_trip(const struct mrpc_message_desc *desc, const void *root,
-				   bool is_json)
+				   enum format format)
 {
-	char *text = is_json ? mrpc_to_json(desc, root, root) : mrpc_to_text(desc, root, root);
+	size_t len, again_len;
+	char *text = fuzz_write(desc, root, format, &len), *again;
+	bool loses = format == JSON && text && strstr(text, "@type");
 	struct mrpc_msg msg;
-	char *again;
 	void *back;
 
-	check(text, "cannot be written");
-	back = fuzz_read(&msg, desc, text, strlen(text), is_json, 0);
-	check(back || msg.err == -ENOMEM, "what was written is refused");
+	check(text || (format == JSON && *mrpc_last_error()), "cannot be written");
+	back = text ? fuzz_read(&msg, desc, text, len, format, 0) : NULL;
+	check(back || !text || msg.err == -ENOMEM, "what was written is refused");
 	if (back) {
-		again = is_json ? mrpc_to_json(desc, back, back) : mrpc_to_text(desc, back, back);
-		check(again && !strcmp(again, text), "another text");
-		check(mrpc_msg_equal(desc, root, root, back, back) == 1, "another message");
+		again = fuzz_write(desc, back, format, &again_len);
+		check(again && len == again_len && !memcmp(again, text, len), "another text");
+		check(loses || mrpc_msg_equal(desc, root, root, back, back) == 1, "another message");
 		free(again);
 	}
 	free(text);

@@ -14,7 +14,7 @@ static void check_json(const struct mrpc_message_desc *desc, const void *root)
 
 	if (!json)
 		return;
-	check(fuzz_read(&msg, desc, json, strlen(json), true, 0) || msg.err == -ENOMEM,
+	check(fuzz_read(&msg, desc, json, strlen(json), JSON, 0) || msg.err == -ENOMEM,
 	      "JSON that was written is refused");
 	free(json);
 }
@@ -29,10 +29,11 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		return 0;
 	arena_reset();
 	desc = fuzz_type(data[0]);
-	root = fuzz_read(&msg, desc, data + 1, len - 1, false, 0);
+	root = fuzz_read(&msg, desc, data + 1, len - 1, TEXT, 0);
 	if (!root)
 		return 0;
-	fuzz_round_trip(desc, root, false);
+	fuzz_round_trip(desc, root, TEXT);
+	fuzz_round_trip(desc, root, BYTES);
 	fuzz_copy(desc, root);
 	check_json(desc, root);
 	return 0;

@@ -2,7 +2,8 @@
 /*
  * What all files of the library share. What a file implements is in its header. From the bottom
  * to the top: thread, error, clock, heap; release; session; addr, target, watch, secure, sock, msg,
- * meta, result; parse; put; json_read, text_read; policy; config; dial, attempt; conn; waiters; link;
+ * meta, result; types, text; protobuf_write; scratch; parse; put; protobuf_read; any; parse_any; json,
+ * json_read, text_read, text_write; policy; config; dial, attempt; conn; waiters; link;
  * balance; channel; op; qp; timers; lot; retry, hedge; call; stream, defer; request; first_byte,
  * acceptor; server; protos; health, reflection. A file calls what is in its own layer and below.
  * What is above registers itself: with a session to be freed, with a thread, with a queue pair, with

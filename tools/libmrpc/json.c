@@ -2,15 +2,26 @@
 /* Messages in JSON, by protobuf's "ProtoJSON" mapping. */
 #include <errno.h>
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 
+#include "error.h"
 #include "json.h"
 #include "json_form.h"
 
-void json_refuse(struct json *j)
+void json_refuse(struct json *j, const char *fmt, ...)
 {
-	if (!j->t.err)
-		j->t.err = EINVAL;
+	char what[500];
+	va_list ap;
+
+	if (j->t.err)
+		return;
+	j->t.err = EINVAL;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	set_error("%s", what);
 }
 
 void json_string(struct json *j, const char *s, __u32 len)
@@ -160,15 +171,14 @@ void json_field(struct json *j, const struct mrpc_field_desc *f, const char *m)
 	if (p)
 		write_value(j, f, p, false);
 	else
-		json_refuse(j);
+		json_refuse(j, "field %s is set and refers to nothing: it must refer to a %s", f->name,
+			    f->message->name);
 }
 
-static void write_fields(struct json *j, const struct mrpc_message_desc *desc, const char *m)
+void json_fields(struct json *j, const struct mrpc_message_desc *desc, const char *m, bool first)
 {
-	bool first = true;
 	__u32 i;
 
-	text_add(&j->t, "{", 1);
 	for (i = 0; i < desc->nr_fields && !j->t.err; i++) {
 		const struct mrpc_field_desc *f = &desc->fields[i];
 
@@ -180,16 +190,18 @@ static void write_fields(struct json *j, const struct mrpc_message_desc *desc, c
 		text_add(&j->t, ":", 1);
 		json_field(j, f, m);
 	}
-	text_add(&j->t, "}", 1);
 }
 
 /* One that is being built can be in itself: the depth is bounded. */
 void json_block(struct json *j, const struct mrpc_message_desc *desc, const char *m)
 {
-	if (j->depth++ >= MRPC_MAX_DEPTH)
-		json_refuse(j);
-	else if (!json_known(j, desc, m))
-		write_fields(j, desc, m);
+	if (j->depth++ >= MRPC_MAX_DEPTH) {
+		json_refuse(j, "messages are nested deeper than %u levels", MRPC_MAX_DEPTH);
+	} else if (!json_known(j, desc, m)) {
+		text_add(&j->t, "{", 1);
+		json_fields(j, desc, m, true);
+		text_add(&j->t, "}", 1);
+	}
 	j->depth--;
 }
 
@@ -198,5 +210,6 @@ char *mrpc_to_json(const struct mrpc_message_desc *desc, const void *root, const
 	struct json j = { .root = root };
 
 	json_block(&j, desc, m);
+	scratch_free(&j.scratch);
 	return text_take(&j.t);
 }

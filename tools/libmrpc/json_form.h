@@ -12,7 +12,7 @@
 
 enum json_form {
 	JSON_FIELDS,		/* an object with all that is set */
-	JSON_ANY,		/* has none here */
+	JSON_ANY,		/* "@type", and what is of that type */
 	JSON_DURATION,		/* "1.5s" */
 	JSON_FIELD_MASK,	/* "a.fooBar,b" */
 	JSON_ONLY_FIELD,	/* what it wraps, a Struct's map, a ListValue's array */

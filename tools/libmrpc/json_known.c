@@ -55,7 +55,9 @@ static void write_timestamp(struct json *j, const struct mrpc_message_desc *desc
 	unsigned int second;
 
 	if (seconds < MIN_TIMESTAMP || seconds > MAX_TIMESTAMP || nanos < 0 || nanos >= NANOS) {
-		json_refuse(j);
+		json_refuse(j, "a Timestamp of %lld s and %lld ns has no form in JSON: it must be from "
+			    "0001-01-01T00:00:00Z to 9999-12-31T23:59:59.999999999Z",
+			    (long long)seconds, (long long)nanos);
 		return;
 	}
 	seconds -= MIN_TIMESTAMP;
@@ -73,7 +75,9 @@ static void write_duration(struct json *j, const struct mrpc_message_desc *desc,
 
 	if (seconds < -MAX_DURATION || seconds > MAX_DURATION || nanos <= -NANOS ||
 	    nanos >= NANOS || (seconds < 0 && nanos > 0) || (seconds > 0 && nanos < 0)) {
-		json_refuse(j);
+		json_refuse(j, "a Duration of %lld s and %lld ns has no form in JSON: both must have one "
+			    "sign, and be within 315576000000 s and 999999999 ns", (long long)seconds,
+			    (long long)nanos);
 		return;
 	}
 	text_printf(&j->t, "\"%s%lld", seconds < 0 || nanos < 0 ? "-" : "",
@@ -94,7 +98,8 @@ static void write_path(struct json *j, const char *path, __u32 len)
 			c = path[++i] - 'a' + 'A';
 		else if (c == '_' || c == '"' || c == '\\' || (unsigned char)c < ' ' ||
 			 (c >= 'A' && c <= 'Z'))
-			json_refuse(j);
+			json_refuse(j, "a path of a FieldMask has a '%c' that JSON has no form for: it must "
+				    "be as in a.foo_bar", (unsigned char)c < ' ' ? '?' : c);
 		text_add(&j->t, &c, 1);
 	}
 }
@@ -127,7 +132,7 @@ static void write_value(struct json *j, const struct mrpc_message_desc *desc, co
 		json_field(j, f, m);
 		return;
 	}
-	json_refuse(j);
+	json_refuse(j, "a Value has no form in JSON: its kind must be set, and its number be finite");
 }
 
 bool json_known(struct json *j, const struct mrpc_message_desc *desc, const char *m)
@@ -136,7 +141,7 @@ bool json_known(struct json *j, const struct mrpc_message_desc *desc, const char
 	case JSON_FIELDS:
 		return false;
 	case JSON_ANY:
-		json_refuse(j);
+		json_any(j, m);
 		break;
 	case JSON_DURATION:
 		write_duration(j, desc, m);

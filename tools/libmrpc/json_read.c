@@ -332,14 +332,11 @@ static bool has_null(const struct mrpc_field_desc *f)
 	return f->kind == MRPC_DESC_ENUM && json_is_null_value(f->enumeration);
 }
 
-static bool read_member(struct parse *p, struct block *b)
+bool json_read_member(struct parse *p, struct block *b)
 {
 	const struct mrpc_field_desc *f;
-	const char *name, *value;
+	const char *name = p->token, *value;
 
-	if (!json_string_token(p, "a field's name in quotes"))
-		return false;
-	name = p->token;
 	f = find_field(b->desc, &p->buf, true);
 	if (!f)
 		f = find_field(b->desc, &p->buf, false);
@@ -366,7 +363,7 @@ static bool read_fields(struct parse *p, const struct mrpc_message_desc *desc, c
 	if (!json_expect(p, '{', "'{'") || !block_begin(p, &b, desc, m))
 		return false;
 	for (more = !json_take(p, '}'); more;)
-		if (!read_member(p, &b) || !json_more(p, '}', &more))
+		if (!json_name_token(p) || !json_read_member(p, &b) || !json_more(p, '}', &more))
 			break;
 	block_end(p, &b);
 	return !p->err;

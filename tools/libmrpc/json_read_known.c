@@ -266,8 +266,6 @@ bool json_read_known(struct parse *p, const struct mrpc_message_desc *desc, char
 	case JSON_VALUE:
 		return read_only_field(p, desc, m, kind_of(desc, json_peek(p)));
 	default:
-		json_peek(p);
-		return parse_fail(p, "a google.protobuf.Any cannot be read: the types that it can hold are "
-				  "not known here");
+		return json_read_any(p, m);
 	}
 }

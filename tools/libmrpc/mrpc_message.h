@@ -38,6 +38,7 @@ enum mrpc_field_kind {
 #define MRPC_DESC_OPTIONAL	(1U << 1) /* @presence is a bit of _has[] */
 #define MRPC_DESC_ONEOF		(1U << 2) /* @presence is the offset of the case */
 #define MRPC_DESC_MAP		(1U << 3) /* REPEATED; fields of the type: key, value */
+#define MRPC_DESC_PACKED	(1U << 4) /* REPEATED; in protobuf's encoding one piece */
 
 /* An enum; its values in the order of the .proto. */
 struct mrpc_enum_value {
@@ -86,6 +87,33 @@ struct mrpc_message_desc {
 };
 
 /**
+ * struct mrpc_file_desc - the messages of a .proto file
+ * @messages: by name, without the entries of maps
+ * @nr_messages: how many
+ * @next: the library's
+ */
+struct mrpc_file_desc {
+	const struct mrpc_message_desc *const *messages;
+	__u32 nr_messages;
+	struct mrpc_file_desc *next;
+};
+
+/* Generated code calls them when it is loaded, and when it goes. */
+void mrpc_file_add(struct mrpc_file_desc *file);
+void mrpc_file_remove(struct mrpc_file_desc *file);
+
+/**
+ * mrpc_message_find() - the description of a message type
+ * @name: with the package, as in "kv.Get"
+ *
+ * Finds the types whose generated code is in the program or in a library that it has loaded, and
+ * protobuf's well-known types.
+ *
+ * Return: M__desc, or NULL.
+ */
+const struct mrpc_message_desc *mrpc_message_find(const char *name);
+
+/**
  * mrpc_msg_copy() - copy a message, with all that it refers to
  * @msg: what is being built
  * @to: a struct block of @msg: its root, or one that M_alloc_f() returned
@@ -118,6 +146,9 @@ void *mrpc_msg_append(struct mrpc_msg *msg, struct mrpc_ref *ref, size_t elem_si
  * @root: its root
  * @m: a struct block of @root's message, or @root itself
  *
+ * The content of a google.protobuf.Any is written as fields of its type if that loses nothing, and
+ * else as bytes: if mrpc_message_find() does not find the type, or for fields that it does not have.
+ *
  * Return: a text for free(), or NULL with errno.
  */
 char *mrpc_to_text(const struct mrpc_message_desc *desc, const void *root, const void *m);
@@ -129,12 +160,14 @@ char *mrpc_to_text(const struct mrpc_message_desc *desc, const void *root, const
  * @m: a struct block of @root's message, or @root itself
  *
  * Fields without presence are left out when they are 0 or empty. The well-known types have
- * the forms that protobuf gives them, but for google.protobuf.Any, whose content cannot be
- * read here. Of entries of a map with one key all are written, which
+ * the forms that protobuf gives them. The content of a google.protobuf.Any is written if
+ * mrpc_message_find() finds its type. Of entries of a map with one key all are written, which
  * mrpc_from_json() refuses.
  *
- * Return: a text for free(), or NULL with errno: EINVAL for what has no form in JSON: an Any, a
- * Timestamp or Duration out of range, a Value that is not set or not finite.
+ * Return: a text for free(), or NULL with errno, and mrpc_last_error() says why: EINVAL for what has
+ * no form in JSON: a Timestamp or Duration out of range, a Value that is not set or not finite, an
+ * Any of an unknown type, or with content that is no such message; EMSGSIZE for content of an Any
+ * that takes more memory than it may.
  */
 char *mrpc_to_json(const struct mrpc_message_desc *desc, const void *root, const void *m);
 
@@ -153,7 +186,8 @@ char *mrpc_to_json(const struct mrpc_message_desc *desc, const void *root, const
  * What @to held is replaced. A field has its name in JSON or that of the .proto. null is as if the
  * field was not there. Refused are unknown fields, a field or a key of a map that is there twice,
  * two fields of one oneof, numbers out of range, and nesting deeper than MRPC_MAX_DEPTH. The
- * well-known types have the forms that protobuf gives them; a google.protobuf.Any is refused.
+ * well-known types have the forms that protobuf gives them. A google.protobuf.Any is refused if
+ * mrpc_message_find() does not find its type.
  *
  * What MRPC_PARSE_IGNORE_UNKNOWN ignores must be JSON, but equal names in it are no error.
  *
@@ -172,7 +206,8 @@ int mrpc_from_json(struct mrpc_msg *msg, void *to, const struct mrpc_message_des
  * @len: its bytes
  *
  * What @to held is replaced. Refused is what mrpc_from_json() refuses without flags, but a float
- * that is too large is infinite. Extensions, and the content of a google.protobuf.Any in brackets, are refused.
+ * that is too large is infinite. Extensions are refused. A google.protobuf.Any has its content behind
+ * the type URL in brackets, or the fields type_url and value.
  *
  * Return: as mrpc_from_json().
  */
@@ -196,6 +231,84 @@ int mrpc_from_text(struct mrpc_msg *msg, void *to, const struct mrpc_message_des
  */
 int mrpc_msg_equal(const struct mrpc_message_desc *desc, const void *root_a, const void *a,
 		   const void *root_b, const void *b);
+
+/* -- protobuf's encoding ------------------------------------------------------ */
+
+/**
+ * mrpc_to_protobuf() - a message in protobuf's encoding
+ * @desc: its type
+ * @root: its root
+ * @m: a struct block of @root's message, or @root itself
+ * @len: out: how many bytes
+ *
+ * Fields are in the order of their numbers, entries of maps in that of the message.
+ *
+ * Return: the bytes for free(), or NULL with errno: EINVAL for what is nested deeper than
+ * MRPC_MAX_DEPTH, EMSGSIZE for what is longer than protobuf's 2 GiB.
+ */
+void *mrpc_to_protobuf(const struct mrpc_message_desc *desc, const void *root, const void *m,
+		       size_t *len);
+
+/**
+ * mrpc_from_protobuf() - build a message from protobuf's encoding
+ * @msg: what is being built
+ * @to: a struct block of @msg: its root, or one that M_alloc_f() returned
+ * @desc: its type
+ * @data: the bytes, from any source
+ * @len: how many
+ *
+ * What @to held is replaced. Unknown fields, and those with another wire type than theirs, are
+ * skipped. Of a field that is there twice the last one counts, and messages are merged, as protobuf
+ * does. Refused are bytes that end too early or are no fields, strings that are not UTF-8, and
+ * messages and groups nested deeper than MRPC_MAX_DEPTH.
+ *
+ * Return: 0, or the error of @msg, which sending it would report, too: -EINVAL for bytes that are
+ * refused; mrpc_last_error() then has the place, counted from 0, the field and the reason.
+ */
+int mrpc_from_protobuf(struct mrpc_msg *msg, void *to, const struct mrpc_message_desc *desc,
+		       const void *data, size_t len);
+
+/* -- google.protobuf.Any ------------------------------------------------------ */
+
+struct google_protobuf_Any;
+
+/**
+ * mrpc_any_pack() - put a message into an Any
+ * @msg: what is being built
+ * @any: a struct block of @msg; NULL, which M_alloc_f() can return, does nothing
+ * @desc: the type of the message to be packed
+ * @root: its root
+ * @m: a struct block of @root's message, or @root itself
+ *
+ * What @any held is replaced. The type URL is "type.googleapis.com/" with the name of the type.
+ *
+ * Return: 0, or the error of @msg: -EINVAL and -EMSGSIZE as mrpc_to_protobuf(), too.
+ */
+int mrpc_any_pack(struct mrpc_msg *msg, struct google_protobuf_Any *any,
+		  const struct mrpc_message_desc *desc, const void *root, const void *m);
+
+/**
+ * mrpc_any_type() - the type of what is in an Any
+ * @root: the root of the message with the Any
+ * @any: it
+ *
+ * Return: what mrpc_message_find() finds, or NULL, and mrpc_last_error() names the type URL.
+ */
+const struct mrpc_message_desc *mrpc_any_type(const void *root,
+					      const struct google_protobuf_Any *any);
+
+/**
+ * mrpc_any_unpack() - build a message from what is in an Any
+ * @msg: what is being built
+ * @to: a struct block of @msg: its root, or one that M_alloc_f() returned
+ * @desc: the type that must be in the Any
+ * @root: the root of the message with the Any
+ * @any: it
+ *
+ * Return: as mrpc_from_protobuf(); -EINVAL for an Any of another type, too.
+ */
+int mrpc_any_unpack(struct mrpc_msg *msg, void *to, const struct mrpc_message_desc *desc,
+		    const void *root, const struct google_protobuf_Any *any);
 
 #ifdef __cplusplus
 }

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "error.h"
 #include "msg.h"
+#include "scratch.h"
 
 #define CHUNK_MIN	256	/* first block, if nothing else is known */
 #define CHUNK_NEXT	1024	/* second block; each further one is doubled */
@@ -190,6 +192,16 @@ void mrpc_msg_free(struct mrpc_msg *msg)
 		blocks_free(msg->session, blocks);
 }
 
+static void *scratch_take(struct mrpc_msg *msg, size_t len, size_t align)
+{
+	void *p = take(msg, len, align);
+
+	if (!p && !msg->err)
+		msg->err = -fail(EMSGSIZE, "what a google.protobuf.Any holds takes more than the %u MiB "
+				 "that it may", SCRATCH_MAX >> 20);
+	return p;
+}
+
 /* What does not fit into the newest chunk, or is to have a block of its own. */
 static __attribute__((noinline)) void *alloc_more(struct mrpc_msg *msg, size_t len, size_t align)
 {
@@ -199,6 +211,8 @@ static __attribute__((noinline)) void *alloc_more(struct mrpc_msg *msg, size_t l
 		msg_fail(msg, -EMSGSIZE);
 		return NULL;
 	}
+	if (msg->flags & MSG_SCRATCH)
+		return scratch_take(msg, len, align);
 	msg->total += len + WIRE_EXTRA;
 	if (len >= OWN_BLOCK && !msg->err) {
 		p = mrpc_alloc(msg->session, len);

@@ -33,30 +33,40 @@ static void write_path(struct text *t, const struct step *step)
 }
 
 /* Columns are bytes, as compilers count them. */
-bool parse_fail(struct parse *p, const char *fmt, ...)
+static void write_place(const struct parse *p, char *to, size_t size)
 {
 	const char *line = p->start, *at;
-	struct text path = { 0 };
 	unsigned int nr = 1;
-	char what[400];
-	va_list ap;
 
-	if (p->err)
-		return false;
-	p->err = -EINVAL;
+	if (p->is_binary) {
+		snprintf(to, size, "byte %zu", (size_t)(p->token - p->start));
+		return;
+	}
 	for (at = p->start; at < p->token; at++)
 		if (*at == '\n') {
 			line = at + 1;
 			nr++;
 		}
+	snprintf(to, size, "line %u, column %zu", nr, (size_t)(p->token - line) + 1);
+}
+
+bool parse_fail(struct parse *p, const char *fmt, ...)
+{
+	struct text path = { 0 };
+	char what[500], where[60];
+	va_list ap;
+
+	if (p->err)
+		return false;
+	p->err = -EINVAL;
+	write_place(p, where, sizeof(where));
 	va_start(ap, fmt);
 	vsnprintf(what, sizeof(what), fmt, ap);
 	va_end(ap);
 	write_path(&path, p->step);
 	if (path.len > 200)	/* the end says more */
 		memcpy(path.data + path.len - 200, "...", 3);
-	set_error("line %u, column %zu%s%s: %s", nr, (size_t)(p->token - line) + 1,
-		  path.len ? ", field " : "",
+	set_error("%s%s%s: %s", where, path.len ? ", field " : "",
 		  path.len > 200 ? path.data + path.len - 200 : path.data ? path.data : "", what);
 	free(path.data);
 	return false;
@@ -85,6 +95,7 @@ int parse_all(struct parse *p, const struct mrpc_message_desc *desc, void *to,
 	if (!p->msg->err && !read(p, desc, to) && !p->msg->err)
 		p->msg->err = p->err;
 	free(p->buf.data);
+	scratch_free(&p->scratch);
 	return p->msg->err;
 }
 

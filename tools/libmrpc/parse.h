@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the parsers of JSON and of the text format share. */
+/* What the readers of JSON, of the text format and of protobuf's encoding share. */
 #ifndef LIBMRPC_PARSE_H
 #define LIBMRPC_PARSE_H
 
+#include "scratch.h"
 #include "text.h"
 
 /**
@@ -28,6 +29,8 @@ struct step {
  * @step: the innermost field that is being read
  * @depth: of the struct block being read; the root's is 1
  * @flags: MRPC_PARSE_*
+ * @is_binary: errors say which byte, in place of the line
+ * @scratch: memory for what a google.protobuf.Any holds
  * @err: the first error, negative errno
  */
 struct parse {
@@ -40,6 +43,8 @@ struct parse {
 	const struct step *step;
 	unsigned int depth;
 	unsigned int flags;
+	bool is_binary;
+	struct scratch scratch;
 	int err;
 };
 

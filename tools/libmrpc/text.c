@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Messages in protobuf's text format. */
+/* Texts that grow, and how values are written in them. */
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -126,102 +125,4 @@ const char *text_enum(const struct mrpc_enum_desc *e, __s32 number)
 		if (e->values[i].number == number)
 			return e->values[i].name;
 	return NULL;
-}
-
-/* -- the text format ---------------------------------------------------------- */
-
-static void write_block(struct text *t, const struct mrpc_message_desc *desc, const void *root,
-			const char *m, unsigned int depth);
-
-static void write_quoted(struct text *t, const char *s, __u32 len)
-{
-	__u32 i;
-
-	text_add(t, "\"", 1);
-	for (i = 0; i < len; i++) {
-		unsigned char c = s[i];
-
-		if (c == '\n')
-			text_add(t, "\\n", 2);
-		else if (c == '"' || c == '\\')
-			text_printf(t, "\\%c", c);
-		else if (c < ' ' || c >= 0x7f)
-			text_printf(t, "\\%03o", c);
-		else
-			text_add(t, s + i, 1);
-	}
-	text_add(t, "\"", 1);
-}
-
-static void write_simple(struct text *t, const struct mrpc_field_desc *f, const void *root,
-			 const char *p)
-{
-	union value v = desc_value(f, p);
-	const char *name = NULL;
-
-	if (f->kind >= MRPC_DESC_STRING) {
-		write_quoted(t, mrpc_ref_ptr(root, v.ref), v.ref.len);
-		return;
-	}
-	if (f->kind == MRPC_DESC_ENUM)
-		name = text_enum(f->enumeration, v.i32);
-	if (name)
-		text_add(t, name, strlen(name));
-	else if (f->kind == MRPC_DESC_FLOAT || f->kind == MRPC_DESC_DOUBLE) {
-		double d = f->kind == MRPC_DESC_FLOAT ? (double)v.f : v.d;
-
-		if (isfinite(d))
-			text_scalar(t, f, v);
-		else
-			text_printf(t, "%s", isnan(d) ? "nan" : d < 0 ? "-inf" : "inf");
-	} else {
-		text_scalar(t, f, v);
-	}
-}
-
-static void write_one(struct text *t, const struct mrpc_field_desc *f, const void *root,
-		      const char *p, unsigned int depth)
-{
-	text_printf(t, "%*s%s", 2 * (int)(depth - 1), "", f->name);
-	if (f->kind == MRPC_DESC_MESSAGE) {
-		text_add(t, " {\n", 3);
-		write_block(t, f->message, root, p, depth + 1);
-		text_printf(t, "%*s}\n", 2 * (int)(depth - 1), "");
-	} else {
-		text_add(t, ": ", 2);
-		write_simple(t, f, root, p);
-		text_add(t, "\n", 1);
-	}
-}
-
-/* One that is being built can be in itself: the depth is bounded. */
-static void write_block(struct text *t, const struct mrpc_message_desc *desc, const void *root,
-			const char *m, unsigned int depth)
-{
-	__u32 i, e;
-
-	if (depth > MRPC_MAX_DEPTH)
-		t->err = t->err ? t->err : EINVAL;
-	for (i = 0; i < desc->nr_fields && !t->err; i++) {
-		const struct mrpc_field_desc *f = &desc->fields[i];
-		const char *p = m + f->offset;
-		__u32 nr = 1;
-
-		if (!desc_is_set(f, m))
-			continue;
-		if (f->flags & MRPC_DESC_REPEATED)
-			nr = desc_ref(f, m).len;
-		if (f->flags & MRPC_DESC_REPEATED || f->kind == MRPC_DESC_MESSAGE)
-			p = mrpc_ref_ptr(root, desc_ref(f, m));
-		for (e = 0; p && e < nr && !t->err; e++)
-			write_one(t, f, root, p + e * desc_elem_size(f), depth);
-	}
-}
-
-char *mrpc_to_text(const struct mrpc_message_desc *desc, const void *root, const void *m)
-{
-	struct text t = { 0 };
-
-	write_block(&t, desc, root, m, 1);
-	return text_take(&t);
 }

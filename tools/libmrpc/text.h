@@ -31,6 +31,16 @@ void text_scalar(struct text *t, const struct mrpc_field_desc *f, union value v)
 /* The value's name, NULL for a number that has none. */
 const char *text_enum(const struct mrpc_enum_desc *e, __s32 number) HIDDEN;
 
+static inline bool text_is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+static inline bool text_is_digit(char c)
+{
+	return c >= '0' && c <= '9';
+}
+
 /* The text, for free(), or NULL with errno. */
 char *text_take(struct text *t) HIDDEN;
 

@@ -2,16 +2,6 @@
 /* The tokens of protobuf's text format. */
 #include "text_lex.h"
 
-static bool is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
 char text_peek(struct parse *p)
 {
 	while (p->pos < p->end) {
@@ -44,10 +34,21 @@ bool text_unexpected(struct parse *p, const char *want)
 
 bool text_word_token(struct parse *p, const char *want)
 {
-	if (!is_letter(text_peek(p)))
+	if (!text_is_letter(text_peek(p)))
 		return text_unexpected(p, want);
-	while (p->pos < p->end && (is_letter(*p->pos) || is_digit(*p->pos)))
+	while (p->pos < p->end && (text_is_letter(*p->pos) || text_is_digit(*p->pos)))
 		p->pos++;
+	return buf_reset(p) && buf_add(p, p->token, p->pos - p->token);
+}
+
+bool text_url_token(struct parse *p)
+{
+	text_peek(p);
+	while (p->pos < p->end && (text_is_letter(*p->pos) || text_is_digit(*p->pos) ||
+				   *p->pos == '.' || *p->pos == '/' || *p->pos == '-'))
+		p->pos++;
+	if (p->pos == p->token)
+		return text_unexpected(p, "a type URL");
 	return buf_reset(p) && buf_add(p, p->token, p->pos - p->token);
 }
 
@@ -58,7 +59,7 @@ bool text_number_token(struct parse *p)
 
 	text_peek(p);
 	for (from = p->pos; p->pos < p->end; p->pos++)
-		if (!is_letter(*p->pos) && !is_digit(*p->pos) && *p->pos != '.' &&
+		if (!text_is_letter(*p->pos) && !text_is_digit(*p->pos) && *p->pos != '.' &&
 		    /* the sign of an exponent */
 		    !((*p->pos == '-' || *p->pos == '+') && p->pos > from &&
 		      (p->pos[-1] == 'e' || p->pos[-1] == 'E')))
@@ -92,7 +93,7 @@ static bool is_hex(const struct parse *p)
 {
 	char c = p->pos < p->end ? *p->pos : '\0';
 
-	return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+	return text_is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
 }
 
 /* One or two digits. */

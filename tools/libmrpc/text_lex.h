@@ -17,6 +17,9 @@ bool text_unexpected(struct parse *p, const char *want) HIDDEN;
 /* Reads a name, or a word, to @buf. */
 bool text_word_token(struct parse *p, const char *want) HIDDEN;
 
+/* Reads a type URL, as it stands in brackets, to @buf. */
+bool text_url_token(struct parse *p) HIDDEN;
+
 /* Reads a number, or a word that is to be one, to @buf, with a sign that may be apart. */
 bool text_number_token(struct parse *p) HIDDEN;
 

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "parse_any.h"
 #include "text_lex.h"
 
 static bool read_fields(struct parse *p, const struct mrpc_message_desc *desc, char *m,
@@ -154,12 +155,12 @@ static bool read_scalar(struct parse *p, const struct mrpc_field_desc *f, void *
 
 /* -- fields ------------------------------------------------------------------- */
 
-static bool read_message(struct parse *p, const struct mrpc_field_desc *f, char *m)
+static bool read_message(struct parse *p, const struct mrpc_message_desc *desc, char *m)
 {
 	if (text_skip(p, '{'))
-		return read_fields(p, f->message, m, '}');
+		return read_fields(p, desc, m, '}');
 	if (text_skip(p, '<'))
-		return read_fields(p, f->message, m, '>');
+		return read_fields(p, desc, m, '>');
 	return text_unexpected(p, "'{'");
 }
 
@@ -174,7 +175,7 @@ static bool read_value(struct parse *p, struct block *b, const struct mrpc_field
 	if (f->flags & MRPC_DESC_REPEATED)
 		step.index = (__s64)desc_ref(f, b->m).len - 1;
 	p->step = &step;
-	ok = f->kind == MRPC_DESC_MESSAGE ? read_message(p, f, place) : read_scalar(p, f, place);
+	ok = f->kind == MRPC_DESC_MESSAGE ? read_message(p, f->message, place) : read_scalar(p, f, place);
 	p->step = step.up;
 	return ok;
 }
@@ -191,13 +192,38 @@ static bool read_list(struct parse *p, struct block *b, const struct mrpc_field_
 	return text_skip(p, ']') || text_unexpected(p, "',' or ']'");
 }
 
+/* Behind the '[': a type URL, and the fields of the message of that type. */
+static bool read_any(struct parse *p, struct block *b)
+{
+	struct parse_any a;
+	const char *url;
+	char *root;
+
+	if (!text_url_token(p))
+		return false;
+	url = p->token;
+	if (!text_skip(p, ']'))
+		return text_unexpected(p, "']'");
+	p->token = url;
+	if (!block_claim(p, b, &b->desc->fields[0]) || !block_claim(p, b, &b->desc->fields[1]))
+		return false;
+	root = parse_any_begin(p, &a, b->m);
+	if (root)
+		text_skip(p, ':');
+	return parse_any_end(p, &a, root && read_message(p, a.desc, root));
+}
+
 static bool read_field(struct parse *p, struct block *b)
 {
 	const struct mrpc_field_desc *f;
 
+	if (text_peek(p) == '[' && desc_is_any(b->desc)) {
+		p->pos++;
+		return read_any(p, b);
+	}
 	if (text_peek(p) == '[')
-		return parse_fail(p, "'%s' is an extension, or the content of a google.protobuf.Any: "
-				  "neither can be read, a field's name must stand here", parse_seen(p));
+		return parse_fail(p, "'%s' is an extension, which cannot be read: a field's name must "
+				  "stand here", parse_seen(p));
 	if (!text_word_token(p, "a field's name"))
 		return false;
 	f = find_field(b->desc, &p->buf, false);

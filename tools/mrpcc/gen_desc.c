@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
  * Descriptions of messages and enums, for what libmrpc does to a message of any type
- * (mrpc_message.h): tables, so that generated code stays small.
+ * (mrpc_message.h): tables, so that generated code stays small. Each file makes its messages known to
+ * the library, for what finds a type by its name.
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "gen_desc.h"
 #include "gen_field.h"
 #include "names.h"
@@ -46,7 +50,8 @@ static void write_flags(struct buf *out, const struct field *field)
 {
 	if (field_repeated(field))
 		buf_printf(out, "\t\t.flags = MRPC_DESC_REPEATED%s,\n",
-			   field_map(field) ? " | MRPC_DESC_MAP" : "");
+			   field_map(field) ? " | MRPC_DESC_MAP" :
+			   field->flags & MRPC_FIELD_PACKED ? " | MRPC_DESC_PACKED" : "");
 	else if (field_in_oneof(field))
 		buf_printf(out, "\t\t.flags = MRPC_DESC_ONEOF,\n\t\t.presence = %zu,\n",
 			   (size_t)field->in->oneof_offset + 4 * field->oneof);
@@ -87,4 +92,45 @@ void gen_message_desc(struct buf *out, const struct message *message)
 		buf_printf(out, "\t.fields = %s__fields,\n\t.nr_fields = %zu,\n", tag,
 			   message->nr_fields);
 	buf_printf(out, "};\n");
+}
+
+static int compare_names(const void *a, const void *b)
+{
+	const struct message *const *one = a, *const *other = b;
+
+	return strcmp((*one)->full_name, (*other)->full_name);
+}
+
+/* Those that a google.protobuf.Any can hold, by name. */
+static const struct message **by_name(const struct file *file, size_t *nr)
+{
+	const struct message **messages = xalloc(file->nr_messages, sizeof(*messages));
+	size_t i;
+
+	for (*nr = 0, i = 0; i < file->nr_messages; i++)
+		if (!file->messages[i]->map_entry)
+			messages[(*nr)++] = file->messages[i];
+	qsort(messages, *nr, sizeof(*messages), compare_names);
+	return messages;
+}
+
+void gen_file_desc(struct buf *out, const struct file *file)
+{
+	const struct message **messages;
+	const char *tag;
+	size_t i, nr;
+
+	if (!file->nr_messages)
+		return;
+	messages = by_name(file, &nr);
+	tag = messages[0]->cname;
+	buf_printf(out, "\nstatic const struct mrpc_message_desc *const %s__messages[] = {\n", tag);
+	for (i = 0; i < nr; i++)
+		buf_printf(out, "\t&%s__desc,\n", messages[i]->cname);
+	buf_printf(out, "};\n\nstatic struct mrpc_file_desc %s__file = {\n", tag);
+	buf_printf(out, "\t.messages = %s__messages,\n\t.nr_messages = %zu,\n};\n", tag, nr);
+	buf_printf(out, "\n__attribute__((constructor)) static void %s__file_add(void)\n", tag);
+	buf_printf(out, "{\n\tmrpc_file_add(&%s__file);\n}\n", tag);
+	buf_printf(out, "\n__attribute__((destructor)) static void %s__file_remove(void)\n", tag);
+	buf_printf(out, "{\n\tmrpc_file_remove(&%s__file);\n}\n", tag);
 }

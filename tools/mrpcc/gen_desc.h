@@ -9,5 +9,6 @@ void gen_enum_declaration(struct buf *out, const struct enumeration *enumeration
 void gen_message_declaration(struct buf *out, const struct message *message);
 void gen_enum_desc(struct buf *out, const struct enumeration *enumeration);
 void gen_message_desc(struct buf *out, const struct message *message);
+void gen_file_desc(struct buf *out, const struct file *file);
 
 #endif /* MRPCC_GEN_DESC_H */

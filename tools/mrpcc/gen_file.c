@@ -159,6 +159,7 @@ static void gen_source(struct model *model, struct file *file, struct buf *out)
 		gen_enum_desc(out, file->enums[i]);
 	for (i = 0; i < file->nr_messages; i++)
 		gen_message_desc(out, file->messages[i]);
+	gen_file_desc(out, file);
 	gen_protos(out, model, file);
 	for (i = 0; i < file->nr_services; i++) {
 		buf_printf(out, "\n");

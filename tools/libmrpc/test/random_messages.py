@@ -2,7 +2,9 @@
 """Random messages, and random changes of texts."""
 import struct
 
+from google.protobuf import duration_pb2, field_mask_pb2, struct_pb2, timestamp_pb2, wrappers_pb2
 from google.protobuf.descriptor import FieldDescriptor as F
+from google.protobuf.message import DecodeError
 
 INTEGERS = {
     F.TYPE_INT32: (-2**31, 2**31 - 1), F.TYPE_SINT32: (-2**31, 2**31 - 1),
@@ -12,6 +14,9 @@ INTEGERS = {
     F.TYPE_UINT64: (0, 2**64 - 1), F.TYPE_FIXED64: (0, 2**64 - 1),
     F.TYPE_ENUM: (-2**31, 2**31 - 1),
 }
+# What a google.protobuf.Any can hold; callers add more.
+PACKED = [duration_pb2.Duration, field_mask_pb2.FieldMask, struct_pb2.Struct, timestamp_pb2.Timestamp,
+          wrappers_pb2.BytesValue, wrappers_pb2.DoubleValue, wrappers_pb2.UInt64Value]
 CHARACTERS = "ab\"\\'/ \n\t\x00\x7f{}[]:,#é߿ࠀ￿\U00010000\U0010ffff"
 DOUBLES = [0.0, -0.0, 1.0, 0.1, 1e300, 5e-324, 1.7976931348623157e308, 1e21, 123456789.125,
            float("inf"), float("-inf"), float("nan")]
@@ -65,6 +70,12 @@ def fill_value(rnd, message, depth):
         fill(rnd, message.list_value, depth + 1)
 
 
+def fill_any(rnd, message, depth):
+    content = rnd.choice(PACKED)()
+    fill(rnd, content, depth + 1)
+    message.Pack(content, rnd.choice(["type.googleapis.com", "x.y.z"]), deterministic=True)
+
+
 def fill_known(rnd, message, depth):
     """Returns False for what is no well-known type, or one that is filled as any other."""
     name = message.DESCRIPTOR.full_name
@@ -78,6 +89,8 @@ def fill_known(rnd, message, depth):
     elif name == "google.protobuf.FieldMask":
         message.paths.extend(rnd.choice(["a", "a.foo_bar", "b_c_d.e", "x1"])
                              for _ in range(rnd.randint(0, 3)))
+    elif name == "google.protobuf.Any":
+        fill_any(rnd, message, depth)
     elif name == "google.protobuf.Value":
         fill_value(rnd, message, depth)
     else:
@@ -105,7 +118,7 @@ def fill(rnd, message, depth=0):
         return
     for field in message.DESCRIPTOR.fields:
         # Python writes null in an array of NullValue, but refuses to read it.
-        if rnd.random() > 0.6 / (1 + depth) or field.name in ("any", "ns"):
+        if rnd.random() > 0.6 / (1 + depth) or field.name == "ns":
             continue
         if is_map(field):
             fill_map(rnd, message, field, depth)
@@ -122,10 +135,41 @@ def fill(rnd, message, depth=0):
             setattr(message, field.name, scalar(rnd, field))
 
 
+def parts(message):
+    """The message, and all messages in it."""
+    yield message
+    for field, value in message.ListFields():
+        if is_map(field):
+            if field.message_type.fields_by_name["value"].message_type:
+                for entry in value.values():
+                    yield from parts(entry)
+        elif field.message_type:
+            for part in value if field.label == F.LABEL_REPEATED else [value]:
+                yield from parts(part)
+
+
+def unpack(part, kind):
+    try:
+        return kind.FromString(part.value)
+    except DecodeError:
+        return kind()
+
+
+def encode(message):
+    """The bytes of a message that is equal, and the maps in what an Any holds have an order."""
+    copy = type(message).FromString(message.SerializeToString())
+    for part in parts(copy):
+        if part.DESCRIPTOR.full_name == "google.protobuf.Any":
+            for kind in PACKED:
+                if part.Is(kind.DESCRIPTOR):
+                    part.value = encode(unpack(part, kind))
+    return copy.SerializeToString(deterministic=True)
+
+
 def change(rnd, text, pieces):
-    """A text with one to three small changes: a character goes, or one of @pieces comes."""
+    """A text, or bytes, with one to three small changes: a character goes, or one of @pieces comes."""
     for _ in range(rnd.randint(1, 3)):
         at, end = rnd.randint(0, len(text)), rnd.randint(0, 3)
-        piece = rnd.choice(["", rnd.choice(pieces), text[at:at + rnd.randint(1, 12)]])
+        piece = rnd.choice([text[:0], rnd.choice(pieces), text[at:at + rnd.randint(1, 12)]])
         text = text[:at] + piece + text[at + end:]
     return text

@@ -407,6 +407,7 @@ TEST(known_types)
 	struct google_protobuf_Struct_FieldsEntry *e;
 	struct google_protobuf_FieldMask *mask;
 	struct google_protobuf_ListValue *list;
+	struct google_protobuf_Any *any;
 	struct google_protobuf_Value *v;
 	struct mrpc_msg msg;
 	struct d_Known *k = begin_known(&msg);
@@ -437,7 +438,12 @@ TEST(known_types)
 	CHECK(!mrpc_to_json(&d_Known__desc, k, k));
 	google_protobuf_Value_set_number_value(v, 3);
 	has_json(__LINE__, &d_Known__desc, k, "{\"v\":3}");
-	d_Known_alloc_any(&msg, k);
-	CHECK(!mrpc_to_json(&d_Known__desc, k, k));
+	any = d_Known_alloc_any(&msg, k);
+	has_json(__LINE__, &d_Known__desc, k, "{\"v\":3,\"any\":{}}");
+	CHECK_EQ(mrpc_any_pack(&msg, any, &d_Known__desc, k, k), 0);
+	has_json(__LINE__, &d_Known__desc, k, "{\"v\":3,\"any\":{\"@type\":\"type.googleapis.com/d.Known\","
+		 "\"v\":3,\"any\":{}}}");
+	google_protobuf_Any_set_type_url(&msg, any, "x/d.Unknown");
+	CHECK(!mrpc_to_json(&d_Known__desc, k, k) && errno == EINVAL);
 }
 

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0
 /* A send heap without a kernel. */
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
+#include "error.h"
 #include "heap.h"
+
+static char error[768];
 
 unsigned char heap[HEAP_SIZE] __attribute__((aligned(4096)));
 static size_t used;
@@ -112,4 +117,18 @@ void mrpc_msg_attach(struct mrpc_msg *msg, struct mrpc_ref *ref, void *block, si
 {
 	(void)bytes;
 	mrpc_msg_set_ref(msg, ref, (unsigned char *)block + off, len);
+}
+
+void set_error(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(error, sizeof(error), fmt, ap);
+	va_end(ap);
+}
+
+const char *mrpc_last_error(void)
+{
+	return error;
 }
