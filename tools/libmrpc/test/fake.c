@@ -289,6 +289,7 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 			fake_counts.silent--;
 		else
 			s->conns[cl->id - 1].used = false;
+		fake_end_streams(s, cl->id);
 		fake_counts.drained_us = cl->flags & MRPC_CLOSE_DRAIN ? cl->timeout_us : 0;
 		return 0;
 	case MRPC_IOC_CONN_INFO:

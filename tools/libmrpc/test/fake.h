@@ -8,6 +8,7 @@
 #define FAKE_H
 
 #include <linux/mrpc.h>
+#include <stdbool.h>
 
 /* The one type, as request and as reply. */
 struct fake_msg {
@@ -43,6 +44,18 @@ void fake_reset_stats(void);
 
 /* The next so many ioctls of this command fail with @err. */
 void fake_fail(unsigned long cmd, int err, int times);
+
+/* Methods of this index and above stream. A connection that is closed ends their calls. */
+#define FAKE_STREAMS	2
+
+/* A message of a stream with this number is refused. */
+#define FAKE_REFUSED	0xdead
+
+/*
+ * From now on the kernel still reads messages of streams, and their requests, that are not copied.
+ * It finds at the end of this that none has changed.
+ */
+void fake_hold_sent(bool hold);
 
 /* What sessions are told from now on; 4096 if never called. */
 void fake_copy_threshold(__u32 bytes);

@@ -21,13 +21,28 @@ struct fcall {
 	__u64 token;
 	__u64 cancelled;		/* the token of the latest one here that was cancelled */
 	bool copy;
+	bool streams;
 	bool done;
+	struct fsession *server;
+	int server_qp;
 	__u32 root;			/* if not copied: what must not change before its end */
 	__u32 sum;
 	struct mrpc_cqe cqe;
 };
 
+/* A message that the kernel still reads. */
+struct held {
+	struct fsession *s;
+	int qp;
+	__u64 user_data;
+	__u32 root;
+	__u32 sum;
+};
+
 static struct fcall calls[CALLS];
+static struct held held[256];
+static unsigned int nr_held;
+static bool holds;
 static __u64 nr_calls;		/* so far */
 static unsigned int take_at_most;
 
@@ -85,13 +100,23 @@ static __u32 checksum(struct fsession *s, __u32 root)
 	return sum;
 }
 
+static void hold(struct fsession *s, int q, __u64 user_data, __u32 root)
+{
+	if (nr_held == sizeof(held) / sizeof(held[0]))
+		abort();
+	held[nr_held++] = (struct held){ s, q, user_data, root, checksum(s, root) };
+}
+
 static void finish(struct fcall *c)
 {
 	struct mrpc_cqe sent = { .type = MRPC_CQE_SENT, .user_data = c->user_data };
-	bool separately = !c->copy && c->qp >= 0 && (c->user_data >> 32 & 1);
+	bool later = holds && c->streams && !c->copy;
+	bool separately = later || (!c->copy && c->qp >= 0 && (c->user_data >> 32 & 1));
 
 	if (!c->copy && checksum(c->client, c->root) != c->sum)
 		fake_counts.bad++;
+	if (later)
+		hold(c->client, c->qp, c->user_data, c->root);
 
 	c->cqe.type = MRPC_CQE_REPLY;
 	c->cqe.user_data = c->user_data;
@@ -103,10 +128,10 @@ static void finish(struct fcall *c)
 		return;
 	}
 	/* In either order. */
-	if (separately && c->user_data & 1)
+	if (separately && !later && c->user_data & 1)
 		fake_post(c->client, c->qp, &sent);
 	fake_post(c->client, c->qp, &c->cqe);
-	if (separately && !(c->user_data & 1))
+	if (separately && !later && !(c->user_data & 1))
 		fake_post(c->client, c->qp, &sent);
 	c->client->qps[c->qp].reserved -= c->copy ? 1 : 2;
 	c->used = false;
@@ -118,6 +143,14 @@ static __u64 now_ns(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (__u64)now.tv_sec * 1000000000 + (__u64)now.tv_nsec;
+}
+
+static void post_open(const struct fcall *c)
+{
+	struct mrpc_cqe open = { .type = MRPC_CQE_OPEN, .user_data = c->user_data,
+				 .conn = c->conn, .call = c->token };
+
+	fake_post(c->client, c->qp, &open);
 }
 
 static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe *sqe)
@@ -141,12 +174,13 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	c->qp = q;
 	c->conn = sqe->conn;
 	c->user_data = sqe->user_data;
-	c->copy = sqe->flags & MRPC_SQE_COPY;
+	c->copy = sqe->flags & (MRPC_SQE_COPY | MRPC_SQE_STREAM);
+	c->streams = (sqe->method & 0xffff) >= FAKE_STREAMS;
 	c->root = sqe->root;
 	if (!c->copy)
 		c->sum = checksum(s, sqe->root);
 	fake_counts.calls++;
-	fake_counts.copies += c->copy;
+	fake_counts.copies += sqe->flags & MRPC_SQE_COPY;
 	if (sqe->conn >= 1 && sqe->conn <= CONNS && s->conns[sqe->conn - 1].used)
 		server = s->conns[sqe->conn - 1].peer;
 	for (i = 0; server && i < server->nr_qps && target < 0; i++)
@@ -168,9 +202,15 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	c->token = ++nr_calls * CALLS + (__u64)(c - calls);
 	cqe.call = c->token;
 	cqe.conn = sqe->conn;
+	c->server = server;
+	c->server_qp = target;
 	if (sqe->timeout_us)
 		cqe.deadline_ns = now_ns() + sqe->timeout_us * 1000;
-	if (place(s, server, sqe, true, &cqe)) {
+	if (sqe->flags & MRPC_SQE_STREAM) {
+		post_open(c);
+		cqe.flags |= MRPC_CQE_MORE;
+	}
+	if (place(s, server, sqe, !(sqe->flags & MRPC_SQE_STREAM), &cqe)) {
 		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
 		finish(c);
 		return c;
@@ -208,9 +248,84 @@ static void do_reply(struct fsession *s, int q, const struct mrpc_sqe *sqe)
 		return;
 	}
 	c->cqe.status = (__u16)sqe->status;
-	if (place(s, c->client, sqe, sqe->status == MRPC_OK, &c->cqe))
+	if (place(s, c->client, sqe, sqe->status == MRPC_OK && sqe->root, &c->cqe))
 		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
 	finish(c);
+}
+
+/* The client's end of a call says no more: its server learns it. */
+static void give_up(struct fcall *c, __u16 status, __u8 flags)
+{
+	struct mrpc_cqe cqe = { .type = MRPC_CQE_MESSAGE, .flags = MRPC_CQE_LOCAL,
+				.status = status, .conn = c->conn, .call = c->token };
+
+	if (c->streams)
+		fake_post(c->server, c->server_qp, &cqe);
+	c->cancelled = c->token;
+	c->cqe.status = status;
+	c->cqe.flags |= flags;
+	finish(c);
+}
+
+void fake_end_streams(struct fsession *s, __u32 conn)
+{
+	struct fcall *c;
+
+	for (c = calls; c < calls + CALLS; c++)
+		if (c->used && c->streams && c->client == s && c->conn == conn)
+			give_up(c, MRPC_UNAVAILABLE, MRPC_CQE_LOCAL);
+}
+
+static void release_held(void)
+{
+	struct mrpc_cqe sent = { .type = MRPC_CQE_SENT };
+	unsigned int i;
+
+	for (i = 0; i < nr_held; i++) {
+		if (checksum(held[i].s, held[i].root) != held[i].sum)
+			fake_counts.bad++;
+		sent.user_data = held[i].user_data;
+		fake_post(held[i].s, held[i].qp, &sent);
+	}
+	nr_held = 0;
+}
+
+void fake_hold_sent(bool hold)
+{
+	pthread_mutex_lock(&fake_lock);
+	holds = hold;
+	if (!hold)
+		release_held();
+	pthread_mutex_unlock(&fake_lock);
+}
+
+static void do_send(struct fsession *s, int q, const struct mrpc_sqe *sqe)
+{
+	struct mrpc_cqe sent = { .type = MRPC_CQE_SENT, .user_data = sqe->user_data };
+	struct mrpc_cqe cqe = { .type = MRPC_CQE_MESSAGE, .conn = sqe->conn, .call = sqe->call };
+	struct fcall *c = &calls[sqe->call % CALLS];
+	const struct fake_msg *m = (const void *)(s->heap[0] + sqe->root);
+	bool empty = sqe->flags & MRPC_SQE_EMPTY, up = c->client == s;
+
+	/* As text that is not UTF-8. */
+	if (!empty && m->number == FAKE_REFUSED) {
+		sent.type = MRPC_CQE_ERROR;
+		sent.status = MRPC_INVALID_ARGUMENT;
+	} else if (!c->used || c->token != sqe->call) {
+		sent.status = MRPC_CANCELLED;
+	} else {
+		if (!(sqe->flags & MRPC_SQE_END))
+			cqe.flags = MRPC_CQE_MORE;
+		cqe.user_data = up ? 0 : c->user_data;
+		if (place(s, up ? c->server : c->client, sqe, !empty, &cqe))
+			abort();
+		fake_post(up ? c->server : c->client, up ? c->server_qp : c->qp, &cqe);
+		if (holds && !empty && !(sqe->flags & MRPC_SQE_COPY)) {
+			hold(s, q, sqe->user_data, sqe->root);
+			return;
+		}
+	}
+	fake_post(s, q, &sent);
 }
 
 /* Another thread may have submitted what the caller wants to submit. */
@@ -223,7 +338,7 @@ static bool has_room(const struct fqp *qp, const struct mrpc_sqe *sqe)
 {
 	__u32 used = qp->head->cq.tail -
 		     __atomic_load_n(&qp->head->cq.head, __ATOMIC_ACQUIRE) + qp->reserved;
-	__u32 need = sqe->op == MRPC_OP_RELEASE ? 0 :
+	__u32 need = sqe->op == MRPC_OP_RELEASE || sqe->op == MRPC_OP_GRANT ? 0 :
 		     sqe->op == MRPC_OP_CALL && !(sqe->flags & MRPC_SQE_COPY) ? 2 : 1;
 
 	return used + need <= qp->cq_entries;
@@ -238,7 +353,7 @@ static void submit(struct fsession *s, int q)
 
 	sqe = qp->sqes[head % qp->sq_entries];
 	if (sqe.op == MRPC_OP_CALL)
-		qp->reserved += sqe.flags & MRPC_SQE_COPY ? 1 : 2;
+		qp->reserved += sqe.flags & (MRPC_SQE_COPY | MRPC_SQE_STREAM) ? 1 : 2;
 	__atomic_store_n(&qp->head->sq.head, head + 1, __ATOMIC_RELEASE);
 	/* What was copied may be overwritten from now on; see call_sync(). */
 	switch (sqe.op) {
@@ -255,11 +370,14 @@ static void submit(struct fsession *s, int q)
 		for (i = 0; i < CALLS; i++) {
 			if (calls[i].used && calls[i].client == s && calls[i].qp == q &&
 			    calls[i].user_data == sqe.call) {
-				calls[i].cancelled = calls[i].token;
-				calls[i].cqe.status = MRPC_CANCELLED;
-				finish(&calls[i]);
+				give_up(&calls[i], MRPC_CANCELLED, 0);
 			}
 		}
+		break;
+	case MRPC_OP_SEND:
+		do_send(s, q, &sqe);
+		break;
+	case MRPC_OP_GRANT:
 		break;
 	case MRPC_OP_RELEASE:
 		for (i = 0; i < sqe.nr; i++)

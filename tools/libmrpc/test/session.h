@@ -63,9 +63,12 @@ extern const struct mrpc_service_desc test_service;
 struct test_ops {
 	int (*echo)(struct mrpc_call *call, const struct fake_msg *req, struct fake_msg *reply);
 	int (*other)(struct mrpc_call *call, const struct fake_msg *req, struct fake_msg *reply);
+	int (*up)(struct mrpc_call *call, struct fake_msg *reply);
+	int (*down)(struct mrpc_call *call, const struct fake_msg *req);
+	int (*both)(struct mrpc_call *call);
 };
 
-enum { TEST_ECHO, TEST_OTHER };
+enum { TEST_ECHO, TEST_OTHER, TEST_UP, TEST_DOWN, TEST_BOTH };
 
 static int invoke_echo(const void *ops, struct mrpc_call *call, const void *req, void *reply)
 {
@@ -81,6 +84,28 @@ static int invoke_other(const void *ops, struct mrpc_call *call, const void *req
 	return o->other ? o->other(call, req, reply) : MRPC_UNIMPLEMENTED;
 }
 
+static int invoke_up(const void *ops, struct mrpc_call *call, UNUSED const void *req, void *reply)
+{
+	const struct test_ops *o = ops;
+
+	return o->up ? o->up(call, reply) : MRPC_UNIMPLEMENTED;
+}
+
+static int invoke_down(const void *ops, struct mrpc_call *call, const void *req, UNUSED void *reply)
+{
+	const struct test_ops *o = ops;
+
+	return o->down ? o->down(call, req) : MRPC_UNIMPLEMENTED;
+}
+
+static int invoke_both(const void *ops, struct mrpc_call *call, UNUSED const void *req,
+		       UNUSED void *reply)
+{
+	const struct test_ops *o = ops;
+
+	return o->both ? o->both(call) : MRPC_UNIMPLEMENTED;
+}
+
 static const struct mrpc_method_desc test_methods[] = {
 	{
 		.name = "Echo",
@@ -93,6 +118,24 @@ static const struct mrpc_method_desc test_methods[] = {
 		.priority = MRPC_METHOD_PRIORITY | 9,
 		.reply_size = sizeof(struct fake_msg),
 		.invoke = invoke_other,
+	}, {
+		.name = "Up",
+		.request_size = sizeof(struct fake_msg),
+		.reply_size = sizeof(struct fake_msg),
+		.streams = MRPC_STREAMS_CLIENT,
+		.invoke = invoke_up,
+	}, {
+		.name = "Down",
+		.request_size = sizeof(struct fake_msg),
+		.reply_size = sizeof(struct fake_msg),
+		.streams = MRPC_STREAMS_SERVER,
+		.invoke = invoke_down,
+	}, {
+		.name = "Both",
+		.request_size = sizeof(struct fake_msg),
+		.reply_size = sizeof(struct fake_msg),
+		.streams = MRPC_STREAMS_CLIENT | MRPC_STREAMS_SERVER,
+		.invoke = invoke_both,
 	},
 };
 
@@ -100,7 +143,7 @@ const struct mrpc_service_desc test_service = {
 	.name = "test.Test",
 	.schema = "schema",
 	.schema_len = 6,
-	.nr_methods = 2,
+	.nr_methods = ARRAY_SIZE(test_methods),
 	.methods = test_methods,
 };
 
