@@ -139,8 +139,8 @@ int call_prepare(struct mrpc_sqe *sqe, const struct mrpc_conn *conn,
 	return MRPC_OK;
 }
 
-int call_add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
-		  const struct mrpc_meta *meta, void *mem, struct mrpc_result *res)
+static int add_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
+		    const struct mrpc_meta *meta, void *mem, struct mrpc_result *res)
 {
 	if (!mem)
 		return bad_call(res, MRPC_RESOURCE_EXHAUSTED,
@@ -240,23 +240,21 @@ leave:
 	return status;
 }
 
-/* Bytes of metadata, with what attempts need. @call: NULL: it is over no channel. */
-static u32 meta_bytes(const struct mrpc_call_opts *opts, const struct retry_call *call)
+u32 call_meta_bytes(const struct mrpc_call_opts *opts, const struct retry_call *call)
 {
 	return (opts->meta ? opts->meta->len : 0) + (call ? retry_meta_room(call, opts) : 0);
 }
 
-/* @mem: a block of so many bytes. Return: as call_add_meta(). */
-static int put_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
-		    const struct mrpc_call_opts *opts, struct retry_call *call, void *mem,
-		    struct mrpc_result *res)
+int call_put_meta(struct mrpc_session *session, struct mrpc_sqe *sqe,
+		  const struct mrpc_call_opts *opts, struct retry_call *call, void *mem,
+		  struct mrpc_result *res)
 {
 	static const struct mrpc_meta none;
 	const struct mrpc_meta *meta = opts->meta ? opts->meta : &none;
 
 	if (mem && call && retry_meta_room(call, opts))
 		call->mem = (u8 *)mem + meta->len;
-	return mem && !meta->len ? MRPC_OK : call_add_meta(session, sqe, meta, mem, res);
+	return mem && !meta->len ? MRPC_OK : add_meta(session, sqe, meta, mem, res);
 }
 
 int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *service,
@@ -280,9 +278,9 @@ int mrpc_call_sync(struct mrpc_conn *conn, const struct mrpc_service_desc *servi
 		call = &over;
 		retry_prepare(call, conn->channel, msg, &arg.sqe, opts);
 	}
-	if (!status && meta_bytes(opts, call)) {
-		meta = mrpc_alloc(session, meta_bytes(opts, call));
-		status = put_meta(session, &arg.sqe, opts, call, meta, res);
+	if (!status && call_meta_bytes(opts, call)) {
+		meta = mrpc_alloc(session, call_meta_bytes(opts, call));
+		status = call_put_meta(session, &arg.sqe, opts, call, meta, res);
 	}
 	if (!status) {
 		/* What the thread has started before must not come after. */
@@ -359,9 +357,9 @@ int mrpc_call_async(struct mrpc_conn *conn, const struct mrpc_service_desc *serv
 		call = &over;
 		retry_prepare(call, conn->channel, msg, &sqe, opts);
 	}
-	if (!status && meta_bytes(opts, call))
-		status = put_meta(session, &sqe, opts, call,
-				  mrpc_msg_alloc(msg, meta_bytes(opts, call), 1), &res);
+	if (!status && call_meta_bytes(opts, call))
+		status = call_put_meta(session, &sqe, opts, call,
+				  mrpc_msg_alloc(msg, call_meta_bytes(opts, call), 1), &res);
 	if (!status)
 		status = msg_status(&res, msg);
 	if (status)

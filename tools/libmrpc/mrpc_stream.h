@@ -49,8 +49,8 @@ struct mrpc_stream;
  * @msg: the request, spent whatever the outcome; NULL if the client streams
  * @opts: or NULL
  *
- * Over a channel, the stream belongs to the connection that the channel has now. If that ends, the
- * stream ends with UNAVAILABLE.
+ * Over a channel, the library opens the stream again as a unary call is made again, until the first
+ * message of the server has come. Until then it keeps the messages of the client, 256 KiB at most.
  *
  * Return: the stream, for mrpc_stream_finish(); or NULL with errno.
  */
@@ -64,8 +64,9 @@ struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
  * @msg: the message, spent unless this function returns -EAGAIN
  * @flags: MRPC_STREAM_*
  *
- * Waits while too many messages are not sent yet, because the peer does not read them. Two ends that
- * both wait so, and do not read, wait for ever: with MRPC_STREAM_NOWAIT a caller can read first.
+ * Waits while too many messages are not sent yet, because the peer does not read them, or because the
+ * stream waits to be made again over its channel. Two ends that both wait for the other to read wait
+ * for ever: with MRPC_STREAM_NOWAIT a caller can read first.
  *
  * Return: 0; -ECANCELED: the call has ended, mrpc_stream_finish() or mrpc_stream_status() says why;
  * -EAGAIN: with MRPC_STREAM_NOWAIT, not now; or another -errno: the message was refused, the stream

@@ -94,8 +94,6 @@ static RARE void stream_completes(struct mrpc_qp *qp, struct op *op, const struc
 		if (op->wait & OP_WAIT_SENT ? cqe->flags & MRPC_CQE_FREED : !!op->blocks)
 			op_sent(qp, op);
 		op->wait &= ~OP_WAIT_END;
-		if (op->wait)
-			op->stream = NULL;	/* a SENT still comes, of no more concern to it */
 	} else if (cqe->type != MRPC_CQE_OPEN && cqe->type != MRPC_CQE_MESSAGE) {
 		op_sent(qp, op);
 		if (call)

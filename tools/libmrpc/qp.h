@@ -166,6 +166,7 @@ struct qp_serves {
  * @lots: for each channel, the calls that are under way over it
  * @lot_ops: functions; set with the first of them
  * @nr_parked: calls that wait there
+ * @nr_replays: streams of clients that are not committed
  * @streams: streams of its calls and requests
  * @events: those of deferred calls for which something has come
  * @left: streams that another thread has left to the worker since it looked last; atomic
@@ -196,6 +197,7 @@ struct mrpc_qp {
 	struct lot *lots;
 	const struct qp_lot_ops *lot_ops;
 	u32 nr_parked;
+	u32 nr_replays;
 	struct op_stream *streams;
 	struct op_stream_list events;
 	u32 left;

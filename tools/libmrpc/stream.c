@@ -6,15 +6,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "call.h"
 #include "channel.h"
 #include "clock.h"
 #include "defer.h"
 #include "msg.h"
 #include "op.h"
 #include "release.h"
+#include "replay.h"
 #include "result.h"
-#include "retry.h"
 #include "stream.h"
 
 /* Consumed bytes that the kernel is not told of yet. */
@@ -25,7 +24,7 @@ static u32 cost(const struct mrpc_cqe *cqe)
 	return cqe->msg_len + cqe->meta_len + MRPC_STREAM_MESSAGE;
 }
 
-static void drop_block(struct mrpc_stream *st, struct mrpc_cqe *cqe)
+void stream_drop_block(struct mrpc_stream *st, struct mrpc_cqe *cqe)
 {
 	if (cqe->flags & MRPC_CQE_BLOCK)
 		release_block(st->qp->session, cqe->block, cqe->msg_len + cqe->meta_len);
@@ -34,10 +33,12 @@ static void drop_block(struct mrpc_stream *st, struct mrpc_cqe *cqe)
 
 /* -- completions ------------------------------------------------------------------ */
 
-static void stream_free(struct op_stream *in)
+void stream_free(struct op_stream *in)
 {
 	struct mrpc_stream *st = (struct mrpc_stream *)in;
 
+	if (st->replay)
+		replay_free(st->replay);
 	if (st->channel)
 		channel_leave(st->channel);
 	if (st->deferred)
@@ -62,7 +63,7 @@ static bool got_grow(struct mrpc_stream *st)
 	return true;
 }
 
-static void push_cancel(struct mrpc_stream *st)
+void stream_push_cancel(struct mrpc_stream *st)
 {
 	struct mrpc_sqe sqe = { .op = MRPC_OP_CANCEL };
 
@@ -84,6 +85,8 @@ static void take_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 
 	if (st->client)
 		st->in.token = cqe->call;
+	if (unlikely(st->replay))
+		replay_answered(st);
 	if (cqe->status != MRPC_OK) {	/* at a server: the call has ended */
 		stream_end(st, cqe->status);
 		return;
@@ -94,12 +97,12 @@ static void take_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 	if (!st->closed && !st->broken && st->nr == st->cap && !got_grow(st)) {
 		st->broken = true;
 		if (st->op)
-			push_cancel(st);
+			stream_push_cancel(st);
 		else if (!st->client)
 			stream_end(st, MRPC_RESOURCE_EXHAUSTED);
 	}
 	if (st->closed || st->broken) {
-		drop_block(st, &copy);
+		stream_drop_block(st, &copy);
 		return;
 	}
 	st->got[(st->first + st->nr++) & (st->cap - 1)] = copy;
@@ -122,16 +125,26 @@ static void refuse_message(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 	st->refused_id = cqe->user_data;
 	if (cqe->user_data == st->last_id)
 		st->last = false;
+	if (unlikely(st->replay))
+		replay_refused(st, cqe->user_data);
 }
 
 /* The call has ended at a client. A channel looks whether its connection stands. */
 static void take_end(struct mrpc_stream *st, const struct mrpc_cqe *cqe)
 {
+	bool lost = false;
+
+	if (st->op->wait)
+		st->unsent++;	/* the kernel still reads its request */
 	st->op = NULL;
-	st->ended = true;
 	st->end = *cqe;
 	if (st->channel && cqe->flags & MRPC_CQE_LOCAL && cqe->status == MRPC_UNAVAILABLE)
-		channel_lost(st->channel, st->in.conn);
+		lost = channel_lost(st->channel, st->in.conn);
+	else if (st->channel && cqe->status == MRPC_OK)
+		throttle_success(channel_throttle(st->channel));
+	if (unlikely(st->replay) && replay_again(st, lost))
+		return;
+	st->ended = true;
 }
 
 void stream_free_if_done(struct mrpc_stream *st)
@@ -149,6 +162,8 @@ static void stream_take(struct op_stream *in, const struct mrpc_cqe *cqe)
 	switch (cqe->type) {
 	case MRPC_CQE_OPEN:
 		st->in.token = cqe->call;
+		if (unlikely(st->replay))
+			replay_opened(st);
 		break;
 	case MRPC_CQE_MESSAGE:
 		take_message(st, cqe);
@@ -161,6 +176,8 @@ static void stream_take(struct op_stream *in, const struct mrpc_cqe *cqe)
 		/* fallthrough */
 	case MRPC_CQE_SENT:
 		st->unsent--;
+		if (unlikely(st->replay))
+			replay_sent(st);
 		break;
 	}
 	if (st->on_event && !st->closed)
@@ -170,9 +187,9 @@ static void stream_take(struct op_stream *in, const struct mrpc_cqe *cqe)
 
 static void drop_messages(struct mrpc_stream *st)
 {
-	drop_block(st, &st->read);
+	stream_drop_block(st, &st->read);
 	for (; st->nr; st->nr--)
-		drop_block(st, &st->got[st->first++ & (st->cap - 1)]);
+		stream_drop_block(st, &st->got[st->first++ & (st->cap - 1)]);
 }
 
 static void stream_abandon(struct op_stream *in)
@@ -183,12 +200,14 @@ static void stream_abandon(struct op_stream *in)
 	if (stream_stays(st))
 		return;
 	st->closed = true;
+	if (st->replay)
+		replay_drop(st);
 	/* Its end may never be looked at: the channel does not wait for it. */
 	if (st->channel)
 		channel_leave(st->channel);
 	st->channel = NULL;
 	if (st->op)
-		push_cancel(st);
+		stream_push_cancel(st);
 	stream_free_if_done(st);
 }
 
@@ -196,7 +215,7 @@ static const struct op_stream_ops stream_ops = {
 	.take = stream_take, .abandon = stream_abandon, .free = stream_free,
 };
 
-static struct mrpc_stream *stream_new(struct mrpc_qp *qp, u32 conn)
+struct mrpc_stream *stream_new(struct mrpc_qp *qp, u32 conn)
 {
 	struct mrpc_stream *st = calloc(1, sizeof(*st));
 
@@ -227,24 +246,46 @@ void stream_close(struct mrpc_stream *st)
 		return;
 	drop_messages(st);
 	st->closed = true;
+	if (st->replay)
+		replay_drop(st);
 	stream_free_if_done(st);
 }
 
 /* -- waiting ------------------------------------------------------------------------ */
 
-/*
- * Looks what has come after a wait for completions, which ended with @err. A signal cancels a
- * client's call, as a synchronous one.
- */
-static void stream_waited(struct mrpc_stream *st, int err)
+/* Takes completions. Calls that wait for their channel go on, if they can. */
+static void look(struct mrpc_stream *st)
 {
 	qp_harvest(st->qp);
-	if (err == -EINTR && st->op)
-		push_cancel(st);
+	if (unlikely(st->qp->nr_parked))
+		st->qp->lot_ops->resume(st->qp);
+}
+
+void stream_cancel(struct mrpc_stream *st, const char *why)
+{
+	if (st->replay && replay_cancel(st, why))
+		return;
+	if (st->op)
+		stream_push_cancel(st);
+}
+
+/* Looks what has come in a wait, which ended with @err. */
+static void stream_waited(struct mrpc_stream *st, int err)
+{
+	look(st);
+	if (err == -EINTR)
+		stream_cancel(st, "interrupted by a signal");
 	if (!err || is_temporary(err))
 		return;
 	st->end.status = MRPC_INTERNAL;
 	stream_end(st, MRPC_INTERNAL);
+}
+
+void stream_wait(struct mrpc_stream *st)
+{
+	/* A stream that is not committed goes on when the kernel has finished with its messages. */
+	stream_waited(st, st->qp->nr_replays ? qp_enter(st->qp, 1, FOR_EVER) :
+					       qp_wait_message(st->qp));
 }
 
 static void push_grant(struct mrpc_stream *st)
@@ -264,13 +305,12 @@ static void push_grant(struct mrpc_stream *st)
 		qp_enter(st->qp, 0, 0);
 }
 
-/* The next message, in @st->read. Return: false: no more come. */
-static bool stream_read(struct mrpc_stream *st)
+bool stream_read(struct mrpc_stream *st)
 {
-	drop_block(st, &st->read);
+	stream_drop_block(st, &st->read);
 	qp_harvest(st->qp);
 	while (!st->nr && !st->done && !st->ended)
-		stream_waited(st, qp_wait_message(st->qp));
+		stream_wait(st);
 	if (!st->nr)
 		return false;
 	st->read = st->got[st->first++ & (st->cap - 1)];
@@ -308,10 +348,8 @@ int mrpc_stream_status(const struct mrpc_stream *st)
 
 /* -- sending -------------------------------------------------------------------------- */
 
-struct op *stream_push(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe *sqe,
-		       void *blocks)
+struct op *stream_op(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe *sqe)
 {
-	bool copied = sqe->flags & MRPC_SQE_COPY;
 	struct op *op = op_new(qp);
 
 	if (!op) {
@@ -321,11 +359,22 @@ struct op *stream_push(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe
 	op->wait = OP_WAIT_SENT;
 	op->conn = in->conn;
 	op->stream = in;
-	op->blocks = copied ? NULL : blocks;
 	sqe->op = MRPC_OP_SEND;
 	sqe->conn = in->conn;
 	sqe->call = in->token;
 	sqe->user_data = op->id;
+	return op;
+}
+
+struct op *stream_push(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe *sqe,
+		       void *blocks)
+{
+	bool copied = sqe->flags & MRPC_SQE_COPY;
+	struct op *op = stream_op(qp, in, sqe);
+
+	if (!op)
+		return NULL;
+	op->blocks = copied ? NULL : blocks;
 	if (!qp_push(qp, sqe, copied ? blocks : NULL))
 		return op;
 	op->blocks = NULL;
@@ -333,19 +382,34 @@ struct op *stream_push(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe
 	return NULL;
 }
 
-/* Return: 0: submitted with the next flush, as sqe->user_data; -errno. */
-static int send_entry(struct mrpc_stream *st, struct mrpc_sqe *sqe, void *blocks)
+/* Return: as send_entry(). */
+static int send_now(struct mrpc_stream *st, struct mrpc_sqe *sqe, void *blocks)
 {
 	struct op *op = stream_push(st->qp, &st->in, sqe, blocks);
+	int err = op ? 0 : -errno;
 
-	if (!op)
-		return -errno;
-	st->unsent++;
-	if (sqe->flags & MRPC_SQE_END) {
-		st->last = true;
-		st->last_id = op->id;
+	if (err) {
+		blocks_free(st->qp->session, blocks);
+		return err;
 	}
+	st->unsent++;
+	if (sqe->flags & MRPC_SQE_END)
+		st->last_id = op->id;
 	return 0;
+}
+
+/*
+ * @total: bytes of the message. Return: 0: submitted with the next flush, as sqe->user_data, or
+ * kept; -errno. The blocks are spent.
+ */
+static int send_entry(struct mrpc_stream *st, struct mrpc_sqe *sqe, void *blocks, u64 total)
+{
+	int err = unlikely(st->replay) && replay_keeps(st, total) ?
+		  replay_send(st, sqe, blocks, total) : send_now(st, sqe, blocks);
+
+	if (!err && sqe->flags & MRPC_SQE_END)
+		st->last = true;
+	return err;
 }
 
 static int check_send(struct mrpc_stream *st, const struct mrpc_msg *msg)
@@ -361,17 +425,27 @@ static int check_send(struct mrpc_stream *st, const struct mrpc_msg *msg)
 	return 0;
 }
 
-/* Waits until one more may be sent. Return: 0; -EAGAIN: with MRPC_STREAM_NOWAIT, not now; -ECANCELED. */
-static int wait_to_send(struct mrpc_stream *st, unsigned int flags)
+static bool has_room(const struct mrpc_stream *st, u64 total)
 {
-	qp_harvest(st->qp);
-	if (st->unsent >= SENDING_MAX && flags & MRPC_STREAM_NOWAIT && !st->ended) {
+	return st->unsent < SENDING_MAX &&
+	       (likely(!st->replay) || replay_has_room(st->replay, total));
+}
+
+/*
+ * Waits until a message of @total bytes may be sent. Return: 0; -EAGAIN: with MRPC_STREAM_NOWAIT,
+ * not now; -ECANCELED.
+ */
+static int wait_to_send(struct mrpc_stream *st, u64 total, unsigned int flags)
+{
+	look(st);
+	if (!has_room(st, total) && flags & MRPC_STREAM_NOWAIT && !st->ended) {
 		qp_enter(st->qp, 0, 0);
-		qp_harvest(st->qp);
-		if (st->unsent >= SENDING_MAX)
-			return fail(EAGAIN, "%u messages are not sent yet", st->unsent);
+		look(st);
+		if (!has_room(st, total) && !st->ended)
+			return fail(EAGAIN, "%u messages are not sent yet", st->unsent +
+				    (st->replay ? st->replay->nr - st->replay->next : 0));
 	}
-	while (st->unsent >= SENDING_MAX && !st->ended)
+	while (!has_room(st, total) && !st->ended)
 		stream_waited(st, qp_enter(st->qp, 1, FOR_EVER));
 	return st->ended ? fail(ECANCELED, "the call has ended") : 0;
 }
@@ -397,7 +471,6 @@ int mrpc_stream_send(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int 
 {
 	struct mrpc_session *session;
 	struct mrpc_sqe sqe = { 0 };
-	void *blocks;
 	int err;
 
 	err = st ? session_check(st->qp->session) : fail(EINVAL, "there is no stream");
@@ -409,7 +482,7 @@ int mrpc_stream_send(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int 
 	if (!err && unlikely(!stream_is_mine(st)))
 		return stream_send_away(st, msg, flags);
 	if (!err)
-		err = wait_to_send(st, flags);
+		err = wait_to_send(st, msg->total, flags);
 	if (err == -EAGAIN)
 		return err;
 	if (!err)
@@ -426,14 +499,9 @@ int mrpc_stream_send(struct mrpc_stream *st, struct mrpc_msg *msg, unsigned int 
 		sqe.flags |= MRPC_SQE_END;
 	if (flags & MRPC_STREAM_COMPRESS)
 		sqe.flags |= MRPC_SQE_COMPRESS;
-	blocks = msg_spend(msg);
-	err = send_entry(st, &sqe, blocks);
-	if (err) {
-		blocks_free(session, blocks);
+	err = send_entry(st, &sqe, msg_spend(msg), msg->total);
+	if (err || flags & MRPC_STREAM_MORE)
 		return err;
-	}
-	if (flags & MRPC_STREAM_MORE)
-		return 0;
 	/* If this fails, the message is submitted later. */
 	qp_flush(st->qp);
 	return st->refused_id == sqe.user_data ? tell_refused(st) : 0;
@@ -448,177 +516,9 @@ int mrpc_stream_end(struct mrpc_stream *st)
 	if (err || !st->client || !st->sends || st->last || st->ended)
 		return err;
 	/* Without a wait for room: the kernel takes more than mrpc_stream_send() uses. */
-	err = send_entry(st, &sqe, NULL);
+	err = send_entry(st, &sqe, NULL, 0);
 	if (err)
 		return err;
 	qp_flush(st->qp);
 	return st->refused_id == sqe.user_data ? tell_refused(st) : 0;
-}
-
-/* -- at a client ------------------------------------------------------------------------ */
-
-/* Puts the metadata of the call into its message. @own: where the call has none. Return: status. */
-static int open_meta(struct mrpc_session *session, struct mrpc_sqe *sqe, struct mrpc_msg **msg,
-		     struct mrpc_msg *own, const struct mrpc_call_opts *opts,
-		     struct mrpc_result *res)
-{
-	void *mem;
-
-	if (!opts->meta || !opts->meta->len)
-		return MRPC_OK;
-	if (!*msg) {
-		mrpc_msg_new(own, session, 8, opts->meta->len);
-		*msg = own;
-	}
-	mem = mrpc_msg_alloc(*msg, opts->meta->len, 1);
-	return call_add_meta(session, sqe, opts->meta, (*msg)->err ? NULL : mem, res);
-}
-
-/* Which connection of a channel: the one that it has now, or will have. Takes a reference to it. */
-static int open_link(struct channel *ch, struct mrpc_sqe *sqe, const struct mrpc_call_opts *opts,
-		     struct mrpc_result *res)
-{
-	struct retry_call over;
-	int status;
-
-	if (!ch)
-		return MRPC_OK;
-	channel_enter(ch);
-	retry_prepare(&over, ch, NULL, sqe, opts);
-	status = channel_link(ch, over.wait_ready, over.attempts.until, &sqe->conn, res);
-	sqe->timeout_us = left_us(over.attempts.until);
-	if (status)
-		channel_leave(ch);
-	return status;
-}
-
-/* Return: 0: the call will end, whatever comes; -errno: the kernel has not got it. */
-static int submit_open(struct mrpc_stream *st, struct mrpc_sqe *sqe, struct mrpc_msg *msg)
-{
-	bool copied = sqe->flags & (MRPC_SQE_COPY | MRPC_SQE_STREAM);
-	void *blocks = msg ? msg_spend(msg) : NULL;
-	struct op *op = op_new(st->qp);
-	u32 pos;
-	int err;
-
-	if (!op) {
-		blocks_free(st->qp->session, blocks);
-		return fail(ENOMEM, "out of memory");
-	}
-	op->conn = sqe->conn;
-	op->stream = &st->in;
-	op->wait = OP_WAIT_END;
-	if (!copied && msg) {
-		op->wait |= OP_WAIT_SENT;
-		op->blocks = blocks;
-	}
-	sqe->user_data = op->id;
-	st->op = op;
-	err = qp_push(st->qp, sqe, copied ? blocks : NULL);
-	if (!err) {
-		pos = st->qp->ring.sq_tail - 1;
-		err = qp_flush(st->qp);
-		/* Other threads submit what is on a worker's queue: it cannot be taken back. */
-		if (!err || st->qp->serve || !st->op || !qp_take_back(st->qp, pos))
-			return 0;
-	}
-	st->op = NULL;
-	op->blocks = NULL;
-	op_free(st->qp, op);
-	blocks_free(st->qp->session, blocks);
-	return err;
-}
-
-struct mrpc_stream *mrpc_stream_open(struct mrpc_conn *conn,
-				     const struct mrpc_service_desc *service, unsigned int method,
-				     struct mrpc_msg *msg, const struct mrpc_call_opts *opts)
-{
-	static const struct mrpc_call_opts no_opts;
-	struct channel *ch = conn->channel;	/* @conn may be closed during the wait */
-	struct mrpc_session *session = conn->session;
-	struct mrpc_stream *st = NULL;
-	struct mrpc_result res;
-	struct mrpc_msg own;
-	struct mrpc_sqe sqe;
-	struct mrpc_qp *qp;
-	int status;
-
-	if (!opts)
-		opts = &no_opts;
-	status = call_prepare(&sqe, conn, service, method, msg, opts, &res);
-	if (!status && !service->methods[method].streams) {
-		fail(EINVAL, "the method %s does not stream", service->methods[method].name);
-		goto drop;
-	}
-	if (!status)
-		status = open_meta(session, &sqe, &msg, &own, opts, &res);
-	if (!status)
-		status = open_link(ch, &sqe, opts, &res);
-	if (status) {
-		fail(errno_of_status(status), "%s", res.detail);
-		goto drop;
-	}
-	qp = opts->qp ? opts->qp : mrpc_qp_self(session);
-	st = qp ? stream_new(qp, sqe.conn) : NULL;
-	if (!st) {
-		if (qp)
-			fail(ENOMEM, "out of memory");
-		if (ch)
-			channel_leave(ch);
-		goto drop;
-	}
-	st->client = true;
-	st->channel = ch;
-	st->sends = service->methods[method].streams & MRPC_STREAMS_CLIENT;
-	st->last = !st->sends;
-	if (submit_open(st, &sqe, msg)) {
-		qp_del_stream(&st->in);
-		stream_free(&st->in);
-		st = NULL;
-	}
-drop:
-	if (msg)
-		mrpc_msg_free(msg);
-	return st;
-}
-
-void mrpc_stream_cancel(struct mrpc_stream *st)
-{
-	if (!st || session_check(st->qp->session))
-		return;
-	qp_harvest(st->qp);
-	if (!st->op)
-		return;
-	push_cancel(st);
-	qp_flush(st->qp);
-}
-
-int mrpc_stream_finish(struct mrpc_stream *st, struct mrpc_result *res)
-{
-	struct mrpc_result ignored;
-	int refused;
-
-	if (!res)
-		res = &ignored;
-	if (!st || session_check(st->qp->session)) {
-		result_fail(res, MRPC_INTERNAL, "%s", mrpc_last_error());
-		return res->status;
-	}
-	refused = stream_settle(st);
-	while (!st->ended) {
-		if (!st->last && mrpc_stream_end(st))
-			mrpc_stream_cancel(st);
-		if (!st->ended && !stream_read(st) && !st->ended)
-			stream_waited(st, qp_wait_message(st->qp));
-	}
-	result_fill(st->qp->session, res, &st->end);
-	if ((refused || st->refused) && res->status == MRPC_OK) {
-		mrpc_result_release(res);
-		result_fail(res, MRPC_INTERNAL, "the server did not get each message: %s",
-			    mrpc_last_error());
-	}
-	stream_close(st);
-	if (res == &ignored)
-		mrpc_result_release(res);
-	return res->status;
 }

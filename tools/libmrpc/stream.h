@@ -5,6 +5,7 @@
 #include "qp.h"
 
 struct channel;
+struct replay;
 
 /* Messages that are not sent yet: one more waits. Fewer than the kernel takes. */
 #define SENDING_MAX	(MRPC_STREAM_UNSENT / 2)
@@ -22,11 +23,13 @@ struct channel;
  * @end: client: the terminal completion
  * @status: server: what has ended it before its handler
  * @closed: the application does not use it any more
- * @unsent: messages whose blocks the kernel may still read
+ * @unsent: messages whose blocks the kernel may still read; counts the request of a call that has
+ *	ended
  * @refused: status of the latest message that the kernel has refused, MRPC_OK: the caller knows
  * @refused_id: its operation
  * @broken: a message was lost for want of memory: none of those that follow is delivered
  * @channel: the channel that it was opened over, a reference; or NULL
+ * @replay: over a channel: what makes it again, until it is committed, or has failed here; or NULL
  * @done: of the peer's messages, the last has come
  * @got: messages that have come and were not read, a ring of @cap, from @first, @nr
  * @read: the message that the application reads; its block, if it has one
@@ -53,6 +56,7 @@ struct mrpc_stream {
 	u64 refused_id;
 	u64 last_id;
 	struct channel *channel;
+	struct replay *replay;
 	u32 unsent;
 	u32 consumed;
 	u32 first;
@@ -80,8 +84,32 @@ void stream_close(struct mrpc_stream *stream);
 /* Frees a stream that is closed, if nothing of it is under way. */
 void stream_free_if_done(struct mrpc_stream *stream);
 
-/* At a server: the call has ended before its handler. */
+/* The call has ended: at a server before its handler, at a client in this library. */
 void stream_end(struct mrpc_stream *stream, int status);
+
+/* For stream_client.c: a stream without a call. NULL: no memory. */
+struct mrpc_stream *stream_new(struct mrpc_qp *qp, u32 conn);
+void stream_free(struct op_stream *in);
+
+/*
+ * Adds the CALL of a client's stream to its queue pair. @blocks: of its message; NULL: they are
+ * kept. Return: 0; -errno: the caller keeps the blocks.
+ */
+int stream_call(struct mrpc_stream *stream, struct mrpc_sqe *sqe, void *blocks);
+
+/* At a client: ends the call. */
+void stream_cancel(struct mrpc_stream *stream, const char *why);
+void stream_push_cancel(struct mrpc_stream *stream);	/* of an attempt that the kernel has */
+
+/* Waits for the next message or the end. A signal cancels a client's call, as a synchronous one. */
+void stream_wait(struct mrpc_stream *stream);
+
+/* The next message, in stream.read. Return: false: no more come. */
+bool stream_read(struct mrpc_stream *stream);
+void stream_drop_block(struct mrpc_stream *stream, struct mrpc_cqe *cqe);
+
+/* The operation of a SEND, for which it fills @sqe. NULL with errno: without memory. */
+struct op *stream_op(struct mrpc_qp *qp, struct op_stream *in, struct mrpc_sqe *sqe);
 
 /*
  * Adds a SEND to a queue pair. @in: takes its completion. Return: its operation; NULL with errno:
