@@ -119,6 +119,7 @@ def output_call(request, context):
 
 
 def input_call(requests, context):
+    obey_metadata(context)
     return pb.StreamingInputCallResponse(aggregated_payload_size=sum(map(size_of, requests)))
 
 

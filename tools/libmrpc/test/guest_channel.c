@@ -26,7 +26,9 @@
 #define RESTARTS 5		/* or what CHANNEL_RESTARTS in the environment says */
 #define CALLERS	3
 
-static const struct mrpc_service_desc *const services[] = { &guest_Echo_service };
+static const struct mrpc_service_desc *const services[] = {
+	&guest_Echo_service, &guest_Streams_service,
+};
 
 static struct mrpc_session *session;
 static struct mrpc_conn *channel;
@@ -53,6 +55,21 @@ static int say(struct mrpc_call *call, const struct guest_Request *req,
 	return MRPC_OK;
 }
 
+/* The text says how many messages have come, whose numbers must follow each other. */
+static int collect(struct mrpc_call *call, struct guest_Reply *reply)
+{
+	const struct guest_Request *req;
+	unsigned int nr = 0;
+	char text[16];
+
+	while ((req = guest_Streams_Collect_get(call)))
+		if (req->what != nr++)
+			return MRPC_DATA_LOSS;
+	snprintf(text, sizeof(text), "%u", nr);
+	guest_Reply_set_text(mrpc_call_msg(call), reply, text);
+	return MRPC_OK;
+}
+
 static void *run_server(void *arg)
 {
 	return mrpc_server_run(arg, 2) ? arg : NULL;
@@ -61,6 +78,7 @@ static void *run_server(void *arg)
 /* Serves until SIGTERM, then ends in order. @ready: a descriptor that learns of its begin. */
 static void serve(const char *address, int ready)
 {
+	static const struct guest_Streams_ops streams_ops = { .Collect = collect };
 	static const struct guest_Echo_ops ops = { .Say = say };
 	struct mrpc_session *s = mrpc_session_open(NULL);
 	struct mrpc_server *server = s ? mrpc_server_new(s) : NULL;
@@ -72,6 +90,7 @@ static void serve(const char *address, int ready)
 	sigaddset(&set, SIGTERM);
 	pthread_sigmask(SIG_BLOCK, &set, NULL);
 	if (!server || guest_Echo_add(server, &ops, NULL) ||
+	    guest_Streams_add(server, &streams_ops, NULL) ||
 	    mrpc_server_listen(server, address, NULL) ||
 	    pthread_create(&thread, NULL, run_server, server))
 		_exit(1);
@@ -138,7 +157,7 @@ static void open_channel(const char *target, const struct mrpc_channel_opts *opt
 {
 	session = mrpc_session_open(NULL);
 	CHECK_MSG(session, "%s", mrpc_last_error());
-	channel = mrpc_channel_open(session, target, services, 1, opts);
+	channel = mrpc_channel_open(session, target, services, 2, opts);
 	CHECK_MSG(channel, "%s", mrpc_last_error());
 	CHECK_EQ(mrpc_channel_state(channel, false), MRPC_CHANNEL_IDLE);
 }
@@ -681,4 +700,80 @@ TEST_LIMIT(drains_grpc, 240)
 {
 	load_grpc();
 	restarts(GRPC, &hasty, SIGTERM);
+}
+
+/* -- servers that are killed while they are sent a stream ----------------------------------- */
+
+static void send_to(struct mrpc_stream *st, unsigned int from, unsigned int to)
+{
+	struct guest_Request *req;
+	struct mrpc_msg msg;
+
+	for (; from < to; from++) {
+		req = guest_Request_new(&msg, session);
+		req->what = from;
+		memset(guest_Request_alloc_data(&msg, req, 10000), 'x', 10000);
+		guest_Streams_Collect_send(st, &msg, 0);
+	}
+}
+
+/* A stream is sent to the next server, from its beginning, if the service config says so. */
+static void upload(const char *address, const struct mrpc_channel_opts *opts, int status)
+{
+	pid_t pid = server_up(address);
+	struct mrpc_stream *st;
+	struct mrpc_result res;
+	unsigned int i;
+
+	open_channel(address, opts);
+	must_work(MRPC_CALL_WAIT_READY);
+	for (i = 0; i < RESTARTS; i++) {
+		st = guest_Streams_Collect_open(channel, &(struct mrpc_call_opts){
+						.flags = MRPC_CALL_WAIT_READY });
+		CHECK_MSG(st, "%s", mrpc_last_error());
+		send_to(st, 0, 10);
+		usleep(S / 20 * i);
+		server_down(pid, SIGKILL);
+		send_to(st, 10, 20);
+		pid = server_up(address);
+		send_to(st, 20, 25);
+		mrpc_stream_finish(st, &res);
+		CHECK_MSG(res.status == status, "%s: %s", mrpc_status_name(res.status),
+			  res.detail);
+		CHECK(!res.unsent);
+		if (!status)
+			CHECK_STR(guest_Reply_text(res.reply, guest_Streams_Collect_reply(&res)),
+				  "25");
+		mrpc_result_release(&res);
+		must_work(MRPC_CALL_WAIT_READY);
+	}
+	close_channel();
+	server_down(pid, SIGTERM);
+}
+
+TEST(upload_tcp)
+{
+	upload(TCP, &hasty, MRPC_UNAVAILABLE);
+}
+
+TEST(upload_retried_tcp)
+{
+	upload(TCP, &stubborn, MRPC_OK);
+}
+
+TEST(upload_retried_loop)
+{
+	upload(LOOP, &stubborn, MRPC_OK);
+}
+
+TEST(upload_grpc)
+{
+	load_grpc();
+	upload(GRPC, &hasty, MRPC_UNAVAILABLE);
+}
+
+TEST(upload_retried_grpc)
+{
+	load_grpc();
+	upload(GRPC, &stubborn, MRPC_OK);
 }

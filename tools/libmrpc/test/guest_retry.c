@@ -148,6 +148,185 @@ static void limits(const char *address)
 	end();
 }
 
+/* -- streams ------------------------------------------------------------------------------------ */
+
+#define STREAMS	"{\"methodConfig\":[{\"name\":[{}],\"retryPolicy\":{" \
+		"\"maxAttempts\":3,\"initialBackoff\":\"0.01s\",\"maxBackoff\":\"0.1s\"," \
+		"\"backoffMultiplier\":2,\"retryableStatusCodes\":[\"UNAVAILABLE\"]}}]}"
+
+static bool is_number(const struct guest_Request *req, __u32 number)
+{
+	const __u8 *data;
+	size_t len, i;
+
+	data = guest_Request_data(req, req, &len);
+	for (i = 0; i < len; i++)
+		if (data[i] != (__u8)(number + i))
+			return false;
+	return req->what == number;
+}
+
+static void say_previous(struct mrpc_call *call, struct mrpc_msg *msg, struct guest_Reply *reply,
+			 __u32 nr)
+{
+	const char *previous;
+	char text[32];
+	__u32 len;
+
+	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
+	snprintf(text, sizeof(text), "%u %.*s", nr, previous ? (int)len : 0, previous);
+	guest_Reply_set_text(msg, reply, text);
+}
+
+/* The text of the first message says how many attempts fail, and after how many messages. */
+static int collect(struct mrpc_call *call, struct guest_Reply *reply)
+{
+	unsigned int fails = 0, reads = 0, attempt = served++, nr = 0;
+	const struct guest_Request *req;
+
+	while ((req = guest_Streams_Collect_get(call))) {
+		if (!nr)
+			sscanf(guest_Request_text(req, req), "%u %u", &fails, &reads);
+		if (!is_number(req, nr))
+			return MRPC_DATA_LOSS;
+		if (++nr == reads && attempt < fails)
+			return MRPC_UNAVAILABLE;
+	}
+	if (mrpc_stream_status(mrpc_call_stream(call)))
+		return MRPC_ABORTED;
+	say_previous(call, mrpc_call_msg(call), reply, nr);
+	return MRPC_OK;
+}
+
+static int produce(struct mrpc_call *call, const struct guest_Request *req)
+{
+	struct guest_Reply *reply;
+	struct mrpc_msg msg;
+
+	if (served++ < req->what)
+		return MRPC_UNAVAILABLE;
+	reply = guest_Reply_new(&msg, mrpc_call_session(call));
+	say_previous(call, &msg, reply, 0);
+	guest_Streams_Produce_put(call, &msg, 0);
+	/* Too late for another attempt. */
+	return !strcmp(guest_Request_text(req, req), "fail") ? MRPC_UNAVAILABLE : MRPC_OK;
+}
+
+static void number(struct mrpc_msg *msg, __u32 what, size_t len, const char *text)
+{
+	struct guest_Request *req = guest_Request_new(msg, session);
+	__u8 *data = guest_Request_alloc_data(msg, req, len);
+	size_t i;
+
+	req->what = what;
+	guest_Request_set_text(msg, req, text);
+	for (i = 0; i < len; i++)
+		data[i] = (__u8)(what + i);
+}
+
+/* Sends @nr messages of @len bytes, of a call that fails so many times after so many of them. */
+static void collects(unsigned int nr, size_t len, unsigned int fails, unsigned int reads,
+		     int status)
+{
+	struct mrpc_result res;
+	struct mrpc_stream *st;
+	struct mrpc_msg msg;
+	unsigned int i;
+	char text[32];
+
+	served = 0;
+	st = guest_Streams_Collect_open(channel, NULL);
+	CHECK_MSG(st, "%s", mrpc_last_error());
+	snprintf(text, sizeof(text), "%u %u", fails, reads);
+	for (i = 0; i < nr; i++) {
+		number(&msg, i, len, text);
+		if (guest_Streams_Collect_send(st, &msg, i % 3 ? MRPC_STREAM_MORE : 0))
+			break;
+	}
+	CHECK(i == nr || status);
+	mrpc_stream_finish(st, &res);
+	CHECK_MSG(res.status == status, "%s: %s", mrpc_status_name(res.status), res.detail);
+	snprintf(text, sizeof(text), "%u %.*u", nr, fails ? 1 : 0, fails);
+	if (!status)
+		CHECK_STR(guest_Reply_text(guest_Streams_Collect_reply(&res),
+					   guest_Streams_Collect_reply(&res)), text);
+	mrpc_result_release(&res);
+}
+
+static void produces(unsigned int fails, size_t len, const char *text, int status)
+{
+	const struct guest_Reply *reply;
+	struct mrpc_result res;
+	struct mrpc_stream *st;
+	struct mrpc_msg msg;
+	char want[32];
+
+	served = 0;
+	number(&msg, fails, len, text);
+	st = guest_Streams_Produce_open(channel, &msg, NULL);
+	CHECK_MSG(st, "%s", mrpc_last_error());
+	reply = guest_Streams_Produce_next(st);
+	snprintf(want, sizeof(want), "0 %.*u", fails ? 1 : 0, fails);
+	CHECK(!reply == (fails > 2));
+	if (reply)
+		CHECK_STR(guest_Reply_text(reply, reply), want);
+	CHECK_EQ(mrpc_stream_finish(st, &res), status);
+	mrpc_result_release(&res);
+	CHECK_EQ(served, fails < 2 ? fails + 1 : 3);
+}
+
+static void streams(const char *address)
+{
+	static const struct mrpc_service_desc *const services[] = { &guest_Streams_service };
+	static const struct guest_Streams_ops ops = { .Collect = collect, .Produce = produce };
+	const struct mrpc_channel_opts opts = { .service_config = STREAMS };
+	const size_t lens[] = { 0, 100, 5000, 20000 };
+	u32 i;
+
+	open_server();
+	CHECK_EQ(guest_Streams_add(server, &ops, NULL), 0);
+	start_ends(address, 1, &guest_Streams_service);
+	channel = mrpc_channel_open(session, server_address, services, 1, &opts);
+	CHECK_MSG(channel, "%s", mrpc_last_error());
+	for (i = 0; i < 4; i++) {
+		collects(10, lens[i], 0, 0, MRPC_OK);
+		collects(10, lens[i], 1, 1, MRPC_OK);
+		collects(10, lens[i], 2, 7, MRPC_OK);
+		collects(10, lens[i], 2, 10, MRPC_OK);
+		collects(10, lens[i], 3, 10, MRPC_UNAVAILABLE);
+		produces(0, lens[i], "", MRPC_OK);
+		produces(2, lens[i], "", MRPC_OK);
+		produces(3, lens[i], "", MRPC_UNAVAILABLE);
+		produces(1, lens[i], "fail", MRPC_UNAVAILABLE);
+	}
+	collects(500, 100, 2, 300, MRPC_OK);
+	/* More than is kept. */
+	collects(100, 20000, 1, 90, MRPC_UNAVAILABLE);
+	CHECK_EQ(served, 1);
+	end();
+}
+
+TEST(streams_tcp)
+{
+	streams("tcp:127.0.0.1:0");
+}
+
+TEST(streams_loop)
+{
+	streams("loop:retried-streams");
+}
+
+TEST(streams_prio)
+{
+	streams("prio:127.0.0.1:0");
+}
+
+TEST(streams_grpc)
+{
+	load_grpc();
+	streams("grpc:127.0.0.1:0");
+}
+
 /* -- hedging ------------------------------------------------------------------------------------ */
 
 #define HEDGED	"{\"methodConfig\":[{\"name\":[{}],\"hedgingPolicy\":{\"maxAttempts\":3," \
