@@ -68,9 +68,9 @@ struct mrpc_channel_opts {
  * @opts: or NULL
  *
  * A channel can be used wherever a connection can. The first call makes it connect. When its
- * connection ends, the next call makes it connect again; names are then looked up anew. A unary
- * call that provably was not sent is sent over the next connection, with the same deadline. Any other
- * call that was under way ends with MRPC_UNAVAILABLE, unless the service config has calls of its
+ * connection ends, the next call makes it connect again; names are then looked up anew. A call that
+ * provably was not sent is sent over the next connection, with the same deadline. Any other call
+ * that was under way ends with MRPC_UNAVAILABLE, unless the service config has calls of its
  * method made again.
  *
  * While an attempt is under way, calls wait for it. After one has failed, calls fail with

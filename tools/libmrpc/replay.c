@@ -342,7 +342,7 @@ static void due(struct parked *p)
 	u32 id;
 
 	lot_unpark(p);
-	if (p->list == LOT_PAUSED && !r->stream->unsent) {
+	if (p->list == LOT_PAUSED) {
 		wait_for_link(r);
 		return;
 	}
@@ -390,7 +390,7 @@ void replay_refused(struct mrpc_stream *st, u64 id)
 	struct replay *r = st->replay;
 	u32 i;
 
-	for (i = r->next; i-- > 0; ) {
+	for (i = r->nr; i-- > 0; ) {
 		if (r->kept[i].id == id) {
 			free_kept(st->qp, &r->kept[i]);
 			r->kept[i].refused = true;
@@ -431,7 +431,7 @@ bool replay_again(struct mrpc_stream *st, bool lost)
 		return false;
 	}
 	stream_drop_block(st, &st->end);
-	st->in.token = 0;
+	st->in.token = 0;	/* no message of the attempt is the stream's any more */
 	r->state = REPLAY_WAITS;
 	r->next = 0;
 	if (st->unsent)	/* until then the time is that of the call */

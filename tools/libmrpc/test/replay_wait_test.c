@@ -464,7 +464,7 @@ TEST(no_memory_for_operations)
 {
 	struct mrpc_stream *st[2];
 	struct op *ops_of[OPS_PER_CHUNK];
-	u32 nr, i;
+	u32 nr, bytes, i;
 
 	begin(ALL(RETRY));
 	does.pushback = "100";
@@ -480,7 +480,9 @@ TEST(no_memory_for_operations)
 		ops_of[nr] = op_new(qp);
 	fails.in = FAIL_REALLOC;
 	ops_of[nr] = op_new(qp);
+	bytes = st[1]->replay->bytes;
 	CHECK_EQ(send(st[1], 3, LARGE, 0), -ENOMEM);
+	CHECK_EQ(st[1]->replay->bytes, bytes);
 	CHECK(!fails.in);
 	op_free(qp, ops_of[nr]);
 	send_all(st[1], 3, 4, LARGE);
