@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * What all files of the library share. What a file implements is in its header. From the bottom
- * to the top: thread, error, clock, heap; release; session; addr, target, watch, secure, sock, msg,
+ * to the top: thread, error, clock, heap; roots; release; session; addr, target, watch, secure, sock, msg,
  * meta, result; types, text; protobuf_write; scratch; parse; put; protobuf_read; any; parse_any; json,
  * json_read, text_read, text_write; policy; config; dial, attempt; conn; waiters; link;
  * balance; channel; op; qp; timers; lot; retry, hedge; call; stream, replay, stream_client,

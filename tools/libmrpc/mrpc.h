@@ -338,21 +338,48 @@ void mrpc_msg_attach(struct mrpc_msg *msg, struct mrpc_ref *ref, void *block, si
 
 /* -- reading received messages ---------------------------------------------- */
 
+/*
+ * Code that is compiled with MRPC_DEBUG, a macro, has the root and the structure checked that it gives
+ * to a function that reads a field: mrpc_check_root() says what is wrong, and aborts. @len: bytes of
+ * the structure @m. Other code pays nothing.
+ */
+void mrpc_check_root(const void *root, const void *m, size_t len, const char *function);
+
+/* Called before main(), so that the library knows all messages. */
+void mrpc_watch_roots(void);
+
+#ifdef MRPC_DEBUG
+#define MRPC_CHECK_ROOT(root, m)	mrpc_check_root(root, m, sizeof(*(m)), __func__)
+#define MRPC_CHECK_REF(root, ref) \
+	((ref).len ? mrpc_check_root(root, MRPC_CAST(const char *, root) + (ref).off, 1, __func__) : (void)0)
+
+__attribute__((constructor)) static void mrpc_debug_begin(void)
+{
+	mrpc_watch_roots();
+}
+#else
+#define MRPC_CHECK_ROOT(root, m)	((void)0)
+#define MRPC_CHECK_REF(root, ref)	((void)0)
+#endif
+
 /* What @ref refers to in the message that starts at @root; NULL if it is empty. */
 static inline const void *mrpc_ref_ptr(const void *root, struct mrpc_ref ref)
 {
+	MRPC_CHECK_REF(root, ref);
 	return ref.len ? MRPC_CAST(const char *, root) + ref.off : MRPC_NULL;
 }
 
 /* The same for strings, which a NUL follows; "" if it is empty. */
 static inline const char *mrpc_ref_str(const void *root, struct mrpc_ref ref)
 {
+	MRPC_CHECK_REF(root, ref);
 	return ref.len ? MRPC_CAST(const char *, root) + ref.off : "";
 }
 
 /* The same for a message under construction. */
 static inline void *mrpc_ref_mut(void *root, struct mrpc_ref ref)
 {
+	MRPC_CHECK_REF(root, ref);
 	return ref.len ? MRPC_CAST(char *, root) + ref.off : MRPC_NULL;
 }
 

@@ -12,6 +12,7 @@
 
 #include "error.h"
 #include "msg.h"
+#include "roots.h"
 #include "scratch.h"
 
 #define CHUNK_MIN	256	/* first block, if nothing else is known */
@@ -76,6 +77,8 @@ void *msg_spend(struct mrpc_msg *msg)
 {
 	void *blocks = msg->blocks;
 
+	if (unlikely(roots_watched))
+		roots_remove(msg->root);
 	msg->root = NULL;
 	msg->cur = NULL;
 	msg->end = NULL;
@@ -98,6 +101,9 @@ static void add_chunk(struct mrpc_msg *msg, struct msg_block *b, u32 kind, size_
 	msg->blocks = b;
 	msg->cur = (u8 *)b + BLOCK_HDR;
 	msg->end = (u8 *)b + size;
+	/* The first one comes before the root. */
+	if (unlikely(roots_watched) && msg->root)
+		roots_add(msg->root, b, size);
 }
 
 /* A chunk with room for @need bytes at any alignment up to 16. */
@@ -149,8 +155,8 @@ static void *take_or_grow(struct mrpc_msg *msg, size_t len, size_t align)
 	return take(msg, len, align);
 }
 
-/* Makes @mem, a block of the heap, go with the message. */
-static bool own(struct mrpc_msg *msg, void *mem)
+/* Makes @mem, a block of the heap with @len bytes in use, go with the message. */
+static bool own(struct mrpc_msg *msg, void *mem, size_t len)
 {
 	struct msg_block *b;
 
@@ -164,6 +170,8 @@ static bool own(struct mrpc_msg *msg, void *mem)
 	b->kind = BLOCK_OTHER;
 	b->size = 0;
 	msg->blocks = b;
+	if (unlikely(roots_watched))
+		roots_add(msg->root, mem, len);
 	return true;
 }
 
@@ -180,6 +188,8 @@ void *mrpc_msg_new(struct mrpc_msg *msg, struct mrpc_session *session, size_t ro
 	if (!new_chunk(msg, root_size + hint, CHUNK_MIN - BLOCK_HDR))
 		return NULL;
 	msg->root = mrpc_msg_zalloc(msg, root_size, 8);
+	if (unlikely(roots_watched))
+		roots_begin(session, msg->root, msg->blocks, msg->end - (u8 *)msg->blocks);
 	return msg->root;
 }
 
@@ -216,7 +226,7 @@ static __attribute__((noinline)) void *alloc_more(struct mrpc_msg *msg, size_t l
 	msg->total += len + WIRE_EXTRA;
 	if (len >= OWN_BLOCK && !msg->err) {
 		p = mrpc_alloc(msg->session, len);
-		if (likely(p) && own(msg, p))
+		if (likely(p) && own(msg, p, len))
 			return p;
 		msg_fail(msg, -ENOMEM);
 	}
@@ -342,7 +352,7 @@ void mrpc_msg_attach(struct mrpc_msg *msg, struct mrpc_ref *ref, void *block, si
 {
 	if (bytes > MRPC_MAX_MESSAGE)
 		msg_fail(msg, -EMSGSIZE);
-	if (!own(msg, block)) {
+	if (!own(msg, block, off + bytes)) {
 		msg_fail(msg, -ENOMEM);
 		block = NULL;
 	}

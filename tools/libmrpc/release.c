@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "release.h"
+#include "roots.h"
 
 /* What the thread has collected, to be given back by the caller. Return: how many. */
 u32 release_take(struct tctx *t, u32 *blocks)
@@ -52,6 +53,8 @@ void release_block(struct mrpc_session *session, u32 block, u32 bytes)
 
 	if (session_is_foreign(session))
 		return;
+	if (unlikely(roots_watched))
+		roots_remove(session->recv + block);
 	t = tctx_get(session);
 	if (unlikely(!t)) {
 		release_now(session, block);

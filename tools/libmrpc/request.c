@@ -11,6 +11,7 @@
 #include "defer.h"
 #include "msg.h"
 #include "release.h"
+#include "roots.h"
 #include "request.h"
 
 /* -- replying -------------------------------------------------------------------- */
@@ -295,6 +296,8 @@ static void serve(struct mrpc_server *server, struct mrpc_call *call)
 	call->method = &call->service->desc->methods[method];
 	call->request = call->cqe.flags & MRPC_CQE_BLOCK ?
 			call->session->recv + call->cqe.block : NULL;
+	if (unlikely(roots_watched) && call->request)
+		roots_begin(call->session, call->request, call->request, call->cqe.msg_len);
 	call->reply = mrpc_msg_new(&call->msg, call->session, call->method->reply_size, 0);
 	if (!call->reply) {
 		turn_away(call, MRPC_RESOURCE_EXHAUSTED);

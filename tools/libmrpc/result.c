@@ -7,6 +7,7 @@
 
 #include "release.h"
 #include "result.h"
+#include "roots.h"
 
 static RARE void say_full(const struct mrpc_session *session, struct mrpc_result *res)
 {
@@ -37,6 +38,8 @@ void result_fill(struct mrpc_session *session, struct mrpc_result *res,
 	res->reply_len = cqe->msg_len;
 	if (cqe->msg_len)
 		res->reply = p;
+	if (unlikely(roots_watched) && cqe->msg_len)
+		roots_begin(session, p, p, cqe->msg_len);
 	p += ALIGN_UP(cqe->msg_len, 8u);
 	res->meta_len = cqe->meta_len;
 	if (cqe->meta_len)

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "release.h"
+#include "roots.h"
 #include "session.h"
 
 #define SEND_INITIAL	(1u << 20)
@@ -224,6 +225,8 @@ static void session_free(struct mrpc_session *session)
 	struct session_end *end;
 	struct bind *bind;
 
+	if (unlikely(roots_watched) && !session_is_foreign(session))
+		roots_remove_session(session);
 	while ((end = session->ends)) {
 		session->ends = end->next;
 		end->free(end);

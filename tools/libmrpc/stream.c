@@ -14,6 +14,7 @@
 #include "release.h"
 #include "replay.h"
 #include "result.h"
+#include "roots.h"
 #include "stream.h"
 
 /* Consumed bytes that the kernel is not told of yet. */
@@ -322,6 +323,8 @@ bool stream_read(struct mrpc_stream *st)
 
 const void *mrpc_stream_next(struct mrpc_stream *st, __u32 *len)
 {
+	const u8 *message;
+
 	if (!st || session_check(st->qp->session))
 		return NULL;
 	/* A server's first can be metadata alone. */
@@ -331,7 +334,10 @@ const void *mrpc_stream_next(struct mrpc_stream *st, __u32 *len)
 	} while (!st->read.msg_len);
 	if (len)
 		*len = st->read.msg_len;
-	return st->qp->session->recv + st->read.block;
+	message = st->qp->session->recv + st->read.block;
+	if (unlikely(roots_watched))
+		roots_begin(st->qp->session, message, message, st->read.msg_len);
+	return message;
 }
 
 bool mrpc_stream_compressed(const struct mrpc_stream *st)

@@ -26,6 +26,12 @@ static void gen_has(struct buf *out, const struct field *field)
 	buf_printf(out, "\treturn %s;\n}\n\n", is_set);
 }
 
+/* In a program that is built to check itself. */
+static void gen_check(struct buf *out)
+{
+	buf_printf(out, "\tMRPC_CHECK_ROOT(root, m);\n");
+}
+
 /* "return value;", or @otherwise where a oneof has another member. */
 static void gen_return(struct buf *out, const struct field *field, const char *value,
 		       const char *otherwise)
@@ -40,12 +46,14 @@ static void gen_return(struct buf *out, const struct field *field, const char *v
 static void gen_string(struct buf *out, const struct field *field)
 {
 	gen_function(out, field, "const char *", "", ROOT, this_param(field), NULL);
+	gen_check(out);
 	gen_return(out, field, xasprintf("mrpc_ref_str(root, m->%s)", field->cname), "\"\"");
 }
 
 static void gen_bytes(struct buf *out, const struct field *field)
 {
 	gen_function(out, field, "const void *", "", ROOT, this_param(field), LENGTH, NULL);
+	gen_check(out);
 	if (field_in_oneof(field))
 		buf_printf(out, "\tif (len)\n\t\t*len = %s ? m->%s.len : 0;\n",
 			   field_is_set(field), field->cname);
@@ -59,6 +67,7 @@ static void gen_message(struct buf *out, const struct field *field)
 	const char *type = xasprintf("const struct %s *", field->type->cname);
 
 	gen_function(out, field, type, "", ROOT, this_param(field), NULL);
+	gen_check(out);
 	gen_return(out, field, xasprintf("MRPC_CAST(%s, mrpc_ref_ptr(root, m->%s))", type, field->cname),
 		   "MRPC_NULL");
 }
@@ -68,6 +77,7 @@ static void gen_scalars(struct buf *out, const struct field *field)
 	const char *type = xasprintf("const %s *", scalar_ctype(field->kind));
 
 	gen_function(out, field, type, "", ROOT, this_param(field), "size_t *nr", NULL);
+	gen_check(out);
 	buf_printf(out, "\tif (nr)\n\t\t*nr = m->%s.len;\n", field->cname);
 	gen_return(out, field, xasprintf("MRPC_CAST(%s, mrpc_ref_ptr(root, m->%s))", type, field->cname),
 		   "MRPC_NULL");
@@ -83,6 +93,7 @@ static void gen_refs(struct buf *out, const struct field *field)
 static void gen_strings(struct buf *out, const struct field *field)
 {
 	gen_function(out, field, "const char *", "", ROOT, this_param(field), INDEX, NULL);
+	gen_check(out);
 	gen_refs(out, field);
 	buf_printf(out, "\treturn i < m->%s.len ? mrpc_ref_str(root, refs[i]) : MRPC_NULL;\n}\n\n",
 		   field->cname);
@@ -91,6 +102,7 @@ static void gen_strings(struct buf *out, const struct field *field)
 static void gen_bytess(struct buf *out, const struct field *field)
 {
 	gen_function(out, field, "const void *", "", ROOT, this_param(field), INDEX, LENGTH, NULL);
+	gen_check(out);
 	gen_refs(out, field);
 	buf_printf(out, "\tif (len)\n\t\t*len = i < m->%s.len ? refs[i].len : 0;\n"
 			"\treturn i < m->%s.len ? mrpc_ref_ptr(root, refs[i]) : MRPC_NULL;\n}\n\n",
@@ -108,6 +120,7 @@ static void gen_messages(struct buf *out, const struct field *field)
 {
 	gen_function(out, field, xasprintf("const struct %s *", field->type->cname), "", ROOT,
 		     this_param(field), INDEX, NULL);
+	gen_check(out);
 	gen_elements(out, field);
 	buf_printf(out, "\n\treturn i < m->%s.len ? &e[i] : MRPC_NULL;\n}\n\n", field->cname);
 }
@@ -124,6 +137,7 @@ static void gen_find(struct buf *out, const struct field *field)
 	else
 		gen_function(out, field, type, "find_", ROOT, this_param(field),
 			     "const char *key", NULL);
+	gen_check(out);
 	gen_elements(out, field);
 	if (!kind_is_scalar(key->kind))
 		buf_printf(out, "\tconst size_t len = strlen(key);\n");
