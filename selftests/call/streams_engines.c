@@ -275,6 +275,11 @@ static void given_up(const char *how, const char *words, unsigned int dir, bool 
 	if (early)
 		hold(dir);
 	for (i = 0; i < calls; i++) {
+		/* The last call could come after let_go(), before its CANCEL. */
+		bool is_seen = early && dir == RX && i == calls - 1 && !deadline;
+
+		if (is_seen)
+			UNTIL(server_calls(), 0);	/* it has heard of the ends before */
 		open_held(i, deadline ? 300000 * raw_scale() : 0);
 		if (!early) {
 			UNTIL(got.requests, i + 1);
@@ -285,8 +290,7 @@ static void given_up(const char *how, const char *words, unsigned int dir, bool 
 				 i * EACH + j, j == 2 ? 20000 : 100, MRPC_SQE_COPY);
 		if (!i)
 			queued(dir == RX, EACH + early);
-		/* Otherwise the last call can come after let_go(), before its CANCEL. */
-		if (early && dir == RX && i == calls - 1 && !deadline)
+		if (is_seen)
 			UNTIL(server_calls(), 1);
 		if (!deadline) {
 			cancel.conn = client.conn;
