@@ -529,7 +529,7 @@ TEST(enter)
 	e.qp = ~0U;
 	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_ENTER, &e), -EINVAL);
 	e.qp = 0;
-	e.flags = 1;
+	e.flags = ~MRPC_ENTER_NOT_SENT;
 	CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_ENTER, &e), -EINVAL);
 	e.flags = 0;
 	e.min_complete = qp.cq_entries + 1;
