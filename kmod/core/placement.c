@@ -19,6 +19,11 @@ void mrpc_placement_put(struct mrpc_placement *p)
 	kfree(p);
 }
 
+/**
+ * mrpc_scope_has_service() - is a scope about the calls of a service?
+ * @scope: the scope
+ * @schema: of the service
+ */
 bool mrpc_scope_has_service(const struct mrpc_scope *scope, const struct mrpc_schema *schema)
 {
 	return !scope->service[0] || !strcmp(scope->service, mrpc_schema_service(schema->plan));

@@ -23,8 +23,8 @@
 
 struct mrpc_conn;
 struct mrpc_conn_services;
-struct net;
 struct mrpc_schema;
+struct net;
 
 #define MRPC_PLACEMENT_NAME	32	/* with NUL */
 

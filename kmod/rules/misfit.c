@@ -2,10 +2,11 @@
 /*
  * Rules that can match no call that is known when they are placed.
  *
- * A deny rule with a misspelt name lets everything pass. The names are compared with
- * the schemas of the datapaths in scope, and of listeners whose connections can be. Where the rule or the scope names a service
- * of these, a rule that fits no call of that service is refused. Any other rule may be
- * meant for a service that comes later: the operator is warned.
+ * A deny rule with a misspelt name lets everything pass. The module compares the names with
+ * the schemas of the datapaths in scope, and of the listeners that can accept such datapaths.
+ * Where the rule or the scope names a service of these, the module refuses a rule that fits
+ * no call of that service. Any other rule may be meant for a service that comes later: the
+ * operator is warned.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
