@@ -238,7 +238,7 @@ static int mrpc_enter_submit(struct mrpc_session *session, struct mrpc_qp *qp, u
  * What a thread in ENTER waits for. On its stack.
  *
  * @min: completions in the queue
- * @news: mrpc_qp.news must be so large, too, unless the queue is half full
+ * @news: mrpc_qp.news must be so large, too, unless something waits for room in the queue
  */
 struct mrpc_enter_wait {
 	struct mrpc_qp *qp;
@@ -281,6 +281,13 @@ static bool mrpc_enter_pulls(struct mrpc_qp *qp)
 	return !list_empty(&qp->session->pending) && mrpc_serve_room(qp);
 }
 
+/* Returns true if something waits for room in the queues, that no completion announces. */
+static bool mrpc_enter_is_full(const struct mrpc_qp *qp)
+{
+	return !list_empty(&qp->late) || !list_empty(&qp->flows) ||
+	       (qp->flags & MRPC_QP_SERVE && !list_empty(&qp->session->pending));
+}
+
 /*
  * Pulls the work that waits, while the queues have room. Without room a thread that is about to
  * sleep would never sleep. The thread need not check again by itself:
@@ -298,7 +305,7 @@ static bool mrpc_enter_done(void *ctx)
 		mrpc_enter_pull(w->qp);
 	}
 	return mrpc_qp_ready(w->qp) >= w->min &&
-	       (READ_ONCE(w->qp->news) >= w->news || mrpc_qp_half_full(w->qp));
+	       (READ_ONCE(w->qp->news) >= w->news || mrpc_enter_is_full(w->qp));
 }
 
 /* Sets MRPC_QP_PENDING if something is left that no completion announces. */
@@ -310,9 +317,8 @@ static void mrpc_enter_leave(struct mrpc_session *session, struct mrpc_qp *qp)
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, 0);
 		smp_mb();	/* before the look at the lists; an adder then sets the flag */
 	}
-	left = !list_empty(&qp->late) || !list_empty(&qp->flows);
-	if (qp->flags & MRPC_QP_SERVE)
-		left |= !list_empty(&session->pending) || !list_empty(&session->ready_listeners);
+	left = mrpc_enter_is_full(qp) ||
+	       (qp->flags & MRPC_QP_SERVE && !list_empty(&session->ready_listeners));
 	if (left)
 		WRITE_ONCE(mrpc_qp_head(qp)->flags, MRPC_QP_PENDING);
 }
@@ -347,6 +353,7 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 	struct mrpc_enter_wait w = { .qp = mrpc_qp_find(session, args->qp) };
 	struct mrpc_poller poller __uninitialized;
 	u32 left = args->to_submit - args->submitted, taken = 0;
+	struct mrpc_waiters *waiters;
 	int err = 0;
 
 	if (!w.qp || args->min_complete > w.qp->cq.mask + 1 || args->submitted > args->to_submit)
@@ -360,11 +367,9 @@ int mrpc_qp_enter(struct mrpc_session *session, struct mrpc_enter *args)
 	if (left)
 		err = mrpc_enter_submit(session, w.qp, left, &taken);
 	args->submitted += taken;
+	waiters = args->flags & MRPC_ENTER_NOT_SENT ? &w.qp->wait_news : &w.qp->wait;
 	if (!err && w.min)
-		err = mrpc_poll_wait(session, w.qp,
-				     args->flags & MRPC_ENTER_NOT_SENT ? &w.qp->wait_news :
-									 &w.qp->wait,
-				     mrpc_enter_done, &w, args->until_ns);
+		err = mrpc_poll_wait(session, w.qp, waiters, mrpc_enter_done, &w, args->until_ns);
 	if (!err) {
 		mrpc_enter_work(session, w.qp);
 		if (mrpc_enter_pulls(w.qp))

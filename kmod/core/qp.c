@@ -186,13 +186,11 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 		eventfd_signal(qp->eventfd);
 }
 
-/* Wakes for a new completion; the threads in @wait_news only if it @ends_news. */
-static void mrpc_qp_wake_for(struct mrpc_qp *qp, bool ends_news)
+/* Wakes the threads that wait for completions of all types. Full barrier. */
+static void mrpc_qp_wake_for_sent(struct mrpc_qp *qp)
 {
 	mrpc_wake_all(&qp->wait);
-	/* The barrier in mrpc_wake_all() serves these checks too. */
-	if (ends_news && mrpc_waiters_any(&qp->wait_news))
-		mrpc_wake_all(&qp->wait_news);
+	/* The barrier in mrpc_wake_all() serves this check too. */
 	if (waitqueue_active(&qp->session->poll_wait))
 		wake_up_poll(&qp->session->poll_wait, EPOLLIN | EPOLLRDNORM);
 }
@@ -203,7 +201,10 @@ static void mrpc_qp_wake_for(struct mrpc_qp *qp, bool ends_news)
  */
 void mrpc_qp_wake(struct mrpc_qp *qp)
 {
-	mrpc_qp_wake_for(qp, true);
+	mrpc_qp_wake_for_sent(qp);
+	/* After that barrier. */
+	if (mrpc_waiters_any(&qp->wait_news))
+		mrpc_wake_all(&qp->wait_news);
 }
 
 /**
@@ -281,7 +282,7 @@ void mrpc_qp_sent(struct mrpc_qp *qp, struct mrpc_call *call)
 	if (late)
 		mrpc_qp_call_in(qp);
 	else
-		mrpc_qp_wake_for(qp, mrpc_qp_half_full(qp));
+		mrpc_qp_wake_for_sent(qp);
 	mrpc_call_put(call);
 }
 

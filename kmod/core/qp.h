@@ -75,12 +75,6 @@ static inline u32 mrpc_qp_count(const struct mrpc_session *session)
 	return smp_load_acquire(&session->nr_qps);
 }
 
-/* Return: true: any completion ends a wait, so that the queue does not run full. */
-static inline bool mrpc_qp_half_full(const struct mrpc_qp *qp)
-{
-	return mrpc_cq_ready(&qp->cq) > qp->cq.mask / 2;
-}
-
 void mrpc_qp_destroy(struct mrpc_qp *qp);
 struct mrpc_qp_head *mrpc_qp_head(struct mrpc_qp *qp);
 

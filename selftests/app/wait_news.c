@@ -119,29 +119,64 @@ static void message_ends(const char *how)
 TEST_EACH_TRANSPORT(message_ends, message_ends)
 TEST_GRPC(message_ends, message_ends)
 
-/* So many that the queue could run full. */
-static void half_full_ends(const char *how)
+#define CALLS	13	/* the end of each has room in the completion queue, which leaves 3 entries */
+
+/* Begins more calls, so that there is room for 3 completions besides their ends. */
+static void begin_tight(const char *how)
+{
+	unsigned int i;
+
+	begin_chat(how);
+	for (i = 1; i < CALLS; i++) {
+		open_call(CHAT, 7 + i, 0);
+		requested(CHAT);
+	}
+	nr_sides = 1;	/* the server's thread does not run the client */
+}
+
+/* There is no room for one MRPC_CQE_SENT. The thread must take the others, so the wait ends. */
+static void late_sent_ends(const char *how)
 {
 	unsigned int i;
 	pthread_t t;
 
-	begin_chat(how);
+	begin_tight(how);
 	t = start(run_server, NULL);
-	for (i = 0; i < ENTRIES - 1; i++)
+	for (i = 0; i < 3; i++)
 		push_message(&client, up, i);
 	CHECK_EQ(wait_news(&client, 1, 200 * RAW_MS), -ETIME);
-	CHECK_EQ(raw_ready(&client.qp), ENTRIES - 1);
-	all_sent(&client, ENTRIES - 1);
-	for (i = 0; i < ENTRIES; i++)
+	CHECK_EQ(raw_ready(&client.qp), 3);
+	all_sent(&client, 3);
+	for (i = 0; i < 4; i++)
 		push_message(&client, up, i);
 	CHECK_EQ(wait_news(&client, 1, WAIT * raw_patience()), 0);
-	CHECK_EQ(raw_ready(&client.qp), ENTRIES);
+	CHECK_EQ(raw_ready(&client.qp), 3);
+	all_sent(&client, 4);
 	join(t);
-	all_sent(&client, ENTRIES);
 	end();
 }
 
-TEST_EACH_TRANSPORT(half_full_ends, half_full_ends)
+TEST_EACH_TRANSPORT(late_sent_ends, late_sent_ends)
+
+/* There is no room for the message that the thread waits for. */
+static void late_message_ends(const char *how)
+{
+	unsigned int i;
+	pthread_t t;
+
+	begin_tight(how);
+	t = start(answer, NULL);
+	for (i = 1; i < 4; i++)
+		push_message(&client, up, i);
+	CHECK_EQ(wait_news(&client, 1, WAIT * raw_patience()), 0);
+	CHECK_EQ(raw_ready(&client.qp), 3);
+	all_sent(&client, 3);
+	comes(&client, 2, 10, true);
+	join(t);
+	end();
+}
+
+TEST_EACH_TRANSPORT(late_message_ends, late_message_ends)
 
 static void *wait_for_any(void *arg)
 {

@@ -574,8 +574,8 @@ struct mrpc_conn_info {
 };
 
 /*
- * The wait is for other completions than MRPC_CQE_SENT. These end it only when the completion
- * queue is half full.
+ * The wait is for other completions than MRPC_CQE_SENT. These end it only when something waits for
+ * room in the completion queue.
  */
 #define MRPC_ENTER_NOT_SENT (1U << 0)
 
