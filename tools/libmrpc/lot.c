@@ -3,8 +3,8 @@
  * Where asynchronous calls over a channel, and streams, wait.
  *
  * A queue pair looks at its parked calls whenever it runs callbacks or waits for a stream, and wakes
- * up now and then to do so. It looks at those whose time has come and at the first of each list. So
- * a look costs no more for many calls than for few.
+ * up now and then to do so. It looks at the calls with a time that has come, and at the first of each
+ * list. So a look costs no more for many calls than for few.
  */
 #include <stdlib.h>
 

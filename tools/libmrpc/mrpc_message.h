@@ -106,8 +106,8 @@ void mrpc_file_remove(struct mrpc_file_desc *file);
  * mrpc_message_find() - the description of a message type
  * @name: with the package, as in "kv.Get"
  *
- * Finds the types whose generated code is in the program or in a library that it has loaded, and
- * protobuf's well-known types.
+ * Finds the types that have generated code in the program, or in a library that the program has
+ * loaded, and protobuf's well-known types.
  *
  * Return: M__desc, or NULL.
  */

@@ -13,7 +13,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "msg.h"
 #include "op.h"
 #include "release.h"
@@ -278,18 +277,12 @@ static void push_now(struct mrpc_stream *st)
 
 /* -- waiting -------------------------------------------------------------------------------- */
 
-static void wait_for_link(struct replay *r)
-{
-	lot_park(r->lot, &r->wait, r->call.wait_ready ? LOT_WAIT_READY : LOT_WAIT,
-		 r->call.attempts.until);
-}
-
 static void wait_for_turn(struct replay *r)
 {
 	if (r->call.attempts.next)
 		lot_park(r->lot, &r->wait, LOT_PAUSED, r->call.attempts.next);
 	else
-		wait_for_link(r);
+		retry_wait_for_link(&r->call, r->lot, &r->wait);
 }
 
 /* The next attempt, over connection @id. */
@@ -297,10 +290,7 @@ static void open_again(struct mrpc_stream *st, u32 id)
 {
 	struct replay *r = st->replay;
 
-	if (r->call.attempts.failed)
-		retry_tell(&r->call, st->qp->session, &r->sqe);
-	r->sqe.conn = id;
-	r->sqe.timeout_us = left_us(r->call.attempts.until);
+	retry_fill(&r->call, st->qp->session, &r->sqe, id);
 	r->taken = false;
 	r->state = REPLAY_OPENS;
 	st->in.conn = id;
@@ -339,17 +329,13 @@ static void due(struct parked *p)
 {
 	struct replay *r = replay_parked(p);
 	struct mrpc_result res;
-	u32 id;
 
 	lot_unpark(p);
 	if (p->list == LOT_PAUSED) {
-		wait_for_link(r);
+		retry_wait_for_link(&r->call, r->lot, p);
 		return;
 	}
-	/* It says what the stream has waited for. */
-	if (!channel_link(r->call.channel, r->call.wait_ready, 0, &id, &res))
-		result_fail(&res, MRPC_DEADLINE_EXCEEDED,
-			    "the stream was to be opened again, not before the deadline");
+	retry_explain(&r->call, "the stream was to be opened again, not before the deadline", &res);
 	fail_here(r->stream, res.status, res.detail);
 }
 

@@ -52,6 +52,29 @@ void retry_tell(const struct retry_call *call, const struct mrpc_session *sessio
 	sqe->meta_len = send_off(session, call->mem) - sqe->meta + (u32)ATTEMPTS_META;
 }
 
+void retry_fill(const struct retry_call *call, const struct mrpc_session *session,
+		struct mrpc_sqe *sqe, u32 id)
+{
+	if (call->attempts.failed)
+		retry_tell(call, session, sqe);
+	sqe->conn = id;
+	sqe->timeout_us = left_us(call->attempts.until);
+}
+
+void retry_wait_for_link(const struct retry_call *call, struct lot *lot, struct parked *p)
+{
+	lot_park(lot, p, call->wait_ready ? LOT_WAIT_READY : LOT_WAIT, call->attempts.until);
+}
+
+void retry_explain(const struct retry_call *call, const char *has_link, struct mrpc_result *res)
+{
+	u32 id;
+
+	if (!channel_link(call->channel, call->wait_ready, 0, &id, res))
+		result_fail(res, MRPC_DEADLINE_EXCEEDED, "%s", has_link);
+	res->unsent = true;
+}
+
 void retry_leave(struct retry *r)
 {
 	if (!r->lot)
@@ -93,8 +116,7 @@ static void fail_with(struct retry *r, const struct mrpc_result *res)
 
 static void wait_for_link(struct retry *r)
 {
-	lot_park(r->lot, &r->wait, r->call.wait_ready ? LOT_WAIT_READY : LOT_WAIT,
-		 r->call.attempts.until);
+	retry_wait_for_link(&r->call, r->lot, &r->wait);
 }
 
 /* It is not made before attempts.next. */
@@ -115,10 +137,7 @@ static int push(struct retry *r, u32 id)
 	struct mrpc_qp *qp = r->lot->qp;
 	int err;
 
-	if (r->call.attempts.failed)
-		retry_tell(&r->call, qp->session, &r->sqe);
-	r->sqe.conn = id;
-	r->sqe.timeout_us = left_us(r->call.attempts.until);
+	retry_fill(&r->call, qp->session, &r->sqe, id);
 	r->op->conn = id;
 	r->op->wait = OP_WAIT_END | OP_WAIT_SENT;
 	/* Before: to make room in the queue, completions may be taken. */
@@ -191,18 +210,14 @@ static void due(struct parked *p)
 {
 	struct retry *r = retry_parked(p);
 	struct mrpc_result res;
-	u32 id;
 
 	lot_unpark(p);
 	if (p->list == LOT_PAUSED) {
 		wait_for_link(r);
 		return;
 	}
-	/* It says what the call has waited for. */
-	if (!channel_link(r->call.channel, r->call.wait_ready, 0, &id, &res))
-		result_fail(&res, MRPC_DEADLINE_EXCEEDED,
-			    "the connection has had no room for one more call until the deadline");
-	res.unsent = true;
+	retry_explain(&r->call, "the connection has had no room for one more call until the deadline",
+		      &res);
 	fail_with(r, &res);
 }
 

@@ -37,6 +37,19 @@ u32 retry_meta_room(const struct retry_call *call, const struct mrpc_call_opts *
 void retry_tell(const struct retry_call *call, const struct mrpc_session *session,
 		struct mrpc_sqe *sqe);
 
+/* Fills the entry of an attempt, over connection @id, but for its operation. */
+void retry_fill(const struct retry_call *call, const struct mrpc_session *session,
+		struct mrpc_sqe *sqe, u32 id);
+
+/* Parks a call until its channel has a connection, or the deadline has passed. */
+void retry_wait_for_link(const struct retry_call *call, struct lot *lot, struct parked *p);
+
+/*
+ * The deadline has passed, or the channel was closed: what a call has waited for. @has_link: what it
+ * has waited for if there is a connection.
+ */
+void retry_explain(const struct retry_call *call, const char *has_link, struct mrpc_result *res);
+
 /*
  * Starts an asynchronous call over a channel. @sqe: but for its connection and time limit. The
  * message is spent, whatever the outcome. MRPC_OK: @op will end; any other status: @op is free.

@@ -32,7 +32,7 @@ struct root {
 	size_t nr_spans;
 };
 
-bool roots_watched;
+bool roots_watched;	/* set before main(); give_up() clears it, and a late look does no harm */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of all below */
 static struct root *buckets[NR_BUCKETS];
 

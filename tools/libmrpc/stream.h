@@ -23,8 +23,8 @@ struct replay;
  * @end: client: the terminal completion
  * @status: server: what has ended it before its handler
  * @closed: the application does not use it any more
- * @unsent: messages whose blocks the kernel may still read; counts the request of a call that has
- *	ended
+ * @unsent: messages with blocks that the kernel may still read; counts the request of a call that
+ *	has ended
  * @refused: status of the latest message that the kernel has refused, MRPC_OK: the caller knows
  * @refused_id: its operation
  * @broken: a message was lost for want of memory: none of those that follow is delivered

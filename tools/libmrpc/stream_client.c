@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "call.h"
-#include "clock.h"
 #include "msg.h"
 #include "op.h"
 #include "replay.h"
@@ -78,11 +77,10 @@ static int open_link(struct retry_call *over, const struct mrpc_session *session
 			break;
 		}
 	}
-	if (attempts->failed)
-		retry_tell(over, session, sqe);
-	sqe->timeout_us = left_us(attempts->until);
 	if (status)
 		channel_leave(over->channel);
+	else
+		retry_fill(over, session, sqe, sqe->conn);
 	return status;
 }
 
