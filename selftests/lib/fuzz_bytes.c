@@ -28,14 +28,9 @@ static void check_texts(const struct mrpc_message_desc *desc, const void *root)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
 	const struct mrpc_message_desc *desc;
-	struct mrpc_msg msg;
 	void *root;
 
-	if (!len)
-		return 0;
-	arena_reset();
-	desc = fuzz_type(data[0]);
-	root = fuzz_read(&msg, desc, data + 1, len - 1, BYTES, 0);
+	root = fuzz_input(data, len, &desc, BYTES, 0);
 	if (!root)
 		return 0;
 	fuzz_round_trip(desc, root, BYTES);

@@ -60,6 +60,19 @@ static inline void *fuzz_read(struct mrpc_msg *msg, const struct mrpc_message_de
 	return err ? NULL : root;
 }
 
+/* The message of an input: a byte that chooses the type, then a text. NULL: there is none, or refused. */
+static inline void *fuzz_input(const u8 *data, size_t len, const struct mrpc_message_desc **desc,
+			       enum format format, unsigned int flags)
+{
+	struct mrpc_msg msg;
+
+	if (!len)
+		return NULL;
+	arena_reset();
+	*desc = fuzz_type(data[0]);
+	return fuzz_read(&msg, *desc, data + 1, len - 1, format, flags);
+}
+
 /*
  * What is written must be read as the same message, which is written the same. What an Any holds has
  * no more than its message in JSON, and may have no JSON.

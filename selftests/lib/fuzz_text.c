@@ -22,14 +22,9 @@ static void check_json(const struct mrpc_message_desc *desc, const void *root)
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
 	const struct mrpc_message_desc *desc;
-	struct mrpc_msg msg;
 	void *root;
 
-	if (!len)
-		return 0;
-	arena_reset();
-	desc = fuzz_type(data[0]);
-	root = fuzz_read(&msg, desc, data + 1, len - 1, TEXT, 0);
+	root = fuzz_input(data, len, &desc, TEXT, 0);
 	if (!root)
 		return 0;
 	fuzz_round_trip(desc, root, TEXT);

@@ -32,7 +32,7 @@ static struct mrpc_conn *channel;
 /* Attempts follow each other soon, so that a test does not wait for them. */
 static const struct mrpc_channel_opts hasty = { .backoff_us = S / 20, .backoff_max_us = S / 10 };
 
-/* The same; calls whose server is lost are made again. */
+/* The same; the channel makes calls again that lose their server. */
 static const struct mrpc_channel_opts stubborn = {
 	.backoff_us = S / 20, .backoff_max_us = S / 10,
 	.service_config = "{\"methodConfig\":[{\"name\":[{}],\"waitForReady\":true,\"retryPolicy\":{"
@@ -51,7 +51,7 @@ static inline int say(struct mrpc_call *call, const struct guest_Request *req,
 	return MRPC_OK;
 }
 
-/* The text says how many messages have come, whose numbers must follow each other. */
+/* The text says how many messages have come. Their numbers must follow each other. */
 static inline int collect(struct mrpc_call *call, struct guest_Reply *reply)
 {
 	const struct guest_Request *req;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Streams over a channel whose server is killed while it is sent one, with the module.
+ * Streams over a channel, with the module. A test kills the server while it gets one.
  */
 #include "guest_servers.h"
 #include "guest_grpc.h"

@@ -4,9 +4,8 @@
  */
 #include "clock.h"
 #include "conn.h"
-#include "heap.h"
+#include "free_blocks.h"
 #include "op.h"
-#include "release.h"
 #include "session.h"
 
 #define SERVERS	3
@@ -148,29 +147,12 @@ static void begin(const char *config)
 	}
 }
 
-/* All blocks are free when the kernel has said so, which may be after the reply. */
-static void must_be_free(void)
-{
-	struct tctx *t = tctx_get(session);
-	u64 until = clock_ns() + 30000000000ull;
-	struct mrpc_heap_stats stats;
-
-	do {
-		CHECK(mrpc_poll(qp) >= 0);
-		release_flush(t);
-		heap_cache_flush(&session->send, &t->cache);
-		mrpc_send_heap_stats(session, &stats);
-	} while (stats.used && clock_ns() < until);
-	CHECK_EQ(stats.used, 0);
-	CHECK(!qp->lots);
-}
-
 static void end(void)
 {
 	u32 i;
 
 	let_go();
-	must_be_free();
+	must_be_free(session, qp);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	mrpc_session_close(session);
 	for (i = 0; i < SERVERS; i++)
@@ -278,7 +260,7 @@ TEST(second_wins)
 		CHECK(log.remaining_us[second] < 60000000 - 40000);
 		CHECK(log.server[0] != log.server[1]);
 		let_go();
-		must_be_free();
+		must_be_free(session, qp);
 	}
 	mrpc_meta_free(&meta);
 	end();
@@ -297,7 +279,7 @@ TEST(all_at_once)
 		must_come(3);
 		CHECK_EQ(1u << log.server[0] | 1u << log.server[1] | 1u << log.server[2], 7);
 		let_go();
-		must_be_free();
+		must_be_free(session, qp);
 	}
 	end();
 }
@@ -375,7 +357,7 @@ TEST(fails_beside_another)
 		expect("hr");
 		CHECK_EQ(call_with(how, NULL, &e), MRPC_INVALID_ARGUMENT);
 		let_go();
-		must_be_free();
+		must_be_free(session, qp);
 	}
 	expect("ha");
 	start(&e, NULL, NULL);
@@ -598,7 +580,7 @@ TEST(many)
 		for (i = 0; i < 3; i++) {
 			expect(i == 2 ? "aaoo" : "ooooo");
 			CHECK_EQ(call_with((enum how)i, NULL, &e[i]), MRPC_OK);
-			must_be_free();
+			must_be_free(session, qp);
 		}
 	}
 	end();

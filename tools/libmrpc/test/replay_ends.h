@@ -7,9 +7,8 @@
 
 #include "clock.h"
 #include "conn.h"
-#include "heap.h"
+#include "free_blocks.h"
 #include "op.h"
-#include "release.h"
 #include "replay.h"
 #include "session.h"
 
@@ -151,26 +150,9 @@ static void stop(void)
 	server_runs = false;
 }
 
-/* All blocks are free when the kernel has said so. No stream waits. */
-static UNUSED void must_be_free(void)
-{
-	struct tctx *t = tctx_get(session);
-	u64 until = clock_ns() + 5000000000ull;
-	struct mrpc_heap_stats stats;
-
-	do {
-		CHECK(mrpc_poll(qp) >= 0);
-		release_flush(t);
-		heap_cache_flush(&session->send, &t->cache);
-		mrpc_send_heap_stats(session, &stats);
-	} while (stats.used && clock_ns() < until);
-	CHECK_EQ(stats.used, 0);
-	CHECK(!qp->lots && !qp->nr_parked);
-}
-
 static UNUSED void end(void)
 {
-	must_be_free();
+	must_be_free(session, qp);
 	CHECK(!qp->streams);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	mrpc_session_close(session);

@@ -19,7 +19,7 @@ static void again(u32 nr, u32 len, u32 reads)
 	ends(st, MRPC_OK, nr, NULL);
 	CHECK_EQ(does.calls, 4);
 	CHECK_MSG(!memcmp(does.previous, "-123", 4), "%.4s", does.previous);
-	must_be_free();
+	must_be_free(session, qp);
 }
 
 TEST(client_streams)
@@ -223,7 +223,7 @@ TEST(committed_by_message)
 	send_all(st, 0, 1, LARGE);
 	CHECK(matches(mrpc_stream_next(st, NULL), 0, SMALL));
 	CHECK(!st->replay);
-	must_be_free();
+	must_be_free(session, qp);
 	ends(st, MRPC_UNAVAILABLE, 0, NULL);
 	CHECK_EQ(does.calls, 1);
 	end();
@@ -272,7 +272,7 @@ static void fills(u32 nr, u32 len, bool committed)
 	CHECK_EQ(!st->replay, committed);
 	ends(st, committed ? MRPC_UNAVAILABLE : MRPC_OK, nr, NULL);
 	CHECK_EQ(does.calls, committed ? 1 : 2);
-	must_be_free();
+	must_be_free(session, qp);
 }
 
 TEST(committed_by_bound)

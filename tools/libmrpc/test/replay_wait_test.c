@@ -59,7 +59,7 @@ TEST(cancelled_while_paused)
 			mrpc_stream_cancel(st);
 		CHECK(!mrpc_stream_next(st, NULL));
 		CHECK_EQ(mrpc_stream_status(st), MRPC_CANCELLED);
-		must_be_free();
+		must_be_free(session, qp);
 		CHECK_EQ(send(st, 6, SMALL, 0), -ECANCELED);
 		mrpc_stream_cancel(st);
 		ends(st, MRPC_CANCELLED, 0, i ? "interrupted by a signal" :
@@ -147,7 +147,7 @@ static void *open_and_go(void *user)
 	return NULL;
 }
 
-/* A thread ends, and leaves a stream that is paused, or one whose messages the kernel still reads. */
+/* A thread ends, and leaves a stream that is paused, or that has messages which the kernel reads. */
 TEST(thread_ends)
 {
 	struct mrpc_qp *own;
@@ -286,7 +286,7 @@ TEST(read_for_long)
 		if (!i)
 			ends(st, MRPC_OK, 7, NULL);
 		CHECK_EQ(does.calls, i ? 1 : 2);
-		must_be_free();
+		must_be_free(session, qp);
 	}
 	end();
 }

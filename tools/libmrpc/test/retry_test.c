@@ -4,9 +4,8 @@
  */
 #include "clock.h"
 #include "conn.h"
-#include "heap.h"
+#include "free_blocks.h"
 #include "op.h"
-#include "release.h"
 #include "session.h"
 
 #define NAME	"loop:retry-test"
@@ -72,25 +71,9 @@ static void begin(const char *config)
 	CHECK(qp);
 }
 
-/* All blocks are free when the kernel has said so, which may be after the reply. */
-static void must_be_free(void)
-{
-	struct tctx *t = tctx_get(session);
-	u64 until = clock_ns() + 5000000000ull;
-	struct mrpc_heap_stats stats;
-
-	release_flush(t);
-	do {
-		qp_harvest(qp);
-		heap_cache_flush(&session->send, &t->cache);
-		mrpc_send_heap_stats(session, &stats);
-	} while (stats.used && clock_ns() < until);
-	CHECK_EQ(stats.used, 0);
-}
-
 static void end(void)
 {
-	must_be_free();
+	must_be_free(session, qp);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	mrpc_session_close(session);
 	server_stop(&server);
