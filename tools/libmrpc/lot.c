@@ -20,7 +20,7 @@ static void set_alarm(struct lot *lot)
 {
 	u64 at = lot->timers ? lot->timers->at : FOR_EVER;
 
-	if (lot->qp->eventfd >= 0 && lot->waiter.until != at)
+	if (lot->qp->eventfd >= 0 && waiter_until(&lot->waiter) != at)
 		channel_set_waiter(lot->channel, &lot->waiter, at);
 }
 

@@ -26,6 +26,12 @@ static void make_readable(const struct channel_waiter *waiter)
 	(void)n;
 }
 
+/* A thread without the lock may read it, see waiter_until(). */
+static void set_until(struct channel_waiter *waiter, u64 until)
+{
+	__atomic_store_n(&waiter->until, until, __ATOMIC_RELAXED);
+}
+
 void waiters_wake(struct waiters *w)
 {
 	__atomic_store_n(&w->changes, w->changes + 1, __ATOMIC_RELEASE);
@@ -54,7 +60,7 @@ u64 waiters_expire(struct waiters *w, u64 now)
 			continue;
 		if (waiter->until <= now) {
 			make_readable(waiter);
-			waiter->until = FOR_EVER;	/* once is enough */
+			set_until(waiter, FOR_EVER);	/* once is enough */
 		}
 		if (waiter->until < w->next)
 			w->next = waiter->until;
@@ -90,7 +96,7 @@ void waiters_add(struct waiters *w, struct channel_waiter *waiter)
 
 void waiters_set(struct waiters *w, struct channel_waiter *waiter, u64 until)
 {
-	waiter->until = until;
+	set_until(waiter, until);
 	if (waiter->eventfd < 0 || until >= w->next)
 		return;
 	w->next = until;

@@ -11,7 +11,7 @@
  * @next: in the list
  * @prev: what points here; NULL: it is not in the list
  * @eventfd: what a change makes readable, and the time; -1: nothing
- * @until: that time
+ * @until: that time; FOR_EVER once it has passed. Written under the channel's lock
  */
 struct channel_waiter {
 	struct channel_waiter *next;
@@ -19,6 +19,12 @@ struct channel_waiter {
 	int eventfd;
 	u64 until;
 };
+
+/* The time of a waiter, read without the lock. It may become FOR_EVER at any moment. */
+static inline u64 waiter_until(const struct channel_waiter *waiter)
+{
+	return __atomic_load_n(&waiter->until, __ATOMIC_RELAXED);
+}
 
 /**
  * struct waiters - what waits for a change of a channel

@@ -17,7 +17,7 @@ static struct mrpc_session *session;
 static struct mrpc_conn *channel;
 static struct mrpc_qp *qp;
 
-static int threads_that_fail;
+static __thread int threads_that_fail;	/* that this thread starts */
 
 int __real_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);
 int __wrap_pthread_create(pthread_t *t, const pthread_attr_t *attr, void *(*fn)(void *), void *arg);

@@ -44,7 +44,7 @@ static struct held held[256];
 static unsigned int nr_held;
 static bool holds;
 static __u64 nr_calls;		/* so far */
-static unsigned int take_at_most;
+static _Atomic unsigned int take_at_most;
 
 void fake_take_at_most(unsigned int nr)
 {
@@ -392,8 +392,10 @@ int fake_enter(struct fsession *s, struct mrpc_enter *arg)
 {
 	struct fqp *qp = &s->qps[arg->qp];
 	struct timespec until;
-	__u32 most = take_at_most && !(qp->flags & MRPC_QP_SERVE) ? take_at_most : UINT32_MAX;
+	__u32 most = take_at_most;
 
+	if (!most || qp->flags & MRPC_QP_SERVE)
+		most = UINT32_MAX;
 	fake_counts.enters++;
 	while (arg->submitted < arg->to_submit && arg->submitted < most && is_pending(qp) &&
 	       has_room(qp, &qp->sqes[qp->head->sq.head % qp->sq_entries])) {

@@ -35,7 +35,7 @@ static struct {
 	u32 round;		/* of expectations */
 	u32 gone;		/* rounds that are not held any more */
 	enum does does[MAX_CALLS];
-	const char *pushback;
+	const char *_Atomic pushback;
 	u32 nr;
 	u64 at[MAX_CALLS];
 	u32 server[MAX_CALLS];
@@ -47,7 +47,7 @@ static struct {
 static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake_msg *reply)
 {
 	enum does does;
-	const char *previous, *mark;
+	const char *previous, *mark, *pushback;
 	u32 len, n, round;
 
 	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
@@ -61,12 +61,12 @@ static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake
 	mark = mrpc_call_meta_find(call, "mark", &len);
 	log.mark[n] = mark ? len : 0;
 	log.remaining_us[n] = mrpc_call_remaining_us(call);
+	pushback = does == ABORT ? log.pushback : NULL;
 	for (round = log.round; does == HOLD && log.gone < round; )
 		pthread_cond_wait(&log.let_go, &log.lock);
 	pthread_mutex_unlock(&log.lock);
-	if (does == ABORT && log.pushback)
-		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", log.pushback,
-				   strlen(log.pushback));
+	if (pushback)
+		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", pushback, strlen(pushback));
 	mrpc_call_set_detail(call, "attempt %u", n);
 	return does == ABORT ? MRPC_ABORTED : does == REFUSE ? MRPC_INVALID_ARGUMENT :
 	       echo_handler(call, req, reply);

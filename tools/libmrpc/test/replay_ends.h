@@ -27,38 +27,32 @@ static struct mrpc_conn *channel;
 static struct mrpc_qp *qp;
 static bool server_runs;
 
-/* What the server does, and what it has seen. */
+/* What the server does, and what it has seen. The test and the server's threads use it. */
 static struct {
-	u32 fails;		/* so many calls from now on */
-	u32 reads;		/* messages that a call reads before it fails */
-	int status;
-	const char *pushback;
-	u32 calls;
-	char previous[16];	/* what the calls say of attempts before them */
-	u32 wrong;		/* messages that were not expected */
-	u32 gave_up;		/* calls that were not ended by this server */
+	_Atomic u32 fails;	/* so many calls from now on */
+	_Atomic u32 reads;	/* messages that a call reads before it fails */
+	_Atomic int status;
+	const char *_Atomic pushback;
+	_Atomic u32 calls;
+	char previous[16];	/* what the calls say of attempts before them; before @calls counts it */
+	_Atomic u32 wrong;	/* messages that were not expected */
+	_Atomic u32 gave_up;	/* calls that were not ended by this server */
 } does;
-
-static u32 calls_so_far(void)
-{
-	return __atomic_load_n(&does.calls, __ATOMIC_ACQUIRE);
-}
 
 static bool call_fails(struct mrpc_call *call)
 {
-	const char *previous;
+	const char *previous, *pushback = does.pushback;
 	u32 len, n = does.calls;
 
 	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
 	if (n < sizeof(does.previous))
 		does.previous[n] = previous && len == 1 ? *previous : '-';
-	__atomic_store_n(&does.calls, n + 1, __ATOMIC_RELEASE);
+	does.calls = n + 1;
 	if (!does.fails)
 		return false;
 	does.fails--;
-	if (does.pushback)
-		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", does.pushback,
-				   strlen(does.pushback));
+	if (pushback)
+		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", pushback, strlen(pushback));
 	return true;
 }
 

@@ -137,7 +137,7 @@ TEST(connection_lost)
 		does.calls = 0;
 		st = open_up(NULL);
 		send_all(st, 0, 5, LARGE);
-		while (!calls_so_far())
+		while (!does.calls)
 			usleep(1000);
 		CHECK_EQ(session_close_id(session, mrpc_conn_id(channel), 0), 0);
 		for (n = 5; n < 8; n++)

@@ -79,7 +79,7 @@ TEST(cancelled_before)
 	does.reads = 2;
 	st = open_up(NULL);
 	send_all(st, 0, 1, LARGE);
-	while (!calls_so_far())
+	while (!does.calls)
 		usleep(1000);
 	mrpc_stream_cancel(st);
 	CHECK(!st->replay);
@@ -228,7 +228,7 @@ TEST(goes_on_by_itself)
 	does.reads = 3;
 	st = open_up(&opts);
 	send_all(st, 0, 3, LARGE);
-	while (calls_so_far() < 4 && clock_ns() < until) {
+	while (does.calls < 4 && clock_ns() < until) {
 		mrpc_poll(opts.qp);
 		usleep(1000);
 	}

@@ -19,39 +19,33 @@ static struct mrpc_session *session;
 static struct mrpc_conn *channel;
 static struct mrpc_qp *qp;
 
-/* What the server does. */
+/* What the server does, and what it has seen. The test and the server's threads use it. */
 static struct {
-	u32 fails;		/* so many calls from now on */
-	int status;
-	const char *pushback;
-	u32 calls;
+	_Atomic u32 fails;	/* so many calls from now on */
+	_Atomic int status;
+	const char *_Atomic pushback;
+	_Atomic u32 calls;
 	char previous[16];	/* what the calls say of attempts before them */
-	u64 remaining_us;
-	u32 mark;		/* length of the caller's own metadata */
+	_Atomic u64 remaining_us;
+	_Atomic u32 mark;	/* length of the caller's own metadata */
 } does;
-
-/* How many calls fail from now on. */
-static void set_fails(u32 nr)
-{
-	__atomic_store_n(&does.fails, nr, __ATOMIC_RELAXED);
-}
 
 static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake_msg *reply)
 {
-	const char *previous;
+	const char *previous, *pushback = does.pushback;
 	u32 len, n = does.calls++;
 
 	previous = mrpc_call_meta_find(call, "grpc-previous-rpc-attempts", &len);
 	if (n < sizeof(does.previous))
 		does.previous[n] = previous && len == 1 ? *previous : '-';
-	mrpc_call_meta_find(call, "mark", &does.mark);
+	mrpc_call_meta_find(call, "mark", &len);
+	does.mark = len;
 	does.remaining_us = mrpc_call_remaining_us(call);
-	if (!__atomic_load_n(&does.fails, __ATOMIC_RELAXED))
+	if (!does.fails)
 		return echo_handler(call, req, reply);
-	__atomic_sub_fetch(&does.fails, 1, __ATOMIC_RELAXED);
-	if (does.pushback)
-		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", does.pushback,
-				   strlen(does.pushback));
+	does.fails--;
+	if (pushback)
+		mrpc_call_add_meta(call, "grpc-retry-pushback-ms", pushback, strlen(pushback));
 	return does.status;
 }
 
@@ -133,7 +127,7 @@ static void again(bool async)
 	struct ended e;
 
 	begin(ALL(RETRY));
-	set_fails(3);
+	does.fails = 3;
 	CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_OK);
 	CHECK_EQ(does.calls, 4);
 	CHECK_MSG(!memcmp(does.previous, "-123", 4), "%.4s", does.previous);
@@ -141,7 +135,7 @@ static void again(bool async)
 
 	/* The caller's metadata goes with all attempts. */
 	mrpc_meta_add_str(&meta, "mark", "12345");
-	set_fails(1);
+	does.fails = 1;
 	does.calls = 0;
 	CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
 	CHECK_EQ(does.mark, 5);
@@ -149,7 +143,7 @@ static void again(bool async)
 	mrpc_meta_free(&meta);
 
 	/* Not more than four attempts. */
-	set_fails(9);
+	does.fails = 9;
 	does.calls = 0;
 	CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
 	CHECK_EQ(does.calls, 4);
@@ -183,7 +177,7 @@ TEST(blocks_return)
 	      "\"backoffMultiplier\":1,\"retryableStatusCodes\":[14]}}]}");
 	does.pushback = "0";
 	for (i = 0; i < 2200; i++) {
-		set_fails(4);
+		does.fails = 4;
 		CHECK_MSG(!call_with(i % 2, TEST_ECHO, NULL, &e), "%d: %s", i, e.detail);
 	}
 	end();
@@ -202,7 +196,7 @@ TEST(full_metadata)
 	CHECK_EQ(mrpc_meta_add(&meta, "mark", value,
 			       MRPC_MAX_META - sizeof(struct mrpc_meta_entry) - 4), 0);
 	for (async = 0; async < 2; async++) {
-		set_fails(1);
+		does.fails = 1;
 		does.calls = 0;
 		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
 		CHECK_MSG(!memcmp(does.previous, "--", 2), "%.2s", does.previous);
@@ -221,12 +215,12 @@ TEST(pushback)
 	begin(ALL(RETRY));
 	for (async = 0; async < 2; async++) {
 		does.pushback = "150";
-		set_fails(1);
+		does.fails = 1;
 		before = clock_ns();
 		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_OK);
 		CHECK(clock_ns() - before >= 150000000);
 		does.pushback = "-1";
-		set_fails(1);
+		does.fails = 1;
 		CHECK_EQ(call_with(async, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
 		CHECK_EQ(does.fails, 0);
 	}
@@ -240,16 +234,16 @@ TEST(throttled)
 
 	begin("{\"methodConfig\":[{\"name\":[{}]," RETRY "}],"
 	      "\"retryThrottling\":{\"maxTokens\":4,\"tokenRatio\":1}}");
-	set_fails(5);
+	does.fails = 5;
 	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_UNAVAILABLE);
 	CHECK_EQ(does.calls, 2);	/* 3 tokens, then 2 */
 	CHECK_EQ(call_with(true, TEST_OTHER, NULL, &e), MRPC_UNAVAILABLE);
 	CHECK_EQ(does.calls, 3);
-	set_fails(0);
+	does.fails = 0;
 	CHECK_EQ(call_with(true, TEST_ECHO, NULL, &e), MRPC_OK);
 	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_OK);
 	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_OK);
-	set_fails(1);
+	does.fails = 1;
 	CHECK_EQ(call_with(false, TEST_ECHO, NULL, &e), MRPC_OK);
 	end();
 }
@@ -264,11 +258,11 @@ TEST(deadline)
 
 	begin(ALL(RETRY));
 	for (async = 0; async < 2; async++) {
-		set_fails(1);
+		does.fails = 1;
 		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_OK);
 		CHECK(does.remaining_us < 1000000 - 8000);
 		does.pushback = "60000";
-		set_fails(1);
+		does.fails = 1;
 		before = clock_ns();
 		CHECK_EQ(call_with(async, TEST_ECHO, &opts, &e), MRPC_UNAVAILABLE);
 		CHECK(clock_ns() - before < 1000000000);
@@ -337,7 +331,7 @@ static void start_and_wait(struct ended *e, mrpc_call_id *id)
 	memset(e, 0, sizeof(*e));
 	begin(ALL(RETRY));
 	does.pushback = "60000";
-	set_fails(2);
+	does.fails = 2;
 	build(&msg, session, 1, 10);
 	CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, on_done, e, id), 0);
 	while (!qp->nr_parked || !does.calls)
