@@ -179,9 +179,10 @@ void mrpc_qp_post_locked(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
 	qp->completed++;
 	mrpc_cq_post(&qp->cq, cqe);
-	/* Release: the entry is in the ring. Pairs with mrpc_enter_wait_init(). */
-	if (cqe->type != MRPC_CQE_SENT)
+	if (cqe->type != MRPC_CQE_SENT) {
+		/* Release: the entry is in the ring. Pairs with mrpc_enter_wait_init(). */
 		smp_store_release(&qp->news, qp->news + 1);
+	}
 	if (qp->eventfd && mrpc_cq_was_empty(&qp->cq))
 		eventfd_signal(qp->eventfd);
 }
