@@ -16,6 +16,8 @@
 #include "app/enter.h"
 #include "app/ioctl.h"
 #include "app/listen.h"
+#include "call/server.h"
+#include "core/conn.h"
 #include "core/globals.h"
 #include "core/heap.h"
 #include "core/notify.h"
@@ -473,6 +475,26 @@ static int mrpc_ioc_release(struct mrpc_session *session, void __user *arg)
 	return mrpc_release(session, r.blocks, r.nr);
 }
 
+static int mrpc_ioc_request(struct mrpc_session *session, void __user *arg)
+{
+	struct mrpc_request r;
+	struct mrpc_conn *conn;
+	bool open;
+	int err;
+
+	err = mrpc_copy_in(&r, sizeof(r), arg);
+	if (err)
+		return err;
+	if (r.flags || r.resv)
+		return -EINVAL;
+	conn = mrpc_conn_find(session, r.conn);
+	if (!conn)
+		return -ENOENT;
+	open = conn->link.accepted && mrpc_serve_is_open(conn, r.call);
+	mrpc_conn_put(conn);
+	return open ? 0 : -ENOENT;
+}
+
 /* An ioctl's number without the size, which its argument says itself. */
 #define mrpc_ioc(cmd)	((cmd) & ~IOCSIZE_MASK)
 
@@ -516,6 +538,8 @@ long mrpc_session_ioctl(struct mrpc_session *session, unsigned int cmd, void __u
 		return mrpc_ioc_adopt(session, arg);
 	case mrpc_ioc(MRPC_IOC_CONN_INFO):
 		return mrpc_ioc_conn_info(session, arg);
+	case mrpc_ioc(MRPC_IOC_REQUEST):
+		return mrpc_ioc_request(session, arg);
 	default:
 		return -ENOTTY;
 	}

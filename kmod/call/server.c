@@ -223,6 +223,34 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 	}
 }
 
+/* Return: a call that the application has and may answer; NULL: none. Under the connection's lock. */
+static struct mrpc_call *mrpc_serve_find_open(struct mrpc_conn *conn, u64 id)
+{
+	struct mrpc_call *call = mrpc_serve_find(&conn->calls.server, id);
+
+	if (!call || !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
+		return NULL;	/* it has ended, or the token is guessed */
+	return call->flow && call->flow->answered ? NULL : call;
+}
+
+/**
+ * mrpc_serve_is_open() - whether the client of a request waits for its reply
+ * @conn: the connection of the request
+ * @id: call id
+ *
+ * Context: any but hard interrupts; takes the connection's lock.
+ * Return: false: it was answered, or the call has ended: cancelled, deadline, end of @conn.
+ */
+bool mrpc_serve_is_open(struct mrpc_conn *conn, u64 id)
+{
+	bool open;
+
+	spin_lock(&conn->lock);
+	open = mrpc_serve_find_open(conn, id);
+	spin_unlock(&conn->lock);
+	return open;
+}
+
 /*
  * Takes a delivered call out of the serve table. Only the taker may answer it, so the application
  * or the kernel answers once. The statistics count the status that the application gives. A call
@@ -233,16 +261,10 @@ static struct mrpc_call *mrpc_serve_take(struct mrpc_conn *conn, u64 id, u16 sta
 	struct mrpc_call *call;
 
 	spin_lock(&conn->lock);
-	call = mrpc_serve_find(&conn->calls.server, id);
-	if (call && !test_bit_acquire(MRPC_CALL_FINAL, &call->flags))
-		call = NULL;	/* a guessed token */
+	call = mrpc_serve_find_open(conn, id);
 	if (call && unlikely(call->flow)) {
-		if (call->flow->answered) {
-			call = NULL;
-		} else {
-			call->flow->answered = true;
-			mrpc_call_get(call);
-		}
+		call->flow->answered = true;
+		mrpc_call_get(call);
 	} else if (call) {
 		mrpc_calls_answer(conn, id);
 		mrpc_conn_count(conn, status);

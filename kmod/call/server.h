@@ -14,6 +14,7 @@ struct mrpc_sqe;
 bool mrpc_serve_room(struct mrpc_qp *qp);
 void mrpc_serve_deliver(struct mrpc_call *call, struct mrpc_qp *mine);
 void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp);
+bool mrpc_serve_is_open(struct mrpc_conn *conn, u64 id);
 int mrpc_serve_status(struct mrpc_conn *conn, u64 id, u16 status, const char *detail);
 void mrpc_serve_abort(struct mrpc_call *call, u16 status, const char *detail);
 

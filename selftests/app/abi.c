@@ -136,6 +136,8 @@ static const struct ioctl_of {
 	{ MRPC_IOC_ENTER, sizeof(struct mrpc_enter), -EINVAL },
 	{ MRPC_IOC_CALL, sizeof(struct mrpc_call_sync), -EINVAL },
 	{ MRPC_IOC_RELEASE, sizeof(struct mrpc_release), 0 },
+	{ MRPC_IOC_ADOPT, sizeof(struct mrpc_adopt), -ENOENT },
+	{ MRPC_IOC_REQUEST, sizeof(struct mrpc_request), -ENOENT },
 };
 
 static int with_size(int fd, unsigned int cmd, void *arg, uint32_t size)
@@ -211,7 +213,8 @@ TEST(numbers)
 	raw_open(&s, 65536, 65536);
 	for (i = 0; i < ARRAY_SIZE(ioctls); i++) {
 		const struct ioctl_of *c = &ioctls[i];
-		bool in = c->cmd == MRPC_IOC_CLOSE || c->cmd == MRPC_IOC_RELEASE;
+		bool in = c->cmd == MRPC_IOC_CLOSE || c->cmd == MRPC_IOC_RELEASE ||
+			  c->cmd == MRPC_IOC_REQUEST;
 		unsigned int dir = in ? _IOC_WRITE : _IOC_READ | _IOC_WRITE;
 
 		CHECK_EQ(_IOC_TYPE(c->cmd), MRPC_IOC_MAGIC);

@@ -149,6 +149,13 @@ int mrpc_call_add_meta(struct mrpc_call *call, const char *key, const void *valu
 /* Microseconds left until the deadline, 0 if it has passed; UINT64_MAX: none. */
 __u64 mrpc_call_remaining_us(const struct mrpc_call *call);
 
+/*
+ * true: the client does not wait for the reply any more: it has cancelled the call, the deadline has
+ * passed, or the connection is gone. A handler that works or sleeps for long asks now and then. It
+ * may end early; what it returns then has no effect. From any thread until the call is answered.
+ */
+bool mrpc_call_is_cancelled(const struct mrpc_call *call);
+
 /* The caller: its connection, and the peer's address as text. */
 __u32 mrpc_call_conn(const struct mrpc_call *call);
 int mrpc_call_conn_info(const struct mrpc_call *call, struct mrpc_conn_info *info);

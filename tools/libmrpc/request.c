@@ -445,6 +445,15 @@ __u64 mrpc_call_remaining_us(const struct mrpc_call *call)
 	return now < call->cqe.deadline_ns ? (call->cqe.deadline_ns - now) / 1000 : 0;
 }
 
+bool mrpc_call_is_cancelled(const struct mrpc_call *call)
+{
+	struct mrpc_request request = {
+		.size = sizeof(request), .conn = call->cqe.conn, .call = call->cqe.call,
+	};
+
+	return session_ioctl(call->session, MRPC_IOC_REQUEST, &request) < 0;
+}
+
 __u32 mrpc_call_conn(const struct mrpc_call *call)
 {
 	return call->cqe.conn;

@@ -660,6 +660,25 @@ struct mrpc_release {
 	__u32 resv;
 };
 
+/**
+ * struct mrpc_request - MRPC_IOC_REQUEST: does the client wait for the reply to a request
+ * @size: sizeof(struct mrpc_request)
+ * @conn: the connection that the request came from
+ * @call: its token
+ * @flags: zero
+ * @resv: zero
+ *
+ * Returns 0 while it waits. -ENOENT: the request was answered; or its call has ended without a
+ * reply: cancelled, deadline, end of the connection; or there is no such request.
+ */
+struct mrpc_request {
+	__u32 size;
+	__u32 conn;
+	__aligned_u64 call;
+	__u32 flags;
+	__u32 resv;
+};
+
 /*
  * A number has the size of the first version of its argument; the kernel goes by the size
  * that the argument itself says, and takes a number with any.
@@ -677,5 +696,6 @@ struct mrpc_release {
 #define MRPC_IOC_CALL		_IOWR(MRPC_IOC_MAGIC, 9, struct mrpc_call_sync)
 #define MRPC_IOC_RELEASE	_IOW(MRPC_IOC_MAGIC, 10, struct mrpc_release)
 #define MRPC_IOC_ADOPT		_IOWR(MRPC_IOC_MAGIC, 11, struct mrpc_adopt)
+#define MRPC_IOC_REQUEST	_IOW(MRPC_IOC_MAGIC, 12, struct mrpc_request)
 
 #endif /* _UAPI_LINUX_MRPC_H */

@@ -294,6 +294,8 @@ static int dispatch(struct fsession *s, unsigned long cmd, void *arg)
 		return 0;
 	case MRPC_IOC_CONN_INFO:
 		return do_conn_info(s, arg);
+	case MRPC_IOC_REQUEST:
+		return fake_request(arg);
 	case MRPC_IOC_ENTER:
 		return fake_enter(s, arg);
 	case MRPC_IOC_CALL:

@@ -11,5 +11,6 @@ int fake_enter(struct fsession *s, struct mrpc_enter *arg);
 /* A connection of a client ends. */
 void fake_end_streams(struct fsession *s, __u32 conn);
 int fake_call(struct fsession *s, struct mrpc_call_sync *arg);
+int fake_request(struct mrpc_request *arg);
 
 #endif /* FAKE_CALLS_H */

@@ -121,6 +121,30 @@ static void cancelled(void)
 	usleep(SLEEP_US + 100000);	/* the late replies find nothing, and harm nothing */
 }
 
+/* Handlers that ask end soon after their calls: by a cancel, by a deadline. */
+static void handlers_ask(void)
+{
+	struct mrpc_call_opts opts = { .timeout_us = 1000000 };
+	struct mrpc_qp *qp = mrpc_qp_self(session);
+	struct tally t = { .len = 100 };
+	mrpc_call_id id;
+
+	CHECK_EQ(sem_init(&begun, 0, 0), 0);
+	CHECK_EQ(sem_init(&ends, 0, 0), 0);
+	start(UNTIL_CANCELLED, &t, NULL, &id);
+	CHECK_EQ(mrpc_submit(qp), 0);
+	sem_wait(&begun);
+	CHECK(sem_trywait(&ends) < 0);
+	CHECK_EQ(mrpc_cancel(qp, id), 0);
+	CHECK_EQ(mrpc_run_all(qp, 20000000), 0);
+	CHECK_EQ(t.cancelled, 1);
+	sem_wait(&ends);
+	start(UNTIL_CANCELLED, &t, &opts, NULL);
+	CHECK_EQ(mrpc_run_all(qp, 20000000), 0);
+	sem_wait(&ends);
+	CHECK_EQ(t.ok, 0);
+}
+
 static void times_out_waiting(void)
 {
 	struct mrpc_qp *qp = mrpc_qp_self(session);
@@ -194,6 +218,7 @@ BOTH(asynchronous)
 BOTH(small_queue)
 BOTH(deferred)
 BOTH(cancelled)
+BOTH(handlers_ask)
 BOTH(times_out_waiting)
 BOTH(eventfd)
 BOTH(threads)

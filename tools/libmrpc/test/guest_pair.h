@@ -19,7 +19,7 @@
 
 #define WORKERS	3
 
-enum what { ECHO, FAIL, SLEEP, LATER, ASK, BIG, PRIORITY, BUSY };
+enum what { ECHO, FAIL, SLEEP, LATER, ASK, BIG, PRIORITY, BUSY, UNTIL_CANCELLED };
 
 static struct {
 	struct mrpc_session *session;
@@ -141,6 +141,12 @@ static inline int say(struct mrpc_call *call, const struct guest_Request *req,
 		sem_post(&begun);
 		sem_wait(&ends);
 		return MRPC_OK;
+	case UNTIL_CANCELLED:
+		sem_post(&begun);
+		while (!mrpc_call_is_cancelled(call))
+			usleep(1000);
+		sem_post(&ends);
+		return MRPC_ABORTED;
 	case BIG:
 		memset(guest_Reply_alloc_data(mrpc_call_msg(call), reply, 4 * MIB), 'b', 4 * MIB);
 		return MRPC_OK;

@@ -23,6 +23,7 @@ static int curious_handler(struct mrpc_call *call, const struct fake_msg *req,
 	CHECK_EQ(mrpc_call_priority(call), 7);
 	CHECK_STR(mrpc_call_peer(call, peer, sizeof(peer)), "loop:peer");
 	CHECK(mrpc_call_remaining_us(call) <= 5000000 && mrpc_call_remaining_us(call) > 1000000);
+	CHECK(!mrpc_call_is_cancelled(call));
 	CHECK(mrpc_call_request_len(call) >= sizeof(*req) + req->data.len);
 	v = mrpc_call_meta_find(call, "who", &len);
 	CHECK(v && len == 3 && !memcmp(v, "you", 3));
