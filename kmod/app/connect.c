@@ -56,6 +56,20 @@ static bool mrpc_conn_is_up(void *ctx)
 	return READ_ONCE(conn->state) != MRPC_CONN_CONNECTING;
 }
 
+/* What a peer may not have liked that has ended the link instead of answering. */
+static const char *mrpc_connect_hint(const struct mrpc_conn *conn, int err)
+{
+	/* Without TLS, where the peer has the same transport; and a server that is told to stop */
+	if (!conn->link.ops->adopt || test_bit(MRPC_CONN_BYE, &conn->flags))
+		return "";
+	if (err == -EPROTO)
+		return ": it may have another transport at this address";
+	if (err != -ESHUTDOWN && err != -ECONNRESET && err != -EPIPE)
+		return "";
+	return conn->link.tls_version ? ": it may have refused the certificate of this end" :
+					": it may expect TLS, or another transport";
+}
+
 /* What came of an attempt that has ended. Return: a negative errno. */
 static int mrpc_connect_failed(struct mrpc_conn *conn, struct mrpc_refusal *r)
 {
@@ -66,13 +80,20 @@ static int mrpc_connect_failed(struct mrpc_conn *conn, struct mrpc_refusal *r)
 	spin_unlock(&conn->lock);
 	if (r->status != MRPC_OK)
 		return -EPROTO;
-	/* These say what the peer did after there was a link. */
-	if (err && err != -ESHUTDOWN && err != -EPROTO && err != -EBADMSG) {
+	switch (err) {
+	case 0:
+	case -ESHUTDOWN:
+	case -ECONNRESET:
+	case -EPIPE:
+	case -EPROTO:
+	case -EBADMSG:	/* these say what the peer did after there was a link */
+		mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s%s", conn->why,
+			    mrpc_connect_hint(conn, err));
+		return -ECONNRESET;
+	default:
 		mrpc_refuse_link(r, NULL, err);
 		return err;
 	}
-	mrpc_refuse(r, MRPC_UNAVAILABLE, "handshake: %s", conn->why);
-	return -ECONNRESET;
 }
 
 /* Return: 0; -EINTR or -ETIME: not yet; else why it has failed. */

@@ -59,7 +59,7 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 /*
  * Handles a BYE. A server that drains sends BYE. The client then starts no more calls, and sends
  * BYE after all that it has sent. So the server knows when it has received everything, and the end
- * of the connection loses no call. The link of a replica sends no BYE. It is closed after its last
+ * of the connection loses no call. A BYE instead of HELLO_ACK ends the connection. The link of a replica sends no BYE. It is closed after its last
  * call: see mrpc_conn_bye().
  */
 static int mrpc_hear_bye(struct mrpc_conn *conn)
@@ -68,6 +68,10 @@ static int mrpc_hear_bye(struct mrpc_conn *conn)
 		return 0;
 	if (conn->link.accepted) {
 		mrpc_conn_drained(conn);
+		return 0;
+	}
+	if (READ_ONCE(conn->state) == MRPC_CONN_CONNECTING) {
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the peer is shutting down", false);
 		return 0;
 	}
 	spin_lock(&conn->lock);

@@ -432,6 +432,8 @@ bool mrpc_sink_expects(struct mrpc_link *link, const struct mrpc_frame *frame)
 		return connecting && conn->link.accepted;
 	case MRPC_WIRE_HELLO_ACK:
 		return connecting && !conn->link.accepted;
+	case MRPC_WIRE_BYE:	/* a server may end before it has answered */
+		return !connecting || !conn->link.accepted;
 	case MRPC_WIRE_CALL:
 	case MRPC_WIRE_CANCEL:
 		return !connecting && conn->link.accepted;

@@ -319,8 +319,10 @@ void mrpc_link_failed(struct mrpc_conn *conn, int err, const char *why)
 		err = cmpxchg(&conn->link.err, 0, err) ?: err;
 	if (conn->link.why)
 		why = conn->link.why;
-	else if (err == -ESHUTDOWN)
+	else if (err == -ESHUTDOWN || err == -EPIPE)
 		why = "the peer closed the connection";
+	else if (err == -ECONNRESET)
+		why = "the peer reset the connection";
 	else if (err == -ECONNREFUSED)
 		why = "nobody serves this address";
 	else if (err == -ETIMEDOUT)

@@ -44,6 +44,7 @@ void mrpc_refuse_link(struct mrpc_refusal *r, const char *why, int err)
 	} texts[] = {
 		{ -ECONNREFUSED, "connection refused by the peer" },
 		{ -ECONNRESET, "connection reset by the peer" },
+		{ -EPIPE, "connection closed by the peer" },
 		{ -ETIMEDOUT, "no answer in time" },
 		{ -EHOSTUNREACH, "no route to the host" },
 		{ -ENETUNREACH, "no route to the network" },
@@ -119,7 +120,7 @@ int mrpc_refuse_message(int err, const struct mrpc_schema_plan *plan,
 					   "the message exceeds %u bytes, the most that MRPC_SQE_COPY copies",
 					   MRPC_MAX_COPY);
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
-				   "the message exceeds %u bytes, the most that the peer accepts",
+				   "the message exceeds %u bytes, the most that its receiver accepts",
 				   max);
 	case -EFBIG:
 		return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,

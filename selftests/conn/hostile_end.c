@@ -158,7 +158,7 @@ TEST(fin_told)
 
 TEST(reset_told)
 {
-	told(peer_reset, "the link failed while receiving");
+	told(peer_reset, "the peer reset the connection");
 }
 
 /* The server ends in order and does not read. The link lingers, but no call waits for that. */
@@ -469,6 +469,73 @@ TEST(bye)
 	raw_done(&c, &cqe);
 	peer_close(&w);
 	end();
+}
+
+/* -- instead of an answer to HELLO ------------------------------------------------------- */
+
+static void *turn_away(void *arg)
+{
+	void (*const *go)(struct peer *p) = arg;
+
+	if (!peer_accept(&w, listener, 10000))
+		raw_die("the client does not connect");
+	peer_expect(&w, MRPC_WIRE_HELLO);
+	(*go)(&w);
+	return NULL;
+}
+
+/* The caller is told what came, and what may be wrong. */
+static void turned_away(void (*go)(struct peer *p), const char *why)
+{
+	struct mrpc_connect target;
+	char addr[64];
+	pthread_t t;
+
+	begin();
+	snprintf(addr, sizeof(addr), "tcp:127.0.0.1:%u", port);
+	target = raw_target(&c, addr);
+	CHECK(!pthread_create(&t, NULL, turn_away, &go));
+	CHECK_EQ(raw_connect_to(&c, &target), -ECONNRESET);
+	CHECK_STR(c.why, why);
+	pthread_join(t, NULL);
+	end();
+}
+
+#define NO_ANSWER ": it may expect TLS, or another transport"
+
+TEST(closed_early)
+{
+	turned_away(peer_close, "handshake: the peer closed the connection" NO_ANSWER);
+}
+
+TEST(reset_early)
+{
+	turned_away(peer_reset, "handshake: the peer reset the connection" NO_ANSWER);
+}
+
+static void say_bye(struct peer *p)
+{
+	CHECK(peer_send_control(p, MRPC_WIRE_BYE, 0));
+	CHECK(peer_closed(p, 10000));
+	peer_close(p);
+}
+
+/* A server that is stopped before it has answered. */
+TEST(bye_early)
+{
+	turned_away(say_bye, "handshake: the peer is shutting down");
+}
+
+static void say_pong(struct peer *p)
+{
+	CHECK(peer_send_control(p, MRPC_WIRE_PONG, 1));
+	peer_close(p);
+}
+
+TEST(wrong_early)
+{
+	turned_away(say_pong, "handshake: the peer broke the protocol: "
+		    "it may have another transport at this address");
 }
 
 /*
