@@ -24,6 +24,8 @@ test_usage()
 	mrpc engine add null
 	refused 1 'version 9; the newest loaded is 2' engine add null@9
 	refused 2 "'rat' is not a parameter of ratelimit, which has rate, bytes," engine add ratelimit rat 5
+	refused 2 "'side' is not a parameter of ratelimit: write 'scope' before 'side'" \
+		engine add ratelimit side server rate 5
 	refused 2 "'x' is not a parameter of null, which has none" engine add null x 5
 	refused 2 "the value of 'rate' is missing" engine add ratelimit rate
 	refused 2 "rate: '5x' is not a number, as 500 or 10k" engine add ratelimit rate 5x

@@ -36,7 +36,7 @@ void deps_add(struct deps *deps, const char *name)
 	deps->names[deps->nr++] = name;
 }
 
-static bool comes_with_library(const char *name)
+bool comes_with_library(const char *name)
 {
 	size_t i;
 

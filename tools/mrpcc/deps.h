@@ -20,6 +20,9 @@ struct deps {
 /* deps_has() - is a file among them? */
 bool deps_has(const struct deps *deps, const char *name);
 
+/* comes_with_library() - is the code of a file in libmrpc? */
+bool comes_with_library(const char *name);
+
 /* deps_add() - add a file, unless it is there */
 void deps_add(struct deps *deps, const char *name);
 

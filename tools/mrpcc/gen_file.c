@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "comment.h"
+#include "deps.h"
 #include "gen_bpf.h"
 #include "gen_build.h"
 #include "gen_desc.h"
@@ -41,11 +42,15 @@ static char *guard_of(const struct file *file, const char *end)
 /* The compiler alone would say what is missing, but not what makes it. */
 static void gen_include(struct buf *out, const struct file *file)
 {
-	const char *stem = stem_of(file);
+	const char *stem = stem_of(file), *name = file->proto->name;
 
 	buf_printf(out, "#if defined(__has_include)\n#if !__has_include(\"%s.mrpc.h\")\n", stem);
-	buf_printf(out, "#error \"%s.mrpc.h is missing: run mrpcc --out=DIR %s\"\n", stem,
-		   file->proto->name);
+	if (comes_with_library(name))
+		buf_printf(out, "#error \"%s.mrpc.h is missing: it is in the folder 'include' of libmrpc; "
+			   "pass that with -I\"\n", stem);
+	else
+		buf_printf(out, "#error \"%s.mrpc.h is missing: run mrpcc --out=DIR %s\"\n", stem,
+			   name);
 	buf_printf(out, "#endif\n#endif\n#include \"%s.mrpc.h\"\n", stem);
 }
 

@@ -93,8 +93,10 @@ uint32_t need_number(struct args *args, const char *what)
 
 	errno = 0;
 	value = strtoul(word, &end, 10);
-	if (*word < '0' || *word > '9' || *end || errno || value > UINT32_MAX)
+	if (*word < '0' || *word > '9' || *end)
 		usage("'%s' is not %s: it must be a number", word, what);
+	if (errno || value > UINT32_MAX)
+		usage("'%s' is not %s: the largest number is %u", word, what, UINT32_MAX);
 	return value;
 }
 

@@ -9,6 +9,7 @@
 #include "cli/util.h"
 #include "cli/words.h"
 #include "engine/params.h"
+#include "engine/scope.h"
 #include "nl/body.h"
 #include "nl/nl.h"
 #include "nl/sets.h"
@@ -96,6 +97,9 @@ static struct json_object *need_param(struct json_object *type, const char *name
 
 	if (param)
 		return param;
+	if (is_scope_word(name))
+		usage("'%s' is not a parameter of %s: write 'scope' before '%s'", name,
+		      string_at(type, "name"), name);
 	if (!params)
 		usage("'%s' is not a parameter of %s, which has none", name,
 		      string_at(type, "name"));

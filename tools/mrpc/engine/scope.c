@@ -114,7 +114,7 @@ static const struct word scope_words[] = {
 	{ }
 };
 
-static bool is_scope_word(const char *word)
+bool is_scope_word(const char *word)
 {
 	const struct word *w;
 
