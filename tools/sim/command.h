@@ -6,9 +6,10 @@
 #include "fit.h"
 #include "sim.h"
 
-/** command_run(), command_faults() - Return: the exit status */
+/** command_run(), command_faults(), command_group() - Return: the exit status */
 int command_run(int argc, char **argv);
 int command_faults(int argc, char **argv);
+int command_group(int argc, char **argv);
 
 /** command_usage() - prints what is wrong with the command line; Return: 2 */
 int command_usage(const char *format, ...) __attribute__((format(printf, 1, 2)));

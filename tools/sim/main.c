@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* mrpc-sim: the prio transport's protocol with hundreds of simulated hosts. */
+/* mrpc-sim: hundreds of simulated hosts with the prio transport's protocol, or with collectives. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +9,7 @@
 static const char usage[] =
 	"Usage: mrpc-sim run [OPTION]...     calls over a network of hosts; what they took\n"
 	"       mrpc-sim faults [OPTION]...  random faults; is every message delivered once?\n"
+	"       mrpc-sim group [OPTION]...   AllReduce of many jobs; by which rings and routes?\n"
 	"       mrpc-sim fit FILE.csv W      how well workload W follows a table\n"
 	"       mrpc-sim COMMAND --help      the options of a command\n"
 	"       mrpc-sim --version\n"
@@ -36,11 +37,13 @@ static int fit(int argc, char **argv)
 int main(int argc, char **argv)
 {
 	if (argc < 2)
-		return command_usage("which command? run, faults or fit");
+		return command_usage("which command? run, faults, group or fit");
 	if (!strcmp(argv[1], "run"))
 		return command_run(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "faults"))
 		return command_faults(argc - 1, argv + 1);
+	if (!strcmp(argv[1], "group"))
+		return command_group(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "fit"))
 		return fit(argc - 1, argv + 1);
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
@@ -51,5 +54,5 @@ int main(int argc, char **argv)
 		puts("mrpc-sim " MRPC_VERSION);
 		return 0;
 	}
-	return command_usage("no command '%s'; there are run, faults and fit", argv[1]);
+	return command_usage("no command '%s'; there are run, faults, group and fit", argv[1]);
 }
