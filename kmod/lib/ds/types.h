@@ -61,6 +61,7 @@ typedef int64_t s64;
 #define check_add_overflow(a, b, d) __builtin_add_overflow(a, b, d)
 #define check_mul_overflow(a, b, d) __builtin_mul_overflow(a, b, d)
 #define noinline	__attribute_noinline__
+#define __packed	__attribute((__packed__))
 #define __uninitialized
 #define OPTIMIZER_HIDE_VAR(v) __asm__("" : "=r"(v) : "0"(v))
 #define barrier()	({ __asm__ __volatile__("" : : : "memory"); })
