@@ -52,7 +52,8 @@ void mrpc_reduce_fp(u32 elem, u32 op, void *dst, const void *src, size_t count)
 	mrpc_reduce_run(&vector, elem, op, dst, src, count);
 }
 
-#ifdef __x86_64__
+/* sparse does not know these instructions. */
+#if defined(__x86_64__) && !defined(__CHECKER__)
 
 #define AVX2 __attribute__((__target__("avx2,f16c")))
 
@@ -95,4 +96,4 @@ void mrpc_reduce_fp_avx2(u32 elem, u32 op, void *dst, const void *src, size_t co
 	mrpc_reduce_run(&avx2, elem, op, dst, src, count);
 }
 
-#endif /* __x86_64__ */
+#endif
