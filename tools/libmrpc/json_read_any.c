@@ -110,8 +110,8 @@ bool json_read_any(struct parse *p, char *m)
 {
 	bool ok;
 
-	if (p->depth >= MRPC_MAX_DEPTH)
-		return parse_fail(p, "messages are nested deeper than %u levels", MRPC_MAX_DEPTH);
+	if (!block_has_level(p))
+		return false;
 	p->depth++;
 	ok = read_any(p, m);
 	p->depth--;

@@ -129,7 +129,7 @@ static bool read_timestamp(struct parse *p, const struct mrpc_message_desc *desc
 	__s64 seconds;
 	__s32 nanos;
 
-	if (!json_string_token(p, "a time, as in \"1970-01-01T00:00:00Z\","))
+	if (!json_string_token(p, "a time, as in \"1970-01-01T00:00:00Z\",") || !block_has_level(p))
 		return false;
 	sc.s = p->buf.data;
 	seconds = MIN_TIMESTAMP + scan_date_time(&sc);
@@ -153,7 +153,7 @@ static bool read_duration(struct parse *p, const struct mrpc_message_desc *desc,
 	__s64 seconds;
 	__s32 nanos;
 
-	if (!json_string_token(p, "a time, as in \"1.5s\","))
+	if (!json_string_token(p, "a time, as in \"1.5s\",") || !block_has_level(p))
 		return false;
 	sc.s = p->buf.data;
 	negative = *sc.s == '-';

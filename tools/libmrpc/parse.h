@@ -96,6 +96,8 @@ bool parse_unicode(struct parse *p) HIDDEN;
 
 /* -- struct blocks ------------------------------------------------------------ */
 
+/* Can one more be in the one that is being read? */
+bool block_has_level(struct parse *p) HIDDEN;
 bool block_begin(struct parse *p, struct block *b, const struct mrpc_message_desc *desc,
 		 char *m) HIDDEN;
 void block_end(struct parse *p, struct block *b) HIDDEN;

@@ -99,8 +99,8 @@ static bool skip_group(struct parse *p, __u32 group)
 	__u32 number;
 	enum wire wire;
 
-	if (p->depth >= MRPC_MAX_DEPTH)
-		return parse_fail(p, "messages are nested deeper than %u levels", MRPC_MAX_DEPTH);
+	if (!block_has_level(p))
+		return false;
 	p->depth++;
 	do {
 		if (!read_tag(p, &number, &wire))

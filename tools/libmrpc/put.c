@@ -11,11 +11,17 @@
 
 /* -- struct blocks ------------------------------------------------------------ */
 
+bool block_has_level(struct parse *p)
+{
+	return p->depth < MRPC_MAX_DEPTH ||
+	       parse_fail(p, "messages are nested deeper than %u levels", MRPC_MAX_DEPTH);
+}
+
 bool block_begin(struct parse *p, struct block *b, const struct mrpc_message_desc *desc, char *m)
 {
 	*b = (struct block){ .desc = desc, .m = m };
-	if (p->depth >= MRPC_MAX_DEPTH)
-		return parse_fail(p, "messages are nested deeper than %u levels", MRPC_MAX_DEPTH);
+	if (!block_has_level(p))
+		return false;
 	b->rooms = calloc(desc->nr_fields + 1, sizeof(*b->rooms));
 	if (!b->rooms)
 		return parse_no_memory(p);
