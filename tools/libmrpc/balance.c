@@ -91,7 +91,7 @@ bool avoid_add(struct avoid *avoid, u32 id)
 	return true;
 }
 
-u32 balance_next(struct balance *b, const struct avoid *avoid)
+const struct link *balance_next(struct balance *b, const struct avoid *avoid)
 {
 	const struct link *link;
 	u32 i;
@@ -101,12 +101,12 @@ u32 balance_next(struct balance *b, const struct avoid *avoid)
 		if (link->state != MRPC_CHANNEL_READY || is_avoided(avoid, link->id))
 			continue;
 		b->turn += i + 1;
-		return link->id;
+		return link;
 	}
 	do
 		link = b->links[b->turn++ % b->nr];
 	while (link->state != MRPC_CHANNEL_READY);
-	return link->id;
+	return link;
 }
 
 const char *balance_why(const struct balance *b)

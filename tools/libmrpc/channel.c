@@ -289,9 +289,10 @@ struct throttle *channel_throttle(struct channel *ch)
 }
 
 /* As channel_try(), under the lock. */
-static int try_locked(struct channel *ch, bool wait_ready, const struct avoid *avoid, u32 *id,
-		      struct mrpc_result *res)
+static int try_locked(struct channel *ch, bool wait_ready, const struct avoid *avoid,
+		      struct channel_conn *conn, struct mrpc_result *res)
 {
+	const struct link *link;
 	int err = balance_begin(&ch->balance);
 
 	if (err) {
@@ -301,7 +302,8 @@ static int try_locked(struct channel *ch, bool wait_ready, const struct avoid *a
 	}
 	switch (ch->state) {
 	case MRPC_CHANNEL_READY:
-		*id = balance_next(&ch->balance, avoid);
+		link = balance_next(&ch->balance, avoid);
+		*conn = (struct channel_conn){ link->id, link->max_calls };
 		return MRPC_OK;
 	case MRPC_CHANNEL_SHUTDOWN:
 		result_fail(res, MRPC_UNAVAILABLE, "the channel was closed");
@@ -319,13 +321,13 @@ static int try_locked(struct channel *ch, bool wait_ready, const struct avoid *a
 	return res->status;
 }
 
-int channel_try(struct channel *ch, bool wait_ready, const struct avoid *avoid, u32 *id,
-		struct mrpc_result *res)
+int channel_try(struct channel *ch, bool wait_ready, const struct avoid *avoid,
+		struct channel_conn *conn, struct mrpc_result *res)
 {
 	int status;
 
 	channel_lock(ch);
-	status = try_locked(ch, wait_ready, avoid, id, res);
+	status = try_locked(ch, wait_ready, avoid, conn, res);
 	channel_unlock(ch);
 	return status;
 }
@@ -347,10 +349,11 @@ static int give_up(const struct channel *ch, int err, struct mrpc_result *res)
 int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
 		 struct mrpc_result *res)
 {
+	struct channel_conn conn = { 0 };
 	int status, err = 0;
 
 	channel_lock(ch);
-	while ((status = try_locked(ch, wait_ready, NULL, id, res)) == -EAGAIN) {
+	while ((status = try_locked(ch, wait_ready, NULL, &conn, res)) == -EAGAIN) {
 		if (err == -EINTR || clock_ns() >= until) {
 			status = give_up(ch, err, res);
 			break;
@@ -358,6 +361,7 @@ int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
 		err = waiters_sleep(&ch->all.waiters, until);
 	}
 	channel_unlock(ch);
+	*id = conn.id;
 	if (status)
 		set_error("%s", res->detail);
 	return status;

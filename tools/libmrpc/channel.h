@@ -9,6 +9,16 @@
 struct avoid;
 struct channel;
 
+/**
+ * struct channel_conn - a connection that a call can go over
+ * @id: the kernel's number
+ * @max_calls: calls that it takes at a time, as both ends have agreed
+ */
+struct channel_conn {
+	u32 id;
+	u32 max_calls;
+};
+
 /* Its memory stays until it is dropped as often. */
 void channel_hold(struct channel *ch);
 void channel_drop(struct channel *ch);
@@ -35,13 +45,13 @@ u32 channel_peek(struct channel *ch);
 
 /*
  * Finds the connection for a call, and begins to make one if there is none. @avoid: NULL, or those
- * that are taken only if there are no others. Return: MRPC_OK, and its number in @id; -EAGAIN: not
- * now; any other status: with the reason in @res.
+ * that are taken only if there are no others. Return: MRPC_OK, and it in @conn; -EAGAIN: not now;
+ * any other status: with the reason in @res.
  */
-int channel_try(struct channel *ch, bool wait_ready, const struct avoid *avoid, u32 *id,
-		struct mrpc_result *res);
+int channel_try(struct channel *ch, bool wait_ready, const struct avoid *avoid,
+		struct channel_conn *conn, struct mrpc_result *res);
 
-/* The same, and waits for it until a time. Return: as channel_try(), but not -EAGAIN. */
+/* Waits for it until a time, and tells its number. Return: as channel_try(), but not -EAGAIN. */
 int channel_link(struct channel *ch, bool wait_ready, u64 until, u32 *id,
 		 struct mrpc_result *res);
 

@@ -152,22 +152,22 @@ static bool is_stopped(void *arg)
 	return stop;
 }
 
-static int attempt(struct link *link, u32 *id)
+/* Return: 0 or -errno. @arg: out: the connection */
+static int attempt(struct link *link, struct mrpc_connect *arg)
 {
 	struct links *all = link->all;
 	u64 until = until_us(all->opts.timeout_us);
 	struct address list[ADDRESSES_MAX];
-	struct mrpc_connect arg = all->arg;
 	int nr = all->ops->addresses(link, list), err;
 
 	if (nr < 0)
 		return nr;
+	*arg = all->arg;
 	err = attempt_connect(all->session, all->target, all->opts.tls, list, nr, until, is_stopped,
-			      link, &arg);
-	*id = arg.id;
+			      link, arg);
 	if (!err && !link->has_address) {
-		memcpy(link->address.transport, arg.transport, sizeof(arg.transport));
-		memcpy(link->address.addr, arg.addr, sizeof(arg.addr));
+		memcpy(link->address.transport, arg->transport, sizeof(arg->transport));
+		memcpy(link->address.addr, arg->addr, sizeof(arg->addr));
 	}
 	return err;
 }
@@ -201,7 +201,7 @@ static bool wait_for_turn(struct link *link)
 static void try_once(struct link *link, u64 *backoff)
 {
 	struct links *all = link->all;
-	u32 id = 0;
+	struct mrpc_connect arg;
 	int err;
 
 	set_state(link, MRPC_CHANNEL_CONNECTING);
@@ -210,17 +210,18 @@ static void try_once(struct link *link, u64 *backoff)
 	link->begin_ns = clock_ns() + jitter(*backoff * 1000);
 	link->cut = false;
 	pthread_mutex_unlock(&all->waiters.lock);
-	err = attempt(link, &id);
+	err = attempt(link, &arg);
 	pthread_mutex_lock(&all->waiters.lock);
 	if (has_to_end(link) || !link->wanted || (err && link->cut)) {
 		if (!err) {
-			link->id = id;
+			link->id = arg.id;
 			retire(link);	/* closed without the lock */
 		}
 		return;
 	}
 	if (!err) {
-		link->id = id;
+		link->id = arg.id;
+		link->max_calls = arg.max_calls;
 		link->wanted = false;
 		link->why[0] = '\0';
 		*backoff = all->opts.backoff_us;

@@ -70,6 +70,7 @@ struct links {
  * @address: that one; else the one of its latest connection
  * @state: enum mrpc_channel_state
  * @id: with MRPC_CHANNEL_READY: the kernel's number of the connection
+ * @max_calls: with @id: calls that it takes at a time
  * @wanted: the thread makes a connection
  * @ends: the thread is to end
  * @thread: the thread
@@ -86,6 +87,7 @@ struct link {
 	struct address address;
 	int state;
 	u32 id;
+	u32 max_calls;
 	bool wanted;
 	bool ends;
 	pthread_t thread;

@@ -150,22 +150,3 @@ void lot_unpark(struct parked *p)
 	if (p->timer.prev)
 		timers_del(&lot->timers, &p->timer);
 }
-
-/*
- * Two connections whose numbers have the same remainder count as one. Then a call may wait for
- * longer than it has to, until one of either has ended.
- */
-bool lot_has_room(const struct lot *lot, u32 id)
-{
-	return lot->busy[id % LOT_ROOMS] < lot->qp->session->setup.max_calls;
-}
-
-void lot_begun(struct lot *lot, u32 id)
-{
-	lot->busy[id % LOT_ROOMS]++;
-}
-
-void lot_ended(struct lot *lot, u32 id)
-{
-	lot->busy[id % LOT_ROOMS]--;
-}

@@ -49,8 +49,6 @@ struct parked {
 	struct timer timer;
 };
 
-#define LOT_ROOMS	64	/* a power of two */
-
 /**
  * struct lot - the calls of a queue pair over a channel
  *
@@ -64,7 +62,6 @@ struct parked {
  * @waiter: if the queue pair has an eventfd: in the channel's list, with the earliest of @timers
  * @lists: parked calls, for each enum lot_list, in the order in which they came
  * @timers: of all of them
- * @busy: calls that the kernel has, for each connection, by the number modulo LOT_ROOMS
  */
 struct lot {
 	struct lot *next;
@@ -77,7 +74,6 @@ struct lot {
 		struct parked **last;
 	} lists[LOT_LISTS];
 	struct timer *timers;
-	u32 busy[LOT_ROOMS];
 };
 
 /* That of a channel, with a reference more. NULL: without memory. */
@@ -92,11 +88,5 @@ static inline bool is_parked(const struct parked *p)
 {
 	return p->prev;
 }
-
-/* Has connection @id room for one more call of the queue pair? */
-bool lot_has_room(const struct lot *lot, u32 id);
-/* The kernel gets a call over a connection, or has ended it. */
-void lot_begun(struct lot *lot, u32 id);
-void lot_ended(struct lot *lot, u32 id);
 
 #endif /* LIBMRPC_LOT_H */

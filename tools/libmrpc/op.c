@@ -47,8 +47,31 @@ struct op *op_new(struct mrpc_qp *qp)
 	return op;
 }
 
+void op_begun(struct mrpc_qp *qp, struct op *op)
+{
+	op->wait |= OP_WAIT_ROOM;
+	qp->busy[op->conn % QP_ROOMS]++;
+}
+
+static void op_ended(struct mrpc_qp *qp, struct op *op)
+{
+	op->wait &= ~OP_WAIT_ROOM;
+	qp->busy[op->conn % QP_ROOMS]--;
+}
+
+/*
+ * Two connections whose numbers have the same remainder count as one. Then a call may wait for
+ * longer than it has to, until one of either has ended.
+ */
+bool ops_have_room(const struct mrpc_qp *qp, u32 conn, u32 max)
+{
+	return qp->busy[conn % QP_ROOMS] < max;
+}
+
 void op_free(struct mrpc_qp *qp, struct op *op)
 {
+	if (unlikely(op->wait & OP_WAIT_ROOM))
+		op_ended(qp, op);	/* the kernel has not got it after all */
 	op->wait = 0;
 	op->id += 1ull << 32;
 	op->next = qp->free_ops;
@@ -162,6 +185,8 @@ void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 				release_block(qp->session, cqe->block, cqe->msg_len);
 			break;
 		}
+		if (unlikely(op->wait & OP_WAIT_ROOM))
+			op_ended(qp, op);
 		if (unlikely(op->stream)) {
 			stream_completes(qp, op, cqe);
 			break;

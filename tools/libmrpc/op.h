@@ -18,6 +18,15 @@ struct op *op_new(struct mrpc_qp *qp);
 void op_free(struct mrpc_qp *qp, struct op *op);
 struct op *op_find(struct mrpc_qp *qp, u64 id);
 
+/*
+ * The kernel has got a call over a channel: it takes room of its connection until its end, even if no
+ * caller waits for it any more.
+ */
+void op_begun(struct mrpc_qp *qp, struct op *op);
+
+/* Has connection @conn, which takes @max calls at a time, room for one more of the queue pair? */
+bool ops_have_room(const struct mrpc_qp *qp, u32 conn, u32 max);
+
 /* Calls under way on a connection, by its number. Looks at all of the queue pair's. */
 u32 ops_under_way(const struct mrpc_qp *qp, u32 conn);
 

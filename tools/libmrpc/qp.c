@@ -308,10 +308,10 @@ static __attribute__((noinline)) void collect_notes(struct mrpc_qp *qp)
 	qp->note_head = head;
 }
 
-/* Is there a slot without the note of an entry that the kernel has taken? */
-static bool sq_room(const struct mrpc_qp *qp)
+/* Slots without the note of an entry that the kernel has taken. */
+static u32 sq_room(const struct mrpc_qp *qp)
 {
-	return qp->ring.sq_tail - qp->note_head <= qp->ring.sq_mask;
+	return qp->ring.sq_mask + 1 - (qp->ring.sq_tail - qp->note_head);
 }
 
 /* With @serve: only the worker's thread calls it, and holds the lock: see worker_main(). */
@@ -342,6 +342,21 @@ int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks)
 			return err;
 	}
 	return 0;
+}
+
+bool qp_push_now(struct mrpc_qp *qp, const struct mrpc_sqe *sqe)
+{
+	if (try_push(qp, sqe, NULL))
+		return true;
+	qp_enter(qp, 0, 0);
+	return try_push(qp, sqe, NULL);
+}
+
+int qp_make_room(struct mrpc_qp *qp, u32 nr)
+{
+	if (sq_room(qp) < nr)
+		collect_notes(qp);
+	return sq_room(qp) < nr ? qp_flush(qp) : 0;
 }
 
 bool qp_take_back(struct mrpc_qp *qp, u32 pos)

@@ -20,6 +20,9 @@
 #define OP_WAIT_SENT	2	/* waits until the kernel has finished with the blocks */
 #define OP_WAIT_CALLBACK 4	/* a call that has ended, in the done list */
 #define OP_WAIT_LINK	8	/* over a channel: waits there, or will when the blocks are free */
+#define OP_WAIT_ROOM	16	/* over a channel: the kernel has the call, see mrpc_qp.busy */
+
+#define QP_ROOMS	64	/* a power of two */
 
 struct op;
 
@@ -166,6 +169,7 @@ struct qp_serves {
  * @lots: for each channel, the calls that are under way over it
  * @lot_ops: functions; set with the first of them
  * @nr_parked: calls that wait there
+ * @busy: calls over channels that the kernel has, for each connection, by the number modulo QP_ROOMS
  * @nr_replays: streams of clients that are not committed
  * @streams: streams of its calls and requests
  * @events: those of deferred calls for which something has come
@@ -197,6 +201,7 @@ struct mrpc_qp {
 	struct lot *lots;
 	const struct qp_lot_ops *lot_ops;
 	u32 nr_parked;
+	u32 busy[QP_ROOMS];
 	u32 nr_replays;
 	struct op_stream *streams;
 	struct op_stream_list events;
@@ -225,8 +230,17 @@ void qp_own(struct tctx *t, struct mrpc_qp *qp);
 void qp_hold(struct mrpc_qp *qp);
 void qp_let_go(struct mrpc_qp *qp);
 
-/* Copies an entry in; @blocks are freed when the kernel has taken it. */
+/*
+ * Copies an entry in; @blocks are freed when the kernel has taken it. To make room in the queue,
+ * completions may be taken.
+ */
 int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
+
+/* The same, and takes no completion. Return: false: not now, without room in the queue. */
+bool qp_push_now(struct mrpc_qp *qp, const struct mrpc_sqe *sqe);
+
+/* Makes room for @nr entries, or as many as the queue has. Return: 0 or -errno, with the error set. */
+int qp_make_room(struct mrpc_qp *qp, u32 nr);
 
 /*
  * Takes back the entry that was pushed at @pos: the entry then does nothing, and the caller owns

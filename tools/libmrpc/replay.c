@@ -309,14 +309,14 @@ static bool go(struct parked *p)
 {
 	struct replay *r = replay_parked(p);
 	struct mrpc_result res;
-	u32 id;
-	int status = channel_try(r->call.channel, r->call.wait_ready, NULL, &id, &res);
+	struct channel_conn conn;
+	int status = channel_try(r->call.channel, r->call.wait_ready, NULL, &conn, &res);
 
 	if (status == -EAGAIN)
 		return false;
 	lot_unpark(p);
 	if (!status)
-		open_again(r->stream, id);
+		open_again(r->stream, conn.id);
 	else if (attempts_again(&r->call.attempts, &res))
 		wait_for_turn(r);
 	else

@@ -79,8 +79,6 @@ void retry_leave(struct retry *r)
 {
 	if (!r->lot)
 		return;
-	if (r->in_kernel)
-		lot_ended(r->lot, r->op->conn);
 	lot_put(r->lot);
 	channel_leave(r->call.channel);
 	r->lot = NULL;
@@ -142,13 +140,11 @@ static int push(struct retry *r, u32 id)
 	r->op->wait = OP_WAIT_END | OP_WAIT_SENT;
 	/* Before: to make room in the queue, completions may be taken. */
 	r->in_kernel = true;
-	lot_begun(r->lot, id);
 	err = qp_push(qp, &r->sqe, NULL);
-	if (!err)
+	if (!err) {
+		op_begun(qp, r->op);
 		return 0;
-	/* Meanwhile another attempt may have ended, and its hedge has dropped this one. */
-	if (r->lot)
-		lot_ended(r->lot, id);
+	}
 	r->in_kernel = false;
 	r->op->wait = OP_WAIT_END;
 	return err;
@@ -157,6 +153,7 @@ static int push(struct retry *r, u32 id)
 /* As channel_try(). The connection has room, and is none that the call's other attempts have. */
 static int find_link(const struct retry *r, u32 *id, struct mrpc_result *res)
 {
+	struct channel_conn conn;
 	struct avoid avoid;
 	int status;
 
@@ -164,10 +161,13 @@ static int find_link(const struct retry *r, u32 *id, struct mrpc_result *res)
 	if (r->hedge)
 		hedge_used(r->hedge, &avoid);
 	do {
-		status = channel_try(r->call.channel, r->call.wait_ready, &avoid, id, res);
-		if (status || lot_has_room(r->lot, *id))
+		status = channel_try(r->call.channel, r->call.wait_ready, &avoid, &conn, res);
+		if (status)
 			return status;
-	} while (avoid_add(&avoid, *id));
+		*id = conn.id;
+		if (ops_have_room(r->lot->qp, conn.id, conn.max_calls))
+			return MRPC_OK;
+	} while (avoid_add(&avoid, conn.id));
 	return -EAGAIN;
 }
 
@@ -265,8 +265,6 @@ static bool takes(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
 	struct retry *r = retry_of(op->retry);
 	bool pauses;
 
-	if (r->lot)
-		lot_ended(r->lot, op->conn);
 	r->in_kernel = false;
 	if (r->hedge && !r->lot) {
 		hedge_ends(r, cqe);

@@ -28,6 +28,8 @@ int stream_call(struct mrpc_stream *st, struct mrpc_sqe *sqe, void *blocks)
 	}
 	sqe->user_data = op->id;
 	st->op = op;
+	if (st->channel)
+		op_begun(st->qp, op);
 	err = qp_push(st->qp, sqe, copied ? blocks : NULL);
 	if (!err)
 		return 0;

@@ -28,6 +28,7 @@
 
 static struct fsession sessions[SESSIONS];
 static __u32 copy_threshold = 4096;
+static __u32 max_calls = 256;		/* as the kernel's default */
 static int processors;
 static struct {
 	unsigned long cmd;
@@ -87,6 +88,13 @@ void fake_fail(unsigned long cmd, int err, int times)
 void fake_copy_threshold(__u32 bytes)
 {
 	copy_threshold = bytes;
+}
+
+void fake_max_calls(__u32 nr)
+{
+	pthread_mutex_lock(&fake_lock);
+	max_calls = nr;
+	pthread_mutex_unlock(&fake_lock);
 }
 
 void fake_processors(int nr)
@@ -209,7 +217,8 @@ static int do_connect(struct fsession *s, struct mrpc_connect *arg, bool serve)
 		s->conns[j].grpc = !strcmp(arg->transport, "grpc");
 		snprintf(s->conns[j].name, sizeof(s->conns[j].name), "%s", name);
 		arg->id = (__u32)j + 1;
-		arg->max_calls = serve ? 0 : MAX_CALLS;
+		arg->max_calls = serve ? 0 : max_calls;
+		s->conns[j].max_calls = max_calls;
 		return 0;
 	}
 	return -ENOSPC;

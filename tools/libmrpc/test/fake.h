@@ -60,6 +60,9 @@ void fake_hold_sent(bool hold);
 /* What sessions are told from now on; 4096 if never called. */
 void fake_copy_threshold(__u32 bytes);
 
+/* Calls that new connections take at a time from now on; 256 if never called. Sessions say 1024. */
+void fake_max_calls(__u32 nr);
+
 /* Largest number of submissions that one enter of a client takes; 0: all. */
 void fake_take_at_most(unsigned int nr);
 

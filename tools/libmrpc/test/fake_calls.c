@@ -192,9 +192,9 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 		finish(c);
 		return c;
 	}
-	if (under_way >= MAX_CALLS) {
+	if (under_way >= s->conns[sqe->conn - 1].max_calls) {
 		c->cqe.status = MRPC_RESOURCE_EXHAUSTED;
-		c->cqe.flags = MRPC_CQE_LOCAL;
+		c->cqe.flags = MRPC_CQE_LOCAL | MRPC_CQE_UNSENT;
 		finish(c);
 		return c;
 	}

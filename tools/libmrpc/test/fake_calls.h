@@ -5,8 +5,6 @@
 
 #include "fake_session.h"
 
-#define MAX_CALLS	256	/* of a connection, as the kernel's default */
-
 int fake_enter(struct fsession *s, struct mrpc_enter *arg);
 /* A connection of a client ends. */
 void fake_end_streams(struct fsession *s, __u32 conn);

@@ -42,6 +42,7 @@ struct fsession {
 		bool grpc;
 		char name[108];
 		struct fsession *peer;	/* NULL: listener */
+		__u32 max_calls;
 	} conns[CONNS];
 };
 

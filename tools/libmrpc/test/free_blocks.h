@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * That calls leave nothing in the send heap.
+ * That calls leave nothing in the send heap, and take no room of their connections.
  */
 #ifndef TEST_FREE_BLOCKS_H
 #define TEST_FREE_BLOCKS_H
@@ -25,6 +25,15 @@ static UNUSED void must_be_free(struct mrpc_session *session, struct mrpc_qp *qp
 	} while (stats.used && clock_ns() < until);
 	CHECK_EQ(stats.used, 0);
 	CHECK(!qp->lots && !qp->nr_parked);
+}
+
+/* The kernel has ended all calls over channels. */
+static UNUSED void must_take_no_room(const struct mrpc_qp *qp)
+{
+	u32 i;
+
+	for (i = 0; i < QP_ROOMS; i++)
+		CHECK_EQ(qp->busy[i], 0);
 }
 
 #endif /* TEST_FREE_BLOCKS_H */

@@ -153,6 +153,7 @@ static void end(void)
 
 	let_go();
 	must_be_free(session, qp);
+	must_take_no_room(qp);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	mrpc_session_close(session);
 	for (i = 0; i < SERVERS; i++)
@@ -565,6 +566,27 @@ TEST(thread_dies)
 TEST(thread_dies_unhedged)
 {
 	dies("{" ROBIN "\"methodConfig\":[]}", 1);
+}
+
+/* -- room ------------------------------------------------------------------------------------------ */
+
+/* An attempt that was cancelled takes room until the kernel has ended it: one more waits for that. */
+TEST(losers_take_room)
+{
+	struct ended first, second;
+
+	fake_max_calls(2);
+	begin_at("loop:hedge-0", HEDGE("\"maxAttempts\":2"));
+	expect("hooo");
+	start(&first, NULL, NULL);
+	while (!first.nr)
+		CHECK(mrpc_run(qp, 10000000) >= 0);
+	CHECK_EQ(first.status, MRPC_OK);
+	start(&second, NULL, NULL);
+	CHECK_EQ(qp->nr_parked, 1);
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	CHECK_EQ(second.status, MRPC_OK);
+	end();
 }
 
 /* -- many ------------------------------------------------------------------------------------------ */

@@ -147,6 +147,7 @@ static void stop(void)
 static UNUSED void end(void)
 {
 	must_be_free(session, qp);
+	must_take_no_room(qp);
 	CHECK(!qp->streams);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	mrpc_session_close(session);

@@ -209,6 +209,42 @@ TEST(refused_message)
 	end();
 }
 
+static void count(void *user, struct mrpc_result *res)
+{
+	CHECK_MSG(!res->status, "%s: %s", mrpc_status_name(res->status), res->detail);
+	++*(u32 *)user;
+}
+
+/* A stream takes room of its connection until its end, and again when it is made again. */
+TEST(takes_room)
+{
+	struct mrpc_stream *st[3];
+	struct mrpc_msg msg;
+	u32 done = 0, i;
+
+	fake_max_calls(4);
+	begin(ALL(RETRY));
+	stop();
+	server_start(&server, &ops, NULL, NAME, 5);	/* a thread for each attempt */
+	server_runs = true;
+	does.fails = 2;
+	for (i = 0; i < 3; i++)
+		st[i] = open_up(NULL);
+	while (does.calls < 5)
+		CHECK(mrpc_poll(qp) >= 0);
+	for (i = 0; i < 5; i++) {
+		build(&msg, session, i, SMALL);
+		CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, count,
+					 &done, NULL), 0);
+	}
+	CHECK_EQ(qp->nr_parked, 4);
+	for (i = 0; i < 3; i++)
+		ends(st[i], MRPC_OK, 0, NULL);
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	CHECK_EQ(done, 5);
+	end();
+}
+
 /* -- what commits a stream ----------------------------------------------------------------- */
 
 TEST(committed_by_message)

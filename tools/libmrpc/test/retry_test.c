@@ -68,6 +68,7 @@ static void begin(const char *config)
 static void end(void)
 {
 	must_be_free(session, qp);
+	must_take_no_room(qp);
 	CHECK_EQ(mrpc_conn_close(channel, 0), 0);
 	mrpc_session_close(session);
 	server_stop(&server);
@@ -418,6 +419,69 @@ TEST(many_are_parked)
 	for (i = 0; i < ARRAY_SIZE(e); i++)
 		CHECK_EQ(e[i].status, MRPC_UNAVAILABLE);
 	channel = mrpc_channel_open(session, NAME, test_services, 1, NULL);
+	end();
+}
+
+/* A connection takes fewer calls than this host says: the others wait. */
+TEST(peer_takes_fewer)
+{
+	static struct ended e[200];
+	struct mrpc_msg msg;
+	u32 i;
+
+	fake_max_calls(16);
+	begin(NULL);
+	CHECK_EQ(call_with(true, TEST_ECHO, NULL, &e[0]), MRPC_OK);
+	e[0].nr = 0;
+	for (i = 0; i < ARRAY_SIZE(e); i++) {
+		build(&msg, session, 1, 10000);
+		CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, on_done,
+					 &e[i], NULL), 0);
+	}
+	CHECK_EQ(qp->nr_parked, ARRAY_SIZE(e) - 16);
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	for (i = 0; i < ARRAY_SIZE(e); i++) {
+		CHECK_EQ(e[i].nr, 1);
+		CHECK_MSG(e[i].same, "%u: %s", i, e[i].detail);
+	}
+	end();
+}
+
+static void *start_and_die(UNUSED void *user)
+{
+	static struct ended e;
+	struct mrpc_msg msg;
+
+	build(&msg, session, 1, 10000);
+	CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, on_done, &e, NULL),
+		 0);
+	return NULL;
+}
+
+/* A call whose thread has ended takes room as long as the kernel has it. */
+TEST(thread_dies)
+{
+	struct ended e[2];
+	struct mrpc_msg msg;
+	pthread_t t;
+	u32 i;
+
+	fake_max_calls(2);
+	begin(NULL);
+	CHECK_EQ(call_with(true, TEST_ECHO, NULL, &e[0]), MRPC_OK);
+	mrpc_qp_free(qp);
+	CHECK_EQ(pthread_create(&t, NULL, start_and_die, NULL), 0);
+	pthread_join(t, NULL);
+	CHECK(qp == mrpc_qp_self(session));
+	memset(e, 0, sizeof(e));
+	for (i = 0; i < 2; i++) {
+		build(&msg, session, 1, 10000);
+		CHECK_EQ(mrpc_call_async(channel, &test_service, TEST_ECHO, &msg, NULL, on_done,
+					 &e[i], NULL), 0);
+		CHECK_EQ(qp->nr_parked, i);
+	}
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	CHECK(e[0].same && e[1].same);
 	end();
 }
 
