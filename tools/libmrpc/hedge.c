@@ -5,6 +5,9 @@
  * Each attempt is a call over the channel of its own, which retry.c makes. All of them read the one
  * message. It is free when the caller has its result, and the kernel has finished with each attempt.
  * So a call can have ended while attempts that were cancelled are still under way.
+ *
+ * No completion is taken while a call changes, see retry.c: what an attempt's end leads to is not
+ * interrupted by the end of another.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,7 +26,8 @@
  * @wait: parked until the next attempt begins
  * @qp: the queue pair
  * @call: how it is made
- * @lot: where it waits, a reference; NULL: the call has ended, and left its channel
+ * @lot: where it and its attempts wait, a reference
+ * @over: the call has ended, and left its channel. It never changes back: what ends later is dropped
  * @op: the application's; NULL: the call is synchronous
  * @sqe: the entry of all attempts, but for its connection and metadata
  * @blocks: of the message; NULL: they are the caller's
@@ -45,6 +49,7 @@ struct hedge {
 	struct mrpc_qp *qp;
 	struct retry_call call;
 	struct lot *lot;
+	bool over;
 	struct op *op;
 	struct mrpc_sqe sqe;
 	void *blocks;
@@ -70,12 +75,18 @@ static void drop_block(struct mrpc_qp *qp, struct mrpc_cqe *cqe)
 	cqe->flags &= (u8)~MRPC_CQE_BLOCK;
 }
 
+static void hedge_free(struct hedge *h)
+{
+	lot_put(h->lot);
+	free(h);
+}
+
 static void hedge_put(struct hedge *h)
 {
 	if (--h->refs)
 		return;
 	blocks_free(h->qp->session, h->blocks);
-	free(h);
+	hedge_free(h);
 }
 
 void hedge_used(const struct hedge *h, struct avoid *avoid)
@@ -102,32 +113,52 @@ void hedge_freed(struct retry *r)
 
 /* -- the end ------------------------------------------------------------------------------------ */
 
-static bool is_over(const struct hedge *h)
-{
-	return !h->lot;
-}
-
 static void leave(struct hedge *h)
 {
 	if (is_parked(&h->wait))
 		lot_unpark(&h->wait);
-	lot_put(h->lot);
 	channel_leave(h->call.channel);
-	h->lot = NULL;
+	h->over = true;
+}
+
+static bool push_cancel(const struct retry *r)
+{
+	const struct mrpc_sqe sqe = {
+		.op = MRPC_OP_CANCEL, .conn = r->op->conn, .call = r->op->id,
+	};
+
+	return qp_push_now(r->hedge->qp, &sqe);
+}
+
+/* There may be room in the queue now. */
+static bool cancel_goes(struct parked *p)
+{
+	if (!push_cancel(retry_parked(p)))
+		return false;
+	lot_unpark(p);
+	return true;
+}
+
+/* The kernel has it, so that it is not parked. */
+static void cancel_attempt(struct hedge *h, struct retry *r)
+{
+	static const struct parked_ops cancel_ops = { .go = cancel_goes };
+
+	if (push_cancel(r))
+		return;
+	r->wait.ops = &cancel_ops;
+	lot_park(h->lot, &r->wait, LOT_CANCEL, FOR_EVER);
 }
 
 /* The attempt is of no more use. Its completion, if the kernel has it, comes to hedge_ends(). */
 static void drop_attempt(struct hedge *h, struct retry *r, bool cancel)
 {
-	struct mrpc_sqe sqe = { .op = MRPC_OP_CANCEL };
-	bool in_kernel = r->in_kernel;
-
 	h->attempts[r->number] = NULL;
 	h->live--;
 	if (is_parked(&r->wait))
 		lot_unpark(&r->wait);
 	retry_leave(r);
-	if (!in_kernel) {
+	if (!r->in_kernel) {
 		r->op->wait &= OP_WAIT_SENT;
 		if (!r->op->wait)
 			hedge_freed(r);
@@ -136,12 +167,8 @@ static void drop_attempt(struct hedge *h, struct retry *r, bool cancel)
 		return;
 	}
 	h->sent = true;
-	if (!cancel)
-		return;
-	sqe.conn = r->op->conn;
-	sqe.call = r->op->id;
-	/* Without room it runs until its end, which is of no concern to the caller. */
-	qp_push(h->qp, &sqe, NULL);
+	if (cancel)
+		cancel_attempt(h, r);
 }
 
 static void drop_attempts(struct hedge *h, bool cancel)
@@ -213,6 +240,8 @@ void hedge_ends(struct retry *r, const struct mrpc_cqe *cqe)
 	reads = r->op->wait & OP_WAIT_SENT && !(cqe->flags & MRPC_CQE_FREED);
 	r->op->wait = reads ? OP_WAIT_SENT | OP_WAIT_LINK : 0;
 	if (late) {
+		if (is_parked(&r->wait))
+			lot_unpark(&r->wait);	/* it has ended before its CANCEL had room */
 		drop_block(h->qp, &copy);
 		if (!reads)
 			hedge_freed(r);
@@ -244,7 +273,7 @@ static bool add_meta(const struct hedge *h, struct retry *r)
 
 	if (!room && (h->op || !len))
 		return true;
-	r->meta = mrpc_alloc(session, len + room);
+	r->meta = session_alloc_now(session, len + room);
 	if (!r->meta)
 		return false;
 	memcpy(r->meta, session->send.base + h->sqe.meta, len);
@@ -304,10 +333,10 @@ static bool wants_more(const struct hedge *h)
 /* Begins those whose time has come. Without any under way, or to come, the call ends. */
 static void begin_attempts(struct hedge *h)
 {
-	if (h->begins || is_over(h))
+	if (h->begins || h->over)
 		return;
 	h->begins = true;
-	while (!is_over(h) && wants_more(h) && h->at <= clock_ns()) {
+	while (!h->over && wants_more(h) && h->at <= clock_ns()) {
 		if (h->begun && !throttle_allows(h->call.attempts.throttle)) {
 			h->most = h->begun;
 			break;
@@ -316,7 +345,7 @@ static void begin_attempts(struct hedge *h)
 		begin_attempt(h);
 	}
 	h->begins = false;
-	if (is_over(h))
+	if (h->over)
 		return;
 	if (is_parked(&h->wait))
 		lot_unpark(&h->wait);
@@ -395,7 +424,7 @@ static bool cancel(struct mrpc_qp *qp, struct op *op)
 
 void hedge_abandon(struct hedge *h)
 {
-	if (is_over(h))
+	if (h->over)
 		return;
 	leave(h);
 	drop_attempts(h, false);
@@ -421,10 +450,10 @@ static void free_op(struct op *op)
 	struct hedge *h = hedge_of(op);
 
 	op->retry = NULL;
-	if (!is_over(h))
+	if (!h->over)
 		leave(h);
 	if (!--h->refs)
-		free(h);
+		hedge_free(h);
 }
 
 void hedge_free_attempt(struct retry *r)
@@ -434,7 +463,7 @@ void hedge_free_attempt(struct retry *r)
 	h->attempts[r->number] = NULL;
 	retry_free(r);
 	if (!--h->refs)
-		free(h);
+		hedge_free(h);
 }
 
 static const struct op_retry_ops hedge_ops = {
@@ -480,12 +509,17 @@ int hedge_start(struct mrpc_qp *qp, const struct retry_call *call, struct mrpc_s
 {
 	struct hedge *h = hedge_new(qp, call, sqe, op);
 
-	if (!h) {
-		result_fail(res, MRPC_RESOURCE_EXHAUSTED, "out of memory");
+	if (!h || qp_make_room(qp, h->most)) {
+		result_fail(res, MRPC_RESOURCE_EXHAUSTED, "%s",
+			    h ? mrpc_last_error() : "out of memory");
 		res->unsent = true;
 		set_error("%s", res->detail);
 		mrpc_msg_free(msg);
 		op_free(qp, op);
+		if (h) {
+			leave(h);
+			hedge_put(h);
+		}
 		return res->status;
 	}
 	h->blocks = msg_spend(msg);
@@ -499,13 +533,21 @@ int hedge_start(struct mrpc_qp *qp, const struct retry_call *call, struct mrpc_s
 
 /* -- synchronous calls ------------------------------------------------------------------------------ */
 
+/* Takes completions. Calls that wait for their channel go on, if they can. */
+static void take(struct mrpc_qp *qp)
+{
+	qp_harvest(qp);
+	if (qp->nr_parked)
+		qp->lot_ops->resume(qp);
+}
+
 /* Waits for a completion, or a time. A signal ends the call. */
 static void wait_once(struct hedge *h)
 {
 	int err = qp_enter(h->qp, 1, FOR_EVER);
 
-	qp_harvest(h->qp);
-	if (is_over(h) || !err)
+	take(h->qp);
+	if (h->over || !err)
 		return;
 	if (err == -EINTR)
 		stop(h, MRPC_CANCELLED, "interrupted by a signal");
@@ -520,7 +562,7 @@ static void wait_for_blocks(struct hedge *h)
 
 	while (h->refs > 1 && (!err || is_temporary(err))) {
 		err = qp_enter(h->qp, 1, FOR_EVER);
-		qp_harvest(h->qp);
+		take(h->qp);
 	}
 }
 
@@ -529,11 +571,8 @@ static int run(struct hedge *h, struct mrpc_result *res)
 	struct mrpc_qp *qp = h->qp;
 
 	begin_attempts(h);
-	while (!is_over(h)) {
+	while (!h->over)
 		wait_once(h);
-		if (qp->nr_parked)
-			qp->lot_ops->resume(qp);
-	}
 	if (qp_pending(qp))
 		qp_enter(qp, 0, 0);
 	if (h->call.keep)

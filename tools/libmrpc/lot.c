@@ -38,7 +38,7 @@ static void look(struct lot *lot)
 		p = parked_of(lot->timers);
 		p->ops->due(p);
 	}
-	for (i = LOT_WAIT; i < LOT_LISTS; i++)
+	for (i = LOT_CANCEL; i < LOT_LISTS; i++)
 		while ((p = lot->lists[i].first) && p->ops->go(p))
 			;
 	/* A time that has passed has been forgotten there, so it is set again. */

@@ -11,11 +11,13 @@ struct parked;
 /**
  * enum lot_list - what a parked call waits for
  * @LOT_PAUSED: a time
- * @LOT_WAIT: a connection, or an attempt to make one that fails
- * @LOT_WAIT_READY: a connection, whatever fails
+ * @LOT_CANCEL: room in the submission queue, for its CANCEL
+ * @LOT_WAIT: a connection with room, and room in the queue, or an attempt to make one that fails
+ * @LOT_WAIT_READY: the same, whatever fails
  */
 enum lot_list {
 	LOT_PAUSED,
+	LOT_CANCEL,
 	LOT_WAIT,
 	LOT_WAIT_READY,
 	LOT_LISTS,

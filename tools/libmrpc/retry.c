@@ -5,6 +5,9 @@
  * An asynchronous call is parked while its channel has no connection, if it ends without having
  * been sent, and if it fails and the service config says that it is made again. Its message stays
  * in the send heap until it has ended. lot.c decides when a parked call is looked at.
+ *
+ * No completion is taken while a call changes: what needs room in the submission queue makes it
+ * before, or waits for it in the lot.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -129,25 +132,19 @@ static void set_waiting(struct retry *r)
 	r->op->conn = 0;
 }
 
-/* Gives a call to the kernel. Return: 0 or -errno, with the error set. */
-static int push(struct retry *r, u32 id)
+/* Gives a call to the kernel. Return: false: not now, without room in the queue. */
+static bool push(struct retry *r, u32 id)
 {
 	struct mrpc_qp *qp = r->lot->qp;
-	int err;
 
 	retry_fill(&r->call, qp->session, &r->sqe, id);
+	if (!qp_push_now(qp, &r->sqe))
+		return false;
 	r->op->conn = id;
 	r->op->wait = OP_WAIT_END | OP_WAIT_SENT;
-	/* Before: to make room in the queue, completions may be taken. */
 	r->in_kernel = true;
-	err = qp_push(qp, &r->sqe, NULL);
-	if (!err) {
-		op_begun(qp, r->op);
-		return 0;
-	}
-	r->in_kernel = false;
-	r->op->wait = OP_WAIT_END;
-	return err;
+	op_begun(qp, r->op);
+	return true;
 }
 
 /* As channel_try(). The connection has room, and is none that the call's other attempts have. */
@@ -171,26 +168,6 @@ static int find_link(const struct retry *r, u32 *id, struct mrpc_result *res)
 	return -EAGAIN;
 }
 
-/* Goes on with a call that is not parked. @status: as find_link() has returned it. */
-static void go_on(struct retry *r, int status, u32 id, const struct mrpc_result *res)
-{
-	if (status) {
-		if (!attempts_again(&r->call.attempts, res)) {
-			fail_with(r, res);
-			return;
-		}
-		pause_call(r);
-	} else if (push(r, id)) {
-		snprintf(r->detail, sizeof(r->detail), "%s", mrpc_last_error());
-		end(r, MRPC_RESOURCE_EXHAUSTED);
-	}
-}
-
-static struct retry *retry_parked(struct parked *p)
-{
-	return (struct retry *)((u8 *)p - offsetof(struct retry, wait));
-}
-
 static bool go(struct parked *p)
 {
 	struct retry *r = retry_parked(p);
@@ -198,10 +175,13 @@ static bool go(struct parked *p)
 	u32 id;
 	int status = find_link(r, &id, &res);
 
-	if (status == -EAGAIN)
+	if (status == -EAGAIN || (!status && !push(r, id)))
 		return false;
 	lot_unpark(p);
-	go_on(r, status, id, &res);
+	if (status && attempts_again(&r->call.attempts, &res))
+		pause_call(r);
+	else if (status)
+		fail_with(r, &res);
 	return true;
 }
 
@@ -395,15 +375,10 @@ int retry_begin(struct retry *r, struct mrpc_result *res)
 	if (status && status != -EAGAIN && !attempts_again(&r->call.attempts, res))
 		return status;
 	set_waiting(r);
-	if (status == -EAGAIN) {
+	if (status == -EAGAIN || (!status && !push(r, id)))
 		wait_for_link(r);
-	} else if (status) {
+	else if (status)
 		pause_call(r);
-	} else if (push(r, id)) {
-		result_fail(res, MRPC_RESOURCE_EXHAUSTED, "%s", mrpc_last_error());
-		res->unsent = true;
-		return res->status;
-	}
 	return MRPC_OK;
 }
 
@@ -418,7 +393,9 @@ int retry_start(struct mrpc_qp *qp, const struct retry_call *call, struct mrpc_s
 	/* Before: the kernel may end it at once. */
 	op->blocks = r ? msg_spend(msg) : NULL;
 	qp->in_flight++;
-	if (r)
+	if (r && qp_make_room(qp, 1))
+		result_fail(res, status, "%s", mrpc_last_error());
+	else if (r)
 		status = retry_begin(r, res);
 	if (!status)
 		return MRPC_OK;

@@ -90,6 +90,11 @@ static inline struct retry *retry_of(struct op_retry *base)
 	return (struct retry *)base;
 }
 
+static inline struct retry *retry_parked(struct parked *p)
+{
+	return (struct retry *)((u8 *)p - offsetof(struct retry, wait));
+}
+
 /* Makes @op a call over a channel, which it enters. NULL: without memory. */
 struct retry *retry_new(struct mrpc_qp *qp, const struct retry_call *call,
 			const struct mrpc_sqe *sqe, struct op *op);

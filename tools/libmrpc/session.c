@@ -313,6 +313,17 @@ static RARE void *alloc_again(struct mrpc_session *session, struct tctx *t, size
 	return block;
 }
 
+void *session_alloc_now(struct mrpc_session *session, size_t len)
+{
+	struct tctx *t = tctx_get(session);
+	void *block = heap_alloc(&session->send, t ? &t->cache : NULL, len);
+
+	if (block || !t)
+		return block;
+	heap_cache_flush(&session->send, &t->cache);
+	return heap_alloc(&session->send, &t->cache, len);
+}
+
 void *mrpc_alloc(struct mrpc_session *session, size_t len)
 {
 	struct tctx *t;

@@ -95,6 +95,9 @@ static inline int session_ioctl(const struct mrpc_session *session, unsigned lon
 /* Ends a connection, or a listener, of the kernel. 0 or -errno, without an error set. */
 int session_close_id(const struct mrpc_session *session, u32 id, u64 drain_us);
 
+/* As mrpc_alloc(), without a look at completions, which may free blocks. NULL: the heap is full. */
+void *session_alloc_now(struct mrpc_session *session, size_t len);
+
 static inline u32 send_off(const struct mrpc_session *session, const void *p)
 {
 	return (u32)((const u8 *)p - session->send.base);

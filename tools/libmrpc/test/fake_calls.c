@@ -173,6 +173,7 @@ static struct fcall *call_start(struct fsession *s, int q, const struct mrpc_sqe
 	c->client = s;
 	c->qp = q;
 	c->conn = sqe->conn;
+	c->cqe.conn = sqe->conn;
 	c->user_data = sqe->user_data;
 	c->copy = sqe->flags & (MRPC_SQE_COPY | MRPC_SQE_STREAM);
 	c->streams = (sqe->method & 0xffff) >= FAKE_STREAMS;

@@ -243,6 +243,7 @@ TEST(takes_room)
 	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
 	CHECK_EQ(done, 5);
 	end();
+	fake_max_calls(256);
 }
 
 /* -- what commits a stream ----------------------------------------------------------------- */

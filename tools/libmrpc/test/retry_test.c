@@ -445,6 +445,7 @@ TEST(peer_takes_fewer)
 		CHECK_MSG(e[i].same, "%u: %s", i, e[i].detail);
 	}
 	end();
+	fake_max_calls(256);
 }
 
 static void *start_and_die(UNUSED void *user)
@@ -483,6 +484,7 @@ TEST(thread_dies)
 	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
 	CHECK(e[0].same && e[1].same);
 	end();
+	fake_max_calls(256);
 }
 
 TEST(bad_config)
