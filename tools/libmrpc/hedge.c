@@ -218,6 +218,9 @@ static void decide(struct hedge *h)
 	h->sent |= !(h->cqe.flags & MRPC_CQE_UNSENT);
 	result_fill(h->qp->session, &res, &h->cqe);
 	if (res.status == MRPC_OK || !may_help(h->call.hedging->codes, &res)) {
+		/* What this host refuses, perhaps for want of room, says nothing of the others. */
+		if (res.local && res.unsent && h->live)
+			return;
 		if (res.status != MRPC_OK && pushback_of(&res) == PUSHBACK_NEVER)
 			throttle_failure(h->call.attempts.throttle);
 		commit(h);

@@ -27,6 +27,55 @@ TEST(losers_take_room)
 	fake_max_calls(256);
 }
 
+/* Runs @on until so many attempts have come. */
+static void run_until(struct mrpc_qp *on, u32 nr)
+{
+	u64 until = clock_ns() + 30000000000ull;
+
+	while (came() < nr) {
+		CHECK(clock_ns() < until);
+		mrpc_run(on, 10000);
+	}
+}
+
+/* Calls of another queue pair take the room: what this host refuses ends no call that goes on. */
+TEST(refused_here)
+{
+	struct mrpc_call_opts with = { 0 };
+	struct ended e[4];
+	u32 i;
+
+	fake_max_calls(3);
+	begin_at("loop:hedge-0", HEDGE("\"maxAttempts\":2"));
+	with.qp = mrpc_qp_new(session, NULL);
+	CHECK(with.qp);
+	expect("hhh");
+	start(&e[0], &with, NULL);
+	run_until(with.qp, 2);
+	start(&e[1], NULL, NULL);
+	run_until(qp, 3);
+	CHECK_EQ(mrpc_run(qp, 50000), -ETIME);
+	let_go();
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	CHECK_EQ(e[1].status, MRPC_OK);
+	CHECK_EQ(mrpc_run_all(with.qp, 10000000), 0);
+	/* It ends one that has no other attempt under way. */
+	expect("hhh");
+	for (i = 2; i < 4; i++)
+		start(&e[i], &with, NULL);
+	run_until(with.qp, 3);
+	CHECK_EQ(call_with(ASYNC, NULL, &e[1]), MRPC_RESOURCE_EXHAUSTED);
+	CHECK(e[1].unsent);
+	let_go();
+	CHECK_EQ(mrpc_run_all(with.qp, 10000000), 0);
+	for (i = 0; i < 4; i++)
+		CHECK_MSG(i == 1 || e[i].same, "%u: %s", i, e[i].detail);
+	must_be_free(session, with.qp);
+	mrpc_qp_free(with.qp);
+	end();
+	fake_max_calls(256);
+}
+
 /* -- a full submission queue ------------------------------------------------------------------------- */
 
 static struct mrpc_qp *small_qp(u32 sq, u32 cq)
