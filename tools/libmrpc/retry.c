@@ -22,6 +22,10 @@
 #include "result.h"
 #include "retry.h"
 
+/* Of an attempt that is refused for want of room: the first pause, and how many there are. */
+#define REFUSED_NS	1000000u
+#define REFUSED_MAX	8
+
 void retry_prepare(struct retry_call *call, struct channel *ch, struct mrpc_msg *msg,
 		   const struct mrpc_sqe *sqe, const struct mrpc_call_opts *opts)
 {
@@ -205,6 +209,19 @@ static const struct parked_ops parked_ops = { .go = go, .due = due };
 
 /* -- for the queue pair ------------------------------------------------------------------------ */
 
+/*
+ * A cancelled attempt has ended here while its server has not said so yet: until then the kernel keeps
+ * its room. So an attempt that is refused for want of room is made again after a pause, some times.
+ */
+static bool finds_room_later(struct retry *r, const struct mrpc_cqe *cqe)
+{
+	if (!r->hedge || cqe->status != MRPC_RESOURCE_EXHAUSTED ||
+	    !(cqe->flags & MRPC_CQE_UNSENT) || r->refused == REFUSED_MAX)
+		return false;
+	r->call.attempts.next = clock_ns() + ((u64)REFUSED_NS << r->refused++);
+	return r->call.attempts.next < r->call.attempts.until;
+}
+
 /* Is the call, which has ended, to be made again? It then waits as attempts.next says, or not. */
 static bool is_to_be_made(struct mrpc_qp *qp, struct retry *r, const struct mrpc_cqe *cqe,
 			  bool *pauses)
@@ -219,7 +236,7 @@ static bool is_to_be_made(struct mrpc_qp *qp, struct retry *r, const struct mrpc
 	if (cqe->flags & MRPC_CQE_UNSENT && channel_lost(r->call.channel, cqe->conn))
 		return true;
 	result_fill(qp->session, &res, cqe);
-	*pauses = attempts_again(&r->call.attempts, &res);
+	*pauses = finds_room_later(r, cqe) || attempts_again(&r->call.attempts, &res);
 	return *pauses;
 }
 
@@ -362,6 +379,7 @@ struct retry *retry_new(struct mrpc_qp *qp, const struct retry_call *call,
 	r->detail[0] = '\0';
 	r->hedge = NULL;
 	r->number = 0;
+	r->refused = 0;
 	r->meta = NULL;
 	op->retry = &r->base;
 	return r;

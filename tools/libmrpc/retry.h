@@ -69,6 +69,7 @@ int retry_start(struct mrpc_qp *qp, const struct retry_call *call, struct mrpc_s
  * @detail: why it failed here, or ""
  * @hedge: it is an attempt of this one; else NULL
  * @number: of the attempt, from 0
+ * @refused: how often this host has refused it for want of room, see retry.c
  * @meta: metadata of the attempt, a block of the send heap; or NULL
  */
 struct retry {
@@ -82,6 +83,7 @@ struct retry {
 	char detail[MRPC_MAX_DETAIL + 1];
 	struct hedge *hedge;
 	u32 number;
+	u32 refused;
 	void *meta;
 };
 

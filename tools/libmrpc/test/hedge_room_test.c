@@ -59,7 +59,18 @@ TEST(refused_here)
 	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
 	CHECK_EQ(e[1].status, MRPC_OK);
 	CHECK_EQ(mrpc_run_all(with.qp, 10000000), 0);
-	/* It ends one that has no other attempt under way. */
+	/* Without another attempt under way they wait for a moment. */
+	expect("hhh");
+	start(&e[2], &with, NULL);
+	start(&e[3], &with, NULL);
+	run_until(with.qp, 3);
+	start(&e[1], NULL, NULL);
+	CHECK_EQ(mrpc_run(qp, 20000), -ETIME);
+	let_go();
+	CHECK_EQ(mrpc_run_all(with.qp, 10000000), 0);
+	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
+	CHECK_EQ(e[1].status, MRPC_OK);
+	/* But not for longer. */
 	expect("hhh");
 	for (i = 2; i < 4; i++)
 		start(&e[i], &with, NULL);
