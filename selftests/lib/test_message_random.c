@@ -4,7 +4,6 @@
  * Snapshot and verification of random messages: against the model, changed, at the
  * limits, without memory, and in heaps that change meanwhile.
  */
-#define _GNU_SOURCE
 #include <assert.h>
 #include <signal.h>
 #include <sys/mman.h>

@@ -2,6 +2,7 @@
 /*
  * Rings that cross as few boundaries as possible: see ring_order.h for the contract.
  */
+#include "lib/ds/sort.h"
 #include "lib/group/ring_order.h"
 
 /* What a sort compares first. Equal members are in the order of their indexes. */
@@ -11,47 +12,32 @@ enum ring_key {
 	RING_BY_PLACE,	/* pod, rack, host */
 };
 
-static bool ring_before(const struct mrpc_ring_member *members, enum ring_key key, u32 i, u32 k)
-{
-	const struct mrpc_ring_member *a = &members[i], *b = &members[k];
+struct ring_sort {
+	const struct mrpc_ring_member *members;
+	enum ring_key key;
+};
 
-	if (key == RING_BY_PLACE && a->pod != b->pod)
-		return a->pod < b->pod;
-	if (key != RING_BY_HOST && a->rack != b->rack)
-		return a->rack < b->rack;
-	if (key != RING_BY_RACK && a->host != b->host)
-		return a->host < b->host;
-	return i < k;
+static int ring_compare(const void *a, const void *b, const void *priv)
+{
+	const struct ring_sort *sort = priv;
+	u32 i = *(const u32 *)a, k = *(const u32 *)b;
+	const struct mrpc_ring_member *m = &sort->members[i], *n = &sort->members[k];
+
+	if (sort->key == RING_BY_PLACE && m->pod != n->pod)
+		return m->pod < n->pod ? -1 : 1;
+	if (sort->key != RING_BY_HOST && m->rack != n->rack)
+		return m->rack < n->rack ? -1 : 1;
+	if (sort->key != RING_BY_RACK && m->host != n->host)
+		return m->host < n->host ? -1 : 1;
+	return i < k ? -1 : i > k;
 }
 
-/* Lets the entry at @at sink in the heap of the first @nr entries, whose first is the last. */
-static void ring_sink(const struct mrpc_ring_member *members, enum ring_key key, u32 *order,
-		      u32 nr, u32 at)
-{
-	u32 child;
-
-	while ((child = 2 * at + 1) < nr) {
-		if (child + 1 < nr && ring_before(members, key, order[child], order[child + 1]))
-			child++;
-		if (!ring_before(members, key, order[at], order[child]))
-			return;
-		swap(order[at], order[child]);
-		at = child;
-	}
-}
-
-/* Heap sort: O(n log n) whatever the input, no memory, no recursion. */
 static void ring_sort(const struct mrpc_ring_member *members, enum ring_key key, u32 *order,
 		      u32 nr)
 {
-	u32 i;
+	const struct ring_sort sort = { members, key };
 
-	for (i = nr / 2; i--; )
-		ring_sink(members, key, order, nr, i);
-	for (i = nr; --i; ) {
-		swap(order[0], order[i]);
-		ring_sink(members, key, order, i, 0);
-	}
+	sort_r(order, nr, sizeof(*order), ring_compare, NULL, &sort);
 }
 
 static int ring_refuse(struct mrpc_ring_error *err, int why, const char *what, u32 member,
@@ -61,33 +47,24 @@ static int ring_refuse(struct mrpc_ring_error *err, int why, const char *what, u
 	return why;
 }
 
-/* After a sort by hosts all members of a host are neighbours: compares each with the one before. */
-static int ring_check_hosts(const struct mrpc_ring_member *members, const u32 *order, u32 nr,
-			    struct mrpc_ring_error *err)
+/*
+ * Checks that each host is in one rack, or each rack in one pod. After a sort all members of one
+ * are neighbours, so each member is compared with the one before it.
+ */
+static int ring_check(const struct mrpc_ring_member *members, enum ring_key key, u32 *order, u32 nr,
+		      struct mrpc_ring_error *err)
 {
 	const struct mrpc_ring_member *m, *before;
 	u32 i;
 
+	ring_sort(members, key, order, nr);
 	for (i = 1; i < nr; i++) {
 		m = &members[order[i]];
 		before = &members[order[i - 1]];
-		if (m->host == before->host && m->rack != before->rack)
+		if (key == RING_BY_HOST && m->host == before->host && m->rack != before->rack)
 			return ring_refuse(err, -EINVAL, "has a host that is also in another rack",
 					   order[i], m->host);
-	}
-	return 0;
-}
-
-static int ring_check_racks(const struct mrpc_ring_member *members, const u32 *order, u32 nr,
-			    struct mrpc_ring_error *err)
-{
-	const struct mrpc_ring_member *m, *before;
-	u32 i;
-
-	for (i = 1; i < nr; i++) {
-		m = &members[order[i]];
-		before = &members[order[i - 1]];
-		if (m->rack == before->rack && m->pod != before->pod)
+		if (key == RING_BY_RACK && m->rack == before->rack && m->pod != before->pod)
 			return ring_refuse(err, -EINVAL, "has a rack that is also in another pod",
 					   order[i], m->rack);
 	}
@@ -131,12 +108,9 @@ int mrpc_ring_order(const struct mrpc_ring_member *members, u32 nr, u32 turn, u3
 		return ring_refuse(err, -E2BIG, "has too many members", U32_MAX, nr);
 	for (i = 0; i < nr; i++)
 		order[i] = i;
-	ring_sort(members, RING_BY_HOST, order, nr);
-	ret = ring_check_hosts(members, order, nr, err);
-	if (ret)
-		return ret;
-	ring_sort(members, RING_BY_RACK, order, nr);
-	ret = ring_check_racks(members, order, nr, err);
+	ret = ring_check(members, RING_BY_HOST, order, nr, err);
+	if (!ret)
+		ret = ring_check(members, RING_BY_RACK, order, nr, err);
 	if (ret)
 		return ret;
 	ring_sort(members, RING_BY_PLACE, order, nr);
