@@ -485,8 +485,6 @@ static int mrpc_ioc_request(struct mrpc_session *session, void __user *arg)
 	err = mrpc_copy_in(&r, sizeof(r), arg);
 	if (err)
 		return err;
-	if (r.flags || r.resv)
-		return -EINVAL;
 	conn = mrpc_conn_find(session, r.conn);
 	if (!conn)
 		return -ENOENT;

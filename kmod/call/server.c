@@ -223,7 +223,7 @@ void mrpc_serve_pull(struct mrpc_session *session, struct mrpc_qp *qp)
 	}
 }
 
-/* Return: a call that the application has and may answer; NULL: none. Under the connection's lock. */
+/* Finds a call that the application has and may answer, or NULL. Under the connection's lock. */
 static struct mrpc_call *mrpc_serve_find_open(struct mrpc_conn *conn, u64 id)
 {
 	struct mrpc_call *call = mrpc_serve_find(&conn->calls.server, id);

@@ -67,6 +67,8 @@ TEST(layout)
 	CHECK_EQ(sizeof(struct mrpc_enter), 48);
 	AT(mrpc_enter, submitted, 20);
 	AT(mrpc_enter, sigmask, 32);
+	CHECK_EQ(sizeof(struct mrpc_request), 16);
+	AT(mrpc_request, call, 8);
 	CHECK_EQ(sizeof(struct mrpc_call_sync), 144);
 	AT(mrpc_call_sync, token, 136);
 	AT(mrpc_call_sync, flags, 140);

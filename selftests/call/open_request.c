@@ -175,7 +175,6 @@ TEST_GRPC(stream, stream)
 TEST(refused)
 {
 	const struct mrpc_cqe *cqe;
-	struct mrpc_request r;
 
 	begin_pair("tcp4");
 	cqe = held(TAG, 0);
@@ -188,12 +187,6 @@ TEST(refused)
 	CHECK_EQ(ask(&p.c, p.conn, cqe->call), -ENOENT);
 	CHECK_EQ(ask(&p.c, p.conn, TAG), -ENOENT);
 
-	r = (struct mrpc_request){ .size = sizeof(r), .conn = cqe->conn, .call = cqe->call };
-	r.flags = 1;
-	CHECK_EQ(raw_ioctl(p.srv.s.fd, MRPC_IOC_REQUEST, &r), -EINVAL);
-	r.flags = 0;
-	r.resv = 1;
-	CHECK_EQ(raw_ioctl(p.srv.s.fd, MRPC_IOC_REQUEST, &r), -EINVAL);
 	CHECK_EQ(open_at(cqe), 0);
 	answer(cqe);
 	replied(MRPC_ABORTED);

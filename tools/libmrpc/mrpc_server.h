@@ -150,9 +150,10 @@ int mrpc_call_add_meta(struct mrpc_call *call, const char *key, const void *valu
 __u64 mrpc_call_remaining_us(const struct mrpc_call *call);
 
 /*
- * true: the client does not wait for the reply any more: it has cancelled the call, the deadline has
- * passed, or the connection is gone. A handler that works or sleeps for long asks now and then. It
- * may end early; what it returns then has no effect. From any thread until the call is answered.
+ * true: the client does not wait for the reply any more: it has cancelled the call, the deadline
+ * has passed, or the connection is gone. A handler that works or sleeps for long asks now and then.
+ * It may end early; what it returns then has no effect. Any thread may ask until the call is
+ * answered.
  */
 bool mrpc_call_is_cancelled(const struct mrpc_call *call);
 

@@ -665,8 +665,6 @@ struct mrpc_release {
  * @size: sizeof(struct mrpc_request)
  * @conn: the connection that the request came from
  * @call: its token
- * @flags: zero
- * @resv: zero
  *
  * Returns 0 while it waits. -ENOENT: the request was answered; or its call has ended without a
  * reply: cancelled, deadline, end of the connection; or there is no such request.
@@ -675,8 +673,6 @@ struct mrpc_request {
 	__u32 size;
 	__u32 conn;
 	__aligned_u64 call;
-	__u32 flags;
-	__u32 resv;
 };
 
 /*
