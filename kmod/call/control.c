@@ -59,8 +59,8 @@ static int mrpc_hear_cancel(struct mrpc_conn *conn, u64 id)
 /*
  * Handles a BYE. A server that drains sends BYE. The client then starts no more calls, and sends
  * BYE after all that it has sent. So the server knows when it has received everything, and the end
- * of the connection loses no call. A BYE instead of HELLO_ACK ends the connection. The link of a replica sends no BYE. It is closed after its last
- * call: see mrpc_conn_bye().
+ * of the connection loses no call. A BYE instead of HELLO_ACK ends the connection. The link of a
+ * replica sends no BYE. It is closed after its last call: see mrpc_conn_bye().
  */
 static int mrpc_hear_bye(struct mrpc_conn *conn)
 {

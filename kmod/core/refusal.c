@@ -44,7 +44,6 @@ void mrpc_refuse_link(struct mrpc_refusal *r, const char *why, int err)
 	} texts[] = {
 		{ -ECONNREFUSED, "connection refused by the peer" },
 		{ -ECONNRESET, "connection reset by the peer" },
-		{ -EPIPE, "connection closed by the peer" },
 		{ -ETIMEDOUT, "no answer in time" },
 		{ -EHOSTUNREACH, "no route to the host" },
 		{ -ENETUNREACH, "no route to the network" },
