@@ -7,6 +7,7 @@
 #include "op.h"
 #include "release.h"
 #include "session.h"
+#include "ended.h"
 
 #define NAME	"loop:channel-test"
 
@@ -77,21 +78,6 @@ static void connect_it(void)
 	CHECK_MSG(!call(&res), "%s", res.detail);
 	CHECK(matches(res.reply, 1, 10));
 	mrpc_result_release(&res);
-}
-
-struct ended {
-	int nr;
-	int status;
-	bool unsent;
-};
-
-static void on_done(void *user, struct mrpc_result *res)
-{
-	struct ended *e = user;
-
-	e->nr++;
-	e->status = res->status;
-	e->unsent = res->unsent;
 }
 
 /*

@@ -10,6 +10,7 @@
 #include "free_blocks.h"
 #include "op.h"
 #include "session.h"
+#include "ended.h"
 
 #define SERVERS	3
 #define TARGET	"loop:hedge-0,loop:hedge-1,loop:hedge-2"
@@ -163,25 +164,6 @@ static UNUSED void end(void)
 		server_stop(&servers[i]);
 	CHECK_EQ(fake_stats().bad, 0);
 	CHECK_EQ(fake_stats().live_blocks, 0);
-}
-
-struct ended {
-	int nr;
-	int status;
-	bool same;
-	bool unsent;
-	char detail[256];
-};
-
-static void on_done(void *user, struct mrpc_result *res)
-{
-	struct ended *e = user;
-
-	e->nr++;
-	e->status = res->status;
-	e->unsent = res->unsent;
-	e->same = res->status == MRPC_OK && matches(res->reply, 1, 10000);
-	snprintf(e->detail, sizeof(e->detail), "%.255s", res->detail);
 }
 
 static UNUSED void start(struct ended *e, const struct mrpc_call_opts *opts, mrpc_call_id *id)

@@ -7,6 +7,7 @@
 #include "free_blocks.h"
 #include "op.h"
 #include "session.h"
+#include "ended.h"
 
 #define NAME	"loop:retry-test"
 #define RETRY	"\"retryPolicy\":{\"maxAttempts\":4,\"initialBackoff\":\"0.01s\"," \
@@ -73,23 +74,6 @@ static void end(void)
 	mrpc_session_close(session);
 	server_stop(&server);
 	CHECK_EQ(fake_stats().bad, 0);
-}
-
-struct ended {
-	int nr;
-	int status;
-	bool same;
-	char detail[256];
-};
-
-static void on_done(void *user, struct mrpc_result *res)
-{
-	struct ended *e = user;
-
-	e->nr++;
-	e->status = res->status;
-	e->same = res->status == MRPC_OK && matches(res->reply, 1, 10000);
-	snprintf(e->detail, sizeof(e->detail), "%.255s", res->detail);
 }
 
 /* A call in either way. Its status; a reply must be the right one. */
@@ -459,7 +443,7 @@ static void *start_and_die(UNUSED void *user)
 	return NULL;
 }
 
-/* A call whose thread has ended takes room as long as the kernel has it. */
+/* The thread of a call ends. The call takes room as long as the kernel has it. */
 TEST(thread_dies)
 {
 	struct ended e[2];
