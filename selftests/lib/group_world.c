@@ -142,7 +142,7 @@ static bool try_end_send(struct world *w, u32 rank, const char **fault)
 	return true;
 }
 
-/* Steps whose sends are over. */
+/* Counts the steps that the rank has sent. */
 static u32 sends_over(const struct world_rank *r)
 {
 	return r->sent ? r->sent->nr : r->send.nr;
@@ -248,7 +248,7 @@ static struct mrpc_place input_place(const struct world *w, u32 rank)
 	}
 }
 
-/* Numbers whose sums and products round, and depend on the order. */
+/* Fills in numbers with sums and products that round, and so depend on the order. */
 static void fill_input(u32 elem, u8 *to, u64 bytes, u64 *rnd)
 {
 	const u32 size = mrpc_elem_size(elem);

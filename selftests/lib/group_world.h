@@ -44,7 +44,7 @@ struct world_side {
 };
 
 /**
- * struct world_sent - a chunk whose send is not over
+ * struct world_sent - a chunk that the rank still sends
  * @nr: the step
  * @at: where it is in the sender's buffers
  * @len: bytes of it

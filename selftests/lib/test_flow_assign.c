@@ -59,7 +59,7 @@ static bool path_has(const struct mrpc_flow_path *p, u32 link)
 
 /* -- a model ---------------------------------------------------------------------- */
 
-/* The flow whose turn is next, of those with @high jobs: of the least round, the first job. */
+/* The flow that has the next turn, of those with @high jobs: of the least round, the first job. */
 static int model_turn(const bool *placed, bool high)
 {
 	u32 round[16] = { 0 }, i, job, best_round = U32_MAX, best_job = 0;

@@ -106,7 +106,7 @@ TEST_LIMIT(all_f32_to_bf16, 180)
 	} while (first);
 }
 
-/* The neighbour whose value is nearer, by arithmetic that is exact. */
+/* The conversion gives the nearer neighbour. Exact arithmetic says which one that is. */
 TEST(bf16_is_the_nearest)
 {
 	static const u32 cuts[] = { 0, 1, 0x7fff, 0x8000, 0x8001, 0xffff };

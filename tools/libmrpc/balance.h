@@ -48,7 +48,7 @@ void balance_check(struct balance *b);
 /* A call over connection @id was not sent. Return: @id takes no calls any more. */
 bool balance_lost(struct balance *b, u32 id);
 
-/* With MRPC_CHANNEL_READY: the link whose turn it is. @avoid: as in channel_try(). */
+/* With MRPC_CHANNEL_READY: the link that has the turn. @avoid: as in channel_try(). */
 const struct link *balance_next(struct balance *b, const struct avoid *avoid);
 
 /* The reason of a link's failure, or "". */

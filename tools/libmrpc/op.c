@@ -60,7 +60,7 @@ static void op_ended(struct mrpc_qp *qp, struct op *op)
 }
 
 /*
- * Two connections whose numbers have the same remainder count as one. Then a call may wait for
+ * Two connections with the same remainder of their numbers count as one. Then a call may wait for
  * longer than it has to, until one of either has ended.
  */
 bool ops_have_room(const struct mrpc_qp *qp, u32 conn, u32 max)

@@ -32,7 +32,7 @@ struct group_edge {
  * @edges, @nr_edges: of all rings together
  * @stale: @edges do not have the current @routes
  * @left: AllReduces that have not ended
- * @under_way: edges whose flows have not ended
+ * @under_way: edges with flows that have not ended
  * @began: time of the current AllReduce
  * @seconds: of all AllReduces
  * @rnd: the job's own source of chance

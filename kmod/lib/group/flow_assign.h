@@ -53,7 +53,7 @@ struct mrpc_flow_path {
  * @high: its flows may use reserved paths
  * @first: internal: the first of its flows that has no path yet
  * @last: internal: the last of its flows
- * @next: internal: the job whose turn is next
+ * @next: internal: the job that has the next turn
  */
 struct mrpc_flow_job {
 	bool high;

@@ -271,7 +271,7 @@ static void scatter_direct_step(const struct mrpc_schedule *s, u32 nr, struct mr
 /* -- AllToAll ------------------------------------------------------------------------ */
 
 /*
- * In a round, places whose sum is the number of the round (mod n) exchange blocks. So each place
+ * In round r, the places p and q exchange blocks if p + q is r (mod n). So each place
  * meets each other one once, and itself. In place, the received block waits in work until the
  * block that it replaces was sent.
  */

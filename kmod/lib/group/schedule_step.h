@@ -37,7 +37,7 @@ static inline u32 rank_at(const struct mrpc_schedule *s, u32 place)
 	return s->c.order ? s->c.order[place] : place;
 }
 
-/* The rank whose place is @virt, counted from the root's. */
+/* The rank at place @virt, counted from the root's place. */
 static inline u32 rank_of_virt(const struct mrpc_schedule *s, u32 virt)
 {
 	return rank_at(s, ring_add(s, ring_sub(s, s->place, s->virt), virt));
