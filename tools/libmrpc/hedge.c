@@ -27,7 +27,7 @@
  * @qp: the queue pair
  * @call: how it is made
  * @lot: where it and its attempts wait, a reference
- * @over: the call has ended, and left its channel. It never changes back: what ends later is dropped
+ * @over: the call has ended, and left its channel. It stays so: what ends later is dropped
  * @op: the application's; NULL: the call is synchronous
  * @sqe: the entry of all attempts, but for its connection and metadata
  * @blocks: of the message; NULL: they are the caller's

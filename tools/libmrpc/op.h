@@ -19,8 +19,8 @@ void op_free(struct mrpc_qp *qp, struct op *op);
 struct op *op_find(struct mrpc_qp *qp, u64 id);
 
 /*
- * The kernel has got a call over a channel: it takes room of its connection until its end, even if no
- * caller waits for it any more.
+ * The kernel has got a call over a channel: it takes room of its connection until its end, even if
+ * no caller waits for it any more.
  */
 void op_begun(struct mrpc_qp *qp, struct op *op);
 

@@ -169,7 +169,7 @@ struct qp_serves {
  * @lots: for each channel, the calls that are under way over it
  * @lot_ops: functions; set with the first of them
  * @nr_parked: calls that wait there
- * @busy: calls over channels that the kernel has, for each connection, by the number modulo QP_ROOMS
+ * @busy: calls over channels that the kernel has, by the connection's number modulo QP_ROOMS
  * @nr_replays: streams of clients that are not committed
  * @streams: streams of its calls and requests
  * @events: those of deferred calls for which something has come
@@ -239,7 +239,7 @@ int qp_push(struct mrpc_qp *qp, const struct mrpc_sqe *sqe, void *blocks);
 /* The same, and takes no completion. Return: false: not now, without room in the queue. */
 bool qp_push_now(struct mrpc_qp *qp, const struct mrpc_sqe *sqe);
 
-/* Makes room for @nr entries, or as many as the queue has. Return: 0 or -errno, with the error set. */
+/* Makes room for @nr entries, or all of the queue. Return: 0 or -errno, with the error set. */
 int qp_make_room(struct mrpc_qp *qp, u32 nr);
 
 /*

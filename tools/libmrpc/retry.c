@@ -210,8 +210,9 @@ static const struct parked_ops parked_ops = { .go = go, .due = due };
 /* -- for the queue pair ------------------------------------------------------------------------ */
 
 /*
- * A cancelled attempt has ended here while its server has not said so yet: until then the kernel keeps
- * its room. So an attempt that is refused for want of room is made again after a pause, some times.
+ * A cancelled attempt has ended here while its server has not said so yet: until then the kernel
+ * keeps its room. So an attempt that is refused for want of room is made again after a pause, some
+ * times.
  */
 static bool finds_room_later(struct retry *r, const struct mrpc_cqe *cqe)
 {

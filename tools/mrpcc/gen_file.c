@@ -46,8 +46,8 @@ static void gen_include(struct buf *out, const struct file *file)
 
 	buf_printf(out, "#if defined(__has_include)\n#if !__has_include(\"%s.mrpc.h\")\n", stem);
 	if (comes_with_library(name))
-		buf_printf(out, "#error \"%s.mrpc.h is missing: it is in the folder 'include' of libmrpc; "
-			   "pass that with -I\"\n", stem);
+		buf_printf(out, "#error \"%s.mrpc.h is missing: it is in the folder 'include' of "
+			   "libmrpc; pass that with -I\"\n", stem);
 	else
 		buf_printf(out, "#error \"%s.mrpc.h is missing: run mrpcc --out=DIR %s\"\n", stem,
 			   name);

@@ -24,8 +24,8 @@ static int flow_check_links(const struct mrpc_flow_net *net, struct mrpc_flow_er
 	for (i = 0; i < net->nr_links; i++) {
 		l = &net->links[i];
 		if (!l->capacity || l->capacity > MRPC_FLOW_MAX_RATE)
-			return flow_refuse(err, -EINVAL, "link", i, "has a capacity that is 0 or too large",
-					   l->capacity);
+			return flow_refuse(err, -EINVAL, "link", i,
+					   "has a capacity that is 0 or too large", l->capacity);
 		if (l->load > MRPC_FLOW_MAX_RATE)
 			return flow_refuse(err, -EINVAL, "link", i, "has a load that is too large",
 					   l->load);
@@ -64,14 +64,16 @@ static int flow_check_bundle(const struct mrpc_flow_net *net, u32 index,
 		return flow_refuse(err, -EINVAL, "bundle", index, "has no path, or too many",
 				   b->nr_paths);
 	if (b->first_path >= net->nr_paths || b->nr_paths > net->nr_paths - b->first_path)
-		return flow_refuse(err, -EINVAL, "bundle", index, "names a path that does not exist",
+		return flow_refuse(err, -EINVAL, "bundle", index,
+				   "names a path that does not exist",
 				   (u64)b->first_path + b->nr_paths - 1);
 	if (net->jobs[b->job].high)
 		return 0;
 	for (i = 0; i < b->nr_paths; i++)
 		if (!net->paths[b->first_path + i].reserved)
 			return 0;
-	return flow_refuse(err, -ENETUNREACH, "bundle", index, "has only reserved paths", b->nr_paths);
+	return flow_refuse(err, -ENETUNREACH, "bundle", index, "has only reserved paths",
+			   b->nr_paths);
 }
 
 static int flow_check(const struct mrpc_flow_net *net, struct mrpc_flow_error *err)
@@ -94,8 +96,8 @@ static int flow_check(const struct mrpc_flow_net *net, struct mrpc_flow_error *e
 	for (i = 0; i < net->nr_flows && !ret; i++) {
 		f = &net->flows[i];
 		if (f->bundle >= net->nr_bundles)
-			ret = flow_refuse(err, -EINVAL, "flow", i, "names a bundle that does not exist",
-					  f->bundle);
+			ret = flow_refuse(err, -EINVAL, "flow", i,
+					  "names a bundle that does not exist", f->bundle);
 		else if (!f->demand)
 			ret = flow_refuse(err, -EINVAL, "flow", i, "has no demand", 0);
 	}

@@ -103,7 +103,7 @@ enum mrpc_schedule_fault {
 	MRPC_SCHEDULE_BAD_RANKS,	/* none, or more than MRPC_SCHEDULE_RANKS */
 	MRPC_SCHEDULE_BAD_RANK,		/* not below the number of ranks */
 	MRPC_SCHEDULE_BAD_ROOT,		/* the same of the root */
-	MRPC_SCHEDULE_BAD_ORDER,	/* names a rank that is not there, or leaves out a needed one */
+	MRPC_SCHEDULE_BAD_ORDER,	/* names a rank that is not there, or lacks one */
 	MRPC_SCHEDULE_BAD_ELEMENT,	/* of no bytes */
 	MRPC_SCHEDULE_TOO_LARGE,	/* a buffer has more than S64_MAX bytes */
 };

@@ -201,7 +201,8 @@ static void gather_tree_step(const struct mrpc_schedule *s, u32 nr, struct mrpc_
 	part = nr % 2;
 	if (k < tree_children(s, s->virt)) {
 		child = s->virt + (1U << k);
-		step_store(s, step, rank_of_virt(s, child), tree_place(s, child, part, s->out, s->in),
+		step_store(s, step, rank_of_virt(s, child),
+			   tree_place(s, child, part, s->out, s->in),
 			   tree_span(s, child, part).len);
 	} else {
 		step_send(s, step, rank_of_virt(s, tree_parent(s->virt)),

@@ -34,7 +34,7 @@ static struct {
 	_Atomic int status;
 	const char *_Atomic pushback;
 	_Atomic u32 calls;
-	char previous[16];	/* what the calls say of attempts before them; before @calls counts it */
+	char previous[16];	/* what they say of attempts before them; set before @calls */
 	_Atomic u32 wrong;	/* messages that were not expected */
 	_Atomic u32 gave_up;	/* calls that were not ended by this server */
 } does;
