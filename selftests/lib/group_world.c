@@ -64,140 +64,95 @@ static const char *step_fault(const struct world *w, u32 rank, u32 nr, const str
 
 /* -- turns ------------------------------------------------------------------------ */
 
-static void side_next(struct world_rank *r, struct world_side *side)
-{
-	side->nr++;
-	side->done = 0;
-	if (side->nr < r->s.steps)
-		mrpc_schedule_step(&r->s, side->nr, &side->step);
-}
-
-/* Whether the receives are there on which the bytes @off to @off + @len of the send depend. */
-static bool may_send(const struct world_rank *r, u64 off, u64 len)
-{
-	const struct mrpc_step *t = &r->send.step;
-	const struct mrpc_range *last = &r->recv.step.recv;
-	u64 at = t->send.at.off + off, missing;
-
-	if (r->recv.nr >= t->sent_after)
-		return true;
-	if (r->recv.nr + 1 < t->sent_after || !t->send.len)
-		return false;
-	missing = last->at.off + r->recv.done;
-	return last->at.buf != t->send.at.buf ||
-	       !overlap(at, len, missing, last->len - r->recv.done);
-}
-
-static void put_chunk(struct world_rank *r, struct world_channel *to, u64 len)
-{
-	const struct mrpc_range *range = &r->send.step.send;
-	struct world_sent *chunk = malloc(sizeof(*chunk) + len), **last = &r->sent;
-
-	*chunk = (struct world_sent){ .nr = r->send.nr, .at = range->at, .len = len };
-	chunk->at.off += r->send.done;
-	memcpy(chunk->data, bytes_at(r, chunk->at), len);
-	while (*last)
-		last = &(*last)->next;
-	*last = chunk;
-	*to = (struct world_channel){ .chunk = chunk, .message = range->len };
-}
-
 static bool try_send(struct world *w, u32 rank)
 {
 	struct world_rank *r = &w->rank[rank];
-	const struct mrpc_step *t = &r->send.step;
-	u64 len;
+	const struct mrpc_step *t = &r->p.send.step;
+	const u64 message = t->send.len;
+	struct world_sent *sent;
+	struct mrpc_chunk chunk;
 
-	if (r->send.nr == r->s.steps)
+	if (r->p.send.nr < r->s.steps && w->channel[rank][t->to])
 		return false;
-	if (t->to == MRPC_NO_RANK) {
-		side_next(r, &r->send);
-		return true;
-	}
-	len = min(t->send.len - r->send.done, (u64)w->is.chunk * mrpc_elem_size(w->is.elem));
-	if (w->channel[rank][t->to].chunk || !may_send(r, r->send.done, len))
+	if (mrpc_progress_send(&r->p, &chunk) != MRPC_NEXT_CHUNK)
 		return false;
-	put_chunk(r, &w->channel[rank][t->to], len);
-	r->send.done += len;
-	r->bytes += len;
-	if (r->send.done == t->send.len) {
-		r->messages++;
-		side_next(r, &r->send);
-	}
+	sent = malloc(sizeof(*sent) + chunk.len);
+	*sent = (struct world_sent){ .at = chunk.at, .len = chunk.len, .message = message };
+	memcpy(sent->data, bytes_at(r, chunk.at), chunk.len);
+	r->sent[chunk.slot] = sent;
+	r->bytes += chunk.len;
+	w->channel[rank][chunk.peer] = sent;
 	return true;
 }
 
-/* The oldest send is over, if its chunk has arrived. */
-static bool try_end_send(struct world *w, u32 rank, const char **fault)
+/* One of the sends whose chunk has arrived is over. */
+static bool try_end_send(struct world *w, u32 rank, u64 *rnd, const char **fault)
 {
 	struct world_rank *r = &w->rank[rank];
-	struct world_sent *chunk = r->sent;
+	u32 slot = rnd_below(rnd, MRPC_PROGRESS_SENDS), left = MRPC_PROGRESS_SENDS;
+	struct world_sent *sent;
 
-	if (!chunk || !chunk->arrived)
-		return false;
-	if (memcmp(bytes_at(r, chunk->at), chunk->data, chunk->len))
-		*fault = "overwrites what is being sent";
-	r->sent = chunk->next;
-	free(chunk);
-	return true;
+	for (; left; left--, slot = (slot + 1) % MRPC_PROGRESS_SENDS) {
+		sent = r->sent[slot];
+		if (!sent || !sent->arrived)
+			continue;
+		if (memcmp(bytes_at(r, sent->at), sent->data, sent->len))
+			*fault = "overwrites what is being sent";
+		free(sent);
+		r->sent[slot] = NULL;
+		mrpc_progress_freed(&r->p, slot);
+		return true;
+	}
+	return false;
 }
 
-/* Counts the steps that the rank has sent. */
-static u32 sends_over(const struct world_rank *r)
+/* @data: what was received; not of a copy. */
+static void take_chunk(struct world *w, struct world_rank *r, const struct mrpc_chunk *chunk,
+		       const u8 *data)
 {
-	return r->sent ? r->sent->nr : r->send.nr;
-}
+	u8 *to = bytes_at(r, chunk->at);
 
-static void take_chunk(struct world *w, struct world_rank *r, const u8 *data, u64 len)
-{
-	const struct mrpc_step *t = &r->recv.step;
-	u8 *to = bytes_at(r, t->recv.at) + r->recv.done;
-
-	if (t->action == MRPC_STEP_STORE) {
-		memcpy(to, data, len);
+	if (chunk->action == MRPC_STEP_STORE) {
+		memcpy(to, data, chunk->len);
 		return;
 	}
-	memmove(to, bytes_at(r, t->with) + r->recv.done, len);
-	mrpc_reduce_fp(w->is.elem, w->is.op, to, data, len / mrpc_elem_size(w->is.elem));
+	memmove(to, bytes_at(r, chunk->with), chunk->len);
+	if (chunk->action == MRPC_STEP_REDUCE)
+		mrpc_reduce_fp(w->is.elem, w->is.op, to, data,
+			       chunk->len / mrpc_elem_size(w->is.elem));
 }
 
 /* *@fault is set if the message is not the one that the receiver expects. */
 static bool try_recv(struct world *w, u32 rank, const char **fault)
 {
 	struct world_rank *r = &w->rank[rank];
-	const struct mrpc_step *t = &r->recv.step;
-	struct world_channel *from;
+	struct world_sent **from;
+	struct mrpc_chunk chunk;
 
-	if (r->recv.nr == r->s.steps || sends_over(r) < t->recv_after)
+	if (mrpc_progress_recv(&r->p, &chunk) != MRPC_NEXT_CHUNK)
 		return false;
-	if (t->action == MRPC_STEP_COPY && t->recv.len)
-		memcpy(bytes_at(r, t->recv.at), bytes_at(r, t->with), t->recv.len);
-	if (t->from == MRPC_NO_RANK) {
-		side_next(r, &r->recv);
+	if (chunk.peer == MRPC_NO_RANK) {
+		take_chunk(w, r, &chunk, NULL);
+		mrpc_progress_received(&r->p);
 		return true;
 	}
-	from = &w->channel[t->from][rank];
-	if (!from->chunk)
+	from = &w->channel[chunk.peer][rank];
+	if (!*from)
 		return false;
-	if (from->message != t->recv.len) {
+	if ((*from)->message != r->p.recv.step.recv.len || (*from)->len != chunk.len) {
 		*fault = "gets a message of another length";
 		return false;
 	}
-	if (from->chunk->len)
-		take_chunk(w, r, from->chunk->data, from->chunk->len);
-	r->recv.done += from->chunk->len;
-	from->chunk->arrived = true;
-	from->chunk = NULL;
-	if (r->recv.done == t->recv.len)
-		side_next(r, &r->recv);
+	take_chunk(w, r, &chunk, (*from)->data);
+	mrpc_progress_received(&r->p);
+	(*from)->arrived = true;
+	*from = NULL;
 	return true;
 }
 
 bool world_ready(const struct world *w, u32 rank)
 {
-	const struct world_rank *r = &w->rank[rank];
-
-	return r->send.nr == r->s.steps && r->recv.nr == r->s.steps && !r->sent;
+	return mrpc_progress_over(&w->rank[rank].p);
 }
 
 /* -- beginning and end -------------------------------------------------------------- */
@@ -297,9 +252,7 @@ static bool begin_rank(struct world *w, u32 rank, u64 *rnd, const char **fault)
 		mrpc_schedule_step(&r->s, nr, &step);
 		*fault = step_fault(w, rank, nr, &step);
 	}
-	r->send.nr = r->recv.nr = -1;
-	side_next(r, &r->send);
-	side_next(r, &r->recv);
+	mrpc_progress_init(&r->p, &r->s, w->is.chunk * mrpc_elem_size(w->is.elem));
 	return !*fault;
 }
 
@@ -308,20 +261,22 @@ static bool random_turn(struct world *w, u64 *rnd, const char **fault)
 {
 	u32 rank = rnd_below(rnd, w->is.c.ranks);
 	u32 slow = (w->is.seed >> (rank % 32) & 1) + (w->is.seed >> 40 & 3);
+
 	if (rank == w->late || (slow && rnd_below(rnd, 1 << slow)))
 		return false;
 	switch (rnd_below(rnd, 4)) {
 	case 0:
 		return try_send(w, rank);
 	case 1:	/* late, mostly */
-		return !rnd_below(rnd, 1 + (w->is.seed >> 50 & 3)) && try_end_send(w, rank, fault);
+		return !rnd_below(rnd, 1 + (w->is.seed >> 50 & 3)) &&
+		       try_end_send(w, rank, rnd, fault);
 	default:
 		return try_recv(w, rank, fault);
 	}
 }
 
 /* Whether a rank could do something, which it does then. */
-static bool any_turn(struct world *w, const char **fault)
+static bool any_turn(struct world *w, u64 *rnd, const char **fault)
 {
 	u32 rank;
 
@@ -329,7 +284,7 @@ static bool any_turn(struct world *w, const char **fault)
 		if (rank != w->late && (try_send(w, rank) || try_recv(w, rank, fault)))
 			return true;
 	for (rank = 0; rank < w->is.c.ranks; rank++)
-		if (try_end_send(w, rank, fault))
+		if (try_end_send(w, rank, rnd, fault))
 			return true;
 	return false;
 }
@@ -360,7 +315,7 @@ static const char *run(struct world *w, const struct world_case *is, u32 late)
 		vain = random_turn(w, &rnd, &why) ? 0 : vain + 1;
 		if (!why && vain > is->c.ranks) {
 			vain = 0;
-			if (!any_turn(w, &why))
+			if (!any_turn(w, &rnd, &why))
 				why = why ?: "no rank can go on";
 		}
 	}
@@ -386,16 +341,13 @@ bool world_run(struct world *w, const struct world_case *is, char fault[256])
 
 void world_end(struct world *w)
 {
-	struct world_sent *chunk;
-	u32 rank, buf;
+	u32 rank, buf, slot;
 
 	for (rank = 0; rank < w->is.c.ranks; rank++) {
 		for (buf = 0; buf < 3; buf++)
 			free(w->rank[rank].buf[buf]);
 		free(w->rank[rank].input);
-		while ((chunk = w->rank[rank].sent)) {
-			w->rank[rank].sent = chunk->next;
-			free(chunk);
-		}
+		for (slot = 0; slot < MRPC_PROGRESS_SENDS; slot++)
+			free(w->rank[rank].sent[slot]);
 	}
 }

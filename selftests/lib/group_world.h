@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Ranks that run the schedules of kmod/lib/group/schedule.h in one process. A channel from rank to
- * rank holds one chunk. In each turn a random rank tries to send or to receive one chunk, by the
- * rules of schedule.h. If no rank can go on before all are ready, the world has stopped: a fault.
+ * Ranks that run the schedules of kmod/lib/group/schedule.h in one process, each by its struct
+ * mrpc_progress. A channel from rank to rank holds one chunk. In each turn a random rank tries to
+ * send or to receive one chunk. If no rank can go on before all are ready, the world has stopped: a
+ * fault.
  *
- * A send is over some time after the chunk has arrived, as one without a copy is. Until then the
- * chunk's bytes in the sender's buffer have to stay as they are.
+ * A send is over some time after the chunk has arrived, as one without a copy is. Sends are over in
+ * any order. Until then the chunk's bytes in the sender's buffer have to stay as they are.
  */
 #ifndef GROUP_WORLD_H
 #define GROUP_WORLD_H
 
+#include "lib/group/progress.h"
 #include "lib/group/reduce.h"
-#include "lib/group/schedule.h"
 
 #define WORLD_RANKS	64	/* the most */
 
@@ -32,65 +33,37 @@ struct world_case {
 };
 
 /**
- * struct world_side - how far a rank has come with what it sends, or receives
- * @nr: steps that are over
- * @done: bytes of step @nr
- * @step: step @nr
- */
-struct world_side {
-	u32 nr;
-	u64 done;
-	struct mrpc_step step;
-};
-
-/**
- * struct world_sent - a chunk that the rank still sends
- * @nr: the step
+ * struct world_sent - a chunk that a rank still sends
  * @at: where it is in the sender's buffers
  * @len: bytes of it
+ * @message: bytes of the message that it is of
  * @arrived: the receiver has it
- * @next: the one sent after it
  * @data: what was sent
  */
 struct world_sent {
-	u32 nr;
 	struct mrpc_place at;
-	u64 len;
+	u32 len;
+	u64 message;
 	bool arrived;
-	struct world_sent *next;
 	u8 data[];
 };
 
 /**
  * struct world_rank - a rank
  * @s: its schedule
- * @send: what it sends next
- * @recv: what it receives next
- * @sent: sends that are not over, the oldest first
+ * @p: how far it has come
+ * @sent: the chunks in the slots of @p that are busy
  * @buf: its buffers, of enum mrpc_buffer
  * @input: a copy of its input
  * @bytes: that it has sent
- * @messages: the same
  */
 struct world_rank {
 	struct mrpc_schedule s;
-	struct world_side send;
-	struct world_side recv;
-	struct world_sent *sent;
+	struct mrpc_progress p;
+	struct world_sent *sent[MRPC_PROGRESS_SENDS];
 	u8 *buf[3];
 	u8 *input;
 	u64 bytes;
-	u32 messages;
-};
-
-/**
- * struct world_channel - from one rank to another
- * @chunk: what is in it, or NULL
- * @message: bytes of the message that the chunk is of
- */
-struct world_channel {
-	struct world_sent *chunk;
-	u64 message;
 };
 
 /**
@@ -98,13 +71,13 @@ struct world_channel {
  * @is: what the ranks do
  * @late: a rank that does nothing; MRPC_NO_RANK: none
  * @rank: the ranks
- * @channel: from rank to rank
+ * @channel: the chunk in the channel from rank to rank, or NULL
  */
 struct world {
 	struct world_case is;
 	u32 late;
 	struct world_rank rank[WORLD_RANKS];
-	struct world_channel channel[WORLD_RANKS][WORLD_RANKS];
+	struct world_sent *channel[WORLD_RANKS][WORLD_RANKS];
 };
 
 /** world_input_size() - bytes of the input of @rank; 0: it has none */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Covers: kmod/lib/group/schedule */
+/* Covers: kmod/lib/group/schedule kmod/lib/group/progress */
 /*
- * Schedules of collectives: kmod/lib/group/schedule.c, run by a world of ranks with channels of one
- * chunk, against results that are computed without steps.
+ * Schedules of collectives: kmod/lib/group/schedule.c, run by a world of ranks on progress.c, with
+ * channels of one chunk, against results that are computed without steps.
  */
 #include "group_model.h"
 #include "group_world.h"
