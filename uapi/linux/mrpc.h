@@ -44,6 +44,10 @@
 #define MRPC_STREAM_MESSAGE	256
 #define MRPC_STREAM_UNSENT	64	/* messages of a stream whose send blocks are not free */
 
+#define MRPC_MAX_GROUPS		64	/* groups of a session */
+#define MRPC_GROUP_RANKS	1024	/* ranks of a group */
+#define MRPC_GROUP_PENDING	256	/* operations of a group that are not complete */
+
 /* Status codes: the names and numbers of gRPC. */
 enum mrpc_status {
 	MRPC_OK = 0,
@@ -100,6 +104,52 @@ enum mrpc_sqe_op {
 	MRPC_OP_RELEASE = 4,	/* give receive blocks back; no completion */
 	MRPC_OP_SEND = 5,	/* send a message of a stream: completes as MRPC_CQE_SENT */
 	MRPC_OP_GRANT = 6,	/* messages of a stream were consumed; no completion */
+	MRPC_OP_COLLECTIVE = 7,	/* an operation of a group: completes as MRPC_CQE_COLLECTIVE */
+};
+
+/* What all ranks of a group do together. "Block": the part of one rank. */
+enum mrpc_collective {
+	MRPC_ALLREDUCE,		/* each rank gets the reduction of all buffers */
+	MRPC_ALLGATHER,		/* each rank gets the blocks of all */
+	MRPC_REDUCE_SCATTER,	/* each rank gets its block of the reduction of all buffers */
+	MRPC_BROADCAST,		/* each rank gets the buffer of the root */
+	MRPC_REDUCE,		/* the root gets the reduction of all buffers */
+	MRPC_GATHER,		/* the root gets the blocks of all */
+	MRPC_SCATTER,		/* each rank gets its block of the root's buffer */
+	MRPC_ALLTOALL,		/* each rank gets a block of each rank's buffer */
+	MRPC_BARRIER,		/* completes when each rank has begun it */
+	MRPC_NR_COLLECTIVES,
+};
+
+enum mrpc_algorithm {
+	MRPC_RING,		/* each rank sends to the next one */
+	MRPC_RECURSIVE,		/* halving and doubling */
+	MRPC_BINOMIAL,		/* a tree of log2(ranks) levels */
+	MRPC_DIRECT,		/* each rank sends to each other one, or to the root */
+	MRPC_NR_ALGORITHMS,
+};
+
+/* Types of elements, in the byte order of the host. */
+enum mrpc_elem {
+	MRPC_ELEM_I32,
+	MRPC_ELEM_I64,
+	MRPC_ELEM_U8,
+	MRPC_ELEM_F32,
+	MRPC_ELEM_F64,
+	MRPC_ELEM_BF16,
+	MRPC_ELEM_F16,
+	MRPC_NR_ELEMS,
+};
+
+/* Reductions. Integers wrap; AND and OR are for integers only. */
+enum mrpc_reduce_op {
+	MRPC_REDUCE_SUM,
+	MRPC_REDUCE_MIN,
+	MRPC_REDUCE_MAX,
+	MRPC_REDUCE_PROD,
+	MRPC_REDUCE_AND,
+	MRPC_REDUCE_OR,
+	MRPC_NR_REDUCE_OPS,
 };
 
 /* mrpc_sqe.flags */
@@ -152,6 +202,22 @@ enum mrpc_sqe_op {
  * @detail: REPLY: send heap offset of the status detail (UTF-8)
  * @detail_len: its bytes, at most MRPC_MAX_DETAIL
  * @blocks: RELEASE: receive heap offsets (mrpc_cqe.block)
+ * @group: COLLECTIVE: the group, in place of @conn
+ * @count: COLLECTIVE: elements. ALLREDUCE, BROADCAST, REDUCE: of the buffer; BARRIER: 0; else of the
+ *	block of each rank
+ * @collective: COLLECTIVE: enum mrpc_collective
+ * @algorithm: COLLECTIVE: enum mrpc_algorithm
+ * @elem: COLLECTIVE: enum mrpc_elem
+ * @reduce: COLLECTIVE: enum mrpc_reduce_op; zero if nothing is reduced
+ * @root_rank: COLLECTIVE: the root; zero without one
+ * @input: COLLECTIVE: send heap offset of the input. In place, as in NCCL, the input is where the
+ *	result goes: @output, or this rank's block of it (ALLGATHER, GATHER at the root); and for
+ *	REDUCE_SCATTER, and SCATTER at the root, @output is this rank's block of @input. Otherwise
+ *	they do not overlap
+ * @output: COLLECTIVE: send heap offset of the result. Other threads may see parts of it before the
+ *	completion
+ * @limit_us: COLLECTIVE: time from its begin until the group is given up, 0 for that of the group
+ * @resv2, @resv3: COLLECTIVE: zero
  */
 struct mrpc_sqe {
 	__u8 op;
@@ -162,6 +228,7 @@ struct mrpc_sqe {
 	__extension__ union {
 		__u32 conn;
 		__u32 nr;
+		__u32 group;
 	};
 	__aligned_u64 user_data;
 
@@ -179,6 +246,19 @@ struct mrpc_sqe {
 			__u32 detail_len;
 		};
 		__u32 blocks[MRPC_RELEASE_MAX];
+		__extension__ struct {
+			__aligned_u64 count;
+			__u8 collective;
+			__u8 algorithm;
+			__u8 elem;
+			__u8 reduce;
+			__u32 root_rank;
+			__u32 input;
+			__u32 output;
+			__u32 resv2[2];
+			__aligned_u64 limit_us;
+			__aligned_u64 resv3;
+		};
 	};
 };
 
@@ -199,6 +279,11 @@ enum mrpc_cqe_type {
 	 * call has ended before its reply: cancelled, deadline, end of the connection
 	 */
 	MRPC_CQE_MESSAGE = 6,
+	/*
+	 * The end of a collective operation; @call is its number in the group, from 1. If the status
+	 * is not OK, the group is of no more use, and the buffer of the result has anything
+	 */
+	MRPC_CQE_COLLECTIVE = 7,
 };
 
 /* mrpc_cqe.flags */
@@ -224,7 +309,7 @@ enum mrpc_cqe_type {
  * @type: enum mrpc_cqe_type
  * @flags: MRPC_CQE_*
  * @status: enum mrpc_status
- * @conn: the connection
+ * @conn: the connection; COLLECTIVE: the group
  * @call: REQUEST: token for the reply; OPEN, MESSAGE: token of the stream
  * @method: REQUEST: as in struct mrpc_sqe, in the numbering of the listener
  * @block: receive heap offset: the message's root struct block is its start
@@ -675,6 +760,67 @@ struct mrpc_request {
 	__aligned_u64 call;
 };
 
+/**
+ * struct mrpc_group_new - MRPC_IOC_GROUP: be one rank of a group
+ * @size: sizeof(struct mrpc_group_new)
+ * @flags: zero
+ * @key: the same at all ranks of the group, and at no other group that they may meet
+ * @ranks: number of ranks, at most MRPC_GROUP_RANKS
+ * @rank: this one, from 0
+ * @limit_us: how long an operation may take, 0 for ever
+ * @id: out: the group, in this session
+ * @resv: zero
+ * @explain: where to put the reason of a failure
+ *
+ * A rank sends to others over connections that MRPC_IOC_GROUP_LINK gives it. An operation that fails
+ * at one rank fails at all, and ends the group.
+ */
+struct mrpc_group_new {
+	__u32 size;
+	__u32 flags;
+	__aligned_u64 key;
+	__u32 ranks;
+	__u32 rank;
+	__aligned_u64 limit_us;
+	__u32 id;
+	__u32 resv;
+	struct mrpc_explain explain;
+};
+
+/**
+ * struct mrpc_group_link - MRPC_IOC_GROUP_LINK: the connection to another rank
+ * @size: sizeof(struct mrpc_group_link)
+ * @flags: zero
+ * @group: the group
+ * @rank: the other rank
+ * @conn: a connection to it, of either direction, that belongs to no group yet. Both ends have to
+ *	give it to their rank. Calls may use it, too, but wait behind the group's chunks.
+ *	The group closes it when it ends
+ * @resv: zero
+ * @explain: where to put the reason of a failure
+ */
+struct mrpc_group_link {
+	__u32 size;
+	__u32 flags;
+	__u32 group;
+	__u32 rank;
+	__u32 conn;
+	__u32 resv;
+	struct mrpc_explain explain;
+};
+
+/**
+ * struct mrpc_group_end - MRPC_IOC_GROUP_END: leave a group
+ * @size: sizeof(struct mrpc_group_end)
+ * @group: the group
+ *
+ * Operations that are not complete fail with CANCELLED, here and at other ranks.
+ */
+struct mrpc_group_end {
+	__u32 size;
+	__u32 group;
+};
+
 /*
  * A number has the size of the first version of its argument; the kernel goes by the size
  * that the argument itself says, and takes a number with any.
@@ -693,5 +839,8 @@ struct mrpc_request {
 #define MRPC_IOC_RELEASE	_IOW(MRPC_IOC_MAGIC, 10, struct mrpc_release)
 #define MRPC_IOC_ADOPT		_IOWR(MRPC_IOC_MAGIC, 11, struct mrpc_adopt)
 #define MRPC_IOC_REQUEST	_IOW(MRPC_IOC_MAGIC, 12, struct mrpc_request)
+#define MRPC_IOC_GROUP		_IOWR(MRPC_IOC_MAGIC, 13, struct mrpc_group_new)
+#define MRPC_IOC_GROUP_LINK	_IOW(MRPC_IOC_MAGIC, 14, struct mrpc_group_link)
+#define MRPC_IOC_GROUP_END	_IOW(MRPC_IOC_MAGIC, 15, struct mrpc_group_end)
 
 #endif /* _UAPI_LINUX_MRPC_H */

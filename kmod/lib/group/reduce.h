@@ -32,28 +32,9 @@
 #ifndef MRPC_LIB_GROUP_REDUCE_H
 #define MRPC_LIB_GROUP_REDUCE_H
 
+#include <linux/mrpc.h>
+
 #include "lib/ds/types.h"
-
-enum mrpc_elem {
-	MRPC_ELEM_I32,
-	MRPC_ELEM_I64,
-	MRPC_ELEM_U8,
-	MRPC_ELEM_F32,
-	MRPC_ELEM_F64,
-	MRPC_ELEM_BF16,
-	MRPC_ELEM_F16,
-	MRPC_NR_ELEMS,
-};
-
-enum mrpc_reduce_op {
-	MRPC_REDUCE_SUM,
-	MRPC_REDUCE_MIN,
-	MRPC_REDUCE_MAX,
-	MRPC_REDUCE_PROD,
-	MRPC_REDUCE_AND,
-	MRPC_REDUCE_OR,
-	MRPC_NR_REDUCE_OPS,
-};
 
 /** mrpc_elem_size() - bytes of an element of type @elem; 0: there is no such type */
 u32 mrpc_elem_size(u32 elem);

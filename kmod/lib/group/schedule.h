@@ -68,31 +68,12 @@
 #ifndef MRPC_LIB_GROUP_SCHEDULE_H
 #define MRPC_LIB_GROUP_SCHEDULE_H
 
+#include <linux/mrpc.h>
+
 #include "lib/ds/types.h"
 
 #define MRPC_SCHEDULE_RANKS	65536	/* the most */
 #define MRPC_NO_RANK		U32_MAX
-
-enum mrpc_collective {
-	MRPC_ALLREDUCE,
-	MRPC_ALLGATHER,
-	MRPC_REDUCE_SCATTER,
-	MRPC_BROADCAST,
-	MRPC_REDUCE,
-	MRPC_GATHER,
-	MRPC_SCATTER,
-	MRPC_ALLTOALL,
-	MRPC_BARRIER,
-	MRPC_NR_COLLECTIVES,
-};
-
-enum mrpc_algorithm {
-	MRPC_RING,
-	MRPC_RECURSIVE,
-	MRPC_BINOMIAL,
-	MRPC_DIRECT,
-	MRPC_NR_ALGORITHMS,
-};
 
 /* Why mrpc_schedule_init() refuses; 0: it does not. */
 enum mrpc_schedule_fault {
