@@ -23,6 +23,8 @@
 #define MRPC_FEATURE_ABORT	BIT(2)
 /* Frames MESSAGE and CREDIT. As the handshake has chosen */
 #define MRPC_FEATURE_STREAM	BIT(3)
+/* Frames CHUNK. As the handshake has chosen */
+#define MRPC_FEATURE_GROUP	BIT(4)
 /* Those that a link may have, and that FEATURES is about */
 #define MRPC_FEATURES_LINK	MRPC_FEATURE_CRC
 

@@ -73,6 +73,28 @@ static int wire_check_stream(const struct mrpc_frame *f, const char **why)
 	return 0;
 }
 
+static int wire_check_chunk(struct mrpc_frame *f, u32 max_message, const char **why)
+{
+	bool first = f->status == MRPC_OK && !f->msg_no;
+
+	if (f->flags & ~MRPC_WIRE_CRC || f->method | f->priority | f->max_reply | f->remaining_us)
+		return wire_refuse(why, "a chunk has fields of a call or reply");
+	if (f->status > MRPC_STATUS_MAX)
+		return wire_refuse(why, "a status is unknown");
+	if (f->detail_len > (f->status == MRPC_OK ? 0 : MRPC_MAX_DETAIL))
+		return wire_refuse(why, "a chunk's detail is too long");
+	if (f->meta_len != (first ? MRPC_WIRE_CHUNK_BODY : 0))
+		return wire_refuse(why, first ? "the first chunk has no body" :
+				   "a chunk that is not the first one has a body");
+	if (f->msg.structs || f->msg.text || (f->status != MRPC_OK && f->msg.bytes) ||
+	    !IS_ALIGNED(f->msg.bytes, 8))
+		return wire_refuse(why, "a chunk has a section that it may not have");
+	if (f->msg.bytes > min(max_message, MRPC_WIRE_CHUNK_BYTES))
+		return wire_refuse(why, "a chunk is too large");
+	f->prefix = mrpc_frame_prefix(f);
+	return 0;
+}
+
 static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char **why)
 {
 	u64 total;
@@ -134,6 +156,8 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 	case MRPC_WIRE_REPLY:
 	case MRPC_WIRE_MESSAGE:
 		return wire_check_message(f, max_message, why);
+	case MRPC_WIRE_CHUNK:
+		return wire_check_chunk(f, max_message, why);
 	case MRPC_WIRE_HELLO:
 	case MRPC_WIRE_HELLO_ACK:
 	case MRPC_WIRE_CANCEL:

@@ -9,7 +9,8 @@
  *   message		struct, text (padding to 8) and byte sections (message.h)
  *   trailer		with MRPC_WIRE_CRC and a byte section: crc32c of that, 4 zero bytes
  *
- * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata.
+ * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata. So does the first CHUNK
+ * of an operation (operation.h).
  */
 #ifndef MRPC_LIB_MESSAGE_WIRE_H
 #define MRPC_LIB_MESSAGE_WIRE_H
@@ -35,7 +36,8 @@ enum mrpc_wire_type {
 	MRPC_WIRE_FEATURES_ACK,	/* call_id: what is used at most from here on */
 	MRPC_WIRE_MESSAGE,	/* one message of a stream */
 	MRPC_WIRE_CREDIT,	/* remaining_us: what its sender accepts of a stream in all */
-	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_CREDIT,
+	MRPC_WIRE_CHUNK,	/* of a group: a chunk of the operation call_id, or why it has failed */
+	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_CHUNK,
 };
 
 /* mrpc_wire_hdr.flags */
@@ -50,6 +52,10 @@ enum mrpc_wire_type {
 #define MRPC_WIRE_CRC	BIT(2)
 #define MRPC_WIRE_FLAGS	(MRPC_WIRE_END | MRPC_WIRE_MSG | MRPC_WIRE_CRC)
 
+/* The most bytes of a CHUNK, and the bytes of its body */
+#define MRPC_WIRE_CHUNK_BYTES	65536U
+#define MRPC_WIRE_CHUNK_BODY	40	/* operation.h */
+
 /* mrpc_frame.flags, and in no header: the message came compressed. The same bit in completions. */
 #define MRPC_FRAME_COMPRESSED	MRPC_CQE_COMPRESSED
 
@@ -59,14 +65,17 @@ enum mrpc_wire_type {
  * @version: MRPC_WIRE_VERSION
  * @type: enum mrpc_wire_type
  * @flags: MRPC_WIRE_*
- * @call_id: sequence << 16 | slot (calltable.h); PING: any value; FEATURES: a mask
- * @msg_no: MESSAGE: its number in its direction, from 0; REPLY: how many MESSAGEs precede it
+ * @call_id: sequence << 16 | slot (calltable.h); PING: any value; FEATURES: a mask; CHUNK: the
+ *	operation's number in its group
+ * @msg_no: MESSAGE: its number in its direction, from 0; REPLY: how many MESSAGEs precede it;
+ *	CHUNK: its number in the operation and direction, from 0
  * @method: CALL: index of the service in HELLO << 16 | index of the method
- * @status: REPLY: enum mrpc_status
+ * @status: REPLY: enum mrpc_status; CHUNK: not OK: the group of its sender has failed
  * @priority: CALL: 0 to 255
  * @resv: zero
- * @detail_len: REPLY: bytes, at most MRPC_MAX_DETAIL
- * @meta_len: bytes, at most MRPC_MAX_META (hello: MRPC_WIRE_MAX_HELLO)
+ * @detail_len: REPLY, CHUNK that is not OK: bytes, at most MRPC_MAX_DETAIL
+ * @meta_len: bytes, at most MRPC_MAX_META (hello: MRPC_WIRE_MAX_HELLO; the first CHUNK of an
+ *	operation: struct mrpc_wire_operation)
  * @structs: message: see struct mrpc_msg_len
  * @text: message
  * @bytes: message
@@ -217,6 +226,8 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  *  - a REPLY needs END, and has MSG only if its status is OK. Whether it must have it then depends
  *    on the method;
  *  - a MESSAGE has MSG, END or metadata, and nothing of a call but its id;
+ *  - a CHUNK has bytes and no other section. It has a body if it is the first one, and a detail and
+ *    nothing else if it is not OK;
  *  - PING, PONG, CANCEL, BYE and FEATURES carry nothing, CREDIT its number;
  *  - HELLO and BYE have no call_id;
  *  - CRC may be on any type.
