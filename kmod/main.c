@@ -16,6 +16,7 @@
 #include "core/session.h"
 #include "core/trace.h"
 #include "core/transport.h"
+#include "group/init.h"
 #include "netlink/family.h"
 #include "policy/init.h"
 #include "replica/init.h"
@@ -65,6 +66,7 @@ static int __init mrpc_init(void)
 	int err;
 
 	mrpc_replica_init();
+	mrpc_group_init();
 	mrpc_wq = alloc_workqueue("mrpc", WQ_UNBOUND, 0);
 	if (!mrpc_wq)
 		return -ENOMEM;

@@ -18,6 +18,7 @@
 #include "core/qp.h"
 #include "core/session.h"
 #include "exec/recv_free.h"
+#include "group/submit.h"
 #include "lib/ds/ring.h"
 
 #define MRPC_ENTER_CONNS	16	/* connections whose datapaths run together */
@@ -180,6 +181,9 @@ static void mrpc_enter_one(struct mrpc_session *session, struct mrpc_qp *qp,
 	case MRPC_OP_SEND:
 		conn = mrpc_enter_conn(session, batch, sqe->conn);
 		mrpc_flow_send(session, conn, sqe, qp);
+		return;
+	case MRPC_OP_COLLECTIVE:
+		mrpc_operation_submit(session, sqe, qp);
 		return;
 	case MRPC_OP_GRANT:
 		mrpc_enter_grant(qp, sqe, mrpc_enter_conn(session, batch, sqe->conn));

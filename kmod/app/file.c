@@ -18,6 +18,7 @@
 #include "core/session.h"
 #include "core/user.h"
 #include "exec/recv_free.h"
+#include "group/member.h"
 
 /* Offsets for mmap: the kind in the high bits, the heap offset or queue pair in the low bits. */
 #define MRPC_MMAP_SHIFT		40
@@ -68,6 +69,7 @@ static int mrpc_close(struct inode *inode, struct file *file)
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);
 	}
+	mrpc_members_end(session);
 	mrpc_parked_end(session);
 	mrpc_session_put(session);
 	return 0;

@@ -27,6 +27,7 @@
 #include "core/session.h"
 #include "core/user.h"
 #include "exec/recv_free.h"
+#include "group/member.h"
 #include "lib/message/schema.h"
 
 #define MRPC_DEFAULT_HEAP	(256ULL << 20)
@@ -493,6 +494,56 @@ static int mrpc_ioc_request(struct mrpc_session *session, void __user *arg)
 	return open ? 0 : -ENOENT;
 }
 
+static int mrpc_ioc_group(struct mrpc_session *session, void __user *arg)
+{
+	struct mrpc_group_new g;
+	struct mrpc_refusal r;
+	int err;
+
+	r.detail[0] = 0;
+	err = mrpc_copy_in(&g, sizeof(g), arg);
+	if (err)
+		return err;
+	if (g.flags || g.id || g.resv || g.explain.resv)
+		return -EINVAL;
+	err = mrpc_member_join(session, &g, &r);
+	if (err) {
+		mrpc_explain(&g.explain, &r);
+		return err;
+	}
+	err = mrpc_copy_out(arg, &g, sizeof(g));
+	if (err)	/* the application does not know of it */
+		mrpc_member_leave(session, g.id);
+	return err;
+}
+
+static int mrpc_ioc_group_link(struct mrpc_session *session, void __user *arg)
+{
+	struct mrpc_group_link l;
+	struct mrpc_refusal r;
+	int err;
+
+	r.detail[0] = 0;
+	err = mrpc_copy_in(&l, sizeof(l), arg);
+	if (err)
+		return err;
+	if (l.flags || l.resv || l.explain.resv)
+		return -EINVAL;
+	err = mrpc_member_link(session, &l, &r);
+	if (err)
+		mrpc_explain(&l.explain, &r);
+	return err;
+}
+
+static int mrpc_ioc_group_end(struct mrpc_session *session, void __user *arg)
+{
+	struct mrpc_group_end e;
+	int err;
+
+	err = mrpc_copy_in(&e, sizeof(e), arg);
+	return err ?: mrpc_member_leave(session, e.group);
+}
+
 /* An ioctl's number without the size, which its argument says itself. */
 #define mrpc_ioc(cmd)	((cmd) & ~IOCSIZE_MASK)
 
@@ -538,6 +589,12 @@ long mrpc_session_ioctl(struct mrpc_session *session, unsigned int cmd, void __u
 		return mrpc_ioc_conn_info(session, arg);
 	case mrpc_ioc(MRPC_IOC_REQUEST):
 		return mrpc_ioc_request(session, arg);
+	case mrpc_ioc(MRPC_IOC_GROUP):
+		return mrpc_ioc_group(session, arg);
+	case mrpc_ioc(MRPC_IOC_GROUP_LINK):
+		return mrpc_ioc_group_link(session, arg);
+	case mrpc_ioc(MRPC_IOC_GROUP_END):
+		return mrpc_ioc_group_end(session, arg);
 	default:
 		return -ENOTTY;
 	}

@@ -20,6 +20,7 @@
 #include "core/conn.h"
 #include "core/flow.h"
 #include "core/heap.h"
+#include "core/member.h"
 #include "core/refusal.h"
 #include "core/rpc.h"
 #include "core/schema.h"
@@ -443,6 +444,9 @@ bool mrpc_sink_expects(struct mrpc_link *link, const struct mrpc_frame *frame)
 	case MRPC_WIRE_CREDIT:
 		return !connecting &&
 		       mrpc_features_accept(&conn->link.features, MRPC_FEATURE_STREAM);
+	case MRPC_WIRE_CHUNK:
+		return !connecting &&
+		       mrpc_features_accept(&conn->link.features, MRPC_FEATURE_GROUP);
 	default:
 		return !connecting;
 	}
@@ -491,6 +495,9 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 		break;
 	case MRPC_WIRE_MESSAGE:
 		err = mrpc_flow_head(conn, prefix);
+		break;
+	case MRPC_WIRE_CHUNK:
+		err = mrpc_member_ops->head(conn, prefix);
 		break;
 	case MRPC_WIRE_HELLO:
 	case MRPC_WIRE_HELLO_ACK:
@@ -580,6 +587,8 @@ void mrpc_sink_done(struct mrpc_link *link)
 		mrpc_rx_arrived(conn);
 	else if (sink->a.call)
 		mrpc_arrival_done(conn, &sink->a);
+	else if (sink->a.frame.type == MRPC_WIRE_CHUNK)
+		mrpc_member_ops->done(conn);
 	sink->a.call = NULL;
 	sink->a.base = NULL;
 }

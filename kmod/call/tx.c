@@ -180,6 +180,8 @@ static __always_inline void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc
 		mrpc_tx_cancel(conn, rpc);
 	else if (rpc->call->role == MRPC_ROLE_CONTROL)
 		mrpc_tx_control(conn, rpc);
+	else if (rpc->call->role == MRPC_ROLE_CHUNK)
+		mrpc_tx_out(conn, rpc);
 	else if (rpc->drop || !mrpc_chain_wants(&conn->dp, MRPC_TX) ||
 		 mrpc_chain_enter(conn, MRPC_TX, rpc))
 		mrpc_tx_out(conn, rpc);

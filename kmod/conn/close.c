@@ -28,6 +28,7 @@
 #include "exec/control_frame.h"
 #include "exec/kick.h"
 #include "exec/stall.h"
+#include "group/member.h"
 #include "lib/ds/claim.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
@@ -152,6 +153,8 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 	if (abort || !mrpc_conn_lingers(conn))
 		mrpc_conn_unlink(conn);
 	mrpc_datapath_purge(conn);
+	if (conn->member)
+		mrpc_member_unlink(conn);
 	if (conn->replica)
 		mrpc_carry_fail_all(conn);
 	else

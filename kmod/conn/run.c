@@ -16,6 +16,7 @@
 #include "core/session.h"
 #include "exec/kick.h"
 #include "exec/stall.h"
+#include "group/run.h"
 #include "lib/ds/claim.h"
 
 #define MRPC_RX_BUDGET	64	/* frames before others get a turn */
@@ -85,6 +86,9 @@ void mrpc_datapath_run(struct mrpc_conn *conn, struct mrpc_qp *qp)
 		mrpc_conn_timeout(conn);
 	if (test_bit(MRPC_CONN_RX_READY, &conn->flags))
 		mrpc_datapath_rx(conn, qp);
+	if (unlikely(test_bit(MRPC_CONN_MEMBER, &conn->flags)) &&
+	    test_and_clear_bit(MRPC_CONN_MEMBER, &conn->flags))
+		mrpc_member_run(conn->member);
 	if (test_bit(MRPC_CONN_TX_READY, &conn->flags) || !llist_empty(&conn->dp.submitted))
 		mrpc_tx_run(conn);
 }

@@ -114,7 +114,7 @@ static u64 mrpc_conn_keepalive(struct mrpc_conn *conn, u64 now)
 	 * not read the peer's probes either, so it must send something.
 	 */
 	if (mrpc_stalled(conn) || test_bit(MRPC_CONN_TX_FULL, &conn->flags) ||
-	    test_bit(MRPC_CONN_RX_FULL, &conn->flags)) {
+	    test_bit(MRPC_CONN_RX_FULL, &conn->flags) || test_bit(MRPC_CONN_EARLY, &conn->flags)) {
 		if (atomic_read(&conn->dp.tx_queued) < MRPC_PROBE_QUEUE)
 			mrpc_conn_send_control(conn, MRPC_WIRE_PING, now);
 		/* A connection that has the turn may wait for its runtime for long. */

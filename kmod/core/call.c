@@ -9,6 +9,7 @@
 #include "core/call.h"
 #include "core/conn.h"
 #include "core/flow.h"
+#include "core/member.h"
 #include "core/qp.h"
 #include "core/rpc.h"
 #include "core/session.h"
@@ -213,6 +214,11 @@ static noinline void mrpc_call_sent(struct mrpc_call *call)
 
 	if (call->role == MRPC_ROLE_MESSAGE)
 		atomic_dec(&call->flow->unsent);
+	if (call->role == MRPC_ROLE_CHUNK) {
+		mrpc_member_ops->sent(call);
+		mrpc_call_put(call);
+		return;
+	}
 	if (call->role != MRPC_ROLE_CLIENT) {
 		mrpc_qp_sent(qp, call);
 		return;

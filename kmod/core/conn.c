@@ -7,6 +7,7 @@
 #include "core/carrier.h"
 #include "core/conn.h"
 #include "core/listener.h"
+#include "core/member.h"
 #include "core/globals.h"
 #include "core/rx.h"
 #include "core/services.h"
@@ -55,6 +56,8 @@ void mrpc_conn_free_work(struct work_struct *work)
 	mrpc_user_uncharge_conn(session->user);
 	if (conn->replica)
 		mrpc_carrier_ops->free(conn);
+	if (conn->member)
+		mrpc_member_ops->put(conn->member);
 	if (conn->listener)
 		mrpc_listener_put(conn->listener);
 	kfree_rcu(conn, rcu);

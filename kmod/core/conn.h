@@ -20,6 +20,7 @@
 #include "core/transport.h"
 #include "core/waiters.h"
 
+struct mrpc_member;
 struct mrpc_qp;
 struct mrpc_refusal;
 struct mrpc_replica;
@@ -60,6 +61,8 @@ enum {
 	MRPC_CONN_FORGOTTEN,	/* no more in its session's table */
 	MRPC_CONN_TOUCHED,	/* on the touched list of the connection that it carries calls of */
 	MRPC_CONN_CARRIES,	/* the link of a replica that may be given calls */
+	MRPC_CONN_EARLY,	/* receive waits for the turn of a chunk */
+	MRPC_CONN_MEMBER,	/* chunks were sent: its member may go on */
 };
 
 /**
@@ -85,6 +88,12 @@ struct mrpc_conn {
 	u32 dp_id;
 	/* The replica that has this link, a reference. NULL: it is an application's connection. */
 	struct mrpc_replica *replica;
+	/*
+	 * The rank of a group that sends chunks over it, a reference, and the rank at the other
+	 * end. NULL: none yet. Set once, with release semantics; @member_rank before @member.
+	 */
+	struct mrpc_member *member;
+	u32 member_rank;
 	/* The listener that accepted it, a reference. NULL: it has connected. */
 	struct mrpc_listener *listener;
 	/* Of the peer's address in mrpc_listener.peers. Under mrpc_listener.lock. */

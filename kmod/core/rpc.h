@@ -175,10 +175,11 @@ enum mrpc_call_role {
 	MRPC_ROLE_SERVER,	/* @rpc is the reply; in the serve table */
 	MRPC_ROLE_CONTROL,	/* @rpc is a control frame or a kernel-made status */
 	MRPC_ROLE_MESSAGE,	/* @rpc is a message of a stream; in no table */
+	MRPC_ROLE_CHUNK,	/* @rpc is a chunk of a group's operation; in no table */
 };
 
 /**
- * struct mrpc_call - one call at one end, a message of its stream, or a control frame
+ * struct mrpc_call - one call at one end, a message of its stream, a control frame, or a chunk
  *
  * Reference counted. One reference belongs to the call or serve table, until the terminal state.
  * One belongs to the datapath's queue, until the transport has taken the message. One belongs to
@@ -197,7 +198,7 @@ enum mrpc_call_role {
  * @qp: queue pair of its completions; NULL for a synchronous call
  * @waiter: the thread that waits in a synchronous call, or NULL; readers use RCU
  * @id: call id on the wire
- * @user_data: value from the application
+ * @user_data: value from the application; CHUNK: mrpc_chunk.slot
  * @method: method, as the application numbers it
  * @max_reply: largest reply accepted
  * @priority: 0 to 255

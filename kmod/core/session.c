@@ -131,6 +131,7 @@ static void mrpc_session_init(struct mrpc_session *session)
 	init_waitqueue_head(&session->accept_wait);
 	xa_init_flags(&session->conns, XA_FLAGS_ALLOC1);
 	xa_init_flags(&session->parked, XA_FLAGS_ALLOC1);
+	xa_init_flags(&session->members, XA_FLAGS_ALLOC1);
 	session->net = get_net(current->nsproxy->net_ns);
 	session->memcg = get_mem_cgroup_from_mm(current->mm);
 	session->uid = current_uid();
@@ -205,6 +206,7 @@ static void mrpc_session_free_work(struct work_struct *work)
 	mrpc_call_free_spares(session->call_spares);
 	xa_destroy(&session->conns);
 	xa_destroy(&session->parked);
+	xa_destroy(&session->members);
 	mrpc_user_put(session->user);
 	mem_cgroup_put(session->memcg);
 	put_cred(session->cred);

@@ -76,6 +76,7 @@ struct net;
  * @call_spares: unused objects for the next calls, by mrpc_call.spare; taken and given with xchg
  * @parked: synchronous calls of threads that a signal interrupted, a reference each; own lock
  * @next_parked: start of the search for a free token; under the lock of @parked
+ * @members: ids to ranks of groups, a reference each; own lock, RCU readers
  * @free_work: frees it, as the last reference can go in softirq
  */
 struct mrpc_session {
@@ -121,6 +122,7 @@ struct mrpc_session {
 	struct mrpc_call *call_spares;
 	struct xarray parked;
 	u32 next_parked;
+	struct xarray members;
 	struct work_struct free_work;
 	u64 opened;
 };

@@ -41,7 +41,9 @@ DECLARE_EVENT_CLASS(mrpc_call_class,
 		  __entry->session, __entry->conn, __entry->id >> 16, __entry->id & 0xffff,
 		  __print_symbolic(__entry->role, { MRPC_ROLE_CLIENT, "client" },
 				   { MRPC_ROLE_SERVER, "server" },
-				   { MRPC_ROLE_CONTROL, "control" }),
+				   { MRPC_ROLE_CONTROL, "control" },
+				   { MRPC_ROLE_MESSAGE, "message" },
+				   { MRPC_ROLE_CHUNK, "chunk" }),
 		  __entry->method >> 16, __entry->method & 0xffff, __entry->bytes,
 		  __entry->priority, __entry->user_data)
 );

@@ -600,7 +600,7 @@ static u64 mrpc_loop_backlog(struct mrpc_link *link)
 struct mrpc_transport_ops mrpc_loop_ops = {
 	.name		= "loop",
 	.version	= 1,
-	.features	= MRPC_FEATURE_STREAM,
+	.features	= MRPC_FEATURE_STREAM | MRPC_FEATURE_GROUP,
 	.owner		= THIS_MODULE,
 	.connect	= mrpc_loop_connect,
 	.listen		= mrpc_loop_listen,

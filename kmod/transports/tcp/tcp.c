@@ -17,7 +17,7 @@ static struct mrpc_engine_ops mrpc_tcp_type = {
 static struct mrpc_transport_ops mrpc_tcp_ops = {
 	MRPC_TCP_OPS,
 	.version	= 1,
-	.features	= MRPC_FEATURE_STREAM,
+	.features	= MRPC_FEATURE_STREAM | MRPC_FEATURE_GROUP,
 	.type		= &mrpc_tcp_type,
 	.restore	= mrpc_tcp_restore,
 };

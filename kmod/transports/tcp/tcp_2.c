@@ -34,7 +34,7 @@ static struct mrpc_engine_ops mrpc_tcp_type = {
 static struct mrpc_transport_ops mrpc_tcp_ops = {
 	MRPC_TCP_OPS,
 	.version	= 2,
-	.features	= MRPC_FEATURE_STREAM | MRPC_FEATURE_CRC,
+	.features	= MRPC_FEATURE_STREAM | MRPC_FEATURE_GROUP | MRPC_FEATURE_CRC,
 	.type		= &mrpc_tcp_type,
 	.uses		= mrpc_tcp_uses,
 	.restore	= mrpc_tcp_restore,

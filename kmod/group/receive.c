@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Chunks that arrive. A chunk whose turn it is goes straight to its place, or to the scratch memory
+ * of its rank, from where it is reduced. Any other one waits in the link, which is not read then.
+ */
+#include <linux/string.h>
+
+#include "core/conn.h"
+#include "exec/kick.h"
+#include "group/member.h"
+#include "group/receive.h"
+#include "group/reduce.h"
+#include "group/run.h"
+#include "group/submit.h"
+#include "lib/group/operation.h"
+#include "lib/message/wire.h"
+
+/* What becomes of a chunk. */
+enum mrpc_chunk_verdict {
+	MRPC_CHUNK_TAKE,	/* it is received */
+	MRPC_CHUNK_EARLY,	/* it waits */
+	MRPC_CHUNK_SKIP,	/* it is thrown away: the group has ended */
+	MRPC_CHUNK_WRONG,	/* the peer breaks the protocol */
+};
+
+static struct mrpc_operation *mrpc_member_first(struct mrpc_member *m)
+{
+	return list_first_entry(&m->operations, struct mrpc_operation, list);
+}
+
+/* Sets where a chunk that is taken goes to. */
+static void mrpc_chunk_place(struct mrpc_member *m, struct mrpc_sink *sink,
+			     const struct mrpc_chunk *chunk)
+{
+	sink->left = sink->a.frame.msg.bytes;
+	/* The padding of an odd chunk would overwrite what follows. */
+	if (chunk->action == MRPC_STEP_STORE && chunk->len == sink->left)
+		sink->addr = mrpc_operation_at(mrpc_member_first(m), chunk->at, chunk->len);
+	else
+		sink->addr = m->scratch;
+}
+
+/* Judges a chunk of the operation that runs, from the rank whose turn it is. Under the lock. */
+static enum mrpc_chunk_verdict mrpc_chunk_check(struct mrpc_member *m, u32 rank,
+						const struct mrpc_frame *f,
+						const struct mrpc_chunk *chunk)
+{
+	struct mrpc_member_link *link = &m->links[rank];
+	u32 no = link->seq == m->seq ? link->received : 0;
+
+	if (f->msg_no != no || f->msg.bytes != ALIGN(chunk->len, 8))
+		return MRPC_CHUNK_WRONG;
+	return MRPC_CHUNK_TAKE;
+}
+
+/* Decides about a chunk. Under the lock; sets @chunk for MRPC_CHUNK_TAKE. */
+static enum mrpc_chunk_verdict mrpc_chunk_judge(struct mrpc_member *m, u32 rank,
+						const struct mrpc_frame *f,
+						struct mrpc_chunk *chunk)
+{
+	if (m->status != MRPC_OK)
+		return MRPC_CHUNK_SKIP;
+	if (f->call_id > m->seq)
+		return MRPC_CHUNK_EARLY;
+	if (f->call_id < m->seq || !m->running)
+		return MRPC_CHUNK_WRONG;
+	switch (mrpc_progress_recv(&m->progress, chunk)) {
+	case MRPC_NEXT_NONE:
+		return MRPC_CHUNK_WRONG;
+	case MRPC_NEXT_WAITS:
+		return MRPC_CHUNK_EARLY;
+	default:
+		if (chunk->peer != rank)
+			return MRPC_CHUNK_EARLY;
+		return MRPC_CHUNK_TAKE;
+	}
+}
+
+/* Compares the operation of the peer with that of this rank. Under the lock. */
+static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const u8 *prefix, char *why,
+			      size_t size)
+{
+	struct mrpc_operation_form form;
+
+	mrpc_operation_describe(m, mrpc_member_first(m), &form);
+	return mrpc_operation_compare(&form, rank, (const void *)prefix, why, size);
+}
+
+/* The group of the peer has ended, so this one does. */
+static int mrpc_member_heard_end(struct mrpc_member *m, const struct mrpc_frame *f, const u8 *prefix)
+{
+	mrpc_member_fail(m, f->status, "%.*s", (int)f->detail_len, prefix);
+	mrpc_member_run(m);
+	return 0;
+}
+
+/**
+ * mrpc_member_head() - take the head of a CHUNK
+ * @conn: the connection; its sink has the frame
+ * @prefix: the body of a first chunk, or the detail of one that is not OK
+ *
+ * Context: owner of the receive claim; may sleep.
+ * Return: as mrpc_sink_head().
+ */
+int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
+{
+	/* Pairs with the release in mrpc_member_bind(). Without a member it will be kicked there. */
+	struct mrpc_member *m = smp_load_acquire(&conn->member);
+	struct mrpc_sink *sink = &conn->receive.sink;
+	const struct mrpc_frame *f = &sink->a.frame;
+	enum mrpc_chunk_verdict verdict;
+	struct mrpc_chunk chunk;
+	u32 rank = conn->member_rank;
+	bool agrees = true;
+	char why[160];
+
+	if (!m) {
+		set_bit(MRPC_CONN_EARLY, &conn->flags);
+		return -EAGAIN;
+	}
+	if (f->status != MRPC_OK)
+		return mrpc_member_heard_end(m, f, prefix);
+	spin_lock_bh(&m->lock);
+	verdict = mrpc_chunk_judge(m, rank, f, &chunk);
+	if (verdict == MRPC_CHUNK_TAKE && f->meta_len) {
+		agrees = mrpc_chunk_agrees(m, rank, prefix, why, sizeof(why));
+		if (!agrees)
+			verdict = MRPC_CHUNK_SKIP;
+	}
+	if (verdict == MRPC_CHUNK_TAKE)
+		verdict = mrpc_chunk_check(m, rank, f, &chunk);
+	if (verdict == MRPC_CHUNK_TAKE) {
+		m->receiving = conn;
+		mrpc_chunk_place(m, sink, &chunk);
+	}
+	m->links[rank].early = verdict == MRPC_CHUNK_EARLY;
+	spin_unlock_bh(&m->lock);
+	if (!agrees)
+		mrpc_member_fail(m, MRPC_FAILED_PRECONDITION, "operation %llu: rank %u: %s",
+				 f->call_id, m->rank, why);
+	switch (verdict) {
+	case MRPC_CHUNK_EARLY:
+		set_bit(MRPC_CONN_EARLY, &conn->flags);
+		return -EAGAIN;
+	case MRPC_CHUNK_WRONG:
+		return -EPROTO;
+	case MRPC_CHUNK_SKIP:
+		sink->left = f->msg.bytes;
+		fallthrough;
+	default:
+		clear_bit(MRPC_CONN_EARLY, &conn->flags);
+		return 0;
+	}
+}
+
+/* Brings a chunk that has come to its place. */
+static void mrpc_chunk_apply(struct mrpc_member *m, struct mrpc_operation *op,
+			     const struct mrpc_chunk *chunk)
+{
+	u8 *to = mrpc_operation_at(op, chunk->at, chunk->len);
+	const u8 *with;
+
+	if (chunk->action == MRPC_STEP_STORE) {
+		if (!IS_ALIGNED(chunk->len, 8))
+			memcpy(to, m->scratch, chunk->len);
+		return;
+	}
+	with = mrpc_operation_at(op, chunk->with, chunk->len);
+	if (with != to)
+		memcpy(to, with, chunk->len);
+	mrpc_reduce_chunk(op->elem, op->reduce, to, m->scratch, chunk->len);
+}
+
+/**
+ * mrpc_member_done() - a CHUNK has arrived
+ * @conn: the connection
+ *
+ * Context: owner of the receive claim; may sleep.
+ */
+void mrpc_member_done(struct mrpc_conn *conn)
+{
+	struct mrpc_member *m = conn->member;
+	struct mrpc_member_link *link;
+	struct mrpc_operation *op;
+	struct mrpc_chunk chunk;
+
+	spin_lock_bh(&m->lock);
+	if (m->receiving != conn) {	/* it was thrown away, or was the end of a group */
+		spin_unlock_bh(&m->lock);
+		return;
+	}
+	op = mrpc_member_first(m);
+	mrpc_progress_recv(&m->progress, &chunk);
+	spin_unlock_bh(&m->lock);
+	/* While it receives, no thread completes the operation. */
+	if (chunk.len)
+		mrpc_chunk_apply(m, op, &chunk);
+	spin_lock_bh(&m->lock);
+	link = &m->links[conn->member_rank];
+	if (link->seq != m->seq) {
+		link->seq = m->seq;
+		link->sent = 0;
+		link->received = 0;
+	}
+	link->received++;
+	mrpc_progress_received(&m->progress);
+	m->receiving = NULL;
+	spin_unlock_bh(&m->lock);
+	mrpc_member_run(m);
+}

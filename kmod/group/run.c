@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * Running a rank: the owner of its claim begins operations, sends their chunks, copies, and completes
+ * them.
+ *
+ * Each event that lets a rank go on ends in mrpc_member_run(): an operation is submitted, a chunk has
+ * come, the bytes of a chunk are read no more, a connection or the group ends. The owner of a claim
+ * of a connection may call it: no thread waits for the claim of a rank, and a connection that gets a
+ * chunk to send is only kicked.
+ */
+#include <linux/list.h>
+#include <linux/sched.h>
+#include <linux/string.h>
+
+#include "core/call.h"
+#include "core/conn.h"
+#include "core/rpc.h"
+#include "exec/kick.h"
+#include "exec/submit.h"
+#include "group/member.h"
+#include "group/run.h"
+#include "group/submit.h"
+#include "lib/group/operation.h"
+#include "lib/message/wire.h"
+
+/**
+ * mrpc_operation_describe() - what the first chunk of an operation says
+ * @m: the rank
+ * @op: the operation
+ * @form: out
+ */
+void mrpc_operation_describe(const struct mrpc_member *m, const struct mrpc_operation *op,
+			     struct mrpc_operation_form *form)
+{
+	const struct mrpc_schedule_config *c = &op->schedule.c;
+
+	*form = (struct mrpc_operation_form){
+		.key = m->key,
+		.count = c->count,
+		.ranks = c->ranks,
+		.rank = m->rank,
+		.root = c->root,
+		.chunk = MRPC_GROUP_CHUNK,
+		.collective = c->collective,
+		.algorithm = c->algorithm,
+		.elem = op->elem,
+		.reduce = op->reduce,
+	};
+}
+
+/* -- sending ------------------------------------------------------------------------- */
+
+/* Fills a chunk in: the body if it is the first one, and where its bytes are. */
+static int mrpc_chunk_build(struct mrpc_member *m, struct mrpc_operation *op,
+			    const struct mrpc_chunk *chunk, struct mrpc_call *call)
+{
+	struct mrpc_rpc *rpc = &call->rpc;
+	struct mrpc_operation_form form;
+
+	if (!rpc->frame.msg_no) {
+		if (mrpc_rpc_prefix(rpc, sizeof(struct mrpc_wire_operation), 0))
+			return -ENOMEM;
+		mrpc_operation_describe(m, op, &form);
+		mrpc_operation_encode(&form, (void *)(rpc->data + sizeof(struct mrpc_wire_hdr)));
+	}
+	if (!chunk->len)
+		return 0;
+	rpc->heap = op->heap[chunk->at.buf];
+	rpc->have_bytes = false;
+	rpc->buf.segs[0] = (struct mrpc_msg_seg){
+		.src = op->base[chunk->at.buf] + chunk->at.off,
+		.len = chunk->len,
+	};
+	rpc->buf.nr_segs = 1;
+	rpc->buf.len.bytes = ALIGN(chunk->len, 8);
+	rpc->frame.msg.bytes = rpc->buf.len.bytes;
+	return 0;
+}
+
+/* Takes back a chunk that was not sent. */
+static void mrpc_chunk_free_slot(struct mrpc_member *m, u8 slot)
+{
+	spin_lock_bh(&m->lock);
+	mrpc_progress_freed(&m->progress, slot);
+	spin_unlock_bh(&m->lock);
+}
+
+/* Sends a chunk that the owner of the claim has taken. @no: its number, @conn: with a reference. */
+static void mrpc_chunk_send(struct mrpc_member *m, struct mrpc_operation *op,
+			    const struct mrpc_chunk *chunk, struct mrpc_conn *conn, u32 no)
+{
+	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CHUNK, GFP_KERNEL);
+	int err = -ENOMEM;
+
+	if (call) {
+		call->priority = op->priority;
+		call->user_data = chunk->slot;
+		call->rpc.frame.type = MRPC_WIRE_CHUNK;
+		call->rpc.frame.call_id = m->seq;
+		call->rpc.frame.msg_no = no;
+		err = mrpc_chunk_build(m, op, chunk, call);
+	}
+	if (err) {
+		if (call)
+			mrpc_call_put(call);
+		mrpc_chunk_free_slot(m, chunk->slot);
+		mrpc_member_fail(m, MRPC_RESOURCE_EXHAUSTED,
+				 "operation %llu: rank %u has no memory for a chunk", m->seq,
+				 m->rank);
+		return;
+	}
+	mrpc_call_by_ref(call);
+	mrpc_tx_submit(conn, &call->rpc);
+	mrpc_kick_tx(conn);
+}
+
+/* Counts a chunk to @rank. Under the lock. Return: its number. */
+static u32 mrpc_link_count_sent(struct mrpc_member *m, struct mrpc_member_link *link)
+{
+	if (link->seq != m->seq) {
+		link->seq = m->seq;
+		link->sent = 0;
+		link->received = 0;
+	}
+	return link->sent++;
+}
+
+/* Sends the next chunk, if it may go. Return: true: look again. */
+static bool mrpc_member_send(struct mrpc_member *m, struct mrpc_operation *op)
+{
+	struct mrpc_member_link *link;
+	struct mrpc_conn *conn = NULL;
+	struct mrpc_chunk chunk;
+	u32 no = 0;
+
+	spin_lock_bh(&m->lock);
+	if (mrpc_progress_send(&m->progress, &chunk) != MRPC_NEXT_CHUNK) {
+		spin_unlock_bh(&m->lock);
+		return false;
+	}
+	link = &m->links[chunk.peer];
+	conn = link->conn;
+	if (conn) {
+		mrpc_conn_get(conn);
+		no = mrpc_link_count_sent(m, link);
+	}
+	spin_unlock_bh(&m->lock);
+	if (conn) {
+		mrpc_chunk_send(m, op, &chunk, conn, no);
+		mrpc_conn_put(conn);
+		return true;
+	}
+	mrpc_chunk_free_slot(m, chunk.slot);
+	mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
+			 "operation %llu: rank %u has no connection to rank %u", m->seq, m->rank,
+			 chunk.peer);
+	return true;
+}
+
+/**
+ * mrpc_member_sent() - the bytes of a chunk are read no more
+ * @call: the chunk
+ *
+ * Context: any but hard interrupt.
+ */
+void mrpc_member_sent(struct mrpc_call *call)
+{
+	struct mrpc_member *m = call->conn->member;
+
+	mrpc_chunk_free_slot(m, call->user_data);
+	/* The caller may be in softirq, or hold locks of the network stack. */
+	mrpc_kick_again(call->conn, MRPC_CONN_MEMBER);
+}
+
+/* -- receiving ------------------------------------------------------------------------ */
+
+/*
+ * Does a copy whose turn it is, or kicks the connection with a chunk whose turn it is. Return: true:
+ * look again.
+ */
+static bool mrpc_member_receive(struct mrpc_member *m, struct mrpc_operation *op)
+{
+	struct mrpc_conn *conn = NULL;
+	struct mrpc_chunk chunk;
+	bool copies = false;
+
+	spin_lock_bh(&m->lock);
+	if (!m->receiving && mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK) {
+		copies = chunk.peer == MRPC_NO_RANK;
+		if (!copies && m->links[chunk.peer].early) {
+			m->links[chunk.peer].early = false;
+			conn = m->links[chunk.peer].conn;
+			if (conn)
+				mrpc_conn_get(conn);
+		}
+	}
+	spin_unlock_bh(&m->lock);
+	if (conn) {
+		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+		mrpc_conn_put(conn);
+	}
+	if (!copies)
+		return false;
+	/* Only the owner of the claim copies, and only it ends the operation. */
+	memcpy(mrpc_operation_at(op, chunk.at, chunk.len),
+	       mrpc_operation_at(op, chunk.with, chunk.len), chunk.len);
+	spin_lock_bh(&m->lock);
+	mrpc_progress_received(&m->progress);
+	spin_unlock_bh(&m->lock);
+	return true;
+}
+
+/* -- begin and end ---------------------------------------------------------------------- */
+
+/* Takes the operation off the list, if it is over, or if the group has ended. */
+static struct mrpc_operation *mrpc_member_take_over(struct mrpc_member *m, u16 *status)
+{
+	struct mrpc_operation *op;
+
+	op = list_first_entry_or_null(&m->operations, struct mrpc_operation, list);
+	*status = m->status;
+	if (!op)
+		return NULL;
+	if (m->running) {
+		if (m->receiving || m->progress.busy)
+			return NULL;
+		if (mrpc_progress_over(&m->progress))
+			*status = MRPC_OK;
+		else if (m->status == MRPC_OK)
+			return NULL;
+	} else if (m->status == MRPC_OK) {
+		return NULL;
+	} else {
+		m->seq++;	/* it never began */
+	}
+	m->running = false;
+	list_del(&op->list);
+	m->nr_operations--;
+	return op;
+}
+
+/* Completes what is over. Return: true: look again. */
+static bool mrpc_member_complete(struct mrpc_member *m)
+{
+	struct mrpc_operation *op;
+	u16 status;
+	u64 seq;
+
+	spin_lock_bh(&m->lock);
+	op = mrpc_member_take_over(m, &status);
+	seq = m->seq;
+	spin_unlock_bh(&m->lock);
+	if (op)
+		mrpc_operation_complete(m, op, seq, status);
+	return op;
+}
+
+/* Returns the operation that runs, beginning it if none does, or NULL. */
+static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m)
+{
+	struct mrpc_operation *op;
+
+	spin_lock_bh(&m->lock);
+	op = list_first_entry_or_null(&m->operations, struct mrpc_operation, list);
+	if (m->status != MRPC_OK)
+		op = NULL;
+	if (op && !m->running) {
+		m->running = true;
+		m->seq++;
+		mrpc_progress_init(&m->progress, &op->schedule, MRPC_GROUP_CHUNK);
+		m->until = op->limit ? ktime_get_ns() + op->limit : 0;
+		if (m->until)
+			mrpc_member_expect(m);
+	}
+	spin_unlock_bh(&m->lock);
+	return op;
+}
+
+/* Does one thing that can be done now. Return: true: there may be more. */
+static bool mrpc_member_turn(struct mrpc_member *m)
+{
+	struct mrpc_operation *op = mrpc_member_begin(m);
+
+	if (op && (mrpc_member_send(m, op) | mrpc_member_receive(m, op)))
+		return true;
+	return mrpc_member_complete(m);
+}
+
+/**
+ * mrpc_member_run() - do all that a rank can do now
+ * @m: the rank
+ *
+ * If another thread does it, that one looks again. Context: process; may sleep.
+ */
+void mrpc_member_run(struct mrpc_member *m)
+{
+	if (!mrpc_claim_begin(&m->run))
+		return;
+	do {
+		while (mrpc_member_turn(m))
+			cond_resched();
+	} while (mrpc_claim_end(&m->run));
+}
