@@ -56,6 +56,7 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	xa_unlock(&session->conns);
 	for (i = 0; i < session->nr_qps; i++)
 		mrpc_qp_end(session->qps[i]);
+	mrpc_members_end(session);	/* before the connections: other ranks learn why */
 	if (session->setup)	/* else no watcher was told of it */
 		mrpc_notify_session(session, MRPC_EVENT_SESSION_CLOSE);
 	while ((l = mrpc_listener_next(session, &id))) {
@@ -65,11 +66,11 @@ static int mrpc_close(struct inode *inode, struct file *file)
 	id = 0;
 	while ((conn = mrpc_conn_next(session, &id))) {
 		set_bit(MRPC_CONN_LEFT, &conn->flags);
-		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the session has ended", true);
+		/* What other ranks were told a moment ago still arrives. */
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the session has ended", !conn->member);
 		mrpc_conn_forget(conn);
 		mrpc_conn_put(conn);
 	}
-	mrpc_members_end(session);
 	mrpc_parked_end(session);
 	mrpc_session_put(session);
 	return 0;

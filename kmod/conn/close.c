@@ -29,6 +29,7 @@
 #include "exec/kick.h"
 #include "exec/stall.h"
 #include "group/member.h"
+#include "group/run.h"
 #include "lib/ds/claim.h"
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
@@ -166,6 +167,9 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 /* Reports the end of a connection, after the end of its link. */
 static void mrpc_conn_ended(struct mrpc_conn *conn)
 {
+	/* Chunks that the link had are read no more, and the kick for that may be lost. */
+	if (conn->member)
+		mrpc_member_run(conn->member);
 	set_bit(MRPC_CONN_DEAD, &conn->flags);
 	smp_mb__after_atomic();	/* before the look at the waiters */
 	mrpc_wake_all(&conn->wait);

@@ -43,8 +43,8 @@ void mrpc_datapath_resume(struct mrpc_conn *conn, bool all)
 	clear_bit(MRPC_CONN_CHANGING, &conn->flags);
 	tx |= mrpc_claim_enable(&conn->exec.tx);
 	rx |= mrpc_claim_enable(&conn->exec.rx);
-	/* The timer may have put it on a runtime that it has left before its turn came. */
-	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags);
+	/* These may have put it on a runtime that it has left before its turn came. */
+	tx |= test_bit(MRPC_CONN_TIMER, &conn->flags) || test_bit(MRPC_CONN_MEMBER, &conn->flags);
 	if (tx || test_bit(MRPC_CONN_TX_READY, &conn->flags))
 		mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 	if (rx || test_bit(MRPC_CONN_RX_READY, &conn->flags))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranks of groups: their begin, their connections, and their end. */
 #include <linux/list.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
 
@@ -20,6 +22,9 @@
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
 
+#define MRPC_GROUP_GRACE	HZ	/* from the end of a group to that of its connections */
+#define MRPC_GROUP_LIMIT	(600 * NSEC_PER_SEC)	/* that an operation may take, by default */
+
 static u64 mrpc_member_bytes(u32 ranks)
 {
 	return struct_size_t(struct mrpc_member, links, ranks) + MRPC_GROUP_CHUNK;
@@ -30,6 +35,7 @@ static void mrpc_member_free_work(struct work_struct *work)
 	struct mrpc_member *m = container_of(work, struct mrpc_member, free_work);
 	struct mrpc_session *session = m->session;
 
+	WARN_ON(!list_empty(&m->operations));
 	mrpc_user_uncharge_memory(session->user, mrpc_member_bytes(m->ranks));
 	kvfree(m->scratch);
 	kvfree_rcu(m, rcu);
@@ -108,22 +114,12 @@ static struct mrpc_conn *mrpc_member_conn(struct mrpc_member *m, u32 rank)
 	return conn;
 }
 
-/* Tells all ranks before it closes a connection: the end of one would be taken for the reason. */
-static void mrpc_member_end_work(struct work_struct *work)
+static void mrpc_member_close_work(struct work_struct *work)
 {
-	struct mrpc_member *m = container_of(work, struct mrpc_member, end_work);
+	struct mrpc_member *m = container_of(work, struct mrpc_member, close_work.work);
 	struct mrpc_conn *conn;
 	u32 rank;
 
-	if (cancel_delayed_work(&m->limit_work))	/* no other one is queued any more */
-		mrpc_member_put(m);
-	for (rank = 0; rank < m->ranks; rank++) {
-		conn = mrpc_member_conn(m, rank);
-		if (!conn)
-			continue;
-		mrpc_member_tell(m, conn);
-		mrpc_conn_put(conn);
-	}
 	for (rank = 0; rank < m->ranks; rank++) {
 		conn = mrpc_member_conn(m, rank);
 		if (!conn)
@@ -131,8 +127,46 @@ static void mrpc_member_end_work(struct work_struct *work)
 		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "its group has ended", false);
 		mrpc_conn_put(conn);
 	}
-	mrpc_member_run(m);
 	mrpc_member_put(m);
+}
+
+/* Tells all ranks once that the group has ended, and why. */
+static void mrpc_member_tell_all(struct mrpc_member *m)
+{
+	struct mrpc_conn *conn;
+	bool told;
+	u32 rank;
+
+	spin_lock_bh(&m->lock);
+	told = m->told;
+	m->told = true;
+	spin_unlock_bh(&m->lock);
+	for (rank = 0; rank < m->ranks && !told; rank++) {
+		conn = mrpc_member_conn(m, rank);
+		if (!conn)
+			continue;
+		mrpc_member_tell(m, conn);
+		mrpc_conn_put(conn);
+	}
+}
+
+/*
+ * The connections are closed later: a rank that waits for its turn does not read why the group has
+ * ended, and would take the end of a connection for the reason.
+ */
+static void mrpc_member_end_work(struct work_struct *work)
+{
+	struct mrpc_member *m = container_of(work, struct mrpc_member, end_work);
+	struct mem_cgroup *old = set_active_memcg(m->session->memcg);
+	bool closing = READ_ONCE(m->session->closing);
+
+	if (cancel_delayed_work(&m->limit_work))	/* no other one is queued any more */
+		mrpc_member_put(m);
+	mrpc_member_tell_all(m);
+	mrpc_member_run(m);
+	set_active_memcg(old);
+	/* With the reference of this work. */
+	queue_delayed_work(mrpc_end_wq, &m->close_work, closing ? 0 : MRPC_GROUP_GRACE);
 }
 
 /**
@@ -188,9 +222,8 @@ void mrpc_member_expect(struct mrpc_member *m)
 	u64 now = ktime_get_ns(), left = m->until > now ? m->until - now : 0;
 
 	kref_get(&m->ref);
-	/* If it is queued, it looks earlier, and then again. */
-	if (!queue_delayed_work(mrpc_end_wq, &m->limit_work, nsecs_to_jiffies(left) + 1))
-		mrpc_member_put(m);
+	if (mod_delayed_work(mrpc_end_wq, &m->limit_work, nsecs_to_jiffies(left) + 1))
+		mrpc_member_put(m);	/* it was queued, with a reference */
 }
 
 static void mrpc_member_limit_work(struct work_struct *work)
@@ -202,7 +235,7 @@ static void mrpc_member_limit_work(struct work_struct *work)
 
 	spin_lock_bh(&m->lock);
 	seq = m->seq;
-	if (m->status == MRPC_OK && m->running && m->until) {
+	if (m->status == MRPC_OK && m->running) {
 		late = m->until <= ktime_get_ns();
 		if (late)
 			mrpc_member_blame(m, why, sizeof(why));
@@ -238,12 +271,14 @@ static struct mrpc_member *mrpc_member_alloc(struct mrpc_session *session,
 	m->session = session;
 	m->key = args->key;
 	m->rank = args->rank;
-	m->limit = mrpc_us_or(args->limit_us, 0);
+	m->limit = mrpc_us_or(args->limit_us, MRPC_GROUP_LIMIT);
 	mrpc_claim_init(&m->run);
 	spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->operations);
 	INIT_WORK(&m->end_work, mrpc_member_end_work);
+	INIT_DELAYED_WORK(&m->close_work, mrpc_member_close_work);
 	INIT_DELAYED_WORK(&m->limit_work, mrpc_member_limit_work);
+	INIT_WORK(&m->run_work, mrpc_member_run_work);
 	INIT_WORK(&m->free_work, mrpc_member_free_work);
 	return m;
 err:
@@ -314,6 +349,22 @@ static const char *mrpc_member_unfit(struct mrpc_conn *conn)
 	return NULL;
 }
 
+/* Under both locks. */
+static int mrpc_member_set_link(struct mrpc_member *m, u32 rank, struct mrpc_conn *conn)
+{
+	if (m->status != MRPC_OK)
+		return -ESHUTDOWN;
+	if (m->links[rank].conn)
+		return -EEXIST;
+	mrpc_conn_get(conn);
+	conn->member_rank = rank;
+	/* Pairs with the acquire in mrpc_member_head(). */
+	smp_store_release(&conn->member, m);
+	/* From here on chunks are sent over it, whose end asks for the member. */
+	m->links[rank].conn = conn;
+	return 0;
+}
+
 /* Makes a READY connection one of @m's. It takes over a reference of @m if this succeeds. */
 static int mrpc_member_bind(struct mrpc_member *m, u32 rank, struct mrpc_conn *conn)
 {
@@ -324,27 +375,19 @@ static int mrpc_member_bind(struct mrpc_member *m, u32 rank, struct mrpc_conn *c
 		err = -ENOTCONN;
 	} else if (conn->member) {
 		err = -EBUSY;
+	} else if (mrpc_member_unfit(conn)) {	/* known once it is READY */
+		err = -EOPNOTSUPP;
 	} else {
 		spin_lock_bh(&m->lock);
-		if (m->status != MRPC_OK)
-			err = -ESHUTDOWN;
-		else if (m->links[rank].conn)
-			err = -EEXIST;
-		else
-			m->links[rank].conn = conn;
+		err = mrpc_member_set_link(m, rank, conn);
 		spin_unlock_bh(&m->lock);
-	}
-	if (!err) {
-		mrpc_conn_get(conn);
-		conn->member_rank = rank;
-		/* Pairs with the acquire in mrpc_member_head(). */
-		smp_store_release(&conn->member, m);
 	}
 	spin_unlock(&conn->lock);
 	return err;
 }
 
-static void mrpc_refuse_bind(struct mrpc_refusal *r, const struct mrpc_group_link *args, int err)
+static void mrpc_refuse_bind(struct mrpc_refusal *r, const struct mrpc_group_link *args,
+			     struct mrpc_conn *conn, int err)
 {
 	if (err == -ENOTCONN)
 		mrpc_refuse(r, MRPC_FAILED_PRECONDITION, "connection %u is not ready", args->conn);
@@ -353,6 +396,9 @@ static void mrpc_refuse_bind(struct mrpc_refusal *r, const struct mrpc_group_lin
 			    args->conn);
 	else if (err == -EEXIST)
 		mrpc_refuse(r, MRPC_ALREADY_EXISTS, "rank %u has a connection", args->rank);
+	else if (err == -EOPNOTSUPP)
+		mrpc_refuse(r, MRPC_FAILED_PRECONDITION, "connection %u: %s", args->conn,
+			    mrpc_member_unfit(conn));
 	else
 		mrpc_refuse(r, MRPC_FAILED_PRECONDITION, "the group has ended");
 }
@@ -360,7 +406,6 @@ static void mrpc_refuse_bind(struct mrpc_refusal *r, const struct mrpc_group_lin
 static int mrpc_member_link_conn(struct mrpc_member *m, const struct mrpc_group_link *args,
 				 struct mrpc_conn *conn, struct mrpc_refusal *r)
 {
-	const char *unfit;
 	int err;
 
 	if (args->rank >= m->ranks || args->rank == m->rank) {
@@ -369,16 +414,11 @@ static int mrpc_member_link_conn(struct mrpc_member *m, const struct mrpc_group_
 			    m->rank, m->ranks);
 		return -EINVAL;
 	}
-	unfit = READ_ONCE(conn->state) == MRPC_CONN_READY ? mrpc_member_unfit(conn) : NULL;
-	if (unfit) {
-		mrpc_refuse(r, MRPC_FAILED_PRECONDITION, "connection %u: %s", args->conn, unfit);
-		return -EOPNOTSUPP;
-	}
 	kref_get(&m->ref);
 	err = mrpc_member_bind(m, args->rank, conn);
 	if (err) {
 		mrpc_member_put(m);
-		mrpc_refuse_bind(r, args, err);
+		mrpc_refuse_bind(r, args, conn, err);
 		return err;
 	}
 	/* The peer may have sent a chunk before. */
@@ -444,6 +484,7 @@ void mrpc_member_unlink(struct mrpc_conn *conn)
 static void mrpc_member_end(struct mrpc_member *m)
 {
 	mrpc_member_fail(m, MRPC_CANCELLED, "rank %u has left the group", m->rank);
+	mrpc_member_tell_all(m);	/* a session that ends closes the connections next */
 	mrpc_member_run(m);
 	mrpc_member_put(m);
 }

@@ -52,7 +52,7 @@ struct mrpc_member {
 	u64 key;
 	u32 ranks;
 	u32 rank;
-	u64 limit;			/* ns that an operation may take; 0: any time */
+	u64 limit;			/* ns that an operation may take */
 	u8 *scratch;			/* a chunk that is not received in place */
 
 	/* Runs the member: see run.c. */
@@ -69,7 +69,7 @@ struct mrpc_member {
 	/* Number of the operation that was begun last; it runs if @running. */
 	u64 seq;
 	bool running;
-	/* When the operation that runs has taken too long, ns; 0: never. */
+	/* When the operation that runs has taken too long, ns. */
 	u64 until;
 	/* Of the operation that runs. */
 	struct mrpc_progress progress;
@@ -77,10 +77,13 @@ struct mrpc_member {
 	struct mrpc_conn *receiving;
 	/* Why the group has ended; MRPC_OK: it has not. @detail does not change afterwards. */
 	u16 status;
+	bool told;	/* the other ranks are told that, or will be */
 	char detail[MRPC_MAX_DETAIL];
 
 	struct work_struct end_work;	/* tells the other ranks that it has ended */
+	struct delayed_work close_work;	/* closes the connections then */
 	struct delayed_work limit_work;	/* looks at @until */
+	struct work_struct run_work;	/* goes on with a long run */
 	struct work_struct free_work;
 	struct mrpc_member_link links[] __counted_by(ranks);
 };

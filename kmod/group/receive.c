@@ -21,6 +21,7 @@ enum mrpc_chunk_verdict {
 	MRPC_CHUNK_EARLY,	/* it waits */
 	MRPC_CHUNK_SKIP,	/* it is thrown away: the group has ended */
 	MRPC_CHUNK_WRONG,	/* the peer breaks the protocol */
+	MRPC_CHUNK_AHEAD,	/* the peer has gone on without a chunk that this rank waits for */
 };
 
 static struct mrpc_operation *mrpc_member_first(struct mrpc_member *m)
@@ -58,32 +59,43 @@ static enum mrpc_chunk_verdict mrpc_chunk_judge(struct mrpc_member *m, u32 rank,
 						const struct mrpc_frame *f,
 						struct mrpc_chunk *chunk)
 {
+	enum mrpc_progress_next next = MRPC_NEXT_NONE;
+
 	if (m->status != MRPC_OK)
 		return MRPC_CHUNK_SKIP;
+	if (m->running)
+		next = mrpc_progress_recv(&m->progress, chunk);
+	/* A link has an order: what was to come first has not been sent. */
 	if (f->call_id > m->seq)
-		return MRPC_CHUNK_EARLY;
-	if (f->call_id < m->seq || !m->running)
+		return next == MRPC_NEXT_CHUNK && chunk->peer == rank ? MRPC_CHUNK_AHEAD :
+									MRPC_CHUNK_EARLY;
+	if (f->call_id < m->seq || next == MRPC_NEXT_NONE)
 		return MRPC_CHUNK_WRONG;
-	switch (mrpc_progress_recv(&m->progress, chunk)) {
-	case MRPC_NEXT_NONE:
-		return MRPC_CHUNK_WRONG;
-	case MRPC_NEXT_WAITS:
+	if (next == MRPC_NEXT_WAITS || chunk->peer != rank)
 		return MRPC_CHUNK_EARLY;
-	default:
-		if (chunk->peer != rank)
-			return MRPC_CHUNK_EARLY;
-		return MRPC_CHUNK_TAKE;
-	}
+	return MRPC_CHUNK_TAKE;
 }
 
-/* Compares the operation of the peer with that of this rank. Under the lock. */
-static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const u8 *prefix, char *why,
-			      size_t size)
+/*
+ * Compares what the peer does with what this rank does, whosever turn it is: else ranks that
+ * disagree might wait for each other. Under the lock. Return: false: @why says how they differ.
+ */
+static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
+			      const u8 *prefix, char *why, size_t size)
 {
-	struct mrpc_operation_form form;
+	struct mrpc_operation_form form = {
+		.key = m->key, .ranks = m->ranks, .chunk = MRPC_GROUP_CHUNK,
+	};
+	const void *wire = prefix;
 
+	if (!f->meta_len || m->status != MRPC_OK)
+		return true;
+	if (!mrpc_operation_same_group(&form, rank, wire, why, size))
+		return false;
+	if (f->call_id != m->seq || !m->running)
+		return true;
 	mrpc_operation_describe(m, mrpc_member_first(m), &form);
-	return mrpc_operation_compare(&form, rank, (const void *)prefix, why, size);
+	return mrpc_operation_compare(&form, rank, wire, why, size);
 }
 
 /* The group of the peer has ended, so this one does. */
@@ -111,7 +123,8 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 	enum mrpc_chunk_verdict verdict;
 	struct mrpc_chunk chunk;
 	u32 rank = conn->member_rank;
-	bool agrees = true;
+	bool agrees;
+	u64 seq;
 	char why[160];
 
 	if (!m) {
@@ -121,12 +134,9 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 	if (f->status != MRPC_OK)
 		return mrpc_member_heard_end(m, f, prefix);
 	spin_lock_bh(&m->lock);
-	verdict = mrpc_chunk_judge(m, rank, f, &chunk);
-	if (verdict == MRPC_CHUNK_TAKE && f->meta_len) {
-		agrees = mrpc_chunk_agrees(m, rank, prefix, why, sizeof(why));
-		if (!agrees)
-			verdict = MRPC_CHUNK_SKIP;
-	}
+	seq = m->seq;
+	agrees = mrpc_chunk_agrees(m, rank, f, prefix, why, sizeof(why));
+	verdict = agrees ? mrpc_chunk_judge(m, rank, f, &chunk) : MRPC_CHUNK_SKIP;
 	if (verdict == MRPC_CHUNK_TAKE)
 		verdict = mrpc_chunk_check(m, rank, f, &chunk);
 	if (verdict == MRPC_CHUNK_TAKE) {
@@ -144,6 +154,11 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 		return -EAGAIN;
 	case MRPC_CHUNK_WRONG:
 		return -EPROTO;
+	case MRPC_CHUNK_AHEAD:
+		mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
+				 "operation %llu: rank %u waits for rank %u, which has sent nothing for it",
+				 seq, m->rank, rank);
+		fallthrough;
 	case MRPC_CHUNK_SKIP:
 		sink->left = f->msg.bytes;
 		fallthrough;

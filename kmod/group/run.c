@@ -9,12 +9,15 @@
  * chunk to send is only kicked.
  */
 #include <linux/list.h>
-#include <linux/sched.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/string.h>
 
 #include "core/call.h"
 #include "core/conn.h"
+#include "core/globals.h"
 #include "core/rpc.h"
+#include "core/session.h"
 #include "exec/kick.h"
 #include "exec/submit.h"
 #include "group/member.h"
@@ -22,6 +25,8 @@
 #include "group/submit.h"
 #include "lib/group/operation.h"
 #include "lib/message/wire.h"
+
+#define MRPC_GROUP_TURNS	16	/* chunks that are sent or copied in one run */
 
 /**
  * mrpc_operation_describe() - what the first chunk of an operation says
@@ -111,7 +116,8 @@ static void mrpc_chunk_send(struct mrpc_member *m, struct mrpc_operation *op,
 	}
 	mrpc_call_by_ref(call);
 	mrpc_tx_submit(conn, &call->rpc);
-	mrpc_kick_tx(conn);
+	/* In any case: the connection may have ended since, and forgotten an earlier kick. */
+	mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 }
 
 /* Counts a chunk to @rank. Under the lock. Return: its number. */
@@ -268,9 +274,8 @@ static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m)
 		m->running = true;
 		m->seq++;
 		mrpc_progress_init(&m->progress, &op->schedule, MRPC_GROUP_CHUNK);
-		m->until = op->limit ? ktime_get_ns() + op->limit : 0;
-		if (m->until)
-			mrpc_member_expect(m);
+		m->until = ktime_get_ns() + op->limit;
+		mrpc_member_expect(m);
 	}
 	spin_unlock_bh(&m->lock);
 	return op;
@@ -290,14 +295,38 @@ static bool mrpc_member_turn(struct mrpc_member *m)
  * mrpc_member_run() - do all that a rank can do now
  * @m: the rank
  *
- * If another thread does it, that one looks again. Context: process; may sleep.
+ * If another thread does it, that one looks again. A long run goes on in a work item, because the
+ * caller may own the claim of a connection. Context: process; may sleep.
  */
 void mrpc_member_run(struct mrpc_member *m)
 {
+	u32 turns = MRPC_GROUP_TURNS;
+
 	if (!mrpc_claim_begin(&m->run))
 		return;
 	do {
-		while (mrpc_member_turn(m))
-			cond_resched();
+		while (mrpc_member_turn(m)) {
+			if (--turns)
+				continue;
+			mrpc_claim_yield(&m->run);
+			kref_get(&m->ref);
+			if (!queue_work(mrpc_wq, &m->run_work))
+				mrpc_member_put(m);
+			return;
+		}
 	} while (mrpc_claim_end(&m->run));
+}
+
+/**
+ * mrpc_member_run_work() - the work item that goes on
+ * @work: of a rank, with a reference
+ */
+void mrpc_member_run_work(struct work_struct *work)
+{
+	struct mrpc_member *m = container_of(work, struct mrpc_member, run_work);
+	struct mem_cgroup *old = set_active_memcg(m->session->memcg);
+
+	mrpc_member_run(m);
+	set_active_memcg(old);
+	mrpc_member_put(m);
 }

@@ -24,7 +24,7 @@ struct mrpc_sqe;
  * @priority: of its chunks
  * @elem: enum mrpc_elem
  * @reduce: enum mrpc_reduce_op
- * @limit: ns that it may take; 0: any time
+ * @limit: ns that it may take
  * @schedule: what this rank does
  * @heap: of each enum mrpc_buffer
  * @base: where the buffer begins in the heap

@@ -767,7 +767,7 @@ struct mrpc_request {
  * @key: the same at all ranks of the group, and at no other group that they may meet
  * @ranks: number of ranks, at most MRPC_GROUP_RANKS
  * @rank: this one, from 0
- * @limit_us: how long an operation may take, 0 for ever
+ * @limit_us: how long an operation may take, 0 for 600 s
  * @id: out: the group, in this session
  * @resv: zero
  * @explain: where to put the reason of a failure

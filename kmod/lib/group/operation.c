@@ -75,9 +75,8 @@ void mrpc_operation_encode(const struct mrpc_operation_form *form,
 	};
 }
 
-/* What both ends of a connection are: a difference is a fault of the applications. */
-static bool same_group(const struct mrpc_operation_form *ours, u32 peer,
-		       const struct mrpc_wire_operation *wire, char *why, size_t size)
+bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
+			       const struct mrpc_wire_operation *wire, char *why, size_t size)
 {
 	if (le64_to_cpu(wire->key) != ours->key)
 		snprintf(why, size, "the connection to rank %u leads to another group", peer);
@@ -98,8 +97,6 @@ static bool same_group(const struct mrpc_operation_form *ours, u32 peer,
 bool mrpc_operation_compare(const struct mrpc_operation_form *ours, u32 peer,
 			    const struct mrpc_wire_operation *wire, char *why, size_t size)
 {
-	if (!same_group(ours, peer, wire, why, size))
-		return false;
 	if (wire->collective != ours->collective)
 		snprintf(why, size, "rank %u does %s, this one %s", peer,
 			 mrpc_collective_name(wire->collective),

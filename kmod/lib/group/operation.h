@@ -59,6 +59,18 @@ void mrpc_operation_encode(const struct mrpc_operation_form *form,
 			   struct mrpc_wire_operation *wire);
 
 /**
+ * mrpc_operation_same_group() - check that a peer is the rank, and of the group, that it should be
+ * @ours: of this rank; what the operation is does not matter
+ * @peer: the rank that the connection is to
+ * @wire: what has come over it
+ * @why: out: a sentence that says how they differ, @size bytes
+ *
+ * Return: true: it is.
+ */
+bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
+			       const struct mrpc_wire_operation *wire, char *why, size_t size);
+
+/**
  * mrpc_operation_compare() - compare what a peer does with what this rank does
  * @ours: of this rank
  * @peer: the rank that the connection is to
