@@ -27,6 +27,7 @@
 #include "core/session.h"
 #include "core/user.h"
 #include "exec/recv_free.h"
+#include "group/link.h"
 #include "group/member.h"
 #include "lib/message/schema.h"
 

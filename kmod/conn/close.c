@@ -28,7 +28,7 @@
 #include "exec/control_frame.h"
 #include "exec/kick.h"
 #include "exec/stall.h"
-#include "group/member.h"
+#include "group/link.h"
 #include "group/run.h"
 #include "lib/ds/claim.h"
 #include "lib/message/calltable.h"

@@ -90,14 +90,9 @@ struct mrpc_member {
 
 struct mrpc_member *mrpc_member_find(struct mrpc_session *session, u32 id);
 void mrpc_member_put(struct mrpc_member *m);
-void __printf(3, 4) mrpc_member_fail(struct mrpc_member *m, u16 status, const char *fmt, ...);
-void mrpc_member_expect(struct mrpc_member *m);
 int mrpc_member_join(struct mrpc_session *session, struct mrpc_group_new *args,
-		     struct mrpc_refusal *r);
-int mrpc_member_link(struct mrpc_session *session, const struct mrpc_group_link *args,
 		     struct mrpc_refusal *r);
 int mrpc_member_leave(struct mrpc_session *session, u32 id);
 void mrpc_members_end(struct mrpc_session *session);
-void mrpc_member_unlink(struct mrpc_conn *conn);
 
 #endif /* MRPC_GROUP_MEMBER_H */

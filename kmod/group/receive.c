@@ -7,6 +7,7 @@
 
 #include "core/conn.h"
 #include "exec/kick.h"
+#include "group/end.h"
 #include "group/member.h"
 #include "group/receive.h"
 #include "group/reduce.h"

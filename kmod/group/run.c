@@ -20,6 +20,7 @@
 #include "core/session.h"
 #include "exec/kick.h"
 #include "exec/submit.h"
+#include "group/end.h"
 #include "group/member.h"
 #include "group/run.h"
 #include "group/submit.h"
@@ -227,18 +228,14 @@ static struct mrpc_operation *mrpc_member_take_over(struct mrpc_member *m, u16 *
 	*status = m->status;
 	if (!op)
 		return NULL;
-	if (m->running) {
-		if (m->receiving || m->progress.busy)
-			return NULL;
-		if (mrpc_progress_over(&m->progress))
-			*status = MRPC_OK;
-		else if (m->status == MRPC_OK)
-			return NULL;
-	} else if (m->status == MRPC_OK) {
+	if (m->running && (m->receiving || m->progress.busy))
 		return NULL;
-	} else {
+	if (m->running && mrpc_progress_over(&m->progress))
+		*status = MRPC_OK;
+	else if (m->status == MRPC_OK)
+		return NULL;
+	if (!m->running)
 		m->seq++;	/* it never began */
-	}
 	m->running = false;
 	list_del(&op->list);
 	m->nr_operations--;

@@ -77,7 +77,7 @@ TEST(operations)
 	REFUSED(MRPC_INVALID_ARGUMENT, "a reserved field", sqe.flags = MRPC_SQE_COPY);
 	REFUSED(MRPC_INVALID_ARGUMENT, "a reserved field", sqe.resv2[1] = 1);
 	ranks[0].group++;
-	REFUSED(MRPC_NOT_FOUND, "no group", );
+	REFUSED(MRPC_NOT_FOUND, "no group", sqe.count = 1);
 	ranks[0].group--;
 	ranks_submit(&good);
 	ranks_complete();

@@ -23,7 +23,7 @@ void ranks_open(unsigned int nr, uint32_t heap)
 
 /* -- connections -------------------------------------------------------------------- */
 
-/* A connection that one thread makes, and whose other end another one accepts. */
+/* A connection that one thread makes, and that another thread accepts. */
 struct dial {
 	struct rank *from;
 	char addr[64];

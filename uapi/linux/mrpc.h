@@ -246,6 +246,7 @@ struct mrpc_sqe {
 			__u32 detail_len;
 		};
 		__u32 blocks[MRPC_RELEASE_MAX];
+
 		__extension__ struct {
 			__aligned_u64 count;
 			__u8 collective;

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0
+/*
+ * The end of a group: each rank tells the others why, closes its connections, and completes its
+ * operations. An operation that takes too long ends its group.
+ */
+#include <linux/jiffies.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+#include <linux/string.h>
+
+#include "call/tx.h"
+#include "core/call.h"
+#include "core/conn.h"
+#include "core/globals.h"
+#include "core/rpc.h"
+#include "core/session.h"
+#include "exec/submit.h"
+#include "group/end.h"
+#include "group/member.h"
+#include "group/run.h"
+#include "lib/message/wire.h"
+
+#define MRPC_GROUP_GRACE	HZ	/* from the end of a group to that of its connections */
+
+/* Tells another rank why the group has ended. Without memory the end of the connection tells it. */
+static void mrpc_member_tell(struct mrpc_member *m, struct mrpc_conn *conn)
+{
+	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CHUNK, GFP_KERNEL);
+	u32 len = strlen(m->detail);
+
+	if (!call)
+		return;
+	call->priority = MRPC_RANK_CONTROL;
+	call->rpc.frame.type = MRPC_WIRE_CHUNK;
+	call->rpc.frame.status = m->status;
+	if (mrpc_rpc_prefix(&call->rpc, 0, len)) {
+		mrpc_call_put(call);
+		return;
+	}
+	memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), m->detail, len);
+	mrpc_tx_submit(conn, &call->rpc);
+	mrpc_datapath_tx(conn);
+}
+
+/* Returns the connection to @rank with a reference, or NULL. */
+static struct mrpc_conn *mrpc_member_conn(struct mrpc_member *m, u32 rank)
+{
+	struct mrpc_conn *conn;
+
+	spin_lock_bh(&m->lock);
+	conn = m->links[rank].conn;
+	if (conn)
+		mrpc_conn_get(conn);
+	spin_unlock_bh(&m->lock);
+	return conn;
+}
+
+/**
+ * mrpc_member_close_work() - close the connections of a group that has ended
+ * @work: of a rank, with a reference
+ */
+void mrpc_member_close_work(struct work_struct *work)
+{
+	struct mrpc_member *m = container_of(work, struct mrpc_member, close_work.work);
+	struct mrpc_conn *conn;
+	u32 rank;
+
+	for (rank = 0; rank < m->ranks; rank++) {
+		conn = mrpc_member_conn(m, rank);
+		if (!conn)
+			continue;
+		mrpc_conn_close(conn, MRPC_UNAVAILABLE, "its group has ended", false);
+		mrpc_conn_put(conn);
+	}
+	mrpc_member_put(m);
+}
+
+/**
+ * mrpc_member_tell_all() - tell all ranks that the group has ended, and why
+ * @m: the rank; mrpc_member_fail() was called
+ *
+ * They are told once. Context: process; may sleep; no claim held.
+ */
+void mrpc_member_tell_all(struct mrpc_member *m)
+{
+	struct mrpc_conn *conn;
+	bool told;
+	u32 rank;
+
+	spin_lock_bh(&m->lock);
+	told = m->told;
+	m->told = true;
+	spin_unlock_bh(&m->lock);
+	for (rank = 0; rank < m->ranks && !told; rank++) {
+		conn = mrpc_member_conn(m, rank);
+		if (!conn)
+			continue;
+		mrpc_member_tell(m, conn);
+		mrpc_conn_put(conn);
+	}
+}
+
+/**
+ * mrpc_member_end_work() - tell the other ranks that a group has ended
+ * @work: of a rank, with a reference
+ *
+ * The connections are closed later: a rank that waits for its turn does not read why the group has
+ * ended, and would take the end of a connection for the reason.
+ */
+void mrpc_member_end_work(struct work_struct *work)
+{
+	struct mrpc_member *m = container_of(work, struct mrpc_member, end_work);
+	struct mem_cgroup *old = set_active_memcg(m->session->memcg);
+	bool closing = READ_ONCE(m->session->closing);
+
+	if (cancel_delayed_work(&m->limit_work))	/* no other one is queued any more */
+		mrpc_member_put(m);
+	mrpc_member_tell_all(m);
+	mrpc_member_run(m);
+	set_active_memcg(old);
+	/* With the reference of this work. */
+	queue_delayed_work(mrpc_end_wq, &m->close_work, closing ? 0 : MRPC_GROUP_GRACE);
+}
+
+/**
+ * mrpc_member_fail() - end a group
+ * @m: the rank
+ * @status: enum mrpc_status of its operations, not OK
+ * @fmt: a sentence that says why
+ *
+ * The first call decides. Operations complete when the connections read and write their buffers no
+ * more. Context: process; no lock of @m held.
+ */
+void mrpc_member_fail(struct mrpc_member *m, u16 status, const char *fmt, ...)
+{
+	bool first;
+	va_list args;
+
+	spin_lock_bh(&m->lock);
+	first = m->status == MRPC_OK;
+	if (first) {
+		va_start(args, fmt);
+		vscnprintf(m->detail, sizeof(m->detail), fmt, args);
+		va_end(args);
+		WRITE_ONCE(m->status, status);
+	}
+	spin_unlock_bh(&m->lock);
+	if (!first)
+		return;
+	kref_get(&m->ref);
+	queue_work(mrpc_end_wq, &m->end_work);
+}
+
+/* -- time -------------------------------------------------------------------------- */
+
+/* Says what the operation that runs waits for. Under the lock. */
+static void mrpc_member_blame(struct mrpc_member *m, char *why, size_t size)
+{
+	struct mrpc_chunk chunk;
+
+	if (mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK &&
+	    chunk.peer != MRPC_NO_RANK)
+		scnprintf(why, size, "rank %u waits for rank %u, which has not sent its part",
+			  m->rank, chunk.peer);
+	else
+		scnprintf(why, size, "rank %u waits until others take its part", m->rank);
+}
+
+/**
+ * mrpc_member_expect() - look at the clock when the operation that runs has taken too long
+ * @m: the rank; its group has not ended, and the caller has its lock
+ */
+void mrpc_member_expect(struct mrpc_member *m)
+{
+	u64 now = ktime_get_ns(), left = m->until > now ? m->until - now : 0;
+
+	kref_get(&m->ref);
+	if (mod_delayed_work(mrpc_end_wq, &m->limit_work, nsecs_to_jiffies(left) + 1))
+		mrpc_member_put(m);	/* it was queued, with a reference */
+}
+
+/**
+ * mrpc_member_limit_work() - look at the clock
+ * @work: of a rank, with a reference
+ */
+void mrpc_member_limit_work(struct work_struct *work)
+{
+	struct mrpc_member *m = container_of(work, struct mrpc_member, limit_work.work);
+	bool late = false;
+	char why[80];
+	u64 seq;
+
+	spin_lock_bh(&m->lock);
+	seq = m->seq;
+	if (m->status == MRPC_OK && m->running) {
+		late = m->until <= ktime_get_ns();
+		if (late)
+			mrpc_member_blame(m, why, sizeof(why));
+		else
+			mrpc_member_expect(m);
+	}
+	spin_unlock_bh(&m->lock);
+	if (late)
+		mrpc_member_fail(m, MRPC_DEADLINE_EXCEEDED,
+				 "operation %llu takes longer than it may: %s", seq, why);
+	mrpc_member_put(m);
+}
