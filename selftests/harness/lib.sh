@@ -136,11 +136,14 @@ refused()
 		fail "'mrpc $*' says '$(<"$TEST_TMP/err")', without '$pattern'"
 }
 
-# serve NUMBER: a server at 127.0.0.1:7000, whose pid is $server, and so many connections
-# from clients, $clients, that call it all the time, as far as others leave them processors.
+# serve NUMBER [busy]: a server at 127.0.0.1:7000, whose pid is $server, and so many connections
+# from clients, $clients, that call it all the time. Each makes 200 calls in a second: commands
+# have something to show, and the host does other work. If busy, each makes as many as
+# it can, as far as others leave it processors.
 serve()
 {
-	local i
+	local i pace=(-r 200)
+	[[ ${2:-} != busy ]] || pace=()
 	ip link set lo up
 	nice -n 19 kv-server -l tcp:127.0.0.1:7000 >"$TEST_TMP/server" 2>&1 &
 	server=$!
@@ -148,7 +151,7 @@ serve()
 	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
 	clients=()
 	for ((i = 0; i < $1; i++)); do
-		nice -n 19 kv-client -n 4 -d 300 load "$TEST_TMP/records" >/dev/null 2>&1 &
+		nice -n 19 kv-client -n 4 -d 300 "${pace[@]}" load "$TEST_TMP/records" >/dev/null 2>&1 &
 		clients+=($!)
 	done
 	i=$((2 * $1))

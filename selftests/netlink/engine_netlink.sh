@@ -139,7 +139,7 @@ test_types()
 test_changes()
 {
 	client
-	serve 3
+	serve 3 busy
 	engines <<-'END'
 	r = add('null')
 	assert text(r[MRPC_A_ENGINE_NAME][0]) == 'null' and number(r[MRPC_A_ENGINE_VERSION][0]) == 2
@@ -189,7 +189,7 @@ test_changes()
 test_steps()
 {
 	client
-	serve 4
+	serve 4 busy
 	engines <<-'END'
 	step = lambda name, p: n.ask(MRPC_CMD_ENGINE_STEP, engine(name, percent=p))[0]
 	on = lambda name: number(get(name)[MRPC_A_ENGINE_DATAPATHS][0])
@@ -378,7 +378,7 @@ test_errors()
 test_roll_back()
 {
 	client
-	serve 4
+	serve 4 busy
 	engines <<-'END'
 	def fails(cmd, body):
 	    n.send(cmd, body, 4)
@@ -414,7 +414,7 @@ test_roll_back()
 test_queues()
 {
 	client
-	serve 2
+	serve 2 busy
 	engines <<-'END'
 	add('null')
 	QSET, QGET, RPC = MRPC_CMD_QUEUE_SET, MRPC_CMD_QUEUE_GET, MRPC_CMD_RPC_GET
@@ -486,7 +486,7 @@ test_queues()
 test_series()
 {
 	client
-	serve 1
+	serve 1 busy
 	engines <<-'END'
 	add('metrics', 'm', values={'per_connection': 1})
 	add('null')
@@ -600,7 +600,7 @@ test_events()
 	                  number(a.get(MRPC_A_ENGINE_PERCENT, [b'\x64'])[0]), flush=True)
 	END
 	listen
-	serve 1
+	serve 1 busy
 	engines <<-'END'
 	add('null', 'x', percent=10)
 	n.ask(MRPC_CMD_ENGINE_STEP, engine('x', percent=100))
@@ -630,7 +630,7 @@ test_events()
 test_churn()
 {
 	client
-	serve 3
+	serve 3 busy
 	engines <<-'END'
 	import subprocess
 	add('null', 'stay0'); add('ratelimit', 'stay1'); add('null', 'stay2')
@@ -668,7 +668,7 @@ test_churn()
 test_concurrent()
 {
 	client
-	serve 2
+	serve 2 busy
 	engines <<-'END'
 	import subprocess
 	add('ratelimit', 'r')

@@ -5,8 +5,9 @@
 # timeout 600
 . "${0%/*}/../harness/lib.sh"
 
-# Two hosts, a server with a client that calls it all the time, and the stage "t" on both. What
-# is tested are the commands: the two have the processors that these leave them.
+# Two hosts, a server with a client that calls it all the time, 200 times in a second, and the
+# stage "t" on both. What is tested are the commands: the two have the processors that these
+# leave them.
 begin()
 {
 	local i ns
@@ -16,8 +17,8 @@ begin()
 	server=$!
 	wait_for 10 grep -q 'listening at' "$TEST_TMP/server"
 	for i in {1..100}; do printf 'Package: p%d\n\n' "$i"; done >"$TEST_TMP/records"
-	in_ns client nice -n 19 kv-client -c tcp:10.0.0.1:7000 -n 2 -d 600 load "$TEST_TMP/records" \
-		>"$TEST_TMP/client" 2>&1 &
+	in_ns client nice -n 19 kv-client -c tcp:10.0.0.1:7000 -n 2 -d 600 -r 200 \
+		load "$TEST_TMP/records" >"$TEST_TMP/client" 2>&1 &
 	client=$!
 	wait_for 20 eval '[[ $(in_ns client mrpc -j conn) == *\"calls\":[1-9]* ]]'
 	for ns in server client; do

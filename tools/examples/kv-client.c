@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "json-call.h"
@@ -22,6 +23,7 @@ static struct mrpc_session *session;
 static struct mrpc_conn *conn;
 static bool progress;
 static double min_seconds;
+static unsigned long max_rate;	/* calls in a second, or 0 */
 static unsigned int in_flight[RUNS_MAX] = { 1 };
 static int nr_runs;
 
@@ -179,6 +181,17 @@ static void build(const struct run *run, const struct record *record, struct mrp
 	}
 }
 
+/* Sleeps for as long as @nr calls take at the rate. */
+static void pace(size_t nr)
+{
+	uint64_t wait;
+
+	if (!max_rate)
+		return;
+	wait = nr * 1000000000 / max_rate;
+	nanosleep(&(struct timespec){ wait / 1000000000, wait % 1000000000 }, NULL);
+}
+
 static void run_sync(struct run *run)
 {
 	const struct record *record;
@@ -197,6 +210,7 @@ static void run_sync(struct run *run)
 		report_call(&run->report, now_ns() - start, record->len,
 			    is_right(run, record, &res));
 		mrpc_result_release(&res);
+		pace(1);
 	}
 }
 
@@ -236,6 +250,7 @@ static void run_async(struct run *run, unsigned int nr)
 {
 	struct mrpc_qp *qp = mrpc_qp_self(session);
 	struct one *ones = calloc(nr, sizeof(*ones));
+	size_t calls = 0;
 	unsigned int i;
 
 	if (!qp || !ones)
@@ -244,9 +259,12 @@ static void run_async(struct run *run, unsigned int nr)
 		ones[i].run = run;
 		start(&ones[i]);
 	}
-	while (run->flying)
+	while (run->flying) {
 		if (mrpc_run(qp, -1) < 0)
 			errx(1, "%s", mrpc_last_error());
+		pace(run->report.calls - calls);
+		calls = run->report.calls;
+	}
 	free(ones);
 }
 
@@ -310,6 +328,7 @@ static void usage(FILE *out)
 	      "  -m NUMBER        load, verify: how many records (default 5000)\n"
 	      "  -d SECONDS       load, verify: go on with the first record after the last until\n"
 	      "                   so much time has passed, or SIGTERM comes\n"
+	      "  -r RATE          load, verify: so many calls in a second at most\n"
 	      "  --progress       show a progress bar even if there is no terminal\n"
 	      "  -h               this text\n"
 	      "\n"
@@ -369,7 +388,7 @@ int main(int argc, char **argv)
 	int opt, ret;
 
 	progress = isatty(STDERR_FILENO);
-	while ((opt = getopt_long(argc, argv, "c:n:m:d:h", options, NULL)) != -1) {
+	while ((opt = getopt_long(argc, argv, "c:n:m:d:r:h", options, NULL)) != -1) {
 		switch (opt) {
 		case 'c':
 			address = optarg;
@@ -384,6 +403,11 @@ int main(int argc, char **argv)
 			break;
 		case 'd':
 			min_seconds = strtod(optarg, NULL);
+			break;
+		case 'r':
+			max_rate = strtoul(optarg, NULL, 10);
+			if (!max_rate || max_rate > 1000000)
+				errx(2, "-r takes a number up to 1000000");
 			break;
 		case 'p':
 			progress = true;
