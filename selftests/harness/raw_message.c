@@ -35,23 +35,26 @@ void raw_fill(uint8_t *p, uint64_t tag, uint32_t len)
 	uint64_t word;
 	uint32_t i;
 
-	for (i = 0; i < len; i += sizeof(word)) {
+	for (i = 0; len - i >= sizeof(word); i += sizeof(word)) {
 		word = raw_word(tag, i);
-		memcpy(p + i, &word, len - i < sizeof(word) ? len - i : sizeof(word));
+		memcpy(p + i, &word, sizeof(word));
 	}
+	word = raw_word(tag, i);
+	memcpy(p + i, &word, len - i);
 }
 
 bool raw_filled(const uint8_t *p, uint64_t tag, uint32_t len)
 {
-	uint64_t word;
+	uint64_t word, is;
 	uint32_t i;
 
-	for (i = 0; i < len; i += sizeof(word)) {
-		word = raw_word(tag, i);
-		if (memcmp(p + i, &word, len - i < sizeof(word) ? len - i : sizeof(word)))
+	for (i = 0; len - i >= sizeof(word); i += sizeof(word)) {
+		memcpy(&is, p + i, sizeof(is));
+		if (is != raw_word(tag, i))
 			return false;
 	}
-	return true;
+	word = raw_word(tag, i);
+	return !memcmp(p + i, &word, len - i);
 }
 
 bool raw_try_blob(struct raw *s, uint64_t tag, uint32_t len, const char *text, uint32_t *root)
