@@ -86,7 +86,10 @@ bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
 	else if (le32_to_cpu(wire->rank) != peer)
 		snprintf(why, size, "the connection to rank %u leads to rank %u", peer,
 			 le32_to_cpu(wire->rank));
-	else if (wire->resv || le32_to_cpu(wire->chunk) != ours->chunk)
+	else if (wire->resv)
+		snprintf(why, size, "rank %u sends %#x in a reserved field, this one 0", peer,
+			 le32_to_cpu(wire->resv));
+	else if (le32_to_cpu(wire->chunk) != ours->chunk)
 		snprintf(why, size, "rank %u sends chunks of %u bytes, this one of %u", peer,
 			 le32_to_cpu(wire->chunk), ours->chunk);
 	else
