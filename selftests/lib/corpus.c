@@ -14,6 +14,7 @@
 #include "h2_conform.h"
 #include "h2_text.h"
 #include "proto.h"
+#include "lib/group/operation.h"
 #include "lib/message/handshake.h"
 #include "paths.h"
 #include "lib/prio/wire.h"
@@ -203,7 +204,21 @@ static void put_handshake(void)
 		{ .type = MRPC_WIRE_BYE },
 		{ .type = MRPC_WIRE_FEATURES, .call_id = 2 },
 		{ .type = MRPC_WIRE_FEATURES_ACK, .call_id = 2 },
+		{ .type = MRPC_WIRE_MESSAGE, .flags = MRPC_WIRE_MSG, .call_id = 1, .msg_no = 2,
+		  .msg = { 8, 0, 16 } },
+		{ .type = MRPC_WIRE_CREDIT, .call_id = 1, .remaining_us = 1 << 20 },
+		{ .type = MRPC_WIRE_CHUNK, .call_id = 1, .meta_len = MRPC_WIRE_CHUNK_BODY,
+		  .msg = { .bytes = 4096 } },
+		{ .type = MRPC_WIRE_CHUNK, .call_id = 1, .msg_no = 4,
+		  .msg = { .bytes = MRPC_WIRE_CHUNK_BYTES } },
+		{ .type = MRPC_WIRE_CHUNK, .status = MRPC_UNAVAILABLE, .detail_len = 30 },
 	};
+	/* Two ranks that do the same. */
+	static const struct mrpc_operation_form form = {
+		.key = 1, .count = 1000, .ranks = 4, .rank = 2, .chunk = MRPC_WIRE_CHUNK_BYTES,
+		.collective = MRPC_REDUCE, .algorithm = MRPC_BINOMIAL, .elem = MRPC_ELEM_F32,
+	};
+	struct mrpc_wire_operation operation[2];
 	/* Announced both ways, answered, taken back. */
 	static const char features[] = "\x31\x10\x01\x04\x12\x03\x04\x02\x00\x01";
 	static const char meta[] = "\3\0\4\0key\1\2\3\4\10\0\0\0trace-id";
@@ -230,6 +245,9 @@ static void put_handshake(void)
 	put("handshake", "meta", 0, "\2", 1, meta, sizeof(meta) - 1);
 	put("handshake", "text", 0, "\3", 1, text, sizeof(text) - 1);
 	put("handshake", "features", 0, "\4", 1, features, sizeof(features) - 1);
+	mrpc_operation_encode(&form, &operation[0]);
+	operation[1] = operation[0];
+	put("handshake", "operation", 0, "\6", 1, operation, sizeof(operation));
 }
 
 /* Blocks for the decoders, and fields for the encoders, of requests and replies. */

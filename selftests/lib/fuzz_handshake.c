@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Covers: kmod/lib/message/handshake kmod/lib/message/wire kmod/lib/message/meta kmod/lib/tls/control */
+/* Covers: kmod/lib/message/handshake kmod/lib/message/wire kmod/lib/message/meta kmod/lib/tls/control kmod/lib/group/operation */
 /*
  * What a peer says before it is trusted with anything: the first byte chooses a
- * hello's body, a frame's header, metadata, text, what comes about features, or TLS's records
- * without data. What is
- * accepted must be encoded to the same bytes again.
+ * hello's body, a frame's header, metadata, text, what comes about features, TLS's records
+ * without data, or the body of a chunk. What is accepted must be encoded to the same bytes again.
  */
 #include <stdlib.h>
 #include <stdio.h>
 
 #include "lib/message/feature.h"
 #include "fuzz.h"
+#include "lib/group/operation.h"
 #include "lib/message/handshake.h"
 #include "lib/message/meta.h"
 #include "lib/message/utf8.h"
@@ -170,6 +170,31 @@ static void fuzz_tls(const u8 *data, size_t len)
 	}
 }
 
+/* The operation of one rank, and what another one says of its own: the same only if each byte is. */
+static void fuzz_operation(const u8 *data, size_t len)
+{
+	struct mrpc_wire_operation wire[2];
+	struct mrpc_operation_form form;
+	char why[160] = "";
+	bool same;
+
+	if (len < sizeof(wire))
+		return;
+	memcpy(wire, data, sizeof(wire));
+	form = (struct mrpc_operation_form){
+		.key = le64_to_cpu(wire[0].key), .count = le64_to_cpu(wire[0].count),
+		.ranks = le32_to_cpu(wire[0].ranks), .rank = le32_to_cpu(wire[0].rank),
+		.root = le32_to_cpu(wire[0].root), .chunk = le32_to_cpu(wire[0].chunk),
+		.collective = wire[0].collective, .algorithm = wire[0].algorithm,
+		.elem = wire[0].elem, .reduce = wire[0].reduce,
+	};
+	same = mrpc_operation_compare(&form, form.rank, &wire[1], why, sizeof(why));
+	check(same == !why[0], "operation: refused without a reason");
+	check(strlen(why) < sizeof(why) - 1, "operation: a sentence is cut");
+	mrpc_operation_encode(&form, &wire[0]);
+	check(same == !memcmp(&wire[0], &wire[1], sizeof(wire[0])), "operation: another byte");
+}
+
 int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 {
 	u8 *copy;
@@ -194,6 +219,9 @@ int LLVMFuzzerTestOneInput(const u8 *data, size_t len)
 		break;
 	case 5:
 		fuzz_tls(copy, len - 1);
+		break;
+	case 6:
+		fuzz_operation(copy, len - 1);
 		break;
 	default:
 		check(mrpc_utf8_valid(copy, len - 1) == naive_utf8(copy, len - 1), "UTF-8");

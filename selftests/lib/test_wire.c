@@ -2,7 +2,10 @@
 /* Covers: kmod/lib/message/wire */
 /* Frame headers: kmod/lib/message/wire.c. */
 #include "tap.h"
+#include "lib/group/operation.h"
 #include "lib/message/wire.h"
+
+static_assert(MRPC_WIRE_CHUNK_BODY == sizeof(struct mrpc_wire_operation));
 
 #define MAX	(1U << 20)
 
@@ -31,6 +34,16 @@ static const struct mrpc_frame half_close = {
 };
 static const struct mrpc_frame credit = {
 	.type = MRPC_WIRE_CREDIT, .call_id = 0x10002, .remaining_us = 1ULL << 40,
+};
+static const struct mrpc_frame chunk_first = {
+	.type = MRPC_WIRE_CHUNK, .call_id = 7, .meta_len = MRPC_WIRE_CHUNK_BODY,
+	.msg = { .bytes = MRPC_WIRE_CHUNK_BYTES },
+};
+static const struct mrpc_frame chunk_later = {
+	.type = MRPC_WIRE_CHUNK, .call_id = 7, .msg_no = 3, .msg = { .bytes = 8 },
+};
+static const struct mrpc_frame chunk_end = {
+	.type = MRPC_WIRE_CHUNK, .status = MRPC_UNAVAILABLE, .detail_len = MRPC_MAX_DETAIL,
 };
 
 static const char *why;
@@ -81,6 +94,7 @@ TEST(every_type_and_back)
 		&(struct mrpc_frame){ .type = MRPC_WIRE_PING, .flags = MRPC_WIRE_CRC, .crc = 5 },
 		&(struct mrpc_frame){ .type = MRPC_WIRE_FEATURES, .call_id = 2 },
 		&(struct mrpc_frame){ .type = MRPC_WIRE_FEATURES_ACK, .call_id = ~0ULL },
+		&streamed, &half_close, &credit, &chunk_first, &chunk_later, &chunk_end,
 	};
 	u32 i;
 
@@ -136,6 +150,7 @@ TEST(every_byte_changed)
 {
 	static const struct mrpc_frame *const frames[] = {
 		&call, &reply, &failure, &hello, &ping, &streamed, &half_close, &credit,
+		&chunk_first, &chunk_later, &chunk_end,
 	};
 	u32 i, at, value;
 
@@ -248,6 +263,66 @@ TEST(streams_refused)
 	REFUSED(credit, flags, MRPC_WIRE_END, "a control frame has flags of a message");
 	REFUSED(credit, msg_no, 1, "a control frame has fields of a message");
 	REFUSED(credit, meta_len, 1, "a control frame has a body");
+}
+
+TEST(chunks_refused)
+{
+	const char *fields = "a chunk has fields of a call or reply";
+	const char *section = "a chunk has a section that it may not have";
+	const char *other_body = "a chunk that is not the first one has a body";
+
+	REFUSED(chunk_later, flags, MRPC_WIRE_END, fields);
+	REFUSED(chunk_later, flags, MRPC_WIRE_MSG, fields);
+	REFUSED(chunk_later, method, 1, fields);
+	REFUSED(chunk_later, priority, 1, fields);
+	REFUSED(chunk_later, max_reply, 1, fields);
+	REFUSED(chunk_later, remaining_us, 1, fields);
+	REFUSED(chunk_end, status, MRPC_STATUS_MAX + 1, "a status is unknown");
+	REFUSED(chunk_end, detail_len, MRPC_MAX_DETAIL + 1, "a chunk's detail is too long");
+	REFUSED(chunk_later, detail_len, 1, "a chunk's detail is too long");
+	REFUSED(chunk_first, meta_len, 0, "the first chunk has no body");
+	REFUSED(chunk_first, meta_len, MRPC_WIRE_CHUNK_BODY - 1, "the first chunk has no body");
+	REFUSED(chunk_first, meta_len, MRPC_WIRE_CHUNK_BODY + 1, "the first chunk has no body");
+	REFUSED(chunk_first, msg_no, 1, other_body);
+	REFUSED(chunk_later, meta_len, MRPC_WIRE_CHUNK_BODY, other_body);
+	REFUSED(chunk_end, meta_len, MRPC_WIRE_CHUNK_BODY, other_body);
+	REFUSED(chunk_later, msg.structs, 8, section);
+	REFUSED(chunk_later, msg.text, 1, section);
+	REFUSED(chunk_end, msg.bytes, 8, section);
+	REFUSED(chunk_later, msg.bytes, 12, section);
+	REFUSED(chunk_later, msg.bytes, MRPC_WIRE_CHUNK_BYTES + 8, "a chunk is too large");
+	REFUSED(chunk_later, msg.bytes, U32_MAX - 7, "a chunk is too large");
+}
+
+/* What a chunk may be besides: with a checksum, without bytes, an end without a sentence. */
+TEST(chunks_accepted)
+{
+	struct mrpc_frame f = chunk_first;
+
+	f.msg.bytes = 0;
+	CHECK_EQ(decode(&f), 0);
+	f = chunk_later;
+	f.flags = MRPC_WIRE_CRC;
+	f.crc = 5;
+	CHECK_EQ(decode(&f), 0);
+	CHECK_EQ(mrpc_frame_trailer(&f), 8);
+	f = chunk_end;
+	f.detail_len = 0;
+	f.msg_no = 1;
+	CHECK_EQ(decode(&f), 0);
+}
+
+/* A receiver that takes less than a chunk. It cannot skip one, as it skips a message. */
+TEST(chunk_of_a_small_receiver)
+{
+	struct mrpc_frame f = chunk_later, back;
+	struct mrpc_wire_hdr hdr;
+
+	f.msg.bytes = 4096;
+	mrpc_wire_encode(&f, &hdr);
+	CHECK_EQ(mrpc_wire_decode(&hdr, 4096, &back, &why), 0);
+	CHECK_EQ(mrpc_wire_decode(&hdr, 4095, &back, &why), -EPROTO);
+	CHECK_STR(why, "a chunk is too large");
 }
 
 TEST(control_frames_refused)
