@@ -95,7 +95,7 @@ TEST(handshake)
 	peer_echo(&w, 0, 1, 100);
 	peer_echo(&w, 0, 2, 50000);
 	peer_close(&w);
-	shake(~0ULL, CHANGE | CRC | MRPC_FEATURE_STREAM);
+	shake(~0ULL, CHANGE | CRC | MRPC_FEATURE_STREAM | MRPC_FEATURE_GROUP);
 	peer_echo(&w, 0, 1, 20000);
 	peer_close(&w);
 	op_must_set("tcp", "type=tcp version=1", NULL);
