@@ -9,8 +9,10 @@ local HEADER = 64
 
 local types = {
 	[1] = "HELLO", [2] = "HELLO_ACK", [3] = "CALL", [4] = "REPLY", [5] = "CANCEL", [6] = "PING",
-	[7] = "PONG", [8] = "BYE", [9] = "FEATURES", [10] = "FEATURES_ACK",
+	[7] = "PONG", [8] = "BYE", [9] = "FEATURES", [10] = "FEATURES_ACK", [11] = "MESSAGE",
+	[12] = "CREDIT", [13] = "CHUNK",
 }
+local HELLO, HELLO_ACK, CALL, REPLY, CANCEL, MESSAGE, CREDIT, CHUNK = 1, 2, 3, 4, 5, 11, 12, 13
 
 local statuses = {
 	[0] = "OK", [1] = "CANCELLED", [2] = "UNKNOWN", [3] = "INVALID_ARGUMENT",
@@ -21,6 +23,21 @@ local statuses = {
 }
 
 local verdicts = { [0] = "OK", [1] = "UNKNOWN", [2] = "MISMATCH" }
+
+local collectives = {
+	[0] = "AllReduce", [1] = "AllGather", [2] = "ReduceScatter", [3] = "Broadcast",
+	[4] = "Reduce", [5] = "Gather", [6] = "Scatter", [7] = "AllToAll", [8] = "Barrier",
+}
+
+local algorithms = { [0] = "ring", [1] = "recursive", [2] = "binomial", [3] = "direct" }
+
+local elems = {
+	[0] = "i32", [1] = "i64", [2] = "u8", [3] = "f32", [4] = "f64", [5] = "bf16", [6] = "f16",
+}
+
+local reductions = {
+	[0] = "sum", [1] = "min", [2] = "max", [3] = "prod", [4] = "and", [5] = "or",
+}
 
 local f = {
 	magic = ProtoField.uint32("mrpc.magic", "Magic", base.HEX),
@@ -33,6 +50,7 @@ local f = {
 	call_id = ProtoField.uint64("mrpc.call_id", "Call", base.HEX),
 	slot = ProtoField.uint16("mrpc.slot", "Slot"),
 	sequence = ProtoField.uint64("mrpc.sequence", "Sequence"),
+	operation = ProtoField.uint64("mrpc.operation", "Operation"),
 	msg_no = ProtoField.uint32("mrpc.msg_no", "Message number"),
 	method = ProtoField.uint32("mrpc.method", "Method", base.HEX),
 	service_index = ProtoField.uint16("mrpc.method.service", "Service's index"),
@@ -48,6 +66,7 @@ local f = {
 	max_reply = ProtoField.uint32("mrpc.max_reply", "Largest reply"),
 	crc = ProtoField.uint32("mrpc.crc", "Checksum", base.HEX),
 	remaining = ProtoField.uint64("mrpc.remaining_us", "Remaining microseconds"),
+	credit = ProtoField.uint64("mrpc.credit", "Limit of the stream, in bytes"),
 	hello = ProtoField.none("mrpc.hello", "Hello"),
 	version_min = ProtoField.uint8("mrpc.hello.version_min", "Lowest version"),
 	version_max = ProtoField.uint8("mrpc.hello.version_max", "Highest version"),
@@ -57,6 +76,8 @@ local f = {
 	feature_change = ProtoField.bool("mrpc.hello.features.change", "CHANGE", 64, nil, 1),
 	feature_crc = ProtoField.bool("mrpc.hello.features.crc", "CRC", 64, nil, 2),
 	feature_abort = ProtoField.bool("mrpc.hello.features.abort", "ABORT", 64, nil, 4),
+	feature_stream = ProtoField.bool("mrpc.hello.features.stream", "STREAM", 64, nil, 8),
+	feature_group = ProtoField.bool("mrpc.hello.features.group", "GROUP", 64, nil, 16),
 	max_calls = ProtoField.uint32("mrpc.hello.max_calls", "Calls in flight"),
 	hello_status = ProtoField.uint16("mrpc.hello.status", "Status", base.DEC, statuses),
 	identity_len = ProtoField.uint16("mrpc.hello.identity_len", "Bytes of identity"),
@@ -67,6 +88,18 @@ local f = {
 	meta = ProtoField.bytes("mrpc.meta", "Metadata"),
 	meta_key = ProtoField.string("mrpc.meta.key", "Key"),
 	meta_value = ProtoField.bytes("mrpc.meta.value", "Value"),
+	body = ProtoField.none("mrpc.body", "Operation"),
+	key = ProtoField.uint64("mrpc.body.key", "Group's key", base.HEX),
+	count = ProtoField.uint64("mrpc.body.count", "Elements"),
+	ranks = ProtoField.uint32("mrpc.body.ranks", "Ranks of the group"),
+	rank = ProtoField.uint32("mrpc.body.rank", "Rank of the sender"),
+	root = ProtoField.uint32("mrpc.body.root", "Root"),
+	chunk = ProtoField.uint32("mrpc.body.chunk", "Largest chunk"),
+	collective = ProtoField.uint8("mrpc.body.collective", "Collective", base.DEC, collectives),
+	algorithm = ProtoField.uint8("mrpc.body.algorithm", "Algorithm", base.DEC, algorithms),
+	elem = ProtoField.uint8("mrpc.body.elem", "Type of elements", base.DEC, elems),
+	reduce = ProtoField.uint8("mrpc.body.reduce", "Reduction", base.DEC, reductions),
+	body_reserved = ProtoField.uint32("mrpc.body.reserved", "Reserved", base.HEX),
 	detail = ProtoField.string("mrpc.detail", "Detail"),
 	section_structs = ProtoField.bytes("mrpc.section.structs", "Structs"),
 	section_text = ProtoField.bytes("mrpc.section.text", "Text"),
@@ -81,13 +114,15 @@ local failed = ProtoExpert.new("mrpc.failed", "The call has failed", expert.grou
 			       expert.severity.NOTE)
 local refused = ProtoExpert.new("mrpc.refused", "A service is refused", expert.group.RESPONSE_CODE,
 				expert.severity.WARN)
-mrpc.experts = { malformed, failed, refused }
+local ended = ProtoExpert.new("mrpc.ended", "The group has ended", expert.group.RESPONSE_CODE,
+			      expert.severity.NOTE)
+mrpc.experts = { malformed, failed, refused, ended }
 
 local function align8(n)
 	return math.floor((n + 7) / 8) * 8
 end
 
-local function header(tvb, tree)
+local function header(tvb, tree, kind)
 	local flags
 
 	tree:add_le(f.magic, tvb(0, 4))
@@ -98,8 +133,12 @@ local function header(tvb, tree)
 	flags:add_le(f.flag_msg, tvb(6, 2))
 	flags:add_le(f.flag_crc, tvb(6, 2))
 	local id = tree:add_le(f.call_id, tvb(8, 8))
-	id:add_le(f.slot, tvb(8, 2))
-	id:add_le(f.sequence, tvb(10, 6))
+	if kind == CHUNK then
+		id:add_le(f.operation, tvb(8, 8))
+	else
+		id:add_le(f.slot, tvb(8, 2))
+		id:add_le(f.sequence, tvb(10, 6))
+	end
 	tree:add_le(f.msg_no, tvb(16, 4))
 	local method = tree:add_le(f.method, tvb(20, 4))
 	method:add_le(f.service_index, tvb(22, 2))
@@ -114,7 +153,7 @@ local function header(tvb, tree)
 	tree:add_le(f.bytes, tvb(44, 4))
 	tree:add_le(f.max_reply, tvb(48, 4))
 	tree:add_le(f.crc, tvb(52, 4))
-	tree:add_le(f.remaining, tvb(56, 8))
+	tree:add_le(kind == CREDIT and f.credit or f.remaining, tvb(56, 8))
 end
 
 -- Services of a hello. Returns where they end, or nothing if they do not fit.
@@ -155,6 +194,8 @@ local function hello(tvb, tree)
 	features:add_le(f.feature_change, tvb(8, 8))
 	features:add_le(f.feature_crc, tvb(8, 8))
 	features:add_le(f.feature_abort, tvb(8, 8))
+	features:add_le(f.feature_stream, tvb(8, 8))
+	features:add_le(f.feature_group, tvb(8, 8))
 	item:add_le(f.max_calls, tvb(16, 4))
 	item:add_le(f.hello_status, tvb(20, 2))
 	item:add_le(f.identity_len, tvb(22, 2))
@@ -164,6 +205,27 @@ local function hello(tvb, tree)
 	elseif at < tvb:len() then
 		item:add(f.identity, tvb(at))
 	end
+end
+
+-- The body of an operation's first chunk
+local function operation(tvb, tree)
+	local item = tree:add(f.body, tvb())
+
+	if tvb:len() ~= 40 then
+		item:add_proto_expert_info(malformed, "A chunk's body has 40 bytes")
+		return
+	end
+	item:add_le(f.key, tvb(0, 8))
+	item:add_le(f.count, tvb(8, 8))
+	item:add_le(f.ranks, tvb(16, 4))
+	item:add_le(f.rank, tvb(20, 4))
+	item:add_le(f.root, tvb(24, 4))
+	item:add_le(f.chunk, tvb(28, 4))
+	item:add(f.collective, tvb(32, 1))
+	item:add(f.algorithm, tvb(33, 1))
+	item:add(f.elem, tvb(34, 1))
+	item:add(f.reduce, tvb(35, 1))
+	item:add_le(f.body_reserved, tvb(36, 4))
 end
 
 local function metadata(tvb, tree)
@@ -187,7 +249,7 @@ local function metadata(tvb, tree)
 	end
 end
 
--- What follows the header: metadata or a hello, detail, message, trailer
+-- What follows the header: metadata or a body, detail, message, trailer
 local function sections(tvb, tree, kind)
 	local at = HEADER
 
@@ -198,8 +260,10 @@ local function sections(tvb, tree, kind)
 	end
 
 	local meta = part(tvb(32, 4):le_uint(), true)
-	if meta and (kind == 1 or kind == 2) then
+	if meta and (kind == HELLO or kind == HELLO_ACK) then
 		hello(meta:tvb(), tree)
+	elseif meta and kind == CHUNK then
+		operation(meta:tvb(), tree)
 	elseif meta then
 		metadata(meta:tvb(), tree)
 	end
@@ -234,16 +298,38 @@ local function frame_len(tvb)
 	       align8(tvb(36, 4):le_uint() + tvb(40, 4):le_uint()) + bytes + trailer
 end
 
+-- "3 of operation 7", "0 of operation 7: AllReduce by ring", "end: UNAVAILABLE"
+local function summary_of_chunk(tvb)
+	local no, status = tvb(16, 4):le_uint(), tvb(24, 2):le_uint()
+
+	if status ~= 0 then
+		return "end: " .. (statuses[status] or status)
+	end
+	local text = string.format("%d of operation %s", no, tvb(8, 8):le_uint64())
+	if tvb(32, 4):le_uint() == 40 and tvb:len() >= HEADER + 40 then
+		local collective, algorithm = tvb(HEADER + 32, 1):uint(), tvb(HEADER + 33, 1):uint()
+		text = text .. string.format(": %s by %s", collectives[collective] or collective,
+					     algorithms[algorithm] or algorithm)
+	end
+	return text
+end
+
 local function summary(tvb, kind)
 	local text = types[kind] or string.format("type %d", kind)
 
-	if kind >= 3 and kind <= 5 then
+	if kind >= CALL and kind <= CANCEL or kind == MESSAGE or kind == CREDIT then
 		text = text .. string.format(" %s", tvb(8, 8):le_uint64():tohex())
 	end
-	if kind == 3 then
+	if kind == CHUNK then
+		text = text .. " " .. summary_of_chunk(tvb)
+	elseif kind == MESSAGE then
+		text = text .. string.format(" number %d", tvb(16, 4):le_uint())
+	elseif kind == CREDIT then
+		text = text .. string.format(" to %s", tvb(56, 8):le_uint64())
+	elseif kind == CALL then
 		text = text .. string.format(" method %d.%d", tvb(22, 2):le_uint(),
 					     tvb(20, 2):le_uint())
-	elseif kind == 4 then
+	elseif kind == REPLY then
 		local status = tvb(24, 2):le_uint()
 		text = text .. " " .. (statuses[status] or status)
 	end
@@ -260,10 +346,10 @@ function mrpc.dissector(tvb, pinfo, tree)
 	local text = summary(tvb, kind)
 	local item = tree:add(mrpc, tvb(), "mRPC frame, " .. text)
 
-	header(tvb, item)
+	header(tvb, item, kind)
 	pinfo.cols.info:append(" [" .. text .. "]")
-	if kind == 4 and tvb(24, 2):le_uint() ~= 0 then
-		item:add_proto_expert_info(failed)
+	if tvb(24, 2):le_uint() ~= 0 and (kind == REPLY or kind == CHUNK) then
+		item:add_proto_expert_info(kind == REPLY and failed or ended)
 	end
 	if not types[kind] or tvb(4, 1):uint() ~= 1 then
 		item:add_proto_expert_info(malformed, "Unknown version or type")
