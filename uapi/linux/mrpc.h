@@ -282,7 +282,8 @@ enum mrpc_cqe_type {
 	MRPC_CQE_MESSAGE = 6,
 	/*
 	 * The end of a collective operation; @call is its number in the group, from 1. If the status
-	 * is not OK, the group is of no more use, and the buffer of the result has anything
+	 * is not OK, the group has ended, and the buffer of the result has anything. @call is 0: the
+	 * operation was refused, and the group is as it was
 	 */
 	MRPC_CQE_COLLECTIVE = 7,
 };
