@@ -59,8 +59,8 @@ struct mrpc_member {
 	struct mrpc_claim run;
 
 	/*
-	 * Protects what follows, and @links. Any context but hard interrupt. Inside it no lock is
-	 * taken.
+	 * Protects what follows, and @links. Any context but hard interrupt. Inside it only locks of
+	 * workqueues are taken.
 	 */
 	spinlock_t lock;
 	/* Operations that are not complete, by mrpc_operation.list; the first one may run. */

@@ -54,6 +54,14 @@ void mrpc_operation_describe(const struct mrpc_member *m, const struct mrpc_oper
 	};
 }
 
+/* Ends the group: an operation needs a connection that the application has not given. */
+static void mrpc_member_lacks(struct mrpc_member *m, u32 rank)
+{
+	mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
+			 "operation %llu: rank %u has no connection to rank %u", m->seq, m->rank,
+			 rank);
+}
+
 /* -- sending ------------------------------------------------------------------------- */
 
 /* Fills a chunk in: the body if it is the first one, and where its bytes are. */
@@ -158,9 +166,7 @@ static bool mrpc_member_send(struct mrpc_member *m, struct mrpc_operation *op)
 		return true;
 	}
 	mrpc_chunk_free_slot(m, chunk.slot);
-	mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
-			 "operation %llu: rank %u has no connection to rank %u", m->seq, m->rank,
-			 chunk.peer);
+	mrpc_member_lacks(m, chunk.peer);
 	return true;
 }
 
@@ -182,39 +188,57 @@ void mrpc_member_sent(struct mrpc_call *call)
 /* -- receiving ------------------------------------------------------------------------ */
 
 /*
+ * Looks at the connection of the chunk that is received next. Under the lock. Return: the
+ * connection, with a reference, if the chunk waits there. @missing: there is no connection.
+ */
+static struct mrpc_conn *mrpc_member_wake(struct mrpc_member *m, u32 rank, bool *missing)
+{
+	struct mrpc_member_link *link = &m->links[rank];
+
+	*missing = !link->conn;
+	if (*missing || !link->early)
+		return NULL;
+	link->early = false;
+	mrpc_conn_get(link->conn);
+	return link->conn;
+}
+
+/* Only the owner of the claim copies, and only it ends the operation. */
+static void mrpc_member_copy(struct mrpc_member *m, struct mrpc_operation *op,
+			     const struct mrpc_chunk *chunk)
+{
+	memcpy(mrpc_operation_at(op, chunk->at, chunk->len),
+	       mrpc_operation_at(op, chunk->with, chunk->len), chunk->len);
+	spin_lock_bh(&m->lock);
+	mrpc_progress_received(&m->progress);
+	spin_unlock_bh(&m->lock);
+}
+
+/*
  * Does a copy whose turn it is, or kicks the connection with a chunk whose turn it is. Return: true:
  * look again.
  */
 static bool mrpc_member_receive(struct mrpc_member *m, struct mrpc_operation *op)
 {
+	bool next, missing = false, copies;
 	struct mrpc_conn *conn = NULL;
 	struct mrpc_chunk chunk;
-	bool copies = false;
 
 	spin_lock_bh(&m->lock);
-	if (!m->receiving && mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK) {
-		copies = chunk.peer == MRPC_NO_RANK;
-		if (!copies && m->links[chunk.peer].early) {
-			m->links[chunk.peer].early = false;
-			conn = m->links[chunk.peer].conn;
-			if (conn)
-				mrpc_conn_get(conn);
-		}
-	}
+	next = !m->receiving && mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK;
+	copies = next && chunk.peer == MRPC_NO_RANK;
+	if (next && !copies)
+		conn = mrpc_member_wake(m, chunk.peer, &missing);
 	spin_unlock_bh(&m->lock);
 	if (conn) {
 		mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 		mrpc_conn_put(conn);
 	}
-	if (!copies)
-		return false;
-	/* Only the owner of the claim copies, and only it ends the operation. */
-	memcpy(mrpc_operation_at(op, chunk.at, chunk.len),
-	       mrpc_operation_at(op, chunk.with, chunk.len), chunk.len);
-	spin_lock_bh(&m->lock);
-	mrpc_progress_received(&m->progress);
-	spin_unlock_bh(&m->lock);
-	return true;
+	if (missing)
+		mrpc_member_lacks(m, chunk.peer);
+	if (copies)
+		mrpc_member_copy(m, op, &chunk);
+	return copies;
 }
 
 /* -- begin and end ---------------------------------------------------------------------- */

@@ -164,7 +164,7 @@ static int mrpc_operation_work(struct mrpc_session *session, struct mrpc_operati
 	return 0;
 refuse:
 	return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
-			   "no %llu bytes of work memory: another algorithm needs none", len);
+			   "no %llu bytes of work memory", len);
 }
 
 static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,

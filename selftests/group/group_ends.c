@@ -260,6 +260,12 @@ TEST(unlinked)
 	rank_submit(0, sqe);
 	CHECK_EQ(rank_complete(0), MRPC_FAILED_PRECONDITION);
 	CHECK_MSG(strstr(ranks[0].why, "rank 0 has no connection to rank 1"), "%s", ranks[0].why);
+	CHECK_EQ(rank_join(&ranks[0], 0, 2, KEY, 0), 0);
+	sqe.collective = MRPC_BROADCAST;
+	sqe.root_rank = 1;
+	rank_submit(0, sqe);
+	CHECK_EQ(rank_complete(0), MRPC_FAILED_PRECONDITION);
+	CHECK_MSG(strstr(ranks[0].why, "rank 0 has no connection to rank 1"), "%s", ranks[0].why);
 	end();
 }
 
