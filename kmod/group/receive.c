@@ -91,10 +91,8 @@ static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const struct mrpc
 
 	if (!f->meta_len || m->status != MRPC_OK)
 		return true;
-	if (!mrpc_operation_same_group(&form, rank, wire, why, size))
-		return false;
 	if (f->call_id != m->seq || !m->running)
-		return true;
+		return mrpc_operation_same_group(&form, rank, wire, why, size);
 	mrpc_operation_describe(m, mrpc_member_first(m), &form);
 	return mrpc_operation_compare(&form, rank, wire, why, size);
 }

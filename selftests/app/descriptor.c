@@ -313,7 +313,7 @@ TEST(operations)
 			c.sqe.op = op;
 			CHECK_EQ(raw_ioctl(p.c.fd, MRPC_IOC_CALL, &c), -EINVAL);
 		}
-		if (op >= MRPC_OP_CALL && op <= MRPC_OP_GRANT)
+		if (op >= MRPC_OP_CALL && op <= MRPC_OP_COLLECTIVE)
 			continue;
 		sqe = (struct mrpc_sqe){ .op = op, .user_data = op };
 		CHECK(raw_push(&qp, &sqe));

@@ -100,6 +100,8 @@ bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
 bool mrpc_operation_compare(const struct mrpc_operation_form *ours, u32 peer,
 			    const struct mrpc_wire_operation *wire, char *why, size_t size)
 {
+	if (!mrpc_operation_same_group(ours, peer, wire, why, size))
+		return false;
 	if (wire->collective != ours->collective)
 		snprintf(why, size, "rank %u does %s, this one %s", peer,
 			 mrpc_collective_name(wire->collective),

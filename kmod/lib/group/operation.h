@@ -71,7 +71,7 @@ bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
 			       const struct mrpc_wire_operation *wire, char *why, size_t size);
 
 /**
- * mrpc_operation_compare() - compare what a peer does with what this rank does
+ * mrpc_operation_compare() - compare what a peer does with what this rank does, and the group
  * @ours: of this rank
  * @peer: the rank that the connection is to
  * @wire: what has come over it
