@@ -156,7 +156,7 @@ static void mrpc_tx_cancel(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 	mrpc_conn_drained(conn);
 }
 
-/* Sends a control frame, or a status that the kernel gives. They bypass the engines. */
+/* Sends a control frame, a status that the kernel gives, or a chunk. They bypass the engines. */
 static void mrpc_tx_control(struct mrpc_conn *conn, struct mrpc_rpc *rpc)
 {
 	struct mrpc_path *path = &conn->dp.path[MRPC_TX];
@@ -178,10 +178,8 @@ static __always_inline void mrpc_tx_sort(struct mrpc_conn *conn, struct mrpc_rpc
 {
 	if (rpc->frame.type == MRPC_WIRE_CANCEL)
 		mrpc_tx_cancel(conn, rpc);
-	else if (rpc->call->role == MRPC_ROLE_CONTROL)
+	else if (rpc->call->role >= MRPC_ROLE_CONTROL)
 		mrpc_tx_control(conn, rpc);
-	else if (rpc->call->role == MRPC_ROLE_CHUNK)
-		mrpc_tx_out(conn, rpc);
 	else if (rpc->drop || !mrpc_chain_wants(&conn->dp, MRPC_TX) ||
 		 mrpc_chain_enter(conn, MRPC_TX, rpc))
 		mrpc_tx_out(conn, rpc);

@@ -173,8 +173,9 @@ static inline void mrpc_queue_splice(struct mrpc_queue *from, struct mrpc_queue 
 enum mrpc_call_role {
 	MRPC_ROLE_CLIENT,	/* @rpc is the request; in the call table */
 	MRPC_ROLE_SERVER,	/* @rpc is the reply; in the serve table */
-	MRPC_ROLE_CONTROL,	/* @rpc is a control frame or a kernel-made status */
 	MRPC_ROLE_MESSAGE,	/* @rpc is a message of a stream; in no table */
+	/* From here on: no engine sees it. */
+	MRPC_ROLE_CONTROL,	/* @rpc is a control frame or a kernel-made status */
 	MRPC_ROLE_CHUNK,	/* @rpc is a chunk of a group's operation; in no table */
 };
 

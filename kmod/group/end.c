@@ -174,6 +174,9 @@ void mrpc_member_expect(struct mrpc_member *m)
 {
 	u64 now = ktime_get_ns(), left = m->until > now ? m->until - now : 0;
 
+	if (m->looks_at && m->looks_at <= m->until)
+		return;		/* it looks earlier, and then again */
+	m->looks_at = m->until;
 	kref_get(&m->ref);
 	if (mod_delayed_work(mrpc_end_wq, &m->limit_work, nsecs_to_jiffies(left) + 1))
 		mrpc_member_put(m);	/* it was queued, with a reference */
@@ -191,6 +194,7 @@ void mrpc_member_limit_work(struct work_struct *work)
 	u64 seq;
 
 	spin_lock_bh(&m->lock);
+	m->looks_at = 0;
 	seq = m->seq;
 	if (m->status == MRPC_OK && m->running) {
 		late = m->until <= ktime_get_ns();

@@ -8,13 +8,14 @@
 #include "group/member.h"
 #include "group/run.h"
 #include "lib/message/feature.h"
+#include "lib/message/wire.h"
 
 /* Why a connection cannot belong to a group, or NULL. */
 static const char *mrpc_member_unfit(struct mrpc_conn *conn)
 {
 	if (!mrpc_features_accept(&conn->link.features, MRPC_FEATURE_GROUP))
 		return "its transport, or the peer, carries no chunks of groups";
-	if (min(conn->services.peer_max_message, conn->link.max_message) < MRPC_GROUP_CHUNK)
+	if (min(conn->services.peer_max_message, conn->link.max_message) < MRPC_WIRE_CHUNK_BYTES)
 		return "it takes messages of less than a chunk of 64 KiB";
 	return NULL;
 }
@@ -30,7 +31,7 @@ static int mrpc_member_set_link(struct mrpc_member *m, u32 rank, struct mrpc_con
 	conn->member_rank = rank;
 	/* Pairs with the acquire in mrpc_member_head(). */
 	smp_store_release(&conn->member, m);
-	/* From here on chunks are sent over it, whose end asks for the member. */
+	/* From here on the member sends chunks over it. mrpc_member_sent() asks for the member. */
 	m->links[rank].conn = conn;
 	return 0;
 }

@@ -12,12 +12,13 @@
 #include "group/end.h"
 #include "group/member.h"
 #include "group/run.h"
+#include "lib/message/wire.h"
 
 #define MRPC_GROUP_LIMIT	(600 * NSEC_PER_SEC)	/* that an operation may take, by default */
 
 static u64 mrpc_member_bytes(u32 ranks)
 {
-	return struct_size_t(struct mrpc_member, links, ranks) + MRPC_GROUP_CHUNK;
+	return struct_size_t(struct mrpc_member, links, ranks) + MRPC_WIRE_CHUNK_BYTES;
 }
 
 static void mrpc_member_free_work(struct work_struct *work)
@@ -82,7 +83,7 @@ static struct mrpc_member *mrpc_member_alloc(struct mrpc_session *session,
 	if (!m)
 		goto err;
 	m->ranks = args->ranks;
-	m->scratch = kvmalloc(MRPC_GROUP_CHUNK, GFP_KERNEL_ACCOUNT);
+	m->scratch = kvmalloc(MRPC_WIRE_CHUNK_BYTES, GFP_KERNEL_ACCOUNT);
 	if (!m->scratch)
 		goto err;
 	kref_init(&m->ref);
@@ -104,23 +105,6 @@ err:
 	kvfree(m);
 	mrpc_user_uncharge_memory(session->user, mrpc_member_bytes(args->ranks));
 	return ERR_PTR(-ENOMEM);
-}
-
-/* Puts a rank into the table, which takes a reference. */
-static int mrpc_member_publish(struct mrpc_session *session, struct mrpc_member *m)
-{
-	int err;
-
-	kref_get(&m->ref);
-	xa_lock(&session->members);
-	err = -ESHUTDOWN;
-	if (!READ_ONCE(session->closing))
-		err = __xa_alloc(&session->members, &m->id, m, XA_LIMIT(1, MRPC_MAX_GROUPS),
-				 GFP_KERNEL_ACCOUNT);
-	xa_unlock(&session->members);
-	if (err)
-		mrpc_member_put(m);
-	return err;
 }
 
 /**
@@ -147,21 +131,24 @@ int mrpc_member_join(struct mrpc_session *session, struct mrpc_group_new *args,
 	m = mrpc_member_alloc(session, args);
 	if (IS_ERR(m))
 		return PTR_ERR(m);
-	err = mrpc_member_publish(session, m);
+	kref_get(&m->ref);	/* for the table, from which another thread may take it at once */
+	err = xa_alloc(&session->members, &m->id, m, XA_LIMIT(1, MRPC_MAX_GROUPS),
+		       GFP_KERNEL_ACCOUNT);
+	args->id = m->id;
+	if (err)
+		mrpc_member_put(m);
 	if (err == -EBUSY)
 		mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "the session has %u groups, the most",
 			    MRPC_MAX_GROUPS);
-	args->id = m->id;
 	mrpc_member_put(m);
 	return err;
 }
 
-/* Ends the group of a rank that was taken out of the table, whose reference it drops. */
+/* Ends the group of a rank that was taken out of the table. Drops the reference of the table. */
 static void mrpc_member_end(struct mrpc_member *m)
 {
 	mrpc_member_fail(m, MRPC_CANCELLED, "rank %u has left the group", m->rank);
 	mrpc_member_tell_all(m);	/* a session that ends closes the connections next */
-	mrpc_member_run(m);
 	mrpc_member_put(m);
 }
 
@@ -184,7 +171,7 @@ int mrpc_member_leave(struct mrpc_session *session, u32 id)
 
 /**
  * mrpc_members_end() - a session ends, and leaves its groups
- * @session: the session; it is closing, so no other one comes
+ * @session: the session; no thread is in an ioctl, so no other one comes
  *
  * Context: process; may sleep.
  */
@@ -193,8 +180,6 @@ void mrpc_members_end(struct mrpc_session *session)
 	struct mrpc_member *m;
 	unsigned long id;
 
-	xa_lock(&session->members);	/* mrpc_member_publish() has seen it closing, or is over */
-	xa_unlock(&session->members);
 	xa_for_each(&session->members, id, m) {
 		xa_erase(&session->members, id);
 		mrpc_member_end(m);

@@ -17,8 +17,6 @@ struct mrpc_operation;
 struct mrpc_refusal;
 struct mrpc_session;
 
-#define MRPC_GROUP_CHUNK	65536	/* bytes of a chunk at most */
-
 /**
  * struct mrpc_member_link - the connection to another rank; all under mrpc_member.lock
  * @conn: the connection, a reference until its link ends; or NULL
@@ -41,7 +39,7 @@ struct mrpc_member_link {
  * Reference counted. The table of the session holds one reference until the rank leaves. Each
  * connection of @links holds one until it is freed. Queued work holds one. The owner of the claim
  * @run sends chunks, copies, and begins and completes operations. The owner of the receive claim of a
- * connection receives the chunk whose turn it is.
+ * connection receives the chunk that has its turn.
  */
 struct mrpc_member {
 	/* Immutable. */
@@ -71,6 +69,8 @@ struct mrpc_member {
 	bool running;
 	/* When the operation that runs has taken too long, ns. */
 	u64 until;
+	/* When @limit_work looks at it, ns; 0: it is not queued. */
+	u64 looks_at;
 	/* Of the operation that runs. */
 	struct mrpc_progress progress;
 	/* The connection that receives a chunk to its place now, or NULL; without a reference. */
@@ -87,6 +87,23 @@ struct mrpc_member {
 	struct work_struct free_work;
 	struct mrpc_member_link links[] __counted_by(ranks);
 };
+
+/**
+ * mrpc_member_counts() - return the connection to a rank, with counts of the operation that runs
+ * @m: the member; the caller has its lock
+ * @rank: the other rank
+ */
+static inline struct mrpc_member_link *mrpc_member_counts(struct mrpc_member *m, u32 rank)
+{
+	struct mrpc_member_link *link = &m->links[rank];
+
+	if (link->seq != m->seq) {
+		link->seq = m->seq;
+		link->sent = 0;
+		link->received = 0;
+	}
+	return link;
+}
 
 struct mrpc_member *mrpc_member_find(struct mrpc_session *session, u32 id);
 void mrpc_member_put(struct mrpc_member *m);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * Chunks that arrive. A chunk whose turn it is goes straight to its place, or to the scratch memory
+ * Chunks that arrive. A chunk that has its turn goes straight to its place, or to the scratch memory
  * of its rank, from where it is reduced. Any other one waits in the link, which is not read then.
  */
 #include <linux/string.h>
@@ -42,19 +42,6 @@ static void mrpc_chunk_place(struct mrpc_member *m, struct mrpc_sink *sink,
 		sink->addr = m->scratch;
 }
 
-/* Judges a chunk of the operation that runs, from the rank whose turn it is. Under the lock. */
-static enum mrpc_chunk_verdict mrpc_chunk_check(struct mrpc_member *m, u32 rank,
-						const struct mrpc_frame *f,
-						const struct mrpc_chunk *chunk)
-{
-	struct mrpc_member_link *link = &m->links[rank];
-	u32 no = link->seq == m->seq ? link->received : 0;
-
-	if (f->msg_no != no || f->msg.bytes != ALIGN(chunk->len, 8))
-		return MRPC_CHUNK_WRONG;
-	return MRPC_CHUNK_TAKE;
-}
-
 /* Decides about a chunk. Under the lock; sets @chunk for MRPC_CHUNK_TAKE. */
 static enum mrpc_chunk_verdict mrpc_chunk_judge(struct mrpc_member *m, u32 rank,
 						const struct mrpc_frame *f,
@@ -74,18 +61,21 @@ static enum mrpc_chunk_verdict mrpc_chunk_judge(struct mrpc_member *m, u32 rank,
 		return MRPC_CHUNK_WRONG;
 	if (next == MRPC_NEXT_WAITS || chunk->peer != rank)
 		return MRPC_CHUNK_EARLY;
+	if (f->msg_no != mrpc_member_counts(m, rank)->received ||
+	    f->msg.bytes != ALIGN(chunk->len, 8))
+		return MRPC_CHUNK_WRONG;
 	return MRPC_CHUNK_TAKE;
 }
 
 /*
- * Compares what the peer does with what this rank does, whosever turn it is: else ranks that
- * disagree might wait for each other. Under the lock. Return: false: @why says how they differ.
+ * Compares what the peer does with what this rank does, also if the chunk does not have its turn:
+ * else ranks that disagree might wait for each other. Under the lock. Return: false: @why says how they differ.
  */
 static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
 			      const u8 *prefix, char *why, size_t size)
 {
 	struct mrpc_operation_form form = {
-		.key = m->key, .ranks = m->ranks, .chunk = MRPC_GROUP_CHUNK,
+		.key = m->key, .ranks = m->ranks, .chunk = MRPC_WIRE_CHUNK_BYTES,
 	};
 	const void *wire = prefix;
 
@@ -95,14 +85,6 @@ static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const struct mrpc
 		return mrpc_operation_same_group(&form, rank, wire, why, size);
 	mrpc_operation_describe(m, mrpc_member_first(m), &form);
 	return mrpc_operation_compare(&form, rank, wire, why, size);
-}
-
-/* The group of the peer has ended, so this one does. */
-static int mrpc_member_heard_end(struct mrpc_member *m, const struct mrpc_frame *f, const u8 *prefix)
-{
-	mrpc_member_fail(m, f->status, "%.*s", (int)f->detail_len, prefix);
-	mrpc_member_run(m);
-	return 0;
 }
 
 /**
@@ -130,14 +112,14 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 		set_bit(MRPC_CONN_EARLY, &conn->flags);
 		return -EAGAIN;
 	}
-	if (f->status != MRPC_OK)
-		return mrpc_member_heard_end(m, f, prefix);
+	if (f->status != MRPC_OK) {	/* the group of the peer has ended, so this one does */
+		mrpc_member_fail(m, f->status, "%.*s", (int)f->detail_len, prefix);
+		return 0;
+	}
 	spin_lock_bh(&m->lock);
 	seq = m->seq;
 	agrees = mrpc_chunk_agrees(m, rank, f, prefix, why, sizeof(why));
 	verdict = agrees ? mrpc_chunk_judge(m, rank, f, &chunk) : MRPC_CHUNK_SKIP;
-	if (verdict == MRPC_CHUNK_TAKE)
-		verdict = mrpc_chunk_check(m, rank, f, &chunk);
 	if (verdict == MRPC_CHUNK_TAKE) {
 		m->receiving = conn;
 		mrpc_chunk_place(m, sink, &chunk);
@@ -194,7 +176,6 @@ static void mrpc_chunk_apply(struct mrpc_member *m, struct mrpc_operation *op,
 void mrpc_member_done(struct mrpc_conn *conn)
 {
 	struct mrpc_member *m = conn->member;
-	struct mrpc_member_link *link;
 	struct mrpc_operation *op;
 	struct mrpc_chunk chunk;
 
@@ -210,13 +191,7 @@ void mrpc_member_done(struct mrpc_conn *conn)
 	if (chunk.len)
 		mrpc_chunk_apply(m, op, &chunk);
 	spin_lock_bh(&m->lock);
-	link = &m->links[conn->member_rank];
-	if (link->seq != m->seq) {
-		link->seq = m->seq;
-		link->sent = 0;
-		link->received = 0;
-	}
-	link->received++;
+	mrpc_member_counts(m, conn->member_rank)->received++;
 	mrpc_progress_received(&m->progress);
 	m->receiving = NULL;
 	spin_unlock_bh(&m->lock);

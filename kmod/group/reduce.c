@@ -35,8 +35,7 @@
 
 static void mrpc_reduce_piece(u32 elem, u32 op, void *dst, const void *src, size_t count)
 {
-	if (boot_cpu_has(X86_FEATURE_AVX2) &&
-	    boot_cpu_has(X86_FEATURE_F16C))
+	if (boot_cpu_has(X86_FEATURE_AVX2) && boot_cpu_has(X86_FEATURE_F16C))
 		mrpc_reduce_fp_avx2(elem, op, dst, src, count);
 	else
 		mrpc_reduce_fp(elem, op, dst, src, count);

@@ -46,7 +46,7 @@ void mrpc_operation_describe(const struct mrpc_member *m, const struct mrpc_oper
 		.ranks = c->ranks,
 		.rank = m->rank,
 		.root = c->root,
-		.chunk = MRPC_GROUP_CHUNK,
+		.chunk = MRPC_WIRE_CHUNK_BYTES,
 		.collective = c->collective,
 		.algorithm = c->algorithm,
 		.elem = op->elem,
@@ -79,7 +79,7 @@ static int mrpc_chunk_build(struct mrpc_member *m, struct mrpc_operation *op,
 	}
 	if (!chunk->len)
 		return 0;
-	rpc->heap = op->heap[chunk->at.buf];
+	rpc->heap = mrpc_operation_heap(op, chunk->at.buf);
 	rpc->have_bytes = false;
 	rpc->buf.segs[0] = (struct mrpc_msg_seg){
 		.src = op->base[chunk->at.buf] + chunk->at.off,
@@ -91,7 +91,7 @@ static int mrpc_chunk_build(struct mrpc_member *m, struct mrpc_operation *op,
 	return 0;
 }
 
-/* Takes back a chunk that was not sent. */
+/* The bytes of a chunk are read no more, or never were. */
 static void mrpc_chunk_free_slot(struct mrpc_member *m, u8 slot)
 {
 	spin_lock_bh(&m->lock);
@@ -129,22 +129,11 @@ static void mrpc_chunk_send(struct mrpc_member *m, struct mrpc_operation *op,
 	mrpc_kick_again(conn, MRPC_CONN_TX_READY);
 }
 
-/* Counts a chunk to @rank. Under the lock. Return: its number. */
-static u32 mrpc_link_count_sent(struct mrpc_member *m, struct mrpc_member_link *link)
-{
-	if (link->seq != m->seq) {
-		link->seq = m->seq;
-		link->sent = 0;
-		link->received = 0;
-	}
-	return link->sent++;
-}
-
 /* Sends the next chunk, if it may go. Return: true: look again. */
 static bool mrpc_member_send(struct mrpc_member *m, struct mrpc_operation *op)
 {
 	struct mrpc_member_link *link;
-	struct mrpc_conn *conn = NULL;
+	struct mrpc_conn *conn;
 	struct mrpc_chunk chunk;
 	u32 no = 0;
 
@@ -153,11 +142,11 @@ static bool mrpc_member_send(struct mrpc_member *m, struct mrpc_operation *op)
 		spin_unlock_bh(&m->lock);
 		return false;
 	}
-	link = &m->links[chunk.peer];
+	link = mrpc_member_counts(m, chunk.peer);
 	conn = link->conn;
 	if (conn) {
 		mrpc_conn_get(conn);
-		no = mrpc_link_count_sent(m, link);
+		no = link->sent++;
 	}
 	spin_unlock_bh(&m->lock);
 	if (conn) {
@@ -215,8 +204,8 @@ static void mrpc_member_copy(struct mrpc_member *m, struct mrpc_operation *op,
 }
 
 /*
- * Does a copy whose turn it is, or kicks the connection with a chunk whose turn it is. Return: true:
- * look again.
+ * Does a copy that has its turn, or kicks the connection where a chunk waits that has its turn.
+ * Return: true: look again.
  */
 static bool mrpc_member_receive(struct mrpc_member *m, struct mrpc_operation *op)
 {
@@ -294,7 +283,7 @@ static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m)
 	if (op && !m->running) {
 		m->running = true;
 		m->seq++;
-		mrpc_progress_init(&m->progress, &op->schedule, MRPC_GROUP_CHUNK);
+		mrpc_progress_init(&m->progress, &op->schedule, MRPC_WIRE_CHUNK_BYTES);
 		m->until = ktime_get_ns() + op->limit;
 		mrpc_member_expect(m);
 	}
@@ -307,6 +296,7 @@ static bool mrpc_member_turn(struct mrpc_member *m)
 {
 	struct mrpc_operation *op = mrpc_member_begin(m);
 
+	/* Both sides have their turn. */
 	if (op && (mrpc_member_send(m, op) | mrpc_member_receive(m, op)))
 		return true;
 	return mrpc_member_complete(m);

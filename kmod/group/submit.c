@@ -134,10 +134,8 @@ static int mrpc_check_buffers(struct mrpc_session *session, const struct mrpc_sq
 
 static void mrpc_operation_free(struct mrpc_session *session, struct mrpc_operation *op)
 {
-	if (op->charged) {
-		mrpc_heap_destroy(&op->work);
-		mrpc_user_uncharge_memory(session->user, op->charged);
-	}
+	mrpc_user_uncharge_memory(session->user, op->work.len);
+	mrpc_heap_destroy(&op->work);
 	kfree(op);
 }
 
@@ -148,7 +146,6 @@ static int mrpc_operation_work(struct mrpc_session *session, struct mrpc_operati
 	u64 len = ALIGN(op->schedule.work_size, MRPC_REGION_ALIGN);
 	struct mrpc_region *region;
 
-	op->heap[MRPC_BUF_WORK] = &op->work;
 	if (!len)
 		return 0;
 	if (len > MRPC_REGION_MAX || mrpc_user_charge_memory(session, len))
@@ -160,11 +157,9 @@ static int mrpc_operation_work(struct mrpc_session *session, struct mrpc_operati
 		goto refuse;
 	}
 	mrpc_heap_publish(&op->work, region);
-	op->charged = len;
 	return 0;
 refuse:
-	return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED,
-			   "no %llu bytes of work memory", len);
+	return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no %llu bytes of work memory", len);
 }
 
 static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
@@ -191,9 +186,7 @@ static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
 	op->elem = sqe->elem;
 	op->reduce = sqe->reduce;
 	op->limit = mrpc_us_or(sqe->limit_us, m->limit);
-	op->heap[MRPC_BUF_SEND] = &session->send;
 	op->base[MRPC_BUF_SEND] = sqe->input;
-	op->heap[MRPC_BUF_RECV] = &session->send;
 	op->base[MRPC_BUF_RECV] = sqe->output;
 	if (mrpc_check_buffers(session, sqe, &op->schedule, r))
 		return -EINVAL;

@@ -6,10 +6,10 @@
 #include <linux/types.h>
 
 #include "core/heap.h"
+#include "core/qp.h"
 #include "lib/group/schedule.h"
 
 struct mrpc_member;
-struct mrpc_qp;
 struct mrpc_session;
 struct mrpc_sqe;
 
@@ -26,10 +26,8 @@ struct mrpc_sqe;
  * @reduce: enum mrpc_reduce_op
  * @limit: ns that it may take
  * @schedule: what this rank does
- * @heap: of each enum mrpc_buffer
- * @base: where the buffer begins in the heap
- * @work: MRPC_BUF_WORK
- * @charged: bytes of @work
+ * @base: where each enum mrpc_buffer begins in its heap
+ * @work: heap of MRPC_BUF_WORK, empty if there is no such buffer
  */
 struct mrpc_operation {
 	struct list_head list;
@@ -40,16 +38,19 @@ struct mrpc_operation {
 	u8 reduce;
 	u64 limit;
 	struct mrpc_schedule schedule;
-	struct mrpc_heap *heap[3];
 	u32 base[3];
 	struct mrpc_heap work;
-	u64 charged;
 };
 
-/* The address of @len bytes of a buffer; the schedule stays inside what was checked. */
-static inline void *mrpc_operation_at(const struct mrpc_operation *op, struct mrpc_place p, u32 len)
+static inline struct mrpc_heap *mrpc_operation_heap(struct mrpc_operation *op, u8 buf)
 {
-	return (void *)mrpc_heap_at(op->heap[p.buf], op->base[p.buf] + p.off, len);
+	return buf == MRPC_BUF_WORK ? &op->work : &op->qp->session->send;
+}
+
+/* The address of @len bytes of a buffer; the schedule stays inside what was checked. */
+static inline void *mrpc_operation_at(struct mrpc_operation *op, struct mrpc_place p, u32 len)
+{
+	return (void *)mrpc_heap_at(mrpc_operation_heap(op, p.buf), op->base[p.buf] + p.off, len);
 }
 
 void mrpc_operation_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,

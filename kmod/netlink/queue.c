@@ -433,8 +433,7 @@ static void mrpc_nl_note(struct mrpc_nl_rpcs *all, const struct mrpc_rpc *rpc, u
 		.deadline = rpc->deadline,
 		.born = rpc->born,
 		.method = rpc->call->method,
-		.named = rpc->call->role != MRPC_ROLE_CONTROL &&
-			 rpc->call->role != MRPC_ROLE_CHUNK,
+		.named = rpc->call->role < MRPC_ROLE_CONTROL,
 		.status = rpc->frame.status,
 		.kind = mrpc_nl_rpc_kind(&rpc->frame),
 		.priority = rpc->frame.priority,

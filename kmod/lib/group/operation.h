@@ -9,6 +9,7 @@
 #include <linux/mrpc.h>
 
 #include "lib/ds/types.h"
+#include "lib/message/wire.h"
 
 /**
  * struct mrpc_wire_operation - the body of an operation's first chunk
@@ -38,7 +39,7 @@ struct mrpc_wire_operation {
 	__le32 resv;
 };
 
-static_assert(sizeof(struct mrpc_wire_operation) == 40);
+static_assert(sizeof(struct mrpc_wire_operation) == MRPC_WIRE_CHUNK_BODY);
 
 /** struct mrpc_operation_form - the same in the byte order of the host */
 struct mrpc_operation_form {
