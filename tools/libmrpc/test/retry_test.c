@@ -24,6 +24,7 @@ static struct mrpc_qp *qp;
 static struct {
 	_Atomic u32 fails;	/* so many calls from now on */
 	_Atomic int status;
+	_Atomic bool waits;	/* calls are not answered until this is false */
 	const char *_Atomic pushback;
 	_Atomic u32 calls;
 	char previous[16];	/* what the calls say of attempts before them */
@@ -42,6 +43,8 @@ static int serve(struct mrpc_call *call, const struct fake_msg *req, struct fake
 	mrpc_call_meta_find(call, "mark", &len);
 	does.mark = len;
 	does.remaining_us = mrpc_call_remaining_us(call);
+	while (does.waits)
+		usleep(100);
 	if (!does.fails)
 		return echo_handler(call, req, reply);
 	does.fails--;
@@ -455,6 +458,7 @@ TEST(thread_dies)
 	begin(NULL);
 	CHECK_EQ(call_with(true, TEST_ECHO, NULL, &e[0]), MRPC_OK);
 	mrpc_qp_free(qp);
+	does.waits = true;
 	CHECK_EQ(pthread_create(&t, NULL, start_and_die, NULL), 0);
 	pthread_join(t, NULL);
 	CHECK(qp == mrpc_qp_self(session));
@@ -465,6 +469,7 @@ TEST(thread_dies)
 					 &e[i], NULL), 0);
 		CHECK_EQ(qp->nr_parked, i);
 	}
+	does.waits = false;
 	CHECK_EQ(mrpc_run_all(qp, 10000000), 0);
 	CHECK(e[0].same && e[1].same);
 	end();
