@@ -14,6 +14,7 @@
 #include "group/reduce.h"
 #include "group/run.h"
 #include "group/submit.h"
+#include "lib/group/choice.h"
 #include "lib/group/operation.h"
 #include "lib/group/reduce.h"
 
@@ -177,6 +178,8 @@ static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
 	};
 	enum mrpc_schedule_fault fault;
 
+	if (!c.algorithm)
+		c.algorithm = mrpc_choose_algorithm(c.collective, c.ranks, c.count, c.elem_size);
 	c.in_place = mrpc_sqe_is_in_place(m, sqe);
 	fault = mrpc_schedule_init(&op->schedule, &c);
 	if (fault)

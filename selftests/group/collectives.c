@@ -230,15 +230,15 @@ static void run(const struct mrpc_sqe *sqe, unsigned int place)
 }
 
 static const bool offered[MRPC_NR_COLLECTIVES][MRPC_NR_ALGORITHMS] = {
-	[MRPC_ALLREDUCE] = { 1, 1, 1, 1 },
-	[MRPC_ALLGATHER] = { 1, 1, 0, 1 },
-	[MRPC_REDUCE_SCATTER] = { 1, 1, 0, 1 },
-	[MRPC_BROADCAST] = { 1, 0, 1, 1 },
-	[MRPC_REDUCE] = { 1, 0, 1, 1 },
-	[MRPC_GATHER] = { 0, 0, 1, 1 },
-	[MRPC_SCATTER] = { 0, 0, 1, 1 },
-	[MRPC_ALLTOALL] = { 0, 0, 0, 1 },
-	[MRPC_BARRIER] = { 1, 1, 1, 1 },
+	[MRPC_ALLREDUCE] = { 1, 1, 1, 1, 1 },
+	[MRPC_ALLGATHER] = { 1, 1, 1, 0, 1 },
+	[MRPC_REDUCE_SCATTER] = { 1, 1, 1, 0, 1 },
+	[MRPC_BROADCAST] = { 1, 1, 0, 1, 1 },
+	[MRPC_REDUCE] = { 1, 1, 0, 1, 1 },
+	[MRPC_GATHER] = { 1, 0, 0, 1, 1 },
+	[MRPC_SCATTER] = { 1, 0, 0, 1, 1 },
+	[MRPC_ALLTOALL] = { 1, 0, 0, 0, 1 },
+	[MRPC_BARRIER] = { 1, 1, 1, 1, 1 },
 };
 
 static bool has_root(unsigned int collective)

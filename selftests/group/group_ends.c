@@ -22,7 +22,8 @@
 static struct mrpc_sqe allreduce(uint64_t count)
 {
 	return (struct mrpc_sqe){
-		.collective = MRPC_ALLREDUCE, .elem = MRPC_ELEM_I32, .count = count, .output = OUT,
+		.collective = MRPC_ALLREDUCE, .algorithm = MRPC_RING, .elem = MRPC_ELEM_I32,
+		.count = count, .output = OUT,
 	};
 }
 
@@ -55,7 +56,7 @@ TEST(operations)
 
 	ranks_begin("loop", 2, HEAP);
 	REFUSED(MRPC_INVALID_ARGUMENT, "no collective 9", sqe.collective = 9);
-	REFUSED(MRPC_INVALID_ARGUMENT, "no algorithm 4", sqe.algorithm = 4);
+	REFUSED(MRPC_INVALID_ARGUMENT, "no algorithm 5", sqe.algorithm = 5);
 	REFUSED(MRPC_UNIMPLEMENTED, "AllToAll is not done by ring", sqe.collective = MRPC_ALLTOALL);
 	REFUSED(MRPC_INVALID_ARGUMENT, "no type of elements 7", sqe.elem = 7);
 	REFUSED(MRPC_INVALID_ARGUMENT, "no reduction 6", sqe.reduce = 6);

@@ -45,8 +45,8 @@ static void submit(void)
 {
 	memset(ranks[0].s.send, 0x11, HEAP);
 	rank_submit(0, (struct mrpc_sqe){
-		.collective = MRPC_BROADCAST, .elem = MRPC_ELEM_I32, .count = COUNT,
-		.root_rank = 1, .output = OUT, .limit_us = 5000000 * raw_patience(),
+		.collective = MRPC_BROADCAST, .algorithm = MRPC_RING, .elem = MRPC_ELEM_I32,
+		.count = COUNT, .root_rank = 1, .output = OUT, .limit_us = 5000000 * raw_patience(),
 	});
 }
 
@@ -54,7 +54,7 @@ static struct mrpc_operation_form form(void)
 {
 	return (struct mrpc_operation_form){
 		.key = KEY, .count = COUNT, .ranks = 2, .rank = 1, .root = 1, .chunk = 65536,
-		.collective = MRPC_BROADCAST, .elem = MRPC_ELEM_I32,
+		.collective = MRPC_BROADCAST, .algorithm = MRPC_RING, .elem = MRPC_ELEM_I32,
 	};
 }
 

@@ -175,7 +175,7 @@ TEST(all_reduce_gives_equal_bits)
 	u8 first[8 * 256];
 
 	for (i = 0; i < 200; i++) {
-		for (algorithm = 0; algorithm < MRPC_NR_ALGORITHMS; algorithm++) {
+		for (algorithm = MRPC_RING; algorithm < MRPC_NR_ALGORITHMS; algorithm++) {
 			is = random_case(MRPC_ALLREDUCE, algorithm, 2 + i % 15, &rnd);
 			is.elem = MRPC_ELEM_F32;
 			is.op = MRPC_REDUCE_SUM;
@@ -186,7 +186,7 @@ TEST(all_reduce_gives_equal_bits)
 			sizes = is.c.count * 4;
 			for (rank = 1; rank < is.c.ranks; rank++)
 				CHECK(!memcmp(output(rank), output(0), sizes));
-			differ += algorithm && memcmp(first, output(0), sizes);
+			differ += algorithm != MRPC_RING && memcmp(first, output(0), sizes);
 			memcpy(first, output(0), sizes);
 			world_end(&w);
 		}

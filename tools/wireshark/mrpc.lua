@@ -29,7 +29,7 @@ local collectives = {
 	[4] = "Reduce", [5] = "Gather", [6] = "Scatter", [7] = "AllToAll", [8] = "Barrier",
 }
 
-local algorithms = { [0] = "ring", [1] = "recursive", [2] = "binomial", [3] = "direct" }
+local algorithms = { [1] = "ring", [2] = "recursive", [3] = "binomial", [4] = "direct" }
 
 local elems = {
 	[0] = "i32", [1] = "i64", [2] = "u8", [3] = "f32", [4] = "f64", [5] = "bf16", [6] = "f16",

@@ -34,6 +34,7 @@ enum mrpc_collective {
 };
 
 enum mrpc_algorithm {
+	MRPC_ALGORITHM_CHOSEN,	/* the kernel chooses, by ranks and bytes */
 	MRPC_RING,		/* each rank sends to the next one */
 	MRPC_RECURSIVE,		/* halving and doubling */
 	MRPC_BINOMIAL,		/* a tree of log2(ranks) levels */
@@ -118,7 +119,7 @@ enum mrpc_reduce_op {
  * @count: COLLECTIVE: elements. ALLREDUCE, BROADCAST, REDUCE: of the buffer; BARRIER: 0; else of the
  *	block of each rank
  * @collective: COLLECTIVE: enum mrpc_collective
- * @algorithm: COLLECTIVE: enum mrpc_algorithm
+ * @algorithm: COLLECTIVE: enum mrpc_algorithm, the same at all ranks
  * @elem: COLLECTIVE: enum mrpc_elem
  * @reduce: COLLECTIVE: enum mrpc_reduce_op; zero if nothing is reduced
  * @root_rank: COLLECTIVE: the root; zero without one

@@ -18,6 +18,7 @@ static const char *const collectives[MRPC_NR_COLLECTIVES] = {
 };
 
 static const char *const algorithms[MRPC_NR_ALGORITHMS] = {
+	[MRPC_ALGORITHM_CHOSEN] = "a chosen algorithm",
 	[MRPC_RING] = "ring",
 	[MRPC_RECURSIVE] = "recursive",
 	[MRPC_BINOMIAL] = "binomial",
@@ -106,11 +107,6 @@ bool mrpc_operation_compare(const struct mrpc_operation_form *ours, u32 peer,
 		snprintf(why, size, "rank %u does %s, this one %s", peer,
 			 mrpc_collective_name(wire->collective),
 			 mrpc_collective_name(ours->collective));
-	else if (wire->algorithm != ours->algorithm)
-		snprintf(why, size, "rank %u does %s by %s, this one by %s", peer,
-			 mrpc_collective_name(ours->collective),
-			 mrpc_algorithm_name(wire->algorithm),
-			 mrpc_algorithm_name(ours->algorithm));
 	else if (wire->elem != ours->elem)
 		snprintf(why, size, "rank %u has elements of %s, this one of %s", peer,
 			 name_of(elems, MRPC_NR_ELEMS, wire->elem),
@@ -126,6 +122,12 @@ bool mrpc_operation_compare(const struct mrpc_operation_form *ours, u32 peer,
 	else if (le32_to_cpu(wire->root) != ours->root)
 		snprintf(why, size, "rank %u says that rank %u is the root, this one rank %u", peer,
 			 le32_to_cpu(wire->root), ours->root);
+	/* Last: an algorithm that the kernel has chosen follows from the others. */
+	else if (wire->algorithm != ours->algorithm)
+		snprintf(why, size, "rank %u does %s by %s, this one by %s", peer,
+			 mrpc_collective_name(ours->collective),
+			 mrpc_algorithm_name(wire->algorithm),
+			 mrpc_algorithm_name(ours->algorithm));
 	else
 		return true;
 	return false;
