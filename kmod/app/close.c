@@ -16,6 +16,12 @@ static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
 	return mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_drained, conn, until);
 }
 
+/* A connection of a group ends with the group. */
+static bool mrpc_conn_ends_with(const struct mrpc_conn *conn, const struct mrpc_listener *l)
+{
+	return conn->listener == l && !READ_ONCE(conn->member);
+}
+
 /* All of them stop taking calls before any is waited for. */
 static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
 {
@@ -25,12 +31,12 @@ static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
 	int err = 0;
 
 	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (conn->listener == l)
+		if (mrpc_conn_ends_with(conn, l))
 			mrpc_conn_bye(conn);
 		mrpc_conn_put(conn);
 	}
 	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (conn->listener == l) {
+		if (mrpc_conn_ends_with(conn, l)) {
 			err = mrpc_conn_wait_drained(conn, until) ?: err;
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
 		}
@@ -52,8 +58,8 @@ static bool mrpc_conn_is_closed(void *ctx)
  * @args: what to close
  *
  * A listener stops accepting; with MRPC_CLOSE_DRAIN the connections that it
- * accepted are drained and closed too. When this returns 0, the connection's
- * calls have completed.
+ * accepted are drained and closed too, but for those of groups. When this returns 0, the
+ * connection's calls have completed.
  *
  * Context: process; may sleep.
  * Return: 0; -ENOENT; -EINTR or -ETIME while draining, or while its calls complete: the

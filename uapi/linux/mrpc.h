@@ -310,7 +310,11 @@ struct mrpc_adopt {
 	struct mrpc_explain explain;
 };
 
-#define MRPC_CLOSE_DRAIN (1U << 0) /* let calls in flight finish first */
+/*
+ * Let calls in flight finish first. A listener: end the connections that it has accepted, too, but for
+ * those of groups
+ */
+#define MRPC_CLOSE_DRAIN (1U << 0)
 
 /**
  * struct mrpc_close - MRPC_IOC_CLOSE: end a connection or a listener
