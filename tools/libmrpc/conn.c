@@ -125,6 +125,12 @@ void conn_made(struct mrpc_conn *conn)
 	session_at_end(conn->session, &conn->end, conn_end);
 }
 
+void conn_give(struct mrpc_conn *conn)
+{
+	session_forget_end(conn->session, &conn->end);
+	free(conn);
+}
+
 /* The look-up of a name counts, too. */
 static int connect_to(struct mrpc_session *session, const char *address,
 		      const struct mrpc_conn_opts *opts, struct mrpc_connect *arg)

@@ -32,6 +32,8 @@ int bind_services(struct mrpc_session *session, const struct mrpc_service_desc *
 /* One without a connection yet; free() ends it. NULL: the error is set. */
 struct mrpc_conn *conn_new(struct mrpc_session *session,
 			   const struct mrpc_service_desc *const services[], u32 nr);
+/* Frees what this library knows of a connection. The kernel's goes on: it belongs to a group. */
+void conn_give(struct mrpc_conn *conn);
 /* It is complete: from now on it ends with its session. */
 void conn_made(struct mrpc_conn *conn);
 

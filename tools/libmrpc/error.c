@@ -98,6 +98,10 @@ int errno_of_status(int status)
 		return EPERM;
 	case MRPC_UNAVAILABLE:
 		return ENOTCONN;
+	case MRPC_ALREADY_EXISTS:
+		return EEXIST;
+	case MRPC_PERMISSION_DENIED:
+		return EACCES;
 	default:
 		return EIO;
 	}

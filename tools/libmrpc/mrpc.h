@@ -76,6 +76,7 @@ struct mrpc_conn;
 struct mrpc_qp;
 struct mrpc_call;
 struct mrpc_server;
+struct mrpc_group;
 struct mrpc_tls;
 
 /* The library's version, "major.minor.patch". */
@@ -684,6 +685,7 @@ int mrpc_cancel(struct mrpc_qp *qp, mrpc_call_id id);
 #endif
 
 #include <mrpc_channel.h>
+#include <mrpc_group.h>
 #include <mrpc_server.h>
 #include <mrpc_stream.h>
 

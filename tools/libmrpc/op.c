@@ -174,6 +174,23 @@ void op_end(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
 	qp->done.last = &op->next;
 }
 
+/* The end of an operation of a group: a thread waits for it, or it has a callback. */
+static RARE void collective_ends(struct mrpc_qp *qp, struct op *op, const struct mrpc_cqe *cqe)
+{
+	struct op_stream *waits = op ? op->stream : NULL;
+
+	if (op && !waits) {
+		op_end(qp, op, cqe);
+		return;
+	}
+	if (op)
+		op_free(qp, op);
+	if (waits)
+		waits->ops->take(waits, cqe);
+	else if (cqe->flags & MRPC_CQE_BLOCK)
+		release_block(qp->session, cqe->block, cqe->detail_len);
+}
+
 void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 {
 	struct op *op = cqe->user_data ? op_find(qp, cqe->user_data) : NULL;
@@ -204,6 +221,9 @@ void qp_complete(struct mrpc_qp *qp, const struct mrpc_cqe *cqe)
 		/* The reason for an error; no caller waits for it. */
 		if (cqe->flags & MRPC_CQE_BLOCK)
 			release_block(qp->session, cqe->block, cqe->detail_len);
+		break;
+	case MRPC_CQE_COLLECTIVE:
+		collective_ends(qp, op, cqe);
 		break;
 	case MRPC_CQE_OPEN:
 		if (op && op->stream)
