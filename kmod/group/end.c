@@ -33,6 +33,7 @@ static void mrpc_member_tell(struct mrpc_member *m, struct mrpc_conn *conn)
 	call->priority = MRPC_RANK_CONTROL;
 	call->rpc.frame.type = MRPC_WIRE_CHUNK;
 	call->rpc.frame.status = m->status;
+	call->rpc.frame.msg_no = m->in_order ? MRPC_WIRE_LEFT : 0;
 	if (mrpc_rpc_prefix(&call->rpc, 0, len)) {
 		mrpc_call_put(call);
 		return;
@@ -122,6 +123,22 @@ void mrpc_member_end_work(struct work_struct *work)
 	queue_delayed_work(mrpc_end_wq, &m->close_work, closing ? 0 : MRPC_GROUP_GRACE);
 }
 
+/* Ends a group, if it has not ended yet. Under the lock. Return: it had not. */
+static bool mrpc_member_set_status(struct mrpc_member *m, u16 status, const char *fmt, va_list args)
+{
+	if (m->status != MRPC_OK)
+		return false;
+	vscnprintf(m->detail, sizeof(m->detail), fmt, args);
+	WRITE_ONCE(m->status, status);
+	return true;
+}
+
+static void mrpc_member_queue_end(struct mrpc_member *m)
+{
+	kref_get(&m->ref);
+	queue_work(mrpc_end_wq, &m->end_work);
+}
+
 /**
  * mrpc_member_fail() - end a group
  * @m: the rank
@@ -136,19 +153,42 @@ void mrpc_member_fail(struct mrpc_member *m, u16 status, const char *fmt, ...)
 	bool first;
 	va_list args;
 
+	va_start(args, fmt);
 	spin_lock_bh(&m->lock);
-	first = m->status == MRPC_OK;
-	if (first) {
-		va_start(args, fmt);
-		vscnprintf(m->detail, sizeof(m->detail), fmt, args);
-		va_end(args);
-		WRITE_ONCE(m->status, status);
-	}
+	first = mrpc_member_set_status(m, status, fmt, args);
 	spin_unlock_bh(&m->lock);
-	if (!first)
-		return;
-	kref_get(&m->ref);
-	queue_work(mrpc_end_wq, &m->end_work);
+	va_end(args);
+	if (first)
+		mrpc_member_queue_end(m);
+}
+
+static bool __printf(2, 3) mrpc_member_set_left(struct mrpc_member *m, const char *fmt, ...)
+{
+	bool first;
+	va_list args;
+
+	va_start(args, fmt);
+	spin_lock_bh(&m->lock);
+	first = mrpc_member_set_status(m, MRPC_CANCELLED, fmt, args);
+	if (first)
+		m->in_order = list_empty(&m->operations);
+	spin_unlock_bh(&m->lock);
+	va_end(args);
+	return first;
+}
+
+/**
+ * mrpc_member_quit() - end a group that the application leaves
+ * @m: the rank
+ *
+ * If all its operations are complete, the others fail only where they need it for a later one.
+ * Context: process; may sleep; no lock or claim held.
+ */
+void mrpc_member_quit(struct mrpc_member *m)
+{
+	if (mrpc_member_set_left(m, "rank %u has left the group", m->rank))
+		mrpc_member_queue_end(m);
+	mrpc_member_tell_all(m);	/* a session that ends closes the connections next */
 }
 
 /* -- time -------------------------------------------------------------------------- */

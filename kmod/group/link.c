@@ -138,13 +138,17 @@ void mrpc_member_unlink(struct mrpc_conn *conn)
 {
 	struct mrpc_member *m = conn->member;
 	struct mrpc_member_link *link = &m->links[conn->member_rank];
+	bool left;
 
 	spin_lock_bh(&m->lock);
 	link->conn = NULL;
+	left = link->left;
 	if (m->receiving == conn)
 		m->receiving = NULL;
 	spin_unlock_bh(&m->lock);
-	mrpc_member_fail(m, MRPC_UNAVAILABLE, "rank %u is lost: %s", conn->member_rank, conn->why);
+	if (!left)
+		mrpc_member_fail(m, MRPC_UNAVAILABLE, "rank %u is lost: %s", conn->member_rank,
+				 conn->why);
 	mrpc_member_run(m);
 	mrpc_conn_put(conn);
 }

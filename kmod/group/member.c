@@ -147,8 +147,7 @@ int mrpc_member_join(struct mrpc_session *session, struct mrpc_group_new *args,
 /* Ends the group of a rank that was taken out of the table. Drops the reference of the table. */
 static void mrpc_member_end(struct mrpc_member *m)
 {
-	mrpc_member_fail(m, MRPC_CANCELLED, "rank %u has left the group", m->rank);
-	mrpc_member_tell_all(m);	/* a session that ends closes the connections next */
+	mrpc_member_quit(m);
 	mrpc_member_put(m);
 }
 

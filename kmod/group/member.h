@@ -24,6 +24,7 @@ struct mrpc_session;
  * @sent: chunks
  * @received: chunks
  * @early: a chunk of it waits for its turn: its end of the link does not read
+ * @left: the rank has left: it has done its part of all operations up to here, and none of later ones
  */
 struct mrpc_member_link {
 	struct mrpc_conn *conn;
@@ -31,6 +32,7 @@ struct mrpc_member_link {
 	u32 sent;
 	u32 received;
 	bool early;
+	bool left;
 };
 
 /**
@@ -78,6 +80,7 @@ struct mrpc_member {
 	/* Why the group has ended; MRPC_OK: it has not. @detail does not change afterwards. */
 	u16 status;
 	bool told;	/* the other ranks are told that, or will be */
+	bool in_order;	/* the application has left, with no operation that was not complete */
 	char detail[MRPC_MAX_DETAIL];
 
 	struct work_struct end_work;	/* tells the other ranks that it has ended */

@@ -57,7 +57,7 @@ static enum mrpc_chunk_verdict mrpc_chunk_judge(struct mrpc_member *m, u32 rank,
 	if (f->call_id > m->seq)
 		return next == MRPC_NEXT_CHUNK && chunk->peer == rank ? MRPC_CHUNK_AHEAD :
 									MRPC_CHUNK_EARLY;
-	if (f->call_id < m->seq || next == MRPC_NEXT_NONE)
+	if (f->call_id < m->seq || next == MRPC_NEXT_NONE || m->links[rank].left)
 		return MRPC_CHUNK_WRONG;
 	if (next == MRPC_NEXT_WAITS || chunk->peer != rank)
 		return MRPC_CHUNK_EARLY;
@@ -87,6 +87,20 @@ static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const struct mrpc
 	return mrpc_operation_compare(&form, rank, wire, why, size);
 }
 
+/* The peer's group has ended. */
+static void mrpc_member_peer_ends(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
+				  const u8 *detail)
+{
+	if (f->msg_no != MRPC_WIRE_LEFT) {
+		mrpc_member_fail(m, f->status, "%.*s", (int)f->detail_len, detail);
+		return;
+	}
+	spin_lock_bh(&m->lock);
+	m->links[rank].left = true;
+	spin_unlock_bh(&m->lock);
+	mrpc_member_run(m);	/* the operation that runs may need that rank */
+}
+
 /**
  * mrpc_member_head() - take the head of a CHUNK
  * @conn: the connection; its sink has the frame
@@ -112,8 +126,8 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 		set_bit(MRPC_CONN_EARLY, &conn->flags);
 		return -EAGAIN;
 	}
-	if (f->status != MRPC_OK) {	/* the group of the peer has ended, so this one does */
-		mrpc_member_fail(m, f->status, "%.*s", (int)f->detail_len, prefix);
+	if (f->status != MRPC_OK) {
+		mrpc_member_peer_ends(m, rank, f, prefix);
 		return 0;
 	}
 	spin_lock_bh(&m->lock);

@@ -54,12 +54,15 @@ void mrpc_operation_describe(const struct mrpc_member *m, const struct mrpc_oper
 	};
 }
 
-/* Ends the group: an operation needs a connection that the application has not given. */
+/* Ends the group: an operation needs a rank that has left, or that has no connection here. */
 static void mrpc_member_lacks(struct mrpc_member *m, u32 rank)
 {
-	mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
-			 "operation %llu: rank %u has no connection to rank %u", m->seq, m->rank,
-			 rank);
+	if (READ_ONCE(m->links[rank].left))
+		mrpc_member_fail(m, MRPC_CANCELLED, "rank %u has left the group", rank);
+	else
+		mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
+				 "operation %llu: rank %u has no connection to rank %u", m->seq,
+				 m->rank, rank);
 }
 
 /* -- sending ------------------------------------------------------------------------- */
@@ -143,7 +146,7 @@ static bool mrpc_member_send(struct mrpc_member *m, struct mrpc_operation *op)
 		return false;
 	}
 	link = mrpc_member_counts(m, chunk.peer);
-	conn = link->conn;
+	conn = link->left ? NULL : link->conn;
 	if (conn) {
 		mrpc_conn_get(conn);
 		no = link->sent++;
@@ -178,13 +181,14 @@ void mrpc_member_sent(struct mrpc_call *call)
 
 /*
  * Looks at the connection of the chunk that is received next. Under the lock. Return: the
- * connection, with a reference, if the chunk waits there. @missing: there is no connection.
+ * connection, with a reference, if the chunk waits there. @missing: no chunk will come: there is no
+ * connection, or the rank has left, which it says behind its last chunk.
  */
 static struct mrpc_conn *mrpc_member_wake(struct mrpc_member *m, u32 rank, bool *missing)
 {
 	struct mrpc_member_link *link = &m->links[rank];
 
-	*missing = !link->conn;
+	*missing = !link->conn || link->left;
 	if (*missing || !link->early)
 		return NULL;
 	link->early = false;

@@ -320,6 +320,35 @@ static void leaves(const char *how)
 TEST(leaves_loop) { leaves("loop"); }
 TEST(leaves_tcp) { leaves("tcp4"); }
 
+/* Ranks leave, or end their sessions, once their operation is complete: those of others complete, too. */
+static void leaves_after(const char *how, bool session)
+{
+	struct mrpc_sqe sqe = allreduce(1000);
+	unsigned int i, rank;
+
+	for (i = 0; i < 12; i++) {
+		ranks_begin(how, 4, HEAP);
+		sqe.algorithm = 1 + i % (MRPC_NR_ALGORITHMS - 1);
+		ranks_submit(&sqe);
+		for (rank = 0; rank < 4; rank++) {
+			CHECK_MSG(rank_complete(rank) == MRPC_OK, "algorithm %u: rank %u: %s",
+				  sqe.algorithm, rank, ranks[rank].why);
+			if (session)
+				raw_close(&ranks[rank].s);
+			else
+				CHECK_EQ(rank_leave(&ranks[rank]), 0);
+		}
+		if (!session)
+			ranks_end();
+	}
+	CHECK_MSG(raw_sessions(0, 10000 * raw_patience()), "a session is left");
+}
+
+TEST(leaves_after_loop) { leaves_after("loop", false); }
+TEST(leaves_after_tcp) { leaves_after("tcp4", false); }
+TEST(closes_after_loop) { leaves_after("loop", true); }
+TEST(closes_after_tcp) { leaves_after("tcp4", true); }
+
 /* A session ends at any moment of a row of operations: the others learn it. */
 static void dies(const char *how)
 {

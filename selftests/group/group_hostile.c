@@ -225,6 +225,67 @@ TEST(says)
 	fails(MRPC_DATA_LOSS, "rank 7 is ");
 }
 
+/* Says that rank 1 has left. */
+static void say_left(u16 no)
+{
+	struct mrpc_frame frame = {
+		.type = MRPC_WIRE_CHUNK, .status = MRPC_CANCELLED, .msg_no = no, .detail_len = 8,
+	};
+
+	peer_send_frame(&p, &frame, "whatever", 8);
+}
+
+/* An operation that is complete without rank 1 is not disturbed; one that needs it fails. */
+TEST(leaves)
+{
+	struct mrpc_operation_form f = form();
+
+	begin();
+	submit();
+	chunk(1, 0, &f, 65536);
+	chunk(1, 1, NULL, SECOND);
+	say_left(MRPC_WIRE_LEFT);
+	CHECK_EQ(rank_complete(0), MRPC_OK);
+	CHECK(raw_enter(&ranks[0].qp, 1, 50 * RAW_MS) == -ETIME);
+	submit();
+	fails(MRPC_CANCELLED, "rank 1 has left the group");
+}
+
+/* It leaves in the middle of an operation, whatever it says. */
+TEST(leaves_half)
+{
+	struct mrpc_operation_form f = form();
+
+	begin();
+	submit();
+	chunk(1, 0, &f, 65536);
+	say_left(MRPC_WIRE_LEFT);
+	fails(MRPC_CANCELLED, "rank 1 has left the group");
+}
+
+static void goes_on(const struct mrpc_operation_form *f)
+{
+	say_left(2);
+	chunk(1, 0, f, 65536);
+}
+
+TEST(leaves_strangely) { breaks(goes_on); }
+
+/* Its connection ends after that, which says nothing more. */
+TEST(leaves_and_closes)
+{
+	begin();
+	say_left(MRPC_WIRE_LEFT);
+	raw_enter(&ranks[0].qp, 1, 50 * RAW_MS);
+	peer_reset(&p);
+	raw_enter(&ranks[0].qp, 1, 200 * RAW_MS);
+	submit();
+	CHECK_EQ(rank_complete(0), MRPC_CANCELLED);
+	CHECK_MSG(strstr(ranks[0].why, "rank 1 has left the group"), "%s", ranks[0].why);
+	peer_connect(&p, ranks[0].s.port);	/* for the end */
+	end();
+}
+
 /* A frame CHUNK on a connection that has not agreed on groups. */
 TEST(without_feature)
 {

@@ -43,7 +43,8 @@ static const struct mrpc_frame chunk_later = {
 	.type = MRPC_WIRE_CHUNK, .call_id = 7, .msg_no = 3, .msg = { .bytes = 8 },
 };
 static const struct mrpc_frame chunk_end = {
-	.type = MRPC_WIRE_CHUNK, .status = MRPC_UNAVAILABLE, .detail_len = MRPC_MAX_DETAIL,
+	.type = MRPC_WIRE_CHUNK, .status = MRPC_UNAVAILABLE, .msg_no = MRPC_WIRE_LEFT,
+	.detail_len = MRPC_MAX_DETAIL,
 };
 
 static const char *why;
@@ -278,6 +279,7 @@ TEST(chunks_refused)
 	REFUSED(chunk_later, max_reply, 1, fields);
 	REFUSED(chunk_later, remaining_us, 1, fields);
 	REFUSED(chunk_end, status, MRPC_STATUS_MAX + 1, "a status is unknown");
+	REFUSED(chunk_end, msg_no, 2, "the end of a group is of an unknown kind");
 	REFUSED(chunk_end, detail_len, MRPC_MAX_DETAIL + 1, "a chunk's detail is too long");
 	REFUSED(chunk_later, detail_len, 1, "a chunk's detail is too long");
 	REFUSED(chunk_first, meta_len, 0, "the first chunk has no body");

@@ -81,6 +81,8 @@ static int wire_check_chunk(struct mrpc_frame *f, u32 max_message, const char **
 		return wire_refuse(why, "a chunk has fields of a call or reply");
 	if (f->status > MRPC_STATUS_MAX)
 		return wire_refuse(why, "a status is unknown");
+	if (f->status != MRPC_OK && f->msg_no > MRPC_WIRE_LEFT)
+		return wire_refuse(why, "the end of a group is of an unknown kind");
 	if (f->detail_len > (f->status == MRPC_OK ? 0 : MRPC_MAX_DETAIL))
 		return wire_refuse(why, "a chunk's detail is too long");
 	if (f->meta_len != (first ? MRPC_WIRE_CHUNK_BODY : 0))

@@ -55,6 +55,8 @@ enum mrpc_wire_type {
 /* The most bytes of a CHUNK, and the bytes of its body */
 #define MRPC_WIRE_CHUNK_BYTES	65536U
 #define MRPC_WIRE_CHUNK_BODY	40	/* operation.h */
+/* msg_no of a CHUNK that is not OK: its sender has left when all its operations were complete */
+#define MRPC_WIRE_LEFT		1
 
 /* mrpc_frame.flags, and in no header: the message came compressed. The same bit in completions. */
 #define MRPC_FRAME_COMPRESSED	MRPC_CQE_COMPRESSED
@@ -68,9 +70,9 @@ enum mrpc_wire_type {
  * @call_id: sequence << 16 | slot (calltable.h); PING: any value; FEATURES: a mask; CHUNK: the
  *	operation's number in its group
  * @msg_no: MESSAGE: its number in its direction, from 0; REPLY: how many MESSAGEs precede it;
- *	CHUNK: its number in the operation and direction, from 0
+ *	CHUNK: its number in the operation and direction, from 0; that is not OK: 0 or MRPC_WIRE_LEFT
  * @method: CALL: index of the service in HELLO << 16 | index of the method
- * @status: REPLY: enum mrpc_status; CHUNK: not OK: the group of its sender has failed
+ * @status: REPLY: enum mrpc_status; CHUNK: not OK: the group of its sender has ended
  * @priority: CALL: 0 to 255
  * @resv: zero
  * @detail_len: REPLY, CHUNK that is not OK: bytes, at most MRPC_MAX_DETAIL
