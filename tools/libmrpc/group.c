@@ -384,7 +384,18 @@ struct mrpc_group *mrpc_group_create(struct mrpc_session *session, const char *a
 	return NULL;
 }
 
-void mrpc_group_leave(struct mrpc_group *group)
+int mrpc_group_leave(struct mrpc_group *group)
+{
+	int status;
+
+	if (!group)
+		return MRPC_OK;
+	status = mrpc_group_barrier(group);
+	mrpc_group_abort(group);
+	return status;
+}
+
+void mrpc_group_abort(struct mrpc_group *group)
 {
 	if (!group || session_check(group->session))
 		return;

@@ -67,11 +67,22 @@ struct mrpc_group_opts {
 struct mrpc_group *mrpc_group_create(struct mrpc_session *session, const char *address,
 				     __u32 ranks, __u32 rank, const struct mrpc_group_opts *opts);
 
-/*
- * Leaves the group. Operations that are not complete fail with MRPC_CANCELLED, here and at other
- * ranks; so do later ones there. NULL is allowed.
+/**
+ * mrpc_group_leave() - leave the group together with all other ranks
+ * @group: the group, which is freed whatever the outcome; NULL is allowed
+ *
+ * Waits as mrpc_group_barrier() until all ranks have called this function. So the operations before
+ * it are complete at all ranks.
+ *
+ * Return: MRPC_OK; any other status: not all ranks have come here, and mrpc_last_error() says why.
  */
-void mrpc_group_leave(struct mrpc_group *group);
+int mrpc_group_leave(struct mrpc_group *group);
+
+/*
+ * Leaves the group at once. Operations that are not complete fail with MRPC_CANCELLED, here and at
+ * other ranks; so do later ones there. NULL is allowed.
+ */
+void mrpc_group_abort(struct mrpc_group *group);
 
 __u32 mrpc_group_ranks(const struct mrpc_group *group);
 __u32 mrpc_group_rank(const struct mrpc_group *group);

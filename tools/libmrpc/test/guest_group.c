@@ -30,8 +30,9 @@
  * @delay_us: before it does that
  * @session: its session; NULL: it opens one
  * @group: NULL: it was not created, with @err and @why
- * @use: what it does then
- * @status: what that has returned
+ * @use: what it does then. If that is OK, it leaves the group with the others, unless it @stays
+ * @created: there was a group
+ * @status: what @use has returned
  */
 struct rank {
 	unsigned int rank;
@@ -44,11 +45,26 @@ struct rank {
 	int err;
 	char why[600];
 	int (*use)(struct rank *r);
+	bool stays;
+	bool created;
 	int status;
 	pthread_t thread;
 };
 
 static struct rank ranks[RANKS + 1];
+
+static void use(struct rank *r)
+{
+	CHECK_EQ(mrpc_group_rank(r->group), r->rank);
+	CHECK_EQ(mrpc_group_ranks(r->group), r->ranks);
+	r->status = r->use(r);
+	if (r->status != MRPC_OK || r->stays)
+		return;
+	r->status = mrpc_group_leave(r->group);
+	r->group = NULL;
+	if (r->status != MRPC_OK)
+		snprintf(r->why, sizeof(r->why), "%s", mrpc_last_error());
+}
 
 static void *rank_main(void *arg)
 {
@@ -60,10 +76,11 @@ static void *rank_main(void *arg)
 	CHECK_MSG(r->session, "%s", mrpc_last_error());
 	r->group = mrpc_group_create(r->session, r->address, r->ranks, r->rank, &r->opts);
 	r->err = errno;
+	r->created = r->group;
 	if (!r->group)
 		snprintf(r->why, sizeof(r->why), "%s", mrpc_last_error());
 	else if (r->use)
-		r->status = r->use(r);
+		use(r);
 	return NULL;
 }
 
@@ -79,7 +96,7 @@ static void rank_wait(struct rank *r)
 
 static void rank_end(struct rank *r)
 {
-	mrpc_group_leave(r->group);
+	mrpc_group_abort(r->group);
 	mrpc_session_close(r->session);
 	r->group = NULL;
 	r->session = NULL;
@@ -115,9 +132,7 @@ static void check_ranks(unsigned int nr)
 	unsigned int i;
 
 	for (i = 0; i < nr; i++) {
-		CHECK_MSG(ranks[i].group, "rank %u: %s", i, ranks[i].why);
-		CHECK_EQ(mrpc_group_rank(ranks[i].group), i);
-		CHECK_EQ(mrpc_group_ranks(ranks[i].group), nr);
+		CHECK_MSG(ranks[i].created, "rank %u: %s", i, ranks[i].why);
 		CHECK_MSG(ranks[i].status == MRPC_OK, "rank %u: %s: %s", i,
 			  mrpc_status_name(ranks[i].status), ranks[i].why);
 	}
@@ -415,18 +430,41 @@ static int leave(struct rank *r)
 	if (r->rank)
 		return note(r, mrpc_group_barrier(r->group));
 	usleep(50 * MS);
-	mrpc_group_leave(r->group);
+	mrpc_group_abort(r->group);
 	r->group = NULL;
 	return MRPC_OK;
 }
 
-TEST(a_rank_leaves)
+TEST(a_rank_aborts)
 {
 	prepare(3, TCP, leave);
+	ranks[0].stays = true;
 	run_ranks(3);
 	CHECK_EQ(ranks[1].status, MRPC_CANCELLED);
 	CHECK_MSG(strstr(ranks[1].why, "rank 0"), "%s", ranks[1].why);
 	CHECK_EQ(ranks[2].status, MRPC_CANCELLED);
+	end_ranks(3);
+}
+
+static int leave_early(struct rank *r)
+{
+	if (r->rank)
+		return MRPC_OK;
+	usleep(50 * MS);
+	return reducing(r);
+}
+
+/* All have to leave: one that goes on instead, and the others, learn that they disagree. */
+TEST(a_rank_goes_on)
+{
+	unsigned int i;
+
+	prepare(3, LOOP, leave_early);
+	run_ranks(3);
+	for (i = 0; i < 3; i++) {
+		CHECK_EQ(ranks[i].status, MRPC_FAILED_PRECONDITION);
+		CHECK_MSG(strstr(ranks[i].why, "Barrier"), "rank %u: %s", i, ranks[i].why);
+	}
 	end_ranks(3);
 }
 
@@ -610,7 +648,8 @@ TEST(bad_arguments)
 	FAILS(ETIMEDOUT, "these have not come in time: 1, 2", s, TCP, 3, 0, &opts);
 	FAILS(ETIMEDOUT, "these have not come in time: 1, 2, 3, 4, 5, 6, 7, 8 and 11 more", s, TCP, 20,
 	      0, &opts);
-	mrpc_group_leave(NULL);
+	CHECK_EQ(mrpc_group_leave(NULL), MRPC_OK);
+	mrpc_group_abort(NULL);
 	mrpc_session_close(s);
 }
 
@@ -764,6 +803,8 @@ TEST(two_groups)
 	unsigned int i;
 
 	prepare(3, LOOP, reducing);
+	for (i = 0; i < 3; i++)
+		ranks[i].stays = true;
 	run_ranks(3);
 	check_ranks(3);
 	for (i = 0; i < 3; i++)
@@ -771,7 +812,7 @@ TEST(two_groups)
 	run_ranks(3);
 	check_ranks(3);
 	for (i = 0; i < 3; i++)
-		mrpc_group_leave(first[i]);
+		mrpc_group_abort(first[i]);
 	end_ranks(3);
 }
 
