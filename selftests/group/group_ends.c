@@ -344,6 +344,44 @@ static void leaves_after(const char *how, bool session)
 	CHECK_MSG(raw_sessions(0, 10000 * raw_patience()), "a session is left");
 }
 
+/* The root leaves before the last ranks of a chain have begun. */
+static void leaves_before(const char *how, bool session)
+{
+	struct mrpc_sqe sqe = allreduce(1000);
+	unsigned int rank;
+
+	ranks_begin(how, 4, HEAP);
+	sqe.collective = MRPC_BROADCAST;
+	rank_submit(0, sqe);
+	rank_submit(1, sqe);
+	CHECK_EQ(rank_complete(0), MRPC_OK);
+	if (session)
+		raw_close(&ranks[0].s);
+	else
+		CHECK_EQ(rank_leave(&ranks[0]), 0);
+	raw_sleep(50 * RAW_MS);
+	for (rank = 2; rank < 4; rank++)
+		rank_submit(rank, sqe);
+	for (rank = 1; rank < 4; rank++)
+		CHECK_MSG(rank_complete(rank) == MRPC_OK, "rank %u: %s", rank, ranks[rank].why);
+	/* The next one needs it. */
+	for (rank = 1; rank < 4; rank++)
+		rank_submit(rank, sqe);
+	for (rank = 1; rank < 4; rank++) {
+		CHECK_EQ(rank_complete(rank), MRPC_CANCELLED);
+		CHECK_MSG(strstr(ranks[rank].why, "rank 0 has left the group"), "%s",
+			  ranks[rank].why);
+	}
+	for (rank = session; rank < 4; rank++)
+		raw_close(&ranks[rank].s);
+	CHECK_MSG(raw_sessions(0, 10000 * raw_patience()), "a session is left");
+}
+
+TEST(leaves_before_loop) { leaves_before("loop", false); }
+TEST(leaves_before_tcp) { leaves_before("tcp4", false); }
+TEST(closes_before_loop) { leaves_before("loop", true); }
+TEST(closes_before_tcp) { leaves_before("tcp4", true); }
+
 TEST(leaves_after_loop) { leaves_after("loop", false); }
 TEST(leaves_after_tcp) { leaves_after("tcp4", false); }
 TEST(closes_after_loop) { leaves_after("loop", true); }
