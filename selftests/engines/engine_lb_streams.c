@@ -55,6 +55,8 @@ static void begin_replicas(const char *how)
 	CHECK(chats[0].at != &server);
 	while (!linked()) {
 		CHECK_MSG(raw_now() < until, "there is a replica without a link");
+		/* A replica accepts its link in its own thread, which is this one. */
+		run_sides();
 		raw_sleep(RAW_MS);
 	}
 }
