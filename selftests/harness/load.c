@@ -101,9 +101,14 @@ void load_start(struct load *l, struct raw *s, int conn, unsigned int in_flight)
 		raw_die("no thread");
 }
 
-void load_stop(struct load *l)
+void load_tell(struct load *l)
 {
 	__atomic_store_n(&l->stop, true, __ATOMIC_RELEASE);
+}
+
+void load_stop(struct load *l)
+{
+	load_tell(l);
 	pthread_join(l->thread, NULL);
 	if (l->wrong || l->reused)
 		raw_die("%llu replies were wrong, %llu came twice", (unsigned long long)l->wrong,

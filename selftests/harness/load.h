@@ -47,6 +47,8 @@ struct load {
 };
 
 void load_start(struct load *l, struct raw *s, int conn, unsigned int in_flight);
+/* Makes no more calls. Of several loads, all are told before load_stop() waits for the first. */
+void load_tell(struct load *l);
 /* Waits for what is under way; dies when that does not end in a minute. */
 void load_stop(struct load *l);
 uint64_t load_done(const struct load *l, unsigned int status);

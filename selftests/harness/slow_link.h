@@ -33,8 +33,13 @@ static inline void bulk_start(struct raw_pair *pair, unsigned int nr, uint32_t l
 	}
 }
 
+/* On a link without turns, the last calls of one may wait for as long as the others go on. */
 static inline void bulk_stop(void)
 {
+	unsigned int i;
+
+	for (i = 0; i < nr_bulk; i++)
+		load_tell(&bulk[i]);
 	while (nr_bulk)
 		load_stop(&bulk[--nr_bulk]);
 }
