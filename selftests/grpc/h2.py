@@ -83,10 +83,14 @@ def packed(body, pack=gzip.compress):
 
 
 @functools.cache
-def bomb(size):
-    """A compressed message of so many zeroes, MiB."""
-    pack = zlib.compressobj(wbits=31)
-    return message(b"".join(pack.compress(bytes(1 << 20)) for _ in range(size)) + pack.flush(), 1)
+def bomb(size, start=b""):
+    """A compressed message: @start, and so many zeroes, MiB. One MiB is compressed, and repeated."""
+    pack, zeroes = zlib.compressobj(wbits=-15), bytes(1 << 20)
+    begin, part = (pack.compress(some) + pack.flush(zlib.Z_FULL_FLUSH)
+                   for some in (start, zeroes))
+    crc = functools.reduce(lambda crc, _: zlib.crc32(zeroes, crc), range(size), zlib.crc32(start))
+    return message(gzip.compress(b"")[:10] + begin + part * size + pack.flush() +
+                   struct.pack("<II", crc, len(start) + (size << 20)), 1)
 
 
 def data(stream, content=b"", end=False):

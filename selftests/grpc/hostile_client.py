@@ -182,13 +182,10 @@ def bombs(link):
 
 def unknown_bombs(link):
     """Messages that are fine, but for the server there is nothing in them: All has no field 2000."""
-    pack = zlib.compressobj(wbits=31)
-    zeroes = 60 << 20
-    content = pack.compress(b"\x82\x7d" + varint(zeroes))
-    content += b"".join(pack.compress(bytes(1 << 20)) for _ in range(60)) + pack.flush()
+    content = h2.bomb(60, b"\x82\x7d" + varint(60 << 20))
     for stream in range(1, 17, 2):
         link.send(headers(stream, request(TYPES, (b"grpc-encoding", b"gzip"))))
-        link.flow(stream, message(content, 1), True)
+        link.flow(stream, content, True)
         link.wait(lambda: stream in link.ended or link.goaway is not None)
 
 
