@@ -518,7 +518,7 @@ TEST_LIMIT(server_killed, 120)
 
 /* -- effect on latency ----------------------------------------------------------------------- */
 
-#define PACE_S		12
+#define PACE_S		4
 #define PACE_LEN	2000
 #define PACE_RATE	20	/* Mbit/s */
 
