@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "lo.h"
 #include "ranks.h"
 #include "lib/group/reduce.h"
 #include "lib/group/schedule.h"
@@ -185,7 +186,8 @@ static void fill(const struct mrpc_sqe *sqe, unsigned int rank)
 {
 	uint64_t n = in_count(sqe, rank), i;
 
-	memset(ranks[rank].s.send, GUARD, HEAP);
+	memset(ranks[rank].s.send + sqe->output, GUARD,
+	       (out_count(sqe, rank) + 16) * size_of(sqe->elem));
 	for (i = 0; i < n; i++)
 		put(ranks[rank].s.send + sqe->input, i, sqe->elem, number(rank, i, sqe->reduce));
 }
@@ -247,17 +249,18 @@ static bool has_root(unsigned int collective)
 	       collective == MRPC_GATHER || collective == MRPC_SCATTER;
 }
 
-/* Each algorithm of each collective: little, odd, and several chunks. */
-static void each_algorithm(const char *how, unsigned int nr)
+/* Each algorithm of each collective with @nr_counts @counts, not with any of those before @first. */
+static void each_algorithm(const char *how, unsigned int nr, unsigned int first,
+			   unsigned int nr_counts)
 {
-	static const uint64_t counts[] = { 1, 1001, 40000 };
+	static const uint64_t counts[] = { 1, 1001, 40000 };	/* little, odd, several chunks */
 	struct mrpc_sqe sqe;
 	unsigned int c, a, i;
 
 	ranks_begin(how, nr, HEAP);
 	for (c = 0; c < MRPC_NR_COLLECTIVES; c++) {
 		for (a = 0; a < MRPC_NR_ALGORITHMS; a++) {
-			for (i = 0; i < 3 && offered[c][a]; i++) {
+			for (i = first; i < first + nr_counts && offered[c][a]; i++) {
 				sqe = (struct mrpc_sqe){
 					.collective = c, .algorithm = a, .elem = MRPC_ELEM_F32,
 					.count = counts[i], .root_rank = has_root(c) ? nr - 1 : 0,
@@ -273,11 +276,52 @@ static void each_algorithm(const char *how, unsigned int nr)
 	ranks_end();
 }
 
-TEST_LIMIT(algorithms_1_loop, 0) { each_algorithm("loop", 1); }
-TEST_LIMIT(algorithms_2_loop, 0) { each_algorithm("loop", 2); }
-TEST_LIMIT(algorithms_5_loop, 0) { each_algorithm("loop", 5); }
-TEST_LIMIT(algorithms_3_tcp, 0) { each_algorithm("tcp4", 3); }
-TEST_LIMIT(algorithms_4_tcp, 0) { each_algorithm("tcp4", 4); }
+TEST_LIMIT(algorithms_1_loop, 0) { each_algorithm("loop", 1, 0, 3); }
+TEST_LIMIT(algorithms_2_loop, 0) { each_algorithm("loop", 2, 0, 3); }
+TEST_LIMIT(algorithms_5_loop, 0) { each_algorithm("loop", 5, 0, 3); }
+TEST_LIMIT(algorithms_16_loop, 0) { each_algorithm("loop", 16, 1, 1); }
+TEST_LIMIT(algorithms_3_tcp, 0) { each_algorithm("tcp4", 3, 0, 3); }
+TEST_LIMIT(algorithms_4_tcp, 0) { each_algorithm("tcp4", 4, 0, 3); }
+TEST_LIMIT(algorithms_16_tcp, 0) { each_algorithm("tcp4", 16, 1, 1); }
+
+/* The link loses packets, doubles them, and changes their order. */
+TEST_LIMIT(bad_link, 0)
+{
+	if (!lo_bend("netem delay 1ms 1ms loss 1% reorder 25% duplicate 1%"))
+		SKIP("this kernel has no netem");
+	each_algorithm("tcp4", 4, 2, 1);
+	lo_restore();
+}
+
+/* 256 MiB and an odd rest, in place, by the algorithm that the kernel chooses. */
+static void large(const char *how, unsigned int nr, uint64_t bytes)
+{
+	struct mrpc_sqe sqe = {
+		.collective = MRPC_ALLREDUCE, .elem = MRPC_ELEM_I64, .count = bytes / 8 + 3,
+	};
+	unsigned int rank;
+	uint64_t *at, i;
+
+	ranks_begin(how, nr, bytes + (1 << 16));
+	for (rank = 0; rank < nr; rank++) {
+		at = (uint64_t *)ranks[rank].s.send;
+		for (i = 0; i < sqe.count; i++)
+			at[i] = i * (rank + 3);
+	}
+	ranks_submit(&sqe);
+	ranks_complete();
+	for (rank = 0; rank < nr; rank++) {
+		at = (uint64_t *)ranks[rank].s.send;
+		for (i = 0; i < sqe.count && at[i] == i * (nr * 3 + nr * (nr - 1) / 2); i++)
+			;
+		CHECK_MSG(i == sqe.count, "rank %u: element %llu is wrong", rank,
+			  (unsigned long long)i);
+	}
+	ranks_end();
+}
+
+TEST_LIMIT(large_loop, 0) { large("loop", 2, 256 << 20); }
+TEST_LIMIT(large_tcp, 0) { large("tcp4", 4, 64 << 20); }
 
 /* Each type and reduction, of odd length and at odd addresses. */
 static void each_type(const char *how)
