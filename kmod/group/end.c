@@ -76,23 +76,13 @@ void mrpc_member_close_work(struct work_struct *work)
 	mrpc_member_put(m);
 }
 
-/**
- * mrpc_member_tell_all() - tell all ranks that the group has ended, and why
- * @m: the rank; mrpc_member_fail() was called
- *
- * They are told once. Context: process; may sleep; no claim held.
- */
-void mrpc_member_tell_all(struct mrpc_member *m)
+/* Tells all ranks that the group has ended, and why. */
+static void mrpc_member_tell_all(struct mrpc_member *m)
 {
 	struct mrpc_conn *conn;
-	bool told;
 	u32 rank;
 
-	spin_lock_bh(&m->lock);
-	told = m->told;
-	m->told = true;
-	spin_unlock_bh(&m->lock);
-	for (rank = 0; rank < m->ranks && !told; rank++) {
+	for (rank = 0; rank < m->ranks; rank++) {
 		conn = mrpc_member_conn(m, rank);
 		if (!conn)
 			continue;
@@ -181,14 +171,15 @@ static bool __printf(2, 3) mrpc_member_set_left(struct mrpc_member *m, const cha
  * mrpc_member_quit() - end a group that the application leaves
  * @m: the rank
  *
- * If all its operations are complete, the others fail only where they need it for a later one.
- * Context: process; may sleep; no lock or claim held.
+ * If all its operations are complete, the others fail only where they need it for a later one. When
+ * this returns, they have been told: a session that ends closes the connections next.
+ * Context: process; may sleep; no lock or claim held; not a work item of mrpc_end_wq.
  */
 void mrpc_member_quit(struct mrpc_member *m)
 {
 	if (mrpc_member_set_left(m, "rank %u has left the group", m->rank))
 		mrpc_member_queue_end(m);
-	mrpc_member_tell_all(m);	/* a session that ends closes the connections next */
+	flush_work(&m->end_work);
 }
 
 /* -- time -------------------------------------------------------------------------- */

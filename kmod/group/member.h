@@ -79,7 +79,6 @@ struct mrpc_member {
 	struct mrpc_conn *receiving;
 	/* Why the group has ended; MRPC_OK: it has not. @detail does not change afterwards. */
 	u16 status;
-	bool told;	/* the other ranks are told that, or will be */
 	bool in_order;	/* the application has left, with no operation that was not complete */
 	char detail[MRPC_MAX_DETAIL];
 
