@@ -16,13 +16,10 @@ static int mrpc_conn_wait_drained(struct mrpc_conn *conn, u64 until)
 	return mrpc_wait(conn->session, &conn->wait, mrpc_conn_is_drained, conn, until);
 }
 
-/* A connection of a group ends with the group. */
-static bool mrpc_conn_ends_with(const struct mrpc_conn *conn, const struct mrpc_listener *l)
-{
-	return conn->listener == l && !READ_ONCE(conn->member);
-}
-
-/* All of them stop taking calls before any is waited for. */
+/*
+ * All of them stop taking calls before any is waited for. A connection of a group ends with the group,
+ * and only its calls end here.
+ */
 static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
 {
 	struct mrpc_session *session = l->session;
@@ -31,12 +28,14 @@ static int mrpc_listener_drain(struct mrpc_listener *l, u64 until)
 	int err = 0;
 
 	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (mrpc_conn_ends_with(conn, l))
+		if (conn->listener == l && READ_ONCE(conn->member))
+			mrpc_conn_deny_calls(conn);
+		else if (conn->listener == l)
 			mrpc_conn_bye(conn);
 		mrpc_conn_put(conn);
 	}
 	for (id = 0; (conn = mrpc_conn_next(session, &id)); id++) {
-		if (mrpc_conn_ends_with(conn, l)) {
+		if (conn->listener == l && !test_bit(MRPC_CONN_NO_CALLS, &conn->flags)) {
 			err = mrpc_conn_wait_drained(conn, until) ?: err;
 			mrpc_conn_close(conn, MRPC_UNAVAILABLE, "the server has shut down", false);
 		}

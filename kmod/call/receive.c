@@ -128,6 +128,8 @@ static int mrpc_sink_check_call(struct mrpc_conn *conn, const u8 *prefix, struct
 	if (READ_ONCE(conn->state) == MRPC_CONN_DRAINING &&
 	    test_bit(MRPC_CONN_BYE, &conn->flags))
 		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server is shutting down");
+	if (unlikely(test_bit(MRPC_CONN_NO_CALLS, &conn->flags)))
+		return mrpc_refuse(r, MRPC_UNAVAILABLE, "the server has shut down");
 	if (svc >= conn->services.nr_wire)
 		return mrpc_refuse(r, MRPC_UNIMPLEMENTED, "no service %u on this connection", svc);
 	svc = array_index_nospec(svc, MRPC_MAX_SERVICES);

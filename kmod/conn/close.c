@@ -34,37 +34,46 @@
 #include "lib/message/calltable.h"
 #include "lib/message/wire.h"
 
+/* Ends the calls of an accepted connection. @detail: NULL if the peer cannot be told any more. */
+static void mrpc_conn_fail_served(struct mrpc_conn *conn, u16 status, const char *detail)
+{
+	struct mrpc_call *call;
+	u32 pos = 0;
+	u64 id;
+
+	do {
+		call = NULL;
+		spin_lock(&conn->lock);
+		id = mrpc_serve_next(&conn->calls.server, &pos);
+		if (id) {
+			call = mrpc_calls_answer(conn, id);
+			conn->stats.failed++;
+		}
+		spin_unlock(&conn->lock);
+		if (call)
+			mrpc_serve_abort(call, status, detail);
+	} while (id);
+}
+
 static void mrpc_conn_fail_calls(struct mrpc_conn *conn)
 {
 	struct mrpc_call *call;
 	u32 pos = 0;
 	u64 id;
 
-	for (;;) {
+	do {
 		call = NULL;
 		spin_lock(&conn->lock);
-		if (conn->link.accepted) {
-			id = mrpc_serve_next(&conn->calls.server, &pos);
-			if (id) {
-				call = mrpc_calls_answer(conn, id);
-				conn->stats.failed++;
-			}
-		} else {
-			id = mrpc_call_next(&conn->calls.client, &pos);
-			if (id)
-				call = mrpc_calls_abandon(conn, id);
-			/* The claims of a link that carries it are not the caller's. */
-			if (call && !call->via)
-				call->unsent = !mrpc_rpc_sent(&call->rpc);
-		}
+		id = mrpc_call_next(&conn->calls.client, &pos);
+		if (id)
+			call = mrpc_calls_abandon(conn, id);
+		/* The claims of a link that carries it are not the caller's. */
+		if (call && !call->via)
+			call->unsent = !mrpc_rpc_sent(&call->rpc);
 		spin_unlock(&conn->lock);
-		if (!id)
-			return;
-		if (conn->link.accepted)
-			mrpc_serve_abort(call, conn->close_status, NULL);
-		else
+		if (call)
 			mrpc_call_abort(call, conn->close_status, conn->why);
-	}
+	} while (id);
 }
 
 static void mrpc_claim_quiesce(struct mrpc_claim *claim)
@@ -158,6 +167,8 @@ static void mrpc_conn_down(struct mrpc_conn *conn)
 		mrpc_member_unlink(conn);
 	if (conn->replica)
 		mrpc_carry_fail_all(conn);
+	else if (conn->link.accepted)
+		mrpc_conn_fail_served(conn, conn->close_status, NULL);
 	else
 		mrpc_conn_fail_calls(conn);
 	mrpc_datapath_leave(conn);
@@ -235,4 +246,27 @@ void mrpc_conn_bye(struct mrpc_conn *conn)
 		mrpc_conn_drained(conn);
 	else if (!mrpc_conn_send_control(conn, MRPC_WIRE_BYE, 0))
 		mrpc_datapath_tx(conn);
+}
+
+/**
+ * mrpc_conn_deny_calls() - take no more calls over an accepted connection
+ * @conn: the connection, of a group: it goes on with chunks
+ *
+ * Its listener has closed. Calls that it has, and later ones, end with UNAVAILABLE. So no server that the
+ * session has afterwards gets one of them: their services may have other numbers there.
+ *
+ * Context: process; may sleep; no claim held.
+ */
+void mrpc_conn_deny_calls(struct mrpc_conn *conn)
+{
+	mutex_lock(&conn->dp.change_lock);	/* else another thread may enable the claim */
+	if (!conn->down_since) {
+		mrpc_claim_quiesce(&conn->exec.rx);
+		set_bit(MRPC_CONN_NO_CALLS, &conn->flags);
+		mrpc_claim_enable(&conn->exec.rx);
+	}
+	mutex_unlock(&conn->dp.change_lock);
+	mrpc_conn_fail_served(conn, MRPC_UNAVAILABLE, "the server has shut down");
+	mrpc_datapath_tx(conn);
+	mrpc_kick_again(conn, MRPC_CONN_RX_READY);
 }

@@ -9,5 +9,6 @@ struct work_struct;
 
 void mrpc_conn_close_work(struct work_struct *work);
 void mrpc_conn_bye(struct mrpc_conn *conn);
+void mrpc_conn_deny_calls(struct mrpc_conn *conn);
 
 #endif /* MRPC_CONN_CLOSE_H */

@@ -63,6 +63,7 @@ enum {
 	MRPC_CONN_CARRIES,	/* the link of a replica that may be given calls */
 	MRPC_CONN_EARLY,	/* receive waits for the turn of a chunk */
 	MRPC_CONN_MEMBER,	/* chunks were sent: its member may go on */
+	MRPC_CONN_NO_CALLS,	/* calls of the peer are refused; set while receive has no owner */
 };
 
 /**

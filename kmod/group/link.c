@@ -25,7 +25,7 @@ static int mrpc_member_set_link(struct mrpc_member *m, u32 rank, struct mrpc_con
 {
 	if (m->status != MRPC_OK)
 		return -ESHUTDOWN;
-	if (m->links[rank].conn)
+	if (m->links[rank].conn || m->links[rank].left)
 		return -EEXIST;
 	mrpc_conn_get(conn);
 	conn->member_rank = rank;
@@ -66,7 +66,7 @@ static void mrpc_refuse_bind(struct mrpc_refusal *r, const struct mrpc_group_lin
 		mrpc_refuse(r, MRPC_FAILED_PRECONDITION, "connection %u belongs to a group",
 			    args->conn);
 	else if (err == -EEXIST)
-		mrpc_refuse(r, MRPC_ALREADY_EXISTS, "rank %u has a connection", args->rank);
+		mrpc_refuse(r, MRPC_ALREADY_EXISTS, "rank %u has a connection, or has left", args->rank);
 	else if (err == -EOPNOTSUPP)
 		mrpc_refuse(r, MRPC_FAILED_PRECONDITION, "connection %u: %s", args->conn,
 			    mrpc_member_unfit(conn));

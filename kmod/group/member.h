@@ -79,7 +79,7 @@ struct mrpc_member {
 	struct mrpc_conn *receiving;
 	/* Why the group has ended; MRPC_OK: it has not. @detail does not change afterwards. */
 	u16 status;
-	bool in_order;	/* the application has left, with no operation that was not complete */
+	bool in_order;	/* the application has left when all operations were complete */
 	char detail[MRPC_MAX_DETAIL];
 
 	struct work_struct end_work;	/* tells the other ranks that it has ended */

@@ -96,7 +96,7 @@ static void mrpc_member_peer_ends(struct mrpc_member *m, u32 rank, const struct 
 		return;
 	}
 	spin_lock_bh(&m->lock);
-	m->links[rank].left = true;
+	WRITE_ONCE(m->links[rank].left, true);
 	spin_unlock_bh(&m->lock);
 	mrpc_member_run(m);	/* the operation that runs may need that rank */
 }

@@ -37,11 +37,11 @@ static inline double bench_now(void)
 	return (double)ts.tv_sec * 1e6 + (double)ts.tv_nsec / 1e3;
 }
 
-/* A line: who, how, which operation, bytes, microseconds of an operation. */
-static inline void bench_print(const char *who, const char *how, enum bench_op op, uint32_t bytes,
+/* A line: the peer, the way, the operation, bytes, microseconds of an operation. */
+static inline void bench_print(const char *peer, const char *way, enum bench_op op, uint32_t bytes,
 			       double us)
 {
-	printf("collective %s %s %s %u %.1f\n", who, how, bench_ops[op], bytes, us);
+	printf("collective %s %s %s %u %.1f\n", peer, way, bench_ops[op], bytes, us);
 	fflush(stdout);
 }
 

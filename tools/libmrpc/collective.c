@@ -11,18 +11,36 @@
 #include "qp.h"
 #include "result.h"
 
+/* Does this rank have an input? */
+static bool has_input(const struct mrpc_group *group, const struct mrpc_group_op *op)
+{
+	if (op->collective == MRPC_BROADCAST || op->collective == MRPC_SCATTER)
+		return op->root == group->rank;
+	return op->collective != MRPC_BARRIER;
+}
+
+/* Does this rank get a result? */
+static bool has_output(const struct mrpc_group *group, const struct mrpc_group_op *op)
+{
+	if (op->collective == MRPC_REDUCE || op->collective == MRPC_GATHER)
+		return op->root == group->rank;
+	return op->collective != MRPC_BARRIER;
+}
+
 /* The offset of a buffer in the send heap. 0 or -errno, with the error set. */
 static int buffer_offset(const struct mrpc_session *session, const char *what, const void *buffer,
-			 u32 *off)
+			 bool needed, u32 *off)
 {
 	const u8 *p = buffer;
 
 	*off = 0;
-	if (!p)
+	if (!p && needed)
+		return fail(EINVAL, "the %s is missing: this rank needs one", what);
+	if (!needed)
 		return 0;
 	if (p < session->send.base || p >= session->send.base + session->send.reserved)
-		return fail(EINVAL, "the %s at %p is not in the session's send heap: mrpc_alloc() "
-			    "gives memory of that", what, buffer);
+		return fail(EINVAL, "the %s at %p is not memory of mrpc_alloc() of this session", what,
+			    buffer);
 	*off = send_off(session, p);
 	return 0;
 }
@@ -73,8 +91,10 @@ static int fill_entry(const struct mrpc_group *group, const struct mrpc_group_op
 	sqe->root_rank = op->root;
 	sqe->count = op->count;
 	sqe->limit_us = op->limit_us;
-	err = buffer_offset(group->session, "input", op->input, &sqe->input);
-	return err ? err : buffer_offset(group->session, "output", op->output, &sqe->output);
+	err = buffer_offset(group->session, "input", op->input,
+			    op->count && has_input(group, op), &sqe->input);
+	return err ? err : buffer_offset(group->session, "output", op->output,
+					 op->count && has_output(group, op), &sqe->output);
 }
 
 /* Pushes an entry. Return: what awaits its completion; NULL with the error set. */
@@ -104,6 +124,8 @@ int mrpc_group_start(struct mrpc_group *group, const struct mrpc_group_op *op, m
 	int err;
 
 	err = session_check(group->session);
+	if (!err && !done)
+		err = fail(EINVAL, "an operation that is not waited for needs a callback");
 	if (!err)
 		err = fill_entry(group, op, &sqe);
 	if (err)
@@ -128,26 +150,22 @@ int mrpc_group_start(struct mrpc_group *group, const struct mrpc_group_op *op, m
  * @in: takes its completion
  * @session: of the group
  * @done: it has come
- * @status: what it says
+ * @res: what it says
  */
 struct waiter {
 	struct op_stream in;
 	struct mrpc_session *session;
 	bool done;
-	int status;
+	struct mrpc_result res;
 };
 
 static void waiter_take(struct op_stream *in, const struct mrpc_cqe *cqe)
 {
 	struct waiter *w = (struct waiter *)in;
-	struct mrpc_result res;
 
-	result_fill(w->session, &res, cqe);
-	w->status = res.status;
+	result_fill(w->session, &w->res, cqe);
+	mrpc_result_release(&w->res);
 	w->done = true;
-	if (res.status != MRPC_OK)
-		set_error("%s", res.detail[0] ? res.detail : mrpc_status_name(res.status));
-	mrpc_result_release(&res);
 }
 
 static const struct op_stream_ops waiter_ops = { .take = waiter_take };
@@ -155,6 +173,7 @@ static const struct op_stream_ops waiter_ops = { .take = waiter_take };
 int mrpc_group_run(struct mrpc_group *group, const struct mrpc_group_op *op)
 {
 	struct waiter w = { .in = { .ops = &waiter_ops }, .session = group->session };
+	const char *why;
 	struct mrpc_sqe sqe;
 	struct mrpc_qp *qp;
 	struct op *o;
@@ -166,8 +185,7 @@ int mrpc_group_run(struct mrpc_group *group, const struct mrpc_group_op *op)
 	if (err)
 		return status_of_errno(-err);
 	if (op->qp)
-		return status_of_errno(-fail(EINVAL, "mrpc_group_run() takes no queue pair: the "
-						     "calling thread's own is used"));
+		return status_of_errno(-fail(EINVAL, "this function uses the thread's own queue pair"));
 	qp = mrpc_qp_self(group->session);
 	o = qp ? push(qp, &sqe) : NULL;
 	if (!o)
@@ -181,5 +199,8 @@ int mrpc_group_run(struct mrpc_group *group, const struct mrpc_group_op *op)
 			return status_of_errno(-fail(-err, "cannot wait: %s", strerror(-err)));
 		}
 	}
-	return w.status;
+	why = w.res.detail[0] ? w.res.detail : mrpc_status_name(w.res.status);
+	if (w.res.status != MRPC_OK)
+		set_error("%s", why);
+	return w.res.status;
 }

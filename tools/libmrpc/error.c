@@ -102,6 +102,8 @@ int errno_of_status(int status)
 		return EEXIST;
 	case MRPC_PERMISSION_DENIED:
 		return EACCES;
+	case MRPC_ABORTED:
+		return ECONNABORTED;
 	default:
 		return EIO;
 	}

@@ -17,10 +17,12 @@
 #include "group.h"
 #include "meeting.h"
 #include "rank.h"
+#include "request.h"
 
 #define TIMEOUT_US	60000000u
 #define BACKOFF_US	50000u		/* between attempts to reach rank 0 */
 #define BACKOFF_MAX_US	500000u
+#define DRAIN_US	100000u		/* for calls of strangers: those of ranks are over by then */
 
 /**
  * struct creation - a group that is being created
@@ -50,8 +52,7 @@ static void *serve(void *arg)
 	struct creation *c = arg;
 
 	if (mrpc_server_run(c->server, 1))
-		meeting_fail(&c->meeting, MRPC_UNAVAILABLE, "rank %u: %s", c->meeting.rank,
-			     mrpc_last_error());
+		meeting_fail(&c->meeting, "rank %u: %s", c->meeting.rank, mrpc_last_error());
 	return NULL;
 }
 
@@ -74,10 +75,11 @@ static int start_server(struct creation *c, const char *address)
 	int err;
 
 	c->server = mrpc_server_new(c->group->session);
+	if (!c->server && errno == EBUSY)
+		return fail(EBUSY, "another thread serves, or creates a group, in this session");
 	if (!c->server)
-		return errno == EBUSY ? fail(EBUSY, "the session has a server, or another thread "
-					     "creates a group in it: open a session for the group") :
-					-errno;
+		return -errno;
+	c->server->drain_us = DRAIN_US;
 	err = mrpc_server_add(c->server, meeting_service, meeting_ops, &c->meeting);
 	if (!err)
 		err = mrpc_server_listen(c->server, address, &opts);
@@ -110,12 +112,19 @@ static int host_len(const char *address)
 	return colon ? (int)(colon + 1 - address) : 0;
 }
 
-/* Does it name a host: "tcp:[::1]:0" does, "tcp::0" does not. */
+/* Does it name a host that others can connect to: "tcp:[::1]:0" does, "tcp::0" does not. */
 static bool has_host(const char *address)
 {
-	int len = host_len(address);
+	static const char *const any[] = { "::", ":0.0.0.0:", ":[::]:" };
+	int len = host_len(address), tail;
+	u32 i;
 
-	return len >= 2 && address[len - 2] != ':';
+	for (i = 0; i < ARRAY_SIZE(any); i++) {
+		tail = (int)strlen(any[i]);
+		if (len >= tail && !strncmp(address + len - tail, any[i], (size_t)tail))
+			return false;
+	}
+	return len;
 }
 
 /* Where this rank listens: at the address by which it reaches rank 0, unless the caller says another. */
@@ -156,6 +165,8 @@ static int listen_here(struct creation *c)
 		return 0;
 	}
 	host = wanted && has_host(wanted) ? wanted : chosen;
+	if (!strncmp(host, "loop:", 5))
+		return fail(EINVAL, "'%s' must name the host, because ranks meet over loop", wanted);
 	if (snprintf(c->listen, sizeof(c->listen), "%.*s%s", host_len(host), host,
 		     got + host_len(got)) >= (int)sizeof(c->listen))
 		return fail(EINVAL, "the address '%s' is longer than %zu bytes", host,
@@ -178,7 +189,7 @@ static int new_rank(struct creation *c, u64 key)
 /* Tells the others that this rank has failed. */
 static void fail_all(struct creation *c)
 {
-	meeting_fail(&c->meeting, MRPC_UNAVAILABLE, "rank 0: %s", mrpc_last_error());
+	meeting_fail(&c->meeting, "rank 0: %s", mrpc_last_error());
 }
 
 static int meet_at_rank0(struct creation *c)
@@ -197,11 +208,7 @@ static int meet_at_rank0(struct creation *c)
 	meeting_wait_joined(m);
 	meeting_answer(m);
 	meeting_wait_ready(m);
-	meeting_answer(m);
-	if (m->status == MRPC_OK)
-		return 0;
-	meeting_tell_rest(m);
-	return fail(errno_of_status(m->status), "%s", m->why);
+	return meeting_end(m);
 }
 
 /* -- other ranks -------------------------------------------------------------------------- */
@@ -253,10 +260,11 @@ static int connect_to(struct creation *c, u32 rank, const char *address)
 		return -errno;
 	err = rank_link(g->session, g->id, rank, mrpc_conn_id(conn));
 	if (err) {
-		mrpc_conn_close(conn, 0);
+		session_close_id(g->session, mrpc_conn_id(conn), 0);
+		conn_give(conn);
 		return err;
 	}
-	err = meeting_attach(&c->meeting, conn);
+	err = meeting_attach(&c->meeting, rank, conn);
 	conn_give(conn);
 	return err;
 }
@@ -326,10 +334,12 @@ static int meet(struct creation *c)
 		err = new_rank(c, 0);
 	else
 		err = m->rank ? meet_others(c) : meet_at_rank0(c);
+	if (!err)
+		err = meeting_check_attached(m);
 	snprintf(why, sizeof(why), "%s", mrpc_last_error());
 	/* Handlers that wait for this rank give up. */
 	if (err)
-		meeting_fail(m, MRPC_UNAVAILABLE, "rank %u has given up", m->rank);
+		meeting_fail(m, "rank %u has given up", m->rank);
 	mrpc_conn_close(c->rank0, 0);
 	stop_server(c);
 	meeting_destroy(m);

@@ -3,11 +3,12 @@
  * What all files of the library share. What a file implements is in its header. From the bottom
  * to the top: thread, error, clock, heap; roots; release; session; addr, target, watch, secure,
  * sock, msg, meta, result; types, text; protobuf_write; scratch; parse; put; protobuf_read; any;
- * parse_any; json, json_read, text_read, text_write; policy; config; dial, attempt; conn; waiters;
- * link; balance; channel; op; qp; timers; lot; retry, hedge; call; stream, replay, stream_client,
- * defer; request; first_byte, acceptor; server; protos; health, reflection; rank; collective; meeting;
- * group. A file calls what is in its own layer and below. What is above registers itself: with a session to be freed, with a
- * thread, with a queue pair, with a server. libmrpc-tls, in tls/, is called by way of secure.h.
+ * parse_any; json, json_read, text_read, text_write; policy; config; dial, attempt; conn;
+ * waiters; link; balance; channel; op; qp; timers; lot; retry, hedge; call; stream, replay,
+ * stream_client, defer; request; first_byte, acceptor; server; protos; health, reflection; rank;
+ * collective; meeting; group. A file calls what is in its own layer and below. What is above
+ * registers itself: with a session to be freed, with a thread, with a queue pair, with a server.
+ * libmrpc-tls, in tls/, is called by way of secure.h.
  */
 #ifndef LIBMRPC_INTERNAL_H
 #define LIBMRPC_INTERNAL_H

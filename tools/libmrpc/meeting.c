@@ -17,6 +17,7 @@
 #define MISSING_SHOWN	8		/* ranks that a sentence names */
 #define TELL_NS		2000000000ULL	/* in which ranks learn that the meeting has failed */
 #define ANSWER_US	5000000		/* that rank 0 has to answer after a rank's time is up */
+#define JOIN_NS		50000000	/* from an attempt to join to the next */
 
 const struct mrpc_service_desc *const meeting_service = &mrpc_group_v1_Group__service;
 
@@ -63,13 +64,13 @@ static MRPC_PRINTF(3, 4) void fail_here(struct meeting *m, int status, const cha
 	va_end(args);
 }
 
-void meeting_fail(struct meeting *m, int status, const char *fmt, ...)
+void meeting_fail(struct meeting *m, const char *fmt, ...)
 {
 	va_list args;
 
 	va_start(args, fmt);
 	pthread_mutex_lock(&m->lock);
-	fail_locked(m, status, fmt, args);
+	fail_locked(m, MRPC_ABORTED, fmt, args);
 	pthread_mutex_unlock(&m->lock);
 	va_end(args);
 }
@@ -81,6 +82,18 @@ void meeting_set_group(struct meeting *m, u64 key, u32 group)
 	m->group = group;
 	pthread_cond_broadcast(&m->changed);
 	pthread_mutex_unlock(&m->lock);
+}
+
+int meeting_check_attached(struct meeting *m)
+{
+	u32 attached, above = m->ranks - 1 - m->rank;
+
+	pthread_mutex_lock(&m->lock);
+	attached = m->attached;
+	pthread_mutex_unlock(&m->lock);
+	return attached == above ? 0 :
+	       fail(EPROTO, "%u ranks say that they have connected to rank %u, and %u have", above,
+		    m->rank, attached);
 }
 
 /* Under the lock. Return: false: the time is up. */
@@ -121,7 +134,8 @@ static bool is_taken(struct seat *seat)
 		return false;
 	if (!seat->call || seat->ready || !mrpc_call_is_cancelled(seat->call))
 		return true;
-	mrpc_call_reply(seat->call, MRPC_CANCELLED);
+	if (mrpc_call_reply(seat->call, MRPC_CANCELLED))
+		return true;
 	seat->call = NULL;
 	seat->joined = false;
 	return false;
@@ -163,9 +177,11 @@ static int join_locked(struct meeting *m, struct mrpc_call *call,
 	struct seat *seat;
 	int status;
 
-	if (m->status != MRPC_OK) {
-		mrpc_call_set_detail(call, "%s", m->why);
-		return m->status;
+	/* It came too late for this meeting: there may be another one soon. */
+	if (m->over || m->status != MRPC_OK) {
+		mrpc_call_set_detail(call, "%s", m->status == MRPC_OK ? "a group is complete here" :
+				     m->why);
+		return MRPC_UNAVAILABLE;
 	}
 	status = check_join(m, call, req);
 	if (status != MRPC_OK)
@@ -209,6 +225,10 @@ static int attach_locked(struct meeting *m, struct mrpc_call *call,
 		mrpc_call_set_detail(call, "rank %u of another group is here", m->rank);
 		return MRPC_PERMISSION_DENIED;
 	}
+	if (req->to != m->rank) {
+		mrpc_call_set_detail(call, "rank %u is here, not rank %u", m->rank, req->to);
+		return MRPC_INVALID_ARGUMENT;
+	}
 	if (req->rank <= m->rank || req->rank >= m->ranks) {
 		mrpc_call_set_detail(call, "rank %u: ranks %u to %u connect to rank %u", req->rank,
 				     m->rank + 1, m->ranks - 1, m->rank);
@@ -243,14 +263,14 @@ static int ready_locked(struct meeting *m, struct mrpc_call *call,
 	const char *failure = mrpc_group_v1_ReadyRequest__failure(req, req);
 	struct seat *seat;
 
-	if (m->rank || req->key != m->key || !req->rank || req->rank >= m->ranks ||
+	if (m->rank || m->over || req->key != m->key || !req->rank || req->rank >= m->ranks ||
 	    !m->seats[req->rank].joined || m->seats[req->rank].call) {
 		mrpc_call_set_detail(call, "no rank %u has joined the group here", req->rank);
 		return MRPC_PERMISSION_DENIED;
 	}
 	seat = &m->seats[req->rank];
 	if (*failure)
-		fail_here(m, MRPC_UNAVAILABLE, "rank %u: %s", req->rank, failure);
+		fail_here(m, MRPC_ABORTED, "rank %u: %s", req->rank, failure);
 	if (m->status != MRPC_OK) {
 		seat->told = true;
 		pthread_cond_broadcast(&m->changed);
@@ -309,6 +329,19 @@ static u32 count(const struct meeting *m, bool ready)
 	return nr;
 }
 
+/* Have all come, or are ready? Those that have died while they waited do not count. Under the lock. */
+static bool is_complete(struct meeting *m, bool ready)
+{
+	u32 i;
+
+	if (count(m, ready) < m->ranks - 1)
+		return false;
+	for (i = 1; i < m->ranks && !ready; i++)
+		if (!is_taken(&m->seats[i]))
+			return false;
+	return true;
+}
+
 /* When the first of the ranks that are there gives up. Under the lock. */
 static u64 first_until(const struct meeting *m)
 {
@@ -326,7 +359,7 @@ static void wait_for(struct meeting *m, bool ready)
 	char missing[MISSING_SHOWN * 12 + 32];
 
 	pthread_mutex_lock(&m->lock);
-	while (m->status == MRPC_OK && count(m, ready) < m->ranks - 1) {
+	while (m->status == MRPC_OK && !is_complete(m, ready)) {
 		if (wait_until(m, first_until(m)))
 			continue;
 		name_missing(m, ready, missing, sizeof(missing));
@@ -360,28 +393,34 @@ static void fill_join(const struct meeting *m, struct mrpc_call *call)
 		mrpc_group_v1_JoinReply__set_addresses(msg, reply, i, m->seats[i].address);
 }
 
-void meeting_answer(struct meeting *m)
+/* Under the lock. */
+static void answer(struct meeting *m, struct seat *seat)
 {
-	struct mrpc_call *call;
-	struct seat *seat;
+	struct mrpc_call *call = seat->call;
+
+	seat->told = m->status != MRPC_OK;
+	if (seat->told)
+		mrpc_call_set_detail(call, "%s", m->why);
+	else if (!seat->ready)
+		fill_join(m, call);
+	/* Without memory the rank's time runs out. */
+	if (!mrpc_call_reply(call, m->status) || !mrpc_call_reply(call, MRPC_RESOURCE_EXHAUSTED))
+		seat->call = NULL;
+}
+
+static void answer_all(struct meeting *m)
+{
 	u32 i;
 
+	for (i = 1; i < m->ranks; i++)
+		if (m->seats[i].call)
+			answer(m, &m->seats[i]);
+}
+
+void meeting_answer(struct meeting *m)
+{
 	pthread_mutex_lock(&m->lock);
-	for (i = 1; i < m->ranks; i++) {
-		seat = &m->seats[i];
-		call = seat->call;
-		if (!call)
-			continue;
-		seat->call = NULL;
-		seat->told = m->status != MRPC_OK;
-		if (seat->told)
-			mrpc_call_set_detail(call, "%s", m->why);
-		else if (!seat->ready)
-			fill_join(m, call);
-		/* Without memory the rank's time runs out. */
-		if (mrpc_call_reply(call, m->status) && mrpc_call_reply(call, MRPC_RESOURCE_EXHAUSTED))
-			continue;
-	}
+	answer_all(m);
 	pthread_mutex_unlock(&m->lock);
 }
 
@@ -396,14 +435,20 @@ static bool all_told(const struct meeting *m)
 	return true;
 }
 
-void meeting_tell_rest(struct meeting *m)
+int meeting_end(struct meeting *m)
 {
 	u64 until = clock_ns() + TELL_NS;
+	int err = 0;
 
 	pthread_mutex_lock(&m->lock);
-	while (!all_told(m) && wait_until(m, until))
+	answer_all(m);
+	while (m->status != MRPC_OK && !all_told(m) && wait_until(m, until))
 		;
+	m->over = true;
+	if (m->status != MRPC_OK)
+		err = fail(errno_of_status(m->status), "%s", m->why);
 	pthread_mutex_unlock(&m->lock);
+	return err;
 }
 
 /* -- other ranks ---------------------------------------------------------------------------- */
@@ -418,15 +463,16 @@ static u64 time_left(const struct meeting *m)
 
 static int call_fails(const struct mrpc_result *res, const char *what)
 {
+	const char *why = res->detail[0] ? res->detail : mrpc_status_name(res->status);
 	int err = errno_of_status(res->status);
 
-	return what ? fail(err, "%s: %s", what, res->detail) : fail(err, "%s", res->detail);
+	return what ? fail(err, "%s: %s", what, why) : fail(err, "%s", why);
 }
 
-/* Rank 0 has no more ranks to tell of than there are, nor longer addresses. */
 static int take_addresses(struct meeting *m, const struct mrpc_group_v1_JoinReply_ *reply,
 			  char (**addresses)[MRPC_ADDR_TEXT])
 {
+	const char *text;
 	u32 i;
 
 	if (reply->addresses.len != m->ranks)
@@ -435,20 +481,26 @@ static int take_addresses(struct meeting *m, const struct mrpc_group_v1_JoinRepl
 	*addresses = calloc(m->ranks, sizeof(**addresses));
 	if (!*addresses)
 		return fail(ENOMEM, "out of memory");
-	for (i = 0; i < m->ranks; i++)
-		snprintf((*addresses)[i], sizeof(**addresses), "%s",
-			 mrpc_group_v1_JoinReply__addresses(reply, reply, i));
+	for (i = 0; i < m->ranks; i++) {
+		text = mrpc_group_v1_JoinReply__addresses(reply, reply, i);
+		if (snprintf((*addresses)[i], sizeof(**addresses), "%s", text) <
+		    (int)sizeof(**addresses))
+			continue;
+		free(*addresses);
+		return fail(EPROTO, "rank 0 tells an address of %zu bytes", strlen(text));
+	}
 	return 0;
 }
 
-int meeting_join(struct meeting *m, struct mrpc_conn *rank0, const char *address,
-		 char (**addresses)[MRPC_ADDR_TEXT])
+/* Return: 0; -EAGAIN: rank 0 is busy with another group, or is lost; or another -errno. */
+static int try_join(struct meeting *m, struct mrpc_conn *rank0, const char *address,
+		    char (**addresses)[MRPC_ADDR_TEXT])
 {
 	struct mrpc_call_opts opts = {
 		.flags = MRPC_CALL_WAIT_READY, .timeout_us = time_left(m) + ANSWER_US,
 	};
-	struct mrpc_group_v1_JoinRequest_ *req;
 	const struct mrpc_group_v1_JoinReply_ *reply;
+	struct mrpc_group_v1_JoinRequest_ *req;
 	struct mrpc_result res;
 	struct mrpc_msg msg;
 	int err;
@@ -467,12 +519,25 @@ int meeting_join(struct meeting *m, struct mrpc_conn *rank0, const char *address
 		err = take_addresses(m, reply, addresses);
 	} else {
 		err = call_fails(&res, NULL);
+		if (res.status == MRPC_UNAVAILABLE && clock_ns() < m->until)
+			err = -EAGAIN;
 	}
 	mrpc_result_release(&res);
 	return err;
 }
 
-int meeting_attach(struct meeting *m, struct mrpc_conn *conn)
+int meeting_join(struct meeting *m, struct mrpc_conn *rank0, const char *address,
+		 char (**addresses)[MRPC_ADDR_TEXT])
+{
+	static const struct timespec pause = { .tv_nsec = JOIN_NS };
+	int err;
+
+	while ((err = try_join(m, rank0, address, addresses)) == -EAGAIN)
+		nanosleep(&pause, NULL);
+	return err;
+}
+
+int meeting_attach(struct meeting *m, u32 to, struct mrpc_conn *conn)
 {
 	struct mrpc_call_opts opts = { .timeout_us = time_left(m) };
 	struct mrpc_group_v1_AttachRequest_ *req;
@@ -485,6 +550,7 @@ int meeting_attach(struct meeting *m, struct mrpc_conn *conn)
 		return fail(ENOMEM, "out of memory");
 	req->key = m->key;
 	req->rank = m->rank;
+	req->to = to;
 	if (mrpc_group_v1_Group__Attach(conn, &msg, &opts, &res) != MRPC_OK)
 		err = call_fails(&res, "it does not take the connection");
 	mrpc_result_release(&res);

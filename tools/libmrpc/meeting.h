@@ -43,7 +43,8 @@ struct seat {
  * @key: of the group; rank 0 draws it, others learn it
  * @group: the kernel's number; 0: there is none yet
  * @attached: ranks above this one that have attached their connection
- * @status: enum mrpc_status; if it is not MRPC_OK, the meeting has failed
+ * @over: at rank 0: all ranks were told that the group is complete, or that it has failed
+ * @status: MRPC_OK; MRPC_DEADLINE_EXCEEDED or MRPC_ABORTED: the meeting has failed
  * @why: and this says why
  * @refused: why a rank was refused last; "": none was
  * @seats: at rank 0: one for each rank, the first is not used
@@ -59,6 +60,7 @@ struct meeting {
 	u64 key;
 	u32 group;
 	u32 attached;
+	bool over;
 	int status;
 	char why[MEETING_WHY];
 	char refused[MEETING_WHY];
@@ -74,10 +76,13 @@ int meeting_init(struct meeting *m);
 void meeting_destroy(struct meeting *m);
 
 /* The first failure counts. */
-void meeting_fail(struct meeting *m, int status, const char *fmt, ...) MRPC_PRINTF(3, 4);
+void meeting_fail(struct meeting *m, const char *fmt, ...) MRPC_PRINTF(2, 3);
 
 /* Handlers that wait for the group go on. */
 void meeting_set_group(struct meeting *m, u64 key, u32 group);
+
+/* Have all ranks above this one attached their connections? 0 or -errno, with the error set. */
+int meeting_check_attached(struct meeting *m);
 
 /* -- at rank 0 -------------------------------------------------------------------------- */
 
@@ -88,8 +93,11 @@ void meeting_wait_ready(struct meeting *m);
 /* Answers all calls that wait: with what they asked for, or with the failure. */
 void meeting_answer(struct meeting *m);
 
-/* After a failure: until all ranks that have come were told, or some time has passed. */
-void meeting_tell_rest(struct meeting *m);
+/*
+ * The same for the last time. After a failure it waits until all ranks that have come were told, or some
+ * time has passed. Return: 0, or -errno of the failure, with the error set.
+ */
+int meeting_end(struct meeting *m);
 
 /* -- at other ranks --------------------------------------------------------------------- */
 
@@ -97,8 +105,8 @@ void meeting_tell_rest(struct meeting *m);
 int meeting_join(struct meeting *m, struct mrpc_conn *rank0, const char *address,
 		 char (**addresses)[MRPC_ADDR_TEXT]);
 
-/* Attaches the connection to another rank. 0 or -errno, with the error set. */
-int meeting_attach(struct meeting *m, struct mrpc_conn *conn);
+/* Attaches the connection to rank @to. 0 or -errno, with the error set. */
+int meeting_attach(struct meeting *m, u32 to, struct mrpc_conn *conn);
 
 /* Says that this rank is ready, or cannot be because of @failure; waits for all. 0 or -errno. */
 int meeting_ready(struct meeting *m, struct mrpc_conn *rank0, const char *failure);

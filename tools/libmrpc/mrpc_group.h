@@ -51,7 +51,7 @@ struct mrpc_group_opts {
 
 /**
  * mrpc_group_create() - be one rank of a group
- * @session: the session; it has no server while this function runs
+ * @session: the session, without a server while this function runs
  * @address: where rank 0 listens, for example "tcp:10.0.0.1:7000". The ranks meet there
  * @ranks: number of ranks, at most MRPC_GROUP_RANKS
  * @rank: this one, from 0
@@ -80,7 +80,7 @@ int mrpc_group_leave(struct mrpc_group *group);
 
 /*
  * Leaves the group at once. Operations that are not complete fail with MRPC_CANCELLED, here and at
- * other ranks; so do later ones there. NULL is allowed.
+ * other ranks; so do later ones that need this rank. NULL is allowed.
  */
 void mrpc_group_abort(struct mrpc_group *group);
 

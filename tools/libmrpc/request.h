@@ -47,6 +47,7 @@ struct server_part {
  * @nr_listeners: how many
  * @transport: of the last listener
  * @address: what that got
+ * @drain_us: how long calls that have arrived may take at the end
  * @stop_fd: eventfd that mrpc_server_stop() writes to
  * @stopping: workers are to end
  * @expired: requests that were not served because their deadline had passed; atomic
@@ -63,6 +64,7 @@ struct mrpc_server {
 	u32 nr_listeners;
 	char transport[MRPC_TRANSPORT_LEN];
 	u8 address[MRPC_ADDR_LEN];
+	u64 drain_us;
 	int stop_fd;
 	bool stopping;
 	u64 expired;

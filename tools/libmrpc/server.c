@@ -75,6 +75,7 @@ struct mrpc_server *mrpc_server_new(struct mrpc_session *session)
 		return NULL;
 	}
 	server->session = session;
+	server->drain_us = DRAIN_US;
 	server->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (server->stop_fd < 0) {
 		fail(errno, "cannot create an eventfd: %s", strerror(errno));
@@ -362,7 +363,7 @@ static void close_listeners(struct mrpc_server *server)
 	stop_acceptors(server);
 	while (server->nr_listeners)
 		session_close_id(server->session, server->listeners[--server->nr_listeners],
-				 DRAIN_US);
+				 server->drain_us);
 }
 
 /* One worker for each processor, up to the limit of queue pairs. */

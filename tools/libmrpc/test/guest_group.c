@@ -369,8 +369,10 @@ static int bad(struct rank *r)
 	}, o;
 
 #define REFUSED(field, value, why) do { o = op; o.field = value; refused(r, o, why); } while (0)
-	REFUSED(input, &x, "not in the session's send heap: mrpc_alloc()");
+	REFUSED(input, &x, "is not memory of mrpc_alloc() of this session");
 	REFUSED(output, &x, "the output at");
+	REFUSED(input, NULL, "the input is missing: this rank needs one");
+	REFUSED(output, NULL, "the output is missing");
 	REFUSED(collective, MRPC_NR_COLLECTIVES, "no collective 9, at most 8");
 	REFUSED(algorithm, MRPC_NR_ALGORITHMS, "no algorithm 5, at most 4");
 	REFUSED(elem, MRPC_NR_ELEMS, "no type of elements 7, at most 6");
@@ -378,6 +380,19 @@ static int bad(struct rank *r)
 	REFUSED(flags, 2, "must be 0x1, not 0x2");
 	REFUSED(resv0, 1, "flags");
 	REFUSED(resv[3], 1, "a reserved field");
+	CHECK_EQ(mrpc_group_start(r->group, &op, NULL, NULL), MRPC_INVALID_ARGUMENT);
+	CHECK_MSG(strstr(mrpc_last_error(), "needs a callback"), "%s", mrpc_last_error());
+	/* Only the root has these. */
+	o = op;
+	o.collective = MRPC_BROADCAST;
+	o.root = r->rank;
+	o.input = NULL;
+	refused(r, o, "the input is missing");
+	o = op;
+	o.collective = MRPC_GATHER;
+	o.root = r->rank;
+	o.output = NULL;
+	refused(r, o, "the output is missing");
 	o = op;
 	o.flags = MRPC_GROUP_PRIORITY;
 	o.priority = 256;
@@ -614,8 +629,10 @@ TEST(a_rank_comes_again)
 	CHECK_SYS(kill(pid, SIGKILL));
 	CHECK_SYS(waitpid(pid, NULL, 0));
 	usleep(200 * MS);
-	for (i = 1; i < 3; i++)
-		rank_start(&ranks[i]);
+	/* Now each number has been there once. */
+	rank_start(&ranks[2]);
+	usleep(300 * MS);
+	rank_start(&ranks[1]);
 	for (i = 0; i < 3; i++)
 		rank_wait(&ranks[i]);
 	check_ranks(3);
@@ -643,7 +660,7 @@ TEST(bad_arguments)
 	FAILS(EINVAL, "a token has at most 64 bytes, not 65", s, TCP, 3, 1, &opts);
 	opts.token = NULL;
 	server = mrpc_server_new(s);
-	FAILS(EBUSY, "open a session for the group", s, TCP, 3, 0, &opts);
+	FAILS(EBUSY, "another thread serves, or creates a group, in this session", s, TCP, 3, 0, &opts);
 	mrpc_server_free(server);
 	FAILS(ETIMEDOUT, "these have not come in time: 1, 2", s, TCP, 3, 0, &opts);
 	FAILS(ETIMEDOUT, "these have not come in time: 1, 2, 3, 4, 5, 6, 7, 8 and 11 more", s, TCP, 20,
@@ -679,7 +696,8 @@ static int join(struct mrpc_conn *conn, unsigned int nr, unsigned int rank, cons
 	return mrpc_group_v1_Group__Join(conn, &msg, NULL, res);
 }
 
-static int attach(struct mrpc_conn *conn, uint64_t key, unsigned int rank, struct mrpc_result *res)
+static int attach(struct mrpc_conn *conn, uint64_t key, unsigned int rank, unsigned int to,
+		  struct mrpc_result *res)
 {
 	struct mrpc_group_v1_AttachRequest_ *req;
 	struct mrpc_msg msg;
@@ -687,6 +705,7 @@ static int attach(struct mrpc_conn *conn, uint64_t key, unsigned int rank, struc
 	req = mrpc_group_v1_AttachRequest__new(&msg, mrpc_conn_session(conn));
 	req->key = key;
 	req->rank = rank;
+	req->to = to;
 	return mrpc_group_v1_Group__Attach(conn, &msg, NULL, res);
 }
 
@@ -730,7 +749,7 @@ TEST(a_stranger_calls)
 	ANSWER(join(conn, 3, 1, "", &res), MRPC_INVALID_ARGUMENT, "rank 1 has no address");
 	ANSWER(join(conn, 3, 1, name, &res), MRPC_INVALID_ARGUMENT, "of more than 159 bytes");
 	ANSWER(ready(conn, 0, 1, &res), MRPC_PERMISSION_DENIED, "no rank 1 has joined");
-	ANSWER(attach(conn, 0, 1, &res), MRPC_PERMISSION_DENIED, "rank 0 of another group is here");
+	ANSWER(attach(conn, 0, 1, 0, &res), MRPC_PERMISSION_DENIED, "rank 0 of another group is here");
 	rank_start(&ranks[2]);
 	CHECK_EQ(join(conn, 3, 1, "tcp:127.0.0.1:1", &res), MRPC_OK);
 	reply = res.reply;
@@ -738,12 +757,13 @@ TEST(a_stranger_calls)
 	CHECK_EQ(reply->addresses.len, 3);
 	mrpc_result_release(&res);
 	ANSWER(ready(conn, key, 7, &res), MRPC_PERMISSION_DENIED, "no rank 7 has joined");
-	ANSWER(attach(conn, key, 0, &res), MRPC_INVALID_ARGUMENT, "ranks 1 to 2 connect to rank 0");
-	ANSWER(attach(conn, key, 1, &res), MRPC_OK, "");
-	ANSWER(attach(conn, key, 1, &res), MRPC_FAILED_PRECONDITION, "belongs to a group");
+	ANSWER(attach(conn, key, 0, 0, &res), MRPC_INVALID_ARGUMENT, "ranks 1 to 2 connect to rank 0");
+	ANSWER(attach(conn, key, 1, 2, &res), MRPC_INVALID_ARGUMENT, "rank 0 is here, not rank 2");
+	ANSWER(attach(conn, key, 1, 0, &res), MRPC_OK, "");
+	ANSWER(attach(conn, key, 1, 0, &res), MRPC_FAILED_PRECONDITION, "belongs to a group");
 	rank_wait(&ranks[2]);
 	rank_wait(&ranks[0]);
-	CHECK_EQ(ranks[0].err, ENOTCONN);
+	CHECK_EQ(ranks[0].err, ECONNABORTED);
 	CHECK_MSG(strstr(ranks[0].why, "rank 2: rank 1 at tcp:127.0.0.1:1: cannot connect to"), "%s",
 		  ranks[0].why);
 	CHECK_MSG(strstr(ranks[2].why, "rank 1 at tcp:127.0.0.1:1: cannot connect"), "%s",
@@ -752,7 +772,91 @@ TEST(a_stranger_calls)
 	mrpc_session_close(s);
 }
 
-/* Ranks above 0 take no Join. One that has come, and does not go on, is named. */
+static unsigned int handled;
+
+static int handle(struct mrpc_call *call, const struct mrpc_group_v1_JoinRequest_ *req,
+		  struct mrpc_group_v1_JoinReply_ *reply)
+{
+	(void)call;
+	(void)req;
+	(void)reply;
+	handled++;
+	return MRPC_OK;
+}
+
+static void *serve(void *server)
+{
+	CHECK_EQ(mrpc_server_run(server, 1), 0);
+	return NULL;
+}
+
+/* A connection of a group carries no calls once the group is complete: another server may be there. */
+TEST(a_rank_calls_afterwards)
+{
+	static const struct mrpc_group_v1_Group__ops ops = { .Join = handle };
+	struct mrpc_session *s = mrpc_session_open(NULL);
+	const struct mrpc_group_v1_JoinReply_ *reply;
+	struct mrpc_server *server;
+	struct mrpc_result res;
+	struct mrpc_conn *conn;
+	pthread_t thread;
+	uint64_t key;
+
+	prepare(2, TCP, NULL);
+	rank_start(&ranks[0]);
+	usleep(300 * MS);
+	conn = stranger(s);
+	CHECK_EQ(join(conn, 2, 1, "x", &res), MRPC_OK);
+	reply = res.reply;
+	key = reply->key;
+	mrpc_result_release(&res);
+	ANSWER(attach(conn, key, 1, 0, &res), MRPC_OK, "");
+	ANSWER(ready(conn, key, 1, &res), MRPC_OK, "");
+	rank_wait(&ranks[0]);
+	CHECK_MSG(ranks[0].group, "%s", ranks[0].why);
+	ANSWER(join(conn, 2, 1, "x", &res), MRPC_UNAVAILABLE, "the server has shut down");
+	server = mrpc_server_new(ranks[0].session);
+	CHECK_MSG(server, "%s", mrpc_last_error());
+	CHECK_EQ(mrpc_server_add(server, &mrpc_group_v1_Group__service, &ops, NULL), 0);
+	CHECK_EQ(mrpc_server_listen(server, TCP, NULL), 0);
+	CHECK_EQ(pthread_create(&thread, NULL, serve, server), 0);
+	ANSWER(join(conn, 2, 1, "x", &res), MRPC_UNAVAILABLE, "the server has shut down");
+	CHECK_EQ(handled, 0);
+	ANSWER(join(stranger(s), 2, 1, "x", &res), MRPC_OK, "");
+	CHECK_EQ(handled, 1);
+	mrpc_server_stop(server);
+	pthread_join(thread, NULL);
+	end_ranks(1);
+	mrpc_session_close(s);
+}
+
+/* One says that it is ready, and has connected to nobody. */
+TEST(a_rank_lies)
+{
+	struct mrpc_session *s = mrpc_session_open(NULL);
+	const struct mrpc_group_v1_JoinReply_ *reply;
+	struct mrpc_result res;
+	struct mrpc_conn *conn;
+	uint64_t key;
+
+	prepare(2, TCP, NULL);
+	rank_start(&ranks[0]);
+	usleep(300 * MS);
+	conn = stranger(s);
+	CHECK_EQ(join(conn, 2, 1, "x", &res), MRPC_OK);
+	reply = res.reply;
+	key = reply->key;
+	mrpc_result_release(&res);
+	ANSWER(ready(conn, key, 1, &res), MRPC_OK, "");
+	rank_wait(&ranks[0]);
+	CHECK_EQ(ranks[0].err, EPROTO);
+	CHECK_MSG(strstr(ranks[0].why, "1 ranks say that they have connected to rank 0, and 0 have"), "%s",
+		  ranks[0].why);
+	end_ranks(2);
+	mrpc_session_close(s);
+}
+
+/* One that has come, and does not go on, is named. */
 TEST(a_rank_stops_half_way)
 {
 	struct mrpc_session *s = mrpc_session_open(NULL);
@@ -821,8 +925,26 @@ TEST(a_rank_listens_elsewhere)
 {
 	prepare(3, TCP, reducing);
 	ranks[1].opts.listen = "tcp:127.0.0.2:7460";
-	ranks[2].opts.listen = "tcp::0";
+	ranks[2].opts.listen = "tcp:0.0.0.0:0";
 	all_work(3);
+}
+
+static int reducing_twice(struct rank *r)
+{
+	int status = reducing(r);
+
+	if (status == MRPC_OK)
+		status = note(r, mrpc_group_leave(r->group));
+	r->group = mrpc_group_create(r->session, r->address, r->ranks, r->rank, &r->opts);
+	CHECK_MSG(r->group, "rank %u: %s", r->rank, mrpc_last_error());
+	return status == MRPC_OK ? reducing(r) : status;
+}
+
+/* The next group meets where the former has met, at once. */
+TEST(one_after_the_other)
+{
+	prepare(4, TCP, reducing_twice);
+	all_work(4);
 }
 
 TEST(an_address_that_cannot_be_had)
