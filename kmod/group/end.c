@@ -114,7 +114,8 @@ void mrpc_member_end_work(struct work_struct *work)
 }
 
 /* Ends a group, if it has not ended yet. Under the lock. Return: it had not. */
-static bool mrpc_member_set_status(struct mrpc_member *m, u16 status, const char *fmt, va_list args)
+static bool __printf(3, 0) mrpc_member_set_status(struct mrpc_member *m, u16 status, const char *fmt,
+						  va_list args)
 {
 	if (m->status != MRPC_OK)
 		return false;

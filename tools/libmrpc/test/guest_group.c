@@ -830,7 +830,7 @@ TEST(a_rank_calls_afterwards)
 	mrpc_session_close(s);
 }
 
-/* One says that it is ready, and has connected to nobody. */
+/* A rank says that it is ready, and has connected to no other. */
 TEST(a_rank_lies)
 {
 	struct mrpc_session *s = mrpc_session_open(NULL);
