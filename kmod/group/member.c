@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Ranks of groups, from their begin to their end. */
+#include <linux/ktime.h>
 #include <linux/list.h>
 #include <linux/slab.h>
 #include <linux/xarray.h>
@@ -92,6 +93,7 @@ static struct mrpc_member *mrpc_member_alloc(struct mrpc_session *session,
 	m->key = args->key;
 	m->rank = args->rank;
 	m->limit = mrpc_us_or(args->limit_us, MRPC_GROUP_LIMIT);
+	m->joined = ktime_get_ns();
 	mrpc_claim_init(&m->run);
 	spin_lock_init(&m->lock);
 	INIT_LIST_HEAD(&m->operations);

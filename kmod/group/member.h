@@ -9,6 +9,7 @@
 #include <linux/types.h>
 #include <linux/workqueue.h>
 
+#include "group/trace.h"
 #include "lib/ds/claim.h"
 #include "lib/group/progress.h"
 
@@ -53,6 +54,7 @@ struct mrpc_member {
 	u32 ranks;
 	u32 rank;
 	u64 limit;			/* ns that an operation may take */
+	u64 joined;			/* ns */
 	u8 *scratch;			/* a chunk that is not received in place */
 
 	/* Runs the member: see run.c. */
@@ -81,6 +83,8 @@ struct mrpc_member {
 	u16 status;
 	bool in_order;	/* the application has left when all operations were complete */
 	char detail[MRPC_MAX_DETAIL];
+	u32 nr_conns;		/* that @links has */
+	struct mrpc_group_trace trace;
 
 	struct work_struct end_work;	/* tells the other ranks that it has ended */
 	struct delayed_work close_work;	/* closes the connections then */

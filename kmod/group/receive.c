@@ -207,6 +207,8 @@ void mrpc_member_done(struct mrpc_conn *conn)
 	spin_lock_bh(&m->lock);
 	mrpc_member_counts(m, conn->member_rank)->received++;
 	mrpc_progress_received(&m->progress);
+	mrpc_trace_received(m, chunk.len);
+	mrpc_trace_in_place(m);
 	m->receiving = NULL;
 	spin_unlock_bh(&m->lock);
 	mrpc_member_run(m);

@@ -150,6 +150,7 @@ static bool mrpc_member_send(struct mrpc_member *m, struct mrpc_operation *op)
 	if (conn) {
 		mrpc_conn_get(conn);
 		no = link->sent++;
+		mrpc_trace_sent(m, chunk.len);
 	}
 	spin_unlock_bh(&m->lock);
 	if (conn) {
@@ -204,6 +205,7 @@ static void mrpc_member_copy(struct mrpc_member *m, struct mrpc_operation *op,
 	       mrpc_operation_at(op, chunk->with, chunk->len), chunk->len);
 	spin_lock_bh(&m->lock);
 	mrpc_progress_received(&m->progress);
+	mrpc_trace_in_place(m);
 	spin_unlock_bh(&m->lock);
 }
 
@@ -253,6 +255,7 @@ static struct mrpc_operation *mrpc_member_take_over(struct mrpc_member *m, u16 *
 		return NULL;
 	if (!m->running)
 		m->seq++;	/* it never began */
+	mrpc_trace_end(m, op, m->running, *status);
 	m->running = false;
 	list_del(&op->list);
 	m->nr_operations--;
@@ -279,16 +282,19 @@ static bool mrpc_member_complete(struct mrpc_member *m)
 static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m)
 {
 	struct mrpc_operation *op;
+	u64 now;
 
 	spin_lock_bh(&m->lock);
 	op = list_first_entry_or_null(&m->operations, struct mrpc_operation, list);
 	if (m->status != MRPC_OK)
 		op = NULL;
 	if (op && !m->running) {
+		now = ktime_get_ns();
 		m->running = true;
 		m->seq++;
 		mrpc_progress_init(&m->progress, &op->schedule, MRPC_WIRE_CHUNK_BYTES);
-		m->until = ktime_get_ns() + op->limit;
+		m->until = now + op->limit;
+		mrpc_trace_begin(m, op, now);
 		mrpc_member_expect(m);
 	}
 	spin_unlock_bh(&m->lock);

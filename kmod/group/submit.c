@@ -18,18 +18,6 @@
 #include "lib/group/operation.h"
 #include "lib/group/reduce.h"
 
-static bool mrpc_collective_reduces(u32 collective)
-{
-	return collective == MRPC_ALLREDUCE || collective == MRPC_REDUCE_SCATTER ||
-	       collective == MRPC_REDUCE;
-}
-
-static bool mrpc_collective_has_root(u32 collective)
-{
-	return collective == MRPC_BROADCAST || collective == MRPC_REDUCE ||
-	       collective == MRPC_GATHER || collective == MRPC_SCATTER;
-}
-
 /* -- checks -------------------------------------------------------------------------- */
 
 static int mrpc_check_fields(const struct mrpc_sqe *sqe, struct mrpc_refusal *r)

@@ -50,7 +50,7 @@ int mrpc_nl_start(struct netlink_callback *cb)
 	BUILD_BUG_ON(sizeof(*cur) > sizeof(cb->ctx));
 	BUILD_BUG_ON(MRPC_A_SESSION_ID != 1 || MRPC_A_QP_SESSION != 1 ||
 		     MRPC_A_CONN_SESSION != 1 || MRPC_A_SERVICE_SESSION != 1 ||
-		     MRPC_A_DATAPATH_SESSION != 1);
+		     MRPC_A_DATAPATH_SESSION != 1 || MRPC_A_GROUP_SESSION != 1);
 	cb->min_dump_alloc = MRPC_NL_SIZE;
 	memset(cur, 0, sizeof(*cur));
 	if (!info->attrs[1])

@@ -19,6 +19,7 @@
 #include "netlink/engine_change.h"
 #include "netlink/engine_type.h"
 #include "netlink/family.h"
+#include "netlink/group.h"
 #include "netlink/keyset.h"
 #include "netlink/msg.h"
 #include "netlink/netlink.h"
@@ -252,6 +253,21 @@ static const struct nla_policy mrpc_nl_datapath_policy[] = {
 	[MRPC_A_DATAPATH_CONN] = NLA_POLICY_MIN(NLA_U32, 1),
 };
 
+static const struct nla_policy mrpc_nl_group_policy[] = {
+	[MRPC_A_GROUP_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_GROUP_ID] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_group_link_policy[] = {
+	[MRPC_A_GROUP_LINK_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_GROUP_LINK_GROUP] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
+static const struct nla_policy mrpc_nl_group_trace_policy[] = {
+	[MRPC_A_GROUP_TRACE_SESSION] = NLA_POLICY_MIN(NLA_U32, 1),
+	[MRPC_A_GROUP_TRACE_GROUP] = NLA_POLICY_MIN(NLA_U32, 1),
+};
+
 /*
  * Every command on an object that no network namespace owns is checked here, before any
  * work: root of a user namespace has CAP_NET_ADMIN in its own network namespaces only.
@@ -378,6 +394,13 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 		     mrpc_nl_transport_policy, MRPC_A_TRANSPORT_NAME),
 	MRPC_NL_DO(MRPC_CMD_CONN_DEL, mrpc_nl_conn_del, mrpc_nl_conn_policy, MRPC_A_CONN_ID),
 	MRPC_NL_DO(MRPC_CMD_CONN_DRAIN, mrpc_nl_conn_drain, mrpc_nl_conn_policy, MRPC_A_CONN_ID),
+	MRPC_NL_DO(MRPC_CMD_GROUP_GET, mrpc_nl_group_get, mrpc_nl_group_policy, MRPC_A_GROUP_ID),
+	MRPC_NL_DUMP(MRPC_CMD_GROUP_GET, mrpc_nl_start, mrpc_nl_group_dump, NULL,
+		     mrpc_nl_group_policy, MRPC_A_GROUP_SESSION),
+	MRPC_NL_DUMP(MRPC_CMD_GROUP_LINK_GET, mrpc_nl_group_link_start, mrpc_nl_group_link_dump,
+		     mrpc_nl_group_done, mrpc_nl_group_link_policy, MRPC_A_GROUP_LINK_GROUP),
+	MRPC_NL_DUMP(MRPC_CMD_GROUP_TRACE_GET, mrpc_nl_group_trace_start, mrpc_nl_group_trace_dump,
+		     mrpc_nl_group_done, mrpc_nl_group_trace_policy, MRPC_A_GROUP_TRACE_GROUP),
 };
 
 struct genl_family mrpc_nl_family __ro_after_init = {

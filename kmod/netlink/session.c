@@ -22,6 +22,7 @@
 #include "core/schema.h"
 #include "core/session.h"
 #include "exec/stall.h"
+#include "group/member.h"
 #include "lib/ds/claim.h"
 #include "lib/ds/ring.h"
 #include "lib/message/schema.h"
@@ -340,6 +341,18 @@ static int mrpc_nl_put_conn_fixed(struct sk_buff *skb, const struct mrpc_conn *c
 	       mrpc_nl_put_services(skb, &conn->services);
 }
 
+/* The number of a group can be given again when the connection has ended. */
+static int mrpc_nl_put_conn_group(struct sk_buff *skb, struct mrpc_conn *conn, u8 state)
+{
+	/* Pairs with the release in mrpc_member_set_link(). */
+	const struct mrpc_member *m = smp_load_acquire(&conn->member);
+
+	if (!m || state == MRPC_CONN_CLOSED)
+		return 0;
+	return nla_put_u32(skb, MRPC_A_CONN_GROUP, m->id) ||
+	       nla_put_u32(skb, MRPC_A_CONN_RANK, conn->member_rank);
+}
+
 int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 		      struct mrpc_conn *conn)
 {
@@ -358,7 +371,8 @@ int mrpc_nl_fill_conn(struct sk_buff *skb, const struct genl_info *info,
 	      nla_put_uint(skb, MRPC_A_CONN_IDLE, idle) ||
 	      nla_put_u32(skb, MRPC_A_CONN_CALLS_ACTIVE, c.active) ||
 	      nla_put_u32(skb, MRPC_A_CONN_CALLS_LIMIT, c.limit) ||
-	      mrpc_nl_put_stats(skb, MRPC_A_CONN_STATS, &c.stats);
+	      mrpc_nl_put_stats(skb, MRPC_A_CONN_STATS, &c.stats) ||
+	      mrpc_nl_put_conn_group(skb, conn, c.state);
 	/* Addresses are written before the handshake is complete. */
 	if (!err && c.state != MRPC_CONN_CONNECTING)
 		err = mrpc_nl_put_addr(skb, MRPC_A_CONN_LOCAL, &conn->link.local) ||

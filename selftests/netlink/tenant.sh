@@ -81,6 +81,11 @@ test_commands()
 	    'EGRESS_DEL': ('makes', dev, None),
 	    'EGRESS_QUEUE_GET': ('own', None, attr(MRPC_A_EGRESS_QUEUE_DEV, b'lo\0')),
 	    'TRANSPORT_GET': ('types', None, b''),
+	    'GROUP_GET': ('own', attr(MRPC_A_GROUP_SESSION, session) + attr(MRPC_A_GROUP_ID, 1), b''),
+	    'GROUP_LINK_GET': ('own', None, attr(MRPC_A_GROUP_LINK_SESSION, session) +
+	                       attr(MRPC_A_GROUP_LINK_GROUP, 1)),
+	    'GROUP_TRACE_GET': ('own', None, attr(MRPC_A_GROUP_TRACE_SESSION, session) +
+	                        attr(MRPC_A_GROUP_TRACE_GROUP, 1)),
 	    'CONN_DEL': ('own', attr(MRPC_A_CONN_SESSION, session) +
 	                 attr(MRPC_A_CONN_ID, conn), None),
 	    'CONN_DRAIN': ('own', attr(MRPC_A_CONN_SESSION, session) +

@@ -49,6 +49,18 @@ static const char *name_of(const char *const *names, u32 nr, u32 i)
 	return i < nr ? names[i] : "unknown";
 }
 
+bool mrpc_collective_reduces(u32 collective)
+{
+	return collective == MRPC_ALLREDUCE || collective == MRPC_REDUCE_SCATTER ||
+	       collective == MRPC_REDUCE;
+}
+
+bool mrpc_collective_has_root(u32 collective)
+{
+	return collective == MRPC_BROADCAST || collective == MRPC_REDUCE ||
+	       collective == MRPC_GATHER || collective == MRPC_SCATTER;
+}
+
 const char *mrpc_collective_name(u32 collective)
 {
 	return name_of(collectives, MRPC_NR_COLLECTIVES, collective);

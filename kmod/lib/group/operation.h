@@ -83,6 +83,12 @@ bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
 bool mrpc_operation_compare(const struct mrpc_operation_form *ours, u32 peer,
 			    const struct mrpc_wire_operation *wire, char *why, size_t size);
 
+/** mrpc_collective_reduces() - whether it has a reduction; @collective: any number */
+bool mrpc_collective_reduces(u32 collective);
+
+/** mrpc_collective_has_root() - whether one rank is its root; @collective: any number */
+bool mrpc_collective_has_root(u32 collective);
+
 /** mrpc_collective_name() - "AllReduce" and so on; @collective: any number */
 const char *mrpc_collective_name(u32 collective);
 
