@@ -69,16 +69,16 @@ test_help()
 	local object level
 	mrpc help | has '^Usage: mrpc'
 	[[ $(mrpc help) == "$(mrpc --help)" && $(mrpc help) == "$(mrpc -h)" ]]
-	for object in session qp conn service schema datapath engine queue runtime egress transport set \
-		      config plan top metrics monitor dump version; do
+	for object in session qp conn service schema datapath group engine queue runtime egress transport \
+		      set config plan top metrics monitor dump version; do
 		mrpc help | has "^  $object "
 		mrpc help "$object" | has "^Usage: mrpc .*$object"
 		for level in help --help; do
 			[[ $(mrpc "$object" "$level") == "$(mrpc help "$object")" ]]
 		done
 	done
-	for object in session qp conn service schema datapath engine queue runtime egress transport \
-		      set; do
+	for object in session qp conn service schema datapath group engine queue runtime egress \
+		      transport set; do
 		[[ $(mrpc "$object" show help) == "$(mrpc help "$object")" ]]
 		grep -q "Cm $object" "$MRPC_TOP/Documentation/man/mrpc.8"
 	done
@@ -119,9 +119,11 @@ test_completion()
 {
 	# shellcheck source=tools/mrpc/bash-completion/mrpc
 	. "$MRPC_TOP/tools/mrpc/bash-completion/mrpc"
-	completes 'mrpc' session egress transport monitor
+	completes 'mrpc' session group egress transport monitor
 	completes 'mrpc transport' show list dump help
 	completes 'mrpc transport show' loop tcp
+	completes 'mrpc group' show list dump links trace help
+	completes 'mrpc group show' session
 	completes 'mrpc egress' show set pause resume del dump
 	completes 'mrpc egress set' dev loop
 	completes 'mrpc egress set dev' lo
@@ -178,7 +180,7 @@ test_json()
 		mrpc -j -p "$object" dump | json 'isinstance(j, list) and len(j) > 0'
 		mrpc dump | has "^$object:"
 	done
-	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "egress", "engine", "qp", "queue", "schema",
+	mrpc -j dump | json 'sorted(j) == ["conn", "datapath", "egress", "engine", "group", "qp", "queue", "schema",
 		"service", "session", "transport"]'
 	mrpc -j session | json "{s['name'] for s in j} == {'kv-server', 'kv-client'} and
 		all(s['uid'] == 0 and s['age_ns'] > 0 and s['recv']['bytes'] > 0 for s in j) and

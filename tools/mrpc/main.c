@@ -23,6 +23,7 @@
 #include "policy/policy.h"
 #include "rules/keyset.h"
 #include "show/conn.h"
+#include "show/group.h"
 #include "show/objects.h"
 #include "show/schemas.h"
 #include "top/top.h"
@@ -48,6 +49,7 @@ static const struct word objects[] = {
 	{ "service", do_service },
 	{ "schema", do_schema },
 	{ "datapath", do_datapath },
+	{ "group", do_group },
 	{ "engine", do_engine },
 	{ "queue", do_queue },
 	{ "runtime", do_runtime },

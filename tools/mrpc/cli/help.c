@@ -20,6 +20,7 @@ static const char general[] =
 	"  service   services that they serve or call, and where\n"
 	"  schema    compiled schemas; checking and loading schema files\n"
 	"  datapath  queues of each connection, and the state of its directions\n"
+	"  group     ranks of groups, which do collective operations, and what they do\n"
 	"  engine    stages that calls pass: adding, changing, removing them\n"
 	"  policy    engine types in eBPF: loading, replacing, unloading them\n"
 	"  queue     queues in datapaths: what is in them, pausing them\n"
@@ -106,6 +107,25 @@ static const struct {
 	  "running, missed (new work), disabled, ready, stalled (no receive heap), blocked (the\n"
 	  "transmit queue is too long). ENGINES are in order from the application to the wire;\n"
 	  "dump has what each has queued and done.\n" },
+	{ "group",
+	  "Usage: mrpc group { show | list | dump } [GROUP | session NUMBER [id NUMBER]]\n"
+	  "       mrpc group links GROUP\n"
+	  "       mrpc [-j] group trace [GROUP]...\n"
+	  "\n"
+	  "  GROUP  SESSION:NUMBER, as 4:1: the group's number is within the session\n"
+	  "\n"
+	  "Groups do collective operations. A line is one rank, that of a session of this\n"
+	  "namespace. CONNS are other ranks that it has a connection to, WAITING operations that\n"
+	  "have not begun. NOW is the operation that runs, or why the group has ended.\n"
+	  "\n"
+	  "show   the ranks\n"
+	  "dump   everything about them, also how much was done of each collective\n"
+	  "links  the connection to each other rank, with the chunks of the operation that runs;\n"
+	  "       EARLY: one has come before its turn, and the connection is not read until then;\n"
+	  "       LEFT: that rank has left, and the next operation that needs it fails\n"
+	  "trace  the last 64 operations of a rank, or of all. FIRST-SENT, LAST-RECEIVED and\n"
+	  "       DURATION are counted from BEGAN. With -j: as Chrome's about:tracing and\n"
+	  "       Perfetto load it; pid is the session, tid the rank\n" },
 	{ "engine",
 	  "Usage: mrpc engine { show | list | dump } [NAME]\n"
 	  "       mrpc engine type [show [TYPE[@VERSION]]]\n"
@@ -366,7 +386,7 @@ int do_help(struct args *args)
 {
 	static const struct word objects[] = {
 		{ "session" }, { "qp" }, { "conn" }, { "service" }, { "schema" },
-		{ "datapath" }, { "engine" }, { "queue" }, { "runtime" },
+		{ "datapath" }, { "group" }, { "engine" }, { "queue" }, { "runtime" },
 		{ "egress" }, { "transport", .whole = true },
 		{ "set", .whole = true }, { "config", .whole = true }, { "plan" },
 		{ "policy", .whole = true }, { "metrics", .whole = true }, { "monitor" },

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* For the tables of what the kernel's attributes mean: sets.c, sets_engine.c. */
+/* For the tables of what the kernel's attributes mean: sets.c, sets_engine.c, sets_group.c. */
 #ifndef MRPC_TOOL_NL_ATTRS_H
 #define MRPC_TOOL_NL_ATTRS_H
 

@@ -112,6 +112,8 @@ static const struct attr conn[] = {
 	[MRPC_A_CONN_TRANSPORT_VERSION] = NUMBER("transport_version"),
 	[MRPC_A_CONN_IDENTITY] = TEXT("identity"),
 	[MRPC_A_CONN_TLS] = ENUM("tls", tls_ciphers),
+	[MRPC_A_CONN_GROUP] = NUMBER("group"),
+	[MRPC_A_CONN_RANK] = NUMBER("rank"),
 };
 const struct set set_conn = SET(conn);
 

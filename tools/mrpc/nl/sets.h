@@ -39,7 +39,8 @@ struct set {
 extern const struct set set_session, set_qp, set_conn, set_service, set_schema, set_method,
 			set_datapath, set_type, set_engine, set_queue, set_rpc, set_fault,
 			set_param, set_series, set_runtime, set_keyset, set_egress,
-			set_egress_queue, set_transport, set_stage;
+			set_egress_queue, set_transport, set_stage, set_group,
+			set_group_link, set_group_trace;
 
 const struct attr *set_find(const struct set *set, const char *key, size_t len);
 

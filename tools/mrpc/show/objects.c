@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
-/* Sessions, queue pairs, connections, services and datapaths: show and dump. */
+/* Sessions, queue pairs, connections, services, datapaths and groups: show and dump. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +15,7 @@
 #include "nl/sets.h"
 #include "show/json.h"
 #include "show/conn_filter.h"
+#include "show/group.h"
 #include "show/objects.h"
 #include "show/print.h"
 
@@ -179,6 +180,8 @@ static const struct column conn_columns[] = {
 	{ "TX-SUMS", "stats.tx_checksums", .stats = true },
 	{ "RX-SUMS", "stats.rx_checksums", .stats = true },
 	{ "STALLS", "stats.heap_stalls", .stats = true },
+	{ "GROUP", "group", .stats = true },
+	{ "RANK", "rank", .stats = true },
 	{ "IDLE", "idle_ns" },
 	{ "AGE", "age_ns" },
 	{ }
@@ -281,6 +284,8 @@ const struct object object_kinds[] = {
 	{ "datapath", MRPC_CMD_DATAPATH_GET, &set_datapath, datapath_columns,
 	  .attr_session = MRPC_A_DATAPATH_SESSION, .attr_id = MRPC_A_DATAPATH_CONN,
 	  .id = "conn" },
+	{ "group", MRPC_CMD_GROUP_GET, &set_group, group_columns,
+	  .attr_session = MRPC_A_GROUP_SESSION, .attr_id = MRPC_A_GROUP_ID, .id = "id" },
 	{ }
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0 */
-/* Sessions, queue pairs, connections, services and datapaths: show and dump. */
+/* Sessions, queue pairs, connections, services, datapaths and groups: show and dump. */
 #ifndef MRPC_TOOL_SHOW_OBJECTS_H
 #define MRPC_TOOL_SHOW_OBJECTS_H
 
