@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0
-# Covers: tools/mrpc/show/group
+# Covers: tools/mrpc/show/group tools/mrpc/metrics/group
 # mrpc group, and what other commands say of groups.
 # timeout 240
 . "${0%/*}/../harness/lib.sh"
@@ -175,6 +175,31 @@ test_namespace()
 		-n other group links "${session[0]}:1"
 	refused 1 "there is no session ${session[0]} in this network namespace" \
 		-n other group trace "${session[0]}:1"
+	mrpc -n other metrics | has '^mrpc_group_ranks 0$'
+}
+
+test_metrics()
+{
+	local first
+	ranks 2
+	mrpc metrics | has '^mrpc_group_ranks 2$'
+	ranks_do run
+	ranks_do run
+	first="session=\"${session[0]}\",group=\"1\""
+	mrpc metrics >"$TEST_TMP/metrics"
+	grep -q "^mrpc_group_info{$first,name=\"ranks\",rank=\"0\",ranks=\"2\",state=\"idle\"} 1$" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_operations_completed_total{$first,collective=\"AllReduce\"} 2$" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_operations_failed_total{$first,collective=\"AllReduce\"} 0$" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_operation_bytes_total{$first,collective=\"AllReduce\"} 200000$" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_operation_seconds_total{$first,collective=\"AllReduce\"} 0\.[0-9]" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_transmit_bytes_total{$first} 200000$" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_receive_bytes_total{$first} 200000$" "$TEST_TMP/metrics"
+	grep -q "^mrpc_group_connections{$first} 1$" "$TEST_TMP/metrics"
+	ranks_do begin
+	mrpc metrics | has "^mrpc_group_operation_age_seconds{$first} "
+	ranks_do finish
+	ranks_do leave
+	mrpc metrics | has "^mrpc_group_operations_failed_total{$first,collective=\"AllReduce\"} [01]$"
 }
 
 run_tests "$@"

@@ -332,10 +332,10 @@ static const struct {
 	{ "metrics",
 	  "Usage: mrpc [-j] metrics [--listen [ADDRESS:PORT]]\n"
 	  "\n"
-	  "Prints what is known of sessions, connections, services, queues, engines, runtimes,\n"
-	  "egress domains, transports and sets, and the histograms of engines of the type metrics, in the\n"
-	  "text format of Prometheus. With -j: the histograms, with all their buckets;\n"
-	  "'mrpc -j dump' has the rest.\n"
+	  "Prints what is known of sessions, connections, services, queues, groups, engines,\n"
+	  "runtimes, egress domains, transports and sets, and the histograms of engines of the\n"
+	  "type metrics, in the text format of Prometheus. With -j: the histograms, with all\n"
+	  "their buckets; 'mrpc -j dump' has the rest.\n"
 	  "\n"
 	  "--listen  serve that at http://ADDRESS:PORT/metrics (127.0.0.1:9469), or at the\n"
 	  "          socket that systemd has passed, as mrpc-exporter.service does\n" },

@@ -17,6 +17,7 @@
 #include "engine/queue.h"
 #include "engine/scope.h"
 #include "metrics/families.h"
+#include "metrics/group.h"
 #include "metrics/hist.h"
 #include "metrics/text.h"
 #include "metrics/transport.h"
@@ -438,6 +439,7 @@ void print_metrics(FILE *out)
 	print_all(out, MRPC_CMD_SERVICE_GET, &set_service, service_families, service_labels);
 	print_all(out, MRPC_CMD_DATAPATH_GET, &set_datapath, datapath_families, datapath_labels);
 	print_all(out, MRPC_CMD_QUEUE_GET, &set_queue, queue_families, queue_labels);
+	print_groups(out);
 	print_engines(out);
 	print_all(out, MRPC_CMD_RUNTIME_GET, &set_runtime, runtime_families, runtime_labels);
 	print_egress(out);
