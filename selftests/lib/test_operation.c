@@ -39,7 +39,7 @@ TEST(layout)
 	static const u8 bytes[40] = {
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  0xe8, 3, 0, 0, 0, 0, 0, 0,
 		4, 0, 0, 0, 2, 0, 0, 0,  3, 0, 0, 0, 0, 0, 1, 0,
-		4, 2, 3, 2, 0, 0, 0, 0,
+		4, 3, 3, 2, 0, 0, 0, 0,
 	};
 	struct mrpc_wire_operation wire = theirs();
 

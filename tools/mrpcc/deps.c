@@ -13,7 +13,7 @@ static const char *const in_library[] = {
 	"google/protobuf/struct.proto", "google/protobuf/timestamp.proto",
 	"google/protobuf/type.proto", "google/protobuf/wrappers.proto",
 	"grpc/health/v1/health.proto", "grpc/reflection/v1/reflection.proto",
-	"grpc/reflection/v1alpha/reflection.proto",
+	"grpc/reflection/v1alpha/reflection.proto", "mrpc/group/v1/group.proto",
 };
 
 /* -- files that must be compiled, too ------------------------------------------- */
