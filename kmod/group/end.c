@@ -113,17 +113,6 @@ void mrpc_member_end_work(struct work_struct *work)
 	queue_delayed_work(mrpc_end_wq, &m->close_work, closing ? 0 : MRPC_GROUP_GRACE);
 }
 
-/* Ends a group, if it has not ended yet. Under the lock. Return: it had not. */
-static bool __printf(3, 0) mrpc_member_set_status(struct mrpc_member *m, u16 status, const char *fmt,
-						  va_list args)
-{
-	if (m->status != MRPC_OK)
-		return false;
-	vscnprintf(m->detail, sizeof(m->detail), fmt, args);
-	WRITE_ONCE(m->status, status);
-	return true;
-}
-
 static void mrpc_member_queue_end(struct mrpc_member *m)
 {
 	kref_get(&m->ref);
@@ -144,28 +133,17 @@ void mrpc_member_fail(struct mrpc_member *m, u16 status, const char *fmt, ...)
 	bool first;
 	va_list args;
 
-	va_start(args, fmt);
 	spin_lock_bh(&m->lock);
-	first = mrpc_member_set_status(m, status, fmt, args);
+	first = m->status == MRPC_OK;
+	if (first) {
+		va_start(args, fmt);
+		vscnprintf(m->detail, sizeof(m->detail), fmt, args);
+		va_end(args);
+		WRITE_ONCE(m->status, status);
+	}
 	spin_unlock_bh(&m->lock);
-	va_end(args);
 	if (first)
 		mrpc_member_queue_end(m);
-}
-
-static bool __printf(2, 3) mrpc_member_set_left(struct mrpc_member *m, const char *fmt, ...)
-{
-	bool first;
-	va_list args;
-
-	va_start(args, fmt);
-	spin_lock_bh(&m->lock);
-	first = mrpc_member_set_status(m, MRPC_CANCELLED, fmt, args);
-	if (first)
-		m->in_order = list_empty(&m->operations);
-	spin_unlock_bh(&m->lock);
-	va_end(args);
-	return first;
 }
 
 /**
@@ -178,7 +156,17 @@ static bool __printf(2, 3) mrpc_member_set_left(struct mrpc_member *m, const cha
  */
 void mrpc_member_quit(struct mrpc_member *m)
 {
-	if (mrpc_member_set_left(m, "rank %u has left the group", m->rank))
+	bool first;
+
+	spin_lock_bh(&m->lock);
+	first = m->status == MRPC_OK;
+	if (first) {
+		scnprintf(m->detail, sizeof(m->detail), "rank %u has left the group", m->rank);
+		m->in_order = list_empty(&m->operations);
+		WRITE_ONCE(m->status, MRPC_CANCELLED);
+	}
+	spin_unlock_bh(&m->lock);
+	if (first)
 		mrpc_member_queue_end(m);
 	flush_work(&m->end_work);
 }

@@ -50,12 +50,14 @@ static u32 mrpc_member_awaits(struct mrpc_member *m)
 void mrpc_member_view(struct mrpc_member *m, struct mrpc_member_view *view)
 {
 	const struct mrpc_group_trace *t = &m->trace;
+	u32 rank;
 
 	memset(view, 0, sizeof(*view));
 	spin_lock_bh(&m->lock);
 	view->status = m->status;
 	view->running = m->running;
-	view->conns = m->nr_conns;
+	for (rank = 0; rank < m->ranks; rank++)
+		view->conns += !!m->links[rank].conn;
 	view->waiting = m->nr_operations - m->running;
 	view->tx_bytes = t->tx_bytes;
 	view->rx_bytes = t->rx_bytes;
@@ -63,7 +65,7 @@ void mrpc_member_view(struct mrpc_member *m, struct mrpc_member_view *view)
 	if (m->running) {
 		view->until = m->until;
 		view->awaits = mrpc_member_awaits(m);
-		view->record = t->records[(t->begun - 1) % MRPC_GROUP_TRACE];
+		view->record = *mrpc_trace_last(&m->trace);
 	}
 	spin_unlock_bh(&m->lock);
 }

@@ -33,7 +33,6 @@ static int mrpc_member_set_link(struct mrpc_member *m, u32 rank, struct mrpc_con
 	smp_store_release(&conn->member, m);
 	/* From here on the member sends chunks over it. mrpc_member_sent() asks for the member. */
 	m->links[rank].conn = conn;
-	m->nr_conns++;
 	return 0;
 }
 
@@ -144,7 +143,6 @@ void mrpc_member_unlink(struct mrpc_conn *conn)
 	spin_lock_bh(&m->lock);
 	link->conn = NULL;
 	left = link->left;
-	m->nr_conns--;
 	if (m->receiving == conn)
 		m->receiving = NULL;
 	spin_unlock_bh(&m->lock);

@@ -83,7 +83,6 @@ struct mrpc_member {
 	u16 status;
 	bool in_order;	/* the application has left when all operations were complete */
 	char detail[MRPC_MAX_DETAIL];
-	u32 nr_conns;		/* that @links has */
 	struct mrpc_group_trace trace;
 
 	struct work_struct end_work;	/* tells the other ranks that it has ended */

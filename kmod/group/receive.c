@@ -69,7 +69,8 @@ static enum mrpc_chunk_verdict mrpc_chunk_judge(struct mrpc_member *m, u32 rank,
 
 /*
  * Compares what the peer does with what this rank does, also if the chunk does not have its turn:
- * else ranks that disagree might wait for each other. Under the lock. Return: false: @why says how they differ.
+ * else ranks that disagree might wait for each other. Under the lock. Return: false: @why says how
+ * they differ.
  */
 static bool mrpc_chunk_agrees(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
 			      const u8 *prefix, char *why, size_t size)

@@ -12,12 +12,6 @@
 #include "group/submit.h"
 #include "group/trace.h"
 
-/* That of the operation that runs, or ran last. */
-static struct mrpc_group_record *mrpc_trace_last(struct mrpc_group_trace *t)
-{
-	return &t->records[(t->begun - 1) % MRPC_GROUP_TRACE];
-}
-
 static u64 mrpc_operation_bytes(const struct mrpc_operation *op)
 {
 	return op->schedule.c.count * op->schedule.c.elem_size;

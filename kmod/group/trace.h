@@ -71,7 +71,7 @@ struct mrpc_group_total {
  * @tx_bytes: of chunks of all operations, given to connections
  * @rx_bytes: of chunks of all operations, in their places
  * @totals: by enum mrpc_collective
- * @begun: operations that have begun; the last one is records[(begun - 1) % MRPC_GROUP_TRACE]
+ * @begun: operations that have begun
  * @records: of the last ones
  */
 struct mrpc_group_trace {
@@ -81,6 +81,12 @@ struct mrpc_group_trace {
 	u64 begun;
 	struct mrpc_group_record records[MRPC_GROUP_TRACE];
 };
+
+/** mrpc_trace_last() - return the record of the operation that runs, or ran last */
+static inline struct mrpc_group_record *mrpc_trace_last(struct mrpc_group_trace *t)
+{
+	return &t->records[(t->begun - 1) % MRPC_GROUP_TRACE];
+}
 
 void mrpc_trace_begin(struct mrpc_member *m, const struct mrpc_operation *op, u64 now);
 void mrpc_trace_sent(struct mrpc_member *m, u32 bytes);
