@@ -35,6 +35,24 @@ struct mrpc_session *mrpc_nl_session(const struct genl_info *info, int attr)
 }
 
 /**
+ * mrpc_nl_session_with() - the session of an object that a request names
+ * @info: the request
+ * @attr_session: the attribute with the number of the session
+ * @attr: the attribute with that of the object
+ * @id: out: the number of the object
+ *
+ * Return: the session with a reference; or an ERR_PTR and an explanation.
+ */
+struct mrpc_session *mrpc_nl_session_with(const struct genl_info *info, int attr_session, int attr,
+					  u32 *id)
+{
+	if (GENL_REQ_ATTR_CHECK(info, attr_session) || GENL_REQ_ATTR_CHECK(info, attr))
+		return ERR_PTR(-EINVAL);
+	*id = nla_get_u32(info->attrs[attr]);
+	return mrpc_nl_session(info, attr_session) ?: ERR_PTR(-ENOENT);
+}
+
+/**
  * mrpc_nl_start() - begin a dump
  * @cb: the dump
  *

@@ -15,6 +15,8 @@ struct sk_buff;
 
 /* netlink/dump.c */
 struct mrpc_session *mrpc_nl_session(const struct genl_info *info, int attr);
+struct mrpc_session *mrpc_nl_session_with(const struct genl_info *info, int attr_session, int attr,
+					  u32 *id);
 int mrpc_nl_start(struct netlink_callback *cb);
 int mrpc_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, mrpc_nl_each each);
 int mrpc_nl_session_dump(struct sk_buff *skb, struct netlink_callback *cb);

@@ -106,12 +106,9 @@ static struct mrpc_conn *mrpc_nl_conn(struct genl_info *info, int attr_session, 
 	struct mrpc_conn *conn;
 	u32 id;
 
-	if (GENL_REQ_ATTR_CHECK(info, attr_session) || GENL_REQ_ATTR_CHECK(info, attr))
-		return ERR_PTR(-EINVAL);
-	session = mrpc_nl_session(info, attr_session);
-	if (!session)
-		return ERR_PTR(-ENOENT);
-	id = nla_get_u32(info->attrs[attr]);
+	session = mrpc_nl_session_with(info, attr_session, attr, &id);
+	if (IS_ERR(session))
+		return ERR_CAST(session);
 	conn = mrpc_conn_find_any(session, id);
 	if (!conn)
 		NL_SET_ERR_MSG_ATTR_FMT(info->extack, info->attrs[attr],
