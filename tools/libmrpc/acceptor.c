@@ -12,7 +12,6 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -301,14 +300,8 @@ static void *acceptor_main(void *arg)
 
 static int start_thread(struct acceptor *a)
 {
-	sigset_t all, old;
-	int err;
+	int err = thread_start(&a->thread, acceptor_main, a);
 
-	/* The application's handlers run in its own threads. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&a->thread, NULL, acceptor_main, a);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	if (!err)
 		pthread_setname_np(a->thread, "mrpc-accept");
 	return err;

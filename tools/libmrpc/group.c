@@ -6,7 +6,6 @@
  * its own. See meeting.h.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,19 +55,6 @@ static void *serve(void *arg)
 	return NULL;
 }
 
-/* Its signals are the application's affair. */
-static int start_thread(struct creation *c)
-{
-	sigset_t all, old;
-	int err;
-
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = pthread_create(&c->thread, NULL, serve, c);
-	pthread_sigmask(SIG_SETMASK, &old, NULL);
-	return err ? fail(err, "cannot start a thread: %s", strerror(err)) : 0;
-}
-
 static int start_server(struct creation *c, const char *address)
 {
 	struct mrpc_conn_opts opts = { .tls = c->opts->server_tls };
@@ -84,7 +70,9 @@ static int start_server(struct creation *c, const char *address)
 	if (!err)
 		err = mrpc_server_listen(c->server, address, &opts);
 	if (!err)
-		err = start_thread(c);
+		err = thread_start(&c->thread, serve, c);
+	if (err > 0)
+		err = fail(err, "cannot start a thread: %s", strerror(err));
 	if (err) {
 		mrpc_server_free(c->server);
 		c->server = NULL;

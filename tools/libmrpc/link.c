@@ -9,7 +9,6 @@
  * Times between attempts are as in gRPC's document "connection backoff".
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -252,17 +251,12 @@ static void *link_main(void *arg)
 
 int link_begin(struct link *link)
 {
-	sigset_t all, old;
 	int err;
 
 	if (has_to_end(link) || link->wanted || link->state == MRPC_CHANNEL_READY)
 		return 0;
 	if (!link->has_thread) {
-		/* The application's handlers run in its own threads. */
-		sigfillset(&all);
-		pthread_sigmask(SIG_SETMASK, &all, &old);
-		err = pthread_create(&link->thread, NULL, link_main, link);
-		pthread_sigmask(SIG_SETMASK, &old, NULL);
+		err = thread_start(&link->thread, link_main, link);
 		if (err)
 			return err;
 		link->has_thread = true;

@@ -23,16 +23,11 @@ const struct mrpc_service_desc *const meeting_service = &mrpc_group_v1_Group__se
 
 int meeting_init(struct meeting *m)
 {
-	pthread_condattr_t attr;
-
 	m->seats = calloc(m->ranks, sizeof(*m->seats));
 	if (!m->seats)
 		return fail(ENOMEM, "out of memory");
 	pthread_mutex_init(&m->lock, NULL);
-	pthread_condattr_init(&attr);
-	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
-	pthread_cond_init(&m->changed, &attr);
-	pthread_condattr_destroy(&attr);
+	pthread_cond_init(&m->changed, NULL);
 	m->status = MRPC_OK;
 	return 0;
 }
@@ -105,7 +100,7 @@ static bool wait_until(struct meeting *m, u64 until)
 
 	if (clock_ns() >= until)
 		return false;
-	pthread_cond_timedwait(&m->changed, &m->lock, &ts);
+	pthread_cond_clockwait(&m->changed, &m->lock, CLOCK_MONOTONIC, &ts);
 	return true;
 }
 

@@ -3,6 +3,7 @@
  * What each thread keeps: its last error and, for each session that it uses,
  * a cache of free blocks, receive blocks to give back, and its queue pair.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,4 +155,16 @@ void tctx_forget(struct mrpc_session *session)
 		t->session = NULL;
 	session->ctxs = NULL;
 	pthread_mutex_unlock(&threads_lock);
+}
+
+int thread_start(pthread_t *thread, void *(*fn)(void *), void *arg)
+{
+	sigset_t all, old;
+	int err;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &old);
+	err = pthread_create(thread, NULL, fn, arg);
+	pthread_sigmask(SIG_SETMASK, &old, NULL);
+	return err;
 }

@@ -66,6 +66,9 @@ RARE struct tctx *tctx_find_or_new(struct mrpc_session *session);	/* NULL withou
 void tctx_forget(struct mrpc_session *session);
 char *error_buffer(size_t *size);
 
+/* Starts a thread of the library: the application's signal handlers run in its own. 0 or an errno. */
+int thread_start(pthread_t *thread, void *(*fn)(void *), void *arg);
+
 static inline struct tctx *tctx_get(struct mrpc_session *session)
 {
 	struct thread_state *state = thread_self;
