@@ -447,6 +447,7 @@ bool mrpc_sink_expects(struct mrpc_link *link, const struct mrpc_frame *frame)
 		return !connecting &&
 		       mrpc_features_accept(&conn->link.features, MRPC_FEATURE_STREAM);
 	case MRPC_WIRE_CHUNK:
+	case MRPC_WIRE_STRATEGY:
 		return !connecting &&
 		       mrpc_features_accept(&conn->link.features, MRPC_FEATURE_GROUP);
 	default:
@@ -500,6 +501,9 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 		break;
 	case MRPC_WIRE_CHUNK:
 		err = mrpc_member_ops->head(conn, prefix);
+		break;
+	case MRPC_WIRE_STRATEGY:
+		err = mrpc_member_ops->strategy(conn, prefix);
 		break;
 	case MRPC_WIRE_HELLO:
 	case MRPC_WIRE_HELLO_ACK:

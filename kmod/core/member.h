@@ -18,12 +18,14 @@ struct mrpc_member;
  * struct mrpc_member_ops - what the group layer wants to know
  * @head: a CHUNK arrives; as mrpc_sink_head(), of which it is a part
  * @done: all of it has arrived; owner of the receive claim
+ * @strategy: a STRATEGY has arrived; as @head
  * @sent: the bytes of a chunk (MRPC_ROLE_CHUNK) are read no more; any context but hard interrupt
  * @put: drops the reference of a connection that is freed
  */
 struct mrpc_member_ops {
 	int (*head)(struct mrpc_conn *conn, const u8 *prefix);
 	void (*done)(struct mrpc_conn *conn);
+	int (*strategy)(struct mrpc_conn *conn, const u8 *body);
 	void (*sent)(struct mrpc_call *call);
 	void (*put)(struct mrpc_member *member);
 };

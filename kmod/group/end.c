@@ -16,8 +16,10 @@
 #include "core/session.h"
 #include "exec/submit.h"
 #include "group/end.h"
+#include "group/link.h"
 #include "group/member.h"
 #include "group/run.h"
+#include "lib/group/change.h"
 #include "lib/message/wire.h"
 
 #define MRPC_GROUP_GRACE	HZ	/* from the end of a group to that of its connections */
@@ -41,19 +43,6 @@ static void mrpc_member_tell(struct mrpc_member *m, struct mrpc_conn *conn)
 	memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), m->detail, len);
 	mrpc_tx_submit(conn, &call->rpc);
 	mrpc_datapath_tx(conn);
-}
-
-/* Returns the connection to @rank with a reference, or NULL. */
-static struct mrpc_conn *mrpc_member_conn(struct mrpc_member *m, u32 rank)
-{
-	struct mrpc_conn *conn;
-
-	spin_lock_bh(&m->lock);
-	conn = m->links[rank].conn;
-	if (conn)
-		mrpc_conn_get(conn);
-	spin_unlock_bh(&m->lock);
-	return conn;
 }
 
 /**
@@ -173,12 +162,15 @@ void mrpc_member_quit(struct mrpc_member *m)
 
 /* -- time -------------------------------------------------------------------------- */
 
-/* Says what the operation that runs waits for. Under the lock. */
+/* Says what the operation that runs, or is held, waits for. Under the lock. */
 static void mrpc_member_blame(struct mrpc_member *m, char *why, size_t size)
 {
 	struct mrpc_chunk chunk;
 
-	if (mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK &&
+	if (m->held)
+		scnprintf(why, size, "rank %u waits for rank %u, which has not reported for strategy %u",
+			  m->rank, mrpc_change_awaits(m->change), m->change->version + 1);
+	else if (mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK &&
 	    chunk.peer != MRPC_NO_RANK)
 		scnprintf(why, size, "rank %u waits for rank %u, which has not sent its part",
 			  m->rank, chunk.peer);
@@ -187,7 +179,7 @@ static void mrpc_member_blame(struct mrpc_member *m, char *why, size_t size)
 }
 
 /**
- * mrpc_member_expect() - look at the clock when the operation that runs has taken too long
+ * mrpc_member_expect() - look at the clock when the operation that runs, or is held, is late
  * @m: the rank; its group has not ended, and the caller has its lock
  */
 void mrpc_member_expect(struct mrpc_member *m)
@@ -210,13 +202,13 @@ void mrpc_member_limit_work(struct work_struct *work)
 {
 	struct mrpc_member *m = container_of(work, struct mrpc_member, limit_work.work);
 	bool late = false;
-	char why[80];
+	char why[96];
 	u64 seq;
 
 	spin_lock_bh(&m->lock);
 	m->looks_at = 0;
-	seq = m->seq;
-	if (m->status == MRPC_OK && m->running) {
+	seq = m->seq + m->held;
+	if (m->status == MRPC_OK && (m->running || m->held)) {
 		late = m->until <= ktime_get_ns();
 		if (late)
 			mrpc_member_blame(m, why, sizeof(why));

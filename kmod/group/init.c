@@ -5,12 +5,14 @@
 #include "group/member.h"
 #include "group/receive.h"
 #include "group/run.h"
+#include "group/strategy.h"
 
 static const struct mrpc_member_ops mrpc_group_member_ops = {
-	.head	= mrpc_member_head,
-	.done	= mrpc_member_done,
-	.sent	= mrpc_member_sent,
-	.put	= mrpc_member_put,
+	.head		= mrpc_member_head,
+	.done		= mrpc_member_done,
+	.strategy	= mrpc_strategy_head,
+	.sent		= mrpc_member_sent,
+	.put		= mrpc_member_put,
 };
 
 /**

@@ -10,6 +10,42 @@
 #include "lib/message/feature.h"
 #include "lib/message/wire.h"
 
+/**
+ * mrpc_member_conn() - return the connection to another rank with a reference, or NULL
+ * @m: the rank
+ * @rank: the other rank
+ *
+ * Context: any but hard interrupt.
+ */
+struct mrpc_conn *mrpc_member_conn(struct mrpc_member *m, u32 rank)
+{
+	struct mrpc_conn *conn;
+
+	spin_lock_bh(&m->lock);
+	conn = m->links[rank].conn;
+	if (conn)
+		mrpc_conn_get(conn);
+	spin_unlock_bh(&m->lock);
+	return conn;
+}
+
+/**
+ * mrpc_conn_member() - return the rank for which something has arrived
+ * @conn: the connection
+ *
+ * Context: owner of the receive claim.
+ * Return: the rank; or NULL: the connection has none yet, and is kicked when it has.
+ */
+struct mrpc_member *mrpc_conn_member(struct mrpc_conn *conn)
+{
+	/* Pairs with the release in mrpc_member_set_link(). */
+	struct mrpc_member *m = smp_load_acquire(&conn->member);
+
+	if (!m)
+		set_bit(MRPC_CONN_EARLY, &conn->flags);
+	return m;
+}
+
 /* Why a connection cannot belong to a group, or NULL. */
 static const char *mrpc_member_unfit(struct mrpc_conn *conn)
 {
@@ -29,7 +65,7 @@ static int mrpc_member_set_link(struct mrpc_member *m, u32 rank, struct mrpc_con
 		return -EEXIST;
 	mrpc_conn_get(conn);
 	conn->member_rank = rank;
-	/* Pairs with the acquire in mrpc_member_head(). */
+	/* Pairs with the acquire in mrpc_conn_member(). */
 	smp_store_release(&conn->member, m);
 	/* From here on the member sends chunks over it. mrpc_member_sent() asks for the member. */
 	m->links[rank].conn = conn;

@@ -13,13 +13,15 @@
 #include "group/end.h"
 #include "group/member.h"
 #include "group/run.h"
+#include "lib/group/change.h"
 #include "lib/message/wire.h"
 
 #define MRPC_GROUP_LIMIT	(600 * NSEC_PER_SEC)	/* that an operation may take, by default */
 
 static u64 mrpc_member_bytes(u32 ranks)
 {
-	return struct_size_t(struct mrpc_member, links, ranks) + MRPC_WIRE_CHUNK_BYTES;
+	return struct_size_t(struct mrpc_member, links, ranks) + mrpc_change_bytes(ranks) +
+	       MRPC_WIRE_CHUNK_BYTES;
 }
 
 static void mrpc_member_free_work(struct work_struct *work)
@@ -30,6 +32,7 @@ static void mrpc_member_free_work(struct work_struct *work)
 	WARN_ON(!list_empty(&m->operations));
 	mrpc_user_uncharge_memory(session->user, mrpc_member_bytes(m->ranks));
 	kvfree(m->scratch);
+	kvfree(m->change);
 	kvfree_rcu(m, rcu);
 	mrpc_session_put(session);
 }
@@ -85,8 +88,10 @@ static struct mrpc_member *mrpc_member_alloc(struct mrpc_session *session,
 		goto err;
 	m->ranks = args->ranks;
 	m->scratch = kvmalloc(MRPC_WIRE_CHUNK_BYTES, GFP_KERNEL_ACCOUNT);
-	if (!m->scratch)
+	m->change = kvzalloc(mrpc_change_bytes(args->ranks), GFP_KERNEL_ACCOUNT);
+	if (!m->scratch || !m->change)
 		goto err;
+	mrpc_change_init(m->change, args->ranks, args->rank);
 	kref_init(&m->ref);
 	mrpc_session_get(session);
 	m->session = session;
@@ -104,6 +109,10 @@ static struct mrpc_member *mrpc_member_alloc(struct mrpc_session *session,
 	INIT_WORK(&m->free_work, mrpc_member_free_work);
 	return m;
 err:
+	if (m) {
+		kvfree(m->scratch);
+		kvfree(m->change);
+	}
 	kvfree(m);
 	mrpc_user_uncharge_memory(session->user, mrpc_member_bytes(args->ranks));
 	return ERR_PTR(-ENOMEM);

@@ -13,6 +13,7 @@
 #include "lib/ds/claim.h"
 #include "lib/group/progress.h"
 
+struct mrpc_change;
 struct mrpc_conn;
 struct mrpc_operation;
 struct mrpc_refusal;
@@ -71,10 +72,16 @@ struct mrpc_member {
 	/* Number of the operation that was begun last; it runs if @running. */
 	u64 seq;
 	bool running;
-	/* When the operation that runs has taken too long, ns. */
+	/* When the operation that runs, or is held, has taken too long, ns. */
 	u64 until;
 	/* When @limit_work looks at it, ns; 0: it is not queued. */
 	u64 looks_at;
+	/*
+	 * Strategies. Only the owner of the claim finishes a change, and only while no operation runs.
+	 * So it reads, without the lock, the strategy in use.
+	 */
+	struct mrpc_change *change;
+	bool held;	/* the next operation waits for a change */
 	/* Of the operation that runs. */
 	struct mrpc_progress progress;
 	/* The connection that receives a chunk to its place now, or NULL; without a reference. */

@@ -8,11 +8,13 @@
 #include "core/conn.h"
 #include "exec/kick.h"
 #include "group/end.h"
+#include "group/link.h"
 #include "group/member.h"
 #include "group/receive.h"
 #include "group/reduce.h"
 #include "group/run.h"
 #include "group/submit.h"
+#include "lib/group/change.h"
 #include "lib/group/operation.h"
 #include "lib/message/wire.h"
 
@@ -112,21 +114,18 @@ static void mrpc_member_peer_ends(struct mrpc_member *m, u32 rank, const struct 
  */
 int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 {
-	/* Pairs with the release in mrpc_member_bind(). Without a member it will be kicked there. */
-	struct mrpc_member *m = smp_load_acquire(&conn->member);
+	struct mrpc_member *m = mrpc_conn_member(conn);
 	struct mrpc_sink *sink = &conn->receive.sink;
 	const struct mrpc_frame *f = &sink->a.frame;
 	enum mrpc_chunk_verdict verdict;
 	struct mrpc_chunk chunk;
 	u32 rank = conn->member_rank;
-	bool agrees;
+	bool agrees, more = false;
 	u64 seq;
 	char why[160];
 
-	if (!m) {
-		set_bit(MRPC_CONN_EARLY, &conn->flags);
+	if (!m)
 		return -EAGAIN;
-	}
 	if (f->status != MRPC_OK) {
 		mrpc_member_peer_ends(m, rank, f, prefix);
 		return 0;
@@ -140,6 +139,8 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 		mrpc_chunk_place(m, sink, &chunk);
 	}
 	m->links[rank].early = verdict == MRPC_CHUNK_EARLY;
+	if (agrees)
+		more = mrpc_change_saw(m->change, rank, f->call_id);
 	spin_unlock_bh(&m->lock);
 	if (!agrees)
 		mrpc_member_fail(m, MRPC_FAILED_PRECONDITION, "operation %llu: rank %u: %s",
@@ -147,6 +148,8 @@ int mrpc_member_head(struct mrpc_conn *conn, const u8 *prefix)
 	switch (verdict) {
 	case MRPC_CHUNK_EARLY:
 		set_bit(MRPC_CONN_EARLY, &conn->flags);
+		if (more)	/* its operation may have been held */
+			mrpc_member_run(m);
 		return -EAGAIN;
 	case MRPC_CHUNK_WRONG:
 		return -EPROTO;

@@ -23,7 +23,9 @@
 #include "group/end.h"
 #include "group/member.h"
 #include "group/run.h"
+#include "group/strategy.h"
 #include "group/submit.h"
+#include "lib/group/change.h"
 #include "lib/group/operation.h"
 #include "lib/message/wire.h"
 
@@ -51,6 +53,7 @@ void mrpc_operation_describe(const struct mrpc_member *m, const struct mrpc_oper
 		.algorithm = c->algorithm,
 		.elem = op->elem,
 		.reduce = op->reduce,
+		.strategy = m->change->version,
 	};
 }
 
@@ -278,34 +281,74 @@ static bool mrpc_member_complete(struct mrpc_member *m)
 	return op;
 }
 
+/*
+ * Returns the operation that runs, or the next one, if it may begin; or NULL. Under the lock.
+ * @late: a change of the strategy holds it, and will hold it as long as there is rank @late, which
+ * has left; or MRPC_NO_RANK.
+ */
+static struct mrpc_operation *mrpc_member_current(struct mrpc_member *m, u32 *late)
+{
+	struct mrpc_operation *op;
+
+	*late = MRPC_NO_RANK;
+	op = list_first_entry_or_null(&m->operations, struct mrpc_operation, list);
+	if (!op || m->status != MRPC_OK)
+		return NULL;
+	if (m->running || mrpc_change_allows(m->change, m->seq + 1))
+		return op;
+	*late = mrpc_strategy_lacks(m);
+	if (!m->held) {
+		m->held = true;
+		m->until = ktime_get_ns() + op->limit;
+		mrpc_member_expect(m);
+	}
+	return NULL;
+}
+
+/* Begins an operation that is ready. Under the lock. */
+static void mrpc_member_start(struct mrpc_member *m, struct mrpc_operation *op)
+{
+	u64 now = ktime_get_ns();
+
+	m->running = true;
+	m->held = false;
+	m->seq++;
+	mrpc_progress_init(&m->progress, &op->schedule, MRPC_WIRE_CHUNK_BYTES);
+	m->until = now + op->limit;
+	mrpc_trace_begin(m, op, now);
+	mrpc_member_expect(m);
+}
+
 /* Returns the operation that runs, beginning it if none does, or NULL. */
 static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m)
 {
 	struct mrpc_operation *op;
-	u64 now;
+	bool running, ready;
+	u32 late;
 
-	spin_lock_bh(&m->lock);
-	op = list_first_entry_or_null(&m->operations, struct mrpc_operation, list);
-	if (m->status != MRPC_OK)
-		op = NULL;
-	if (op && !m->running) {
-		now = ktime_get_ns();
-		m->running = true;
-		m->seq++;
-		mrpc_progress_init(&m->progress, &op->schedule, MRPC_WIRE_CHUNK_BYTES);
-		m->until = now + op->limit;
-		mrpc_trace_begin(m, op, now);
-		mrpc_member_expect(m);
-	}
-	spin_unlock_bh(&m->lock);
-	return op;
+	do {
+		spin_lock_bh(&m->lock);
+		op = mrpc_member_current(m, &late);
+		running = m->running;
+		ready = op && mrpc_operation_is_ready(op, m->change->version);
+		if (ready && !running)
+			mrpc_member_start(m, op);
+		spin_unlock_bh(&m->lock);
+		if (late != MRPC_NO_RANK)
+			mrpc_member_lacks(m, late);
+	} while (op && !ready && mrpc_operation_prepare(m, op));
+	return ready ? op : NULL;
 }
 
 /* Does one thing that can be done now. Return: true: there may be more. */
 static bool mrpc_member_turn(struct mrpc_member *m)
 {
-	struct mrpc_operation *op = mrpc_member_begin(m);
+	struct mrpc_operation *op;
 
+	/* A thread that opens a change runs the rank afterwards. */
+	if (unlikely(READ_ONCE(m->change->open)))
+		mrpc_strategy_go_on(m);
+	op = mrpc_member_begin(m);
 	/* Both sides have their turn. */
 	if (op && (mrpc_member_send(m, op) | mrpc_member_receive(m, op)))
 		return true;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Collective operations: checked when they are submitted, and completed. */
 #include <linux/list.h>
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "call/client.h"
@@ -10,10 +12,12 @@
 #include "core/refusal.h"
 #include "core/session.h"
 #include "core/user.h"
+#include "group/end.h"
 #include "group/member.h"
 #include "group/reduce.h"
 #include "group/run.h"
 #include "group/submit.h"
+#include "lib/group/change.h"
 #include "lib/group/choice.h"
 #include "lib/group/operation.h"
 #include "lib/group/reduce.h"
@@ -121,54 +125,108 @@ static int mrpc_check_buffers(struct mrpc_session *session, const struct mrpc_sq
 
 /* -- operations ---------------------------------------------------------------------- */
 
-static void mrpc_operation_free(struct mrpc_session *session, struct mrpc_operation *op)
+static void mrpc_operation_free_work(struct mrpc_session *session, struct mrpc_operation *op)
 {
 	mrpc_user_uncharge_memory(session->user, op->work.len);
 	mrpc_heap_destroy(&op->work);
+	op->work.len = 0;
+}
+
+static void mrpc_operation_free(struct mrpc_session *session, struct mrpc_operation *op)
+{
+	mrpc_operation_free_work(session, op);
 	kfree(op);
 }
 
-/* Allocates MRPC_BUF_WORK. */
-static int mrpc_operation_work(struct mrpc_session *session, struct mrpc_operation *op,
-			       struct mrpc_refusal *r)
+/* Allocates MRPC_BUF_WORK, @len bytes. */
+static int mrpc_operation_work(struct mrpc_session *session, struct mrpc_operation *op, u64 len)
 {
-	u64 len = ALIGN(op->schedule.work_size, MRPC_REGION_ALIGN);
 	struct mrpc_region *region;
 
+	if (len == op->work.len)
+		return 0;
+	mrpc_operation_free_work(session, op);
 	if (!len)
 		return 0;
 	if (len > MRPC_REGION_MAX || mrpc_user_charge_memory(session, len))
-		goto refuse;
+		return -EDQUOT;
 	mrpc_heap_init(&op->work, MRPC_REGION_SEND, len);
 	region = mrpc_heap_region(&op->work, len);
 	if (IS_ERR(region)) {
 		mrpc_user_uncharge_memory(session->user, len);
-		goto refuse;
+		return PTR_ERR(region);
 	}
 	mrpc_heap_publish(&op->work, region);
 	return 0;
-refuse:
-	return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no %llu bytes of work memory", len);
+}
+
+/* What the application has asked for, for lib/group/schedule.h. */
+static struct mrpc_schedule_config mrpc_operation_asked(const struct mrpc_member *m,
+							const struct mrpc_operation *op)
+{
+	struct mrpc_schedule_config c = op->schedule.c;
+
+	c.ranks = m->ranks;
+	c.rank = m->rank;
+	c.order = NULL;
+	c.algorithm = op->algorithm;
+	if (!c.algorithm)
+		c.algorithm = mrpc_choose_algorithm(c.collective, c.ranks, c.count, c.elem_size);
+	return c;
+}
+
+/**
+ * mrpc_operation_prepare() - make an operation ready to begin by the strategy in use
+ * @m: the rank; the caller owns its claim, and no operation runs
+ * @op: the first operation
+ *
+ * Context: process; may sleep.
+ * Return: true; false: there is no memory, and the group has ended.
+ */
+bool mrpc_operation_prepare(struct mrpc_member *m, struct mrpc_operation *op)
+{
+	const struct mrpc_strategy *s = m->change->use;
+	struct mrpc_schedule_config c = mrpc_operation_asked(m, op);
+	struct mem_cgroup *old = set_active_memcg(m->session->memcg);
+	int err;
+	u64 len;
+
+	if (s->algorithm[c.collective])
+		c.algorithm = s->algorithm[c.collective];
+	c.order = s->order;
+	/* Neither the order nor the algorithm can be wrong here. */
+	WARN_ON_ONCE(mrpc_schedule_init(&op->schedule, &c));
+	len = ALIGN(op->schedule.work_size, MRPC_REGION_ALIGN);
+	err = mrpc_operation_work(m->session, op, len);
+	set_active_memcg(old);
+	if (err) {
+		mrpc_member_fail(m, MRPC_RESOURCE_EXHAUSTED,
+				 "operation %llu: rank %u has no %llu bytes of work memory",
+				 m->seq + 1, m->rank, len);
+		return false;
+	}
+	op->strategy = m->change->version;
+	op->prepared = true;
+	return true;
 }
 
 static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
 			       const struct mrpc_sqe *sqe, struct mrpc_refusal *r)
 {
 	struct mrpc_session *session = m->session;
-	struct mrpc_schedule_config c = {
+	struct mrpc_schedule_config c;
+	enum mrpc_schedule_fault fault;
+
+	op->algorithm = sqe->algorithm;
+	op->schedule.c = (struct mrpc_schedule_config){
 		.collective = sqe->collective,
-		.algorithm = sqe->algorithm,
-		.ranks = m->ranks,
-		.rank = m->rank,
+		.in_place = mrpc_sqe_is_in_place(m, sqe),
 		.root = sqe->root_rank,
 		.count = sqe->count,
 		.elem_size = mrpc_elem_size(sqe->elem),
 	};
-	enum mrpc_schedule_fault fault;
-
-	if (!c.algorithm)
-		c.algorithm = mrpc_choose_algorithm(c.collective, c.ranks, c.count, c.elem_size);
-	c.in_place = mrpc_sqe_is_in_place(m, sqe);
+	c = mrpc_operation_asked(m, op);
+	/* For the checks: how much of the buffers is used does not depend on the strategy. */
 	fault = mrpc_schedule_init(&op->schedule, &c);
 	if (fault)
 		return mrpc_refuse_schedule(r, m, sqe, fault);
@@ -179,9 +237,7 @@ static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
 	op->limit = mrpc_us_or(sqe->limit_us, m->limit);
 	op->base[MRPC_BUF_SEND] = sqe->input;
 	op->base[MRPC_BUF_RECV] = sqe->output;
-	if (mrpc_check_buffers(session, sqe, &op->schedule, r))
-		return -EINVAL;
-	return mrpc_operation_work(session, op, r);
+	return mrpc_check_buffers(session, sqe, &op->schedule, r);
 }
 
 /* Makes an operation. Return: NULL: @r says why. */

@@ -24,6 +24,9 @@ struct mrpc_sqe;
  * @priority: of its chunks
  * @elem: enum mrpc_elem
  * @reduce: enum mrpc_reduce_op
+ * @algorithm: enum mrpc_algorithm that the application has named
+ * @prepared: @schedule and @work are those of strategy @strategy
+ * @strategy: version
  * @limit: ns that it may take
  * @schedule: what this rank does
  * @base: where each enum mrpc_buffer begins in its heap
@@ -36,6 +39,9 @@ struct mrpc_operation {
 	u8 priority;
 	u8 elem;
 	u8 reduce;
+	u8 algorithm;
+	bool prepared;
+	u32 strategy;
 	u64 limit;
 	struct mrpc_schedule schedule;
 	u32 base[3];
@@ -53,6 +59,13 @@ static inline void *mrpc_operation_at(struct mrpc_operation *op, struct mrpc_pla
 	return (void *)mrpc_heap_at(mrpc_operation_heap(op, p.buf), op->base[p.buf] + p.off, len);
 }
 
+/* Whether an operation can begin by strategy @version. */
+static inline bool mrpc_operation_is_ready(const struct mrpc_operation *op, u32 version)
+{
+	return op->prepared && op->strategy == version;
+}
+
+bool mrpc_operation_prepare(struct mrpc_member *m, struct mrpc_operation *op);
 void mrpc_operation_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 			   struct mrpc_qp *qp);
 void mrpc_operation_complete(struct mrpc_member *m, struct mrpc_operation *op, u64 seq, u16 status);

@@ -34,6 +34,7 @@ void mrpc_trace_begin(struct mrpc_member *m, const struct mrpc_operation *op, u6
 		.count = c->count,
 		.bytes = mrpc_operation_bytes(op),
 		.root = c->root,
+		.strategy = op->strategy,
 		.collective = c->collective,
 		.algorithm = c->algorithm,
 		.elem = op->elem,

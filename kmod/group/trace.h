@@ -24,6 +24,7 @@ struct mrpc_operation;
  * @tx_chunks: number of the first
  * @rx_chunks: number of the others
  * @root: see mrpc_collective_has_root()
+ * @strategy: version of the strategy
  * @status: enum mrpc_status, once it has ended
  * @collective: enum mrpc_collective
  * @algorithm: enum mrpc_algorithm
@@ -44,6 +45,7 @@ struct mrpc_group_record {
 	u64 tx_chunks;
 	u64 rx_chunks;
 	u32 root;
+	u32 strategy;
 	u16 status;
 	u8 collective;
 	u8 algorithm;

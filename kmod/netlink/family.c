@@ -29,6 +29,7 @@
 #include "netlink/schema.h"
 #include "netlink/series.h"
 #include "netlink/session.h"
+#include "netlink/strategy.h"
 #include "netlink/transport.h"
 /*
  * The generic netlink family "mrpc": what it can be asked, and what it tells.
@@ -398,6 +399,8 @@ static const struct genl_split_ops mrpc_nl_ops[] = {
 		     mrpc_nl_group_done, mrpc_nl_group_link_policy, MRPC_A_GROUP_LINK_GROUP),
 	MRPC_NL_DUMP(MRPC_CMD_GROUP_TRACE_GET, mrpc_nl_group_trace_start, mrpc_nl_group_trace_dump,
 		     mrpc_nl_group_done, mrpc_nl_group_trace_policy, MRPC_A_GROUP_TRACE_GROUP),
+	MRPC_NL_DO(MRPC_CMD_GROUP_SET, mrpc_nl_group_set, mrpc_nl_group_set_policy,
+		   MRPC_A_GROUP_STRATEGY),
 };
 
 struct genl_family mrpc_nl_family __ro_after_init = {

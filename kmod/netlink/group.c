@@ -17,12 +17,13 @@
 #include "netlink/msg.h"
 #include "netlink/netlink.h"
 #include "netlink/session.h"
+#include "netlink/strategy.h"
 
 /*
  * The rank that a request names: @attr is the number of its group in the session. Return: with a
  * reference, or an ERR_PTR and an explanation.
  */
-static struct mrpc_member *mrpc_nl_member(const struct genl_info *info, int attr_session, int attr)
+struct mrpc_member *mrpc_nl_member(const struct genl_info *info, int attr_session, int attr)
 {
 	struct mrpc_session *session;
 	struct mrpc_member *m;
@@ -70,7 +71,8 @@ static int mrpc_nl_put_operation(struct sk_buff *skb, int attr, const struct mrp
 	    nla_put_uint(skb, MRPC_A_GROUP_OPERATION_TX_CHUNKS, r->tx_chunks) ||
 	    nla_put_uint(skb, MRPC_A_GROUP_OPERATION_TX_BYTES, r->tx_bytes) ||
 	    nla_put_uint(skb, MRPC_A_GROUP_OPERATION_RX_CHUNKS, r->rx_chunks) ||
-	    nla_put_uint(skb, MRPC_A_GROUP_OPERATION_RX_BYTES, r->rx_bytes))
+	    nla_put_uint(skb, MRPC_A_GROUP_OPERATION_RX_BYTES, r->rx_bytes) ||
+	    nla_put_u32(skb, MRPC_A_GROUP_OPERATION_STRATEGY, r->strategy))
 		return -EMSGSIZE;
 	if (view &&
 	    (nla_put_uint(skb, MRPC_A_GROUP_OPERATION_AGE, now - r->began) ||
@@ -165,7 +167,8 @@ static int mrpc_nl_fill_group(struct sk_buff *skb, const struct genl_info *info,
 	      nla_put_u32(skb, MRPC_A_GROUP_WAITING, view.waiting) ||
 	      (view.running && mrpc_nl_put_operation(skb, MRPC_A_GROUP_OPERATION, &view.record,
 						     &view)) ||
-	      mrpc_nl_put_totals(skb, &view);
+	      mrpc_nl_put_totals(skb, &view) ||
+	      mrpc_nl_put_strategy(skb, m);
 	return mrpc_nl_end(skb, hdr, err);
 }
 

@@ -5,7 +5,7 @@
  * attributes. netlink/engine_type.c and netlink/engine.c show engines and their types,
  * netlink/policy.c those that are policies. netlink/engine_change.c changes engines.
  * netlink/queue.c handles queues, netlink/series.c histograms, netlink/transport.c transports,
- * netlink/group.c groups.
+ * netlink/group.c groups, netlink/strategy.c their strategies.
  */
 #ifndef MRPC_NETLINK_NETLINK_H
 #define MRPC_NETLINK_NETLINK_H

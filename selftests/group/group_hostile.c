@@ -5,8 +5,7 @@
  * of it reaches the buffers, or is kept.
  */
 #include "tap.h"
-#include "peer.h"
-#include "ranks.h"
+#include "peer_rank.h"
 
 #include "lib/group/operation.h"
 #include "lib/message/feature.h"
@@ -19,25 +18,9 @@
 
 static struct peer p;
 
-/* A server, which is rank 0 of two, and a peer that is to be rank 1. */
 static void begin(void)
 {
-	struct rank *r = &ranks[0];
-	struct mrpc_cqe cqe;
-
-	ranks_open(1, HEAP);
-	CHECK(raw_serve(&r->s, "tcp:127.0.0.1:0") > 0);
-	memset(&p, 0, sizeof(p));
-	p.features = MRPC_FEATURE_GROUP | MRPC_FEATURE_STREAM;
-	peer_connect(&p, r->s.port);
-	peer_hello(&p);
-	peer_call(&p, peer_id(&p, 0), RAW_ACK, 1, 10);
-	raw_expect(&r->qp, &cqe, MRPC_CQE_REQUEST, RANKS_WAIT);
-	r->conn[1] = cqe.conn;
-	raw_done(&r->s, &cqe);
-	peer_expect(&p, MRPC_WIRE_HELLO_ACK);
-	CHECK_EQ(rank_join(r, 0, 2, KEY, 0), 0);
-	CHECK_EQ(rank_link(r, 1, r->conn[1]), 0);
+	peer_rank_begin(&p, KEY, HEAP);
 }
 
 /* A broadcast of rank 1: rank 0 gets two chunks. */
@@ -75,9 +58,7 @@ static void chunk(u64 seq, u32 no, const struct mrpc_operation_form *f, u32 byte
 
 static void end(void)
 {
-	peer_close(&p);
-	ranks_end();
-	CHECK_MSG(raw_sessions(0, 10000 * raw_patience()), "a session is left");
+	peer_rank_end(&p);
 }
 
 /* The operation fails, and no byte of its second half was written. */

@@ -12,7 +12,7 @@
 static const struct mrpc_operation_form ours = {
 	.key = 0x1122334455667788, .count = 1000, .ranks = 4, .rank = 1, .root = 3, .chunk = 65536,
 	.collective = MRPC_REDUCE, .algorithm = MRPC_BINOMIAL, .elem = MRPC_ELEM_F32,
-	.reduce = MRPC_REDUCE_MAX,
+	.reduce = MRPC_REDUCE_MAX, .strategy = 7,
 };
 
 static char why[160];
@@ -39,7 +39,7 @@ TEST(layout)
 	static const u8 bytes[40] = {
 		0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11,  0xe8, 3, 0, 0, 0, 0, 0, 0,
 		4, 0, 0, 0, 2, 0, 0, 0,  3, 0, 0, 0, 0, 0, 1, 0,
-		4, 3, 3, 2, 0, 0, 0, 0,
+		4, 3, 3, 2, 7, 0, 0, 0,
 	};
 	struct mrpc_wire_operation wire = theirs();
 
@@ -69,7 +69,7 @@ TEST(each_field_that_differs)
 	DIFFERS(ranks, cpu_to_le32(5), "rank 2 says that the group has 5 ranks, this one 4");
 	DIFFERS(rank, cpu_to_le32(3), "the connection to rank 2 leads to rank 3");
 	DIFFERS(chunk, cpu_to_le32(8), "rank 2 sends chunks of 8 bytes, this one of 65536");
-	DIFFERS(resv, cpu_to_le32(1), "rank 2 sends 0x1 in a reserved field, this one 0");
+	DIFFERS(strategy, cpu_to_le32(8), "rank 2 uses strategy 8, this one 7");
 	DIFFERS(collective, MRPC_GATHER, "rank 2 does Gather, this one Reduce");
 	DIFFERS(algorithm, MRPC_RING, "rank 2 does Reduce by ring, this one by binomial");
 	DIFFERS(elem, MRPC_ELEM_BF16, "rank 2 has elements of bf16, this one of f32");

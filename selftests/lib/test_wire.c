@@ -46,6 +46,9 @@ static const struct mrpc_frame chunk_end = {
 	.type = MRPC_WIRE_CHUNK, .status = MRPC_UNAVAILABLE, .msg_no = MRPC_WIRE_LEFT,
 	.detail_len = MRPC_MAX_DETAIL,
 };
+static const struct mrpc_frame strategy = {
+	.type = MRPC_WIRE_STRATEGY, .meta_len = MRPC_WIRE_STRATEGY_MAX,
+};
 
 static const char *why;
 
@@ -96,6 +99,7 @@ TEST(every_type_and_back)
 		&(struct mrpc_frame){ .type = MRPC_WIRE_FEATURES, .call_id = 2 },
 		&(struct mrpc_frame){ .type = MRPC_WIRE_FEATURES_ACK, .call_id = ~0ULL },
 		&streamed, &half_close, &credit, &chunk_first, &chunk_later, &chunk_end,
+		&strategy,
 	};
 	u32 i;
 
@@ -152,6 +156,7 @@ TEST(every_byte_changed)
 	static const struct mrpc_frame *const frames[] = {
 		&call, &reply, &failure, &hello, &ping, &streamed, &half_close, &credit,
 		&chunk_first, &chunk_later, &chunk_end,
+		&strategy,
 	};
 	u32 i, at, value;
 
@@ -264,6 +269,27 @@ TEST(streams_refused)
 	REFUSED(credit, flags, MRPC_WIRE_END, "a control frame has flags of a message");
 	REFUSED(credit, msg_no, 1, "a control frame has fields of a message");
 	REFUSED(credit, meta_len, 1, "a control frame has a body");
+}
+
+TEST(strategies_refused)
+{
+	const char *fields = "a strategy has fields of another frame";
+	const char *size = "a strategy is of no group that there can be";
+
+	REFUSED(strategy, flags, MRPC_WIRE_END, fields);
+	REFUSED(strategy, call_id, 1, fields);
+	REFUSED(strategy, msg_no, 1, fields);
+	REFUSED(strategy, status, 1, fields);
+	REFUSED(strategy, detail_len, 1, fields);
+	REFUSED(strategy, method, 1, fields);
+	REFUSED(strategy, priority, 1, fields);
+	REFUSED(strategy, max_reply, 1, fields);
+	REFUSED(strategy, remaining_us, 1, fields);
+	REFUSED(strategy, msg.structs, 8, fields);
+	REFUSED(strategy, msg.bytes, 8, fields);
+	REFUSED(strategy, meta_len, 0, size);
+	REFUSED(strategy, meta_len, MRPC_WIRE_STRATEGY_BODY, size);
+	REFUSED(strategy, meta_len, MRPC_WIRE_STRATEGY_MAX + 1, size);
 }
 
 TEST(chunks_refused)

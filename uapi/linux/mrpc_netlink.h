@@ -793,6 +793,7 @@ enum {
 	MRPC_A_GROUP_OPERATION_RX_CHUNKS,
 	MRPC_A_GROUP_OPERATION_RX_BYTES,
 	MRPC_A_GROUP_OPERATION_AWAITS,
+	MRPC_A_GROUP_OPERATION_STRATEGY,
 
 	__MRPC_A_GROUP_OPERATION_MAX,
 	MRPC_A_GROUP_OPERATION_MAX = (__MRPC_A_GROUP_OPERATION_MAX - 1)
@@ -807,6 +808,45 @@ enum {
 
 	__MRPC_A_GROUP_TOTAL_MAX,
 	MRPC_A_GROUP_TOTAL_MAX = (__MRPC_A_GROUP_TOTAL_MAX - 1)
+};
+
+/**
+ * enum mrpc_a_group_choice - the algorithm of a collective, in MRPC_A_GROUP_STRATEGY_CHOICE
+ * @MRPC_A_GROUP_CHOICE_COLLECTIVE: u32, enum mrpc_collective.
+ * @MRPC_A_GROUP_CHOICE_ALGORITHM: u32, enum mrpc_algorithm. SET: MRPC_ALGORITHM_CHOSEN takes the
+ *	choice back.
+ */
+enum mrpc_a_group_choice {
+	MRPC_A_GROUP_CHOICE_COLLECTIVE = 1,
+	MRPC_A_GROUP_CHOICE_ALGORITHM,
+
+	__MRPC_A_GROUP_CHOICE_MAX,
+	MRPC_A_GROUP_CHOICE_MAX = (__MRPC_A_GROUP_CHOICE_MAX - 1)
+};
+
+/**
+ * enum mrpc_a_group_strategy - how a group does its collectives
+ * @MRPC_A_GROUP_STRATEGY_VERSION: u32, of the strategy in use, from 0. Reply to SET: of the one that
+ *	will be used.
+ * @MRPC_A_GROUP_STRATEGY_PROPOSER: u32, the rank whose operator has asked for it; not of version 0.
+ * @MRPC_A_GROUP_STRATEGY_ORDER: u32 for each rank: the rank at each place of a ring or tree.
+ * @MRPC_A_GROUP_STRATEGY_CHOICE: nest, repeated: collectives with an algorithm that the operator
+ *	has chosen.
+ * @MRPC_A_GROUP_STRATEGY_NEXT: u32, version of the strategy that all ranks change to; absent: none.
+ * @MRPC_A_GROUP_STRATEGY_AWAITS: u32, a rank that has not reported for that change.
+ * @MRPC_A_GROUP_STRATEGY_LAST: uint, the last operation of the strategy in use, as far as is known.
+ */
+enum mrpc_a_group_strategy {
+	MRPC_A_GROUP_STRATEGY_VERSION = 1,
+	MRPC_A_GROUP_STRATEGY_PROPOSER,
+	MRPC_A_GROUP_STRATEGY_ORDER,
+	MRPC_A_GROUP_STRATEGY_CHOICE,
+	MRPC_A_GROUP_STRATEGY_NEXT,
+	MRPC_A_GROUP_STRATEGY_AWAITS,
+	MRPC_A_GROUP_STRATEGY_LAST,
+
+	__MRPC_A_GROUP_STRATEGY_MAX,
+	MRPC_A_GROUP_STRATEGY_MAX = (__MRPC_A_GROUP_STRATEGY_MAX - 1)
 };
 
 enum {
@@ -829,6 +869,7 @@ enum {
 	MRPC_A_GROUP_TX_BYTES,
 	MRPC_A_GROUP_RX_BYTES,
 	MRPC_A_GROUP_TOTAL,
+	MRPC_A_GROUP_STRATEGY,
 
 	__MRPC_A_GROUP_MAX,
 	MRPC_A_GROUP_MAX = (__MRPC_A_GROUP_MAX - 1)
@@ -917,6 +958,7 @@ enum mrpc_cmd {
 	MRPC_CMD_GROUP_GET,
 	MRPC_CMD_GROUP_LINK_GET,
 	MRPC_CMD_GROUP_TRACE_GET,
+	MRPC_CMD_GROUP_SET,
 
 	__MRPC_CMD_MAX,
 	MRPC_CMD_MAX = (__MRPC_CMD_MAX - 1)

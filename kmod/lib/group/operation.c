@@ -85,6 +85,7 @@ void mrpc_operation_encode(const struct mrpc_operation_form *form,
 		.algorithm = form->algorithm,
 		.elem = form->elem,
 		.reduce = form->reduce,
+		.strategy = cpu_to_le32(form->strategy),
 	};
 }
 
@@ -99,9 +100,6 @@ bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
 	else if (le32_to_cpu(wire->rank) != peer)
 		snprintf(why, size, "the connection to rank %u leads to rank %u", peer,
 			 le32_to_cpu(wire->rank));
-	else if (wire->resv)
-		snprintf(why, size, "rank %u sends %#x in a reserved field, this one 0", peer,
-			 le32_to_cpu(wire->resv));
 	else if (le32_to_cpu(wire->chunk) != ours->chunk)
 		snprintf(why, size, "rank %u sends chunks of %u bytes, this one of %u", peer,
 			 le32_to_cpu(wire->chunk), ours->chunk);
@@ -134,6 +132,9 @@ bool mrpc_operation_compare(const struct mrpc_operation_form *ours, u32 peer,
 	else if (le32_to_cpu(wire->root) != ours->root)
 		snprintf(why, size, "rank %u says that rank %u is the root, this one rank %u", peer,
 			 le32_to_cpu(wire->root), ours->root);
+	else if (le32_to_cpu(wire->strategy) != ours->strategy)
+		snprintf(why, size, "rank %u uses strategy %u, this one %u", peer,
+			 le32_to_cpu(wire->strategy), ours->strategy);
 	/* Last: an algorithm that the kernel has chosen follows from the others. */
 	else if (wire->algorithm != ours->algorithm)
 		snprintf(why, size, "rank %u does %s by %s, this one by %s", peer,

@@ -23,7 +23,7 @@
  * @algorithm: enum mrpc_algorithm
  * @elem: enum mrpc_elem
  * @reduce: enum mrpc_reduce_op
- * @resv: zero
+ * @strategy: the version of the group's strategy (change.h)
  */
 struct mrpc_wire_operation {
 	__le64 key;
@@ -36,7 +36,7 @@ struct mrpc_wire_operation {
 	u8 algorithm;
 	u8 elem;
 	u8 reduce;
-	__le32 resv;
+	__le32 strategy;
 };
 
 static_assert(sizeof(struct mrpc_wire_operation) == MRPC_WIRE_CHUNK_BODY);
@@ -53,6 +53,7 @@ struct mrpc_operation_form {
 	u8 algorithm;
 	u8 elem;
 	u8 reduce;
+	u32 strategy;
 };
 
 /** mrpc_operation_encode() - write the body that a rank sends */

@@ -97,6 +97,17 @@ static int wire_check_chunk(struct mrpc_frame *f, u32 max_message, const char **
 	return 0;
 }
 
+static int wire_check_strategy(struct mrpc_frame *f, const char **why)
+{
+	if (f->flags & ~MRPC_WIRE_CRC || f->call_id | f->msg_no | f->status | f->detail_len |
+	    f->method | f->priority | f->max_reply | f->remaining_us || !wire_no_message(f))
+		return wire_refuse(why, "a strategy has fields of another frame");
+	if (f->meta_len <= MRPC_WIRE_STRATEGY_BODY || f->meta_len > MRPC_WIRE_STRATEGY_MAX)
+		return wire_refuse(why, "a strategy is of no group that there can be");
+	f->prefix = mrpc_frame_prefix(f);
+	return 0;
+}
+
 static int wire_check_message(struct mrpc_frame *f, u32 max_message, const char **why)
 {
 	u64 total;
@@ -160,6 +171,8 @@ int mrpc_wire_decode(const struct mrpc_wire_hdr *hdr, u32 max_message,
 		return wire_check_message(f, max_message, why);
 	case MRPC_WIRE_CHUNK:
 		return wire_check_chunk(f, max_message, why);
+	case MRPC_WIRE_STRATEGY:
+		return wire_check_strategy(f, why);
 	case MRPC_WIRE_HELLO:
 	case MRPC_WIRE_HELLO_ACK:
 	case MRPC_WIRE_CANCEL:

@@ -9,8 +9,8 @@
  *   message		struct, text (padding to 8) and byte sections (message.h)
  *   trailer		with MRPC_WIRE_CRC and a byte section: crc32c of that, 4 zero bytes
  *
- * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata. So does the first CHUNK
- * of an operation (operation.h).
+ * HELLO and HELLO_ACK carry their body (handshake.h) in place of metadata. So do the first CHUNK
+ * of an operation (operation.h) and STRATEGY (strategy.h).
  */
 #ifndef MRPC_LIB_MESSAGE_WIRE_H
 #define MRPC_LIB_MESSAGE_WIRE_H
@@ -37,7 +37,8 @@ enum mrpc_wire_type {
 	MRPC_WIRE_MESSAGE,	/* one message of a stream */
 	MRPC_WIRE_CREDIT,	/* remaining_us: what its sender accepts of a stream in all */
 	MRPC_WIRE_CHUNK,	/* of a group: a chunk of the operation call_id, or why it has failed */
-	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_CHUNK,
+	MRPC_WIRE_STRATEGY,	/* of a group: its sender reports for a change of the strategy */
+	MRPC_WIRE_TYPE_MAX = MRPC_WIRE_STRATEGY,
 };
 
 /* mrpc_wire_hdr.flags */
@@ -58,6 +59,10 @@ enum mrpc_wire_type {
 /* msg_no of a CHUNK that is not OK: its sender has left when all its operations were complete */
 #define MRPC_WIRE_LEFT		1
 
+/* The bytes of the body of a STRATEGY, and 2 for each rank (strategy.h) */
+#define MRPC_WIRE_STRATEGY_BODY	48
+#define MRPC_WIRE_STRATEGY_MAX	(MRPC_WIRE_STRATEGY_BODY + 2 * MRPC_GROUP_RANKS)
+
 /* mrpc_frame.flags, and in no header: the message came compressed. The same bit in completions. */
 #define MRPC_FRAME_COMPRESSED	MRPC_CQE_COMPRESSED
 
@@ -77,7 +82,7 @@ enum mrpc_wire_type {
  * @resv: zero
  * @detail_len: REPLY, CHUNK that is not OK: bytes, at most MRPC_MAX_DETAIL
  * @meta_len: bytes, at most MRPC_MAX_META (hello: MRPC_WIRE_MAX_HELLO; the first CHUNK of an
- *	operation: struct mrpc_wire_operation)
+ *	operation: struct mrpc_wire_operation; STRATEGY: struct mrpc_wire_strategy)
  * @structs: message: see struct mrpc_msg_len
  * @text: message
  * @bytes: message
@@ -230,6 +235,7 @@ void mrpc_wire_encode(const struct mrpc_frame *frame, struct mrpc_wire_hdr *hdr)
  *  - a MESSAGE has MSG, END or metadata, and nothing of a call but its id;
  *  - a CHUNK has bytes and no other section. It has a body if it is the first one, and a detail and
  *    nothing else if it is not OK;
+ *  - a STRATEGY has a body and nothing else;
  *  - PING, PONG, CANCEL, BYE and FEATURES carry nothing, CREDIT its number;
  *  - HELLO and BYE have no call_id;
  *  - CRC may be on any type.
