@@ -146,7 +146,7 @@ test_trace()
 
 test_usage()
 {
-	refused 2 "'frob' is not a command: it must be show, dump, links, trace or help" group frob
+	refused 2 "'frob' is not a command: it must be show, dump, links, set, trace or help" group frob
 	refused 2 "'4' is not a group: it must be SESSION:NUMBER" group links 4
 	refused 2 "'0:1' is not a group" group links 0:1
 	refused 2 "'4:1x' is not a group" group trace 4:1x
@@ -160,6 +160,54 @@ test_usage()
 	refused 1 'there is no session 77 in this network namespace' group trace 77:1
 	[[ $(mrpc group) == "GROUP  RANK"*NOW && $(mrpc -j group) == '[]' ]]
 	[[ $(mrpc group links help) == "$(mrpc help group)" ]]
+}
+
+test_set()
+{
+	local all
+	ranks 3
+	[[ $(mrpc -s group | column ORDER | sort -u) == 0,1,2 ]]
+	[[ $(mrpc group set "${session[1]}:1" order 2,0,1 algorithm allreduce ring) == '' ]]
+	[[ $(mrpc -s group show "${session[1]}:1" | column STRATEGY) == 1 ]]
+	wait_for 10 eval '[[ $(mrpc -s group | column ORDER | sort -u) == 2,0,1 ]]'
+	mrpc -s group | lines_up
+	mrpc -j group show "${session[0]}:1" | json "j[0]['strategy'] == {'version': 1, 'proposer': 1,
+		'order': [2, 0, 1], 'choices': [{'collective': 'AllReduce', 'algorithm': 'ring'}]}"
+	mrpc group dump "${session[0]}:1" | has '^ *order *2,0,1$'
+	ranks_do run
+	mrpc -j group trace | json "[e['args']['operation']['strategy'] for e in j] == [1, 1, 1]"
+	mrpc -j group set "${session[0]}:1" order default algorithm AllReduce chosen |
+		json "j == {'version': 2, 'proposer': 0, 'order': [0, 1, 2]}"
+	# One rank has not begun what the others have: the command waits, and the change does not.
+	ranks_do begin
+	refused 1 'strategy 3 is not used yet: it is used after operation 2; it goes on' \
+		group set "${session[0]}:1" algorithm Broadcast direct timeout 50ms
+	refused 1 'strategy 3 is under way' group set "${session[0]}:1" order default
+	wait_for 10 eval "mrpc group show ${session[2]}:1 | has 'strategy 3, '"
+	mrpc group | lines_up
+	ranks_do finish
+	for all in "${session[@]}"; do
+		wait_for 10 eval "[[ \$(mrpc -s group show $all:1 | column STRATEGY) == 3 ]]"
+	done
+}
+
+test_set_usage()
+{
+	ranks 2
+	refused 2 "the group, as SESSION:NUMBER, is missing" group set
+	refused 2 "say what is to change: order, topology or algorithm" group set "${session[0]}:1"
+	refused 2 "'frob' is not what a strategy has" group set "${session[0]}:1" frob
+	refused 2 "'1,,0' is no order: it must be ranks with commas between" \
+		group set "${session[0]}:1" order 1,,0
+	refused 2 "the order is given twice" group set "${session[0]}:1" order 1,0 order default
+	refused 2 "'sum' is not a collective" group set "${session[0]}:1" algorithm sum ring
+	refused 2 "'star' is not an algorithm" group set "${session[0]}:1" algorithm Reduce star
+	refused 1 'the order has 3 ranks, but the group has 2' group set "${session[0]}:1" order 1,0,2
+	refused 1 'the order has rank 1 twice, at place 1 again' \
+		group set "${session[0]}:1" order 1,1
+	refused 1 'AllToAll is not done by ring' group set "${session[0]}:1" algorithm AllToAll ring
+	refused 1 "session ${session[0]} has no group 7" group set "${session[0]}:7" order 1,0
+	refused 1 'the connection to rank 1 has no addresses' group set "${session[0]}:1" topology /dev/null
 }
 
 # Another network namespace sees nothing of it.

@@ -111,6 +111,8 @@ static const struct {
 	  "Usage: mrpc group { show | list | dump } [GROUP | session NUMBER [id NUMBER]]\n"
 	  "       mrpc group links GROUP\n"
 	  "       mrpc [-j] group trace [GROUP]...\n"
+	  "       mrpc [-j] group set GROUP [order RANK,RANK... | order default | topology FILE]\n"
+	  "           [algorithm COLLECTIVE NAME]... [timeout TIME]\n"
 	  "\n"
 	  "  GROUP  SESSION:NUMBER, as 4:1: the group's number is within the session\n"
 	  "\n"
@@ -125,7 +127,13 @@ static const struct {
 	  "       LEFT: that rank has left, and the next operation that needs it fails\n"
 	  "trace  the last 64 operations of a rank, or of all. FIRST-SENT, LAST-RECEIVED and\n"
 	  "       DURATION are counted from BEGAN. With -j: as Chrome's about:tracing and\n"
-	  "       Perfetto load it; pid is the session, tid the rank\n" },
+	  "       Perfetto load it; pid is the session, tid the rank\n"
+	  "set    changes how the group does its collectives, at all ranks from the same\n"
+	  "       operation on, and returns when that is so. An order is that of a ring or tree.\n"
+	  "       A topology makes rings that enter each pod, rack and host once: lines of FILE\n"
+	  "       are ADDRESS[/PREFIX] POD RACK HOST. Algorithms are ring, recursive, binomial,\n"
+	  "       direct, and chosen: that of the application, or else of the kernel. After the\n"
+	  "       timeout (10s) the change goes on without the command\n" },
 	{ "engine",
 	  "Usage: mrpc engine { show | list | dump } [NAME]\n"
 	  "       mrpc engine type [show [TYPE[@VERSION]]]\n"

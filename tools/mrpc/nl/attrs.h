@@ -20,6 +20,7 @@
 #define FLAG(_key)	{ .key = (_key), .kind = ATTR_FLAG }
 #define BOOL(_key)	{ .key = (_key), .kind = ATTR_BOOL }
 #define WORDS(_key)	{ .key = (_key), .kind = ATTR_WORDS }
+#define NUMBERS(_key)	{ .key = (_key), .kind = ATTR_NUMBERS }
 #define DATA(_key)	{ .key = (_key), .kind = ATTR_DATA }
 
 #endif /* MRPC_TOOL_NL_ATTRS_H */

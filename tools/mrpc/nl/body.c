@@ -8,6 +8,13 @@
 #include "cli/util.h"
 #include "nl/body.h"
 
+static void body_grow(struct body *b, size_t more)
+{
+	b->data = realloc(b->data, b->len + more);
+	if (!b->data)
+		fail("out of memory");
+}
+
 void body_put(struct body *b, int attr, const void *data, size_t len)
 {
 	struct nlattr nla = { .nla_len = NLA_HDRLEN + len, .nla_type = attr };
@@ -15,14 +22,22 @@ void body_put(struct body *b, int attr, const void *data, size_t len)
 
 	if (len > UINT16_MAX - NLA_HDRLEN)
 		fail("a value of %zu bytes is too long for a request", len);
-	b->data = realloc(b->data, b->len + size);
-	if (!b->data)
-		fail("out of memory");
+	body_grow(b, size);
 	memset(b->data + b->len, 0, size);
 	memcpy(b->data + b->len, &nla, sizeof(nla));
 	if (len)
 		memcpy(b->data + b->len + NLA_HDRLEN, data, len);
 	b->len += size;
+}
+
+/* Adds the attributes of another request. */
+void body_append(struct body *b, const struct body *more)
+{
+	if (!more->len)
+		return;
+	body_grow(b, more->len);
+	memcpy(b->data + b->len, more->data, more->len);
+	b->len += more->len;
 }
 
 void body_u8(struct body *b, int attr, uint8_t value)

@@ -13,6 +13,7 @@ struct body {
 };
 
 void body_put(struct body *b, int attr, const void *data, size_t len);
+void body_append(struct body *b, const struct body *more);
 void body_u8(struct body *b, int attr, uint8_t value);
 void body_u32(struct body *b, int attr, uint32_t value);
 void body_u64(struct body *b, int attr, uint64_t value);

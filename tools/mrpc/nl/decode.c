@@ -120,6 +120,17 @@ static struct json_object *flags(uint64_t value, const char *const *names)
 	return array;
 }
 
+static struct json_object *numbers(const struct nlattr *nla)
+{
+	struct json_object *array = json_object_new_array();
+	const uint32_t *values = nla_data(nla);
+	size_t i;
+
+	for (i = 0; i < nla_len(nla) / sizeof(*values); i++)
+		json_object_array_add(array, json_object_new_uint64(values[i]));
+	return array;
+}
+
 /* A peer of IPv4 at a socket of IPv6 is shown, as rules take it, by its address of IPv4. */
 static void ip6_text(const struct in6_addr *addr, char *ip, size_t size)
 {
@@ -190,6 +201,8 @@ static struct json_object *value(const struct attr *attr, const struct nlattr *n
 	case ATTR_HASH:
 	case ATTR_DATA:
 		return hex(nla);
+	case ATTR_NUMBERS:
+		return numbers(nla);
 	case ATTR_ENUM:
 		return name(number(nla), attr->names);
 	case ATTR_FLAGS:

@@ -273,6 +273,16 @@ struct json_object *ask_one(int cmd, const struct set *set, const struct body *b
 	return must_ask(cmd, false, set, body);
 }
 
+/* The same, without the array. */
+struct json_object *ask_object(int cmd, const struct set *set, const struct body *body)
+{
+	struct json_object *array = must_ask(cmd, false, set, body), *object;
+
+	object = json_object_get(json_object_array_get_idx(array, 0));
+	json_object_put(array);
+	return object;
+}
+
 /* All objects that @body selects. Return: an array. */
 struct json_object *ask_all(int cmd, const struct set *set, const struct body *body)
 {

@@ -27,6 +27,7 @@ struct answer ask(int cmd, bool dump, const struct set *set, const struct body *
 bool ask_each(int cmd, const struct body *body,
 	      void (*each)(const struct nlattr *attrs, int len, void *arg), void *arg);
 struct json_object *ask_one(int cmd, const struct set *set, const struct body *body);
+struct json_object *ask_object(int cmd, const struct set *set, const struct body *body);
 struct json_object *ask_all(int cmd, const struct set *set, const struct body *body);
 
 /* Calls @event for each, until it returns non-zero or the module goes. */

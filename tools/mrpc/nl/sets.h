@@ -21,6 +21,7 @@ enum attr_kind {
 	ATTR_FLAG,
 	ATTR_BOOL,
 	ATTR_WORDS,		/* several texts */
+	ATTR_NUMBERS,		/* an array of u32 */
 	ATTR_DATA,		/* bytes, in hexadecimal */
 };
 
@@ -41,6 +42,10 @@ extern const struct set set_session, set_qp, set_conn, set_service, set_schema, 
 			set_param, set_series, set_runtime, set_keyset, set_egress,
 			set_egress_queue, set_transport, set_stage, set_group,
 			set_group_link, set_group_trace;
+
+/* By enum mrpc_collective and enum mrpc_algorithm; NULL follows. */
+extern const char *const group_collectives[];
+extern const char *const group_algorithms[];
 
 const struct attr *set_find(const struct set *set, const char *key, size_t len);
 

@@ -9,11 +9,11 @@
 #include "nl/status.h"
 
 static const char *const states[] = { "idle", "running", "ended", NULL };
-static const char *const collectives[] = {
+const char *const group_collectives[] = {
 	"AllReduce", "AllGather", "ReduceScatter", "Broadcast", "Reduce", "Gather", "Scatter",
 	"AllToAll", "Barrier", NULL
 };
-static const char *const algorithms[] = {
+const char *const group_algorithms[] = {
 	"chosen", "ring", "recursive", "binomial", "direct", NULL
 };
 static const char *const elems[] = { "i32", "i64", "u8", "f32", "f64", "bf16", "f16", NULL };
@@ -21,8 +21,8 @@ static const char *const reductions[] = { "sum", "min", "max", "prod", "and", "o
 
 static const struct attr operation[] = {
 	[MRPC_A_GROUP_OPERATION_NUMBER] = NUMBER("number"),
-	[MRPC_A_GROUP_OPERATION_COLLECTIVE] = ENUM("collective", collectives),
-	[MRPC_A_GROUP_OPERATION_ALGORITHM] = ENUM("algorithm", algorithms),
+	[MRPC_A_GROUP_OPERATION_COLLECTIVE] = ENUM("collective", group_collectives),
+	[MRPC_A_GROUP_OPERATION_ALGORITHM] = ENUM("algorithm", group_algorithms),
 	[MRPC_A_GROUP_OPERATION_ELEM] = ENUM("elem", elems),
 	[MRPC_A_GROUP_OPERATION_REDUCE] = ENUM("reduce", reductions),
 	[MRPC_A_GROUP_OPERATION_ROOT] = NUMBER("root"),
@@ -36,17 +36,35 @@ static const struct attr operation[] = {
 	[MRPC_A_GROUP_OPERATION_RX_CHUNKS] = NUMBER("rx_chunks"),
 	[MRPC_A_GROUP_OPERATION_RX_BYTES] = BYTES("rx_bytes"),
 	[MRPC_A_GROUP_OPERATION_AWAITS] = NUMBER("awaits"),
+	[MRPC_A_GROUP_OPERATION_STRATEGY] = NUMBER("strategy"),
 };
 static const struct set set_operation = SET(operation);
 
 static const struct attr total[] = {
-	[MRPC_A_GROUP_TOTAL_COLLECTIVE] = ENUM("collective", collectives),
+	[MRPC_A_GROUP_TOTAL_COLLECTIVE] = ENUM("collective", group_collectives),
 	[MRPC_A_GROUP_TOTAL_COMPLETED] = NUMBER("completed"),
 	[MRPC_A_GROUP_TOTAL_FAILED] = NUMBER("failed"),
 	[MRPC_A_GROUP_TOTAL_BYTES] = BYTES("bytes"),
 	[MRPC_A_GROUP_TOTAL_TIME] = TIME("time_ns"),
 };
 static const struct set set_total = SET(total);
+
+static const struct attr choice[] = {
+	[MRPC_A_GROUP_CHOICE_COLLECTIVE] = ENUM("collective", group_collectives),
+	[MRPC_A_GROUP_CHOICE_ALGORITHM] = ENUM("algorithm", group_algorithms),
+};
+static const struct set set_choice = SET(choice);
+
+static const struct attr strategy[] = {
+	[MRPC_A_GROUP_STRATEGY_VERSION] = NUMBER("version"),
+	[MRPC_A_GROUP_STRATEGY_PROPOSER] = NUMBER("proposer"),
+	[MRPC_A_GROUP_STRATEGY_ORDER] = NUMBERS("order"),
+	[MRPC_A_GROUP_STRATEGY_CHOICE] = LIST("choices", &set_choice),
+	[MRPC_A_GROUP_STRATEGY_NEXT] = NUMBER("next"),
+	[MRPC_A_GROUP_STRATEGY_AWAITS] = NUMBER("awaits"),
+	[MRPC_A_GROUP_STRATEGY_LAST] = NUMBER("last"),
+};
+static const struct set set_strategy = SET(strategy);
 
 static const struct attr group[] = {
 	[MRPC_A_GROUP_SESSION] = NUMBER("session"),
@@ -68,6 +86,7 @@ static const struct attr group[] = {
 	[MRPC_A_GROUP_TX_BYTES] = BYTES("tx_bytes"),
 	[MRPC_A_GROUP_RX_BYTES] = BYTES("rx_bytes"),
 	[MRPC_A_GROUP_TOTAL] = LIST("totals", &set_total),
+	[MRPC_A_GROUP_STRATEGY] = NEST("strategy", &set_strategy),
 };
 const struct set set_group = SET(group);
 

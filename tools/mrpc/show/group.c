@@ -15,6 +15,7 @@
 #include "nl/nl.h"
 #include "nl/sets.h"
 #include "show/group.h"
+#include "show/group_set.h"
 #include "show/group_trace.h"
 #include "show/json.h"
 #include "show/objects.h"
@@ -49,6 +50,16 @@ static char *text_operation(struct json_object *o)
 	return text;
 }
 
+/* "strategy 3, awaits rank 2", or "strategy 3, after operation 7" */
+static char *text_change(struct json_object *group)
+{
+	const char *awaits = string_at(group, "strategy.awaits");
+
+	return text_printf("strategy %s, %s %s", string_at(group, "strategy.next"),
+			   awaits ? "awaits rank" : "after operation",
+			   awaits ?: string_at(group, "strategy.last"));
+}
+
 /* What the rank does, or why its group has ended. */
 static char *group_now(struct json_object *group)
 {
@@ -57,7 +68,9 @@ static char *group_now(struct json_object *group)
 	if (json_at(group, "status"))
 		return text_printf("%s: %s", string_at(group, "status"),
 				   string_at(group, "detail") ?: "");
-	return operation ? text_operation(operation) : text_printf("-");
+	if (operation)
+		return text_operation(operation);
+	return json_at(group, "strategy.next") ? text_change(group) : text_printf("-");
 }
 
 const struct column group_columns[] = {
@@ -72,6 +85,8 @@ const struct column group_columns[] = {
 	{ "FAILED", "failed" },
 	{ "TX-BYTES", "tx_bytes" },
 	{ "RX-BYTES", "rx_bytes" },
+	{ "STRATEGY", "strategy.version", .stats = true },
+	{ "ORDER", "strategy.order", .stats = true },
 	{ "KEY", "key", .stats = true },
 	{ "AGE", "age_ns" },
 	{ "NOW", .text = group_now },
@@ -109,14 +124,20 @@ static bool parse_group(const char *word, uint32_t *session, uint32_t *id)
 	return true;
 }
 
-static struct body need_group(struct args *args, int attr_session, int attr)
+static void need_group_name(struct args *args, uint32_t *session, uint32_t *id)
 {
 	const char *word = need_word(args, "the group, as SESSION:NUMBER,");
+
+	if (!parse_group(word, session, id))
+		usage("'%s' is not a group: it must be SESSION:NUMBER, as 4:1", word);
+}
+
+static struct body need_group(struct args *args, int attr_session, int attr)
+{
 	struct body body = { };
 	uint32_t session, id;
 
-	if (!parse_group(word, &session, &id))
-		usage("'%s' is not a group: it must be SESSION:NUMBER, as 4:1", word);
+	need_group_name(args, &session, &id);
 	body_u32(&body, attr_session, session);
 	body_u32(&body, attr, id);
 	return body;
@@ -164,6 +185,14 @@ static int group_links(struct args *args)
 	json_object_put(array);
 	body_free(&body);
 	return 0;
+}
+
+static int change(struct args *args)
+{
+	uint32_t session, id;
+
+	need_group_name(args, &session, &id);
+	return group_set(args, session, id);
 }
 
 /* -- trace ---------------------------------------------------------------------------------- */
@@ -235,6 +264,7 @@ int do_group(struct args *args)
 		{ "show", group_show, "list" },
 		{ "dump", group_dump },
 		{ "links", group_links },
+		{ "set", change },
 		{ "trace", group_trace },
 		{ "help" },
 		{ }

@@ -99,6 +99,7 @@ char *text_of(const struct attr *attr, struct json_object *value)
 		return text_address(value);
 	case ATTR_FLAGS:
 	case ATTR_WORDS:
+	case ATTR_NUMBERS:
 		return text_flags(value);
 	case ATTR_FLAG:
 	case ATTR_BOOL:
