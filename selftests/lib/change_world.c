@@ -143,20 +143,20 @@ bool change_send_report(struct change_world *w, u32 rank)
 {
 	struct change_rank *r = &w->rank[rank];
 	struct change_message *m;
-	u32 to;
+	u32 to, first = rnd_below(&w->rnd, w->is.ranks), i;
 
-	if (!mrpc_change_must_report(r->c))
-		return false;
-	for (to = 0; to < w->is.ranks; to++) {
-		if (to == rank)
+	for (i = 0; i < w->is.ranks; i++) {
+		to = (first + i) % w->is.ranks;
+		if (!mrpc_change_owes(r->c, to))
 			continue;
+		mrpc_change_tell(r->c, to);
 		m = push(w, rank, to);
 		*m = (struct change_message){ .report = true, .r = r->c->own };
 		memcpy(m->s, r->c->next, mrpc_strategy_bytes(w->is.ranks));
 		w->reports++;
+		return true;
 	}
-	mrpc_change_reported(r->c);
-	return true;
+	return false;
 }
 
 /* -- reading ------------------------------------------------------------------------- */

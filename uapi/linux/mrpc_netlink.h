@@ -800,23 +800,6 @@ enum {
 };
 
 enum {
-	MRPC_A_GROUP_TOTAL_COLLECTIVE = 1,
-	MRPC_A_GROUP_TOTAL_COMPLETED,
-	MRPC_A_GROUP_TOTAL_FAILED,
-	MRPC_A_GROUP_TOTAL_BYTES,
-	MRPC_A_GROUP_TOTAL_TIME,
-
-	__MRPC_A_GROUP_TOTAL_MAX,
-	MRPC_A_GROUP_TOTAL_MAX = (__MRPC_A_GROUP_TOTAL_MAX - 1)
-};
-
-/**
- * enum mrpc_a_group_choice - the algorithm of a collective, in MRPC_A_GROUP_STRATEGY_CHOICE
- * @MRPC_A_GROUP_CHOICE_COLLECTIVE: u32, enum mrpc_collective.
- * @MRPC_A_GROUP_CHOICE_ALGORITHM: u32, enum mrpc_algorithm. SET: MRPC_ALGORITHM_CHOSEN takes the
- *	choice back.
- */
-enum mrpc_a_group_choice {
 	MRPC_A_GROUP_CHOICE_COLLECTIVE = 1,
 	MRPC_A_GROUP_CHOICE_ALGORITHM,
 
@@ -824,19 +807,7 @@ enum mrpc_a_group_choice {
 	MRPC_A_GROUP_CHOICE_MAX = (__MRPC_A_GROUP_CHOICE_MAX - 1)
 };
 
-/**
- * enum mrpc_a_group_strategy - how a group does its collectives
- * @MRPC_A_GROUP_STRATEGY_VERSION: u32, of the strategy in use, from 0. Reply to SET: of the one that
- *	will be used.
- * @MRPC_A_GROUP_STRATEGY_PROPOSER: u32, the rank whose operator has asked for it; not of version 0.
- * @MRPC_A_GROUP_STRATEGY_ORDER: u32 for each rank: the rank at each place of a ring or tree.
- * @MRPC_A_GROUP_STRATEGY_CHOICE: nest, repeated: collectives with an algorithm that the operator
- *	has chosen.
- * @MRPC_A_GROUP_STRATEGY_NEXT: u32, version of the strategy that all ranks change to; absent: none.
- * @MRPC_A_GROUP_STRATEGY_AWAITS: u32, a rank that has not reported for that change.
- * @MRPC_A_GROUP_STRATEGY_LAST: uint, the last operation of the strategy in use, as far as is known.
- */
-enum mrpc_a_group_strategy {
+enum {
 	MRPC_A_GROUP_STRATEGY_VERSION = 1,
 	MRPC_A_GROUP_STRATEGY_PROPOSER,
 	MRPC_A_GROUP_STRATEGY_ORDER,
@@ -847,6 +818,17 @@ enum mrpc_a_group_strategy {
 
 	__MRPC_A_GROUP_STRATEGY_MAX,
 	MRPC_A_GROUP_STRATEGY_MAX = (__MRPC_A_GROUP_STRATEGY_MAX - 1)
+};
+
+enum {
+	MRPC_A_GROUP_TOTAL_COLLECTIVE = 1,
+	MRPC_A_GROUP_TOTAL_COMPLETED,
+	MRPC_A_GROUP_TOTAL_FAILED,
+	MRPC_A_GROUP_TOTAL_BYTES,
+	MRPC_A_GROUP_TOTAL_TIME,
+
+	__MRPC_A_GROUP_TOTAL_MAX,
+	MRPC_A_GROUP_TOTAL_MAX = (__MRPC_A_GROUP_TOTAL_MAX - 1)
 };
 
 enum {

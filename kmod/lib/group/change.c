@@ -31,7 +31,8 @@ static void change_open(struct mrpc_change *c, u32 proposer, u64 begun)
 	u32 rank;
 
 	c->open = true;
-	c->sent = false;
+	c->proposed = proposer == c->rank;
+	c->owed = c->ranks - 1;
 	c->reports = 0;
 	c->own = (struct mrpc_report){
 		.last = begun,
@@ -40,8 +41,10 @@ static void change_open(struct mrpc_change *c, u32 proposer, u64 begun)
 	};
 	c->last = begun;
 	/* No rank can have finished this change: it lacks the own report. */
-	for (rank = 0; rank < c->ranks; rank++)
+	for (rank = 0; rank < c->ranks; rank++) {
 		c->last = max(c->last, c->peers[rank].seen);
+		c->peers[rank].told = false;
+	}
 }
 
 int mrpc_change_propose(struct mrpc_change *c, u64 begun)
@@ -77,7 +80,7 @@ static bool take_proposal(struct mrpc_change *c, struct mrpc_strategy **s, u32 *
 static enum mrpc_change_verdict report_now(struct mrpc_change *c, u32 rank,
 					   const struct mrpc_report *r, u64 begun)
 {
-	if (c->peers[rank].reported)
+	if (c->peers[rank].reported || (r->proposer == c->rank && !(c->open && c->proposed)))
 		return MRPC_CHANGE_WRONG;
 	if (!c->open) {
 		swap(c->spare, c->next);
@@ -97,7 +100,7 @@ static enum mrpc_change_verdict report_ahead(struct mrpc_change *c, u32 rank,
 	struct mrpc_change_peer *peer = &c->peers[rank];
 
 	/* It has finished the change that is under way, and so has the own report. */
-	if (!c->sent || !peer->reported || peer->ahead)
+	if (!c->open || !peer->told || !peer->reported || peer->ahead || r->proposer == c->rank)
 		return MRPC_CHANGE_WRONG;
 	if (!c->aheads) {
 		swap(c->spare, c->after);
@@ -133,10 +136,10 @@ bool mrpc_change_saw(struct mrpc_change *c, u32 rank, u64 seq)
 	return true;
 }
 
-void mrpc_change_reported(struct mrpc_change *c)
+void mrpc_change_tell(struct mrpc_change *c, u32 rank)
 {
-	c->sent = true;
-	c->reports++;
+	c->peers[rank].told = true;
+	c->owed--;
 }
 
 /* Begins the change for which other ranks have reported ahead. */
@@ -157,13 +160,12 @@ bool mrpc_change_finish(struct mrpc_change *c, u64 begun)
 {
 	u32 rank;
 
-	if (!c->open || c->reports < c->ranks || begun < c->last)
+	if (!c->open || c->owed || c->reports < c->ranks - 1 || begun < c->last)
 		return false;
 	swap(c->use, c->next);
 	c->version = c->own.version;
 	c->proposer = c->own.proposer;
 	c->open = false;
-	c->sent = false;
 	for (rank = 0; rank < c->ranks; rank++)
 		c->peers[rank].reported = false;
 	if (c->aheads)

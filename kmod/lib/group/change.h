@@ -16,8 +16,8 @@
  *
  *  - The rank sends its report to each other rank, and not around a ring: one round, and no rank
  *    depends on what another one forwards.
- *  - Several operators. A report has the proposal that its sender has, with the rank of the operator
- *    who made it. All ranks have all reports, so all take the proposal of the lowest rank.
+ *  - Several operators. A report has the proposal that its sender knows, with the rank that made it.
+ *    All ranks have all reports, so all take the proposal of the lowest rank.
  *  - A change while another one is under way is refused. But a rank may have finished a change before
  *    others. Its report for the change after it is kept. There is one at most: a rank reports for a
  *    change only when all have reported for the one before.
@@ -26,6 +26,9 @@
  *    behind it. That chunk was sent before the report. So its operation is one of the old strategy,
  *    and may begin.
  *  - A report that comes twice, or has no place in this order, is an error of its sender.
+ *
+ *  - Ranks may have no connection yet. The report is sent when there is one.
+ *  - A rank that names this one as the proposer of what it has not proposed is wrong, too.
  *
  * This needs of a connection only that a report overtakes or stays behind what was sent before it,
  * and that nothing that is sent later overtakes it.
@@ -40,11 +43,13 @@
 /**
  * struct mrpc_change_peer - what is known of another rank
  * @seen: the operation of the latest chunk that has come from it
- * @reported: it has reported for the change that is under way
+ * @told: the own report for the change that is under way was sent to it
+ * @reported: it has reported for that change
  * @ahead: it has reported for the change after that one
  */
 struct mrpc_change_peer {
 	u64 seen;
+	bool told;
 	bool reported;
 	bool ahead;
 };
@@ -54,12 +59,13 @@ struct mrpc_change_peer {
  * @ranks: of the group
  * @rank: this one
  * @version: of @use; 0: the first one
- * @proposer: the rank whose operator has asked for @use; of version 0: 0
+ * @proposer: the rank that has proposed @use; of version 0: 0
  * @open: a change to @version + 1 is under way
- * @sent: the own report was sent to all
- * @reports: how many ranks have reported, with this one
- * @own: its report
- * @last: the operations up to it are known to be of @use
+ * @proposed: if @open: this rank has proposed a strategy
+ * @owed: if @open: how many other ranks were not told
+ * @reports: if @open: how many other ranks have reported
+ * @own: if @open: the own report
+ * @last: if @open: the operations up to it are known to be of @use
  * @aheads: how many ranks are ahead
  * @ahead: what they report, in one: the greatest @last, the lowest @proposer
  * @use: the strategy of operations that begin
@@ -74,7 +80,8 @@ struct mrpc_change {
 	u32 version;
 	u32 proposer;
 	bool open;
-	bool sent;
+	bool proposed;
+	u32 owed;
 	u32 reports;
 	struct mrpc_report own;
 	u64 last;
@@ -129,14 +136,22 @@ enum mrpc_change_verdict mrpc_change_report(struct mrpc_change *c, u32 rank,
  */
 bool mrpc_change_saw(struct mrpc_change *c, u32 rank, u64 seq);
 
-/** mrpc_change_must_report() - whether @c->own is to be sent, with @c->next, to all other ranks */
-static inline bool mrpc_change_must_report(const struct mrpc_change *c)
+/** mrpc_change_owes() - whether @c->own is to be sent, with @c->next, to @rank */
+static inline bool mrpc_change_owes(const struct mrpc_change *c, u32 rank)
 {
-	return c->open && !c->sent;
+	return c->open && rank != c->rank && !c->peers[rank].told;
 }
 
-/** mrpc_change_reported() - it was sent to all: nothing that is sent later overtakes it */
-void mrpc_change_reported(struct mrpc_change *c);
+/**
+ * mrpc_change_tell() - the own report is sent to @rank now
+ * @c: the change
+ * @rank: the rank, which is owed it
+ *
+ * The report of that rank for the next change may come before the caller has returned from sending.
+ * The caller sends before it calls mrpc_change_finish(), and before it sends anything of a later
+ * operation.
+ */
+void mrpc_change_tell(struct mrpc_change *c, u32 rank);
 
 /**
  * mrpc_change_finish() - use the new strategy, if all reports and the operations of the old one allow

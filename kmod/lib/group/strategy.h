@@ -29,7 +29,7 @@ struct mrpc_strategy {
  * @version: of the strategy that is to be used next
  * @ranks: of the group
  * @rank: of the sender
- * @proposer: the rank whose operator has asked for the change
+ * @proposer: the rank that has proposed the strategy
  * @algorithm: of each collective; the rest is zero
  * @order: the rank at each place
  */
@@ -52,7 +52,7 @@ static_assert(MRPC_GROUP_RANKS <= U16_MAX);
  * struct mrpc_report - what a rank reports for a change, in the byte order of the host
  * @last: number of the last operation that it has begun
  * @version: of the strategy that is to be used next
- * @proposer: the rank whose operator has asked for it
+ * @proposer: the rank that has proposed it
  */
 struct mrpc_report {
 	u64 last;

@@ -256,7 +256,7 @@ static int ready(struct mrpc_conn *conn, uint64_t key, unsigned int rank, struct
 		mrpc_result_release(&res);						\
 	} while (0)
 
-/* A socket that listens, and whose connections say nothing until it is closed. @address: as text */
+/* A socket that listens. Its connections say nothing until it is closed. @address: as text */
 static int listen_silently(char *address, size_t size)
 {
 	struct sockaddr_in in = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
