@@ -502,7 +502,9 @@ int mrpc_sink_head(struct mrpc_link *link, const struct mrpc_frame *frame, const
 	case MRPC_WIRE_CHUNK:
 		err = mrpc_member_ops->head(conn, prefix);
 		break;
-	case MRPC_WIRE_STRATEGY:
+	case MRPC_WIRE_STRATEGY:	/* a report of this host answers it */
+		if (mrpc_sink_tx_full(conn))
+			return -EAGAIN;
 		err = mrpc_member_ops->strategy(conn, prefix);
 		break;
 	case MRPC_WIRE_HELLO:

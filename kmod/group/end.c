@@ -165,11 +165,15 @@ void mrpc_member_quit(struct mrpc_member *m)
 /* Says what the operation that runs, or is held, waits for. Under the lock. */
 static void mrpc_member_blame(struct mrpc_member *m, char *why, size_t size)
 {
+	u32 late = mrpc_change_awaits(m->change);
 	struct mrpc_chunk chunk;
 
-	if (m->held)
+	if (m->held && late == MRPC_NO_RANK)
+		scnprintf(why, size, "rank %u waits for strategy %u", m->rank,
+			  m->change->version + 1);
+	else if (m->held)
 		scnprintf(why, size, "rank %u waits for rank %u, which has not reported for strategy %u",
-			  m->rank, mrpc_change_awaits(m->change), m->change->version + 1);
+			  m->rank, late, m->change->version + 1);
 	else if (mrpc_progress_recv(&m->progress, &chunk) == MRPC_NEXT_CHUNK &&
 	    chunk.peer != MRPC_NO_RANK)
 		scnprintf(why, size, "rank %u waits for rank %u, which has not sent its part",

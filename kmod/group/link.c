@@ -128,8 +128,9 @@ static int mrpc_member_link_conn(struct mrpc_member *m, const struct mrpc_group_
 		mrpc_refuse_bind(r, args, conn, err);
 		return err;
 	}
-	/* The peer may have sent a chunk before. */
+	/* The peer may have sent a chunk before, and a report may be owed to it. */
 	mrpc_kick_again(conn, MRPC_CONN_RX_READY);
+	mrpc_member_run(m);
 	return 0;
 }
 

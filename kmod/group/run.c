@@ -4,7 +4,8 @@
  * them.
  *
  * Each event that lets a rank go on ends in mrpc_member_run(): an operation is submitted, a chunk has
- * come, the bytes of a chunk are read no more, a connection or the group ends. The owner of a claim
+ * come, the bytes of a chunk are read no more, a connection begins, it or the group ends, the strategy
+ * changes. The owner of a claim
  * of a connection may call it: no thread waits for the claim of a rank, and a connection that gets a
  * chunk to send is only kicked.
  */
@@ -16,6 +17,7 @@
 #include "core/call.h"
 #include "core/conn.h"
 #include "core/globals.h"
+#include "core/refusal.h"
 #include "core/rpc.h"
 #include "core/session.h"
 #include "exec/kick.h"
@@ -282,9 +284,8 @@ static bool mrpc_member_complete(struct mrpc_member *m)
 }
 
 /*
- * Returns the operation that runs, or the next one, if it may begin; or NULL. Under the lock.
- * @late: a change of the strategy holds it, and will hold it as long as there is rank @late, which
- * has left; or MRPC_NO_RANK.
+ * Returns the operation that runs, or the next one, if it may begin; or NULL. Under the lock. @late:
+ * a change of the strategy holds the next one for ever, because rank @late has left; or MRPC_NO_RANK.
  */
 static struct mrpc_operation *mrpc_member_current(struct mrpc_member *m, u32 *late)
 {
@@ -319,66 +320,101 @@ static void mrpc_member_start(struct mrpc_member *m, struct mrpc_operation *op)
 	mrpc_member_expect(m);
 }
 
-/* Returns the operation that runs, beginning it if none does, or NULL. */
-static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m)
+/*
+ * Returns the operation that runs, beginning it if none does, or NULL. @stale: the next one was made
+ * ready for an earlier strategy.
+ */
+static struct mrpc_operation *mrpc_member_begin(struct mrpc_member *m, bool *stale)
 {
 	struct mrpc_operation *op;
-	bool running, ready;
 	u32 late;
 
-	do {
-		spin_lock_bh(&m->lock);
-		op = mrpc_member_current(m, &late);
-		running = m->running;
-		ready = op && mrpc_operation_is_ready(op, m->change->version);
-		if (ready && !running)
-			mrpc_member_start(m, op);
-		spin_unlock_bh(&m->lock);
-		if (late != MRPC_NO_RANK)
-			mrpc_member_lacks(m, late);
-	} while (op && !ready && mrpc_operation_prepare(m, op));
-	return ready ? op : NULL;
+	spin_lock_bh(&m->lock);
+	op = mrpc_member_current(m, &late);
+	*stale = op && !mrpc_operation_is_ready(op, m->change->version);
+	if (op && !*stale && !m->running)
+		mrpc_member_start(m, op);
+	spin_unlock_bh(&m->lock);
+	if (late != MRPC_NO_RANK)
+		mrpc_member_lacks(m, late);
+	return *stale ? NULL : op;
 }
 
-/* Does one thing that can be done now. Return: true: there may be more. */
-static bool mrpc_member_turn(struct mrpc_member *m)
+/* What a turn has done. */
+enum mrpc_member_turn {
+	MRPC_TURN_NOTHING,
+	MRPC_TURN_MORE,		/* there may be more to do */
+	MRPC_TURN_STALE,	/* the next operation has to be made ready again */
+};
+
+/* Does one thing that can be done now. */
+static enum mrpc_member_turn mrpc_member_turn(struct mrpc_member *m)
 {
 	struct mrpc_operation *op;
+	bool stale;
 
 	/* A thread that opens a change runs the rank afterwards. */
 	if (unlikely(READ_ONCE(m->change->open)))
 		mrpc_strategy_go_on(m);
-	op = mrpc_member_begin(m);
+	op = mrpc_member_begin(m, &stale);
+	if (unlikely(stale))
+		return MRPC_TURN_STALE;
 	/* Both sides have their turn. */
 	if (op && (mrpc_member_send(m, op) | mrpc_member_receive(m, op)))
-		return true;
-	return mrpc_member_complete(m);
+		return MRPC_TURN_MORE;
+	return mrpc_member_complete(m) ? MRPC_TURN_MORE : MRPC_TURN_NOTHING;
+}
+
+/* Makes the next operation ready again: the strategy has changed since it was submitted. */
+static void mrpc_member_prepare(struct mrpc_member *m)
+{
+	struct mrpc_operation *op;
+	struct mrpc_refusal r;
+
+	spin_lock_bh(&m->lock);
+	op = list_first_entry(&m->operations, struct mrpc_operation, list);
+	spin_unlock_bh(&m->lock);
+	/* Only the owner of the claim, which the caller is, begins and frees it. */
+	if (mrpc_operation_prepare(m, op, &r))
+		mrpc_member_fail(m, r.status, "operation %llu: rank %u: %s", m->seq + 1, m->rank,
+				 r.detail);
+}
+
+/* @prepares: the caller can wait for memory. */
+static void mrpc_member_go(struct mrpc_member *m, bool prepares)
+{
+	enum mrpc_member_turn turn;
+	u32 turns = MRPC_GROUP_TURNS;
+
+	if (!mrpc_claim_begin(&m->run))
+		return;
+	do {
+		while ((turn = mrpc_member_turn(m)) != MRPC_TURN_NOTHING) {
+			if (turn == MRPC_TURN_STALE && prepares)
+				mrpc_member_prepare(m);
+			else if (turn == MRPC_TURN_STALE || !--turns)
+				goto later;
+		}
+	} while (mrpc_claim_end(&m->run));
+	return;
+later:
+	mrpc_claim_yield(&m->run);
+	kref_get(&m->ref);
+	if (!queue_work(mrpc_wq, &m->run_work))
+		mrpc_member_put(m);
 }
 
 /**
  * mrpc_member_run() - do all that a rank can do now
  * @m: the rank
  *
- * If another thread does it, that one looks again. A long run goes on in a work item, because the
- * caller may own the claim of a connection. Context: process; may sleep.
+ * If another thread does it, that one looks again. A work item goes on with a long run, and with one
+ * that needs work memory, because the caller may own the claim of a connection. Context: process; may
+ * sleep.
  */
 void mrpc_member_run(struct mrpc_member *m)
 {
-	u32 turns = MRPC_GROUP_TURNS;
-
-	if (!mrpc_claim_begin(&m->run))
-		return;
-	do {
-		while (mrpc_member_turn(m)) {
-			if (--turns)
-				continue;
-			mrpc_claim_yield(&m->run);
-			kref_get(&m->ref);
-			if (!queue_work(mrpc_wq, &m->run_work))
-				mrpc_member_put(m);
-			return;
-		}
-	} while (mrpc_claim_end(&m->run));
+	mrpc_member_go(m, false);
 }
 
 /**
@@ -390,7 +426,7 @@ void mrpc_member_run_work(struct work_struct *work)
 	struct mrpc_member *m = container_of(work, struct mrpc_member, run_work);
 	struct mem_cgroup *old = set_active_memcg(m->session->memcg);
 
-	mrpc_member_run(m);
+	mrpc_member_go(m, true);
 	set_active_memcg(old);
 	mrpc_member_put(m);
 }

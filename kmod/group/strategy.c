@@ -4,10 +4,14 @@
  * has the protocol. The owner of the claim of the rank sends its report, and takes the new strategy
  * when no operation runs. (MCCS, section 4.2.3.)
  */
+#include <linux/memcontrol.h>
+#include <linux/sched/mm.h>
+
 #include "core/call.h"
 #include "core/conn.h"
 #include "core/refusal.h"
 #include "core/rpc.h"
+#include "core/session.h"
 #include "exec/kick.h"
 #include "exec/submit.h"
 #include "group/end.h"
@@ -69,7 +73,7 @@ static int mrpc_strategy_propose(struct mrpc_member *m, const struct mrpc_strate
 	int err;
 
 	if (m->status != MRPC_OK) {
-		mrpc_refuse(r, m->status, "the group has ended: %s", m->detail);
+		mrpc_refuse(r, m->status, "the group has ended");
 		return -ESHUTDOWN;
 	}
 	if (request->order && request->nr != m->ranks)
@@ -96,7 +100,7 @@ static int mrpc_strategy_propose(struct mrpc_member *m, const struct mrpc_strate
 
 /**
  * mrpc_strategy_set() - begin a change of a group's strategy
- * @m: the rank whose operator asks for it
+ * @m: the rank that proposes it to the others
  * @request: what the operator wants
  * @version: out: of the strategy
  * @r: out: the reason of a failure
@@ -109,15 +113,20 @@ static int mrpc_strategy_propose(struct mrpc_member *m, const struct mrpc_strate
 int mrpc_strategy_set(struct mrpc_member *m, const struct mrpc_strategy_request *request,
 		      u32 *version, struct mrpc_refusal *r)
 {
+	struct mem_cgroup *old;
 	int err;
 
 	spin_lock_bh(&m->lock);
 	err = mrpc_strategy_propose(m, request, r);
 	*version = m->change->version + 1;
 	spin_unlock_bh(&m->lock);
-	if (!err)
-		mrpc_member_run(m);
-	return err;
+	if (err)
+		return err;
+	/* Not the operator's memory. */
+	old = set_active_memcg(m->session->memcg);
+	mrpc_member_run(m);
+	set_active_memcg(old);
+	return 0;
 }
 
 /**
@@ -170,7 +179,24 @@ static int mrpc_report_send(struct mrpc_member *m, struct mrpc_conn *conn)
 	return 0;
 }
 
-/* A rank that cannot be told would wait for the report until its operation takes too long. */
+/* Returns the connection over which @rank is to be told, with a reference, or NULL. */
+static struct mrpc_conn *mrpc_report_due(struct mrpc_member *m, u32 rank)
+{
+	struct mrpc_member_link *link = &m->links[rank];
+	struct mrpc_conn *conn = NULL;
+
+	spin_lock_bh(&m->lock);
+	if (m->status == MRPC_OK && !link->left && mrpc_change_owes(m->change, rank))
+		conn = link->conn;
+	if (conn) {
+		mrpc_conn_get(conn);
+		mrpc_change_tell(m->change, rank);
+	}
+	spin_unlock_bh(&m->lock);
+	return conn;
+}
+
+/* Sends the own report to all ranks that have a connection, and have not got it. */
 static int mrpc_report_send_all(struct mrpc_member *m)
 {
 	struct mrpc_conn *conn;
@@ -178,15 +204,7 @@ static int mrpc_report_send_all(struct mrpc_member *m)
 	u32 rank;
 
 	for (rank = 0; rank < m->ranks && !err; rank++) {
-		if (rank == m->rank)
-			continue;
-		conn = mrpc_member_conn(m, rank);
-		if (!conn && !READ_ONCE(m->links[rank].left)) {
-			mrpc_member_fail(m, MRPC_FAILED_PRECONDITION,
-					 "strategy %u: rank %u has no connection to rank %u",
-					 m->change->own.version, m->rank, rank);
-			return -ENOTCONN;
-		}
+		conn = mrpc_report_due(m, rank);
 		if (!conn)
 			continue;
 		err = mrpc_report_send(m, conn);
@@ -195,7 +213,7 @@ static int mrpc_report_send_all(struct mrpc_member *m)
 	if (err)
 		mrpc_member_fail(m, MRPC_RESOURCE_EXHAUSTED,
 				 "strategy %u: rank %u has no memory for its report",
-				 m->change->own.version, m->rank);
+				 m->change->version + 1, m->rank);
 	return err;
 }
 
@@ -207,35 +225,39 @@ static int mrpc_report_send_all(struct mrpc_member *m)
  */
 void mrpc_strategy_go_on(struct mrpc_member *m)
 {
-	struct mrpc_change *c = m->change;
-	bool reports;
+	bool finished;
 
 	do {
-		spin_lock_bh(&m->lock);
-		if (!m->running && m->status == MRPC_OK)
-			mrpc_change_finish(c, m->seq);
-		reports = m->status == MRPC_OK && mrpc_change_must_report(c);
-		spin_unlock_bh(&m->lock);
-		if (!reports || mrpc_report_send_all(m))
+		if (mrpc_report_send_all(m))
 			return;
 		spin_lock_bh(&m->lock);
-		mrpc_change_reported(c);
+		finished = !m->running && m->status == MRPC_OK &&
+			   mrpc_change_finish(m->change, m->seq);
+		if (finished)
+			m->held = false;
 		spin_unlock_bh(&m->lock);
-	} while (true);
+	} while (finished);	/* the next change may be under way */
 }
 
 /**
- * mrpc_strategy_lacks() - return a rank that has left, and not reported, or MRPC_NO_RANK
+ * mrpc_strategy_lacks() - return the rank without which a change is never over, or MRPC_NO_RANK
  * @m: the rank; the caller has its lock
+ *
+ * A rank that has left reports no more. The reports of the others may still allow the operation that
+ * is held.
  */
 u32 mrpc_strategy_lacks(struct mrpc_member *m)
 {
-	u32 rank;
+	u32 rank, lacks = MRPC_NO_RANK;
 
-	for (rank = 0; rank < m->ranks; rank++)
-		if (m->links[rank].left && !m->change->peers[rank].reported)
-			return rank;
-	return MRPC_NO_RANK;
+	for (rank = 0; rank < m->ranks; rank++) {
+		if (rank == m->rank || m->change->peers[rank].reported)
+			continue;
+		if (!m->links[rank].left)
+			return MRPC_NO_RANK;
+		lacks = rank;
+	}
+	return lacks;
 }
 
 /* Takes a report. Under the lock. Return: 0; -EPROTO; -EINVAL: @why says how it is wrong. */
@@ -245,10 +267,9 @@ static int mrpc_report_take(struct mrpc_member *m, u32 rank, const struct mrpc_f
 	struct mrpc_change *c = m->change;
 	struct mrpc_report report;
 
-	if (m->status != MRPC_OK)
+	/* The application of a rank can leave while that rank sends its report. */
+	if (m->status != MRPC_OK || m->links[rank].left)
 		return 0;
-	if (m->links[rank].left)
-		return -EPROTO;
 	if (!mrpc_report_decode((const void *)body, f->meta_len, m->key, m->ranks, rank, &report,
 				c->spare, why, size))
 		return -EINVAL;

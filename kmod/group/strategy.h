@@ -26,7 +26,7 @@ struct mrpc_strategy_request {
 /**
  * struct mrpc_strategy_view - the strategy of a rank at one moment
  * @version: of the one in use
- * @proposer: the rank whose operator has asked for it, if @version is not 0
+ * @proposer: the rank that has proposed it, if @version is not 0
  * @algorithm: enum mrpc_algorithm of each collective
  * @open: a change to @version + 1 is under way
  * @awaits: if @open: a rank that has not reported, or MRPC_NO_RANK

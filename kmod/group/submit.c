@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Collective operations: checked when they are submitted, and completed. */
 #include <linux/list.h>
-#include <linux/memcontrol.h>
-#include <linux/sched/mm.h>
 #include <linux/slab.h>
 
 #include "call/client.h"
@@ -12,7 +10,6 @@
 #include "core/refusal.h"
 #include "core/session.h"
 #include "core/user.h"
-#include "group/end.h"
 #include "group/member.h"
 #include "group/reduce.h"
 #include "group/run.h"
@@ -175,39 +172,42 @@ static struct mrpc_schedule_config mrpc_operation_asked(const struct mrpc_member
 	return c;
 }
 
-/**
- * mrpc_operation_prepare() - make an operation ready to begin by the strategy in use
- * @m: the rank; the caller owns its claim, and no operation runs
- * @op: the first operation
- *
- * Context: process; may sleep.
- * Return: true; false: there is no memory, and the group has ended.
- */
-bool mrpc_operation_prepare(struct mrpc_member *m, struct mrpc_operation *op)
+/* Sets the schedule by the strategy in use. Return: bytes of work memory that it needs. */
+static u64 mrpc_operation_schedule(struct mrpc_member *m, struct mrpc_operation *op)
 {
-	const struct mrpc_strategy *s = m->change->use;
 	struct mrpc_schedule_config c = mrpc_operation_asked(m, op);
-	struct mem_cgroup *old = set_active_memcg(m->session->memcg);
-	int err;
-	u64 len;
+	const struct mrpc_strategy *s;
 
+	spin_lock_bh(&m->lock);
+	s = m->change->use;
 	if (s->algorithm[c.collective])
 		c.algorithm = s->algorithm[c.collective];
+	/* It stays as it is as long as that version is in use. */
 	c.order = s->order;
+	op->strategy = m->change->version;
 	/* Neither the order nor the algorithm can be wrong here. */
 	WARN_ON_ONCE(mrpc_schedule_init(&op->schedule, &c));
-	len = ALIGN(op->schedule.work_size, MRPC_REGION_ALIGN);
-	err = mrpc_operation_work(m->session, op, len);
-	set_active_memcg(old);
-	if (err) {
-		mrpc_member_fail(m, MRPC_RESOURCE_EXHAUSTED,
-				 "operation %llu: rank %u has no %llu bytes of work memory",
-				 m->seq + 1, m->rank, len);
-		return false;
-	}
-	op->strategy = m->change->version;
-	op->prepared = true;
-	return true;
+	spin_unlock_bh(&m->lock);
+	return ALIGN(op->schedule.work_size, MRPC_REGION_ALIGN);
+}
+
+/**
+ * mrpc_operation_prepare() - make an operation ready to begin by the strategy in use
+ * @m: the rank
+ * @op: the operation; in no list, or the caller owns the claim of @m, and @op does not run
+ * @r: out: the reason of a failure
+ *
+ * The strategy may change before it begins: see mrpc_operation_is_ready(). Context: process; may
+ * sleep. Return: 0, or -EINVAL: there is no work memory.
+ */
+int mrpc_operation_prepare(struct mrpc_member *m, struct mrpc_operation *op,
+			   struct mrpc_refusal *r)
+{
+	u64 len = mrpc_operation_schedule(m, op);
+
+	if (!mrpc_operation_work(m->session, op, len))
+		return 0;
+	return mrpc_refuse(r, MRPC_RESOURCE_EXHAUSTED, "no %llu bytes of work memory", len);
 }
 
 static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
@@ -237,7 +237,9 @@ static int mrpc_operation_init(struct mrpc_member *m, struct mrpc_operation *op,
 	op->limit = mrpc_us_or(sqe->limit_us, m->limit);
 	op->base[MRPC_BUF_SEND] = sqe->input;
 	op->base[MRPC_BUF_RECV] = sqe->output;
-	return mrpc_check_buffers(session, sqe, &op->schedule, r);
+	if (mrpc_check_buffers(session, sqe, &op->schedule, r))
+		return -EINVAL;
+	return mrpc_operation_prepare(m, op, r);
 }
 
 /* Makes an operation. Return: NULL: @r says why. */

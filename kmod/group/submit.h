@@ -10,6 +10,7 @@
 #include "lib/group/schedule.h"
 
 struct mrpc_member;
+struct mrpc_refusal;
 struct mrpc_session;
 struct mrpc_sqe;
 
@@ -25,8 +26,7 @@ struct mrpc_sqe;
  * @elem: enum mrpc_elem
  * @reduce: enum mrpc_reduce_op
  * @algorithm: enum mrpc_algorithm that the application has named
- * @prepared: @schedule and @work are those of strategy @strategy
- * @strategy: version
+ * @strategy: version of the strategy that @schedule and @work are of
  * @limit: ns that it may take
  * @schedule: what this rank does
  * @base: where each enum mrpc_buffer begins in its heap
@@ -40,7 +40,6 @@ struct mrpc_operation {
 	u8 elem;
 	u8 reduce;
 	u8 algorithm;
-	bool prepared;
 	u32 strategy;
 	u64 limit;
 	struct mrpc_schedule schedule;
@@ -62,10 +61,11 @@ static inline void *mrpc_operation_at(struct mrpc_operation *op, struct mrpc_pla
 /* Whether an operation can begin by strategy @version. */
 static inline bool mrpc_operation_is_ready(const struct mrpc_operation *op, u32 version)
 {
-	return op->prepared && op->strategy == version;
+	return op->strategy == version;
 }
 
-bool mrpc_operation_prepare(struct mrpc_member *m, struct mrpc_operation *op);
+int mrpc_operation_prepare(struct mrpc_member *m, struct mrpc_operation *op,
+			   struct mrpc_refusal *r);
 void mrpc_operation_submit(struct mrpc_session *session, const struct mrpc_sqe *sqe,
 			   struct mrpc_qp *qp);
 void mrpc_operation_complete(struct mrpc_member *m, struct mrpc_operation *op, u64 seq, u16 status);

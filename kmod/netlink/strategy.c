@@ -112,6 +112,9 @@ static int mrpc_nl_get_strategy(struct mrpc_strategy_request *request, struct nl
 	nla_for_each_nested(attr, strategy, left) {
 		if (nla_type(attr) == MRPC_A_GROUP_STRATEGY_CHOICE) {
 			err = mrpc_nl_get_choice(request, attr, extack);
+		} else if (request->order) {
+			NL_SET_ERR_MSG_ATTR(extack, attr, "the order is given twice");
+			err = -EINVAL;
 		} else if (nla_len(attr) % sizeof(u32)) {
 			NL_SET_ERR_MSG_ATTR_FMT(extack, attr,
 						"an order of %u bytes has no whole ranks of 4",
@@ -130,15 +133,13 @@ static int mrpc_nl_get_strategy(struct mrpc_strategy_request *request, struct nl
 	return -EINVAL;
 }
 
-static int mrpc_nl_set_reply(struct genl_info *info, struct mrpc_member *m, u32 version)
+static int mrpc_nl_set_reply(struct sk_buff *skb, struct genl_info *info, struct mrpc_member *m,
+			     u32 version)
 {
-	struct sk_buff *skb = mrpc_nl_new(0);
 	struct nlattr *nest;
 	void *hdr;
 	int err;
 
-	if (!skb)
-		return -ENOMEM;
 	hdr = mrpc_nl_begin(skb, info);
 	nest = hdr ? nla_nest_start(skb, MRPC_A_GROUP_STRATEGY) : NULL;
 	err = !nest || nla_put_u32(skb, MRPC_A_GROUP_STRATEGY_VERSION, version);
@@ -153,6 +154,7 @@ int mrpc_nl_group_set(struct sk_buff *request, struct genl_info *info)
 	struct mrpc_strategy_request want = { 0 };
 	struct mrpc_refusal r __uninitialized;
 	struct mrpc_member *m;
+	struct sk_buff *skb;
 	u32 version;
 	int err;
 
@@ -166,11 +168,15 @@ int mrpc_nl_group_set(struct sk_buff *request, struct genl_info *info)
 	m = mrpc_nl_member(info, MRPC_A_GROUP_SESSION, MRPC_A_GROUP_ID);
 	if (IS_ERR(m))
 		return PTR_ERR(m);
-	err = mrpc_strategy_set(m, &want, &version, &r);
-	if (err)
-		NL_SET_ERR_MSG_FMT(info->extack, "%s", r.detail);
-	else
-		err = mrpc_nl_set_reply(info, m, version);
+	skb = mrpc_nl_new(0);	/* now: a change that is under way cannot be refused */
+	err = skb ? mrpc_strategy_set(m, &want, &version, &r) : -ENOMEM;
+	if (!err) {
+		err = mrpc_nl_set_reply(skb, info, m, version);
+	} else {
+		nlmsg_free(skb);
+		if (skb)
+			NL_SET_ERR_MSG_FMT(info->extack, "%.79s", r.detail);
+	}
 	mrpc_member_put(m);
 	return err;
 }

@@ -397,6 +397,33 @@ TEST(refused)
 	end();
 }
 
+/* An operator asks while the group begins: a rank that has no connection yet is told later. */
+TEST(linked_late)
+{
+	static const uint32_t other[] = { 2, 1, 0 };
+	unsigned int rank, to;
+
+	ranks_open(3, HEAP);
+	ranks_connect("tcp4");
+	for (rank = 0; rank < 3; rank++) {
+		CHECK_EQ(rank_join(&ranks[rank], rank, 3, 9, 0), 0);
+		for (to = 0; to < 3; to++)
+			if (to != rank && (!rank || !to))
+				CHECK_EQ(rank_link(&ranks[rank], to, ranks[rank].conn[to]), 0);
+	}
+	REFUSED(op_strategy_set(1, other, 3, -1), -ENOTCONN, "there is no connection to rank 2");
+	CHECK_EQ(op_strategy_set(0, other, 3, -1), 0);
+	reaches(1, MRPC_A_GROUP_STRATEGY_NEXT, 1);
+	reaches(0, MRPC_A_GROUP_STRATEGY_AWAITS, -1);
+	CHECK_EQ(op_strategy(1, MRPC_A_GROUP_STRATEGY_AWAITS), 2);
+	CHECK_EQ(rank_link(&ranks[1], 2, ranks[1].conn[2]), 0);
+	CHECK_EQ(rank_link(&ranks[2], 1, ranks[2].conn[1]), 0);
+	for (rank = 0; rank < 3; rank++)
+		reaches(rank, MRPC_A_GROUP_STRATEGY_VERSION, 1);
+	run_one(1);
+	end();
+}
+
 /* A group of one rank. */
 TEST(alone)
 {

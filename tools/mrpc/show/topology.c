@@ -83,7 +83,7 @@ static bool parse_prefix(struct place *p, char *text)
 		bits = strtoul(slash + 1, &end, 10);
 	}
 	before = parse_ip(text, &p->addr);
-	if (slash && (slash[1] < '0' || slash[1] > '9' || *end || before + bits > 128))
+	if (slash && (slash[1] < '0' || slash[1] > '9' || *end || bits > 128 || before + bits > 128))
 		before = -1;
 	p->bits = slash ? before + bits : 128;
 	if (slash)
@@ -100,13 +100,13 @@ static void parse_line(struct topology *t, char *line, unsigned int number)
 
 	if (comment)
 		*comment = 0;
-	prefix = strtok_r(line, " \t", &save);
+	prefix = strtok_r(line, " \t\r", &save);
 	if (!prefix)
 		return;
-	p.pod = strtok_r(NULL, " \t", &save);
-	p.rack = p.pod ? strtok_r(NULL, " \t", &save) : NULL;
-	p.host = p.rack ? strtok_r(NULL, " \t", &save) : NULL;
-	more = p.host ? strtok_r(NULL, " \t", &save) : NULL;
+	p.pod = strtok_r(NULL, " \t\r", &save);
+	p.rack = p.pod ? strtok_r(NULL, " \t\r", &save) : NULL;
+	p.host = p.rack ? strtok_r(NULL, " \t\r", &save) : NULL;
+	more = p.host ? strtok_r(NULL, " \t\r", &save) : NULL;
 	if (!p.host || more)
 		fail("%s, line %u: it must be ADDRESS[/PREFIX] POD RACK HOST", t->name, number);
 	if (!parse_prefix(&p, prefix))
