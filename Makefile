@@ -25,8 +25,9 @@ endif
 MAKEFLAGS += --no-print-directory
 
 # Directories with a Makefile of their own, which writes to $(O); absent ones are left out.
-SUBDIRS := tools/libmrpc tools/libmrpc/tls tools/mrpcc tools/mrpc tools/examples tools/bench \
-	   tools/hotel tools/sim tools/wireshark bpf tools/libmrpc/test tools/hotel/test tools/sim/test selftests selftests/lib
+SUBDIRS := tools/libmrpc tools/libmrpc/tls tools/mrpcc tools/mrpc tools/nccl tools/examples \
+	   tools/bench tools/hotel tools/sim tools/wireshark bpf tools/libmrpc/test \
+	   tools/hotel/test tools/sim/test selftests selftests/lib
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))
 TOOLS   := $(filter-out $(TESTS),$(SUBDIRS))
@@ -40,7 +41,7 @@ PEERS   := $(patsubst %/Makefile,%,$(wildcard tools/bench/peers/Makefile tools/h
 	check install uninstall clean help $(SUBDIRS) $(PEERS)
 
 all: modules lib tools
-lib: $(filter tools/libmrpc tools/libmrpc/tls,$(SUBDIRS))
+lib: $(filter tools/libmrpc tools/libmrpc/tls tools/nccl,$(SUBDIRS))
 tools: $(TOOLS)
 tests: $(TESTS) $(filter tools/mrpcc,$(TOOLS))
 
@@ -60,8 +61,8 @@ $(filter tools/libmrpc,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 $(filter selftests/lib,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 
 # Users of the library and the stub compiler.
-$(filter tools/libmrpc/tls tools/mrpc tools/examples tools/bench tools/hotel tools/libmrpc/test \
-	 selftests,$(SUBDIRS)): \
+$(filter tools/libmrpc/tls tools/mrpc tools/nccl tools/examples tools/bench tools/hotel \
+	 tools/libmrpc/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
 
 setup:
