@@ -26,7 +26,7 @@ MAKEFLAGS += --no-print-directory
 
 # Directories with a Makefile of their own, which writes to $(O); absent ones are left out.
 SUBDIRS := tools/libmrpc tools/libmrpc/tls tools/mrpcc tools/mrpc tools/nccl tools/examples \
-	   tools/bench tools/hotel tools/sim tools/wireshark bpf tools/libmrpc/test \
+	   tools/bench tools/hotel tools/sim tools/wireshark bpf tools/libmrpc/test tools/nccl/test \
 	   tools/hotel/test tools/sim/test selftests selftests/lib
 SUBDIRS := $(patsubst %/Makefile,%,$(wildcard $(SUBDIRS:=/Makefile)))
 TESTS   := $(filter selftests% %/test,$(SUBDIRS))
@@ -62,7 +62,7 @@ $(filter selftests/lib,$(SUBDIRS)): $(filter tools/mrpcc,$(SUBDIRS))
 
 # Users of the library and the stub compiler.
 $(filter tools/libmrpc/tls tools/mrpc tools/nccl tools/examples tools/bench tools/hotel \
-	 tools/libmrpc/test selftests,$(SUBDIRS)): \
+	 tools/libmrpc/test tools/nccl/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
 
 setup:
