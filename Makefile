@@ -65,6 +65,9 @@ $(filter tools/libmrpc/tls tools/mrpc tools/nccl tools/examples tools/bench tool
 	 tools/libmrpc/test tools/nccl/test selftests,$(SUBDIRS)): \
 	$(filter tools/libmrpc tools/mrpcc,$(SUBDIRS))
 
+# One example is a program of NCCL.
+$(filter tools/examples,$(SUBDIRS)): $(filter tools/nccl,$(SUBDIRS))
+
 setup:
 	@scripts/setup
 
