@@ -59,6 +59,11 @@ build()	# [-static]
 	# It runs as far as it can without a server.
 	! clean_env ./client hello loop:nobody 2>err || fail "somebody answered"
 	grep -q 'nobody serves' err
+	cp "$MRPC_TOP/tools/examples/nccl_perf.c" .
+	# shellcheck disable=SC2046 # several words
+	clean_env cc "$@" -o perf nccl_perf.c \
+		$(clean_env pkg-config ${1:+--static} --cflags --libs libmrpc-nccl)
+	clean_env ./perf -b 8 -e 8 -n 1 | has ' 0$'
 }
 
 # An example, and a policy of one's own.
