@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0
 /*
- * collective_bench ADDRESS RANKS: times collectives of mrpc by each algorithm, and by the one that the
- * kernel chooses. Each rank is a process. See tools/bench/collectives.
+ * collective_bench ADDRESS RANKS: measures collectives of mrpc by each algorithm, and by the one
+ * that the kernel chooses. Each rank is a process. See tools/bench/collectives.
  */
 #include <err.h>
 #include <sys/wait.h>
@@ -23,6 +23,7 @@ static const uint32_t collectives[BENCH_NR] = {
 	[BENCH_ALLREDUCE] = MRPC_ALLREDUCE,
 	[BENCH_ALLGATHER] = MRPC_ALLGATHER,
 	[BENCH_BROADCAST] = MRPC_BROADCAST,
+	[BENCH_ALLREDUCE_APART] = MRPC_ALLREDUCE,
 };
 
 /* Does one; false: there is no such algorithm for it. */
@@ -55,36 +56,54 @@ static void measure(struct mrpc_group *g, struct mrpc_group_op op, enum bench_op
 		bench_print("mrpc", how, what, bytes, (bench_now() - start) / rounds);
 }
 
+static void measure_all(struct mrpc_group *g, enum bench_op what, uint32_t bytes, float *buffer,
+			float *other)
+{
+	struct mrpc_group_op op = {
+		.collective = collectives[what],
+		.elem = MRPC_ELEM_F32,
+		.count = bytes / sizeof(float),
+		.input = buffer,
+		.output = what == BENCH_ALLREDUCE_APART ? other : buffer,
+	};
+	unsigned int a;
+
+	if (what == BENCH_ALLGATHER) {
+		op.count /= mrpc_group_ranks(g);
+		op.input = buffer + op.count * mrpc_group_rank(g);
+	}
+	for (a = 0; a < sizeof(algorithms) / sizeof(algorithms[0]); a++) {
+		op.algorithm = algorithms[a].number;
+		measure(g, op, what, bytes, algorithms[a].name);
+	}
+}
+
+static float *allocate(struct mrpc_session *s)
+{
+	float *buffer = mrpc_alloc(s, bench_sizes[BENCH_SIZES - 1]);
+
+	if (!buffer)
+		errx(1, "%s", mrpc_last_error());
+	return memset(buffer, 0, bench_sizes[BENCH_SIZES - 1]);
+}
+
 static void be_rank(const char *address, uint32_t ranks, uint32_t rank)
 {
 	struct mrpc_session_opts opts = { .send_limit = 256 << 20 };
 	struct mrpc_session *s = mrpc_session_open(&opts);
-	struct mrpc_group_op op = { .elem = MRPC_ELEM_F32 };
-	unsigned int size, what, a;
+	float *buffer, *other;
+	unsigned int size, what;
 	struct mrpc_group *g;
-	float *buffer;
 
 	g = s ? mrpc_group_create(s, address, ranks, rank, NULL) : NULL;
-	buffer = g ? mrpc_alloc(s, bench_sizes[BENCH_SIZES - 1]) : NULL;
-	if (!buffer)
+	if (!g)
 		errx(1, "%s", mrpc_last_error());
-	memset(buffer, 0, bench_sizes[BENCH_SIZES - 1]);
-	for (size = 0; size < BENCH_SIZES; size++) {
-		for (what = 0; what < BENCH_NR; what++) {
-			op.collective = collectives[what];
-			op.count = bench_sizes[size] / sizeof(float);
-			op.output = buffer;
-			op.input = buffer;
-			if (what == BENCH_ALLGATHER) {
-				op.count /= ranks;
-				op.input = buffer + op.count * rank;
-			}
-			for (a = 0; a < sizeof(algorithms) / sizeof(algorithms[0]); a++) {
-				op.algorithm = algorithms[a].number;
-				measure(g, op, what, bench_sizes[size], algorithms[a].name);
-			}
-		}
-	}
+	buffer = allocate(s);
+	other = allocate(s);
+	for (size = 0; size < BENCH_SIZES; size++)
+		for (what = 0; what < BENCH_NR; what++)
+			if (bench_wants(what, bench_sizes[size]))
+				measure_all(g, what, bench_sizes[size], buffer, other);
 	if (mrpc_group_leave(g))
 		errx(1, "%s", mrpc_last_error());
 	mrpc_session_close(s);
