@@ -172,17 +172,13 @@ static void mrpc_chunk_apply(struct mrpc_member *m, struct mrpc_operation *op,
 			     const struct mrpc_chunk *chunk)
 {
 	u8 *to = mrpc_operation_at(op, chunk->at, chunk->len);
-	const u8 *with;
 
-	if (chunk->action == MRPC_STEP_STORE) {
-		if (!IS_ALIGNED(chunk->len, 8))
-			memcpy(to, m->scratch, chunk->len);
-		return;
-	}
-	with = mrpc_operation_at(op, chunk->with, chunk->len);
-	if (with != to)
-		memcpy(to, with, chunk->len);
-	mrpc_reduce_chunk(op->elem, op->reduce, to, m->scratch, chunk->len);
+	if (chunk->action == MRPC_STEP_REDUCE)
+		mrpc_reduce_chunk(op->elem, op->reduce, to,
+				  mrpc_operation_at(op, chunk->with, chunk->len), m->scratch,
+				  chunk->len);
+	else if (!IS_ALIGNED(chunk->len, 8))
+		memcpy(to, m->scratch, chunk->len);
 }
 
 /**

@@ -33,18 +33,20 @@
 #ifdef CONFIG_X86_64
 #include <asm/cpufeature.h>
 
-static void mrpc_reduce_piece(u32 elem, u32 op, void *dst, const void *src, size_t count)
+static void mrpc_reduce_piece(u32 elem, u32 op, void *dst, const void *with, const void *src,
+			      size_t count)
 {
 	if (boot_cpu_has(X86_FEATURE_AVX2) && boot_cpu_has(X86_FEATURE_F16C))
-		mrpc_reduce_fp_avx2(elem, op, dst, src, count);
+		mrpc_reduce_fp_avx2(elem, op, dst, with, src, count);
 	else
-		mrpc_reduce_fp(elem, op, dst, src, count);
+		mrpc_reduce_fp(elem, op, dst, with, src, count);
 }
 #else
-static void mrpc_reduce_piece(u32 elem, u32 op, void *dst, const void *src, size_t count)
+static void mrpc_reduce_piece(u32 elem, u32 op, void *dst, const void *with, const void *src,
+			      size_t count)
 {
 	if (MRPC_REDUCE_FP)
-		mrpc_reduce_fp(elem, op, dst, src, count);
+		mrpc_reduce_fp(elem, op, dst, with, src, count);
 }
 #endif
 
@@ -66,28 +68,29 @@ int mrpc_reduce_offered(u32 elem, u32 op)
 }
 
 /**
- * mrpc_reduce_chunk() - dst[i] = op(dst[i], src[i])
+ * mrpc_reduce_chunk() - dst[i] = op(with[i], src[i])
  * @elem: enum mrpc_elem
  * @op: an operation that mrpc_reduce_offered() accepts
  * @dst: kernel address; an application may write there meanwhile
+ * @with: kernel address, as @dst; the same, or nothing of it
  * @src: kernel address
  * @bytes: whole elements
  *
  * Context: process.
  */
-void mrpc_reduce_chunk(u32 elem, u32 op, void *dst, const void *src, u32 bytes)
+void mrpc_reduce_chunk(u32 elem, u32 op, void *dst, const void *with, const void *src, u32 bytes)
 {
 	u32 size = mrpc_elem_size(elem), n;
 
 	if (!mrpc_reduce_needs_fp(elem, op) &&
 	    (bytes < MRPC_REDUCE_VECTOR || !kernel_fpu_available())) {
-		mrpc_reduce(elem, op, dst, src, bytes / size);
+		mrpc_reduce(elem, op, dst, with, src, bytes / size);
 		return;
 	}
-	for (; bytes; bytes -= n, dst += n, src += n) {
+	for (; bytes; bytes -= n, dst += n, with += n, src += n) {
 		n = min(bytes, MRPC_REDUCE_PIECE);
 		kernel_fpu_begin();
-		mrpc_reduce_piece(elem, op, dst, src, n / size);
+		mrpc_reduce_piece(elem, op, dst, with, src, n / size);
 		kernel_fpu_end();
 	}
 }

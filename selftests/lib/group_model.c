@@ -44,7 +44,8 @@ static u8 *own(const struct part *p, u32 place)
 /* @a + @b; both are used up. */
 static u8 *plus(const struct part *p, u8 *a, u8 *b)
 {
-	mrpc_reduce_fp(p->w->is.elem, p->w->is.op, a, b, p->len / mrpc_elem_size(p->w->is.elem));
+	mrpc_reduce_fp(p->w->is.elem, p->w->is.op, a, a, b,
+		       p->len / mrpc_elem_size(p->w->is.elem));
 	free(b);
 	return a;
 }

@@ -112,14 +112,13 @@ static void take_chunk(struct world *w, struct world_rank *r, const struct mrpc_
 {
 	u8 *to = bytes_at(r, chunk->at);
 
-	if (chunk->action == MRPC_STEP_STORE) {
+	if (chunk->action == MRPC_STEP_STORE)
 		memcpy(to, data, chunk->len);
-		return;
-	}
-	memmove(to, bytes_at(r, chunk->with), chunk->len);
-	if (chunk->action == MRPC_STEP_REDUCE)
-		mrpc_reduce_fp(w->is.elem, w->is.op, to, data,
+	else if (chunk->action == MRPC_STEP_REDUCE)
+		mrpc_reduce_fp(w->is.elem, w->is.op, to, bytes_at(r, chunk->with), data,
 			       chunk->len / mrpc_elem_size(w->is.elem));
+	else
+		memmove(to, bytes_at(r, chunk->with), chunk->len);
 }
 
 /* *@fault is set if the message is not the one that the receiver expects. */

@@ -9,7 +9,8 @@
 #include "rnd.h"
 #include "tap.h"
 
-typedef void reduce_fn(u32 elem, u32 op, void *dst, const void *src, size_t count);
+typedef void reduce_fn(u32 elem, u32 op, void *dst, const void *with, const void *src,
+		       size_t count);
 
 reduce_fn fast_reduce_fp, fast_reduce_fp_avx2;
 
@@ -122,8 +123,7 @@ static void check_many(u32 elem, u32 op)
 	for (w = ways; w < ways + ARRAY_SIZE(ways); w++) {
 		if (!way_has(w, elem, op))
 			continue;
-		memcpy(got, left, sizeof(got));
-		w->reduce(elem, op, got, right, MANY);
+		w->reduce(elem, op, got, left, right, MANY);
 		for (i = 0; i < MANY; i++) {
 			a = elem_get(elem, left + i * size);
 			b = elem_get(elem, right + i * size);
@@ -178,8 +178,7 @@ static void check_pairs(u32 elem, u32 op)
 				elem_put(elem, left + 2 * i, first + i);
 				elem_put(elem, right + 2 * i, rnd_next(&rnd) & 0xffff);
 			}
-			memcpy(got, left, 2 * MANY);
-			fast_reduce_fp(elem, op, got, right, MANY);
+			fast_reduce_fp(elem, op, got, left, right, MANY);
 			for (i = 0; i < MANY; i++)
 				CHECK(model_accepts(elem, op, elem_get(elem, left + 2 * i),
 						    elem_get(elem, right + 2 * i),
@@ -203,26 +202,31 @@ TEST_LIMIT(all_bf16_with_many, 120)
 #define LONGEST		300
 #define GUARD		0xa5
 
-/* At any place, of any length: the same bits, and nothing beside them is written. */
+/*
+ * At any place, of any length: the same bits, and nothing beside them is written. One half of them
+ * in place, the other half from a third buffer.
+ */
 static void check_places(const struct way *w, u32 elem, u32 op)
 {
-	static u8 d[64 + 8 * LONGEST + 64], s[64 + 8 * LONGEST];
+	static u8 d[64 + 8 * LONGEST + 64], s[64 + 8 * LONGEST], other[64 + 8 * LONGEST];
 	const u32 size = mrpc_elem_size(elem);
 	u32 at, count, from, i;
+	u8 *with;
 
-	memcpy(want, left, LONGEST * size);
-	w->reduce(elem, op, want, right, LONGEST);
+	w->reduce(elem, op, want, left, right, LONGEST);
 	for (at = 0; at < 64; at++) {
 		for (count = 0; count <= LONGEST; count++) {
 			from = (7 * at + count) % 64;
+			with = (at ^ count) & 1 ? other + (5 * at + count / 2) % 64 : d + at;
 			memset(d, GUARD, sizeof(d));
-			memcpy(d + at, left, count * size);
+			memcpy(with, left, count * size);
 			memcpy(s + from, right, count * size);
-			w->reduce(elem, op, d + at, s + from, count);
+			w->reduce(elem, op, d + at, with, s + from, count);
 			CHECK_MSG(!memcmp(d + at, want, count * size),
 				  "%s, type %u, operation %u: %u elements at %u and %u differ",
 				  w->name, elem, op, count, at, from);
 			CHECK(!memcmp(s + from, right, count * size));
+			CHECK(with == d + at || !memcmp(with, left, count * size));
 			for (i = 0; i < at; i++)
 				CHECK_EQ(d[i], GUARD);
 			for (i = at + count * size; i < at + count * size + 64; i++)
@@ -260,8 +264,8 @@ TEST(choices_commute)
 			for (op = MRPC_REDUCE_MIN; op <= MRPC_REDUCE_MAX; op++) {
 				a = x = special(floats[i], k);
 				b = y = special(floats[i], k / NR_SPECIALS);
-				mrpc_reduce(floats[i], op, &x, &b, 1);
-				mrpc_reduce(floats[i], op, &y, &a, 1);
+				mrpc_reduce(floats[i], op, &x, &x, &b, 1);
+				mrpc_reduce(floats[i], op, &y, &y, &a, 1);
 				CHECK_EQ(x, y);
 			}
 		}

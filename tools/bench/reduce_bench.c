@@ -24,18 +24,20 @@ static const char *const ops[MRPC_NR_REDUCE_OPS] = { "sum", "min", "max", "prod"
 static u8 *dst, *src;
 static size_t bytes;
 
-typedef void reduce_fn(u32 elem, u32 op, void *to, const void *from, size_t count);
+typedef void reduce_fn(u32 elem, u32 op, void *to, const void *with, const void *from,
+		       size_t count);
 
-static void copy(u32 elem, u32 op, void *to, const void *from, size_t count)
+static void copy(u32 elem, u32 op, void *to, const void *with, const void *from, size_t count)
 {
 	(void)op;
+	(void)with;
 	memcpy(to, from, count * mrpc_elem_size(elem));
 }
 
 /* The profiler counts what is in here. */
 static noinline void run_measured(reduce_fn *reduce, u32 elem, u32 op)
 {
-	reduce(elem, op, dst, src, bytes / mrpc_elem_size(elem));
+	reduce(elem, op, dst, dst, src, bytes / mrpc_elem_size(elem));
 	__asm__ volatile("" : : "r"(dst) : "memory");
 }
 
@@ -84,7 +86,7 @@ static void measure(const char *way, reduce_fn *reduce, u32 elem, u32 op, bool t
 	double is = 0;
 
 	fill(elem, op);
-	reduce(elem, op, dst, src, bytes / mrpc_elem_size(elem));
+	reduce(elem, op, dst, dst, src, bytes / mrpc_elem_size(elem));
 	if (timed)
 		is = rate(reduce, elem, op);
 	else

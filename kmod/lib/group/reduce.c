@@ -48,7 +48,7 @@ bool mrpc_reduce_needs_fp(u32 elem, u32 op)
 	return !plain.loop[elem][op];
 }
 
-void mrpc_reduce(u32 elem, u32 op, void *dst, const void *src, size_t count)
+void mrpc_reduce(u32 elem, u32 op, void *dst, const void *with, const void *src, size_t count)
 {
-	mrpc_reduce_run(&plain, elem, op, dst, src, count);
+	mrpc_reduce_run(&plain, elem, op, dst, with, src, count);
 }

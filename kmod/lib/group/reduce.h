@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
- * Reduction of two buffers, element by element: dst = op(dst, src).
+ * Reduction of two buffers, element by element: dst = op(with, src).
  *
  * Three functions do it, with the same results:
  *
@@ -26,8 +26,8 @@
  * The three functions may differ in the sign and payload of a NaN only, and so may different
  * processors. So an AllReduce computes each element once and copies the result (schedule.h).
  *
- * Elements are in the byte order of the host. The buffers may have any alignment. They must not
- * overlap.
+ * Elements are in the byte order of the host. The buffers may have any alignment. dst may be the
+ * same as with. Otherwise they must not overlap.
  */
 #ifndef MRPC_LIB_GROUP_REDUCE_H
 #define MRPC_LIB_GROUP_REDUCE_H
@@ -57,13 +57,14 @@ int mrpc_reduce_check(u32 elem, u32 op);
 bool mrpc_reduce_needs_fp(u32 elem, u32 op);
 
 /**
- * mrpc_reduce() - dst[i] = op(dst[i], src[i]), without floating point
+ * mrpc_reduce() - dst[i] = op(with[i], src[i]), without floating point
  * @elem: enum mrpc_elem
  * @op: an operation that mrpc_reduce_check() accepts for @elem and that needs no floating point
  * @dst: @count elements
+ * @with: @count elements: @dst itself, or such as do not overlap with it
  * @src: @count elements, which do not overlap with @dst
  * @count: number of elements
  */
-void mrpc_reduce(u32 elem, u32 op, void *dst, const void *src, size_t count);
+void mrpc_reduce(u32 elem, u32 op, void *dst, const void *with, const void *src, size_t count);
 
 #endif /* MRPC_LIB_GROUP_REDUCE_H */

@@ -47,9 +47,9 @@ LOOP(f16_prod, u32, F16_PAIR(*))
 
 static const struct mrpc_reduce_table vector = TABLE(vector);
 
-void mrpc_reduce_fp(u32 elem, u32 op, void *dst, const void *src, size_t count)
+void mrpc_reduce_fp(u32 elem, u32 op, void *dst, const void *with, const void *src, size_t count)
 {
-	mrpc_reduce_run(&vector, elem, op, dst, src, count);
+	mrpc_reduce_run(&vector, elem, op, dst, with, src, count);
 }
 
 /* sparse does not know these instructions. */
@@ -72,17 +72,17 @@ struct f16x8 {
 
 /* As MRPC_REDUCE_LOOP(), for f16. */
 #define F16C_LOOP(name, op)								\
-static AVX2 void name(void *restrict dst, const void *restrict src, size_t blocks)	\
+static AVX2 void name(void *dst, const void *with, const void *src, size_t blocks)	\
 {											\
 	enum { NR = MRPC_REDUCE_BLOCK / sizeof(struct f16x8) };				\
-	const struct f16x8 *s = src;							\
+	const struct f16x8 *w = with, *s = src;						\
 	struct f16x8 *d = dst;								\
 	u32 i;										\
 											\
-	for (; blocks; blocks--, d += NR, s += NR) {					\
+	for (; blocks; blocks--, d += NR, w += NR, s += NR) {				\
 		MRPC_REDUCE_UNROLL							\
 		for (i = 0; i < NR; i++)						\
-			d[i].v = TO_F16(TO_F32(d[i]) op TO_F32(s[i]));			\
+			d[i].v = TO_F16(TO_F32(w[i]) op TO_F32(s[i]));			\
 	}										\
 }
 
@@ -91,9 +91,10 @@ F16C_LOOP(avx2_f16_prod, *)
 
 static const struct mrpc_reduce_table avx2 = TABLE(avx2);
 
-void mrpc_reduce_fp_avx2(u32 elem, u32 op, void *dst, const void *src, size_t count)
+void mrpc_reduce_fp_avx2(u32 elem, u32 op, void *dst, const void *with, const void *src,
+			 size_t count)
 {
-	mrpc_reduce_run(&avx2, elem, op, dst, src, count);
+	mrpc_reduce_run(&avx2, elem, op, dst, with, src, count);
 }
 
 #endif

@@ -12,20 +12,22 @@
 #include "lib/group/reduce.h"
 
 /**
- * mrpc_reduce_fp() - dst[i] = op(dst[i], src[i])
+ * mrpc_reduce_fp() - dst[i] = op(with[i], src[i])
  * @elem: enum mrpc_elem
  * @op: an operation that mrpc_reduce_check() accepts for @elem
  * @dst: @count elements
+ * @with: @count elements: @dst itself, or such as do not overlap with it
  * @src: @count elements, which do not overlap with @dst
  * @count: number of elements
  *
  * Context: floating point is allowed.
  */
-void mrpc_reduce_fp(u32 elem, u32 op, void *dst, const void *src, size_t count);
+void mrpc_reduce_fp(u32 elem, u32 op, void *dst, const void *with, const void *src, size_t count);
 
 #ifdef __x86_64__
 /** mrpc_reduce_fp_avx2() - mrpc_reduce_fp() for a processor that has AVX2 and F16C */
-void mrpc_reduce_fp_avx2(u32 elem, u32 op, void *dst, const void *src, size_t count);
+void mrpc_reduce_fp_avx2(u32 elem, u32 op, void *dst, const void *with, const void *src,
+			 size_t count);
 #endif
 
 #endif /* MRPC_LIB_GROUP_REDUCE_FP_H */

@@ -18,37 +18,41 @@
 
 /** struct mrpc_reduce_table - the loop of each type and operation; NULL: there is none */
 struct mrpc_reduce_table {
-	void (*loop[MRPC_NR_ELEMS][MRPC_NR_REDUCE_OPS])(void *restrict dst,
-							const void *restrict src, size_t blocks);
+	void (*loop[MRPC_NR_ELEMS][MRPC_NR_REDUCE_OPS])(void *dst, const void *with,
+							const void *src, size_t blocks);
 };
 
+/*
+ * Before a loop that goes over one block. dst and with are the same, or share no byte. So no turn
+ * writes what another one reads, which "restrict" cannot say.
+ */
 #ifdef __clang__
-#define MRPC_REDUCE_UNROLL	/* it does so itself */
+#define MRPC_REDUCE_UNROLL	/* it unrolls and checks itself */
 #else
-#define MRPC_REDUCE_UNROLL	_Pragma("GCC unroll 8")
+#define MRPC_REDUCE_UNROLL	_Pragma("GCC ivdep") _Pragma("GCC unroll 8")
 #endif
 
 /*
  * Defines the loop @name. @type is what one turn takes from each buffer: an element, or several
- * of them in a word. @expr is the result of @a (from dst) and @b (from src). @attr is an attribute
+ * of them in a word. @expr is the result of @a (from with) and @b (from src). @attr is an attribute
  * of the function.
  */
 #define MRPC_REDUCE_LOOP(name, attr, type, expr)					\
-static attr void name(void *restrict dst, const void *restrict src, size_t blocks)	\
+static attr void name(void *dst, const void *with, const void *src, size_t blocks)	\
 {											\
 	/* At any address, of any type. */						\
 	struct place {									\
 		type v;									\
 	} __packed __attribute__((__may_alias__));					\
 	enum { NR = MRPC_REDUCE_BLOCK / sizeof(type) };					\
-	const struct place *s = src;							\
+	const struct place *w = with, *s = src;						\
 	struct place *d = dst;								\
 	u32 i;										\
 											\
-	for (; blocks; blocks--, d += NR, s += NR) {					\
+	for (; blocks; blocks--, d += NR, w += NR, s += NR) {				\
 		MRPC_REDUCE_UNROLL							\
 		for (i = 0; i < NR; i++) {						\
-			const type a = d[i].v, b = s[i].v;				\
+			const type a = w[i].v, b = s[i].v;				\
 											\
 			d[i].v = (expr);						\
 		}									\
@@ -104,19 +108,18 @@ MRPC_REDUCE_ORDERED(mrpc_f16, u16, s16, 0x7c00)
 
 /* Reduces @count elements by the loop that @t has. */
 static inline void mrpc_reduce_run(const struct mrpc_reduce_table *t, u32 elem, u32 op, void *dst,
-				   const void *src, size_t count)
+				   const void *with, const void *src, size_t count)
 {
 	size_t bytes = count * mrpc_elem_size(elem), rest = bytes % MRPC_REDUCE_BLOCK;
 	u8 d[MRPC_REDUCE_BLOCK] = {}, s[MRPC_REDUCE_BLOCK] = {};
 
-	t->loop[elem][op](dst, src, bytes / MRPC_REDUCE_BLOCK);
+	t->loop[elem][op](dst, with, src, bytes / MRPC_REDUCE_BLOCK);
 	if (!rest)
 		return;
-	dst = (u8 *)dst + bytes - rest;
-	memcpy(d, dst, rest);
+	memcpy(d, (const u8 *)with + bytes - rest, rest);
 	memcpy(s, (const u8 *)src + bytes - rest, rest);
-	t->loop[elem][op](d, s, 1);
-	memcpy(dst, d, rest);
+	t->loop[elem][op](d, d, s, 1);
+	memcpy((u8 *)dst + bytes - rest, d, rest);
 }
 
 #endif /* MRPC_LIB_GROUP_REDUCE_LOOP_H */
