@@ -117,12 +117,12 @@ void mrpc_progress_freed(struct mrpc_progress *p, u8 slot)
 /* Whether all sends of the steps before @nr are over. */
 static bool sends_are_over(const struct mrpc_progress *p, u32 nr)
 {
-	u32 slot;
+	u32 busy;
 
 	if (p->send.nr < nr)
 		return false;
-	for (slot = 0; slot < MRPC_PROGRESS_SENDS; slot++)
-		if (p->busy & BIT(slot) && p->of[slot] < nr)
+	for (busy = p->busy; busy; busy &= busy - 1)
+		if (p->of[__ffs64(busy)] < nr)
 			return false;
 	return true;
 }
