@@ -16,11 +16,12 @@ static u8 chosen(u32 collective, u32 ranks, u64 count)
 	return algorithm;
 }
 
-/* What the rank that sends most sends: in bytes, and to how many others. */
+/* What the rank that sends most sends: in bytes, and to how many others. And what all send. */
 struct load {
 	u64 bytes;
 	u32 peers;
 	u32 steps;
+	u32 in_all;	/* messages of all ranks */
 };
 
 static struct load load_of(u32 collective, u8 algorithm, u32 ranks, u64 count)
@@ -48,6 +49,7 @@ static struct load load_of(u32 collective, u8 algorithm, u32 ranks, u64 count)
 			load.peers += !sent_to[step.to];
 			sent_to[step.to] = true;
 		}
+		most.in_all += load.steps;
 		most.bytes = max(most.bytes, load.bytes);
 		most.peers = max(most.peers, load.peers);
 		most.steps = max(most.steps, load.steps);
@@ -114,6 +116,26 @@ TEST(few_bytes_take_few_messages)
 		load = load_of(MRPC_BARRIER, chosen(MRPC_BARRIER, n, 0), n, 0);
 		most = n <= 8 ? 2 * (n - 1) : levels;
 		CHECK_MSG(load.steps <= most, "%u ranks: %u messages", n, load.steps);
+	}
+}
+
+/* No other algorithm has fewer messages of all ranks together. */
+TEST(small_sums_take_the_fewest_messages)
+{
+	static const u64 counts[] = { 1, 16, 256, 4096 };
+	u32 n, i, a, mine;
+
+	for (n = 2; n <= RANKS; n++) {
+		for (i = 0; i < ARRAY_SIZE(counts); i++) {
+			mine = load_of(MRPC_ALLREDUCE, chosen(MRPC_ALLREDUCE, n, counts[i]), n,
+				       counts[i]).in_all;
+			for (a = 0; a < MRPC_NR_ALGORITHMS; a++)
+				if (mrpc_schedule_offers(MRPC_ALLREDUCE, a) && counts[i] >= n)
+					CHECK_MSG(mine <= load_of(MRPC_ALLREDUCE, a, n,
+								  counts[i]).in_all,
+						  "%u ranks, %llu: %u messages", n,
+						  (unsigned long long)counts[i], mine);
+		}
 	}
 }
 

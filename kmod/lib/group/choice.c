@@ -27,6 +27,9 @@ u8 mrpc_choose_algorithm(u32 collective, u32 ranks, u64 count, u32 elem_size)
 
 	switch (collective) {
 	case MRPC_ALLREDUCE:
+		/* A tree has 2(n-1) messages in all, any other algorithm 2n log2(n) or more. */
+		if (bytes <= MRPC_CHOICE_SMALL)
+			return MRPC_BINOMIAL;
 		return choose(ranks, bytes / ranks, MRPC_RECURSIVE);
 	case MRPC_ALLGATHER:
 	case MRPC_REDUCE_SCATTER:

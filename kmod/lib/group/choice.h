@@ -13,8 +13,10 @@
  * @elem_size: bytes of an element
  *
  * All ranks of an operation choose the same one, because all of this is the same at all ranks.
- *  - Few bytes: the fewest rounds. Up to 8 ranks that is one round, or two, in which each rank sends
- *    to all others.
+ *  - AllReduce of few bytes: a tree, which has the fewest messages in all. A message costs more
+ *    than its bytes.
+ *  - Few bytes of others: the fewest rounds. Up to 8 ranks that is one round, or two, in which each
+ *    rank sends to all others.
  *  - Many bytes: a ring. Each rank sends the fewest bytes, and only to one other. A ring costs a
  *    round for each rank, so the part of a rank must be large.
  *  - Otherwise halving and doubling, or a tree.
