@@ -138,7 +138,7 @@ static void changes(const char *how)
 	run_one(2);
 	trace_of(3, &t);
 	CHECK_EQ(t.nr, 2);
-	CHECK(t.strategy[0] == 0 && t.algorithm[0] == MRPC_DIRECT);
+	CHECK(t.strategy[0] == 0 && t.algorithm[0] == MRPC_BINOMIAL);
 	CHECK(t.strategy[1] == 1 && t.algorithm[1] == MRPC_RING);
 	/* The order stays; the choice is taken back. */
 	CHECK_EQ(op_strategy_set(0, NULL, 0, MRPC_ALGORITHM_CHOSEN), 0);
