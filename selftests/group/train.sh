@@ -49,7 +49,7 @@ no_topology()
 # after each step, and it gets better.
 test_moved()
 {
-	local i group groups=() orders=(3,1,0,2 0,3,2,1 2,3,1,0) algorithms=(ring recursive direct)
+	local i group groups=() orders=('3,1,0,2' '0,3,2,1' '2,3,1,0') algorithms=(ring recursive direct)
 	hosts
 	for i in 3 1 0 2; do
 		rank $i 1000000
