@@ -38,7 +38,7 @@ test_hosts()
 # What it says of a mistake has the words of the library.
 test_mistakes()
 {
-	! MRPC_RANK=0 MRPC_RANKS=2 nccl-perf 2>"$TEST_TMP/err" || fail "it meets nobody"
+	! MRPC_RANK=0 MRPC_RANKS=2 nccl-perf 2>"$TEST_TMP/err" || fail "it needs no NCCL_COMM_ID"
 	grep -q 'NCCL_COMM_ID must be HOST:PORT' "$TEST_TMP/err"
 	! NCCL_COMM_ID=127.0.0.1:7004 MRPC_RANK=2 MRPC_RANKS=2 nccl-perf 2>"$TEST_TMP/err" ||
 		fail "rank 2 of 2 joins"

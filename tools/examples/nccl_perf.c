@@ -205,8 +205,11 @@ int main(int argc, char **argv)
 		printf("# AllReduce, sum of floats, %d ranks, %zu times\n"
 		       "# %10s %12s %12s %12s %12s %12s\n", r.ranks, p.times, "bytes", "elements",
 		       "time (us)", "algbw (GB/s)", "busbw (GB/s)", "wrong");
-	for (i = p.begin; i <= p.end; i *= p.factor)
+	for (i = p.begin; i <= p.end; i *= p.factor) {
 		wrong += run_size(&r, in, out, i, p.times);
+		if (i > p.end / p.factor)
+			break;
+	}
 	CHECK(ncclMemFree(in));
 	CHECK(ncclMemFree(out));
 	CHECK(ncclCommDestroy(r.comm));

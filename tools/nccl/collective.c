@@ -2,6 +2,8 @@
 /*
  * Operations: arguments are checked, and become a call for the kernel.
  */
+#include <stdint.h>
+
 #include "comm.h"
 #include "error.h"
 #include "group_calls.h"
@@ -63,6 +65,28 @@ static ncclResult_t check_arguments(const struct request *r, struct call *call)
 	return ncclSuccess;
 }
 
+/*
+ * The kernel would refuse it only when other calls of a group have begun. @block: where the block of
+ * this rank is in a buffer of all ranks' blocks.
+ */
+static ncclResult_t check_overlap(const struct request *r, const struct buffers *b, size_t block)
+{
+	uintptr_t in = (uintptr_t)b->input, out = (uintptr_t)b->output;
+	bool in_place;
+
+	if (r->collective == MRPC_ALLGATHER)
+		in_place = in == out + block;
+	else if (r->collective == MRPC_REDUCE_SCATTER)
+		in_place = out == in + block;
+	else
+		in_place = in == out;
+	if (in_place || !b->input_size || !b->output_size || in >= out + b->output_size ||
+	    out >= in + b->input_size)
+		return ncclSuccess;
+	return fail(ncclInvalidArgument, "%s: sendbuff and recvbuff overlap, and it is not in place",
+		    r->what);
+}
+
 /* Fills in the buffers that this rank has. */
 static ncclResult_t check_buffers(const struct request *r, struct call *call)
 {
@@ -87,7 +111,7 @@ static ncclResult_t check_buffers(const struct request *r, struct call *call)
 	if ((b->input_size && !b->input) || (b->output_size && !b->output))
 		return fail(ncclInvalidArgument, "%s: the %s is NULL, and this rank needs one",
 			    r->what, b->input_size && !b->input ? "sendbuff" : "recvbuff");
-	return ncclSuccess;
+	return check_overlap(r, b, r->count * size * (size_t)r->comm->rank);
 }
 
 static ncclResult_t check(const struct request *r, struct call *call)

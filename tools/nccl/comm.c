@@ -55,7 +55,11 @@ int comm_start(struct ncclComm *comm, const struct mrpc_group_op *op, mrpc_done_
 
 	*why = "the communicator was aborted";
 	pthread_mutex_lock(&comm->lock);
-	if (comm->group) {
+	/* One that found no memory has no number: the next one would meet it at other ranks. */
+	if (__atomic_load_n(&comm->error, __ATOMIC_RELAXED) == ncclSystemError) {
+		status = MRPC_RESOURCE_EXHAUSTED;
+		*why = "an earlier operation of the communicator has failed";
+	} else if (comm->group) {
 		status = mrpc_group_start(comm->group, op, done, user);
 		*why = mrpc_last_error();
 	}
@@ -146,7 +150,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *comm, int nranks, ncclUniqueId i
 {
 	if (config && (config->size != sizeof(*config) || config->magic != NCCL_CONFIG_MAGIC))
 		return fail(ncclInvalidArgument,
-			    "ncclCommInitRankConfig: it does not begin as NCCL_CONFIG_INITIALIZER");
+			    "ncclCommInitRankConfig: the config is not one of NCCL_CONFIG_INITIALIZER");
 	if (config && config->blocking != 1 && config->blocking != NCCL_CONFIG_UNDEF_INT)
 		return fail(ncclInvalidArgument,
 			    "ncclCommInitRankConfig: blocking is %d, and must be 1: functions wait",
@@ -182,7 +186,7 @@ ncclResult_t ncclCommFinalize(ncclComm_t comm)
 	if (!c)
 		return result;
 	if (c->finalized)
-		result = fail(ncclInvalidUsage, "ncclCommFinalize: it was finalized before");
+		result = fail(ncclInvalidUsage, "ncclCommFinalize: the communicator was finalized before");
 	else
 		barrier.comm = comm_get("ncclCommFinalize", comm);
 	if (barrier.comm)
@@ -260,9 +264,18 @@ ncclResult_t ncclCommAbort(ncclComm_t comm)
 
 /* -- what a communicator says ----------------------------------------------------------------- */
 
+/* The same as comm_get(), if there is a place for what the caller wants to know. */
+static struct ncclComm *comm_get_to(const char *what, const struct ncclComm *comm, const void *out)
+{
+	if (out)
+		return comm_get(what, comm);
+	fail(ncclInvalidArgument, "%s: the place for the answer is NULL", what);
+	return NULL;
+}
+
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 {
-	struct ncclComm *c = comm_get("ncclCommGetAsyncError", comm);
+	struct ncclComm *c = comm_get_to("ncclCommGetAsyncError", comm, error);
 
 	if (!c)
 		return ncclInvalidArgument;
@@ -273,7 +286,7 @@ ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *error)
 
 ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
 {
-	struct ncclComm *c = comm_get("ncclCommCount", comm);
+	struct ncclComm *c = comm_get_to("ncclCommCount", comm, count);
 
 	if (!c)
 		return ncclInvalidArgument;
@@ -284,7 +297,7 @@ ncclResult_t ncclCommCount(const ncclComm_t comm, int *count)
 
 ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
 {
-	struct ncclComm *c = comm_get("ncclCommUserRank", comm);
+	struct ncclComm *c = comm_get_to("ncclCommUserRank", comm, rank);
 
 	if (!c)
 		return ncclInvalidArgument;
@@ -295,7 +308,7 @@ ncclResult_t ncclCommUserRank(const ncclComm_t comm, int *rank)
 
 ncclResult_t ncclCommCuDevice(const ncclComm_t comm, int *device)
 {
-	struct ncclComm *c = comm_get("ncclCommCuDevice", comm);
+	struct ncclComm *c = comm_get_to("ncclCommCuDevice", comm, device);
 
 	if (!c)
 		return ncclInvalidArgument;

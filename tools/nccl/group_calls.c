@@ -68,8 +68,13 @@ static void call_fail(const struct call *c, ncclResult_t result, const char *why
 static void end(struct call *c, int status, const char *why)
 {
 	struct buffers *b = &c->buffers;
-	ncclResult_t result = result_of_status(status);
+	ncclResult_t result;
 
+	if (status == MRPC_NOT_FOUND) {	/* an abort came before the kernel took it */
+		status = MRPC_CANCELLED;
+		why = "the communicator was aborted";
+	}
+	result = result_of_status(status);
 	if (status == MRPC_OK && c->average && b->output_size)
 		divide(c->type, b->kernel_output, b->output_size / type_size(c->type),
 		       c->comm->ranks);
@@ -147,13 +152,25 @@ static unsigned int begin_round(struct batch *batch)
 	return begun;
 }
 
+/* Gives the kernel all calls that have begun. A wait for one would give it those of one session. */
+static void submit_all(const struct batch *batch)
+{
+	struct call *c;
+
+	for (c = batch->first; c; c = c->next)
+		if (c->state == CALL_BEGUN)
+			mrpc_poll(mrpc_qp_self(c->comm->session));
+}
+
 static void run(struct batch *batch)
 {
 	struct call *c;
 
-	while (begin_round(batch))
+	while (begin_round(batch)) {
+		submit_all(batch);
 		for (c = batch->first; c; c = c->next)
 			wait_for(c);
+	}
 }
 
 /* Frees the calls. Return: the result, with the error set. */

@@ -8,8 +8,9 @@
  * header does not declare is not there. Documentation/nccl.rst tells the differences.
  *
  * Threads. All functions can be called by any thread. One thread at a time uses a communicator;
- * only ncclCommAbort() and ncclCommGetAsyncError() may be called meanwhile. A process that has a
- * communicator does not use it in a forked child.
+ * only ncclCommAbort() and ncclCommGetAsyncError() may be called meanwhile. ncclCommFinalize() and
+ * ncclCommDestroy() wait for all ranks. So ranks of one process call them in a thread each. A
+ * process that has used these functions does not use them in a forked child.
  */
 #ifndef _MRPC_NCCL_H
 #define _MRPC_NCCL_H

@@ -72,9 +72,9 @@ ncclResult_t port_keep(const struct sockaddr_storage *host, struct unique_id *co
 		return fail(ncclSystemError, "ncclGetUniqueId: out of memory");
 	port->fd = bind_any_port(host, content->address);
 	if (port->fd < 0) {
+		fail(ncclSystemError, "ncclGetUniqueId: cannot take a port: %s", strerror(errno));
 		free(port);
-		return fail(ncclSystemError, "ncclGetUniqueId: cannot take a port: %s",
-			    strerror(errno));
+		return ncclSystemError;
 	}
 	strcpy(port->token, content->token);
 	pthread_mutex_lock(&lock);

@@ -54,7 +54,7 @@ static ncclResult_t take_address(struct unique_id *content, const char *address)
 {
 	const char *colon = strrchr(address, ':');
 
-	if (!colon || colon == address || !colon[1] || strchr(address, ' '))
+	if (!colon || colon == address || !colon[1] || strpbrk(address, " \t\n\v\f\r"))
 		return fail(ncclInvalidUsage,
 			    "ncclGetUniqueId: NCCL_COMM_ID is '%s', and must be HOST:PORT",
 			    address);

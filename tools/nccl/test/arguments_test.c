@@ -93,6 +93,11 @@ TEST(no_communicator)
 	CHECK_ERROR(ncclCommUserRank(none, &n), ncclInvalidArgument, "ncclCommUserRank");
 	CHECK_ERROR(ncclCommCuDevice(none, &n), ncclInvalidArgument, "ncclCommCuDevice");
 	CHECK_ERROR(ncclCommGetAsyncError(none, &error), ncclInvalidArgument, "AsyncError");
+	CHECK_ERROR(ncclCommGetAsyncError(none, NULL), ncclInvalidArgument,
+		    "ncclCommGetAsyncError: the place for the answer is NULL");
+	CHECK_ERROR(ncclCommCount(none, NULL), ncclInvalidArgument, "NULL");
+	CHECK_ERROR(ncclCommUserRank(none, NULL), ncclInvalidArgument, "NULL");
+	CHECK_ERROR(ncclCommCuDevice(none, NULL), ncclInvalidArgument, "NULL");
 }
 
 TEST(what_is_not_there)

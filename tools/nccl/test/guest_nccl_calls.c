@@ -136,7 +136,7 @@ TEST(little_memory_for_copies)
 
 static void refused(struct rank *r)
 {
-	int32_t in = 1, out = 0;
+	int32_t in = 1, out = 0, both[3] = { 0 };
 	cudaStream_t stream = (void *)0x10;
 
 	CHECK_ERROR(ncclAllReduce(&in, &out, 1, ncclInt, ncclSum, r->comm, stream),
@@ -147,6 +147,12 @@ static void refused(struct rank *r)
 		    ncclInvalidArgument, "the recvbuff is NULL");
 	CHECK_ERROR(ncclAllReduce(NULL, &out, 1, ncclInt, ncclSum, r->comm, NULL),
 		    ncclInvalidArgument, "the sendbuff is NULL");
+	CHECK_ERROR(ncclAllReduce(both, both + 1, 2, ncclInt, ncclSum, r->comm, NULL),
+		    ncclInvalidArgument, "sendbuff and recvbuff overlap, and it is not in place");
+	CHECK_ERROR(ncclAllGather(both + 1 - r->rank, both, 1, ncclInt, r->comm, NULL),
+		    ncclInvalidArgument, "overlap");
+	CHECK_ERROR(ncclReduceScatter(both, both + 1 - r->rank, 1, ncclInt, ncclSum, r->comm, NULL),
+		    ncclInvalidArgument, "overlap");
 	CHECK_ERROR(ncclBcast(&in, 1, ncclInt, 2, r->comm, NULL), ncclInvalidArgument,
 		    "root 2; the ranks of 2 are 0 to 1");
 	CHECK_ERROR(ncclBcast(&in, 1, ncclInt, -1, r->comm, NULL), ncclInvalidArgument, "root -1");
@@ -307,6 +313,28 @@ TEST(another_token)
 
 static struct rank threads[3];
 
+/* The communicators of several ranks in one group of calls: they are in different sessions. */
+static void all_at_once(void)
+{
+	int32_t p[3] = { 0, 1, 2 };
+	int i;
+
+	CHECK_OK(ncclGroupStart());
+	for (i = 0; i < 3; i++)
+		CHECK_OK(ncclAllReduce(&p[i], &p[i], 1, ncclInt, ncclSum, threads[i].comm, NULL));
+	CHECK_OK(ncclGroupEnd());
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(p[i], 3);
+}
+
+static void *thread_end(void *arg)
+{
+	struct rank *r = arg;
+
+	CHECK_OK(ncclCommDestroy(r->comm));
+	return NULL;
+}
+
 static void *thread_main(void *arg)
 {
 	struct rank *r = arg;
@@ -320,7 +348,6 @@ static void *thread_main(void *arg)
 	CHECK_OK(ncclAllReduce(p, p, 1, ncclInt, ncclSum, r->comm, NULL));
 	CHECK_EQ(*p, 3);
 	CHECK_OK(ncclMemFree(p));
-	CHECK_OK(ncclCommDestroy(r->comm));
 	return NULL;
 }
 
@@ -336,6 +363,11 @@ TEST(ranks_are_threads)
 		threads[i] = (struct rank){ .rank = i, .ranks = 3, .id = id };
 		CHECK_EQ(pthread_create(&ids[i], NULL, thread_main, &threads[i]), 0);
 	}
+	for (i = 0; i < 3; i++)
+		pthread_join(ids[i], NULL);
+	all_at_once();
+	for (i = 0; i < 3; i++)
+		CHECK_EQ(pthread_create(&ids[i], NULL, thread_end, &threads[i]), 0);
 	for (i = 0; i < 3; i++)
 		pthread_join(ids[i], NULL);
 }

@@ -17,7 +17,7 @@ TEST(sizes)
 	CHECK_EQ(type_size((ncclDataType_t)-1), 0);
 }
 
-/* Whose order is not the kernel's has no ncclMax and no ncclMin. */
+/* Types that the kernel orders in another way have no ncclMax and no ncclMin. */
 TEST(reductions)
 {
 	enum mrpc_reduce_op reduce;
