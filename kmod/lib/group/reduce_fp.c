@@ -80,6 +80,7 @@ static AVX2 void name(void *dst, const void *with, const void *src, size_t block
 	u32 i;										\
 											\
 	for (; blocks; blocks--, d += NR, w += NR, s += NR) {				\
+		MRPC_REDUCE_IVDEP							\
 		MRPC_REDUCE_UNROLL							\
 		for (i = 0; i < NR; i++)						\
 			d[i].v = TO_F16(TO_F32(w[i]) op TO_F32(s[i]));			\

@@ -27,9 +27,11 @@ struct mrpc_reduce_table {
  * writes what another one reads, which "restrict" cannot say.
  */
 #ifdef __clang__
-#define MRPC_REDUCE_UNROLL	/* it unrolls and checks itself */
+#define MRPC_REDUCE_IVDEP	/* it unrolls and checks itself */
+#define MRPC_REDUCE_UNROLL
 #else
-#define MRPC_REDUCE_UNROLL	_Pragma("GCC ivdep") _Pragma("GCC unroll 8")
+#define MRPC_REDUCE_IVDEP	_Pragma("GCC ivdep")
+#define MRPC_REDUCE_UNROLL	_Pragma("GCC unroll 8")
 #endif
 
 /*
@@ -50,6 +52,7 @@ static attr void name(void *dst, const void *with, const void *src, size_t block
 	u32 i;										\
 											\
 	for (; blocks; blocks--, d += NR, w += NR, s += NR) {				\
+		MRPC_REDUCE_IVDEP							\
 		MRPC_REDUCE_UNROLL							\
 		for (i = 0; i < NR; i++) {						\
 			const type a = w[i].v, b = s[i].v;				\

@@ -45,7 +45,7 @@ struct mrpc_wire_strategy {
 };
 
 static_assert(sizeof(struct mrpc_wire_strategy) == MRPC_WIRE_STRATEGY_BODY);
-static_assert(MRPC_NR_COLLECTIVES <= sizeof(((struct mrpc_wire_strategy *)NULL)->algorithm));
+static_assert(sizeof(((struct mrpc_wire_strategy *)NULL)->algorithm) >= MRPC_NR_COLLECTIVES);
 static_assert(MRPC_GROUP_RANKS <= U16_MAX);
 
 /**
