@@ -260,7 +260,7 @@ u32 mrpc_strategy_lacks(struct mrpc_member *m)
 	return lacks;
 }
 
-/* Takes a report. Under the lock. Return: 0; -EPROTO; -EINVAL: @why says how it is wrong. */
+/* Takes a report. Under the lock. Return: 0, or -EINVAL: @why says how it is wrong. */
 static int mrpc_report_take(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
 			    const u8 *body, char *why, size_t size)
 {
