@@ -67,16 +67,15 @@ struct body {
 	__le16 places[4];
 };
 
-static struct body report(u64 last, u32 version)
+static void make_report(struct body *b, u64 last, u32 version)
 {
 	const struct mrpc_report r = { .last = last, .version = version, .proposer = 1 };
-	struct body b = { };
 
+	memset(b, 0, sizeof(*b));
 	mrpc_strategy_init(&strategy.s, 2);
 	strategy.s.order[0] = 1;
 	strategy.s.order[1] = 0;
-	mrpc_report_encode(&r, &strategy.s, KEY, 2, 1, &b.wire);
-	return b;
+	mrpc_report_encode(&r, &strategy.s, KEY, 2, 1, &b->wire);
 }
 
 static void send_body(const struct body *b)
@@ -90,8 +89,9 @@ static void send_body(const struct body *b)
 
 static void send_report(u64 last, u32 version)
 {
-	const struct body b = report(last, version);
+	struct body b;
 
+	make_report(&b, last, version);
 	send_body(&b);
 }
 
@@ -146,8 +146,9 @@ TEST(uses_another)
 
 static void wrong(void (*play)(struct body *b), u32 status, const char *why)
 {
-	struct body b = report(0, 1);
+	struct body b;
 
+	make_report(&b, 0, 1);
 	begin();
 	submit(5000000);
 	play(&b);
@@ -182,8 +183,9 @@ TEST(bad_header)
 	const struct mrpc_frame frame = {
 		.type = MRPC_WIRE_STRATEGY, .call_id = 1, .meta_len = mrpc_report_bytes(2),
 	};
-	struct body b = report(0, 1);
+	struct body b;
 
+	make_report(&b, 0, 1);
 	begin();
 	submit(5000000);
 	peer_send_frame(&p, &frame, &b, sizeof(b));
