@@ -325,12 +325,15 @@ bool change_world_run(struct change_world *w)
 
 void change_world_begin(struct change_world *w, const struct change_case *is)
 {
-	u32 i;
+	u32 i, k;
 
-	memset(w, 0, sizeof(*w));
+	/* The queues are large, and what is in them does not matter. */
+	memset(w, 0, offsetof(struct change_world, line));
 	w->is = *is;
 	w->rnd = is->seed * 2 + 1;
 	for (i = 0; i < is->ranks; i++) {
+		for (k = 0; k < is->ranks; k++)
+			memset(&w->line[i][k], 0, offsetof(struct change_line, queue));
 		w->rank[i].c = calloc(1, mrpc_change_bytes(is->ranks));
 		mrpc_change_init(w->rank[i].c, is->ranks, i);
 	}
