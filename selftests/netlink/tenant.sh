@@ -86,6 +86,9 @@ test_commands()
 	                       attr(MRPC_A_GROUP_LINK_GROUP, 1)),
 	    'GROUP_TRACE_GET': ('own', None, attr(MRPC_A_GROUP_TRACE_SESSION, session) +
 	                        attr(MRPC_A_GROUP_TRACE_GROUP, 1)),
+	    'GROUP_SET': ('own', attr(MRPC_A_GROUP_SESSION, session) + attr(MRPC_A_GROUP_ID, 1) +
+	                  attr(MRPC_A_GROUP_STRATEGY | 0x8000, attr(MRPC_A_GROUP_STRATEGY_ORDER, 0)),
+	                  None),
 	    'CONN_DEL': ('own', attr(MRPC_A_CONN_SESSION, session) +
 	                 attr(MRPC_A_CONN_ID, conn), None),
 	    'CONN_DRAIN': ('own', attr(MRPC_A_CONN_SESSION, session) +
