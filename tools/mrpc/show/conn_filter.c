@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Which connections: by peer, state and service. */
-#include <arpa/inet.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include <json-c/json.h>
@@ -11,49 +8,13 @@
 #include "cli/words.h"
 #include "show/conn_filter.h"
 #include "show/json.h"
-
-/**
- * struct net - addresses
- * @addr: of version 4 mapped into version 6
- * @bits: of it that count
- */
-struct net {
-	uint8_t addr[16];
-	unsigned long bits;
-};
-
-/* "ADDRESS" or "ADDRESS/BITS". Return: false: that is neither. */
-static bool parse_net(const char *text, struct net *net)
-{
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-	char *copy = text_printf("%s", text), *slash = strchr(copy, '/'), *end = "";
-	unsigned long most = 128, bits;
-	bool ok;
-
-	if (slash)
-		*slash = 0;
-	if (inet_pton(AF_INET, copy, net->addr + 12) == 1) {
-		memcpy(net->addr, mapped, sizeof(mapped));
-		most = 32;
-		ok = true;
-	} else {
-		ok = inet_pton(AF_INET6, copy, net->addr) == 1;
-	}
-	bits = most;
-	if (slash) {
-		bits = strtoul(slash + 1, &end, 10);
-		ok = ok && slash[1] >= '0' && slash[1] <= '9' && !*end && bits <= most;
-	}
-	net->bits = bits + 128 - most;
-	free(copy);
-	return ok;
-}
+#include "show/net.h"
 
 static void check_peer(const char *wanted)
 {
 	struct net net;
 
-	if (strpbrk(wanted, ":./") && !parse_net(wanted, &net))
+	if (strpbrk(wanted, ":./") && !net_parse(wanted, &net))
 		usage("'%s' is not a peer: it must be an address, an address/bits or a name of loop",
 		      wanted);
 }
@@ -61,19 +22,11 @@ static void check_peer(const char *wanted)
 static bool is_peer(struct json_object *conn, const char *wanted)
 {
 	const char *ip = string_at(conn, "peer.ip"), *name = string_at(conn, "peer.name");
-	struct net net, peer;
-	char *plain;
-	bool same;
+	struct net net;
 
 	if (!ip)
 		return name && !strcmp(name, wanted);
-	plain = text_printf("%.*s", (int)strcspn(ip, "%"), ip);	/* without the device */
-	same = parse_net(wanted, &net) && parse_net(plain, &peer) &&
-	       !memcmp(net.addr, peer.addr, net.bits / 8) &&
-	       (!(net.bits % 8) || !((net.addr[net.bits / 8] ^ peer.addr[net.bits / 8]) >>
-				     (8 - net.bits % 8)));
-	free(plain);
-	return same;
+	return net_parse(wanted, &net) && net_has(&net, ip);
 }
 
 static void check_state(const char *wanted)

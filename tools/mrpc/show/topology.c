@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0
 /* Where the ranks of a group are in the network. */
-#include <arpa/inet.h>
-#include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,21 +15,20 @@
 #include "nl/nl.h"
 #include "nl/sets.h"
 #include "show/json.h"
+#include "show/net.h"
 #include "show/topology.h"
 
 #define FILE_MAX	(1 << 20)	/* bytes */
 
 /**
  * struct place - a line of the file
- * @addr: as IPv6
- * @bits: of @addr that count
+ * @net: its addresses
  * @pod: name of the pod
  * @rack: of the rack
  * @host: of the host
  */
 struct place {
-	struct in6_addr addr;
-	unsigned int bits;
+	struct net net;
 	char *pod;
 	char *rack;
 	char *host;
@@ -50,47 +48,6 @@ struct topology {
 	unsigned int nr;
 };
 
-/* -- addresses ---------------------------------------------------------------------------- */
-
-/* IPv4 as a part of IPv6. Return: the bits before it, or -1: @text is no address. */
-static int parse_ip(const char *text, struct in6_addr *addr)
-{
-	static const unsigned char mapped[12] = { [10] = 0xff, [11] = 0xff };
-
-	memcpy(addr->s6_addr, mapped, sizeof(mapped));
-	if (inet_pton(AF_INET, text, &addr->s6_addr[12]) == 1)
-		return 96;
-	return inet_pton(AF_INET6, text, addr) == 1 ? 0 : -1;
-}
-
-static bool has_address(const struct place *p, const struct in6_addr *addr)
-{
-	unsigned int bytes = p->bits / 8, rest = p->bits % 8;
-
-	return !memcmp(p->addr.s6_addr, addr->s6_addr, bytes) &&
-	       (!rest || !((p->addr.s6_addr[bytes] ^ addr->s6_addr[bytes]) >> (8 - rest)));
-}
-
-/* "10.0.1.0/24" */
-static bool parse_prefix(struct place *p, char *text)
-{
-	char *slash = strchr(text, '/'), *end;
-	unsigned long bits = 0;
-	int before;
-
-	if (slash) {
-		*slash = 0;
-		bits = strtoul(slash + 1, &end, 10);
-	}
-	before = parse_ip(text, &p->addr);
-	if (slash && (slash[1] < '0' || slash[1] > '9' || *end || bits > 128 || before + bits > 128))
-		before = -1;
-	p->bits = slash ? before + bits : 128;
-	if (slash)
-		*slash = '/';
-	return before >= 0;
-}
-
 /* -- the file ----------------------------------------------------------------------------- */
 
 static void parse_line(struct topology *t, char *line, unsigned int number)
@@ -109,7 +66,7 @@ static void parse_line(struct topology *t, char *line, unsigned int number)
 	more = p.host ? strtok_r(NULL, " \t\r", &save) : NULL;
 	if (!p.host || more)
 		fail("%s, line %u: it must be ADDRESS[/PREFIX] POD RACK HOST", t->name, number);
-	if (!parse_prefix(&p, prefix))
+	if (!net_parse(prefix, &p.net))
 		fail("%s, line %u: '%s' is no address, as 10.0.1.7 or 10.0.1.0/24", t->name, number,
 		     prefix);
 	t->places = realloc(t->places, (t->nr + 1) * sizeof(*t->places));
@@ -144,15 +101,11 @@ static void free_topology(struct topology *t)
 
 static const struct place *find_place(const struct topology *t, const char *ip, unsigned int rank)
 {
-	const struct place *best = NULL;
-	struct in6_addr addr;
-	unsigned int i;
+	const struct place *best = NULL, *p;
 
-	if (parse_ip(ip, &addr) < 0)
-		fail("rank %u is at '%s', which is no address", rank, ip);
-	for (i = 0; i < t->nr; i++)
-		if (has_address(&t->places[i], &addr) && (!best || t->places[i].bits >= best->bits))
-			best = &t->places[i];
+	for (p = t->places; p < t->places + t->nr; p++)
+		if (net_has(&p->net, ip) && (!best || p->net.bits >= best->net.bits))
+			best = p;
 	if (!best)
 		fail("%s has no place for rank %u, which is at %s", t->name, rank, ip);
 	return best;
