@@ -27,19 +27,13 @@
 /* Tells another rank why the group has ended. Without memory the end of the connection tells it. */
 static void mrpc_member_tell(struct mrpc_member *m, struct mrpc_conn *conn)
 {
-	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CHUNK, GFP_KERNEL);
 	u32 len = strlen(m->detail);
+	struct mrpc_call *call = mrpc_member_frame(conn, MRPC_WIRE_CHUNK, 0, len);
 
 	if (!call)
 		return;
-	call->priority = MRPC_RANK_CONTROL;
-	call->rpc.frame.type = MRPC_WIRE_CHUNK;
 	call->rpc.frame.status = m->status;
 	call->rpc.frame.msg_no = m->in_order ? MRPC_WIRE_LEFT : 0;
-	if (mrpc_rpc_prefix(&call->rpc, 0, len)) {
-		mrpc_call_put(call);
-		return;
-	}
 	memcpy(call->rpc.data + sizeof(struct mrpc_wire_hdr), m->detail, len);
 	mrpc_tx_submit(conn, &call->rpc);
 	mrpc_datapath_tx(conn);

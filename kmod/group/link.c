@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0
 /* The connections of a rank: the application makes them, and gives them to it. */
+#include "core/call.h"
 #include "core/conn.h"
 #include "core/refusal.h"
+#include "core/rpc.h"
 #include "exec/kick.h"
 #include "group/end.h"
 #include "group/link.h"
@@ -27,6 +29,30 @@ struct mrpc_conn *mrpc_member_conn(struct mrpc_member *m, u32 rank)
 		mrpc_conn_get(conn);
 	spin_unlock_bh(&m->lock);
 	return conn;
+}
+
+/**
+ * mrpc_member_frame() - make a frame without bytes for another rank
+ * @conn: the connection to it
+ * @type: enum mrpc_wire_type
+ * @meta_len: bytes of its body
+ * @detail_len: bytes of its detail
+ *
+ * The caller fills it in, and submits it. Context: process; may sleep.
+ * Return: the frame; NULL: there is no memory.
+ */
+struct mrpc_call *mrpc_member_frame(struct mrpc_conn *conn, u8 type, u32 meta_len, u32 detail_len)
+{
+	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CHUNK, GFP_KERNEL);
+
+	if (!call)
+		return NULL;
+	call->priority = MRPC_RANK_CONTROL;
+	call->rpc.frame.type = type;
+	if (!mrpc_rpc_prefix(&call->rpc, meta_len, detail_len))
+		return call;
+	mrpc_call_put(call);
+	return NULL;
 }
 
 /**

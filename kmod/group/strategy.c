@@ -159,17 +159,12 @@ void mrpc_strategy_view(struct mrpc_member *m, struct mrpc_strategy_view *view, 
 /* Sends the own report to one rank. Only the owner of the claim finishes a change. */
 static int mrpc_report_send(struct mrpc_member *m, struct mrpc_conn *conn)
 {
-	struct mrpc_call *call = mrpc_call_new(conn, MRPC_ROLE_CHUNK, GFP_KERNEL);
+	struct mrpc_call *call = mrpc_member_frame(conn, MRPC_WIRE_STRATEGY,
+						   mrpc_report_bytes(m->ranks), 0);
 	struct mrpc_change *c = m->change;
 
 	if (!call)
 		return -ENOMEM;
-	call->priority = MRPC_RANK_CONTROL;
-	call->rpc.frame.type = MRPC_WIRE_STRATEGY;
-	if (mrpc_rpc_prefix(&call->rpc, mrpc_report_bytes(m->ranks), 0)) {
-		mrpc_call_put(call);
-		return -ENOMEM;
-	}
 	spin_lock_bh(&m->lock);
 	mrpc_report_encode(&c->own, c->next, m->key, m->ranks, m->rank,
 			   (void *)(call->rpc.data + sizeof(struct mrpc_wire_hdr)));
@@ -260,8 +255,8 @@ u32 mrpc_strategy_lacks(struct mrpc_member *m)
 	return lacks;
 }
 
-/* Takes a report. Under the lock. Return: 0, or -EINVAL: @why says how it is wrong. */
-static int mrpc_report_take(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
+/* Takes a report. Under the lock. Return: false: @why says how it is wrong. */
+static bool mrpc_report_take(struct mrpc_member *m, u32 rank, const struct mrpc_frame *f,
 			    const u8 *body, char *why, size_t size)
 {
 	struct mrpc_change *c = m->change;
@@ -269,21 +264,21 @@ static int mrpc_report_take(struct mrpc_member *m, u32 rank, const struct mrpc_f
 
 	/* The application of a rank can leave while that rank sends its report. */
 	if (m->status != MRPC_OK || m->links[rank].left)
-		return 0;
+		return true;
 	if (!mrpc_report_decode((const void *)body, f->meta_len, m->key, m->ranks, rank, &report,
 				c->spare, why, size))
-		return -EINVAL;
+		return false;
 	switch (mrpc_change_report(c, rank, &report, m->seq)) {
 	case MRPC_CHANGE_TAKEN:
-		return 0;
+		return true;
 	case MRPC_CHANGE_DIFFERS:
 		scnprintf(why, size, "rank %u reports another strategy of rank %u than others", rank,
 			  report.proposer);
-		return -EINVAL;
+		return false;
 	default:
 		scnprintf(why, size, "rank %u reports for strategy %u, this one uses %u", rank,
 			  report.version, c->version);
-		return -EINVAL;
+		return false;
 	}
 }
 
@@ -299,20 +294,18 @@ int mrpc_strategy_head(struct mrpc_conn *conn, const u8 *body)
 {
 	struct mrpc_member *m = mrpc_conn_member(conn);
 	char why[128];
-	int err;
+	bool taken;
 
 	if (!m)
 		return -EAGAIN;
 	clear_bit(MRPC_CONN_EARLY, &conn->flags);
 	spin_lock_bh(&m->lock);
-	err = mrpc_report_take(m, conn->member_rank, &conn->receive.sink.a.frame, body, why,
-			       sizeof(why));
+	taken = mrpc_report_take(m, conn->member_rank, &conn->receive.sink.a.frame, body, why,
+				 sizeof(why));
 	spin_unlock_bh(&m->lock);
-	if (err == -EINVAL) {
-		mrpc_member_fail(m, MRPC_FAILED_PRECONDITION, "rank %u: %s", m->rank, why);
-		return 0;
-	}
-	if (!err)
+	if (taken)
 		mrpc_member_run(m);
-	return err;
+	else
+		mrpc_member_fail(m, MRPC_FAILED_PRECONDITION, "rank %u: %s", m->rank, why);
+	return 0;
 }

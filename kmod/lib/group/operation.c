@@ -89,22 +89,38 @@ void mrpc_operation_encode(const struct mrpc_operation_form *form,
 	};
 }
 
+bool mrpc_sender_check(const struct mrpc_sender *says, const struct mrpc_sender *is, char *why,
+		       size_t size)
+{
+	if (says->key != is->key)
+		snprintf(why, size, "the connection to rank %u leads to another group", is->rank);
+	else if (says->ranks != is->ranks)
+		snprintf(why, size, "rank %u says that the group has %u ranks, this one %u",
+			 is->rank, says->ranks, is->ranks);
+	else if (says->rank != is->rank)
+		snprintf(why, size, "the connection to rank %u leads to rank %u", is->rank,
+			 says->rank);
+	else
+		return true;
+	return false;
+}
+
 bool mrpc_operation_same_group(const struct mrpc_operation_form *ours, u32 peer,
 			       const struct mrpc_wire_operation *wire, char *why, size_t size)
 {
-	if (le64_to_cpu(wire->key) != ours->key)
-		snprintf(why, size, "the connection to rank %u leads to another group", peer);
-	else if (le32_to_cpu(wire->ranks) != ours->ranks)
-		snprintf(why, size, "rank %u says that the group has %u ranks, this one %u", peer,
-			 le32_to_cpu(wire->ranks), ours->ranks);
-	else if (le32_to_cpu(wire->rank) != peer)
-		snprintf(why, size, "the connection to rank %u leads to rank %u", peer,
-			 le32_to_cpu(wire->rank));
-	else if (le32_to_cpu(wire->chunk) != ours->chunk)
-		snprintf(why, size, "rank %u sends chunks of %u bytes, this one of %u", peer,
-			 le32_to_cpu(wire->chunk), ours->chunk);
-	else
+	const struct mrpc_sender is = { .key = ours->key, .ranks = ours->ranks, .rank = peer };
+	const struct mrpc_sender says = {
+		.key = le64_to_cpu(wire->key),
+		.ranks = le32_to_cpu(wire->ranks),
+		.rank = le32_to_cpu(wire->rank),
+	};
+
+	if (!mrpc_sender_check(&says, &is, why, size))
+		return false;
+	if (le32_to_cpu(wire->chunk) == ours->chunk)
 		return true;
+	snprintf(why, size, "rank %u sends chunks of %u bytes, this one of %u", peer,
+		 le32_to_cpu(wire->chunk), ours->chunk);
 	return false;
 }
 

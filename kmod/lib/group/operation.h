@@ -61,6 +61,29 @@ void mrpc_operation_encode(const struct mrpc_operation_form *form,
 			   struct mrpc_wire_operation *wire);
 
 /**
+ * struct mrpc_sender - which rank of which group has sent something
+ * @key: of the group
+ * @ranks: of the group
+ * @rank: of the sender
+ */
+struct mrpc_sender {
+	u64 key;
+	u32 ranks;
+	u32 rank;
+};
+
+/**
+ * mrpc_sender_check() - check that a peer is the rank, and of the group, that it should be
+ * @says: what it says
+ * @is: the own group, and the rank that the connection is to
+ * @why: out: a sentence that says how they differ, @size bytes
+ *
+ * Return: true: it is.
+ */
+bool mrpc_sender_check(const struct mrpc_sender *says, const struct mrpc_sender *is, char *why,
+		       size_t size);
+
+/**
  * mrpc_operation_same_group() - check that a peer is the rank, and of the group, that it should be
  * @ours: of this rank; what the operation is does not matter
  * @peer: the rank that the connection is to

@@ -86,19 +86,20 @@ static bool rest_is_zero(const struct mrpc_wire_strategy *wire)
 	return true;
 }
 
-/* Whether it comes from the rank, and the group, that it should come from. */
-static bool check_sender(const struct mrpc_wire_strategy *wire, u32 len, u64 key, u32 ranks,
+/* Checks all but the strategy. */
+static bool check_report(const struct mrpc_wire_strategy *wire, u32 len, u64 key, u32 ranks,
 			 u32 rank, char *why, size_t size)
 {
-	if (le64_to_cpu(wire->key) != key)
-		snprintf(why, size, "the connection to rank %u leads to another group", rank);
-	else if (le32_to_cpu(wire->ranks) != ranks)
-		snprintf(why, size, "rank %u says that the group has %u ranks, this one %u", rank,
-			 le32_to_cpu(wire->ranks), ranks);
-	else if (le32_to_cpu(wire->rank) != rank)
-		snprintf(why, size, "the connection to rank %u leads to rank %u", rank,
-			 le32_to_cpu(wire->rank));
-	else if (len != mrpc_report_bytes(ranks))
+	const struct mrpc_sender is = { .key = key, .ranks = ranks, .rank = rank };
+	const struct mrpc_sender says = {
+		.key = le64_to_cpu(wire->key),
+		.ranks = le32_to_cpu(wire->ranks),
+		.rank = le32_to_cpu(wire->rank),
+	};
+
+	if (!mrpc_sender_check(&says, &is, why, size))
+		return false;
+	if (len != mrpc_report_bytes(ranks))
 		snprintf(why, size, "rank %u sends a strategy of %u bytes, not %u", rank, len,
 			 mrpc_report_bytes(ranks));
 	else if (le32_to_cpu(wire->proposer) >= ranks)
@@ -118,7 +119,7 @@ bool mrpc_report_decode(const struct mrpc_wire_strategy *wire, u32 len, u64 key,
 {
 	u32 place;
 
-	if (!check_sender(wire, len, key, ranks, rank, why, size))
+	if (!check_report(wire, len, key, ranks, rank, why, size))
 		return false;
 	*r = (struct mrpc_report){
 		.last = le64_to_cpu(wire->last),
