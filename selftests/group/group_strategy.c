@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "tap.h"
+#include "fault.h"
 #include "operator.h"
 #include "operator_group.h"
 #include "ranks.h"
@@ -325,6 +326,43 @@ TEST(at_once)
 		}
 	}
 	end();
+}
+
+/*
+ * Each allocation of a change fails in turn. It is refused; or it goes on; or the group ends, and all
+ * ranks learn it.
+ */
+TEST_LIMIT(without_memory, 300)
+{
+	static const uint32_t other[] = { 2, 1, 0 };
+	unsigned int nth, rank, refused = 0, ended = 0;
+	struct mrpc_sqe sqe = allreduce();
+	bool came = true;
+	int err;
+
+	fault_begin();
+	for (nth = 1; nth < FAULT_MANY && came; nth++) {
+		ranks_begin("loop", 3, HEAP);
+		CHECK_EQ(op_strategy(0, MRPC_A_GROUP_STRATEGY_VERSION), 0);	/* opens the socket */
+		fault_arm(nth);
+		err = op_strategy_set(0, other, 3, MRPC_BINOMIAL);
+		came = fault_came();
+		fault_arm(0);
+		CHECK_MSG(!err || fault_is_refusal(err), "allocation %u: %d", nth, err);
+		refused += !!err;
+		ranks_submit(&sqe);
+		if (rank_complete(0) != MRPC_OK) {
+			ended++;
+			CHECK_EQ(ranks[0].cqe.status, MRPC_RESOURCE_EXHAUSTED);
+		}
+		for (rank = 1; rank < 3; rank++)
+			CHECK_MSG((rank_complete(rank) == MRPC_OK) ==
+				  (ranks[0].cqe.status == MRPC_OK), "allocation %u: rank %u: %u %s",
+				  nth, rank, ranks[rank].cqe.status, ranks[rank].why);
+		end();
+	}
+	NOTE("%u allocations: %u changes were refused, %u groups ended", nth - 2, refused, ended);
+	CHECK(!came && refused && ended);
 }
 
 /* -- refusals ---------------------------------------------------------------------------- */
