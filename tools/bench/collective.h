@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0 */
 /*
  * What mrpc and its peers measure of collectives: the same operations, as often, printed alike. In
- * a machine whose virtual time counts instructions, they count those instead of microseconds.
+ * a machine with a clock of instructions, the programs count these instead of microseconds.
  */
 #ifndef COLLECTIVE_H
 #define COLLECTIVE_H

@@ -3,7 +3,7 @@
  * Calls of operations, and groups of calls; see group_calls.h.
  *
  * Calls that are done together begin in rounds. In a round as many begin as the kernel takes, and
- * as there is memory for copies of their buffers. Then the thread waits for all of them.
+ * as there is memory for copies of their buffers. Then the calling thread waits for all of them.
  */
 #include <errno.h>
 #include <stdio.h>
